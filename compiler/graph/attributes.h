@@ -1,0 +1,112 @@
+// Typed operator attributes with just enough reflection to print, parse and compare them. An
+// operator declares a plain struct derived from Attributes<Self> and lists its fields once in
+// `visit`; the text IR, equality and hashing follow from that list.
+//
+//   struct LeakyReluAttrs : Attributes<LeakyReluAttrs> {
+//     float alpha = 0.0f;
+//     template <typename Self, typename F>
+//     static void visit(Self& self, F&& field) { field("alpha", self.alpha); }
+//   };
+//
+// Field types: bool, int32_t, int64_t, float, std::string, std::vector<int64_t>, DType, and enums
+// with an `enum_names` overload found by argument-dependent lookup:
+//   std::span<const std::string_view> enum_names(Activation);
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "support/dtype.h"
+
+namespace aotc::graph {
+
+// One attribute as text, e.g. {"stride_h", "2"}, {"axes", "[1, 2]"}, {"activation", "relu"}.
+using AttributeText = std::pair<std::string, std::string>;
+
+class AttributesBase {
+ public:
+  virtual ~AttributesBase() = default;
+  virtual std::shared_ptr<AttributesBase> clone() const = 0;
+  virtual std::vector<AttributeText> print() const = 0;
+  // Sets the field `name` from text; false when there is no such field or the text does not fit.
+  virtual bool parse(std::string_view name, std::string_view text) = 0;
+};
+
+namespace attribute_text {
+std::string print(bool value);
+std::string print(int64_t value);
+std::string print(float value);  // shortest text that reads back to the same bits; inf, -inf, nan
+std::string print(const std::string& value);  // quoted, escaped
+std::string print(const std::vector<int64_t>& value);
+std::string print(DType value);
+bool parse(std::string_view text, bool& value);
+bool parse(std::string_view text, int64_t& value);
+bool parse(std::string_view text, int32_t& value);
+bool parse(std::string_view text, float& value);
+bool parse(std::string_view text, std::string& value);
+bool parse(std::string_view text, std::vector<int64_t>& value);
+bool parse(std::string_view text, DType& value);
+
+template <typename T>
+std::string print_any(const T& value) {
+  if constexpr (std::is_enum_v<T> && !std::is_same_v<T, DType>) {
+    return std::string(enum_names(T{})[static_cast<size_t>(value)]);
+  } else if constexpr (std::is_same_v<T, int32_t>) {
+    return print(static_cast<int64_t>(value));
+  } else {
+    return print(value);
+  }
+}
+
+template <typename T>
+bool parse_any(std::string_view text, T& value) {
+  if constexpr (std::is_enum_v<T> && !std::is_same_v<T, DType>) {
+    auto names = enum_names(T{});
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == text) {
+        value = static_cast<T>(i);
+        return true;
+      }
+    }
+    return false;
+  } else {
+    return parse(text, value);
+  }
+}
+}  // namespace attribute_text
+
+template <typename Derived>
+class Attributes : public AttributesBase {
+ public:
+  std::shared_ptr<AttributesBase> clone() const override {
+    return std::make_shared<Derived>(static_cast<const Derived&>(*this));
+  }
+  std::vector<AttributeText> print() const override {
+    std::vector<AttributeText> out;
+    Derived::visit(static_cast<const Derived&>(*this), [&](const char* name, const auto& value) {
+      out.emplace_back(name, attribute_text::print_any(value));
+    });
+    return out;
+  }
+  bool parse(std::string_view name, std::string_view text) override {
+    bool done = false;
+    Derived::visit(static_cast<Derived&>(*this), [&](const char* field, auto& value) {
+      if (name == field) done = attribute_text::parse_any(text, value);
+    });
+    return done;
+  }
+};
+
+// For operators without attributes.
+struct NoAttributes : Attributes<NoAttributes> {
+  template <typename Self, typename F>
+  static void visit(Self&, F&&) {}
+};
+
+}  // namespace aotc::graph

@@ -1,0 +1,78 @@
+// What lowering produces and the builder operators use for it. A lowered operator is a TIR function
+// whose parameters are bound to the operator's operands and results, to constants the compiler
+// packed, and to scratch. The one thing to know: everything that differs between equal-shaped
+// operators must be a constant parameter, not an immediate, wherever that costs nothing, because
+// operators with structurally equal functions share one C function.
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "tir/builder.h"
+
+namespace aotc::ops {
+
+struct OpView;
+
+// What lowering may know of the CPU. compiler/target fills it from a board.
+struct TargetInfo {
+  std::string name = "generic";
+  int registers = 12;       // general registers a compiler can hold loop state in
+  bool fpu = false;
+  bool fast_multiply = true;     // 32 x 32 multiply in a cycle or two
+  int gemm_pixels = 2;      // block of output pixels x output channels in convolutions
+  int gemm_channels = 2;
+};
+
+enum class ArgKind : uint8_t { kOperand, kResult, kConstant, kScratch };
+struct Arg {
+  ArgKind kind;
+  int index;  // operand, result or constants index; 0 for scratch (a function has at most one)
+};
+
+// A table the compiler made. Bytes are little endian.
+struct Constant {
+  std::string name;  // hint: "weights", "bias"
+  DType dtype = DType::kI8;
+  std::vector<uint8_t> bytes;
+  int alignment = 4;
+};
+
+struct Lowered {
+  tir::FunctionPtr function;
+  std::vector<Arg> args;  // one per parameter of the function
+  std::vector<Constant> constants;
+  int64_t scratch_bytes = 0;
+  int scratch_alignment = 1;
+  std::string schedule;  // what was chosen, for the report: "gemm 2x2, im2col"
+};
+
+// FunctionBuilder plus the bookkeeping of arguments. Operands that are constants in the graph become
+// constant parameters with their bytes as they are.
+class LoweringBuilder : public tir::FunctionBuilder {
+ public:
+  LoweringBuilder(const OpView& op, std::string name);
+
+  tir::BufferPtr operand(size_t i);
+  tir::BufferPtr result(size_t i = 0);
+  template <typename T>
+  tir::BufferPtr constant(const std::string& name, DType type, const std::vector<T>& values,
+                          int alignment = 4) {
+    std::vector<uint8_t> bytes(values.size() * sizeof(T));
+    if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+    return constant_bytes(name, type, std::move(bytes), alignment);
+  }
+  tir::BufferPtr constant_bytes(const std::string& name, DType type, std::vector<uint8_t> bytes,
+                                int alignment = 4);
+  // At most one per function.
+  tir::BufferPtr scratch(const std::string& name, DType type, int64_t elements, int alignment = 4);
+  Lowered finish(std::string schedule = "");
+
+ private:
+  const OpView& op_;
+  Lowered lowered_;
+};
+
+}  // namespace aotc::ops

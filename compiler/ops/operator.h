@@ -1,0 +1,133 @@
+// The operator interface: everything aotc knows of one operator is behind one of these. An operator
+// lives in a folder of its own (attributes, verify, shape inference, reference evaluation, lowering,
+// import rules); the folder defines `void add_operators_<folder>(OperatorSet&)` and CMake makes the
+// table of folders. No pass, planner or printer knows an operator by name.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+#include "ops/lowering.h"
+#include "support/diagnostics.h"
+
+namespace aotc::ops {
+
+class TfliteOp;
+
+// One operator in its graph, with the accessors its definition needs.
+struct OpView {
+  const graph::Graph& graph;
+  const graph::Op& op;
+
+  size_t operand_count() const { return op.operands.size(); }
+  bool has_operand(size_t i) const { return i < op.operands.size() && op.operands[i].valid(); }
+  const graph::Tensor& operand_tensor(size_t i) const { return graph[op.operands[i]]; }
+  const graph::TensorType& operand(size_t i) const { return graph[op.operands[i]].type; }
+  const graph::TensorType& result(size_t i = 0) const { return graph[op.results[i]].type; }
+  const graph::ConstantView* constant(size_t i) const {
+    return has_operand(i) && graph[op.operands[i]].constant ? &*graph[op.operands[i]].constant
+                                                            : nullptr;
+  }
+  template <typename A>
+  const A& attrs() const {
+    return op.attrs<A>();
+  }
+  const Location& where() const { return op.location; }
+};
+
+// Data of one evaluation: row-major, host endian, each buffer aligned for its element type. Absent
+// optional operands are empty.
+struct EvalData {
+  std::vector<std::span<const uint8_t>> operands;
+  std::vector<std::span<uint8_t>> results;
+
+  template <typename T>
+  std::span<const T> in(size_t i) const {
+    return {reinterpret_cast<const T*>(operands[i].data()), operands[i].size() / sizeof(T)};
+  }
+  template <typename T>
+  std::span<T> out(size_t i = 0) const {
+    return {reinterpret_cast<T*>(results[i].data()), results[i].size() / sizeof(T)};
+  }
+};
+
+// What `aotc ops` prints per type: "int8" and, where it matters, a note.
+struct TypeSupport {
+  DType dtype;
+  std::string note;
+};
+
+struct Traits {
+  bool view = false;         // the result is operand 0's bytes under another shape: no code, no copy
+  bool elementwise = false;  // result element i depends on operand element i only (same shape)
+  bool exact = true;         // integer or copying: bit-identical everywhere; false: float arithmetic
+};
+
+class Operator : public graph::OpDefinition {
+ public:
+  // One line for `aotc ops`.
+  virtual std::string_view summary() const = 0;
+  virtual std::vector<TypeSupport> types() const = 0;
+  virtual Traits traits() const { return {}; }
+
+  // Are operand and result counts, types, shapes, quantisation and attributes ones this operator
+  // can evaluate and lower? Reports located errors ([op-operands], [op-type], [op-shape],
+  // [op-attribute], [op-quantization]). `infer` has been checked to agree before this is called.
+  virtual Status verify(const OpView& op, Diagnostics& diags) const = 0;
+
+  // Shapes (and dtypes where implied) of the results from operands and attributes. The frontends
+  // check them against the model's. Must not trust anything: operands may be nonsense.
+  virtual Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const = 0;
+
+  // The reference semantics: LiteRT's, bit for bit for integers. Called on verified operators only.
+  virtual void evaluate(const OpView& op, const EvalData& data) const = 0;
+
+  // The algorithm as TIR. Called on verified operators only; not for views.
+  virtual Lowered lower(const OpView& op, const TargetInfo& target) const = 0;
+
+  // Multiply-accumulates of one inference, 0 where that is no measure.
+  virtual int64_t macs(const OpView&) const { return 0; }
+
+  // TFLite builtin operator codes this operator imports, and how.
+  virtual std::vector<int> tflite_builtins() const { return {}; }
+  // Fills op.attributes and may drop or reorder op.operands (constant operands that became
+  // attributes). op.definition, operands, results and location are set. Reports located errors.
+  virtual Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const;
+};
+
+inline const Operator& definition_of(const graph::Op& op) {
+  return static_cast<const Operator&>(*op.definition);
+}
+
+class OperatorSet {
+ public:
+  void add(std::unique_ptr<Operator> op);
+  const Operator* find(std::string_view name) const;
+  const Operator* find_tflite(int builtin) const;
+  // In order of name.
+  std::vector<const Operator*> all() const;
+
+ private:
+  std::vector<std::unique_ptr<Operator>> ops_;
+};
+
+// Every operator of this build (made once, immutable).
+const OperatorSet& operators();
+graph::DefinitionLookup definition_lookup();
+
+// verify_structure, then infer and verify of every operator. Reports all problems, not the first.
+Status verify_graph(const graph::Graph& graph, Diagnostics& diags);
+
+// Runs one operator on the host through its reference evaluation.
+void evaluate_op(const graph::Graph& graph, const graph::Op& op, const EvalData& data);
+
+// Reference evaluation of a whole graph: inputs in graph.inputs order, each exactly the tensor's
+// bytes. Returns the bytes of every tensor an op defined (empty for others), by tensor id.
+std::vector<std::vector<uint8_t>> evaluate_graph(const graph::Graph& graph,
+                                                 const std::vector<std::vector<uint8_t>>& inputs);
+
+}  // namespace aotc::ops

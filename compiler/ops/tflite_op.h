@@ -1,0 +1,32 @@
+// What an operator's TFLite import rule sees: the operator table of the (already verified) file and
+// the graph under construction. The generated schema types come from ops/tflite_schema.fbs, our own
+// subset of the format.
+#pragma once
+
+#include "graph/graph.h"
+#include "tflite_schema_generated.h"
+
+namespace aotc::ops {
+
+class TfliteOp {
+ public:
+  TfliteOp(const tflite_schema::Operator& raw, int builtin, int version, const graph::Graph& graph)
+      : raw_(raw), builtin_(builtin), version_(version), graph_(graph) {}
+
+  int builtin() const { return builtin_; }
+  int version() const { return version_; }
+  const graph::Graph& graph() const { return graph_; }
+  // The options table if it is there and of type T, else null (defaults apply).
+  template <typename T>
+  const T* options() const {
+    return raw_.builtin_options_as<T>();
+  }
+
+ private:
+  const tflite_schema::Operator& raw_;
+  int builtin_;
+  int version_;
+  const graph::Graph& graph_;
+};
+
+}  // namespace aotc::ops

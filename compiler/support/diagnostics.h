@@ -1,0 +1,63 @@
+// Diagnostics: the sink every stage reports to. A message has three parts: what (the text), where
+// (the Location) and what to do (help), plus a stable slug listed in docs/errors.md. Nothing is
+// printed here; the driver renders what was collected.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "support/result.h"
+
+namespace aotc {
+
+// Where in the user's files something is. Fields that do not apply stay at their defaults.
+struct Location {
+  std::string file;       // model or text file as the user named it
+  int subgraph = -1;      // index in the model
+  int op_index = -1;      // operator index within the subgraph, as in the file
+  std::string op_type;    // as the file's format spells it, e.g. "CONV_2D"
+  std::string tensor;     // name of the tensor concerned
+  int line = 0;           // 1-based, for text inputs
+  int column = 0;         // 1-based
+
+  // "kws.tflite: op 3 CONV_2D 'conv/BiasAdd'" or "t.air:4:7"; untrusted names are escaped.
+  std::string str() const;
+};
+
+enum class Severity { kNote, kWarning, kError };
+
+struct Diagnostic {
+  Severity severity = Severity::kError;
+  std::string slug;
+  Location location;
+  std::string message;
+  std::vector<std::string> notes;
+  std::vector<std::string> helps;
+
+  Diagnostic& note(std::string text);
+  Diagnostic& help(std::string text);
+  // The complete text: one line for the message and one for each note and help.
+  std::string str() const;
+};
+
+class Diagnostics {
+ public:
+  Diagnostic& error(const Location& where, std::string slug, std::string message);
+  Diagnostic& warning(const Location& where, std::string slug, std::string message);
+
+  bool has_errors() const { return errors_ > 0; }
+  int error_count() const { return errors_; }
+  const std::vector<Diagnostic>& all() const { return all_; }
+  // All messages, in order of reporting, each ended by a newline.
+  std::string str() const;
+
+ private:
+  std::vector<Diagnostic> all_;
+  int errors_ = 0;
+};
+
+// Makes text from a model safe to show on one line of a terminal: control characters, quotes and
+// bytes that are no UTF-8 become \xNN, and anything over `limit` bytes is cut with "...".
+std::string escape_for_display(const std::string& text, size_t limit = 120);
+
+}  // namespace aotc

@@ -1,0 +1,29 @@
+// Fixed-point arithmetic of quantised inference, exactly as LiteRT's reference kernels define it.
+// Multipliers are Q31 mantissas with a power-of-two exponent: real ~ multiplier * 2^(shift - 31).
+#pragma once
+
+#include <cstdint>
+
+namespace aotc {
+
+struct QuantizedMultiplier {
+  int32_t multiplier = 0;  // 0, or in [2^30, 2^31)
+  int shift = 0;           // > 0: left, < 0: right
+};
+
+// Rounds `real` (finite, >= 0 or negative) to a 31-bit mantissa, half away from zero; exponents
+// below -31 give multiplier 0, above 30 saturate to the largest.
+QuantizedMultiplier quantize_multiplier(double real);
+
+// floor((a * b + 2^30) / 2^31), saturated for a = b = INT32_MIN (gemmlowp's
+// SaturatingRoundingDoublingHighMul).
+int32_t saturating_rounding_doubling_high_mul(int32_t a, int32_t b);
+
+// x / 2^exponent rounded to nearest, ties away from zero; exponent in [0, 31].
+int32_t rounding_divide_by_pot(int32_t x, int exponent);
+
+// Double rounding: the doubling high multiply rounds, then the right shift rounds. The left shift
+// wraps as the reference does.
+int32_t multiply_by_quantized_multiplier(int32_t x, QuantizedMultiplier m);
+
+}  // namespace aotc

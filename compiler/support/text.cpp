@@ -1,0 +1,119 @@
+#include "support/text.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace aotc {
+
+namespace {
+
+// C99 keywords and names that <stdint.h>, <string.h> and C++ make awkward as parameters.
+constexpr std::string_view kReserved[] = {
+    "alignas",  "and",      "asm",      "auto",     "bool",    "break",    "case",     "catch",
+    "char",     "class",    "compl",    "const",    "continue", "default", "delete",   "do",
+    "double",   "else",     "enum",     "errno",    "explicit", "export",  "extern",   "false",
+    "float",    "for",      "friend",   "goto",     "if",      "inline",   "int",      "linux",
+    "long",     "main",     "mutable",  "namespace", "new",    "not",      "operator", "or",
+    "private",  "protected", "public",  "register", "restrict", "return",  "short",    "signed",
+    "sizeof",   "static",   "struct",   "switch",   "template", "this",    "throw",    "true",
+    "try",      "typedef",  "typeid",   "typename", "union",   "unix",     "unsigned", "using",
+    "virtual",  "void",     "volatile", "while",    "xor"};
+
+char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t above = row[j];
+      size_t change = diagonal + (ascii_lower(a[i - 1]) == ascii_lower(b[j - 1]) ? 0 : 1);
+      row[j] = std::min({row[j - 1] + 1, above + 1, change});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string c_identifier(std::string_view name, std::string_view fallback) {
+  std::string out;
+  bool any = false;
+  for (char c : name) {
+    if (out.size() >= 48) break;
+    char l = ascii_lower(c);
+    bool keep = (l >= 'a' && l <= 'z') || (l >= '0' && l <= '9');
+    any = any || keep;
+    if (keep) {
+      out += l;
+    } else if (!out.empty() && out.back() != '_') {
+      out += '_';
+    }
+  }
+  while (!out.empty() && out.back() == '_') out.pop_back();
+  if (!any || out.empty()) out = std::string(fallback);
+  if (out[0] >= '0' && out[0] <= '9') out = "_" + out;
+  if (std::find(std::begin(kReserved), std::end(kReserved), out) != std::end(kReserved)) out += '_';
+  return out;
+}
+
+std::string upper(std::string_view identifier) {
+  std::string out(identifier);
+  for (char& c : out)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return out;
+}
+
+std::string UniqueNames::make(std::string name) {
+  std::string candidate = name;
+  for (int n = 2; std::find(used_.begin(), used_.end(), candidate) != used_.end(); ++n)
+    candidate = name + "_" + std::to_string(n);
+  used_.push_back(candidate);
+  return candidate;
+}
+
+std::string c_comment_text(std::string_view text, size_t limit) {
+  std::string out;
+  for (char c : text) {
+    if (out.size() >= limit) return out + "...";
+    unsigned char u = static_cast<unsigned char>(c);
+    bool plain = u >= 0x20 && u < 0x7F && c != '\\' && c != '?';
+    char put = plain ? c : '_';
+    bool opens = !out.empty() && ((out.back() == '*' && put == '/') || (out.back() == '/' && put == '*') ||
+                                  (out.back() == '/' && put == '/'));
+    if (opens) out += ' ';
+    out += put;
+  }
+  return out;
+}
+
+std::vector<std::string> closest(std::string_view name, const std::vector<std::string>& candidates,
+                                 size_t count) {
+  std::vector<std::pair<size_t, std::string>> ranked;
+  for (const std::string& c : candidates) {
+    size_t d = edit_distance(name, c);
+    if (d * 3 <= std::max(name.size(), c.size()) + 1) ranked.emplace_back(d, c);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<std::string> out;
+  for (size_t i = 0; i < ranked.size() && i < count; ++i) out.push_back(ranked[i].second);
+  return out;
+}
+
+std::string with_commas(int64_t value) {
+  std::string digits = std::to_string(value < 0 ? -value : value);
+  for (int i = static_cast<int>(digits.size()) - 3; i > 0; i -= 3)
+    digits.insert(static_cast<size_t>(i), ",");
+  return value < 0 ? "-" + digits : digits;
+}
+
+uint64_t stable_hash(std::string_view bytes) {
+  uint64_t h = 1469598103934665603ull;
+  for (char c : bytes) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+  return h;
+}
+
+}  // namespace aotc

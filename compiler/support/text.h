@@ -1,0 +1,45 @@
+// Small text functions: identifiers for C, closest-name suggestions, number formatting.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace aotc {
+
+// A legal, lower-case C identifier made of `name` (any bytes): other characters become '_', a
+// leading digit gets a '_' before it, C keywords a '_' behind, an empty result becomes `fallback`,
+// and everything is cut at 48 characters. Different names may give the same identifier: see
+// UniqueNames.
+std::string c_identifier(std::string_view name, std::string_view fallback = "x");
+
+// Upper-case form of an identifier for macros.
+std::string upper(std::string_view identifier);
+
+// Gives each name once: the second "a" becomes "a_2".
+class UniqueNames {
+ public:
+  std::string make(std::string name);
+  void reserve(std::string name) { used_.push_back(std::move(name)); }
+
+ private:
+  std::vector<std::string> used_;
+};
+
+// Text that may stand in a C comment whatever the model says: control characters, "*/", "/*",
+// trigraphs and backslashes are broken up; cut at `limit` bytes.
+std::string c_comment_text(std::string_view text, size_t limit = 100);
+
+// The candidates closest to `name` by edit distance, best first, at most `count`, none that differ
+// in more than a third of their letters.
+std::vector<std::string> closest(std::string_view name, const std::vector<std::string>& candidates,
+                                 size_t count = 3);
+
+// 1234567 -> "1,234,567".
+std::string with_commas(int64_t value);
+
+// FNV-1a over the bytes: stable across platforms and runs.
+uint64_t stable_hash(std::string_view bytes);
+
+}  // namespace aotc

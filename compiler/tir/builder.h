@@ -1,0 +1,112 @@
+// Builder: writes TIR functions in C++ that reads like the algorithm. Operators on `Ex` fold
+// constants as they build. The one thing to know: `Ex` is a value of i32 unless it says otherwise,
+// and mixing types is a bug that asserts; cast first.
+//
+//   FunctionBuilder f("relu");
+//   BufferPtr in = f.input("in", DType::kF32, n), out = f.output("out", DType::kF32, n);
+//   f.loop("i", 0, n, [&](Ex i) { f.store(out, i, max(load(in, i), f32(0))); });
+//   return f.finish();
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tir/tir.h"
+
+namespace aotc::tir {
+
+class Ex {
+ public:
+  Ex() = default;
+  Ex(ExprPtr e) : e_(std::move(e)) {}  // NOLINT(google-explicit-constructor)
+  Ex(int64_t v);                       // NOLINT(google-explicit-constructor): an i32 immediate
+  Ex(int v) : Ex(static_cast<int64_t>(v)) {}  // NOLINT(google-explicit-constructor)
+
+  const ExprPtr& ptr() const { return e_; }
+  DType type() const { return e_->type; }
+  // The value if this is an integer immediate.
+  bool is_imm(int64_t* value = nullptr) const;
+
+ private:
+  ExprPtr e_;
+};
+
+Ex i64(int64_t v);
+Ex f32(float v);
+Ex f64(double v);
+Ex imm(DType type, int64_t v);
+Ex var_ref(VarPtr v);
+
+Ex operator+(const Ex& a, const Ex& b);
+Ex operator-(const Ex& a, const Ex& b);
+Ex operator*(const Ex& a, const Ex& b);
+Ex operator/(const Ex& a, const Ex& b);
+Ex operator%(const Ex& a, const Ex& b);
+Ex operator-(const Ex& a);
+Ex operator<<(const Ex& a, const Ex& b);
+Ex operator>>(const Ex& a, const Ex& b);
+Ex operator<(const Ex& a, const Ex& b);
+Ex operator<=(const Ex& a, const Ex& b);
+Ex operator>(const Ex& a, const Ex& b);
+Ex operator>=(const Ex& a, const Ex& b);
+Ex operator==(const Ex& a, const Ex& b);
+Ex operator!=(const Ex& a, const Ex& b);
+Ex operator&&(const Ex& a, const Ex& b);  // both sides are evaluated
+Ex operator||(const Ex& a, const Ex& b);
+Ex operator&(const Ex& a, const Ex& b);
+Ex operator|(const Ex& a, const Ex& b);
+Ex operator^(const Ex& a, const Ex& b);
+Ex min(const Ex& a, const Ex& b);
+Ex max(const Ex& a, const Ex& b);
+Ex add_wrapping(const Ex& a, const Ex& b);
+Ex sub_wrapping(const Ex& a, const Ex& b);
+Ex mul_wrapping(const Ex& a, const Ex& b);
+Ex shl_wrapping(const Ex& a, const Ex& b);
+Ex select(const Ex& condition, const Ex& if_true, const Ex& if_false);
+Ex cast(DType type, const Ex& value);
+Ex cast_wrapping(DType type, const Ex& value);
+Ex call(Intrinsic callee, DType type, std::vector<Ex> args);
+Ex load(const BufferPtr& buffer, const Ex& index);
+Ex address(const BufferPtr& buffer, const Ex& index);
+inline Ex clamp(const Ex& v, const Ex& lo, const Ex& hi) { return min(max(v, lo), hi); }
+
+class FunctionBuilder {
+ public:
+  explicit FunctionBuilder(std::string name);
+
+  BufferPtr input(std::string name, DType type, int64_t elements);
+  BufferPtr output(std::string name, DType type, int64_t elements);
+  BufferPtr constant(std::string name, DType type, int64_t elements, int alignment = 4);
+  BufferPtr scratch(std::string name, DType type, int64_t elements, int alignment = 4);
+  BufferPtr local(std::string name, DType type, int64_t elements);
+
+  using Body = std::function<void()>;
+  // Loops from begin to end (exclusive). A loop known to run once becomes its body with the value
+  // put in, one known to run never becomes nothing.
+  void loop(const std::string& name, const Ex& begin, const Ex& end,
+            const std::function<void(Ex)>& body, int64_t step = 1);
+  void if_(const Ex& condition, const Body& then, const Body& otherwise = nullptr);
+  // An immutable value; immediates and variables are returned as they are.
+  Ex let(const std::string& name, const Ex& value);
+  // A mutable variable.
+  Ex var(const std::string& name, const Ex& init);
+  void assign(const Ex& variable, const Ex& value);
+  void store(const BufferPtr& buffer, const Ex& index, const Ex& value);
+  void copy(const BufferPtr& to, const Ex& to_index, const BufferPtr& from, const Ex& from_index,
+            int64_t elements);  // memcpy; element types agree
+  void fill_bytes(const BufferPtr& to, const Ex& index, int byte, int64_t elements);  // memset
+  void comment(std::string text);
+  FunctionPtr finish();
+
+ private:
+  BufferPtr param(std::string name, DType type, int64_t elements, Role role, int alignment);
+  void emit(StmtPtr stmt) { blocks_.back().push_back(std::move(stmt)); }
+  StmtPtr collect(const Body& body);
+
+  std::string name_;
+  std::vector<BufferPtr> params_;
+  std::vector<std::vector<StmtPtr>> blocks_;
+};
+
+}  // namespace aotc::tir

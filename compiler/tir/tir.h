@@ -1,0 +1,282 @@
+// TIR: loop nests over flat buffers, the form in which every operator's algorithm is stated. Nodes
+// are immutable and shared; a Var or Buffer is identified by its pointer, names are hints. The one
+// thing to know: arithmetic on i32 traps in the interpreter when it overflows unless the node is
+// marked wrapping, and i8/u8/i16/u16/bool are loaded into i32 to compute and range-checked on store.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/diagnostics.h"
+#include "support/dtype.h"
+#include "support/result.h"
+
+namespace aotc::tir {
+
+// ---------------------------------------------------------------- buffers and variables
+
+enum class Role : uint8_t {
+  kInput,     // parameter, read only
+  kConstant,  // parameter, read only, a table the compiler packed
+  kOutput,    // parameter, written (may also be read back)
+  kScratch,   // parameter, contents undefined on entry
+  kLocal,     // Alloc inside the function: on the stack
+};
+
+// A flat array. `elements` is what may be addressed.
+struct Buffer {
+  std::string name;
+  DType dtype = DType::kI8;
+  int64_t elements = 0;
+  Role role = Role::kLocal;
+  int alignment = 1;  // bytes, guaranteed for the first element
+};
+using BufferPtr = std::shared_ptr<const Buffer>;
+
+struct Variable {
+  std::string name;
+  DType dtype = DType::kI32;
+};
+using VarPtr = std::shared_ptr<const Variable>;
+
+// The type an element of `t` has once loaded: small integers and bool become i32.
+constexpr DType promoted(DType t) {
+  switch (t) {
+    case DType::kBool:
+    case DType::kI8:
+    case DType::kU8:
+    case DType::kI16:
+    case DType::kU16: return DType::kI32;
+    default: return t;
+  }
+}
+
+// ---------------------------------------------------------------- expressions
+
+enum class ExprKind : uint8_t {
+  kIntImm, kFloatImm, kVar, kLoad, kUnary, kBinary, kCast, kSelect, kCall, kAddress
+};
+
+enum class UnaryOp : uint8_t { kNeg, kLogicalNot, kBitNot };
+
+// Comparisons and logical operators give i32 0 or 1. kDiv and kMod truncate as C's; kShr is
+// arithmetic on signed types; shifts take amounts in [0, width). kMin/kMax of floats follow
+// (a < b ? a : b) and (a > b ? a : b). Logical and/or evaluate both sides.
+enum class BinaryOp : uint8_t {
+  kAdd, kSub, kMul, kDiv, kMod, kMin, kMax, kBitAnd, kBitOr, kBitXor, kShl, kShr,
+  kEq, kNe, kLt, kLe, kGt, kGe, kAnd, kOr
+};
+
+// Functions that a Call may name. Scalar ones are pure; kMemcpy and kMemset are for Evaluate only.
+enum class Intrinsic : uint8_t {
+  kExp, kLog, kTanh, kSqrt, kFloor, kCeil, kRound /* half away from zero */, kAbs, kErf, kSin, kCos,
+  kPow,
+  kRoundToEven,
+  // (to: Address, from: Address, bytes: i32): ranges do not overlap
+  kMemcpy,
+  // (to: Address, byte value: i32, bytes: i32)
+  kMemset,
+  // (bits of an f32 as i32) and back
+  kFloatBits, kFloatFromBits,
+};
+
+struct Expr {
+  ExprKind kind;
+  DType type;
+  virtual ~Expr() = default;
+
+ protected:
+  Expr(ExprKind k, DType t) : kind(k), type(t) {}
+};
+using ExprPtr = std::shared_ptr<const Expr>;
+
+struct IntImm final : Expr {
+  int64_t value;
+  IntImm(DType t, int64_t v) : Expr(ExprKind::kIntImm, t), value(v) {}
+};
+struct FloatImm final : Expr {
+  double value;  // exactly representable in `type`
+  FloatImm(DType t, double v) : Expr(ExprKind::kFloatImm, t), value(v) {}
+};
+struct VarRef final : Expr {
+  VarPtr var;
+  explicit VarRef(VarPtr v) : Expr(ExprKind::kVar, v->dtype), var(std::move(v)) {}
+};
+// buffer[index]; type is promoted(buffer->dtype).
+struct Load final : Expr {
+  BufferPtr buffer;
+  ExprPtr index;
+  Load(BufferPtr b, ExprPtr i)
+      : Expr(ExprKind::kLoad, promoted(b->dtype)), buffer(std::move(b)), index(std::move(i)) {}
+};
+struct Unary final : Expr {
+  UnaryOp op;
+  ExprPtr value;
+  Unary(UnaryOp o, ExprPtr v) : Expr(ExprKind::kUnary, v->type), op(o), value(std::move(v)) {}
+};
+// Both sides have the same type (shift amounts too), the result has it unless a comparison.
+struct Binary final : Expr {
+  BinaryOp op;
+  ExprPtr lhs;
+  ExprPtr rhs;
+  bool wrapping;
+  Binary(BinaryOp o, DType t, ExprPtr l, ExprPtr r, bool w)
+      : Expr(ExprKind::kBinary, t), op(o), lhs(std::move(l)), rhs(std::move(r)), wrapping(w) {}
+};
+// Integer to integer: traps if the value does not fit unless wrapping. Float to integer truncates,
+// traps out of range. Casting to a small type gives that range but is held in it (type i8 etc. is
+// allowed only as the cast's own type directly under a Store or another Cast to i32).
+struct Cast final : Expr {
+  ExprPtr value;
+  bool wrapping;
+  Cast(DType t, ExprPtr v, bool w) : Expr(ExprKind::kCast, t), value(std::move(v)), wrapping(w) {}
+};
+// Evaluates only the chosen side.
+struct Select final : Expr {
+  ExprPtr condition;
+  ExprPtr if_true;
+  ExprPtr if_false;
+  Select(ExprPtr c, ExprPtr a, ExprPtr b)
+      : Expr(ExprKind::kSelect, a->type), condition(std::move(c)), if_true(std::move(a)),
+        if_false(std::move(b)) {}
+};
+struct Call final : Expr {
+  Intrinsic callee;
+  std::vector<ExprPtr> args;
+  Call(Intrinsic c, DType t, std::vector<ExprPtr> a)
+      : Expr(ExprKind::kCall, t), callee(c), args(std::move(a)) {}
+};
+// &buffer[index], only as an argument of kMemcpy/kMemset.
+struct Address final : Expr {
+  BufferPtr buffer;
+  ExprPtr index;
+  Address(BufferPtr b, ExprPtr i)
+      : Expr(ExprKind::kAddress, DType::kI32), buffer(std::move(b)), index(std::move(i)) {}
+};
+
+// ---------------------------------------------------------------- statements
+
+enum class StmtKind : uint8_t {
+  kFor, kIf, kDeclare, kAssign, kStore, kEvaluate, kBlock, kAlloc, kComment
+};
+
+struct Stmt {
+  StmtKind kind;
+  virtual ~Stmt() = default;
+
+ protected:
+  explicit Stmt(StmtKind k) : kind(k) {}
+};
+using StmtPtr = std::shared_ptr<const Stmt>;
+
+// for (var = begin; var < end; var += step) body; var is i32 and constant in the body, step > 0.
+struct For final : Stmt {
+  VarPtr var;
+  ExprPtr begin;
+  ExprPtr end;
+  int64_t step;
+  StmtPtr body;
+  For(VarPtr v, ExprPtr b, ExprPtr e, int64_t s, StmtPtr body_)
+      : Stmt(StmtKind::kFor), var(std::move(v)), begin(std::move(b)), end(std::move(e)), step(s),
+        body(std::move(body_)) {}
+};
+struct If final : Stmt {
+  ExprPtr condition;
+  StmtPtr then;
+  StmtPtr otherwise;  // may be null
+  If(ExprPtr c, StmtPtr t, StmtPtr o)
+      : Stmt(StmtKind::kIf), condition(std::move(c)), then(std::move(t)), otherwise(std::move(o)) {}
+};
+// A variable visible to the end of the enclosing block. Not `is_mutable`: "let", never assigned.
+struct Declare final : Stmt {
+  VarPtr var;
+  ExprPtr init;
+  bool is_mutable;
+  Declare(VarPtr v, ExprPtr i, bool m)
+      : Stmt(StmtKind::kDeclare), var(std::move(v)), init(std::move(i)), is_mutable(m) {}
+};
+struct Assign final : Stmt {
+  VarPtr var;
+  ExprPtr value;
+  Assign(VarPtr v, ExprPtr e) : Stmt(StmtKind::kAssign), var(std::move(v)), value(std::move(e)) {}
+};
+// buffer[index] = value; value's type is the promoted element type (or a Cast to the element type).
+struct Store final : Stmt {
+  BufferPtr buffer;
+  ExprPtr index;
+  ExprPtr value;
+  Store(BufferPtr b, ExprPtr i, ExprPtr v)
+      : Stmt(StmtKind::kStore), buffer(std::move(b)), index(std::move(i)), value(std::move(v)) {}
+};
+struct Evaluate final : Stmt {
+  ExprPtr value;
+  explicit Evaluate(ExprPtr v) : Stmt(StmtKind::kEvaluate), value(std::move(v)) {}
+};
+struct Block final : Stmt {
+  std::vector<StmtPtr> body;
+  explicit Block(std::vector<StmtPtr> b) : Stmt(StmtKind::kBlock), body(std::move(b)) {}
+};
+// A local array (role kLocal) visible to the end of the enclosing block, contents undefined.
+struct Alloc final : Stmt {
+  BufferPtr buffer;
+  explicit Alloc(BufferPtr b) : Stmt(StmtKind::kAlloc), buffer(std::move(b)) {}
+};
+struct Comment final : Stmt {
+  std::string text;
+  explicit Comment(std::string t) : Stmt(StmtKind::kComment), text(std::move(t)) {}
+};
+
+// ---------------------------------------------------------------- functions
+
+// Parameters in call order; buffers of role kOutput, kInput, kConstant, kScratch. Inputs and
+// outputs of one function do not overlap unless the plan used the published write order.
+struct Function {
+  std::string name;
+  std::vector<BufferPtr> params;
+  StmtPtr body;  // a Block
+};
+using FunctionPtr = std::shared_ptr<const Function>;
+
+// ---------------------------------------------------------------- text, checks, execution
+
+// Text form (docs/ir.md). print(parse(print(f))) == print(f). Names are made unique by printing.
+std::string print(const Function& function);
+Result<FunctionPtr> parse(const std::string& text, const std::string& file, Diagnostics& diags);
+
+// Types agree, variables and buffers are declared before use and in scope, lets are not assigned,
+// input and constant buffers are not stored to, divisors and shifts are legal where constant, and
+// every access that interval analysis of loop variables and If conditions can decide is inside its
+// buffer. Reports [tir-invalid].
+Status verify(const Function& function, Diagnostics& diags);
+
+// Same behaviour and parameters whatever the names of variables, buffers and the function.
+bool structurally_equal(const Function& a, const Function& b);
+uint64_t structural_hash(const Function& function);
+
+// The memory behind one parameter of a call: exactly elements * size bytes, little endian host.
+struct Memory {
+  uint8_t* data = nullptr;
+  int64_t bytes = 0;
+};
+
+// Watches memory accesses of an execution, e.g. for shadow memory. Byte offsets into the parameter.
+class AccessObserver {
+ public:
+  virtual ~AccessObserver() = default;
+  virtual void on_read(int param, int64_t offset, int64_t bytes) = 0;
+  virtual void on_write(int param, int64_t offset, int64_t bytes) = 0;
+};
+
+// Runs the function on the host. Traps (out-of-range access, overflow that is not marked, a value
+// that does not fit its store, division by zero, read of an undefined local element) are reported
+// as [tir-trap] with the statement's text. `memory` has one entry per parameter.
+Status interpret(const Function& function, const std::vector<Memory>& memory, Diagnostics& diags,
+                 AccessObserver* observer = nullptr);
+
+// Counts of the text form, for cost estimates: nothing is run.
+int64_t count_nodes(const Function& function);
+
+}  // namespace aotc::tir

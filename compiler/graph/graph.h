@@ -3,6 +3,7 @@
 // a buffer the graph keeps alive), so weights are never copied on import.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <functional>

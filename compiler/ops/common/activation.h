@@ -1,0 +1,35 @@
+// Fused activation functions: the enum, its text names, and the clamp range each means.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "graph/graph.h"
+#include "tir/builder.h"
+
+namespace aotc::ops {
+
+enum class Activation : uint8_t { kNone, kRelu, kRelu6, kReluN1To1 };
+std::span<const std::string_view> enum_names(Activation);
+
+struct ClampI32 {
+  int32_t min;
+  int32_t max;
+};
+// Quantised values an activation leaves for an output of type `out` (int8, uint8 or int16).
+ClampI32 quantized_clamp(Activation activation, const graph::TensorType& out);
+
+struct ClampF32 {
+  float min;
+  float max;
+};
+// lowest() and max() where an activation does not bound.
+ClampF32 float_clamp(Activation activation);
+
+// min(max(v, lo), hi), leaving out the sides that do not bind.
+tir::Ex emit_clamp(const tir::Ex& v, ClampF32 range);
+
+// TFLite's ActivationFunctionType; false for those no kernel fuses (tanh, sign bit).
+bool activation_from_tflite(int code, Activation& out);
+
+}  // namespace aotc::ops

@@ -1,0 +1,54 @@
+#include "ops/lowering.h"
+
+#include <cassert>
+
+#include <fmt/format.h>
+
+#include "ops/operator.h"
+
+namespace aotc::ops {
+
+LoweringBuilder::LoweringBuilder(const OpView& op, std::string name)
+    : FunctionBuilder(std::move(name)), op_(op) {}
+
+tir::BufferPtr LoweringBuilder::operand(size_t i) {
+  const graph::TensorType& type = op_.operand(i);
+  std::string name = op_.operand_count() == 1 ? "in" : fmt::format("in{}", i);
+  if (const graph::ConstantView* c = op_.constant(i)) {
+    return constant_bytes(name, type.dtype, {c->bytes.begin(), c->bytes.end()},
+                          size_of(type.dtype));
+  }
+  lowered_.args.push_back({ArgKind::kOperand, static_cast<int>(i)});
+  return FunctionBuilder::input(name, type.dtype, type.elements());
+}
+
+tir::BufferPtr LoweringBuilder::result(size_t i) {
+  std::string name = op_.op.results.size() == 1 ? "out" : fmt::format("out{}", i);
+  lowered_.args.push_back({ArgKind::kResult, static_cast<int>(i)});
+  return FunctionBuilder::output(name, op_.result(i).dtype, op_.result(i).elements());
+}
+
+tir::BufferPtr LoweringBuilder::constant_bytes(const std::string& name, DType type,
+                                               std::vector<uint8_t> bytes, int alignment) {
+  lowered_.args.push_back({ArgKind::kConstant, static_cast<int>(lowered_.constants.size())});
+  int64_t elements = static_cast<int64_t>(bytes.size()) / size_of(type);
+  lowered_.constants.push_back({name, type, std::move(bytes), alignment});
+  return FunctionBuilder::constant(name, type, elements, alignment);
+}
+
+tir::BufferPtr LoweringBuilder::scratch(const std::string& name, DType type, int64_t elements,
+                                        int alignment) {
+  assert(lowered_.scratch_bytes == 0);
+  lowered_.args.push_back({ArgKind::kScratch, 0});
+  lowered_.scratch_bytes = elements * size_of(type);
+  lowered_.scratch_alignment = alignment;
+  return FunctionBuilder::scratch(name, type, elements, alignment);
+}
+
+Lowered LoweringBuilder::finish(std::string schedule) {
+  lowered_.function = FunctionBuilder::finish();
+  lowered_.schedule = std::move(schedule);
+  return std::move(lowered_);
+}
+
+}  // namespace aotc::ops

@@ -171,10 +171,11 @@ class PartSolver {
       enough_ = std::max(enough, lower_bound_);
       if (height_ <= enough_) return;
     }
-    local_search();
-    if (!searchable_ || options_.max_nodes <= 0) return;
-    if (height_ > enough_ && positive_) tree_search(Method::kCanonicalSearch);
-    if (height_ > enough_) tree_search(Method::kDisjunctiveSearch);
+    // Small parts are exhausted at once; on large ones a tree search pays only after a good packing
+    // is known.
+    tree_searches(std::min<int64_t>(options_.max_nodes, 500));
+    if (height_ > enough_) local_search();
+    tree_searches(options_.max_nodes);
   }
 
  private:
@@ -306,10 +307,16 @@ class PartSolver {
     }
   }
 
-  void tree_search(Method method) {
+  void tree_searches(int64_t max_nodes) {
+    if (!searchable_ || max_nodes <= 0) return;
+    if (height_ > enough_ && positive_) tree_search(Method::kCanonicalSearch, max_nodes);
+    if (height_ > enough_) tree_search(Method::kDisjunctiveSearch, max_nodes);
+  }
+
+  void tree_search(Method method, int64_t max_nodes) {
     Search search;
     search.enough = enough_;
-    search.max_nodes = options_.max_nodes;
+    search.max_nodes = max_nodes;
     search.best_height = height_;
     if (method == Method::kCanonicalSearch)
       packing::search_canonical(model_, cliques_, search);

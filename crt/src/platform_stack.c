@@ -48,9 +48,11 @@ tvm_crt_error_t TVMPlatformMemoryAllocate(size_t num_bytes, DLDevice device, voi
     if (error != kTvmErrorNoError) {
         return error;
     }
+#if SIZE_MAX > INT32_MAX
     if (num_bytes > INT32_MAX) {
         return kTvmErrorPlatformNoMemory;
     }
+#endif
     return StackMemoryManager_Allocate(&workspace, (int32_t)num_bytes, out_ptr);
 }
 

@@ -27,7 +27,7 @@ static size_t run_length(const PageManager *manager, size_t page) {
 
 static tvm_crt_error_t page_allocate(MemoryManagerInterface *interface, size_t num_bytes,
                                      DLDevice device, void **out_ptr) {
-    PageManager *manager = (PageManager *)(void *)interface;
+    PageManager *manager = (PageManager *)interface;
     size_t page, length, wanted;
     (void)device;
     if (out_ptr == NULL) {
@@ -82,7 +82,7 @@ static tvm_crt_error_t release_run(PageManager *manager, size_t previous, size_t
 }
 
 static tvm_crt_error_t page_free(MemoryManagerInterface *interface, void *ptr, DLDevice device) {
-    PageManager *manager = (PageManager *)(void *)interface;
+    PageManager *manager = (PageManager *)interface;
     size_t page, previous, length, offset, target;
     (void)device;
     if (manager == NULL) {
@@ -117,6 +117,8 @@ static size_t table_bytes(size_t num_pages) {
 tvm_crt_error_t PageMemoryManagerCreate(MemoryManagerInterface **manager, uint8_t *pool,
                                         size_t size_bytes, size_t page_size_log2) {
     PageManager *self;
+    void *header; /* void: aligned for what is put there, unlike a uint8_t */
+    void *table;
     size_t padding, page_bytes, num_pages;
     if (manager == NULL) {
         return kTvmErrorPlatformCheckFailure;
@@ -147,11 +149,13 @@ tvm_crt_error_t PageMemoryManagerCreate(MemoryManagerInterface **manager, uint8_
     if (num_pages == 0) {
         return kTvmErrorPlatformNoMemory;
     }
-    self = (PageManager *)(void *)(pool + padding);
+    header = pool + padding;
+    table = pool + padding + sizeof(PageManager);
+    self = header;
     self->interface.Allocate = page_allocate;
     self->interface.Free = page_free;
     self->interface.vleak_size = 0;
-    self->runs = (uint16_t *)(void *)(pool + padding + sizeof(PageManager));
+    self->runs = table;
     self->pages = pool + padding + table_bytes(num_pages);
     self->num_pages = num_pages;
     self->page_size_log2 = page_size_log2;

@@ -23,7 +23,7 @@ constexpr DLDevice kCpu = {kDLCPU, 0};
 class Pool {
  public:
   explicit Pool(std::size_t bytes, std::size_t page_size_log2 = kPageLog2, std::size_t shift = 0)
-      : bytes_(bytes), memory_(std::make_unique<std::uint8_t[]>(bytes + shift)) {
+      : memory_(std::make_unique<std::uint8_t[]>(bytes + shift)) {
     std::memset(memory_.get(), 0xc3, bytes + shift);
     error_ = PageMemoryManagerCreate(&manager_, memory_.get() + shift, bytes, page_size_log2);
   }
@@ -51,7 +51,6 @@ class Pool {
   }
 
  private:
-  std::size_t bytes_;
   std::unique_ptr<std::uint8_t[]> memory_;
   MemoryManagerInterface* manager_ = nullptr;
   tvm_crt_error_t error_;

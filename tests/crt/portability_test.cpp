@@ -52,6 +52,12 @@ std::vector<fs::path> files(const fs::path& folder, const std::string& extension
   return found;
 }
 
+std::string runtime_sources() {
+  std::string sources;
+  for (const fs::path& source : files(kCrt / "src", ".c")) sources += " " + source.string();
+  return sources;
+}
+
 std::string include_flag() { return " -I" + (kCrt / "include").string() + " "; }
 
 // Compiles nothing but `header`, twice, and a declaration, which a file in C must have.
@@ -131,18 +137,43 @@ TEST_P(Portability, EachHeaderStandsAlone) {
 TEST_P(Portability, ModelLinksWithoutALibc) {
   Scratch scratch;
   ASSERT_FALSE(scratch.path.empty());
-  std::string sources;
-  for (const fs::path& source : files(kCrt / "src", ".c")) sources += " " + source.string();
   const auto outcome =
       run(GetParam().command + kStrict + include_flag() + "-DTVM_WORKSPACE_SIZE_BYTES=512" +
           " -fno-pie -fno-stack-protector -static -nostdlib -Wl,-e,workspace_model_run " +
-          (kTests / "model/workspace_model.c").string() + sources + " -lgcc -o " +
+          (kTests / "model/workspace_model.c").string() + runtime_sources() + " -lgcc -o " +
           (scratch.path / "program").string());
   EXPECT_EQ(outcome.status, 0) << outcome.output;
 }
 
 INSTANTIATE_TEST_SUITE_P(Toolchains, Portability, testing::ValuesIn(toolchains()),
                          case_name<Toolchain>);
+
+// QEMU's machine and the core it has.
+class Board : public testing::TestWithParam<std::array<std::string, 2>> {};
+
+TEST_P(Board, RuntimeWorksWithASizeOf32Bits) {
+  const std::string compiler = with_flags(AOTC_ARM_GCC, " -mthumb -Os -mcpu=" + GetParam()[1]);
+  const std::string emulator = with_flags(AOTC_QEMU_ARM, " -M " + GetParam()[0]);
+  if (compiler.empty() || emulator.empty()) GTEST_SKIP() << "no Arm compiler or emulator installed";
+  Scratch scratch;
+  ASSERT_FALSE(scratch.path.empty());
+  const std::string program = (scratch.path / "program").string();
+  const auto link = run(
+      compiler + kStrict + include_flag() + "-DTVM_WORKSPACE_SIZE_BYTES=160" + " -nostdlib -T " +
+      (kTests / "board/board.ld").string() + " " + (kTests / "board/board_check.c").string() + " " +
+      (kTests / "model/workspace_model.c").string() + runtime_sources() + " -lgcc -o " + program);
+  ASSERT_EQ(link.status, 0) << link.output;
+  const auto check = run("timeout 20 " + emulator +
+                         " -display none -monitor none -serial none"
+                         " -semihosting-config enable=on,target=native -kernel " +
+                         program);
+  EXPECT_EQ(check.status, 0) << "first failed check: line of board_check.c, modulo 256\n"
+                             << check.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(Qemu, Board,
+                         testing::Values(std::array<std::string, 2>{"microbit", "cortex-m0"},
+                                         std::array<std::string, 2>{"mps2-an386", "cortex-m4"}));
 
 TEST(CplusplusPortability, EachHeaderStandsAlone) {
   for (const fs::path& header : files(kCrt / "include", ".h")) {

@@ -22,10 +22,11 @@
 #endif
 
 /* What one live block of num_bytes >= 1 bytes takes from the workspace, in bytes. */
-#define TVM_CRT_STACK_ALLOCATOR_BLOCK_BYTES(num_bytes)                                         \
-    (((num_bytes) + TVM_CRT_STACK_ALLOCATOR_FOOTER_BYTES + TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES - \
-      1u) /                                                                                    \
-     TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES * TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES)
+#define TVM_CRT_STACK_ALLOCATOR_BLOCK_BYTES(num_bytes) \
+    TVM_CRT_STACK_ALLOCATOR_ROUND_UP((num_bytes) + TVM_CRT_STACK_ALLOCATOR_FOOTER_BYTES)
+#define TVM_CRT_STACK_ALLOCATOR_ROUND_UP(bytes)                                                 \
+    (((bytes) + (TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES - 1u)) / TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES * \
+     TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES)
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,7 +5,7 @@ import importlib
 
 import common
 
-GENERATORS = ("digits",)
+GENERATORS = ("digits", "gadget")
 
 
 def main():

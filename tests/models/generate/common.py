@@ -82,6 +82,18 @@ def quantize(values, detail):
     return np.clip(steps, info.min, info.max).astype(detail["dtype"])
 
 
+def signature_names(model):
+    """The signature's names of the inputs and of the outputs, each in the graph's order."""
+    parsed = schema.ModelT.InitFromPackedBuf(model, 0)
+    graph, signature = parsed.subgraphs[0], parsed.signatureDefs[0]
+
+    def ordered(tensors, maps):
+        names = {entry.tensorIndex: entry.name.decode() for entry in maps}
+        return [names[tensor] for tensor in tensors]
+
+    return ordered(graph.inputs, signature.inputs), ordered(graph.outputs, signature.outputs)
+
+
 def operators(model):
     """The model's operators in execution order, as 'NAME/version' strings."""
     names = {v: k for k, v in vars(schema.BuiltinOperator).items() if isinstance(v, int)}

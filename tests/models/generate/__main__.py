@@ -5,7 +5,7 @@ import importlib
 
 import common
 
-GENERATORS = ("digits", "gadget")
+GENERATORS = ("digits", "gadget", "ops")
 
 
 def main():

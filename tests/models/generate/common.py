@@ -36,24 +36,42 @@ def set_up_tensorflow():
     tf.config.experimental.enable_op_determinism()
 
 
-def convert(function, variables=(), samples=None):
+def set_up_quantization(converter, samples, kind):
+    """Sets a converter up for one of the integer kinds of `convert`."""
+    ops = tf.lite.OpsSet
+    converter.optimizations = [tf.lite.Optimize.DEFAULT]
+    converter.representative_dataset = lambda: iter(samples)
+    converter.target_spec.supported_ops = [
+        ops.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
+        if kind == "int16"
+        else ops.TFLITE_BUILTINS_INT8
+    ]
+    boundary = {
+        "int8": tf.int8,
+        "int16": tf.int16,
+        "int8_uint8_io": tf.uint8,
+        "int8_float_io": tf.float32,
+    }[kind]
+    converter.inference_input_type = boundary
+    converter.inference_output_type = boundary
+
+
+def convert(function, variables=(), samples=None, kind="f32"):
     """Converts `function` (a tf.function with an input signature) to a model's bytes.
 
     `variables` are the tf.Variables that the function uses: the converter folds to constants only
-    those that the saved model owns. The model is float32, or with `samples` (a list; each a list
-    of arrays, one for each input) int8 from its inputs to its outputs.
+    those that the saved model owns. `kind` is f32, int8 (from inputs to outputs), int16 (int8
+    weights), int8_float_io or int8_uint8_io (int8 inside, the type at inputs and outputs); all but
+    f32 need `samples`: a list of dictionaries from the signature's input names to arrays. (Lists
+    of arrays would be taken in the graph's order of inputs, which is not the signature's.)
     """
     owner = tf.Module()
     owner.variables_used = list(variables)
     with tempfile.TemporaryDirectory() as folder:
         tf.saved_model.save(owner, folder, signatures={"serving_default": function})
         converter = tf.lite.TFLiteConverter.from_saved_model(folder)
-        if samples is not None:
-            converter.optimizations = [tf.lite.Optimize.DEFAULT]
-            converter.representative_dataset = lambda: iter(samples)
-            converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
-            converter.inference_input_type = tf.int8
-            converter.inference_output_type = tf.int8
+        if kind != "f32":
+            set_up_quantization(converter, samples, kind)
         return converter.convert()
 
 
@@ -67,7 +85,7 @@ def reference(model):
 
 
 def run(interpreter, inputs):
-    """Runs one sample: arrays in the order of the model's inputs; gives arrays in output order."""
+    """Runs one sample: arrays in the graph's order of inputs; gives arrays in its output order."""
     for detail, value in zip(interpreter.get_input_details(), inputs, strict=True):
         interpreter.set_tensor(detail["index"], value)
     interpreter.invoke()

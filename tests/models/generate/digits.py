@@ -20,7 +20,7 @@ LEVELS = 16.0  # pixels are 0..16
 
 
 def load():
-    """Training images and labels, test images and labels; images are float32 [n, 8, 8, 1] in 0..1."""
+    """Training images and labels, test images and labels; images: float32 [n, 8, 8, 1], 0..1."""
     digits = load_digits()
     images = (digits.images / LEVELS).astype(np.float32)[..., np.newaxis]
     labels = digits.target.astype(np.int32)
@@ -97,15 +97,15 @@ def train(images, labels):
 
 
 def convert(network, calibration):
-    """The float32 and the int8 model's bytes; `calibration` gives the ranges of activations."""
+    """The models' bytes by kind; the images of `calibration` give the ranges of activations."""
 
     @tf.function(input_signature=[tf.TensorSpec((1, 8, 8, 1), tf.float32, name="image")])
     def classify(image):
         return {"probabilities": network(image, training=False)}
 
-    samples = [[image[np.newaxis]] for image in calibration]
+    samples = [{"image": image[np.newaxis]} for image in calibration]
     variables = [variable.value for variable in network.variables]
-    return common.convert(classify, variables), common.convert(classify, variables, samples)
+    return {kind: common.convert(classify, variables, samples, kind) for kind in ("f32", "int8")}
 
 
 def expected(model, images):
@@ -129,7 +129,7 @@ def generate():
     train_images, train_labels, test_images, test_labels = load()
     network = train(train_images, train_labels)
     choice = np.random.default_rng(SEED).permutation(len(train_images))[:CALIBRATION_COUNT]
-    models = dict(zip(("f32", "int8"), convert(network, train_images[choice]), strict=True))
+    models = convert(network, train_images[choice])
     keras = network.predict(test_images, verbose=0)
     report = [f"digits: trained network in TensorFlow: {accuracy(keras, test_labels)}"]
     common.save_array(FOLDER / "test_labels.npy", test_labels.astype(np.uint8))

@@ -121,8 +121,11 @@ def generate():
     rng = np.random.default_rng(SEED)
     function = make_function(weights(rng))
     motion, settings = draw_inputs(rng, CALIBRATION_COUNT)
-    samples = [[motion[i : i + 1], settings[i : i + 1]] for i in range(CALIBRATION_COUNT)]
-    models = {"f32": common.convert(function), "int8": common.convert(function, samples=samples)}
+    samples = [
+        {"motion": motion[i : i + 1], "settings": settings[i : i + 1]}
+        for i in range(CALIBRATION_COUNT)
+    ]
+    models = {kind: common.convert(function, (), samples, kind) for kind in ("f32", "int8")}
     motion, settings = draw_inputs(rng, SAMPLE_COUNT)
     report = []
     for kind, model in models.items():

@@ -129,7 +129,8 @@ def cast(call):
         return [x != 0]
     if x.dtype.kind == "f" and dtype.kind in "iu":
         info = np.iinfo(dtype)
-        whole = np.trunc(np.where(np.isnan(x), 0, x).astype(np.float64))
+        # Out of range values saturate; a NaN becomes the largest value.
+        whole = np.trunc(np.where(np.isnan(x), info.max, x.astype(np.float64)))
         return [np.clip(whole, info.min, info.max).astype(dtype)]
     return [x.astype(dtype)]
 
@@ -137,4 +138,10 @@ def cast(call):
 def arg_max(call):
     x = call.arrays[0]
     axis = int(np.ravel(call.arrays[1])[0])
-    return [np.argmax(x, axis=axis).astype(call.outputs[0].dtype)]  # the first of equals
+    best = np.argmax(x, axis=axis)  # the first of equals
+    if x.dtype.kind == "f" and np.isnan(x).any():
+        # A NaN loses against any number, even against minus infinity.
+        best = np.argmax(np.where(np.isnan(x), -np.inf, x), axis=axis)
+        chosen = np.take_along_axis(x, np.expand_dims(best, axis), axis).squeeze(axis)
+        best = np.where(np.isnan(chosen), np.argmax(~np.isnan(x), axis=axis), best)
+    return [best.astype(call.outputs[0].dtype)]

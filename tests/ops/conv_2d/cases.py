@@ -51,16 +51,14 @@ def _int8(rng, name, geometry, quantization, per_channel=True, bias=True):
     si, zi, sw, so, zo, activation = quantization
     w = weights_int8(rng, geometry[1], 0, per_channel, sw)
     inputs = [int8(geometry[0], si, zi), w]
-    if bias:
-        inputs.append(bias_int32(rng, geometry[1][0], si, w.scale))
+    inputs.append(bias_int32(rng, geometry[1][0], si, w.scale) if bias else None)
     return Case(name, "CONV_2D", inputs, [int8((), so, zo)], _options(geometry, activation))
 
 
 def _float32(rng, name, geometry, activation, bias=True):
     w = const(rng.standard_normal(geometry[1]).astype(np.float32))
     inputs = [float32(geometry[0]), w]
-    if bias:
-        inputs.append(const(rng.standard_normal(geometry[1][0]).astype(np.float32)))
+    inputs.append(const(rng.standard_normal(geometry[1][0]).astype(np.float32)) if bias else None)
     return Case(name, "CONV_2D", inputs, [float32()], _options(geometry, activation), "ulp")
 
 
@@ -76,6 +74,10 @@ def cases(rng):
     yield _float32(rng, "float32_no_bias", GEOMETRIES["k3_same"], "RELU_N1_TO_1", bias=False)
     bad = _int8(rng, "int8_fused_tanh", GEOMETRIES["k3_same"], QUANTIZATIONS["typical"])
     bad.options["activation"] = "TANH"
+    bad.undefined = "a fused TANH is accepted and then ignored"
+    yield bad
+    bad = _int8(rng, "int8_two_inputs", GEOMETRIES["k3_same"], QUANTIZATIONS["typical"])
+    bad.inputs.pop()
     yield bad
     yield _int8(rng, "int8_depth_not_divisible",
                 ((1, 5, 5, 3), (4, 3, 3, 2), (1, 1), (1, 1), "SAME"), QUANTIZATIONS["typical"])

@@ -50,13 +50,9 @@ def relu_family(low, high):
     def model(call):
         x, out = call.arrays[0], call.outputs[0]
         if x.dtype == np.float32:
-            # Comparisons, so that -0.0 and NaN pass RELU6; plain RELU turns -0.0 into 0.0.
-            if (low, high) == (0.0, None):
-                return [np.where(x > 0, x, np.where(np.isnan(x), x, np.float32(0)))]
-            if (low, high) == (-1.0, 1.0):
-                return [np.minimum(np.maximum(x, np.float32(low)), np.float32(high))]
-            y = np.where(x > np.float32(high), np.float32(high), x)
-            return [np.where(y < np.float32(low), np.float32(low), y).astype(np.float32)]
+            # Comparisons, so that -0.0 and NaN stay what they are.
+            y = np.where(x < np.float32(low), np.float32(low), x)
+            return [y if high is None else np.where(np.float32(high) < y, np.float32(high), y)]
         real = np.float32(call.inputs[0].scale32 / out.scale32)  # divided in float32
         y = out.zero + scale(x.astype(np.int64) - call.inputs[0].zero, *quantize_multiplier(real))
         info = np.iinfo(out.dtype)

@@ -10,6 +10,7 @@ BROADCASTS = (
     ((1, 4, 4, 3), (1,)), ((1,), (2, 3)), ((2, 1, 3), (1, 5, 1)), ((4, 1), (1, 6)), ((5,), (5,)),
     ((2, 3, 1, 2, 1), (1, 3, 4, 1, 5)), ((1, 1, 1, 1), (2, 3, 2, 3)), ((3, 4, 5), (4, 1)),
 )
+SPECIAL = np.float32([0.0, -0.0, np.nan, np.inf, -np.inf, 1e-45, -1e-45, 3e38, -3e38, 6.0, -1.0])
 ACTIVATIONS = ("NONE", "RELU", "RELU6", "RELU_N1_TO_1")
 
 
@@ -59,6 +60,8 @@ def unary_cases(kind, ins_outs, float_ulp=0, options=None, shapes=SHAPES, tag=""
     for i, shape in enumerate(shapes):
         yield Case(f"float32_{tag}{i:02}", kind, [float32(shape)], [float32()], dict(options),
                    tolerance="ulp", ulp=float_ulp)
+    yield Case(f"float32_{tag}special", kind, [float32((len(SPECIAL),))], [float32()],
+               dict(options), tolerance="ulp", ulp=float_ulp, samples=lambda rng: [[SPECIAL]])
 
 
 def all_values(shape, scale, zero_point):

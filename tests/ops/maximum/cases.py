@@ -2,7 +2,7 @@
 
 import numpy as np
 from case import Case, Tensor
-from patterns import BROADCASTS, float32, int8
+from patterns import BROADCASTS, SPECIAL, float32, int8
 
 
 def cases(rng):
@@ -22,6 +22,5 @@ def cases(rng):
 
 
 def _special(rng):
-    values = np.float32([0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 1e-45])
-    a, b = np.meshgrid(values, values)
+    a, b = np.meshgrid(SPECIAL[:8], SPECIAL[:8])
     return [[a.ravel(), b.ravel()]]

@@ -3,6 +3,7 @@
 // a buffer the graph keeps alive), so weights are never copied on import.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -141,10 +142,21 @@ void compact(Graph& graph);
 // are ops::verify_graph. Reports [ir-invalid].
 Status verify_structure(const Graph& graph, Diagnostics& diags);
 
-// Text form (docs/ir.md); print(parse(text)) == text for printed text. `constants_limit`: constants
-// with more bytes are printed as a hash only, and such text does not parse back.
+// Text form (docs/ir.md); print(parse(text)) == text for printed text.
+struct PrintOptions {
+  // Constants with more bytes are printed as a hash only, and such text does not parse back.
+  int64_t constants_limit = INT64_MAX;
+  // Without, `source` and `loc(...)` are left out; parsed ops are then located in the text itself.
+  bool locations = true;
+};
+std::string print(const Graph& graph, const PrintOptions& options);
 std::string print(const Graph& graph, int64_t constants_limit = INT64_MAX);
+// "i8[1x49x10x1] quant(0.5, 83)", as in the text form.
+std::string to_string(const TensorType& type);
+
 using DefinitionLookup = std::function<const OpDefinition*(std::string_view name)>;
+// Reads the text form; any bytes give a graph or one located [ir-parse] error. What it returns has
+// the right syntax, operators and attribute names; verify_structure checks the rest.
 Result<Graph> parse(const std::string& text, const std::string& file, const DefinitionLookup& find,
                     Diagnostics& diags);
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -87,7 +88,8 @@ class FunctionBuilder {
   void loop(const std::string& name, const Ex& begin, const Ex& end,
             const std::function<void(Ex)>& body, int64_t step = 1);
   void if_(const Ex& condition, const Body& then, const Body& otherwise = nullptr);
-  // An immutable value; immediates and variables are returned as they are.
+  // An immutable value; immediates and immutable variables are returned as they are, a mutable
+  // variable is copied.
   Ex let(const std::string& name, const Ex& value);
   // A mutable variable.
   Ex var(const std::string& name, const Ex& init);
@@ -107,6 +109,7 @@ class FunctionBuilder {
   std::string name_;
   std::vector<BufferPtr> params_;
   std::vector<std::vector<StmtPtr>> blocks_;
+  std::set<const Variable*> mutable_;
 };
 
 }  // namespace aotc::tir

@@ -1,0 +1,23 @@
+// Constants in the text form: short ones as lists of values, the rest as hexadecimal bytes. The one
+// thing to know: either way the bytes come back exactly, NaN payloads included.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace aotc::graph {
+
+// "[1, 2, 3]", "hex {...}" over several lines, or "hash ..." for more than `limit` bytes.
+std::string print_constant(DType type, const ConstantView& constant, int64_t limit);
+
+// Appends one element of a list; false if the text does not fit the type.
+bool append_element(std::vector<uint8_t>& bytes, DType type, std::string_view text);
+
+// Appends the bytes of pairs of digits, white space ignored; false if they are no such pairs.
+bool append_hex(std::vector<uint8_t>& bytes, std::string_view digits);
+
+}  // namespace aotc::graph

@@ -1,0 +1,90 @@
+#include "graph/graph.h"
+
+#include <fmt/format.h>
+
+namespace aotc::graph {
+
+int64_t element_count(const Shape& shape) {
+  int64_t count = 1;
+  for (int64_t dim : shape) count *= dim;
+  return count;
+}
+
+std::string to_string(const Shape& shape) {
+  return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
+}
+
+ConstantView own_bytes(std::vector<uint8_t> bytes) {
+  auto owner = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
+  std::span<const uint8_t> view(owner->data(), owner->size());
+  return {std::move(owner), view};
+}
+
+TensorId Graph::add_tensor(Tensor tensor) {
+  tensors.push_back(std::move(tensor));
+  return {static_cast<int32_t>(tensors.size() - 1)};
+}
+
+TensorId Graph::add_constant(std::string constant_name, TensorType type,
+                             std::vector<uint8_t> bytes) {
+  Tensor tensor;
+  tensor.name = std::move(constant_name);
+  tensor.type = std::move(type);
+  tensor.constant = own_bytes(std::move(bytes));
+  return add_tensor(std::move(tensor));
+}
+
+Location Graph::location_of(TensorId id) const {
+  Location where;
+  where.file = source_file;
+  if (id.valid() && static_cast<size_t>(id.value) < tensors.size()) where.tensor = (*this)[id].name;
+  return where;
+}
+
+UseDef compute_use_def(const Graph& graph) {
+  UseDef out;
+  out.definer.assign(graph.tensors.size(), -1);
+  out.users.resize(graph.tensors.size());
+  for (size_t i = 0; i < graph.ops.size(); ++i) {
+    int index = static_cast<int>(i);
+    for (TensorId id : graph.ops[i].operands) {
+      if (!id.valid()) continue;
+      std::vector<int>& users = out.users[static_cast<size_t>(id.value)];
+      if (users.empty() || users.back() != index) users.push_back(index);
+    }
+    for (TensorId id : graph.ops[i].results) out.definer[static_cast<size_t>(id.value)] = index;
+  }
+  return out;
+}
+
+void compact(Graph& graph) {
+  std::vector<char> used(graph.tensors.size(), 0);
+  auto mark = [&](TensorId id) {
+    if (id.valid()) used[static_cast<size_t>(id.value)] = 1;
+  };
+  for (const Port& port : graph.inputs) mark(port.tensor);
+  for (const Port& port : graph.outputs) mark(port.tensor);
+  for (const Op& op : graph.ops) {
+    for (TensorId id : op.operands) mark(id);
+    for (TensorId id : op.results) mark(id);
+  }
+  std::vector<TensorId> renumbered(graph.tensors.size());
+  std::vector<Tensor> kept;
+  for (size_t i = 0; i < graph.tensors.size(); ++i) {
+    if (!used[i]) continue;
+    renumbered[i] = {static_cast<int32_t>(kept.size())};
+    kept.push_back(std::move(graph.tensors[i]));
+  }
+  graph.tensors = std::move(kept);
+  auto renumber = [&](TensorId& id) {
+    if (id.valid()) id = renumbered[static_cast<size_t>(id.value)];
+  };
+  for (Port& port : graph.inputs) renumber(port.tensor);
+  for (Port& port : graph.outputs) renumber(port.tensor);
+  for (Op& op : graph.ops) {
+    for (TensorId& id : op.operands) renumber(id);
+    for (TensorId& id : op.results) renumber(id);
+  }
+}
+
+}  // namespace aotc::graph

@@ -1,0 +1,472 @@
+// The text form of the graph IR, read. print.cpp writes it; docs/ir.md describes it. Parsing stops
+// at the first error: a text is written by a tool or a test, where one wrong token says enough.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "graph/constant_text.h"
+#include "graph/graph.h"
+#include "graph/text_cursor.h"
+#include "support/text.h"
+
+namespace aotc::graph {
+
+namespace {
+
+template <typename T>
+bool parse_number(std::string_view text, T& value) {
+  const char* end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end && !text.empty();
+}
+
+bool is_numeric(std::string_view name) {
+  return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+class Parser {
+ public:
+  Parser(const std::string& text, const std::string& file, const DefinitionLookup& find,
+         Diagnostics& diags)
+      : cursor_(text), file_(file), find_(find), diags_(diags) {}
+
+  Result<Graph> run() {
+    if (!parse_header()) return kFailure;
+    while (!cursor_.accept('}'))
+      if (!parse_statement()) return kFailure;
+    if (!cursor_.at_end()) return fail("expected the end of the text after '}'");
+    if (!assign_ids()) return kFailure;
+    return std::move(graph_);
+  }
+
+ private:
+  // A %name of the text. Its index here is what operators hold until assign_ids.
+  struct Named {
+    std::string_view name;
+    TextPosition first_use;
+    bool declared = false;
+    Tensor tensor;
+  };
+
+  Failure fail_at(TextPosition at, std::string message, std::string help = "") {
+    Location where;
+    where.file = file_;
+    where.line = at.line;
+    where.column = at.column;
+    Diagnostic& error = diags_.error(where, "ir-parse", std::move(message));
+    if (!help.empty()) error.help(std::move(help));
+    return kFailure;
+  }
+  // "expected X" gets "but found Y".
+  Failure fail(const std::string& message) {
+    TextPosition at = cursor_.position();
+    return fail_at(at, message + ", found " + cursor_.found());
+  }
+  Status expect(char punctuation) {
+    if (cursor_.accept(punctuation)) return success();
+    return fail(fmt::format("expected '{}'", punctuation));
+  }
+
+  Result<std::string> parse_string(const char* what) {
+    TextPosition at = cursor_.position();
+    std::string value;
+    std::string_view text = cursor_.quoted();
+    if (text.empty()) return fail(fmt::format("expected {} as a quoted string on one line", what));
+    if (!attribute_text::parse(text, value))
+      return fail_at(at, "string has an escape that is none of \\\", \\\\ and \\xNN");
+    return value;
+  }
+
+  template <typename T>
+  Result<T> parse_int(const char* what) {
+    TextPosition at = cursor_.position();
+    std::string_view text = cursor_.scalar();
+    T value = 0;
+    if (text.empty()) return fail(fmt::format("expected {}", what));
+    if (!parse_number(text, value))
+      return fail_at(at, fmt::format("expected {}, found '{}'", what, shown(text)));
+    return value;
+  }
+
+  static std::string shown(std::string_view text) {
+    return escape_for_display(std::string(text), 40);
+  }
+
+  Status parse_header() {
+    if (!cursor_.accept_word("graph")) return fail("expected 'graph'");
+    auto name = parse_string("the graph's name");
+    if (!name) return kFailure;
+    graph_.name = std::move(*name);
+    graph_.source_file = file_;
+    if (cursor_.accept_word("source")) {
+      auto source = parse_string("the source file");
+      if (!source) return kFailure;
+      graph_.source_file = std::move(*source);
+    }
+    if (cursor_.accept_word("description")) {
+      auto description = parse_string("the description");
+      if (!description) return kFailure;
+      graph_.description = std::move(*description);
+    }
+    return expect('{');
+  }
+
+  Status parse_statement() {
+    if (cursor_.next_is('%')) return parse_op();
+    TextPosition at = cursor_.position();
+    std::string_view word = cursor_.word();
+    if (word == "input") return parse_port(graph_.inputs, true);
+    if (word == "output") return parse_port(graph_.outputs, false);
+    if (word == "const") return parse_constant();
+    if (word == "tensor") return parse_tensor_statement();
+    if (!word.empty() && cursor_.next_is('(')) return parse_call({}, word, at);
+    if (word.empty()) return fail("expected a statement or '}'");
+    return fail_at(
+        at, fmt::format("expected a statement or '}}', found '{}'", shown(word)),
+        "statements begin with input, output, const, tensor, or %result = operator(...)");
+  }
+
+  // '%' and a name; an id valid here is an index into names_.
+  Result<TensorId> parse_reference() {
+    TextPosition at = cursor_.position();
+    if (!cursor_.accept('%')) return fail("expected a tensor such as '%3'");
+    std::string_view name = cursor_.word();
+    if (name.empty()) return fail_at(at, "expected a name after '%'");
+    auto [entry, added] = index_.try_emplace(name, static_cast<int32_t>(names_.size()));
+    if (added) names_.push_back({name, at, false, {}});
+    return TensorId{entry->second};
+  }
+
+  Result<TensorId> parse_optional_reference() {
+    if (!cursor_.accept_word("_")) return parse_reference();
+    return TensorId{};
+  }
+
+  Named& named(TensorId id) { return names_[static_cast<size_t>(id.value)]; }
+
+  // A reference, with a declaration if one follows: "name" type quant(...) device N variable.
+  Result<TensorId> parse_declared(bool required) {
+    TextPosition at = cursor_.position();
+    auto id = parse_optional_reference();
+    if (!id || !id->valid()) return id;
+    if (!cursor_.next_is('"')) {
+      if (!required) return id;
+      return fail(fmt::format("expected the name of %{} as a quoted string", named(*id).name));
+    }
+    if (named(*id).declared)
+      return fail_at(at, fmt::format("tensor %{} is declared twice", named(*id).name));
+    Tensor tensor;
+    auto name = parse_string("the tensor's name");
+    if (!name) return kFailure;
+    tensor.name = std::move(*name);
+    if (!parse_type(tensor.type)) return kFailure;
+    if (cursor_.accept_word("device")) {
+      auto device = parse_int<int>("a device number");
+      if (!device) return kFailure;
+      tensor.device = *device;
+    }
+    tensor.is_variable = cursor_.accept_word("variable");
+    named(*id).declared = true;
+    named(*id).tensor = std::move(tensor);
+    return id;
+  }
+
+  // i8[1x2x3] quant(...)
+  Status parse_type(TensorType& type) {
+    TextPosition at = cursor_.position();
+    std::string_view word = cursor_.word();
+    auto dtype = dtype_from_name(word);
+    if (word.empty()) return fail("expected a type such as i8[1x8]");
+    if (!dtype) return fail_at(at, fmt::format("'{}' is not an element type", shown(word)));
+    type.dtype = *dtype;
+    if (!expect('[')) return kFailure;
+    TextPosition shape_at = cursor_.position();
+    auto shape = cursor_.until(']');
+    if (!shape) return fail_at(shape_at, "expected ']' after the shape");
+    std::string_view dims = *shape;
+    while (!dims.empty()) {
+      size_t x = dims.find('x');
+      int64_t dim = 0;
+      if (!parse_number(dims.substr(0, x), dim) || x == dims.size() - 1)
+        return fail_at(shape_at, fmt::format("'{}' is not a shape such as 1x8", shown(*shape)));
+      type.shape.push_back(dim);
+      if (x == std::string_view::npos) break;
+      dims = dims.substr(x + 1);
+    }
+    return cursor_.accept_word("quant") ? parse_quantization(type.quantization) : success();
+  }
+
+  // (scale, zero_point) or (axis N, [scales]) or (axis N, [scales], [zero points])
+  Status parse_quantization(Quantization& q) {
+    if (!expect('(')) return kFailure;
+    if (!cursor_.accept_word("axis")) {
+      q.scale.resize(1);
+      q.zero_point.resize(1);
+      if (!parse_float(q.scale[0]) || !expect(',')) return kFailure;
+      auto zero_point = parse_int<int64_t>("a zero point");
+      if (!zero_point) return kFailure;
+      q.zero_point[0] = *zero_point;
+      return expect(')');
+    }
+    auto axis = parse_int<int>("an axis");
+    if (!axis || !expect(',') || !expect('[')) return kFailure;
+    q.axis = *axis;
+    while (!cursor_.accept(']')) {
+      if (!q.scale.empty() && !expect(',')) return kFailure;
+      if (!parse_float(q.scale.emplace_back())) return kFailure;
+    }
+    if (!cursor_.accept(',')) {
+      q.zero_point.assign(q.scale.size(), 0);
+      return expect(')');
+    }
+    TextPosition at = cursor_.position();
+    if (!attribute_text::parse(cursor_.value(), q.zero_point))
+      return fail_at(at, "expected a list of zero points such as [0, 0]");
+    return expect(')');
+  }
+
+  Status parse_float(float& value) {
+    TextPosition at = cursor_.position();
+    std::string_view text = cursor_.scalar();
+    if (text.empty()) return fail("expected a number");
+    if (attribute_text::parse(text, value)) return success();
+    return fail_at(at, fmt::format("expected a number, found '{}'", shown(text)));
+  }
+
+  Status parse_port(std::vector<Port>& ports, bool declares) {
+    TextPosition at = cursor_.position();
+    auto id = declares ? parse_declared(false) : parse_optional_reference();
+    if (!id) return kFailure;
+    if (!id->valid()) return fail_at(at, "an input or output needs a tensor");
+    Port port{*id, ""};
+    bool has_name = cursor_.accept_word("as");
+    if (has_name) {
+      auto name = parse_string("the port's name");
+      if (!name) return kFailure;
+      port.name = std::move(*name);
+    }
+    ports.push_back(std::move(port));
+    (declares ? unnamed_inputs_ : unnamed_outputs_).push_back(!has_name);
+    return success();
+  }
+
+  Status parse_tensor_statement() { return parse_declared(true) ? success() : Status(kFailure); }
+
+  Status parse_constant() {
+    auto id = parse_declared(true);
+    if (!id) return kFailure;
+    if (!id->valid()) return fail("expected a tensor such as '%3'");
+    if (!expect('=')) return kFailure;
+    TextPosition at = cursor_.position();
+    std::vector<uint8_t> bytes;
+    if (cursor_.accept_word("hash"))
+      return fail_at(at, "the constant's bytes were left out of this text",
+                     "print the graph without a limit on constants");
+    Status done = cursor_.accept_word("hex") ? parse_hex(bytes)
+                                             : parse_list(bytes, named(*id).tensor.type.dtype);
+    if (!done) return kFailure;
+    named(*id).tensor.constant = own_bytes(std::move(bytes));
+    return success();
+  }
+
+  Status parse_hex(std::vector<uint8_t>& bytes) {
+    if (!expect('{')) return kFailure;
+    TextPosition at = cursor_.position();
+    auto digits = cursor_.until('}');
+    if (!digits) return fail_at(at, "expected '}' after the constant's bytes");
+    if (!append_hex(bytes, *digits))
+      return fail_at(at, "expected pairs of hexadecimal digits as the constant's bytes");
+    return success();
+  }
+
+  Status parse_list(std::vector<uint8_t>& bytes, DType type) {
+    if (!cursor_.accept('[')) return fail("expected a list of values or 'hex {'");
+    for (bool first = true; !cursor_.accept(']'); first = false) {
+      if (!first && !expect(',')) return kFailure;
+      TextPosition at = cursor_.position();
+      std::string_view text = cursor_.scalar();
+      if (text.empty()) return fail("expected a value or ']'");
+      if (!append_element(bytes, type, text))
+        return fail_at(at,
+                       fmt::format("'{}' is not a value of type {}", shown(text), name_of(type)));
+    }
+    return success();
+  }
+
+  Status parse_op() {
+    std::vector<TensorId> results;
+    do {
+      auto id = parse_declared(false);
+      if (!id) return kFailure;
+      results.push_back(*id);
+    } while (cursor_.accept(','));
+    if (!expect('=')) return kFailure;
+    TextPosition at = cursor_.position();
+    std::string_view name = cursor_.word();
+    if (name.empty()) return fail("expected an operator");
+    return parse_call(std::move(results), name, at);
+  }
+
+  // name(operands) {attributes} device N loc(...), from the '(' on.
+  Status parse_call(std::vector<TensorId> results, std::string_view name, TextPosition at) {
+    Op op;
+    op.definition = find_(name);
+    if (op.definition == nullptr)
+      return fail_at(at, fmt::format("unknown operator '{}'", shown(name)),
+                     "'aotc ops' lists the operators");
+    op.results = std::move(results);
+    op.location.file = file_;
+    op.location.line = at.line;
+    op.location.column = at.column;
+    op.location.op_type = std::string(name);
+    if (!op.results.empty() && op.results[0].valid())
+      op.location.tensor = named(op.results[0]).tensor.name;
+    if (!expect('(')) return kFailure;
+    while (!cursor_.accept(')')) {
+      if (!op.operands.empty() && !expect(',')) return kFailure;
+      auto id = parse_optional_reference();
+      if (!id) return kFailure;
+      op.operands.push_back(*id);
+    }
+    if (!parse_attributes(op)) return kFailure;
+    if (cursor_.accept_word("device")) {
+      auto device = parse_int<int>("a device number");
+      if (!device) return kFailure;
+      op.device = *device;
+    }
+    if (cursor_.accept_word("loc") && !parse_location(op.location)) return kFailure;
+    graph_.ops.push_back(std::move(op));
+    return success();
+  }
+
+  Status parse_attributes(Op& op) {
+    std::shared_ptr<AttributesBase> attributes = op.definition->default_attributes();
+    if (cursor_.accept('{')) {
+      for (bool first = true; !cursor_.accept('}'); first = false) {
+        if (!first && !expect(',')) return kFailure;
+        TextPosition at = cursor_.position();
+        std::string_view name = cursor_.word();
+        if (name.empty()) return fail("expected an attribute or '}'");
+        if (!expect('=')) return kFailure;
+        TextPosition value_at = cursor_.position();
+        std::string_view value = cursor_.value();
+        if (value.empty()) return fail("expected the attribute's value");
+        if (!attributes->parse(name, value))
+          return fail_attribute(op, *attributes, name, at, value, value_at);
+      }
+    }
+    op.attributes = std::move(attributes);
+    return success();
+  }
+
+  Failure fail_attribute(const Op& op, const AttributesBase& attributes, std::string_view name,
+                         TextPosition at, std::string_view value, TextPosition value_at) {
+    std::vector<std::string> names;
+    for (const AttributeText& field : attributes.print()) {
+      if (field.first == name)
+        return fail_at(value_at, fmt::format("'{}' is not a value of attribute '{}'", shown(value),
+                                             field.first));
+      names.push_back(field.first);
+    }
+    std::vector<std::string> near = closest(name, names, 1);
+    return fail_at(at, fmt::format("operator '{}' has no attribute '{}'", op.name(), shown(name)),
+                   near.empty() ? "" : fmt::format("did you mean '{}'?", near[0]));
+  }
+
+  Status parse_location(Location& where) {
+    where = Location();
+    if (!expect('(')) return kFailure;
+    auto file = parse_string("the location's file");
+    if (!file) return kFailure;
+    where.file = std::move(*file);
+    if (cursor_.accept(':')) {
+      auto line = parse_int<int>("a line");
+      if (!line || !expect(':')) return kFailure;
+      auto column = parse_int<int>("a column");
+      if (!column) return kFailure;
+      where.line = *line;
+      where.column = *column;
+    }
+    struct Number {
+      const char* word;
+      int* field;
+    };
+    for (Number number : {Number{"subgraph", &where.subgraph}, Number{"op", &where.op_index}}) {
+      if (!cursor_.accept_word(number.word)) continue;
+      auto value = parse_int<int>("an index");
+      if (!value) return kFailure;
+      *number.field = *value;
+    }
+    struct Text {
+      const char* word;
+      std::string* field;
+    };
+    for (Text text : {Text{"type", &where.op_type}, Text{"tensor", &where.tensor}}) {
+      if (!cursor_.accept_word(text.word)) continue;
+      auto value = parse_string("a name");
+      if (!value) return kFailure;
+      *text.field = std::move(*value);
+    }
+    return expect(')');
+  }
+
+  // Numbered tensors get ids in order of their numbers, so that printed text keeps its ids; named
+  // ones follow in order of appearance.
+  Status assign_ids() {
+    std::vector<size_t> order(names_.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      std::string_view x = names_[a].name;
+      std::string_view y = names_[b].name;
+      bool numeric = is_numeric(x);
+      if (numeric != is_numeric(y)) return numeric;
+      if (!numeric) return false;
+      return x.size() != y.size() ? x.size() < y.size() : x < y;
+    });
+    std::vector<TensorId> ids(names_.size());
+    for (size_t i : order) {
+      if (!names_[i].declared)
+        return fail_at(names_[i].first_use,
+                       fmt::format("tensor %{} is declared nowhere", shown(names_[i].name)),
+                       "declare it with a name and a type where it is defined");
+      ids[i] = graph_.add_tensor(std::move(names_[i].tensor));
+    }
+    auto assign = [&](TensorId& id) {
+      if (id.valid()) id = ids[static_cast<size_t>(id.value)];
+    };
+    for (Op& op : graph_.ops) {
+      for (TensorId& id : op.operands) assign(id);
+      for (TensorId& id : op.results) assign(id);
+    }
+    auto finish_ports = [&](std::vector<Port>& ports, const std::vector<bool>& unnamed) {
+      for (size_t i = 0; i < ports.size(); ++i) {
+        assign(ports[i].tensor);
+        if (unnamed[i]) ports[i].name = graph_[ports[i].tensor].name;
+      }
+    };
+    finish_ports(graph_.inputs, unnamed_inputs_);
+    finish_ports(graph_.outputs, unnamed_outputs_);
+    return success();
+  }
+
+  TextCursor cursor_;
+  const std::string& file_;
+  const DefinitionLookup& find_;
+  Diagnostics& diags_;
+  Graph graph_;
+  std::vector<Named> names_;
+  std::map<std::string_view, int32_t> index_;
+  std::vector<bool> unnamed_inputs_;  // ports without `as` are called like their tensors
+  std::vector<bool> unnamed_outputs_;
+};
+
+}  // namespace
+
+Result<Graph> parse(const std::string& text, const std::string& file, const DefinitionLookup& find,
+                    Diagnostics& diags) {
+  return Parser(text, file, find, diags).run();
+}
+
+}  // namespace aotc::graph

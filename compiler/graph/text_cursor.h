@@ -1,0 +1,55 @@
+// Reads the text form of the graph IR token by token. The one thing to know: every function skips
+// white space and `//` comments first, never moves past the end, and knows its line and column.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace aotc::graph {
+
+struct TextPosition {
+  int line = 1;
+  int column = 1;
+};
+
+class TextCursor {
+ public:
+  explicit TextCursor(std::string_view text) : text_(text) {}
+
+  // Of the next token.
+  TextPosition position();
+  bool at_end();
+  // What stands at the cursor, for messages: "'foo'", "end of text".
+  std::string found();
+
+  // Takes the punctuation character, or the whole word, if it is next.
+  bool accept(char punctuation);
+  bool accept_word(std::string_view word);
+  // True if the next character is `c`; takes nothing.
+  bool next_is(char c);
+
+  // [A-Za-z0-9_.]+, empty if there is none.
+  std::string_view word();
+  // A word with signs: numbers, "-inf", "nan(0x7fc00001)"; empty if there is none.
+  std::string_view scalar();
+  // A quoted string with its quotes, on one line; empty if there is none or it is not closed.
+  std::string_view quoted();
+  // A scalar, a quoted string or a [list] as it stands; empty if there is none.
+  std::string_view value();
+  // Everything up to `end`, which is taken too; nullopt if it does not come.
+  std::optional<std::string_view> until(char end);
+
+ private:
+  void skip_space();
+  void advance(size_t count);
+  std::string_view rest() const { return text_.substr(at_); }
+  std::string_view take(size_t count);
+
+  std::string_view text_;
+  size_t at_ = 0;
+  TextPosition position_;
+};
+
+}  // namespace aotc::graph

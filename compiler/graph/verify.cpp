@@ -1,0 +1,186 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "graph/graph.h"
+
+namespace aotc::graph {
+
+namespace {
+
+constexpr char kSlug[] = "ir-invalid";
+
+// Far above what any microcontroller holds, and low enough that byte counts and offsets of several
+// tensors together stay within 63 bits.
+constexpr int64_t kMaxElements = int64_t{1} << 40;
+
+// Elements of a shape, or -1 when a dimension is negative or there are too many.
+int64_t checked_count(const Shape& shape) {
+  int64_t count = 1;
+  bool empty = false;
+  for (int64_t dim : shape) {
+    if (dim < 0 || dim > kMaxElements) return -1;
+    if (dim == 0) {
+      empty = true;
+    } else if (count > kMaxElements / dim) {
+      return -1;
+    } else {
+      count *= dim;
+    }
+  }
+  return empty ? 0 : count;
+}
+
+class StructureVerifier {
+ public:
+  StructureVerifier(const Graph& graph, Diagnostics& diags)
+      : graph_(graph), diags_(diags), defined_(graph.tensors.size(), 0) {}
+
+  Status run() {
+    for (size_t i = 0; i < graph_.tensors.size(); ++i) check_tensor({static_cast<int32_t>(i)});
+    check_inputs();
+    for (const Op& op : graph_.ops) check_op(op);
+    check_outputs();
+    return ok_ ? success() : Status(kFailure);
+  }
+
+ private:
+  bool in_range(TensorId id) const {
+    return id.valid() && static_cast<size_t>(id.value) < graph_.tensors.size();
+  }
+  char& defined(TensorId id) { return defined_[static_cast<size_t>(id.value)]; }
+
+  void fail(const Location& where, std::string message) {
+    diags_.error(where, kSlug, std::move(message));
+    ok_ = false;
+  }
+
+  std::string shown(TensorId id) const {
+    return fmt::format("tensor %{} '{}'", id.value, escape_for_display(graph_[id].name));
+  }
+
+  void check_tensor(TensorId id) {
+    const Tensor& tensor = graph_[id];
+    Location where = graph_.location_of(id);
+    int64_t count = checked_count(tensor.type.shape);
+    if (count < 0) {
+      fail(where, fmt::format("shape {} has a negative dimension or too many elements",
+                              to_string(tensor.type.shape)));
+      return;
+    }
+    check_quantization(tensor.type, where);
+    if (!tensor.constant) return;
+    defined(id) = 1;
+    int64_t bytes = static_cast<int64_t>(tensor.constant->bytes.size());
+    if (bytes != count * size_of(tensor.type.dtype))
+      fail(where, fmt::format("constant of type {} {} needs {} bytes but has {}",
+                              name_of(tensor.type.dtype), to_string(tensor.type.shape),
+                              count * size_of(tensor.type.dtype), bytes));
+    if (tensor.is_variable) fail(where, "tensor is both a constant and a variable");
+  }
+
+  void check_quantization(const TensorType& type, const Location& where) {
+    const Quantization& q = type.quantization;
+    if (q.scale.size() != q.zero_point.size()) {
+      fail(where, fmt::format("quantisation has {} scales but {} zero points", q.scale.size(),
+                              q.zero_point.size()));
+      return;
+    }
+    if (!q.present()) return;
+    if (!is_int(type.dtype)) {
+      fail(where, fmt::format("tensor of type {} cannot be quantised", name_of(type.dtype)));
+      return;
+    }
+    if (q.per_channel()) check_axis(type, where);
+    IntRange range = int_range(type.dtype);
+    for (size_t i = 0; i < q.scale.size(); ++i) {
+      if (!std::isfinite(q.scale[i]) || q.scale[i] <= 0.0f) {
+        fail(where, fmt::format("quantisation scale {} is {}; it must be positive and finite", i,
+                                q.scale[i]));
+        return;
+      }
+      if (q.zero_point[i] < range.min || q.zero_point[i] > range.max) {
+        fail(where, fmt::format("zero point {} is {}, outside {}", i, q.zero_point[i],
+                                name_of(type.dtype)));
+        return;
+      }
+    }
+  }
+
+  void check_axis(const TensorType& type, const Location& where) {
+    const Quantization& q = type.quantization;
+    int rank = static_cast<int>(type.shape.size());
+    if (q.axis < 0 || q.axis >= rank) {
+      fail(where, fmt::format("quantisation axis {} is outside rank {}", q.axis, rank));
+    } else if (type.shape[static_cast<size_t>(q.axis)] != static_cast<int64_t>(q.scale.size())) {
+      fail(where, fmt::format("quantisation has {} scales for {} slices along axis {}",
+                              q.scale.size(), type.shape[static_cast<size_t>(q.axis)], q.axis));
+    }
+  }
+
+  void check_inputs() {
+    for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+      TensorId id = graph_.inputs[i].tensor;
+      if (!in_range(id)) {
+        fail(graph_.location_of({}), fmt::format("input {} names no tensor (id {})", i, id.value));
+      } else if (graph_[id].constant) {
+        fail(graph_.location_of(id), fmt::format("input {} is a constant", i));
+      } else if (defined(id)) {
+        fail(graph_.location_of(id), fmt::format("tensor is an input twice (input {})", i));
+      } else {
+        defined(id) = 1;
+      }
+    }
+  }
+
+  void check_op(const Op& op) {
+    if (op.definition == nullptr || op.attributes == nullptr) {
+      fail(op.location, "operator has no definition or no attributes");
+      return;
+    }
+    for (size_t i = 0; i < op.operands.size(); ++i) {
+      TensorId id = op.operands[i];
+      if (!id.valid()) continue;
+      if (!in_range(id)) {
+        fail(op.location, fmt::format("operand {} names no tensor (id {})", i, id.value));
+      } else if (!defined(id) && !graph_[id].is_variable) {
+        fail(op.location,
+             fmt::format("operand {} ({}) is used before it is defined", i, shown(id)));
+      }
+    }
+    for (size_t i = 0; i < op.results.size(); ++i) {
+      TensorId id = op.results[i];
+      if (!in_range(id)) {
+        fail(op.location, fmt::format("result {} names no tensor (id {})", i, id.value));
+      } else if (defined(id)) {
+        fail(op.location, fmt::format("result {} ({}) is defined a second time", i, shown(id)));
+      } else {
+        defined(id) = 1;
+      }
+    }
+  }
+
+  void check_outputs() {
+    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+      TensorId id = graph_.outputs[i].tensor;
+      if (!in_range(id)) {
+        fail(graph_.location_of({}), fmt::format("output {} names no tensor (id {})", i, id.value));
+      } else if (!defined(id) && !graph_[id].is_variable) {
+        fail(graph_.location_of(id), fmt::format("output {} is defined by no operator", i));
+      }
+    }
+  }
+
+  const Graph& graph_;
+  Diagnostics& diags_;
+  std::vector<char> defined_;  // constants, inputs, and results of the operators seen so far
+  bool ok_ = true;
+};
+
+}  // namespace
+
+Status verify_structure(const Graph& graph, Diagnostics& diags) {
+  return StructureVerifier(graph, diags).run();
+}
+
+}  // namespace aotc::graph

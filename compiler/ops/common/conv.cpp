@@ -1,0 +1,110 @@
+#include "ops/common/conv.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+
+namespace aotc::ops {
+
+namespace {
+
+bool verify_bias(const OpView& op, int64_t channels, DType wanted, Diagnostics& diags) {
+  if (!op.has_operand(2)) return true;
+  if (!check_type(op, 2, {wanted}, diags)) return false;
+  if (op.operand(2).elements() != channels)
+    return bad_shape(op, diags,
+                     fmt::format("bias has {} elements for {} output channels",
+                                 op.operand(2).elements(), channels));
+  if (!op.constant(2)) return bad_shape(op, diags, "bias must be a constant");
+  return true;
+}
+
+bool verify_weights_quantization(const OpView& op, int64_t channels, int channel_axis,
+                                 Diagnostics& diags) {
+  const graph::Quantization& q = op.operand(1).quantization;
+  auto fail = [&](const std::string& why) {
+    diags.error(op.where(), "op-quantization", why);
+    return false;
+  };
+  if (!q.present()) return fail("weights are int8 without quantisation parameters");
+  if (q.per_channel() && (q.axis != channel_axis || static_cast<int64_t>(q.scale.size()) != channels))
+    return fail(fmt::format("weights have {} scales along axis {}; expected {} along axis {}",
+                            q.scale.size(), q.axis, channels, channel_axis));
+  for (float s : q.scale)
+    if (!(s > 0.0f) || !std::isfinite(s))
+      return fail(fmt::format("a weight scale is {}, which is not a positive number", s));
+  for (int64_t zp : q.zero_point)
+    if (zp != 0) return fail(fmt::format("int8 weights have zero point {}, expected 0", zp));
+  return true;
+}
+
+}  // namespace
+
+bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags) {
+  if (!check_counts(op, 2, 3, 1, diags) ||
+      !check_type(op, 0, {DType::kI8, DType::kF32}, diags))
+    return false;
+  DType type = op.operand(0).dtype;
+  if (!check_type(op, 1, {type}, diags) || !check_result_type(op, 0, type, diags)) return false;
+  if (!op.constant(1)) return bad_shape(op, diags, "weights must be a constant");
+  if (!verify_bias(op, channels, type == DType::kI8 ? DType::kI32 : type, diags)) return false;
+  if (type == DType::kF32) return true;
+  if (!check_per_tensor(op, op.operand_tensor(0), diags) ||
+      !check_per_tensor(op, op.graph[op.op.results[0]], diags) ||
+      !verify_weights_quantization(op, channels, channel_axis, diags))
+    return false;
+  int64_t terms = channels > 0 ? op.operand(1).elements() / channels : 0;
+  int64_t largest = 0;
+  for (int64_t c = 0; c < channels; ++c)
+    largest = std::max(largest, std::abs(static_cast<int64_t>(bias_at(op, c))));
+  // 255 * 128 bounds |x - zero_point| * |w|.
+  if (largest + terms * 255 * 128 >= int64_t{1} << 31) {
+    // The cheap bound failed; sum the actual weights (for depthwise the channels interleave, so
+    // take the whole tensor's largest weight).
+    int64_t weight = 0;
+    for (int64_t i = 0; i < op.operand(1).elements(); ++i)
+      weight = std::max<int64_t>(weight, std::abs(op.constant(1)->get<int8_t>(i)));
+    if (largest + terms * 255 * weight >= int64_t{1} << 31) {
+      diags
+          .error(op.where(), "op-quantization",
+                 fmt::format("a sum of {} products and a bias of {} can overflow 32 bits", terms,
+                             largest))
+          .help("the reference result is undefined for such a layer; re-quantise the model");
+      return false;
+    }
+  }
+  return true;
+}
+
+int32_t bias_at(const OpView& op, int64_t c) {
+  const graph::ConstantView* bias = op.constant(2);
+  return bias ? bias->get<int32_t>(c) : 0;
+}
+
+float float_bias_at(const OpView& op, int64_t c) {
+  const graph::ConstantView* bias = op.constant(2);
+  return bias ? bias->get<float>(c) : 0.0f;
+}
+
+FoldedBias fold_bias(const OpView& op, int64_t channels,
+                     const std::function<std::vector<int8_t>(int64_t c)>& weights_of) {
+  FoldedBias out;
+  int64_t zero_point = op.operand(0).zero_point();
+  for (int64_t c = 0; c < channels; ++c) {
+    int64_t sum = 0, magnitude = 0;
+    for (int8_t w : weights_of(c)) {
+      sum += w;
+      magnitude += std::abs(w);
+    }
+    int64_t bias = bias_at(op, c) - zero_point * sum;
+    out.bias.push_back(static_cast<int32_t>(bias));
+    out.largest = std::max(out.largest, std::abs(bias) + 128 * magnitude);
+  }
+  return out;
+}
+
+}  // namespace aotc::ops

@@ -1,0 +1,57 @@
+#include "ops/common/gemm.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace aotc::ops {
+
+using tir::Ex;
+
+std::vector<int64_t> tile_starts(int64_t total, int64_t size) {
+  std::vector<int64_t> out;
+  for (int64_t at = 0; at < total; at += size) out.push_back(std::min(at, total - size));
+  return out;
+}
+
+namespace {
+
+// Steps of k per loop iteration: the largest of 4, 3, 2 that divides k, so there is no remainder.
+int64_t unroll_for(int64_t k) {
+  if (k <= 4) return k;
+  for (int64_t u : {4, 3, 2})
+    if (k % u == 0) return u;
+  return 1;
+}
+
+}  // namespace
+
+std::vector<Ex> emit_gemm_tile(tir::FunctionBuilder& f, const GemmTile& tile,
+                               const std::function<Ex(int64_t p, int64_t c)>& init) {
+  std::vector<Ex> acc;
+  for (int64_t p = 0; p < tile.pixels; ++p)
+    for (int64_t c = 0; c < tile.channels; ++c)
+      acc.push_back(f.var(fmt::format("acc{}{}", p, c), init(p, c)));
+  int64_t unroll = unroll_for(tile.k);
+  auto body = [&](Ex k) {
+    for (int64_t u = 0; u < unroll; ++u) {
+      std::vector<Ex> w;
+      for (int64_t c = 0; c < tile.channels; ++c)
+        w.push_back(f.let(fmt::format("w{}", c),
+                          load(tile.weights, tile.weights_base + k * tile.channels +
+                                                 (u * tile.channels + c))));
+      for (int64_t p = 0; p < tile.pixels; ++p) {
+        Ex x = f.let(fmt::format("x{}", p),
+                     load(tile.x, tile.x_base[static_cast<size_t>(p)] + k + u));
+        for (int64_t c = 0; c < tile.channels; ++c) {
+          const Ex& a = acc[static_cast<size_t>(p * tile.channels + c)];
+          f.assign(a, a + x * w[static_cast<size_t>(c)]);
+        }
+      }
+    }
+  };
+  f.loop("k", 0, tile.k, body, unroll);
+  return acc;
+}
+
+}  // namespace aotc::ops

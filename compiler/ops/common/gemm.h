@@ -1,0 +1,46 @@
+// The one matrix product: out[p][c] = bias[c] + sum over k of x[p][k] * w[c][k], computed in tiles
+// of P pixels by C channels whose accumulators live in registers. Pointwise and k x k convolutions
+// and fully connected layers are this with different ways to find x. Tiles at the end overlap their
+// neighbours instead of shrinking, so there is one loop and no tail code.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "ops/lowering.h"
+
+namespace aotc::ops {
+
+// First index of every tile of `size` in `total`; the last one is moved back to fit.
+std::vector<int64_t> tile_starts(int64_t total, int64_t size);
+
+// Weights [channels][k] re-packed as [tile][k][C], for the tiles of tile_starts(channels, C).
+template <typename T>
+std::vector<T> pack_weights(const std::vector<T>& weights, int64_t channels, int64_t k,
+                            int64_t block) {
+  std::vector<T> out;
+  out.reserve(weights.size());
+  for (int64_t start : tile_starts(channels, block))
+    for (int64_t i = 0; i < k; ++i)
+      for (int64_t c = 0; c < block; ++c)
+        out.push_back(weights[static_cast<size_t>((start + c) * k + i)]);
+  return out;
+}
+
+struct GemmTile {
+  int64_t k = 1;
+  int64_t pixels = 1;    // P
+  int64_t channels = 1;  // C
+  tir::BufferPtr x;
+  std::vector<tir::Ex> x_base;  // index of x[p][0] for each p
+  tir::BufferPtr weights;       // packed
+  tir::Ex weights_base;         // index of the tile's first weight
+  bool is_float = false;
+};
+
+// Emits the tile: accumulators start as init(p, c), then the loop over k. Returns the P * C
+// accumulator variables, p-major.
+std::vector<tir::Ex> emit_gemm_tile(tir::FunctionBuilder& f, const GemmTile& tile,
+                                    const std::function<tir::Ex(int64_t p, int64_t c)>& init);
+
+}  // namespace aotc::ops

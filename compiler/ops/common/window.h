@@ -1,0 +1,62 @@
+// Windows over NHWC images: the geometry that convolutions and pools share. Padding is always
+// explicit (four counts); "SAME" and "VALID" exist only in import.
+#pragma once
+
+#include <cstdint>
+
+#include "ops/common/activation.h"
+#include "ops/operator.h"
+
+namespace aotc::ops {
+
+// Attribute fields of windowed operators.
+struct WindowFields {
+  int32_t stride_h = 1, stride_w = 1;
+  int32_t dilation_h = 1, dilation_w = 1;
+  int32_t pad_top = 0, pad_bottom = 0, pad_left = 0, pad_right = 0;
+  Activation activation = Activation::kNone;
+
+  template <typename Self, typename F>
+  static void visit_window(Self& self, F&& field) {
+    field("stride_h", self.stride_h);
+    field("stride_w", self.stride_w);
+    field("dilation_h", self.dilation_h);
+    field("dilation_w", self.dilation_w);
+    field("pad_top", self.pad_top);
+    field("pad_bottom", self.pad_bottom);
+    field("pad_left", self.pad_left);
+    field("pad_right", self.pad_right);
+    field("activation", self.activation);
+  }
+};
+
+// One axis of a window with everything known.
+struct WindowAxis {
+  int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, pad_before = 0, pad_after = 0;
+
+  int64_t effective_kernel() const { return (kernel - 1) * dilation + 1; }
+  // First input position of output position o; may be negative.
+  int64_t start(int64_t o) const { return o * stride - pad_before; }
+};
+
+struct Window {
+  WindowAxis y, x;
+  int64_t batch = 1;
+};
+
+// Output length, or -1 if nothing fits or the numbers are out of range (each at most 2^24).
+int64_t window_output(int64_t in, int64_t kernel, int64_t stride, int64_t dilation,
+                      int64_t pad_before, int64_t pad_after);
+
+// TFLite's SAME (0) or VALID (1): sets pads of one axis. SAME puts the odd one behind.
+void pads_from_tflite(int padding, int64_t in, int64_t kernel, int64_t stride, int64_t dilation,
+                      int32_t& before, int32_t& after);
+
+// Checks the fields (positive strides and dilations, pads >= 0) and computes the output size of
+// a rank-4 operand 0 with a kernel; reports and returns false if it cannot be.
+bool infer_window(const OpView& op, const WindowFields& fields, int64_t kernel_h, int64_t kernel_w,
+                  Window& out, Diagnostics& diags);
+// Same for an operator already verified.
+Window window_of(const OpView& op, const WindowFields& fields, int64_t kernel_h, int64_t kernel_w);
+
+}  // namespace aotc::ops

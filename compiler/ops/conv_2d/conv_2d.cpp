@@ -1,0 +1,175 @@
+#include "ops/conv_2d/conv_2d.h"
+
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/common/conv.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+namespace {
+
+struct Sizes {
+  Window window;
+  int64_t in_channels, out_channels, group_in, groups, group_out;
+};
+
+Sizes sizes_of(const OpView& op) {
+  const graph::Shape& w = op.operand(1).shape;
+  Sizes s;
+  s.window = window_of(op, op.attrs<Conv2DAttrs>(), w[1], w[2]);
+  s.in_channels = op.operand(0).shape[3];
+  s.out_channels = w[0];
+  s.group_in = w[3];
+  s.groups = s.in_channels / s.group_in;
+  s.group_out = s.out_channels / s.groups;
+  return s;
+}
+
+// Calls visit(out_index, c, x_index, w_index) for every product, taps in row, column, channel order.
+template <typename Begin, typename Product, typename End>
+void for_each_output(const Sizes& s, Begin begin, Product product, End end) {
+  const WindowAxis& y = s.window.y;
+  const WindowAxis& x = s.window.x;
+  int64_t at = 0;
+  for (int64_t n = 0; n < s.window.batch; ++n)
+    for (int64_t oy = 0; oy < y.out; ++oy)
+      for (int64_t ox = 0; ox < x.out; ++ox)
+        for (int64_t c = 0; c < s.out_channels; ++c, ++at) {
+          begin(c);
+          int64_t first_channel = c / s.group_out * s.group_in;
+          for (int64_t ky = 0; ky < y.kernel; ++ky) {
+            int64_t iy = y.start(oy) + ky * y.dilation;
+            if (iy < 0 || iy >= y.in) continue;
+            for (int64_t kx = 0; kx < x.kernel; ++kx) {
+              int64_t ix = x.start(ox) + kx * x.dilation;
+              if (ix < 0 || ix >= x.in) continue;
+              int64_t xi = ((n * y.in + iy) * x.in + ix) * s.in_channels + first_channel;
+              int64_t wi = ((c * y.kernel + ky) * x.kernel + kx) * s.group_in;
+              for (int64_t k = 0; k < s.group_in; ++k) product(xi + k, wi + k);
+            }
+          }
+          end(at, c);
+        }
+}
+
+class Conv2D final : public Operator {
+ public:
+  std::string_view name() const override { return "conv_2d"; }
+  std::string_view summary() const override { return "2-D convolution, NHWC"; }
+  std::vector<TypeSupport> types() const override {
+    return {{DType::kI8, "per tensor or per channel"}, {DType::kF32, ""}};
+  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<Conv2DAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {3}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 4, 4, diags)) return kFailure;
+    const graph::Shape& w = op.operand(1).shape;
+    Window window;
+    if (!infer_window(op, op.attrs<Conv2DAttrs>(), w[1], w[2], window, diags)) return kFailure;
+    return std::vector<graph::Shape>{{window.batch, window.y.out, window.x.out, w[0]}};
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    const graph::Shape& in = op.operand(0).shape;
+    const graph::Shape& w = op.operand(1).shape;
+    if (w[0] < 1 || w[3] < 1 || in[3] < 1 || in[3] % w[3] != 0 || w[0] % (in[3] / w[3]) != 0) {
+      bad_shape(op, diags,
+                fmt::format("weights {} do not fit an input of {} channels",
+                            graph::to_string(w), in[3]));
+      return kFailure;
+    }
+    return verify_convolution(op, w[0], 0, diags) ? success() : Status(kFailure);
+  }
+
+  int64_t macs(const OpView& op) const override {
+    return op.result().elements() * op.operand(1).elements() / op.operand(1).shape[0];
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    Sizes s = sizes_of(op);
+    if (op.operand(0).dtype == DType::kF32) {
+      evaluate_float(op, data, s);
+    } else {
+      evaluate_int8(op, data, s);
+    }
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo& target) const override {
+    return lower_conv_2d(op, target);
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<Conv2DAttrs>();
+    op.attributes = attrs;
+    OpView view{from.graph(), op};
+    if (!check_counts(view, 2, 3, 1, diags) || !check_rank(view, 0, 4, 4, diags) ||
+        !check_rank(view, 1, 4, 4, diags))
+      return kFailure;
+    const auto* options = from.options<tflite_schema::Conv2DOptions>();
+    if (!options) return success();
+    attrs->stride_h = options->stride_h();
+    attrs->stride_w = options->stride_w();
+    attrs->dilation_h = options->dilation_h_factor();
+    attrs->dilation_w = options->dilation_w_factor();
+    const graph::Shape& in = view.operand(0).shape;
+    const graph::Shape& w = view.operand(1).shape;
+    pads_from_tflite(options->padding(), in[1], w[1], attrs->stride_h, attrs->dilation_h,
+                     attrs->pad_top, attrs->pad_bottom);
+    pads_from_tflite(options->padding(), in[2], w[2], attrs->stride_w, attrs->dilation_w,
+                     attrs->pad_left, attrs->pad_right);
+    if (!activation_from_tflite(options->fused_activation_function(), attrs->activation)) {
+      bad_attribute(view, diags, "the fused activation is not supported");
+      return kFailure;
+    }
+    return success();
+  }
+
+ private:
+  static void evaluate_float(const OpView& op, const EvalData& data, const Sizes& s) {
+    auto x = data.in<float>(0);
+    auto w = data.in<float>(1);
+    auto out = data.out<float>();
+    ClampF32 range = float_clamp(op.attrs<Conv2DAttrs>().activation);
+    float sum = 0;
+    for_each_output(
+        s, [&](int64_t) { sum = 0; },
+        [&](int64_t xi, int64_t wi) {
+          sum += x[static_cast<size_t>(xi)] * w[static_cast<size_t>(wi)];
+        },
+        [&](int64_t at, int64_t c) {
+          float v = sum + float_bias_at(op, c);
+          out[static_cast<size_t>(at)] = std::min(std::max(v, range.min), range.max);
+        });
+  }
+
+  static void evaluate_int8(const OpView& op, const EvalData& data, const Sizes& s) {
+    auto x = data.in<int8_t>(0);
+    auto w = data.in<int8_t>(1);
+    auto out = data.out<int8_t>();
+    auto multipliers = conv_multipliers(op.operand(0), op.operand(1), op.result(), s.out_channels);
+    ClampI32 range = quantized_clamp(op.attrs<Conv2DAttrs>().activation, op.result());
+    int32_t zero_in = op.operand(0).zero_point(), zero_out = op.result().zero_point();
+    int32_t sum = 0;
+    for_each_output(
+        s, [&](int64_t c) { sum = bias_at(op, c); },
+        [&](int64_t xi, int64_t wi) {
+          sum += (x[static_cast<size_t>(xi)] - zero_in) * w[static_cast<size_t>(wi)];
+        },
+        [&](int64_t at, int64_t c) {
+          int64_t v = multiply_by_quantized_multiplier(sum, multipliers[static_cast<size_t>(c)]);
+          v = std::clamp<int64_t>(v + zero_out, range.min, range.max);
+          out[static_cast<size_t>(at)] = static_cast<int8_t>(v);
+        });
+  }
+};
+
+}  // namespace
+
+void add_operators_conv_2d(OperatorSet& set) { set.add(std::make_unique<Conv2D>()); }
+
+}  // namespace aotc::ops

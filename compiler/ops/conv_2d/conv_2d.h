@@ -1,0 +1,20 @@
+// conv_2d: two-dimensional convolution over NHWC images, any stride, dilation, padding and groups.
+// Operands: input [N,H,W,C], weights [OC,KH,KW,C/groups], optional bias [OC]. The number of groups
+// follows from the shapes.
+#pragma once
+
+#include "ops/common/window.h"
+
+namespace aotc::ops {
+
+struct Conv2DAttrs : graph::Attributes<Conv2DAttrs>, WindowFields {
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    visit_window(self, field);
+  }
+};
+
+// The lowering of int8 and float32 (lower.cpp).
+Lowered lower_conv_2d(const OpView& op, const TargetInfo& target);
+
+}  // namespace aotc::ops

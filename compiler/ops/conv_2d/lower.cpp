@@ -1,0 +1,238 @@
+// Lowering of conv_2d onto the GEMM tile. A pointwise convolution reads its pixels where they are;
+// any other first gathers the windows of P neighbouring outputs into a scratch panel, where padding
+// is the zero point (so it adds nothing once the zero point is folded into the bias), and the tile
+// loop then has no border case.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/common/conv.h"
+#include "ops/common/gemm.h"
+#include "ops/conv_2d/conv_2d.h"
+
+namespace aotc::ops {
+
+using tir::BufferPtr;
+using tir::Ex;
+
+namespace {
+
+class ConvLowering {
+ public:
+  ConvLowering(const OpView& op, const TargetInfo& target)
+      : op_(op), f_(op, "conv_2d"), target_(target) {
+    const graph::Shape& w = op.operand(1).shape;
+    window_ = window_of(op, op.attrs<Conv2DAttrs>(), w[1], w[2]);
+    in_channels_ = op.operand(0).shape[3];
+    out_channels_ = w[0];
+    group_in_ = w[3];
+    groups_ = in_channels_ / group_in_;
+    group_out_ = out_channels_ / groups_;
+    k_ = w[1] * w[2] * w[3];
+    is_float_ = op.operand(0).dtype == DType::kF32;
+  }
+
+  Lowered run() {
+    const WindowAxis& y = window_.y;
+    const WindowAxis& x = window_.x;
+    pointwise_ = k_ == in_channels_ && y.kernel == 1 && x.kernel == 1 && y.stride == 1 &&
+                 x.stride == 1 && y.in == y.out && x.in == x.out;
+    int64_t row = pointwise_ ? window_.batch * y.out * x.out : x.out;
+    block_pixels_ = std::min<int64_t>(target_.gemm_pixels, row);
+    block_channels_ = std::min<int64_t>(target_.gemm_channels, group_out_);
+    in_ = f_.operand(0);
+    make_constants();
+    if (!pointwise_) panel_ = f_.scratch("panel", in_->dtype, block_pixels_ * k_, 4);
+    out_ = f_.result(0);
+    if (pointwise_) {
+      lower_pointwise(row);
+    } else {
+      lower_gathered();
+    }
+    return f_.finish(fmt::format("gemm {}x{}{}", block_pixels_, block_channels_,
+                                 pointwise_ ? ", in place" : ", gathered panel"));
+  }
+
+ private:
+  void make_constants() {
+    if (is_float_) {
+      pack(op_.constant(1)->to_vector<float>());
+      std::vector<float> bias;
+      for (int64_t c = 0; c < out_channels_; ++c) bias.push_back(float_bias_at(op_, c));
+      bias_ = f_.constant("bias", DType::kF32, bias);
+      return;
+    }
+    std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
+    pack(w);
+    FoldedBias folded = fold_bias(op_, out_channels_, [&](int64_t c) {
+      return std::vector<int8_t>(w.begin() + c * k_, w.begin() + (c + 1) * k_);
+    });
+    bias_ = f_.constant("bias", DType::kI32, folded.bias);
+    ClampI32 clamp = quantized_clamp(op_.attrs<Conv2DAttrs>().activation, op_.result());
+    requantizer_.emplace(
+        f_, conv_multipliers(op_.operand(0), op_.operand(1), op_.result(), out_channels_),
+        Rounding::kDouble, folded.largest, op_.result().zero_point(), clamp, DType::kI8);
+  }
+
+  template <typename T>
+  void pack(const std::vector<T>& w) {
+    std::vector<T> packed;
+    for (int64_t g = 0; g < groups_; ++g) {
+      std::vector<T> group(w.begin() + g * group_out_ * k_, w.begin() + (g + 1) * group_out_ * k_);
+      std::vector<T> part = pack_weights(group, group_out_, k_, block_channels_);
+      packed.insert(packed.end(), part.begin(), part.end());
+    }
+    group_packed_ = static_cast<int64_t>(packed.size()) / groups_;
+    weights_ = f_.constant("weights", op_.operand(1).dtype, packed);
+  }
+
+  void lower_pointwise(int64_t pixels) {
+    f_.loop(
+        "p", 0, pixels,
+        [&](Ex p) {
+          Ex first = f_.let("pixel", clamp_start(p, pixels, block_pixels_));
+          channel_tiles(0, first, [&](int64_t i) { return (first + i) * k_; });
+        },
+        block_pixels_);
+  }
+
+  void lower_gathered() {
+    const WindowAxis& y = window_.y;
+    const WindowAxis& x = window_.x;
+    f_.loop("n", 0, window_.batch, [&](Ex n) {
+      f_.loop("oy", 0, y.out, [&](Ex oy) {
+        f_.loop(
+            "ox", 0, x.out,
+            [&](Ex ox) {
+              Ex first = f_.let("column", clamp_start(ox, x.out, block_pixels_));
+              f_.loop("g", 0, groups_, [&](Ex g) {
+                f_.loop("i", 0, block_pixels_, [&](Ex i) { gather(n, oy, first + i, i, g); });
+                Ex pixel = f_.let("pixel", (n * y.out + oy) * x.out + first);
+                channel_tiles(g, pixel, [&](int64_t i) { return Ex(i * k_); });
+              });
+            },
+            block_pixels_);
+      });
+    });
+  }
+
+  // The first index of the tile that starts at `at`, moved back at the end so that it fits.
+  static Ex clamp_start(const Ex& at, int64_t total, int64_t block) {
+    return total % block == 0 ? at : min(at, Ex(total - block));
+  }
+
+  // Copies the window of output (oy, ox) into the panel's pixel i.
+  void gather(const Ex& n, const Ex& oy, const Ex& ox, const Ex& i, const Ex& g) {
+    const WindowAxis& y = window_.y;
+    const WindowAxis& x = window_.x;
+    Ex y0 = f_.let("y0", oy * y.stride - y.pad_before);
+    Ex x0 = f_.let("x0", ox * x.stride - x.pad_before);
+    bool rows_whole = groups_ == 1 && x.dilation == 1;
+    int64_t row_elements = x.kernel * group_in_;
+    f_.loop("ky", 0, y.kernel, [&](Ex ky) {
+      Ex iy = f_.let("iy", y0 + ky * y.dilation);
+      Ex to = f_.let("to", i * k_ + ky * row_elements);
+      auto blank_row = [&] { blank(to, row_elements); };
+      auto copy_row = [&] {
+        auto whole = [&] {
+          f_.copy(panel_, to, in_, ((n * y.in + iy) * x.in + x0) * in_channels_, row_elements);
+        };
+        auto by_taps = [&] { gather_taps(n, iy, x0, to, g); };
+        if (!rows_whole) {
+          by_taps();
+        } else if (!pads(x)) {
+          whole();
+        } else {
+          f_.if_(x0 >= 0 && x0 <= x.in - x.kernel, whole, by_taps);
+        }
+      };
+      if (pads(y)) {
+        f_.if_(iy >= 0 && iy < y.in, copy_row, blank_row);
+      } else {
+        copy_row();
+      }
+    });
+  }
+
+  void gather_taps(const Ex& n, const Ex& iy, const Ex& x0, const Ex& to, const Ex& g) {
+    const WindowAxis& y = window_.y;
+    const WindowAxis& x = window_.x;
+    f_.loop("kx", 0, x.kernel, [&](Ex kx) {
+      Ex ix = f_.let("ix", x0 + kx * x.dilation);
+      auto copy = [&] {
+        f_.copy(panel_, to + kx * group_in_, in_,
+                ((n * y.in + iy) * x.in + ix) * in_channels_ + g * group_in_, group_in_);
+      };
+      if (pads(x)) {
+        f_.if_(ix >= 0 && ix < x.in, copy, [&] { blank(to + kx * group_in_, group_in_); });
+      } else {
+        copy();
+      }
+    });
+  }
+
+  void blank(const Ex& to, int64_t elements) {
+    int byte = is_float_ ? 0 : op_.operand(0).zero_point() & 0xFF;
+    f_.fill_bytes(panel_, to, byte, elements);
+  }
+
+  static bool pads(const WindowAxis& a) {
+    return a.pad_before > 0 || a.start(a.out - 1) + a.effective_kernel() > a.in;
+  }
+
+  // All output channels of group g for the block of pixels that starts at `pixel`.
+  template <typename XBase>
+  void channel_tiles(const Ex& g, const Ex& pixel, XBase x_base) {
+    f_.loop(
+        "c", 0, group_out_,
+        [&](Ex c) {
+          Ex first = f_.let("channel", clamp_start(c, group_out_, block_channels_) + g * group_out_);
+          GemmTile tile;
+          tile.k = k_;
+          tile.pixels = block_pixels_;
+          tile.channels = block_channels_;
+          tile.is_float = is_float_;
+          tile.x = pointwise_ ? in_ : panel_;
+          for (int64_t i = 0; i < block_pixels_; ++i) tile.x_base.push_back(x_base(i));
+          tile.weights = weights_;
+          // c is a multiple of the block, so tile number * (k * C) is c * k.
+          tile.weights_base = f_.let("wi", g * group_packed_ + c * k_);
+          emit_tile(tile, pixel, first);
+        },
+        block_channels_);
+  }
+
+  void emit_tile(const GemmTile& tile, const Ex& pixel, const Ex& channel) {
+    auto init = [&](int64_t, int64_t c) {
+      return is_float_ ? tir::f32(0.0f) : load(bias_, channel + c);
+    };
+    std::vector<Ex> acc = emit_gemm_tile(f_, tile, init);
+    Ex base = f_.let("to", pixel * out_channels_ + channel);
+    for (int64_t p = 0; p < tile.pixels; ++p)
+      for (int64_t c = 0; c < tile.channels; ++c) {
+        const Ex& a = acc[static_cast<size_t>(p * tile.channels + c)];
+        Ex v = is_float_ ? emit_clamp(a + load(bias_, channel + c),
+                                      float_clamp(op_.attrs<Conv2DAttrs>().activation))
+                         : requantizer_->emit(f_, a, channel + c);
+        f_.store(out_, base + (p * out_channels_ + c), v);
+      }
+  }
+
+  const OpView& op_;
+  LoweringBuilder f_;
+  const TargetInfo& target_;
+  Window window_;
+  int64_t in_channels_, out_channels_, group_in_, groups_, group_out_, k_;
+  int64_t block_pixels_ = 1, block_channels_ = 1, group_packed_ = 0;
+  bool is_float_ = false, pointwise_ = false;
+  BufferPtr in_, out_, panel_, weights_, bias_;
+  std::optional<Requantizer> requantizer_;
+};
+
+}  // namespace
+
+Lowered lower_conv_2d(const OpView& op, const TargetInfo& target) {
+  return ConvLowering(op, target).run();
+}
+
+}  // namespace aotc::ops

@@ -1,0 +1,48 @@
+// The arithmetic of TIR, stated once for the builder's folding, the verifier and the interpreter.
+// The one thing to know: every function returns false where execution would trap, and the rule is
+// the same for i32, u32 and i64: a result outside the type's range traps unless wrapping.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "tir/tir.h"
+
+namespace aotc::tir {
+
+constexpr bool is_comparison(BinaryOp op) { return op >= BinaryOp::kEq && op <= BinaryOp::kGe; }
+// Comparisons and logical operators: the result is i32 0 or 1 whatever the operands' type.
+constexpr bool gives_truth(BinaryOp op) { return op >= BinaryOp::kEq; }
+
+inline bool fits(DType type, int64_t v) {
+  IntRange r = int_range(type);
+  return v >= r.min && v <= r.max;
+}
+
+// `v` reduced to the width of `type`, two's complement.
+int64_t wrap_to(DType type, int64_t v);
+
+bool fold_int(BinaryOp op, DType type, int64_t a, int64_t b, bool wrapping, int64_t* result);
+// Operands of f32 are rounded to float before and after; false for operators floats do not have.
+bool fold_float(BinaryOp op, DType type, double a, double b, double* result);
+bool fold_int_cast(DType type, int64_t v, bool wrapping, int64_t* result);
+// Truncates toward zero; false for NaN and values out of range.
+bool float_to_int(DType type, double v, int64_t* result);
+double int_to_float(DType type, int64_t v);
+
+// What a scalar intrinsic takes and gives.
+struct IntrinsicInfo {
+  Intrinsic id;
+  std::string_view name;
+  int args;
+  bool is_scalar;  // false: memory functions, for Evaluate only
+};
+const IntrinsicInfo& info_of(Intrinsic id);
+const IntrinsicInfo* intrinsic_from_name(std::string_view name);
+
+// The text form's operator ("+", "min"); min and max print as calls.
+std::string_view spelling_of(BinaryOp op);
+std::string_view spelling_of(UnaryOp op);
+std::string_view spelling_of(Role role);
+
+}  // namespace aotc::tir

@@ -68,7 +68,7 @@ class TensorReader {
   bool check_supported(const schema::Tensor& raw, const Location& at);
   bool read_shape(const schema::Tensor& raw, Role role, const Location& at, Shape& shape);
   bool read_quantization(const schema::Tensor& raw, const Location& at, graph::TensorType& type);
-  bool check_scales(const Location& at, const graph::TensorType& type, bool constant);
+  bool check_scales(const Location& at, const graph::TensorType& type);
   bool read_constant(const schema::Tensor& raw, Role role, const Location& at,
                      graph::Tensor& tensor);
   Diagnostic& error(const Location& at, const char* slug, std::string message) {
@@ -116,8 +116,10 @@ graph::TensorId TensorReader::read(int index, Role role) {
         .help("the file may be damaged; no microcontroller holds a tensor of this size");
     return {};
   }
-  if (!read_quantization(raw, at, tensor.type) || !read_constant(raw, role, at, tensor)) return {};
-  if (!check_scales(at, tensor.type, tensor.constant.has_value())) return {};
+  if (!read_quantization(raw, at, tensor.type) || !check_scales(at, tensor.type) ||
+      !read_constant(raw, role, at, tensor)) {
+    return {};
+  }
   if (!tensor.constant && tensor.type.bytes() == 0) {
     error(at, "tflite-shape",
           fmt::format("the tensor has no elements (shape {})", graph::to_string(tensor.type.shape)))
@@ -229,23 +231,20 @@ bool TensorReader::read_quantization(const schema::Tensor& raw, const Location& 
   return true;
 }
 
-// Scales of 0 occur for biases and for channels that training left dead; anywhere else they would
-// be divided by.
-bool TensorReader::check_scales(const Location& at, const graph::TensorType& type, bool constant) {
+bool TensorReader::check_scales(const Location& at, const graph::TensorType& type) {
   const graph::Quantization& q = type.quantization;
-  bool zero_allowed = constant && (q.per_channel() || size_of(type.dtype) >= 4);
-  IntRange range = is_int(type.dtype) ? int_range(type.dtype) : IntRange{0, 0};
   for (size_t i = 0; i < q.scale.size(); ++i) {
-    if (!std::isfinite(q.scale[i]) || q.scale[i] < 0 || (q.scale[i] == 0 && !zero_allowed)) {
+    IntRange range = int_range(type.dtype);
+    if (!std::isfinite(q.scale[i]) || q.scale[i] <= 0) {
       error(at, "tflite-quantization",
-            fmt::format("scale {} of channel {} is not a positive number", q.scale[i], i))
+            fmt::format("scale {} is {}, it must be positive and finite", i, q.scale[i]))
           .help("convert the model again with representative calibration data");
       return false;
     }
     if (q.zero_point[i] < range.min || q.zero_point[i] > range.max) {
       error(at, "tflite-quantization",
-            fmt::format("zero point {} of channel {} is outside {}..{}", q.zero_point[i], i,
-                        range.min, range.max))
+            fmt::format("zero point {} is {}, outside {}..{}", i, q.zero_point[i], range.min,
+                        range.max))
           .help("the file may be damaged; convert the model again");
       return false;
     }

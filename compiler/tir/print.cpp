@@ -19,44 +19,6 @@ constexpr std::string_view kKeywords[] = {"func", "in",    "const",  "out",  "sc
                                           "for",  "step",  "if",     "else", "let",     "var",
                                           "eval", "alloc", "select", "min",  "max",     "local"};
 
-// Binding strength as in C; higher binds tighter. 11 is unary, 12 needs no parentheses ever.
-int strength_of(BinaryOp op) {
-  switch (op) {
-    case BinaryOp::kOr:
-      return 1;
-    case BinaryOp::kAnd:
-      return 2;
-    case BinaryOp::kBitOr:
-      return 3;
-    case BinaryOp::kBitXor:
-      return 4;
-    case BinaryOp::kBitAnd:
-      return 5;
-    case BinaryOp::kEq:
-    case BinaryOp::kNe:
-      return 6;
-    case BinaryOp::kLt:
-    case BinaryOp::kLe:
-    case BinaryOp::kGt:
-    case BinaryOp::kGe:
-      return 7;
-    case BinaryOp::kShl:
-    case BinaryOp::kShr:
-      return 8;
-    case BinaryOp::kAdd:
-    case BinaryOp::kSub:
-      return 9;
-    case BinaryOp::kMul:
-    case BinaryOp::kDiv:
-    case BinaryOp::kMod:
-      return 10;
-    case BinaryOp::kMin:
-    case BinaryOp::kMax:
-      return 12;
-  }
-  return 12;
-}
-
 std::string float_text(DType type, double v) {
   std::string suffix(name_of(type));
   if (std::isnan(v)) return suffix + ".nan";
@@ -301,6 +263,43 @@ std::string Printer::function(const Function& f) {
 }
 
 }  // namespace
+
+int strength_of(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::kOr:
+      return 1;
+    case BinaryOp::kAnd:
+      return 2;
+    case BinaryOp::kBitOr:
+      return 3;
+    case BinaryOp::kBitXor:
+      return 4;
+    case BinaryOp::kBitAnd:
+      return 5;
+    case BinaryOp::kEq:
+    case BinaryOp::kNe:
+      return 6;
+    case BinaryOp::kLt:
+    case BinaryOp::kLe:
+    case BinaryOp::kGt:
+    case BinaryOp::kGe:
+      return 7;
+    case BinaryOp::kShl:
+    case BinaryOp::kShr:
+      return 8;
+    case BinaryOp::kAdd:
+    case BinaryOp::kSub:
+      return 9;
+    case BinaryOp::kMul:
+    case BinaryOp::kDiv:
+    case BinaryOp::kMod:
+      return 10;
+    case BinaryOp::kMin:
+    case BinaryOp::kMax:
+      return 12;
+  }
+  return 12;
+}
 
 bool is_text_keyword(std::string_view word) {
   if (dtype_from_name(word) || intrinsic_from_name(word)) return true;

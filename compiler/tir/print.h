@@ -16,4 +16,7 @@ std::string statement_text(const Function& function, const Stmt* statement);
 // Words of the text form that are no names.
 bool is_text_keyword(std::string_view word);
 
+// Binding strength of the text form, C's; higher binds tighter. min and max are calls: 12.
+int strength_of(BinaryOp op);
+
 }  // namespace aotc::tir

@@ -38,7 +38,8 @@ int platform_write(intptr_t file, const void *data, uint32_t bytes);
 int platform_close(intptr_t file);
 
 /* A stop watch in units of PLATFORM_CLOCK_UNIT. Start is the last thing `restart` does and the
- * first thing `elapsed` looks at, so what either costs is a constant that a caller can measure. */
+ * first thing `elapsed` looks at, so what either costs is a constant that a caller can measure.
+ * From `restart` to `elapsed` the clock may interrupt; every `restart` needs its `elapsed`. */
 void platform_clock_restart(void);
 uint64_t platform_clock_elapsed(void);
 const char *platform_clock_unit(void);

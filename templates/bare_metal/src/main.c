@@ -119,8 +119,11 @@ static __attribute__((noinline)) uint64_t time_run(model_run_function run, int32
 static uint64_t measure_run(int32_t *status)
 {
     int32_t ignored;
-    const uint64_t empty = time_run(platform_empty_run, &ignored);
-    const uint64_t full = time_run(model_run, status) + platform_empty_run_length;
+    uint64_t empty = time_run(platform_empty_run, &ignored);
+    uint64_t full;
+    /* The first time is a warm-up, for machines that have caches. */
+    empty = time_run(platform_empty_run, &ignored);
+    full = time_run(model_run, status) + platform_empty_run_length;
     return full > empty ? full - empty : 0u;
 }
 
@@ -186,14 +189,19 @@ static void start_op_timing(void)
     platform_clock_restart();
     model_trace(0, 0, ARENA, 1u);
     model_trace(0, 0, ARENA, 1u);
+    (void)platform_clock_elapsed();
     trace.hook_length = trace.ticks[0] / 2u;
     trace.ticks[0] = 0;
 }
 
+/* Reading the clock at the end stops it: it must not interrupt what follows. */
 static int32_t run_traced(void)
 {
-    if (trace.timing) { platform_clock_restart(); }
-    return model_run_traced(&inputs, &outputs, ARENA);
+    int32_t status;
+    platform_clock_restart();
+    status = model_run_traced(&inputs, &outputs, ARENA);
+    (void)platform_clock_elapsed();
+    return status;
 }
 
 #endif
@@ -208,17 +216,21 @@ static void print_pair(const char *key, uint64_t value)
     print_u64(value);
 }
 
+/* Without the compiler's own conversion, which brings double arithmetic along. */
+static float to_float(int64_t value)
+{
+    const uint64_t size = value < 0 ? 0u - (uint64_t)value : (uint64_t)value;
+    float result = (float)(uint32_t)size;
+    if ((size >> 32) != 0u) { result += (float)(uint32_t)(size >> 32) * 4294967296.0f; }
+    return value < 0 ? -result : result;
+}
+
 static float element(const struct tensor *t, uint32_t index)
 {
     const uint32_t size = t->bytes / t->elements;
     const uint8_t *at = (const uint8_t *)t->data + index * size;
     uint64_t raw = 0;
     float value;
-    if (t->kind == ELEMENT_FLOAT && size == sizeof(double)) {
-        double wide;
-        memcpy(&wide, at, sizeof wide);
-        return (float)wide;
-    }
     if (t->kind == ELEMENT_FLOAT) {
         memcpy(&value, at, sizeof value);
         return value;
@@ -226,10 +238,9 @@ static float element(const struct tensor *t, uint32_t index)
     memcpy(&raw, at, size);
     if (t->kind == ELEMENT_SIGNED) {
         const uint64_t sign = (uint64_t)1 << (size * 8u - 1u);
-        value = (float)((int64_t)((raw ^ sign) - sign) - t->zero_point);
-    } else {
-        value = (float)((int64_t)raw - t->zero_point);
+        raw = (raw ^ sign) - sign;
     }
+    value = to_float((int64_t)raw - t->zero_point);
     return t->scale > 0.0f ? value * t->scale : value;
 }
 
@@ -326,7 +337,10 @@ static void print_op_times(void)
     for (op = 0; op < MODEL_OP_COUNT; ++op) {
         print_text("@aotc");
         print_pair("op", op);
-        print_pair(platform_clock_unit(), trace.ticks[op]);
+        print_text(" op_");
+        print_text(platform_clock_unit());
+        print_text("=");
+        print_u64(trace.ticks[op]);
         print_text("\n");
     }
 #endif

@@ -24,7 +24,7 @@ from instantiate import ROOT, instantiate  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 OUTPUT, TIMING, SUMMARY = 0xFFFFFFFE, 0xFFFFFFFD, 0xFFFFFFFF
 SAMPLES = [bytes((i * 37 + s * 91 + 5) % 256 for i in range(64)) for s in range(3)]
-LABELS = ["zero", "one", "two"]
+LABELS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
 
 class Results:
@@ -127,9 +127,9 @@ class Board:
         return subprocess.run(["cmake", "--build", project / "build", "-j2"],
                               capture_output=True, text=True)
 
-    def create(self, folder, *arguments, **options):
+    def create(self, folder, *arguments, model="toy", samples=SAMPLES, **options):
         shutil.rmtree(folder, ignore_errors=True)
-        instantiate(self.name, HERE / "toy_model", "toy", folder, options, SAMPLES, LABELS)
+        instantiate(self.name, HERE / f"{model}_model", model, folder, options, samples, LABELS)
         configured = self.configure(folder, *arguments)
         if configured.returncode != 0:
             return configured
@@ -204,6 +204,8 @@ def test_demo(board):
     same = len(shown) == 3 and all(
         a[:2] == e[:2] and abs(float(a[2]) - float(e[2])) < 2e-6 for a, e in zip(shown, expected))
     board.check(same, "demo predicts as the reference does", f"{shown} {expected}")
+    board.check(f"scores largest [{best[0]}] '{LABELS[best[0]]}' of" in ran.stdout and
+                "level largest [0] of" in ran.stdout, "demo names the class", ran.stdout)
     stack = int(found.get("stack_bytes", 0))
     board.check(512 <= stack <= 768, "demo finds the stack that the model uses", stack)
     board.check(found.get("guard_ok") == "1" and found.get("arena_bytes") == "64",
@@ -357,6 +359,7 @@ def test_board(name, work, results, length):
     data = test_verify(board, found)
     test_usage(board)
     test_lean(board)
+    test_types(board)
     if name in ("qemu_mps2_an386", "qemu_riscv32"):
         test_options(board)
     if board.data["platform"] == "cortex_m":
@@ -364,6 +367,68 @@ def test_board(name, work, results, length):
     test_failures(board)
     test_counts(board, length)
     return data
+
+
+def test_types(board):
+    """Every type of element, several inputs, an empty arena."""
+    project = board.folder.parent / (board.name + "_types")
+    sample = struct.pack("<2f3h", 1.5, -2.25, 300, -7, 129)
+    built = board.create(project, model="mix", samples=[sample])
+    if not board.check(built.returncode == 0, "builds a model of many types",
+                       built.stdout + built.stderr):
+        return
+    text = board.run(project=project).stdout
+    shown = re.findall(r"sample 0: (\w+) largest \[(\d)\] of(.*)", text)
+    expected = [("sum", "0", [3.0, -0.75]), ("small", "0", [2.99, -0.08, 1.28]),
+                ("plain", "1", [-139700, -70007]), ("bytes", "1", [-42.0, 60.5]),
+                ("flags", "0", [1, 0]), ("wide", "0", [3e12, -7e10]), ("index", "0", [4e9])]
+    same = len(shown) == len(expected)
+    for (name, best, values), wanted in zip(shown, expected):
+        same = same and (name, best) == wanted[:2] and all(
+            abs(float(v) - w) <= 2e-6 * max(1, abs(w))
+            for v, w in zip(values.split(), wanted[2], strict=True))
+    board.check(same, "shows elements of every type", text)
+    data = board.folder / "mix_in.bin"
+    data.write_bytes(input_file([sample]))
+    target = board.folder / "mix_out.bin"
+    ran = board.run("verify", data, target, project=project)
+    outputs = struct.pack("<2f3h2x2i2B2x2B2x4x2qI", 3.0, -0.75, 299, -8, 128, -139700, -70007, 44,
+                          249, 1, 0, 3 * 10**12, -7 * 10**10, 4 * 10**9)
+    records = parse_output(target.read_bytes()) if ran.returncode == 0 else []
+    written = [r[3] for r in records if r[1] == OUTPUT]
+    padded = written and b"".join(
+        d.ljust(size, b"\0") for d, size in zip(written, (8, 8, 8, 4, 8, 16, 4)))
+    board.check(padded == outputs and summary(records)["guards"] == 1,
+                "writes elements of every type", f"{written} {outputs}")
+
+
+def test_printing(work, results):
+    """print.c against Python's own formatting, on this machine."""
+    if shutil.which("cc") is None:
+        results.check(False, "printing: a C compiler is installed", "'cc' is in: gcc")
+        return
+    folder = work / "printing"
+    instantiate("host", HERE / "toy_model", "toy", folder)
+    command = ["cc", "-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-DAOTC_VERIFY=0",
+               f"-I{folder / 'src'}", f"-I{folder / 'model'}", HERE / "print_test.c",
+               folder / "src" / "print.c", "-o", folder / "print_test"]
+    built = subprocess.run(command, capture_output=True, text=True)
+    if not results.check(built.returncode == 0, "printing: builds", built.stderr):
+        return
+    whole = [("u", 0), ("u", 2**64 - 1), ("i", -2**63), ("i", 2**63 - 1), ("i", -1), ("i", 10)]
+    reals = [0.0, -0.0, 1.0, -1.0, 0.5, 0.999999, 0.9999999, 123456.789, 999999.9, 1e6, 3.4e38,
+             -1.5e-4, 9.9e-5, 1.2e-38, 1e-45, 7.0649e8, float("inf"), float("-inf"), float("nan")]
+    arguments = [str(a) for pair in whole + [("f", r) for r in reals] for a in pair]
+    lines = subprocess.run([folder / "print_test", *arguments], capture_output=True,
+                           text=True).stdout.split()
+    results.check(lines[:len(whole)] == [str(n) for _, n in whole], "printing: whole numbers",
+                  lines)
+    for text, real in zip(lines[len(whole):], reals, strict=True):
+        single = struct.unpack("f", struct.pack("f", real))[0]
+        close = repr(float(text)) == repr(single) or (
+            abs(float(text) - single) <= max(1e-6, abs(single) * 2e-6)
+            if abs(single) >= 1e-4 else abs(float(text) - single) <= abs(single) * 1e-5)
+        results.check(close, f"printing: {real}", text)
 
 
 def test_data(results, names):
@@ -396,6 +461,7 @@ def main():
         work = pathlib.Path(options.work or temporary).resolve()
         work.mkdir(parents=True, exist_ok=True)
         test_data(results, names)
+        test_printing(work, results)
         outputs = {name: test_board(name, work, results, length) for name in names}
     first = outputs[names[0]]
     for name in names[1:]:

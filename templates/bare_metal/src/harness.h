@@ -19,11 +19,28 @@ extern const uint32_t sample_bytes_size;
 extern const uint8_t sample_bytes[];
 extern const char *const labels[];
 
+/* An input or output of the model, with room for it. */
+enum element_kind { ELEMENT_UNSIGNED, ELEMENT_SIGNED, ELEMENT_FLOAT };
+
+struct tensor {
+    const char *name;
+    void *data;
+    uint32_t elements;
+    uint32_t bytes;
+    float scale;
+    int32_t zero_point;
+    enum element_kind kind;
+};
+
 /* print.c: to the console, without stdio. Floats are rounded to six digits. */
 void print_text(const char *text);
 void print_u64(uint64_t value);
 void print_i64(int64_t value);
 void print_float(float value);
+/* " key=value" */
+void print_pair(const char *key, uint64_t value);
+/* What an output of a sample says: a line for people, a line for programs. */
+void print_output(uint32_t sample, const struct tensor *t);
 
 /* Platform. */
 #define PLATFORM_READ 0
@@ -38,7 +55,8 @@ int platform_write(intptr_t file, const void *data, uint32_t bytes);
 int platform_close(intptr_t file);
 
 /* A stop watch in units of PLATFORM_CLOCK_UNIT. Start is the last thing `restart` does and the
- * first thing `elapsed` looks at, so what either costs is a constant that a caller can measure. */
+ * first thing `elapsed` looks at, so what either costs is a constant that a caller can measure.
+ * From `restart` to `elapsed` the clock may interrupt; every `restart` needs its `elapsed`. */
 void platform_clock_restart(void);
 uint64_t platform_clock_elapsed(void);
 const char *platform_clock_unit(void);

@@ -1,4 +1,5 @@
-/* Numbers as text without stdio: printf with floats costs more flash than many models. */
+/* Numbers and tensors as text without stdio: printf with floats costs more flash than many
+ * models. */
 #include <string.h>
 
 #include "harness.h"
@@ -88,4 +89,111 @@ void print_float(float value)
         print_text("e");
         print_i64(exponent);
     }
+}
+
+void print_pair(const char *key, uint64_t value)
+{
+    print_text(" ");
+    print_text(key);
+    print_text("=");
+    print_u64(value);
+}
+
+/* Without the compiler's own conversion, which brings double arithmetic along. */
+static float to_float(int64_t value)
+{
+    const uint64_t size = value < 0 ? 0u - (uint64_t)value : (uint64_t)value;
+    float result = (float)(uint32_t)size;
+    if ((size >> 32) != 0u) { result += (float)(uint32_t)(size >> 32) * 4294967296.0f; }
+    return value < 0 ? -result : result;
+}
+
+/* As stored, sign extended. */
+static int64_t integer_element(const struct tensor *t, uint32_t index)
+{
+    const uint32_t size = t->bytes / t->elements;
+    uint64_t raw = 0;
+    memcpy(&raw, (const uint8_t *)t->data + index * size, size);
+    if (t->kind == ELEMENT_SIGNED) {
+        const uint64_t sign = (uint64_t)1 << (size * 8u - 1u);
+        raw = (raw ^ sign) - sign;
+    }
+    return (int64_t)raw;
+}
+
+static float element(const struct tensor *t, uint32_t index)
+{
+    float value;
+    if (t->kind == ELEMENT_FLOAT) {
+        memcpy(&value, (const uint8_t *)t->data + index * sizeof value, sizeof value);
+        return value;
+    }
+    value = to_float(integer_element(t, index) - t->zero_point);
+    return t->scale > 0.0f ? value * t->scale : value;
+}
+
+static void print_element(const struct tensor *t, uint32_t index)
+{
+    if (t->kind != ELEMENT_FLOAT && !(t->scale > 0.0f)) {
+        print_i64(integer_element(t, index));
+    } else {
+        print_float(element(t, index));
+    }
+}
+
+static uint32_t largest_element(const struct tensor *t)
+{
+    uint32_t best = 0;
+    float best_value = element(t, 0);
+    uint32_t i;
+    for (i = 1; i < t->elements; ++i) {
+        const float value = element(t, i);
+        if (value > best_value) {
+            best_value = value;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* The name of a class, if there is one for each element. */
+static const char *label_of(const struct tensor *t, uint32_t index)
+{
+    uint32_t count = 0;
+    while (labels[count] != 0) { ++count; }
+    return count == t->elements ? labels[index] : 0;
+}
+
+void print_output(uint32_t sample, const struct tensor *t)
+{
+    const uint32_t best = largest_element(t);
+    const uint32_t shown = t->elements < 16u ? t->elements : 16u;
+    const char *const label = label_of(t, best);
+    uint32_t i;
+    print_text("sample ");
+    print_u64(sample);
+    print_text(": ");
+    print_text(t->name);
+    print_text(" largest [");
+    print_u64(best);
+    print_text("]");
+    if (label != 0) {
+        print_text(" '");
+        print_text(label);
+        print_text("'");
+    }
+    print_text(" of");
+    for (i = 0; i < shown; ++i) {
+        print_text(" ");
+        print_element(t, i);
+    }
+    print_text(shown < t->elements ? " ...\n" : "\n");
+    print_text("@aotc sample=");
+    print_u64(sample);
+    print_text(" output=");
+    print_text(t->name);
+    print_pair("largest", best);
+    print_text(" value=");
+    print_element(t, best);
+    print_text("\n");
 }

@@ -1,10 +1,11 @@
-/* Variants for the tests:
+/* The tests write variants into toy_variant.h:
  *   TOY_OVERRUN     writes one byte behind the arena
  *   TOY_UNDERRUN    writes one byte before it
  *   TOY_FAIL        the second operator fails with status -7
  *   TOY_FAULT       jumps to where there is no memory
  *   TOY_LOOPS=n     toy_run is 2 * n + 3 + TOY_NOPS instructions of assembly; 4096 divides n */
 #include "toy.h"
+#include "toy_variant.h"
 
 extern const int8_t toy_bias[64];
 

@@ -33,7 +33,8 @@ def cases(rng):
     pairs = (("int8", "int8"), ("int8", "uint8"), ("uint8", "int8"), ("int8", "int16"),
              ("int16", "int8"), ("uint8", "uint8"), ("int16", "int16"), ("uint8", "int16"))
     for source, target in pairs:
-        for j, (si, so) in enumerate(((0.1, 0.1), (0.1, 0.03), (0.02, 0.5), (1e-5, 1.0), (3.0, 0.01))):
+        for j, (si, so) in enumerate(
+            ((0.1, 0.1), (0.1, 0.03), (0.02, 0.5), (1e-5, 1.0), (3.0, 0.01))):
             zi, zo = ZERO[source][j % len(ZERO[source])], ZERO[target][(j + 1) % len(ZERO[target])]
             yield Case(f"{source}_to_{target}_{j}", "QUANTIZE",
                        [Tensor(source, (3, 50), si, zi)], [Tensor(target, (), so, zo)])

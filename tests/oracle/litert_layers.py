@@ -158,9 +158,8 @@ def main():
     args.out.write_bytes(records.pack_results(found))
     if args.write_inputs:
         args.write_inputs.write_bytes(records.pack_inputs(samples))
-    print(
-        f"{args.model}: {len(layers.operators)} operators, {len(samples)} samples, {len(found)} records"
-    )
+    counts = f"{len(layers.operators)} operators, {len(samples)} samples, {len(found)} records"
+    print(f"{args.model}: {counts}")
     return 0
 
 

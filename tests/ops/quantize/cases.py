@@ -13,7 +13,7 @@ def _ties(scale, shape):
     def samples(rng):
         halves = (rng.integers(-300, 300, size=shape) + 0.5) * np.float32(scale)
         wide = rng.standard_normal(size=shape) * 100 * scale
-        limits = rng.choice(np.float32([0.0, -0.0, 1e9, -1e9, 1e-30, -1e-30]), size=shape) * scale
+        limits = rng.choice(np.float32([0.0, -0.0, 1e8, -1e8, 1e-30, -1e-30]), size=shape) * scale
         return [[halves], [wide], [limits]]
     return samples
 

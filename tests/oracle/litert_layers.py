@@ -25,7 +25,8 @@ class Layers:
     """One loaded model. `run` gives every operator result of one sample."""
 
     def __init__(self, model):
-        content = model if isinstance(model, (bytes, bytearray)) else pathlib.Path(model).read_bytes()
+        is_bytes = isinstance(model, (bytes, bytearray))
+        content = model if is_bytes else pathlib.Path(model).read_bytes()
         try:
             self._interpreter = litert.Interpreter(
                 model_content=bytes(content),
@@ -42,7 +43,8 @@ class Layers:
         self.operators = self._interpreter._get_ops_details()
         for op in self.operators:
             if op["op_name"] == "DELEGATE":
-                raise RuntimeError("a delegate took over operators: results are not the reference's")
+                raise RuntimeError(
+                    "a delegate took over operators: results are not the reference's")
 
     def _fix_unknown_dimensions(self):
         """A dimension that the model leaves open (-1, in practice the batch) is read as 1."""
@@ -121,7 +123,8 @@ def samples_from_file(path, layers):
         raw = records.unpack_inputs(data, sizes)
     else:
         if len(data) == 0 or len(data) % sum(sizes):
-            raise ValueError(f"{path}: {len(data)} bytes is not a multiple of a sample's {sum(sizes)}")
+            raise ValueError(
+                f"{path}: {len(data)} bytes is not a multiple of a sample's {sum(sizes)}")
         header = records.pack_inputs([])[:4] + (len(data) // sum(sizes)).to_bytes(4, "little")
         raw = records.unpack_inputs(header + data, sizes)
     return [
@@ -155,7 +158,8 @@ def main():
     args.out.write_bytes(records.pack_results(found))
     if args.write_inputs:
         args.write_inputs.write_bytes(records.pack_inputs(samples))
-    print(f"{args.model}: {len(layers.operators)} operators, {len(samples)} samples, {len(found)} records")
+    counts = f"{len(layers.operators)} operators, {len(samples)} samples, {len(found)} records"
+    print(f"{args.model}: {counts}")
     return 0
 
 

@@ -192,11 +192,12 @@ def softmax(call):
     e = exp_q5(scale(np.where(counted, diff, 0), multiplier, shift))
     total = np.where(counted, rounding_shift(e, 12), 0).sum(axis=1)  # Q12
     y = np.empty_like(rows)
-    for r, s in enumerate(total):
-        headroom = 32 - int(s).bit_length()
-        inverse = reciprocal_one_plus((int(s) << headroom) - (1 << 31))
-        # 12 - headroom integer bits in the sum, 31 - 8 for an 8 bit result.
-        y[r] = rounding_shift(high_mul(inverse, e[r]), 12 - headroom + 23)
+    headroom = 32 - np.floor(np.log2(total)).astype(np.int64) - 1  # leading zeros of 32 bits
+    for h in np.unique(headroom):
+        r = headroom == h
+        inverse = reciprocal_one_plus((total[r] << h) - (1 << 31))[:, None]
+        # 12 - h integer bits in the sum, 31 - 8 for an 8 bit result.
+        y[r] = rounding_shift(high_mul(inverse, e[r]), 12 - h + 23)
     info = np.iinfo(call.outputs[0].dtype)
     y = np.where(counted, np.clip(y + info.min, info.min, info.max), info.min)
     return [y.reshape(x.shape).astype(call.outputs[0].dtype)]

@@ -100,12 +100,8 @@ def quantize(call):
     info = np.iinfo(out.dtype)
     if x.dtype == np.float32:
         scales, zeros = _per_channel(out, x.ndim)
-        rounded = round_half_away(x / scales)
-        # A float outside int32 becomes the smallest int32, whatever its sign (x86).
-        safe = (rounded >= -(2.0**31)) & (rounded < 2.0**31)
-        stored = np.where(safe, rounded, 0).astype(np.int64)
-        stored = np.where(safe, stored, -(1 << 31)) + zeros
-        stored = (stored + (1 << 31)) % (1 << 32) - (1 << 31)
+        # Defined while the quotient fits int32; beyond, LiteRT's conversion is undefined.
+        stored = round_half_away(x / scales).astype(np.int64) + zeros
         return [np.clip(stored, info.min, info.max).astype(out.dtype)]
     source = call.inputs[0]
     real = np.float64(source.scale32) / np.float64(out.scale32)

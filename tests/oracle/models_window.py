@@ -56,7 +56,8 @@ def conv_2d(call):
     for fy, fx, inside, values in taps(call.options, x, taps_h, taps_w):
         values = values.astype(np.int64) - call.inputs[0].zero if quantized else values
         if acc is None:
-            acc = np.zeros(values.shape[:3] + (out_channels,), np.int64 if quantized else np.float32)
+            acc = np.zeros(values.shape[:3] + (out_channels,),
+                           np.int64 if quantized else np.float32)
         for c in range(depth):
             # Output channel k belongs to group k // per_group, which reads its own input slice.
             channel = values[..., np.arange(out_channels) // per_group * depth + c]
@@ -78,7 +79,8 @@ def depthwise_conv_2d(call):
     for fy, fx, inside, values in taps(call.options, x, taps_h, taps_w):
         values = values.astype(np.int64) - call.inputs[0].zero if quantized else values
         if acc is None:
-            acc = np.zeros(values.shape[:3] + (out_channels,), np.int64 if quantized else np.float32)
+            acc = np.zeros(values.shape[:3] + (out_channels,),
+                           np.int64 if quantized else np.float32)
         acc = np.where(inside, acc + values[..., source] * w[0, fy, fx].astype(acc.dtype), acc)
     if bias is not None:
         acc = acc + bias.astype(acc.dtype)

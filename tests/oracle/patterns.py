@@ -41,7 +41,10 @@ def bias_int32(rng, channels, input_scale, weight_scale, magnitude=2000):
     return const(data, scale, [0] * np.size(scale))
 
 
-def dtype_sweep(rng, kind, make_case, dtypes=("int8", "float32", "int32", "int16", "uint8", "bool")):
+def dtype_sweep(rng,
+                kind,
+                make_case,
+                dtypes=("int8", "float32", "int32", "int16", "uint8", "bool")):
     """One case per type for operators that move data; `make_case(dtype, scale, zero_point)`."""
     for dtype in dtypes:
         scale, zero = {"int8": (0.05, -3), "uint8": (0.05, 100), "int16": (0.001, 0)}.get(

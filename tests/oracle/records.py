@@ -60,7 +60,8 @@ def unpack_results(data):
         sample, op, result, size = struct.unpack_from("<IIII", data, offset)
         offset += 16
         if offset + size > len(data):
-            raise ValueError(f"record of {size} bytes at offset {offset} passes the end of the file")
+            raise ValueError(
+                f"record of {size} bytes at offset {offset} passes the end of the file")
         records.append((sample, op, result, data[offset : offset + size]))
         offset += size
     return records

@@ -138,7 +138,8 @@ class ModelBuilder:
         graph_inputs, graph_outputs = _ints(b, inputs), _ints(b, outputs)
         graph_name = b.CreateString(self._name)
         b.StartObject(5)
-        for slot, offset in enumerate([tensors, graph_inputs, graph_outputs, operators, graph_name]):
+        for slot, offset in enumerate(
+            [tensors, graph_inputs, graph_outputs, operators, graph_name]):
             b.PrependUOffsetTRelativeSlot(slot, offset, 0)
         subgraphs = _offsets(b, [b.EndObject()])
         code_table = _offsets(b, [_code(b, *c) for c in codes])

@@ -3,13 +3,26 @@
 import numpy as np
 from case import Case, Tensor, const
 
-GEOMETRIES = (((1, 10), 1), ((3, 4, 5), -1), ((3, 4, 5), 0), ((3, 4, 5), 1), ((7,), 0),
-              ((1, 4, 4, 3), 3), ((1, 4, 4, 3), 2), ((2, 1, 3, 1, 2), -2), ((1, 1), 1), ((2, 300), 1))
+GEOMETRIES = (
+    ((1, 10), 1),
+    ((3, 4, 5), -1),
+    ((3, 4, 5), 0),
+    ((3, 4, 5), 1),
+    ((7,), 0),
+    ((1, 4, 4, 3), 3),
+    ((1, 4, 4, 3), 2),
+    ((2, 1, 3, 1, 2), -2),
+    ((1, 1), 1),
+    ((2, 300), 1),
+)
 
 
 def _case(name, dtype, shape, axis, target="int32", scale=None, zero=0, samples=None):
-    return Case(name, "ARG_MAX", [Tensor(dtype, shape, scale, zero), const(np.array(axis, np.int32))],
-                [Tensor(target)], dict(output_type=target), samples=samples)
+    return Case(name,
+                "ARG_MAX", [Tensor(dtype, shape, scale, zero),
+                            const(np.array(axis, np.int32))], [Tensor(target)],
+                dict(output_type=target),
+                samples=samples)
 
 
 def _ties(shape):

@@ -21,8 +21,12 @@ GEOMETRIES = {
     "channels19": ((1, 4, 4, 19), (2, 2), (2, 2), "SAME"),
 }
 QUANTIZATIONS = {
-    "relu": (0.05, 10, "RELU"), "relu6": (0.1, -128, "RELU6"), "relu_n1_to_1": (0.02, 0, "RELU_N1_TO_1"),
-    "zero_min": (1.0, -128, "NONE"), "zero_max": (1e-5, 127, "NONE"), "huge": (1e4, 3, "RELU6"),
+    "relu": (0.05, 10, "RELU"),
+    "relu6": (0.1, -128, "RELU6"),
+    "relu_n1_to_1": (0.02, 0, "RELU_N1_TO_1"),
+    "zero_min": (1.0, -128, "NONE"),
+    "zero_max": (1e-5, 127, "NONE"),
+    "huge": (1e4, 3, "RELU6"),
 }
 
 

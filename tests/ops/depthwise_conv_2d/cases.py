@@ -72,7 +72,8 @@ def cases(rng):
         yield _int8(rng, f"int8_{name}", geometry, QUANTIZATIONS["typical"])
     for name, quantization in QUANTIZATIONS.items():
         yield _int8(rng, f"int8_q_{name}", GEOMETRIES["k3_same"], quantization)
-        yield _int8(rng, f"int8_q_{name}_per_tensor", GEOMETRIES["multiplier2"], quantization, False)
+        yield _int8(rng, f"int8_q_{name}_per_tensor", GEOMETRIES["multiplier2"], quantization,
+                    False)
     yield _int8(rng, "int8_no_bias", GEOMETRIES["k3_stride2"], QUANTIZATIONS["typical"], bias=False)
     for i, (name, geometry) in enumerate(GEOMETRIES.items()):
         yield _float32(rng, f"float32_{name}", geometry, ("NONE", "RELU", "RELU6")[i % 3])

@@ -4,8 +4,18 @@ import numpy as np
 from case import Case, Tensor, const
 from patterns import dtype_sweep
 
-GEOMETRIES = (((3, 4), 0), ((3, 4), 1), ((3, 4), 2), ((3, 4), -1), ((3, 4), -3), ((5,), 0), ((5,), 1),
-              ((2, 3, 4), 1), ((2, 3, 4), -2), ((1, 2, 3, 2), 4))
+GEOMETRIES = (
+    ((3, 4), 0),
+    ((3, 4), 1),
+    ((3, 4), 2),
+    ((3, 4), -1),
+    ((3, 4), -3),
+    ((5,), 0),
+    ((5,), 1),
+    ((2, 3, 4), 1),
+    ((2, 3, 4), -2),
+    ((1, 2, 3, 2), 4),
+)
 
 
 def _case(name, dtype, shape, axis, scale=None, zero=0):

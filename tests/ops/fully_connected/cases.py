@@ -65,7 +65,8 @@ def cases(rng):
         yield _float32(rng, f"float32_{name}", geometry, ("NONE", "RELU", "RELU6")[i % 3])
     yield _float32(rng, "float32_no_bias", GEOMETRIES["plain"], "RELU_N1_TO_1", False)
     # LiteRT runs float32 activations with int8 weights ("hybrid"); aotc does not.
-    bad = _int8(rng, "int8_bias_of_other_scale", GEOMETRIES["plain"], QUANTIZATIONS["typical"], False)
+    bad = _int8(rng, "int8_bias_of_other_scale", GEOMETRIES["plain"], QUANTIZATIONS["typical"],
+                False)
     bad.inputs[2].scale = 1.0
     yield bad
     bad = _int8(rng, "int8_fused_tanh", GEOMETRIES["plain"], QUANTIZATIONS["typical"], False)

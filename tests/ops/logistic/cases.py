@@ -11,8 +11,10 @@ OUT_ZERO = (-128, 0, 127)
 def cases(rng):
     for i, scale in enumerate(SCALES):
         zero = ZEROS[i % len(ZEROS)]
-        yield Case(f"int8_{i:02}", "LOGISTIC", [all_values(SHAPES[i % 7], scale, zero)],
-                   [int8((), 1 / 256, OUT_ZERO[i % len(OUT_ZERO)])], samples=every_int8(SHAPES[i % 7]))
+        yield Case(f"int8_{i:02}",
+                   "LOGISTIC", [all_values(SHAPES[i % 7], scale, zero)],
+                   [int8((), 1 / 256, OUT_ZERO[i % len(OUT_ZERO)])],
+                   samples=every_int8(SHAPES[i % 7]))
     for i, shape in enumerate(SHAPES):
         yield Case(f"float32_{i:02}", "LOGISTIC", [float32(shape)], [float32()], {}, "ulp", 4)
     yield Case("float32_limits", "LOGISTIC", [float32((1, 64))], [float32()], {}, "ulp", 4,

@@ -7,7 +7,8 @@ from patterns import BROADCASTS, SPECIAL, float32, int8
 
 def cases(rng):
     for i, shapes in enumerate(BROADCASTS):
-        yield Case(f"int8_{i:02}", "MINIMUM", [int8(s, 0.05, -3) for s in shapes], [int8((), 0.05, -3)])
+        yield Case(f"int8_{i:02}", "MINIMUM", [int8(s, 0.05, -3) for s in shapes],
+                   [int8((), 0.05, -3)])
     for i, shapes in enumerate(BROADCASTS):
         yield Case(f"float32_{i:02}", "MINIMUM", [float32(s) for s in shapes], [float32()])
     yield Case("float32_special", "MINIMUM", [float32((64,)), float32((64,))], [float32()],

@@ -4,9 +4,16 @@ import numpy as np
 from case import Case, Tensor, const
 from patterns import dtype_sweep
 
-GEOMETRIES = (((1, 4, 5, 3), (8, 10)), ((1, 4, 5, 3), (7, 3)), ((1, 3, 3, 2), (10, 7)),
-              ((2, 6, 4, 1), (3, 2)), ((1, 1, 1, 4), (5, 3)), ((1, 5, 5, 2), (1, 1)),
-              ((1, 20, 13, 1), (9, 31)), ((1, 4, 4, 2), (4, 4)))
+GEOMETRIES = (
+    ((1, 4, 5, 3), (8, 10)),
+    ((1, 4, 5, 3), (7, 3)),
+    ((1, 3, 3, 2), (10, 7)),
+    ((2, 6, 4, 1), (3, 2)),
+    ((1, 1, 1, 4), (5, 3)),
+    ((1, 5, 5, 2), (1, 1)),
+    ((1, 20, 13, 1), (9, 31)),
+    ((1, 4, 4, 2), (4, 4)),
+)
 MODES = {"plain": (False, False), "half_pixel": (False, True), "align": (True, False)}
 
 
@@ -26,7 +33,8 @@ def cases(rng):
             yield _case(f"{dtype}_{mode}_{i:02}", dtype, shape, size, mode, *quantization)
     for i, (shape, size) in enumerate(GEOMETRIES[:3]):
         yield _case(f"int8_align_and_half_pixel_{i:02}", "int8", shape, size, "both", 0.1, 3)
-    yield from dtype_sweep(rng, "RESIZE_NEAREST_NEIGHBOR",
-                           lambda d, s, z: _case(f"type_{d}", d, (1, 2, 3, 2), (5, 4), "plain", s, z))
+    yield from dtype_sweep(
+        rng, "RESIZE_NEAREST_NEIGHBOR", lambda d, s, z: _case(f"type_{d}", d, (1, 2, 3, 2),
+                                                              (5, 4), "plain", s, z))
     yield _case("int8_rank3", "int8", (2, 3, 2), (4, 4), "plain", 0.1)
     yield _case("int8_size_zero", "int8", (1, 2, 3, 2), (0, 4), "plain", 0.1)

@@ -4,16 +4,26 @@ import numpy as np
 from case import Case, Tensor, const
 from patterns import dtype_sweep
 
-GEOMETRIES = (((1, 4, 5, 3), (0, 1, 2, 0), (1, 2, 3, 3)), ((1, 4, 5, 3), (0, 0, 0, 1), (-1, -1, -1, 2)),
-              ((1, 4, 5, 3), (0, 0, 0, 0), (1, 4, 5, 3)), ((6, 5), (2, 3), (3, 2)), ((6, 5), (5, 4), (1, 1)),
-              ((12,), (3,), (-1,)), ((12,), (0,), (1,)), ((2, 3, 4), (1, 0, 2), (1, 3, 2)),
-              ((2, 2, 3, 2, 3), (1, 0, 1, 0, 2), (1, 2, 2, 1, 1)), ((3, 7, 2), (1, 2, 0), (-1, 4, -1)))
+GEOMETRIES = (
+    ((1, 4, 5, 3), (0, 1, 2, 0), (1, 2, 3, 3)),
+    ((1, 4, 5, 3), (0, 0, 0, 1), (-1, -1, -1, 2)),
+    ((1, 4, 5, 3), (0, 0, 0, 0), (1, 4, 5, 3)),
+    ((6, 5), (2, 3), (3, 2)),
+    ((6, 5), (5, 4), (1, 1)),
+    ((12,), (3,), (-1,)),
+    ((12,), (0,), (1,)),
+    ((2, 3, 4), (1, 0, 2), (1, 3, 2)),
+    ((2, 2, 3, 2, 3), (1, 0, 1, 0, 2), (1, 2, 2, 1, 1)),
+    ((3, 7, 2), (1, 2, 0), (-1, 4, -1)),
+)
 
 
 def _case(name, dtype, shape, begin, size, scale=None, zero=0, index_type=np.int32):
-    return Case(name, "SLICE", [Tensor(dtype, shape, scale, zero), const(np.array(begin, index_type)),
-                                const(np.array(size, index_type))],
-                [Tensor(dtype, (), scale, zero)])
+    return Case(name, "SLICE", [
+        Tensor(dtype, shape, scale, zero),
+        const(np.array(begin, index_type)),
+        const(np.array(size, index_type))
+    ], [Tensor(dtype, (), scale, zero)])
 
 
 def cases(rng):

@@ -417,7 +417,8 @@ def _():
 
 
 @fact(
-    "LOGISTIC and TANH int8: expf or tanhf two ulp off, either way, changes no table of the cases")
+    "LOGISTIC and TANH int8: expf or tanhf two ulp off, either way, changes no table of the cases "
+      "but the one built to lie on a tie")
 def _():
     def tables(call, function, ulp):
         towards = F(9) if ulp > 0 else F(-9)
@@ -430,7 +431,8 @@ def _():
     sigmoid = lambda v: F(1) / (F(1) + models_activation.expf(-v))
     ok = True
     for op, function in (("logistic", sigmoid), ("tanh", models_activation.tanhf)):
-        for case in (c for c in load_cases(op, 1) if c.inputs[0].dtype == "int8"):
+        cases = [c for c in load_cases(op, 1) if c.inputs[0].dtype == "int8"]
+        for case in (c for c in cases if c.name != "int8_next_to_tie"):
             call = call_of(case, [ALL.astype(np.int8)], [(256,)])
             exact = tables(call, function, 0)
             ok &= all(np.array_equal(exact, tables(call, function, u)) for u in (-2, -1, 1, 2))

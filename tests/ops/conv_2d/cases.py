@@ -61,7 +61,8 @@ def _ramp(name, real, out_scale, weight_scale=1.0):
     ramp = np.arange(-640, 640, 2, dtype=np.int32) + 1
     ramp = np.concatenate([ramp, np.arange(-320, 320, dtype=np.int32)])
     weights = const(np.ones((ramp.size, 1, 1, 1), np.int8), weight_scale)
-    return Case(name, "CONV_2D", [int8((1, 1, 1, 1), real, 3), weights, const(ramp, real * weight_scale)],
+    bias = const(ramp, real * weight_scale)
+    return Case(name, "CONV_2D", [int8((1, 1, 1, 1), real, 3), weights, bias],
                 [int8((), out_scale, 0)], dict(padding="VALID", stride_h=1, stride_w=1),
                 samples=lambda rng: [[[3]], [[4]]])
 

@@ -32,7 +32,8 @@ def cases(rng):
                               SHAPES[i % len(SHAPES)])
     # x / scale and x * (1 / scale) differ for some of these; both in float32.
     ramp = ((np.arange(-100, 100) + np.float32(0.5)) * np.float32(0.0487)).astype(np.float32)
-    ramp = np.concatenate([ramp, np.nextafter(ramp, np.float32(9)), np.nextafter(ramp, np.float32(-9))])
+    above, below = np.nextafter(ramp, np.float32(9)), np.nextafter(ramp, np.float32(-9))
+    ramp = np.concatenate([ramp, above, below])
     yield Case("float32_to_int8_next_to_ties", "QUANTIZE", [Tensor("float32", ramp.shape)],
                [Tensor("int8", (), 0.0487, 3)], samples=lambda rng: [[ramp]])
     for i, (si, so) in enumerate(((0.7, 0.2), (0.9, 0.2), (0.35, 0.14))):

@@ -467,3 +467,17 @@ def _():
     return (rejected(make("FULLY_CONNECTED", (2, 2), (1, 2), {}, 0.04))
             and not rejected(make("FULLY_CONNECTED", (2, 2), (1, 2), {}, 0.02))
             and not rejected(make("CONV_2D", (2, 1, 1, 2), (1, 1, 1, 2), window, 1.0)))
+
+
+@fact("CONV_2D accepts a fused TANH and ignores it; FULLY_CONNECTED and CONCATENATION refuse one")
+def _():
+    x, w, b = Tensor("int8", (1, 1, 1, 1), 1.0), const(np.ones((1, 1, 1, 1), np.int8), 1.0), const(
+        np.zeros(1, np.int32), 1.0)
+    options = dict(padding="SAME", stride_h=1, stride_w=1, activation="TANH")
+    conv = run(Case("x", "CONV_2D", [x, w, b], [Tensor("int8", (), 1.0)], options), [99])[0].item()
+    dense = Case("x", "FULLY_CONNECTED",
+                 [Tensor("int8", (1, 1), 1.0), const(np.ones((1, 1), np.int8), 1.0), b],
+                 [Tensor("int8", (), 1.0)], dict(activation="TANH"))
+    joined = Case("x", "CONCATENATION", [x, x], [Tensor("int8", (), 1.0)],
+                  dict(axis=0, activation="TANH"))
+    return conv == 99 and rejected(dense) and rejected(joined)

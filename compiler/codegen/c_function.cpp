@@ -89,19 +89,29 @@ const char* math_name(Intrinsic f) {
 
 class Printer {
  public:
-  Printer(const Function& function, const std::string& name) : function_(function), name_(name) {}
+  Printer(const Function& function, const std::string& name, const std::string& prefix)
+      : function_(function), name_(name), prefix_(prefix) {}
 
   PrintedFunction run() {
     count_uses(function_.body);
     scopes_.emplace_back();
     out_.prototype = fmt::format("int32_t {}(", name_);
+    const size_t head = out_.prototype.size();
+    size_t column = head;
     std::string unused;
     for (size_t i = 0; i < function_.params.size(); ++i) {
       const BufferPtr& p = function_.params[i];
       bool writes = p->role == Role::kOutput || p->role == Role::kScratch;
       std::string id = declare(p.get(), p->name);
-      out_.prototype += fmt::format("{}{}{} *{}", i > 0 ? ", " : "", writes ? "" : "const ",
-                                    c_type_of(p->dtype), id);
+      std::string text = fmt::format("{}{} *{}", writes ? "" : "const ", c_type_of(p->dtype), id);
+      if (i > 0 && column + text.size() + 2 > 99) {
+        out_.prototype += ",\n" + std::string(head, ' ');
+        column = head;
+      } else if (i > 0) {
+        out_.prototype += ", ";
+      }
+      column += text.size() + 2;
+      out_.prototype += text;
       if (uses_[p.get()] == 0) unused += fmt::format("    (void){};\n", id);
     }
     out_.prototype += function_.params.empty() ? "void)" : ")";
@@ -276,7 +286,7 @@ class Printer {
       std::string f = fmt::format("{}_{}", n.op == BinaryOp::kMin ? "min" : "max",
                                   short_name(n.type));
       out_.use.functions.insert(f);
-      return {fmt::format("aotc_{}({}, {})", f, any(n.lhs), any(n.rhs)), kPostfix};
+      return {fmt::format("{}_{}({}, {})", prefix_, f, any(n.lhs), any(n.rhs)), kPostfix};
     }
     BinarySpelling s = spelling(n.op);
     if (n.wrapping && is_int(n.type) && n.type != DType::kU32) return wrapping(n, s);
@@ -319,18 +329,18 @@ class Printer {
       case Intrinsic::kFloatBits:
         out_.use.functions.insert("float_bits");
         out_.use.string = true;
-        return {fmt::format("aotc_float_bits({})", any(n.args[0])), kPostfix};
+        return {fmt::format("{}_float_bits({})", prefix_, any(n.args[0])), kPostfix};
       case Intrinsic::kFloatFromBits:
         out_.use.functions.insert("float_from_bits");
         out_.use.string = true;
-        return {fmt::format("aotc_float_from_bits({})", any(n.args[0])), kPostfix};
+        return {fmt::format("{}_float_from_bits({})", prefix_, any(n.args[0])), kPostfix};
       default: break;
     }
     for (const ExprPtr& a : n.args) args += (args.empty() ? "" : ", ") + any(a);
     if (n.callee == Intrinsic::kAbs && is_int(n.type)) {
       std::string f = fmt::format("abs_{}", short_name(n.type));
       out_.use.functions.insert(f);
-      return {fmt::format("aotc_{}({})", f, args), kPostfix};
+      return {fmt::format("{}_{}({})", prefix_, f, args), kPostfix};
     }
     out_.use.math = true;
     return {fmt::format("{}{}({})", math_name(n.callee), n.type == DType::kF32 ? "f" : "", args),
@@ -436,6 +446,7 @@ class Printer {
 
   const Function& function_;
   std::string name_;
+  std::string prefix_;
   PrintedFunction out_;
   std::string body_;
   int indent_ = 0;
@@ -452,8 +463,9 @@ void SupportUse::merge(const SupportUse& other) {
   string = string || other.string;
 }
 
-PrintedFunction print_c(const tir::Function& function, const std::string& name) {
-  return Printer(function, name).run();
+PrintedFunction print_c(const tir::Function& function, const std::string& name,
+                        const std::string& prefix) {
+  return Printer(function, name, prefix).run();
 }
 
 std::string c_float(double value, DType type) {
@@ -466,23 +478,21 @@ std::string c_float(double value, DType type) {
   return text + (type == DType::kF32 ? "f" : "");
 }
 
-std::string support_definition(const std::string& name) {
-  auto type = [&] {
-    auto t = dtype_from_name(name.substr(name.rfind('_') + 1));
-    return std::string(t ? c_type_of(*t) : "int32_t");
-  };
+std::string support_definition(const std::string& name, const std::string& prefix) {
+  std::string f = prefix + "_" + name;
   if (name == "float_bits")
-    return "static inline int32_t aotc_float_bits(float value)\n{\n    int32_t bits;\n"
-           "    memcpy(&bits, &value, sizeof bits);\n    return bits;\n}\n";
+    return fmt::format("static inline int32_t {}(float value)\n{{\n    int32_t bits;\n"
+                       "    memcpy(&bits, &value, sizeof bits);\n    return bits;\n}}\n", f);
   if (name == "float_from_bits")
-    return "static inline float aotc_float_from_bits(int32_t bits)\n{\n    float value;\n"
-           "    memcpy(&value, &bits, sizeof value);\n    return value;\n}\n";
+    return fmt::format("static inline float {}(int32_t bits)\n{{\n    float value;\n"
+                       "    memcpy(&value, &bits, sizeof value);\n    return value;\n}}\n", f);
+  auto dtype = dtype_from_name(name.substr(name.rfind('_') + 1));
+  std::string type(c_type_of(dtype ? *dtype : DType::kI32));
   if (name.starts_with("abs_"))
-    return fmt::format("static inline {0} aotc_{1}({0} a)\n{{\n    return a < 0 ? -a : a;\n}}\n",
-                       type(), name);
+    return fmt::format("static inline {0} {1}({0} a)\n{{\n    return a < 0 ? -a : a;\n}}\n", type, f);
   const char* op = name.starts_with("min_") ? "<" : ">";
-  return fmt::format("static inline {0} aotc_{1}({0} a, {0} b)\n{{\n    return a {2} b ? a : b;\n}}\n",
-                     type(), name, op);
+  return fmt::format("static inline {0} {1}({0} a, {0} b)\n{{\n    return a {2} b ? a : b;\n}}\n",
+                     type, f, op);
 }
 
 }  // namespace aotc::codegen

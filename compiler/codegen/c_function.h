@@ -24,11 +24,12 @@ struct PrintedFunction {
   SupportUse use;
 };
 
-// `name` is the C name. Names of variables are made legal and unique per scope.
-PrintedFunction print_c(const tir::Function& function, const std::string& name);
+// `name` is the C name; support functions are called PREFIX_min_i32 and so on. Names of variables are made legal and unique per scope.
+PrintedFunction print_c(const tir::Function& function, const std::string& name,
+                        const std::string& prefix);
 
 // Definition of a support function by its name, ending with a newline.
-std::string support_definition(const std::string& name);
+std::string support_definition(const std::string& name, const std::string& prefix);
 
 // A float or double literal that reads back to the same value ("0.1f", "INFINITY").
 std::string c_float(double value, DType type);

@@ -63,7 +63,9 @@ class ModelPrinter {
 
   void name_everything() {
     UniqueNames functions, fields_in, fields_out, tables;
-    for (const char* taken : {"run", "trace", "inputs", "outputs"})
+    for (const char* taken : {"run", "trace", "inputs", "outputs", "arena", "min_i32", "max_i32",
+                              "min_f32", "max_f32", "min_i64", "max_i64", "abs_i32", "float_bits",
+                              "float_from_bits"})
       functions.reserve(fmt::format("{}_{}", p_, taken));
     for (const auto& f : program_.functions)
       out_.function_names.push_back(
@@ -198,7 +200,7 @@ class ModelPrinter {
     SupportUse use;
     std::vector<PrintedFunction> printed;
     for (size_t i = 0; i < program_.functions.size(); ++i) {
-      printed.push_back(print_c(*program_.functions[i].body, out_.function_names[i]));
+      printed.push_back(print_c(*program_.functions[i].body, out_.function_names[i], p_));
       use.merge(printed.back().use);
     }
     std::string s = banner("Operators and run function of a neural network.");
@@ -208,7 +210,7 @@ class ModelPrinter {
     if (options_.memory == MemoryMode::kWorkspace)
       s += "\n#include <tvm/runtime/c_backend_api.h>\n";
     s += "\n";
-    for (const std::string& f : use.functions) s += support_definition(f) + "\n";
+    for (const std::string& f : use.functions) s += support_definition(f, p_) + "\n";
     declare_constants(s);
     for (size_t i = 0; i < printed.size(); ++i) print_function(s, i, printed[i]);
     RunPrinter run(program_, options_, out_);
@@ -249,7 +251,6 @@ class ModelPrinter {
     const ProgramCall& first = program_.calls[static_cast<size_t>(pf.calls[0])];
     std::string io = io_description(first);
     std::string how = first.schedule.empty() ? "" : fmt::format(" * schedule: {}\n", first.schedule);
-    std::string params = "";
     s += "/*\n" + comment + io + how + " */\n";
     int begin = count_lines(s) + 1;
     s += f.text + "\n";

@@ -233,15 +233,14 @@ std::string RunPrinter::result_pointer(size_t call, graph::TensorId id) const {
 }
 
 int64_t workspace_bytes(const Program& program) {
-  CodegenOptions options;
-  options.memory = MemoryMode::kWorkspace;
   struct Block {
     int first, last;
     int64_t bytes;
   };
   std::vector<Block> blocks;
+  // The stack allocator of crt/ keeps a footer of four bytes behind each block.
   auto round_up = [](int64_t b) {
-    return (std::max<int64_t>(b, 1) + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
+    return (std::max<int64_t>(b, 1) + 4 + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
            kWorkspaceAlignment;
   };
   for (const auto& [index, l] : class_lifetimes(program))

@@ -55,6 +55,17 @@ def _int8(rng, name, geometry, quantization, per_channel=True, bias=True):
     return Case(name, "CONV_2D", inputs, [int8((), so, zo)], _options(geometry, activation))
 
 
+def _ramp(name, real, out_scale):
+    """The inputs are their zero point, so the accumulators are the biases: a ramp that meets
+    every tie of a multiplier `real / out_scale`."""
+    ramp = np.arange(-640, 640, 2, dtype=np.int32) + 1
+    ramp = np.concatenate([ramp, np.arange(-320, 320, dtype=np.int32)])
+    weights = const(np.ones((ramp.size, 1, 1, 1), np.int8), 1.0)
+    return Case(name, "CONV_2D", [int8((1, 1, 1, 1), real, 3), weights, const(ramp, real)],
+                [int8((), out_scale, 0)], dict(padding="VALID", stride_h=1, stride_w=1),
+                samples=lambda rng: [[[3]], [[4]]])
+
+
 def _float32(rng, name, geometry, activation, bias=True):
     w = const(rng.standard_normal(geometry[1]).astype(np.float32))
     inputs = [float32(geometry[0]), w]
@@ -68,6 +79,9 @@ def cases(rng):
     for name, quantization in QUANTIZATIONS.items():
         yield _int8(rng, f"int8_q_{name}", GEOMETRIES["k3_same"], quantization)
         yield _int8(rng, f"int8_q_{name}_per_tensor", GEOMETRIES["groups2"], quantization, False)
+    yield _ramp("int8_ties", 0.5, 32.0)
+    yield _ramp("int8_just_below_ties", 0.99999994, 8.0)
+    yield _ramp("int8_just_above_ties", 1.0000001, 8.0)
     yield _int8(rng, "int8_no_bias", GEOMETRIES["k3_stride2"], QUANTIZATIONS["typical"], bias=False)
     for i, (name, geometry) in enumerate(GEOMETRIES.items()):
         yield _float32(rng, f"float32_{name}", geometry, ("NONE", "RELU", "RELU6")[i % 3])

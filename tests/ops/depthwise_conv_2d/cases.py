@@ -58,6 +58,18 @@ def _int8(rng, name, geometry, quantization, per_channel=True, bias=True):
                 _options(geometry, activation))
 
 
+def _ramp(name, real, out_scale):
+    """The inputs are their zero point, so the accumulators are the biases: a ramp that meets
+    every tie of a multiplier `real / out_scale`."""
+    ramp = np.arange(-320, 320, dtype=np.int32)
+    weights = const(np.ones((1, 1, 1, ramp.size), np.int8), 1.0, 0, 3)
+    return Case(name, "DEPTHWISE_CONV_2D",
+                [int8((1, 1, 1, 1), real, 3), weights, const(ramp, real)],
+                [int8((), out_scale, 0)],
+                dict(padding="VALID", stride_h=1, stride_w=1, depth_multiplier=ramp.size),
+                samples=lambda rng: [[[3]], [[4]]])
+
+
 def _float32(rng, name, geometry, activation, bias=True):
     shape = _filter_shape(geometry)
     inputs = [float32(geometry[0]), const(rng.standard_normal(shape).astype(np.float32))]
@@ -74,6 +86,8 @@ def cases(rng):
         yield _int8(rng, f"int8_q_{name}", GEOMETRIES["k3_same"], quantization)
         yield _int8(rng, f"int8_q_{name}_per_tensor", GEOMETRIES["multiplier2"], quantization,
                     False)
+    yield _ramp("int8_ties", 0.5, 32.0)
+    yield _ramp("int8_just_below_ties", 0.99999994, 8.0)
     yield _int8(rng, "int8_no_bias", GEOMETRIES["k3_stride2"], QUANTIZATIONS["typical"], bias=False)
     for i, (name, geometry) in enumerate(GEOMETRIES.items()):
         yield _float32(rng, f"float32_{name}", geometry, ("NONE", "RELU", "RELU6")[i % 3])

@@ -42,6 +42,19 @@ def _int8(rng, name, geometry, quantization, per_channel, bias=True):
                 dict(activation=activation, keep_num_dims=keep))
 
 
+def _ramp(name, real, out_scale, per_channel):
+    """The inputs are their zero point, so the accumulators are the biases: a ramp that meets
+    every tie of a multiplier `real / out_scale`."""
+    ramp = np.arange(-1000, 1000, dtype=np.int32)
+    scales = [1.0] * ramp.size if per_channel else 1.0
+    zeros = [0] * ramp.size if per_channel else 0
+    bias_scales = [real] * ramp.size if per_channel else real
+    return Case(name, "FULLY_CONNECTED",
+                [int8((1, 1), real, 3), const(np.ones((ramp.size, 1), np.int8), scales, zeros),
+                 const(ramp, bias_scales, zeros)],
+                [int8((), out_scale, 0)], samples=lambda rng: [[[3]], [[4]]])
+
+
 def _float32(rng, name, geometry, activation, bias=True):
     shape, units, depth, keep = geometry
     inputs = [float32(shape), const(rng.standard_normal((units, depth)).astype(np.float32))]
@@ -56,6 +69,9 @@ def cases(rng):
     for name, quantization in QUANTIZATIONS.items():
         yield _int8(rng, f"int8_q_{name}", GEOMETRIES["batch3"], quantization, False)
         yield _int8(rng, f"int8_q_{name}_per_channel", GEOMETRIES["batch3"], quantization, True)
+    for suffix, per_channel in (("", False), ("_per_channel", True)):
+        yield _ramp(f"int8_ramp_of_ties{suffix}", 0.5, 32.0, per_channel)
+        yield _ramp(f"int8_just_below_ties{suffix}", 0.99999994, 8.0, per_channel)
     yield _int8(rng, "int8_no_bias", GEOMETRIES["plain"], QUANTIZATIONS["typical"], False, False)
     weights_zero = _int8(rng, "int8_weights_zero_point", GEOMETRIES["plain"],
                          QUANTIZATIONS["typical"], False)

@@ -38,6 +38,10 @@ def cases(rng):
         yield _case(f"int8_q_{name}", int8(geometry[0], si, zi), geometry, int8((), so, zo))
     for name, geometry in GEOMETRIES.items():
         yield _case(f"float32_{name}", float32(geometry[0]), geometry, float32(), "ulp")
+    # The folded multiplier is truncated: exact ties of 1.75 * sum / 3 fall below.
+    yield _case("int8_ties", int8((400, 3), 1.75, 0), ((400, 3), (1,), False), int8((), 1.0, 0))
+    yield _case("int8_ties_of_two", int8((400, 2), 0.05, 0), ((400, 2), (1,), False),
+                int8((), 0.05, 0))
     yield _case("int32", Tensor("int32", (2, 7, 3)), ((2, 7, 3), (1,), False), Tensor("int32"))
     yield _case("int8_axis_out_of_range", int8((2, 3), 0.1), ((2, 3), (2,), False), int8((), 0.1))
     yield _case("bool", Tensor("bool", (2, 3)), ((2, 3), (1,), False), Tensor("bool"))

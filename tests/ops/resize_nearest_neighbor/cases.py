@@ -17,6 +17,10 @@ GEOMETRIES = (
 MODES = {"plain": (False, False), "half_pixel": (False, True), "align": (True, False)}
 
 
+# Widths at which a position in float32 falls on the other side of a pixel's edge.
+HARD_WIDTHS = {"plain": (2, 82), "half_pixel": (2, 41), "align": (4, 75), "both": (2, 42)}
+
+
 def _case(name, dtype, shape, size, mode="plain", scale=None, zero=0):
     align, half = MODES.get(mode, (True, True))
     return Case(name, "RESIZE_NEAREST_NEIGHBOR",
@@ -31,6 +35,9 @@ def cases(rng):
             dtype = ("int8", "float32")[i % 2]
             quantization = (0.1, 3) if dtype == "int8" else (None, 0)
             yield _case(f"{dtype}_{mode}_{i:02}", dtype, shape, size, mode, *quantization)
+    for mode, (width, new_width) in HARD_WIDTHS.items():
+        yield _case(f"int8_{mode}_float32_positions", "int8", (1, 1, width, 1), (1, new_width), mode,
+                    0.1, 3)
     for i, (shape, size) in enumerate(GEOMETRIES[:3]):
         yield _case(f"int8_align_and_half_pixel_{i:02}", "int8", shape, size, "both", 0.1, 3)
     yield from dtype_sweep(

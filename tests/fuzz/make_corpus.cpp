@@ -142,7 +142,8 @@ std::vector<uint8_t> misaligned_zero_point() {
   for (const schema::Tensor* t : *schema::GetModel(bytes.data())->subgraphs()->Get(0)->tensors()) {
     const schema::QuantizationParameters* q = t->quantization();
     if ((q->scale()->Data() - bytes.data()) % 8 == 0) continue;
-    size_t vtable = static_cast<size_t>(q->GetVTable() - bytes.data());
+    const auto* table = static_cast<const flatbuffers::Table*>(static_cast<const void*>(q));
+    size_t vtable = static_cast<size_t>(table->GetVTable() - bytes.data());
     using Q = schema::QuantizationParameters;
     // Two vtable entries may name one field of the table.
     bytes[vtable + Q::VT_ZERO_POINT] = bytes[vtable + Q::VT_SCALE];

@@ -156,6 +156,11 @@ constexpr std::string_view kBinaryText[] = {"+",  "-",  "*",  "/",  "%", "min", 
 
 const IntrinsicInfo& info_of(Intrinsic id) { return kIntrinsics[static_cast<size_t>(id)]; }
 
+DType result_type(Intrinsic id, DType type) {
+  if (id == Intrinsic::kFloatFromBits) return DType::kF32;
+  return id == Intrinsic::kFloatBits || !info_of(id).is_scalar ? DType::kI32 : type;
+}
+
 const IntrinsicInfo* intrinsic_from_name(std::string_view name) {
   for (const IntrinsicInfo& i : kIntrinsics)
     if (i.name == name) return &i;

@@ -38,6 +38,8 @@ struct IntrinsicInfo {
   bool is_scalar;  // false: memory functions, for Evaluate only
 };
 const IntrinsicInfo& info_of(Intrinsic id);
+// The type a call gives for operands of `type`.
+DType result_type(Intrinsic id, DType type);
 const IntrinsicInfo* intrinsic_from_name(std::string_view name);
 
 // The text form's operator ("+", "min"); min and max print as calls.

@@ -1,0 +1,37 @@
+// Tokens of the TIR text form. The one thing to know: a token views the text, which must outlive
+// it, and a Comment statement ("# ...") is a token while "// ..." is skipped.
+#pragma once
+
+#include <string_view>
+
+namespace aotc::tir {
+
+enum class TokenKind { kName, kNumber, kPunctuation, kComment, kEnd, kBad };
+
+struct Token {
+  TokenKind kind = TokenKind::kEnd;
+  std::string_view text;  // of a comment: what follows "# "
+  int line = 1;
+  int column = 1;
+};
+
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+  Token next();
+
+ private:
+  char peek(size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+  void skip_space();
+  size_t number_length() const;
+  size_t punctuation_length() const;
+
+  std::string_view text_;
+  size_t at_ = 0;
+  size_t line_start_ = 0;
+  int line_ = 1;
+};
+
+}  // namespace aotc::tir

@@ -1,0 +1,321 @@
+// The text form of TIR; docs/ir.md describes it. What is printed parses back to a function that
+// prints the same. Names are hints: they are made identifiers, and unique among what is visible.
+#include "tir/print.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "tir/arithmetic.h"
+
+namespace aotc::tir {
+
+namespace {
+
+constexpr std::string_view kKeywords[] = {"func", "in",    "const",  "out",  "scratch", "align",
+                                          "for",  "step",  "if",     "else", "let",     "var",
+                                          "eval", "alloc", "select", "min",  "max",     "local"};
+
+std::string float_text(DType type, double v) {
+  std::string suffix(name_of(type));
+  if (std::isnan(v)) return suffix + ".nan";
+  if (std::isinf(v)) return (v < 0 ? "-" : "") + suffix + ".inf";
+  // fmt writes the shortest digits that read back to the same value of the type.
+  if (type == DType::kF32) return fmt::format("{}{}", static_cast<float>(v), suffix);
+  return fmt::format("{}{}", v, suffix);
+}
+
+std::string comment_text(const std::string& text) {
+  std::string out;
+  for (char c : text) {
+    unsigned char u = static_cast<unsigned char>(c);
+    if (u < 0x20 || u == 0x7F || c == '\\') {
+      out += fmt::format("\\x{:02x}", u);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+class Printer {
+ public:
+  explicit Printer(const Stmt* wanted = nullptr) : wanted_(wanted) {}
+
+  std::string function(const Function& f);
+  const std::string& found() const { return found_; }
+
+ private:
+  std::string declare(const void* identity, const std::string& hint);
+  std::string name(const void* identity, const std::string& hint) const;
+  std::string buffer_text(const Buffer& b, const std::string& printed_name) const;
+  std::string expr(const ExprPtr& e, int outer = 0) const;
+  std::string binary(const Binary& b, int outer) const;
+  std::string call(const Call& c) const;
+  void statement(const StmtPtr& s);
+  void loop(const For& s);
+  void branch(const If& s);
+  // The statements of a body, which may be a Block or a single statement.
+  void body(const StmtPtr& s);
+  void line(const Stmt* s, const std::string& text);
+
+  std::string out_;
+  std::string indent_;
+  std::unordered_map<const void*, std::string> names_;
+  std::unordered_set<std::string> visible_;
+  std::vector<std::string> order_;  // visible names, innermost last
+  const Stmt* wanted_;
+  std::string found_;
+};
+
+std::string Printer::declare(const void* identity, const std::string& hint) {
+  std::string base;
+  for (char c : hint) {
+    bool word =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    base += word ? c : '_';
+    if (base.size() >= 64) break;
+  }
+  if (base.empty()) base += 'v';
+  if (base[0] >= '0' && base[0] <= '9') base.insert(base.begin(), '_');
+  if (is_text_keyword(base)) base += "_";
+  std::string candidate = base;
+  for (int n = 2; visible_.contains(candidate); ++n) candidate = fmt::format("{}_{}", base, n);
+  names_[identity] = candidate;
+  visible_.insert(candidate);
+  order_.push_back(candidate);
+  return candidate;
+}
+
+std::string Printer::name(const void* identity, const std::string& hint) const {
+  auto it = names_.find(identity);
+  return it != names_.end() ? it->second : fmt::format("?{}", comment_text(hint));
+}
+
+std::string Printer::buffer_text(const Buffer& b, const std::string& printed_name) const {
+  std::string text = fmt::format("{}: {}[{}]", printed_name, name_of(b.dtype), b.elements);
+  if (b.alignment != 1) text += fmt::format(" align {}", b.alignment);
+  return text;
+}
+
+std::string Printer::binary(const Binary& b, int outer) const {
+  if (b.op == BinaryOp::kMin || b.op == BinaryOp::kMax)
+    return fmt::format("{}({}, {})", spelling_of(b.op), expr(b.lhs), expr(b.rhs));
+  int strength = strength_of(b.op);
+  bool may_wrap = b.op == BinaryOp::kAdd || b.op == BinaryOp::kSub || b.op == BinaryOp::kMul ||
+                  b.op == BinaryOp::kShl;
+  std::string text = fmt::format("{} {}{} {}", expr(b.lhs, strength), spelling_of(b.op),
+                                 b.wrapping && may_wrap ? "%" : "", expr(b.rhs, strength + 1));
+  return strength < outer ? fmt::format("({})", text) : text;
+}
+
+std::string Printer::call(const Call& c) const {
+  std::string text(info_of(c.callee).name);
+  text += "(";
+  for (size_t i = 0; i < c.args.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += expr(c.args[i]);
+  }
+  return text + ")";
+}
+
+std::string Printer::expr(const ExprPtr& e, int outer) const {
+  if (!e) return "?null";
+  switch (e->kind) {
+    case ExprKind::kIntImm: {
+      const IntImm& i = static_cast<const IntImm&>(*e);
+      return fmt::format("{}{}", i.value, e->type == DType::kI32 ? "" : name_of(e->type));
+    }
+    case ExprKind::kFloatImm:
+      return float_text(e->type, static_cast<const FloatImm&>(*e).value);
+    case ExprKind::kVar: {
+      const VarRef& v = static_cast<const VarRef&>(*e);
+      return name(v.var.get(), v.var->name);
+    }
+    case ExprKind::kLoad: {
+      const Load& l = static_cast<const Load&>(*e);
+      return fmt::format("{}[{}]", name(l.buffer.get(), l.buffer->name), expr(l.index));
+    }
+    case ExprKind::kAddress: {
+      const Address& a = static_cast<const Address&>(*e);
+      return fmt::format("&{}[{}]", name(a.buffer.get(), a.buffer->name), expr(a.index));
+    }
+    case ExprKind::kUnary: {
+      // "-5" is the immediate; the negation of an immediate is "-(5)".
+      const Unary& u = static_cast<const Unary&>(*e);
+      bool bare = u.value && (u.value->kind == ExprKind::kVar || u.value->kind == ExprKind::kLoad);
+      return fmt::format("{}{}{}{}", spelling_of(u.op), bare ? "" : "(", expr(u.value),
+                         bare ? "" : ")");
+    }
+    case ExprKind::kBinary:
+      return binary(static_cast<const Binary&>(*e), outer);
+    case ExprKind::kCast: {
+      const Cast& c = static_cast<const Cast&>(*e);
+      return fmt::format("{}{}({})", name_of(e->type), c.wrapping ? "%" : "", expr(c.value));
+    }
+    case ExprKind::kSelect: {
+      const Select& s = static_cast<const Select&>(*e);
+      return fmt::format("select({}, {}, {})", expr(s.condition), expr(s.if_true),
+                         expr(s.if_false));
+    }
+    case ExprKind::kCall:
+      return call(static_cast<const Call&>(*e));
+  }
+  return "?";
+}
+
+void Printer::line(const Stmt* s, const std::string& text) {
+  if (s && s == wanted_ && found_.empty()) found_ = text;
+  out_ += indent_ + text + "\n";
+}
+
+void Printer::body(const StmtPtr& s) {
+  size_t before = order_.size();
+  indent_ += "  ";
+  if (s && s->kind == StmtKind::kBlock) {
+    for (const StmtPtr& child : static_cast<const Block&>(*s).body) statement(child);
+  } else if (s) {
+    statement(s);
+  }
+  indent_.resize(indent_.size() - 2);
+  for (; order_.size() > before; order_.pop_back()) visible_.erase(order_.back());
+}
+
+void Printer::loop(const For& s) {
+  std::string begin = expr(s.begin);
+  std::string end = expr(s.end);
+  std::string variable = declare(s.var.get(), s.var->name);
+  std::string step = s.step == 1 ? "" : fmt::format(" step {}", s.step);
+  line(&s, fmt::format("for {} in {} .. {}{} {{", variable, begin, end, step));
+  body(s.body);
+  line(nullptr, "}");
+  visible_.erase(order_.back());
+  order_.pop_back();
+}
+
+void Printer::branch(const If& s) {
+  line(&s, fmt::format("if {} {{", expr(s.condition)));
+  body(s.then);
+  if (s.otherwise) {
+    line(nullptr, "} else {");
+    body(s.otherwise);
+  }
+  line(nullptr, "}");
+}
+
+void Printer::statement(const StmtPtr& s) {
+  if (!s) return line(nullptr, "?null");
+  switch (s->kind) {
+    case StmtKind::kFor:
+      return loop(static_cast<const For&>(*s));
+    case StmtKind::kIf:
+      return branch(static_cast<const If&>(*s));
+    case StmtKind::kDeclare: {
+      const Declare& d = static_cast<const Declare&>(*s);
+      std::string value = expr(d.init);
+      line(s.get(), fmt::format("{} {}: {} = {}", d.is_mutable ? "var" : "let",
+                                declare(d.var.get(), d.var->name), name_of(d.var->dtype), value));
+      return;
+    }
+    case StmtKind::kAssign: {
+      const Assign& a = static_cast<const Assign&>(*s);
+      return line(s.get(), name(a.var.get(), a.var->name) + " = " + expr(a.value));
+    }
+    case StmtKind::kStore: {
+      const Store& t = static_cast<const Store&>(*s);
+      return line(s.get(), fmt::format("{}[{}] = {}", name(t.buffer.get(), t.buffer->name),
+                                       expr(t.index), expr(t.value)));
+    }
+    case StmtKind::kEvaluate:
+      return line(s.get(), "eval " + expr(static_cast<const Evaluate&>(*s).value));
+    case StmtKind::kBlock:
+      line(s.get(), "{");
+      body(s);
+      return line(nullptr, "}");
+    case StmtKind::kAlloc: {
+      const Buffer& b = *static_cast<const Alloc&>(*s).buffer;
+      return line(s.get(), "alloc " + buffer_text(b, declare(&b, b.name)));
+    }
+    case StmtKind::kComment: {
+      const std::string& text = static_cast<const Comment&>(*s).text;
+      return line(s.get(), text.empty() ? "#" : "# " + comment_text(text));
+    }
+  }
+}
+
+std::string Printer::function(const Function& f) {
+  out_ = "func " + declare(&f, f.name) + "(";
+  // The function's own name hides nothing.
+  visible_.clear();
+  order_.clear();
+  for (size_t i = 0; i < f.params.size(); ++i) {
+    const Buffer& b = *f.params[i];
+    out_ += fmt::format("{}{} {}", i > 0 ? ", " : "", spelling_of(b.role),
+                        buffer_text(b, declare(&b, b.name)));
+  }
+  out_ += ") {\n";
+  body(f.body);
+  out_ += "}\n";
+  return std::move(out_);
+}
+
+}  // namespace
+
+int strength_of(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::kOr:
+      return 1;
+    case BinaryOp::kAnd:
+      return 2;
+    case BinaryOp::kBitOr:
+      return 3;
+    case BinaryOp::kBitXor:
+      return 4;
+    case BinaryOp::kBitAnd:
+      return 5;
+    case BinaryOp::kEq:
+    case BinaryOp::kNe:
+      return 6;
+    case BinaryOp::kLt:
+    case BinaryOp::kLe:
+    case BinaryOp::kGt:
+    case BinaryOp::kGe:
+      return 7;
+    case BinaryOp::kShl:
+    case BinaryOp::kShr:
+      return 8;
+    case BinaryOp::kAdd:
+    case BinaryOp::kSub:
+      return 9;
+    case BinaryOp::kMul:
+    case BinaryOp::kDiv:
+    case BinaryOp::kMod:
+      return 10;
+    case BinaryOp::kMin:
+    case BinaryOp::kMax:
+      return 12;
+  }
+  return 12;
+}
+
+bool is_text_keyword(std::string_view word) {
+  if (dtype_from_name(word) || intrinsic_from_name(word)) return true;
+  for (std::string_view k : kKeywords)
+    if (k == word) return true;
+  return false;
+}
+
+std::string print(const Function& function) { return Printer().function(function); }
+
+std::string statement_text(const Function& function, const Stmt* statement) {
+  Printer printer(statement);
+  printer.function(function);
+  std::string text = printer.found();
+  constexpr size_t kLimit = 200;
+  return text.size() > kLimit ? text.substr(0, kLimit) + "..." : text;
+}
+
+}  // namespace aotc::tir

@@ -1,0 +1,22 @@
+// Text of single statements, for messages of the verifier and the interpreter. The one thing to
+// know: names come out as print() gives them, so the text can be found in the printed function.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tir/tir.h"
+
+namespace aotc::tir {
+
+// First line of the statement as print() writes it, without indentation; a long one is cut.
+// Empty if the statement is not part of the function.
+std::string statement_text(const Function& function, const Stmt* statement);
+
+// Words of the text form that are no names.
+bool is_text_keyword(std::string_view word);
+
+// Binding strength of the text form, C's; higher binds tighter. min and max are calls: 12.
+int strength_of(BinaryOp op);
+
+}  // namespace aotc::tir

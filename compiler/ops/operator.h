@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 namespace aotc::ops {
 
 class TfliteOp;
+enum class Activation : uint8_t;  // ops/common/activation.h
 
 // One operator in its graph, with the accessors its definition needs.
 struct OpView {
@@ -65,6 +67,19 @@ struct Traits {
   bool view = false;         // the result is operand 0's bytes under another shape: no code, no copy
   bool elementwise = false;  // result element i depends on operand element i only (same shape)
   bool exact = true;         // integer or copying: bit-identical everywhere; false: float arithmetic
+  // The real value stays, up to rounding, and only its representation changes: quantize, dequantize.
+  bool conversion = false;
+  // Attributes pad_top, pad_left, pad_bottom, pad_right extend operand 0 (NHWC) with elements of
+  // real value 0, exactly as if they were there. Not so for pooling, which leaves them out.
+  bool zero_pads = false;
+};
+
+// How an operator extends operand 0: elements added before and after along each dimension, all equal
+// to `fill` (the bytes of one element).
+struct Padding {
+  std::vector<int64_t> before;
+  std::vector<int64_t> after;
+  std::vector<uint8_t> fill;
 };
 
 class Operator : public graph::OpDefinition {
@@ -88,6 +103,15 @@ class Operator : public graph::OpDefinition {
 
   // The algorithm as TIR. Called on verified operators only; not for views.
   virtual Lowered lower(const OpView& op, const TargetInfo& target) const = 0;
+
+  // Facts that passes act on; each is asked of verified operators only.
+  // Is the result always operand 0, element for element, in the same order?
+  virtual bool is_identity(const OpView&) const { return false; }
+  // The activation that is all this operator computes of operand 0 (relu: kRelu), if it is one.
+  // Producers take it over through an attribute called `activation`.
+  virtual std::optional<Activation> as_activation(const OpView&) const { return std::nullopt; }
+  // The extension that is all this operator does to operand 0 (pad), if its amounts are known.
+  virtual std::optional<Padding> as_padding(const OpView&) const { return std::nullopt; }
 
   // Multiply-accumulates of one inference, 0 where that is no measure.
   virtual int64_t macs(const OpView&) const { return 0; }

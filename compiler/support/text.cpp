@@ -111,7 +111,7 @@ std::string with_commas(int64_t value) {
 }
 
 uint64_t stable_hash(std::string_view bytes) {
-  uint64_t h = 1469598103934665603ull;
+  uint64_t h = 14695981039346656037ull;
   for (char c : bytes) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ull;
   return h;
 }

@@ -61,6 +61,7 @@ class Conv2D final : public Operator {
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, "per tensor or per channel"}, {DType::kF32, ""}};
   }
+  Traits traits() const override { return {.zero_pads = true}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<Conv2DAttrs>();
   }

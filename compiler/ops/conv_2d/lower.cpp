@@ -125,8 +125,8 @@ class ConvLowering {
   void gather(const Ex& n, const Ex& oy, const Ex& ox, const Ex& i, const Ex& g) {
     const WindowAxis& y = window_.y;
     const WindowAxis& x = window_.x;
-    Ex y0 = f_.let("y0", oy * y.stride - y.pad_before);
-    Ex x0 = f_.let("x0", ox * x.stride - x.pad_before);
+    Ex y0 = f_.let("top", oy * y.stride - y.pad_before);
+    Ex x0 = f_.let("left", ox * x.stride - x.pad_before);
     bool rows_whole = groups_ == 1 && x.dilation == 1;
     int64_t row_elements = x.kernel * group_in_;
     f_.loop("ky", 0, y.kernel, [&](Ex ky) {

@@ -1,0 +1,498 @@
+#include "codegen/c_function.h"
+
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "support/text.h"
+
+namespace aotc::codegen {
+
+namespace {
+
+using namespace tir;  // NOLINT: every node kind is used here
+
+// C operator precedence, higher binds tighter.
+enum Precedence {
+  kConditional = 1, kLogicalOr, kLogicalAnd, kBitOr, kBitXor, kBitAnd, kEquality, kRelational,
+  kShift, kAdditive, kMultiplicative, kUnary, kPostfix
+};
+
+struct Text {
+  std::string text;
+  int precedence;
+};
+
+struct BinarySpelling {
+  const char* op;
+  int precedence;
+};
+
+BinarySpelling spelling(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::kAdd: return {"+", kAdditive};
+    case BinaryOp::kSub: return {"-", kAdditive};
+    case BinaryOp::kMul: return {"*", kMultiplicative};
+    case BinaryOp::kDiv: return {"/", kMultiplicative};
+    case BinaryOp::kMod: return {"%", kMultiplicative};
+    case BinaryOp::kBitAnd: return {"&", kBitAnd};
+    case BinaryOp::kBitOr: return {"|", kBitOr};
+    case BinaryOp::kBitXor: return {"^", kBitXor};
+    case BinaryOp::kShl: return {"<<", kShift};
+    case BinaryOp::kShr: return {">>", kShift};
+    case BinaryOp::kEq: return {"==", kEquality};
+    case BinaryOp::kNe: return {"!=", kEquality};
+    case BinaryOp::kLt: return {"<", kRelational};
+    case BinaryOp::kLe: return {"<=", kRelational};
+    case BinaryOp::kGt: return {">", kRelational};
+    case BinaryOp::kGe: return {">=", kRelational};
+    case BinaryOp::kAnd: return {"&&", kLogicalAnd};
+    case BinaryOp::kOr: return {"||", kLogicalOr};
+    case BinaryOp::kMin:
+    case BinaryOp::kMax: break;
+  }
+  return {"?", kPostfix};
+}
+
+std::string c_int(int64_t value, DType type) {
+  if (type == DType::kI64) {
+    if (value == INT64_MIN) return "(-INT64_C(9223372036854775807) - 1)";
+    return value < 0 ? fmt::format("(-INT64_C({}))", -value) : fmt::format("INT64_C({})", value);
+  }
+  if (type == DType::kU32) return fmt::format("UINT32_C({})", value);
+  if (value == INT32_MIN) return "(-2147483647 - 1)";
+  return std::to_string(value);
+}
+
+std::string_view short_name(DType t) { return name_of(t); }
+
+const char* math_name(Intrinsic f) {
+  switch (f) {
+    case Intrinsic::kExp: return "exp";
+    case Intrinsic::kLog: return "log";
+    case Intrinsic::kTanh: return "tanh";
+    case Intrinsic::kSqrt: return "sqrt";
+    case Intrinsic::kFloor: return "floor";
+    case Intrinsic::kCeil: return "ceil";
+    case Intrinsic::kRound: return "round";
+    case Intrinsic::kAbs: return "fabs";
+    case Intrinsic::kErf: return "erf";
+    case Intrinsic::kSin: return "sin";
+    case Intrinsic::kCos: return "cos";
+    case Intrinsic::kPow: return "pow";
+    case Intrinsic::kRoundToEven: return "rint";
+    default: return "";
+  }
+}
+
+class Printer {
+ public:
+  Printer(const Function& function, const std::string& name, const std::string& prefix)
+      : function_(function), name_(name), prefix_(prefix) {}
+
+  PrintedFunction run() {
+    count_uses(function_.body);
+    scopes_.emplace_back();
+    out_.prototype = fmt::format("int32_t {}(", name_);
+    const size_t head = out_.prototype.size();
+    size_t column = head;
+    std::string unused;
+    for (size_t i = 0; i < function_.params.size(); ++i) {
+      const BufferPtr& p = function_.params[i];
+      bool writes = p->role == Role::kOutput || p->role == Role::kScratch;
+      std::string id = declare(p.get(), p->name);
+      std::string text = fmt::format("{}{} *{}", writes ? "" : "const ", c_type_of(p->dtype), id);
+      if (i > 0 && column + text.size() + 2 > 99) {
+        out_.prototype += ",\n" + std::string(head, ' ');
+        column = head;
+      } else if (i > 0) {
+        out_.prototype += ", ";
+      }
+      column += text.size() + 2;
+      out_.prototype += text;
+      if (uses_[p.get()] == 0) unused += fmt::format("    (void){};\n", id);
+    }
+    out_.prototype += function_.params.empty() ? "void)" : ")";
+    body_ = unused;
+    indent_ = 1;
+    print_stmts(function_.body);
+    out_.text = out_.prototype + "\n{\n" + body_ + "    return 0;\n}\n";
+    return std::move(out_);
+  }
+
+ private:
+  // ---- names
+
+  std::string declare(const void* node, const std::string& hint) {
+    std::string base = c_identifier(hint);
+    std::string candidate = base;
+    for (int n = 2; in_scope(candidate); ++n) candidate = fmt::format("{}_{}", base, n);
+    scopes_.back().push_back(candidate);
+    names_[node] = candidate;
+    return candidate;
+  }
+  bool in_scope(const std::string& name) const {
+    for (const auto& scope : scopes_)
+      for (const std::string& used : scope)
+        if (used == name) return true;
+    return false;
+  }
+  const std::string& name_of_node(const void* node) { return names_[node]; }
+
+  // ---- use counts, so that nothing unused is declared
+
+  void count_uses(const StmtPtr& s) {
+    if (!s) return;
+    switch (s->kind) {
+      case StmtKind::kFor: {
+        const auto& n = static_cast<const For&>(*s);
+        count_uses(n.begin);
+        count_uses(n.end);
+        count_uses(n.body);
+        return;
+      }
+      case StmtKind::kIf: {
+        const auto& n = static_cast<const If&>(*s);
+        count_uses(n.condition);
+        count_uses(n.then);
+        count_uses(n.otherwise);
+        return;
+      }
+      case StmtKind::kDeclare: {
+        // Last to first would be exact; here a let used only by unused lets stays.
+        const auto& n = static_cast<const Declare&>(*s);
+        count_uses(n.init);
+        if (n.is_mutable) ++uses_[n.var.get()];
+        return;
+      }
+      case StmtKind::kAssign: {
+        const auto& n = static_cast<const Assign&>(*s);
+        ++uses_[n.var.get()];
+        return count_uses(n.value);
+      }
+      case StmtKind::kStore: {
+        const auto& n = static_cast<const Store&>(*s);
+        ++uses_[n.buffer.get()];
+        count_uses(n.index);
+        return count_uses(n.value);
+      }
+      case StmtKind::kEvaluate: return count_uses(static_cast<const Evaluate&>(*s).value);
+      case StmtKind::kBlock: {
+        // Backwards, so that the initialiser of an unused let does not count.
+        const auto& body = static_cast<const Block&>(*s).body;
+        for (size_t i = body.size(); i-- > 0;) {
+          if (body[i]->kind == StmtKind::kDeclare) {
+            const auto& d = static_cast<const Declare&>(*body[i]);
+            if (!d.is_mutable && uses_[d.var.get()] == 0) continue;
+          }
+          count_uses(body[i]);
+        }
+        return;
+      }
+      case StmtKind::kAlloc:
+      case StmtKind::kComment: return;
+    }
+  }
+  void count_uses(const ExprPtr& e) {
+    switch (e->kind) {
+      case ExprKind::kIntImm:
+      case ExprKind::kFloatImm: return;
+      case ExprKind::kVar: ++uses_[static_cast<const VarRef&>(*e).var.get()]; return;
+      case ExprKind::kLoad:
+        ++uses_[static_cast<const Load&>(*e).buffer.get()];
+        return count_uses(static_cast<const Load&>(*e).index);
+      case ExprKind::kUnary: return count_uses(static_cast<const Unary&>(*e).value);
+      case ExprKind::kBinary:
+        count_uses(static_cast<const Binary&>(*e).lhs);
+        return count_uses(static_cast<const Binary&>(*e).rhs);
+      case ExprKind::kCast: return count_uses(static_cast<const Cast&>(*e).value);
+      case ExprKind::kSelect:
+        count_uses(static_cast<const Select&>(*e).condition);
+        count_uses(static_cast<const Select&>(*e).if_true);
+        return count_uses(static_cast<const Select&>(*e).if_false);
+      case ExprKind::kCall:
+        for (const ExprPtr& a : static_cast<const Call&>(*e).args) count_uses(a);
+        return;
+      case ExprKind::kAddress:
+        ++uses_[static_cast<const Address&>(*e).buffer.get()];
+        return count_uses(static_cast<const Address&>(*e).index);
+    }
+  }
+
+  // ---- expressions
+
+  std::string at_least(const ExprPtr& e, int precedence) {
+    Text t = expr(e);
+    return t.precedence >= precedence ? t.text : "(" + t.text + ")";
+  }
+  std::string any(const ExprPtr& e) { return expr(e).text; }
+
+  Text expr(const ExprPtr& e) {
+    switch (e->kind) {
+      case ExprKind::kIntImm: {
+        int64_t v = static_cast<const IntImm&>(*e).value;
+        return {c_int(v, e->type), v < 0 ? kUnary : kPostfix};
+      }
+      case ExprKind::kFloatImm: {
+        double v = static_cast<const FloatImm&>(*e).value;
+        if (!std::isfinite(v)) out_.use.math = true;
+        return {c_float(v, e->type), std::signbit(v) ? kUnary : kPostfix};
+      }
+      case ExprKind::kVar: return {name_of_node(static_cast<const VarRef&>(*e).var.get()), kPostfix};
+      case ExprKind::kLoad: {
+        const auto& n = static_cast<const Load&>(*e);
+        std::string text = fmt::format("{}[{}]", name_of_node(n.buffer.get()), any(n.index));
+        if (n.buffer->dtype == n.type) return {text, kPostfix};
+        return {fmt::format("({}){}", c_type_of(n.type), text), kUnary};
+      }
+      case ExprKind::kUnary: return unary(static_cast<const Unary&>(*e));
+      case ExprKind::kBinary: return binary(static_cast<const Binary&>(*e));
+      case ExprKind::kCast: {
+        const auto& n = static_cast<const Cast&>(*e);
+        if (n.type == n.value->type) return expr(n.value);
+        return {fmt::format("({}){}", c_type_of(n.type), at_least(n.value, kUnary)), kUnary};
+      }
+      case ExprKind::kSelect: {
+        const auto& n = static_cast<const Select&>(*e);
+        return {fmt::format("{} ? {} : {}", at_least(n.condition, kLogicalOr),
+                            at_least(n.if_true, kLogicalOr), at_least(n.if_false, kConditional)),
+                kConditional};
+      }
+      case ExprKind::kCall: return call(static_cast<const Call&>(*e));
+      case ExprKind::kAddress: {
+        const auto& n = static_cast<const Address&>(*e);
+        const auto* imm = n.index->kind == ExprKind::kIntImm
+                              ? static_cast<const IntImm*>(n.index.get())
+                              : nullptr;
+        if (imm && imm->value == 0) return {name_of_node(n.buffer.get()), kPostfix};
+        return {fmt::format("&{}[{}]", name_of_node(n.buffer.get()), any(n.index)), kUnary};
+      }
+    }
+    return {"0", kPostfix};
+  }
+
+  Text unary(const Unary& n) {
+    const char* op = n.op == UnaryOp::kNeg ? "-" : n.op == UnaryOp::kLogicalNot ? "!" : "~";
+    Text v = expr(n.value);
+    // "- -x" must not become "--x".
+    bool brackets = v.precedence < kUnary || v.text[0] == '-';
+    return {op + (brackets ? "(" + v.text + ")" : v.text), kUnary};
+  }
+
+  Text binary(const Binary& n) {
+    if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) {
+      std::string f = fmt::format("{}_{}", n.op == BinaryOp::kMin ? "min" : "max",
+                                  short_name(n.type));
+      out_.use.functions.insert(f);
+      return {fmt::format("{}_{}({}, {})", prefix_, f, any(n.lhs), any(n.rhs)), kPostfix};
+    }
+    BinarySpelling s = spelling(n.op);
+    if (n.wrapping && is_int(n.type) && n.type != DType::kU32) return wrapping(n, s);
+    // Mixed bitwise and shift operators get brackets even where C does not need them.
+    bool careful = s.precedence <= kBitAnd || s.precedence == kShift || s.precedence == kEquality ||
+                   s.precedence == kRelational;
+    int left = careful ? std::max(s.precedence + 1, static_cast<int>(kMultiplicative)) : s.precedence;
+    int right = careful ? left : s.precedence + 1;
+    if (s.precedence == kLogicalAnd || s.precedence == kLogicalOr) left = right = kEquality;
+    if (n.op == BinaryOp::kEq || n.op == BinaryOp::kNe || n.op == BinaryOp::kLt ||
+        n.op == BinaryOp::kLe || n.op == BinaryOp::kGt || n.op == BinaryOp::kGe)
+      left = right = kAdditive;
+    std::string lhs = at_least(n.lhs, left);
+    // The left side of a shift decides its width: a literal would be an int.
+    if (s.precedence == kShift && n.lhs->kind == ExprKind::kIntImm && n.type == DType::kI32)
+      lhs = "(int32_t)" + lhs;
+    return {fmt::format("{} {} {}", lhs, s.op, at_least(n.rhs, right)), s.precedence};
+  }
+
+  Text wrapping(const Binary& n, BinarySpelling s) {
+    const char* u = n.type == DType::kI64 ? "uint64_t" : "uint32_t";
+    std::string rhs = n.op == BinaryOp::kShl
+                          ? at_least(n.rhs, kUnary)
+                          : fmt::format("({}){}", u, at_least(n.rhs, kUnary));
+    return {fmt::format("({})(({}){} {} {})", c_type_of(n.type), u, at_least(n.lhs, kUnary), s.op, rhs),
+            kUnary};
+  }
+
+  Text call(const Call& n) {
+    std::string args;
+    switch (n.callee) {
+      case Intrinsic::kMemcpy:
+        out_.use.string = true;
+        return {fmt::format("memcpy({}, {}, {})", any(n.args[0]), any(n.args[1]), size(n.args[2])),
+                kPostfix};
+      case Intrinsic::kMemset:
+        out_.use.string = true;
+        return {fmt::format("memset({}, {}, {})", any(n.args[0]), any(n.args[1]), size(n.args[2])),
+                kPostfix};
+      case Intrinsic::kFloatBits:
+        out_.use.functions.insert("float_bits");
+        out_.use.string = true;
+        return {fmt::format("{}_float_bits({})", prefix_, any(n.args[0])), kPostfix};
+      case Intrinsic::kFloatFromBits:
+        out_.use.functions.insert("float_from_bits");
+        out_.use.string = true;
+        return {fmt::format("{}_float_from_bits({})", prefix_, any(n.args[0])), kPostfix};
+      default: break;
+    }
+    for (const ExprPtr& a : n.args) args += (args.empty() ? "" : ", ") + any(a);
+    if (n.callee == Intrinsic::kAbs && is_int(n.type)) {
+      std::string f = fmt::format("abs_{}", short_name(n.type));
+      out_.use.functions.insert(f);
+      return {fmt::format("{}_{}({})", prefix_, f, args), kPostfix};
+    }
+    out_.use.math = true;
+    return {fmt::format("{}{}({})", math_name(n.callee), n.type == DType::kF32 ? "f" : "", args),
+            kPostfix};
+  }
+  std::string size(const ExprPtr& e) {
+    if (e->kind == ExprKind::kIntImm) return any(e);
+    return "(size_t)" + at_least(e, kUnary);
+  }
+
+  // ---- statements
+
+  void line(const std::string& text) {
+    body_ += std::string(static_cast<size_t>(indent_) * 4, ' ') + text + "\n";
+  }
+
+  void print_nested(const StmtPtr& s) {
+    ++indent_;
+    scopes_.emplace_back();
+    print_stmts(s);
+    scopes_.pop_back();
+    --indent_;
+  }
+
+  void print_stmts(const StmtPtr& s) {
+    if (s->kind != StmtKind::kBlock) return stmt(s);
+    for (const StmtPtr& child : static_cast<const Block&>(*s).body) {
+      if (child->kind == StmtKind::kBlock) {
+        line("{");
+        print_nested(child);
+        line("}");
+      } else {
+        stmt(child);
+      }
+    }
+  }
+
+  void stmt(const StmtPtr& s) {
+    switch (s->kind) {
+      case StmtKind::kFor: return for_loop(static_cast<const For&>(*s));
+      case StmtKind::kIf: {
+        const auto& n = static_cast<const If&>(*s);
+        line(fmt::format("if ({}) {{", any(n.condition)));
+        print_nested(n.then);
+        if (n.otherwise) {
+          line("} else {");
+          print_nested(n.otherwise);
+        }
+        return line("}");
+      }
+      case StmtKind::kDeclare: {
+        const auto& n = static_cast<const Declare&>(*s);
+        if (!n.is_mutable && uses_[n.var.get()] == 0) return;
+        std::string init = any(n.init);
+        std::string id = declare(n.var.get(), n.var->name);
+        return line(fmt::format("{}{} {} = {};", n.is_mutable ? "" : "const ",
+                                c_type_of(n.var->dtype), id, init));
+      }
+      case StmtKind::kAssign: return assign(static_cast<const Assign&>(*s));
+      case StmtKind::kStore: {
+        const auto& n = static_cast<const Store&>(*s);
+        std::string value = n.buffer->dtype == n.value->type
+                                ? any(n.value)
+                                : fmt::format("({}){}", c_type_of(n.buffer->dtype),
+                                              at_least(n.value, kUnary));
+        return line(fmt::format("{}[{}] = {};", name_of_node(n.buffer.get()), any(n.index), value));
+      }
+      case StmtKind::kEvaluate: return line(any(static_cast<const Evaluate&>(*s).value) + ";");
+      case StmtKind::kBlock: return print_stmts(s);
+      case StmtKind::kAlloc: {
+        const auto& b = static_cast<const Alloc&>(*s).buffer;
+        std::string id = declare(b.get(), b->name);
+        return line(fmt::format("{} {}[{}];", c_type_of(b->dtype), id, b->elements));
+      }
+      case StmtKind::kComment:
+        return line("/* " + c_comment_text(static_cast<const Comment&>(*s).text, 200) + " */");
+    }
+  }
+
+  void for_loop(const For& n) {
+    std::string begin = any(n.begin), end = at_least(n.end, kAdditive);
+    scopes_.emplace_back();
+    std::string id = declare(n.var.get(), n.var->name);
+    std::string next = n.step == 1 ? "++" + id : fmt::format("{} += {}", id, n.step);
+    line(fmt::format("for (int32_t {} = {}; {} < {}; {}) {{", id, begin, id, end, next));
+    print_nested(n.body);
+    scopes_.pop_back();
+    line("}");
+  }
+
+  // "a = a + b" reads better, and is the same, as "a += b".
+  void assign(const Assign& n) {
+    const std::string& id = name_of_node(n.var.get());
+    if (n.value->kind == ExprKind::kBinary) {
+      const auto& b = static_cast<const Binary&>(*n.value);
+      bool own = b.lhs->kind == ExprKind::kVar &&
+                 static_cast<const VarRef&>(*b.lhs).var.get() == n.var.get();
+      if (own && !b.wrapping && (b.op == BinaryOp::kAdd || b.op == BinaryOp::kSub))
+        return line(fmt::format("{} {}= {};", id, b.op == BinaryOp::kAdd ? "+" : "-", any(b.rhs)));
+    }
+    line(fmt::format("{} = {};", id, any(n.value)));
+  }
+
+  const Function& function_;
+  std::string name_;
+  std::string prefix_;
+  PrintedFunction out_;
+  std::string body_;
+  int indent_ = 0;
+  std::vector<std::vector<std::string>> scopes_;
+  std::unordered_map<const void*, std::string> names_;
+  std::unordered_map<const void*, int> uses_;
+};
+
+}  // namespace
+
+void SupportUse::merge(const SupportUse& other) {
+  functions.insert(other.functions.begin(), other.functions.end());
+  math = math || other.math;
+  string = string || other.string;
+}
+
+PrintedFunction print_c(const tir::Function& function, const std::string& name,
+                        const std::string& prefix) {
+  return Printer(function, name, prefix).run();
+}
+
+std::string c_float(double value, DType type) {
+  std::string cast = type == DType::kF32 ? "" : "(double)";
+  if (std::isnan(value)) return cast + "NAN";
+  if (std::isinf(value)) return (value < 0 ? "-" : "") + cast + "INFINITY";
+  std::string text = type == DType::kF32 ? fmt::format("{}", static_cast<float>(value))
+                                         : fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text + (type == DType::kF32 ? "f" : "");
+}
+
+std::string support_definition(const std::string& name, const std::string& prefix) {
+  std::string f = prefix + "_" + name;
+  if (name == "float_bits")
+    return fmt::format("static inline int32_t {}(float value)\n{{\n    int32_t bits;\n"
+                       "    memcpy(&bits, &value, sizeof bits);\n    return bits;\n}}\n", f);
+  if (name == "float_from_bits")
+    return fmt::format("static inline float {}(int32_t bits)\n{{\n    float value;\n"
+                       "    memcpy(&value, &bits, sizeof value);\n    return value;\n}}\n", f);
+  auto dtype = dtype_from_name(name.substr(name.rfind('_') + 1));
+  std::string type(c_type_of(dtype ? *dtype : DType::kI32));
+  if (name.starts_with("abs_"))
+    return fmt::format("static inline {0} {1}({0} a)\n{{\n    return a < 0 ? -a : a;\n}}\n", type, f);
+  const char* op = name.starts_with("min_") ? "<" : ">";
+  return fmt::format("static inline {0} {1}({0} a, {0} b)\n{{\n    return a {2} b ? a : b;\n}}\n",
+                     type, f, op);
+}
+
+}  // namespace aotc::codegen

@@ -1,0 +1,37 @@
+// Prints one TIR function as C99. The one thing to know: this and c_model.cpp are the only places
+// that contain C text, and the printed code means the same with 16-bit, 32-bit and 64-bit int.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tir/tir.h"
+
+namespace aotc::codegen {
+
+// Small functions that printed code may call; the model file defines those used, as static inline.
+struct SupportUse {
+  std::set<std::string> functions;  // "min_i32", "float_bits"
+  bool math = false;                // <math.h>
+  bool string = false;              // <string.h>
+  void merge(const SupportUse& other);
+};
+
+struct PrintedFunction {
+  std::string prototype;  // "int32_t name(const int8_t *in, ...)", without ';'
+  std::string text;       // the definition
+  SupportUse use;
+};
+
+// `name` is the C name; support functions are called PREFIX_min_i32 and so on. Names of variables are made legal and unique per scope.
+PrintedFunction print_c(const tir::Function& function, const std::string& name,
+                        const std::string& prefix);
+
+// Definition of a support function by its name, ending with a newline.
+std::string support_definition(const std::string& name, const std::string& prefix);
+
+// A float or double literal that reads back to the same value ("0.1f", "INFINITY").
+std::string c_float(double value, DType type);
+
+}  // namespace aotc::codegen

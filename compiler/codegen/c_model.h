@@ -1,0 +1,39 @@
+// Prints a planned program as the C files of a model: NAME.h, NAME.c, NAME_data.c and the source
+// map NAME.map.json. The one thing to know: the output is a pure function of the program and the
+// options, and everything external in it begins with the prefix.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "plan/program.h"
+
+namespace aotc::codegen {
+
+enum class ArenaOwner { kCaller, kModel };
+enum class MemoryMode { kStatic, kWorkspace };
+
+struct CodegenOptions {
+  std::string prefix;  // a C identifier; c_identifier(model name) if the user gave none
+  ArenaOwner arena = ArenaOwner::kCaller;
+  MemoryMode memory = MemoryMode::kStatic;
+  std::string version;  // of aotc, for the first line of each file
+};
+
+struct ModelFiles {
+  std::map<std::string, std::string> files;  // name -> content
+  std::vector<std::string> function_names;   // C name of each program function
+  std::vector<std::string> constant_names;   // C name of each program constant
+  std::vector<std::string> input_fields;     // struct field of each graph input
+  std::vector<std::string> output_fields;
+};
+
+ModelFiles print_model(const plan::Program& program, const CodegenOptions& options);
+
+// "int8 1x49x10x1 scale 0.58 zero 83", for comments and reports.
+std::string describe(const graph::TensorType& type);
+
+// What codegen and the reports call a call: "CONV_2D 'name'"; name escaped for comments.
+std::string call_title(const plan::Program& program, const plan::ProgramCall& call);
+
+}  // namespace aotc::codegen

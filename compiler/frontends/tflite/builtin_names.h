@@ -1,0 +1,20 @@
+// Names of the TFLite builtin operators as the format spells them ("CONV_2D"), for messages. The
+// one thing to know: a code has a name here whether or not aotc supports the operator, and codes
+// newer than this table get a made-up name.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace aotc::frontends {
+
+inline constexpr int kTfliteCustom = 32;
+
+// All known names; the index is the builtin code.
+std::span<const std::string_view> tflite_builtin_names();
+
+// "CONV_2D"; "BUILTIN_4711" for a code that is not in the table.
+std::string tflite_builtin_name(int code);
+
+}  // namespace aotc::frontends

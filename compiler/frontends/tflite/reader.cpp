@@ -1,0 +1,291 @@
+#include "frontends/tflite/reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontends/tflite/operators.h"
+#include "frontends/tflite/source.h"
+#include "frontends/tflite/tensors.h"
+
+namespace aotc::frontends {
+
+namespace {
+
+namespace schema = tflite_schema;
+
+constexpr const char* kDamaged = "the file is damaged or not a TFLite model; export it again";
+
+std::string stem_of(const std::string& file) {
+  size_t begin = file.find_last_of('/');
+  std::string name = begin == std::string::npos ? file : file.substr(begin + 1);
+  size_t dot = name.find_last_of('.');
+  return dot == std::string::npos || dot == 0 ? name : name.substr(0, dot);
+}
+
+// Is this a file whose every offset FlatBuffers can follow safely?
+Status check_file(Source& source) {
+  const std::vector<uint8_t>& bytes = *source.bytes;
+  Location at;
+  at.file = source.file;
+  // Smallest: root offset, identifier, and a table's offset to its vtable.
+  if (bytes.size() < 12 || !schema::ModelBufferHasIdentifier(bytes.data())) {
+    source.diags
+        ->error(
+            at, "tflite-invalid",
+            fmt::format("not a TFLite model ({} bytes without the identifier TFL3)", bytes.size()))
+        .help("give a file written by the TensorFlow Lite converter");
+    return kFailure;
+  }
+  if (bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) {
+    source.diags->error(at, "tflite-limit", "the file is larger than 2 GB")
+        .help("no microcontroller holds such a model; quantise it or export a smaller one");
+    return kFailure;
+  }
+  flatbuffers::Verifier verifier(bytes.data(), bytes.size(), 32, limits::kMaxTables);
+  if (!schema::VerifyModelBuffer(verifier)) {
+    source.diags->error(at, "tflite-invalid", "an offset in the file points outside of it")
+        .help(kDamaged);
+    return kFailure;
+  }
+  source.model = schema::GetModel(bytes.data());
+  if (source.model->version() != 3) {
+    source.diags
+        ->error(at, "tflite-version",
+                fmt::format("version {} of the TFLite format is not supported, only 3 is",
+                            source.model->version()))
+        .help("convert the model again with a current TensorFlow");
+    return kFailure;
+  }
+  return success();
+}
+
+const schema::SignatureDef* signature_at(const schema::Model& model, uint32_t index) {
+  return model.signature_defs()->Get(index);
+}
+
+std::string key_of(const schema::SignatureDef& signature) {
+  return signature.signature_key() == nullptr ? "" : signature.signature_key()->str();
+}
+
+Status signature_unknown(Source& source, const std::string& wanted) {
+  Location at;
+  at.file = source.file;
+  Diagnostic& d = source.diags->error(
+      at, "signature-unknown",
+      fmt::format("the model has no signature '{}'", escape_for_display(wanted)));
+  size_t count = length(source.model->signature_defs());
+  for (uint32_t i = 0; i < std::min<size_t>(count, 20); ++i) {
+    d.note(fmt::format("it has '{}'", escape_for_display(key_of(*signature_at(*source.model, i)))));
+  }
+  d.help(count > 0 ? "give one of these, or none for the first"
+                   : "leave the signature out; the model has none");
+  return kFailure;
+}
+
+// Picks the signature and the subgraph it runs.
+Status choose_subgraph(Source& source, const ReadOptions& options) {
+  const schema::Model& model = *source.model;
+  size_t signatures = length(model.signature_defs());
+  for (uint32_t i = 0; i < signatures && source.signature == nullptr; ++i) {
+    const schema::SignatureDef* s = signature_at(model, i);
+    if (options.signature.empty() ? s->subgraph_index() == 0 : key_of(*s) == options.signature) {
+      source.signature = s;
+    }
+  }
+  if (!options.signature.empty() && source.signature == nullptr) {
+    return signature_unknown(source, options.signature);
+  }
+  uint32_t index = source.signature == nullptr ? 0 : source.signature->subgraph_index();
+  Location at;
+  at.file = source.file;
+  if (index >= length(model.subgraphs())) {
+    source.diags
+        ->error(at, "tflite-invalid",
+                fmt::format("subgraph {} is asked for, the file has {}", index,
+                            length(model.subgraphs())))
+        .help(kDamaged);
+    return kFailure;
+  }
+  source.subgraph = model.subgraphs()->Get(index);
+  source.subgraph_index = static_cast<int>(index);
+  if (length(source.subgraph->tensors()) > limits::kMaxTensors ||
+      length(source.subgraph->operators()) > limits::kMaxOperators) {
+    source.diags
+        ->error(source.where(), "tflite-limit",
+                fmt::format("the subgraph has {} tensors and {} operators, at most {} of each "
+                            "are read",
+                            length(source.subgraph->tensors()),
+                            length(source.subgraph->operators()), limits::kMaxOperators))
+        .help("split the model");
+    return kFailure;
+  }
+  return success();
+}
+
+// Other subgraphs are entered by control flow or through other signatures; say what is left out.
+void warn_of_other_subgraphs(Source& source) {
+  size_t count = length(source.model->subgraphs());
+  if (count < 2) return;
+  Diagnostic& d =
+      source.diags->warning(source.where(), "subgraph-unused",
+                            fmt::format("the model has {} subgraphs; only subgraph {} is compiled",
+                                        count, source.subgraph_index));
+  bool other = false;
+  for (uint32_t i = 0; i < std::min<size_t>(length(source.model->signature_defs()), 20); ++i) {
+    const schema::SignatureDef* s = signature_at(*source.model, i);
+    if (s == source.signature) continue;
+    other = true;
+    d.note(fmt::format("signature '{}' runs subgraph {}", escape_for_display(key_of(*s)),
+                       s->subgraph_index()));
+  }
+  if (other) d.help("choose another signature with --signature KEY");
+}
+
+// The subgraph's inputs or outputs: indices in range, none missing, inputs not given twice.
+Status mark_ports(Source& source, const flatbuffers::Vector<int32_t>* ports, bool inputs,
+                  std::vector<Role>& roles) {
+  const char* what = inputs ? "input" : "output";
+  auto fail = [&](const std::string& message) {
+    source.diags->error(source.where(), "tflite-invalid", message).help(kDamaged);
+    return Status(kFailure);
+  };
+  if (length(ports) == 0) {
+    source.diags->error(source.where(), "tflite-invalid", fmt::format("the model has no {}s", what))
+        .help("export the model with at least one input and one output");
+    return kFailure;
+  }
+  if (length(ports) > limits::kMaxPorts) {
+    source.diags
+        ->error(source.where(), "tflite-limit",
+                fmt::format("the model has {} {}s, at most {} are read", length(ports), what,
+                            limits::kMaxPorts))
+        .help("split the model");
+    return kFailure;
+  }
+  for (uint32_t i = 0; i < ports->size(); ++i) {
+    int32_t index = ports->Get(i);
+    if (index < 0 || static_cast<size_t>(index) >= roles.size()) {
+      return fail(
+          fmt::format("{} {} is tensor {}, the subgraph has {}", what, i, index, roles.size()));
+    }
+    Role& role = roles[static_cast<size_t>(index)];
+    bool& mark = inputs ? role.input : role.output;
+    if (mark && inputs) return fail(fmt::format("input {} is listed twice", i));
+    mark = true;
+  }
+  return success();
+}
+
+// Name of a port in the signature, or the tensor's name.
+std::string port_name(const Source& source, int32_t index, bool input) {
+  if (source.signature != nullptr) {
+    const auto* maps = input ? source.signature->inputs() : source.signature->outputs();
+    for (uint32_t i = 0; i < length(maps); ++i) {
+      const schema::TensorMap* map = maps->Get(i);
+      if (map->tensor_index() == static_cast<uint32_t>(index) && map->name() != nullptr &&
+          map->name()->size() > 0) {
+        return map->name()->str();
+      }
+    }
+  }
+  return tensor_name(*source.subgraph, index);
+}
+
+Status add_ports(Source& source, const std::vector<graph::TensorId>& ids, bool input,
+                 std::vector<graph::Port>& ports) {
+  const auto* from = input ? source.subgraph->inputs() : source.subgraph->outputs();
+  for (uint32_t i = 0; i < from->size(); ++i) {
+    int32_t index = from->Get(i);
+    std::string name = port_name(source, index, input);
+    if (!source.copies.take(name.size() + sizeof(graph::Port))) {
+      report_aliasing(source, source.where());
+      return kFailure;
+    }
+    ports.push_back({ids[static_cast<size_t>(index)], std::move(name)});
+  }
+  return success();
+}
+
+// A signature that names a tensor the subgraph does not have as input or output is a damaged one.
+Status check_signature(Source& source, const std::vector<Role>& roles) {
+  if (source.signature == nullptr) return success();
+  for (bool input : {true, false}) {
+    const auto* maps = input ? source.signature->inputs() : source.signature->outputs();
+    if (length(maps) > limits::kMaxPorts) {
+      source.diags
+          ->error(source.where(), "tflite-limit",
+                  fmt::format("a signature has {} entries, at most {} are read", length(maps),
+                              limits::kMaxPorts))
+          .help("split the model");
+      return kFailure;
+    }
+    for (uint32_t i = 0; i < length(maps); ++i) {
+      uint32_t index = maps->Get(i)->tensor_index();
+      if (index < roles.size() && (input ? roles[index].input : roles[index].output)) continue;
+      source.diags
+          ->error(source.where(), "tflite-invalid",
+                  fmt::format("the signature names tensor {}, which is no {} of the subgraph",
+                              index, input ? "input" : "output"))
+          .help(kDamaged);
+      return kFailure;
+    }
+  }
+  return success();
+}
+
+Status check_activations(Source& source, const graph::Graph& graph) {
+  int64_t total = 0;
+  for (const graph::Tensor& tensor : graph.tensors) {
+    if (!tensor.constant) total += tensor.type.bytes();
+  }
+  if (total <= limits::kMaxActivationBytes) return success();
+  source.diags
+      ->error(source.where(), "tflite-limit",
+              fmt::format("the tensors the model computes take {} bytes, at most {} are read",
+                          total, limits::kMaxActivationBytes))
+      .help("the file may be damaged; no microcontroller holds this much");
+  return kFailure;
+}
+
+}  // namespace
+
+Result<graph::Graph> read_tflite(std::vector<uint8_t> bytes, const std::string& file,
+                                 Diagnostics& diags, const ReadOptions& options) {
+  Source source;
+  source.file = file;
+  source.diags = &diags;
+  source.bytes = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
+  source.copies = Budget(source.bytes->size() * 8 + 65536);
+  source.constants = Budget(source.bytes->size() * 16 + 65536);
+  if (!check_file(source) || !choose_subgraph(source, options)) return kFailure;
+  warn_of_other_subgraphs(source);
+
+  graph::Graph graph;
+  graph.name = stem_of(file);
+  graph.source_file = file;
+  if (source.model->description() != nullptr) {
+    graph.description = source.model->description()->str();
+  }
+
+  std::vector<Role> roles(length(source.subgraph->tensors()));
+  if (!mark_ports(source, source.subgraph->inputs(), true, roles) ||
+      !mark_ports(source, source.subgraph->outputs(), false, roles) ||
+      !check_signature(source, roles)) {
+    return kFailure;
+  }
+  const ops::OperatorSet& set = options.operators ? *options.operators : ops::operators();
+  OperatorReader operators(source, set);
+  // Tensors are read even when operators are missing, so that one run tells all there is to tell.
+  bool good = operators.resolve(roles).ok();
+  std::vector<graph::TensorId> ids;
+  if (!read_tensors(source, roles, graph, ids)) good = false;
+  if (!good || !operators.build(ids, graph) || !check_activations(source, graph) ||
+      !add_ports(source, ids, true, graph.inputs) ||
+      !add_ports(source, ids, false, graph.outputs)) {
+    return kFailure;
+  }
+  return graph;
+}
+
+}  // namespace aotc::frontends

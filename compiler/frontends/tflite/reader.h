@@ -1,0 +1,37 @@
+// Reads a .tflite file into the Graph IR. The one thing to know: the bytes may be anything at all;
+// the result is a graph or located errors, and time and memory are bounded by the size of the file.
+// The graph still has to pass ops::verify_graph, which checks what each operator demands.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "ops/operator.h"
+#include "support/diagnostics.h"
+#include "support/result.h"
+
+namespace aotc::frontends {
+
+struct ReadOptions {
+  // Key of the signature to compile. Empty: subgraph 0, with the names of its first signature if
+  // it has one.
+  std::string signature;
+  // The operators there are; null: every operator of this build.
+  const ops::OperatorSet* operators = nullptr;
+};
+
+// Weights are views of `bytes`, which the graph's constants keep alive. `file` is how messages call
+// the model; the graph is named after its last component. Tensors keep the order they have in the
+// file; those that no operator, input or output refers to are left out. A batch (first dimension)
+// of -1 is read as 1. Inputs and outputs are in the subgraph's order.
+//
+// Reports [tflite-invalid], [tflite-version], [tflite-limit], [tflite-dtype], [tflite-shape],
+// [tflite-quantization], [tflite-sparse], [tflite-variable], [tflite-external], [dynamic-shape],
+// [op-unsupported] (all such operators in one error), [signature-unknown], [output-not-computed],
+// what the operators' import rules report, and the warning [subgraph-unused].
+Result<graph::Graph> read_tflite(std::vector<uint8_t> bytes, const std::string& file,
+                                 Diagnostics& diags, const ReadOptions& options = {});
+
+}  // namespace aotc::frontends

@@ -1,0 +1,98 @@
+// What the parts of the TFLite reader share: the verified file, the subgraph being read and the
+// limits. The one thing to know: FlatBuffers' verifier only proves that offsets stay inside the
+// file. Any index, size or count found there is still untrusted, any vector may be missing (null),
+// and many tables may share one vector, so everything that is copied is taken from a budget.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/diagnostics.h"
+#include "tflite_schema_generated.h"
+
+namespace aotc::frontends {
+
+namespace limits {
+inline constexpr int kMaxTables = 500'000;      // FlatBuffers tables in a file
+inline constexpr size_t kMaxTensors = 100'000;  // per subgraph
+inline constexpr size_t kMaxOperators = 100'000;
+inline constexpr size_t kMaxPorts = 1000;  // inputs, outputs, entries of a signature
+inline constexpr size_t kMaxRank = 8;
+inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 27;
+inline constexpr int64_t kMaxActivationBytes = int64_t{1} << 29;  // sum over computed tensors
+inline constexpr int kMaxErrors = 50;      // the reader gives up after so many
+inline constexpr size_t kMaxListed = 100;  // unsupported operators listed one by one
+}  // namespace limits
+
+// Bytes that may still be spent; a file whose tables alias each other runs out of it.
+class Budget {
+ public:
+  explicit Budget(uint64_t bytes) : left_(bytes) {}
+  [[nodiscard]] bool take(uint64_t bytes) {
+    if (bytes > left_) return false;
+    left_ -= bytes;
+    return true;
+  }
+
+ private:
+  uint64_t left_;
+};
+
+struct Source {
+  std::string file;
+  std::shared_ptr<const std::vector<uint8_t>> bytes;
+  const tflite_schema::Model* model = nullptr;
+  const tflite_schema::SubGraph* subgraph = nullptr;
+  int subgraph_index = 0;
+  const tflite_schema::SignatureDef* signature = nullptr;  // null: the subgraph has none
+  Diagnostics* diags = nullptr;
+  Budget copies{0};     // names, scales, operand lists
+  Budget constants{0};  // bytes of constants, each counted as often as it is used
+
+  Location where() const {
+    Location at;
+    at.file = file;
+    at.subgraph = subgraph_index;
+    return at;
+  }
+  Location where_tensor(std::string name) const {
+    Location at = where();
+    at.tensor = std::move(name);
+    return at;
+  }
+  bool out_of_patience() const { return diags->error_count() >= limits::kMaxErrors; }
+};
+
+template <typename T>
+size_t length(const flatbuffers::Vector<T>* vector) {
+  return vector == nullptr ? 0 : vector->size();
+}
+
+// Element of a vector of numbers wider than 4 bytes, whose alignment the verifier does not check.
+template <typename T>
+T unaligned_element(const flatbuffers::Vector<T>& vector, size_t index) {
+  T value;
+  std::memcpy(&value, vector.Data() + index * sizeof(T), sizeof(T));
+  return flatbuffers::EndianScalar(value);
+}
+
+// A tensor's name as the model gives it, or "tensor_N" where it gives none or too long a one.
+inline std::string tensor_name(const tflite_schema::SubGraph& subgraph, int index) {
+  constexpr size_t kLongest = 4096;
+  if (index >= 0 && static_cast<size_t>(index) < length(subgraph.tensors())) {
+    const auto* name = subgraph.tensors()->Get(static_cast<flatbuffers::uoffset_t>(index))->name();
+    if (name != nullptr && name->size() > 0 && name->size() <= kLongest) return name->str();
+  }
+  return "tensor_" + std::to_string(index);
+}
+
+// The one message for a budget that ran out.
+inline void report_aliasing(const Source& source, const Location& at) {
+  source.diags->error(at, "tflite-limit", "the file's tables refer to the same data over and over")
+      .help("export the model again; no converter writes such a file");
+}
+
+}  // namespace aotc::frontends

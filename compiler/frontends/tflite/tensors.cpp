@@ -1,0 +1,332 @@
+#include "frontends/tflite/tensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+namespace aotc::frontends {
+
+namespace {
+
+using graph::Shape;
+namespace schema = tflite_schema;
+
+std::optional<DType> dtype_of(schema::TensorType type) {
+  switch (type) {
+    case schema::TensorType_FLOAT32:
+      return DType::kF32;
+    case schema::TensorType_INT8:
+      return DType::kI8;
+    case schema::TensorType_UINT8:
+      return DType::kU8;
+    case schema::TensorType_INT16:
+      return DType::kI16;
+    case schema::TensorType_INT32:
+      return DType::kI32;
+    case schema::TensorType_INT64:
+      return DType::kI64;
+    case schema::TensorType_BOOL:
+      return DType::kBool;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string type_name(schema::TensorType type) {
+  const char* name = schema::EnumNameTensorType(type);
+  return *name != '\0' ? name : fmt::format("{}", static_cast<int>(type));
+}
+
+// "1x?x3": unknown dimensions as question marks.
+std::string signature_text(const schema::Tensor& raw) {
+  std::string out;
+  for (uint32_t i = 0; i < raw.shape_signature()->size(); ++i) {
+    int32_t d = raw.shape_signature()->Get(i);
+    out += (i > 0 ? "x" : "") + (d < 0 ? "?" : std::to_string(d));
+  }
+  return out;
+}
+
+bool has_signature(const schema::Tensor& raw) {
+  return raw.shape_signature() != nullptr && length(raw.shape_signature()) == length(raw.shape());
+}
+
+class TensorReader {
+ public:
+  TensorReader(Source& source, graph::Graph& graph) : source_(source), graph_(graph) {}
+
+  // The id of the tensor, invalid after an error.
+  graph::TensorId read(int index, Role role);
+  bool failed() const { return failed_; }
+  // One error for each unsupported element type, whatever the number of tensors.
+  void report_types();
+
+ private:
+  bool check_supported(const schema::Tensor& raw, const Location& at);
+  bool read_shape(const schema::Tensor& raw, Role role, const Location& at, Shape& shape);
+  bool read_quantization(const schema::Tensor& raw, const Location& at, graph::TensorType& type);
+  bool check_scales(const Location& at, const graph::TensorType& type);
+  bool read_constant(const schema::Tensor& raw, Role role, const Location& at,
+                     graph::Tensor& tensor);
+  Diagnostic& error(const Location& at, const char* slug, std::string message) {
+    failed_ = true;
+    return source_.diags->error(at, slug, std::move(message));
+  }
+  bool take(Budget& budget, uint64_t bytes, const Location& at) {
+    if (budget.take(bytes)) return true;
+    failed_ = true;
+    report_aliasing(source_, at);
+    return false;
+  }
+
+  struct BadType {
+    std::string first;
+    int count = 0;
+  };
+  Source& source_;
+  graph::Graph& graph_;
+  std::map<schema::TensorType, BadType> bad_types_;
+  bool failed_ = false;
+};
+
+graph::TensorId TensorReader::read(int index, Role role) {
+  const schema::Tensor& raw =
+      *source_.subgraph->tensors()->Get(static_cast<flatbuffers::uoffset_t>(index));
+  graph::Tensor tensor;
+  tensor.name = tensor_name(*source_.subgraph, index);
+  Location at = source_.where_tensor(tensor.name);
+  if (!take(source_.copies, tensor.name.size(), at)) return {};
+
+  std::optional<DType> dtype = dtype_of(raw.type());
+  if (!dtype) {
+    BadType& bad = bad_types_[raw.type()];
+    if (bad.count++ == 0) bad.first = tensor.name;
+    failed_ = true;
+    return {};
+  }
+  tensor.type.dtype = *dtype;
+  if (!check_supported(raw, at) || !read_shape(raw, role, at, tensor.type.shape)) return {};
+  if (bounded_bytes(tensor.type.shape, *dtype) < 0) {
+    error(at, "tflite-limit",
+          fmt::format("a {} tensor of shape {} is larger than {} bytes", type_name(raw.type()),
+                      graph::to_string(tensor.type.shape), limits::kMaxTensorBytes))
+        .help("the file may be damaged; no microcontroller holds a tensor of this size");
+    return {};
+  }
+  if (!read_quantization(raw, at, tensor.type) || !check_scales(at, tensor.type) ||
+      !read_constant(raw, role, at, tensor)) {
+    return {};
+  }
+  if (!tensor.constant && tensor.type.bytes() == 0) {
+    error(at, "tflite-shape",
+          fmt::format("the tensor has no elements (shape {})", graph::to_string(tensor.type.shape)))
+        .help("export the model with a fixed input shape whose dimensions are at least 1");
+    return {};
+  }
+  return graph_.add_tensor(std::move(tensor));
+}
+
+void TensorReader::report_types() {
+  for (const auto& [type, bad] : bad_types_) {
+    Diagnostic& d =
+        source_.diags->error(source_.where_tensor(bad.first), "tflite-dtype",
+                             fmt::format("element type {} is not supported", type_name(type)));
+    if (bad.count > 1) {
+      d.note(fmt::format("{} more tensor{} of this type", bad.count - 1, bad.count > 2 ? "s" : ""));
+    }
+    d.help("convert the model to int8 (full integer quantisation) or to float32");
+  }
+}
+
+bool TensorReader::check_supported(const schema::Tensor& raw, const Location& at) {
+  if (raw.sparsity() != nullptr) {
+    error(at, "tflite-sparse", "sparse tensors are not supported")
+        .help("export the model with dense weights");
+  } else if (raw.is_variable()) {
+    error(at, "tflite-variable", "variable tensors (state kept between runs) are not supported")
+        .help("export the model with its state as inputs and outputs");
+  } else if (raw.external_buffer() != 0) {
+    error(at, "tflite-external", "the tensor's data is in another file")
+        .help("export the model with its weights inside the .tflite file");
+  } else {
+    return true;
+  }
+  return false;
+}
+
+bool TensorReader::read_shape(const schema::Tensor& raw, Role role, const Location& at,
+                              Shape& shape) {
+  size_t rank = length(raw.shape());
+  if (rank > limits::kMaxRank) {
+    error(at, "tflite-shape",
+          fmt::format("the tensor has {} dimensions, at most {} are supported", rank,
+                      limits::kMaxRank))
+        .help("merge dimensions of size 1 with a reshape before the export");
+    return false;
+  }
+  for (uint32_t i = 0; i < rank; ++i) {
+    int64_t dim = raw.shape()->Get(i);
+    bool unknown = has_signature(raw) && raw.shape_signature()->Get(i) < 0;
+    if (i > 0 && unknown && role.input) {
+      error(
+          at, "dynamic-shape",
+          fmt::format("dimension {} of the input is not fixed (shape {})", i, signature_text(raw)))
+          .help("export the model with a fixed input shape; only the batch may be left open");
+      return false;
+    }
+    if (i == 0 && (dim == -1 || (unknown && dim < 1))) dim = 1;
+    if (dim < 0) {
+      error(at, "tflite-shape", fmt::format("dimension {} is {}", i, dim))
+          .help("export the model with a fixed input shape");
+      return false;
+    }
+    shape.push_back(dim);
+  }
+  return true;
+}
+
+bool TensorReader::read_quantization(const schema::Tensor& raw, const Location& at,
+                                     graph::TensorType& type) {
+  const auto* from = raw.quantization();
+  if (from == nullptr) return true;
+  auto bad = [&](std::string message) {
+    error(at, "tflite-quantization", std::move(message))
+        .help("convert the model again; LiteRT refuses this quantisation as well");
+    return false;
+  };
+  if (from->details_type() != schema::QuantizationDetails_NONE) {
+    error(at, "tflite-quantization",
+          "only affine quantisation, per tensor or per channel, is "
+          "supported")
+        .help("quantise the model to int8 without custom or blockwise schemes");
+    return false;
+  }
+  size_t count = length(from->scale());
+  // Float tensors keep what calibration noted; it means nothing to their operators.
+  if (count == 0 || !is_int(type.dtype)) return true;
+  if (length(from->zero_point()) != count) {
+    return bad(fmt::format("{} scales, but {} zero points", count, length(from->zero_point())));
+  }
+  if (count > 1) {
+    int axis = from->quantized_dimension();
+    if (axis < 0 || static_cast<size_t>(axis) >= type.shape.size()) {
+      return bad(fmt::format("quantised along dimension {} of a tensor of rank {}", axis,
+                             type.shape.size()));
+    }
+    if (type.shape[static_cast<size_t>(axis)] != static_cast<int64_t>(count)) {
+      return bad(fmt::format("{} scales for {} channels (dimension {} of shape {})", count,
+                             type.shape[static_cast<size_t>(axis)], axis,
+                             graph::to_string(type.shape)));
+    }
+    type.quantization.axis = axis;
+  }
+  if (!take(source_.copies, count * 12, at)) return false;
+  for (uint32_t i = 0; i < count; ++i) {
+    type.quantization.scale.push_back(from->scale()->Get(i));
+    type.quantization.zero_point.push_back(unaligned_element(*from->zero_point(), i));
+  }
+  return true;
+}
+
+bool TensorReader::check_scales(const Location& at, const graph::TensorType& type) {
+  const graph::Quantization& q = type.quantization;
+  for (size_t i = 0; i < q.scale.size(); ++i) {
+    IntRange range = int_range(type.dtype);
+    if (!std::isfinite(q.scale[i]) || q.scale[i] <= 0) {
+      error(at, "tflite-quantization",
+            fmt::format("scale {} is {}, it must be positive and finite", i, q.scale[i]))
+          .help("convert the model again with representative calibration data");
+      return false;
+    }
+    if (q.zero_point[i] < range.min || q.zero_point[i] > range.max) {
+      error(at, "tflite-quantization",
+            fmt::format("zero point {} is {}, outside {}..{}", i, q.zero_point[i], range.min,
+                        range.max))
+          .help("the file may be damaged; convert the model again");
+      return false;
+    }
+  }
+  return true;
+}
+
+bool TensorReader::read_constant(const schema::Tensor& raw, Role role, const Location& at,
+                                 graph::Tensor& tensor) {
+  const auto* buffers = source_.model->buffers();
+  if (raw.buffer() >= std::max<size_t>(length(buffers), 1)) {
+    error(at, "tflite-invalid",
+          fmt::format("the tensor's data is buffer {}, the file has {}", raw.buffer(),
+                      length(buffers)))
+        .help("the file is damaged; export the model again");
+    return false;
+  }
+  const schema::Buffer* buffer =
+      raw.buffer() < length(buffers) ? buffers->Get(raw.buffer()) : nullptr;
+  if (buffer != nullptr && (buffer->offset() > 1 || buffer->size() > 1)) {
+    error(at, "tflite-external", "the tensor's data lies outside the FlatBuffer")
+        .help("export the model with its weights inside the FlatBuffer (files under 2 GB)");
+    return false;
+  }
+  size_t size = buffer == nullptr ? 0 : length(buffer->data());
+  bool computed = role.input || role.result;
+  if (size == 0 && (computed || tensor.type.bytes() > 0)) return true;
+  if (computed) {
+    error(at, "tflite-invalid",
+          role.input ? "an input of the model has constant data"
+                     : "a tensor that an operator computes has constant data")
+        .help("the file may be damaged; export the model again");
+    return false;
+  }
+  if (static_cast<int64_t>(size) != tensor.type.bytes()) {
+    error(at, "tflite-invalid",
+          fmt::format("{} bytes of data for shape {} of {}, which takes {}", size,
+                      graph::to_string(tensor.type.shape), type_name(raw.type()),
+                      tensor.type.bytes()))
+        .help("the file is damaged; export the model again");
+    return false;
+  }
+  if (!take(source_.constants, size, at)) return false;
+  tensor.constant = graph::ConstantView{source_.bytes, {}};
+  if (size > 0) tensor.constant->bytes = {buffer->data()->data(), size};
+  return true;
+}
+
+}  // namespace
+
+int64_t bounded_bytes(const Shape& shape, DType dtype) {
+  // Zero dimensions count as one here, so that no order of multiplication overflows anywhere else.
+  int64_t largest = size_of(dtype);
+  int64_t bytes = size_of(dtype);
+  for (int64_t dim : shape) {
+    if (dim < 0 || dim > limits::kMaxTensorBytes) return -1;
+    largest *= std::max<int64_t>(dim, 1);
+    if (largest > limits::kMaxTensorBytes) return -1;
+    bytes *= dim;
+  }
+  return bytes;
+}
+
+bool shape_may_become(const schema::Tensor& raw, const Shape& stored, const Shape& inferred) {
+  if (stored.size() != inferred.size()) return false;
+  for (uint32_t i = 0; i < stored.size(); ++i) {
+    bool unknown =
+        raw.shape()->Get(i) < 0 || (has_signature(raw) && raw.shape_signature()->Get(i) < 0);
+    if (stored[i] != inferred[i] && !unknown) return false;
+  }
+  return true;
+}
+
+Status read_tensors(Source& source, const std::vector<Role>& roles, graph::Graph& graph,
+                    std::vector<graph::TensorId>& ids) {
+  TensorReader reader(source, graph);
+  ids.assign(roles.size(), {});
+  for (size_t i = 0; i < roles.size() && !source.out_of_patience(); ++i) {
+    if (roles[i].any()) ids[i] = reader.read(static_cast<int>(i), roles[i]);
+  }
+  reader.report_types();
+  return reader.failed() ? Status(kFailure) : success();
+}
+
+}  // namespace aotc::frontends

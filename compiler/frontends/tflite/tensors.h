@@ -1,0 +1,37 @@
+// Tensors of a TFLite subgraph: types, shapes, quantisation and constant data. The one thing to
+// know: only tensors with a role are read; an odd tensor that nobody uses is no reason to fail.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "frontends/tflite/source.h"
+#include "graph/graph.h"
+#include "support/result.h"
+
+namespace aotc::frontends {
+
+// What a tensor is used for, by tensor index of the subgraph.
+struct Role {
+  bool input = false;    // of the subgraph
+  bool output = false;   // of the subgraph
+  bool operand = false;  // of a supported operator
+  bool result = false;   // of a supported operator
+
+  bool any() const { return input || output || operand || result; }
+};
+
+// Adds every tensor with a role to the graph, in file order. `ids` receives the graph's id for each
+// index of the subgraph, invalid for those left out. Reports all problems up to a limit.
+Status read_tensors(Source& source, const std::vector<Role>& roles, graph::Graph& graph,
+                    std::vector<graph::TensorId>& ids);
+
+// Bytes of a tensor, or -1 if a dimension is negative or the tensor exceeds the limits.
+int64_t bounded_bytes(const graph::Shape& shape, DType dtype);
+
+// May a tensor that the file gives `stored` as shape have shape `inferred`? Only dimensions that
+// the file declares unknown may differ.
+bool shape_may_become(const tflite_schema::Tensor& raw, const graph::Shape& stored,
+                      const graph::Shape& inferred);
+
+}  // namespace aotc::frontends

@@ -1,0 +1,85 @@
+#include "passes/fuse_activation.h"
+
+#include <algorithm>
+
+#include "ops/common/activation.h"
+#include "passes/exhaustive.h"
+#include "passes/rewrite.h"
+
+namespace aotc::passes {
+
+using graph::Graph;
+using graph::Op;
+using ops::Activation;
+
+namespace {
+
+// The activation that does what `first` and then `second` do. All ranges hold 0, so two clamps in a
+// row are one to the common part.
+std::optional<Activation> compose(Activation first, Activation second) {
+  ops::ClampF32 a = ops::float_clamp(first);
+  ops::ClampF32 b = ops::float_clamp(second);
+  for (size_t i = 0; i < ops::enum_names(Activation{}).size(); ++i) {
+    ops::ClampF32 c = ops::float_clamp(static_cast<Activation>(i));
+    if (c.min == std::max(a.min, b.min) && c.max == std::min(a.max, b.max))
+      return static_cast<Activation>(i);
+  }
+  return std::nullopt;
+}
+
+// Does the activation operator clamp every value of an 8-bit type to the range that a fused
+// activation means?
+bool is_fused_clamp(const Graph& graph, const Op& op, Activation activation) {
+  const graph::TensorType& type = graph[op.results[0]].type;
+  if (type.dtype != DType::kI8 && type.dtype != DType::kU8) return false;
+  auto table = evaluate_all_values(graph, {&op});
+  if (!table) return false;
+  ops::ClampI32 clamp = ops::quantized_clamp(activation, type);
+  std::vector<uint8_t> values = all_values(type.dtype);
+  for (size_t i = 0; i < values.size(); ++i) {
+    int32_t value = type.dtype == DType::kI8 ? static_cast<int8_t>(values[i]) : values[i];
+    int32_t wanted = std::min(std::max(value, clamp.min), clamp.max);
+    if ((*table)[i] != static_cast<uint8_t>(wanted)) return false;
+  }
+  return true;
+}
+
+bool fuse(Graph& graph, Op& producer, const Op& op, Activation activation) {
+  const graph::TensorType& type = graph[op.results[0]].type;
+  if (graph[op.operands[0]].type != type) return false;
+  auto text = attribute(producer, "activation");
+  Activation present{};
+  if (!text || !graph::attribute_text::parse_any(*text, present)) return false;
+  auto both = compose(present, activation);
+  if (!both) return false;
+  if (type.dtype != DType::kF32 && !is_fused_clamp(graph, op, activation)) return false;
+  Op fused = producer;
+  fused.attributes =
+      with_attribute(*producer.attributes, "activation", graph::attribute_text::print_any(*both));
+  fused.results[0] = op.results[0];
+  if (fused.attributes == nullptr || !is_valid(graph, fused)) return false;
+  producer = std::move(fused);
+  return true;
+}
+
+}  // namespace
+
+Status fuse_activation(Graph& graph, const PassOptions&, Diagnostics&) {
+  graph::UseDef chains = graph::compute_use_def(graph);
+  std::vector<bool> dead(graph.ops.size(), false);
+  for (size_t i = 0; i < graph.ops.size(); ++i) {
+    const Op& op = graph.ops[i];
+    auto activation = ops::definition_of(op).as_activation({graph, op});
+    if (!activation || !is_unary(op)) continue;
+    int producer = sole_producer(graph, chains, op.operands[0], static_cast<int>(i));
+    if (producer < 0 || !fuse(graph, graph.ops[static_cast<size_t>(producer)], op, *activation))
+      continue;
+    dead[i] = true;
+    // A later activation of this result then meets the producer.
+    chains.definer[static_cast<size_t>(op.results[0].value)] = producer;
+  }
+  remove_ops(graph, dead);
+  return success();
+}
+
+}  // namespace aotc::passes

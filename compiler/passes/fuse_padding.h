@@ -1,0 +1,12 @@
+// Moves padding with real value 0 into the padding attributes of the operator that reads it
+// (Traits::zero_pads). The one thing to know: float weights must be finite constants, because 0
+// times infinity is not nothing.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace aotc::passes {
+
+Status fuse_padding(graph::Graph& graph, const PassOptions& options, Diagnostics& diags);
+
+}  // namespace aotc::passes

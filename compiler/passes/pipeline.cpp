@@ -1,0 +1,99 @@
+#include "passes/pipeline.h"
+
+#include <fmt/format.h>
+
+#include "ops/operator.h"
+#include "passes/compact_tensors.h"
+#include "passes/constant_folding.h"
+#include "passes/dead_code.h"
+#include "passes/fuse_activation.h"
+#include "passes/fuse_padding.h"
+#include "passes/remove_conversions.h"
+#include "passes/remove_identities.h"
+#include "passes/strip_boundary_float.h"
+#include "support/text.h"
+
+namespace aotc::passes {
+
+namespace {
+
+constexpr Pass kPipeline[] = {
+    {"strip-boundary-float", "on request, callers pass and get quantised values directly",
+     strip_boundary_float},
+    {"constant-folding", "what depends on constants only is computed now, not on the device",
+     fold_constants},
+    {"remove-identities", "operators that change nothing cost time, and hide fusions",
+     remove_identities},
+    {"remove-conversions", "converting to float and exactly back is work for nothing",
+     remove_conversions},
+    {"fuse-padding", "a convolution pads on the fly, so the padded copy needs no memory",
+     fuse_padding},
+    {"fuse-activation",
+     "a producer clamps while it stores, so the activation needs no pass over it", fuse_activation},
+    {"dead-code", "what no output needs is not emitted", remove_dead_code},
+    {"compact-tensors", "later stages see only tensors that are used", compact_tensors},
+};
+
+Status verify_after(const graph::Graph& graph, std::string_view pass, Diagnostics& diags) {
+  if (ops::verify_graph(graph, diags)) return success();
+  diags
+      .error(graph.location_of({}), "internal",
+             fmt::format("pass '{}' left a graph that does not verify", pass))
+      .help("this is a bug in aotc; please report it with the model");
+  return kFailure;
+}
+
+}  // namespace
+
+std::span<const Pass> pipeline() { return kPipeline; }
+
+const Pass* find_pass(std::string_view name) {
+  for (const Pass& pass : kPipeline)
+    if (pass.name == name) return &pass;
+  return nullptr;
+}
+
+Result<std::vector<Pass>> parse_pass_list(std::string_view names, Diagnostics& diags) {
+  std::vector<Pass> passes;
+  bool good = true;
+  while (!names.empty()) {
+    size_t comma = names.find(',');
+    std::string_view name = names.substr(0, comma);
+    names = comma == std::string_view::npos ? std::string_view() : names.substr(comma + 1);
+    if (const Pass* pass = find_pass(name)) {
+      passes.push_back(*pass);
+      continue;
+    }
+    good = false;
+    Location where;
+    where.file = "--pass";
+    Diagnostic& error =
+        diags.error(where, "pass-unknown",
+                    fmt::format("there is no pass '{}'", escape_for_display(std::string(name))));
+    std::vector<std::string> known;
+    for (const Pass& pass : kPipeline) known.emplace_back(pass.name);
+    for (const std::string& near : closest(name, known, 1))
+      error.help(fmt::format("did you mean '{}'?", near));
+  }
+  if (!good) return kFailure;
+  return passes;
+}
+
+Status run_passes(graph::Graph& graph, std::span<const Pass> passes, const RunOptions& options,
+                  Diagnostics& diags) {
+  if (options.verify_each && !ops::verify_graph(graph, diags)) return kFailure;
+  for (const Pass& pass : passes) {
+    auto start = std::chrono::steady_clock::now();
+    if (!pass.run(graph, options.passes, diags)) return kFailure;
+    if (options.timed) options.timed(pass, std::chrono::steady_clock::now() - start);
+    if (options.after) options.after(pass, graph);
+    if (options.verify_each && !verify_after(graph, pass.name, diags)) return kFailure;
+  }
+  return success();
+}
+
+Status run_pipeline(graph::Graph& graph, const RunOptions& options, Diagnostics& diags) {
+  return run_passes(graph, pipeline(), options, diags);
+}
+
+}  // namespace aotc::passes

@@ -1,0 +1,13 @@
+// Removes conversions to another representation and back, such as dequantize followed by quantize
+// with the same parameters. The one thing to know: "back" is proven over every 8- or 16-bit value;
+// quantize followed by dequantize rounds, and goes only with PassOptions::remove_rounding.
+// The first of a pair stays, for the dead code pass, since others may read it.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace aotc::passes {
+
+Status remove_conversions(graph::Graph& graph, const PassOptions& options, Diagnostics& diags);
+
+}  // namespace aotc::passes

@@ -1,0 +1,52 @@
+#include "passes/remove_identities.h"
+
+#include "passes/exhaustive.h"
+#include "passes/rewrite.h"
+
+namespace aotc::passes {
+
+using graph::Graph;
+using graph::Op;
+using graph::TensorId;
+
+namespace {
+
+bool is_view(const Op& op) { return ops::definition_of(op).traits().view; }
+
+// A view may look through the view before it when its own shape inference still agrees: always true
+// of reshape, not of operators whose result shape depends on the operand's.
+void look_through_views(Graph& graph, const std::vector<int>& definer, Op& op) {
+  if (!is_view(op)) return;
+  while (op.operands[0].valid()) {
+    int before = definer[static_cast<size_t>(op.operands[0].value)];
+    if (before < 0 || !is_view(graph.ops[static_cast<size_t>(before)])) return;
+    Op candidate = op;
+    candidate.operands[0] = graph.ops[static_cast<size_t>(before)].operands[0];
+    if (!is_valid(graph, candidate)) return;
+    op = std::move(candidate);
+  }
+}
+
+bool changes_nothing(const Graph& graph, const Op& op) {
+  if (op.results.size() != 1 || op.operands.empty() || !op.operands[0].valid()) return false;
+  const graph::TensorType& type = graph[op.results[0]].type;
+  if (graph[op.operands[0]].type != type) return false;
+  if (is_view(op) || ops::definition_of(op).is_identity({graph, op})) return true;
+  return size_of(type.dtype) == 1 && is_identity_on_all_values(graph, {&op});
+}
+
+}  // namespace
+
+Status remove_identities(Graph& graph, const PassOptions&, Diagnostics&) {
+  std::vector<int> definer = graph::compute_use_def(graph).definer;
+  std::vector<bool> dead(graph.ops.size(), false);
+  for (size_t i = 0; i < graph.ops.size(); ++i) {
+    Op& op = graph.ops[i];
+    look_through_views(graph, definer, op);
+    dead[i] = changes_nothing(graph, op) && replace_uses(graph, op.results[0], op.operands[0]);
+  }
+  remove_ops(graph, dead);
+  return success();
+}
+
+}  // namespace aotc::passes

@@ -1,0 +1,81 @@
+#include "passes/rewrite.h"
+
+#include <algorithm>
+
+namespace aotc::passes {
+
+using graph::Graph;
+using graph::Op;
+using graph::Port;
+using graph::TensorId;
+
+namespace {
+
+bool shown_by(const std::vector<Port>& ports, TensorId id) {
+  return std::any_of(ports.begin(), ports.end(), [&](const Port& p) { return p.tensor == id; });
+}
+
+}  // namespace
+
+bool is_valid(const Graph& graph, const Op& op) {
+  Diagnostics ignored;
+  ops::OpView view{graph, op};
+  const ops::Operator& definition = ops::definition_of(op);
+  auto shapes = definition.infer(view, ignored);
+  if (!shapes || shapes->size() != op.results.size()) return false;
+  for (size_t i = 0; i < shapes->size(); ++i)
+    if ((*shapes)[i] != view.result(i).shape) return false;
+  return definition.verify(view, ignored).ok();
+}
+
+bool is_unary(const Op& op) {
+  if (op.results.size() != 1 || op.operands.empty() || !op.operands[0].valid()) return false;
+  return std::none_of(op.operands.begin() + 1, op.operands.end(),
+                      [](TensorId id) { return id.valid(); });
+}
+
+bool is_input(const Graph& graph, TensorId id) { return shown_by(graph.inputs, id); }
+bool is_output(const Graph& graph, TensorId id) { return shown_by(graph.outputs, id); }
+
+int sole_producer(const Graph& graph, const graph::UseDef& chains, TensorId id, int user) {
+  if (!id.valid() || is_output(graph, id)) return -1;
+  size_t at = static_cast<size_t>(id.value);
+  int producer = chains.definer[at];
+  if (producer < 0 || chains.users[at] != std::vector<int>{user}) return -1;
+  return graph.ops[static_cast<size_t>(producer)].results.size() == 1 ? producer : -1;
+}
+
+std::optional<std::string> attribute(const Op& op, std::string_view name) {
+  for (auto& [field, text] : op.attributes->print())
+    if (field == name) return text;
+  return std::nullopt;
+}
+
+std::shared_ptr<graph::AttributesBase> with_attribute(const graph::AttributesBase& attributes,
+                                                      std::string_view name,
+                                                      const std::string& text) {
+  std::shared_ptr<graph::AttributesBase> changed = attributes.clone();
+  return changed->parse(name, text) ? changed : nullptr;
+}
+
+bool replace_uses(Graph& graph, TensorId from, TensorId to) {
+  if (is_output(graph, from) && (is_input(graph, to) || is_output(graph, to) ||
+                                 graph.is_constant(to) || graph[to].is_variable))
+    return false;
+  for (Op& op : graph.ops) std::replace(op.operands.begin(), op.operands.end(), from, to);
+  for (Port& port : graph.outputs)
+    if (port.tensor == from) port.tensor = to;
+  return true;
+}
+
+void remove_ops(Graph& graph, const std::vector<bool>& dead) {
+  size_t kept = 0;
+  for (size_t i = 0; i < graph.ops.size(); ++i) {
+    if (dead[i]) continue;
+    if (kept != i) graph.ops[kept] = std::move(graph.ops[i]);
+    ++kept;
+  }
+  graph.ops.resize(kept);
+}
+
+}  // namespace aotc::passes

@@ -1,0 +1,12 @@
+// With PassOptions::strip_boundary_float, makes the model's interface quantised: an input that is
+// only quantised becomes the quantised tensor, an output that is only dequantised likewise. The one
+// thing to know: port names stay, so callers see the same fields with another type.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace aotc::passes {
+
+Status strip_boundary_float(graph::Graph& graph, const PassOptions& options, Diagnostics& diags);
+
+}  // namespace aotc::passes

@@ -1,0 +1,373 @@
+#include "plan/program.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "ops/operator.h"
+#include "support/text.h"
+
+namespace aotc::plan {
+
+namespace {
+
+using graph::Graph;
+using graph::TensorId;
+
+// Tensors that share bytes because one is a view of the other, as classes with one storage.
+class Aliases {
+ public:
+  explicit Aliases(size_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0); }
+  int find(int i) {
+    while (parent_[static_cast<size_t>(i)] != i) i = parent_[static_cast<size_t>(i)];
+    return i;
+  }
+  // The class of `b` joins that of `a`.
+  void join(int a, int b) { parent_[static_cast<size_t>(find(b))] = find(a); }
+
+ private:
+  std::vector<int> parent_;
+};
+
+class Planner {
+ public:
+  Planner(Graph graph, const PlanOptions& options, Diagnostics& diags)
+      : options_(options), diags_(diags), aliases_(graph.tensors.size()) {
+    program_.graph = std::move(graph);
+    program_.tensors.resize(program_.graph.tensors.size());
+    external_.resize(program_.graph.tensors.size());
+  }
+
+  Result<Program> run() {
+    bind_externals();
+    make_calls();
+    if (!place()) return kFailure;
+    bind_arguments();
+    return std::move(program_);
+  }
+
+ private:
+  const Graph& graph() const { return program_.graph; }
+  static size_t at(TensorId id) { return static_cast<size_t>(id.value); }
+  int class_of(TensorId id) { return aliases_.find(id.value); }
+  Storage& external_of(TensorId id) { return external_[static_cast<size_t>(class_of(id))]; }
+
+  // Inputs, constants and outputs get their storage first; views then join classes where at most
+  // one side has one. What cannot join is copied.
+  void bind_externals() {
+    for (size_t i = 0; i < graph().inputs.size(); ++i)
+      external_[at(graph().inputs[i].tensor)] = {StorageKind::kInput, static_cast<int>(i), 0};
+    for (size_t i = 0; i < graph().tensors.size(); ++i)
+      if (graph().tensors[i].constant) external_[i] = {StorageKind::kConstant, -1, 0};
+    for (size_t i = 0; i < graph().outputs.size(); ++i) {
+      Storage& s = external_[at(graph().outputs[i].tensor)];
+      if (s.kind == StorageKind::kNone) s = {StorageKind::kOutput, static_cast<int>(i), 0};
+    }
+    view_copied_.resize(graph().ops.size());
+    for (size_t i = 0; i < graph().ops.size(); ++i) {
+      const graph::Op& op = graph().ops[i];
+      if (!ops::definition_of(op).traits().view) continue;
+      Storage& from = external_of(op.operands[0]);
+      Storage& to = external_of(op.results[0]);
+      bool both = from.kind != StorageKind::kNone && to.kind != StorageKind::kNone;
+      view_copied_[i] = both;
+      if (both) continue;
+      Storage joined = from.kind != StorageKind::kNone ? from : to;
+      aliases_.join(op.operands[0].value, op.results[0].value);
+      external_of(op.operands[0]) = joined;
+    }
+  }
+
+  void make_calls() {
+    for (size_t i = 0; i < graph().ops.size(); ++i) {
+      const graph::Op& op = graph().ops[i];
+      bool view = ops::definition_of(op).traits().view;
+      if (view && !view_copied_[i]) continue;
+      ops::OpView op_view{graph(), op};
+      ops::Lowered lowered = view ? lower_copy(op_view)
+                                  : ops::definition_of(op).lower(op_view, options_.target);
+      add_call(static_cast<int>(i), op, std::move(lowered));
+    }
+    // Outputs whose tensor lives elsewhere: inputs, constants, or a tensor listed twice.
+    for (size_t i = 0; i < graph().outputs.size(); ++i) {
+      TensorId id = graph().outputs[i].tensor;
+      Storage s = external_of(id);
+      if (s.kind == StorageKind::kOutput && s.index == static_cast<int>(i)) continue;
+      add_output_copy(static_cast<int>(i), id);
+    }
+  }
+
+  static ops::Lowered lower_copy(const ops::OpView& op) {
+    ops::LoweringBuilder f(op, "copy");
+    tir::BufferPtr in = f.operand(0), out = f.result(0);
+    f.copy(out, 0, in, 0, in->elements);
+    return f.finish("copy");
+  }
+
+  void add_output_copy(int output, TensorId id) {
+    const graph::TensorType& type = graph()[id].type;
+    tir::FunctionBuilder f("copy");
+    tir::BufferPtr in = f.input("in", type.dtype, type.elements());
+    tir::BufferPtr out = f.output("out", type.dtype, type.elements());
+    f.copy(out, 0, in, 0, in->elements);
+    PendingCall pending;
+    pending.copy_from = id;
+    pending.copy_to_output = output;
+    ProgramCall call;
+    call.function = intern_function(f.finish());
+    call.schedule = "copy";
+    program_.calls.push_back(std::move(call));
+    pending_.push_back(std::move(pending));
+  }
+
+  struct PendingCall {
+    std::vector<ops::Arg> args;
+    std::vector<int> constants;  // program constant of each lowered constant
+    int scratch_alignment = 1;
+    std::optional<TensorId> copy_from;
+    int copy_to_output = -1;
+  };
+
+  void add_call(int op_index, const graph::Op& op, ops::Lowered lowered) {
+    ProgramCall call;
+    call.op_index = op_index;
+    call.scratch_bytes = lowered.scratch_bytes;
+    call.schedule = std::move(lowered.schedule);
+    call.results = op.results;
+    call.function = intern_function(lowered.function);
+    PendingCall pending;
+    pending.args = std::move(lowered.args);
+    pending.scratch_alignment = lowered.scratch_alignment;
+    for (ops::Constant& c : lowered.constants)
+      pending.constants.push_back(intern_constant(op_index, std::move(c)));
+    program_.calls.push_back(std::move(call));
+    pending_.push_back(std::move(pending));
+  }
+
+  int intern_function(const tir::FunctionPtr& function) {
+    uint64_t hash = tir::structural_hash(*function);
+    int call = static_cast<int>(program_.calls.size());
+    for (int index : functions_by_hash_[hash]) {
+      ProgramFunction& known = program_.functions[static_cast<size_t>(index)];
+      if (tir::structurally_equal(*known.body, *function)) {
+        known.calls.push_back(call);
+        return index;
+      }
+    }
+    int index = static_cast<int>(program_.functions.size());
+    program_.functions.push_back({function, {call}});
+    functions_by_hash_[hash].push_back(index);
+    return index;
+  }
+
+  int intern_constant(int op_index, ops::Constant constant) {
+    std::string_view view(reinterpret_cast<const char*>(constant.bytes.data()),
+                          constant.bytes.size());
+    uint64_t hash = stable_hash(view) ^ static_cast<uint64_t>(constant.dtype);
+    for (int index : constants_by_hash_[hash]) {
+      ops::Constant& known = program_.constants[static_cast<size_t>(index)].data;
+      if (known.dtype != constant.dtype || known.bytes != constant.bytes) continue;
+      known.alignment = std::max(known.alignment, constant.alignment);
+      return index;
+    }
+    int index = static_cast<int>(program_.constants.size());
+    std::string name = constant.name;
+    program_.constants.push_back({std::move(name), op_index, std::move(constant)});
+    constants_by_hash_[hash].push_back(index);
+    return index;
+  }
+
+  // First and last call that touches each arena class; then the packing problem.
+  Status place() {
+    int n_calls = static_cast<int>(program_.calls.size());
+    std::vector<int> first(graph().tensors.size(), n_calls), last(graph().tensors.size(), -1);
+    auto touch = [&](TensorId id, int call) {
+      if (!id.valid()) return;
+      auto c = static_cast<size_t>(class_of(id));
+      if (external_[c].kind != StorageKind::kNone) return;
+      first[c] = std::min(first[c], call);
+      last[c] = std::max(last[c], call);
+    };
+    for (int c = 0; c < n_calls; ++c) {
+      const ProgramCall& call = program_.calls[static_cast<size_t>(c)];
+      const PendingCall& pending = pending_[static_cast<size_t>(c)];
+      if (pending.copy_from) touch(*pending.copy_from, c);
+      if (call.op_index < 0) continue;
+      const graph::Op& op = graph().ops[static_cast<size_t>(call.op_index)];
+      for (const ops::Arg& arg : pending.args) {
+        if (arg.kind == ops::ArgKind::kOperand) touch(op.operands[static_cast<size_t>(arg.index)], c);
+        if (arg.kind == ops::ArgKind::kResult) touch(op.results[static_cast<size_t>(arg.index)], c);
+      }
+    }
+    return pack(first, last);
+  }
+
+  Status pack(const std::vector<int>& first, const std::vector<int>& last) {
+    struct Live {
+      int begin, end;
+    };
+    Problem problem;
+    std::vector<Live> live;
+    std::vector<int> item_of_class(first.size(), -1), item_of_call(program_.calls.size(), -1);
+    std::vector<int64_t> class_bytes(graph().tensors.size(), 0);
+    for (size_t i = 0; i < graph().tensors.size(); ++i) {
+      int64_t& bytes = class_bytes[static_cast<size_t>(aliases_.find(static_cast<int>(i)))];
+      bytes = std::max(bytes, graph().tensors[i].type.bytes());
+    }
+    for (size_t c = 0; c < first.size(); ++c) {
+      if (last[c] < 0) continue;
+      int64_t bytes = class_bytes[c];
+      // Word alignment lets kernels load words; small tensors need no more than their element.
+      int64_t align = std::max<int64_t>(size_of(graph().tensors[c].type.dtype), bytes >= 4 ? 4 : 1);
+      item_of_class[c] = problem.add(bytes, align, graph().tensors[c].name);
+      live.push_back({first[c], last[c]});
+    }
+    for (size_t c = 0; c < program_.calls.size(); ++c) {
+      if (program_.calls[c].scratch_bytes == 0) continue;
+      item_of_call[c] = problem.add(program_.calls[c].scratch_bytes, pending_[c].scratch_alignment,
+                                    fmt::format("scratch of call {}", c));
+      live.push_back({static_cast<int>(c), static_cast<int>(c)});
+    }
+    program_.live_bytes.assign(program_.calls.size(), 0);
+    for (size_t i = 0; i < live.size(); ++i) {
+      for (int c = live[i].begin; c <= live[i].end; ++c)
+        program_.live_bytes[static_cast<size_t>(c)] += problem.items[i].size;
+      for (size_t j = i + 1; j < live.size(); ++j)
+        if (live[i].begin <= live[j].end && live[j].begin <= live[i].end)
+          problem.separate(static_cast<int32_t>(i), static_cast<int32_t>(j));
+    }
+    for (int64_t bytes : program_.live_bytes)
+      problem.lower_bound = std::max(problem.lower_bound, bytes);
+    Solution solution = solve(problem);
+    std::string wrong = solution.ok() ? check(problem, solution) : solution.error;
+    Location where;
+    where.file = graph().source_file;
+    if (!wrong.empty()) {
+      diags_.error(where, "plan-invalid", "memory planning failed: " + wrong);
+      return kFailure;
+    }
+    if (solution.height > INT32_MAX) {
+      diags_.error(where, "arena-too-large",
+                   fmt::format("the model needs an arena of {} bytes, more than 2 GiB",
+                               solution.height));
+      return kFailure;
+    }
+    program_.arena_bytes = solution.height;
+    program_.arena_lower_bound = solution.lower_bound;
+    program_.arena_proven_optimal = solution.proven_optimal;
+    program_.arena_method = std::string(method_name(solution.method));
+    for (size_t c = 0; c < first.size(); ++c)
+      if (item_of_class[c] >= 0)
+        external_[c] = {StorageKind::kArena, static_cast<int>(c),
+                        solution.offsets[static_cast<size_t>(item_of_class[c])]};
+    for (size_t c = 0; c < program_.calls.size(); ++c)
+      if (item_of_call[c] >= 0)
+        program_.calls[c].scratch_offset = solution.offsets[static_cast<size_t>(item_of_call[c])];
+    return success();
+  }
+
+  void bind_arguments() {
+    for (size_t i = 0; i < graph().tensors.size(); ++i)
+      program_.tensors[i] = external_[static_cast<size_t>(aliases_.find(static_cast<int>(i)))];
+    for (size_t c = 0; c < program_.calls.size(); ++c) {
+      ProgramCall& call = program_.calls[c];
+      const PendingCall& pending = pending_[c];
+      const auto& params = program_.functions[static_cast<size_t>(call.function)].body->params;
+      if (pending.copy_from) {
+        call.arguments = {{storage_of_operand(*pending.copy_from, call), params[0]->dtype},
+                          {{StorageKind::kOutput, pending.copy_to_output, 0}, params[1]->dtype}};
+        continue;
+      }
+      for (size_t a = 0; a < pending.args.size(); ++a)
+        call.arguments.push_back({storage_of(call, pending, pending.args[a]), params[a]->dtype});
+    }
+  }
+
+  Storage storage_of(ProgramCall& call, const PendingCall& pending, const ops::Arg& arg) {
+    const graph::Op& op = graph().ops[static_cast<size_t>(call.op_index)];
+    auto index = static_cast<size_t>(arg.index);
+    switch (arg.kind) {
+      case ops::ArgKind::kOperand: return storage_of_operand(op.operands[index], call);
+      case ops::ArgKind::kResult: return program_.tensors[at(op.results[index])];
+      case ops::ArgKind::kConstant: return {StorageKind::kConstant, pending.constants[index], 0};
+      case ops::ArgKind::kScratch: return {StorageKind::kArena, -1, call.scratch_offset};
+    }
+    return {};
+  }
+
+  // Constants that a call reads as they are (views or outputs of constants) become tables here.
+  Storage storage_of_operand(TensorId id, const ProgramCall& call) {
+    Storage s = program_.tensors[at(id)];
+    if (s.kind != StorageKind::kConstant) return s;
+    const graph::Tensor& t = graph().tensors[static_cast<size_t>(constant_root(id))];
+    ops::Constant c{"data", t.type.dtype, {t.constant->bytes.begin(), t.constant->bytes.end()}, 4};
+    return {StorageKind::kConstant, intern_constant(call.op_index, std::move(c)), 0};
+  }
+
+  int constant_root(TensorId id) {
+    int c = class_of(id);
+    for (size_t i = 0; i < graph().tensors.size(); ++i)
+      if (graph().tensors[i].constant && aliases_.find(static_cast<int>(i)) == c)
+        return static_cast<int>(i);
+    return id.value;
+  }
+
+  const PlanOptions& options_;
+  Diagnostics& diags_;
+  Program program_;
+  Aliases aliases_;
+  std::vector<Storage> external_;  // by class root
+  std::vector<bool> view_copied_;
+  std::vector<PendingCall> pending_;
+  std::unordered_map<uint64_t, std::vector<int>> functions_by_hash_;
+  std::unordered_map<uint64_t, std::vector<int>> constants_by_hash_;
+};
+
+}  // namespace
+
+Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Diagnostics& diags) {
+  return Planner(std::move(graph), options, diags).run();
+}
+
+Result<std::vector<std::vector<uint8_t>>> run_program(
+    const Program& program, const std::vector<std::vector<uint8_t>>& inputs, Diagnostics& diags,
+    const std::function<void(int, int, std::span<const uint8_t>)>& on_result) {
+  std::vector<uint8_t> arena(static_cast<size_t>(program.arena_bytes), 0xA5);
+  std::vector<std::vector<uint8_t>> in = inputs;
+  std::vector<std::vector<uint8_t>> out;
+  for (const graph::Port& port : program.graph.outputs)
+    out.emplace_back(static_cast<size_t>(program.graph[port.tensor].type.bytes()), 0x5A);
+  auto memory_of = [&](const Storage& s) -> uint8_t* {
+    switch (s.kind) {
+      case StorageKind::kArena: return arena.data() + s.offset;
+      case StorageKind::kInput: return in[static_cast<size_t>(s.index)].data();
+      case StorageKind::kOutput: return out[static_cast<size_t>(s.index)].data();
+      case StorageKind::kConstant:
+        return const_cast<uint8_t*>(
+            program.constants[static_cast<size_t>(s.index)].data.bytes.data());
+      case StorageKind::kNone: return nullptr;
+    }
+    return nullptr;
+  };
+  for (size_t c = 0; c < program.calls.size(); ++c) {
+    const ProgramCall& call = program.calls[c];
+    const tir::Function& f = *program.functions[static_cast<size_t>(call.function)].body;
+    std::vector<tir::Memory> memory;
+    for (size_t a = 0; a < call.arguments.size(); ++a)
+      memory.push_back({memory_of(call.arguments[a].storage),
+                        f.params[a]->elements * size_of(f.params[a]->dtype)});
+    if (!tir::interpret(f, memory, diags)) return kFailure;
+    if (!on_result) continue;
+    for (size_t r = 0; r < call.results.size(); ++r) {
+      const Storage& s = program.tensors[static_cast<size_t>(call.results[r].value)];
+      on_result(static_cast<int>(c), static_cast<int>(r),
+                {memory_of(s), static_cast<size_t>(program.graph[call.results[r]].type.bytes())});
+    }
+  }
+  return out;
+}
+
+}  // namespace aotc::plan

@@ -1,0 +1,88 @@
+// A program: the graph with everything decided that the C printer needs. Every operator is lowered,
+// every tensor has a place, every call its arguments. Built by `plan_program`, printed by codegen,
+// run on the host by `run_program` (the TIR interpreter over one arena, the second opinion).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "ops/lowering.h"
+#include "plan/packing.h"
+
+namespace aotc::plan {
+
+enum class StorageKind : uint8_t {
+  kNone,      // nobody needs it
+  kArena,     // at `offset` in the arena; tensors of equal `index` are one buffer, -1 is scratch
+  kInput,     // the caller's buffer of graph input `index`
+  kOutput,    // the caller's buffer of graph output `index`
+  kConstant,  // constant `index` of the program
+};
+
+struct Storage {
+  StorageKind kind = StorageKind::kNone;
+  int index = -1;
+  int64_t offset = 0;  // bytes from the arena's start
+  bool operator==(const Storage&) const = default;
+};
+
+// A table in flash. Equal tables are stored once.
+struct ProgramConstant {
+  std::string name;     // hint for the C name
+  int op_index = -1;    // first operator that uses it, in the graph's order; -1: graph output
+  ops::Constant data;
+};
+
+struct CallArgument {
+  Storage storage;
+  DType dtype = DType::kI8;
+};
+
+// One call of the run function.
+struct ProgramCall {
+  int op_index = -1;  // into graph.ops; -1: a copy the plan added
+  int function = -1;  // into functions
+  std::vector<CallArgument> arguments;  // one per parameter
+  int64_t scratch_offset = -1;
+  int64_t scratch_bytes = 0;
+  std::string schedule;
+  std::vector<graph::TensorId> results;
+};
+
+struct ProgramFunction {
+  tir::FunctionPtr body;
+  std::vector<int> calls;  // indices of the calls that share it
+};
+
+struct Program {
+  graph::Graph graph;
+  std::vector<Storage> tensors;  // by tensor id
+  std::vector<ProgramConstant> constants;
+  std::vector<ProgramFunction> functions;
+  std::vector<ProgramCall> calls;
+  int64_t arena_bytes = 0;
+  int64_t arena_lower_bound = 0;
+  bool arena_proven_optimal = false;
+  std::string arena_method;
+  std::vector<int64_t> live_bytes;  // per call: arena bytes in use
+  static constexpr int64_t kArenaAlignment = 16;
+};
+
+struct PlanOptions {
+  ops::TargetInfo target;
+};
+
+// Lowers, shares equal functions and constants, places tensors and scratch. The graph must have
+// passed ops::verify_graph. Reports [arena-too-large] and internal errors of the packer.
+Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Diagnostics& diags);
+
+// Runs the program in the TIR interpreter over one arena filled with garbage. `inputs` in graph
+// order. `on_result` (if any) sees every call's results as they are written.
+Result<std::vector<std::vector<uint8_t>>> run_program(
+    const Program& program, const std::vector<std::vector<uint8_t>>& inputs, Diagnostics& diags,
+    const std::function<void(int call, int result, std::span<const uint8_t>)>& on_result = nullptr);
+
+}  // namespace aotc::plan

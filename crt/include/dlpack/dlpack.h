@@ -1,0 +1,62 @@
+/*
+ * The tensor types of DLPack that the C runtime's interface mentions, and no others.
+ *
+ * The layout of DLDevice, DLDataType and DLTensor is DLPack's, so a program that has the whole of
+ * DLPack may put its header first on the include path instead of this one.
+ */
+#ifndef DLPACK_DLPACK_H_
+#define DLPACK_DLPACK_H_
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Kind of memory. A microcontroller has kDLCPU; kDLExtDev stands for an accelerator of its own. */
+typedef enum { kDLCPU = 1, kDLExtDev = 12 } DLDeviceType;
+
+/* One memory: the kind, and which one of that kind, from 0. */
+typedef struct {
+    DLDeviceType device_type;
+    int32_t device_id;
+} DLDevice;
+
+/* Meaning of the bits of an element. */
+typedef enum {
+    kDLInt = 0,
+    kDLUInt = 1,
+    kDLFloat = 2,
+    kDLOpaqueHandle = 3,
+    kDLBfloat = 4,
+    kDLComplex = 5,
+    kDLBool = 6
+} DLDataTypeCode;
+
+/* Element type: int8 is {kDLInt, 8, 1}. lanes is above 1 for vector elements only. */
+typedef struct {
+    uint8_t code;
+    uint8_t bits;
+    uint16_t lanes;
+} DLDataType;
+
+/*
+ * A view of elements that somebody else owns. shape and strides have ndim entries and count
+ * elements, not bytes; strides == NULL means row-major without gaps. The first element is
+ * byte_offset bytes after data.
+ */
+typedef struct {
+    void *data;
+    DLDevice device;
+    int32_t ndim;
+    DLDataType dtype;
+    int64_t *shape;
+    int64_t *strides;
+    uint64_t byte_offset;
+} DLTensor;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DLPACK_DLPACK_H_ */

@@ -1,0 +1,62 @@
+/*
+ * A memory manager for blocks that are freed in any order, over a pool that the caller owns.
+ *
+ * The pool holds everything: the manager, two bytes for each page, and the pages. A block is a run
+ * of whole pages, the first run that is long enough; a freed run joins its free neighbours. Both
+ * calls walk the runs, so their time grows with the number of blocks. Not safe to share between
+ * threads or with an interrupt.
+ */
+#ifndef TVM_RUNTIME_CRT_PAGE_ALLOCATOR_H_
+#define TVM_RUNTIME_CRT_PAGE_ALLOCATOR_H_
+
+#include <dlpack/dlpack.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tvm/runtime/crt/crt_config.h>
+#include <tvm/runtime/crt/error_codes.h>
+
+/* Most pages that one pool may have. */
+#define TVM_CRT_PAGE_ALLOCATOR_MAX_PAGES 32767u
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct MemoryManagerInterface MemoryManagerInterface;
+
+/*
+ * A memory manager. The device is not looked at: one manager manages one memory. A call that
+ * returns an error has changed nothing.
+ */
+struct MemoryManagerInterface {
+    /*
+     * Stores in *out_ptr the address of a new block of num_bytes bytes (0 counts as 1), aligned to
+     * TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES; NULL on error, kTvmErrorPlatformNoMemory if no free run
+     * is long enough.
+     */
+    tvm_crt_error_t (*Allocate)(MemoryManagerInterface *manager, size_t num_bytes, DLDevice device,
+                                void **out_ptr);
+    /*
+     * Frees a block; kTvmErrorPlatformStackAllocBadFree if ptr is not the address of a live one.
+     * Both calls: kTvmErrorPlatformCheckFailure if the page table was overwritten.
+     */
+    tvm_crt_error_t (*Free)(MemoryManagerInterface *manager, void *ptr, DLDevice device);
+    /* Blocks that are live now; after all were freed, what remains is leaked. */
+    int vleak_size;
+};
+
+/*
+ * Makes a manager inside the size_bytes bytes at pool and stores its address, which is valid as
+ * long as the pool. Pages are 1 << page_size_log2 bytes, at least
+ * TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES. kTvmErrorPlatformNoMemory if not one page fits,
+ * kTvmErrorPlatformCheckFailure for a NULL argument, a page size out of bounds, or more than
+ * TVM_CRT_PAGE_ALLOCATOR_MAX_PAGES pages.
+ */
+tvm_crt_error_t PageMemoryManagerCreate(MemoryManagerInterface **manager, uint8_t *pool,
+                                        size_t size_bytes, size_t page_size_log2);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TVM_RUNTIME_CRT_PAGE_ALLOCATOR_H_ */

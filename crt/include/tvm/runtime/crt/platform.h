@@ -1,0 +1,66 @@
+/*
+ * The hooks through which the C runtime reaches the board. Porting is defining them.
+ *
+ * A hook must be defined only if something that is linked calls it. The runtime has ready
+ * definitions of TVMPlatformInitialize and TVMPlatformMemory* (src/platform_stack.c) and of
+ * TVMPlatformAbort (src/platform_abort.c), each in a file of its own: in a static library a
+ * definition in the application takes its place. Not one of them is called from an interrupt.
+ */
+#ifndef TVM_RUNTIME_CRT_PLATFORM_H_
+#define TVM_RUNTIME_CRT_PLATFORM_H_
+
+#include <dlpack/dlpack.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tvm/runtime/crt/error_codes.h>
+
+#if defined(__GNUC__)
+#define TVM_CRT_NORETURN __attribute__((noreturn))
+#else
+#define TVM_CRT_NORETURN
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Prepares memory and devices; a second call changes nothing. */
+tvm_crt_error_t TVMPlatformInitialize(void);
+
+/* Stops the program because of error; must not return. The ready definition loops for ever. */
+void TVMPlatformAbort(tvm_crt_error_t error) TVM_CRT_NORETURN;
+
+/*
+ * Stores in *out_ptr the address of num_bytes bytes of device's memory, aligned for the model
+ * (TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES). kTvmErrorPlatformNoMemory when there are not as many.
+ */
+tvm_crt_error_t TVMPlatformMemoryAllocate(size_t num_bytes, DLDevice device, void **out_ptr);
+
+/* Gives back what TVMPlatformMemoryAllocate stored for the same device. */
+tvm_crt_error_t TVMPlatformMemoryFree(void *ptr, DLDevice device);
+
+/* Begins a time measurement; kTvmErrorPlatformTimerBadState if one is under way. */
+tvm_crt_error_t TVMPlatformTimerStart(void);
+
+/* Ends it and stores the seconds since; kTvmErrorPlatformTimerBadState if none was under way. */
+tvm_crt_error_t TVMPlatformTimerStop(double *elapsed_time_seconds);
+
+/* Called right before and after a timed run, for instance to hold other tasks. */
+tvm_crt_error_t TVMPlatformBeforeMeasurement(void);
+tvm_crt_error_t TVMPlatformAfterMeasurement(void);
+
+/* Fills buffer with random bytes. There is no ready definition: what looks random but is not
+ * would go unnoticed. */
+tvm_crt_error_t TVMPlatformGenerateRandom(uint8_t *buffer, size_t num_bytes);
+
+/* Formats as vsnprintf does: writes at most out_buf_size_bytes bytes, the zero included, and
+ * returns the length that the whole text has. */
+size_t TVMPlatformFormatMessage(char *out_buf, size_t out_buf_size_bytes, const char *fmt,
+                                va_list args);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TVM_RUNTIME_CRT_PLATFORM_H_ */

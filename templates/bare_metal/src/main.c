@@ -1,0 +1,422 @@
+/* The firmware around the model. Without arguments it is a demo: it runs the stored samples and
+ * prints predictions and figures. `verify IN OUT` reads inputs from a file and writes every
+ * result of every operator to another, with the figures, for comparison with a reference.
+ *
+ * Both files are little endian and are streamed record by record; the formats are described at
+ * the functions that read and write them. */
+#include <string.h>
+
+#include "harness.h"
+
+#define INPUT_MAGIC 0x43544F41u
+#define OUTPUT_MAGIC 0x52544F41u
+#define RECORD_OUTPUT 0xFFFFFFFEu
+#define RECORD_TIMING 0xFFFFFFFDu
+#define RECORD_SUMMARY 0xFFFFFFFFu
+
+#define EXIT_DONE 0
+#define EXIT_MODEL_FAILED 1
+#define EXIT_USAGE 2
+#define EXIT_FILE 4
+
+/* Both guards are multiples of the alignment, so that they touch the arena on both sides. */
+#define GUARD_BYTES ((64u + (MODEL_ARENA_ALIGN) - 1u) / (MODEL_ARENA_ALIGN) * (MODEL_ARENA_ALIGN))
+
+/* Only a float keeps the half of 3/2; only a signed integer has a -1 below 0. */
+#define ELEMENT_KIND(c_type)                                                                       \
+    ((double)((c_type)3 / (c_type)2) > 1.0 ? ELEMENT_FLOAT                                         \
+     : (double)(c_type)-1 < 0.0            ? ELEMENT_SIGNED                                        \
+                                           : ELEMENT_UNSIGNED)
+
+#define DECLARE_BUFFER(field, c_type, elements, scale, zero_point)                                 \
+    c_type field[elements] __attribute__((aligned(16)));
+#define DESCRIBE_INPUT(field, c_type, count, scale, zero_point)                                    \
+    {#field, input_data.field,           (uint32_t)(count), (uint32_t)sizeof input_data.field,     \
+     (float)(scale), (int32_t)(zero_point), ELEMENT_KIND(c_type)},
+#define DESCRIBE_OUTPUT(field, c_type, count, scale, zero_point)                                   \
+    {#field, output_data.field,          (uint32_t)(count), (uint32_t)sizeof output_data.field,    \
+     (float)(scale), (int32_t)(zero_point), ELEMENT_KIND(c_type)},
+#define POINT_TO_INPUT(field, c_type, elements, scale, zero_point) input_data.field,
+#define POINT_TO_OUTPUT(field, c_type, elements, scale, zero_point) output_data.field,
+
+static struct {
+    MODEL_FOR_EACH_INPUT(DECLARE_BUFFER)
+} input_data;
+static struct {
+    MODEL_FOR_EACH_OUTPUT(DECLARE_BUFFER)
+} output_data;
+static const struct tensor input_tensors[] = {MODEL_FOR_EACH_INPUT(DESCRIBE_INPUT)};
+static const struct tensor output_tensors[] = {MODEL_FOR_EACH_OUTPUT(DESCRIBE_OUTPUT)};
+static const model_inputs inputs = {MODEL_FOR_EACH_INPUT(POINT_TO_INPUT)};
+static const model_outputs outputs = {MODEL_FOR_EACH_OUTPUT(POINT_TO_OUTPUT)};
+
+static uint8_t arena_with_guards[GUARD_BYTES + MODEL_ARENA_SIZE + GUARD_BYTES]
+    __attribute__((aligned(MODEL_ARENA_ALIGN), section(".bss.arena")));
+#define ARENA (arena_with_guards + GUARD_BYTES)
+
+static uint8_t guard_byte(uint32_t i)
+{
+    return (uint8_t)(0xA5u ^ (i * 29u));
+}
+
+/* Nothing an earlier run left in the arena may help the next one. */
+static void prepare_arena(void)
+{
+    uint32_t noise = 0x2545F491u;
+    uint8_t *at;
+    uint32_t i;
+    for (i = 0; i < GUARD_BYTES; ++i) {
+        arena_with_guards[i] = guard_byte(i);
+        ARENA[MODEL_ARENA_SIZE + i] = guard_byte(i);
+    }
+    for (at = ARENA; at != ARENA + MODEL_ARENA_SIZE; ++at) {
+        noise = noise * 1664525u + 1013904223u;
+        *at = (uint8_t)(noise >> 24);
+    }
+}
+
+static int guards_intact(void)
+{
+    uint32_t i;
+    for (i = 0; i < GUARD_BYTES; ++i) {
+        if (arena_with_guards[i] != guard_byte(i) ||
+            ARENA[MODEL_ARENA_SIZE + i] != guard_byte(i)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* --- Measuring ------------------------------------------------------------------------------ */
+
+struct figures {
+    int32_t status;
+    uint32_t stack_bytes;
+    int guards;
+    uint64_t length;
+};
+
+/* Out of line, so that the empty run and the model are called by the same instructions. */
+static __attribute__((noinline)) uint64_t time_run(model_run_function run, int32_t *status)
+{
+    platform_clock_restart();
+    *status = run(&inputs, &outputs, ARENA);
+    return platform_clock_elapsed();
+}
+
+/* Length of one run, from the first instruction of the run function to its return. */
+static uint64_t measure_run(int32_t *status)
+{
+    int32_t ignored;
+    uint64_t empty = time_run(platform_empty_run, &ignored);
+    uint64_t full;
+    /* The first time is a warm-up, for machines that have caches. */
+    empty = time_run(platform_empty_run, &ignored);
+    full = time_run(model_run, status) + platform_empty_run_length;
+    return full > empty ? full - empty : 0u;
+}
+
+/* Stack first, on its own: a clock may need interrupts, which would use the same stack. */
+static void measure_model(struct figures *result)
+{
+    prepare_arena();
+    result->stack_bytes =
+        platform_stack_of(model_run, &inputs, &outputs, ARENA, &result->status);
+    result->guards = result->guards && guards_intact();
+    result->length = 0;
+    if (result->status == 0) {
+        prepare_arena();
+        result->length = measure_run(&result->status);
+        result->guards = result->guards && guards_intact();
+    }
+}
+
+#if AOTC_VERIFY
+
+static struct {
+    int timing;           /* add up operator times */
+    int recording;        /* write records to `file` */
+    int failed;           /* a write failed: the rest is not written */
+    uint32_t sample;
+    intptr_t file;
+    uint64_t hook_length; /* what two hook calls in a row see as time between them */
+    uint64_t ticks[MODEL_OP_COUNT];
+} trace;
+
+/* {u32 sample, u32 op, u32 result, u32 bytes}, then the bytes. */
+static void write_record(uint32_t op, uint32_t result, const void *data, uint32_t bytes)
+{
+    uint32_t head[4];
+    head[0] = trace.sample;
+    head[1] = op;
+    head[2] = result;
+    head[3] = bytes;
+    if (!trace.failed && (platform_write(trace.file, head, (uint32_t)sizeof head) != 0 ||
+                          (bytes != 0u && platform_write(trace.file, data, bytes) != 0))) {
+        trace.failed = 1;
+    }
+}
+
+/* The clock stands still in here: it is read first and restarted last. */
+__attribute__((noinline)) void model_trace(int32_t op, int32_t result, const void *data,
+                                           uint32_t bytes)
+{
+    if (trace.timing) {
+        const uint64_t elapsed = platform_clock_elapsed();
+        if (op >= 0 && op < MODEL_OP_COUNT && elapsed > trace.hook_length) {
+            trace.ticks[op] += elapsed - trace.hook_length;
+        }
+    }
+    if (trace.recording) { write_record((uint32_t)op, (uint32_t)result, data, bytes); }
+    if (trace.timing) { platform_clock_restart(); }
+}
+
+static void start_op_timing(void)
+{
+    memset(&trace, 0, sizeof trace);
+    trace.timing = 1;
+    platform_clock_restart();
+    model_trace(0, 0, ARENA, 1u);
+    model_trace(0, 0, ARENA, 1u);
+    (void)platform_clock_elapsed();
+    trace.hook_length = trace.ticks[0] / 2u;
+    trace.ticks[0] = 0;
+}
+
+/* Reading the clock at the end stops it: it must not interrupt what follows. */
+static int32_t run_traced(void)
+{
+    int32_t status;
+    platform_clock_restart();
+    status = model_run_traced(&inputs, &outputs, ARENA);
+    (void)platform_clock_elapsed();
+    return status;
+}
+
+#endif
+
+/* --- Demo ----------------------------------------------------------------------------------- */
+
+static void load_sample(uint32_t index)
+{
+    const uint8_t *from = sample_bytes;
+    uint32_t total = 0;
+    uint32_t i;
+    for (i = 0; i < MODEL_INPUT_COUNT; ++i) { total += input_tensors[i].bytes; }
+    from += index * total;
+    for (i = 0; i < MODEL_INPUT_COUNT; ++i) {
+        const struct tensor *t = &input_tensors[i];
+        const uint32_t offset = (uint32_t)(from - sample_bytes);
+        if (sample_count == 0u || offset > sample_bytes_size ||
+            sample_bytes_size - offset < t->bytes) {
+            memset(t->data, 0, t->bytes);
+        } else {
+            memcpy(t->data, from, t->bytes);
+        }
+        from += t->bytes;
+    }
+}
+
+static int fail_run(int32_t status)
+{
+    print_text("the model returned status ");
+    print_i64(status);
+    print_text("\n@aotc status=");
+    print_i64(status);
+    print_text("\n");
+    return EXIT_MODEL_FAILED;
+}
+
+/* Operator times of the sample that is loaded. */
+static void print_op_times(void)
+{
+#if AOTC_VERIFY
+    uint32_t op;
+    prepare_arena();
+    start_op_timing();
+    if (run_traced() != 0) { return; }
+    for (op = 0; op < MODEL_OP_COUNT; ++op) {
+        print_text("@aotc");
+        print_pair("op", op);
+        print_text(" op_");
+        print_text(platform_clock_unit());
+        print_text("=");
+        print_u64(trace.ticks[op]);
+        print_text("\n");
+    }
+#endif
+}
+
+static void print_figures(const struct figures *figures)
+{
+    print_text("one inference: ");
+    print_u64(figures->length);
+    print_text(" ");
+    print_text(platform_clock_unit());
+    print_text(", arena ");
+    print_u64(MODEL_ARENA_SIZE);
+    print_text(" bytes, stack ");
+    print_u64(figures->stack_bytes);
+    print_text(figures->guards ? " bytes\n" : " bytes; IT WROTE OUTSIDE OF ITS ARENA\n");
+    print_text("@aotc");
+    print_pair(platform_clock_unit(), figures->length);
+    print_pair("arena_bytes", MODEL_ARENA_SIZE);
+    print_pair("stack_bytes", figures->stack_bytes);
+    print_pair("guard_ok", figures->guards ? 1u : 0u);
+    print_text(" status=0\n");
+}
+
+static int demo(void)
+{
+    struct figures figures = {0, 0, 1, 0};
+    const uint32_t count = sample_count != 0u ? sample_count : 1u;
+    uint32_t sample;
+    uint32_t i;
+    print_text(MODEL_NAME " on ");
+    print_text(platform_board());
+    print_text(sample_count != 0u ? "\n" : ": no samples stored, the input is all zero bytes\n");
+    print_text("@aotc model=" MODEL_NAME " board=");
+    print_text(platform_board());
+    print_pair("samples", sample_count);
+    print_text("\n");
+    for (sample = 0; sample < count; ++sample) {
+        int32_t status;
+        load_sample(sample);
+        prepare_arena();
+        status = model_run(&inputs, &outputs, ARENA);
+        if (status != 0) { return fail_run(status); }
+        figures.guards = figures.guards && guards_intact();
+        for (i = 0; i < MODEL_OUTPUT_COUNT; ++i) { print_output(sample, &output_tensors[i]); }
+    }
+    load_sample(0);
+    measure_model(&figures);
+    if (figures.status != 0) { return fail_run(figures.status); }
+    print_figures(&figures);
+    print_op_times();
+    return figures.guards ? EXIT_DONE : EXIT_MODEL_FAILED;
+}
+
+/* --- Verify --------------------------------------------------------------------------------- */
+
+#if AOTC_VERIFY
+
+static int fail_file(const char *what, const char *path)
+{
+    print_text(what);
+    print_text(" '");
+    print_text(path);
+    print_text("'\n@aotc error=file\n");
+    return EXIT_FILE;
+}
+
+static void store_u32(uint8_t *to, uint32_t value)
+{
+    memcpy(to, &value, sizeof value);
+}
+
+static int read_sample(intptr_t file)
+{
+    uint32_t i;
+    for (i = 0; i < MODEL_INPUT_COUNT; ++i) {
+        if (platform_read(file, input_tensors[i].data, input_tensors[i].bytes) != 0) { return -1; }
+    }
+    return 0;
+}
+
+static void write_outputs(void)
+{
+    uint32_t i;
+    for (i = 0; i < MODEL_OUTPUT_COUNT; ++i) {
+        write_record(RECORD_OUTPUT, i, output_tensors[i].data, output_tensors[i].bytes);
+    }
+}
+
+/* Sample 0 is also the one that is measured, while its inputs are in their buffers. */
+static int verify_samples(intptr_t in, uint32_t samples, struct figures *figures)
+{
+    uint32_t sample;
+    for (sample = 0; sample < samples; ++sample) {
+        int32_t status;
+        if (read_sample(in) != 0) { return -1; }
+        trace.sample = sample;
+        trace.timing = sample == 0u;
+        prepare_arena();
+        trace.recording = 1;
+        status = run_traced();
+        trace.recording = 0;
+        trace.timing = 0;
+        figures->guards = figures->guards && guards_intact();
+        if (status == 0) {
+            write_outputs();
+            if (sample == 0u) { measure_model(figures); }
+        } else {
+            figures->status = status;
+        }
+        if (figures->status != 0) { break; }
+    }
+    return 0;
+}
+
+/* Operator times of sample 0, then {i32 status, u32 stack, u32 guards, u32 0, u64 length}. */
+static void write_figures(uint32_t samples, const struct figures *figures)
+{
+    uint8_t summary[24];
+    uint32_t op;
+    trace.sample = 0;
+    for (op = 0; op < MODEL_OP_COUNT; ++op) {
+        write_record(RECORD_TIMING, op, &trace.ticks[op], (uint32_t)sizeof trace.ticks[op]);
+    }
+    store_u32(summary, (uint32_t)figures->status);
+    store_u32(summary + 4, figures->stack_bytes);
+    store_u32(summary + 8, figures->guards ? 1u : 0u);
+    store_u32(summary + 12, 0u);
+    memcpy(summary + 16, &figures->length, sizeof figures->length);
+    trace.sample = samples;
+    write_record(RECORD_SUMMARY, 0u, summary, (uint32_t)sizeof summary);
+}
+
+/* IN: u32 magic, u32 samples, then for each sample the bytes of every input in order.
+ * OUT: u32 magic, then records. */
+static int verify(const char *in_path, const char *out_path)
+{
+    const uint32_t magic = OUTPUT_MAGIC;
+    struct figures figures = {0, 0, 1, 0};
+    uint32_t head[2];
+    const intptr_t in = platform_open(in_path, PLATFORM_READ);
+    if (in < 0) { return fail_file("cannot open", in_path); }
+    if (platform_read(in, head, (uint32_t)sizeof head) != 0 || head[0] != INPUT_MAGIC) {
+        return fail_file("not a file of inputs:", in_path);
+    }
+    start_op_timing();
+    trace.file = platform_open(out_path, PLATFORM_WRITE);
+    if (trace.file < 0) { return fail_file("cannot create", out_path); }
+    trace.failed = platform_write(trace.file, &magic, (uint32_t)sizeof magic) != 0;
+    if (verify_samples(in, head[1], &figures) != 0) {
+        return fail_file("ends before the samples that it promises:", in_path);
+    }
+    write_figures(head[1], &figures);
+    if (platform_close(trace.file) != 0 || trace.failed) {
+        return fail_file("cannot write", out_path);
+    }
+    return EXIT_DONE;
+}
+
+#else
+
+static int verify(const char *in_path, const char *out_path)
+{
+    (void)in_path;
+    (void)out_path;
+    print_text("built with AOTC_VERIFY off: configure with -DAOTC_VERIFY=ON\n@aotc error=usage\n");
+    return EXIT_USAGE;
+}
+
+#endif
+
+int harness_main(int argc, char **argv)
+{
+    if (argc <= 1) { return demo(); }
+    if (argc == 4 && strcmp(argv[1], "verify") == 0) { return verify(argv[2], argv[3]); }
+    print_text("usage: no arguments, or: verify IN OUT\n@aotc error=usage\n");
+    return EXIT_USAGE;
+}

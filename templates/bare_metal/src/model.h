@@ -1,0 +1,35 @@
+/* Binds the harness to the model: every other source file says `model_...` and `MODEL_...`.
+ *
+ * The model is compiled twice: as it is (what an application would link, and what is measured),
+ * and, unless AOTC_VERIFY is off, a second time with its trace hook on and its run function
+ * renamed, so that tracing costs the measured code nothing. */
+#ifndef MODEL_H
+#define MODEL_H
+
+#if AOTC_VERIFY
+#define @macro_prefix@_TRACE
+#endif
+#include "@prefix@.h"
+
+#define MODEL_NAME "@prefix@"
+#define MODEL_ARENA_SIZE @macro_prefix@_ARENA_SIZE
+#define MODEL_ARENA_ALIGN @macro_prefix@_ARENA_ALIGN
+#define MODEL_INPUT_COUNT @macro_prefix@_INPUT_COUNT
+#define MODEL_OUTPUT_COUNT @macro_prefix@_OUTPUT_COUNT
+#define MODEL_OP_COUNT @macro_prefix@_OP_COUNT
+#define MODEL_FOR_EACH_INPUT(X) @macro_prefix@_FOR_EACH_INPUT(X)
+#define MODEL_FOR_EACH_OUTPUT(X) @macro_prefix@_FOR_EACH_OUTPUT(X)
+
+typedef struct @prefix@_inputs model_inputs;
+typedef struct @prefix@_outputs model_outputs;
+typedef int32_t (*model_run_function)(const model_inputs *, const model_outputs *, void *);
+
+#define model_run @prefix@_run
+#define model_run_traced @prefix@_run_traced
+#define model_trace @prefix@_trace
+
+#if AOTC_VERIFY
+int32_t model_run_traced(const model_inputs *inputs, const model_outputs *outputs, void *arena);
+#endif
+
+#endif

@@ -1,0 +1,234 @@
+/* The platform of a board without an operating system: console on a UART, files and exit codes
+ * through semihosting, and the stack that board.ld reserves. What differs between processors is
+ * behind the functions declared next. */
+#include <string.h>
+
+#include "board.h"
+#include "harness.h"
+
+/* From platform_<architecture>.c. */
+intptr_t semihosting_call(uint32_t operation, const void *argument);
+void clock_initialise(void);
+
+/* Called by platform_<architecture>.c. */
+void platform_start(void) __attribute__((noreturn));
+void platform_exit(uint32_t code) __attribute__((noreturn));
+
+/* From board.ld. */
+extern uint32_t __stack_bottom[], __data_start[], __data_end[], __bss_start[], __bss_end[];
+extern const uint32_t __data_load[];
+
+#define STACK_PAINT 0xC5C5C5C5u
+
+#define SYS_OPEN 0x01u
+#define SYS_CLOSE 0x02u
+#define SYS_WRITE0 0x04u
+#define SYS_WRITE 0x05u
+#define SYS_READ 0x06u
+#define SYS_GET_CMDLINE 0x15u
+#define SYS_EXIT_EXTENDED 0x20u
+#define APPLICATION_EXIT 0x20026u
+
+const uint32_t platform_empty_run_length = BOARD_CLOCK_IS_INSTRUCTIONS;
+
+/* --- Console -------------------------------------------------------------------------------- */
+
+#define UART(offset) (*(volatile uint32_t *)(BOARD_UART_BASE + (offset)))
+
+#if defined(BOARD_UART_cmsdk)
+
+static void console_initialise(void)
+{
+    UART(0x10u) = 16u; /* baud rate divider: the smallest that is legal */
+    UART(0x08u) = 1u;  /* transmitter on */
+}
+
+static void console_put(char c)
+{
+    while ((UART(0x04u) & 1u) != 0u) {}
+    UART(0x00u) = (uint8_t)c;
+}
+
+#elif defined(BOARD_UART_nrf51)
+
+static void console_initialise(void)
+{
+    UART(0x500u) = 4u; /* on */
+    UART(0x008u) = 1u; /* start transmitting */
+}
+
+static void console_put(char c)
+{
+    UART(0x11Cu) = 0u;
+    UART(0x51Cu) = (uint8_t)c;
+    while (UART(0x11Cu) == 0u) {}
+}
+
+#elif defined(BOARD_UART_ns16550)
+
+#define UART_BYTE(offset) (*(volatile uint8_t *)(BOARD_UART_BASE + (offset)))
+
+static void console_initialise(void) {}
+
+static void console_put(char c)
+{
+    while ((UART_BYTE(5u) & 0x20u) == 0u) {}
+    UART_BYTE(0u) = (uint8_t)c;
+}
+
+#elif defined(BOARD_UART_semihosting)
+
+static void console_initialise(void) {}
+
+static void console_put(char c)
+{
+    const char text[2] = {c, 0};
+    (void)semihosting_call(SYS_WRITE0, text);
+}
+
+#else
+#error "board.h names a console that platform_bare.c does not know"
+#endif
+
+void platform_console_write(const char *text, uint32_t length)
+{
+    uint32_t i;
+    for (i = 0; i < length; ++i) {
+        if (text[i] == '\n') { console_put('\r'); }
+        console_put(text[i]);
+    }
+}
+
+/* --- Files, arguments, exit ----------------------------------------------------------------- */
+
+#if BOARD_SEMIHOSTING
+
+intptr_t platform_open(const char *path, int mode)
+{
+    const uintptr_t block[3] = {(uintptr_t)path, mode == PLATFORM_WRITE ? 5u : 1u, strlen(path)};
+    return semihosting_call(SYS_OPEN, block);
+}
+
+int platform_read(intptr_t file, void *data, uint32_t bytes)
+{
+    const uintptr_t block[3] = {(uintptr_t)file, (uintptr_t)data, bytes};
+    return semihosting_call(SYS_READ, block) == 0 ? 0 : -1;
+}
+
+int platform_write(intptr_t file, const void *data, uint32_t bytes)
+{
+    const uintptr_t block[3] = {(uintptr_t)file, (uintptr_t)data, bytes};
+    return semihosting_call(SYS_WRITE, block) == 0 ? 0 : -1;
+}
+
+int platform_close(intptr_t file)
+{
+    const uintptr_t block[1] = {(uintptr_t)file};
+    return semihosting_call(SYS_CLOSE, block) == 0 ? 0 : -1;
+}
+
+#define ARGUMENT_COUNT 8
+static char command_line[512];
+
+static int split_arguments(char **argv)
+{
+    const uintptr_t block[2] = {(uintptr_t)command_line, sizeof command_line};
+    char *at = command_line;
+    int argc = 0;
+    if (semihosting_call(SYS_GET_CMDLINE, block) != 0) { return 0; }
+    while (argc < ARGUMENT_COUNT) {
+        while (*at == ' ') { *at++ = 0; }
+        if (*at == 0) { break; }
+        argv[argc++] = at;
+        while (*at != 0 && *at != ' ') { ++at; }
+    }
+    return argc;
+}
+
+void platform_exit(uint32_t code)
+{
+    const uintptr_t block[2] = {APPLICATION_EXIT, code};
+    (void)semihosting_call(SYS_EXIT_EXTENDED, block);
+    for (;;) {}
+}
+
+#else
+
+#define ARGUMENT_COUNT 1
+
+intptr_t platform_open(const char *path, int mode) { (void)path; (void)mode; return -1; }
+int platform_read(intptr_t file, void *data, uint32_t bytes)
+{
+    (void)file; (void)data; (void)bytes;
+    return -1;
+}
+int platform_write(intptr_t file, const void *data, uint32_t bytes)
+{
+    (void)file; (void)data; (void)bytes;
+    return -1;
+}
+int platform_close(intptr_t file) { (void)file; return -1; }
+static int split_arguments(char **argv) { (void)argv; return 0; }
+void platform_exit(uint32_t code) { (void)code; for (;;) {} }
+
+#endif
+
+/* --- Stack ---------------------------------------------------------------------------------- */
+
+static inline uint32_t *stack_pointer(void)
+{
+    uint32_t *sp;
+#if defined(__riscv)
+    __asm__ volatile("mv %0, sp" : "=r"(sp)::"memory");
+#else
+    __asm__ volatile("mov %0, sp" : "=r"(sp)::"memory");
+#endif
+    return sp;
+}
+
+uint32_t platform_stack_of(model_run_function run, const model_inputs *inputs,
+                           const model_outputs *outputs, void *arena, int32_t *status)
+{
+    /* Nothing may be called between here and the run: painting goes right up to the pointer. */
+    uint32_t *const top = stack_pointer();
+    volatile uint32_t *at;
+    for (at = __stack_bottom; at < top; ++at) { *at = STACK_PAINT; }
+    *status = run(inputs, outputs, arena);
+    for (at = __stack_bottom; at < top && *at == STACK_PAINT; ++at) {}
+    return (uint32_t)((uintptr_t)top - (uintptr_t)at);
+}
+
+/* --- Start ---------------------------------------------------------------------------------- */
+
+const char *platform_clock_unit(void)
+{
+    return BOARD_CLOCK_IS_INSTRUCTIONS ? "instructions" : "nanoseconds";
+}
+
+const char *platform_board(void)
+{
+    return BOARD_NAME;
+}
+
+void platform_start(void)
+{
+    char *argv[ARGUMENT_COUNT];
+    (void)memcpy(__data_start, __data_load,
+                 (size_t)((uintptr_t)__data_end - (uintptr_t)__data_start));
+    (void)memset(__bss_start, 0, (size_t)((uintptr_t)__bss_end - (uintptr_t)__bss_start));
+    console_initialise();
+    clock_initialise();
+    platform_exit((uint32_t)harness_main(split_arguments(argv), argv));
+}
+
+/* `where` is the program counter at the fault. */
+void platform_fault(uintptr_t where, uintptr_t cause);
+void platform_fault(uintptr_t where, uintptr_t cause)
+{
+    print_text("\nfault at address ");
+    print_u64(where);
+    print_text(", cause ");
+    print_u64(cause);
+    print_text("; a stack overflow looks like this, see stack_size\n@aotc error=fault\n");
+    platform_exit(3u);
+}

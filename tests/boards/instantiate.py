@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Makes a project from templates/ and boards/ for the board tests, without the compiler.
+
+Usage: instantiate.py BOARD MODEL_DIR PREFIX OUT [option=value ...]
+"""
+import json
+import pathlib
+import re
+import shutil
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+KEY = re.compile(r"@([a-z][a-z0-9_]*)@")
+
+
+def board_field(board, path):
+    value = board
+    for part in path.split("."):
+        value = value[part]
+    return value
+
+
+def option_values(template, board, given):
+    unknown = set(given) - set(template["options"])
+    if unknown:
+        raise SystemExit(f"unknown options: {sorted(unknown)}")
+    values = {}
+    for name, option in template["options"].items():
+        value = given.get(name, option["default"])
+        if isinstance(value, dict):
+            try:
+                value = board_field(board, value["board"])
+            except KeyError:
+                value = ""  # the host has no memories
+        values[name] = value
+    return values
+
+
+def key_values(template, board_name, board, prefix, options, samples, labels):
+    placement = board["placement"]
+    memory_map = "\n".join(
+        f"    {m['name']} (rwx) : ORIGIN = {m['origin']}, LENGTH = {m['size']}"
+        for m in board["memories"])
+    sample_bytes = b"".join(samples)
+    # The last key of template.json's list that is missing here shows up as a missing key.
+    return {
+        "project_name": f"{prefix}_{board_name}",
+        "platform_sources": " ".join(template["platforms"][board["platform"]]["sources"]),
+        "run_command": " ".join(board["emulator"]["argv"]).format(
+            image="build/firmware.elf", arguments="").strip(),
+        "prefix": prefix,
+        "macro_prefix": prefix.upper(),
+        "sample_count": str(len(samples)),
+        "sample_bytes": ", ".join(str(b) for b in sample_bytes) or "0",
+        "labels": "".join(f'"{label}", ' for label in labels),
+        "board": board_name,
+        "board_title": board["title"],
+        "cpu": board["cpu"],
+        "toolchain_prefix": board["toolchain"]["prefix"],
+        "cpu_flags": " ".join(board["toolchain"]["cflags"]),
+        "memory_map": memory_map,
+        "region_code": placement.get("code", ""),
+        "region_constants": placement.get("constants", ""),
+        "region_data": placement.get("data", ""),
+        "region_arena": options["arena"],
+        "uart_kind": options["console"],
+        "uart_base": board["console"].get("base", "0x0"),
+        "clock_hz": str(board["clock"]["hz"]),
+        "clock_is_instructions": str(int(board["clock"]["unit"] == "instructions")),
+        "semihosting": str(int(options["semihosting"] in (True, "true"))),
+        "stack_size": str(options["stack_size"]),
+        "optimize": options["optimize"],
+    }
+
+
+def check_template(template, folder):
+    """Every key in a file is declared, every declared key is in a file."""
+    used = set()
+    for file in template["files"]:
+        used |= set(KEY.findall((folder / file["path"]).read_text()))
+    declared = set(template["keys"])
+    if used != declared:
+        raise SystemExit(f"keys undeclared: {sorted(used - declared)}, "
+                         f"unused: {sorted(declared - used)}")
+
+
+def instantiate(board_name, model_dir, prefix, out, given=None, samples=(), labels=()):
+    folder = ROOT / "templates" / "bare_metal"
+    template = json.loads((folder / "template.json").read_text())
+    board = json.loads((ROOT / "boards" / board_name / "board.json").read_text())
+    check_template(template, folder)
+    options = option_values(template, board, given or {})
+    values = key_values(template, board_name, board, prefix, options, list(samples), labels)
+    if set(values) != set(template["keys"]):
+        raise SystemExit(f"keys differ: {set(values) ^ set(template['keys'])}")
+    out = pathlib.Path(out)
+    for file in template["files"]:
+        if board["platform"] not in file.get("platforms", [board["platform"]]):
+            continue
+        text = (folder / file["path"]).read_text()
+        target = out / file["path"]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(KEY.sub(lambda m: values[m.group(1)], text))
+    shutil.copytree(model_dir, out / template["model_folder"], dirs_exist_ok=True)
+    return board
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 5:
+        raise SystemExit(__doc__)
+    instantiate(*sys.argv[1:5], given=dict(a.split("=", 1) for a in sys.argv[5:]))

@@ -1,0 +1,1 @@
+/* Nothing: the model as it should be. */

@@ -1,0 +1,100 @@
+"""CONV_2D: int8 with per-channel or per-tensor weights, float32; groups by a shallower filter."""
+
+import numpy as np
+from case import Case, const
+from patterns import bias_int32, float32, int8, weights_int8
+
+# name: input shape, filter (out channels, height, width, depth), strides, dilations, padding
+GEOMETRIES = {
+    "pointwise": ((1, 5, 5, 8), (6, 1, 1, 8), (1, 1), (1, 1), "SAME"),
+    "k3_same": ((1, 7, 6, 3), (4, 3, 3, 3), (1, 1), (1, 1), "SAME"),
+    "k3_valid": ((1, 7, 6, 3), (4, 3, 3, 3), (1, 1), (1, 1), "VALID"),
+    "k3_stride2": ((1, 9, 8, 2), (5, 3, 3, 2), (2, 2), (1, 1), "SAME"),
+    "k3_stride_2x1": ((1, 8, 8, 2), (3, 3, 3, 2), (2, 1), (1, 1), "SAME"),
+    "k5x3": ((1, 9, 7, 2), (3, 5, 3, 2), (1, 2), (1, 1), "SAME"),
+    "k10x4": ((1, 13, 10, 1), (8, 10, 4, 1), (2, 2), (1, 1), "SAME"),
+    "dilated": ((1, 10, 9, 2), (3, 3, 3, 2), (1, 1), (2, 2), "SAME"),
+    "dilated_3x1": ((1, 11, 9, 2), (3, 3, 3, 2), (1, 1), (3, 1), "VALID"),
+    "k2_even": ((1, 6, 5, 3), (2, 2, 2, 3), (2, 2), (1, 1), "SAME"),
+    "batch2": ((2, 4, 5, 3), (4, 3, 3, 3), (1, 1), (1, 1), "SAME"),
+    "groups2": ((1, 5, 5, 4), (6, 3, 3, 2), (1, 1), (1, 1), "SAME"),
+    "groups4": ((1, 4, 4, 4), (4, 3, 3, 1), (1, 1), (1, 1), "SAME"),
+    "one_channel": ((1, 6, 6, 1), (1, 3, 3, 1), (1, 1), (1, 1), "SAME"),
+    "one_pixel": ((1, 1, 1, 16), (7, 1, 1, 16), (1, 1), (1, 1), "VALID"),
+    "filter_over_input": ((1, 3, 2, 2), (3, 5, 5, 2), (1, 1), (1, 1), "SAME"),
+    "stride_over_filter": ((1, 9, 9, 2), (3, 2, 2, 2), (3, 3), (1, 1), "VALID"),
+    "row": ((1, 1, 20, 3), (4, 1, 5, 3), (1, 2), (1, 1), "SAME"),
+    "whole_input": ((1, 4, 5, 3), (6, 4, 5, 3), (1, 1), (1, 1), "VALID"),
+}
+# name: input scale, input zero point, weight scale, output scale, output zero point, activation
+QUANTIZATIONS = {
+    "typical": (0.05, -3, 0.02, 0.3, 4, "NONE"),
+    "relu": (0.05, -128, 0.02, 0.2, -128, "RELU"),
+    "relu6": (0.02, 127, 0.01, 6 / 255, -128, "RELU6"),
+    "relu_n1_to_1": (0.02, 0, 0.01, 0.01, 0, "RELU_N1_TO_1"),
+    "saturates": (0.5, -128, 0.1, 0.05, 127, "NONE"),
+    "left_shift": (1.0, 0, 1.0, 0.13, 3, "NONE"),
+    "left_shift_most": (2.0, 11, 3.0, 0.1, -7, "NONE"),
+    "tiny_multiplier": (1e-4, 5, 1e-4, 1.0, -5, "NONE"),
+    "multiplier_is_zero": (1e-7, 5, 1e-7, 10.0, -5, "RELU"),
+    "scale_one_half": (0.5, 0, 1.0, 64.0, 0, "NONE"),
+}
+
+
+def _options(geometry, activation):
+    _, _, (sh, sw), (dh, dw), padding = geometry
+    return dict(padding=padding, stride_h=sh, stride_w=sw, dilation_h=dh, dilation_w=dw,
+                activation=activation)
+
+
+def _int8(rng, name, geometry, quantization, per_channel=True, bias=True):
+    si, zi, sw, so, zo, activation = quantization
+    w = weights_int8(rng, geometry[1], 0, per_channel, sw)
+    inputs = [int8(geometry[0], si, zi), w]
+    inputs.append(bias_int32(rng, geometry[1][0], si, w.scale) if bias else None)
+    return Case(name, "CONV_2D", inputs, [int8((), so, zo)], _options(geometry, activation))
+
+
+def _ramp(name, real, out_scale, weight_scale=1.0):
+    """The inputs are their zero point, so the accumulators are the biases: a ramp that meets
+    every tie of a multiplier `real / out_scale`."""
+    ramp = np.arange(-640, 640, 2, dtype=np.int32) + 1
+    ramp = np.concatenate([ramp, np.arange(-320, 320, dtype=np.int32)])
+    weights = const(np.ones((ramp.size, 1, 1, 1), np.int8), weight_scale)
+    bias = const(ramp, real * weight_scale)
+    return Case(name, "CONV_2D", [int8((1, 1, 1, 1), real, 3), weights, bias],
+                [int8((), out_scale, 0)], dict(padding="VALID", stride_h=1, stride_w=1),
+                samples=lambda rng: [[[3]], [[4]]])
+
+
+def _float32(rng, name, geometry, activation, bias=True):
+    w = const(rng.standard_normal(geometry[1]).astype(np.float32))
+    inputs = [float32(geometry[0]), w]
+    inputs.append(const(rng.standard_normal(geometry[1][0]).astype(np.float32)) if bias else None)
+    return Case(name, "CONV_2D", inputs, [float32()], _options(geometry, activation), "ulp")
+
+
+def cases(rng):
+    for name, geometry in GEOMETRIES.items():
+        yield _int8(rng, f"int8_{name}", geometry, QUANTIZATIONS["typical"])
+    for name, quantization in QUANTIZATIONS.items():
+        yield _int8(rng, f"int8_q_{name}", GEOMETRIES["k3_same"], quantization)
+        yield _int8(rng, f"int8_q_{name}_per_tensor", GEOMETRIES["groups2"], quantization, False)
+    yield _ramp("int8_ties", 0.5, 32.0)
+    yield _ramp("int8_just_below_ties", 0.99999994, 8.0)
+    yield _ramp("int8_next_to_ties", 0.1, 0.14, 0.7)
+    yield _ramp("int8_next_to_ties_2", 0.3, 0.2, 0.9)
+    yield _ramp("int8_just_above_ties", 1.0000001, 8.0)
+    yield _int8(rng, "int8_no_bias", GEOMETRIES["k3_stride2"], QUANTIZATIONS["typical"], bias=False)
+    for i, (name, geometry) in enumerate(GEOMETRIES.items()):
+        yield _float32(rng, f"float32_{name}", geometry, ("NONE", "RELU", "RELU6")[i % 3])
+    yield _float32(rng, "float32_no_bias", GEOMETRIES["k3_same"], "RELU_N1_TO_1", bias=False)
+    bad = _int8(rng, "int8_fused_tanh", GEOMETRIES["k3_same"], QUANTIZATIONS["typical"])
+    bad.options["activation"] = "TANH"
+    bad.undefined = "a fused TANH is accepted and then ignored"
+    yield bad
+    bad = _int8(rng, "int8_two_inputs", GEOMETRIES["k3_same"], QUANTIZATIONS["typical"])
+    bad.inputs.pop()
+    yield bad
+    yield _int8(rng, "int8_depth_not_divisible",
+                ((1, 5, 5, 3), (4, 3, 3, 2), (1, 1), (1, 1), "SAME"), QUANTIZATIONS["typical"])

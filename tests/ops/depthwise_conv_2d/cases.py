@@ -1,0 +1,95 @@
+"""DEPTHWISE_CONV_2D: int8 and float32, any depth multiplier."""
+
+import numpy as np
+from case import Case, const
+from patterns import bias_int32, float32, int8, weights_int8
+
+# name: input shape, filter height and width, multiplier, strides, dilations, padding
+GEOMETRIES = {
+    "k3_same": ((1, 7, 6, 4), (3, 3), 1, (1, 1), (1, 1), "SAME"),
+    "k3_valid": ((1, 7, 6, 4), (3, 3), 1, (1, 1), (1, 1), "VALID"),
+    "k3_stride2": ((1, 9, 8, 5), (3, 3), 1, (2, 2), (1, 1), "SAME"),
+    "k3_stride2_even": ((1, 8, 8, 5), (3, 3), 1, (2, 2), (1, 1), "SAME"),
+    "multiplier2": ((1, 5, 6, 3), (3, 3), 2, (1, 1), (1, 1), "SAME"),
+    "multiplier7_from_one": ((1, 6, 5, 1), (3, 3), 7, (1, 1), (1, 1), "SAME"),
+    "multiplier3_stride2": ((1, 7, 7, 2), (3, 3), 3, (2, 2), (1, 1), "VALID"),
+    "k5": ((1, 8, 9, 3), (5, 5), 1, (1, 1), (1, 1), "SAME"),
+    "k10x8": ((1, 14, 11, 1), (10, 8), 8, (2, 2), (1, 1), "SAME"),
+    "k1": ((1, 4, 4, 6), (1, 1), 1, (1, 1), (1, 1), "SAME"),
+    "k1x4": ((1, 3, 9, 4), (1, 4), 1, (1, 1), (1, 1), "SAME"),
+    "dilated": ((1, 9, 8, 3), (3, 3), 1, (1, 1), (2, 2), "SAME"),
+    "dilated_1x3": ((1, 6, 11, 3), (3, 3), 1, (1, 1), (1, 3), "VALID"),
+    "batch2": ((2, 5, 4, 3), (3, 3), 1, (1, 1), (1, 1), "SAME"),
+    "one_channel": ((1, 6, 6, 1), (3, 3), 1, (1, 1), (1, 1), "SAME"),
+    "one_pixel": ((1, 1, 1, 9), (3, 3), 1, (1, 1), (1, 1), "SAME"),
+    "channels17": ((1, 4, 3, 17), (3, 3), 1, (1, 1), (1, 1), "SAME"),
+}
+QUANTIZATIONS = {
+    "typical": (0.05, -3, 0.02, 0.1, 4, "NONE"),
+    "relu": (0.05, -128, 0.02, 0.05, -128, "RELU"),
+    "relu6": (0.02, 127, 0.01, 6 / 255, -128, "RELU6"),
+    "relu_n1_to_1": (0.02, 0, 0.01, 0.01, 0, "RELU_N1_TO_1"),
+    "saturates": (0.5, -128, 0.1, 0.05, 127, "NONE"),
+    "left_shift": (1.0, 0, 1.0, 0.13, 3, "NONE"),
+    "tiny_multiplier": (1e-4, 5, 1e-4, 1.0, -5, "NONE"),
+    "multiplier_is_zero": (1e-7, 5, 1e-7, 10.0, -5, "NONE"),
+}
+
+
+def _options(geometry, activation):
+    _, _, multiplier, (sh, sw), (dh, dw), padding = geometry
+    return dict(padding=padding, stride_h=sh, stride_w=sw, dilation_h=dh, dilation_w=dw,
+                depth_multiplier=multiplier, activation=activation)
+
+
+def _filter_shape(geometry):
+    return (1,) + geometry[1] + (geometry[0][3] * geometry[2],)
+
+
+def _int8(rng, name, geometry, quantization, per_channel=True, bias=True):
+    si, zi, sw, so, zo, activation = quantization
+    shape = _filter_shape(geometry)
+    w = weights_int8(rng, shape, 3, per_channel, sw)
+    w.axis = 3
+    inputs = [int8(geometry[0], si, zi), w]
+    if bias:
+        inputs.append(bias_int32(rng, shape[3], si, w.scale, 500))
+    return Case(name, "DEPTHWISE_CONV_2D", inputs, [int8((), so, zo)],
+                _options(geometry, activation))
+
+
+def _ramp(name, real, out_scale, weight_scale=1.0):
+    """The inputs are their zero point, so the accumulators are the biases: a ramp that meets
+    every tie of a multiplier `real / out_scale`."""
+    ramp = np.arange(-320, 320, dtype=np.int32)
+    weights = const(np.ones((1, 1, 1, ramp.size), np.int8), weight_scale, 0, 3)
+    return Case(name, "DEPTHWISE_CONV_2D",
+                [int8((1, 1, 1, 1), real, 3), weights, const(ramp, real * weight_scale)],
+                [int8((), out_scale, 0)],
+                dict(padding="VALID", stride_h=1, stride_w=1, depth_multiplier=ramp.size),
+                samples=lambda rng: [[[3]], [[4]]])
+
+
+def _float32(rng, name, geometry, activation, bias=True):
+    shape = _filter_shape(geometry)
+    inputs = [float32(geometry[0]), const(rng.standard_normal(shape).astype(np.float32))]
+    if bias:
+        inputs.append(const(rng.standard_normal(shape[3]).astype(np.float32)))
+    return Case(name, "DEPTHWISE_CONV_2D", inputs, [float32()], _options(geometry, activation),
+                "ulp")
+
+
+def cases(rng):
+    for name, geometry in GEOMETRIES.items():
+        yield _int8(rng, f"int8_{name}", geometry, QUANTIZATIONS["typical"])
+    for name, quantization in QUANTIZATIONS.items():
+        yield _int8(rng, f"int8_q_{name}", GEOMETRIES["k3_same"], quantization)
+        yield _int8(rng, f"int8_q_{name}_per_tensor", GEOMETRIES["multiplier2"], quantization,
+                    False)
+    yield _ramp("int8_ties", 0.5, 32.0)
+    yield _ramp("int8_just_below_ties", 0.99999994, 8.0)
+    yield _ramp("int8_next_to_ties", 0.1, 0.14, 0.7)
+    yield _int8(rng, "int8_no_bias", GEOMETRIES["k3_stride2"], QUANTIZATIONS["typical"], bias=False)
+    for i, (name, geometry) in enumerate(GEOMETRIES.items()):
+        yield _float32(rng, f"float32_{name}", geometry, ("NONE", "RELU", "RELU6")[i % 3])
+    yield _float32(rng, "float32_no_bias", GEOMETRIES["k3_same"], "RELU_N1_TO_1", bias=False)

@@ -1,0 +1,23 @@
+"""DEQUANTIZE: int8, uint8, int16 and float16 to float32."""
+
+import itertools
+
+from case import Case, Tensor
+from patterns import SHAPES
+
+
+def cases(rng):
+    zeros = {"int8": (-128, 127, 0, 9), "uint8": (0, 255, 128, 7), "int16": (0, 0, 0, 0)}
+    number = itertools.count()
+    for dtype in zeros:
+        for scale, zero in zip((0.1, 1e-6, 1 / 3, 12345.678), zeros[dtype]):
+            for shape in (SHAPES[next(number) % len(SHAPES)], (3, 100)):
+                yield Case(f"{dtype}_{next(number):02}", "DEQUANTIZE",
+                           [Tensor(dtype, shape, scale, zero)], [Tensor("float32")],
+                           tolerance="ulp")
+    yield Case("float16", "DEQUANTIZE", [Tensor("float16", (30,))], [Tensor("float32")])
+    for axis in (0, 2):
+        yield Case(f"int8_per_channel_{axis}", "DEQUANTIZE",
+                   [Tensor("int8", (3, 4, 3), [0.1, 0.7, 1 / 3], [0, 5, -9], axis)],
+                   [Tensor("float32")], tolerance="ulp")
+    yield Case("int32", "DEQUANTIZE", [Tensor("int32", (4,), 0.1)], [Tensor("float32")])

@@ -1,0 +1,90 @@
+"""FULLY_CONNECTED: int8 with per-tensor or per-channel weights, float32."""
+
+import numpy as np
+from case import Case, const
+from patterns import bias_int32, float32, int8, weights_int8
+
+# name: input shape, units, depth, keep_num_dims
+GEOMETRIES = {
+    "plain": ((1, 16), 10, 16, False),
+    "batch3": ((3, 16), 10, 16, False),
+    "one_unit": ((1, 33), 1, 33, False),
+    "one_input": ((1, 1), 5, 1, False),
+    "flattens": ((1, 3, 4, 2), 6, 24, False),
+    "flattens_batch": ((2, 3, 4), 5, 12, False),
+    "rank1": ((12,), 7, 12, False),
+    "keep_num_dims": ((2, 3, 8), 5, 8, True),
+    "keep_num_dims_4d": ((1, 2, 2, 5), 4, 5, True),
+    "wide": ((1, 300), 8, 300, False),
+    "odd": ((1, 37), 13, 37, False),
+}
+QUANTIZATIONS = {
+    "typical": (0.05, -3, 0.02, 0.2, 4, "NONE"),
+    "relu": (0.05, -128, 0.02, 0.1, -128, "RELU"),
+    "relu6": (0.02, 127, 0.01, 6 / 255, -128, "RELU6"),
+    "relu_n1_to_1": (0.02, 0, 0.01, 0.01, 0, "RELU_N1_TO_1"),
+    "saturates": (0.5, -128, 0.1, 0.05, 127, "NONE"),
+    "greater_than_one": (1.0, 0, 1.0, 0.13, 3, "NONE"),
+    "tiny_multiplier": (1e-4, 5, 1e-4, 1.0, -5, "NONE"),
+    "below_2_to_minus_32": (1e-7, 5, 1e-7, 10.0, -5, "NONE"),
+    "ties": (0.5, 0, 1.0, 64.0, 0, "NONE"),
+    "ties_of_4096": (1.0, 0, 1.0, 4096.0, 0, "NONE"),
+}
+
+
+def _int8(rng, name, geometry, quantization, per_channel, bias=True):
+    shape, units, depth, keep = geometry
+    si, zi, sw, so, zo, activation = quantization
+    w = weights_int8(rng, (units, depth), 0, per_channel, sw)
+    inputs = [int8(shape, si, zi), w]
+    inputs.append(bias_int32(rng, units, si, w.scale, 500) if bias else None)
+    return Case(name, "FULLY_CONNECTED", inputs, [int8((), so, zo)],
+                dict(activation=activation, keep_num_dims=keep))
+
+
+def _ramp(name, real, out_scale, per_channel):
+    """The inputs are their zero point, so the accumulators are the biases: a ramp that meets
+    every tie of a multiplier `real / out_scale`."""
+    ramp = np.arange(-1000, 1000, dtype=np.int32)
+    scales = [1.0] * ramp.size if per_channel else 1.0
+    zeros = [0] * ramp.size if per_channel else 0
+    bias_scales = [real] * ramp.size if per_channel else real
+    return Case(name, "FULLY_CONNECTED",
+                [int8((1, 1), real, 3), const(np.ones((ramp.size, 1), np.int8), scales, zeros),
+                 const(ramp, bias_scales, zeros)],
+                [int8((), out_scale, 0)], samples=lambda rng: [[[3]], [[4]]])
+
+
+def _float32(rng, name, geometry, activation, bias=True):
+    shape, units, depth, keep = geometry
+    inputs = [float32(shape), const(rng.standard_normal((units, depth)).astype(np.float32))]
+    inputs.append(const(rng.standard_normal(units).astype(np.float32)) if bias else None)
+    return Case(name, "FULLY_CONNECTED", inputs, [float32()],
+                dict(activation=activation, keep_num_dims=keep), "ulp")
+
+
+def cases(rng):
+    for name, geometry in GEOMETRIES.items():
+        yield _int8(rng, f"int8_{name}", geometry, QUANTIZATIONS["typical"], False)
+    for name, quantization in QUANTIZATIONS.items():
+        yield _int8(rng, f"int8_q_{name}", GEOMETRIES["batch3"], quantization, False)
+        yield _int8(rng, f"int8_q_{name}_per_channel", GEOMETRIES["batch3"], quantization, True)
+    for suffix, per_channel in (("", False), ("_per_channel", True)):
+        yield _ramp(f"int8_ramp_of_ties{suffix}", 0.5, 32.0, per_channel)
+        yield _ramp(f"int8_just_below_ties{suffix}", 0.99999994, 8.0, per_channel)
+    yield _int8(rng, "int8_no_bias", GEOMETRIES["plain"], QUANTIZATIONS["typical"], False, False)
+    weights_zero = _int8(rng, "int8_weights_zero_point", GEOMETRIES["plain"],
+                         QUANTIZATIONS["typical"], False)
+    weights_zero.inputs[1].zero_point = 9
+    yield weights_zero
+    for i, (name, geometry) in enumerate(GEOMETRIES.items()):
+        yield _float32(rng, f"float32_{name}", geometry, ("NONE", "RELU", "RELU6")[i % 3])
+    yield _float32(rng, "float32_no_bias", GEOMETRIES["plain"], "RELU_N1_TO_1", False)
+    # LiteRT runs float32 activations with int8 weights ("hybrid"); aotc does not.
+    bad = _int8(rng, "int8_bias_of_other_scale", GEOMETRIES["plain"], QUANTIZATIONS["typical"],
+                False)
+    bad.inputs[2].scale = 1.0
+    yield bad
+    bad = _int8(rng, "int8_fused_tanh", GEOMETRIES["plain"], QUANTIZATIONS["typical"], False)
+    bad.options["activation"] = "TANH"
+    yield bad

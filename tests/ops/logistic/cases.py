@@ -1,0 +1,26 @@
+"""LOGISTIC: int8 through a table of 256 entries computed in float32, float32."""
+
+from case import Case
+from patterns import SHAPES, all_values, every_int8, float32, int8
+
+SCALES = (0.05, 0.1, 1.0, 1e-4, 0.0235, 1000.0, 0.007, 1 / 3, 0.5, 1 / 16, 0.0784, 7.77)
+ZEROS = (0, -3, 127, -128, 50)
+OUT_ZERO = (-128, 0, 127)
+
+
+def cases(rng):
+    for i, scale in enumerate(SCALES):
+        zero = ZEROS[i % len(ZEROS)]
+        yield Case(f"int8_{i:02}",
+                   "LOGISTIC", [all_values(SHAPES[i % 7], scale, zero)],
+                   [int8((), 1 / 256, OUT_ZERO[i % len(OUT_ZERO)])],
+                   samples=every_int8(SHAPES[i % 7]))
+    for i, shape in enumerate(SHAPES):
+        yield Case(f"float32_{i:02}", "LOGISTIC", [float32(shape)], [float32()], {}, "ulp", 4)
+    yield Case("float32_limits", "LOGISTIC", [float32((1, 64))], [float32()], {}, "ulp", 4,
+               samples=_limits)
+    yield Case("int8_other_result_scale", "LOGISTIC", [int8((4,), 0.1)], [int8((), 1 / 128, -128)])
+
+
+def _limits(rng):
+    return [[rng.uniform(-20, 20, size=64)], [rng.uniform(-120, 120, size=64)]]

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Writes the operator test cases: models, inputs and the results LiteRT gives for them.
+
+OUT_DIR/<operator>/<case>.tflite, <case>.in (inputs file), <case>.expect (results file; see
+records.py) and OUT_DIR/index.json. The bytes written depend only on the case files, the seed and
+LiteRT. A case that LiteRT does not accept has no files beside its model; the index says why.
+
+Comparing: "tolerance" is "exact" or "ulp", the latter with the largest distance allowed in units
+of the last place ("ulp": 0 still means equal bits). Any NaN equals any NaN.
+"""
+
+import argparse
+import dataclasses
+import importlib.util
+import json
+import os
+import pathlib
+import pickle
+import re
+import sys
+import zlib
+
+ORACLE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(ORACLE))
+import litert_layers  # noqa: E402
+import numpy as np  # noqa: E402
+import records  # noqa: E402
+from case import random_samples  # noqa: E402
+from tflite_builder import ModelBuilder  # noqa: E402
+
+OPS = ORACLE.parent / "ops"
+MINIMUM_CASES = 20
+
+
+@dataclasses.dataclass
+class Result:
+    """`reason`: None, or why LiteRT does not support the case."""
+
+    case: object
+    model: bytes
+    samples: list
+    expected: list
+    reason: str | None
+
+
+def operator_names(wanted=None):
+    found = sorted(p.parent.name for p in OPS.glob("*/cases.py"))
+    if not wanted:
+        return found
+    names = wanted.split(",")
+    for name in names:
+        if name not in found:
+            raise SystemExit(f"no operator '{name}' under {OPS}")
+    return names
+
+
+def load_cases(op, seed):
+    spec = importlib.util.spec_from_file_location(f"cases_{op}", OPS / op / "cases.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    cases = list(module.cases(np.random.default_rng([seed, zlib.crc32(op.encode())])))
+    names = [c.name for c in cases]
+    duplicates = {n for n in names if names.count(n) > 1}
+    if duplicates:
+        raise SystemExit(f"tests/ops/{op}/cases.py: case names not unique: {sorted(duplicates)}")
+    return cases
+
+
+def build(case, output_shapes):
+    m = ModelBuilder()
+    inputs, graph_inputs = [], []
+    for i, t in enumerate(case.inputs):
+        if t is None:
+            inputs.append(-1)
+            continue
+        data = None if t.data is None else np.ascontiguousarray(t.data).tobytes()
+        index = m.tensor(f"input_{i}", t.dtype, t.shape, t.scale, t.zero_point, t.axis, data)
+        inputs.append(index)
+        if t.data is None:
+            graph_inputs.append(index)
+    outputs = [m.tensor(f"output_{i}", t.dtype, shape, t.scale, t.zero_point, t.axis)
+               for i, (t, shape) in enumerate(zip(case.outputs, output_shapes))]
+    m.op(case.kind, inputs, outputs, **case.options)
+    return m.finish(graph_inputs, outputs)
+
+
+def samples_of(case, seed):
+    rng = np.random.default_rng([seed, zlib.crc32(f"{case.kind}/{case.name}".encode())])
+    samples = case.samples(rng) if case.samples else random_samples(case, rng)
+    return [[np.asarray(a, t.dtype).reshape(t.shape) for a, t in zip(s, case.model_inputs())]
+            for s in samples]
+
+
+def run_case(case, seed):
+    """Two passes: the first, with results of unknown shape, lets LiteRT infer the shapes."""
+    samples = samples_of(case, seed)
+    model = build(case, [t.shape for t in case.outputs])
+    try:
+        shapes = [r.shape for r in litert_layers.Layers(model).run(samples[0])[0]]
+        model = build(case, shapes)
+        layers = litert_layers.Layers(model)
+        expected = [[r.copy() for r in layers.run(s)[0]] for s in samples]
+    except litert_layers.Rejected as error:
+        return Result(case, model, samples, [], _clean(str(error)))
+    if case.undefined:
+        return Result(case, model, samples, [], f"undefined in LiteRT: {case.undefined}")
+    return Result(case, model, samples, expected, None)
+
+
+def _clean(reason):
+    """LiteRT's message without file paths and line numbers, which differ between builds."""
+    reason = re.sub(r"[\w./-]*/([\w-]+\.(?:cc|h))(?::\d+)?", r"\1", reason)
+    # Scales are printed with an integer format: stack garbage, different in every run.
+    reason = re.sub(r"(scale != \S+) \(-?\d+ != -?\d+\)", r"\1", reason)
+    return re.sub(r"\s+", " ", reason)
+
+
+def run_in_child(case, seed):
+    """For cases that may end the process: the child's death is the answer."""
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(read_end)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # LiteRT prints its last words there
+        result = run_case(case, seed)
+        with os.fdopen(write_end, "wb") as out:
+            pickle.dump((result.model, result.samples, result.expected, result.reason), out)
+        os._exit(0)
+    os.close(write_end)
+    with os.fdopen(read_end, "rb") as source:
+        data = source.read()
+    _, status = os.waitpid(pid, 0)
+    if status != 0 or not data:
+        model = build(case, [t.shape for t in case.outputs])
+        return Result(case, model, samples_of(case, seed), [], "LiteRT ends the process")
+    return Result(case, *pickle.loads(data))
+
+
+def run_operator(op, seed):
+    for case in load_cases(op, seed):
+        yield run_in_child(case, seed) if case.may_abort else run_case(case, seed)
+
+
+def _describe(t):
+    text = {"dtype": t.dtype, "shape": [int(d) for d in t.shape]}
+    if t.data is not None:
+        text["constant"] = True
+    if t.scale is not None:
+        text["scale"] = [float(np.float32(s)) for s in np.atleast_1d(t.scale)]
+        text["zero_point"] = [int(z) for z in np.atleast_1d(t.zero_point)]
+        if np.size(t.scale) > 1:
+            text["axis"] = t.axis
+    return text
+
+
+def _entry(result):
+    case = result.case
+    shapes = [e.shape for e in result.expected[0]] if result.expected else []
+    outputs = [_describe(t) for t in case.outputs]
+    for text, shape in zip(outputs, shapes):
+        text["shape"] = [int(d) for d in shape]
+    entry = {
+        "name": case.name, "kind": case.kind, "supported": result.reason is None,
+        "inputs": [None if t is None else _describe(t) for t in case.inputs], "outputs": outputs,
+        "options": {k: v if isinstance(v, (bool, int, float, str, list)) else str(v)
+                    for k, v in case.options.items()},
+        "tolerance": case.tolerance, "samples": len(result.expected),
+    }
+    if case.tolerance == "ulp":
+        entry["ulp"] = case.ulp
+    if result.reason is not None:
+        entry["reason"] = result.reason
+    if case.note:
+        entry["note"] = case.note
+    return entry
+
+
+def write_operator(op, seed, out_dir):
+    folder = out_dir / op
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.iterdir():
+        if old.suffix in (".tflite", ".in", ".expect"):
+            old.unlink()
+    entries = []
+    for result in run_operator(op, seed):
+        name = result.case.name
+        (folder / f"{name}.tflite").write_bytes(result.model)
+        if result.reason is None:
+            (folder / f"{name}.in").write_bytes(records.pack_inputs(result.samples))
+            (folder / f"{name}.expect").write_bytes(records.pack_results(
+                (s, 0, r, np.ascontiguousarray(value).tobytes())
+                for s, values in enumerate(result.expected) for r, value in enumerate(values)))
+        entries.append(_entry(result))
+    return entries
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("out_dir", type=pathlib.Path)
+    parser.add_argument("--ops", help="comma separated folder names; all by default")
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    index, few = {"seed": args.seed, "operators": {}}, []
+    for op in operator_names(args.ops):
+        entries = write_operator(op, args.seed, args.out_dir)
+        index["operators"][op] = entries
+        supported = sum(e["supported"] for e in entries)
+        print(f"{op}: {supported} cases, {len(entries) - supported} not supported by LiteRT")
+        if supported < MINIMUM_CASES:
+            few.append(op)
+    (args.out_dir / "index.json").write_text(json.dumps(index, indent=1, sort_keys=True) + "\n")
+    total = sum(e["supported"] for entries in index["operators"].values() for e in entries)
+    print(f"{total} cases of {len(index['operators'])} operators in {args.out_dir}")
+    if few:
+        print(f"error: fewer than {MINIMUM_CASES} cases: {', '.join(few)}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""Reference models of arithmetic, reductions and changes of type. See numpy_models.py."""
+
+import numpy as np
+from fixed_point import quantize_multiplier, round_half_away, scale
+from models_activation import clamp_float, clamp_quantized
+
+
+def _add_or_sub(sign):
+    def model(call):
+        a, b = call.arrays
+        ta, tb, out = call.inputs[0], call.inputs[1], call.outputs[0]
+        if a.dtype == np.float32:
+            return [clamp_float(call, a + b if sign > 0 else a - b)]
+        if a.dtype == np.int32:
+            return [_clamp_int32(call, a + b if sign > 0 else a - b)]
+        # Both operands go to 2**20 times a common scale, twice the larger input scale.
+        twice = np.float32(2) * max(ta.scale32, tb.scale32)
+        in_a = quantize_multiplier(np.float64(ta.scale32) / np.float64(twice))
+        in_b = quantize_multiplier(np.float64(tb.scale32) / np.float64(twice))
+        out_m = quantize_multiplier(
+            np.float64(twice) / np.float64(np.float32(np.float32(1 << 20) * out.scale32)))
+        ya = scale((a.astype(np.int64) - ta.zero) << 20, *in_a)
+        yb = scale((b.astype(np.int64) - tb.zero) << 20, *in_b)
+        return [clamp_quantized(call, scale(ya + sign * yb, *out_m) + out.zero)]
+    return model
+
+
+add, sub = _add_or_sub(1), _add_or_sub(-1)
+
+
+def _clamp_int32(call, values):
+    low, high = {"RELU": (0, None), "RELU6": (0, 6), "RELU_N1_TO_1": (-1, 1)}.get(
+        call.options.get("activation"), (None, None))
+    return np.clip(values, low, high) if low is not None else values
+
+
+def mul(call):
+    a, b = call.arrays
+    ta, tb, out = call.inputs[0], call.inputs[1], call.outputs[0]
+    if a.dtype == np.float32:
+        return [clamp_float(call, a * b)]
+    if a.dtype == np.int32:
+        return [_clamp_int32(call, a * b)]
+    real = np.float32(np.float32(ta.scale32 * tb.scale32) / out.scale32)  # float32 throughout
+    product = (a.astype(np.int64) - ta.zero) * (b.astype(np.int64) - tb.zero)
+    return [clamp_quantized(call, scale(product, *quantize_multiplier(real)) + out.zero)]
+
+
+def maximum(call):
+    a, b = call.arrays
+    return [np.where(np.greater(a, b), a, b)]
+
+
+def minimum(call):
+    a, b = call.arrays
+    return [np.where(np.less(a, b), a, b)]
+
+
+def mean(call):
+    x, out = call.arrays[0], call.outputs[0]
+    axes = tuple(sorted({int(a) % x.ndim for a in np.ravel(call.arrays[1])}))
+    count = int(np.prod([x.shape[a] for a in axes], dtype=np.int64)) if axes else 1
+    if x.dtype == np.float32:
+        # One running sum per result, visiting the input in memory order.
+        moved = np.moveaxis(x, axes, range(len(axes))).reshape((count,) + tuple(
+            d for i, d in enumerate(x.shape) if i not in axes))
+        total = np.zeros(moved.shape[1:], np.float32)
+        for part in moved:
+            total = total + part
+        return [np.asarray(total / np.float32(count), np.float32).reshape(out.shape)]
+    if x.dtype == np.int32:
+        total = x.astype(np.int64).sum(axis=axes)
+        quotient = np.abs(total) // count
+        return [np.where(total < 0, -quotient, quotient).astype(np.int32).reshape(out.shape)]
+    real = np.float64(call.inputs[0].scale32) / np.float64(out.scale32)
+    multiplier, shift = quantize_multiplier(real)
+    # 1 / count is folded into the multiplier, by an integer division that truncates.
+    extra = min(count.bit_length() - 1, 32, 31 + shift)
+    multiplier, shift = (multiplier << extra) // count, shift - extra
+    total = x.astype(np.int64).sum(axis=axes) - call.inputs[0].zero * count
+    y = scale(total, multiplier, shift) + out.zero
+    info = np.iinfo(out.dtype)
+    return [np.clip(y, info.min, info.max).astype(out.dtype).reshape(out.shape)]
+
+
+def _per_channel(t, rank):
+    """Scale and zero point shaped to broadcast along the quantised axis."""
+    scales = np.float32(np.atleast_1d(t.scale))
+    zeros = np.broadcast_to(np.atleast_1d(t.zero_point).astype(np.int64), scales.shape)
+    shape = [1] * rank
+    if scales.size > 1:
+        shape[t.axis] = scales.size
+    else:
+        shape = [1] * rank
+    return scales.reshape(shape), zeros.reshape(shape)
+
+
+def quantize(call):
+    x, out = call.arrays[0], call.outputs[0]
+    info = np.iinfo(out.dtype)
+    if x.dtype == np.float32:
+        scales, zeros = _per_channel(out, x.ndim)
+        # Defined while the quotient fits int32; beyond, LiteRT's conversion is undefined.
+        stored = round_half_away(x / scales).astype(np.int64) + zeros
+        return [np.clip(stored, info.min, info.max).astype(out.dtype)]
+    source = call.inputs[0]
+    real = np.float64(source.scale32) / np.float64(out.scale32)
+    y = scale(x.astype(np.int64) - source.zero, *quantize_multiplier(real)) + out.zero
+    return [np.clip(y, info.min, info.max).astype(out.dtype)]
+
+
+def dequantize(call):
+    x, source = call.arrays[0], call.inputs[0]
+    if x.dtype == np.float16:
+        return [x.astype(np.float32)]
+    scales, zeros = _per_channel(source, x.ndim)
+    if scales.size > 1:
+        return [scales * (x.astype(np.int64) - zeros).astype(np.float32)]
+    return [(scales.astype(np.float64) * (x.astype(np.int64) - zeros)).astype(np.float32)]
+
+
+def cast(call):
+    x, dtype = call.arrays[0], np.dtype(call.outputs[0].dtype)
+    if dtype == np.bool_:
+        return [x != 0]
+    if x.dtype.kind == "f" and dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        # Out of range values saturate; a NaN becomes the largest value.
+        whole = np.trunc(np.where(np.isnan(x), info.max, x.astype(np.float64)))
+        return [np.clip(whole, info.min, info.max).astype(dtype)]
+    return [x.astype(dtype)]
+
+
+def arg_max(call):
+    x = call.arrays[0]
+    axis = int(np.ravel(call.arrays[1])[0])
+    best = np.argmax(x, axis=axis)  # the first of equals
+    if x.dtype.kind == "f" and np.isnan(x).any():
+        # A NaN loses against any number, even against minus infinity.
+        best = np.argmax(np.where(np.isnan(x), -np.inf, x), axis=axis)
+        chosen = np.take_along_axis(x, np.expand_dims(best, axis), axis).squeeze(axis)
+        best = np.where(np.isnan(chosen), np.argmax(~np.isnan(x), axis=axis), best)
+    return [best.astype(call.outputs[0].dtype)]

@@ -1,0 +1,139 @@
+"""Reference models of convolution, fully connected and pooling. See numpy_models.py."""
+
+import numpy as np
+from fixed_point import quantize_multiplier, round_half_away, scale
+from models_activation import clamp_float, clamp_quantized
+
+
+def window(size, taps, stride, dilation, padding):
+    """(output size, padding before the first element) along one axis."""
+    reach = (taps - 1) * dilation + 1
+    out = -(-size // stride) if padding == "SAME" else (size + stride - reach) // stride
+    return out, max(0, (out - 1) * stride + reach - size) // 2
+
+
+def _geometry(options, x, taps_h, taps_w):
+    dilation_h, dilation_w = options.get("dilation_h", 1), options.get("dilation_w", 1)
+    out_h, pad_h = window(x.shape[1], taps_h, options["stride_h"], dilation_h, options["padding"])
+    out_w, pad_w = window(x.shape[2], taps_w, options["stride_w"], dilation_w, options["padding"])
+    rows = np.arange(out_h) * options["stride_h"] - pad_h
+    columns = np.arange(out_w) * options["stride_w"] - pad_w
+    return rows, columns, dilation_h, dilation_w
+
+
+def taps(options, x, taps_h, taps_w):
+    """Yields (fy, fx, inside, values): the input under each window position of one tap, in the
+    order the kernels visit taps: rows, then columns. `inside` is False over padding."""
+    rows, columns, dilation_h, dilation_w = _geometry(options, x, taps_h, taps_w)
+    for fy in range(taps_h):
+        for fx in range(taps_w):
+            ys, xs = rows + fy * dilation_h, columns + fx * dilation_w
+            inside = (((ys >= 0) & (ys < x.shape[1]))[:, None]
+                      & ((xs >= 0) & (xs < x.shape[2]))[None, :])
+            ys, xs = np.clip(ys, 0, x.shape[1] - 1), np.clip(xs, 0, x.shape[2] - 1)
+            yield fy, fx, inside[None, :, :, None], x[:, ys][:, :, xs]
+
+
+def _rescale_channels(call, acc, weights, channels):
+    """Per channel: real multiplier in double from the float32 scales, then scale()."""
+    x, out = call.inputs[0], call.outputs[0]
+    scales = np.broadcast_to(np.float32(np.atleast_1d(weights.scale)), (channels,))
+    result = np.empty_like(acc)
+    for c in range(channels):
+        real = np.float64(x.scale32) * np.float64(scales[c]) / np.float64(out.scale32)
+        result[..., c] = scale(acc[..., c], *quantize_multiplier(real))
+    return clamp_quantized(call, result + out.zero)
+
+
+def conv_2d(call):
+    x, w = call.arrays[0], call.arrays[1]
+    bias = call.arrays[2] if len(call.arrays) > 2 else None
+    out_channels, taps_h, taps_w, depth = w.shape
+    groups = x.shape[3] // depth
+    per_group = out_channels // groups
+    quantized = x.dtype == np.int8
+    acc = None
+    for fy, fx, inside, values in taps(call.options, x, taps_h, taps_w):
+        values = values.astype(np.int64) - call.inputs[0].zero if quantized else values
+        if acc is None:
+            acc = np.zeros(values.shape[:3] + (out_channels,),
+                           np.int64 if quantized else np.float32)
+        for c in range(depth):
+            # Output channel k belongs to group k // per_group, which reads its own input slice.
+            channel = values[..., np.arange(out_channels) // per_group * depth + c]
+            acc = np.where(inside, acc + channel * w[:, fy, fx, c].astype(acc.dtype), acc)
+    if bias is not None:
+        acc = acc + bias.astype(acc.dtype)
+    if quantized:
+        return [_rescale_channels(call, acc, call.inputs[1], out_channels)]
+    return [clamp_float(call, acc)]
+
+
+def depthwise_conv_2d(call):
+    x, w = call.arrays[0], call.arrays[1]
+    bias = call.arrays[2] if len(call.arrays) > 2 else None
+    _, taps_h, taps_w, out_channels = w.shape
+    source = np.arange(out_channels) // (out_channels // x.shape[3])
+    quantized = x.dtype == np.int8
+    acc = None
+    for fy, fx, inside, values in taps(call.options, x, taps_h, taps_w):
+        values = values.astype(np.int64) - call.inputs[0].zero if quantized else values
+        if acc is None:
+            acc = np.zeros(values.shape[:3] + (out_channels,),
+                           np.int64 if quantized else np.float32)
+        acc = np.where(inside, acc + values[..., source] * w[0, fy, fx].astype(acc.dtype), acc)
+    if bias is not None:
+        acc = acc + bias.astype(acc.dtype)
+    if quantized:
+        return [_rescale_channels(call, acc, call.inputs[1], out_channels)]
+    return [clamp_float(call, acc)]
+
+
+def fully_connected(call):
+    x, w = call.arrays[0], call.arrays[1]
+    bias = call.arrays[2] if len(call.arrays) > 2 else None
+    units, depth = w.shape
+    rows = x.reshape(-1, depth)
+    if x.dtype != np.int8:
+        acc = np.zeros((rows.shape[0], units), np.float32)
+        for d in range(depth):
+            acc = acc + rows[:, d : d + 1] * w[:, d]
+        acc = acc if bias is None else acc + bias
+        return [clamp_float(call, acc).reshape(call.outputs[0].shape)]
+    weights, out = call.inputs[1], call.outputs[0]
+    acc = (rows.astype(np.int64) - call.inputs[0].zero) @ (
+        w.astype(np.int64) - (weights.zero if np.size(weights.scale) == 1 else 0)).T
+    acc = acc if bias is None else acc + bias
+    scales = np.float64(np.float32(np.atleast_1d(weights.scale)))
+    real = np.float64(call.inputs[0].scale32) * scales / np.float64(out.scale32)
+    result = round_half_away(acc.astype(np.float64) * real).astype(np.int64)
+    return [clamp_quantized(call, result + out.zero).reshape(out.shape)]
+
+
+def average_pool_2d(call):
+    x, o = call.arrays[0], call.options
+    integer = x.dtype.kind in "iu"
+    total, count = None, None
+    for _, _, inside, values in taps(o, x, o["filter_h"], o["filter_w"]):
+        if total is None:
+            total = np.zeros(values.shape, np.int64 if integer else np.float32)
+            count = np.zeros(values.shape, total.dtype)
+        total = np.where(inside, total + values, total)
+        count = count + inside
+    if not integer:
+        return [clamp_float(call, total / count.astype(np.float32))]
+    # Nearest, ties away from zero, in raw quantised units: the zero point plays no part.
+    magnitude = (np.abs(total) + count // 2) // count
+    return [clamp_quantized(call, np.where(total > 0, magnitude, -magnitude))]
+
+
+def max_pool_2d(call):
+    x, o = call.arrays[0], call.options
+    integer = x.dtype.kind in "iu"
+    lowest = np.iinfo(x.dtype).min if integer else np.finfo(np.float32).min
+    best = None
+    for _, _, inside, values in taps(o, x, o["filter_h"], o["filter_w"]):
+        if best is None:
+            best = np.full(values.shape, lowest, x.dtype)
+        best = np.where(inside & (best < values), values, best)
+    return [clamp_quantized(call, best) if integer else clamp_float(call, best)]

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Our statement of what every operator computes: numpy models equal to LiteRT bit for bit.
+
+`MODELS[kind](call)` gives the results of one operator. Integers and data movement are equal bit
+for bit; for floats the models do the same operations in the same order and are equal too, as far
+as the C library's expf and tanhf are the same. Run as a program, it compares every operator case
+with LiteRT and prints 'N passed, N failed'.
+"""
+
+import argparse
+import sys
+
+import models_activation as activation
+import models_elementwise as elementwise
+import models_movement as movement
+import models_window as windowed
+import numpy as np
+from case import call_of
+
+MODELS = {
+    "CONV_2D": windowed.conv_2d,
+    "DEPTHWISE_CONV_2D": windowed.depthwise_conv_2d,
+    "FULLY_CONNECTED": windowed.fully_connected,
+    "AVERAGE_POOL_2D": windowed.average_pool_2d,
+    "MAX_POOL_2D": windowed.max_pool_2d,
+    "SOFTMAX": activation.softmax,
+    "RELU": activation.relu,
+    "RELU6": activation.relu6,
+    "RELU_N1_TO_1": activation.relu_n1_to_1,
+    "LEAKY_RELU": activation.leaky_relu,
+    "HARD_SWISH": activation.hard_swish,
+    "LOGISTIC": activation.logistic,
+    "TANH": activation.tanh,
+    "ADD": elementwise.add,
+    "SUB": elementwise.sub,
+    "MUL": elementwise.mul,
+    "MAXIMUM": elementwise.maximum,
+    "MINIMUM": elementwise.minimum,
+    "MEAN": elementwise.mean,
+    "QUANTIZE": elementwise.quantize,
+    "DEQUANTIZE": elementwise.dequantize,
+    "CAST": elementwise.cast,
+    "ARG_MAX": elementwise.arg_max,
+    "RESHAPE": movement.reshape,
+    "SQUEEZE": movement.reshape,
+    "EXPAND_DIMS": movement.reshape,
+    "PAD": movement.pad,
+    "PADV2": movement.pad_v2,
+    "CONCATENATION": movement.concatenation,
+    "SPLIT": movement.split,
+    "SPLIT_V": movement.split_v,
+    "SLICE": movement.slice_,
+    "STRIDED_SLICE": movement.strided_slice,
+    "TRANSPOSE": movement.transpose,
+    "PACK": movement.pack,
+    "UNPACK": movement.unpack,
+    "RESIZE_NEAREST_NEIGHBOR": movement.resize_nearest_neighbor,
+}
+
+
+def difference(case, arrays, expected):
+    """None if the model gives exactly `expected` (LiteRT's results), else what differs first."""
+    with np.errstate(all="ignore"):
+        got = MODELS[case.kind](call_of(case, arrays, [e.shape for e in expected]))
+    if len(got) != len(expected):
+        return f"{len(got)} results, LiteRT has {len(expected)}"
+    for r, (g, e) in enumerate(zip(got, expected)):
+        if g.shape != e.shape or g.dtype != e.dtype:
+            return f"result {r}: {g.dtype}{g.shape}, LiteRT has {e.dtype}{e.shape}"
+        bits = np.dtype(f"u{e.dtype.itemsize}")
+        same = np.ascontiguousarray(g).view(bits) == np.ascontiguousarray(e).view(bits)
+        if e.dtype.kind == "f":
+            same = same | (np.isnan(g) & np.isnan(e))  # which NaN it is does not matter
+        if not np.all(same):
+            at = np.unravel_index(np.argmin(same), same.shape)
+            return (f"result {r}{[int(i) for i in at]}: {g[at]!r}, LiteRT has {e[at]!r}; "
+                    f"{same.size - np.count_nonzero(same)} of {same.size} differ")
+    return None
+
+
+def main():
+    import make_cases
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--ops", help="comma separated folder names; all by default")
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    passed = failed = 0
+    for op in make_cases.operator_names(args.ops):
+        good = 0
+        results = list(make_cases.run_operator(op, args.seed))
+        supported = [r for r in results if r.reason is None]
+        for r in supported:
+            reasons = [difference(r.case, a, e) for a, e in zip(r.samples, r.expected)]
+            reasons = [x for x in reasons if x]
+            if reasons:
+                print(f"{op}/{r.case.name}: {reasons[0]}")
+            good += not reasons
+        passed, failed = passed + good, failed + len(supported) - good
+        print(f"{op}: {good} of {len(supported)} cases equal, "
+              f"{len(results) - len(supported)} not supported by LiteRT")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

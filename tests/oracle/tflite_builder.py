@@ -1,0 +1,256 @@
+"""Writes small .tflite files for tests, straight from the format's field numbers.
+
+Build tensors and constants, connect them with `op`, then `finish` gives the bytes. Nothing is
+checked: building models that LiteRT or aotc must reject is one of its uses. The format's facts
+live in the tables at the top; a number there is the position of a field in its table.
+"""
+
+import flatbuffers
+import numpy as np
+
+TENSOR_TYPES = {
+    "float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7,
+    "int8": 9, "float64": 10, "uint64": 12, "uint32": 15, "uint16": 16,
+}
+PADDINGS = {"SAME": 0, "VALID": 1}
+ACTIVATIONS = {"NONE": 0, "RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3, "TANH": 4, "SIGN_BIT": 5}
+
+# Options: (number in the union, {field name: (field number, kind, default)}).
+_ACT = {"activation": (0, "activation", 0)}
+_POOL = (5, {
+    "padding": (0, "padding", 0), "stride_w": (1, "i32", 0), "stride_h": (2, "i32", 0),
+    "filter_w": (3, "i32", 0), "filter_h": (4, "i32", 0), "activation": (5, "activation", 0),
+})
+_NO_OPTIONS = (0, {})
+OPERATORS = {  # name: (operator code, options)
+    "ADD": (0, (11, {**_ACT, "pot_scale_int16": (1, "bool", 1)})),
+    "AVERAGE_POOL_2D": (1, _POOL),
+    "CONCATENATION": (2, (10, {"axis": (0, "i32", 0), "activation": (1, "activation", 0)})),
+    "CONV_2D": (3, (1, {
+        "padding": (0, "padding", 0), "stride_w": (1, "i32", 0), "stride_h": (2, "i32", 0),
+        "activation": (3, "activation", 0), "dilation_w": (4, "i32", 1),
+        "dilation_h": (5, "i32", 1),
+    })),
+    "DEPTHWISE_CONV_2D": (4, (2, {
+        "padding": (0, "padding", 0), "stride_w": (1, "i32", 0), "stride_h": (2, "i32", 0),
+        "depth_multiplier": (3, "i32", 0), "activation": (4, "activation", 0),
+        "dilation_w": (5, "i32", 1), "dilation_h": (6, "i32", 1),
+    })),
+    "DEQUANTIZE": (6, (38, {})),
+    "FULLY_CONNECTED": (9, (8, {
+        **_ACT, "weights_format": (1, "i8", 0), "keep_num_dims": (2, "bool", 0),
+        "asymmetric_quantize_inputs": (3, "bool", 0),
+    })),
+    "LOGISTIC": (14, _NO_OPTIONS),
+    "MAX_POOL_2D": (17, _POOL),
+    "MUL": (18, (21, _ACT)),
+    "RELU": (19, _NO_OPTIONS),
+    "RELU_N1_TO_1": (20, _NO_OPTIONS),
+    "RELU6": (21, _NO_OPTIONS),
+    "RESHAPE": (22, (17, {"new_shape": (0, "i32s", None)})),
+    "SOFTMAX": (25, (9, {"beta": (0, "f32", 0.0)})),
+    "TANH": (28, _NO_OPTIONS),
+    "PAD": (34, (22, {})),
+    "TRANSPOSE": (39, (26, {})),
+    "MEAN": (40, (27, {"keep_dims": (0, "bool", 0)})),
+    "SUB": (41, (28, {**_ACT, "pot_scale_int16": (1, "bool", 1)})),
+    "SQUEEZE": (43, (30, {"squeeze_dims": (0, "i32s", None)})),
+    "STRIDED_SLICE": (45, (32, {
+        "begin_mask": (0, "i32", 0), "end_mask": (1, "i32", 0), "ellipsis_mask": (2, "i32", 0),
+        "new_axis_mask": (3, "i32", 0), "shrink_axis_mask": (4, "i32", 0), "offset": (5, "bool", 0),
+    })),
+    "SPLIT": (49, (35, {"num_splits": (0, "i32", 0)})),
+    "CAST": (53, (37, {"in_type": (0, "type", 0), "out_type": (1, "type", 0)})),
+    "MAXIMUM": (55, (39, {})),
+    "ARG_MAX": (56, (40, {"output_type": (0, "type", 0)})),
+    "MINIMUM": (57, (39, {})),
+    "PADV2": (60, (43, {})),
+    "SLICE": (65, (48, {})),
+    "EXPAND_DIMS": (70, (52, {})),
+    "PACK": (83, (59, {"values_count": (0, "i32", 0), "axis": (1, "i32", 0)})),
+    "UNPACK": (88, (64, {"num": (0, "i32", 0), "axis": (1, "i32", 0)})),
+    "RESIZE_NEAREST_NEIGHBOR": (97, (74, {
+        "align_corners": (0, "bool", 0), "half_pixel_centers": (1, "bool", 0),
+    })),
+    "LEAKY_RELU": (98, (75, {"alpha": (0, "f32", 0.0)})),
+    "SPLIT_V": (102, (79, {"num_splits": (0, "i32", 0)})),
+    "QUANTIZE": (114, (89, {})),
+    "HARD_SWISH": (117, (91, {})),
+}
+_LAST_OLD_OPERATOR_CODE = 127  # Larger codes only fit the newer, wider field.
+
+
+class ModelBuilder:
+    """Collects one subgraph. Tensors are referred to by the index that `tensor` returns."""
+
+    def __init__(self, name="main"):
+        self._name = name
+        self._tensors = []
+        self._operators = []
+
+    def tensor(self, name, dtype, shape, scale=None, zero_point=0, axis=0, data=None,
+               shape_signature=None, is_variable=False):
+        """Adds a tensor. `scale`/`zero_point`: a number, or one number per slice of `axis`."""
+        if scale is not None:
+            scale = [float(s) for s in np.atleast_1d(scale)]
+            zero_point = [int(z) for z in np.atleast_1d(zero_point)]
+            if len(zero_point) == 1:
+                zero_point = zero_point * len(scale)
+        self._tensors.append({
+            "name": name, "type": TENSOR_TYPES[np.dtype(dtype).name],
+            "shape": [int(d) for d in shape], "scale": scale, "zero_point": zero_point,
+            "axis": axis, "data": None if data is None else bytes(data),
+            "signature": shape_signature, "variable": is_variable,
+        })
+        return len(self._tensors) - 1
+
+    def const(self, name, array, scale=None, zero_point=0, axis=0):
+        array = np.array(array)
+        return self.tensor(name, array.dtype, array.shape, scale, zero_point, axis, array.tobytes())
+
+    def op(self, kind, inputs, outputs, version=1, **options):
+        """Adds an operator; an input of -1 is an absent optional one."""
+        unknown = set(options) - set(OPERATORS[kind][1][1])
+        if unknown:
+            raise ValueError(f"{kind} has no option {sorted(unknown)}")
+        self._operators.append((kind, list(inputs), list(outputs), version, options))
+        return len(self._operators) - 1
+
+    def finish(self, inputs, outputs):
+        """The model's bytes; deterministic."""
+        b = flatbuffers.Builder(4096)
+        codes = []
+        for kind, _, _, version, _ in self._operators:
+            if (kind, version) not in codes:
+                codes.append((kind, version))
+        # Buffer 0 is by convention the empty buffer of tensors without data.
+        payloads = [b""]
+        tensors = []
+        for t in self._tensors:
+            index = 0
+            if t["data"] is not None:
+                payloads.append(t["data"])
+                index = len(payloads) - 1
+            tensors.append(_tensor(b, t, index))
+        operators = [_operator(b, codes.index((o[0], o[3])), o) for o in self._operators]
+        tensors = _offsets(b, tensors)
+        operators = _offsets(b, operators)
+        graph_inputs, graph_outputs = _ints(b, inputs), _ints(b, outputs)
+        graph_name = b.CreateString(self._name)
+        b.StartObject(5)
+        for slot, offset in enumerate(
+            [tensors, graph_inputs, graph_outputs, operators, graph_name]):
+            b.PrependUOffsetTRelativeSlot(slot, offset, 0)
+        subgraphs = _offsets(b, [b.EndObject()])
+        code_table = _offsets(b, [_code(b, *c) for c in codes])
+        buffers = _offsets(b, [_buffer(b, p) for p in payloads])
+        description = b.CreateString("test model")
+        b.StartObject(5)
+        b.PrependUint32Slot(0, 3, 0)
+        for slot, offset in enumerate([code_table, subgraphs, description, buffers], start=1):
+            b.PrependUOffsetTRelativeSlot(slot, offset, 0)
+        b.Finish(b.EndObject(), file_identifier=b"TFL3")
+        return bytes(b.Output())
+
+
+def _offsets(b, offsets):
+    b.StartVector(4, len(offsets), 4)
+    for offset in reversed(offsets):
+        b.PrependUOffsetTRelative(offset)
+    return b.EndVector()
+
+
+def _ints(b, values):
+    return b.CreateNumpyVector(np.array(values, dtype=np.int32))
+
+
+def _quantization(b, t):
+    if t["scale"] is None:
+        return 0
+    scale = b.CreateNumpyVector(np.array(t["scale"], dtype=np.float32))
+    zero_point = b.CreateNumpyVector(np.array(t["zero_point"], dtype=np.int64))
+    b.StartObject(7)
+    b.PrependUOffsetTRelativeSlot(2, scale, 0)
+    b.PrependUOffsetTRelativeSlot(3, zero_point, 0)
+    b.PrependInt32Slot(6, t["axis"], 0)
+    return b.EndObject()
+
+
+def _tensor(b, t, buffer_index):
+    name = b.CreateString(t["name"])
+    shape = _ints(b, t["shape"])
+    signature = 0 if t["signature"] is None else _ints(b, t["signature"])
+    quantization = _quantization(b, t)
+    b.StartObject(9)
+    b.PrependUOffsetTRelativeSlot(0, shape, 0)
+    b.PrependInt8Slot(1, t["type"], 0)
+    b.PrependUint32Slot(2, buffer_index, 0)
+    b.PrependUOffsetTRelativeSlot(3, name, 0)
+    b.PrependUOffsetTRelativeSlot(4, quantization, 0)
+    b.PrependBoolSlot(5, t["variable"], False)
+    b.PrependUOffsetTRelativeSlot(7, signature, 0)
+    b.PrependBoolSlot(8, True, False)
+    return b.EndObject()
+
+
+def _options(b, kind, given):
+    number, fields = OPERATORS[kind][1]
+    vectors = {
+        name: _ints(b, given[name])
+        for name, (_, what, _) in fields.items() if what == "i32s" and given.get(name) is not None
+    }
+    b.StartObject(max([slot + 1 for slot, _, _ in fields.values()], default=0))
+    for name, (slot, what, default) in fields.items():
+        if what == "i32s":
+            b.PrependUOffsetTRelativeSlot(slot, vectors.get(name, 0), 0)
+            continue
+        value = given.get(name, default)
+        if what == "padding" and isinstance(value, str):
+            value = PADDINGS[value]
+        elif what == "activation" and isinstance(value, str):
+            value = ACTIVATIONS[value]
+        elif what == "type" and not isinstance(value, int):
+            value = TENSOR_TYPES[np.dtype(value).name]
+        if what == "i32":
+            b.PrependInt32Slot(slot, value, default)
+        elif what == "f32":
+            b.PrependFloat32Slot(slot, value, default)
+        else:
+            b.PrependInt8Slot(slot, int(value), default)
+    return number, b.EndObject()
+
+
+def _operator(b, code_index, operator):
+    kind, inputs, outputs, _, given = operator
+    ins, outs = _ints(b, inputs), _ints(b, outputs)
+    number, options = (0, 0)
+    if OPERATORS[kind][1][0]:
+        number, options = _options(b, kind, given)
+    b.StartObject(5)
+    b.PrependUint32Slot(0, code_index, 0)
+    b.PrependUOffsetTRelativeSlot(1, ins, 0)
+    b.PrependUOffsetTRelativeSlot(2, outs, 0)
+    b.PrependUint8Slot(3, number, 0)
+    b.PrependUOffsetTRelativeSlot(4, options, 0)
+    return b.EndObject()
+
+
+def _code(b, kind, version):
+    code = OPERATORS[kind][0]
+    b.StartObject(4)
+    b.PrependInt8Slot(0, min(code, _LAST_OLD_OPERATOR_CODE), 0)
+    b.PrependInt32Slot(2, version, 1)
+    b.PrependInt32Slot(3, code, 0)
+    return b.EndObject()
+
+
+def _buffer(b, payload):
+    data = 0
+    if payload:
+        b.StartVector(1, len(payload), 16)
+        b.head = b.head - len(payload)
+        b.Bytes[b.head : b.head + len(payload)] = payload
+        data = b.EndVector()
+    b.StartObject(1)
+    b.PrependUOffsetTRelativeSlot(0, data, 0)
+    return b.EndObject()

@@ -1,0 +1,317 @@
+// Runs the operator cases that tests/oracle/make_cases.py wrote: each by reference evaluation and by
+// the TIR interpreter over the planned program, compared with LiteRT's results; then, with --emit,
+// writes all cases as C with a main that compares again, for any compiler and board.
+//
+//   run_cases CASES_DIR [--op NAME]... [--case NAME] [--emit DIR] [--every N]
+//
+// A case LiteRT runs and aotc refuses counts as failed unless tests/ops/<op>/refused.txt names it.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "codegen/c_model.h"
+#include "compare.h"
+#include "frontends/tflite/reader.h"
+#include "ops/operator.h"
+#include "plan/program.h"
+#include "support/files.h"
+#include "support/text.h"
+
+namespace {
+
+using namespace aotc;
+using tests::difference;
+namespace fs = std::filesystem;
+using Bytes = std::vector<uint8_t>;
+
+uint32_t u32_at(const Bytes& b, size_t at) {
+  uint32_t v = 0;
+  std::memcpy(&v, b.data() + at, 4);
+  return v;
+}
+
+struct Record {
+  uint32_t sample, op, result;
+  Bytes data;
+};
+
+std::vector<Record> read_records(const Bytes& b) {
+  std::vector<Record> out;
+  for (size_t at = 4; at + 16 <= b.size();) {
+    Record r{u32_at(b, at), u32_at(b, at + 4), u32_at(b, at + 8), {}};
+    size_t n = u32_at(b, at + 12);
+    r.data.assign(b.begin() + static_cast<long>(at + 16), b.begin() + static_cast<long>(at + 16 + n));
+    at += 16 + n;
+    out.push_back(std::move(r));
+  }
+  return out;
+}
+
+std::vector<std::vector<Bytes>> read_samples(const Bytes& b, const graph::Graph& g) {
+  std::vector<std::vector<Bytes>> out(u32_at(b, 4));
+  size_t at = 8;
+  for (auto& sample : out)
+    for (const auto& port : g.inputs) {
+      auto n = static_cast<size_t>(g[port.tensor].type.bytes());
+      sample.emplace_back(b.begin() + static_cast<long>(at), b.begin() + static_cast<long>(at + n));
+      at += n;
+    }
+  return out;
+}
+
+// ---------------------------------------------------------------- emission
+
+// Collects cases into C files that include the models' sources; ends with a main that runs all.
+class Emitter {
+ public:
+  explicit Emitter(std::string dir) : dir_(std::move(dir)) { fs::create_directories(dir_); }
+
+  void add(const std::string& title, const plan::Program& program,
+           const std::vector<std::vector<Bytes>>& samples, const std::vector<Record>& expected,
+           int64_t ulp) {
+    std::string p = fmt::format("m{}", count_++);
+    codegen::CodegenOptions options;
+    options.prefix = p;
+    options.version = "test";
+    codegen::ModelFiles files = codegen::print_model(program, options);
+    for (const auto& [name, text] : files.files)
+      if (!name.ends_with(".json")) write(name, text);
+    chunk_ += fmt::format("#include \"{0}.c\"\n#include \"{0}_data.c\"\n", p);
+    std::string body;
+    for (size_t s = 0; s < samples.size(); ++s) body += sample(p, s, program, files, samples[s], expected, ulp);
+    chunk_ += fmt::format("int run_{0}(void);\nint run_{0}(void)\n{{\n"
+                          "    static uint8_t bytes[{1}_ARENA_SIZE + 16];\n"
+                          "    void *arena = bytes + (16 - ((uintptr_t)bytes & 15u)) % 16;\n"
+                          "    int bad = 0;\n{2}    if (bad) printf(\"FAILED {3}\\n\");\n"
+                          "    return bad;\n}}\n", p, upper(p), body, title);
+    runs_ += fmt::format("    failed += run_{}() != 0;\n", p);
+    prototypes_ += fmt::format("int run_{}(void);\n", p);
+    if (count_ % 40 == 0) flush();
+  }
+
+  void finish() {
+    flush();
+    write("main.c", fmt::format("#include <stdio.h>\n{}\nint main(void)\n{{\n    int failed = 0;\n{}"
+                                "    printf(\"%d passed, %d failed\\n\", {} - failed, failed);\n"
+                                "    return failed != 0;\n}}\n", prototypes_, runs_, count_));
+  }
+
+ private:
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(fs::path(dir_) / name, std::ios::binary) << text;
+  }
+  void flush() {
+    if (chunk_.empty()) return;
+    write(fmt::format("chunk_{}.c", chunks_++),
+          "#include <stdint.h>\n#include <stdio.h>\n#include \"check.h\"\n" + chunk_);
+    chunk_.clear();
+    if (chunks_ == 1) write("check.h", kCheck);
+  }
+
+  std::string table(const std::string& name, const Bytes& b, bool is_const) {
+    std::string t = fmt::format("    static {}union {{ uint8_t bytes[{}]; uint64_t align; }} {} = {{{{",
+                                is_const ? "const " : "", std::max<size_t>(b.size(), 1), name);
+    for (uint8_t v : b) t += fmt::format("{},", v);
+    if (b.empty()) t += "0";
+    return t + "}};\n";
+  }
+
+  std::string sample(const std::string& p, size_t s, const plan::Program& program,
+                     const codegen::ModelFiles& files, const std::vector<Bytes>& in,
+                     const std::vector<Record>& expected, int64_t ulp) {
+    const graph::Graph& g = program.graph;
+    std::string t = "    {\n", checks;
+    std::string ins, outs;
+    for (size_t i = 0; i < in.size(); ++i) {
+      t += table(fmt::format("in{}", i), in[i], true);
+      ins += fmt::format("(const void *)in{}.bytes, ", i);
+    }
+    for (size_t o = 0; o < g.outputs.size(); ++o) {
+      Bytes want;
+      for (const Record& r : expected)
+        if (r.sample == s && r.result == o) want = r.data;
+      t += table(fmt::format("want{}", o), want, true);
+      t += fmt::format("    static union {{ uint8_t bytes[{}]; uint64_t align; }} out{};\n",
+                       std::max<size_t>(want.size(), 1), o);
+      outs += fmt::format("(void *)out{}.bytes, ", o);
+      bool is_float = g[g.outputs[o].tensor].type.dtype == DType::kF32;
+      checks += fmt::format("    bad |= check_{}(out{}.bytes, want{}.bytes, {}, {});\n",
+                            is_float ? "float" : "bytes", o, o, want.size(), ulp);
+    }
+    t += fmt::format("    struct {0}_inputs inputs = {{ {1} }};\n    struct {0}_outputs outputs = {{ "
+                     "{2} }};\n    bad |= {0}_run(&inputs, &outputs, arena) != 0;\n", p,
+                     ins.empty() ? "0" : ins, outs);
+    (void)files;
+    return t + checks + "    }\n";
+  }
+
+  static constexpr const char* kCheck =
+      "#include <string.h>\n"
+      "static inline int64_t check_key(uint32_t b)\n"
+      "{ return (b >> 31) ? -(int64_t)(b & 0x7fffffffu) : (int64_t)b; }\n"
+      "static inline int check_bytes(const void *a, const void *b, size_t n, int64_t ulp)\n"
+      "{ (void)ulp; return memcmp(a, b, n) != 0; }\n"
+      "static inline int check_float(const void *a, const void *b, size_t n, int64_t ulp)\n{\n"
+      "    size_t i;\n    for (i = 0; i < n; i += 4) {\n        uint32_t x, y;\n        int64_t d;\n"
+      "        memcpy(&x, (const char *)a + i, 4);\n        memcpy(&y, (const char *)b + i, 4);\n"
+      "        if ((x & 0x7fffffffu) > 0x7f800000u && (y & 0x7fffffffu) > 0x7f800000u) continue;\n"
+      "        d = check_key(x) - check_key(y);\n        if (d > ulp || d < -ulp) return 1;\n    }\n"
+      "    return 0;\n}\n"
+      "typedef int (*check_unused)(const void *, const void *, size_t, int64_t);\n"
+      "static const check_unused check_all[] = { check_bytes, check_float };\n"
+      "static inline int check_touch(void) { return check_all[0] == check_all[1]; }\n";
+
+  std::string dir_, chunk_, runs_, prototypes_;
+  int count_ = 0, chunks_ = 0;
+};
+
+// ---------------------------------------------------------------- running
+
+struct Options {
+  std::string dir, only_case, emit, refused_dir;
+  std::set<std::string> ops;
+  int every = 1;
+};
+
+class Runner {
+ public:
+  explicit Runner(Options options) : options_(std::move(options)) {
+    if (!options_.emit.empty()) emitter_.emplace(options_.emit);
+  }
+
+  int run() {
+    Diagnostics diags;
+    auto bytes = read_file(options_.dir + "/index.json", diags);
+    if (!bytes) return std::fputs(diags.str().c_str(), stderr), 2;
+    auto index = nlohmann::json::parse(bytes->begin(), bytes->end());
+    for (const auto& [op, cases] : index["operators"].items()) {
+      if (!options_.ops.empty() && !options_.ops.contains(op)) continue;
+      std::map<std::string, std::string> refused = read_refused(op);
+      for (const auto& entry : cases) {
+        std::string name = entry["name"];
+        if (!options_.only_case.empty() && name != options_.only_case) continue;
+        if (!entry["supported"]) {
+          not_run(op, name);
+          continue;
+        }
+        one(op, name, entry, refused);
+      }
+    }
+    if (emitter_) emitter_->finish();
+    std::printf("%d passed, %d failed, %d skipped\n", passed_, failed_, refused_);
+    return failed_ == 0 && passed_ > 0 ? 0 : 1;
+  }
+
+ private:
+  std::map<std::string, std::string> read_refused(const std::string& op) const {
+    std::map<std::string, std::string> out;
+    std::ifstream in(options_.refused_dir + "/" + op + "/refused.txt");
+    for (std::string line; std::getline(in, line);) {
+      size_t colon = line.find(':');
+      if (line.empty() || line[0] == '#' || colon == std::string::npos) continue;
+      out[line.substr(0, colon)] = line.substr(colon + 1);
+    }
+    return out;
+  }
+
+  void fail(const std::string& title, const std::string& why) {
+    std::printf("FAILED %s: %s\n", title.c_str(), why.c_str());
+    ++failed_;
+  }
+
+  // What LiteRT rejects must not crash us; whether we take it does not matter.
+  void not_run(const std::string& op, const std::string& name) {
+    Diagnostics diags;
+    auto graph = load(op, name, diags);
+    if (graph) (void)ops::verify_graph(*graph, diags);
+  }
+
+  Result<graph::Graph> load(const std::string& op, const std::string& name, Diagnostics& diags) {
+    auto bytes = read_file(fmt::format("{}/{}/{}.tflite", options_.dir, op, name), diags);
+    if (!bytes) return kFailure;
+    return frontends::read_tflite(std::move(*bytes), name + ".tflite", diags);
+  }
+
+  void one(const std::string& op, const std::string& name, const nlohmann::json& entry,
+           const std::map<std::string, std::string>& refused) {
+    std::string title = op + "/" + name;
+    Diagnostics diags;
+    auto graph = load(op, name, diags);
+    if (!graph || !ops::verify_graph(*graph, diags)) {
+      if (refused.contains(name)) {
+        ++refused_;
+      } else {
+        fail(title, "refused: " + diags.str());
+      }
+      return;
+    }
+    if (refused.contains(name)) return fail(title, "is accepted, but refused.txt lists it");
+    int64_t ulp = entry.value("tolerance", "exact") == "ulp" ? entry.value("ulp", int64_t{0}) : 0;
+    std::string base = fmt::format("{}/{}/{}", options_.dir, op, name);
+    auto in = read_file(base + ".in", diags);
+    auto want = read_file(base + ".expect", diags);
+    if (!in || !want) return fail(title, diags.str());
+    std::vector<Record> records = read_records(*want);
+    auto samples = read_samples(*in, *graph);
+    if (!compare_all(title, *graph, samples, records, ulp)) return;
+    ++passed_;
+  }
+
+  bool compare_all(const std::string& title, const graph::Graph& graph,
+                   const std::vector<std::vector<Bytes>>& samples,
+                   const std::vector<Record>& records, int64_t ulp) {
+    Diagnostics diags;
+    auto program = plan::plan_program(graph, {}, diags);
+    if (!program) return fail(title, "plan: " + diags.str()), false;
+    for (const auto& f : program->functions)
+      if (!tir::verify(*f.body, diags))
+        return fail(title, "TIR verifier: " + diags.str() + tir::print(*f.body)), false;
+    for (size_t s = 0; s < samples.size(); ++s) {
+      auto values = ops::evaluate_graph(graph, samples[s]);
+      auto outputs = plan::run_program(*program, samples[s], diags);
+      if (!outputs) return fail(title, "TIR: " + diags.str()), false;
+      for (const Record& r : records) {
+        if (r.sample != s) continue;
+        graph::TensorId id = graph.outputs[r.result].tensor;
+        DType type = graph[id].type.dtype;
+        std::string d = difference(values[static_cast<size_t>(id.value)], r.data, type, ulp);
+        if (!d.empty())
+          return fail(title, fmt::format("evaluation, sample {} result {}: {}", s, r.result, d)), false;
+        d = difference((*outputs)[r.result], r.data, type, ulp);
+        if (!d.empty())
+          return fail(title, fmt::format("TIR, sample {} result {}: {}", s, r.result, d)), false;
+      }
+    }
+    if (emitter_ && passed_ % options_.every == 0)
+      emitter_->add(title, *program, samples, records, ulp);
+    return true;
+  }
+
+  Options options_;
+  std::optional<Emitter> emitter_;
+  int passed_ = 0, failed_ = 0, refused_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Runs operator cases against LiteRT's results.");
+  Options options;
+  std::vector<std::string> ops;
+  options.refused_dir = AOTC_SOURCE_DIR "/tests/ops";
+  app.add_option("dir", options.dir, "what make_cases.py wrote")->required();
+  app.add_option("--op", ops, "only these operators");
+  app.add_option("--case", options.only_case, "only this case");
+  app.add_option("--emit", options.emit, "write the cases that pass as C here");
+  app.add_option("--every", options.every, "emit only every Nth case");
+  CLI11_PARSE(app, argc, argv);
+  options.ops.insert(ops.begin(), ops.end());
+  return Runner(options).run();
+}

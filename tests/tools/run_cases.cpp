@@ -87,8 +87,9 @@ class Emitter {
     std::string body;
     for (size_t s = 0; s < samples.size(); ++s) body += sample(p, s, program, files, samples[s], expected, ulp);
     chunk_ += fmt::format("int run_{0}(void);\nint run_{0}(void)\n{{\n"
-                          "    static union {{ uint64_t align[2]; uint8_t bytes[{1}_ARENA_SIZE + 16]; }} "
-                          "arena;\n    int bad = 0;\n{2}    if (bad) printf(\"FAILED {3}\\n\");\n"
+                          "    static uint8_t bytes[{1}_ARENA_SIZE + 16];\n"
+                          "    void *arena = bytes + (16 - ((uintptr_t)bytes & 15u)) % 16;\n"
+                          "    int bad = 0;\n{2}    if (bad) printf(\"FAILED {3}\\n\");\n"
                           "    return bad;\n}}\n", p, upper(p), body, title);
     runs_ += fmt::format("    failed += run_{}() != 0;\n", p);
     prototypes_ += fmt::format("int run_{}(void);\n", p);
@@ -145,7 +146,7 @@ class Emitter {
                             is_float ? "float" : "bytes", o, o, want.size(), ulp);
     }
     t += fmt::format("    struct {0}_inputs inputs = {{ {1} }};\n    struct {0}_outputs outputs = {{ "
-                     "{2} }};\n    bad |= {0}_run(&inputs, &outputs, arena.bytes) != 0;\n", p,
+                     "{2} }};\n    bad |= {0}_run(&inputs, &outputs, arena) != 0;\n", p,
                      ins.empty() ? "0" : ins, outs);
     (void)files;
     return t + checks + "    }\n";

@@ -19,7 +19,10 @@ import flatbuffers
 
 _NAMES = {code: name for name, (code, _) in OPERATORS.items()}
 _TYPES = {number: name for name, number in TENSOR_TYPES.items()}
-_READERS = {"i32": flatbuffers.number_types.Int32Flags, "f32": flatbuffers.number_types.Float32Flags}
+_READERS = {
+    "i32": flatbuffers.number_types.Int32Flags,
+    "f32": flatbuffers.number_types.Float32Flags,
+}
 
 
 class _Table:
@@ -113,7 +116,8 @@ def check(path, seed, sample_count):
     for _ in range(sample_count):
         inputs = layers.random_inputs(rng)
         values = {d["index"]: a for d, a in zip(layers.inputs, inputs)}
-        for i, ((kind, options, ins, outs), results) in enumerate(zip(operators, layers.run(inputs))):
+        for i, (operator, results) in enumerate(zip(operators, layers.run(inputs))):
+            kind, options, ins, outs = operator
             values.update(zip(outs, results))
             if kind not in MODELS:
                 print(f"{path.name}: operator {i}: no model of operator {kind}")

@@ -4,6 +4,9 @@
 OUT_DIR/<operator>/<case>.tflite, <case>.in (inputs file), <case>.expect (results file; see
 records.py) and OUT_DIR/index.json. The bytes written depend only on the case files, the seed and
 LiteRT. A case that LiteRT does not accept has no files beside its model; the index says why.
+
+Comparing: "tolerance" is "exact" or "ulp", the latter with the largest distance allowed in units
+of the last place ("ulp": 0 still means equal bits). Any NaN equals any NaN.
 """
 
 import argparse

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -68,6 +69,14 @@ struct Source {
 template <typename T>
 size_t length(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr ? 0 : vector->size();
+}
+
+// Element of a vector of numbers wider than 4 bytes, whose alignment the verifier does not check.
+template <typename T>
+T unaligned_element(const flatbuffers::Vector<T>& vector, size_t index) {
+  T value;
+  std::memcpy(&value, vector.Data() + index * sizeof(T), sizeof(T));
+  return flatbuffers::EndianScalar(value);
 }
 
 // A tensor's name as the model gives it, or "tensor_N" where it gives none or too long a one.

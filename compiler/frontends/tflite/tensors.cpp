@@ -226,7 +226,7 @@ bool TensorReader::read_quantization(const schema::Tensor& raw, const Location& 
   if (!take(source_.copies, count * 12, at)) return false;
   for (uint32_t i = 0; i < count; ++i) {
     type.quantization.scale.push_back(from->scale()->Get(i));
-    type.quantization.zero_point.push_back(from->zero_point()->Get(i));
+    type.quantization.zero_point.push_back(unaligned_element(*from->zero_point(), i));
   }
   return true;
 }

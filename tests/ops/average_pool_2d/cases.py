@@ -27,6 +27,7 @@ QUANTIZATIONS = {
     "zero_min": (1.0, -128, "NONE"),
     "zero_max": (1e-5, 127, "NONE"),
     "huge": (1e4, 3, "RELU6"),
+    "bound_on_tie": (12.0, 0, "RELU6"),
 }
 
 

@@ -55,13 +55,14 @@ def _int8(rng, name, geometry, quantization, per_channel=True, bias=True):
     return Case(name, "CONV_2D", inputs, [int8((), so, zo)], _options(geometry, activation))
 
 
-def _ramp(name, real, out_scale):
+def _ramp(name, real, out_scale, weight_scale=1.0):
     """The inputs are their zero point, so the accumulators are the biases: a ramp that meets
     every tie of a multiplier `real / out_scale`."""
     ramp = np.arange(-640, 640, 2, dtype=np.int32) + 1
     ramp = np.concatenate([ramp, np.arange(-320, 320, dtype=np.int32)])
-    weights = const(np.ones((ramp.size, 1, 1, 1), np.int8), 1.0)
-    return Case(name, "CONV_2D", [int8((1, 1, 1, 1), real, 3), weights, const(ramp, real)],
+    weights = const(np.ones((ramp.size, 1, 1, 1), np.int8), weight_scale)
+    bias = const(ramp, real * weight_scale)
+    return Case(name, "CONV_2D", [int8((1, 1, 1, 1), real, 3), weights, bias],
                 [int8((), out_scale, 0)], dict(padding="VALID", stride_h=1, stride_w=1),
                 samples=lambda rng: [[[3]], [[4]]])
 
@@ -81,6 +82,8 @@ def cases(rng):
         yield _int8(rng, f"int8_q_{name}_per_tensor", GEOMETRIES["groups2"], quantization, False)
     yield _ramp("int8_ties", 0.5, 32.0)
     yield _ramp("int8_just_below_ties", 0.99999994, 8.0)
+    yield _ramp("int8_next_to_ties", 0.1, 0.14, 0.7)
+    yield _ramp("int8_next_to_ties_2", 0.3, 0.2, 0.9)
     yield _ramp("int8_just_above_ties", 1.0000001, 8.0)
     yield _int8(rng, "int8_no_bias", GEOMETRIES["k3_stride2"], QUANTIZATIONS["typical"], bias=False)
     for i, (name, geometry) in enumerate(GEOMETRIES.items()):

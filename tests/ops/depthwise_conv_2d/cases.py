@@ -58,13 +58,13 @@ def _int8(rng, name, geometry, quantization, per_channel=True, bias=True):
                 _options(geometry, activation))
 
 
-def _ramp(name, real, out_scale):
+def _ramp(name, real, out_scale, weight_scale=1.0):
     """The inputs are their zero point, so the accumulators are the biases: a ramp that meets
     every tie of a multiplier `real / out_scale`."""
     ramp = np.arange(-320, 320, dtype=np.int32)
-    weights = const(np.ones((1, 1, 1, ramp.size), np.int8), 1.0, 0, 3)
+    weights = const(np.ones((1, 1, 1, ramp.size), np.int8), weight_scale, 0, 3)
     return Case(name, "DEPTHWISE_CONV_2D",
-                [int8((1, 1, 1, 1), real, 3), weights, const(ramp, real)],
+                [int8((1, 1, 1, 1), real, 3), weights, const(ramp, real * weight_scale)],
                 [int8((), out_scale, 0)],
                 dict(padding="VALID", stride_h=1, stride_w=1, depth_multiplier=ramp.size),
                 samples=lambda rng: [[[3]], [[4]]])
@@ -88,6 +88,7 @@ def cases(rng):
                     False)
     yield _ramp("int8_ties", 0.5, 32.0)
     yield _ramp("int8_just_below_ties", 0.99999994, 8.0)
+    yield _ramp("int8_next_to_ties", 0.1, 0.14, 0.7)
     yield _int8(rng, "int8_no_bias", GEOMETRIES["k3_stride2"], QUANTIZATIONS["typical"], bias=False)
     for i, (name, geometry) in enumerate(GEOMETRIES.items()):
         yield _float32(rng, f"float32_{name}", geometry, ("NONE", "RELU", "RELU6")[i % 3])

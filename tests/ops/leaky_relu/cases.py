@@ -8,7 +8,13 @@ ALPHAS = {"tenth": 0.1, "0_3": 0.3, "zero": 0.0, "one": 1.0, "three": 3.0, "nega
           "tiny": 1e-9}
 
 
+# Ratios of scales that a division in double would take to the other side of a tie.
+NEXT_TO_TIES = ((0.35, -128, 0.14, -128), (0.9, -128, 0.2, -128), (0.7, 127, 0.14, 127))
+
+
 def cases(rng):
+    yield from unary_cases("LEAKY_RELU", NEXT_TO_TIES, options=dict(alpha=0.3),
+                           tag="next_to_ties_", shapes=((1, 256),))
     for i, (name, alpha) in enumerate(ALPHAS.items()):
         yield from unary_cases("LEAKY_RELU", QUANTIZATIONS[: 6 if i < 2 else 2],
                                options=dict(alpha=alpha), tag=f"{name}_",

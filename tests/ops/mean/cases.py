@@ -40,6 +40,9 @@ def cases(rng):
         yield _case(f"float32_{name}", float32(geometry[0]), geometry, float32(), "ulp")
     # The folded multiplier is truncated: exact ties of 1.75 * sum / 3 fall below.
     yield _case("int8_ties", int8((400, 3), 1.75, 0), ((400, 3), (1,), False), int8((), 1.0, 0))
+    for i, (count, si, so) in enumerate(((2, 0.3, 0.1), (4, 0.3, 0.2), (6, 0.3, 0.1))):
+        yield _case(f"int8_next_to_ties_{i}", int8((300, count), si, 0),
+                    ((300, count), (1,), False), int8((), so, 0))
     yield _case("int8_ties_of_two", int8((400, 2), 0.05, 0), ((400, 2), (1,), False),
                 int8((), 0.05, 0))
     yield _case("int32", Tensor("int32", (2, 7, 3)), ((2, 7, 3), (1,), False), Tensor("int32"))

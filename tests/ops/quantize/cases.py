@@ -30,6 +30,16 @@ def cases(rng):
             i = next(number)
             yield _from_float(f"float32_to_{out_type}_{i:02}", Tensor(out_type, (), scale, zero),
                               SHAPES[i % len(SHAPES)])
+    # x / scale and x * (1 / scale) differ for some of these; both in float32.
+    ramp = ((np.arange(-100, 100) + np.float32(0.5)) * np.float32(0.0487)).astype(np.float32)
+    above, below = np.nextafter(ramp, np.float32(9)), np.nextafter(ramp, np.float32(-9))
+    ramp = np.concatenate([ramp, above, below])
+    yield Case("float32_to_int8_next_to_ties", "QUANTIZE", [Tensor("float32", ramp.shape)],
+               [Tensor("int8", (), 0.0487, 3)], samples=lambda rng: [[ramp]])
+    for i, (si, so) in enumerate(((0.7, 0.2), (0.9, 0.2), (0.35, 0.14))):
+        yield Case(f"int8_to_int8_next_to_ties_{i}", "QUANTIZE", [Tensor("int8", (256,), si, -100)],
+                   [Tensor("int8", (), so, -128)],
+                   samples=lambda rng: [[np.arange(-128, 128).astype(np.int8)]])
     pairs = (("int8", "int8"), ("int8", "uint8"), ("uint8", "int8"), ("int8", "int16"),
              ("int16", "int8"), ("uint8", "uint8"), ("int16", "int16"), ("uint8", "int16"))
     for source, target in pairs:

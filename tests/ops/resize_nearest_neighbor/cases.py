@@ -36,8 +36,8 @@ def cases(rng):
             quantization = (0.1, 3) if dtype == "int8" else (None, 0)
             yield _case(f"{dtype}_{mode}_{i:02}", dtype, shape, size, mode, *quantization)
     for mode, (width, new_width) in HARD_WIDTHS.items():
-        yield _case(f"int8_{mode}_float32_positions", "int8", (1, 1, width, 1), (1, new_width), mode,
-                    0.1, 3)
+        yield _case(f"int8_{mode}_float32_positions", "int8", (1, 1, width, 1), (1, new_width),
+                    mode, 0.1, 3)
     for i, (shape, size) in enumerate(GEOMETRIES[:3]):
         yield _case(f"int8_align_and_half_pixel_{i:02}", "int8", shape, size, "both", 0.1, 3)
     yield from dtype_sweep(

@@ -18,6 +18,7 @@ QUANTIZATIONS = {
     "result_scale_large": (0.05, 1, 0.02, 2, 100.0, 3),
     "result_scale_small": (0.05, 1, 0.02, 2, 1e-3, 3),
     "halves": (0.5, 0, 0.5, 0, 1.0, 0),
+    "bound_on_tie": (12.0, 0, 1.0, 0, 12.0, 0),
     "next_to_ties": (0.1, 0, 0.7, 0, 0.14, 0),
     "next_to_ties_2": (0.1, 0, 0.3, 0, 0.2, 0),
 }

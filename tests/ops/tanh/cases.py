@@ -15,6 +15,9 @@ def cases(rng):
         yield Case(f"int8_{i:02}", "TANH", [all_values(SHAPES[i % 7], scale, zero)],
                    [int8((), OUT_SCALES[i % 4], OUT_ZERO[i % len(OUT_ZERO)])],
                    samples=every_int8(SHAPES[i % 7]))
+    # Times the float32 inverse of this scale, one entry is a tie; in double it is not.
+    yield Case("int8_next_to_tie", "TANH", [all_values((256,), 0.0235, 0)],
+               [int8((), 0.011112499982118607, 0)], samples=every_int8((256,)))
     for i, shape in enumerate(SHAPES):
         yield Case(f"float32_{i:02}", "TANH", [float32(shape)], [float32()], {}, "ulp", 4)
     yield Case("float32_limits", "TANH", [float32((1, 64))], [float32()], {}, "ulp", 4,

@@ -1,0 +1,109 @@
+#include "driver/compilation.h"
+
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "codegen/c_run.h"
+#include "frontends/tflite/reader.h"
+#include "ops/operator.h"
+#include "passes/pipeline.h"
+#include "support/files.h"
+#include "support/text.h"
+
+namespace aotc::driver {
+
+Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,
+                                Diagnostics& diags) {
+  auto read = read_file(options.model_path, diags);
+  if (!read) return kFailure;
+  if (bytes) *bytes = *read;
+  frontends::ReadOptions read_options;
+  read_options.signature = options.signature;
+  auto graph = frontends::read_tflite(std::move(*read), options.model_path, diags, read_options);
+  if (!graph || !ops::verify_graph(*graph, diags)) return kFailure;
+  return graph;
+}
+
+namespace {
+
+Status run_passes(graph::Graph& graph, const CompileOptions& options, Diagnostics& diags) {
+  passes::RunOptions run;
+  run.passes.strip_boundary_float = options.strip_boundary_float;
+  std::set<std::string, std::less<>> dump(options.dump_after.begin(), options.dump_after.end());
+  for (const std::string& name : dump) {
+    if (name == "all" || passes::find_pass(name)) continue;
+    Location where;
+    where.file = "--dump-after";
+    std::vector<std::string> names;
+    for (const passes::Pass& p : passes::pipeline()) names.emplace_back(p.name);
+    auto& d = diags.error(where, "pass-unknown", fmt::format("there is no pass '{}'", name));
+    for (const std::string& near : closest(name, names)) d.help(fmt::format("did you mean '{}'?", near));
+    d.help("'aotc-opt --list-passes' lists them all");
+    return kFailure;
+  }
+  run.after = [&](const passes::Pass& pass, const graph::Graph& g) {
+    if (!dump.contains("all") && !dump.contains(pass.name)) return;
+    fmt::print(stderr, "; after {}\n{}", pass.name, graph::print(g, 256));
+  };
+  if (options.time_passes)
+    run.timed = [](const passes::Pass& pass, std::chrono::nanoseconds t) {
+      fmt::print(stderr, "{:>10.3f} ms  {}\n", static_cast<double>(t.count()) / 1e6, pass.name);
+    };
+  return passes::run_pipeline(graph, run, diags);
+}
+
+}  // namespace
+
+Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags) {
+  auto begin = std::chrono::steady_clock::now();
+  Compiled out;
+  out.options = options;
+  plan::PlanOptions plan_options;
+  if (!options.board_name.empty()) {
+    auto board = project::find_board(options.board_name, diags);
+    if (!board) return kFailure;
+    plan_options.target = project::target_of(*board);
+    out.board = std::move(*board);
+  }
+  auto graph = load_model(options, &out.model_bytes, diags);
+  if (!graph) return kFailure;
+  out.original = *graph;
+  if (!run_passes(*graph, options, diags)) return kFailure;
+  auto program = plan::plan_program(std::move(*graph), plan_options, diags);
+  if (!program) return kFailure;
+  out.program = std::move(*program);
+  std::string stem = std::filesystem::path(options.model_path).stem().string();
+  out.prefix = c_identifier(options.prefix.empty() ? stem : options.prefix, "model");
+  codegen::CodegenOptions c;
+  c.prefix = out.prefix;
+  c.arena = options.arena;
+  c.memory = options.memory;
+  c.version = kVersion;
+  out.c = codegen::print_model(out.program, c);
+  std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  out.milliseconds = took.count();
+  return out;
+}
+
+Figures figures_of(const Compiled& compiled) {
+  Figures f;
+  const plan::Program& p = compiled.program;
+  f.arena_bytes = p.arena_bytes;
+  f.workspace_bytes = codegen::workspace_bytes(p);
+  for (const plan::ProgramConstant& c : p.constants)
+    f.constant_bytes += static_cast<int64_t>(c.data.bytes.size());
+  std::set<graph::TensorId> seen;
+  for (const graph::Op& op : p.graph.ops) {
+    f.macs += ops::definition_of(op).macs({p.graph, op});
+    for (graph::TensorId id : op.operands)
+      if (p.graph.is_constant(id) && seen.insert(id).second)
+        f.raw_constant_bytes += p.graph[id].type.bytes();
+  }
+  for (const graph::Port& port : p.graph.inputs) f.input_bytes += p.graph[port.tensor].type.bytes();
+  for (const graph::Port& port : p.graph.outputs) f.output_bytes += p.graph[port.tensor].type.bytes();
+  return f;
+}
+
+}  // namespace aotc::driver

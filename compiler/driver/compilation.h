@@ -1,0 +1,58 @@
+// One model taken through the whole compiler: read, verify, passes, plan, print. Every command that
+// needs any of it calls `compile_model` with the same options, so they always agree.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/c_model.h"
+#include "plan/program.h"
+#include "project/board.h"
+#include "support/diagnostics.h"
+
+namespace aotc::driver {
+
+struct CompileOptions {
+  std::string model_path;
+  std::string prefix;      // empty: from the file name
+  std::string board_name;  // empty: generic target
+  std::string signature;
+  codegen::ArenaOwner arena = codegen::ArenaOwner::kCaller;
+  codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
+  bool strip_boundary_float = false;
+  std::vector<std::string> dump_after;  // pass names, or "all"
+  bool time_passes = false;
+};
+
+struct Compiled {
+  CompileOptions options;
+  std::optional<project::Board> board;
+  std::vector<uint8_t> model_bytes;
+  graph::Graph original;  // as read and verified, before any pass
+  plan::Program program;  // its graph is after the passes
+  codegen::ModelFiles c;
+  std::string prefix;
+  double milliseconds = 0;  // reading to printing, for people; not deterministic
+};
+
+inline constexpr const char* kVersion = AOTC_VERSION;
+
+// Reads and verifies only.
+Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,
+                                Diagnostics& diags);
+// Everything.
+Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags);
+
+// Figures of a compiled model.
+struct Figures {
+  int64_t macs = 0;
+  int64_t arena_bytes = 0, workspace_bytes = 0;
+  int64_t constant_bytes = 0;      // tables as emitted
+  int64_t raw_constant_bytes = 0;  // constants of the model that operators read
+  int64_t input_bytes = 0, output_bytes = 0;
+};
+Figures figures_of(const Compiled& compiled);
+
+}  // namespace aotc::driver

@@ -1,0 +1,102 @@
+#include "driver/terminal.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "support/text.h"
+
+namespace aotc::driver {
+
+namespace {
+
+bool colour() {
+  const char* no = std::getenv("NO_COLOR");
+  return isatty(2) != 0 && (no == nullptr || no[0] == '\0');
+}
+
+}  // namespace
+
+void print_diagnostics(const Diagnostics& diags) {
+  std::string text = diags.str();
+  if (colour()) {
+    std::string out;
+    for (size_t i = 0; i < text.size();) {
+      size_t end = text.find('\n', i);
+      std::string line = text.substr(i, end - i);
+      for (const auto& [word, code] : {std::pair{": error: ", "31"}, {": warning: ", "35"},
+                                       {"  note: ", "36"}, {"  help: ", "32"}}) {
+        size_t at = line.find(word);
+        if (at == std::string::npos || (word[0] == ' ' && at != 0)) continue;
+        std::string w(word);
+        line.replace(at, w.size(), fmt::format("\x1b[{}m{}\x1b[0m", code, w));
+        break;
+      }
+      out += line + "\n";
+      i = end + 1;
+    }
+    text = out;
+  }
+  std::fputs(text.c_str(), stderr);
+}
+
+std::string format_table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> width;
+  for (const auto& row : rows)
+    for (size_t c = 0; c < row.size(); ++c) {
+      if (c >= width.size()) width.push_back(0);
+      width[c] = std::max(width[c], row[c].size());
+    }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t c = 0; c < row.size(); ++c) {
+      bool number = !row[c].empty() && row[c][0] >= '0' && row[c][0] <= '9' && c > 0;
+      std::string pad(width[c] - row[c].size(), ' ');
+      line += (c > 0 ? "  " : "") + (number ? pad + row[c] : row[c] + pad);
+    }
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string format_bytes(int64_t bytes) {
+  if (bytes < 100000) return with_commas(bytes) + " bytes";
+  if (bytes < int64_t{100} << 20) return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
+  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+Progress::Progress(bool quiet) : quiet_(quiet), terminal_(isatty(2) != 0) {}
+
+void Progress::step(const std::string& what) {
+  if (quiet_ || !terminal_) return;
+  fmt::print(stderr, "\r\x1b[K{} ...", what);
+  std::fflush(stderr);
+  open_ = true;
+}
+
+void Progress::bar(const std::string& what, int64_t done, int64_t total) {
+  if (quiet_ || !terminal_ || total <= 0) return;
+  int filled = static_cast<int>(24 * done / total);
+  fmt::print(stderr, "\r\x1b[K{} [{}{}] {}/{}", what, std::string(static_cast<size_t>(filled), '#'),
+             std::string(static_cast<size_t>(24 - filled), '.'), done, total);
+  std::fflush(stderr);
+  open_ = true;
+}
+
+void Progress::done(const std::string& what) {
+  if (quiet_) return;
+  if (open_) fmt::print(stderr, "\r\x1b[K");
+  open_ = false;
+  fmt::print(stderr, "{}\n", what);
+}
+
+Progress::~Progress() {
+  if (open_) fmt::print(stderr, "\r\x1b[K");
+}
+
+}  // namespace aotc::driver

@@ -1,0 +1,128 @@
+#include "project/board.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "project/embedded.h"
+#include "support/text.h"
+
+namespace aotc::project {
+
+namespace {
+
+constexpr std::string_view kPrefix = "boards/";
+constexpr std::string_view kSuffix = "/board.json";
+
+std::vector<std::string> strings(const nlohmann::json& j, const char* key) {
+  std::vector<std::string> out;
+  for (const auto& v : j.value(key, nlohmann::json::array())) out.push_back(v.get<std::string>());
+  return out;
+}
+
+Board from_json(const std::string& name, const nlohmann::json& j) {
+  Board b;
+  b.name = name;
+  b.json = j;
+  b.title = j.at("title");
+  b.cpu = j.at("cpu");
+  b.isa = j.at("isa");
+  b.platform = j.at("platform");
+  b.features = strings(j, "features");
+  const auto& tools = j.at("toolchain");
+  b.toolchain_prefix = tools.at("prefix");
+  b.compiler = tools.at("compiler");
+  b.cflags = strings(tools, "cflags");
+  b.toolchain_packages = strings(tools, "packages");
+  for (const auto& m : j.at("memories"))
+    b.memories.push_back({m.at("name"), m.at("kind") == "flash", m.at("origin"), m.at("size")});
+  b.stack_bytes = j.at("stack_bytes");
+  if (j.contains("emulator")) {
+    const auto& e = j["emulator"];
+    b.emulator_program = e.at("program");
+    b.emulator_argv = strings(e, "argv");
+    b.emulator_packages = strings(e, "packages");
+    b.argument_style = e.value("argument_style", "");
+  }
+  return b;
+}
+
+}  // namespace
+
+bool Board::has(std::string_view feature) const {
+  return std::find(features.begin(), features.end(), feature) != features.end();
+}
+
+int64_t Board::memory_bytes(const std::string& use) const {
+  std::string wanted = field("placement." + use);
+  for (const Memory& m : memories)
+    if (m.name == wanted) return m.size;
+  return 0;
+}
+
+std::string Board::field(const std::string& path) const {
+  const nlohmann::json* at = &json;
+  for (size_t begin = 0; begin <= path.size();) {
+    size_t dot = std::min(path.find('.', begin), path.size());
+    std::string key = path.substr(begin, dot - begin);
+    if (!at->is_object() || !at->contains(key)) return "";
+    at = &(*at)[key];
+    begin = dot + 1;
+  }
+  if (at->is_string()) return at->get<std::string>();
+  if (at->is_array()) {
+    std::string out;
+    for (const auto& v : *at)
+      if (v.is_string()) out += (out.empty() ? "" : " ") + v.get<std::string>();
+    return out;
+  }
+  return at->dump();
+}
+
+std::vector<std::string> board_names() {
+  std::vector<std::string> out;
+  for (const EmbeddedFile* f : embedded_below(kPrefix))
+    if (f->path.ends_with(kSuffix))
+      out.emplace_back(f->path.substr(kPrefix.size(), f->path.size() - kPrefix.size() - kSuffix.size()));
+  return out;
+}
+
+Result<Board> find_board(const std::string& name, Diagnostics& diags) {
+  Location where;
+  where.file = name;
+  const EmbeddedFile* f = find_embedded(fmt::format("{}{}{}", kPrefix, name, kSuffix));
+  if (!f) {
+    auto& d = diags.error(where, "board-unknown", "there is no such board");
+    for (const std::string& near : closest(name, board_names())) d.help(fmt::format("did you mean '{}'?", near));
+    d.help("'aotc boards' lists them all");
+    return kFailure;
+  }
+  try {
+    return from_json(name, nlohmann::json::parse(f->content));
+  } catch (const nlohmann::json::exception& e) {
+    diags.error(where, "board-invalid", fmt::format("board.json is not valid: {}", e.what()));
+    return kFailure;
+  }
+}
+
+ops::TargetInfo target_of(const Board& board) {
+  ops::TargetInfo t;
+  t.name = board.cpu;
+  t.fpu = board.has("fpu");
+  if (board.isa.starts_with("rv32")) {
+    t.registers = 27;
+    t.gemm_pixels = 4;
+    t.gemm_channels = 4;
+  } else if (board.isa == "armv6-m") {
+    t.registers = 8;
+    t.gemm_pixels = 2;
+    t.gemm_channels = 2;
+  } else if (!board.is_host()) {
+    t.registers = 13;
+    t.gemm_pixels = 4;
+    t.gemm_channels = 2;
+  }
+  return t;
+}
+
+}  // namespace aotc::project

@@ -1,0 +1,54 @@
+// A board as its folder boards/<name>/board.json describes it: CPU, features, memories, console and
+// emulator. The one thing to know: a board is data; what the compiler derives from it is
+// `target_of`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "ops/lowering.h"
+#include "support/diagnostics.h"
+
+namespace aotc::project {
+
+struct Memory {
+  std::string name;
+  bool flash = false;
+  std::string origin;  // hexadecimal text
+  int64_t size = 0;    // bytes
+};
+
+struct Board {
+  std::string name;
+  std::string title;
+  std::string cpu;
+  std::string isa;
+  std::string platform;  // key into a template's "platforms"
+  std::vector<std::string> features;
+  std::string toolchain_prefix, compiler;
+  std::vector<std::string> cflags, toolchain_packages;
+  std::vector<Memory> memories;
+  int64_t stack_bytes = 0;
+  std::string emulator_program;
+  std::vector<std::string> emulator_argv, emulator_packages;
+  std::string argument_style;  // "argv", "semihosting" or empty
+  nlohmann::json json;         // everything, for templates
+
+  bool has(std::string_view feature) const;
+  bool is_host() const { return platform == "host"; }
+  // Bytes of the memory that placement.<use> ("arena", "constants") names; 0 if unlimited.
+  int64_t memory_bytes(const std::string& use) const;
+  // Value at a dotted path as text; empty if there is none. Lists are joined by spaces.
+  std::string field(const std::string& path) const;
+};
+
+std::vector<std::string> board_names();
+// Reports [board-unknown] with the closest names, [board-invalid].
+Result<Board> find_board(const std::string& name, Diagnostics& diags);
+
+ops::TargetInfo target_of(const Board& board);
+
+}  // namespace aotc::project

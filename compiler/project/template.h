@@ -1,0 +1,44 @@
+// Project templates: real files with strict @key@ substitution, described by a template.json beside
+// them. The one thing to know: a key in a file that nobody gives a value, or a value no file uses,
+// is an error, so templates cannot rot silently.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "project/board.h"
+
+namespace aotc::project {
+
+struct TemplateSource {
+  std::string kind;               // "bare_metal"
+  std::string override_dir;       // --templates DIR, or empty: the ones in the binary
+};
+
+struct Values {
+  std::map<std::string, std::string> keys;     // values that do not come from board or options
+  std::map<std::string, std::string> options;  // --project-option NAME=VALUE
+};
+
+std::vector<std::string> template_kinds();
+
+struct BuildCommands {
+  std::vector<std::string> configure, build;  // with {generator} and {project} still in them
+  std::string image;                          // relative to the project
+};
+
+struct Rendered {
+  std::map<std::string, std::string> files;
+  std::string model_folder, runtime_folder;
+  BuildCommands build;
+};
+
+// Reports [template-unknown], [template-board], [template-option], [template-key].
+Result<Rendered> render_template(const TemplateSource& source, const Board& board,
+                                 const Values& values, Diagnostics& diags);
+
+// For --help-project: one line per option of the kind.
+Result<std::string> describe_options(const TemplateSource& source, Diagnostics& diags);
+
+}  // namespace aotc::project

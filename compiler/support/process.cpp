@@ -1,0 +1,89 @@
+#include "support/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+
+namespace aotc {
+
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* path = std::getenv("PATH");
+  std::string list = path ? path : "/usr/local/bin:/usr/bin:/bin";
+  for (size_t begin = 0; begin <= list.size();) {
+    size_t end = std::min(list.find(':', begin), list.size());
+    std::string candidate = list.substr(begin, end - begin) + "/" + name;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+    begin = end + 1;
+  }
+  return "";
+}
+
+namespace {
+
+[[noreturn]] void become(const std::vector<std::string>& argv, const std::string& program,
+                         const std::string& directory, int out) {
+  setpgid(0, 0);
+  int null = open("/dev/null", O_RDONLY);
+  dup2(null, 0);
+  dup2(out, 1);
+  dup2(out, 2);
+  if (!directory.empty() && chdir(directory.c_str()) != 0) _exit(127);
+  std::vector<char*> args;
+  for (const std::string& a : argv) args.push_back(const_cast<char*>(a.c_str()));
+  args.push_back(nullptr);
+  execv(program.c_str(), args.data());
+  _exit(127);
+}
+
+}  // namespace
+
+ProcessResult run_process(const std::vector<std::string>& argv, const std::string& directory,
+                          int timeout_seconds,
+                          const std::function<void(const std::string&)>& on_output) {
+  ProcessResult result;
+  std::string program = find_program(argv[0]);
+  int pipe_ends[2];
+  if (program.empty() || pipe2(pipe_ends, O_CLOEXEC) != 0) return result;
+  pid_t pid = fork();
+  if (pid == 0) become(argv, program, directory, pipe_ends[1]);
+  close(pipe_ends[1]);
+  if (pid < 0) {
+    close(pipe_ends[0]);
+    return result;
+  }
+  result.started = true;
+  using Clock = std::chrono::steady_clock;
+  auto deadline = Clock::now() + std::chrono::seconds(timeout_seconds);
+  char chunk[4096];
+  while (true) {
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    pollfd p{pipe_ends[0], POLLIN, 0};
+    int ready = left > 0 ? poll(&p, 1, static_cast<int>(std::min<long long>(left, 1 << 30))) : 0;
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) {
+      result.timed_out = true;
+      kill(-pid, SIGKILL);
+      break;
+    }
+    ssize_t n = read(pipe_ends[0], chunk, sizeof chunk);
+    if (n <= 0) break;
+    std::string piece(chunk, static_cast<size_t>(n));
+    result.output += piece;
+    if (on_output) on_output(piece);
+  }
+  close(pipe_ends[0]);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+}  // namespace aotc

@@ -1,0 +1,26 @@
+// Running other programs: toolchains and emulators. No shell is involved.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace aotc {
+
+struct ProcessResult {
+  bool started = false;   // false: the program was not found or could not be started
+  bool timed_out = false; // killed after the limit
+  int exit_code = -1;     // 128 + signal if it died of one
+  std::string output;     // stdout and stderr as they came
+};
+
+// Runs argv[0] (looked up in PATH) in `directory` (empty: here), without standard input. `on_output`
+// sees pieces of output as they arrive.
+ProcessResult run_process(const std::vector<std::string>& argv, const std::string& directory = "",
+                          int timeout_seconds = 600,
+                          const std::function<void(const std::string&)>& on_output = nullptr);
+
+// Full path of a program in PATH, empty if there is none.
+std::string find_program(const std::string& name);
+
+}  // namespace aotc

@@ -279,20 +279,40 @@ StmtPtr FunctionBuilder::collect(const Body& body) {
 
 namespace {
 
-// end - begin when it is known: both immediates, or end built as begin + c.
+// Whether two expressions without loads are written alike.
+bool alike(const ExprPtr& a, const ExprPtr& b) {
+  if (a == b) return true;
+  if (a->kind != b->kind || a->type != b->type) return false;
+  if (a->kind == ExprKind::kIntImm)
+    return static_cast<const IntImm&>(*a).value == static_cast<const IntImm&>(*b).value;
+  if (a->kind == ExprKind::kVar)
+    return static_cast<const VarRef&>(*a).var == static_cast<const VarRef&>(*b).var;
+  if (a->kind != ExprKind::kBinary) return false;
+  const Binary& x = static_cast<const Binary&>(*a);
+  const Binary& y = static_cast<const Binary&>(*b);
+  return x.op == y.op && x.wrapping == y.wrapping && alike(x.lhs, y.lhs) && alike(x.rhs, y.rhs);
+}
+
+// e as base + offset; a null base for an immediate.
+Ex split(const Ex& e, int64_t* offset) {
+  *offset = 0;
+  Ex inner;
+  if (e.is_imm(offset)) return {};
+  if (match_imm(e, BinaryOp::kAdd, &inner, offset)) return inner;
+  if (!match_imm(e, BinaryOp::kSub, &inner, offset)) return e;
+  *offset = -*offset;
+  return inner;
+}
+
+// end - begin when it is known: the two differ by an immediate.
 bool known_extent(const Ex& begin, const Ex& end, int64_t* extent) {
   int64_t b = 0;
   int64_t e = 0;
-  if (begin.is_imm(&b) && end.is_imm(&e)) {
-    *extent = e - b;
-    return true;
-  }
-  if (begin.ptr() == end.ptr()) {
-    *extent = 0;
-    return true;
-  }
-  Ex inner;
-  return match_imm(end, BinaryOp::kAdd, &inner, extent) && inner.ptr() == begin.ptr();
+  Ex x = split(begin, &b);
+  Ex y = split(end, &e);
+  *extent = e - b;
+  if (!x.ptr() || !y.ptr()) return !x.ptr() && !y.ptr();
+  return alike(x.ptr(), y.ptr());
 }
 
 bool is_empty(const StmtPtr& block) {

@@ -15,9 +15,9 @@ namespace aotc::tir {
 
 namespace {
 
-constexpr std::string_view kKeywords[] = {"func", "in",    "const",  "out",  "scratch", "align",
-                                          "for",  "step",  "if",     "else", "let",     "var",
-                                          "eval", "alloc", "select", "min",  "max",     "local"};
+// Roles, "in", "step" and "func" stand where no name can, so they may be names as well.
+constexpr std::string_view kKeywords[] = {"align", "for",   "if",     "else", "let", "var",
+                                          "eval",  "alloc", "select", "min",  "max"};
 
 std::string float_text(DType type, double v) {
   std::string suffix(name_of(type));
@@ -60,13 +60,15 @@ class Printer {
   void branch(const If& s);
   // The statements of a body, which may be a Block or a single statement.
   void body(const StmtPtr& s);
+  // Forgets the innermost names until `visible` are left.
+  void leave(size_t visible);
   void line(const Stmt* s, const std::string& text);
 
   std::string out_;
   std::string indent_;
   std::unordered_map<const void*, std::string> names_;
   std::unordered_set<std::string> visible_;
-  std::vector<std::string> order_;  // visible names, innermost last
+  std::vector<const void*> order_;  // what is visible, innermost last
   const Stmt* wanted_;
   std::string found_;
 };
@@ -86,7 +88,7 @@ std::string Printer::declare(const void* identity, const std::string& hint) {
   for (int n = 2; visible_.contains(candidate); ++n) candidate = fmt::format("{}_{}", base, n);
   names_[identity] = candidate;
   visible_.insert(candidate);
-  order_.push_back(candidate);
+  order_.push_back(identity);
   return candidate;
 }
 
@@ -172,6 +174,15 @@ void Printer::line(const Stmt* s, const std::string& text) {
   out_ += indent_ + text + "\n";
 }
 
+void Printer::leave(size_t visible) {
+  for (; order_.size() > visible; order_.pop_back()) {
+    auto it = names_.find(order_.back());
+    if (it == names_.end()) continue;
+    visible_.erase(it->second);
+    names_.erase(it);
+  }
+}
+
 void Printer::body(const StmtPtr& s) {
   size_t before = order_.size();
   indent_ += "  ";
@@ -181,19 +192,19 @@ void Printer::body(const StmtPtr& s) {
     statement(s);
   }
   indent_.resize(indent_.size() - 2);
-  for (; order_.size() > before; order_.pop_back()) visible_.erase(order_.back());
+  leave(before);
 }
 
 void Printer::loop(const For& s) {
   std::string begin = expr(s.begin);
   std::string end = expr(s.end);
+  size_t before = order_.size();
   std::string variable = declare(s.var.get(), s.var->name);
   std::string step = s.step == 1 ? "" : fmt::format(" step {}", s.step);
   line(&s, fmt::format("for {} in {} .. {}{} {{", variable, begin, end, step));
   body(s.body);
   line(nullptr, "}");
-  visible_.erase(order_.back());
-  order_.pop_back();
+  leave(before);
 }
 
 void Printer::branch(const If& s) {

@@ -6,6 +6,8 @@
 
 #include "harness.h"
 
+const char *const labels[] = {0};
+
 void platform_console_write(const char *text, uint32_t length)
 {
     (void)fwrite(text, 1, length, stdout);

@@ -271,6 +271,12 @@ def test_failures(board):
         ran, records = board.verify()
         board.check(records and summary(records)["guards"] == 0, "finds a write before the arena",
                     f"{ran.returncode} {ran.stdout}")
+    if board.variant("TOY_LIBRARY"):
+        ran, records = board.verify()
+        board.check(records and summary(records)["status"] == 0 and
+                    summary(records)["guards"] == 1,
+                    "initialised data and the C library work",
+                    summary(records) if records else ran.stdout)
     if board.variant("TOY_FAIL"):
         ran, records = board.verify()
         board.check(records and summary(records)["status"] == -7 and

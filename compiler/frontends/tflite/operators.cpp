@@ -20,6 +20,19 @@ int builtin_of(const schema::OperatorCode& code) {
   return std::max<int>(code.builtin_code(), code.deprecated_builtin_code());
 }
 
+// Bytes that checking and lowering the operator reads, of tables that other operators may share.
+uint64_t constant_bytes(const graph::Op& op, const graph::Graph& graph) {
+  uint64_t bytes = 0;
+  for (const auto* list : {&op.operands, &op.results}) {
+    for (graph::TensorId id : *list) {
+      if (!id.valid()) continue;
+      if (graph[id].constant) bytes += graph[id].constant->bytes.size();
+      bytes += graph[id].type.quantization.scale.size() * 12;
+    }
+  }
+  return bytes;
+}
+
 // An operator's type as TFLite spells it; a custom operator goes by its own name, as it is.
 std::string type_of(const schema::OperatorCode& code) {
   int builtin = builtin_of(code);
@@ -121,7 +134,7 @@ Status OperatorReader::resolve(std::vector<Role>& roles) {
     }
   }
   if (!unsupported.empty()) report_unsupported(unsupported);
-  return good && unsupported.empty() ? success() : Status(kFailure);
+  return good && unsupported.empty() && !source_.out_of_patience() ? success() : Status(kFailure);
 }
 
 // One operator: the error stands at it. Several: the error stands at the file and lists them.
@@ -222,6 +235,10 @@ bool OperatorReader::build_one(size_t index, const std::vector<graph::TensorId>&
     defined[static_cast<size_t>(id.value)] = true;
     op.results.push_back(id);
   }
+  if (!source_.constants.take(constant_bytes(op, graph))) {
+    report_aliasing(source_, op.location);
+    return false;
+  }
   ops::TfliteOp view(from, resolved_[index].builtin, resolved_[index].version, graph);
   if (!resolved_[index].definition->import_tflite(view, op, *source_.diags)) return false;
   settle_shapes(index, op, graph);
@@ -241,10 +258,14 @@ void OperatorReader::settle_shapes(size_t index, const graph::Op& op, graph::Gra
     graph::TensorType& type = graph[op.results[i]].type;
     const schema::Tensor* file_tensor = source_.subgraph->tensors()->Get(
         static_cast<uint32_t>(from.outputs()->Get(static_cast<uint32_t>(i))));
-    if (shape_may_become(*file_tensor, type.shape, inferred) &&
-        bounded_bytes(inferred, type.dtype) > 0) {
-      type.shape = inferred;
+    const graph::Quantization& q = type.quantization;
+    if (!shape_may_become(*file_tensor, type.shape, inferred) ||
+        bounded_bytes(inferred, type.dtype) <= 0) {
+      continue;
     }
+    size_t axis = static_cast<size_t>(q.axis);
+    if (q.per_channel() && inferred[axis] != type.shape[axis]) continue;
+    type.shape = inferred;
   }
 }
 

@@ -65,7 +65,11 @@ const schema::SignatureDef* signature_at(const schema::Model& model, uint32_t in
 }
 
 std::string key_of(const schema::SignatureDef& signature) {
-  return signature.signature_key() == nullptr ? "" : signature.signature_key()->str();
+  return text_of(signature.signature_key(), 200);
+}
+
+bool has_key(const schema::SignatureDef& signature, const std::string& key) {
+  return signature.signature_key() != nullptr && signature.signature_key()->string_view() == key;
 }
 
 Status signature_unknown(Source& source, const std::string& wanted) {
@@ -89,7 +93,7 @@ Status choose_subgraph(Source& source, const ReadOptions& options) {
   size_t signatures = length(model.signature_defs());
   for (uint32_t i = 0; i < signatures && source.signature == nullptr; ++i) {
     const schema::SignatureDef* s = signature_at(model, i);
-    if (options.signature.empty() ? s->subgraph_index() == 0 : key_of(*s) == options.signature) {
+    if (options.signature.empty() ? s->subgraph_index() == 0 : has_key(*s, options.signature)) {
       source.signature = s;
     }
   }
@@ -185,7 +189,7 @@ std::string port_name(const Source& source, int32_t index, bool input) {
       const schema::TensorMap* map = maps->Get(i);
       if (map->tensor_index() == static_cast<uint32_t>(index) && map->name() != nullptr &&
           map->name()->size() > 0) {
-        return map->name()->str();
+        return text_of(map->name(), 4096);
       }
     }
   }
@@ -255,6 +259,7 @@ Result<graph::Graph> read_tflite(std::vector<uint8_t> bytes, const std::string& 
   Source source;
   source.file = file;
   source.diags = &diags;
+  source.errors_before = diags.error_count();
   source.bytes = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
   source.copies = Budget(source.bytes->size() * 8 + 65536);
   source.constants = Budget(source.bytes->size() * 16 + 65536);
@@ -280,8 +285,12 @@ Result<graph::Graph> read_tflite(std::vector<uint8_t> bytes, const std::string& 
   bool good = operators.resolve(roles).ok();
   std::vector<graph::TensorId> ids;
   if (!read_tensors(source, roles, graph, ids)) good = false;
-  if (!good || !operators.build(ids, graph) || !check_activations(source, graph) ||
-      !add_ports(source, ids, true, graph.inputs) ||
+  if (good && !operators.build(ids, graph)) good = false;
+  if (source.out_of_patience()) {
+    diags.error(source.where(), "tflite-limit", "too many errors; the rest is left out")
+        .help("mend these first");
+  }
+  if (!good || !check_activations(source, graph) || !add_ports(source, ids, true, graph.inputs) ||
       !add_ports(source, ids, false, graph.outputs)) {
     return kFailure;
   }

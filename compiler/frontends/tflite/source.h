@@ -4,6 +4,7 @@
 // and many tables may share one vector, so everything that is copied is taken from a budget.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -49,8 +50,9 @@ struct Source {
   int subgraph_index = 0;
   const tflite_schema::SignatureDef* signature = nullptr;  // null: the subgraph has none
   Diagnostics* diags = nullptr;
-  Budget copies{0};     // names, scales, operand lists
-  Budget constants{0};  // bytes of constants, each counted as often as it is used
+  int errors_before = 0;  // that the sink held when reading began
+  Budget copies{0};       // names, scales, operand lists
+  Budget constants{0};    // bytes of constants and scales, each counted as often as it is used
 
   Location where() const {
     Location at;
@@ -63,7 +65,10 @@ struct Source {
     at.tensor = std::move(name);
     return at;
   }
-  bool out_of_patience() const { return diags->error_count() >= limits::kMaxErrors; }
+  // Too many errors to go on? Told once, by the reader's end.
+  bool out_of_patience() const {
+    return diags->error_count() - errors_before >= limits::kMaxErrors;
+  }
 };
 
 template <typename T>
@@ -77,6 +82,11 @@ T unaligned_element(const flatbuffers::Vector<T>& vector, size_t index) {
   T value;
   std::memcpy(&value, vector.Data() + index * sizeof(T), sizeof(T));
   return flatbuffers::EndianScalar(value);
+}
+
+// Text of at most `limit` bytes; "" for a missing string. Strings may be long and shared by many.
+inline std::string text_of(const flatbuffers::String* text, size_t limit) {
+  return text == nullptr ? "" : std::string(text->c_str(), std::min<size_t>(text->size(), limit));
 }
 
 // A tensor's name as the model gives it, or "tensor_N" where it gives none or too long a one.

@@ -287,7 +287,6 @@ bool TensorReader::read_constant(const schema::Tensor& raw, Role role, const Loc
         .help("the file is damaged; export the model again");
     return false;
   }
-  if (!take(source_.constants, size, at)) return false;
   tensor.constant = graph::ConstantView{source_.bytes, {}};
   if (size > 0) tensor.constant->bytes = {buffer->data()->data(), size};
   return true;
@@ -326,7 +325,7 @@ Status read_tensors(Source& source, const std::vector<Role>& roles, graph::Graph
     if (roles[i].any()) ids[i] = reader.read(static_cast<int>(i), roles[i]);
   }
   reader.report_types();
-  return reader.failed() ? Status(kFailure) : success();
+  return reader.failed() || source.out_of_patience() ? Status(kFailure) : success();
 }
 
 }  // namespace aotc::frontends

@@ -24,7 +24,7 @@ bool verify_bias(const OpView& op, int64_t channels, DType wanted, Diagnostics& 
 }
 
 bool verify_weights_quantization(const OpView& op, int64_t channels, int channel_axis,
-                                 Diagnostics& diags) {
+                                 bool zero_point_allowed, Diagnostics& diags) {
   const graph::Quantization& q = op.operand(1).quantization;
   auto fail = [&](const std::string& why) {
     diags.error(op.where(), "op-quantization", why);
@@ -37,6 +37,8 @@ bool verify_weights_quantization(const OpView& op, int64_t channels, int channel
   for (float s : q.scale)
     if (!(s > 0.0f) || !std::isfinite(s))
       return fail(fmt::format("a weight scale is {}, which is not a positive number", s));
+  if (zero_point_allowed && !q.per_channel())
+    return check_per_tensor(op, op.operand_tensor(1), diags);
   for (int64_t zp : q.zero_point)
     if (zp != 0) return fail(fmt::format("int8 weights have zero point {}, expected 0", zp));
   return true;
@@ -44,7 +46,8 @@ bool verify_weights_quantization(const OpView& op, int64_t channels, int channel
 
 }  // namespace
 
-bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags) {
+bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags,
+                        bool weights_zero_point) {
   if (!check_counts(op, 2, 3, 1, diags) ||
       !check_type(op, 0, {DType::kI8, DType::kF32}, diags))
     return false;
@@ -55,20 +58,21 @@ bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Di
   if (type == DType::kF32) return true;
   if (!check_per_tensor(op, op.operand_tensor(0), diags) ||
       !check_per_tensor(op, op.graph[op.op.results[0]], diags) ||
-      !verify_weights_quantization(op, channels, channel_axis, diags))
+      !verify_weights_quantization(op, channels, channel_axis, weights_zero_point, diags))
     return false;
   int64_t terms = channels > 0 ? op.operand(1).elements() / channels : 0;
   int64_t largest = 0;
   for (int64_t c = 0; c < channels; ++c)
     largest = std::max(largest, std::abs(static_cast<int64_t>(bias_at(op, c))));
-  // 255 * 128 bounds |x - zero_point| * |w|.
-  if (largest + terms * 255 * 128 >= int64_t{1} << 31) {
+  // |x - zero_point| is at most 255; folding the zero point can reach 256 on the way.
+  int64_t weights_zero = op.operand(1).zero_point();
+  if (largest + terms * 256 * (128 + std::abs(weights_zero)) >= int64_t{1} << 31) {
     // The cheap bound failed; sum the actual weights (for depthwise the channels interleave, so
     // take the whole tensor's largest weight).
     int64_t weight = 0;
     for (int64_t i = 0; i < op.operand(1).elements(); ++i)
-      weight = std::max<int64_t>(weight, std::abs(op.constant(1)->get<int8_t>(i)));
-    if (largest + terms * 255 * weight >= int64_t{1} << 31) {
+      weight = std::max(weight, std::abs(op.constant(1)->get<int8_t>(i) - weights_zero));
+    if (largest + terms * 256 * weight >= int64_t{1} << 31) {
       diags
           .error(op.where(), "op-quantization",
                  fmt::format("a sum of {} products and a bias of {} can overflow 32 bits", terms,
@@ -91,18 +95,18 @@ float float_bias_at(const OpView& op, int64_t c) {
 }
 
 FoldedBias fold_bias(const OpView& op, int64_t channels,
-                     const std::function<std::vector<int8_t>(int64_t c)>& weights_of) {
+                     const std::function<std::vector<int32_t>(int64_t c)>& weights_of) {
   FoldedBias out;
   int64_t zero_point = op.operand(0).zero_point();
   for (int64_t c = 0; c < channels; ++c) {
     int64_t sum = 0, magnitude = 0;
-    for (int8_t w : weights_of(c)) {
+    for (int32_t w : weights_of(c)) {
       sum += w;
       magnitude += std::abs(w);
     }
     int64_t bias = bias_at(op, c) - zero_point * sum;
     out.bias.push_back(static_cast<int32_t>(bias));
-    out.largest = std::max(out.largest, std::abs(bias) + 128 * magnitude);
+    out.largest.push_back(std::abs(bias) + 128 * magnitude);
   }
   return out;
 }

@@ -8,18 +8,20 @@ namespace aotc::ops {
 
 // Checks common to convolution-like operators with operands (input, weights, optional bias):
 // types (int8 with int8 weights and int32 bias, or float32), quantisation, bias length, accumulator
-// range. `channel_axis` is the weights' axis of output channels.
-bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags);
+// range. `channel_axis` is the weights' axis of output channels. int8 weights with a zero point other
+// than 0 are refused unless `weights_zero_point` (then they may have one per tensor).
+bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags,
+                        bool weights_zero_point = false);
 
-// Bias of each output channel with the input's zero point folded in, and the largest magnitude an
-// accumulator can reach on the way: |bias'| + 128 * sum |w|.
+// Bias of each output channel with the input's zero point folded in, and the largest magnitude its
+// accumulator can reach on the way: |bias'| + 128 * sum |w|, w without its zero point.
 struct FoldedBias {
   std::vector<int32_t> bias;
-  int64_t largest = 0;
+  std::vector<int64_t> largest;
 };
-// `weights_of(c)` gives the weights that output channel c sums over.
+// `weights_of(c)` gives the weights (less their zero point) that output channel c sums over.
 FoldedBias fold_bias(const OpView& op, int64_t channels,
-                     const std::function<std::vector<int8_t>(int64_t c)>& weights_of);
+                     const std::function<std::vector<int32_t>(int64_t c)>& weights_of);
 
 // int32 bias of channel c, 0 without one.
 int32_t bias_at(const OpView& op, int64_t c);

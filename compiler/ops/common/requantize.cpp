@@ -1,6 +1,8 @@
 #include "ops/common/requantize.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 namespace aotc::ops {
 
@@ -8,26 +10,27 @@ using tir::Ex;
 using tir::FunctionBuilder;
 using tir::i64;
 
-int32_t multiply_single_rounding(int32_t x, QuantizedMultiplier m) {
-  int total = 31 - m.shift;
-  int64_t product = static_cast<int64_t>(x) * m.multiplier;
-  int64_t rounded = (product + (int64_t{1} << (total - 1))) >> total;
-  return static_cast<int32_t>(rounded);
-}
-
-std::vector<QuantizedMultiplier> conv_multipliers(const graph::TensorType& input,
-                                                  const graph::TensorType& weights,
-                                                  const graph::TensorType& output,
-                                                  int64_t channels) {
-  std::vector<QuantizedMultiplier> out;
+std::vector<double> conv_scales(const graph::TensorType& input, const graph::TensorType& weights,
+                                const graph::TensorType& output, int64_t channels) {
+  std::vector<double> out;
   const std::vector<float>& scales = weights.quantization.scale;
   for (int64_t c = 0; c < channels; ++c) {
     float scale = scales.size() == 1 ? scales[0] : scales[static_cast<size_t>(c)];
-    double real = static_cast<double>(input.scale()) * static_cast<double>(scale) /
-                  static_cast<double>(output.scale());
-    out.push_back(quantize_multiplier(real));
+    out.push_back(static_cast<double>(input.scale()) * static_cast<double>(scale) /
+                  static_cast<double>(output.scale()));
   }
   return out;
+}
+
+int32_t Requantization::apply(int32_t acc, size_t channel) const {
+  int64_t scaled = 0;
+  if (rounding == Rounding::kDouble) {
+    scaled = multiply_by_quantized_multiplier(acc, quantize_multiplier(scales[channel]));
+  } else {
+    double real = std::round(static_cast<double>(acc) * scales[channel]);
+    scaled = static_cast<int64_t>(std::clamp(real, -2147483648.0, 2147483647.0));
+  }
+  return static_cast<int32_t>(std::clamp<int64_t>(scaled + zero_point, clamp.min, clamp.max));
 }
 
 namespace {
@@ -59,66 +62,147 @@ Ex emit_rounding_shift_any(FunctionBuilder& f, const Ex& t, const Ex& s) {
   return (t >> s) + (remainder > threshold);
 }
 
+// The reference as steps, unless a left shift can wrap: then it is not monotone.
+std::optional<StepFit> fit(const Requantization& what, bool per_channel) {
+  std::vector<StepTarget> targets;
+  size_t count = per_channel ? what.scales.size() : 1;
+  for (size_t c = 0; c < count; ++c) {
+    int64_t largest = per_channel ? what.largest[c]
+                                  : *std::max_element(what.largest.begin(), what.largest.end());
+    if (what.rounding == Rounding::kDouble) {
+      int left = std::max(quantize_multiplier(what.scales[c]).shift, 0);
+      if (left > 30 || (largest << left) >= int64_t{1} << 31) return std::nullopt;
+    }
+    auto reference = [&what, c](int32_t acc) -> int64_t { return what.apply(acc, c); };
+    targets.push_back({reference, what.scales[c], largest});
+  }
+  return fit_steps(targets, what.zero_point, what.clamp);
+}
+
 }  // namespace
 
-Requantizer::Requantizer(LoweringBuilder& f, const std::vector<QuantizedMultiplier>& multipliers,
-                         Rounding rounding, int64_t largest, int32_t zero_point, ClampI32 clamp,
-                         DType out)
-    : multipliers_(multipliers), rounding_(rounding), zero_point_(zero_point), clamp_(clamp),
-      out_(out) {
-  for (const QuantizedMultiplier& m : multipliers) {
-    per_channel_ = per_channel_ || m.multiplier != multipliers[0].multiplier ||
-                   m.shift != multipliers[0].shift;
+Requantizer::Requantizer(LoweringBuilder& f, const Requantization& what)
+    : zero_point_(what.zero_point), clamp_(what.clamp) {
+  for (double scale : what.scales) per_channel_ = per_channel_ || scale != what.scales[0];
+  if (auto found = fit(what, per_channel_)) {
+    make_fit_tables(f, *found);
+  } else if (what.rounding == Rounding::kDouble) {
+    form_ = Form::kTwice;
+    make_twice_tables(f, what);
+  } else {
+    form_ = Form::kFloat;
+    std::vector<double> scales = what.scales;
+    if (!per_channel_) scales.resize(1);
+    table_ = f.constant("scale", DType::kF64, scales, 8);
+  }
+}
+
+void Requantizer::make_fit_tables(LoweringBuilder& f, const StepFit& fit) {
+  form_ = Form::kFit;
+  same_left_ = fit.same_left;
+  left_ = fit.channels[0].left;
+  sign_ = fit.sign;
+  stride_ = same_left_ ? 2 : 3;
+  std::vector<int32_t> table;
+  for (const StepFit::Channel& c : fit.channels) {
+    table.push_back(c.multiplier);
+    table.push_back(c.offset);
+    if (!same_left_) table.push_back(c.left);
+  }
+  table_ = f.constant("scale", DType::kI32, table);
+  shift_table_ = f.constant<int8_t>("shift", DType::kI8, {static_cast<int8_t>(fit.shift)}, 1);
+}
+
+void Requantizer::make_twice_tables(LoweringBuilder& f, const Requantization& what) {
+  stride_ = 2;
+  std::vector<int32_t> table;
+  size_t count = per_channel_ ? what.scales.size() : 1;
+  for (size_t c = 0; c < what.scales.size(); ++c) {
+    QuantizedMultiplier m = quantize_multiplier(what.scales[c]);
     any_left_ = any_left_ || m.shift > 0;
     any_right_ = any_right_ || m.shift < 0;
     right_at_least_one_ = right_at_least_one_ && m.shift < 0;
-    sum_fits_ = sum_fits_ && rounding_sum_fits(largest, m);
+    sum_fits_ = sum_fits_ && rounding_sum_fits(what.largest[c], m);
+    if (c >= count) continue;
+    table.push_back(m.multiplier);
+    table.push_back(-m.shift);  // right shifts count positive
   }
-  size_t count = per_channel_ ? multipliers.size() : 1;
-  std::vector<int32_t> mantissas;
-  std::vector<int8_t> shifts;
-  for (size_t c = 0; c < count; ++c) {
-    mantissas.push_back(multipliers[c].multiplier);
-    // Single rounding: the whole right shift. Double: right counts positive, left negative.
-    int shift = rounding == Rounding::kSingle ? 31 - multipliers[c].shift : -multipliers[c].shift;
-    shifts.push_back(static_cast<int8_t>(shift));
-  }
-  multiplier_table_ = f.constant("multiplier", DType::kI32, mantissas);
-  bool needs_shift = rounding == Rounding::kSingle || any_left_ || any_right_;
-  if (needs_shift) shift_table_ = f.constant("shift", DType::kI8, shifts, 1);
+  table_ = f.constant("scale", DType::kI32, table);
 }
 
-Requantizer::Parameters Requantizer::parameters(FunctionBuilder& f, const Ex& channel) const {
-  Ex index = per_channel_ ? channel : Ex(0);
-  Parameters p;
-  p.multiplier = f.let("m", load(multiplier_table_, index));
-  if (shift_table_) p.shift = f.let("s", load(shift_table_, index));
-  return p;
+std::string_view Requantizer::form() const {
+  switch (form_) {
+    case Form::kFit: return sign_ == 0 ? "one multiply" : "one multiply and sign";
+    case Form::kTwice: return "two roundings";
+    case Form::kFloat: return "double";
+  }
+  return "";
 }
 
-Ex Requantizer::emit(FunctionBuilder& f, const Ex& acc, const Ex& channel) const {
-  Parameters p = parameters(f, channel);
-  Ex t;
-  if (rounding_ == Rounding::kSingle) {
-    Ex s = f.let("s64", cast(DType::kI64, p.shift));
-    Ex product = cast(DType::kI64, acc) * cast(DType::kI64, p.multiplier);
-    t = f.let("t", cast(DType::kI32, (product + (i64(1) << (s - i64(1)))) >> s));
-  } else {
-    Ex x = acc;
-    if (any_left_) x = f.let("x", shl_wrapping(acc, max(-p.shift, 0)));
-    t = f.let("t", emit_high_mul(x, p.multiplier));
-    if (any_right_) {
-      Ex s = any_left_ ? f.let("r", max(p.shift, 0)) : p.shift;
-      if (right_at_least_one_ && sum_fits_) {
-        t = f.let("q", (t + ((Ex(1) << s) >> 1) - (t < 0)) >> s);
-      } else {
-        t = f.let("q", emit_rounding_shift_any(f, t, s));
-      }
+void Requantizer::begin(FunctionBuilder& f) {
+  if (form_ == Form::kFit) shift_ = f.let("shift", load(shift_table_, Ex(0)));
+  if (!per_channel_) shared_ = load_channel(f, Ex(0));
+}
+
+Requantizer::Channel Requantizer::load_channel(FunctionBuilder& f, const Ex& index) const {
+  Channel out;
+  Ex at = per_channel_ ? index * stride_ : Ex(0);
+  out.multiplier = f.let("m", load(table_, at));
+  if (form_ == Form::kFit) out.offset = f.let("r", load(table_, at + 1));
+  if (form_ == Form::kFit && !same_left_) out.shift = f.let("l", load(table_, at + 2));
+  if (form_ == Form::kTwice && (any_left_ || any_right_))
+    out.shift = f.let("s", load(table_, at + 1));
+  return out;
+}
+
+Requantizer::Channel Requantizer::prepare(FunctionBuilder& f, const Ex& channel) const {
+  return per_channel_ ? load_channel(f, channel) : shared_;
+}
+
+Ex Requantizer::emit(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
+  switch (form_) {
+    case Form::kFit: return emit_fit(f, acc, channel);
+    case Form::kTwice: return emit_twice(f, acc, channel);
+    case Form::kFloat: return emit_float(f, acc, channel);
+  }
+  return acc;
+}
+
+Ex Requantizer::emit_fit(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
+  // Fits are only found where the left shift cannot overflow.
+  Ex x = same_left_ ? acc * (int64_t{1} << left_) : shl_wrapping(acc, channel.shift);
+  Ex high = cast(DType::kI32,
+                 (cast(DType::kI64, x) * cast(DType::kI64, channel.multiplier)) >> i64(32));
+  Ex sum = high + channel.offset;
+  if (sign_ != 0) sum = sum + (acc >> 31) * sign_;
+  return clamp(f.let("q", sum >> shift_), clamp_.min, clamp_.max);
+}
+
+Ex Requantizer::emit_twice(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
+  Ex x = acc;
+  if (any_left_) x = f.let("x", shl_wrapping(acc, max(-channel.shift, 0)));
+  Ex t = f.let("t", emit_high_mul(x, channel.multiplier));
+  if (any_right_) {
+    Ex s = any_left_ ? f.let("s", max(channel.shift, 0)) : channel.shift;
+    if (right_at_least_one_ && sum_fits_) {
+      t = f.let("q", (t + ((Ex(1) << s) >> 1) - (t < 0)) >> s);
+    } else {
+      t = f.let("q", emit_rounding_shift_any(f, t, s));
     }
   }
-  // Saturates before the zero point is added only if the sum could leave int32, which the clamp
-  // bounds rule out for int8: |t| < 2^31 - 2^8 is checked by the callers' `largest`.
-  return clamp(t + zero_point_, clamp_.min, clamp_.max);
+  return emit_zero_point(f, t);
+}
+
+Ex Requantizer::emit_float(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
+  Ex t = call(tir::Intrinsic::kRound, DType::kF64, {cast(DType::kF64, acc) * channel.multiplier});
+  t = f.let("t", t + tir::f64(zero_point_));
+  return cast(DType::kI32, clamp(t, tir::f64(clamp_.min), tir::f64(clamp_.max)));
+}
+
+// t + zero point, clamped; the sum could leave int32, so t is clamped against shifted bounds.
+Ex Requantizer::emit_zero_point(FunctionBuilder& f, const Ex& t) const {
+  Ex q = f.let("q", clamp(t, clamp_.min - zero_point_, clamp_.max - zero_point_));
+  return q + zero_point_;
 }
 
 Ex emit_multiply(FunctionBuilder& f, const Ex& value, QuantizedMultiplier m, int64_t largest) {

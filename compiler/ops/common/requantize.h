@@ -1,11 +1,13 @@
 // From an int32 accumulator to a quantised output: the arithmetic on the host and as TIR. The one
-// thing to know: the emitted form is chosen from what is known at compile time (shift signs and the
-// largest accumulator), and every form gives the reference's bits.
+// thing to know: the emitted form is chosen from what is known at compile time (the scales and
+// the largest accumulators), and every form gives the reference's bits for all accumulators.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "ops/common/activation.h"
+#include "ops/common/step_fit.h"
 #include "ops/lowering.h"
 #include "support/numerics.h"
 
@@ -13,52 +15,74 @@ namespace aotc::ops {
 
 enum class Rounding {
   kDouble,  // doubling high multiply rounds, then the shift rounds: convolutions
-  kSingle,  // one rounding of the 64-bit product: LiteRT's fully connected
+  kSingle,  // round(double(acc) * real), half away from zero: fully connected layers
 };
 
-// (x * multiplier) / 2^(31 - shift), rounded once, half up.
-int32_t multiply_single_rounding(int32_t x, QuantizedMultiplier m);
+// input_scale * weight_scale[c] / output_scale in double for each of `channels` (weights per
+// tensor: all the same).
+std::vector<double> conv_scales(const graph::TensorType& input, const graph::TensorType& weights,
+                                const graph::TensorType& output, int64_t channels);
 
-inline int32_t apply_multiplier(int32_t x, QuantizedMultiplier m, Rounding rounding) {
-  return rounding == Rounding::kDouble ? multiply_by_quantized_multiplier(x, m)
-                                       : multiply_single_rounding(x, m);
-}
+struct Requantization {
+  std::vector<double> scales;    // per channel, > 0
+  std::vector<int64_t> largest;  // per channel: magnitudes of its accumulators
+  Rounding rounding = Rounding::kDouble;
+  int32_t zero_point = 0;
+  ClampI32 clamp;
 
-// input_scale * weight_scale[c] / output_scale for each of `channels` (weights per tensor: all
-// the same).
-std::vector<QuantizedMultiplier> conv_multipliers(const graph::TensorType& input,
-                                                  const graph::TensorType& weights,
-                                                  const graph::TensorType& output,
-                                                  int64_t channels);
+  // The reference: the value (clamped) of one accumulator.
+  int32_t apply(int32_t acc, size_t channel) const;
+};
 
-// Emits requantisation of accumulators whose magnitude is at most `largest`.
+// Emits a Requantization. Use: construct (adds the constant tables), begin() once at the top of the
+// function, prepare() where a channel's parameters should be loaded, emit() per accumulator.
 class Requantizer {
  public:
-  // Adds the constant tables to the function: one entry each, or one per channel if they differ.
-  Requantizer(LoweringBuilder& f, const std::vector<QuantizedMultiplier>& multipliers,
-              Rounding rounding, int64_t largest, int32_t zero_point, ClampI32 clamp, DType out);
+  Requantizer(LoweringBuilder& f, const Requantization& what);
 
-  // The quantised value (clamped) of accumulator `acc` of channel `channel`, as i32. Statements
-  // that it needs go to `f`.
-  tir::Ex emit(tir::FunctionBuilder& f, const tir::Ex& acc, const tir::Ex& channel) const;
+  // "one multiply", "two roundings" or "double", for schedule descriptions.
+  std::string_view form() const;
+
+  // Loads what all channels share into variables.
+  void begin(tir::FunctionBuilder& f);
+
+  struct Channel {
+    tir::Ex multiplier, offset, shift;
+  };
+  Channel prepare(tir::FunctionBuilder& f, const tir::Ex& channel) const;
+
+  // The quantised value (clamped) of accumulator `acc`, as i32. Statements it needs go to `f`.
+  tir::Ex emit(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
+  tir::Ex emit(tir::FunctionBuilder& f, const tir::Ex& acc, const tir::Ex& channel) const {
+    return emit(f, acc, prepare(f, channel));
+  }
 
  private:
-  struct Parameters {
-    tir::Ex multiplier, shift;
-  };
-  Parameters parameters(tir::FunctionBuilder& f, const tir::Ex& channel) const;
+  enum class Form { kFit, kTwice, kFloat };
+  void make_fit_tables(LoweringBuilder& f, const StepFit& fit);
+  void make_twice_tables(LoweringBuilder& f, const Requantization& what);
+  Channel load_channel(tir::FunctionBuilder& f, const tir::Ex& index) const;
+  tir::Ex emit_fit(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
+  tir::Ex emit_twice(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
+  tir::Ex emit_float(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
+  tir::Ex emit_zero_point(tir::FunctionBuilder& f, const tir::Ex& t) const;
 
-  std::vector<QuantizedMultiplier> multipliers_;
-  Rounding rounding_;
+  Form form_ = Form::kFit;
   int32_t zero_point_;
   ClampI32 clamp_;
-  DType out_;
   bool per_channel_ = false;
+  int64_t stride_ = 1;  // table entries per channel
+  tir::BufferPtr table_, shift_table_;
+  // kFit
+  bool same_left_ = true;
+  int left_ = 0, sign_ = 0;
+  tir::Ex shift_;
+  Channel shared_;  // loaded by begin() if all channels have the same
+  // kTwice
   bool any_left_ = false;
   bool any_right_ = false;
   bool right_at_least_one_ = true;
   bool sum_fits_ = true;  // t + 2^(s-1) cannot leave int32
-  tir::BufferPtr multiplier_table_, shift_table_;
 };
 
 // Emits multiply_by_quantized_multiplier of `x` (magnitude at most `largest`) by a constant.

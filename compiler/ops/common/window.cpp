@@ -64,4 +64,15 @@ Window window_of(const OpView& op, const WindowFields& fields, int64_t kernel_h,
   return out;
 }
 
+bool import_window(const OpView& op, int padding, int activation, int64_t kernel_h,
+                   int64_t kernel_w, WindowFields& fields, Diagnostics& diags) {
+  const graph::Shape& in = op.operand(0).shape;
+  pads_from_tflite(padding, in[1], kernel_h, fields.stride_h, fields.dilation_h, fields.pad_top,
+                   fields.pad_bottom);
+  pads_from_tflite(padding, in[2], kernel_w, fields.stride_w, fields.dilation_w, fields.pad_left,
+                   fields.pad_right);
+  return activation_from_tflite(activation, fields.activation) ||
+         bad_attribute(op, diags, "the fused activation is not supported");
+}
+
 }  // namespace aotc::ops

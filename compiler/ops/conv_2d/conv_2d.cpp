@@ -152,7 +152,9 @@ class Conv2D final : public Operator {
     auto x = data.in<int8_t>(0);
     auto w = data.in<int8_t>(1);
     auto out = data.out<int8_t>();
-    auto multipliers = conv_multipliers(op.operand(0), op.operand(1), op.result(), s.out_channels);
+    std::vector<QuantizedMultiplier> multipliers;
+    for (double scale : conv_scales(op.operand(0), op.operand(1), op.result(), s.out_channels))
+      multipliers.push_back(quantize_multiplier(scale));
     ClampI32 range = quantized_clamp(op.attrs<Conv2DAttrs>().activation, op.result());
     int32_t zero_in = op.operand(0).zero_point(), zero_out = op.result().zero_point();
     int32_t sum = 0;

@@ -44,13 +44,15 @@ class ConvLowering {
     make_constants();
     if (!pointwise_) panel_ = f_.scratch("panel", in_->dtype, block_pixels_ * k_, 4);
     out_ = f_.result(0);
+    if (requantizer_) requantizer_->begin(f_);
     if (pointwise_) {
       lower_pointwise(row);
     } else {
       lower_gathered();
     }
-    return f_.finish(fmt::format("gemm {}x{}{}", block_pixels_, block_channels_,
-                                 pointwise_ ? ", in place" : ", gathered panel"));
+    return f_.finish(fmt::format("gemm {}x{}{}{}{}", block_pixels_, block_channels_,
+                                 pointwise_ ? ", in place" : ", gathered panel",
+                                 is_float_ ? "" : ", ", is_float_ ? "" : requantizer_->form()));
   }
 
  private:
@@ -65,13 +67,14 @@ class ConvLowering {
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
     pack(w);
     FoldedBias folded = fold_bias(op_, out_channels_, [&](int64_t c) {
-      return std::vector<int8_t>(w.begin() + c * k_, w.begin() + (c + 1) * k_);
+      return std::vector<int32_t>(w.begin() + c * k_, w.begin() + (c + 1) * k_);
     });
     bias_ = f_.constant("bias", DType::kI32, folded.bias);
     ClampI32 clamp = quantized_clamp(op_.attrs<Conv2DAttrs>().activation, op_.result());
     requantizer_.emplace(
-        f_, conv_multipliers(op_.operand(0), op_.operand(1), op_.result(), out_channels_),
-        Rounding::kDouble, folded.largest, op_.result().zero_point(), clamp, DType::kI8);
+        f_, Requantization{
+                conv_scales(op_.operand(0), op_.operand(1), op_.result(), out_channels_),
+                folded.largest, Rounding::kDouble, op_.result().zero_point(), clamp});
   }
 
   template <typename T>
@@ -208,14 +211,21 @@ class ConvLowering {
     };
     std::vector<Ex> acc = emit_gemm_tile(f_, tile, init);
     Ex base = f_.let("to", pixel * out_channels_ + channel);
-    for (int64_t p = 0; p < tile.pixels; ++p)
-      for (int64_t c = 0; c < tile.channels; ++c) {
+    for (int64_t c = 0; c < tile.channels; ++c) {
+      Ex bias;
+      Requantizer::Channel scale;
+      if (is_float_) {
+        bias = f_.let("bias", load(bias_, channel + c));
+      } else {
+        scale = requantizer_->prepare(f_, channel + c);
+      }
+      for (int64_t p = 0; p < tile.pixels; ++p) {
         const Ex& a = acc[static_cast<size_t>(p * tile.channels + c)];
-        Ex v = is_float_ ? emit_clamp(a + load(bias_, channel + c),
-                                      float_clamp(op_.attrs<Conv2DAttrs>().activation))
-                         : requantizer_->emit(f_, a, channel + c);
+        Ex v = is_float_ ? emit_clamp(a + bias, float_clamp(op_.attrs<Conv2DAttrs>().activation))
+                         : requantizer_->emit(f_, a, scale);
         f_.store(out_, base + (p * out_channels_ + c), v);
       }
+    }
   }
 
   const OpView& op_;

@@ -3,6 +3,7 @@
  *   TOY_UNDERRUN    writes one byte before it
  *   TOY_FAIL        the second operator fails with status -7
  *   TOY_FAULT       jumps to where there is no memory
+ *   TOY_LIBRARY     depends on initialised data, on errno and on a function that may set it
  *   TOY_LOOPS=n     toy_run is 2 * n + 3 + TOY_NOPS instructions of assembly; 4096 divides n */
 #include "toy.h"
 #include "toy_variant.h"
@@ -67,6 +68,23 @@ static int32_t op0_scale(const int8_t *in, int8_t *out)
     return 0;
 }
 
+#ifdef TOY_LIBRARY
+#include <errno.h>
+#include <math.h>
+
+static volatile int32_t initialised = 1234567;
+static volatile float too_large = 1000.0f;
+
+static int32_t check_library(void)
+{
+    errno = EDOM;
+    if (initialised != 1234567) { return -1; }
+    if (!(expf(too_large) > 3e38f)) { return -2; }
+    if (errno != EDOM && errno != ERANGE) { return -3; }
+    return expf(too_large - 1000.0f) == 1.0f ? 0 : -4;
+}
+#endif
+
 /* The scratch memory is on the stack to give the stack measurement something to find. */
 static int32_t op1_score(const int8_t *in, int8_t *scores, float *level)
 {
@@ -94,6 +112,10 @@ int32_t toy_run(const struct toy_inputs *inputs, const struct toy_outputs *outpu
     if (status != 0) { return status; }
 #ifdef TOY_TRACE
     toy_trace(0, 0, scaled, 64u);
+#endif
+#ifdef TOY_LIBRARY
+    status = check_library();
+    if (status != 0) { return status; }
 #endif
     status = op1_score(scaled, outputs->scores, outputs->level);
     if (status != 0) { return status; }

@@ -5,10 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "frontends/tflite/builtin_names.h"
 #include "ops/tflite_op.h"
+#include "support/files.h"
 #include "tflite_builder.h"
 
 namespace aotc {
@@ -324,6 +327,23 @@ TEST(TfliteReaderErrors, EveryTruncationIsAnErrorOrAGraph) {
   }
 }
 
+// Real models, where there are some: set AOTC_MODELS to a directory of .tflite files.
+TEST(TfliteReader, ReadsRealModels) {
+  const char* directory = std::getenv("AOTC_MODELS");
+  if (directory == nullptr) GTEST_SKIP() << "AOTC_MODELS is not set";
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    if (entry.path().extension() != ".tflite") continue;
+    Diagnostics diags;
+    auto bytes = read_file(entry.path().string(), diags);
+    ASSERT_TRUE(bytes.ok()) << diags.str();
+    auto g = read_tflite(std::move(*bytes), entry.path().string(), diags);
+    ASSERT_TRUE(g.ok()) << diags.str();
+    EXPECT_TRUE(ops::verify_graph(*g, diags)) << diags.str();
+    EXPECT_EQ(diags.str(), "");
+    EXPECT_FALSE(g->ops.empty());
+  }
+}
+
 // Each row: a change to the small model, and the message it must give.
 struct BadModel {
   const char* name;
@@ -479,6 +499,20 @@ TEST(TfliteReaderErrors, ActivationsInTotal) {
             "models/m.tflite: error: the tensors the model computes take 671088640 bytes, at most "
             "536870912 are read [tflite-limit]\n"
             "  help: the file may be damaged; no microcontroller holds this much\n");
+}
+
+TEST(TfliteReaderErrors, GivesUpAfterManyErrors) {
+  TestModel m = small_model();
+  for (int i = 0; i < 60; ++i) m.ops.push_back({.code = 0, .in = {0, 99}, .out = {2}});
+  // Errors of another file in the same sink do not count.
+  Diagnostics diags;
+  for (int i = 0; i < 60; ++i) diags.error({}, "other", "other");
+  EXPECT_FALSE(read(m.bytes(), diags).ok());
+  EXPECT_EQ(diags.error_count(), 60 + 51);
+  EXPECT_EQ(diags.all().back().message, "too many errors; the rest is left out");
+  Diagnostics again;
+  for (int i = 0; i < 60; ++i) again.error({}, "other", "other");
+  EXPECT_TRUE(read(small_model().bytes(), again).ok());
 }
 
 // A few bytes that claim to be a great many: every tensor names the one large constant.

@@ -1,0 +1,25 @@
+// What import rules of several operators share: operands that define the operator (axes, shapes,
+// amounts) are read here from constants and become attributes. The one thing to know: the numbers
+// come from the file as they are, so whoever asks for them must check their range.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "ops/operator.h"
+
+namespace aotc::ops {
+
+// The values of operand `i`, an int32 or int64 constant with at most `most` elements. Otherwise
+// reports [op-attribute], naming the operand as `what` ("axes"), and returns false.
+bool constant_ints(const OpView& op, size_t i, std::string_view what, size_t most,
+                   std::vector<int64_t>& out, Diagnostics& diags);
+// A constant with exactly one element.
+bool constant_int(const OpView& op, size_t i, std::string_view what, int64_t& out,
+                  Diagnostics& diags);
+
+// No import limit on ranks is above this, so no list of axes is longer.
+inline constexpr size_t kMostAxes = 64;
+
+}  // namespace aotc::ops

@@ -1,0 +1,166 @@
+#include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/common/conv.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+Requantization depthwise_scaling(const OpView& op, std::vector<int64_t> largest) {
+  int64_t channels = op.operand(1).shape[3];
+  return {conv_scales(op.operand(0), op.operand(1), op.result(), channels), std::move(largest),
+          Rounding::kDouble, op.result().zero_point(),
+          quantized_clamp(op.attrs<DepthwiseConv2DAttrs>().activation, op.result())};
+}
+
+namespace {
+
+// begin(c), product(x_index, w_index) for every tap inside the input in row, column order, then
+// end(out_index, c), for every result element.
+template <typename Begin, typename Product, typename End>
+void for_each_output(const OpView& op, Begin begin, Product product, End end) {
+  const graph::Shape& w = op.operand(1).shape;
+  Window window = window_of(op, op.attrs<DepthwiseConv2DAttrs>(), w[1], w[2]);
+  const WindowAxis& y = window.y;
+  const WindowAxis& x = window.x;
+  int64_t channels = w[3];
+  int64_t in_channels = op.operand(0).shape[3];
+  int64_t multiplier = channels / in_channels;
+  int64_t at = 0;
+  for (int64_t n = 0; n < window.batch; ++n)
+    for (int64_t oy = 0; oy < y.out; ++oy)
+      for (int64_t ox = 0; ox < x.out; ++ox)
+        for (int64_t c = 0; c < channels; ++c, ++at) {
+          begin(c);
+          for (int64_t ky = 0; ky < y.kernel; ++ky) {
+            int64_t iy = y.start(oy) + ky * y.dilation;
+            if (iy < 0 || iy >= y.in) continue;
+            for (int64_t kx = 0; kx < x.kernel; ++kx) {
+              int64_t ix = x.start(ox) + kx * x.dilation;
+              if (ix < 0 || ix >= x.in) continue;
+              product(((n * y.in + iy) * x.in + ix) * in_channels + c / multiplier,
+                      (ky * x.kernel + kx) * channels + c);
+            }
+          }
+          end(at, c);
+        }
+}
+
+class DepthwiseConv2D final : public Operator {
+ public:
+  std::string_view name() const override { return "depthwise_conv_2d"; }
+  std::string_view summary() const override { return "2-D convolution per channel, NHWC"; }
+  std::vector<TypeSupport> types() const override {
+    return {{DType::kI8, "per tensor or per channel"}, {DType::kF32, ""}};
+  }
+  Traits traits() const override { return {.zero_pads = true}; }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<DepthwiseConv2DAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {4}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 4, 4, diags)) return kFailure;
+    const graph::Shape& w = op.operand(1).shape;
+    Window window;
+    if (!infer_window(op, op.attrs<DepthwiseConv2DAttrs>(), w[1], w[2], window, diags))
+      return kFailure;
+    return std::vector<graph::Shape>{{window.batch, window.y.out, window.x.out, w[3]}};
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    const graph::Shape& in = op.operand(0).shape;
+    const graph::Shape& w = op.operand(1).shape;
+    if (in[0] < 1 || w[0] != 1 || w[3] < 1 || in[3] < 1 || w[3] % in[3] != 0) {
+      bad_shape(op, diags,
+                fmt::format("depthwise weights {} do not fit an input of {}", graph::to_string(w),
+                            graph::to_string(in)));
+      return kFailure;
+    }
+    return verify_convolution(op, w[3], 3, diags) ? success() : Status(kFailure);
+  }
+
+  int64_t macs(const OpView& op) const override {
+    const graph::Shape& w = op.operand(1).shape;
+    return op.result().elements() * w[1] * w[2];
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    if (op.operand(0).dtype == DType::kF32) {
+      evaluate_float(op, data);
+    } else {
+      evaluate_int8(op, data);
+    }
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo& target) const override {
+    return lower_depthwise_conv_2d(op, target);
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<DepthwiseConv2DAttrs>();
+    op.attributes = attrs;
+    OpView view{from.graph(), op};
+    if (!check_counts(view, 2, 3, 1, diags) || !check_rank(view, 0, 4, 4, diags) ||
+        !check_rank(view, 1, 4, 4, diags))
+      return kFailure;
+    const auto* options = from.options<tflite_schema::DepthwiseConv2DOptions>();
+    if (!options) return success();
+    attrs->stride_h = options->stride_h();
+    attrs->stride_w = options->stride_w();
+    attrs->dilation_h = options->dilation_h_factor();
+    attrs->dilation_w = options->dilation_w_factor();
+    const graph::Shape& w = view.operand(1).shape;
+    bool done = import_window(view, options->padding(), options->fused_activation_function(), w[1],
+                              w[2], *attrs, diags);
+    return done ? success() : Status(kFailure);
+  }
+
+ private:
+  static void evaluate_float(const OpView& op, const EvalData& data) {
+    auto x = data.in<float>(0);
+    auto w = data.in<float>(1);
+    auto out = data.out<float>();
+    ClampF32 range = float_clamp(op.attrs<DepthwiseConv2DAttrs>().activation);
+    float sum = 0;
+    for_each_output(
+        op, [&](int64_t) { sum = 0; },
+        [&](int64_t xi, int64_t wi) {
+          sum += x[static_cast<size_t>(xi)] * w[static_cast<size_t>(wi)];
+        },
+        [&](int64_t at, int64_t c) {
+          float v = sum + float_bias_at(op, c);
+          out[static_cast<size_t>(at)] = std::min(std::max(v, range.min), range.max);
+        });
+  }
+
+  static void evaluate_int8(const OpView& op, const EvalData& data) {
+    auto x = data.in<int8_t>(0);
+    auto w = data.in<int8_t>(1);
+    auto out = data.out<int8_t>();
+    Requantization scaling = depthwise_scaling(op, {});
+    int32_t zero_in = op.operand(0).zero_point();
+    int32_t sum = 0;
+    for_each_output(
+        op, [&](int64_t c) { sum = bias_at(op, c); },
+        [&](int64_t xi, int64_t wi) {
+          sum += (x[static_cast<size_t>(xi)] - zero_in) * w[static_cast<size_t>(wi)];
+        },
+        [&](int64_t at, int64_t c) {
+          out[static_cast<size_t>(at)] =
+              static_cast<int8_t>(scaling.apply(sum, static_cast<size_t>(c)));
+        });
+  }
+};
+
+}  // namespace
+
+void add_operators_depthwise_conv_2d(OperatorSet& set) {
+  set.add(std::make_unique<DepthwiseConv2D>());
+}
+
+}  // namespace aotc::ops

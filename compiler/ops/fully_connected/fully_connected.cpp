@@ -1,0 +1,140 @@
+#include "ops/fully_connected/fully_connected.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/common/conv.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+Requantization fully_connected_scaling(const OpView& op, std::vector<int64_t> largest) {
+  int64_t units = op.operand(1).shape[0];
+  return {conv_scales(op.operand(0), op.operand(1), op.result(), units), std::move(largest),
+          Rounding::kSingle, op.result().zero_point(),
+          quantized_clamp(op.attrs<FullyConnectedAttrs>().activation, op.result())};
+}
+
+namespace {
+
+class FullyConnected final : public Operator {
+ public:
+  std::string_view name() const override { return "fully_connected"; }
+  std::string_view summary() const override { return "matrix product with constant weights"; }
+  std::vector<TypeSupport> types() const override {
+    return {{DType::kI8, "weights per tensor (any zero point) or per channel"}, {DType::kF32, ""}};
+  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<FullyConnectedAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {9}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 2, 2, diags) ||
+        !check_rank(op, 0, 1, 8, diags))
+      return kFailure;
+    const graph::Shape& in = op.operand(0).shape;
+    const graph::Shape& w = op.operand(1).shape;
+    bool keep = op.attrs<FullyConnectedAttrs>().keep_num_dims;
+    int64_t elements = graph::element_count(in);
+    if (w[0] < 1 || w[1] < 1 || elements < 1 || elements % w[1] != 0 ||
+        (keep && in.back() != w[1])) {
+      bad_shape(op, diags,
+                fmt::format("an input of {} does not divide into rows for weights {}",
+                            graph::to_string(in), graph::to_string(w)));
+      return kFailure;
+    }
+    if (!keep) return std::vector<graph::Shape>{{elements / w[1], w[0]}};
+    graph::Shape out = in;
+    out.back() = w[0];
+    return std::vector<graph::Shape>{out};
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    return verify_convolution(op, op.operand(1).shape[0], 0, diags, true) ? success()
+                                                                          : Status(kFailure);
+  }
+
+  int64_t macs(const OpView& op) const override {
+    return op.result().elements() * op.operand(1).shape[1];
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    int64_t units = op.operand(1).shape[0];
+    int64_t depth = op.operand(1).shape[1];
+    int64_t rows = op.operand(0).elements() / depth;
+    if (op.operand(0).dtype == DType::kF32) {
+      evaluate_float(op, data, rows, units, depth);
+    } else {
+      evaluate_int8(op, data, rows, units, depth);
+    }
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo& target) const override {
+    return lower_fully_connected(op, target);
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<FullyConnectedAttrs>();
+    op.attributes = attrs;
+    OpView view{from.graph(), op};
+    if (!check_counts(view, 2, 3, 1, diags)) return kFailure;
+    const auto* options = from.options<tflite_schema::FullyConnectedOptions>();
+    if (!options) return success();
+    attrs->keep_num_dims = options->keep_num_dims();
+    if (options->weights_format() != tflite_schema::FullyConnectedOptionsWeightsFormat_DEFAULT) {
+      bad_attribute(view, diags, "shuffled weights are not supported; convert without them");
+      return kFailure;
+    }
+    if (!activation_from_tflite(options->fused_activation_function(), attrs->activation)) {
+      bad_attribute(view, diags, "the fused activation is not supported");
+      return kFailure;
+    }
+    return success();
+  }
+
+ private:
+  static void evaluate_float(const OpView& op, const EvalData& data, int64_t rows, int64_t units,
+                             int64_t depth) {
+    auto x = data.in<float>(0);
+    auto w = data.in<float>(1);
+    auto out = data.out<float>();
+    ClampF32 range = float_clamp(op.attrs<FullyConnectedAttrs>().activation);
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t u = 0; u < units; ++u) {
+        float sum = 0;
+        for (int64_t k = 0; k < depth; ++k)
+          sum += x[static_cast<size_t>(r * depth + k)] * w[static_cast<size_t>(u * depth + k)];
+        sum += float_bias_at(op, u);
+        out[static_cast<size_t>(r * units + u)] = std::min(std::max(sum, range.min), range.max);
+      }
+  }
+
+  static void evaluate_int8(const OpView& op, const EvalData& data, int64_t rows, int64_t units,
+                            int64_t depth) {
+    auto x = data.in<int8_t>(0);
+    auto w = data.in<int8_t>(1);
+    auto out = data.out<int8_t>();
+    Requantization scaling = fully_connected_scaling(op, {});
+    int32_t zero_x = op.operand(0).zero_point(), zero_w = op.operand(1).zero_point();
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t u = 0; u < units; ++u) {
+        int32_t sum = bias_at(op, u);
+        for (int64_t k = 0; k < depth; ++k)
+          sum += (x[static_cast<size_t>(r * depth + k)] - zero_x) *
+                 (w[static_cast<size_t>(u * depth + k)] - zero_w);
+        out[static_cast<size_t>(r * units + u)] =
+            static_cast<int8_t>(scaling.apply(sum, static_cast<size_t>(u)));
+      }
+  }
+};
+
+}  // namespace
+
+void add_operators_fully_connected(OperatorSet& set) {
+  set.add(std::make_unique<FullyConnected>());
+}
+
+}  // namespace aotc::ops

@@ -1,0 +1,28 @@
+// fully_connected: every row of `depth` elements of the input times a matrix. Operands: input (any
+// shape whose elements divide into rows), weights [units, depth], optional bias [units]. Result:
+// [rows, units], or the input's shape with `units` as last dimension if keep_num_dims.
+#pragma once
+
+#include "ops/common/activation.h"
+#include "ops/common/requantize.h"
+#include "ops/operator.h"
+
+namespace aotc::ops {
+
+struct FullyConnectedAttrs : graph::Attributes<FullyConnectedAttrs> {
+  Activation activation = Activation::kNone;
+  bool keep_num_dims = false;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("activation", self.activation);
+    field("keep_num_dims", self.keep_num_dims);
+  }
+};
+
+// int8 only; `largest` per unit as the lowering needs it (the reference does not look at it).
+Requantization fully_connected_scaling(const OpView& op, std::vector<int64_t> largest);
+
+Lowered lower_fully_connected(const OpView& op, const TargetInfo& target);
+
+}  // namespace aotc::ops

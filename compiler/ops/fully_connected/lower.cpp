@@ -1,0 +1,122 @@
+// Lowering of fully_connected onto the GEMM tile: rows of the input are its pixels. A single row is
+// multiplied with four units at a time, which is the fewest loads per product for its registers.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/common/conv.h"
+#include "ops/common/gemm.h"
+#include "ops/fully_connected/fully_connected.h"
+
+namespace aotc::ops {
+
+using tir::BufferPtr;
+using tir::Ex;
+
+namespace {
+
+class FullyConnectedLowering {
+ public:
+  FullyConnectedLowering(const OpView& op, const TargetInfo& target)
+      : op_(op), f_(op, "fully_connected"), units_(op.operand(1).shape[0]),
+        depth_(op.operand(1).shape[1]), rows_(op.operand(0).elements() / depth_),
+        is_float_(op.operand(0).dtype == DType::kF32),
+        activation_(op.attrs<FullyConnectedAttrs>().activation) {
+    block_rows_ = std::min<int64_t>(target.gemm_pixels, rows_);
+    block_units_ = std::min<int64_t>(block_rows_ == 1 ? 4 : target.gemm_channels, units_);
+  }
+
+  Lowered run() {
+    in_ = f_.operand(0);
+    make_constants();
+    out_ = f_.result(0);
+    if (requantizer_) requantizer_->begin(f_);
+    f_.loop(
+        "r", 0, rows_,
+        [&](Ex r) {
+          Ex row = f_.let("row", min_start(r, rows_, block_rows_));
+          f_.loop("u", 0, units_, [&](Ex u) { emit_tile(row, u); }, block_units_);
+        },
+        block_rows_);
+    return f_.finish(fmt::format("gemm {}x{}{}{}", block_rows_, block_units_,
+                                 is_float_ ? "" : ", ", is_float_ ? "" : requantizer_->form()));
+  }
+
+ private:
+  void make_constants() {
+    if (is_float_) {
+      std::vector<float> bias;
+      for (int64_t u = 0; u < units_; ++u) bias.push_back(float_bias_at(op_, u));
+      weights_ = f_.constant(
+          "weights", DType::kF32,
+          pack_weights(op_.constant(1)->to_vector<float>(), units_, depth_, block_units_));
+      bias_ = f_.constant("bias", DType::kF32, bias);
+      return;
+    }
+    std::vector<int16_t> w;  // without their zero point, which can take a ninth bit
+    for (int8_t v : op_.constant(1)->to_vector<int8_t>())
+      w.push_back(static_cast<int16_t>(v - op_.operand(1).zero_point()));
+    std::vector<int16_t> packed = pack_weights(w, units_, depth_, block_units_);
+    if (op_.operand(1).zero_point() == 0) {
+      weights_ = f_.constant("weights", DType::kI8,
+                             std::vector<int8_t>(packed.begin(), packed.end()));
+    } else {
+      weights_ = f_.constant("weights", DType::kI16, packed);
+    }
+    FoldedBias folded = fold_bias(op_, units_, [&](int64_t u) {
+      return std::vector<int32_t>(w.begin() + u * depth_, w.begin() + (u + 1) * depth_);
+    });
+    bias_ = f_.constant("bias", DType::kI32, folded.bias);
+    requantizer_.emplace(f_, fully_connected_scaling(op_, folded.largest));
+  }
+
+  // The first index of the tile that starts at `at`, moved back at the end so that it fits.
+  static Ex min_start(const Ex& at, int64_t total, int64_t block) {
+    return total % block == 0 ? at : min(at, Ex(total - block));
+  }
+
+  void emit_tile(const Ex& row, const Ex& u) {
+    Ex unit = f_.let("unit", min_start(u, units_, block_units_));
+    GemmTile tile;
+    tile.k = depth_;
+    tile.pixels = block_rows_;
+    tile.channels = block_units_;
+    tile.is_float = is_float_;
+    tile.x = in_;
+    for (int64_t p = 0; p < block_rows_; ++p) tile.x_base.push_back((row + p) * depth_);
+    tile.weights = weights_;
+    // u is a multiple of the block, so tile number * (depth * block) is u * depth.
+    tile.weights_base = f_.let("wi", u * depth_);
+    std::vector<Ex> acc = emit_gemm_tile(f_, tile, [&](int64_t, int64_t c) {
+      return is_float_ ? tir::f32(0.0f) : load(bias_, unit + c);
+    });
+    Ex base = f_.let("to", row * units_ + unit);
+    for (int64_t c = 0; c < block_units_; ++c) {
+      Requantizer::Channel scale;
+      if (requantizer_) scale = requantizer_->prepare(f_, unit + c);
+      for (int64_t p = 0; p < block_rows_; ++p) {
+        const Ex& a = acc[static_cast<size_t>(p * block_units_ + c)];
+        Ex v = is_float_ ? emit_clamp(a + load(bias_, unit + c), float_clamp(activation_))
+                         : requantizer_->emit(f_, a, scale);
+        f_.store(out_, base + (p * units_ + c), v);
+      }
+    }
+  }
+
+  const OpView& op_;
+  LoweringBuilder f_;
+  int64_t units_, depth_, rows_;
+  int64_t block_rows_ = 1, block_units_ = 1;
+  bool is_float_;
+  Activation activation_;
+  BufferPtr in_, out_, weights_, bias_;
+  std::optional<Requantizer> requantizer_;
+};
+
+}  // namespace
+
+Lowered lower_fully_connected(const OpView& op, const TargetInfo& target) {
+  return FullyConnectedLowering(op, target).run();
+}
+
+}  // namespace aotc::ops

@@ -1,0 +1,160 @@
+// pack: stacks equal tensors along a new axis; unpack: takes one axis apart, one result an index.
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "ops/common/checks.h"
+#include "ops/common/movement.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+namespace {
+
+constexpr size_t kMostParts = 1000;
+
+struct AxisAttrs : graph::Attributes<AxisAttrs> {
+  int32_t axis = 0;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("axis", self.axis);
+  }
+};
+
+// The axis within `rank` dimensions; attributes do not count from the end.
+bool axis_of(const OpView& op, size_t rank, size_t& axis, Diagnostics& diags) {
+  int32_t value = op.attrs<AxisAttrs>().axis;
+  if (value < 0) return bad_attribute(op, diags, fmt::format("axis {} is negative", value));
+  return normalize_axis(op, value, rank, axis, diags);
+}
+
+// The stacked tensor as rows: each part's row is what lies inside the axis.
+Parts parts_of(const OpView& op, const graph::Shape& stacked) {
+  AxisView v = view_at(stacked, static_cast<size_t>(op.attrs<AxisAttrs>().axis));
+  return {v.outer, std::vector<int64_t>(static_cast<size_t>(v.axis), v.inner)};
+}
+
+class Pack final : public Operator {
+ public:
+  std::string_view name() const override { return "pack"; }
+  std::string_view summary() const override { return "stacks equal tensors along a new axis"; }
+  std::vector<TypeSupport> types() const override { return movable_types(); }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<AxisAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {83}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    size_t count = op.operand_count(), axis = 0;
+    if (!check_counts(op, std::max<size_t>(count, 1), kMostParts, 1, diags)) return kFailure;
+    graph::Shape shape = op.operand(0).shape;
+    for (size_t i = 1; i < count; ++i) {
+      if (op.operand(i).shape == shape) continue;
+      bad_shape(op, diags,
+                fmt::format("operand {} has shape {}, operand 0 has {}", i,
+                            graph::to_string(op.operand(i).shape), graph::to_string(shape)));
+      return kFailure;
+    }
+    if (!axis_of(op, shape.size() + 1, axis, diags)) return kFailure;
+    shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), static_cast<int64_t>(count));
+    return std::vector<graph::Shape>{shape};
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    std::vector<size_t> moved(op.operand_count());
+    std::iota(moved.begin(), moved.end(), size_t{0});
+    return check_moves(op, moved, diags) ? success() : Status(kFailure);
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    join_parts(parts_of(op, op.result().shape), data.operands, data.results[0],
+               size_of(op.result().dtype));
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    return lower_join(op, parts_of(op, op.result().shape));
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<AxisAttrs>();
+    op.attributes = attrs;
+    OpView view{from.graph(), op};
+    if (!check_counts(view, 1, kMostParts, 1, diags)) return kFailure;
+    const auto* options = from.options<tflite_schema::PackOptions>();
+    if (options == nullptr) return success();
+    if (options->values_count() != static_cast<int64_t>(op.operands.size())) {
+      bad_attribute(view, diags, fmt::format("{} values are announced, there are {} operands",
+                                             options->values_count(), op.operands.size()));
+      return kFailure;
+    }
+    size_t axis = 0;
+    if (!normalize_axis(view, options->axis(), view.operand(0).shape.size() + 1, axis, diags))
+      return kFailure;
+    attrs->axis = static_cast<int32_t>(axis);
+    return success();
+  }
+};
+
+class Unpack final : public Operator {
+ public:
+  std::string_view name() const override { return "unpack"; }
+  std::string_view summary() const override { return "takes a tensor apart along an axis"; }
+  std::vector<TypeSupport> types() const override { return movable_types(); }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<AxisAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {88}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    size_t count = op.op.results.size(), axis = 0;
+    if (!check_counts(op, 1, 1, count, diags)) return kFailure;
+    graph::Shape shape = op.operand(0).shape;
+    if (!axis_of(op, shape.size(), axis, diags)) return kFailure;
+    if (shape[axis] != static_cast<int64_t>(count) || count > kMostParts) {
+      bad_shape(op, diags,
+                fmt::format("dimension {} of {} is taken apart into {} results (at most {})", axis,
+                            graph::to_string(shape), count, kMostParts));
+      return kFailure;
+    }
+    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    return std::vector<graph::Shape>(count, shape);
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    const size_t moved[] = {0};
+    return check_moves(op, moved, diags) ? success() : Status(kFailure);
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    split_parts(parts_of(op, op.operand(0).shape), data.operands[0], data.results,
+                size_of(op.operand(0).dtype));
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    return lower_split(op, parts_of(op, op.operand(0).shape));
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<AxisAttrs>();
+    op.attributes = attrs;
+    OpView view{from.graph(), op};
+    if (!check_counts(view, 1, 1, op.results.size(), diags)) return kFailure;
+    const auto* options = from.options<tflite_schema::UnpackOptions>();
+    if (options == nullptr) return success();
+    size_t axis = 0;
+    if (!normalize_axis(view, options->axis(), view.operand(0).shape.size(), axis, diags))
+      return kFailure;
+    attrs->axis = static_cast<int32_t>(axis);
+    return success();
+  }
+};
+
+}  // namespace
+
+void add_operators_pack(OperatorSet& set) {
+  set.add(std::make_unique<Pack>());
+  set.add(std::make_unique<Unpack>());
+}
+
+}  // namespace aotc::ops

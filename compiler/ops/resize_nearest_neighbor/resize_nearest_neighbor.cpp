@@ -1,0 +1,205 @@
+// resize_nearest_neighbor: each pixel of the result is a pixel of the operand (NHWC). Which one is a
+// matter of float32 rounding, so it is worked out here for every row and column; the emitted code
+// reads tables, or no tables at all where rows and columns repeat a whole number of times.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/common/import.h"
+#include "ops/common/movement.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+using tir::BufferPtr;
+using tir::Ex;
+
+namespace {
+
+struct ResizeAttrs : graph::Attributes<ResizeAttrs> {
+  int32_t height = 0, width = 0;
+  bool align_corners = false, half_pixel_centers = false;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("height", self.height);
+    field("width", self.width);
+    field("align_corners", self.align_corners);
+    field("half_pixel_centers", self.half_pixel_centers);
+  }
+};
+
+// Float32 positions are exact enough to agree with LiteRT up to here.
+constexpr int64_t kMostPixels = int64_t{1} << 24;
+
+// Source index of every result index along one axis.
+std::vector<int32_t> sources(int64_t in, int64_t out, const ResizeAttrs& attrs) {
+  bool align = attrs.align_corners && out > 1;
+  float ratio = align ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
+                      : static_cast<float>(in) / static_cast<float>(out);
+  float offset = attrs.half_pixel_centers ? 0.5f : 0.0f;
+  std::vector<int32_t> table;
+  for (int64_t i = 0; i < out; ++i) {
+    float position = (static_cast<float>(i) + offset) * ratio;
+    float at = attrs.align_corners ? std::round(position) : std::floor(position);
+    table.push_back(static_cast<int32_t>(std::min(static_cast<int64_t>(at), in - 1)));
+  }
+  return table;
+}
+
+// How often each source index is repeated in turn, or 0 if the table is not of that form.
+int64_t repeats(const std::vector<int32_t>& table, int64_t in) {
+  auto out = static_cast<int64_t>(table.size());
+  if (out % in != 0) return 0;
+  int64_t times = out / in;
+  for (int64_t i = 0; i < out; ++i)
+    if (table[static_cast<size_t>(i)] != i / times) return 0;
+  return times;
+}
+
+struct Geometry {
+  int64_t batch, in_h, in_w, out_h, out_w, channels;
+  std::vector<int32_t> rows, columns;
+};
+
+Geometry geometry_of(const OpView& op) {
+  const graph::Shape& in = op.operand(0).shape;
+  const auto& attrs = op.attrs<ResizeAttrs>();
+  return {in[0], in[1], in[2], attrs.height, attrs.width, in[3],
+          sources(in[1], attrs.height, attrs), sources(in[2], attrs.width, attrs)};
+}
+
+class ResizeNearestNeighbor final : public Operator {
+ public:
+  std::string_view name() const override { return "resize_nearest_neighbor"; }
+  std::string_view summary() const override { return "image of another size, nearest pixel, NHWC"; }
+  std::vector<TypeSupport> types() const override { return movable_types(); }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<ResizeAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {97}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 4, 4, diags)) return kFailure;
+    const auto& attrs = op.attrs<ResizeAttrs>();
+    const graph::Shape& in = op.operand(0).shape;
+    auto possible = [](int64_t n) { return n >= 1 && n <= kMostPixels; };
+    if (!possible(attrs.height) || !possible(attrs.width) || !possible(in[1]) ||
+        !possible(in[2])) {
+      bad_attribute(op, diags, fmt::format("cannot resize {} to {} x {}", graph::to_string(in),
+                                           attrs.height, attrs.width));
+      return kFailure;
+    }
+    return std::vector<graph::Shape>{{in[0], attrs.height, attrs.width, in[3]}};
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    const size_t moved[] = {0};
+    return check_moves(op, moved, diags) ? success() : Status(kFailure);
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    Geometry g = geometry_of(op);
+    int64_t bytes = g.channels * size_of(op.operand(0).dtype);
+    uint8_t* to = data.results[0].data();
+    for (int64_t n = 0; n < g.batch; ++n)
+      for (int32_t y : g.rows)
+        for (int32_t x : g.columns) {
+          std::copy_n(data.operands[0].data() + ((n * g.in_h + y) * g.in_w + x) * bytes, bytes, to);
+          to += bytes;
+        }
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    Geometry g = geometry_of(op);
+    int64_t vertical = repeats(g.rows, g.in_h), horizontal = repeats(g.columns, g.in_w);
+    return vertical > 0 && horizontal > 0 ? lower_repeats(op, g, vertical, horizontal)
+                                          : lower_tables(op, g);
+  }
+
+  bool is_identity(const OpView& op) const override {
+    Geometry g = geometry_of(op);
+    return repeats(g.rows, g.in_h) == 1 && repeats(g.columns, g.in_w) == 1;
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<ResizeAttrs>();
+    op.attributes = attrs;
+    OpView view{from.graph(), op};
+    std::vector<int64_t> size;
+    if (!check_counts(view, 2, 2, 1, diags) || !constant_ints(view, 1, "size", 2, size, diags))
+      return kFailure;
+    auto possible = [](int64_t n) { return n >= 1 && n <= kMostPixels; };
+    if (size.size() != 2 || !possible(size[0]) || !possible(size[1])) {
+      bad_attribute(view, diags, fmt::format("{} is not a size of images",
+                                             graph::attribute_text::print(size)));
+      return kFailure;
+    }
+    attrs->height = static_cast<int32_t>(size[0]);
+    attrs->width = static_cast<int32_t>(size[1]);
+    if (const auto* options = from.options<tflite_schema::ResizeNearestNeighborOptions>()) {
+      attrs->align_corners = options->align_corners();
+      attrs->half_pixel_centers = options->half_pixel_centers();
+    }
+    op.operands.resize(1);
+    return success();
+  }
+
+ private:
+  // Widens each row once, and copies what it gave.
+  static Lowered lower_repeats(const OpView& op, const Geometry& g, int64_t vertical,
+                               int64_t horizontal) {
+    LoweringBuilder f(op, "resize_nearest_neighbor");
+    BufferPtr in = f.operand(0), out = f.result();
+    int64_t in_row = g.in_w * g.channels, out_row = g.out_w * g.channels;
+    f.loop("row", 0, g.batch * g.in_h, [&](Ex row) {
+      Ex from = f.let("from", row * in_row);
+      Ex to = f.let("to", row * (out_row * vertical));
+      if (horizontal == 1) {
+        emit_run(f, out, to, in, from, in_row);
+      } else {
+        f.loop("x", 0, g.in_w, [&](Ex x) {
+          Ex pixel = f.let("pixel", from + x * g.channels);
+          f.loop("i", 0, horizontal, [&](Ex i) {
+            emit_run(f, out, to + (x * horizontal + i) * g.channels, in, pixel, g.channels);
+          });
+        });
+      }
+      f.loop("i", 1, vertical,
+             [&](Ex i) { emit_run(f, out, to + i * out_row, out, to, out_row); });
+    });
+    return f.finish("repeated rows and pixels");
+  }
+
+  static Lowered lower_tables(const OpView& op, const Geometry& g) {
+    LoweringBuilder f(op, "resize_nearest_neighbor");
+    BufferPtr in = f.operand(0), out = f.result();
+    auto scaled = [](std::vector<int32_t> table, int64_t factor) {
+      for (int32_t& v : table) v = static_cast<int32_t>(v * factor);
+      return table;
+    };
+    BufferPtr rows = f.constant("rows", DType::kI32, scaled(g.rows, g.in_w * g.channels));
+    BufferPtr columns = f.constant("columns", DType::kI32, scaled(g.columns, g.channels));
+    f.loop("n", 0, g.batch, [&](Ex n) {
+      f.loop("y", 0, g.out_h, [&](Ex y) {
+        Ex from = f.let("from", n * (g.in_h * g.in_w * g.channels) + load(rows, y));
+        Ex to = f.let("to", (n * g.out_h + y) * (g.out_w * g.channels));
+        f.loop("x", 0, g.out_w, [&](Ex x) {
+          Ex pixel = f.let("pixel", from + load(columns, x));
+          emit_run(f, out, to + x * g.channels, in, pixel, g.channels);
+        });
+      });
+    });
+    return f.finish("tables of rows and columns");
+  }
+};
+
+}  // namespace
+
+void add_operators_resize_nearest_neighbor(OperatorSet& set) {
+  set.add(std::make_unique<ResizeNearestNeighbor>());
+}
+
+}  // namespace aotc::ops

@@ -1,0 +1,170 @@
+// slice: a box out of a tensor, with a stride of either sign along each dimension. SLICE and
+// STRIDED_SLICE are both this operator: their masks and open ends are settled at import, and what
+// remains is, per dimension of the operand, where to begin, how far to step and how often, and the
+// result's shape (dimensions of size 1 may be added or dropped).
+#include "ops/slice/slice.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/common/import.h"
+#include "ops/common/movement.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+namespace {
+
+constexpr int kStridedSlice = 45, kSlice = 65;
+
+Movement movement_of(const OpView& op) {
+  const auto& attrs = op.attrs<SliceAttrs>();
+  std::vector<int64_t> strides = strides_of(op.operand(0).shape);
+  Movement move;
+  move.extents = attrs.counts;
+  move.to_strides = strides_of(attrs.counts);
+  for (size_t i = 0; i < strides.size(); ++i) {
+    move.from_offset += attrs.begin[i] * strides[i];
+    move.from_strides.push_back(attrs.strides[i] * strides[i]);
+  }
+  return move;
+}
+
+class Slice final : public Operator {
+ public:
+  std::string_view name() const override { return "slice"; }
+  std::string_view summary() const override {
+    return "a box out of a tensor (SLICE, STRIDED_SLICE)";
+  }
+  std::vector<TypeSupport> types() const override { return movable_types(); }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<SliceAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {kStridedSlice, kSlice}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
+    const auto& attrs = op.attrs<SliceAttrs>();
+    const graph::Shape& in = op.operand(0).shape;
+    if (attrs.begin.size() != in.size() || attrs.strides.size() != in.size() ||
+        attrs.counts.size() != in.size()) {
+      bad_attribute(op, diags,
+                    fmt::format("begin, strides and counts have {}, {} and {} elements for a "
+                                "tensor of rank {}",
+                                attrs.begin.size(), attrs.strides.size(), attrs.counts.size(),
+                                in.size()));
+      return kFailure;
+    }
+    for (size_t i = 0; i < in.size(); ++i)
+      if (!check_inside(op, i, diags)) return kFailure;
+    auto not_one = [](const graph::Shape& shape) {
+      graph::Shape out;
+      std::copy_if(shape.begin(), shape.end(), std::back_inserter(out),
+                   [](int64_t d) { return d != 1; });
+      return out;
+    };
+    if (not_one(attrs.shape) != not_one(attrs.counts)) {
+      bad_attribute(op, diags,
+                    fmt::format("shape {} is not what counts {} give",
+                                graph::to_string(attrs.shape), graph::to_string(attrs.counts)));
+      return kFailure;
+    }
+    return std::vector<graph::Shape>{attrs.shape};
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    const size_t moved[] = {0};
+    return check_moves(op, moved, diags) ? success() : Status(kFailure);
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    run_movement(movement_of(op), data.operands[0], data.results[0],
+                 size_of(op.operand(0).dtype));
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    LoweringBuilder f(op, "slice");
+    tir::BufferPtr in = f.operand(0), out = f.result();
+    emit_movement(f, out, in, movement_of(op));
+    return f.finish("copy");
+  }
+
+  bool is_identity(const OpView& op) const override {
+    Movement move = simplified(movement_of(op));
+    return op.operand(0).elements() == op.result().elements() &&
+           (move.extents.empty() || (move.extents.size() == 1 && move.from_strides[0] == 1));
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<SliceAttrs>();
+    op.attributes = attrs;
+    OpView view{from.graph(), op};
+    bool strided = from.builtin() == kStridedSlice;
+    size_t operands = strided ? 4 : 3;
+    std::vector<int64_t> begin, end, strides;
+    if (!check_counts(view, operands, operands, 1, diags) ||
+        !constant_ints(view, 1, "begin", kMostAxes, begin, diags) ||
+        !constant_ints(view, 2, strided ? "end" : "size", kMostAxes, end, diags))
+      return kFailure;
+    if (strided) {
+      if (!constant_ints(view, 3, "strides", kMostAxes, strides, diags)) return kFailure;
+      StridedSliceSpec spec{std::move(begin), std::move(end), std::move(strides)};
+      if (const auto* o = from.options<tflite_schema::StridedSliceOptions>()) {
+        spec.begin_mask = o->begin_mask();
+        spec.end_mask = o->end_mask();
+        spec.ellipsis_mask = o->ellipsis_mask();
+        spec.new_axis_mask = o->new_axis_mask();
+        spec.shrink_axis_mask = o->shrink_axis_mask();
+        spec.end_is_offset = o->offset();
+      }
+      if (!resolve_strided_slice(view, spec, *attrs, diags)) return kFailure;
+    } else if (!import_slice(view, begin, end, *attrs, diags)) {
+      return kFailure;
+    }
+    op.operands.resize(1);
+    return success();
+  }
+
+ private:
+  static bool check_inside(const OpView& op, size_t i, Diagnostics& diags) {
+    const auto& attrs = op.attrs<SliceAttrs>();
+    int64_t n = op.operand(0).shape[i], begin = attrs.begin[i], stride = attrs.strides[i];
+    int64_t count = attrs.counts[i];
+    // The stride is bounded first, so that the last index cannot overflow.
+    bool inside = count >= 0 && count <= n && begin >= 0 && begin < std::max<int64_t>(n, 1) &&
+                  stride >= -n && stride <= n;
+    int64_t last = inside ? begin + (count - 1) * stride : -1;
+    if (inside && (count == 0 || (last >= 0 && last < n))) return true;
+    return bad_attribute(op, diags,
+                         fmt::format("{} elements from {} in steps of {} leave dimension {}, which "
+                                     "has {}",
+                                     count, begin, stride, i, n));
+  }
+
+  static bool import_slice(const OpView& op, const std::vector<int64_t>& begin,
+                           const std::vector<int64_t>& size, SliceAttrs& attrs,
+                           Diagnostics& diags) {
+    const graph::Shape& in = op.operand(0).shape;
+    if (begin.size() != in.size() || size.size() != in.size())
+      return bad_attribute(op, diags,
+                           fmt::format("begin and size have {} and {} elements for a tensor of "
+                                       "rank {}",
+                                       begin.size(), size.size(), in.size()));
+    attrs.begin = begin;
+    attrs.strides.assign(in.size(), 1);
+    for (size_t i = 0; i < in.size(); ++i) {
+      bool rest = size[i] == -1 && begin[i] >= 0 && begin[i] <= in[i];
+      attrs.counts.push_back(rest ? in[i] - begin[i] : size[i]);
+    }
+    attrs.shape = attrs.counts;
+    return true;
+  }
+};
+
+}  // namespace
+
+void add_operators_slice(OperatorSet& set) { set.add(std::make_unique<Slice>()); }
+
+}  // namespace aotc::ops

@@ -1,0 +1,107 @@
+// transpose: dimension i of the result is dimension order[i] of the operand.
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/common/import.h"
+#include "ops/common/movement.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+namespace {
+
+struct TransposeAttrs : graph::Attributes<TransposeAttrs> {
+  std::vector<int64_t> order;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("order", self.order);
+  }
+};
+
+Movement movement_of(const OpView& op) {
+  Movement move;
+  move.extents = op.result().shape;
+  move.to_strides = strides_of(move.extents);
+  std::vector<int64_t> strides = strides_of(op.operand(0).shape);
+  for (int64_t axis : op.attrs<TransposeAttrs>().order)
+    move.from_strides.push_back(strides[static_cast<size_t>(axis)]);
+  return move;
+}
+
+class Transpose final : public Operator {
+ public:
+  std::string_view name() const override { return "transpose"; }
+  std::string_view summary() const override { return "dimensions in another order"; }
+  std::vector<TypeSupport> types() const override { return movable_types(); }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<TransposeAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {39}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
+    const graph::Shape& in = op.operand(0).shape;
+    const std::vector<int64_t>& order = op.attrs<TransposeAttrs>().order;
+    std::vector<bool> used(in.size(), false);
+    graph::Shape out;
+    for (int64_t axis : order) {
+      bool fits = axis >= 0 && axis < static_cast<int64_t>(in.size());
+      if (!fits || used[static_cast<size_t>(axis)]) break;
+      used[static_cast<size_t>(axis)] = true;
+      out.push_back(in[static_cast<size_t>(axis)]);
+    }
+    if (out.size() != order.size() || out.size() != in.size()) {
+      bad_attribute(op, diags,
+                    fmt::format("{} is not an order of {} dimensions",
+                                graph::attribute_text::print(order), in.size()));
+      return kFailure;
+    }
+    return std::vector<graph::Shape>{out};
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    const size_t moved[] = {0};
+    return check_moves(op, moved, diags) ? success() : Status(kFailure);
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    run_movement(movement_of(op), data.operands[0], data.results[0],
+                 size_of(op.operand(0).dtype));
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    LoweringBuilder f(op, "transpose");
+    tir::BufferPtr in = f.operand(0), out = f.result();
+    emit_movement(f, out, in, movement_of(op));
+    return f.finish("copy");
+  }
+
+  // Also where only dimensions of size 1 change places.
+  bool is_identity(const OpView& op) const override {
+    Movement move = simplified(movement_of(op));
+    return move.extents.empty() || (move.extents.size() == 1 && move.from_strides[0] == 1);
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<TransposeAttrs>();
+    op.attributes = attrs;
+    OpView view{from.graph(), op};
+    if (!check_counts(view, 2, 2, 1, diags) ||
+        !constant_ints(view, 1, "order of dimensions", kMostAxes, attrs->order, diags))
+      return kFailure;
+    for (int64_t& value : attrs->order) {
+      size_t axis = 0;
+      if (!normalize_axis(view, value, view.operand(0).shape.size(), axis, diags)) return kFailure;
+      value = static_cast<int64_t>(axis);
+    }
+    op.operands.resize(1);
+    return success();
+  }
+};
+
+}  // namespace
+
+void add_operators_transpose(OperatorSet& set) { set.add(std::make_unique<Transpose>()); }
+
+}  // namespace aotc::ops

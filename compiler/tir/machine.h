@@ -1,0 +1,77 @@
+// The interpreter's machine: registers, buffers and the trap that ended a run. The one thing to
+// know: a member that returns false has left in trap_ what went wrong; describe() says it in words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tir/program.h"
+
+namespace aotc::tir {
+
+enum class TrapCode {
+  kNone,
+  kIndex,
+  kUndefined,
+  kArithmetic,
+  kSum,
+  kFit,
+  kFloatFit,
+  kLoop,
+  kRange,
+  kOverlap
+};
+
+// A buffer while it runs. `defined` has a byte per element of tracked buffers.
+struct Live {
+  uint8_t* data = nullptr;
+  int64_t elements = 0;
+  uint8_t* defined = nullptr;
+  int64_t size = 0;  // bytes of an element
+  DType type = DType::kI8;
+  int param = -1;
+};
+
+struct Trap {
+  TrapCode code = TrapCode::kNone;
+  size_t at = 0;
+  int buffer = 0;
+  int64_t value = 0;
+  int64_t other = 0;
+  double real = 0;
+};
+
+class Machine {
+ public:
+  Machine(const Program& program, const std::vector<Memory>& memory, AccessObserver* observer);
+  bool run();
+  // What went wrong, in words.
+  std::string describe() const;
+  std::string loop_values() const;
+  const Stmt* statement() const { return program_.origin[trap_.at]; }
+
+ private:
+  bool slow_load(const Instr& in);
+  bool slow_store(const Instr& in);
+  bool call(const Instr& in);
+  bool copy_bytes(const Instr& in);
+  bool set_bytes(const Instr& in);
+  // Checks [index, index + bytes) of a buffer for a memory function; leaves the trap set if bad.
+  bool check_span(int buffer, int64_t index, int64_t bytes, bool reads);
+  void mark_written(Live& b, int64_t index, int64_t bytes);
+  bool trap(TrapCode code, int64_t value = 0, int64_t other = 0, double real = 0, int buffer = 0) {
+    trap_ = {code, trap_.at, buffer, value, other, real};
+    return false;
+  }
+
+  const Program& program_;
+  std::vector<Register> registers_;
+  std::vector<Live> live_;
+  std::vector<uint64_t> local_memory_;
+  std::vector<uint8_t> shadow_;
+  AccessObserver* observer_;
+  Trap trap_;
+};
+
+}  // namespace aotc::tir

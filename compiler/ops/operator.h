@@ -66,7 +66,9 @@ struct TypeSupport {
 struct Traits {
   bool view = false;         // the result is operand 0's bytes under another shape: no code, no copy
   bool elementwise = false;  // result element i depends on operand element i only (same shape)
-  bool exact = true;         // integer or copying: bit-identical everywhere; false: float arithmetic
+  // Float results come from the C library's exp or tanh: equal to the reference within a few ulp
+  // only. Everything else is bit-identical everywhere.
+  bool uses_libm = false;
   // The real value stays, up to rounding, and only its representation changes: quantize, dequantize.
   bool conversion = false;
   // Attributes pad_top, pad_left, pad_bottom, pad_right extend operand 0 (NHWC) with elements of

@@ -43,9 +43,10 @@ ClampF32 float_clamp(Activation activation) {
 }
 
 tir::Ex emit_clamp(const tir::Ex& v, ClampF32 range) {
+  // The bound comes first, so that NaN and -0.0 at a bound of 0 pass, as in the reference.
   tir::Ex out = v;
-  if (range.min != std::numeric_limits<float>::lowest()) out = max(out, tir::f32(range.min));
-  if (range.max != std::numeric_limits<float>::max()) out = min(out, tir::f32(range.max));
+  if (range.min != std::numeric_limits<float>::lowest()) out = max(tir::f32(range.min), out);
+  if (range.max != std::numeric_limits<float>::max()) out = min(tir::f32(range.max), out);
   return out;
 }
 

@@ -26,7 +26,7 @@ struct ClampF32 {
 // lowest() and max() where an activation does not bound.
 ClampF32 float_clamp(Activation activation);
 
-// min(max(v, lo), hi), leaving out the sides that do not bind.
+// v < lo ? lo : v, then hi < v ? hi : v, leaving out the sides that do not bind.
 tir::Ex emit_clamp(const tir::Ex& v, ClampF32 range);
 
 // TFLite's ActivationFunctionType; false for those no kernel fuses (tanh, sign bit).

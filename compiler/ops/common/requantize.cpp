@@ -22,10 +22,19 @@ std::vector<double> conv_scales(const graph::TensorType& input, const graph::Ten
   return out;
 }
 
+namespace {
+
+int64_t divisor_of(double scale) { return std::llround(1.0 / scale); }
+
+}  // namespace
+
 int32_t Requantization::apply(int32_t acc, size_t channel) const {
   int64_t scaled = 0;
   if (rounding == Rounding::kDouble) {
     scaled = multiply_by_quantized_multiplier(acc, quantize_multiplier(scales[channel]));
+  } else if (rounding == Rounding::kDivide) {
+    int64_t n = divisor_of(scales[channel]);
+    scaled = (acc > 0 ? acc + n / 2 : acc - n / 2) / n;
   } else {
     double real = std::round(static_cast<double>(acc) * scales[channel]);
     scaled = static_cast<int64_t>(std::clamp(real, -2147483648.0, 2147483647.0));
@@ -89,6 +98,12 @@ Requantizer::Requantizer(LoweringBuilder& f, const Requantization& what)
   } else if (what.rounding == Rounding::kDouble) {
     form_ = Form::kTwice;
     make_twice_tables(f, what);
+  } else if (what.rounding == Rounding::kDivide) {
+    form_ = Form::kDivide;
+    std::vector<int32_t> divisors;
+    for (size_t c = 0; c < (per_channel_ ? what.scales.size() : 1); ++c)
+      divisors.push_back(static_cast<int32_t>(divisor_of(what.scales[c])));
+    table_ = f.constant("count", DType::kI32, divisors);
   } else {
     form_ = Form::kFloat;
     std::vector<double> scales = what.scales;
@@ -135,6 +150,7 @@ std::string_view Requantizer::form() const {
     case Form::kFit: return sign_ == 0 ? "one multiply" : "one multiply and sign";
     case Form::kTwice: return "two roundings";
     case Form::kFloat: return "double";
+    case Form::kDivide: return "division";
   }
   return "";
 }
@@ -164,6 +180,7 @@ Ex Requantizer::emit(FunctionBuilder& f, const Ex& acc, const Channel& channel) 
     case Form::kFit: return emit_fit(f, acc, channel);
     case Form::kTwice: return emit_twice(f, acc, channel);
     case Form::kFloat: return emit_float(f, acc, channel);
+    case Form::kDivide: return emit_divide(f, acc, channel);
   }
   return acc;
 }
@@ -197,6 +214,12 @@ Ex Requantizer::emit_float(FunctionBuilder& f, const Ex& acc, const Channel& cha
   Ex t = call(tir::Intrinsic::kRound, DType::kF64, {cast(DType::kF64, acc) * channel.multiplier});
   t = f.let("t", t + tir::f64(zero_point_));
   return cast(DType::kI32, clamp(t, tir::f64(clamp_.min), tir::f64(clamp_.max)));
+}
+
+Ex Requantizer::emit_divide(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
+  const Ex& n = channel.multiplier;
+  Ex t = f.let("t", select(acc > 0, acc + (n >> 1), acc - (n >> 1)) / n);
+  return emit_zero_point(f, t);
 }
 
 // t + zero point, clamped; the sum could leave int32, so t is clamped against shifted bounds.

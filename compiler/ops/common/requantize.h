@@ -16,6 +16,7 @@ namespace aotc::ops {
 enum class Rounding {
   kDouble,  // doubling high multiply rounds, then the shift rounds: convolutions
   kSingle,  // round(double(acc) * real), half away from zero: fully connected layers
+  kDivide,  // acc / n, half away from zero, real being 1 / n for an integer n: averages
 };
 
 // input_scale * weight_scale[c] / output_scale in double for each of `channels` (weights per
@@ -40,7 +41,7 @@ class Requantizer {
  public:
   Requantizer(LoweringBuilder& f, const Requantization& what);
 
-  // "one multiply", "two roundings" or "double", for schedule descriptions.
+  // "one multiply", "two roundings", ... for schedule descriptions.
   std::string_view form() const;
 
   // Loads what all channels share into variables.
@@ -58,13 +59,14 @@ class Requantizer {
   }
 
  private:
-  enum class Form { kFit, kTwice, kFloat };
+  enum class Form { kFit, kTwice, kFloat, kDivide };
   void make_fit_tables(LoweringBuilder& f, const StepFit& fit);
   void make_twice_tables(LoweringBuilder& f, const Requantization& what);
   Channel load_channel(tir::FunctionBuilder& f, const tir::Ex& index) const;
   tir::Ex emit_fit(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit_twice(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit_float(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
+  tir::Ex emit_divide(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit_zero_point(tir::FunctionBuilder& f, const tir::Ex& t) const;
 
   Form form_ = Form::kFit;

@@ -101,16 +101,11 @@ class MeanLowering {
 
   Lowered run() {
     in_ = f_.operand(0);
-    std::optional<Requantizer> requantizer;
-    if (in_->dtype == DType::kI8)
-      requantizer.emplace(f_, std::vector<QuantizedMultiplier>{multiplier_of(op_, count_)},
-                          Rounding::kDouble, count_ * 256, op_.result().zero_point(),
-                          ClampI32{-128, 127}, DType::kI8);
     out_ = f_.result();
     kept(0, 0, 0, [&](const Ex& from, const Ex& to) {
       Ex sum = f_.var("sum", start());
       reduced(0, from, sum);
-      f_.store(out_, to, finish(sum, requantizer));
+      f_.store(out_, to, finish(sum));
     });
     return f_.finish("one sum per result");
   }
@@ -124,12 +119,14 @@ class MeanLowering {
     }
   }
 
-  Ex finish(const Ex& sum, const std::optional<Requantizer>& requantizer) {
+  Ex finish(const Ex& sum) {
     switch (in_->dtype) {
       case DType::kF32: return sum / tir::f32(static_cast<float>(count_));
       case DType::kI32: return cast(DType::kI32, sum / tir::i64(count_));
-      default: return requantizer->emit(f_, sum, 0);
+      default: break;
     }
+    Ex scaled = emit_multiply(f_, sum, multiplier_of(op_, count_), count_ * 256);
+    return clamp(scaled + op_.result().zero_point(), -128, 127);
   }
 
   void kept(size_t d, const Ex& from, const Ex& to,
@@ -166,7 +163,6 @@ class Mean final : public Operator {
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, "not quantised"}};
   }
-  Traits traits() const override { return {.exact = false}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<MeanAttrs>();
   }

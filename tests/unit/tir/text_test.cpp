@@ -111,6 +111,12 @@ TEST(Text, StructureIgnoresNamesAndCommentsOnly) {
   EXPECT_FALSE(same("in x: i32[4], out y: i32[4]", "for i in 0 .. 4 { } y[0] = x[0] + 1"));
 }
 
+TEST(Text, CountsExpressionsAndStatements) {
+  EXPECT_EQ(count_nodes(*parsed("", "")), 0);
+  EXPECT_EQ(count_nodes(*parsed("", "# no node\n{ eval 1 + 2 }")), 4);
+  EXPECT_EQ(count_nodes(*parsed("out y: i32[4]", "for i in 0 .. 4 { y[i] = y[0] }")), 7);
+}
+
 std::string parse_error(const std::string& text) {
   Diagnostics diags;
   EXPECT_FALSE(parse(text, "t.tir", diags).ok());

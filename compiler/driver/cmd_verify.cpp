@@ -1,0 +1,464 @@
+// verify: every layer of the emitted C, on the host and on the project's board, against the
+// reference evaluation; names the first layer and element that differ. Layers are compared bit for
+// bit, except float layers at or behind an operator that calls the C library's exp or tanh, where
+// different libraries may round differently: those get a bound in units in the last place.
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "driver/commands.h"
+#include "driver/inputs.h"
+#include "driver/project_dir.h"
+#include "driver/summary.h"
+#include "ops/operator.h"
+#include "project/generate.h"
+#include "support/files.h"
+#include "support/text.h"
+
+namespace aotc::driver {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr uint32_t kInputMagic = 0x43544F41, kOutputMagic = 0x52544F41;
+constexpr uint32_t kRecordOutput = 0xFFFFFFFE, kRecordTiming = 0xFFFFFFFD, kRecordSummary = 0xFFFFFFFF;
+constexpr int64_t kLibraryUlp = 64;
+
+struct Record {
+  uint32_t sample, op, result;
+  std::span<const uint8_t> data;
+};
+
+struct DeviceSummary {
+  int32_t status = 0;
+  uint32_t stack_bytes = 0, guard_ok = 0;
+  uint64_t length = 0;
+};
+
+void put_u32(std::string& out, uint32_t v) { out.append(reinterpret_cast<const char*>(&v), 4); }
+
+int64_t ulp_distance(float a, float b) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) == std::isnan(b) ? 0 : INT64_MAX;
+  auto ordered = [](float v) {
+    int32_t bits;
+    std::memcpy(&bits, &v, 4);
+    return bits < 0 ? -static_cast<int64_t>(bits & 0x7FFFFFFF) : static_cast<int64_t>(bits);
+  };
+  return std::abs(ordered(a) - ordered(b));
+}
+
+struct LayerState {
+  int64_t worst_ulp = 0;
+  int compared = 0;
+};
+
+// Compares what one place (host or board) computed with the reference.
+class Comparison {
+ public:
+  Comparison(const Compiled& compiled, std::string place, const std::vector<Sample>& samples,
+             Diagnostics& diags)
+      : compiled_(compiled), place_(std::move(place)), diags_(diags),
+        layers_(compiled.program.calls.size()) {
+    for (const Sample& s : samples) {
+      reference_.push_back(ops::evaluate_graph(compiled.program.graph, s));
+      // The model as read, before any pass: its outputs must be what the optimised graph gives.
+      original_.push_back(ops::evaluate_graph(compiled.original, s));
+      inputs_.push_back(s);
+    }
+    find_tainted();
+  }
+
+  // True if everything agrees. Reports [verify-differs], [verify-device], [verify-guard].
+  bool compare(const std::vector<Record>& records, const DeviceSummary& summary, bool ended) {
+    for (const Record& r : records) {
+      if (r.sample >= reference_.size()) return bad_file();
+      if (r.op == kRecordOutput ? !output(r) : !layer(r)) return false;
+    }
+    Location where;
+    where.file = place_;
+    if (!ended || summary.status != 0) {
+      diags_.error(where, "verify-device", fmt::format("the run ended with status {}", summary.status));
+      return false;
+    }
+    if (summary.guard_ok != 1) {
+      diags_.error(where, "verify-guard", "the model wrote outside of its arena");
+      return false;
+    }
+    for (size_t c = 0; c < layers_.size(); ++c) {
+      if (layers_[c].compared >= static_cast<int>(reference_.size())) continue;
+      diags_.error(where, "verify-device", fmt::format("call {} left no trace of {} samples", c, reference_.size()));
+      return false;
+    }
+    return true;
+  }
+
+  int layers() const { return static_cast<int>(layers_.size()); }
+  int64_t worst_ulp() const {
+    int64_t worst = 0;
+    for (const LayerState& l : layers_) worst = std::max(worst, l.worst_ulp);
+    return worst;
+  }
+  // How many layers agree bit for bit.
+  int exact_layers() const {
+    int n = 0;
+    for (const LayerState& l : layers_) n += l.worst_ulp == 0;
+    return n;
+  }
+
+ private:
+  bool bad_file() {
+    Location where;
+    where.file = place_;
+    diags_.error(where, "verify-device", "the device wrote a malformed result file");
+    return false;
+  }
+
+  // Tensors whose float values went through a library function.
+  void find_tainted() {
+    const graph::Graph& g = compiled_.program.graph;
+    tainted_.assign(g.tensors.size(), false);
+    for (const graph::Op& op : g.ops) {
+      bool taint = ops::definition_of(op).traits().uses_libm;
+      for (graph::TensorId id : op.operands)
+        taint = taint || (id.valid() && tainted_[static_cast<size_t>(id.value)]);
+      for (graph::TensorId id : op.results)
+        tainted_[static_cast<size_t>(id.value)] = taint && g[id].type.dtype == DType::kF32;
+    }
+  }
+
+  bool layer(const Record& r) {
+    const plan::Program& p = compiled_.program;
+    if (r.op >= p.calls.size()) return bad_file();
+    const plan::ProgramCall& call = p.calls[r.op];
+    LayerState& state = layers_[r.op];
+    state.compared += r.result == 0;
+    if (call.op_index < 0) return true;  // a copy to an output: compared as the output
+    if (r.result >= call.results.size()) return bad_file();
+    graph::TensorId id = call.results[r.result];
+    const auto& want = reference_[r.sample][static_cast<size_t>(id.value)];
+    int64_t allowed = tainted_[static_cast<size_t>(id.value)] ? kLibraryUlp : 0;
+    return equal(r, want, p.graph[id], allowed, codegen::call_title(p, call), &state.worst_ulp);
+  }
+
+  bool output(const Record& r) {
+    const graph::Graph& g = compiled_.program.graph;
+    if (r.result >= g.outputs.size()) return bad_file();
+    graph::TensorId id = g.outputs[r.result].tensor;
+    graph::TensorId before = compiled_.original.outputs[r.result].tensor;
+    int64_t allowed = tainted_[static_cast<size_t>(id.value)] ? kLibraryUlp : 0;
+    std::string title = fmt::format("output '{}'", escape_for_display(g.outputs[r.result].name));
+    int64_t worst = 0;
+    if (!equal(r, value_of(g, id, r.sample, reference_), g[id], allowed, title, &worst)) return false;
+    // With stripped boundaries the outputs are another type: nothing to compare.
+    if (g[id].type.dtype != compiled_.original[before].type.dtype) return true;
+    bool same_inputs = true;
+    for (size_t i = 0; i < g.inputs.size(); ++i)
+      same_inputs = same_inputs && g[g.inputs[i].tensor].type.dtype ==
+                                       compiled_.original[compiled_.original.inputs[i].tensor].type.dtype;
+    if (!same_inputs) return true;
+    return equal(r, value_of(compiled_.original, before, r.sample, original_), g[id], allowed,
+                 title + " of the model before passes", &worst);
+  }
+
+  std::vector<uint8_t> value_of(const graph::Graph& g, graph::TensorId id, size_t sample,
+                                const std::vector<std::vector<std::vector<uint8_t>>>& values) const {
+    if (g.is_constant(id)) return {g[id].constant->bytes.begin(), g[id].constant->bytes.end()};
+    const auto& v = values[sample][static_cast<size_t>(id.value)];
+    if (!v.empty()) return v;
+    for (size_t i = 0; i < g.inputs.size(); ++i)
+      if (g.inputs[i].tensor == id) return inputs_[sample][i];
+    return v;
+  }
+
+  bool equal(const Record& r, const std::vector<uint8_t>& want, const graph::Tensor& tensor,
+             int64_t allowed, const std::string& title, int64_t* worst) {
+    Location where;
+    where.file = place_;
+    if (r.data.size() != want.size()) return bad_file();
+    auto step = static_cast<size_t>(size_of(tensor.type.dtype));
+    for (size_t i = 0; i < want.size(); i += step) {
+      if (std::memcmp(&r.data[i], &want[i], step) == 0) continue;
+      std::string have_text, want_text;
+      if (tensor.type.dtype == DType::kF32) {
+        float a, b;
+        std::memcpy(&a, &r.data[i], 4);
+        std::memcpy(&b, &want[i], 4);
+        int64_t d = ulp_distance(a, b);
+        *worst = std::max(*worst, d);
+        if (d <= allowed) continue;
+        have_text = fmt::format("{}", a);
+        want_text = fmt::format("{} ({} ulp apart)", b, d);
+      } else {
+        have_text = integer_text(&r.data[i], tensor.type.dtype);
+        want_text = integer_text(&want[i], tensor.type.dtype);
+        *worst = INT64_MAX;
+      }
+      diags_
+          .error(where, "verify-differs",
+                 fmt::format("{}: sample {}, element {} ({}) is {}, the reference gives {}", title,
+                             r.sample, i / step, index_text(i / step, tensor.type.shape), have_text, want_text))
+          .note(fmt::format("tensor '{}': {}", escape_for_display(tensor.name), codegen::describe(tensor.type)))
+          .help("this is a bug in aotc or in the toolchain: compile with other optimisation flags to tell which");
+      return false;
+    }
+    return true;
+  }
+
+  static std::string integer_text(const uint8_t* at, DType t) {
+    switch (t) {
+      case DType::kI8: return std::to_string(static_cast<int8_t>(*at));
+      case DType::kU8:
+      case DType::kBool: return std::to_string(*at);
+      default: {
+        int64_t v = 0;
+        std::memcpy(&v, at, static_cast<size_t>(size_of(t)));
+        if (t == DType::kI16) v = static_cast<int16_t>(v);
+        if (t == DType::kI32) v = static_cast<int32_t>(v);
+        return std::to_string(v);
+      }
+    }
+  }
+
+  static std::string index_text(size_t flat, const graph::Shape& shape) {
+    std::string out;
+    for (size_t d = shape.size(); d-- > 0;) {
+      auto n = static_cast<size_t>(std::max<int64_t>(shape[d], 1));
+      out = fmt::format("{}{}{}", flat % n, out.empty() ? "" : ",", out);
+      flat /= n;
+    }
+    return "[" + out + "]";
+  }
+
+  const Compiled& compiled_;
+  std::string place_;
+  Diagnostics& diags_;
+  std::vector<LayerState> layers_;
+  std::vector<bool> tainted_;
+  std::vector<Sample> inputs_;
+  std::vector<std::vector<std::vector<uint8_t>>> reference_, original_;
+};
+
+struct PlaceResult {
+  std::string place;
+  bool passed = false;
+  int layers = 0, exact = 0;
+  int64_t worst_ulp = 0;
+  DeviceSummary summary;
+  std::vector<int64_t> op_ticks;
+};
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string pattern = (fs::temp_directory_path() / "aotc-XXXXXX").string();
+    path_ = mkdtemp(pattern.data()) ? pattern : "";
+  }
+  ~TemporaryDirectory() {
+    std::error_code ec;
+    if (!path_.empty()) fs::remove_all(path_, ec);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+class Verifier {
+ public:
+  Verifier(const VerifyOptions& options, const CommonOptions& common)
+      : options_(options), common_(common), progress_(common.quiet || common.json) {}
+
+  int run(const CompileOptions& given) {
+    std::optional<ProjectDir> project;
+    CompileOptions compile = given;
+    if (is_project(options_.target)) {
+      auto opened = open_project(options_.target, diags_);
+      if (!opened) return finish(kExitBadInput);
+      project = std::move(*opened);
+      compile = project->compile_options();
+    } else {
+      compile.model_path = options_.target;
+    }
+    auto compiled = compile_model(compile, diags_);
+    if (!compiled) return finish(kExitBadInput);
+    if (!make_samples(*compiled)) return finish(kExitBadInput);
+    bool good = true;
+    if (options_.host) good = host(*compiled, compile) && good;
+    if (project && options_.board && !project->board.is_host()) good = board(*project, *compiled) && good;
+    if (code_ != kExitDone) return finish(code_);
+    return finish(good ? kExitDone : kExitVerifyFailed);
+  }
+
+ private:
+  bool make_samples(const Compiled& compiled) {
+    if (options_.inputs.empty()) {
+      for (int s = 0; s < options_.samples; ++s)
+        samples_.push_back(random_sample(compiled.program.graph, options_.seed + static_cast<uint64_t>(s)));
+      return true;
+    }
+    auto read = read_samples(compiled.program.graph, options_.inputs, diags_);
+    if (read) samples_ = std::move(*read);
+    return read.ok();
+  }
+
+  // A project for this machine in a temporary directory, built by its own compiler.
+  bool host(const Compiled& compiled, const CompileOptions& compile) {
+    TemporaryDirectory temp;
+    auto board = project::find_board("host", diags_);
+    if (!board) return false;
+    project::ProjectModel model;
+    model.prefix = compiled.prefix;
+    model.files = &compiled.c;
+    model.file_name = compiled.prefix + ".tflite";
+    model.bytes = &compiled.model_bytes;
+    model.workspace = compile.memory == codegen::MemoryMode::kWorkspace;
+    model.workspace_bytes = figures_of(compiled).workspace_bytes * 2;  // pointers are wider here
+    model.description = describe_compile(compile);
+    OutputDirectory directory(temp.path() + "/host", project::kManifest);
+    if (!project::generate_project(*board, model, {}, directory, diags_) || !directory.commit(diags_)) {
+      code_ = kExitInternal;
+      return false;
+    }
+    auto opened = open_project(directory.path(), diags_);
+    return opened && board_or_host(*opened, compiled, "host C");
+  }
+
+  bool board(const ProjectDir& project, const Compiled& compiled) {
+    return board_or_host(project, compiled, project.board.name);
+  }
+
+  bool board_or_host(const ProjectDir& project, const Compiled& compiled, const std::string& place) {
+    progress_.step(fmt::format("verify on {}: build", place));
+    int code = build_project(project, true, diags_);
+    if (code != kExitDone) {
+      code_ = code;
+      return false;
+    }
+    TemporaryDirectory temp;
+    std::string in = temp.path() + "/in.bin", out = temp.path() + "/out.bin", bytes;
+    put_u32(bytes, kInputMagic);
+    put_u32(bytes, static_cast<uint32_t>(samples_.size()));
+    for (const Sample& s : samples_)
+      for (const auto& input : s) bytes.append(reinterpret_cast<const char*>(input.data()), input.size());
+    if (!write_file(in, bytes, diags_)) return false;
+    progress_.step(fmt::format("verify on {}: run {} samples", place, samples_.size()));
+    auto run = run_firmware(project, {"verify", in, out}, options_.timeout, diags_);
+    if (!run) {
+      code_ = kExitDevice;
+      return false;
+    }
+    Location where;
+    where.file = place;
+    std::error_code ec;
+    if (run->process.exit_code != 0 || !fs::exists(out, ec)) {
+      diags_.error(where, "verify-device", fmt::format("the firmware ended with exit code {}", run->process.exit_code))
+          .note(escape_for_display(run->process.output, 400));
+      code_ = kExitDevice;
+      return false;
+    }
+    auto written = read_file(out, diags_);
+    return written && judge(compiled, place, *written, project);
+  }
+
+  bool judge(const Compiled& compiled, const std::string& place, const std::vector<uint8_t>& bytes,
+             const ProjectDir& project) {
+    PlaceResult result;
+    result.place = place;
+    std::vector<Record> records;
+    bool ended = false;
+    auto u32 = [&](size_t at) {
+      uint32_t v;
+      std::memcpy(&v, &bytes[at], 4);
+      return v;
+    };
+    size_t at = 4;
+    bool good = bytes.size() >= 4 && u32(0) == kOutputMagic;
+    while (good && at + 16 <= bytes.size()) {
+      Record r{u32(at), u32(at + 4), u32(at + 8), {}};
+      size_t n = u32(at + 12);
+      at += 16;
+      good = n <= bytes.size() - at;
+      if (!good) break;
+      r.data = {bytes.data() + at, n};
+      at += n;
+      if (r.op == kRecordTiming && n == 8) {
+        uint64_t ticks;
+        std::memcpy(&ticks, r.data.data(), 8);
+        result.op_ticks.push_back(static_cast<int64_t>(ticks));
+      } else if (r.op == kRecordSummary && n == 24) {
+        std::memcpy(&result.summary.status, r.data.data(), 4);
+        std::memcpy(&result.summary.stack_bytes, r.data.data() + 4, 4);
+        std::memcpy(&result.summary.guard_ok, r.data.data() + 8, 4);
+        std::memcpy(&result.summary.length, r.data.data() + 16, 8);
+        ended = true;
+      } else {
+        records.push_back(r);
+      }
+    }
+    Comparison comparison(compiled, place, samples_, diags_);
+    result.passed = good && comparison.compare(records, result.summary, ended);
+    result.layers = comparison.layers();
+    result.exact = comparison.exact_layers();
+    result.worst_ulp = comparison.worst_ulp();
+    if (result.passed && !project.board.is_host()) {
+      FirmwareRun run;
+      run.values[project.board.field("clock.unit")] = result.summary.length;
+      run.values["stack_bytes"] = result.summary.stack_bytes;
+      run.op_ticks = result.op_ticks;
+      save_run(project, run);
+    }
+    places_.push_back(result);
+    return result.passed;
+  }
+
+  int finish(int code) {
+    progress_.step("");
+    if (common_.json) {
+      nlohmann::ordered_json j;
+      j["passed"] = code == kExitDone;
+      j["samples"] = samples_.size();
+      j["places"] = nlohmann::ordered_json::array();
+      for (const PlaceResult& p : places_)
+        j["places"].push_back({{"place", p.place}, {"passed", p.passed}, {"layers", p.layers},
+                               {"bit_exact_layers", p.exact}, {"worst_ulp", p.worst_ulp},
+                               {"stack_bytes", p.summary.stack_bytes}, {"guard_ok", p.summary.guard_ok == 1},
+                               {"length", p.summary.length}, {"op_ticks", p.op_ticks}});
+      nlohmann::ordered_json errors = nlohmann::ordered_json::array();
+      for (const Diagnostic& d : diags_.all()) errors.push_back({{"slug", d.slug}, {"message", d.message}});
+      j["errors"] = errors;
+      fmt::print("{}\n", j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    } else {
+      for (const PlaceResult& p : places_) {
+        if (!p.passed) continue;
+        std::string ulp = p.worst_ulp > 0 ? fmt::format(", the others within {} ulp", p.worst_ulp) : "";
+        fmt::print("{}: bit-exact in {} of {} layers{}; {} samples, stack {}, arena guards intact\n",
+                   p.place, p.exact, p.layers, ulp, samples_.size(), format_bytes(p.summary.stack_bytes));
+      }
+    }
+    print_diagnostics(diags_);
+    return code;
+  }
+
+  const VerifyOptions& options_;
+  const CommonOptions& common_;
+  Progress progress_;
+  Diagnostics diags_;
+  std::vector<Sample> samples_;
+  std::vector<PlaceResult> places_;
+  int code_ = kExitDone;
+};
+
+}  // namespace
+
+int verify_command(const VerifyOptions& options, const CompileOptions& compile,
+                   const CommonOptions& common) {
+  return Verifier(options, common).run(compile);
+}
+
+}  // namespace aotc::driver

@@ -1,0 +1,251 @@
+// check, compile, create, build, run, ops, boards. verify and report have files of their own.
+#include "driver/commands.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "driver/inputs.h"
+#include "driver/project_dir.h"
+#include "driver/summary.h"
+#include "ops/operator.h"
+#include "project/generate.h"
+#include "support/files.h"
+#include "support/text.h"
+
+namespace aotc::driver {
+
+namespace {
+
+int fail(const Diagnostics& diags, int code = kExitBadInput) {
+  print_diagnostics(diags);
+  for (const Diagnostic& d : diags.all()) {
+    if (d.slug == "tool-missing") return kExitToolMissing;
+    if (d.slug == "does-not-fit") return kExitDoesNotFit;
+    if (d.slug == "internal") return kExitInternal;
+  }
+  return code;
+}
+
+}  // namespace
+
+int check_command(const CompileOptions& options, const CommonOptions& common) {
+  Diagnostics diags;
+  auto compiled = compile_model(options, diags);
+  if (!compiled) return fail(diags);
+  bool fits = check_fit(*compiled, diags);
+  if (common.json) {
+    fmt::print("{}\n", summary_json(*compiled).dump(1));
+  } else {
+    fmt::print("{}", summary_text(*compiled));
+  }
+  if (!fits) return fail(diags);
+  print_diagnostics(diags);
+  return kExitDone;
+}
+
+int compile_command(const CompileOptions& options, const std::string& out, bool force,
+                    const CommonOptions& common) {
+  Diagnostics diags;
+  auto compiled = compile_model(options, diags);
+  if (!compiled) return fail(diags);
+  OutputDirectory directory(out.empty() ? compiled->prefix : out, project::kManifest, force);
+  for (const auto& [name, text] : compiled->c.files) directory.add(name, text);
+  nlohmann::ordered_json manifest;
+  manifest["aotc"] = 1;
+  manifest["kind"] = "model";
+  manifest["prefix"] = compiled->prefix;
+  manifest["compile"] = describe_compile(options);
+  manifest["summary"] = summary_json(*compiled);
+  directory.add(project::kManifest, manifest.dump(1) + "\n");
+  if (!directory.commit(diags)) return fail(diags);
+  print_diagnostics(diags);
+  if (common.json) {
+    fmt::print("{}\n", summary_json(*compiled).dump(1));
+    return kExitDone;
+  }
+  fmt::print("{}", summary_text(*compiled));
+  fmt::print("wrote {}/:", directory.path());
+  for (const std::string& name : directory.names()) fmt::print(" {}", name);
+  fmt::print("\nnext: add {0}.c and {0}_data.c to your firmware and call {0}_run from {0}.h\n",
+             compiled->prefix);
+  return kExitDone;
+}
+
+int create_command(const CompileOptions& options, const ProjectChoice& choice,
+                   const std::string& out, bool force, const CommonOptions& common) {
+  Diagnostics diags;
+  if (options.board_name.empty()) {
+    Location where;
+    where.file = options.model_path;
+    diags.error(where, "board-missing", "a project is made for a board").help("pass --board NAME; 'aotc boards' lists them");
+    return fail(diags, kExitUsage);
+  }
+  auto compiled = compile_model(options, diags);
+  if (!compiled || !check_fit(*compiled, diags)) return fail(diags);
+  project::ProjectOptions project;
+  project.kind = choice.kind;
+  project.templates_dir = choice.templates_dir;
+  project.options = choice.options;
+  std::vector<Sample> samples;
+  if (choice.samples.empty()) {
+    for (uint64_t s = 0; s < 2; ++s) samples.push_back(random_sample(compiled->program.graph, s + 1));
+  } else {
+    auto read = read_samples(compiled->program.graph, choice.samples, diags);
+    if (!read) return fail(diags);
+    samples = std::move(*read);
+  }
+  for (const Sample& s : samples) {
+    std::vector<uint8_t> flat;
+    for (const auto& input : s) flat.insert(flat.end(), input.begin(), input.end());
+    project.samples.push_back(std::move(flat));
+  }
+  if (!choice.labels.empty()) {
+    auto bytes = read_file(choice.labels, diags, 1 << 20);
+    if (!bytes) return fail(diags);
+    std::string line;
+    for (uint8_t b : *bytes) {
+      if (b == '\n') project.labels.push_back(std::exchange(line, ""));
+      else if (b != '\r') line += static_cast<char>(b);
+    }
+    if (!line.empty()) project.labels.push_back(line);
+  }
+  project::ProjectModel model;
+  model.prefix = compiled->prefix;
+  model.files = &compiled->c;
+  model.file_name = compiled->prefix + ".tflite";
+  model.bytes = &compiled->model_bytes;
+  model.workspace = options.memory == codegen::MemoryMode::kWorkspace;
+  model.workspace_bytes = figures_of(*compiled).workspace_bytes;
+  model.description = describe_compile(options);
+  std::string path = out.empty() ? compiled->prefix + "_app" : out;
+  OutputDirectory directory(path, project::kManifest, force);
+  if (!project::generate_project(*compiled->board, model, project, directory, diags) ||
+      !directory.commit(diags))
+    return fail(diags);
+  print_diagnostics(diags);
+  if (common.json) {
+    auto j = summary_json(*compiled);
+    j["project"] = path;
+    fmt::print("{}\n", j.dump(1));
+    return kExitDone;
+  }
+  fmt::print("{}", summary_text(*compiled));
+  fmt::print("wrote {}/ ({} files)\nnext: aotc build {} && aotc run {}\n", path,
+             directory.names().size(), path, path);
+  return kExitDone;
+}
+
+int build_command(const std::string& dir, const CommonOptions& common) {
+  Diagnostics diags;
+  auto project = open_project(dir, diags);
+  if (!project) return fail(diags);
+  int code = build_project(*project, common.quiet, diags);
+  if (code != kExitDone) return fail(diags, code);
+  auto size = model_size(*project);
+  if (common.json) {
+    nlohmann::ordered_json j;
+    j["image"] = project->image();
+    if (size) {
+      j["code_bytes"] = size->code;
+      j["constants_bytes"] = size->constants;
+    }
+    fmt::print("{}\n", j.dump(1));
+  } else if (size) {
+    fmt::print("model: code {}, constants {}\nnext: aotc run {} && aotc verify {}\n",
+               format_bytes(size->code), format_bytes(size->constants), dir, dir);
+  }
+  return kExitDone;
+}
+
+int run_command(const std::string& dir, int timeout, const CommonOptions& common) {
+  Diagnostics diags;
+  auto project = open_project(dir, diags);
+  if (!project) return fail(diags);
+  auto run = run_firmware(*project, {}, timeout, diags);
+  if (!run) return fail(diags, kExitDevice);
+  save_run(*project, *run);
+  if (common.json) {
+    nlohmann::ordered_json j = run->values;
+    if (j.is_null()) j = nlohmann::ordered_json::object();
+    j["op_ticks"] = run->op_ticks;
+    j["output"] = run->process.output;
+    j["exit_code"] = run->process.exit_code;
+    fmt::print("{}\n", j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  } else {
+    std::string text = run->process.output;
+    for (size_t i = 0; i < text.size();) {
+      size_t end = std::min(text.find('\n', i), text.size());
+      std::string line = text.substr(i, end - i);
+      if (!line.starts_with("@aotc")) fmt::print("{}\n", line);
+      i = end + 1;
+    }
+  }
+  if (run->process.exit_code == 0) return kExitDone;
+  Location where;
+  where.file = dir;
+  diags.error(where, "device-failed",
+              fmt::format("the firmware ended with exit code {}", run->process.exit_code))
+      .help("'aotc verify' names the first layer that differs");
+  return fail(diags, kExitDevice);
+}
+
+int ops_command(const std::string& like, const CommonOptions& common) {
+  auto all = ops::operators().all();
+  std::vector<std::string> names, wanted;
+  for (const ops::Operator* op : all) names.emplace_back(op->name());
+  if (!like.empty()) {
+    // TFLite spells CONV_2D what we call conv_2d; parts of names count too.
+    std::string lower = c_identifier(like);
+    for (const std::string& n : names)
+      if (n.find(lower) != std::string::npos || lower.find(n) != std::string::npos) wanted.push_back(n);
+    for (const std::string& n : closest(lower, names, 5))
+      if (std::find(wanted.begin(), wanted.end(), n) == wanted.end()) wanted.push_back(n);
+    if (wanted.empty()) {
+      fmt::print(stderr, "no operator is called anything like '{}'; 'aotc ops' lists all {}\n",
+                 escape_for_display(like), names.size());
+      return kExitBadInput;
+    }
+  }
+  nlohmann::ordered_json j = nlohmann::ordered_json::array();
+  std::vector<std::vector<std::string>> rows = {{"operator", "types", "what it does"}};
+  for (const ops::Operator* op : all) {
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), op->name()) == wanted.end()) continue;
+    std::string types;
+    nlohmann::ordered_json t = nlohmann::ordered_json::array();
+    for (const ops::TypeSupport& s : op->types()) {
+      types += fmt::format("{}{}{}", types.empty() ? "" : ", ", name_of(s.dtype),
+                           s.note.empty() ? "" : " (" + s.note + ")");
+      t.push_back({{"dtype", name_of(s.dtype)}, {"note", s.note}});
+    }
+    rows.push_back({std::string(op->name()), types, std::string(op->summary())});
+    j.push_back({{"name", op->name()}, {"summary", op->summary()}, {"types", t},
+                 {"tflite_builtins", op->tflite_builtins()}, {"uses_libm", op->traits().uses_libm}});
+  }
+  fmt::print("{}", common.json ? j.dump(1) + "\n" : format_table(rows));
+  return kExitDone;
+}
+
+int boards_command(const CommonOptions& common) {
+  Diagnostics diags;
+  std::vector<std::vector<std::string>> rows = {{"board", "CPU", "RAM", "flash", "what it is"}};
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const std::string& name : project::board_names()) {
+    auto board = project::find_board(name, diags);
+    if (!board) return fail(diags);
+    nlohmann::ordered_json j = board->json;
+    j["name"] = name;
+    all.push_back(j);
+    auto size = [&](const char* use) {
+      int64_t bytes = board->memory_bytes(use);
+      return bytes > 0 ? fmt::format("{} KiB", bytes / 1024) : std::string("-");
+    };
+    rows.push_back({name, board->cpu, size("arena"), size("constants"), board->title});
+  }
+  fmt::print("{}", common.json ? all.dump(1) + "\n" : format_table(rows));
+  return kExitDone;
+}
+
+}  // namespace aotc::driver

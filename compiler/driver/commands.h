@@ -1,0 +1,49 @@
+// The subcommands. Each has its options struct filled by main.cpp and returns an exit code.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "driver/compilation.h"
+#include "driver/terminal.h"
+
+namespace aotc::driver {
+
+struct CommonOptions {
+  bool json = false;
+  bool quiet = false;
+};
+
+struct ProjectChoice {
+  std::string kind = "bare_metal";
+  std::string templates_dir;
+  std::map<std::string, std::string> options;
+  std::vector<std::string> samples;  // .npy per input, in input order or NAME=FILE
+  std::string labels;                // text file, one class a line
+};
+
+int check_command(const CompileOptions& compile, const CommonOptions& common);
+int compile_command(const CompileOptions& compile, const std::string& out, bool force,
+                    const CommonOptions& common);
+int create_command(const CompileOptions& compile, const ProjectChoice& project,
+                   const std::string& out, bool force, const CommonOptions& common);
+int build_command(const std::string& dir, const CommonOptions& common);
+int run_command(const std::string& dir, int timeout, const CommonOptions& common);
+
+struct VerifyOptions {
+  std::string target;  // project directory or model file
+  std::vector<std::string> inputs;
+  int samples = 3;
+  unsigned seed = 1;
+  bool host = true, board = true;
+  int timeout = 600;
+};
+int verify_command(const VerifyOptions& options, const CompileOptions& compile,
+                   const CommonOptions& common);
+int report_command(const std::string& target, const CompileOptions& compile,
+                   const CommonOptions& common);
+int ops_command(const std::string& like, const CommonOptions& common);
+int boards_command(const CommonOptions& common);
+
+}  // namespace aotc::driver

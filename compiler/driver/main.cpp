@@ -1,0 +1,211 @@
+// The command line: options, subcommands and the one-shot form `aotc MODEL --board B -o DIR`.
+#include <csignal>
+#include <exception>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "driver/commands.h"
+#include "project/template.h"
+
+namespace aotc::driver {
+
+namespace {
+
+// Parsed "NAME=VALUE" pairs; a CLI error for anything else.
+std::map<std::string, std::string> pairs(const std::vector<std::string>& list) {
+  std::map<std::string, std::string> out;
+  for (const std::string& item : list) {
+    size_t eq = item.find('=');
+    if (eq == std::string::npos || eq == 0)
+      throw CLI::ValidationError("--project-option", "'" + item + "' is not NAME=VALUE");
+    out[item.substr(0, eq)] = item.substr(eq + 1);
+  }
+  return out;
+}
+
+class CommandLine {
+ public:
+  CommandLine() {
+    app_.name("aotc");
+    app_.description("Compiles trained networks to C for microcontrollers, and proves the result.\n"
+                     "One-shot form: aotc MODEL --board BOARD -o DIRECTORY (check, compile, create).");
+    app_.set_version_flag("--version", std::string("aotc ") + kVersion);
+    app_.require_subcommand(1);
+    add_check();
+    add_compile();
+    add_create();
+    add_project_commands();
+    add_verify();
+    add_report();
+    add_lists();
+    app_.footer("Exit codes: 0 done, 1 bad input or unsupported, 2 usage, 3 does not fit the board,\n"
+                "4 verification failed, 5 toolchain or emulator missing, 6 device, 70 bug in aotc.");
+  }
+
+  int run(std::vector<std::string> args) {
+    // `aotc model.tflite ...` is `aotc create model.tflite ...`.
+    if (!args.empty() && !args[0].starts_with("-") && !is_command(args[0]) && looks_like_model(args[0]))
+      args.insert(args.begin(), "create");
+    std::reverse(args.begin(), args.end());
+    try {
+      app_.parse(args);
+    } catch (const CLI::ParseError& e) {
+      int code = app_.exit(e);
+      return code == 0 ? kExitDone : kExitUsage;
+    }
+    return result_;
+  }
+
+ private:
+  bool is_command(const std::string& name) const {
+    for (const CLI::App* sub : app_.get_subcommands(nullptr))
+      if (sub->get_name() == name) return true;
+    return false;
+  }
+  static bool looks_like_model(const std::string& arg) {
+    return arg.find('.') != std::string::npos || arg.find('/') != std::string::npos;
+  }
+
+  void common(CLI::App* sub) {
+    sub->add_flag("--json", common_.json, "Print figures as JSON on standard output");
+    sub->add_flag("-q,--quiet", common_.quiet, "No progress on standard error");
+  }
+
+  void compile_options(CLI::App* sub, bool model) {
+    if (model) sub->add_option("MODEL", compile_.model_path, "A .tflite file")->required();
+    sub->add_option("--prefix", compile_.prefix, "Prefix of all C names (default: from the file name)");
+    sub->add_option("--board", compile_.board_name, "Board to compile for; 'aotc boards' lists them");
+    sub->add_option("--signature", compile_.signature, "Signature of the model to compile");
+    sub->add_option_function<std::string>(
+           "--arena", [this](const std::string& v) { compile_.arena = v == "model" ? codegen::ArenaOwner::kModel : codegen::ArenaOwner::kCaller; },
+           "Who owns the arena: caller (default) or model (a static array)")
+        ->check(CLI::IsMember({"caller", "model"}));
+    sub->add_option_function<std::string>(
+           "--memory", [this](const std::string& v) { compile_.memory = v == "workspace" ? codegen::MemoryMode::kWorkspace : codegen::MemoryMode::kStatic; },
+           "Intermediates: static (one planned arena, default) or workspace (TVMBackendAllocWorkspace)")
+        ->check(CLI::IsMember({"static", "workspace"}));
+    sub->add_flag("--strip-float-io", compile_.strip_boundary_float,
+                  "Give inputs and outputs that the model quantises itself as integers");
+    sub->add_option("--dump-after", compile_.dump_after, "Print the graph after PASS, or 'all', to standard error");
+    sub->add_flag("--time-passes", compile_.time_passes, "Print how long each pass took");
+  }
+
+  void add_check() {
+    CLI::App* sub = app_.add_subcommand("check", "Can this model be compiled, and does it fit the board?");
+    compile_options(sub, true);
+    common(sub);
+    sub->callback([this] { result_ = check_command(compile_, common_); });
+  }
+
+  void add_compile() {
+    CLI::App* sub = app_.add_subcommand("compile", "Write the model as C");
+    compile_options(sub, true);
+    output(sub, "Directory to write (default: the prefix)");
+    common(sub);
+    sub->callback([this] { result_ = compile_command(compile_, out_, force_, common_); });
+  }
+
+  void output(CLI::App* sub, const char* help) {
+    sub->add_option("-o,--output", out_, help);
+    sub->add_flag("--force", force_, "Replace a directory that aotc did not make");
+  }
+
+  void add_create() {
+    CLI::App* sub = app_.add_subcommand("create", "Write a firmware project for a board");
+    compile_options(sub, true);
+    output(sub, "Directory to write (default: PREFIX_app)");
+    sub->add_option("--project", project_.kind, "Kind of project")->capture_default_str();
+    sub->add_option("--project-option", project_options_, "NAME=VALUE of the template; --help-project lists them");
+    sub->add_option("--templates", project_.templates_dir, "Take templates from this directory");
+    sub->add_option("--samples", project_.samples, "Inputs to store in the firmware: a .npy file per input");
+    sub->add_option("--labels", project_.labels, "Class names to print, one a line");
+    sub->add_option_function<std::string>(
+        "--help-project", [this](const std::string& kind) { help_project(kind); }, "Options of a kind of project")
+        ->trigger_on_parse();
+    common(sub);
+    sub->callback([this] {
+      project_.options = pairs(project_options_);
+      result_ = create_command(compile_, project_, out_, force_, common_);
+    });
+  }
+
+  void help_project(const std::string& kind) {
+    Diagnostics diags;
+    auto text = project::describe_options({kind, project_.templates_dir}, diags);
+    print_diagnostics(diags);
+    if (text) fmt::print("options of '{}':\n{}", kind, *text);
+    throw CLI::RuntimeError(text ? 0 : 1);
+  }
+
+  void add_project_commands() {
+    CLI::App* build = app_.add_subcommand("build", "Build a project with the board's own toolchain");
+    build->add_option("DIRECTORY", target_, "What 'create' wrote")->required();
+    common(build);
+    build->callback([this] { result_ = build_command(target_, common_); });
+    CLI::App* run = app_.add_subcommand("run", "Run the firmware in the board's emulator");
+    run->add_option("DIRECTORY", target_, "What 'create' wrote")->required();
+    run->add_option("--timeout", timeout_, "Seconds until the emulator is stopped")->capture_default_str();
+    common(run);
+    run->callback([this] { result_ = run_command(target_, timeout_, common_); });
+  }
+
+  void add_verify() {
+    CLI::App* sub = app_.add_subcommand("verify", "Compare every layer with the reference, on the host and on the board");
+    sub->add_option("TARGET", verify_.target, "A project directory or a model file")->required();
+    sub->add_option("--input", verify_.inputs, "A .npy file per input, in order, or NAME=FILE");
+    sub->add_option("--samples", verify_.samples, "Random samples when no input is given")->capture_default_str()->check(CLI::Range(1, 100000));
+    sub->add_option("--seed", verify_.seed, "Seed of the random samples")->capture_default_str();
+    sub->add_option("--timeout", verify_.timeout, "Seconds until the emulator is stopped")->capture_default_str();
+    auto* only = sub->add_option_function<std::string>(
+        "--only", [this](const std::string& v) { verify_.host = v == "host", verify_.board = v == "board"; },
+        "Only on the host or only on the board");
+    only->check(CLI::IsMember({"host", "board"}));
+    compile_options(sub, false);
+    common(sub);
+    sub->callback([this] { result_ = verify_command(verify_, compile_, common_); });
+  }
+
+  void add_report() {
+    CLI::App* sub = app_.add_subcommand("report", "Every operator with its work, memory and time");
+    sub->add_option("TARGET", target_, "A project directory or a model file")->required();
+    compile_options(sub, false);
+    common(sub);
+    sub->callback([this] { result_ = report_command(target_, compile_, common_); });
+  }
+
+  void add_lists() {
+    CLI::App* ops = app_.add_subcommand("ops", "List the operators with their types");
+    ops->add_option("--like", like_, "Only those with a name like this");
+    common(ops);
+    ops->callback([this] { result_ = ops_command(like_, common_); });
+    CLI::App* boards = app_.add_subcommand("boards", "List the boards");
+    common(boards);
+    boards->callback([this] { result_ = boards_command(common_); });
+  }
+
+  CLI::App app_;
+  CompileOptions compile_;
+  CommonOptions common_;
+  ProjectChoice project_;
+  VerifyOptions verify_;
+  std::vector<std::string> project_options_;
+  std::string out_, target_, like_;
+  bool force_ = false;
+  int timeout_ = 600;
+  int result_ = kExitDone;
+};
+
+}  // namespace
+
+}  // namespace aotc::driver
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return aotc::driver::CommandLine().run({argv + 1, argv + argc});
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "aotc: internal error: {} [internal]\n  help: please report this with the model\n", e.what());
+    return aotc::driver::kExitInternal;
+  }
+}

@@ -1,0 +1,242 @@
+#include "driver/project_dir.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "project/generate.h"
+#include "support/files.h"
+#include "support/text.h"
+
+namespace aotc::driver {
+
+namespace fs = std::filesystem;
+
+bool is_project(const std::string& path) {
+  std::error_code ec;
+  return fs::is_directory(path, ec);
+}
+
+nlohmann::ordered_json describe_compile(const CompileOptions& options) {
+  nlohmann::ordered_json j;
+  j["signature"] = options.signature;
+  j["arena"] = options.arena == codegen::ArenaOwner::kModel ? "model" : "caller";
+  j["memory"] = options.memory == codegen::MemoryMode::kWorkspace ? "workspace" : "static";
+  j["strip_boundary_float"] = options.strip_boundary_float;
+  return j;
+}
+
+CompileOptions ProjectDir::compile_options() const {
+  CompileOptions o;
+  o.model_path = path + "/" + manifest.value("model", "");
+  o.prefix = manifest.value("prefix", "");
+  o.board_name = manifest.value("board", "");
+  const auto& c = manifest["compile"];
+  o.signature = c.value("signature", "");
+  if (c.value("arena", "") == "model") o.arena = codegen::ArenaOwner::kModel;
+  if (c.value("memory", "") == "workspace") o.memory = codegen::MemoryMode::kWorkspace;
+  o.strip_boundary_float = c.value("strip_boundary_float", false);
+  return o;
+}
+
+Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags) {
+  Location where;
+  where.file = path;
+  std::error_code ec;
+  std::string manifest = path + "/" + project::kManifest;
+  if (!fs::exists(manifest, ec)) {
+    diags.error(where, "project-invalid", "is not a project: it holds no aotc.json")
+        .help("make one with 'aotc MODEL --board BOARD -o DIRECTORY'");
+    return kFailure;
+  }
+  auto bytes = read_file(manifest, diags);
+  if (!bytes) return kFailure;
+  ProjectDir out;
+  out.path = path;
+  out.manifest = nlohmann::json::parse(bytes->begin(), bytes->end(), nullptr, false);
+  auto text = [&](const char* key) { return out.manifest.contains(key) && out.manifest[key].is_string(); };
+  bool good = out.manifest.is_object() && text("board") && text("model") && text("image") &&
+              text("prefix") && out.manifest["compile"].is_object() &&
+              out.manifest["configure"].is_array() && out.manifest["build"].is_array();
+  if (!good) {
+    diags.error(where, "project-invalid", "aotc.json is damaged or of another version")
+        .help("create the project again");
+    return kFailure;
+  }
+  auto board = project::find_board(out.manifest["board"], diags);
+  if (!board) return kFailure;
+  out.board = std::move(*board);
+  return out;
+}
+
+namespace {
+
+std::string packages_help(const std::vector<std::string>& packages) {
+  std::string list;
+  for (const std::string& p : packages) list += " " + p;
+  return "install it: apt-get install" + list;
+}
+
+std::vector<std::string> fill_in(const nlohmann::json& command, const std::string& project) {
+  std::vector<std::string> out;
+  for (std::string arg : command) {
+    for (const auto& [key, value] :
+         {std::pair<std::string, std::string>{"{generator}", find_program("ninja").empty() ? "Unix Makefiles" : "Ninja"},
+          {"{project}", project}}) {
+      size_t at = arg.find(key);
+      if (at != std::string::npos) arg.replace(at, key.size(), value);
+    }
+    out.push_back(arg);
+  }
+  return out;
+}
+
+std::string last_lines(const std::string& text, size_t count) {
+  size_t at = text.size();
+  for (size_t n = 0; at > 0; --at)
+    if (text[at - 1] == '\n' && ++n > count) break;
+  return text.substr(at);
+}
+
+}  // namespace
+
+int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
+  Location where;
+  where.file = project.path;
+  if (find_program(project.board.compiler).empty()) {
+    diags.error(where, "tool-missing", fmt::format("the compiler '{}' is not installed", project.board.compiler))
+        .help(packages_help(project.board.toolchain_packages));
+    return kExitToolMissing;
+  }
+  std::vector<std::vector<std::string>> commands;
+  std::string absolute = fs::absolute(project.path).string();
+  commands.push_back(fill_in(project.manifest["configure"], absolute));
+  commands.push_back(fill_in(project.manifest["build"], absolute));
+  Progress progress(quiet);
+  for (const auto& command : commands) {
+    progress.step(fmt::format("{} {}", &command == &commands[0] ? "configuring" : "building", project.path));
+    ProcessResult r = run_process(command, "", 1800);
+    if (!r.started) {
+      diags.error(where, "tool-missing", fmt::format("'{}' is not installed", command[0]))
+          .help("install it: apt-get install " + command[0]);
+      return kExitToolMissing;
+    }
+    if (r.exit_code == 0) continue;
+    std::string text;
+    for (const std::string& a : command) text += (text.empty() ? "" : " ") + a;
+    auto& d = diags.error(where, "build-failed", fmt::format("the build failed with exit code {}", r.exit_code));
+    d.note("command: " + text);
+    std::istringstream lines(last_lines(r.output, 25));
+    for (std::string line; std::getline(lines, line);) d.note(line);
+    return kExitBadInput;
+  }
+  progress.done("built " + project.image());
+  return kExitDone;
+}
+
+Result<FirmwareRun> run_firmware(const ProjectDir& project, const std::vector<std::string>& arguments,
+                                 int timeout_seconds, Diagnostics& diags) {
+  Location where;
+  where.file = project.path;
+  std::error_code ec;
+  std::string image = fs::absolute(project.image()).string();
+  if (!fs::exists(image, ec)) {
+    diags.error(where, "not-built", "the firmware is not built").help("run 'aotc build " + project.path + "'");
+    return kFailure;
+  }
+  if (project.board.emulator_argv.empty()) {
+    diags.error(where, "no-emulator", fmt::format("board '{}' has no emulator", project.board.name))
+        .help("flash the image with the board's own tools");
+    return kFailure;
+  }
+  std::vector<std::string> argv;
+  for (std::string arg : project.board.emulator_argv) {
+    if (arg == "{arguments}") {
+      argv.insert(argv.end(), arguments.begin(), arguments.end());
+      continue;
+    }
+    std::string joined;
+    if (!arguments.empty() && project.board.argument_style == "semihosting") {
+      joined = ",arg=firmware";
+      for (const std::string& a : arguments) {
+        joined += ",arg=";
+        for (char c : a) joined += c == ',' ? ",," : std::string(1, c);  // QEMU's escape
+      }
+    }
+    for (const auto& [key, value] : {std::pair<std::string, std::string>{"{image}", image}, {"{arguments}", joined}}) {
+      size_t at = arg.find(key);
+      if (at != std::string::npos) arg.replace(at, key.size(), value);
+    }
+    argv.push_back(arg);
+  }
+  FirmwareRun out;
+  out.process = run_process(argv, "", timeout_seconds);
+  if (!out.process.started) {
+    diags.error(where, "tool-missing", fmt::format("'{}' is not installed", argv[0]))
+        .help(packages_help(project.board.emulator_packages));
+    return kFailure;
+  }
+  if (out.process.timed_out) {
+    diags.error(where, "device-timeout", fmt::format("the firmware did not end within {} seconds", timeout_seconds))
+        .help("give it more time with --timeout SECONDS");
+    return kFailure;
+  }
+  std::istringstream lines(out.process.output);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("@aotc")) continue;
+    std::istringstream words(line.substr(5));
+    int64_t op = -1;
+    for (std::string word; words >> word;) {
+      size_t eq = word.find('=');
+      if (eq == std::string::npos) continue;
+      std::string key = word.substr(0, eq), value = word.substr(eq + 1);
+      bool number = !value.empty() && value.find_first_not_of("-0123456789") == std::string::npos && value.size() < 19;
+      if (key == "op" && number) {
+        op = std::stoll(value);
+      } else if (op >= 0 && op < 100000 && key.starts_with("op_") && number) {
+        if (out.op_ticks.size() <= static_cast<size_t>(op)) out.op_ticks.resize(static_cast<size_t>(op) + 1);
+        out.op_ticks[static_cast<size_t>(op)] = std::stoll(value);
+      } else if (number) {
+        out.values[key] = std::stoll(value);
+      } else {
+        out.values[key] = value;
+      }
+    }
+  }
+  return out;
+}
+
+std::optional<ModelSize> model_size(const ProjectDir& project) {
+  ModelSize total;
+  bool any = false;
+  std::error_code ec;
+  std::string size_tool = project.board.toolchain_prefix + "size";
+  for (const char* part : {"model_plain", "model_data"}) {
+    fs::path dir = fs::path(project.path) / "build" / "CMakeFiles" / fmt::format("{}.dir", part);
+    for (fs::recursive_directory_iterator it(dir, ec), end; !ec && it != end; it.increment(ec)) {
+      std::string file = it->path().string();
+      if (!file.ends_with(".o") && !file.ends_with(".obj")) continue;
+      ProcessResult r = run_process({size_tool, "-A", file}, "", 30);
+      if (!r.started || r.exit_code != 0) continue;
+      any = true;
+      std::istringstream lines(r.output);
+      std::string name;
+      int64_t bytes = 0;
+      for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        if (!(words >> name >> bytes)) continue;
+        if (name.starts_with(".text")) total.code += bytes;
+        if (name.starts_with(".rodata") || name.starts_with(".srodata")) total.constants += bytes;
+        if (name.starts_with(".data") || name.starts_with(".bss") || name.starts_with(".sdata") || name.starts_with(".sbss"))
+          total.data += bytes;
+      }
+    }
+  }
+  if (!any) return std::nullopt;
+  return total;
+}
+
+}  // namespace aotc::driver

@@ -1,0 +1,52 @@
+// A generated project on disk, as build, run, verify and report find it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "driver/compilation.h"
+#include "driver/terminal.h"
+#include "project/board.h"
+#include "support/process.h"
+
+namespace aotc::driver {
+
+struct ProjectDir {
+  std::string path;
+  nlohmann::json manifest;
+  project::Board board;
+
+  std::string image() const { return path + "/" + manifest.value("image", ""); }
+  CompileOptions compile_options() const;
+};
+
+// Reports [project-invalid] if the directory holds no aotc.json that this version can read.
+Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags);
+bool is_project(const std::string& path);
+
+// The part of CompileOptions that aotc.json keeps.
+nlohmann::ordered_json describe_compile(const CompileOptions& options);
+
+// Configures and builds; returns an exit code, reporting [tool-missing] or [build-failed].
+int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags);
+
+// Runs the firmware with arguments in its emulator (or natively).
+struct FirmwareRun {
+  ProcessResult process;
+  // Values of the "@aotc key=value" lines, last one wins; and the lines of operators.
+  nlohmann::ordered_json values;
+  std::vector<int64_t> op_ticks;
+};
+Result<FirmwareRun> run_firmware(const ProjectDir& project, const std::vector<std::string>& arguments,
+                                 int timeout_seconds, Diagnostics& diags);
+
+// Code and table bytes of the model's object files, from `size`; empty if there is no build.
+struct ModelSize {
+  int64_t code = 0, constants = 0, data = 0;
+};
+std::optional<ModelSize> model_size(const ProjectDir& project);
+
+}  // namespace aotc::driver

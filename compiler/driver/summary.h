@@ -1,0 +1,27 @@
+// What a compilation ends with: memory, flash and MACs beside the board's limits, as text and JSON;
+// and the figures of the last run of a project.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "driver/compilation.h"
+#include "driver/project_dir.h"
+
+namespace aotc::driver {
+
+std::string summary_text(const Compiled& compiled);
+nlohmann::ordered_json summary_json(const Compiled& compiled);
+
+// Reports [does-not-fit] with what to try.
+bool check_fit(const Compiled& compiled, Diagnostics& diags);
+
+// One entry per call: what verify, report and outside tests map traces with.
+nlohmann::ordered_json layers_json(const Compiled& compiled);
+
+// Keeps the figures of a run in build/run.json, where report finds them.
+void save_run(const ProjectDir& project, const FirmwareRun& run);
+nlohmann::ordered_json load_run(const std::string& project_path);
+
+}  // namespace aotc::driver

@@ -1,0 +1,183 @@
+// add and sub, with broadcasting and a fused activation.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "ops/common/binary.h"
+#include "ops/common/checks.h"
+#include "ops/common/scaler.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+namespace {
+
+using tir::Ex;
+
+// Bits that operands are shifted left by before they are brought to a common scale.
+constexpr int kHeadroom = 20;
+
+// The fixed-point form of an int8 sum: both operands go to 2^20 times a common scale, twice the
+// larger of theirs; the sum is scaled to the result.
+struct Sum {
+  std::array<int32_t, 2> zero;
+  std::array<double, 2> in_real;
+  std::array<QuantizedMultiplier, 2> in;
+  double out_real;
+  QuantizedMultiplier out;
+  int32_t zero_out;
+  ClampI32 clamp;
+
+  explicit Sum(const OpView& op) {
+    float twice = 2.0f * std::max(op.operand(0).scale(), op.operand(1).scale());
+    for (size_t i = 0; i < 2; ++i) {
+      zero[i] = op.operand(i).zero_point();
+      in_real[i] = static_cast<double>(op.operand(i).scale()) / static_cast<double>(twice);
+    }
+    float out_scale = static_cast<float>(1 << kHeadroom) * op.result().scale();
+    out_real = static_cast<double>(twice) / static_cast<double>(out_scale);
+    if (!std::isfinite(out_real)) return;
+    for (size_t i = 0; i < 2; ++i) in[i] = quantize_multiplier(in_real[i]);
+    out = quantize_multiplier(out_real);
+    zero_out = op.result().zero_point();
+    clamp = quantized_clamp(op.attrs<BinaryAttrs>().activation, op.result());
+  }
+
+  int32_t operand(size_t i, int64_t q) const {
+    auto shifted = static_cast<int32_t>((q - zero[i]) * (1 << kHeadroom));
+    return multiply_by_quantized_multiplier(shifted, in[i]);
+  }
+  int64_t result(int32_t sum) const {
+    int64_t v = multiply_by_quantized_multiplier(sum, out);
+    return std::clamp<int64_t>(v + zero_out, clamp.min, clamp.max);
+  }
+  // The operand of the larger scale has multiplier one half: a shift.
+  bool only_shifts(size_t i) const {
+    return in[i].multiplier == 1 << 30 && in[i].shift == 0;
+  }
+};
+
+class SumLowering {
+ public:
+  SumLowering(const OpView& op, const std::string& name, bool subtract)
+      : op_(op), subtract_(subtract), sum_(op), f_(op, name) {}
+
+  Lowered run() {
+    std::array<tir::BufferPtr, 2> in = {f_.operand(0), f_.operand(1)};
+    std::array<size_t, 2> zero;
+    std::array<std::optional<Scaler>, 2> scaler;
+    for (size_t i = 0; i < 2; ++i) {
+      zero[i] = p_.add(i == 0 ? "a_zero" : "b_zero", sum_.zero[i]);
+      if (!sum_.only_shifts(i)) scaler[i].emplace(p_, i == 0 ? "a" : "b", sum_.in[i], kHeadroom);
+    }
+    Scaler out(p_, "out", sum_.out);
+    size_t zero_out = p_.add("out_zero", sum_.zero_out);
+    p_.load(f_);
+    tir::BufferPtr result = f_.result();
+    // Two operands that only shift are added first and shifted once.
+    bool shift_sum = !scaler[0] && !scaler[1];
+    Broadcast nest(op_);
+    nest.emit(
+        f_, result,
+        [&](size_t i, const Ex& index) {
+          Ex d = f_.let(i == 0 ? "a" : "b", load(in[i], index) - p_[zero[i]]);
+          if (shift_sum) return d;
+          return scaler[i] ? scaler[i]->emit(f_, d) : f_.let("y", d * (1 << (kHeadroom - 1)));
+        },
+        [&](const std::vector<Ex>& v) {
+          Ex sum = subtract_ ? v[0] - v[1] : v[0] + v[1];
+          if (shift_sum) sum = sum * (1 << (kHeadroom - 1));
+          return emit_bound(out.emit(f_, f_.let("sum", sum)) + p_[zero_out], sum_.clamp);
+        });
+    return f_.finish(fmt::format("{} loops{}", nest.loops().size(),
+                                 shift_sum ? ", equal scales" : ""));
+  }
+
+ private:
+  const OpView& op_;
+  bool subtract_;
+  Sum sum_;
+  LoweringBuilder f_;
+  Parameters p_;
+};
+
+class AddOrSub : public BinaryArithmetic {
+ public:
+  explicit AddOrSub(bool subtract) : subtract_(subtract) {}
+
+ protected:
+  bool verify_quantized(const OpView& op, Diagnostics& diags) const override {
+    Sum sum(op);
+    // From 1 on the reference's arithmetic is undefined.
+    if (std::isfinite(sum.out_real) && quantize_multiplier(sum.out_real).shift <= 0) return true;
+    diags
+        .error(op.where(), "op-quantization",
+               fmt::format("result scale {:g} of {} is too small for operands of scale {:g} and {:g}",
+                           op.result().scale(), op.op.name(), op.operand(0).scale(),
+                           op.operand(1).scale()))
+        .help("re-quantise the model; the result's range does not hold any sum of the operands");
+    return false;
+  }
+
+  std::function<int64_t(int64_t, int64_t)> quantized(const OpView& op) const override {
+    return [sum = Sum(op), subtract = subtract_](int64_t a, int64_t b) {
+      int32_t y = sum.operand(1, b);
+      return sum.result(sum.operand(0, a) + (subtract ? -y : y));
+    };
+  }
+
+  Lowered lower_quantized(const OpView& op) const override {
+    return SumLowering(op, std::string(name()), subtract_).run();
+  }
+
+ private:
+  bool subtract_;
+};
+
+class Add final : public AddOrSub {
+ public:
+  Add() : AddOrSub(false) {}
+  std::string_view name() const override { return "add"; }
+  std::string_view summary() const override { return "sum of two tensors, broadcasting"; }
+  std::vector<int> tflite_builtins() const override { return {0}; }
+
+ protected:
+  int fused_activation(const TfliteOp& from) const override {
+    const auto* options = from.options<tflite_schema::AddOptions>();
+    return options ? static_cast<int>(options->fused_activation_function()) : 0;
+  }
+  float compute(float a, float b) const override { return a + b; }
+  uint32_t compute(uint32_t a, uint32_t b) const override { return a + b; }
+  Ex emit(const Ex& a, const Ex& b) const override {
+    return a.type() == DType::kF32 ? a + b : add_wrapping(a, b);
+  }
+};
+
+class Sub final : public AddOrSub {
+ public:
+  Sub() : AddOrSub(true) {}
+  std::string_view name() const override { return "sub"; }
+  std::string_view summary() const override { return "difference of two tensors, broadcasting"; }
+  std::vector<int> tflite_builtins() const override { return {41}; }
+
+ protected:
+  int fused_activation(const TfliteOp& from) const override {
+    const auto* options = from.options<tflite_schema::SubOptions>();
+    return options ? static_cast<int>(options->fused_activation_function()) : 0;
+  }
+  float compute(float a, float b) const override { return a - b; }
+  uint32_t compute(uint32_t a, uint32_t b) const override { return a - b; }
+  Ex emit(const Ex& a, const Ex& b) const override {
+    return a.type() == DType::kF32 ? a - b : sub_wrapping(a, b);
+  }
+};
+
+}  // namespace
+
+void add_operators_add(OperatorSet& set) {
+  set.add(std::make_unique<Add>());
+  set.add(std::make_unique<Sub>());
+}
+
+}  // namespace aotc::ops

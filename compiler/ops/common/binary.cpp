@@ -1,0 +1,154 @@
+#include "ops/common/binary.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/common/lut.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+using tir::Ex;
+
+Result<std::vector<graph::Shape>> BinaryElementwise::infer(const OpView& op,
+                                                           Diagnostics& diags) const {
+  if (!check_counts(op, 2, 2, 1, diags)) return kFailure;
+  graph::Shape shape;
+  if (!broadcast_shapes(op.operand(0).shape, op.operand(1).shape, shape)) {
+    bad_shape(op, diags,
+              fmt::format("shapes {} and {} do not broadcast", graph::to_string(op.operand(0).shape),
+                          graph::to_string(op.operand(1).shape)));
+    return kFailure;
+  }
+  return std::vector<graph::Shape>{shape};
+}
+
+bool verify_binary_types(const OpView& op, std::initializer_list<DType> types, Diagnostics& diags) {
+  return check_counts(op, 2, 2, 1, diags) && check_type(op, 0, types, diags) &&
+         check_type(op, 1, {op.operand(0).dtype}, diags) &&
+         check_result_type(op, 0, op.operand(0).dtype, diags);
+}
+
+void evaluate_binary_float(const OpView& op, const EvalData& data,
+                           const std::function<float(float, float)>& element) {
+  auto a = data.in<float>(0);
+  auto b = data.in<float>(1);
+  auto out = data.out<float>();
+  Broadcast(op).for_each([&](size_t at, const std::vector<int64_t>& from) {
+    out[at] = element(a[static_cast<size_t>(from[0])], b[static_cast<size_t>(from[1])]);
+  });
+}
+
+void evaluate_binary_int(const OpView& op, const EvalData& data,
+                         const std::function<int64_t(int64_t, int64_t)>& element) {
+  std::vector<int64_t> a = widen(op.operand(0).dtype, data.operands[0]);
+  std::vector<int64_t> b = widen(op.operand(1).dtype, data.operands[1]);
+  std::vector<int64_t> out(static_cast<size_t>(op.result().elements()));
+  Broadcast(op).for_each([&](size_t at, const std::vector<int64_t>& from) {
+    out[at] = element(a[static_cast<size_t>(from[0])], b[static_cast<size_t>(from[1])]);
+  });
+  narrow(op.result().dtype, out, data.results[0]);
+}
+
+Lowered lower_binary(const OpView& op, const std::string& name,
+                     const std::function<Ex(const Ex&, const Ex&)>& element) {
+  LoweringBuilder f(op, name);
+  std::vector<tir::BufferPtr> in = {f.operand(0), f.operand(1)};
+  tir::BufferPtr out = f.result();
+  Broadcast nest(op);
+  nest.emit(
+      f, out,
+      [&](size_t i, const Ex& index) { return f.let(i == 0 ? "a" : "b", load(in[i], index)); },
+      [&](const std::vector<Ex>& v) { return element(v[0], v[1]); });
+  return f.finish(fmt::format("{} loops", nest.loops().size()));
+}
+
+std::optional<Lowered> lower_with_scalar(const OpView& op, const std::string& name,
+                                         const std::function<int64_t(int64_t, int64_t)>& element) {
+  for (size_t scalar = 0; scalar < 2; ++scalar) {
+    size_t other = 1 - scalar;
+    const graph::ConstantView* c = op.constant(scalar);
+    if (c == nullptr || op.operand(scalar).elements() != 1 || !is_byte(op.operand(other).dtype) ||
+        op.operand(other).elements() != op.result().elements())
+      continue;
+    int64_t value = widen(op.operand(scalar).dtype, c->bytes)[0];
+    return lower_byte_function(
+        op, name,
+        [&](int64_t x) { return scalar == 0 ? element(value, x) : element(x, value); }, other);
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+Activation activation_of(const OpView& op) { return op.attrs<BinaryAttrs>().activation; }
+
+ClampI32 int32_clamp(const OpView& op) {
+  constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
+  constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+  switch (activation_of(op)) {
+    case Activation::kNone: break;
+    case Activation::kRelu: return {0, kMost};
+    case Activation::kRelu6: return {0, 6};
+    case Activation::kReluN1To1: return {-1, 1};
+  }
+  return {kLeast, kMost};
+}
+
+}  // namespace
+
+Status BinaryArithmetic::verify(const OpView& op, Diagnostics& diags) const {
+  if (!verify_binary_types(op, {DType::kI8, DType::kI32, DType::kF32}, diags) ||
+      !check_quantized_io(op, diags))
+    return kFailure;
+  if (op.operand(0).dtype == DType::kI8 && !verify_quantized(op, diags)) return kFailure;
+  return success();
+}
+
+void BinaryArithmetic::evaluate(const OpView& op, const EvalData& data) const {
+  switch (op.operand(0).dtype) {
+    case DType::kF32: {
+      ClampF32 range = float_clamp(activation_of(op));
+      return evaluate_binary_float(
+          op, data, [&](float a, float b) { return bound(compute(a, b), range); });
+    }
+    case DType::kI32: {
+      ClampI32 range = int32_clamp(op);
+      return evaluate_binary_int(op, data, [&](int64_t a, int64_t b) -> int64_t {
+        auto v = static_cast<int32_t>(compute(static_cast<uint32_t>(a), static_cast<uint32_t>(b)));
+        return std::clamp(v, range.min, range.max);
+      });
+    }
+    default: return evaluate_binary_int(op, data, quantized(op));
+  }
+}
+
+Lowered BinaryArithmetic::lower(const OpView& op, const TargetInfo&) const {
+  std::string name(this->name());
+  switch (op.operand(0).dtype) {
+    case DType::kF32:
+      return lower_binary(op, name, [&](const Ex& a, const Ex& b) {
+        return emit_bound(emit(a, b), float_clamp(activation_of(op)));
+      });
+    case DType::kI32:
+      return lower_binary(op, name, [&](const Ex& a, const Ex& b) {
+        return emit_bound(emit(a, b), int32_clamp(op));
+      });
+    default: break;
+  }
+  if (auto table = lower_with_scalar(op, name, quantized(op))) return std::move(*table);
+  return lower_quantized(op);
+}
+
+Status BinaryArithmetic::import_tflite(const TfliteOp& from, graph::Op& op,
+                                       Diagnostics& diags) const {
+  auto attrs = std::make_shared<BinaryAttrs>();
+  op.attributes = attrs;
+  if (activation_from_tflite(fused_activation(from), attrs->activation)) return success();
+  bad_attribute({from.graph(), op}, diags, "the fused activation is not supported");
+  return kFailure;
+}
+
+}  // namespace aotc::ops

@@ -1,0 +1,69 @@
+// Base of operators with two broadcast operands, and what add, sub and mul share: attributes, import
+// of the fused activation, and the three kinds of elements. An operator says what it computes of two
+// stored values; everything else is here.
+#pragma once
+
+#include "ops/common/broadcast.h"
+#include "ops/common/elementwise.h"
+
+namespace aotc::ops {
+
+struct BinaryAttrs : graph::Attributes<BinaryAttrs> {
+  Activation activation = Activation::kNone;
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("activation", self.activation);
+  }
+};
+
+class BinaryElementwise : public Operator {
+ public:
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override;
+};
+
+// Both operands and the result have one of the types, the same.
+bool verify_binary_types(const OpView& op, std::initializer_list<DType> types, Diagnostics& diags);
+
+// out = element(a, b) on floats, and on integers of any width.
+void evaluate_binary_float(const OpView& op, const EvalData& data,
+                           const std::function<float(float, float)>& element);
+void evaluate_binary_int(const OpView& op, const EvalData& data,
+                         const std::function<int64_t(int64_t, int64_t)>& element);
+
+// One loop nest, out = element(a, b) of loaded values.
+Lowered lower_binary(const OpView& op, const std::string& name,
+                     const std::function<tir::Ex(const tir::Ex&, const tir::Ex&)>& element);
+
+// If one operand is a constant of one element and the other has 8 bits and the result's shape: the
+// function of the latter, as a table or less.
+std::optional<Lowered> lower_with_scalar(
+    const OpView& op, const std::string& name,
+    const std::function<int64_t(int64_t, int64_t)>& element);
+
+// add, sub, mul: int8, int32 and float32 with a fused activation.
+class BinaryArithmetic : public BinaryElementwise {
+ public:
+  std::vector<TypeSupport> types() const override {
+    return {{DType::kI8, ""}, {DType::kI32, "wraps around"}, {DType::kF32, ""}};
+  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<BinaryAttrs>();
+  }
+  Status verify(const OpView& op, Diagnostics& diags) const override;
+  void evaluate(const OpView& op, const EvalData& data) const override;
+  Lowered lower(const OpView& op, const TargetInfo& target) const override;
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override;
+
+ protected:
+  // ActivationFunctionType of the operator's options table, 0 without one.
+  virtual int fused_activation(const TfliteOp& from) const = 0;
+  virtual float compute(float a, float b) const = 0;
+  virtual uint32_t compute(uint32_t a, uint32_t b) const = 0;
+  virtual tir::Ex emit(const tir::Ex& a, const tir::Ex& b) const = 0;  // float32, or wrapping int32
+  // int8: stored values to the stored result; called often, so the parameters are worked out once.
+  virtual std::function<int64_t(int64_t, int64_t)> quantized(const OpView& op) const = 0;
+  virtual bool verify_quantized(const OpView& op, Diagnostics& diags) const = 0;
+  virtual Lowered lower_quantized(const OpView& op) const = 0;
+};
+
+}  // namespace aotc::ops

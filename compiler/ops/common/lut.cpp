@@ -1,0 +1,65 @@
+#include "ops/common/lut.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "ops/common/elementwise.h"
+
+namespace aotc::ops {
+
+using tir::Ex;
+
+namespace {
+
+// x + offset, clamped.
+struct OffsetClamp {
+  int64_t offset, min, max;
+};
+
+// `values[i]` is the function of least + i.
+std::optional<OffsetClamp> as_offset_clamp(const std::vector<int64_t>& values, int64_t least) {
+  auto [lo, hi] = std::minmax_element(values.begin(), values.end());
+  OffsetClamp form{0, *lo, *hi};
+  auto at = [&](size_t i) { return least + static_cast<int64_t>(i); };
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i] > *lo && values[i] < *hi) form.offset = values[i] - at(i);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (std::clamp(at(i) + form.offset, form.min, form.max) != values[i]) return std::nullopt;
+  return form;
+}
+
+}  // namespace
+
+Lowered lower_byte_function(const OpView& op, const std::string& name, const ByteFunction& function,
+                            size_t operand) {
+  IntRange range = int_range(op.operand(operand).dtype);
+  std::vector<int64_t> values;
+  for (int64_t x = range.min; x <= range.max; ++x) values.push_back(function(x));
+  std::optional<OffsetClamp> form = as_offset_clamp(values, range.min);
+
+  LoweringBuilder f(op, name);
+  tir::BufferPtr in = f.operand(operand);
+  tir::BufferPtr table;
+  DType type = op.result().dtype;
+  if (!form) {
+    // Ordered by the stored byte, so that the index is an unsigned load.
+    std::rotate(values.begin(), values.begin() - range.min, values.end());
+    std::vector<uint8_t> bytes(values.size() * static_cast<size_t>(size_of(type)));
+    narrow(type, values, bytes);
+    table = f.constant_bytes("table", type, std::move(bytes), size_of(type));
+  }
+  tir::BufferPtr out = f.result();
+  f.loop("i", 0, op.result().elements(), [&](Ex i) {
+    Ex x = load(in, i);
+    if (form) {
+      ClampI32 clamp{static_cast<int32_t>(form->min), static_cast<int32_t>(form->max)};
+      f.store(out, i, emit_bound(x + form->offset, clamp, range.min + form->offset,
+                                 range.max + form->offset));
+    } else {
+      f.store(out, i, load(table, x & 255));
+    }
+  });
+  return f.finish(form ? "flat loop" : "table of 256");
+}
+
+}  // namespace aotc::ops

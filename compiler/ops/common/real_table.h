@@ -1,0 +1,15 @@
+// int8 functions that the reference defines through a float32 one (logistic, tanh): dequantise,
+// apply, quantise with the inverse scale.
+#pragma once
+
+#include "ops/common/lut.h"
+
+namespace aotc::ops {
+
+// int8 with usable scales, or float32.
+bool verify_real_function(const OpView& op, Diagnostics& diags);
+
+// For a function with values in [-1, 1].
+ByteFunction quantized_function(const OpView& op, float (*function)(float));
+
+}  // namespace aotc::ops

@@ -1,0 +1,103 @@
+// leaky_relu: x where it is positive, alpha * x elsewhere.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/common/checks.h"
+#include "ops/common/elementwise.h"
+#include "ops/common/lut.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+namespace {
+
+using tir::Ex;
+
+struct LeakyReluAttrs : graph::Attributes<LeakyReluAttrs> {
+  float alpha = 0.0f;
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("alpha", self.alpha);
+  }
+};
+
+// Float32 quotients, as the reference has them.
+struct Reals {
+  double positive, negative;
+  explicit Reals(const OpView& op) {
+    float in = op.operand(0).scale(), out = op.result().scale();
+    float leak = in * op.attrs<LeakyReluAttrs>().alpha;
+    float quotient = in / out;
+    float leak_quotient = leak / out;
+    positive = static_cast<double>(quotient);
+    negative = static_cast<double>(leak_quotient);
+  }
+};
+
+class LeakyRelu final : public UnaryElementwise {
+ public:
+  std::string_view name() const override { return "leaky_relu"; }
+  std::string_view summary() const override { return "x if x > 0, else alpha * x"; }
+  std::vector<TypeSupport> types() const override { return {{DType::kI8, ""}, {DType::kF32, ""}}; }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<LeakyReluAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {98}; }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    if (!verify_unary_i8_f32(op, diags)) return kFailure;
+    if (!std::isfinite(op.attrs<LeakyReluAttrs>().alpha)) {
+      bad_attribute(op, diags, "alpha of leaky_relu must be a finite number");
+      return kFailure;
+    }
+    if (op.operand(0).dtype == DType::kF32) return success();
+    Reals reals(op);
+    bool fits = check_multiplier(op, reals.positive, 255, diags) &&
+                check_multiplier(op, std::abs(reals.negative), 255, diags);
+    return fits ? success() : Status(kFailure);
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    if (op.operand(0).dtype == DType::kI8) return evaluate_unary_int(op, data, quantized(op));
+    evaluate_unary_float(data, [alpha = op.attrs<LeakyReluAttrs>().alpha](float x) {
+      return x > 0.0f ? x : x * alpha;
+    });
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    if (op.operand(0).dtype == DType::kI8)
+      return lower_byte_function(op, "leaky_relu", quantized(op));
+    return lower_unary(op, "leaky_relu", [&](tir::FunctionBuilder&, const Ex& x) {
+      return select(x > tir::f32(0.0f), x, x * tir::f32(op.attrs<LeakyReluAttrs>().alpha));
+    });
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics&) const override {
+    auto attrs = std::make_shared<LeakyReluAttrs>();
+    if (const auto* options = from.options<tflite_schema::LeakyReluOptions>())
+      attrs->alpha = options->alpha();
+    op.attributes = attrs;
+    return success();
+  }
+
+ private:
+  static ByteFunction quantized(const OpView& op) {
+    Reals reals(op);
+    QuantizedMultiplier positive = quantize_multiplier(reals.positive);
+    QuantizedMultiplier negative = quantize_multiplier(std::abs(reals.negative));
+    bool flips = reals.negative < 0.0;
+    int32_t zero_in = op.operand(0).zero_point(), zero_out = op.result().zero_point();
+    return [=](int64_t x) -> int64_t {
+      auto d = static_cast<int32_t>(x - zero_in);
+      int64_t y = multiply_by_quantized_multiplier(d, d >= 0 ? positive : negative);
+      if (d < 0 && flips) y = -y;
+      return std::clamp<int64_t>(y + zero_out, -128, 127);
+    };
+  }
+};
+
+}  // namespace
+
+void add_operators_leaky_relu(OperatorSet& set) { set.add(std::make_unique<LeakyRelu>()); }
+
+}  // namespace aotc::ops

@@ -1,0 +1,212 @@
+#include "ops/pool_2d/pool_2d.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+Inside inside(const WindowAxis& axis, int64_t o) {
+  int64_t start = axis.start(o);
+  return {std::max<int64_t>(start, 0), std::min(start + axis.kernel, axis.in)};
+}
+
+Counts counts_of(const WindowAxis& axis) {
+  Counts out{axis.kernel, 0};
+  for (int64_t o = 0; o < axis.out; ++o) {
+    int64_t count = inside(axis, o).count();
+    out.least = std::min(out.least, count);
+    out.most = std::max(out.most, count);
+  }
+  return out;
+}
+
+Requantization average_scaling(const OpView& op, Counts y, Counts x) {
+  Requantization out;
+  out.rounding = Rounding::kDivide;
+  out.clamp = quantized_clamp(op.attrs<Pool2DAttrs>().activation, op.result());
+  for (int64_t rows = y.least; rows <= y.most; ++rows)
+    for (int64_t columns = x.least; columns <= x.most; ++columns) {
+      out.scales.push_back(1.0 / static_cast<double>(rows * columns));
+      out.largest.push_back(128 * rows * columns);
+    }
+  return out;
+}
+
+namespace {
+
+// More would make tables larger than any image pool needs.
+constexpr int64_t kMostCounts = 4096;
+
+// begin(), element(in_index), then end(out_index, pixel count) for every result element, window
+// positions in row, column order.
+template <typename Begin, typename Element, typename End>
+void for_each_output(const OpView& op, Begin begin, Element element, End end) {
+  Window w = pool_window(op);
+  int64_t channels = op.operand(0).shape[3];
+  int64_t at = 0;
+  for (int64_t n = 0; n < w.batch; ++n)
+    for (int64_t oy = 0; oy < w.y.out; ++oy)
+      for (int64_t ox = 0; ox < w.x.out; ++ox)
+        for (int64_t c = 0; c < channels; ++c, ++at) {
+          begin();
+          Inside ys = inside(w.y, oy), xs = inside(w.x, ox);
+          for (int64_t y = ys.begin; y < ys.end; ++y)
+            for (int64_t x = xs.begin; x < xs.end; ++x)
+              element(static_cast<size_t>(((n * w.y.in + y) * w.x.in + x) * channels + c));
+          end(static_cast<size_t>(at), ys.count() * xs.count());
+        }
+}
+
+class Pool2D : public Operator {
+ public:
+  std::vector<TypeSupport> types() const override {
+    return {{DType::kI8, "result quantised as the operand"}, {DType::kF32, ""}};
+  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<Pool2DAttrs>();
+  }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    const auto& attrs = op.attrs<Pool2DAttrs>();
+    Window window;
+    if (!check_counts(op, 1, 1, 1, diags) ||
+        !infer_window(op, attrs, attrs.filter_h, attrs.filter_w, window, diags))
+      return kFailure;
+    return std::vector<graph::Shape>{
+        {window.batch, window.y.out, window.x.out, op.operand(0).shape[3]}};
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    const auto& attrs = op.attrs<Pool2DAttrs>();
+    if (attrs.dilation_h != 1 || attrs.dilation_w != 1) {
+      bad_attribute(op, diags, "pools have no dilation");
+      return kFailure;
+    }
+    Window w = pool_window(op);
+    for (const WindowAxis* axis : {&w.y, &w.x}) {
+      if (axis->pad_before < axis->kernel && axis->start(axis->out - 1) < axis->in) continue;
+      bad_attribute(op, diags, "a window lies in the padding altogether; use less padding");
+      return kFailure;
+    }
+    if (op.operand(0).elements() < 1) {
+      bad_shape(op, diags, "the input is empty");
+      return kFailure;
+    }
+    if (!check_type(op, 0, {DType::kI8, DType::kF32}, diags) ||
+        !check_result_type(op, 0, op.operand(0).dtype, diags))
+      return kFailure;
+    if (op.operand(0).dtype == DType::kF32) return success();
+    if (!check_quantized_io(op, diags) || !check_same_quantization(op, 0, 0, diags))
+      return kFailure;
+    Counts y = counts_of(w.y), x = counts_of(w.x);
+    if (y.most * x.most >= int64_t{1} << 24 || y.kinds() * x.kinds() > kMostCounts) {
+      bad_attribute(op, diags, "the window is too large to sum up in 32 bits");
+      return kFailure;
+    }
+    return success();
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<Pool2DAttrs>();
+    op.attributes = attrs;
+    OpView view{from.graph(), op};
+    if (!check_counts(view, 1, 1, 1, diags) || !check_rank(view, 0, 4, 4, diags)) return kFailure;
+    const auto* options = from.options<tflite_schema::Pool2DOptions>();
+    if (!options) {
+      bad_attribute(view, diags, "the model gives no pooling options");
+      return kFailure;
+    }
+    attrs->filter_h = options->filter_height();
+    attrs->filter_w = options->filter_width();
+    attrs->stride_h = options->stride_h();
+    attrs->stride_w = options->stride_w();
+    bool done = import_window(view, options->padding(), options->fused_activation_function(),
+                              attrs->filter_h, attrs->filter_w, *attrs, diags);
+    return done ? success() : Status(kFailure);
+  }
+};
+
+class AveragePool2D final : public Pool2D {
+ public:
+  std::string_view name() const override { return "average_pool_2d"; }
+  std::string_view summary() const override { return "average of windows, NHWC"; }
+  std::vector<int> tflite_builtins() const override { return {1}; }
+
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    if (op.operand(0).dtype == DType::kF32) {
+      auto in = data.in<float>(0);
+      auto out = data.out<float>();
+      ClampF32 range = float_clamp(op.attrs<Pool2DAttrs>().activation);
+      float sum = 0;
+      for_each_output(
+          op, [&] { sum = 0; }, [&](size_t i) { sum += in[i]; },
+          [&](size_t at, int64_t count) {
+            float mean = sum / static_cast<float>(count);
+            out[at] = std::min(std::max(mean, range.min), range.max);
+          });
+      return;
+    }
+    auto in = data.in<int8_t>(0);
+    auto out = data.out<int8_t>();
+    Requantization scaling = average_scaling(op, {1, 0}, {1, 0});
+    scaling.scales.resize(1);
+    int32_t sum = 0;
+    for_each_output(
+        op, [&] { sum = 0; }, [&](size_t i) { sum += in[i]; },
+        [&](size_t at, int64_t count) {
+          scaling.scales[0] = 1.0 / static_cast<double>(count);
+          out[at] = static_cast<int8_t>(scaling.apply(sum, 0));
+        });
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    return lower_pool_2d(op, PoolKind::kAverage);
+  }
+};
+
+class MaxPool2D final : public Pool2D {
+ public:
+  std::string_view name() const override { return "max_pool_2d"; }
+  std::string_view summary() const override { return "largest element of windows, NHWC"; }
+  std::vector<int> tflite_builtins() const override { return {17}; }
+
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    Activation activation = op.attrs<Pool2DAttrs>().activation;
+    if (op.operand(0).dtype == DType::kF32) {
+      ClampF32 range = float_clamp(activation);
+      run<float>(op, data, std::numeric_limits<float>::lowest(), range.min, range.max);
+    } else {
+      ClampI32 range = quantized_clamp(activation, op.result());
+      run<int8_t>(op, data, -128, static_cast<int8_t>(range.min), static_cast<int8_t>(range.max));
+    }
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    return lower_pool_2d(op, PoolKind::kMax);
+  }
+
+ private:
+  template <typename T>
+  static void run(const OpView& op, const EvalData& data, T lowest, T low, T high) {
+    auto in = data.in<T>(0);
+    auto out = data.out<T>();
+    T best = lowest;
+    for_each_output(
+        op, [&] { best = lowest; }, [&](size_t i) { best = best < in[i] ? in[i] : best; },
+        [&](size_t at, int64_t) { out[at] = std::min(std::max(best, low), high); });
+  }
+};
+
+}  // namespace
+
+void add_operators_pool_2d(OperatorSet& set) {
+  set.add(std::make_unique<AveragePool2D>());
+  set.add(std::make_unique<MaxPool2D>());
+}
+
+}  // namespace aotc::ops

@@ -1,0 +1,47 @@
+// average_pool_2d and max_pool_2d over NHWC images. Padding is left out of both: it adds nothing to
+// a sum or its count and never is the maximum.
+#pragma once
+
+#include "ops/common/requantize.h"
+#include "ops/common/window.h"
+
+namespace aotc::ops {
+
+struct Pool2DAttrs : graph::Attributes<Pool2DAttrs>, WindowFields {
+  int32_t filter_h = 1, filter_w = 1;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("filter_h", self.filter_h);
+    field("filter_w", self.filter_w);
+    visit_window(self, field);
+  }
+};
+
+inline Window pool_window(const OpView& op) {
+  const auto& attrs = op.attrs<Pool2DAttrs>();
+  return window_of(op, attrs, attrs.filter_h, attrs.filter_w);
+}
+
+// Positions of output `o`'s window inside the input along one axis: [begin, end).
+struct Inside {
+  int64_t begin, end;
+  int64_t count() const { return end - begin; }
+};
+Inside inside(const WindowAxis& axis, int64_t o);
+
+// How many positions windows have inside the input along an axis, least and most.
+struct Counts {
+  int64_t least, most;
+  int64_t kinds() const { return most - least + 1; }
+};
+Counts counts_of(const WindowAxis& axis);
+
+// The int8 average of windows with `rows` x `columns` pixels for all rows and columns in the given
+// ranges, numbered (rows - y.least) * x.kinds() + columns - x.least.
+Requantization average_scaling(const OpView& op, Counts y, Counts x);
+
+enum class PoolKind { kAverage, kMax };
+Lowered lower_pool_2d(const OpView& op, PoolKind kind);
+
+}  // namespace aotc::ops

@@ -1,0 +1,143 @@
+// quantize: float32 to a quantised type, or one quantised type to another.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/common/elementwise.h"
+#include "ops/common/lut.h"
+#include "ops/common/quantization.h"
+#include "ops/common/scaler.h"
+
+namespace aotc::ops {
+
+namespace {
+
+using tir::Ex;
+using tir::Intrinsic;
+
+double real_multiplier(const OpView& op) {
+  return static_cast<double>(op.operand(0).scale()) / static_cast<double>(op.result().scale());
+}
+
+int64_t largest_distance(const graph::TensorType& type) {
+  IntRange range = int_range(type.dtype);
+  return std::max(range.max - type.zero_point(), type.zero_point() - range.min);
+}
+
+// Saturates before the conversion to an integer; NaN, for which the reference is undefined, gives
+// the smallest value.
+int64_t quantize_float(float x, float scale, int64_t zero, IntRange range) {
+  float whole = std::round(x / scale);
+  float least = static_cast<float>(range.min - zero), most = static_cast<float>(range.max - zero);
+  whole = whole > least ? whole : least;
+  return static_cast<int64_t>(whole < most ? whole : most) + zero;
+}
+
+class Quantize final : public UnaryElementwise {
+ public:
+  std::string_view name() const override { return "quantize"; }
+  std::string_view summary() const override {
+    return "float32 to a quantised type, or one quantised type to another";
+  }
+  std::vector<TypeSupport> types() const override {
+    return {{DType::kF32, "to int8, uint8, int16; per channel too"},
+            {DType::kI8, "to int8, uint8, int16"},
+            {DType::kU8, "to int8, uint8, int16"},
+            {DType::kI16, "to int8, uint8, int16"}};
+  }
+  Traits traits() const override { return {.elementwise = true, .conversion = true}; }
+  std::vector<int> tflite_builtins() const override { return {114}; }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    if (!check_type(op, 0, {DType::kF32, DType::kI8, DType::kU8, DType::kI16}, diags))
+      return kFailure;
+    DType to = op.result().dtype;
+    if (!is_byte(to) && to != DType::kI16) {
+      diags.error(op.where(), "op-type",
+                  fmt::format("quantize makes {}; the model asks for {}",
+                              list_types({DType::kI8, DType::kU8, DType::kI16}), name_of(to)));
+      return kFailure;
+    }
+    if (op.operand(0).dtype == DType::kF32)
+      return check_slices(op, op.graph[op.op.results[0]], diags) ? success() : Status(kFailure);
+    if (!check_quantized_io(op, diags) ||
+        !check_multiplier(op, real_multiplier(op), largest_distance(op.operand(0)), diags))
+      return kFailure;
+    return success();
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    if (op.operand(0).dtype != DType::kF32) return evaluate_unary_int(op, data, requantized(op));
+    auto in = data.in<float>(0);
+    Slices slices(op.result());
+    IntRange range = int_range(op.result().dtype);
+    std::vector<int64_t> out(in.size());
+    for (size_t i = 0; i < in.size(); ++i) {
+      size_t c = slices.channel_of(i);
+      out[i] = quantize_float(in[i], slices.scale(c), slices.zero_point(c), range);
+    }
+    narrow(op.result().dtype, out, data.results[0]);
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    DType from = op.operand(0).dtype;
+    if (from == DType::kF32) return lower_float(op);
+    if (is_byte(from)) return lower_byte_function(op, "quantize", requantized(op));
+    return lower_int16(op);
+  }
+
+ private:
+  static ByteFunction requantized(const OpView& op) {
+    QuantizedMultiplier m = quantize_multiplier(real_multiplier(op));
+    IntRange range = int_range(op.result().dtype);
+    int64_t zero_in = op.operand(0).zero_point(), zero_out = op.result().zero_point();
+    return [=](int64_t x) {
+      int64_t y = multiply_by_quantized_multiplier(static_cast<int32_t>(x - zero_in), m);
+      return std::clamp(y + zero_out, range.min, range.max);
+    };
+  }
+
+  static Lowered lower_float(const OpView& op) {
+    Slices slices(op.result());
+    IntRange range = int_range(op.result().dtype);
+    LoweringBuilder f(op, "quantize");
+    tir::BufferPtr in = f.operand(0);
+    SliceTables tables(f, slices);
+    tir::BufferPtr out = f.result();
+    tables.for_each(f, [&](const Ex& i, const Ex& scale, const Ex& zero) {
+      Ex whole = f.let("whole", call(Intrinsic::kRound, DType::kF32, {load(in, i) / scale}));
+      // The zero point is exact in float32, and so are the bounds.
+      Ex least = cast(DType::kF32, Ex(range.min) - zero);
+      Ex most = cast(DType::kF32, Ex(range.max) - zero);
+      Ex bounded = f.let("bounded", min(max(whole, least), most));
+      f.store(out, i, cast(DType::kI32, bounded) + zero);
+    });
+    return f.finish(slices.count() > 1 ? "per channel" : "flat loop");
+  }
+
+  static Lowered lower_int16(const OpView& op) {
+    IntRange range = int_range(op.result().dtype);
+    LoweringBuilder f(op, "quantize");
+    tir::BufferPtr in = f.operand(0);
+    Parameters p;
+    size_t zero_in = p.add("in_zero", op.operand(0).zero_point());
+    Scaler scaler(p, "out", quantize_multiplier(real_multiplier(op)));
+    size_t zero_out = p.add("out_zero", op.result().zero_point());
+    p.load(f);
+    tir::BufferPtr out = f.result();
+    ClampI32 clamp{static_cast<int32_t>(range.min), static_cast<int32_t>(range.max)};
+    f.loop("i", 0, op.result().elements(), [&](const Ex& i) {
+      Ex x = f.let("x", load(in, i) - p[zero_in]);
+      f.store(out, i, emit_bound(scaler.emit(f, x) + p[zero_out], clamp));
+    });
+    return f.finish("flat loop");
+  }
+};
+
+}  // namespace
+
+void add_operators_quantize(OperatorSet& set) { set.add(std::make_unique<Quantize>()); }
+
+}  // namespace aotc::ops

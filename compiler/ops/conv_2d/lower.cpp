@@ -74,7 +74,7 @@ class ConvLowering {
     requantizer_.emplace(
         f_, Requantization{
                 conv_scales(op_.operand(0), op_.operand(1), op_.result(), out_channels_),
-                folded.largest, Rounding::kDouble, op_.result().zero_point(), clamp});
+                folded.ranges, Rounding::kDouble, op_.result().zero_point(), clamp});
   }
 
   template <typename T>

@@ -68,7 +68,7 @@ class FullyConnectedLowering {
       return std::vector<int32_t>(w.begin() + u * depth_, w.begin() + (u + 1) * depth_);
     });
     bias_ = f_.constant("bias", DType::kI32, folded.bias);
-    requantizer_.emplace(f_, fully_connected_scaling(op_, folded.largest));
+    requantizer_.emplace(f_, fully_connected_scaling(op_, folded.ranges));
   }
 
   // The first index of the tile that starts at `at`, moved back at the end so that it fits.

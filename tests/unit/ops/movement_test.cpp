@@ -108,7 +108,8 @@ TEST(Movement, FillsWithAnyElement) {
     emit_fill(f, f.output("out", type, elements), 0, value, elements);
     std::vector<uint8_t> out(static_cast<size_t>(elements * size_of(type)), 0x5A);
     Diagnostics diags;
-    EXPECT_TRUE(tir::interpret(*f.finish(), {{out.data(), static_cast<int64_t>(out.size())}}, diags))
+    EXPECT_TRUE(
+        tir::interpret(*f.finish(), {{out.data(), static_cast<int64_t>(out.size())}}, diags))
         << diags.str();
     for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], value[i % value.size()]) << i;
   };

@@ -20,8 +20,8 @@ int64_t pick(Rng& rng, int64_t least, int64_t most) {
 
 // Mostly small, sometimes at an edge of the integers.
 int64_t nasty(Rng& rng) {
-  constexpr int64_t kEdges[] = {INT64_MIN, INT64_MAX, INT32_MIN, INT32_MAX, -1, 1 << 20,
-                                int64_t{1} << 62};
+  constexpr int64_t kEdges[] = {INT64_MIN, INT64_MAX, INT32_MIN,       INT32_MAX,
+                                -1,        1 << 20,   int64_t{1} << 62};
   if (pick(rng, 0, 40) == 0) return kEdges[pick(rng, 0, 6)];
   return pick(rng, -2, 4);
 }
@@ -30,7 +30,8 @@ std::string random_list(Rng& rng, size_t rank) {
   std::string text = "[";
   auto n = static_cast<int64_t>(rank) + (pick(rng, 0, 9) == 0 ? pick(rng, -1, 1) : 0);
   for (int64_t i = 0; i < n; ++i)
-    text += fmt::format("{}{}", i > 0 ? ", " : "", pick(rng, 0, 2) == 0 ? nasty(rng) : pick(rng, 0, 2));
+    text +=
+        fmt::format("{}{}", i > 0 ? ", " : "", pick(rng, 0, 2) == 0 ? nasty(rng) : pick(rng, 0, 2));
   return text + "]";
 }
 
@@ -39,7 +40,8 @@ void scramble(Rng& rng, graph::AttributesBase& attributes, const graph::Shape& i
   for (const auto& [name, text] : attributes.print()) {
     if (text.starts_with("[")) {
       bool whole = pick(rng, 0, 3) == 0;
-      attributes.parse(name, whole ? graph::attribute_text::print(in) : random_list(rng, in.size()));
+      attributes.parse(name,
+                       whole ? graph::attribute_text::print(in) : random_list(rng, in.size()));
     } else if (text == "true" || text == "false") {
       attributes.parse(name, pick(rng, 0, 1) == 0 ? "true" : "false");
     } else {

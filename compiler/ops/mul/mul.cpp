@@ -1,8 +1,6 @@
 // mul: product of two tensors, with broadcasting and a fused activation.
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "ops/common/binary.h"
 #include "ops/common/scaler.h"
 #include "ops/tflite_op.h"
@@ -73,8 +71,7 @@ class Mul final : public BinaryArithmetic {
     size_t zero_out = p.add("out_zero", op.result().zero_point());
     p.load(f);
     tir::BufferPtr result = f.result();
-    Broadcast nest(op);
-    nest.emit(
+    Broadcast(op).emit(
         f, result,
         [&](size_t i, const Ex& index) {
           return f.let(i == 0 ? "a" : "b", load(in[i], index) - p[zero[i]]);
@@ -83,7 +80,7 @@ class Mul final : public BinaryArithmetic {
           Ex product = f.let("product", v[0] * v[1]);
           return emit_bound(out.emit(f, product) + p[zero_out], clamp);
         });
-    return f.finish(fmt::format("{} loops", nest.loops().size()));
+    return f.finish("fixed point");
   }
 };
 

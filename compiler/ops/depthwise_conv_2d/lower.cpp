@@ -23,7 +23,7 @@ constexpr int64_t kUnrolledColumns = 16;
 
 class DepthwiseLowering {
  public:
-  explicit DepthwiseLowering(const OpView& op)
+  DepthwiseLowering(const OpView& op, const TargetInfo& target)
       : op_(op), f_(op, "depthwise_conv_2d"), channels_(op.operand(1).shape[3]),
         in_channels_(op.operand(0).shape[3]), is_float_(op.operand(0).dtype == DType::kF32) {
     const graph::Shape& w = op.operand(1).shape;
@@ -35,7 +35,7 @@ class DepthwiseLowering {
     first_column_ = x.pad_before;
     columns_ = std::min(x.in, plane_width_ - first_column_);
     choose_band();
-    block_ = std::min<int64_t>(2, x.out);
+    choose_block(target);
   }
 
   Lowered run() {
@@ -55,7 +55,8 @@ class DepthwiseLowering {
           band_);
     });
     bool one = band_ == window_.y.out;
-    return f_.finish(fmt::format("plane of {}x{}{}{}{}", plane_rows_, plane_width_,
+    return f_.finish(fmt::format("plane of {}x{}, {} pixels at a time{}{}{}", plane_rows_,
+                                 plane_width_, block_,
                                  one ? "" : fmt::format(", bands of {} rows", band_),
                                  is_float_ ? "" : ", ", is_float_ ? "" : requantizer_->form()));
   }
@@ -71,6 +72,23 @@ class DepthwiseLowering {
     int64_t bands = (y.out + band_ - 1) / band_;
     band_ = (y.out + bands - 1) / bands;
     plane_rows_ = rows_of(band_);
+  }
+
+  // Neighbouring outputs computed together: they share weights and most input elements, but each
+  // needs an accumulator beside a row of weights. Blocks at a row's end overlap, which is paid too.
+  void choose_block(const TargetInfo& target) {
+    constexpr int64_t kFinish = 9, kLoop = 6;  // instructions per output and per block
+    const WindowAxis& x = window_.x;
+    int64_t most = unrolled() ? std::clamp<int64_t>(target.registers - 3 - x.kernel, 2, 5) : 2;
+    double least = 0;
+    for (int64_t b = 1; b <= std::min(most, x.out); ++b) {
+      int64_t columns = std::min((b - 1) * x.stride + x.effective_kernel(), b * x.kernel);
+      int64_t block = window_.y.kernel * columns + taps_ * (b + 1) + kFinish * b + kLoop;
+      double cost = static_cast<double>(block * ((x.out + b - 1) / b));
+      if (b > 1 && cost >= least) continue;
+      least = cost;
+      block_ = b;
+    }
   }
 
   void make_constants() {
@@ -253,8 +271,8 @@ class DepthwiseLowering {
 
 }  // namespace
 
-Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo&) {
-  return DepthwiseLowering(op).run();
+Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo& target) {
+  return DepthwiseLowering(op, target).run();
 }
 
 }  // namespace aotc::ops

@@ -1,0 +1,123 @@
+// Lowering of softmax. int8 uses the compiler's table of exponentials and no floating point.
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "ops/softmax/softmax.h"
+
+namespace aotc::ops {
+
+using tir::BufferPtr;
+using tir::Ex;
+using tir::i64;
+
+namespace {
+
+// Doubling high multiply, rounded; never of two smallest numbers here.
+Ex high_mul(const Ex& a, const Ex& b) {
+  Ex product = cast(DType::kI64, a) * cast(DType::kI64, b);
+  return cast(DType::kI32, (product + i64(int64_t{1} << 30)) >> i64(31));
+}
+
+class SoftmaxLowering {
+ public:
+  explicit SoftmaxLowering(const OpView& op)
+      : op_(op), f_(op, "softmax"), depth_(op.operand(0).shape.back()),
+        rows_(op.operand(0).elements() / depth_) {}
+
+  Lowered run() {
+    bool is_float = op_.operand(0).dtype == DType::kF32;
+    in_ = f_.operand(0);
+    if (!is_float) {
+      std::vector<int32_t> table = softmax_exponentials(op_);
+      last_ = static_cast<int64_t>(table.size()) - 1;
+      table_ = f_.constant("exponentials", DType::kI32, table);
+    }
+    out_ = f_.result(0);
+    f_.loop("r", 0, rows_, [&](Ex r) {
+      Ex row = f_.let("row", r * depth_);
+      if (is_float) {
+        emit_float_row(row);
+      } else {
+        emit_int8_row(row);
+      }
+    });
+    return f_.finish(is_float ? "float" : fmt::format("table of {}", last_ + 1));
+  }
+
+ private:
+  Ex emit_largest(const Ex& row) {
+    Ex largest = f_.var("largest", load(in_, row));
+    f_.loop("i", 1, depth_,
+            [&](Ex i) { f_.assign(largest, max(largest, load(in_, row + i))); });
+    return largest;
+  }
+
+  void emit_float_row(const Ex& row) {
+    Ex largest = emit_largest(row);
+    Ex sum = f_.var("sum", tir::f32(0.0f));
+    float beta = op_.attrs<SoftmaxAttrs>().beta;
+    f_.loop("i", 0, depth_, [&](Ex i) {
+      Ex x = load(in_, row + i) - largest;
+      if (beta != 1.0f) x = x * tir::f32(beta);
+      Ex e = f_.let("e", call(tir::Intrinsic::kExp, DType::kF32, {x}));
+      f_.store(out_, row + i, e);
+      f_.assign(sum, sum + e);
+    });
+    f_.loop("i", 0, depth_,
+            [&](Ex i) { f_.store(out_, row + i, load(out_, row + i) / sum); });
+  }
+
+  // exp of the element's distance to the largest.
+  Ex exponential(const Ex& largest, const Ex& at) {
+    Ex distance = largest - load(in_, at);
+    if (last_ < 255) distance = min(distance, Ex(last_));
+    return load(table_, distance);
+  }
+
+  void emit_int8_row(const Ex& row) {
+    Ex largest = emit_largest(row);
+    Ex sum = f_.var("sum", Ex(0));  // Q12
+    f_.loop("i", 0, depth_, [&](Ex i) {
+      f_.assign(sum, sum + (((exponential(largest, row + i) >> 11) + 1) >> 1));
+    });
+    // Shift the sum to [2^30, 2^31). It is 2^19 at least, the largest element's share.
+    Ex shift = f_.var("shift", Ex(33));  // of the final division, less one
+    for (int step : {8, 4, 2, 1})
+      f_.if_(sum < (int64_t{1} << (31 - step)), [&] {
+        f_.assign(sum, sum * (int64_t{1} << step));
+        f_.assign(shift, shift - step);
+      });
+    Ex inverse = f_.let("inverse", emit_reciprocal(sum));
+    Ex right = shift;
+    // Shifts past 31 happen in long rows only; their quotients round to 0 as with 31.
+    if (depth_ >= 512) right = f_.let("right", min(shift, 31));
+    f_.loop("i", 0, depth_, [&](Ex i) {
+      Ex product = high_mul(inverse, exponential(largest, row + i));
+      f_.store(out_, row + i, min((((product >> right) + 1) >> 1) - 128, 127));
+    });
+  }
+
+  // As softmax_reciprocal.
+  Ex emit_reciprocal(const Ex& half_sum) {
+    Ex guess = f_.var("guess", high_mul(half_sum, Ex(kReciprocalSlope)) + kReciprocalConstant);
+    f_.loop("step", 0, kReciprocalSteps, [&](Ex) {
+      Ex error = f_.let("error", Ex(1 << 29) - high_mul(half_sum, guess));
+      f_.assign(guess, guess + high_mul(guess, error) * 4);
+    });
+    return select(guess >= (1 << 30), Ex(std::numeric_limits<int32_t>::max()),
+                  min(guess, (1 << 30) - 1) * 2);
+  }
+
+  const OpView& op_;
+  LoweringBuilder f_;
+  int64_t depth_, rows_;
+  int64_t last_ = 0;
+  BufferPtr in_, out_, table_;
+};
+
+}  // namespace
+
+Lowered lower_softmax(const OpView& op) { return SoftmaxLowering(op).run(); }
+
+}  // namespace aotc::ops

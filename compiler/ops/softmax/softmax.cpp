@@ -1,0 +1,186 @@
+#include "ops/softmax/softmax.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/tflite_op.h"
+#include "support/numerics.h"
+
+namespace aotc::ops {
+
+namespace {
+
+constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
+
+int32_t high_mul(int32_t a, int32_t b) { return saturating_rounding_doubling_high_mul(a, b); }
+
+// exp(x) in Q0 of x <= 0 in Q5: a polynomial around -1/8 for the part below 1/4, times
+// exp(-2^k) for every bit k = -2 .. 4 of the rest.
+int32_t exp_q5(int32_t x) {
+  if (x == 0) return kMax;
+  constexpr int32_t kQuarter = 1 << 24;
+  constexpr int32_t kOneThird = 715827883;
+  constexpr int32_t kExpMinusEighth = 1895147668;
+  constexpr int32_t kFactors[] = {1672461947, 1302514674, 790015084, 290630308,
+                                  39332535,   720401,     242};
+  int32_t remainder = (x & (kQuarter - 1)) - kQuarter;
+  // The remainder is in [-1/4, 0), so nothing here saturates.
+  int32_t a = remainder * 32 + (1 << 28);
+  int32_t a2 = high_mul(a, a);
+  int32_t a3 = high_mul(a2, a), a4 = high_mul(a2, a2);
+  int32_t inner = high_mul(rounding_divide_by_pot(a4, 2) + a3, kOneThird) + a2;
+  int32_t tail = rounding_divide_by_pot(inner, 1);
+  int32_t result = kExpMinusEighth + high_mul(kExpMinusEighth, a + tail);
+  int32_t bits = remainder - x;
+  for (int k = 0; k < 7; ++k)
+    if (bits & (1 << (24 + k))) result = high_mul(result, kFactors[k]);
+  return result;
+}
+
+}  // namespace
+
+std::vector<int32_t> softmax_exponentials(const OpView& op) {
+  double beta = static_cast<double>(op.attrs<SoftmaxAttrs>().beta);
+  double real = beta * static_cast<double>(op.operand(0).scale()) * std::ldexp(1.0, 26);
+  QuantizedMultiplier m = quantize_multiplier(std::min(real, 2147483647.0));
+  // The largest distance whose exponent, left shifted, stays within Q5.
+  double most = std::floor(31.0 * std::ldexp(1.0, 26 - m.shift));
+  std::vector<int32_t> out;
+  for (int d = 0; d <= std::min(most, 255.0); ++d)
+    out.push_back(exp_q5(multiply_by_quantized_multiplier(-d, m)));
+  if (out.size() < 256) out.push_back(0);
+  return out;
+}
+
+int32_t softmax_reciprocal(int32_t half_sum) {
+  int32_t guess = kReciprocalConstant + high_mul(half_sum, kReciprocalSlope);
+  for (int i = 0; i < kReciprocalSteps; ++i) {
+    int32_t error = (1 << 29) - high_mul(half_sum, guess);
+    guess += high_mul(guess, error) * 4;
+  }
+  return guess >= 1 << 30 ? kMax : guess * 2;
+}
+
+namespace {
+
+class Softmax final : public Operator {
+ public:
+  std::string_view name() const override { return "softmax"; }
+  std::string_view summary() const override { return "softmax over the last axis"; }
+  std::vector<TypeSupport> types() const override {
+    return {{DType::kI8, "result scale 1/256, zero point -128"}, {DType::kF32, ""}};
+  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<SoftmaxAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {25}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 1, 8, diags)) return kFailure;
+    return std::vector<graph::Shape>{op.operand(0).shape};
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    if (!check_type(op, 0, {DType::kI8, DType::kF32}, diags) ||
+        !check_result_type(op, 0, op.operand(0).dtype, diags))
+      return kFailure;
+    if (op.operand(0).elements() < 1) {
+      bad_shape(op, diags, "the input is empty");
+      return kFailure;
+    }
+    float beta = op.attrs<SoftmaxAttrs>().beta;
+    if (!(beta > 0) || !std::isfinite(beta)) {
+      bad_attribute(op, diags, fmt::format("beta is {}; it must be a positive number", beta));
+      return kFailure;
+    }
+    if (op.operand(0).dtype == DType::kF32) return success();
+    if (!check_quantized_io(op, diags)) return kFailure;
+    const graph::TensorType& out = op.result();
+    if (std::abs(out.scale() * 256.0f - 1.0f) > 0.001f || out.zero_point() != -128) {
+      diags.error(op.where(), "op-quantization",
+                  fmt::format("the result has scale {} and zero point {}; softmax of int8 gives "
+                              "scale 1/256 and zero point -128",
+                              out.scale(), out.zero_point()));
+      return kFailure;
+    }
+    if (op.operand(0).shape.back() > kLongestSoftmaxRow) {
+      bad_shape(op, diags,
+                fmt::format("rows of {} elements; the sum of more than {} can overflow",
+                            op.operand(0).shape.back(), kLongestSoftmaxRow));
+      return kFailure;
+    }
+    return success();
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    auto depth = static_cast<size_t>(op.operand(0).shape.back());
+    bool is_float = op.operand(0).dtype == DType::kF32;
+    std::vector<int32_t> table;
+    if (!is_float) table = softmax_exponentials(op);
+    size_t rows = static_cast<size_t>(op.operand(0).elements()) / depth;
+    for (size_t r = 0; r < rows; ++r) {
+      if (is_float) {
+        float_row(data.in<float>(0).subspan(r * depth, depth),
+                  data.out<float>().subspan(r * depth, depth), op.attrs<SoftmaxAttrs>().beta);
+      } else {
+        int8_row(data.in<int8_t>(0).subspan(r * depth, depth),
+                 data.out<int8_t>().subspan(r * depth, depth), table);
+      }
+    }
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override { return lower_softmax(op); }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<SoftmaxAttrs>();
+    op.attributes = attrs;
+    const auto* options = from.options<tflite_schema::SoftmaxOptions>();
+    if (!options) {
+      bad_attribute({from.graph(), op}, diags, "the model gives no softmax options (beta)");
+      return kFailure;
+    }
+    attrs->beta = options->beta();
+    return success();
+  }
+
+ private:
+  static void float_row(std::span<const float> in, std::span<float> out, float beta) {
+    float largest = in[0];
+    for (float v : in) largest = std::max(largest, v);
+    float sum = 0;
+    for (size_t i = 0; i < in.size(); ++i) {
+      out[i] = std::exp((in[i] - largest) * beta);
+      sum += out[i];
+    }
+    for (float& v : out) v /= sum;
+  }
+
+  static void int8_row(std::span<const int8_t> in, std::span<int8_t> out,
+                       const std::vector<int32_t>& table) {
+    int32_t largest = *std::max_element(in.begin(), in.end());
+    auto exponential = [&](int8_t v) {
+      return table[std::min(static_cast<size_t>(largest - v), table.size() - 1)];
+    };
+    int64_t sum = 0;  // Q12
+    for (int8_t v : in) sum += rounding_divide_by_pot(exponential(v), 12);
+    int headroom = 1;
+    for (; sum < int64_t{1} << 30; sum *= 2) ++headroom;
+    int32_t inverse = softmax_reciprocal(static_cast<int32_t>(sum));
+    for (size_t i = 0; i < in.size(); ++i) {
+      int64_t product = high_mul(inverse, exponential(in[i]));
+      int shift = 12 - headroom + 23;
+      int64_t q = ((product >> (shift - 1)) + 1) >> 1;
+      out[i] = static_cast<int8_t>(std::min<int64_t>(q - 128, 127));
+    }
+  }
+};
+
+}  // namespace
+
+void add_operators_softmax(OperatorSet& set) { set.add(std::make_unique<Softmax>()); }
+
+}  // namespace aotc::ops

@@ -1,0 +1,36 @@
+// softmax over the last axis. int8 follows the reference's fixed point arithmetic: an exponential of
+// the distance to the row's largest element, of which there are 256, and one Newton reciprocal per
+// row.
+#pragma once
+
+#include <vector>
+
+#include "ops/operator.h"
+
+namespace aotc::ops {
+
+struct SoftmaxAttrs : graph::Attributes<SoftmaxAttrs> {
+  float beta = 1.0f;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("beta", self.beta);
+  }
+};
+
+// exp(-d * scale * beta) in Q0 for distances d = 0, 1, ... up to 255; 0 where the reference does
+// not count an element. Trailing zeros are one zero: distances beyond the end are the last entry.
+std::vector<int32_t> softmax_exponentials(const OpView& op);
+
+// 1 / (2 * half_sum) in Q0 for half_sum in [0.5, 1) in Q0.
+int32_t softmax_reciprocal(int32_t half_sum);
+constexpr int32_t kReciprocalConstant = 1515870810;  // 48/17 in Q2
+constexpr int32_t kReciprocalSlope = -1010580540;    // -32/17 in Q2
+constexpr int kReciprocalSteps = 3;
+
+// Rows longer than this could leave 32 bits in the sum.
+constexpr int64_t kLongestSoftmaxRow = 4095;
+
+Lowered lower_softmax(const OpView& op);
+
+}  // namespace aotc::ops

@@ -282,6 +282,7 @@ class Printer {
   }
 
   Text binary(const Binary& n) {
+    out_.use.floating = out_.use.floating || is_float(n.type);
     if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) {
       std::string f = fmt::format("{}_{}", n.op == BinaryOp::kMin ? "min" : "max",
                                   short_name(n.type));
@@ -461,6 +462,7 @@ void SupportUse::merge(const SupportUse& other) {
   functions.insert(other.functions.begin(), other.functions.end());
   math = math || other.math;
   string = string || other.string;
+  floating = floating || other.floating;
 }
 
 PrintedFunction print_c(const tir::Function& function, const std::string& name,

@@ -15,6 +15,7 @@ struct SupportUse {
   std::set<std::string> functions;  // "min_i32", "float_bits"
   bool math = false;                // <math.h>
   bool string = false;              // <string.h>
+  bool floating = false;            // floating-point arithmetic
   void merge(const SupportUse& other);
 };
 

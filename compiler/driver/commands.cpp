@@ -210,7 +210,7 @@ int ops_command(const std::string& like, const CommonOptions& common) {
     }
   }
   nlohmann::ordered_json j = nlohmann::ordered_json::array();
-  std::vector<std::vector<std::string>> rows = {{"operator", "types", "what it does"}};
+  std::vector<std::vector<std::string>> rows = {{"operator", "what it does", "types"}};
   for (const ops::Operator* op : all) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), op->name()) == wanted.end()) continue;
     std::string types;
@@ -220,7 +220,7 @@ int ops_command(const std::string& like, const CommonOptions& common) {
                            s.note.empty() ? "" : " (" + s.note + ")");
       t.push_back({{"dtype", name_of(s.dtype)}, {"note", s.note}});
     }
-    rows.push_back({std::string(op->name()), types, std::string(op->summary())});
+    rows.push_back({std::string(op->name()), std::string(op->summary()), types});
     j.push_back({{"name", op->name()}, {"summary", op->summary()}, {"types", t},
                  {"tflite_builtins", op->tflite_builtins()}, {"uses_libm", op->traits().uses_libm}});
   }

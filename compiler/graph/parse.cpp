@@ -417,12 +417,12 @@ class Parser {
   Status assign_ids() {
     std::vector<size_t> order(names_.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
       std::string_view x = names_[a].name;
       std::string_view y = names_[b].name;
       bool numeric = is_numeric(x);
       if (numeric != is_numeric(y)) return numeric;
-      if (!numeric) return false;
+      if (!numeric || x == y) return a < b;
       return x.size() != y.size() ? x.size() < y.size() : x < y;
     });
     std::vector<TensorId> ids(names_.size());

@@ -370,6 +370,7 @@ def test_board(name, work, results, length):
         test_options(board)
     if board.data["platform"] == "cortex_m":
         test_small_stack(board)
+    test_memories(board, length)
     test_failures(board)
     test_counts(board, length)
     return data
@@ -406,6 +407,35 @@ def test_types(board):
         d.ljust(size, b"\0") for d, size in zip(written, (8, 8, 8, 4, 8, 16, 4)))
     board.check(padded == outputs and summary(records)["guards"] == 1,
                 "writes elements of every type", f"{written} {outputs}")
+
+
+def test_memories(board, length):
+    """Every RAM holds as much as it says; slow on large ones, so only the start of those."""
+    for memory in board.data["memories"]:
+        if memory["kind"] != "ram":
+            continue
+        project = board.folder.parent / f"{board.name}_{memory['name']}"
+        taken = 256
+        if memory["name"] == board.data["placement"]["data"]:
+            taken += board.data["stack_bytes"] + 2048
+        size = min(memory["size"] - taken, (32 if length == "long" else 4) << 20)
+        board.create(project, arena=memory["name"])
+        (project / "model" / "toy_variant.h").write_text(f"#define TOY_ARENA_SIZE {size}u\n")
+        built = board.build(project)
+        ran = board.run(project=project)
+        found = figures(ran.stdout)
+        board.check(built.returncode == 0 and ran.returncode == 0 and
+                    found.get("arena_bytes") == str(size) and found.get("guard_ok") == "1",
+                    f"{memory['name']} holds an arena of {size} bytes",
+                    f"{built.stdout[-400:]} {ran.returncode} {ran.stdout[-400:]}")
+    if board.emulated:
+        project = board.folder.parent / f"{board.name}_too_large"
+        board.create(project)
+        size = max(m["size"] for m in board.data["memories"])
+        (project / "model" / "toy_variant.h").write_text(f"#define TOY_ARENA_SIZE {size}u\n")
+        built = board.build(project)
+        board.check(built.returncode != 0 and "will not fit in region" in built.stdout,
+                    "an arena that does not fit is refused by the linker", built.stdout)
 
 
 def test_printing(work, results):

@@ -1,9 +1,12 @@
 // add and sub, with broadcasting and a fused activation.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "ops/common/affine.h"
 #include "ops/common/binary.h"
 #include "ops/common/checks.h"
 #include "ops/common/scaler.h"
@@ -64,6 +67,7 @@ class SumLowering {
       : op_(op), subtract_(subtract), sum_(op), f_(op, name) {}
 
   Lowered run() {
+    if (auto form = affine()) return run_affine(*form);
     std::array<tir::BufferPtr, 2> in = {f_.operand(0), f_.operand(1)};
     std::array<size_t, 2> zero;
     std::array<std::optional<Scaler>, 2> scaler;
@@ -90,11 +94,51 @@ class SumLowering {
           if (shift_sum) sum = sum * (1 << (kHeadroom - 1));
           return emit_bound(out.emit(f_, f_.let("sum", sum)) + p_[zero_out], sum_.clamp);
         });
-    return f_.finish(fmt::format("{} loops{}", nest.loops().size(),
-                                 shift_sum ? ", equal scales" : ""));
+    return f_.finish(shift_sum ? "fixed point, equal scales" : "fixed point");
   }
 
  private:
+  std::optional<AffineForm> affine() const {
+    std::array<std::array<int32_t, 256>, 2> scaled;
+    for (size_t i = 0; i < 2; ++i)
+      for (size_t q = 0; q < 256; ++q)
+        scaled[i][q] = sum_.operand(i, static_cast<int64_t>(q) - 128);
+    std::vector<int8_t> wanted;
+    wanted.reserve(65536);
+    for (int32_t a : scaled[0])
+      for (int32_t b : scaled[1])
+        wanted.push_back(static_cast<int8_t>(sum_.result(subtract_ ? a - b : a + b)));
+    std::array<double, 2> slope;
+    double constant = sum_.zero_out;
+    for (size_t i = 0; i < 2; ++i) {
+      double ratio = static_cast<double>(op_.operand(i).scale()) /
+                     static_cast<double>(op_.result().scale());
+      slope[i] = subtract_ && i == 1 ? -ratio : ratio;
+      constant -= slope[i] * sum_.zero[i];
+    }
+    return fit_affine(wanted, slope, constant, sum_.clamp);
+  }
+
+  Lowered run_affine(const AffineForm& form) {
+    std::array<tir::BufferPtr, 2> in = {f_.operand(0), f_.operand(1)};
+    std::array<size_t, 2> weight = {p_.add("a_weight", form.weight[0]),
+                                    p_.add("b_weight", form.weight[1])};
+    size_t offset = p_.add("offset", form.offset);
+    size_t shift = p_.add("shift", form.shift);
+    p_.load(f_);
+    tir::BufferPtr result = f_.result();
+    Broadcast(op_).emit(
+        f_, result,
+        [&](size_t i, const Ex& index) {
+          return f_.let(i == 0 ? "a" : "b", load(in[i], index) * p_[weight[i]]);
+        },
+        [&](const std::vector<Ex>& v) {
+          Ex y = f_.let("y", (v[0] + p_[offset] + v[1]) >> p_[shift]);
+          return emit_bound(y, sum_.clamp, form.least, form.most);
+        });
+    return f_.finish("weighted sum in 32 bits, proven equal for all pairs");
+  }
+
   const OpView& op_;
   bool subtract_;
   Sum sum_;

@@ -62,7 +62,7 @@ Lowered lower_binary(const OpView& op, const std::string& name,
       f, out,
       [&](size_t i, const Ex& index) { return f.let(i == 0 ? "a" : "b", load(in[i], index)); },
       [&](const std::vector<Ex>& v) { return element(v[0], v[1]); });
-  return f.finish(fmt::format("{} loops", nest.loops().size()));
+  return f.finish(nest.loops().size() > 1 ? "broadcast" : "flat loop");
 }
 
 std::optional<Lowered> lower_with_scalar(const OpView& op, const std::string& name,

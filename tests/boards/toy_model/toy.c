@@ -2,11 +2,11 @@
  *   TOY_OVERRUN     writes one byte behind the arena
  *   TOY_UNDERRUN    writes one byte before it
  *   TOY_FAIL        the second operator fails with status -7
- *   TOY_FAULT       jumps to where there is no memory
+ *   TOY_FAULT       executes an instruction that does not exist
  *   TOY_LIBRARY     depends on initialised data, on errno and on a function that may set it
+ *   TOY_ARENA_SIZE  another size of the arena
  *   TOY_LOOPS=n     toy_run is 2 * n + 3 + TOY_NOPS instructions of assembly; 4096 divides n */
 #include "toy.h"
-#include "toy_variant.h"
 
 extern const int8_t toy_bias[64];
 
@@ -63,7 +63,11 @@ static int32_t op0_scale(const int8_t *in, int8_t *out)
     ((volatile int8_t *)out)[-1] = 1;
 #endif
 #ifdef TOY_FAULT
-    (*(void (**)(void))(void *)out)();
+#if defined(__riscv)
+    __asm__ volatile("unimp");
+#else
+    __asm__ volatile("udf #0");
+#endif
 #endif
     return 0;
 }

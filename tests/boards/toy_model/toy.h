@@ -5,11 +5,15 @@
 
 #include <stdint.h>
 
+#include "toy_variant.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+#ifndef TOY_ARENA_SIZE
 #define TOY_ARENA_SIZE 64u
+#endif
 #define TOY_ARENA_ALIGN 16u
 #define TOY_INPUT_COUNT 1
 #define TOY_OUTPUT_COUNT 2

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Many models linked into one program, every layer of each bit for bit as LiteRT's.
+
+Usage: bundle.py TARGET --work DIR [--models A,B | --ops [--every N]] [--optimize FLAGS]
+
+TARGET is one of emitted_cases.py: gcc or clang on this machine, cortex_m4 or rv32imac in QEMU. Each
+model is compiled with its trace hook; the program reads inputs from files and writes every result.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import string
+
+import common
+import emitted_cases
+import records
+
+UNIT = string.Template("""\
+#include <stdio.h>
+#define ${upper}_TRACE
+#include "${prefix}.c"
+#include "${prefix}_data.c"
+#include "bundle.h"
+
+#define FIELD(field, c_type, elements, scale, zero_point) \\
+    union { c_type at[elements]; uint64_t align; } field;
+#define POINTER(field, c_type, elements, scale, zero_point) .field = ${prefix}_buffers.field.at,
+#define READ(field, c_type, elements, scale, zero_point) \\
+    ok = ok && fread(${prefix}_buffers.field.at, sizeof(c_type), elements, in) == (elements);
+#define WRITE(field, c_type, elements, scale, zero_point) \\
+    bundle_record(0xFFFFFFFEu, result++, ${prefix}_buffers.field.at, (elements) * sizeof(c_type));
+
+static struct { ${upper}_FOR_EACH_INPUT(FIELD) ${upper}_FOR_EACH_OUTPUT(FIELD) } ${prefix}_buffers;
+static uint8_t ${prefix}_arena[${upper}_ARENA_SIZE + 64u] __attribute__((aligned(16)));
+
+void ${prefix}_trace(int32_t op, int32_t result, const void *data, uint32_t bytes)
+{
+    bundle_record((uint32_t)op, (uint32_t)result, data, bytes);
+}
+
+int bundle_${prefix}(void)
+{
+    const struct ${prefix}_inputs inputs = { ${upper}_FOR_EACH_INPUT(POINTER) };
+    const struct ${prefix}_outputs outputs = { ${upper}_FOR_EACH_OUTPUT(POINTER) };
+    FILE *in = bundle_open("${prefix}", "in", "rb");
+    uint32_t head[2] = { 0, 0 };
+    uint32_t sample, i;
+    int ok = in != NULL && fread(head, 4, 2, in) == 2 && bundle_begin("${prefix}");
+    for (sample = 0; ok && sample < head[1]; ++sample) {
+        uint32_t result = 0;
+        int32_t status;
+        ${upper}_FOR_EACH_INPUT(READ)
+        bundle_sample(sample);
+        for (i = 0; i < sizeof ${prefix}_arena; ++i) ${prefix}_arena[i] = (uint8_t)(0xA5u ^ (i * 29u));
+        status = ${prefix}_run(&inputs, &outputs, ${prefix}_arena + 32);
+        if (status != 0) printf("${prefix}: status %d\\n", (int)status);
+        ok = ok && status == 0;
+        for (i = 0; i < 64; ++i) {
+            const uint32_t at = i < 32u ? i : ${upper}_ARENA_SIZE + i;
+            if (${prefix}_arena[at] != (uint8_t)(0xA5u ^ (at * 29u))) {
+                printf("${prefix}: wrote outside of its arena\\n");
+                ok = 0;
+            }
+        }
+        ${upper}_FOR_EACH_OUTPUT(WRITE)
+    }
+    if (in) fclose(in);
+    return bundle_end() && ok;
+}
+#undef FIELD
+#undef POINTER
+#undef READ
+#undef WRITE
+""")
+
+# 16-bit activations are not supported yet, and are refused with this reason.
+REFUSED = {"conv_io_int16": "[op-type]", "dense_io_int16": "[op-type]"}
+
+HEADER = """\
+#ifndef BUNDLE_H
+#define BUNDLE_H
+#include <stdint.h>
+#include <stdio.h>
+FILE *bundle_open(const char *name, const char *suffix, const char *mode);
+int bundle_begin(const char *name);
+void bundle_sample(uint32_t sample);
+void bundle_record(uint32_t op, uint32_t result, const void *data, size_t bytes);
+int bundle_end(void);
+#endif
+"""
+
+MAIN = string.Template("""\
+#include "bundle.h"
+
+static FILE *file;
+static uint32_t sample_now;
+static int good;
+
+FILE *bundle_open(const char *name, const char *suffix, const char *mode)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s.%s", "$folder", name, suffix);
+    return fopen(path, mode);
+}
+
+int bundle_begin(const char *name)
+{
+    const uint32_t magic = 0x52544F41u;
+    file = bundle_open(name, "out", "wb");
+    good = file != NULL && fwrite(&magic, 4, 1, file) == 1;
+    return good;
+}
+
+void bundle_sample(uint32_t sample)
+{
+    sample_now = sample;
+}
+
+void bundle_record(uint32_t op, uint32_t result, const void *data, size_t bytes)
+{
+    const uint32_t head[4] = { sample_now, op, result, (uint32_t)bytes };
+    good = good && fwrite(head, 4, 4, file) == 4 &&
+           (bytes == 0 || fwrite(data, 1, bytes, file) == bytes);
+}
+
+int bundle_end(void)
+{
+    const int closed = file != NULL && fclose(file) == 0;
+    file = NULL;
+    return closed && good;
+}
+
+$prototypes
+int main(void)
+{
+    int failed = 0;
+$calls    printf("%d models, %d failed\\n", $count, failed);
+    return failed != 0;
+}
+""")
+
+
+def build(target, folder, units, flags):
+    launcher = common.cached(target.compiler)
+    base = [*launcher, "-std=c99", "-ffp-contract=off", *flags, *target.flags]
+    sources = [emitted_cases.HERE / s for s in target.sources] + units + [folder / "main.c"]
+
+    def one(source):
+        made = folder / f"{source.stem}.o"
+        common.run([*base, "-I", folder, "-c", source, "-o", made], cwd=folder)
+        return made
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        objects = list(pool.map(one, sources))
+    image = folder / "bundle.elf"
+    common.run([target.compiler, *target.flags, *objects, "-o", image, *target.link])
+    return image
+
+
+def write_sources(folder, prefixes, per_unit):
+    """Files of C that include `per_unit` models each."""
+    (folder / "bundle.h").write_text(HEADER)
+    (folder / "main.c").write_text(MAIN.substitute(
+        folder=folder, count=len(prefixes),
+        prototypes="".join(f"int bundle_{p}(void);\n" for p in prefixes),
+        calls="".join(f"    failed += !bundle_{p}();\n" for p in prefixes)))
+    units = []
+    for at in range(0, len(prefixes), per_unit):
+        unit = folder / f"unit_{at}.c"
+        unit.write_text("".join(UNIT.substitute(prefix=p, upper=p.upper())
+                                for p in prefixes[at:at + per_unit]))
+        units.append(unit)
+    return units
+
+
+def model_names(options):
+    if options.ops:
+        folder = common.ROOT / "tests" / "models" / "ops"
+        return sorted(p.stem for p in folder.glob("*.tflite"))[::options.every]
+    return options.models.split(",")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("target", choices=emitted_cases.TARGETS)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--models", default="")
+    parser.add_argument("--ops", action="store_true")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--samples", type=int, default=3)
+    parser.add_argument("--optimize", default="-O2")
+    options = parser.parse_args()
+    target = emitted_cases.TARGETS[options.target]
+    common.require(target.compiler, *(c for c in target.command[:1] if "{" not in c))
+    folder = common.fresh(options.work.resolve())
+    cases, refused = {}, []
+    for name in model_names(options):
+        path, prefix = common.model_path(name), common.prefix_of(name)
+        made = common.aotc("compile", path, "--prefix", prefix, "-o", folder / prefix, "--quiet",
+                           "--json", expect=None)
+        if made.returncode or name in REFUSED:
+            if made.returncode != 1 or name not in REFUSED or REFUSED[name] not in made.stderr:
+                refused.append(f"{name}: exit code {made.returncode} {made.stderr.strip()}")
+            continue
+        for file in (folder / prefix).glob(f"{prefix}*.[ch]"):
+            file.rename(folder / file.name)
+        oracle = common.Oracle(path, options.samples)
+        (folder / f"{prefix}.in").write_bytes(records.pack_inputs(oracle.samples))
+        cases[prefix] = (name, json.loads(made.stdout)["layers"], oracle)
+    units = write_sources(folder, list(cases), 20 if options.ops else 1)
+    image = build(target, folder, units, options.optimize.split())
+    ran = common.run([c.format(image=image) for c in target.command], expect=None)
+    print(ran.stdout.strip())
+    failures, compared, worst = [f"refused: {r}" for r in refused], 0, 0
+    for prefix, (name, layers, oracle) in cases.items():
+        results = folder / f"{prefix}.out"
+        try:
+            found = records.unpack_results(results.read_bytes()) if results.exists() else []
+            count, distance = common.compare(oracle, layers, found)
+            compared, worst = compared + count, max(worst, distance)
+        except common.Failure as failure:
+            failures.append(f"{name}: {failure}")
+    print(f"{options.target}: {len(cases)} models in one program, {compared} results as LiteRT's, "
+          f"worst {worst} ulp, {len(failures)} failures")
+    if failures or ran.returncode != 0 or compared == 0:
+        raise common.Failure("\n".join(failures) or f"exit code {ran.returncode}")
+
+
+if __name__ == "__main__":
+    common.main_of(main)

@@ -1,0 +1,271 @@
+"""What the end-to-end tests share: the models, running aotc, LiteRT's layers and comparing with them.
+
+The comparison here knows nothing of aotc's own reference evaluation: results that a program traced
+are matched to LiteRT's tensors by name and operator index. Layers that a pass removed are not
+compared; every call of the generated program is.
+"""
+import functools
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SHARED = pathlib.Path(os.environ.get("AOTC_SHARED") or ROOT.parent / "shared")
+sys.path.insert(0, str(ROOT / "tests" / "oracle"))
+import litert_layers  # noqa: E402
+import records  # noqa: E402
+
+SKIP = 77  # what ctest takes for "skipped"
+OUTPUT, TIMING, SUMMARY = 0xFFFFFFFE, 0xFFFFFFFD, 0xFFFFFFFF
+# Float layers are to be equal to the bit, but behind exp and tanh of another C library.
+LIBRARY_ULP = 64
+OWN_FOLDERS = ("digits", "gadget", "ops")
+
+
+class Failure(Exception):
+    """A test failed; the text says how."""
+
+
+def main_of(test):
+    """Runs test() as the whole program: 0, 1 with the reason, or the code for skipping."""
+    try:
+        test()
+    except (Failure, litert_layers.Rejected) as failure:
+        print(f"FAILED: {failure}")
+        sys.exit(1)
+
+
+def skip(why):
+    print(f"SKIPPED: {why}")
+    sys.exit(SKIP)
+
+
+# --- Models --------------------------------------------------------------------------------------
+
+
+def model_path(name):
+    """The file of a model; skips the test if it belongs to ../shared and that is not there."""
+    for folder in OWN_FOLDERS:
+        path = ROOT / "tests" / "models" / folder / f"{name}.tflite"
+        if path.exists():
+            return path
+    path = SHARED / "models" / f"{name}.tflite"
+    if path.exists():
+        return path
+    if os.environ.get("CI") == "true":
+        raise Failure(f"model '{name}' is not in {path.parent}, and CI=true")
+    skip(f"model '{name}' is not here: {path.parent} is missing (set AOTC_SHARED to the folder)")
+
+
+def is_float(name):
+    return name.endswith(("_f32", "_float"))
+
+
+# --- Programs ------------------------------------------------------------------------------------
+
+
+def run(command, expect=0, timeout=600, **options):
+    """Standard output of a command that must exit with `expect` (None: with anything)."""
+    command = [str(c) for c in command]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace",
+                          stdin=subprocess.DEVNULL, timeout=timeout, **options)
+    if expect is not None and done.returncode != expect:
+        raise Failure(f"exit code {done.returncode}, not {expect}: {' '.join(command)}\n"
+                      f"{done.stdout[-3000:]}{done.stderr[-3000:]}")
+    return done if expect is None else done.stdout
+
+
+def aotc(*arguments, **options):
+    program = os.environ.get("AOTC") or ROOT / "build" / "release" / "compiler" / "aotc"
+    return run([program, *arguments], **options)
+
+
+def cached(compiler):
+    return ["ccache", compiler] if shutil.which("ccache") else [compiler]
+
+
+def fresh(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+# --- Boards --------------------------------------------------------------------------------------
+
+
+@functools.cache
+def board(name):
+    return json.loads((ROOT / "boards" / name / "board.json").read_text())
+
+
+def require(*tools):
+    for tool in tools:
+        if shutil.which(tool) is None:
+            raise Failure(f"'{tool}' is not installed; scripts/setup installs it")
+
+
+def create_project(path, board_name, folder, *options):
+    """A built project, or None if aotc says that the model does not fit the board."""
+    require(board(board_name)["toolchain"]["compiler"])
+    made = aotc("create", path, "--board", board_name, "-o", folder, "--quiet", *options,
+                expect=None)
+    if made.returncode == 3 and "[does-not-fit]" in made.stderr:
+        return None
+    if made.returncode != 0:
+        raise Failure(f"aotc create exits with {made.returncode}\n{made.stdout}{made.stderr}")
+    launcher = {"CMAKE_C_COMPILER_LAUNCHER": "ccache"} if shutil.which("ccache") else {}
+    return json.loads(aotc("build", folder, "--quiet", "--json", env={**os.environ, **launcher}))
+
+
+def run_firmware(folder, board_name, *arguments, timeout=600):
+    emulator = board(board_name)["emulator"]
+    command = []
+    for item in emulator["argv"]:
+        if item == "{arguments}":
+            command += arguments
+        else:
+            extra = "".join(f",arg={a}" for a in ("fw", *arguments)) if arguments else ""
+            command.append(item.format(image=folder / "build" / "firmware.elf", arguments=extra))
+    return run(command, timeout=timeout)
+
+
+def verify_on_board(folder, board_name, samples):
+    """Results of the firmware's verify mode, and its figures."""
+    source, target = folder / "e2e_in.bin", folder / "e2e_out.bin"
+    source.write_bytes(records.pack_inputs(samples))
+    target.unlink(missing_ok=True)
+    run_firmware(folder, board_name, "verify", str(source), str(target))
+    found = records.unpack_results(target.read_bytes())
+    timing = {r[2]: int.from_bytes(r[3], "little") for r in found if r[1] == TIMING}
+    sample, op, _, data = found[-1]
+    if op != SUMMARY or sample != len(samples):
+        raise Failure("the firmware's results have no summary")
+    figures = {
+        "status": int.from_bytes(data[0:4], "little", signed=True),
+        "stack_bytes": int.from_bytes(data[4:8], "little"),
+        "guard_ok": int.from_bytes(data[8:12], "little"),
+        "instructions": int.from_bytes(data[16:24], "little"),
+        "op_ticks": [timing.get(i, 0) for i in range(len(timing))],
+    }
+    if figures["status"] != 0 or figures["guard_ok"] != 1:
+        raise Failure(f"status {figures['status']}, guards intact: {figures['guard_ok']}")
+    return [r for r in found if r[1] not in (TIMING, SUMMARY)], figures
+
+
+# --- Comparing with LiteRT -----------------------------------------------------------------------
+
+
+def escaped(name):
+    """A tensor name as aotc's JSON spells it."""
+    out = ""
+    for char in name:
+        if ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0 or char in "'\\":
+            out += "".join(f"\\x{byte:02x}" for byte in char.encode())
+        else:
+            out += char
+    return out
+
+
+class Oracle:
+    """LiteRT on one model: which results it has under which name, and their bytes."""
+
+    def __init__(self, path, samples=2, seed=1, inputs=None):
+        self.layers = litert_layers.Layers(path)
+        rng = np.random.default_rng(seed)
+        self.samples = inputs or [self.layers.random_inputs(rng) for _ in range(samples)]
+        names = {d["index"]: d["name"] for d in self.layers._interpreter.get_tensor_details()}
+        self.places = {}
+        for op, detail in enumerate(self.layers.operators):
+            for result, tensor in enumerate(detail["outputs"]):
+                if tensor >= 0:
+                    place = self.places.setdefault(escaped(names[int(tensor)]), [])
+                    place.append((op, result))
+        self.results, self.outputs = [], []
+        for arrays in self.samples:
+            self.results.append(self.layers.run(arrays))
+            self.outputs.append([a.copy() for a in self.layers.model_outputs()])
+
+    def place(self, name, op_index):
+        """(operator, result) of a tensor that operator `op_index`, perhaps fused, gives."""
+        found = self.places.get(name, [])
+        behind = [p for p in found if p[0] >= op_index]
+        return behind[0] if behind else None
+
+
+def ulp_distance(a, b):
+    a, b = (x.view(np.int32).astype(np.int64) for x in (a, b))
+    a, b = (np.where(x < 0, -(x & 0x7FFFFFFF), x) for x in (a, b))
+    return np.abs(a - b)
+
+
+def difference(got, want, ulp):
+    """(worst distance in ulp, None or a text that says where `got` bytes and `want` differ)."""
+    expected = np.ascontiguousarray(want).reshape(-1)
+    if len(got) != expected.nbytes:
+        return 0, f"{len(got)} bytes, LiteRT has {expected.nbytes}"
+    actual = np.frombuffer(got, expected.dtype)
+    if expected.dtype != np.float32:
+        wrong = np.flatnonzero(actual != expected)
+        distance = 0
+    else:
+        both_nan = np.isnan(actual) & np.isnan(expected)
+        distances = np.where(both_nan, 0, ulp_distance(actual, expected))
+        wrong = np.flatnonzero(distances > ulp)
+        distance = int(distances.max(initial=0))
+    if len(wrong) == 0:
+        return distance, None
+    at = wrong[0]
+    return distance, (f"{len(wrong)} of {len(expected)} elements differ, first [{at}]: "
+                      f"{actual[at]!r}, LiteRT {expected[at]!r}")
+
+
+def compare(oracle, layers, found, outputs=True):
+    """Checks traced records against LiteRT. `layers` is aotc's list of calls (`--json`).
+
+    Returns the number of results compared and the worst distance in ulp.
+    """
+    limits, behind_library = [], False
+    for layer in layers:
+        behind_library = behind_library or layer.get("uses_libm", False)
+        limits.append(LIBRARY_ULP if behind_library else 0)
+    compared, worst, seen = 0, 0, set()
+    for sample, call, result, data in found:
+        if call == OUTPUT:
+            want, title, ulp = oracle.outputs[sample][result], f"output {result}", max(limits)
+        else:
+            layer = layers[call]
+            seen.add((sample, call))
+            if "op_index" not in layer:
+                continue  # a copy into an output, which is compared as such
+            name = layer["results"][result]["tensor"]
+            place = oracle.place(name, layer["op_index"])
+            if place is None:
+                raise Failure(f"call {call} gives a tensor '{name}' that LiteRT does not have")
+            want, ulp = oracle.results[sample][place[0]][place[1]], limits[call]
+            title = f"call {call} ({layer['op_type']} '{name}')"
+        distance, text = difference(data, want, ulp)
+        worst, compared = max(worst, distance), compared + 1
+        if text:
+            raise Failure(f"sample {sample}, {title}: {text}")
+    expected = {(s, c) for s in range(len(oracle.samples)) for c in range(len(layers))}
+    if seen != expected:
+        raise Failure(f"calls that left no trace: {sorted(expected - seen)[:10]}")
+    got_outputs = {(s, r) for s, c, r, _ in found if c == OUTPUT}
+    if outputs and len(got_outputs) != len(oracle.samples) * len(oracle.layers.outputs):
+        raise Failure("outputs are missing from the results")
+    return compared, worst
+
+
+def store(folder, name, figures):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(figures, indent=1) + "\n")
+
+
+def prefix_of(name):
+    return re.sub(r"\W", "_", name)

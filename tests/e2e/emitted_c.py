@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Properties of the files that aotc writes, whatever the model.
+
+Usage: emitted_c.py CHECK --work DIR
+
+strict         gcc, clang and clang for a 32-bit CPU accept them without a warning; C++ accepts the header
+tidy           clang-tidy's bugprone checks find nothing
+hostile        tensor names made to break out of C reach it harmless
+deterministic  compiling twice gives the same bytes, wherever it is run
+workspace      --memory workspace and --arena model compute what the default does
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import shutil
+
+import bundle
+import common
+import emitted_cases
+import records
+from tflite_builder import ModelBuilder
+
+STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
+CPP = ["-x", "c++", "-std=c++11", "-pedantic", "-Wall", "-Wextra", "-Werror"]
+# Swappable parameters and narrowing are what matrix code is made of; the compilers' -Wconversion
+# stays on.
+TIDY = "-*,bugprone-*,-bugprone-easily-swappable-parameters,-bugprone-narrowing-conversions"
+ARM = ["--target=thumbv7em-none-eabi", "-mcpu=cortex-m4", "-ffreestanding"]
+
+
+def sample_models(every=6):
+    """Whole models and a sample of single operators."""
+    found = sorted((common.SHARED / "models").glob("*.tflite"))
+    if not found and os.environ.get("CI") == "true":
+        raise common.Failure(f"{common.SHARED}/models is missing, and CI=true")
+    for folder, step in (("digits", 1), ("gadget", 1), ("ops", every)):
+        found += sorted((common.ROOT / "tests" / "models" / folder).glob("*.tflite"))[::step]
+    return found
+
+
+def emit(path, folder, prefix=None, *options):
+    prefix = prefix or common.prefix_of(path.stem)
+    common.aotc("compile", path, "--prefix", prefix, "-o", folder, "--quiet", *options)
+    return prefix
+
+
+def run_all(commands):
+    def one(command):
+        done = common.run(command, expect=None)
+        return done.returncode, f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}"
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        bad = [text for code, text in pool.map(one, commands) if code != 0]
+    print(f"{len(commands)} commands, {len(bad)} failed")
+    if bad or not commands:
+        raise common.Failure("\n".join(text[:1500] for text in bad[:5]))
+
+
+def strict_commands(folder, prefix):
+    trace = f"-D{prefix.upper()}_TRACE"
+    for compiler in ("gcc", "clang-19"):
+        for options in ([], [trace]):
+            yield [*common.cached(compiler), *STRICT, "-O2", *options, "-c", folder / f"{prefix}.c",
+                   "-o", "/dev/null"]
+        yield [*common.cached(compiler), *STRICT, "-c", folder / f"{prefix}_data.c", "-o",
+               "/dev/null"]
+    # On a 32-bit CPU other conversions are implicit.
+    yield [*common.cached("arm-none-eabi-gcc"), *STRICT, "-mcpu=cortex-m4", "-mthumb", "-O2", "-c",
+           folder / f"{prefix}.c", "-o", "/dev/null"]
+    for compiler in ("g++", "clang++-19"):
+        yield [compiler, *CPP, "-fsyntax-only", folder / f"{prefix}.h"]
+
+
+def strict(work):
+    common.require("gcc", "g++", "clang-19", "clang++-19", "arm-none-eabi-gcc")
+    commands = []
+    for path in sample_models():
+        prefix = emit(path, work / path.stem)
+        commands += strict_commands(work / path.stem, prefix)
+    for path in sample_models()[:12:4]:
+        for options in (("--arena", "model"), ("--memory", "workspace")):
+            folder = work / f"{path.stem}_{options[1]}"
+            prefix = emit(path, folder, None, *options)
+            for compiler in ("gcc", "clang-19"):
+                commands.append([compiler, *STRICT, "-O2", "-I", common.ROOT / "crt" / "include",
+                                 "-c", folder / f"{prefix}.c", "-o", "/dev/null"])
+    run_all(commands)
+
+
+def tidy(work):
+    common.require("clang-tidy-19")
+    commands = []
+    for path in sample_models():
+        prefix = emit(path, work / path.stem)
+        files = [work / path.stem / f"{prefix}.c"]
+        if path.stat().st_size < 20_000:
+            files.append(work / path.stem / f"{prefix}_data.c")
+        commands.append(["clang-tidy-19", "--quiet", f"--checks={TIDY}", "--warnings-as-errors=*",
+                         *files, "--", "-std=c99"])
+    run_all(commands)
+
+
+HOSTILE = [
+    "*/ int evil; /*", "x\"; system(\"true\"); \"", "// \\\n", "??/", "a\nb", "#define int float",
+    "%s%n%d", "int", "static", "KWS_RUN", "0digit", "", "ü ☃ 名前", "a" * 3000, "main", "x", "x",
+    "X", "_x", "__x", "run", "model_run", "arena", "inputs",
+]
+
+
+def hostile(work):
+    """One input of each name, all added up; the program still computes what LiteRT does."""
+    common.require("gcc", "clang-19", "g++", "clang++-19", "arm-none-eabi-gcc")
+    m = ModelBuilder()
+    inputs = [m.tensor(name, "int8", (1, 4), 0.1, 0) for name in HOSTILE]
+    total = inputs[0]
+    for name, other in zip(HOSTILE[1:], inputs[1:]):
+        result = m.tensor(f"{name} */ sum", "int8", (1, 4), 0.2, 1)
+        m.op("ADD", [total, other], [result])
+        total = result
+    path = work / "hostile.tflite"
+    path.write_bytes(m.finish(inputs, [total]))
+    for prefix in (None, "model"):
+        prefix = emit(path, work / "emitted", prefix, "--force")
+        run_all(list(strict_commands(work / "emitted", prefix)))
+        for file in (work / "emitted").glob(f"{prefix}*.[ch]"):
+            for line in file.read_text().split("\n"):
+                if any(ord(c) < 32 for c in line):
+                    raise common.Failure(f"{file}: a control character: {line!r}")
+    # The name does not matter either when it is the file's.
+    odd = work / "0 odd-name*.tflite"
+    odd.write_bytes(path.read_bytes())
+    made = json.loads(common.aotc("compile", odd, "-o", work / "odd", "--quiet", "--json"))
+    run_all(list(strict_commands(work / "odd", made["prefix"])))
+    oracle = common.Oracle(path, 3)
+    run_bundle(work / "bundle", {"hostile": (path, oracle, [])})
+
+
+def run_bundle(folder, models, flags=(), sources=()):
+    """Builds and compares prefix -> (path, oracle, options of compile) as one program of the host."""
+    common.fresh(folder)
+    layers = {}
+    for prefix, (path, oracle, options) in models.items():
+        made = common.aotc("compile", path, "--prefix", prefix, "-o", folder / prefix, "--quiet",
+                           "--json", *options)
+        layers[prefix] = json.loads(made)["layers"]
+        for file in (folder / prefix).glob(f"{prefix}*.[ch]"):
+            file.rename(folder / file.name)
+        (folder / f"{prefix}.in").write_bytes(records.pack_inputs(oracle.samples))
+    units = bundle.write_sources(folder, list(models), 1)
+    image = bundle.build(emitted_cases.TARGETS["gcc"], folder, [*units, *sources],
+                         ["-O2", "-Wall", *flags])
+    print(common.run([image]).strip())
+    for prefix, (_, oracle, _) in models.items():
+        found = records.unpack_results((folder / f"{prefix}.out").read_bytes())
+        compared, _ = common.compare(oracle, layers[prefix], found)
+        print(f"{prefix}: {compared} results as LiteRT's")
+
+
+def contents(folder):
+    return {p.relative_to(folder).as_posix(): p.read_bytes()
+            for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def deterministic(work):
+    for path in sample_models():
+        prefix = common.prefix_of(path.stem)
+        emit(path, work / "first" / path.stem, prefix)
+        # From a copy elsewhere, run elsewhere, in another environment.
+        copy = work / "elsewhere" / path.name
+        copy.parent.mkdir(exist_ok=True)
+        shutil.copy(path, copy)
+        environment = {"AOTC": os.environ.get("AOTC", ""), "LC_ALL": "C", "TZ": "Asia/Tokyo",
+                       "HOME": "/nonexistent", "PATH": os.environ["PATH"]}
+        program = environment["AOTC"] or common.ROOT / "build" / "release" / "compiler" / "aotc"
+        common.run([program, "compile", path.name, "--prefix", prefix, "-o", "second/" + path.stem,
+                    "--quiet"], cwd=copy.parent, env=environment)
+        first = contents(work / "first" / path.stem)
+        second = contents(copy.parent / "second" / path.stem)
+        different = [n for n in first.keys() | second.keys() if first.get(n) != second.get(n)]
+        if different or not first:
+            raise common.Failure(f"{path.name}: differs between two runs: {sorted(different)}")
+    print(f"{len(sample_models())} models: the same bytes twice")
+
+
+def workspace(work):
+    """Intermediates from the C runtime, and an arena of the model's own, on host and board."""
+    models = {}
+    for name in ("digits_int8", "gadget_int8", "digits_f32"):
+        path = common.model_path(name)
+        oracle = common.Oracle(path, 3)
+        models[name + "_ws"] = (path, oracle, ["--memory", "workspace"])
+        models[name + "_own"] = (path, oracle, ["--arena", "model"])
+    crt = common.ROOT / "crt"
+    run_bundle(work / "host", models, ["-I", crt / "include"], sorted((crt / "src").glob("*.c")))
+    for name in ("digits_int8", "gadget_int8"):
+        for option in ("--memory", "workspace"), ("--arena", "model"):
+            board = "qemu_mps2_an386"
+            project = work / f"{name}_{option[1]}"
+            path, oracle, _ = models[name + "_ws"]
+            if common.create_project(path, board, project, *option) is None:
+                raise common.Failure(f"{name} does not fit {board}")
+            report = json.loads(common.aotc("report", project, "--json"))
+            found, figures = common.verify_on_board(project, board, oracle.samples)
+            compared, _ = common.compare(oracle, report["layers"], found)
+            common.aotc("verify", project)
+            print(f"{name} {' '.join(option)} on {board}: {compared} results as LiteRT's, "
+                  f"{figures['instructions']} instructions")
+
+
+CHECKS = {f.__name__: f for f in (strict, tidy, hostile, deterministic, workspace)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("check", choices=CHECKS)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    CHECKS[options.check](common.fresh(options.work.resolve()))
+
+
+if __name__ == "__main__":
+    common.main_of(main)

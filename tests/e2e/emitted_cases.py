@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Emits operator cases as C, builds them as one program for a target and runs it.
+
+Usage: emitted_cases.py TARGET --run-cases PROGRAM --cases DIR --out DIR [--every N] [--op NAME]
+
+TARGET is gcc, clang (the host), cortex_m4 or rv32imac (QEMU). The program compares every result with
+LiteRT's and ends with 'N passed, 0 failed'; anything else fails.
+"""
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+# -O1 for speed of compiling; what optimisers do is seen on the whole models. A fused multiply-add
+# rounds once where the reference rounds twice.
+COMMON = ["-std=c99", "-O1", "-ffp-contract=off"]
+
+
+@dataclasses.dataclass
+class Target:
+    compiler: str
+    flags: list
+    sources: list
+    link: list
+    command: list
+
+
+TARGETS = {
+    "gcc": Target("gcc", [], [], ["-lm"], ["{image}"]),
+    "clang": Target("clang-19", [], [], ["-lm"], ["{image}"]),
+    "cortex_m4": Target(
+        "arm-none-eabi-gcc",
+        ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"],
+        ["cortex_m4_start.c"],
+        ["--specs=rdimon.specs", "-T", str(HERE / "cortex_m4.ld"), "-lm"],
+        ["qemu-system-arm", "-M", "mps2-an386", "-display", "none", "-monitor", "none", "-serial",
+         "none", "-semihosting-config", "enable=on,target=native,chardev=out", "-chardev",
+         "stdio,id=out", "-kernel", "{image}"]),
+    "rv32imac": Target(
+        "riscv64-unknown-elf-gcc",
+        ["-march=rv32imac", "-mabi=ilp32", "-misa-spec=2.2", "-mcmodel=medany",
+         "--specs=picolibc.specs"],
+        [],
+        ["--oslib=semihost", "--crt0=hosted", "-Wl,--defsym=__flash=0x80000000",
+         "-Wl,--defsym=__flash_size=0x2000000", "-Wl,--defsym=__ram=0x82000000",
+         "-Wl,--defsym=__ram_size=0x4000000", "-lm"],
+        ["qemu-system-riscv32", "-M", "virt", "-bios", "none", "-display", "none", "-monitor",
+         "none", "-serial", "none", "-semihosting-config",
+         "enable=on,target=native,chardev=out", "-chardev", "stdio,id=out", "-kernel", "{image}"]),
+}
+
+
+def run(command, **options):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, **options)
+    return done.returncode, done.stdout + done.stderr
+
+
+def compile_all(target, folder, jobs):
+    """Object files of every chunk; each includes the sources of its models."""
+    launcher = ["ccache"] if shutil.which("ccache") else []
+    sources = [HERE / s for s in target.sources]
+    sources += sorted(folder.glob("chunk_*.c")) + [folder / "main.c"]
+
+    def one(source):
+        made = folder / f"{source.stem}.o"
+        code, text = run([*launcher, target.compiler, *COMMON, *target.flags, "-I", folder, "-c",
+                          source, "-o", made], cwd=folder)
+        return made, code, text
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        results = list(pool.map(one, sources))
+    for made, code, text in results:
+        if code:
+            raise SystemExit(f"{made}: error: does not compile\n{text[:4000]}")
+    return [made for made, _, _ in results]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("target", choices=TARGETS)
+    parser.add_argument("--run-cases", required=True)
+    parser.add_argument("--cases", required=True)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--op", action="append", default=[])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    target = TARGETS[options.target]
+    for tool in (target.compiler, target.command[0]):
+        if "{" not in tool and shutil.which(tool) is None:
+            raise SystemExit(f"error: '{tool}' is not installed; scripts/setup installs it")
+    shutil.rmtree(options.out, ignore_errors=True)
+    folder = options.out.resolve()
+    # Cases that fail on the host are the business of the test `cases.evaluate`.
+    _, text = run([options.run_cases, options.cases, "--emit", folder, "--every", options.every,
+                   *(a for op in options.op for a in ("--op", op))])
+    if not (folder / "main.c").exists():
+        raise SystemExit(f"error: no cases were emitted\n{text[-2000:]}")
+    objects = compile_all(target, folder, options.jobs)
+    image = folder / "cases.elf"
+    code, text = run([target.compiler, *target.flags, *objects, "-o", image, *target.link])
+    if code:
+        raise SystemExit(f"error: does not link\n{text[:4000]}")
+    code, text = run([c.format(image=image) for c in target.command], timeout=600)
+    print(text.rstrip())
+    found = re.search(r"^(\d+) passed, (\d+) failed$", text, re.M)
+    if code != 0 or not found or int(found[1]) == 0 or int(found[2]) != 0:
+        print(f"error: exit code {code}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

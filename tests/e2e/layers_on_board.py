@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Every layer of a model on an emulated board, bit for bit as LiteRT's reference kernels.
+
+Usage: layers_on_board.py MODEL BOARD --work DIR
+
+Skipped where aotc says that the model does not fit the board. Keeps the figures of the run (code,
+constants, arena, stack, instructions) in DIR/figures for figures.py.
+"""
+import argparse
+import json
+import pathlib
+
+import common
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model")
+    parser.add_argument("board")
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--samples", type=int, default=2)
+    options = parser.parse_args()
+    name = f"{options.model}.{options.board}"
+    path = common.model_path(options.model)
+    common.require(common.board(options.board)["emulator"]["program"])
+    folder = options.work.resolve() / name
+    common.fresh(folder).rmdir()
+    built = common.create_project(path, options.board, folder)
+    if built is None:
+        common.store(options.work / "figures", name, {"fits": False})
+        common.skip(f"{options.model} does not fit {options.board}")
+    report = json.loads(common.aotc("report", folder, "--json"))
+    oracle = common.Oracle(path, options.samples)
+    found, figures = common.verify_on_board(folder, options.board, oracle.samples)
+    layers = report["layers"]
+    compared, worst = common.compare(oracle, layers, found)
+    common.store(options.work / "figures", name, {
+        "fits": True, "model": options.model, "board": options.board, "compared": compared,
+        "worst_ulp": worst, "code_bytes": built["code_bytes"],
+        "constants_bytes": built["constants_bytes"],
+        "raw_constants_bytes": report["raw_constants_bytes"], "macs": report["macs"],
+        "arena_bytes": report["arena_bytes"], "arena_optimal": report["arena_optimal"], **figures})
+    distance = f", worst {worst} ulp" if common.is_float(options.model) else ""
+    print(f"{options.model} on {options.board}: {compared} results as LiteRT's{distance}; "
+          f"{figures['instructions']} instructions, stack {figures['stack_bytes']}, "
+          f"code {built['code_bytes']}, constants {built['constants_bytes']}")
+
+
+if __name__ == "__main__":
+    common.main_of(main)

@@ -1,0 +1,87 @@
+# Tests that look at what aotc writes, from the outside: included by tests/CMakeLists.txt.
+set(e2e ${CMAKE_CURRENT_LIST_DIR})
+set(work ${CMAKE_BINARY_DIR}/e2e)
+
+# e2e_test(NAME quick|full PROCESSORS command...)
+function(e2e_test name label processors)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS ${label} PROCESSORS ${processors}
+    SKIP_RETURN_CODE 77 ENVIRONMENT "AOTC=$<TARGET_FILE:aotc>;PYTHONDONTWRITEBYTECODE=1")
+endfunction()
+
+e2e_test(check.layers quick 1 ${CMAKE_SOURCE_DIR}/scripts/check-layers)
+
+# --- Operator cases as C --------------------------------------------------------------------------
+foreach(target gcc clang cortex_m4 rv32imac)
+  set(every 1)
+  if(target STREQUAL "cortex_m4" OR target STREQUAL "rv32imac")
+    set(every 5)
+  endif()
+  e2e_test(cases.${target} full 2 ${python} ${e2e}/emitted_cases.py ${target}
+    --run-cases $<TARGET_FILE:run_cases> --cases ${cases} --out ${work}/cases_${target}
+    --every ${every})
+  set_tests_properties(cases.${target} PROPERTIES FIXTURES_REQUIRED cases)
+endforeach()
+
+# --- Whole models ---------------------------------------------------------------------------------
+set(shared_int8 kws vww resnet ad strww micro_speech hello_world_int8)
+set(shared_float vww_f32 resnet_f32 ad_f32 hello_world_float)
+set(own digits_int8 gadget_int8 digits_f32 gadget_f32)
+set(boards qemu_microbit qemu_mps2_an385 qemu_mps2_an386 qemu_mps2_an500 qemu_mps2_an505
+    qemu_mps3_an547 qemu_riscv32)
+list(JOIN own "," own_list)
+string(REPLACE ";" "," shared_list "${shared_int8};${shared_float}")
+
+foreach(target gcc clang)
+  e2e_test(models.own.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+    --work ${work}/own_${target} --models ${own_list} --samples 20)
+  e2e_test(models.shared.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+    --work ${work}/shared_${target} --models ${shared_list})
+  e2e_test(models.ops.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+    --work ${work}/ops_${target} --ops --optimize=-O1)
+endforeach()
+foreach(target cortex_m4 rv32imac)
+  e2e_test(models.ops.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+    --work ${work}/ops_${target} --ops --samples 1 --optimize=-O1)
+endforeach()
+
+# A model on a board, as a user makes it; also what figures.py reads.
+set(layer_tests "")
+function(layers_test model board label)
+  e2e_test(layers.${model}.${board} ${label} 1
+    ${python} ${e2e}/layers_on_board.py ${model} ${board} --work ${work}/boards)
+  set(layer_tests ${layer_tests} layers.${model}.${board} PARENT_SCOPE)
+endfunction()
+foreach(board ${boards})
+  foreach(model ${shared_int8} gadget_int8 digits_int8)
+    layers_test(${model} ${board} full)
+  endforeach()
+endforeach()
+# Float models: with an FPU and without, on both architectures.
+foreach(board qemu_mps2_an386 qemu_mps2_an385 qemu_riscv32)
+  foreach(model ad_f32 hello_world_float digits_f32 gadget_f32)
+    layers_test(${model} ${board} full)
+  endforeach()
+endforeach()
+foreach(model vww_f32 resnet_f32)
+  layers_test(${model} qemu_mps2_an386 full)
+endforeach()
+
+e2e_test(models.figures full 1 ${python} ${e2e}/figures.py --figures ${work}/boards/figures
+  --out ${CMAKE_BINARY_DIR}/figures.json)
+set_tests_properties(models.figures PROPERTIES DEPENDS "${layer_tests}")
+
+# --- Properties of the output and of the commands -------------------------------------------------
+foreach(check accuracy_host accuracy_board commands)
+  e2e_test(digits.${check} quick 1 ${python} ${e2e}/digits.py ${check} --work ${work}/digits)
+endforeach()
+e2e_test(emitted.strict full 2 ${python} ${e2e}/emitted_c.py strict --work ${work}/strict)
+e2e_test(emitted.tidy full 2 ${python} ${e2e}/emitted_c.py tidy --work ${work}/tidy)
+e2e_test(emitted.hostile_names full 1 ${python} ${e2e}/emitted_c.py hostile --work ${work}/hostile)
+e2e_test(emitted.deterministic full 1
+  ${python} ${e2e}/emitted_c.py deterministic --work ${work}/deterministic)
+e2e_test(emitted.workspace full 1 ${python} ${e2e}/emitted_c.py workspace --work ${work}/workspace)
+e2e_test(compile.cost full 2 ${python} ${e2e}/compile_cost.py --out ${work}/compile_cost.json)
+set_tests_properties(compile.cost PROPERTIES RUN_SERIAL TRUE)
+# Boards and templates around a hand-written model.
+e2e_test(boards full 2 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/boards/run_boards.py --quick)

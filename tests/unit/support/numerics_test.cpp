@@ -1,0 +1,66 @@
+#include "support/numerics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace aotc {
+namespace {
+
+constexpr int32_t kMin = std::numeric_limits<int32_t>::min();
+constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
+
+TEST(QuantizeMultiplier, KeepsThirtyOneBits) {
+  EXPECT_EQ(quantize_multiplier(0.0).multiplier, 0);
+  EXPECT_EQ(quantize_multiplier(1.0).multiplier, 1 << 30);
+  EXPECT_EQ(quantize_multiplier(1.0).shift, 1);
+  // Rounds up to the next power of two.
+  EXPECT_EQ(quantize_multiplier(1.0 - 1e-15).multiplier, 1 << 30);
+  EXPECT_EQ(quantize_multiplier(1.0 - 1e-15).shift, 1);
+  EXPECT_EQ(quantize_multiplier(std::ldexp(0.75, -40)).multiplier, 0);
+  EXPECT_EQ(quantize_multiplier(std::ldexp(0.75, 40)).multiplier, kMax);
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 10000; ++i) {
+    double real = std::ldexp(1.0 + static_cast<double>(random() >> 12) * 0x1p-52,
+                             static_cast<int>(random() % 50) - 30);
+    QuantizedMultiplier m = quantize_multiplier(real);
+    ASSERT_GE(m.multiplier, 1 << 30);
+    double back = std::ldexp(static_cast<double>(m.multiplier), m.shift - 31);
+    ASSERT_NEAR(back / real, 1.0, 0x1p-31);
+  }
+}
+
+TEST(SaturatingRoundingDoublingHighMul, RoundsAndSaturates) {
+  EXPECT_EQ(saturating_rounding_doubling_high_mul(kMin, kMin), kMax);
+  EXPECT_EQ(saturating_rounding_doubling_high_mul(kMin, kMax), -kMax);
+  EXPECT_EQ(saturating_rounding_doubling_high_mul(1, 1 << 30), 1);    // +0.5 rounds up
+  EXPECT_EQ(saturating_rounding_doubling_high_mul(-1, 1 << 30), 0);   // -0.5 rounds up too
+  EXPECT_EQ(saturating_rounding_doubling_high_mul(-3, 1 << 30), -1);  // -1.5
+}
+
+TEST(RoundingDivideByPot, TiesAwayFromZero) {
+  for (int exponent = 0; exponent <= 31; ++exponent)
+    for (int64_t x : {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{5}, int64_t{-5}, int64_t{kMin},
+                      int64_t{kMax}, int64_t{1} << 20, -(int64_t{1} << 20)}) {
+      long double exact = std::ldexp(static_cast<long double>(x), -exponent);
+      EXPECT_EQ(rounding_divide_by_pot(static_cast<int32_t>(x), exponent),
+                static_cast<int32_t>(std::round(exact)))
+          << x << " >> " << exponent;
+    }
+}
+
+TEST(MultiplyByQuantizedMultiplier, RoundsTwice) {
+  // By 1 nothing changes; by 0 everything goes.
+  for (int32_t x : {0, 1, -1, 255, -255, 1 << 29})
+    EXPECT_EQ(multiply_by_quantized_multiplier(x, quantize_multiplier(1.0)), x);
+  EXPECT_EQ(multiply_by_quantized_multiplier(kMax, {0, 0}), 0);
+  // 0.4999... * 2^-1: once would give 0, twice gives 1.
+  QuantizedMultiplier m{(1 << 30) + (1 << 29), -1};  // 0.375
+  EXPECT_EQ(multiply_by_quantized_multiplier(1, m), 1);
+  EXPECT_EQ(std::lround(1 * 0.375), 0);
+}
+
+}  // namespace
+}  // namespace aotc

@@ -55,8 +55,7 @@ Requantization layer(std::mt19937& random, Rounding rounding, int32_t zero_point
 
 TEST(StepFit, MatchesRelu) {
   std::mt19937 random(1);
-  for (int i = 0; i < 6; ++i)
-    EXPECT_TRUE(check(layer(random, Rounding::kDouble, -128, -128)));
+  for (int i = 0; i < 6; ++i) EXPECT_TRUE(check(layer(random, Rounding::kDouble, -128, -128)));
 }
 
 TEST(StepFit, MatchesTwoRoundingsOnBothSidesOfZero) {
@@ -71,8 +70,8 @@ TEST(StepFit, MatchesSingleRounding) {
 
 TEST(StepFit, MatchesTiesOfPowersOfTwo) {
   for (Rounding rounding : {Rounding::kDouble, Rounding::kSingle, Rounding::kDivide}) {
-    Requantization what{{0.25, 1.0 / 128}, {{-9000, 9000}, {-30000, 30000}}, rounding, 3,
-                        {-128, 127}};
+    Requantization what{
+        {0.25, 1.0 / 128}, {{-9000, 9000}, {-30000, 30000}}, rounding, 3, {-128, 127}};
     EXPECT_TRUE(check(what));
   }
 }
@@ -90,14 +89,17 @@ TEST(StepFit, DividesByEveryCount) {
 
 // Channels that training switched off: one value, however large the accumulator.
 TEST(StepFit, TakesConstantChannels) {
-  Requantization what{{1.0 / 300, 4e-10}, {{-40000, 40000}, {1 << 30, (1 << 30) + 128}},
-                      Rounding::kDouble, -128, {-128, 127}};
+  Requantization what{{1.0 / 300, 4e-10},
+                      {{-40000, 40000}, {1 << 30, (1 << 30) + 128}},
+                      Rounding::kDouble,
+                      -128,
+                      {-128, 127}};
   EXPECT_TRUE(check(what));
 }
 
 TEST(StepFit, RefusesWhatNoLineSeparates) {
-  StepTarget bent{[](int32_t acc) -> int64_t { return acc < 10 ? acc : 10 * acc - 90; }, 1.0,
-                  {-100, 100}};
+  StepTarget bent{
+      [](int32_t acc) -> int64_t { return acc < 10 ? acc : 10 * acc - 90; }, 1.0, {-100, 100}};
   EXPECT_FALSE(fit_steps({bent}, 0, {-128, 127}).has_value());
 }
 

@@ -38,11 +38,11 @@ foreach(target gcc clang)
   e2e_test(models.shared.${target} full 2 ${python} ${e2e}/bundle.py ${target}
     --work ${work}/shared_${target} --models ${shared_list})
   e2e_test(models.ops.${target} full 2 ${python} ${e2e}/bundle.py ${target}
-    --work ${work}/ops_${target} --ops --optimize -O1)
+    --work ${work}/ops_${target} --ops --optimize=-O1)
 endforeach()
 foreach(target cortex_m4 rv32imac)
   e2e_test(models.ops.${target} full 2 ${python} ${e2e}/bundle.py ${target}
-    --work ${work}/ops_${target} --ops --every 4 --samples 2 --optimize -O1)
+    --work ${work}/ops_${target} --ops --samples 1 --optimize=-O1)
 endforeach()
 
 # A model on a board, as a user makes it; also what figures.py reads.

@@ -24,6 +24,7 @@ struct TargetInfo {
   bool fast_multiply = true;     // 32 x 32 multiply in a cycle or two
   int gemm_pixels = 2;      // block of output pixels x output channels in convolutions
   int gemm_channels = 2;
+  int gemm_unroll = 4;      // steps of the inner loop written out
 };
 
 enum class ArgKind : uint8_t { kOperand, kResult, kConstant, kScratch };

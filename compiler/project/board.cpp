@@ -113,6 +113,8 @@ ops::TargetInfo target_of(const Board& board) {
     t.registers = 27;
     t.gemm_pixels = 4;
     t.gemm_channels = 4;
+    // gcc's scheduler moves the loads of several steps together and then runs out of registers.
+    t.gemm_unroll = 1;
   } else if (board.isa == "armv6-m") {
     t.registers = 8;
     t.gemm_pixels = 2;

@@ -2,11 +2,9 @@
 
 lit is pointed at the build folder, whose lit.site.cfg.py says where the tools are:
   lit build/release/tests/lit
-A test may need an operator of the build: `REQUIRES: op-relu`.
 """
 
 import os
-import subprocess
 
 import lit.formats
 
@@ -24,7 +22,3 @@ config.substitutions.append(("%models", os.path.join(config.source_dir, "tests",
 # Sanitizers must fail a test, whatever exit code it expects.
 config.environment["ASAN_OPTIONS"] = "abort_on_error=1"
 config.environment["UBSAN_OPTIONS"] = "abort_on_error=1"
-
-listing = subprocess.run([aotc_opt, "--list-operators"], capture_output=True, text=True, check=True)
-for line in listing.stdout.splitlines():
-    config.available_features.add("op-" + line.split()[0])

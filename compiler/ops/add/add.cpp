@@ -1,6 +1,8 @@
 // add and sub, with broadcasting and a fused activation.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 

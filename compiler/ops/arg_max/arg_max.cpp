@@ -60,7 +60,10 @@ class ArgMax final : public Operator {
     return "index of the largest element along an axis, as int32 or int64";
   }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kU8, ""}, {DType::kI32, ""},
+    return {{DType::kI8, ""},
+            {DType::kF32, ""},
+            {DType::kU8, ""},
+            {DType::kI32, ""},
             {DType::kBool, ""}};
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
@@ -82,8 +85,7 @@ class ArgMax final : public Operator {
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, {DType::kI8, DType::kF32, DType::kU8, DType::kI32, DType::kBool},
-                    diags))
+    if (!check_type(op, 0, {DType::kI8, DType::kF32, DType::kU8, DType::kI32, DType::kBool}, diags))
       return kFailure;
     DType out = op.result().dtype;
     if (out == DType::kI64 || check_result_type(op, 0, DType::kI32, diags)) {
@@ -97,10 +99,14 @@ class ArgMax final : public Operator {
     AxisView v = axis_view(op);
     bool wide = op.result().dtype == DType::kI64;
     switch (op.operand(0).dtype) {
-      case DType::kI8: return evaluate_as<int8_t>(v, data, wide);
-      case DType::kF32: return evaluate_as<float>(v, data, wide);
-      case DType::kI32: return evaluate_as<int32_t>(v, data, wide);
-      default: return evaluate_as<uint8_t>(v, data, wide);
+      case DType::kI8:
+        return evaluate_as<int8_t>(v, data, wide);
+      case DType::kF32:
+        return evaluate_as<float>(v, data, wide);
+      case DType::kI32:
+        return evaluate_as<int32_t>(v, data, wide);
+      default:
+        return evaluate_as<uint8_t>(v, data, wide);
     }
   }
 

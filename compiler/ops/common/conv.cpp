@@ -99,14 +99,15 @@ FoldedBias fold_bias(const OpView& op, int64_t channels,
   FoldedBias out;
   int64_t zero_point = op.operand(0).zero_point();
   for (int64_t c = 0; c < channels; ++c) {
-    int64_t sum = 0, magnitude = 0;
+    int64_t sum = 0, below = 0, above = 0;
     for (int32_t w : weights_of(c)) {
       sum += w;
-      magnitude += std::abs(w);
+      below += std::min(-128 * w, 127 * w);
+      above += std::max(-128 * w, 127 * w);
     }
     int64_t bias = bias_at(op, c) - zero_point * sum;
     out.bias.push_back(static_cast<int32_t>(bias));
-    out.largest.push_back(std::abs(bias) + 128 * magnitude);
+    out.ranges.push_back({bias + below, bias + above});
   }
   return out;
 }

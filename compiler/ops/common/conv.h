@@ -13,11 +13,11 @@ namespace aotc::ops {
 bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags,
                         bool weights_zero_point = false);
 
-// Bias of each output channel with the input's zero point folded in, and the largest magnitude its
-// accumulator can reach on the way: |bias'| + 128 * sum |w|, w without its zero point.
+// Bias of each output channel with the input's zero point folded in, and the values that its
+// accumulator can have in the end.
 struct FoldedBias {
   std::vector<int32_t> bias;
-  std::vector<int64_t> largest;
+  std::vector<AccRange> ranges;
 };
 // `weights_of(c)` gives the weights (less their zero point) that output channel c sums over.
 FoldedBias fold_bias(const OpView& op, int64_t channels,

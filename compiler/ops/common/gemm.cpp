@@ -16,15 +16,25 @@ std::vector<int64_t> tile_starts(int64_t total, int64_t size) {
 
 namespace {
 
-// Steps of k per loop iteration: the largest of 4, 3, 2 that divides k, so there is no remainder.
-int64_t unroll_for(int64_t k) {
-  if (k <= 4) return k;
-  for (int64_t u : {4, 3, 2})
+// Steps of k per loop iteration: the largest up to `most` that divides k, so nothing remains.
+int64_t unroll_for(int64_t k, int64_t most) {
+  if (k <= most) return k;
+  for (int64_t u = most; u > 1; --u)
     if (k % u == 0) return u;
   return 1;
 }
 
 }  // namespace
+
+int64_t choose_pixels(int64_t total, int64_t most, int64_t channels) {
+  int64_t best = 1, best_cost = INT64_MAX;
+  for (int64_t p = std::min(most, total); p >= 1; --p) {
+    int64_t tiles = (total + p - 1) / p;
+    int64_t cost = tiles * (p + channels + p * channels);
+    if (cost < best_cost) best = p, best_cost = cost;
+  }
+  return best;
+}
 
 std::vector<Ex> emit_gemm_tile(tir::FunctionBuilder& f, const GemmTile& tile,
                                const std::function<Ex(int64_t p, int64_t c)>& init) {
@@ -32,7 +42,7 @@ std::vector<Ex> emit_gemm_tile(tir::FunctionBuilder& f, const GemmTile& tile,
   for (int64_t p = 0; p < tile.pixels; ++p)
     for (int64_t c = 0; c < tile.channels; ++c)
       acc.push_back(f.var(fmt::format("acc{}{}", p, c), init(p, c)));
-  int64_t unroll = unroll_for(tile.k);
+  int64_t unroll = unroll_for(tile.k, tile.unroll);
   auto body = [&](Ex k) {
     for (int64_t u = 0; u < unroll; ++u) {
       std::vector<Ex> w;

@@ -35,8 +35,12 @@ struct GemmTile {
   std::vector<tir::Ex> x_base;  // index of x[p][0] for each p
   tir::BufferPtr weights;       // packed
   tir::Ex weights_base;         // index of the tile's first weight
-  bool is_float = false;
+  int64_t unroll = 4;           // most steps of k in one loop iteration
 };
+
+// Pixels per tile, at most `most`, for `total` pixels: the choice that costs fewest loads and
+// multiplies, counting what overlapping tiles compute twice.
+int64_t choose_pixels(int64_t total, int64_t most, int64_t channels);
 
 // Emits the tile: accumulators start as init(p, c), then the loop over k. Returns the P * C
 // accumulator variables, p-major.

@@ -56,7 +56,10 @@ Lowered lower_byte_function(const OpView& op, const std::string& name, const Byt
       f.store(out, i, emit_bound(x + form->offset, clamp, range.min + form->offset,
                                  range.max + form->offset));
     } else {
-      f.store(out, i, load(table, x & 255));
+      Ex byte = in->dtype == DType::kI8
+                    ? cast(DType::kI32, cast_wrapping(DType::kU8, x))
+                    : x;
+      f.store(out, i, load(table, byte));
     }
   });
   return f.finish(form ? "flat loop" : "table of 256");

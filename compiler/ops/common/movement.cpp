@@ -89,10 +89,9 @@ void emit_run(FunctionBuilder& f, const BufferPtr& to, const Ex& to_index, const
 
 void emit_fill(FunctionBuilder& f, const BufferPtr& to, const Ex& to_index,
                std::span<const uint8_t> value, int64_t elements) {
-  bool same_bytes = std::all_of(value.begin(), value.end(),
-                                [&](uint8_t byte) { return byte == value[0]; });
-  if (same_bytes && elements > kUnrolled)
-    return f.fill_bytes(to, to_index, value[0], elements);
+  bool same_bytes =
+      std::all_of(value.begin(), value.end(), [&](uint8_t byte) { return byte == value[0]; });
+  if (same_bytes && elements > kUnrolled) return f.fill_bytes(to, to_index, value[0], elements);
   Ex element = element_immediate(to->dtype, value);
   if (elements <= kUnrolled) {
     for (int64_t i = 0; i < elements; ++i) f.store(to, to_index + i, element);
@@ -107,8 +106,7 @@ void emit_movement(FunctionBuilder& f, const BufferPtr& to, const BufferPtr& fro
   Movement m = simplified(move);
   size_t loops = m.extents.size();
   int64_t run = 1;
-  if (loops > 0 && m.to_strides.back() == 1 && m.from_strides.back() == 1)
-    run = m.extents[--loops];
+  if (loops > 0 && m.to_strides.back() == 1 && m.from_strides.back() == 1) run = m.extents[--loops];
   std::function<void(size_t, Ex, Ex)> nest = [&](size_t d, const Ex& to_at, const Ex& from_at) {
     if (d == loops) {
       if (run <= kUnrolled) return emit_run(f, to, to_at, from, from_at, run);

@@ -1,6 +1,5 @@
 #include "ops/common/quantization.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -39,7 +38,7 @@ bool check_slices(const OpView& op, const graph::Tensor& tensor, Diagnostics& di
 
 Slices::Slices(const graph::TensorType& type) : quantization_(type.quantization) {
   if (!quantization_.per_channel()) {
-    inner_ = static_cast<size_t>(std::max<int64_t>(type.elements(), 1));
+    inner_ = static_cast<size_t>(type.elements());
     return;
   }
   count_ = quantization_.scale.size();
@@ -48,8 +47,6 @@ Slices::Slices(const graph::TensorType& type) : quantization_(type.quantization)
     if (d < axis) outer_ *= type.shape[d];
     if (d > axis) inner_ *= static_cast<size_t>(type.shape[d]);
   }
-  // An empty tensor has no elements whose channel anybody asks for.
-  if (inner_ == 0) outer_ = 0, inner_ = 1;
 }
 
 int32_t Slices::zero_point(size_t slice) const {
@@ -70,6 +67,7 @@ SliceTables::SliceTables(LoweringBuilder& f, const Slices& slices) : slices_(sli
 }
 
 void SliceTables::for_each(tir::FunctionBuilder& f, const Body& body) const {
+  if (slices_.inner() == 0) return;
   auto count = static_cast<int64_t>(slices_.count());
   f.loop("o", 0, slices_.outer(), [&](const Ex& o) {
     f.loop("c", 0, count, [&](const Ex& c) {

@@ -20,6 +20,7 @@ class Slices {
   size_t count() const { return count_; }
   float scale(size_t slice) const { return quantization_.scale[slice]; }
   int32_t zero_point(size_t slice) const;
+  // Of an element that exists: an empty tensor has none.
   size_t channel_of(size_t element) const { return element / inner_ % count_; }
   int64_t outer() const { return outer_; }
   int64_t inner() const { return static_cast<int64_t>(inner_); }

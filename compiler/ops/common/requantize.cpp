@@ -76,14 +76,16 @@ std::optional<StepFit> fit(const Requantization& what, bool per_channel) {
   std::vector<StepTarget> targets;
   size_t count = per_channel ? what.scales.size() : 1;
   for (size_t c = 0; c < count; ++c) {
-    int64_t largest = per_channel ? what.largest[c]
-                                  : *std::max_element(what.largest.begin(), what.largest.end());
+    AccRange range = what.ranges[c];
+    if (!per_channel)
+      for (const AccRange& r : what.ranges)
+        range = {std::min(range.low, r.low), std::max(range.high, r.high)};
     if (what.rounding == Rounding::kDouble) {
       int left = std::max(quantize_multiplier(what.scales[c]).shift, 0);
-      if (left > 30 || (largest << left) >= int64_t{1} << 31) return std::nullopt;
+      if (left > 30 || (range.magnitude() << left) >= int64_t{1} << 31) return std::nullopt;
     }
     auto reference = [&what, c](int32_t acc) -> int64_t { return what.apply(acc, c); };
-    targets.push_back({reference, what.scales[c], largest});
+    targets.push_back({reference, what.scales[c], range});
   }
   return fit_steps(targets, what.zero_point, what.clamp);
 }
@@ -116,13 +118,14 @@ void Requantizer::make_fit_tables(LoweringBuilder& f, const StepFit& fit) {
   form_ = Form::kFit;
   same_left_ = fit.same_left;
   left_ = fit.channels[0].left;
-  sign_ = fit.sign;
-  stride_ = same_left_ ? 2 : 3;
+  sign_ = fit.with_sign;
+  stride_ = 2 + (same_left_ ? 0 : 1) + (sign_ ? 1 : 0);
   std::vector<int32_t> table;
   for (const StepFit::Channel& c : fit.channels) {
     table.push_back(c.multiplier);
     table.push_back(c.offset);
     if (!same_left_) table.push_back(c.left);
+    if (sign_) table.push_back(c.sign);
   }
   table_ = f.constant("scale", DType::kI32, table);
   shift_table_ = f.constant<int8_t>("shift", DType::kI8, {static_cast<int8_t>(fit.shift)}, 1);
@@ -137,7 +140,7 @@ void Requantizer::make_twice_tables(LoweringBuilder& f, const Requantization& wh
     any_left_ = any_left_ || m.shift > 0;
     any_right_ = any_right_ || m.shift < 0;
     right_at_least_one_ = right_at_least_one_ && m.shift < 0;
-    sum_fits_ = sum_fits_ && rounding_sum_fits(what.largest[c], m);
+    sum_fits_ = sum_fits_ && rounding_sum_fits(what.ranges[c].magnitude(), m);
     if (c >= count) continue;
     table.push_back(m.multiplier);
     table.push_back(-m.shift);  // right shifts count positive
@@ -147,7 +150,7 @@ void Requantizer::make_twice_tables(LoweringBuilder& f, const Requantization& wh
 
 std::string_view Requantizer::form() const {
   switch (form_) {
-    case Form::kFit: return sign_ == 0 ? "one multiply" : "one multiply and sign";
+    case Form::kFit: return sign_ ? "one multiply and sign" : "one multiply";
     case Form::kTwice: return "two roundings";
     case Form::kFloat: return "double";
     case Form::kDivide: return "division";
@@ -166,6 +169,7 @@ Requantizer::Channel Requantizer::load_channel(FunctionBuilder& f, const Ex& ind
   out.multiplier = f.let("m", load(table_, at));
   if (form_ == Form::kFit) out.offset = f.let("r", load(table_, at + 1));
   if (form_ == Form::kFit && !same_left_) out.shift = f.let("l", load(table_, at + 2));
+  if (form_ == Form::kFit && sign_) out.sign = f.let("n", load(table_, at + (stride_ - 1)));
   if (form_ == Form::kTwice && (any_left_ || any_right_))
     out.shift = f.let("s", load(table_, at + 1));
   return out;
@@ -186,12 +190,12 @@ Ex Requantizer::emit(FunctionBuilder& f, const Ex& acc, const Channel& channel) 
 }
 
 Ex Requantizer::emit_fit(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
-  // Fits are only found where the left shift cannot overflow.
-  Ex x = same_left_ ? acc * (int64_t{1} << left_) : shl_wrapping(acc, channel.shift);
+  // The shift wraps in channels that are constant only; their multiplier is 0.
+  Ex x = same_left_ && left_ == 0 ? acc : shl_wrapping(acc, same_left_ ? left_ : channel.shift);
   Ex high = cast(DType::kI32,
                  (cast(DType::kI64, x) * cast(DType::kI64, channel.multiplier)) >> i64(32));
   Ex sum = high + channel.offset;
-  if (sign_ != 0) sum = sum + (acc >> 31) * sign_;
+  if (sign_) sum = sum - ((acc >> 31) & channel.sign);
   return clamp(f.let("q", sum >> shift_), clamp_.min, clamp_.max);
 }
 

@@ -26,7 +26,7 @@ std::vector<double> conv_scales(const graph::TensorType& input, const graph::Ten
 
 struct Requantization {
   std::vector<double> scales;    // per channel, > 0
-  std::vector<int64_t> largest;  // per channel: magnitudes of its accumulators
+  std::vector<AccRange> ranges;  // per channel, not looked at by apply()
   Rounding rounding = Rounding::kDouble;
   int32_t zero_point = 0;
   ClampI32 clamp;
@@ -48,7 +48,7 @@ class Requantizer {
   void begin(tir::FunctionBuilder& f);
 
   struct Channel {
-    tir::Ex multiplier, offset, shift;
+    tir::Ex multiplier, offset, shift, sign;
   };
   Channel prepare(tir::FunctionBuilder& f, const tir::Ex& channel) const;
 
@@ -77,7 +77,8 @@ class Requantizer {
   tir::BufferPtr table_, shift_table_;
   // kFit
   bool same_left_ = true;
-  int left_ = 0, sign_ = 0;
+  int left_ = 0;
+  bool sign_ = false;
   tir::Ex shift_;
   Channel shared_;  // loaded by begin() if all channels have the same
   // kTwice

@@ -38,8 +38,8 @@ class ConvLowering {
     pointwise_ = k_ == in_channels_ && y.kernel == 1 && x.kernel == 1 && y.stride == 1 &&
                  x.stride == 1 && y.in == y.out && x.in == x.out;
     int64_t row = pointwise_ ? window_.batch * y.out * x.out : x.out;
-    block_pixels_ = std::min<int64_t>(target_.gemm_pixels, row);
     block_channels_ = std::min<int64_t>(target_.gemm_channels, group_out_);
+    block_pixels_ = choose_pixels(row, target_.gemm_pixels, block_channels_);
     in_ = f_.operand(0);
     make_constants();
     if (!pointwise_) panel_ = f_.scratch("panel", in_->dtype, block_pixels_ * k_, 4);
@@ -74,7 +74,7 @@ class ConvLowering {
     requantizer_.emplace(
         f_, Requantization{
                 conv_scales(op_.operand(0), op_.operand(1), op_.result(), out_channels_),
-                folded.largest, Rounding::kDouble, op_.result().zero_point(), clamp});
+                folded.ranges, Rounding::kDouble, op_.result().zero_point(), clamp});
   }
 
   template <typename T>
@@ -94,7 +94,9 @@ class ConvLowering {
         "p", 0, pixels,
         [&](Ex p) {
           Ex first = f_.let("pixel", clamp_start(p, pixels, block_pixels_));
-          channel_tiles(0, first, [&](int64_t i) { return (first + i) * k_; });
+          // One base and constant offsets: compilers then need one pointer for all pixels.
+          Ex base = f_.let("xi", first * k_);
+          channel_tiles(0, first, [&](int64_t i) { return base + i * k_; });
         },
         block_pixels_);
   }
@@ -194,7 +196,7 @@ class ConvLowering {
           tile.k = k_;
           tile.pixels = block_pixels_;
           tile.channels = block_channels_;
-          tile.is_float = is_float_;
+          tile.unroll = target_.gemm_unroll;
           tile.x = pointwise_ ? in_ : panel_;
           for (int64_t i = 0; i < block_pixels_; ++i) tile.x_base.push_back(x_base(i));
           tile.weights = weights_;

@@ -10,9 +10,9 @@
 
 namespace aotc::ops {
 
-Requantization depthwise_scaling(const OpView& op, std::vector<int64_t> largest) {
+Requantization depthwise_scaling(const OpView& op, std::vector<AccRange> ranges) {
   int64_t channels = op.operand(1).shape[3];
-  return {conv_scales(op.operand(0), op.operand(1), op.result(), channels), std::move(largest),
+  return {conv_scales(op.operand(0), op.operand(1), op.result(), channels), std::move(ranges),
           Rounding::kDouble, op.result().zero_point(),
           quantized_clamp(op.attrs<DepthwiseConv2DAttrs>().activation, op.result())};
 }

@@ -15,8 +15,8 @@ struct DepthwiseConv2DAttrs : graph::Attributes<DepthwiseConv2DAttrs>, WindowFie
   }
 };
 
-// int8 only; `largest` per result channel as the lowering needs it.
-Requantization depthwise_scaling(const OpView& op, std::vector<int64_t> largest);
+// int8 only; `ranges` per result channel as the lowering needs it.
+Requantization depthwise_scaling(const OpView& op, std::vector<AccRange> ranges);
 
 Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo& target);
 

@@ -105,7 +105,7 @@ class DepthwiseLowering {
       return std::vector<int32_t>(w.begin() + c * taps_, w.begin() + (c + 1) * taps_);
     });
     bias_ = f_.constant("bias", DType::kI32, folded.bias);
-    requantizer_.emplace(f_, depthwise_scaling(op_, folded.largest));
+    requantizer_.emplace(f_, depthwise_scaling(op_, folded.ranges));
   }
 
   // [tap][channel] as [channel][tap].

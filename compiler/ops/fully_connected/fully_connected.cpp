@@ -10,9 +10,9 @@
 
 namespace aotc::ops {
 
-Requantization fully_connected_scaling(const OpView& op, std::vector<int64_t> largest) {
+Requantization fully_connected_scaling(const OpView& op, std::vector<AccRange> ranges) {
   int64_t units = op.operand(1).shape[0];
-  return {conv_scales(op.operand(0), op.operand(1), op.result(), units), std::move(largest),
+  return {conv_scales(op.operand(0), op.operand(1), op.result(), units), std::move(ranges),
           Rounding::kSingle, op.result().zero_point(),
           quantized_clamp(op.attrs<FullyConnectedAttrs>().activation, op.result())};
 }

@@ -20,8 +20,8 @@ struct FullyConnectedAttrs : graph::Attributes<FullyConnectedAttrs> {
   }
 };
 
-// int8 only; `largest` per unit as the lowering needs it (the reference does not look at it).
-Requantization fully_connected_scaling(const OpView& op, std::vector<int64_t> largest);
+// int8 only; `ranges` per unit as the lowering needs it (the reference does not look at it).
+Requantization fully_connected_scaling(const OpView& op, std::vector<AccRange> ranges);
 
 Lowered lower_fully_connected(const OpView& op, const TargetInfo& target);
 

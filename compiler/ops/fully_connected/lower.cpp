@@ -22,6 +22,7 @@ class FullyConnectedLowering {
         depth_(op.operand(1).shape[1]), rows_(op.operand(0).elements() / depth_),
         is_float_(op.operand(0).dtype == DType::kF32),
         activation_(op.attrs<FullyConnectedAttrs>().activation) {
+    unroll_ = target.gemm_unroll;
     block_rows_ = std::min<int64_t>(target.gemm_pixels, rows_);
     block_units_ = std::min<int64_t>(block_rows_ == 1 ? 4 : target.gemm_channels, units_);
   }
@@ -67,7 +68,7 @@ class FullyConnectedLowering {
       return std::vector<int32_t>(w.begin() + u * depth_, w.begin() + (u + 1) * depth_);
     });
     bias_ = f_.constant("bias", DType::kI32, folded.bias);
-    requantizer_.emplace(f_, fully_connected_scaling(op_, folded.largest));
+    requantizer_.emplace(f_, fully_connected_scaling(op_, folded.ranges));
   }
 
   // The first index of the tile that starts at `at`, moved back at the end so that it fits.
@@ -81,7 +82,7 @@ class FullyConnectedLowering {
     tile.k = depth_;
     tile.pixels = block_rows_;
     tile.channels = block_units_;
-    tile.is_float = is_float_;
+    tile.unroll = unroll_;
     tile.x = in_;
     for (int64_t p = 0; p < block_rows_; ++p) tile.x_base.push_back((row + p) * depth_);
     tile.weights = weights_;
@@ -106,7 +107,7 @@ class FullyConnectedLowering {
   const OpView& op_;
   LoweringBuilder f_;
   int64_t units_, depth_, rows_;
-  int64_t block_rows_ = 1, block_units_ = 1;
+  int64_t block_rows_ = 1, unroll_ = 4, block_units_ = 1;
   bool is_float_;
   Activation activation_;
   BufferPtr in_, out_, weights_, bias_;

@@ -113,17 +113,23 @@ class MeanLowering {
  private:
   Ex start() const {
     switch (in_->dtype) {
-      case DType::kF32: return tir::f32(0.0f);
-      case DType::kI32: return tir::i64(0);
-      default: return Ex(-static_cast<int64_t>(op_.operand(0).zero_point()) * count_);
+      case DType::kF32:
+        return tir::f32(0.0f);
+      case DType::kI32:
+        return tir::i64(0);
+      default:
+        return Ex(-static_cast<int64_t>(op_.operand(0).zero_point()) * count_);
     }
   }
 
   Ex finish(const Ex& sum) {
     switch (in_->dtype) {
-      case DType::kF32: return sum / tir::f32(static_cast<float>(count_));
-      case DType::kI32: return cast(DType::kI32, sum / tir::i64(count_));
-      default: break;
+      case DType::kF32:
+        return sum / tir::f32(static_cast<float>(count_));
+      case DType::kI32:
+        return cast(DType::kI32, sum / tir::i64(count_));
+      default:
+        break;
     }
     Ex scaled = emit_multiply(f_, sum, multiplier_of(op_, count_), count_ * 256);
     return clamp(scaled + op_.result().zero_point(), -128, 127);
@@ -184,8 +190,8 @@ class Mean final : public Operator {
     }
     graph::Shape out;
     for (size_t i = 0; i < in.size(); ++i) {
-      bool reduced = std::binary_search(attrs.axes.begin(), attrs.axes.end(),
-                                        static_cast<int64_t>(i));
+      bool reduced =
+          std::binary_search(attrs.axes.begin(), attrs.axes.end(), static_cast<int64_t>(i));
       if (!reduced) out.push_back(in[i]);
       if (reduced && attrs.keep_dims) out.push_back(1);
     }
@@ -237,7 +243,8 @@ class Mean final : public Operator {
           data.out<int32_t>()[i] = static_cast<int32_t>(sums[i] / count);
         return;
       }
-      default: break;
+      default:
+        break;
     }
     QuantizedMultiplier m = multiplier_of(op, count);
     auto sums = sum_up<int8_t, int64_t>(op, dims, data);

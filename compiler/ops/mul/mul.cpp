@@ -1,5 +1,8 @@
 // mul: product of two tensors, with broadcasting and a fused activation.
 #include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
 
 #include "ops/common/binary.h"
 #include "ops/common/scaler.h"
@@ -24,6 +27,38 @@ int64_t largest_product(const OpView& op) {
     return std::max(127 - zero, zero + 128);
   };
   return largest(0) * largest(1);
+}
+
+// A form of one rounding: clamp((product * multiplier + (offset << (shift - kOffsetBits))) >> shift).
+struct ProductForm {
+  int32_t multiplier, offset;
+  int shift;
+};
+constexpr int kOffsetBits = 23;
+
+// The form if there is an offset with which it gives the reference's result for every product of
+// two stored values: the reference rounds twice, so the plain offset of one half may not do.
+std::optional<ProductForm> fit_product(const OpView& op, ClampI32 clamp, QuantizedMultiplier m,
+                                       const std::function<int64_t(int64_t, int64_t)>& wanted) {
+  int shift = 31 - m.shift;
+  if (m.multiplier == 0 || shift < 31 || shift > 54) return std::nullopt;
+  int64_t one = int64_t{1} << shift;
+  int64_t least = -129 * one, most = 129 * one;
+  for (int64_t a = -128; a < 128; ++a) {
+    for (int64_t b = -128; b < 128; ++b) {
+      int64_t value = wanted(a, b);
+      int64_t product = (a - op.operand(0).zero_point()) * (b - op.operand(1).zero_point());
+      int64_t floor = value * one - product * m.multiplier;
+      // A value at a bound may lie beyond it; the clamp brings it back.
+      if (value > clamp.min) least = std::max(least, floor);
+      if (value < clamp.max) most = std::min(most, floor + one - 1);
+    }
+  }
+  int64_t unit = int64_t{1} << (shift - kOffsetBits);
+  int64_t first = (least + unit - 1) >> (shift - kOffsetBits);
+  int64_t last = most >> (shift - kOffsetBits);
+  if (first > last) return std::nullopt;
+  return ProductForm{m.multiplier, static_cast<int32_t>(first + (last - first) / 2), shift};
 }
 
 class Mul final : public BinaryArithmetic {
@@ -62,14 +97,15 @@ class Mul final : public BinaryArithmetic {
 
   Lowered lower_quantized(const OpView& op) const override {
     ClampI32 clamp = quantized_clamp(op.attrs<BinaryAttrs>().activation, op.result());
+    QuantizedMultiplier m = quantize_multiplier(static_cast<double>(real_multiplier(op)));
     LoweringBuilder f(op, "mul");
     std::array<tir::BufferPtr, 2> in = {f.operand(0), f.operand(1)};
     Parameters p;
     std::array<size_t, 2> zero = {p.add("a_zero", op.operand(0).zero_point()),
                                   p.add("b_zero", op.operand(1).zero_point())};
-    Scaler out(p, "out", quantize_multiplier(static_cast<double>(real_multiplier(op))));
-    size_t zero_out = p.add("out_zero", op.result().zero_point());
-    p.load(f);
+    auto form = fit_product(op, clamp, m, quantized(op));
+    std::function<Ex(const Ex&)> scale =
+        form ? emit_form(f, p, *form) : emit_reference(f, p, m, op.result().zero_point());
     tir::BufferPtr result = f.result();
     Broadcast(op).emit(
         f, result,
@@ -77,10 +113,37 @@ class Mul final : public BinaryArithmetic {
           return f.let(i == 0 ? "a" : "b", load(in[i], index) - p[zero[i]]);
         },
         [&](const std::vector<Ex>& v) {
-          Ex product = f.let("product", v[0] * v[1]);
-          return emit_bound(out.emit(f, product) + p[zero_out], clamp);
+          return emit_bound(scale(f.let("product", v[0] * v[1])), clamp);
         });
-    return f.finish("fixed point");
+    return f.finish(form ? "one rounding, proven equal for all pairs" : "fixed point");
+  }
+
+ private:
+  // Both load the parameters and give the code that makes a product a result before the clamp.
+  static std::function<Ex(const Ex&)> emit_reference(LoweringBuilder& f, Parameters& p,
+                                                     QuantizedMultiplier m, int32_t zero_point) {
+    auto out = std::make_shared<Scaler>(p, "out", m);
+    size_t zero = p.add("out_zero", zero_point);
+    p.load(f);
+    return [&f, &p, out, zero](const Ex& product) { return out->emit(f, product) + p[zero]; };
+  }
+
+  static std::function<Ex(const Ex&)> emit_form(LoweringBuilder& f, Parameters& p,
+                                                const ProductForm& form) {
+    size_t multiplier = p.add("multiplier", form.multiplier);
+    size_t offset = p.add("offset", form.offset);
+    size_t offset_shift = p.add("offset_shift", form.shift - kOffsetBits);
+    // In two steps, because a 64-bit shift by a variable is slow; floors compose.
+    int whole = std::min(form.shift, 32);
+    size_t rest = whole < 32 ? 0 : p.add("shift", form.shift - whole);
+    p.load(f);
+    Ex bias = f.let("bias", shl_wrapping(cast(DType::kI64, p[offset]),
+                                         cast(DType::kI64, p[offset_shift])));
+    return [&f, &p, bias, multiplier, rest, whole](const Ex& product) {
+      Ex sum = bias + cast(DType::kI64, product) * cast(DType::kI64, p[multiplier]);
+      Ex high = cast(DType::kI32, sum >> tir::i64(whole));
+      return f.let("y", whole < 32 ? high : high >> p[rest]);
+    };
   }
 };
 

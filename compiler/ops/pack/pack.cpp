@@ -84,8 +84,9 @@ class Pack final : public Operator {
     const auto* options = from.options<tflite_schema::PackOptions>();
     if (options == nullptr) return success();
     if (options->values_count() != static_cast<int64_t>(op.operands.size())) {
-      bad_attribute(view, diags, fmt::format("{} values are announced, there are {} operands",
-                                             options->values_count(), op.operands.size()));
+      bad_attribute(view, diags,
+                    fmt::format("{} values are announced, there are {} operands",
+                                options->values_count(), op.operands.size()));
       return kFailure;
     }
     size_t axis = 0;

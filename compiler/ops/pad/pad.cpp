@@ -67,8 +67,7 @@ Frame frame_of(const OpView& op) {
 
 class PadLowering {
  public:
-  explicit PadLowering(const OpView& op)
-      : f_(op, "pad"), frame_(frame_of(op)), fill_(fill_of(op)) {
+  explicit PadLowering(const OpView& op) : f_(op, "pad"), frame_(frame_of(op)), fill_(fill_of(op)) {
     in_ = f_.operand(0);
     out_ = f_.result();
     size_t rank = frame_.in.size();
@@ -150,8 +149,8 @@ class Pad final : public Operator {
     }
     if (!check_type(op, 1, {op.operand(0).dtype}, diags)) return kFailure;
     if (op.operand(1).elements() != 1) {
-      bad_shape(op, diags, fmt::format("the fill has {} elements, expected 1",
-                                       op.operand(1).elements()));
+      bad_shape(op, diags,
+                fmt::format("the fill has {} elements, expected 1", op.operand(1).elements()));
       return kFailure;
     }
     if (op.operand(1).zero_point() == op.result().zero_point()) return success();

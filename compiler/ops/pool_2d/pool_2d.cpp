@@ -32,7 +32,7 @@ Requantization average_scaling(const OpView& op, Counts y, Counts x) {
   for (int64_t rows = y.least; rows <= y.most; ++rows)
     for (int64_t columns = x.least; columns <= x.most; ++columns) {
       out.scales.push_back(1.0 / static_cast<double>(rows * columns));
-      out.largest.push_back(128 * rows * columns);
+      out.ranges.push_back({-128 * rows * columns, 127 * rows * columns});
     }
   return out;
 }

@@ -1,6 +1,6 @@
 // reshape: the operand's elements in the same order under another shape; a view, so it costs
-// nothing. RESHAPE, SQUEEZE and EXPAND_DIMS are all this operator: what they differ in is how a file
-// states the new shape, and that is settled at import.
+// nothing. RESHAPE, SQUEEZE and EXPAND_DIMS are all this operator: what they differ in is how a
+// file states the new shape, and that is settled at import.
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
@@ -143,10 +143,11 @@ class Reshape final : public Operator {
     shape = op.result().shape;
     if (op.result().elements() == elements) return true;
     diags
-        .error(op.where(), "op-attribute",
-               fmt::format("the new shape is computed when the model runs, and {} does not hold the "
-                           "{} elements of the operand",
-                           graph::to_string(shape), elements))
+        .error(
+            op.where(), "op-attribute",
+            fmt::format("the new shape is computed when the model runs, and {} does not hold the "
+                        "{} elements of the operand",
+                        graph::to_string(shape), elements))
         .help("export the model with fixed shapes");
     return false;
   }

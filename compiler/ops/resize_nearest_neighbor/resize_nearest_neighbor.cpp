@@ -1,5 +1,5 @@
-// resize_nearest_neighbor: each pixel of the result is a pixel of the operand (NHWC). Which one is a
-// matter of float32 rounding, so it is worked out here for every row and column; the emitted code
+// resize_nearest_neighbor: each pixel of the result is a pixel of the operand (NHWC). Which one is
+// a matter of float32 rounding, so it is worked out here for every row and column; the emitted code
 // reads tables, or no tables at all where rows and columns repeat a whole number of times.
 #include <algorithm>
 #include <cmath>
@@ -67,8 +67,14 @@ struct Geometry {
 Geometry geometry_of(const OpView& op) {
   const graph::Shape& in = op.operand(0).shape;
   const auto& attrs = op.attrs<ResizeAttrs>();
-  return {in[0], in[1], in[2], attrs.height, attrs.width, in[3],
-          sources(in[1], attrs.height, attrs), sources(in[2], attrs.width, attrs)};
+  return {in[0],
+          in[1],
+          in[2],
+          attrs.height,
+          attrs.width,
+          in[3],
+          sources(in[1], attrs.height, attrs),
+          sources(in[2], attrs.width, attrs)};
 }
 
 class ResizeNearestNeighbor final : public Operator {
@@ -86,10 +92,10 @@ class ResizeNearestNeighbor final : public Operator {
     const auto& attrs = op.attrs<ResizeAttrs>();
     const graph::Shape& in = op.operand(0).shape;
     auto possible = [](int64_t n) { return n >= 1 && n <= kMostPixels; };
-    if (!possible(attrs.height) || !possible(attrs.width) || !possible(in[1]) ||
-        !possible(in[2])) {
-      bad_attribute(op, diags, fmt::format("cannot resize {} to {} x {}", graph::to_string(in),
-                                           attrs.height, attrs.width));
+    if (!possible(attrs.height) || !possible(attrs.width) || !possible(in[1]) || !possible(in[2])) {
+      bad_attribute(op, diags,
+                    fmt::format("cannot resize {} to {} x {}", graph::to_string(in), attrs.height,
+                                attrs.width));
       return kFailure;
     }
     return std::vector<graph::Shape>{{in[0], attrs.height, attrs.width, in[3]}};
@@ -133,8 +139,8 @@ class ResizeNearestNeighbor final : public Operator {
       return kFailure;
     auto possible = [](int64_t n) { return n >= 1 && n <= kMostPixels; };
     if (size.size() != 2 || !possible(size[0]) || !possible(size[1])) {
-      bad_attribute(view, diags, fmt::format("{} is not a size of images",
-                                             graph::attribute_text::print(size)));
+      bad_attribute(view, diags,
+                    fmt::format("{} is not a size of images", graph::attribute_text::print(size)));
       return kFailure;
     }
     attrs->height = static_cast<int32_t>(size[0]);
@@ -167,8 +173,7 @@ class ResizeNearestNeighbor final : public Operator {
           });
         });
       }
-      f.loop("i", 1, vertical,
-             [&](Ex i) { emit_run(f, out, to + i * out_row, out, to, out_row); });
+      f.loop("i", 1, vertical, [&](Ex i) { emit_run(f, out, to + i * out_row, out, to, out_row); });
     });
     return f.finish("repeated rows and pixels");
   }

@@ -50,11 +50,11 @@ class Slice final : public Operator {
     const graph::Shape& in = op.operand(0).shape;
     if (attrs.begin.size() != in.size() || attrs.strides.size() != in.size() ||
         attrs.counts.size() != in.size()) {
-      bad_attribute(op, diags,
-                    fmt::format("begin, strides and counts have {}, {} and {} elements for a "
-                                "tensor of rank {}",
-                                attrs.begin.size(), attrs.strides.size(), attrs.counts.size(),
-                                in.size()));
+      bad_attribute(
+          op, diags,
+          fmt::format("begin, strides and counts have {}, {} and {} elements for a "
+                      "tensor of rank {}",
+                      attrs.begin.size(), attrs.strides.size(), attrs.counts.size(), in.size()));
       return kFailure;
     }
     for (size_t i = 0; i < in.size(); ++i)
@@ -80,8 +80,7 @@ class Slice final : public Operator {
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
-    run_movement(movement_of(op), data.operands[0], data.results[0],
-                 size_of(op.operand(0).dtype));
+    run_movement(movement_of(op), data.operands[0], data.results[0], size_of(op.operand(0).dtype));
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {

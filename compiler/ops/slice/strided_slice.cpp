@@ -67,21 +67,21 @@ class Resolver {
     // Wide enough for any index, and no sum below overflows.
     auto huge = [](int64_t v) { return v < INT32_MIN || v > INT32_MAX; };
     if (huge(begin) || huge(end) || huge(stride) || stride == 0)
-      return bad_attribute(op_, diags_,
-                           fmt::format("entry {} goes from {} to {} in steps of {}", i, begin, end,
-                                       stride));
+      return bad_attribute(
+          op_, diags_,
+          fmt::format("entry {} goes from {} to {} in steps of {}", i, begin, end, stride));
     return has(spec_.shrink_axis_mask, i) ? take_index(i, n) : take_range(i, n);
   }
 
   bool take_index(size_t i, int64_t n) {
     int64_t index = spec_.begin[i] < 0 ? spec_.begin[i] + n : spec_.begin[i];
     if (has(spec_.begin_mask, i) || spec_.strides[i] < 0 || index < 0 || index >= n)
-      return bad_attribute(op_, diags_,
-                           fmt::format("entry {} takes index {} of a dimension of {}{}", i,
-                                       spec_.begin[i], n,
-                                       spec_.strides[i] < 0             ? " with a negative stride"
-                                       : has(spec_.begin_mask, i) ? " with an open begin"
-                                                                        : ""));
+      return bad_attribute(
+          op_, diags_,
+          fmt::format("entry {} takes index {} of a dimension of {}{}", i, spec_.begin[i], n,
+                      spec_.strides[i] < 0       ? " with a negative stride"
+                      : has(spec_.begin_mask, i) ? " with an open begin"
+                                                 : ""));
     take(index, 1, 1);
     return true;
   }

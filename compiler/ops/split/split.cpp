@@ -49,8 +49,8 @@ class Split final : public Operator {
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     const auto& attrs = op.attrs<SplitAttrs>();
     if (attrs.sizes.empty() || attrs.sizes.size() > kMostResults) {
-      bad_attribute(op, diags, fmt::format("{} parts, expected 1 to {}", attrs.sizes.size(),
-                                           kMostResults));
+      bad_attribute(op, diags,
+                    fmt::format("{} parts, expected 1 to {}", attrs.sizes.size(), kMostResults));
       return kFailure;
     }
     if (!check_counts(op, 1, 1, attrs.sizes.size(), diags)) return kFailure;
@@ -133,8 +133,9 @@ class Split final : public Operator {
       if (size == -1 && open == nullptr) {
         open = &size;
       } else if (size < 0 || size > rest) {
-        return bad_attribute(op, diags, fmt::format("parts {} do not fit a dimension of {}",
-                                                    graph::attribute_text::print(sizes), length));
+        return bad_attribute(op, diags,
+                             fmt::format("parts {} do not fit a dimension of {}",
+                                         graph::attribute_text::print(sizes), length));
       } else {
         rest -= size;
       }

@@ -66,8 +66,7 @@ class Transpose final : public Operator {
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
-    run_movement(movement_of(op), data.operands[0], data.results[0],
-                 size_of(op.operand(0).dtype));
+    run_movement(movement_of(op), data.operands[0], data.results[0], size_of(op.operand(0).dtype));
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {

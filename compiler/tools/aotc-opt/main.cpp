@@ -26,7 +26,6 @@ struct Options {
   bool pipeline = false;
   bool tir = false;
   bool list_passes = false;
-  bool list_operators = false;
   bool locations = false;
   bool verify_each = true;
   bool time_passes = false;
@@ -56,7 +55,6 @@ void add_options(CLI::App& app, Options& options) {
                "check the graph before the first and after every pass (on by default)");
   app.add_flag("--tir", options.tir, "read, verify and print the text form of TIR instead");
   app.add_flag("--list-passes", options.list_passes, "list the passes in pipeline order");
-  app.add_flag("--list-operators", options.list_operators, "list the operators of this build");
 }
 
 Result<std::vector<uint8_t>> read_input(const Options& options, Diagnostics& diags) {
@@ -79,11 +77,6 @@ Result<graph::Graph> read_graph(std::vector<uint8_t> bytes, const std::string& s
 void list_passes() {
   for (const passes::Pass& pass : passes::pipeline())
     std::fputs(fmt::format("{:<22}{}\n", pass.name, pass.reason).c_str(), stdout);
-}
-
-void list_operators() {
-  for (const ops::Operator* op : ops::operators().all())
-    std::fputs(fmt::format("{:<22}{}\n", op->name(), op->summary()).c_str(), stdout);
 }
 
 Result<std::string> run_graph(const Options& options, std::vector<uint8_t> bytes,
@@ -161,10 +154,6 @@ int main_with(int argc, char** argv) {
   }
   if (options.list_passes) {
     list_passes();
-    return kDone;
-  }
-  if (options.list_operators) {
-    list_operators();
     return kDone;
   }
   Diagnostics diags;

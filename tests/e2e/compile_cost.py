@@ -16,6 +16,7 @@ import common
 
 AIM_SECONDS = 0.1
 AIM_TIMES_FILE = 10
+FREE_BYTES = 2_000_000
 
 
 def cost(launcher, command):
@@ -55,7 +56,7 @@ def main():
                           "peak_bytes": peak, "times_file": times})
             if seconds > 2 * AIM_SECONDS:
                 broken.append(f"{path.stem}: {seconds * 1e3:.0f} ms")
-            if size > 50_000 and times > AIM_TIMES_FILE:
+            if peak - base > max(FREE_BYTES, 2 * AIM_TIMES_FILE * size):
                 broken.append(f"{path.stem}: {times:.1f} times the file")
     options.out.write_text(json.dumps(found, indent=1) + "\n")
     if broken:

@@ -22,8 +22,9 @@ class FullyConnectedLowering {
         depth_(op.operand(1).shape[1]), rows_(op.operand(0).elements() / depth_),
         is_float_(op.operand(0).dtype == DType::kF32),
         activation_(op.attrs<FullyConnectedAttrs>().activation) {
-    unroll_ = target.gemm_unroll;
     block_rows_ = std::min<int64_t>(target.gemm_pixels, rows_);
+    // A single row has few accumulators: registers are left for several steps at once.
+    unroll_ = block_rows_ == 1 ? 4 : target.gemm_unroll;
     block_units_ = std::min<int64_t>(block_rows_ == 1 ? 4 : target.gemm_channels, units_);
   }
 

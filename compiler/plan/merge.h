@@ -1,0 +1,34 @@
+// Makes one function of several that differ only in numbers (sizes, strides, offsets): the numbers
+// become entries of a constant table that the merged function reads on entry. Saves flash where a
+// network repeats a layer in many sizes, for a few instructions per call and fewer folded constants.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tir/tir.h"
+
+namespace aotc::plan {
+
+// A function with its i32 immediates taken out. Functions with equal skeletons can be merged.
+struct Skeleton {
+  std::string text;             // structure: everything but the immediates
+  std::vector<int64_t> values;  // the immediates, in order of appearance
+};
+Skeleton skeleton_of(const tir::Function& function);
+
+struct Merged {
+  // Parameters of the originals (with the largest element counts), then constant `shape`.
+  tir::FunctionPtr function;
+  std::vector<std::vector<int32_t>> shapes;  // per original: its table
+};
+
+// `functions` have equal skeletons and are not all equal.
+Merged merge_functions(const std::vector<tir::FunctionPtr>& functions);
+
+// The same function with other element counts of its parameters, for interpreting one call of a
+// merged function with exact bounds.
+tir::FunctionPtr with_parameter_sizes(const tir::Function& function,
+                                      const std::vector<int64_t>& elements);
+
+}  // namespace aotc::plan

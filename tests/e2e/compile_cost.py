@@ -3,8 +3,9 @@
 
 Usage: compile_cost.py --launcher PROGRAM --out FILE.json [--repeat N]
 
-The aims are 100 ms and 10 times the file. Time is that of the processor, the least of N runs, and
-fails at twice its aim because machines differ. Memory that the program needs to start is not counted.
+The aims are 100 ms and 10 times the file; the test fails at twice that, because machines differ.
+Time is that of the processor, the least of N runs. Not counted is the memory that any model takes:
+what the program needs for the smallest one here, and 2 MB.
 """
 import argparse
 import json

@@ -87,3 +87,7 @@ e2e_test(compile.cost full 2 ${python} ${e2e}/compile_cost.py --launcher $<TARGE
 set_tests_properties(compile.cost PROPERTIES RUN_SERIAL TRUE)
 # Boards and templates around a hand-written model.
 e2e_test(boards full 2 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/boards/run_boards.py --quick)
+# What the documentation shows.
+foreach(check excerpts slugs links)
+  e2e_test(docs.${check} quick 1 ${python} ${e2e}/docs.py ${check} --work ${work}/docs_${check})
+endforeach()

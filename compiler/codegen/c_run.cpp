@@ -35,7 +35,7 @@ std::map<int, Lifetime> class_lifetimes(const Program& program) {
       Lifetime& l = out[s.index];
       l.first = std::min(l.first, static_cast<int>(c));
       l.last = std::max(l.last, static_cast<int>(c));
-      l.bytes = std::max(l.bytes, params[a]->elements * size_of(params[a]->dtype));
+      l.bytes = std::max(l.bytes, call.arguments[a].elements * size_of(params[a]->dtype));
     }
   }
   return out;

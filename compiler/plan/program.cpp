@@ -1,6 +1,7 @@
 #include "plan/program.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <optional>
 #include <unordered_map>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "ops/operator.h"
+#include "plan/merge.h"
 #include "support/text.h"
 
 namespace aotc::plan {
@@ -44,6 +46,7 @@ class Planner {
   Result<Program> run() {
     bind_externals();
     make_calls();
+    merge_similar();
     if (!place()) return kFailure;
     bind_arguments();
     return std::move(program_);
@@ -127,6 +130,7 @@ class Planner {
     std::vector<ops::Arg> args;
     std::vector<int> constants;  // program constant of each lowered constant
     int scratch_alignment = 1;
+    int scratch_element = 1;  // bytes
     std::optional<TensorId> copy_from;
     int copy_to_output = -1;
   };
@@ -141,6 +145,8 @@ class Planner {
     PendingCall pending;
     pending.args = std::move(lowered.args);
     pending.scratch_alignment = lowered.scratch_alignment;
+    for (const tir::BufferPtr& p : lowered.function->params)
+      if (p->role == tir::Role::kScratch) pending.scratch_element = size_of(p->dtype);
     for (ops::Constant& c : lowered.constants)
       pending.constants.push_back(intern_constant(op_index, std::move(c)));
     program_.calls.push_back(std::move(call));
@@ -158,9 +164,59 @@ class Planner {
       }
     }
     int index = static_cast<int>(program_.functions.size());
-    program_.functions.push_back({function, {call}});
+    program_.functions.push_back({function, {call}, false});
     functions_by_hash_[hash].push_back(index);
     return index;
+  }
+
+  // Functions that differ only in numbers become one where there are enough of them to pay.
+  void merge_similar() {
+    std::map<std::string, std::vector<int>> groups;
+    for (size_t i = 0; i < program_.functions.size(); ++i)
+      groups[skeleton_of(*program_.functions[i].body).text].push_back(static_cast<int>(i));
+    std::vector<bool> gone(program_.functions.size(), false);
+    for (const auto& [text, group] : groups) {
+      if (static_cast<int>(group.size()) < options_.merge_at_least) continue;
+      std::vector<tir::FunctionPtr> bodies;
+      for (int i : group) bodies.push_back(program_.functions[static_cast<size_t>(i)].body);
+      Merged merged = merge_functions(bodies);
+      ProgramFunction& kept = program_.functions[static_cast<size_t>(group[0])];
+      std::vector<int> calls;
+      for (size_t g = 0; g < group.size(); ++g) {
+        for (int c : program_.functions[static_cast<size_t>(group[g])].calls) {
+          add_shape(c, merged.shapes[g]);
+          program_.calls[static_cast<size_t>(c)].function = group[0];
+          calls.push_back(c);
+        }
+        gone[static_cast<size_t>(group[g])] = g > 0;
+      }
+      std::sort(calls.begin(), calls.end());
+      kept = {merged.function, std::move(calls), true};
+    }
+    drop_functions(gone);
+  }
+
+  void add_shape(int call, const std::vector<int32_t>& shape) {
+    PendingCall& pending = pending_[static_cast<size_t>(call)];
+    ops::Constant c{"shape", DType::kI32, {}, 4};
+    c.bytes.resize(shape.size() * sizeof(int32_t));
+    std::memcpy(c.bytes.data(), shape.data(), c.bytes.size());
+    pending.args.push_back({ops::ArgKind::kConstant, static_cast<int>(pending.constants.size())});
+    pending.constants.push_back(
+        intern_constant(program_.calls[static_cast<size_t>(call)].op_index, std::move(c)));
+  }
+
+  void drop_functions(const std::vector<bool>& gone) {
+    std::vector<int> renumbered(gone.size(), -1);
+    std::vector<ProgramFunction> kept;
+    for (size_t i = 0; i < gone.size(); ++i) {
+      if (gone[i]) continue;
+      renumbered[i] = static_cast<int>(kept.size());
+      kept.push_back(std::move(program_.functions[i]));
+    }
+    program_.functions = std::move(kept);
+    for (ProgramCall& call : program_.calls)
+      call.function = renumbered[static_cast<size_t>(call.function)];
   }
 
   int intern_constant(int op_index, ops::Constant constant) {
@@ -277,12 +333,14 @@ class Planner {
       const PendingCall& pending = pending_[c];
       const auto& params = program_.functions[static_cast<size_t>(call.function)].body->params;
       if (pending.copy_from) {
-        call.arguments = {{storage_of_operand(*pending.copy_from, call), params[0]->dtype},
-                          {{StorageKind::kOutput, pending.copy_to_output, 0}, params[1]->dtype}};
+        call.arguments = {
+            {storage_of_operand(*pending.copy_from, call), params[0]->dtype, params[0]->elements},
+            {{StorageKind::kOutput, pending.copy_to_output, 0}, params[1]->dtype, params[1]->elements}};
         continue;
       }
       for (size_t a = 0; a < pending.args.size(); ++a)
-        call.arguments.push_back({storage_of(call, pending, pending.args[a]), params[a]->dtype});
+        call.arguments.push_back({storage_of(call, pending, pending.args[a]), params[a]->dtype,
+                                  elements_of(call, pending, pending.args[a])});
     }
   }
 
@@ -296,6 +354,22 @@ class Planner {
       case ops::ArgKind::kScratch: return {StorageKind::kArena, -1, call.scratch_offset};
     }
     return {};
+  }
+
+  int64_t elements_of(const ProgramCall& call, const PendingCall& pending, const ops::Arg& arg) {
+    const graph::Op& op = graph().ops[static_cast<size_t>(call.op_index)];
+    auto index = static_cast<size_t>(arg.index);
+    switch (arg.kind) {
+      case ops::ArgKind::kOperand: return graph()[op.operands[index]].type.elements();
+      case ops::ArgKind::kResult: return graph()[op.results[index]].type.elements();
+      case ops::ArgKind::kConstant: {
+        const ops::Constant& c =
+            program_.constants[static_cast<size_t>(pending.constants[index])].data;
+        return static_cast<int64_t>(c.bytes.size()) / size_of(c.dtype);
+      }
+      case ops::ArgKind::kScratch: return call.scratch_bytes / pending.scratch_element;
+    }
+    return 0;
   }
 
   // Constants that a call reads as they are (views or outputs of constants) become tables here.
@@ -356,10 +430,16 @@ Result<std::vector<std::vector<uint8_t>>> run_program(
     const ProgramCall& call = program.calls[c];
     const tir::Function& f = *program.functions[static_cast<size_t>(call.function)].body;
     std::vector<tir::Memory> memory;
-    for (size_t a = 0; a < call.arguments.size(); ++a)
+    std::vector<int64_t> elements;
+    for (size_t a = 0; a < call.arguments.size(); ++a) {
+      elements.push_back(call.arguments[a].elements);
       memory.push_back({memory_of(call.arguments[a].storage),
-                        f.params[a]->elements * size_of(f.params[a]->dtype)});
-    if (!tir::interpret(f, memory, diags)) return kFailure;
+                        elements.back() * size_of(f.params[a]->dtype)});
+    }
+    // A merged function has the bounds of its largest call: this call's are checked exactly.
+    bool merged = program.functions[static_cast<size_t>(call.function)].merged;
+    tir::FunctionPtr exact = merged ? with_parameter_sizes(f, elements) : nullptr;
+    if (!tir::interpret(exact ? *exact : f, memory, diags)) return kFailure;
     if (!on_result) continue;
     for (size_t r = 0; r < call.results.size(); ++r) {
       const Storage& s = program.tensors[static_cast<size_t>(call.results[r].value)];

@@ -39,6 +39,7 @@ struct ProgramConstant {
 struct CallArgument {
   Storage storage;
   DType dtype = DType::kI8;
+  int64_t elements = 0;
 };
 
 // One call of the run function.
@@ -55,6 +56,7 @@ struct ProgramCall {
 struct ProgramFunction {
   tir::FunctionPtr body;
   std::vector<int> calls;  // indices of the calls that share it
+  bool merged = false;     // made of functions of several sizes: the last parameter is its shape
 };
 
 struct Program {
@@ -73,6 +75,7 @@ struct Program {
 
 struct PlanOptions {
   ops::TargetInfo target;
+  int merge_at_least = 3;  // how many functions that differ only in numbers become one
 };
 
 // Lowers, shares equal functions and constants, places tensors and scratch. The graph must have

@@ -43,10 +43,10 @@ ClampF32 float_clamp(Activation activation) {
 }
 
 tir::Ex emit_clamp(const tir::Ex& v, ClampF32 range) {
-  // The bound comes first, so that NaN and -0.0 at a bound of 0 pass, as in the reference.
   tir::Ex out = v;
-  if (range.min != std::numeric_limits<float>::lowest()) out = max(tir::f32(range.min), out);
-  if (range.max != std::numeric_limits<float>::max()) out = min(tir::f32(range.max), out);
+  // max(a, b) is a > b ? a : b: with the bound first, NaN and an equal zero pass.
+  if (!std::isinf(range.min)) out = max(tir::f32(range.min), out);
+  if (!std::isinf(range.max)) out = min(tir::f32(range.max), out);
   return out;
 }
 

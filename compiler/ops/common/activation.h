@@ -26,7 +26,8 @@ struct ClampF32 {
 // lowest() and max() where an activation does not bound.
 ClampF32 float_clamp(Activation activation);
 
-// v < lo ? lo : v, then hi < v ? hi : v, leaving out the sides that do not bind.
+// v < lo ? lo : v, then hi < v ? hi : v, as the reference: NaN passes, -0.0 passes a bound of 0, and
+// without an activation infinities become the largest finite values. Infinite sides are left out.
 tir::Ex emit_clamp(const tir::Ex& v, ClampF32 range);
 
 // TFLite's ActivationFunctionType; false for those no kernel fuses (tanh, sign bit).

@@ -136,7 +136,7 @@ Lowered BinaryArithmetic::lower(const OpView& op, const TargetInfo&) const {
   switch (op.operand(0).dtype) {
     case DType::kF32:
       return lower_binary(op, name, [&](const Ex& a, const Ex& b) {
-        return emit_bound(emit(a, b), float_clamp(activation_of(op)));
+        return emit_clamp(emit(a, b), float_clamp(activation_of(op)));
       });
     case DType::kI32:
       return lower_binary(op, name, [&](const Ex& a, const Ex& b) {

@@ -79,14 +79,6 @@ void narrow(DType type, const std::vector<int64_t>& values, std::span<uint8_t> b
   }
 }
 
-Ex emit_bound(const Ex& v, ClampF32 range) {
-  Ex out = v;
-  // max(a, b) is a > b ? a : b: with the bound first, NaN and an equal zero pass.
-  if (!std::isinf(range.min)) out = max(tir::f32(range.min), out);
-  if (!std::isinf(range.max)) out = min(tir::f32(range.max), out);
-  return out;
-}
-
 Ex emit_bound(const Ex& v, ClampI32 range, int64_t least, int64_t most) {
   Ex out = v;
   if (least < range.min) out = max(out, range.min);

@@ -21,12 +21,11 @@ void narrow(DType type, const std::vector<int64_t>& values, std::span<uint8_t> b
 
 inline bool is_byte(DType type) { return type == DType::kI8 || type == DType::kU8; }
 
-// v < lo ? lo : v, then hi < v ? hi : v. A bound that is infinite is left out.
+// v < lo ? lo : v, then hi < v ? hi : v: emit_clamp on the host.
 inline float bound(float v, ClampF32 range) {
   if (v < range.min) v = range.min;
   return range.max < v ? range.max : v;
 }
-tir::Ex emit_bound(const tir::Ex& v, ClampF32 range);
 
 // min(max(v, lo), hi) of i32, without the sides that the values [least, most] of v cannot reach.
 tir::Ex emit_bound(const tir::Ex& v, ClampI32 range, int64_t least = INT32_MIN,

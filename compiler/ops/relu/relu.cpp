@@ -39,7 +39,7 @@ class Relu final : public UnaryElementwise {
     if (op.operand(0).dtype == DType::kI8)
       return lower_byte_function(op, std::string(name_), quantized(op));
     return lower_unary(op, std::string(name_), [&](tir::FunctionBuilder&, const tir::Ex& x) {
-      return emit_bound(x, range());
+      return emit_clamp(x, range());
     });
   }
 

@@ -31,7 +31,8 @@ bool verify_weights_quantization(const OpView& op, int64_t channels, int channel
     return false;
   };
   if (!q.present()) return fail("weights are int8 without quantisation parameters");
-  if (q.per_channel() && (q.axis != channel_axis || static_cast<int64_t>(q.scale.size()) != channels))
+  if (q.per_channel() &&
+      (q.axis != channel_axis || static_cast<int64_t>(q.scale.size()) != channels))
     return fail(fmt::format("weights have {} scales along axis {}; expected {} along axis {}",
                             q.scale.size(), q.axis, channels, channel_axis));
   for (float s : q.scale)
@@ -48,8 +49,7 @@ bool verify_weights_quantization(const OpView& op, int64_t channels, int channel
 
 bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags,
                         bool weights_zero_point) {
-  if (!check_counts(op, 2, 3, 1, diags) ||
-      !check_type(op, 0, {DType::kI8, DType::kF32}, diags))
+  if (!check_counts(op, 2, 3, 1, diags) || !check_type(op, 0, {DType::kI8, DType::kF32}, diags))
     return false;
   DType type = op.operand(0).dtype;
   if (!check_type(op, 1, {type}, diags) || !check_result_type(op, 0, type, diags)) return false;

@@ -8,8 +8,8 @@ namespace aotc::ops {
 
 // Checks common to convolution-like operators with operands (input, weights, optional bias):
 // types (int8 with int8 weights and int32 bias, or float32), quantisation, bias length, accumulator
-// range. `channel_axis` is the weights' axis of output channels. int8 weights with a zero point other
-// than 0 are refused unless `weights_zero_point` (then they may have one per tensor).
+// range. `channel_axis` is the weights' axis of output channels. int8 weights with a zero point
+// other than 0 are refused unless `weights_zero_point` (then they may have one per tensor).
 bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags,
                         bool weights_zero_point = false);
 

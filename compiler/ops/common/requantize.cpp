@@ -150,10 +150,14 @@ void Requantizer::make_twice_tables(LoweringBuilder& f, const Requantization& wh
 
 std::string_view Requantizer::form() const {
   switch (form_) {
-    case Form::kFit: return sign_ ? "one multiply and sign" : "one multiply";
-    case Form::kTwice: return "two roundings";
-    case Form::kFloat: return "double";
-    case Form::kDivide: return "division";
+    case Form::kFit:
+      return sign_ ? "one multiply and sign" : "one multiply";
+    case Form::kTwice:
+      return "two roundings";
+    case Form::kFloat:
+      return "double";
+    case Form::kDivide:
+      return "division";
   }
   return "";
 }
@@ -181,10 +185,14 @@ Requantizer::Channel Requantizer::prepare(FunctionBuilder& f, const Ex& channel)
 
 Ex Requantizer::emit(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
   switch (form_) {
-    case Form::kFit: return emit_fit(f, acc, channel);
-    case Form::kTwice: return emit_twice(f, acc, channel);
-    case Form::kFloat: return emit_float(f, acc, channel);
-    case Form::kDivide: return emit_divide(f, acc, channel);
+    case Form::kFit:
+      return emit_fit(f, acc, channel);
+    case Form::kTwice:
+      return emit_twice(f, acc, channel);
+    case Form::kFloat:
+      return emit_float(f, acc, channel);
+    case Form::kDivide:
+      return emit_divide(f, acc, channel);
   }
   return acc;
 }
@@ -192,8 +200,8 @@ Ex Requantizer::emit(FunctionBuilder& f, const Ex& acc, const Channel& channel) 
 Ex Requantizer::emit_fit(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
   // The shift wraps in channels that are constant only; their multiplier is 0.
   Ex x = same_left_ && left_ == 0 ? acc : shl_wrapping(acc, same_left_ ? left_ : channel.shift);
-  Ex high = cast(DType::kI32,
-                 (cast(DType::kI64, x) * cast(DType::kI64, channel.multiplier)) >> i64(32));
+  Ex high =
+      cast(DType::kI32, (cast(DType::kI64, x) * cast(DType::kI64, channel.multiplier)) >> i64(32));
   Ex sum = high + channel.offset;
   if (sign_) sum = sum - ((acc >> 31) & channel.sign);
   return clamp(f.let("q", sum >> shift_), clamp_.min, clamp_.max);

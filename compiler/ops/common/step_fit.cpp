@@ -186,8 +186,8 @@ std::optional<StepFit> fit_steps(const std::vector<StepTarget>& targets, int32_t
     if (!search.steps.back().constant) slope = std::max(slope, t.real);
   }
   search.top = slope > 0 ? exponent_of(slope) : 0;
-  // Forms in order of cost per output. Shifts start with one that nearly always does, so that layers
-  // of a network agree on it and share their code.
+  // Forms in order of cost per output. Shifts start with one that nearly always does, so that
+  // layers of a network agree on it and share their code.
   for (bool same_left : {true, false})
     for (bool with_sign : {false, true})
       for (int left : {6, 8, 4, 2, 3, 5, 7, 1, 0, 10, 12, 14})

@@ -44,7 +44,7 @@ struct StepFit {
   std::vector<Channel> channels;
   bool same_left = true;  // every channel shifts left by channels[0].left
   bool with_sign = false;
-  int shift = 0;          // common to the channels
+  int shift = 0;  // common to the channels
 };
 
 // The cheapest form that fits all channels, or nothing.

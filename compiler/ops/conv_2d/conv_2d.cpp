@@ -27,7 +27,8 @@ Sizes sizes_of(const OpView& op) {
   return s;
 }
 
-// Calls visit(out_index, c, x_index, w_index) for every product, taps in row, column, channel order.
+// Calls visit(out_index, c, x_index, w_index) for every product, taps in row, column, channel
+// order.
 template <typename Begin, typename Product, typename End>
 void for_each_output(const Sizes& s, Begin begin, Product product, End end) {
   const WindowAxis& y = s.window.y;
@@ -79,9 +80,9 @@ class Conv2D final : public Operator {
     const graph::Shape& in = op.operand(0).shape;
     const graph::Shape& w = op.operand(1).shape;
     if (w[0] < 1 || w[3] < 1 || in[3] < 1 || in[3] % w[3] != 0 || w[0] % (in[3] / w[3]) != 0) {
-      bad_shape(op, diags,
-                fmt::format("weights {} do not fit an input of {} channels",
-                            graph::to_string(w), in[3]));
+      bad_shape(
+          op, diags,
+          fmt::format("weights {} do not fit an input of {} channels", graph::to_string(w), in[3]));
       return kFailure;
     }
     return verify_convolution(op, w[0], 0, diags) ? success() : Status(kFailure);

@@ -72,9 +72,8 @@ class ConvLowering {
     bias_ = f_.constant("bias", DType::kI32, folded.bias);
     ClampI32 clamp = quantized_clamp(op_.attrs<Conv2DAttrs>().activation, op_.result());
     requantizer_.emplace(
-        f_, Requantization{
-                conv_scales(op_.operand(0), op_.operand(1), op_.result(), out_channels_),
-                folded.ranges, Rounding::kDouble, op_.result().zero_point(), clamp});
+        f_, Requantization{conv_scales(op_.operand(0), op_.operand(1), op_.result(), out_channels_),
+                           folded.ranges, Rounding::kDouble, op_.result().zero_point(), clamp});
   }
 
   template <typename T>
@@ -191,7 +190,8 @@ class ConvLowering {
     f_.loop(
         "c", 0, group_out_,
         [&](Ex c) {
-          Ex first = f_.let("channel", clamp_start(c, group_out_, block_channels_) + g * group_out_);
+          Ex first =
+              f_.let("channel", clamp_start(c, group_out_, block_channels_) + g * group_out_);
           GemmTile tile;
           tile.k = k_;
           tile.pixels = block_pixels_;

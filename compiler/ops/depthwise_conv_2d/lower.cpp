@@ -24,8 +24,11 @@ constexpr int64_t kUnrolledColumns = 16;
 class DepthwiseLowering {
  public:
   DepthwiseLowering(const OpView& op, const TargetInfo& target)
-      : op_(op), f_(op, "depthwise_conv_2d"), channels_(op.operand(1).shape[3]),
-        in_channels_(op.operand(0).shape[3]), is_float_(op.operand(0).dtype == DType::kF32) {
+      : op_(op),
+        f_(op, "depthwise_conv_2d"),
+        channels_(op.operand(1).shape[3]),
+        in_channels_(op.operand(0).shape[3]),
+        is_float_(op.operand(0).dtype == DType::kF32) {
     const graph::Shape& w = op.operand(1).shape;
     window_ = window_of(op, op.attrs<DepthwiseConv2DAttrs>(), w[1], w[2]);
     taps_ = w[1] * w[2];
@@ -93,7 +96,8 @@ class DepthwiseLowering {
 
   void make_constants() {
     if (is_float_) {
-      weights_ = f_.constant("weights", DType::kF32, by_channel(op_.constant(1)->to_vector<float>()));
+      weights_ =
+          f_.constant("weights", DType::kF32, by_channel(op_.constant(1)->to_vector<float>()));
       std::vector<float> bias;
       for (int64_t c = 0; c < channels_; ++c) bias.push_back(float_bias_at(op_, c));
       bias_ = f_.constant("bias", DType::kF32, bias);
@@ -133,9 +137,8 @@ class DepthwiseLowering {
     int64_t multiplier = channels_ / in_channels_;
     f_.loop("c", 0, in_channels_, [&](Ex c) {
       copy_plane(n, top, c);
-      f_.loop("m", 0, multiplier, [&](Ex m) {
-        emit_channel(n, first, f_.let("channel", c * multiplier + m));
-      });
+      f_.loop("m", 0, multiplier,
+              [&](Ex m) { emit_channel(n, first, f_.let("channel", c * multiplier + m)); });
     });
   }
 

@@ -18,8 +18,11 @@ namespace {
 class FullyConnectedLowering {
  public:
   FullyConnectedLowering(const OpView& op, const TargetInfo& target)
-      : op_(op), f_(op, "fully_connected"), units_(op.operand(1).shape[0]),
-        depth_(op.operand(1).shape[1]), rows_(op.operand(0).elements() / depth_),
+      : op_(op),
+        f_(op, "fully_connected"),
+        units_(op.operand(1).shape[0]),
+        depth_(op.operand(1).shape[1]),
+        rows_(op.operand(0).elements() / depth_),
         is_float_(op.operand(0).dtype == DType::kF32),
         activation_(op.attrs<FullyConnectedAttrs>().activation) {
     block_rows_ = std::min<int64_t>(target.gemm_pixels, rows_);
@@ -40,8 +43,8 @@ class FullyConnectedLowering {
           f_.loop("u", 0, units_, [&](Ex u) { emit_tile(row, u); }, block_units_);
         },
         block_rows_);
-    return f_.finish(fmt::format("gemm {}x{}{}{}", block_rows_, block_units_,
-                                 is_float_ ? "" : ", ", is_float_ ? "" : requantizer_->form()));
+    return f_.finish(fmt::format("gemm {}x{}{}{}", block_rows_, block_units_, is_float_ ? "" : ", ",
+                                 is_float_ ? "" : requantizer_->form()));
   }
 
  private:
@@ -60,8 +63,8 @@ class FullyConnectedLowering {
       w.push_back(static_cast<int16_t>(v - op_.operand(1).zero_point()));
     std::vector<int16_t> packed = pack_weights(w, units_, depth_, block_units_);
     if (op_.operand(1).zero_point() == 0) {
-      weights_ = f_.constant("weights", DType::kI8,
-                             std::vector<int8_t>(packed.begin(), packed.end()));
+      weights_ =
+          f_.constant("weights", DType::kI8, std::vector<int8_t>(packed.begin(), packed.end()));
     } else {
       weights_ = f_.constant("weights", DType::kI16, packed);
     }

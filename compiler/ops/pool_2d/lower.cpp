@@ -20,8 +20,11 @@ constexpr int64_t kUnrolledTaps = 16;
 class PoolLowering {
  public:
   PoolLowering(const OpView& op, PoolKind kind)
-      : op_(op), f_(op, kind == PoolKind::kMax ? "max_pool_2d" : "average_pool_2d"), kind_(kind),
-        window_(pool_window(op)), channels_(op.operand(0).shape[3]),
+      : op_(op),
+        f_(op, kind == PoolKind::kMax ? "max_pool_2d" : "average_pool_2d"),
+        kind_(kind),
+        window_(pool_window(op)),
+        channels_(op.operand(0).shape[3]),
         activation_(op.attrs<Pool2DAttrs>().activation),
         is_float_(op.operand(0).dtype == DType::kF32) {
     y_counts_ = counts_of(window_.y);
@@ -37,12 +40,11 @@ class PoolLowering {
     const WindowAxis& y = window_.y;
     const WindowAxis& x = window_.x;
     f_.loop("n", 0, window_.batch, [&](Ex n) {
-      f_.loop("oy", 0, y.out, [&](Ex oy) {
-        f_.loop("ox", 0, x.out, [&](Ex ox) { emit_pixel(n, oy, ox); });
-      });
+      f_.loop("oy", 0, y.out,
+              [&](Ex oy) { f_.loop("ox", 0, x.out, [&](Ex ox) { emit_pixel(n, oy, ox); }); });
     });
-    std::string how = any_whole() ? (clips() ? "whole and clipped windows" : "whole windows")
-                                  : "clipped windows";
+    std::string how =
+        any_whole() ? (clips() ? "whole and clipped windows" : "whole windows") : "clipped windows";
     return f_.finish(divider_ ? fmt::format("{}, {}", how, divider_->form()) : how);
   }
 
@@ -127,9 +129,8 @@ class PoolLowering {
     Requantizer::Channel scale;
     Ex count;
     if (divider_) {
-      scale = divider_->prepare(
-          f_, f_.let("kind", (y1 - y0 - y_counts_.least) * x_counts_.kinds() +
-                                 (x1 - x0 - x_counts_.least)));
+      scale = divider_->prepare(f_, f_.let("kind", (y1 - y0 - y_counts_.least) * x_counts_.kinds() +
+                                                       (x1 - x0 - x_counts_.least)));
     } else if (kind_ == PoolKind::kAverage) {
       count = f_.let("count", cast(DType::kF32, (y1 - y0) * (x1 - x0)));
     }

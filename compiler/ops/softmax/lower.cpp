@@ -22,7 +22,9 @@ Ex high_mul(const Ex& a, const Ex& b) {
 class SoftmaxLowering {
  public:
   explicit SoftmaxLowering(const OpView& op)
-      : op_(op), f_(op, "softmax"), depth_(op.operand(0).shape.back()),
+      : op_(op),
+        f_(op, "softmax"),
+        depth_(op.operand(0).shape.back()),
         rows_(op.operand(0).elements() / depth_) {}
 
   Lowered run() {
@@ -48,8 +50,7 @@ class SoftmaxLowering {
  private:
   Ex emit_largest(const Ex& row) {
     Ex largest = f_.var("largest", load(in_, row));
-    f_.loop("i", 1, depth_,
-            [&](Ex i) { f_.assign(largest, max(largest, load(in_, row + i))); });
+    f_.loop("i", 1, depth_, [&](Ex i) { f_.assign(largest, max(largest, load(in_, row + i))); });
     return largest;
   }
 
@@ -64,8 +65,7 @@ class SoftmaxLowering {
       f_.store(out_, row + i, e);
       f_.assign(sum, sum + e);
     });
-    f_.loop("i", 0, depth_,
-            [&](Ex i) { f_.store(out_, row + i, load(out_, row + i) / sum); });
+    f_.loop("i", 0, depth_, [&](Ex i) { f_.store(out_, row + i, load(out_, row + i) / sum); });
   }
 
   // exp of the element's distance to the largest.

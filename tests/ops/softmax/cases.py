@@ -6,7 +6,7 @@ from patterns import float32, int8
 
 SHAPES = {"row10": (1, 10), "row2": (1, 2), "row1": (1, 1), "rows": (3, 7), "rank1": (12,),
           "rank3": (2, 3, 5), "rank4": (1, 2, 3, 4), "rank5": (1, 2, 1, 2, 9), "wide": (1, 300),
-          "row12": (1, 12)}
+          "row12": (1, 12), "longer_than_511": (1, 1001)}
 SCALES = {"tiny": 1e-5, "small": 0.01, "eighth": 0.125, "odd": 0.0782, "one": 1.0, "large": 12.5,
           "huge": 1000.0, "capped": 1e6}
 

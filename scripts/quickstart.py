@@ -73,7 +73,7 @@ def summary(aotc, project, out):
         is_right = int(largest) == truth[int(sample)]
         right += is_right
         print(f"image {sample}: written {NAMES[truth[int(sample)]]}, the firmware reads "
-              f"{NAMES[int(largest)]} ({float(value):.0%}){'' if is_right else '  WRONG'}")
+              f"{NAMES[int(largest)]} ({float(value):.1%}){'' if is_right else '  WRONG'}")
     place = verified["places"][-1]
     print(f"\nbit-exact in {place['bit_exact_layers']} of {place['layers']} layers\n")
     figures = [("arena", f"{report['arena_bytes']:,} bytes"),
@@ -82,7 +82,7 @@ def summary(aotc, project, out):
                ("code", f"{built['code_bytes']:,} bytes"),
                ("instructions per inference", f"{place['length']:,}")]
     for name, value in figures:
-        print(f"{name:28}{value:>16}")
+        print(f"{name:28}{value:>14}")
     if len(lines) != len(truth) or place["bit_exact_layers"] != place["layers"]:
         sys.exit("quickstart: this is not what the sample should give")
 

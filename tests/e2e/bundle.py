@@ -26,14 +26,14 @@ UNIT = string.Template("""\
 
 #define FIELD(field, c_type, elements, scale, zero_point) \\
     union { c_type at[elements]; uint64_t align; } field;
-#define POINTER(field, c_type, elements, scale, zero_point) .field = ${prefix}_buffers.field.at,
+#define POINTER(field, c_type, elements, scale, zero_point) .field = bundle_${prefix}_buffers.field.at,
 #define READ(field, c_type, elements, scale, zero_point) \\
-    ok = ok && fread(${prefix}_buffers.field.at, sizeof(c_type), elements, in) == (elements);
+    ok = ok && fread(bundle_${prefix}_buffers.field.at, sizeof(c_type), elements, in) == (elements);
 #define WRITE(field, c_type, elements, scale, zero_point) \\
-    bundle_record(0xFFFFFFFEu, result++, ${prefix}_buffers.field.at, (elements) * sizeof(c_type));
+    bundle_record(0xFFFFFFFEu, result++, bundle_${prefix}_buffers.field.at, (elements) * sizeof(c_type));
 
-static struct { ${upper}_FOR_EACH_INPUT(FIELD) ${upper}_FOR_EACH_OUTPUT(FIELD) } ${prefix}_buffers;
-static uint8_t ${prefix}_arena[${upper}_ARENA_SIZE + 64u] __attribute__((aligned(16)));
+static struct { ${upper}_FOR_EACH_INPUT(FIELD) ${upper}_FOR_EACH_OUTPUT(FIELD) } bundle_${prefix}_buffers;
+static uint8_t bundle_${prefix}_arena[${upper}_ARENA_SIZE + 64u] __attribute__((aligned(16)));
 
 void ${prefix}_trace(int32_t op, int32_t result, const void *data, uint32_t bytes)
 {
@@ -53,13 +53,13 @@ int bundle_${prefix}(void)
         int32_t status;
         ${upper}_FOR_EACH_INPUT(READ)
         bundle_sample(sample);
-        for (i = 0; i < sizeof ${prefix}_arena; ++i) ${prefix}_arena[i] = (uint8_t)(0xA5u ^ (i * 29u));
-        status = ${prefix}_run(&inputs, &outputs, ${prefix}_arena + 32);
+        for (i = 0; i < sizeof bundle_${prefix}_arena; ++i) bundle_${prefix}_arena[i] = (uint8_t)(0xA5u ^ (i * 29u));
+        status = ${prefix}_run(&inputs, &outputs, bundle_${prefix}_arena + 32);
         if (status != 0) printf("${prefix}: status %d\\n", (int)status);
         ok = ok && status == 0;
         for (i = 0; i < 64; ++i) {
             const uint32_t at = i < 32u ? i : ${upper}_ARENA_SIZE + i;
-            if (${prefix}_arena[at] != (uint8_t)(0xA5u ^ (at * 29u))) {
+            if (bundle_${prefix}_arena[at] != (uint8_t)(0xA5u ^ (at * 29u))) {
                 printf("${prefix}: wrote outside of its arena\\n");
                 ok = 0;
             }

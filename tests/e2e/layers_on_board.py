@@ -35,6 +35,8 @@ def main():
     found, figures = common.verify_on_board(folder, options.board, oracle.samples)
     layers = report["layers"]
     compared, worst = common.compare(oracle, layers, found)
+    if options.model.startswith(("digits", "gadget")):  # aotc's own opinion
+        common.aotc("verify", folder, "--only", "board", "--samples", "2", "--quiet")
     common.store(options.work / "figures", name, {
         "fits": True, "model": options.model, "board": options.board, "compared": compared,
         "worst_ulp": worst, "code_bytes": built["code_bytes"],

@@ -56,9 +56,7 @@ struct Sum {
     return std::clamp<int64_t>(v + zero_out, clamp.min, clamp.max);
   }
   // The operand of the larger scale has multiplier one half: a shift.
-  bool only_shifts(size_t i) const {
-    return in[i].multiplier == 1 << 30 && in[i].shift == 0;
-  }
+  bool only_shifts(size_t i) const { return in[i].multiplier == 1 << 30 && in[i].shift == 0; }
 };
 
 class SumLowering {
@@ -111,8 +109,8 @@ class SumLowering {
     std::array<double, 2> slope;
     double constant = sum_.zero_out;
     for (size_t i = 0; i < 2; ++i) {
-      double ratio = static_cast<double>(op_.operand(i).scale()) /
-                     static_cast<double>(op_.result().scale());
+      double ratio =
+          static_cast<double>(op_.operand(i).scale()) / static_cast<double>(op_.result().scale());
       slope[i] = subtract_ && i == 1 ? -ratio : ratio;
       constant -= slope[i] * sum_.zero[i];
     }
@@ -157,9 +155,9 @@ class AddOrSub : public BinaryArithmetic {
     if (std::isfinite(sum.out_real) && quantize_multiplier(sum.out_real).shift <= 0) return true;
     diags
         .error(op.where(), "op-quantization",
-               fmt::format("result scale {:g} of {} is too small for operands of scale {:g} and {:g}",
-                           op.result().scale(), op.op.name(), op.operand(0).scale(),
-                           op.operand(1).scale()))
+               fmt::format(
+                   "result scale {:g} of {} is too small for operands of scale {:g} and {:g}",
+                   op.result().scale(), op.op.name(), op.operand(0).scale(), op.operand(1).scale()))
         .help("re-quantise the model; the result's range does not hold any sum of the operands");
     return false;
   }

@@ -1,4 +1,5 @@
-// cast: between element types, by value. Integers keep their low bits; floats truncate and saturate.
+// cast: between element types, by value. Integers keep their low bits; floats truncate and
+// saturate.
 #include <cmath>
 #include <cstring>
 
@@ -17,8 +18,8 @@ using tir::f32;
 constexpr std::initializer_list<DType> kTypes = {DType::kBool, DType::kI8,  DType::kU8, DType::kI16,
                                                  DType::kI32,  DType::kI64, DType::kF32};
 
-// Floats strictly between these truncate into the type; both are exact. From 32 bits on no float lies
-// between the type's smallest value and the next integer, so that value itself is the limit.
+// Floats strictly between these truncate into the type; both are exact. From 32 bits on no float
+// lies between the type's smallest value and the next integer, so that value itself is the limit.
 struct FloatLimits {
   float least, most;
   explicit FloatLimits(DType type) {
@@ -71,9 +72,9 @@ class Cast final : public UnaryElementwise {
     if (!check_type(op, 0, kTypes, diags)) return kFailure;
     for (DType t : kTypes)
       if (t == op.result().dtype) return success();
-    diags.error(op.where(), "op-type",
-                fmt::format("cast to {}; supported: {}", name_of(op.result().dtype),
-                            list_types(kTypes)));
+    diags.error(
+        op.where(), "op-type",
+        fmt::format("cast to {}; supported: {}", name_of(op.result().dtype), list_types(kTypes)));
     return kFailure;
   }
 

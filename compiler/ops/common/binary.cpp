@@ -17,9 +17,10 @@ Result<std::vector<graph::Shape>> BinaryElementwise::infer(const OpView& op,
   if (!check_counts(op, 2, 2, 1, diags)) return kFailure;
   graph::Shape shape;
   if (!broadcast_shapes(op.operand(0).shape, op.operand(1).shape, shape)) {
-    bad_shape(op, diags,
-              fmt::format("shapes {} and {} do not broadcast", graph::to_string(op.operand(0).shape),
-                          graph::to_string(op.operand(1).shape)));
+    bad_shape(
+        op, diags,
+        fmt::format("shapes {} and {} do not broadcast", graph::to_string(op.operand(0).shape),
+                    graph::to_string(op.operand(1).shape)));
     return kFailure;
   }
   return std::vector<graph::Shape>{shape};
@@ -75,8 +76,8 @@ std::optional<Lowered> lower_with_scalar(const OpView& op, const std::string& na
       continue;
     int64_t value = widen(op.operand(scalar).dtype, c->bytes)[0];
     return lower_byte_function(
-        op, name,
-        [&](int64_t x) { return scalar == 0 ? element(value, x) : element(x, value); }, other);
+        op, name, [&](int64_t x) { return scalar == 0 ? element(value, x) : element(x, value); },
+        other);
   }
   return std::nullopt;
 }
@@ -89,10 +90,14 @@ ClampI32 int32_clamp(const OpView& op) {
   constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
   constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
   switch (activation_of(op)) {
-    case Activation::kNone: break;
-    case Activation::kRelu: return {0, kMost};
-    case Activation::kRelu6: return {0, 6};
-    case Activation::kReluN1To1: return {-1, 1};
+    case Activation::kNone:
+      break;
+    case Activation::kRelu:
+      return {0, kMost};
+    case Activation::kRelu6:
+      return {0, 6};
+    case Activation::kReluN1To1:
+      return {-1, 1};
   }
   return {kLeast, kMost};
 }
@@ -111,8 +116,8 @@ void BinaryArithmetic::evaluate(const OpView& op, const EvalData& data) const {
   switch (op.operand(0).dtype) {
     case DType::kF32: {
       ClampF32 range = float_clamp(activation_of(op));
-      return evaluate_binary_float(
-          op, data, [&](float a, float b) { return bound(compute(a, b), range); });
+      return evaluate_binary_float(op, data,
+                                   [&](float a, float b) { return bound(compute(a, b), range); });
     }
     case DType::kI32: {
       ClampI32 range = int32_clamp(op);
@@ -121,7 +126,8 @@ void BinaryArithmetic::evaluate(const OpView& op, const EvalData& data) const {
         return std::clamp(v, range.min, range.max);
       });
     }
-    default: return evaluate_binary_int(op, data, quantized(op));
+    default:
+      return evaluate_binary_int(op, data, quantized(op));
   }
 }
 
@@ -136,7 +142,8 @@ Lowered BinaryArithmetic::lower(const OpView& op, const TargetInfo&) const {
       return lower_binary(op, name, [&](const Ex& a, const Ex& b) {
         return emit_bound(emit(a, b), int32_clamp(op));
       });
-    default: break;
+    default:
+      break;
   }
   if (auto table = lower_with_scalar(op, name, quantized(op))) return std::move(*table);
   return lower_quantized(op);

@@ -1,6 +1,6 @@
-// Base of operators with two broadcast operands, and what add, sub and mul share: attributes, import
-// of the fused activation, and the three kinds of elements. An operator says what it computes of two
-// stored values; everything else is here.
+// Base of operators with two broadcast operands, and what add, sub and mul share: attributes,
+// import of the fused activation, and the three kinds of elements. An operator says what it
+// computes of two stored values; everything else is here.
 #pragma once
 
 #include "ops/common/broadcast.h"
@@ -36,9 +36,8 @@ Lowered lower_binary(const OpView& op, const std::string& name,
 
 // If one operand is a constant of one element and the other has 8 bits and the result's shape: the
 // function of the latter, as a table or less.
-std::optional<Lowered> lower_with_scalar(
-    const OpView& op, const std::string& name,
-    const std::function<int64_t(int64_t, int64_t)>& element);
+std::optional<Lowered> lower_with_scalar(const OpView& op, const std::string& name,
+                                         const std::function<int64_t(int64_t, int64_t)>& element);
 
 // add, sub, mul: int8, int32 and float32 with a fused activation.
 class BinaryArithmetic : public BinaryElementwise {

@@ -115,7 +115,12 @@ struct Broadcast::Emission {
 void Broadcast::emit(tir::FunctionBuilder& f, const tir::BufferPtr& out, const Prepare& prepare,
                      const Combine& combine) const {
   if (elements_ == 0) return;
-  Emission e{*this, f, out, prepare, combine, std::vector<Ex>(operands_, Ex(0)),
+  Emission e{*this,
+             f,
+             out,
+             prepare,
+             combine,
+             std::vector<Ex>(operands_, Ex(0)),
              std::vector<Ex>(operands_)};
   e.inside(0, Ex(0));
 }

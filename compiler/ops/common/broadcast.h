@@ -1,8 +1,8 @@
 // Broadcasting: which element of each operand makes a result element, as the smallest loop nest.
 // Dimensions of one element vanish and neighbours that every operand walks in step become one loop,
 // so operands of equal shape, and scalars, give a single flat loop. The one thing to know: in
-// emitted code an operand is prepared as far out as its index allows, so whatever `prepare` computes
-// of a broadcast operand is computed once per inner loop.
+// emitted code an operand is prepared as far out as its index allows, so whatever `prepare`
+// computes of a broadcast operand is computed once per inner loop.
 #pragma once
 
 #include <functional>

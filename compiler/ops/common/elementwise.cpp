@@ -37,16 +37,24 @@ void narrow_as(const std::vector<int64_t>& values, std::span<uint8_t> bytes) {
 
 std::vector<int64_t> widen(DType type, std::span<const uint8_t> bytes) {
   switch (type) {
-    case DType::kI8: return widen_as<int8_t>(bytes);
+    case DType::kI8:
+      return widen_as<int8_t>(bytes);
     case DType::kBool:
-    case DType::kU8: return widen_as<uint8_t>(bytes);
-    case DType::kI16: return widen_as<int16_t>(bytes);
-    case DType::kU16: return widen_as<uint16_t>(bytes);
-    case DType::kI32: return widen_as<int32_t>(bytes);
-    case DType::kU32: return widen_as<uint32_t>(bytes);
-    case DType::kI64: return widen_as<int64_t>(bytes);
+    case DType::kU8:
+      return widen_as<uint8_t>(bytes);
+    case DType::kI16:
+      return widen_as<int16_t>(bytes);
+    case DType::kU16:
+      return widen_as<uint16_t>(bytes);
+    case DType::kI32:
+      return widen_as<int32_t>(bytes);
+    case DType::kU32:
+      return widen_as<uint32_t>(bytes);
+    case DType::kI64:
+      return widen_as<int64_t>(bytes);
     case DType::kF32:
-    case DType::kF64: break;
+    case DType::kF64:
+      break;
   }
   return {};
 }
@@ -55,14 +63,19 @@ void narrow(DType type, const std::vector<int64_t>& values, std::span<uint8_t> b
   switch (type) {
     case DType::kBool:
     case DType::kI8:
-    case DType::kU8: return narrow_as<uint8_t>(values, bytes);
+    case DType::kU8:
+      return narrow_as<uint8_t>(values, bytes);
     case DType::kI16:
-    case DType::kU16: return narrow_as<uint16_t>(values, bytes);
+    case DType::kU16:
+      return narrow_as<uint16_t>(values, bytes);
     case DType::kI32:
-    case DType::kU32: return narrow_as<uint32_t>(values, bytes);
-    case DType::kI64: return narrow_as<int64_t>(values, bytes);
+    case DType::kU32:
+      return narrow_as<uint32_t>(values, bytes);
+    case DType::kI64:
+      return narrow_as<int64_t>(values, bytes);
     case DType::kF32:
-    case DType::kF64: break;
+    case DType::kF64:
+      break;
   }
 }
 
@@ -102,8 +115,7 @@ Result<std::vector<graph::Shape>> UnaryElementwise::infer(const OpView& op,
 }
 
 bool verify_unary_i8_f32(const OpView& op, Diagnostics& diags) {
-  return check_counts(op, 1, 1, 1, diags) &&
-         check_type(op, 0, {DType::kI8, DType::kF32}, diags) &&
+  return check_counts(op, 1, 1, 1, diags) && check_type(op, 0, {DType::kI8, DType::kF32}, diags) &&
          check_result_type(op, 0, op.operand(0).dtype, diags) && check_quantized_io(op, diags);
 }
 

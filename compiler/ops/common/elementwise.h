@@ -1,7 +1,7 @@
 // What operators share that compute each result element from one element of each operand: access to
-// integers of any width, the reference's float clamp, flat loops, and the base of operators with one
-// operand. The one thing to know: the float clamp is written as comparisons in the reference's order,
-// so that NaN and -0 come out as they do there.
+// integers of any width, the reference's float clamp, flat loops, and the base of operators with
+// one operand. The one thing to know: the float clamp is written as comparisons in the reference's
+// order, so that NaN and -0 come out as they do there.
 #pragma once
 
 #include <functional>

@@ -53,12 +53,11 @@ Lowered lower_byte_function(const OpView& op, const std::string& name, const Byt
     Ex x = load(in, i);
     if (form) {
       ClampI32 clamp{static_cast<int32_t>(form->min), static_cast<int32_t>(form->max)};
-      f.store(out, i, emit_bound(x + form->offset, clamp, range.min + form->offset,
-                                 range.max + form->offset));
+      f.store(
+          out, i,
+          emit_bound(x + form->offset, clamp, range.min + form->offset, range.max + form->offset));
     } else {
-      Ex byte = in->dtype == DType::kI8
-                    ? cast(DType::kI32, cast_wrapping(DType::kU8, x))
-                    : x;
+      Ex byte = in->dtype == DType::kI8 ? cast(DType::kI32, cast_wrapping(DType::kU8, x)) : x;
       f.store(out, i, load(table, byte));
     }
   });

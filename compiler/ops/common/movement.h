@@ -63,8 +63,9 @@ void split_parts(const Parts& parts, std::span<const uint8_t> whole,
 Lowered lower_join(const OpView& op, const Parts& parts);
 Lowered lower_split(const OpView& op, const Parts& parts);
 
-// What operators that move elements take. LiteRT leaves out bool in some; the move is the same.
-std::vector<TypeSupport> movable_types();
+// What operators that move elements take: every type. `bool_note` says so where LiteRT leaves bool
+// out.
+std::vector<TypeSupport> movable_types(const char* bool_note = "");
 
 // Each of `operands` has the type and, if quantised, the quantisation of each result: elements are
 // copied as they are. Per-channel quantisation is refused, its axis would have to move along.

@@ -24,8 +24,8 @@ bool check_slices(const OpView& op, const graph::Tensor& tensor, Diagnostics& di
     return fail(fmt::format("has {} scales along axis {}, which its shape {} does not have",
                             q.scale.size(), q.axis, graph::to_string(tensor.type.shape)));
   if (q.zero_point.size() > 1 && q.zero_point.size() != q.scale.size())
-    return fail(fmt::format("has {} scales and {} zero points", q.scale.size(),
-                            q.zero_point.size()));
+    return fail(
+        fmt::format("has {} scales and {} zero points", q.scale.size(), q.zero_point.size()));
   IntRange range = int_range(tensor.type.dtype);
   for (float s : q.scale)
     if (!(s > 0.0f) || !std::isfinite(s))

@@ -72,9 +72,8 @@ class HardSwish final : public UnaryElementwise {
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(0).dtype == DType::kI8) return evaluate_unary_int(op, data, quantized(op));
-    evaluate_unary_float(data, [](float x) {
-      return x * std::min(6.0f, std::max(0.0f, x + 3.0f)) / 6.0f;
-    });
+    evaluate_unary_float(
+        data, [](float x) { return x * std::min(6.0f, std::max(0.0f, x + 3.0f)) / 6.0f; });
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {

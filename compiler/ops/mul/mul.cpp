@@ -29,7 +29,8 @@ int64_t largest_product(const OpView& op) {
   return largest(0) * largest(1);
 }
 
-// A form of one rounding: clamp((product * multiplier + (offset << (shift - kOffsetBits))) >> shift).
+// A form of one rounding: clamp((product * multiplier + (offset << (shift - kOffsetBits))) >>
+// shift).
 struct ProductForm {
   int32_t multiplier, offset;
   int shift;
@@ -137,8 +138,8 @@ class Mul final : public BinaryArithmetic {
     int whole = std::min(form.shift, 32);
     size_t rest = whole < 32 ? 0 : p.add("shift", form.shift - whole);
     p.load(f);
-    Ex bias = f.let("bias", shl_wrapping(cast(DType::kI64, p[offset]),
-                                         cast(DType::kI64, p[offset_shift])));
+    Ex bias = f.let("bias",
+                    shl_wrapping(cast(DType::kI64, p[offset]), cast(DType::kI64, p[offset_shift])));
     return [&f, &p, bias, multiplier, rest, whole](const Ex& product) {
       Ex sum = bias + cast(DType::kI64, product) * cast(DType::kI64, p[multiplier]);
       Ex high = cast(DType::kI32, sum >> tir::i64(whole));

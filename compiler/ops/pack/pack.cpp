@@ -39,7 +39,9 @@ class Pack final : public Operator {
  public:
   std::string_view name() const override { return "pack"; }
   std::string_view summary() const override { return "stacks equal tensors along a new axis"; }
-  std::vector<TypeSupport> types() const override { return movable_types(); }
+  std::vector<TypeSupport> types() const override {
+    return movable_types("LiteRT has no kernel for it");
+  }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<AxisAttrs>();
   }

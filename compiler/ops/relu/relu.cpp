@@ -78,7 +78,8 @@ class Relu final : public UnaryElementwise {
 void add_operators_relu(OperatorSet& set) {
   set.add(std::make_unique<Relu>("relu", "max(x, 0)", Activation::kRelu, 19));
   set.add(std::make_unique<Relu>("relu6", "x clamped to 0 .. 6", Activation::kRelu6, 21));
-  set.add(std::make_unique<Relu>("relu_n1_to_1", "x clamped to -1 .. 1", Activation::kReluN1To1, 20));
+  set.add(
+      std::make_unique<Relu>("relu_n1_to_1", "x clamped to -1 .. 1", Activation::kReluN1To1, 20));
 }
 
 }  // namespace aotc::ops

@@ -40,7 +40,9 @@ class Split final : public Operator {
   std::string_view summary() const override {
     return "cuts a tensor into parts along an axis (SPLIT, SPLIT_V)";
   }
-  std::vector<TypeSupport> types() const override { return movable_types(); }
+  std::vector<TypeSupport> types() const override {
+    return movable_types("LiteRT has no kernel for it");
+  }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<SplitAttrs>();
   }

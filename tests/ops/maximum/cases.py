@@ -1,7 +1,7 @@
 """MAXIMUM with broadcasting: all tensors share one quantisation."""
 
 import numpy as np
-from case import Case, Tensor
+from case import Case, Tensor, const
 from patterns import BROADCASTS, SPECIAL, float32, int8
 
 
@@ -9,6 +9,10 @@ def cases(rng):
     for i, shapes in enumerate(BROADCASTS):
         yield Case(f"int8_{i:02}", "MAXIMUM", [int8(s, 0.05, -3) for s in shapes],
                    [int8((), 0.05, -3)])
+    for side in (0, 1):
+        inputs = [int8((7, 9), 0.05, -3), int8((7, 9), 0.05, -3)]
+        inputs[side] = const(np.full((1,), -41, np.int8), 0.05, -3)
+        yield Case(f"int8_constant_scalar_{side}", "MAXIMUM", inputs, [int8((), 0.05, -3)])
     for i, shapes in enumerate(BROADCASTS):
         yield Case(f"float32_{i:02}", "MAXIMUM", [float32(s) for s in shapes], [float32()])
     yield Case("float32_special", "MAXIMUM", [float32((64,)), float32((64,))], [float32()],

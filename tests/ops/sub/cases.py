@@ -1,5 +1,6 @@
 """SUB with broadcasting: int8, float32, int32; LiteRT broadcasts up to six dimensions."""
 
+import numpy as np
 from case import Case, Tensor, const
 from patterns import ACTIVATIONS, BROADCASTS, float32, int8
 
@@ -22,6 +23,11 @@ QUANTIZATIONS = {
     "next_to_ties": (0.1, 0, 0.7, 0, 0.14, 0),
     "next_to_ties_2": (0.1, 0, 0.3, 0, 0.2, 0),
 }
+# As calibration gives them: no two in a simple ratio.
+IRREGULAR = (
+    (0.023529, -128, 0.0317461, 12, 0.0451973, -19),
+    (0.0187233, 5, 0.0187233, 5, 0.0293117, -128),
+)
 
 
 def _int8(name, shapes, quantization, activation="NONE"):
@@ -42,6 +48,15 @@ def cases(rng):
     constant = _int8("int8_constant", same, QUANTIZATIONS["typical"])
     constant.inputs[1] = const(rng.integers(-128, 128, size=same[1]).astype("int8"), 0.02, 7)
     yield constant
+    for side in (0, 1):
+        scalar = _int8(f"int8_constant_scalar_{side}", same, QUANTIZATIONS["typical"])
+        scalar.inputs[side] = const(np.full((1,), 93, np.int8), 0.02, 7)
+        yield scalar
+    for i, quantization in enumerate(IRREGULAR):
+        yield Case(f"int8_all_pairs_{i}", KIND,
+                   _int8("", ((64, 1), (1, 256)), quantization).inputs,
+                   _int8("", ((), ()), quantization).outputs, dict(activation=ACTIVATIONS[i]),
+                   samples=_all_pairs)
     for i, shapes in enumerate(BROADCASTS):
         yield Case(f"float32_shapes_{i:02}", KIND, [float32(shapes[0]), float32(shapes[1])],
                    [float32()], dict(activation=ACTIVATIONS[i % 4]), "ulp")
@@ -61,3 +76,9 @@ def cases(rng):
 def _small_int32(rng):
     return [[rng.integers(-1000, 1000, size=6), rng.integers(-1000, 1000, size=3)]
             for _ in range(2)]
+
+
+def _all_pairs(rng):
+    """Every value of one operand with every fourth of the other."""
+    fourth = np.arange(-128, 128, 4, dtype=np.int8) + rng.integers(0, 4, size=64, dtype=np.int8)
+    return [[fourth.reshape(64, 1), np.arange(-128, 128, dtype=np.int16).astype(np.int8)[None]]]

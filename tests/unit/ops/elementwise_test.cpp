@@ -166,6 +166,18 @@ TEST(Broadcasting, LoadsABroadcastOperandOutsideTheInnerLoop) {
   EXPECT_NE(text.find("in0[", inner), std::string::npos) << text;
 }
 
+TEST(Elementwise, EqualShapesShareAFunctionWhateverTheirScales) {
+  for (const char* name : {"add", "sub", "mul"}) {
+    OneOp one(name, {i8({8}, 0.0231f, 3), i8({8}, 0.0172f, -7)}, i8({8}, 0.0211f, 5));
+    OneOp other(name, {i8({8}, 0.0119f, -90), i8({8}, 0.0277f, 11)}, i8({8}, 0.0237f, -21));
+    Lowered a = one.definition().lower(one.view(), {});
+    Lowered b = other.definition().lower(other.view(), {});
+    EXPECT_TRUE(tir::structurally_equal(*a.function, *b.function))
+        << tir::print(*a.function) << tir::print(*b.function);
+    EXPECT_NE(a.constants[0].bytes, b.constants[0].bytes);
+  }
+}
+
 TEST(ByteFunctions, NeedNoTableToAddAndClamp) {
   OneOp op("relu", {i8({4}, 0.5f, 3)}, i8({4}, 0.5f, 3));
   EXPECT_TRUE(op.definition().lower(op.view(), {}).constants.empty());

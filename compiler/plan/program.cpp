@@ -19,6 +19,11 @@ namespace {
 using graph::Graph;
 using graph::TensorId;
 
+// More than any microcontroller holds. They keep a damaged or absurd model from taking hours and
+// gigabytes: packing costs time and memory per pair of tensors alive at once, printing per byte.
+constexpr int64_t kMaxPairs = 1 << 18;
+constexpr int64_t kMaxConstantBytes = int64_t{32} << 20;
+
 // Tensors that share bytes because one is a view of the other, as classes with one storage.
 class Aliases {
  public:
@@ -45,7 +50,7 @@ class Planner {
 
   Result<Program> run() {
     bind_externals();
-    make_calls();
+    if (!make_calls()) return kFailure;
     merge_similar();
     if (!place()) return kFailure;
     bind_arguments();
@@ -84,7 +89,7 @@ class Planner {
     }
   }
 
-  void make_calls() {
+  Status make_calls() {
     for (size_t i = 0; i < graph().ops.size(); ++i) {
       const graph::Op& op = graph().ops[i];
       bool view = ops::definition_of(op).traits().view;
@@ -92,6 +97,17 @@ class Planner {
       ops::OpView op_view{graph(), op};
       ops::Lowered lowered = view ? lower_copy(op_view)
                                   : ops::definition_of(op).lower(op_view, options_.target);
+      for (const ops::Constant& c : lowered.constants)
+        constant_bytes_ += static_cast<int64_t>(c.bytes.size());
+      if (constant_bytes_ > kMaxConstantBytes) {
+        diags_
+            .error(op.location, "plan-limit",
+                   fmt::format("the constant tables up to here take {} bytes, at most {} are "
+                               "emitted",
+                               constant_bytes_, kMaxConstantBytes))
+            .help("no microcontroller holds such tables; quantise the model or make it smaller");
+        return kFailure;
+      }
       add_call(static_cast<int>(i), op, std::move(lowered));
     }
     // Outputs whose tensor lives elsewhere: inputs, constants, or a tensor listed twice.
@@ -101,6 +117,7 @@ class Planner {
       if (s.kind == StorageKind::kOutput && s.index == static_cast<int>(i)) continue;
       add_output_copy(static_cast<int>(i), id);
     }
+    return success();
   }
 
   static ops::Lowered lower_copy(const ops::OpView& op) {
@@ -261,10 +278,51 @@ class Planner {
     return pack(first, last);
   }
 
+  struct Live {
+    int begin, end;  // calls, both inclusive
+  };
+
+  // Pairs of items that are alive at the same time.
+  int64_t count_pairs(const std::vector<Live>& live) const {
+    std::vector<int64_t> begins(program_.calls.size(), 0), ends(program_.calls.size(), 0);
+    for (const Live& l : live) {
+      ++begins[static_cast<size_t>(l.begin)];
+      ++ends[static_cast<size_t>(l.end)];
+    }
+    int64_t pairs = 0, alive = 0;
+    for (size_t c = 0; c < begins.size(); ++c) {
+      pairs += begins[c] * alive + begins[c] * (begins[c] - 1) / 2;
+      alive += begins[c] - ends[c];
+    }
+    return pairs;
+  }
+
+  // Lists the pairs that must share no byte, in order of the items, and the bytes alive per call.
+  static void separate_all(const std::vector<Live>& live, Problem& problem,
+                           std::vector<int64_t>& live_bytes) {
+    std::vector<size_t> by_begin(live.size());
+    std::iota(by_begin.begin(), by_begin.end(), size_t{0});
+    std::stable_sort(by_begin.begin(), by_begin.end(),
+                     [&](size_t a, size_t b) { return live[a].begin < live[b].begin; });
+    std::vector<std::pair<int32_t, int32_t>> pairs;
+    std::vector<int64_t> change(live_bytes.size() + 1, 0);
+    for (size_t at = 0; at < by_begin.size(); ++at) {
+      size_t i = by_begin[at];
+      change[static_cast<size_t>(live[i].begin)] += problem.items[i].size;
+      change[static_cast<size_t>(live[i].end) + 1] -= problem.items[i].size;
+      for (size_t next = at + 1; next < by_begin.size(); ++next) {
+        size_t j = by_begin[next];
+        if (live[j].begin > live[i].end) break;
+        pairs.emplace_back(static_cast<int32_t>(std::min(i, j)),
+                           static_cast<int32_t>(std::max(i, j)));
+      }
+    }
+    std::sort(pairs.begin(), pairs.end());
+    for (auto [i, j] : pairs) problem.separate(i, j);
+    std::partial_sum(change.begin(), change.end() - 1, live_bytes.begin());
+  }
+
   Status pack(const std::vector<int>& first, const std::vector<int>& last) {
-    struct Live {
-      int begin, end;
-    };
     Problem problem;
     std::vector<Live> live;
     std::vector<int> item_of_class(first.size(), -1), item_of_call(program_.calls.size(), -1);
@@ -287,20 +345,23 @@ class Planner {
                                     fmt::format("scratch of call {}", c));
       live.push_back({static_cast<int>(c), static_cast<int>(c)});
     }
-    program_.live_bytes.assign(program_.calls.size(), 0);
-    for (size_t i = 0; i < live.size(); ++i) {
-      for (int c = live[i].begin; c <= live[i].end; ++c)
-        program_.live_bytes[static_cast<size_t>(c)] += problem.items[i].size;
-      for (size_t j = i + 1; j < live.size(); ++j)
-        if (live[i].begin <= live[j].end && live[j].begin <= live[i].end)
-          problem.separate(static_cast<int32_t>(i), static_cast<int32_t>(j));
+    Location where;
+    where.file = graph().source_file;
+    if (int64_t pairs = count_pairs(live); pairs > kMaxPairs) {
+      diags_
+          .error(where, "plan-limit",
+                 fmt::format("{} pairs of tensors are alive at the same time, at most {} are "
+                             "planned",
+                             pairs, kMaxPairs))
+          .help("use intermediate results sooner after they are computed, or split the model");
+      return kFailure;
     }
+    program_.live_bytes.assign(program_.calls.size(), 0);
+    separate_all(live, problem, program_.live_bytes);
     for (int64_t bytes : program_.live_bytes)
       problem.lower_bound = std::max(problem.lower_bound, bytes);
     Solution solution = solve(problem);
     std::string wrong = solution.ok() ? check(problem, solution) : solution.error;
-    Location where;
-    where.file = graph().source_file;
     if (!wrong.empty()) {
       diags_.error(where, "plan-invalid", "memory planning failed: " + wrong);
       return kFailure;
@@ -396,6 +457,7 @@ class Planner {
   std::vector<Storage> external_;  // by class root
   std::vector<bool> view_copied_;
   std::vector<PendingCall> pending_;
+  int64_t constant_bytes_ = 0;  // of all lowered operators, before equal tables are shared
   std::unordered_map<uint64_t, std::vector<int>> functions_by_hash_;
   std::unordered_map<uint64_t, std::vector<int>> constants_by_hash_;
 };

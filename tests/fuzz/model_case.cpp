@@ -71,7 +71,7 @@ std::string broken_promise(const Diagnostics& diags, bool ok) {
 }
 
 // What the interpreter takes a moment for.
-constexpr int64_t kSmallMacs = 200'000;
+constexpr int64_t kSmallMacs = 500'000;
 constexpr int64_t kSmallBytes = 1 << 20;
 
 bool is_small(const graph::Graph& graph) {

@@ -1,8 +1,8 @@
 // Damages each given model in N ways and demands of every case a result or a located error, within
 // the limits of time and memory; build it with sanitizers (preset `dev`). Cases run in a child
 // process that is started anew behind a case that killed it. The one thing to know: case numbers
-// repeat, so `--only NUMBER` runs a failed case alone, in this process. Every Nth accepted case that
-// is small is also run in the interpreter and compared with the reference evaluation (--run-every).
+// repeat, so `--only NUMBER` runs a failed case alone, in this process. Of every Nth case, the model
+// is also run and compared with the reference evaluation if it is small (--run-every N).
 //
 //   mutate_models [--count N] [--seed S] [--seconds T] [--megabytes M] [--only NUMBER]
 //                 [--run-every N] [--save DIR] MODEL...
@@ -55,7 +55,7 @@ using namespace aotc::fuzz;
 struct Options {
   uint64_t count = 10'000;
   uint64_t seed = 1;
-  uint64_t run_every = 50;
+  uint64_t run_every = 10;
   int seconds = 5;
   long megabytes = 1024;
   int64_t only = -1;

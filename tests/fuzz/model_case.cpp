@@ -118,8 +118,8 @@ std::string difference(const std::vector<uint8_t>& have, const std::vector<uint8
 }
 
 // Where the program's outputs differ from the reference evaluation's of the graph as it was read.
-std::string wrong_result(const graph::Graph& original, const plan::Program& program,
-                         uint64_t seed, Diagnostics& diags) {
+std::string wrong_result(const graph::Graph& original, const plan::Program& program, uint64_t seed,
+                         Diagnostics& diags) {
   Random random(seed);
   std::vector<std::vector<uint8_t>> inputs;
   for (const graph::Port& port : original.inputs)
@@ -183,8 +183,9 @@ CaseResult run_tflite_case(std::vector<uint8_t> bytes, const CaseOptions& case_o
     bool ok = graph.ok();
     // With operators that accept anything, only the structure means something.
     bool any = set == &any_operators();
-    if (ok) ok = any ? graph::verify_structure(*graph, diags).ok()
-                     : ops::verify_graph(*graph, diags).ok();
+    if (ok)
+      ok =
+          any ? graph::verify_structure(*graph, diags).ok() : ops::verify_graph(*graph, diags).ok();
     std::string broken = broken_promise(diags, ok);
     if (!broken.empty()) return {Verdict::kBroken, false, broken + "\n" + diags.str()};
     if (any) continue;

@@ -1,8 +1,8 @@
 // Damages each given model in N ways and demands of every case a result or a located error, within
 // the limits of time and memory; build it with sanitizers (preset `dev`). Cases run in a child
 // process that is started anew behind a case that killed it. The one thing to know: case numbers
-// repeat, so `--only NUMBER` runs a failed case alone, in this process. Of every Nth case, the model
-// is also run and compared with the reference evaluation if it is small (--run-every N).
+// repeat, so `--only NUMBER` runs a failed case alone, in this process. Of every Nth case, the
+// model is also run and compared with the reference evaluation if it is small (--run-every N).
 //
 //   mutate_models [--count N] [--seed S] [--seconds T] [--megabytes M] [--only NUMBER]
 //                 [--run-every N] [--save DIR] MODEL...

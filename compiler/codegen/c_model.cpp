@@ -1,5 +1,7 @@
 #include "codegen/c_model.h"
 
+#include <unordered_map>
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -47,6 +49,8 @@ class ModelPrinter {
   }
 
   ModelFiles run() {
+    for (size_t c = 0; c < program_.calls.size(); ++c)
+      call_of_op_.emplace(program_.calls[c].op_index, static_cast<int>(c));
     name_everything();
     out_.files[p_ + ".h"] = header();
     out_.files[p_ + ".c"] = source();
@@ -82,9 +86,8 @@ class ModelPrinter {
   }
 
   int call_of_op(int op) const {
-    for (size_t c = 0; c < program_.calls.size(); ++c)
-      if (program_.calls[c].op_index == op) return static_cast<int>(c);
-    return op;
+    auto found = call_of_op_.find(op);
+    return found == call_of_op_.end() ? op : found->second;
   }
 
   // ---------------------------------------------------------------- header
@@ -384,6 +387,7 @@ class ModelPrinter {
   const Program& program_;
   const CodegenOptions& options_;
   std::string p_, up_;
+  std::unordered_map<int, int> call_of_op_;  // the first call of each operator
   ModelFiles out_;
   nlohmann::ordered_json map_;
 };

@@ -16,9 +16,11 @@ namespace {
 constexpr int64_t kAlwaysBytes = 1024;
 // ...and otherwise this many times its operands: dequantised weights are 4 times the quantised.
 constexpr int64_t kMaxGrowth = 4;
-constexpr int64_t kMaxMacs = int64_t{1} << 28;
+// Steps (multiplications, and bytes read and written) that all folding together may take: about a
+// second. Folded tensors are also kept to the end of the pass, so this bounds their memory.
+constexpr int64_t kMaxSteps = int64_t{1} << 27;
 
-bool may_fold(const Graph& graph, const Op& op) {
+bool may_fold(const Graph& graph, const Op& op, int64_t& steps_left) {
   int64_t operand_bytes = 0;
   for (TensorId id : op.operands) {
     if (!id.valid()) continue;
@@ -30,9 +32,12 @@ bool may_fold(const Graph& graph, const Op& op) {
     if (graph[id].is_variable || is_output(graph, id)) return false;
     result_bytes += graph[id].type.bytes();
   }
-  return !op.results.empty() &&
-         result_bytes <= std::max(kAlwaysBytes, kMaxGrowth * operand_bytes) &&
-         ops::definition_of(op).macs({graph, op}) <= kMaxMacs;
+  if (op.results.empty() || result_bytes > std::max(kAlwaysBytes, kMaxGrowth * operand_bytes))
+    return false;
+  int64_t macs = ops::definition_of(op).macs({graph, op});
+  if (macs > steps_left || operand_bytes + result_bytes > steps_left - macs) return false;
+  steps_left -= macs + operand_bytes + result_bytes;
+  return true;
 }
 
 void fold(Graph& graph, const Op& op) {
@@ -62,8 +67,9 @@ void fold(Graph& graph, const Op& op) {
 
 Status fold_constants(Graph& graph, const PassOptions&, Diagnostics&) {
   std::vector<bool> dead(graph.ops.size(), false);
+  int64_t steps_left = kMaxSteps;
   for (size_t i = 0; i < graph.ops.size(); ++i) {
-    if (!may_fold(graph, graph.ops[i])) continue;
+    if (!may_fold(graph, graph.ops[i], steps_left)) continue;
     fold(graph, graph.ops[i]);
     dead[i] = true;
   }

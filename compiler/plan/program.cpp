@@ -20,6 +20,11 @@ namespace {
 using graph::Graph;
 using graph::TensorId;
 
+// More than any microcontroller holds. They keep a damaged or absurd model from taking hours and
+// gigabytes: packing costs time and memory per pair of tensors alive at once, printing per byte.
+constexpr int64_t kMaxPairs = 1 << 18;
+constexpr int64_t kMaxConstantBytes = int64_t{32} << 20;
+
 // Tensors that share bytes because one is a view of the other, as classes with one storage.
 class Aliases {
  public:
@@ -46,7 +51,7 @@ class Planner {
 
   Result<Program> run() {
     bind_externals();
-    make_calls();
+    if (!make_calls()) return kFailure;
     merge_similar();
     if (!place()) return kFailure;
     bind_arguments();
@@ -85,7 +90,7 @@ class Planner {
     }
   }
 
-  void make_calls() {
+  Status make_calls() {
     for (size_t i = 0; i < graph().ops.size(); ++i) {
       const graph::Op& op = graph().ops[i];
       bool view = ops::definition_of(op).traits().view;
@@ -93,6 +98,17 @@ class Planner {
       ops::OpView op_view{graph(), op};
       ops::Lowered lowered = view ? lower_copy(op_view)
                                   : ops::definition_of(op).lower(op_view, options_.target);
+      for (const ops::Constant& c : lowered.constants)
+        constant_bytes_ += static_cast<int64_t>(c.bytes.size());
+      if (constant_bytes_ > kMaxConstantBytes) {
+        diags_
+            .error(op.location, "plan-limit",
+                   fmt::format("the constant tables up to here take {} bytes, at most {} are "
+                               "emitted",
+                               constant_bytes_, kMaxConstantBytes))
+            .help("no microcontroller holds such tables; quantise the model or make it smaller");
+        return kFailure;
+      }
       add_call(static_cast<int>(i), op, std::move(lowered));
     }
     // Outputs whose tensor lives elsewhere: inputs, constants, or a tensor listed twice.
@@ -102,6 +118,7 @@ class Planner {
       if (s.kind == StorageKind::kOutput && s.index == static_cast<int>(i)) continue;
       add_output_copy(static_cast<int>(i), id);
     }
+    return success();
   }
 
   static ops::Lowered lower_copy(const ops::OpView& op) {
@@ -239,6 +256,25 @@ class Planner {
     return index;
   }
 
+  struct Live {
+    int begin, end;  // calls, both inclusive
+  };
+
+  // Pairs of items that are alive at the same time.
+  int64_t count_pairs(const std::vector<Live>& live) const {
+    std::vector<int64_t> begins(program_.calls.size(), 0), ends(program_.calls.size(), 0);
+    for (const Live& l : live) {
+      ++begins[static_cast<size_t>(l.begin)];
+      ++ends[static_cast<size_t>(l.end)];
+    }
+    int64_t pairs = 0, alive = 0;
+    for (size_t c = 0; c < begins.size(); ++c) {
+      pairs += begins[c] * alive + begins[c] * (begins[c] - 1) / 2;
+      alive += begins[c] - ends[c];
+    }
+    return pairs;
+  }
+
   // One attempt at placing everything: which tensors are one buffer, and where buffers lie.
   struct Attempt {
     Aliases aliases;
@@ -248,6 +284,7 @@ class Planner {
     std::vector<int> item_of_class, item_of_call;
     std::vector<int64_t> live_bytes;
     Solution solution;
+    int64_t too_many_pairs = 0;  // the limit is passed: nothing was solved
   };
 
   // The smallest of: no sharing, results over dying operands, and that with results exactly in the
@@ -255,7 +292,7 @@ class Planner {
   Status place() {
     Attempt best = attempt(false, false);
     program_.arena_without_overlap = best.solution.height;
-    if (options_.overlap) {
+    if (options_.overlap && best.too_many_pairs == 0) {
       for (bool in_place : {false, true}) {
         Attempt next = attempt(true, in_place);
         if (next.solution.ok() && next.solution.height < best.solution.height) best = std::move(next);
@@ -265,12 +302,12 @@ class Planner {
   }
 
   Attempt attempt(bool overlap, bool in_place) {
-    Attempt a{aliases_, {}, {}, {}, {}, {}, {}, {}, {}};
+    Attempt a{aliases_, {}, {}, {}, {}, {}, {}, {}, {}, 0};
     find_lifetimes(a);
     if (in_place) join_in_place(a);
     make_items(a);
     separate_items(a, overlap);
-    a.solution = solve(a.problem);
+    if (a.too_many_pairs == 0) a.solution = solve(a.problem);
     return a;
   }
 
@@ -362,9 +399,6 @@ class Planner {
   }
 
   void separate_items(Attempt& a, bool overlap) {
-    struct Live {
-      int begin, end;
-    };
     std::vector<Live> live(a.problem.items.size());
     for (size_t c = 0; c < a.first.size(); ++c)
       if (a.item_of_class[c] >= 0)
@@ -372,25 +406,50 @@ class Planner {
     for (size_t c = 0; c < program_.calls.size(); ++c)
       if (a.item_of_call[c] >= 0)
         live[static_cast<size_t>(a.item_of_call[c])] = {static_cast<int>(c), static_cast<int>(c)};
+    int64_t pairs = count_pairs(live);
+    if (pairs > kMaxPairs) {
+      a.too_many_pairs = pairs;
+      return;
+    }
     std::map<std::pair<int, int>, Separation> relaxed;
     std::vector<int64_t> shared(program_.calls.size(), 0);
     if (overlap) relax(a, relaxed, shared);
-    a.live_bytes.assign(program_.calls.size(), 0);
-    for (size_t i = 0; i < live.size(); ++i) {
-      for (int c = live[i].begin; c <= live[i].end; ++c)
-        a.live_bytes[static_cast<size_t>(c)] += a.problem.items[i].size;
-      for (size_t j = i + 1; j < live.size(); ++j) {
-        if (live[i].begin > live[j].end || live[j].begin > live[i].end) continue;
-        auto known = relaxed.find({static_cast<int>(i), static_cast<int>(j)});
-        if (known != relaxed.end()) {
-          a.problem.separations.push_back(known->second);
-        } else {
-          a.problem.separate(static_cast<int32_t>(i), static_cast<int32_t>(j));
-        }
-      }
-    }
+    separate_live(a, live, relaxed);
     for (size_t c = 0; c < a.live_bytes.size(); ++c)
       a.problem.lower_bound = std::max(a.problem.lower_bound, a.live_bytes[c] - shared[c]);
+  }
+
+  // Lists the pairs that are alive together, in order of the items, and the bytes alive per call.
+  static void separate_live(Attempt& a, const std::vector<Live>& live,
+                            const std::map<std::pair<int, int>, Separation>& relaxed) {
+    std::vector<size_t> by_begin(live.size());
+    std::iota(by_begin.begin(), by_begin.end(), size_t{0});
+    std::stable_sort(by_begin.begin(), by_begin.end(),
+                     [&](size_t x, size_t y) { return live[x].begin < live[y].begin; });
+    std::vector<std::pair<int32_t, int32_t>> pairs;
+    std::vector<int64_t> change(a.item_of_call.size() + 1, 0);
+    for (size_t at = 0; at < by_begin.size(); ++at) {
+      size_t i = by_begin[at];
+      change[static_cast<size_t>(live[i].begin)] += a.problem.items[i].size;
+      change[static_cast<size_t>(live[i].end) + 1] -= a.problem.items[i].size;
+      for (size_t next = at + 1; next < by_begin.size(); ++next) {
+        size_t j = by_begin[next];
+        if (live[j].begin > live[i].end) break;
+        pairs.emplace_back(static_cast<int32_t>(std::min(i, j)),
+                           static_cast<int32_t>(std::max(i, j)));
+      }
+    }
+    std::sort(pairs.begin(), pairs.end());
+    for (auto [i, j] : pairs) {
+      auto known = relaxed.find({i, j});
+      if (known != relaxed.end()) {
+        a.problem.separations.push_back(known->second);
+      } else {
+        a.problem.separate(i, j);
+      }
+    }
+    a.live_bytes.assign(a.item_of_call.size(), 0);
+    std::partial_sum(change.begin(), change.end() - 1, a.live_bytes.begin());
   }
 
   // Separations of pairs that may share bytes, by item numbers in increasing order; and per call
@@ -415,10 +474,19 @@ class Planner {
   }
 
   Status accept(Attempt a) {
-    const Solution& solution = a.solution;
-    std::string wrong = solution.ok() ? check(a.problem, solution) : solution.error;
     Location where;
     where.file = graph().source_file;
+    if (a.too_many_pairs > 0) {
+      diags_
+          .error(where, "plan-limit",
+                 fmt::format("{} pairs of tensors are alive at the same time, at most {} are "
+                             "planned",
+                             a.too_many_pairs, kMaxPairs))
+          .help("use intermediate results sooner after they are computed, or split the model");
+      return kFailure;
+    }
+    const Solution& solution = a.solution;
+    std::string wrong = solution.ok() ? check(a.problem, solution) : solution.error;
     if (!wrong.empty()) {
       diags_.error(where, "plan-invalid", "memory planning failed: " + wrong);
       return kFailure;
@@ -517,6 +585,7 @@ class Planner {
   std::vector<Storage> external_;  // by class root
   std::vector<bool> view_copied_;
   std::vector<PendingCall> pending_;
+  int64_t constant_bytes_ = 0;  // of all lowered operators, before equal tables are shared
   std::unordered_map<uint64_t, std::vector<int>> functions_by_hash_;
   std::unordered_map<uint64_t, std::vector<int>> constants_by_hash_;
 };

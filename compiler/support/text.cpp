@@ -68,11 +68,12 @@ std::string upper(std::string_view identifier) {
 }
 
 std::string UniqueNames::make(std::string name) {
-  std::string candidate = name;
-  for (int n = 2; std::find(used_.begin(), used_.end(), candidate) != used_.end(); ++n)
-    candidate = name + "_" + std::to_string(n);
-  used_.push_back(candidate);
-  return candidate;
+  if (used_.insert(name).second) return name;
+  int& n = next_.try_emplace(name, 2).first->second;
+  while (true) {
+    std::string candidate = name + "_" + std::to_string(n++);
+    if (used_.insert(candidate).second) return candidate;
+  }
 }
 
 std::string c_comment_text(std::string_view text, size_t limit) {

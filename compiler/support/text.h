@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace aotc {
@@ -21,10 +23,12 @@ std::string upper(std::string_view identifier);
 class UniqueNames {
  public:
   std::string make(std::string name);
-  void reserve(std::string name) { used_.push_back(std::move(name)); }
+  void reserve(std::string name) { used_.insert(std::move(name)); }
 
  private:
-  std::vector<std::string> used_;
+  std::unordered_set<std::string> used_;
+  // Of names asked for again: the number to try next. A model may give one name a thousand times.
+  std::unordered_map<std::string, int> next_;
 };
 
 // Text that may stand in a C comment whatever the model says: control characters, "*/", "/*",

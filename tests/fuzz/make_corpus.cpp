@@ -1,5 +1,6 @@
 // Writes the committed corpus of small .tflite files: `make_corpus DIR`. They start the fuzzers off
 // in the parts of the format that a mutation seldom reaches by itself.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -153,6 +154,128 @@ std::vector<uint8_t> misaligned_zero_point() {
   return {};
 }
 
+// Sums up one input of each name and gives every partial sum out; tests/fuzz/hostile_names.py runs
+// the C that is made of it. Names stand where C has comments, members, macros and source maps.
+std::vector<uint8_t> hostile_names() {
+  const std::vector<std::string> names = {"*/ evil",
+                                          "*/ int evil; /*",
+                                          "/* // ",
+                                          "x\"; evil(); \"",
+                                          "'",
+                                          "a\nb",
+                                          "a\r\nb",
+                                          "// \\\n",
+                                          "ends in \\",
+                                          "ends in \?\?/",
+                                          "\?\?/\n",
+                                          "\?\?!\?\?=",
+                                          "*\\\n/",
+                                          "*\?\?/\n/ evil",
+                                          "#define int float",
+                                          "#include \"evil\"",
+                                          "%s%n%d{}",
+                                          "\x01\x1b[31m\x7f",
+                                          "\xff\xfe\x80",
+                                          "\xc3",
+                                          "\xe2\x80\xa8 \xc3\xbc",
+                                          "\xf0\x9f\x90\xb1",
+                                          std::string(10'000, 'a'),
+                                          std::string(4'000, '/') + "*",
+                                          "",
+                                          " ",
+                                          "_",
+                                          "__",
+                                          "_x",
+                                          "__x",
+                                          "X",
+                                          "x",
+                                          "x",
+                                          "x_2",
+                                          "X ",
+                                          "x-2",
+                                          "0digit",
+                                          "9",
+                                          "int",
+                                          "static",
+                                          "restrict",
+                                          "_Bool",
+                                          "inline",
+                                          "class",
+                                          "this",
+                                          "NULL",
+                                          "null",
+                                          "run",
+                                          "status",
+                                          "a",
+                                          "in",
+                                          "out",
+                                          "inputs",
+                                          "outputs",
+                                          "arena",
+                                          "trace",
+                                          "op",
+                                          "shape",
+                                          "none",
+                                          "min_i32",
+                                          "max_f32",
+                                          "float_bits",
+                                          "case_run",
+                                          "CASE_RUN",
+                                          "uint8_t",
+                                          "int32_t",
+                                          "INT8_MAX",
+                                          "memcpy",
+                                          "memset",
+                                          "errno",
+                                          "stdin",
+                                          "assert",
+                                          "offsetof",
+                                          "signbit",
+                                          "isnan",
+                                          "EXP",
+                                          "main",
+                                          "linux",
+                                          "count",
+                                          "bytes",
+                                          "scale",
+                                          "count_bytes",
+                                          "dims",
+                                          "ARENA_SIZE",
+                                          "ERROR_ARGUMENT",
+                                          "for_each_input"};
+  TestModel m;
+  for (const std::string& name : names) m.tensors.push_back({.name = name, .shape = {1, 4}});
+  TestSignature signature;
+  signature.key = "*/ \"\n\\";
+  m.codes = {{0}};
+  int32_t total = 0;
+  for (size_t i = 0; i < names.size(); ++i) {
+    m.inputs.push_back(static_cast<int32_t>(i));
+    if (i % 3 == 1)
+      signature.inputs.push_back({names[(i + 7) % names.size()], static_cast<uint32_t>(i)});
+    if (i == 0) continue;
+    auto sum = static_cast<int32_t>(m.tensors.size());
+    m.tensors.push_back({.name = names[(i * 5) % names.size()], .shape = {1, 4}});
+    m.ops.push_back(
+        {.code = 0,
+         .in = {total, static_cast<int32_t>(i)},
+         .out = {sum},
+         .options_type = schema::BuiltinOptions_AddOptions,
+         .options = [](FlatBufferBuilder& fbb) { return schema::CreateAddOptions(fbb).Union(); }});
+    m.outputs.push_back(sum);
+    if (i % 3 == 2) signature.outputs.push_back({names[i], static_cast<uint32_t>(sum)});
+    total = sum;
+  }
+  m.signatures = {signature};
+  std::vector<uint8_t> bytes = m.bytes();
+  // The builder's own description, overwritten by one of the same length.
+  const std::string made = "made by a test", hostile = "*/ evil;\\\n\?\?/\"";
+  auto at = std::search(bytes.begin(), bytes.end(), made.begin(), made.end());
+  if (at == bytes.end() || hostile.size() != made.size()) return {};
+  std::copy(hostile.begin(), hostile.end(), at);
+  return bytes;
+}
+
 bool write(const std::string& path, const std::vector<uint8_t>& bytes) {
   if (bytes.empty()) return false;
   std::ofstream out(path, std::ios::binary);
@@ -173,6 +296,7 @@ int main(int argc, char** argv) {
               write(dir + "add_reshape_softmax.tflite", add_reshape_softmax().bytes()) &&
               write(dir + "slice_pad.tflite", slice_pad().bytes()) &&
               write(dir + "unsupported.tflite", unsupported().bytes()) &&
+              write(dir + "hostile_names.tflite", hostile_names()) &&
               write(dir + "misaligned_zero_point.tflite", misaligned_zero_point());
   return good ? 0 : 1;
 }

@@ -1,16 +1,18 @@
 // Damages each given model in N ways and demands of every case a result or a located error, within
 // the limits of time and memory; build it with sanitizers (preset `dev`). Cases run in a child
 // process that is started anew behind a case that killed it. The one thing to know: case numbers
-// repeat, so `--only NUMBER` runs a failed case alone, in this process.
+// repeat, so `--only NUMBER` runs a failed case alone, in this process. Of every Nth case, the
+// model is also run and compared with the reference evaluation if it is small (--run-every N).
 //
 //   mutate_models [--count N] [--seed S] [--seconds T] [--megabytes M] [--only NUMBER]
-//                 [--save DIR] MODEL...
+//                 [--run-every N] [--save DIR] MODEL...
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -53,6 +55,7 @@ using namespace aotc::fuzz;
 struct Options {
   uint64_t count = 10'000;
   uint64_t seed = 1;
+  uint64_t run_every = 10;
   int seconds = 5;
   long megabytes = 1024;
   int64_t only = -1;
@@ -65,6 +68,7 @@ struct Progress {
   uint64_t current;  // case being run
   uint64_t accepted;
   uint64_t refused;
+  uint64_t ran;  // of those accepted: run and compared
   bool done;
 };
 
@@ -98,6 +102,10 @@ void arm(int seconds) {
   setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
+CaseOptions case_options(const Options& options, uint64_t number) {
+  return {options.only >= 0 || number % std::max<uint64_t>(options.run_every, 1) == 0, number};
+}
+
 extern "C" void out_of_time(int) { _exit(kExitTime); }
 
 // Processor time, not time on the clock: other work on the machine must not fail a case.
@@ -113,7 +121,7 @@ extern "C" void out_of_time(int) { _exit(kExitTime); }
     progress.current = i;
     Mutation mutation = mutate(model.bytes, model.sites, model.seed, i);
     arm(options.seconds);
-    CaseResult result = run_tflite_case(std::move(mutation.bytes));
+    CaseResult result = run_tflite_case(std::move(mutation.bytes), case_options(options, i));
     arm(0);
     if (result.verdict == Verdict::kBroken) {
       std::fprintf(stderr, "%s\n", result.text.c_str());
@@ -123,6 +131,7 @@ extern "C" void out_of_time(int) { _exit(kExitTime); }
     getrusage(RUSAGE_SELF, &usage);
     if (usage.ru_maxrss > options.megabytes * 1024) _exit(kExitMemory);
     ++(result.verdict == Verdict::kAccepted ? progress.accepted : progress.refused);
+    if (result.ran) ++progress.ran;
   }
   progress.done = true;
   _exit(0);
@@ -183,8 +192,9 @@ uint64_t run_model(const Model& model, const Options& options) {
     report(model, options, progress->current, reason_of(status));
     first = progress->current + 1;
   }
-  std::printf("%s: %llu accepted, %llu refused, %llu failed\n", model.path.c_str(),
+  std::printf("%s: %llu accepted (%llu run), %llu refused, %llu failed\n", model.path.c_str(),
               static_cast<unsigned long long>(progress->accepted),
+              static_cast<unsigned long long>(progress->ran),
               static_cast<unsigned long long>(progress->refused),
               static_cast<unsigned long long>(failed));
   munmap(progress, sizeof(Progress));
@@ -197,7 +207,8 @@ int run_only(const Model& model, const Options& options) {
       mutate(model.bytes, model.sites, model.seed, static_cast<uint64_t>(options.only));
   std::printf("%s\n", mutation.what.c_str());
   std::fflush(stdout);
-  CaseResult result = run_tflite_case(std::move(mutation.bytes));
+  CaseResult result = run_tflite_case(std::move(mutation.bytes),
+                                      case_options(options, static_cast<uint64_t>(options.only)));
   std::printf("%s%s\n", result.text.c_str(),
               result.verdict == Verdict::kAccepted  ? "accepted"
               : result.verdict == Verdict::kRefused ? "refused"
@@ -224,6 +235,8 @@ bool parse(int argc, char** argv, Options& options) {
       options.megabytes = std::atol(value);
     else if (arg == "--only")
       options.only = std::atoll(value);
+    else if (arg == "--run-every")
+      options.run_every = std::strtoull(value, nullptr, 10);
     else if (arg == "--save")
       options.save = value;
     else
@@ -239,7 +252,7 @@ int main(int argc, char** argv) {
   if (!parse(argc, argv, options)) {
     std::fprintf(stderr,
                  "usage: mutate_models [--count N] [--seed S] [--seconds T] [--megabytes M] "
-                 "[--only NUMBER] [--save DIR] MODEL...\n");
+                 "[--only NUMBER] [--run-every N] [--save DIR] MODEL...\n");
     return 2;
   }
   uint64_t failed = 0;

@@ -18,12 +18,12 @@ namespace aotc::frontends {
 
 namespace limits {
 inline constexpr int kMaxTables = 500'000;      // FlatBuffers tables in a file
-inline constexpr size_t kMaxTensors = 100'000;  // per subgraph
-inline constexpr size_t kMaxOperators = 100'000;
+inline constexpr size_t kMaxTensors = 50'000;  // per subgraph
+inline constexpr size_t kMaxOperators = 20'000;
 inline constexpr size_t kMaxPorts = 1000;  // inputs, outputs, entries of a signature
 inline constexpr size_t kMaxRank = 8;
-inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 27;
-inline constexpr int64_t kMaxActivationBytes = int64_t{1} << 29;  // sum over computed tensors
+inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 26;
+inline constexpr int64_t kMaxActivationBytes = int64_t{1} << 28;  // sum over computed tensors
 inline constexpr int kMaxErrors = 50;      // the reader gives up after so many
 inline constexpr size_t kMaxListed = 100;  // unsupported operators listed one by one
 }  // namespace limits

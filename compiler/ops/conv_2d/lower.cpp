@@ -108,7 +108,11 @@ class ConvLowering {
         block_pixels_);
   }
 
+  // A plan for images this large would cost more memory than sharing saves.
+  static constexpr int64_t kMostSteps = 1 << 16;
+
   void publish_pointwise(int64_t pixels, bool backwards) {
+    if (pixels > kMostSteps) return;
     WriteOrder order;
     int64_t size = size_of(in_->dtype), in = k_ * size, out = out_channels_ * size;
     for (int64_t start : tile_starts(pixels, block_pixels_)) {
@@ -120,7 +124,7 @@ class ConvLowering {
 
   // A block's windows are all read into the panel before the first of its results is written.
   void publish_gathered() {
-    if (groups_ > 1) return;
+    if (groups_ > 1 || op_.result().elements() / out_channels_ > kMostSteps) return;
     const WindowAxis& y = window_.y;
     const WindowAxis& x = window_.x;
     WriteOrder order;

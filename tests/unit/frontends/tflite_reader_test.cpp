@@ -424,7 +424,7 @@ const BadModel kBadModels[] = {
     {"HugeShape", [](TestModel& m) { m.tensors[0].shape.assign(8, INT32_MAX); },
      "models/m.tflite: tensor 'in': error: a FLOAT32 tensor of shape "
      "2147483647x2147483647x2147483647x2147483647x2147483647x2147483647x2147483647x2147483647 is "
-     "larger than 134217728 bytes [tflite-limit]"},
+     "larger than 67108864 bytes [tflite-limit]"},
     {"TypeNumber", [](TestModel& m) { m.tensors[0].type = static_cast<schema::TensorType>(99); },
      "models/m.tflite: tensor 'in': error: element type 99 is not supported [tflite-dtype]"},
     {"Sparse", [](TestModel& m) { m.tensors[1].sparse = true; },
@@ -490,14 +490,14 @@ TEST(TfliteReaderErrors, UnknownSignature) {
 
 TEST(TfliteReaderErrors, ActivationsInTotal) {
   TestModel m = small_model();
-  for (int i : {0, 2, 3}) m.tensors[static_cast<size_t>(i)].shape = {1 << 25};
-  m.tensors.push_back({.name = "more", .shape = {1 << 25}});
-  m.tensors.push_back({.name = "most", .shape = {1 << 25}});
+  for (int i : {0, 2, 3}) m.tensors[static_cast<size_t>(i)].shape = {1 << 24};
+  m.tensors.push_back({.name = "more", .shape = {1 << 24}});
+  m.tensors.push_back({.name = "most", .shape = {1 << 24}});
   m.ops.push_back({.code = 1, .in = {3}, .out = {4}});
   m.ops.push_back({.code = 1, .in = {4}, .out = {5}});
   EXPECT_EQ(errors_of(m),
-            "models/m.tflite: error: the tensors the model computes take 671088640 bytes, at most "
-            "536870912 are read [tflite-limit]\n"
+            "models/m.tflite: error: the tensors the model computes take 335544320 bytes, at most "
+            "268435456 are read [tflite-limit]\n"
             "  help: the file may be damaged; no microcontroller holds this much\n");
 }
 

@@ -9,3 +9,13 @@ add_test(NAME ${name_prefix}random_graphs
          COMMAND random_graphs --count 300 --work ${CMAKE_BINARY_DIR}/random_graphs
                  --cc "ccache gcc -O1")
 set_tests_properties(${name_prefix}random_graphs PROPERTIES LABELS quick TIMEOUT 600)
+
+if(AOTC_SANITIZE OR AOTC_FUZZ)
+  return()
+endif()
+
+set(cli ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/run_cli.py --aotc $<TARGET_FILE:aotc>)
+add_test(NAME cli COMMAND ${cli} --work ${CMAKE_BINARY_DIR}/cli)
+set_tests_properties(cli PROPERTIES LABELS quick TIMEOUT 600)
+add_test(NAME cli.boards COMMAND ${cli} --boards --work ${CMAKE_BINARY_DIR}/cli_boards)
+set_tests_properties(cli.boards PROPERTIES LABELS full TIMEOUT 600)

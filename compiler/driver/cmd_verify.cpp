@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -256,8 +257,10 @@ struct PlaceResult {
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
-    std::string pattern = (fs::temp_directory_path() / "aotc-XXXXXX").string();
-    path_ = mkdtemp(pattern.data()) ? pattern : "";
+    std::error_code ec;
+    fs::path parent = fs::temp_directory_path(ec);
+    std::string pattern = (parent / "aotc-XXXXXX").string();
+    if (!ec) path_ = mkdtemp(pattern.data()) ? pattern : "";
   }
   ~TemporaryDirectory() {
     std::error_code ec;
@@ -289,8 +292,10 @@ class Verifier {
     if (!compiled) return finish(kExitBadInput);
     if (!make_samples(*compiled)) return finish(kExitBadInput);
     bool good = true;
-    if (options_.host) good = host(*compiled, compile) && good;
-    if (project && options_.board && !project->board.is_host()) good = board(*project, *compiled) && good;
+    // A project for this machine is the place itself: what is in it is what is to be proven.
+    bool own = project && project->board.is_host();
+    if (options_.host) good = (own ? board(*project, *compiled) : host(*compiled, compile)) && good;
+    if (project && options_.board && !own) good = board(*project, *compiled) && good;
     if (code_ != kExitDone) return finish(code_);
     return finish(good ? kExitDone : kExitVerifyFailed);
   }
@@ -310,6 +315,7 @@ class Verifier {
   // A project for this machine in a temporary directory, built by its own compiler.
   bool host(const Compiled& compiled, const CompileOptions& compile) {
     TemporaryDirectory temp;
+    if (!made(temp)) return false;
     auto board = project::find_board("host", diags_);
     if (!board) return false;
     project::ProjectModel model;
@@ -318,7 +324,7 @@ class Verifier {
     model.file_name = compiled.prefix + ".tflite";
     model.bytes = &compiled.model_bytes;
     model.workspace = compile.memory == codegen::MemoryMode::kWorkspace;
-    model.workspace_bytes = figures_of(compiled).workspace_bytes * 2;  // pointers are wider here
+    model.workspace_bytes = figures_of(compiled).workspace_bytes;
     model.description = describe_compile(compile);
     OutputDirectory directory(temp.path() + "/host", project::kManifest);
     if (!project::generate_project(*board, model, {}, directory, diags_) || !directory.commit(diags_)) {
@@ -329,8 +335,19 @@ class Verifier {
     return opened && board_or_host(*opened, compiled, "host C");
   }
 
+  bool made(const TemporaryDirectory& temp) {
+    if (!temp.path().empty()) return true;
+    Location where;
+    const char* parent = std::getenv("TMPDIR");
+    where.file = parent != nullptr ? parent : "/tmp";
+    diags_.error(where, "file-write", "cannot make a temporary directory")
+        .help("set TMPDIR to a directory that is writable and has room");
+    code_ = kExitBadInput;
+    return false;
+  }
+
   bool board(const ProjectDir& project, const Compiled& compiled) {
-    return board_or_host(project, compiled, project.board.name);
+    return board_or_host(project, compiled, project.board.is_host() ? "host C" : project.board.name);
   }
 
   bool board_or_host(const ProjectDir& project, const Compiled& compiled, const std::string& place) {
@@ -341,6 +358,7 @@ class Verifier {
       return false;
     }
     TemporaryDirectory temp;
+    if (!made(temp)) return false;
     std::string in = temp.path() + "/in.bin", out = temp.path() + "/out.bin", bytes;
     put_u32(bytes, kInputMagic);
     put_u32(bytes, static_cast<uint32_t>(samples_.size()));
@@ -348,7 +366,8 @@ class Verifier {
       for (const auto& input : s) bytes.append(reinterpret_cast<const char*>(input.data()), input.size());
     if (!write_file(in, bytes, diags_)) return false;
     progress_.step(fmt::format("verify on {}: run {} samples", place, samples_.size()));
-    auto run = run_firmware(project, {"verify", in, out}, options_.timeout, diags_);
+    // Names without a folder: what the path of the folder holds need not pass through an emulator.
+    auto run = run_firmware(project, {"verify", "in.bin", "out.bin"}, options_.timeout, diags_, temp.path());
     if (!run) {
       code_ = kExitDevice;
       return false;
@@ -406,7 +425,7 @@ class Verifier {
     result.layers = comparison.layers();
     result.exact = comparison.exact_layers();
     result.worst_ulp = comparison.worst_ulp();
-    if (result.passed && !project.board.is_host()) {
+    if (result.passed) {
       FirmwareRun run;
       run.values[project.board.field("clock.unit")] = result.summary.length;
       run.values["stack_bytes"] = result.summary.stack_bytes;
@@ -417,8 +436,9 @@ class Verifier {
     return result.passed;
   }
 
-  int finish(int code) {
-    progress_.step("");
+  int finish(int otherwise) {
+    int code = otherwise == kExitDone ? kExitDone : exit_code_of(diags_, otherwise);
+    progress_.clear();
     if (common_.json) {
       nlohmann::ordered_json j;
       j["passed"] = code == kExitDone;

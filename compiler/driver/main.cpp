@@ -1,12 +1,18 @@
 // The command line: options, subcommands and the one-shot form `aotc MODEL --board B -o DIR`.
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "driver/commands.h"
 #include "project/template.h"
+#include "support/text.h"
 
 namespace aotc::driver {
 
@@ -47,11 +53,18 @@ class CommandLine {
     // `aotc model.tflite ...` is `aotc create model.tflite ...`.
     if (!args.empty() && !args[0].starts_with("-") && !is_command(args[0]) && looks_like_model(args[0]))
       args.insert(args.begin(), "create");
+    if (!args.empty() && !args[0].starts_with("-") && !is_command(args[0])) {
+      fmt::print(stderr, "aotc: there is no command and no file '{}'\n", escape_for_display(args[0]));
+      suggest(args);
+      return kExitUsage;
+    }
+    const std::vector<std::string> given = args;
     std::reverse(args.begin(), args.end());
     try {
       app_.parse(args);
     } catch (const CLI::ParseError& e) {
       int code = app_.exit(e);
+      if (code != 0) suggest(given);
       return code == 0 ? kExitDone : kExitUsage;
     }
     return result_;
@@ -64,7 +77,36 @@ class CommandLine {
     return false;
   }
   static bool looks_like_model(const std::string& arg) {
-    return arg.find('.') != std::string::npos || arg.find('/') != std::string::npos;
+    std::error_code ec;
+    return arg.find('.') != std::string::npos || arg.find('/') != std::string::npos ||
+           std::filesystem::is_regular_file(arg, ec);
+  }
+
+  // The nearest names of what was mistyped, on standard error.
+  void suggest(const std::vector<std::string>& args) const {
+    if (args.empty()) return;
+    const CLI::App* command = nullptr;
+    std::vector<std::string> names;
+    for (const CLI::App* sub : app_.get_subcommands(nullptr)) {
+      names.push_back(sub->get_name());
+      if (sub->get_name() == args[0]) command = sub;
+    }
+    if (command == nullptr && !args[0].starts_with("-")) did_you_mean(args[0], names, "command");
+    if (command == nullptr) return;
+    names.clear();
+    for (const CLI::Option* option : command->get_options())
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& arg : args) {
+      std::string name = arg.substr(0, arg.find('='));
+      if (name.starts_with("--") && std::find(names.begin(), names.end(), name) == names.end())
+        did_you_mean(name, names, "option");
+    }
+  }
+
+  static void did_you_mean(const std::string& wrong, const std::vector<std::string>& names, const char* what) {
+    auto near = closest(wrong, names, 1);
+    if (near.empty()) return;
+    fmt::print(stderr, "  help: did you mean the {} '{}'?\n", what, near[0]);
   }
 
   void common(CLI::App* sub) {
@@ -200,10 +242,29 @@ class CommandLine {
 
 }  // namespace aotc::driver
 
+namespace {
+
+// What standard output did not take is lost: nobody may think that the command worked. A reader that
+// went away (`aotc ops | head`) is no error worth a message.
+int output_failed(int error) {
+  if (error != EPIPE)
+    fmt::print(stderr, "standard output: error: cannot write: {} [file-write]\n", std::strerror(error));
+  return aotc::driver::kExitBadInput;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    return aotc::driver::CommandLine().run({argv + 1, argv + argc});
+    int code = aotc::driver::CommandLine().run({argv + 1, argv + argc});
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return output_failed(errno);
+    return code;
+  } catch (const std::system_error& e) {
+    // fmt throws this when a write fails.
+    if (std::ferror(stdout) != 0) return output_failed(e.code().value());
+    fmt::print(stderr, "aotc: internal error: {} [internal]\n  help: please report this with the model\n", e.what());
+    return aotc::driver::kExitInternal;
   } catch (const std::exception& e) {
     fmt::print(stderr, "aotc: internal error: {} [internal]\n  help: please report this with the model\n", e.what());
     return aotc::driver::kExitInternal;

@@ -42,25 +42,53 @@ CompileOptions ProjectDir::compile_options() const {
   return o;
 }
 
+namespace {
+
+// Everything that is read from aotc.json later is there, with the right types.
+bool is_complete(const nlohmann::json& manifest) {
+  if (!manifest.is_object()) return false;
+  for (const char* key : {"board", "model", "image", "prefix"}) {
+    auto it = manifest.find(key);
+    if (it == manifest.end() || !it->is_string() || it->get<std::string>().empty()) return false;
+  }
+  for (const char* key : {"configure", "build"}) {
+    auto it = manifest.find(key);
+    if (it == manifest.end() || !it->is_array() || it->empty()) return false;
+    for (const auto& word : *it)
+      if (!word.is_string()) return false;
+    if ((*it)[0].get<std::string>().empty()) return false;
+  }
+  auto compile = manifest.find("compile");
+  if (compile == manifest.end() || !compile->is_object()) return false;
+  for (const auto& [key, value] : compile->items())
+    if (key == "strip_boundary_float" ? !value.is_boolean() : !value.is_string()) return false;
+  return true;
+}
+
+}  // namespace
+
 Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags) {
   Location where;
   where.file = path;
   std::error_code ec;
   std::string manifest = path + "/" + project::kManifest;
   if (!fs::exists(manifest, ec)) {
-    diags.error(where, "project-invalid", "is not a project: it holds no aotc.json")
+    bool there = fs::exists(path, ec);
+    diags.error(where, "project-invalid", there ? "is not a project: it holds no aotc.json" : "there is no such project")
         .help("make one with 'aotc MODEL --board BOARD -o DIRECTORY'");
     return kFailure;
   }
-  auto bytes = read_file(manifest, diags);
+  auto bytes = read_file(manifest, diags, 1 << 20);
   if (!bytes) return kFailure;
   ProjectDir out;
   out.path = path;
   out.manifest = nlohmann::json::parse(bytes->begin(), bytes->end(), nullptr, false);
-  auto text = [&](const char* key) { return out.manifest.contains(key) && out.manifest[key].is_string(); };
-  bool good = out.manifest.is_object() && text("board") && text("model") && text("image") &&
-              text("prefix") && out.manifest["compile"].is_object() &&
-              out.manifest["configure"].is_array() && out.manifest["build"].is_array();
+  bool good = is_complete(out.manifest);
+  if (out.manifest.is_object() && out.manifest.contains("kind") && out.manifest["kind"] == "model") {
+    diags.error(where, "project-invalid", "is a compiled model, not a project: there is nothing to build or run")
+        .help("make a project with 'aotc MODEL --board BOARD -o DIRECTORY'");
+    return kFailure;
+  }
   if (!good) {
     diags.error(where, "project-invalid", "aotc.json is damaged or of another version")
         .help("create the project again");
@@ -111,6 +139,11 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
         .help(packages_help(project.board.toolchain_packages));
     return kExitToolMissing;
   }
+  if (find_program("ninja").empty() && find_program("make").empty()) {
+    diags.error(where, "tool-missing", "neither 'ninja' nor 'make' is installed")
+        .help("install it: apt-get install ninja-build");
+    return kExitToolMissing;
+  }
   std::vector<std::vector<std::string>> commands;
   std::string absolute = fs::absolute(project.path).string();
   commands.push_back(fill_in(project.manifest["configure"], absolute));
@@ -138,7 +171,8 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
 }
 
 Result<FirmwareRun> run_firmware(const ProjectDir& project, const std::vector<std::string>& arguments,
-                                 int timeout_seconds, Diagnostics& diags) {
+                                 int timeout_seconds, Diagnostics& diags,
+                                 const std::string& directory) {
   Location where;
   where.file = project.path;
   std::error_code ec;
@@ -173,7 +207,7 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project, const std::vector<st
     argv.push_back(arg);
   }
   FirmwareRun out;
-  out.process = run_process(argv, "", timeout_seconds);
+  out.process = run_process(argv, directory, timeout_seconds);
   if (!out.process.started) {
     diags.error(where, "tool-missing", fmt::format("'{}' is not installed", argv[0]))
         .help(packages_help(project.board.emulator_packages));
@@ -184,6 +218,7 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project, const std::vector<st
         .help("give it more time with --timeout SECONDS");
     return kFailure;
   }
+  std::erase(out.process.output, '\r');  // consoles end lines with both
   std::istringstream lines(out.process.output);
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("@aotc")) continue;

@@ -19,6 +19,17 @@ int64_t ram_needed(const Compiled& c, const Figures& f) {
   return tensors + f.input_bytes + f.output_bytes + (c.board ? c.board->stack_bytes : 0);
 }
 
+// Are more than half of the constants' bytes floats?
+bool has_float_constants(const plan::Program& p) {
+  int64_t floats = 0, all = 0;
+  for (const plan::ProgramConstant& c : p.constants) {
+    auto n = static_cast<int64_t>(c.data.bytes.size());
+    all += n;
+    if (c.data.dtype == DType::kF32) floats += n;
+  }
+  return floats * 2 > all;
+}
+
 // What the harness and start-up code of a project add to the model in flash, generously.
 constexpr int64_t kFirmwareCode = 24 * 1024;
 
@@ -31,13 +42,14 @@ bool check_fit(const Compiled& c, Diagnostics& diags) {
   int64_t need_ram = ram_needed(c, f), need_flash = f.constant_bytes + kFirmwareCode;
   Location where;
   where.file = c.options.model_path;
-  bool fits = true;
+  bool fits = true, workspace = c.options.memory == codegen::MemoryMode::kWorkspace;
   if (ram > 0 && need_ram > ram) {
     diags
         .error(where, "does-not-fit",
                fmt::format("needs {} of RAM, board {} has {}", format_bytes(need_ram), c.board->name,
                            format_bytes(ram)))
-        .note(fmt::format("arena {}, inputs and outputs {}, stack {}", format_bytes(f.arena_bytes),
+        .note(fmt::format("{} {}, inputs and outputs {}, stack {}", workspace ? "workspace" : "arena",
+                          format_bytes(workspace ? f.workspace_bytes : f.arena_bytes),
                           format_bytes(f.input_bytes + f.output_bytes), format_bytes(c.board->stack_bytes)))
         .help("'aotc report MODEL' shows which operators hold the most; a smaller input or fewer "
               "channels there shrink the arena");
@@ -49,7 +61,10 @@ bool check_fit(const Compiled& c, Diagnostics& diags) {
                fmt::format("needs about {} of flash, board {} has {}", format_bytes(need_flash),
                            c.board->name, format_bytes(flash)))
         .note(fmt::format("constants {}, code about {}", format_bytes(f.constant_bytes), format_bytes(kFirmwareCode)))
-        .help("quantise a float model to int8 (a quarter of the bytes), or choose a board with more flash");
+        .help(has_float_constants(c.program)
+                  ? "quantise the model to int8 (a quarter of the bytes), or choose a board with more flash"
+                  : "'aotc report MODEL' shows which operators hold the most constants; fewer channels "
+                    "there, or choose a board with more flash");
     fits = false;
   }
   return fits;
@@ -71,6 +86,8 @@ std::string summary_text(const Compiled& c) {
   else
     rows.push_back({"RAM: arena", format_bytes(f.arena_bytes), proof, limit("arena")});
   rows.push_back({"RAM: inputs and outputs", format_bytes(f.input_bytes + f.output_bytes)});
+  if (c.board && !c.board->memories.empty())
+    rows.push_back({"RAM: stack", format_bytes(c.board->stack_bytes), "reserved; 'aotc run' measures"});
   rows.push_back({"flash: constants", format_bytes(f.constant_bytes),
                   fmt::format("raw {}", format_bytes(f.raw_constant_bytes)), limit("constants")});
   rows.push_back({"MACs per inference", with_commas(f.macs)});

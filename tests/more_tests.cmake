@@ -19,3 +19,8 @@ add_test(NAME cli COMMAND ${cli} --work ${CMAKE_BINARY_DIR}/cli)
 set_tests_properties(cli PROPERTIES LABELS quick TIMEOUT 600)
 add_test(NAME cli.boards COMMAND ${cli} --boards --work ${CMAKE_BINARY_DIR}/cli_boards)
 set_tests_properties(cli.boards PROPERTIES LABELS full TIMEOUT 600)
+
+add_test(NAME golden
+         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/golden.py check
+                 --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/golden)
+set_tests_properties(golden PROPERTIES LABELS quick)

@@ -137,8 +137,12 @@ int64_t workspace_bytes(const Program& program) {
 
 RunPrinter::RunPrinter(const Program& program, const CodegenOptions& options,
                        const ModelFiles& names)
-    : program_(program), options_(options), names_(names), p_(options.prefix),
-      up_(upper(options.prefix)), workspace_(options.memory == MemoryMode::kWorkspace) {
+    : program_(program),
+      options_(options),
+      names_(names),
+      p_(options.prefix),
+      up_(upper(options.prefix)),
+      workspace_(options.memory == MemoryMode::kWorkspace) {
   if (workspace_) blocks_ = workspace_blocks(program);
 }
 
@@ -157,12 +161,15 @@ std::string RunPrinter::print(int lines_before, nlohmann::ordered_json& calls) {
     line(fmt::format("static uint8_t {}_arena[{}_ARENA_SIZE];", p_, up_));
     line("");
   }
-  line(fmt::format("int32_t {0}_run(const struct {0}_inputs *inputs, const struct {0}_outputs "
-                   "*outputs, void *arena)", p_));
+  line(
+      fmt::format("int32_t {0}_run(const struct {0}_inputs *inputs, const struct {0}_outputs "
+                  "*outputs, void *arena)",
+                  p_));
   line("{");
   bool uses_arena = !workspace_ && program_.arena_bytes > 0;
   if (uses_arena)
-    line(own_arena ? fmt::format("    uint8_t *const a = arena != NULL ? (uint8_t *)arena : {}_arena;", p_)
+    line(own_arena ? fmt::format(
+                         "    uint8_t *const a = arena != NULL ? (uint8_t *)arena : {}_arena;", p_)
                    : "    uint8_t *const a = (uint8_t *)arena;");
   if (!uses_arena) line("    (void)arena;");
   line("    int32_t status = 0;");
@@ -176,8 +183,10 @@ std::string RunPrinter::print(int lines_before, nlohmann::ordered_json& calls) {
     line("");
     line("done:");
     for (size_t b = blocks_.size(); b-- > 0;)
-      line(fmt::format("    if (w{0} != NULL && TVMBackendFreeWorkspace(1, 0, w{0}) != 0 && status == "
-                       "0) {{ status = {1}_ERROR_WORKSPACE; }}", b, up_));
+      line(fmt::format(
+          "    if (w{0} != NULL && TVMBackendFreeWorkspace(1, 0, w{0}) != 0 && status == "
+          "0) {{ status = {1}_ERROR_WORKSPACE; }}",
+          b, up_));
     line("    return status;");
   } else {
     line("");
@@ -248,7 +257,8 @@ void RunPrinter::print_call(size_t index, nlohmann::ordered_json& calls) {
     entry["tensor"] = escape_for_display(program_.graph[op.results[0]].name);
   }
   calls.push_back(entry);
-  std::string head = fmt::format("    status = {}(", names_.function_names[static_cast<size_t>(call.function)]);
+  std::string head =
+      fmt::format("    status = {}(", names_.function_names[static_cast<size_t>(call.function)]);
   std::string text = head;
   std::string pad(head.size(), ' ');
   for (size_t a = 0; a < call.arguments.size(); ++a) {
@@ -299,11 +309,16 @@ std::string RunPrinter::argument(size_t call, size_t argument) const {
 std::string RunPrinter::pointer(const Storage& s, const std::string& arena_pointer) const {
   auto index = static_cast<size_t>(s.index);
   switch (s.kind) {
-    case StorageKind::kArena: return arena_pointer;
-    case StorageKind::kInput: return "inputs->" + names_.input_fields[index];
-    case StorageKind::kOutput: return "outputs->" + names_.output_fields[index];
-    case StorageKind::kConstant: return names_.constant_names[index];
-    case StorageKind::kNone: break;
+    case StorageKind::kArena:
+      return arena_pointer;
+    case StorageKind::kInput:
+      return "inputs->" + names_.input_fields[index];
+    case StorageKind::kOutput:
+      return "outputs->" + names_.output_fields[index];
+    case StorageKind::kConstant:
+      return names_.constant_names[index];
+    case StorageKind::kNone:
+      break;
   }
   return "NULL";
 }

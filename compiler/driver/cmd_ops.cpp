@@ -66,7 +66,8 @@ struct Search {
   std::string advice;
 
   void add(const ops::Operator* op) {
-    if (op != nullptr && std::find(found.begin(), found.end(), op) == found.end()) found.push_back(op);
+    if (op != nullptr && std::find(found.begin(), found.end(), op) == found.end())
+      found.push_back(op);
   }
 };
 
@@ -81,13 +82,16 @@ Search search(const std::string& like) {
   };
   each_name([&](const std::string& name) { return name == wanted; });
   bool exact = !out.found.empty();
-  each_name([&](const std::string& name) { return contains(name, wanted) || (name.size() > 2 && contains(wanted, name)); });
+  each_name([&](const std::string& name) {
+    return contains(name, wanted) || (name.size() > 2 && contains(wanted, name));
+  });
   for (const ops::Operator* op : all)
     if (wanted.size() > 2 && contains(plain(op->summary()), wanted)) out.add(op);
   for (const Substitute& s : kSubstitutes) {
     if (exact) break;
-    bool meant = std::any_of(s.parts.begin(), s.parts.end(),
-                             [&](std::string_view part) { return contains(wanted, std::string(part)); });
+    bool meant = std::any_of(s.parts.begin(), s.parts.end(), [&](std::string_view part) {
+      return contains(wanted, std::string(part));
+    });
     if (!meant) continue;
     out.advice = s.advice;
     for (std::string_view name : s.operators) out.add(ops::operators().find(name));
@@ -110,9 +114,11 @@ std::string absence(const std::string& like, const Search& result) {
       if (contains(plain(name), wanted)) return "";
   std::string shown = escape_for_display(like);
   bool tflite = false;
-  for (std::string_view name : frontends::tflite_builtin_names()) tflite = tflite || plain(name) == wanted;
-  std::string out = tflite ? fmt::format("'{}' is an operator of TFLite that aotc does not have", shown)
-                           : fmt::format("no operator is called '{}'", shown);
+  for (std::string_view name : frontends::tflite_builtin_names())
+    tflite = tflite || plain(name) == wanted;
+  std::string out =
+      tflite ? fmt::format("'{}' is an operator of TFLite that aotc does not have", shown)
+             : fmt::format("no operator is called '{}'", shown);
   if (!result.advice.empty()) return out + "; " + result.advice + ":\n";
   return out + (result.found.empty() ? "" : "; nearest:") + "\n";
 }
@@ -140,8 +146,11 @@ int ops_command(const std::string& like, const CommonOptions& common) {
     std::vector<std::string> names = names_of(*op);
     names.erase(names.begin());
     rows.push_back({std::string(op->name()), std::string(op->summary()), types});
-    j.push_back({{"name", op->name()}, {"summary", op->summary()}, {"types", t},
-                 {"tflite_builtins", op->tflite_builtins()}, {"tflite_names", names},
+    j.push_back({{"name", op->name()},
+                 {"summary", op->summary()},
+                 {"types", t},
+                 {"tflite_builtins", op->tflite_builtins()},
+                 {"tflite_names", names},
                  {"uses_libm", op->traits().uses_libm}});
   }
   if (common.json) {

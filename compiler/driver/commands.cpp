@@ -25,8 +25,10 @@ int fail(const Diagnostics& diags, int code = kExitBadInput) {
 
 // A path as a shell takes it.
 std::string shell_quoted(const std::string& path) {
-  bool plain = !path.empty() && path.find_first_not_of(
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%=") == std::string::npos;
+  bool plain = !path.empty() &&
+               path.find_first_not_of(
+                   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%=") ==
+                   std::string::npos;
   if (plain) return path;
   std::string out = "'";
   for (char c : path) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -84,7 +86,8 @@ int create_command(const CompileOptions& options, const ProjectChoice& choice,
   if (options.board_name.empty()) {
     Location where;
     where.file = options.model_path;
-    diags.error(where, "board-missing", "a project is made for a board").help("pass --board NAME; 'aotc boards' lists them");
+    diags.error(where, "board-missing", "a project is made for a board")
+        .help("pass --board NAME; 'aotc boards' lists them");
     return fail(diags, kExitUsage);
   }
   auto compiled = compile_model(options, diags);
@@ -95,7 +98,8 @@ int create_command(const CompileOptions& options, const ProjectChoice& choice,
   project.options = choice.options;
   std::vector<Sample> samples;
   if (choice.samples.empty()) {
-    for (uint64_t s = 0; s < 2; ++s) samples.push_back(random_sample(compiled->program.graph, s + 1));
+    for (uint64_t s = 0; s < 2; ++s)
+      samples.push_back(random_sample(compiled->program.graph, s + 1));
   } else {
     auto read = read_samples(compiled->program.graph, choice.samples, diags);
     if (!read) return fail(diags);
@@ -111,8 +115,10 @@ int create_command(const CompileOptions& options, const ProjectChoice& choice,
     if (!bytes) return fail(diags);
     std::string line;
     for (uint8_t b : *bytes) {
-      if (b == '\n') project.labels.push_back(std::exchange(line, ""));
-      else if (b != '\r') line += static_cast<char>(b);
+      if (b == '\n')
+        project.labels.push_back(std::exchange(line, ""));
+      else if (b != '\r')
+        line += static_cast<char>(b);
     }
     if (!line.empty()) project.labels.push_back(line);
   }
@@ -160,7 +166,8 @@ int build_command(const std::string& dir, const CommonOptions& common) {
     fmt::print("{}\n", j.dump(1));
   } else if (size) {
     fmt::print("model: code {}, constants {}\nnext: aotc run {} && aotc verify {}\n",
-               format_bytes(size->code), format_bytes(size->constants), shell_quoted(dir), shell_quoted(dir));
+               format_bytes(size->code), format_bytes(size->constants), shell_quoted(dir),
+               shell_quoted(dir));
   }
   return kExitDone;
 }
@@ -191,8 +198,9 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
   if (run->process.exit_code == 0) return kExitDone;
   Location where;
   where.file = dir;
-  diags.error(where, "device-failed",
-              fmt::format("the firmware ended with exit code {}", run->process.exit_code))
+  diags
+      .error(where, "device-failed",
+             fmt::format("the firmware ended with exit code {}", run->process.exit_code))
       .help("'aotc verify' names the first layer that differs");
   return fail(diags, kExitDevice);
 }

@@ -40,9 +40,9 @@ struct FirmwareRun {
   nlohmann::ordered_json values;
   std::vector<int64_t> op_ticks;
 };
-Result<FirmwareRun> run_firmware(const ProjectDir& project, const std::vector<std::string>& arguments,
-                                 int timeout_seconds, Diagnostics& diags,
-                                 const std::string& directory = "");
+Result<FirmwareRun> run_firmware(const ProjectDir& project,
+                                 const std::vector<std::string>& arguments, int timeout_seconds,
+                                 Diagnostics& diags, const std::string& directory = "");
 
 // Code and table bytes of the model's object files, from `size`; empty if there is no build.
 struct ModelSize {

@@ -27,8 +27,10 @@ void print_diagnostics(const Diagnostics& diags) {
     for (size_t i = 0; i < text.size();) {
       size_t end = text.find('\n', i);
       std::string line = text.substr(i, end - i);
-      for (const auto& [word, code] : {std::pair{": error: ", "31"}, {": warning: ", "35"},
-                                       {"  note: ", "36"}, {"  help: ", "32"}}) {
+      for (const auto& [word, code] : {std::pair{": error: ", "31"},
+                                       {": warning: ", "35"},
+                                       {"  note: ", "36"},
+                                       {"  help: ", "32"}}) {
         size_t at = line.find(word);
         if (at == std::string::npos || (word[0] == ' ' && at != 0)) continue;
         std::string w(word);
@@ -45,9 +47,9 @@ void print_diagnostics(const Diagnostics& diags) {
 
 int exit_code_of(const Diagnostics& diags, int otherwise) {
   static const std::pair<const char*, int> kCodes[] = {
-      {"internal", kExitInternal},      {"tool-missing", kExitToolMissing},
+      {"internal", kExitInternal},       {"tool-missing", kExitToolMissing},
       {"no-emulator", kExitToolMissing}, {"does-not-fit", kExitDoesNotFit},
-      {"not-built", kExitBadInput},     {"project-invalid", kExitBadInput}};
+      {"not-built", kExitBadInput},      {"project-invalid", kExitBadInput}};
   for (const auto& [slug, code] : kCodes)
     for (const Diagnostic& d : diags.all())
       if (d.severity == Severity::kError && d.slug == slug) return code;
@@ -89,7 +91,8 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows) {
 
 std::string format_bytes(int64_t bytes) {
   if (bytes < 100000) return with_commas(bytes) + " bytes";
-  if (bytes < int64_t{100} << 20) return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
+  if (bytes < int64_t{100} << 20)
+    return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 

@@ -569,7 +569,7 @@ def boards_that_fail(aotc):
     expect(aotc("run", "app", "--timeout", "2", code=6).err, r"\[device-timeout\]")
     # A crash of the firmware on the board only: the host is not touched by the project's copy.
     source.write_text(original)
-    edit(source, r"\n    return status;\n}\n$", r"\n    *(volatile int *)0x70000000 = 1;\n    return status;\n}\n")
+    edit(source, r"\n    return status;\n}\n$", r"\n    *(volatile int *)0x18000000 = 1;\n    return status;\n}\n")
     aotc("build", "app")
     expect(aotc("verify", "app", "--timeout", "20", code=6).err, r"qemu_riscv32.*\[verify-device\]")
 

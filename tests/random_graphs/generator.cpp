@@ -77,7 +77,8 @@ class Generator {
   // ---------------------------------------------------------------- parts
 
   Shape random_shape() {
-    static const Shape kImages[] = {{1, 5, 6, 3}, {1, 8, 8, 4}, {1, 1, 1, 7}, {2, 4, 3, 2}, {1, 7, 1, 8}};
+    static const Shape kImages[] = {
+        {1, 5, 6, 3}, {1, 8, 8, 4}, {1, 1, 1, 7}, {2, 4, 3, 2}, {1, 7, 1, 8}};
     if (random_.chance(70)) return kImages[random_.pick(0, 4)];
     Shape out;
     for (int64_t i = random_.pick(0, 4); i > 0; --i) out.push_back(random_.pick(1, 6));
@@ -99,7 +100,8 @@ class Generator {
 
   void add_input() {
     DType dtype = random_.chance(90) ? main_ : random_.chance(50) ? DType::kF32 : DType::kI32;
-    TensorId id = graph_.add_tensor({fmt::format("in{}", graph_.inputs.size()), type(dtype, random_shape()), {}, 0, false});
+    TensorId id = graph_.add_tensor(
+        {fmt::format("in{}", graph_.inputs.size()), type(dtype, random_shape()), {}, 0, false});
     graph_.inputs.push_back({id, graph_[id].name});
     pool_.push_back(id);
   }
@@ -119,7 +121,8 @@ class Generator {
 
   TensorId constant(TensorType t) {
     auto bytes = random_bytes(random_, t);
-    return graph_.add_constant(fmt::format("c{}", graph_.tensors.size()), std::move(t), std::move(bytes));
+    return graph_.add_constant(fmt::format("c{}", graph_.tensors.size()), std::move(t),
+                               std::move(bytes));
   }
 
   // Adds the operator if it verifies. `results`: types whose shapes are to be inferred.
@@ -138,7 +141,8 @@ class Generator {
     op.attributes = attrs;
     op.operands = std::move(operands);
     for (TensorType& t : results)
-      op.results.push_back(graph_.add_tensor({fmt::format("{}_{}", name, graph_.tensors.size()), t, {}, 0, false}));
+      op.results.push_back(
+          graph_.add_tensor({fmt::format("{}_{}", name, graph_.tensors.size()), t, {}, 0, false}));
     if (settle(op)) {
       for (TensorId id : op.results) pool_.push_back(id);
       graph_.ops.push_back(std::move(op));
@@ -180,13 +184,15 @@ class Generator {
   void add_op() {
     using Make = bool (Generator::*)();
     static constexpr Make kMakers[] = {
-        &Generator::convolution, &Generator::convolution, &Generator::depthwise, &Generator::dense,
-        &Generator::dense, &Generator::pool, &Generator::binary, &Generator::binary, &Generator::binary,
-        &Generator::unary, &Generator::unary, &Generator::softmax, &Generator::reshape,
-        &Generator::reshape, &Generator::concatenation, &Generator::split, &Generator::slice,
-        &Generator::transpose, &Generator::pad, &Generator::mean, &Generator::pack,
-        &Generator::unpack, &Generator::resize, &Generator::arg_max, &Generator::cast,
-        &Generator::requantize};
+        &Generator::convolution, &Generator::convolution, &Generator::depthwise,
+        &Generator::dense,       &Generator::dense,       &Generator::pool,
+        &Generator::binary,      &Generator::binary,      &Generator::binary,
+        &Generator::unary,       &Generator::unary,       &Generator::softmax,
+        &Generator::reshape,     &Generator::reshape,     &Generator::concatenation,
+        &Generator::split,       &Generator::slice,       &Generator::transpose,
+        &Generator::pad,         &Generator::mean,        &Generator::pack,
+        &Generator::unpack,      &Generator::resize,      &Generator::arg_max,
+        &Generator::cast,        &Generator::requantize};
     for (int tries = 0; tries < 20; ++tries)
       if ((this->*kMakers[random_.pick(0, std::size(kMakers) - 1)])()) return;
   }
@@ -224,7 +230,9 @@ class Generator {
     operands.push_back(constant(t));
   }
 
-  bool is_main(TensorId id) const { return of(id).dtype == DType::kI8 || of(id).dtype == DType::kF32; }
+  bool is_main(TensorId id) const {
+    return of(id).dtype == DType::kI8 || of(id).dtype == DType::kF32;
+  }
 
   bool convolution() {
     TensorId in = any_with_rank(4);
@@ -300,12 +308,14 @@ class Generator {
       if (graph_.is_constant(b)) graph_[b].type.quantization = of(a).quantization;
       return add(name.c_str(), {a, b}, {}, {of(a)});
     }
-    return add(name.c_str(), {a, b}, {{"activation", of(a).dtype == DType::kI32 ? "none" : activation()}},
+    return add(name.c_str(), {a, b},
+               {{"activation", of(a).dtype == DType::kI32 ? "none" : activation()}},
                {type(of(a).dtype, {})});
   }
 
   bool unary() {
-    static const char* kNames[] = {"relu", "relu6", "relu_n1_to_1", "leaky_relu", "hard_swish", "logistic", "tanh"};
+    static const char* kNames[] = {"relu",       "relu6",    "relu_n1_to_1", "leaky_relu",
+                                   "hard_swish", "logistic", "tanh"};
     std::string name = kNames[random_.pick(0, 6)];
     TensorId in = any();
     if (!is_main(in)) return false;
@@ -344,7 +354,8 @@ class Generator {
   bool concatenation() {
     TensorId first = any();
     if (of(first).shape.empty()) return false;
-    auto axis = static_cast<size_t>(random_.pick(0, static_cast<int64_t>(of(first).shape.size()) - 1));
+    auto axis =
+        static_cast<size_t>(random_.pick(0, static_cast<int64_t>(of(first).shape.size()) - 1));
     std::vector<TensorId> operands = {first};
     for (int64_t i = random_.pick(0, 2); i > 0; --i) {
       TensorId other = any();
@@ -386,8 +397,12 @@ class Generator {
     }
     Shape shape = counts;
     if (random_.chance(30)) shape.insert(shape.begin(), 1);
-    return add("slice", {in}, {{"begin", list(begin)}, {"strides", list(strides)},
-                               {"counts", list(counts)}, {"shape", list(shape)}}, {of(in)});
+    return add("slice", {in},
+               {{"begin", list(begin)},
+                {"strides", list(strides)},
+                {"counts", list(counts)},
+                {"shape", list(shape)}},
+               {of(in)});
   }
 
   bool transpose() {
@@ -395,7 +410,8 @@ class Generator {
     Shape order;
     for (size_t i = 0; i < of(in).shape.size(); ++i) order.push_back(static_cast<int64_t>(i));
     for (size_t i = order.size(); i > 1; --i)
-      std::swap(order[i - 1], order[static_cast<size_t>(random_.pick(0, static_cast<int64_t>(i) - 1))]);
+      std::swap(order[i - 1],
+                order[static_cast<size_t>(random_.pick(0, static_cast<int64_t>(i) - 1))]);
     return add("transpose", {in}, {{"order", list(order)}}, {of(in)});
   }
 
@@ -422,7 +438,8 @@ class Generator {
     for (size_t i = 0; i < of(in).shape.size(); ++i)
       if (random_.chance(50)) axes.push_back(static_cast<int64_t>(i));
     TensorType out = random_.chance(50) ? of(in) : type(of(in).dtype, {});
-    return add("mean", {in}, {{"axes", list(axes)}, {"keep_dims", random_.chance(50) ? "true" : "false"}}, {out});
+    return add("mean", {in},
+               {{"axes", list(axes)}, {"keep_dims", random_.chance(50) ? "true" : "false"}}, {out});
   }
 
   bool pack() {
@@ -447,9 +464,11 @@ class Generator {
     TensorId in = any_with_rank(4);
     bool corners = random_.chance(30), centers = !corners && random_.chance(30);
     return add("resize_nearest_neighbor", {in},
-               {{"height", std::to_string(random_.pick(1, 9))}, {"width", std::to_string(random_.pick(1, 9))},
+               {{"height", std::to_string(random_.pick(1, 9))},
+                {"width", std::to_string(random_.pick(1, 9))},
                 {"align_corners", corners ? "true" : "false"},
-                {"half_pixel_centers", centers ? "true" : "false"}}, {of(in)});
+                {"half_pixel_centers", centers ? "true" : "false"}},
+               {of(in)});
   }
 
   bool arg_max() {
@@ -457,16 +476,20 @@ class Generator {
     if (of(in).shape.empty()) return false;
     TensorType out;
     out.dtype = random_.chance(70) ? DType::kI32 : DType::kI64;
-    return add("arg_max", {in},
-               {{"axis", std::to_string(random_.pick(0, static_cast<int64_t>(of(in).shape.size()) - 1))}}, {out});
+    return add(
+        "arg_max", {in},
+        {{"axis", std::to_string(random_.pick(0, static_cast<int64_t>(of(in).shape.size()) - 1))}},
+        {out});
   }
 
   bool cast() {
-    static constexpr DType kTo[] = {DType::kI32, DType::kF32, DType::kI8, DType::kBool, DType::kU8, DType::kI64};
+    static constexpr DType kTo[] = {DType::kI32,  DType::kF32, DType::kI8,
+                                    DType::kBool, DType::kU8,  DType::kI64};
     TensorId in = any();
     DType to = kTo[random_.pick(0, 5)];
     // Out of range of the integer is undefined in C: only what surely fits.
-    if (of(in).dtype == DType::kF32 && to != DType::kI32 && to != DType::kBool && to != DType::kI64) return false;
+    if (of(in).dtype == DType::kF32 && to != DType::kI32 && to != DType::kBool && to != DType::kI64)
+      return false;
     return add("cast", {in}, {}, {type(to, {})});
   }
 
@@ -474,7 +497,8 @@ class Generator {
     TensorId in = any();
     static constexpr DType kTo[] = {DType::kI8, DType::kI8, DType::kI8, DType::kU8, DType::kI16};
     DType from = of(in).dtype;
-    if (from != DType::kF32 && random_.chance(60)) return add("dequantize", {in}, {}, {type(DType::kF32, {})});
+    if (from != DType::kF32 && random_.chance(60))
+      return add("dequantize", {in}, {}, {type(DType::kF32, {})});
     return add("quantize", {in}, {}, {type(kTo[random_.pick(0, 4)], {})});
   }
 
@@ -487,7 +511,8 @@ class Generator {
     for (TensorId id : pool_) {
       auto i = static_cast<size_t>(id.value);
       bool computed = uses.definer[i] >= 0;
-      if (computed && (uses.users[i].empty() ? random_.chance(85) : random_.chance(12))) chosen.push_back(id);
+      if (computed && (uses.users[i].empty() ? random_.chance(85) : random_.chance(12)))
+        chosen.push_back(id);
     }
     if (chosen.empty()) chosen.push_back(pool_.back());
     if (random_.chance(8)) chosen.push_back(chosen[0]);
@@ -509,7 +534,8 @@ Graph random_graph(uint64_t seed) { return Generator(seed).run(); }
 std::vector<std::vector<uint8_t>> random_inputs(const Graph& graph, uint64_t seed) {
   Random random(seed ^ 0xA5A5A5A5u);
   std::vector<std::vector<uint8_t>> out;
-  for (const graph::Port& port : graph.inputs) out.push_back(random_bytes(random, graph[port.tensor].type));
+  for (const graph::Port& port : graph.inputs)
+    out.push_back(random_bytes(random, graph[port.tensor].type));
   return out;
 }
 

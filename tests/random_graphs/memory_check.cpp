@@ -19,7 +19,8 @@ constexpr int kNobody = -1, kScratchMark = -2;
 class Shadow {
  public:
   explicit Shadow(const plan::Program& program)
-      : p_(program), bytes_(static_cast<size_t>(program.arena_bytes), kNobody),
+      : p_(program),
+        bytes_(static_cast<size_t>(program.arena_bytes), kNobody),
         producer_(program.graph.tensors.size(), kNobody) {}
 
   std::string run() {
@@ -44,7 +45,8 @@ class Shadow {
   }
 
   bool inside(int call, const Storage& s, int64_t bytes, int64_t alignment) {
-    if (s.offset >= 0 && s.offset + bytes <= p_.arena_bytes && s.offset % alignment == 0) return true;
+    if (s.offset >= 0 && s.offset + bytes <= p_.arena_bytes && s.offset % alignment == 0)
+      return true;
     fail(call, fmt::format("{} bytes at {} leave the arena or are misaligned", bytes, s.offset));
     return false;
   }
@@ -52,12 +54,15 @@ class Shadow {
   void check_read(int c, graph::TensorId id) {
     const Storage& s = p_.tensors[static_cast<size_t>(id.value)];
     const graph::TensorType& t = p_.graph[id].type;
-    if (s.kind == StorageKind::kNone) return fail(c, fmt::format("reads tensor {}, which has no place", id.value));
+    if (s.kind == StorageKind::kNone)
+      return fail(c, fmt::format("reads tensor {}, which has no place", id.value));
     if (s.kind != StorageKind::kArena || !inside(c, s, t.bytes(), size_of(t.dtype))) return;
     for (int64_t b = s.offset; b < s.offset + t.bytes(); ++b)
       if (bytes_[static_cast<size_t>(b)] != producer(id))
-        return fail(c, fmt::format("reads byte {} of the arena as tensor {} of call {}, but call {} wrote it last",
-                                   b, id.value, producer(id), bytes_[static_cast<size_t>(b)]));
+        return fail(
+            c, fmt::format(
+                   "reads byte {} of the arena as tensor {} of call {}, but call {} wrote it last",
+                   b, id.value, producer(id), bytes_[static_cast<size_t>(b)]));
   }
 
   void mark(int c, const Storage& s, int64_t bytes, int64_t alignment, int name) {
@@ -76,8 +81,10 @@ class Shadow {
     auto bytes = [&](size_t a) { return call.arguments[a].elements * size_of(params[a]->dtype); };
     for (size_t a = 0; a < params.size(); ++a)
       for (size_t b = 0; b < params.size(); ++b) {
-        bool writes = params[a]->role == tir::Role::kOutput || params[a]->role == tir::Role::kScratch;
-        if (a != b && writes && overlap(call.arguments[a].storage, bytes(a), call.arguments[b].storage, bytes(b)))
+        bool writes =
+            params[a]->role == tir::Role::kOutput || params[a]->role == tir::Role::kScratch;
+        if (a != b && writes &&
+            overlap(call.arguments[a].storage, bytes(a), call.arguments[b].storage, bytes(b)))
           fail(c, fmt::format("arguments {} and {} overlap", a, b));
       }
   }
@@ -90,8 +97,10 @@ class Shadow {
         if (id.valid() && !p_.graph.is_constant(id)) check_read(c, id);
     if (call.op_index < 0)  // a copy of an output
       for (const graph::Port& port : p_.graph.outputs)
-        if (p_.tensors[static_cast<size_t>(port.tensor.value)] == call.arguments[0].storage) check_read(c, port.tensor);
-    mark(c, {StorageKind::kArena, -1, std::max<int64_t>(call.scratch_offset, 0)}, call.scratch_bytes, 1, kScratchMark);
+        if (p_.tensors[static_cast<size_t>(port.tensor.value)] == call.arguments[0].storage)
+          check_read(c, port.tensor);
+    mark(c, {StorageKind::kArena, -1, std::max<int64_t>(call.scratch_offset, 0)},
+         call.scratch_bytes, 1, kScratchMark);
     for (graph::TensorId id : call.results) {
       const graph::TensorType& t = p_.graph[id].type;
       mark(c, p_.tensors[static_cast<size_t>(id.value)], t.bytes(), size_of(t.dtype), c);

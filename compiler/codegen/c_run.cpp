@@ -41,22 +41,109 @@ std::map<int, Lifetime> class_lifetimes(const Program& program) {
   return out;
 }
 
+// A tensor class or the scratch of a call, from its first to its last call.
+struct Need {
+  int64_t bytes = 0;
+  int first = 0, last = 0;
+  WorkspaceOccupant occupant;
+};
+
+std::vector<Need> needs_of(const Program& program) {
+  std::vector<Need> out;
+  for (const auto& [index, l] : class_lifetimes(program))
+    out.push_back({l.bytes, l.first, l.last, {index, -1}});
+  for (size_t c = 0; c < program.calls.size(); ++c) {
+    auto call = static_cast<int>(c);
+    if (program.calls[c].scratch_bytes > 0)
+      out.push_back({program.calls[c].scratch_bytes, call, call, {-1, call}});
+  }
+  // What lives longest lies deepest in the stack.
+  std::stable_sort(out.begin(), out.end(), [](const Need& a, const Need& b) {
+    return a.first != b.first ? a.first < b.first : a.last > b.last;
+  });
+  return out;
+}
+
+// The stack allocator of crt/ keeps a footer of four bytes behind each block.
+int64_t block_cost(int64_t bytes) {
+  return (std::max<int64_t>(bytes, 1) + 4 + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
+         kWorkspaceAlignment;
+}
+
+int64_t peak_of(const std::vector<WorkspaceBlock>& blocks, size_t calls) {
+  std::vector<const WorkspaceBlock*> open;
+  int64_t now = 0, most = 0;
+  size_t next = 0;
+  for (size_t c = 0; c < calls; ++c) {
+    for (; next < blocks.size() && blocks[next].first == static_cast<int>(c); ++next) {
+      open.push_back(&blocks[next]);
+      now += block_cost(blocks[next].bytes);
+    }
+    most = std::max(most, now);
+    for (; !open.empty() && open.back()->last <= static_cast<int>(c); open.pop_back())
+      now -= block_cost(open.back()->bytes);
+  }
+  return most;
+}
+
+// One way to share blocks. A tensor takes over a block that is dead but buried under live ones: the
+// smallest that is large enough, or, with `grow`, else the largest, allocated larger to begin with.
+std::vector<WorkspaceBlock> share_blocks(const std::vector<Need>& needs, size_t calls, bool grow) {
+  std::vector<WorkspaceBlock> blocks;
+  std::vector<size_t> open;
+  size_t next = 0;
+  for (size_t c = 0; c < calls; ++c) {
+    auto call = static_cast<int>(c);
+    for (; next < needs.size() && needs[next].first == call; ++next) {
+      const Need& need = needs[next];
+      WorkspaceBlock* chosen = nullptr;
+      for (size_t b : open) {
+        WorkspaceBlock& block = blocks[b];
+        if (block.last >= call) continue;
+        bool fits = block.bytes >= need.bytes, better = chosen == nullptr;
+        if (!fits && !grow) continue;
+        if (chosen != nullptr) {
+          bool chosen_fits = chosen->bytes >= need.bytes;
+          better = fits != chosen_fits ? fits : fits == (block.bytes < chosen->bytes);
+        }
+        if (better) chosen = &block;
+      }
+      if (chosen == nullptr) {
+        open.push_back(blocks.size());
+        chosen = &blocks.emplace_back();
+        chosen->first = call;
+      }
+      chosen->bytes = std::max(chosen->bytes, need.bytes);
+      chosen->last = need.last;
+      chosen->occupants.push_back(need.occupant);
+    }
+    while (!open.empty() && blocks[open.back()].last <= call) open.pop_back();
+  }
+  return blocks;
+}
+
 }  // namespace
+
+std::vector<WorkspaceBlock> workspace_blocks(const Program& program) {
+  std::vector<Need> needs = needs_of(program);
+  size_t calls = program.calls.size();
+  auto as_is = share_blocks(needs, calls, false), grown = share_blocks(needs, calls, true);
+  return peak_of(grown, calls) < peak_of(as_is, calls) ? grown : as_is;
+}
+
+int64_t workspace_bytes(const Program& program) {
+  return peak_of(workspace_blocks(program), program.calls.size());
+}
 
 RunPrinter::RunPrinter(const Program& program, const CodegenOptions& options,
                        const ModelFiles& names)
-    : program_(program), options_(options), names_(names), p_(options.prefix),
-      up_(upper(options.prefix)), workspace_(options.memory == MemoryMode::kWorkspace) {
-  for (const auto& [index, l] : class_lifetimes(program))
-    blocks_.push_back({index, l.bytes, l.first, l.last, -1});
-  for (size_t c = 0; c < program.calls.size(); ++c)
-    if (program.calls[c].scratch_bytes > 0)
-      blocks_.push_back({-1, program.calls[c].scratch_bytes, static_cast<int>(c),
-                         static_cast<int>(c), static_cast<int>(c)});
-  // What lives longest lies deepest in the stack.
-  std::stable_sort(blocks_.begin(), blocks_.end(), [](const Block& a, const Block& b) {
-    return a.first != b.first ? a.first < b.first : a.last > b.last;
-  });
+    : program_(program),
+      options_(options),
+      names_(names),
+      p_(options.prefix),
+      up_(upper(options.prefix)),
+      workspace_(options.memory == MemoryMode::kWorkspace) {
+  if (workspace_) blocks_ = workspace_blocks(program);
 }
 
 void RunPrinter::line(const std::string& text) {
@@ -74,12 +161,15 @@ std::string RunPrinter::print(int lines_before, nlohmann::ordered_json& calls) {
     line(fmt::format("static uint8_t {}_arena[{}_ARENA_SIZE];", p_, up_));
     line("");
   }
-  line(fmt::format("int32_t {0}_run(const struct {0}_inputs *inputs, const struct {0}_outputs "
-                   "*outputs, void *arena)", p_));
+  line(
+      fmt::format("int32_t {0}_run(const struct {0}_inputs *inputs, const struct {0}_outputs "
+                  "*outputs, void *arena)",
+                  p_));
   line("{");
   bool uses_arena = !workspace_ && program_.arena_bytes > 0;
   if (uses_arena)
-    line(own_arena ? fmt::format("    uint8_t *const a = arena != NULL ? (uint8_t *)arena : {}_arena;", p_)
+    line(own_arena ? fmt::format(
+                         "    uint8_t *const a = arena != NULL ? (uint8_t *)arena : {}_arena;", p_)
                    : "    uint8_t *const a = (uint8_t *)arena;");
   if (!uses_arena) line("    (void)arena;");
   line("    int32_t status = 0;");
@@ -93,8 +183,10 @@ std::string RunPrinter::print(int lines_before, nlohmann::ordered_json& calls) {
     line("");
     line("done:");
     for (size_t b = blocks_.size(); b-- > 0;)
-      line(fmt::format("    if (w{0} != NULL && TVMBackendFreeWorkspace(1, 0, w{0}) != 0 && status == "
-                       "0) {{ status = {1}_ERROR_WORKSPACE; }}", b, up_));
+      line(fmt::format(
+          "    if (w{0} != NULL && TVMBackendFreeWorkspace(1, 0, w{0}) != 0 && status == "
+          "0) {{ status = {1}_ERROR_WORKSPACE; }}",
+          b, up_));
     line("    return status;");
   } else {
     line("");
@@ -165,7 +257,8 @@ void RunPrinter::print_call(size_t index, nlohmann::ordered_json& calls) {
     entry["tensor"] = escape_for_display(program_.graph[op.results[0]].name);
   }
   calls.push_back(entry);
-  std::string head = fmt::format("    status = {}(", names_.function_names[static_cast<size_t>(call.function)]);
+  std::string head =
+      fmt::format("    status = {}(", names_.function_names[static_cast<size_t>(call.function)]);
   std::string text = head;
   std::string pad(head.size(), ' ');
   for (size_t a = 0; a < call.arguments.size(); ++a) {
@@ -204,11 +297,11 @@ void RunPrinter::print_trace(size_t index) {
 std::string RunPrinter::argument(size_t call, size_t argument) const {
   const Storage& s = program_.calls[call].arguments[argument].storage;
   if (workspace_ && s.kind == StorageKind::kArena) {
-    for (size_t b = 0; b < blocks_.size(); ++b) {
-      bool scratch = s.index < 0 && blocks_[b].call == static_cast<int>(call);
-      bool tensor = s.index >= 0 && blocks_[b].call < 0 && blocks_[b].arena_offset == s.index;
-      if (scratch || tensor) return fmt::format("w{}", b);
-    }
+    WorkspaceOccupant wanted{s.index, s.index < 0 ? static_cast<int>(call) : -1};
+    for (size_t b = 0; b < blocks_.size(); ++b)
+      if (std::find(blocks_[b].occupants.begin(), blocks_[b].occupants.end(), wanted) !=
+          blocks_[b].occupants.end())
+        return fmt::format("w{}", b);
   }
   return pointer(s, fmt::format("(void *)(a + {})", s.offset));
 }
@@ -216,11 +309,16 @@ std::string RunPrinter::argument(size_t call, size_t argument) const {
 std::string RunPrinter::pointer(const Storage& s, const std::string& arena_pointer) const {
   auto index = static_cast<size_t>(s.index);
   switch (s.kind) {
-    case StorageKind::kArena: return arena_pointer;
-    case StorageKind::kInput: return "inputs->" + names_.input_fields[index];
-    case StorageKind::kOutput: return "outputs->" + names_.output_fields[index];
-    case StorageKind::kConstant: return names_.constant_names[index];
-    case StorageKind::kNone: break;
+    case StorageKind::kArena:
+      return arena_pointer;
+    case StorageKind::kInput:
+      return "inputs->" + names_.input_fields[index];
+    case StorageKind::kOutput:
+      return "outputs->" + names_.output_fields[index];
+    case StorageKind::kConstant:
+      return names_.constant_names[index];
+    case StorageKind::kNone:
+      break;
   }
   return "NULL";
 }
@@ -230,41 +328,6 @@ std::string RunPrinter::result_pointer(size_t call, graph::TensorId id) const {
   for (size_t a = 0; a < program_.calls[call].arguments.size(); ++a)
     if (program_.calls[call].arguments[a].storage == wanted) return argument(call, a);
   return pointer(wanted, "NULL");
-}
-
-int64_t workspace_bytes(const Program& program) {
-  struct Block {
-    int first, last;
-    int64_t bytes;
-  };
-  std::vector<Block> blocks;
-  // The stack allocator of crt/ keeps a footer of four bytes behind each block.
-  auto round_up = [](int64_t b) {
-    return (std::max<int64_t>(b, 1) + 4 + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
-           kWorkspaceAlignment;
-  };
-  for (const auto& [index, l] : class_lifetimes(program))
-    blocks.push_back({l.first, l.last, round_up(l.bytes)});
-  for (size_t c = 0; c < program.calls.size(); ++c)
-    if (program.calls[c].scratch_bytes > 0)
-      blocks.push_back({static_cast<int>(c), static_cast<int>(c),
-                        round_up(program.calls[c].scratch_bytes)});
-  std::stable_sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) {
-    return a.first != b.first ? a.first < b.first : a.last > b.last;
-  });
-  std::vector<Block> open;
-  int64_t now = 0, most = 0;
-  size_t next = 0;
-  for (size_t c = 0; c < program.calls.size(); ++c) {
-    for (; next < blocks.size() && blocks[next].first == static_cast<int>(c); ++next) {
-      open.push_back(blocks[next]);
-      now += blocks[next].bytes;
-    }
-    most = std::max(most, now);
-    for (; !open.empty() && open.back().last <= static_cast<int>(c); open.pop_back())
-      now -= open.back().bytes;
-  }
-  return most;
 }
 
 }  // namespace aotc::codegen

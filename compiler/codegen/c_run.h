@@ -3,12 +3,36 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "codegen/c_model.h"
 
 namespace aotc::codegen {
+
+// What lies in a block of workspace at some time: tensors of the arena's `index`, or the scratch of
+// a call; the other is -1.
+struct WorkspaceOccupant {
+  int tensor_class = -1;
+  int scratch_of_call = -1;
+  bool operator==(const WorkspaceOccupant&) const = default;
+};
+
+// One TVMBackendAllocWorkspace: allocated before call `first`, released behind the first call from
+// `last` on at which no later block is open.
+struct WorkspaceBlock {
+  int64_t bytes = 0;
+  int first = 0, last = 0;
+  std::vector<WorkspaceOccupant> occupants;  // one after another
+};
+
+// In order of allocation. The order of a stack keeps dead blocks allocated below live ones; later
+// tensors take those over, so that a chain of layers needs two blocks and not one for each layer.
+std::vector<WorkspaceBlock> workspace_blocks(const plan::Program& program);
+
+// Most bytes in use at a time, as the stack allocator of crt/ counts them.
+int64_t workspace_bytes(const plan::Program& program);
 
 class RunPrinter {
  public:
@@ -19,14 +43,6 @@ class RunPrinter {
   std::string print(int lines_before, nlohmann::ordered_json& calls);
 
  private:
-  // A buffer of the workspace mode: a tensor class or a scratch, from its first to its last call.
-  struct Block {
-    int64_t arena_offset = 0;
-    int64_t bytes = 0;
-    int first = 0, last = 0;
-    int call = -1;  // scratch of this call, else a tensor class
-  };
-
   void line(const std::string& text);
   void check_arguments();
   void print_call(size_t index, nlohmann::ordered_json& calls);
@@ -44,11 +60,8 @@ class RunPrinter {
   std::string text_;
   int lines_ = 0;
   bool workspace_ = false;
-  std::vector<Block> blocks_;
+  std::vector<WorkspaceBlock> blocks_;
   std::vector<size_t> open_;  // stack of open blocks, innermost last
 };
-
-// Most bytes that the workspace mode has allocated at a time.
-int64_t workspace_bytes(const plan::Program& program);
 
 }  // namespace aotc::codegen

@@ -18,13 +18,13 @@ int report_command(const std::string& target, const CompileOptions& given,
   std::optional<ProjectDir> project;
   if (is_project(target)) {
     auto opened = open_project(target, diags);
-    if (!opened) return print_diagnostics(diags), kExitBadInput;
+    if (!opened) return print_diagnostics(diags), exit_code_of(diags, kExitBadInput);
     project = std::move(*opened);
     compile = project->compile_options();
     run = load_run(target);
   }
   auto compiled = compile_model(compile, diags);
-  if (!compiled) return print_diagnostics(diags), kExitBadInput;
+  if (!compiled) return print_diagnostics(diags), exit_code_of(diags, kExitBadInput);
   auto summary = summary_json(*compiled);
   auto ticks = run.value("op_ticks", nlohmann::ordered_json::array());
   std::string unit = project ? project->board.field("clock.unit") : "";
@@ -38,19 +38,26 @@ int report_command(const std::string& target, const CompileOptions& given,
   for (size_t i = 0; i < summary["layers"].size() && i < ticks.size(); ++i)
     summary["layers"][i][unit.empty() ? "ticks" : unit] = ticks[i];
   if (common.json) {
-    fmt::print("{}\n", summary.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    fmt::print("{}\n",
+               summary.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return kExitDone;
   }
-  std::vector<std::vector<std::string>> rows = {{"call", "operator", "result", "MACs", "arena live", "constants", "schedule"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"call", "operator", "result", "MACs", "arena live", "constants", "schedule"}};
   if (!ticks.empty()) rows[0].push_back(unit);
   for (size_t i = 0; i < compiled->program.calls.size(); ++i) {
     const plan::ProgramCall& call = compiled->program.calls[i];
     const auto& layer = summary["layers"][i];
-    std::string shape = call.results.empty() ? "" : graph::to_string(compiled->program.graph[call.results[0]].type.shape);
-    std::vector<std::string> row = {std::to_string(i), codegen::call_title(compiled->program, call), shape,
+    std::string shape = call.results.empty()
+                            ? ""
+                            : graph::to_string(compiled->program.graph[call.results[0]].type.shape);
+    std::vector<std::string> row = {std::to_string(i),
+                                    codegen::call_title(compiled->program, call),
+                                    shape,
                                     with_commas(layer.value("macs", int64_t{0})),
                                     with_commas(layer.value("live_bytes", int64_t{0})),
-                                    with_commas(layer.value("constants_bytes", int64_t{0})), call.schedule};
+                                    with_commas(layer.value("constants_bytes", int64_t{0})),
+                                    call.schedule};
     if (row[1].size() > 56) row[1] = row[1].substr(0, 53) + "...";
     if (i < ticks.size()) row.push_back(with_commas(ticks[i].get<int64_t>()));
     rows.push_back(row);

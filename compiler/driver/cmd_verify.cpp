@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -27,7 +28,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr uint32_t kInputMagic = 0x43544F41, kOutputMagic = 0x52544F41;
-constexpr uint32_t kRecordOutput = 0xFFFFFFFE, kRecordTiming = 0xFFFFFFFD, kRecordSummary = 0xFFFFFFFF;
+constexpr uint32_t kRecordOutput = 0xFFFFFFFE, kRecordTiming = 0xFFFFFFFD,
+                   kRecordSummary = 0xFFFFFFFF;
 constexpr int64_t kLibraryUlp = 64;
 
 struct Record {
@@ -63,7 +65,9 @@ class Comparison {
  public:
   Comparison(const Compiled& compiled, std::string place, const std::vector<Sample>& samples,
              Diagnostics& diags)
-      : compiled_(compiled), place_(std::move(place)), diags_(diags),
+      : compiled_(compiled),
+        place_(std::move(place)),
+        diags_(diags),
         layers_(compiled.program.calls.size()) {
     for (const Sample& s : samples) {
       reference_.push_back(ops::evaluate_graph(compiled.program.graph, s));
@@ -83,7 +87,8 @@ class Comparison {
     Location where;
     where.file = place_;
     if (!ended || summary.status != 0) {
-      diags_.error(where, "verify-device", fmt::format("the run ended with status {}", summary.status));
+      diags_.error(where, "verify-device",
+                   fmt::format("the run ended with status {}", summary.status));
       return false;
     }
     if (summary.guard_ok != 1) {
@@ -92,7 +97,8 @@ class Comparison {
     }
     for (size_t c = 0; c < layers_.size(); ++c) {
       if (layers_[c].compared >= static_cast<int>(reference_.size())) continue;
-      diags_.error(where, "verify-device", fmt::format("call {} left no trace of {} samples", c, reference_.size()));
+      diags_.error(where, "verify-device",
+                   fmt::format("call {} left no trace of {} samples", c, reference_.size()));
       return false;
     }
     return true;
@@ -154,20 +160,23 @@ class Comparison {
     int64_t allowed = tainted_[static_cast<size_t>(id.value)] ? kLibraryUlp : 0;
     std::string title = fmt::format("output '{}'", escape_for_display(g.outputs[r.result].name));
     int64_t worst = 0;
-    if (!equal(r, value_of(g, id, r.sample, reference_), g[id], allowed, title, &worst)) return false;
+    if (!equal(r, value_of(g, id, r.sample, reference_), g[id], allowed, title, &worst))
+      return false;
     // With stripped boundaries the outputs are another type: nothing to compare.
     if (g[id].type.dtype != compiled_.original[before].type.dtype) return true;
     bool same_inputs = true;
     for (size_t i = 0; i < g.inputs.size(); ++i)
-      same_inputs = same_inputs && g[g.inputs[i].tensor].type.dtype ==
-                                       compiled_.original[compiled_.original.inputs[i].tensor].type.dtype;
+      same_inputs =
+          same_inputs && g[g.inputs[i].tensor].type.dtype ==
+                             compiled_.original[compiled_.original.inputs[i].tensor].type.dtype;
     if (!same_inputs) return true;
     return equal(r, value_of(compiled_.original, before, r.sample, original_), g[id], allowed,
                  title + " of the model before passes", &worst);
   }
 
-  std::vector<uint8_t> value_of(const graph::Graph& g, graph::TensorId id, size_t sample,
-                                const std::vector<std::vector<std::vector<uint8_t>>>& values) const {
+  std::vector<uint8_t> value_of(
+      const graph::Graph& g, graph::TensorId id, size_t sample,
+      const std::vector<std::vector<std::vector<uint8_t>>>& values) const {
     if (g.is_constant(id)) return {g[id].constant->bytes.begin(), g[id].constant->bytes.end()};
     const auto& v = values[sample][static_cast<size_t>(id.value)];
     if (!v.empty()) return v;
@@ -202,9 +211,13 @@ class Comparison {
       diags_
           .error(where, "verify-differs",
                  fmt::format("{}: sample {}, element {} ({}) is {}, the reference gives {}", title,
-                             r.sample, i / step, index_text(i / step, tensor.type.shape), have_text, want_text))
-          .note(fmt::format("tensor '{}': {}", escape_for_display(tensor.name), codegen::describe(tensor.type)))
-          .help("this is a bug in aotc or in the toolchain: compile with other optimisation flags to tell which");
+                             r.sample, i / step, index_text(i / step, tensor.type.shape), have_text,
+                             want_text))
+          .note(fmt::format("tensor '{}': {}", escape_for_display(tensor.name),
+                            codegen::describe(tensor.type)))
+          .help(
+              "this is a bug in aotc or in the toolchain: compile with other optimisation flags to "
+              "tell which");
       return false;
     }
     return true;
@@ -212,9 +225,11 @@ class Comparison {
 
   static std::string integer_text(const uint8_t* at, DType t) {
     switch (t) {
-      case DType::kI8: return std::to_string(static_cast<int8_t>(*at));
+      case DType::kI8:
+        return std::to_string(static_cast<int8_t>(*at));
       case DType::kU8:
-      case DType::kBool: return std::to_string(*at);
+      case DType::kBool:
+        return std::to_string(*at);
       default: {
         int64_t v = 0;
         std::memcpy(&v, at, static_cast<size_t>(size_of(t)));
@@ -257,8 +272,10 @@ struct PlaceResult {
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
-    std::string pattern = (fs::temp_directory_path() / "aotc-XXXXXX").string();
-    path_ = mkdtemp(pattern.data()) ? pattern : "";
+    std::error_code ec;
+    fs::path parent = fs::temp_directory_path(ec);
+    std::string pattern = (parent / "aotc-XXXXXX").string();
+    if (!ec) path_ = mkdtemp(pattern.data()) ? pattern : "";
   }
   ~TemporaryDirectory() {
     std::error_code ec;
@@ -290,8 +307,10 @@ class Verifier {
     if (!compiled) return finish(kExitBadInput);
     if (!make_samples(*compiled)) return finish(kExitBadInput);
     bool good = true;
-    if (options_.host) good = host(*compiled, compile) && good;
-    if (project && options_.board && !project->board.is_host()) good = board(*project, *compiled) && good;
+    // A project for this machine is the place itself: what is in it is what is to be proven.
+    bool own = project && project->board.is_host();
+    if (options_.host) good = (own ? board(*project, *compiled) : host(*compiled, compile)) && good;
+    if (project && options_.board && !own) good = board(*project, *compiled) && good;
     if (code_ != kExitDone) return finish(code_);
     return finish(good ? kExitDone : kExitVerifyFailed);
   }
@@ -300,7 +319,8 @@ class Verifier {
   bool make_samples(const Compiled& compiled) {
     if (options_.inputs.empty()) {
       for (int s = 0; s < options_.samples; ++s)
-        samples_.push_back(random_sample(compiled.program.graph, options_.seed + static_cast<uint64_t>(s)));
+        samples_.push_back(
+            random_sample(compiled.program.graph, options_.seed + static_cast<uint64_t>(s)));
       return true;
     }
     auto read = read_samples(compiled.program.graph, options_.inputs, diags_);
@@ -311,6 +331,7 @@ class Verifier {
   // A project for this machine in a temporary directory, built by its own compiler.
   bool host(const Compiled& compiled, const CompileOptions& compile) {
     TemporaryDirectory temp;
+    if (!made(temp)) return false;
     auto board = project::find_board("host", diags_);
     if (!board) return false;
     project::ProjectModel model;
@@ -319,10 +340,11 @@ class Verifier {
     model.file_name = compiled.prefix + ".tflite";
     model.bytes = &compiled.model_bytes;
     model.workspace = compile.memory == codegen::MemoryMode::kWorkspace;
-    model.workspace_bytes = figures_of(compiled).workspace_bytes * 2;  // pointers are wider here
+    model.workspace_bytes = figures_of(compiled).workspace_bytes;
     model.description = describe_compile(compile);
     OutputDirectory directory(temp.path() + "/host", project::kManifest);
-    if (!project::generate_project(*board, model, {}, directory, diags_) || !directory.commit(diags_)) {
+    if (!project::generate_project(*board, model, {}, directory, diags_) ||
+        !directory.commit(diags_)) {
       code_ = kExitInternal;
       return false;
     }
@@ -330,11 +352,24 @@ class Verifier {
     return opened && board_or_host(*opened, compiled, "host C");
   }
 
-  bool board(const ProjectDir& project, const Compiled& compiled) {
-    return board_or_host(project, compiled, project.board.name);
+  bool made(const TemporaryDirectory& temp) {
+    if (!temp.path().empty()) return true;
+    Location where;
+    const char* parent = std::getenv("TMPDIR");
+    where.file = parent != nullptr ? parent : "/tmp";
+    diags_.error(where, "file-write", "cannot make a temporary directory")
+        .help("set TMPDIR to a directory that is writable and has room");
+    code_ = kExitBadInput;
+    return false;
   }
 
-  bool board_or_host(const ProjectDir& project, const Compiled& compiled, const std::string& place) {
+  bool board(const ProjectDir& project, const Compiled& compiled) {
+    return board_or_host(project, compiled,
+                         project.board.is_host() ? "host C" : project.board.name);
+  }
+
+  bool board_or_host(const ProjectDir& project, const Compiled& compiled,
+                     const std::string& place) {
     progress_.step(fmt::format("verify on {}: build", place));
     int code = build_project(project, true, diags_);
     if (code != kExitDone) {
@@ -342,14 +377,18 @@ class Verifier {
       return false;
     }
     TemporaryDirectory temp;
+    if (!made(temp)) return false;
     std::string in = temp.path() + "/in.bin", out = temp.path() + "/out.bin", bytes;
     put_u32(bytes, kInputMagic);
     put_u32(bytes, static_cast<uint32_t>(samples_.size()));
     for (const Sample& s : samples_)
-      for (const auto& input : s) bytes.append(reinterpret_cast<const char*>(input.data()), input.size());
+      for (const auto& input : s)
+        bytes.append(reinterpret_cast<const char*>(input.data()), input.size());
     if (!write_file(in, bytes, diags_)) return false;
     progress_.step(fmt::format("verify on {}: run {} samples", place, samples_.size()));
-    auto run = run_firmware(project, {"verify", in, out}, options_.timeout, diags_);
+    // Names without a folder: what the path of the folder holds need not pass through an emulator.
+    auto run = run_firmware(project, {"verify", "in.bin", "out.bin"}, options_.timeout, diags_,
+                            temp.path());
     if (!run) {
       code_ = kExitDevice;
       return false;
@@ -358,7 +397,9 @@ class Verifier {
     where.file = place;
     std::error_code ec;
     if (run->process.exit_code != 0 || !fs::exists(out, ec)) {
-      diags_.error(where, "verify-device", fmt::format("the firmware ended with exit code {}", run->process.exit_code))
+      diags_
+          .error(where, "verify-device",
+                 fmt::format("the firmware ended with exit code {}", run->process.exit_code))
           .note(escape_for_display(run->process.output, 400));
       code_ = kExitDevice;
       return false;
@@ -408,7 +449,7 @@ class Verifier {
     result.exact = comparison.exact_layers();
     result.worst_ulp = comparison.worst_ulp();
     result.measured = !project.board.is_host();
-    if (result.passed && !project.board.is_host()) {
+    if (result.passed) {
       FirmwareRun run;
       run.values[project.board.field("clock.unit")] = result.summary.length;
       run.values["stack_bytes"] = result.summary.stack_bytes;
@@ -419,20 +460,27 @@ class Verifier {
     return result.passed;
   }
 
-  int finish(int code) {
-    progress_.step("");
+  int finish(int otherwise) {
+    int code = otherwise == kExitDone ? kExitDone : exit_code_of(diags_, otherwise);
+    progress_.clear();
     if (common_.json) {
       nlohmann::ordered_json j;
       j["passed"] = code == kExitDone;
       j["samples"] = samples_.size();
       j["places"] = nlohmann::ordered_json::array();
       for (const PlaceResult& p : places_)
-        j["places"].push_back({{"place", p.place}, {"passed", p.passed}, {"layers", p.layers},
-                               {"bit_exact_layers", p.exact}, {"worst_ulp", p.worst_ulp},
-                               {"stack_bytes", p.summary.stack_bytes}, {"guard_ok", p.summary.guard_ok == 1},
-                               {"length", p.summary.length}, {"op_ticks", p.op_ticks}});
+        j["places"].push_back({{"place", p.place},
+                               {"passed", p.passed},
+                               {"layers", p.layers},
+                               {"bit_exact_layers", p.exact},
+                               {"worst_ulp", p.worst_ulp},
+                               {"stack_bytes", p.summary.stack_bytes},
+                               {"guard_ok", p.summary.guard_ok == 1},
+                               {"length", p.summary.length},
+                               {"op_ticks", p.op_ticks}});
       nlohmann::ordered_json errors = nlohmann::ordered_json::array();
-      for (const Diagnostic& d : diags_.all()) errors.push_back({{"slug", d.slug}, {"message", d.message}});
+      for (const Diagnostic& d : diags_.all())
+        errors.push_back({{"slug", d.slug}, {"message", d.message}});
       j["errors"] = errors;
       fmt::print("{}\n", j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     } else {

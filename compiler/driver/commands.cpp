@@ -1,4 +1,4 @@
-// check, compile, create, build, run, ops, boards. verify and report have files of their own.
+// check, compile, create, build, run, boards. verify, report and ops have files of their own.
 #include "driver/commands.h"
 
 #include <algorithm>
@@ -10,7 +10,6 @@
 #include "driver/inputs.h"
 #include "driver/project_dir.h"
 #include "driver/summary.h"
-#include "ops/operator.h"
 #include "project/generate.h"
 #include "support/files.h"
 #include "support/text.h"
@@ -21,12 +20,19 @@ namespace {
 
 int fail(const Diagnostics& diags, int code = kExitBadInput) {
   print_diagnostics(diags);
-  for (const Diagnostic& d : diags.all()) {
-    if (d.slug == "tool-missing") return kExitToolMissing;
-    if (d.slug == "does-not-fit") return kExitDoesNotFit;
-    if (d.slug == "internal") return kExitInternal;
-  }
-  return code;
+  return exit_code_of(diags, code);
+}
+
+// A path as a shell takes it.
+std::string shell_quoted(const std::string& path) {
+  bool plain = !path.empty() &&
+               path.find_first_not_of(
+                   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%=") ==
+                   std::string::npos;
+  if (plain) return path;
+  std::string out = "'";
+  for (char c : path) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
 }
 
 }  // namespace
@@ -80,7 +86,8 @@ int create_command(const CompileOptions& options, const ProjectChoice& choice,
   if (options.board_name.empty()) {
     Location where;
     where.file = options.model_path;
-    diags.error(where, "board-missing", "a project is made for a board").help("pass --board NAME; 'aotc boards' lists them");
+    diags.error(where, "board-missing", "a project is made for a board")
+        .help("pass --board NAME; 'aotc boards' lists them");
     return fail(diags, kExitUsage);
   }
   auto compiled = compile_model(options, diags);
@@ -91,7 +98,8 @@ int create_command(const CompileOptions& options, const ProjectChoice& choice,
   project.options = choice.options;
   std::vector<Sample> samples;
   if (choice.samples.empty()) {
-    for (uint64_t s = 0; s < 2; ++s) samples.push_back(random_sample(compiled->program.graph, s + 1));
+    for (uint64_t s = 0; s < 2; ++s)
+      samples.push_back(random_sample(compiled->program.graph, s + 1));
   } else {
     auto read = read_samples(compiled->program.graph, choice.samples, diags);
     if (!read) return fail(diags);
@@ -107,8 +115,10 @@ int create_command(const CompileOptions& options, const ProjectChoice& choice,
     if (!bytes) return fail(diags);
     std::string line;
     for (uint8_t b : *bytes) {
-      if (b == '\n') project.labels.push_back(std::exchange(line, ""));
-      else if (b != '\r') line += static_cast<char>(b);
+      if (b == '\n')
+        project.labels.push_back(std::exchange(line, ""));
+      else if (b != '\r')
+        line += static_cast<char>(b);
     }
     if (!line.empty()) project.labels.push_back(line);
   }
@@ -133,8 +143,9 @@ int create_command(const CompileOptions& options, const ProjectChoice& choice,
     return kExitDone;
   }
   fmt::print("{}", summary_text(*compiled));
+  std::string shown = shell_quoted(path);
   fmt::print("wrote {}/ ({} files)\nnext: aotc build {} && aotc run {}\n", path,
-             directory.names().size(), path, path);
+             directory.names().size(), shown, shown);
   return kExitDone;
 }
 
@@ -155,7 +166,8 @@ int build_command(const std::string& dir, const CommonOptions& common) {
     fmt::print("{}\n", j.dump(1));
   } else if (size) {
     fmt::print("model: code {}, constants {}\nnext: aotc run {} && aotc verify {}\n",
-               format_bytes(size->code), format_bytes(size->constants), dir, dir);
+               format_bytes(size->code), format_bytes(size->constants), shell_quoted(dir),
+               shell_quoted(dir));
   }
   return kExitDone;
 }
@@ -186,46 +198,11 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
   if (run->process.exit_code == 0) return kExitDone;
   Location where;
   where.file = dir;
-  diags.error(where, "device-failed",
-              fmt::format("the firmware ended with exit code {}", run->process.exit_code))
+  diags
+      .error(where, "device-failed",
+             fmt::format("the firmware ended with exit code {}", run->process.exit_code))
       .help("'aotc verify' names the first layer that differs");
   return fail(diags, kExitDevice);
-}
-
-int ops_command(const std::string& like, const CommonOptions& common) {
-  auto all = ops::operators().all();
-  std::vector<std::string> names, wanted;
-  for (const ops::Operator* op : all) names.emplace_back(op->name());
-  if (!like.empty()) {
-    // TFLite spells CONV_2D what we call conv_2d; parts of names count too.
-    std::string lower = c_identifier(like);
-    for (const std::string& n : names)
-      if (n.find(lower) != std::string::npos || lower.find(n) != std::string::npos) wanted.push_back(n);
-    for (const std::string& n : closest(lower, names, 5))
-      if (std::find(wanted.begin(), wanted.end(), n) == wanted.end()) wanted.push_back(n);
-    if (wanted.empty()) {
-      fmt::print(stderr, "no operator is called anything like '{}'; 'aotc ops' lists all {}\n",
-                 escape_for_display(like), names.size());
-      return kExitBadInput;
-    }
-  }
-  nlohmann::ordered_json j = nlohmann::ordered_json::array();
-  std::vector<std::vector<std::string>> rows = {{"operator", "what it does", "types"}};
-  for (const ops::Operator* op : all) {
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), op->name()) == wanted.end()) continue;
-    std::string types;
-    nlohmann::ordered_json t = nlohmann::ordered_json::array();
-    for (const ops::TypeSupport& s : op->types()) {
-      types += fmt::format("{}{}{}", types.empty() ? "" : ", ", name_of(s.dtype),
-                           s.note.empty() ? "" : " (" + s.note + ")");
-      t.push_back({{"dtype", name_of(s.dtype)}, {"note", s.note}});
-    }
-    rows.push_back({std::string(op->name()), std::string(op->summary()), types});
-    j.push_back({{"name", op->name()}, {"summary", op->summary()}, {"types", t},
-                 {"tflite_builtins", op->tflite_builtins()}, {"uses_libm", op->traits().uses_libm}});
-  }
-  fmt::print("{}", common.json ? j.dump(1) + "\n" : format_table(rows));
-  return kExitDone;
 }
 
 int boards_command(const CommonOptions& common) {

@@ -42,7 +42,8 @@ Status run_passes(graph::Graph& graph, const CompileOptions& options,
     std::vector<std::string> names;
     for (const passes::Pass& p : passes::pipeline()) names.emplace_back(p.name);
     auto& d = diags.error(where, "pass-unknown", fmt::format("there is no pass '{}'", name));
-    for (const std::string& near : closest(name, names)) d.help(fmt::format("did you mean '{}'?", near));
+    for (const std::string& near : closest(name, names))
+      d.help(fmt::format("did you mean '{}'?", near));
     d.help("'aotc-opt --list-passes' lists them all");
     return kFailure;
   }
@@ -106,7 +107,8 @@ Figures figures_of(const Compiled& compiled) {
         f.raw_constant_bytes += p.graph[id].type.bytes();
   }
   for (const graph::Port& port : p.graph.inputs) f.input_bytes += p.graph[port.tensor].type.bytes();
-  for (const graph::Port& port : p.graph.outputs) f.output_bytes += p.graph[port.tensor].type.bytes();
+  for (const graph::Port& port : p.graph.outputs)
+    f.output_bytes += p.graph[port.tensor].type.bytes();
   return f;
 }
 

@@ -30,13 +30,15 @@ Sample random_sample(const graph::Graph& graph, uint64_t seed) {
     std::vector<uint8_t> bytes(static_cast<size_t>(t.bytes()));
     if (t.dtype == DType::kF32) {
       for (size_t i = 0; i + 4 <= bytes.size(); i += 4) {
-        float v = static_cast<float>(static_cast<double>(next(state) >> 11) / 4503599627370496.0 - 1.0);
+        float v =
+            static_cast<float>(static_cast<double>(next(state) >> 11) / 4503599627370496.0 - 1.0);
         std::memcpy(&bytes[i], &v, 4);
       }
     } else if (t.dtype == DType::kI32 || t.dtype == DType::kI64) {
       // Small numbers: these are indices or counts far more often than full-range data.
       auto step = static_cast<size_t>(size_of(t.dtype));
-      for (size_t i = 0; i < bytes.size(); i += step) bytes[i] = static_cast<uint8_t>(next(state) % 100);
+      for (size_t i = 0; i < bytes.size(); i += step)
+        bytes[i] = static_cast<uint8_t>(next(state) % 100);
     } else {
       for (uint8_t& b : bytes) b = static_cast<uint8_t>(next(state) >> 56);
       if (t.dtype == DType::kBool)
@@ -48,7 +50,8 @@ Sample random_sample(const graph::Graph& graph, uint64_t seed) {
 }
 
 Result<std::vector<Sample>> read_samples(const graph::Graph& graph,
-                                         const std::vector<std::string>& files, Diagnostics& diags) {
+                                         const std::vector<std::string>& files,
+                                         Diagnostics& diags) {
   Location where;
   std::vector<std::string> path(graph.inputs.size());
   for (size_t i = 0; i < files.size(); ++i) {
@@ -59,7 +62,8 @@ Result<std::vector<Sample>> read_samples(const graph::Graph& graph,
       std::string name = file.substr(0, eq);
       file = file.substr(eq + 1);
       for (index = 0; index < graph.inputs.size(); ++index)
-        if (graph.inputs[index].name == name || c_identifier(graph.inputs[index].name) == name) break;
+        if (graph.inputs[index].name == name || c_identifier(graph.inputs[index].name) == name)
+          break;
       if (index == graph.inputs.size()) {
         where.file = files[i];
         std::vector<std::string> names;
@@ -74,8 +78,9 @@ Result<std::vector<Sample>> read_samples(const graph::Graph& graph,
   }
   if (files.size() != graph.inputs.size()) {
     where.file = graph.source_file;
-    diags.error(where, "input-count", fmt::format("the model has {} inputs, {} files were given",
-                                                  graph.inputs.size(), files.size()));
+    diags.error(where, "input-count",
+                fmt::format("the model has {} inputs, {} files were given", graph.inputs.size(),
+                            files.size()));
     return kFailure;
   }
   std::vector<Sample> out;
@@ -93,10 +98,11 @@ Result<std::vector<Sample>> read_samples(const graph::Graph& graph,
     auto each = static_cast<size_t>(t.bytes());
     size_t count = each > 0 ? array->bytes.size() / each : 0;
     if (count == 0 || array->bytes.size() % each != 0) {
-      diags.error(where, "input-shape",
-                  fmt::format("the array has shape {}, input '{}' takes {} (several may be stacked)",
-                              graph::to_string(array->shape),
-                              escape_for_display(graph.inputs[i].name), graph::to_string(t.shape)));
+      diags.error(
+          where, "input-shape",
+          fmt::format("the array has shape {}, input '{}' takes {} (several may be stacked)",
+                      graph::to_string(array->shape), escape_for_display(graph.inputs[i].name),
+                      graph::to_string(t.shape)));
       return kFailure;
     }
     if (i == 0) out.resize(count);

@@ -1,12 +1,18 @@
 // The command line: options, subcommands and the one-shot form `aotc MODEL --board B -o DIR`.
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <exception>
+#include <filesystem>
+#include <system_error>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "driver/commands.h"
 #include "project/template.h"
+#include "support/text.h"
 
 namespace aotc::driver {
 
@@ -28,8 +34,9 @@ class CommandLine {
  public:
   CommandLine() {
     app_.name("aotc");
-    app_.description("Compiles trained networks to C for microcontrollers, and proves the result.\n"
-                     "One-shot form: aotc MODEL --board BOARD -o DIRECTORY (check, compile, create).");
+    app_.description(
+        "Compiles trained networks to C for microcontrollers, and proves the result.\n"
+        "One-shot form: aotc MODEL --board BOARD -o DIRECTORY (check, compile, create).");
     app_.set_version_flag("--version", std::string("aotc ") + kVersion);
     app_.require_subcommand(1);
     add_check();
@@ -39,19 +46,29 @@ class CommandLine {
     add_verify();
     add_report();
     add_lists();
-    app_.footer("Exit codes: 0 done, 1 bad input or unsupported, 2 usage, 3 does not fit the board,\n"
-                "4 verification failed, 5 toolchain or emulator missing, 6 device, 70 bug in aotc.");
+    app_.footer(
+        "Exit codes: 0 done, 1 bad input or unsupported, 2 usage, 3 does not fit the board,\n"
+        "4 verification failed, 5 toolchain or emulator missing, 6 device, 70 bug in aotc.");
   }
 
   int run(std::vector<std::string> args) {
     // `aotc model.tflite ...` is `aotc create model.tflite ...`.
-    if (!args.empty() && !args[0].starts_with("-") && !is_command(args[0]) && looks_like_model(args[0]))
+    if (!args.empty() && !args[0].starts_with("-") && !is_command(args[0]) &&
+        looks_like_model(args[0]))
       args.insert(args.begin(), "create");
+    if (!args.empty() && !args[0].starts_with("-") && !is_command(args[0])) {
+      fmt::print(stderr, "aotc: there is no command and no file '{}'\n",
+                 escape_for_display(args[0]));
+      suggest(args);
+      return kExitUsage;
+    }
+    const std::vector<std::string> given = args;
     std::reverse(args.begin(), args.end());
     try {
       app_.parse(args);
     } catch (const CLI::ParseError& e) {
       int code = app_.exit(e);
+      if (code != 0) suggest(given);
       return code == 0 ? kExitDone : kExitUsage;
     }
     return result_;
@@ -64,7 +81,37 @@ class CommandLine {
     return false;
   }
   static bool looks_like_model(const std::string& arg) {
-    return arg.find('.') != std::string::npos || arg.find('/') != std::string::npos;
+    std::error_code ec;
+    return arg.find('.') != std::string::npos || arg.find('/') != std::string::npos ||
+           std::filesystem::is_regular_file(arg, ec);
+  }
+
+  // The nearest names of what was mistyped, on standard error.
+  void suggest(const std::vector<std::string>& args) const {
+    if (args.empty()) return;
+    const CLI::App* command = nullptr;
+    std::vector<std::string> names;
+    for (const CLI::App* sub : app_.get_subcommands(nullptr)) {
+      names.push_back(sub->get_name());
+      if (sub->get_name() == args[0]) command = sub;
+    }
+    if (command == nullptr && !args[0].starts_with("-")) did_you_mean(args[0], names, "command");
+    if (command == nullptr) return;
+    names.clear();
+    for (const CLI::Option* option : command->get_options())
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& arg : args) {
+      std::string name = arg.substr(0, arg.find('='));
+      if (name.starts_with("--") && std::find(names.begin(), names.end(), name) == names.end())
+        did_you_mean(name, names, "option");
+    }
+  }
+
+  static void did_you_mean(const std::string& wrong, const std::vector<std::string>& names,
+                           const char* what) {
+    auto near = closest(wrong, names, 1);
+    if (near.empty()) return;
+    fmt::print(stderr, "  help: did you mean the {} '{}'?\n", what, near[0]);
   }
 
   void common(CLI::App* sub) {
@@ -74,16 +121,27 @@ class CommandLine {
 
   void compile_options(CLI::App* sub, bool model) {
     if (model) sub->add_option("MODEL", compile_.model_path, "A .tflite file")->required();
-    sub->add_option("--prefix", compile_.prefix, "Prefix of all C names (default: from the file name)");
-    sub->add_option("--board", compile_.board_name, "Board to compile for; 'aotc boards' lists them");
+    sub->add_option("--prefix", compile_.prefix,
+                    "Prefix of all C names (default: from the file name)");
+    sub->add_option("--board", compile_.board_name,
+                    "Board to compile for; 'aotc boards' lists them");
     sub->add_option("--signature", compile_.signature, "Signature of the model to compile");
     sub->add_option_function<std::string>(
-           "--arena", [this](const std::string& v) { compile_.arena = v == "model" ? codegen::ArenaOwner::kModel : codegen::ArenaOwner::kCaller; },
+           "--arena",
+           [this](const std::string& v) {
+             compile_.arena =
+                 v == "model" ? codegen::ArenaOwner::kModel : codegen::ArenaOwner::kCaller;
+           },
            "Who owns the arena: caller (default) or model (a static array)")
         ->check(CLI::IsMember({"caller", "model"}));
     sub->add_option_function<std::string>(
-           "--memory", [this](const std::string& v) { compile_.memory = v == "workspace" ? codegen::MemoryMode::kWorkspace : codegen::MemoryMode::kStatic; },
-           "Intermediates: static (one planned arena, default) or workspace (TVMBackendAllocWorkspace)")
+           "--memory",
+           [this](const std::string& v) {
+             compile_.memory =
+                 v == "workspace" ? codegen::MemoryMode::kWorkspace : codegen::MemoryMode::kStatic;
+           },
+           "Intermediates: static (one planned arena, default) or workspace "
+           "(TVMBackendAllocWorkspace)")
         ->check(CLI::IsMember({"static", "workspace"}));
     sub->add_option_function<std::string>(
            "--overlap", [this](const std::string& v) { compile_.overlap = v == "on"; },
@@ -93,12 +151,14 @@ class CommandLine {
                   "Give inputs and outputs that the model quantises itself as integers");
     sub->add_flag("--keep-dead-channels", compile_.keep_dead_channels,
                   "Keep channels that are constant or that nobody reads");
-    sub->add_option("--dump-after", compile_.dump_after, "Print the graph after PASS, or 'all', to standard error");
+    sub->add_option("--dump-after", compile_.dump_after,
+                    "Print the graph after PASS, or 'all', to standard error");
     sub->add_flag("--time-passes", compile_.time_passes, "Print how long each pass took");
   }
 
   void add_check() {
-    CLI::App* sub = app_.add_subcommand("check", "Can this model be compiled, and does it fit the board?");
+    CLI::App* sub =
+        app_.add_subcommand("check", "Can this model be compiled, and does it fit the board?");
     compile_options(sub, true);
     common(sub);
     sub->callback([this] { result_ = check_command(compile_, common_); });
@@ -122,12 +182,15 @@ class CommandLine {
     compile_options(sub, true);
     output(sub, "Directory to write (default: PREFIX_app)");
     sub->add_option("--project", project_.kind, "Kind of project")->capture_default_str();
-    sub->add_option("--project-option", project_options_, "NAME=VALUE of the template; --help-project lists them");
+    sub->add_option("--project-option", project_options_,
+                    "NAME=VALUE of the template; --help-project lists them");
     sub->add_option("--templates", project_.templates_dir, "Take templates from this directory");
-    sub->add_option("--samples", project_.samples, "Inputs to store in the firmware: a .npy file per input");
+    sub->add_option("--samples", project_.samples,
+                    "Inputs to store in the firmware: a .npy file per input");
     sub->add_option("--labels", project_.labels, "Class names to print, one a line");
     sub->add_option_function<std::string>(
-        "--help-project", [this](const std::string& kind) { help_project(kind); }, "Options of a kind of project")
+           "--help-project", [this](const std::string& kind) { help_project(kind); },
+           "Options of a kind of project")
         ->trigger_on_parse();
     common(sub);
     sub->callback([this] {
@@ -145,26 +208,33 @@ class CommandLine {
   }
 
   void add_project_commands() {
-    CLI::App* build = app_.add_subcommand("build", "Build a project with the board's own toolchain");
+    CLI::App* build =
+        app_.add_subcommand("build", "Build a project with the board's own toolchain");
     build->add_option("DIRECTORY", target_, "What 'create' wrote")->required();
     common(build);
     build->callback([this] { result_ = build_command(target_, common_); });
     CLI::App* run = app_.add_subcommand("run", "Run the firmware in the board's emulator");
     run->add_option("DIRECTORY", target_, "What 'create' wrote")->required();
-    run->add_option("--timeout", timeout_, "Seconds until the emulator is stopped")->capture_default_str();
+    run->add_option("--timeout", timeout_, "Seconds until the emulator is stopped")
+        ->capture_default_str();
     common(run);
     run->callback([this] { result_ = run_command(target_, timeout_, common_); });
   }
 
   void add_verify() {
-    CLI::App* sub = app_.add_subcommand("verify", "Compare every layer with the reference, on the host and on the board");
+    CLI::App* sub = app_.add_subcommand(
+        "verify", "Compare every layer with the reference, on the host and on the board");
     sub->add_option("TARGET", verify_.target, "A project directory or a model file")->required();
     sub->add_option("--input", verify_.inputs, "A .npy file per input, in order, or NAME=FILE");
-    sub->add_option("--samples", verify_.samples, "Random samples when no input is given")->capture_default_str()->check(CLI::Range(1, 100000));
+    sub->add_option("--samples", verify_.samples, "Random samples when no input is given")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 100000));
     sub->add_option("--seed", verify_.seed, "Seed of the random samples")->capture_default_str();
-    sub->add_option("--timeout", verify_.timeout, "Seconds until the emulator is stopped")->capture_default_str();
+    sub->add_option("--timeout", verify_.timeout, "Seconds until the emulator is stopped")
+        ->capture_default_str();
     auto* only = sub->add_option_function<std::string>(
-        "--only", [this](const std::string& v) { verify_.host = v == "host", verify_.board = v == "board"; },
+        "--only",
+        [this](const std::string& v) { verify_.host = v == "host", verify_.board = v == "board"; },
         "Only on the host or only on the board");
     only->check(CLI::IsMember({"host", "board"}));
     compile_options(sub, false);
@@ -206,12 +276,36 @@ class CommandLine {
 
 }  // namespace aotc::driver
 
+namespace {
+
+// What standard output did not take is lost: nobody may think that the command worked. A reader
+// that went away (`aotc ops | head`) is no error worth a message.
+int output_failed(int error) {
+  if (error != EPIPE)
+    fmt::print(stderr, "standard output: error: cannot write: {} [file-write]\n",
+               std::strerror(error));
+  return aotc::driver::kExitBadInput;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    return aotc::driver::CommandLine().run({argv + 1, argv + argc});
+    int code = aotc::driver::CommandLine().run({argv + 1, argv + argc});
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return output_failed(errno);
+    return code;
+  } catch (const std::system_error& e) {
+    // fmt throws this when a write fails.
+    if (std::ferror(stdout) != 0) return output_failed(e.code().value());
+    fmt::print(stderr,
+               "aotc: internal error: {} [internal]\n  help: please report this with the model\n",
+               e.what());
+    return aotc::driver::kExitInternal;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "aotc: internal error: {} [internal]\n  help: please report this with the model\n", e.what());
+    fmt::print(stderr,
+               "aotc: internal error: {} [internal]\n  help: please report this with the model\n",
+               e.what());
     return aotc::driver::kExitInternal;
   }
 }

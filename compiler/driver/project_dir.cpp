@@ -46,25 +46,58 @@ CompileOptions ProjectDir::compile_options() const {
   return o;
 }
 
+namespace {
+
+// Everything that is read from aotc.json later is there, with the right types.
+bool is_complete(const nlohmann::json& manifest) {
+  if (!manifest.is_object()) return false;
+  for (const char* key : {"board", "model", "image", "prefix"}) {
+    auto it = manifest.find(key);
+    if (it == manifest.end() || !it->is_string() || it->get<std::string>().empty()) return false;
+  }
+  for (const char* key : {"configure", "build"}) {
+    auto it = manifest.find(key);
+    if (it == manifest.end() || !it->is_array() || it->empty()) return false;
+    for (const auto& word : *it)
+      if (!word.is_string()) return false;
+    if ((*it)[0].get<std::string>().empty()) return false;
+  }
+  auto compile = manifest.find("compile");
+  if (compile == manifest.end() || !compile->is_object()) return false;
+  for (const auto& [key, value] : compile->items())
+    if (key == "strip_boundary_float" ? !value.is_boolean() : !value.is_string()) return false;
+  return true;
+}
+
+}  // namespace
+
 Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags) {
   Location where;
   where.file = path;
   std::error_code ec;
   std::string manifest = path + "/" + project::kManifest;
   if (!fs::exists(manifest, ec)) {
-    diags.error(where, "project-invalid", "is not a project: it holds no aotc.json")
+    bool there = fs::exists(path, ec);
+    diags
+        .error(where, "project-invalid",
+               there ? "is not a project: it holds no aotc.json" : "there is no such project")
         .help("make one with 'aotc MODEL --board BOARD -o DIRECTORY'");
     return kFailure;
   }
-  auto bytes = read_file(manifest, diags);
+  auto bytes = read_file(manifest, diags, 1 << 20);
   if (!bytes) return kFailure;
   ProjectDir out;
   out.path = path;
   out.manifest = nlohmann::json::parse(bytes->begin(), bytes->end(), nullptr, false);
-  auto text = [&](const char* key) { return out.manifest.contains(key) && out.manifest[key].is_string(); };
-  bool good = out.manifest.is_object() && text("board") && text("model") && text("image") &&
-              text("prefix") && out.manifest["compile"].is_object() &&
-              out.manifest["configure"].is_array() && out.manifest["build"].is_array();
+  bool good = is_complete(out.manifest);
+  if (out.manifest.is_object() && out.manifest.contains("kind") &&
+      out.manifest["kind"] == "model") {
+    diags
+        .error(where, "project-invalid",
+               "is a compiled model, not a project: there is nothing to build or run")
+        .help("make a project with 'aotc MODEL --board BOARD -o DIRECTORY'");
+    return kFailure;
+  }
   if (!good) {
     diags.error(where, "project-invalid", "aotc.json is damaged or of another version")
         .help("create the project again");
@@ -88,7 +121,8 @@ std::vector<std::string> fill_in(const nlohmann::json& command, const std::strin
   std::vector<std::string> out;
   for (std::string arg : command) {
     for (const auto& [key, value] :
-         {std::pair<std::string, std::string>{"{generator}", find_program("ninja").empty() ? "Unix Makefiles" : "Ninja"},
+         {std::pair<std::string, std::string>{
+              "{generator}", find_program("ninja").empty() ? "Unix Makefiles" : "Ninja"},
           {"{project}", project}}) {
       size_t at = arg.find(key);
       if (at != std::string::npos) arg.replace(at, key.size(), value);
@@ -111,8 +145,15 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
   Location where;
   where.file = project.path;
   if (find_program(project.board.compiler).empty()) {
-    diags.error(where, "tool-missing", fmt::format("the compiler '{}' is not installed", project.board.compiler))
+    diags
+        .error(where, "tool-missing",
+               fmt::format("the compiler '{}' is not installed", project.board.compiler))
         .help(packages_help(project.board.toolchain_packages));
+    return kExitToolMissing;
+  }
+  if (find_program("ninja").empty() && find_program("make").empty()) {
+    diags.error(where, "tool-missing", "neither 'ninja' nor 'make' is installed")
+        .help("install it: apt-get install ninja-build");
     return kExitToolMissing;
   }
   std::vector<std::vector<std::string>> commands;
@@ -121,7 +162,8 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
   commands.push_back(fill_in(project.manifest["build"], absolute));
   Progress progress(quiet);
   for (const auto& command : commands) {
-    progress.step(fmt::format("{} {}", &command == &commands[0] ? "configuring" : "building", project.path));
+    progress.step(
+        fmt::format("{} {}", &command == &commands[0] ? "configuring" : "building", project.path));
     ProcessResult r = run_process(command, "", 1800);
     if (!r.started) {
       diags.error(where, "tool-missing", fmt::format("'{}' is not installed", command[0]))
@@ -131,7 +173,8 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
     if (r.exit_code == 0) continue;
     std::string text;
     for (const std::string& a : command) text += (text.empty() ? "" : " ") + a;
-    auto& d = diags.error(where, "build-failed", fmt::format("the build failed with exit code {}", r.exit_code));
+    auto& d = diags.error(where, "build-failed",
+                          fmt::format("the build failed with exit code {}", r.exit_code));
     d.note("command: " + text);
     std::istringstream lines(last_lines(r.output, 25));
     for (std::string line; std::getline(lines, line);) d.note(line);
@@ -141,14 +184,16 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
   return kExitDone;
 }
 
-Result<FirmwareRun> run_firmware(const ProjectDir& project, const std::vector<std::string>& arguments,
-                                 int timeout_seconds, Diagnostics& diags) {
+Result<FirmwareRun> run_firmware(const ProjectDir& project,
+                                 const std::vector<std::string>& arguments, int timeout_seconds,
+                                 Diagnostics& diags, const std::string& directory) {
   Location where;
   where.file = project.path;
   std::error_code ec;
   std::string image = fs::absolute(project.image()).string();
   if (!fs::exists(image, ec)) {
-    diags.error(where, "not-built", "the firmware is not built").help("run 'aotc build " + project.path + "'");
+    diags.error(where, "not-built", "the firmware is not built")
+        .help("run 'aotc build " + project.path + "'");
     return kFailure;
   }
   if (project.board.emulator_argv.empty()) {
@@ -163,31 +208,36 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project, const std::vector<st
       continue;
     }
     std::string joined;
-    if (!arguments.empty() && project.board.argument_style == "semihosting") {
+    if (project.board.argument_style == "semihosting") {
+      // Also without arguments: QEMU would give the image's path, in which spaces separate.
       joined = ",arg=firmware";
       for (const std::string& a : arguments) {
         joined += ",arg=";
         for (char c : a) joined += c == ',' ? ",," : std::string(1, c);  // QEMU's escape
       }
     }
-    for (const auto& [key, value] : {std::pair<std::string, std::string>{"{image}", image}, {"{arguments}", joined}}) {
+    for (const auto& [key, value] :
+         {std::pair<std::string, std::string>{"{image}", image}, {"{arguments}", joined}}) {
       size_t at = arg.find(key);
       if (at != std::string::npos) arg.replace(at, key.size(), value);
     }
     argv.push_back(arg);
   }
   FirmwareRun out;
-  out.process = run_process(argv, "", timeout_seconds);
+  out.process = run_process(argv, directory, timeout_seconds);
   if (!out.process.started) {
     diags.error(where, "tool-missing", fmt::format("'{}' is not installed", argv[0]))
         .help(packages_help(project.board.emulator_packages));
     return kFailure;
   }
   if (out.process.timed_out) {
-    diags.error(where, "device-timeout", fmt::format("the firmware did not end within {} seconds", timeout_seconds))
+    diags
+        .error(where, "device-timeout",
+               fmt::format("the firmware did not end within {} seconds", timeout_seconds))
         .help("give it more time with --timeout SECONDS");
     return kFailure;
   }
+  std::erase(out.process.output, '\r');  // consoles end lines with both
   std::istringstream lines(out.process.output);
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("@aotc")) continue;
@@ -197,11 +247,13 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project, const std::vector<st
       size_t eq = word.find('=');
       if (eq == std::string::npos) continue;
       std::string key = word.substr(0, eq), value = word.substr(eq + 1);
-      bool number = !value.empty() && value.find_first_not_of("-0123456789") == std::string::npos && value.size() < 19;
+      bool number = !value.empty() && value.find_first_not_of("-0123456789") == std::string::npos &&
+                    value.size() < 19;
       if (key == "op" && number) {
         op = std::stoll(value);
       } else if (op >= 0 && op < 100000 && key.starts_with("op_") && number) {
-        if (out.op_ticks.size() <= static_cast<size_t>(op)) out.op_ticks.resize(static_cast<size_t>(op) + 1);
+        if (out.op_ticks.size() <= static_cast<size_t>(op))
+          out.op_ticks.resize(static_cast<size_t>(op) + 1);
         out.op_ticks[static_cast<size_t>(op)] = std::stoll(value);
       } else if (number) {
         out.values[key] = std::stoll(value);
@@ -234,7 +286,8 @@ std::optional<ModelSize> model_size(const ProjectDir& project) {
         if (!(words >> name >> bytes)) continue;
         if (name.starts_with(".text")) total.code += bytes;
         if (name.starts_with(".rodata") || name.starts_with(".srodata")) total.constants += bytes;
-        if (name.starts_with(".data") || name.starts_with(".bss") || name.starts_with(".sdata") || name.starts_with(".sbss"))
+        if (name.starts_with(".data") || name.starts_with(".bss") || name.starts_with(".sdata") ||
+            name.starts_with(".sbss"))
           total.data += bytes;
       }
     }

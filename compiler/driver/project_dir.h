@@ -33,15 +33,16 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options);
 // Configures and builds; returns an exit code, reporting [tool-missing] or [build-failed].
 int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags);
 
-// Runs the firmware with arguments in its emulator (or natively).
+// Runs the firmware with arguments in its emulator (or natively), in a working directory if given.
 struct FirmwareRun {
   ProcessResult process;
   // Values of the "@aotc key=value" lines, last one wins; and the lines of operators.
   nlohmann::ordered_json values;
   std::vector<int64_t> op_ticks;
 };
-Result<FirmwareRun> run_firmware(const ProjectDir& project, const std::vector<std::string>& arguments,
-                                 int timeout_seconds, Diagnostics& diags);
+Result<FirmwareRun> run_firmware(const ProjectDir& project,
+                                 const std::vector<std::string>& arguments, int timeout_seconds,
+                                 Diagnostics& diags, const std::string& directory = "");
 
 // Code and table bytes of the model's object files, from `size`; empty if there is no build.
 struct ModelSize {

@@ -15,8 +15,20 @@ namespace {
 
 // RAM a firmware needs for the model: arena, its inputs and outputs, and the board's stack.
 int64_t ram_needed(const Compiled& c, const Figures& f) {
-  int64_t tensors = c.options.memory == codegen::MemoryMode::kWorkspace ? f.workspace_bytes : f.arena_bytes;
+  int64_t tensors =
+      c.options.memory == codegen::MemoryMode::kWorkspace ? f.workspace_bytes : f.arena_bytes;
   return tensors + f.input_bytes + f.output_bytes + (c.board ? c.board->stack_bytes : 0);
+}
+
+// Are more than half of the constants' bytes floats?
+bool has_float_constants(const plan::Program& p) {
+  int64_t floats = 0, all = 0;
+  for (const plan::ProgramConstant& c : p.constants) {
+    auto n = static_cast<int64_t>(c.data.bytes.size());
+    all += n;
+    if (c.data.dtype == DType::kF32) floats += n;
+  }
+  return floats * 2 > all;
 }
 
 // What the harness and start-up code of a project add to the model in flash, generously.
@@ -31,16 +43,19 @@ bool check_fit(const Compiled& c, Diagnostics& diags) {
   int64_t need_ram = ram_needed(c, f), need_flash = f.constant_bytes + kFirmwareCode;
   Location where;
   where.file = c.options.model_path;
-  bool fits = true;
+  bool fits = true, workspace = c.options.memory == codegen::MemoryMode::kWorkspace;
   if (ram > 0 && need_ram > ram) {
     diags
         .error(where, "does-not-fit",
-               fmt::format("needs {} of RAM, board {} has {}", format_bytes(need_ram), c.board->name,
-                           format_bytes(ram)))
-        .note(fmt::format("arena {}, inputs and outputs {}, stack {}", format_bytes(f.arena_bytes),
-                          format_bytes(f.input_bytes + f.output_bytes), format_bytes(c.board->stack_bytes)))
-        .help("'aotc report MODEL' shows which operators hold the most; a smaller input or fewer "
-              "channels there shrink the arena");
+               fmt::format("needs {} of RAM, board {} has {}", format_bytes(need_ram),
+                           c.board->name, format_bytes(ram)))
+        .note(fmt::format(
+            "{} {}, inputs and outputs {}, stack {}", workspace ? "workspace" : "arena",
+            format_bytes(workspace ? f.workspace_bytes : f.arena_bytes),
+            format_bytes(f.input_bytes + f.output_bytes), format_bytes(c.board->stack_bytes)))
+        .help(
+            "'aotc report MODEL' shows which operators hold the most; a smaller input or fewer "
+            "channels there shrink the arena");
     fits = false;
   }
   if (flash > 0 && need_flash > flash) {
@@ -48,8 +63,13 @@ bool check_fit(const Compiled& c, Diagnostics& diags) {
         .error(where, "does-not-fit",
                fmt::format("needs about {} of flash, board {} has {}", format_bytes(need_flash),
                            c.board->name, format_bytes(flash)))
-        .note(fmt::format("constants {}, code about {}", format_bytes(f.constant_bytes), format_bytes(kFirmwareCode)))
-        .help("quantise a float model to int8 (a quarter of the bytes), or choose a board with more flash");
+        .note(fmt::format("constants {}, code about {}", format_bytes(f.constant_bytes),
+                          format_bytes(kFirmwareCode)))
+        .help(has_float_constants(c.program) ? "quantise the model to int8 (a quarter of the "
+                                               "bytes), or choose a board with more flash"
+                                             : "'aotc report MODEL' shows which operators hold the "
+                                               "most constants; fewer channels "
+                                               "there, or choose a board with more flash");
     fits = false;
   }
   return fits;
@@ -61,7 +81,8 @@ std::string summary_text(const Compiled& c) {
   std::vector<std::vector<std::string>> rows;
   auto limit = [&](const char* use) {
     int64_t bytes = c.board ? c.board->memory_bytes(use) : 0;
-    return bytes > 0 ? fmt::format("of {} on {}", format_bytes(bytes), c.board->name) : std::string();
+    return bytes > 0 ? fmt::format("of {} on {}", format_bytes(bytes), c.board->name)
+                     : std::string();
   };
   std::string proof = p.arena_proven_optimal
                           ? "optimal"
@@ -71,6 +92,9 @@ std::string summary_text(const Compiled& c) {
   else
     rows.push_back({"RAM: arena", format_bytes(f.arena_bytes), proof, limit("arena")});
   rows.push_back({"RAM: inputs and outputs", format_bytes(f.input_bytes + f.output_bytes)});
+  if (c.board && !c.board->memories.empty())
+    rows.push_back(
+        {"RAM: stack", format_bytes(c.board->stack_bytes), "reserved; 'aotc run' measures"});
   rows.push_back({"flash: constants", format_bytes(f.constant_bytes),
                   fmt::format("raw {}", format_bytes(f.raw_constant_bytes)), limit("constants")});
   rows.push_back({"MACs per inference", with_commas(f.macs)});
@@ -84,9 +108,11 @@ std::string summary_text(const Compiled& c) {
                                 c.statistics.channels_cut_tensors)});
   std::string out;
   for (const auto& port : p.graph.inputs)
-    out += fmt::format("input  '{}': {}\n", escape_for_display(port.name), codegen::describe(p.graph[port.tensor].type));
+    out += fmt::format("input  '{}': {}\n", escape_for_display(port.name),
+                       codegen::describe(p.graph[port.tensor].type));
   for (const auto& port : p.graph.outputs)
-    out += fmt::format("output '{}': {}\n", escape_for_display(port.name), codegen::describe(p.graph[port.tensor].type));
+    out += fmt::format("output '{}': {}\n", escape_for_display(port.name),
+                       codegen::describe(p.graph[port.tensor].type));
   return out + format_table(rows);
 }
 
@@ -104,7 +130,8 @@ nlohmann::ordered_json layers_json(const Compiled& c) {
     int64_t constants = 0;
     for (const plan::CallArgument& a : call.arguments)
       if (a.storage.kind == plan::StorageKind::kConstant)
-        constants += static_cast<int64_t>(p.constants[static_cast<size_t>(a.storage.index)].data.bytes.size());
+        constants += static_cast<int64_t>(
+            p.constants[static_cast<size_t>(a.storage.index)].data.bytes.size());
     j["constants_bytes"] = constants;
     if (call.op_index >= 0) {
       const graph::Op& op = p.graph.ops[static_cast<size_t>(call.op_index)];
@@ -151,8 +178,11 @@ nlohmann::ordered_json summary_json(const Compiled& c) {
     nlohmann::ordered_json out = nlohmann::ordered_json::array();
     for (size_t i = 0; i < list.size(); ++i) {
       const graph::TensorType& t = c.program.graph[list[i].tensor].type;
-      out.push_back({{"name", escape_for_display(list[i].name, 4096)}, {"field", fields[i]},
-                     {"dtype", name_of(t.dtype)}, {"shape", t.shape}, {"scale", t.scale()},
+      out.push_back({{"name", escape_for_display(list[i].name, 4096)},
+                     {"field", fields[i]},
+                     {"dtype", name_of(t.dtype)},
+                     {"shape", t.shape},
+                     {"scale", t.scale()},
                      {"zero_point", t.zero_point()}});
     }
     return out;

@@ -27,8 +27,10 @@ void print_diagnostics(const Diagnostics& diags) {
     for (size_t i = 0; i < text.size();) {
       size_t end = text.find('\n', i);
       std::string line = text.substr(i, end - i);
-      for (const auto& [word, code] : {std::pair{": error: ", "31"}, {": warning: ", "35"},
-                                       {"  note: ", "36"}, {"  help: ", "32"}}) {
+      for (const auto& [word, code] : {std::pair{": error: ", "31"},
+                                       {": warning: ", "35"},
+                                       {"  note: ", "36"},
+                                       {"  help: ", "32"}}) {
         size_t at = line.find(word);
         if (at == std::string::npos || (word[0] == ' ' && at != 0)) continue;
         std::string w(word);
@@ -43,6 +45,29 @@ void print_diagnostics(const Diagnostics& diags) {
   std::fputs(text.c_str(), stderr);
 }
 
+int exit_code_of(const Diagnostics& diags, int otherwise) {
+  static const std::pair<const char*, int> kCodes[] = {
+      {"internal", kExitInternal},       {"tool-missing", kExitToolMissing},
+      {"no-emulator", kExitToolMissing}, {"does-not-fit", kExitDoesNotFit},
+      {"not-built", kExitBadInput},      {"project-invalid", kExitBadInput}};
+  for (const auto& [slug, code] : kCodes)
+    for (const Diagnostic& d : diags.all())
+      if (d.severity == Severity::kError && d.slug == slug) return code;
+  return otherwise;
+}
+
+namespace {
+
+// "1,234", "54.2 KiB", "12 bytes"; not "2-D convolution" or "1x25x5x64".
+bool is_number(const std::string& cell) {
+  size_t end = cell.find_first_not_of("0123456789,.");
+  if (end == 0 || cell.empty()) return false;
+  std::string unit = end == std::string::npos ? "" : cell.substr(end);
+  return unit.empty() || unit == " bytes" || unit == " KiB" || unit == " MiB";
+}
+
+}  // namespace
+
 std::string format_table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<size_t> width;
   for (const auto& row : rows)
@@ -54,7 +79,7 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows) {
   for (const auto& row : rows) {
     std::string line;
     for (size_t c = 0; c < row.size(); ++c) {
-      bool number = !row[c].empty() && row[c][0] >= '0' && row[c][0] <= '9' && c > 0;
+      bool number = c > 0 && is_number(row[c]);
       std::string pad(width[c] - row[c].size(), ' ');
       line += (c > 0 ? "  " : "") + (number ? pad + row[c] : row[c] + pad);
     }
@@ -66,7 +91,8 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows) {
 
 std::string format_bytes(int64_t bytes) {
   if (bytes < 100000) return with_commas(bytes) + " bytes";
-  if (bytes < int64_t{100} << 20) return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
+  if (bytes < int64_t{100} << 20)
+    return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
@@ -90,13 +116,15 @@ void Progress::bar(const std::string& what, int64_t done, int64_t total) {
 
 void Progress::done(const std::string& what) {
   if (quiet_) return;
-  if (open_) fmt::print(stderr, "\r\x1b[K");
-  open_ = false;
+  clear();
   fmt::print(stderr, "{}\n", what);
 }
 
-Progress::~Progress() {
+void Progress::clear() {
   if (open_) fmt::print(stderr, "\r\x1b[K");
+  open_ = false;
 }
+
+Progress::~Progress() { clear(); }
 
 }  // namespace aotc::driver

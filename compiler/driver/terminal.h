@@ -23,7 +23,10 @@ enum ExitCode {
 
 void print_diagnostics(const Diagnostics& diags);
 
-// Columns padded to the widest cell; numbers (cells that start with a digit) to the right.
+// What the slugs of the errors imply (a missing tool, a bug, ...), else `otherwise`.
+int exit_code_of(const Diagnostics& diags, int otherwise);
+
+// Columns padded to the widest cell; numbers and sizes to the right.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);
 
 // "1,234 bytes" or "54.2 KiB".
@@ -36,6 +39,7 @@ class Progress {
   void step(const std::string& what);
   void bar(const std::string& what, int64_t done, int64_t total);
   void done(const std::string& what);
+  void clear();
   ~Progress();
 
  private:

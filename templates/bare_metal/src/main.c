@@ -253,14 +253,23 @@ static void print_figures(const struct figures *figures)
     print_u64(figures->length);
     print_text(" ");
     print_text(platform_clock_unit());
+#ifdef MODEL_WORKSPACE_SIZE
+    print_text(", workspace ");
+    print_u64(MODEL_WORKSPACE_USED);
+#else
     print_text(", arena ");
     print_u64(MODEL_ARENA_SIZE);
+#endif
     print_text(" bytes, stack ");
     print_u64(figures->stack_bytes);
     print_text(figures->guards ? " bytes\n" : " bytes; IT WROTE OUTSIDE OF ITS ARENA\n");
     print_text("@aotc");
     print_pair(platform_clock_unit(), figures->length);
     print_pair("arena_bytes", MODEL_ARENA_SIZE);
+#ifdef MODEL_WORKSPACE_SIZE
+    print_pair("workspace_bytes", MODEL_WORKSPACE_SIZE);
+    print_pair("workspace_high_water", MODEL_WORKSPACE_USED);
+#endif
     print_pair("stack_bytes", figures->stack_bytes);
     print_pair("guard_ok", figures->guards ? 1u : 0u);
     print_text(" status=0\n");

@@ -20,6 +20,13 @@
 #define MODEL_FOR_EACH_INPUT(X) @macro_prefix@_FOR_EACH_INPUT(X)
 #define MODEL_FOR_EACH_OUTPUT(X) @macro_prefix@_FOR_EACH_OUTPUT(X)
 
+/* A model that allocates at run time: from the runtime's stack, whose high water is known. */
+#ifdef @macro_prefix@_WORKSPACE_SIZE
+#include <aotc_crt/platform_stack.h>
+#define MODEL_WORKSPACE_SIZE @macro_prefix@_WORKSPACE_SIZE
+#define MODEL_WORKSPACE_USED ((uint32_t)AotcPlatformStackHighWaterBytes())
+#endif
+
 typedef struct @prefix@_inputs model_inputs;
 typedef struct @prefix@_outputs model_outputs;
 typedef int32_t (*model_run_function)(const model_inputs *, const model_outputs *, void *);

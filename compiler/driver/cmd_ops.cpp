@@ -1,0 +1,166 @@
+// ops: the operators with their types. --like finds by name, by TFLite's name and by what they do,
+// and says what to use instead of some that aotc does not have.
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "driver/commands.h"
+#include "frontends/tflite/builtin_names.h"
+#include "ops/operator.h"
+#include "support/text.h"
+
+namespace aotc::driver {
+
+namespace {
+
+// What stands in for operators that networks often have and aotc has not: the part of the name that
+// tells, advice, and operators to show.
+struct Substitute {
+  std::vector<std::string_view> parts;
+  std::string_view advice;
+  std::vector<std::string_view> operators;
+};
+const Substitute kSubstitutes[] = {
+    {{"gru", "lstm", "rnn"},
+     "recurrent layers compile when they are exported unrolled (Keras: unroll=True); then they are "
+     "made of these",
+     {"fully_connected", "add", "mul", "logistic", "tanh", "split", "concatenation", "slice"}},
+    {{"matmul", "einsum", "gemm", "dense"},
+     "a product with constant weights is fully_connected",
+     {"fully_connected"}},
+    {{"transposeconv", "convtranspose", "deconv", "resizebilinear", "upsampl"},
+     "upsampling compiles as nearest neighbour followed by a convolution",
+     {"resize_nearest_neighbor", "conv_2d"}},
+    {{"gelu", "elu", "silu", "swish", "mish", "prelu"},
+     "activations that compile",
+     {"hard_swish", "leaky_relu", "relu", "relu6"}},
+    {{"batchnorm", "normalization"},
+     "the converter folds a normalisation that follows a convolution into its weights; alone it is",
+     {"mul", "add"}},
+    {{"squareddifference", "pow"}, "powers are products", {"mul", "sub"}},
+};
+
+// "CONV_2D", "Conv2d" and "conv_2d" are one name.
+std::string plain(std::string_view name) {
+  std::string out;
+  for (char c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return !part.empty() && text.find(part) != std::string::npos;
+}
+
+std::vector<std::string> names_of(const ops::Operator& op) {
+  std::vector<std::string> out = {std::string(op.name())};
+  for (int code : op.tflite_builtins()) out.push_back(frontends::tflite_builtin_name(code));
+  return out;
+}
+
+struct Search {
+  std::vector<const ops::Operator*> found;  // best first
+  std::string advice;
+
+  void add(const ops::Operator* op) {
+    if (op != nullptr && std::find(found.begin(), found.end(), op) == found.end())
+      found.push_back(op);
+  }
+};
+
+Search search(const std::string& like) {
+  Search out;
+  std::string wanted = plain(like);
+  auto all = ops::operators().all();
+  auto each_name = [&](auto matches) {
+    for (const ops::Operator* op : all)
+      for (const std::string& name : names_of(*op))
+        if (matches(plain(name))) out.add(op);
+  };
+  each_name([&](const std::string& name) { return name == wanted; });
+  bool exact = !out.found.empty();
+  each_name([&](const std::string& name) {
+    return contains(name, wanted) || (name.size() > 2 && contains(wanted, name));
+  });
+  for (const ops::Operator* op : all)
+    if (wanted.size() > 2 && contains(plain(op->summary()), wanted)) out.add(op);
+  for (const Substitute& s : kSubstitutes) {
+    if (exact) break;
+    bool meant = std::any_of(s.parts.begin(), s.parts.end(), [&](std::string_view part) {
+      return contains(wanted, std::string(part));
+    });
+    if (!meant) continue;
+    out.advice = s.advice;
+    for (std::string_view name : s.operators) out.add(ops::operators().find(name));
+    return out;
+  }
+  if (exact) return out;
+  std::vector<std::string> names;
+  for (const ops::Operator* op : all)
+    for (const std::string& name : names_of(*op)) names.push_back(plain(name));
+  for (const std::string& near : closest(wanted, names, 5))
+    each_name([&](const std::string& name) { return name == near; });
+  return out;
+}
+
+// Why what was asked for is not in the list, if it is not; for stderr.
+std::string absence(const std::string& like, const Search& result) {
+  std::string wanted = plain(like);
+  for (const ops::Operator* op : result.found)
+    for (const std::string& name : names_of(*op))
+      if (contains(plain(name), wanted)) return "";
+  std::string shown = escape_for_display(like);
+  bool tflite = false;
+  for (std::string_view name : frontends::tflite_builtin_names())
+    tflite = tflite || plain(name) == wanted;
+  std::string out =
+      tflite ? fmt::format("'{}' is an operator of TFLite that aotc does not have", shown)
+             : fmt::format("no operator is called '{}'", shown);
+  if (!result.advice.empty()) return out + "; " + result.advice + ":\n";
+  return out + (result.found.empty() ? "" : "; nearest:") + "\n";
+}
+
+}  // namespace
+
+int ops_command(const std::string& like, const CommonOptions& common) {
+  Search shown;
+  if (like.empty()) {
+    shown.found = ops::operators().all();
+  } else {
+    shown = search(like);
+    fmt::print(stderr, "{}", absence(like, shown));
+  }
+  nlohmann::ordered_json j = nlohmann::ordered_json::array();
+  std::vector<std::vector<std::string>> rows = {{"operator", "what it does", "types"}};
+  for (const ops::Operator* op : shown.found) {
+    std::string types;
+    nlohmann::ordered_json t = nlohmann::ordered_json::array();
+    for (const ops::TypeSupport& s : op->types()) {
+      types += fmt::format("{}{}{}", types.empty() ? "" : ", ", name_of(s.dtype),
+                           s.note.empty() ? "" : " (" + s.note + ")");
+      t.push_back({{"dtype", name_of(s.dtype)}, {"note", s.note}});
+    }
+    std::vector<std::string> names = names_of(*op);
+    names.erase(names.begin());
+    rows.push_back({std::string(op->name()), std::string(op->summary()), types});
+    j.push_back({{"name", op->name()},
+                 {"summary", op->summary()},
+                 {"types", t},
+                 {"tflite_builtins", op->tflite_builtins()},
+                 {"tflite_names", names},
+                 {"uses_libm", op->traits().uses_libm}});
+  }
+  if (common.json) {
+    fmt::print("{}\n", j.dump(1));
+  } else if (!shown.found.empty()) {
+    fmt::print("{}", format_table(rows));
+  }
+  if (!shown.found.empty()) return kExitDone;
+  fmt::print(stderr, "help: 'aotc ops' lists all {}\n", ops::operators().all().size());
+  return kExitBadInput;
+}
+
+}  // namespace aotc::driver

@@ -1,0 +1,599 @@
+#!/usr/bin/env python3
+"""The command line from the outside: every message, exit code and stream that scripts rely on.
+
+Usage: run_cli.py --aotc PROGRAM --work DIR [--boards] [--only NAME]
+
+Without --boards only this machine is used. Ends with 'N passed, N failed'.
+"""
+import argparse
+import json
+import os
+import pathlib
+import pty
+import re
+import resource
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DIGITS = ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
+UNSUPPORTED = ROOT / "tests" / "fuzz" / "corpus" / "tflite" / "unsupported.tflite"
+COMMANDS = ["check", "compile", "create", "build", "run", "verify", "report", "ops", "boards"]
+
+
+class Failure(Exception):
+    pass
+
+
+class Result:
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+    def json(self):
+        try:
+            return json.loads(self.out)
+        except ValueError:
+            raise Failure(f"standard output is no JSON: {self.out[:300]!r}")
+
+
+TESTS, BOARD_TESTS = [], []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def board_test(function):
+    BOARD_TESTS.append(function)
+    return function
+
+
+class Cli:
+    """Runs aotc in a folder of the test's own."""
+
+    def __init__(self, program, folder):
+        self.program, self.folder = program, folder
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+
+    def __call__(self, *args, code=0, env=None, file_limit=None, timeout=300):
+        def limit():
+            # What a full disk does: writes fail beyond so many bytes.
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
+
+        environment = {**os.environ, **(env or {})}
+        done = subprocess.run([self.program, *map(str, args)], cwd=self.folder, env=environment,
+                              capture_output=True, text=True, errors="replace", timeout=timeout,
+                              stdin=subprocess.DEVNULL, preexec_fn=limit if file_limit else None)
+        if done.returncode != code:
+            raise Failure(f"exit code {done.returncode}, not {code}: aotc {' '.join(map(str, args))}\n"
+                          f"{done.stdout[-1500:]}{done.stderr[-1500:]}")
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    def names(self):
+        return sorted(p.name for p in self.folder.iterdir())
+
+
+def expect(text, *patterns):
+    for pattern in patterns:
+        if not re.search(pattern, text, re.M):
+            raise Failure(f"no match for '{pattern}' in:\n{text[:2000]}")
+
+
+def same(have, want, what="text"):
+    if have != want:
+        raise Failure(f"{what} differs\n  have: {have!r}\n  want: {want!r}")
+
+
+def write_npy(path, dtype, shape, data):
+    head = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
+    head += " " * (63 - (10 + len(head)) % 64) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
+
+
+def edit(path, pattern, replacement):
+    text = path.read_text()
+    changed, count = re.subn(pattern, replacement, text, count=1)
+    if count != 1:
+        raise Failure(f"nothing in {path} matches {pattern}")
+    path.write_text(changed)
+
+
+# --- Usage ----------------------------------------------------------------------------------------
+
+
+@test
+def help_of_every_command(aotc):
+    expect(aotc("--help").out, *COMMANDS, r"Exit codes: 0 done")
+    for command in COMMANDS:
+        said = aotc(command, "--help")
+        expect(said.out, r"--json", r"Usage|OPTIONS")
+        same(said.err, "", "standard error of help")
+    expect(aotc("create", "--help-project", "bare_metal").out, r"optimize", r"stack_size")
+    expect(aotc("--version").out, r"^aotc \d+\.\d+")
+
+
+@test
+def usage_errors(aotc):
+    expect(aotc("buld", "x", code=2).err, r"no command and no file 'buld'", r"did you mean the command 'build'\?")
+    expect(aotc("check", DIGITS, "--bord", "x", code=2).err, r"did you mean the option '--board'\?")
+    expect(aotc("check", code=2).err, r"MODEL")
+    expect(aotc("compile", DIGITS, "--memory", "heap", code=2).err, r"--memory")
+    expect(aotc("create", DIGITS, code=2).err, r"made for a board \[board-missing\]", r"help: .*--board")
+    for args in (["frobnicate"], [], ["--no-such"]):
+        same(aotc(*args, code=2).out, "", "standard output of a usage error")
+
+
+# --- Bad input ------------------------------------------------------------------------------------
+
+
+@test
+def unsupported_operators(aotc):
+    shutil.copy(UNSUPPORTED, aotc.folder / "net.tflite")
+    said = aotc("check", "net.tflite", code=1)
+    same(said.out, "", "standard output")
+    expected = (ROOT / "tests" / "cli" / "unsupported.txt").read_text()
+    same(said.err, expected, "the message")
+
+
+@test
+def unreadable_models(aotc):
+    same(aotc("check", "none.tflite", code=1).err,
+         "none.tflite: error: cannot read file: no such file [file-read]\n")
+    same(aotc("check", ".", code=1).err,
+         ".: error: cannot read file: it is a directory [file-read]\n")
+    (aotc.folder / "empty.tflite").write_bytes(b"")
+    (aotc.folder / "text.tflite").write_text("not a model at all\n" * 9)
+    (aotc.folder / "cut.tflite").write_bytes(DIGITS.read_bytes()[:5000])
+    for name in ("empty", "text", "cut"):
+        expect(aotc("check", f"{name}.tflite", code=1).err, rf"^{name}\.tflite: .*error: .*\[tflite-invalid\]$")
+
+
+@test
+def unknown_names(aotc):
+    said = aotc("check", DIGITS, "--board", "qemu_mps2_an387", code=1)
+    expect(said.err, r"\[board-unknown\]", r"did you mean 'qemu_mps2_an38[56]'\?")
+    expect(aotc("check", DIGITS, "--signature", "nope", code=1).err, r"\[signature-unknown\]")
+    expect(aotc("check", DIGITS, "--dump-after", "dead-cod", code=1).err, r"\[pass-unknown\]", r"did you mean 'dead-code'")
+
+
+@test
+def wrong_inputs(aotc):
+    folder = aotc.folder
+    write_npy(folder / "good.npy", "|i1", (1, 8, 8, 1), bytes(64))
+    write_npy(folder / "floats.npy", "<f4", (1, 8, 8, 1), bytes(256))
+    write_npy(folder / "short.npy", "|i1", (1, 8, 7, 1), bytes(56))
+    write_npy(folder / "fortran.npy", "|i1", (8, 8), bytes(64))
+    (folder / "fortran.npy").write_bytes((folder / "fortran.npy").read_bytes().replace(b"False", b"True "))
+    (folder / "cut.npy").write_bytes((folder / "good.npy").read_bytes()[:100])
+    (folder / "text.npy").write_text("1 2 3\n")
+    for name, slug in (("floats", "input-type"), ("short", "input-shape"), ("fortran", "npy-"),
+                       ("cut", "npy-"), ("text", "npy-"), ("absent", "file-read")):
+        expect(aotc("verify", DIGITS, "--input", f"{name}.npy", code=1).err, rf"{name}\.npy.*\[{slug}")
+    expect(aotc("verify", DIGITS, "--input", "good.npy", "--input", "good.npy", code=1).err, r"\[input-count\]")
+    expect(aotc("verify", DIGITS, "--input", "nope=good.npy", code=1).err, r"\[input-name\]", r"note: input: ")
+    said = aotc("create", DIGITS, "--board", "host", "--samples", "floats.npy", "-o", "app", code=1)
+    expect(said.err, r"\[input-type\]")
+    same((folder / "app").exists(), False, "a project in spite of the error")
+
+
+# --- Output ---------------------------------------------------------------------------------------
+
+
+@test
+def foreign_output_is_kept(aotc):
+    mine = aotc.folder / "mine"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("three years")
+    expect(aotc("compile", DIGITS, "-o", "mine", code=1).err, r"\[output-exists\]", r"help: .*--force")
+    same((mine / "thesis.txt").read_text(), "three years")
+    (aotc.folder / "file").write_text("x")
+    expect(aotc("compile", DIGITS, "-o", "file", code=1).err, r"\[output-exists\]")
+    same((aotc.folder / "file").read_text(), "x")
+    aotc("compile", DIGITS, "-o", "mine", "--force")
+    same((mine / "thesis.txt").exists(), False, "forced output")
+    aotc("compile", DIGITS, "-o", "mine")  # its own it replaces
+    same(aotc.names(), ["file", "mine"])
+
+
+@test
+def full_disk_leaves_nothing(aotc):
+    expect(aotc("compile", DIGITS, "-o", "out", code=1, file_limit=4096).err, r"\[file-write\]")
+    same(aotc.names(), [], "files behind a failed command")
+    aotc("compile", DIGITS, "-o", "out", "--prefix", "old")
+    before = {p.name: p.read_bytes() for p in (aotc.folder / "out").iterdir()}
+    expect(aotc("compile", DIGITS, "-o", "out", "--prefix", "new", code=1, file_limit=4096).err, r"\[file-write\]")
+    same({p.name: p.read_bytes() for p in (aotc.folder / "out").iterdir()} == before, True, "the old output")
+    same(aotc.names(), ["out"])
+    expect(aotc("compile", DIGITS, "-o", "out/old.c/below", code=1).err, r"\[file-write\]")
+
+
+@test
+def killed_leaves_no_half_output(aotc):
+    complete = aotc("compile", DIGITS, "-o", "whole", "--json").json() and sorted(
+        p.name for p in (aotc.folder / "whole").iterdir())
+    appeared = 0
+    for attempt in range(25):
+        out = aotc.folder / f"out{attempt}"
+        process = subprocess.Popen([aotc.program, "compile", DIGITS, "-o", out], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        time.sleep(0.001 * attempt)
+        process.kill()
+        process.wait()
+        if out.exists():
+            appeared += 1
+            same(sorted(p.name for p in out.iterdir()), complete, "files of an output that appeared")
+    print(f"  ({appeared} of 25 were done before they were killed)")
+
+
+@test
+def full_standard_output(aotc):
+    for args in (["ops"], ["check", DIGITS, "--json"], ["boards", "--json"], ["report", DIGITS]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([aotc.program, *map(str, args)], stdout=full, stderr=subprocess.PIPE, text=True)
+        same(done.returncode, 1, f"exit code of {args}")
+        expect(done.stderr, r"standard output: error: .*\[file-write\]")
+
+
+@test
+def deterministic(aotc):
+    for out in ("one", "two"):
+        aotc("compile", DIGITS, "-o", out, "--prefix", "d", env={"LC_ALL": "C", "TZ": out})
+        aotc("create", DIGITS, "--board", "qemu_mps2_an386", "-o", f"{out}_app", "--prefix", "d")
+    for kind in ("", "_app"):
+        trees = [{p.relative_to(aotc.folder / (n + kind)): p.read_bytes()
+                  for p in (aotc.folder / (n + kind)).rglob("*") if p.is_file()} for n in ("one", "two")]
+        same(trees[0] == trees[1] and len(trees[0]) > 3, True, "two runs give the same files")
+
+
+# --- What is printed ------------------------------------------------------------------------------
+
+
+@test
+def json_of_every_reporting_command(aotc):
+    same(aotc("check", DIGITS, "--json").json()["macs"], 224752)
+    same(aotc("compile", DIGITS, "-o", "c", "--json").json()["prefix"], "digits_int8")
+    same(aotc("create", DIGITS, "--board", "host", "-o", "app", "--json").json()["project"], "app")
+    same(aotc("build", "app", "--json").json()["code_bytes"] > 1000, True, "code size")
+    run = aotc("run", "app", "--json").json()
+    same((run["exit_code"], run["status"], run["guard_ok"]), (0, 0, 1), "run")
+    verified = aotc("verify", "app", "--json").json()
+    same((verified["passed"], [p["place"] for p in verified["places"]]), (True, ["host C"]), "verify")
+    report = aotc("report", "app", "--json").json()
+    for layer in report["layers"]:
+        for key in ("function", "schedule", "macs", "live_bytes", "constants_bytes", "results", "nanoseconds"):
+            if key not in layer:
+                raise Failure(f"report has no '{key}' in {layer}")
+    same(sum(layer["macs"] for layer in report["layers"]), report["macs"], "sum of MACs")
+    names = [o["name"] for o in aotc("ops", "--json").json()]
+    same(sorted(names) == names and "conv_2d" in names, True, "operators in order")
+    same("host" in [b["name"] for b in aotc("boards", "--json").json()], True, "boards")
+    # An error is said on standard error, also with --json.
+    same(aotc("check", "none.tflite", "--json", code=1).out, "")
+
+
+@test
+def tables_for_people(aotc):
+    said = aotc("compile", DIGITS, "-o", "out", "--board", "qemu_mps2_an386").out
+    expect(said, r"^RAM: arena +\d[\d,]* bytes +optimal +of .* on qemu_mps2_an386$", r"^RAM: stack +\d[\d,]* bytes",
+           r"^flash: constants", r"^MACs per inference +224,752$", r"^wrote out/: .*digits_int8\.c", r"^next: ")
+    expect(aotc("report", DIGITS).out, r"operator +result +MACs +arena live +constants +schedule",
+           r"^0 +op \d+ CONV_2D", r"^MACs per inference")
+    # Text columns start where their title does, whatever they begin with.
+    lines = aotc("ops").out.splitlines()
+    column = lines[0].index("what it does")
+    for line in lines:
+        if line[column - 1] != " " or line[column] == " ":
+            raise Failure(f"misaligned: {line}")
+
+
+@test
+def operators_like(aotc):
+    same(aotc("ops", "--like", "CONV_2D").out.splitlines()[1].split()[0], "conv_2d")
+    expect(aotc("ops", "--like", "SQUEEZE").out, r"^reshape ")
+    expect(aotc("ops", "--like", "exp").out, r"^logistic ", r"^reshape ")
+    expect(aotc("ops", "--like", "sofmax").out, r"^softmax ")
+    gru = aotc("ops", "--like", "GRU")
+    expect(gru.err, r"no operator is called 'GRU'; .*unroll")
+    expect(gru.out, r"^fully_connected ", r"^tanh ")
+    expect(aotc("ops", "--like", "UNIDIRECTIONAL_SEQUENCE_LSTM").err, r"operator of TFLite that aotc does not have")
+    expect(aotc("ops", "--like", "zzzzzz", code=1).err, r"'aotc ops' lists all \d+")
+    same([o["name"] for o in aotc("ops", "--like", "CONV_2D", "--json").json()][0], "conv_2d")
+
+
+def on_terminal(program, args, folder, environment):
+    """What a program writes to a terminal: standard error only."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen([program, *map(str, args)], cwd=folder, stdout=subprocess.DEVNULL, stderr=slave,
+                               stdin=subprocess.DEVNULL, env=environment)
+    os.close(slave)
+    text = b""
+    while True:
+        try:
+            piece = os.read(master, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    process.wait()
+    os.close(master)
+    return text.decode(errors="replace")
+
+
+@test
+def colour_and_progress_only_on_a_terminal(aotc):
+    plain = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    args = ["check", "none.tflite"]
+    expect(on_terminal(aotc.program, args, aotc.folder, plain), "\x1b\\[31m")
+    same("\x1b[3" in on_terminal(aotc.program, args, aotc.folder, {**plain, "NO_COLOR": "1"}), False, "colour with NO_COLOR")
+    same("\x1b" in aotc("check", "none.tflite", code=1).err, False, "colour in a pipe")
+    aotc("create", DIGITS, "--board", "host", "-o", "app")
+    same(aotc("build", "app", "--quiet").err, "", "standard error of a quiet build")
+    said = aotc("verify", "app").err
+    same(said, "", "progress in a pipe")
+    expect(on_terminal(aotc.program, ["verify", "app"], aotc.folder, plain), r"verify on host C: run 3 samples")
+    same(on_terminal(aotc.program, ["verify", "app", "-q"], aotc.folder, plain), "", "progress of a quiet command")
+
+
+# --- Projects -------------------------------------------------------------------------------------
+
+
+@test
+def paths_with_spaces_and_commas(aotc):
+    for name in ("with space", "with,comma", "with'quote"):
+        folder = aotc.folder / name
+        folder.mkdir()
+        shutil.copy(DIGITS, folder / "my model, v2.tflite")
+        said = aotc(f"{name}/my model, v2.tflite", "--board", "host", "-o", f"{name}/an app")
+        expect(said.out, r"next: aotc build '")
+        aotc("build", f"{name}/an app")
+        aotc("run", f"{name}/an app")
+        aotc("verify", f"{name}/an app", env={"TMPDIR": str(folder)})
+
+
+@test
+def damaged_projects(aotc):
+    expect(aotc("build", "nowhere", code=1).err, r"there is no such project \[project-invalid\]")
+    aotc("compile", DIGITS, "-o", "model")
+    expect(aotc("build", "model", code=1).err, r"a compiled model, not a project")
+    aotc("create", DIGITS, "--board", "host", "-o", "app")
+    expect(aotc("run", "app", code=1).err, r"\[not-built\]", r"help: run 'aotc build app'")
+    manifest = aotc.folder / "app" / "aotc.json"
+    whole = json.loads(manifest.read_text())
+    broken = [b"", b"{", b"[]", b"null", b"\xff\xfe", b"{" * 100000]
+    for key in ("board", "model", "image", "prefix", "configure", "build", "compile"):
+        broken.append(json.dumps({k: v for k, v in whole.items() if k != key}).encode())
+        for value in (1, [], [1], {"memory": 3}, None, [""]):
+            broken.append(json.dumps({**whole, key: value}).encode())
+    for content in broken:
+        manifest.write_bytes(content)
+        for command in ("build", "run", "verify", "report"):
+            said = aotc(command, "app", code=1)
+            expect(said.err, r"\[project-invalid\]")
+    manifest.write_text(json.dumps({**whole, "board": "no_such"}))
+    expect(aotc("build", "app", code=1).err, r"\[board-unknown\]")
+
+
+@test
+def missing_toolchain(aotc):
+    for board, package in (("host", "gcc"), ("qemu_riscv32", "gcc-riscv64-unknown-elf")):
+        aotc("create", DIGITS, "--board", board, "-o", board)
+        said = aotc("build", board, code=5, env={"PATH": ""})
+        expect(said.err, r"is not installed \[tool-missing\]", rf"help: install it: apt-get install .*{package}")
+        aotc("verify", board, code=5, env={"PATH": "/nonexistent"})
+    aotc("verify", DIGITS, code=5, env={"PATH": "/nonexistent"})
+    # A compiler, but nothing to build with.
+    tools = aotc.folder / "tools"
+    tools.mkdir()
+    (tools / "cc").symlink_to(shutil.which("cc"))
+    expect(aotc("build", "host", code=5, env={"PATH": str(tools)}).err, r"neither 'ninja' nor 'make'")
+    (tools / "make").symlink_to("/bin/true")
+    expect(aotc("build", "host", code=5, env={"PATH": str(tools)}).err, r"'cmake' is not installed", r"apt-get install cmake")
+
+
+@test
+def failing_build(aotc):
+    aotc("create", DIGITS, "--board", "host", "-o", "app")
+    edit(aotc.folder / "app/model/digits_int8.c", r"\nint32_t digits_int8_run", "\nthis is no C\nint32_t digits_int8_run")
+    expect(aotc("build", "app", code=1).err, r"\[build-failed\]", r"note: command: cmake", r"digits_int8\.c")
+
+
+@test
+def verify_finds_a_changed_constant(aotc):
+    aotc("create", DIGITS, "--board", "host", "-o", "app")
+    aotc("build", "app")
+    aotc("verify", "app")
+    # The first weight of the second layer that has weights.
+    data = aotc.folder / "app/model/digits_int8_data.c"
+    tables = re.findall(r"digits_int8_op(\d+)_weights", data.read_text())
+    layer = sorted({int(t) for t in tables})[1]
+    text = data.read_text()
+    at = re.search(rf"digits_int8_op{layer}_weights\[\d+\][^;]*?= \{{\s*(-?\d+)", text)
+    value = int(at[1])
+    data.write_text(text[:at.start(1)] + str(value - 100 if value > 0 else value + 100) + text[at.end(1):])
+    said = aotc("verify", "app", code=4)
+    title = re.search(rf"call {layer}: (.*?)'", (aotc.folder / "app/model/digits_int8.c").read_text())[1]
+    expect(said.err, rf"^host C: error: {re.escape(title)}.*: sample \d, element \d+ \(\[[\d,]+\]\) is -?\d+, the reference "
+           r"gives -?\d+ \[verify-differs\]$")
+    same(said.err.count("error:"), 1, "number of errors")
+    broken = aotc("verify", "app", "--json", code=4).json()
+    same((broken["passed"], broken["errors"][0]["slug"]), (False, "verify-differs"), "JSON of a failure")
+
+
+@test
+def verify_finds_writes_outside_of_the_arena(aotc):
+    aotc("create", DIGITS, "--board", "host", "-o", "app")
+    edit(aotc.folder / "app/model/digits_int8.c", r"\n    return status;\n}\n$",
+         r"\n    ((uint8_t *)arena)[DIGITS_INT8_ARENA_SIZE + 3u] = 0;\n    return status;\n}\n")
+    aotc("build", "app")
+    expect(aotc("verify", "app", code=4).err, r"outside of its arena \[verify-guard\]")
+    expect(aotc("run", "app", code=6).err, r"\[device-failed\]")
+
+
+@test
+def a_model_that_fails(aotc):
+    aotc("create", DIGITS, "--board", "host", "-o", "app")
+    edit(aotc.folder / "app/model/digits_int8.c", r"\n    return status;\n}\n$", r"\n    return 77;\n}\n")
+    aotc("build", "app")
+    expect(aotc("run", "app", code=6).err, r"exit code 1 \[device-failed\]")
+    expect(aotc("verify", "app", code=4).err, r"status 77 \[verify-device\]")
+
+
+@test
+def a_model_that_never_ends(aotc):
+    aotc("create", DIGITS, "--board", "host", "-o", "app")
+    edit(aotc.folder / "app/model/digits_int8.c", r"\n    int32_t status = 0;\n",
+         r"\n    int32_t status = 0;\n    for (volatile int i = 0; i < 1; i = 0) { }\n")
+    aotc("build", "app")
+    begin = time.time()
+    expect(aotc("run", "app", "--timeout", "1", code=6).err, r"did not end within 1 seconds \[device-timeout\]", r"--timeout")
+    expect(aotc("verify", "app", "--timeout", "1", code=6).err, r"\[device-timeout\]")
+    same(time.time() - begin < 30, True, "the timeout works")
+
+
+@test
+def workspace_and_own_arena(aotc):
+    for name, options in (("space", ["--memory", "workspace"]), ("own", ["--arena", "model"])):
+        made = aotc("create", DIGITS, "--board", "host", "-o", name, "--json", *options).json()
+        aotc("build", name)
+        run = aotc("run", name, "--json").json()
+        aotc("verify", name)
+        aotc("report", name)
+        if name == "space":
+            same(run["workspace_high_water"], run["workspace_bytes"], "high water of the workspace")
+            same(run["workspace_bytes"], made["workspace_bytes"], "workspace of the report")
+            # A block less than needed: the run fails, with its status. (The runtime's array has up to
+            # 15 bytes more, for its alignment.)
+            size = aotc.folder / "space/runtime/workspace.cmake"
+            size.write_text(size.read_text().replace(str(run["workspace_bytes"]), str(run["workspace_bytes"] - 16)))
+            aotc("build", name)
+            said = aotc("run", name, code=6)
+            expect(said.out, r"returned status -2")
+            expect(aotc("verify", name, code=4).err, r"status -2 \[verify-device\]")
+
+
+CPP = """
+#include <cstdio>
+#include <cstring>
+#include "first.h"
+#include "second.h"
+static int8_t image[FIRST_INPUT_IMAGE_ELEMENTS];
+static int8_t one[FIRST_OUTPUT_PROBABILITIES_ELEMENTS], two[SECOND_OUTPUT_PROBABILITIES_ELEMENTS];
+alignas(FIRST_ARENA_ALIGN) static unsigned char arena[FIRST_ARENA_SIZE];
+int main() {
+  for (unsigned i = 0; i < FIRST_INPUT_IMAGE_ELEMENTS; ++i) image[i] = static_cast<int8_t>(i * 37);
+  first_inputs a = {image};
+  first_outputs b = {one};
+  second_inputs c = {image};
+  second_outputs d = {two};
+  if (first_run(&a, &b, nullptr) != FIRST_ERROR_ARGUMENT) return 1;
+  if (first_run(&a, &b, arena + 1) != FIRST_ERROR_ARGUMENT) return 2;
+  if (first_run(nullptr, &b, arena) != FIRST_ERROR_ARGUMENT) return 3;
+  if (first_run(&a, &b, arena) != 0 || second_run(&c, &d, nullptr) != 0) return 4;
+  return std::memcmp(one, two, sizeof one) != 0 ? 5 : 0;
+}
+"""
+
+
+@test
+def two_models_in_a_cpp_program(aotc):
+    aotc("compile", DIGITS, "--prefix", "first", "-o", "first")
+    aotc("compile", DIGITS, "--prefix", "second", "-o", "second", "--arena", "model")
+    (aotc.folder / "main.cpp").write_text(CPP)
+    steps = [["gcc", "-std=c99", "-O1", "-Wall", "-Werror", "-c", *[f"{p}/{p}{s}.c" for p in ("first", "second") for s in ("", "_data")]],
+             ["g++", "-std=c++11", "-Wall", "-Werror", "-pedantic", "-Ifirst", "-Isecond", "main.cpp", "first.o", "first_data.o",
+              "second.o", "second_data.o", "-lm", "-o", "program"], ["./program"]]
+    for step in steps:
+        done = subprocess.run(step, cwd=aotc.folder, capture_output=True, text=True)
+        same(done.returncode, 0, f"exit code of {step[0]}: {done.stderr[:800]}")
+    symbols = subprocess.run(["nm", "-g", "--defined-only", "first.o", "first_data.o"], cwd=aotc.folder, capture_output=True, text=True)
+    for line in symbols.stdout.splitlines():
+        if len(line.split()) == 3 and not line.split()[2].startswith("first_"):
+            raise Failure(f"a symbol without the prefix: {line}")
+
+
+# --- Boards ---------------------------------------------------------------------------------------
+
+
+@test
+def too_large_for_the_board(aotc):
+    shared = pathlib.Path(os.environ.get("AOTC_SHARED") or ROOT.parent / "shared") / "models" / "vww.tflite"
+    model = shared if shared.exists() else ROOT / "tests/models/digits/digits_f32.tflite"
+    said = aotc("check", model, "--board", "qemu_microbit", code=3)
+    expect(said.err, r"board qemu_microbit has .* \[does-not-fit\]", r"note: (arena|constants) ", r"help: ")
+    said = aotc(model, "--board", "qemu_microbit", "-o", "app", code=3)
+    same((aotc.folder / "app").exists(), False, "a project that does not fit")
+
+
+@board_test
+def workspace_on_boards(aotc):
+    for board in ("qemu_mps2_an386", "qemu_riscv32"):
+        aotc("create", DIGITS, "--board", board, "-o", board, "--memory", "workspace", "--prefix", "d")
+        aotc("build", board)
+        run = aotc("run", board, "--json").json()
+        header = (aotc.folder / board / "model/d.h").read_text()
+        promised = int(re.search(r"D_WORKSPACE_SIZE (\d+)u", header)[1])
+        same((run["workspace_high_water"], run["workspace_bytes"]), (promised, promised), "workspace")
+        aotc("verify", board)
+
+
+@board_test
+def boards_from_odd_folders(aotc):
+    odd = aotc.folder / "odd, folder"
+    odd.mkdir()
+    for board in ("qemu_mps2_an386", "qemu_riscv32"):
+        aotc("create", DIGITS, "--board", board, "-o", odd / board)
+        aotc("build", odd / board)
+        aotc("run", odd / board)
+        verified = aotc("verify", odd / board, "--json", env={"TMPDIR": str(odd)}).json()
+        same([p["place"] for p in verified["places"]], ["host C", board], "places")
+
+
+@board_test
+def boards_that_fail(aotc):
+    aotc("create", DIGITS, "--board", "qemu_riscv32", "-o", "app")
+    aotc("build", "app")
+    said = aotc("run", "app", code=5, env={"PATH": "/nonexistent"})
+    expect(said.err, r"'qemu-system-riscv32' is not installed \[tool-missing\]", r"apt-get install qemu-system-misc")
+    source = aotc.folder / "app/model/digits_int8.c"
+    original = source.read_text()
+    edit(source, r"\n    int32_t status = 0;\n", r"\n    int32_t status = 0;\n    for (volatile int i = 0; i < 1; i = 0) { }\n")
+    aotc("build", "app")
+    expect(aotc("run", "app", "--timeout", "2", code=6).err, r"\[device-timeout\]")
+    # A crash of the firmware on the board only: the host is not touched by the project's copy.
+    source.write_text(original)
+    edit(source, r"\n    return status;\n}\n$", r"\n    *(volatile int *)0x18000000 = 1;\n    return status;\n}\n")
+    aotc("build", "app")
+    expect(aotc("verify", "app", "--timeout", "20", code=6).err, r"qemu_riscv32.*\[verify-device\]")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--aotc", type=pathlib.Path, required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--boards", action="store_true", help="only the tests on emulated boards")
+    parser.add_argument("--only")
+    options = parser.parse_args()
+    passed = failed = 0
+    for function in BOARD_TESTS if options.boards else TESTS:
+        if options.only and options.only != function.__name__:
+            continue
+        try:
+            function(Cli(options.aotc.resolve(), options.work.resolve() / function.__name__))
+            passed += 1
+        except Failure as failure:
+            failed += 1
+            print(f"FAILED {function.__name__}: {failure}")
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(0 if failed == 0 and passed > 0 else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+# Random graphs, the command line, and golden emitted C.
+
+add_executable(random_graphs random_graphs/random_graphs.cpp random_graphs/generator.cpp
+               random_graphs/memory_check.cpp random_graphs/batches.cpp)
+find_package(Threads REQUIRED)
+target_link_libraries(random_graphs PRIVATE aotc_codegen aotc_frontends CLI11::CLI11 Threads::Threads)
+target_compile_definitions(random_graphs PRIVATE AOTC_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+add_test(NAME ${name_prefix}random_graphs
+         COMMAND random_graphs --count 300 --work ${CMAKE_BINARY_DIR}/random_graphs
+                 --cc "ccache gcc -O1")
+set_tests_properties(${name_prefix}random_graphs PROPERTIES LABELS quick TIMEOUT 600)
+
+if(AOTC_SANITIZE OR AOTC_FUZZ)
+  return()
+endif()
+
+set(cli ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/run_cli.py --aotc $<TARGET_FILE:aotc>)
+add_test(NAME cli COMMAND ${cli} --work ${CMAKE_BINARY_DIR}/cli)
+set_tests_properties(cli PROPERTIES LABELS quick TIMEOUT 600)
+add_test(NAME cli.boards COMMAND ${cli} --boards --work ${CMAKE_BINARY_DIR}/cli_boards)
+set_tests_properties(cli.boards PROPERTIES LABELS full TIMEOUT 600)
+
+add_test(NAME golden
+         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/golden.py check
+                 --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/golden)
+set_tests_properties(golden PROPERTIES LABELS quick)

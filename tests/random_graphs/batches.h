@@ -1,0 +1,35 @@
+// Emits many models as C programs that compare their outputs with given bytes, builds them with a
+// compiler of this machine and runs them. Models take their memory in turn from the caller's arena,
+// an arena of their own, and workspace; the latter also with every allocation and every release
+// failing once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/program.h"
+
+namespace aotc::tests {
+
+class Batches {
+ public:
+  using Values = std::vector<std::vector<uint8_t>>;  // bytes of every input or output
+
+  Batches(std::string folder, std::vector<std::string> compiler, size_t batch_size);
+  // `name` is what failures are reported by.
+  void add(const std::string& name, const plan::Program& program, const std::vector<Values>& inputs,
+           const std::vector<Values>& expected);
+  // Builds and runs everything; returns the lines of failures, empty if all is well. `ran` counts
+  // the models that passed.
+  std::vector<std::string> run(int* ran);
+
+ private:
+  void flush();
+  std::string folder_;
+  std::vector<std::string> compiler_;
+  size_t batch_size_, in_batch_ = 0, models_ = 0;
+  std::string source_, calls_;
+  std::vector<std::string> programs_;
+};
+
+}  // namespace aotc::tests

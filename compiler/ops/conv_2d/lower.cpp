@@ -69,11 +69,12 @@ class ConvLowering {
     FoldedBias folded = fold_bias(op_, out_channels_, [&](int64_t c) {
       return std::vector<int32_t>(w.begin() + c * k_, w.begin() + (c + 1) * k_);
     });
+    Requantization scaling{conv_scales(op_.operand(0), op_.operand(1), op_.result(), out_channels_),
+                           folded.ranges, Rounding::kDouble, op_.result().zero_point(),
+                           quantized_clamp(op_.attrs<Conv2DAttrs>().activation, op_.result())};
+    scaling.tame_constant_channels(folded.bias);
     bias_ = f_.constant("bias", DType::kI32, folded.bias);
-    ClampI32 clamp = quantized_clamp(op_.attrs<Conv2DAttrs>().activation, op_.result());
-    requantizer_.emplace(
-        f_, Requantization{conv_scales(op_.operand(0), op_.operand(1), op_.result(), out_channels_),
-                           folded.ranges, Rounding::kDouble, op_.result().zero_point(), clamp});
+    requantizer_.emplace(f_, scaling);
   }
 
   template <typename T>

@@ -108,8 +108,10 @@ class DepthwiseLowering {
     FoldedBias folded = fold_bias(op_, channels_, [&](int64_t c) {
       return std::vector<int32_t>(w.begin() + c * taps_, w.begin() + (c + 1) * taps_);
     });
+    Requantization scaling = depthwise_scaling(op_, folded.ranges);
+    scaling.tame_constant_channels(folded.bias);
     bias_ = f_.constant("bias", DType::kI32, folded.bias);
-    requantizer_.emplace(f_, depthwise_scaling(op_, folded.ranges));
+    requantizer_.emplace(f_, scaling);
   }
 
   // [tap][channel] as [channel][tap].

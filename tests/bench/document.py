@@ -19,9 +19,9 @@ which takes the models of `../shared/models` and the digits sample of this repos
 emulated board that a model fits runs `aotc create`, `build`, `run` and `report`. All options are the
 defaults. `scripts/bench --help` lists how to measure less, or to another file.
 
-- **Instructions** are those of one inference under `qemu -icount shift=0`, where every instruction
-  counts 1. They are exact and the same on every machine, but they are not cycles: memory, pipelines
-  and caches are not in them.
+- **Instructions** are those of one inference, of the first random sample that `create` stores, under
+  `qemu -icount shift=0`, where every instruction counts 1. They are the same on every machine, but
+  they are not cycles: memory, pipelines and caches are not in them.
 - **RAM** is the arena, and the input and output buffers of the caller. Arenas of TensorFlow Lite for
   Microcontrollers (TFLM) hold inputs, outputs and the interpreter's own structures.
 - **Stack** is the high-water mark of a painted stack during one inference.
@@ -114,6 +114,8 @@ def layer_table(row, base):
         lines.append([theirs["kind"], number(theirs["macs"]),
                       number(ours) if ours is not None else "fused or removed",
                       number(theirs["insns"]), ratio(ours, theirs["insns"])])
+    lines.append(["whole", number(best["macs"]), number(row["instructions"]),
+                  number(best["instructions"]), ratio(row["instructions"], best["instructions"])])
     title = f"{baselines.KERNELS[best['kernels']]} {best['flags']}"
     return (f"### `{row['model']}` on {row['target']}\n\n"
             + table(["layer", "MACs", "instructions", title, "ratio"], lines))

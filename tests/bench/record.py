@@ -5,7 +5,7 @@ Compile times are not recorded: they differ from run to run.
 """
 import json
 
-from measure import ROOT, TARGETS, Failure, board_of, is_float
+from measure import ROOT, TARGETS, Failure, is_float
 
 RECORD = ROOT / "tests" / "bench" / "record.json"
 TOLERANCE = 0.01
@@ -55,12 +55,6 @@ def store(record, path=RECORD):
     path.write_text(f'{{\n "tools": {tools},\n "rows": [\n{lines}\n ]\n}}\n')
 
 
-def instruction_step(target):
-    """The board's clock tells instructions only in such steps."""
-    hz = board_of(target)["clock"]["hz"]
-    return 10**9 // hz if hz else 0
-
-
 def compare(record, rows, absent):
     """(what got worse, what got better), as texts."""
     old = {key(row): row for row in record["rows"]}
@@ -73,8 +67,6 @@ def compare(record, rows, absent):
         for title, figure in FIGURES.items():
             now, was = figure(row), figure(old[key(row)])
             slack = was * TOLERANCE
-            if title == "instructions":
-                slack = max(slack, instruction_step(row["target"]))
             change = f"{name}: {title} {was:,} -> {now:,} ({(now - was) / max(was, 1):+.1%})"
             if now - was > slack:
                 worse.append(change)

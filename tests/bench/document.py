@@ -1,4 +1,6 @@
 """Tables of figures beside those of other runtimes, as Markdown: the text of docs/performance.md."""
+import textwrap
+
 import baselines
 from measure import ROOT, TARGETS, board_of, is_float
 from record import LAYER_TARGETS
@@ -26,15 +28,20 @@ defaults. `scripts/bench --help` lists how to measure less, or to another file.
   Microcontrollers (TFLM) hold inputs, outputs and the interpreter's own structures.
 - **Stack** is the high-water mark of a painted stack during one inference.
 - **Flash** is code and constants in the object files of the model, without the C library and
-  start-up code; of TFLM, the code that was recorded and the model file.
+  start-up code; of TFLM, the code that was recorded (the record does not say whether parts of the C
+  library are in it) and the model file.
 
-The other runtime: {what}
+Where the figures of the other runtime come from:
+
+{what}
 
 *Strongest* is the row with the fewest instructions among all kernels and flags that were measured
 for that model and core, and *reference* the best one with TFLM's reference kernels. Ratios are ours
 divided by theirs: below 1 is less. A dash stands where there is no such figure.
 
-Tools of our side: {tools}.
+The tools of our side:
+
+{tools}
 """
 
 
@@ -50,6 +57,10 @@ def number(value):
 
 def ratio(ours, theirs):
     return f"{ours / theirs:.3f}" if ours is not None and theirs else "–"
+
+
+def quoted(text):
+    return "\n".join(textwrap.wrap(text, 98, initial_indent="> ", subsequent_indent="> "))
 
 
 def models_of(rows):
@@ -135,8 +146,9 @@ def layer_tables(rows, base):
 def markdown(rows, tools, base):
     rows = sorted(rows, key=lambda row: (is_float(row["model"]), row["model"]))
     what = base.what if base else "no figures were at hand when this page was made."
-    listed = "; ".join(f"`{version}`" for version in tools.values())
-    parts = [INTRODUCTION.format(command=COMMAND, what=what, tools=listed), overview(rows, base)]
+    listed = "\n".join(f"- {version}" for version in dict.fromkeys(tools.values()))
+    parts = [INTRODUCTION.format(command=COMMAND, what=quoted(what), tools=listed),
+             overview(rows, base)]
     for target in TARGETS:
         chosen = [row for row in rows if row["target"] == target]
         if chosen:

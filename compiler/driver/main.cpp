@@ -85,6 +85,10 @@ class CommandLine {
            "--memory", [this](const std::string& v) { compile_.memory = v == "workspace" ? codegen::MemoryMode::kWorkspace : codegen::MemoryMode::kStatic; },
            "Intermediates: static (one planned arena, default) or workspace (TVMBackendAllocWorkspace)")
         ->check(CLI::IsMember({"static", "workspace"}));
+    sub->add_option_function<std::string>(
+           "--overlap", [this](const std::string& v) { compile_.overlap = v == "on"; },
+           "Let results be written over operands that die: on (default) or off")
+        ->check(CLI::IsMember({"on", "off"}));
     sub->add_flag("--strip-float-io", compile_.strip_boundary_float,
                   "Give inputs and outputs that the model quantises itself as integers");
     sub->add_option("--dump-after", compile_.dump_after, "Print the graph after PASS, or 'all', to standard error");

@@ -26,6 +26,7 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["arena"] = options.arena == codegen::ArenaOwner::kModel ? "model" : "caller";
   j["memory"] = options.memory == codegen::MemoryMode::kWorkspace ? "workspace" : "static";
   j["strip_boundary_float"] = options.strip_boundary_float;
+  j["overlap"] = options.overlap;
   return j;
 }
 
@@ -39,6 +40,7 @@ CompileOptions ProjectDir::compile_options() const {
   if (c.value("arena", "") == "model") o.arena = codegen::ArenaOwner::kModel;
   if (c.value("memory", "") == "workspace") o.memory = codegen::MemoryMode::kWorkspace;
   o.strip_boundary_float = c.value("strip_boundary_float", false);
+  o.overlap = c.value("overlap", true);
   return o;
 }
 

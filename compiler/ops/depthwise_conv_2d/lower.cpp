@@ -58,6 +58,8 @@ class DepthwiseLowering {
           band_);
     });
     bool one = band_ == window_.y.out;
+    // A channel's plane is copied whole before its results are written.
+    if (one && op_.operand(0).shape == op_.result().shape) f_.publish_in_place(0);
     return f_.finish(fmt::format("plane of {}x{}, {} pixels at a time{}{}{}", plane_rows_,
                                  plane_width_, block_,
                                  one ? "" : fmt::format(", bands of {} rows", band_),

@@ -28,9 +28,12 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
 
 namespace {
 
-Status run_passes(graph::Graph& graph, const CompileOptions& options, Diagnostics& diags) {
+Status run_passes(graph::Graph& graph, const CompileOptions& options,
+                  passes::PassStatistics& statistics, Diagnostics& diags) {
   passes::RunOptions run;
   run.passes.strip_boundary_float = options.strip_boundary_float;
+  run.passes.keep_dead_channels = options.keep_dead_channels;
+  run.passes.statistics = &statistics;
   std::set<std::string, std::less<>> dump(options.dump_after.begin(), options.dump_after.end());
   for (const std::string& name : dump) {
     if (name == "all" || passes::find_pass(name)) continue;
@@ -71,7 +74,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   auto graph = load_model(options, &out.model_bytes, diags);
   if (!graph) return kFailure;
   out.original = *graph;
-  if (!run_passes(*graph, options, diags)) return kFailure;
+  if (!run_passes(*graph, options, out.statistics, diags)) return kFailure;
   auto program = plan::plan_program(std::move(*graph), plan_options, diags);
   if (!program) return kFailure;
   out.program = std::move(*program);

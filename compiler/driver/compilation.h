@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/c_model.h"
+#include "passes/pass.h"
 #include "plan/program.h"
 #include "project/board.h"
 #include "support/diagnostics.h"
@@ -22,6 +23,7 @@ struct CompileOptions {
   codegen::ArenaOwner arena = codegen::ArenaOwner::kCaller;
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
   bool strip_boundary_float = false;
+  bool keep_dead_channels = false;
   bool overlap = true;  // results may be written over operands that die
   std::vector<std::string> dump_after;  // pass names, or "all"
   bool time_passes = false;
@@ -32,6 +34,7 @@ struct Compiled {
   std::optional<project::Board> board;
   std::vector<uint8_t> model_bytes;
   graph::Graph original;  // as read and verified, before any pass
+  passes::PassStatistics statistics;
   plan::Program program;  // its graph is after the passes
   codegen::ModelFiles c;
   std::string prefix;

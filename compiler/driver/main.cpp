@@ -91,6 +91,8 @@ class CommandLine {
         ->check(CLI::IsMember({"on", "off"}));
     sub->add_flag("--strip-float-io", compile_.strip_boundary_float,
                   "Give inputs and outputs that the model quantises itself as integers");
+    sub->add_flag("--keep-dead-channels", compile_.keep_dead_channels,
+                  "Keep channels that are constant or that nobody reads");
     sub->add_option("--dump-after", compile_.dump_after, "Print the graph after PASS, or 'all', to standard error");
     sub->add_flag("--time-passes", compile_.time_passes, "Print how long each pass took");
   }

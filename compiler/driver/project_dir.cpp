@@ -26,6 +26,7 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["arena"] = options.arena == codegen::ArenaOwner::kModel ? "model" : "caller";
   j["memory"] = options.memory == codegen::MemoryMode::kWorkspace ? "workspace" : "static";
   j["strip_boundary_float"] = options.strip_boundary_float;
+  j["keep_dead_channels"] = options.keep_dead_channels;
   j["overlap"] = options.overlap;
   return j;
 }
@@ -40,6 +41,7 @@ CompileOptions ProjectDir::compile_options() const {
   if (c.value("arena", "") == "model") o.arena = codegen::ArenaOwner::kModel;
   if (c.value("memory", "") == "workspace") o.memory = codegen::MemoryMode::kWorkspace;
   o.strip_boundary_float = c.value("strip_boundary_float", false);
+  o.keep_dead_channels = c.value("keep_dead_channels", false);
   o.overlap = c.value("overlap", true);
   return o;
 }

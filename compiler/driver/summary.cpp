@@ -76,6 +76,12 @@ std::string summary_text(const Compiled& c) {
   rows.push_back({"MACs per inference", with_commas(f.macs)});
   rows.push_back({"operators", std::to_string(p.graph.ops.size()),
                   fmt::format("{} calls, {} functions", p.calls.size(), p.functions.size())});
+  if (int64_t removed = c.statistics.constant_channels + c.statistics.unread_channels; removed > 0)
+    rows.push_back({"channels removed", with_commas(removed),
+                    fmt::format("{} constant, {} unread, in {} tensors",
+                                with_commas(c.statistics.constant_channels),
+                                with_commas(c.statistics.unread_channels),
+                                c.statistics.channels_cut_tensors)});
   std::string out;
   for (const auto& port : p.graph.inputs)
     out += fmt::format("input  '{}': {}\n", escape_for_display(port.name), codegen::describe(p.graph[port.tensor].type));
@@ -138,6 +144,9 @@ nlohmann::ordered_json summary_json(const Compiled& c) {
   j["constants_bytes"] = f.constant_bytes;
   j["raw_constants_bytes"] = f.raw_constant_bytes;
   j["macs"] = f.macs;
+  j["channels_removed"] = {{"constant", c.statistics.constant_channels},
+                           {"unread", c.statistics.unread_channels},
+                           {"tensors", c.statistics.channels_cut_tensors}};
   auto ports = [&](const std::vector<graph::Port>& list, const std::vector<std::string>& fields) {
     nlohmann::ordered_json out = nlohmann::ordered_json::array();
     for (size_t i = 0; i < list.size(); ++i) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "ops/channels.h"
 #include "ops/lowering.h"
 #include "support/diagnostics.h"
 
@@ -114,6 +115,19 @@ class Operator : public graph::OpDefinition {
   virtual std::optional<Activation> as_activation(const OpView&) const { return std::nullopt; }
   // The extension that is all this operator does to operand 0 (pad), if its amounts are known.
   virtual std::optional<Padding> as_padding(const OpView&) const { return std::nullopt; }
+
+  // How channels of int8 tensors go through this operator (ops/channels.h).
+  virtual ChannelFlow channel_flow(const OpView&) const { return ChannelFlow::kOpaque; }
+  // Unless opaque: the values that each channel of the result can have, given those of every
+  // operand's channels (empty for operands that are absent or not int8).
+  virtual ChannelRanges channel_ranges(const OpView&, const std::vector<ChannelRanges>&) const {
+    return {};
+  }
+  // Unless opaque: the attributes of the same operator with another number of result channels.
+  virtual std::shared_ptr<const graph::AttributesBase> attributes_for_channels(
+      const OpView& op, int64_t /*channels*/) const {
+    return op.op.attributes;
+  }
 
   // Multiply-accumulates of one inference, 0 where that is no measure.
   virtual int64_t macs(const OpView&) const { return 0; }

@@ -10,12 +10,23 @@
 
 namespace aotc::passes {
 
-// What a user may ask for. These change what a model's caller sees, so they are off by default.
+// What passes did, for reports.
+struct PassStatistics {
+  int64_t channels_cut_tensors = 0;  // tensors that lost channels
+  int64_t constant_channels = 0;     // channels removed because they have one value
+  int64_t unread_channels = 0;       // channels removed because nobody reads them
+};
+
+// What a user may ask for. The first two change what a model's caller sees: off by default.
 struct PassOptions {
   // Inputs and outputs that the model converts from or to float become the quantised tensors.
   bool strip_boundary_float = false;
   // Removes quantize followed by dequantize, which rounds: outputs then differ from the model's.
   bool remove_rounding = false;
+  // Leaves channels that are constant or that nobody reads where they are.
+  bool keep_dead_channels = false;
+  // Added to, if given.
+  PassStatistics* statistics = nullptr;
 };
 
 struct Pass {

@@ -5,6 +5,7 @@
 #include "ops/operator.h"
 #include "passes/compact_tensors.h"
 #include "passes/constant_folding.h"
+#include "passes/dead_channels.h"
 #include "passes/dead_code.h"
 #include "passes/fuse_activation.h"
 #include "passes/fuse_padding.h"
@@ -30,6 +31,8 @@ constexpr Pass kPipeline[] = {
      fuse_padding},
     {"fuse-activation",
      "a producer clamps while it stores, so the activation needs no pass over it", fuse_activation},
+    {"dead-channels", "channels that are constant or unread cost work, RAM and flash for nothing",
+     remove_dead_channels},
     {"dead-code", "what no output needs is not emitted", remove_dead_code},
     {"compact-tensors", "later stages see only tensors that are used", compact_tensors},
 };

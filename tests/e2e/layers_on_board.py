@@ -39,12 +39,15 @@ def main():
         common.aotc("verify", folder, "--only", "board", "--samples", "2", "--quiet")
     common.store(options.work / "figures", name, {
         "fits": True, "model": options.model, "board": options.board, "compared": compared,
-        "worst_ulp": worst, "code_bytes": built["code_bytes"],
+        "cut_results": common.cut_results(layers), "worst_ulp": worst,
+        "code_bytes": built["code_bytes"],
         "constants_bytes": built["constants_bytes"],
         "raw_constants_bytes": report["raw_constants_bytes"], "macs": report["macs"],
         "arena_bytes": report["arena_bytes"], "arena_optimal": report["arena_optimal"], **figures})
+    cut = common.cut_results(layers)
+    partly = f" ({cut} layers in their live channels)" if cut else ""
     distance = f", worst {worst} ulp" if common.is_float(options.model) else ""
-    print(f"{options.model} on {options.board}: {compared} results as LiteRT's{distance}; "
+    print(f"{options.model} on {options.board}: {compared} results as LiteRT's{partly}{distance}; "
           f"{figures['instructions']} instructions, stack {figures['stack_bytes']}, "
           f"code {built['code_bytes']}, constants {built['constants_bytes']}")
 

@@ -150,6 +150,24 @@ class AddOrSub : public BinaryArithmetic {
  public:
   explicit AddOrSub(bool subtract) : subtract_(subtract) {}
 
+  ChannelFlow channel_flow(const OpView& op) const override {
+    return op.operand(0).dtype == DType::kI8 ? ChannelFlow::kEach : ChannelFlow::kOpaque;
+  }
+
+  // Both multipliers are positive and only shift right: monotone in each operand.
+  ChannelRanges channel_ranges(const OpView& op,
+                               const std::vector<ChannelRanges>& operands) const override {
+    auto element = quantized(op);
+    ChannelRanges out;
+    for (size_t c = 0; c < operands[0].size(); ++c) {
+      ValueRange a = operands[0][c], b = operands[1][c];
+      if (subtract_) std::swap(b.low, b.high);
+      out.push_back({static_cast<int32_t>(element(a.low, b.low)),
+                     static_cast<int32_t>(element(a.high, b.high))});
+    }
+    return out;
+  }
+
  protected:
   bool verify_quantized(const OpView& op, Diagnostics& diags) const override {
     Sum sum(op);

@@ -12,6 +12,11 @@ namespace {
 constexpr int64_t kLargest = int64_t{1} << 24;
 }
 
+bool has_padding(const WindowFields& fields) {
+  return fields.pad_top != 0 || fields.pad_bottom != 0 || fields.pad_left != 0 ||
+         fields.pad_right != 0;
+}
+
 int64_t window_output(int64_t in, int64_t kernel, int64_t stride, int64_t dilation,
                       int64_t pad_before, int64_t pad_after) {
   for (int64_t v : {in, kernel, stride, dilation})

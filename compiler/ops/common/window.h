@@ -30,6 +30,9 @@ struct WindowFields {
   }
 };
 
+// Can a window reach beyond the image?
+bool has_padding(const WindowFields& fields);
+
 // One axis of a window with everything known.
 struct WindowAxis {
   int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, pad_before = 0, pad_after = 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/common/channel_ranges.h"
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
 #include "ops/tflite_op.h"
@@ -90,6 +91,23 @@ class Conv2D final : public Operator {
 
   int64_t macs(const OpView& op) const override {
     return op.result().elements() * op.operand(1).elements() / op.operand(1).shape[0];
+  }
+
+  ChannelFlow channel_flow(const OpView& op) const override {
+    Sizes s = sizes_of(op);
+    if (op.operand(0).dtype != DType::kI8 || s.groups != 1) return ChannelFlow::kOpaque;
+    return has_padding(op.attrs<Conv2DAttrs>()) ? ChannelFlow::kPaddedSum : ChannelFlow::kSum;
+  }
+
+  ChannelRanges channel_ranges(const OpView& op,
+                               const std::vector<ChannelRanges>& operands) const override {
+    Requantization scaling{conv_scales(op.operand(0), op.operand(1), op.result(),
+                                       op.operand(1).shape[0]),
+                           {},
+                           Rounding::kDouble,
+                           op.result().zero_point(),
+                           quantized_clamp(op.attrs<Conv2DAttrs>().activation, op.result())};
+    return sum_channel_ranges(op, scaling, operands[0], has_padding(op.attrs<Conv2DAttrs>()));
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/common/channel_ranges.h"
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
 #include "ops/tflite_op.h"
@@ -87,6 +88,32 @@ class DepthwiseConv2D final : public Operator {
   int64_t macs(const OpView& op) const override {
     const graph::Shape& w = op.operand(1).shape;
     return op.result().elements() * w[1] * w[2];
+  }
+
+  ChannelFlow channel_flow(const OpView& op) const override {
+    bool one_to_one = op.operand(0).shape[3] == op.operand(1).shape[3];
+    return op.operand(0).dtype == DType::kI8 && one_to_one ? ChannelFlow::kEach
+                                                           : ChannelFlow::kOpaque;
+  }
+
+  ChannelRanges channel_ranges(const OpView& op,
+                               const std::vector<ChannelRanges>& operands) const override {
+    Requantization scaling = depthwise_scaling(op, {});
+    bool padded = has_padding(op.attrs<DepthwiseConv2DAttrs>());
+    auto channels = static_cast<int64_t>(operands[0].size());
+    int32_t zero = op.operand(0).zero_point();
+    ChannelRanges out;
+    for (int64_t c = 0; c < channels; ++c) {
+      AccRange acc{bias_at(op, c), bias_at(op, c)};
+      for (int64_t i = c; i < op.operand(1).elements(); i += channels) {
+        int32_t weight = op.constant(1)->get<int8_t>(i);
+        AccRange product =
+            product_range(weight, operands[0][static_cast<size_t>(c)], zero, padded);
+        acc = {acc.low + product.low, acc.high + product.high};
+      }
+      out.push_back(requantized_range(scaling, static_cast<size_t>(c), acc));
+    }
+    return out;
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/common/channel_ranges.h"
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
 #include "ops/tflite_op.h"
@@ -59,6 +60,19 @@ class FullyConnected final : public Operator {
 
   int64_t macs(const OpView& op) const override {
     return op.result().elements() * op.operand(1).shape[1];
+  }
+
+  ChannelFlow channel_flow(const OpView& op) const override {
+    const graph::TensorType& in = op.operand(0);
+    bool rows_are_channels = !in.shape.empty() && in.shape.back() == op.operand(1).shape[1];
+    return in.dtype == DType::kI8 && rows_are_channels && op.operand(1).zero_point() == 0
+               ? ChannelFlow::kSum
+               : ChannelFlow::kOpaque;
+  }
+
+  ChannelRanges channel_ranges(const OpView& op,
+                               const std::vector<ChannelRanges>& operands) const override {
+    return sum_channel_ranges(op, fully_connected_scaling(op, {}), operands[0], false);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/common/channel_ranges.h"
 #include "ops/common/checks.h"
 #include "ops/tflite_op.h"
 
@@ -109,6 +110,17 @@ class Pool2D : public Operator {
       return kFailure;
     }
     return success();
+  }
+
+  ChannelFlow channel_flow(const OpView& op) const override {
+    return op.operand(0).dtype == DType::kI8 ? ChannelFlow::kEach : ChannelFlow::kOpaque;
+  }
+
+  // A rounded average of values in a range, as their maximum, is in it, and reaches its ends.
+  ChannelRanges channel_ranges(const OpView& op,
+                               const std::vector<ChannelRanges>& operands) const override {
+    return clamped_ranges(operands[0],
+                          quantized_clamp(op.attrs<Pool2DAttrs>().activation, op.result()));
   }
 
   Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {

@@ -96,6 +96,23 @@ class Reshape final : public Operator {
     std::copy(data.operands[0].begin(), data.operands[0].end(), data.results[0].begin());
   }
 
+  ChannelFlow channel_flow(const OpView& op) const override {
+    const graph::Shape& from = op.operand(0).shape;
+    const graph::Shape& to = op.result().shape;
+    bool same = !from.empty() && !to.empty() && from.back() == to.back();
+    return same && op.operand(0).dtype == DType::kI8 ? ChannelFlow::kEach : ChannelFlow::kOpaque;
+  }
+  ChannelRanges channel_ranges(const OpView&,
+                               const std::vector<ChannelRanges>& operands) const override {
+    return operands[0];
+  }
+  std::shared_ptr<const graph::AttributesBase> attributes_for_channels(
+      const OpView& op, int64_t channels) const override {
+    auto attributes = std::make_shared<ReshapeAttrs>(op.attrs<ReshapeAttrs>());
+    attributes->shape.back() = channels;
+    return attributes;
+  }
+
   // A view has no code of its own; this is the copy for who asks nevertheless.
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     LoweringBuilder f(op, "reshape");

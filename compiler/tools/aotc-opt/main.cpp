@@ -45,6 +45,8 @@ void add_options(CLI::App& app, Options& options) {
                "let the strip-boundary-float pass act");
   app.add_flag("--remove-rounding", options.pass_options.remove_rounding,
                "let remove-conversions remove quantize followed by dequantize, which rounds");
+  app.add_flag("--keep-dead-channels", options.pass_options.keep_dead_channels,
+               "let the dead-channels pass do nothing");
   app.add_option("--dump-after", options.dump_after,
                  "print the graph to stderr after this pass, or after 'all'");
   app.add_flag("--time-passes", options.time_passes, "print each pass's time to stderr");

@@ -1,0 +1,155 @@
+"""Measures models on the emulated boards: instructions, RAM, stack and flash.
+
+Compiles every model of ../shared/models (or $AOTC_SHARED/models) and the digits sample for every
+emulated board that it fits, builds and runs it, and writes the figures. Targets: m0 m3 m4 m7 m33
+m55 rv32imac.
+
+  scripts/bench --models kws --targets m4,m3 --json -   figures as JSON on standard output
+  scripts/bench --check                                 fails if a figure is > 1 % worse than recorded
+  scripts/bench --record                                writes the record and docs/performance.md
+  scripts/bench --from tests/bench/record.json --markdown -   tables of what was measured before
+
+Exit code: 0, 1 when something failed or got worse, 77 when there was nothing to measure.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import sys
+import threading
+
+import baselines
+import document
+import measure
+import record
+
+SKIP = 77
+_output = threading.Lock()
+
+
+def say(text):
+    with _output:
+        print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+def names(text):
+    return [name for name in text.split(",") if name]
+
+
+def options_of(arguments):
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--models", type=names, metavar="A,B", help="default: all")
+    add("--targets", type=names, metavar="A,B", default=list(measure.TARGETS), help="default: all")
+    add("--jobs", type=int, default=2, help="runs at the same time (default 2)")
+    add("--json", metavar="FILE", help="write the figures; - is standard output")
+    add("--markdown", metavar="FILE", help="write tables of them; - is standard output")
+    add("--record", action="store_true", help="replace their recorded figures")
+    add("--check", action="store_true", help="compare them with the record")
+    add("--from", dest="source", type=pathlib.Path, metavar="FILE",
+        help="take the figures from a file of --json or from the record; measure nothing")
+    add("--aotc", default=os.environ.get("AOTC")
+        or measure.ROOT / "build" / "release" / "compiler" / "aotc", help="compiler to measure")
+    add("--work", type=pathlib.Path, default=measure.ROOT / "build" / "bench",
+        help="folder for projects (default build/bench)")
+    add("--timeout", type=int, default=1800, help="seconds for one emulator (default 1800)")
+    options = parser.parse_args(arguments)
+    for target in options.targets:
+        if target not in measure.TARGETS:
+            parser.error(f"unknown target '{target}'; there are {' '.join(measure.TARGETS)}")
+    if options.record and options.check:
+        parser.error("--record and --check exclude each other")
+    if options.source and (options.record or options.check):
+        parser.error("--from measures nothing: it goes with --json and --markdown")
+    return options
+
+
+def available(models):
+    """The models that are here. Those of ../shared may be missing, but not in CI."""
+    wanted = models or [*measure.SHIPPED_MODELS, *measure.SHARED_MODELS]
+    here = [model for model in wanted if measure.model_path(model)]
+    missing = [model for model in wanted if model not in here]
+    if missing:
+        text = (f"{measure.SHARED / 'models'} is missing (set AOTC_SHARED to the folder that holds "
+                f"'models'): {', '.join(missing)}")
+        if os.environ.get("CI") == "true":
+            raise measure.Failure(f"{text} cannot be measured, and CI=true")
+        say(f"SKIPPED: {text}")
+    return here
+
+
+def measure_all(options, models):
+    """(rows, keys of what does not fit); every failure is told before the first is raised."""
+    aotc = measure.Aotc(options.aotc, options.timeout)
+    pairs = [(model, target) for model in models for target in options.targets]
+    rows, absent, failures = [], [], []
+    with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
+        work = options.work.resolve()
+        jobs = [pool.submit(measure.measure, aotc, model, target, work, say)
+                for model, target in pairs]
+        for (model, target), job in zip(pairs, jobs):
+            try:
+                row = job.result()
+            except measure.Failure as failure:
+                failures.append(str(failure))
+                continue
+            if row:
+                rows.append(row)
+            else:
+                absent.append((model, target, measure.LEVEL))
+    if failures:
+        raise measure.Failure("\n".join(failures))
+    return rows, absent
+
+
+def write(file, text):
+    if file == "-":
+        sys.stdout.write(text)
+    else:
+        pathlib.Path(file).write_text(text)
+
+
+def rewrite(rows, absent, tools):
+    """Record and document; the document shows the whole record, not only what was measured now."""
+    new = record.merge(record.load(), rows, absent, tools)
+    record.store(new)
+    say(f"wrote {record.RECORD.relative_to(measure.ROOT)}")
+    base = baselines.load()
+    if base is None:
+        say(f"{baselines.BASELINES} is missing: docs/performance.md stays as it was")
+        return
+    document.DOCUMENT.write_text(document.markdown(new["rows"], new["tools"], base))
+    say(f"wrote {document.DOCUMENT.relative_to(measure.ROOT)}")
+
+
+def figures(options):
+    """(rows, keys of what does not fit, versions of the tools)."""
+    if options.source:
+        data = json.loads(options.source.read_text())
+        rows, tools = (data["rows"], data["tools"]) if isinstance(data, dict) else (data, {})
+        return [r for r in rows if r["target"] in options.targets
+                and (not options.models or r["model"] in options.models)], [], tools
+    models = available(options.models)
+    if not models:
+        sys.exit(SKIP)
+    return *measure_all(options, models), measure.tools_of(options.targets)
+
+
+def main(arguments=None):
+    options = options_of(arguments)
+    try:
+        rows, absent, tools = figures(options)
+        if options.json:
+            write(options.json, json.dumps(rows, indent=1) + "\n")
+        if options.markdown:
+            write(options.markdown, document.markdown(rows, tools, baselines.load()))
+        if options.record:
+            rewrite(rows, absent, tools)
+        if options.check:
+            record.check(record.load(), rows, absent, tools, say)
+    except measure.Failure as failure:
+        say(f"FAILED: {failure}")
+        return 1
+    return 0

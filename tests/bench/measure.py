@@ -1,0 +1,151 @@
+"""Measures one model on one emulated board through the commands that a user has.
+
+measure() makes a project, builds and runs it, and returns one row of figures; it needs nothing but
+Python's own library, `aotc`, and the board's compiler and emulator.
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SHARED = pathlib.Path(os.environ.get("AOTC_SHARED") or ROOT.parent / "shared")
+SHIPPED = ROOT / "tests" / "models" / "digits"
+
+TARGETS = {
+    "m0": "qemu_microbit",
+    "m3": "qemu_mps2_an385",
+    "m4": "qemu_mps2_an386",
+    "m7": "qemu_mps2_an500",
+    "m33": "qemu_mps2_an505",
+    "m55": "qemu_mps3_an547",
+    "rv32imac": "qemu_riscv32",
+}
+SHIPPED_MODELS = ("digits_int8",)
+SHARED_MODELS = ("kws", "vww", "resnet", "ad", "strww", "micro_speech", "hello_world_int8",
+                 "vww_f32", "resnet_f32", "ad_f32", "hello_world_float")
+LEVEL = "default"
+EXIT_DOES_NOT_FIT = 3
+COMPILE_RUNS = 3
+
+
+class Failure(Exception):
+    """A measurement or a comparison failed; the text says what to do."""
+
+
+def is_float(model):
+    return model.endswith(("_f32", "_float"))
+
+
+def model_path(model):
+    """The file of a model, or None if it belongs to ../shared and that is not there."""
+    for folder in (SHIPPED, SHARED / "models"):
+        path = folder / f"{model}.tflite"
+        if path.exists():
+            return path
+    if (SHARED / "models").is_dir():
+        raise Failure(f"there is no model '{model}' in {SHIPPED.relative_to(ROOT)} "
+                      f"or {SHARED / 'models'}")
+    return None
+
+
+def board_of(target):
+    return json.loads((ROOT / "boards" / TARGETS[target] / "board.json").read_text())
+
+
+def tools_of(targets):
+    """First line of `--version` of every compiler and emulator that the targets use."""
+    programs = set()
+    for target in targets:
+        board = board_of(target)
+        programs |= {board["toolchain"]["compiler"], board["emulator"]["program"]}
+    versions = {}
+    for program in sorted(programs):
+        if shutil.which(program) is None:
+            raise Failure(f"'{program}' is not installed; scripts/setup installs it")
+        done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+        versions[program] = done.stdout.splitlines()[0].strip()
+    return versions
+
+
+class Aotc:
+    """The compiler under measurement."""
+
+    def __init__(self, program, timeout):
+        self.program = pathlib.Path(program).resolve()
+        self.timeout = timeout
+        self.environment = dict(os.environ)
+        if shutil.which("ccache"):
+            self.environment.setdefault("CMAKE_C_COMPILER_LAUNCHER", "ccache")
+        if not self.program.is_file():
+            raise Failure(f"{self.program} is missing; build it with 'cmake --preset release && "
+                          "cmake --build build/release', or name it with --aotc")
+
+    def run(self, *arguments, may_not_fit=False):
+        """The JSON that a command prints; None if it says that the model does not fit."""
+        command = [str(self.program), *map(str, arguments), "--json", "--quiet"]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace",
+                              stdin=subprocess.DEVNULL, env=self.environment,
+                              timeout=self.timeout + 60)
+        if may_not_fit and done.returncode == EXIT_DOES_NOT_FIT:
+            return None
+        if done.returncode != 0:
+            raise Failure(f"exit code {done.returncode}: {' '.join(command)}\n"
+                          f"{done.stdout[-1500:]}{done.stderr[-3000:]}")
+        return json.loads(done.stdout)
+
+    def compile_ms(self, path, board, folder):
+        """Processor time of `aotc compile`: other work of the machine does not disturb it much."""
+        best = float("inf")
+        for _ in range(COMPILE_RUNS):
+            process = os.posix_spawn(
+                self.program, [str(self.program), "compile", str(path), "--board", board, "-o",
+                               str(folder), "--force", "--quiet"], self.environment,
+                file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+                              (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)])
+            _, status, usage = os.wait4(process, 0)
+            if status != 0:
+                raise Failure(f"'aotc compile {path} --board {board}' fails")
+            best = min(best, usage.ru_utime + usage.ru_stime)
+        return round(best * 1000, 1)
+
+
+def measure(aotc, model, target, work, say):
+    """One row, or None if the model does not fit the board."""
+    path, board = model_path(model), TARGETS[target]
+    folder = work / f"{model}.{target}"
+    shutil.rmtree(folder, ignore_errors=True)
+    work.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    try:
+        if aotc.run("create", path, "--board", board, "-o", folder, may_not_fit=True) is None:
+            say(f"{model} on {target}: does not fit")
+            return None
+        size = aotc.run("build", folder)
+        run = aotc.run("run", folder, "--timeout", aotc.timeout)
+        if run.get("status") != 0 or run.get("guard_ok") != 1:
+            raise Failure(f"{model} on {target}: status {run.get('status')}, arena guards intact: "
+                          f"{run.get('guard_ok')}; 'aotc verify' shows the layer")
+        report = aotc.run("report", folder)
+        compile_ms = aotc.compile_ms(path, board, folder / "compile_only")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    row = {
+        "model": model, "target": target, "level": LEVEL, "instructions": run["instructions"],
+        "arena_bytes": report["arena_bytes"],
+        "io_bytes": report["input_bytes"] + report["output_bytes"],
+        "stack_bytes": run["stack_bytes"], "code_bytes": size["code_bytes"],
+        "constants_bytes": size["constants_bytes"], "compile_ms": compile_ms,
+        "macs": report["macs"], "layers": layers_of(report)}
+    say(f"{model} on {target}: {row['instructions']:,} instructions "
+        f"({time.monotonic() - started:.0f} s)")
+    return row
+
+
+def layers_of(report):
+    """One entry a call. `op` is the operator of the model file, null for a copy aotc added."""
+    return [{"op": layer.get("op_type"), "op_index": layer.get("op_index"),
+             "macs": layer.get("macs", 0), "instructions": layer.get("instructions", 0)}
+            for layer in report["layers"]]

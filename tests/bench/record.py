@@ -1,0 +1,102 @@
+"""The recorded figures, and when a measurement is worse than they are.
+
+record.json holds one row a line, sorted, so that a change of one figure is one line of a diff.
+Compile times are not recorded: they differ from run to run.
+"""
+import json
+
+from measure import ROOT, TARGETS, Failure, is_float
+
+RECORD = ROOT / "tests" / "bench" / "record.json"
+TOLERANCE = 0.01
+LAYER_TARGETS = ("m3", "m4")  # whose layers docs/performance.md shows
+FIGURES = {
+    "instructions": lambda row: row["instructions"],
+    "arena bytes": lambda row: row["arena_bytes"],
+    "stack bytes": lambda row: row["stack_bytes"],
+    "code and constants bytes": lambda row: row["code_bytes"] + row["constants_bytes"],
+}
+NOT_RECORDED = ("compile_ms",)
+
+
+def key(row):
+    return row["model"], row["target"], row["level"]
+
+
+def load(path=RECORD):
+    if not path.exists():
+        return {"tools": {}, "rows": []}
+    return json.loads(path.read_text())
+
+
+def order(row):
+    return is_float(row["model"]), row["model"], list(TARGETS).index(row["target"]), row["level"]
+
+
+def slim(row):
+    kept = {k: v for k, v in row.items() if k not in NOT_RECORDED}
+    if row["target"] not in LAYER_TARGETS or is_float(row["model"]):
+        kept.pop("layers", None)
+    return kept
+
+
+def merge(record, rows, absent, tools):
+    """The record with `rows` in it, and without what no longer fits (`absent`: keys)."""
+    new = {key(row): slim(row) for row in rows}
+    gone = set(new) | set(absent)
+    kept = [row for row in record["rows"] if key(row) not in gone]
+    return {"tools": dict(sorted({**record["tools"], **tools}.items())),
+            "rows": sorted([*kept, *new.values()], key=order)}
+
+
+def store(record, path=RECORD):
+    lines = ",\n".join("  " + json.dumps(row) for row in record["rows"])
+    tools = json.dumps(record["tools"], indent=2).replace("\n", "\n ")
+    path.write_text(f'{{\n "tools": {tools},\n "rows": [\n{lines}\n ]\n}}\n')
+
+
+def compare(record, rows, absent):
+    """(what got worse, what got better), as texts."""
+    old = {key(row): row for row in record["rows"]}
+    worse, better = [], []
+    for row in rows:
+        name = f"{row['model']} on {row['target']}"
+        if key(row) not in old:
+            worse.append(f"{name}: is not in the record")
+            continue
+        for title, figure in FIGURES.items():
+            now, was = figure(row), figure(old[key(row)])
+            slack = was * TOLERANCE
+            change = f"{name}: {title} {was:,} -> {now:,} ({(now - was) / max(was, 1):+.1%})"
+            if now - was > slack:
+                worse.append(change)
+            elif was - now > slack:
+                better.append(change)
+    worse += [f"{m} on {t}: does not fit any more" for m, t, level in absent
+              if (m, t, level) in old]
+    return worse, better
+
+
+def check(record, rows, absent, tools, say):
+    """Raises Failure if anything is worse than recorded, or if nothing was compared."""
+    if not rows and not absent:
+        raise Failure("nothing was measured")
+    worse, better = compare(record, rows, absent)
+    for program, version in tools.items():
+        recorded = record["tools"].get(program)
+        if recorded != version:
+            say(f"note: the record was made with {program} '{recorded}', here it is '{version}'")
+    for text in better:
+        say(f"better than recorded: {text}")
+    if better:
+        say("keep what was won: scripts/bench --record, in the commit that won it")
+    if worse:
+        models = ",".join(sorted({row["model"] for row in rows} | {a[0] for a in absent}))
+        targets = ",".join(t for t in TARGETS if t in {r["target"] for r in rows}
+                           | {a[1] for a in absent})
+        raise Failure(
+            "worse than recorded by more than 1 %:\n  " + "\n  ".join(worse)
+            + "\nIf this is meant, record it in the same commit and say why in its message:\n"
+            f"  scripts/bench --models {models} --targets {targets} --record\n"
+            "(without --models and --targets it measures everything)")
+    say(f"{len(rows)} runs are within 1 % of the record")

@@ -262,7 +262,7 @@ class ModelPrinter {
         comment += fmt::format(" * and {} more\n", pf.calls.size() - i);
         break;
       }
-      comment += fmt::format(" * call {}: {}\n", c, call_title(program_, call));
+      comment += fmt::format(" * call {}: {}; {}\n", c, call_title(program_, call), places(call));
     }
     const ProgramCall& first = program_.calls[static_cast<size_t>(pf.calls[0])];
     std::string io = io_description(first);
@@ -276,6 +276,30 @@ class ModelPrinter {
     entry["line_end"] = count_lines(s) - 1;
     entry["calls"] = pf.calls;
     map_["functions"].push_back(entry);
+  }
+
+  // Where a call's operands and results lie: "arena + 0 -> arena + 8000".
+  std::string places(const ProgramCall& call) const {
+    std::string in, out;
+    const auto& params = program_.functions[static_cast<size_t>(call.function)].body->params;
+    for (size_t a = 0; a < call.arguments.size(); ++a) {
+      bool is_in = params[a]->role == tir::Role::kInput;
+      if (!is_in && params[a]->role != tir::Role::kOutput) continue;
+      std::string& list = is_in ? in : out;
+      list += (list.empty() ? "" : ", ") + place(call.arguments[a].storage);
+    }
+    return (in.empty() ? "constants" : in) + " -> " + out;
+  }
+  std::string place(const plan::Storage& s) const {
+    auto index = static_cast<size_t>(s.index);
+    switch (s.kind) {
+      case plan::StorageKind::kArena:
+        return options_.memory == MemoryMode::kWorkspace ? "workspace"
+                                                         : fmt::format("arena + {}", s.offset);
+      case plan::StorageKind::kInput: return "input " + out_.input_fields[index];
+      case plan::StorageKind::kOutput: return "output " + out_.output_fields[index];
+      default: return "a table";
+    }
   }
 
   std::string io_description(const ProgramCall& call) const {

@@ -264,6 +264,7 @@ struct PlaceResult {
   bool passed = false;
   int layers = 0, exact = 0;
   int64_t worst_ulp = 0;
+  bool measured = false;  // stack and time mean something: an emulated board
   DeviceSummary summary;
   std::vector<int64_t> op_ticks;
 };
@@ -447,6 +448,7 @@ class Verifier {
     result.layers = comparison.layers();
     result.exact = comparison.exact_layers();
     result.worst_ulp = comparison.worst_ulp();
+    result.measured = !project.board.is_host();
     if (result.passed) {
       FirmwareRun run;
       run.values[project.board.field("clock.unit")] = result.summary.length;
@@ -486,9 +488,11 @@ class Verifier {
         if (!p.passed) continue;
         std::string ulp =
             p.worst_ulp > 0 ? fmt::format(", the others within {} ulp", p.worst_ulp) : "";
-        fmt::print(
-            "{}: bit-exact in {} of {} layers{}; {} samples, stack {}, arena guards intact\n",
-            p.place, p.exact, p.layers, ulp, samples_.size(), format_bytes(p.summary.stack_bytes));
+        std::string stack =
+            p.measured ? fmt::format(", stack {}", format_bytes(p.summary.stack_bytes)) : "";
+        fmt::print("{}: bit-exact in {} of {} layers{}; {} sample{}{}, arena guards intact\n",
+                   p.place, p.exact, p.layers, ulp, samples_.size(),
+                   samples_.size() == 1 ? "" : "s", stack);
       }
     }
     print_diagnostics(diags_);

@@ -62,6 +62,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   Compiled out;
   out.options = options;
   plan::PlanOptions plan_options;
+  plan_options.overlap = options.overlap;
   if (!options.board_name.empty()) {
     auto board = project::find_board(options.board_name, diags);
     if (!board) return kFailure;

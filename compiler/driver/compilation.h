@@ -22,6 +22,7 @@ struct CompileOptions {
   codegen::ArenaOwner arena = codegen::ArenaOwner::kCaller;
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
   bool strip_boundary_float = false;
+  bool overlap = true;                  // results may be written over operands that die
   std::vector<std::string> dump_after;  // pass names, or "all"
   bool time_passes = false;
 };

@@ -143,6 +143,10 @@ class CommandLine {
            "Intermediates: static (one planned arena, default) or workspace "
            "(TVMBackendAllocWorkspace)")
         ->check(CLI::IsMember({"static", "workspace"}));
+    sub->add_option_function<std::string>(
+           "--overlap", [this](const std::string& v) { compile_.overlap = v == "on"; },
+           "Let results be written over operands that die: on (default) or off")
+        ->check(CLI::IsMember({"on", "off"}));
     sub->add_flag("--strip-float-io", compile_.strip_boundary_float,
                   "Give inputs and outputs that the model quantises itself as integers");
     sub->add_option("--dump-after", compile_.dump_after,

@@ -26,6 +26,7 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["arena"] = options.arena == codegen::ArenaOwner::kModel ? "model" : "caller";
   j["memory"] = options.memory == codegen::MemoryMode::kWorkspace ? "workspace" : "static";
   j["strip_boundary_float"] = options.strip_boundary_float;
+  j["overlap"] = options.overlap;
   return j;
 }
 
@@ -39,6 +40,7 @@ CompileOptions ProjectDir::compile_options() const {
   if (c.value("arena", "") == "model") o.arena = codegen::ArenaOwner::kModel;
   if (c.value("memory", "") == "workspace") o.memory = codegen::MemoryMode::kWorkspace;
   o.strip_boundary_float = c.value("strip_boundary_float", false);
+  o.overlap = c.value("overlap", true);
   return o;
 }
 
@@ -60,8 +62,10 @@ bool is_complete(const nlohmann::json& manifest) {
   }
   auto compile = manifest.find("compile");
   if (compile == manifest.end() || !compile->is_object()) return false;
-  for (const auto& [key, value] : compile->items())
-    if (key == "strip_boundary_float" ? !value.is_boolean() : !value.is_string()) return false;
+  // What `compile_options` reads has the type of what is written; later keys are not ours to judge.
+  const nlohmann::ordered_json known = describe_compile({});
+  for (const auto& [key, written] : known.items())
+    if (compile->contains(key) && (*compile)[key].type() != written.type()) return false;
   return true;
 }
 

@@ -158,6 +158,7 @@ nlohmann::ordered_json summary_json(const Compiled& c) {
   j["arena_lower_bound"] = c.program.arena_lower_bound;
   j["arena_optimal"] = c.program.arena_proven_optimal;
   j["arena_method"] = c.program.arena_method;
+  j["arena_without_overlap"] = c.program.arena_without_overlap;
   j["workspace_bytes"] = f.workspace_bytes;
   j["input_bytes"] = f.input_bytes;
   j["output_bytes"] = f.output_bytes;

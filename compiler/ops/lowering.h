@@ -41,6 +41,22 @@ struct Constant {
   int alignment = 4;
 };
 
+// The order in which a function reads an operand and writes its result 0, for planners that let
+// the two share bytes. All in bytes from the start of the tensor.
+struct WriteOrder {
+  struct Step {
+    int64_t read_begin = 0, read_end = 0;    // empty if equal
+    int64_t write_begin = 0, write_end = 0;  // empty if equal
+  };
+  int operand = 0;
+  // Steps run one after the other; within a step reads and writes come in any order. Together they
+  // cover every access. Empty: nothing is known but `in_place`.
+  std::vector<Step> steps;
+  // The result may lie exactly on the operand: no byte is read after the result's byte at the same
+  // place was written.
+  bool in_place = false;
+};
+
 struct Lowered {
   tir::FunctionPtr function;
   std::vector<Arg> args;  // one per parameter of the function
@@ -48,6 +64,7 @@ struct Lowered {
   int64_t scratch_bytes = 0;
   int scratch_alignment = 1;
   std::string schedule;  // what was chosen, for the report: "gemm 2x2, im2col"
+  std::vector<WriteOrder> write_orders;
 };
 
 // FunctionBuilder plus the bookkeeping of arguments. Operands that are constants in the graph become
@@ -69,6 +86,9 @@ class LoweringBuilder : public tir::FunctionBuilder {
                                 int alignment = 4);
   // At most one per function.
   tir::BufferPtr scratch(const std::string& name, DType type, int64_t elements, int alignment = 4);
+  void publish(WriteOrder order) { lowered_.write_orders.push_back(std::move(order)); }
+  // The result may replace operand i byte for byte.
+  void publish_in_place(int operand) { publish({operand, {}, true}); }
   Lowered finish(std::string schedule = "");
 
  private:

@@ -10,6 +10,7 @@
 
 #include "ops/operator.h"
 #include "plan/merge.h"
+#include "plan/overlap.h"
 #include "support/text.h"
 
 namespace aotc::plan {
@@ -128,6 +129,7 @@ class Planner {
 
   struct PendingCall {
     std::vector<ops::Arg> args;
+    std::vector<ops::WriteOrder> write_orders;
     std::vector<int> constants;  // program constant of each lowered constant
     int scratch_alignment = 1;
     int scratch_element = 1;  // bytes
@@ -144,6 +146,7 @@ class Planner {
     call.function = intern_function(lowered.function);
     PendingCall pending;
     pending.args = std::move(lowered.args);
+    pending.write_orders = std::move(lowered.write_orders);
     pending.scratch_alignment = lowered.scratch_alignment;
     for (const tir::BufferPtr& p : lowered.function->params)
       if (p->role == tir::Role::kScratch) pending.scratch_element = size_of(p->dtype);
@@ -236,69 +239,184 @@ class Planner {
     return index;
   }
 
-  // First and last call that touches each arena class; then the packing problem.
+  // One attempt at placing everything: which tensors are one buffer, and where buffers lie.
+  struct Attempt {
+    Aliases aliases;
+    std::vector<int> first, last;  // per class: calls that touch it; last < 0: none
+    std::vector<int64_t> class_bytes;
+    Problem problem;
+    std::vector<int> item_of_class, item_of_call;
+    std::vector<int64_t> live_bytes;
+    Solution solution;
+  };
+
+  // The smallest of: no sharing, results over dying operands, and that with results exactly in the
+  // place of operands where the operator allows it.
   Status place() {
-    int n_calls = static_cast<int>(program_.calls.size());
-    std::vector<int> first(graph().tensors.size(), n_calls), last(graph().tensors.size(), -1);
-    auto touch = [&](TensorId id, int call) {
-      if (!id.valid()) return;
-      auto c = static_cast<size_t>(class_of(id));
-      if (external_[c].kind != StorageKind::kNone) return;
-      first[c] = std::min(first[c], call);
-      last[c] = std::max(last[c], call);
-    };
-    for (int c = 0; c < n_calls; ++c) {
-      const ProgramCall& call = program_.calls[static_cast<size_t>(c)];
-      const PendingCall& pending = pending_[static_cast<size_t>(c)];
-      if (pending.copy_from) touch(*pending.copy_from, c);
-      if (call.op_index < 0) continue;
-      const graph::Op& op = graph().ops[static_cast<size_t>(call.op_index)];
-      for (const ops::Arg& arg : pending.args) {
-        if (arg.kind == ops::ArgKind::kOperand) touch(op.operands[static_cast<size_t>(arg.index)], c);
-        if (arg.kind == ops::ArgKind::kResult) touch(op.results[static_cast<size_t>(arg.index)], c);
+    Attempt best = attempt(false, false);
+    program_.arena_without_overlap = best.solution.height;
+    if (options_.overlap) {
+      for (bool in_place : {false, true}) {
+        Attempt next = attempt(true, in_place);
+        if (next.solution.ok() && next.solution.height < best.solution.height) best = std::move(next);
       }
     }
-    return pack(first, last);
+    return accept(std::move(best));
   }
 
-  Status pack(const std::vector<int>& first, const std::vector<int>& last) {
+  Attempt attempt(bool overlap, bool in_place) {
+    Attempt a{aliases_, {}, {}, {}, {}, {}, {}, {}, {}};
+    find_lifetimes(a);
+    if (in_place) join_in_place(a);
+    make_items(a);
+    separate_items(a, overlap);
+    a.solution = solve(a.problem);
+    return a;
+  }
+
+  bool in_arena(Attempt& a, TensorId id) {
+    return id.valid() &&
+           external_[static_cast<size_t>(a.aliases.find(id.value))].kind == StorageKind::kNone;
+  }
+
+  void find_lifetimes(Attempt& a) {
+    size_t n = graph().tensors.size();
+    a.first.assign(n, static_cast<int>(program_.calls.size()));
+    a.last.assign(n, -1);
+    a.class_bytes.assign(n, 0);
+    for (size_t i = 0; i < n; ++i) {
+      int64_t& bytes = a.class_bytes[static_cast<size_t>(a.aliases.find(static_cast<int>(i)))];
+      bytes = std::max(bytes, graph().tensors[i].type.bytes());
+    }
+    auto touch = [&](TensorId id, int call) {
+      if (!in_arena(a, id)) return;
+      auto c = static_cast<size_t>(a.aliases.find(id.value));
+      a.first[c] = std::min(a.first[c], call);
+      a.last[c] = std::max(a.last[c], call);
+    };
+    for (size_t c = 0; c < program_.calls.size(); ++c) {
+      const PendingCall& pending = pending_[c];
+      if (pending.copy_from) touch(*pending.copy_from, static_cast<int>(c));
+      for (const ops::Arg& arg : pending.args)
+        touch(tensor_of(c, arg), static_cast<int>(c));
+    }
+  }
+
+  // The tensor an argument stands for; invalid for constants and scratch.
+  TensorId tensor_of(size_t call, const ops::Arg& arg) const {
+    if (program_.calls[call].op_index < 0) return {};
+    const graph::Op& op = graph().ops[static_cast<size_t>(program_.calls[call].op_index)];
+    if (arg.kind == ops::ArgKind::kOperand) return op.operands[static_cast<size_t>(arg.index)];
+    if (arg.kind == ops::ArgKind::kResult) return op.results[static_cast<size_t>(arg.index)];
+    return {};
+  }
+
+  // Classes of operand and result of a write order, if the operand dies in this call and nothing
+  // else of the call reads its bytes; -1 otherwise.
+  struct Pair {
+    int operand = -1, result = -1;
+  };
+  Pair dying_pair(Attempt& a, size_t call, const ops::WriteOrder& order) {
+    const graph::Op& op = graph().ops[static_cast<size_t>(program_.calls[call].op_index)];
+    TensorId from = op.operands[static_cast<size_t>(order.operand)], to = op.results[0];
+    if (!in_arena(a, from) || !in_arena(a, to)) return {};
+    int i = a.aliases.find(from.value), j = a.aliases.find(to.value);
+    int readers = 0;
+    for (const ops::Arg& arg : pending_[call].args) {
+      TensorId id = tensor_of(call, arg);
+      readers += id.valid() && a.aliases.find(id.value) == i;
+    }
+    bool dies = a.last[static_cast<size_t>(i)] == static_cast<int>(call) &&
+                a.first[static_cast<size_t>(j)] == static_cast<int>(call);
+    return i != j && dies && readers == 1 && op.results.size() == 1 ? Pair{i, j} : Pair{};
+  }
+
+  void join_in_place(Attempt& a) {
+    for (size_t c = 0; c < program_.calls.size(); ++c)
+      for (const ops::WriteOrder& order : pending_[c].write_orders) {
+        if (!order.in_place) continue;
+        Pair p = dying_pair(a, c, order);
+        auto i = static_cast<size_t>(p.operand), j = static_cast<size_t>(p.result);
+        if (p.operand < 0 || a.class_bytes[i] != a.class_bytes[j]) continue;
+        a.aliases.join(p.operand, p.result);
+        a.last[i] = a.last[j];
+        a.last[j] = -1;
+      }
+  }
+
+  void make_items(Attempt& a) {
+    a.item_of_class.assign(a.first.size(), -1);
+    a.item_of_call.assign(program_.calls.size(), -1);
+    for (size_t c = 0; c < a.first.size(); ++c) {
+      if (a.last[c] < 0) continue;
+      int64_t bytes = a.class_bytes[c];
+      // Word alignment lets kernels load words; small tensors need no more than their element.
+      int64_t align = std::max<int64_t>(size_of(graph().tensors[c].type.dtype), bytes >= 4 ? 4 : 1);
+      a.item_of_class[c] = a.problem.add(bytes, align, graph().tensors[c].name);
+    }
+    for (size_t c = 0; c < program_.calls.size(); ++c)
+      if (program_.calls[c].scratch_bytes > 0)
+        a.item_of_call[c] =
+            a.problem.add(program_.calls[c].scratch_bytes, pending_[c].scratch_alignment,
+                          fmt::format("scratch of call {}", c));
+  }
+
+  void separate_items(Attempt& a, bool overlap) {
     struct Live {
       int begin, end;
     };
-    Problem problem;
-    std::vector<Live> live;
-    std::vector<int> item_of_class(first.size(), -1), item_of_call(program_.calls.size(), -1);
-    std::vector<int64_t> class_bytes(graph().tensors.size(), 0);
-    for (size_t i = 0; i < graph().tensors.size(); ++i) {
-      int64_t& bytes = class_bytes[static_cast<size_t>(aliases_.find(static_cast<int>(i)))];
-      bytes = std::max(bytes, graph().tensors[i].type.bytes());
-    }
-    for (size_t c = 0; c < first.size(); ++c) {
-      if (last[c] < 0) continue;
-      int64_t bytes = class_bytes[c];
-      // Word alignment lets kernels load words; small tensors need no more than their element.
-      int64_t align = std::max<int64_t>(size_of(graph().tensors[c].type.dtype), bytes >= 4 ? 4 : 1);
-      item_of_class[c] = problem.add(bytes, align, graph().tensors[c].name);
-      live.push_back({first[c], last[c]});
-    }
-    for (size_t c = 0; c < program_.calls.size(); ++c) {
-      if (program_.calls[c].scratch_bytes == 0) continue;
-      item_of_call[c] = problem.add(program_.calls[c].scratch_bytes, pending_[c].scratch_alignment,
-                                    fmt::format("scratch of call {}", c));
-      live.push_back({static_cast<int>(c), static_cast<int>(c)});
-    }
-    program_.live_bytes.assign(program_.calls.size(), 0);
+    std::vector<Live> live(a.problem.items.size());
+    for (size_t c = 0; c < a.first.size(); ++c)
+      if (a.item_of_class[c] >= 0)
+        live[static_cast<size_t>(a.item_of_class[c])] = {a.first[c], a.last[c]};
+    for (size_t c = 0; c < program_.calls.size(); ++c)
+      if (a.item_of_call[c] >= 0)
+        live[static_cast<size_t>(a.item_of_call[c])] = {static_cast<int>(c), static_cast<int>(c)};
+    std::map<std::pair<int, int>, Separation> relaxed;
+    std::vector<int64_t> shared(program_.calls.size(), 0);
+    if (overlap) relax(a, relaxed, shared);
+    a.live_bytes.assign(program_.calls.size(), 0);
     for (size_t i = 0; i < live.size(); ++i) {
       for (int c = live[i].begin; c <= live[i].end; ++c)
-        program_.live_bytes[static_cast<size_t>(c)] += problem.items[i].size;
-      for (size_t j = i + 1; j < live.size(); ++j)
-        if (live[i].begin <= live[j].end && live[j].begin <= live[i].end)
-          problem.separate(static_cast<int32_t>(i), static_cast<int32_t>(j));
+        a.live_bytes[static_cast<size_t>(c)] += a.problem.items[i].size;
+      for (size_t j = i + 1; j < live.size(); ++j) {
+        if (live[i].begin > live[j].end || live[j].begin > live[i].end) continue;
+        auto known = relaxed.find({static_cast<int>(i), static_cast<int>(j)});
+        if (known != relaxed.end()) {
+          a.problem.separations.push_back(known->second);
+        } else {
+          a.problem.separate(static_cast<int32_t>(i), static_cast<int32_t>(j));
+        }
+      }
     }
-    for (int64_t bytes : program_.live_bytes)
-      problem.lower_bound = std::max(problem.lower_bound, bytes);
-    Solution solution = solve(problem);
-    std::string wrong = solution.ok() ? check(problem, solution) : solution.error;
+    for (size_t c = 0; c < a.live_bytes.size(); ++c)
+      a.problem.lower_bound = std::max(a.problem.lower_bound, a.live_bytes[c] - shared[c]);
+  }
+
+  // Separations of pairs that may share bytes, by item numbers in increasing order; and per call
+  // how many bytes sharing can save at the most.
+  void relax(Attempt& a, std::map<std::pair<int, int>, Separation>& relaxed,
+             std::vector<int64_t>& shared) {
+    for (size_t c = 0; c < program_.calls.size(); ++c)
+      for (const ops::WriteOrder& order : pending_[c].write_orders) {
+        Pair p = dying_pair(a, c, order);
+        if (p.operand < 0) continue;
+        int i = a.item_of_class[static_cast<size_t>(p.operand)];
+        int j = a.item_of_class[static_cast<size_t>(p.result)];
+        int64_t in = a.class_bytes[static_cast<size_t>(p.operand)];
+        int64_t out = a.class_bytes[static_cast<size_t>(p.result)];
+        OverlapLimits limits = overlap_limits(order, in, out);
+        Separation s{i, j, std::min(in, limits.backward), std::min(out, -limits.forward)};
+        if (s.d_ij >= in && s.d_ji >= out) continue;
+        if (i > j) s = {j, i, s.d_ji, s.d_ij};
+        relaxed[{s.i, s.j}] = s;
+        shared[c] += std::min(in, out);
+      }
+  }
+
+  Status accept(Attempt a) {
+    const Solution& solution = a.solution;
+    std::string wrong = solution.ok() ? check(a.problem, solution) : solution.error;
     Location where;
     where.file = graph().source_file;
     if (!wrong.empty()) {
@@ -315,13 +433,16 @@ class Planner {
     program_.arena_lower_bound = solution.lower_bound;
     program_.arena_proven_optimal = solution.proven_optimal;
     program_.arena_method = std::string(method_name(solution.method));
-    for (size_t c = 0; c < first.size(); ++c)
-      if (item_of_class[c] >= 0)
+    program_.live_bytes = std::move(a.live_bytes);
+    aliases_ = std::move(a.aliases);
+    for (size_t c = 0; c < a.first.size(); ++c)
+      if (a.item_of_class[c] >= 0)
         external_[c] = {StorageKind::kArena, static_cast<int>(c),
-                        solution.offsets[static_cast<size_t>(item_of_class[c])]};
+                        solution.offsets[static_cast<size_t>(a.item_of_class[c])]};
     for (size_t c = 0; c < program_.calls.size(); ++c)
-      if (item_of_call[c] >= 0)
-        program_.calls[c].scratch_offset = solution.offsets[static_cast<size_t>(item_of_call[c])];
+      if (a.item_of_call[c] >= 0)
+        program_.calls[c].scratch_offset =
+            solution.offsets[static_cast<size_t>(a.item_of_call[c])];
     return success();
   }
 

@@ -69,12 +69,14 @@ struct Program {
   int64_t arena_lower_bound = 0;
   bool arena_proven_optimal = false;
   std::string arena_method;
+  int64_t arena_without_overlap = 0;  // what the same program needs with no shared bytes
   std::vector<int64_t> live_bytes;  // per call: arena bytes in use
   static constexpr int64_t kArenaAlignment = 16;
 };
 
 struct PlanOptions {
   ops::TargetInfo target;
+  bool overlap = true;     // results may be written over operands that die, where it is safe
   int merge_at_least = 3;  // how many functions that differ only in numbers become one
 };
 

@@ -4,13 +4,12 @@
 void _start(void);
 void reset(void);
 
-static void stop(void)
-{
-    for (;;) {}
+static void stop(void) {
+    for (;;) {
+    }
 }
 
-void reset(void)
-{
+void reset(void) {
     *(volatile uint32_t *)0xE000ED88u |= 0xFu << 20;
     __asm volatile("dsb\n isb");
     _start();

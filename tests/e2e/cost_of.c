@@ -1,6 +1,6 @@
 /* Runs a command and prints what it cost: seconds of processor time and peak resident bytes. The
- * kernel counts a program's memory from before its exec, so whoever starts it must be small: a script
- * would measure its own interpreter. */
+ * kernel counts a program's memory from before its exec, so whoever starts it must be small: a
+ * script would measure its own interpreter. */
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,13 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static double seconds(struct timeval t)
-{
+static double seconds(struct timeval t) {
     return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     struct rusage usage;
     int status;
     pid_t child;

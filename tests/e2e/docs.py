@@ -5,7 +5,7 @@ Usage: docs.py excerpts|slugs|links --work DIR
 
 excerpts  lines of C blocks in docs/emitted-c.md are lines of the files that aotc emits, and C++ blocks
           of docs/adding-an-operator.md are lines of the operator that it walks through
-slugs     every slug of a message is explained in docs/errors.md, and every slug there exists
+slugs     every slug of a message is explained in docs/errors.md or docs/cli.md
 links     files that pages link to or name exist
 """
 import argparse
@@ -49,21 +49,18 @@ def slugs(_):
     found = set()
     for path in (common.ROOT / "compiler").rglob("*.cpp"):
         found |= set(call.findall(path.read_text()))
-    explained = set(re.findall(r"^\| `([a-z0-9-]+)` \|", (DOCS / "errors.md").read_text(), re.M))
+    pages = (DOCS / "errors.md").read_text() + (DOCS / "cli.md").read_text()
+    explained = set(re.findall(r"^\| `([a-z0-9-]+)` \|", pages, re.M))
     if len(found) < 10 or len(explained) < 10:
         raise common.Failure(f"found {len(found)} slugs in the code, {len(explained)} explained")
-    sources = "".join(p.read_text() for suffix in ("*.cpp", "*.h")
-                      for p in (common.ROOT / "compiler").rglob(suffix))
-    return ([f"[{s}] is not in docs/errors.md" for s in sorted(found - explained)]
-            + [f"[{s}] of docs/errors.md is in no message" for s in sorted(explained)
-               if f'"{s}"' not in sources])
+    return [f"[{s}] is explained nowhere" for s in sorted(found - explained)]
 
 
 def links(_):
     pages = [*DOCS.glob("*.md"), *common.ROOT.glob("*.md")]
     problems = []
     for page in pages:
-        text = page.read_text()
+        text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
             if not (page.parent / target).exists():
                 problems.append(f"{page.name}: link to '{target}', which does not exist")

@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/c_model.h"
+#include "check_overlap.h"
 #include "compare.h"
 #include "frontends/tflite/reader.h"
 #include "ops/operator.h"
@@ -205,6 +206,7 @@ class Runner {
       }
     }
     if (emitter_) emitter_->finish();
+    std::printf("%d write orders checked\n", overlaps_);
     std::printf("%d passed, %d failed, %d skipped\n", passed_, failed_, refused_);
     return failed_ == 0 && passed_ > 0 ? 0 : 1;
   }
@@ -273,6 +275,13 @@ class Runner {
     for (const auto& f : program->functions)
       if (!tir::verify(*f.body, diags))
         return fail(title, "TIR verifier: " + diags.str() + tir::print(*f.body)), false;
+    for (const graph::Op& op : graph.ops) {
+      if (ops::definition_of(op).traits().view) continue;
+      ops::Lowered lowered = ops::definition_of(op).lower({graph, op}, {});
+      overlaps_ += static_cast<int>(lowered.write_orders.size());
+      std::string wrong = tests::check_overlap(lowered);
+      if (!wrong.empty()) return fail(title, wrong), false;
+    }
     for (size_t s = 0; s < samples.size(); ++s) {
       auto values = ops::evaluate_graph(graph, samples[s]);
       auto outputs = plan::run_program(*program, samples[s], diags);
@@ -296,7 +305,7 @@ class Runner {
 
   Options options_;
   std::optional<Emitter> emitter_;
-  int passed_ = 0, failed_ = 0, refused_ = 0;
+  int passed_ = 0, failed_ = 0, refused_ = 0, overlaps_ = 0;
 };
 
 }  // namespace

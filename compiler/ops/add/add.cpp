@@ -92,6 +92,7 @@ class SumLowering {
           if (shift_sum) sum = sum * (1 << (kHeadroom - 1));
           return emit_bound(out.emit(f_, f_.let("sum", sum)) + p_[zero_out], sum_.clamp);
         });
+    publish_in_place(f_, op_);
     return f_.finish(shift_sum ? "fixed point, equal scales" : "fixed point");
   }
 
@@ -134,6 +135,7 @@ class SumLowering {
           Ex y = f_.let("y", (v[0] + p_[offset] + v[1]) >> p_[shift]);
           return emit_bound(y, sum_.clamp, form.least, form.most);
         });
+    publish_in_place(f_, op_);
     return f_.finish("weighted sum in 32 bits, proven equal for all pairs");
   }
 

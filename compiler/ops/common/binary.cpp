@@ -63,6 +63,7 @@ Lowered lower_binary(const OpView& op, const std::string& name,
       f, out,
       [&](size_t i, const Ex& index) { return f.let(i == 0 ? "a" : "b", load(in[i], index)); },
       [&](const std::vector<Ex>& v) { return element(v[0], v[1]); });
+  publish_in_place(f, op);
   return f.finish(nest.loops().size() > 1 ? "broadcast" : "flat loop");
 }
 

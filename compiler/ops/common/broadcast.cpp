@@ -125,4 +125,11 @@ void Broadcast::emit(tir::FunctionBuilder& f, const tir::BufferPtr& out, const P
   e.inside(0, Ex(0));
 }
 
+void publish_in_place(LoweringBuilder& f, const OpView& op) {
+  for (size_t i = 0; i < op.operand_count(); ++i)
+    if (!op.constant(i) && op.operand(i).shape == op.result().shape &&
+        op.operand(i).dtype == op.result().dtype)
+      f.publish_in_place(static_cast<int>(i));
+}
+
 }  // namespace aotc::ops

@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "ops/lowering.h"
 #include "ops/operator.h"
 
 namespace aotc::ops {
@@ -57,5 +58,9 @@ class Broadcast {
   int64_t elements_ = 1;
   std::vector<Loop> loops_;
 };
+
+// Publishes that the result may lie on an operand of its own shape and type: each element is read
+// before it is written.
+void publish_in_place(LoweringBuilder& f, const OpView& op);
 
 }  // namespace aotc::ops

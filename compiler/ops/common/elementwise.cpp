@@ -120,6 +120,7 @@ Lowered lower_unary(const OpView& op, const std::string& name,
     Ex x = f.let("x", load(in, i));
     f.store(out, i, element(f, x));
   });
+  if (in->dtype == out->dtype) f.publish_in_place(0);
   return f.finish("flat loop");
 }
 

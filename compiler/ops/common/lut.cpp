@@ -61,6 +61,7 @@ Lowered lower_byte_function(const OpView& op, const std::string& name, const Byt
       f.store(out, i, load(table, byte));
     }
   });
+  if (in->dtype == out->dtype) f.publish_in_place(static_cast<int>(operand));
   return f.finish(form ? "flat loop" : "table of 256");
 }
 

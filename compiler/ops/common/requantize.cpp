@@ -42,6 +42,28 @@ int32_t Requantization::apply(int32_t acc, size_t channel) const {
   return static_cast<int32_t>(std::clamp<int64_t>(scaled + zero_point, clamp.min, clamp.max));
 }
 
+void Requantization::tame_constant_channels(std::vector<int32_t>& bias) {
+  auto dead = [&](size_t c) { return ranges[c].low == ranges[c].high; };
+  for (size_t c = 0; c < scales.size(); ++c) {
+    if (!dead(c)) continue;
+    int32_t value = apply(static_cast<int32_t>(ranges[c].low), c);
+    Requantization tamed{{}, {}, rounding, zero_point, clamp};
+    for (size_t live = 0; live < scales.size(); ++live) {
+      if (dead(live) || !(scales[live] > 0)) continue;
+      double acc = std::round(static_cast<double>(int64_t{value} - zero_point) / scales[live]);
+      if (!(std::abs(acc) < 1 << 24)) continue;
+      tamed.scales = {scales[live]};
+      auto small = static_cast<int32_t>(acc);
+      if (tamed.apply(small, 0) != value) continue;
+      // The accumulator is the bias: nothing is added to it.
+      bias[c] = small;
+      ranges[c] = {small, small};
+      scales[c] = scales[live];
+      break;
+    }
+  }
+}
+
 namespace {
 
 // Bound of |doubling high multiply| for accumulators up to `largest` shifted left by `left`.
@@ -72,7 +94,7 @@ Ex emit_rounding_shift_any(FunctionBuilder& f, const Ex& t, const Ex& s) {
 }
 
 // The reference as steps, unless a left shift can wrap: then it is not monotone.
-std::optional<StepFit> fit(const Requantization& what, bool per_channel) {
+std::optional<std::vector<Steps>> steps_of(const Requantization& what, bool per_channel) {
   std::vector<StepTarget> targets;
   size_t count = per_channel ? what.scales.size() : 1;
   for (size_t c = 0; c < count; ++c) {
@@ -87,7 +109,7 @@ std::optional<StepFit> fit(const Requantization& what, bool per_channel) {
     auto reference = [&what, c](int32_t acc) -> int64_t { return what.apply(acc, c); };
     targets.push_back({reference, what.scales[c], range});
   }
-  return fit_steps(targets, what.zero_point, what.clamp);
+  return find_steps(targets, what.zero_point, what.clamp);
 }
 
 }  // namespace
@@ -95,9 +117,26 @@ std::optional<StepFit> fit(const Requantization& what, bool per_channel) {
 Requantizer::Requantizer(LoweringBuilder& f, const Requantization& what)
     : zero_point_(what.zero_point), clamp_(what.clamp) {
   for (double scale : what.scales) per_channel_ = per_channel_ || scale != what.scales[0];
-  if (auto found = fit(what, per_channel_)) {
-    make_fit_tables(f, *found);
-  } else if (what.rounding == Rounding::kDouble) {
+  auto steps = steps_of(what, per_channel_);
+  // A word is the smaller, which counts where there are many; a line is the faster by a little.
+  if (steps && per_channel_ && what.rounding != Rounding::kDivide) {
+    bool two = what.rounding == Rounding::kDouble;
+    if (auto fit = fit_words(*steps, what.zero_point, what.clamp, two)) {
+      make_word_tables(f, *fit);
+      return;
+    }
+  }
+  auto fit = steps ? fit_lines(*steps, what.clamp) : std::nullopt;
+  if (fit) {
+    make_line_tables(f, *fit);
+  } else {
+    make_exact_tables(f, what);
+  }
+}
+
+// Forms that follow the reference's own steps.
+void Requantizer::make_exact_tables(LoweringBuilder& f, const Requantization& what) {
+  if (what.rounding == Rounding::kDouble) {
     form_ = Form::kTwice;
     make_twice_tables(f, what);
   } else if (what.rounding == Rounding::kDivide) {
@@ -114,14 +153,27 @@ Requantizer::Requantizer(LoweringBuilder& f, const Requantization& what)
   }
 }
 
-void Requantizer::make_fit_tables(LoweringBuilder& f, const StepFit& fit) {
-  form_ = Form::kFit;
+void Requantizer::make_word_tables(LoweringBuilder& f, const WordFit& fit) {
+  form_ = Form::kWord;
+  left_ = fit.left;
+  low_bits_ = fit.low_bits;
+  first_ = fit.first;
+  sign_ = fit.sign != 0;
+  sign_term_ = fit.sign;
+  table_ = f.constant("scale", DType::kI32, fit.words);
+  shift_table_ = f.constant<int16_t>(
+      "shift", DType::kI16, {static_cast<int16_t>(fit.base), static_cast<int16_t>(fit.zero_point)},
+      2);
+}
+
+void Requantizer::make_line_tables(LoweringBuilder& f, const LineFit& fit) {
+  form_ = Form::kLine;
   same_left_ = fit.same_left;
   left_ = fit.channels[0].left;
   sign_ = fit.with_sign;
   stride_ = 2 + (same_left_ ? 0 : 1) + (sign_ ? 1 : 0);
   std::vector<int32_t> table;
-  for (const StepFit::Channel& c : fit.channels) {
+  for (const LineFit::Channel& c : fit.channels) {
     table.push_back(c.multiplier);
     table.push_back(c.offset);
     if (!same_left_) table.push_back(c.left);
@@ -150,7 +202,9 @@ void Requantizer::make_twice_tables(LoweringBuilder& f, const Requantization& wh
 
 std::string_view Requantizer::form() const {
   switch (form_) {
-    case Form::kFit:
+    case Form::kWord:
+      return sign_ ? "one word and sign" : "one word";
+    case Form::kLine:
       return sign_ ? "one multiply and sign" : "one multiply";
     case Form::kTwice:
       return "two roundings";
@@ -163,7 +217,10 @@ std::string_view Requantizer::form() const {
 }
 
 void Requantizer::begin(FunctionBuilder& f) {
-  if (form_ == Form::kFit) shift_ = f.let("shift", load(shift_table_, Ex(0)));
+  if (form_ == Form::kWord || form_ == Form::kLine)
+    shift_ = f.let("shift", load(shift_table_, Ex(0)));
+  if (form_ == Form::kWord)
+    half_zero_ = f.let("z", shl_wrapping(load(shift_table_, Ex(1)) * 2 + 1, shift_ - 1));
   if (!per_channel_) shared_ = load_channel(f, Ex(0));
 }
 
@@ -171,22 +228,34 @@ Requantizer::Channel Requantizer::load_channel(FunctionBuilder& f, const Ex& ind
   Channel out;
   Ex at = per_channel_ ? index * stride_ : Ex(0);
   out.multiplier = f.let("m", load(table_, at));
-  if (form_ == Form::kFit) out.offset = f.let("r", load(table_, at + 1));
-  if (form_ == Form::kFit && !same_left_) out.shift = f.let("l", load(table_, at + 2));
-  if (form_ == Form::kFit && sign_) out.sign = f.let("n", load(table_, at + (stride_ - 1)));
+  if (form_ == Form::kLine) out.offset = f.let("r", load(table_, at + 1));
+  if (form_ == Form::kLine && !same_left_) out.shift = f.let("l", load(table_, at + 2));
+  if (form_ == Form::kLine && sign_) out.sign = f.let("n", load(table_, at + (stride_ - 1)));
   if (form_ == Form::kTwice && (any_left_ || any_right_))
     out.shift = f.let("s", load(table_, at + 1));
   return out;
 }
 
+Requantizer::Channel Requantizer::load_word(FunctionBuilder& f, const Ex& index) const {
+  Channel out;
+  out.multiplier = f.let("m", load(table_, index));
+  Ex s = f.let("s", out.multiplier & ((1 << low_bits_) - 1));
+  out.offset = f.let("r", shl_wrapping(half_zero_, s) + first_);
+  out.shift = f.let("s", shift_ + s);
+  return out;
+}
+
 Requantizer::Channel Requantizer::prepare(FunctionBuilder& f, const Ex& channel) const {
+  if (form_ == Form::kWord) return load_word(f, channel);
   return per_channel_ ? load_channel(f, channel) : shared_;
 }
 
 Ex Requantizer::emit(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
   switch (form_) {
-    case Form::kFit:
-      return emit_fit(f, acc, channel);
+    case Form::kWord:
+      return emit_word(f, acc, channel);
+    case Form::kLine:
+      return emit_line(f, acc, channel);
     case Form::kTwice:
       return emit_twice(f, acc, channel);
     case Form::kFloat:
@@ -197,7 +266,22 @@ Ex Requantizer::emit(FunctionBuilder& f, const Ex& acc, const Channel& channel) 
   return acc;
 }
 
-Ex Requantizer::emit_fit(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
+namespace {
+
+Ex emit_hi32(const Ex& x, const Ex& multiplier) {
+  return cast(DType::kI32, (cast(DType::kI64, x) * cast(DType::kI64, multiplier)) >> i64(32));
+}
+
+}  // namespace
+
+Ex Requantizer::emit_word(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
+  // The shift wraps in channels that are constant only; their multiplier is next to 0.
+  Ex sum = emit_hi32(shl_wrapping(acc, left_), channel.multiplier) + channel.offset;
+  if (sign_) sum = sum + (acc >> 31) * sign_term_;
+  return clamp(f.let("q", sum >> channel.shift), clamp_.min, clamp_.max);
+}
+
+Ex Requantizer::emit_line(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
   // The shift wraps in channels that are constant only; their multiplier is 0.
   Ex x = same_left_ && left_ == 0 ? acc : shl_wrapping(acc, same_left_ ? left_ : channel.shift);
   Ex high =

@@ -33,6 +33,12 @@ struct Requantization {
 
   // The reference: the value (clamped) of one accumulator.
   int32_t apply(int32_t acc, size_t channel) const;
+
+  // Gives channels that have a single accumulator (weights all 0) the scale of a channel that lives
+  // and a small accumulator of the same value, to be computed from the new `bias`. Training leaves
+  // such channels with scales and biases at the ends of what numbers can hold, where no cheap form
+  // reaches. Ranges and biases count every operand of the sum, so this holds at borders too.
+  void tame_constant_channels(std::vector<int32_t>& bias);
 };
 
 // Emits a Requantization. Use: construct (adds the constant tables), begin() once at the top of the
@@ -41,14 +47,14 @@ class Requantizer {
  public:
   Requantizer(LoweringBuilder& f, const Requantization& what);
 
-  // "one multiply", "two roundings", ... for schedule descriptions.
+  // "one word", "one multiply", "two roundings", ... for schedule descriptions.
   std::string_view form() const;
 
   // Loads what all channels share into variables.
   void begin(tir::FunctionBuilder& f);
 
   struct Channel {
-    tir::Ex multiplier, offset, shift, sign;
+    tir::Ex multiplier, offset, shift, sign;  // which are set depends on the form
   };
   Channel prepare(tir::FunctionBuilder& f, const tir::Ex& channel) const;
 
@@ -59,27 +65,36 @@ class Requantizer {
   }
 
  private:
-  enum class Form { kFit, kTwice, kFloat, kDivide };
-  void make_fit_tables(LoweringBuilder& f, const StepFit& fit);
+  enum class Form { kWord, kLine, kTwice, kFloat, kDivide };
+  void make_word_tables(LoweringBuilder& f, const WordFit& fit);
+  void make_line_tables(LoweringBuilder& f, const LineFit& fit);
+  void make_exact_tables(LoweringBuilder& f, const Requantization& what);
   void make_twice_tables(LoweringBuilder& f, const Requantization& what);
   Channel load_channel(tir::FunctionBuilder& f, const tir::Ex& index) const;
-  tir::Ex emit_fit(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
+  Channel load_word(tir::FunctionBuilder& f, const tir::Ex& index) const;
+  tir::Ex emit_word(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
+  tir::Ex emit_line(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit_twice(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit_float(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit_divide(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit_zero_point(tir::FunctionBuilder& f, const tir::Ex& t) const;
 
-  Form form_ = Form::kFit;
+  Form form_ = Form::kLine;
   int32_t zero_point_;
   ClampI32 clamp_;
   bool per_channel_ = false;
   int64_t stride_ = 1;  // table entries per channel
   tir::BufferPtr table_, shift_table_;
-  // kFit
-  bool same_left_ = true;
+  // kWord and kLine
   int left_ = 0;
   bool sign_ = false;
-  tir::Ex shift_;
+  tir::Ex shift_;  // of every channel; kWord: of the channels that shift least
+  // kWord
+  int low_bits_ = 0;
+  int32_t first_ = 0, sign_term_ = 0;
+  tir::Ex half_zero_;
+  // kLine
+  bool same_left_ = true;
   Channel shared_;  // loaded by begin() if all channels have the same
   // kTwice
   bool any_left_ = false;

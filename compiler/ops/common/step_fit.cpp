@@ -4,20 +4,14 @@
 #include <cmath>
 #include <limits>
 
+#include "support/numerics.h"
+
 namespace aotc::ops {
 
 namespace {
 
 constexpr int64_t kWord = int64_t{1} << 32;
-
-// Where one channel steps: value(acc) >= clamp.min + 1 + i exactly when acc >= first[i]. Positions
-// at the ends stand for "always" (range.low) and "never" (range.high + 1).
-struct Steps {
-  std::vector<int64_t> first;
-  AccRange range;
-  double real = 0;
-  bool constant = false;
-};
+constexpr int64_t kWordTries = 8;
 
 int64_t first_at_least(const StepTarget& t, int64_t level, int64_t guess) {
   auto reaches = [&](int64_t acc) { return t.reference(static_cast<int32_t>(acc)) >= level; };
@@ -109,7 +103,7 @@ bool offset_inside(const Interval& interval, int32_t sign, int32_t& out) {
   return true;
 }
 
-bool fit_channel(const Steps& s, const Form& form, StepFit::Channel& out) {
+bool fit_channel(const Steps& s, const Form& form, LineFit::Channel& out) {
   out = {};
   out.left = form.left;
   out.sign = form.sign;
@@ -135,14 +129,14 @@ int exponent_of(double real) {
   return exponent;
 }
 
-struct Search {
-  std::vector<Steps> steps;
+struct LineSearch {
+  const std::vector<Steps>& steps;
   ClampI32 clamp;
   int top = 0;         // exponent of the largest slope
   int most_shift = 0;  // keeps offsets within 2^29
 
-  std::optional<StepFit> attempt(bool same_left, bool with_sign, int left) const {
-    StepFit fit;
+  std::optional<LineFit> attempt(bool same_left, bool with_sign, int left) const {
+    LineFit fit;
     fit.same_left = same_left;
     fit.with_sign = with_sign;
     fit.shift = std::min(left - 1 - top, most_shift);
@@ -159,7 +153,7 @@ struct Search {
       // A constant channel's multiplier is 0, whatever is shifted.
       if (!s.constant && (s.range.magnitude() << form.left) >= int64_t{1} << 31)
         return std::nullopt;
-      StepFit::Channel channel;
+      LineFit::Channel channel;
       if (!fit_channel(s, form, channel)) return std::nullopt;
       fit.channels.push_back(channel);
     }
@@ -167,24 +161,143 @@ struct Search {
   }
 };
 
-}  // namespace
-
-std::optional<StepFit> fit_steps(const std::vector<StepTarget>& targets, int32_t zero_point,
-                                 ClampI32 clamp) {
-  Search search;
-  search.clamp = clamp;
+// Bits that hold every value of the clamp without its sign.
+int value_bits(ClampI32 clamp) {
   int64_t values = std::max(std::abs(int64_t{clamp.min}), std::abs(int64_t{clamp.max})) + 1;
-  if (values > 1 << 16) return std::nullopt;
   int bits = 0;
   while ((int64_t{1} << bits) < values) ++bits;
-  search.most_shift = 29 - bits;
-  double slope = 0;
+  return bits;
+}
+
+struct WordSearch {
+  const std::vector<Steps>& steps;
+  ClampI32 clamp;
+  WordFit fit;
+
+  // What is added to a channel's high word; nothing where a sum could leave 32 bits.
+  std::optional<int64_t> offset(int s) const {
+    int64_t at = fit.first + (int64_t{fit.half_zero()} << s);
+    if (std::abs(at) + fit.sign >= int64_t{1} << 30) return std::nullopt;
+    return at;
+  }
+
+  bool right(const Steps& channel, int64_t word) const {
+    if (word < 1 || word > std::numeric_limits<int32_t>::max()) return false;
+    auto s = static_cast<int>(word & ((1 << fit.low_bits) - 1));
+    auto at = offset(s);
+    if (!at || fit.base + s + value_bits(clamp) > 29) return false;
+    Interval good = offsets(channel, {fit.sign, fit.left, fit.base + s, clamp.min + 1}, word);
+    return *at * kWord >= good.low && *at * kWord < good.high;
+  }
+
+  // A word without multiplier: the zero point, whatever the accumulator, even if its shift wraps.
+  std::optional<int32_t> without_multiplier(const Steps& channel) const {
+    int64_t value = clamp.min + channel.always();
+    for (int s = (1 << fit.low_bits) - 1; s >= 0; --s) {
+      auto at = offset(s);
+      if (!at || fit.base + s > 30) continue;
+      auto result = [&](int64_t sum) {
+        return std::clamp<int64_t>(sum >> (fit.base + s), clamp.min, clamp.max);
+      };
+      // |acc << left| <= 2^31 and word < 2^low_bits bound the high word.
+      int64_t high = int64_t{1} << fit.low_bits;
+      if (result(*at - high - fit.sign) == value && result(*at + high) == value) return s;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<int32_t> word_of(const Steps& channel) const {
+    if (channel.constant)
+      if (auto found = without_multiplier(channel)) return found;
+    QuantizedMultiplier m = quantize_multiplier(channel.real);
+    int64_t most = std::min((1 << fit.low_bits) - 1, 29 - value_bits(clamp) - fit.base);
+    int64_t s = fit.left - 1 - m.shift - fit.base;
+    if (m.multiplier == 0 || s < 0) return std::nullopt;
+    if ((channel.range.magnitude() << fit.left) >= int64_t{1} << 31) return std::nullopt;
+    // Channels of slopes so small that the shift cannot follow have a smaller multiplier. They have
+    // few steps, so that mostly fits too.
+    int64_t multiplier = m.multiplier >> std::clamp<int64_t>(s - most, 0, 31);
+    s = std::min(s, most);
+    int64_t unit = int64_t{1} << fit.low_bits;
+    int64_t below = ((multiplier - s) >> fit.low_bits) * unit + s;
+    int64_t toward = 2 * (multiplier - below) > unit ? -unit : unit;
+    int64_t nearest = toward < 0 ? below + unit : below;
+    for (int64_t j = 0; j <= kWordTries; ++j)
+      for (int64_t word : {nearest + j * toward, nearest - j * toward})
+        if (right(channel, word)) return static_cast<int32_t>(word);
+    return std::nullopt;
+  }
+
+  bool run() {
+    fit.words.clear();
+    for (const Steps& channel : steps) {
+      auto word = word_of(channel);
+      if (!word) return false;
+      fit.words.push_back(*word);
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+int64_t Steps::always() const {
+  return std::count_if(first.begin(), first.end(), [&](int64_t at) { return at <= range.low; });
+}
+
+std::optional<std::vector<Steps>> find_steps(const std::vector<StepTarget>& targets,
+                                             int32_t zero_point, ClampI32 clamp) {
+  if (value_bits(clamp) > 16) return std::nullopt;
+  std::vector<Steps> out;
   for (const StepTarget& t : targets) {
     if (!(t.real > 0) || !std::isfinite(t.real) || t.range.magnitude() >= int64_t{1} << 31)
       return std::nullopt;
-    search.steps.push_back(steps_of(t, zero_point, clamp));
-    if (!search.steps.back().constant) slope = std::max(slope, t.real);
+    out.push_back(steps_of(t, zero_point, clamp));
   }
+  return out;
+}
+
+std::optional<WordFit> fit_words(const std::vector<Steps>& channels, int32_t zero_point,
+                                 ClampI32 clamp, bool two_roundings) {
+  int64_t most = 0;
+  std::optional<int> least_shift;  // of quantised multipliers, as right shift
+  for (const Steps& channel : channels) {
+    if (channel.constant) continue;
+    most = std::max(most, channel.range.magnitude());
+    int shift = -quantize_multiplier(channel.real).shift;
+    least_shift = std::min(least_shift.value_or(shift), shift);
+  }
+  if (std::abs(int64_t{zero_point}) >= int64_t{1} << std::min(value_bits(clamp), 15))
+    return std::nullopt;
+  // How far accumulators are shifted does not change what fits, so the first left shift that
+  // overflows nothing is the only one tried; layers of a network mostly agree on it.
+  for (int left : {6, 4, 2}) {
+    int base = least_shift.value_or(4) + left - 1;
+    if ((most << left) >= int64_t{1} << 31 || base < 1 || base + value_bits(clamp) > 29) continue;
+    WordSearch search{channels, clamp, {}};
+    search.fit.base = base;
+    search.fit.left = left;
+    search.fit.zero_point = zero_point;
+    if (two_roundings) search.fit.first = 1 << (left - 2);
+    // Fewer low bits leave more of the multiplier; three usually hold the spread of the shifts.
+    for (int low_bits : {3, 2, 1, 4, 5}) {
+      search.fit.low_bits = low_bits;
+      for (int32_t sign : {0, 1 << (left - 1)}) {
+        search.fit.sign = sign;
+        if ((sign == 0 || two_roundings) && search.run()) return std::move(search.fit);
+      }
+    }
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp) {
+  LineSearch search{channels, clamp};
+  search.most_shift = 29 - value_bits(clamp);
+  double slope = 0;
+  for (const Steps& s : channels)
+    if (!s.constant) slope = std::max(slope, s.real);
   search.top = slope > 0 ? exponent_of(slope) : 0;
   // Forms in order of cost per output. Shifts start with one that nearly always does, so that
   // layers of a network agree on it and share their code.

@@ -3,11 +3,16 @@
 // accumulators, of which there are at most as many as output values. The one thing to know: a fit
 // is only returned when every step of every channel has been checked, over the whole range.
 //
-//   value = clamp((hi32((acc << left) * multiplier) + offset - (acc < 0 ? sign : 0)) >> shift)
+// Both forms are a line, rounded down (nested floors are one floor); hi32 is the high word of the
+// 64-bit product:
 //
-// hi32 is the high word of the 64-bit product. Nested floors are one floor, so this is a line with
-// slope multiplier * 2^(left - 32 - shift); what is searched are multiplier and offset of a line
-// that separates the steps. The zero point is inside the offset.
+//   word  clamp((hi32((acc << left) * word) + first + (half_zero << s) - (acc < 0 ? sign : 0))
+//               >> (base + s)),  s being the low bits of the word: all that differs by channel
+//   line  clamp((hi32((acc << left) * multiplier) + offset - (acc < 0 ? sign : 0)) >> shift)
+//
+// A word is the reference's multiplier with its low bits replaced; the nearest few are tried. For a
+// line, multiplier and offset are searched that separate the steps; the zero point is in the
+// offset.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +39,39 @@ struct StepTarget {
   AccRange range;
 };
 
-struct StepFit {
+// Where one channel steps: value(acc) >= clamp.min + 1 + i exactly when acc >= first[i]. Positions
+// at the ends stand for "always" (range.low) and "never" (range.high + 1).
+struct Steps {
+  std::vector<int64_t> first;
+  AccRange range;
+  double real = 0;
+  bool constant = false;
+  // How many steps lie at or below the range: the value of a constant channel over clamp.min.
+  int64_t always() const;
+};
+
+// Nothing where a fit is not to be had whatever the form.
+std::optional<std::vector<Steps>> find_steps(const std::vector<StepTarget>& targets,
+                                             int32_t zero_point, ClampI32 clamp);
+
+struct WordFit {
+  std::vector<int32_t> words;  // one per channel
+  int low_bits = 0;            // of a word: the channel's shift beyond `base`
+  int base = 1;
+  int left = 0;
+  int32_t first = 0;  // rounds the first of two roundings
+  int32_t sign = 0;   // 0: the form does without
+  int32_t zero_point = 0;
+
+  // Half of the last place and the zero point, for channels that shift by `base`.
+  int32_t half_zero() const { return (2 * zero_point + 1) * (int32_t{1} << (base - 1)); }
+};
+
+// `two_roundings`: the reference rounds the high word of the product before it shifts and rounds.
+std::optional<WordFit> fit_words(const std::vector<Steps>& channels, int32_t zero_point,
+                                 ClampI32 clamp, bool two_roundings);
+
+struct LineFit {
   struct Channel {
     int32_t multiplier = 0;
     int32_t offset = 0;
@@ -48,7 +85,6 @@ struct StepFit {
 };
 
 // The cheapest form that fits all channels, or nothing.
-std::optional<StepFit> fit_steps(const std::vector<StepTarget>& targets, int32_t zero_point,
-                                 ClampI32 clamp);
+std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp);
 
 }  // namespace aotc::ops

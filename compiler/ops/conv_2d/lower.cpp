@@ -69,11 +69,12 @@ class ConvLowering {
     FoldedBias folded = fold_bias(op_, out_channels_, [&](int64_t c) {
       return std::vector<int32_t>(w.begin() + c * k_, w.begin() + (c + 1) * k_);
     });
+    Requantization scaling{conv_scales(op_.operand(0), op_.operand(1), op_.result(), out_channels_),
+                           folded.ranges, Rounding::kDouble, op_.result().zero_point(),
+                           quantized_clamp(op_.attrs<Conv2DAttrs>().activation, op_.result())};
+    scaling.tame_constant_channels(folded.bias);
     bias_ = f_.constant("bias", DType::kI32, folded.bias);
-    ClampI32 clamp = quantized_clamp(op_.attrs<Conv2DAttrs>().activation, op_.result());
-    requantizer_.emplace(
-        f_, Requantization{conv_scales(op_.operand(0), op_.operand(1), op_.result(), out_channels_),
-                           folded.ranges, Rounding::kDouble, op_.result().zero_point(), clamp});
+    requantizer_.emplace(f_, scaling);
   }
 
   template <typename T>
@@ -88,11 +89,18 @@ class ConvLowering {
     weights_ = f_.constant("weights", op_.operand(1).dtype, packed);
   }
 
+  // Where the result is larger than the input, from the last pixel to the first, so that it can be
+  // written over the input from behind.
   void lower_pointwise(int64_t pixels) {
+    bool backwards = out_channels_ > k_;
+    publish_pointwise(pixels, backwards);
     f_.loop(
         "p", 0, pixels,
         [&](Ex p) {
-          Ex first = f_.let("pixel", clamp_start(p, pixels, block_pixels_));
+          Ex start = backwards ? Ex(pixels - block_pixels_) - p : p;
+          if (pixels % block_pixels_ != 0)
+            start = backwards ? max(start, 0) : min(start, Ex(pixels - block_pixels_));
+          Ex first = f_.let("pixel", start);
           // One base and constant offsets: compilers then need one pointer for all pixels.
           Ex base = f_.let("xi", first * k_);
           channel_tiles(0, first, [&](int64_t i) { return base + i * k_; });
@@ -100,7 +108,43 @@ class ConvLowering {
         block_pixels_);
   }
 
+  void publish_pointwise(int64_t pixels, bool backwards) {
+    WriteOrder order;
+    int64_t size = size_of(in_->dtype), in = k_ * size, out = out_channels_ * size;
+    for (int64_t start : tile_starts(pixels, block_pixels_)) {
+      int64_t p = backwards ? pixels - block_pixels_ - start : start;
+      order.steps.push_back({p * in, (p + block_pixels_) * in, p * out, (p + block_pixels_) * out});
+    }
+    f_.publish(std::move(order));
+  }
+
+  // A block's windows are all read into the panel before the first of its results is written.
+  void publish_gathered() {
+    if (groups_ > 1) return;
+    const WindowAxis& y = window_.y;
+    const WindowAxis& x = window_.x;
+    WriteOrder order;
+    int64_t size = size_of(in_->dtype);
+    for (int64_t n = 0; n < window_.batch; ++n)
+      for (int64_t oy = 0; oy < y.out; ++oy)
+        for (int64_t ox : tile_starts(x.out, block_pixels_)) {
+          int64_t top = std::max<int64_t>(y.start(oy), 0);
+          int64_t bottom = std::min(y.start(oy) + y.effective_kernel(), y.in);
+          int64_t left = std::max<int64_t>(x.start(ox), 0);
+          int64_t right = std::min(x.start(ox + block_pixels_ - 1) + x.effective_kernel(), x.in);
+          if (top < bottom && left < right)
+            order.steps.push_back({((n * y.in + top) * x.in + left) * in_channels_ * size,
+                                   ((n * y.in + bottom - 1) * x.in + right) * in_channels_ * size, 0,
+                                   0});
+          int64_t pixel = (n * y.out + oy) * x.out + ox;
+          order.steps.push_back({0, 0, pixel * out_channels_ * size,
+                                 (pixel + block_pixels_) * out_channels_ * size});
+        }
+    f_.publish(std::move(order));
+  }
+
   void lower_gathered() {
+    publish_gathered();
     const WindowAxis& y = window_.y;
     const WindowAxis& x = window_.x;
     f_.loop("n", 0, window_.batch, [&](Ex n) {

@@ -58,6 +58,8 @@ class DepthwiseLowering {
           band_);
     });
     bool one = band_ == window_.y.out;
+    // A channel's plane is copied whole before its results are written.
+    if (one && op_.operand(0).shape == op_.result().shape) f_.publish_in_place(0);
     return f_.finish(fmt::format("plane of {}x{}, {} pixels at a time{}{}{}", plane_rows_,
                                  plane_width_, block_,
                                  one ? "" : fmt::format(", bands of {} rows", band_),
@@ -108,8 +110,10 @@ class DepthwiseLowering {
     FoldedBias folded = fold_bias(op_, channels_, [&](int64_t c) {
       return std::vector<int32_t>(w.begin() + c * taps_, w.begin() + (c + 1) * taps_);
     });
+    Requantization scaling = depthwise_scaling(op_, folded.ranges);
+    scaling.tame_constant_channels(folded.bias);
     bias_ = f_.constant("bias", DType::kI32, folded.bias);
-    requantizer_.emplace(f_, depthwise_scaling(op_, folded.ranges));
+    requantizer_.emplace(f_, scaling);
   }
 
   // [tap][channel] as [channel][tap].

@@ -71,8 +71,10 @@ class FullyConnectedLowering {
     FoldedBias folded = fold_bias(op_, units_, [&](int64_t u) {
       return std::vector<int32_t>(w.begin() + u * depth_, w.begin() + (u + 1) * depth_);
     });
+    Requantization scaling = fully_connected_scaling(op_, folded.ranges);
+    scaling.tame_constant_channels(folded.bias);
     bias_ = f_.constant("bias", DType::kI32, folded.bias);
-    requantizer_.emplace(f_, fully_connected_scaling(op_, folded.ranges));
+    requantizer_.emplace(f_, scaling);
   }
 
   // The first index of the tile that starts at `at`, moved back at the end so that it fits.

@@ -20,6 +20,7 @@ class Logistic final : public UnaryElementwise {
  public:
   std::string_view name() const override { return "logistic"; }
   std::string_view summary() const override { return "1 / (1 + exp(-x))"; }
+  Traits traits() const override { return {.elementwise = true, .uses_libm = true}; }
   std::vector<TypeSupport> types() const override { return {{DType::kI8, ""}, {DType::kF32, ""}}; }
   std::vector<int> tflite_builtins() const override { return {14}; }
 

@@ -116,6 +116,7 @@ class Mul final : public BinaryArithmetic {
         [&](const std::vector<Ex>& v) {
           return emit_bound(scale(f.let("product", v[0] * v[1])), clamp);
         });
+    publish_in_place(f, op);
     return f.finish(form ? "one rounding, proven equal for all pairs" : "fixed point");
   }
 

@@ -71,6 +71,7 @@ class Softmax final : public Operator {
  public:
   std::string_view name() const override { return "softmax"; }
   std::string_view summary() const override { return "softmax over the last axis"; }
+  Traits traits() const override { return {.uses_libm = true}; }
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, "result scale 1/256, zero point -128"}, {DType::kF32, ""}};
   }

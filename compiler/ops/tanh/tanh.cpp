@@ -14,6 +14,7 @@ class Tanh final : public UnaryElementwise {
  public:
   std::string_view name() const override { return "tanh"; }
   std::string_view summary() const override { return "hyperbolic tangent"; }
+  Traits traits() const override { return {.elementwise = true, .uses_libm = true}; }
   std::vector<TypeSupport> types() const override { return {{DType::kI8, ""}, {DType::kF32, ""}}; }
   std::vector<int> tflite_builtins() const override { return {28}; }
 

@@ -10,8 +10,8 @@
 namespace aotc::ops {
 namespace {
 
-int32_t run_fit(const StepFit& fit, size_t c, int32_t acc, ClampI32 clamp) {
-  const StepFit::Channel& p = fit.channels[c];
+int32_t run_fit(const LineFit& fit, size_t c, int32_t acc, ClampI32 clamp) {
+  const LineFit::Channel& p = fit.channels[c];
   auto x = static_cast<int32_t>(static_cast<uint32_t>(acc) << p.left);
   int64_t sum = ((static_cast<int64_t>(x) * p.multiplier) >> 32) + p.offset;
   if (acc < 0) sum -= p.sign;
@@ -26,7 +26,8 @@ bool check(const Requantization& what) {
   for (size_t c = 0; c < what.scales.size(); ++c)
     targets.push_back({[&what, c](int32_t acc) -> int64_t { return what.apply(acc, c); },
                        what.scales[c], what.ranges[c]});
-  auto fit = fit_steps(targets, what.zero_point, what.clamp);
+  auto steps = find_steps(targets, what.zero_point, what.clamp);
+  auto fit = steps ? fit_lines(*steps, what.clamp) : std::nullopt;
   if (!fit) return false;
   for (size_t c = 0; c < what.scales.size(); ++c)
     for (int64_t acc = what.ranges[c].low; acc <= what.ranges[c].high; ++acc) {
@@ -100,7 +101,11 @@ TEST(StepFit, TakesConstantChannels) {
 TEST(StepFit, RefusesWhatNoLineSeparates) {
   StepTarget bent{
       [](int32_t acc) -> int64_t { return acc < 10 ? acc : 10 * acc - 90; }, 1.0, {-100, 100}};
-  EXPECT_FALSE(fit_steps({bent}, 0, {-128, 127}).has_value());
+  auto steps = find_steps({bent}, 0, {-128, 127});
+  ASSERT_TRUE(steps.has_value());
+  EXPECT_FALSE(fit_lines(*steps, {-128, 127}).has_value());
+  for (bool two_roundings : {false, true})
+    EXPECT_FALSE(fit_words(*steps, 0, {-128, 127}, two_roundings).has_value());
 }
 
 }  // namespace

@@ -1,0 +1,224 @@
+// What the requantiser emits, run by the interpreter and compared with the reference where the
+// value changes, at the ends of the range and between.
+#include "ops/common/requantize.h"
+
+#include <random>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "ops/operator.h"
+
+namespace aotc::ops {
+namespace {
+
+// Runs the emitted form of `what` over accs[c][i]; all channels have equally many.
+struct Emitted {
+  std::string form;
+  std::vector<int8_t> values;
+};
+
+Emitted run(const Requantization& what, const std::vector<std::vector<int32_t>>& accs) {
+  auto channels = static_cast<int64_t>(accs.size());
+  auto count = static_cast<int64_t>(accs[0].size());
+  graph::Graph graph;
+  auto add = [&](DType type) {
+    graph::Tensor tensor;
+    tensor.name = "t";
+    tensor.type = {type, {channels, count}, {}};
+    return graph.add_tensor(std::move(tensor));
+  };
+  graph::Op op;
+  op.definition = operators().find("cast");
+  op.operands = {add(DType::kI32)};
+  op.results = {add(DType::kI8)};
+  graph.ops.push_back(op);
+  OpView view{graph, graph.ops[0]};
+
+  LoweringBuilder f(view, "requantize");
+  tir::BufferPtr in = f.operand(0), out = f.result();
+  Requantizer requantizer(f, what);
+  requantizer.begin(f);
+  f.loop("c", 0, channels, [&](tir::Ex c) {
+    Requantizer::Channel channel = requantizer.prepare(f, c);
+    f.loop("i", 0, count, [&](tir::Ex i) {
+      tir::Ex at = f.let("at", c * count + i);
+      f.store(out, at, requantizer.emit(f, load(in, at), channel));
+    });
+  });
+  Lowered lowered = f.finish();
+
+  std::vector<int32_t> input;
+  for (const auto& of_channel : accs)
+    input.insert(input.end(), of_channel.begin(), of_channel.end());
+  Emitted result{std::string(requantizer.form()), std::vector<int8_t>(input.size())};
+  std::vector<tir::Memory> memory;
+  for (const Arg& arg : lowered.args) {
+    if (arg.kind == ArgKind::kOperand) {
+      memory.push_back(
+          {reinterpret_cast<uint8_t*>(input.data()), static_cast<int64_t>(input.size() * 4)});
+    } else if (arg.kind == ArgKind::kResult) {
+      memory.push_back({reinterpret_cast<uint8_t*>(result.values.data()),
+                        static_cast<int64_t>(result.values.size())});
+    } else {
+      Constant& constant = lowered.constants[static_cast<size_t>(arg.index)];
+      memory.push_back({constant.bytes.data(), static_cast<int64_t>(constant.bytes.size())});
+    }
+  }
+  Diagnostics diags;
+  EXPECT_TRUE(tir::verify(*lowered.function, diags)) << diags.str();
+  EXPECT_TRUE(tir::interpret(*lowered.function, memory, diags)) << diags.str();
+  return result;
+}
+
+// The last accumulator below every step of the reference, found without the fit's own search.
+std::vector<int32_t> accumulators(const Requantization& what, size_t c, std::mt19937& random) {
+  auto low = static_cast<int32_t>(what.ranges[c].low),
+       high = static_cast<int32_t>(what.ranges[c].high);
+  std::vector<int32_t> out;
+  auto add = [&](int64_t acc) {
+    out.push_back(static_cast<int32_t>(std::clamp<int64_t>(acc, low, high)));
+  };
+  for (int level = -127; level <= 127; ++level) {
+    int64_t from = low, to = high;  // the first accumulator that reaches the level, or the last
+    while (from < to) {
+      int64_t middle = from + (to - from) / 2;
+      if (what.apply(static_cast<int32_t>(middle), c) >= level) {
+        to = middle;
+      } else {
+        from = middle + 1;
+      }
+    }
+    for (int64_t d : {-2, -1, 0, 1}) add(from + d);
+  }
+  for (int64_t d : {-1, 0, 1}) add(d);
+  add(low);
+  add(high);
+  std::uniform_int_distribution<int32_t> any(low, high);
+  while (out.size() < 1400) out.push_back(any(random));
+  return out;
+}
+
+std::string check(const Requantization& what, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::vector<int32_t>> accs;
+  for (size_t c = 0; c < what.scales.size(); ++c) accs.push_back(accumulators(what, c, random));
+  Emitted emitted = run(what, accs);
+  size_t at = 0;
+  for (size_t c = 0; c < accs.size(); ++c)
+    for (int32_t acc : accs[c]) {
+      int value = emitted.values[at++], expected = what.apply(acc, c);
+      if (value == expected) continue;
+      ADD_FAILURE() << emitted.form << ", seed " << seed << ", channel " << c << " scale "
+                    << what.scales[c] << " accumulator " << acc << ": " << value << " instead of "
+                    << expected;
+      return emitted.form;
+    }
+  return emitted.form;
+}
+
+Requantization random_layer(unsigned seed, Rounding rounding, double least, double most) {
+  std::mt19937 random(seed);
+  Requantization out;
+  out.rounding = rounding;
+  std::uniform_int_distribution<int> zero(-128, 127), kind(0, 2), count(2, 12);
+  std::uniform_real_distribution<double> exponent(least, most), width(0.3, 3);
+  out.zero_point = zero(random);
+  out.clamp = {-128, 127};
+  if (kind(random) == 0) out.clamp.min = out.zero_point;
+  if (kind(random) == 0) out.zero_point = out.clamp.min = -128;
+  for (int c = count(random); c > 0; --c) {
+    double scale = std::exp2(exponent(random));
+    auto end = [&] { return std::llround(width(random) * 128 / scale); };
+    out.scales.push_back(scale);
+    out.ranges.push_back({-end(), end()});
+    if (kind(random) == 0) out.ranges.back().low = out.ranges.back().high / 2;
+  }
+  return out;
+}
+
+TEST(Requantizer, EqualsTheReferenceInEveryForm) {
+  std::set<std::string> forms;
+  for (unsigned seed = 0; seed < 60; ++seed)
+    for (Rounding rounding : {Rounding::kDouble, Rounding::kSingle}) {
+      forms.insert(check(random_layer(seed, rounding, -11, -7), seed));
+      forms.insert(check(random_layer(seed, rounding, -16, -2), seed));
+      forms.insert(check(random_layer(seed, rounding, -3, 3), seed));
+    }
+  for (const char* form : {"one word", "one word and sign", "one multiply", "two roundings"})
+    EXPECT_TRUE(forms.count(form)) << form;
+}
+
+TEST(Requantizer, PrefersWords) {
+  int words = 0;
+  for (unsigned seed = 0; seed < 40; ++seed)
+    for (Rounding rounding : {Rounding::kDouble, Rounding::kSingle}) {
+      std::string form = check(random_layer(seed, rounding, -11, -7), seed);
+      if (form.starts_with("one word")) ++words;
+    }
+  EXPECT_GE(words, 76);  // of 80
+}
+
+// The multiplier's low bits decide about a step far out, so that no word does; a line shifts.
+TEST(Requantizer, FallsBackWhereAChannelHasNoWord) {
+  Requantization what = random_layer(3, Rounding::kDouble, -10, -8);
+  ASSERT_TRUE(check(what, 3).starts_with("one word"));
+  what.scales.push_back(std::exp2(-23) * 1.37);
+  what.ranges.push_back({-(int64_t{1} << 30), int64_t{1} << 30});
+  EXPECT_FALSE(check(what, 3).starts_with("one word"));
+}
+
+TEST(Requantizer, SharesOneSetOfNumbersBetweenEqualChannels) {
+  Requantization what{{1.0 / 300, 1.0 / 300},
+                      {{-40000, 40000}, {-30000, 50000}},
+                      Rounding::kDouble,
+                      3,
+                      {-128, 127}};
+  EXPECT_TRUE(check(what, 1).starts_with("one multiply"));
+}
+
+// Channels that training switched off: slopes next to nothing under any range.
+TEST(Requantizer, KeepsWordsWithChannelsThatAreOff) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    Requantization what = random_layer(seed, Rounding::kDouble, -10, -8);
+    what.scales.push_back(4e-10);
+    what.ranges.push_back({(1 << 20) - 100, 1 << 20});
+    what.scales.push_back(std::exp2(-25.3));
+    what.ranges.push_back({-3000, 10000000});
+    EXPECT_TRUE(check(what, seed).starts_with("one word")) << seed;
+  }
+}
+
+TEST(Requantizer, TamesChannelsOfOneAccumulator) {
+  Requantization what{{1.0 / 300, 1.23e-8, 1.0 / 500},
+                      {{-40000, 40000}, {1 << 30, 1 << 30}, {-70000, 70000}},
+                      Rounding::kDouble,
+                      -128,
+                      {-128, 127}};
+  Requantization tamed = what;
+  std::vector<int32_t> bias = {5, 1 << 30, 7};
+  tamed.tame_constant_channels(bias);
+  EXPECT_EQ(bias[0], 5);
+  EXPECT_EQ(bias[2], 7);
+  EXPECT_LT(std::abs(bias[1]), 1 << 20);
+  EXPECT_EQ(tamed.ranges[1].low, bias[1]);
+  EXPECT_EQ(tamed.ranges[1].high, bias[1]);
+  EXPECT_EQ(what.apply(1 << 30, 1), -115);
+  EXPECT_EQ(tamed.apply(bias[1], 1), -115);
+  EXPECT_FALSE(check(what, 1).starts_with("one word"));
+  EXPECT_TRUE(check(tamed, 1).starts_with("one word"));
+}
+
+// Without a channel that lives there is no scale to take.
+TEST(Requantizer, LeavesLayersOfConstantsAlone) {
+  Requantization what{
+      {1.23e-8, 1e-9}, {{1 << 30, 1 << 30}, {7, 7}}, Rounding::kDouble, -128, {-128, 127}};
+  std::vector<int32_t> bias = {1 << 30, 7};
+  what.tame_constant_channels(bias);
+  EXPECT_EQ(bias, (std::vector<int32_t>{1 << 30, 7}));
+  check(what, 1);
+}
+
+}  // namespace
+}  // namespace aotc::ops

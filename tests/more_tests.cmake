@@ -5,9 +5,13 @@ add_executable(random_graphs random_graphs/random_graphs.cpp random_graphs/gener
 find_package(Threads REQUIRED)
 target_link_libraries(random_graphs PRIVATE aotc_codegen aotc_frontends CLI11::CLI11 Threads::Threads)
 target_compile_definitions(random_graphs PRIVATE AOTC_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+set(random_graphs_cc "gcc -O1")
+if(CCACHE)
+  set(random_graphs_cc "${CCACHE} gcc -O1")
+endif()
 add_test(NAME ${name_prefix}random_graphs
          COMMAND random_graphs --count 300 --work ${CMAKE_BINARY_DIR}/random_graphs
-                 --cc "ccache gcc -O1")
+                 --cc "${random_graphs_cc}")
 set_tests_properties(${name_prefix}random_graphs PROPERTIES LABELS quick TIMEOUT 600)
 
 if(AOTC_SANITIZE OR AOTC_FUZZ)

@@ -486,11 +486,13 @@ class Verifier {
     } else {
       for (const PlaceResult& p : places_) {
         if (!p.passed) continue;
-        std::string ulp = p.worst_ulp > 0 ? fmt::format(", the others within {} ulp", p.worst_ulp) : "";
+        std::string ulp =
+            p.worst_ulp > 0 ? fmt::format(", the others within {} ulp", p.worst_ulp) : "";
         std::string stack =
             p.measured ? fmt::format(", stack {}", format_bytes(p.summary.stack_bytes)) : "";
-        fmt::print("{}: bit-exact in {} of {} layers{}; {} sample{}{}, arena guards intact\n", p.place,
-                   p.exact, p.layers, ulp, samples_.size(), samples_.size() == 1 ? "" : "s", stack);
+        fmt::print("{}: bit-exact in {} of {} layers{}; {} sample{}{}, arena guards intact\n",
+                   p.place, p.exact, p.layers, ulp, samples_.size(),
+                   samples_.size() == 1 ? "" : "s", stack);
       }
     }
     print_diagnostics(diags_);

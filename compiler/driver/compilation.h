@@ -24,7 +24,7 @@ struct CompileOptions {
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
   bool strip_boundary_float = false;
   bool keep_dead_channels = false;
-  bool overlap = true;  // results may be written over operands that die
+  bool overlap = true;                  // results may be written over operands that die
   std::vector<std::string> dump_after;  // pass names, or "all"
   bool time_passes = false;
 };

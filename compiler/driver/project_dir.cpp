@@ -64,8 +64,10 @@ bool is_complete(const nlohmann::json& manifest) {
   }
   auto compile = manifest.find("compile");
   if (compile == manifest.end() || !compile->is_object()) return false;
-  for (const auto& [key, value] : compile->items())
-    if (key == "strip_boundary_float" ? !value.is_boolean() : !value.is_string()) return false;
+  // What `compile_options` reads has the type of what is written; later keys are not ours to judge.
+  const nlohmann::ordered_json known = describe_compile({});
+  for (const auto& [key, written] : known.items())
+    if (compile->contains(key) && (*compile)[key].type() != written.type()) return false;
   return true;
 }
 

@@ -1,121 +1,178 @@
 #include "memory_check.h"
 
 #include <algorithm>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "ops/operator.h"
+#include "plan/merge.h"
 
 namespace aotc::tests {
 
 namespace {
 
+using graph::TensorId;
 using plan::Storage;
 using plan::StorageKind;
 
-constexpr int kNobody = -1, kScratchMark = -2;
+constexpr int kNobody = -1;
 
-class Shadow {
+// Runs a program call by call. A tag is the id of the tensor that a byte was written as, or, for
+// scratch, minus the number of the call, less two.
+class ShadowRun final : public tir::AccessObserver {
  public:
-  explicit Shadow(const plan::Program& program)
+  ShadowRun(const plan::Program& program, const std::vector<std::vector<uint8_t>>& inputs)
       : p_(program),
-        bytes_(static_cast<size_t>(program.arena_bytes), kNobody),
-        producer_(program.graph.tensors.size(), kNobody) {}
+        inputs_(inputs),
+        arena_(static_cast<size_t>(program.arena_bytes), 0xA5),
+        tags_(arena_.size(), kNobody),
+        written_(program.graph.tensors.size(), false) {
+    for (const graph::Port& port : p_.graph.outputs)
+      outputs_.emplace_back(static_cast<size_t>(p_.graph[port.tensor].type.bytes()), uint8_t{0});
+  }
 
   std::string run() {
-    for (size_t c = 0; c < p_.calls.size() && problem_.empty(); ++c) step(static_cast<int>(c));
+    for (call_ = 0; call_ < static_cast<int>(p_.calls.size()) && problem_.empty(); ++call_) step();
     return problem_;
   }
 
+  void on_read(int param, int64_t offset, int64_t bytes) override { check(param, offset, bytes); }
+
+  void on_write(int param, int64_t offset, int64_t bytes) override {
+    const Param& at = params_[static_cast<size_t>(param)];
+    if (!at.in_arena) return;
+    std::fill_n(tags_.begin() + at.offset + offset, bytes, at.tag);
+  }
+
  private:
-  // The call that wrote the tensor's bytes: the definer's, or of what it is a view of.
-  int producer(graph::TensorId id) {
-    int& known = producer_[static_cast<size_t>(id.value)];
-    if (known != kNobody) return known;
+  struct Param {
+    bool in_arena = false;
+    int64_t offset = 0;
+    int tag = kNobody;  // what its bytes carry
+  };
+
+  const plan::ProgramCall& call() const { return p_.calls[static_cast<size_t>(call_)]; }
+
+  void fail(const std::string& why) {
+    if (problem_.empty()) problem_ = fmt::format("call {}: {}", call_, why);
+  }
+
+  void check(int param, int64_t offset, int64_t bytes) {
+    const Param& at = params_[static_cast<size_t>(param)];
+    if (!at.in_arena || !problem_.empty()) return;
+    for (int64_t b = at.offset + offset; b < at.offset + offset + bytes; ++b)
+      if (int tag = tags_[static_cast<size_t>(b)]; tag != at.tag)
+        return fail(
+            fmt::format("argument {} reads byte {} of the arena as of tensor {}, but it "
+                        "was last written as {}",
+                        param, b, at.tag, tag));
+  }
+
+  // The tensor as which the bytes were written: itself, or what it is a view of.
+  int origin(TensorId id) const {
+    if (written_[static_cast<size_t>(id.value)]) return id.value;
     for (const graph::Op& op : p_.graph.ops)
       if (std::find(op.results.begin(), op.results.end(), id) != op.results.end() &&
           ops::definition_of(op).traits().view)
-        return producer(op.operands[0]);
+        return origin(op.operands[0]);
     return kNobody;
   }
 
-  void fail(int call, const std::string& why) {
-    if (problem_.empty()) problem_ = fmt::format("call {}: {}", call, why);
+  int writer_tag(const Storage& storage) const {
+    for (TensorId id : call().results)
+      if (p_.tensors[static_cast<size_t>(id.value)] == storage) return id.value;
+    return kNobody;
   }
 
-  bool inside(int call, const Storage& s, int64_t bytes, int64_t alignment) {
-    if (s.offset >= 0 && s.offset + bytes <= p_.arena_bytes && s.offset % alignment == 0)
-      return true;
-    fail(call, fmt::format("{} bytes at {} leave the arena or are misaligned", bytes, s.offset));
-    return false;
-  }
-
-  void check_read(int c, graph::TensorId id) {
-    const Storage& s = p_.tensors[static_cast<size_t>(id.value)];
-    const graph::TensorType& t = p_.graph[id].type;
-    if (s.kind == StorageKind::kNone)
-      return fail(c, fmt::format("reads tensor {}, which has no place", id.value));
-    if (s.kind != StorageKind::kArena || !inside(c, s, t.bytes(), size_of(t.dtype))) return;
-    for (int64_t b = s.offset; b < s.offset + t.bytes(); ++b)
-      if (bytes_[static_cast<size_t>(b)] != producer(id))
-        return fail(
-            c, fmt::format(
-                   "reads byte {} of the arena as tensor {} of call {}, but call {} wrote it last",
-                   b, id.value, producer(id), bytes_[static_cast<size_t>(b)]));
-  }
-
-  void mark(int c, const Storage& s, int64_t bytes, int64_t alignment, int name) {
-    if (s.kind != StorageKind::kArena || !inside(c, s, bytes, alignment)) return;
-    std::fill_n(bytes_.begin() + s.offset, bytes, name);
-  }
-
-  static bool overlap(const Storage& a, int64_t a_bytes, const Storage& b, int64_t b_bytes) {
-    return a.kind == StorageKind::kArena && b.kind == StorageKind::kArena &&
-           a.offset < b.offset + b_bytes && b.offset < a.offset + a_bytes;
-  }
-
-  // Results and scratch of one call are distinct from each other and from what it reads.
-  void check_distinct(int c, const plan::ProgramCall& call) {
-    const auto& params = p_.functions[static_cast<size_t>(call.function)].body->params;
-    auto bytes = [&](size_t a) { return call.arguments[a].elements * size_of(params[a]->dtype); };
-    for (size_t a = 0; a < params.size(); ++a)
-      for (size_t b = 0; b < params.size(); ++b) {
-        bool writes =
-            params[a]->role == tir::Role::kOutput || params[a]->role == tir::Role::kScratch;
-        if (a != b && writes &&
-            overlap(call.arguments[a].storage, bytes(a), call.arguments[b].storage, bytes(b)))
-          fail(c, fmt::format("arguments {} and {} overlap", a, b));
-      }
-  }
-
-  void step(int c) {
-    const plan::ProgramCall& call = p_.calls[static_cast<size_t>(c)];
-    check_distinct(c, call);
-    if (call.op_index >= 0)
-      for (graph::TensorId id : p_.graph.ops[static_cast<size_t>(call.op_index)].operands)
-        if (id.valid() && !p_.graph.is_constant(id)) check_read(c, id);
-    if (call.op_index < 0)  // a copy of an output
+  // As what must be written what the call reads at `storage`.
+  int reader_tag(const Storage& storage) const {
+    auto is_it = [&](TensorId id) {
+      return id.valid() && p_.tensors[static_cast<size_t>(id.value)] == storage;
+    };
+    if (call().op_index < 0) {
       for (const graph::Port& port : p_.graph.outputs)
-        if (p_.tensors[static_cast<size_t>(port.tensor.value)] == call.arguments[0].storage)
-          check_read(c, port.tensor);
-    mark(c, {StorageKind::kArena, -1, std::max<int64_t>(call.scratch_offset, 0)},
-         call.scratch_bytes, 1, kScratchMark);
-    for (graph::TensorId id : call.results) {
-      const graph::TensorType& t = p_.graph[id].type;
-      mark(c, p_.tensors[static_cast<size_t>(id.value)], t.bytes(), size_of(t.dtype), c);
-      producer_[static_cast<size_t>(id.value)] = c;
+        if (is_it(port.tensor)) return origin(port.tensor);
+    } else {
+      for (TensorId id : p_.graph.ops[static_cast<size_t>(call().op_index)].operands)
+        if (is_it(id)) return origin(id);
     }
+    return kNobody;
+  }
+
+  uint8_t* memory_of(const Storage& s) {
+    auto index = static_cast<size_t>(s.index);
+    switch (s.kind) {
+      case StorageKind::kArena:
+        return arena_.data() + s.offset;
+      case StorageKind::kInput:
+        return inputs_[index].data();
+      case StorageKind::kOutput:
+        return outputs_[index].data();
+      case StorageKind::kConstant:
+        return const_cast<uint8_t*>(p_.constants[index].data.bytes.data());
+      case StorageKind::kNone:
+        break;
+    }
+    return nullptr;
+  }
+
+  void step() {
+    const plan::ProgramFunction& shared = p_.functions[static_cast<size_t>(call().function)];
+    std::vector<int64_t> elements;
+    for (const plan::CallArgument& a : call().arguments) elements.push_back(a.elements);
+    tir::FunctionPtr exact =
+        shared.merged ? plan::with_parameter_sizes(*shared.body, elements) : nullptr;
+    const tir::Function& f = exact ? *exact : *shared.body;
+    std::vector<tir::Memory> memory;
+    params_.assign(f.params.size(), {});
+    for (size_t a = 0; a < f.params.size() && problem_.empty(); ++a)
+      memory.push_back(bind(f, a, elements[a] * size_of(f.params[a]->dtype)));
+    if (!problem_.empty()) return;
+    Diagnostics diags;
+    if (!tir::interpret(f, memory, diags, this)) fail("traps: " + diags.str());
+    for (TensorId id : call().results) written_[static_cast<size_t>(id.value)] = true;
+  }
+
+  tir::Memory bind(const tir::Function& f, size_t a, int64_t bytes) {
+    const Storage& s = call().arguments[a].storage;
+    Param& param = params_[a];
+    if (s.kind == StorageKind::kNone) fail(fmt::format("argument {} has no place", a));
+    if (s.kind == StorageKind::kArena) {
+      param.in_arena = true;
+      param.offset = s.offset;
+      bool inside = s.offset >= 0 && s.offset + bytes <= p_.arena_bytes;
+      if (!inside || s.offset % size_of(f.params[a]->dtype) != 0)
+        fail(fmt::format("argument {}: {} bytes at {} leave the arena or are misaligned", a, bytes,
+                         s.offset));
+      switch (f.params[a]->role) {
+        case tir::Role::kOutput:
+          param.tag = writer_tag(s);
+          break;
+        case tir::Role::kScratch:
+          param.tag = -2 - call_;
+          break;
+        default:
+          param.tag = reader_tag(s);
+      }
+    }
+    return {memory_of(s), bytes};
   }
 
   const plan::Program& p_;
-  std::vector<int> bytes_;     // call that wrote each byte of the arena last
-  std::vector<int> producer_;  // call that computed each tensor
+  std::vector<std::vector<uint8_t>> inputs_, outputs_;
+  std::vector<uint8_t> arena_;
+  std::vector<int> tags_;      // of every byte of the arena
+  std::vector<bool> written_;  // by tensor: a call gave it
+  int call_ = 0;
+  std::vector<Param> params_;  // of the present call
   std::string problem_;
 };
 
 }  // namespace
 
-std::string check_memory(const plan::Program& program) { return Shadow(program).run(); }
+std::string check_memory(const plan::Program& program,
+                         const std::vector<std::vector<uint8_t>>& inputs) {
+  return ShadowRun(program, inputs).run();
+}
 
 }  // namespace aotc::tests

@@ -27,20 +27,21 @@ static inline int32_t dense_min_i32(int32_t a, int32_t b)
 /* Tables in dense_data.c. */
 extern const int8_t dense_op0_weights[80];
 extern const int32_t dense_op0_bias[7];
-extern const int32_t dense_op0_scale[14];
-extern const int8_t dense_op0_shift[1];
+extern const int32_t dense_op0_scale[7];
+extern const int16_t dense_op0_shift[2];
 
 /*
- * call 0: op 0 FULLY_CONNECTED 'PartitionedCall:0'
+ * call 0: op 0 FULLY_CONNECTED 'PartitionedCall:0'; input x -> output out
  * in:  int8 1x10, scale 0.007811751 zero 0
  * out: int8 1x7, scale 0.016641568 zero 2
- * schedule: gemm 1x4, one multiply
+ * schedule: gemm 1x4, one word
  */
 DENSE_OPERATOR
 int32_t dense_fully_connected_0(const int8_t *in0, const int8_t *weights, const int32_t *bias,
-                                const int32_t *scale, const int8_t *shift, int8_t *out)
+                                const int32_t *scale, const int16_t *shift, int8_t *out)
 {
     const int32_t shift_2 = (int32_t)shift[0];
+    const int32_t z = (int32_t)((uint32_t)((int32_t)shift[1] * 2 + 1) << (shift_2 - 1));
     for (int32_t u = 0; u < 7; u += 4) {
         const int32_t unit = dense_min_i32(u, 3);
         const int32_t wi = u * 10;
@@ -68,21 +69,29 @@ int32_t dense_fully_connected_0(const int8_t *in0, const int8_t *weights, const 
             acc02 += x0_2 * w2_2;
             acc03 += x0_2 * w3_2;
         }
-        const int32_t m = scale[unit * 2];
-        const int32_t r = scale[unit * 2 + 1];
-        const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> shift_2;
+        const int32_t m = scale[unit];
+        const int32_t s = m & 7;
+        const int32_t r = (int32_t)((uint32_t)z << s);
+        const int32_t s_2 = shift_2 + s;
+        const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
         out[unit] = (int8_t)dense_min_i32(dense_max_i32(q, -128), 127);
-        const int32_t m_2 = scale[(unit + 1) * 2];
-        const int32_t r_2 = scale[(unit + 1) * 2 + 1];
-        const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> shift_2;
+        const int32_t m_2 = scale[unit + 1];
+        const int32_t s_3 = m_2 & 7;
+        const int32_t r_2 = (int32_t)((uint32_t)z << s_3);
+        const int32_t s_4 = shift_2 + s_3;
+        const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
         out[unit + 1] = (int8_t)dense_min_i32(dense_max_i32(q_2, -128), 127);
-        const int32_t m_3 = scale[(unit + 2) * 2];
-        const int32_t r_3 = scale[(unit + 2) * 2 + 1];
-        const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc02 << 6) * (int64_t)m_3 >> INT64_C(32)) + r_3) >> shift_2;
+        const int32_t m_3 = scale[unit + 2];
+        const int32_t s_5 = m_3 & 7;
+        const int32_t r_3 = (int32_t)((uint32_t)z << s_5);
+        const int32_t s_6 = shift_2 + s_5;
+        const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc02 << 6) * (int64_t)m_3 >> INT64_C(32)) + r_3) >> s_6;
         out[unit + 2] = (int8_t)dense_min_i32(dense_max_i32(q_3, -128), 127);
-        const int32_t m_4 = scale[(unit + 3) * 2];
-        const int32_t r_4 = scale[(unit + 3) * 2 + 1];
-        const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc03 << 6) * (int64_t)m_4 >> INT64_C(32)) + r_4) >> shift_2;
+        const int32_t m_4 = scale[unit + 3];
+        const int32_t s_7 = m_4 & 7;
+        const int32_t r_4 = (int32_t)((uint32_t)z << s_7);
+        const int32_t s_8 = shift_2 + s_7;
+        const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc03 << 6) * (int64_t)m_4 >> INT64_C(32)) + r_4) >> s_8;
         out[unit + 3] = (int8_t)dense_min_i32(dense_max_i32(q_4, -128), 127);
     }
     return 0;

@@ -22,13 +22,12 @@ const int32_t dense_op0_bias[7] = {
     24968, -36025, -22661, -39489, 29656, -3576, 34017,
 };
 
-extern const int32_t dense_op0_scale[14];
-const int32_t dense_op0_scale[14] = {
-    1511542799, 40960, 1844643052, 40960, 1700881562, 40960, 1925935530, 40960, 1870923873, 40960,
-    1898529322, 40960, 1907483629, 40960,
+extern const int32_t dense_op0_scale[7];
+const int32_t dense_op0_scale[7] = {
+    1511542800, 1844643048, 1700881560, 1925935528, 1870923872, 1898529320, 1907483632,
 };
 
-extern const int8_t dense_op0_shift[1];
-const int8_t dense_op0_shift[1] = {
-    14,
+extern const int16_t dense_op0_shift[2];
+const int16_t dense_op0_shift[2] = {
+    14, 2,
 };

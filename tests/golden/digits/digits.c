@@ -28,45 +28,47 @@ static inline int32_t digits_min_i32(int32_t a, int32_t b)
 /* Tables in digits_data.c. */
 extern const int8_t digits_op0_weights[144];
 extern const int32_t digits_op0_bias[16];
-extern const int32_t digits_op0_scale[32];
-extern const int8_t digits_op0_shift[1];
+extern const int32_t digits_op0_scale[16];
+extern const int16_t digits_op0_shift[2];
 extern const int8_t digits_op1_weights[144];
 extern const int32_t digits_op1_bias[16];
-extern const int32_t digits_op1_scale[32];
-extern const int8_t digits_op1_shift[1];
+extern const int32_t digits_op1_scale[16];
+extern const int16_t digits_op1_shift[2];
 extern const int8_t digits_op2_weights[256];
 extern const int32_t digits_op2_bias[16];
-extern const int32_t digits_op2_scale[48];
-extern const int8_t digits_op2_shift[1];
+extern const int32_t digits_op2_scale[16];
+extern const int16_t digits_op2_shift[2];
 extern const int32_t digits_op3_parameters[4];
 extern const int8_t digits_op4_weights[3456];
 extern const int32_t digits_op4_bias[24];
-extern const int32_t digits_op4_scale[48];
+extern const int32_t digits_op4_scale[24];
 extern const int8_t digits_op6_weights[6912];
 extern const int32_t digits_op6_bias[32];
-extern const int32_t digits_op6_scale[64];
+extern const int32_t digits_op6_scale[32];
 extern const int32_t digits_op7_scale[2];
 extern const int8_t digits_op7_shift[1];
 extern const int8_t digits_op8_weights[3072];
 extern const int32_t digits_op8_bias[24];
-extern const int32_t digits_op8_scale[48];
-extern const int8_t digits_op8_shift[1];
+extern const int32_t digits_op8_scale[24];
+extern const int16_t digits_op8_shift[2];
 extern const int8_t digits_op9_weights[288];
 extern const int32_t digits_op9_bias[10];
-extern const int32_t digits_op9_scale[20];
+extern const int32_t digits_op9_scale[10];
+extern const int16_t digits_op9_shift[2];
 extern const int32_t digits_op10_exponentials[126];
 
 /*
- * call 0: op 0 CONV_2D 'digits_1/stem_relu_1/Relu;digits_1/stem_norm_1/batchnorm/add_1;digits_1/stem_1/convolution;digits_1/...'
+ * call 0: op 0 CONV_2D 'digits_1/stem_relu_1/Relu;digits_1/stem_norm_1/batchnorm/add_1;digits_1/stem_1/convolution;digits_1/...'; input image -> arena + 1124
  * in:  int8 1x8x8x1, scale 0.003921569 zero -128
  * out: int8 1x8x8x16, scale 0.026547104 zero -128
- * schedule: gemm 2x2, gathered panel, one multiply
+ * schedule: gemm 2x2, gathered panel, one word
  */
 DIGITS_OPERATOR
 int32_t digits_conv_2d_0(const int8_t *in0, const int8_t *weights, const int32_t *bias,
-                         const int32_t *scale, const int8_t *shift, int8_t *panel, int8_t *out)
+                         const int32_t *scale, const int16_t *shift, int8_t *panel, int8_t *out)
 {
     const int32_t shift_2 = (int32_t)shift[0];
+    const int32_t z = (int32_t)((uint32_t)((int32_t)shift[1] * 2 + 1) << (shift_2 - 1));
     for (int32_t oy = 0; oy < 8; ++oy) {
         for (int32_t ox = 0; ox < 8; ox += 2) {
             for (int32_t i = 0; i < 2; ++i) {
@@ -127,17 +129,21 @@ int32_t digits_conv_2d_0(const int8_t *in0, const int8_t *weights, const int32_t
                     acc11 += x1_3 * w1_3;
                 }
                 const int32_t to = pixel * 16 + c;
-                const int32_t m = scale[c * 2];
-                const int32_t r = scale[c * 2 + 1];
-                const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> shift_2;
+                const int32_t m = scale[c];
+                const int32_t s = m & 7;
+                const int32_t r = (int32_t)((uint32_t)z << s) + 16;
+                const int32_t s_2 = shift_2 + s;
+                const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
                 out[to] = (int8_t)digits_min_i32(digits_max_i32(q, -128), 127);
-                const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc10 << 6) * (int64_t)m >> INT64_C(32)) + r) >> shift_2;
+                const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc10 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
                 out[to + 16] = (int8_t)digits_min_i32(digits_max_i32(q_2, -128), 127);
-                const int32_t m_2 = scale[(c + 1) * 2];
-                const int32_t r_2 = scale[(c + 1) * 2 + 1];
-                const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> shift_2;
+                const int32_t m_2 = scale[c + 1];
+                const int32_t s_3 = m_2 & 7;
+                const int32_t r_2 = (int32_t)((uint32_t)z << s_3) + 16;
+                const int32_t s_4 = shift_2 + s_3;
+                const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
                 out[to + 1] = (int8_t)digits_min_i32(digits_max_i32(q_3, -128), 127);
-                const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc11 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> shift_2;
+                const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc11 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
                 out[to + 17] = (int8_t)digits_min_i32(digits_max_i32(q_4, -128), 127);
             }
         }
@@ -146,17 +152,18 @@ int32_t digits_conv_2d_0(const int8_t *in0, const int8_t *weights, const int32_t
 }
 
 /*
- * call 1: op 1 DEPTHWISE_CONV_2D 'digits_1/depthwise_relu6_1/Relu6;digits_1/depthwise_norm_1/batchnorm/add_1;digits_1/depthwise_norm_1...'
+ * call 1: op 1 DEPTHWISE_CONV_2D 'digits_1/depthwise_relu6_1/Relu6;digits_1/depthwise_norm_1/batchnorm/add_1;digits_1/depthwise_norm_1...'; arena + 1124 -> arena + 100
  * in:  int8 1x8x8x16, scale 0.026547104 zero -128
  * out: int8 1x8x8x16, scale 0.023529412 zero -128
- * schedule: plane of 10x10, 4 pixels at a time, one multiply
+ * schedule: plane of 10x10, 4 pixels at a time, one word
  */
 DIGITS_OPERATOR
 int32_t digits_depthwise_conv_2d_1(const int8_t *in0, const int8_t *weights, const int32_t *bias,
-                                   const int32_t *scale, const int8_t *shift, int8_t *plane,
+                                   const int32_t *scale, const int16_t *shift, int8_t *plane,
                                    int8_t *out)
 {
     const int32_t shift_2 = (int32_t)shift[0];
+    const int32_t z = (int32_t)((uint32_t)((int32_t)shift[1] * 2 + 1) << (shift_2 - 1));
     memset(plane, 128, 100);
     for (int32_t c = 0; c < 16; ++c) {
         for (int32_t r = 1; r < 9; ++r) {
@@ -179,8 +186,10 @@ int32_t digits_depthwise_conv_2d_1(const int8_t *in0, const int8_t *weights, con
         const int32_t w7 = (int32_t)weights[c * 9 + 7];
         const int32_t w8 = (int32_t)weights[c * 9 + 8];
         const int32_t bias_2 = bias[c];
-        const int32_t m = scale[c * 2];
-        const int32_t r = scale[c * 2 + 1];
+        const int32_t m = scale[c];
+        const int32_t s = m & 7;
+        const int32_t r = (int32_t)((uint32_t)z << s) + 16;
+        const int32_t s_2 = shift_2 + s;
         for (int32_t oy = 0; oy < 8; ++oy) {
             const int32_t row = oy * 10;
             const int32_t to = oy * 128 + c;
@@ -244,13 +253,13 @@ int32_t digits_depthwise_conv_2d_1(const int8_t *in0, const int8_t *weights, con
                 acc3 += x_17 * w7;
                 const int32_t x_18 = (int32_t)plane[from + 25];
                 acc3 += x_18 * w8;
-                const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc0 << 6) * (int64_t)m >> INT64_C(32)) + r) >> shift_2;
+                const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc0 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
                 out[to + ox * 16] = (int8_t)digits_min_i32(digits_max_i32(q, -128), 127);
-                const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc1 << 6) * (int64_t)m >> INT64_C(32)) + r) >> shift_2;
+                const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc1 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
                 out[to + ox * 16 + 16] = (int8_t)digits_min_i32(digits_max_i32(q_2, -128), 127);
-                const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc2 << 6) * (int64_t)m >> INT64_C(32)) + r) >> shift_2;
+                const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc2 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
                 out[to + ox * 16 + 32] = (int8_t)digits_min_i32(digits_max_i32(q_3, -128), 127);
-                const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc3 << 6) * (int64_t)m >> INT64_C(32)) + r) >> shift_2;
+                const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc3 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
                 out[to + ox * 16 + 48] = (int8_t)digits_min_i32(digits_max_i32(q_4, -128), 127);
             }
         }
@@ -259,16 +268,17 @@ int32_t digits_depthwise_conv_2d_1(const int8_t *in0, const int8_t *weights, con
 }
 
 /*
- * call 2: op 2 CONV_2D 'digits_1/pointwise_norm_1/batchnorm/add_1;digits_1/pointwise_1/convolution;digits_1/pointwise_norm_1...'
+ * call 2: op 2 CONV_2D 'digits_1/pointwise_norm_1/batchnorm/add_1;digits_1/pointwise_1/convolution;digits_1/pointwise_norm_1...'; arena + 100 -> arena + 0
  * in:  int8 1x8x8x16, scale 0.023529412 zero -128
  * out: int8 1x8x8x16, scale 0.054475073 zero 1
- * schedule: gemm 2x2, in place, one multiply and sign
+ * schedule: gemm 2x2, in place, one word and sign
  */
 DIGITS_OPERATOR
 int32_t digits_conv_2d_2(const int8_t *in0, const int8_t *weights, const int32_t *bias,
-                         const int32_t *scale, const int8_t *shift, int8_t *out)
+                         const int32_t *scale, const int16_t *shift, int8_t *out)
 {
     const int32_t shift_2 = (int32_t)shift[0];
+    const int32_t z = (int32_t)((uint32_t)((int32_t)shift[1] * 2 + 1) << (shift_2 - 1));
     for (int32_t p = 0; p < 64; p += 2) {
         const int32_t xi = p * 16;
         for (int32_t c = 0; c < 16; c += 2) {
@@ -312,19 +322,21 @@ int32_t digits_conv_2d_2(const int8_t *in0, const int8_t *weights, const int32_t
                 acc11 += x1_4 * w1_4;
             }
             const int32_t to = p * 16 + c;
-            const int32_t m = scale[c * 3];
-            const int32_t r = scale[c * 3 + 1];
-            const int32_t n = scale[c * 3 + 2];
-            const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r - ((acc00 >> 31) & n)) >> shift_2;
+            const int32_t m = scale[c];
+            const int32_t s = m & 7;
+            const int32_t r = (int32_t)((uint32_t)z << s) + 16;
+            const int32_t s_2 = shift_2 + s;
+            const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r + (acc00 >> 31) * 32) >> s_2;
             out[to] = (int8_t)digits_min_i32(digits_max_i32(q, -128), 127);
-            const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc10 << 6) * (int64_t)m >> INT64_C(32)) + r - ((acc10 >> 31) & n)) >> shift_2;
+            const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc10 << 6) * (int64_t)m >> INT64_C(32)) + r + (acc10 >> 31) * 32) >> s_2;
             out[to + 16] = (int8_t)digits_min_i32(digits_max_i32(q_2, -128), 127);
-            const int32_t m_2 = scale[(c + 1) * 3];
-            const int32_t r_2 = scale[(c + 1) * 3 + 1];
-            const int32_t n_2 = scale[(c + 1) * 3 + 2];
-            const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2 - ((acc01 >> 31) & n_2)) >> shift_2;
+            const int32_t m_2 = scale[c + 1];
+            const int32_t s_3 = m_2 & 7;
+            const int32_t r_2 = (int32_t)((uint32_t)z << s_3) + 16;
+            const int32_t s_4 = shift_2 + s_3;
+            const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2 + (acc01 >> 31) * 32) >> s_4;
             out[to + 1] = (int8_t)digits_min_i32(digits_max_i32(q_3, -128), 127);
-            const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc11 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2 - ((acc11 >> 31) & n_2)) >> shift_2;
+            const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc11 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2 + (acc11 >> 31) * 32) >> s_4;
             out[to + 17] = (int8_t)digits_min_i32(digits_max_i32(q_4, -128), 127);
         }
     }
@@ -332,7 +344,7 @@ int32_t digits_conv_2d_2(const int8_t *in0, const int8_t *weights, const int32_t
 }
 
 /*
- * call 3: op 3 ADD 'digits_1/residual_relu_1/Relu;digits_1/residual_1/Add'
+ * call 3: op 3 ADD 'digits_1/residual_relu_1/Relu;digits_1/residual_1/Add'; arena + 1124, arena + 0 -> arena + 1124
  * in:  int8 1x8x8x16, scale 0.026547104 zero -128
  * in:  int8 1x8x8x16, scale 0.054475073 zero 1
  * out: int8 1x8x8x16, scale 0.026822856 zero -128
@@ -355,16 +367,17 @@ int32_t digits_add_3(const int8_t *in0, const int8_t *in1, const int32_t *parame
 }
 
 /*
- * call 4: op 4 CONV_2D 'digits_1/valid_relu_1/Relu;digits_1/valid_norm_1/batchnorm/add_1;digits_1/valid_1/convolution;digits...'
+ * call 4: op 4 CONV_2D 'digits_1/valid_relu_1/Relu;digits_1/valid_norm_1/batchnorm/add_1;digits_1/valid_1/convolution;digits...'; arena + 1124 -> arena + 592
  * in:  int8 1x8x8x16, scale 0.026822856 zero -128
  * out: int8 1x6x6x24, scale 0.021335606 zero -128
- * schedule: gemm 2x2, gathered panel, one multiply
+ * schedule: gemm 2x2, gathered panel, one word
  */
 DIGITS_OPERATOR
 int32_t digits_conv_2d_4(const int8_t *in0, const int8_t *weights, const int32_t *bias,
-                         const int32_t *scale, const int8_t *shift, int8_t *panel, int8_t *out)
+                         const int32_t *scale, const int16_t *shift, int8_t *panel, int8_t *out)
 {
     const int32_t shift_2 = (int32_t)shift[0];
+    const int32_t z = (int32_t)((uint32_t)((int32_t)shift[1] * 2 + 1) << (shift_2 - 1));
     for (int32_t oy = 0; oy < 6; ++oy) {
         for (int32_t ox = 0; ox < 6; ox += 2) {
             for (int32_t i = 0; i < 2; ++i) {
@@ -417,17 +430,21 @@ int32_t digits_conv_2d_4(const int8_t *in0, const int8_t *weights, const int32_t
                     acc11 += x1_4 * w1_4;
                 }
                 const int32_t to = pixel * 24 + c;
-                const int32_t m = scale[c * 2];
-                const int32_t r = scale[c * 2 + 1];
-                const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> shift_2;
+                const int32_t m = scale[c];
+                const int32_t s = m & 7;
+                const int32_t r = (int32_t)((uint32_t)z << s) + 16;
+                const int32_t s_2 = shift_2 + s;
+                const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
                 out[to] = (int8_t)digits_min_i32(digits_max_i32(q, -128), 127);
-                const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc10 << 6) * (int64_t)m >> INT64_C(32)) + r) >> shift_2;
+                const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc10 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
                 out[to + 24] = (int8_t)digits_min_i32(digits_max_i32(q_2, -128), 127);
-                const int32_t m_2 = scale[(c + 1) * 2];
-                const int32_t r_2 = scale[(c + 1) * 2 + 1];
-                const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> shift_2;
+                const int32_t m_2 = scale[c + 1];
+                const int32_t s_3 = m_2 & 7;
+                const int32_t r_2 = (int32_t)((uint32_t)z << s_3) + 16;
+                const int32_t s_4 = shift_2 + s_3;
+                const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
                 out[to + 1] = (int8_t)digits_min_i32(digits_max_i32(q_3, -128), 127);
-                const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc11 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> shift_2;
+                const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc11 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
                 out[to + 25] = (int8_t)digits_min_i32(digits_max_i32(q_4, -128), 127);
             }
         }
@@ -436,7 +453,7 @@ int32_t digits_conv_2d_4(const int8_t *in0, const int8_t *weights, const int32_t
 }
 
 /*
- * call 5: op 5 MAX_POOL_2D 'digits_1/max_pool_1/MaxPool2d'
+ * call 5: op 5 MAX_POOL_2D 'digits_1/max_pool_1/MaxPool2d'; arena + 592 -> arena + 376
  * in:  int8 1x6x6x24, scale 0.021335606 zero -128
  * out: int8 1x3x3x24, scale 0.021335606 zero -128
  * schedule: whole windows
@@ -465,16 +482,17 @@ int32_t digits_max_pool_2d_5(const int8_t *in, int8_t *out)
 }
 
 /*
- * call 6: op 6 CONV_2D 'digits_1/wide_relu_1/Relu;digits_1/wide_norm_1/batchnorm/add_1;digits_1/wide_1/convolution;digits_1/...'
+ * call 6: op 6 CONV_2D 'digits_1/wide_relu_1/Relu;digits_1/wide_norm_1/batchnorm/add_1;digits_1/wide_1/convolution;digits_1/...'; arena + 376 -> arena + 216
  * in:  int8 1x3x3x24, scale 0.021335606 zero -128
  * out: int8 1x3x3x32, scale 0.029164968 zero -128
- * schedule: gemm 1x2, gathered panel, one multiply
+ * schedule: gemm 1x2, gathered panel, one word
  */
 DIGITS_OPERATOR
 int32_t digits_conv_2d_6(const int8_t *in0, const int8_t *weights, const int32_t *bias,
-                         const int32_t *scale, const int8_t *shift, int8_t *panel, int8_t *out)
+                         const int32_t *scale, const int16_t *shift, int8_t *panel, int8_t *out)
 {
     const int32_t shift_2 = (int32_t)shift[0];
+    const int32_t z = (int32_t)((uint32_t)((int32_t)shift[1] * 2 + 1) << (shift_2 - 1));
     for (int32_t oy = 0; oy < 3; ++oy) {
         for (int32_t ox = 0; ox < 3; ++ox) {
             const int32_t top = oy - 1;
@@ -527,13 +545,17 @@ int32_t digits_conv_2d_6(const int8_t *in0, const int8_t *weights, const int32_t
                     acc01 += x0_4 * w1_4;
                 }
                 const int32_t to = pixel * 32 + c;
-                const int32_t m = scale[c * 2];
-                const int32_t r = scale[c * 2 + 1];
-                const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> shift_2;
+                const int32_t m = scale[c];
+                const int32_t s = m & 7;
+                const int32_t r = (int32_t)((uint32_t)z << s) + 16;
+                const int32_t s_2 = shift_2 + s;
+                const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
                 out[to] = (int8_t)digits_min_i32(digits_max_i32(q, -128), 127);
-                const int32_t m_2 = scale[(c + 1) * 2];
-                const int32_t r_2 = scale[(c + 1) * 2 + 1];
-                const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> shift_2;
+                const int32_t m_2 = scale[c + 1];
+                const int32_t s_3 = m_2 & 7;
+                const int32_t r_2 = (int32_t)((uint32_t)z << s_3) + 16;
+                const int32_t s_4 = shift_2 + s_3;
+                const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
                 out[to + 1] = (int8_t)digits_min_i32(digits_max_i32(q_2, -128), 127);
             }
         }
@@ -542,7 +564,7 @@ int32_t digits_conv_2d_6(const int8_t *in0, const int8_t *weights, const int32_t
 }
 
 /*
- * call 7: op 7 AVERAGE_POOL_2D 'digits_1/average_pool_1/AvgPool'
+ * call 7: op 7 AVERAGE_POOL_2D 'digits_1/average_pool_1/AvgPool'; arena + 216 -> arena + 36
  * in:  int8 1x3x3x32, scale 0.029164968 zero -128
  * out: int8 1x2x2x32, scale 0.029164968 zero -128
  * schedule: whole windows, one multiply
@@ -574,16 +596,17 @@ int32_t digits_average_pool_2d_7(const int8_t *in, const int32_t *scale, const i
 }
 
 /*
- * call 8: op 9 FULLY_CONNECTED 'digits_1/hidden_1/MatMul;digits_1/hidden_1/Relu;digits_1/hidden_1/BiasAdd'
+ * call 8: op 9 FULLY_CONNECTED 'digits_1/hidden_1/MatMul;digits_1/hidden_1/Relu;digits_1/hidden_1/BiasAdd'; arena + 36 -> arena + 12
  * in:  int8 1x128, scale 0.029164968 zero -128
  * out: int8 1x24, scale 0.07249533 zero -128
- * schedule: gemm 1x4, one multiply
+ * schedule: gemm 1x4, one word
  */
 DIGITS_OPERATOR
 int32_t digits_fully_connected_8(const int8_t *in0, const int8_t *weights, const int32_t *bias,
-                                 const int32_t *scale, const int8_t *shift, int8_t *out)
+                                 const int32_t *scale, const int16_t *shift, int8_t *out)
 {
     const int32_t shift_2 = (int32_t)shift[0];
+    const int32_t z = (int32_t)((uint32_t)((int32_t)shift[1] * 2 + 1) << (shift_2 - 1));
     for (int32_t u = 0; u < 24; u += 4) {
         const int32_t wi = u * 128;
         int32_t acc00 = bias[u];
@@ -628,37 +651,46 @@ int32_t digits_fully_connected_8(const int8_t *in0, const int8_t *weights, const
             acc02 += x0_4 * w2_4;
             acc03 += x0_4 * w3_4;
         }
-        const int32_t m = scale[u * 2];
-        const int32_t r = scale[u * 2 + 1];
-        const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> shift_2;
+        const int32_t m = scale[u];
+        const int32_t s = m & 7;
+        const int32_t r = (int32_t)((uint32_t)z << s);
+        const int32_t s_2 = shift_2 + s;
+        const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
         out[u] = (int8_t)digits_min_i32(digits_max_i32(q, -128), 127);
-        const int32_t m_2 = scale[(u + 1) * 2];
-        const int32_t r_2 = scale[(u + 1) * 2 + 1];
-        const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> shift_2;
+        const int32_t m_2 = scale[u + 1];
+        const int32_t s_3 = m_2 & 7;
+        const int32_t r_2 = (int32_t)((uint32_t)z << s_3);
+        const int32_t s_4 = shift_2 + s_3;
+        const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
         out[u + 1] = (int8_t)digits_min_i32(digits_max_i32(q_2, -128), 127);
-        const int32_t m_3 = scale[(u + 2) * 2];
-        const int32_t r_3 = scale[(u + 2) * 2 + 1];
-        const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc02 << 6) * (int64_t)m_3 >> INT64_C(32)) + r_3) >> shift_2;
+        const int32_t m_3 = scale[u + 2];
+        const int32_t s_5 = m_3 & 7;
+        const int32_t r_3 = (int32_t)((uint32_t)z << s_5);
+        const int32_t s_6 = shift_2 + s_5;
+        const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc02 << 6) * (int64_t)m_3 >> INT64_C(32)) + r_3) >> s_6;
         out[u + 2] = (int8_t)digits_min_i32(digits_max_i32(q_3, -128), 127);
-        const int32_t m_4 = scale[(u + 3) * 2];
-        const int32_t r_4 = scale[(u + 3) * 2 + 1];
-        const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc03 << 6) * (int64_t)m_4 >> INT64_C(32)) + r_4) >> shift_2;
+        const int32_t m_4 = scale[u + 3];
+        const int32_t s_7 = m_4 & 7;
+        const int32_t r_4 = (int32_t)((uint32_t)z << s_7);
+        const int32_t s_8 = shift_2 + s_7;
+        const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc03 << 6) * (int64_t)m_4 >> INT64_C(32)) + r_4) >> s_8;
         out[u + 3] = (int8_t)digits_min_i32(digits_max_i32(q_4, -128), 127);
     }
     return 0;
 }
 
 /*
- * call 9: op 10 FULLY_CONNECTED 'digits_1/logits_1/MatMul;digits_1/logits_1/BiasAdd'
+ * call 9: op 10 FULLY_CONNECTED 'digits_1/logits_1/MatMul;digits_1/logits_1/BiasAdd'; arena + 12 -> arena + 0
  * in:  int8 1x24, scale 0.07249533 zero -128
  * out: int8 1x10, scale 0.18032038 zero -7
- * schedule: gemm 1x4, one multiply
+ * schedule: gemm 1x4, one word
  */
 DIGITS_OPERATOR
 int32_t digits_fully_connected_9(const int8_t *in0, const int8_t *weights, const int32_t *bias,
-                                 const int32_t *scale, const int8_t *shift, int8_t *out)
+                                 const int32_t *scale, const int16_t *shift, int8_t *out)
 {
     const int32_t shift_2 = (int32_t)shift[0];
+    const int32_t z = (int32_t)((uint32_t)((int32_t)shift[1] * 2 + 1) << (shift_2 - 1));
     for (int32_t u = 0; u < 10; u += 4) {
         const int32_t unit = digits_min_i32(u, 6);
         const int32_t wi = u * 24;
@@ -704,28 +736,36 @@ int32_t digits_fully_connected_9(const int8_t *in0, const int8_t *weights, const
             acc02 += x0_4 * w2_4;
             acc03 += x0_4 * w3_4;
         }
-        const int32_t m = scale[unit * 2];
-        const int32_t r = scale[unit * 2 + 1];
-        const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> shift_2;
+        const int32_t m = scale[unit];
+        const int32_t s = m & 7;
+        const int32_t r = (int32_t)((uint32_t)z << s);
+        const int32_t s_2 = shift_2 + s;
+        const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
         out[unit] = (int8_t)digits_min_i32(digits_max_i32(q, -128), 127);
-        const int32_t m_2 = scale[(unit + 1) * 2];
-        const int32_t r_2 = scale[(unit + 1) * 2 + 1];
-        const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> shift_2;
+        const int32_t m_2 = scale[unit + 1];
+        const int32_t s_3 = m_2 & 7;
+        const int32_t r_2 = (int32_t)((uint32_t)z << s_3);
+        const int32_t s_4 = shift_2 + s_3;
+        const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
         out[unit + 1] = (int8_t)digits_min_i32(digits_max_i32(q_2, -128), 127);
-        const int32_t m_3 = scale[(unit + 2) * 2];
-        const int32_t r_3 = scale[(unit + 2) * 2 + 1];
-        const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc02 << 6) * (int64_t)m_3 >> INT64_C(32)) + r_3) >> shift_2;
+        const int32_t m_3 = scale[unit + 2];
+        const int32_t s_5 = m_3 & 7;
+        const int32_t r_3 = (int32_t)((uint32_t)z << s_5);
+        const int32_t s_6 = shift_2 + s_5;
+        const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc02 << 6) * (int64_t)m_3 >> INT64_C(32)) + r_3) >> s_6;
         out[unit + 2] = (int8_t)digits_min_i32(digits_max_i32(q_3, -128), 127);
-        const int32_t m_4 = scale[(unit + 3) * 2];
-        const int32_t r_4 = scale[(unit + 3) * 2 + 1];
-        const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc03 << 6) * (int64_t)m_4 >> INT64_C(32)) + r_4) >> shift_2;
+        const int32_t m_4 = scale[unit + 3];
+        const int32_t s_7 = m_4 & 7;
+        const int32_t r_4 = (int32_t)((uint32_t)z << s_7);
+        const int32_t s_8 = shift_2 + s_7;
+        const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc03 << 6) * (int64_t)m_4 >> INT64_C(32)) + r_4) >> s_8;
         out[unit + 3] = (int8_t)digits_min_i32(digits_max_i32(q_4, -128), 127);
     }
     return 0;
 }
 
 /*
- * call 10: op 11 SOFTMAX 'StatefulPartitionedCall:0'
+ * call 10: op 11 SOFTMAX 'StatefulPartitionedCall:0'; arena + 0 -> output probabilities
  * in:  int8 1x10, scale 0.18032038 zero -7
  * out: int8 1x10, scale 0.00390625 zero -128
  * schedule: table of 126
@@ -781,107 +821,106 @@ int32_t digits_run(const struct digits_inputs *inputs, const struct digits_outpu
 
     /* call 0: op 0 CONV_2D 'digits_1/stem_relu_1/Relu;digits_1/stem_norm_1/batchnorm/add_1;digits_1/stem_1/convolution;digits_1/...': int8 1x8x8x16, scale 0.026547104 zero -128 */
     status = digits_conv_2d_0(inputs->image, digits_op0_weights, digits_op0_bias, digits_op0_scale,
-                              digits_op0_shift, (void *)(a + 1024), (void *)(a + 0));
+                              digits_op0_shift, (void *)(a + 0), (void *)(a + 1124));
     if (status != 0) {
         return status;
     }
 #ifdef DIGITS_TRACE
-    digits_trace(0, 0, (void *)(a + 0), 1024u);
+    digits_trace(0, 0, (void *)(a + 1124), 1024u);
 #endif
 
     /* call 1: op 1 DEPTHWISE_CONV_2D 'digits_1/depthwise_relu6_1/Relu6;digits_1/depthwise_norm_1/batchnorm/add_1;digits_1/depthwise_norm_1...': int8 1x8x8x16, scale 0.023529412 zero -128 */
-    status = digits_depthwise_conv_2d_1((void *)(a + 0), digits_op1_weights, digits_op1_bias,
-                                        digits_op1_scale, digits_op1_shift, (void *)(a + 2048),
-                                        (void *)(a + 1024));
+    status = digits_depthwise_conv_2d_1((void *)(a + 1124), digits_op1_weights, digits_op1_bias,
+                                        digits_op1_scale, digits_op1_shift, (void *)(a + 0),
+                                        (void *)(a + 100));
     if (status != 0) {
         return status;
     }
 #ifdef DIGITS_TRACE
-    digits_trace(1, 0, (void *)(a + 1024), 1024u);
+    digits_trace(1, 0, (void *)(a + 100), 1024u);
 #endif
 
     /* call 2: op 2 CONV_2D 'digits_1/pointwise_norm_1/batchnorm/add_1;digits_1/pointwise_1/convolution;digits_1/pointwise_norm_1...': int8 1x8x8x16, scale 0.054475073 zero 1 */
-    status = digits_conv_2d_2((void *)(a + 1024), digits_op2_weights, digits_op2_bias,
-                              digits_op2_scale, digits_op2_shift, (void *)(a + 2048));
+    status = digits_conv_2d_2((void *)(a + 100), digits_op2_weights, digits_op2_bias,
+                              digits_op2_scale, digits_op2_shift, (void *)(a + 0));
     if (status != 0) {
         return status;
     }
 #ifdef DIGITS_TRACE
-    digits_trace(2, 0, (void *)(a + 2048), 1024u);
+    digits_trace(2, 0, (void *)(a + 0), 1024u);
 #endif
 
     /* call 3: op 3 ADD 'digits_1/residual_relu_1/Relu;digits_1/residual_1/Add': int8 1x8x8x16, scale 0.026822856 zero -128 */
-    status = digits_add_3((void *)(a + 0), (void *)(a + 2048), digits_op3_parameters,
-                          (void *)(a + 1024));
+    status = digits_add_3((void *)(a + 1124), (void *)(a + 0), digits_op3_parameters,
+                          (void *)(a + 1124));
     if (status != 0) {
         return status;
     }
 #ifdef DIGITS_TRACE
-    digits_trace(3, 0, (void *)(a + 1024), 1024u);
+    digits_trace(3, 0, (void *)(a + 1124), 1024u);
 #endif
 
     /* call 4: op 4 CONV_2D 'digits_1/valid_relu_1/Relu;digits_1/valid_norm_1/batchnorm/add_1;digits_1/valid_1/convolution;digits...': int8 1x6x6x24, scale 0.021335606 zero -128 */
-    status = digits_conv_2d_4((void *)(a + 1024), digits_op4_weights, digits_op4_bias,
-                              digits_op4_scale, digits_op0_shift, (void *)(a + 2048),
-                              (void *)(a + 0));
+    status = digits_conv_2d_4((void *)(a + 1124), digits_op4_weights, digits_op4_bias,
+                              digits_op4_scale, digits_op0_shift, (void *)(a + 0), (void *)(a + 592));
     if (status != 0) {
         return status;
     }
 #ifdef DIGITS_TRACE
-    digits_trace(4, 0, (void *)(a + 0), 864u);
+    digits_trace(4, 0, (void *)(a + 592), 864u);
 #endif
 
     /* call 5: op 5 MAX_POOL_2D 'digits_1/max_pool_1/MaxPool2d': int8 1x3x3x24, scale 0.021335606 zero -128 */
-    status = digits_max_pool_2d_5((void *)(a + 0), (void *)(a + 864));
+    status = digits_max_pool_2d_5((void *)(a + 592), (void *)(a + 376));
     if (status != 0) {
         return status;
     }
 #ifdef DIGITS_TRACE
-    digits_trace(5, 0, (void *)(a + 864), 216u);
+    digits_trace(5, 0, (void *)(a + 376), 216u);
 #endif
 
     /* call 6: op 6 CONV_2D 'digits_1/wide_relu_1/Relu;digits_1/wide_norm_1/batchnorm/add_1;digits_1/wide_1/convolution;digits_1/...': int8 1x3x3x32, scale 0.029164968 zero -128 */
-    status = digits_conv_2d_6((void *)(a + 864), digits_op6_weights, digits_op6_bias,
-                              digits_op6_scale, digits_op0_shift, (void *)(a + 288), (void *)(a + 0));
+    status = digits_conv_2d_6((void *)(a + 376), digits_op6_weights, digits_op6_bias,
+                              digits_op6_scale, digits_op0_shift, (void *)(a + 0), (void *)(a + 216));
     if (status != 0) {
         return status;
     }
 #ifdef DIGITS_TRACE
-    digits_trace(6, 0, (void *)(a + 0), 288u);
+    digits_trace(6, 0, (void *)(a + 216), 288u);
 #endif
 
     /* call 7: op 7 AVERAGE_POOL_2D 'digits_1/average_pool_1/AvgPool': int8 1x2x2x32, scale 0.029164968 zero -128 */
-    status = digits_average_pool_2d_7((void *)(a + 0), digits_op7_scale, digits_op7_shift,
-                                      (void *)(a + 288));
+    status = digits_average_pool_2d_7((void *)(a + 216), digits_op7_scale, digits_op7_shift,
+                                      (void *)(a + 36));
     if (status != 0) {
         return status;
     }
 #ifdef DIGITS_TRACE
-    digits_trace(7, 0, (void *)(a + 288), 128u);
+    digits_trace(7, 0, (void *)(a + 36), 128u);
 #endif
 
     /* call 8: op 9 FULLY_CONNECTED 'digits_1/hidden_1/MatMul;digits_1/hidden_1/Relu;digits_1/hidden_1/BiasAdd': int8 1x24, scale 0.07249533 zero -128 */
-    status = digits_fully_connected_8((void *)(a + 288), digits_op8_weights, digits_op8_bias,
-                                      digits_op8_scale, digits_op8_shift, (void *)(a + 0));
+    status = digits_fully_connected_8((void *)(a + 36), digits_op8_weights, digits_op8_bias,
+                                      digits_op8_scale, digits_op8_shift, (void *)(a + 12));
     if (status != 0) {
         return status;
     }
 #ifdef DIGITS_TRACE
-    digits_trace(8, 0, (void *)(a + 0), 24u);
+    digits_trace(8, 0, (void *)(a + 12), 24u);
 #endif
 
     /* call 9: op 10 FULLY_CONNECTED 'digits_1/logits_1/MatMul;digits_1/logits_1/BiasAdd': int8 1x10, scale 0.18032038 zero -7 */
-    status = digits_fully_connected_9((void *)(a + 0), digits_op9_weights, digits_op9_bias,
-                                      digits_op9_scale, digits_op0_shift, (void *)(a + 24));
+    status = digits_fully_connected_9((void *)(a + 12), digits_op9_weights, digits_op9_bias,
+                                      digits_op9_scale, digits_op9_shift, (void *)(a + 0));
     if (status != 0) {
         return status;
     }
 #ifdef DIGITS_TRACE
-    digits_trace(9, 0, (void *)(a + 24), 10u);
+    digits_trace(9, 0, (void *)(a + 0), 10u);
 #endif
 
     /* call 10: op 11 SOFTMAX 'StatefulPartitionedCall:0': int8 1x10, scale 0.00390625 zero -128 */
-    status = digits_softmax_10((void *)(a + 24), digits_op10_exponentials, outputs->probabilities);
+    status = digits_softmax_10((void *)(a + 0), digits_op10_exponentials, outputs->probabilities);
     if (status != 0) {
         return status;
     }

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* Bytes that the arena given to the run function must have, and its alignment. */
-#define DIGITS_ARENA_SIZE 3072u
+#define DIGITS_ARENA_SIZE 2148u
 #define DIGITS_ARENA_ALIGN 16u
 #define DIGITS_INPUT_COUNT 1
 #define DIGITS_OUTPUT_COUNT 1

@@ -43,17 +43,18 @@ static inline int32_t gadget_min_i32(int32_t a, int32_t b)
 /* Tables in gadget_data.c. */
 extern const int8_t gadget_op0_weights[32];
 extern const int32_t gadget_op0_bias[8];
-extern const int32_t gadget_op0_scale[16];
-extern const int8_t gadget_op0_shift[1];
+extern const int32_t gadget_op0_scale[8];
+extern const int16_t gadget_op0_shift[2];
 extern const int8_t gadget_op2_weights[120];
 extern const int32_t gadget_op2_bias[8];
-extern const int32_t gadget_op2_scale[24];
-extern const int8_t gadget_op2_shift[1];
+extern const int32_t gadget_op2_scale[8];
+extern const int16_t gadget_op2_shift[2];
 extern const int32_t gadget_op4_parameters[4];
 extern const int8_t gadget_op5_table[256];
 extern const int8_t gadget_op8_weights[72];
 extern const int32_t gadget_op8_bias[8];
-extern const int32_t gadget_op8_scale[24];
+extern const int32_t gadget_op8_scale[8];
+extern const int16_t gadget_op8_shift[2];
 extern const int8_t gadget_op9_table[256];
 extern const int32_t gadget_op10_parameters[6];
 extern const int8_t gadget_op11_table[256];
@@ -62,28 +63,30 @@ extern const int32_t gadget_op13_scale[2];
 extern const int8_t gadget_op13_shift[1];
 extern const int8_t gadget_op14_weights[24];
 extern const int32_t gadget_op14_bias[8];
-extern const int32_t gadget_op14_scale[24];
+extern const int32_t gadget_op14_scale[8];
+extern const int16_t gadget_op14_shift[2];
 extern const int8_t gadget_op17_in1[8];
 extern const int8_t gadget_op21_weights[192];
 extern const int32_t gadget_op21_bias[5];
-extern const int32_t gadget_op21_scale[10];
-extern const int8_t gadget_op21_shift[1];
+extern const int32_t gadget_op21_scale[5];
+extern const int16_t gadget_op21_shift[2];
 extern const int32_t gadget_op22_exponentials[256];
 extern const float gadget_op24_scales[1];
 extern const int32_t gadget_op24_zero_points[1];
 extern const int8_t gadget_op29_table[256];
 
 /*
- * call 0: op 0 FULLY_CONNECTED 'MatMul;Relu;add_3'
+ * call 0: op 0 FULLY_CONNECTED 'MatMul;Relu;add_3'; input settings -> arena + 512
  * in:  int8 1x4, scale 0.007840542 zero 0
  * out: int8 1x8, scale 0.016916173 zero -97
- * schedule: gemm 1x4, one multiply
+ * schedule: gemm 1x4, one word
  */
 GADGET_OPERATOR
 int32_t gadget_fully_connected_0(const int8_t *in0, const int8_t *weights, const int32_t *bias,
-                                 const int32_t *scale, const int8_t *shift, int8_t *out)
+                                 const int32_t *scale, const int16_t *shift, int8_t *out)
 {
     const int32_t shift_2 = (int32_t)shift[0];
+    const int32_t z = (int32_t)((uint32_t)((int32_t)shift[1] * 2 + 1) << (shift_2 - 1));
     for (int32_t u = 0; u < 8; u += 4) {
         const int32_t wi = u * 4;
         int32_t acc00 = bias[u];
@@ -126,28 +129,36 @@ int32_t gadget_fully_connected_0(const int8_t *in0, const int8_t *weights, const
         acc01 += x0_4 * w1_4;
         acc02 += x0_4 * w2_4;
         acc03 += x0_4 * w3_4;
-        const int32_t m = scale[u * 2];
-        const int32_t r = scale[u * 2 + 1];
-        const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> shift_2;
+        const int32_t m = scale[u];
+        const int32_t s = m & 7;
+        const int32_t r = (int32_t)((uint32_t)z << s);
+        const int32_t s_2 = shift_2 + s;
+        const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
         out[u] = (int8_t)gadget_min_i32(gadget_max_i32(q, -97), 127);
-        const int32_t m_2 = scale[(u + 1) * 2];
-        const int32_t r_2 = scale[(u + 1) * 2 + 1];
-        const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> shift_2;
+        const int32_t m_2 = scale[u + 1];
+        const int32_t s_3 = m_2 & 7;
+        const int32_t r_2 = (int32_t)((uint32_t)z << s_3);
+        const int32_t s_4 = shift_2 + s_3;
+        const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
         out[u + 1] = (int8_t)gadget_min_i32(gadget_max_i32(q_2, -97), 127);
-        const int32_t m_3 = scale[(u + 2) * 2];
-        const int32_t r_3 = scale[(u + 2) * 2 + 1];
-        const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc02 << 6) * (int64_t)m_3 >> INT64_C(32)) + r_3) >> shift_2;
+        const int32_t m_3 = scale[u + 2];
+        const int32_t s_5 = m_3 & 7;
+        const int32_t r_3 = (int32_t)((uint32_t)z << s_5);
+        const int32_t s_6 = shift_2 + s_5;
+        const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc02 << 6) * (int64_t)m_3 >> INT64_C(32)) + r_3) >> s_6;
         out[u + 2] = (int8_t)gadget_min_i32(gadget_max_i32(q_3, -97), 127);
-        const int32_t m_4 = scale[(u + 3) * 2];
-        const int32_t r_4 = scale[(u + 3) * 2 + 1];
-        const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc03 << 6) * (int64_t)m_4 >> INT64_C(32)) + r_4) >> shift_2;
+        const int32_t m_4 = scale[u + 3];
+        const int32_t s_7 = m_4 & 7;
+        const int32_t r_4 = (int32_t)((uint32_t)z << s_7);
+        const int32_t s_8 = shift_2 + s_7;
+        const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc03 << 6) * (int64_t)m_4 >> INT64_C(32)) + r_4) >> s_8;
         out[u + 3] = (int8_t)gadget_min_i32(gadget_max_i32(q_4, -97), 127);
     }
     return 0;
 }
 
 /*
- * call 1: op 1 SPLIT 'split;split1'
+ * call 1: op 1 SPLIT 'split;split1'; input motion -> arena + 128, arena + 256
  * in:  int8 1x32x6, scale 0.013658173 zero -2
  * out: int8 1x32x3, scale 0.013658173 zero -2
  * out: int8 1x32x3, scale 0.013658173 zero -2
@@ -169,16 +180,17 @@ int32_t gadget_split_1(const int8_t *in, int8_t *out0, int8_t *out1)
 }
 
 /*
- * call 2: op 3 CONV_2D 'conv1d1'
+ * call 2: op 3 CONV_2D 'conv1d1'; arena + 128 -> arena + 0
  * in:  int8 1x1x32x3, scale 0.013658173 zero -2
  * out: int8 1x1x16x8, scale 0.0291391 zero -9
- * schedule: gemm 2x2, gathered panel, one multiply and sign
+ * schedule: gemm 2x2, gathered panel, one word and sign
  */
 GADGET_OPERATOR
 int32_t gadget_conv_2d_2(const int8_t *in0, const int8_t *weights, const int32_t *bias,
-                         const int32_t *scale, const int8_t *shift, int8_t *panel, int8_t *out)
+                         const int32_t *scale, const int16_t *shift, int8_t *panel, int8_t *out)
 {
     const int32_t shift_2 = (int32_t)shift[0];
+    const int32_t z = (int32_t)((uint32_t)((int32_t)shift[1] * 2 + 1) << (shift_2 - 1));
     for (int32_t ox = 0; ox < 16; ox += 2) {
         for (int32_t i = 0; i < 2; ++i) {
             const int32_t left = (ox + i) * 2 - 1;
@@ -229,19 +241,21 @@ int32_t gadget_conv_2d_2(const int8_t *in0, const int8_t *weights, const int32_t
                 acc11 += x1_3 * w1_3;
             }
             const int32_t to = ox * 8 + c;
-            const int32_t m = scale[c * 3];
-            const int32_t r = scale[c * 3 + 1];
-            const int32_t n = scale[c * 3 + 2];
-            const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r - ((acc00 >> 31) & n)) >> shift_2;
+            const int32_t m = scale[c];
+            const int32_t s = m & 7;
+            const int32_t r = (int32_t)((uint32_t)z << s) + 16;
+            const int32_t s_2 = shift_2 + s;
+            const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r + (acc00 >> 31) * 32) >> s_2;
             out[to] = (int8_t)gadget_min_i32(gadget_max_i32(q, -128), 127);
-            const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc10 << 6) * (int64_t)m >> INT64_C(32)) + r - ((acc10 >> 31) & n)) >> shift_2;
+            const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc10 << 6) * (int64_t)m >> INT64_C(32)) + r + (acc10 >> 31) * 32) >> s_2;
             out[to + 8] = (int8_t)gadget_min_i32(gadget_max_i32(q_2, -128), 127);
-            const int32_t m_2 = scale[(c + 1) * 3];
-            const int32_t r_2 = scale[(c + 1) * 3 + 1];
-            const int32_t n_2 = scale[(c + 1) * 3 + 2];
-            const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2 - ((acc01 >> 31) & n_2)) >> shift_2;
+            const int32_t m_2 = scale[c + 1];
+            const int32_t s_3 = m_2 & 7;
+            const int32_t r_2 = (int32_t)((uint32_t)z << s_3) + 16;
+            const int32_t s_4 = shift_2 + s_3;
+            const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2 + (acc01 >> 31) * 32) >> s_4;
             out[to + 1] = (int8_t)gadget_min_i32(gadget_max_i32(q_3, -128), 127);
-            const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc11 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2 - ((acc11 >> 31) & n_2)) >> shift_2;
+            const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc11 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2 + (acc11 >> 31) * 32) >> s_4;
             out[to + 9] = (int8_t)gadget_min_i32(gadget_max_i32(q_4, -128), 127);
         }
     }
@@ -249,7 +263,7 @@ int32_t gadget_conv_2d_2(const int8_t *in0, const int8_t *weights, const int32_t
 }
 
 /*
- * call 3: op 5 MEAN 'Mean'
+ * call 3: op 5 MEAN 'Mean'; arena + 0 -> arena + 352
  * in:  int8 1x16x8, scale 0.0291391 zero -9
  * out: int8 1x1x8, scale 0.015907377 zero 7
  * schedule: one sum per result
@@ -270,7 +284,7 @@ int32_t gadget_mean_3(const int8_t *in, int8_t *out)
 }
 
 /*
- * call 4: op 6 SUB 'sub'
+ * call 4: op 6 SUB 'sub'; arena + 0, arena + 352 -> arena + 128
  * in:  int8 1x16x8, scale 0.0291391 zero -9
  * in:  int8 1x1x8, scale 0.015907377 zero 7
  * out: int8 1x16x8, scale 0.028440528 zero -8
@@ -295,10 +309,10 @@ int32_t gadget_sub_4(const int8_t *in0, const int8_t *in1, const int32_t *parame
 }
 
 /*
- * call 5: op 7 LEAKY_RELU 'LeakyRelu'
- * call 9: op 12 LOGISTIC 'Sigmoid;add;conv1d_1/Squeeze;Const_6'
- * call 11: op 15 HARD_SWISH 'mul_2;add_1/y;Relu6;add_1;mul_1;mul_2/y'
- * call 12: op 16 QUANTIZE 'mul_2;add_1/y;Relu6;add_1;mul_1;mul_2/y1'
+ * call 5: op 7 LEAKY_RELU 'LeakyRelu'; arena + 128 -> arena + 0
+ * call 9: op 12 LOGISTIC 'Sigmoid;add;conv1d_1/Squeeze;Const_6'; arena + 128 -> arena + 256
+ * call 11: op 15 HARD_SWISH 'mul_2;add_1/y;Relu6;add_1;mul_1;mul_2/y'; arena + 384 -> arena + 128
+ * call 12: op 16 QUANTIZE 'mul_2;add_1/y;Relu6;add_1;mul_1;mul_2/y1'; arena + 128 -> arena + 0
  * in:  int8 1x16x8, scale 0.028440528 zero -8
  * out: int8 1x16x8, scale 0.016438834 zero -107
  * schedule: table of 256
@@ -313,7 +327,7 @@ int32_t gadget_leaky_relu_5(const int8_t *in, const int8_t *table, int8_t *out)
 }
 
 /*
- * call 6: op 8 STRIDED_SLICE 'strided_slice'
+ * call 6: op 8 STRIDED_SLICE 'strided_slice'; arena + 256 -> arena + 128
  * in:  int8 1x32x3, scale 0.013658173 zero -2
  * out: int8 1x16x3, scale 0.013658173 zero -2
  * schedule: copy
@@ -332,7 +346,7 @@ int32_t gadget_slice_6(const int8_t *in, int8_t *out)
 }
 
 /*
- * call 7: op 9 PAD 'Pad'
+ * call 7: op 9 PAD 'Pad'; arena + 128 -> arena + 256
  * in:  int8 1x16x3, scale 0.013658173 zero -2
  * out: int8 1x18x3, scale 0.013658173 zero -2
  * schedule: copy
@@ -346,16 +360,17 @@ int32_t gadget_pad_7(const int8_t *in, int8_t *out)
 }
 
 /*
- * call 8: op 11 CONV_2D 'add;conv1d_1/Squeeze;Const_6;conv1d_11'
+ * call 8: op 11 CONV_2D 'add;conv1d_1/Squeeze;Const_6;conv1d_11'; arena + 256 -> arena + 128
  * in:  int8 1x1x18x3, scale 0.013658173 zero -2
  * out: int8 1x1x16x8, scale 0.043681473 zero 14
- * schedule: gemm 2x2, gathered panel, one multiply and sign
+ * schedule: gemm 2x2, gathered panel, one word and sign
  */
 GADGET_OPERATOR
 int32_t gadget_conv_2d_8(const int8_t *in0, const int8_t *weights, const int32_t *bias,
-                         const int32_t *scale, const int8_t *shift, int8_t *panel, int8_t *out)
+                         const int32_t *scale, const int16_t *shift, int8_t *panel, int8_t *out)
 {
     const int32_t shift_2 = (int32_t)shift[0];
+    const int32_t z = (int32_t)((uint32_t)((int32_t)shift[1] * 2 + 1) << (shift_2 - 1));
     for (int32_t ox = 0; ox < 16; ox += 2) {
         for (int32_t i = 0; i < 2; ++i) {
             const int32_t left = ox + i;
@@ -395,19 +410,21 @@ int32_t gadget_conv_2d_8(const int8_t *in0, const int8_t *weights, const int32_t
                 acc11 += x1_3 * w1_3;
             }
             const int32_t to = ox * 8 + c;
-            const int32_t m = scale[c * 3];
-            const int32_t r = scale[c * 3 + 1];
-            const int32_t n = scale[c * 3 + 2];
-            const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r - ((acc00 >> 31) & n)) >> shift_2;
+            const int32_t m = scale[c];
+            const int32_t s = m & 7;
+            const int32_t r = (int32_t)((uint32_t)z << s) + 16;
+            const int32_t s_2 = shift_2 + s;
+            const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r + (acc00 >> 31) * 32) >> s_2;
             out[to] = (int8_t)gadget_min_i32(gadget_max_i32(q, -128), 127);
-            const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc10 << 6) * (int64_t)m >> INT64_C(32)) + r - ((acc10 >> 31) & n)) >> shift_2;
+            const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc10 << 6) * (int64_t)m >> INT64_C(32)) + r + (acc10 >> 31) * 32) >> s_2;
             out[to + 8] = (int8_t)gadget_min_i32(gadget_max_i32(q_2, -128), 127);
-            const int32_t m_2 = scale[(c + 1) * 3];
-            const int32_t r_2 = scale[(c + 1) * 3 + 1];
-            const int32_t n_2 = scale[(c + 1) * 3 + 2];
-            const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2 - ((acc01 >> 31) & n_2)) >> shift_2;
+            const int32_t m_2 = scale[c + 1];
+            const int32_t s_3 = m_2 & 7;
+            const int32_t r_2 = (int32_t)((uint32_t)z << s_3) + 16;
+            const int32_t s_4 = shift_2 + s_3;
+            const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2 + (acc01 >> 31) * 32) >> s_4;
             out[to + 1] = (int8_t)gadget_min_i32(gadget_max_i32(q_3, -128), 127);
-            const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc11 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2 - ((acc11 >> 31) & n_2)) >> shift_2;
+            const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc11 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2 + (acc11 >> 31) * 32) >> s_4;
             out[to + 9] = (int8_t)gadget_min_i32(gadget_max_i32(q_4, -128), 127);
         }
     }
@@ -415,7 +432,7 @@ int32_t gadget_conv_2d_8(const int8_t *in0, const int8_t *weights, const int32_t
 }
 
 /*
- * call 10: op 14 MUL 'mul'
+ * call 10: op 14 MUL 'mul'; arena + 0, arena + 256 -> arena + 384
  * in:  int8 1x16x8, scale 0.016438834 zero -107
  * in:  int8 1x16x8, scale 0.00390625 zero -128
  * out: int8 1x16x8, scale 0.0148445545 zero -106
@@ -443,7 +460,7 @@ int32_t gadget_mul_10(const int8_t *in0, const int8_t *in1, const int32_t *param
 }
 
 /*
- * call 13: op 18 AVERAGE_POOL_2D 'AvgPool2D'
+ * call 13: op 18 AVERAGE_POOL_2D 'AvgPool2D'; arena + 0 -> arena + 256
  * in:  int8 1x16x1x8, scale 0.016916173 zero -97
  * out: int8 1x4x1x8, scale 0.016916173 zero -97
  * schedule: whole windows, one multiply
@@ -474,17 +491,18 @@ int32_t gadget_average_pool_2d_13(const int8_t *in, const int32_t *scale, const 
 }
 
 /*
- * call 14: op 19 DEPTHWISE_CONV_2D 'depthwise1'
+ * call 14: op 19 DEPTHWISE_CONV_2D 'depthwise1'; arena + 256 -> arena + 384
  * in:  int8 1x4x1x8, scale 0.016916173 zero -97
  * out: int8 1x4x1x8, scale 0.0075519527 zero -112
- * schedule: plane of 6x1, 1 pixels at a time, one multiply and sign
+ * schedule: plane of 6x1, 1 pixels at a time, one word and sign
  */
 GADGET_OPERATOR
 int32_t gadget_depthwise_conv_2d_14(const int8_t *in0, const int8_t *weights, const int32_t *bias,
-                                    const int32_t *scale, const int8_t *shift, int8_t *plane,
+                                    const int32_t *scale, const int16_t *shift, int8_t *plane,
                                     int8_t *out)
 {
     const int32_t shift_2 = (int32_t)shift[0];
+    const int32_t z = (int32_t)((uint32_t)((int32_t)shift[1] * 2 + 1) << (shift_2 - 1));
     memset(plane, 159, 6);
     for (int32_t c = 0; c < 8; ++c) {
         for (int32_t r = 1; r < 5; ++r) {
@@ -495,9 +513,10 @@ int32_t gadget_depthwise_conv_2d_14(const int8_t *in0, const int8_t *weights, co
         const int32_t w1 = (int32_t)weights[c * 3 + 1];
         const int32_t w2 = (int32_t)weights[c * 3 + 2];
         const int32_t bias_2 = bias[c];
-        const int32_t m = scale[c * 3];
-        const int32_t r = scale[c * 3 + 1];
-        const int32_t n = scale[c * 3 + 2];
+        const int32_t m = scale[c];
+        const int32_t s = m & 7;
+        const int32_t r = (int32_t)((uint32_t)z << s) + 16;
+        const int32_t s_2 = shift_2 + s;
         for (int32_t oy = 0; oy < 4; ++oy) {
             const int32_t to = oy * 8 + c;
             int32_t acc0 = bias_2;
@@ -507,7 +526,7 @@ int32_t gadget_depthwise_conv_2d_14(const int8_t *in0, const int8_t *weights, co
             acc0 += x_2 * w1;
             const int32_t x_3 = (int32_t)plane[oy + 2];
             acc0 += x_3 * w2;
-            const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc0 << 6) * (int64_t)m >> INT64_C(32)) + r - ((acc0 >> 31) & n)) >> shift_2;
+            const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc0 << 6) * (int64_t)m >> INT64_C(32)) + r + (acc0 >> 31) * 32) >> s_2;
             out[to] = (int8_t)gadget_min_i32(gadget_max_i32(q, -128), 127);
         }
     }
@@ -515,7 +534,7 @@ int32_t gadget_depthwise_conv_2d_14(const int8_t *in0, const int8_t *weights, co
 }
 
 /*
- * call 15: op 20 RESIZE_NEAREST_NEIGHBOR 'ResizeNearestNeighbor'
+ * call 15: op 20 RESIZE_NEAREST_NEIGHBOR 'ResizeNearestNeighbor'; arena + 384 -> arena + 256
  * in:  int8 1x4x1x8, scale 0.0075519527 zero -112
  * out: int8 1x16x1x8, scale 0.0075519527 zero -112
  * schedule: repeated rows and pixels
@@ -535,7 +554,7 @@ int32_t gadget_resize_nearest_neighbor_15(const int8_t *in, int8_t *out)
 }
 
 /*
- * call 16: op 22 MAXIMUM 'Maximum'
+ * call 16: op 22 MAXIMUM 'Maximum'; arena + 256, arena + 128 -> arena + 384
  * in:  int8 1x16x8, scale 0.0075519527 zero -112
  * in:  int8 1x16x8, scale 0.0075519527 zero -112
  * out: int8 1x16x8, scale 0.0075519527 zero -112
@@ -553,7 +572,7 @@ int32_t gadget_maximum_16(const int8_t *in0, const int8_t *in1, int8_t *out)
 }
 
 /*
- * call 17: op 23 MINIMUM 'Minimum'
+ * call 17: op 23 MINIMUM 'Minimum'; arena + 384 -> arena + 128
  * in:  int8 1x16x8, scale 0.0075519527 zero -112
  * out: int8 1x16x8, scale 0.0075519527 zero -112
  * schedule: broadcast
@@ -572,7 +591,7 @@ int32_t gadget_minimum_17(const int8_t *in0, const int8_t *in1, int8_t *out)
 }
 
 /*
- * call 18: op 24 MEAN 'Mean_1'
+ * call 18: op 24 MEAN 'Mean_1'; arena + 128 -> arena + 256
  * in:  int8 1x16x8, scale 0.0075519527 zero -112
  * out: int8 1x8, scale 0.016916173 zero -97
  * schedule: one sum per result
@@ -593,7 +612,7 @@ int32_t gadget_mean_18(const int8_t *in, int8_t *out)
 }
 
 /*
- * call 19: op 25 MAX_POOL_2D 'MaxPool2d'
+ * call 19: op 25 MAX_POOL_2D 'MaxPool2d'; arena + 0 -> arena + 264
  * in:  int8 1x16x1x8, scale 0.016916173 zero -97
  * out: int8 1x1x1x8, scale 0.016916173 zero -97
  * schedule: whole windows
@@ -625,7 +644,7 @@ int32_t gadget_max_pool_2d_19(const int8_t *in, int8_t *out)
 }
 
 /*
- * call 20: op 27 CONCATENATION 'concat'
+ * call 20: op 27 CONCATENATION 'concat'; arena + 512, arena + 256, arena + 264 -> arena + 0
  * in:  int8 1x8, scale 0.016916173 zero -97
  * in:  int8 1x8, scale 0.016916173 zero -97
  * in:  int8 1x8, scale 0.016916173 zero -97
@@ -643,16 +662,17 @@ int32_t gadget_concatenation_20(const int8_t *in0, const int8_t *in1, const int8
 }
 
 /*
- * call 21: op 28 FULLY_CONNECTED 'MatMul_1;add_4'
+ * call 21: op 28 FULLY_CONNECTED 'MatMul_1;add_4'; arena + 0 -> arena + 24
  * in:  int8 1x24, scale 0.016916173 zero -97
  * out: int8 1x5, scale 0.02004822 zero -47
- * schedule: gemm 1x4, one multiply
+ * schedule: gemm 1x4, one word
  */
 GADGET_OPERATOR
 int32_t gadget_fully_connected_21(const int8_t *in0, const int8_t *weights, const int32_t *bias,
-                                  const int32_t *scale, const int8_t *shift, int8_t *out)
+                                  const int32_t *scale, const int16_t *shift, int8_t *out)
 {
     const int32_t shift_2 = (int32_t)shift[0];
+    const int32_t z = (int32_t)((uint32_t)((int32_t)shift[1] * 2 + 1) << (shift_2 - 1));
     for (int32_t u = 0; u < 5; u += 4) {
         const int32_t unit = gadget_min_i32(u, 1);
         const int32_t wi = u * 24;
@@ -698,28 +718,36 @@ int32_t gadget_fully_connected_21(const int8_t *in0, const int8_t *weights, cons
             acc02 += x0_4 * w2_4;
             acc03 += x0_4 * w3_4;
         }
-        const int32_t m = scale[unit * 2];
-        const int32_t r = scale[unit * 2 + 1];
-        const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> shift_2;
+        const int32_t m = scale[unit];
+        const int32_t s = m & 7;
+        const int32_t r = (int32_t)((uint32_t)z << s);
+        const int32_t s_2 = shift_2 + s;
+        const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
         out[unit] = (int8_t)gadget_min_i32(gadget_max_i32(q, -128), 127);
-        const int32_t m_2 = scale[(unit + 1) * 2];
-        const int32_t r_2 = scale[(unit + 1) * 2 + 1];
-        const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> shift_2;
+        const int32_t m_2 = scale[unit + 1];
+        const int32_t s_3 = m_2 & 7;
+        const int32_t r_2 = (int32_t)((uint32_t)z << s_3);
+        const int32_t s_4 = shift_2 + s_3;
+        const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
         out[unit + 1] = (int8_t)gadget_min_i32(gadget_max_i32(q_2, -128), 127);
-        const int32_t m_3 = scale[(unit + 2) * 2];
-        const int32_t r_3 = scale[(unit + 2) * 2 + 1];
-        const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc02 << 6) * (int64_t)m_3 >> INT64_C(32)) + r_3) >> shift_2;
+        const int32_t m_3 = scale[unit + 2];
+        const int32_t s_5 = m_3 & 7;
+        const int32_t r_3 = (int32_t)((uint32_t)z << s_5);
+        const int32_t s_6 = shift_2 + s_5;
+        const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc02 << 6) * (int64_t)m_3 >> INT64_C(32)) + r_3) >> s_6;
         out[unit + 2] = (int8_t)gadget_min_i32(gadget_max_i32(q_3, -128), 127);
-        const int32_t m_4 = scale[(unit + 3) * 2];
-        const int32_t r_4 = scale[(unit + 3) * 2 + 1];
-        const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc03 << 6) * (int64_t)m_4 >> INT64_C(32)) + r_4) >> shift_2;
+        const int32_t m_4 = scale[unit + 3];
+        const int32_t s_7 = m_4 & 7;
+        const int32_t r_4 = (int32_t)((uint32_t)z << s_7);
+        const int32_t s_8 = shift_2 + s_7;
+        const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc03 << 6) * (int64_t)m_4 >> INT64_C(32)) + r_4) >> s_8;
         out[unit + 3] = (int8_t)gadget_min_i32(gadget_max_i32(q_4, -128), 127);
     }
     return 0;
 }
 
 /*
- * call 22: op 29 SOFTMAX 'PartitionedCall:0'
+ * call 22: op 29 SOFTMAX 'PartitionedCall:0'; arena + 24 -> output state
  * in:  int8 1x5, scale 0.02004822 zero -47
  * out: int8 1x5, scale 0.00390625 zero -128
  * schedule: table of 256
@@ -765,7 +793,7 @@ int32_t gadget_softmax_22(const int8_t *in, const int32_t *exponentials, int8_t 
 }
 
 /*
- * call 23: op 30 TRANSPOSE 'transpose'
+ * call 23: op 30 TRANSPOSE 'transpose'; arena + 128 -> arena + 512
  * in:  int8 1x16x8, scale 0.0075519527 zero -112
  * out: int8 1x8x16, scale 0.0075519527 zero -112
  * schedule: copy
@@ -783,7 +811,7 @@ int32_t gadget_transpose_23(const int8_t *in, int8_t *out)
 }
 
 /*
- * call 24: op 31 DEQUANTIZE 'transpose1'
+ * call 24: op 31 DEQUANTIZE 'transpose1'; arena + 512 -> arena + 0
  * in:  int8 1x8x16, scale 0.0075519527 zero -112
  * out: float32 1x8x16
  * schedule: flat loop
@@ -801,7 +829,7 @@ int32_t gadget_dequantize_24(const int8_t *in, const float *scales, const int32_
 }
 
 /*
- * call 25: op 32 STRIDED_SLICE 'strided_slice_1'
+ * call 25: op 32 STRIDED_SLICE 'strided_slice_1'; arena + 512 -> arena + 1024
  * in:  int8 1x8x16, scale 0.0075519527 zero -112
  * out: int8 1x16, scale 0.0075519527 zero -112
  * schedule: copy
@@ -814,7 +842,7 @@ int32_t gadget_slice_25(const int8_t *in, int8_t *out)
 }
 
 /*
- * call 26: op 33 UNPACK 'unstack;unstack1;unstack2;unstack3;unstack4;unstack5;unstack6;unstack7'
+ * call 26: op 33 UNPACK 'unstack;unstack1;unstack2;unstack3;unstack4;unstack5;unstack6;unstack7'; arena + 0 -> arena + 512, arena + 576, arena + 640, arena + 704, arena + 768, arena + 832, arena + 896, arena + 960
  * in:  float32 1x8x16
  * out: float32 1x16
  * out: float32 1x16
@@ -842,7 +870,7 @@ int32_t gadget_unpack_26(const float *in, float *out0, float *out1, float *out2,
 }
 
 /*
- * call 27: op 34 QUANTIZE 'unstack;unstack1;unstack2;unstack3;unstack4;unstack5;unstack6;unstack78'
+ * call 27: op 34 QUANTIZE 'unstack;unstack1;unstack2;unstack3;unstack4;unstack5;unstack6;unstack78'; arena + 512 -> arena + 32
  * in:  float32 1x16
  * out: int8 1x16, scale 0.0075519527 zero -112
  * schedule: flat loop
@@ -862,7 +890,7 @@ int32_t gadget_quantize_27(const float *in, const float *scales, const int32_t *
 }
 
 /*
- * call 28: op 35 PACK 'stack'
+ * call 28: op 35 PACK 'stack'; arena + 32, arena + 1024 -> arena + 0
  * in:  int8 1x16, scale 0.0075519527 zero -112
  * in:  int8 1x16, scale 0.0075519527 zero -112
  * out: int8 1x2x16, scale 0.0075519527 zero -112
@@ -877,7 +905,7 @@ int32_t gadget_pack_28(const int8_t *in0, const int8_t *in1, int8_t *out)
 }
 
 /*
- * call 29: op 36 TANH 'PartitionedCall:1'
+ * call 29: op 36 TANH 'PartitionedCall:1'; arena + 0 -> output trend
  * in:  int8 1x2x16, scale 0.0075519527 zero -112
  * out: int8 1x2x16, scale 0.0078125 zero 0
  * schedule: table of 256
@@ -978,7 +1006,7 @@ int32_t gadget_run(const struct gadget_inputs *inputs, const struct gadget_outpu
 
     /* call 8: op 11 CONV_2D 'add;conv1d_1/Squeeze;Const_6;conv1d_11': int8 1x1x16x8, scale 0.043681473 zero 14 */
     status = gadget_conv_2d_8((void *)(a + 256), gadget_op8_weights, gadget_op8_bias,
-                              gadget_op8_scale, gadget_op2_shift, (void *)(a + 312),
+                              gadget_op8_scale, gadget_op8_shift, (void *)(a + 312),
                               (void *)(a + 128));
     if (status != 0) {
         return status;
@@ -1036,7 +1064,7 @@ int32_t gadget_run(const struct gadget_inputs *inputs, const struct gadget_outpu
 
     /* call 14: op 19 DEPTHWISE_CONV_2D 'depthwise1': int8 1x4x1x8, scale 0.0075519527 zero -112 */
     status = gadget_depthwise_conv_2d_14((void *)(a + 256), gadget_op14_weights, gadget_op14_bias,
-                                         gadget_op14_scale, gadget_op0_shift, (void *)(a + 288),
+                                         gadget_op14_scale, gadget_op14_shift, (void *)(a + 288),
                                          (void *)(a + 384));
     if (status != 0) {
         return status;

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* Bytes that the arena given to the run function must have, and its alignment. */
-#define GADGET_FLOAT_ARENA_SIZE 1568u
+#define GADGET_FLOAT_ARENA_SIZE 1184u
 #define GADGET_FLOAT_ARENA_ALIGN 16u
 #define GADGET_FLOAT_INPUT_COUNT 2
 #define GADGET_FLOAT_OUTPUT_COUNT 2

@@ -16,6 +16,8 @@ namespace {
 constexpr int64_t kAlwaysBytes = 1024;
 // ...and otherwise this many times its operands: dequantised weights are 4 times the quantised.
 constexpr int64_t kMaxGrowth = 4;
+// Operands whose work is not estimated, if the operator counts no multiplications.
+constexpr int64_t kSmallBytes = 4096;
 // Steps (multiplications, and bytes read and written) that all folding together may take: about a
 // second. Folded tensors are also kept to the end of the pass, so this bounds their memory.
 constexpr int64_t kMaxSteps = int64_t{1} << 27;
@@ -35,6 +37,14 @@ bool may_fold(const Graph& graph, const Op& op, int64_t& steps_left) {
   if (op.results.empty() || result_bytes > std::max(kAlwaysBytes, kMaxGrowth * operand_bytes))
     return false;
   int64_t macs = ops::definition_of(op).macs({graph, op});
+  // Operators that count no multiplications may still read every operand byte for every result
+  // (pooling, mean): small ones may, large ones are assumed to.
+  bool cheap = ops::definition_of(op).traits().elementwise || ops::definition_of(op).traits().view ||
+               operand_bytes <= kSmallBytes;
+  if (macs == 0 && !cheap) {
+    if (result_bytes > steps_left / operand_bytes) return false;
+    macs = result_bytes * operand_bytes;
+  }
   if (macs > steps_left || operand_bytes + result_bytes > steps_left - macs) return false;
   steps_left -= macs + operand_bytes + result_bytes;
   return true;

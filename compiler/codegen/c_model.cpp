@@ -348,6 +348,10 @@ class ModelPrinter {
 
   std::string data() const {
     std::string s = banner("Constant tables of a neural network.");
+    // Roughly five characters a byte; growing by doubling would cost as much again.
+    size_t bytes = 0;
+    for (const auto& c : program_.constants) bytes += c.data.bytes.size();
+    s.reserve(s.size() + bytes * 5 + 4096);
     bool has_float = false;
     for (const auto& c : program_.constants) has_float = has_float || is_float(c.data.dtype);
     s += fmt::format("#include \"{}.h\"\n", p_);

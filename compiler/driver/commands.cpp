@@ -58,7 +58,8 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   auto compiled = compile_model(options, diags);
   if (!compiled) return fail(diags);
   OutputDirectory directory(out.empty() ? compiled->prefix : out, project::kManifest, force);
-  for (const auto& [name, text] : compiled->c.files) directory.add(name, text);
+  // Moved: the text of the tables is the largest thing in memory.
+  for (auto& [name, text] : compiled->c.files) directory.add(name, std::move(text));
   nlohmann::ordered_json manifest;
   manifest["aotc"] = 1;
   manifest["kind"] = "model";

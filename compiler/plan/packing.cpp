@@ -1,9 +1,9 @@
-#include "packing.h"
+#include "plan/packing.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "packing_model.h"
+#include "plan/packing_model.h"
 
 namespace aotc::plan {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "packing_model.h"
+#include "plan/packing_model.h"
 
 namespace aotc::plan::packing {
 namespace {

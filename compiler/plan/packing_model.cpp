@@ -1,4 +1,4 @@
-#include "packing_model.h"
+#include "plan/packing_model.h"
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "packing.h"
+#include "plan/packing.h"
 
 namespace aotc::plan::packing {
 

@@ -1,7 +1,7 @@
 """Trains, converts and measures the handwritten digits sample in tests/models/digits.
 
-The images come in the order of the people who wrote them, so the test set is the last quarter:
-handwriting that training has not seen, which is harder and more honest than a random quarter.
+The test set is the last quarter in scikit-learn's order, not a random one: neighbours tend to share
+a writer, and a random quarter would put the same hand on both sides.
 """
 
 import common  # noqa: I001  (sets the environment that TensorFlow reads)

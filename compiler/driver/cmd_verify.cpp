@@ -20,6 +20,7 @@
 #include "project/generate.h"
 #include "support/files.h"
 #include "support/text.h"
+#include "support/ulp.h"
 
 namespace aotc::driver {
 
@@ -44,16 +45,6 @@ struct DeviceSummary {
 };
 
 void put_u32(std::string& out, uint32_t v) { out.append(reinterpret_cast<const char*>(&v), 4); }
-
-int64_t ulp_distance(float a, float b) {
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) == std::isnan(b) ? 0 : INT64_MAX;
-  auto ordered = [](float v) {
-    int32_t bits;
-    std::memcpy(&bits, &v, 4);
-    return bits < 0 ? -static_cast<int64_t>(bits & 0x7FFFFFFF) : static_cast<int64_t>(bits);
-  };
-  return std::abs(ordered(a) - ordered(b));
-}
 
 struct LayerState {
   int64_t worst_ulp = 0;

@@ -12,19 +12,9 @@
 #include <fmt/format.h>
 
 #include "support/dtype.h"
+#include "support/ulp.h"
 
 namespace aotc::tests {
-
-inline int64_t ulp_distance(float a, float b) {
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) == std::isnan(b) ? 0 : INT64_MAX;
-  auto ordered = [](float v) {
-    int32_t bits;
-    std::memcpy(&bits, &v, 4);
-    return bits < 0 ? -static_cast<int64_t>(bits & 0x7FFFFFFF) : static_cast<int64_t>(bits);
-  };
-  int64_t d = ordered(a) - ordered(b);
-  return d < 0 ? -d : d;
-}
 
 // Empty if equal within `ulp` (0: bit for bit), else the first difference.
 inline std::string difference(std::span<const uint8_t> have, std::span<const uint8_t> want,

@@ -109,6 +109,7 @@ ops::TargetInfo target_of(const Board& board) {
   ops::TargetInfo t;
   t.name = board.cpu;
   t.fpu = board.has("fpu");
+  t.unaligned_words = board.has("unaligned") && !board.is_host();
   if (board.isa.starts_with("rv32")) {
     t.registers = 27;
     t.gemm_pixels = 4;

@@ -18,6 +18,9 @@ struct DepthwiseConv2DAttrs : graph::Attributes<DepthwiseConv2DAttrs>, WindowFie
 // int8 only; `ranges` per result channel as the lowering needs it.
 Requantization depthwise_scaling(const OpView& op, std::vector<AccRange> ranges);
 
+// The operator's window; images of one column as images of one row, which lie alike in memory.
+Window depthwise_window(const OpView& op);
+
 Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo& target);
 
 }  // namespace aotc::ops

@@ -436,6 +436,7 @@ Window depthwise_window(const OpView& op) {
 }
 
 Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo& target) {
+  if (is_plain_conv(op)) return lower_as_conv_2d(op, target);
   return DepthwiseLowering(op, target).run();
 }
 

@@ -437,6 +437,8 @@ Window depthwise_window(const OpView& op) {
 
 Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo& target) {
   if (is_plain_conv(op)) return lower_as_conv_2d(op, target);
+  if (target.dsp && op.operand(0).dtype == DType::kI8)
+    if (auto lowered = lower_depthwise_conv_2d_dsp(op)) return std::move(*lowered);
   return DepthwiseLowering(op, target).run();
 }
 

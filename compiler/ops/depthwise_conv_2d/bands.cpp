@@ -49,6 +49,12 @@ std::vector<Bands::Range> Bands::ranges(int64_t first, int64_t height) const {
   return out;
 }
 
+int64_t Bands::least_height() const {
+  int64_t least = height_;
+  for (Range r : ranges(first_, height_)) least = std::min(least, r.end - r.begin);
+  return least;
+}
+
 WriteOrder::Step Bands::step(int64_t n, Range band) const {
   const WindowAxis& y = window_.y;
   int64_t top = std::clamp<int64_t>(y.start(band.begin), 0, y.in);
@@ -83,8 +89,10 @@ int64_t Bands::below(const std::vector<Range>& bands) const {
 
 int64_t Bands::extra_bytes(int64_t first, int64_t height) const {
   std::vector<Range> bands = ranges(first, height);
-  bool same_size = window_.y.in * in_row_ == window_.y.out * out_row_;
-  return plane_bytes(height) + (same_size && in_place(bands) ? 0 : below(bands));
+  // In its place a result keeps all of the input's bytes for as long as it lives.
+  int64_t in = window_.y.in * in_row_, out = window_.y.out * out_row_;
+  bool alike = out <= in && in <= 2 * out;
+  return plane_bytes(height) + (alike && in_place(bands) ? 0 : below(bands));
 }
 
 WriteOrder Bands::write_order() const {

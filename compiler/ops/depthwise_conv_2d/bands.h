@@ -27,6 +27,7 @@ class Bands {
   // All of equal height, so that loops have constant bounds.
   bool even() const { return first_ == height_ && window_.y.out % height_ == 0; }
   int64_t height() const { return height_; }  // most output rows of a band
+  int64_t least_height() const;
   // Output row at which the first band would begin if it had `height` rows; at most 0.
   int64_t begin() const { return first_ - height_; }
   int64_t plane_rows() const { return rows_of(height_) + layout_.extra_rows; }

@@ -18,9 +18,6 @@ struct DepthwiseConv2DAttrs : graph::Attributes<DepthwiseConv2DAttrs>, WindowFie
 // int8 only; `ranges` per result channel as the lowering needs it.
 Requantization depthwise_scaling(const OpView& op, std::vector<AccRange> ranges);
 
-// The operator's window; images of one column as images of one row, which lie alike in memory.
-Window depthwise_window(const OpView& op);
-
 // With one input channel and several taps (as_conv.cpp).
 bool is_plain_conv(const OpView& op);
 Lowered lower_as_conv_2d(const OpView& op, const TargetInfo& target);

@@ -18,6 +18,7 @@ struct DepthwisePairs {
   enum Plane { kPixel, kRow };
   static constexpr int kLeft = PairGemm::kLeft;  // weights and bias are scaled by 2^kLeft
   static constexpr int64_t kMostPitch = 128;     // elements; even, so that rows begin at words
+  static constexpr int64_t kMostGap = 96;  // elements of a plane's row that are not copied
   // Outputs per turn of the loop: the accumulators change places.
   static constexpr int turn(int64_t stride) { return stride == 1 ? 3 : 2; }
 };

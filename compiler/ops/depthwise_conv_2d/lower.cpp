@@ -33,7 +33,9 @@ class DepthwiseLowering {
         channels_(op.operand(1).shape[3]),
         in_channels_(op.operand(0).shape[3]),
         is_float_(op.operand(0).dtype == DType::kF32),
-        window_(depthwise_window(op)),
+        window_(window_of(op, op.attrs<DepthwiseConv2DAttrs>(), op.operand(1).shape[1],
+                          op.operand(1).shape[2])),
+        tall_(window_.x.in == 1 && window_.x.out == 1 && window_.x.kernel == 1),
         taps_(window_.y.kernel * window_.x.kernel) {
     const WindowAxis& x = window_.x;
     plane_width_ = (x.out - 1) * x.stride + x.effective_kernel();
@@ -75,6 +77,10 @@ class DepthwiseLowering {
     return is_float_ ? out : fmt::format("{}, {}", out, requantizer_->form());
   }
 
+  // An image of one column lies in memory like one of one row: neighbours are those along y then.
+  const WindowAxis& along() const { return tall_ ? window_.y : window_.x; }
+  const WindowAxis& across() const { return tall_ ? window_.x : window_.y; }
+
   // How many outputs of a column look at an element.
   int64_t in_flight() const { return (window_.y.kernel + window_.y.stride - 1) / window_.y.stride; }
 
@@ -88,7 +94,7 @@ class DepthwiseLowering {
     choose_block(target);
     const WindowAxis& y = window_.y;
     int64_t registers = taps_ + in_flight() + window_.x.kernel + kBeside;
-    columns_down_ = unrolled() && y.dilation == 1 && y.kernel > 1 && y.out >= kLeastRows &&
+    columns_down_ = !tall_ && unrolled() && y.dilation == 1 && y.kernel > 1 && y.out >= kLeastRows &&
                     in_flight() <= kMostInFlight && registers <= target.registers;
   }
 
@@ -96,14 +102,14 @@ class DepthwiseLowering {
   // needs an accumulator beside a row of weights. Blocks at a row's end overlap, which is paid too.
   void choose_block(const TargetInfo& target) {
     constexpr int64_t kFinish = 9, kLoop = 6;  // instructions per output and per block
-    const WindowAxis& x = window_.x;
+    const WindowAxis& x = along();
     // A row of weights stays in registers, or as many of it as there are accumulators.
     int64_t most = std::max<int64_t>(target.registers - 3 - x.kernel, (target.registers - 4) / 2);
-    most = unrolled() || window_.y.kernel == 1 ? std::clamp<int64_t>(most, 2, 5) : 2;
+    most = unrolled() || across().kernel == 1 ? std::clamp<int64_t>(most, 2, 5) : 2;
     double least = 0;
     for (int64_t b = 1; b <= std::min(most, x.out); ++b) {
       int64_t columns = std::min((b - 1) * x.stride + x.effective_kernel(), b * x.kernel);
-      int64_t block = window_.y.kernel * columns + taps_ * (b + 1) + kFinish * b + kLoop;
+      int64_t block = across().kernel * columns + taps_ * (b + 1) + kFinish * b + kLoop;
       double cost = static_cast<double>(block * ((x.out + b - 1) / b));
       if (b > 1 && cost >= least) continue;
       least = cost;
@@ -122,6 +128,7 @@ class DepthwiseLowering {
       columns_down_ = false;
       bands_.emplace(bands_for(1));
     }
+    if (tall_) block_ = std::min(block_, bands_->least_height());
     if (is_float_ || !target.unaligned_words) return;
     for (int64_t group : {4, 2}) {
       if (in_channels_ % group != 0) continue;
@@ -129,6 +136,7 @@ class DepthwiseLowering {
       if (wide.height() * (columns_down_ ? 1 : 2) < bands_->height()) continue;
       bands_.emplace(wide);
       group_ = group;
+      if (tall_) block_ = std::min(block_, bands_->least_height());
       return;
     }
   }
@@ -207,20 +215,27 @@ class DepthwiseLowering {
   void copy_planes(const Ex& n, const Ex& top, const Ex& c, const Ex& rows) {
     const WindowAxis& y = window_.y;
     if (columns_ <= 0) return;
-    Ex begin = f_.let("begin", max(-top, 0));
-    Ex end = f_.let("end", min((rows - 1) * y.stride + y.effective_kernel(), Ex(y.in) - top));
+    Ex begin = y.pad_before > 0 ? f_.let("begin", max(-top, 0)) : Ex(0);
+    Ex end = (rows - 1) * y.stride + y.effective_kernel();
+    bool inside = y.start(y.out - 1) + y.effective_kernel() <= y.in;
+    end = f_.let("end", inside ? end : min(end, Ex(y.in) - top));
+    if (tall_) {
+      Ex from = ((n * y.in + top + begin)) * in_channels_ + c;
+      return copy_row(f_.var("from", from), begin * group_, end - begin);
+    }
     f_.loop("r", begin, end, [&](Ex r) {
       Ex from = ((n * y.in + top + r) * window_.x.in) * in_channels_ + c;
       Ex to = f_.let("to", (r * plane_width_ + first_column_) * group_);
       if (in_channels_ == 1) {
         f_.copy(plane_, to, in_, from, columns_);
       } else {
-        copy_row(f_.var("from", from), to);
+        copy_row(f_.var("from", from), to, columns_);
       }
     });
   }
 
-  void copy_row(const Ex& from, const Ex& to) {
+  // `count` pixels that are in_channels_ apart.
+  void copy_row(const Ex& from, const Ex& to, const Ex& count) {
     constexpr int64_t kWhole = 8;
     auto element = [&](const Ex& at) {
       if (group_ > 1) {
@@ -230,14 +245,17 @@ class DepthwiseLowering {
       }
       f_.assign(from, from + in_channels_);
     };
-    int64_t unroll = columns_;
-    if (columns_ > kWhole) {
+    int64_t columns = 0;
+    if (!count.is_imm(&columns))
+      return f_.loop("i", 0, count, [&](Ex i) { element(to + i * group_); });
+    int64_t unroll = columns;
+    if (columns > kWhole) {
       unroll = 4;
       for (int64_t u : {5, 6, 7, 8})
-        if (columns_ % u == 0 || (columns_ % unroll != 0 && columns_ % u < columns_ % unroll))
+        if (columns % u == 0 || (columns % unroll != 0 && columns % u < columns % unroll))
           unroll = u;
     }
-    int64_t whole = columns_ / unroll * unroll;
+    int64_t whole = columns / unroll * unroll;
     f_.loop(
         "i", 0, whole,
         [&](Ex i) {
@@ -245,7 +263,7 @@ class DepthwiseLowering {
           for (int64_t u = 0; u < unroll; ++u) element(at + u * group_);
         },
         unroll);
-    for (int64_t u = whole; u < columns_; ++u) element(to + u * group_);
+    for (int64_t u = whole; u < columns; ++u) element(to + u * group_);
   }
 
   void emit_channel(const Ex& channel, const Ex& lane, const Ex& out, const Ex& rows) {
@@ -270,14 +288,17 @@ class DepthwiseLowering {
   }
 
   void emit_rows(const Ex& channel, const Ex& lane, const Ex& to, const Ex& rows) {
-    const WindowAxis& x = window_.x;
-    f_.loop("oy", 0, rows, [&](Ex oy) {
-      Ex row = f_.let("row", oy * (window_.y.stride * plane_width_ * group_) + lane);
+    const WindowAxis& x = along();
+    Ex length = tall_ ? rows : Ex(x.out);
+    int64_t known = 0;
+    bool even = length.is_imm(&known) && known % block_ == 0;
+    f_.loop("oy", 0, tall_ ? Ex(1) : rows, [&](Ex oy) {
+      Ex row = f_.let("row", oy * (across().stride * plane_width_ * group_) + lane);
       Ex out_row = f_.let("to", to + oy * (x.out * channels_));
       f_.loop(
-          "ox", 0, x.out,
+          "ox", 0, length,
           [&](Ex ox) {
-            Ex column = x.out % block_ == 0 ? ox : f_.let("column", min(ox, Ex(x.out - block_)));
+            Ex column = even ? ox : f_.let("column", min(ox, length - block_));
             emit_pixels(channel, row + column * (x.stride * group_), out_row + column * channels_);
           },
           block_);
@@ -286,7 +307,7 @@ class DepthwiseLowering {
 
   // A single row of many taps is made from loads in order, so that few are alive.
   bool unrolled() const {
-    return taps_ <= (window_.y.kernel == 1 ? kUnrolledColumns / 2 : kUnrolledTaps);
+    return taps_ <= (across().kernel == 1 ? kUnrolledColumns / 2 : kUnrolledTaps);
   }
 
   Ex weight(int64_t ky, int64_t kx) const {
@@ -350,7 +371,7 @@ class DepthwiseLowering {
 
   // `block_` neighbouring outputs of one row; `at` is the plane index of the first one's window.
   void emit_pixels(const Ex& channel, const Ex& at, const Ex& to) {
-    const WindowAxis& y = window_.y;
+    const WindowAxis& y = across();
     Ex from = f_.let("from", at);
     std::vector<Ex> acc;
     for (int64_t i = 0; i < block_; ++i)
@@ -369,8 +390,8 @@ class DepthwiseLowering {
   // Row ky of the window, of too many taps to be unrolled whole.
   void emit_looped_row(const std::vector<Ex>& acc, const Ex& channel, const Ex& from,
                        const Ex& ky) {
-    const WindowAxis& x = window_.x;
-    Ex start = f_.let("start", from + ky * (window_.y.dilation * plane_width_ * group_));
+    const WindowAxis& x = along();
+    Ex start = f_.let("start", from + ky * (across().dilation * plane_width_ * group_));
     Ex w = f_.let("w", channel * taps_ + ky * x.kernel);
     if (x.kernel <= kUnrolledColumns) {
       std::vector<Ex> values;
@@ -392,7 +413,7 @@ class DepthwiseLowering {
   // so each sum adds its taps in order.
   template <typename Weight>
   void emit_row(const std::vector<Ex>& acc, const Ex& start, Weight weight) {
-    const WindowAxis& x = window_.x;
+    const WindowAxis& x = along();
     int64_t width = (block_ - 1) * x.stride + x.effective_kernel();
     for (int64_t column = 0; column < width; ++column) {
       Ex value;
@@ -411,6 +432,7 @@ class DepthwiseLowering {
   int64_t channels_, in_channels_;
   bool is_float_;
   Window window_;
+  bool tall_;
   int64_t taps_ = 1;
   int64_t plane_width_ = 0, first_column_ = 0, columns_ = 0;
   std::optional<Bands> bands_;
@@ -425,15 +447,6 @@ class DepthwiseLowering {
 };
 
 }  // namespace
-
-Window depthwise_window(const OpView& op) {
-  const graph::Shape& w = op.operand(1).shape;
-  Window window = window_of(op, op.attrs<DepthwiseConv2DAttrs>(), w[1], w[2]);
-  // An image of one column lies in memory like one of one row, whose neighbours share loads.
-  const WindowAxis& x = window.x;
-  if (x.in == 1 && x.out == 1 && x.kernel == 1) std::swap(window.x, window.y);
-  return window;
-}
 
 Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo& target) {
   if (is_plain_conv(op)) return lower_as_conv_2d(op, target);

@@ -24,7 +24,8 @@ class DspDepthwiseLowering {
   explicit DspDepthwiseLowering(const OpView& op)
       : op_(op),
         f_(op, "depthwise_conv_2d"),
-        window_(depthwise_window(op)),
+        window_(window_of(op, op.attrs<DepthwiseConv2DAttrs>(), op.operand(1).shape[1],
+                          op.operand(1).shape[2])),
         channels_(op.operand(1).shape[3]),
         in_channels_(op.operand(0).shape[3]) {}
 
@@ -69,7 +70,9 @@ class DspDepthwiseLowering {
     columns_ = std::min(x.in, width - x.pad_before);
     pitch_ = left_ - x.pad_before + width;
     pitch_ += pitch_ % 2;
-    if (columns_ < 1 || pitch_ > DepthwisePairs::kMostPitch) return false;
+    if (columns_ < 1 || pitch_ > DepthwisePairs::kMostPitch ||
+        pitch_ - columns_ > DepthwisePairs::kMostGap)
+      return false;
     constexpr int64_t kPitchStep = 8, kShared = 32;
     // Small planes round their pitch up, so that more layers share their code.
     if (pitch_ <= kShared) pitch_ = (pitch_ + kPitchStep - 1) / kPitchStep * kPitchStep;

@@ -56,21 +56,23 @@ std::optional<std::vector<int32_t>> dw_stream(const std::vector<int8_t>& weights
   return out;
 }
 
-std::vector<int32_t> dw_shape(int64_t stride, int64_t rows, int64_t columns, int64_t out_row,
-                              int64_t out_column, int64_t plane_column) {
+std::vector<int32_t> dw_shape(int64_t stride, const DepthwiseShape& shape) {
   int64_t turn = DepthwisePairs::turn(stride);
-  int64_t turns = (rows + turn - 1) / turn;
+  int64_t turns = (shape.rows + turn - 1) / turn;
+  int64_t rows_read = (shape.rows - 1) * stride + 3;
   std::vector<int32_t> out(DepthwisePairs::kShapeWords);
   auto put = [&](int at, int64_t value) {
     out[static_cast<size_t>(at)] = static_cast<int32_t>(value);
   };
-  put(DepthwisePairs::kOutRow, out_row);
-  put(DepthwisePairs::kOutColumn, out_column);
-  put(DepthwisePairs::kColumns, columns);
-  put(DepthwisePairs::kPlaneColumn, plane_column);
+  put(DepthwisePairs::kColumns, shape.columns);
   put(DepthwisePairs::kTurns, (turns - 1) << 16);
-  put(DepthwisePairs::kSkip, turns * turn - rows);
-  put(DepthwisePairs::kRows, rows);
+  put(DepthwisePairs::kSkip, turns * turn - shape.rows);
+  put(DepthwisePairs::kOutRow, shape.out_row);
+  put(DepthwisePairs::kPlaneNext, shape.plane_column - rows_read * shape.plane_row);
+  put(DepthwisePairs::kOutNext, shape.out_column - shape.rows * shape.out_row);
+  put(DepthwisePairs::kRows, shape.rows);
+  put(DepthwisePairs::kOutColumn, shape.out_column);
+  put(DepthwisePairs::kPlaneColumn, shape.plane_column);
   return out;
 }
 

@@ -10,10 +10,12 @@ namespace aotc::ops {
 
 // Layouts that meanings and implementations share.
 struct DepthwisePairs {
-  // Words of the table that dw_column takes as shape: out bytes from row to row and from column to
-  // column, columns, plane bytes from column to column, (turns of the loop - 1) << 16, outputs of
-  // its first turn that are left out, output rows.
-  enum Shape { kOutRow, kOutColumn, kColumns, kPlaneColumn, kTurns, kSkip, kRows, kShapeWords };
+  // Words of the table that dw_column takes as shape: columns; (turns of the loop - 1) << 16;
+  // outputs of its first turn that are left out; bytes of out from row to row; bytes from the end
+  // of a column to the begin of the next one, in the plane and in out; output rows, bytes from
+  // column to column in out and in the plane.
+  enum Shape { kColumns, kTurns, kSkip, kOutRow, kPlaneNext, kOutNext, kRows, kOutColumn,
+               kPlaneColumn, kShapeWords };
   // Words of the table that dw_plane takes: bytes from pixel to pixel and from row to row.
   enum Plane { kPixel, kRow };
   static constexpr int kLeft = PairGemm::kLeft;  // weights and bias are scaled by 2^kLeft
@@ -30,8 +32,11 @@ int64_t dw_stream_words(bool sign);
 std::optional<std::vector<int32_t>> dw_stream(const std::vector<int8_t>& weights,
                                               const std::vector<int32_t>& bias,
                                               const PairLines& lines);
-std::vector<int32_t> dw_shape(int64_t stride, int64_t rows, int64_t columns, int64_t out_row,
-                              int64_t out_column, int64_t plane_column);
+// Distances in bytes.
+struct DepthwiseShape {
+  int64_t rows = 1, columns = 1, out_row = 0, out_column = 0, plane_row = 0, plane_column = 0;
+};
+std::vector<int32_t> dw_shape(int64_t stride, const DepthwiseShape& shape);
 
 // (x, plane, shape, rows): `rows` rows of `columns` pixels of one channel.
 tir::KernelPtr dw_plane_kernel(int64_t columns, int64_t pitch);

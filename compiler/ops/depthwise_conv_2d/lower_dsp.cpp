@@ -97,9 +97,9 @@ class DspDepthwiseLowering {
     plane_shape_ = f_.constant("plane_shape", DType::kI32, plane);
     std::vector<int32_t> shapes;
     for (int64_t rows : heights()) {
-      std::vector<int32_t> one =
-          dw_shape(window_.y.stride, rows, window_.x.out, window_.x.out * channels_, channels_,
-                   2 * window_.x.stride);
+      DepthwiseShape shape{rows,      window_.x.out, window_.x.out * channels_,
+                           channels_, 2 * pitch_,    2 * window_.x.stride};
+      std::vector<int32_t> one = dw_shape(window_.y.stride, shape);
       shapes.insert(shapes.end(), one.begin(), one.end());
     }
     shape_ = f_.constant("shape", DType::kI32, shapes);

@@ -24,20 +24,15 @@ class ColumnWriter {
         turn_(DepthwisePairs::turn(stride_)) {}
 
   Implementation run() {
-    std::array<Label, 3> start = {a_.label(), a_.label(), a_.label()};
     std::array<Label, 3> output = {a_.label(), a_.label(), a_.label()};
-    Label column = a_.label();
+    Label column = a_.label(), done = a_.label();
     a_.enter(kFrame);
     prologue();
-    a_.ldrd(r0, r1, sp, kPlane);  // and out
     a_.bind(column);
-    a_.ldr(kSingle, sp, kSkipped);
     a_.ldr(kLast, sp, kCounter);
-    a_.cmp(kSingle, 1);
-    a_.b("eq", start[1]);
-    if (turn_ > 2) a_.b("hi", start[2]);
+    a_.jump(sp, kEntry);
     for (int skip = 0; skip < turn_; ++skip) {
-      a_.bind(start[static_cast<size_t>(skip)]);
+      a_.bind(start_[static_cast<size_t>(skip)]);
       begin_column(skip);
       if (skip > 0) a_.b(output[static_cast<size_t>(skip)]);
       if (skip > 0) continue;
@@ -50,17 +45,19 @@ class ColumnWriter {
       if (turn_ > 2) a_.add(r1, r1, kOutRow);
       a_.subs(kLast, kLast, 1 << 16);
       a_.b("pl", output[0]);
-      next_column(column);
+      next_column();
+      a_.b("ne", column);
+      a_.b(done);
     }
-    a_.bind(done_);
+    a_.bind(done);
     a_.leave();
     return a_.finish();
   }
 
  private:
   // Frame.
-  static constexpr int kMultiplier = 0, kOffset = 4, kSign = 8, kCounter = 12, kPlane = 16,
-                       kLeft = 24, kOutColumn = 32, kSkipped = 36, kFrame = 40;
+  static constexpr int kMultiplier = 0, kOffset = 4, kSign = 8, kCounter = 12, kNext = 16,
+                       kEntry = 24, kColumnsLeft = 28, kFrame = 32;
   // r0 is the plane, r1 the output.
   static constexpr Reg kOutRow = r2, kPair = r11, kSingle = r12, kBias = lr;
   // Weights (r,0) and (r,1) of row r; (0,2) and (1,2); (2,2) below the turns that are left.
@@ -71,17 +68,22 @@ class ColumnWriter {
   // r0 stream, r1 plane, r2 out, r3 shape.
   void prologue() {
     constexpr int kHighBytes = static_cast<int>(0xFF00FF00);
-    a_.strd(r1, r2, sp, kPlane);
-    a_.ldrd(r4, r5, r3, DepthwisePairs::kColumns * 4);  // and plane bytes from column to column
-    a_.strd(r4, r5, sp, kLeft);
-    a_.ldrd(r8, r9, r3, DepthwisePairs::kTurns * 4);  // and what is left out
-    a_.ldrd(r2, r5, r3, DepthwisePairs::kOutRow * 4);
-    a_.strd(r5, r9, sp, kOutColumn);
-    a_.ldrd_after(r10, r11, r0, 8);
-    a_.ldr_after(r12, r0, 4);
-    a_.ldrd_after(r4, r5, r0, 8);
-    a_.strd(r4, r5, sp, kMultiplier);
-    if (sign_) a_.ldr(r4, r0);
+    a_.mov(r10, r0);
+    a_.ldrd(r4, r8, r3, DepthwisePairs::kColumns * 4);  // and turns
+    a_.str(r4, sp, kColumnsLeft);
+    a_.ldrd(r9, r5, r3, DepthwisePairs::kSkip * 4);  // and out bytes from row to row
+    a_.ldrd(r6, r7, r3, DepthwisePairs::kPlaneNext * 4);  // and of out
+    a_.strd(r6, r7, sp, kNext);
+    choose_entry(r9);
+    a_.mov(r0, r1);
+    a_.mov(r1, r2);
+    a_.mov(kOutRow, r5);
+    a_.mov(r5, r10);
+    a_.ldrd(r10, r11, r5);
+    a_.ldr(r12, r5, 8);
+    a_.ldrd(r3, r4, r5, 12);
+    a_.strd(r3, r4, sp, kMultiplier);
+    if (sign_) a_.ldr(r4, r5, 20);
     if (sign_) a_.str(r4, sp, kSign);
     a_.lsl(r3, r10, 8);
     a_.and_(r3, r3, kHighBytes);
@@ -93,6 +95,20 @@ class ColumnWriter {
     a_.and_(r12, r12, 0xFF);
     a_.add_lsl(r7, r8, r12, 8);
     a_.str(r7, sp, kCounter);
+  }
+
+  // Where columns begin, by what is left out.
+  void choose_entry(Reg skip) {
+    Label found = a_.label();
+    for (int i = 0; i < turn_; ++i) {
+      a_.adr(r12, start_[static_cast<size_t>(i)]);
+      if (i + 1 == turn_) break;
+      a_.cmp(skip, i);
+      a_.b("eq", found);
+    }
+    a_.bind(found);
+    a_.add(r12, r12, 1);
+    a_.str(r12, sp, kEntry);
   }
 
   void load_row() {
@@ -152,24 +168,21 @@ class ColumnWriter {
     a_.ssat(acc, 8, acc, shift_);
   }
 
-  void next_column(Label column) {
-    a_.ldrd(kPair, kSingle, sp, kLeft);  // and plane bytes
-    a_.subs(kPair, kPair, 1);
-    a_.str(kPair, sp, kLeft);
-    a_.ldrd(r0, r1, sp, kPlane);
-    a_.add(r0, r0, kSingle);
-    a_.ldr(kSingle, sp, kOutColumn);
+  // Sets the flags to "ne" if there is one.
+  void next_column() {
+    a_.ldrd(kPair, kSingle, sp, kNext);
+    a_.add(r0, r0, kPair);
     a_.add(r1, r1, kSingle);
-    a_.strd(r0, r1, sp, kPlane);
-    a_.b("ne", column);
-    a_.b(done_);
+    a_.ldr(kPair, sp, kColumnsLeft);
+    a_.subs(kPair, kPair, 1);
+    a_.str(kPair, sp, kColumnsLeft);
   }
 
   Thumb a_;
   int pitch_, stride_, shift_;
   bool sign_;
   int turn_;
-  Label done_ = a_.label();
+  std::array<Label, 3> start_ = {a_.label(), a_.label(), a_.label()};
 };
 
 // `count` (1 to 4) elements from `from`, r4 bytes apart, to the plane; its last store moves the
@@ -206,7 +219,12 @@ Implementation dw_plane(const tir::Kernel& kernel) {
   a.bind(row);
   int chunks = (columns - 1) / 4, rest = columns - 4 * chunks;  // 1 to 4 are left
   Reg from = chunks > 0 ? r12 : r0;
-  if (chunks == 1) {
+  if (columns == 5) {
+    a.ldrsb_index(r12, r0, r4, 2);
+    copy_elements(a, r0, 4, 0);
+    a.strh_after(r12, r1, 2 + skip);
+    rest = 0;
+  } else if (chunks == 1) {
     copy_elements(a, r0, 4, 0);
     a.add_lsl(r12, r0, r4, 2);
   } else if (chunks > 1) {
@@ -225,7 +243,7 @@ Implementation dw_plane(const tir::Kernel& kernel) {
       a.add_lsl(r12, r12, r4, 2);
     }
   }
-  copy_elements(a, from, rest, skip);
+  if (rest > 0) copy_elements(a, from, rest, skip);
   a.add(r0, r0, r5);
   a.subs(r3, r3, 1);
   a.b("ne", row);

@@ -89,36 +89,44 @@ const char* math_name(Intrinsic f) {
 
 class Printer {
  public:
-  Printer(const Function& function, const std::string& name, const std::string& prefix)
-      : function_(function), name_(name), prefix_(prefix) {}
+  Printer(const Function& function, const std::string& name, const std::string& prefix,
+          bool is_kernel = false)
+      : function_(function), name_(name), prefix_(prefix), is_kernel_(is_kernel) {}
 
   PrintedFunction run() {
     count_uses(function_.body);
     scopes_.emplace_back();
-    out_.prototype = fmt::format("int32_t {}(", name_);
+    out_.prototype = fmt::format("{} {}(", is_kernel_ ? "void" : "int32_t", name_);
     const size_t head = out_.prototype.size();
     size_t column = head;
     std::string unused;
-    for (size_t i = 0; i < function_.params.size(); ++i) {
-      const BufferPtr& p = function_.params[i];
-      bool writes = p->role == Role::kOutput || p->role == Role::kScratch;
-      std::string id = declare(p.get(), p->name);
-      std::string text = fmt::format("{}{} *{}", writes ? "" : "const ", c_type_of(p->dtype), id);
-      if (i > 0 && column + text.size() + 2 > 99) {
+    auto parameter = [&](const void* node, const std::string& hint, const std::string& type) {
+      bool first = out_.prototype.size() == head;
+      std::string id = declare(node, hint);
+      std::string text = type + id;
+      if (!first && column + text.size() + 2 > 99) {
         out_.prototype += ",\n" + std::string(head, ' ');
         column = head;
-      } else if (i > 0) {
+      } else if (!first) {
         out_.prototype += ", ";
       }
       column += text.size() + 2;
       out_.prototype += text;
-      if (uses_[p.get()] == 0) unused += fmt::format("    (void){};\n", id);
+      out_.parameters.push_back({type, id});
+      if (uses_[node] == 0) unused += fmt::format("    (void){};\n", id);
+    };
+    for (const BufferPtr& p : function_.params) {
+      bool writes = p->role == Role::kOutput || p->role == Role::kScratch;
+      parameter(p.get(), p->name,
+                fmt::format("{}{} *", writes ? "" : "const ", c_type_of(p->dtype)));
     }
-    out_.prototype += function_.params.empty() ? "void)" : ")";
+    for (const VarPtr& v : function_.scalars) parameter(v.get(), v->name, "int32_t ");
+    out_.prototype += out_.parameters.empty() ? "void)" : ")";
     body_ = unused;
     indent_ = 1;
     print_stmts(function_.body);
-    out_.text = out_.prototype + "\n{\n" + body_ + "    return 0;\n}\n";
+    const char* end = is_kernel_ ? "}\n" : "    return 0;\n}\n";
+    out_.text = out_.prototype + "\n{\n" + body_ + end;
     return std::move(out_);
   }
 
@@ -191,6 +199,9 @@ class Printer {
         }
         return;
       }
+      case StmtKind::kCallKernel:
+        for (const ExprPtr& a : static_cast<const CallKernel&>(*s).args) count_uses(a);
+        return;
       case StmtKind::kAlloc:
       case StmtKind::kComment: return;
     }
@@ -416,6 +427,13 @@ class Printer {
         std::string id = declare(b.get(), b->name);
         return line(fmt::format("{} {}[{}];", c_type_of(b->dtype), id, b->elements));
       }
+      case StmtKind::kCallKernel: {
+        const auto& n = static_cast<const CallKernel&>(*s);
+        std::string kernel = name_of(*n.kernel), args;
+        out_.use.kernels.emplace(kernel, n.kernel);
+        for (const ExprPtr& a : n.args) args += (args.empty() ? "" : ", ") + any(a);
+        return line(fmt::format("{}_{}({});", prefix_, kernel, args));
+      }
       case StmtKind::kComment:
         return line("/* " + c_comment_text(static_cast<const Comment&>(*s).text, 200) + " */");
     }
@@ -448,6 +466,7 @@ class Printer {
   const Function& function_;
   std::string name_;
   std::string prefix_;
+  bool is_kernel_;
   PrintedFunction out_;
   std::string body_;
   int indent_ = 0;
@@ -460,6 +479,7 @@ class Printer {
 
 void SupportUse::merge(const SupportUse& other) {
   functions.insert(other.functions.begin(), other.functions.end());
+  kernels.insert(other.kernels.begin(), other.kernels.end());
   math = math || other.math;
   string = string || other.string;
   floating = floating || other.floating;
@@ -468,6 +488,10 @@ void SupportUse::merge(const SupportUse& other) {
 PrintedFunction print_c(const tir::Function& function, const std::string& name,
                         const std::string& prefix) {
   return Printer(function, name, prefix).run();
+}
+
+PrintedFunction print_c_kernel(const tir::Kernel& kernel, const std::string& prefix) {
+  return Printer(*kernel.meaning, prefix + "_" + name_of(kernel), prefix, true).run();
 }
 
 std::string c_float(double value, DType type) {

@@ -2,6 +2,7 @@
 // that contain C text, and the printed code means the same with 16-bit, 32-bit and 64-bit int.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,18 +17,28 @@ struct SupportUse {
   bool math = false;                // <math.h>
   bool string = false;              // <string.h>
   bool floating = false;            // floating-point arithmetic
+  std::map<std::string, tir::KernelPtr> kernels;  // by name_of()
   void merge(const SupportUse& other);
 };
 
 struct PrintedFunction {
   std::string prototype;  // "int32_t name(const int8_t *in, ...)", without ';'
   std::string text;       // the definition
+  struct Parameter {
+    std::string type;  // "const int8_t *"
+    std::string name;
+  };
+  std::vector<Parameter> parameters;
   SupportUse use;
 };
 
 // `name` is the C name; support functions are called PREFIX_min_i32 and so on. Names of variables are made legal and unique per scope.
 PrintedFunction print_c(const tir::Function& function, const std::string& name,
                         const std::string& prefix);
+
+// A kernel as a function PREFIX_<name of the kernel> with its meaning as body: no return value, the
+// meaning's buffers and then its scalars as parameters.
+PrintedFunction print_c_kernel(const tir::Kernel& kernel, const std::string& prefix);
 
 // Definition of a support function by its name, ending with a newline.
 std::string support_definition(const std::string& name, const std::string& prefix);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/c_function.h"
+#include "codegen/c_kernel.h"
 #include "codegen/c_run.h"
 #include "support/text.h"
 
@@ -270,6 +271,12 @@ class ModelPrinter {
       printed.push_back(print_c(*program_.functions[i].body, out_.function_names[i], p_));
       use.merge(printed.back().use);
     }
+    std::string kernels;
+    for (const auto& [name, kernel] : use.kernels) {
+      PrintedFunction portable = print_c_kernel(*kernel, p_);
+      use.merge(portable.use);
+      kernels += kernel_definition(*kernel, portable) + "\n";
+    }
     std::string s = banner("Operators and run function of a neural network.");
     s += fmt::format("#include \"{}.h\"\n\n#include <stddef.h>\n", p_);
     if (use.math) s += "#include <math.h>\n";
@@ -281,6 +288,7 @@ class ModelPrinter {
     for (const std::string& f : use.functions) s += support_definition(f, p_) + "\n";
     s += operator_macro();
     declare_constants(s);
+    s += kernels;
     for (size_t i = 0; i < printed.size(); ++i) print_function(s, i, printed[i]);
     RunPrinter run(program_, options_, out_);
     std::string text = run.print(count_lines(s), map_["calls"]);

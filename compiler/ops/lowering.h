@@ -30,6 +30,9 @@ struct TargetInfo {
   int gemm_pixels = 2;      // block of output pixels x output channels in convolutions
   int gemm_channels = 2;
   int gemm_unroll = 4;      // steps of the inner loop written out
+  // Microkernels to be used; each is printed in assembly beside portable C of the same meaning.
+  bool dsp = false;         // Thumb-2 with the DSP extension: two halfword products at once
+  bool mve = false;         // Helium: vectors of 16 bytes
 };
 
 enum class ArgKind : uint8_t { kOperand, kResult, kConstant, kScratch };

@@ -70,6 +70,13 @@ class Walker {
         note(fmt::format("a{}", b->elements));
         return std::make_shared<Alloc>(buffer(b));
       }
+      case StmtKind::kCallKernel: {
+        const auto& n = static_cast<const CallKernel&>(*s);
+        note(name_of(*n.kernel));
+        std::vector<ExprPtr> args;
+        for (const ExprPtr& a : n.args) args.push_back(expr(a));
+        return std::make_shared<CallKernel>(n.kernel, std::move(args));
+      }
       case StmtKind::kComment: return s;
     }
     return s;

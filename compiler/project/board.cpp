@@ -124,6 +124,8 @@ ops::TargetInfo target_of(const Board& board) {
     t.gemm_pixels = 4;
     t.gemm_channels = 2;
   }
+  t.dsp = board.has("dsp");
+  t.mve = board.has("mve");
   return t;
 }
 

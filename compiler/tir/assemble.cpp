@@ -464,6 +464,9 @@ void Assembler::statement(const StmtPtr& s) {
       emit({.op = Op::kAllocate, .a = it->second});
       return;
     }
+    case StmtKind::kCallKernel:
+      fail("a kernel call was not inlined");
+      return;
     case StmtKind::kComment:
       return;
   }

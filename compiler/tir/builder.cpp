@@ -411,11 +411,23 @@ void FunctionBuilder::comment(std::string text) {
   emit(std::make_shared<Comment>(std::move(text)));
 }
 
+void FunctionBuilder::run(const KernelPtr& kernel, const std::vector<Ex>& args) {
+  std::vector<ExprPtr> list;
+  for (const Ex& a : args) list.push_back(a.ptr());
+  emit(std::make_shared<CallKernel>(kernel, std::move(list)));
+}
+
+Ex FunctionBuilder::scalar(const std::string& name) {
+  scalars_.push_back(std::make_shared<Variable>(Variable{name, DType::kI32}));
+  return var_ref(scalars_.back());
+}
+
 FunctionPtr FunctionBuilder::finish() {
   assert(blocks_.size() == 1 && "finish() inside a loop or if");
   auto function = std::make_shared<Function>();
   function->name = name_;
   function->params = params_;
+  function->scalars = scalars_;
   function->body = std::make_shared<Block>(std::move(blocks_.back()));
   blocks_.assign(1, {});
   return function;

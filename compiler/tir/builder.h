@@ -99,6 +99,10 @@ class FunctionBuilder {
             int64_t elements);  // memcpy; element types agree
   void fill_bytes(const BufferPtr& to, const Ex& index, int byte, int64_t elements);  // memset
   void comment(std::string text);
+  // Addresses for the meaning's buffers, then i32 values for its scalars.
+  void run(const KernelPtr& kernel, const std::vector<Ex>& args);
+  // A parameter of a kernel's meaning.
+  Ex scalar(const std::string& name);
   FunctionPtr finish();
 
  private:
@@ -108,6 +112,7 @@ class FunctionBuilder {
 
   std::string name_;
   std::vector<BufferPtr> params_;
+  std::vector<VarPtr> scalars_;
   std::vector<std::vector<StmtPtr>> blocks_;
   std::set<const Variable*> mutable_;
 };

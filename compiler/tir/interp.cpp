@@ -294,8 +294,11 @@ bool check_memory(const Function& function, const Program& program,
 
 }  // namespace
 
-Status interpret(const Function& function, const std::vector<Memory>& memory, Diagnostics& diags,
+Status interpret(const Function& called, const std::vector<Memory>& memory, Diagnostics& diags,
                  AccessObserver* observer) {
+  // Not owned: the caller's function outlives the run.
+  FunctionPtr whole = inline_kernels(FunctionPtr(FunctionPtr(), &called));
+  const Function& function = *whole;
   std::string problem;
   Result<Program> program = assemble(function, observer != nullptr, &problem);
   if (!program) {

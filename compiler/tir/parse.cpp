@@ -67,6 +67,9 @@ class Parser {
   StmtPtr declaration(bool is_mutable);
   StmtPtr assignment();
   StmtPtr comment();
+  bool rest_of_function(Function* made, bool is_kernel);
+  bool kernel();
+  StmtPtr kernel_call();
 
   Parsed expr() { return binary(1); }
   Parsed binary(int least);
@@ -90,6 +93,8 @@ class Parser {
   std::unordered_map<std::string, Entity> entities_;
   std::vector<std::vector<std::string>> scopes_;
   BufferPtr last_buffer_;
+  std::unordered_map<std::string, KernelPtr> kernels_;
+  bool in_kernel_ = false;
 };
 
 bool Parser::error(const Token& where, std::string message) {
@@ -186,31 +191,87 @@ bool Parser::buffer(Role role) {
   return declare(where, made->name, last_buffer_);
 }
 
-Result<FunctionPtr> Parser::function() {
-  auto made = std::make_shared<Function>();
-  open_scope();
-  if (!expect("func") || !new_name(&made->name) || !expect("(")) return kFailure;
+// '(' [ROLE BUFFER {',' ROLE BUFFER}] {',' 'scalar' NAME} ')' BLOCK; scalars only in kernels.
+bool Parser::rest_of_function(Function* made, bool is_kernel) {
+  if (!expect("(")) return false;
   while (!is(")")) {
-    if (!made->params.empty() && !expect(",")) return kFailure;
+    if (!(made->params.empty() && made->scalars.empty()) && !expect(",")) return false;
+    if (is_kernel && accept("scalar")) {
+      Token where = token_;
+      std::string name;
+      if (!new_name(&name)) return false;
+      made->scalars.push_back(std::make_shared<const Variable>(Variable{name, DType::kI32}));
+      if (!declare(where, name, made->scalars.back())) return false;
+      continue;
+    }
     std::optional<Role> role;
     for (Role r : {Role::kInput, Role::kConstant, Role::kOutput, Role::kScratch})
       if (is(spelling_of(r))) role = r;
-    if (!role) {
-      expected("'in', 'const', 'out' or 'scratch'");
-      return kFailure;
-    }
+    if (!role || !made->scalars.empty())
+      return expected(is_kernel ? "'in', 'const', 'out', 'scratch' or 'scalar'"
+                                : "'in', 'const', 'out' or 'scratch'");
     advance();
-    if (!buffer(*role)) return kFailure;
+    if (!buffer(*role)) return false;
     made->params.push_back(last_buffer_);
   }
   advance();
   made->body = block();
-  if (failed_) return kFailure;
+  return !failed_;
+}
+
+// 'kernel' FAMILY {NAME '=' ['-'] NUMBER} and the rest of a function that is its meaning.
+bool Parser::kernel() {
+  auto made = std::make_shared<Kernel>();
+  auto meaning = std::make_shared<Function>();
+  Token where = token_;
+  if (!new_name(&made->family)) return false;
+  while (!is("(")) {
+    std::string name;
+    int64_t value = 0;
+    if (!new_name(&name) || !expect("=")) return false;
+    bool negative = accept("-");
+    if (!count(0, int_range(DType::kI32).max, &value)) return false;
+    made->parameters.emplace_back(name, negative ? -value : value);
+  }
+  meaning->name = made->family;
+  open_scope();
+  in_kernel_ = true;
+  if (!rest_of_function(meaning.get(), true)) return false;
+  in_kernel_ = false;
+  close_scope();
+  made->meaning = meaning;
+  if (!kernels_.try_emplace(name_of(*made), made).second)
+    return error(where, fmt::format("kernel '{}' is already declared", name_of(*made)));
+  return true;
+}
+
+Result<FunctionPtr> Parser::function() {
+  while (accept("kernel"))
+    if (!kernel()) return kFailure;
+  auto made = std::make_shared<Function>();
+  open_scope();
+  if (!expect("func") || !new_name(&made->name) || !rest_of_function(made.get(), false))
+    return kFailure;
   if (token_.kind != TokenKind::kEnd) {
     expected("the end of the text");
     return kFailure;
   }
   return FunctionPtr(made);
+}
+
+StmtPtr Parser::kernel_call() {
+  Token name = token_;
+  auto found = kernels_.find(std::string(name.text));
+  if (found == kernels_.end() || in_kernel_) {
+    error(name, fmt::format("'{}' is no kernel", escape_for_display(std::string(name.text))));
+    return nullptr;
+  }
+  KernelPtr kernel = found->second;
+  advance();
+  std::vector<ExprPtr> args;
+  int depth = 0;
+  if (!arguments(&args, &depth)) return nullptr;
+  return std::make_shared<CallKernel>(kernel, std::move(args));
 }
 
 StmtPtr Parser::block() {
@@ -248,6 +309,7 @@ StmtPtr Parser::statement() {
     Parsed value = expr();
     return value.expr ? std::make_shared<Evaluate>(value.expr) : nullptr;
   }
+  if (accept("run")) return kernel_call();
   if (token_.kind != TokenKind::kName || is_text_keyword(token_.text)) {
     expected("a statement");
     return nullptr;

@@ -17,7 +17,7 @@ namespace {
 
 // Roles, "in", "step" and "func" stand where no name can, so they may be names as well.
 constexpr std::string_view kKeywords[] = {"align", "for",   "if",     "else", "let", "var",
-                                          "eval",  "alloc", "select", "min",  "max"};
+                                          "eval",  "alloc", "select", "min",  "max", "run"};
 
 std::string float_text(DType type, double v) {
   std::string suffix(name_of(type));
@@ -55,6 +55,7 @@ class Printer {
   std::string expr(const ExprPtr& e, int outer = 0) const;
   std::string binary(const Binary& b, int outer) const;
   std::string call(const Call& c) const;
+  void parameters(const Function& f);
   void statement(const StmtPtr& s);
   void loop(const For& s);
   void branch(const If& s);
@@ -250,6 +251,12 @@ void Printer::statement(const StmtPtr& s) {
       const Buffer& b = *static_cast<const Alloc&>(*s).buffer;
       return line(s.get(), "alloc " + buffer_text(b, declare(&b, b.name)));
     }
+    case StmtKind::kCallKernel: {
+      const CallKernel& c = static_cast<const CallKernel&>(*s);
+      std::string args;
+      for (const ExprPtr& a : c.args) args += (args.empty() ? "" : ", ") + expr(a);
+      return line(s.get(), fmt::format("run {}({})", name_of(*c.kernel), args));
+    }
     case StmtKind::kComment: {
       const std::string& text = static_cast<const Comment&>(*s).text;
       return line(s.get(), text.empty() ? "#" : "# " + comment_text(text));
@@ -257,19 +264,35 @@ void Printer::statement(const StmtPtr& s) {
   }
 }
 
-std::string Printer::function(const Function& f) {
-  out_ = "func " + declare(&f, f.name) + "(";
-  // The function's own name hides nothing.
-  visible_.clear();
-  order_.clear();
+void Printer::parameters(const Function& f) {
+  out_ += "(";
   for (size_t i = 0; i < f.params.size(); ++i) {
     const Buffer& b = *f.params[i];
     out_ += fmt::format("{}{} {}", i > 0 ? ", " : "", spelling_of(b.role),
                         buffer_text(b, declare(&b, b.name)));
   }
+  for (size_t i = 0; i < f.scalars.size(); ++i)
+    out_ += fmt::format("{}scalar {}", i + f.params.size() > 0 ? ", " : "",
+                        declare(f.scalars[i].get(), f.scalars[i]->name));
   out_ += ") {\n";
   body(f.body);
   out_ += "}\n";
+}
+
+std::string Printer::function(const Function& f) {
+  for (const KernelPtr& k : kernels_of(f)) {
+    out_ += "kernel " + k->family;
+    for (const auto& [name, value] : k->parameters) out_ += fmt::format(" {}={}", name, value);
+    out_ += " ";
+    parameters(*k->meaning);
+    visible_.clear();
+    order_.clear();
+  }
+  out_ += "func " + declare(&f, f.name);
+  // The function's own name hides nothing.
+  visible_.clear();
+  order_.clear();
+  parameters(f);
   return std::move(out_);
 }
 

@@ -146,6 +146,12 @@ void Words::statement(const StmtPtr& s) {
     }
     case StmtKind::kEvaluate: return expr(static_cast<const Evaluate&>(*s).value);
     case StmtKind::kAlloc: return shape(*static_cast<const Alloc&>(*s).buffer);
+    case StmtKind::kCallKernel: {
+      const CallKernel& c = static_cast<const CallKernel&>(*s);
+      put(stable_hash(name_of(*c.kernel)));
+      for (const ExprPtr& a : c.args) expr(a);
+      return;
+    }
     case StmtKind::kBlock:
     case StmtKind::kComment: return;
   }

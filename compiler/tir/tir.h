@@ -149,7 +149,7 @@ struct Call final : Expr {
   Call(Intrinsic c, DType t, std::vector<ExprPtr> a)
       : Expr(ExprKind::kCall, t), callee(c), args(std::move(a)) {}
 };
-// &buffer[index], only as an argument of kMemcpy/kMemset.
+// &buffer[index], only as an argument of kMemcpy, kMemset and kernels.
 struct Address final : Expr {
   BufferPtr buffer;
   ExprPtr index;
@@ -160,7 +160,7 @@ struct Address final : Expr {
 // ---------------------------------------------------------------- statements
 
 enum class StmtKind : uint8_t {
-  kFor, kIf, kDeclare, kAssign, kStore, kEvaluate, kBlock, kAlloc, kComment
+  kFor, kIf, kDeclare, kAssign, kStore, kEvaluate, kBlock, kAlloc, kComment, kCallKernel
 };
 
 struct Stmt {
@@ -229,6 +229,27 @@ struct Comment final : Stmt {
   explicit Comment(std::string t) : Stmt(StmtKind::kComment), text(std::move(t)) {}
 };
 
+// A microkernel: an inner loop that compiler/target has in assembly for some CPUs. `family` and
+// `parameters` identify it: kernels that agree in both are the same one. The one thing to know:
+// `meaning` defines what it does; an implementation must leave the same bytes.
+struct Function;
+struct Kernel {
+  std::string family;
+  std::vector<std::pair<std::string, int64_t>> parameters;
+  // Parameters are buffers whose `elements` say nothing (0), then scalars; at most four together.
+  std::shared_ptr<const Function> meaning;
+};
+using KernelPtr = std::shared_ptr<const Kernel>;
+
+// Runs the kernel. An Address for each buffer of the meaning (element types agree), then an i32 for
+// each scalar.
+struct CallKernel final : Stmt {
+  KernelPtr kernel;
+  std::vector<ExprPtr> args;
+  CallKernel(KernelPtr k, std::vector<ExprPtr> a)
+      : Stmt(StmtKind::kCallKernel), kernel(std::move(k)), args(std::move(a)) {}
+};
+
 // ---------------------------------------------------------------- functions
 
 // Parameters in call order; buffers of role kOutput, kInput, kConstant, kScratch. Inputs and
@@ -237,6 +258,7 @@ struct Function {
   std::string name;
   std::vector<BufferPtr> params;
   StmtPtr body;  // a Block
+  std::vector<VarPtr> scalars;  // i32 parameters after the buffers; only a kernel's meaning has any
 };
 using FunctionPtr = std::shared_ptr<const Function>;
 
@@ -275,6 +297,15 @@ class AccessObserver {
 // as [tir-trap] with the statement's text. `memory` has one entry per parameter.
 Status interpret(const Function& function, const std::vector<Memory>& memory, Diagnostics& diags,
                  AccessObserver* observer = nullptr);
+
+// The function with every kernel call replaced by the kernel's meaning; itself if it has none.
+FunctionPtr inline_kernels(const FunctionPtr& function);
+
+// The kernels a function calls, in order of first call, each once.
+std::vector<KernelPtr> kernels_of(const Function& function);
+
+// "gemm_pairs_4_2": the same for the same kernel, different for different ones.
+std::string name_of(const Kernel& kernel);
 
 // Counts of the text form, for cost estimates: nothing is run.
 int64_t count_nodes(const Function& function);

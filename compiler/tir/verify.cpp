@@ -52,6 +52,11 @@ void Writes::add(const StmtPtr& s) {
           targets.insert(static_cast<const Address&>(*a).buffer.get());
       return;
     }
+    case StmtKind::kCallKernel:
+      for (const ExprPtr& a : static_cast<const CallKernel&>(*s).args)
+        if (a && a->kind == ExprKind::kAddress)
+          targets.insert(static_cast<const Address&>(*a).buffer.get());
+      return;
     default: return;
   }
 }
@@ -90,6 +95,7 @@ class Verifier {
   void loop(const For& s);
   void branch(const If& s);
   void store(const Store& s);
+  void kernel_call(const CallKernel& c);
   // Whether the expression reads something in `writes`.
   bool reads(const ExprPtr& e, const Writes& writes) const;
 
@@ -456,7 +462,41 @@ void Verifier::statement(const StmtPtr& s) {
         error(fmt::format("buffer '{}' is allocated but is '{}'", b->name, spelling_of(b->role)));
       return;
     }
+    case StmtKind::kCallKernel: return kernel_call(static_cast<const CallKernel&>(*s));
     case StmtKind::kComment: return;
+  }
+}
+
+void Verifier::kernel_call(const CallKernel& c) {
+  const Function* meaning = c.kernel ? c.kernel->meaning.get() : nullptr;
+  if (!meaning || !meaning->body) {
+    error("a kernel has no meaning");
+    return;
+  }
+  const std::string name = name_of(*c.kernel);
+  size_t buffers = meaning->params.size();
+  if (c.args.size() != buffers + meaning->scalars.size()) {
+    error(fmt::format("'{}' takes {} arguments, not {}", name, buffers + meaning->scalars.size(),
+                      c.args.size()));
+    return;
+  }
+  for (size_t i = 0; i < c.args.size(); ++i) {
+    if (i >= buffers) {
+      if (!typed(c.args[i], DType::kI32, "an argument")) return;
+      continue;
+    }
+    if (!c.args[i] || c.args[i]->kind != ExprKind::kAddress) {
+      error(fmt::format("argument {} of '{}' is no address", i + 1, name));
+      return;
+    }
+    const Address& a = static_cast<const Address&>(*c.args[i]);
+    const Buffer& wanted = *meaning->params[i];
+    if (!visible(a.buffer) || !typed(a.index, DType::kI32, "an index")) return;
+    if (a.buffer->dtype != wanted.dtype)
+      error(fmt::format("argument {} of '{}' is {}, not {}", i + 1, name, name_of(a.buffer->dtype),
+                        name_of(wanted.dtype)));
+    if (writable(wanted) && !writable(*a.buffer))
+      error(fmt::format("'{}' is read only", a.buffer->name));
   }
 }
 
@@ -475,7 +515,10 @@ bool Verifier::run() {
 }  // namespace
 
 Status verify(const Function& function, Diagnostics& diags) {
-  if (Verifier(function, diags).run()) return success();
+  if (!Verifier(function, diags).run()) return kFailure;
+  // What the kernels do to the function's buffers is checked where they are called.
+  FunctionPtr whole = inline_kernels(FunctionPtr(FunctionPtr(), &function));
+  if (whole.get() == &function || Verifier(*whole, diags).run()) return success();
   return kFailure;
 }
 

@@ -114,6 +114,13 @@ std::optional<std::vector<Steps>> steps_of(const Requantization& what, bool per_
 
 }  // namespace
 
+std::optional<LineFit> fit_common_line(const Requantization& what, int left) {
+  bool per_channel = false;
+  for (double scale : what.scales) per_channel = per_channel || scale != what.scales[0];
+  auto steps = steps_of(what, per_channel);
+  return steps ? fit_lines(*steps, what.clamp, left) : std::nullopt;
+}
+
 Requantizer::Requantizer(LoweringBuilder& f, const Requantization& what)
     : zero_point_(what.zero_point), clamp_(what.clamp) {
   for (double scale : what.scales) per_channel_ = per_channel_ || scale != what.scales[0];

@@ -3,6 +3,7 @@
 // the largest accumulators), and every form gives the reference's bits for all accumulators.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -40,6 +41,10 @@ struct Requantization {
   // reaches. Ranges and biases count every operand of the sum, so this holds at borders too.
   void tame_constant_channels(std::vector<int32_t>& bias);
 };
+
+// Every channel (or all by one, where they have one scale) as a line with accumulators shifted left
+// by `left`, or nothing where that is not exact.
+std::optional<LineFit> fit_common_line(const Requantization& what, int left);
 
 // Emits a Requantization. Use: construct (adds the constant tables), begin() once at the top of the
 // function, prepare() where a channel's parameters should be loaded, emit() per accumulator.

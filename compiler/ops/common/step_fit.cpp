@@ -135,11 +135,14 @@ struct LineSearch {
   int top = 0;         // exponent of the largest slope
   int most_shift = 0;  // keeps offsets within 2^29
 
-  std::optional<LineFit> attempt(bool same_left, bool with_sign, int left) const {
+  // The shift with which the largest slope's multiplier has 31 bits.
+  int shift_of(int left) const { return std::min(left - 1 - top, most_shift); }
+
+  std::optional<LineFit> attempt(bool same_left, bool with_sign, int left, int shift) const {
     LineFit fit;
     fit.same_left = same_left;
     fit.with_sign = with_sign;
-    fit.shift = std::min(left - 1 - top, most_shift);
+    fit.shift = shift;
     if (fit.shift < 0) return std::nullopt;
     for (const Steps& s : steps) {
       int exponent = exponent_of(s.real);
@@ -292,19 +295,39 @@ std::optional<WordFit> fit_words(const std::vector<Steps>& channels, int32_t zer
   return std::nullopt;
 }
 
-std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp) {
+namespace {
+
+LineSearch line_search(const std::vector<Steps>& channels, ClampI32 clamp) {
   LineSearch search{channels, clamp};
   search.most_shift = 29 - value_bits(clamp);
   double slope = 0;
   for (const Steps& s : channels)
     if (!s.constant) slope = std::max(slope, s.real);
   search.top = slope > 0 ? exponent_of(slope) : 0;
+  return search;
+}
+
+}  // namespace
+
+std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp) {
+  LineSearch search = line_search(channels, clamp);
   // Forms in order of cost per output. Shifts start with one that nearly always does, so that
   // layers of a network agree on it and share their code.
   for (bool same_left : {true, false})
     for (bool with_sign : {false, true})
       for (int left : {6, 8, 4, 2, 3, 5, 7, 1, 0, 10, 12, 14})
-        if (auto fit = search.attempt(same_left, with_sign, left)) return fit;
+        if (auto fit = search.attempt(same_left, with_sign, left, search.shift_of(left)))
+          return fit;
+  return std::nullopt;
+}
+
+std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left) {
+  LineSearch search = line_search(channels, clamp);
+  int most = search.shift_of(left);
+  for (bool with_sign : {false, true})
+    for (int shift : {14, 12, most, 10, most - 1, most - 2})
+      if (shift > 0 && shift <= most)
+        if (auto fit = search.attempt(true, with_sign, left, shift)) return fit;
   return std::nullopt;
 }
 

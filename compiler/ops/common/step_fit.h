@@ -87,4 +87,8 @@ struct LineFit {
 // The cheapest form that fits all channels, or nothing.
 std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp);
 
+// The same with every channel shifted left by `left`. Without sign where that fits; the shift is
+// one of few, so that layers of a network mostly agree on it.
+std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left);
+
 }  // namespace aotc::ops

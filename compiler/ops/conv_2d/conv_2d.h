@@ -17,4 +17,7 @@ struct Conv2DAttrs : graph::Attributes<Conv2DAttrs>, WindowFields {
 // The lowering of int8 and float32 (lower.cpp).
 Lowered lower_conv_2d(const OpView& op, const TargetInfo& target);
 
+// int8 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
+std::optional<Lowered> lower_conv_2d_dsp(const OpView& op);
+
 }  // namespace aotc::ops

@@ -1,0 +1,25 @@
+// Write orders of convolutions that compute `tile` neighbouring pixels of the flat list of outputs at
+// a time, all channels of them, once everything the tile reads has been read.
+#pragma once
+
+#include <optional>
+
+#include "ops/common/gemm.h"
+#include "ops/common/window.h"
+
+namespace aotc::ops {
+
+// Bytes of one pixel.
+struct PixelBytes {
+  int64_t in = 1, out = 1;
+};
+
+// A 1 x 1 window: pixel p reads pixel p. Nothing for images so large that a plan would cost more
+// memory than sharing saves. `backwards`: the last tile first.
+std::optional<WriteOrder> pointwise_order(int64_t pixels, int64_t tile, PixelBytes bytes,
+                                          bool backwards);
+
+// Any window.
+std::optional<WriteOrder> window_order(const Window& window, int64_t tile, PixelBytes bytes);
+
+}  // namespace aotc::ops

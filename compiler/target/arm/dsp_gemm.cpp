@@ -1,0 +1,296 @@
+// Matrix products with SMLAD. A word of the weight stream holds two taps of two channels: each
+// halfword is 256 * b + a. SXTB16 of it gives the pair of taps of channel a; the word itself gives
+// 256 * sum b + sum a, from which one subtraction takes channel b, scaled as its requantisation
+// wants it. That is one extension for eight multiplications.
+#include <array>
+#include <cstdlib>
+
+#include "ops/common/dsp_gemm.h"
+#include "target/arm/dsp_kernels.h"
+#include "target/arm/thumb.h"
+
+namespace aotc::target::arm {
+
+int parameter(const tir::Kernel& kernel, std::string_view name) {
+  for (const auto& [key, value] : kernel.parameters)
+    if (key == name) return static_cast<int>(value);
+  std::abort();
+}
+
+namespace {
+
+using ops::PairGemm;
+
+// (acc * multiplier >> 32) + offset, shifted and saturated, in place. With `sign` the offset is
+// less by sign's register for negative accumulators.
+void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const Reg* sign, Reg temp) {
+  if (sign) {
+    a.and_asr(temp, *sign, acc, 31);
+    a.sub(temp, offset, temp);
+    a.smmla(acc, acc, multiplier, temp);
+  } else {
+    a.smmla(acc, acc, multiplier, offset);
+  }
+  a.ssat(acc, 8, acc, shift);
+}
+
+class GemmWriter {
+ public:
+  GemmWriter(int pixels, int shift, bool sign) : pixels_(pixels), shift_(shift), sign_(sign) {}
+
+  Implementation run() {
+    Label pair = a_.label(), body = a_.label();
+    a_.enter(24);
+    prologue(body);
+    a_.bind(pair);
+    // The biases wait in the accumulators that the first step writes last.
+    a_.ldrd_after(acc(pixels_ - 1, 0), acc(pixels_ - 1, 1), r1, 8);
+    step(true);
+    a_.jump(sp, kEntry);
+    a_.bind(body);
+    for (int i = 0; i < PairGemm::kUnroll; ++i) step(false);
+    a_.ldr(r12, sp, kPanelEnd);
+    a_.cmp(r0, r12);
+    a_.b("ne", body);
+    finish_pair();
+    a_.ldr(r0, sp, kStreamEnd);
+    a_.cmp(r1, r0);
+    a_.ldr(r0, sp, kPanel);
+    a_.b("ne", pair);
+    a_.leave();
+    return a_.finish();
+  }
+
+ private:
+  static constexpr int kPanel = 0, kPanelEnd = 4, kEntry = 8, kOut = 12, kStride = 16,
+                       kStreamEnd = 20;
+  static Reg acc(int pixel, int channel) { return {2 + 2 * pixel + channel}; }
+  // Four pixels leave four registers beside the accumulators and two pointers, fewer leave more.
+  Reg word() const { return pixels_ == 4 ? r10 : r8; }
+  Reg extended() const { return pixels_ == 4 ? r11 : r9; }
+
+  // r0 weights, r1 panel, r2 out, r3 shape. Leaves r0 panel, r1 weights.
+  void prologue(Label body) {
+    a_.ldrd(r4, r5, r3, PairGemm::kShapePanelBytes * 4);  // and the stream's bytes
+    a_.add(r4, r4, r1);
+    a_.strd(r1, r4, sp, kPanel);
+    a_.add(r5, r5, r0);
+    a_.str(r5, sp, kStreamEnd);
+    a_.ldr(r6, r3, PairGemm::kShapeEntry * 4);
+    a_.adr(r7, body);
+    a_.add(r6, r6, r7);
+    a_.str(r6, sp, kEntry);
+    a_.ldr(r7, r3, PairGemm::kShapeStride * 4);
+    a_.strd(r2, r7, sp, kOut);
+    a_.mov(r12, r0);
+    a_.mov(r0, r1);
+    a_.mov(r1, r12);
+  }
+
+  // Every instruction here is 4 bytes: the entry into the unrolled body counts on it.
+  void step(bool first) {
+    a_.ldr_after(word(), r1, 4);
+    a_.sxtb16(extended(), word());
+    if (pixels_ == 4) {
+      for (int p = 0; p < 4; p += 2) {
+        a_.ldrd_after(r12, lr, r0, 8);
+        multiply(p, r12, first);
+        multiply(p + 1, lr, first);
+      }
+      return;
+    }
+    if (pixels_ == 3) a_.ldm_after(r0, {r10, r11, r12});
+    if (pixels_ == 2) a_.ldrd_after(r10, r11, r0, 8);
+    if (pixels_ == 1) a_.ldr_after(r10, r0, 4);
+    for (int p = 0; p < pixels_; ++p) multiply(p, {10 + p}, first);
+  }
+
+  void multiply(int pixel, Reg x, bool first) {
+    int from = first ? pixels_ - 1 : pixel;
+    a_.smlad(acc(pixel, 0), x, extended(), acc(from, 0));
+    a_.smlad(acc(pixel, 1), x, word(), acc(from, 1));
+  }
+
+  void finish_pair() {
+    for (int p = 0; p < pixels_; ++p) a_.sub(acc(p, 1), acc(p, 1), acc(p, 0));
+    for (int c = 0; c < 2; ++c) {
+      if (sign_) {
+        a_.ldm_after(r1, {r10, r11, r12});
+      } else {
+        a_.ldrd_after(r10, r11, r1, 8);
+      }
+      Reg sign = r12;
+      for (int p = 0; p < pixels_; ++p) {
+        if (c == 0) a_.lsl(acc(p, 0), acc(p, 0), 8);
+        requantize(a_, acc(p, c), r10, r11, shift_, sign_ ? &sign : nullptr, lr);
+      }
+    }
+    a_.ldrd(r0, r10, sp, kOut);  // and the stride
+    a_.add(r11, r0, 2);
+    a_.str(r11, sp, kOut);
+    for (int p = 0; p < pixels_; ++p) {
+      a_.strb(acc(p, 0), r0);
+      a_.strb(acc(p, 1), r0, 1);
+      if (p + 1 < pixels_) a_.add(r0, r0, r10);
+    }
+  }
+
+  Thumb a_;
+  int pixels_, shift_;
+  bool sign_;
+};
+
+// One pixel, four pairs of channels: the accumulators are r2 to r9, channel 2 * pair + c.
+class GemvWriter {
+ public:
+  GemvWriter(int shift, bool sign) : shift_(shift), sign_(sign) {}
+
+  Implementation run() {
+    Label group = a_.label(), body = a_.label();
+    a_.enter(24);
+    prologue(body);
+    a_.bind(group);
+    for (int pair = 0; pair < 4; ++pair) a_.ldrd_after(acc(2 * pair), acc(2 * pair + 1), r1, 8);
+    a_.jump(sp, kEntry);
+    a_.bind(body);
+    for (int i = 0; i < PairGemm::kGemvUnroll; ++i) step();
+    a_.ldr(r12, sp, kPanelEnd);
+    a_.cmp(r0, r12);
+    a_.b("ne", body);
+    finish_group();
+    a_.ldr(r0, sp, kStreamEnd);
+    a_.cmp(r1, r0);
+    a_.ldr(r0, sp, kPanel);
+    a_.b("ne", group);
+    a_.leave();
+    return a_.finish();
+  }
+
+ private:
+  static constexpr int kPanel = 0, kPanelEnd = 4, kEntry = 8, kOut = 12, kStreamEnd = 16;
+  static Reg acc(int channel) { return {2 + channel}; }
+
+  void prologue(Label body) {
+    a_.ldrd(r4, r5, r3, PairGemm::kShapePanelBytes * 4);
+    a_.add(r4, r4, r1);
+    a_.strd(r1, r4, sp, kPanel);
+    a_.add(r5, r5, r0);
+    a_.strd(r2, r5, sp, kOut);
+    a_.ldr(r6, r3, PairGemm::kShapeEntry * 4);
+    a_.adr(r7, body);
+    a_.add(r6, r6, r7);
+    a_.str(r6, sp, kEntry);
+    a_.mov(r12, r0);
+    a_.mov(r0, r1);
+    a_.mov(r1, r12);
+  }
+
+  // Two words of the panel at a time. Every instruction is 4 bytes.
+  void step() {
+    a_.ldrd_after(r10, r11, r0, 8);
+    for (Reg x : {r10, r11})
+      for (int half = 0; half < 2; ++half) {
+        a_.ldrd_after(r12, lr, r1, 8);
+        int first = 4 * half;
+        int at = first;
+        for (Reg w : {r12, lr}) {
+          a_.smlad(acc(at + 1), x, w, acc(at + 1));
+          a_.sxtb16(w, w);
+          a_.smlad(acc(at), x, w, acc(at));
+          at += 2;
+        }
+      }
+  }
+
+  void finish_group() {
+    a_.ldr(r0, sp, kOut);
+    Reg sign = r12;
+    for (int channel = 0; channel < 8; ++channel) {
+      if (channel % 2 == 0) a_.sub(acc(channel + 1), acc(channel + 1), acc(channel));
+      if (channel % 2 == 0) a_.lsl(acc(channel), acc(channel), 8);
+      if (sign_) {
+        a_.ldm_after(r1, {r10, r11, r12});
+      } else {
+        a_.ldrd_after(r10, r11, r1, 8);
+      }
+      requantize(a_, acc(channel), r10, r11, shift_, sign_ ? &sign : nullptr, lr);
+      a_.strb_after(acc(channel), r0, 1);
+    }
+    a_.str(r0, sp, kOut);
+  }
+
+  Thumb a_;
+  int shift_;
+  bool sign_;
+};
+
+}  // namespace
+
+Implementation gemm_pairs(const tir::Kernel& kernel) {
+  return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"),
+                    parameter(kernel, "sign") != 0)
+      .run();
+}
+
+Implementation gemv_pairs(const tir::Kernel& kernel) {
+  return GemvWriter(parameter(kernel, "shift"), parameter(kernel, "sign") != 0).run();
+}
+
+// r0 x, r1 panel, r2 shape.
+Implementation pack_pixels(const tir::Kernel& kernel) {
+  int pixels = parameter(kernel, "pixels");
+  Thumb a;
+  Label row = a.label(), word = a.label();
+  const std::array<Reg, 4> x = {r8, r9, r10, r11};
+  a.enter(0);
+  a.ldr(r3, r2, PairGemm::kPackPixelStride * 4);
+  a.ldrd(r4, r5, r2, PairGemm::kPackRows * 4);  // and the bytes from one row's end to the next's begin
+  a.ldr(r2, r2, PairGemm::kPackWords * 4);
+  a.add_lsl(r6, r3, r3, 1);  // of the fourth pixel
+  a.bind(row);
+  a.mov(r7, r2);
+  a.bind(word);
+  if (pixels > 1) a.ldr_index(x[1], r0, r3);
+  if (pixels > 2) a.ldr_index(x[2], r0, r3, 1);
+  if (pixels > 3) a.ldr_index(x[3], r0, r6);
+  a.ldr_after(x[0], r0, 4);
+  for (int p = 0; p + 1 < pixels; p += 2) {
+    a.sxtb16(r12, x[static_cast<size_t>(p)]);
+    a.sxtb16(lr, x[static_cast<size_t>(p) + 1]);
+    a.strd_after(r12, lr, r1, 8);
+  }
+  if (pixels % 2 == 1) {
+    a.sxtb16(r12, x[static_cast<size_t>(pixels) - 1]);
+    a.str_after(r12, r1, 4);
+  }
+  for (int p = 0; p < pixels; ++p) a.sxtb16(x[static_cast<size_t>(p)], x[static_cast<size_t>(p)], 8);
+  if (pixels == 4) a.stm_after(r1, {r8, r9, r10, r11});
+  if (pixels == 3) a.stm_after(r1, {r8, r9, r10});
+  if (pixels == 2) a.strd_after(r8, r9, r1, 8);
+  if (pixels == 1) a.str_after(r8, r1, 4);
+  a.subs(r7, r7, 1);
+  a.b("ne", word);
+  a.add(r0, r0, r5);
+  a.subs(r4, r4, 1);
+  a.b("ne", row);
+  a.leave();
+  return a.finish();
+}
+
+// r0 x, r1 panel, r2 words: needs no frame.
+Implementation pack_run(const tir::Kernel& kernel) {
+  int stride = 4 * parameter(kernel, "pixels");
+  Thumb a;
+  Label word = a.label();
+  a.bind(word);
+  a.ldr_after(r3, r0, 4);
+  a.sxtb16(r12, r3);
+  a.sxtb16(r3, r3, 8);
+  a.str_after(r12, r1, stride);
+  a.str_after(r3, r1, stride);
+  a.subs(r2, r2, 1);
+  a.b("ne", word);
+  return a.finish();
+}
+
+}  // namespace aotc::target::arm

@@ -1,0 +1,17 @@
+// The DSP extension's kernels, for Cortex-M4, M7 and M33. What each does, and what its arguments
+// are, is said by its meaning in ops/common/dsp_gemm.cpp.
+#pragma once
+
+#include "target/implementation.h"
+
+namespace aotc::target::arm {
+
+Implementation gemm_pairs(const tir::Kernel& kernel);
+Implementation gemv_pairs(const tir::Kernel& kernel);
+Implementation pack_pixels(const tir::Kernel& kernel);
+Implementation pack_run(const tir::Kernel& kernel);
+
+// The value of a parameter of the kernel.
+int parameter(const tir::Kernel& kernel, std::string_view name);
+
+}  // namespace aotc::target::arm

@@ -1,0 +1,106 @@
+#include "target/arm/thumb.h"
+
+#include <fmt/format.h>
+
+namespace aotc::target::arm {
+
+namespace {
+
+constexpr int kSavedBytes = 9 * 4;  // r4 to r11, lr
+
+}  // namespace
+
+std::string Thumb::name(Reg r) {
+  if (r == sp) return "sp";
+  if (r == lr) return "lr";
+  if (r == pc) return "pc";
+  return fmt::format("r{}", r.number);
+}
+
+std::string Thumb::set(std::initializer_list<Reg> list) {
+  std::string out;
+  for (Reg r : list) out += (out.empty() ? "{" : ", ") + name(r);
+  return out + "}";
+}
+
+std::string Thumb::target(Label to) const {
+  bool before = static_cast<size_t>(to.number) < bound_.size() && bound_[static_cast<size_t>(to.number)];
+  return fmt::format("{}{}", to.number, before ? "b" : "f");
+}
+
+void Thumb::emit(const std::string& mnemonic, std::initializer_list<std::string> operands) {
+  std::string line = mnemonic;
+  const char* separator = " ";
+  for (const std::string& o : operands) {
+    line += separator + o;
+    separator = ", ";
+  }
+  lines_.push_back(std::move(line));
+}
+
+void Thumb::sxtb16(Reg d, Reg m, int rotate) {
+  if (rotate == 0) return three("sxtb16", d, m);
+  emit("sxtb16", {name(d), name(m), shift("ror", rotate)});
+}
+
+void Thumb::ssat(Reg d, int bits, Reg m, int by) {
+  if (by == 0) return emit("ssat", {name(d), imm_text(bits), name(m)});
+  emit("ssat", {name(d), imm_text(bits), name(m), shift("asr", by)});
+}
+
+void Thumb::access(const char* op, Reg t, Reg n, int offset) {
+  emit(op, {name(t), offset == 0 ? fmt::format("[{}]", name(n))
+                                 : fmt::format("[{}, #{}]", name(n), offset)});
+}
+
+void Thumb::access_after(const char* op, Reg t, Reg n, int step) {
+  emit(op, {name(t), fmt::format("[{}]", name(n)), imm_text(step)});
+}
+
+void Thumb::access_index(const char* op, Reg t, Reg n, Reg m, int by) {
+  emit(op, {name(t), by == 0 ? fmt::format("[{}, {}]", name(n), name(m))
+                             : fmt::format("[{}, {}, lsl #{}]", name(n), name(m), by)});
+}
+
+void Thumb::ldrd(Reg t, Reg u, Reg n, int offset) {
+  emit("ldrd", {name(t), name(u), fmt::format("[{}, #{}]", name(n), offset)});
+}
+void Thumb::ldrd_after(Reg t, Reg u, Reg n, int step) {
+  emit("ldrd", {name(t), name(u), fmt::format("[{}]", name(n)), imm_text(step)});
+}
+void Thumb::strd(Reg t, Reg u, Reg n, int offset) {
+  emit("strd", {name(t), name(u), fmt::format("[{}, #{}]", name(n), offset)});
+}
+void Thumb::strd_after(Reg t, Reg u, Reg n, int step) {
+  emit("strd", {name(t), name(u), fmt::format("[{}]", name(n)), imm_text(step)});
+}
+
+void Thumb::bind(Label l) {
+  auto index = static_cast<size_t>(l.number);
+  if (bound_.size() <= index) bound_.resize(index + 1, false);
+  bound_[index] = true;
+  lines_.push_back(fmt::format("{}:", l.number));
+}
+
+void Thumb::enter(int locals) {
+  framed_ = true;
+  // The stack pointer stays a multiple of 8.
+  locals_ = locals + (8 - (kSavedBytes + locals) % 8) % 8;
+  emit("push", {"{r4-r11, lr}"});
+  if (locals_ > 0) sub(sp, sp, locals_);
+}
+
+void Thumb::leave() {
+  if (locals_ > 0) add(sp, sp, locals_);
+  emit("pop", {"{r4-r11, lr}"});
+}
+
+Implementation Thumb::finish() {
+  Implementation out;
+  out.condition = "defined(__GNUC__) && defined(__thumb2__) && defined(__ARM_FEATURE_DSP)";
+  out.lines = std::move(lines_);
+  out.stack_bytes = framed_ ? kSavedBytes + locals_ : 0;
+  return out;
+}
+
+}  // namespace aotc::target::arm

@@ -1,0 +1,130 @@
+// A typed assembler for Thumb-2 with the DSP extension: each member writes one instruction. It is
+// the only place where ARM assembly text is made. The one thing to know: nothing allocates
+// registers or checks ranges of immediates; the kernels' tests run every one of them.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "target/implementation.h"
+
+namespace aotc::target::arm {
+
+struct Reg {
+  int number;
+  friend bool operator==(Reg, Reg) = default;
+};
+inline constexpr Reg r0{0}, r1{1}, r2{2}, r3{3}, r4{4}, r5{5}, r6{6}, r7{7}, r8{8}, r9{9}, r10{10},
+    r11{11}, r12{12}, sp{13}, lr{14}, pc{15};
+
+// A place in the text. Made by Thumb::label(), put down by bind().
+struct Label {
+  int number;
+};
+
+class Thumb {
+ public:
+  // ---- moves and arithmetic
+  void mov(Reg d, Reg m) { three("mov", d, m); }
+  void mov(Reg d, int imm) { emit("mov", {name(d), imm_text(imm)}); }
+  void add(Reg d, Reg n, Reg m) { emit("add", {name(d), name(n), name(m)}); }
+  void add(Reg d, Reg n, int imm) { emit("add", {name(d), name(n), imm_text(imm)}); }
+  void add_lsl(Reg d, Reg n, Reg m, int by) { emit("add", {name(d), name(n), name(m), shift("lsl", by)}); }
+  void sub(Reg d, Reg n, Reg m) { emit("sub", {name(d), name(n), name(m)}); }
+  void sub(Reg d, Reg n, int imm) { emit("sub", {name(d), name(n), imm_text(imm)}); }
+  void subs(Reg d, Reg n, int imm) { emit("subs", {name(d), name(n), imm_text(imm)}); }
+  void lsl(Reg d, Reg m, int by) { emit("lsl", {name(d), name(m), imm_text(by)}); }
+  void lsr(Reg d, Reg m, int by) { emit("lsr", {name(d), name(m), imm_text(by)}); }
+  void asr(Reg d, Reg m, int by) { emit("asr", {name(d), name(m), imm_text(by)}); }
+  // d = n & (m >> by), arithmetic shift
+  void and_asr(Reg d, Reg n, Reg m, int by) {
+    emit("and", {name(d), name(n), name(m), shift("asr", by)});
+  }
+  void cmp(Reg n, Reg m) { three("cmp", n, m); }
+  void cmp(Reg n, int imm) { emit("cmp", {name(n), imm_text(imm)}); }
+
+  // ---- DSP
+  // Bytes 0 and 2 of m (rotated right by 0, 8, 16, 24 bits), sign-extended into halfwords.
+  void sxtb16(Reg d, Reg m, int rotate = 0);
+  // d = a + n.low * m.low + n.high * m.high
+  void smlad(Reg d, Reg n, Reg m, Reg a) { four("smlad", d, n, m, a); }
+  void smlabb(Reg d, Reg n, Reg m, Reg a) { four("smlabb", d, n, m, a); }
+  void smlabt(Reg d, Reg n, Reg m, Reg a) { four("smlabt", d, n, m, a); }
+  void smlatb(Reg d, Reg n, Reg m, Reg a) { four("smlatb", d, n, m, a); }
+  void smlatt(Reg d, Reg n, Reg m, Reg a) { four("smlatt", d, n, m, a); }
+  void mla(Reg d, Reg n, Reg m, Reg a) { four("mla", d, n, m, a); }
+  // d = a + (n * m >> 32)
+  void smmla(Reg d, Reg n, Reg m, Reg a) { four("smmla", d, n, m, a); }
+  // Saturates m >> by to `bits` signed bits.
+  void ssat(Reg d, int bits, Reg m, int by);
+  // Low half of n, high half from the low half of m.
+  void pkhbt(Reg d, Reg n, Reg m) { emit("pkhbt", {name(d), name(n), name(m), shift("lsl", 16)}); }
+  void pkhtb(Reg d, Reg n, Reg m) { emit("pkhtb", {name(d), name(n), name(m), shift("asr", 16)}); }
+  void sadd16(Reg d, Reg n, Reg m) { emit("sadd16", {name(d), name(n), name(m)}); }
+  void ssub16(Reg d, Reg n, Reg m) { emit("ssub16", {name(d), name(n), name(m)}); }
+
+  // ---- memory: [n, #offset], [n], #step after, [n, m, lsl #by]
+  void ldr(Reg t, Reg n, int offset = 0) { access("ldr", t, n, offset); }
+  void ldr_after(Reg t, Reg n, int step) { access_after("ldr", t, n, step); }
+  void ldr_index(Reg t, Reg n, Reg m, int by = 0) { access_index("ldr", t, n, m, by); }
+  void ldrsb(Reg t, Reg n, int offset = 0) { access("ldrsb", t, n, offset); }
+  void ldrsb_after(Reg t, Reg n, int step) { access_after("ldrsb", t, n, step); }
+  void ldrsb_index(Reg t, Reg n, Reg m, int by = 0) { access_index("ldrsb", t, n, m, by); }
+  void ldrsh(Reg t, Reg n, int offset = 0) { access("ldrsh", t, n, offset); }
+  void ldrsh_after(Reg t, Reg n, int step) { access_after("ldrsh", t, n, step); }
+  void ldrd(Reg t, Reg u, Reg n, int offset = 0);
+  void ldrd_after(Reg t, Reg u, Reg n, int step);
+  void str(Reg t, Reg n, int offset = 0) { access("str", t, n, offset); }
+  void str_after(Reg t, Reg n, int step) { access_after("str", t, n, step); }
+  void strb(Reg t, Reg n, int offset = 0) { access("strb", t, n, offset); }
+  void strb_after(Reg t, Reg n, int step) { access_after("strb", t, n, step); }
+  void strb_index(Reg t, Reg n, Reg m, int by = 0) { access_index("strb", t, n, m, by); }
+  void strh(Reg t, Reg n, int offset = 0) { access("strh", t, n, offset); }
+  void strh_after(Reg t, Reg n, int step) { access_after("strh", t, n, step); }
+  void strd(Reg t, Reg u, Reg n, int offset = 0);
+  void strd_after(Reg t, Reg u, Reg n, int step);
+  // Registers in ascending order; n moves past them.
+  void ldm_after(Reg n, std::initializer_list<Reg> list) { emit("ldmia", {name(n) + "!", set(list)}); }
+  void stm_after(Reg n, std::initializer_list<Reg> list) { emit("stmia", {name(n) + "!", set(list)}); }
+
+  // ---- flow
+  Label label() { return {next_label_++}; }
+  void bind(Label l);
+  void b(Label to) { emit("b", {target(to)}); }
+  void b(const char* condition, Label to) { emit(std::string("b") + condition, {target(to)}); }
+  // d = address of a label further down
+  void adr(Reg d, Label to) { emit("adr.w", {name(d), target(to)}); }
+  // Continues at the address (its bit 0 set) in the word [n, #offset].
+  void jump(Reg n, int offset) { access("ldr", pc, n, offset); }
+
+  // ---- frame: r4 to r11 and lr, then `locals` bytes; together a multiple of 8
+  void enter(int locals);
+  void leave();
+
+  // Condition: a compiler that knows GNU asm, for a Thumb-2 core with the DSP extension.
+  Implementation finish();
+
+ private:
+  static std::string name(Reg r);
+  static std::string imm_text(int v) { return "#" + std::to_string(v); }
+  static std::string shift(const char* kind, int by) { return kind + (" #" + std::to_string(by)); }
+  static std::string set(std::initializer_list<Reg> list);
+  std::string target(Label to) const;
+  void emit(const std::string& mnemonic, std::initializer_list<std::string> operands);
+  void three(const char* op, Reg d, Reg m) { emit(op, {name(d), name(m)}); }
+  void four(const char* op, Reg d, Reg n, Reg m, Reg a) {
+    emit(op, {name(d), name(n), name(m), name(a)});
+  }
+  void access(const char* op, Reg t, Reg n, int offset);
+  void access_after(const char* op, Reg t, Reg n, int step);
+  void access_index(const char* op, Reg t, Reg n, Reg m, int by);
+
+  std::vector<std::string> lines_;
+  std::vector<bool> bound_;
+  int next_label_ = 1;
+  int locals_ = 0;
+  bool framed_ = false;
+};
+
+}  // namespace aotc::target::arm

@@ -1,0 +1,24 @@
+#include "target/implementation.h"
+
+#include "target/arm/dsp_kernels.h"
+
+namespace aotc::target {
+
+std::optional<Implementation> implementation_of(const tir::Kernel& kernel) {
+  using Make = Implementation (*)(const tir::Kernel&);
+  struct Entry {
+    const char* family;
+    Make make;
+  };
+  static constexpr Entry kTable[] = {
+      {"gemm_pairs", arm::gemm_pairs},
+      {"gemv_pairs", arm::gemv_pairs},
+      {"pack_pixels", arm::pack_pixels},
+      {"pack_run", arm::pack_run},
+  };
+  for (const Entry& e : kTable)
+    if (kernel.family == e.family) return e.make(kernel);
+  return std::nullopt;
+}
+
+}  // namespace aotc::target

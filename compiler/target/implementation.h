@@ -1,0 +1,25 @@
+// Assembly for microkernels. A kernel is looked up by its family; what comes back is the text of one
+// self-saving asm statement over the kernel's arguments in r0 to r3. The one thing to know: an
+// implementation must leave the same bytes as the kernel's meaning, which is printed beside it for
+// compilers and cores that fail `condition`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tir/tir.h"
+
+namespace aotc::target {
+
+struct Implementation {
+  std::string condition;               // of the C preprocessor: when the text assembles and runs
+  std::vector<std::string> lines;      // instructions and labels, each one line
+  std::vector<std::string> clobbers;   // besides r0-r3, r12, the flags and memory
+  int stack_bytes = 0;                 // most that the text pushes
+};
+
+// Nothing for a kernel that no CPU has in assembly.
+std::optional<Implementation> implementation_of(const tir::Kernel& kernel);
+
+}  // namespace aotc::target

@@ -60,8 +60,8 @@ struct WriteOrder {
   // Steps run one after the other; within a step reads and writes come in any order. Together they
   // cover every access. Empty: nothing is known but `in_place`.
   std::vector<Step> steps;
-  // The result may lie exactly on the operand: no byte is read after the result's byte at the same
-  // place was written.
+  // The result may begin exactly where the operand does, if it is not larger: no byte is read after
+  // the result's byte at the same place was written.
   bool in_place = false;
 };
 

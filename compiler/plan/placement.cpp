@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -31,9 +32,10 @@ class Attempt {
     std::iota(root_.begin(), root_.end(), 0);
   }
 
-  void solve_with(bool overlap, bool in_place) {
+  // `shrinking`: calls whose smaller result takes the place of a larger operand, with its size.
+  void solve_with(bool overlap, bool in_place, const std::set<size_t>& shrinking = {}) {
     find_lifetimes();
-    if (in_place) join_in_place();
+    if (in_place) join_in_place(shrinking);
     make_items();
     separate_items(overlap);
     if (too_many_pairs_ == 0) solution_ = solve(problem_);
@@ -97,13 +99,14 @@ class Attempt {
     return i != j && dies && readers == 1 ? Pair{i, j} : Pair{};
   }
 
-  void join_in_place() {
+  void join_in_place(const std::set<size_t>& shrinking) {
     for (size_t c = 0; c < calls_.size(); ++c)
       for (const BufferUse::Overlap& o : calls_[c].overlaps) {
         if (!o.order->in_place) continue;
         Pair p = dying_pair(c, o);
-        if (p.operand < 0 || buffers_[at(p.operand)].bytes != buffers_[at(p.result)].bytes)
-          continue;
+        if (p.operand < 0) continue;
+        int64_t in = buffers_[at(p.operand)].bytes, out = buffers_[at(p.result)].bytes;
+        if (in < out || (in > out && !shrinking.contains(c))) continue;
         root_[at(p.result)] = p.operand;
         life_[at(p.operand)].end = life_[at(p.result)].end;
         life_[at(p.result)] = {end_ + 1, -1};
@@ -225,22 +228,53 @@ class Attempt {
   int64_t too_many_pairs_ = 0;
 };
 
+constexpr int kMostShrinking = 24;  // attempts
+
+// A smaller result in the place of its operand keeps the whole operand's bytes for as long as it
+// lives: worth it only where a call ties the arena's size, so these are tried one by one.
+template <typename Improve>
+void shrink_in_place(const std::vector<Buffer>& buffers, const std::vector<BufferUse>& calls,
+                     const Placement& best, const Improve& improve) {
+  std::set<size_t> chosen, tried;
+  auto shrinks = [&](const BufferUse::Overlap& o) {
+    return o.order->in_place && buffers[static_cast<size_t>(o.operand)].bytes >
+                                    buffers[static_cast<size_t>(o.result)].bytes;
+  };
+  for (int attempts = 0; attempts < kMostShrinking; ++attempts) {
+    size_t call = calls.size();
+    for (size_t c = 0; c < calls.size() && call == calls.size(); ++c)
+      if (!tried.contains(c) && best.live_bytes[c] >= best.bytes &&
+          std::any_of(calls[c].overlaps.begin(), calls[c].overlaps.end(), shrinks))
+        call = c;
+    if (call == calls.size()) return;
+    tried.insert(call);
+    chosen.insert(call);
+    if (!improve(true, chosen)) chosen.erase(call);
+  }
+}
+
 }  // namespace
 
 Placement place_buffers(const std::vector<Buffer>& buffers, const std::vector<BufferUse>& calls,
                         bool overlap) {
-  Attempt best(buffers, calls);
-  best.solve_with(false, false);
-  Placement placement = best.placement();
-  int64_t without_overlap = placement.bytes;
-  if (overlap && placement.ok())
-    for (bool in_place : {false, true}) {
-      Attempt next(buffers, calls);
-      next.solve_with(true, in_place);
-      if (next.solved() && next.height() < placement.bytes) placement = next.placement();
-    }
-  placement.without_overlap = without_overlap;
-  return placement;
+  Attempt apart(buffers, calls);
+  apart.solve_with(false, false);
+  Placement best = apart.placement();
+  int64_t without_overlap = best.bytes;
+  auto improve = [&](bool in_place, const std::set<size_t>& shrinking) {
+    Attempt next(buffers, calls);
+    next.solve_with(true, in_place, shrinking);
+    bool better = next.solved() && next.height() < best.bytes;
+    if (better) best = next.placement();
+    return better;
+  };
+  if (overlap && best.ok()) {
+    improve(false, {});
+    improve(true, {});
+    shrink_in_place(buffers, calls, best, improve);
+  }
+  best.without_overlap = without_overlap;
+  return best;
 }
 
 }  // namespace aotc::plan

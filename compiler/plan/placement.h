@@ -54,7 +54,8 @@ struct Placement {
 inline constexpr int64_t kMaxPairs = 1 << 18;
 
 // The smallest of: no sharing, results over dying operands, and that with results exactly in the
-// place of operands where the operator allows it. Without `overlap` only the first.
+// place of operands where the operator allows it, of smaller ones where that lowers the peak. Without
+// `overlap` only the first.
 Placement place_buffers(const std::vector<Buffer>& buffers, const std::vector<BufferUse>& calls,
                         bool overlap);
 

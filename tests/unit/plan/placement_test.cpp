@@ -85,6 +85,33 @@ TEST(Placement, TheFirstReaderMayWriteOverAnInputButNotOverOneThatIsAnOutput) {
   EXPECT_EQ(plan::place_buffers(buffers, {use}, true).bytes, 128);
 }
 
+TEST(Placement, ASmallerResultTakesTheOperandsPlaceWhereThatLowersThePeak) {
+  ops::WriteOrder order;
+  order.in_place = true;
+  std::vector<Buffer> buffers = {buffer(100), buffer(80), buffer(60), buffer(10)};
+  std::vector<BufferUse> calls(3);
+  calls[0].buffers = {0, 1};
+  calls[0].overlaps = {{0, 1, &order}};
+  calls[1].buffers = {1, 2};
+  calls[1].overlaps = {{1, 2, &order}};
+  calls[2].buffers = {2, 3};
+  Placement p = plan::place_buffers(buffers, calls, true);
+  ASSERT_TRUE(p.ok());
+  EXPECT_EQ(p.without_overlap, 180);
+  EXPECT_EQ(p.bytes, 110);
+  EXPECT_EQ(p.block[0], p.block[2]);
+  // Where the operand's size would have to be kept beside something else, it is not.
+  buffers = {buffer(100), buffer(10), buffer(95)};
+  calls.resize(2);
+  calls[0].buffers = {0, 1};
+  calls[0].overlaps = {{0, 1, &order}};
+  calls[1].buffers = {1, 2};
+  calls[1].overlaps.clear();
+  p = plan::place_buffers(buffers, calls, true);
+  EXPECT_EQ(p.bytes, 110);
+  EXPECT_NE(p.block[0], p.block[1]);
+}
+
 // The second operand must survive what is written in the place of the first.
 TEST(Placement, InPlaceOfOneInputKeepsTheOther) {
   ops::WriteOrder first = forward_order(64), second = forward_order(64);

@@ -18,6 +18,7 @@ std::optional<Implementation> implementation_of(const tir::Kernel& kernel) {
       {"mve_gemm", arm::mve_gemm},
       {"mve_gemv", arm::mve_gemv},
       {"mve_rows", arm::mve_rows},
+      {"mve_sum", arm::mve_sum},
       {"mve_windows", arm::mve_windows},
       {"pack_pixels", arm::pack_pixels},
       {"pack_run", arm::pack_run},

@@ -349,6 +349,10 @@ class Printer {
       default: break;
     }
     for (const ExprPtr& a : n.args) args += (args.empty() ? "" : ", ") + any(a);
+    if (n.callee == Intrinsic::kKeep) {
+      out_.use.functions.insert("keep");
+      return {fmt::format("{}_keep({})", prefix_, args), kPostfix};
+    }
     if (n.callee == Intrinsic::kAbs && is_int(n.type)) {
       std::string f = fmt::format("abs_{}", short_name(n.type));
       out_.use.functions.insert(f);
@@ -512,6 +516,10 @@ std::string support_definition(const std::string& name, const std::string& prefi
   if (name == "float_from_bits")
     return fmt::format("static inline float {}(int32_t bits)\n{{\n    float value;\n"
                        "    memcpy(&value, &bits, sizeof value);\n    return value;\n}}\n", f);
+  if (name == "keep")
+    return fmt::format("/* Compilers are not to reorder sums of this, which costs registers. */\n"
+                       "static inline int32_t {}(int32_t value)\n{{\n#if defined(__GNUC__)\n"
+                       "    __asm__(\"\" : \"+r\"(value));\n#endif\n    return value;\n}}\n", f);
   auto dtype = dtype_from_name(name.substr(name.rfind('_') + 1));
   std::string type(c_type_of(dtype ? *dtype : DType::kI32));
   if (name.starts_with("abs_"))

@@ -115,14 +115,20 @@ ops::TargetInfo target_of(const Board& board) {
     t.gemm_channels = 4;
     // gcc's scheduler moves the loads of several steps together and then runs out of registers.
     t.gemm_unroll = 1;
+    t.multiply_add = 2;
+    t.triple_channels = 4;
+    t.triple_unroll = 2;
   } else if (board.isa == "armv6-m") {
     t.registers = 8;
     t.gemm_pixels = 2;
     t.gemm_channels = 2;
+    t.multiply_add = 2;
+    t.triple_channels = 1;
   } else if (!board.is_host()) {
     t.registers = 13;
     t.gemm_pixels = 4;
     t.gemm_channels = 2;
+    t.triple_channels = 4;
   }
   t.dsp = board.has("dsp");
   t.mve = board.has("mve");

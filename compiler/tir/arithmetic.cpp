@@ -146,6 +146,7 @@ constexpr IntrinsicInfo kIntrinsics[] = {
     {Intrinsic::kMemset, "memset", 3, false},
     {Intrinsic::kFloatBits, "float_bits", 1, true},
     {Intrinsic::kFloatFromBits, "float_from_bits", 1, true},
+    {Intrinsic::kKeep, "keep", 1, true},
 };
 
 constexpr std::string_view kBinaryText[] = {"+",  "-",  "*",  "/",  "%", "min", "max",

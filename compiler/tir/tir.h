@@ -81,6 +81,9 @@ enum class Intrinsic : uint8_t {
   kMemset,
   // (bits of an f32 as i32) and back
   kFloatBits, kFloatFromBits,
+  // An i32 as it is. C compilers are kept from looking through it, so that sums are added in the
+  // order in which they are written.
+  kKeep,
 };
 
 struct Expr {

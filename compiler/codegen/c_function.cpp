@@ -87,6 +87,19 @@ const char* math_name(Intrinsic f) {
   }
 }
 
+bool is_i32(const ExprPtr& e, int64_t value) {
+  return e->kind == ExprKind::kIntImm && e->type == DType::kI32 &&
+         static_cast<const IntImm&>(*e).value == value;
+}
+
+// v of min(max(v, -128), 127).
+const ExprPtr* saturated_i8(const Binary& n) {
+  if (n.op != BinaryOp::kMin || n.lhs->kind != ExprKind::kBinary || !is_i32(n.rhs, 127))
+    return nullptr;
+  const auto& inner = static_cast<const Binary&>(*n.lhs);
+  return inner.op == BinaryOp::kMax && is_i32(inner.rhs, -128) ? &inner.lhs : nullptr;
+}
+
 class Printer {
  public:
   Printer(const Function& function, const std::string& name, const std::string& prefix,
@@ -294,6 +307,10 @@ class Printer {
 
   Text binary(const Binary& n) {
     out_.use.floating = out_.use.floating || is_float(n.type);
+    if (const ExprPtr* value = saturated_i8(n)) {
+      out_.use.functions.insert("saturate_i8");
+      return {fmt::format("{}_saturate_i8({})", prefix_, any(*value)), kPostfix};
+    }
     if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) {
       std::string f = fmt::format("{}_{}", n.op == BinaryOp::kMin ? "min" : "max",
                                   short_name(n.type));
@@ -520,6 +537,12 @@ std::string support_definition(const std::string& name, const std::string& prefi
     return fmt::format("/* Compilers are not to reorder sums of this, which costs registers. */\n"
                        "static inline int32_t {}(int32_t value)\n{{\n#if defined(__GNUC__)\n"
                        "    __asm__(\"\" : \"+r\"(value));\n#endif\n    return value;\n}}\n", f);
+  if (name == "saturate_i8")
+    return fmt::format("static inline int32_t {}(int32_t value)\n{{\n"
+                       "#if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)\n"
+                       "    __asm__(\"ssat %0, #8, %1\" : \"=r\"(value) : \"r\"(value));\n"
+                       "    return value;\n#else\n"
+                       "    return value < -128 ? -128 : value > 127 ? 127 : value;\n#endif\n}}\n", f);
   auto dtype = dtype_from_name(name.substr(name.rfind('_') + 1));
   std::string type(c_type_of(dtype ? *dtype : DType::kI32));
   if (name.starts_with("abs_"))

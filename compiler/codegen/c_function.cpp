@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "support/text.h"
+#include "tir/arithmetic.h"
 
 namespace aotc::codegen {
 
@@ -366,9 +367,10 @@ class Printer {
       default: break;
     }
     for (const ExprPtr& a : n.args) args += (args.empty() ? "" : ", ") + any(a);
-    if (n.callee == Intrinsic::kKeep) {
-      out_.use.functions.insert("keep");
-      return {fmt::format("{}_keep({})", prefix_, args), kPostfix};
+    if (n.callee == Intrinsic::kKeep || n.callee == Intrinsic::kFence) {
+      std::string f(info_of(n.callee).name);
+      out_.use.functions.insert(f);
+      return {fmt::format("{}_{}({})", prefix_, f, args), kPostfix};
     }
     if (n.callee == Intrinsic::kAbs && is_int(n.type)) {
       std::string f = fmt::format("abs_{}", short_name(n.type));
@@ -533,10 +535,12 @@ std::string support_definition(const std::string& name, const std::string& prefi
   if (name == "float_from_bits")
     return fmt::format("static inline float {}(int32_t bits)\n{{\n    float value;\n"
                        "    memcpy(&value, &bits, sizeof value);\n    return value;\n}}\n", f);
-  if (name == "keep")
-    return fmt::format("/* Compilers are not to reorder sums of this, which costs registers. */\n"
+  if (name == "keep" || name == "fence")
+    return fmt::format("/* Compilers are not to {}, which costs registers. */\n"
                        "static inline int32_t {}(int32_t value)\n{{\n#if defined(__GNUC__)\n"
-                       "    __asm__(\"\" : \"+r\"(value));\n#endif\n    return value;\n}}\n", f);
+                       "    __asm__{}(\"\" : \"+r\"(value));\n#endif\n    return value;\n}}\n",
+                       name == "keep" ? "reorder sums of this" : "move work across this", f,
+                       name == "keep" ? "" : " volatile");
   if (name == "saturate_i8")
     return fmt::format("static inline int32_t {}(int32_t value)\n{{\n"
                        "#if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)\n"

@@ -117,6 +117,7 @@ ops::TargetInfo target_of(const Board& board) {
     t.gemm_unroll = 1;
     t.multiply_add = 2;
     t.triple_channels = 4;
+    t.quad_units = true;
     t.triple_unroll = 2;
   } else if (board.isa == "armv6-m") {
     t.registers = 8;
@@ -124,11 +125,13 @@ ops::TargetInfo target_of(const Board& board) {
     t.gemm_channels = 2;
     t.multiply_add = 2;
     t.triple_channels = 1;
+    t.quad_units = true;
   } else if (!board.is_host()) {
     t.registers = 13;
     t.gemm_pixels = 4;
     t.gemm_channels = 2;
     t.triple_channels = 4;
+    t.quad_units = true;
   }
   t.dsp = board.has("dsp");
   t.mve = board.has("mve");

@@ -147,6 +147,7 @@ constexpr IntrinsicInfo kIntrinsics[] = {
     {Intrinsic::kFloatBits, "float_bits", 1, true},
     {Intrinsic::kFloatFromBits, "float_from_bits", 1, true},
     {Intrinsic::kKeep, "keep", 1, true},
+    {Intrinsic::kFence, "fence", 1, true},
 };
 
 constexpr std::string_view kBinaryText[] = {"+",  "-",  "*",  "/",  "%", "min", "max",

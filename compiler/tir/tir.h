@@ -84,6 +84,9 @@ enum class Intrinsic : uint8_t {
   // An i32 as it is. C compilers are kept from looking through it, so that sums are added in the
   // order in which they are written.
   kKeep,
+  // The same, and C compilers are kept from moving other work across it: gcc else moves the loads of
+  // many steps together and runs out of registers.
+  kFence,
 };
 
 struct Expr {

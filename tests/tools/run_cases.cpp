@@ -2,7 +2,7 @@
 // the TIR interpreter over the planned program, compared with LiteRT's results; then, with --emit,
 // writes all cases as C with a main that compares again, for any compiler and board.
 //
-//   run_cases CASES_DIR [--op NAME]... [--case NAME] [--emit DIR] [--every N] [--triples CHANNELS]
+//   run_cases CASES_DIR [--op NAME]... [--case NAME] [--emit DIR] [--every N] [--triples CHANNELS] [--quads]
 //
 // A case LiteRT runs and aotc refuses counts as failed unless tests/ops/<op>/refused.txt names it.
 #include <cstdio>
@@ -325,10 +325,11 @@ int main(int argc, char** argv) {
   app.add_option("--every", options.every, "emit only every Nth case");
   app.add_option("--triples", options.target.triple_channels,
                  "multiply three pixels in two words, this many channels at a time");
+  app.add_flag("--quads", options.target.quad_units, "multiply rows with four units in a word");
   app.add_option("--triple-unroll", options.target.triple_unroll, "steps written out");
   CLI11_PARSE(app, argc, argv);
   options.ops.insert(ops.begin(), ops.end());
-  // So that the cost model takes triples wherever they apply.
-  if (options.target.triple_channels > 0) options.target.multiply_add = 100;
+  // So that the cost model takes these wherever they apply.
+  if (options.target.triple_channels > 0 || options.target.quad_units) options.target.multiply_add = 100;
   return Runner(options).run();
 }

@@ -125,6 +125,8 @@ class FullyConnectedLowering {
 Lowered lower_fully_connected(const OpView& op, const TargetInfo& target) {
   if (target.dsp && op.operand(0).dtype == DType::kI8)
     if (auto lowered = lower_fully_connected_dsp(op)) return std::move(*lowered);
+  if (op.operand(0).dtype == DType::kI8)
+    if (auto lowered = lower_fully_connected_quad(op, target)) return std::move(*lowered);
   return FullyConnectedLowering(op, target).run();
 }
 

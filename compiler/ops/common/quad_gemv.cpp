@@ -61,7 +61,7 @@ std::optional<QuadGemv> plan_quads(const std::vector<int8_t>& weights, int64_t u
   if (units < QuadGemv::kUnits || depth > kMostDepth) return std::nullopt;
   std::optional<QuadGemv> best;
   for (int64_t group = std::min(kMostGroup, depth); group >= kLeastGroup; --group) {
-    if (depth % group != 0) continue;
+    if (depth % group != 0 || target.wish("group", group, kLeastGroup, kMostGroup) != group) continue;
     QuadGemv plan = cut(weights, units, depth, group);
     if (!best || quad_cost(plan, units, target) < quad_cost(*best, units, target))
       best = std::move(plan);

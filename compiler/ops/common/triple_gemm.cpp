@@ -42,7 +42,9 @@ std::optional<TripleGemm> plan_triples(const std::vector<int8_t>& weights, int64
   if (target.triple_channels == 0) return std::nullopt;
   TripleGemm plan;
   plan.channels = std::min<int64_t>(target.triple_channels, channels);
+  plan.channels = target.wish("channels", plan.channels, 1, std::min<int64_t>(8, channels));
   plan.unroll = std::min<int64_t>(target.triple_unroll, k);
+  plan.unroll = target.wish("unroll", plan.unroll, 1, std::min<int64_t>(16, k));
   plan.k = k;
   for (int64_t n = 1;; ++n) {
     plan.segment = round_up((k + n - 1) / n, plan.unroll);

@@ -18,7 +18,7 @@ struct Conv2DAttrs : graph::Attributes<Conv2DAttrs>, WindowFields {
 Lowered lower_conv_2d(const OpView& op, const TargetInfo& target);
 
 // int8 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
-std::optional<Lowered> lower_conv_2d_dsp(const OpView& op);
+std::optional<Lowered> lower_conv_2d_dsp(const OpView& op, const TargetInfo& target);
 
 // int8 for cores without vectors (lower_triple.cpp), nothing where the general way is as fast.
 std::optional<Lowered> lower_conv_2d_triple(const OpView& op, const TargetInfo& target);

@@ -45,8 +45,10 @@ class TripleConvLowering {
     if (grouped || !one_image || window_.x.dilation != 1 || pixels_ < kPixels) return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
     auto plan = plan_triples(w, out_channels_, k_, target_);
-    if (!plan || triple_cost(*plan, pixels_, out_channels_, !pointwise_, target_) >=
-                     plain_cost(pixels_, out_channels_, k_, !pointwise_, target_))
+    if (!plan) return std::nullopt;
+    bool asked = target_.asked && target_.asked->algorithm == "triples";
+    if (!asked && triple_cost(*plan, pixels_, out_channels_, !pointwise_, target_) >=
+                      plain_cost(pixels_, out_channels_, k_, !pointwise_, target_))
       return std::nullopt;
     plan_ = *plan;
     in_ = f_.operand(0);
@@ -54,9 +56,11 @@ class TripleConvLowering {
     panel_ = f_.scratch("panel", DType::kI32, plan_.panel_words(), 4);
     out_ = f_.result(0);
     emit();
-    std::string segments = plan_.segments() > 1 ? fmt::format(", {} segments", plan_.segments()) : "";
-    return f_.finish(fmt::format("triples 3x{}{}, {}", plan_.channels, segments,
-                                 requantizer_->form()));
+    f_.algorithm("triples");
+    f_.choice("channels", plan_.channels);
+    f_.choice("unroll", plan_.unroll);
+    std::string segments = plan_.segments() > 1 ? fmt::format("{} segments, ", plan_.segments()) : "";
+    return f_.finish(fmt::format("{}{}", segments, requantizer_->form()));
   }
 
  private:

@@ -21,7 +21,9 @@ std::optional<Lowered> lower_fully_connected_quad(const OpView& op, const Target
   std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
   auto plan = plan_quads(w, units, depth, target);
   // A gain of a few per cent is not worth the scratch.
-  if (!plan || quad_cost(*plan, units, target) * 5 / 4 >= plain_row_cost(units, depth, target))
+  if (!plan) return std::nullopt;
+  bool asked = target.asked && target.asked->algorithm == "quads";
+  if (!asked && quad_cost(*plan, units, target) * 5 / 4 >= plain_row_cost(units, depth, target))
     return std::nullopt;
   FoldedBias folded = fold_bias(op, units, [&](int64_t u) {
     return std::vector<int32_t>(w.begin() + u * depth, w.begin() + (u + 1) * depth);
@@ -54,8 +56,10 @@ std::optional<Lowered> lower_fully_connected_quad(const OpView& op, const Target
         },
         QuadGemv::kUnits);
   });
-  std::string cut = plan->rests.empty() ? "" : fmt::format(", {} weights cut", plan->rests.size());
-  return f.finish(fmt::format("quads of {}{}, {}", plan->group, cut, requantizer.form()));
+  f.algorithm("quads");
+  f.choice("group", plan->group);
+  std::string cut = plan->rests.empty() ? "" : fmt::format("{} weights cut, ", plan->rests.size());
+  return f.finish(fmt::format("{}{}", cut, requantizer.form()));
 }
 
 }  // namespace aotc::ops

@@ -3,6 +3,7 @@
 // writes all cases as C with a main that compares again, for any compiler and board.
 //
 //   run_cases CASES_DIR [--op NAME]... [--case NAME] [--emit DIR] [--every N] [--features A,B]
+//             [--triples CHANNELS] [--quads]
 //
 // A case LiteRT runs and aotc refuses counts as failed unless tests/ops/<op>/refused.txt names it.
 #include <cstdio>
@@ -342,8 +343,14 @@ int main(int argc, char** argv) {
   app.add_option("--features", features, "of the core that is lowered for: dsp, mve")
       ->delimiter(',')
       ->check(CLI::IsMember({"dsp", "mve"}));
+  app.add_option("--triples", options.target.triple_channels,
+                 "multiply three pixels in two words, this many channels at a time");
+  app.add_flag("--quads", options.target.quad_units, "multiply rows with four units in a word");
+  app.add_option("--triple-unroll", options.target.triple_unroll, "steps written out");
   CLI11_PARSE(app, argc, argv);
   for (const std::string& f : features) (f == "dsp" ? options.target.dsp : options.target.mve) = true;
   options.ops.insert(ops.begin(), ops.end());
+  // So that the cost model takes these wherever they apply.
+  if (options.target.triple_channels > 0 || options.target.quad_units) options.target.multiply_add = 100;
   return Runner(options).run();
 }

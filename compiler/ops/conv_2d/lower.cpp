@@ -297,6 +297,8 @@ Lowered lower_conv_2d(const OpView& op, const TargetInfo& target) {
     if (auto lowered = lower_conv_2d_mve(op, target)) return std::move(*lowered);
   if (target.dsp && target.allows("pairs") && is_int8)
     if (auto lowered = lower_conv_2d_dsp(op, target)) return std::move(*lowered);
+  if (target.allows("triples") && op.operand(0).dtype == DType::kI8)
+    if (auto lowered = lower_conv_2d_triple(op, target)) return std::move(*lowered);
   return ConvLowering(op, target).run();
 }
 

@@ -19,9 +19,14 @@ namespace aotc::ops {
 
 struct OpView;
 
-// What lowering may know of the CPU. compiler/target fills it from a board.
+// What the code is to be good at. kSize shares and loops where kSpeed specialises and unrolls.
+enum class Level : uint8_t { kSize, kBalanced, kSpeed };
+
+// What lowering may know of the CPU and of what is wanted. compiler/target fills it from a board.
 struct TargetInfo {
   std::string name = "generic";
+  Level level = Level::kBalanced;
+  bool prefer_ram = false;  // where a faster schedule costs RAM, take the smaller one
   int registers = 12;       // general registers a compiler can hold loop state in
   bool fpu = false;
   bool fast_multiply = true;     // 32 x 32 multiply in a cycle or two
@@ -73,8 +78,8 @@ struct WriteOrder {
   // Steps run one after the other; within a step reads and writes come in any order. Together they
   // cover every access. Empty: nothing is known but `in_place`.
   std::vector<Step> steps;
-  // The result may lie exactly on the operand: no byte is read after the result's byte at the same
-  // place was written.
+  // The result may begin exactly where the operand does, if it is not larger: no byte is read after
+  // the result's byte at the same place was written.
   bool in_place = false;
 };
 

@@ -16,8 +16,8 @@ std::optional<WriteOrder> pointwise_order(int64_t pixels, int64_t tile, PixelByt
   WriteOrder order;
   for (int64_t start : tile_starts(pixels, tile)) {
     int64_t p = backwards ? pixels - tile - start : start;
-    order.steps.push_back(
-        {p * bytes.in, (p + tile) * bytes.in, p * bytes.out, (p + tile) * bytes.out});
+    order.steps.push_back({p * bytes.in, (p + tile) * bytes.in, 0, 0});
+    order.steps.push_back({0, 0, p * bytes.out, (p + tile) * bytes.out});
   }
   return order;
 }

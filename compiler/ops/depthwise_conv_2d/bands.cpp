@@ -95,10 +95,8 @@ int64_t Bands::below(const std::vector<Range>& bands) const {
 
 int64_t Bands::extra_bytes(int64_t first, int64_t height) const {
   std::vector<Range> bands = ranges(first, height);
-  // In its place a result keeps all of the input's bytes for as long as it lives.
-  int64_t in = window_.y.in * in_row_, out = window_.y.out * out_row_;
-  bool alike = out <= in && in <= 2 * out;
-  return plane_bytes(height) + (alike && in_place(bands) ? 0 : below(bands));
+  bool smaller = window_.y.out * out_row_ <= window_.y.in * in_row_;
+  return plane_bytes(height) + (smaller && in_place(bands) ? 0 : below(bands));
 }
 
 WriteOrder Bands::write_order() const {

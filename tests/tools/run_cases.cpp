@@ -280,9 +280,10 @@ class Runner {
                    const std::vector<std::vector<Bytes>>& samples,
                    const std::vector<Record>& records, int64_t ulp) {
     Diagnostics diags;
-    auto program = plan::plan_program(graph, {.target = options_.target}, diags);
-    plan::PlanOptions in_arena;
-    in_arena.target = options_.target;
+    plan::PlanOptions plan;
+    plan.target = options_.target;
+    auto program = plan::plan_program(graph, plan, diags);
+    plan::PlanOptions in_arena = plan;
     in_arena.inputs = in_arena.outputs = plan::Contract::kOverwrite;
     auto shared = plan::plan_program(graph, in_arena, diags);
     if (!program || !shared) return fail(title, "plan: " + diags.str()), false;

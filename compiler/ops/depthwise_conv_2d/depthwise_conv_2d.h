@@ -23,7 +23,7 @@ bool is_plain_conv(const OpView& op);
 Lowered lower_as_conv_2d(const OpView& op, const TargetInfo& target);
 
 // int8 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
-std::optional<Lowered> lower_depthwise_conv_2d_dsp(const OpView& op);
+std::optional<Lowered> lower_depthwise_conv_2d_dsp(const OpView& op, const TargetInfo& target);
 
 Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo& target);
 

@@ -105,7 +105,7 @@ class Thumb {
   // Condition: a compiler that knows GNU asm, for a Thumb-2 core with the DSP extension.
   Implementation finish();
 
- private:
+ protected:
   static std::string name(Reg r);
   static std::string imm_text(int v) { return "#" + std::to_string(v); }
   static std::string shift(const char* kind, int by) { return kind + (" #" + std::to_string(by)); }

@@ -93,15 +93,11 @@ class Helium : public Thumb {
   void vmovlb(int bits, Vec d, Vec m) { typed("vmovlb.s", bits, {use(d), use(m)}); }
   void vmovlt(int bits, Vec d, Vec m) { typed("vmovlt.s", bits, {use(d), use(m)}); }
 
-  // ---- narrowing lanes of `bits`, saturating, into the even or odd half lanes; the others stay
+  // ---- narrowing lanes of `bits`, saturating, into the even or odd half lanes; the others stay.
+  // The shifts round half up. There is none without rounding: GNU as 2.40 encodes VQSHRN as
+  // VQRSHRN.
   void vqmovnb(int bits, Vec d, Vec m) { typed("vqmovnb.s", bits, {use(d), use(m)}); }
   void vqmovnt(int bits, Vec d, Vec m) { typed("vqmovnt.s", bits, {use(d), use(m)}); }
-  void vqshrnb(int bits, Vec d, Vec m, int by) {
-    typed("vqshrnb.s", bits, {use(d), use(m), imm_text(by)});
-  }
-  void vqshrnt(int bits, Vec d, Vec m, int by) {
-    typed("vqshrnt.s", bits, {use(d), use(m), imm_text(by)});
-  }
   void vqrshrnb(int bits, Vec d, Vec m, int by) {
     typed("vqrshrnb.s", bits, {use(d), use(m), imm_text(by)});
   }
@@ -116,6 +112,9 @@ class Helium : public Thumb {
   }
   void vldrb_after(int bits, Vec d, Reg n, int step) {
     vector(load_bytes(bits), {use(d), place(n, 0), imm_text(step)});
+  }
+  void vldrb_before(int bits, Vec d, Reg n, int step) {
+    vector(load_bytes(bits), {use(d), place(n, step) + "!"});
   }
   void vstrb(int bits, Vec d, Reg n, int offset = 0) {
     typed("vstrb.", bits, {use(d), place(n, offset)});

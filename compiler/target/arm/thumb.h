@@ -37,6 +37,7 @@ class Thumb {
   void lsl(Reg d, Reg m, int by) { emit("lsl", {name(d), name(m), imm_text(by)}); }
   void lsr(Reg d, Reg m, int by) { emit("lsr", {name(d), name(m), imm_text(by)}); }
   void asr(Reg d, Reg m, int by) { emit("asr", {name(d), name(m), imm_text(by)}); }
+  void uxth(Reg d, Reg m) { three("uxth", d, m); }
   // d = n & (m >> by), arithmetic shift
   void and_asr(Reg d, Reg n, Reg m, int by) {
     emit("and", {name(d), name(n), name(m), shift("asr", by)});

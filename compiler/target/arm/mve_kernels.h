@@ -1,0 +1,15 @@
+// Kernels in assembly for cores with the vector extension, by family. Products and gathers are
+// defined in ops/common/mve_gemm.h.
+#pragma once
+
+#include "target/implementation.h"
+
+namespace aotc::target::arm {
+
+Implementation mve_gemm(const tir::Kernel& kernel);
+Implementation mve_gemv(const tir::Kernel& kernel);
+Implementation mve_windows(const tir::Kernel& kernel);
+Implementation mve_rows(const tir::Kernel& kernel);
+Implementation mve_fill(const tir::Kernel& kernel);
+
+}  // namespace aotc::target::arm

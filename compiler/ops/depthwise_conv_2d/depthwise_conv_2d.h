@@ -20,4 +20,7 @@ Requantization depthwise_scaling(const OpView& op, std::vector<AccRange> ranges)
 
 Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo& target);
 
+// int8 for cores with Helium (lower_mve.cpp), nothing where its kernels do not apply.
+std::optional<Lowered> lower_depthwise_conv_2d_mve(const OpView& op);
+
 }  // namespace aotc::ops

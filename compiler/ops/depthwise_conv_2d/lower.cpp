@@ -279,6 +279,8 @@ class DepthwiseLowering {
 }  // namespace
 
 Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo& target) {
+  if (target.mve && op.operand(0).dtype == DType::kI8)
+    if (auto lowered = lower_depthwise_conv_2d_mve(op)) return std::move(*lowered);
   return DepthwiseLowering(op, target).run();
 }
 

@@ -38,6 +38,12 @@ void Helium::vmov_lane(Vec d, int lane, Reg t) {
   emit("vmov.32", {fmt::format("{}[{}]", use(d), lane), name(t)});
 }
 
+void Helium::vst4_bytes(Reg n, int part) {
+  for (Vec v : {q0, q1, q2, q3}) use(v);
+  vector(fmt::format("vst4{}.8", part),
+         {"{q0, q1, q2, q3}", fmt::format("[{}]{}", name(n), part == 3 ? "!" : "")});
+}
+
 void Helium::vpst(int count) { emit("vps" + std::string(static_cast<size_t>(count), 't'), {}); }
 
 Implementation Helium::finish() {

@@ -1,0 +1,182 @@
+// Depthwise convolution with VMLADAV: the sixteen products of a patch with an output's weights are
+// one instruction. What the kernels do is said by their meanings in ops/common/mve_depthwise.cpp.
+#include "ops/common/mve_depthwise.h"
+#include "target/arm/dsp_kernels.h"
+#include "target/arm/helium.h"
+#include "target/arm/mve_kernels.h"
+
+namespace aotc::target::arm {
+
+namespace {
+
+using ops::MveDepthwise;
+
+constexpr int kLanes = 4;
+
+// q1 to q4 weights of the outputs, q5 offsets of a patch's words, q6 of outputs; q7 the multiplier
+// (kLine) or the signs (kTwice). r0 woven, r1 stream, r2 out, r5 step, r12 step of the outputs.
+class QuadsWriter {
+ public:
+  explicit QuadsWriter(const tir::Kernel& kernel)
+      : kind_(static_cast<MveDepthwise::Kind>(parameter(kernel, "kind"))),
+        twice_(parameter(kernel, "twice") != 0),
+        left_(parameter(kernel, "left")),
+        shift_(parameter(kernel, "shift")),
+        tail_(parameter(kernel, "tail") != 0) {}
+
+  Implementation run() {
+    Label channel = a_.label(), quad = a_.label(), done = a_.label();
+    a_.enter(8);
+    a_.vldrw(q5, r3, MveDepthwise::kGather * 4);
+    a_.vldrw(q6, r3, MveDepthwise::kScatter * 4);
+    a_.ldr(r4, r3, MveDepthwise::kStreamBytes * 4);
+    a_.add(r4, r4, r1);
+    a_.strd(r3, r4, sp, kShape);
+    a_.ldrd(r5, r12, r3, MveDepthwise::kStep * 4);
+    a_.bind(channel);
+    load_channel();
+    a_.ldr(r4, sp, kShape);
+    a_.ldr(r6, r4, MveDepthwise::kQuads * 4);
+    if (twice_) a_.ldr(r11, r4, MveDepthwise::kZero * 4);
+    a_.wls(r6, done);
+    a_.bind(quad);
+    make_quad(false);
+    a_.le(quad);
+    a_.bind(done);
+    if (tail_) make_quad(true);
+    a_.ldrd(r3, r4, sp, kShape);
+    a_.ldrd(r6, r8, r3, MveDepthwise::kBack * 4);
+    a_.add(r0, r0, r6);
+    a_.add(r2, r2, r8);
+    a_.cmp(r1, r4);
+    a_.b("ne", channel);
+    a_.leave();
+    return a_.finish();
+  }
+
+ private:
+  static constexpr int kShape = 0;  // then where the stream ends
+  static Reg acc(int lane) { return {4 + 2 * lane}; }
+  int patches() const { return kind_ == MveDepthwise::kRow ? kLanes : 1; }
+
+  // The first output's weights, then those of the others, shifted in the patch. Leaves r9 the
+  // multiplier, r7 the offset (kLine); r7 the bias, r3 the shift (kTwice).
+  void load_channel() {
+    int weights = kind_ == MveDepthwise::kColumn ? 4 : 3;
+    a_.vldrw(q1, r1);
+    a_.mov(r9, 0);
+    if (kind_ == MveDepthwise::kColumn) {
+      Vec from = q1;
+      for (Vec v : {q2, q3, q4}) {
+        a_.vmov(v, from);
+        a_.vshlc(v, r9, 8);
+        from = v;
+      }
+      a_.ldrd(r9, r7, r1, weights * 4);
+    } else {
+      // What lies in the fourth lane is the multiplier.
+      a_.vmov(q3, q1);
+      a_.vmov_lane(q1, 3, r9);
+      a_.vshlc(q3, r9, 32);
+      if (kind_ == MveDepthwise::kSquare) {
+        a_.vshl(32, q2, q1, 8);
+        a_.vshl(32, q4, q3, 8);
+      }
+      a_.ldr(r7, r1, weights * 4 + 4);
+    }
+    if (twice_) {
+      a_.ldr(r3, r1, weights * 4 + 8);
+    } else {
+      a_.vdup(32, q7, r9);
+    }
+    a_.add(r1, r1, (weights + (twice_ ? 3 : 2)) * 4);
+  }
+
+  void make_quad(bool tail) {
+    for (int i = 0; i < kLanes; ++i) {
+      if (i < patches()) {
+        a_.vldrw_gather(q0, r0, q5);
+        a_.add(r0, r0, r5);
+      }
+      a_.vmladav(acc(i), q0, patches() > 1 ? q1 : Vec{1 + i});
+    }
+    a_.vmov_lanes(q0, 2, 0, acc(0), acc(2));
+    a_.vmov_lanes(q0, 3, 1, acc(1), acc(3));
+    requantize();
+    if (tail) {
+      a_.ldr(r4, sp, kShape);
+      a_.ldr(r4, r4, MveDepthwise::kTail * 4);
+      a_.vctp(32, r4);
+      a_.vpst(1);
+      a_.predicated([&] { a_.vstrb_scatter(q0, r2, q6); });
+    } else {
+      a_.vstrb_scatter(q0, r2, q6);
+    }
+    a_.add(r2, r2, r12);
+  }
+
+  void requantize() {
+    if (twice_) {
+      a_.vadd(32, q0, q0, r7);
+      a_.vshr(32, q7, q0, 31);
+      a_.vqrdmulh(32, q0, q0, r9);
+      a_.vadd(32, q0, q0, q7);
+      a_.vrshl(32, q0, r3);
+      a_.vadd(32, q0, q0, r11);
+      a_.vqmovnb(32, q0, q0);
+    } else {
+      a_.vshl(32, q0, q0, left_ - 1);
+      a_.vqdmlash(32, q0, q7, r7);
+      a_.vqrshrnb(32, q0, q0, shift_);
+    }
+    a_.vqmovnb(16, q0, q0);
+  }
+
+  Helium a_;
+  MveDepthwise::Kind kind_;
+  bool twice_;
+  int left_, shift_;
+  bool tail_;
+};
+
+}  // namespace
+
+Implementation mve_quads(const tir::Kernel& kernel) { return QuadsWriter(kernel).run(); }
+
+// r0 x, r1 woven, r2 bytes, r3 zero.
+Implementation mve_weave(const tir::Kernel& kernel) {
+  int first = parameter(kernel, "first"), rows = parameter(kernel, "rows");
+  Helium a;
+  Label block = a.label(), done = a.label();
+  auto row = [](int r) { return Reg{4 + r}; };
+  auto weave = [&] {
+    for (int r = 0; r < rows; ++r) a.vldrb_after(8, Vec{first + r}, row(r), 16);
+    for (int part = 0; part < kLanes; ++part) a.vst4_bytes(r1, part);
+  };
+  a.enter(0);
+  a.mov(row(0), r0);
+  for (int r = 1; r < rows; ++r) a.add(row(r), row(r - 1), r2);
+  for (int r = 0; r < kLanes; ++r)
+    if (r < first || r >= first + rows) a.vdup(8, Vec{r}, r3);
+  a.lsr(r12, r2, 4);
+  a.lsl(r8, r12, 4);
+  a.dls(r12);
+  a.bind(block);
+  weave();
+  a.le(block);
+  // What remains ends with the rows and overlaps the last block.
+  a.mov(r9, 16);
+  a.sub(r8, r2, r8);
+  a.cmp(r8, 0);
+  a.b("eq", done);
+  a.sub(r8, r9, r8);
+  for (int r = 0; r < rows; ++r) a.sub(row(r), row(r), r8);
+  a.lsl(r8, r8, 2);
+  a.sub(r1, r1, r8);
+  weave();
+  a.bind(done);
+  a.leave();
+  return a.finish();
+}
+
+}  // namespace aotc::target::arm

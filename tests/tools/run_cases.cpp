@@ -2,7 +2,7 @@
 // the TIR interpreter over the planned program, compared with LiteRT's results; then, with --emit,
 // writes all cases as C with a main that compares again, for any compiler and board.
 //
-//   run_cases CASES_DIR [--op NAME]... [--case NAME] [--emit DIR] [--every N]
+//   run_cases CASES_DIR [--op NAME]... [--case NAME] [--emit DIR] [--every N] [--features A,B]
 //
 // A case LiteRT runs and aotc refuses counts as failed unless tests/ops/<op>/refused.txt names it.
 #include <cstdio>
@@ -178,6 +178,7 @@ class Emitter {
 struct Options {
   std::string dir, only_case, emit, refused_dir;
   std::set<std::string> ops;
+  ops::TargetInfo target;
   int every = 1;
 };
 
@@ -270,14 +271,16 @@ class Runner {
                    const std::vector<std::vector<Bytes>>& samples,
                    const std::vector<Record>& records, int64_t ulp) {
     Diagnostics diags;
-    auto program = plan::plan_program(graph, {}, diags);
+    plan::PlanOptions plan;
+    plan.target = options_.target;
+    auto program = plan::plan_program(graph, plan, diags);
     if (!program) return fail(title, "plan: " + diags.str()), false;
     for (const auto& f : program->functions)
       if (!tir::verify(*f.body, diags))
         return fail(title, "TIR verifier: " + diags.str() + tir::print(*f.body)), false;
     for (const graph::Op& op : graph.ops) {
       if (ops::definition_of(op).traits().view) continue;
-      ops::Lowered lowered = ops::definition_of(op).lower({graph, op}, {});
+      ops::Lowered lowered = ops::definition_of(op).lower({graph, op}, options_.target);
       overlaps_ += static_cast<int>(lowered.write_orders.size());
       std::string wrong = tests::check_overlap(lowered);
       if (!wrong.empty()) return fail(title, wrong), false;
@@ -320,7 +323,12 @@ int main(int argc, char** argv) {
   app.add_option("--case", options.only_case, "only this case");
   app.add_option("--emit", options.emit, "write the cases that pass as C here");
   app.add_option("--every", options.every, "emit only every Nth case");
+  std::vector<std::string> features;
+  app.add_option("--features", features, "of the core that is lowered for: dsp, mve")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"dsp", "mve"}));
   CLI11_PARSE(app, argc, argv);
+  for (const std::string& f : features) (f == "dsp" ? options.target.dsp : options.target.mve) = true;
   options.ops.insert(ops.begin(), ops.end());
   return Runner(options).run();
 }

@@ -19,6 +19,7 @@ std::optional<Implementation> implementation_of(const tir::Kernel& kernel) {
       {"mve_gemv", arm::mve_gemv},
       {"mve_quads", arm::mve_quads},
       {"mve_rows", arm::mve_rows},
+      {"mve_sum", arm::mve_sum},
       {"mve_weave", arm::mve_weave},
       {"mve_windows", arm::mve_windows},
       {"pack_pixels", arm::pack_pixels},

@@ -202,7 +202,7 @@ class Quads {
     Ex m = cast(DType::kI64, load(stream_, at));
     if (scaling_.form == MveScaling::Form::kLine) {
       Ex scaled = cast(DType::kI64, shl_wrapping(sum, scaling_.left));
-      Ex v = high(scaled * m, 32) + load(stream_, at + 1) + scaling_.rounding();
+      Ex v = high(scaled * m, 32) + load(stream_, at + 1) + mve_rounding(scaling_.shift);
       return f_.let("v", clamp(f_.let("t", v) >> scaling_.shift, -128, 127));
     }
     Ex acc = f_.let("sum", sum + load(stream_, at + 1));

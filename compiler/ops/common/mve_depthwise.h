@@ -28,7 +28,7 @@ struct MveDepthwise {
     kTail = 9,           // outputs of one more quad
     kStep = 10,          // from patch to patch
     kOutStep = 11,       // from quad to quad
-    kBack = 12,          // from the end of a channel to the next
+    kBack = 12,          // from the end of a channel's whole quads to the next channel
     kOutBack = 13,
     kStreamBytes = 14,
     kZero = 15,          // zero point; form kTwice

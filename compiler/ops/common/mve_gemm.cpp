@@ -27,7 +27,7 @@ MveBlocks::MveBlocks(int64_t k)
 
 // ---------------------------------------------------------------- requantisation
 
-int64_t MveScaling::rounding() const {
+int64_t mve_rounding(int shift) {
   auto half = [](int by) { return by > 0 ? int64_t{1} << (by - 1) : 0; };
   return half(std::min(shift, 16)) + (shift > 16 ? half(shift) : 0);
 }
@@ -56,13 +56,13 @@ std::optional<MveScaling> fit_line(const Requantization& what, const std::vector
   if (!steps) return std::nullopt;
   for (int left : {8, 6, 10, 4}) {
     auto fit = fit_lines(*steps, what.clamp, left);
-    if (!fit || fit->with_sign || fit->shift > 24) continue;
+    if (!fit || fit->with_sign || fit->shift > kMostMveShift) continue;
     MveScaling out;
     out.left = left;
     out.shift = fit->shift;
     for (const LineFit::Channel& c : fit->channels) {
       out.words[0].push_back(c.multiplier);
-      out.words[1].push_back(static_cast<int32_t>(c.offset - out.rounding()));
+      out.words[1].push_back(static_cast<int32_t>(c.offset - mve_rounding(out.shift)));
     }
     return out;
   }
@@ -300,7 +300,7 @@ class Product {
     Ex scaled = f_.let("scaled", shl_wrapping(sum, scaling_.left));
     Ex product = cast(DType::kI64, scaled) * cast(DType::kI64, load(stream_, line));
     Ex high = cast(DType::kI32, product >> i64(32));
-    Ex offset = load(stream_, line + kVectorWords) + scaling_.rounding();
+    Ex offset = load(stream_, line + kVectorWords) + mve_rounding(scaling_.shift);
     return f_.let("v", (high + offset) >> scaling_.shift);
   }
 

@@ -56,8 +56,13 @@ struct MveBlocks {
   bool fit_gemm() const { return count <= MveGemm::kGemmUnroll || first == MveGemm::kBlock; }
 };
 
+// Words are narrowed to bytes by a shift of up to 16 bits and another of up to 8. Both round half
+// up; what they round down is less by this before.
+int64_t mve_rounding(int shift);
+constexpr int kMostMveShift = 24;
+
 // Requantisation of sums that lack their bias.
-//   kLine   saturate((hi32((sum << left) * multiplier) + offset) >> shift)
+//   kLine   saturate((hi32((sum << left) * multiplier) + offset + mve_rounding) >> shift)
 //   kTwice  as the reference: high product rounded, shift rounded half away from zero, zero point
 struct MveScaling {
   enum class Form { kLine, kTwice };
@@ -66,9 +71,6 @@ struct MveScaling {
   std::vector<int32_t> words[3];  // per channel: multiplier, offset; bias, multiplier, -shift
   int32_t zero_point = 0;
   ClampI32 clamp{-128, 127};
-  // kLine: halves are narrowed by up to 16 bits and then by up to 8. Both shifts round, so stored
-  // offsets are less by what that adds.
-  int64_t rounding() const;
   bool clamps() const { return clamp.min != -128 || clamp.max != 127; }
   int vectors() const { return form == Form::kLine ? 2 : 3; }
 };

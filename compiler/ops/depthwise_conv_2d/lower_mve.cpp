@@ -120,13 +120,12 @@ class MveDepthwiseLowering {
       set(MveDepthwise::kScatter + i,
           square ? i % 2 * out_row + i / 2 * channels_ : i * channels_);
     }
-    int64_t quads = whole_ + (tail_ > 0);
     set(MveDepthwise::kQuads, whole_);
     set(MveDepthwise::kTail, tail_);
     set(MveDepthwise::kStep, step);
     set(MveDepthwise::kOutStep, out_step);
-    set(MveDepthwise::kBack, 4 - quads * step * (row ? 4 : 1));
-    set(MveDepthwise::kOutBack, 1 - quads * out_step);
+    set(MveDepthwise::kBack, 4 - whole_ * step * (row ? 4 : 1));
+    set(MveDepthwise::kOutBack, 1 - whole_ * out_step);
     set(MveDepthwise::kStreamBytes, 4 * channels_ * mve_depthwise_record(kind_, scaling));
     set(MveDepthwise::kZero, scaling.zero_point);
     return out;

@@ -13,8 +13,10 @@ using ops::MveDepthwise;
 
 constexpr int kLanes = 4;
 
-// q1 to q4 weights of the outputs, q5 offsets of a patch's words, q6 of outputs; q7 the multiplier
-// (kLine) or the signs (kTwice). r0 woven, r1 stream, r2 out, r5 step, r12 step of the outputs.
+// q1 to q4 weights of the outputs; for kRow q2 to q4 are offsets of the later patches' words. q5
+// offsets of a patch's words, q6 of outputs; q7 the multiplier (kLine) or signs (kTwice). r0 woven,
+// r1 stream, r2 out, r5 step, r7 offset or bias, r12 step of the outputs; r3 shape, r9 end of the
+// stream, r11 quads (kLine), or shift, multiplier, zero (kTwice).
 class QuadsWriter {
  public:
   explicit QuadsWriter(const tir::Kernel& kernel)
@@ -27,28 +29,25 @@ class QuadsWriter {
   Implementation run() {
     Label channel = a_.label(), quad = a_.label(), done = a_.label();
     a_.enter(8);
-    a_.vldrw(q5, r3, MveDepthwise::kGather * 4);
-    a_.vldrw(q6, r3, MveDepthwise::kScatter * 4);
-    a_.ldr(r4, r3, MveDepthwise::kStreamBytes * 4);
-    a_.add(r4, r4, r1);
-    a_.strd(r3, r4, sp, kShape);
-    a_.ldrd(r5, r12, r3, MveDepthwise::kStep * 4);
+    begin();
     a_.bind(channel);
     load_channel();
-    a_.ldr(r4, sp, kShape);
-    a_.ldr(r6, r4, MveDepthwise::kQuads * 4);
-    if (twice_) a_.ldr(r11, r4, MveDepthwise::kZero * 4);
-    a_.wls(r6, done);
+    if (twice_) {
+      a_.ldr(r4, sp, kShape);
+      a_.ldr(r11, r4, MveDepthwise::kZero * 4);
+      a_.ldr(r4, r4, MveDepthwise::kQuads * 4);
+    }
+    a_.wls(twice_ ? r4 : r11, done);
     a_.bind(quad);
     make_quad(false);
     a_.le(quad);
     a_.bind(done);
     if (tail_) make_quad(true);
-    a_.ldrd(r3, r4, sp, kShape);
+    if (twice_) a_.ldrd(r3, r9, sp, kShape);
     a_.ldrd(r6, r8, r3, MveDepthwise::kBack * 4);
     a_.add(r0, r0, r6);
     a_.add(r2, r2, r8);
-    a_.cmp(r1, r4);
+    a_.cmp(r1, r9);
     a_.b("ne", channel);
     a_.leave();
     return a_.finish();
@@ -57,62 +56,90 @@ class QuadsWriter {
  private:
   static constexpr int kShape = 0;  // then where the stream ends
   static Reg acc(int lane) { return {4 + 2 * lane}; }
-  int patches() const { return kind_ == MveDepthwise::kRow ? kLanes : 1; }
 
-  // The first output's weights, then those of the others, shifted in the patch. Leaves r9 the
-  // multiplier, r7 the offset (kLine); r7 the bias, r3 the shift (kTwice).
+  void begin() {
+    a_.vldrw(q5, r3, MveDepthwise::kGather * 4);
+    a_.vldrw(q6, r3, MveDepthwise::kScatter * 4);
+    a_.ldr(r9, r3, MveDepthwise::kStreamBytes * 4);
+    a_.add(r9, r9, r1);
+    a_.ldrd(r5, r12, r3, MveDepthwise::kStep * 4);
+    if (twice_) {
+      a_.strd(r3, r9, sp, kShape);
+    } else {
+      a_.ldr(r11, r3, MveDepthwise::kQuads * 4);
+    }
+    if (kind_ != MveDepthwise::kRow) return;
+    Vec from = q5;
+    for (Vec v : {q2, q3, q4}) {
+      a_.vadd(32, v, from, r5);
+      from = v;
+    }
+    a_.lsl(r5, r5, 2);
+  }
+
+  // The first output's weights, then those of the others, shifted in the patch, and what
+  // requantises.
   void load_channel() {
-    int weights = kind_ == MveDepthwise::kColumn ? 4 : 3;
-    a_.vldrw(q1, r1);
-    a_.mov(r9, 0);
+    Reg multiplier = twice_ ? r9 : r4;
+    a_.vldrw_after(q1, r1, kind_ == MveDepthwise::kColumn ? 16 : 12);
+    a_.mov(multiplier, 0);
     if (kind_ == MveDepthwise::kColumn) {
       Vec from = q1;
       for (Vec v : {q2, q3, q4}) {
         a_.vmov(v, from);
-        a_.vshlc(v, r9, 8);
+        a_.vshlc(v, multiplier, 8);
         from = v;
       }
-      a_.ldrd(r9, r7, r1, weights * 4);
     } else {
-      // What lies in the fourth lane is the multiplier.
-      a_.vmov(q3, q1);
-      a_.vmov_lane(q1, 3, r9);
-      a_.vshlc(q3, r9, 32);
-      if (kind_ == MveDepthwise::kSquare) {
-        a_.vshl(32, q2, q1, 8);
-        a_.vshl(32, q4, q3, 8);
-      }
-      a_.ldr(r7, r1, weights * 4 + 4);
+      // In the fourth lane is what follows the weights.
+      if (kind_ == MveDepthwise::kSquare) a_.vmov(q3, q1);
+      a_.vmov_lane(q1, 3, multiplier);
     }
+    if (kind_ == MveDepthwise::kSquare) {
+      a_.vshlc(q3, multiplier, 32);
+      a_.vshl(32, q2, q1, 8);
+      a_.vshl(32, q4, q3, 8);
+    }
+    a_.ldrd_after(multiplier, r7, r1, 8);
     if (twice_) {
-      a_.ldr(r3, r1, weights * 4 + 8);
+      a_.ldr_after(r3, r1, 4);
     } else {
-      a_.vdup(32, q7, r9);
+      a_.vdup(32, q7, multiplier);
     }
-    a_.add(r1, r1, (weights + (twice_ ? 3 : 2)) * 4);
   }
 
   void make_quad(bool tail) {
-    for (int i = 0; i < kLanes; ++i) {
-      if (i < patches()) {
-        a_.vldrw_gather(q0, r0, q5);
-        a_.add(r0, r0, r5);
-      }
-      a_.vmladav(acc(i), q0, patches() > 1 ? q1 : Vec{1 + i});
+    // A square's tail is its first column.
+    int outputs = tail && kind_ == MveDepthwise::kSquare ? 2 : kLanes;
+    const Vec weights[] = {q1, q2, q3, q4}, patches[] = {q5, q2, q3, q4};
+    for (int i = 0; i < outputs; ++i) {
+      bool row = kind_ == MveDepthwise::kRow;
+      if (row || i == 0) a_.vldrw_gather(q0, r0, patches[i]);
+      a_.vmladav(acc(i), q0, row ? q1 : weights[i]);
     }
-    a_.vmov_lanes(q0, 2, 0, acc(0), acc(2));
-    a_.vmov_lanes(q0, 3, 1, acc(1), acc(3));
-    requantize();
-    if (tail) {
-      a_.ldr(r4, sp, kShape);
-      a_.ldr(r4, r4, MveDepthwise::kTail * 4);
-      a_.vctp(32, r4);
-      a_.vpst(1);
-      a_.predicated([&] { a_.vstrb_scatter(q0, r2, q6); });
+    if (outputs == 2) {
+      for (int i = 0; i < 2; ++i) a_.vmov_lane(q0, i, acc(i));
     } else {
-      a_.vstrb_scatter(q0, r2, q6);
+      a_.vmov_lanes(q0, 2, 0, acc(0), acc(2));
+      a_.vmov_lanes(q0, 3, 1, acc(1), acc(3));
     }
+    requantize();
+    if (tail) return store_tail(outputs);
+    a_.add(r0, r0, r5);
+    a_.vstrb_scatter(q0, r2, q6);
     a_.add(r2, r2, r12);
+  }
+
+  void store_tail(int outputs) {
+    if (outputs < kLanes) {
+      a_.mov(r4, outputs);
+    } else {
+      if (twice_) a_.ldr(r4, sp, kShape);
+      a_.ldr(r4, twice_ ? r4 : r3, MveDepthwise::kTail * 4);
+    }
+    a_.vctp(32, r4);
+    a_.vpst(1);
+    a_.predicated([&] { a_.vstrb_scatter(q0, r2, q6); });
   }
 
   void requantize() {

@@ -73,23 +73,25 @@ bool fits_mve_depthwise(const MveScaling& scaling) {
          (scaling.left > 0 && scaling.shift > 0 && scaling.shift <= 16);
 }
 
-KernelPtr mve_weave_kernel(int64_t first, int64_t rows) {
+KernelPtr mve_weave_kernel(int64_t first, int64_t rows, int64_t keep) {
   FunctionBuilder f("mve_weave");
   BufferPtr x = f.input("x", DType::kI8, 0);
   BufferPtr woven = f.output("woven", DType::kI32, 0);
   Ex bytes = f.scalar("bytes");
   Ex zero = f.scalar("zero");
   f.loop("i", 0, bytes, [&](Ex i) {
+    Ex old = keep > 0 ? f.let("old", load(woven, i)) : Ex(0);
     Ex word;
     for (int64_t r = 0; r < kLanes; ++r) {
       bool there = r >= first && r < first + rows;
       Ex byte = (there ? load(x, i + bytes * (r - first)) : zero) & 0xFF;
+      if (r < keep) byte = byte_of(old, kLanes - keep + r) & 0xFF;
       if (r > 0) byte = shl_wrapping(byte, 8 * r);
       word = word.ptr() ? word | byte : byte;
     }
     f.store(woven, i, word);
   });
-  return make_kernel(f, "mve_weave", {{"first", first}, {"rows", rows}});
+  return make_kernel(f, "mve_weave", {{"first", first}, {"rows", rows}, {"keep", keep}});
 }
 
 namespace {

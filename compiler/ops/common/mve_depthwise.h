@@ -50,8 +50,9 @@ std::vector<int32_t> mve_depthwise_stream(MveDepthwise::Kind kind,
 bool fits_mve_depthwise(const MveScaling& scaling);
 
 // (x, woven, bytes, zero): rows of `bytes` bytes behind each other, at x the row `first` of four; so
-// many as `rows`, the others are all `zero`.
-tir::KernelPtr mve_weave_kernel(int64_t first, int64_t rows);
+// many as `rows`. The last `keep` of the four rows that were woven before become the first, for
+// which `bytes` is a multiple of 16; the others are all `zero`.
+tir::KernelPtr mve_weave_kernel(int64_t first, int64_t rows, int64_t keep);
 
 // (woven, stream, out, shape). `tail`: whether the shape has one.
 tir::KernelPtr mve_quads_kernel(MveDepthwise::Kind kind, const MveScaling& scaling, bool tail);

@@ -153,18 +153,26 @@ class MveDepthwiseLowering {
     }
   }
 
+  // The rows of a band, first to end of four from `top`, that are read from the input.
+  struct Rows {
+    int64_t first, end;
+  };
+  Rows rows_at(int64_t top, int64_t keep) const {
+    int64_t most = kind_ == MveDepthwise::kColumn ? 4 : window_rows();
+    return {std::clamp<int64_t>(-top, keep, 4), std::clamp<int64_t>(y_.in - top, 0, most)};
+  }
+
   // Four rows from `top`, of which only those inside of the image are read, to woven pixel `to`.
-  void weave(const Ex& top, int64_t known_top, const Ex& to) {
-    int64_t first = std::clamp<int64_t>(-known_top, 0, 4);
-    int64_t end = std::clamp<int64_t>(y_.in - known_top, 0, 4);
-    if (kind_ != MveDepthwise::kColumn) end = std::min(end, window_rows());
-    if (first >= end) {
+  void weave(const Ex& top, int64_t known_top, int64_t keep, const Ex& to) {
+    Rows rows = rows_at(known_top, keep);
+    int64_t count = std::max<int64_t>(rows.end - rows.first, 0);
+    if (count == 0 && keep == 0) {
       f_.fill_bytes(woven_, to, op_.operand(0).zero_point() & 0xFF, row_bytes());
       return;
     }
-    f_.run(mve_weave_kernel(first, end - first),
-           {address(in_, (top + first) * row_bytes()), address(woven_, to), row_bytes(),
-            op_.operand(0).zero_point()});
+    Ex from = count > 0 ? (top + rows.first) * row_bytes() : Ex(0);
+    f_.run(mve_weave_kernel(rows.first, count, keep), {address(in_, from), address(woven_, to),
+                                                       row_bytes(), op_.operand(0).zero_point()});
   }
 
   // Input rows that a band looks at.
@@ -178,9 +186,9 @@ class MveDepthwiseLowering {
   void emit_column() {
     int64_t groups = woven_end();
     for_runs(
-        groups, [&](int64_t g) { return 4 * g - y_.pad_before; },
+        groups, [&](int64_t g) { return 4 * g - y_.pad_before; }, [](int64_t) { return 0; },
         [&](const Ex& g, int64_t known) {
-          weave(g * 4 - y_.pad_before, 4 * known - y_.pad_before, g * channels_);
+          weave(g * 4 - y_.pad_before, 4 * known - y_.pad_before, 0, g * channels_);
         });
     make(0);
     WriteOrder order;
@@ -189,37 +197,45 @@ class MveDepthwiseLowering {
     f_.publish(std::move(order));
   }
 
+  // Each input row is read once where a band keeps what it shares with the one before: then the
+  // result may lie on the input.
   void emit_bands(int64_t before) {
     std::vector<int64_t> starts = tile_starts(y_.out, band_);
+    auto top = [&](int64_t b) { return y_.start(starts[static_cast<size_t>(b)]); };
+    auto keep = [&](int64_t b) {
+      bool keeps = kind_ == MveDepthwise::kSquare && y_.kernel == 3 && row_bytes() % 16 == 0;
+      return keeps && b > 0 ? 4 - (top(b) - top(b - 1)) : 0;
+    };
     WriteOrder order;
-    for (int64_t start : starts) {
-      int64_t top = std::max<int64_t>(y_.start(start), 0);
-      int64_t bottom = std::min(y_.start(start) + window_rows(), y_.in);
-      if (top < bottom) order.steps.push_back({top * row_bytes(), bottom * row_bytes(), 0, 0});
-      int64_t out_row = x_.out * channels_;
+    int64_t out_row = x_.out * channels_;
+    for (int64_t b = 0; b < static_cast<int64_t>(starts.size()); ++b) {
+      Rows rows = rows_at(top(b), keep(b));
+      if (rows.first < rows.end)
+        order.steps.push_back(
+            {(top(b) + rows.first) * row_bytes(), (top(b) + rows.end) * row_bytes(), 0, 0});
+      int64_t start = starts[static_cast<size_t>(b)];
       order.steps.push_back({0, 0, start * out_row, (start + band_) * out_row});
     }
     f_.publish(std::move(order));
-    for_runs(
-        static_cast<int64_t>(starts.size()),
-        [&](int64_t b) { return y_.start(starts[static_cast<size_t>(b)]); },
-        [&](const Ex& b, int64_t known) {
-          int64_t start = starts[static_cast<size_t>(known)];
-          // Only the last band may begin elsewhere than at its multiple.
-          Ex first = start == known * band_ ? f_.let("row", b * band_) : Ex(start);
-          weave(f_.let("top", first * y_.stride - y_.pad_before), y_.start(start),
-                before * channels_);
-          make(first);
-        });
+    auto band = [&](const Ex& b, int64_t known) {
+      int64_t start = starts[static_cast<size_t>(known)];
+      // Only the last band may begin elsewhere than at its multiple.
+      Ex first = start == known * band_ ? f_.let("row", b * band_) : Ex(start);
+      weave(f_.let("top", first * y_.stride - y_.pad_before), top(known), keep(known),
+            before * channels_);
+      make(first);
+    };
+    for_runs(static_cast<int64_t>(starts.size()), top, keep, band);
   }
 
   // body(i, known) for 0 to count: in a loop where all four rows from top(i) are in the image and i
-  // follows its neighbours, by itself elsewhere. `known` is an index that is like i.
-  template <typename Top, typename Body>
-  void for_runs(int64_t count, Top top, Body body) {
+  // is like its neighbours, by itself elsewhere. `known` is an index that is like i.
+  template <typename Top, typename Keep, typename Body>
+  void for_runs(int64_t count, Top top, Keep keep, Body body) {
     auto inner = [&](int64_t i) {
       return i < count && top(i) >= 0 && top(i) + 4 <= y_.in &&
-             (i == 0 || i + 1 < count || top(i) - top(i - 1) == top(1) - top(0));
+             (i == 0 ? keep(0) == keep(std::min<int64_t>(1, count - 1))
+                     : top(i) - top(i - 1) == top(1) - top(0));
     };
     for (int64_t i = 0; i < count;) {
       int64_t end = i;

@@ -38,10 +38,18 @@ void Helium::vmov_lane(Vec d, int lane, Reg t) {
   emit("vmov.32", {fmt::format("{}[{}]", use(d), lane), name(t)});
 }
 
-void Helium::vst4_bytes(Reg n, int part) {
-  for (Vec v : {q0, q1, q2, q3}) use(v);
-  vector(fmt::format("vst4{}.8", part),
-         {"{q0, q1, q2, q3}", fmt::format("[{}]{}", name(n), part == 3 ? "!" : "")});
+std::string Helium::use_four(Vec first) {
+  std::string out;
+  for (int i = 0; i < 4; ++i) out += (i == 0 ? "{" : ", ") + use({first.number + i});
+  return out + "}";
+}
+
+void Helium::vld4_bytes(Vec first, Reg n, int part) {
+  vector(fmt::format("vld4{}.8", part), {use_four(first), place(n, 0)});
+}
+
+void Helium::vst4_bytes(Vec first, Reg n, int part) {
+  vector(fmt::format("vst4{}.8", part), {use_four(first), place(n, 0) + (part == 3 ? "!" : "")});
 }
 
 void Helium::vpst(int count) { emit("vps" + std::string(static_cast<size_t>(count), 't'), {}); }

@@ -143,9 +143,10 @@ class Helium : public Thumb {
   void vstrb_scatter(Vec d, Reg n, Vec m) {
     vector("vstrb.32", {use(d), "[" + name(n) + ", " + use(m) + "]"});
   }
-  // Stores q0 to q3 with their bytes interleaved, 64 bytes; all four parts have to be run, the
-  // last moves n past them.
-  void vst4_bytes(Reg n, int part);
+  // Four registers from `first` with their bytes interleaved, 64 bytes; all four parts have to be
+  // run. The last part of a store moves n past them.
+  void vld4_bytes(Vec first, Reg n, int part);
+  void vst4_bytes(Vec first, Reg n, int part);
 
   // ---- predication. Until the next change of it, instructions wrapped in predicated() act on the
   // first n lanes only; vpst() announces as many of them as it says, at most 4.
@@ -174,6 +175,7 @@ class Helium : public Thumb {
 
  private:
   std::string use(Vec v);
+  std::string use_four(Vec first);
   static std::string place(Reg n, int offset);
   static std::string load_bytes(int bits);
   void typed(const char* op, int bits, std::initializer_list<std::string> operands);

@@ -170,38 +170,44 @@ class QuadsWriter {
 
 Implementation mve_quads(const tir::Kernel& kernel) { return QuadsWriter(kernel).run(); }
 
-// r0 x, r1 woven, r2 bytes, r3 zero.
+// r0 x, r1 woven, r2 bytes, r3 zero. With rows that are kept, what is woven is loaded to q0 to q3
+// and stored from as many registers further up as rows leave; rows from x are then q4 and up.
 Implementation mve_weave(const tir::Kernel& kernel) {
   int first = parameter(kernel, "first"), rows = parameter(kernel, "rows");
+  int keep = parameter(kernel, "keep");
+  int from = keep > 0 ? kLanes - keep : 0;
   Helium a;
   Label block = a.label(), done = a.label();
   auto row = [](int r) { return Reg{4 + r}; };
   auto weave = [&] {
-    for (int r = 0; r < rows; ++r) a.vldrb_after(8, Vec{first + r}, row(r), 16);
-    for (int part = 0; part < kLanes; ++part) a.vst4_bytes(r1, part);
+    for (int part = 0; keep > 0 && part < kLanes; ++part) a.vld4_bytes(q0, r1, part);
+    for (int r = 0; r < rows; ++r) a.vldrb_after(8, Vec{from + first + r}, row(r), 16);
+    for (int part = 0; part < kLanes; ++part) a.vst4_bytes(Vec{from}, r1, part);
   };
   a.enter(0);
   a.mov(row(0), r0);
   for (int r = 1; r < rows; ++r) a.add(row(r), row(r - 1), r2);
-  for (int r = 0; r < kLanes; ++r)
-    if (r < first || r >= first + rows) a.vdup(8, Vec{r}, r3);
+  for (int r = keep; r < kLanes; ++r)
+    if (r < first || r >= first + rows) a.vdup(8, Vec{from + r}, r3);
   a.lsr(r12, r2, 4);
   a.lsl(r8, r12, 4);
   a.dls(r12);
   a.bind(block);
   weave();
   a.le(block);
-  // What remains ends with the rows and overlaps the last block.
-  a.mov(r9, 16);
-  a.sub(r8, r2, r8);
-  a.cmp(r8, 0);
-  a.b("eq", done);
-  a.sub(r8, r9, r8);
-  for (int r = 0; r < rows; ++r) a.sub(row(r), row(r), r8);
-  a.lsl(r8, r8, 2);
-  a.sub(r1, r1, r8);
-  weave();
-  a.bind(done);
+  if (keep == 0) {
+    // What remains ends with the rows and overlaps the last block.
+    a.mov(r9, 16);
+    a.sub(r8, r2, r8);
+    a.cmp(r8, 0);
+    a.b("eq", done);
+    a.sub(r8, r9, r8);
+    for (int r = 0; r < rows; ++r) a.sub(row(r), row(r), r8);
+    a.lsl(r8, r8, 2);
+    a.sub(r1, r1, r8);
+    weave();
+    a.bind(done);
+  }
   a.leave();
   return a.finish();
 }

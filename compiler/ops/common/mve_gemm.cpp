@@ -54,18 +54,20 @@ std::optional<std::vector<Steps>> sum_steps(const Requantization& what,
 std::optional<MveScaling> fit_line(const Requantization& what, const std::vector<int32_t>& bias) {
   auto steps = sum_steps(what, bias);
   if (!steps) return std::nullopt;
-  for (int left : {8, 6, 10, 4}) {
-    auto fit = fit_lines(*steps, what.clamp, left);
-    if (!fit || fit->with_sign || fit->shift > kMostMveShift) continue;
-    MveScaling out;
-    out.left = left;
-    out.shift = fit->shift;
-    for (const LineFit::Channel& c : fit->channels) {
-      out.words[0].push_back(c.multiplier);
-      out.words[1].push_back(static_cast<int32_t>(c.offset - mve_rounding(out.shift)));
-    }
-    return out;
-  }
+  // The finer the steps of the sum before it is shifted, the more fits. The first choices are those
+  // that most layers can agree on, to share their code.
+  for (int left : {12, 10, 8, 13, 11, 9, 7, 14})
+    for (int shift : {17, 16, 18, 15, 14, 13, 12, 11, 10, 19, 20})
+      if (auto fit = fit_line_at(*steps, what.clamp, left, shift)) {
+        MveScaling out;
+        out.left = left;
+        out.shift = shift;
+        for (const LineFit::Channel& c : fit->channels) {
+          out.words[0].push_back(c.multiplier);
+          out.words[1].push_back(static_cast<int32_t>(c.offset - mve_rounding(shift)));
+        }
+        return out;
+      }
   return std::nullopt;
 }
 
@@ -89,8 +91,10 @@ std::optional<MveScaling> fit_twice(const Requantization& what, const std::vecto
 std::optional<MveScaling> fit_mve_scaling(const Requantization& what,
                                           const std::vector<int32_t>& bias) {
   if (what.clamp.min < -128 || what.clamp.max > 127) return std::nullopt;
-  auto out = fit_line(what, bias);
-  if (!out) out = fit_twice(what, bias);
+  // Where values below the zero point are results, two roundings are hardly ever one line.
+  bool halves_below = what.rounding == Rounding::kDouble && what.clamp.min < what.zero_point;
+  auto out = halves_below ? fit_twice(what, bias) : fit_line(what, bias);
+  if (!out) out = halves_below ? fit_line(what, bias) : fit_twice(what, bias);
   if (!out) return out;
   out->zero_point = what.zero_point;
   out->clamp = what.clamp;

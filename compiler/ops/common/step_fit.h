@@ -91,4 +91,8 @@ std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 cl
 // one of few, so that layers of a network mostly agree on it.
 std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left);
 
+// The same with one shift and without sign, or nothing.
+std::optional<LineFit> fit_line_at(const std::vector<Steps>& channels, ClampI32 clamp, int left,
+                                   int shift);
+
 }  // namespace aotc::ops

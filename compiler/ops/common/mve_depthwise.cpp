@@ -70,7 +70,7 @@ std::vector<int32_t> mve_depthwise_stream(Kind kind, const std::vector<int8_t>& 
 bool fits_mve_depthwise(const MveScaling& scaling) {
   if (scaling.clamps()) return false;
   return scaling.form == MveScaling::Form::kTwice ||
-         (scaling.left > 0 && scaling.shift > 0 && scaling.shift <= 16);
+         (scaling.left > 0 && scaling.shift > 0 && scaling.shift <= kMostMveShift);
 }
 
 KernelPtr mve_weave_kernel(int64_t first, int64_t rows, int64_t keep) {

@@ -1,5 +1,7 @@
 // Depthwise convolution with VMLADAV: the sixteen products of a patch with an output's weights are
 // one instruction. What the kernels do is said by their meanings in ops/common/mve_depthwise.cpp.
+#include <algorithm>
+
 #include "ops/common/mve_depthwise.h"
 #include "target/arm/dsp_kernels.h"
 #include "target/arm/helium.h"
@@ -154,9 +156,9 @@ class QuadsWriter {
     } else {
       a_.vshl(32, q0, q0, left_ - 1);
       a_.vqdmlash(32, q0, q7, r7);
-      a_.vqrshrnb(32, q0, q0, shift_);
+      a_.vqrshrnb(32, q0, q0, std::min(shift_, 16));
     }
-    a_.vqmovnb(16, q0, q0);
+    shift_ > 16 ? a_.vqrshrnb(16, q0, q0, shift_ - 16) : a_.vqmovnb(16, q0, q0);
   }
 
   Helium a_;

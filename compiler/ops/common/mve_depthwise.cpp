@@ -68,7 +68,6 @@ std::vector<int32_t> mve_depthwise_stream(Kind kind, const std::vector<int8_t>& 
 }
 
 bool fits_mve_depthwise(const MveScaling& scaling) {
-  if (scaling.clamps()) return false;
   return scaling.form == MveScaling::Form::kTwice ||
          (scaling.left > 0 && scaling.shift > 0 && scaling.shift <= kMostMveShift);
 }
@@ -115,6 +114,8 @@ class Quads {
     step_ = f_.let("step", word(MveDepthwise::kStep) >> 2);
     out_step_ = f_.let("out_step", word(MveDepthwise::kOutStep));
     zero_ = f_.let("zero", word(MveDepthwise::kZero));
+    least_ = scaling_.clamps() ? f_.let("least", byte_of(word(MveDepthwise::kLeast), 0)) : Ex(-128);
+    most_ = scaling_.clamps() ? f_.let("most", byte_of(word(MveDepthwise::kMost), 0)) : Ex(127);
     Ex quads = f_.let("quads", word(MveDepthwise::kQuads));
     Ex count = f_.let("count", word(MveDepthwise::kTail));
     Ex channels = f_.let("channels", word(MveDepthwise::kStreamBytes) / (4 * record));
@@ -129,6 +130,7 @@ class Quads {
                         {"twice", scaling_.form == MveScaling::Form::kTwice},
                         {"left", scaling_.left},
                         {"shift", scaling_.shift},
+                        {"clamps", scaling_.clamps()},
                         {"tail", tail_}});
   }
 
@@ -205,14 +207,15 @@ class Quads {
     if (scaling_.form == MveScaling::Form::kLine) {
       Ex scaled = cast(DType::kI64, shl_wrapping(sum, scaling_.left));
       Ex v = high(scaled * m, 32) + load(stream_, at + 1) + mve_rounding(scaling_.shift);
-      return f_.let("v", clamp(f_.let("t", v) >> scaling_.shift, -128, 127));
+      return f_.let("v", clamp(f_.let("t", v) >> scaling_.shift, least_, most_));
     }
     Ex acc = f_.let("sum", sum + load(stream_, at + 1));
     Ex doubled = cast(DType::kI64, acc) * m + tir::i64(int64_t{1} << 30);
     Ex t = f_.let("t", high(doubled, 31) + (acc >> 31));
     Ex by = f_.let("by", -load(stream_, at + 2));
     Ex rounded = cast(DType::kI64, t) + (tir::i64(1) << cast(DType::kI64, by - 1));
-    return f_.let("v", clamp(cast(DType::kI32, rounded >> cast(DType::kI64, by)) + zero_, -128, 127));
+    Ex shifted = cast(DType::kI32, rounded >> cast(DType::kI64, by));
+    return f_.let("v", clamp(shifted + zero_, least_, most_));
   }
 
   Kind kind_;
@@ -222,7 +225,7 @@ class Quads {
   BufferPtr woven_, stream_, out_, shape_;
   std::vector<Ex> gather_, scatter_;
   std::vector<Words> weights_;
-  Ex step_, out_step_, zero_, at_;
+  Ex step_, out_step_, zero_, least_, most_, at_;
 };
 
 }  // namespace

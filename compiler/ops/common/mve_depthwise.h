@@ -32,7 +32,9 @@ struct MveDepthwise {
     kOutBack = 13,
     kStreamBytes = 14,
     kZero = 15,          // zero point; form kTwice
-    kShapeWords
+    kLeast = 16,         // of the clamp, in every byte of four words
+    kMost = 20,
+    kShapeWords = 24
   };
   static constexpr int kWeaveLeast = 16;  // bytes of a row
 };

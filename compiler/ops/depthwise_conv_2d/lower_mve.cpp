@@ -19,6 +19,10 @@ namespace {
 
 constexpr int64_t kMostRows = 1 << 14;
 
+int64_t in_every_byte(int32_t value) {
+  return static_cast<int32_t>((static_cast<uint32_t>(value) & 0xFF) * 0x01010101u);
+}
+
 class MveDepthwiseLowering {
  public:
   explicit MveDepthwiseLowering(const OpView& op) : op_(op), f_(op, "depthwise_conv_2d") {
@@ -128,6 +132,10 @@ class MveDepthwiseLowering {
     set(MveDepthwise::kOutBack, 1 - whole_ * out_step);
     set(MveDepthwise::kStreamBytes, 4 * channels_ * mve_depthwise_record(kind_, scaling));
     set(MveDepthwise::kZero, scaling.zero_point);
+    for (int64_t i = 0; i < 4; ++i) {
+      set(MveDepthwise::kLeast + i, in_every_byte(scaling.clamp.min));
+      set(MveDepthwise::kMost + i, in_every_byte(scaling.clamp.max));
+    }
     return out;
   }
 

@@ -18,7 +18,8 @@ constexpr int kLanes = 4;
 // q1 to q4 weights of the outputs; for kRow q2 to q4 are offsets of the later patches' words. q5
 // offsets of a patch's words, q6 of outputs; q7 the multiplier (kLine) or signs (kTwice). r0 woven,
 // r1 stream, r2 out, r5 step, r7 offset or bias, r12 step of the outputs; r3 shape, r9 end of the
-// stream, r11 quads (kLine), or shift, multiplier, zero (kTwice).
+// stream, r11 quads (kLine), or shift, multiplier, zero (kTwice). With a clamp r9 is the multiplier
+// of kLine too.
 class QuadsWriter {
  public:
   explicit QuadsWriter(const tir::Kernel& kernel)
@@ -26,6 +27,7 @@ class QuadsWriter {
         twice_(parameter(kernel, "twice") != 0),
         left_(parameter(kernel, "left")),
         shift_(parameter(kernel, "shift")),
+        clamps_(parameter(kernel, "clamps") != 0),
         tail_(parameter(kernel, "tail") != 0) {}
 
   Implementation run() {
@@ -45,7 +47,7 @@ class QuadsWriter {
     a_.le(quad);
     a_.bind(done);
     if (tail_) make_quad(true);
-    if (twice_) a_.ldrd(r3, r9, sp, kShape);
+    if (twice_ || clamps_) a_.ldrd(r3, r9, sp, kShape);
     a_.ldrd(r6, r8, r3, MveDepthwise::kBack * 4);
     a_.add(r0, r0, r6);
     a_.add(r2, r2, r8);
@@ -65,11 +67,8 @@ class QuadsWriter {
     a_.ldr(r9, r3, MveDepthwise::kStreamBytes * 4);
     a_.add(r9, r9, r1);
     a_.ldrd(r5, r12, r3, MveDepthwise::kStep * 4);
-    if (twice_) {
-      a_.strd(r3, r9, sp, kShape);
-    } else {
-      a_.ldr(r11, r3, MveDepthwise::kQuads * 4);
-    }
+    if (twice_ || clamps_) a_.strd(r3, r9, sp, kShape);
+    if (!twice_) a_.ldr(r11, r3, MveDepthwise::kQuads * 4);
     if (kind_ != MveDepthwise::kRow) return;
     Vec from = q5;
     for (Vec v : {q2, q3, q4}) {
@@ -82,7 +81,7 @@ class QuadsWriter {
   // The first output's weights, then those of the others, shifted in the patch, and what
   // requantises.
   void load_channel() {
-    Reg multiplier = twice_ ? r9 : r4;
+    Reg multiplier = twice_ || clamps_ ? r9 : r4;
     a_.vldrw_after(q1, r1, kind_ == MveDepthwise::kColumn ? 16 : 12);
     a_.mov(multiplier, 0);
     if (kind_ == MveDepthwise::kColumn) {
@@ -159,13 +158,24 @@ class QuadsWriter {
       a_.vqrshrnb(32, q0, q0, std::min(shift_, 16));
     }
     shift_ > 16 ? a_.vqrshrnb(16, q0, q0, shift_ - 16) : a_.vqmovnb(16, q0, q0);
+    if (clamps_) clamp();
+  }
+
+  void clamp() {
+    if (twice_) a_.ldr(r4, sp, kShape);
+    Reg shape = twice_ ? r4 : r3;
+    a_.vldrw(q7, shape, MveDepthwise::kLeast * 4);
+    a_.vmax(8, q0, q0, q7);
+    a_.vldrw(q7, shape, MveDepthwise::kMost * 4);
+    a_.vmin(8, q0, q0, q7);
+    if (!twice_) a_.vdup(32, q7, r9);
   }
 
   Helium a_;
   MveDepthwise::Kind kind_;
   bool twice_;
   int left_, shift_;
-  bool tail_;
+  bool clamps_, tail_;
 };
 
 }  // namespace

@@ -46,6 +46,7 @@ QUANTIZATIONS = {
     "relu": (0.05, -128, 0.02, 0.05, -128, "RELU"),
     "relu6": (0.02, 127, 0.01, 6 / 255, -128, "RELU6"),
     "relu_n1_to_1": (0.02, 0, 0.01, 0.01, 0, "RELU_N1_TO_1"),
+    "relu6_part": (0.05, -128, 0.02, 0.05, -100, "RELU6"),
     "saturates": (0.5, -128, 0.1, 0.05, 127, "NONE"),
     "left_shift": (1.0, 0, 1.0, 0.13, 3, "NONE"),
     "tiny_multiplier": (1e-4, 5, 1e-4, 1.0, -5, "NONE"),
@@ -104,6 +105,8 @@ def cases(rng):
         yield _int8(rng, f"int8_q_{name}_per_tensor", GEOMETRIES["multiplier2"], quantization,
                     False)
         yield _int8(rng, f"int8_q_{name}_odd", GEOMETRIES["odd_rows_and_columns"], quantization)
+        yield _int8(rng, f"int8_q_{name}_stride2", GEOMETRIES["stride2_wide"], quantization)
+        yield _int8(rng, f"int8_q_{name}_column", GEOMETRIES["column_k10_same"], quantization)
     yield _ramp("int8_ties", 0.5, 32.0)
     yield _ramp("int8_just_below_ties", 0.99999994, 8.0)
     yield _ramp("int8_next_to_ties", 0.1, 0.14, 0.7)

@@ -147,16 +147,43 @@ class MveConvLowering {
     offset_ = columns_inside_.low % 2;
     tiles_ = {(columns_inside_.low + offset_) / 2, (columns_inside_.high - 1 + offset_) / 2};
     if (rows.empty() || tiles_.empty()) return false;
-    // Instructions of a pair of outputs; a gather copies both windows' rows by vectors.
-    constexpr int64_t kBlock = 14, kSkip = 2, kGather = 110, kGatherRow = 5, kGatherVector = 4;
-    int64_t halves = 2 * ((out_channels_ + MveGemm::kGroup - 1) / MveGemm::kGroup);
-    int64_t in_rows = halves * (kBlock * blocks.count() + kSkip * (blocks.rows - 1));
-    int64_t gathered = halves * kBlock * MveBlocks(1, k_, true).count() + kGather +
-                       y.kernel * (kGatherRow + kGatherVector * blocks.per_row);
-    if (in_rows > gathered) return false;
+    if (cost_of_rows(blocks, rows) > cost_of_panel()) return false;
     rows_inside_ = rows;
     blocks_ = blocks;
     return true;
+  }
+
+  // Instructions, without what both forms have in common: the products of a pair of outputs, and
+  // its gather.
+  static constexpr int64_t kBlockCost = 14;
+
+  int64_t halves() const { return 2 * ((out_channels_ + MveGemm::kGroup - 1) / MveGemm::kGroup); }
+  int64_t cost_of_clipped(int64_t per_row) const {
+    return 2 * (68 + window_.y.kernel * (7 + 6 * per_row));
+  }
+
+  int64_t cost_of_rows(const MveBlocks& blocks, Range rows) const {
+    bool loops = blocks.count() > MveGemm::kGemmUnroll;
+    int64_t around = loops ? 4 * blocks.rows + 1 : 2 * (blocks.rows - 1);
+    if (loops && blocks.per_row > MveGemm::kRowUnroll) around += 8;
+    int64_t pair = halves() * (kBlockCost * blocks.count() + around) + halves() / 2;
+    int64_t pairs = pixels() / 2 + offset_;
+    int64_t in_place = (rows.high - rows.low + 1) * (tiles_.high - tiles_.low + 1);
+    return pairs * pair + (pairs - in_place) * cost_of_clipped(blocks.per_row);
+  }
+
+  int64_t cost_of_panel() const {
+    MveBlocks blocks(1, k_, true);
+    int64_t around = blocks.count() > MveGemm::kGemmUnroll
+                         ? 5 + 2 * (blocks.count() / MveGemm::kGemmUnroll - 1)
+                         : 0;
+    int64_t pair = halves() * (kBlockCost * blocks.count() + around);
+    int64_t vectors = (row_elements_ + MveGemm::kBlock - 1) / MveGemm::kBlock;
+    int64_t pairs = (pixels() + 1) / 2;
+    int64_t fast = (rows_inside_.high - rows_inside_.low + 1) *
+                   (columns_inside_.high / 2 - (columns_inside_.low + 1) / 2);
+    return pairs * pair + fast * (46 + window_.y.kernel * (4 + 4 * vectors)) +
+           (pairs - fast) * cost_of_clipped(vectors);
   }
 
   void emit() {

@@ -30,6 +30,7 @@ struct TargetInfo {
   int registers = 12;       // general registers a compiler can hold loop state in
   bool fpu = false;
   bool fast_multiply = true;     // 32 x 32 multiply in a cycle or two
+  bool unaligned_words = false;  // loads and stores of words at any address
   int gemm_pixels = 2;      // block of output pixels x output channels in convolutions
   int gemm_channels = 2;
   int gemm_unroll = 4;      // steps of the inner loop written out

@@ -43,6 +43,7 @@ ops::TargetInfo target_info(const CpuQuery& query) {
   ops::TargetInfo t;
   t.name = query.cpu;
   t.fpu = query.has("fpu");
+  t.unaligned_words = query.has("unaligned") && query.isa != "native";
   if (query.isa.starts_with("rv32")) {
     t.registers = 27;
     t.gemm_pixels = 4;

@@ -29,6 +29,7 @@ class Target:
     sources: list
     link: list
     command: list
+    lowering: list = dataclasses.field(default_factory=list)  # options of run_cases
 
 
 TARGETS = {
@@ -41,7 +42,8 @@ TARGETS = {
         ["--specs=rdimon.specs", "-T", str(HERE / "cortex_m4.ld"), "-lm"],
         ["qemu-system-arm", "-M", "mps2-an386", "-display", "none", "-monitor", "none", "-serial",
          "none", "-semihosting-config", "enable=on,target=native,chardev=out", "-chardev",
-         "stdio,id=out", "-kernel", "{image}"]),
+         "stdio,id=out", "-kernel", "{image}"],
+        ["--dsp"]),
     "rv32imac": Target(
         "riscv64-unknown-elf-gcc",
         ["-march=rv32imac", "-mabi=ilp32", "-misa-spec=2.2", "-mcmodel=medany",
@@ -101,7 +103,7 @@ def main():
     folder = options.out.resolve()
     # Cases that fail on the host are the business of the test `cases.evaluate`.
     _, text = run([options.run_cases, options.cases, "--emit", folder, "--every", options.every,
-                   *(a for op in options.op for a in ("--op", op))])
+                   *target.lowering, *(a for op in options.op for a in ("--op", op))])
     if not (folder / "main.c").exists():
         raise SystemExit(f"error: no cases were emitted\n{text[-2000:]}")
     objects = compile_all(target, folder, options.jobs)

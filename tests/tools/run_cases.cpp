@@ -187,6 +187,7 @@ struct Options {
   std::string dir, only_case, emit, refused_dir;
   std::set<std::string> ops;
   int every = 1;
+  ops::TargetInfo target;
 };
 
 class Runner {
@@ -278,8 +279,9 @@ class Runner {
                    const std::vector<std::vector<Bytes>>& samples,
                    const std::vector<Record>& records, int64_t ulp) {
     Diagnostics diags;
-    auto program = plan::plan_program(graph, {}, diags);
+    auto program = plan::plan_program(graph, {.target = options_.target}, diags);
     plan::PlanOptions in_arena;
+    in_arena.target = options_.target;
     in_arena.inputs = in_arena.outputs = plan::Contract::kOverwrite;
     auto shared = plan::plan_program(graph, in_arena, diags);
     if (!program || !shared) return fail(title, "plan: " + diags.str()), false;
@@ -288,7 +290,7 @@ class Runner {
         return fail(title, "TIR verifier: " + diags.str() + tir::print(*f.body)), false;
     for (const graph::Op& op : graph.ops) {
       if (ops::definition_of(op).traits().view) continue;
-      ops::Lowered lowered = ops::definition_of(op).lower({graph, op}, {});
+      ops::Lowered lowered = ops::definition_of(op).lower({graph, op}, options_.target);
       overlaps_ += static_cast<int>(lowered.write_orders.size());
       std::string wrong = tests::check_overlap(lowered);
       if (!wrong.empty()) return fail(title, wrong), false;
@@ -335,6 +337,7 @@ int main(int argc, char** argv) {
   app.add_option("--op", ops, "only these operators");
   app.add_option("--case", options.only_case, "only this case");
   app.add_option("--emit", options.emit, "write the cases that pass as C here");
+  app.add_flag("--dsp", options.target.dsp, "lower for cores with the DSP extension");
   app.add_option("--every", options.every, "emit only every Nth case");
   CLI11_PARSE(app, argc, argv);
   options.ops.insert(ops.begin(), ops.end());

@@ -72,6 +72,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
     plan_options.target = project::target_of(*board);
     out.board = std::move(*board);
   }
+  plan_options.target.level = options.level;
   auto graph = load_model(options, &out.model_bytes, diags);
   if (!graph) return kFailure;
   out.original = *graph;

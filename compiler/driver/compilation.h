@@ -25,6 +25,7 @@ struct CompileOptions {
   bool strip_boundary_float = false;
   bool keep_dead_channels = false;
   bool overlap = true;                  // results may be written over operands that die
+  ops::Level level = ops::Level::kBalanced;
   std::vector<std::string> dump_after;  // pass names, or "all"
   bool time_passes = false;
 };

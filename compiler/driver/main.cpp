@@ -147,6 +147,15 @@ class CommandLine {
            "--overlap", [this](const std::string& v) { compile_.overlap = v == "on"; },
            "Let results be written over operands that die: on (default) or off")
         ->check(CLI::IsMember({"on", "off"}));
+    sub->add_option_function<std::string>(
+           "-O,--optimize",
+           [this](const std::string& v) {
+             compile_.level = v == "size"    ? ops::Level::kSize
+                              : v == "speed" ? ops::Level::kSpeed
+                                             : ops::Level::kBalanced;
+           },
+           "What the code is for: speed, balanced (default) or size")
+        ->check(CLI::IsMember({"speed", "balanced", "size"}));
     sub->add_flag("--strip-float-io", compile_.strip_boundary_float,
                   "Give inputs and outputs that the model quantises itself as integers");
     sub->add_flag("--keep-dead-channels", compile_.keep_dead_channels,

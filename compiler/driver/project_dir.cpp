@@ -28,6 +28,9 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["strip_boundary_float"] = options.strip_boundary_float;
   j["keep_dead_channels"] = options.keep_dead_channels;
   j["overlap"] = options.overlap;
+  j["level"] = options.level == ops::Level::kSize    ? "size"
+               : options.level == ops::Level::kSpeed ? "speed"
+                                                     : "balanced";
   return j;
 }
 
@@ -43,6 +46,9 @@ CompileOptions ProjectDir::compile_options() const {
   o.strip_boundary_float = c.value("strip_boundary_float", false);
   o.keep_dead_channels = c.value("keep_dead_channels", false);
   o.overlap = c.value("overlap", true);
+  o.level = c.value("level", "") == "size"    ? ops::Level::kSize
+            : c.value("level", "") == "speed" ? ops::Level::kSpeed
+                                              : ops::Level::kBalanced;
   return o;
 }
 

@@ -16,9 +16,13 @@ namespace aotc::ops {
 
 struct OpView;
 
-// What lowering may know of the CPU. compiler/target fills it from a board.
+// What the code is to be good at. kSize shares and loops where kSpeed specialises and unrolls.
+enum class Level : uint8_t { kSize, kBalanced, kSpeed };
+
+// What lowering may know of the CPU and of what is wanted. compiler/target fills it from a board.
 struct TargetInfo {
   std::string name = "generic";
+  Level level = Level::kBalanced;
   int registers = 12;       // general registers a compiler can hold loop state in
   bool fpu = false;
   bool fast_multiply = true;     // 32 x 32 multiply in a cycle or two

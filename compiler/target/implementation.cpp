@@ -13,6 +13,8 @@ std::optional<Implementation> implementation_of(const tir::Kernel& kernel) {
   static constexpr Entry kTable[] = {
       {"gemm_pairs", arm::gemm_pairs},
       {"gemv_pairs", arm::gemv_pairs},
+      {"gemm_words", arm::gemm_words},
+      {"gemv_words", arm::gemv_words},
       {"pack_pixels", arm::pack_pixels},
       {"pack_run", arm::pack_run},
   };

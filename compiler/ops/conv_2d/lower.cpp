@@ -293,7 +293,7 @@ class ConvLowering {
 
 Lowered lower_conv_2d(const OpView& op, const TargetInfo& target) {
   if (target.dsp && op.operand(0).dtype == DType::kI8)
-    if (auto lowered = lower_conv_2d_dsp(op)) return std::move(*lowered);
+    if (auto lowered = lower_conv_2d_dsp(op, target)) return std::move(*lowered);
   return ConvLowering(op, target).run();
 }
 

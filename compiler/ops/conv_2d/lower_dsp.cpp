@@ -20,7 +20,8 @@ namespace {
 
 class DspConvLowering {
  public:
-  explicit DspConvLowering(const OpView& op) : op_(op), f_(op, "conv_2d") {
+  DspConvLowering(const OpView& op, Level level)
+      : op_(op), f_(op, "conv_2d"), level_(level) {
     const graph::Shape& w = op.operand(1).shape;
     window_ = window_of(op, op.attrs<Conv2DAttrs>(), w[1], w[2]);
     in_channels_ = op.operand(0).shape[3];
@@ -42,7 +43,8 @@ class DspConvLowering {
     bool one_image = pointwise_ || window_.batch == 1;
     if (grouped || !one_image || window_.x.dilation != 1 || row_words_ == 0) return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
-    if (!pairs_fit(w, out_channels_, k_)) return std::nullopt;
+    bool pairs = pairs_fit(w, out_channels_, k_);
+    if (out_channels_ < 2 || (!pairs && level_ != Level::kSpeed)) return std::nullopt;
     FoldedBias folded = fold_bias(op_, out_channels_, [&](int64_t c) {
       return std::vector<int32_t>(w.begin() + c * k_, w.begin() + (c + 1) * k_);
     });
@@ -53,14 +55,15 @@ class DspConvLowering {
     auto lines = fit_pair_lines(scaling);
     if (!lines) return std::nullopt;
     make_order();
-    choose_tile();
+    choose_kernel(pairs, lines->sign());
     in_ = f_.operand(0);
     make_tables(w, folded.bias, *lines);
     panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);
     out_ = f_.result(0);
     emit();
-    return f_.finish(fmt::format("pairs {}x2, {} steps, shift {}{}", tile_, steps(),
-                                 lines->fit.shift, lines->sign() ? ", sign" : ""));
+    return f_.finish(fmt::format("{} {}x2, {} steps, shift {}{}, about {} instructions",
+                                 words_ ? "words" : "pairs", tile_, steps(), lines->fit.shift,
+                                 lines->sign() ? ", sign" : "", cost_text(cost_)));
   }
 
  private:
@@ -83,30 +86,42 @@ class DspConvLowering {
     for (size_t i = 0; i < rest.size(); i += 2) order_.push_back({rest[i], rest[i + 1]});
   }
 
-  // Pixels per tile: what overlapping tiles compute twice counts.
-  void choose_tile() {
-    constexpr int64_t kFinish = 10, kPair = 20, kCall = 60;  // instructions
-    int64_t pairs = (out_channels_ + 1) / 2, least = INT64_MAX;
-    for (int64_t p = std::min<int64_t>(4, pixels()); p >= 1; --p) {
-      int64_t pair = steps() * PairGemm::kStepInstructions[p] + kFinish * p + kPair;
-      int64_t cost = (pixels() + p - 1) / p * (pair * pairs + kCall);
-      if (cost < least) least = cost, tile_ = p;
+  // The form of the weights and the pixels per tile; what overlapping tiles compute twice counts.
+  void choose_kernel(bool pairs_fit, bool sign) {
+    cost_ = INT64_MAX;
+    for (bool words : {false, true}) {
+      if (words ? level_ != Level::kSpeed : !pairs_fit) continue;
+      for (int64_t p = std::min<int64_t>(4, pixels()); p >= 1; --p) {
+        int64_t cost = (pixels() + p - 1) / p * tile_cost(words, p, sign);
+        if (cost < cost_) cost_ = cost, tile_ = p, words_ = words;
+      }
     }
+  }
+
+  int64_t tile_cost(bool words, int64_t tile, bool sign) const {
+    int64_t rest = (steps() - 2 * row_words_ * window_.y.kernel) * tile * 6;
+    return gemm_cost(words, tile, steps(), (out_channels_ + 1) / 2, sign) +
+           pack_cost(tile, row_words_, window_.y.kernel) + rest;
   }
 
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias,
                    const PairLines& lines) {
     pairs_ = out_channels_ / 2;
     std::vector<int64_t> first = tile_starts(out_channels_, 2);
-    stream_ = f_.constant("stream", DType::kI32, gemm_stream(w, k_, order_, first, bias, lines));
-    stream_words_ = static_cast<int64_t>(gemm_stream(w, k_, order_, {0}, bias, lines).size());
-    gemm_ = gemm_pairs_kernel(tile_, lines.fit.shift, lines.sign());
-    shape_ = f_.constant("shape", DType::kI32,
-                         gemm_shape(steps(), pairs_, out_channels_, tile_, lines.sign()));
+    bool sign = lines.sign();
+    auto make_stream = words_ ? gemm_words_stream : gemm_stream;
+    auto make_shape = words_ ? gemm_words_shape : gemm_shape;
+    std::vector<int32_t> stream = make_stream(w, k_, order_, first, bias, lines);
+    stream_words_ = static_cast<int64_t>(stream.size() / first.size());
+    stream_ = f_.constant("stream", DType::kI32, stream);
+    gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign)
+                   : gemm_pairs_kernel(tile_, lines.fit.shift, sign);
+    shape_ =
+        f_.constant("shape", DType::kI32, make_shape(steps(), pairs_, out_channels_, tile_, sign));
     // An odd last channel is made again with the one before it.
     if (out_channels_ % 2 == 1)
       last_shape_ = f_.constant("last_shape", DType::kI32,
-                                gemm_shape(steps(), 1, out_channels_, tile_, lines.sign()));
+                                make_shape(steps(), 1, out_channels_, tile_, sign));
     int64_t rows = pointwise_ ? 1 : window_.y.kernel;
     int64_t skip = window_.y.dilation * row_bytes() - row_words_ * 4;
     std::vector<int32_t> pack(4);
@@ -275,12 +290,13 @@ class DspConvLowering {
 
   const OpView& op_;
   LoweringBuilder f_;
+  Level level_;
   Window window_;
   int64_t in_channels_, out_channels_, k_;
   int64_t row_elements_, row_words_, row_rest_;
-  int64_t tile_ = 4, pairs_ = 1, stream_words_ = 0;
+  int64_t tile_ = 4, pairs_ = 1, stream_words_ = 0, cost_ = 0;
   int32_t zero_;
-  bool pointwise_;
+  bool pointwise_, words_ = false;
   PairOrder order_;
   tir::KernelPtr gemm_;
   BufferPtr in_, out_, panel_, stream_, shape_, last_shape_, pack_shape_;
@@ -288,6 +304,8 @@ class DspConvLowering {
 
 }  // namespace
 
-std::optional<Lowered> lower_conv_2d_dsp(const OpView& op) { return DspConvLowering(op).run(); }
+std::optional<Lowered> lower_conv_2d_dsp(const OpView& op, const TargetInfo& target) {
+  return DspConvLowering(op, target.level).run();
+}
 
 }  // namespace aotc::ops

@@ -124,7 +124,7 @@ class FullyConnectedLowering {
 
 Lowered lower_fully_connected(const OpView& op, const TargetInfo& target) {
   if (target.dsp && op.operand(0).dtype == DType::kI8)
-    if (auto lowered = lower_fully_connected_dsp(op)) return std::move(*lowered);
+    if (auto lowered = lower_fully_connected_dsp(op, target)) return std::move(*lowered);
   return FullyConnectedLowering(op, target).run();
 }
 

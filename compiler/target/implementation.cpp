@@ -17,6 +17,9 @@ std::optional<Implementation> implementation_of(const tir::Kernel& kernel) {
       {"gemv_words", arm::gemv_words},
       {"pack_pixels", arm::pack_pixels},
       {"pack_run", arm::pack_run},
+      {"winograd_rows", arm::winograd_rows},
+      {"winograd_tile", arm::winograd_tile},
+      {"winograd_pairs", arm::winograd_pairs},
   };
   for (const Entry& e : kTable)
     if (kernel.family == e.family) return e.make(kernel);

@@ -293,7 +293,8 @@ class ConvLowering {
 
 Lowered lower_conv_2d(const OpView& op, const TargetInfo& target) {
   if (target.dsp && op.operand(0).dtype == DType::kI8)
-    if (auto lowered = lower_conv_2d_dsp(op, target)) return std::move(*lowered);
+    for (auto lower : {lower_conv_2d_winograd, lower_conv_2d_dsp})
+      if (auto lowered = lower(op, target)) return std::move(*lowered);
   return ConvLowering(op, target).run();
 }
 

@@ -71,16 +71,15 @@ void put_biases(std::vector<int32_t>& out, const std::vector<int32_t>& bias, int
 }  // namespace
 
 void put_line(std::vector<int32_t>& out, const PairLines& lines, int64_t channel) {
-  const auto& all = lines.fit.channels;
-  const LineFit::Channel& line = all[all.size() == 1 ? 0 : static_cast<size_t>(channel)];
+  const LineFit::Channel& line = lines.channel(channel);
   out.push_back(line.multiplier);
   out.push_back(line.offset);
   if (lines.sign()) out.push_back(line.sign);
 }
 
-std::optional<PairLines> fit_pair_lines(const Requantization& what, int left) {
+std::optional<PairLines> fit_pair_lines(const Requantization& what, int left, bool fraction) {
   if (what.clamp.min != -128 || what.clamp.max != 127) return std::nullopt;
-  auto fit = fit_common_line(what, left);
+  auto fit = fit_common_line(what, left, fraction);
   if (!fit) return std::nullopt;
   return PairLines{std::move(*fit)};
 }

@@ -53,10 +53,19 @@ using PairOrder = std::vector<std::array<int, 2>>;
 struct PairLines {
   LineFit fit;
   bool sign() const { return fit.with_sign; }
+  const LineFit::Channel& channel(int64_t c) const {
+    return fit.channels[fit.channels.size() == 1 ? 0 : static_cast<size_t>(c)];
+  }
+  // Where the sum of channel c begins if it is to come out shifted left.
+  int32_t first_sum(const std::vector<int32_t>& bias, int64_t c, int left) const {
+    auto shifted = static_cast<uint32_t>(bias[static_cast<size_t>(c)]) << left;
+    return static_cast<int32_t>(shifted + static_cast<uint32_t>(channel(c).fraction));
+  }
 };
-// For accumulators shifted left by `left`. Nothing if the clamp is not int8's own range or no such
-// form is exact.
-std::optional<PairLines> fit_pair_lines(const Requantization& what, int left = PairGemm::kLeft);
+// For accumulators shifted left by `left`; with `fraction` where the biases are shifted already.
+// Nothing if the clamp is not int8's own range or no such form is exact.
+std::optional<PairLines> fit_pair_lines(const Requantization& what, int left = PairGemm::kLeft,
+                                        bool fraction = false);
 
 // Whether 256 * b + a fits 16 bits for the pairs of neighbouring channels of weights
 // [channels][k], the last pair overlapping where their number is odd.

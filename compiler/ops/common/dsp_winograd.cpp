@@ -64,10 +64,7 @@ std::vector<int32_t> winograd_stream(const WinogradWeights& weights, int64_t k,
   for (int64_t a : first) {
     for (int64_t p = 0; p < Winograd::kProducts; ++p) {
       for (int64_t c = a; c < a + 2 && p % 2 == 0; ++c)
-        out.push_back(p > 0 ? 0
-                            : static_cast<int32_t>(
-                                  static_cast<uint32_t>(bias[static_cast<size_t>(c)])
-                                  << weights.left));
+        out.push_back(p > 0 ? 0 : lines.first_sum(bias, c, weights.left));
       for (int64_t i = 0; i < k; i += 4)
         for (int64_t half = 0; half < 2; ++half)
           for (int64_t c = a; c < a + 2; ++c)

@@ -13,11 +13,6 @@ using tir::KernelPtr;
 
 namespace {
 
-int32_t scaled_bias(const std::vector<int32_t>& bias, int64_t c) {
-  return static_cast<int32_t>(static_cast<uint32_t>(bias[static_cast<size_t>(c)])
-                              << PairGemm::kLeft);
-}
-
 int32_t scaled_word(const std::vector<int8_t>& w, int64_t k, const std::array<int, 2>& step,
                     int64_t c) {
   uint32_t out = 0;
@@ -35,7 +30,7 @@ std::vector<int32_t> words_stream(const std::vector<int8_t>& weights, int64_t k,
                                   const PairLines& lines) {
   std::vector<int32_t> out;
   for (int64_t a : first) {
-    for (int64_t c = a; c < a + group; ++c) out.push_back(scaled_bias(bias, c));
+    for (int64_t c = a; c < a + group; ++c) out.push_back(lines.first_sum(bias, c, PairGemm::kLeft));
     for (const auto& step : order)
       for (int64_t c = a; c < a + group; ++c) out.push_back(scaled_word(weights, k, step, c));
     for (int64_t c = a; c < a + group; ++c) put_line(out, lines, c);

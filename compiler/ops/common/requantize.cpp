@@ -114,11 +114,11 @@ std::optional<std::vector<Steps>> steps_of(const Requantization& what, bool per_
 
 }  // namespace
 
-std::optional<LineFit> fit_common_line(const Requantization& what, int left) {
+std::optional<LineFit> fit_common_line(const Requantization& what, int left, bool fraction) {
   bool per_channel = false;
   for (double scale : what.scales) per_channel = per_channel || scale != what.scales[0];
   auto steps = steps_of(what, per_channel);
-  return steps ? fit_lines(*steps, what.clamp, left) : std::nullopt;
+  return steps ? fit_lines(*steps, what.clamp, left, fraction) : std::nullopt;
 }
 
 Requantizer::Requantizer(LoweringBuilder& f, const Requantization& what)

@@ -43,8 +43,8 @@ struct Requantization {
 };
 
 // Every channel (or all by one, where they have one scale) as a line with accumulators shifted left
-// by `left`, or nothing where that is not exact.
-std::optional<LineFit> fit_common_line(const Requantization& what, int left);
+// by `left`, or nothing where that is not exact. `fraction` as for fit_lines.
+std::optional<LineFit> fit_common_line(const Requantization& what, int left, bool fraction = false);
 
 // Emits a Requantization. Use: construct (adds the constant tables), begin() once at the top of the
 // function, prepare() where a channel's parameters should be loaded, emit() per accumulator.

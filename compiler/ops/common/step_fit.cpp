@@ -48,6 +48,7 @@ Steps steps_of(const StepTarget& t, int32_t zero_point, ClampI32 clamp) {
 struct Form {
   int32_t sign;
   int left, shift, first_level;
+  bool fraction = false;  // the bits below the accumulator may be used
 };
 
 struct Interval {
@@ -93,13 +94,22 @@ int64_t widest(const Steps& s, const Form& form, int64_t guess) {
   return low;
 }
 
-bool offset_inside(const Interval& interval, int32_t sign, int32_t& out) {
+// Offset and, if the form has it, fraction that put the channel's line into the interval.
+bool offset_inside(const Interval& interval, const Form& form, LineFit::Channel& out) {
   if (interval.width() <= 0) return false;
-  int64_t floor = interval.low >> 32;
+  int64_t floor = interval.low >> 32, fraction = 0;
   int64_t offset = floor * kWord == interval.low ? floor : floor + 1;
+  if (offset * kWord >= interval.high && form.fraction && out.multiplier > 0) {
+    fraction = (interval.low - floor * kWord + out.multiplier - 1) / out.multiplier;
+    offset = floor;
+    if (fraction >= int64_t{1} << form.left) return false;
+  }
   // With |hi32| <= 2^30 no sum leaves 32 bits.
-  if (offset * kWord >= interval.high || std::abs(offset) + sign >= int64_t{1} << 30) return false;
-  out = static_cast<int32_t>(offset);
+  if (offset * kWord + fraction * out.multiplier >= interval.high ||
+      std::abs(offset) + form.sign >= int64_t{1} << 30)
+    return false;
+  out.offset = static_cast<int32_t>(offset);
+  out.fraction = static_cast<int32_t>(fraction);
   return true;
 }
 
@@ -107,13 +117,13 @@ bool fit_channel(const Steps& s, const Form& form, LineFit::Channel& out) {
   out = {};
   out.left = form.left;
   out.sign = form.sign;
-  if (s.constant) return offset_inside(offsets(s, form, 0), out.sign, out.offset);
+  if (s.constant) return offset_inside(offsets(s, form, 0), form, out);
   double exact = std::ldexp(s.real, 32 + form.shift - form.left);
   auto guess = static_cast<int64_t>(std::round(exact));
   auto try_multiplier = [&](int64_t m) {
     if (m < 1 || m > std::numeric_limits<int32_t>::max()) return false;
     out.multiplier = static_cast<int32_t>(m);
-    return offset_inside(offsets(s, form, m), out.sign, out.offset);
+    return offset_inside(offsets(s, form, m), form, out);
   };
   if (try_multiplier(guess)) return true;
   int64_t best = widest(s, form, guess);
@@ -134,6 +144,7 @@ struct LineSearch {
   ClampI32 clamp;
   int top = 0;         // exponent of the largest slope
   int most_shift = 0;  // keeps offsets within 2^29
+  bool fraction = false;
 
   // The shift with which the largest slope's multiplier has 31 bits.
   int shift_of(int left) const { return std::min(left - 1 - top, most_shift); }
@@ -150,12 +161,12 @@ struct LineSearch {
       // has 31 bits; scaled to this form's units.
       bool needs_sign = with_sign && !s.constant && fit.shift + exponent >= 0;
       int32_t sign = needs_sign ? 1 << (fit.shift + exponent) : 0;
-      Form form{sign, left, fit.shift, clamp.min + 1};
+      Form form{sign, left, fit.shift, clamp.min + 1, fraction};
       // Smaller slopes shifted less keep all bits of their multipliers.
       if (!same_left) form.left = std::max(0, left - (top - exponent));
       // A constant channel's multiplier is 0, whatever is shifted.
-      if (!s.constant && (s.range.magnitude() << form.left) >= int64_t{1} << 31)
-        return std::nullopt;
+      int64_t most = s.range.magnitude() + (fraction ? 1 : 0);
+      if (!s.constant && (most << form.left) >= int64_t{1} << 31) return std::nullopt;
       LineFit::Channel channel;
       if (!fit_channel(s, form, channel)) return std::nullopt;
       fit.channels.push_back(channel);
@@ -321,8 +332,10 @@ std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 cl
   return std::nullopt;
 }
 
-std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left) {
+std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left,
+                                 bool fraction) {
   LineSearch search = line_search(channels, clamp);
+  search.fraction = fraction;
   int most = search.shift_of(left);
   for (bool with_sign : {false, true})
     for (int shift : {14, 12, most, 10, most - 1, most - 2})

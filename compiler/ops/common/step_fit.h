@@ -77,6 +77,7 @@ struct LineFit {
     int32_t offset = 0;
     int32_t left = 0;
     int32_t sign = 0;  // if `with_sign`: by what the reference's two roundings differ below zero
+    int32_t fraction = 0;  // to be added to the accumulator once it is shifted left
   };
   std::vector<Channel> channels;
   bool same_left = true;  // every channel shifts left by channels[0].left
@@ -88,7 +89,9 @@ struct LineFit {
 std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp);
 
 // The same with every channel shifted left by `left`. Without sign where that fits; the shift is
-// one of few, so that layers of a network mostly agree on it.
-std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left);
+// one of few, so that layers of a network mostly agree on it. With `fraction` the bits that the left
+// shift leaves below the accumulator are used as well: offsets are then finer than the high word.
+std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left,
+                                 bool fraction = false);
 
 }  // namespace aotc::ops

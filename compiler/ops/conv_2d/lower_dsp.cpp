@@ -52,10 +52,9 @@ class DspConvLowering {
                            folded.ranges, Rounding::kDouble, op_.result().zero_point(),
                            quantized_clamp(op_.attrs<Conv2DAttrs>().activation, op_.result())};
     scaling.tame_constant_channels(folded.bias);
-    auto lines = fit_pair_lines(scaling);
-    if (!lines) return std::nullopt;
     make_order();
-    choose_kernel(pairs, lines->sign());
+    std::optional<PairLines> lines = choose_kernel(scaling, pairs);
+    if (!lines) return std::nullopt;
     in_ = f_.operand(0);
     make_tables(w, folded.bias, *lines);
     panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);
@@ -87,15 +86,20 @@ class DspConvLowering {
   }
 
   // The form of the weights and the pixels per tile; what overlapping tiles compute twice counts.
-  void choose_kernel(bool pairs_fit, bool sign) {
+  // Nothing where no form can requantise exactly.
+  std::optional<PairLines> choose_kernel(const Requantization& scaling, bool pairs_fit) {
+    std::optional<PairLines> best;
     cost_ = INT64_MAX;
     for (bool words : {false, true}) {
       if (words ? level_ != Level::kSpeed : !pairs_fit) continue;
+      auto lines = fit_pair_lines(scaling, PairGemm::kLeft, words);
+      if (!lines) continue;
       for (int64_t p = std::min<int64_t>(4, pixels()); p >= 1; --p) {
-        int64_t cost = (pixels() + p - 1) / p * tile_cost(words, p, sign);
-        if (cost < cost_) cost_ = cost, tile_ = p, words_ = words;
+        int64_t cost = (pixels() + p - 1) / p * tile_cost(words, p, lines->sign());
+        if (cost < cost_) cost_ = cost, tile_ = p, words_ = words, best = lines;
       }
     }
+    return best;
   }
 
   int64_t tile_cost(bool words, int64_t tile, bool sign) const {

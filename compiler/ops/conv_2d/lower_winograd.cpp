@@ -54,7 +54,7 @@ class WinogradLowering {
     WinogradWeights weights;
     for (int left = PairGemm::kLeft; left >= 2 && !lines; left = weights.left - 1) {
       weights = winograd_weights(w, out_channels_, in_channels_, left);
-      lines = fit_pair_lines(scaling, weights.left);
+      lines = fit_pair_lines(scaling, weights.left, true);
     }
     if (!lines) return std::nullopt;
     in_ = f_.operand(0);

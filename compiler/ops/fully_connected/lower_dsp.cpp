@@ -42,7 +42,7 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
   });
   Requantization scaling = fully_connected_scaling(op, folded.ranges);
   scaling.tame_constant_channels(folded.bias);
-  auto lines = fit_pair_lines(scaling);
+  auto lines = fit_pair_lines(scaling, PairGemm::kLeft, words);
   if (!lines) return std::nullopt;
   PairOrder order;
   for (int i = 0; i < depth; i += 4) {

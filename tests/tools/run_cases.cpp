@@ -179,6 +179,7 @@ struct Options {
   std::string dir, only_case, emit, refused_dir;
   std::set<std::string> ops;
   int every = 1;
+  ops::TargetInfo target;
 };
 
 class Runner {
@@ -270,14 +271,14 @@ class Runner {
                    const std::vector<std::vector<Bytes>>& samples,
                    const std::vector<Record>& records, int64_t ulp) {
     Diagnostics diags;
-    auto program = plan::plan_program(graph, {}, diags);
+    auto program = plan::plan_program(graph, {.target = options_.target}, diags);
     if (!program) return fail(title, "plan: " + diags.str()), false;
     for (const auto& f : program->functions)
       if (!tir::verify(*f.body, diags))
         return fail(title, "TIR verifier: " + diags.str() + tir::print(*f.body)), false;
     for (const graph::Op& op : graph.ops) {
       if (ops::definition_of(op).traits().view) continue;
-      ops::Lowered lowered = ops::definition_of(op).lower({graph, op}, {});
+      ops::Lowered lowered = ops::definition_of(op).lower({graph, op}, options_.target);
       overlaps_ += static_cast<int>(lowered.write_orders.size());
       std::string wrong = tests::check_overlap(lowered);
       if (!wrong.empty()) return fail(title, wrong), false;
@@ -319,8 +320,12 @@ int main(int argc, char** argv) {
   app.add_option("--op", ops, "only these operators");
   app.add_option("--case", options.only_case, "only this case");
   app.add_option("--emit", options.emit, "write the cases that pass as C here");
+  app.add_flag("--dsp", options.target.dsp, "lower for cores with the DSP extension");
+  bool speed = false;
+  app.add_flag("--speed", speed, "lower as -O speed does");
   app.add_option("--every", options.every, "emit only every Nth case");
   CLI11_PARSE(app, argc, argv);
   options.ops.insert(ops.begin(), ops.end());
+  if (speed) options.target.level = ops::Level::kSpeed;
   return Runner(options).run();
 }

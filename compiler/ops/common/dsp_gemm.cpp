@@ -1,5 +1,7 @@
 #include "ops/common/dsp_gemm.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace aotc::ops {
@@ -179,6 +181,21 @@ int64_t gemm_cost(bool words, int64_t pixels, int64_t steps, int64_t pairs, bool
 int64_t pack_cost(int64_t pixels, int64_t words, int64_t rows) {
   constexpr int64_t kCall = 45, kRow = 5, kWord = 3;
   return kCall + rows * (kRow + words * (kWord + 3 * pixels + (pixels + 1) / 2));
+}
+
+int64_t GemmWork::cost(bool as_words, int64_t tile, bool sign) const {
+  constexpr int64_t kElement = 6;
+  int64_t steps = 2 * rows * words + (rest + 1) / 2;
+  int64_t one = gemm_cost(as_words, tile, steps, (channels + 1) / 2, sign) +
+                pack_cost(tile, words, rows) + rest * tile * kElement;
+  return (pixels + tile - 1) / tile * one;
+}
+
+int64_t GemmWork::least_cost(bool as_words, bool sign) const {
+  int64_t least = INT64_MAX;
+  for (int64_t tile = 1; tile <= std::min<int64_t>(4, pixels); ++tile)
+    least = std::min(least, cost(as_words, tile, sign));
+  return least;
 }
 
 int64_t gemv_cost(bool words, int64_t steps, int64_t groups, bool sign) {

@@ -115,6 +115,14 @@ tir::KernelPtr pack_run_kernel(int64_t pixels);
 int64_t gemm_cost(bool words, int64_t pixels, int64_t steps, int64_t pairs, bool sign);
 // One call of pack_pixels for `rows` rows of `words` words, with its caller's work.
 int64_t pack_cost(int64_t pixels, int64_t words, int64_t rows);
+// A product of `pixels` windows, each of `rows` rows of `words` words of four elements and `rest`
+// single elements, with the weights of `channels`, in tiles of `tile` pixels.
+struct GemmWork {
+  int64_t pixels, rows, words, rest, channels;
+  int64_t cost(bool as_words, int64_t tile, bool sign) const;
+  // Of the best tile.
+  int64_t least_cost(bool as_words, bool sign) const;
+};
 // One call of gemv_pairs (for groups of eight), or of gemv_words (of four).
 int64_t gemv_cost(bool words, int64_t steps, int64_t groups, bool sign);
 // "812 k"

@@ -94,18 +94,14 @@ class DspConvLowering {
       if (words ? level_ != Level::kSpeed : !pairs_fit) continue;
       auto lines = fit_pair_lines(scaling, PairGemm::kLeft, words);
       if (!lines) continue;
+      int64_t rows = window_.y.kernel;
+      GemmWork work{pixels(), rows, row_words_, rows * row_rest_, out_channels_};
       for (int64_t p = std::min<int64_t>(4, pixels()); p >= 1; --p) {
-        int64_t cost = (pixels() + p - 1) / p * tile_cost(words, p, lines->sign());
+        int64_t cost = work.cost(words, p, lines->sign());
         if (cost < cost_) cost_ = cost, tile_ = p, words_ = words, best = lines;
       }
     }
     return best;
-  }
-
-  int64_t tile_cost(bool words, int64_t tile, bool sign) const {
-    int64_t rest = (steps() - 2 * row_words_ * window_.y.kernel) * tile * 6;
-    return gemm_cost(words, tile, steps(), (out_channels_ + 1) / 2, sign) +
-           pack_cost(tile, row_words_, window_.y.kernel) + rest;
   }
 
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias,

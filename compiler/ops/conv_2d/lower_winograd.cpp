@@ -1,6 +1,7 @@
 // Lowering of int8 3 x 3 convolutions of stride 1 by Winograd's algorithm (ops/common/dsp_winograd.h).
 // Of four image rows the columns are transformed into a strip, once; from it four tiles of 2 x 2
 // outputs at a time are transformed into the panel, and one kernel call makes all their channels.
+// Taken where the estimates say that it needs fewer instructions than the product of windows.
 // Where the image has an odd number of rows or columns the last tile lies over the one before it.
 #include <algorithm>
 
@@ -57,6 +58,11 @@ class WinogradLowering {
       lines = fit_pair_lines(scaling, weights.left, true);
     }
     if (!lines) return std::nullopt;
+    int64_t own = winograd_cost(window_.y.out, window_.x.out, in_channels_, out_channels_,
+                                lines->sign());
+    GemmWork direct{window_.y.out * window_.x.out, 3, 3 * in_channels_ / 4, 0, out_channels_};
+    int64_t other = direct.least_cost(true, lines->sign());
+    if (own >= other) return std::nullopt;
     in_ = f_.operand(0);
     make_tables(weights, folded.bias, *lines);
     work_ = f_.scratch("work", DType::kI32, strip_words() + Winograd::panel_words(steps()), 8);
@@ -64,13 +70,10 @@ class WinogradLowering {
     if (auto order = rows_order(window_, 2, {in_channels_, out_channels_}))
       f_.publish(std::move(*order));
     emit();
-    return f_.finish(fmt::format("winograd 2x2, {} steps, left {}, shift {}{}, about {} instructions",
-                                 steps(), weights.left, lines->fit.shift,
-                                 lines->sign() ? ", sign" : "", cost_text(cost(lines->sign()))));
-  }
-
-  int64_t cost(bool sign) const {
-    return winograd_cost(window_.y.out, window_.x.out, in_channels_, out_channels_, sign);
+    return f_.finish(fmt::format(
+        "winograd 2x2, {} steps, left {}, shift {}{}, about {} instructions (words: {})", steps(),
+        weights.left, lines->fit.shift, lines->sign() ? ", sign" : "", cost_text(own),
+        cost_text(other)));
   }
 
  private:

@@ -277,7 +277,8 @@ class ModelPrinter {
     }
     const ProgramCall& first = program_.calls[static_cast<size_t>(pf.calls[0])];
     std::string io = io_description(first);
-    std::string how = first.schedule.empty() ? "" : fmt::format(" * schedule: {}\n", first.schedule);
+    std::string schedule = first.schedule.text();
+    std::string how = schedule.empty() ? "" : fmt::format(" * schedule: {}\n", schedule);
     s += "/*\n" + comment + io + how + " */\n";
     int begin = count_lines(s) + 1;
     s += fmt::format("{}_OPERATOR\n{}\n", up_, f.text);

@@ -253,6 +253,11 @@ void RunPrinter::print_call(size_t index, nlohmann::ordered_json& calls) {
   if (call.op_index >= 0) {
     const graph::Op& op = program_.graph.ops[static_cast<size_t>(call.op_index)];
     entry["op_index"] = op.location.op_index;
+    // What --schedules takes: this file can be edited and given back.
+    if (!call.schedule.algorithm.empty()) {
+      entry["schedule"]["algorithm"] = call.schedule.algorithm;
+      for (const auto& [name, value] : call.schedule.numbers) entry["schedule"][name] = value;
+    }
     entry["op_type"] = op.location.op_type;
     entry["tensor"] = escape_for_display(program_.graph[op.results[0]].name);
   }

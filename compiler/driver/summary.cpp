@@ -124,7 +124,7 @@ nlohmann::ordered_json layers_json(const Compiled& c) {
     nlohmann::ordered_json j;
     j["call"] = i;
     j["function"] = c.c.function_names[static_cast<size_t>(call.function)];
-    j["schedule"] = call.schedule;
+    j["schedule"] = call.schedule.text();
     j["scratch_bytes"] = call.scratch_bytes;
     j["live_bytes"] = p.live_bytes[i];
     int64_t constants = 0;

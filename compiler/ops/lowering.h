@@ -5,11 +5,14 @@
 // operators with structurally equal functions share one C function.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
+#include "ops/schedule.h"
 #include "tir/builder.h"
 
 namespace aotc::ops {
@@ -32,6 +35,20 @@ struct TargetInfo {
   // Microkernels to be used; each is printed in assembly beside portable C of the same meaning.
   bool dsp = false;         // Thumb-2 with the DSP extension: two halfword products at once
   bool mve = false;         // Helium: vectors of 16 bytes
+  Costs costs;              // in instructions: what the cost model goes by
+  Costs cycles;             // in cycles, for reports
+  const Schedule* asked = nullptr;  // what a schedules file asks for the operator being lowered
+
+  // The algorithm is not ruled out by what was asked.
+  bool allows(std::string_view algorithm) const {
+    return !asked || asked->algorithm.empty() || asked->algorithm == algorithm;
+  }
+  // The number that was asked for, between `least` and `most`, or else the one chosen.
+  int64_t wish(const std::string& number, int64_t chosen, int64_t least, int64_t most) const {
+    auto found = asked ? asked->numbers.find(number) : std::map<std::string, int64_t>::const_iterator();
+    if (!asked || found == asked->numbers.end()) return chosen;
+    return std::clamp(found->second, least, std::max(least, most));
+  }
 };
 
 enum class ArgKind : uint8_t { kOperand, kResult, kConstant, kScratch };
@@ -70,7 +87,7 @@ struct Lowered {
   std::vector<Constant> constants;
   int64_t scratch_bytes = 0;
   int scratch_alignment = 1;
-  std::string schedule;  // what was chosen, for the report: "gemm 2x2, im2col"
+  Schedule schedule;
   std::vector<WriteOrder> write_orders;
 };
 
@@ -96,7 +113,11 @@ class LoweringBuilder : public tir::FunctionBuilder {
   void publish(WriteOrder order) { lowered_.write_orders.push_back(std::move(order)); }
   // The result may replace operand i byte for byte.
   void publish_in_place(int operand) { publish({operand, {}, true}); }
-  Lowered finish(std::string schedule = "");
+  // What the schedule is: recorded, printed by reports, and what --schedules may ask for.
+  void algorithm(std::string name) { lowered_.schedule.algorithm = std::move(name); }
+  void choice(const std::string& name, int64_t value) { lowered_.schedule.numbers[name] = value; }
+  // `note`: what else a report should say of how the operator was lowered.
+  Lowered finish(std::string note = "");
 
  private:
   const OpView& op_;

@@ -96,8 +96,12 @@ class Planner {
       bool view = ops::definition_of(op).traits().view;
       if (view && !view_copied_[i]) continue;
       ops::OpView op_view{graph(), op};
-      ops::Lowered lowered = view ? lower_copy(op_view)
-                                  : ops::definition_of(op).lower(op_view, options_.target);
+      ops::TargetInfo target = options_.target;
+      auto asked = options_.schedules.find(op.location.op_index);
+      if (asked != options_.schedules.end()) target.asked = &asked->second;
+      ops::Lowered lowered =
+          view ? lower_copy(op_view) : ops::definition_of(op).lower(op_view, target);
+      if (target.asked && !honoured(*target.asked, lowered.schedule, op.location)) return kFailure;
       for (const ops::Constant& c : lowered.constants)
         constant_bytes_ += static_cast<int64_t>(c.bytes.size());
       if (constant_bytes_ > kMaxConstantBytes) {
@@ -121,6 +125,22 @@ class Planner {
     return success();
   }
 
+  // Everything asked for is in the schedule that came out.
+  bool honoured(const ops::Schedule& asked, const ops::Schedule& got, const Location& where) {
+    bool fine = asked.algorithm.empty() || asked.algorithm == got.algorithm;
+    for (const auto& [name, value] : asked.numbers) {
+      auto found = got.numbers.find(name);
+      fine = fine && found != got.numbers.end() && found->second == value;
+    }
+    if (fine) return true;
+    diags_
+        .error(where, "schedule-impossible",
+               fmt::format("the schedule asked for, '{}', cannot be had", asked.text()))
+        .note(fmt::format("nearest is '{}'", got.text()))
+        .help("'aotc report' prints the schedules that were chosen");
+    return false;
+  }
+
   static ops::Lowered lower_copy(const ops::OpView& op) {
     ops::LoweringBuilder f(op, "copy");
     tir::BufferPtr in = f.operand(0), out = f.result(0);
@@ -139,7 +159,7 @@ class Planner {
     pending.copy_to_output = output;
     ProgramCall call;
     call.function = intern_function(f.finish());
-    call.schedule = "copy";
+    call.schedule.note = "copy";
     program_.calls.push_back(std::move(call));
     pending_.push_back(std::move(pending));
   }

@@ -49,7 +49,7 @@ struct ProgramCall {
   std::vector<CallArgument> arguments;  // one per parameter
   int64_t scratch_offset = -1;
   int64_t scratch_bytes = 0;
-  std::string schedule;
+  ops::Schedule schedule;
   std::vector<graph::TensorId> results;
 };
 
@@ -78,10 +78,12 @@ struct PlanOptions {
   ops::TargetInfo target;
   bool overlap = true;     // results may be written over operands that die, where it is safe
   int merge_at_least = 3;  // how many functions that differ only in numbers become one
+  std::map<int, ops::Schedule> schedules;  // asked for, by operator index in the model's file
 };
 
 // Lowers, shares equal functions and constants, places tensors and scratch. The graph must have
-// passed ops::verify_graph. Reports [arena-too-large] and internal errors of the packer.
+// passed ops::verify_graph. Reports [schedule-unknown-op] and [schedule-impossible] for schedules that
+// cannot be had, [arena-too-large] and internal errors of the packer.
 Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Diagnostics& diags);
 
 // Runs the program in the TIR interpreter over one arena filled with garbage. `inputs` in graph

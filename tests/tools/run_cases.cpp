@@ -271,7 +271,9 @@ class Runner {
                    const std::vector<std::vector<Bytes>>& samples,
                    const std::vector<Record>& records, int64_t ulp) {
     Diagnostics diags;
-    auto program = plan::plan_program(graph, {.target = options_.target}, diags);
+    plan::PlanOptions plan_options;
+    plan_options.target = options_.target;
+    auto program = plan::plan_program(graph, plan_options, diags);
     if (!program) return fail(title, "plan: " + diags.str()), false;
     for (const auto& f : program->functions)
       if (!tir::verify(*f.body, diags))

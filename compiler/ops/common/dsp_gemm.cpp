@@ -1,6 +1,7 @@
 #include "ops/common/dsp_gemm.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -79,9 +80,10 @@ void put_line(std::vector<int32_t>& out, const PairLines& lines, int64_t channel
   if (lines.sign()) out.push_back(line.sign);
 }
 
-std::optional<PairLines> fit_pair_lines(const Requantization& what, int left, bool fraction) {
+std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<int32_t>& bias,
+                                        int left) {
   if (what.clamp.min != -128 || what.clamp.max != 127) return std::nullopt;
-  auto fit = fit_common_line(what, left, fraction);
+  auto fit = fit_common_line(what, left, bias);
   if (!fit) return std::nullopt;
   return PairLines{std::move(*fit)};
 }
@@ -169,49 +171,65 @@ std::vector<int32_t> gemv_words_shape(int64_t steps, int64_t groups, bool sign) 
                    groups * 4 * (1 + steps + line_words(sign)) * 4});
 }
 
-int64_t gemm_cost(bool words, int64_t pixels, int64_t steps, int64_t pairs, bool sign) {
-  constexpr int64_t kCall = 40, kPair = 12, kPass = 3;
-  int64_t step = words ? PairGemm::kWordsStepInstructions[pixels] : PairGemm::kStepInstructions[pixels];
+namespace {
+
+Work times(const Work& work, int64_t n) { return work * static_cast<double>(n); }
+
+}  // namespace
+
+Work gemm_work(bool words, int64_t pixels, int64_t steps, int64_t pairs, bool sign) {
+  auto p = static_cast<double>(pixels);
+  double panel_loads = pixels == 4 ? 2 : 1;
+  Work step{.load = panel_loads + 1, .alu = words ? 0.0 : 1.0, .dual = 2 * p};
   int64_t unroll = words ? PairGemm::kWordsUnroll : PairGemm::kUnroll;
+  Work pass{.load = 1, .alu = 1, .branch = 1};
   // Multiply, saturate and store two channels; what they share is taken apart first.
-  int64_t finish = pixels * (6 + (words ? 0 : 2) + (sign ? 4 : 0) + 1);
-  return kCall + pairs * (kPair + steps * step + (steps + unroll - 1) / unroll * kPass + finish);
+  Work finish{.store = 2 * p, .alu = (words ? 3 : 5) * p + (sign ? 4 * p : 0), .high = 2 * p};
+  Work pair{.load = 7, .store = 1, .alu = 2, .branch = 2};
+  pair += times(step, steps) + times(pass, (steps + unroll - 1) / unroll) + finish;
+  return Work{.load = 12, .store = 12, .alu = 12, .branch = 4} + times(pair, pairs);
 }
 
-int64_t pack_cost(int64_t pixels, int64_t words, int64_t rows) {
-  constexpr int64_t kCall = 45, kRow = 5, kWord = 3;
-  return kCall + rows * (kRow + words * (kWord + 3 * pixels + (pixels + 1) / 2));
+Work pack_work(int64_t pixels, int64_t words, int64_t rows) {
+  auto p = static_cast<double>(pixels);
+  Work word{.load = p, .store = static_cast<double>((pixels + 1) / 2 + 1), .alu = 2 * p + 1,
+            .branch = 1};
+  Work row{.alu = 3, .branch = 1};
+  return Work{.load = 12, .store = 10, .alu = 20, .branch = 3} +
+         times(times(word, words) + row, rows);
 }
 
-int64_t GemmWork::cost(bool as_words, int64_t tile, bool sign) const {
-  constexpr int64_t kElement = 6;
+Work gemv_work(bool words, int64_t steps, int64_t groups, bool sign) {
+  double channels = words ? PairGemm::kWordsGemvChannels : PairGemm::kGemvChannels;
+  int64_t taken = words ? PairGemm::kWordsGemvSteps : 2;  // steps at a time
+  int64_t unroll = words ? PairGemm::kWordsGemvUnroll : PairGemm::kGemvUnroll;
+  Work step = words ? Work{.load = 5, .dual = 16} : Work{.load = 5, .alu = 8, .dual = 16};
+  int64_t units = steps / taken;
+  Work pass{.load = 1, .alu = 1, .branch = 1};
+  Work finish{.load = sign || !words ? channels : 1, .store = channels,
+              .alu = (words ? 1 : 2) * channels + (sign ? 2 * channels : 0), .high = channels};
+  Work group{.load = words ? 4.0 : 7.0, .store = 1, .alu = 1, .branch = 2};
+  group += times(step, units) + times(pass, (units + unroll - 1) / unroll) + finish;
+  return Work{.load = 12, .store = 12, .alu = 12, .branch = 4} + times(group, groups);
+}
+
+Work GemmShape::work(bool as_words, int64_t tile, bool sign) const {
+  Work element{.load = 1, .store = 1, .alu = 4};
   int64_t steps = 2 * rows * words + (rest + 1) / 2;
-  int64_t one = gemm_cost(as_words, tile, steps, (channels + 1) / 2, sign) +
-                pack_cost(tile, words, rows) + rest * tile * kElement;
-  return (pixels + tile - 1) / tile * one;
+  Work one = gemm_work(as_words, tile, steps, (channels + 1) / 2, sign) +
+             pack_work(tile, words, rows) + times(element, rest * tile);
+  return times(one, (pixels + tile - 1) / tile);
 }
 
-int64_t GemmWork::least_cost(bool as_words, bool sign) const {
-  int64_t least = INT64_MAX;
+double GemmShape::least_cost(const Costs& costs, bool as_words, bool sign) const {
+  double least = std::numeric_limits<double>::infinity();
   for (int64_t tile = 1; tile <= std::min<int64_t>(4, pixels); ++tile)
-    least = std::min(least, cost(as_words, tile, sign));
+    least = std::min(least, costs.of(work(as_words, tile, sign)));
   return least;
 }
 
-int64_t gemv_cost(bool words, int64_t steps, int64_t groups, bool sign) {
-  constexpr int64_t kCall = 40, kGroup = 12, kPass = 3;
-  int64_t channels = words ? PairGemm::kWordsGemvChannels : PairGemm::kGemvChannels;
-  int64_t taken = words ? PairGemm::kWordsGemvSteps : 2;  // steps at a time
-  int64_t unroll = words ? PairGemm::kWordsGemvUnroll : PairGemm::kGemvUnroll;
-  int64_t step = words ? PairGemm::kWordsGemvInstructions : PairGemm::kGemvInstructions;
-  int64_t units = steps / taken;
-  int64_t finish = channels * (words ? 3 : 5) + (sign ? 3 * channels : 0);
-  return kCall + groups * (kGroup + units * step + (units + unroll - 1) / unroll * kPass + finish);
-}
-
-std::string cost_text(int64_t instructions) {
-  return instructions < 10000 ? fmt::format("{}", instructions)
-                              : fmt::format("{} k", (instructions + 500) / 1000);
+std::string cost_text(double cost) {
+  return cost < 10000 ? fmt::format("{:.0f}", cost) : fmt::format("{:.0f} k", cost / 1000);
 }
 
 KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign) {

@@ -56,16 +56,11 @@ struct PairLines {
   const LineFit::Channel& channel(int64_t c) const {
     return fit.channels[fit.channels.size() == 1 ? 0 : static_cast<size_t>(c)];
   }
-  // Where the sum of channel c begins if it is to come out shifted left.
-  int32_t first_sum(const std::vector<int32_t>& bias, int64_t c, int left) const {
-    auto shifted = static_cast<uint32_t>(bias[static_cast<size_t>(c)]) << left;
-    return static_cast<int32_t>(shifted + static_cast<uint32_t>(channel(c).fraction));
-  }
 };
-// For accumulators shifted left by `left`; with `fraction` where the biases are shifted already.
-// Nothing if the clamp is not int8's own range or no such form is exact.
-std::optional<PairLines> fit_pair_lines(const Requantization& what, int left = PairGemm::kLeft,
-                                        bool fraction = false);
+// For accumulators shifted left by `left`. Nothing if the clamp is not int8's own range or no such
+// form is exact. May change biases (fit_common_line).
+std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<int32_t>& bias,
+                                        int left = PairGemm::kLeft);
 
 // Whether 256 * b + a fits 16 bits for the pairs of neighbouring channels of weights
 // [channels][k], the last pair overlapping where their number is odd.
@@ -109,24 +104,29 @@ tir::KernelPtr pack_pixels_kernel(int64_t pixels);
 // (x, panel, words): `words` words of 4 elements of one pixel into a panel of `pixels`.
 tir::KernelPtr pack_run_kernel(int64_t pixels);
 
-// ---- instructions that calls of the kernels run, for choosing among them
+// ---- what calls of the kernels run, for choosing among them
 
 // One call of gemm_pairs, or of gemm_words.
-int64_t gemm_cost(bool words, int64_t pixels, int64_t steps, int64_t pairs, bool sign);
+Work gemm_work(bool words, int64_t pixels, int64_t steps, int64_t pairs, bool sign);
 // One call of pack_pixels for `rows` rows of `words` words, with its caller's work.
-int64_t pack_cost(int64_t pixels, int64_t words, int64_t rows);
-// A product of `pixels` windows, each of `rows` rows of `words` words of four elements and `rest`
-// single elements, with the weights of `channels`, in tiles of `tile` pixels.
-struct GemmWork {
-  int64_t pixels, rows, words, rest, channels;
-  int64_t cost(bool as_words, int64_t tile, bool sign) const;
-  // Of the best tile.
-  int64_t least_cost(bool as_words, bool sign) const;
-};
+Work pack_work(int64_t pixels, int64_t words, int64_t rows);
 // One call of gemv_pairs (for groups of eight), or of gemv_words (of four).
-int64_t gemv_cost(bool words, int64_t steps, int64_t groups, bool sign);
+Work gemv_work(bool words, int64_t steps, int64_t groups, bool sign);
+// The product of `pixels` windows, each of `rows` rows of `words` words of four elements and `rest`
+// single elements, with the weights of `channels`, in tiles of `tile` pixels.
+struct GemmShape {
+  int64_t pixels, rows, words, rest, channels;
+  Work work(bool as_words, int64_t tile, bool sign) const;
+  // With the best tile.
+  double least_cost(const Costs& costs, bool as_words, bool sign) const;
+};
+// Whether the weights may take twice their bytes.
+inline bool words_allowed(const TargetInfo& target) {
+  bool asked = target.asked && target.asked->algorithm == "words";
+  return asked || (target.level == Level::kSpeed && target.allows("words"));
+}
 // "812 k"
-std::string cost_text(int64_t instructions);
+std::string cost_text(double cost);
 
 // The two elements' halfwords as a word of a panel.
 tir::Ex pair_word(const tir::Ex& low, const tir::Ex& high);
@@ -143,6 +143,10 @@ constexpr int64_t line_words(bool sign) { return sign ? 3 : 2; }
 // The output for an accumulator shifted left, with the channel's line at stream[at].
 tir::Ex line_output(tir::FunctionBuilder& f, const tir::Ex& acc, const tir::BufferPtr& stream,
                     const tir::Ex& at, int shift, bool sign);
+// Where the sum of channel c begins if it is to come out shifted left.
+inline int32_t shifted_bias(const std::vector<int32_t>& bias, int64_t c, int left) {
+  return static_cast<int32_t>(static_cast<uint32_t>(bias[static_cast<size_t>(c)]) << left);
+}
 // Appends a channel's line.
 void put_line(std::vector<int32_t>& stream, const PairLines& lines, int64_t channel);
 // The kernel whose meaning `f` has built.

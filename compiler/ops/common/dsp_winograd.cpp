@@ -64,7 +64,7 @@ std::vector<int32_t> winograd_stream(const WinogradWeights& weights, int64_t k,
   for (int64_t a : first) {
     for (int64_t p = 0; p < Winograd::kProducts; ++p) {
       for (int64_t c = a; c < a + 2 && p % 2 == 0; ++c)
-        out.push_back(p > 0 ? 0 : lines.first_sum(bias, c, weights.left));
+        out.push_back(p > 0 ? 0 : shifted_bias(bias, c, weights.left));
       for (int64_t i = 0; i < k; i += 4)
         for (int64_t half = 0; half < 2; ++half)
           for (int64_t c = a; c < a + 2; ++c)
@@ -232,16 +232,21 @@ KernelPtr winograd_pairs_kernel(int64_t steps, int shift, bool sign) {
   return make_kernel(f, "winograd_pairs", {{"steps", steps}, {"shift", shift}, {"sign", sign}});
 }
 
-int64_t winograd_cost(int64_t rows, int64_t columns, int64_t in_channels, int64_t out_channels,
-                      bool sign) {
-  constexpr int64_t kCall = 40, kWordOfRows = 26, kWordOfTile = 84, kRun = 13, kTile = 86,
-                    kPair = 14, kSign = 18;
-  int64_t words = in_channels / 4, pairs = (out_channels + 1) / 2;
-  int64_t step = PairGemm::kWordsStepInstructions[4];
+Work winograd_work(int64_t rows, int64_t columns, int64_t in_channels, int64_t out_channels,
+                   bool sign) {
+  auto times = [](const Work& work, int64_t n) { return work * static_cast<double>(n); };
+  int64_t words = in_channels / 4, pairs = (out_channels + 1) / 2, steps = in_channels / 2;
   int64_t tile_rows = (rows + 1) / 2, blocks = ((columns + 1) / 2 + 3) / 4;
-  int64_t pair = 16 * 2 * words * step + 8 * kRun + 4 * (kTile + (sign ? kSign : 0)) + kPair;
-  int64_t block = 4 * (words * kWordOfTile + kCall) + kCall + pairs * pair;
-  return tile_rows * (columns * words * kWordOfRows + kCall + blocks * block);
+  Work call{.load = 12, .store = 12, .alu = 14, .branch = 2};
+  Work row_word{.load = 4, .store = 4, .alu = 17, .branch = 1};
+  Work tile_word{.load = 17, .store = 32, .alu = 34, .branch = 1};
+  Work step{.load = 3, .dual = 8};
+  Work run{.load = 3, .store = 4, .alu = 4, .branch = 1};
+  Work tile{.load = 23, .store = 8, .alu = 46.0 + (sign ? 18 : 0), .high = 8, .branch = 1};
+  Work pair = Work{.load = 4, .store = 2, .alu = 6, .branch = 1} + times(step, 16 * steps) +
+              times(run, 8) + times(tile, 4);
+  Work block = call + times(call + times(tile_word, words), 4) + times(pair, pairs);
+  return times(call + times(row_word, columns * words) + times(block, blocks), tile_rows);
 }
 
 }  // namespace aotc::ops

@@ -68,8 +68,8 @@ tir::KernelPtr winograd_tile_kernel();
 // (stream, panel, out, shape): all outputs of four tiles.
 tir::KernelPtr winograd_pairs_kernel(int64_t steps, int shift, bool sign);
 
-// Instructions of the convolution of an image of `rows` x `columns` outputs.
-int64_t winograd_cost(int64_t rows, int64_t columns, int64_t in_channels, int64_t out_channels,
-                      bool sign);
+// The convolution of an image of `rows` x `columns` outputs.
+Work winograd_work(int64_t rows, int64_t columns, int64_t in_channels, int64_t out_channels,
+                   bool sign);
 
 }  // namespace aotc::ops

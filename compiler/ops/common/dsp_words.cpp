@@ -30,7 +30,7 @@ std::vector<int32_t> words_stream(const std::vector<int8_t>& weights, int64_t k,
                                   const PairLines& lines) {
   std::vector<int32_t> out;
   for (int64_t a : first) {
-    for (int64_t c = a; c < a + group; ++c) out.push_back(lines.first_sum(bias, c, PairGemm::kLeft));
+    for (int64_t c = a; c < a + group; ++c) out.push_back(shifted_bias(bias, c, PairGemm::kLeft));
     for (const auto& step : order)
       for (int64_t c = a; c < a + group; ++c) out.push_back(scaled_word(weights, k, step, c));
     for (int64_t c = a; c < a + group; ++c) put_line(out, lines, c);

@@ -93,8 +93,10 @@ Ex emit_rounding_shift_any(FunctionBuilder& f, const Ex& t, const Ex& s) {
   return (t >> s) + (remainder > threshold);
 }
 
-// The reference as steps, unless a left shift can wrap: then it is not monotone.
-std::optional<std::vector<Steps>> steps_of(const Requantization& what, bool per_channel) {
+// The reference as steps, unless a left shift can wrap: then it is not monotone. Ranges and steps are
+// of accumulators less `origin` (of each channel, or none).
+std::optional<std::vector<Steps>> steps_of(const Requantization& what, bool per_channel,
+                                           const std::vector<int64_t>& origin = {}) {
   std::vector<StepTarget> targets;
   size_t count = per_channel ? what.scales.size() : 1;
   for (size_t c = 0; c < count; ++c) {
@@ -106,19 +108,33 @@ std::optional<std::vector<Steps>> steps_of(const Requantization& what, bool per_
       int left = std::max(quantize_multiplier(what.scales[c]).shift, 0);
       if (left > 30 || (range.magnitude() << left) >= int64_t{1} << 31) return std::nullopt;
     }
-    auto reference = [&what, c](int32_t acc) -> int64_t { return what.apply(acc, c); };
-    targets.push_back({reference, what.scales[c], range});
+    int64_t moved = origin.empty() ? 0 : origin[c];
+    auto reference = [&what, c, moved](int32_t acc) -> int64_t {
+      return what.apply(static_cast<int32_t>(acc + moved), c);
+    };
+    targets.push_back(
+        {reference, what.scales[c], {range.low - moved, range.high - moved}});
   }
   return find_steps(targets, what.zero_point, what.clamp);
 }
 
 }  // namespace
 
-std::optional<LineFit> fit_common_line(const Requantization& what, int left, bool fraction) {
+std::optional<LineFit> fit_common_line(const Requantization& what, int left,
+                                       std::vector<int32_t>& bias) {
   bool per_channel = false;
   for (double scale : what.scales) per_channel = per_channel || scale != what.scales[0];
-  auto steps = steps_of(what, per_channel);
-  return steps ? fit_lines(*steps, what.clamp, left, fraction) : std::nullopt;
+  std::vector<int64_t> origin(what.ranges.size(), 0);
+  for (size_t c = 0; per_channel && c < origin.size(); ++c) {
+    const AccRange& r = what.ranges[c];
+    if ((r.magnitude() << left) >= int64_t{1} << 31) origin[c] = r.low + (r.high - r.low) / 2;
+  }
+  auto steps = steps_of(what, per_channel, origin);
+  auto fit = steps ? fit_moved_lines(*steps, what.clamp, left) : std::nullopt;
+  for (size_t c = 0; fit && c < origin.size(); ++c)
+    bias[c] = static_cast<int32_t>(bias[c] - origin[c] +
+                                   fit->channels[per_channel ? c : 0].moved);
+  return fit;
 }
 
 Requantizer::Requantizer(LoweringBuilder& f, const Requantization& what)

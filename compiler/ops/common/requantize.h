@@ -43,8 +43,10 @@ struct Requantization {
 };
 
 // Every channel (or all by one, where they have one scale) as a line with accumulators shifted left
-// by `left`, or nothing where that is not exact. `fraction` as for fit_lines.
-std::optional<LineFit> fit_common_line(const Requantization& what, int left, bool fraction = false);
+// by `left`, or nothing where that is not exact. Biases may be changed: accumulators too far from zero
+// to be shifted are moved there, others to where their steps can be met.
+std::optional<LineFit> fit_common_line(const Requantization& what, int left,
+                                       std::vector<int32_t>& bias);
 
 // Emits a Requantization. Use: construct (adds the constant tables), begin() once at the top of the
 // function, prepare() where a channel's parameters should be loaded, emit() per accumulator.

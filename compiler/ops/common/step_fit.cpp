@@ -48,7 +48,6 @@ Steps steps_of(const StepTarget& t, int32_t zero_point, ClampI32 clamp) {
 struct Form {
   int32_t sign;
   int left, shift, first_level;
-  bool fraction = false;  // the bits below the accumulator may be used
 };
 
 struct Interval {
@@ -77,11 +76,10 @@ Interval offsets(const Steps& s, const Form& form, int64_t multiplier) {
   return out;
 }
 
-// The multiplier with the widest interval: the width is concave in the multiplier.
-int64_t widest(const Steps& s, const Form& form, int64_t guess) {
-  int64_t reach = std::max<int64_t>(guess / 64, 16);
-  int64_t low = std::max<int64_t>(0, guess - reach);
-  int64_t high = std::min<int64_t>(std::numeric_limits<int32_t>::max(), guess + reach);
+// The multiplier between `low` and `high` with the widest interval: the width is concave in it.
+int64_t widest(const Steps& s, const Form& form, int64_t low, int64_t high) {
+  low = std::max<int64_t>(0, low);
+  high = std::min<int64_t>(std::numeric_limits<int32_t>::max(), high);
   while (high - low > 2) {
     int64_t third = (high - low) / 3;
     int64_t a = low + third, b = high - third;
@@ -94,22 +92,13 @@ int64_t widest(const Steps& s, const Form& form, int64_t guess) {
   return low;
 }
 
-// Offset and, if the form has it, fraction that put the channel's line into the interval.
-bool offset_inside(const Interval& interval, const Form& form, LineFit::Channel& out) {
+bool offset_inside(const Interval& interval, int32_t sign, int32_t& out) {
   if (interval.width() <= 0) return false;
-  int64_t floor = interval.low >> 32, fraction = 0;
+  int64_t floor = interval.low >> 32;
   int64_t offset = floor * kWord == interval.low ? floor : floor + 1;
-  if (offset * kWord >= interval.high && form.fraction && out.multiplier > 0) {
-    fraction = (interval.low - floor * kWord + out.multiplier - 1) / out.multiplier;
-    offset = floor;
-    if (fraction >= int64_t{1} << form.left) return false;
-  }
   // With |hi32| <= 2^30 no sum leaves 32 bits.
-  if (offset * kWord + fraction * out.multiplier >= interval.high ||
-      std::abs(offset) + form.sign >= int64_t{1} << 30)
-    return false;
-  out.offset = static_cast<int32_t>(offset);
-  out.fraction = static_cast<int32_t>(fraction);
+  if (offset * kWord >= interval.high || std::abs(offset) + sign >= int64_t{1} << 30) return false;
+  out = static_cast<int32_t>(offset);
   return true;
 }
 
@@ -117,19 +106,56 @@ bool fit_channel(const Steps& s, const Form& form, LineFit::Channel& out) {
   out = {};
   out.left = form.left;
   out.sign = form.sign;
-  if (s.constant) return offset_inside(offsets(s, form, 0), form, out);
+  if (s.constant) return offset_inside(offsets(s, form, 0), out.sign, out.offset);
   double exact = std::ldexp(s.real, 32 + form.shift - form.left);
   auto guess = static_cast<int64_t>(std::round(exact));
   auto try_multiplier = [&](int64_t m) {
     if (m < 1 || m > std::numeric_limits<int32_t>::max()) return false;
     out.multiplier = static_cast<int32_t>(m);
-    return offset_inside(offsets(s, form, m), form, out);
+    return offset_inside(offsets(s, form, m), out.sign, out.offset);
   };
   if (try_multiplier(guess)) return true;
-  int64_t best = widest(s, form, guess);
-  if (offsets(s, form, best).width() <= 0) return false;
-  for (int64_t d = 0; d <= 64; ++d)
-    if (try_multiplier(best + d) || try_multiplier(best - d)) return true;
+  auto try_around = [&](int64_t best) {
+    // Multipliers beside the best are no better in width, but the whole offset falls elsewhere. What
+    // is tried is bounded for the sake of compile time only.
+    constexpr int64_t kTries = 4096;
+    for (int64_t d = 0; d <= kTries; ++d) {
+      if (try_multiplier(best + d) || try_multiplier(best - d)) return true;
+      if (offsets(s, form, best + d).width() <= 0 && offsets(s, form, best - d).width() <= 0)
+        return false;
+    }
+    return false;
+  };
+  int64_t reach = std::max<int64_t>(guess / 64, 16);
+  if (try_around(widest(s, form, guess - reach, guess + reach))) return true;
+  // A channel that steps a few times only can do so by a line much steeper than its own, which is
+  // what a slope too small for its multiplier's bits needs.
+  constexpr int64_t kFewSteps = 16, kSmall = 1 << 20;
+  auto inside = [&](int64_t at) { return at > s.range.low && at <= s.range.high; };
+  if (guess > kSmall || std::count_if(s.first.begin(), s.first.end(), inside) > kFewSteps)
+    return false;
+  return try_around(widest(s, form, 0, std::numeric_limits<int32_t>::max()));
+}
+
+// Moved by d, an accumulator's steps lie d further up, which moves the offset's interval by d slopes:
+// some d of few brings a whole number into it.
+bool fit_moved(const Steps& s, const Form& form, LineFit::Channel& out) {
+  constexpr int64_t kMost = 1 << 14;
+  auto guess = static_cast<int64_t>(std::round(std::ldexp(s.real, 32 + form.shift - form.left)));
+  int64_t reach = std::max<int64_t>(guess / 64, 16);
+  int64_t m = widest(s, form, guess - reach, guess + reach);
+  Interval interval = offsets(s, form, m);
+  // With a sign, zero must stay where it is.
+  int64_t most = form.sign != 0 || interval.width() <= 0 ? 0 : kMost;
+  out.multiplier = static_cast<int32_t>(m);
+  for (int64_t d = 1; d <= most; ++d)
+    for (int64_t moved : {d, -d}) {
+      if ((s.range.magnitude() + d) << form.left >= int64_t{1} << 31) return false;
+      int64_t by = moved * (m << form.left);
+      if (!offset_inside({interval.low - by, interval.high - by}, 0, out.offset)) continue;
+      out.moved = static_cast<int32_t>(moved);
+      return true;
+    }
   return false;
 }
 
@@ -144,7 +170,7 @@ struct LineSearch {
   ClampI32 clamp;
   int top = 0;         // exponent of the largest slope
   int most_shift = 0;  // keeps offsets within 2^29
-  bool fraction = false;
+  bool may_move = false;
 
   // The shift with which the largest slope's multiplier has 31 bits.
   int shift_of(int left) const { return std::min(left - 1 - top, most_shift); }
@@ -161,14 +187,15 @@ struct LineSearch {
       // has 31 bits; scaled to this form's units.
       bool needs_sign = with_sign && !s.constant && fit.shift + exponent >= 0;
       int32_t sign = needs_sign ? 1 << (fit.shift + exponent) : 0;
-      Form form{sign, left, fit.shift, clamp.min + 1, fraction};
+      Form form{sign, left, fit.shift, clamp.min + 1};
       // Smaller slopes shifted less keep all bits of their multipliers.
       if (!same_left) form.left = std::max(0, left - (top - exponent));
       // A constant channel's multiplier is 0, whatever is shifted.
-      int64_t most = s.range.magnitude() + (fraction ? 1 : 0);
-      if (!s.constant && (most << form.left) >= int64_t{1} << 31) return std::nullopt;
+      if (!s.constant && (s.range.magnitude() << form.left) >= int64_t{1} << 31)
+        return std::nullopt;
       LineFit::Channel channel;
-      if (!fit_channel(s, form, channel)) return std::nullopt;
+      if (!fit_channel(s, form, channel) && !(may_move && fit_moved(s, form, channel)))
+        return std::nullopt;
       fit.channels.push_back(channel);
     }
     return fit;
@@ -332,13 +359,13 @@ std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 cl
   return std::nullopt;
 }
 
-std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left,
-                                 bool fraction) {
+std::optional<LineFit> fit_moved_lines(const std::vector<Steps>& channels, ClampI32 clamp,
+                                       int left) {
   LineSearch search = line_search(channels, clamp);
-  search.fraction = fraction;
+  search.may_move = true;
   int most = search.shift_of(left);
   for (bool with_sign : {false, true})
-    for (int shift : {14, 12, most, 10, most - 1, most - 2})
+    for (int shift : {12, 14, 10, most, most - 1, most - 2})
       if (shift > 0 && shift <= most)
         if (auto fit = search.attempt(true, with_sign, left, shift)) return fit;
   return std::nullopt;

@@ -20,8 +20,8 @@ namespace {
 
 class DspConvLowering {
  public:
-  DspConvLowering(const OpView& op, Level level)
-      : op_(op), f_(op, "conv_2d"), level_(level) {
+  DspConvLowering(const OpView& op, const TargetInfo& target)
+      : op_(op), f_(op, "conv_2d"), target_(target) {
     const graph::Shape& w = op.operand(1).shape;
     window_ = window_of(op, op.attrs<Conv2DAttrs>(), w[1], w[2]);
     in_channels_ = op.operand(0).shape[3];
@@ -44,7 +44,8 @@ class DspConvLowering {
     if (grouped || !one_image || window_.x.dilation != 1 || row_words_ == 0) return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
     bool pairs = pairs_fit(w, out_channels_, k_);
-    if (out_channels_ < 2 || (!pairs && level_ != Level::kSpeed)) return std::nullopt;
+    bool applies = (pairs && target_.allows("pairs")) || words_allowed(target_);
+    if (out_channels_ < 2 || !applies) return std::nullopt;
     FoldedBias folded = fold_bias(op_, out_channels_, [&](int64_t c) {
       return std::vector<int32_t>(w.begin() + c * k_, w.begin() + (c + 1) * k_);
     });
@@ -52,17 +53,20 @@ class DspConvLowering {
                            folded.ranges, Rounding::kDouble, op_.result().zero_point(),
                            quantized_clamp(op_.attrs<Conv2DAttrs>().activation, op_.result())};
     scaling.tame_constant_channels(folded.bias);
-    make_order();
-    std::optional<PairLines> lines = choose_kernel(scaling, pairs);
+    auto lines = fit_pair_lines(scaling, folded.bias);
     if (!lines) return std::nullopt;
+    make_order();
+    choose_kernel(pairs, lines->sign());
     in_ = f_.operand(0);
     make_tables(w, folded.bias, *lines);
     panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);
     out_ = f_.result(0);
     emit();
-    return f_.finish(fmt::format("{} {}x2, {} steps, shift {}{}, about {} instructions",
-                                 words_ ? "words" : "pairs", tile_, steps(), lines->fit.shift,
-                                 lines->sign() ? ", sign" : "", cost_text(cost_)));
+    f_.algorithm(words_ ? "words" : "pairs");
+    f_.choice("pixels", tile_);
+    return f_.finish(fmt::format("{} steps, shift {}{}, about {} instructions", steps(),
+                                 lines->fit.shift, lines->sign() ? ", sign" : "",
+                                 cost_text(cost_)));
   }
 
  private:
@@ -85,23 +89,22 @@ class DspConvLowering {
     for (size_t i = 0; i < rest.size(); i += 2) order_.push_back({rest[i], rest[i + 1]});
   }
 
-  // The form of the weights and the pixels per tile; what overlapping tiles compute twice counts.
-  // Nothing where no form can requantise exactly.
-  std::optional<PairLines> choose_kernel(const Requantization& scaling, bool pairs_fit) {
-    std::optional<PairLines> best;
-    cost_ = INT64_MAX;
+  // The form of the weights and the pixels per tile.
+  void choose_kernel(bool pairs_fit, bool sign) {
+    int64_t rows = window_.y.kernel, most = std::min<int64_t>(4, pixels());
+    GemmShape shape{pixels(), rows, row_words_, rows * row_rest_, out_channels_};
+    cost_ = 0;
     for (bool words : {false, true}) {
-      if (words ? level_ != Level::kSpeed : !pairs_fit) continue;
-      auto lines = fit_pair_lines(scaling, PairGemm::kLeft, words);
-      if (!lines) continue;
-      int64_t rows = window_.y.kernel;
-      GemmWork work{pixels(), rows, row_words_, rows * row_rest_, out_channels_};
-      for (int64_t p = std::min<int64_t>(4, pixels()); p >= 1; --p) {
-        int64_t cost = work.cost(words, p, lines->sign());
-        if (cost < cost_) cost_ = cost, tile_ = p, words_ = words, best = lines;
+      if (words ? !words_allowed(target_) : !(pairs_fit && target_.allows("pairs"))) continue;
+      for (int64_t p = most; p >= 1; --p) {
+        double cost = target_.costs.of(shape.work(words, p, sign));
+        if (cost_ > 0 && cost >= cost_) continue;
+        cost_ = cost;
+        tile_ = p;
+        words_ = words;
       }
     }
-    return best;
+    tile_ = target_.wish("pixels", tile_, 1, most);
   }
 
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias,
@@ -242,6 +245,12 @@ class DspConvLowering {
     });
     if (row_rest_ == 0) return;
     store_rest(i, [&](int64_t ky, int64_t j) {
+      // Elements of windows larger than the image that no output has inside.
+      auto outside = [](const WindowAxis& a, int64_t tap) {
+        int64_t least = a.start(0) + tap * a.dilation;
+        return least >= a.in || least + (a.out - 1) * a.stride < 0;
+      };
+      if (outside(y, ky) || outside(x, (row_words_ * 4 + j) / in_channels_)) return Ex(zero_);
       Ex iy = f_.let("iy", top + ky * y.dilation);
       return f_.let("v", element(iy, f_.let("q", left * in_channels_ + (row_words_ * 4 + j)), true));
     });
@@ -290,11 +299,12 @@ class DspConvLowering {
 
   const OpView& op_;
   LoweringBuilder f_;
-  Level level_;
+  const TargetInfo& target_;
   Window window_;
   int64_t in_channels_, out_channels_, k_;
   int64_t row_elements_, row_words_, row_rest_;
-  int64_t tile_ = 4, pairs_ = 1, stream_words_ = 0, cost_ = 0;
+  int64_t tile_ = 4, pairs_ = 1, stream_words_ = 0;
+  double cost_ = 0;
   int32_t zero_;
   bool pointwise_, words_ = false;
   PairOrder order_;
@@ -305,7 +315,7 @@ class DspConvLowering {
 }  // namespace
 
 std::optional<Lowered> lower_conv_2d_dsp(const OpView& op, const TargetInfo& target) {
-  return DspConvLowering(op, target.level).run();
+  return DspConvLowering(op, target).run();
 }
 
 }  // namespace aotc::ops

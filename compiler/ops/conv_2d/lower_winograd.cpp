@@ -21,13 +21,16 @@ namespace {
 
 class WinogradLowering {
  public:
-  explicit WinogradLowering(const OpView& op) : op_(op), f_(op, "conv_2d") {
+  WinogradLowering(const OpView& op, const TargetInfo& target)
+      : op_(op), f_(op, "conv_2d"), target_(target) {
     const graph::Shape& w = op.operand(1).shape;
     window_ = window_of(op, op.attrs<Conv2DAttrs>(), w[1], w[2]);
     in_channels_ = op.operand(0).shape[3];
     out_channels_ = w[0];
     zero_ = op.operand(0).zero_point();
   }
+
+  bool asked() const { return target_.asked && target_.asked->algorithm == "winograd"; }
 
   bool applies() const {
     auto fits = [](const WindowAxis& a) {
@@ -55,14 +58,14 @@ class WinogradLowering {
     WinogradWeights weights;
     for (int left = PairGemm::kLeft; left >= 2 && !lines; left = weights.left - 1) {
       weights = winograd_weights(w, out_channels_, in_channels_, left);
-      lines = fit_pair_lines(scaling, weights.left, true);
+      lines = fit_pair_lines(scaling, folded.bias, weights.left);
     }
     if (!lines) return std::nullopt;
-    int64_t own = winograd_cost(window_.y.out, window_.x.out, in_channels_, out_channels_,
-                                lines->sign());
-    GemmWork direct{window_.y.out * window_.x.out, 3, 3 * in_channels_ / 4, 0, out_channels_};
-    int64_t other = direct.least_cost(true, lines->sign());
-    if (own >= other) return std::nullopt;
+    double own = target_.costs.of(
+        winograd_work(window_.y.out, window_.x.out, in_channels_, out_channels_, lines->sign()));
+    GemmShape direct{window_.y.out * window_.x.out, 3, 3 * in_channels_ / 4, 0, out_channels_};
+    double other = direct.least_cost(target_.costs, true, lines->sign());
+    if (own >= other && !asked()) return std::nullopt;
     in_ = f_.operand(0);
     make_tables(weights, folded.bias, *lines);
     work_ = f_.scratch("work", DType::kI32, strip_words() + Winograd::panel_words(steps()), 8);
@@ -70,10 +73,10 @@ class WinogradLowering {
     if (auto order = rows_order(window_, 2, {in_channels_, out_channels_}))
       f_.publish(std::move(*order));
     emit();
+    f_.algorithm("winograd");
     return f_.finish(fmt::format(
-        "winograd 2x2, {} steps, left {}, shift {}{}, about {} instructions (words: {})", steps(),
-        weights.left, lines->fit.shift, lines->sign() ? ", sign" : "", cost_text(own),
-        cost_text(other)));
+        "{} steps, left {}, shift {}{}, about {} instructions (words: {})", steps(), weights.left,
+        lines->fit.shift, lines->sign() ? ", sign" : "", cost_text(own), cost_text(other)));
   }
 
  private:
@@ -180,6 +183,7 @@ class WinogradLowering {
 
   const OpView& op_;
   LoweringBuilder f_;
+  const TargetInfo& target_;
   Window window_;
   int64_t in_channels_, out_channels_;
   int64_t pairs_ = 1, stream_words_ = 0;
@@ -191,9 +195,9 @@ class WinogradLowering {
 }  // namespace
 
 std::optional<Lowered> lower_conv_2d_winograd(const OpView& op, const TargetInfo& target) {
-  if (target.level != Level::kSpeed) return std::nullopt;
-  WinogradLowering lowering(op);
-  if (!lowering.applies()) return std::nullopt;
+  WinogradLowering lowering(op, target);
+  bool wanted = lowering.asked() || (target.level == Level::kSpeed && target.allows("winograd"));
+  if (!wanted || !lowering.applies()) return std::nullopt;
   return lowering.run();
 }
 

@@ -30,7 +30,8 @@ bool groups_fit(const std::vector<int8_t>& w, const std::vector<int64_t>& groups
 std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetInfo& target) {
   int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
   int64_t rows = op.operand(0).elements() / depth;
-  bool words = target.level == Level::kSpeed && depth % (2 * PairGemm::kWordsGemvSteps) == 0;
+  bool words = words_allowed(target) && depth % (2 * PairGemm::kWordsGemvSteps) == 0;
+  if (!words && !target.allows("pairs")) return std::nullopt;
   int64_t size = words ? PairGemm::kWordsGemvChannels : PairGemm::kGemvChannels;
   // Fewer units than a group are not worth the panel.
   if (units < size || depth % 4 != 0 || op.operand(1).zero_point() != 0) return std::nullopt;
@@ -42,7 +43,7 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
   });
   Requantization scaling = fully_connected_scaling(op, folded.ranges);
   scaling.tame_constant_channels(folded.bias);
-  auto lines = fit_pair_lines(scaling, PairGemm::kLeft, words);
+  auto lines = fit_pair_lines(scaling, folded.bias);
   if (!lines) return std::nullopt;
   PairOrder order;
   for (int i = 0; i < depth; i += 4) {
@@ -80,10 +81,12 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
   for (int64_t r = 0; r < rows; ++r)
     write.steps.push_back({r * depth, (r + 1) * depth, r * units, (r + 1) * units});
   f.publish(std::move(write));
-  int64_t cost = rows * (gemv_cost(words, steps, (units + size - 1) / size, sign) + depth / 4 * 7);
-  return f.finish(fmt::format("{} 1x{}, {} steps, shift {}{}, about {} instructions",
-                              words ? "words" : "pairs", size, steps, lines->fit.shift,
-                              sign ? ", sign" : "", cost_text(cost)));
+  double cost = target.costs.of(gemv_work(words, steps, (units + size - 1) / size, sign) +
+                                pack_work(1, depth / 4, 1)) *
+                static_cast<double>(rows);
+  f.algorithm(words ? "words" : "pairs");
+  return f.finish(fmt::format("{} units, {} steps, shift {}{}, about {} instructions", size, steps,
+                              lines->fit.shift, sign ? ", sign" : "", cost_text(cost)));
 }
 
 }  // namespace aotc::ops

@@ -339,6 +339,8 @@ int main(int argc, char** argv) {
   app.add_option("--op", ops, "only these operators");
   app.add_option("--case", options.only_case, "only this case");
   app.add_option("--emit", options.emit, "write the cases that pass as C here");
+  bool speed = false;
+  app.add_flag("--speed", speed, "lower as -O speed does");
   app.add_option("--every", options.every, "emit only every Nth case");
   std::vector<std::string> features;
   app.add_option("--features", features, "of the core that is lowered for: dsp, mve")
@@ -353,5 +355,6 @@ int main(int argc, char** argv) {
   options.ops.insert(ops.begin(), ops.end());
   // So that the cost model takes these wherever they apply.
   if (options.target.triple_channels > 0 || options.target.quad_units) options.target.multiply_add = 100;
+  if (speed) options.target.level = ops::Level::kSpeed;
   return Runner(options).run();
 }

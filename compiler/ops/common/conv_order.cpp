@@ -29,6 +29,19 @@ std::optional<WriteOrder> pointwise_order(int64_t pixels, int64_t tile, PixelByt
   return order;
 }
 
+std::optional<WriteOrder> rows_order(const Window& window, int64_t rows, PixelBytes bytes) {
+  const WindowAxis& y = window.y;
+  int64_t in = window.x.in * bytes.in, out = window.x.out * bytes.out;
+  WriteOrder order;
+  for (int64_t start : tile_starts(y.out, rows)) {
+    int64_t top = std::max<int64_t>(y.start(start), 0);
+    int64_t bottom = std::min(y.start(start + rows - 1) + y.effective_kernel(), y.in);
+    order.steps.push_back({top * in, bottom * in, 0, 0});
+    order.steps.push_back({0, 0, start * out, (start + rows) * out});
+  }
+  return order;
+}
+
 ByteRange window_bytes(const Window& window, int64_t p, int64_t in_bytes) {
   const WindowAxis& y = window.y;
   const WindowAxis& x = window.x;

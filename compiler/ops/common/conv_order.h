@@ -20,6 +20,9 @@ struct PixelBytes {
 std::optional<WriteOrder> pointwise_order(int64_t pixels, int64_t tile, PixelBytes bytes,
                                           bool backwards, bool mixed);
 
+// Outputs of `rows` rows at a time, once the image rows that they need have been read whole.
+std::optional<WriteOrder> rows_order(const Window& window, int64_t rows, PixelBytes bytes);
+
 // Any window.
 std::optional<WriteOrder> window_order(const Window& window, int64_t tile, PixelBytes bytes);
 

@@ -3,7 +3,6 @@
 // channels. Elements of a window's row are taken four at a time; what remains of each row comes
 // last, two to a step.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -44,7 +43,9 @@ class DspConvLowering {
     bool one_image = pointwise_ || window_.batch == 1;
     if (grouped || !one_image || window_.x.dilation != 1 || row_words_ == 0) return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
-    if (!pairs_fit(w, out_channels_, k_)) return std::nullopt;
+    bool pairs = pairs_fit(w, out_channels_, k_);
+    bool applies = (pairs && target_.allows("pairs")) || words_allowed(target_);
+    if (out_channels_ < 2 || !applies) return std::nullopt;
     FoldedBias folded = fold_bias(op_, out_channels_, [&](int64_t c) {
       return std::vector<int32_t>(w.begin() + c * k_, w.begin() + (c + 1) * k_);
     });
@@ -55,16 +56,17 @@ class DspConvLowering {
     auto lines = fit_pair_lines(scaling, folded.bias);
     if (!lines) return std::nullopt;
     make_order();
-    choose_tile();
+    choose_kernel(pairs, lines->sign());
     in_ = f_.operand(0);
     make_tables(w, folded.bias, *lines);
     panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);
     out_ = f_.result(0);
     emit();
-    f_.algorithm("pairs");
+    f_.algorithm(words_ ? "words" : "pairs");
     f_.choice("pixels", tile_);
-    return f_.finish(fmt::format("{} steps, shift {}{}", steps(), lines->fit.shift,
-                                 lines->sign() ? ", sign" : ""));
+    return f_.finish(fmt::format("{} steps, shift {}{}, about {} instructions", steps(),
+                                 lines->fit.shift, lines->sign() ? ", sign" : "",
+                                 cost_text(cost_)));
   }
 
  private:
@@ -87,25 +89,20 @@ class DspConvLowering {
     for (size_t i = 0; i < rest.size(); i += 2) order_.push_back({rest[i], rest[i + 1]});
   }
 
-  // Pixels per tile: what overlapping tiles compute twice counts.
-  void choose_tile() {
-    double least = 0;
-    int64_t most = std::min<int64_t>(4, pixels());
-    for (int64_t p = most; p >= 1; --p) {
-      auto n = static_cast<double>(p);
-      Work step{.load = p == 4 ? 3.0 : 2.0, .alu = 1, .dual = 2 * n};
-      Work finish = Work{.store = 2, .alu = 5, .high = 2} * n + Work{.load = 8, .store = 1, .alu = 1};
-      Work loop = Work{.load = 1, .alu = 1, .branch = 1} *
-                  std::ceil(static_cast<double>(steps()) / PairGemm::kUnroll);
-      Work pair = step * static_cast<double>(steps()) + finish + loop;
-      Work pack = (Work{.load = 1, .store = 0.75, .alu = 2} * n + Work{.alu = 1, .branch = 1}) *
-                  (static_cast<double>(steps()) / 2);
-      Work call{.load = 20, .store = 20, .alu = 50, .branch = 10};
-      Work tile = pair * (static_cast<double>(out_channels_ + 1) / 2) + pack + call;
-      double cost = target_.costs.of(tile) * static_cast<double>((pixels() + p - 1) / p);
-      if (p < most && cost >= least) continue;
-      least = cost;
-      tile_ = p;
+  // The form of the weights and the pixels per tile.
+  void choose_kernel(bool pairs_fit, bool sign) {
+    int64_t rows = window_.y.kernel, most = std::min<int64_t>(4, pixels());
+    GemmShape shape{pixels(), rows, row_words_, rows * row_rest_, out_channels_};
+    cost_ = 0;
+    for (bool words : {false, true}) {
+      if (words ? !words_allowed(target_) : !(pairs_fit && target_.allows("pairs"))) continue;
+      for (int64_t p = most; p >= 1; --p) {
+        double cost = target_.costs.of(shape.work(words, p, sign));
+        if (cost_ > 0 && cost >= cost_) continue;
+        cost_ = cost;
+        tile_ = p;
+        words_ = words;
+      }
     }
     tile_ = target_.wish("pixels", tile_, 1, most);
   }
@@ -114,15 +111,20 @@ class DspConvLowering {
                    const PairLines& lines) {
     pairs_ = out_channels_ / 2;
     std::vector<int64_t> first = tile_starts(out_channels_, 2);
-    stream_ = f_.constant("stream", DType::kI32, gemm_stream(w, k_, order_, first, bias, lines));
-    stream_words_ = static_cast<int64_t>(gemm_stream(w, k_, order_, {0}, bias, lines).size());
-    gemm_ = gemm_pairs_kernel(tile_, lines.fit.shift, lines.sign());
-    shape_ = f_.constant("shape", DType::kI32,
-                         gemm_shape(steps(), pairs_, out_channels_, tile_, lines.sign()));
+    bool sign = lines.sign();
+    auto make_stream = words_ ? gemm_words_stream : gemm_stream;
+    auto make_shape = words_ ? gemm_words_shape : gemm_shape;
+    std::vector<int32_t> stream = make_stream(w, k_, order_, first, bias, lines);
+    stream_words_ = static_cast<int64_t>(stream.size() / first.size());
+    stream_ = f_.constant("stream", DType::kI32, stream);
+    gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign)
+                   : gemm_pairs_kernel(tile_, lines.fit.shift, sign);
+    shape_ =
+        f_.constant("shape", DType::kI32, make_shape(steps(), pairs_, out_channels_, tile_, sign));
     // An odd last channel is made again with the one before it.
     if (out_channels_ % 2 == 1)
       last_shape_ = f_.constant("last_shape", DType::kI32,
-                                gemm_shape(steps(), 1, out_channels_, tile_, lines.sign()));
+                                make_shape(steps(), 1, out_channels_, tile_, sign));
     int64_t rows = pointwise_ ? 1 : window_.y.kernel;
     int64_t skip = window_.y.dilation * row_bytes() - row_words_ * 4;
     std::vector<int32_t> pack(4);
@@ -138,7 +140,7 @@ class DspConvLowering {
     // be written over the input from behind.
     bool backwards = pointwise_ && out_channels_ > in_channels_;
     PixelBytes bytes{in_channels_, out_channels_};
-    auto order = pointwise_ ? pointwise_order(pixels(), tile_, bytes, backwards)
+    auto order = pointwise_ ? pointwise_order(pixels(), tile_, bytes, backwards, false)
                             : window_order(window_, tile_, bytes);
     if (order) f_.publish(std::move(*order));
     f_.loop(
@@ -243,6 +245,12 @@ class DspConvLowering {
     });
     if (row_rest_ == 0) return;
     store_rest(i, [&](int64_t ky, int64_t j) {
+      // Elements of windows larger than the image that no output has inside.
+      auto outside = [](const WindowAxis& a, int64_t tap) {
+        int64_t least = a.start(0) + tap * a.dilation;
+        return least >= a.in || least + (a.out - 1) * a.stride < 0;
+      };
+      if (outside(y, ky) || outside(x, (row_words_ * 4 + j) / in_channels_)) return Ex(zero_);
       Ex iy = f_.let("iy", top + ky * y.dilation);
       return f_.let("v", element(iy, f_.let("q", left * in_channels_ + (row_words_ * 4 + j)), true));
     });
@@ -296,8 +304,9 @@ class DspConvLowering {
   int64_t in_channels_, out_channels_, k_;
   int64_t row_elements_, row_words_, row_rest_;
   int64_t tile_ = 4, pairs_ = 1, stream_words_ = 0;
+  double cost_ = 0;
   int32_t zero_;
-  bool pointwise_;
+  bool pointwise_, words_ = false;
   PairOrder order_;
   tir::KernelPtr gemm_;
   BufferPtr in_, out_, panel_, stream_, shape_, last_shape_, pack_shape_;

@@ -21,15 +21,6 @@ struct Place {
 constexpr std::array<Place, kTaps> kPlaces = {
     {{0, 0}, {0, 2}, {1, 1}, {0, 1}, {0, 3}, {1, 3}, {1, 0}, {1, 2}, {2, 0}}};
 
-KernelPtr make_kernel(FunctionBuilder& f, const char* family,
-                      std::vector<std::pair<std::string, int64_t>> parameters) {
-  auto made = std::make_shared<tir::Kernel>();
-  made->family = family;
-  made->parameters = std::move(parameters);
-  made->meaning = f.finish();
-  return made;
-}
-
 }  // namespace
 
 int64_t dw_stream_words(bool sign) { return sign ? 6 : 5; }

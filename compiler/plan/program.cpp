@@ -215,6 +215,13 @@ class Planner {
     return index;
   }
 
+  // A number that is read from a table can no longer be folded into the code around it. Measured on
+  // networks for Cortex-M: what that costs is worth about this much of a skeleton's text.
+  static bool pays(size_t skeleton, size_t functions, size_t numbers) {
+    constexpr size_t kTextOfNumber = 200;
+    return (functions - 1) * skeleton > numbers * kTextOfNumber;
+  }
+
   // Functions that differ only in numbers become one where there are enough of them to pay.
   void merge_similar() {
     if (options_.merge_at_least == 0) return;
@@ -227,6 +234,7 @@ class Planner {
       std::vector<tir::FunctionPtr> bodies;
       for (int i : group) bodies.push_back(program_.functions[static_cast<size_t>(i)].body);
       Merged merged = merge_functions(bodies);
+      if (!pays(text.size(), group.size(), merged.shapes[0].size())) continue;
       ProgramFunction& kept = program_.functions[static_cast<size_t>(group[0])];
       std::vector<int> calls;
       for (size_t g = 0; g < group.size(); ++g) {

@@ -57,7 +57,7 @@ int report_command(const std::string& target, const CompileOptions& given,
                                     with_commas(layer.value("macs", int64_t{0})),
                                     with_commas(layer.value("live_bytes", int64_t{0})),
                                     with_commas(layer.value("constants_bytes", int64_t{0})),
-                                    call.schedule};
+                                    call.schedule.text()};
     if (row[1].size() > 56) row[1] = row[1].substr(0, 53) + "...";
     if (i < ticks.size()) row.push_back(with_commas(ticks[i].get<int64_t>()));
     rows.push_back(row);

@@ -28,6 +28,11 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["strip_boundary_float"] = options.strip_boundary_float;
   j["keep_dead_channels"] = options.keep_dead_channels;
   j["overlap"] = options.overlap;
+  auto name = [](plan::Contract c) { return c == plan::Contract::kOverwrite ? "overwrite" : "preserve"; };
+  j["input"] = name(contracts_of(options).inputs);
+  j["output"] = name(contracts_of(options).outputs);
+  j["level"] = name_of(options.level);
+  j["prefer"] = options.prefer_ram ? "ram" : "speed";
   return j;
 }
 
@@ -43,6 +48,14 @@ CompileOptions ProjectDir::compile_options() const {
   o.strip_boundary_float = c.value("strip_boundary_float", false);
   o.keep_dead_channels = c.value("keep_dead_channels", false);
   o.overlap = c.value("overlap", true);
+  // A project of before there was a choice has preserve.
+  auto contract = [&](const char* key) {
+    return c.value(key, "") == "overwrite" ? plan::Contract::kOverwrite : plan::Contract::kPreserve;
+  };
+  o.inputs = contract("input");
+  o.outputs = contract("output");
+  o.level = level_of(c.value("level", ""));
+  o.prefer_ram = c.value("prefer", "") == "ram";
   return o;
 }
 

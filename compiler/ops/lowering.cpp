@@ -45,9 +45,9 @@ tir::BufferPtr LoweringBuilder::scratch(const std::string& name, DType type, int
   return FunctionBuilder::scratch(name, type, elements, alignment);
 }
 
-Lowered LoweringBuilder::finish(std::string schedule) {
+Lowered LoweringBuilder::finish(std::string note) {
   lowered_.function = FunctionBuilder::finish();
-  lowered_.schedule = std::move(schedule);
+  lowered_.schedule.note = std::move(note);
   return std::move(lowered_);
 }
 

@@ -5,29 +5,52 @@
 // operators with structurally equal functions share one C function.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
+#include "ops/schedule.h"
 #include "tir/builder.h"
 
 namespace aotc::ops {
 
 struct OpView;
 
-// What lowering may know of the CPU. compiler/target fills it from a board.
+// What the code is to be good at. kSize shares and loops where kSpeed specialises and unrolls.
+enum class Level : uint8_t { kSize, kBalanced, kSpeed };
+
+// What lowering may know of the CPU and of what is wanted. compiler/target fills it from a board.
 struct TargetInfo {
   std::string name = "generic";
+  Level level = Level::kBalanced;
+  bool prefer_ram = false;  // where a faster schedule costs RAM, take the smaller one
   int registers = 12;       // general registers a compiler can hold loop state in
   bool fpu = false;
   bool fast_multiply = true;     // 32 x 32 multiply in a cycle or two
+  bool unaligned_words = false;  // loads and stores of words at any address
   int gemm_pixels = 2;      // block of output pixels x output channels in convolutions
   int gemm_channels = 2;
   int gemm_unroll = 4;      // steps of the inner loop written out
   // Microkernels to be used; each is printed in assembly beside portable C of the same meaning.
   bool dsp = false;         // Thumb-2 with the DSP extension: two halfword products at once
   bool mve = false;         // Helium: vectors of 16 bytes
+  Costs costs;              // in instructions: what the cost model goes by
+  Costs cycles;             // in cycles, for reports
+  const Schedule* asked = nullptr;  // what a schedules file asks for the operator being lowered
+
+  // The algorithm is not ruled out by what was asked.
+  bool allows(std::string_view algorithm) const {
+    return !asked || asked->algorithm.empty() || asked->algorithm == algorithm;
+  }
+  // The number that was asked for, between `least` and `most`, or else the one chosen.
+  int64_t wish(const std::string& number, int64_t chosen, int64_t least, int64_t most) const {
+    auto found = asked ? asked->numbers.find(number) : std::map<std::string, int64_t>::const_iterator();
+    if (!asked || found == asked->numbers.end()) return chosen;
+    return std::clamp(found->second, least, std::max(least, most));
+  }
 };
 
 enum class ArgKind : uint8_t { kOperand, kResult, kConstant, kScratch };
@@ -55,8 +78,8 @@ struct WriteOrder {
   // Steps run one after the other; within a step reads and writes come in any order. Together they
   // cover every access. Empty: nothing is known but `in_place`.
   std::vector<Step> steps;
-  // The result may lie exactly on the operand: no byte is read after the result's byte at the same
-  // place was written.
+  // The result may begin exactly where the operand does, if it is not larger: no byte is read after
+  // the result's byte at the same place was written.
   bool in_place = false;
 };
 
@@ -66,7 +89,7 @@ struct Lowered {
   std::vector<Constant> constants;
   int64_t scratch_bytes = 0;
   int scratch_alignment = 1;
-  std::string schedule;  // what was chosen, for the report: "gemm 2x2, im2col"
+  Schedule schedule;
   std::vector<WriteOrder> write_orders;
 };
 
@@ -92,7 +115,11 @@ class LoweringBuilder : public tir::FunctionBuilder {
   void publish(WriteOrder order) { lowered_.write_orders.push_back(std::move(order)); }
   // The result may replace operand i byte for byte.
   void publish_in_place(int operand) { publish({operand, {}, true}); }
-  Lowered finish(std::string schedule = "");
+  // What the schedule is: recorded, printed by reports, and what --schedules may ask for.
+  void algorithm(std::string name) { lowered_.schedule.algorithm = std::move(name); }
+  void choice(const std::string& name, int64_t value) { lowered_.schedule.numbers[name] = value; }
+  // `note`: what else a report should say of how the operator was lowered.
+  Lowered finish(std::string note = "");
 
  private:
   const OpView& op_;

@@ -6,6 +6,7 @@
 
 #include "project/embedded.h"
 #include "support/text.h"
+#include "target/cpu.h"
 
 namespace aotc::project {
 
@@ -105,28 +106,9 @@ Result<Board> find_board(const std::string& name, Diagnostics& diags) {
   }
 }
 
-ops::TargetInfo target_of(const Board& board) {
-  ops::TargetInfo t;
-  t.name = board.cpu;
-  t.fpu = board.has("fpu");
-  if (board.isa.starts_with("rv32")) {
-    t.registers = 27;
-    t.gemm_pixels = 4;
-    t.gemm_channels = 4;
-    // gcc's scheduler moves the loads of several steps together and then runs out of registers.
-    t.gemm_unroll = 1;
-  } else if (board.isa == "armv6-m") {
-    t.registers = 8;
-    t.gemm_pixels = 2;
-    t.gemm_channels = 2;
-  } else if (!board.is_host()) {
-    t.registers = 13;
-    t.gemm_pixels = 4;
-    t.gemm_channels = 2;
-  }
-  t.dsp = board.has("dsp");
-  t.mve = board.has("mve");
-  return t;
+ops::TargetInfo target_of(const Board& board, bool assembly) {
+  return target::target_info(
+      {board.cpu, board.isa, [&](std::string_view feature) { return board.has(feature); }, assembly});
 }
 
 }  // namespace aotc::project

@@ -49,6 +49,7 @@ std::vector<std::string> board_names();
 // Reports [board-unknown] with the closest names, [board-invalid].
 Result<Board> find_board(const std::string& name, Diagnostics& diags);
 
-ops::TargetInfo target_of(const Board& board);
+// `assembly`: microkernels in assembly where the CPU has them; false for portable C only.
+ops::TargetInfo target_of(const Board& board, bool assembly = true);
 
 }  // namespace aotc::project

@@ -22,6 +22,8 @@ std::optional<Implementation> implementation_of(const tir::Kernel& kernel) {
       {"mve_windows", arm::mve_windows},
       {"pack_pixels", arm::pack_pixels},
       {"pack_run", arm::pack_run},
+      {"dw_plane", arm::dw_plane},
+      {"dw_column", arm::dw_column},
   };
   for (const Entry& e : kTable)
     if (kernel.family == e.family) return e.make(kernel);

@@ -258,7 +258,7 @@ struct Function {
   std::string name;
   std::vector<BufferPtr> params;
   StmtPtr body;  // a Block
-  std::vector<VarPtr> scalars;  // i32 parameters after the buffers; only a kernel's meaning has any
+  std::vector<VarPtr> scalars = {};  // i32 parameters after the buffers; only a kernel's meaning has any
 };
 using FunctionPtr = std::shared_ptr<const Function>;
 

@@ -129,27 +129,35 @@ class Emitter {
                      const std::vector<Record>& expected, int64_t ulp) {
     const graph::Graph& g = program.graph;
     std::string t = "    {\n", checks;
-    std::string ins, outs;
+    std::string ins, outs, fills;
     for (size_t i = 0; i < in.size(); ++i) {
       t += table(fmt::format("in{}", i), in[i], true);
-      ins += fmt::format("(const void *)in{}.bytes, ", i);
+      if (program.inputs[i].kind == plan::StorageKind::kArena)
+        fills += fmt::format("    memcpy({}_input_{}(arena), in{}.bytes, {});\n", p,
+                             files.input_fields[i], i, in[i].size());
+      else
+        ins += fmt::format("(const void *)in{}.bytes, ", i);
     }
     for (size_t o = 0; o < g.outputs.size(); ++o) {
       Bytes want;
       for (const Record& r : expected)
         if (r.sample == s && r.result == o) want = r.data;
       t += table(fmt::format("want{}", o), want, true);
-      t += fmt::format("    static union {{ uint8_t bytes[{}]; uint64_t align; }} out{};\n",
-                       std::max<size_t>(want.size(), 1), o);
-      outs += fmt::format("(void *)out{}.bytes, ", o);
+      std::string have = fmt::format("out{}.bytes", o);
+      if (program.outputs[o].kind == plan::StorageKind::kArena) {
+        have = fmt::format("{}_output_{}(arena)", p, files.output_fields[o]);
+      } else {
+        t += fmt::format("    static union {{ uint8_t bytes[{}]; uint64_t align; }} out{};\n",
+                         std::max<size_t>(want.size(), 1), o);
+        outs += fmt::format("(void *)out{}.bytes, ", o);
+      }
       bool is_float = g[g.outputs[o].tensor].type.dtype == DType::kF32;
-      checks += fmt::format("    bad |= check_{}(out{}.bytes, want{}.bytes, {}, {});\n",
-                            is_float ? "float" : "bytes", o, o, want.size(), ulp);
+      checks += fmt::format("    bad |= check_{}({}, want{}.bytes, {}, {});\n",
+                            is_float ? "float" : "bytes", have, o, want.size(), ulp);
     }
     t += fmt::format("    struct {0}_inputs inputs = {{ {1} }};\n    struct {0}_outputs outputs = {{ "
-                     "{2} }};\n    bad |= {0}_run(&inputs, &outputs, arena) != 0;\n", p,
-                     ins.empty() ? "0" : ins, outs);
-    (void)files;
+                     "{2} }};\n{3}    bad |= {0}_run(&inputs, &outputs, arena) != 0;\n", p,
+                     ins.empty() ? "0" : ins, outs.empty() ? "0" : outs, fills);
     return t + checks + "    }\n";
   }
 
@@ -271,10 +279,12 @@ class Runner {
                    const std::vector<std::vector<Bytes>>& samples,
                    const std::vector<Record>& records, int64_t ulp) {
     Diagnostics diags;
-    plan::PlanOptions plan;
-    plan.target = options_.target;
-    auto program = plan::plan_program(graph, plan, diags);
-    if (!program) return fail(title, "plan: " + diags.str()), false;
+    plan::PlanOptions outside, in_arena;
+    outside.target = in_arena.target = options_.target;
+    auto program = plan::plan_program(graph, outside, diags);
+    in_arena.inputs = in_arena.outputs = plan::Contract::kOverwrite;
+    auto shared = plan::plan_program(graph, in_arena, diags);
+    if (!program || !shared) return fail(title, "plan: " + diags.str()), false;
     for (const auto& f : program->functions)
       if (!tir::verify(*f.body, diags))
         return fail(title, "TIR verifier: " + diags.str() + tir::print(*f.body)), false;
@@ -288,7 +298,11 @@ class Runner {
     for (size_t s = 0; s < samples.size(); ++s) {
       auto values = ops::evaluate_graph(graph, samples[s]);
       auto outputs = plan::run_program(*program, samples[s], diags);
-      if (!outputs) return fail(title, "TIR: " + diags.str()), false;
+      auto overwritten = plan::run_program(*shared, samples[s], diags);
+      if (!outputs || !overwritten) return fail(title, "TIR: " + diags.str()), false;
+      if (*overwritten != *outputs)
+        return fail(title, fmt::format("TIR, sample {}: in the arena the outputs are others", s)),
+               false;
       for (const Record& r : records) {
         if (r.sample != s) continue;
         graph::TensorId id = graph.outputs[r.result].tensor;
@@ -302,7 +316,8 @@ class Runner {
       }
     }
     if (emitter_ && passed_ % options_.every == 0)
-      emitter_->add(title, *program, samples, records, ulp);
+      emitter_->add(title, passed_ / options_.every % 2 == 0 ? *program : *shared, samples, records,
+                    ulp);
     return true;
   }
 

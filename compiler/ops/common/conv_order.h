@@ -1,5 +1,5 @@
 // Write orders of convolutions that compute `tile` neighbouring pixels of the flat list of outputs at
-// a time, all channels of them, once everything the tile reads has been read.
+// a time, all channels of them, once everything the tile reads has been read unless said otherwise.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,10 @@ struct PixelBytes {
 };
 
 // A 1 x 1 window: pixel p reads pixel p. Nothing for images so large that a plan would cost more
-// memory than sharing saves. `backwards`: the last tile first.
+// memory than sharing saves. `backwards`: the last tile first. `rereads`: a tile is read again after
+// some of its channels have been written.
 std::optional<WriteOrder> pointwise_order(int64_t pixels, int64_t tile, PixelBytes bytes,
-                                          bool backwards);
+                                          bool backwards, bool rereads = false);
 
 // Any window.
 std::optional<WriteOrder> window_order(const Window& window, int64_t tile, PixelBytes bytes);

@@ -74,9 +74,9 @@ void put_line(std::vector<int32_t>& out, const PairLines& lines, int64_t channel
 
 }  // namespace
 
-std::optional<PairLines> fit_pair_lines(const Requantization& what) {
+std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<int32_t>& bias) {
   if (what.clamp.min != -128 || what.clamp.max != 127) return std::nullopt;
-  auto fit = fit_common_line(what, PairGemm::kLeft);
+  auto fit = fit_common_line(what, PairGemm::kLeft, bias);
   if (!fit) return std::nullopt;
   return PairLines{std::move(*fit)};
 }

@@ -43,8 +43,9 @@ struct PairLines {
   LineFit fit;
   bool sign() const { return fit.with_sign; }
 };
-// Nothing if the clamp is not int8's own range or no such form is exact.
-std::optional<PairLines> fit_pair_lines(const Requantization& what);
+// Nothing if the clamp is not int8's own range or no such form is exact. May change biases
+// (fit_common_line).
+std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<int32_t>& bias);
 
 // Whether 256 * b + a fits 16 bits for the pairs of neighbouring channels of weights
 // [channels][k], the last pair overlapping where their number is odd.

@@ -93,8 +93,10 @@ Ex emit_rounding_shift_any(FunctionBuilder& f, const Ex& t, const Ex& s) {
   return (t >> s) + (remainder > threshold);
 }
 
-// The reference as steps, unless a left shift can wrap: then it is not monotone.
-std::optional<std::vector<Steps>> steps_of(const Requantization& what, bool per_channel) {
+// The reference as steps, unless a left shift can wrap: then it is not monotone. Ranges and steps are
+// of accumulators less `origin` (of each channel, or none).
+std::optional<std::vector<Steps>> steps_of(const Requantization& what, bool per_channel,
+                                           const std::vector<int64_t>& origin = {}) {
   std::vector<StepTarget> targets;
   size_t count = per_channel ? what.scales.size() : 1;
   for (size_t c = 0; c < count; ++c) {
@@ -106,19 +108,33 @@ std::optional<std::vector<Steps>> steps_of(const Requantization& what, bool per_
       int left = std::max(quantize_multiplier(what.scales[c]).shift, 0);
       if (left > 30 || (range.magnitude() << left) >= int64_t{1} << 31) return std::nullopt;
     }
-    auto reference = [&what, c](int32_t acc) -> int64_t { return what.apply(acc, c); };
-    targets.push_back({reference, what.scales[c], range});
+    int64_t moved = origin.empty() ? 0 : origin[c];
+    auto reference = [&what, c, moved](int32_t acc) -> int64_t {
+      return what.apply(static_cast<int32_t>(acc + moved), c);
+    };
+    targets.push_back(
+        {reference, what.scales[c], {range.low - moved, range.high - moved}});
   }
   return find_steps(targets, what.zero_point, what.clamp);
 }
 
 }  // namespace
 
-std::optional<LineFit> fit_common_line(const Requantization& what, int left) {
+std::optional<LineFit> fit_common_line(const Requantization& what, int left,
+                                       std::vector<int32_t>& bias) {
   bool per_channel = false;
   for (double scale : what.scales) per_channel = per_channel || scale != what.scales[0];
-  auto steps = steps_of(what, per_channel);
-  return steps ? fit_lines(*steps, what.clamp, left) : std::nullopt;
+  std::vector<int64_t> origin(what.ranges.size(), 0);
+  for (size_t c = 0; per_channel && c < origin.size(); ++c) {
+    const AccRange& r = what.ranges[c];
+    if ((r.magnitude() << left) >= int64_t{1} << 31) origin[c] = r.low + (r.high - r.low) / 2;
+  }
+  auto steps = steps_of(what, per_channel, origin);
+  auto fit = steps ? fit_moved_lines(*steps, what.clamp, left) : std::nullopt;
+  for (size_t c = 0; fit && c < origin.size(); ++c)
+    bias[c] = static_cast<int32_t>(bias[c] - origin[c] +
+                                   fit->channels[per_channel ? c : 0].moved);
+  return fit;
 }
 
 Requantizer::Requantizer(LoweringBuilder& f, const Requantization& what)
@@ -259,10 +275,12 @@ Requantizer::Channel Requantizer::prepare(FunctionBuilder& f, const Ex& channel)
 
 Ex Requantizer::emit(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
   switch (form_) {
+    // The shift wraps in channels that are constant only; their multiplier is next to 0.
     case Form::kWord:
-      return emit_word(f, acc, channel);
+      return emit_word(f, shl_wrapping(acc, left_), acc, channel);
     case Form::kLine:
-      return emit_line(f, acc, channel);
+      if (same_left_ && left_ == 0) return emit_line(f, acc, acc, channel);
+      return emit_line(f, shl_wrapping(acc, same_left_ ? left_ : channel.shift), acc, channel);
     case Form::kTwice:
       return emit_twice(f, acc, channel);
     case Form::kFloat:
@@ -273,6 +291,16 @@ Ex Requantizer::emit(FunctionBuilder& f, const Ex& acc, const Channel& channel) 
   return acc;
 }
 
+int Requantizer::common_left() const {
+  return form_ == Form::kWord || (form_ == Form::kLine && same_left_) ? left_ : 0;
+}
+
+Ex Requantizer::emit_scaled(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
+  if (form_ == Form::kWord) return emit_word(f, acc, acc, channel);
+  if (form_ == Form::kLine && same_left_) return emit_line(f, acc, acc, channel);
+  return emit(f, acc, channel);
+}
+
 namespace {
 
 Ex emit_hi32(const Ex& x, const Ex& multiplier) {
@@ -281,19 +309,16 @@ Ex emit_hi32(const Ex& x, const Ex& multiplier) {
 
 }  // namespace
 
-Ex Requantizer::emit_word(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
-  // The shift wraps in channels that are constant only; their multiplier is next to 0.
-  Ex sum = emit_hi32(shl_wrapping(acc, left_), channel.multiplier) + channel.offset;
+Ex Requantizer::emit_word(FunctionBuilder& f, const Ex& x, const Ex& acc,
+                          const Channel& channel) const {
+  Ex sum = emit_hi32(x, channel.multiplier) + channel.offset;
   if (sign_) sum = sum + (acc >> 31) * sign_term_;
   return clamp(f.let("q", sum >> channel.shift), clamp_.min, clamp_.max);
 }
 
-Ex Requantizer::emit_line(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
-  // The shift wraps in channels that are constant only; their multiplier is 0.
-  Ex x = same_left_ && left_ == 0 ? acc : shl_wrapping(acc, same_left_ ? left_ : channel.shift);
-  Ex high =
-      cast(DType::kI32, (cast(DType::kI64, x) * cast(DType::kI64, channel.multiplier)) >> i64(32));
-  Ex sum = high + channel.offset;
+Ex Requantizer::emit_line(FunctionBuilder& f, const Ex& x, const Ex& acc,
+                          const Channel& channel) const {
+  Ex sum = emit_hi32(x, channel.multiplier) + channel.offset;
   if (sign_) sum = sum - ((acc >> 31) & channel.sign);
   return clamp(f.let("q", sum >> shift_), clamp_.min, clamp_.max);
 }

@@ -43,8 +43,10 @@ struct Requantization {
 };
 
 // Every channel (or all by one, where they have one scale) as a line with accumulators shifted left
-// by `left`, or nothing where that is not exact.
-std::optional<LineFit> fit_common_line(const Requantization& what, int left);
+// by `left`, or nothing where that is not exact. Biases may be changed: accumulators too far from zero
+// to be shifted are moved there, others to where their steps can be met.
+std::optional<LineFit> fit_common_line(const Requantization& what, int left,
+                                       std::vector<int32_t>& bias);
 
 // Emits a Requantization. Use: construct (adds the constant tables), begin() once at the top of the
 // function, prepare() where a channel's parameters should be loaded, emit() per accumulator.
@@ -63,6 +65,11 @@ class Requantizer {
   };
   Channel prepare(tir::FunctionBuilder& f, const tir::Ex& channel) const;
 
+  // By how much emit() shifts accumulators left, if by the same in all channels: whoever scales what
+  // it adds up by that much (weights, bias) uses emit_scaled() and saves the shift.
+  int common_left() const;
+  tir::Ex emit_scaled(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
+
   // The quantised value (clamped) of accumulator `acc`, as i32. Statements it needs go to `f`.
   tir::Ex emit(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit(tir::FunctionBuilder& f, const tir::Ex& acc, const tir::Ex& channel) const {
@@ -77,8 +84,11 @@ class Requantizer {
   void make_twice_tables(LoweringBuilder& f, const Requantization& what);
   Channel load_channel(tir::FunctionBuilder& f, const tir::Ex& index) const;
   Channel load_word(tir::FunctionBuilder& f, const tir::Ex& index) const;
-  tir::Ex emit_word(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
-  tir::Ex emit_line(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
+  // `x`: the accumulator shifted left; `acc` has its sign.
+  tir::Ex emit_word(tir::FunctionBuilder& f, const tir::Ex& x, const tir::Ex& acc,
+                    const Channel& channel) const;
+  tir::Ex emit_line(tir::FunctionBuilder& f, const tir::Ex& x, const tir::Ex& acc,
+                    const Channel& channel) const;
   tir::Ex emit_twice(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit_float(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit_divide(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;

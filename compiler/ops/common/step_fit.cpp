@@ -76,11 +76,10 @@ Interval offsets(const Steps& s, const Form& form, int64_t multiplier) {
   return out;
 }
 
-// The multiplier with the widest interval: the width is concave in the multiplier.
-int64_t widest(const Steps& s, const Form& form, int64_t guess) {
-  int64_t reach = std::max<int64_t>(guess / 64, 16);
-  int64_t low = std::max<int64_t>(0, guess - reach);
-  int64_t high = std::min<int64_t>(std::numeric_limits<int32_t>::max(), guess + reach);
+// The multiplier between `low` and `high` with the widest interval: the width is concave in it.
+int64_t widest(const Steps& s, const Form& form, int64_t low, int64_t high) {
+  low = std::max<int64_t>(0, low);
+  high = std::min<int64_t>(std::numeric_limits<int32_t>::max(), high);
   while (high - low > 2) {
     int64_t third = (high - low) / 3;
     int64_t a = low + third, b = high - third;
@@ -116,10 +115,47 @@ bool fit_channel(const Steps& s, const Form& form, LineFit::Channel& out) {
     return offset_inside(offsets(s, form, m), out.sign, out.offset);
   };
   if (try_multiplier(guess)) return true;
-  int64_t best = widest(s, form, guess);
-  if (offsets(s, form, best).width() <= 0) return false;
-  for (int64_t d = 0; d <= 64; ++d)
-    if (try_multiplier(best + d) || try_multiplier(best - d)) return true;
+  auto try_around = [&](int64_t best) {
+    // Multipliers beside the best are no better in width, but the whole offset falls elsewhere. What
+    // is tried is bounded for the sake of compile time only.
+    constexpr int64_t kTries = 4096;
+    for (int64_t d = 0; d <= kTries; ++d) {
+      if (try_multiplier(best + d) || try_multiplier(best - d)) return true;
+      if (offsets(s, form, best + d).width() <= 0 && offsets(s, form, best - d).width() <= 0)
+        return false;
+    }
+    return false;
+  };
+  int64_t reach = std::max<int64_t>(guess / 64, 16);
+  if (try_around(widest(s, form, guess - reach, guess + reach))) return true;
+  // A channel that steps a few times only can do so by a line much steeper than its own, which is
+  // what a slope too small for its multiplier's bits needs.
+  constexpr int64_t kFewSteps = 16, kSmall = 1 << 20;
+  auto inside = [&](int64_t at) { return at > s.range.low && at <= s.range.high; };
+  if (guess > kSmall || std::count_if(s.first.begin(), s.first.end(), inside) > kFewSteps)
+    return false;
+  return try_around(widest(s, form, 0, std::numeric_limits<int32_t>::max()));
+}
+
+// Moved by d, an accumulator's steps lie d further up, which moves the offset's interval by d slopes:
+// some d of few brings a whole number into it.
+bool fit_moved(const Steps& s, const Form& form, LineFit::Channel& out) {
+  constexpr int64_t kMost = 1 << 14;
+  auto guess = static_cast<int64_t>(std::round(std::ldexp(s.real, 32 + form.shift - form.left)));
+  int64_t reach = std::max<int64_t>(guess / 64, 16);
+  int64_t m = widest(s, form, guess - reach, guess + reach);
+  Interval interval = offsets(s, form, m);
+  // With a sign, zero must stay where it is.
+  int64_t most = form.sign != 0 || interval.width() <= 0 ? 0 : kMost;
+  out.multiplier = static_cast<int32_t>(m);
+  for (int64_t d = 1; d <= most; ++d)
+    for (int64_t moved : {d, -d}) {
+      if ((s.range.magnitude() + d) << form.left >= int64_t{1} << 31) return false;
+      int64_t by = moved * (m << form.left);
+      if (!offset_inside({interval.low - by, interval.high - by}, 0, out.offset)) continue;
+      out.moved = static_cast<int32_t>(moved);
+      return true;
+    }
   return false;
 }
 
@@ -134,6 +170,7 @@ struct LineSearch {
   ClampI32 clamp;
   int top = 0;         // exponent of the largest slope
   int most_shift = 0;  // keeps offsets within 2^29
+  bool may_move = false;
 
   // The shift with which the largest slope's multiplier has 31 bits.
   int shift_of(int left) const { return std::min(left - 1 - top, most_shift); }
@@ -157,7 +194,8 @@ struct LineSearch {
       if (!s.constant && (s.range.magnitude() << form.left) >= int64_t{1} << 31)
         return std::nullopt;
       LineFit::Channel channel;
-      if (!fit_channel(s, form, channel)) return std::nullopt;
+      if (!fit_channel(s, form, channel) && !(may_move && fit_moved(s, form, channel)))
+        return std::nullopt;
       fit.channels.push_back(channel);
     }
     return fit;
@@ -321,11 +359,13 @@ std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 cl
   return std::nullopt;
 }
 
-std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left) {
+std::optional<LineFit> fit_moved_lines(const std::vector<Steps>& channels, ClampI32 clamp,
+                                       int left) {
   LineSearch search = line_search(channels, clamp);
+  search.may_move = true;
   int most = search.shift_of(left);
   for (bool with_sign : {false, true})
-    for (int shift : {14, 12, most, 10, most - 1, most - 2})
+    for (int shift : {12, 14, 10, most, most - 1, most - 2})
       if (shift > 0 && shift <= most)
         if (auto fit = search.attempt(true, with_sign, left, shift)) return fit;
   return std::nullopt;

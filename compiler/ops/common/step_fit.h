@@ -77,6 +77,7 @@ struct LineFit {
     int32_t offset = 0;
     int32_t left = 0;
     int32_t sign = 0;  // if `with_sign`: by what the reference's two roundings differ below zero
+    int32_t moved = 0;  // to be added to the accumulator, that is to the channel's bias
   };
   std::vector<Channel> channels;
   bool same_left = true;  // every channel shifts left by channels[0].left
@@ -88,8 +89,10 @@ struct LineFit {
 std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp);
 
 // The same with every channel shifted left by `left`. Without sign where that fits; the shift is
-// one of few, so that layers of a network mostly agree on it.
-std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left);
+// one of few, so that layers of a network mostly agree on it. Channels may be moved: where no whole
+// offset has every step in its place, another accumulator's has.
+std::optional<LineFit> fit_moved_lines(const std::vector<Steps>& channels, ClampI32 clamp,
+                                       int left);
 
 // The same with one shift and without sign, or nothing.
 std::optional<LineFit> fit_line_at(const std::vector<Steps>& channels, ClampI32 clamp, int left,

@@ -18,8 +18,8 @@ struct Conv2DAttrs : graph::Attributes<Conv2DAttrs>, WindowFields {
 Lowered lower_conv_2d(const OpView& op, const TargetInfo& target);
 
 // int8 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
-std::optional<Lowered> lower_conv_2d_dsp(const OpView& op);
+std::optional<Lowered> lower_conv_2d_dsp(const OpView& op, const TargetInfo& target);
 // The same for cores with the vector extension (lower_mve.cpp).
-std::optional<Lowered> lower_conv_2d_mve(const OpView& op);
+std::optional<Lowered> lower_conv_2d_mve(const OpView& op, const TargetInfo& target);
 
 }  // namespace aotc::ops

@@ -292,10 +292,10 @@ class ConvLowering {
 }  // namespace
 
 Lowered lower_conv_2d(const OpView& op, const TargetInfo& target) {
-  if (target.mve && op.operand(0).dtype == DType::kI8)
-    if (auto lowered = lower_conv_2d_mve(op)) return std::move(*lowered);
-  if (target.dsp && op.operand(0).dtype == DType::kI8)
-    if (auto lowered = lower_conv_2d_dsp(op)) return std::move(*lowered);
+  if (target.mve && target.allows("vectors") && op.operand(0).dtype == DType::kI8)
+    if (auto lowered = lower_conv_2d_mve(op, target)) return std::move(*lowered);
+  if (target.dsp && target.allows("pairs") && op.operand(0).dtype == DType::kI8)
+    if (auto lowered = lower_conv_2d_dsp(op, target)) return std::move(*lowered);
   return ConvLowering(op, target).run();
 }
 

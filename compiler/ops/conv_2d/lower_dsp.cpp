@@ -3,6 +3,7 @@
 // channels. Elements of a window's row are taken four at a time; what remains of each row comes
 // last, two to a step.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -20,7 +21,8 @@ namespace {
 
 class DspConvLowering {
  public:
-  explicit DspConvLowering(const OpView& op) : op_(op), f_(op, "conv_2d") {
+  DspConvLowering(const OpView& op, const TargetInfo& target)
+      : op_(op), f_(op, "conv_2d"), target_(target) {
     const graph::Shape& w = op.operand(1).shape;
     window_ = window_of(op, op.attrs<Conv2DAttrs>(), w[1], w[2]);
     in_channels_ = op.operand(0).shape[3];
@@ -50,7 +52,7 @@ class DspConvLowering {
                            folded.ranges, Rounding::kDouble, op_.result().zero_point(),
                            quantized_clamp(op_.attrs<Conv2DAttrs>().activation, op_.result())};
     scaling.tame_constant_channels(folded.bias);
-    auto lines = fit_pair_lines(scaling);
+    auto lines = fit_pair_lines(scaling, folded.bias);
     if (!lines) return std::nullopt;
     make_order();
     choose_tile();
@@ -59,8 +61,10 @@ class DspConvLowering {
     panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);
     out_ = f_.result(0);
     emit();
-    return f_.finish(fmt::format("pairs {}x2, {} steps, shift {}{}", tile_, steps(),
-                                 lines->fit.shift, lines->sign() ? ", sign" : ""));
+    f_.algorithm("pairs");
+    f_.choice("pixels", tile_);
+    return f_.finish(fmt::format("{} steps, shift {}{}", steps(), lines->fit.shift,
+                                 lines->sign() ? ", sign" : ""));
   }
 
  private:
@@ -85,13 +89,25 @@ class DspConvLowering {
 
   // Pixels per tile: what overlapping tiles compute twice counts.
   void choose_tile() {
-    constexpr int64_t kFinish = 10, kPair = 20, kCall = 60;  // instructions
-    int64_t pairs = (out_channels_ + 1) / 2, least = INT64_MAX;
-    for (int64_t p = std::min<int64_t>(4, pixels()); p >= 1; --p) {
-      int64_t pair = steps() * PairGemm::kStepInstructions[p] + kFinish * p + kPair;
-      int64_t cost = (pixels() + p - 1) / p * (pair * pairs + kCall);
-      if (cost < least) least = cost, tile_ = p;
+    double least = 0;
+    int64_t most = std::min<int64_t>(4, pixels());
+    for (int64_t p = most; p >= 1; --p) {
+      auto n = static_cast<double>(p);
+      Work step{.load = p == 4 ? 3.0 : 2.0, .alu = 1, .dual = 2 * n};
+      Work finish = Work{.store = 2, .alu = 5, .high = 2} * n + Work{.load = 8, .store = 1, .alu = 1};
+      Work loop = Work{.load = 1, .alu = 1, .branch = 1} *
+                  std::ceil(static_cast<double>(steps()) / PairGemm::kUnroll);
+      Work pair = step * static_cast<double>(steps()) + finish + loop;
+      Work pack = (Work{.load = 1, .store = 0.75, .alu = 2} * n + Work{.alu = 1, .branch = 1}) *
+                  (static_cast<double>(steps()) / 2);
+      Work call{.load = 20, .store = 20, .alu = 50, .branch = 10};
+      Work tile = pair * (static_cast<double>(out_channels_ + 1) / 2) + pack + call;
+      double cost = target_.costs.of(tile) * static_cast<double>((pixels() + p - 1) / p);
+      if (p < most && cost >= least) continue;
+      least = cost;
+      tile_ = p;
     }
+    tile_ = target_.wish("pixels", tile_, 1, most);
   }
 
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias,
@@ -275,6 +291,7 @@ class DspConvLowering {
 
   const OpView& op_;
   LoweringBuilder f_;
+  const TargetInfo& target_;
   Window window_;
   int64_t in_channels_, out_channels_, k_;
   int64_t row_elements_, row_words_, row_rest_;
@@ -288,6 +305,8 @@ class DspConvLowering {
 
 }  // namespace
 
-std::optional<Lowered> lower_conv_2d_dsp(const OpView& op) { return DspConvLowering(op).run(); }
+std::optional<Lowered> lower_conv_2d_dsp(const OpView& op, const TargetInfo& target) {
+  return DspConvLowering(op, target).run();
+}
 
 }  // namespace aotc::ops

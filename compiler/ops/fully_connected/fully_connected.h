@@ -26,7 +26,7 @@ Requantization fully_connected_scaling(const OpView& op, std::vector<AccRange> r
 Lowered lower_fully_connected(const OpView& op, const TargetInfo& target);
 
 // int8 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
-std::optional<Lowered> lower_fully_connected_dsp(const OpView& op);
+std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetInfo& target);
 // The same for cores with the vector extension (lower_mve.cpp).
 std::optional<Lowered> lower_fully_connected_mve(const OpView& op);
 

@@ -123,10 +123,10 @@ class FullyConnectedLowering {
 }  // namespace
 
 Lowered lower_fully_connected(const OpView& op, const TargetInfo& target) {
-  if (target.mve && op.operand(0).dtype == DType::kI8)
+  if (target.mve && target.allows("vectors") && op.operand(0).dtype == DType::kI8)
     if (auto lowered = lower_fully_connected_mve(op)) return std::move(*lowered);
-  if (target.dsp && op.operand(0).dtype == DType::kI8)
-    if (auto lowered = lower_fully_connected_dsp(op)) return std::move(*lowered);
+  if (target.dsp && target.allows("pairs") && op.operand(0).dtype == DType::kI8)
+    if (auto lowered = lower_fully_connected_dsp(op, target)) return std::move(*lowered);
   return FullyConnectedLowering(op, target).run();
 }
 

@@ -12,7 +12,7 @@ namespace aotc::ops {
 using tir::BufferPtr;
 using tir::Ex;
 
-std::optional<Lowered> lower_fully_connected_dsp(const OpView& op) {
+std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetInfo&) {
   int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
   int64_t rows = op.operand(0).elements() / depth;
   // Fewer units than a group are not worth the panel.
@@ -29,7 +29,7 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op) {
   });
   Requantization scaling = fully_connected_scaling(op, folded.ranges);
   scaling.tame_constant_channels(folded.bias);
-  auto lines = fit_pair_lines(scaling);
+  auto lines = fit_pair_lines(scaling, folded.bias);
   if (!lines) return std::nullopt;
   PairOrder order;
   for (int i = 0; i < depth; i += 4) {
@@ -64,8 +64,9 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op) {
   for (int64_t r = 0; r < rows; ++r)
     write.steps.push_back({r * depth, (r + 1) * depth, r * units, (r + 1) * units});
   f.publish(std::move(write));
-  return f.finish(fmt::format("pairs 1x8, {} steps, shift {}{}", steps, lines->fit.shift,
-                              sign ? ", sign" : ""));
+  f.algorithm("pairs");
+  return f.finish(
+      fmt::format("8 units, {} steps, shift {}{}", steps, lines->fit.shift, sign ? ", sign" : ""));
 }
 
 }  // namespace aotc::ops

@@ -43,9 +43,11 @@ std::optional<Lowered> lower_fully_connected_mve(const OpView& op) {
   run("shape", 0, pairs ? rows / 2 : 1);
   if (pairs && rows % 2 == 1) run("last_shape", rows - 2, 1);
   if (pairs)
-    if (auto order = pointwise_order(rows, 2, {depth, units}, false)) f.publish(std::move(*order));
-  return f.finish(fmt::format("vectors {}, {} blocks, shift {}", pairs ? "2x4" : "1x8",
-                              blocks.count(), scaling->shift));
+    if (auto order = pointwise_order(rows, 2, {depth, units}, false, true))
+      f.publish(std::move(*order));
+  f.algorithm("vectors");
+  return f.finish(fmt::format("{}, {} blocks, shift {}", pairs ? "2x4" : "1x8", blocks.count(),
+                              scaling->shift));
 }
 
 }  // namespace aotc::ops

@@ -1,5 +1,5 @@
 // The DSP extension's kernels, for Cortex-M4, M7 and M33. What each does, and what its arguments
-// are, is said by its meaning in ops/common/dsp_gemm.cpp.
+// are, is said by its meaning in ops/common/dsp_gemm.cpp and ops/depthwise_conv_2d/dsp_kernels.cpp.
 #pragma once
 
 #include "target/implementation.h"
@@ -10,6 +10,8 @@ Implementation gemm_pairs(const tir::Kernel& kernel);
 Implementation gemv_pairs(const tir::Kernel& kernel);
 Implementation pack_pixels(const tir::Kernel& kernel);
 Implementation pack_run(const tir::Kernel& kernel);
+Implementation dw_plane(const tir::Kernel& kernel);
+Implementation dw_column(const tir::Kernel& kernel);
 
 // The value of a parameter of the kernel.
 int parameter(const tir::Kernel& kernel, std::string_view name);

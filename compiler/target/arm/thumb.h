@@ -38,6 +38,9 @@ class Thumb {
   void lsr(Reg d, Reg m, int by) { emit("lsr", {name(d), name(m), imm_text(by)}); }
   void asr(Reg d, Reg m, int by) { emit("asr", {name(d), name(m), imm_text(by)}); }
   void uxth(Reg d, Reg m) { three("uxth", d, m); }
+  void sub_lsl(Reg d, Reg n, Reg m, int by) { emit("sub", {name(d), name(n), name(m), shift("lsl", by)}); }
+  void and_(Reg d, Reg n, int imm) { emit("and", {name(d), name(n), imm_text(imm)}); }
+  void bic(Reg d, Reg n, int imm) { emit("bic", {name(d), name(n), imm_text(imm)}); }
   // d = n & (m >> by), arithmetic shift
   void and_asr(Reg d, Reg n, Reg m, int by) {
     emit("and", {name(d), name(n), name(m), shift("asr", by)});

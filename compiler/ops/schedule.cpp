@@ -1,0 +1,49 @@
+#include "ops/schedule.h"
+
+#include <fmt/format.h>
+
+namespace aotc::ops {
+
+std::string Schedule::text() const {
+  std::string out = algorithm;
+  const char* separator = algorithm.empty() ? "" : ": ";
+  for (const auto& [name, value] : numbers) {
+    out += fmt::format("{}{} {}", separator, name, value);
+    separator = ", ";
+  }
+  if (!note.empty()) out += (out.empty() ? "" : "; ") + note;
+  return out;
+}
+
+Work& Work::operator+=(const Work& o) {
+  load += o.load;
+  store += o.store;
+  alu += o.alu;
+  multiply += o.multiply;
+  dual += o.dual;
+  high += o.high;
+  divide += o.divide;
+  branch += o.branch;
+  vector += o.vector;
+  return *this;
+}
+
+Work operator*(Work a, double n) {
+  a.load *= n;
+  a.store *= n;
+  a.alu *= n;
+  a.multiply *= n;
+  a.dual *= n;
+  a.high *= n;
+  a.divide *= n;
+  a.branch *= n;
+  a.vector *= n;
+  return a;
+}
+
+double Costs::of(const Work& w) const {
+  return w.load * load + w.store * store + w.alu * alu + w.multiply * multiply + w.dual * dual +
+         w.high * high + w.divide * divide + w.branch * branch + w.vector * vector;
+}
+
+}  // namespace aotc::ops

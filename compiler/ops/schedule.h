@@ -1,0 +1,48 @@
+// Schedules as data: how an operator was lowered, what a file given with --schedules may ask for
+// instead, and the cost model that chooses when nobody asks. The one thing to know: a lowering takes
+// what is asked for as a wish; the planner compares the schedule that came out with the wish and
+// reports an error where they differ, so that nothing asked for is dropped silently.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace aotc::ops {
+
+struct Schedule {
+  std::string algorithm;                   // "tiles", "pairs", "winograd"; empty: no choice made
+  std::map<std::string, int64_t> numbers;  // "pixels": 4
+  std::string note;                        // what follows from the choice, for people
+  bool operator==(const Schedule& o) const {
+    return algorithm == o.algorithm && numbers == o.numbers;
+  }
+  // "pairs: pixels 4, steps 32; shift 14"
+  std::string text() const;
+};
+
+// Instructions of one kind that a stretch of code runs.
+struct Work {
+  double load = 0, store = 0;  // words, halfwords or bytes
+  double alu = 0;              // adds, shifts, moves, extensions, saturations
+  double multiply = 0;         // 32 x 32 to 32 bits, with or without an addend
+  double dual = 0;             // two halfword products and an addend
+  double high = 0;             // high word of a 64-bit product
+  double divide = 0;
+  double branch = 0;           // taken
+  double vector = 0;           // MVE, whichever
+
+  Work& operator+=(const Work& o);
+  friend Work operator+(Work a, const Work& b) { return a += b; }
+  friend Work operator*(Work a, double n);
+};
+
+// What one instruction of each kind costs, in instructions (1 each, unless a kind takes several on
+// this CPU) or in cycles.
+struct Costs {
+  double load = 1, store = 1, alu = 1, multiply = 1, dual = 1, high = 1, divide = 1, branch = 1,
+         vector = 1;
+  double of(const Work& w) const;
+};
+
+}  // namespace aotc::ops

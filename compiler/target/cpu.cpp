@@ -1,0 +1,63 @@
+#include "target/cpu.h"
+
+namespace aotc::target {
+
+namespace {
+
+struct CycleRow {
+  const char* cpu;
+  ops::Costs cycles;
+};
+
+// Cortex-M0, M3, M4: instruction timing tables of the technical reference manuals (a load is 2
+// cycles, 1 where it follows another; the mean of a kernel's loads is taken as 1.5). M7 and M33 have
+// no published tables: throughput of LLVM 19's scheduling models (llvm-mca) on the inner loops of
+// our kernels. M55: its software optimisation guide; a vector instruction is two beats. RV32: a
+// three-stage core with a single-cycle multiplier.
+constexpr CycleRow kCycles[] = {
+    //              load store alu  mul  dual high div  branch vector
+    {"cortex-m0", {2.0, 2.0, 1.0, 1.0, 1.0, 17.0, 40.0, 3.0, 1.0}},
+    {"cortex-m3", {1.5, 1.0, 1.0, 2.0, 2.0, 4.0, 7.0, 3.0, 1.0}},
+    {"cortex-m4", {1.5, 1.0, 1.0, 1.0, 1.0, 1.0, 7.0, 3.0, 1.0}},
+    {"cortex-m7", {0.6, 0.6, 0.5, 1.0, 1.0, 1.0, 5.0, 1.0, 1.0}},
+    {"cortex-m33", {1.2, 1.0, 1.0, 1.0, 1.0, 1.0, 6.0, 2.0, 1.0}},
+    {"cortex-m55", {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 6.0, 2.0, 2.0}},
+    {"rv32imac", {2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 35.0, 3.0, 1.0}},
+};
+
+}  // namespace
+
+ops::Costs cycle_costs(std::string_view cpu) {
+  for (const CycleRow& row : kCycles)
+    if (cpu == row.cpu) return row.cycles;
+  return kCycles[2].cycles;
+}
+
+ops::TargetInfo target_info(const CpuQuery& query) {
+  ops::TargetInfo t;
+  t.name = query.cpu;
+  t.fpu = query.has("fpu");
+  t.unaligned_words = query.has("unaligned") && query.isa != "native";
+  if (query.isa.starts_with("rv32")) {
+    t.registers = 27;
+    t.gemm_pixels = 4;
+    t.gemm_channels = 4;
+    // gcc's scheduler moves the loads of several steps together and then runs out of registers.
+    t.gemm_unroll = 1;
+  } else if (query.isa == "armv6-m") {
+    t.registers = 8;
+    t.gemm_pixels = 2;
+    t.gemm_channels = 2;
+    t.costs.high = 20;  // four multiplies and their sums: there is no long one
+  } else if (query.isa != "native") {
+    t.registers = 13;
+    t.gemm_pixels = 4;
+    t.gemm_channels = 2;
+  }
+  t.cycles = cycle_costs(query.cpu);
+  t.dsp = query.assembly && query.has("dsp");
+  t.mve = query.assembly && query.has("mve");
+  return t;
+}
+
+}  // namespace aotc::target

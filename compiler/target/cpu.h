@@ -1,0 +1,27 @@
+// What a CPU has: the microkernels it can run, how many registers loops may use, how large blocks
+// should be, and what instructions cost. A board names its CPU, its instruction set and its
+// features; everything lowering knows of the hardware comes from here.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "ops/lowering.h"
+
+namespace aotc::target {
+
+struct CpuQuery {
+  std::string cpu;  // "cortex-m4": chooses the cycle costs
+  std::string isa;  // "armv7e-m", "rv32imac", "native"
+  std::function<bool(std::string_view)> has;  // features: "dsp", "mve", "fpu"
+  bool assembly = true;                       // false: portable C only
+};
+
+// A CPU that is not known gets what its instruction set promises.
+ops::TargetInfo target_info(const CpuQuery& query);
+
+// Cycles of one instruction of each kind, memory without wait states. Sources beside the table.
+ops::Costs cycle_costs(std::string_view cpu);
+
+}  // namespace aotc::target

@@ -1,6 +1,7 @@
 #include "target/implementation.h"
 
 #include "target/arm/dsp_kernels.h"
+#include "target/arm/mve_kernels.h"
 
 namespace aotc::target {
 
@@ -13,6 +14,12 @@ std::optional<Implementation> implementation_of(const tir::Kernel& kernel) {
   static constexpr Entry kTable[] = {
       {"gemm_pairs", arm::gemm_pairs},
       {"gemv_pairs", arm::gemv_pairs},
+      {"mve_fill", arm::mve_fill},
+      {"mve_gemm", arm::mve_gemm},
+      {"mve_gemv", arm::mve_gemv},
+      {"mve_rows", arm::mve_rows},
+      {"mve_sum", arm::mve_sum},
+      {"mve_windows", arm::mve_windows},
       {"pack_pixels", arm::pack_pixels},
       {"pack_run", arm::pack_run},
       {"dw_plane", arm::dw_plane},

@@ -11,13 +11,20 @@ constexpr int64_t kMostSteps = 1 << 16;
 }  // namespace
 
 std::optional<WriteOrder> pointwise_order(int64_t pixels, int64_t tile, PixelBytes bytes,
-                                          bool backwards) {
+                                          bool backwards, bool mixed) {
   if (pixels > kMostSteps) return std::nullopt;
   WriteOrder order;
   for (int64_t start : tile_starts(pixels, tile)) {
     int64_t p = backwards ? pixels - tile - start : start;
-    order.steps.push_back({p * bytes.in, (p + tile) * bytes.in, 0, 0});
-    order.steps.push_back({0, 0, p * bytes.out, (p + tile) * bytes.out});
+    WriteOrder::Step read{p * bytes.in, (p + tile) * bytes.in, 0, 0};
+    WriteOrder::Step write{0, 0, p * bytes.out, (p + tile) * bytes.out};
+    if (mixed) {
+      order.steps.push_back(
+          {read.read_begin, read.read_end, write.write_begin, write.write_end});
+    } else {
+      order.steps.push_back(read);
+      order.steps.push_back(write);
+    }
   }
   return order;
 }

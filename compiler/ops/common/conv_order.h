@@ -15,9 +15,10 @@ struct PixelBytes {
 };
 
 // A 1 x 1 window: pixel p reads pixel p. Nothing for images so large that a plan would cost more
-// memory than sharing saves. `backwards`: the last tile first.
+// memory than sharing saves. `backwards`: the last tile first. `mixed`: a tile's pixels are read in
+// between writing them, as kernels do that read the input where it lies.
 std::optional<WriteOrder> pointwise_order(int64_t pixels, int64_t tile, PixelBytes bytes,
-                                          bool backwards);
+                                          bool backwards, bool mixed);
 
 // Any window.
 std::optional<WriteOrder> window_order(const Window& window, int64_t tile, PixelBytes bytes);

@@ -138,7 +138,7 @@ class DspConvLowering {
     // be written over the input from behind.
     bool backwards = pointwise_ && out_channels_ > in_channels_;
     PixelBytes bytes{in_channels_, out_channels_};
-    auto order = pointwise_ ? pointwise_order(pixels(), tile_, bytes, backwards)
+    auto order = pointwise_ ? pointwise_order(pixels(), tile_, bytes, backwards, false)
                             : window_order(window_, tile_, bytes);
     if (order) f_.publish(std::move(*order));
     f_.loop(
@@ -243,6 +243,12 @@ class DspConvLowering {
     });
     if (row_rest_ == 0) return;
     store_rest(i, [&](int64_t ky, int64_t j) {
+      // A kernel larger than the image has elements that no window brings into it.
+      int64_t in_row = row_words_ * 4 + j;
+      bool ever = x.start(x.out - 1) * in_channels_ + in_row >= 0 &&
+                  x.start(0) * in_channels_ + in_row < row_bytes() &&
+                  y.start(y.out - 1) + ky * y.dilation >= 0 && y.start(0) + ky * y.dilation < y.in;
+      if (!ever) return Ex(zero_);
       Ex iy = f_.let("iy", top + ky * y.dilation);
       return f_.let("v", element(iy, f_.let("q", left * in_channels_ + (row_words_ * 4 + j)), true));
     });

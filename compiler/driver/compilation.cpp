@@ -11,6 +11,7 @@
 #include "passes/pipeline.h"
 #include "support/files.h"
 #include "support/text.h"
+#include "target/cpu.h"
 
 namespace aotc::driver {
 
@@ -109,7 +110,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   Contracts contracts = contracts_of(options);
   plan_options.inputs = contracts.inputs;
   plan_options.outputs = contracts.outputs;
-  plan_options.target.level = options.level;
+  plan_options.target = target::for_level(plan_options.target, options.level);
   plan_options.target.prefer_ram = options.prefer_ram;
   plan_options.merge_at_least = plan::merge_at_least(options.level);
   auto graph = load_model(options, &out.model_bytes, diags);

@@ -23,4 +23,11 @@ std::optional<WriteOrder> pointwise_order(int64_t pixels, int64_t tile, PixelByt
 // Any window.
 std::optional<WriteOrder> window_order(const Window& window, int64_t tile, PixelBytes bytes);
 
+// Bytes that the window of output p reads, from the first to behind the last; empty where all of it
+// is padding.
+struct ByteRange {
+  int64_t begin = 0, end = 0;
+};
+ByteRange window_bytes(const Window& window, int64_t p, int64_t in_bytes);
+
 }  // namespace aotc::ops

@@ -22,8 +22,24 @@ constexpr int64_t kVectorWords = 4;
 
 }  // namespace
 
-MveBlocks::MveBlocks(int64_t k)
-    : count((k + kBlock - 1) / kBlock), first(k - kBlock * (count - 1)) {}
+MveBlocks::MveBlocks(int64_t row_count, int64_t row_elements, bool whole)
+    : rows(row_count),
+      elements(row_elements),
+      per_row((row_elements + kBlock - 1) / kBlock),
+      first(whole ? kBlock : row_elements - kBlock * (per_row - 1)) {}
+
+int64_t MveBlocks::element(int64_t block, int64_t j) const {
+  int64_t row = block / per_row, in_row = block % per_row;
+  int64_t at = in_row == 0 ? j : first + kBlock * (in_row - 1) + j;
+  // What the second block repeats of the first is not counted twice.
+  if (at >= elements || (in_row == 1 && at < kBlock)) return -1;
+  return row * elements + at;
+}
+
+bool MveBlocks::fit_gemm() const {
+  if (count() <= MveGemm::kGemmUnroll) return true;
+  return rows > 1 ? per_row <= MveGemm::kMostPerRow : first == kBlock;
+}
 
 // ---------------------------------------------------------------- requantisation
 
@@ -54,18 +70,20 @@ std::optional<std::vector<Steps>> sum_steps(const Requantization& what,
 std::optional<MveScaling> fit_line(const Requantization& what, const std::vector<int32_t>& bias) {
   auto steps = sum_steps(what, bias);
   if (!steps) return std::nullopt;
-  for (int left : {8, 6, 10, 4}) {
-    auto fit = fit_lines(*steps, what.clamp, left);
-    if (!fit || fit->with_sign || fit->shift > kMostMveShift) continue;
-    MveScaling out;
-    out.left = left;
-    out.shift = fit->shift;
-    for (const LineFit::Channel& c : fit->channels) {
-      out.words[0].push_back(c.multiplier);
-      out.words[1].push_back(static_cast<int32_t>(c.offset - mve_rounding(out.shift)));
-    }
-    return out;
-  }
+  // The finer the steps of the sum before it is shifted, the more fits. The first choices are those
+  // that most layers can agree on, to share their code.
+  for (int left : {12, 10, 8, 13, 11, 9, 7, 14})
+    for (int shift : {17, 16, 18, 15, 14, 13, 12, 11, 10, 19, 20})
+      if (auto fit = fit_line_at(*steps, what.clamp, left, shift)) {
+        MveScaling out;
+        out.left = left;
+        out.shift = shift;
+        for (const LineFit::Channel& c : fit->channels) {
+          out.words[0].push_back(c.multiplier);
+          out.words[1].push_back(static_cast<int32_t>(c.offset - mve_rounding(shift)));
+        }
+        return out;
+      }
   return std::nullopt;
 }
 
@@ -89,8 +107,10 @@ std::optional<MveScaling> fit_twice(const Requantization& what, const std::vecto
 std::optional<MveScaling> fit_mve_scaling(const Requantization& what,
                                           const std::vector<int32_t>& bias) {
   if (what.clamp.min < -128 || what.clamp.max > 127) return std::nullopt;
-  auto out = fit_line(what, bias);
-  if (!out) out = fit_twice(what, bias);
+  // Where values below the zero point are results, two roundings are hardly ever one line.
+  bool halves_below = what.rounding == Rounding::kDouble && what.clamp.min < what.zero_point;
+  auto out = halves_below ? fit_twice(what, bias) : fit_line(what, bias);
+  if (!out) out = halves_below ? fit_line(what, bias) : fit_twice(what, bias);
   if (!out) return out;
   out->zero_point = what.zero_point;
   out->clamp = what.clamp;
@@ -101,18 +121,13 @@ std::optional<MveScaling> fit_mve_scaling(const Requantization& what,
 
 namespace {
 
-// Element that byte j of a block stands for, -1 for one that another block has.
-int64_t element_of(const MveBlocks& blocks, int64_t k, int64_t block, int64_t j) {
-  int64_t at = blocks.begin(block) + j;
-  return at >= k || (block == 1 && at < kBlock) ? -1 : at;
-}
-
 void put_weights(std::vector<int32_t>& out, const std::vector<int8_t>& w, const MveBlocks& blocks,
-                 int64_t k, int64_t block, int64_t channel) {
+                 int64_t block, int64_t channel) {
+  int64_t k = blocks.rows * blocks.elements;
   for (int64_t word = 0; word < kVectorWords; ++word) {
     uint32_t bytes = 0;
     for (int64_t b = 0; b < 4; ++b) {
-      int64_t at = element_of(blocks, k, block, 4 * word + b);
+      int64_t at = blocks.element(block, 4 * word + b);
       if (at < 0) continue;
       bytes |= uint32_t{static_cast<uint8_t>(w[static_cast<size_t>(channel * k + at)])} << (8 * b);
     }
@@ -131,14 +146,13 @@ void put_scaling(std::vector<int32_t>& out, const MveScaling& scaling, int64_t f
 }  // namespace
 
 std::vector<int32_t> mve_gemm_stream(const std::vector<int8_t>& weights, int64_t channels,
-                                     const MveBlocks& blocks, int64_t k,
-                                     const MveScaling& scaling) {
+                                     const MveBlocks& blocks, const MveScaling& scaling) {
   std::vector<int32_t> out;
   for (int64_t group : tile_starts(channels, kGroup))
     for (int64_t half = 0; half < 2; ++half) {
-      for (int64_t i = 0; i < blocks.count; ++i)
+      for (int64_t i = 0; i < blocks.count(); ++i)
         for (int64_t c = 0; c < 4; ++c)
-          put_weights(out, weights, blocks, k, half == 0 ? i : blocks.count - 1 - i,
+          put_weights(out, weights, blocks, half == 0 ? i : blocks.count() - 1 - i,
                       group + 2 * c + half);
       put_scaling(out, scaling, group + half);
     }
@@ -146,32 +160,35 @@ std::vector<int32_t> mve_gemm_stream(const std::vector<int8_t>& weights, int64_t
 }
 
 std::vector<int32_t> mve_gemv_stream(const std::vector<int8_t>& weights, int64_t channels,
-                                     const MveBlocks& blocks, int64_t k,
-                                     const MveScaling& scaling) {
+                                     const MveBlocks& blocks, const MveScaling& scaling) {
   std::vector<int32_t> out;
   int64_t width = std::min(channels, kGroup);
   for (int64_t group : tile_starts(channels, width)) {
-    for (int64_t i = 0; i < blocks.count; ++i)
-      for (int64_t c = 0; c < width; ++c) put_weights(out, weights, blocks, k, i, group + c);
+    for (int64_t i = 0; i < blocks.count(); ++i)
+      for (int64_t c = 0; c < width; ++c) put_weights(out, weights, blocks, i, group + c);
     for (int64_t half = 0; half < 2; ++half) put_scaling(out, scaling, group + half);
   }
   return out;
 }
 
-std::vector<int32_t> mve_shape(int64_t pairs, int64_t channels, int64_t x_pixel, int64_t out_pixel,
-                               int64_t x_step, int64_t out_step, const MveScaling& scaling) {
+std::vector<int32_t> mve_shape(const MvePixels& pixels, const MveBlocks& blocks, int64_t channels,
+                               const MveScaling& scaling) {
   std::vector<int32_t> out(MveGemm::kShapeWords);
   auto set = [&](int at, int64_t v) { out[static_cast<size_t>(at)] = static_cast<int32_t>(v); };
-  set(MveGemm::kPairs, pairs);
-  set(MveGemm::kGroups, std::max<int64_t>(channels / kGroup, 1));
-  set(MveGemm::kXPixel, x_pixel);
-  set(MveGemm::kOutPixel, out_pixel);
-  set(MveGemm::kXStep, x_step);
-  set(MveGemm::kOutStep, out_step);
+  int64_t groups = std::max<int64_t>(channels / kGroup, 1);
+  int64_t vectors = std::min(channels, kGroup) * blocks.count() + 2 * scaling.vectors();
+  set(MveGemm::kPairs, pixels.pairs);
+  set(MveGemm::kGroups, groups);
+  set(MveGemm::kXPixel, pixels.x_pixel);
+  set(MveGemm::kOutPixel, pixels.out_pixel);
+  set(MveGemm::kXStep, pixels.x_step);
+  set(MveGemm::kOutStep, pixels.out_step);
   set(MveGemm::kChannels, channels);
   set(MveGemm::kZero, scaling.zero_point);
   set(MveGemm::kLeast, scaling.clamp.min);
   set(MveGemm::kMost, scaling.clamp.max);
+  set(MveGemm::kRowSkip, blocks.rows > 1 ? pixels.row_step - blocks.row_bytes() : 0);
+  set(MveGemm::kStreamBytes, groups * vectors * kBlock);
   return out;
 }
 
@@ -209,7 +226,7 @@ class Product {
     Ex out_pixel = shape("out_pixel", MveGemm::kOutPixel);
     Ex out_step = shape("out_step", MveGemm::kOutStep);
     begin();
-    int64_t half_words = kVectorWords * (4 * blocks_.count + scaling_.vectors());
+    int64_t half_words = kVectorWords * (4 * blocks_.count() + scaling_.vectors());
     f_.loop("pair", 0, shape("pairs", MveGemm::kPairs), [&](Ex pair) {
       Ex from = f_.let("from", pair * x_step), to = f_.let("to", pair * out_step);
       f_.loop("group", 0, groups(), [&](Ex group) {
@@ -217,7 +234,7 @@ class Product {
         f_.loop("half", 0, 2, [&](Ex half) {
           Ex at = f_.let("at", (group * 2 + half) * half_words);
           std::vector<Ex> acc = sums({from, f_.let("second", from + x_pixel)}, 4, at, half);
-          Ex line = f_.let("line", at + 4 * kVectorWords * blocks_.count);
+          Ex line = f_.let("line", at + 4 * kVectorWords * blocks_.count());
           for (int64_t p = 0; p < 2; ++p)
             for (int64_t c = 0; c < 4; ++c)
               f_.store(out_, to + p * out_pixel + channel + half + 2 * c,
@@ -230,7 +247,7 @@ class Product {
 
   KernelPtr gemv() {
     begin();
-    int64_t weights = width_ * blocks_.count;
+    int64_t weights = width_ * blocks_.count();
     int64_t words = kVectorWords * (weights + 2 * scaling_.vectors());
     f_.loop("group", 0, groups(), [&](Ex group) {
       Ex channel = f_.let("channel", first_channel(group));
@@ -248,6 +265,8 @@ class Product {
   Ex shape(const char* name, int at) { return f_.let(name, load(shape_, at)); }
 
   void begin() {
+    if (blocks_.rows > 1)
+      row_step_ = f_.let("row_step", load(shape_, MveGemm::kRowSkip) + blocks_.row_bytes());
     if (back_ != 0) channels_ = shape("channels", MveGemm::kChannels);
     if (scaling_.form == MveScaling::Form::kTwice) zero_ = shape("zero", MveGemm::kZero);
     if (!scaling_.clamps()) return;
@@ -263,17 +282,25 @@ class Product {
     return back_ == 0 ? group * kGroup : min(group * kGroup, channels_ - kGroup);
   }
 
+  Ex begin_of(const Ex& block) {
+    if (blocks_.per_row == 1) return blocks_.rows > 1 ? block * row_step_ : Ex(0);
+    Ex row = blocks_.rows > 1 ? f_.let("row", block / blocks_.per_row) : Ex(0);
+    Ex in_row = blocks_.rows > 1 ? block - row * blocks_.per_row : block;
+    Ex column = max(in_row * kBlock + (blocks_.first - kBlock), 0);
+    return blocks_.rows > 1 ? row * row_step_ + column : column;
+  }
+
   // Sums of pixels x channels; a block's weights are one vector per channel.
   std::vector<Ex> sums(const std::vector<Ex>& x_at, int64_t channels, const Ex& at,
                        const Ex& half) {
     std::vector<Ex> acc;
     for (size_t p = 0; p < x_at.size(); ++p)
       for (int64_t c = 0; c < channels; ++c) acc.push_back(f_.var(fmt::format("acc{}{}", p, c), 0));
-    f_.loop("i", 0, blocks_.count, [&](Ex i) {
-      Ex block = f_.let("block", select(half == 0, i, Ex(blocks_.count - 1) - i));
-      Ex begin = f_.let("begin", max(block * kBlock + (blocks_.first - kBlock), 0));
+    f_.loop("i", 0, blocks_.count(), [&](Ex i) {
+      Ex block = f_.let("block", select(half == 0, i, Ex(blocks_.count() - 1) - i));
+      Ex begin = f_.let("begin", begin_of(block));
       Ex weights = f_.let("weights", at + i * (channels * kVectorWords));
-      f_.loop("j", 0, blocks_.count == 1 ? blocks_.first : kBlock, [&](Ex j) {
+      f_.loop("j", 0, blocks_.count() == 1 ? blocks_.first : kBlock, [&](Ex j) {
         std::vector<Ex> x;
         for (const Ex& pixel : x_at) x.push_back(f_.let("x", load(x_, pixel + begin + j)));
         Ex up = f_.let("up", Ex(24) - (j & 3) * 8);
@@ -317,7 +344,8 @@ class Product {
 
   KernelPtr finish() {
     return make_kernel(f_, family_,
-                       {{"blocks", blocks_.count},
+                       {{"rows", blocks_.rows},
+                        {"blocks", blocks_.per_row},
                         {"first", blocks_.first},
                         {"width", width_},
                         {"back", back_},
@@ -333,7 +361,7 @@ class Product {
   int64_t width_, back_;
   const MveScaling& scaling_;
   BufferPtr stream_, x_, out_, shape_;
-  Ex channels_, zero_, least_, most_;
+  Ex row_step_, channels_, zero_, least_, most_;
 };
 
 }  // namespace

@@ -26,6 +26,11 @@ struct MveGemm {
   // Blocks written out; where there are more, the rest is a loop.
   static constexpr int kGemmUnroll = 9;
   static constexpr int kGemvUnroll = 8;
+  // Of rows written out twice, so that the first block of all begins the sums.
+  static constexpr int kRowUnroll = 6;
+  static constexpr int kMostPerRow = 16;
+  static constexpr int kMostGemvElements =
+      4095;  // that one subtraction of an immediate goes back by
   // Words of the table that mve_gemm takes as shape. x and out step in bytes: from the first to the
   // second pixel of a pair, from a pair to the next.
   enum Shape {
@@ -39,6 +44,8 @@ struct MveGemm {
     kZero,   // zero point; form kTwice
     kLeast,  // of the clamp, in every byte
     kMost,
+    kRowSkip,      // bytes from behind a row's blocks to the next row; blocks of several rows
+    kStreamBytes,  // of all groups that do not overlap
     kShapeWords
   };
   // Words of the table that mve_windows takes: from a row to the next, from a pixel's window to the
@@ -46,14 +53,22 @@ struct MveGemm {
   enum Windows { kRowStep, kPixelStep, kPanelPixel };
 };
 
-// How k elements are cut into blocks.
+// How the elements k of a pixel, `rows` rows of `elements` one behind the other, are cut into
+// blocks.
 struct MveBlocks {
-  explicit MveBlocks(int64_t k);
-  int64_t count = 1;
-  int64_t first = 16;  // where the second block begins; with one block, its elements
-  int64_t begin(int64_t block) const { return block == 0 ? 0 : first + 16 * (block - 1); }
-  // Whether mve_gemm does them: its loop goes down by whole blocks.
-  bool fit_gemm() const { return count <= MveGemm::kGemmUnroll || first == MveGemm::kBlock; }
+  // `whole`: the blocks of a row do not overlap; the last one reads bytes behind the row, which are
+  // multiplied by 0 and have to be there.
+  MveBlocks(int64_t row_count, int64_t row_elements, bool whole);
+  int64_t rows, elements;
+  int64_t per_row;
+  int64_t first;  // where the second block of a row begins; with one block, its elements
+  int64_t count() const { return rows * per_row; }
+  // Bytes from the begin of a row to behind its last block.
+  int64_t row_bytes() const { return first + MveGemm::kBlock * (per_row - 1); }
+  // The element of the weights that byte j of a block is multiplied by, -1 for none.
+  int64_t element(int64_t block, int64_t j) const;
+  // Whether mve_gemm does them: its loops go by whole blocks or rows.
+  bool fit_gemm() const;
 };
 
 // Words are narrowed to bytes by a shift of up to 16 bits and another of up to 8. Both round half
@@ -80,11 +95,11 @@ std::optional<MveScaling> fit_mve_scaling(const Requantization& what,
 
 // Streams of all groups for weights [channels][k].
 std::vector<int32_t> mve_gemm_stream(const std::vector<int8_t>& weights, int64_t channels,
-                                     const MveBlocks& blocks, int64_t k, const MveScaling& scaling);
+                                     const MveBlocks& blocks, const MveScaling& scaling);
 // The same for mve_gemv: a block's weights of all eight channels, then the vectors of both halves.
 // Fewer channels than eight are one group that is so much smaller; then the form is kLine.
 std::vector<int32_t> mve_gemv_stream(const std::vector<int8_t>& weights, int64_t channels,
-                                     const MveBlocks& blocks, int64_t k, const MveScaling& scaling);
+                                     const MveBlocks& blocks, const MveScaling& scaling);
 
 // (stream, x, out, shape): `pairs` pairs of pixels.
 tir::KernelPtr mve_gemm_kernel(const MveBlocks& blocks, int64_t channels,
@@ -92,8 +107,15 @@ tir::KernelPtr mve_gemm_kernel(const MveBlocks& blocks, int64_t channels,
 // (stream, x, out, shape): one pixel; of the shape, the groups, channels, zero and clamp are used.
 tir::KernelPtr mve_gemv_kernel(const MveBlocks& blocks, int64_t channels,
                                const MveScaling& scaling);
-std::vector<int32_t> mve_shape(int64_t pairs, int64_t channels, int64_t x_pixel, int64_t out_pixel,
-                               int64_t x_step, int64_t out_step, const MveScaling& scaling);
+// Where pixels lie, in bytes.
+struct MvePixels {
+  int64_t pairs = 1;
+  int64_t x_pixel = 0, out_pixel = 0;  // from the first of a pair to the second
+  int64_t x_step = 0, out_step = 0;    // from a pair to the next
+  int64_t row_step = 0;                // from a row of a pixel's elements to the next
+};
+std::vector<int32_t> mve_shape(const MvePixels& pixels, const MveBlocks& blocks, int64_t channels,
+                               const MveScaling& scaling);
 
 // (x, panel, shape): the windows of two neighbouring pixels, `rows` rows of `bytes` bytes.
 tir::KernelPtr mve_windows_kernel(int64_t rows, int64_t bytes);

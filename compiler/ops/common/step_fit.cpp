@@ -383,4 +383,11 @@ std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 cl
   return fit_left(line_search(channels, clamp), left);
 }
 
+std::optional<LineFit> fit_line_at(const std::vector<Steps>& channels, ClampI32 clamp, int left,
+                                   int shift) {
+  LineSearch search = line_search(channels, clamp);
+  if (shift > search.shift_of(left)) return std::nullopt;
+  return search.attempt(true, false, left, shift);
+}
+
 }  // namespace aotc::ops

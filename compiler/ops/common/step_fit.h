@@ -96,4 +96,8 @@ std::optional<LineFit> fit_moved_lines(const std::vector<Steps>& channels, Clamp
 // Without moves, for those whose accumulators have no bias to change.
 std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left);
 
+// The same with one shift and without sign, or nothing.
+std::optional<LineFit> fit_line_at(const std::vector<Steps>& channels, ClampI32 clamp, int left,
+                                   int shift);
+
 }  // namespace aotc::ops

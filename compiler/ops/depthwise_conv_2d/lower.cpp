@@ -455,8 +455,10 @@ class DepthwiseLowering {
 }  // namespace
 
 Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo& target) {
-  if (is_plain_conv(op)) return lower_as_conv_2d(op, target);
-  if (target.dsp && target.allows("pairs") && op.operand(0).dtype == DType::kI8)
+  bool is_int8 = op.operand(0).dtype == DType::kI8;
+  if (target.mve && target.allows("patches") && is_int8)
+    if (auto lowered = lower_depthwise_conv_2d_mve(op)) return std::move(*lowered);
+  if (target.dsp && target.allows("pairs") && is_int8)
     if (auto lowered = lower_depthwise_conv_2d_dsp(op, target)) return std::move(*lowered);
   return DepthwiseLowering(op, target).run();
 }

@@ -12,12 +12,11 @@ namespace aotc::ops {
 using tir::BufferPtr;
 
 std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetInfo&) {
-  constexpr int64_t kMostDepth = 4095;  // that one subtraction of an immediate goes back by
   int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
   int64_t rows = op.operand(0).elements() / depth;
-  MveBlocks blocks(depth);
+  MveBlocks blocks(1, depth, false);
   bool pairs = rows > 1;
-  if (op.operand(1).zero_point() != 0 || depth > kMostDepth) return std::nullopt;
+  if (op.operand(1).zero_point() != 0 || depth > MveGemm::kMostGemvElements) return std::nullopt;
   if (pairs && (units < MveGemm::kGroup || !blocks.fit_gemm())) return std::nullopt;
   std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
   FoldedBias folded = fold_bias(op, units, [&](int64_t u) {
@@ -31,24 +30,24 @@ std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetI
   LoweringBuilder f(op, "fully_connected");
   BufferPtr in = f.operand(0);
   auto make_stream = pairs ? mve_gemm_stream : mve_gemv_stream;
-  BufferPtr stream =
-      f.constant("stream", DType::kI32, make_stream(w, units, blocks, depth, *scaling));
+  BufferPtr stream = f.constant("stream", DType::kI32, make_stream(w, units, blocks, *scaling));
   BufferPtr out = f.result(0);
   tir::KernelPtr kernel =
       pairs ? mve_gemm_kernel(blocks, units, *scaling) : mve_gemv_kernel(blocks, units, *scaling);
   auto run = [&](const char* name, int64_t first, int64_t count) {
-    BufferPtr shape = f.constant(
-        name, DType::kI32, mve_shape(count, units, depth, units, 2 * depth, 2 * units, *scaling));
+    MvePixels pixels{count, depth, units, 2 * depth, 2 * units};
+    BufferPtr shape = f.constant(name, DType::kI32, mve_shape(pixels, blocks, units, *scaling));
     f.run(kernel, {address(stream, 0), address(in, first * depth), address(out, first * units),
                    address(shape, 0)});
   };
   run("shape", 0, pairs ? rows / 2 : 1);
   if (pairs && rows % 2 == 1) run("last_shape", rows - 2, 1);
   if (pairs)
-    if (auto order = pointwise_order(rows, 2, {depth, units}, false, true)) f.publish(std::move(*order));
+    if (auto order = pointwise_order(rows, 2, {depth, units}, false, true))
+      f.publish(std::move(*order));
   f.algorithm("vectors");
-  return f.finish(fmt::format("{}, {} blocks, shift {}", pairs ? "2x4" : "1x8",
-                              blocks.count, scaling->shift));
+  return f.finish(fmt::format("{}, {} blocks, shift {}", pairs ? "2x4" : "1x8", blocks.count(),
+                              scaling->shift));
 }
 
 }  // namespace aotc::ops

@@ -39,7 +39,9 @@ struct Unrolled {
 class ProductWriter {
  public:
   explicit ProductWriter(const tir::Kernel& kernel)
-      : blocks_(parameter(kernel, "blocks")),
+      : rows_(parameter(kernel, "rows")),
+        per_row_(parameter(kernel, "blocks")),
+        blocks_(rows_ * per_row_),
         first_(parameter(kernel, "first")),
         back_(parameter(kernel, "back")),
         left_(parameter(kernel, "left")),
@@ -127,11 +129,12 @@ class ProductWriter {
   }
 
   Helium a_;
-  int blocks_, first_, back_, left_, shift_;
+  int rows_, per_row_, blocks_, first_, back_, left_, shift_;
   bool twice_, clamps_;
 };
 
 // Two pixels by four channels. r9 and r11 are the pixels, r1 and r3 their outputs, r5 the stream.
+// r7 counts groups, or is what is skipped from one row of elements to the next.
 class GemmWriter : ProductWriter {
  public:
   explicit GemmWriter(const tir::Kernel& kernel)
@@ -147,6 +150,10 @@ class GemmWriter : ProductWriter {
     half(true);
     if (needs_shape()) a_.ldr(r4, sp, kShape);
     finish({q4, q5});
+    if (row_loop()) {
+      a_.ldr(r3, sp, kOutPixel);
+      a_.add(r3, r1, r3);
+    }
     a_.vstrb_after(16, q4, r1, 8);
     a_.vstrb_after(16, q5, r3, 8);
     next_group(group);
@@ -165,24 +172,31 @@ class GemmWriter : ProductWriter {
   }
 
  private:
-  // kOutStep here is from the end of a pixel's channels.
+  // kOutStep here is from the end of a pixel's channels. kGroups is where the stream of whole
+  // groups ends if r7 does not count them.
   static constexpr int kStream = 0, kShape = 4, kPairs = 8, kGroups = 12, kXStep = 16,
-                       kOutStep = 20, kLocals = 24;
+                       kOutStep = 20, kOutPixel = 24, kLocals = 28;
   static Reg sum(int pixel, int channel) { return kSums[static_cast<size_t>(4 * pixel + channel)]; }
   // The one block stays in registers.
   bool hoisted() const { return blocks_ == 1; }
-  bool loops() const { return unrolled_.passes > 0; }
+  bool several_rows() const { return rows_ > 1; }
+  bool row_loop() const { return several_rows() && blocks_ > MveGemm::kGemmUnroll; }
+  bool block_loop() const { return !several_rows() && unrolled_.passes > 0; }
 
   // r0 stream, r1 x, r2 out, r3 shape. Leaves r0 stream, r9 x, r1 out, r3 shape.
   void prologue() {
     a_.enter(kLocals);
     a_.strd(r0, r3, sp, kStream);
     a_.ldrd(r4, r5, r3, MveGemm::kPairs * 4);  // and groups
+    if (several_rows()) {
+      a_.ldrd(r7, r5, r3, MveGemm::kRowSkip * 4);  // and the stream's bytes
+      a_.add(r5, r5, r0);
+    }
     a_.strd(r4, r5, sp, kPairs);
-    a_.ldrd(r6, r7, r3, MveGemm::kXStep * 4);  // and the output's step
+    a_.ldrd(r6, r4, r3, MveGemm::kXStep * 4);  // and the output's step
     a_.ldr(r8, r3, MveGemm::kChannels * 4);
-    a_.sub(r7, r7, r8);
-    a_.strd(r6, r7, sp, kXStep);
+    a_.sub(r4, r4, r8);
+    a_.strd(r6, r4, sp, kXStep);
     a_.mov(r9, r1);
     a_.mov(r1, r2);
   }
@@ -191,35 +205,75 @@ class GemmWriter : ProductWriter {
     a_.ldrd(r4, r6, r3, MveGemm::kXPixel * 4);  // and the output's
     a_.mov(r5, r0);
     a_.add(r11, r9, r4);
-    a_.add(r3, r1, r6);
-    a_.ldr(r7, sp, kGroups);
+    row_loop() ? a_.str(r6, sp, kOutPixel) : a_.add(r3, r1, r6);
+    if (!several_rows()) a_.ldr(r7, sp, kGroups);
     if (hoisted()) load_partly({{q6, r9}, {q7, r11}});
   }
 
   // Four channels: blocks upwards for the even ones, downwards for the odd ones.
   void half(bool odd) {
-    for (int i = 0; i < unrolled_.before; ++i) block(odd, i, i == 0);
-    if (loops()) {
-      Label body = a_.label();
-      a_.str(r7, sp, kGroups);
-      a_.mov(r7, unrolled_.passes);
-      a_.bind(body);
-      for (int i = 0; i < unrolled_.in_loop; ++i) block(odd, -1, false);
-      a_.subs(r7, r7, 1);
-      a_.b("ne", body);
-      a_.ldr(r7, sp, kGroups);
+    if (row_loop()) {
+      loop_rows(odd);
+    } else if (block_loop()) {
+      loop_blocks(odd);
+    } else {
+      for (int row = 0; row < rows_; ++row) {
+        if (row > 0) skip(odd);
+        blocks_of_row(odd, row == 0);
+      }
     }
     gather(q0, sum(0, 0), sum(0, 1), sum(0, 2), sum(0, 3));
     gather(q1, sum(1, 0), sum(1, 1), sum(1, 2), sum(1, 3));
     requantize(q0, q1, q4, q5, odd);
   }
 
-  // `i` counts the blocks done before, in either direction; -1 in the loop.
-  void block(bool odd, int i, bool begins) {
+  // Down, a row is entered by the skip that leaves it upwards.
+  void loop_rows(bool odd) {
+    auto row = [&](bool begins) {
+      if (odd) skip(odd);
+      blocks_of_row(odd, begins);
+      if (!odd) skip(odd);
+    };
+    bool peels = per_row_ <= MveGemm::kRowUnroll;
+    if (peels) {
+      row(true);
+    } else {
+      for (Reg sum : kSums) a_.mov(sum, 0);
+    }
+    Label body = a_.label();
+    a_.mov(r3, peels ? rows_ - 1 : rows_);
+    a_.bind(body);
+    row(false);
+    a_.subs(r3, r3, 1);
+    a_.b("ne", body);
+  }
+
+  // Only the lowest block's length is not 16, and if it is not there is no loop.
+  void loop_blocks(bool odd) {
+    Label body = a_.label();
+    for (int i = 0; i < unrolled_.before; ++i) block(odd, MveGemm::kBlock, i == 0);
+    a_.str(r7, sp, kGroups);
+    a_.mov(r7, unrolled_.passes);
+    a_.bind(body);
+    for (int i = 0; i < unrolled_.in_loop; ++i) block(odd, MveGemm::kBlock, false);
+    a_.subs(r7, r7, 1);
+    a_.b("ne", body);
+    a_.ldr(r7, sp, kGroups);
+  }
+
+  void blocks_of_row(bool odd, bool begins) {
+    for (int i = 0; i < per_row_; ++i) {
+      bool lowest = i == (odd ? per_row_ - 1 : 0);
+      block(odd, lowest ? first_ : MveGemm::kBlock, begins && i == 0);
+    }
+  }
+
+  void skip(bool odd) {
+    for (Reg x : {r9, r11}) odd ? a_.sub(x, x, r7) : a_.add(x, x, r7);
+  }
+
+  void block(bool odd, int step, bool begins) {
     Vec x0 = hoisted() ? q6 : q0, x1 = hoisted() ? q7 : q1;
-    // Only the lowest block's length is not 16: the first upwards, the last downwards.
-    bool lowest = i == (odd ? blocks_ - 1 : 0);
-    int step = lowest ? first_ : MveGemm::kBlock;
     load_x(x0, r9, odd, step);
     for (int c = 0; c < 4; ++c) {
       Vec w = c % 2 == 0 ? q2 : q3;
@@ -239,12 +293,17 @@ class GemmWriter : ProductWriter {
     begins ? a_.vmladav(sum, x, w) : a_.vmladava(sum, x, w);
   }
 
+  // After the whole groups one more that begins earlier, if channels remain.
   void next_group(Label group) {
-    a_.subs(r7, r7, 1);
-    if (back_ == 0) return a_.b("ne", group);
-    // After the whole groups one more, that begins earlier.
     Label done = a_.label();
-    a_.b("gt", group);
+    if (several_rows()) {
+      a_.ldr(r0, sp, kGroups);
+      a_.cmp(r5, r0);
+    } else {
+      a_.subs(r7, r7, 1);
+    }
+    if (back_ == 0) return a_.b("ne", group);
+    a_.b(several_rows() ? "lo" : "gt", group);
     a_.b("ne", done);
     a_.sub(r1, r1, back_);
     a_.sub(r3, r3, back_);

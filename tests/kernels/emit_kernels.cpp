@@ -51,11 +51,12 @@ void Data::add_words(std::vector<int32_t>& to, int64_t count) {
 }
 
 void Data::add_line(std::vector<int32_t>& to, bool sign) {
-  // A multiplier of few bits lets outputs take all values, one of many saturates them.
-  uint32_t bits = random_() % 2 == 0 ? 22 : 31;
-  to.push_back(static_cast<int32_t>(random_() >> (32 - bits)));
-  to.push_back(static_cast<int32_t>(random_() >> 3) - (1 << 28));
-  if (sign) to.push_back(static_cast<int32_t>(random_() >> 12));
+  // Sums are of about 32 bits, and what is left of them is shifted by 12: few bits here let outputs
+  // take all values, many saturate them.
+  bool few = random_() % 4 != 0;
+  to.push_back(static_cast<int32_t>(random_() >> (few ? 12 : 1)));
+  to.push_back(static_cast<int32_t>(random_() >> (few ? 12 : 3)) - (1 << (few ? 19 : 28)));
+  if (sign) to.push_back(static_cast<int32_t>(random_() >> 14));
 }
 
 Buffer table(const std::vector<int32_t>& words) {

@@ -70,8 +70,16 @@ class ModelPrinter {
     UniqueNames functions, fields_in, fields_out, tables;
     for (const char* taken : {"run", "trace", "inputs", "outputs", "arena", "min_i32", "max_i32",
                               "min_f32", "max_f32", "min_i64", "max_i64", "abs_i32", "float_bits",
-                              "float_from_bits"})
+                              "float_from_bits", "keep", "fence", "saturate_i8"})
       functions.reserve(fmt::format("{}_{}", p_, taken));
+    for (const auto& port : program_.graph.inputs)
+      out_.input_fields.push_back(fields_in.make(c_identifier(port.name, "input")));
+    for (const auto& port : program_.graph.outputs)
+      out_.output_fields.push_back(fields_out.make(c_identifier(port.name, "output")));
+    for (const std::string& f : out_.input_fields)
+      functions.reserve(fmt::format("{}_input_{}", p_, f));
+    for (const std::string& f : out_.output_fields)
+      functions.reserve(fmt::format("{}_output_{}", p_, f));
     for (const auto& f : program_.functions)
       out_.function_names.push_back(
           functions.make(fmt::format("{}_{}_{}", p_, c_identifier(f.body->name, "op"), f.calls[0])));
@@ -80,10 +88,6 @@ class ModelPrinter {
       out_.constant_names.push_back(
           functions.make(fmt::format("{}_{}_{}", p_, owner, c_identifier(c.name, "data"))));
     }
-    for (const auto& port : program_.graph.inputs)
-      out_.input_fields.push_back(fields_in.make(c_identifier(port.name, "input")));
-    for (const auto& port : program_.graph.outputs)
-      out_.output_fields.push_back(fields_out.make(c_identifier(port.name, "output")));
   }
 
   int call_of_op(int op) const {
@@ -94,7 +98,7 @@ class ModelPrinter {
   // ---------------------------------------------------------------- header
 
   void tensor_macros(std::string& h, const char* kind, const std::string& field,
-                     const graph::Port& port) {
+                     const graph::Port& port, const plan::Storage& storage) {
     const graph::TensorType& t = program_.graph[port.tensor].type;
     std::string m = fmt::format("{}_{}_{}", up_, kind, upper(field));
     h += fmt::format("\n/* '{}': {} */\n", c_comment_text(port.name), describe(t));
@@ -106,6 +110,9 @@ class ModelPrinter {
     if (!t.shape.empty()) h += fmt::format("#define {}_DIMS {{ {} }}\n", m, dims);
     h += fmt::format("#define {}_SCALE {}\n#define {}_ZERO_POINT {}\n", m, scale_text(t), m,
                      zero_text(t));
+    if (storage.kind != plan::StorageKind::kArena) return;
+    h += fmt::format("/* Where it lies in the arena. */\n#define {}_OFFSET {}u\n", m,
+                     storage.offset);
   }
   static std::string scale_text(const graph::TensorType& t) { return c_float(t.scale(), DType::kF32); }
   static std::string zero_text(const graph::TensorType& t) {
@@ -123,15 +130,57 @@ class ModelPrinter {
     h += "\n";
   }
 
+  // Pointers to what lies in the arena: TYPE *PREFIX_input_FIELD(void *arena).
+  void accessors(std::string& h, bool is_input) {
+    const auto& ports = is_input ? program_.graph.inputs : program_.graph.outputs;
+    const auto& fields = is_input ? out_.input_fields : out_.output_fields;
+    const auto& storage = is_input ? program_.inputs : program_.outputs;
+    for (size_t i = 0; i < ports.size(); ++i) {
+      if (storage[i].kind != plan::StorageKind::kArena) continue;
+      const graph::TensorType& t = program_.graph[ports[i].tensor].type;
+      const char *qualifier = is_input ? "" : "const ", *kind = is_input ? "input" : "output";
+      std::string base = fmt::format("({}uint8_t *)arena", qualifier);
+      if (has_own_arena(program_, options_))
+        base = fmt::format("(arena != 0 ? {} : {}_arena)", base, p_);
+      h += fmt::format(
+          "\n/* {} */\nstatic inline {}{} *{}_{}_{}({}void *arena)\n{{\n"
+          "    return ({}{} *)({}void *)({} + {}_{}_{}_OFFSET);\n}}\n",
+          describe(t), qualifier, c_type_of(t.dtype), p_, kind, fields[i],
+          qualifier, qualifier, c_type_of(t.dtype), qualifier, base, up_, upper(kind),
+          upper(fields[i]));
+    }
+  }
+
+  std::string port_comment() const {
+    std::string h;
+    if (!program_.graph.inputs.empty())
+      h += program_.input_contract == plan::Contract::kOverwrite
+               ? "/* Inputs lie in the arena: fill them before every run, which overwrites them. */\n"
+               : "/* Inputs are the caller's: pass them to every run, which only reads them. */\n";
+    h += fmt::format("#define {}_INPUT_IN_ARENA {}\n", up_,
+                     program_.input_contract == plan::Contract::kOverwrite ? 1 : 0);
+    if (!program_.graph.outputs.empty())
+      h += program_.output_contract == plan::Contract::kOverwrite
+               ? "/* Outputs lie in the arena and are valid until the next run. */\n"
+               : "/* Outputs are the caller's: every run writes them. */\n";
+    h += fmt::format("#define {}_OUTPUT_IN_ARENA {}\n", up_,
+                     program_.output_contract == plan::Contract::kOverwrite ? 1 : 0);
+    return h;
+  }
+
   void port_struct(std::string& h, const char* kind, bool is_input,
-                   const std::vector<graph::Port>& ports, const std::vector<std::string>& fields) {
+                   const std::vector<graph::Port>& all, plan::Contract contract,
+                   const std::vector<std::string>& fields) {
+    const std::vector<graph::Port> ports = struct_ports(all, contract);
     h += fmt::format("struct {}_{} {{\n", p_, kind);
     for (size_t i = 0; i < ports.size(); ++i) {
       const graph::TensorType& t = program_.graph[ports[i].tensor].type;
       h += fmt::format("    {}{} *{}; /* {} */\n", is_input ? "const " : "", c_type_of(t.dtype),
                        fields[i], describe(t));
     }
-    if (ports.empty()) h += "    char none; /* the model has none */\n";
+    if (ports.empty())
+      h += fmt::format("    char none; /* {} */\n",
+                       all.empty() ? "the model has none" : "they lie in the arena");
     h += "};\n";
   }
 
@@ -160,17 +209,23 @@ class ModelPrinter {
     if (workspace)
       h += fmt::format("/* Status of a run whose workspace is exhausted. */\n"
                        "#define {}_ERROR_WORKSPACE (-2)\n", up_);
+    h += port_comment();
     for (size_t i = 0; i < g.inputs.size(); ++i)
-      tensor_macros(h, "INPUT", out_.input_fields[i], g.inputs[i]);
+      tensor_macros(h, "INPUT", out_.input_fields[i], g.inputs[i], program_.inputs[i]);
     for (size_t i = 0; i < g.outputs.size(); ++i)
-      tensor_macros(h, "OUTPUT", out_.output_fields[i], g.outputs[i]);
+      tensor_macros(h, "OUTPUT", out_.output_fields[i], g.outputs[i], program_.outputs[i]);
     h += "\n/* X(field, c_type, elements, scale, zero_point) for every input and output. */\n";
     x_macro(h, "INPUT", g.inputs, out_.input_fields);
     x_macro(h, "OUTPUT", g.outputs, out_.output_fields);
     h += "\n";
-    port_struct(h, "inputs", true, g.inputs, out_.input_fields);
+    port_struct(h, "inputs", true, g.inputs, program_.input_contract, out_.input_fields);
     h += "\n";
-    port_struct(h, "outputs", false, g.outputs, out_.output_fields);
+    port_struct(h, "outputs", false, g.outputs, program_.output_contract, out_.output_fields);
+    if (has_own_arena(program_, options_))
+      h += fmt::format("\n/* The model's own arena, in {0}_data.c. */\n"
+                       "extern uint8_t {0}_arena[{1}_ARENA_SIZE];\n", p_, up_);
+    accessors(h, true);
+    accessors(h, false);
     h += run_comment();
     h += fmt::format("int32_t {0}_run(const struct {0}_inputs *inputs, const struct {0}_outputs "
                      "*outputs, void *arena);\n", p_);
@@ -184,16 +239,25 @@ class ModelPrinter {
   }
 
   std::string run_comment() const {
-    std::string c = "\n/* Runs the network once. Inputs are only read; outputs must not overlap them "
-                    "or the arena.\n";
+    std::string c = "\n/* Runs the network once.";
+    bool in = !program_.graph.inputs.empty(), out = !program_.graph.outputs.empty();
+    bool own_in = in && program_.input_contract == plan::Contract::kPreserve;
+    bool own_out = out && program_.output_contract == plan::Contract::kPreserve;
+    if (own_in) c += " Inputs are only read.";
+    if (in && !own_in) c += " Inputs in the arena are overwritten; `inputs` may be null.";
+    if (own_out) c += own_in ? " Outputs must not overlap them or the arena."
+                             : "\n * Outputs must not overlap the arena.";
+    if (out && !own_out) c += "\n * Outputs in the arena are valid until the next run; `outputs` may be null.";
+    c += "\n";
     if (options_.memory == MemoryMode::kWorkspace) {
       c += " * `arena` is not used and may be null.\n";
     } else if (options_.arena == ArenaOwner::kModel) {
       c += fmt::format(" * `arena` may be null: the model then uses {}_ARENA_SIZE bytes of its own, "
                        "and must not\n * be entered twice at a time.\n", up_);
     } else {
-      c += fmt::format(" * `arena` has {0}_ARENA_SIZE bytes, aligned to {0}_ARENA_ALIGN; its content "
-                       "is not kept\n * between runs and need not be initialised.\n", up_);
+      c += fmt::format(" * `arena` has {0}_ARENA_SIZE bytes, aligned to {0}_ARENA_ALIGN; its {1}content "
+                       "is not kept\n * between runs and need not be initialised.\n", up_,
+                       in && !own_in ? "other " : "");
     }
     return c + " * Returns 0, or the status of the first operator that failed. */\n";
   }
@@ -365,10 +429,13 @@ class ModelPrinter {
     for (const auto& c : program_.constants) has_float = has_float || is_float(c.data.dtype);
     s += fmt::format("#include \"{}.h\"\n", p_);
     if (has_float) s += "\n#include <math.h>\n";
-    if (program_.constants.empty())
+    bool own_arena = has_own_arena(program_, options_);
+    if (program_.constants.empty() && !own_arena)
       return s + fmt::format("\n/* This model has no tables. */\ntypedef int {}_no_tables;\n", p_);
     s += fmt::format("\n#if defined(__GNUC__)\n#define {0}_ALIGNED(n) __attribute__((aligned(n)))\n"
                      "#else\n#define {0}_ALIGNED(n)\n#endif\n", up_);
+    if (own_arena)
+      s += fmt::format("\nuint8_t {0}_arena[{1}_ARENA_SIZE] {1}_ALIGNED({1}_ARENA_ALIGN);\n", p_, up_);
     for (size_t i = 0; i < program_.constants.size(); ++i) {
       const plan::ProgramConstant& c = program_.constants[i];
       s += fmt::format("\nextern {};\n", constant_declarator(i));

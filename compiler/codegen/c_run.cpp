@@ -135,6 +135,16 @@ int64_t workspace_bytes(const Program& program) {
   return peak_of(workspace_blocks(program), program.calls.size());
 }
 
+bool has_own_arena(const Program& program, const CodegenOptions& options) {
+  return options.arena == ArenaOwner::kModel && options.memory == MemoryMode::kStatic &&
+         program.arena_bytes > 0;
+}
+
+std::vector<graph::Port> struct_ports(const std::vector<graph::Port>& ports,
+                                      plan::Contract contract) {
+  return contract == plan::Contract::kPreserve ? ports : std::vector<graph::Port>();
+}
+
 RunPrinter::RunPrinter(const Program& program, const CodegenOptions& options,
                        const ModelFiles& names)
     : program_(program),
@@ -153,14 +163,7 @@ void RunPrinter::line(const std::string& text) {
 
 std::string RunPrinter::print(int lines_before, nlohmann::ordered_json& calls) {
   lines_ = lines_before;
-  bool own_arena = options_.arena == ArenaOwner::kModel && !workspace_ && program_.arena_bytes > 0;
-  if (own_arena) {
-    line("#if defined(__GNUC__)");
-    line(fmt::format("__attribute__((aligned({})))", Program::kArenaAlignment));
-    line("#endif");
-    line(fmt::format("static uint8_t {}_arena[{}_ARENA_SIZE];", p_, up_));
-    line("");
-  }
+  bool own_arena = has_own_arena(program_, options_);
   line(
       fmt::format("int32_t {0}_run(const struct {0}_inputs *inputs, const struct {0}_outputs "
                   "*outputs, void *arena)",
@@ -198,15 +201,18 @@ std::string RunPrinter::print(int lines_before, nlohmann::ordered_json& calls) {
 
 void RunPrinter::check_arguments() {
   std::string condition;
-  auto add = [&](const std::string& c) { condition += (condition.empty() ? "" : " || ") + c; };
-  if (!program_.graph.inputs.empty()) add("inputs == NULL");
-  if (!program_.graph.outputs.empty()) add("outputs == NULL");
-  if (program_.graph.inputs.empty()) line("    (void)inputs;");
-  if (program_.graph.outputs.empty()) line("    (void)outputs;");
-  if (!workspace_ && program_.arena_bytes > 0) {
-    add("a == NULL");
-    add(fmt::format("((uintptr_t)a & ({}_ARENA_ALIGN - 1u)) != 0", up_));
-  }
+  auto add_if = [&](bool wanted, const std::string& c) {
+    if (wanted) condition += (condition.empty() ? "" : " || ") + c;
+  };
+  bool no_inputs = struct_ports(program_.graph.inputs, program_.input_contract).empty();
+  bool no_outputs = struct_ports(program_.graph.outputs, program_.output_contract).empty();
+  add_if(!no_inputs, "inputs == NULL");
+  add_if(!no_outputs, "outputs == NULL");
+  if (no_inputs) line("    (void)inputs;");
+  if (no_outputs) line("    (void)outputs;");
+  bool arena = !workspace_ && program_.arena_bytes > 0;
+  add_if(arena, "a == NULL");
+  add_if(arena, fmt::format("((uintptr_t)a & ({}_ARENA_ALIGN - 1u)) != 0", up_));
   if (condition.empty()) return;
   line(fmt::format("    if ({}) {{", condition));
   line(fmt::format("        return {}_ERROR_ARGUMENT;", up_));
@@ -291,10 +297,10 @@ void RunPrinter::print_trace(size_t index) {
                      result_pointer(index, call.results[r]),
                      program_.graph[call.results[r]].type.bytes()));
   if (call.results.empty()) {
-    const Storage& s = call.arguments.back().storage;
-    const graph::Port& port = program_.graph.outputs[static_cast<size_t>(s.index)];
-    line(fmt::format("    {}_trace({}, 0, {}, {}u);", p_, index, pointer(s, ""),
-                     program_.graph[port.tensor].type.bytes()));
+    const plan::CallArgument& copy = call.arguments.back();
+    line(fmt::format("    {}_trace({}, 0, {}, {}u);", p_, index,
+                     argument(index, call.arguments.size() - 1),
+                     copy.elements * size_of(copy.dtype)));
   }
   line("#endif");
 }

@@ -34,6 +34,13 @@ std::vector<WorkspaceBlock> workspace_blocks(const plan::Program& program);
 // Most bytes in use at a time, as the stack allocator of crt/ counts them.
 int64_t workspace_bytes(const plan::Program& program);
 
+// Does the model hold an arena of its own? It is `PREFIX_arena` in PREFIX_data.c.
+bool has_own_arena(const plan::Program& program, const CodegenOptions& options);
+
+// The ports that are members of the inputs' (outputs') struct: none if they lie in the arena.
+std::vector<graph::Port> struct_ports(const std::vector<graph::Port>& ports,
+                                      plan::Contract contract);
+
 class RunPrinter {
  public:
   RunPrinter(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names);

@@ -11,6 +11,7 @@
 #include "passes/pipeline.h"
 #include "support/files.h"
 #include "support/text.h"
+#include "target/cpu.h"
 
 namespace aotc::driver {
 
@@ -26,7 +27,40 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
   return graph;
 }
 
+const char* name_of(ops::Level level) {
+  return level == ops::Level::kSize ? "size" : level == ops::Level::kSpeed ? "speed" : "balanced";
+}
+
+ops::Level level_of(const std::string& name) {
+  return name == "size"    ? ops::Level::kSize
+         : name == "speed" ? ops::Level::kSpeed
+                           : ops::Level::kBalanced;
+}
+
+Contracts contracts_of(const CompileOptions& options) {
+  bool arena = options.memory == codegen::MemoryMode::kStatic;
+  return {options.inputs.value_or(arena ? plan::Contract::kOverwrite : plan::Contract::kPreserve),
+          options.outputs.value_or(plan::Contract::kPreserve)};
+}
+
 namespace {
+
+// Options that cannot go together.
+Status check_options(const CompileOptions& options, Diagnostics& diags) {
+  if (options.memory == codegen::MemoryMode::kStatic) return success();
+  Contracts contracts = contracts_of(options);
+  for (auto [contract, name] : {std::pair{contracts.inputs, "--input"}, {contracts.outputs, "--output"}}) {
+    if (contract == plan::Contract::kPreserve) continue;
+    Location where;
+    where.file = options.model_path;
+    diags
+        .error(where, "option-conflict",
+               fmt::format("{} overwrite needs an arena, which --memory workspace does not have", name))
+        .help(fmt::format("leave {} out, or plan the memory with --memory static", name));
+    return kFailure;
+  }
+  return success();
+}
 
 Status run_passes(graph::Graph& graph, const CompileOptions& options,
                   passes::PassStatistics& statistics, Diagnostics& diags) {
@@ -61,6 +95,7 @@ Status run_passes(graph::Graph& graph, const CompileOptions& options,
 }  // namespace
 
 Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags) {
+  if (!check_options(options, diags)) return kFailure;
   auto begin = std::chrono::steady_clock::now();
   Compiled out;
   out.options = options;
@@ -72,7 +107,12 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
     plan_options.target = project::target_of(*board);
     out.board = std::move(*board);
   }
-  plan_options.target.level = options.level;
+  Contracts contracts = contracts_of(options);
+  plan_options.inputs = contracts.inputs;
+  plan_options.outputs = contracts.outputs;
+  plan_options.target = target::for_level(plan_options.target, options.level);
+  plan_options.target.prefer_ram = options.prefer_ram;
+  plan_options.merge_at_least = plan::merge_at_least(options.level);
   auto graph = load_model(options, &out.model_bytes, diags);
   if (!graph) return kFailure;
   out.original = *graph;
@@ -110,6 +150,8 @@ Figures figures_of(const Compiled& compiled) {
   for (const graph::Port& port : p.graph.inputs) f.input_bytes += p.graph[port.tensor].type.bytes();
   for (const graph::Port& port : p.graph.outputs)
     f.output_bytes += p.graph[port.tensor].type.bytes();
+  f.caller_bytes = (p.input_contract == plan::Contract::kPreserve ? f.input_bytes : 0) +
+                   (p.output_contract == plan::Contract::kPreserve ? f.output_bytes : 0);
   return f;
 }
 

@@ -25,7 +25,10 @@ struct CompileOptions {
   bool strip_boundary_float = false;
   bool keep_dead_channels = false;
   bool overlap = true;                  // results may be written over operands that die
+  // Who has the inputs (outputs); nothing: the default, which `contracts_of` knows.
+  std::optional<plan::Contract> inputs, outputs;
   ops::Level level = ops::Level::kBalanced;
+  bool prefer_ram = false;
   std::vector<std::string> dump_after;  // pass names, or "all"
   bool time_passes = false;
 };
@@ -44,6 +47,15 @@ struct Compiled {
 
 inline constexpr const char* kVersion = AOTC_VERSION;
 
+// "size", "balanced", "speed"; anything else is balanced.
+const char* name_of(ops::Level level);
+ops::Level level_of(const std::string& name);
+
+struct Contracts {
+  plan::Contract inputs, outputs;
+};
+Contracts contracts_of(const CompileOptions& options);
+
 // Reads and verifies only.
 Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,
                                 Diagnostics& diags);
@@ -57,6 +69,7 @@ struct Figures {
   int64_t constant_bytes = 0;      // tables as emitted
   int64_t raw_constant_bytes = 0;  // constants of the model that operators read
   int64_t input_bytes = 0, output_bytes = 0;
+  int64_t caller_bytes = 0;        // those of them that are not in the arena
 };
 Figures figures_of(const Compiled& compiled);
 

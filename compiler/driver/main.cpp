@@ -119,6 +119,10 @@ class CommandLine {
     sub->add_flag("-q,--quiet", common_.quiet, "No progress on standard error");
   }
 
+  static plan::Contract contract(const std::string& word) {
+    return word == "overwrite" ? plan::Contract::kOverwrite : plan::Contract::kPreserve;
+  }
+
   void compile_options(CLI::App* sub, bool model) {
     if (model) sub->add_option("MODEL", compile_.model_path, "A .tflite file")->required();
     sub->add_option("--prefix", compile_.prefix,
@@ -147,15 +151,27 @@ class CommandLine {
            "--overlap", [this](const std::string& v) { compile_.overlap = v == "on"; },
            "Let results be written over operands that die: on (default) or off")
         ->check(CLI::IsMember({"on", "off"}));
+    // verify has --input for files; it takes these words there as well.
+    if (model || sub->get_name() != "verify")
+      sub->add_option_function<std::string>(
+             "--input", [this](const std::string& v) { compile_.inputs = contract(v); },
+             "Where inputs lie: overwrite (default: in the arena, free after their last use) or "
+             "preserve (the caller's buffers)")
+          ->check(CLI::IsMember({"overwrite", "preserve"}));
+    sub->add_option_function<std::string>(
+           "--output", [this](const std::string& v) { compile_.outputs = contract(v); },
+           "Where outputs lie: overwrite (in the arena, valid until the next run) or preserve "
+           "(default: the caller's buffers); a directory is given with -o")
+        ->check(CLI::IsMember({"overwrite", "preserve"}));
     sub->add_option_function<std::string>(
            "-O,--optimize",
-           [this](const std::string& v) {
-             compile_.level = v == "size"    ? ops::Level::kSize
-                              : v == "speed" ? ops::Level::kSpeed
-                                             : ops::Level::kBalanced;
-           },
+           [this](const std::string& v) { compile_.level = level_of(v); },
            "What the code is for: speed, balanced (default) or size")
         ->check(CLI::IsMember({"speed", "balanced", "size"}));
+    sub->add_option_function<std::string>(
+           "--prefer", [this](const std::string& v) { compile_.prefer_ram = v == "ram"; },
+           "Where a faster schedule needs more RAM: speed (default) or ram")
+        ->check(CLI::IsMember({"ram", "speed"}));
     sub->add_flag("--strip-float-io", compile_.strip_boundary_float,
                   "Give inputs and outputs that the model quantises itself as integers");
     sub->add_flag("--keep-dead-channels", compile_.keep_dead_channels,
@@ -182,7 +198,7 @@ class CommandLine {
   }
 
   void output(CLI::App* sub, const char* help) {
-    sub->add_option("-o,--output", out_, help);
+    sub->add_option("-o,--directory", out_, help);
     sub->add_flag("--force", force_, "Replace a directory that aotc did not make");
   }
 
@@ -234,7 +250,17 @@ class CommandLine {
     CLI::App* sub = app_.add_subcommand(
         "verify", "Compare every layer with the reference, on the host and on the board");
     sub->add_option("TARGET", verify_.target, "A project directory or a model file")->required();
-    sub->add_option("--input", verify_.inputs, "A .npy file per input, in order, or NAME=FILE");
+    sub->add_option_function<std::vector<std::string>>(
+        "--input",
+        [this](const std::vector<std::string>& given) {
+          for (const std::string& v : given) {
+            if (v == "overwrite" || v == "preserve")
+              compile_.inputs = contract(v);
+            else
+              verify_.inputs.push_back(v);
+          }
+        },
+        "A .npy file per input, in order, or NAME=FILE; or overwrite|preserve as for compile");
     sub->add_option("--samples", verify_.samples, "Random samples when no input is given")
         ->capture_default_str()
         ->check(CLI::Range(1, 100000));

@@ -28,9 +28,11 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["strip_boundary_float"] = options.strip_boundary_float;
   j["keep_dead_channels"] = options.keep_dead_channels;
   j["overlap"] = options.overlap;
-  j["level"] = options.level == ops::Level::kSize    ? "size"
-               : options.level == ops::Level::kSpeed ? "speed"
-                                                     : "balanced";
+  auto name = [](plan::Contract c) { return c == plan::Contract::kOverwrite ? "overwrite" : "preserve"; };
+  j["input"] = name(contracts_of(options).inputs);
+  j["output"] = name(contracts_of(options).outputs);
+  j["level"] = name_of(options.level);
+  j["prefer"] = options.prefer_ram ? "ram" : "speed";
   return j;
 }
 
@@ -46,9 +48,14 @@ CompileOptions ProjectDir::compile_options() const {
   o.strip_boundary_float = c.value("strip_boundary_float", false);
   o.keep_dead_channels = c.value("keep_dead_channels", false);
   o.overlap = c.value("overlap", true);
-  o.level = c.value("level", "") == "size"    ? ops::Level::kSize
-            : c.value("level", "") == "speed" ? ops::Level::kSpeed
-                                              : ops::Level::kBalanced;
+  // A project of before there was a choice has preserve.
+  auto contract = [&](const char* key) {
+    return c.value(key, "") == "overwrite" ? plan::Contract::kOverwrite : plan::Contract::kPreserve;
+  };
+  o.inputs = contract("input");
+  o.outputs = contract("output");
+  o.level = level_of(c.value("level", ""));
+  o.prefer_ram = c.value("prefer", "") == "ram";
   return o;
 }
 
@@ -273,31 +280,40 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
   return out;
 }
 
+std::optional<ModelSize> object_size(const project::Board& board, const std::string& file) {
+  ProcessResult r = run_process({board.toolchain_prefix + "size", "-A", file}, "", 30);
+  if (!r.started || r.exit_code != 0) return std::nullopt;
+  ModelSize total;
+  std::istringstream lines(r.output);
+  std::string name;
+  int64_t bytes = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    if (!(words >> name >> bytes)) continue;
+    if (name.starts_with(".text")) total.code += bytes;
+    if (name.starts_with(".rodata") || name.starts_with(".srodata")) total.constants += bytes;
+    if (name.starts_with(".data") || name.starts_with(".bss") || name.starts_with(".sdata") ||
+        name.starts_with(".sbss"))
+      total.data += bytes;
+  }
+  return total;
+}
+
 std::optional<ModelSize> model_size(const ProjectDir& project) {
   ModelSize total;
   bool any = false;
   std::error_code ec;
-  std::string size_tool = project.board.toolchain_prefix + "size";
   for (const char* part : {"model_plain", "model_data"}) {
     fs::path dir = fs::path(project.path) / "build" / "CMakeFiles" / fmt::format("{}.dir", part);
     for (fs::recursive_directory_iterator it(dir, ec), end; !ec && it != end; it.increment(ec)) {
       std::string file = it->path().string();
       if (!file.ends_with(".o") && !file.ends_with(".obj")) continue;
-      ProcessResult r = run_process({size_tool, "-A", file}, "", 30);
-      if (!r.started || r.exit_code != 0) continue;
+      auto size = object_size(project.board, file);
+      if (!size) continue;
       any = true;
-      std::istringstream lines(r.output);
-      std::string name;
-      int64_t bytes = 0;
-      for (std::string line; std::getline(lines, line);) {
-        std::istringstream words(line);
-        if (!(words >> name >> bytes)) continue;
-        if (name.starts_with(".text")) total.code += bytes;
-        if (name.starts_with(".rodata") || name.starts_with(".srodata")) total.constants += bytes;
-        if (name.starts_with(".data") || name.starts_with(".bss") || name.starts_with(".sdata") ||
-            name.starts_with(".sbss"))
-          total.data += bytes;
-      }
+      total.code += size->code;
+      total.constants += size->constants;
+      total.data += size->data;
     }
   }
   if (!any) return std::nullopt;

@@ -17,7 +17,7 @@ namespace {
 int64_t ram_needed(const Compiled& c, const Figures& f) {
   int64_t tensors =
       c.options.memory == codegen::MemoryMode::kWorkspace ? f.workspace_bytes : f.arena_bytes;
-  return tensors + f.input_bytes + f.output_bytes + (c.board ? c.board->stack_bytes : 0);
+  return tensors + f.caller_bytes + (c.board ? c.board->stack_bytes : 0);
 }
 
 // Are more than half of the constants' bytes floats?
@@ -33,6 +33,19 @@ bool has_float_constants(const plan::Program& p) {
 
 // What the harness and start-up code of a project add to the model in flash, generously.
 constexpr int64_t kFirmwareCode = 24 * 1024;
+
+// The row of inputs and outputs that do not lie in the arena.
+std::vector<std::string> caller_row(const plan::Program& p, const Figures& f) {
+  bool in = p.input_contract == plan::Contract::kPreserve;
+  bool out = p.output_contract == plan::Contract::kPreserve;
+  std::vector<std::string> row = {in == out ? "RAM: inputs and outputs"
+                                  : in      ? "RAM: inputs"
+                                            : "RAM: outputs",
+                                  format_bytes(f.caller_bytes)};
+  if (!in || !out)
+    row.push_back(fmt::format("{} in the arena", in ? "outputs" : out ? "inputs" : "both"));
+  return row;
+}
 
 }  // namespace
 
@@ -52,7 +65,7 @@ bool check_fit(const Compiled& c, Diagnostics& diags) {
         .note(fmt::format(
             "{} {}, inputs and outputs {}, stack {}", workspace ? "workspace" : "arena",
             format_bytes(workspace ? f.workspace_bytes : f.arena_bytes),
-            format_bytes(f.input_bytes + f.output_bytes), format_bytes(c.board->stack_bytes)))
+            format_bytes(f.caller_bytes), format_bytes(c.board->stack_bytes)))
         .help(
             "'aotc report MODEL' shows which operators hold the most; a smaller input or fewer "
             "channels there shrink the arena");
@@ -91,7 +104,7 @@ std::string summary_text(const Compiled& c) {
     rows.push_back({"RAM: workspace", format_bytes(f.workspace_bytes), limit("arena")});
   else
     rows.push_back({"RAM: arena", format_bytes(f.arena_bytes), proof, limit("arena")});
-  rows.push_back({"RAM: inputs and outputs", format_bytes(f.input_bytes + f.output_bytes)});
+  rows.push_back(caller_row(p, f));
   if (c.board && !c.board->memories.empty())
     rows.push_back(
         {"RAM: stack", format_bytes(c.board->stack_bytes), "reserved; 'aotc run' measures"});
@@ -168,6 +181,10 @@ nlohmann::ordered_json summary_json(const Compiled& c) {
   j["workspace_bytes"] = f.workspace_bytes;
   j["input_bytes"] = f.input_bytes;
   j["output_bytes"] = f.output_bytes;
+  j["level"] = name_of(c.options.level);
+  j["prefer"] = c.options.prefer_ram ? "ram" : "speed";
+  j["input_in_arena"] = c.program.input_contract == plan::Contract::kOverwrite;
+  j["output_in_arena"] = c.program.output_contract == plan::Contract::kOverwrite;
   j["constants_bytes"] = f.constant_bytes;
   j["raw_constants_bytes"] = f.raw_constant_bytes;
   j["macs"] = f.macs;

@@ -49,7 +49,8 @@ int exit_code_of(const Diagnostics& diags, int otherwise) {
   static const std::pair<const char*, int> kCodes[] = {
       {"internal", kExitInternal},       {"tool-missing", kExitToolMissing},
       {"no-emulator", kExitToolMissing}, {"does-not-fit", kExitDoesNotFit},
-      {"not-built", kExitBadInput},      {"project-invalid", kExitBadInput}};
+      {"not-built", kExitBadInput},      {"project-invalid", kExitBadInput},
+      {"option-conflict", kExitUsage}};
   for (const auto& [slug, code] : kCodes)
     for (const Diagnostic& d : diags.all())
       if (d.severity == Severity::kError && d.slug == slug) return code;

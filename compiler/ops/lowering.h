@@ -26,12 +26,19 @@ enum class Level : uint8_t { kSize, kBalanced, kSpeed };
 struct TargetInfo {
   std::string name = "generic";
   Level level = Level::kBalanced;
+  bool prefer_ram = false;  // where a faster schedule costs RAM, take the smaller one
   int registers = 12;       // general registers a compiler can hold loop state in
   bool fpu = false;
   bool fast_multiply = true;     // 32 x 32 multiply in a cycle or two
+  bool unaligned_words = false;  // loads and stores of words at any address
   int gemm_pixels = 2;      // block of output pixels x output channels in convolutions
   int gemm_channels = 2;
   int gemm_unroll = 4;      // steps of the inner loop written out
+  int multiply_add = 1;     // instructions that add the product of two words to a third
+  // Products of three pixels in two words: channels at a time, 0 where that is not done.
+  int triple_channels = 0;
+  int triple_unroll = 4;
+  bool quad_units = false;  // products of one row in words of four units' weights
   // Microkernels to be used; each is printed in assembly beside portable C of the same meaning.
   bool dsp = false;         // Thumb-2 with the DSP extension: two halfword products at once
   bool mve = false;         // Helium: vectors of 16 bytes
@@ -76,8 +83,8 @@ struct WriteOrder {
   // Steps run one after the other; within a step reads and writes come in any order. Together they
   // cover every access. Empty: nothing is known but `in_place`.
   std::vector<Step> steps;
-  // The result may lie exactly on the operand: no byte is read after the result's byte at the same
-  // place was written.
+  // The result may begin exactly where the operand does, if it is not larger: no byte is read after
+  // the result's byte at the same place was written.
   bool in_place = false;
 };
 

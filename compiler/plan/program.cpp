@@ -10,7 +10,7 @@
 
 #include "ops/operator.h"
 #include "plan/merge.h"
-#include "plan/overlap.h"
+#include "plan/placement.h"
 #include "support/text.h"
 
 namespace aotc::plan {
@@ -20,9 +20,7 @@ namespace {
 using graph::Graph;
 using graph::TensorId;
 
-// More than any microcontroller holds. They keep a damaged or absurd model from taking hours and
-// gigabytes: packing costs time and memory per pair of tensors alive at once, printing per byte.
-constexpr int64_t kMaxPairs = 1 << 18;
+// More than any microcontroller holds: a damaged or absurd model must not take hours to print.
 constexpr int64_t kMaxConstantBytes = int64_t{32} << 20;
 
 // Tensors that share bytes because one is a view of the other, as classes with one storage.
@@ -45,6 +43,8 @@ class Planner {
   Planner(Graph graph, const PlanOptions& options, Diagnostics& diags)
       : options_(options), diags_(diags), aliases_(graph.tensors.size()) {
     program_.graph = std::move(graph);
+    program_.input_contract = options.inputs;
+    program_.output_contract = options.outputs;
     program_.tensors.resize(program_.graph.tensors.size());
     external_.resize(program_.graph.tensors.size());
   }
@@ -67,14 +67,17 @@ class Planner {
   // Inputs, constants and outputs get their storage first; views then join classes where at most
   // one side has one. What cannot join is copied.
   void bind_externals() {
+    StorageKind input =
+        options_.inputs == Contract::kPreserve ? StorageKind::kInput : StorageKind::kArena;
     for (size_t i = 0; i < graph().inputs.size(); ++i)
-      external_[at(graph().inputs[i].tensor)] = {StorageKind::kInput, static_cast<int>(i), 0};
+      external_[at(graph().inputs[i].tensor)] = {input, static_cast<int>(i), 0};
     for (size_t i = 0; i < graph().tensors.size(); ++i)
       if (graph().tensors[i].constant) external_[i] = {StorageKind::kConstant, -1, 0};
-    for (size_t i = 0; i < graph().outputs.size(); ++i) {
-      Storage& s = external_[at(graph().outputs[i].tensor)];
-      if (s.kind == StorageKind::kNone) s = {StorageKind::kOutput, static_cast<int>(i), 0};
-    }
+    if (options_.outputs == Contract::kPreserve)
+      for (size_t i = 0; i < graph().outputs.size(); ++i) {
+        Storage& s = external_[at(graph().outputs[i].tensor)];
+        if (s.kind == StorageKind::kNone) s = {StorageKind::kOutput, static_cast<int>(i), 0};
+      }
     view_copied_.resize(graph().ops.size());
     for (size_t i = 0; i < graph().ops.size(); ++i) {
       const graph::Op& op = graph().ops[i];
@@ -116,10 +119,13 @@ class Planner {
       add_call(static_cast<int>(i), op, std::move(lowered));
     }
     // Outputs whose tensor lives elsewhere: inputs, constants, or a tensor listed twice.
+    copied_outputs_.resize(graph().outputs.size());
     for (size_t i = 0; i < graph().outputs.size(); ++i) {
       TensorId id = graph().outputs[i].tensor;
       Storage s = external_of(id);
-      if (s.kind == StorageKind::kOutput && s.index == static_cast<int>(i)) continue;
+      bool own = s.kind == StorageKind::kOutput && s.index == static_cast<int>(i);
+      if (own || s.kind == StorageKind::kNone) continue;
+      copied_outputs_[i] = -1;
       add_output_copy(static_cast<int>(i), id);
     }
     return success();
@@ -211,6 +217,7 @@ class Planner {
 
   // Functions that differ only in numbers become one where there are enough of them to pay.
   void merge_similar() {
+    if (options_.merge_at_least == 0) return;
     std::map<std::string, std::vector<int>> groups;
     for (size_t i = 0; i < program_.functions.size(); ++i)
       groups[skeleton_of(*program_.functions[i].body).text].push_back(static_cast<int>(i));
@@ -276,87 +283,8 @@ class Planner {
     return index;
   }
 
-  struct Live {
-    int begin, end;  // calls, both inclusive
-  };
-
-  // Pairs of items that are alive at the same time.
-  int64_t count_pairs(const std::vector<Live>& live) const {
-    std::vector<int64_t> begins(program_.calls.size(), 0), ends(program_.calls.size(), 0);
-    for (const Live& l : live) {
-      ++begins[static_cast<size_t>(l.begin)];
-      ++ends[static_cast<size_t>(l.end)];
-    }
-    int64_t pairs = 0, alive = 0;
-    for (size_t c = 0; c < begins.size(); ++c) {
-      pairs += begins[c] * alive + begins[c] * (begins[c] - 1) / 2;
-      alive += begins[c] - ends[c];
-    }
-    return pairs;
-  }
-
-  // One attempt at placing everything: which tensors are one buffer, and where buffers lie.
-  struct Attempt {
-    Aliases aliases;
-    std::vector<int> first, last;  // per class: calls that touch it; last < 0: none
-    std::vector<int64_t> class_bytes;
-    Problem problem;
-    std::vector<int> item_of_class, item_of_call;
-    std::vector<int64_t> live_bytes;
-    Solution solution;
-    int64_t too_many_pairs = 0;  // the limit is passed: nothing was solved
-  };
-
-  // The smallest of: no sharing, results over dying operands, and that with results exactly in the
-  // place of operands where the operator allows it.
-  Status place() {
-    Attempt best = attempt(false, false);
-    program_.arena_without_overlap = best.solution.height;
-    if (options_.overlap && best.too_many_pairs == 0) {
-      for (bool in_place : {false, true}) {
-        Attempt next = attempt(true, in_place);
-        if (next.solution.ok() && next.solution.height < best.solution.height) best = std::move(next);
-      }
-    }
-    return accept(std::move(best));
-  }
-
-  Attempt attempt(bool overlap, bool in_place) {
-    Attempt a{aliases_, {}, {}, {}, {}, {}, {}, {}, {}, 0};
-    find_lifetimes(a);
-    if (in_place) join_in_place(a);
-    make_items(a);
-    separate_items(a, overlap);
-    if (a.too_many_pairs == 0) a.solution = solve(a.problem);
-    return a;
-  }
-
-  bool in_arena(Attempt& a, TensorId id) {
-    return id.valid() &&
-           external_[static_cast<size_t>(a.aliases.find(id.value))].kind == StorageKind::kNone;
-  }
-
-  void find_lifetimes(Attempt& a) {
-    size_t n = graph().tensors.size();
-    a.first.assign(n, static_cast<int>(program_.calls.size()));
-    a.last.assign(n, -1);
-    a.class_bytes.assign(n, 0);
-    for (size_t i = 0; i < n; ++i) {
-      int64_t& bytes = a.class_bytes[static_cast<size_t>(a.aliases.find(static_cast<int>(i)))];
-      bytes = std::max(bytes, graph().tensors[i].type.bytes());
-    }
-    auto touch = [&](TensorId id, int call) {
-      if (!in_arena(a, id)) return;
-      auto c = static_cast<size_t>(a.aliases.find(id.value));
-      a.first[c] = std::min(a.first[c], call);
-      a.last[c] = std::max(a.last[c], call);
-    };
-    for (size_t c = 0; c < program_.calls.size(); ++c) {
-      const PendingCall& pending = pending_[c];
-      if (pending.copy_from) touch(*pending.copy_from, static_cast<int>(c));
-      for (const ops::Arg& arg : pending.args)
-        touch(tensor_of(c, arg), static_cast<int>(c));
-    }
+  static bool in_arena(const Storage& s) {
+    return s.kind == StorageKind::kNone || s.kind == StorageKind::kArena;
   }
 
   // The tensor an argument stands for; invalid for constants and scratch.
@@ -368,175 +296,135 @@ class Planner {
     return {};
   }
 
-  // Classes of operand and result of a write order, if the operand dies in this call and nothing
-  // else of the call reads its bytes; -1 otherwise.
-  struct Pair {
-    int operand = -1, result = -1;
-  };
-  Pair dying_pair(Attempt& a, size_t call, const ops::WriteOrder& order) {
+  // Classes of tensors in the arena become buffers; so do outputs that nothing but a copy writes.
+  std::vector<Buffer> make_buffers() {
+    buffer_of_.assign(graph().tensors.size(), -1);
+    std::vector<int64_t> bytes(graph().tensors.size(), 0);
+    for (size_t i = 0; i < graph().tensors.size(); ++i) {
+      int64_t& of_class = bytes[static_cast<size_t>(aliases_.find(static_cast<int>(i)))];
+      of_class = std::max(of_class, graph().tensors[i].type.bytes());
+    }
+    std::vector<Buffer> buffers;
+    for (size_t c = 0; c < bytes.size(); ++c) {
+      const graph::Tensor& t = graph().tensors[c];
+      if (aliases_.find(static_cast<int>(c)) != static_cast<int>(c)) continue;
+      if (!in_arena(external_[c])) continue;
+      buffer_of_[c] = static_cast<int>(buffers.size());
+      buffers.push_back({bytes[c], alignment_of(t.type.dtype, bytes[c]), t.name, false, false});
+    }
+    auto of_port = [&](const graph::Port& port) -> Buffer& {
+      return buffers[static_cast<size_t>(buffer_of(port.tensor))];
+    };
+    if (options_.inputs == Contract::kOverwrite)
+      for (const graph::Port& port : graph().inputs) of_port(port).from_start = true;
+    for (size_t o = 0; options_.outputs == Contract::kOverwrite && o < copied_outputs_.size(); ++o) {
+      if (!copied_outputs_[o]) {
+        of_port(graph().outputs[o]).to_end = true;
+        continue;
+      }
+      const graph::TensorType& type = graph()[graph().outputs[o].tensor].type;
+      copied_outputs_[o] = static_cast<int>(buffers.size());
+      buffers.push_back({type.bytes(), alignment_of(type.dtype, type.bytes()),
+                         graph().outputs[o].name, false, true});
+    }
+    return buffers;
+  }
+
+  // Word alignment lets kernels load words; small tensors need no more than their element.
+  static int64_t alignment_of(DType dtype, int64_t bytes) {
+    return std::max<int64_t>(size_of(dtype), bytes >= 4 ? 4 : 1);
+  }
+
+  int buffer_of(TensorId id) {
+    return id.valid() ? buffer_of_[static_cast<size_t>(class_of(id))] : -1;
+  }
+
+  BufferUse use_of(size_t call) {
+    const PendingCall& pending = pending_[call];
+    BufferUse use;
+    use.scratch_bytes = program_.calls[call].scratch_bytes;
+    use.scratch_alignment = pending.scratch_alignment;
+    auto touch = [&](int buffer) {
+      if (buffer >= 0) use.buffers.push_back(buffer);
+    };
+    if (pending.copy_from) {
+      touch(buffer_of(*pending.copy_from));
+      if (options_.outputs == Contract::kOverwrite)
+        touch(*copied_outputs_[static_cast<size_t>(pending.copy_to_output)]);
+      return use;
+    }
+    for (const ops::Arg& arg : pending.args) touch(buffer_of(tensor_of(call, arg)));
     const graph::Op& op = graph().ops[static_cast<size_t>(program_.calls[call].op_index)];
-    TensorId from = op.operands[static_cast<size_t>(order.operand)], to = op.results[0];
-    if (!in_arena(a, from) || !in_arena(a, to)) return {};
-    int i = a.aliases.find(from.value), j = a.aliases.find(to.value);
-    int readers = 0;
-    for (const ops::Arg& arg : pending_[call].args) {
-      TensorId id = tensor_of(call, arg);
-      readers += id.valid() && a.aliases.find(id.value) == i;
+    for (const ops::WriteOrder& order : pending.write_orders) {
+      int operand = buffer_of(op.operands[static_cast<size_t>(order.operand)]);
+      int result = buffer_of(op.results[0]);
+      if (operand >= 0 && result >= 0 && op.results.size() == 1)
+        use.overlaps.push_back({operand, result, &order});
     }
-    bool dies = a.last[static_cast<size_t>(i)] == static_cast<int>(call) &&
-                a.first[static_cast<size_t>(j)] == static_cast<int>(call);
-    return i != j && dies && readers == 1 && op.results.size() == 1 ? Pair{i, j} : Pair{};
+    return use;
   }
 
-  void join_in_place(Attempt& a) {
-    for (size_t c = 0; c < program_.calls.size(); ++c)
-      for (const ops::WriteOrder& order : pending_[c].write_orders) {
-        if (!order.in_place) continue;
-        Pair p = dying_pair(a, c, order);
-        auto i = static_cast<size_t>(p.operand), j = static_cast<size_t>(p.result);
-        if (p.operand < 0 || a.class_bytes[i] != a.class_bytes[j]) continue;
-        a.aliases.join(p.operand, p.result);
-        a.last[i] = a.last[j];
-        a.last[j] = -1;
-      }
-  }
-
-  void make_items(Attempt& a) {
-    a.item_of_class.assign(a.first.size(), -1);
-    a.item_of_call.assign(program_.calls.size(), -1);
-    for (size_t c = 0; c < a.first.size(); ++c) {
-      if (a.last[c] < 0) continue;
-      int64_t bytes = a.class_bytes[c];
-      // Word alignment lets kernels load words; small tensors need no more than their element.
-      int64_t align = std::max<int64_t>(size_of(graph().tensors[c].type.dtype), bytes >= 4 ? 4 : 1);
-      a.item_of_class[c] = a.problem.add(bytes, align, graph().tensors[c].name);
-    }
-    for (size_t c = 0; c < program_.calls.size(); ++c)
-      if (program_.calls[c].scratch_bytes > 0)
-        a.item_of_call[c] =
-            a.problem.add(program_.calls[c].scratch_bytes, pending_[c].scratch_alignment,
-                          fmt::format("scratch of call {}", c));
-  }
-
-  void separate_items(Attempt& a, bool overlap) {
-    std::vector<Live> live(a.problem.items.size());
-    for (size_t c = 0; c < a.first.size(); ++c)
-      if (a.item_of_class[c] >= 0)
-        live[static_cast<size_t>(a.item_of_class[c])] = {a.first[c], a.last[c]};
-    for (size_t c = 0; c < program_.calls.size(); ++c)
-      if (a.item_of_call[c] >= 0)
-        live[static_cast<size_t>(a.item_of_call[c])] = {static_cast<int>(c), static_cast<int>(c)};
-    int64_t pairs = count_pairs(live);
-    if (pairs > kMaxPairs) {
-      a.too_many_pairs = pairs;
-      return;
-    }
-    std::map<std::pair<int, int>, Separation> relaxed;
-    std::vector<int64_t> shared(program_.calls.size(), 0);
-    if (overlap) relax(a, relaxed, shared);
-    separate_live(a, live, relaxed);
-    for (size_t c = 0; c < a.live_bytes.size(); ++c)
-      a.problem.lower_bound = std::max(a.problem.lower_bound, a.live_bytes[c] - shared[c]);
-  }
-
-  // Lists the pairs that are alive together, in order of the items, and the bytes alive per call.
-  static void separate_live(Attempt& a, const std::vector<Live>& live,
-                            const std::map<std::pair<int, int>, Separation>& relaxed) {
-    std::vector<size_t> by_begin(live.size());
-    std::iota(by_begin.begin(), by_begin.end(), size_t{0});
-    std::stable_sort(by_begin.begin(), by_begin.end(),
-                     [&](size_t x, size_t y) { return live[x].begin < live[y].begin; });
-    std::vector<std::pair<int32_t, int32_t>> pairs;
-    std::vector<int64_t> change(a.item_of_call.size() + 1, 0);
-    for (size_t at = 0; at < by_begin.size(); ++at) {
-      size_t i = by_begin[at];
-      change[static_cast<size_t>(live[i].begin)] += a.problem.items[i].size;
-      change[static_cast<size_t>(live[i].end) + 1] -= a.problem.items[i].size;
-      for (size_t next = at + 1; next < by_begin.size(); ++next) {
-        size_t j = by_begin[next];
-        if (live[j].begin > live[i].end) break;
-        pairs.emplace_back(static_cast<int32_t>(std::min(i, j)),
-                           static_cast<int32_t>(std::max(i, j)));
-      }
-    }
-    std::sort(pairs.begin(), pairs.end());
-    for (auto [i, j] : pairs) {
-      auto known = relaxed.find({i, j});
-      if (known != relaxed.end()) {
-        a.problem.separations.push_back(known->second);
-      } else {
-        a.problem.separate(i, j);
-      }
-    }
-    a.live_bytes.assign(a.item_of_call.size(), 0);
-    std::partial_sum(change.begin(), change.end() - 1, a.live_bytes.begin());
-  }
-
-  // Separations of pairs that may share bytes, by item numbers in increasing order; and per call
-  // how many bytes sharing can save at the most.
-  void relax(Attempt& a, std::map<std::pair<int, int>, Separation>& relaxed,
-             std::vector<int64_t>& shared) {
-    for (size_t c = 0; c < program_.calls.size(); ++c)
-      for (const ops::WriteOrder& order : pending_[c].write_orders) {
-        Pair p = dying_pair(a, c, order);
-        if (p.operand < 0) continue;
-        int i = a.item_of_class[static_cast<size_t>(p.operand)];
-        int j = a.item_of_class[static_cast<size_t>(p.result)];
-        int64_t in = a.class_bytes[static_cast<size_t>(p.operand)];
-        int64_t out = a.class_bytes[static_cast<size_t>(p.result)];
-        OverlapLimits limits = overlap_limits(order, in, out);
-        Separation s{i, j, std::min(in, limits.backward), std::min(out, -limits.forward)};
-        if (s.d_ij >= in && s.d_ji >= out) continue;
-        if (i > j) s = {j, i, s.d_ji, s.d_ij};
-        relaxed[{s.i, s.j}] = s;
-        shared[c] += std::min(in, out);
-      }
-  }
-
-  Status accept(Attempt a) {
+  Status place() {
+    std::vector<Buffer> buffers = make_buffers();
+    std::vector<BufferUse> uses;
+    for (size_t c = 0; c < program_.calls.size(); ++c) uses.push_back(use_of(c));
+    Placement placement = place_buffers(buffers, uses, options_.overlap);
     Location where;
     where.file = graph().source_file;
-    if (a.too_many_pairs > 0) {
+    if (placement.too_many_pairs > 0) {
       diags_
           .error(where, "plan-limit",
                  fmt::format("{} pairs of tensors are alive at the same time, at most {} are "
                              "planned",
-                             a.too_many_pairs, kMaxPairs))
+                             placement.too_many_pairs, kMaxPairs))
           .help("use intermediate results sooner after they are computed, or split the model");
       return kFailure;
     }
-    const Solution& solution = a.solution;
-    std::string wrong = solution.ok() ? check(a.problem, solution) : solution.error;
-    if (!wrong.empty()) {
-      diags_.error(where, "plan-invalid", "memory planning failed: " + wrong);
+    if (!placement.ok()) {
+      diags_.error(where, "plan-invalid", "memory planning failed: " + placement.error);
       return kFailure;
     }
-    if (solution.height > INT32_MAX) {
+    if (placement.bytes > INT32_MAX) {
       diags_.error(where, "arena-too-large",
                    fmt::format("the model needs an arena of {} bytes, more than 2 GiB",
-                               solution.height));
+                               placement.bytes));
       return kFailure;
     }
-    program_.arena_bytes = solution.height;
-    program_.arena_lower_bound = solution.lower_bound;
-    program_.arena_proven_optimal = solution.proven_optimal;
-    program_.arena_method = std::string(method_name(solution.method));
-    program_.live_bytes = std::move(a.live_bytes);
-    aliases_ = std::move(a.aliases);
-    for (size_t c = 0; c < a.first.size(); ++c)
-      if (a.item_of_class[c] >= 0)
-        external_[c] = {StorageKind::kArena, static_cast<int>(c),
-                        solution.offsets[static_cast<size_t>(a.item_of_class[c])]};
-    for (size_t c = 0; c < program_.calls.size(); ++c)
-      if (a.item_of_call[c] >= 0)
-        program_.calls[c].scratch_offset =
-            solution.offsets[static_cast<size_t>(a.item_of_call[c])];
+    accept(std::move(placement));
     return success();
   }
 
+  void accept(Placement placement) {
+    program_.arena_bytes = placement.bytes;
+    program_.arena_lower_bound = placement.lower_bound;
+    program_.arena_proven_optimal = placement.proven_optimal;
+    program_.arena_method = std::move(placement.method);
+    program_.arena_without_overlap = placement.without_overlap;
+    program_.live_bytes = std::move(placement.live_bytes);
+    auto storage = [&](int buffer) -> Storage {
+      auto b = static_cast<size_t>(buffer);
+      if (placement.offsets[b] < 0) return {};
+      return {StorageKind::kArena, placement.block[b], placement.offsets[b]};
+    };
+    for (size_t i = 0; i < graph().tensors.size(); ++i) {
+      auto c = static_cast<size_t>(aliases_.find(static_cast<int>(i)));
+      program_.tensors[i] = buffer_of_[c] >= 0 ? storage(buffer_of_[c]) : external_[c];
+    }
+    for (size_t c = 0; c < program_.calls.size(); ++c)
+      program_.calls[c].scratch_offset = placement.scratch_offsets[c];
+    bool in_caller = options_.inputs == Contract::kPreserve;
+    for (size_t i = 0; i < graph().inputs.size(); ++i)
+      program_.inputs.push_back(in_caller ? Storage{StorageKind::kInput, static_cast<int>(i), 0}
+                                          : program_.tensors[at(graph().inputs[i].tensor)]);
+    bool out_caller = options_.outputs == Contract::kPreserve;
+    for (size_t i = 0; i < graph().outputs.size(); ++i)
+      program_.outputs.push_back(out_caller ? Storage{StorageKind::kOutput, static_cast<int>(i), 0}
+                                 : copied_outputs_[i]
+                                     ? storage(*copied_outputs_[i])
+                                     : program_.tensors[at(graph().outputs[i].tensor)]);
+  }
+
   void bind_arguments() {
-    for (size_t i = 0; i < graph().tensors.size(); ++i)
-      program_.tensors[i] = external_[static_cast<size_t>(aliases_.find(static_cast<int>(i)))];
     for (size_t c = 0; c < program_.calls.size(); ++c) {
       ProgramCall& call = program_.calls[c];
       const PendingCall& pending = pending_[c];
@@ -544,7 +432,8 @@ class Planner {
       if (pending.copy_from) {
         call.arguments = {
             {storage_of_operand(*pending.copy_from, call), params[0]->dtype, params[0]->elements},
-            {{StorageKind::kOutput, pending.copy_to_output, 0}, params[1]->dtype, params[1]->elements}};
+            {program_.outputs[static_cast<size_t>(pending.copy_to_output)], params[1]->dtype,
+             params[1]->elements}};
         continue;
       }
       for (size_t a = 0; a < pending.args.size(); ++a)
@@ -602,7 +491,11 @@ class Planner {
   Diagnostics& diags_;
   Program program_;
   Aliases aliases_;
-  std::vector<Storage> external_;  // by class root
+  // By class root: where it lies if not in the arena; kArena: an input in the arena.
+  std::vector<Storage> external_;
+  std::vector<int> buffer_of_;     // by class root; -1: not in the arena
+  // By output: a copy writes it; the number is its own buffer, if it lies in the arena.
+  std::vector<std::optional<int>> copied_outputs_;
   std::vector<bool> view_copied_;
   std::vector<PendingCall> pending_;
   int64_t constant_bytes_ = 0;  // of all lowered operators, before equal tables are shared
@@ -611,6 +504,15 @@ class Planner {
 };
 
 }  // namespace
+
+int merge_at_least(ops::Level level) {
+  switch (level) {
+    case ops::Level::kSize: return 2;
+    case ops::Level::kBalanced: return 3;
+    case ops::Level::kSpeed: return 0;
+  }
+  return 3;
+}
 
 Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Diagnostics& diags) {
   return Planner(std::move(graph), options, diags).run();
@@ -622,6 +524,9 @@ Result<std::vector<std::vector<uint8_t>>> run_program(
   std::vector<uint8_t> arena(static_cast<size_t>(program.arena_bytes), 0xA5);
   std::vector<std::vector<uint8_t>> in = inputs;
   std::vector<std::vector<uint8_t>> out;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (program.inputs[i].kind == StorageKind::kArena)
+      std::copy(inputs[i].begin(), inputs[i].end(), arena.begin() + program.inputs[i].offset);
   for (const graph::Port& port : program.graph.outputs)
     out.emplace_back(static_cast<size_t>(program.graph[port.tensor].type.bytes()), 0x5A);
   auto memory_of = [&](const Storage& s) -> uint8_t* {
@@ -657,6 +562,9 @@ Result<std::vector<std::vector<uint8_t>>> run_program(
                 {memory_of(s), static_cast<size_t>(program.graph[call.results[r]].type.bytes())});
     }
   }
+  for (size_t o = 0; o < out.size(); ++o)
+    if (program.outputs[o].kind == StorageKind::kArena)
+      std::copy_n(arena.begin() + program.outputs[o].offset, out[o].size(), out[o].begin());
   return out;
 }
 

@@ -59,9 +59,18 @@ struct ProgramFunction {
   bool merged = false;     // made of functions of several sizes: the last parameter is its shape
 };
 
+// Who has the memory of the model's inputs (or outputs).
+enum class Contract : uint8_t {
+  kPreserve,   // the caller: its buffers are only read (or written)
+  kOverwrite,  // the arena: an input may be overwritten after its last reader, an output is valid
+               // until the next run
+};
+
 struct Program {
   graph::Graph graph;
   std::vector<Storage> tensors;  // by tensor id
+  Contract input_contract = Contract::kPreserve, output_contract = Contract::kPreserve;
+  std::vector<Storage> inputs, outputs;  // by port: kArena, or kInput and kOutput if preserved
   std::vector<ProgramConstant> constants;
   std::vector<ProgramFunction> functions;
   std::vector<ProgramCall> calls;
@@ -76,10 +85,15 @@ struct Program {
 
 struct PlanOptions {
   ops::TargetInfo target;
+  Contract inputs = Contract::kPreserve;
+  Contract outputs = Contract::kPreserve;
   bool overlap = true;     // results may be written over operands that die, where it is safe
-  int merge_at_least = 3;  // how many functions that differ only in numbers become one
-  std::map<int, ops::Schedule> schedules;  // asked for, by operator index in the model's file
+  int merge_at_least = 3;  // how many functions that differ only in numbers become one; 0: never
+  std::map<int, ops::Schedule> schedules = {};  // asked for, by operator index in the model's file
 };
+
+// What a level asks for.
+int merge_at_least(ops::Level level);
 
 // Lowers, shares equal functions and constants, places tensors and scratch. The graph must have
 // passed ops::verify_graph. Reports [schedule-unknown-op] and [schedule-impossible] for schedules that

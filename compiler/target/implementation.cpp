@@ -1,6 +1,7 @@
 #include "target/implementation.h"
 
 #include "target/arm/dsp_kernels.h"
+#include "target/arm/mve_kernels.h"
 
 namespace aotc::target {
 
@@ -16,8 +17,18 @@ constexpr Entry kTable[] = {
     {"gemv_pairs", arm::gemv_pairs},
     {"gemm_words", arm::gemm_words},
     {"gemv_words", arm::gemv_words},
+    {"mve_fill", arm::mve_fill},
+    {"mve_gemm", arm::mve_gemm},
+    {"mve_gemv", arm::mve_gemv},
+    {"mve_quads", arm::mve_quads},
+    {"mve_rows", arm::mve_rows},
+    {"mve_sum", arm::mve_sum},
+    {"mve_weave", arm::mve_weave},
+    {"mve_windows", arm::mve_windows},
     {"pack_pixels", arm::pack_pixels},
     {"pack_run", arm::pack_run},
+    {"dw_plane", arm::dw_plane},
+    {"dw_column", arm::dw_column},
     {"winograd_rows", arm::winograd_rows},
     {"winograd_tile", arm::winograd_tile},
     {"winograd_pairs", arm::winograd_pairs},

@@ -5,6 +5,7 @@ emulated board that it fits, builds and runs it, and writes the figures. Targets
 m55 rv32imac.
 
   scripts/bench --models kws --targets m4,m3 --json -   figures as JSON on standard output
+  scripts/bench --level speed --json -                  the same for -O speed
   scripts/bench --check                                 fails if a figure is > 1 % worse than recorded
   scripts/bench --record                                writes the record and docs/performance.md
   scripts/bench --from tests/bench/record.json --markdown -   tables of what was measured before
@@ -43,6 +44,8 @@ def options_of(arguments):
     add = parser.add_argument
     add("--models", type=names, metavar="A,B", help="default: all")
     add("--targets", type=names, metavar="A,B", default=list(measure.TARGETS), help="default: all")
+    add("--level", choices=measure.LEVELS, default="balanced",
+        help="what the code is for, as aotc's -O (default balanced)")
     add("--jobs", type=int, default=2, help="runs at the same time (default 2)")
     add("--json", metavar="FILE", help="write the figures; - is standard output")
     add("--markdown", metavar="FILE", help="write tables of them; - is standard output")
@@ -87,7 +90,7 @@ def measure_all(options, models):
     rows, absent, failures = [], [], []
     with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
         work = options.work.resolve()
-        jobs = [pool.submit(measure.measure, aotc, model, target, work, say)
+        jobs = [pool.submit(measure.measure, aotc, model, target, options.level, work, say)
                 for model, target in pairs]
         for (model, target), job in zip(pairs, jobs):
             try:
@@ -98,7 +101,7 @@ def measure_all(options, models):
             if row:
                 rows.append(row)
             else:
-                absent.append((model, target, measure.LEVEL))
+                absent.append((model, target, measure.LEVELS[options.level]))
     if failures:
         raise measure.Failure("\n".join(failures))
     return rows, absent

@@ -45,6 +45,13 @@ class Check(unittest.TestCase):
                 with self.assertRaisesRegex(Failure, "m on m4: .*\n.*record it in the same commit"):
                     self.said(changed(**{field: limit + 1}))
 
+    def test_levels_are_apart(self):
+        with self.assertRaisesRegex(Failure, "m on m4 at -O size: is not in the record"):
+            self.said(changed(level="size"))
+        with self.assertRaisesRegex(Failure, "m on m4 at -O size: does not fit any more"):
+            record.check(recorded(ROW, changed(level="size")), [ROW], [("m", "m4", "size")], TOOLS,
+                         print)
+
     def test_flash_may_move_between_code_and_constants(self):
         self.said(changed(code_bytes=5_000, constants_bytes=5_000))
 
@@ -129,6 +136,13 @@ class Document(unittest.TestCase):
                       "| 20,000 | 0.500 |", text)
         self.assertIn("| CONV_3x3 | 50,000 | 99,000 | 198,000 | 0.500 |\n"
                       "| whole | 60,000 | 100,000 | 200,000 | 0.500 |", text)
+
+    def test_levels_have_rows_of_their_own(self):
+        text = document.markdown([changed(level="speed", instructions=70_000), ROW], TOOLS,
+                                 self.BASE)
+        self.assertIn("| `m` `-O speed` | 70,000 | 1.40 | 200,000 | CMSIS-NN o3 | 0.350 |", text)
+        self.assertIn("| `m` | 0.500 |", text)
+        self.assertEqual(text.count("### `m` on m4"), 1)
 
     def test_without_other_figures(self):
         text = document.markdown([ROW], TOOLS, None)

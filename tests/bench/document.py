@@ -63,13 +63,17 @@ def quoted(text):
     return "\n".join(textwrap.wrap(text, 98, initial_indent="> ", subsequent_indent="> "))
 
 
+def name_of(row):
+    return f"`{row['model']}`" + ("" if row["level"] == "default" else f" `-O {row['level']}`")
+
+
 def models_of(rows):
     names = dict.fromkeys(row["model"] for row in rows)
     return sorted(names, key=lambda name: (is_float(name), name))
 
 
 def overview(rows, base):
-    found = {(row["model"], row["target"]): row for row in rows}
+    found = {(row["model"], row["target"]): row for row in rows if row["level"] == "default"}
     targets = [t for t in TARGETS if any(row["target"] == t for row in rows)]
     lines = []
     for model in models_of(rows):
@@ -95,7 +99,7 @@ def target_tables(target, rows, base):
         reference = base and base.reference(row["model"], target)
         theirs = best or {}
         title = f"{baselines.KERNELS[best['kernels']]} {best['flags']}" if best else "–"
-        speed.append([f"`{row['model']}`", number(row["instructions"]),
+        speed.append([name_of(row), number(row["instructions"]),
                       f"{row['instructions'] / row['macs']:.2f}" if row["macs"] else "–",
                       number(theirs.get("instructions")), title,
                       ratio(row["instructions"], theirs.get("instructions")),
@@ -103,7 +107,7 @@ def target_tables(target, rows, base):
                       ratio(row["instructions"], reference and reference["instructions"])])
         ram = row["arena_bytes"] + row["io_bytes"]
         their_flash = best and best["code_bytes"] + best["model_bytes"]
-        memory.append([f"`{row['model']}`", number(row["arena_bytes"]), number(ram),
+        memory.append([name_of(row), number(row["arena_bytes"]), number(ram),
                        number(theirs.get("arena_bytes")), ratio(ram, theirs.get("arena_bytes")),
                        number(row["stack_bytes"]), number(theirs.get("stack_bytes")),
                        number(row["code_bytes"]), number(row["constants_bytes"]),
@@ -134,7 +138,7 @@ def layer_table(row, base):
 
 def layer_tables(rows, base):
     tables = [layer_table(row, base) for row in rows
-              if base and row["target"] in LAYER_TARGETS and not is_float(row["model"])]
+              if base and row["target"] in LAYER_TARGETS and row["level"] == "default" and not is_float(row["model"])]
     tables = [text for text in tables if text]
     if not tables:
         return []
@@ -144,7 +148,7 @@ def layer_tables(rows, base):
 
 
 def markdown(rows, tools, base):
-    rows = sorted(rows, key=lambda row: (is_float(row["model"]), row["model"]))
+    rows = sorted(rows, key=lambda row: (is_float(row["model"]), row["model"], row["level"]))
     what = base.what if base else "no figures were at hand when this page was made."
     listed = "\n".join(f"- {version}" for version in dict.fromkeys(tools.values()))
     parts = [INTRODUCTION.format(command=COMMAND, what=quoted(what), tools=listed),

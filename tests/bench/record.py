@@ -23,6 +23,10 @@ def key(row):
     return row["model"], row["target"], row["level"]
 
 
+def title(model, target, level):
+    return f"{model} on {target}" + ("" if level == "default" else f" at -O {level}")
+
+
 def load(path=RECORD):
     if not path.exists():
         return {"tools": {}, "rows": []}
@@ -60,20 +64,19 @@ def compare(record, rows, absent):
     old = {key(row): row for row in record["rows"]}
     worse, better = [], []
     for row in rows:
-        name = f"{row['model']} on {row['target']}"
+        name = title(*key(row))
         if key(row) not in old:
             worse.append(f"{name}: is not in the record")
             continue
-        for title, figure in FIGURES.items():
+        for what, figure in FIGURES.items():
             now, was = figure(row), figure(old[key(row)])
             slack = was * TOLERANCE
-            change = f"{name}: {title} {was:,} -> {now:,} ({(now - was) / max(was, 1):+.1%})"
+            change = f"{name}: {what} {was:,} -> {now:,} ({(now - was) / max(was, 1):+.1%})"
             if now - was > slack:
                 worse.append(change)
             elif was - now > slack:
                 better.append(change)
-    worse += [f"{m} on {t}: does not fit any more" for m, t, level in absent
-              if (m, t, level) in old]
+    worse += [f"{title(*gone)}: does not fit any more" for gone in absent if gone in old]
     return worse, better
 
 

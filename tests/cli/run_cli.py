@@ -490,6 +490,53 @@ def workspace_and_own_arena(aotc):
             expect(aotc("verify", name, code=4).err, r"status -2 \[verify-device\]")
 
 
+@test
+def inputs_and_outputs_in_the_arena(aotc):
+    def compiled(*options):
+        return json.loads(aotc("compile", DIGITS, "-o", "contract", "--json", *options).out)
+
+    default = compiled()
+    same((default["input_in_arena"], default["output_in_arena"]), (True, False), "the default")
+    both = compiled("--input", "overwrite", "--output", "overwrite")
+    same((both["input_in_arena"], both["output_in_arena"]), (True, True), "both in the arena")
+    none = compiled("--input", "preserve", "--output=preserve")
+    same((none["input_in_arena"], none["output_in_arena"]), (False, False), "none in the arena")
+    workspace = compiled("--memory", "workspace")
+    same((workspace["input_in_arena"], workspace["output_in_arena"]), (False, False), "no arena")
+    said = aotc("check", DIGITS)
+    expect(said.out, r"^RAM: outputs +10 bytes +inputs in the arena$")
+    for option in ("--input", "--output"):
+        said = aotc("check", DIGITS, "--memory", "workspace", option, "overwrite", code=2)
+        expect(said.err, rf"error: {option} overwrite needs an arena.*\[option-conflict\]", r"--memory static")
+    aotc("compile", DIGITS, "--output", "contract", code=2)
+    # verify takes files and words in one option.
+    expect(aotc("verify", DIGITS, "--input", "preserve", "--only", "host", "--samples", "1").out, r"bit-exact in")
+    expect(aotc("verify", DIGITS, "--input", "nothing.npy", "--input", "overwrite", code=1).err, r"nothing\.npy")
+
+
+@test
+def levels(aotc):
+    made = {}
+    for level in ("speed", "balanced", "size"):
+        made[level] = json.loads(aotc("check", DIGITS, "-O", level, "--json").out)
+        same(made[level]["level"], level, "level")
+    functions = {level: len({layer["function"] for layer in j["layers"]}) for level, j in made.items()}
+    if not functions["speed"] >= functions["balanced"] >= functions["size"]:
+        raise Failure(f"functions by level: {functions}")
+    report = json.loads(aotc("report", DIGITS, "-O", "size", "--board", "host", "--json").out)
+    by_level = {row["level"]: row for row in report["levels"]}
+    same(list(by_level), ["size", "balanced", "speed"], "levels of the report")
+    for level, row in by_level.items():
+        same(row["constants_bytes"], made[level]["constants_bytes"], f"constants of {level}")
+        same(row["functions"], functions[level], f"functions of {level}")
+        if row["code_bytes"] < 500:
+            raise Failure(f"code of {level}: {row}")
+    said = aotc("report", DIGITS, "-O", "size").out
+    expect(said, r"^level +arena +constants +functions +code$", r"^-O size \* ", r"^-O balanced +\d")
+    aotc("check", DIGITS, "-O3", code=2)
+    same(json.loads(aotc("check", DIGITS, "--prefer", "ram", "--json").out)["prefer"], "ram", "preference")
+
+
 CPP = """
 #include <cstdio>
 #include <cstring>
@@ -502,12 +549,12 @@ int main() {
   for (unsigned i = 0; i < FIRST_INPUT_IMAGE_ELEMENTS; ++i) image[i] = static_cast<int8_t>(i * 37);
   first_inputs a = {image};
   first_outputs b = {one};
-  second_inputs c = {image};
+  std::memcpy(second_input_image(nullptr), image, sizeof image);
   second_outputs d = {two};
   if (first_run(&a, &b, nullptr) != FIRST_ERROR_ARGUMENT) return 1;
   if (first_run(&a, &b, arena + 1) != FIRST_ERROR_ARGUMENT) return 2;
   if (first_run(nullptr, &b, arena) != FIRST_ERROR_ARGUMENT) return 3;
-  if (first_run(&a, &b, arena) != 0 || second_run(&c, &d, nullptr) != 0) return 4;
+  if (first_run(&a, &b, arena) != 0 || second_run(nullptr, &d, nullptr) != 0) return 4;
   return std::memcmp(one, two, sizeof one) != 0 ? 5 : 0;
 }
 """
@@ -515,7 +562,7 @@ int main() {
 
 @test
 def two_models_in_a_cpp_program(aotc):
-    aotc("compile", DIGITS, "--prefix", "first", "-o", "first")
+    aotc("compile", DIGITS, "--prefix", "first", "-o", "first", "--input", "preserve")
     aotc("compile", DIGITS, "--prefix", "second", "-o", "second", "--arena", "model")
     (aotc.folder / "main.cpp").write_text(CPP)
     steps = [["gcc", "-std=c99", "-O1", "-Wall", "-Werror", "-c", *[f"{p}/{p}{s}.c" for p in ("first", "second") for s in ("", "_data")]],

@@ -2,6 +2,7 @@
 """Many models linked into one program, every layer of each bit for bit as LiteRT's.
 
 Usage: bundle.py TARGET --work DIR [--models A,B | --ops [--every N]] [--optimize FLAGS]
+                 [--input overwrite|preserve] [--output overwrite|preserve]
 
 TARGET is one of emitted_cases.py: gcc or clang on this machine, cortex_m4 or rv32imac in QEMU. Each
 model is compiled with its trace hook; the program reads inputs from files and writes every result.
@@ -27,10 +28,24 @@ UNIT = string.Template("""\
 #define FIELD(field, c_type, elements, scale, zero_point) \\
     union { c_type at[elements]; uint64_t align; } field;
 #define POINTER(field, c_type, elements, scale, zero_point) .field = bundle_${prefix}_buffers.field.at,
+#if ${upper}_INPUT_IN_ARENA
+#define INPUT_AT(field) ${prefix}_input_##field(bundle_${prefix}_arena + 32)
+#define INPUT_POINTERS 0
+#else
+#define INPUT_AT(field) bundle_${prefix}_buffers.field.at
+#define INPUT_POINTERS ${upper}_FOR_EACH_INPUT(POINTER)
+#endif
+#if ${upper}_OUTPUT_IN_ARENA
+#define OUTPUT_AT(field) ${prefix}_output_##field(bundle_${prefix}_arena + 32)
+#define OUTPUT_POINTERS 0
+#else
+#define OUTPUT_AT(field) bundle_${prefix}_buffers.field.at
+#define OUTPUT_POINTERS ${upper}_FOR_EACH_OUTPUT(POINTER)
+#endif
 #define READ(field, c_type, elements, scale, zero_point) \\
-    ok = ok && fread(bundle_${prefix}_buffers.field.at, sizeof(c_type), elements, in) == (elements);
+    ok = ok && fread(INPUT_AT(field), sizeof(c_type), elements, in) == (elements);
 #define WRITE(field, c_type, elements, scale, zero_point) \\
-    bundle_record(0xFFFFFFFEu, result++, bundle_${prefix}_buffers.field.at, (elements) * sizeof(c_type));
+    bundle_record(0xFFFFFFFEu, result++, OUTPUT_AT(field), (elements) * sizeof(c_type));
 
 static struct { ${upper}_FOR_EACH_INPUT(FIELD) ${upper}_FOR_EACH_OUTPUT(FIELD) } bundle_${prefix}_buffers;
 static uint8_t bundle_${prefix}_arena[${upper}_ARENA_SIZE + 64u] __attribute__((aligned(16)));
@@ -42,8 +57,8 @@ void ${prefix}_trace(int32_t op, int32_t result, const void *data, uint32_t byte
 
 int bundle_${prefix}(void)
 {
-    const struct ${prefix}_inputs inputs = { ${upper}_FOR_EACH_INPUT(POINTER) };
-    const struct ${prefix}_outputs outputs = { ${upper}_FOR_EACH_OUTPUT(POINTER) };
+    const struct ${prefix}_inputs inputs = { INPUT_POINTERS };
+    const struct ${prefix}_outputs outputs = { OUTPUT_POINTERS };
     FILE *in = bundle_open("${prefix}", "in", "rb");
     uint32_t head[2] = { 0, 0 };
     uint32_t sample, i;
@@ -51,9 +66,9 @@ int bundle_${prefix}(void)
     for (sample = 0; ok && sample < head[1]; ++sample) {
         uint32_t result = 0;
         int32_t status;
-        ${upper}_FOR_EACH_INPUT(READ)
         bundle_sample(sample);
         for (i = 0; i < sizeof bundle_${prefix}_arena; ++i) bundle_${prefix}_arena[i] = (uint8_t)(0xA5u ^ (i * 29u));
+        ${upper}_FOR_EACH_INPUT(READ)
         status = ${prefix}_run(&inputs, &outputs, bundle_${prefix}_arena + 32);
         if (status != 0) printf("${prefix}: status %d\\n", (int)status);
         ok = ok && status == 0;
@@ -66,11 +81,16 @@ int bundle_${prefix}(void)
         }
         ${upper}_FOR_EACH_OUTPUT(WRITE)
     }
+    (void)&bundle_${prefix}_buffers;
     if (in) fclose(in);
     return bundle_end() && ok;
 }
 #undef FIELD
 #undef POINTER
+#undef INPUT_AT
+#undef INPUT_POINTERS
+#undef OUTPUT_AT
+#undef OUTPUT_POINTERS
 #undef READ
 #undef WRITE
 """)
@@ -192,6 +212,8 @@ def main():
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--samples", type=int, default=3)
     parser.add_argument("--optimize", default="-O2")
+    parser.add_argument("--input", default="overwrite", choices=("overwrite", "preserve"))
+    parser.add_argument("--output", default="preserve", choices=("overwrite", "preserve"))
     options = parser.parse_args()
     target = emitted_cases.TARGETS[options.target]
     common.require(target.compiler, *(c for c in target.command[:1] if "{" not in c))
@@ -200,7 +222,8 @@ def main():
     for name in model_names(options):
         path, prefix = common.model_path(name), common.prefix_of(name)
         made = common.aotc("compile", path, "--prefix", prefix, "-o", folder / prefix, "--quiet",
-                           "--json", expect=None)
+                           "--json", "--input", options.input, "--output", options.output,
+                           expect=None)
         if made.returncode or name in REFUSED:
             if made.returncode != 1 or name not in REFUSED or REFUSED[name] not in made.stderr:
                 refused.append(f"{name}: exit code {made.returncode} {made.stderr.strip()}")

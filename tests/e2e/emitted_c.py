@@ -70,7 +70,7 @@ def strict_commands(folder, prefix):
     yield [*common.cached("arm-none-eabi-gcc"), *STRICT, "-mcpu=cortex-m4", "-mthumb", "-O2", "-c",
            folder / f"{prefix}.c", "-o", "/dev/null"]
     for compiler in ("g++", "clang++-19"):
-        yield [compiler, *CPP, "-fsyntax-only", folder / f"{prefix}.h"]
+        yield [compiler, *CPP, "-fsyntax-only", "-include", folder / f"{prefix}.h", "/dev/null"]
 
 
 def strict(work):
@@ -80,12 +80,19 @@ def strict(work):
         prefix = emit(path, work / path.stem)
         commands += strict_commands(work / path.stem, prefix)
     for path in sample_models()[:12:4]:
-        for options in (("--arena", "model"), ("--memory", "workspace")):
-            folder = work / f"{path.stem}_{options[1]}"
+        for number, options in enumerate((
+                ("--arena", "model"), ("--memory", "workspace"), ("--input", "preserve"),
+                ("--input", "overwrite", "--output", "overwrite"),
+                ("--arena", "model", "--input", "overwrite", "--output", "overwrite"))):
+            folder = work / f"{path.stem}_{number}"
             prefix = emit(path, folder, None, *options)
             for compiler in ("gcc", "clang-19"):
-                commands.append([compiler, *STRICT, "-O2", "-I", common.ROOT / "crt" / "include",
-                                 "-c", folder / f"{prefix}.c", "-o", "/dev/null"])
+                for file in (f"{prefix}.c", f"{prefix}_data.c"):
+                    commands.append([compiler, *STRICT, "-O2", "-I", common.ROOT / "crt" / "include",
+                                     "-c", folder / file, "-o", "/dev/null"])
+            for compiler in ("g++", "clang++-19"):
+                commands.append([compiler, *CPP, "-fsyntax-only", "-include", folder / f"{prefix}.h",
+                                 "/dev/null"])
     run_all(commands)
 
 
@@ -192,6 +199,8 @@ def workspace(work):
         oracle = common.Oracle(path, 3)
         models[name + "_ws"] = (path, oracle, ["--memory", "workspace"])
         models[name + "_own"] = (path, oracle, ["--arena", "model"])
+        models[name + "_own_all"] = (path, oracle, ["--arena", "model", "--input", "overwrite",
+                                                    "--output", "overwrite"])
     crt = common.ROOT / "crt"
     run_bundle(work / "host", models, ["-I", crt / "include", "-DTVM_WORKSPACE_SIZE_BYTES=65536"], sorted((crt / "src").glob("*.c")))
     for name in ("digits_int8", "gadget_int8"):

@@ -40,6 +40,15 @@ foreach(target gcc clang)
   e2e_test(models.ops.${target} full 2 ${python} ${e2e}/bundle.py ${target}
     --work ${work}/ops_${target} --ops --optimize=-O1)
 endforeach()
+# The other ways of sharing memory with the caller: by default inputs lie in the arena, outputs not.
+foreach(target gcc cortex_m4)
+  e2e_test(models.own.preserve.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+    --work ${work}/own_preserve_${target} --models ${own_list} --input preserve)
+  e2e_test(models.own.overwrite.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+    --work ${work}/own_overwrite_${target} --models ${own_list} --output overwrite)
+endforeach()
+e2e_test(models.ops.overwrite.gcc full 2 ${python} ${e2e}/bundle.py gcc
+  --work ${work}/ops_overwrite_gcc --ops --every 3 --output overwrite --optimize=-O1)
 foreach(target cortex_m4 rv32imac)
   e2e_test(models.ops.${target} full 2 ${python} ${e2e}/bundle.py ${target}
     --work ${work}/ops_${target} --ops --samples 1 --optimize=-O1)
@@ -65,6 +74,15 @@ foreach(board qemu_mps2_an386 qemu_mps2_an385 qemu_riscv32)
 endforeach()
 foreach(model vww_f32 resnet_f32)
   layers_test(${model} qemu_mps2_an386 full)
+endforeach()
+# Where inputs and outputs lie, other than by default.
+foreach(board qemu_mps2_an386 qemu_riscv32)
+  foreach(model gadget_int8 digits_int8 gadget_f32)
+    e2e_test(layers.${model}.${board}.preserve full 1 ${python} ${e2e}/layers_on_board.py
+      ${model} ${board} --work ${work}/boards --input preserve)
+    e2e_test(layers.${model}.${board}.overwrite full 1 ${python} ${e2e}/layers_on_board.py
+      ${model} ${board} --work ${work}/boards --input overwrite --output overwrite)
+  endforeach()
 endforeach()
 
 e2e_test(models.figures full 1 ${python} ${e2e}/figures.py --figures ${work}/boards/figures

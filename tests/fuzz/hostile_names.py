@@ -23,27 +23,38 @@ CPP = ["-x", "c++", "-std=c++11", "-pedantic", "-Wall", "-Wextra", "-Werror", "-
 MAIN = """
 #include <stdio.h>
 #include "{p}.h"
+#if !{U}_INPUT_IN_ARENA
 #define DECLARE(field, type, n, scale, zero) static type given_##field[n];
 {U}_FOR_EACH_INPUT(DECLARE)
 #undef DECLARE
+#define GIVEN(field) inputs.field = given_##field; at = given_##field
+#else
+#define GIVEN(field) at = {p}_input_##field(aligned)
+#endif
+#if !{U}_OUTPUT_IN_ARENA
 #define DECLARE(field, type, n, scale, zero) static type made_##field[n];
 {U}_FOR_EACH_OUTPUT(DECLARE)
+#define POINT(field, type, n, scale, zero) outputs.field = made_##field;
+#define MADE(field) made_##field
+#else
+#define POINT(field, type, n, scale, zero)
+#define MADE(field) {p}_output_##field(aligned)
+#endif
 static uint64_t arena[{U}_ARENA_SIZE / 8u + 2u];
 int main(void)
 {{
-    struct {p}_inputs inputs;
-    struct {p}_outputs outputs;
-    float value = 0.0f, expected = 1.0f, step = 1.0f;
+    struct {p}_inputs inputs = {{ 0 }};
+    struct {p}_outputs outputs = {{ 0 }};
+    float value = 0.0f, expected = 1.0f, step = 1.0f, *at;
     int bad = 0, checked = 0, i;
     void *aligned = (void *)(((uintptr_t)arena + 15u) & ~(uintptr_t)15u);
 #define FILL(field, type, n, scale, zero) \\
-    value += 1.0f; for (i = 0; i < n; ++i) {{ given_##field[i] = value; }} inputs.field = given_##field;
+    value += 1.0f; GIVEN(field); for (i = 0; i < n; ++i) {{ at[i] = value; }}
     {U}_FOR_EACH_INPUT(FILL)
-#define POINT(field, type, n, scale, zero) outputs.field = made_##field;
     {U}_FOR_EACH_OUTPUT(POINT)
     if ({p}_run(&inputs, &outputs, aligned) != 0) {{ return 2; }}
 #define CHECK(field, type, n, scale, zero) step += 1.0f; expected += step; \\
-    for (i = 0; i < n; ++i) {{ checked += 1; bad += !(made_##field[i] >= expected && made_##field[i] <= expected); }}
+    for (i = 0; i < n; ++i) {{ checked += 1; bad += !(MADE(field)[i] >= expected && MADE(field)[i] <= expected); }}
     {U}_FOR_EACH_OUTPUT(CHECK)
     printf("%d elements checked, %d wrong\\n", checked, bad);
     return bad != 0 || checked != 4 * {U}_OUTPUT_COUNT || {U}_OUTPUT_COUNT < 50;
@@ -99,7 +110,8 @@ def build_all(folder, prefix, program=True, includes=()):
         if built is not None:
             print((check("run", [image]) or "").strip())
     for compiler in ("g++", "clang++-19"):
-        check(f"{compiler} {prefix}.h", [compiler, *CPP, folder / f"{prefix}.h"])
+        check(f"{compiler} {prefix}.h", [compiler, *CPP, "-include", folder / f"{prefix}.h",
+                                         "/dev/null"])
 
 
 def texts_are_plain(folder, prefix):
@@ -118,7 +130,8 @@ def texts_are_plain(folder, prefix):
 def names_in_model(options):
     crt = pathlib.Path(__file__).resolve().parents[2] / "crt" / "include"
     variants = (["--prefix", "case"], [], ["--prefix", "min"], ["--prefix", "x", "--arena", "model"],
-                ["--memory", "workspace"])
+                ["--memory", "workspace"], ["--input", "preserve"],
+                ["--input", "overwrite", "--output", "overwrite", "--arena", "model"])
     for number, variant in enumerate(variants):
         folder = options.work / f"variant{number}"
         prefix = emit(options.aotc, options.model, folder, *variant)

@@ -157,7 +157,10 @@ CaseResult compile(const graph::Graph& original, const CaseOptions& options, Dia
   run.verify_each = true;
   if (!passes::run_pipeline(graph, run, diags)) return refused_or_broken();
   bool small = is_small(original) && is_small(graph);
-  auto program = plan::plan_program(std::move(graph), {}, diags);
+  plan::PlanOptions plan_options;
+  if (options.seed % 2 == 1) plan_options.inputs = plan::Contract::kOverwrite;
+  if (options.seed % 4 == 3) plan_options.outputs = plan::Contract::kOverwrite;
+  auto program = plan::plan_program(std::move(graph), plan_options, diags);
   if (!program) return refused_or_broken();
   for (const plan::ProgramFunction& f : program->functions)
     if (!tir::verify(*f.body, diags)) return broken("a function does not verify");

@@ -25,20 +25,31 @@ std::string table(const std::string& name, const std::vector<uint8_t>& bytes) {
 
 // A function that runs sample `s` of model `p` and compares.
 std::string sample_function(const std::string& p, size_t s, const plan::Program& program,
-                            const Batches::Values& in, const Batches::Values& want,
-                            bool caller_arena) {
-  std::string tables, set_in, set_out, guards, checks;
+                            const codegen::ModelFiles& names, const Batches::Values& in,
+                            const Batches::Values& want, bool caller_arena) {
+  std::string tables, set_in, set_out, guards, fills, checks;
+  std::string arena = caller_arena ? fmt::format("{}_arena_bytes.bytes + GUARD", p) : "NULL";
   for (size_t i = 0; i < in.size(); ++i) {
     std::string name = fmt::format("{}_s{}_in{}", p, s, i);
     tables += table(name, in[i]);
-    set_in += fmt::format("(const void *){}.bytes, ", name);
+    if (program.inputs[i].kind == plan::StorageKind::kArena)
+      fills += fmt::format("    memcpy({}_input_{}({}), {}.bytes, {});\n", p, names.input_fields[i],
+                           arena, name, in[i].size());
+    else
+      set_in += fmt::format("(const void *){}.bytes, ", name);
   }
   for (size_t o = 0; o < want.size(); ++o) {
     std::string name = fmt::format("{}_s{}_want{}", p, s, o),
                 have = fmt::format("{}_s{}_have{}", p, s, o);
     size_t n = want[o].size();
     bool is_float = program.graph[program.graph.outputs[o].tensor].type.dtype == DType::kF32;
-    tables += table(name, want[o]) + fmt::format("static TABLE({}, {} + 2 * GUARD);\n", have, n);
+    tables += table(name, want[o]);
+    if (program.outputs[o].kind == plan::StorageKind::kArena) {
+      checks += fmt::format("    if (differs((const uint8_t *){}_output_{}({}), {}.bytes, {}, {})) return 2000 + {};\n",
+                            p, names.output_fields[o], arena, name, n, is_float ? 1 : 0, o);
+      continue;
+    }
+    tables += fmt::format("static TABLE({}, {} + 2 * GUARD);\n", have, n);
     set_out += fmt::format("(void *)({}.bytes + GUARD), ", have);
     guards += fmt::format("    guard({}.bytes, {}, 0x3C);\n", have, n);
     checks += fmt::format(
@@ -46,7 +57,6 @@ std::string sample_function(const std::string& p, size_t s, const plan::Program&
         "    if (differs({0}.bytes + GUARD, {2}.bytes, {1}, {4})) return 2000 + {3};\n",
         have, n, name, o, is_float ? 1 : 0);
   }
-  std::string arena = caller_arena ? fmt::format("{}_arena_bytes.bytes + GUARD", p) : "NULL";
   std::string up = upper(p);
   if (caller_arena) {
     guards += fmt::format("    guard({0}_arena_bytes.bytes, {1}_ARENA_SIZE, 0xC3);\n", p, up);
@@ -56,10 +66,11 @@ std::string sample_function(const std::string& p, size_t s, const plan::Program&
   return tables +
          fmt::format(
              "static int32_t {0}_sample{1}(void)\n{{\n    const struct {0}_inputs in = {{ {2} }};\n"
-             "    const struct {0}_outputs out = {{ {3} }};\n    int32_t status;\n{4}"
+             "    const struct {0}_outputs out = {{ {3} }};\n    int32_t status;\n{4}{7}"
              "    status = {0}_run(&in, &out, {5});\n    if (status != 0) return status;\n{6}"
              "    return 0;\n}}\n",
-             p, s, set_in.empty() ? "0" : set_in, set_out, guards, arena, checks);
+             p, s, set_in.empty() ? "0" : set_in, set_out.empty() ? "0" : set_out, guards, arena,
+             checks, fills);
 }
 
 }  // namespace
@@ -75,12 +86,15 @@ void Batches::add(const std::string& name, const plan::Program& program,
   codegen::CodegenOptions options;
   options.prefix = p;
   options.version = "test";
+  bool preserve = program.input_contract == plan::Contract::kPreserve &&
+                  program.output_contract == plan::Contract::kPreserve;
   if (models_ % 3 == 1) options.arena = codegen::ArenaOwner::kModel;
-  if (models_ % 3 == 2) options.memory = codegen::MemoryMode::kWorkspace;
+  if (preserve && models_ % 3 != 1) options.memory = codegen::MemoryMode::kWorkspace;
   ++models_;
   bool workspace = options.memory == codegen::MemoryMode::kWorkspace;
   bool caller = !workspace && options.arena == codegen::ArenaOwner::kCaller;
-  for (const auto& [file, text] : codegen::print_model(program, options).files)
+  codegen::ModelFiles printed = codegen::print_model(program, options);
+  for (const auto& [file, text] : printed.files)
     if (!file.ends_with(".json")) std::ofstream(fs::path(folder_) / file, std::ios::binary) << text;
   source_ += fmt::format("#include \"{0}.c\"\n#include \"{0}_data.c\"\n", p);
   if (caller)
@@ -90,7 +104,7 @@ void Batches::add(const std::string& name, const plan::Program& program,
         upper(p), p);
   std::string body;
   for (size_t s = 0; s < inputs.size(); ++s) {
-    source_ += sample_function(p, s, program, inputs[s], expected[s], caller);
+    source_ += sample_function(p, s, program, printed, inputs[s], expected[s], caller);
     body += fmt::format(
         "    status = {0}_sample{1}();\n    if (status != 0) return report(\"{2}\", \"sample "
         "{1}\", status);\n",

@@ -29,10 +29,19 @@ class ShadowRun final : public tir::AccessObserver {
         written_(program.graph.tensors.size(), false) {
     for (const graph::Port& port : p_.graph.outputs)
       outputs_.emplace_back(static_cast<size_t>(p_.graph[port.tensor].type.bytes()), uint8_t{0});
+    for (size_t i = 0; i < p_.inputs.size(); ++i) {
+      if (p_.inputs[i].kind != StorageKind::kArena) continue;
+      int tensor = p_.graph.inputs[i].tensor.value;
+      auto at = static_cast<long>(p_.inputs[i].offset);
+      std::copy(inputs_[i].begin(), inputs_[i].end(), arena_.begin() + at);
+      std::fill_n(tags_.begin() + at, inputs_[i].size(), tensor);
+      written_[static_cast<size_t>(tensor)] = true;
+    }
   }
 
   std::string run() {
     for (call_ = 0; call_ < static_cast<int>(p_.calls.size()) && problem_.empty(); ++call_) step();
+    for (size_t o = 0; o < p_.outputs.size() && problem_.empty(); ++o) check_output(o);
     return problem_;
   }
 
@@ -68,6 +77,22 @@ class ShadowRun final : public tir::AccessObserver {
                         param, b, at.tag, tag));
   }
 
+  // What the bytes of an output in the arena carry after the run.
+  int output_tag(size_t o) const {
+    TensorId id = p_.graph.outputs[o].tensor;
+    bool copied = p_.outputs[o] != p_.tensors[static_cast<size_t>(id.value)];
+    return copied ? INT32_MIN + static_cast<int>(o) : origin(id);
+  }
+
+  void check_output(size_t o) {
+    if (p_.outputs[o].kind != StorageKind::kArena) return;
+    auto begin = tags_.begin() + static_cast<long>(p_.outputs[o].offset);
+    auto end = begin + static_cast<long>(outputs_[o].size());
+    int tag = output_tag(o);
+    if (std::any_of(begin, end, [&](int t) { return t != tag; }))
+      fail(fmt::format("output {} does not survive the run", o));
+  }
+
   // The tensor as which the bytes were written: itself, or what it is a view of.
   int origin(TensorId id) const {
     if (written_[static_cast<size_t>(id.value)]) return id.value;
@@ -81,6 +106,8 @@ class ShadowRun final : public tir::AccessObserver {
   int writer_tag(const Storage& storage) const {
     for (TensorId id : call().results)
       if (p_.tensors[static_cast<size_t>(id.value)] == storage) return id.value;
+    for (size_t o = 0; o < p_.outputs.size() && call().op_index < 0; ++o)
+      if (p_.outputs[o] == storage) return output_tag(o);
     return kNobody;
   }
 

@@ -2,7 +2,8 @@
 // the TIR interpreter over the planned program, compared with LiteRT's results; then, with --emit,
 // writes all cases as C with a main that compares again, for any compiler and board.
 //
-//   run_cases CASES_DIR [--op NAME]... [--case NAME] [--emit DIR] [--every N]
+//   run_cases CASES_DIR [--op NAME]... [--case NAME] [--emit DIR] [--every N] [--features A,B]
+//             [--triples CHANNELS] [--quads]
 //
 // A case LiteRT runs and aotc refuses counts as failed unless tests/ops/<op>/refused.txt names it.
 #include <cstdio>
@@ -129,27 +130,35 @@ class Emitter {
                      const std::vector<Record>& expected, int64_t ulp) {
     const graph::Graph& g = program.graph;
     std::string t = "    {\n", checks;
-    std::string ins, outs;
+    std::string ins, outs, fills;
     for (size_t i = 0; i < in.size(); ++i) {
       t += table(fmt::format("in{}", i), in[i], true);
-      ins += fmt::format("(const void *)in{}.bytes, ", i);
+      if (program.inputs[i].kind == plan::StorageKind::kArena)
+        fills += fmt::format("    memcpy({}_input_{}(arena), in{}.bytes, {});\n", p,
+                             files.input_fields[i], i, in[i].size());
+      else
+        ins += fmt::format("(const void *)in{}.bytes, ", i);
     }
     for (size_t o = 0; o < g.outputs.size(); ++o) {
       Bytes want;
       for (const Record& r : expected)
         if (r.sample == s && r.result == o) want = r.data;
       t += table(fmt::format("want{}", o), want, true);
-      t += fmt::format("    static union {{ uint8_t bytes[{}]; uint64_t align; }} out{};\n",
-                       std::max<size_t>(want.size(), 1), o);
-      outs += fmt::format("(void *)out{}.bytes, ", o);
+      std::string have = fmt::format("out{}.bytes", o);
+      if (program.outputs[o].kind == plan::StorageKind::kArena) {
+        have = fmt::format("{}_output_{}(arena)", p, files.output_fields[o]);
+      } else {
+        t += fmt::format("    static union {{ uint8_t bytes[{}]; uint64_t align; }} out{};\n",
+                         std::max<size_t>(want.size(), 1), o);
+        outs += fmt::format("(void *)out{}.bytes, ", o);
+      }
       bool is_float = g[g.outputs[o].tensor].type.dtype == DType::kF32;
-      checks += fmt::format("    bad |= check_{}(out{}.bytes, want{}.bytes, {}, {});\n",
-                            is_float ? "float" : "bytes", o, o, want.size(), ulp);
+      checks += fmt::format("    bad |= check_{}({}, want{}.bytes, {}, {});\n",
+                            is_float ? "float" : "bytes", have, o, want.size(), ulp);
     }
     t += fmt::format("    struct {0}_inputs inputs = {{ {1} }};\n    struct {0}_outputs outputs = {{ "
-                     "{2} }};\n    bad |= {0}_run(&inputs, &outputs, arena) != 0;\n", p,
-                     ins.empty() ? "0" : ins, outs);
-    (void)files;
+                     "{2} }};\n{3}    bad |= {0}_run(&inputs, &outputs, arena) != 0;\n", p,
+                     ins.empty() ? "0" : ins, outs.empty() ? "0" : outs, fills);
     return t + checks + "    }\n";
   }
 
@@ -178,8 +187,8 @@ class Emitter {
 struct Options {
   std::string dir, only_case, emit, refused_dir;
   std::set<std::string> ops;
-  int every = 1;
   ops::TargetInfo target;
+  int every = 1;
 };
 
 class Runner {
@@ -271,10 +280,13 @@ class Runner {
                    const std::vector<std::vector<Bytes>>& samples,
                    const std::vector<Record>& records, int64_t ulp) {
     Diagnostics diags;
-    plan::PlanOptions plan_options;
-    plan_options.target = options_.target;
-    auto program = plan::plan_program(graph, plan_options, diags);
-    if (!program) return fail(title, "plan: " + diags.str()), false;
+    plan::PlanOptions plan;
+    plan.target = options_.target;
+    auto program = plan::plan_program(graph, plan, diags);
+    plan::PlanOptions in_arena = plan;
+    in_arena.inputs = in_arena.outputs = plan::Contract::kOverwrite;
+    auto shared = plan::plan_program(graph, in_arena, diags);
+    if (!program || !shared) return fail(title, "plan: " + diags.str()), false;
     for (const auto& f : program->functions)
       if (!tir::verify(*f.body, diags))
         return fail(title, "TIR verifier: " + diags.str() + tir::print(*f.body)), false;
@@ -288,7 +300,11 @@ class Runner {
     for (size_t s = 0; s < samples.size(); ++s) {
       auto values = ops::evaluate_graph(graph, samples[s]);
       auto outputs = plan::run_program(*program, samples[s], diags);
-      if (!outputs) return fail(title, "TIR: " + diags.str()), false;
+      auto overwritten = plan::run_program(*shared, samples[s], diags);
+      if (!outputs || !overwritten) return fail(title, "TIR: " + diags.str()), false;
+      if (*overwritten != *outputs)
+        return fail(title, fmt::format("TIR, sample {}: in the arena the outputs are others", s)),
+               false;
       for (const Record& r : records) {
         if (r.sample != s) continue;
         graph::TensorId id = graph.outputs[r.result].tensor;
@@ -302,7 +318,8 @@ class Runner {
       }
     }
     if (emitter_ && passed_ % options_.every == 0)
-      emitter_->add(title, *program, samples, records, ulp);
+      emitter_->add(title, passed_ / options_.every % 2 == 0 ? *program : *shared, samples, records,
+                    ulp);
     return true;
   }
 
@@ -322,12 +339,22 @@ int main(int argc, char** argv) {
   app.add_option("--op", ops, "only these operators");
   app.add_option("--case", options.only_case, "only this case");
   app.add_option("--emit", options.emit, "write the cases that pass as C here");
-  app.add_flag("--dsp", options.target.dsp, "lower for cores with the DSP extension");
   bool speed = false;
   app.add_flag("--speed", speed, "lower as -O speed does");
   app.add_option("--every", options.every, "emit only every Nth case");
+  std::vector<std::string> features;
+  app.add_option("--features", features, "of the core that is lowered for: dsp, mve")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"dsp", "mve"}));
+  app.add_option("--triples", options.target.triple_channels,
+                 "multiply three pixels in two words, this many channels at a time");
+  app.add_flag("--quads", options.target.quad_units, "multiply rows with four units in a word");
+  app.add_option("--triple-unroll", options.target.triple_unroll, "steps written out");
   CLI11_PARSE(app, argc, argv);
+  for (const std::string& f : features) (f == "dsp" ? options.target.dsp : options.target.mve) = true;
   options.ops.insert(ops.begin(), ops.end());
+  // So that the cost model takes these wherever they apply.
+  if (options.target.triple_channels > 0 || options.target.quad_units) options.target.multiply_add = 100;
   if (speed) options.target.level = ops::Level::kSpeed;
   return Runner(options).run();
 }

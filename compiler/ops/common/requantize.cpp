@@ -275,10 +275,12 @@ Requantizer::Channel Requantizer::prepare(FunctionBuilder& f, const Ex& channel)
 
 Ex Requantizer::emit(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
   switch (form_) {
+    // The shift wraps in channels that are constant only; their multiplier is next to 0.
     case Form::kWord:
-      return emit_word(f, acc, channel);
+      return emit_word(f, shl_wrapping(acc, left_), acc, channel);
     case Form::kLine:
-      return emit_line(f, acc, channel);
+      if (same_left_ && left_ == 0) return emit_line(f, acc, acc, channel);
+      return emit_line(f, shl_wrapping(acc, same_left_ ? left_ : channel.shift), acc, channel);
     case Form::kTwice:
       return emit_twice(f, acc, channel);
     case Form::kFloat:
@@ -289,6 +291,16 @@ Ex Requantizer::emit(FunctionBuilder& f, const Ex& acc, const Channel& channel) 
   return acc;
 }
 
+int Requantizer::common_left() const {
+  return form_ == Form::kWord || (form_ == Form::kLine && same_left_) ? left_ : 0;
+}
+
+Ex Requantizer::emit_scaled(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
+  if (form_ == Form::kWord) return emit_word(f, acc, acc, channel);
+  if (form_ == Form::kLine && same_left_) return emit_line(f, acc, acc, channel);
+  return emit(f, acc, channel);
+}
+
 namespace {
 
 Ex emit_hi32(const Ex& x, const Ex& multiplier) {
@@ -297,19 +309,16 @@ Ex emit_hi32(const Ex& x, const Ex& multiplier) {
 
 }  // namespace
 
-Ex Requantizer::emit_word(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
-  // The shift wraps in channels that are constant only; their multiplier is next to 0.
-  Ex sum = emit_hi32(shl_wrapping(acc, left_), channel.multiplier) + channel.offset;
+Ex Requantizer::emit_word(FunctionBuilder& f, const Ex& x, const Ex& acc,
+                          const Channel& channel) const {
+  Ex sum = emit_hi32(x, channel.multiplier) + channel.offset;
   if (sign_) sum = sum + (acc >> 31) * sign_term_;
   return clamp(f.let("q", sum >> channel.shift), clamp_.min, clamp_.max);
 }
 
-Ex Requantizer::emit_line(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
-  // The shift wraps in channels that are constant only; their multiplier is 0.
-  Ex x = same_left_ && left_ == 0 ? acc : shl_wrapping(acc, same_left_ ? left_ : channel.shift);
-  Ex high =
-      cast(DType::kI32, (cast(DType::kI64, x) * cast(DType::kI64, channel.multiplier)) >> i64(32));
-  Ex sum = high + channel.offset;
+Ex Requantizer::emit_line(FunctionBuilder& f, const Ex& x, const Ex& acc,
+                          const Channel& channel) const {
+  Ex sum = emit_hi32(x, channel.multiplier) + channel.offset;
   if (sign_) sum = sum - ((acc >> 31) & channel.sign);
   return clamp(f.let("q", sum >> shift_), clamp_.min, clamp_.max);
 }

@@ -65,6 +65,11 @@ class Requantizer {
   };
   Channel prepare(tir::FunctionBuilder& f, const tir::Ex& channel) const;
 
+  // By how much emit() shifts accumulators left, if by the same in all channels: whoever scales what
+  // it adds up by that much (weights, bias) uses emit_scaled() and saves the shift.
+  int common_left() const;
+  tir::Ex emit_scaled(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
+
   // The quantised value (clamped) of accumulator `acc`, as i32. Statements it needs go to `f`.
   tir::Ex emit(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit(tir::FunctionBuilder& f, const tir::Ex& acc, const tir::Ex& channel) const {
@@ -79,8 +84,11 @@ class Requantizer {
   void make_twice_tables(LoweringBuilder& f, const Requantization& what);
   Channel load_channel(tir::FunctionBuilder& f, const tir::Ex& index) const;
   Channel load_word(tir::FunctionBuilder& f, const tir::Ex& index) const;
-  tir::Ex emit_word(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
-  tir::Ex emit_line(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
+  // `x`: the accumulator shifted left; `acc` has its sign.
+  tir::Ex emit_word(tir::FunctionBuilder& f, const tir::Ex& x, const tir::Ex& acc,
+                    const Channel& channel) const;
+  tir::Ex emit_line(tir::FunctionBuilder& f, const tir::Ex& x, const tir::Ex& acc,
+                    const Channel& channel) const;
   tir::Ex emit_twice(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit_float(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit_divide(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;

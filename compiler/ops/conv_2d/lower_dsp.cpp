@@ -125,14 +125,27 @@ class DspConvLowering {
     if (out_channels_ % 2 == 1)
       last_shape_ = f_.constant("last_shape", DType::kI32,
                                 make_shape(steps(), 1, out_channels_, tile_, sign));
-    int64_t rows = pointwise_ ? 1 : window_.y.kernel;
-    int64_t skip = window_.y.dilation * row_bytes() - row_words_ * 4;
-    std::vector<int32_t> pack(4);
-    pack[PairGemm::kPackPixelStride] = static_cast<int32_t>(window_.x.stride * in_channels_);
-    pack[PairGemm::kPackWords] = static_cast<int32_t>(row_words_);
-    pack[PairGemm::kPackRows] = static_cast<int32_t>(rows);
-    pack[PairGemm::kPackRowSkip] = static_cast<int32_t>(pointwise_ ? 0 : skip);
-    pack_shape_ = f_.constant("pack", DType::kI32, pack);
+    make_pack_tables();
+  }
+
+  // A table for every number of rows of a window that may lie inside of the image.
+  void make_pack_tables() {
+    const WindowAxis& y = window_.y;
+    int64_t rows = pointwise_ ? 1 : y.kernel;
+    clips_rows_ = !pointwise_ && y.dilation == 1 && row_rest_ == 0 &&
+                  (y.start(0) < 0 || y.start(y.out - 1) + y.kernel > y.in) &&
+                  y.start(0) + y.kernel > 0 && y.start(y.out - 1) < y.in;
+    std::vector<int32_t> all;
+    for (int64_t n = clips_rows_ ? 1 : rows; n <= rows; ++n) {
+      std::vector<int32_t> pack(4);
+      pack[PairGemm::kPackPixelStride] = static_cast<int32_t>(window_.x.stride * in_channels_);
+      pack[PairGemm::kPackWords] = static_cast<int32_t>(row_words_);
+      pack[PairGemm::kPackRows] = static_cast<int32_t>(n);
+      pack[PairGemm::kPackRowSkip] =
+          static_cast<int32_t>(pointwise_ ? 0 : y.dilation * row_bytes() - row_words_ * 4);
+      all.insert(all.end(), pack.begin(), pack.end());
+    }
+    pack_shape_ = f_.constant("pack", DType::kI32, all);
   }
 
   void emit() {
@@ -140,7 +153,7 @@ class DspConvLowering {
     // be written over the input from behind.
     bool backwards = pointwise_ && out_channels_ > in_channels_;
     PixelBytes bytes{in_channels_, out_channels_};
-    auto order = pointwise_ ? pointwise_order(pixels(), tile_, bytes, backwards)
+    auto order = pointwise_ ? pointwise_order(pixels(), tile_, bytes, backwards, false)
                             : window_order(window_, tile_, bytes);
     if (order) f_.publish(std::move(*order));
     f_.loop(
@@ -212,14 +225,33 @@ class DspConvLowering {
     columns.high -= tile_ - 1;
     auto fast = [&] {
       Ex top = row * y.stride - y.pad_before, left = column * x.stride - x.pad_before;
-      pack_fast(f_.let("from", (top * x.in + left) * in_channels_));
+      if (clips_rows_) {
+        pack_clipped(f_.let("top", top), f_.let("left", left));
+      } else {
+        pack_fast(f_.let("from", (top * x.in + left) * in_channels_));
+      }
     };
     auto slow = [&] {
       f_.loop("i", 0, tile_, [&](Ex i) { pack_one(first + i, i); });
     };
-    if (columns.low > columns.high || rows.low > rows.high) return slow();
-    f_.if_(row >= rows.low && row <= rows.high && column >= columns.low && column <= columns.high,
-           fast, slow);
+    if (columns.low > columns.high || (!clips_rows_ && rows.low > rows.high)) return slow();
+    Ex whole = column >= columns.low && column <= columns.high;
+    if (!clips_rows_) whole = row >= rows.low && row <= rows.high && whole;
+    f_.if_(whole, fast, slow);
+  }
+
+  // All pixels of a tile whose windows reach beyond the image above or below only.
+  void pack_clipped(const Ex& top, const Ex& left) {
+    const WindowAxis& y = window_.y;
+    int64_t row_steps = 2 * row_words_ * tile_;
+    Ex before = f_.let("above", max(-top, 0));
+    Ex after = f_.let("below", max(top + (y.kernel - y.in), 0));
+    Ex rows = f_.let("rows", Ex(y.kernel) - before - after);
+    fill_words(0, before * row_steps);
+    fill_words((before + rows) * row_steps, after * row_steps);
+    f_.run(pack_pixels_kernel(tile_),
+           {address(in_, ((top + before) * window_.x.in + left) * in_channels_),
+            address(panel_, before * row_steps), address(pack_shape_, rows * 4 - 4)});
   }
 
   // One pixel's window wherever it lies, into column i of the panel.
@@ -256,10 +288,23 @@ class DspConvLowering {
     });
   }
 
-  void fill(const Ex& to, const Ex& steps) {
+  // Two elements outside of the image.
+  Ex blank() const {
     auto half = static_cast<uint32_t>(zero_) & 0xFFFF;
-    Ex word(static_cast<int64_t>(static_cast<int32_t>(half << 16 | half)));
-    f_.loop("s", 0, steps, [&](Ex s) { f_.store(panel_, to + s * tile_, word); });
+    return static_cast<int64_t>(static_cast<int32_t>(half << 16 | half));
+  }
+  // Steps of one pixel.
+  void fill(const Ex& to, const Ex& steps) {
+    f_.loop("s", 0, steps, [&](Ex s) { f_.store(panel_, to + s * tile_, blank()); });
+  }
+  // Words of the panel one after the other; `count` is a multiple of twice the tile.
+  void fill_words(const Ex& to, const Ex& count) {
+    f_.loop(
+        "s", 0, count,
+        [&](Ex s) {
+          for (int64_t i = 0; i < 2 * tile_; ++i) f_.store(panel_, to + s + i, blank());
+        },
+        2 * tile_);
   }
 
   // A row of a window whose taps are whole words: blanks, the taps inside of the image, blanks.
@@ -278,9 +323,24 @@ class DspConvLowering {
     fill(to + (before + taps) * (steps * tile_), after * steps);
   }
 
+  // A row of a window of any channels: the words that lie in the image whole, and element by element
+  // those before and behind them.
   void pack_elements(const Ex& iy, const Ex& left, const Ex& to) {
     Ex begin = f_.let("begin", left * in_channels_);
-    f_.loop("word", 0, row_words_, [&](Ex word) {
+    if (row_words_ == 1) return pack_words(iy, begin, to, 0, 1);
+    Ex first = f_.let("first", min(max(Ex(3) - begin, 0) >> 2, row_words_));
+    Ex last = f_.let("last", max(min((Ex(row_bytes()) - begin) >> 2, row_words_), first));
+    pack_words(iy, begin, to, 0, first);
+    f_.if_(first < last, [&] {
+      f_.run(pack_run_kernel(tile_),
+             {address(in_, iy * row_bytes() + begin + first * 4),
+              address(panel_, to + first * (2 * tile_)), last - first});
+    });
+    pack_words(iy, begin, to, last, row_words_);
+  }
+
+  void pack_words(const Ex& iy, const Ex& begin, const Ex& to, const Ex& first, const Ex& end) {
+    f_.loop("word", first, end, [&](Ex word) {
       std::vector<Ex> v;
       for (int64_t j = 0; j < 4; ++j)
         v.push_back(f_.let("v", element(iy, f_.let("q", begin + word * 4 + j), false)));
@@ -306,7 +366,7 @@ class DspConvLowering {
   int64_t tile_ = 4, pairs_ = 1, stream_words_ = 0;
   double cost_ = 0;
   int32_t zero_;
-  bool pointwise_, words_ = false;
+  bool pointwise_, words_ = false, clips_rows_ = false;
   PairOrder order_;
   tir::KernelPtr gemm_;
   BufferPtr in_, out_, panel_, stream_, shape_, last_shape_, pack_shape_;

@@ -18,6 +18,12 @@ struct DepthwiseConv2DAttrs : graph::Attributes<DepthwiseConv2DAttrs>, WindowFie
 // int8 only; `ranges` per result channel as the lowering needs it.
 Requantization depthwise_scaling(const OpView& op, std::vector<AccRange> ranges);
 
+// int8 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
+std::optional<Lowered> lower_depthwise_conv_2d_dsp(const OpView& op, const TargetInfo& target);
+
 Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo& target);
+
+// int8 for cores with Helium (lower_mve.cpp), nothing where its kernels do not apply.
+std::optional<Lowered> lower_depthwise_conv_2d_mve(const OpView& op);
 
 }  // namespace aotc::ops

@@ -1,5 +1,5 @@
 // The DSP extension's kernels, for Cortex-M4, M7 and M33. What each does, and what its arguments
-// are, is said by its meaning in ops/common/dsp_gemm.cpp.
+// are, is said by its meaning in ops/common/dsp_gemm.cpp and ops/depthwise_conv_2d/dsp_kernels.cpp.
 #pragma once
 
 #include "target/implementation.h"
@@ -12,6 +12,8 @@ Implementation gemm_words(const tir::Kernel& kernel);
 Implementation gemv_words(const tir::Kernel& kernel);
 Implementation pack_pixels(const tir::Kernel& kernel);
 Implementation pack_run(const tir::Kernel& kernel);
+Implementation dw_plane(const tir::Kernel& kernel);
+Implementation dw_column(const tir::Kernel& kernel);
 // ops/common/dsp_winograd.cpp
 Implementation winograd_rows(const tir::Kernel& kernel);
 Implementation winograd_tile(const tir::Kernel& kernel);

@@ -41,6 +41,9 @@ class Thumb {
   void lsl(Reg d, Reg m, int by) { emit("lsl", {name(d), name(m), imm_text(by)}); }
   void lsr(Reg d, Reg m, int by) { emit("lsr", {name(d), name(m), imm_text(by)}); }
   void asr(Reg d, Reg m, int by) { emit("asr", {name(d), name(m), imm_text(by)}); }
+  void and_(Reg d, Reg n, int imm) { emit("and", {name(d), name(n), imm_text(imm)}); }
+  void bic(Reg d, Reg n, int imm) { emit("bic", {name(d), name(n), imm_text(imm)}); }
+  void uxth(Reg d, Reg m) { three("uxth", d, m); }
   // d = n & (m >> by), arithmetic shift
   void and_asr(Reg d, Reg n, Reg m, int by) {
     emit("and", {name(d), name(n), name(m), shift("asr", by)});
@@ -118,7 +121,7 @@ class Thumb {
   // Condition: a compiler that knows GNU asm, for a Thumb-2 core with the DSP extension.
   Implementation finish();
 
- private:
+ protected:
   static std::string name(Reg r);
   static std::string imm_text(int v) { return "#" + std::to_string(v); }
   static std::string shift(const char* kind, int by) { return kind + (" #" + std::to_string(by)); }

@@ -19,7 +19,7 @@ extern const uint32_t sample_bytes_size;
 extern const uint8_t sample_bytes[];
 extern const char *const labels[];
 
-/* An input or output of the model, with room for it. */
+/* An input or output of the model, and where it is. */
 enum element_kind { ELEMENT_UNSIGNED, ELEMENT_SIGNED, ELEMENT_FLOAT };
 
 struct tensor {

@@ -30,36 +30,64 @@
 
 #define DECLARE_BUFFER(field, c_type, elements, scale, zero_point)                                 \
     c_type field[elements] __attribute__((aligned(16)));
-#define DESCRIBE_INPUT(field, c_type, count, scale, zero_point)                                    \
-    {#field, input_data.field,           (uint32_t)(count), (uint32_t)sizeof input_data.field,     \
-     (float)(scale), (int32_t)(zero_point), ELEMENT_KIND(c_type)},
-#define DESCRIBE_OUTPUT(field, c_type, count, scale, zero_point)                                   \
-    {#field, output_data.field,          (uint32_t)(count), (uint32_t)sizeof output_data.field,    \
-     (float)(scale), (int32_t)(zero_point), ELEMENT_KIND(c_type)},
 #define POINT_TO_INPUT(field, c_type, elements, scale, zero_point) input_data.field,
 #define POINT_TO_OUTPUT(field, c_type, elements, scale, zero_point) output_data.field,
-
-static struct {
-    MODEL_FOR_EACH_INPUT(DECLARE_BUFFER)
-} input_data;
-static struct {
-    MODEL_FOR_EACH_OUTPUT(DECLARE_BUFFER)
-} output_data;
-static const struct tensor input_tensors[] = {MODEL_FOR_EACH_INPUT(DESCRIBE_INPUT)};
-static const struct tensor output_tensors[] = {MODEL_FOR_EACH_OUTPUT(DESCRIBE_OUTPUT)};
-static const model_inputs inputs = {MODEL_FOR_EACH_INPUT(POINT_TO_INPUT)};
-static const model_outputs outputs = {MODEL_FOR_EACH_OUTPUT(POINT_TO_OUTPUT)};
+#define DESCRIBE(field, data, c_type, count, scale, zero_point)                                    \
+    (struct tensor){#field,         (void *)(uintptr_t)(data), (uint32_t)(count),                  \
+                    (uint32_t)((count) * sizeof(c_type)), (float)(scale), (int32_t)(zero_point),   \
+                    ELEMENT_KIND(c_type)};
 
 static uint8_t arena_with_guards[GUARD_BYTES + MODEL_ARENA_SIZE + GUARD_BYTES]
     __attribute__((aligned(MODEL_ARENA_ALIGN), section(".bss.arena")));
 #define ARENA (arena_with_guards + GUARD_BYTES)
+
+/* A model has its inputs and outputs in the arena or in buffers of its caller. */
+#if MODEL_INPUT_IN_ARENA
+static const model_inputs inputs;
+#define DESCRIBE_INPUT(field, c_type, count, scale, zero_point)                                    \
+    *at++ = DESCRIBE(field, MODEL_INPUT(field, ARENA), c_type, count, scale, zero_point)
+#else
+static struct {
+    MODEL_FOR_EACH_INPUT(DECLARE_BUFFER)
+} input_data;
+static const model_inputs inputs = {MODEL_FOR_EACH_INPUT(POINT_TO_INPUT)};
+#define DESCRIBE_INPUT(field, c_type, count, scale, zero_point)                                    \
+    *at++ = DESCRIBE(field, input_data.field, c_type, count, scale, zero_point)
+#endif
+
+#if MODEL_OUTPUT_IN_ARENA
+static const model_outputs outputs;
+#define DESCRIBE_OUTPUT(field, c_type, count, scale, zero_point)                                   \
+    *at++ = DESCRIBE(field, MODEL_OUTPUT(field, ARENA), c_type, count, scale, zero_point)
+#else
+static struct {
+    MODEL_FOR_EACH_OUTPUT(DECLARE_BUFFER)
+} output_data;
+static const model_outputs outputs = {MODEL_FOR_EACH_OUTPUT(POINT_TO_OUTPUT)};
+#define DESCRIBE_OUTPUT(field, c_type, count, scale, zero_point)                                   \
+    *at++ = DESCRIBE(field, output_data.field, c_type, count, scale, zero_point)
+#endif
+
+/* One more than there are: an array of none is not C. */
+static struct tensor input_tensors[MODEL_INPUT_COUNT + 1];
+static struct tensor output_tensors[MODEL_OUTPUT_COUNT + 1];
+
+static void describe_tensors(void)
+{
+    struct tensor *at = input_tensors;
+    MODEL_FOR_EACH_INPUT(DESCRIBE_INPUT)
+    at = output_tensors;
+    MODEL_FOR_EACH_OUTPUT(DESCRIBE_OUTPUT)
+    (void)at;
+}
 
 static uint8_t guard_byte(uint32_t i)
 {
     return (uint8_t)(0xA5u ^ (i * 29u));
 }
 
-/* Nothing an earlier run left in the arena may help the next one. */
+/* Nothing an earlier run left in the arena may help the next one. Inputs come after it: they may
+ * lie in there. */
 static void prepare_arena(void)
 {
     uint32_t noise = 0x2545F491u;
@@ -116,19 +144,25 @@ static uint64_t measure_run(int32_t *status)
     return full > empty ? full - empty : 0u;
 }
 
+/* Puts sample 0 into the inputs; 0 if that worked. */
+typedef int (*load_function)(void);
+
 /* Stack first, on its own: a clock may need interrupts, which would use the same stack. */
-static void measure_model(struct figures *result)
+static int measure_model(struct figures *result, load_function load)
 {
     prepare_arena();
+    if (load() != 0) { return -1; }
     result->stack_bytes =
         platform_stack_of(model_run, &inputs, &outputs, ARENA, &result->status);
     result->guards = result->guards && guards_intact();
     result->length = 0;
     if (result->status == 0) {
         prepare_arena();
+        if (load() != 0) { return -1; }
         result->length = measure_run(&result->status);
         result->guards = result->guards && guards_intact();
     }
+    return 0;
 }
 
 #if AOTC_VERIFY
@@ -217,6 +251,12 @@ static void load_sample(uint32_t index)
     }
 }
 
+static int load_first_sample(void)
+{
+    load_sample(0);
+    return 0;
+}
+
 static int fail_run(int32_t status)
 {
     print_text("the model returned status ");
@@ -232,8 +272,9 @@ static void print_op_times(void)
 {
 #if AOTC_VERIFY
     uint32_t op;
-    prepare_arena();
     start_op_timing();
+    prepare_arena();
+    load_sample(0);
     if (run_traced() != 0) { return; }
     for (op = 0; op < MODEL_OP_COUNT; ++op) {
         print_text("@aotc");
@@ -290,15 +331,14 @@ static int demo(void)
     print_text("\n");
     for (sample = 0; sample < count; ++sample) {
         int32_t status;
-        load_sample(sample);
         prepare_arena();
+        load_sample(sample);
         status = model_run(&inputs, &outputs, ARENA);
         if (status != 0) { return fail_run(status); }
         figures.guards = figures.guards && guards_intact();
         for (i = 0; i < MODEL_OUTPUT_COUNT; ++i) { print_output(sample, &output_tensors[i]); }
     }
-    load_sample(0);
-    measure_model(&figures);
+    (void)measure_model(&figures, load_first_sample);
     if (figures.status != 0) { return fail_run(figures.status); }
     print_figures(&figures);
     print_op_times();
@@ -340,16 +380,47 @@ static void write_outputs(void)
     }
 }
 
-/* Sample 0 is also the one that is measured, while its inputs are in their buffers. */
+static const char *input_path;
+
+/* A handle of the file of inputs, behind its header; negative after saying what is wrong. */
+static intptr_t open_inputs(uint32_t *samples)
+{
+    uint32_t head[2];
+    const intptr_t in = platform_open(input_path, PLATFORM_READ);
+    if (in < 0) {
+        (void)fail_file("cannot open", input_path);
+        return -1;
+    }
+    if (platform_read(in, head, (uint32_t)sizeof head) != 0 || head[0] != INPUT_MAGIC) {
+        (void)fail_file("not a file of inputs:", input_path);
+        (void)platform_close(in);
+        return -1;
+    }
+    *samples = head[1];
+    return in;
+}
+
+/* From the file again: a copy of the inputs would need memory. */
+static int read_first_sample(void)
+{
+    uint32_t samples;
+    int failed;
+    const intptr_t in = open_inputs(&samples);
+    if (in < 0) { return -1; }
+    failed = read_sample(in);
+    return platform_close(in) != 0 || failed;
+}
+
+/* Sample 0 is also the one that is measured. */
 static int verify_samples(intptr_t in, uint32_t samples, struct figures *figures)
 {
     uint32_t sample;
     for (sample = 0; sample < samples; ++sample) {
         int32_t status;
+        prepare_arena();
         if (read_sample(in) != 0) { return -1; }
         trace.sample = sample;
         trace.timing = sample == 0u;
-        prepare_arena();
         trace.recording = 1;
         status = run_traced();
         trace.recording = 0;
@@ -357,7 +428,7 @@ static int verify_samples(intptr_t in, uint32_t samples, struct figures *figures
         figures->guards = figures->guards && guards_intact();
         if (status == 0) {
             write_outputs();
-            if (sample == 0u) { measure_model(figures); }
+            if (sample == 0u && measure_model(figures, read_first_sample) != 0) { return -1; }
         } else {
             figures->status = status;
         }
@@ -390,20 +461,19 @@ static int verify(const char *in_path, const char *out_path)
 {
     const uint32_t magic = OUTPUT_MAGIC;
     struct figures figures = {0, 0, 1, 0};
-    uint32_t head[2];
-    const intptr_t in = platform_open(in_path, PLATFORM_READ);
-    if (in < 0) { return fail_file("cannot open", in_path); }
-    if (platform_read(in, head, (uint32_t)sizeof head) != 0 || head[0] != INPUT_MAGIC) {
-        return fail_file("not a file of inputs:", in_path);
-    }
+    uint32_t samples = 0;
+    intptr_t in;
+    input_path = in_path;
+    in = open_inputs(&samples);
+    if (in < 0) { return EXIT_FILE; }
     start_op_timing();
     trace.file = platform_open(out_path, PLATFORM_WRITE);
     if (trace.file < 0) { return fail_file("cannot create", out_path); }
     trace.failed = platform_write(trace.file, &magic, (uint32_t)sizeof magic) != 0;
-    if (verify_samples(in, head[1], &figures) != 0) {
+    if (verify_samples(in, samples, &figures) != 0) {
         return fail_file("ends before the samples that it promises:", in_path);
     }
-    write_figures(head[1], &figures);
+    write_figures(samples, &figures);
     if (platform_close(trace.file) != 0 || trace.failed) {
         return fail_file("cannot write", out_path);
     }
@@ -424,6 +494,7 @@ static int verify(const char *in_path, const char *out_path)
 
 int harness_main(int argc, char **argv)
 {
+    describe_tensors();
     if (argc <= 1) { return demo(); }
     if (argc == 4 && strcmp(argv[1], "verify") == 0) { return verify(argv[2], argv[3]); }
     print_text("usage: no arguments, or: verify IN OUT\n@aotc error=usage\n");

@@ -17,6 +17,11 @@
 #define MODEL_INPUT_COUNT @macro_prefix@_INPUT_COUNT
 #define MODEL_OUTPUT_COUNT @macro_prefix@_OUTPUT_COUNT
 #define MODEL_OP_COUNT @macro_prefix@_OP_COUNT
+/* 1 if they lie in the arena: inputs are filled before every run, which overwrites them. */
+#define MODEL_INPUT_IN_ARENA @macro_prefix@_INPUT_IN_ARENA
+#define MODEL_OUTPUT_IN_ARENA @macro_prefix@_OUTPUT_IN_ARENA
+#define MODEL_INPUT(field, arena) @prefix@_input_##field(arena)
+#define MODEL_OUTPUT(field, arena) @prefix@_output_##field(arena)
 #define MODEL_FOR_EACH_INPUT(X) @macro_prefix@_FOR_EACH_INPUT(X)
 #define MODEL_FOR_EACH_OUTPUT(X) @macro_prefix@_FOR_EACH_OUTPUT(X)
 

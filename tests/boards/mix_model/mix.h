@@ -8,6 +8,8 @@
 #define MIX_ARENA_ALIGN 64u
 #define MIX_INPUT_COUNT 2
 #define MIX_OUTPUT_COUNT 7
+#define MIX_INPUT_IN_ARENA 0
+#define MIX_OUTPUT_IN_ARENA 0
 #define MIX_OP_COUNT 1
 #define MIX_FOR_EACH_INPUT(X)                                                                      \
     X(reals, float, 2, 0, 0)                                                                       \

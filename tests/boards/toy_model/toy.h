@@ -17,6 +17,8 @@ extern "C" {
 #define TOY_ARENA_ALIGN 16u
 #define TOY_INPUT_COUNT 1
 #define TOY_OUTPUT_COUNT 2
+#define TOY_INPUT_IN_ARENA 0
+#define TOY_OUTPUT_IN_ARENA 0
 #define TOY_OP_COUNT 2
 #define TOY_FOR_EACH_INPUT(X) X(pixels, int8_t, 64, 5.0e-01f, -3)
 #define TOY_FOR_EACH_OUTPUT(X)                                                                     \

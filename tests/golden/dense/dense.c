@@ -31,7 +31,7 @@ extern const int32_t dense_op0_scale[7];
 extern const int16_t dense_op0_shift[2];
 
 /*
- * call 0: op 0 FULLY_CONNECTED 'PartitionedCall:0'; input x -> output out
+ * call 0: op 0 FULLY_CONNECTED 'PartitionedCall:0'; arena + 0 -> output out
  * in:  int8 1x10, scale 0.007811751 zero 0
  * out: int8 1x7, scale 0.016641568 zero 2
  * schedule: gemm 1x4, one word
@@ -99,16 +99,17 @@ int32_t dense_fully_connected_0(const int8_t *in0, const int8_t *weights, const 
 
 int32_t dense_run(const struct dense_inputs *inputs, const struct dense_outputs *outputs, void *arena)
 {
-    (void)arena;
+    uint8_t *const a = arena != NULL ? (uint8_t *)arena : dense_arena;
     int32_t status = 0;
 
-    if (inputs == NULL || outputs == NULL) {
+    (void)inputs;
+    if (outputs == NULL || a == NULL || ((uintptr_t)a & (DENSE_ARENA_ALIGN - 1u)) != 0) {
         return DENSE_ERROR_ARGUMENT;
     }
 
     /* call 0: op 0 FULLY_CONNECTED 'PartitionedCall:0': int8 1x7, scale 0.016641568 zero 2 */
-    status = dense_fully_connected_0(inputs->x, dense_op0_weights, dense_op0_bias, dense_op0_scale,
-                                     dense_op0_shift, outputs->out);
+    status = dense_fully_connected_0((void *)(a + 0), dense_op0_weights, dense_op0_bias,
+                                     dense_op0_scale, dense_op0_shift, outputs->out);
     if (status != 0) {
         return status;
     }

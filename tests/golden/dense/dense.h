@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* Bytes that the arena given to the run function must have, and its alignment. */
-#define DENSE_ARENA_SIZE 0u
+#define DENSE_ARENA_SIZE 10u
 #define DENSE_ARENA_ALIGN 16u
 #define DENSE_INPUT_COUNT 1
 #define DENSE_OUTPUT_COUNT 1
@@ -19,6 +19,10 @@ extern "C" {
 #define DENSE_OP_COUNT 1
 /* Status of a run called with a null or misaligned pointer. */
 #define DENSE_ERROR_ARGUMENT (-1)
+/* Inputs lie in the arena: fill them before every run, which overwrites them. */
+#define DENSE_INPUT_IN_ARENA 1
+/* Outputs are the caller's: every run writes them. */
+#define DENSE_OUTPUT_IN_ARENA 0
 
 /* 'x': int8 1x10, scale 0.007811751 zero 0 */
 #define DENSE_INPUT_X_BYTES 10u
@@ -27,6 +31,8 @@ extern "C" {
 #define DENSE_INPUT_X_DIMS { 1, 10 }
 #define DENSE_INPUT_X_SCALE 0.007811751f
 #define DENSE_INPUT_X_ZERO_POINT 0
+/* Where it lies in the arena. */
+#define DENSE_INPUT_X_OFFSET 0u
 
 /* 'out': int8 1x7, scale 0.016641568 zero 2 */
 #define DENSE_OUTPUT_OUT_BYTES 7u
@@ -43,14 +49,24 @@ extern "C" {
     X(out, int8_t, 7, 0.016641568f, 2)
 
 struct dense_inputs {
-    const int8_t *x; /* int8 1x10, scale 0.007811751 zero 0 */
+    char none; /* they lie in the arena */
 };
 
 struct dense_outputs {
     int8_t *out; /* int8 1x7, scale 0.016641568 zero 2 */
 };
 
-/* Runs the network once. Inputs are only read; outputs must not overlap them or the arena.
+/* The model's own arena, in dense_data.c. */
+extern uint8_t dense_arena[DENSE_ARENA_SIZE];
+
+/* int8 1x10, scale 0.007811751 zero 0 */
+static inline int8_t *dense_input_x(void *arena)
+{
+    return (int8_t *)(void *)((arena != 0 ? (uint8_t *)arena : dense_arena) + DENSE_INPUT_X_OFFSET);
+}
+
+/* Runs the network once. Inputs in the arena are overwritten; `inputs` may be null.
+ * Outputs must not overlap the arena.
  * `arena` may be null: the model then uses DENSE_ARENA_SIZE bytes of its own, and must not
  * be entered twice at a time.
  * Returns 0, or the status of the first operator that failed. */

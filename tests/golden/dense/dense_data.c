@@ -9,6 +9,8 @@
 #define DENSE_ALIGNED(n)
 #endif
 
+uint8_t dense_arena[DENSE_ARENA_SIZE] DENSE_ALIGNED(DENSE_ARENA_ALIGN);
+
 extern const int8_t dense_op0_weights[80];
 const int8_t dense_op0_weights[80] DENSE_ALIGNED(4) = {
     127, -19, 11, 25, 81, 61, -86, -127, -125, 127, 36, -88, -12, 83, -88, -114, 17, 79, 127, 9,

@@ -19,6 +19,10 @@ extern "C" {
 #define DIGITS_OP_COUNT 11
 /* Status of a run called with a null or misaligned pointer. */
 #define DIGITS_ERROR_ARGUMENT (-1)
+/* Inputs lie in the arena: fill them before every run, which overwrites them. */
+#define DIGITS_INPUT_IN_ARENA 1
+/* Outputs are the caller's: every run writes them. */
+#define DIGITS_OUTPUT_IN_ARENA 0
 
 /* 'image': int8 1x8x8x1, scale 0.003921569 zero -128 */
 #define DIGITS_INPUT_IMAGE_BYTES 64u
@@ -27,6 +31,8 @@ extern "C" {
 #define DIGITS_INPUT_IMAGE_DIMS { 1, 8, 8, 1 }
 #define DIGITS_INPUT_IMAGE_SCALE 0.003921569f
 #define DIGITS_INPUT_IMAGE_ZERO_POINT (-128)
+/* Where it lies in the arena. */
+#define DIGITS_INPUT_IMAGE_OFFSET 20u
 
 /* 'probabilities': int8 1x10, scale 0.00390625 zero -128 */
 #define DIGITS_OUTPUT_PROBABILITIES_BYTES 10u
@@ -43,15 +49,22 @@ extern "C" {
     X(probabilities, int8_t, 10, 0.00390625f, (-128))
 
 struct digits_inputs {
-    const int8_t *image; /* int8 1x8x8x1, scale 0.003921569 zero -128 */
+    char none; /* they lie in the arena */
 };
 
 struct digits_outputs {
     int8_t *probabilities; /* int8 1x10, scale 0.00390625 zero -128 */
 };
 
-/* Runs the network once. Inputs are only read; outputs must not overlap them or the arena.
- * `arena` has DIGITS_ARENA_SIZE bytes, aligned to DIGITS_ARENA_ALIGN; its content is not kept
+/* int8 1x8x8x1, scale 0.003921569 zero -128 */
+static inline int8_t *digits_input_image(void *arena)
+{
+    return (int8_t *)(void *)((uint8_t *)arena + DIGITS_INPUT_IMAGE_OFFSET);
+}
+
+/* Runs the network once. Inputs in the arena are overwritten; `inputs` may be null.
+ * Outputs must not overlap the arena.
+ * `arena` has DIGITS_ARENA_SIZE bytes, aligned to DIGITS_ARENA_ALIGN; its other content is not kept
  * between runs and need not be initialised.
  * Returns 0, or the status of the first operator that failed. */
 int32_t digits_run(const struct digits_inputs *inputs, const struct digits_outputs *outputs, void *arena);

@@ -76,7 +76,7 @@ extern const int32_t gadget_op24_zero_points[1];
 extern const int8_t gadget_op29_table[256];
 
 /*
- * call 0: op 0 FULLY_CONNECTED 'MatMul;Relu;add_3'; input settings -> arena + 512
+ * call 0: op 0 FULLY_CONNECTED 'MatMul;Relu;add_3'; arena + 192 -> arena + 512
  * in:  int8 1x4, scale 0.007840542 zero 0
  * out: int8 1x8, scale 0.016916173 zero -97
  * schedule: gemm 1x4, one word
@@ -158,7 +158,7 @@ int32_t gadget_fully_connected_0(const int8_t *in0, const int8_t *weights, const
 }
 
 /*
- * call 1: op 1 SPLIT 'split;split1'; input motion -> arena + 128, arena + 256
+ * call 1: op 1 SPLIT 'split;split1'; arena + 0 -> arena + 352, arena + 256
  * in:  int8 1x32x6, scale 0.013658173 zero -2
  * out: int8 1x32x3, scale 0.013658173 zero -2
  * out: int8 1x32x3, scale 0.013658173 zero -2
@@ -180,7 +180,7 @@ int32_t gadget_split_1(const int8_t *in, int8_t *out0, int8_t *out1)
 }
 
 /*
- * call 2: op 3 CONV_2D 'conv1d1'; arena + 128 -> arena + 0
+ * call 2: op 3 CONV_2D 'conv1d1'; arena + 352 -> arena + 0
  * in:  int8 1x1x32x3, scale 0.013658173 zero -2
  * out: int8 1x1x16x8, scale 0.0291391 zero -9
  * schedule: gemm 2x2, gathered panel, one word and sign
@@ -924,12 +924,13 @@ int32_t gadget_run(const struct gadget_inputs *inputs, const struct gadget_outpu
     uint8_t *const a = (uint8_t *)arena;
     int32_t status = 0;
 
-    if (inputs == NULL || outputs == NULL || a == NULL || ((uintptr_t)a & (GADGET_ARENA_ALIGN - 1u)) != 0) {
+    (void)inputs;
+    if (outputs == NULL || a == NULL || ((uintptr_t)a & (GADGET_ARENA_ALIGN - 1u)) != 0) {
         return GADGET_ERROR_ARGUMENT;
     }
 
     /* call 0: op 0 FULLY_CONNECTED 'MatMul;Relu;add_3': int8 1x8, scale 0.016916173 zero -97 */
-    status = gadget_fully_connected_0(inputs->settings, gadget_op0_weights, gadget_op0_bias,
+    status = gadget_fully_connected_0((void *)(a + 192), gadget_op0_weights, gadget_op0_bias,
                                       gadget_op0_scale, gadget_op0_shift, (void *)(a + 512));
     if (status != 0) {
         return status;
@@ -939,18 +940,18 @@ int32_t gadget_run(const struct gadget_inputs *inputs, const struct gadget_outpu
 #endif
 
     /* call 1: op 1 SPLIT 'split;split1': int8 1x32x3, scale 0.013658173 zero -2 */
-    status = gadget_split_1(inputs->motion, (void *)(a + 128), (void *)(a + 256));
+    status = gadget_split_1((void *)(a + 0), (void *)(a + 352), (void *)(a + 256));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_TRACE
-    gadget_trace(1, 0, (void *)(a + 128), 96u);
+    gadget_trace(1, 0, (void *)(a + 352), 96u);
     gadget_trace(1, 1, (void *)(a + 256), 96u);
 #endif
 
     /* call 2: op 3 CONV_2D 'conv1d1': int8 1x1x16x8, scale 0.0291391 zero -9 */
-    status = gadget_conv_2d_2((void *)(a + 128), gadget_op2_weights, gadget_op2_bias,
-                              gadget_op2_scale, gadget_op2_shift, (void *)(a + 224), (void *)(a + 0));
+    status = gadget_conv_2d_2((void *)(a + 352), gadget_op2_weights, gadget_op2_bias,
+                              gadget_op2_scale, gadget_op2_shift, (void *)(a + 128), (void *)(a + 0));
     if (status != 0) {
         return status;
     }

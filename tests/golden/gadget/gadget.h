@@ -19,6 +19,10 @@ extern "C" {
 #define GADGET_OP_COUNT 30
 /* Status of a run called with a null or misaligned pointer. */
 #define GADGET_ERROR_ARGUMENT (-1)
+/* Inputs lie in the arena: fill them before every run, which overwrites them. */
+#define GADGET_INPUT_IN_ARENA 1
+/* Outputs are the caller's: every run writes them. */
+#define GADGET_OUTPUT_IN_ARENA 0
 
 /* 'motion': int8 1x32x6, scale 0.013658173 zero -2 */
 #define GADGET_INPUT_MOTION_BYTES 192u
@@ -27,6 +31,8 @@ extern "C" {
 #define GADGET_INPUT_MOTION_DIMS { 1, 32, 6 }
 #define GADGET_INPUT_MOTION_SCALE 0.013658173f
 #define GADGET_INPUT_MOTION_ZERO_POINT (-2)
+/* Where it lies in the arena. */
+#define GADGET_INPUT_MOTION_OFFSET 0u
 
 /* 'settings': int8 1x4, scale 0.007840542 zero 0 */
 #define GADGET_INPUT_SETTINGS_BYTES 4u
@@ -35,6 +41,8 @@ extern "C" {
 #define GADGET_INPUT_SETTINGS_DIMS { 1, 4 }
 #define GADGET_INPUT_SETTINGS_SCALE 0.007840542f
 #define GADGET_INPUT_SETTINGS_ZERO_POINT 0
+/* Where it lies in the arena. */
+#define GADGET_INPUT_SETTINGS_OFFSET 192u
 
 /* 'state': int8 1x5, scale 0.00390625 zero -128 */
 #define GADGET_OUTPUT_STATE_BYTES 5u
@@ -61,8 +69,7 @@ extern "C" {
     X(trend, int8_t, 32, 0.0078125f, 0)
 
 struct gadget_inputs {
-    const int8_t *motion; /* int8 1x32x6, scale 0.013658173 zero -2 */
-    const int8_t *settings; /* int8 1x4, scale 0.007840542 zero 0 */
+    char none; /* they lie in the arena */
 };
 
 struct gadget_outputs {
@@ -70,8 +77,21 @@ struct gadget_outputs {
     int8_t *trend; /* int8 1x2x16, scale 0.0078125 zero 0 */
 };
 
-/* Runs the network once. Inputs are only read; outputs must not overlap them or the arena.
- * `arena` has GADGET_ARENA_SIZE bytes, aligned to GADGET_ARENA_ALIGN; its content is not kept
+/* int8 1x32x6, scale 0.013658173 zero -2 */
+static inline int8_t *gadget_input_motion(void *arena)
+{
+    return (int8_t *)(void *)((uint8_t *)arena + GADGET_INPUT_MOTION_OFFSET);
+}
+
+/* int8 1x4, scale 0.007840542 zero 0 */
+static inline int8_t *gadget_input_settings(void *arena)
+{
+    return (int8_t *)(void *)((uint8_t *)arena + GADGET_INPUT_SETTINGS_OFFSET);
+}
+
+/* Runs the network once. Inputs in the arena are overwritten; `inputs` may be null.
+ * Outputs must not overlap the arena.
+ * `arena` has GADGET_ARENA_SIZE bytes, aligned to GADGET_ARENA_ALIGN; its other content is not kept
  * between runs and need not be initialised.
  * Returns 0, or the status of the first operator that failed. */
 int32_t gadget_run(const struct gadget_inputs *inputs, const struct gadget_outputs *outputs, void *arena);

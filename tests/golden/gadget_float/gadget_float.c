@@ -48,7 +48,7 @@ extern const float gadget_float_op20_weights[192];
 extern const float gadget_float_op20_bias[5];
 
 /*
- * call 0: op 0 FULLY_CONNECTED 'MatMul;Relu;add_3'; input settings -> arena + 0
+ * call 0: op 0 FULLY_CONNECTED 'MatMul;Relu;add_3'; arena + 768 -> arena + 1536
  * in:  float32 1x4
  * out: float32 1x8
  * schedule: gemm 1x4
@@ -108,7 +108,7 @@ int32_t gadget_float_fully_connected_0(const float *in0, const float *weights, c
 }
 
 /*
- * call 1: op 1 SPLIT 'split'; input motion -> arena + 156, arena + 736
+ * call 1: op 1 SPLIT 'split'; arena + 0 -> arena + 768, arena + 1152
  * in:  float32 1x32x6
  * out: float32 1x32x3
  * out: float32 1x32x3
@@ -130,7 +130,7 @@ int32_t gadget_float_split_1(const float *in, float *out0, float *out1)
 }
 
 /*
- * call 2: op 3 CONV_2D 'conv1d1'; arena + 156 -> arena + 32
+ * call 2: op 3 CONV_2D 'conv1d1'; arena + 768 -> arena + 0
  * in:  float32 1x1x32x3
  * out: float32 1x1x16x8
  * schedule: gemm 2x2, gathered panel
@@ -201,8 +201,8 @@ int32_t gadget_float_conv_2d_2(const float *in0, const float *weights, const flo
 }
 
 /*
- * call 3: op 5 MEAN 'Mean'; arena + 32 -> arena + 544
- * call 17: op 23 MEAN 'Mean_1'; arena + 672 -> arena + 544
+ * call 3: op 5 MEAN 'Mean'; arena + 0 -> arena + 1024
+ * call 17: op 23 MEAN 'Mean_1'; arena + 512 -> arena + 1024
  * in:  float32 1x16x8
  * out: float32 1x1x8
  * schedule: one sum per result
@@ -221,7 +221,7 @@ int32_t gadget_float_mean_3(const float *in, float *out)
 }
 
 /*
- * call 4: op 6 SUB 'sub'; arena + 32, arena + 544 -> arena + 32
+ * call 4: op 6 SUB 'sub'; arena + 0, arena + 1024 -> arena + 512
  * in:  float32 1x16x8
  * in:  float32 1x1x8
  * out: float32 1x16x8
@@ -241,7 +241,7 @@ int32_t gadget_float_sub_4(const float *in0, const float *in1, float *out)
 }
 
 /*
- * call 5: op 7 LEAKY_RELU 'LeakyRelu'; arena + 32 -> arena + 32
+ * call 5: op 7 LEAKY_RELU 'LeakyRelu'; arena + 512 -> arena + 0
  * in:  float32 1x16x8
  * out: float32 1x16x8
  * schedule: flat loop
@@ -257,7 +257,7 @@ int32_t gadget_float_leaky_relu_5(const float *in, float *out)
 }
 
 /*
- * call 6: op 8 STRIDED_SLICE 'strided_slice'; arena + 736 -> arena + 544
+ * call 6: op 8 STRIDED_SLICE 'strided_slice'; arena + 1152 -> arena + 512
  * in:  float32 1x32x3
  * out: float32 1x16x3
  * schedule: copy
@@ -276,7 +276,7 @@ int32_t gadget_float_slice_6(const float *in, float *out)
 }
 
 /*
- * call 7: op 9 PAD 'Pad'; arena + 544 -> arena + 896
+ * call 7: op 9 PAD 'Pad'; arena + 512 -> arena + 1024
  * in:  float32 1x16x3
  * out: float32 1x18x3
  * schedule: copy
@@ -290,7 +290,7 @@ int32_t gadget_float_pad_7(const float *in, float *out)
 }
 
 /*
- * call 8: op 11 CONV_2D 'add;conv1d_1/Squeeze;Const_6;conv1d_11'; arena + 896 -> arena + 616
+ * call 8: op 11 CONV_2D 'add;conv1d_1/Squeeze;Const_6;conv1d_11'; arena + 1024 -> arena + 512
  * in:  float32 1x1x18x3
  * out: float32 1x1x16x8
  * schedule: gemm 2x2, gathered panel
@@ -350,7 +350,7 @@ int32_t gadget_float_conv_2d_8(const float *in0, const float *weights, const flo
 }
 
 /*
- * call 9: op 12 LOGISTIC 'Sigmoid;add;conv1d_1/Squeeze;Const_6'; arena + 616 -> arena + 616
+ * call 9: op 12 LOGISTIC 'Sigmoid;add;conv1d_1/Squeeze;Const_6'; arena + 512 -> arena + 1024
  * in:  float32 1x1x16x8
  * out: float32 1x1x16x8
  * schedule: flat loop
@@ -366,7 +366,7 @@ int32_t gadget_float_logistic_9(const float *in, float *out)
 }
 
 /*
- * call 10: op 14 MUL 'mul'; arena + 32, arena + 616 -> arena + 32
+ * call 10: op 14 MUL 'mul'; arena + 0, arena + 1024 -> arena + 512
  * in:  float32 1x16x8
  * in:  float32 1x16x8
  * out: float32 1x16x8
@@ -384,7 +384,7 @@ int32_t gadget_float_mul_10(const float *in0, const float *in1, float *out)
 }
 
 /*
- * call 11: op 15 HARD_SWISH 'mul_2;add_1/y;Relu6;add_1;mul_1;mul_2/y'; arena + 32 -> arena + 32
+ * call 11: op 15 HARD_SWISH 'mul_2;add_1/y;Relu6;add_1;mul_1;mul_2/y'; arena + 512 -> arena + 0
  * in:  float32 1x16x8
  * out: float32 1x16x8
  * schedule: flat loop
@@ -401,7 +401,7 @@ int32_t gadget_float_hard_swish_11(const float *in, float *out)
 }
 
 /*
- * call 12: op 17 AVERAGE_POOL_2D 'AvgPool2D'; arena + 32 -> arena + 544
+ * call 12: op 17 AVERAGE_POOL_2D 'AvgPool2D'; arena + 0 -> arena + 512
  * in:  float32 1x16x1x8
  * out: float32 1x4x1x8
  * schedule: whole windows
@@ -427,7 +427,7 @@ int32_t gadget_float_average_pool_2d_12(const float *in, float *out)
 }
 
 /*
- * call 13: op 18 DEPTHWISE_CONV_2D 'depthwise1'; arena + 544 -> arena + 544
+ * call 13: op 18 DEPTHWISE_CONV_2D 'depthwise1'; arena + 512 -> arena + 1024
  * in:  float32 1x4x1x8
  * out: float32 1x4x1x8
  * schedule: plane of 6x1, 1 pixels at a time
@@ -462,7 +462,7 @@ int32_t gadget_float_depthwise_conv_2d_13(const float *in0, const float *weights
 }
 
 /*
- * call 14: op 19 RESIZE_NEAREST_NEIGHBOR 'ResizeNearestNeighbor'; arena + 544 -> arena + 672
+ * call 14: op 19 RESIZE_NEAREST_NEIGHBOR 'ResizeNearestNeighbor'; arena + 1024 -> arena + 512
  * in:  float32 1x4x1x8
  * out: float32 1x16x1x8
  * schedule: repeated rows and pixels
@@ -482,7 +482,7 @@ int32_t gadget_float_resize_nearest_neighbor_14(const float *in, float *out)
 }
 
 /*
- * call 15: op 21 MAXIMUM 'Maximum'; arena + 672, arena + 32 -> arena + 672
+ * call 15: op 21 MAXIMUM 'Maximum'; arena + 512, arena + 0 -> arena + 1024
  * in:  float32 1x16x8
  * in:  float32 1x16x8
  * out: float32 1x16x8
@@ -500,7 +500,7 @@ int32_t gadget_float_maximum_15(const float *in0, const float *in1, float *out)
 }
 
 /*
- * call 16: op 22 MINIMUM 'Minimum'; arena + 672 -> arena + 672
+ * call 16: op 22 MINIMUM 'Minimum'; arena + 1024 -> arena + 512
  * in:  float32 1x16x8
  * out: float32 1x16x8
  * schedule: broadcast
@@ -519,7 +519,7 @@ int32_t gadget_float_minimum_16(const float *in0, const float *in1, float *out)
 }
 
 /*
- * call 18: op 24 MAX_POOL_2D 'MaxPool2d'; arena + 32 -> arena + 576
+ * call 18: op 24 MAX_POOL_2D 'MaxPool2d'; arena + 0 -> arena + 1056
  * in:  float32 1x16x1x8
  * out: float32 1x1x1x8
  * schedule: whole windows
@@ -551,7 +551,7 @@ int32_t gadget_float_max_pool_2d_18(const float *in, float *out)
 }
 
 /*
- * call 19: op 26 CONCATENATION 'concat'; arena + 0, arena + 544, arena + 576 -> arena + 32
+ * call 19: op 26 CONCATENATION 'concat'; arena + 1536, arena + 1024, arena + 1056 -> arena + 0
  * in:  float32 1x8
  * in:  float32 1x8
  * in:  float32 1x8
@@ -569,7 +569,7 @@ int32_t gadget_float_concatenation_19(const float *in0, const float *in1, const 
 }
 
 /*
- * call 20: op 27 FULLY_CONNECTED 'MatMul_1;add_4'; arena + 32 -> arena + 0
+ * call 20: op 27 FULLY_CONNECTED 'MatMul_1;add_4'; arena + 0 -> arena + 96
  * in:  float32 1x24
  * out: float32 1x5
  * schedule: gemm 1x4
@@ -632,7 +632,7 @@ int32_t gadget_float_fully_connected_20(const float *in0, const float *weights, 
 }
 
 /*
- * call 21: op 28 SOFTMAX 'PartitionedCall:0'; arena + 0 -> output state
+ * call 21: op 28 SOFTMAX 'PartitionedCall:0'; arena + 96 -> output state
  * in:  float32 1x5
  * out: float32 1x5
  * schedule: float
@@ -657,7 +657,7 @@ int32_t gadget_float_softmax_21(const float *in, float *out)
 }
 
 /*
- * call 22: op 29 TRANSPOSE 'transpose'; arena + 672 -> arena + 128
+ * call 22: op 29 TRANSPOSE 'transpose'; arena + 512 -> arena + 0
  * in:  float32 1x16x8
  * out: float32 1x8x16
  * schedule: copy
@@ -675,7 +675,7 @@ int32_t gadget_float_transpose_22(const float *in, float *out)
 }
 
 /*
- * call 23: op 30 STRIDED_SLICE 'strided_slice_1'; arena + 128 -> arena + 0
+ * call 23: op 30 STRIDED_SLICE 'strided_slice_1'; arena + 0 -> arena + 512
  * in:  float32 1x8x16
  * out: float32 1x16
  * schedule: copy
@@ -688,7 +688,7 @@ int32_t gadget_float_slice_23(const float *in, float *out)
 }
 
 /*
- * call 24: op 31 UNPACK 'unstack'; arena + 128 -> arena + 64, arena + 640, arena + 704, arena + 768, arena + 832, arena + 896, arena + 960, arena + 1024
+ * call 24: op 31 UNPACK 'unstack'; arena + 0 -> arena + 576, arena + 640, arena + 704, arena + 768, arena + 832, arena + 896, arena + 960, arena + 1024
  * in:  float32 1x8x16
  * out: float32 1x16
  * out: float32 1x16
@@ -716,7 +716,7 @@ int32_t gadget_float_unpack_24(const float *in, float *out0, float *out1, float 
 }
 
 /*
- * call 25: op 32 PACK 'stack'; arena + 64, arena + 0 -> arena + 128
+ * call 25: op 32 PACK 'stack'; arena + 576, arena + 512 -> arena + 0
  * in:  float32 1x16
  * in:  float32 1x16
  * out: float32 1x2x16
@@ -731,7 +731,7 @@ int32_t gadget_float_pack_25(const float *in0, const float *in1, float *out)
 }
 
 /*
- * call 26: op 33 TANH 'PartitionedCall:1'; arena + 128 -> output trend
+ * call 26: op 33 TANH 'PartitionedCall:1'; arena + 0 -> output trend
  * in:  float32 1x2x16
  * out: float32 1x2x16
  * schedule: flat loop
@@ -751,209 +751,210 @@ int32_t gadget_float_run(const struct gadget_float_inputs *inputs, const struct 
     uint8_t *const a = (uint8_t *)arena;
     int32_t status = 0;
 
-    if (inputs == NULL || outputs == NULL || a == NULL || ((uintptr_t)a & (GADGET_FLOAT_ARENA_ALIGN - 1u)) != 0) {
+    (void)inputs;
+    if (outputs == NULL || a == NULL || ((uintptr_t)a & (GADGET_FLOAT_ARENA_ALIGN - 1u)) != 0) {
         return GADGET_FLOAT_ERROR_ARGUMENT;
     }
 
     /* call 0: op 0 FULLY_CONNECTED 'MatMul;Relu;add_3': float32 1x8 */
-    status = gadget_float_fully_connected_0(inputs->settings, gadget_float_op0_weights,
-                                            gadget_float_op0_bias, (void *)(a + 0));
+    status = gadget_float_fully_connected_0((void *)(a + 768), gadget_float_op0_weights,
+                                            gadget_float_op0_bias, (void *)(a + 1536));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(0, 0, (void *)(a + 0), 32u);
+    gadget_float_trace(0, 0, (void *)(a + 1536), 32u);
 #endif
 
     /* call 1: op 1 SPLIT 'split': float32 1x32x3 */
-    status = gadget_float_split_1(inputs->motion, (void *)(a + 156), (void *)(a + 736));
+    status = gadget_float_split_1((void *)(a + 0), (void *)(a + 768), (void *)(a + 1152));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(1, 0, (void *)(a + 156), 384u);
-    gadget_float_trace(1, 1, (void *)(a + 736), 384u);
+    gadget_float_trace(1, 0, (void *)(a + 768), 384u);
+    gadget_float_trace(1, 1, (void *)(a + 1152), 384u);
 #endif
 
     /* call 2: op 3 CONV_2D 'conv1d1': float32 1x1x16x8 */
-    status = gadget_float_conv_2d_2((void *)(a + 156), gadget_float_op2_weights,
-                                    gadget_float_op2_bias, (void *)(a + 544), (void *)(a + 32));
+    status = gadget_float_conv_2d_2((void *)(a + 768), gadget_float_op2_weights,
+                                    gadget_float_op2_bias, (void *)(a + 512), (void *)(a + 0));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(2, 0, (void *)(a + 32), 512u);
+    gadget_float_trace(2, 0, (void *)(a + 0), 512u);
 #endif
 
     /* call 3: op 5 MEAN 'Mean': float32 1x1x8 */
-    status = gadget_float_mean_3((void *)(a + 32), (void *)(a + 544));
+    status = gadget_float_mean_3((void *)(a + 0), (void *)(a + 1024));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(3, 0, (void *)(a + 544), 32u);
+    gadget_float_trace(3, 0, (void *)(a + 1024), 32u);
 #endif
 
     /* call 4: op 6 SUB 'sub': float32 1x16x8 */
-    status = gadget_float_sub_4((void *)(a + 32), (void *)(a + 544), (void *)(a + 32));
+    status = gadget_float_sub_4((void *)(a + 0), (void *)(a + 1024), (void *)(a + 512));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(4, 0, (void *)(a + 32), 512u);
+    gadget_float_trace(4, 0, (void *)(a + 512), 512u);
 #endif
 
     /* call 5: op 7 LEAKY_RELU 'LeakyRelu': float32 1x16x8 */
-    status = gadget_float_leaky_relu_5((void *)(a + 32), (void *)(a + 32));
+    status = gadget_float_leaky_relu_5((void *)(a + 512), (void *)(a + 0));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(5, 0, (void *)(a + 32), 512u);
+    gadget_float_trace(5, 0, (void *)(a + 0), 512u);
 #endif
 
     /* call 6: op 8 STRIDED_SLICE 'strided_slice': float32 1x16x3 */
-    status = gadget_float_slice_6((void *)(a + 736), (void *)(a + 544));
+    status = gadget_float_slice_6((void *)(a + 1152), (void *)(a + 512));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(6, 0, (void *)(a + 544), 192u);
+    gadget_float_trace(6, 0, (void *)(a + 512), 192u);
 #endif
 
     /* call 7: op 9 PAD 'Pad': float32 1x18x3 */
-    status = gadget_float_pad_7((void *)(a + 544), (void *)(a + 896));
+    status = gadget_float_pad_7((void *)(a + 512), (void *)(a + 1024));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(7, 0, (void *)(a + 896), 216u);
+    gadget_float_trace(7, 0, (void *)(a + 1024), 216u);
 #endif
 
     /* call 8: op 11 CONV_2D 'add;conv1d_1/Squeeze;Const_6;conv1d_11': float32 1x1x16x8 */
-    status = gadget_float_conv_2d_8((void *)(a + 896), gadget_float_op8_weights,
-                                    gadget_float_op8_bias, (void *)(a + 544), (void *)(a + 616));
+    status = gadget_float_conv_2d_8((void *)(a + 1024), gadget_float_op8_weights,
+                                    gadget_float_op8_bias, (void *)(a + 1240), (void *)(a + 512));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(8, 0, (void *)(a + 616), 512u);
+    gadget_float_trace(8, 0, (void *)(a + 512), 512u);
 #endif
 
     /* call 9: op 12 LOGISTIC 'Sigmoid;add;conv1d_1/Squeeze;Const_6': float32 1x1x16x8 */
-    status = gadget_float_logistic_9((void *)(a + 616), (void *)(a + 616));
+    status = gadget_float_logistic_9((void *)(a + 512), (void *)(a + 1024));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(9, 0, (void *)(a + 616), 512u);
+    gadget_float_trace(9, 0, (void *)(a + 1024), 512u);
 #endif
 
     /* call 10: op 14 MUL 'mul': float32 1x16x8 */
-    status = gadget_float_mul_10((void *)(a + 32), (void *)(a + 616), (void *)(a + 32));
+    status = gadget_float_mul_10((void *)(a + 0), (void *)(a + 1024), (void *)(a + 512));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(10, 0, (void *)(a + 32), 512u);
+    gadget_float_trace(10, 0, (void *)(a + 512), 512u);
 #endif
 
     /* call 11: op 15 HARD_SWISH 'mul_2;add_1/y;Relu6;add_1;mul_1;mul_2/y': float32 1x16x8 */
-    status = gadget_float_hard_swish_11((void *)(a + 32), (void *)(a + 32));
+    status = gadget_float_hard_swish_11((void *)(a + 512), (void *)(a + 0));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(11, 0, (void *)(a + 32), 512u);
+    gadget_float_trace(11, 0, (void *)(a + 0), 512u);
 #endif
 
     /* call 12: op 17 AVERAGE_POOL_2D 'AvgPool2D': float32 1x4x1x8 */
-    status = gadget_float_average_pool_2d_12((void *)(a + 32), (void *)(a + 544));
+    status = gadget_float_average_pool_2d_12((void *)(a + 0), (void *)(a + 512));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(12, 0, (void *)(a + 544), 128u);
+    gadget_float_trace(12, 0, (void *)(a + 512), 128u);
 #endif
 
     /* call 13: op 18 DEPTHWISE_CONV_2D 'depthwise1': float32 1x4x1x8 */
-    status = gadget_float_depthwise_conv_2d_13((void *)(a + 544), gadget_float_op13_weights,
-                                               gadget_float_op2_bias, (void *)(a + 672),
-                                               (void *)(a + 544));
+    status = gadget_float_depthwise_conv_2d_13((void *)(a + 512), gadget_float_op13_weights,
+                                               gadget_float_op2_bias, (void *)(a + 640),
+                                               (void *)(a + 1024));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(13, 0, (void *)(a + 544), 128u);
+    gadget_float_trace(13, 0, (void *)(a + 1024), 128u);
 #endif
 
     /* call 14: op 19 RESIZE_NEAREST_NEIGHBOR 'ResizeNearestNeighbor': float32 1x16x1x8 */
-    status = gadget_float_resize_nearest_neighbor_14((void *)(a + 544), (void *)(a + 672));
+    status = gadget_float_resize_nearest_neighbor_14((void *)(a + 1024), (void *)(a + 512));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(14, 0, (void *)(a + 672), 512u);
+    gadget_float_trace(14, 0, (void *)(a + 512), 512u);
 #endif
 
     /* call 15: op 21 MAXIMUM 'Maximum': float32 1x16x8 */
-    status = gadget_float_maximum_15((void *)(a + 672), (void *)(a + 32), (void *)(a + 672));
+    status = gadget_float_maximum_15((void *)(a + 512), (void *)(a + 0), (void *)(a + 1024));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(15, 0, (void *)(a + 672), 512u);
+    gadget_float_trace(15, 0, (void *)(a + 1024), 512u);
 #endif
 
     /* call 16: op 22 MINIMUM 'Minimum': float32 1x16x8 */
-    status = gadget_float_minimum_16((void *)(a + 672), gadget_float_op16_in1, (void *)(a + 672));
+    status = gadget_float_minimum_16((void *)(a + 1024), gadget_float_op16_in1, (void *)(a + 512));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(16, 0, (void *)(a + 672), 512u);
+    gadget_float_trace(16, 0, (void *)(a + 512), 512u);
 #endif
 
     /* call 17: op 23 MEAN 'Mean_1': float32 1x8 */
-    status = gadget_float_mean_3((void *)(a + 672), (void *)(a + 544));
+    status = gadget_float_mean_3((void *)(a + 512), (void *)(a + 1024));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(17, 0, (void *)(a + 544), 32u);
+    gadget_float_trace(17, 0, (void *)(a + 1024), 32u);
 #endif
 
     /* call 18: op 24 MAX_POOL_2D 'MaxPool2d': float32 1x1x1x8 */
-    status = gadget_float_max_pool_2d_18((void *)(a + 32), (void *)(a + 576));
+    status = gadget_float_max_pool_2d_18((void *)(a + 0), (void *)(a + 1056));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(18, 0, (void *)(a + 576), 32u);
+    gadget_float_trace(18, 0, (void *)(a + 1056), 32u);
 #endif
 
     /* call 19: op 26 CONCATENATION 'concat': float32 1x24 */
-    status = gadget_float_concatenation_19((void *)(a + 0), (void *)(a + 544), (void *)(a + 576),
-                                           (void *)(a + 32));
+    status = gadget_float_concatenation_19((void *)(a + 1536), (void *)(a + 1024),
+                                           (void *)(a + 1056), (void *)(a + 0));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(19, 0, (void *)(a + 32), 96u);
+    gadget_float_trace(19, 0, (void *)(a + 0), 96u);
 #endif
 
     /* call 20: op 27 FULLY_CONNECTED 'MatMul_1;add_4': float32 1x5 */
-    status = gadget_float_fully_connected_20((void *)(a + 32), gadget_float_op20_weights,
-                                             gadget_float_op20_bias, (void *)(a + 0));
+    status = gadget_float_fully_connected_20((void *)(a + 0), gadget_float_op20_weights,
+                                             gadget_float_op20_bias, (void *)(a + 96));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(20, 0, (void *)(a + 0), 20u);
+    gadget_float_trace(20, 0, (void *)(a + 96), 20u);
 #endif
 
     /* call 21: op 28 SOFTMAX 'PartitionedCall:0': float32 1x5 */
-    status = gadget_float_softmax_21((void *)(a + 0), outputs->state);
+    status = gadget_float_softmax_21((void *)(a + 96), outputs->state);
     if (status != 0) {
         return status;
     }
@@ -962,32 +963,32 @@ int32_t gadget_float_run(const struct gadget_float_inputs *inputs, const struct 
 #endif
 
     /* call 22: op 29 TRANSPOSE 'transpose': float32 1x8x16 */
-    status = gadget_float_transpose_22((void *)(a + 672), (void *)(a + 128));
+    status = gadget_float_transpose_22((void *)(a + 512), (void *)(a + 0));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(22, 0, (void *)(a + 128), 512u);
+    gadget_float_trace(22, 0, (void *)(a + 0), 512u);
 #endif
 
     /* call 23: op 30 STRIDED_SLICE 'strided_slice_1': float32 1x16 */
-    status = gadget_float_slice_23((void *)(a + 128), (void *)(a + 0));
+    status = gadget_float_slice_23((void *)(a + 0), (void *)(a + 512));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(23, 0, (void *)(a + 0), 64u);
+    gadget_float_trace(23, 0, (void *)(a + 512), 64u);
 #endif
 
     /* call 24: op 31 UNPACK 'unstack': float32 1x16 */
-    status = gadget_float_unpack_24((void *)(a + 128), (void *)(a + 64), (void *)(a + 640),
+    status = gadget_float_unpack_24((void *)(a + 0), (void *)(a + 576), (void *)(a + 640),
                                     (void *)(a + 704), (void *)(a + 768), (void *)(a + 832),
                                     (void *)(a + 896), (void *)(a + 960), (void *)(a + 1024));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(24, 0, (void *)(a + 64), 64u);
+    gadget_float_trace(24, 0, (void *)(a + 576), 64u);
     gadget_float_trace(24, 1, (void *)(a + 640), 64u);
     gadget_float_trace(24, 2, (void *)(a + 704), 64u);
     gadget_float_trace(24, 3, (void *)(a + 768), 64u);
@@ -998,16 +999,16 @@ int32_t gadget_float_run(const struct gadget_float_inputs *inputs, const struct 
 #endif
 
     /* call 25: op 32 PACK 'stack': float32 1x2x16 */
-    status = gadget_float_pack_25((void *)(a + 64), (void *)(a + 0), (void *)(a + 128));
+    status = gadget_float_pack_25((void *)(a + 576), (void *)(a + 512), (void *)(a + 0));
     if (status != 0) {
         return status;
     }
 #ifdef GADGET_FLOAT_TRACE
-    gadget_float_trace(25, 0, (void *)(a + 128), 128u);
+    gadget_float_trace(25, 0, (void *)(a + 0), 128u);
 #endif
 
     /* call 26: op 33 TANH 'PartitionedCall:1': float32 1x2x16 */
-    status = gadget_float_tanh_26((void *)(a + 128), outputs->trend);
+    status = gadget_float_tanh_26((void *)(a + 0), outputs->trend);
     if (status != 0) {
         return status;
     }

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* Bytes that the arena given to the run function must have, and its alignment. */
-#define GADGET_FLOAT_ARENA_SIZE 1184u
+#define GADGET_FLOAT_ARENA_SIZE 1568u
 #define GADGET_FLOAT_ARENA_ALIGN 16u
 #define GADGET_FLOAT_INPUT_COUNT 2
 #define GADGET_FLOAT_OUTPUT_COUNT 2
@@ -19,6 +19,10 @@ extern "C" {
 #define GADGET_FLOAT_OP_COUNT 27
 /* Status of a run called with a null or misaligned pointer. */
 #define GADGET_FLOAT_ERROR_ARGUMENT (-1)
+/* Inputs lie in the arena: fill them before every run, which overwrites them. */
+#define GADGET_FLOAT_INPUT_IN_ARENA 1
+/* Outputs are the caller's: every run writes them. */
+#define GADGET_FLOAT_OUTPUT_IN_ARENA 0
 
 /* 'motion': float32 1x32x6 */
 #define GADGET_FLOAT_INPUT_MOTION_BYTES 768u
@@ -27,6 +31,8 @@ extern "C" {
 #define GADGET_FLOAT_INPUT_MOTION_DIMS { 1, 32, 6 }
 #define GADGET_FLOAT_INPUT_MOTION_SCALE 0.0f
 #define GADGET_FLOAT_INPUT_MOTION_ZERO_POINT 0
+/* Where it lies in the arena. */
+#define GADGET_FLOAT_INPUT_MOTION_OFFSET 0u
 
 /* 'settings': float32 1x4 */
 #define GADGET_FLOAT_INPUT_SETTINGS_BYTES 16u
@@ -35,6 +41,8 @@ extern "C" {
 #define GADGET_FLOAT_INPUT_SETTINGS_DIMS { 1, 4 }
 #define GADGET_FLOAT_INPUT_SETTINGS_SCALE 0.0f
 #define GADGET_FLOAT_INPUT_SETTINGS_ZERO_POINT 0
+/* Where it lies in the arena. */
+#define GADGET_FLOAT_INPUT_SETTINGS_OFFSET 768u
 
 /* 'state': float32 1x5 */
 #define GADGET_FLOAT_OUTPUT_STATE_BYTES 20u
@@ -61,8 +69,7 @@ extern "C" {
     X(trend, float, 32, 0.0f, 0)
 
 struct gadget_float_inputs {
-    const float *motion; /* float32 1x32x6 */
-    const float *settings; /* float32 1x4 */
+    char none; /* they lie in the arena */
 };
 
 struct gadget_float_outputs {
@@ -70,8 +77,21 @@ struct gadget_float_outputs {
     float *trend; /* float32 1x2x16 */
 };
 
-/* Runs the network once. Inputs are only read; outputs must not overlap them or the arena.
- * `arena` has GADGET_FLOAT_ARENA_SIZE bytes, aligned to GADGET_FLOAT_ARENA_ALIGN; its content is not kept
+/* float32 1x32x6 */
+static inline float *gadget_float_input_motion(void *arena)
+{
+    return (float *)(void *)((uint8_t *)arena + GADGET_FLOAT_INPUT_MOTION_OFFSET);
+}
+
+/* float32 1x4 */
+static inline float *gadget_float_input_settings(void *arena)
+{
+    return (float *)(void *)((uint8_t *)arena + GADGET_FLOAT_INPUT_SETTINGS_OFFSET);
+}
+
+/* Runs the network once. Inputs in the arena are overwritten; `inputs` may be null.
+ * Outputs must not overlap the arena.
+ * `arena` has GADGET_FLOAT_ARENA_SIZE bytes, aligned to GADGET_FLOAT_ARENA_ALIGN; its other content is not kept
  * between runs and need not be initialised.
  * Returns 0, or the status of the first operator that failed. */
 int32_t gadget_float_run(const struct gadget_float_inputs *inputs, const struct gadget_float_outputs *outputs, void *arena);

@@ -23,6 +23,10 @@ extern "C" {
 #define GADGET_WORKSPACE_ERROR_ARGUMENT (-1)
 /* Status of a run whose workspace is exhausted. */
 #define GADGET_WORKSPACE_ERROR_WORKSPACE (-2)
+/* Inputs are the caller's: pass them to every run, which only reads them. */
+#define GADGET_WORKSPACE_INPUT_IN_ARENA 0
+/* Outputs are the caller's: every run writes them. */
+#define GADGET_WORKSPACE_OUTPUT_IN_ARENA 0
 
 /* 'motion': int8 1x32x6, scale 0.013658173 zero -2 */
 #define GADGET_WORKSPACE_INPUT_MOTION_BYTES 192u
@@ -74,7 +78,7 @@ struct gadget_workspace_outputs {
     int8_t *trend; /* int8 1x2x16, scale 0.0078125 zero 0 */
 };
 
-/* Runs the network once. Inputs are only read; outputs must not overlap them or the arena.
+/* Runs the network once. Inputs are only read. Outputs must not overlap them or the arena.
  * `arena` is not used and may be null.
  * Returns 0, or the status of the first operator that failed. */
 int32_t gadget_workspace_run(const struct gadget_workspace_inputs *inputs, const struct gadget_workspace_outputs *outputs, void *arena);

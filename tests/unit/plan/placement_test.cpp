@@ -1,0 +1,264 @@
+// Where buffers come to lie, and what the plan makes of models whose inputs and outputs lie in the
+// arena.
+#include "plan/placement.h"
+
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "graph/graph.h"
+#include "ops/operator.h"
+#include "plan/program.h"
+
+namespace aotc {
+namespace {
+
+using plan::Buffer;
+using plan::BufferUse;
+using plan::Contract;
+using plan::Placement;
+using plan::StorageKind;
+
+Buffer buffer(int64_t bytes) { return {bytes, 1, "b", false, false}; }
+
+bool disjoint(const Placement& p, const std::vector<Buffer>& b, size_t i, size_t j) {
+  return p.offsets[i] + b[i].bytes <= p.offsets[j] || p.offsets[j] + b[j].bytes <= p.offsets[i];
+}
+
+TEST(Placement, ABufferWithoutAReaderNeedsNoPlace) {
+  std::vector<Buffer> buffers = {buffer(100), buffer(10)};
+  BufferUse use;
+  use.buffers = {1};
+  Placement p = plan::place_buffers(buffers, {use}, true);
+  ASSERT_TRUE(p.ok());
+  EXPECT_EQ(p.offsets[0], -1);
+  EXPECT_EQ(p.bytes, 10);
+}
+
+TEST(Placement, InputsAreAliveTogetherBeforeTheFirstCall) {
+  std::vector<Buffer> buffers = {buffer(100), buffer(50), buffer(10), buffer(90)};
+  for (size_t i : {0, 1}) buffers[i].from_start = true;
+  std::vector<BufferUse> calls(2);
+  calls[0].buffers = {0, 2};  // nobody reads input 1
+  calls[1].buffers = {2, 3};
+  Placement p = plan::place_buffers(buffers, calls, true);
+  ASSERT_TRUE(p.ok());
+  EXPECT_TRUE(disjoint(p, buffers, 0, 1));
+  EXPECT_TRUE(disjoint(p, buffers, 0, 2));
+  EXPECT_EQ(p.bytes, 150);
+  EXPECT_EQ(p.live_bytes, (std::vector<int64_t>{110, 100}));
+}
+
+TEST(Placement, AnOutputOutlivesTheCallsBehindItsLastReader) {
+  std::vector<Buffer> buffers = {buffer(100), buffer(80), buffer(60)};
+  buffers[0].to_end = true;
+  std::vector<BufferUse> calls(3);
+  calls[0].buffers = {0};
+  calls[1].buffers = {0, 1};
+  calls[2].buffers = {1, 2};
+  Placement p = plan::place_buffers(buffers, calls, true);
+  ASSERT_TRUE(p.ok());
+  EXPECT_EQ(p.bytes, 240);
+  EXPECT_TRUE(disjoint(p, buffers, 0, 2));
+}
+
+// An operator that reads and writes byte by byte, in order.
+ops::WriteOrder forward_order(int64_t bytes) {
+  ops::WriteOrder order;
+  for (int64_t b = 0; b < bytes; ++b) order.steps.push_back({b, b + 1, b, b + 1});
+  return order;
+}
+
+TEST(Placement, TheFirstReaderMayWriteOverAnInputButNotOverOneThatIsAnOutput) {
+  ops::WriteOrder order = forward_order(64);
+  std::vector<Buffer> buffers = {buffer(64), buffer(64)};
+  buffers[0].from_start = true;
+  BufferUse use;
+  use.buffers = {0, 1};
+  use.overlaps = {{0, 1, &order}};
+  Placement p = plan::place_buffers(buffers, {use}, true);
+  ASSERT_TRUE(p.ok());
+  EXPECT_LE(p.bytes, 65);
+  EXPECT_LE(p.offsets[1] - p.offsets[0], 0);
+  EXPECT_EQ(p.without_overlap, 128);
+  buffers[0].to_end = true;
+  EXPECT_EQ(plan::place_buffers(buffers, {use}, true).bytes, 128);
+}
+
+TEST(Placement, ASmallerResultTakesTheOperandsPlaceWhereThatLowersThePeak) {
+  ops::WriteOrder order;
+  order.in_place = true;
+  std::vector<Buffer> buffers = {buffer(100), buffer(80), buffer(60), buffer(10)};
+  std::vector<BufferUse> calls(3);
+  calls[0].buffers = {0, 1};
+  calls[0].overlaps = {{0, 1, &order}};
+  calls[1].buffers = {1, 2};
+  calls[1].overlaps = {{1, 2, &order}};
+  calls[2].buffers = {2, 3};
+  Placement p = plan::place_buffers(buffers, calls, true);
+  ASSERT_TRUE(p.ok());
+  EXPECT_EQ(p.without_overlap, 180);
+  EXPECT_EQ(p.bytes, 110);
+  EXPECT_EQ(p.block[0], p.block[2]);
+  // Where the operand's size would have to be kept beside something else, it is not.
+  buffers = {buffer(100), buffer(10), buffer(95)};
+  calls.resize(2);
+  calls[0].buffers = {0, 1};
+  calls[0].overlaps = {{0, 1, &order}};
+  calls[1].buffers = {1, 2};
+  calls[1].overlaps.clear();
+  p = plan::place_buffers(buffers, calls, true);
+  EXPECT_EQ(p.bytes, 110);
+  EXPECT_NE(p.block[0], p.block[1]);
+}
+
+// The second operand must survive what is written in the place of the first.
+TEST(Placement, InPlaceOfOneInputKeepsTheOther) {
+  ops::WriteOrder first = forward_order(64), second = forward_order(64);
+  first.in_place = second.in_place = true;
+  std::vector<Buffer> buffers = {buffer(64), buffer(64), buffer(64)};
+  buffers[0].from_start = buffers[1].from_start = true;
+  BufferUse use;
+  use.buffers = {0, 1, 2};
+  use.overlaps = {{0, 2, &first}, {1, 2, &second}};
+  Placement p = plan::place_buffers(buffers, {use}, true);
+  ASSERT_TRUE(p.ok());
+  EXPECT_EQ(p.bytes, 128);
+  EXPECT_TRUE(disjoint(p, buffers, 0, 1));
+}
+
+TEST(Placement, InPlaceIsOneBlock) {
+  ops::WriteOrder order;
+  order.in_place = true;
+  std::vector<Buffer> buffers = {buffer(64), buffer(64), buffer(32)};
+  buffers[0].from_start = true;
+  buffers[1].to_end = true;
+  buffers[1].alignment = 8;
+  BufferUse use;
+  use.buffers = {0, 1};
+  use.scratch_bytes = 32;
+  use.overlaps = {{0, 1, &order}};
+  Placement p = plan::place_buffers(buffers, {use}, true);
+  ASSERT_TRUE(p.ok());
+  EXPECT_EQ(p.block[0], p.block[1]);
+  EXPECT_EQ(p.offsets[0], p.offsets[1]);
+  EXPECT_EQ(p.offsets[0] % 8, 0);
+  EXPECT_EQ(p.bytes, 96);
+  EXPECT_TRUE(p.scratch_offsets[0] >= p.offsets[0] + 64 || p.scratch_offsets[0] + 32 <= p.offsets[0]);
+}
+
+TEST(Placement, OneOperandTwiceIsNotOverwritten) {
+  ops::WriteOrder order = forward_order(64);
+  std::vector<Buffer> buffers = {buffer(64), buffer(64)};
+  BufferUse use;
+  use.buffers = {0, 0, 1};
+  use.overlaps = {{0, 1, &order}};
+  EXPECT_EQ(plan::place_buffers(buffers, {use}, true).bytes, 128);
+}
+
+// ------------------------------------------------------------------------------------ the plan
+
+graph::Graph read(const std::string& text) {
+  Diagnostics diags;
+  auto graph = graph::parse(text, "test.air", ops::definition_lookup(), diags);
+  EXPECT_TRUE(graph.ok()) << diags.str();
+  EXPECT_TRUE(ops::verify_graph(*graph, diags)) << diags.str();
+  return std::move(*graph);
+}
+
+plan::Program planned(const std::string& text, Contract inputs, Contract outputs) {
+  Diagnostics diags;
+  plan::PlanOptions options;
+  options.inputs = inputs;
+  options.outputs = outputs;
+  auto program = plan::plan_program(read(text), options, diags);
+  EXPECT_TRUE(program.ok()) << diags.str();
+  return std::move(*program);
+}
+
+std::vector<uint8_t> outputs_of(const plan::Program& p, const std::vector<uint8_t>& in) {
+  Diagnostics diags;
+  auto out = plan::run_program(p, {in}, diags);
+  EXPECT_TRUE(out.ok()) << diags.str();
+  std::vector<uint8_t> all;
+  for (const auto& o : *out) all.insert(all.end(), o.begin(), o.end());
+  return all;
+}
+
+std::vector<uint8_t> floats(std::initializer_list<float> values) {
+  std::vector<uint8_t> out(values.size() * 4);
+  std::memcpy(out.data(), std::data(values), out.size());
+  return out;
+}
+
+// The same results for every contract; `expected` are all outputs, one behind the other.
+void expect_outputs(const std::string& text, const std::vector<uint8_t>& in,
+                    const std::vector<uint8_t>& expected) {
+  for (Contract i : {Contract::kPreserve, Contract::kOverwrite})
+    for (Contract o : {Contract::kPreserve, Contract::kOverwrite})
+      EXPECT_EQ(outputs_of(planned(text, i, o), in), expected)
+          << text << static_cast<int>(i) << static_cast<int>(o);
+}
+
+const char* const kRelu = R"(graph "g" {
+  input %0 "x" f32[1x4]
+  %1 "y" f32[1x4] = relu(%0)
+  output %1
+})";
+
+TEST(Contract, WhereInputsAndOutputsLie) {
+  plan::Program p = planned(kRelu, Contract::kPreserve, Contract::kPreserve);
+  EXPECT_EQ(p.arena_bytes, 0);
+  EXPECT_EQ(p.inputs[0].kind, StorageKind::kInput);
+  EXPECT_EQ(p.outputs[0].kind, StorageKind::kOutput);
+  p = planned(kRelu, Contract::kOverwrite, Contract::kPreserve);
+  EXPECT_EQ(p.arena_bytes, 16);
+  EXPECT_EQ(p.inputs[0].kind, StorageKind::kArena);
+  EXPECT_EQ(p.outputs[0].kind, StorageKind::kOutput);
+  p = planned(kRelu, Contract::kOverwrite, Contract::kOverwrite);
+  EXPECT_EQ(p.arena_bytes, 16);  // in place
+  EXPECT_EQ(p.inputs[0], p.outputs[0]);
+  expect_outputs(kRelu, floats({1, -2, 3, -4}), floats({1, 0, 3, 0}));
+}
+
+TEST(Contract, AnOutputThatIsAnInputIsCopied) {
+  const char* text = R"(graph "g" {
+  input %0 "x" f32[1x4]
+  output %0
+})";
+  plan::Program p = planned(text, Contract::kOverwrite, Contract::kOverwrite);
+  EXPECT_EQ(p.calls.size(), 1u);
+  EXPECT_EQ(p.arena_bytes, 32);
+  expect_outputs(text, floats({1, 2, 3, 4}), floats({1, 2, 3, 4}));
+}
+
+TEST(Contract, AViewOfAnInput) {
+  const char* text = R"(graph "g" {
+  input %0 "x" f32[1x4]
+  %1 "v" f32[2x2] = reshape(%0) {shape = [2, 2]}
+  %2 "y" f32[2x2] = relu(%1)
+  output %1
+  output %2
+})";
+  expect_outputs(text, floats({1, -2, 3, -4}), floats({1, -2, 3, -4, 1, 0, 3, 0}));
+}
+
+TEST(Contract, OutputsThatAreConstantOrListedTwice) {
+  const char* text = R"(graph "g" {
+  input %0 "x" f32[1x2]
+  const %1 "c" f32[2] = [5, 6]
+  %2 "y" f32[1x2] = relu(%0)
+  %3 "z" f32[1x2] = relu(%2)
+  output %1
+  output %2
+  output %2
+  output %3
+})";
+  plan::Program p = planned(text, Contract::kOverwrite, Contract::kOverwrite);
+  EXPECT_EQ(p.outputs[1], p.outputs[2]);
+  EXPECT_NE(p.outputs[2], p.outputs[3]);
+  expect_outputs(text, floats({-7, 8}), floats({5, 6, 0, 8, 0, 8, 0, 8}));
+}
+
+}  // namespace
+}  // namespace aotc

@@ -130,7 +130,7 @@ void add_winograd_cases(std::vector<KernelCase>& to) {
                     {data.words(4 * column), data.words(words * 128)},
                     {column, words}});
     }
-    for (int64_t steps : {2, 6, 16, 18, 34})
+    for (int64_t steps : {2, 6, 16, 18, 36})
       for (bool sign : {false, true}) add_product_cases(to, pattern, steps, sign);
   }
 }

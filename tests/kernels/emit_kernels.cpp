@@ -51,11 +51,12 @@ void Data::add_words(std::vector<int32_t>& to, int64_t count) {
 }
 
 void Data::add_line(std::vector<int32_t>& to, bool sign) {
-  // A multiplier of few bits lets outputs take all values, one of many saturates them.
-  uint32_t bits = random_() % 2 == 0 ? 22 : 31;
-  to.push_back(static_cast<int32_t>(random_() >> (32 - bits)));
-  to.push_back(static_cast<int32_t>(random_() >> 3) - (1 << 28));
-  if (sign) to.push_back(static_cast<int32_t>(random_() >> 12));
+  // Sums are of about 32 bits, and what is left of them is shifted by 12: few bits here let outputs
+  // take all values, many saturate them.
+  bool few = random_() % 4 != 0;
+  to.push_back(static_cast<int32_t>(random_() >> (few ? 12 : 1)));
+  to.push_back(static_cast<int32_t>(random_() >> (few ? 12 : 3)) - (1 << (few ? 19 : 28)));
+  if (sign) to.push_back(static_cast<int32_t>(random_() >> 14));
 }
 
 Buffer table(const std::vector<int32_t>& words) {
@@ -96,11 +97,13 @@ class Emitter {
                        support_, functions_, tables_, rows_, cases_);
   }
   int cases() const { return cases_; }
+  int errors() const { return errors_; }
   const std::set<std::string>& families() const { return families_; }
 
  private:
   void define(const tir::Kernel& kernel, const std::string& name) {
     auto made = target::implementation_of(kernel);
+    if (made) check_length(*made, name);
     if (made)
       functions_ += fmt::format("#if !({})\n#error this compiler or core does not take the assembly "
                                 "of {}\n#endif\n", made->condition, name);
@@ -122,6 +125,16 @@ class Emitter {
     }
   }
 
+  // C99 promises no longer string literals, and -pedantic warns of them.
+  void check_length(const target::Implementation& made, const std::string& name) {
+    size_t length = 0;
+    for (const std::string& line : made.lines) length += line.size() + 2;
+    if (length <= 4095) return;
+    std::fprintf(stderr, "emit_kernels: the assembly of %s is a string of %zu characters\n",
+                 name.c_str(), length);
+    ++errors_;
+  }
+
   static std::string constant(const std::string& name, const std::vector<uint8_t>& bytes) {
     std::string out = fmt::format("static const uint32_t {}[] = {{", name);
     for (size_t i = 0; i < bytes.size(); i += 4) {
@@ -134,7 +147,7 @@ class Emitter {
 
   std::set<std::string> kernels_, families_, used_;
   std::string support_, functions_, tables_, rows_;
-  int cases_ = 0;
+  int cases_ = 0, errors_ = 0;
 };
 
 int run(const char* file) {
@@ -144,7 +157,7 @@ int run(const char* file) {
   add_winograd_cases(cases);
   Emitter emitter;
   for (const KernelCase& c : cases) emitter.add(c);
-  int missing = 0;
+  int missing = emitter.errors();
   for (const std::string& family : target::families()) {
     if (emitter.families().contains(family) || kElsewhere.contains(family)) continue;
     std::fprintf(stderr, "emit_kernels: kernel '%s' has no case in tests/kernels\n", family.c_str());

@@ -22,7 +22,7 @@ STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror"]
 # What compiles the kernels; the rest of the program is always gcc's.
 VARIANTS = {
     "gcc_O2": [GCC, *CORE, "-O2"],
-    "gcc_O0": [GCC, *CORE, "-O0"],
+    "gcc_O0": [GCC, *CORE, "-O0", "-fstack-protector-all"],
     "clang_O2": ["clang-19", "--target=thumbv7em-none-eabihf", *CORE, "-ffreestanding", "-O2"],
 }
 EMULATOR = ["qemu-system-arm", "-M", "mps2-an386", "-display", "none", "-monitor", "none", "-serial",

@@ -26,7 +26,9 @@ namespace aotc::ops {
 struct Winograd {
   static constexpr int kTiles = 4;      // of 2 x 2 outputs, made together
   static constexpr int kProducts = 16;
-  static constexpr int kMostSteps = 64;  // of a product, all written out
+  // Steps of a product, all written out, twice: with more, what a compiler puts behind the text could
+  // be too far away for what it puts before it.
+  static constexpr int kMostSteps = 36;
   // Words of the table that winograd_pairs takes as shape.
   enum Shape { kShapePairs, kShapePixel, kShapeRow, kShapeStreamBytes };
 

@@ -50,7 +50,7 @@ class GemmWriter {
     step(true);
     a_.jump(sp, kEntry);
     a_.bind(body);
-    for (int i = 0; i < (words_ ? PairGemm::kWordsUnroll : PairGemm::kUnroll); ++i) step(false);
+    a_.repeat(words_ ? PairGemm::kWordsUnroll : PairGemm::kUnroll, [&] { step(false); });
     a_.ldr(r12, sp, kPanelEnd);
     a_.cmp(r0, r12);
     a_.b("ne", body);
@@ -159,7 +159,7 @@ class GemvWriter {
     for (int pair = 0; pair < 4; ++pair) a_.ldrd_after(acc(2 * pair), acc(2 * pair + 1), r1, 8);
     a_.jump(sp, kEntry);
     a_.bind(body);
-    for (int i = 0; i < PairGemm::kGemvUnroll; ++i) step();
+    a_.repeat(PairGemm::kGemvUnroll, [&] { step(); });
     a_.ldr(r12, sp, kPanelEnd);
     a_.cmp(r0, r12);
     a_.b("ne", body);
@@ -254,7 +254,7 @@ class GemvWordsWriter {
     a_.ldm_after(r1, {r2, r3, r4, r5});
     a_.jump(sp, kEntry);
     a_.bind(body);
-    for (int i = 0; i < PairGemm::kWordsGemvUnroll; ++i) step();
+    a_.repeat(PairGemm::kWordsGemvUnroll, [&] { step(); });
     a_.ldr(r12, sp, kPanelEnd);
     a_.cmp(r0, r12);
     a_.b("ne", body);

@@ -114,10 +114,11 @@ class PairsWriter {
     a_.bind(run);
     // What the run begins with waits in the accumulators that the first step writes last.
     a_.ldrd_after(acc(1, 0), acc(1, 1), r1, 8);
-    for (int i = 0; i < steps_; ++i) step(i == 0);
+    step(true);
+    a_.repeat(steps_ - 1, [&] { step(false); });
     a_.ldr(r10, sp, kSums);
     note();
-    for (int i = 0; i < steps_; ++i) step(false);
+    a_.repeat(steps_, [&] { step(false); });
     a_.ldrd(r10, r11, sp, kSums);  // and their end
     note();
     a_.cmp(r10, r11);

@@ -105,6 +105,15 @@ class Thumb {
   // Continues at the address (its bit 0 set) in the word [n, #offset].
   void jump(Reg n, int offset) { access("ldr", pc, n, offset); }
 
+  // Writes what `body` writes `times` times over. The text has it once: C99 promises string literals of
+  // 4095 characters only. No labels in it.
+  template <typename Body>
+  void repeat(int times, Body body) {
+    if (times > 1) lines_.push_back(".rept " + std::to_string(times));
+    if (times > 0) body();
+    if (times > 1) lines_.push_back(".endr");
+  }
+
   // ---- frame: r4 to r11 and lr, then `locals` bytes; together a multiple of 8
   void enter(int locals);
   void leave();

@@ -118,6 +118,7 @@ class Planner {
       }
       add_call(static_cast<int>(i), op, std::move(lowered));
     }
+    if (!all_schedules_used()) return kFailure;
     // Outputs whose tensor lives elsewhere: inputs, constants, or a tensor listed twice.
     copied_outputs_.resize(graph().outputs.size());
     for (size_t i = 0; i < graph().outputs.size(); ++i) {
@@ -129,6 +130,23 @@ class Planner {
       add_output_copy(static_cast<int>(i), id);
     }
     return success();
+  }
+
+  bool all_schedules_used() {
+    for (const auto& [index, schedule] : options_.schedules) {
+      bool there = std::any_of(
+          graph().ops.begin(), graph().ops.end(),
+          [&, wanted = index](const graph::Op& op) { return op.location.op_index == wanted; });
+      if (there) continue;
+      Location where;
+      where.file = graph().name;
+      diags_
+          .error(where, "schedule-unknown-op",
+                 fmt::format("a schedule is given for operator {}, which is not compiled", index))
+          .help("'aotc report' lists the operators that are, with their indices");
+      return false;
+    }
+    return true;
   }
 
   // Everything asked for is in the schedule that came out.

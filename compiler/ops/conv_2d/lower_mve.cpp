@@ -78,6 +78,7 @@ class MveConvLowering {
     kernel_ = make_kernel(blocks_, out_channels_, scaling_);
     emit();
     f_.algorithm("vectors");
+    if (form_ == Form::kRows || form_ == Form::kPanel) f_.choice("panel", form_ == Form::kPanel);
     return f_.finish(fmt::format("{}, {} blocks, {}", name_of_form(), blocks_.count(),
                                  line ? fmt::format("shift {}", scaling_.shift) : "two roundings"));
   }
@@ -411,8 +412,8 @@ class MveConvLowering {
 
 }  // namespace
 
-std::optional<Lowered> lower_conv_2d_mve(const OpView& op, const TargetInfo&) {
-  return MveConvLowering(op).run();
+std::optional<Lowered> lower_conv_2d_mve(const OpView& op, const TargetInfo& target) {
+  return MveConvLowering(op, target).run();
 }
 
 }  // namespace aotc::ops

@@ -133,6 +133,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   c.prefix = out.prefix;
   c.arena = options.arena;
   c.memory = options.memory;
+  c.assembly = options.assembly;
   c.version = kVersion;
   out.c = codegen::print_model(out.program, c);
   std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;

@@ -96,7 +96,8 @@ class DspConvLowering {
     cost_ = 0;
     for (bool words : {false, true}) {
       if (words ? !words_allowed(target_) : !(pairs_fit && target_.allows("pairs"))) continue;
-      for (int64_t p = most; p >= 1; --p) {
+      // For size all layers share the kernel of the largest tile.
+      for (int64_t p = most; p >= (target_.level == Level::kSize ? most : 1); --p) {
         double cost = target_.costs.of(shape.work(words, p, sign));
         if (cost_ > 0 && cost >= cost_) continue;
         cost_ = cost;

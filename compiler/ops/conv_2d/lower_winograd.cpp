@@ -196,7 +196,9 @@ class WinogradLowering {
 
 std::optional<Lowered> lower_conv_2d_winograd(const OpView& op, const TargetInfo& target) {
   WinogradLowering lowering(op, target);
-  bool wanted = lowering.asked() || (target.level == Level::kSpeed && target.allows("winograd"));
+  // Its panels of transformed tiles take RAM.
+  bool wanted = lowering.asked() || (target.level == Level::kSpeed && !target.prefer_ram &&
+                                     target.allows("winograd"));
   if (!wanted || !lowering.applies()) return std::nullopt;
   return lowering.run();
 }

@@ -36,6 +36,7 @@ class FullyConnectedLowering {
     make_constants();
     out_ = f_.result(0);
     if (requantizer_) requantizer_->begin(f_);
+    publish_rows();
     f_.loop(
         "r", 0, rows_,
         [&](Ex r) {
@@ -75,6 +76,19 @@ class FullyConnectedLowering {
     scaling.tame_constant_channels(folded.bias);
     bias_ = f_.constant("bias", DType::kI32, folded.bias);
     requantizer_.emplace(f_, scaling);
+  }
+
+  // A tile reads its rows over and over while it writes its results.
+  void publish_rows() {
+    constexpr int64_t kMostSteps = 1 << 16;
+    if (rows_ == block_rows_ || rows_ > kMostSteps) return;
+    WriteOrder order;
+    int64_t size = size_of(in_->dtype), in = depth_ * size, out = units_ * size_of(out_->dtype);
+    for (int64_t r : tile_starts(rows_, block_rows_)) {
+      int64_t end = r + block_rows_;
+      order.steps.push_back({r * in, end * in, r * out, end * out});
+    }
+    f_.publish(std::move(order));
   }
 
   // The first index of the tile that starts at `at`, moved back at the end so that it fits.

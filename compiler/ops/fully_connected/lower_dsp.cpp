@@ -78,8 +78,10 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
   });
   // A row is read whole before its results are written.
   WriteOrder write;
-  for (int64_t r = 0; r < rows; ++r)
-    write.steps.push_back({r * depth, (r + 1) * depth, r * units, (r + 1) * units});
+  for (int64_t r = 0; r < rows; ++r) {
+    write.steps.push_back({r * depth, (r + 1) * depth, 0, 0});
+    write.steps.push_back({0, 0, r * units, (r + 1) * units});
+  }
   f.publish(std::move(write));
   double cost = target.costs.of(gemv_work(words, steps, (units + size - 1) / size, sign) +
                                 pack_work(1, depth / 4, 1)) *

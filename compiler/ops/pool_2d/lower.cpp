@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/common/conv_order.h"
 #include "ops/pool_2d/pool_2d.h"
 
 namespace aotc::ops {
@@ -36,6 +37,7 @@ class PoolLowering {
     if (kind_ == PoolKind::kAverage && !is_float_)
       divider_.emplace(f_, average_scaling(op_, y_counts_, x_counts_));
     out_ = f_.result(0);
+    publish_pixels();
     if (divider_) divider_->begin(f_);
     const WindowAxis& y = window_.y;
     const WindowAxis& x = window_.x;
@@ -53,6 +55,24 @@ class PoolLowering {
   bool clips() const { return clips(window_.y, y_counts_) || clips(window_.x, x_counts_); }
   bool any_whole() const {
     return y_counts_.most == window_.y.kernel && x_counts_.most == window_.x.kernel;
+  }
+
+  // Pixel by pixel; within one, channels are read and written in turn.
+  void publish_pixels() {
+    PixelBytes bytes{channels_ * size_of(in_->dtype), channels_ * size_of(out_->dtype)};
+    auto order = window_order(window_, 1, bytes);
+    if (!order) return;
+    WriteOrder joined;
+    for (const WriteOrder::Step& s : order->steps) {
+      bool reads = s.write_begin == s.write_end;
+      if (reads || joined.steps.empty() || joined.steps.back().write_end > 0) {
+        joined.steps.push_back(s);
+      } else {
+        joined.steps.back().write_begin = s.write_begin;
+        joined.steps.back().write_end = s.write_end;
+      }
+    }
+    f_.publish(std::move(joined));
   }
 
   void emit_pixel(const Ex& n, const Ex& oy, const Ex& ox) {

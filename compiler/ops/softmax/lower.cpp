@@ -36,6 +36,7 @@ class SoftmaxLowering {
       table_ = f_.constant("exponentials", DType::kI32, table);
     }
     out_ = f_.result(0);
+    f_.publish_in_place(0);  // an element is read for the last time just before its result is written
     f_.loop("r", 0, rows_, [&](Ex r) {
       Ex row = f_.let("row", r * depth_);
       if (is_float) {

@@ -30,7 +30,8 @@ Bands::Bands(const OpView& op, const Window& window, const PlaneLayout& layout,
   out_row_ = window.x.out * out.shape[3] * element;
   one_to_one_ = in.shape[3] == out.shape[3];
   int64_t peak = largest_tensor(op.graph);
-  choose(std::max(kSmall, peak + peak / 32 - std::max(in.bytes(), out.bytes())));
+  int64_t spare = peak + peak / 32 - std::max(in.bytes(), out.bytes());
+  choose(target.prefer_ram ? 0 : std::max(kSmall, spare));
   int64_t asked = target.wish("rows", height_, 1, window.y.out);
   if (asked != height_) height_ = asked, first_ = asked;
 }

@@ -47,8 +47,8 @@ std::optional<std::vector<int32_t>> dw_stream(const std::vector<int8_t>& weights
   return out;
 }
 
-std::vector<int32_t> dw_shape(int64_t stride, const DepthwiseShape& shape) {
-  int64_t turn = DepthwisePairs::turn(stride);
+std::vector<int32_t> dw_shape(int64_t stride, int64_t unroll, const DepthwiseShape& shape) {
+  int64_t turn = unroll * DepthwisePairs::in_flight(stride);
   int64_t turns = (shape.rows + turn - 1) / turn;
   int64_t rows_read = (shape.rows - 1) * stride + 3;
   std::vector<int32_t> out(DepthwisePairs::kShapeWords);
@@ -82,7 +82,7 @@ KernelPtr dw_plane_kernel(int64_t columns, int64_t pitch) {
   return make_kernel(f, "dw_plane", {{"columns", columns}, {"pitch", pitch}});
 }
 
-KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int shift, bool sign) {
+KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int shift, bool sign) {
   FunctionBuilder f("dw_column");
   BufferPtr stream = f.constant("stream", DType::kI32, 0);
   BufferPtr plane = f.input("plane", DType::kI16, 0);
@@ -113,8 +113,9 @@ KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int shift, bool sign) 
       f.store(out, column * out_column + row * out_row, clamp(f.let("v", sum) >> shift, -128, 127));
     });
   });
-  return make_kernel(f, "dw_column",
-                     {{"pitch", pitch}, {"stride", stride}, {"shift", shift}, {"sign", sign}});
+  return make_kernel(
+      f, "dw_column",
+      {{"pitch", pitch}, {"stride", stride}, {"unroll", unroll}, {"shift", shift}, {"sign", sign}});
 }
 
 }  // namespace aotc::ops

@@ -31,8 +31,8 @@ struct DepthwisePairs {
   static constexpr int kLeft = PairGemm::kLeft;  // weights and bias are scaled by 2^kLeft
   static constexpr int64_t kMostPitch = 128;     // elements; even, so that rows begin at words
   static constexpr int64_t kMostGap = 96;        // elements of a plane's row that are not copied
-  // Outputs per turn of the loop: the accumulators change places.
-  static constexpr int turn(int64_t stride) { return stride == 1 ? 3 : 2; }
+  // Outputs in flight: accumulators that change places.
+  static constexpr int in_flight(int64_t stride) { return stride == 1 ? 3 : 2; }
 };
 
 // Words of a channel: bytes of weights (row, column), lowest first, (0,0) (1,0) (0,1) (1,1), then
@@ -46,11 +46,13 @@ std::optional<std::vector<int32_t>> dw_stream(const std::vector<int8_t>& weights
 struct DepthwiseShape {
   int64_t rows = 1, columns = 1, out_row = 0, out_column = 0, plane_row = 0, plane_column = 0;
 };
-std::vector<int32_t> dw_shape(int64_t stride, const DepthwiseShape& shape);
+// `unroll`: outputs per turn of the loop, a multiple of those in flight, for each of these.
+std::vector<int32_t> dw_shape(int64_t stride, int64_t unroll, const DepthwiseShape& shape);
 
 // (x, plane, shape, rows): `rows` rows of `columns` pixels of one channel.
 tir::KernelPtr dw_plane_kernel(int64_t columns, int64_t pitch);
 // (stream, plane, out, shape): all outputs of one channel. `stride` is from row to row.
-tir::KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int shift, bool sign);
+tir::KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int shift,
+                                bool sign);
 
 }  // namespace aotc::ops

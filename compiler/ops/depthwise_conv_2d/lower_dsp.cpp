@@ -49,7 +49,7 @@ class DspDepthwiseLowering {
     plane_ = f_.scratch("plane", DType::kI16, bands_->plane_elements(), 4);
     out_ = f_.result(0);
     copy_ = dw_plane_kernel(columns_, pitch_);
-    column_ = dw_column_kernel(pitch_, window_.y.stride, lines->fit.shift, lines->sign());
+    column_ = dw_column_kernel(pitch_, window_.y.stride, unroll_, lines->fit.shift, lines->sign());
     emit();
     f_.publish(bands_->write_order());
     f_.algorithm("pairs");
@@ -78,6 +78,7 @@ class DspDepthwiseLowering {
     // Small planes round their pitch up, so that more layers share their code.
     if (pitch_ <= kShared) pitch_ = (pitch_ + kPitchStep - 1) / kPitchStep * kPitchStep;
     bands_.emplace(op_, window_, PlaneLayout{pitch_, 2, 0}, target_);
+    unroll_ = target_.level == Level::kSize ? 1 : 2;
     // Every band has rows to be copied.
     return y.pad_before < bands_->height() && y.pad_before < y.kernel &&
            y.start(y.out - 1) < y.in && (bands_->even() || y.pad_before < 2);
@@ -100,7 +101,7 @@ class DspDepthwiseLowering {
     for (int64_t rows : heights()) {
       DepthwiseShape shape{rows,      window_.x.out, window_.x.out * channels_,
                            channels_, 2 * pitch_,    2 * window_.x.stride};
-      std::vector<int32_t> one = dw_shape(window_.y.stride, shape);
+      std::vector<int32_t> one = dw_shape(window_.y.stride, unroll_, shape);
       shapes.insert(shapes.end(), one.begin(), one.end());
     }
     shape_ = f_.constant("shape", DType::kI32, shapes);
@@ -185,7 +186,7 @@ class DspDepthwiseLowering {
   const TargetInfo& target_;
   Window window_;
   int64_t channels_, in_channels_;
-  int64_t left_ = 0, columns_ = 0, pitch_ = 0, stream_words_ = 5;
+  int64_t left_ = 0, columns_ = 0, pitch_ = 0, stream_words_ = 5, unroll_ = 1;
   std::optional<Bands> bands_;
   tir::KernelPtr copy_, column_;
   BufferPtr in_, out_, plane_, stream_, plane_shape_, shape_;

@@ -2,8 +2,6 @@
 // a plane of halfwords: a pair and a single element. It is added to the outputs in flight, which
 // change places among the accumulators: the loop is written out for as many outputs as there are,
 // and entered so that it ends with the last one.
-#include <array>
-
 #include "ops/depthwise_conv_2d/dsp_kernels.h"
 #include "target/arm/dsp_kernels.h"
 #include "target/arm/thumb.h"
@@ -21,10 +19,14 @@ class ColumnWriter {
         stride_(parameter(kernel, "stride")),
         shift_(parameter(kernel, "shift")),
         sign_(parameter(kernel, "sign") != 0),
-        turn_(DepthwisePairs::turn(stride_)) {}
+        in_flight_(DepthwisePairs::in_flight(stride_)),
+        turn_(in_flight_ * parameter(kernel, "unroll")) {
+    for (int i = 0; i < turn_; ++i) start_.push_back(a_.label());
+  }
 
   Implementation run() {
-    std::array<Label, 3> output = {a_.label(), a_.label(), a_.label()};
+    std::vector<Label> output;
+    for (int i = 0; i < turn_; ++i) output.push_back(a_.label());
     Label column = a_.label(), done = a_.label();
     a_.enter(kFrame);
     prologue();
@@ -41,8 +43,7 @@ class ColumnWriter {
         a_.bind(output[static_cast<size_t>(j)]);
         one_output(j);
       }
-      a_.add_lsl(r1, r1, kOutRow, 1);
-      if (turn_ > 2) a_.add(r1, r1, kOutRow);
+      if (turn_ % 2 == 1) a_.add(r1, r1, kOutRow);
       a_.subs(kLast, kLast, 1 << 16);
       a_.b("pl", output[0]);
       next_column();
@@ -63,7 +64,7 @@ class ColumnWriter {
   // Weights (r,0) and (r,1) of row r; (0,2) and (1,2); (2,2) below the turns that are left.
   static Reg weights(int row) { return {3 + row}; }
   static constexpr Reg kThird = r6, kLast = r7;
-  Reg acc(int i) const { return {8 + i % turn_}; }
+  Reg acc(int i) const { return {8 + i % in_flight_}; }
 
   // r0 stream, r1 plane, r2 out, r3 shape.
   void prologue() {
@@ -128,8 +129,7 @@ class ColumnWriter {
 
   // Rows above the first output's last, entering the loop at output `skip` of a turn.
   void begin_column(int skip) {
-    if (skip == 1) a_.sub(r1, r1, kOutRow);
-    if (skip == 2) a_.sub_lsl(r1, r1, kOutRow, 1);
+    if (skip % 2 == 1) a_.sub(r1, r1, kOutRow);
     load_row();
     start(acc(skip));
     if (stride_ > 1) return;
@@ -148,10 +148,12 @@ class ColumnWriter {
     load_row();
     add_row(2, done);
     if (stride_ == 1) add_row(1, acc(j + 1));
-    start(acc(j + turn_ - 1));
+    start(acc(j + in_flight_ - 1));
     requantize(done);
-    if (j == 0) a_.strb(done, r1);
-    if (j > 0) a_.strb_index(done, r1, kOutRow, j - 1);
+    // The output's pointer moves by two rows at a time.
+    if (j % 2 == 0) a_.strb(done, r1);
+    if (j % 2 == 1) a_.strb_index(done, r1, kOutRow);
+    if (j % 2 == 1) a_.add_lsl(r1, r1, kOutRow, 1);
   }
 
   void requantize(Reg acc) {
@@ -181,8 +183,8 @@ class ColumnWriter {
   Thumb a_;
   int pitch_, stride_, shift_;
   bool sign_;
-  int turn_;
-  std::array<Label, 3> start_ = {a_.label(), a_.label(), a_.label()};
+  int in_flight_, turn_;  // outputs: accumulators, and those of a turn of the loop
+  std::vector<Label> start_;
 };
 
 // `count` (1 to 4) elements from `from`, r4 bytes apart, to the plane; its last store moves the

@@ -131,13 +131,16 @@ class Trial {
 };
 
 std::vector<TargetInfo> targets() {
-  std::vector<TargetInfo> out(4);
+  std::vector<TargetInfo> out(5);
   out[0].registers = 8;
   out[1].registers = 27;  // weights fit: columns
   out[2].registers = 13;
   out[2].unaligned_words = true;  // several channels at a time
   out[3] = out[2];
   out[3].dsp = true;
+  out[4] = out[3];
+  out[4].level = Level::kSize;
+  out[4].prefer_ram = true;
   return out;
 }
 

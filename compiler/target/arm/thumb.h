@@ -102,6 +102,15 @@ class Thumb {
   // Continues at the address (its bit 0 set) in the word [n, #offset].
   void jump(Reg n, int offset) { access("ldr", pc, n, offset); }
 
+  // The body's instructions `count` times; no labels inside. The assembler repeats them, because
+  // compilers are only required to take string literals of 4095 characters.
+  template <typename Body>
+  void repeat(int count, Body body) {
+    if (count > 1) lines_.push_back(".rept " + std::to_string(count));
+    if (count > 0) body();
+    if (count > 1) lines_.push_back(".endr");
+  }
+
   // ---- frame: r4 to r11 and lr, then `locals` bytes; together a multiple of 8
   void enter(int locals);
   void leave();

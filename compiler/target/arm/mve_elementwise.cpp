@@ -33,7 +33,7 @@ Implementation mve_sum(const tir::Kernel& kernel) {
   a.lsr(r8, r4, 4);
   a.wls(r8, few);
   a.bind(whole);
-  for (int i = 0; i < kUnroll; ++i) four();
+  a.repeat(kUnroll, four);
   a.le(whole);
   a.bind(few);
   a.lsl(r4, r4, 28);

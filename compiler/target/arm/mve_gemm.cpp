@@ -217,10 +217,11 @@ class GemmWriter : ProductWriter {
     } else if (block_loop()) {
       loop_blocks(odd);
     } else {
-      for (int row = 0; row < rows_; ++row) {
-        if (row > 0) skip(odd);
-        blocks_of_row(odd, row == 0);
-      }
+      blocks_of_row(odd, true);
+      a_.repeat(rows_ - 1, [&] {
+        skip(odd);
+        blocks_of_row(odd, false);
+      });
     }
     gather(q0, sum(0, 0), sum(0, 1), sum(0, 2), sum(0, 3));
     gather(q1, sum(1, 0), sum(1, 1), sum(1, 2), sum(1, 3));
@@ -251,21 +252,26 @@ class GemmWriter : ProductWriter {
   // Only the lowest block's length is not 16, and if it is not there is no loop.
   void loop_blocks(bool odd) {
     Label body = a_.label();
-    for (int i = 0; i < unrolled_.before; ++i) block(odd, MveGemm::kBlock, i == 0);
+    block(odd, MveGemm::kBlock, true);
+    a_.repeat(unrolled_.before - 1, [&] { block(odd, MveGemm::kBlock, false); });
     a_.str(r7, sp, kGroupsLeft);
     a_.mov(r7, unrolled_.passes);
     a_.bind(body);
-    for (int i = 0; i < unrolled_.in_loop; ++i) block(odd, MveGemm::kBlock, false);
+    a_.repeat(unrolled_.in_loop, [&] { block(odd, MveGemm::kBlock, false); });
     a_.subs(r7, r7, 1);
     a_.b("ne", body);
     a_.ldr(r7, sp, kGroupsLeft);
   }
 
+  // The lowest block of a row may be shorter: it is the first upwards, the last downwards.
   void blocks_of_row(bool odd, bool begins) {
-    for (int i = 0; i < per_row_; ++i) {
-      bool lowest = i == (odd ? per_row_ - 1 : 0);
-      block(odd, lowest ? first_ : MveGemm::kBlock, begins && i == 0);
+    if (first_ == MveGemm::kBlock || per_row_ == 1) {
+      if (begins) block(odd, first_, true);
+      return a_.repeat(begins ? per_row_ - 1 : per_row_, [&] { block(odd, first_, false); });
     }
+    block(odd, odd ? MveGemm::kBlock : first_, begins);
+    a_.repeat(per_row_ - 2, [&] { block(odd, MveGemm::kBlock, false); });
+    block(odd, odd ? first_ : MveGemm::kBlock, false);
   }
 
   void skip(bool odd) {
@@ -346,12 +352,13 @@ class GemvWriter : ProductWriter {
 
  private:
   void products() {
-    for (int i = 0; i < unrolled_.before; ++i) block(i == 0, i == 0 ? first_ : MveGemm::kBlock);
+    block(true, first_);
+    a_.repeat(unrolled_.before - 1, [&] { block(false, MveGemm::kBlock); });
     if (unrolled_.passes > 0) {
       Label body = a_.label();
       a_.mov(r7, unrolled_.passes);
       a_.bind(body);
-      for (int i = 0; i < unrolled_.in_loop; ++i) block(false, MveGemm::kBlock);
+      a_.repeat(unrolled_.in_loop, [&] { block(false, MveGemm::kBlock); });
       a_.subs(r7, r7, 1);
       a_.b("ne", body);
     }
@@ -438,12 +445,12 @@ Implementation mve_windows(const tir::Kernel& kernel) {
   a.mov(r12, rows);
   a.dls(r12);
   a.bind(row);
-  for (int i = 0; i < vectors; ++i) {
+  a.repeat(vectors, [&] {
     a.vldrb_after(8, q0, r0, 16);
     a.vldrb_after(8, q1, r3, 16);
     a.vstrb_after(8, q0, r1, 16);
     a.vstrb_after(8, q1, r4, 16);
-  }
+  });
   if (rest != 0) {
     a.vpst(4);
     a.predicated([&] {

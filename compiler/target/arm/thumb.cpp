@@ -33,7 +33,7 @@ void Thumb::emit(const std::string& mnemonic, std::initializer_list<std::string>
   const char* separator = " ";
   for (const std::string& o : operands) {
     line += separator + o;
-    separator = ", ";
+    separator = ",";
   }
   lines_.push_back(std::move(line));
 }

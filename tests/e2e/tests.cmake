@@ -12,9 +12,9 @@ endfunction()
 e2e_test(check.layers quick 1 ${CMAKE_SOURCE_DIR}/scripts/check-layers)
 
 # --- Operator cases as C --------------------------------------------------------------------------
-foreach(target gcc clang cortex_m4 rv32imac)
+foreach(target gcc clang cortex_m4 cortex_m55 rv32imac)
   set(every 1)
-  if(target STREQUAL "cortex_m4" OR target STREQUAL "rv32imac")
+  if(target MATCHES "cortex_m4|rv32imac")
     set(every 5)
   endif()
   e2e_test(cases.${target} full 2 ${python} ${e2e}/emitted_cases.py ${target}

@@ -7,7 +7,6 @@
 #include "ops/common/channel_ranges.h"
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
-#include "ops/conv_2d/conv_2d.h"
 #include "ops/tflite_op.h"
 
 namespace aotc::ops {
@@ -74,10 +73,12 @@ std::optional<graph::Op> as_convolution(graph::Graph& graph, const graph::Op& op
   OpView view{graph, op};
   if (view.operand(0).shape[3] != 1 || view.operand(1).shape[3] == 1 || !view.constant(1))
     return std::nullopt;
-  auto attributes = std::make_shared<Conv2DAttrs>();
-  static_cast<WindowFields&>(*attributes) = op.attrs<DepthwiseConv2DAttrs>();
   graph::Op general = op;
   general.definition = operators().find("conv_2d");
+  // Both have the fields of a window.
+  std::shared_ptr<graph::AttributesBase> attributes = general.definition->default_attributes();
+  for (const auto& [field, text] : op.attributes->print())
+    if (!attributes->parse(field, text)) return std::nullopt;
   general.attributes = std::move(attributes);
   general.operands[1] = channels_first(graph, graph::Tensor(view.operand_tensor(1)));
   return general;

@@ -50,7 +50,8 @@ std::vector<int32_t> mve_depthwise_stream(Kind kind, const std::vector<int8_t>& 
     std::array<uint32_t, 4> words{};
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t x = 0; x < columns; ++x) {
-        uint32_t w = static_cast<uint8_t>(weights[static_cast<size_t>((c * rows + r) * columns + x)]);
+        uint32_t w =
+            static_cast<uint8_t>(weights[static_cast<size_t>((c * rows + r) * columns + x)]);
         int64_t at = kind == MveDepthwise::kColumn ? r : 4 * x + r;
         words[static_cast<size_t>(at / 4)] |= w << (8 * (at % 4));
       }

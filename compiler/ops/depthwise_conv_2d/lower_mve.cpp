@@ -52,9 +52,9 @@ class MveDepthwiseLowering {
     if (!scaling || !fits_mve_depthwise(*scaling)) return std::nullopt;
     choose_sizes();
     in_ = f_.operand(0);
-    stream_ = f_.constant(
-        "stream", DType::kI32,
-        mve_depthwise_stream(kind_, w, channels_, y_.kernel, x_.kernel, *scaling));
+    stream_ =
+        f_.constant("stream", DType::kI32,
+                    mve_depthwise_stream(kind_, w, channels_, y_.kernel, x_.kernel, *scaling));
     shape_ = f_.constant("shape", DType::kI32, shape(*scaling));
     woven_ = f_.scratch("woven", DType::kI32, words_ * channels_, 4);
     out_ = f_.result(0);
@@ -85,9 +85,12 @@ class MveDepthwiseLowering {
 
   const char* kind_name() const {
     switch (kind_) {
-      case MveDepthwise::kSquare: return "2x2 outputs";
-      case MveDepthwise::kRow: return "4 outputs of a row";
-      default: return "4 outputs of a column";
+      case MveDepthwise::kSquare:
+        return "2x2 outputs";
+      case MveDepthwise::kRow:
+        return "4 outputs of a row";
+      default:
+        return "4 outputs of a column";
     }
   }
 
@@ -122,8 +125,7 @@ class MveDepthwiseLowering {
     int64_t out_step = square ? 2 * channels_ : 4 * channels_;
     for (int64_t i = 0; i < 4; ++i) {
       set(MveDepthwise::kGather + i, i * pixel);
-      set(MveDepthwise::kScatter + i,
-          square ? i % 2 * out_row + i / 2 * channels_ : i * channels_);
+      set(MveDepthwise::kScatter + i, square ? i % 2 * out_row + i / 2 * channels_ : i * channels_);
     }
     set(MveDepthwise::kQuads, whole_);
     set(MveDepthwise::kTail, tail_);
@@ -180,8 +182,8 @@ class MveDepthwiseLowering {
       return;
     }
     Ex from = count > 0 ? (top + rows.first) * row_bytes() : Ex(0);
-    f_.run(mve_weave_kernel(rows.first, count, keep), {address(in_, from), address(woven_, to),
-                                                       row_bytes(), op_.operand(0).zero_point()});
+    f_.run(mve_weave_kernel(rows.first, count, keep),
+           {address(in_, from), address(woven_, to), row_bytes(), op_.operand(0).zero_point()});
   }
 
   // Input rows that a band looks at.

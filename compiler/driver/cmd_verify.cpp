@@ -312,7 +312,7 @@ class Verifier {
     model.bytes = &compiled.model_bytes;
     model.workspace = compile.memory == codegen::MemoryMode::kWorkspace;
     model.workspace_bytes = figures_of(compiled).workspace_bytes;
-    model.description = describe_compile(compile);
+    model.description = describe_compile(compiled.options);
     OutputDirectory directory(temp.path() + "/host", project::kManifest);
     if (!project::generate_project(*board, model, {}, directory, diags_) ||
         !directory.commit(diags_)) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/schedules.h"
 #include "project/generate.h"
 #include "support/files.h"
 #include "support/text.h"
@@ -33,6 +34,8 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["output"] = name(contracts_of(options).outputs);
   j["level"] = name_of(options.level);
   j["prefer"] = options.prefer_ram ? "ram" : "speed";
+  j["assembly"] = options.assembly;
+  j["schedules"] = schedules_json(options.schedules);
   return j;
 }
 
@@ -56,6 +59,15 @@ CompileOptions ProjectDir::compile_options() const {
   o.outputs = contract("output");
   o.level = level_of(c.value("level", ""));
   o.prefer_ram = c.value("prefer", "") == "ram";
+  o.assembly = c.value("assembly", true);
+  if (c.contains("schedules")) {
+    // Written by us; what somebody made of it since is judged when the model is compiled.
+    Diagnostics ignored;
+    nlohmann::json file;
+    file["calls"] = c["schedules"];
+    if (auto schedules = parse_schedules(file.dump(), path, ignored))
+      o.schedules = std::move(*schedules);
+  }
   return o;
 }
 

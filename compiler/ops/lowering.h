@@ -38,6 +38,7 @@ struct TargetInfo {
   // Products of three pixels in two words: channels at a time, 0 where that is not done.
   int triple_channels = 0;
   int triple_unroll = 4;
+  bool fence_steps = false; // compilers move the loads of unrolled steps too far
   bool quad_units = false;  // products of one row in words of four units' weights
   // Microkernels to be used; each is printed in assembly beside portable C of the same meaning.
   bool dsp = false;         // Thumb-2 with the DSP extension: two halfword products at once

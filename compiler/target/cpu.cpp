@@ -52,7 +52,7 @@ ops::TargetInfo target_info(const CpuQuery& query) {
     t.gemm_unroll = 1;
     t.multiply_add = 2;
     t.triple_channels = 4;
-    t.triple_unroll = 2;
+    t.fence_steps = true;
     t.quad_units = true;
   } else if (query.isa == "armv6-m") {
     t.registers = 8;

@@ -1,5 +1,5 @@
 // Write orders of convolutions that compute `tile` neighbouring pixels of the flat list of outputs at
-// a time, all channels of them, once everything the tile reads has been read.
+// a time, all channels of them, once everything the tile reads has been read unless said otherwise.
 #pragma once
 
 #include <optional>

@@ -70,10 +70,10 @@ std::optional<QuadGemv> plan_quads(const std::vector<int8_t>& weights, int64_t u
 }
 
 int64_t quad_cost(const QuadGemv& plan, int64_t units, const TargetInfo& target) {
-  constexpr int64_t kFlush = 14, kRest = 8, kUnit = 5;
+  constexpr int64_t kFlush = 14, kRest = 8, kUnit = 5, kStart = 4;
   int64_t tile = plan.depth * (4 + 2 * target.multiply_add) + plan.groups() * kFlush + kTile;
   auto rests = static_cast<int64_t>(plan.rests.size());
-  return plan.depth * 2 + plan.groups() * kFlush + (rests > 0 ? rests * kRest + units * kUnit : 0) +
+  return plan.depth * kStart + plan.groups() * kFlush + (rests > 0 ? rests * kRest + units * kUnit : 0) +
          (units + QuadGemv::kUnits - 1) / QuadGemv::kUnits * tile;
 }
 

@@ -45,6 +45,7 @@ std::optional<TripleGemm> plan_triples(const std::vector<int8_t>& weights, int64
   plan.channels = target.wish("channels", plan.channels, 1, std::min<int64_t>(8, channels));
   plan.unroll = std::min<int64_t>(target.triple_unroll, k);
   plan.unroll = target.wish("unroll", plan.unroll, 1, std::min<int64_t>(16, k));
+  plan.fences = target.fence_steps;
   plan.k = k;
   for (int64_t n = 1;; ++n) {
     plan.segment = round_up((k + n - 1) / n, plan.unroll);
@@ -117,9 +118,10 @@ TripleSums emit_triple_sums(FunctionBuilder& f, const TripleGemm& plan, const Bu
         for (size_t c = 0; c < sums.size(); ++c) {
           Ex sum = add_wrapping(sums[c][word], mul_wrapping(x, w[c]));
           // Compilers else add the products of several steps first, which takes more registers.
+          bool end_of_step = word == 1 && c + 1 == sums.size();
+          auto order = plan.fences && end_of_step ? tir::Intrinsic::kFence : tir::Intrinsic::kKeep;
           bool last = u + 1 == plan.unroll;
-          f.assign(sums[c][word],
-                   last ? sum : call(tir::Intrinsic::kKeep, DType::kI32, {sum}));
+          f.assign(sums[c][word], last ? sum : call(order, DType::kI32, {sum}));
         }
       }
     }

@@ -27,6 +27,7 @@ struct TripleGemm {
 
   int64_t channels = 1;  // C, made at a time
   int64_t unroll = 1;    // steps of k in one loop iteration; divides `segment`
+  bool fences = false;   // between these steps
   int64_t k = 1;
   int64_t padded_k = 1;  // with steps whose weights are 0; a multiple of `segment`
   int64_t segment = 1;   // most steps that are added up in lanes

@@ -42,7 +42,8 @@ Range inside(const WindowAxis& a) {
 
 class MveConvLowering {
  public:
-  explicit MveConvLowering(const OpView& op) : op_(op), f_(op, "conv_2d") {
+  MveConvLowering(const OpView& op, const TargetInfo& target)
+      : op_(op), f_(op, "conv_2d"), target_(target) {
     const graph::Shape& w = op.operand(1).shape;
     window_ = window_of(op, op.attrs<Conv2DAttrs>(), w[1], w[2]);
     in_channels_ = op.operand(0).shape[3];
@@ -77,6 +78,7 @@ class MveConvLowering {
     kernel_ = make_kernel(blocks_, out_channels_, scaling_);
     emit();
     f_.algorithm("vectors");
+    if (form_ == Form::kRows || form_ == Form::kPanel) f_.choice("panel", form_ == Form::kPanel);
     return f_.finish(fmt::format("{}, {} blocks, {}", name_of_form(), blocks_.count(),
                                  line ? fmt::format("shift {}", scaling_.shift) : "two roundings"));
   }
@@ -148,7 +150,8 @@ class MveConvLowering {
     offset_ = columns_inside_.low % 2;
     tiles_ = {(columns_inside_.low + offset_) / 2, (columns_inside_.high - 1 + offset_) / 2};
     if (rows.empty() || tiles_.empty()) return false;
-    if (cost_of_rows(blocks, rows) > cost_of_panel()) return false;
+    if (target_.wish("panel", cost_of_rows(blocks, rows) > cost_of_panel(), 0, 1) == 1)
+      return false;
     rows_inside_ = rows;
     blocks_ = blocks;
     return true;
@@ -394,6 +397,7 @@ class MveConvLowering {
 
   const OpView& op_;
   LoweringBuilder f_;
+  const TargetInfo& target_;
   Window window_;
   int64_t in_channels_, out_channels_, k_, row_elements_;
   Range rows_inside_{}, columns_inside_{};
@@ -408,8 +412,8 @@ class MveConvLowering {
 
 }  // namespace
 
-std::optional<Lowered> lower_conv_2d_mve(const OpView& op, const TargetInfo&) {
-  return MveConvLowering(op).run();
+std::optional<Lowered> lower_conv_2d_mve(const OpView& op, const TargetInfo& target) {
+  return MveConvLowering(op, target).run();
 }
 
 }  // namespace aotc::ops

@@ -12,15 +12,15 @@ namespace aotc::ops {
 
 // What a plane looks like in memory.
 struct PlaneLayout {
-  int64_t pitch = 1;         // elements from row to row
-  int64_t element = 1;       // bytes of an element
-  int64_t extra_rows = 0;    // below those that the outputs need
+  int64_t pitch = 1;       // elements from row to row
+  int64_t element = 1;     // bytes of an element
+  int64_t extra_rows = 0;  // below those that the outputs need
 };
 
 class Bands {
  public:
-  // As few bands as RAM permits, unless a schedule asks for their "rows". A plane and what the result
-  // must lie below the input may take what the graph's largest tensors take anyway.
+  // As few bands as RAM permits, unless a schedule asks for their "rows". A plane and what the
+  // result must lie below the input may take what the graph's largest tensors take anyway.
   Bands(const OpView& op, const Window& window, const PlaneLayout& layout,
         const TargetInfo& target);
 

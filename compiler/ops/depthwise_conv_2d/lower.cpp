@@ -97,8 +97,8 @@ class DepthwiseLowering {
     const WindowAxis& y = window_.y;
     int64_t registers = taps_ + in_flight() + window_.x.kernel + kBeside;
     bool possible = !tall_ && unrolled() && y.dilation == 1 && y.kernel > 1;
-    bool pays = y.out >= kLeastRows && in_flight() <= kMostInFlight &&
-                registers <= target_.registers;
+    bool pays =
+        y.out >= kLeastRows && in_flight() <= kMostInFlight && registers <= target_.registers;
     columns_asked_ = target_.asked && target_.asked->algorithm == "columns";
     columns_down_ = possible && (columns_asked_ || (pays && target_.allows("columns")));
   }

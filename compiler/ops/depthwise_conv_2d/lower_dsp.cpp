@@ -1,5 +1,5 @@
-// Lowering of int8 3 x 3 depthwise convolutions onto the kernels of dsp_kernels.h: each channel of a
-// band is copied into a plane of halfwords whose padding is the input's zero point, then its
+// Lowering of int8 3 x 3 depthwise convolutions onto the kernels of dsp_kernels.h: each channel of
+// a band is copied into a plane of halfwords whose padding is the input's zero point, then its
 // outputs are made column by column.
 #include <algorithm>
 
@@ -152,9 +152,9 @@ class DspDepthwiseLowering {
                      address(plane_shape_, 0), end - begin});
       f_.loop("m", 0, multiplier, [&](Ex m) {
         Ex channel = f_.let("channel", c * multiplier + m);
-        f_.run(column_, {address(stream_, channel * stream_words_),
-                         address(plane_, left_ - x.pad_before), address(out_, to + channel),
-                         address(shape_, shape)});
+        f_.run(column_,
+               {address(stream_, channel * stream_words_), address(plane_, left_ - x.pad_before),
+                address(out_, to + channel), address(shape_, shape)});
       });
     });
   }

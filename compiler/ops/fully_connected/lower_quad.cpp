@@ -23,7 +23,7 @@ std::optional<Lowered> lower_fully_connected_quad(const OpView& op, const Target
   // A gain of a few per cent is not worth the scratch.
   if (!plan) return std::nullopt;
   bool asked = target.asked && target.asked->algorithm == "quads";
-  if (!asked && quad_cost(*plan, units, target) * 5 / 4 >= plain_row_cost(units, depth, target))
+  if (!asked && quad_cost(*plan, units, target) * 9 / 8 >= plain_row_cost(units, depth, target))
     return std::nullopt;
   FoldedBias folded = fold_bias(op, units, [&](int64_t u) {
     return std::vector<int32_t>(w.begin() + u * depth, w.begin() + (u + 1) * depth);

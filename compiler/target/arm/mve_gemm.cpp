@@ -175,7 +175,7 @@ class GemmWriter : ProductWriter {
   // kOutStep here is from the end of a pixel's channels. kGroups is where the stream of whole
   // groups ends if r7 does not count them.
   static constexpr int kStream = 0, kShape = 4, kPairs = 8, kGroups = 12, kXStep = 16,
-                       kOutStep = 20, kOutPixel = 24, kLocals = 28;
+                       kOutStep = 20, kOutPixel = 24, kGroupsLeft = 28, kLocals = 32;
   static Reg sum(int pixel, int channel) { return kSums[static_cast<size_t>(4 * pixel + channel)]; }
   // The one block stays in registers.
   bool hoisted() const { return blocks_ == 1; }
@@ -252,13 +252,13 @@ class GemmWriter : ProductWriter {
   void loop_blocks(bool odd) {
     Label body = a_.label();
     for (int i = 0; i < unrolled_.before; ++i) block(odd, MveGemm::kBlock, i == 0);
-    a_.str(r7, sp, kGroups);
+    a_.str(r7, sp, kGroupsLeft);
     a_.mov(r7, unrolled_.passes);
     a_.bind(body);
     for (int i = 0; i < unrolled_.in_loop; ++i) block(odd, MveGemm::kBlock, false);
     a_.subs(r7, r7, 1);
     a_.b("ne", body);
-    a_.ldr(r7, sp, kGroups);
+    a_.ldr(r7, sp, kGroupsLeft);
   }
 
   void blocks_of_row(bool odd, bool begins) {

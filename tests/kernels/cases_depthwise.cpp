@@ -1,0 +1,49 @@
+// Kernels of ops/depthwise_conv_2d/dsp_kernels.h.
+#include "cases.h"
+#include "ops/depthwise_conv_2d/dsp_kernels.h"
+
+namespace aotc::tests {
+
+namespace {
+
+constexpr int kShift = 12;
+
+void add_plane(std::vector<KernelCase>& to, Pattern pattern, int32_t columns, int64_t pitch) {
+  for (int32_t rows : {1, 4}) {
+    Data data(pattern, static_cast<uint32_t>(columns * 10 + rows));
+    int32_t pixel = 3, row = columns * pixel + 5;
+    to.push_back({ops::dw_plane_kernel(columns, pitch),
+                  {data.bytes(rows * row, 1), data.words(rows * pitch / 2), table({pixel, row})},
+                  {rows}});
+  }
+}
+
+void add_column(std::vector<KernelCase>& to, Pattern pattern, int64_t stride, int64_t rows,
+                int64_t columns, bool sign) {
+  constexpr int64_t kPitch = 14;
+  Data data(pattern, static_cast<uint32_t>(rows * 10 + columns));
+  std::vector<int32_t> stream;
+  data.add_words(stream, 3);
+  data.add_line(stream, sign);
+  ops::DepthwiseShape shape{.rows = rows, .columns = columns, .out_row = 3 * columns + 2,
+                            .out_column = 3, .plane_row = 2 * kPitch,
+                            .plane_column = 2 * stride};
+  to.push_back({ops::dw_column_kernel(kPitch, stride, kShift, sign),
+                {table(stream), data.words(((rows - 1) * stride + 3) * kPitch / 2),
+                 data.bytes(rows * shape.out_row, 1), table(ops::dw_shape(stride, shape))},
+                {}});
+}
+
+}  // namespace
+
+void add_depthwise_cases(std::vector<KernelCase>& to) {
+  for (Pattern pattern : kPatterns) {
+    for (int32_t columns : {1, 5, 8}) add_plane(to, pattern, columns, 14);
+    for (int64_t stride : {1, 2})
+      for (bool sign : {false, true})
+        for (int64_t rows : {1, 2, 3, 4, 7})
+          for (int64_t columns : {1, 2, 5}) add_column(to, pattern, stride, rows, columns, sign);
+  }
+}
+
+}  // namespace aotc::tests

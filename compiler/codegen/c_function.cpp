@@ -527,7 +527,7 @@ std::string c_float(double value, DType type) {
   return text + (type == DType::kF32 ? "f" : "");
 }
 
-std::string support_definition(const std::string& name, const std::string& prefix) {
+std::string support_definition(const std::string& name, const std::string& prefix, bool assembly) {
   std::string f = prefix + "_" + name;
   if (name == "float_bits")
     return fmt::format("static inline int32_t {}(float value)\n{{\n    int32_t bits;\n"
@@ -535,6 +535,11 @@ std::string support_definition(const std::string& name, const std::string& prefi
   if (name == "float_from_bits")
     return fmt::format("static inline float {}(int32_t bits)\n{{\n    float value;\n"
                        "    memcpy(&value, &bits, sizeof value);\n    return value;\n}}\n", f);
+  if (!assembly && (name == "keep" || name == "fence"))
+    return fmt::format("static inline int32_t {}(int32_t value)\n{{\n    return value;\n}}\n", f);
+  if (!assembly && name == "saturate_i8")
+    return fmt::format("static inline int32_t {}(int32_t value)\n{{\n"
+                       "    return value < -128 ? -128 : value > 127 ? 127 : value;\n}}\n", f);
   if (name == "keep" || name == "fence")
     return fmt::format("/* Compilers are not to {}, which costs registers. */\n"
                        "static inline int32_t {}(int32_t value)\n{{\n#if defined(__GNUC__)\n"

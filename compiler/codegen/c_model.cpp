@@ -285,7 +285,7 @@ class ModelPrinter {
       s += "\n#include <tvm/runtime/c_backend_api.h>\n";
     s += "\n";
     if (use.floating) s += fp_contract();
-    for (const std::string& f : use.functions) s += support_definition(f, p_) + "\n";
+    for (const std::string& f : use.functions) s += support_definition(f, p_, options_.assembly) + "\n";
     s += operator_macro();
     declare_constants(s);
     s += kernels;

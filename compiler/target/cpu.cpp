@@ -33,6 +33,12 @@ ops::Costs cycle_costs(std::string_view cpu) {
   return kCycles[2].cycles;
 }
 
+ops::TargetInfo for_level(ops::TargetInfo target, ops::Level level) {
+  target.level = level;
+  if (level == ops::Level::kSize) target.gemm_unroll = 1;
+  return target;
+}
+
 ops::TargetInfo target_info(const CpuQuery& query) {
   ops::TargetInfo t;
   t.name = query.cpu;

@@ -3,6 +3,7 @@
 
 void _start(void);
 void reset(void);
+void __stack(void); /* the linker script's: where the stack begins */
 
 static void stop(void) {
     for (;;) {
@@ -17,5 +18,5 @@ void reset(void) {
 
 typedef void (*vector)(void);
 __attribute__((section(".vectors"), used)) static const vector vectors[] = {
-    (vector)0x20400000, reset, stop, stop, stop, stop, stop,
+    __stack, reset, stop, stop, stop, stop, stop,
 };

@@ -3,7 +3,7 @@
 
 Usage: emitted_cases.py TARGET --run-cases PROGRAM --cases DIR --out DIR [--every N] [--op NAME]
 
-TARGET is gcc, clang (the host), cortex_m4 or rv32imac (QEMU). The program compares every result with
+TARGET is gcc, clang (the host), cortex_m4, cortex_m55 or rv32imac (QEMU). The program compares every result with
 LiteRT's and ends with 'N passed, 0 failed'; anything else fails.
 """
 import argparse
@@ -29,7 +29,7 @@ class Target:
     sources: list
     link: list
     command: list
-    lowering: list = dataclasses.field(default_factory=list)  # options of run_cases
+    features: list = dataclasses.field(default_factory=list)  # what to lower for
 
 
 TARGETS = {
@@ -43,7 +43,16 @@ TARGETS = {
         ["qemu-system-arm", "-M", "mps2-an386", "-display", "none", "-monitor", "none", "-serial",
          "none", "-semihosting-config", "enable=on,target=native,chardev=out", "-chardev",
          "stdio,id=out", "-kernel", "{image}"],
-        ["--dsp"]),
+        ["dsp"]),
+    "cortex_m55": Target(
+        "arm-none-eabi-gcc",
+        ["-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard"],
+        ["cortex_m4_start.c"],
+        ["--specs=rdimon.specs", "-T", str(HERE / "cortex_m55.ld"), "-lm"],
+        ["qemu-system-arm", "-M", "mps3-an547", "-display", "none", "-monitor", "none", "-serial",
+         "none", "-semihosting-config", "enable=on,target=native,chardev=out", "-chardev",
+         "stdio,id=out", "-kernel", "{image}"],
+        ["dsp", "mve"]),
     "rv32imac": Target(
         "riscv64-unknown-elf-gcc",
         ["-march=rv32imac", "-mabi=ilp32", "-misa-spec=2.2", "-mcmodel=medany",
@@ -103,7 +112,8 @@ def main():
     folder = options.out.resolve()
     # Cases that fail on the host are the business of the test `cases.evaluate`.
     _, text = run([options.run_cases, options.cases, "--emit", folder, "--every", options.every,
-                   *target.lowering, *(a for op in options.op for a in ("--op", op))])
+                   *(a for op in options.op for a in ("--op", op)),
+                   *(["--features", ",".join(target.features)] if target.features else [])])
     if not (folder / "main.c").exists():
         raise SystemExit(f"error: no cases were emitted\n{text[-2000:]}")
     objects = compile_all(target, folder, options.jobs)

@@ -9,6 +9,7 @@
 #include "ops/common/affine.h"
 #include "ops/common/binary.h"
 #include "ops/common/checks.h"
+#include "ops/common/mve_elementwise.h"
 #include "ops/common/scaler.h"
 #include "ops/tflite_op.h"
 
@@ -64,8 +65,8 @@ class SumLowering {
   SumLowering(const OpView& op, const std::string& name, bool subtract)
       : op_(op), subtract_(subtract), sum_(op), f_(op, name) {}
 
-  Lowered run() {
-    if (auto form = affine()) return run_affine(*form);
+  Lowered run(const TargetInfo& target) {
+    if (auto form = affine()) return fits_vectors(*form, target) ? run_vectors(*form) : run_affine(*form);
     std::array<tir::BufferPtr, 2> in = {f_.operand(0), f_.operand(1)};
     std::array<size_t, 2> zero;
     std::array<std::optional<Scaler>, 2> scaler;
@@ -139,6 +140,24 @@ class SumLowering {
     return f_.finish("weighted sum in 32 bits, proven equal for all pairs");
   }
 
+  // Shapes without broadcasting, and no clamp but the saturation of bytes.
+  bool fits_vectors(const AffineForm& form, const TargetInfo& target) const {
+    bool flat = op_.operand(0).shape == op_.operand(1).shape;
+    bool clamps = sum_.clamp.min != -128 || sum_.clamp.max != 127;
+    return target.mve && flat && !clamps && mve_sum_fits(form);
+  }
+
+  Lowered run_vectors(const AffineForm& form) {
+    tir::BufferPtr a = f_.operand(0), b = f_.operand(1);
+    int64_t elements = op_.result().elements();
+    tir::BufferPtr parameters = f_.constant("parameters", DType::kI32, mve_sum_table(form, elements));
+    tir::BufferPtr result = f_.result();
+    f_.run(mve_sum_kernel(form.shift),
+           {address(a, 0), address(b, 0), address(result, 0), address(parameters, 0)});
+    publish_in_place(f_, op_);
+    return f_.finish("weighted sum in vectors, proven equal for all pairs");
+  }
+
   const OpView& op_;
   bool subtract_;
   Sum sum_;
@@ -189,8 +208,8 @@ class AddOrSub : public BinaryArithmetic {
     };
   }
 
-  Lowered lower_quantized(const OpView& op) const override {
-    return SumLowering(op, std::string(name()), subtract_).run();
+  Lowered lower_quantized(const OpView& op, const TargetInfo& target) const override {
+    return SumLowering(op, std::string(name()), subtract_).run(target);
   }
 
  private:

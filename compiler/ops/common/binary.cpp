@@ -132,7 +132,7 @@ void BinaryArithmetic::evaluate(const OpView& op, const EvalData& data) const {
   }
 }
 
-Lowered BinaryArithmetic::lower(const OpView& op, const TargetInfo&) const {
+Lowered BinaryArithmetic::lower(const OpView& op, const TargetInfo& target) const {
   std::string name(this->name());
   switch (op.operand(0).dtype) {
     case DType::kF32:
@@ -147,7 +147,7 @@ Lowered BinaryArithmetic::lower(const OpView& op, const TargetInfo&) const {
       break;
   }
   if (auto table = lower_with_scalar(op, name, quantized(op))) return std::move(*table);
-  return lower_quantized(op);
+  return lower_quantized(op, target);
 }
 
 Status BinaryArithmetic::import_tflite(const TfliteOp& from, graph::Op& op,

@@ -62,7 +62,7 @@ class BinaryArithmetic : public BinaryElementwise {
   // int8: stored values to the stored result; called often, so the parameters are worked out once.
   virtual std::function<int64_t(int64_t, int64_t)> quantized(const OpView& op) const = 0;
   virtual bool verify_quantized(const OpView& op, Diagnostics& diags) const = 0;
-  virtual Lowered lower_quantized(const OpView& op) const = 0;
+  virtual Lowered lower_quantized(const OpView& op, const TargetInfo& target) const = 0;
 };
 
 }  // namespace aotc::ops

@@ -82,7 +82,7 @@ class TripleConvLowering {
     // be written over the input from behind.
     bool backwards = pointwise_ && out_channels_ > in_channels_;
     PixelBytes bytes{in_channels_, out_channels_};
-    auto order = pointwise_ ? pointwise_order(pixels_, kPixels, bytes, backwards)
+    auto order = pointwise_ ? pointwise_order(pixels_, kPixels, bytes, backwards, false)
                             : window_order(window_, kPixels, bytes);
     if (order) f_.publish(std::move(*order));
     requantizer_->begin(f_);

@@ -96,7 +96,7 @@ class Mul final : public BinaryArithmetic {
     };
   }
 
-  Lowered lower_quantized(const OpView& op) const override {
+  Lowered lower_quantized(const OpView& op, const TargetInfo&) const override {
     ClampI32 clamp = quantized_clamp(op.attrs<BinaryAttrs>().activation, op.result());
     QuantizedMultiplier m = quantize_multiplier(static_cast<double>(real_multiplier(op)));
     LoweringBuilder f(op, "mul");

@@ -26,6 +26,42 @@ GEOMETRIES = {
     "row": ((1, 1, 20, 3), (4, 1, 5, 3), (1, 2), (1, 1), "SAME"),
     "whole_input": ((1, 4, 5, 3), (6, 4, 5, 3), (1, 1), (1, 1), "VALID"),
 }
+# 3 x 3 of stride 1 over whole words of channels, as schedules that transform tiles take it: images and
+# channels that do not divide into tiles, and every combination of borders.
+TILED = {
+    "even": ((1, 8, 8, 4), (4, 3, 3, 4), (1, 1), (1, 1), "SAME"),
+    "odd": ((1, 7, 9, 8), (5, 3, 3, 8), (1, 1), (1, 1), "SAME"),
+    "valid": ((1, 9, 12, 4), (6, 3, 3, 4), (1, 1), (1, 1), "VALID"),
+    "two_rows": ((1, 2, 13, 12), (2, 3, 3, 12), (1, 1), (1, 1), "SAME"),
+    "three_rows": ((1, 3, 7, 20), (7, 3, 3, 20), (1, 1), (1, 1), "SAME"),
+    "deep": ((1, 4, 8, 68), (10, 3, 3, 68), (1, 1), (1, 1), "SAME"),
+}
+# Channels for whole groups of vector lanes and some that remain: how rows are cut into blocks of 16,
+# pairs of outputs at borders, odd numbers of outputs.
+WIDE = {
+    "wide_k8": ((1, 5, 3, 8), (8, 1, 1, 8), (1, 1), (1, 1), "SAME"),
+    "wide_k16": ((1, 4, 3, 16), (19, 1, 1, 16), (1, 1), (1, 1), "SAME"),
+    "wide_k27": ((1, 3, 5, 27), (8, 1, 1, 27), (1, 1), (1, 1), "SAME"),
+    "wide_k40": ((1, 3, 3, 40), (13, 1, 1, 40), (1, 1), (1, 1), "SAME"),
+    "wide_k160": ((1, 2, 3, 160), (16, 1, 1, 160), (1, 1), (1, 1), "SAME"),
+    "wide_k170": ((1, 2, 3, 170), (9, 1, 1, 170), (1, 1), (1, 1), "SAME"),
+    "wide_batch": ((3, 3, 3, 12), (10, 1, 1, 12), (1, 1), (1, 1), "SAME"),
+    "wide_stride2": ((1, 8, 8, 20), (11, 1, 1, 20), (2, 2), (1, 1), "SAME"),
+    "wide_first": ((1, 10, 12, 3), (8, 3, 3, 3), (2, 2), (1, 1), "SAME"),
+    "wide_first_valid": ((1, 9, 9, 3), (8, 3, 3, 3), (2, 2), (1, 1), "VALID"),
+    "wide_tall": ((1, 13, 10, 1), (16, 10, 4, 1), (2, 2), (1, 1), "SAME"),
+    "wide_same": ((1, 8, 8, 16), (8, 3, 3, 16), (1, 1), (1, 1), "SAME"),
+    "wide_same_rest": ((1, 7, 10, 8), (12, 3, 3, 8), (1, 1), (1, 1), "SAME"),
+    "wide_same_odd": ((1, 7, 7, 16), (8, 3, 3, 16), (1, 1), (1, 1), "SAME"),
+    "wide_rows": ((1, 6, 12, 32), (8, 3, 3, 32), (1, 1), (1, 1), "SAME"),
+    "wide_long_rows": ((1, 5, 12, 48), (8, 3, 3, 48), (1, 1), (1, 1), "SAME"),
+    "wide_5x5": ((1, 9, 12, 6), (9, 5, 5, 6), (1, 1), (1, 1), "SAME"),
+    "wide_dilated": ((1, 9, 10, 16), (8, 3, 3, 16), (1, 1), (2, 1), "SAME"),
+    "wide_row": ((1, 1, 20, 16), (8, 1, 5, 16), (1, 1), (1, 1), "SAME"),
+    "wide_column": ((1, 20, 1, 16), (8, 5, 1, 16), (1, 1), (1, 1), "SAME"),
+    "wide_one_pixel": ((1, 1, 1, 130), (10, 1, 1, 130), (1, 1), (1, 1), "VALID"),
+    "wide_whole_input": ((1, 4, 5, 3), (11, 4, 5, 3), (1, 1), (1, 1), "VALID"),
+}
 # name: input scale, input zero point, weight scale, output scale, output zero point, activation
 QUANTIZATIONS = {
     "typical": (0.05, -3, 0.02, 0.3, 4, "NONE"),
@@ -98,3 +134,13 @@ def cases(rng):
     yield bad
     yield _int8(rng, "int8_depth_not_divisible",
                 ((1, 5, 5, 3), (4, 3, 3, 2), (1, 1), (1, 1), "SAME"), QUANTIZATIONS["typical"])
+    for name, geometry in TILED.items():
+        yield _int8(rng, f"int8_tiled_{name}", geometry, QUANTIZATIONS["typical"])
+    for name in ("relu", "saturates", "scale_one_half"):
+        yield _int8(rng, f"int8_tiled_q_{name}", TILED["odd"], QUANTIZATIONS[name])
+        yield _int8(rng, f"int8_tiled_q_{name}_per_tensor", TILED["even"], QUANTIZATIONS[name], False)
+    for i, (name, geometry) in enumerate(WIDE.items()):
+        for quantization in ("typical", "relu", ("relu6", "relu_n1_to_1", "saturates")[i % 3]):
+            yield _int8(rng, f"int8_{name}_{quantization}", geometry, QUANTIZATIONS[quantization])
+    for name, quantization in QUANTIZATIONS.items():
+        yield _int8(rng, f"int8_q_wide_{name}", WIDE["wide_k40"], quantization)

@@ -18,6 +18,17 @@ GEOMETRIES = {
     "wide": ((1, 300), 8, 300, False),
     "odd": ((1, 37), 13, 37, False),
 }
+# Whole groups of vector lanes and some that remain.
+WIDE = {
+    "wide_k17": ((1, 17), 20, 17, False),
+    "wide_k8": ((1, 8), 16, 8, False),
+    "wide_k130": ((1, 130), 9, 130, False),
+    "wide_k320": ((1, 320), 8, 320, False),
+    "wide_rows": ((3, 40), 12, 40, False),
+    "wide_rows_k16": ((4, 16), 8, 16, False),
+    "wide_rows_k320": ((2, 320), 10, 320, False),
+    "wide_few_units": ((1, 150), 3, 150, False),
+}
 QUANTIZATIONS = {
     "typical": (0.05, -3, 0.02, 0.2, 4, "NONE"),
     "relu": (0.05, -128, 0.02, 0.1, -128, "RELU"),
@@ -88,3 +99,7 @@ def cases(rng):
     bad = _int8(rng, "int8_fused_tanh", GEOMETRIES["plain"], QUANTIZATIONS["typical"], False)
     bad.options["activation"] = "TANH"
     yield bad
+    for i, (name, geometry) in enumerate(WIDE.items()):
+        for quantization in ("typical", ("relu", "relu6", "saturates")[i % 3]):
+            yield _int8(rng, f"int8_{name}_{quantization}", geometry, QUANTIZATIONS[quantization],
+                        i % 2 == 1)

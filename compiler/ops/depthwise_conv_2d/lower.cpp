@@ -226,7 +226,7 @@ class DepthwiseLowering {
     end = f_.let("end", inside ? end : min(end, Ex(y.in) - top));
     if (tall_) {
       Ex from = ((n * y.in + top + begin)) * in_channels_ + c;
-      return copy_row(f_.var("from", from), begin * group_, end - begin);
+      return copy_row(from, begin * group_, end - begin);
     }
     f_.loop("r", begin, end, [&](Ex r) {
       Ex from = ((n * y.in + top + r) * window_.x.in) * in_channels_ + c;
@@ -234,14 +234,17 @@ class DepthwiseLowering {
       if (in_channels_ == 1) {
         f_.copy(plane_, to, in_, from, columns_);
       } else {
-        copy_row(f_.var("from", from), to, columns_);
+        copy_row(from, to, columns_);
       }
     });
   }
 
-  // `count` pixels that are in_channels_ apart.
-  void copy_row(const Ex& from, const Ex& to, const Ex& count) {
+  // `count` pixels that are in_channels_ apart, the first at `first`.
+  void copy_row(const Ex& first, const Ex& to, const Ex& count) {
     constexpr int64_t kWhole = 8;
+    int64_t none = 1;
+    if (count.is_imm(&none) && none <= 0) return;
+    Ex from = f_.var("from", first);
     auto element = [&](const Ex& at) {
       if (group_ > 1) {
         f_.copy(plane_, at, in_, from, group_);

@@ -45,6 +45,8 @@ class DspDepthwiseLowering {
     in_ = f_.operand(0);
     stream_ = f_.constant("stream", DType::kI32, *stream);
     stream_words_ = dw_stream_words(lines->sign());
+    // With a sign, twice would be longer than a C99 string literal may be.
+    unroll_ = target_.level == Level::kSize || lines->sign() ? 1 : 2;
     make_tables();
     plane_ = f_.scratch("plane", DType::kI16, bands_->plane_elements(), 4);
     out_ = f_.result(0);
@@ -78,7 +80,6 @@ class DspDepthwiseLowering {
     // Small planes round their pitch up, so that more layers share their code.
     if (pitch_ <= kShared) pitch_ = (pitch_ + kPitchStep - 1) / kPitchStep * kPitchStep;
     bands_.emplace(op_, window_, PlaneLayout{pitch_, 2, 0}, target_);
-    unroll_ = target_.level == Level::kSize ? 1 : 2;
     // Every band has rows to be copied.
     return y.pad_before < bands_->height() && y.pad_before < y.kernel &&
            y.start(y.out - 1) < y.in && (bands_->even() || y.pad_before < 2);

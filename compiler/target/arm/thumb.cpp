@@ -100,7 +100,22 @@ void Thumb::leave() {
   emit("pop", {"{r4-r11, lr}"});
 }
 
+namespace {
+
+// C99 promises string literals of 4095 characters: long texts do without the spaces for readers.
+void fit_literal(std::vector<std::string>& lines) {
+  constexpr size_t kMost = 4095, kNewline = 2;
+  size_t length = 0;
+  for (const std::string& line : lines) length += line.size() + kNewline;
+  if (length <= kMost) return;
+  for (std::string& line : lines)
+    for (size_t at; (at = line.find(", ")) != std::string::npos;) line.erase(at + 1, 1);
+}
+
+}  // namespace
+
 Implementation Thumb::finish() {
+  fit_literal(lines_);
   Implementation out;
   out.condition = "defined(__GNUC__) && defined(__thumb2__) && defined(__ARM_FEATURE_DSP)";
   out.lines = std::move(lines_);

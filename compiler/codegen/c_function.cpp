@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "support/text.h"
+#include "tir/arithmetic.h"
 
 namespace aotc::codegen {
 
@@ -85,6 +86,19 @@ const char* math_name(Intrinsic f) {
     case Intrinsic::kRoundToEven: return "rint";
     default: return "";
   }
+}
+
+bool is_i32(const ExprPtr& e, int64_t value) {
+  return e->kind == ExprKind::kIntImm && e->type == DType::kI32 &&
+         static_cast<const IntImm&>(*e).value == value;
+}
+
+// v of min(max(v, -128), 127).
+const ExprPtr* saturated_i8(const Binary& n) {
+  if (n.op != BinaryOp::kMin || n.lhs->kind != ExprKind::kBinary || !is_i32(n.rhs, 127))
+    return nullptr;
+  const auto& inner = static_cast<const Binary&>(*n.lhs);
+  return inner.op == BinaryOp::kMax && is_i32(inner.rhs, -128) ? &inner.lhs : nullptr;
 }
 
 class Printer {
@@ -294,6 +308,10 @@ class Printer {
 
   Text binary(const Binary& n) {
     out_.use.floating = out_.use.floating || is_float(n.type);
+    if (const ExprPtr* value = saturated_i8(n)) {
+      out_.use.functions.insert("saturate_i8");
+      return {fmt::format("{}_saturate_i8({})", prefix_, any(*value)), kPostfix};
+    }
     if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) {
       std::string f = fmt::format("{}_{}", n.op == BinaryOp::kMin ? "min" : "max",
                                   short_name(n.type));
@@ -349,6 +367,11 @@ class Printer {
       default: break;
     }
     for (const ExprPtr& a : n.args) args += (args.empty() ? "" : ", ") + any(a);
+    if (n.callee == Intrinsic::kKeep || n.callee == Intrinsic::kFence) {
+      std::string f(info_of(n.callee).name);
+      out_.use.functions.insert(f);
+      return {fmt::format("{}_{}({})", prefix_, f, args), kPostfix};
+    }
     if (n.callee == Intrinsic::kAbs && is_int(n.type)) {
       std::string f = fmt::format("abs_{}", short_name(n.type));
       out_.use.functions.insert(f);
@@ -504,7 +527,7 @@ std::string c_float(double value, DType type) {
   return text + (type == DType::kF32 ? "f" : "");
 }
 
-std::string support_definition(const std::string& name, const std::string& prefix) {
+std::string support_definition(const std::string& name, const std::string& prefix, bool assembly) {
   std::string f = prefix + "_" + name;
   if (name == "float_bits")
     return fmt::format("static inline int32_t {}(float value)\n{{\n    int32_t bits;\n"
@@ -512,6 +535,23 @@ std::string support_definition(const std::string& name, const std::string& prefi
   if (name == "float_from_bits")
     return fmt::format("static inline float {}(int32_t bits)\n{{\n    float value;\n"
                        "    memcpy(&value, &bits, sizeof value);\n    return value;\n}}\n", f);
+  if (!assembly && (name == "keep" || name == "fence"))
+    return fmt::format("static inline int32_t {}(int32_t value)\n{{\n    return value;\n}}\n", f);
+  if (!assembly && name == "saturate_i8")
+    return fmt::format("static inline int32_t {}(int32_t value)\n{{\n"
+                       "    return value < -128 ? -128 : value > 127 ? 127 : value;\n}}\n", f);
+  if (name == "keep" || name == "fence")
+    return fmt::format("/* Compilers are not to {}, which costs registers. */\n"
+                       "static inline int32_t {}(int32_t value)\n{{\n#if defined(__GNUC__)\n"
+                       "    __asm__{}(\"\" : \"+r\"(value));\n#endif\n    return value;\n}}\n",
+                       name == "keep" ? "reorder sums of this" : "move work across this", f,
+                       name == "keep" ? "" : " volatile");
+  if (name == "saturate_i8")
+    return fmt::format("static inline int32_t {}(int32_t value)\n{{\n"
+                       "#if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)\n"
+                       "    __asm__(\"ssat %0, #8, %1\" : \"=r\"(value) : \"r\"(value));\n"
+                       "    return value;\n#else\n"
+                       "    return value < -128 ? -128 : value > 127 ? 127 : value;\n#endif\n}}\n", f);
   auto dtype = dtype_from_name(name.substr(name.rfind('_') + 1));
   std::string type(c_type_of(dtype ? *dtype : DType::kI32));
   if (name.starts_with("abs_"))

@@ -41,7 +41,9 @@ PrintedFunction print_c(const tir::Function& function, const std::string& name,
 PrintedFunction print_c_kernel(const tir::Kernel& kernel, const std::string& prefix);
 
 // Definition of a support function by its name, ending with a newline.
-std::string support_definition(const std::string& name, const std::string& prefix);
+// `assembly`: with single instructions and barriers where the compiler and the core take them.
+std::string support_definition(const std::string& name, const std::string& prefix,
+                               bool assembly = true);
 
 // A float or double literal that reads back to the same value ("0.1f", "INFINITY").
 std::string c_float(double value, DType type);

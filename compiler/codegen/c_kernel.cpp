@@ -23,7 +23,7 @@ std::string asm_body(const target::Implementation& made, const PrintedFunction& 
   for (const std::string& c : made.clobbers) clobbers += fmt::format("\"{}\", ", c);
   std::string text;
   for (const std::string& line : made.lines)
-    text += fmt::format("        \"{}\\n\"\n", line);
+    text += fmt::format("        \"{}{}\\n\"\n", line.back() == ':' ? "" : " ", line);
   return fmt::format("{{\n{}    __asm__ volatile(\n{}        : {}\n        :\n        : {}\"cc\", "
                      "\"memory\");\n}}\n",
                      declarations, text, operands, clobbers);

@@ -70,7 +70,7 @@ class ModelPrinter {
     UniqueNames functions, fields_in, fields_out, tables;
     for (const char* taken : {"run", "trace", "inputs", "outputs", "arena", "min_i32", "max_i32",
                               "min_f32", "max_f32", "min_i64", "max_i64", "abs_i32", "float_bits",
-                              "float_from_bits"})
+                              "float_from_bits", "keep", "fence", "saturate_i8"})
       functions.reserve(fmt::format("{}_{}", p_, taken));
     for (const auto& port : program_.graph.inputs)
       out_.input_fields.push_back(fields_in.make(c_identifier(port.name, "input")));
@@ -285,7 +285,7 @@ class ModelPrinter {
       s += "\n#include <tvm/runtime/c_backend_api.h>\n";
     s += "\n";
     if (use.floating) s += fp_contract();
-    for (const std::string& f : use.functions) s += support_definition(f, p_) + "\n";
+    for (const std::string& f : use.functions) s += support_definition(f, p_, options_.assembly) + "\n";
     s += operator_macro();
     declare_constants(s);
     s += kernels;

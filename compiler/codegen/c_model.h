@@ -17,7 +17,8 @@ struct CodegenOptions {
   std::string prefix;  // a C identifier; c_identifier(model name) if the user gave none
   ArenaOwner arena = ArenaOwner::kCaller;
   MemoryMode memory = MemoryMode::kStatic;
-  std::string version;  // of aotc, for the first line of each file
+  bool assembly = true;  // false: portable C throughout
+  std::string version;   // of aotc, for the first line of each file
 };
 
 struct ModelFiles {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "driver/commands.h"
+#include "driver/levels.h"
 #include "driver/project_dir.h"
 #include "driver/summary.h"
 #include "support/text.h"
@@ -37,6 +38,9 @@ int report_command(const std::string& target, const CompileOptions& given,
   }
   for (size_t i = 0; i < summary["layers"].size() && i < ticks.size(); ++i)
     summary["layers"][i][unit.empty() ? "ticks" : unit] = ticks[i];
+  // A project has been built, or will be: its code is measured there.
+  std::vector<LevelCost> levels = cost_of_levels(compile, !project);
+  summary["levels"] = levels_json(levels);
   if (common.json) {
     fmt::print("{}\n",
                summary.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
@@ -63,6 +67,7 @@ int report_command(const std::string& target, const CompileOptions& given,
     rows.push_back(row);
   }
   fmt::print("{}\n{}", format_table(rows), summary_text(*compiled));
+  fmt::print("\n{}", levels_text(levels, compile.level));
   if (summary.contains("code_bytes"))
     fmt::print("code: {}\n", format_bytes(summary["code_bytes"].get<int64_t>()));
   if (run.contains("values") && run["values"].contains(unit))

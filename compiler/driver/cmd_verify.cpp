@@ -2,10 +2,7 @@
 // reference evaluation; names the first layer and element that differ. Layers are compared bit for
 // bit, except float layers at or behind an operator that calls the C library's exp or tanh, where
 // different libraries may round differently: those get a bound in units in the last place.
-#include <unistd.h>
-
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +13,7 @@
 #include "driver/inputs.h"
 #include "driver/project_dir.h"
 #include "driver/summary.h"
+#include "driver/temporary.h"
 #include "ops/operator.h"
 #include "project/generate.h"
 #include "support/files.h"
@@ -260,24 +258,6 @@ struct PlaceResult {
   std::vector<int64_t> op_ticks;
 };
 
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::error_code ec;
-    fs::path parent = fs::temp_directory_path(ec);
-    std::string pattern = (parent / "aotc-XXXXXX").string();
-    if (!ec) path_ = mkdtemp(pattern.data()) ? pattern : "";
-  }
-  ~TemporaryDirectory() {
-    std::error_code ec;
-    if (!path_.empty()) fs::remove_all(path_, ec);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
 class Verifier {
  public:
   Verifier(const VerifyOptions& options, const CommonOptions& common)
@@ -332,7 +312,7 @@ class Verifier {
     model.bytes = &compiled.model_bytes;
     model.workspace = compile.memory == codegen::MemoryMode::kWorkspace;
     model.workspace_bytes = figures_of(compiled).workspace_bytes;
-    model.description = describe_compile(compile);
+    model.description = describe_compile(compiled.options);
     OutputDirectory directory(temp.path() + "/host", project::kManifest);
     if (!project::generate_project(*board, model, {}, directory, diags_) ||
         !directory.commit(diags_)) {
@@ -344,12 +324,7 @@ class Verifier {
   }
 
   bool made(const TemporaryDirectory& temp) {
-    if (!temp.path().empty()) return true;
-    Location where;
-    const char* parent = std::getenv("TMPDIR");
-    where.file = parent != nullptr ? parent : "/tmp";
-    diags_.error(where, "file-write", "cannot make a temporary directory")
-        .help("set TMPDIR to a directory that is writable and has room");
+    if (temp.made(diags_)) return true;
     code_ = kExitBadInput;
     return false;
   }

@@ -64,7 +64,7 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   manifest["aotc"] = 1;
   manifest["kind"] = "model";
   manifest["prefix"] = compiled->prefix;
-  manifest["compile"] = describe_compile(options);
+  manifest["compile"] = describe_compile(compiled->options);
   manifest["summary"] = summary_json(*compiled);
   directory.add(project::kManifest, manifest.dump(1) + "\n");
   if (!directory.commit(diags)) return fail(diags);
@@ -130,7 +130,7 @@ int create_command(const CompileOptions& options, const ProjectChoice& choice,
   model.bytes = &compiled->model_bytes;
   model.workspace = options.memory == codegen::MemoryMode::kWorkspace;
   model.workspace_bytes = figures_of(*compiled).workspace_bytes;
-  model.description = describe_compile(options);
+  model.description = describe_compile(compiled->options);
   std::string path = out.empty() ? compiled->prefix + "_app" : out;
   OutputDirectory directory(path, project::kManifest, force);
   if (!project::generate_project(*compiled->board, model, project, directory, diags) ||

@@ -6,11 +6,13 @@
 #include <fmt/format.h>
 
 #include "codegen/c_run.h"
+#include "driver/schedules.h"
 #include "frontends/tflite/reader.h"
 #include "ops/operator.h"
 #include "passes/pipeline.h"
 #include "support/files.h"
 #include "support/text.h"
+#include "target/cpu.h"
 
 namespace aotc::driver {
 
@@ -103,15 +105,21 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   if (!options.board_name.empty()) {
     auto board = project::find_board(options.board_name, diags);
     if (!board) return kFailure;
-    plan_options.target = project::target_of(*board);
+    plan_options.target = project::target_of(*board, options.assembly);
     out.board = std::move(*board);
   }
   Contracts contracts = contracts_of(options);
   plan_options.inputs = contracts.inputs;
   plan_options.outputs = contracts.outputs;
-  plan_options.target.level = options.level;
+  plan_options.target = target::for_level(plan_options.target, options.level);
   plan_options.target.prefer_ram = options.prefer_ram;
   plan_options.merge_at_least = plan::merge_at_least(options.level);
+  if (!options.schedules_path.empty()) {
+    auto schedules = load_schedules(options.schedules_path, diags);
+    if (!schedules) return kFailure;
+    out.options.schedules = std::move(*schedules);
+  }
+  plan_options.schedules = out.options.schedules;
   auto graph = load_model(options, &out.model_bytes, diags);
   if (!graph) return kFailure;
   out.original = *graph;
@@ -125,6 +133,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   c.prefix = out.prefix;
   c.arena = options.arena;
   c.memory = options.memory;
+  c.assembly = options.assembly;
   c.version = kVersion;
   out.c = codegen::print_model(out.program, c);
   std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;

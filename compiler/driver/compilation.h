@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ struct CompileOptions {
   std::optional<plan::Contract> inputs, outputs;
   ops::Level level = ops::Level::kBalanced;
   bool prefer_ram = false;
+  bool assembly = true;  // microkernels in assembly; false: portable C only
+  std::string schedules_path;              // read by compile_model into:
+  std::map<int, ops::Schedule> schedules;  // by operator index in the model's file
   std::vector<std::string> dump_after;  // pass names, or "all"
   bool time_passes = false;
 };

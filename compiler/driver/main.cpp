@@ -172,6 +172,12 @@ class CommandLine {
            "--prefer", [this](const std::string& v) { compile_.prefer_ram = v == "ram"; },
            "Where a faster schedule needs more RAM: speed (default) or ram")
         ->check(CLI::IsMember({"ram", "speed"}));
+    sub->add_option_function<std::string>(
+           "--asm", [this](const std::string& v) { compile_.assembly = v == "on"; },
+           "Inner loops in assembly where the board's CPU has them: on (default) or off")
+        ->check(CLI::IsMember({"on", "off"}));
+    sub->add_option("--schedules", compile_.schedules_path,
+                    "JSON with the schedules of operators, in the form of NAME.map.json");
     sub->add_flag("--strip-float-io", compile_.strip_boundary_float,
                   "Give inputs and outputs that the model quantises itself as integers");
     sub->add_flag("--keep-dead-channels", compile_.keep_dead_channels,

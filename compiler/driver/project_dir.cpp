@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/schedules.h"
 #include "project/generate.h"
 #include "support/files.h"
 #include "support/text.h"
@@ -33,6 +34,8 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["output"] = name(contracts_of(options).outputs);
   j["level"] = name_of(options.level);
   j["prefer"] = options.prefer_ram ? "ram" : "speed";
+  j["assembly"] = options.assembly;
+  j["schedules"] = schedules_json(options.schedules);
   return j;
 }
 
@@ -56,6 +59,15 @@ CompileOptions ProjectDir::compile_options() const {
   o.outputs = contract("output");
   o.level = level_of(c.value("level", ""));
   o.prefer_ram = c.value("prefer", "") == "ram";
+  o.assembly = c.value("assembly", true);
+  if (c.contains("schedules")) {
+    // Written by us; what somebody made of it since is judged when the model is compiled.
+    Diagnostics ignored;
+    nlohmann::json file;
+    file["calls"] = c["schedules"];
+    if (auto schedules = parse_schedules(file.dump(), path, ignored))
+      o.schedules = std::move(*schedules);
+  }
   return o;
 }
 
@@ -280,31 +292,40 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
   return out;
 }
 
+std::optional<ModelSize> object_size(const project::Board& board, const std::string& file) {
+  ProcessResult r = run_process({board.toolchain_prefix + "size", "-A", file}, "", 30);
+  if (!r.started || r.exit_code != 0) return std::nullopt;
+  ModelSize total;
+  std::istringstream lines(r.output);
+  std::string name;
+  int64_t bytes = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    if (!(words >> name >> bytes)) continue;
+    if (name.starts_with(".text")) total.code += bytes;
+    if (name.starts_with(".rodata") || name.starts_with(".srodata")) total.constants += bytes;
+    if (name.starts_with(".data") || name.starts_with(".bss") || name.starts_with(".sdata") ||
+        name.starts_with(".sbss"))
+      total.data += bytes;
+  }
+  return total;
+}
+
 std::optional<ModelSize> model_size(const ProjectDir& project) {
   ModelSize total;
   bool any = false;
   std::error_code ec;
-  std::string size_tool = project.board.toolchain_prefix + "size";
   for (const char* part : {"model_plain", "model_data"}) {
     fs::path dir = fs::path(project.path) / "build" / "CMakeFiles" / fmt::format("{}.dir", part);
     for (fs::recursive_directory_iterator it(dir, ec), end; !ec && it != end; it.increment(ec)) {
       std::string file = it->path().string();
       if (!file.ends_with(".o") && !file.ends_with(".obj")) continue;
-      ProcessResult r = run_process({size_tool, "-A", file}, "", 30);
-      if (!r.started || r.exit_code != 0) continue;
+      auto size = object_size(project.board, file);
+      if (!size) continue;
       any = true;
-      std::istringstream lines(r.output);
-      std::string name;
-      int64_t bytes = 0;
-      for (std::string line; std::getline(lines, line);) {
-        std::istringstream words(line);
-        if (!(words >> name >> bytes)) continue;
-        if (name.starts_with(".text")) total.code += bytes;
-        if (name.starts_with(".rodata") || name.starts_with(".srodata")) total.constants += bytes;
-        if (name.starts_with(".data") || name.starts_with(".bss") || name.starts_with(".sdata") ||
-            name.starts_with(".sbss"))
-          total.data += bytes;
-      }
+      total.code += size->code;
+      total.constants += size->constants;
+      total.data += size->data;
     }
   }
   if (!any) return std::nullopt;

@@ -44,10 +44,12 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
                                  const std::vector<std::string>& arguments, int timeout_seconds,
                                  Diagnostics& diags, const std::string& directory = "");
 
-// Code and table bytes of the model's object files, from `size`; empty if there is no build.
+// Code and table bytes of an object file, from the board's `size`.
 struct ModelSize {
   int64_t code = 0, constants = 0, data = 0;
 };
+std::optional<ModelSize> object_size(const project::Board& board, const std::string& file);
+// Of the model's object files; empty if there is no build.
 std::optional<ModelSize> model_size(const ProjectDir& project);
 
 }  // namespace aotc::driver

@@ -34,6 +34,12 @@ struct TargetInfo {
   int gemm_pixels = 2;      // block of output pixels x output channels in convolutions
   int gemm_channels = 2;
   int gemm_unroll = 4;      // steps of the inner loop written out
+  int multiply_add = 1;     // instructions that add the product of two words to a third
+  // Products of three pixels in two words: channels at a time, 0 where that is not done.
+  int triple_channels = 0;
+  int triple_unroll = 4;
+  bool fence_steps = false; // compilers move the loads of unrolled steps too far
+  bool quad_units = false;  // products of one row in words of four units' weights
   // Microkernels to be used; each is printed in assembly beside portable C of the same meaning.
   bool dsp = false;         // Thumb-2 with the DSP extension: two halfword products at once
   bool mve = false;         // Helium: vectors of 16 bytes

@@ -116,6 +116,12 @@ class Operator : public graph::OpDefinition {
   // The extension that is all this operator does to operand 0 (pad), if its amounts are known.
   virtual std::optional<Padding> as_padding(const OpView&) const { return std::nullopt; }
 
+  // The same results as a more general operator that lowers them better, bit for bit in float as
+  // well; constants it needs are added to the graph. Nothing if the operator is best as it is.
+  virtual std::optional<graph::Op> generalized(graph::Graph&, const graph::Op&) const {
+    return std::nullopt;
+  }
+
   // How channels of int8 tensors go through this operator (ops/channels.h).
   virtual ChannelFlow channel_flow(const OpView&) const { return ChannelFlow::kOpaque; }
   // Unless opaque: the values that each channel of the result can have, given those of every

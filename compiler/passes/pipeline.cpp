@@ -9,6 +9,7 @@
 #include "passes/dead_code.h"
 #include "passes/fuse_activation.h"
 #include "passes/fuse_padding.h"
+#include "passes/generalize.h"
 #include "passes/remove_conversions.h"
 #include "passes/remove_identities.h"
 #include "passes/strip_boundary_float.h"
@@ -27,6 +28,7 @@ constexpr Pass kPipeline[] = {
      remove_identities},
     {"remove-conversions", "converting to float and exactly back is work for nothing",
      remove_conversions},
+    {"generalize", "operators that are cases of others share their kernels and rewrites", generalize},
     {"fuse-padding", "a convolution pads on the fly, so the padded copy needs no memory",
      fuse_padding},
     {"fuse-activation",

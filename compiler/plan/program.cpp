@@ -118,6 +118,7 @@ class Planner {
       }
       add_call(static_cast<int>(i), op, std::move(lowered));
     }
+    if (!all_schedules_used()) return kFailure;
     // Outputs whose tensor lives elsewhere: inputs, constants, or a tensor listed twice.
     copied_outputs_.resize(graph().outputs.size());
     for (size_t i = 0; i < graph().outputs.size(); ++i) {
@@ -129,6 +130,23 @@ class Planner {
       add_output_copy(static_cast<int>(i), id);
     }
     return success();
+  }
+
+  bool all_schedules_used() {
+    for (const auto& [index, schedule] : options_.schedules) {
+      bool there = std::any_of(
+          graph().ops.begin(), graph().ops.end(),
+          [&, wanted = index](const graph::Op& op) { return op.location.op_index == wanted; });
+      if (there) continue;
+      Location where;
+      where.file = graph().name;
+      diags_
+          .error(where, "schedule-unknown-op",
+                 fmt::format("a schedule is given for operator {}, which is not compiled", index))
+          .help("'aotc report' lists the operators that are, with their indices");
+      return false;
+    }
+    return true;
   }
 
   // Everything asked for is in the schedule that came out.
@@ -215,6 +233,13 @@ class Planner {
     return index;
   }
 
+  // A number that is read from a table can no longer be folded into the code around it. Measured on
+  // networks for Cortex-M: what that costs is worth about this much of a skeleton's text.
+  static bool pays(size_t skeleton, size_t functions, size_t numbers) {
+    constexpr size_t kTextOfNumber = 200;
+    return (functions - 1) * skeleton > numbers * kTextOfNumber;
+  }
+
   // Functions that differ only in numbers become one where there are enough of them to pay.
   void merge_similar() {
     if (options_.merge_at_least == 0) return;
@@ -227,6 +252,7 @@ class Planner {
       std::vector<tir::FunctionPtr> bodies;
       for (int i : group) bodies.push_back(program_.functions[static_cast<size_t>(i)].body);
       Merged merged = merge_functions(bodies);
+      if (!pays(text.size(), group.size(), merged.shapes[0].size())) continue;
       ProgramFunction& kept = program_.functions[static_cast<size_t>(group[0])];
       std::vector<int> calls;
       for (size_t g = 0; g < group.size(); ++g) {

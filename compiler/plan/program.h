@@ -89,7 +89,7 @@ struct PlanOptions {
   Contract outputs = Contract::kPreserve;
   bool overlap = true;     // results may be written over operands that die, where it is safe
   int merge_at_least = 3;  // how many functions that differ only in numbers become one; 0: never
-  std::map<int, ops::Schedule> schedules;  // asked for, by operator index in the model's file
+  std::map<int, ops::Schedule> schedules = {};  // asked for, by operator index in the model's file
 };
 
 // What a level asks for.

@@ -33,6 +33,12 @@ ops::Costs cycle_costs(std::string_view cpu) {
   return kCycles[2].cycles;
 }
 
+ops::TargetInfo for_level(ops::TargetInfo target, ops::Level level) {
+  target.level = level;
+  if (level == ops::Level::kSize) target.gemm_unroll = 1;
+  return target;
+}
+
 ops::TargetInfo target_info(const CpuQuery& query) {
   ops::TargetInfo t;
   t.name = query.cpu;
@@ -44,15 +50,24 @@ ops::TargetInfo target_info(const CpuQuery& query) {
     t.gemm_channels = 4;
     // gcc's scheduler moves the loads of several steps together and then runs out of registers.
     t.gemm_unroll = 1;
+    t.multiply_add = 2;
+    t.triple_channels = 4;
+    t.fence_steps = true;
+    t.quad_units = true;
   } else if (query.isa == "armv6-m") {
     t.registers = 8;
     t.gemm_pixels = 2;
     t.gemm_channels = 2;
+    t.multiply_add = 2;
+    t.triple_channels = 1;
+    t.quad_units = true;
     t.costs.high = 20;  // four multiplies and their sums: there is no long one
   } else if (query.isa != "native") {
     t.registers = 13;
     t.gemm_pixels = 4;
     t.gemm_channels = 2;
+    t.triple_channels = 4;
+    t.quad_units = true;
   }
   t.cycles = cycle_costs(query.cpu);
   t.dsp = query.assembly && query.has("dsp");

@@ -21,6 +21,9 @@ struct CpuQuery {
 // A CPU that is not known gets what its instruction set promises.
 ops::TargetInfo target_info(const CpuQuery& query);
 
+// The same for what is wanted: at kSize loops are written out less.
+ops::TargetInfo for_level(ops::TargetInfo target, ops::Level level);
+
 // Cycles of one instruction of each kind, memory without wait states. Sources beside the table.
 ops::Costs cycle_costs(std::string_view cpu);
 

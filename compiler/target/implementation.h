@@ -22,4 +22,7 @@ struct Implementation {
 // Nothing for a kernel that no CPU has in assembly.
 std::optional<Implementation> implementation_of(const tir::Kernel& kernel);
 
+// Families of kernels that some CPU has in assembly.
+std::vector<std::string> families();
+
 }  // namespace aotc::target

@@ -146,6 +146,8 @@ constexpr IntrinsicInfo kIntrinsics[] = {
     {Intrinsic::kMemset, "memset", 3, false},
     {Intrinsic::kFloatBits, "float_bits", 1, true},
     {Intrinsic::kFloatFromBits, "float_from_bits", 1, true},
+    {Intrinsic::kKeep, "keep", 1, true},
+    {Intrinsic::kFence, "fence", 1, true},
 };
 
 constexpr std::string_view kBinaryText[] = {"+",  "-",  "*",  "/",  "%", "min", "max",

@@ -163,7 +163,7 @@ bool Machine::call(const Instr& in) {
   if (type == DType::kF32) return call_float(id, r[in.a].f, r[in.b].f, &r[in.dst].f);
   if (type == DType::kF64) return call_float(id, r[in.a].d, r[in.b].d, &r[in.dst].d);
   int64_t v = r[in.a].i;
-  if (v >= 0) {
+  if (v >= 0 || id == Intrinsic::kKeep || id == Intrinsic::kFence) {
     r[in.dst].i = v;
     return true;
   }

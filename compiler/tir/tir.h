@@ -81,6 +81,12 @@ enum class Intrinsic : uint8_t {
   kMemset,
   // (bits of an f32 as i32) and back
   kFloatBits, kFloatFromBits,
+  // An i32 as it is. C compilers are kept from looking through it, so that sums are added in the
+  // order in which they are written.
+  kKeep,
+  // The same, and C compilers are kept from moving other work across it: gcc else moves the loads of
+  // many steps together and runs out of registers.
+  kFence,
 };
 
 struct Expr {

@@ -274,7 +274,9 @@ bool Verifier::call(const Call& c) {
       return error(fmt::format("arguments of '{}' are {} and {}", info.name, name_of(type),
                                name_of(a->type)));
   bool fine = c.callee == Intrinsic::kFloatBits       ? type == DType::kF32
-              : c.callee == Intrinsic::kFloatFromBits ? type == DType::kI32
+              : c.callee == Intrinsic::kFloatFromBits || c.callee == Intrinsic::kKeep ||
+                                c.callee == Intrinsic::kFence
+                                                      ? type == DType::kI32
               : c.callee == Intrinsic::kAbs           ? true
                                                       : is_float(type);
   if (!fine) return error(fmt::format("'{}' is not for {}", info.name, name_of(type)));

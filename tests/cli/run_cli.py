@@ -523,6 +523,16 @@ def levels(aotc):
     functions = {level: len({layer["function"] for layer in j["layers"]}) for level, j in made.items()}
     if not functions["speed"] >= functions["balanced"] >= functions["size"]:
         raise Failure(f"functions by level: {functions}")
+    report = json.loads(aotc("report", DIGITS, "-O", "size", "--board", "host", "--json").out)
+    by_level = {row["level"]: row for row in report["levels"]}
+    same(list(by_level), ["size", "balanced", "speed"], "levels of the report")
+    for level, row in by_level.items():
+        same(row["constants_bytes"], made[level]["constants_bytes"], f"constants of {level}")
+        same(row["functions"], functions[level], f"functions of {level}")
+        if row["code_bytes"] < 500:
+            raise Failure(f"code of {level}: {row}")
+    said = aotc("report", DIGITS, "-O", "size").out
+    expect(said, r"^level +arena +constants +functions +code$", r"^-O size \* ", r"^-O balanced +\d")
     aotc("check", DIGITS, "-O3", code=2)
     same(json.loads(aotc("check", DIGITS, "--prefer", "ram", "--json").out)["prefer"], "ram", "preference")
 

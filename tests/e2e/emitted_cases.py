@@ -42,7 +42,8 @@ TARGETS = {
         ["--specs=rdimon.specs", "-T", str(HERE / "cortex_m4.ld"), "-lm"],
         ["qemu-system-arm", "-M", "mps2-an386", "-display", "none", "-monitor", "none", "-serial",
          "none", "-semihosting-config", "enable=on,target=native,chardev=out", "-chardev",
-         "stdio,id=out", "-kernel", "{image}"]),
+         "stdio,id=out", "-kernel", "{image}"],
+        ["dsp"]),
     "cortex_m55": Target(
         "arm-none-eabi-gcc",
         ["-mcpu=cortex-m55", "-mthumb", "-mfloat-abi=hard"],

@@ -3,6 +3,7 @@
 // writes all cases as C with a main that compares again, for any compiler and board.
 //
 //   run_cases CASES_DIR [--op NAME]... [--case NAME] [--emit DIR] [--every N] [--features A,B]
+//             [--triples CHANNELS] [--quads]
 //
 // A case LiteRT runs and aotc refuses counts as failed unless tests/ops/<op>/refused.txt names it.
 #include <cstdio>
@@ -279,9 +280,10 @@ class Runner {
                    const std::vector<std::vector<Bytes>>& samples,
                    const std::vector<Record>& records, int64_t ulp) {
     Diagnostics diags;
-    plan::PlanOptions outside, in_arena;
-    outside.target = in_arena.target = options_.target;
-    auto program = plan::plan_program(graph, outside, diags);
+    plan::PlanOptions plan;
+    plan.target = options_.target;
+    auto program = plan::plan_program(graph, plan, diags);
+    plan::PlanOptions in_arena = plan;
     in_arena.inputs = in_arena.outputs = plan::Contract::kOverwrite;
     auto shared = plan::plan_program(graph, in_arena, diags);
     if (!program || !shared) return fail(title, "plan: " + diags.str()), false;
@@ -337,13 +339,22 @@ int main(int argc, char** argv) {
   app.add_option("--op", ops, "only these operators");
   app.add_option("--case", options.only_case, "only this case");
   app.add_option("--emit", options.emit, "write the cases that pass as C here");
+  bool speed = false;
+  app.add_flag("--speed", speed, "lower as -O speed does");
   app.add_option("--every", options.every, "emit only every Nth case");
   std::vector<std::string> features;
   app.add_option("--features", features, "of the core that is lowered for: dsp, mve")
       ->delimiter(',')
       ->check(CLI::IsMember({"dsp", "mve"}));
+  app.add_option("--triples", options.target.triple_channels,
+                 "multiply three pixels in two words, this many channels at a time");
+  app.add_flag("--quads", options.target.quad_units, "multiply rows with four units in a word");
+  app.add_option("--triple-unroll", options.target.triple_unroll, "steps written out");
   CLI11_PARSE(app, argc, argv);
   for (const std::string& f : features) (f == "dsp" ? options.target.dsp : options.target.mve) = true;
   options.ops.insert(ops.begin(), ops.end());
+  // So that the cost model takes these wherever they apply.
+  if (options.target.triple_channels > 0 || options.target.quad_units) options.target.multiply_add = 100;
+  if (speed) options.target.level = ops::Level::kSpeed;
   return Runner(options).run();
 }

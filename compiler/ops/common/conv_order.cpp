@@ -11,19 +11,33 @@ constexpr int64_t kMostSteps = 1 << 16;
 }  // namespace
 
 std::optional<WriteOrder> pointwise_order(int64_t pixels, int64_t tile, PixelBytes bytes,
-                                          bool backwards, bool rereads) {
+                                          bool backwards, bool mixed) {
   if (pixels > kMostSteps) return std::nullopt;
   WriteOrder order;
   for (int64_t start : tile_starts(pixels, tile)) {
     int64_t p = backwards ? pixels - tile - start : start;
     WriteOrder::Step read{p * bytes.in, (p + tile) * bytes.in, 0, 0};
     WriteOrder::Step write{0, 0, p * bytes.out, (p + tile) * bytes.out};
-    if (rereads) {
-      order.steps.push_back({read.read_begin, read.read_end, write.write_begin, write.write_end});
+    if (mixed) {
+      order.steps.push_back(
+          {read.read_begin, read.read_end, write.write_begin, write.write_end});
     } else {
       order.steps.push_back(read);
       order.steps.push_back(write);
     }
+  }
+  return order;
+}
+
+std::optional<WriteOrder> rows_order(const Window& window, int64_t rows, PixelBytes bytes) {
+  const WindowAxis& y = window.y;
+  int64_t in = window.x.in * bytes.in, out = window.x.out * bytes.out;
+  WriteOrder order;
+  for (int64_t start : tile_starts(y.out, rows)) {
+    int64_t top = std::max<int64_t>(y.start(start), 0);
+    int64_t bottom = std::min(y.start(start + rows - 1) + y.effective_kernel(), y.in);
+    order.steps.push_back({top * in, bottom * in, 0, 0});
+    order.steps.push_back({0, 0, start * out, (start + rows) * out});
   }
   return order;
 }

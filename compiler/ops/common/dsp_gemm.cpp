@@ -1,5 +1,8 @@
 #include "ops/common/dsp_gemm.h"
 
+#include <algorithm>
+#include <limits>
+
 #include <fmt/format.h>
 
 namespace aotc::ops {
@@ -9,14 +12,11 @@ using tir::Ex;
 using tir::FunctionBuilder;
 using tir::KernelPtr;
 
+Ex low_half(const Ex& word) { return shl_wrapping(word, 16) >> 16; }
+Ex high_half(const Ex& word) { return word >> 16; }
+
 namespace {
 
-// Words of requantisation per channel.
-int64_t line_words(bool sign) { return sign ? 3 : 2; }
-
-// Sign-extended halves of a word.
-Ex low_half(const Ex& w) { return shl_wrapping(w, 16) >> 16; }
-Ex high_half(const Ex& w) { return w >> 16; }
 // Sign-extended bytes 0 and 2.
 Ex byte_0(const Ex& w) { return shl_wrapping(w, 24) >> 24; }
 Ex byte_2(const Ex& w) { return shl_wrapping(w, 8) >> 24; }
@@ -26,8 +26,13 @@ Ex dot(const Ex& acc, const Ex& x_low, const Ex& w_low, const Ex& x_high, const 
   return add_wrapping(add_wrapping(acc, mul_wrapping(x_low, w_low)), mul_wrapping(x_high, w_high));
 }
 
-// The output for an accumulator shifted left, with the channel's line at stream[at].
-Ex requantized(FunctionBuilder& f, const Ex& acc, const BufferPtr& stream, const Ex& at, int shift,
+}  // namespace
+
+Ex dot_words(const Ex& acc, const Ex& x, const Ex& w) {
+  return dot(acc, low_half(x), low_half(w), high_half(x), high_half(w));
+}
+
+Ex line_output(FunctionBuilder& f, const Ex& acc, const BufferPtr& stream, const Ex& at, int shift,
                bool sign) {
   Ex product = cast(DType::kI64, acc) * cast(DType::kI64, load(stream, at));
   Ex sum = cast(DType::kI32, product >> tir::i64(32)) + load(stream, at + 1);
@@ -43,6 +48,8 @@ KernelPtr make_kernel(FunctionBuilder& f, const char* family,
   made->meaning = f.finish();
   return made;
 }
+
+namespace {
 
 int32_t stream_word(const std::vector<int8_t>& w, int64_t k, const std::array<int, 2>& step,
                     int64_t a) {
@@ -64,19 +71,19 @@ void put_biases(std::vector<int32_t>& out, const std::vector<int32_t>& bias, int
   out.push_back(static_cast<int32_t>((high << 8) + low));
 }
 
+}  // namespace
+
 void put_line(std::vector<int32_t>& out, const PairLines& lines, int64_t channel) {
-  const auto& all = lines.fit.channels;
-  const LineFit::Channel& line = all[all.size() == 1 ? 0 : static_cast<size_t>(channel)];
+  const LineFit::Channel& line = lines.channel(channel);
   out.push_back(line.multiplier);
   out.push_back(line.offset);
   if (lines.sign()) out.push_back(line.sign);
 }
 
-}  // namespace
-
-std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<int32_t>& bias) {
+std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<int32_t>& bias,
+                                        int left) {
   if (what.clamp.min != -128 || what.clamp.max != 127) return std::nullopt;
-  auto fit = fit_common_line(what, PairGemm::kLeft, bias);
+  auto fit = fit_common_line(what, left, bias);
   if (!fit) return std::nullopt;
   return PairLines{std::move(*fit)};
 }
@@ -149,6 +156,82 @@ std::vector<int32_t> gemv_shape(int64_t steps, int64_t groups, bool sign) {
                    groups * (8 + 4 * steps + 8 * line_words(sign)) * 4});
 }
 
+std::vector<int32_t> gemm_words_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
+                                      bool sign) {
+  int64_t entry =
+      entry_of(steps - 1, PairGemm::kWordsUnroll, PairGemm::kWordsStepInstructions[pixels]);
+  return as_words({steps, pairs, stride, entry, steps * pixels * 4,
+                   pairs * (2 + 2 * steps + 2 * line_words(sign)) * 4});
+}
+
+std::vector<int32_t> gemv_words_shape(int64_t steps, int64_t groups, bool sign) {
+  int64_t entry = entry_of(steps / PairGemm::kWordsGemvSteps, PairGemm::kWordsGemvUnroll,
+                           PairGemm::kWordsGemvInstructions);
+  return as_words({steps, groups, 0, entry, steps * 4,
+                   groups * 4 * (1 + steps + line_words(sign)) * 4});
+}
+
+namespace {
+
+Work times(const Work& work, int64_t n) { return work * static_cast<double>(n); }
+
+}  // namespace
+
+Work gemm_work(bool words, int64_t pixels, int64_t steps, int64_t pairs, bool sign) {
+  auto p = static_cast<double>(pixels);
+  double panel_loads = pixels == 4 ? 2 : 1;
+  Work step{.load = panel_loads + 1, .alu = words ? 0.0 : 1.0, .dual = 2 * p};
+  int64_t unroll = words ? PairGemm::kWordsUnroll : PairGemm::kUnroll;
+  Work pass{.load = 1, .alu = 1, .branch = 1};
+  // Multiply, saturate and store two channels; what they share is taken apart first.
+  Work finish{.store = 2 * p, .alu = (words ? 3 : 5) * p + (sign ? 4 * p : 0), .high = 2 * p};
+  Work pair{.load = 7, .store = 1, .alu = 2, .branch = 2};
+  pair += times(step, steps) + times(pass, (steps + unroll - 1) / unroll) + finish;
+  return Work{.load = 12, .store = 12, .alu = 12, .branch = 4} + times(pair, pairs);
+}
+
+Work pack_work(int64_t pixels, int64_t words, int64_t rows) {
+  auto p = static_cast<double>(pixels);
+  Work word{.load = p, .store = static_cast<double>((pixels + 1) / 2 + 1), .alu = 2 * p + 1,
+            .branch = 1};
+  Work row{.alu = 3, .branch = 1};
+  return Work{.load = 12, .store = 10, .alu = 20, .branch = 3} +
+         times(times(word, words) + row, rows);
+}
+
+Work gemv_work(bool words, int64_t steps, int64_t groups, bool sign) {
+  double channels = words ? PairGemm::kWordsGemvChannels : PairGemm::kGemvChannels;
+  int64_t taken = words ? PairGemm::kWordsGemvSteps : 2;  // steps at a time
+  int64_t unroll = words ? PairGemm::kWordsGemvUnroll : PairGemm::kGemvUnroll;
+  Work step = words ? Work{.load = 5, .dual = 16} : Work{.load = 5, .alu = 8, .dual = 16};
+  int64_t units = steps / taken;
+  Work pass{.load = 1, .alu = 1, .branch = 1};
+  Work finish{.load = sign || !words ? channels : 1, .store = channels,
+              .alu = (words ? 1 : 2) * channels + (sign ? 2 * channels : 0), .high = channels};
+  Work group{.load = words ? 4.0 : 7.0, .store = 1, .alu = 1, .branch = 2};
+  group += times(step, units) + times(pass, (units + unroll - 1) / unroll) + finish;
+  return Work{.load = 12, .store = 12, .alu = 12, .branch = 4} + times(group, groups);
+}
+
+Work GemmShape::work(bool as_words, int64_t tile, bool sign) const {
+  Work element{.load = 1, .store = 1, .alu = 4};
+  int64_t steps = 2 * rows * words + (rest + 1) / 2;
+  Work one = gemm_work(as_words, tile, steps, (channels + 1) / 2, sign) +
+             pack_work(tile, words, rows) + times(element, rest * tile);
+  return times(one, (pixels + tile - 1) / tile);
+}
+
+double GemmShape::least_cost(const Costs& costs, bool as_words, bool sign) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t tile = 1; tile <= std::min<int64_t>(4, pixels); ++tile)
+    least = std::min(least, costs.of(work(as_words, tile, sign)));
+  return least;
+}
+
+std::string cost_text(double cost) {
+  return cost < 10000 ? fmt::format("{:.0f}", cost) : fmt::format("{:.0f} k", cost / 1000);
+}
+
 KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign) {
   FunctionBuilder f("gemm_pairs");
   BufferPtr stream = f.constant("stream", DType::kI32, 0);
@@ -181,8 +264,8 @@ KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign) {
       Ex b = f.let("b", sub_wrapping(acc[static_cast<size_t>(2 * p + 1)], a));
       Ex scaled = f.let("a", shl_wrapping(a, PairGemm::kLeft));
       Ex to = f.let("to", p * stride + pair * 2);
-      f.store(out, to, requantized(f, scaled, stream, line, shift, sign));
-      f.store(out, to + 1, requantized(f, b, stream, line + words / 2, shift, sign));
+      f.store(out, to, line_output(f, scaled, stream, line, shift, sign));
+      f.store(out, to + 1, line_output(f, b, stream, line + words / 2, shift, sign));
     }
   });
   return make_kernel(f, "gemm_pairs", {{"pixels", pixels}, {"shift", shift}, {"sign", sign}});
@@ -217,7 +300,7 @@ KernelPtr gemv_pairs_kernel(int shift, bool sign) {
       const Ex& own = acc[static_cast<size_t>(c)];
       Ex scaled = f.let("a", c % 2 == 0 ? shl_wrapping(own, PairGemm::kLeft)
                                         : sub_wrapping(own, acc[static_cast<size_t>(c - 1)]));
-      f.store(out, group * 8 + c, requantized(f, scaled, stream, line + c * words, shift, sign));
+      f.store(out, group * 8 + c, line_output(f, scaled, stream, line + c * words, shift, sign));
     }
   });
   return make_kernel(f, "gemv_pairs", {{"shift", shift}, {"sign", sign}});

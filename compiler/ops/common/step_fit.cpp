@@ -359,16 +359,28 @@ std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 cl
   return std::nullopt;
 }
 
-std::optional<LineFit> fit_moved_lines(const std::vector<Steps>& channels, ClampI32 clamp,
-                                       int left) {
-  LineSearch search = line_search(channels, clamp);
-  search.may_move = true;
+namespace {
+
+std::optional<LineFit> fit_left(const LineSearch& search, int left) {
   int most = search.shift_of(left);
   for (bool with_sign : {false, true})
     for (int shift : {12, 14, 10, most, most - 1, most - 2})
       if (shift > 0 && shift <= most)
         if (auto fit = search.attempt(true, with_sign, left, shift)) return fit;
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<LineFit> fit_moved_lines(const std::vector<Steps>& channels, ClampI32 clamp,
+                                       int left) {
+  LineSearch search = line_search(channels, clamp);
+  search.may_move = true;
+  return fit_left(search, left);
+}
+
+std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left) {
+  return fit_left(line_search(channels, clamp), left);
 }
 
 std::optional<LineFit> fit_line_at(const std::vector<Steps>& channels, ClampI32 clamp, int left,

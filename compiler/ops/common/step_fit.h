@@ -93,6 +93,8 @@ std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 cl
 // offset has every step in its place, another accumulator's has.
 std::optional<LineFit> fit_moved_lines(const std::vector<Steps>& channels, ClampI32 clamp,
                                        int left);
+// Without moves, for those whose accumulators have no bias to change.
+std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left);
 
 // The same with one shift and without sign, or nothing.
 std::optional<LineFit> fit_line_at(const std::vector<Steps>& channels, ClampI32 clamp, int left,

@@ -292,10 +292,15 @@ class ConvLowering {
 }  // namespace
 
 Lowered lower_conv_2d(const OpView& op, const TargetInfo& target) {
-  if (target.mve && target.allows("vectors") && op.operand(0).dtype == DType::kI8)
+  bool is_int8 = op.operand(0).dtype == DType::kI8;
+  if (target.mve && target.allows("vectors") && is_int8)
     if (auto lowered = lower_conv_2d_mve(op, target)) return std::move(*lowered);
-  if (target.dsp && target.allows("pairs") && op.operand(0).dtype == DType::kI8)
+  if (target.dsp && target.allows("winograd") && is_int8)
+    if (auto lowered = lower_conv_2d_winograd(op, target)) return std::move(*lowered);
+  if (target.dsp && (target.allows("pairs") || target.allows("words")) && is_int8)
     if (auto lowered = lower_conv_2d_dsp(op, target)) return std::move(*lowered);
+  if (target.allows("triples") && is_int8)
+    if (auto lowered = lower_conv_2d_triple(op, target)) return std::move(*lowered);
   return ConvLowering(op, target).run();
 }
 

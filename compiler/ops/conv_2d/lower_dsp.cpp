@@ -3,7 +3,6 @@
 // channels. Elements of a window's row are taken four at a time; what remains of each row comes
 // last, two to a step.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -44,7 +43,9 @@ class DspConvLowering {
     bool one_image = pointwise_ || window_.batch == 1;
     if (grouped || !one_image || window_.x.dilation != 1 || row_words_ == 0) return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
-    if (!pairs_fit(w, out_channels_, k_)) return std::nullopt;
+    bool pairs = pairs_fit(w, out_channels_, k_);
+    bool applies = (pairs && target_.allows("pairs")) || words_allowed(target_);
+    if (out_channels_ < 2 || !applies) return std::nullopt;
     FoldedBias folded = fold_bias(op_, out_channels_, [&](int64_t c) {
       return std::vector<int32_t>(w.begin() + c * k_, w.begin() + (c + 1) * k_);
     });
@@ -55,16 +56,17 @@ class DspConvLowering {
     auto lines = fit_pair_lines(scaling, folded.bias);
     if (!lines) return std::nullopt;
     make_order();
-    choose_tile();
+    choose_kernel(pairs, lines->sign());
     in_ = f_.operand(0);
     make_tables(w, folded.bias, *lines);
     panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);
     out_ = f_.result(0);
     emit();
-    f_.algorithm("pairs");
+    f_.algorithm(words_ ? "words" : "pairs");
     f_.choice("pixels", tile_);
-    return f_.finish(fmt::format("{} steps, shift {}{}", steps(), lines->fit.shift,
-                                 lines->sign() ? ", sign" : ""));
+    return f_.finish(fmt::format("{} steps, shift {}{}, about {} instructions", steps(),
+                                 lines->fit.shift, lines->sign() ? ", sign" : "",
+                                 cost_text(cost_)));
   }
 
  private:
@@ -87,25 +89,20 @@ class DspConvLowering {
     for (size_t i = 0; i < rest.size(); i += 2) order_.push_back({rest[i], rest[i + 1]});
   }
 
-  // Pixels per tile: what overlapping tiles compute twice counts.
-  void choose_tile() {
-    double least = 0;
-    int64_t most = std::min<int64_t>(4, pixels());
-    for (int64_t p = most; p >= 1; --p) {
-      auto n = static_cast<double>(p);
-      Work step{.load = p == 4 ? 3.0 : 2.0, .alu = 1, .dual = 2 * n};
-      Work finish = Work{.store = 2, .alu = 5, .high = 2} * n + Work{.load = 8, .store = 1, .alu = 1};
-      Work loop = Work{.load = 1, .alu = 1, .branch = 1} *
-                  std::ceil(static_cast<double>(steps()) / PairGemm::kUnroll);
-      Work pair = step * static_cast<double>(steps()) + finish + loop;
-      Work pack = (Work{.load = 1, .store = 0.75, .alu = 2} * n + Work{.alu = 1, .branch = 1}) *
-                  (static_cast<double>(steps()) / 2);
-      Work call{.load = 20, .store = 20, .alu = 50, .branch = 10};
-      Work tile = pair * (static_cast<double>(out_channels_ + 1) / 2) + pack + call;
-      double cost = target_.costs.of(tile) * static_cast<double>((pixels() + p - 1) / p);
-      if (p < most && cost >= least) continue;
-      least = cost;
-      tile_ = p;
+  // The form of the weights and the pixels per tile.
+  void choose_kernel(bool pairs_fit, bool sign) {
+    int64_t rows = window_.y.kernel, most = std::min<int64_t>(4, pixels());
+    GemmShape shape{pixels(), rows, row_words_, rows * row_rest_, out_channels_};
+    cost_ = 0;
+    for (bool words : {false, true}) {
+      if (words ? !words_allowed(target_) : !(pairs_fit && target_.allows("pairs"))) continue;
+      for (int64_t p = most; p >= 1; --p) {
+        double cost = target_.costs.of(shape.work(words, p, sign));
+        if (cost_ > 0 && cost >= cost_) continue;
+        cost_ = cost;
+        tile_ = p;
+        words_ = words;
+      }
     }
     tile_ = target_.wish("pixels", tile_, 1, most);
   }
@@ -114,23 +111,41 @@ class DspConvLowering {
                    const PairLines& lines) {
     pairs_ = out_channels_ / 2;
     std::vector<int64_t> first = tile_starts(out_channels_, 2);
-    stream_ = f_.constant("stream", DType::kI32, gemm_stream(w, k_, order_, first, bias, lines));
-    stream_words_ = static_cast<int64_t>(gemm_stream(w, k_, order_, {0}, bias, lines).size());
-    gemm_ = gemm_pairs_kernel(tile_, lines.fit.shift, lines.sign());
-    shape_ = f_.constant("shape", DType::kI32,
-                         gemm_shape(steps(), pairs_, out_channels_, tile_, lines.sign()));
+    bool sign = lines.sign();
+    auto make_stream = words_ ? gemm_words_stream : gemm_stream;
+    auto make_shape = words_ ? gemm_words_shape : gemm_shape;
+    std::vector<int32_t> stream = make_stream(w, k_, order_, first, bias, lines);
+    stream_words_ = static_cast<int64_t>(stream.size() / first.size());
+    stream_ = f_.constant("stream", DType::kI32, stream);
+    gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign)
+                   : gemm_pairs_kernel(tile_, lines.fit.shift, sign);
+    shape_ =
+        f_.constant("shape", DType::kI32, make_shape(steps(), pairs_, out_channels_, tile_, sign));
     // An odd last channel is made again with the one before it.
     if (out_channels_ % 2 == 1)
       last_shape_ = f_.constant("last_shape", DType::kI32,
-                                gemm_shape(steps(), 1, out_channels_, tile_, lines.sign()));
-    int64_t rows = pointwise_ ? 1 : window_.y.kernel;
-    int64_t skip = window_.y.dilation * row_bytes() - row_words_ * 4;
-    std::vector<int32_t> pack(4);
-    pack[PairGemm::kPackPixelStride] = static_cast<int32_t>(window_.x.stride * in_channels_);
-    pack[PairGemm::kPackWords] = static_cast<int32_t>(row_words_);
-    pack[PairGemm::kPackRows] = static_cast<int32_t>(rows);
-    pack[PairGemm::kPackRowSkip] = static_cast<int32_t>(pointwise_ ? 0 : skip);
-    pack_shape_ = f_.constant("pack", DType::kI32, pack);
+                                make_shape(steps(), 1, out_channels_, tile_, sign));
+    make_pack_tables();
+  }
+
+  // A table for every number of rows of a window that may lie inside of the image.
+  void make_pack_tables() {
+    const WindowAxis& y = window_.y;
+    int64_t rows = pointwise_ ? 1 : y.kernel;
+    clips_rows_ = !pointwise_ && y.dilation == 1 && row_rest_ == 0 &&
+                  (y.start(0) < 0 || y.start(y.out - 1) + y.kernel > y.in) &&
+                  y.start(0) + y.kernel > 0 && y.start(y.out - 1) < y.in;
+    std::vector<int32_t> all;
+    for (int64_t n = clips_rows_ ? 1 : rows; n <= rows; ++n) {
+      std::vector<int32_t> pack(4);
+      pack[PairGemm::kPackPixelStride] = static_cast<int32_t>(window_.x.stride * in_channels_);
+      pack[PairGemm::kPackWords] = static_cast<int32_t>(row_words_);
+      pack[PairGemm::kPackRows] = static_cast<int32_t>(n);
+      pack[PairGemm::kPackRowSkip] =
+          static_cast<int32_t>(pointwise_ ? 0 : y.dilation * row_bytes() - row_words_ * 4);
+      all.insert(all.end(), pack.begin(), pack.end());
+    }
+    pack_shape_ = f_.constant("pack", DType::kI32, all);
   }
 
   void emit() {
@@ -138,7 +153,7 @@ class DspConvLowering {
     // be written over the input from behind.
     bool backwards = pointwise_ && out_channels_ > in_channels_;
     PixelBytes bytes{in_channels_, out_channels_};
-    auto order = pointwise_ ? pointwise_order(pixels(), tile_, bytes, backwards)
+    auto order = pointwise_ ? pointwise_order(pixels(), tile_, bytes, backwards, false)
                             : window_order(window_, tile_, bytes);
     if (order) f_.publish(std::move(*order));
     f_.loop(
@@ -210,14 +225,33 @@ class DspConvLowering {
     columns.high -= tile_ - 1;
     auto fast = [&] {
       Ex top = row * y.stride - y.pad_before, left = column * x.stride - x.pad_before;
-      pack_fast(f_.let("from", (top * x.in + left) * in_channels_));
+      if (clips_rows_) {
+        pack_clipped(f_.let("top", top), f_.let("left", left));
+      } else {
+        pack_fast(f_.let("from", (top * x.in + left) * in_channels_));
+      }
     };
     auto slow = [&] {
       f_.loop("i", 0, tile_, [&](Ex i) { pack_one(first + i, i); });
     };
-    if (columns.low > columns.high || rows.low > rows.high) return slow();
-    f_.if_(row >= rows.low && row <= rows.high && column >= columns.low && column <= columns.high,
-           fast, slow);
+    if (columns.low > columns.high || (!clips_rows_ && rows.low > rows.high)) return slow();
+    Ex whole = column >= columns.low && column <= columns.high;
+    if (!clips_rows_) whole = row >= rows.low && row <= rows.high && whole;
+    f_.if_(whole, fast, slow);
+  }
+
+  // All pixels of a tile whose windows reach beyond the image above or below only.
+  void pack_clipped(const Ex& top, const Ex& left) {
+    const WindowAxis& y = window_.y;
+    int64_t row_steps = 2 * row_words_ * tile_;
+    Ex before = f_.let("above", max(-top, 0));
+    Ex after = f_.let("below", max(top + (y.kernel - y.in), 0));
+    Ex rows = f_.let("rows", Ex(y.kernel) - before - after);
+    fill_words(0, before * row_steps);
+    fill_words((before + rows) * row_steps, after * row_steps);
+    f_.run(pack_pixels_kernel(tile_),
+           {address(in_, ((top + before) * window_.x.in + left) * in_channels_),
+            address(panel_, before * row_steps), address(pack_shape_, rows * 4 - 4)});
   }
 
   // One pixel's window wherever it lies, into column i of the panel.
@@ -243,15 +277,34 @@ class DspConvLowering {
     });
     if (row_rest_ == 0) return;
     store_rest(i, [&](int64_t ky, int64_t j) {
+      // Elements of windows larger than the image that no output has inside.
+      auto outside = [](const WindowAxis& a, int64_t tap) {
+        int64_t least = a.start(0) + tap * a.dilation;
+        return least >= a.in || least + (a.out - 1) * a.stride < 0;
+      };
+      if (outside(y, ky) || outside(x, (row_words_ * 4 + j) / in_channels_)) return Ex(zero_);
       Ex iy = f_.let("iy", top + ky * y.dilation);
       return f_.let("v", element(iy, f_.let("q", left * in_channels_ + (row_words_ * 4 + j)), true));
     });
   }
 
-  void fill(const Ex& to, const Ex& steps) {
+  // Two elements outside of the image.
+  Ex blank() const {
     auto half = static_cast<uint32_t>(zero_) & 0xFFFF;
-    Ex word(static_cast<int64_t>(static_cast<int32_t>(half << 16 | half)));
-    f_.loop("s", 0, steps, [&](Ex s) { f_.store(panel_, to + s * tile_, word); });
+    return static_cast<int64_t>(static_cast<int32_t>(half << 16 | half));
+  }
+  // Steps of one pixel.
+  void fill(const Ex& to, const Ex& steps) {
+    f_.loop("s", 0, steps, [&](Ex s) { f_.store(panel_, to + s * tile_, blank()); });
+  }
+  // Words of the panel one after the other; `count` is a multiple of twice the tile.
+  void fill_words(const Ex& to, const Ex& count) {
+    f_.loop(
+        "s", 0, count,
+        [&](Ex s) {
+          for (int64_t i = 0; i < 2 * tile_; ++i) f_.store(panel_, to + s + i, blank());
+        },
+        2 * tile_);
   }
 
   // A row of a window whose taps are whole words: blanks, the taps inside of the image, blanks.
@@ -270,9 +323,24 @@ class DspConvLowering {
     fill(to + (before + taps) * (steps * tile_), after * steps);
   }
 
+  // A row of a window of any channels: the words that lie in the image whole, and element by element
+  // those before and behind them.
   void pack_elements(const Ex& iy, const Ex& left, const Ex& to) {
     Ex begin = f_.let("begin", left * in_channels_);
-    f_.loop("word", 0, row_words_, [&](Ex word) {
+    if (row_words_ == 1) return pack_words(iy, begin, to, 0, 1);
+    Ex first = f_.let("first", min(max(Ex(3) - begin, 0) >> 2, row_words_));
+    Ex last = f_.let("last", max(min((Ex(row_bytes()) - begin) >> 2, row_words_), first));
+    pack_words(iy, begin, to, 0, first);
+    f_.if_(first < last, [&] {
+      f_.run(pack_run_kernel(tile_),
+             {address(in_, iy * row_bytes() + begin + first * 4),
+              address(panel_, to + first * (2 * tile_)), last - first});
+    });
+    pack_words(iy, begin, to, last, row_words_);
+  }
+
+  void pack_words(const Ex& iy, const Ex& begin, const Ex& to, const Ex& first, const Ex& end) {
+    f_.loop("word", first, end, [&](Ex word) {
       std::vector<Ex> v;
       for (int64_t j = 0; j < 4; ++j)
         v.push_back(f_.let("v", element(iy, f_.let("q", begin + word * 4 + j), false)));
@@ -296,8 +364,9 @@ class DspConvLowering {
   int64_t in_channels_, out_channels_, k_;
   int64_t row_elements_, row_words_, row_rest_;
   int64_t tile_ = 4, pairs_ = 1, stream_words_ = 0;
+  double cost_ = 0;
   int32_t zero_;
-  bool pointwise_;
+  bool pointwise_, words_ = false, clips_rows_ = false;
   PairOrder order_;
   tir::KernelPtr gemm_;
   BufferPtr in_, out_, panel_, stream_, shape_, last_shape_, pack_shape_;

@@ -20,7 +20,8 @@ int64_t largest_tensor(const graph::Graph& graph) {
 
 }  // namespace
 
-Bands::Bands(const OpView& op, const Window& window, const PlaneLayout& layout)
+Bands::Bands(const OpView& op, const Window& window, const PlaneLayout& layout,
+             const TargetInfo& target)
     : window_(window), layout_(layout) {
   const graph::TensorType& in = op.operand(0);
   const graph::TensorType& out = op.result();
@@ -29,10 +30,15 @@ Bands::Bands(const OpView& op, const Window& window, const PlaneLayout& layout)
   out_row_ = window.x.out * out.shape[3] * element;
   one_to_one_ = in.shape[3] == out.shape[3];
   int64_t peak = largest_tensor(op.graph);
-  int64_t budget = std::max(kSmall, peak + peak / 32 - std::max(in.bytes(), out.bytes()));
-  int64_t least = INT64_MAX;
-  for (int64_t bands = 1; bands <= std::min(window.y.out, kMostBands) && least > budget; ++bands) {
-    int64_t height = (window.y.out + bands - 1) / bands;
+  choose(std::max(kSmall, peak + peak / 32 - std::max(in.bytes(), out.bytes())));
+  int64_t asked = target.wish("rows", height_, 1, window.y.out);
+  if (asked != height_) height_ = asked, first_ = asked;
+}
+
+void Bands::choose(int64_t budget) {
+  int64_t least = INT64_MAX, most_bands = std::min(window_.y.out, kMostBands);
+  for (int64_t bands = 1; bands <= most_bands && least > budget; ++bands) {
+    int64_t height = (window_.y.out + bands - 1) / bands;
     // A first band of a single row reaches less far below the input.
     for (int64_t first : {height, int64_t{1}}) {
       int64_t extra = extra_bytes(first, height);
@@ -89,10 +95,8 @@ int64_t Bands::below(const std::vector<Range>& bands) const {
 
 int64_t Bands::extra_bytes(int64_t first, int64_t height) const {
   std::vector<Range> bands = ranges(first, height);
-  // In its place a result keeps all of the input's bytes for as long as it lives.
-  int64_t in = window_.y.in * in_row_, out = window_.y.out * out_row_;
-  bool alike = out <= in && in <= 2 * out;
-  return plane_bytes(height) + (alike && in_place(bands) ? 0 : below(bands));
+  bool smaller = window_.y.out * out_row_ <= window_.y.in * in_row_;
+  return plane_bytes(height) + (smaller && in_place(bands) ? 0 : below(bands));
 }
 
 WriteOrder Bands::write_order() const {

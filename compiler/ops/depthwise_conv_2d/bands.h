@@ -12,16 +12,17 @@ namespace aotc::ops {
 
 // What a plane looks like in memory.
 struct PlaneLayout {
-  int64_t pitch = 1;         // elements from row to row
-  int64_t element = 1;       // bytes of an element
-  int64_t extra_rows = 0;    // below those that the outputs need
+  int64_t pitch = 1;       // elements from row to row
+  int64_t element = 1;     // bytes of an element
+  int64_t extra_rows = 0;  // below those that the outputs need
 };
 
 class Bands {
  public:
-  // As few bands as RAM permits. A plane and what the result must lie below the input may take
-  // what the graph's largest tensors take anyway.
-  Bands(const OpView& op, const Window& window, const PlaneLayout& layout);
+  // As few bands as RAM permits, unless a schedule asks for their "rows". A plane and what the
+  // result must lie below the input may take what the graph's largest tensors take anyway.
+  Bands(const OpView& op, const Window& window, const PlaneLayout& layout,
+        const TargetInfo& target);
 
   bool one() const { return even() && height_ == window_.y.out; }
   // All of equal height, so that loops have constant bounds.
@@ -39,6 +40,7 @@ class Bands {
   struct Range {
     int64_t begin, end;  // output rows
   };
+  void choose(int64_t budget);
   std::vector<Range> ranges(int64_t first, int64_t height) const;
   int64_t rows_of(int64_t height) const {
     return (height - 1) * window_.y.stride + window_.y.effective_kernel();

@@ -7,6 +7,7 @@
 #include "ops/common/channel_ranges.h"
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
+#include "ops/conv_2d/conv_2d.h"
 #include "ops/tflite_op.h"
 
 namespace aotc::ops {
@@ -49,6 +50,37 @@ void for_each_output(const OpView& op, Begin begin, Product product, End end) {
           }
           end(at, c);
         }
+}
+
+// Weights [1][KH][KW][C] as [C][KH][KW][1].
+graph::TensorId channels_first(graph::Graph& graph, const graph::Tensor& from) {
+  graph::TensorType type = from.type;
+  const graph::Shape& shape = from.type.shape;
+  type.shape = {shape[3], shape[1], shape[2], 1};
+  if (type.quantization.per_channel()) type.quantization.axis = 0;
+  auto channels = static_cast<size_t>(shape[3]), size = static_cast<size_t>(size_of(type.dtype));
+  std::span<const uint8_t> bytes = from.constant->bytes;
+  std::vector<uint8_t> out;
+  out.reserve(bytes.size());
+  for (size_t c = 0; c < channels; ++c)
+    for (size_t at = c * size; at < bytes.size(); at += channels * size)
+      out.insert(out.end(), bytes.begin() + static_cast<ptrdiff_t>(at),
+                 bytes.begin() + static_cast<ptrdiff_t>(at + size));
+  return graph.add_constant(from.name + " (channels first)", std::move(type), std::move(out));
+}
+
+// From one input channel to several: each sums over all input channels, as a convolution's do.
+std::optional<graph::Op> as_convolution(graph::Graph& graph, const graph::Op& op) {
+  OpView view{graph, op};
+  if (view.operand(0).shape[3] != 1 || view.operand(1).shape[3] == 1 || !view.constant(1))
+    return std::nullopt;
+  auto attributes = std::make_shared<Conv2DAttrs>();
+  static_cast<WindowFields&>(*attributes) = op.attrs<DepthwiseConv2DAttrs>();
+  graph::Op general = op;
+  general.definition = operators().find("conv_2d");
+  general.attributes = std::move(attributes);
+  general.operands[1] = channels_first(graph, graph::Tensor(view.operand_tensor(1)));
+  return general;
 }
 
 class DepthwiseConv2D final : public Operator {
@@ -114,6 +146,10 @@ class DepthwiseConv2D final : public Operator {
       out.push_back(requantized_range(scaling, static_cast<size_t>(c), acc));
     }
     return out;
+  }
+
+  std::optional<graph::Op> generalized(graph::Graph& graph, const graph::Op& op) const override {
+    return as_convolution(graph, op);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {

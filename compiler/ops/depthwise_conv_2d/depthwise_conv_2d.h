@@ -18,13 +18,12 @@ struct DepthwiseConv2DAttrs : graph::Attributes<DepthwiseConv2DAttrs>, WindowFie
 // int8 only; `ranges` per result channel as the lowering needs it.
 Requantization depthwise_scaling(const OpView& op, std::vector<AccRange> ranges);
 
-// With one input channel and several taps (as_conv.cpp).
-bool is_plain_conv(const OpView& op);
-Lowered lower_as_conv_2d(const OpView& op, const TargetInfo& target);
-
 // int8 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
-std::optional<Lowered> lower_depthwise_conv_2d_dsp(const OpView& op);
+std::optional<Lowered> lower_depthwise_conv_2d_dsp(const OpView& op, const TargetInfo& target);
 
 Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo& target);
+
+// int8 for cores with Helium (lower_mve.cpp), nothing where its kernels do not apply.
+std::optional<Lowered> lower_depthwise_conv_2d_mve(const OpView& op);
 
 }  // namespace aotc::ops

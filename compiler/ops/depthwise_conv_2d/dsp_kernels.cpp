@@ -21,15 +21,6 @@ struct Place {
 constexpr std::array<Place, kTaps> kPlaces = {
     {{0, 0}, {0, 2}, {1, 1}, {0, 1}, {0, 3}, {1, 3}, {1, 0}, {1, 2}, {2, 0}}};
 
-KernelPtr make_kernel(FunctionBuilder& f, const char* family,
-                      std::vector<std::pair<std::string, int64_t>> parameters) {
-  auto made = std::make_shared<tir::Kernel>();
-  made->family = family;
-  made->parameters = std::move(parameters);
-  made->meaning = f.finish();
-  return made;
-}
-
 }  // namespace
 
 int64_t dw_stream_words(bool sign) { return sign ? 6 : 5; }
@@ -85,9 +76,8 @@ KernelPtr dw_plane_kernel(int64_t columns, int64_t pitch) {
   Ex pixel = f.let("pixel", load(shape, DepthwisePairs::kPixel));
   Ex row_bytes = f.let("row_bytes", load(shape, DepthwisePairs::kRow));
   f.loop("r", 0, rows, [&](Ex r) {
-    f.loop("i", 0, columns, [&](Ex i) {
-      f.store(plane, r * pitch + i, load(x, r * row_bytes + i * pixel));
-    });
+    f.loop("i", 0, columns,
+           [&](Ex i) { f.store(plane, r * pitch + i, load(x, r * row_bytes + i * pixel)); });
   });
   return make_kernel(f, "dw_plane", {{"columns", columns}, {"pitch", pitch}});
 }
@@ -120,8 +110,7 @@ KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int shift, bool sign) 
       Ex product = cast(DType::kI64, acc) * cast(DType::kI64, load(stream, 3));
       Ex sum = cast(DType::kI32, product >> tir::i64(32)) + load(stream, 4);
       if (sign) sum = sum - ((acc >> 31) & load(stream, 5));
-      f.store(out, column * out_column + row * out_row,
-              clamp(f.let("v", sum) >> shift, -128, 127));
+      f.store(out, column * out_column + row * out_row, clamp(f.let("v", sum) >> shift, -128, 127));
     });
   });
   return make_kernel(f, "dw_column",

@@ -14,13 +14,23 @@ struct DepthwisePairs {
   // outputs of its first turn that are left out; bytes of out from row to row; bytes from the end
   // of a column to the begin of the next one, in the plane and in out; output rows, bytes from
   // column to column in out and in the plane.
-  enum Shape { kColumns, kTurns, kSkip, kOutRow, kPlaneNext, kOutNext, kRows, kOutColumn,
-               kPlaneColumn, kShapeWords };
+  enum Shape {
+    kColumns,
+    kTurns,
+    kSkip,
+    kOutRow,
+    kPlaneNext,
+    kOutNext,
+    kRows,
+    kOutColumn,
+    kPlaneColumn,
+    kShapeWords
+  };
   // Words of the table that dw_plane takes: bytes from pixel to pixel and from row to row.
   enum Plane { kPixel, kRow };
   static constexpr int kLeft = PairGemm::kLeft;  // weights and bias are scaled by 2^kLeft
   static constexpr int64_t kMostPitch = 128;     // elements; even, so that rows begin at words
-  static constexpr int64_t kMostGap = 96;  // elements of a plane's row that are not copied
+  static constexpr int64_t kMostGap = 96;        // elements of a plane's row that are not copied
   // Outputs per turn of the loop: the accumulators change places.
   static constexpr int turn(int64_t stride) { return stride == 1 ? 3 : 2; }
 };

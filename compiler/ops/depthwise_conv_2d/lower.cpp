@@ -30,6 +30,7 @@ class DepthwiseLowering {
   DepthwiseLowering(const OpView& op, const TargetInfo& target)
       : op_(op),
         f_(op, "depthwise_conv_2d"),
+        target_(target),
         channels_(op.operand(1).shape[3]),
         in_channels_(op.operand(0).shape[3]),
         is_float_(op.operand(0).dtype == DType::kF32),
@@ -42,8 +43,8 @@ class DepthwiseLowering {
     // Input columns that outputs look at; those beyond exist with strides only.
     first_column_ = x.pad_before;
     columns_ = std::min(x.in, plane_width_ - first_column_);
-    choose_shape(target);
-    choose_group(target);
+    choose_shape();
+    choose_group();
   }
 
   Lowered run() {
@@ -65,16 +66,17 @@ class DepthwiseLowering {
           bands_->height());
     });
     f_.publish(bands_->write_order());
-    return f_.finish(schedule());
+    return finish();
   }
 
  private:
-  std::string schedule() const {
-    std::string out = fmt::format("plane of {}x{}", bands_->plane_rows(), plane_width_);
-    if (group_ > 1) out += fmt::format(" for {} channels", group_);
-    out += columns_down_ ? ", down columns" : fmt::format(", {} pixels at a time", block_);
-    if (!bands_->one()) out += fmt::format(", bands of {} rows", bands_->height());
-    return is_float_ ? out : fmt::format("{}, {}", out, requantizer_->form());
+  Lowered finish() {
+    f_.algorithm(columns_down_ ? "columns" : "neighbours");
+    f_.choice("rows", bands_->height());
+    f_.choice("channels", group_);
+    if (!columns_down_) f_.choice("pixels", block_);
+    std::string plane = fmt::format("plane of {}x{}", bands_->plane_rows(), plane_width_);
+    return f_.finish(is_float_ ? plane : fmt::format("{}, {}", plane, requantizer_->form()));
   }
 
   // An image of one column lies in memory like one of one row: neighbours are those along y then.
@@ -89,22 +91,25 @@ class DepthwiseLowering {
     return columns_down_ ? in_flight() * window_.y.stride - window_.y.kernel : 0;
   }
 
-  void choose_shape(const TargetInfo& target) {
+  void choose_shape() {
     constexpr int64_t kMostInFlight = 3, kBeside = 6;
-    choose_block(target);
+    choose_block();
     const WindowAxis& y = window_.y;
     int64_t registers = taps_ + in_flight() + window_.x.kernel + kBeside;
-    columns_down_ = !tall_ && unrolled() && y.dilation == 1 && y.kernel > 1 && y.out >= kLeastRows &&
-                    in_flight() <= kMostInFlight && registers <= target.registers;
+    bool possible = !tall_ && unrolled() && y.dilation == 1 && y.kernel > 1;
+    bool pays =
+        y.out >= kLeastRows && in_flight() <= kMostInFlight && registers <= target_.registers;
+    columns_asked_ = target_.asked && target_.asked->algorithm == "columns";
+    columns_down_ = possible && (columns_asked_ || (pays && target_.allows("columns")));
   }
 
   // Neighbouring outputs computed together: they share weights and most input elements, but each
   // needs an accumulator beside a row of weights. Blocks at a row's end overlap, which is paid too.
-  void choose_block(const TargetInfo& target) {
+  void choose_block() {
     constexpr int64_t kFinish = 9, kLoop = 6;  // instructions per output and per block
     const WindowAxis& x = along();
     // A row of weights stays in registers, or as many of it as there are accumulators.
-    int64_t most = std::max<int64_t>(target.registers - 3 - x.kernel, (target.registers - 4) / 2);
+    int64_t most = std::max<int64_t>(target_.registers - 3 - x.kernel, (target_.registers - 4) / 2);
     most = unrolled() || across().kernel == 1 ? std::clamp<int64_t>(most, 2, 5) : 2;
     double least = 0;
     for (int64_t b = 1; b <= std::min(most, x.out); ++b) {
@@ -115,30 +120,30 @@ class DepthwiseLowering {
       least = cost;
       block_ = b;
     }
+    block_ = target_.wish("pixels", block_, 1, x.out);
   }
 
   // Channels copied together: as many as make a word, unless planes for them cost more bands.
-  void choose_group(const TargetInfo& target) {
+  void choose_group() {
     auto bands_for = [&](int64_t group) {
       return Bands(op_, window_,
-                   {plane_width_ * group, size_of(op_.operand(0).dtype), extra_rows()});
+                   {plane_width_ * group, size_of(op_.operand(0).dtype), extra_rows()}, target_);
     };
     bands_.emplace(bands_for(1));
-    if (columns_down_ && bands_->height() < kLeastRows) {
+    if (columns_down_ && !columns_asked_ && bands_->height() < kLeastRows) {
       columns_down_ = false;
       bands_.emplace(bands_for(1));
     }
-    if (tall_) block_ = std::min(block_, bands_->least_height());
-    if (is_float_ || !target.unaligned_words) return;
     for (int64_t group : {4, 2}) {
-      if (in_channels_ % group != 0) continue;
+      if (group_ > 1 || in_channels_ % group != 0) continue;
       Bands wide = bands_for(group);
-      if (wide.height() * (columns_down_ ? 1 : 2) < bands_->height()) continue;
+      bool pays = !is_float_ && target_.unaligned_words &&
+                  wide.height() * (columns_down_ ? 1 : 2) >= bands_->height();
+      if (target_.wish("channels", pays ? group : 1, 1, 4) != group) continue;
       bands_.emplace(wide);
       group_ = group;
-      if (tall_) block_ = std::min(block_, bands_->least_height());
-      return;
     }
+    if (tall_) block_ = std::min(block_, bands_->least_height());
   }
 
   void make_constants() {
@@ -429,6 +434,7 @@ class DepthwiseLowering {
 
   const OpView& op_;
   LoweringBuilder f_;
+  const TargetInfo& target_;
   int64_t channels_, in_channels_;
   bool is_float_;
   Window window_;
@@ -437,7 +443,7 @@ class DepthwiseLowering {
   int64_t plane_width_ = 0, first_column_ = 0, columns_ = 0;
   std::optional<Bands> bands_;
   int64_t block_ = 1, group_ = 1;
-  bool columns_down_ = false;
+  bool columns_down_ = false, columns_asked_ = false;
   int left_ = 0;
   BufferPtr in_, out_, plane_, weights_, bias_;
   std::optional<Requantizer> requantizer_;
@@ -449,9 +455,11 @@ class DepthwiseLowering {
 }  // namespace
 
 Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo& target) {
-  if (is_plain_conv(op)) return lower_as_conv_2d(op, target);
-  if (target.dsp && op.operand(0).dtype == DType::kI8)
-    if (auto lowered = lower_depthwise_conv_2d_dsp(op)) return std::move(*lowered);
+  bool is_int8 = op.operand(0).dtype == DType::kI8;
+  if (target.mve && target.allows("patches") && is_int8)
+    if (auto lowered = lower_depthwise_conv_2d_mve(op)) return std::move(*lowered);
+  if (target.dsp && target.allows("pairs") && is_int8)
+    if (auto lowered = lower_depthwise_conv_2d_dsp(op, target)) return std::move(*lowered);
   return DepthwiseLowering(op, target).run();
 }
 

@@ -1,5 +1,5 @@
-// Lowering of int8 3 x 3 depthwise convolutions onto the kernels of dsp_kernels.h: each channel of a
-// band is copied into a plane of halfwords whose padding is the input's zero point, then its
+// Lowering of int8 3 x 3 depthwise convolutions onto the kernels of dsp_kernels.h: each channel of
+// a band is copied into a plane of halfwords whose padding is the input's zero point, then its
 // outputs are made column by column.
 #include <algorithm>
 
@@ -21,9 +21,10 @@ constexpr int64_t kTaps = 9;
 
 class DspDepthwiseLowering {
  public:
-  explicit DspDepthwiseLowering(const OpView& op)
+  DspDepthwiseLowering(const OpView& op, const TargetInfo& target)
       : op_(op),
         f_(op, "depthwise_conv_2d"),
+        target_(target),
         window_(window_of(op, op.attrs<DepthwiseConv2DAttrs>(), op.operand(1).shape[1],
                           op.operand(1).shape[2])),
         channels_(op.operand(1).shape[3]),
@@ -51,10 +52,10 @@ class DspDepthwiseLowering {
     column_ = dw_column_kernel(pitch_, window_.y.stride, lines->fit.shift, lines->sign());
     emit();
     f_.publish(bands_->write_order());
-    return f_.finish(fmt::format(
-        "pairs 3x3, plane of {}x{}{}, shift {}{}", bands_->plane_rows(), pitch_,
-        bands_->one() ? "" : fmt::format(", bands of {} rows", bands_->height()), lines->fit.shift,
-        lines->sign() ? ", sign" : ""));
+    f_.algorithm("pairs");
+    f_.choice("rows", bands_->height());
+    return f_.finish(fmt::format("plane of {}x{}, shift {}{}", bands_->plane_rows(), pitch_,
+                                 lines->fit.shift, lines->sign() ? ", sign" : ""));
   }
 
  private:
@@ -76,7 +77,7 @@ class DspDepthwiseLowering {
     constexpr int64_t kPitchStep = 8, kShared = 32;
     // Small planes round their pitch up, so that more layers share their code.
     if (pitch_ <= kShared) pitch_ = (pitch_ + kPitchStep - 1) / kPitchStep * kPitchStep;
-    bands_.emplace(op_, window_, PlaneLayout{pitch_, 2, 0});
+    bands_.emplace(op_, window_, PlaneLayout{pitch_, 2, 0}, target_);
     // Every band has rows to be copied.
     return y.pad_before < bands_->height() && y.pad_before < y.kernel &&
            y.start(y.out - 1) < y.in && (bands_->even() || y.pad_before < 2);
@@ -151,9 +152,9 @@ class DspDepthwiseLowering {
                      address(plane_shape_, 0), end - begin});
       f_.loop("m", 0, multiplier, [&](Ex m) {
         Ex channel = f_.let("channel", c * multiplier + m);
-        f_.run(column_, {address(stream_, channel * stream_words_),
-                         address(plane_, left_ - x.pad_before), address(out_, to + channel),
-                         address(shape_, shape)});
+        f_.run(column_,
+               {address(stream_, channel * stream_words_), address(plane_, left_ - x.pad_before),
+                address(out_, to + channel), address(shape_, shape)});
       });
     });
   }
@@ -181,6 +182,7 @@ class DspDepthwiseLowering {
 
   const OpView& op_;
   LoweringBuilder f_;
+  const TargetInfo& target_;
   Window window_;
   int64_t channels_, in_channels_;
   int64_t left_ = 0, columns_ = 0, pitch_ = 0, stream_words_ = 5;
@@ -191,8 +193,8 @@ class DspDepthwiseLowering {
 
 }  // namespace
 
-std::optional<Lowered> lower_depthwise_conv_2d_dsp(const OpView& op) {
-  return DspDepthwiseLowering(op).run();
+std::optional<Lowered> lower_depthwise_conv_2d_dsp(const OpView& op, const TargetInfo& target) {
+  return DspDepthwiseLowering(op, target).run();
 }
 
 }  // namespace aotc::ops

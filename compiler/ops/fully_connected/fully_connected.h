@@ -28,6 +28,9 @@ Lowered lower_fully_connected(const OpView& op, const TargetInfo& target);
 // int8 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
 std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetInfo& target);
 // The same for cores with the vector extension (lower_mve.cpp).
-std::optional<Lowered> lower_fully_connected_mve(const OpView& op);
+std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetInfo& target);
+
+// int8 for cores without vectors (lower_quad.cpp), nothing where the general way is as fast.
+std::optional<Lowered> lower_fully_connected_quad(const OpView& op, const TargetInfo& target);
 
 }  // namespace aotc::ops

@@ -123,10 +123,13 @@ class FullyConnectedLowering {
 }  // namespace
 
 Lowered lower_fully_connected(const OpView& op, const TargetInfo& target) {
-  if (target.mve && target.allows("vectors") && op.operand(0).dtype == DType::kI8)
-    if (auto lowered = lower_fully_connected_mve(op)) return std::move(*lowered);
-  if (target.dsp && target.allows("pairs") && op.operand(0).dtype == DType::kI8)
+  bool is_int8 = op.operand(0).dtype == DType::kI8;
+  if (target.mve && target.allows("vectors") && is_int8)
+    if (auto lowered = lower_fully_connected_mve(op, target)) return std::move(*lowered);
+  if (target.dsp && (target.allows("pairs") || target.allows("words")) && is_int8)
     if (auto lowered = lower_fully_connected_dsp(op, target)) return std::move(*lowered);
+  if (target.allows("quads") && op.operand(0).dtype == DType::kI8)
+    if (auto lowered = lower_fully_connected_quad(op, target)) return std::move(*lowered);
   return FullyConnectedLowering(op, target).run();
 }
 

@@ -1,5 +1,6 @@
 // Lowering of int8 fully_connected onto the pair kernels (ops/common/dsp_gemm.h): a row of the input
-// is spread into a panel of halfwords, then eight units at a time are multiplied with it.
+// is spread into a panel of halfwords, then eight units at a time are multiplied with it, or four where
+// speed is wanted more than a small table.
 #include <fmt/format.h>
 
 #include "ops/common/conv.h"
@@ -12,18 +13,31 @@ namespace aotc::ops {
 using tir::BufferPtr;
 using tir::Ex;
 
-std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetInfo&) {
+namespace {
+
+// Whether every group of `size` units has pairs that fit a halfword.
+bool groups_fit(const std::vector<int8_t>& w, const std::vector<int64_t>& groups, int64_t size,
+                int64_t depth) {
+  for (int64_t g : groups) {
+    std::vector<int8_t> part(w.begin() + g * depth, w.begin() + (g + size) * depth);
+    if (!pairs_fit(part, size, depth)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetInfo& target) {
   int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
   int64_t rows = op.operand(0).elements() / depth;
+  bool words = words_allowed(target) && depth % (2 * PairGemm::kWordsGemvSteps) == 0;
+  if (!words && !target.allows("pairs")) return std::nullopt;
+  int64_t size = words ? PairGemm::kWordsGemvChannels : PairGemm::kGemvChannels;
   // Fewer units than a group are not worth the panel.
-  if (units < PairGemm::kGemvChannels || depth % 4 != 0 || op.operand(1).zero_point() != 0)
-    return std::nullopt;
+  if (units < size || depth % 4 != 0 || op.operand(1).zero_point() != 0) return std::nullopt;
   std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
-  std::vector<int64_t> groups = tile_starts(units, PairGemm::kGemvChannels);
-  for (int64_t g : groups) {
-    std::vector<int8_t> part(w.begin() + g * depth, w.begin() + (g + 8) * depth);
-    if (!pairs_fit(part, 8, depth)) return std::nullopt;
-  }
+  std::vector<int64_t> groups = tile_starts(units, size);
+  if (!words && !groups_fit(w, groups, size, depth)) return std::nullopt;
   FoldedBias folded = fold_bias(op, units, [&](int64_t u) {
     return std::vector<int32_t>(w.begin() + u * depth, w.begin() + (u + 1) * depth);
   });
@@ -40,33 +54,39 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
 
   LoweringBuilder f(op, "fully_connected");
   BufferPtr in = f.operand(0);
+  auto make_stream = words ? gemv_words_stream : gemv_stream;
+  auto make_shape = words ? gemv_words_shape : gemv_shape;
   BufferPtr stream =
-      f.constant("stream", DType::kI32, gemv_stream(w, depth, order, groups, folded.bias, *lines));
+      f.constant("stream", DType::kI32, make_stream(w, depth, order, groups, folded.bias, *lines));
   bool sign = lines->sign();
-  int64_t whole = units / 8;
-  BufferPtr shape = f.constant("shape", DType::kI32, gemv_shape(steps, whole, sign));
+  int64_t whole = units / size;
+  BufferPtr shape = f.constant("shape", DType::kI32, make_shape(steps, whole, sign));
   // Units that are left are made again with the ones before them.
-  bool rest = units % 8 != 0;
-  BufferPtr last = rest ? f.constant("last_shape", DType::kI32, gemv_shape(steps, 1, sign)) : nullptr;
+  bool rest = units % size != 0;
+  BufferPtr last = rest ? f.constant("last_shape", DType::kI32, make_shape(steps, 1, sign)) : nullptr;
   BufferPtr panel = f.scratch("panel", DType::kI32, steps, 4);
   BufferPtr out = f.result(0);
-  tir::KernelPtr gemv = gemv_pairs_kernel(lines->fit.shift, sign);
+  tir::KernelPtr gemv = words ? gemv_words_kernel(lines->fit.shift, sign)
+                              : gemv_pairs_kernel(lines->fit.shift, sign);
   int64_t group_words = static_cast<int64_t>(stream->elements) / static_cast<int64_t>(groups.size());
   f.loop("r", 0, rows, [&](Ex r) {
     f.run(pack_run_kernel(1), {address(in, r * depth), address(panel, 0), Ex(depth / 4)});
     f.run(gemv, {address(stream, 0), address(panel, 0), address(out, r * units), address(shape, 0)});
     if (rest)
       f.run(gemv, {address(stream, whole * group_words), address(panel, 0),
-                   address(out, r * units + (units - 8)), address(last, 0)});
+                   address(out, r * units + (units - size)), address(last, 0)});
   });
   // A row is read whole before its results are written.
   WriteOrder write;
   for (int64_t r = 0; r < rows; ++r)
     write.steps.push_back({r * depth, (r + 1) * depth, r * units, (r + 1) * units});
   f.publish(std::move(write));
-  f.algorithm("pairs");
-  return f.finish(
-      fmt::format("8 units, {} steps, shift {}{}", steps, lines->fit.shift, sign ? ", sign" : ""));
+  double cost = target.costs.of(gemv_work(words, steps, (units + size - 1) / size, sign) +
+                                pack_work(1, depth / 4, 1)) *
+                static_cast<double>(rows);
+  f.algorithm(words ? "words" : "pairs");
+  return f.finish(fmt::format("{} units, {} steps, shift {}{}, about {} instructions", size, steps,
+                              lines->fit.shift, sign ? ", sign" : "", cost_text(cost)));
 }
 
 }  // namespace aotc::ops

@@ -11,7 +11,7 @@ namespace aotc::ops {
 
 using tir::BufferPtr;
 
-std::optional<Lowered> lower_fully_connected_mve(const OpView& op) {
+std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetInfo&) {
   int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
   int64_t rows = op.operand(0).elements() / depth;
   MveBlocks blocks(1, depth, false);

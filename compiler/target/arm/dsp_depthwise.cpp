@@ -1,5 +1,5 @@
-// 3 x 3 depthwise convolution with SMLAD, a channel at a time. A row of a window is two loads from a
-// plane of halfwords: a pair and a single element. It is added to the outputs in flight, which
+// 3 x 3 depthwise convolution with SMLAD, a channel at a time. A row of a window is two loads from
+// a plane of halfwords: a pair and a single element. It is added to the outputs in flight, which
 // change places among the accumulators: the loop is written out for as many outputs as there are,
 // and entered so that it ends with the last one.
 #include <array>
@@ -71,7 +71,7 @@ class ColumnWriter {
     a_.mov(r10, r0);
     a_.ldrd(r4, r8, r3, DepthwisePairs::kColumns * 4);  // and turns
     a_.str(r4, sp, kColumnsLeft);
-    a_.ldrd(r9, r5, r3, DepthwisePairs::kSkip * 4);  // and out bytes from row to row
+    a_.ldrd(r9, r5, r3, DepthwisePairs::kSkip * 4);       // and out bytes from row to row
     a_.ldrd(r6, r7, r3, DepthwisePairs::kPlaneNext * 4);  // and of out
     a_.strd(r6, r7, sp, kNext);
     choose_entry(r9);

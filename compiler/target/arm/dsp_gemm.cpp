@@ -36,7 +36,9 @@ void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const 
 
 class GemmWriter {
  public:
-  GemmWriter(int pixels, int shift, bool sign) : pixels_(pixels), shift_(shift), sign_(sign) {}
+  // `words`: the weight stream has a word for each of the two channels of a step.
+  GemmWriter(int pixels, int shift, bool sign, bool words)
+      : pixels_(pixels), shift_(shift), sign_(sign), words_(words) {}
 
   Implementation run() {
     Label pair = a_.label(), body = a_.label();
@@ -48,7 +50,7 @@ class GemmWriter {
     step(true);
     a_.jump(sp, kEntry);
     a_.bind(body);
-    for (int i = 0; i < PairGemm::kUnroll; ++i) step(false);
+    a_.repeat(words_ ? PairGemm::kWordsUnroll : PairGemm::kUnroll, [&] { step(false); });
     a_.ldr(r12, sp, kPanelEnd);
     a_.cmp(r0, r12);
     a_.b("ne", body);
@@ -89,8 +91,12 @@ class GemmWriter {
 
   // Every instruction here is 4 bytes: the entry into the unrolled body counts on it.
   void step(bool first) {
-    a_.ldr_after(word(), r1, 4);
-    a_.sxtb16(extended(), word());
+    if (words_) {
+      a_.ldrd_after(word(), extended(), r1, 8);
+    } else {
+      a_.ldr_after(word(), r1, 4);
+      a_.sxtb16(extended(), word());
+    }
     if (pixels_ == 4) {
       for (int p = 0; p < 4; p += 2) {
         a_.ldrd_after(r12, lr, r0, 8);
@@ -107,12 +113,12 @@ class GemmWriter {
 
   void multiply(int pixel, Reg x, bool first) {
     int from = first ? pixels_ - 1 : pixel;
-    a_.smlad(acc(pixel, 0), x, extended(), acc(from, 0));
-    a_.smlad(acc(pixel, 1), x, word(), acc(from, 1));
+    a_.smlad(acc(pixel, 0), x, words_ ? word() : extended(), acc(from, 0));
+    a_.smlad(acc(pixel, 1), x, words_ ? extended() : word(), acc(from, 1));
   }
 
   void finish_pair() {
-    for (int p = 0; p < pixels_; ++p) a_.sub(acc(p, 1), acc(p, 1), acc(p, 0));
+    for (int p = 0; p < pixels_ && !words_; ++p) a_.sub(acc(p, 1), acc(p, 1), acc(p, 0));
     for (int c = 0; c < 2; ++c) {
       if (sign_) {
         a_.ldm_after(r1, {r10, r11, r12});
@@ -121,7 +127,7 @@ class GemmWriter {
       }
       Reg sign = r12;
       for (int p = 0; p < pixels_; ++p) {
-        if (c == 0) a_.lsl(acc(p, 0), acc(p, 0), 8);
+        if (c == 0 && !words_) a_.lsl(acc(p, 0), acc(p, 0), 8);
         requantize(a_, acc(p, c), r10, r11, shift_, sign_ ? &sign : nullptr, lr);
       }
     }
@@ -137,7 +143,7 @@ class GemmWriter {
 
   Thumb a_;
   int pixels_, shift_;
-  bool sign_;
+  bool sign_, words_;
 };
 
 // One pixel, four pairs of channels: the accumulators are r2 to r9, channel 2 * pair + c.
@@ -153,7 +159,7 @@ class GemvWriter {
     for (int pair = 0; pair < 4; ++pair) a_.ldrd_after(acc(2 * pair), acc(2 * pair + 1), r1, 8);
     a_.jump(sp, kEntry);
     a_.bind(body);
-    for (int i = 0; i < PairGemm::kGemvUnroll; ++i) step();
+    a_.repeat(PairGemm::kGemvUnroll, [&] { step(); });
     a_.ldr(r12, sp, kPanelEnd);
     a_.cmp(r0, r12);
     a_.b("ne", body);
@@ -224,11 +230,94 @@ class GemvWriter {
   bool sign_;
 };
 
+// One pixel, four channels over words: a step of the body takes four words of the panel.
+class GemvWordsWriter {
+ public:
+  GemvWordsWriter(int shift, bool sign) : shift_(shift), sign_(sign) {}
+
+  Implementation run() {
+    Label group = a_.label(), body = a_.label();
+    a_.enter(24);
+    a_.ldrd(r4, r5, r3, PairGemm::kShapePanelBytes * 4);
+    a_.add(r4, r4, r1);
+    a_.strd(r1, r4, sp, kPanel);
+    a_.add(r5, r5, r0);
+    a_.strd(r2, r5, sp, kOut);
+    a_.ldr(r6, r3, PairGemm::kShapeEntry * 4);
+    a_.adr(r7, body);
+    a_.add(r6, r6, r7);
+    a_.str(r6, sp, kEntry);
+    a_.mov(r12, r0);
+    a_.mov(r0, r1);
+    a_.mov(r1, r12);
+    a_.bind(group);
+    a_.ldm_after(r1, {r2, r3, r4, r5});
+    a_.jump(sp, kEntry);
+    a_.bind(body);
+    a_.repeat(PairGemm::kWordsGemvUnroll, [&] { step(); });
+    a_.ldr(r12, sp, kPanelEnd);
+    a_.cmp(r0, r12);
+    a_.b("ne", body);
+    finish_group();
+    a_.ldr(r0, sp, kStreamEnd);
+    a_.cmp(r1, r0);
+    a_.ldr(r0, sp, kPanel);
+    a_.b("ne", group);
+    a_.leave();
+    return a_.finish();
+  }
+
+ private:
+  static constexpr int kPanel = 0, kPanelEnd = 4, kEntry = 8, kOut = 12, kStreamEnd = 16;
+  static Reg acc(int channel) { return {2 + channel}; }
+
+  // Every instruction is 4 bytes.
+  void step() {
+    a_.ldm_after(r0, {r6, r7, r8, r9});
+    for (Reg x : {r6, r7, r8, r9}) {
+      a_.ldm_after(r1, {r10, r11, r12, lr});
+      int channel = 0;
+      for (Reg w : {r10, r11, r12, lr}) {
+        a_.smlad(acc(channel), x, w, acc(channel));
+        ++channel;
+      }
+    }
+  }
+
+  void finish_group() {
+    a_.ldr(r0, sp, kOut);
+    if (!sign_) a_.ldm_after(r1, {r6, r7, r8, r9, r10, r11, r12, lr});
+    constexpr Reg kLines[] = {r6, r7, r8, r9, r10, r11, r12, lr};
+    for (int c = 0; c < 4; ++c) {
+      Reg sign = r12;
+      if (sign_) a_.ldm_after(r1, {r10, r11, r12});
+      requantize(a_, acc(c), sign_ ? r10 : kLines[2 * c], sign_ ? r11 : kLines[2 * c + 1], shift_,
+                 sign_ ? &sign : nullptr, lr);
+      a_.strb_after(acc(c), r0, 1);
+    }
+    a_.str(r0, sp, kOut);
+  }
+
+  Thumb a_;
+  int shift_;
+  bool sign_;
+};
+
 }  // namespace
+
+Implementation gemv_words(const tir::Kernel& kernel) {
+  return GemvWordsWriter(parameter(kernel, "shift"), parameter(kernel, "sign") != 0).run();
+}
 
 Implementation gemm_pairs(const tir::Kernel& kernel) {
   return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"),
-                    parameter(kernel, "sign") != 0)
+                    parameter(kernel, "sign") != 0, false)
+      .run();
+}
+
+Implementation gemm_words(const tir::Kernel& kernel) {
+  return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"),
+                    parameter(kernel, "sign") != 0, true)
       .run();
 }
 

@@ -8,10 +8,16 @@ namespace aotc::target::arm {
 
 Implementation gemm_pairs(const tir::Kernel& kernel);
 Implementation gemv_pairs(const tir::Kernel& kernel);
+Implementation gemm_words(const tir::Kernel& kernel);
+Implementation gemv_words(const tir::Kernel& kernel);
 Implementation pack_pixels(const tir::Kernel& kernel);
 Implementation pack_run(const tir::Kernel& kernel);
 Implementation dw_plane(const tir::Kernel& kernel);
 Implementation dw_column(const tir::Kernel& kernel);
+// ops/common/dsp_winograd.cpp
+Implementation winograd_rows(const tir::Kernel& kernel);
+Implementation winograd_tile(const tir::Kernel& kernel);
+Implementation winograd_pairs(const tir::Kernel& kernel);
 
 // The value of a parameter of the kernel.
 int parameter(const tir::Kernel& kernel, std::string_view name);

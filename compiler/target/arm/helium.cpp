@@ -38,6 +38,20 @@ void Helium::vmov_lane(Vec d, int lane, Reg t) {
   emit("vmov.32", {fmt::format("{}[{}]", use(d), lane), name(t)});
 }
 
+std::string Helium::use_four(Vec first) {
+  std::string out;
+  for (int i = 0; i < 4; ++i) out += (i == 0 ? "{" : ", ") + use({first.number + i});
+  return out + "}";
+}
+
+void Helium::vld4_bytes(Vec first, Reg n, int part) {
+  vector(fmt::format("vld4{}.8", part), {use_four(first), place(n, 0)});
+}
+
+void Helium::vst4_bytes(Vec first, Reg n, int part) {
+  vector(fmt::format("vst4{}.8", part), {use_four(first), place(n, 0) + (part == 3 ? "!" : "")});
+}
+
 void Helium::vpst(int count) { emit("vps" + std::string(static_cast<size_t>(count), 't'), {}); }
 
 Implementation Helium::finish() {

@@ -87,6 +87,11 @@ class Helium : public Thumb {
   void vshl(int bits, Vec d, Vec n, Vec m) { typed("vshl.s", bits, {use(d), use(n), use(m)}); }
   void vrshl(int bits, Vec d, Vec n, Vec m) { typed("vrshl.s", bits, {use(d), use(n), use(m)}); }
 
+  // Every lane by the signed number in m.
+  void vrshl(int bits, Vec d, Reg m) { typed("vrshl.s", bits, {use(d), name(m)}); }
+  // All 128 bits to the left by 1 to 32: the low bits of `carry` come in, those that leave go there.
+  void vshlc(Vec d, Reg carry, int by) { vector("vshlc", {use(d), name(carry), imm_text(by)}); }
+
   // ---- widening: of the even (b) or odd (t) lanes of `bits`
   void vmullb(int bits, Vec d, Vec n, Vec m) { typed("vmullb.s", bits, {use(d), use(n), use(m)}); }
   void vmullt(int bits, Vec d, Vec n, Vec m) { typed("vmullt.s", bits, {use(d), use(n), use(m)}); }
@@ -131,6 +136,18 @@ class Helium : public Thumb {
     vector("vstrw.32", {use(d), place(n, 0), imm_text(step)});
   }
 
+  // Words at n plus the byte offset in each lane of m; the low bytes of words there.
+  void vldrw_gather(Vec d, Reg n, Vec m) {
+    vector("vldrw.u32", {use(d), "[" + name(n) + ", " + use(m) + "]"});
+  }
+  void vstrb_scatter(Vec d, Reg n, Vec m) {
+    vector("vstrb.32", {use(d), "[" + name(n) + ", " + use(m) + "]"});
+  }
+  // Four registers from `first` with their bytes interleaved, 64 bytes; all four parts have to be
+  // run. The last part of a store moves n past them.
+  void vld4_bytes(Vec first, Reg n, int part);
+  void vst4_bytes(Vec first, Reg n, int part);
+
   // ---- predication. Until the next change of it, instructions wrapped in predicated() act on the
   // first n lanes only; vpst() announces as many of them as it says, at most 4.
   void vctp(int bits, Reg n) { typed("vctp.", bits, {name(n)}); }
@@ -158,6 +175,7 @@ class Helium : public Thumb {
 
  private:
   std::string use(Vec v);
+  std::string use_four(Vec first);
   static std::string place(Reg n, int offset);
   static std::string load_bytes(int bits);
   void typed(const char* op, int bits, std::initializer_list<std::string> operands);

@@ -9,6 +9,8 @@ namespace aotc::target::arm {
 Implementation mve_gemm(const tir::Kernel& kernel);
 Implementation mve_gemv(const tir::Kernel& kernel);
 Implementation mve_windows(const tir::Kernel& kernel);
+Implementation mve_quads(const tir::Kernel& kernel);
+Implementation mve_weave(const tir::Kernel& kernel);
 Implementation mve_rows(const tir::Kernel& kernel);
 Implementation mve_fill(const tir::Kernel& kernel);
 Implementation mve_sum(const tir::Kernel& kernel);

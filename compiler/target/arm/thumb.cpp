@@ -38,6 +38,11 @@ void Thumb::emit(const std::string& mnemonic, std::initializer_list<std::string>
   lines_.push_back(std::move(line));
 }
 
+void Thumb::mov32(Reg d, uint32_t imm) {
+  emit("movw", {name(d), imm_text(static_cast<int>(imm & 0xFFFF))});
+  emit("movt", {name(d), imm_text(static_cast<int>(imm >> 16))});
+}
+
 void Thumb::sxtb16(Reg d, Reg m, int rotate) {
   if (rotate == 0) return three("sxtb16", d, m);
   emit("sxtb16", {name(d), name(m), shift("ror", rotate)});

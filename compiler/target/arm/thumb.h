@@ -3,6 +3,7 @@
 // registers or checks ranges of immediates; the kernels' tests run every one of them.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -28,19 +29,21 @@ class Thumb {
   // ---- moves and arithmetic
   void mov(Reg d, Reg m) { three("mov", d, m); }
   void mov(Reg d, int imm) { emit("mov", {name(d), imm_text(imm)}); }
+  // Any word: two instructions.
+  void mov32(Reg d, uint32_t imm);
   void add(Reg d, Reg n, Reg m) { emit("add", {name(d), name(n), name(m)}); }
   void add(Reg d, Reg n, int imm) { emit("add", {name(d), name(n), imm_text(imm)}); }
   void add_lsl(Reg d, Reg n, Reg m, int by) { emit("add", {name(d), name(n), name(m), shift("lsl", by)}); }
   void sub(Reg d, Reg n, Reg m) { emit("sub", {name(d), name(n), name(m)}); }
   void sub(Reg d, Reg n, int imm) { emit("sub", {name(d), name(n), imm_text(imm)}); }
+  void sub_lsl(Reg d, Reg n, Reg m, int by) { emit("sub", {name(d), name(n), name(m), shift("lsl", by)}); }
   void subs(Reg d, Reg n, int imm) { emit("subs", {name(d), name(n), imm_text(imm)}); }
   void lsl(Reg d, Reg m, int by) { emit("lsl", {name(d), name(m), imm_text(by)}); }
   void lsr(Reg d, Reg m, int by) { emit("lsr", {name(d), name(m), imm_text(by)}); }
   void asr(Reg d, Reg m, int by) { emit("asr", {name(d), name(m), imm_text(by)}); }
-  void uxth(Reg d, Reg m) { three("uxth", d, m); }
-  void sub_lsl(Reg d, Reg n, Reg m, int by) { emit("sub", {name(d), name(n), name(m), shift("lsl", by)}); }
   void and_(Reg d, Reg n, int imm) { emit("and", {name(d), name(n), imm_text(imm)}); }
   void bic(Reg d, Reg n, int imm) { emit("bic", {name(d), name(n), imm_text(imm)}); }
+  void uxth(Reg d, Reg m) { three("uxth", d, m); }
   // d = n & (m >> by), arithmetic shift
   void and_asr(Reg d, Reg n, Reg m, int by) {
     emit("and", {name(d), name(n), name(m), shift("asr", by)});
@@ -102,13 +105,13 @@ class Thumb {
   // Continues at the address (its bit 0 set) in the word [n, #offset].
   void jump(Reg n, int offset) { access("ldr", pc, n, offset); }
 
-  // The body's instructions `count` times; no labels inside. The assembler repeats them, because
-  // compilers are only required to take string literals of 4095 characters.
+  // Writes what `body` writes `times` times over. The text has it once: C99 promises string literals of
+  // 4095 characters only. No labels in it.
   template <typename Body>
-  void repeat(int count, Body body) {
-    if (count > 1) lines_.push_back(".rept " + std::to_string(count));
-    if (count > 0) body();
-    if (count > 1) lines_.push_back(".endr");
+  void repeat(int times, Body body) {
+    if (times > 1) lines_.push_back(".rept " + std::to_string(times));
+    if (times > 0) body();
+    if (times > 1) lines_.push_back(".endr");
   }
 
   // ---- frame: r4 to r11 and lr, then `locals` bytes; together a multiple of 8

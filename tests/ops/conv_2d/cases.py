@@ -26,6 +26,16 @@ GEOMETRIES = {
     "row": ((1, 1, 20, 3), (4, 1, 5, 3), (1, 2), (1, 1), "SAME"),
     "whole_input": ((1, 4, 5, 3), (6, 4, 5, 3), (1, 1), (1, 1), "VALID"),
 }
+# 3 x 3 of stride 1 over whole words of channels, as schedules that transform tiles take it: images and
+# channels that do not divide into tiles, and every combination of borders.
+TILED = {
+    "even": ((1, 8, 8, 4), (4, 3, 3, 4), (1, 1), (1, 1), "SAME"),
+    "odd": ((1, 7, 9, 8), (5, 3, 3, 8), (1, 1), (1, 1), "SAME"),
+    "valid": ((1, 9, 12, 4), (6, 3, 3, 4), (1, 1), (1, 1), "VALID"),
+    "two_rows": ((1, 2, 13, 12), (2, 3, 3, 12), (1, 1), (1, 1), "SAME"),
+    "three_rows": ((1, 3, 7, 20), (7, 3, 3, 20), (1, 1), (1, 1), "SAME"),
+    "deep": ((1, 4, 8, 68), (10, 3, 3, 68), (1, 1), (1, 1), "SAME"),
+}
 # Channels for whole groups of vector lanes and some that remain: how rows are cut into blocks of 16,
 # pairs of outputs at borders, odd numbers of outputs.
 WIDE = {
@@ -124,6 +134,11 @@ def cases(rng):
     yield bad
     yield _int8(rng, "int8_depth_not_divisible",
                 ((1, 5, 5, 3), (4, 3, 3, 2), (1, 1), (1, 1), "SAME"), QUANTIZATIONS["typical"])
+    for name, geometry in TILED.items():
+        yield _int8(rng, f"int8_tiled_{name}", geometry, QUANTIZATIONS["typical"])
+    for name in ("relu", "saturates", "scale_one_half"):
+        yield _int8(rng, f"int8_tiled_q_{name}", TILED["odd"], QUANTIZATIONS[name])
+        yield _int8(rng, f"int8_tiled_q_{name}_per_tensor", TILED["even"], QUANTIZATIONS[name], False)
     for i, (name, geometry) in enumerate(WIDE.items()):
         for quantization in ("typical", "relu", ("relu6", "relu_n1_to_1", "saturates")[i % 3]):
             yield _int8(rng, f"int8_{name}_{quantization}", geometry, QUANTIZATIONS[quantization])

@@ -25,6 +25,20 @@ GEOMETRIES = {
     "bands": ((1, 59, 47, 2), (3, 3), 1, (1, 1), (1, 1), "SAME"),
     "bands_stride2": ((1, 97, 61, 1), (3, 3), 2, (2, 2), (1, 1), "SAME"),
     "k2x19": ((1, 4, 25, 2), (2, 19), 1, (1, 1), (1, 1), "SAME"),
+    "odd_rows_and_columns": ((1, 9, 7, 16), (3, 3), 1, (1, 1), (1, 1), "SAME"),
+    "one_row_of_outputs": ((1, 3, 9, 6), (3, 3), 1, (1, 1), (1, 1), "VALID"),
+    "k4x3": ((1, 8, 9, 4), (4, 3), 1, (1, 1), (1, 1), "SAME"),
+    "k2x2": ((1, 6, 7, 9), (2, 2), 1, (1, 1), (1, 1), "SAME"),
+    "stride2_wide": ((1, 11, 19, 8), (3, 3), 1, (2, 2), (1, 1), "SAME"),
+    "stride1x3": ((1, 6, 21, 3), (3, 2), 1, (1, 3), (1, 1), "VALID"),
+    "stride3": ((1, 13, 12, 7), (3, 3), 1, (3, 3), (1, 1), "SAME"),
+    "column_k3": ((1, 30, 1, 17), (3, 1), 1, (1, 1), (1, 1), "VALID"),
+    "column_k10_same": ((1, 19, 1, 24), (10, 1), 1, (1, 1), (1, 1), "SAME"),
+    "column_k13": ((1, 16, 1, 16), (13, 1), 1, (1, 1), (1, 1), "VALID"),
+    "column_k15_to_one": ((1, 15, 1, 20), (15, 1), 1, (1, 1), (1, 1), "VALID"),
+    "column_k14_same": ((1, 9, 1, 16), (14, 1), 1, (1, 1), (1, 1), "SAME"),
+    "column_short": ((1, 2, 1, 16), (5, 1), 1, (1, 1), (1, 1), "SAME"),
+    "row_k5": ((1, 1, 14, 16), (1, 5), 1, (1, 1), (1, 1), "SAME"),
     "channels17": ((1, 4, 3, 17), (3, 3), 1, (1, 1), (1, 1), "SAME"),
 }
 QUANTIZATIONS = {
@@ -32,6 +46,7 @@ QUANTIZATIONS = {
     "relu": (0.05, -128, 0.02, 0.05, -128, "RELU"),
     "relu6": (0.02, 127, 0.01, 6 / 255, -128, "RELU6"),
     "relu_n1_to_1": (0.02, 0, 0.01, 0.01, 0, "RELU_N1_TO_1"),
+    "relu6_part": (0.05, -128, 0.02, 0.05, -100, "RELU6"),
     "saturates": (0.5, -128, 0.1, 0.05, 127, "NONE"),
     "left_shift": (1.0, 0, 1.0, 0.13, 3, "NONE"),
     "tiny_multiplier": (1e-4, 5, 1e-4, 1.0, -5, "NONE"),
@@ -89,6 +104,9 @@ def cases(rng):
         yield _int8(rng, f"int8_q_{name}", GEOMETRIES["k3_same"], quantization)
         yield _int8(rng, f"int8_q_{name}_per_tensor", GEOMETRIES["multiplier2"], quantization,
                     False)
+        yield _int8(rng, f"int8_q_{name}_odd", GEOMETRIES["odd_rows_and_columns"], quantization)
+        yield _int8(rng, f"int8_q_{name}_stride2", GEOMETRIES["stride2_wide"], quantization)
+        yield _int8(rng, f"int8_q_{name}_column", GEOMETRIES["column_k10_same"], quantization)
     yield _ramp("int8_ties", 0.5, 32.0)
     yield _ramp("int8_just_below_ties", 0.99999994, 8.0)
     yield _ramp("int8_next_to_ties", 0.1, 0.14, 0.7)

@@ -1,6 +1,7 @@
 // Fits of requantisation against the reference, over every accumulator of the range.
 #include "ops/common/step_fit.h"
 
+#include <functional>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@ namespace {
 
 int32_t run_fit(const LineFit& fit, size_t c, int32_t acc, ClampI32 clamp) {
   const LineFit::Channel& p = fit.channels[c];
-  auto x = static_cast<int32_t>(static_cast<uint32_t>(acc) << p.left);
+  auto x = static_cast<int32_t>(static_cast<uint32_t>(acc + p.moved) << p.left);
   int64_t sum = ((static_cast<int64_t>(x) * p.multiplier) >> 32) + p.offset;
   if (acc < 0) sum -= p.sign;
   EXPECT_LT(std::abs(sum), int64_t{1} << 31);
@@ -20,14 +21,18 @@ int32_t run_fit(const LineFit& fit, size_t c, int32_t acc, ClampI32 clamp) {
   return std::min(std::max(value, clamp.min), clamp.max);
 }
 
+using Fit = std::function<std::optional<LineFit>(const std::vector<Steps>&, ClampI32)>;
+
 // Fits the channels of `what` and compares them everywhere; false if there is no fit.
-bool check(const Requantization& what) {
+bool check(
+    const Requantization& what,
+    const Fit& make = [](const auto& steps, ClampI32 clamp) { return fit_lines(steps, clamp); }) {
   std::vector<StepTarget> targets;
   for (size_t c = 0; c < what.scales.size(); ++c)
     targets.push_back({[&what, c](int32_t acc) -> int64_t { return what.apply(acc, c); },
                        what.scales[c], what.ranges[c]});
   auto steps = find_steps(targets, what.zero_point, what.clamp);
-  auto fit = steps ? fit_lines(*steps, what.clamp) : std::nullopt;
+  auto fit = steps ? make(*steps, what.clamp) : std::nullopt;
   if (!fit) return false;
   for (size_t c = 0; c < what.scales.size(); ++c)
     for (int64_t acc = what.ranges[c].low; acc <= what.ranges[c].high; ++acc) {
@@ -67,6 +72,19 @@ TEST(StepFit, MatchesTwoRoundingsOnBothSidesOfZero) {
 TEST(StepFit, MatchesSingleRounding) {
   std::mt19937 random(3);
   for (int i = 0; i < 6; ++i) EXPECT_TRUE(check(layer(random, Rounding::kSingle, -5, -128)));
+}
+
+// A steep channel bounds the shift of all, and at that shift the offsets of a flat one are too coarse.
+TEST(StepFit, MovesFlatChannelsBesideSteepOnes) {
+  auto moved = [](const auto& steps, ClampI32 clamp) { return fit_moved_lines(steps, clamp, 8); };
+  Requantization what{{0.0119, 1.0517e-4, 1.9523e-4},
+                      {{-60000, 60000}, {-428191, 428191}, {-354092, 441253}},
+                      Rounding::kDouble,
+                      -128,
+                      {-128, 127}};
+  EXPECT_TRUE(check(what, moved));
+  std::mt19937 random(4);
+  for (int i = 0; i < 6; ++i) EXPECT_TRUE(check(layer(random, Rounding::kDouble, 7, -128), moved));
 }
 
 TEST(StepFit, MatchesTiesOfPowersOfTwo) {

@@ -1,0 +1,105 @@
+#include "driver/schedules.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "support/files.h"
+#include "support/text.h"
+
+namespace aotc::driver {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kMostBytes = int64_t{16} << 20;
+
+class Reader {
+ public:
+  Reader(const std::string& file, Diagnostics& diags) : diags_(diags) { where_.file = file; }
+
+  Result<std::map<int, ops::Schedule>> run(const std::string& text) {
+    json root;
+    try {
+      root = json::parse(text);
+    } catch (const json::parse_error& e) {
+      where_.line = 1 + static_cast<int>(std::count(text.begin(), at(text, e.byte), '\n'));
+      return fail(fmt::format("this is not JSON: {}", escape_for_display(e.what(), 200)));
+    }
+    if (!root.is_object() || !root.contains("calls") || !root["calls"].is_array())
+      return fail("there is no list 'calls'");
+    for (size_t i = 0; i < root["calls"].size(); ++i)
+      if (!call(root["calls"][i], fmt::format("call {}", i))) return kFailure;
+    return std::move(out_);
+  }
+
+ private:
+  static std::string::const_iterator at(const std::string& text, size_t byte) {
+    return text.begin() + static_cast<std::ptrdiff_t>(std::min(byte, text.size()));
+  }
+
+  Failure fail(const std::string& what) {
+    diags_.error(where_, "schedule-file", what)
+        .help("start from the file NAME.map.json that 'aotc compile' writes");
+    return kFailure;
+  }
+
+  bool call(const json& c, const std::string& name) {
+    if (!c.is_object()) return fail(name + " is no object"), false;
+    if (!c.contains("schedule")) return true;
+    const json& s = c["schedule"];
+    if (!c.contains("op_index") || !c["op_index"].is_number_integer())
+      return fail(name + " has a schedule but no whole number 'op_index'"), false;
+    if (!s.is_object()) return fail(name + ": 'schedule' is no object"), false;
+    ops::Schedule schedule;
+    for (const auto& [key, value] : s.items()) {
+      if (key == "algorithm" && value.is_string()) {
+        schedule.algorithm = value.get<std::string>();
+      } else if (key != "algorithm" && value.is_number_integer()) {
+        schedule.numbers[key] = value.get<int64_t>();
+      } else {
+        return fail(fmt::format("{}: '{}' is no {}", name, escape_for_display(key, 40),
+                                key == "algorithm" ? "text" : "whole number")),
+               false;
+      }
+    }
+    if (!out_.emplace(c["op_index"].get<int>(), std::move(schedule)).second)
+      return fail(fmt::format("{}: operator {} has a schedule already", name,
+                              c["op_index"].get<int>())),
+             false;
+    return true;
+  }
+
+  Location where_;
+  Diagnostics& diags_;
+  std::map<int, ops::Schedule> out_;
+};
+
+}  // namespace
+
+Result<std::map<int, ops::Schedule>> parse_schedules(const std::string& text,
+                                                     const std::string& file, Diagnostics& diags) {
+  return Reader(file, diags).run(text);
+}
+
+Result<std::map<int, ops::Schedule>> load_schedules(const std::string& path, Diagnostics& diags) {
+  auto bytes = read_file(path, diags, kMostBytes);
+  if (!bytes) return kFailure;
+  return parse_schedules({bytes->begin(), bytes->end()}, path, diags);
+}
+
+nlohmann::ordered_json schedules_json(const std::map<int, ops::Schedule>& schedules) {
+  auto out = nlohmann::ordered_json::array();
+  for (const auto& [index, schedule] : schedules) {
+    nlohmann::ordered_json entry;
+    entry["op_index"] = index;
+    entry["schedule"] = nlohmann::ordered_json::object();
+    if (!schedule.algorithm.empty()) entry["schedule"]["algorithm"] = schedule.algorithm;
+    for (const auto& [name, value] : schedule.numbers) entry["schedule"][name] = value;
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+}  // namespace aotc::driver

@@ -1,0 +1,29 @@
+// Schedules files: which algorithm and numbers operators are to be lowered with, as JSON. The source
+// map NAME.map.json that a compile writes has the same form, so it can be edited and given back.
+//
+//   {"calls": [{"op_index": 2, "schedule": {"algorithm": "pairs", "pixels": 4}}]}
+#pragma once
+
+#include <map>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "ops/schedule.h"
+#include "support/diagnostics.h"
+#include "support/result.h"
+
+namespace aotc::driver {
+
+// By operator index in the model's file. Calls without a schedule are passed over. Reports
+// [schedule-file] with the place in the file.
+Result<std::map<int, ops::Schedule>> parse_schedules(const std::string& text,
+                                                     const std::string& file, Diagnostics& diags);
+
+// Reads a file of at most a few megabytes. Reports [file-read] as well.
+Result<std::map<int, ops::Schedule>> load_schedules(const std::string& path, Diagnostics& diags);
+
+// The "calls" of such a file.
+nlohmann::ordered_json schedules_json(const std::map<int, ops::Schedule>& schedules);
+
+}  // namespace aotc::driver

@@ -1,0 +1,26 @@
+// A directory that goes away with the object that made it.
+#pragma once
+
+#include <string>
+
+#include "support/diagnostics.h"
+#include "support/result.h"
+
+namespace aotc::driver {
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  // Reports [file-write] if there is none.
+  Status made(Diagnostics& diags) const;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;  // empty: it could not be made
+};
+
+}  // namespace aotc::driver

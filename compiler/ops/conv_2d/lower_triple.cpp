@@ -1,0 +1,259 @@
+// Lowering of int8 conv_2d onto products of three pixels in two words (ops/common/triple_gemm.h).
+// The windows of three neighbouring outputs of the flat list of pixels are put into a panel, which
+// then serves all output channels. Padding is the zero point, so it adds nothing once the zero
+// point is folded into the bias.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/common/conv.h"
+#include "ops/common/conv_order.h"
+#include "ops/common/triple_gemm.h"
+#include "ops/conv_2d/conv_2d.h"
+
+namespace aotc::ops {
+
+using tir::BufferPtr;
+using tir::Ex;
+
+namespace {
+
+constexpr int64_t kPixels = TripleGemm::kPixels;
+constexpr int64_t kWords = TripleGemm::kWords;
+
+class TripleConvLowering {
+ public:
+  TripleConvLowering(const OpView& op, const TargetInfo& target)
+      : op_(op), f_(op, "conv_2d"), target_(target) {
+    const graph::Shape& w = op.operand(1).shape;
+    window_ = window_of(op, op.attrs<Conv2DAttrs>(), w[1], w[2]);
+    in_channels_ = op.operand(0).shape[3];
+    out_channels_ = w[0];
+    k_ = w[1] * w[2] * w[3];
+    const WindowAxis& y = window_.y;
+    const WindowAxis& x = window_.x;
+    pointwise_ = k_ == in_channels_ && y.kernel == 1 && x.kernel == 1 && y.stride == 1 &&
+                 x.stride == 1 && y.in == y.out && x.in == x.out;
+    row_elements_ = x.kernel * in_channels_;
+    pixels_ = window_.batch * y.out * x.out;
+  }
+
+  // Nothing where another way is faster or this one does not apply.
+  std::optional<Lowered> run() {
+    bool grouped = op_.operand(1).shape[3] != in_channels_;
+    bool one_image = pointwise_ || window_.batch == 1;
+    if (grouped || !one_image || window_.x.dilation != 1 || pixels_ < kPixels) return std::nullopt;
+    std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
+    auto plan = plan_triples(w, out_channels_, k_, target_);
+    if (!plan) return std::nullopt;
+    bool asked = target_.asked && target_.asked->algorithm == "triples";
+    if (!asked && triple_cost(*plan, pixels_, out_channels_, !pointwise_, target_) >=
+                      plain_cost(pixels_, out_channels_, k_, !pointwise_, target_))
+      return std::nullopt;
+    plan_ = *plan;
+    in_ = f_.operand(0);
+    make_constants(w);
+    panel_ = f_.scratch("panel", DType::kI32, plan_.panel_words(), 4);
+    out_ = f_.result(0);
+    emit();
+    f_.algorithm("triples");
+    f_.choice("channels", plan_.channels);
+    f_.choice("unroll", plan_.unroll);
+    std::string segments = plan_.segments() > 1 ? fmt::format("{} segments, ", plan_.segments()) : "";
+    return f_.finish(fmt::format("{}{}", segments, requantizer_->form()));
+  }
+
+ private:
+  void make_constants(const std::vector<int8_t>& w) {
+    weights_ = f_.constant("weights", DType::kI8, pack_triple_weights(plan_, w, out_channels_));
+    FoldedBias folded = fold_bias(op_, out_channels_, [&](int64_t c) {
+      return std::vector<int32_t>(w.begin() + c * k_, w.begin() + (c + 1) * k_);
+    });
+    Requantization scaling{conv_scales(op_.operand(0), op_.operand(1), op_.result(), out_channels_),
+                           folded.ranges, Rounding::kDouble, op_.result().zero_point(),
+                           quantized_clamp(op_.attrs<Conv2DAttrs>().activation, op_.result())};
+    scaling.tame_constant_channels(folded.bias);
+    bias_ = f_.constant("bias", DType::kI32, folded.bias);
+    requantizer_.emplace(f_, scaling);
+  }
+
+  void emit() {
+    // Where the result is larger than the input, from the last pixel to the first, so that it can
+    // be written over the input from behind.
+    bool backwards = pointwise_ && out_channels_ > in_channels_;
+    PixelBytes bytes{in_channels_, out_channels_};
+    auto order = pointwise_ ? pointwise_order(pixels_, kPixels, bytes, backwards, false)
+                            : window_order(window_, kPixels, bytes);
+    if (order) f_.publish(std::move(*order));
+    requantizer_->begin(f_);
+    emit_triple_padding(f_, plan_, panel_);
+    f_.loop(
+        "p", 0, pixels_,
+        [&](Ex p) {
+          Ex start = backwards ? Ex(pixels_ - kPixels) - p : p;
+          if (pixels_ % kPixels != 0)
+            start = backwards ? max(start, 0) : min(start, Ex(pixels_ - kPixels));
+          Ex first = f_.let("pixel", start);
+          if (pointwise_) {
+            pack_run(f_.let("from", first * k_), k_, k_, 0);
+          } else {
+            pack_windows(first);
+          }
+          multiply(first);
+        },
+        kPixels);
+  }
+
+  // `count` elements of three pixels that lie `distance` apart, to step `to` of the panel.
+  void pack_run(const Ex& from, int64_t distance, int64_t count, const Ex& to) {
+    int64_t unroll = count % 4 == 0 ? 4 : count % 3 == 0 ? 3 : count % 2 == 0 ? 2 : 1;
+    f_.loop(
+        "i", 0, count,
+        [&](Ex i) {
+          for (int64_t u = 0; u < unroll; ++u) {
+            auto x = [&](int64_t p) { return load(in_, from + i + (p * distance + u)); };
+            emit_triple(f_, panel_, (to + i) * kWords + u * kWords, {x(0), x(1), x(2)});
+          }
+        },
+        unroll);
+  }
+
+  struct Range {
+    int64_t low, high;  // outputs whose windows lie inside the image, both inclusive
+  };
+  static Range inside(const WindowAxis& a) {
+    int64_t low = 0, high = a.out - 1;
+    while (low <= high && a.start(low) < 0) ++low;
+    while (high >= low && a.start(high) + a.effective_kernel() > a.in) --high;
+    return {low, high};
+  }
+
+  void pack_windows(const Ex& first) {
+    const WindowAxis& y = window_.y;
+    const WindowAxis& x = window_.x;
+    Ex row = f_.let("row", first / x.out);
+    Ex column = f_.let("column", first - row * x.out);
+    Range rows = inside(y), columns = inside(x);
+    columns.high -= kPixels - 1;
+    auto fast = [&] {
+      Ex top = row * y.stride - y.pad_before, left = column * x.stride - x.pad_before;
+      Ex from = f_.let("from", (top * x.in + left) * in_channels_);
+      f_.loop("ky", 0, y.kernel, [&](Ex ky) {
+        pack_run(f_.let("at", from + ky * (y.dilation * x.in * in_channels_)),
+                 x.stride * in_channels_, row_elements_, f_.let("to", ky * row_elements_));
+      });
+    };
+    auto slow = [&] { pack_any(first); };
+    if (columns.low > columns.high || rows.low > rows.high) return slow();
+    f_.if_(row >= rows.low && row <= rows.high && column >= columns.low && column <= columns.high,
+           fast, slow);
+  }
+
+  // Windows wherever they lie: an element is in the image if its row is and it is in the row.
+  void pack_any(const Ex& first) {
+    const WindowAxis& y = window_.y;
+    const WindowAxis& x = window_.x;
+    std::array<Ex, 3> top, left;
+    for (size_t p = 0; p < 3; ++p) {
+      Ex pixel = f_.let("at", first + static_cast<int64_t>(p));
+      Ex oy = f_.let("oy", pixel / x.out);
+      top[p] = f_.let("top", oy * y.stride - y.pad_before);
+      left[p] = f_.let("left", ((pixel - oy * x.out) * x.stride - x.pad_before) * in_channels_);
+    }
+    int64_t row_bytes = x.in * in_channels_;
+    Ex zero(op_.operand(0).zero_point());
+    f_.loop("ky", 0, y.kernel, [&](Ex ky) {
+      std::array<Ex, 3> begin, bytes;  // of the image's row; none for a row outside of it
+      for (size_t p = 0; p < 3; ++p) {
+        Ex iy = f_.let("iy", top[p] + ky * y.dilation);
+        begin[p] = f_.let("begin", iy * row_bytes);
+        bytes[p] = f_.let("bytes", select(iy >= 0 && iy < y.in, Ex(row_bytes), Ex(0)));
+      }
+      Ex to = f_.let("to", ky * row_elements_);
+      f_.loop("i", 0, row_elements_, [&](Ex i) {
+        std::array<Ex, 3> v;
+        for (size_t p = 0; p < 3; ++p) {
+          Ex q = f_.let("q", left[p] + i);
+          Ex in_row = cast_wrapping(DType::kU32, q) < cast_wrapping(DType::kU32, bytes[p]);
+          v[p] = f_.let("v", select(in_row, load(in_, begin[p] + q), zero));
+        }
+        emit_triple(f_, panel_, (to + i) * kWords, v);
+      });
+    });
+  }
+
+  // All output channels of the three pixels from `first` on.
+  void multiply(const Ex& first) {
+    f_.loop(
+        "c", 0, out_channels_,
+        [&](Ex c) {
+          Ex channel = out_channels_ % plan_.channels == 0
+                           ? c
+                           : f_.let("channel", min(c, Ex(out_channels_ - plan_.channels)));
+          // c is a multiple of C, so tile number * (padded_k * C) is c * padded_k.
+          Ex base = f_.let("wi", c * plan_.padded_k);
+          if (plan_.segments() == 1) {
+            finish_one(emit_triple_sums(f_, plan_, panel_, weights_, base, 0), first, channel);
+          } else {
+            finish_many(base, first, channel);
+          }
+        },
+        plan_.channels);
+  }
+
+  void finish_one(const TripleSums& sums, const Ex& first, const Ex& channel) {
+    Ex to = f_.let("to", first * out_channels_ + channel);
+    for (int64_t c = 0; c < plan_.channels; ++c) {
+      std::array<Ex, 3> s = emit_split(f_, sums[static_cast<size_t>(c)]);
+      Ex bias = f_.let("bias", load(bias_, channel + c));
+      for (Ex& v : s) v = f_.let("acc", v + bias);
+      store(s, to, channel, c);
+    }
+  }
+
+  void finish_many(const Ex& base, const Ex& first, const Ex& channel) {
+    std::vector<std::array<Ex, 3>> total;
+    for (int64_t c = 0; c < plan_.channels; ++c) {
+      Ex bias = f_.let("bias", load(bias_, channel + c));
+      total.push_back({f_.var("acc0", bias), f_.var("acc1", bias), f_.var("acc2", bias)});
+    }
+    f_.loop(
+        "segment", 0, plan_.padded_k,
+        [&](Ex begin) {
+          TripleSums sums = emit_triple_sums(f_, plan_, panel_, weights_, base, begin);
+          for (size_t c = 0; c < sums.size(); ++c) {
+            std::array<Ex, 3> s = emit_split(f_, sums[c]);
+            for (size_t p = 0; p < 3; ++p) f_.assign(total[c][p], total[c][p] + s[p]);
+          }
+        },
+        plan_.segment);
+    Ex to = f_.let("to", first * out_channels_ + channel);
+    for (int64_t c = 0; c < plan_.channels; ++c)
+      store(total[static_cast<size_t>(c)], to, channel, c);
+  }
+
+  void store(const std::array<Ex, 3>& acc, const Ex& to, const Ex& channel, int64_t c) {
+    Requantizer::Channel scale = requantizer_->prepare(f_, channel + c);
+    for (int64_t p = 0; p < kPixels; ++p)
+      f_.store(out_, to + (p * out_channels_ + c),
+               requantizer_->emit(f_, acc[static_cast<size_t>(p)], scale));
+  }
+
+  const OpView& op_;
+  LoweringBuilder f_;
+  const TargetInfo& target_;
+  Window window_;
+  int64_t in_channels_, out_channels_, k_, row_elements_, pixels_;
+  bool pointwise_;
+  TripleGemm plan_;
+  BufferPtr in_, out_, panel_, weights_, bias_;
+  std::optional<Requantizer> requantizer_;
+};
+
+}  // namespace
+
+std::optional<Lowered> lower_conv_2d_triple(const OpView& op, const TargetInfo& target) {
+  return TripleConvLowering(op, target).run();
+}
+
+}  // namespace aotc::ops

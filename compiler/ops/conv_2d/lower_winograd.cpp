@@ -1,0 +1,204 @@
+// Lowering of int8 3 x 3 convolutions of stride 1 by Winograd's algorithm (ops/common/dsp_winograd.h).
+// Of four image rows the columns are transformed into a strip, once; from it four tiles of 2 x 2
+// outputs at a time are transformed into the panel, and one kernel call makes all their channels.
+// Taken where the estimates say that it needs fewer instructions than the product of windows.
+// Where the image has an odd number of rows or columns the last tile lies over the one before it.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/common/conv.h"
+#include "ops/common/conv_order.h"
+#include "ops/common/dsp_winograd.h"
+#include "ops/conv_2d/conv_2d.h"
+
+namespace aotc::ops {
+
+using tir::BufferPtr;
+using tir::Ex;
+
+namespace {
+
+class WinogradLowering {
+ public:
+  WinogradLowering(const OpView& op, const TargetInfo& target)
+      : op_(op), f_(op, "conv_2d"), target_(target) {
+    const graph::Shape& w = op.operand(1).shape;
+    window_ = window_of(op, op.attrs<Conv2DAttrs>(), w[1], w[2]);
+    in_channels_ = op.operand(0).shape[3];
+    out_channels_ = w[0];
+    zero_ = op.operand(0).zero_point();
+  }
+
+  bool asked() const { return target_.asked && target_.asked->algorithm == "winograd"; }
+
+  bool applies() const {
+    auto fits = [](const WindowAxis& a) {
+      return a.kernel == 3 && a.stride == 1 && a.dilation == 1 && a.pad_before <= 1 &&
+             a.start(a.out - 1) + 3 <= a.in + 1;
+    };
+    return fits(window_.y) && fits(window_.x) && window_.batch == 1 && window_.y.out >= 2 &&
+           tiles() >= Winograd::kTiles && op_.operand(1).shape[3] == in_channels_ &&
+           in_channels_ % 4 == 0 && steps() <= Winograd::kMostSteps && out_channels_ >= 2;
+  }
+
+  // Nothing where no requantisation in the kernels' form is exact.
+  std::optional<Lowered> run() {
+    std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
+    int64_t k = 9 * in_channels_;
+    FoldedBias folded = fold_bias(op_, out_channels_, [&](int64_t c) {
+      return std::vector<int32_t>(w.begin() + c * k, w.begin() + (c + 1) * k);
+    });
+    Requantization scaling{conv_scales(op_.operand(0), op_.operand(1), op_.result(), out_channels_),
+                           folded.ranges, Rounding::kDouble, op_.result().zero_point(),
+                           quantized_clamp(op_.attrs<Conv2DAttrs>().activation, op_.result())};
+    scaling.tame_constant_channels(folded.bias);
+    // Results are 4 times the sums and shifted with the weights: their ranges decide how far.
+    std::optional<PairLines> lines;
+    WinogradWeights weights;
+    for (int left = PairGemm::kLeft; left >= 2 && !lines; left = weights.left - 1) {
+      weights = winograd_weights(w, out_channels_, in_channels_, left);
+      lines = fit_pair_lines(scaling, folded.bias, weights.left);
+    }
+    if (!lines) return std::nullopt;
+    double own = target_.costs.of(
+        winograd_work(window_.y.out, window_.x.out, in_channels_, out_channels_, lines->sign()));
+    GemmShape direct{window_.y.out * window_.x.out, 3, 3 * in_channels_ / 4, 0, out_channels_};
+    double other = direct.least_cost(target_.costs, true, lines->sign());
+    if (own >= other && !asked()) return std::nullopt;
+    in_ = f_.operand(0);
+    make_tables(weights, folded.bias, *lines);
+    work_ = f_.scratch("work", DType::kI32, strip_words() + Winograd::panel_words(steps()), 8);
+    out_ = f_.result(0);
+    if (auto order = rows_order(window_, 2, {in_channels_, out_channels_}))
+      f_.publish(std::move(*order));
+    emit();
+    f_.algorithm("winograd");
+    return f_.finish(fmt::format(
+        "{} steps, left {}, shift {}{}, about {} instructions (words: {})", steps(), weights.left,
+        lines->fit.shift, lines->sign() ? ", sign" : "", cost_text(own), cost_text(other)));
+  }
+
+ private:
+  int64_t steps() const { return in_channels_ / 2; }
+  int64_t tiles() const { return (window_.x.out + 1) / 2; }
+  int64_t column_words() const { return in_channels_ * 2; }
+  int64_t strip_words() const { return (window_.x.out + 2) * column_words(); }
+  int64_t row_bytes() const { return window_.x.in * in_channels_; }
+
+  void make_tables(const WinogradWeights& weights, const std::vector<int32_t>& bias,
+                   const PairLines& lines) {
+    pairs_ = out_channels_ / 2;
+    std::vector<int64_t> first = tile_starts(out_channels_, 2);
+    std::vector<int32_t> stream = winograd_stream(weights, in_channels_, first, bias, lines);
+    stream_words_ = static_cast<int64_t>(stream.size() / first.size());
+    stream_ = f_.constant("stream", DType::kI32, stream);
+    auto shape = [&](int64_t pairs) {
+      return winograd_shape(steps(), pairs, out_channels_, window_.x.out * out_channels_,
+                            lines.sign());
+    };
+    shape_ = f_.constant("shape", DType::kI32, shape(pairs_));
+    // An odd last channel is made again with the one before it.
+    if (out_channels_ % 2 == 1) last_shape_ = f_.constant("last_shape", DType::kI32, shape(1));
+    multiply_ = winograd_pairs_kernel(steps(), lines.fit.shift, lines.sign());
+  }
+
+  void emit() {
+    if (window_.x.pad_before > 0) fill_column(0);
+    int64_t right = window_.x.in + window_.x.pad_before;  // the column beyond the image
+    if (right < window_.x.out + 2) fill_column(right);
+    f_.loop(
+        "oy", 0, window_.y.out,
+        [&](Ex at) {
+          Ex oy = f_.let("row", start(at, window_.y.out));
+          transform_rows(oy);
+          f_.loop(
+              "tile", 0, tiles(),
+              [&](Ex t) {
+                Ex first = tiles() % Winograd::kTiles == 0
+                               ? t
+                               : f_.let("first", min(t, tiles() - Winograd::kTiles));
+                transform_tiles(oy, first);
+                multiply();
+              },
+              Winograd::kTiles);
+        },
+        2);
+  }
+
+  // The first of two rows (or columns), moved back where only one is left.
+  static Ex start(const Ex& at, int64_t total) {
+    return total % 2 == 0 ? at : min(at, Ex(total - 2));
+  }
+
+  // A column of zero points: the second row of B^T d is twice them, the others are zero.
+  void fill_column(int64_t column) {
+    auto half = static_cast<uint32_t>(2 * zero_) & 0xFFFF;
+    Ex twice(static_cast<int64_t>(static_cast<int32_t>(half << 16 | half)));
+    f_.loop("word", 0, in_channels_ / 4, [&](Ex word) {
+      Ex at = f_.let("at", word * 8 + column * column_words());
+      for (int64_t i = 0; i < 8; ++i) f_.store(work_, at + i, i / 2 == 1 ? twice : Ex(0));
+    });
+  }
+
+  void transform_rows(const Ex& oy) {
+    const WindowAxis& y = window_.y;
+    bool top_pads = y.pad_before > 0;
+    bool bottom_pads = y.start(y.out - 1) + 3 > y.in;
+    auto run = [&](bool top, bool bottom) {
+      Ex first = top ? oy - y.pad_before : Ex(0);
+      Ex to(window_.x.pad_before * column_words());
+      f_.run(winograd_rows_kernel(top, bottom, zero_),
+             {address(in_, first * row_bytes()), address(work_, to), Ex(row_bytes()),
+              Ex(row_bytes() / 4)});
+    };
+    if (y.out == 2) return run(!top_pads, !bottom_pads);
+    auto inner = [&] { run(true, true); };
+    auto lower = [&] {
+      if (!bottom_pads) return inner();
+      f_.if_(oy == y.out - 2, [&] { run(true, false); }, inner);
+    };
+    if (!top_pads) return lower();
+    f_.if_(oy == 0, [&] { run(false, true); }, lower);
+  }
+
+  void transform_tiles(const Ex& oy, const Ex& first) {
+    f_.loop("i", 0, Winograd::kTiles, [&](Ex i) {
+      Ex ox = f_.let("column", start((first + i) * 2, window_.x.out));
+      Ex place = (oy * window_.x.out + ox) * out_channels_;
+      f_.store(work_, i * 2 + (strip_words() + Winograd::places_at(steps())), place);
+      f_.run(winograd_tile_kernel(),
+             {address(work_, ox * column_words()), address(work_, i + strip_words()),
+              Ex(column_words()), Ex(in_channels_ / 4)});
+    });
+  }
+
+  void multiply() {
+    f_.run(multiply_, {address(stream_, 0), address(work_, strip_words()), address(out_, 0),
+                       address(shape_, 0)});
+    if (out_channels_ % 2 == 1)
+      f_.run(multiply_, {address(stream_, pairs_ * stream_words_), address(work_, strip_words()),
+                         address(out_, out_channels_ - 2), address(last_shape_, 0)});
+  }
+
+  const OpView& op_;
+  LoweringBuilder f_;
+  const TargetInfo& target_;
+  Window window_;
+  int64_t in_channels_, out_channels_;
+  int64_t pairs_ = 1, stream_words_ = 0;
+  int32_t zero_;
+  tir::KernelPtr multiply_;
+  BufferPtr in_, out_, work_, stream_, shape_, last_shape_;
+};
+
+}  // namespace
+
+std::optional<Lowered> lower_conv_2d_winograd(const OpView& op, const TargetInfo& target) {
+  WinogradLowering lowering(op, target);
+  bool wanted = lowering.asked() || (target.level == Level::kSpeed && target.allows("winograd"));
+  if (!wanted || !lowering.applies()) return std::nullopt;
+  return lowering.run();
+}
+
+}  // namespace aotc::ops

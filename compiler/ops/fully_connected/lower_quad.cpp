@@ -1,0 +1,65 @@
+// Lowering of int8 fully_connected onto products of a row with four units at a time
+// (ops/common/quad_gemv.h).
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/common/conv.h"
+#include "ops/common/gemm.h"
+#include "ops/common/quad_gemv.h"
+#include "ops/fully_connected/fully_connected.h"
+
+namespace aotc::ops {
+
+using tir::BufferPtr;
+using tir::Ex;
+
+std::optional<Lowered> lower_fully_connected_quad(const OpView& op, const TargetInfo& target) {
+  int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
+  int64_t rows = op.operand(0).elements() / depth;
+  if (!target.quad_units || op.operand(1).zero_point() != 0) return std::nullopt;
+  std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
+  auto plan = plan_quads(w, units, depth, target);
+  // A gain of a few per cent is not worth the scratch.
+  if (!plan) return std::nullopt;
+  bool asked = target.asked && target.asked->algorithm == "quads";
+  if (!asked && quad_cost(*plan, units, target) * 9 / 8 >= plain_row_cost(units, depth, target))
+    return std::nullopt;
+  FoldedBias folded = fold_bias(op, units, [&](int64_t u) {
+    return std::vector<int32_t>(w.begin() + u * depth, w.begin() + (u + 1) * depth);
+  });
+  Requantization scaling = fully_connected_scaling(op, folded.ranges);
+  scaling.tame_constant_channels(folded.bias);
+
+  LoweringBuilder f(op, "fully_connected");
+  BufferPtr in = f.operand(0);
+  QuadBuffers buffers = make_quad_buffers(f, *plan, units, folded.bias);
+  Requantizer requantizer(f, scaling);
+  BufferPtr out = f.result(0);
+  requantizer.begin(f);
+  f.loop("r", 0, rows, [&](Ex r) {
+    Ex row = f.let("row", r * depth);
+    emit_quad_starts(f, *plan, buffers, in, row);
+    f.loop(
+        "u", 0, units,
+        [&](Ex u) {
+          constexpr int64_t kUnits = QuadGemv::kUnits;
+          Ex unit = units % kUnits == 0 ? u : f.let("unit", min(u, Ex(units - kUnits)));
+          // u is a multiple of 4, so tile number * depth is u / 4 * depth.
+          Ex base = f.let("wi", (u >> 2) * depth);
+          std::vector<Ex> acc = emit_quad_tile(f, *plan, buffers, in, row, base, unit);
+          for (int64_t c = 0; c < kUnits; ++c) {
+            Requantizer::Channel scale = requantizer.prepare(f, unit + c);
+            f.store(out, r * units + unit + c,
+                    requantizer.emit(f, acc[static_cast<size_t>(c)], scale));
+          }
+        },
+        QuadGemv::kUnits);
+  });
+  f.algorithm("quads");
+  f.choice("group", plan->group);
+  std::string cut = plan->rests.empty() ? "" : fmt::format("{} weights cut, ", plan->rests.size());
+  return f.finish(fmt::format("{}{}", cut, requantizer.form()));
+}
+
+}  // namespace aotc::ops

@@ -1,0 +1,15 @@
+#include "passes/generalize.h"
+
+#include "passes/rewrite.h"
+
+namespace aotc::passes {
+
+Status generalize(graph::Graph& graph, const PassOptions&, Diagnostics&) {
+  for (graph::Op& op : graph.ops) {
+    auto general = ops::definition_of(op).generalized(graph, op);
+    if (general && is_valid(graph, *general)) op = std::move(*general);
+  }
+  return success();
+}
+
+}  // namespace aotc::passes

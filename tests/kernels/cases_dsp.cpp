@@ -1,0 +1,138 @@
+// Kernels of ops/common/dsp_gemm.h and dsp_winograd.h.
+#include "cases.h"
+#include "ops/common/dsp_gemm.h"
+#include "ops/common/dsp_winograd.h"
+
+namespace aotc::tests {
+
+namespace {
+
+constexpr int kShift = 12;
+
+void add_vector_cases(std::vector<KernelCase>& to, bool words, bool sign) {
+  using ops::PairGemm;
+  int64_t size = words ? PairGemm::kWordsGemvChannels : PairGemm::kGemvChannels;
+  for (Pattern pattern : kPatterns)
+    for (int64_t steps : words ? std::vector<int64_t>{4, 16, 20, 36} : std::vector<int64_t>{2, 8, 10, 18})
+      for (int64_t groups : {1, 3}) {
+        Data data(pattern, static_cast<uint32_t>(steps * 10 + groups));
+        std::vector<int32_t> stream;
+        for (int64_t g = 0; g < groups; ++g) {
+          data.add_words(stream, size + steps * (words ? size : size / 2));
+          for (int64_t c = 0; c < size; ++c) data.add_line(stream, sign);
+        }
+        auto shape = words ? ops::gemv_words_shape(steps, groups, sign)
+                           : ops::gemv_shape(steps, groups, sign);
+        to.push_back({words ? ops::gemv_words_kernel(kShift, sign)
+                            : ops::gemv_pairs_kernel(kShift, sign),
+                      {table(stream), data.words(steps), data.bytes(groups * size), table(shape)},
+                      {}});
+      }
+}
+
+void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int64_t pixels) {
+  for (Pattern pattern : kPatterns)
+    for (int64_t steps : words ? std::vector<int64_t>{1, 2, 32, 33, 34, 67}
+                               : std::vector<int64_t>{1, 2, 8, 9, 10, 27})
+      for (int64_t pairs : {1, 3}) {
+        Data data(pattern, static_cast<uint32_t>(steps * 10 + pairs));
+        std::vector<int32_t> stream;
+        for (int64_t p = 0; p < pairs; ++p) {
+          data.add_words(stream, 2 + steps * (words ? 2 : 1));
+          for (int c = 0; c < 2; ++c) data.add_line(stream, sign);
+        }
+        int64_t stride = 2 * pairs + 1;
+        auto shape = words ? ops::gemm_words_shape(steps, pairs, stride, pixels, sign)
+                           : ops::gemm_shape(steps, pairs, stride, pixels, sign);
+        to.push_back({words ? ops::gemm_words_kernel(pixels, kShift, sign)
+                            : ops::gemm_pairs_kernel(pixels, kShift, sign),
+                      {table(stream), data.words(steps * pixels),
+                       data.bytes(pixels * stride, 1), table(shape)},
+                      {}});
+      }
+}
+
+}  // namespace
+
+void add_gemm_cases(std::vector<KernelCase>& to) {
+  for (bool words : {false, true})
+    for (bool sign : {false, true}) {
+      add_vector_cases(to, words, sign);
+      for (int64_t pixels = 1; pixels <= 4; ++pixels) add_matrix_cases(to, words, sign, pixels);
+    }
+}
+
+void add_pack_cases(std::vector<KernelCase>& to) {
+  using ops::PairGemm;
+  for (Pattern pattern : kPatterns)
+    for (int64_t pixels = 1; pixels <= 4; ++pixels)
+      for (int64_t words : {1, 3, 8}) {
+        Data data(pattern, static_cast<uint32_t>(pixels * 10 + words));
+        to.push_back({ops::pack_run_kernel(pixels),
+                      {data.bytes(words * 4 + 3, 3), data.words(words * 2 * pixels)},
+                      {static_cast<int32_t>(words)}});
+        for (int64_t rows : {1, 3}) {
+          int64_t stride = words * 4 - 1, skip = 5;
+          std::vector<int32_t> shape(4);
+          shape[PairGemm::kPackPixelStride] = static_cast<int32_t>(stride);
+          shape[PairGemm::kPackWords] = static_cast<int32_t>(words);
+          shape[PairGemm::kPackRows] = static_cast<int32_t>(rows);
+          shape[PairGemm::kPackRowSkip] = static_cast<int32_t>(skip);
+          int64_t bytes = 1 + rows * (words * 4 + skip) + pixels * stride;
+          to.push_back({ops::pack_pixels_kernel(pixels),
+                        {data.bytes(bytes, 1), data.words(rows * words * 2 * pixels),
+                         table(shape)},
+                        {}});
+        }
+      }
+}
+
+namespace {
+
+void add_product_cases(std::vector<KernelCase>& to, Pattern pattern, int64_t steps, bool sign) {
+  using ops::Winograd;
+  for (int64_t pairs : {1, 3}) {
+    Data data(pattern, static_cast<uint32_t>(steps * 10 + pairs));
+    std::vector<int32_t> stream;
+    for (int64_t p = 0; p < pairs; ++p) {
+      data.add_words(stream, 16 + Winograd::kProducts * steps * 2);
+      for (int c = 0; c < 2; ++c) data.add_line(stream, sign);
+    }
+    std::vector<int32_t> panel;
+    data.add_words(panel, Winograd::places_at(steps));
+    int64_t channels = 2 * pairs + 1, row = 9 * channels;
+    for (int32_t tile : {0, 2, 4, 7}) {  // first columns, two rows of 9 pixels
+      panel.push_back(static_cast<int32_t>(tile * channels));
+      panel.push_back(0);
+    }
+    to.push_back({ops::winograd_pairs_kernel(steps, kShift, sign),
+                  {table(stream), table(panel), data.bytes(2 * row),
+                   table(ops::winograd_shape(steps, pairs, channels, row, sign))},
+                  {}});
+  }
+}
+
+}  // namespace
+
+void add_winograd_cases(std::vector<KernelCase>& to) {
+  for (Pattern pattern : kPatterns) {
+    for (int32_t words : {1, 2, 5}) {
+      Data data(pattern, static_cast<uint32_t>(words));
+      for (bool top : {false, true})
+        for (bool bottom : {false, true}) {
+          int32_t row = words * 4 + 3;
+          to.push_back({ops::winograd_rows_kernel(top, bottom, -77),
+                        {data.bytes(1 + 4 * row, 1), data.words(words * 8)},
+                        {row, words}});
+        }
+      int32_t column = words * 8 + 8;
+      to.push_back({ops::winograd_tile_kernel(),
+                    {data.words(4 * column), data.words(words * 128)},
+                    {column, words}});
+    }
+    for (int64_t steps : {2, 6, 16, 18, 36})
+      for (bool sign : {false, true}) add_product_cases(to, pattern, steps, sign);
+  }
+}
+
+}  // namespace aotc::tests

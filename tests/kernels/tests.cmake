@@ -1,0 +1,11 @@
+# Microkernels in an emulator: included by tests/CMakeLists.txt.
+add_executable(emit_kernels ${CMAKE_CURRENT_LIST_DIR}/emit_kernels.cpp
+               ${CMAKE_CURRENT_LIST_DIR}/cases_dsp.cpp)
+target_link_libraries(emit_kernels PRIVATE aotc_codegen fmt::fmt)
+foreach(variant gcc_O2 gcc_O0 clang_O2)
+  add_test(NAME kernels.${variant}
+           COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run.py ${variant}
+                   --emit-kernels $<TARGET_FILE:emit_kernels>
+                   --work ${CMAKE_BINARY_DIR}/kernels/${variant})
+  set_tests_properties(kernels.${variant} PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 600)
+endforeach()

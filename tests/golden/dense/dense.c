@@ -5,14 +5,19 @@
 
 #include <stddef.h>
 
-static inline int32_t dense_max_i32(int32_t a, int32_t b)
-{
-    return a > b ? a : b;
-}
-
 static inline int32_t dense_min_i32(int32_t a, int32_t b)
 {
     return a < b ? a : b;
+}
+
+static inline int32_t dense_saturate_i8(int32_t value)
+{
+#if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)
+    __asm__("ssat %0, #8, %1" : "=r"(value) : "r"(value));
+    return value;
+#else
+    return value < -128 ? -128 : value > 127 ? 127 : value;
+#endif
 }
 
 /* Linkage of the operators. Define it empty to make them plain symbols. */
@@ -74,25 +79,25 @@ int32_t dense_fully_connected_0(const int8_t *in0, const int8_t *weights, const 
         const int32_t r = (int32_t)((uint32_t)z << s);
         const int32_t s_2 = shift_2 + s;
         const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
-        out[unit] = (int8_t)dense_min_i32(dense_max_i32(q, -128), 127);
+        out[unit] = (int8_t)dense_saturate_i8(q);
         const int32_t m_2 = scale[unit + 1];
         const int32_t s_3 = m_2 & 7;
         const int32_t r_2 = (int32_t)((uint32_t)z << s_3);
         const int32_t s_4 = shift_2 + s_3;
         const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
-        out[unit + 1] = (int8_t)dense_min_i32(dense_max_i32(q_2, -128), 127);
+        out[unit + 1] = (int8_t)dense_saturate_i8(q_2);
         const int32_t m_3 = scale[unit + 2];
         const int32_t s_5 = m_3 & 7;
         const int32_t r_3 = (int32_t)((uint32_t)z << s_5);
         const int32_t s_6 = shift_2 + s_5;
         const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc02 << 6) * (int64_t)m_3 >> INT64_C(32)) + r_3) >> s_6;
-        out[unit + 2] = (int8_t)dense_min_i32(dense_max_i32(q_3, -128), 127);
+        out[unit + 2] = (int8_t)dense_saturate_i8(q_3);
         const int32_t m_4 = scale[unit + 3];
         const int32_t s_7 = m_4 & 7;
         const int32_t r_4 = (int32_t)((uint32_t)z << s_7);
         const int32_t s_8 = shift_2 + s_7;
         const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc03 << 6) * (int64_t)m_4 >> INT64_C(32)) + r_4) >> s_8;
-        out[unit + 3] = (int8_t)dense_min_i32(dense_max_i32(q_4, -128), 127);
+        out[unit + 3] = (int8_t)dense_saturate_i8(q_4);
     }
     return 0;
 }

@@ -16,6 +16,16 @@ static inline int32_t digits_min_i32(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
+static inline int32_t digits_saturate_i8(int32_t value)
+{
+#if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)
+    __asm__("ssat %0, #8, %1" : "=r"(value) : "r"(value));
+    return value;
+#else
+    return value < -128 ? -128 : value > 127 ? 127 : value;
+#endif
+}
+
 /* Linkage of the operators. Define it empty to make them plain symbols. */
 #ifndef DIGITS_OPERATOR
 #if defined(__GNUC__)
@@ -31,9 +41,9 @@ extern const int32_t digits_op0_bias[16];
 extern const int32_t digits_op0_scale[16];
 extern const int16_t digits_op0_shift[2];
 extern const int8_t digits_op1_weights[144];
-extern const int32_t digits_op1_bias[16];
 extern const int32_t digits_op1_scale[16];
 extern const int16_t digits_op1_shift[2];
+extern const int32_t digits_op1_bias[16];
 extern const int8_t digits_op2_weights[256];
 extern const int32_t digits_op2_bias[16];
 extern const int32_t digits_op2_scale[16];
@@ -134,17 +144,17 @@ int32_t digits_conv_2d_0(const int8_t *in0, const int8_t *weights, const int32_t
                 const int32_t r = (int32_t)((uint32_t)z << s) + 16;
                 const int32_t s_2 = shift_2 + s;
                 const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
-                out[to] = (int8_t)digits_min_i32(digits_max_i32(q, -128), 127);
+                out[to] = (int8_t)digits_saturate_i8(q);
                 const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc10 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
-                out[to + 16] = (int8_t)digits_min_i32(digits_max_i32(q_2, -128), 127);
+                out[to + 16] = (int8_t)digits_saturate_i8(q_2);
                 const int32_t m_2 = scale[c + 1];
                 const int32_t s_3 = m_2 & 7;
                 const int32_t r_2 = (int32_t)((uint32_t)z << s_3) + 16;
                 const int32_t s_4 = shift_2 + s_3;
                 const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
-                out[to + 1] = (int8_t)digits_min_i32(digits_max_i32(q_3, -128), 127);
+                out[to + 1] = (int8_t)digits_saturate_i8(q_3);
                 const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc11 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
-                out[to + 17] = (int8_t)digits_min_i32(digits_max_i32(q_4, -128), 127);
+                out[to + 17] = (int8_t)digits_saturate_i8(q_4);
             }
         }
     }
@@ -155,11 +165,11 @@ int32_t digits_conv_2d_0(const int8_t *in0, const int8_t *weights, const int32_t
  * call 1: op 1 DEPTHWISE_CONV_2D 'digits_1/depthwise_relu6_1/Relu6;digits_1/depthwise_norm_1/batchnorm/add_1;digits_1/depthwise_norm_1...'; arena + 1124 -> arena + 100
  * in:  int8 1x8x8x16, scale 0.026547104 zero -128
  * out: int8 1x8x8x16, scale 0.023529412 zero -128
- * schedule: plane of 10x10, 4 pixels at a time, one word
+ * schedule: neighbours: channels 1, pixels 4, rows 8; plane of 10x10, one word
  */
 DIGITS_OPERATOR
-int32_t digits_depthwise_conv_2d_1(const int8_t *in0, const int8_t *weights, const int32_t *bias,
-                                   const int32_t *scale, const int16_t *shift, int8_t *plane,
+int32_t digits_depthwise_conv_2d_1(const int8_t *in0, const int8_t *weights, const int32_t *scale,
+                                   const int16_t *shift, const int32_t *bias, int8_t *plane,
                                    int8_t *out)
 {
     const int32_t shift_2 = (int32_t)shift[0];
@@ -167,24 +177,34 @@ int32_t digits_depthwise_conv_2d_1(const int8_t *in0, const int8_t *weights, con
     memset(plane, 128, 100);
     for (int32_t c = 0; c < 16; ++c) {
         for (int32_t r = 1; r < 9; ++r) {
-            const int32_t from = (r - 1) * 128 + c;
             const int32_t to = r * 10 + 1;
-            for (int32_t i = 0; i < 8; i += 4) {
-                plane[to + i] = (int8_t)(int32_t)in0[from + i * 16];
-                plane[to + i + 1] = (int8_t)(int32_t)in0[from + i * 16 + 16];
-                plane[to + i + 2] = (int8_t)(int32_t)in0[from + i * 16 + 32];
-                plane[to + i + 3] = (int8_t)(int32_t)in0[from + i * 16 + 48];
-            }
+            int32_t from = (r - 1) * 128 + c;
+            plane[to] = (int8_t)(int32_t)in0[from];
+            from += 16;
+            plane[to + 1] = (int8_t)(int32_t)in0[from];
+            from += 16;
+            plane[to + 2] = (int8_t)(int32_t)in0[from];
+            from += 16;
+            plane[to + 3] = (int8_t)(int32_t)in0[from];
+            from += 16;
+            plane[to + 4] = (int8_t)(int32_t)in0[from];
+            from += 16;
+            plane[to + 5] = (int8_t)(int32_t)in0[from];
+            from += 16;
+            plane[to + 6] = (int8_t)(int32_t)in0[from];
+            from += 16;
+            plane[to + 7] = (int8_t)(int32_t)in0[from];
+            from += 16;
         }
-        const int32_t w0 = (int32_t)weights[c * 9];
-        const int32_t w1 = (int32_t)weights[c * 9 + 1];
-        const int32_t w2 = (int32_t)weights[c * 9 + 2];
-        const int32_t w3 = (int32_t)weights[c * 9 + 3];
-        const int32_t w4 = (int32_t)weights[c * 9 + 4];
-        const int32_t w5 = (int32_t)weights[c * 9 + 5];
-        const int32_t w6 = (int32_t)weights[c * 9 + 6];
-        const int32_t w7 = (int32_t)weights[c * 9 + 7];
-        const int32_t w8 = (int32_t)weights[c * 9 + 8];
+        const int32_t w0 = (int32_t)((uint32_t)(int32_t)weights[c * 9] << 6);
+        const int32_t w1 = (int32_t)((uint32_t)(int32_t)weights[c * 9 + 1] << 6);
+        const int32_t w2 = (int32_t)((uint32_t)(int32_t)weights[c * 9 + 2] << 6);
+        const int32_t w3 = (int32_t)((uint32_t)(int32_t)weights[c * 9 + 3] << 6);
+        const int32_t w4 = (int32_t)((uint32_t)(int32_t)weights[c * 9 + 4] << 6);
+        const int32_t w5 = (int32_t)((uint32_t)(int32_t)weights[c * 9 + 5] << 6);
+        const int32_t w6 = (int32_t)((uint32_t)(int32_t)weights[c * 9 + 6] << 6);
+        const int32_t w7 = (int32_t)((uint32_t)(int32_t)weights[c * 9 + 7] << 6);
+        const int32_t w8 = (int32_t)((uint32_t)(int32_t)weights[c * 9 + 8] << 6);
         const int32_t bias_2 = bias[c];
         const int32_t m = scale[c];
         const int32_t s = m & 7;
@@ -192,7 +212,7 @@ int32_t digits_depthwise_conv_2d_1(const int8_t *in0, const int8_t *weights, con
         const int32_t s_2 = shift_2 + s;
         for (int32_t oy = 0; oy < 8; ++oy) {
             const int32_t row = oy * 10;
-            const int32_t to = oy * 128 + c;
+            const int32_t to = c + oy * 128;
             for (int32_t ox = 0; ox < 8; ox += 4) {
                 const int32_t from = row + ox;
                 int32_t acc0 = bias_2;
@@ -253,14 +273,14 @@ int32_t digits_depthwise_conv_2d_1(const int8_t *in0, const int8_t *weights, con
                 acc3 += x_17 * w7;
                 const int32_t x_18 = (int32_t)plane[from + 25];
                 acc3 += x_18 * w8;
-                const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc0 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
-                out[to + ox * 16] = (int8_t)digits_min_i32(digits_max_i32(q, -128), 127);
-                const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc1 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
-                out[to + ox * 16 + 16] = (int8_t)digits_min_i32(digits_max_i32(q_2, -128), 127);
-                const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc2 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
-                out[to + ox * 16 + 32] = (int8_t)digits_min_i32(digits_max_i32(q_3, -128), 127);
-                const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc3 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
-                out[to + ox * 16 + 48] = (int8_t)digits_min_i32(digits_max_i32(q_4, -128), 127);
+                const int32_t q = ((int32_t)((int64_t)acc0 * (int64_t)m >> INT64_C(32)) + r) >> s_2;
+                out[to + ox * 16] = (int8_t)digits_saturate_i8(q);
+                const int32_t q_2 = ((int32_t)((int64_t)acc1 * (int64_t)m >> INT64_C(32)) + r) >> s_2;
+                out[to + ox * 16 + 16] = (int8_t)digits_saturate_i8(q_2);
+                const int32_t q_3 = ((int32_t)((int64_t)acc2 * (int64_t)m >> INT64_C(32)) + r) >> s_2;
+                out[to + ox * 16 + 32] = (int8_t)digits_saturate_i8(q_3);
+                const int32_t q_4 = ((int32_t)((int64_t)acc3 * (int64_t)m >> INT64_C(32)) + r) >> s_2;
+                out[to + ox * 16 + 48] = (int8_t)digits_saturate_i8(q_4);
             }
         }
     }
@@ -327,17 +347,17 @@ int32_t digits_conv_2d_2(const int8_t *in0, const int8_t *weights, const int32_t
             const int32_t r = (int32_t)((uint32_t)z << s) + 16;
             const int32_t s_2 = shift_2 + s;
             const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r + (acc00 >> 31) * 32) >> s_2;
-            out[to] = (int8_t)digits_min_i32(digits_max_i32(q, -128), 127);
+            out[to] = (int8_t)digits_saturate_i8(q);
             const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc10 << 6) * (int64_t)m >> INT64_C(32)) + r + (acc10 >> 31) * 32) >> s_2;
-            out[to + 16] = (int8_t)digits_min_i32(digits_max_i32(q_2, -128), 127);
+            out[to + 16] = (int8_t)digits_saturate_i8(q_2);
             const int32_t m_2 = scale[c + 1];
             const int32_t s_3 = m_2 & 7;
             const int32_t r_2 = (int32_t)((uint32_t)z << s_3) + 16;
             const int32_t s_4 = shift_2 + s_3;
             const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2 + (acc01 >> 31) * 32) >> s_4;
-            out[to + 1] = (int8_t)digits_min_i32(digits_max_i32(q_3, -128), 127);
+            out[to + 1] = (int8_t)digits_saturate_i8(q_3);
             const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc11 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2 + (acc11 >> 31) * 32) >> s_4;
-            out[to + 17] = (int8_t)digits_min_i32(digits_max_i32(q_4, -128), 127);
+            out[to + 17] = (int8_t)digits_saturate_i8(q_4);
         }
     }
     return 0;
@@ -361,13 +381,13 @@ int32_t digits_add_3(const int8_t *in0, const int8_t *in1, const int32_t *parame
         const int32_t a = (int32_t)in0[i] * a_weight;
         const int32_t b = (int32_t)in1[i] * b_weight;
         const int32_t y = (a + offset + b) >> shift;
-        out[i] = (int8_t)digits_min_i32(digits_max_i32(y, -128), 127);
+        out[i] = (int8_t)digits_saturate_i8(y);
     }
     return 0;
 }
 
 /*
- * call 4: op 4 CONV_2D 'digits_1/valid_relu_1/Relu;digits_1/valid_norm_1/batchnorm/add_1;digits_1/valid_1/convolution;digits...'; arena + 1124 -> arena + 592
+ * call 4: op 4 CONV_2D 'digits_1/valid_relu_1/Relu;digits_1/valid_norm_1/batchnorm/add_1;digits_1/valid_1/convolution;digits...'; arena + 1124 -> arena + 400
  * in:  int8 1x8x8x16, scale 0.026822856 zero -128
  * out: int8 1x6x6x24, scale 0.021335606 zero -128
  * schedule: gemm 2x2, gathered panel, one word
@@ -435,17 +455,17 @@ int32_t digits_conv_2d_4(const int8_t *in0, const int8_t *weights, const int32_t
                 const int32_t r = (int32_t)((uint32_t)z << s) + 16;
                 const int32_t s_2 = shift_2 + s;
                 const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
-                out[to] = (int8_t)digits_min_i32(digits_max_i32(q, -128), 127);
+                out[to] = (int8_t)digits_saturate_i8(q);
                 const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc10 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
-                out[to + 24] = (int8_t)digits_min_i32(digits_max_i32(q_2, -128), 127);
+                out[to + 24] = (int8_t)digits_saturate_i8(q_2);
                 const int32_t m_2 = scale[c + 1];
                 const int32_t s_3 = m_2 & 7;
                 const int32_t r_2 = (int32_t)((uint32_t)z << s_3) + 16;
                 const int32_t s_4 = shift_2 + s_3;
                 const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
-                out[to + 1] = (int8_t)digits_min_i32(digits_max_i32(q_3, -128), 127);
+                out[to + 1] = (int8_t)digits_saturate_i8(q_3);
                 const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc11 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
-                out[to + 25] = (int8_t)digits_min_i32(digits_max_i32(q_4, -128), 127);
+                out[to + 25] = (int8_t)digits_saturate_i8(q_4);
             }
         }
     }
@@ -453,7 +473,7 @@ int32_t digits_conv_2d_4(const int8_t *in0, const int8_t *weights, const int32_t
 }
 
 /*
- * call 5: op 5 MAX_POOL_2D 'digits_1/max_pool_1/MaxPool2d'; arena + 592 -> arena + 376
+ * call 5: op 5 MAX_POOL_2D 'digits_1/max_pool_1/MaxPool2d'; arena + 400 -> arena + 376
  * in:  int8 1x6x6x24, scale 0.021335606 zero -128
  * out: int8 1x3x3x24, scale 0.021335606 zero -128
  * schedule: whole windows
@@ -550,13 +570,13 @@ int32_t digits_conv_2d_6(const int8_t *in0, const int8_t *weights, const int32_t
                 const int32_t r = (int32_t)((uint32_t)z << s) + 16;
                 const int32_t s_2 = shift_2 + s;
                 const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
-                out[to] = (int8_t)digits_min_i32(digits_max_i32(q, -128), 127);
+                out[to] = (int8_t)digits_saturate_i8(q);
                 const int32_t m_2 = scale[c + 1];
                 const int32_t s_3 = m_2 & 7;
                 const int32_t r_2 = (int32_t)((uint32_t)z << s_3) + 16;
                 const int32_t s_4 = shift_2 + s_3;
                 const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
-                out[to + 1] = (int8_t)digits_min_i32(digits_max_i32(q_2, -128), 127);
+                out[to + 1] = (int8_t)digits_saturate_i8(q_2);
             }
         }
     }
@@ -588,7 +608,7 @@ int32_t digits_average_pool_2d_7(const int8_t *in, const int32_t *scale, const i
                 sum += (int32_t)in[at + 96];
                 sum += (int32_t)in[at + 128];
                 const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)sum << 6) * (int64_t)m >> INT64_C(32)) + r) >> shift_2;
-                out[to + c] = (int8_t)digits_min_i32(digits_max_i32(q, -128), 127);
+                out[to + c] = (int8_t)digits_saturate_i8(q);
             }
         }
     }
@@ -656,25 +676,25 @@ int32_t digits_fully_connected_8(const int8_t *in0, const int8_t *weights, const
         const int32_t r = (int32_t)((uint32_t)z << s);
         const int32_t s_2 = shift_2 + s;
         const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
-        out[u] = (int8_t)digits_min_i32(digits_max_i32(q, -128), 127);
+        out[u] = (int8_t)digits_saturate_i8(q);
         const int32_t m_2 = scale[u + 1];
         const int32_t s_3 = m_2 & 7;
         const int32_t r_2 = (int32_t)((uint32_t)z << s_3);
         const int32_t s_4 = shift_2 + s_3;
         const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
-        out[u + 1] = (int8_t)digits_min_i32(digits_max_i32(q_2, -128), 127);
+        out[u + 1] = (int8_t)digits_saturate_i8(q_2);
         const int32_t m_3 = scale[u + 2];
         const int32_t s_5 = m_3 & 7;
         const int32_t r_3 = (int32_t)((uint32_t)z << s_5);
         const int32_t s_6 = shift_2 + s_5;
         const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc02 << 6) * (int64_t)m_3 >> INT64_C(32)) + r_3) >> s_6;
-        out[u + 2] = (int8_t)digits_min_i32(digits_max_i32(q_3, -128), 127);
+        out[u + 2] = (int8_t)digits_saturate_i8(q_3);
         const int32_t m_4 = scale[u + 3];
         const int32_t s_7 = m_4 & 7;
         const int32_t r_4 = (int32_t)((uint32_t)z << s_7);
         const int32_t s_8 = shift_2 + s_7;
         const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc03 << 6) * (int64_t)m_4 >> INT64_C(32)) + r_4) >> s_8;
-        out[u + 3] = (int8_t)digits_min_i32(digits_max_i32(q_4, -128), 127);
+        out[u + 3] = (int8_t)digits_saturate_i8(q_4);
     }
     return 0;
 }
@@ -741,25 +761,25 @@ int32_t digits_fully_connected_9(const int8_t *in0, const int8_t *weights, const
         const int32_t r = (int32_t)((uint32_t)z << s);
         const int32_t s_2 = shift_2 + s;
         const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
-        out[unit] = (int8_t)digits_min_i32(digits_max_i32(q, -128), 127);
+        out[unit] = (int8_t)digits_saturate_i8(q);
         const int32_t m_2 = scale[unit + 1];
         const int32_t s_3 = m_2 & 7;
         const int32_t r_2 = (int32_t)((uint32_t)z << s_3);
         const int32_t s_4 = shift_2 + s_3;
         const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
-        out[unit + 1] = (int8_t)digits_min_i32(digits_max_i32(q_2, -128), 127);
+        out[unit + 1] = (int8_t)digits_saturate_i8(q_2);
         const int32_t m_3 = scale[unit + 2];
         const int32_t s_5 = m_3 & 7;
         const int32_t r_3 = (int32_t)((uint32_t)z << s_5);
         const int32_t s_6 = shift_2 + s_5;
         const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc02 << 6) * (int64_t)m_3 >> INT64_C(32)) + r_3) >> s_6;
-        out[unit + 2] = (int8_t)digits_min_i32(digits_max_i32(q_3, -128), 127);
+        out[unit + 2] = (int8_t)digits_saturate_i8(q_3);
         const int32_t m_4 = scale[unit + 3];
         const int32_t s_7 = m_4 & 7;
         const int32_t r_4 = (int32_t)((uint32_t)z << s_7);
         const int32_t s_8 = shift_2 + s_7;
         const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc03 << 6) * (int64_t)m_4 >> INT64_C(32)) + r_4) >> s_8;
-        out[unit + 3] = (int8_t)digits_min_i32(digits_max_i32(q_4, -128), 127);
+        out[unit + 3] = (int8_t)digits_saturate_i8(q_4);
     }
     return 0;
 }
@@ -832,8 +852,8 @@ int32_t digits_run(const struct digits_inputs *inputs, const struct digits_outpu
 #endif
 
     /* call 1: op 1 DEPTHWISE_CONV_2D 'digits_1/depthwise_relu6_1/Relu6;digits_1/depthwise_norm_1/batchnorm/add_1;digits_1/depthwise_norm_1...': int8 1x8x8x16, scale 0.023529412 zero -128 */
-    status = digits_depthwise_conv_2d_1((void *)(a + 1124), digits_op1_weights, digits_op1_bias,
-                                        digits_op1_scale, digits_op1_shift, (void *)(a + 0),
+    status = digits_depthwise_conv_2d_1((void *)(a + 1124), digits_op1_weights, digits_op1_scale,
+                                        digits_op1_shift, digits_op1_bias, (void *)(a + 0),
                                         (void *)(a + 100));
     if (status != 0) {
         return status;
@@ -864,16 +884,16 @@ int32_t digits_run(const struct digits_inputs *inputs, const struct digits_outpu
 
     /* call 4: op 4 CONV_2D 'digits_1/valid_relu_1/Relu;digits_1/valid_norm_1/batchnorm/add_1;digits_1/valid_1/convolution;digits...': int8 1x6x6x24, scale 0.021335606 zero -128 */
     status = digits_conv_2d_4((void *)(a + 1124), digits_op4_weights, digits_op4_bias,
-                              digits_op4_scale, digits_op0_shift, (void *)(a + 0), (void *)(a + 592));
+                              digits_op4_scale, digits_op0_shift, (void *)(a + 0), (void *)(a + 400));
     if (status != 0) {
         return status;
     }
 #ifdef DIGITS_TRACE
-    digits_trace(4, 0, (void *)(a + 592), 864u);
+    digits_trace(4, 0, (void *)(a + 400), 864u);
 #endif
 
     /* call 5: op 5 MAX_POOL_2D 'digits_1/max_pool_1/MaxPool2d': int8 1x3x3x24, scale 0.021335606 zero -128 */
-    status = digits_max_pool_2d_5((void *)(a + 592), (void *)(a + 376));
+    status = digits_max_pool_2d_5((void *)(a + 400), (void *)(a + 376));
     if (status != 0) {
         return status;
     }

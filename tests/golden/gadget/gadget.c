@@ -31,6 +31,16 @@ static inline int32_t gadget_min_i32(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
+static inline int32_t gadget_saturate_i8(int32_t value)
+{
+#if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)
+    __asm__("ssat %0, #8, %1" : "=r"(value) : "r"(value));
+    return value;
+#else
+    return value < -128 ? -128 : value > 127 ? 127 : value;
+#endif
+}
+
 /* Linkage of the operators. Define it empty to make them plain symbols. */
 #ifndef GADGET_OPERATOR
 #if defined(__GNUC__)
@@ -62,9 +72,9 @@ extern const int8_t gadget_op12_table[256];
 extern const int32_t gadget_op13_scale[2];
 extern const int8_t gadget_op13_shift[1];
 extern const int8_t gadget_op14_weights[24];
-extern const int32_t gadget_op14_bias[8];
 extern const int32_t gadget_op14_scale[8];
 extern const int16_t gadget_op14_shift[2];
+extern const int32_t gadget_op14_bias[8];
 extern const int8_t gadget_op17_in1[8];
 extern const int8_t gadget_op21_weights[192];
 extern const int32_t gadget_op21_bias[5];
@@ -246,17 +256,17 @@ int32_t gadget_conv_2d_2(const int8_t *in0, const int8_t *weights, const int32_t
             const int32_t r = (int32_t)((uint32_t)z << s) + 16;
             const int32_t s_2 = shift_2 + s;
             const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r + (acc00 >> 31) * 32) >> s_2;
-            out[to] = (int8_t)gadget_min_i32(gadget_max_i32(q, -128), 127);
+            out[to] = (int8_t)gadget_saturate_i8(q);
             const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc10 << 6) * (int64_t)m >> INT64_C(32)) + r + (acc10 >> 31) * 32) >> s_2;
-            out[to + 8] = (int8_t)gadget_min_i32(gadget_max_i32(q_2, -128), 127);
+            out[to + 8] = (int8_t)gadget_saturate_i8(q_2);
             const int32_t m_2 = scale[c + 1];
             const int32_t s_3 = m_2 & 7;
             const int32_t r_2 = (int32_t)((uint32_t)z << s_3) + 16;
             const int32_t s_4 = shift_2 + s_3;
             const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2 + (acc01 >> 31) * 32) >> s_4;
-            out[to + 1] = (int8_t)gadget_min_i32(gadget_max_i32(q_3, -128), 127);
+            out[to + 1] = (int8_t)gadget_saturate_i8(q_3);
             const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc11 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2 + (acc11 >> 31) * 32) >> s_4;
-            out[to + 9] = (int8_t)gadget_min_i32(gadget_max_i32(q_4, -128), 127);
+            out[to + 9] = (int8_t)gadget_saturate_i8(q_4);
         }
     }
     return 0;
@@ -278,7 +288,7 @@ int32_t gadget_mean_3(const int8_t *in, int8_t *out)
         }
         const int32_t t = (int32_t)(((int64_t)sum * INT64_C(1966878008) + INT64_C(1073741824)) >> INT64_C(31));
         const int32_t q = (t + 4 - (t < 0)) >> 3;
-        out[i1] = (int8_t)gadget_min_i32(gadget_max_i32(q + 7, -128), 127);
+        out[i1] = (int8_t)gadget_saturate_i8(q + 7);
     }
     return 0;
 }
@@ -302,7 +312,7 @@ int32_t gadget_sub_4(const int8_t *in0, const int8_t *in1, const int32_t *parame
             const int32_t a = (int32_t)in0[o * 8 + i] * a_weight;
             const int32_t b = (int32_t)in1[i] * b_weight;
             const int32_t y = (a + offset + b) >> shift;
-            out[o * 8 + i] = (int8_t)gadget_min_i32(gadget_max_i32(y, -128), 127);
+            out[o * 8 + i] = (int8_t)gadget_saturate_i8(y);
         }
     }
     return 0;
@@ -415,17 +425,17 @@ int32_t gadget_conv_2d_8(const int8_t *in0, const int8_t *weights, const int32_t
             const int32_t r = (int32_t)((uint32_t)z << s) + 16;
             const int32_t s_2 = shift_2 + s;
             const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r + (acc00 >> 31) * 32) >> s_2;
-            out[to] = (int8_t)gadget_min_i32(gadget_max_i32(q, -128), 127);
+            out[to] = (int8_t)gadget_saturate_i8(q);
             const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc10 << 6) * (int64_t)m >> INT64_C(32)) + r + (acc10 >> 31) * 32) >> s_2;
-            out[to + 8] = (int8_t)gadget_min_i32(gadget_max_i32(q_2, -128), 127);
+            out[to + 8] = (int8_t)gadget_saturate_i8(q_2);
             const int32_t m_2 = scale[c + 1];
             const int32_t s_3 = m_2 & 7;
             const int32_t r_2 = (int32_t)((uint32_t)z << s_3) + 16;
             const int32_t s_4 = shift_2 + s_3;
             const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2 + (acc01 >> 31) * 32) >> s_4;
-            out[to + 1] = (int8_t)gadget_min_i32(gadget_max_i32(q_3, -128), 127);
+            out[to + 1] = (int8_t)gadget_saturate_i8(q_3);
             const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc11 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2 + (acc11 >> 31) * 32) >> s_4;
-            out[to + 9] = (int8_t)gadget_min_i32(gadget_max_i32(q_4, -128), 127);
+            out[to + 9] = (int8_t)gadget_saturate_i8(q_4);
         }
     }
     return 0;
@@ -454,7 +464,7 @@ int32_t gadget_mul_10(const int8_t *in0, const int8_t *in1, const int32_t *param
         const int32_t product = a * b;
         const int32_t t = (int32_t)(((int64_t)product * (int64_t)out_multiplier + INT64_C(1073741824)) >> INT64_C(31));
         const int32_t q = (t + out_half - (t < 0)) >> out_shift;
-        out[i] = (int8_t)gadget_min_i32(gadget_max_i32(q + out_zero, -128), 127);
+        out[i] = (int8_t)gadget_saturate_i8(q + out_zero);
     }
     return 0;
 }
@@ -484,7 +494,7 @@ int32_t gadget_average_pool_2d_13(const int8_t *in, const int32_t *scale, const 
             sum += (int32_t)in[at + 16];
             sum += (int32_t)in[at + 24];
             const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)sum << 6) * (int64_t)m >> INT64_C(32)) + r) >> shift_2;
-            out[to + c] = (int8_t)gadget_min_i32(gadget_max_i32(q, -128), 127);
+            out[to + c] = (int8_t)gadget_saturate_i8(q);
         }
     }
     return 0;
@@ -494,21 +504,26 @@ int32_t gadget_average_pool_2d_13(const int8_t *in, const int32_t *scale, const 
  * call 14: op 19 DEPTHWISE_CONV_2D 'depthwise1'; arena + 256 -> arena + 384
  * in:  int8 1x4x1x8, scale 0.016916173 zero -97
  * out: int8 1x4x1x8, scale 0.0075519527 zero -112
- * schedule: plane of 6x1, 1 pixels at a time, one word and sign
+ * schedule: neighbours: channels 1, pixels 4, rows 4; plane of 6x1, one word and sign
  */
 GADGET_OPERATOR
-int32_t gadget_depthwise_conv_2d_14(const int8_t *in0, const int8_t *weights, const int32_t *bias,
-                                    const int32_t *scale, const int16_t *shift, int8_t *plane,
-                                    int8_t *out)
+int32_t gadget_depthwise_conv_2d_14(const int8_t *in0, const int8_t *weights,
+                                    const int32_t *scale, const int16_t *shift,
+                                    const int32_t *bias, int8_t *plane, int8_t *out)
 {
     const int32_t shift_2 = (int32_t)shift[0];
     const int32_t z = (int32_t)((uint32_t)((int32_t)shift[1] * 2 + 1) << (shift_2 - 1));
     memset(plane, 159, 6);
     for (int32_t c = 0; c < 8; ++c) {
-        for (int32_t r = 1; r < 5; ++r) {
-            const int32_t from = (r - 1) * 8 + c;
-            plane[r] = (int8_t)(int32_t)in0[from];
-        }
+        int32_t from = c;
+        plane[1] = (int8_t)(int32_t)in0[from];
+        from += 8;
+        plane[2] = (int8_t)(int32_t)in0[from];
+        from += 8;
+        plane[3] = (int8_t)(int32_t)in0[from];
+        from += 8;
+        plane[4] = (int8_t)(int32_t)in0[from];
+        from += 8;
         const int32_t w0 = (int32_t)weights[c * 3];
         const int32_t w1 = (int32_t)weights[c * 3 + 1];
         const int32_t w2 = (int32_t)weights[c * 3 + 2];
@@ -517,18 +532,36 @@ int32_t gadget_depthwise_conv_2d_14(const int8_t *in0, const int8_t *weights, co
         const int32_t s = m & 7;
         const int32_t r = (int32_t)((uint32_t)z << s) + 16;
         const int32_t s_2 = shift_2 + s;
-        for (int32_t oy = 0; oy < 4; ++oy) {
-            const int32_t to = oy * 8 + c;
-            int32_t acc0 = bias_2;
-            const int32_t x = (int32_t)plane[oy];
-            acc0 += x * w0;
-            const int32_t x_2 = (int32_t)plane[oy + 1];
-            acc0 += x_2 * w1;
-            const int32_t x_3 = (int32_t)plane[oy + 2];
-            acc0 += x_3 * w2;
-            const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc0 << 6) * (int64_t)m >> INT64_C(32)) + r + (acc0 >> 31) * 32) >> s_2;
-            out[to] = (int8_t)gadget_min_i32(gadget_max_i32(q, -128), 127);
-        }
+        int32_t acc0 = bias_2;
+        int32_t acc1 = bias_2;
+        int32_t acc2 = bias_2;
+        int32_t acc3 = bias_2;
+        const int32_t x = (int32_t)plane[0];
+        acc0 += x * w0;
+        const int32_t x_2 = (int32_t)plane[1];
+        acc0 += x_2 * w1;
+        acc1 += x_2 * w0;
+        const int32_t x_3 = (int32_t)plane[2];
+        acc0 += x_3 * w2;
+        acc1 += x_3 * w1;
+        acc2 += x_3 * w0;
+        const int32_t x_4 = (int32_t)plane[3];
+        acc1 += x_4 * w2;
+        acc2 += x_4 * w1;
+        acc3 += x_4 * w0;
+        const int32_t x_5 = (int32_t)plane[4];
+        acc2 += x_5 * w2;
+        acc3 += x_5 * w1;
+        const int32_t x_6 = (int32_t)plane[5];
+        acc3 += x_6 * w2;
+        const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc0 << 6) * (int64_t)m >> INT64_C(32)) + r + (acc0 >> 31) * 32) >> s_2;
+        out[c] = (int8_t)gadget_saturate_i8(q);
+        const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc1 << 6) * (int64_t)m >> INT64_C(32)) + r + (acc1 >> 31) * 32) >> s_2;
+        out[c + 8] = (int8_t)gadget_saturate_i8(q_2);
+        const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc2 << 6) * (int64_t)m >> INT64_C(32)) + r + (acc2 >> 31) * 32) >> s_2;
+        out[c + 16] = (int8_t)gadget_saturate_i8(q_3);
+        const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc3 << 6) * (int64_t)m >> INT64_C(32)) + r + (acc3 >> 31) * 32) >> s_2;
+        out[c + 24] = (int8_t)gadget_saturate_i8(q_4);
     }
     return 0;
 }
@@ -606,7 +639,7 @@ int32_t gadget_mean_18(const int8_t *in, int8_t *out)
         }
         const int32_t t = (int32_t)(((int64_t)sum * INT64_C(1917418958) + INT64_C(1073741824)) >> INT64_C(31));
         const int32_t q = (t + 16 - (t < 0)) >> 5;
-        out[i1] = (int8_t)gadget_min_i32(gadget_max_i32(q - 97, -128), 127);
+        out[i1] = (int8_t)gadget_saturate_i8(q - 97);
     }
     return 0;
 }
@@ -723,25 +756,25 @@ int32_t gadget_fully_connected_21(const int8_t *in0, const int8_t *weights, cons
         const int32_t r = (int32_t)((uint32_t)z << s);
         const int32_t s_2 = shift_2 + s;
         const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
-        out[unit] = (int8_t)gadget_min_i32(gadget_max_i32(q, -128), 127);
+        out[unit] = (int8_t)gadget_saturate_i8(q);
         const int32_t m_2 = scale[unit + 1];
         const int32_t s_3 = m_2 & 7;
         const int32_t r_2 = (int32_t)((uint32_t)z << s_3);
         const int32_t s_4 = shift_2 + s_3;
         const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
-        out[unit + 1] = (int8_t)gadget_min_i32(gadget_max_i32(q_2, -128), 127);
+        out[unit + 1] = (int8_t)gadget_saturate_i8(q_2);
         const int32_t m_3 = scale[unit + 2];
         const int32_t s_5 = m_3 & 7;
         const int32_t r_3 = (int32_t)((uint32_t)z << s_5);
         const int32_t s_6 = shift_2 + s_5;
         const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc02 << 6) * (int64_t)m_3 >> INT64_C(32)) + r_3) >> s_6;
-        out[unit + 2] = (int8_t)gadget_min_i32(gadget_max_i32(q_3, -128), 127);
+        out[unit + 2] = (int8_t)gadget_saturate_i8(q_3);
         const int32_t m_4 = scale[unit + 3];
         const int32_t s_7 = m_4 & 7;
         const int32_t r_4 = (int32_t)((uint32_t)z << s_7);
         const int32_t s_8 = shift_2 + s_7;
         const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc03 << 6) * (int64_t)m_4 >> INT64_C(32)) + r_4) >> s_8;
-        out[unit + 3] = (int8_t)gadget_min_i32(gadget_max_i32(q_4, -128), 127);
+        out[unit + 3] = (int8_t)gadget_saturate_i8(q_4);
     }
     return 0;
 }
@@ -1064,8 +1097,8 @@ int32_t gadget_run(const struct gadget_inputs *inputs, const struct gadget_outpu
 #endif
 
     /* call 14: op 19 DEPTHWISE_CONV_2D 'depthwise1': int8 1x4x1x8, scale 0.0075519527 zero -112 */
-    status = gadget_depthwise_conv_2d_14((void *)(a + 256), gadget_op14_weights, gadget_op14_bias,
-                                         gadget_op14_scale, gadget_op14_shift, (void *)(a + 288),
+    status = gadget_depthwise_conv_2d_14((void *)(a + 256), gadget_op14_weights, gadget_op14_scale,
+                                         gadget_op14_shift, gadget_op14_bias, (void *)(a + 288),
                                          (void *)(a + 384));
     if (status != 0) {
         return status;

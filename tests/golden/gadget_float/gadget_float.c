@@ -430,7 +430,7 @@ int32_t gadget_float_average_pool_2d_12(const float *in, float *out)
  * call 13: op 18 DEPTHWISE_CONV_2D 'depthwise1'; arena + 512 -> arena + 1024
  * in:  float32 1x4x1x8
  * out: float32 1x4x1x8
- * schedule: plane of 6x1, 1 pixels at a time
+ * schedule: neighbours: channels 1, pixels 4, rows 4; plane of 6x1
  */
 GADGET_FLOAT_OPERATOR
 int32_t gadget_float_depthwise_conv_2d_13(const float *in0, const float *weights,
@@ -438,25 +438,45 @@ int32_t gadget_float_depthwise_conv_2d_13(const float *in0, const float *weights
 {
     memset(plane, 0, 24);
     for (int32_t c = 0; c < 8; ++c) {
-        for (int32_t r = 1; r < 5; ++r) {
-            const int32_t from = (r - 1) * 8 + c;
-            plane[r] = in0[from];
-        }
+        int32_t from = c;
+        plane[1] = in0[from];
+        from += 8;
+        plane[2] = in0[from];
+        from += 8;
+        plane[3] = in0[from];
+        from += 8;
+        plane[4] = in0[from];
+        from += 8;
         const float w0 = weights[c * 3];
         const float w1 = weights[c * 3 + 1];
         const float w2 = weights[c * 3 + 2];
         const float bias_2 = bias[c];
-        for (int32_t oy = 0; oy < 4; ++oy) {
-            const int32_t to = oy * 8 + c;
-            float acc0 = 0.0f;
-            const float x = plane[oy];
-            acc0 += x * w0;
-            const float x_2 = plane[oy + 1];
-            acc0 += x_2 * w1;
-            const float x_3 = plane[oy + 2];
-            acc0 += x_3 * w2;
-            out[to] = gadget_float_min_f32(3.4028235e+38f, gadget_float_max_f32(-3.4028235e+38f, acc0 + bias_2));
-        }
+        float acc0 = 0.0f;
+        float acc1 = 0.0f;
+        float acc2 = 0.0f;
+        float acc3 = 0.0f;
+        const float x = plane[0];
+        acc0 += x * w0;
+        const float x_2 = plane[1];
+        acc0 += x_2 * w1;
+        acc1 += x_2 * w0;
+        const float x_3 = plane[2];
+        acc0 += x_3 * w2;
+        acc1 += x_3 * w1;
+        acc2 += x_3 * w0;
+        const float x_4 = plane[3];
+        acc1 += x_4 * w2;
+        acc2 += x_4 * w1;
+        acc3 += x_4 * w0;
+        const float x_5 = plane[4];
+        acc2 += x_5 * w2;
+        acc3 += x_5 * w1;
+        const float x_6 = plane[5];
+        acc3 += x_6 * w2;
+        out[c] = gadget_float_min_f32(3.4028235e+38f, gadget_float_max_f32(-3.4028235e+38f, acc0 + bias_2));
+        out[c + 8] = gadget_float_min_f32(3.4028235e+38f, gadget_float_max_f32(-3.4028235e+38f, acc1 + bias_2));
+        out[c + 16] = gadget_float_min_f32(3.4028235e+38f, gadget_float_max_f32(-3.4028235e+38f, acc2 + bias_2));
+        out[c + 24] = gadget_float_min_f32(3.4028235e+38f, gadget_float_max_f32(-3.4028235e+38f, acc3 + bias_2));
     }
     return 0;
 }

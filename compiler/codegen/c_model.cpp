@@ -285,7 +285,16 @@ class ModelPrinter {
       s += "\n#include <tvm/runtime/c_backend_api.h>\n";
     s += "\n";
     if (use.floating) s += fp_contract();
-    for (const std::string& f : use.functions) s += support_definition(f, p_, options_.assembly) + "\n";
+    // Some are used by the portable halves of kernels only, which a core with the others does not see.
+    std::string unused = use.kernels.empty() ? "" : up_ + "_MAYBE_UNUSED ";
+    if (!use.kernels.empty() && !use.functions.empty())
+      s += fmt::format("#if defined(__GNUC__)\n#define {0}_MAYBE_UNUSED __attribute__((unused))\n"
+                       "#else\n#define {0}_MAYBE_UNUSED\n#endif\n\n", up_);
+    for (const std::string& f : use.functions) {
+      std::string text = support_definition(f, p_, options_.assembly);
+      text.insert(text.find("static inline "), unused);
+      s += text + "\n";
+    }
     s += operator_macro();
     declare_constants(s);
     s += kernels;

@@ -73,12 +73,32 @@ def strict_commands(folder, prefix):
         yield [compiler, *CPP, "-fsyntax-only", "-include", folder / f"{prefix}.h", "/dev/null"]
 
 
+# Boards whose kernels are assembly, and the CPU's options.
+KERNEL_CPUS = {"qemu_mps2_an386": ["-mcpu=cortex-m4", "-mfloat-abi=hard"],
+               "qemu_mps3_an547": ["-mcpu=cortex-m55", "-mfloat-abi=hard"]}
+
+
+def kernel_commands(path, work):
+    """The kernels of both boards and levels, at the ends of what compilers do to them."""
+    for board, cpu in KERNEL_CPUS.items():
+        for level in ("balanced", "speed"):
+            folder = work / f"{path.stem}_{board}_{level}"
+            prefix = emit(path, folder, None, "--board", board, "-O", level)
+            for optimise in (["-O0", "-fstack-protector-all"], ["-O3", "-fPIC"]):
+                tail = [*STRICT, *cpu, *optimise, "-c", folder / f"{prefix}.c", "-o", "/dev/null"]
+                yield [*common.cached("arm-none-eabi-gcc"), "-mthumb", *tail]
+                yield [*common.cached("clang-19"), "--target=arm-none-eabi", "-isystem",
+                       "/usr/lib/arm-none-eabi/include", *tail]
+
+
 def strict(work):
     common.require("gcc", "g++", "clang-19", "clang++-19", "arm-none-eabi-gcc")
     commands = []
     for path in sample_models():
         prefix = emit(path, work / path.stem)
         commands += strict_commands(work / path.stem, prefix)
+        if path.stem in ("kws", "vww", "resnet", "strww", "gadget_int8"):
+            commands += kernel_commands(path, work)
     for path in sample_models()[:12:4]:
         for number, options in enumerate((
                 ("--arena", "model"), ("--memory", "workspace"), ("--input", "preserve"),

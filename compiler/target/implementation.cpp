@@ -27,6 +27,7 @@ constexpr Entry kTable[] = {
     {"mve_windows", arm::mve_windows},
     {"pack_pixels", arm::pack_pixels},
     {"pack_run", arm::pack_run},
+    {"dsp_sum", arm::dsp_sum},
     {"dw_plane", arm::dw_plane},
     {"dw_column", arm::dw_column},
     {"winograd_rows", arm::winograd_rows},

@@ -50,6 +50,7 @@ Buffer table(const std::vector<int32_t>& words);
 void add_gemm_cases(std::vector<KernelCase>& to);
 void add_pack_cases(std::vector<KernelCase>& to);
 void add_depthwise_cases(std::vector<KernelCase>& to);
+void add_elementwise_cases(std::vector<KernelCase>& to);
 void add_winograd_cases(std::vector<KernelCase>& to);
 
 }  // namespace aotc::tests

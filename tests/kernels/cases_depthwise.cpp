@@ -6,7 +6,7 @@ namespace aotc::tests {
 
 namespace {
 
-constexpr int kShift = 12;
+constexpr int kShift = 3;
 
 void add_plane(std::vector<KernelCase>& to, Pattern pattern, int32_t columns, int64_t pitch) {
   for (int32_t rows : {1, 4}) {

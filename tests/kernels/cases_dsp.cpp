@@ -7,7 +7,7 @@ namespace aotc::tests {
 
 namespace {
 
-constexpr int kShift = 12;
+constexpr int kShift = 3;
 
 void add_vector_cases(std::vector<KernelCase>& to, bool words, bool sign) {
   using ops::PairGemm;

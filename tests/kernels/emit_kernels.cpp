@@ -51,12 +51,12 @@ void Data::add_words(std::vector<int32_t>& to, int64_t count) {
 }
 
 void Data::add_line(std::vector<int32_t>& to, bool sign) {
-  // Sums are of about 32 bits, and what is left of them is shifted by 12: few bits here let outputs
-  // take all values, many saturate them.
+  // Sums are of about 32 bits, and what is left of them is shifted by 3: few bits here let outputs take
+  // all values, many saturate them. A larger shift would hide how products are rounded.
   bool few = random_() % 4 != 0;
-  to.push_back(static_cast<int32_t>(random_() >> (few ? 12 : 1)));
-  to.push_back(static_cast<int32_t>(random_() >> (few ? 12 : 3)) - (1 << (few ? 19 : 28)));
-  if (sign) to.push_back(static_cast<int32_t>(random_() >> 14));
+  to.push_back(static_cast<int32_t>(random_() >> (few ? 21 : 1)));
+  to.push_back(static_cast<int32_t>(random_() >> (few ? 21 : 3)) - (1 << (few ? 10 : 28)));
+  if (sign) to.push_back(static_cast<int32_t>(random_() >> (few ? 24 : 14)));
 }
 
 Buffer table(const std::vector<int32_t>& words) {
@@ -158,6 +158,7 @@ int run(const char* file) {
   add_pack_cases(cases);
   add_winograd_cases(cases);
   add_depthwise_cases(cases);
+  add_elementwise_cases(cases);
   Emitter emitter;
   for (const KernelCase& c : cases) emitter.add(c);
   int missing = emitter.errors();

@@ -9,6 +9,7 @@
 #include "ops/common/affine.h"
 #include "ops/common/binary.h"
 #include "ops/common/checks.h"
+#include "ops/common/dsp_elementwise.h"
 #include "ops/common/mve_elementwise.h"
 #include "ops/common/scaler.h"
 #include "ops/tflite_op.h"
@@ -66,7 +67,10 @@ class SumLowering {
       : op_(op), subtract_(subtract), sum_(op), f_(op, name) {}
 
   Lowered run(const TargetInfo& target) {
-    if (auto form = affine()) return fits_vectors(*form, target) ? run_vectors(*form) : run_affine(*form);
+    if (auto form = affine()) {
+      if (fits_vectors(*form, target)) return run_vectors(*form);
+      return fits_dsp(target) ? run_dsp(*form) : run_affine(*form);
+    }
     std::array<tir::BufferPtr, 2> in = {f_.operand(0), f_.operand(1)};
     std::array<size_t, 2> zero;
     std::array<std::optional<Scaler>, 2> scaler;
@@ -141,10 +145,29 @@ class SumLowering {
   }
 
   // Shapes without broadcasting, and no clamp but the saturation of bytes.
-  bool fits_vectors(const AffineForm& form, const TargetInfo& target) const {
+  bool is_plain() const {
     bool flat = op_.operand(0).shape == op_.operand(1).shape;
-    bool clamps = sum_.clamp.min != -128 || sum_.clamp.max != 127;
-    return target.mve && flat && !clamps && mve_sum_fits(form);
+    return flat && sum_.clamp.min == -128 && sum_.clamp.max == 127;
+  }
+
+  bool fits_vectors(const AffineForm& form, const TargetInfo& target) const {
+    return target.mve && is_plain() && mve_sum_fits(form);
+  }
+
+  bool fits_dsp(const TargetInfo& target) const {
+    int64_t elements = op_.result().elements();
+    return target.dsp && is_plain() && elements > 0 && elements % DspSum::kUnroll == 0;
+  }
+
+  Lowered run_dsp(const AffineForm& form) {
+    tir::BufferPtr a = f_.operand(0), b = f_.operand(1);
+    tir::BufferPtr table =
+        f_.constant("table", DType::kI32, dsp_sum_table(form, op_.result().elements()));
+    tir::BufferPtr result = f_.result();
+    f_.run(dsp_sum_kernel(form.shift),
+           {address(a, 0), address(b, 0), address(result, 0), address(table, 0)});
+    publish_in_place(f_, op_);
+    return f_.finish("weighted sum, saturated by the shift, proven equal for all pairs");
   }
 
   Lowered run_vectors(const AffineForm& form) {

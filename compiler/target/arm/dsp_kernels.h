@@ -14,6 +14,8 @@ Implementation pack_pixels(const tir::Kernel& kernel);
 Implementation pack_run(const tir::Kernel& kernel);
 Implementation dw_plane(const tir::Kernel& kernel);
 Implementation dw_column(const tir::Kernel& kernel);
+// ops/common/dsp_elementwise.cpp
+Implementation dsp_sum(const tir::Kernel& kernel);
 // ops/common/dsp_winograd.cpp
 Implementation winograd_rows(const tir::Kernel& kernel);
 Implementation winograd_tile(const tir::Kernel& kernel);

@@ -537,6 +537,56 @@ def levels(aotc):
     same(json.loads(aotc("check", DIGITS, "--prefer", "ram", "--json").out)["prefer"], "ram", "preference")
 
 
+@test
+def schedules(aotc):
+    board = ("--board", "qemu_mps2_an386")
+    aotc("compile", DIGITS, *board, "-o", "first")
+    chosen = json.loads((aotc.folder / "first" / "digits_int8.map.json").read_text())
+    convolutions = [c for c in chosen["calls"] if c.get("schedule", {}).get("algorithm") == "pairs"
+                    and "pixels" in c["schedule"]]
+    if not convolutions:
+        raise Failure(f"no convolution takes pairs: {chosen['calls']}")
+    # The map gives back what it was made with.
+    aotc("compile", DIGITS, *board, "-o", "second", "--schedules", "first/digits_int8.map.json")
+    same((aotc.folder / "second" / "digits_int8.c").read_text(),
+         (aotc.folder / "first" / "digits_int8.c").read_text(), "the C of the same schedules")
+    other = convolutions[0]["schedule"]
+    other["pixels"] = 1 if other["pixels"] > 1 else 2
+    (aotc.folder / "other.json").write_text(json.dumps(chosen))
+    aotc("compile", DIGITS, *board, "-o", "third", "--schedules", "other.json")
+    made = json.loads((aotc.folder / "third" / "digits_int8.map.json").read_text())
+    same([c.get("schedule") for c in made["calls"]], [c.get("schedule") for c in chosen["calls"]],
+         "the schedules asked for")
+    expect(aotc("verify", DIGITS, *board, "--schedules", "other.json", "--only", "host",
+                "--samples", "1").out, r"bit-exact in")
+    # What cannot be had is an error that names the nearest.
+    other["pixels"] = 99
+    (aotc.folder / "wrong.json").write_text(json.dumps(chosen))
+    said = aotc("compile", DIGITS, *board, "-o", "no", "--schedules", "wrong.json", code=1).err
+    expect(said, r"error: the schedule asked for, 'pairs: pixels 99', cannot be had "
+                 r"\[schedule-impossible\]", r"note: nearest is 'pairs: pixels \d")
+    for text, message in (('{"calls": [\n', r"wrong\.json:2: error: this is not JSON.*\[schedule-file\]"),
+                          ("[]", r"there is no list 'calls' \[schedule-file\]"),
+                          ('{"calls": [{"op_index": 1, "schedule": {"pixels": "4"}}]}',
+                           r"call 0: 'pixels' is no whole number \[schedule-file\]"),
+                          ('{"calls": [{"op_index": 99, "schedule": {}}]}',
+                           r"operator 99, which is not compiled \[schedule-unknown-op\]")):
+        (aotc.folder / "wrong.json").write_text(text)
+        expect(aotc("check", DIGITS, *board, "--schedules", "wrong.json", code=1).err, message)
+    same(aotc.names(), ["first", "other.json", "second", "third", "wrong.json"], "files")
+
+
+@test
+def assembly(aotc):
+    def code(*options):
+        aotc("compile", DIGITS, "--board", "qemu_mps2_an386", "-o", "made", "--force", *options)
+        return (aotc.folder / "made" / "digits_int8.c").read_text()
+
+    same("__asm__" in code(), True, "kernels are assembly")
+    same("__asm__" in code("--asm", "off"), False, "assembly after --asm off")
+    aotc("check", DIGITS, "--asm", "maybe", code=2)
+
+
 CPP = """
 #include <cstdio>
 #include <cstring>

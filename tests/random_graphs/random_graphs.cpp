@@ -20,6 +20,7 @@
 #include "ops/operator.h"
 #include "passes/pipeline.h"
 #include "plan/program.h"
+#include "target/cpu.h"
 
 namespace {
 
@@ -78,7 +79,30 @@ class Trial {
     plan::PlanOptions options;
     if (seed_ % 5 == 2 || seed_ % 5 == 4) options.inputs = plan::Contract::kOverwrite;
     if (seed_ % 5 == 3 || seed_ % 5 == 4) options.outputs = plan::Contract::kOverwrite;
+    options.target = target();
+    options.merge_at_least = plan::merge_at_least(options.target.level);
     return options;
+  }
+
+  // Every kind of core and level: they lower to other schedules.
+  ops::TargetInfo target() const {
+    struct Kind {
+      const char* isa;
+      std::set<std::string_view> features;
+      ops::Level level;
+    };
+    static const Kind kKinds[] = {
+        {"native", {"unaligned"}, ops::Level::kBalanced},
+        {"armv6-m", {}, ops::Level::kBalanced},
+        {"armv7-m", {"unaligned"}, ops::Level::kBalanced},
+        {"rv32imac", {}, ops::Level::kSize},
+        {"armv7e-m", {"unaligned", "dsp"}, ops::Level::kBalanced},
+        {"armv7e-m", {"unaligned", "dsp"}, ops::Level::kSpeed},
+        {"armv8.1-m.main", {"unaligned", "dsp", "mve"}, ops::Level::kBalanced},
+    };
+    const Kind& kind = kKinds[seed_ / 5 % std::size(kKinds)];
+    auto has = [&](std::string_view feature) { return kind.features.contains(feature); };
+    return target::for_level(target::target_info({kind.isa, kind.isa, has, true}), kind.level);
   }
 
   const Graph& original() const { return graph_; }

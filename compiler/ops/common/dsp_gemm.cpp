@@ -232,6 +232,11 @@ std::string cost_text(double cost) {
   return cost < 10000 ? fmt::format("{:.0f}", cost) : fmt::format("{:.0f} k", cost / 1000);
 }
 
+std::string estimate_text(const Work& work, const TargetInfo& target) {
+  return fmt::format("about {} instructions, {} cycles", cost_text(target.costs.of(work)),
+                     cost_text(target.cycles.of(work)));
+}
+
 KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign) {
   FunctionBuilder f("gemm_pairs");
   BufferPtr stream = f.constant("stream", DType::kI32, 0);

@@ -127,6 +127,8 @@ inline bool words_allowed(const TargetInfo& target) {
 }
 // "812 k"
 std::string cost_text(double cost);
+// "about 812 k instructions, 1105 k cycles"
+std::string estimate_text(const Work& work, const TargetInfo& target);
 
 // The two elements' halfwords as a word of a panel.
 tir::Ex pair_word(const tir::Ex& low, const tir::Ex& high);

@@ -64,9 +64,9 @@ class DspConvLowering {
     emit();
     f_.algorithm(words_ ? "words" : "pairs");
     f_.choice("pixels", tile_);
-    return f_.finish(fmt::format("{} steps, shift {}{}, about {} instructions", steps(),
+    return f_.finish(fmt::format("{} steps, shift {}{}, {}", steps(),
                                  lines->fit.shift, lines->sign() ? ", sign" : "",
-                                 cost_text(cost_)));
+                                 estimate_text(work_, target_)));
   }
 
  private:
@@ -93,19 +93,20 @@ class DspConvLowering {
   void choose_kernel(bool pairs_fit, bool sign) {
     int64_t rows = window_.y.kernel, most = std::min<int64_t>(4, pixels());
     GemmShape shape{pixels(), rows, row_words_, rows * row_rest_, out_channels_};
-    cost_ = 0;
+    double least = 0;
     for (bool words : {false, true}) {
       if (words ? !words_allowed(target_) : !(pairs_fit && target_.allows("pairs"))) continue;
       // For size all layers share the kernel of the largest tile.
       for (int64_t p = most; p >= (target_.level == Level::kSize ? most : 1); --p) {
         double cost = target_.costs.of(shape.work(words, p, sign));
-        if (cost_ > 0 && cost >= cost_) continue;
-        cost_ = cost;
+        if (least > 0 && cost >= least) continue;
+        least = cost;
         tile_ = p;
         words_ = words;
       }
     }
     tile_ = target_.wish("pixels", tile_, 1, most);
+    work_ = shape.work(words_, tile_, sign);
   }
 
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias,
@@ -365,7 +366,7 @@ class DspConvLowering {
   int64_t in_channels_, out_channels_, k_;
   int64_t row_elements_, row_words_, row_rest_;
   int64_t tile_ = 4, pairs_ = 1, stream_words_ = 0;
-  double cost_ = 0;
+  Work work_;
   int32_t zero_;
   bool pointwise_, words_ = false, clips_rows_ = false;
   PairOrder order_;

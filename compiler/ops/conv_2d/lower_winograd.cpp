@@ -61,8 +61,9 @@ class WinogradLowering {
       lines = fit_pair_lines(scaling, folded.bias, weights.left);
     }
     if (!lines) return std::nullopt;
-    double own = target_.costs.of(
-        winograd_work(window_.y.out, window_.x.out, in_channels_, out_channels_, lines->sign()));
+    Work work =
+        winograd_work(window_.y.out, window_.x.out, in_channels_, out_channels_, lines->sign());
+    double own = target_.costs.of(work);
     GemmShape direct{window_.y.out * window_.x.out, 3, 3 * in_channels_ / 4, 0, out_channels_};
     double other = direct.least_cost(target_.costs, true, lines->sign());
     if (own >= other && !asked()) return std::nullopt;
@@ -75,8 +76,8 @@ class WinogradLowering {
     emit();
     f_.algorithm("winograd");
     return f_.finish(fmt::format(
-        "{} steps, left {}, shift {}{}, about {} instructions (words: {})", steps(), weights.left,
-        lines->fit.shift, lines->sign() ? ", sign" : "", cost_text(own), cost_text(other)));
+        "{} steps, left {}, shift {}{}, {} (words: {} instructions)", steps(), weights.left,
+        lines->fit.shift, lines->sign() ? ", sign" : "", estimate_text(work, target_), cost_text(other)));
   }
 
  private:

@@ -83,12 +83,12 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
     write.steps.push_back({0, 0, r * units, (r + 1) * units});
   }
   f.publish(std::move(write));
-  double cost = target.costs.of(gemv_work(words, steps, (units + size - 1) / size, sign) +
-                                pack_work(1, depth / 4, 1)) *
-                static_cast<double>(rows);
+  Work work = (gemv_work(words, steps, (units + size - 1) / size, sign) +
+               pack_work(1, depth / 4, 1)) *
+              static_cast<double>(rows);
   f.algorithm(words ? "words" : "pairs");
-  return f.finish(fmt::format("{} units, {} steps, shift {}{}, about {} instructions", size, steps,
-                              lines->fit.shift, sign ? ", sign" : "", cost_text(cost)));
+  return f.finish(fmt::format("{} units, {} steps, shift {}{}, {}", size, steps,
+                              lines->fit.shift, sign ? ", sign" : "", estimate_text(work, target)));
 }
 
 }  // namespace aotc::ops

@@ -14,17 +14,12 @@ std::vector<int64_t> tile_starts(int64_t total, int64_t size) {
   return out;
 }
 
-namespace {
-
-// Steps of k per loop iteration: the largest up to `most` that divides k, so nothing remains.
 int64_t unroll_for(int64_t k, int64_t most) {
   if (k <= most) return k;
   for (int64_t u = most; u > 1; --u)
     if (k % u == 0) return u;
   return 1;
 }
-
-}  // namespace
 
 int64_t choose_pixels(int64_t total, int64_t most, int64_t channels) {
   int64_t best = 1, best_cost = INT64_MAX;

@@ -38,8 +38,11 @@ class ConvLowering {
     pointwise_ = k_ == in_channels_ && y.kernel == 1 && x.kernel == 1 && y.stride == 1 &&
                  x.stride == 1 && y.in == y.out && x.in == x.out;
     int64_t row = pointwise_ ? window_.batch * y.out * x.out : x.out;
-    block_channels_ = std::min<int64_t>(target_.gemm_channels, group_out_);
-    block_pixels_ = choose_pixels(row, target_.gemm_pixels, block_channels_);
+    block_channels_ = target_.wish("channels", std::min<int64_t>(target_.gemm_channels, group_out_),
+                                   1, std::min(kMostBlock, group_out_));
+    block_pixels_ = target_.wish("pixels", choose_pixels(row, target_.gemm_pixels, block_channels_),
+                                 1, std::min(kMostBlock, row));
+    unroll_ = unroll_for(k_, target_.wish("unroll", target_.gemm_unroll, 1, kMostUnroll));
     in_ = f_.operand(0);
     make_constants();
     if (!pointwise_) panel_ = f_.scratch("panel", in_->dtype, block_pixels_ * k_, 4);
@@ -50,8 +53,11 @@ class ConvLowering {
     } else {
       lower_gathered();
     }
-    return f_.finish(fmt::format("gemm {}x{}{}{}{}", block_pixels_, block_channels_,
-                                 pointwise_ ? ", in place" : ", gathered panel",
+    f_.algorithm("tiles");
+    f_.choice("pixels", block_pixels_);
+    f_.choice("channels", block_channels_);
+    f_.choice("unroll", unroll_);
+    return f_.finish(fmt::format("{}{}{}", pointwise_ ? "in place" : "gathered panel",
                                  is_float_ ? "" : ", ", is_float_ ? "" : requantizer_->form()));
   }
 
@@ -244,7 +250,7 @@ class ConvLowering {
           tile.k = k_;
           tile.pixels = block_pixels_;
           tile.channels = block_channels_;
-          tile.unroll = target_.gemm_unroll;
+          tile.unroll = unroll_;
           tile.x = pointwise_ ? in_ : panel_;
           for (int64_t i = 0; i < block_pixels_; ++i) tile.x_base.push_back(x_base(i));
           tile.weights = weights_;
@@ -283,7 +289,9 @@ class ConvLowering {
   const TargetInfo& target_;
   Window window_;
   int64_t in_channels_, out_channels_, group_in_, groups_, group_out_, k_;
-  int64_t block_pixels_ = 1, block_channels_ = 1, group_packed_ = 0;
+  // Larger blocks would not fit any CPU's registers, longer bodies no cache.
+  static constexpr int64_t kMostBlock = 8, kMostUnroll = 64;
+  int64_t block_pixels_ = 1, block_channels_ = 1, unroll_ = 1, group_packed_ = 0;
   bool is_float_ = false, pointwise_ = false;
   BufferPtr in_, out_, panel_, weights_, bias_;
   std::optional<Requantizer> requantizer_;

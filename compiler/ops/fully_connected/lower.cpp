@@ -25,10 +25,16 @@ class FullyConnectedLowering {
         rows_(op.operand(0).elements() / depth_),
         is_float_(op.operand(0).dtype == DType::kF32),
         activation_(op.attrs<FullyConnectedAttrs>().activation) {
-    block_rows_ = std::min<int64_t>(target.gemm_pixels, rows_);
+    // Larger blocks would not fit any CPU's registers.
+    constexpr int64_t kMostBlock = 8, kMostUnroll = 64;
+    block_rows_ = target.wish("rows", std::min<int64_t>(target.gemm_pixels, rows_), 1,
+                              std::min(kMostBlock, rows_));
     // A single row has few accumulators: registers are left for several steps at once.
-    unroll_ = block_rows_ == 1 ? 4 : target.gemm_unroll;
-    block_units_ = std::min<int64_t>(block_rows_ == 1 ? 4 : target.gemm_channels, units_);
+    unroll_ = unroll_for(depth_, target.wish("unroll", block_rows_ == 1 ? 4 : target.gemm_unroll, 1,
+                                             kMostUnroll));
+    block_units_ =
+        target.wish("units", std::min<int64_t>(block_rows_ == 1 ? 4 : target.gemm_channels, units_),
+                    1, std::min(kMostBlock, units_));
   }
 
   Lowered run() {
@@ -44,8 +50,11 @@ class FullyConnectedLowering {
           f_.loop("u", 0, units_, [&](Ex u) { emit_tile(row, u); }, block_units_);
         },
         block_rows_);
-    return f_.finish(fmt::format("gemm {}x{}{}{}", block_rows_, block_units_, is_float_ ? "" : ", ",
-                                 is_float_ ? "" : requantizer_->form()));
+    f_.algorithm("tiles");
+    f_.choice("rows", block_rows_);
+    f_.choice("units", block_units_);
+    f_.choice("unroll", unroll_);
+    return f_.finish(is_float_ ? std::string() : std::string(requantizer_->form()));
   }
 
  private:

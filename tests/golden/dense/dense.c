@@ -39,7 +39,7 @@ extern const int16_t dense_op0_shift[2];
  * call 0: op 0 FULLY_CONNECTED 'PartitionedCall:0'; arena + 0 -> output out
  * in:  int8 1x10, scale 0.007811751 zero 0
  * out: int8 1x7, scale 0.016641568 zero 2
- * schedule: gemm 1x4, one word
+ * schedule: tiles: rows 1, units 4, unroll 2; one word
  */
 DENSE_OPERATOR
 int32_t dense_fully_connected_0(const int8_t *in0, const int8_t *weights, const int32_t *bias,

@@ -71,7 +71,7 @@ extern const int32_t digits_op10_exponentials[126];
  * call 0: op 0 CONV_2D 'digits_1/stem_relu_1/Relu;digits_1/stem_norm_1/batchnorm/add_1;digits_1/stem_1/convolution;digits_1/...'; arena + 20 -> arena + 1124
  * in:  int8 1x8x8x1, scale 0.003921569 zero -128
  * out: int8 1x8x8x16, scale 0.026547104 zero -128
- * schedule: gemm 2x2, gathered panel, one word
+ * schedule: tiles: channels 2, pixels 2, unroll 3; gathered panel, one word
  */
 DIGITS_OPERATOR
 int32_t digits_conv_2d_0(const int8_t *in0, const int8_t *weights, const int32_t *bias,
@@ -291,7 +291,7 @@ int32_t digits_depthwise_conv_2d_1(const int8_t *in0, const int8_t *weights, con
  * call 2: op 2 CONV_2D 'digits_1/pointwise_norm_1/batchnorm/add_1;digits_1/pointwise_1/convolution;digits_1/pointwise_norm_1...'; arena + 100 -> arena + 0
  * in:  int8 1x8x8x16, scale 0.023529412 zero -128
  * out: int8 1x8x8x16, scale 0.054475073 zero 1
- * schedule: gemm 2x2, in place, one word and sign
+ * schedule: tiles: channels 2, pixels 2, unroll 4; in place, one word and sign
  */
 DIGITS_OPERATOR
 int32_t digits_conv_2d_2(const int8_t *in0, const int8_t *weights, const int32_t *bias,
@@ -390,7 +390,7 @@ int32_t digits_add_3(const int8_t *in0, const int8_t *in1, const int32_t *parame
  * call 4: op 4 CONV_2D 'digits_1/valid_relu_1/Relu;digits_1/valid_norm_1/batchnorm/add_1;digits_1/valid_1/convolution;digits...'; arena + 1124 -> arena + 400
  * in:  int8 1x8x8x16, scale 0.026822856 zero -128
  * out: int8 1x6x6x24, scale 0.021335606 zero -128
- * schedule: gemm 2x2, gathered panel, one word
+ * schedule: tiles: channels 2, pixels 2, unroll 4; gathered panel, one word
  */
 DIGITS_OPERATOR
 int32_t digits_conv_2d_4(const int8_t *in0, const int8_t *weights, const int32_t *bias,
@@ -505,7 +505,7 @@ int32_t digits_max_pool_2d_5(const int8_t *in, int8_t *out)
  * call 6: op 6 CONV_2D 'digits_1/wide_relu_1/Relu;digits_1/wide_norm_1/batchnorm/add_1;digits_1/wide_1/convolution;digits_1/...'; arena + 376 -> arena + 216
  * in:  int8 1x3x3x24, scale 0.021335606 zero -128
  * out: int8 1x3x3x32, scale 0.029164968 zero -128
- * schedule: gemm 1x2, gathered panel, one word
+ * schedule: tiles: channels 2, pixels 1, unroll 4; gathered panel, one word
  */
 DIGITS_OPERATOR
 int32_t digits_conv_2d_6(const int8_t *in0, const int8_t *weights, const int32_t *bias,
@@ -619,7 +619,7 @@ int32_t digits_average_pool_2d_7(const int8_t *in, const int32_t *scale, const i
  * call 8: op 9 FULLY_CONNECTED 'digits_1/hidden_1/MatMul;digits_1/hidden_1/Relu;digits_1/hidden_1/BiasAdd'; arena + 36 -> arena + 12
  * in:  int8 1x128, scale 0.029164968 zero -128
  * out: int8 1x24, scale 0.07249533 zero -128
- * schedule: gemm 1x4, one word
+ * schedule: tiles: rows 1, units 4, unroll 4; one word
  */
 DIGITS_OPERATOR
 int32_t digits_fully_connected_8(const int8_t *in0, const int8_t *weights, const int32_t *bias,
@@ -703,7 +703,7 @@ int32_t digits_fully_connected_8(const int8_t *in0, const int8_t *weights, const
  * call 9: op 10 FULLY_CONNECTED 'digits_1/logits_1/MatMul;digits_1/logits_1/BiasAdd'; arena + 12 -> arena + 0
  * in:  int8 1x24, scale 0.07249533 zero -128
  * out: int8 1x10, scale 0.18032038 zero -7
- * schedule: gemm 1x4, one word
+ * schedule: tiles: rows 1, units 4, unroll 4; one word
  */
 DIGITS_OPERATOR
 int32_t digits_fully_connected_9(const int8_t *in0, const int8_t *weights, const int32_t *bias,

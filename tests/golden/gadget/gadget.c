@@ -89,7 +89,7 @@ extern const int8_t gadget_op29_table[256];
  * call 0: op 0 FULLY_CONNECTED 'MatMul;Relu;add_3'; arena + 192 -> arena + 512
  * in:  int8 1x4, scale 0.007840542 zero 0
  * out: int8 1x8, scale 0.016916173 zero -97
- * schedule: gemm 1x4, one word
+ * schedule: tiles: rows 1, units 4, unroll 4; one word
  */
 GADGET_OPERATOR
 int32_t gadget_fully_connected_0(const int8_t *in0, const int8_t *weights, const int32_t *bias,
@@ -193,7 +193,7 @@ int32_t gadget_split_1(const int8_t *in, int8_t *out0, int8_t *out1)
  * call 2: op 3 CONV_2D 'conv1d1'; arena + 352 -> arena + 0
  * in:  int8 1x1x32x3, scale 0.013658173 zero -2
  * out: int8 1x1x16x8, scale 0.0291391 zero -9
- * schedule: gemm 2x2, gathered panel, one word and sign
+ * schedule: tiles: channels 2, pixels 2, unroll 3; gathered panel, one word and sign
  */
 GADGET_OPERATOR
 int32_t gadget_conv_2d_2(const int8_t *in0, const int8_t *weights, const int32_t *bias,
@@ -373,7 +373,7 @@ int32_t gadget_pad_7(const int8_t *in, int8_t *out)
  * call 8: op 11 CONV_2D 'add;conv1d_1/Squeeze;Const_6;conv1d_11'; arena + 256 -> arena + 128
  * in:  int8 1x1x18x3, scale 0.013658173 zero -2
  * out: int8 1x1x16x8, scale 0.043681473 zero 14
- * schedule: gemm 2x2, gathered panel, one word and sign
+ * schedule: tiles: channels 2, pixels 2, unroll 3; gathered panel, one word and sign
  */
 GADGET_OPERATOR
 int32_t gadget_conv_2d_8(const int8_t *in0, const int8_t *weights, const int32_t *bias,
@@ -698,7 +698,7 @@ int32_t gadget_concatenation_20(const int8_t *in0, const int8_t *in1, const int8
  * call 21: op 28 FULLY_CONNECTED 'MatMul_1;add_4'; arena + 0 -> arena + 24
  * in:  int8 1x24, scale 0.016916173 zero -97
  * out: int8 1x5, scale 0.02004822 zero -47
- * schedule: gemm 1x4, one word
+ * schedule: tiles: rows 1, units 4, unroll 4; one word
  */
 GADGET_OPERATOR
 int32_t gadget_fully_connected_21(const int8_t *in0, const int8_t *weights, const int32_t *bias,

@@ -51,7 +51,7 @@ extern const float gadget_float_op20_bias[5];
  * call 0: op 0 FULLY_CONNECTED 'MatMul;Relu;add_3'; arena + 768 -> arena + 1536
  * in:  float32 1x4
  * out: float32 1x8
- * schedule: gemm 1x4
+ * schedule: tiles: rows 1, units 4, unroll 4
  */
 GADGET_FLOAT_OPERATOR
 int32_t gadget_float_fully_connected_0(const float *in0, const float *weights, const float *bias,
@@ -133,7 +133,7 @@ int32_t gadget_float_split_1(const float *in, float *out0, float *out1)
  * call 2: op 3 CONV_2D 'conv1d1'; arena + 768 -> arena + 0
  * in:  float32 1x1x32x3
  * out: float32 1x1x16x8
- * schedule: gemm 2x2, gathered panel
+ * schedule: tiles: channels 2, pixels 2, unroll 3; gathered panel
  */
 GADGET_FLOAT_OPERATOR
 int32_t gadget_float_conv_2d_2(const float *in0, const float *weights, const float *bias,
@@ -293,7 +293,7 @@ int32_t gadget_float_pad_7(const float *in, float *out)
  * call 8: op 11 CONV_2D 'add;conv1d_1/Squeeze;Const_6;conv1d_11'; arena + 1024 -> arena + 512
  * in:  float32 1x1x18x3
  * out: float32 1x1x16x8
- * schedule: gemm 2x2, gathered panel
+ * schedule: tiles: channels 2, pixels 2, unroll 3; gathered panel
  */
 GADGET_FLOAT_OPERATOR
 int32_t gadget_float_conv_2d_8(const float *in0, const float *weights, const float *bias,
@@ -592,7 +592,7 @@ int32_t gadget_float_concatenation_19(const float *in0, const float *in1, const 
  * call 20: op 27 FULLY_CONNECTED 'MatMul_1;add_4'; arena + 0 -> arena + 96
  * in:  float32 1x24
  * out: float32 1x5
- * schedule: gemm 1x4
+ * schedule: tiles: rows 1, units 4, unroll 4
  */
 GADGET_FLOAT_OPERATOR
 int32_t gadget_float_fully_connected_20(const float *in0, const float *weights, const float *bias,

@@ -91,7 +91,7 @@ extern const int8_t gadget_workspace_op29_table[256];
  * call 0: op 0 FULLY_CONNECTED 'MatMul;Relu;add_3'; input settings -> workspace
  * in:  int8 1x4, scale 0.007840542 zero 0
  * out: int8 1x8, scale 0.016916173 zero -97
- * schedule: gemm 1x4, one word
+ * schedule: tiles: rows 1, units 4, unroll 4; one word
  */
 GADGET_WORKSPACE_OPERATOR
 int32_t gadget_workspace_fully_connected_0(const int8_t *in0, const int8_t *weights,
@@ -196,7 +196,7 @@ int32_t gadget_workspace_split_1(const int8_t *in, int8_t *out0, int8_t *out1)
  * call 2: op 3 CONV_2D 'conv1d1'; workspace -> workspace
  * in:  int8 1x1x32x3, scale 0.013658173 zero -2
  * out: int8 1x1x16x8, scale 0.0291391 zero -9
- * schedule: gemm 2x2, gathered panel, one word and sign
+ * schedule: tiles: channels 2, pixels 2, unroll 3; gathered panel, one word and sign
  */
 GADGET_WORKSPACE_OPERATOR
 int32_t gadget_workspace_conv_2d_2(const int8_t *in0, const int8_t *weights, const int32_t *bias,
@@ -378,7 +378,7 @@ int32_t gadget_workspace_pad_7(const int8_t *in, int8_t *out)
  * call 8: op 11 CONV_2D 'add;conv1d_1/Squeeze;Const_6;conv1d_11'; workspace -> workspace
  * in:  int8 1x1x18x3, scale 0.013658173 zero -2
  * out: int8 1x1x16x8, scale 0.043681473 zero 14
- * schedule: gemm 2x2, gathered panel, one word and sign
+ * schedule: tiles: channels 2, pixels 2, unroll 3; gathered panel, one word and sign
  */
 GADGET_WORKSPACE_OPERATOR
 int32_t gadget_workspace_conv_2d_8(const int8_t *in0, const int8_t *weights, const int32_t *bias,
@@ -704,7 +704,7 @@ int32_t gadget_workspace_concatenation_20(const int8_t *in0, const int8_t *in1, 
  * call 21: op 28 FULLY_CONNECTED 'MatMul_1;add_4'; workspace -> workspace
  * in:  int8 1x24, scale 0.016916173 zero -97
  * out: int8 1x5, scale 0.02004822 zero -47
- * schedule: gemm 1x4, one word
+ * schedule: tiles: rows 1, units 4, unroll 4; one word
  */
 GADGET_WORKSPACE_OPERATOR
 int32_t gadget_workspace_fully_connected_21(const int8_t *in0, const int8_t *weights,

@@ -117,7 +117,8 @@ void fit_literal(std::vector<std::string>& lines) {
 Implementation Thumb::finish() {
   fit_literal(lines_);
   Implementation out;
-  out.condition = "defined(__GNUC__) && defined(__thumb2__) && defined(__ARM_FEATURE_DSP)";
+  out.condition =
+      "defined(__GNUC__) && defined(__thumb2__) && defined(__ARMEL__) && defined(__ARM_FEATURE_DSP)";
   out.lines = std::move(lines_);
   out.stack_bytes = framed_ ? kSavedBytes + locals_ : 0;
   return out;

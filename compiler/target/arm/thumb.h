@@ -118,7 +118,7 @@ class Thumb {
   void enter(int locals);
   void leave();
 
-  // Condition: a compiler that knows GNU asm, for a Thumb-2 core with the DSP extension.
+  // Condition: a compiler that knows GNU asm, for a little-endian Thumb-2 core with the DSP extension.
   Implementation finish();
 
  protected:

@@ -360,6 +360,22 @@ void Ranges::compare(BinaryOp op, const ExprPtr& a, const ExprPtr& b) {
   }
 }
 
+// u32%(a) < u32%(b): the usual way to say 0 <= a && a < b, where b is not negative.
+bool Ranges::assume_unsigned(const Binary& b, bool holds) {
+  auto inner = [](const ExprPtr& e) -> ExprPtr {
+    if (e->kind != ExprKind::kCast || e->type != DType::kU32) return nullptr;
+    const ExprPtr& value = static_cast<const Cast&>(*e).value;
+    return value->type == DType::kI32 ? value : nullptr;
+  };
+  if (b.op != BinaryOp::kLt || b.lhs->type != DType::kU32) return false;
+  ExprPtr x = inner(b.lhs), y = inner(b.rhs);
+  if (!x || !y) return false;
+  Interval bound = of(y);
+  if (holds && bound.lo >= 0) limit(x, {0, bound.hi - 1}, false);
+  exact_path_ = false;
+  return true;
+}
+
 void Ranges::assume(const ExprPtr& condition, bool holds) {
   if (condition->kind == ExprKind::kUnary) {
     const Unary& u = static_cast<const Unary&>(*condition);
@@ -379,6 +395,7 @@ void Ranges::assume(const ExprPtr& condition, bool holds) {
     assume(b.lhs, holds);
     return assume(b.rhs, holds);
   }
+  if (assume_unsigned(b, holds)) return;
   if (!is_comparison(b.op) || b.lhs->type != DType::kI32) {
     exact_path_ = false;
     return;

@@ -74,6 +74,7 @@ class Ranges {
   // e lies in `limit`; `whole`: that says everything the condition says.
   void limit(const ExprPtr& e, Interval limit, bool whole);
   bool narrow(const Variable* variable, Interval limit);
+  bool assume_unsigned(const Binary& b, bool holds);
   void compare(BinaryOp op, const ExprPtr& a, const ExprPtr& b);
 
   std::unordered_map<const Variable*, Known> known_;

@@ -152,6 +152,13 @@ TEST(Verifier, ConditionsNarrow) {
   EXPECT_EQ(verified_body("for i in 0 .. 20 { y[0] = select(i < 11, x[i], 0) }"),
             invalid("index in [0, 10] is outside of 'x' with 10 elements",
                     "y[0] = select(i < 11, x[i], 0)"));
+  // Both bounds in one comparison. What it rules out is not reached; what it lets by is judged.
+  EXPECT_EQ(verified_body("for i in 0 .. 4 { let k: i32 = i - 9 if u32%(k) < u32%(10) { y[k] = 0 } }"),
+            "");
+  EXPECT_EQ(verified_body("for i in 0 .. 4 { let k: i32 = i - 9 if u32%(k) < u32%(-1) { y[k] = 0 } }"),
+            invalid("index in [-9, -6] is outside of 'y' with 10 elements", "y[k] = 0"));
+  EXPECT_EQ(verified_body("for i in 0 .. 4 { let k: i32 = i + 12 if u32%(k) < u32%(14) { y[k] = 0 } }"),
+            invalid("index in [12, 13] is outside of 'y' with 10 elements", "y[k] = 0"));
   // Code that is never reached accesses nothing.
   EXPECT_EQ(verified_body("for i in 0 .. 5 { if i > 7 { y[i + 9] = 0 } }"), "");
   EXPECT_EQ(verified_body("for i in 5 .. 5 { y[99] = 0 }"), "");

@@ -29,7 +29,6 @@ struct TargetInfo {
   bool prefer_ram = false;  // where a faster schedule costs RAM, take the smaller one
   int registers = 12;       // general registers a compiler can hold loop state in
   bool fpu = false;
-  bool fast_multiply = true;     // 32 x 32 multiply in a cycle or two
   bool unaligned_words = false;  // loads and stores of words at any address
   int gemm_pixels = 2;      // block of output pixels x output channels in convolutions
   int gemm_channels = 2;
@@ -76,6 +75,9 @@ struct Constant {
 // The order in which a function reads an operand and writes its result 0, for planners that let
 // the two share bytes. All in bytes from the start of the tensor.
 struct WriteOrder {
+  // Lowerings publish none that would be longer: a plan for tensors this large would cost more memory
+  // than sharing saves.
+  static constexpr int64_t kMostSteps = 1 << 16;
   struct Step {
     int64_t read_begin = 0, read_end = 0;    // empty if equal
     int64_t write_begin = 0, write_end = 0;  // empty if equal

@@ -433,4 +433,13 @@ FunctionPtr FunctionBuilder::finish() {
   return function;
 }
 
+KernelPtr FunctionBuilder::finish_kernel(
+    std::string family, std::vector<std::pair<std::string, int64_t>> parameters) {
+  auto made = std::make_shared<Kernel>();
+  made->family = std::move(family);
+  made->parameters = std::move(parameters);
+  made->meaning = finish();
+  return made;
+}
+
 }  // namespace aotc::tir

@@ -104,6 +104,9 @@ class FunctionBuilder {
   // A parameter of a kernel's meaning.
   Ex scalar(const std::string& name);
   FunctionPtr finish();
+  // What was built becomes the meaning of a kernel.
+  KernelPtr finish_kernel(std::string family,
+                          std::vector<std::pair<std::string, int64_t>> parameters);
 
  private:
   BufferPtr param(std::string name, DType type, int64_t elements, Role role, int alignment);

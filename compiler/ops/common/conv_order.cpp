@@ -4,15 +4,9 @@
 
 namespace aotc::ops {
 
-namespace {
-
-constexpr int64_t kMostSteps = 1 << 16;
-
-}  // namespace
-
 std::optional<WriteOrder> pointwise_order(int64_t pixels, int64_t tile, PixelBytes bytes,
                                           bool backwards, bool mixed) {
-  if (pixels > kMostSteps) return std::nullopt;
+  if (pixels > WriteOrder::kMostSteps) return std::nullopt;
   WriteOrder order;
   for (int64_t start : tile_starts(pixels, tile)) {
     int64_t p = backwards ? pixels - tile - start : start;
@@ -57,7 +51,7 @@ ByteRange window_bytes(const Window& window, int64_t p, int64_t in_bytes) {
 
 std::optional<WriteOrder> window_order(const Window& window, int64_t tile, PixelBytes bytes) {
   int64_t pixels = window.batch * window.y.out * window.x.out;
-  if (pixels > kMostSteps) return std::nullopt;
+  if (pixels > WriteOrder::kMostSteps) return std::nullopt;
   WriteOrder order;
   for (int64_t start : tile_starts(pixels, tile)) {
     for (int64_t p = start; p < start + tile; ++p) {

@@ -29,7 +29,7 @@ tir::KernelPtr dsp_sum_kernel(int shift) {
     Ex sum = f.let("sum", load(a, i) * weight_a + offset + load(b, i) * weight_b);
     f.store(out, i, clamp(f.let("v", sum >> shift), -128, 127));
   });
-  return make_kernel(f, "dsp_sum", {{"shift", shift}});
+  return f.finish_kernel("dsp_sum", {{"shift", shift}});
 }
 
 }  // namespace aotc::ops

@@ -40,15 +40,6 @@ Ex line_output(FunctionBuilder& f, const Ex& acc, const BufferPtr& stream, const
   return clamp(f.let("v", sum) >> shift, -128, 127);
 }
 
-KernelPtr make_kernel(FunctionBuilder& f, const char* family,
-                      std::vector<std::pair<std::string, int64_t>> parameters) {
-  auto made = std::make_shared<tir::Kernel>();
-  made->family = family;
-  made->parameters = std::move(parameters);
-  made->meaning = f.finish();
-  return made;
-}
-
 namespace {
 
 int32_t stream_word(const std::vector<int8_t>& w, int64_t k, const std::array<int, 2>& step,
@@ -273,7 +264,7 @@ KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign) {
       f.store(out, to + 1, line_output(f, b, stream, line + words / 2, shift, sign));
     }
   });
-  return make_kernel(f, "gemm_pairs", {{"pixels", pixels}, {"shift", shift}, {"sign", sign}});
+  return f.finish_kernel("gemm_pairs", {{"pixels", pixels}, {"shift", shift}, {"sign", sign}});
 }
 
 KernelPtr gemv_pairs_kernel(int shift, bool sign) {
@@ -308,7 +299,7 @@ KernelPtr gemv_pairs_kernel(int shift, bool sign) {
       f.store(out, group * 8 + c, line_output(f, scaled, stream, line + c * words, shift, sign));
     }
   });
-  return make_kernel(f, "gemv_pairs", {{"shift", shift}, {"sign", sign}});
+  return f.finish_kernel("gemv_pairs", {{"shift", shift}, {"sign", sign}});
 }
 
 Ex pair_word(const Ex& low, const Ex& high) { return (low & 0xFFFF) | shl_wrapping(high, 16); }
@@ -340,7 +331,7 @@ KernelPtr pack_pixels_kernel(int64_t pixels) {
       for (int64_t p = 0; p < pixels; ++p) spread(f, x, from + p * stride, panel, to + p, pixels);
     });
   });
-  return make_kernel(f, "pack_pixels", {{"pixels", pixels}});
+  return f.finish_kernel("pack_pixels", {{"pixels", pixels}});
 }
 
 KernelPtr pack_run_kernel(int64_t pixels) {
@@ -350,7 +341,7 @@ KernelPtr pack_run_kernel(int64_t pixels) {
   Ex words = f.scalar("words");
   f.loop("word", 0, words,
          [&](Ex word) { spread(f, x, word * 4, panel, word * (2 * pixels), pixels); });
-  return make_kernel(f, "pack_run", {{"pixels", pixels}});
+  return f.finish_kernel("pack_run", {{"pixels", pixels}});
 }
 
 }  // namespace aotc::ops

@@ -151,8 +151,5 @@ inline int32_t shifted_bias(const std::vector<int32_t>& bias, int64_t c, int lef
 }
 // Appends a channel's line.
 void put_line(std::vector<int32_t>& stream, const PairLines& lines, int64_t channel);
-// The kernel whose meaning `f` has built.
-tir::KernelPtr make_kernel(tir::FunctionBuilder& f, const char* family,
-                           std::vector<std::pair<std::string, int64_t>> parameters);
 
 }  // namespace aotc::ops

@@ -114,7 +114,7 @@ KernelPtr winograd_rows_kernel(bool top, bool bottom, int32_t zero) {
       }
     }
   });
-  return make_kernel(f, "winograd_rows",
+  return f.finish_kernel("winograd_rows",
                      {{"top", top}, {"bottom", bottom}, {"zero", top && bottom ? 0 : zero}});
 }
 
@@ -148,7 +148,7 @@ KernelPtr winograd_tile_kernel() {
       }
     });
   });
-  return make_kernel(f, "winograd_tile", {});
+  return f.finish_kernel("winograd_tile", {});
 }
 
 namespace {
@@ -229,7 +229,7 @@ KernelPtr winograd_pairs_kernel(int64_t steps, int shift, bool sign) {
       }
     });
   });
-  return make_kernel(f, "winograd_pairs", {{"steps", steps}, {"shift", shift}, {"sign", sign}});
+  return f.finish_kernel("winograd_pairs", {{"steps", steps}, {"shift", shift}, {"sign", sign}});
 }
 
 Work winograd_work(int64_t rows, int64_t columns, int64_t in_channels, int64_t out_channels,

@@ -85,7 +85,7 @@ KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign) {
                 line_output(f, acc[static_cast<size_t>(2 * p + c)], stream, line + c * words, shift,
                             sign));
   });
-  return make_kernel(f, "gemm_words", {{"pixels", pixels}, {"shift", shift}, {"sign", sign}});
+  return f.finish_kernel("gemm_words", {{"pixels", pixels}, {"shift", shift}, {"sign", sign}});
 }
 
 KernelPtr gemv_words_kernel(int shift, bool sign) {
@@ -115,7 +115,7 @@ KernelPtr gemv_words_kernel(int shift, bool sign) {
       f.store(out, group * kGroup + c,
               line_output(f, acc[static_cast<size_t>(c)], stream, line + c * words, shift, sign));
   });
-  return make_kernel(f, "gemv_words", {{"shift", shift}, {"sign", sign}});
+  return f.finish_kernel("gemv_words", {{"shift", shift}, {"sign", sign}});
 }
 
 }  // namespace aotc::ops

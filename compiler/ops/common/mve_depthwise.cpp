@@ -20,15 +20,6 @@ constexpr int64_t kLanes = 4;
 
 int64_t weight_words(Kind kind) { return kind == MveDepthwise::kColumn ? 4 : 3; }
 
-KernelPtr make_kernel(FunctionBuilder& f, const char* family,
-                      std::vector<std::pair<std::string, int64_t>> parameters) {
-  auto made = std::make_shared<tir::Kernel>();
-  made->family = family;
-  made->parameters = std::move(parameters);
-  made->meaning = f.finish();
-  return made;
-}
-
 Ex byte_of(const Ex& word, int64_t byte) {
   return byte == 3 ? word >> 24 : shl_wrapping(word, 24 - 8 * byte) >> 24;
 }
@@ -91,7 +82,7 @@ KernelPtr mve_weave_kernel(int64_t first, int64_t rows, int64_t keep) {
     }
     f.store(woven, i, word);
   });
-  return make_kernel(f, "mve_weave", {{"first", first}, {"rows", rows}, {"keep", keep}});
+  return f.finish_kernel("mve_weave", {{"first", first}, {"rows", rows}, {"keep", keep}});
 }
 
 namespace {
@@ -126,7 +117,7 @@ class Quads {
       f_.loop("quad", 0, quads, [&](Ex i) { quad(channel, i, nullptr); });
       if (tail_) quad(channel, quads, &count);
     });
-    return make_kernel(f_, "mve_quads",
+    return f_.finish_kernel("mve_quads",
                        {{"kind", kind_},
                         {"twice", scaling_.form == MveScaling::Form::kTwice},
                         {"left", scaling_.left},

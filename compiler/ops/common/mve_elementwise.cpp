@@ -39,11 +39,7 @@ KernelPtr mve_sum_kernel(int shift) {
     Ex sum = f.let("sum", load(a, i) * weight_a + offset + load(b, i) * weight_b);
     f.store(out, i, clamp(f.let("v", (sum + mve_rounding(shift)) >> shift), -128, 127));
   });
-  auto made = std::make_shared<tir::Kernel>();
-  made->family = "mve_sum";
-  made->parameters = {{"shift", shift}};
-  made->meaning = f.finish();
-  return made;
+  return f.finish_kernel("mve_sum", {{"shift", shift}});
 }
 
 }  // namespace aotc::ops

@@ -196,15 +196,6 @@ std::vector<int32_t> mve_shape(const MvePixels& pixels, const MveBlocks& blocks,
 
 namespace {
 
-KernelPtr make_kernel(FunctionBuilder& f, const char* family,
-                      std::vector<std::pair<std::string, int64_t>> parameters) {
-  auto made = std::make_shared<tir::Kernel>();
-  made->family = family;
-  made->parameters = std::move(parameters);
-  made->meaning = f.finish();
-  return made;
-}
-
 // The products' meaning: what both kernels have in common.
 class Product {
  public:
@@ -343,7 +334,7 @@ class Product {
   }
 
   KernelPtr finish() {
-    return make_kernel(f_, family_,
+    return f_.finish_kernel(family_,
                        {{"rows", blocks_.rows},
                         {"blocks", blocks_.per_row},
                         {"first", blocks_.first},
@@ -389,7 +380,7 @@ KernelPtr mve_windows_kernel(int64_t rows, int64_t bytes) {
       f.loop("i", 0, bytes, [&](Ex i) { f.store(panel, to + i, load(x, from + i)); });
     });
   });
-  return make_kernel(f, "mve_windows", {{"rows", rows}, {"bytes", bytes}});
+  return f.finish_kernel("mve_windows", {{"rows", rows}, {"bytes", bytes}});
 }
 
 KernelPtr mve_rows_kernel() {
@@ -403,7 +394,7 @@ KernelPtr mve_rows_kernel() {
     f.loop("i", 0, size & 0xFFFF,
            [&](Ex i) { f.store(panel, row * panel_step + i, load(x, row * x_step + i)); });
   });
-  return make_kernel(f, "mve_rows", {});
+  return f.finish_kernel("mve_rows", {});
 }
 
 KernelPtr mve_fill_kernel() {
@@ -411,7 +402,7 @@ KernelPtr mve_fill_kernel() {
   BufferPtr panel = f.output("panel", DType::kI8, 0);
   Ex value = f.scalar("value"), bytes = f.scalar("bytes");
   f.loop("i", 0, bytes, [&](Ex i) { f.store(panel, i, value); });
-  return make_kernel(f, "mve_fill", {});
+  return f.finish_kernel("mve_fill", {});
 }
 
 }  // namespace aotc::ops

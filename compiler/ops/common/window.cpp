@@ -8,6 +8,13 @@
 
 namespace aotc::ops {
 
+WindowAxis::Range WindowAxis::inside() const {
+  Range r{0, out - 1};
+  while (!r.empty() && start(r.low) < 0) ++r.low;
+  while (!r.empty() && start(r.high) + effective_kernel() > in) --r.high;
+  return r;
+}
+
 namespace {
 constexpr int64_t kLargest = int64_t{1} << 24;
 }

@@ -40,6 +40,13 @@ struct WindowAxis {
   int64_t effective_kernel() const { return (kernel - 1) * dilation + 1; }
   // First input position of output position o; may be negative.
   int64_t start(int64_t o) const { return o * stride - pad_before; }
+
+  struct Range {
+    int64_t low = 0, high = -1;  // both inclusive
+    bool empty() const { return low > high; }
+  };
+  // Outputs whose windows lie inside of the image.
+  Range inside() const;
 };
 
 struct Window {

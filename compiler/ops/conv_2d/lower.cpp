@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "ops/common/conv.h"
+#include "ops/common/conv_order.h"
 #include "ops/common/gemm.h"
-#include "ops/conv_2d/conv_2d.h"
+#include "ops/conv_2d/shape.h"
 
 namespace aotc::ops {
 
@@ -20,35 +20,27 @@ namespace {
 class ConvLowering {
  public:
   ConvLowering(const OpView& op, const TargetInfo& target)
-      : op_(op), f_(op, "conv_2d"), target_(target) {
-    const graph::Shape& w = op.operand(1).shape;
-    window_ = window_of(op, op.attrs<Conv2DAttrs>(), w[1], w[2]);
-    in_channels_ = op.operand(0).shape[3];
-    out_channels_ = w[0];
-    group_in_ = w[3];
-    groups_ = in_channels_ / group_in_;
-    group_out_ = out_channels_ / groups_;
-    k_ = w[1] * w[2] * w[3];
+      : op_(op), conv_(op), f_(op, "conv_2d"), target_(target) {
+    groups_ = conv_.in_channels / conv_.group_in;
+    group_out_ = conv_.out_channels / groups_;
     is_float_ = op.operand(0).dtype == DType::kF32;
   }
 
   Lowered run() {
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
-    pointwise_ = k_ == in_channels_ && y.kernel == 1 && x.kernel == 1 && y.stride == 1 &&
-                 x.stride == 1 && y.in == y.out && x.in == x.out;
-    int64_t row = pointwise_ ? window_.batch * y.out * x.out : x.out;
+    const WindowAxis& y = conv_.window.y;
+    const WindowAxis& x = conv_.window.x;
+    int64_t row = conv_.pointwise ? conv_.window.batch * y.out * x.out : x.out;
     block_channels_ = target_.wish("channels", std::min<int64_t>(target_.gemm_channels, group_out_),
                                    1, std::min(kMostBlock, group_out_));
     block_pixels_ = target_.wish("pixels", choose_pixels(row, target_.gemm_pixels, block_channels_),
                                  1, std::min(kMostBlock, row));
-    unroll_ = unroll_for(k_, target_.wish("unroll", target_.gemm_unroll, 1, kMostUnroll));
+    unroll_ = unroll_for(conv_.k, target_.wish("unroll", target_.gemm_unroll, 1, kMostUnroll));
     in_ = f_.operand(0);
     make_constants();
-    if (!pointwise_) panel_ = f_.scratch("panel", in_->dtype, block_pixels_ * k_, 4);
+    if (!conv_.pointwise) panel_ = f_.scratch("panel", in_->dtype, block_pixels_ * conv_.k, 4);
     out_ = f_.result(0);
     if (requantizer_) requantizer_->begin(f_);
-    if (pointwise_) {
+    if (conv_.pointwise) {
       lower_pointwise(row);
     } else {
       lower_gathered();
@@ -57,7 +49,7 @@ class ConvLowering {
     f_.choice("pixels", block_pixels_);
     f_.choice("channels", block_channels_);
     f_.choice("unroll", unroll_);
-    return f_.finish(fmt::format("{}{}{}", pointwise_ ? "in place" : "gathered panel",
+    return f_.finish(fmt::format("{}{}{}", conv_.pointwise ? "in place" : "gathered panel",
                                  is_float_ ? "" : ", ", is_float_ ? "" : requantizer_->form()));
   }
 
@@ -66,19 +58,13 @@ class ConvLowering {
     if (is_float_) {
       pack(op_.constant(1)->to_vector<float>());
       std::vector<float> bias;
-      for (int64_t c = 0; c < out_channels_; ++c) bias.push_back(float_bias_at(op_, c));
+      for (int64_t c = 0; c < conv_.out_channels; ++c) bias.push_back(float_bias_at(op_, c));
       bias_ = f_.constant("bias", DType::kF32, bias);
       return;
     }
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
     pack(w);
-    FoldedBias folded = fold_bias(op_, out_channels_, [&](int64_t c) {
-      return std::vector<int32_t>(w.begin() + c * k_, w.begin() + (c + 1) * k_);
-    });
-    Requantization scaling{conv_scales(op_.operand(0), op_.operand(1), op_.result(), out_channels_),
-                           folded.ranges, Rounding::kDouble, op_.result().zero_point(),
-                           quantized_clamp(op_.attrs<Conv2DAttrs>().activation, op_.result())};
-    scaling.tame_constant_channels(folded.bias);
+    auto [folded, scaling] = ConvScaling(op_, conv_, w);
     bias_ = f_.constant("bias", DType::kI32, folded.bias);
     requantizer_.emplace(f_, scaling);
   }
@@ -87,8 +73,8 @@ class ConvLowering {
   void pack(const std::vector<T>& w) {
     std::vector<T> packed;
     for (int64_t g = 0; g < groups_; ++g) {
-      std::vector<T> group(w.begin() + g * group_out_ * k_, w.begin() + (g + 1) * group_out_ * k_);
-      std::vector<T> part = pack_weights(group, group_out_, k_, block_channels_);
+      std::vector<T> group(w.begin() + g * group_out_ * conv_.k, w.begin() + (g + 1) * group_out_ * conv_.k);
+      std::vector<T> part = pack_weights(group, group_out_, conv_.k, block_channels_);
       packed.insert(packed.end(), part.begin(), part.end());
     }
     group_packed_ = static_cast<int64_t>(packed.size()) / groups_;
@@ -98,8 +84,11 @@ class ConvLowering {
   // Where the result is larger than the input, from the last pixel to the first, so that it can be
   // written over the input from behind.
   void lower_pointwise(int64_t pixels) {
-    bool backwards = out_channels_ > k_;
-    publish_pointwise(pixels, backwards);
+    bool backwards = conv_.out_channels > conv_.k;
+    int64_t size = size_of(in_->dtype);
+    PixelBytes bytes{conv_.k * size, conv_.out_channels * size};
+    if (auto order = pointwise_order(pixels, block_pixels_, bytes, backwards, true))
+      f_.publish(std::move(*order));
     f_.loop(
         "p", 0, pixels,
         [&](Ex p) {
@@ -108,34 +97,20 @@ class ConvLowering {
             start = backwards ? max(start, 0) : min(start, Ex(pixels - block_pixels_));
           Ex first = f_.let("pixel", start);
           // One base and constant offsets: compilers then need one pointer for all pixels.
-          Ex base = f_.let("xi", first * k_);
-          channel_tiles(0, first, [&](int64_t i) { return base + i * k_; });
+          Ex base = f_.let("xi", first * conv_.k);
+          channel_tiles(0, first, [&](int64_t i) { return base + i * conv_.k; });
         },
         block_pixels_);
   }
 
-  // A plan for images this large would cost more memory than sharing saves.
-  static constexpr int64_t kMostSteps = 1 << 16;
-
-  void publish_pointwise(int64_t pixels, bool backwards) {
-    if (pixels > kMostSteps) return;
-    WriteOrder order;
-    int64_t size = size_of(in_->dtype), in = k_ * size, out = out_channels_ * size;
-    for (int64_t start : tile_starts(pixels, block_pixels_)) {
-      int64_t p = backwards ? pixels - block_pixels_ - start : start;
-      order.steps.push_back({p * in, (p + block_pixels_) * in, p * out, (p + block_pixels_) * out});
-    }
-    f_.publish(std::move(order));
-  }
-
   // A block's windows are all read into the panel before the first of its results is written.
   void publish_gathered() {
-    if (groups_ > 1 || op_.result().elements() / out_channels_ > kMostSteps) return;
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
+    if (groups_ > 1 || op_.result().elements() / conv_.out_channels > WriteOrder::kMostSteps) return;
+    const WindowAxis& y = conv_.window.y;
+    const WindowAxis& x = conv_.window.x;
     WriteOrder order;
     int64_t size = size_of(in_->dtype);
-    for (int64_t n = 0; n < window_.batch; ++n)
+    for (int64_t n = 0; n < conv_.window.batch; ++n)
       for (int64_t oy = 0; oy < y.out; ++oy)
         for (int64_t ox : tile_starts(x.out, block_pixels_)) {
           int64_t top = std::max<int64_t>(y.start(oy), 0);
@@ -143,21 +118,21 @@ class ConvLowering {
           int64_t left = std::max<int64_t>(x.start(ox), 0);
           int64_t right = std::min(x.start(ox + block_pixels_ - 1) + x.effective_kernel(), x.in);
           if (top < bottom && left < right)
-            order.steps.push_back({((n * y.in + top) * x.in + left) * in_channels_ * size,
-                                   ((n * y.in + bottom - 1) * x.in + right) * in_channels_ * size, 0,
+            order.steps.push_back({((n * y.in + top) * x.in + left) * conv_.in_channels * size,
+                                   ((n * y.in + bottom - 1) * x.in + right) * conv_.in_channels * size, 0,
                                    0});
           int64_t pixel = (n * y.out + oy) * x.out + ox;
-          order.steps.push_back({0, 0, pixel * out_channels_ * size,
-                                 (pixel + block_pixels_) * out_channels_ * size});
+          order.steps.push_back({0, 0, pixel * conv_.out_channels * size,
+                                 (pixel + block_pixels_) * conv_.out_channels * size});
         }
     f_.publish(std::move(order));
   }
 
   void lower_gathered() {
     publish_gathered();
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
-    f_.loop("n", 0, window_.batch, [&](Ex n) {
+    const WindowAxis& y = conv_.window.y;
+    const WindowAxis& x = conv_.window.x;
+    f_.loop("n", 0, conv_.window.batch, [&](Ex n) {
       f_.loop("oy", 0, y.out, [&](Ex oy) {
         f_.loop(
             "ox", 0, x.out,
@@ -166,7 +141,7 @@ class ConvLowering {
               f_.loop("g", 0, groups_, [&](Ex g) {
                 f_.loop("i", 0, block_pixels_, [&](Ex i) { gather(n, oy, first + i, i, g); });
                 Ex pixel = f_.let("pixel", (n * y.out + oy) * x.out + first);
-                channel_tiles(g, pixel, [&](int64_t i) { return Ex(i * k_); });
+                channel_tiles(g, pixel, [&](int64_t i) { return Ex(i * conv_.k); });
               });
             },
             block_pixels_);
@@ -181,19 +156,19 @@ class ConvLowering {
 
   // Copies the window of output (oy, ox) into the panel's pixel i.
   void gather(const Ex& n, const Ex& oy, const Ex& ox, const Ex& i, const Ex& g) {
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
+    const WindowAxis& y = conv_.window.y;
+    const WindowAxis& x = conv_.window.x;
     Ex y0 = f_.let("top", oy * y.stride - y.pad_before);
     Ex x0 = f_.let("left", ox * x.stride - x.pad_before);
     bool rows_whole = groups_ == 1 && x.dilation == 1;
-    int64_t row_elements = x.kernel * group_in_;
+    int64_t row_elements = x.kernel * conv_.group_in;
     f_.loop("ky", 0, y.kernel, [&](Ex ky) {
       Ex iy = f_.let("iy", y0 + ky * y.dilation);
-      Ex to = f_.let("to", i * k_ + ky * row_elements);
+      Ex to = f_.let("to", i * conv_.k + ky * row_elements);
       auto blank_row = [&] { blank(to, row_elements); };
       auto copy_row = [&] {
         auto whole = [&] {
-          f_.copy(panel_, to, in_, ((n * y.in + iy) * x.in + x0) * in_channels_, row_elements);
+          f_.copy(panel_, to, in_, ((n * y.in + iy) * x.in + x0) * conv_.in_channels, row_elements);
         };
         auto by_taps = [&] { gather_taps(n, iy, x0, to, g); };
         if (!rows_whole) {
@@ -213,16 +188,16 @@ class ConvLowering {
   }
 
   void gather_taps(const Ex& n, const Ex& iy, const Ex& x0, const Ex& to, const Ex& g) {
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
+    const WindowAxis& y = conv_.window.y;
+    const WindowAxis& x = conv_.window.x;
     f_.loop("kx", 0, x.kernel, [&](Ex kx) {
       Ex ix = f_.let("ix", x0 + kx * x.dilation);
       auto copy = [&] {
-        f_.copy(panel_, to + kx * group_in_, in_,
-                ((n * y.in + iy) * x.in + ix) * in_channels_ + g * group_in_, group_in_);
+        f_.copy(panel_, to + kx * conv_.group_in, in_,
+                ((n * y.in + iy) * x.in + ix) * conv_.in_channels + g * conv_.group_in, conv_.group_in);
       };
       if (pads(x)) {
-        f_.if_(ix >= 0 && ix < x.in, copy, [&] { blank(to + kx * group_in_, group_in_); });
+        f_.if_(ix >= 0 && ix < x.in, copy, [&] { blank(to + kx * conv_.group_in, conv_.group_in); });
       } else {
         copy();
       }
@@ -247,15 +222,15 @@ class ConvLowering {
           Ex first =
               f_.let("channel", clamp_start(c, group_out_, block_channels_) + g * group_out_);
           GemmTile tile;
-          tile.k = k_;
+          tile.k = conv_.k;
           tile.pixels = block_pixels_;
           tile.channels = block_channels_;
           tile.unroll = unroll_;
-          tile.x = pointwise_ ? in_ : panel_;
+          tile.x = conv_.pointwise ? in_ : panel_;
           for (int64_t i = 0; i < block_pixels_; ++i) tile.x_base.push_back(x_base(i));
           tile.weights = weights_;
           // c is a multiple of the block, so tile number * (k * C) is c * k.
-          tile.weights_base = f_.let("wi", g * group_packed_ + c * k_);
+          tile.weights_base = f_.let("wi", g * group_packed_ + c * conv_.k);
           emit_tile(tile, pixel, first);
         },
         block_channels_);
@@ -266,7 +241,7 @@ class ConvLowering {
       return is_float_ ? tir::f32(0.0f) : load(bias_, channel + c);
     };
     std::vector<Ex> acc = emit_gemm_tile(f_, tile, init);
-    Ex base = f_.let("to", pixel * out_channels_ + channel);
+    Ex base = f_.let("to", pixel * conv_.out_channels + channel);
     for (int64_t c = 0; c < tile.channels; ++c) {
       Ex bias;
       Requantizer::Channel scale;
@@ -279,20 +254,20 @@ class ConvLowering {
         const Ex& a = acc[static_cast<size_t>(p * tile.channels + c)];
         Ex v = is_float_ ? emit_clamp(a + bias, float_clamp(op_.attrs<Conv2DAttrs>().activation))
                          : requantizer_->emit(f_, a, scale);
-        f_.store(out_, base + (p * out_channels_ + c), v);
+        f_.store(out_, base + (p * conv_.out_channels + c), v);
       }
     }
   }
 
   const OpView& op_;
+  const ConvShape conv_;
   LoweringBuilder f_;
   const TargetInfo& target_;
-  Window window_;
-  int64_t in_channels_, out_channels_, group_in_, groups_, group_out_, k_;
+  int64_t groups_, group_out_;
   // Larger blocks would not fit any CPU's registers, longer bodies no cache.
   static constexpr int64_t kMostBlock = 8, kMostUnroll = 64;
   int64_t block_pixels_ = 1, block_channels_ = 1, unroll_ = 1, group_packed_ = 0;
-  bool is_float_ = false, pointwise_ = false;
+  bool is_float_ = false;
   BufferPtr in_, out_, panel_, weights_, bias_;
   std::optional<Requantizer> requantizer_;
 };

@@ -6,10 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "ops/common/conv.h"
 #include "ops/common/conv_order.h"
 #include "ops/common/dsp_gemm.h"
-#include "ops/conv_2d/conv_2d.h"
+#include "ops/conv_2d/shape.h"
 
 namespace aotc::ops {
 
@@ -21,17 +20,9 @@ namespace {
 class DspConvLowering {
  public:
   DspConvLowering(const OpView& op, const TargetInfo& target)
-      : op_(op), f_(op, "conv_2d"), target_(target) {
-    const graph::Shape& w = op.operand(1).shape;
-    window_ = window_of(op, op.attrs<Conv2DAttrs>(), w[1], w[2]);
-    in_channels_ = op.operand(0).shape[3];
-    out_channels_ = w[0];
-    k_ = w[1] * w[2] * w[3];
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
-    pointwise_ = k_ == in_channels_ && y.kernel == 1 && x.kernel == 1 && y.stride == 1 &&
-                 x.stride == 1 && y.in == y.out && x.in == x.out;
-    row_elements_ = x.kernel * in_channels_;
+      : op_(op), conv_(op), f_(op, "conv_2d"), target_(target) {
+    const WindowAxis& x = conv_.window.x;
+    row_elements_ = x.kernel * conv_.in_channels;
     row_words_ = row_elements_ / 4;
     row_rest_ = row_elements_ % 4;
     zero_ = op.operand(0).zero_point();
@@ -39,20 +30,13 @@ class DspConvLowering {
 
   // Nothing where the kernels do not apply.
   std::optional<Lowered> run() {
-    bool grouped = op_.operand(1).shape[3] != in_channels_;
-    bool one_image = pointwise_ || window_.batch == 1;
-    if (grouped || !one_image || window_.x.dilation != 1 || row_words_ == 0) return std::nullopt;
+    bool one_image = conv_.pointwise || conv_.window.batch == 1;
+    if (conv_.grouped() || !one_image || conv_.window.x.dilation != 1 || row_words_ == 0) return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
-    bool pairs = pairs_fit(w, out_channels_, k_);
+    bool pairs = pairs_fit(w, conv_.out_channels, conv_.k);
     bool applies = (pairs && target_.allows("pairs")) || words_allowed(target_);
-    if (out_channels_ < 2 || !applies) return std::nullopt;
-    FoldedBias folded = fold_bias(op_, out_channels_, [&](int64_t c) {
-      return std::vector<int32_t>(w.begin() + c * k_, w.begin() + (c + 1) * k_);
-    });
-    Requantization scaling{conv_scales(op_.operand(0), op_.operand(1), op_.result(), out_channels_),
-                           folded.ranges, Rounding::kDouble, op_.result().zero_point(),
-                           quantized_clamp(op_.attrs<Conv2DAttrs>().activation, op_.result())};
-    scaling.tame_constant_channels(folded.bias);
+    if (conv_.out_channels < 2 || !applies) return std::nullopt;
+    auto [folded, scaling] = ConvScaling(op_, conv_, w);
     auto lines = fit_pair_lines(scaling, folded.bias);
     if (!lines) return std::nullopt;
     make_order();
@@ -71,18 +55,18 @@ class DspConvLowering {
 
  private:
   int64_t steps() const { return static_cast<int64_t>(order_.size()); }
-  int64_t pixels() const { return window_.batch * window_.y.out * window_.x.out; }
-  int64_t row_bytes() const { return window_.x.in * in_channels_; }
+  int64_t pixels() const { return conv_.pixels(); }
+  int64_t row_bytes() const { return conv_.window.x.in * conv_.in_channels; }
 
   void make_order() {
-    for (int64_t ky = 0; ky < window_.y.kernel; ++ky)
+    for (int64_t ky = 0; ky < conv_.window.y.kernel; ++ky)
       for (int64_t i = 0; i < row_words_; ++i) {
         int at = static_cast<int>(ky * row_elements_ + 4 * i);
         order_.push_back({at, at + 2});
         order_.push_back({at + 1, at + 3});
       }
     std::vector<int> rest;
-    for (int64_t ky = 0; ky < window_.y.kernel; ++ky)
+    for (int64_t ky = 0; ky < conv_.window.y.kernel; ++ky)
       for (int64_t j = 0; j < row_rest_; ++j)
         rest.push_back(static_cast<int>(ky * row_elements_ + row_words_ * 4 + j));
     if (rest.size() % 2 == 1) rest.push_back(-1);
@@ -91,8 +75,8 @@ class DspConvLowering {
 
   // The form of the weights and the pixels per tile.
   void choose_kernel(bool pairs_fit, bool sign) {
-    int64_t rows = window_.y.kernel, most = std::min<int64_t>(4, pixels());
-    GemmShape shape{pixels(), rows, row_words_, rows * row_rest_, out_channels_};
+    int64_t rows = conv_.window.y.kernel, most = std::min<int64_t>(4, pixels());
+    GemmShape shape{pixels(), rows, row_words_, rows * row_rest_, conv_.out_channels};
     double least = 0;
     for (bool words : {false, true}) {
       if (words ? !words_allowed(target_) : !(pairs_fit && target_.allows("pairs"))) continue;
@@ -111,40 +95,40 @@ class DspConvLowering {
 
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias,
                    const PairLines& lines) {
-    pairs_ = out_channels_ / 2;
-    std::vector<int64_t> first = tile_starts(out_channels_, 2);
+    pairs_ = conv_.out_channels / 2;
+    std::vector<int64_t> first = tile_starts(conv_.out_channels, 2);
     bool sign = lines.sign();
     auto make_stream = words_ ? gemm_words_stream : gemm_stream;
     auto make_shape = words_ ? gemm_words_shape : gemm_shape;
-    std::vector<int32_t> stream = make_stream(w, k_, order_, first, bias, lines);
+    std::vector<int32_t> stream = make_stream(w, conv_.k, order_, first, bias, lines);
     stream_words_ = static_cast<int64_t>(stream.size() / first.size());
     stream_ = f_.constant("stream", DType::kI32, stream);
     gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign)
                    : gemm_pairs_kernel(tile_, lines.fit.shift, sign);
     shape_ =
-        f_.constant("shape", DType::kI32, make_shape(steps(), pairs_, out_channels_, tile_, sign));
+        f_.constant("shape", DType::kI32, make_shape(steps(), pairs_, conv_.out_channels, tile_, sign));
     // An odd last channel is made again with the one before it.
-    if (out_channels_ % 2 == 1)
+    if (conv_.out_channels % 2 == 1)
       last_shape_ = f_.constant("last_shape", DType::kI32,
-                                make_shape(steps(), 1, out_channels_, tile_, sign));
+                                make_shape(steps(), 1, conv_.out_channels, tile_, sign));
     make_pack_tables();
   }
 
   // A table for every number of rows of a window that may lie inside of the image.
   void make_pack_tables() {
-    const WindowAxis& y = window_.y;
-    int64_t rows = pointwise_ ? 1 : y.kernel;
-    clips_rows_ = !pointwise_ && y.dilation == 1 && row_rest_ == 0 &&
+    const WindowAxis& y = conv_.window.y;
+    int64_t rows = conv_.pointwise ? 1 : y.kernel;
+    clips_rows_ = !conv_.pointwise && y.dilation == 1 && row_rest_ == 0 &&
                   (y.start(0) < 0 || y.start(y.out - 1) + y.kernel > y.in) &&
                   y.start(0) + y.kernel > 0 && y.start(y.out - 1) < y.in;
     std::vector<int32_t> all;
     for (int64_t n = clips_rows_ ? 1 : rows; n <= rows; ++n) {
       std::vector<int32_t> pack(4);
-      pack[PairGemm::kPackPixelStride] = static_cast<int32_t>(window_.x.stride * in_channels_);
+      pack[PairGemm::kPackPixelStride] = static_cast<int32_t>(conv_.window.x.stride * conv_.in_channels);
       pack[PairGemm::kPackWords] = static_cast<int32_t>(row_words_);
       pack[PairGemm::kPackRows] = static_cast<int32_t>(n);
       pack[PairGemm::kPackRowSkip] =
-          static_cast<int32_t>(pointwise_ ? 0 : y.dilation * row_bytes() - row_words_ * 4);
+          static_cast<int32_t>(conv_.pointwise ? 0 : y.dilation * row_bytes() - row_words_ * 4);
       all.insert(all.end(), pack.begin(), pack.end());
     }
     pack_shape_ = f_.constant("pack", DType::kI32, all);
@@ -153,10 +137,10 @@ class DspConvLowering {
   void emit() {
     // Where the result is larger than the input, from the last pixel to the first, so that it can
     // be written over the input from behind.
-    bool backwards = pointwise_ && out_channels_ > in_channels_;
-    PixelBytes bytes{in_channels_, out_channels_};
-    auto order = pointwise_ ? pointwise_order(pixels(), tile_, bytes, backwards, false)
-                            : window_order(window_, tile_, bytes);
+    bool backwards = conv_.pointwise && conv_.out_channels > conv_.in_channels;
+    PixelBytes bytes{conv_.in_channels, conv_.out_channels};
+    auto order = conv_.pointwise ? pointwise_order(pixels(), tile_, bytes, backwards, false)
+                            : window_order(conv_.window, tile_, bytes);
     if (order) f_.publish(std::move(*order));
     f_.loop(
         "p", 0, pixels(),
@@ -165,8 +149,8 @@ class DspConvLowering {
           if (pixels() % tile_ != 0)
             start = backwards ? max(start, 0) : min(start, Ex(pixels() - tile_));
           Ex first = f_.let("pixel", start);
-          if (pointwise_) {
-            pack_fast(f_.let("from", first * in_channels_));
+          if (conv_.pointwise) {
+            pack_fast(f_.let("from", first * conv_.in_channels));
           } else {
             pack_windows(first);
           }
@@ -176,11 +160,11 @@ class DspConvLowering {
   }
 
   void multiply(const Ex& first) {
-    Ex to = f_.let("to", first * out_channels_);
+    Ex to = f_.let("to", first * conv_.out_channels);
     f_.run(gemm_, {address(stream_, 0), address(panel_, 0), address(out_, to), address(shape_, 0)});
-    if (out_channels_ % 2 == 1)
+    if (conv_.out_channels % 2 == 1)
       f_.run(gemm_, {address(stream_, pairs_ * stream_words_), address(panel_, 0),
-                     address(out_, to + (out_channels_ - 2)), address(last_shape_, 0)});
+                     address(out_, to + (conv_.out_channels - 2)), address(last_shape_, 0)});
   }
 
   // All pixels of a tile that lie in one row with windows inside of the image; `from` is the first
@@ -191,8 +175,8 @@ class DspConvLowering {
     if (row_rest_ == 0) return;
     for (int64_t p = 0; p < tile_; ++p)
       store_rest(p, [&](int64_t ky, int64_t j) {
-        int64_t at = ky * window_.y.dilation * row_bytes() + row_words_ * 4 + j;
-        return load(in_, from + (p * window_.x.stride * in_channels_ + at));
+        int64_t at = ky * conv_.window.y.dilation * row_bytes() + row_words_ * 4 + j;
+        return load(in_, from + (p * conv_.window.x.stride * conv_.in_channels + at));
       });
   }
 
@@ -200,43 +184,33 @@ class DspConvLowering {
   template <typename Element>
   void store_rest(const Ex& p, Element element) {
     std::vector<Ex> rest;
-    for (int64_t ky = 0; ky < window_.y.kernel; ++ky)
+    for (int64_t ky = 0; ky < conv_.window.y.kernel; ++ky)
       for (int64_t j = 0; j < row_rest_; ++j) rest.push_back(element(ky, j));
     if (rest.size() % 2 == 1) rest.push_back(0);
-    int64_t step = 2 * row_words_ * window_.y.kernel;
+    int64_t step = 2 * row_words_ * conv_.window.y.kernel;
     for (size_t i = 0; i < rest.size(); i += 2, ++step)
       f_.store(panel_, p + step * tile_, pair_word(rest[i], rest[i + 1]));
   }
 
-  struct Range {
-    int64_t low, high;  // outputs whose windows lie inside the image, both inclusive
-  };
-  static Range inside(const WindowAxis& a) {
-    int64_t low = 0, high = a.out - 1;
-    while (low <= high && a.start(low) < 0) ++low;
-    while (high >= low && a.start(high) + a.effective_kernel() > a.in) --high;
-    return {low, high};
-  }
-
   void pack_windows(const Ex& first) {
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
+    const WindowAxis& y = conv_.window.y;
+    const WindowAxis& x = conv_.window.x;
     Ex row = f_.let("row", first / x.out);
     Ex column = f_.let("column", first - row * x.out);
-    Range rows = inside(y), columns = inside(x);
+    WindowAxis::Range rows = y.inside(), columns = x.inside();
     columns.high -= tile_ - 1;
     auto fast = [&] {
       Ex top = row * y.stride - y.pad_before, left = column * x.stride - x.pad_before;
       if (clips_rows_) {
         pack_clipped(f_.let("top", top), f_.let("left", left));
       } else {
-        pack_fast(f_.let("from", (top * x.in + left) * in_channels_));
+        pack_fast(f_.let("from", (top * x.in + left) * conv_.in_channels));
       }
     };
     auto slow = [&] {
       f_.loop("i", 0, tile_, [&](Ex i) { pack_one(first + i, i); });
     };
-    if (columns.low > columns.high || (!clips_rows_ && rows.low > rows.high)) return slow();
+    if (columns.empty() || (!clips_rows_ && rows.empty())) return slow();
     Ex whole = column >= columns.low && column <= columns.high;
     if (!clips_rows_) whole = row >= rows.low && row <= rows.high && whole;
     f_.if_(whole, fast, slow);
@@ -244,7 +218,7 @@ class DspConvLowering {
 
   // All pixels of a tile whose windows reach beyond the image above or below only.
   void pack_clipped(const Ex& top, const Ex& left) {
-    const WindowAxis& y = window_.y;
+    const WindowAxis& y = conv_.window.y;
     int64_t row_steps = 2 * row_words_ * tile_;
     Ex before = f_.let("above", max(-top, 0));
     Ex after = f_.let("below", max(top + (y.kernel - y.in), 0));
@@ -252,14 +226,14 @@ class DspConvLowering {
     fill_words(0, before * row_steps);
     fill_words((before + rows) * row_steps, after * row_steps);
     f_.run(pack_pixels_kernel(tile_),
-           {address(in_, ((top + before) * window_.x.in + left) * in_channels_),
+           {address(in_, ((top + before) * conv_.window.x.in + left) * conv_.in_channels),
             address(panel_, before * row_steps), address(pack_shape_, rows * 4 - 4)});
   }
 
   // One pixel's window wherever it lies, into column i of the panel.
   void pack_one(const Ex& pixel, const Ex& i) {
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
+    const WindowAxis& y = conv_.window.y;
+    const WindowAxis& x = conv_.window.x;
     Ex at = f_.let("at", pixel);
     Ex oy = f_.let("oy", at / x.out);
     Ex top = f_.let("top", oy * y.stride - y.pad_before);
@@ -269,7 +243,7 @@ class DspConvLowering {
       Ex to = f_.let("to", ky * (2 * row_words_ * tile_) + i);
       auto blank = [&] { fill(to, 2 * row_words_); };
       auto row = [&] {
-        if (in_channels_ % 4 == 0) {
+        if (conv_.in_channels % 4 == 0) {
           pack_taps(iy, left, to);
         } else {
           pack_elements(iy, left, to);
@@ -284,9 +258,9 @@ class DspConvLowering {
         int64_t least = a.start(0) + tap * a.dilation;
         return least >= a.in || least + (a.out - 1) * a.stride < 0;
       };
-      if (outside(y, ky) || outside(x, (row_words_ * 4 + j) / in_channels_)) return Ex(zero_);
+      if (outside(y, ky) || outside(x, (row_words_ * 4 + j) / conv_.in_channels)) return Ex(zero_);
       Ex iy = f_.let("iy", top + ky * y.dilation);
-      return f_.let("v", element(iy, f_.let("q", left * in_channels_ + (row_words_ * 4 + j)), true));
+      return f_.let("v", element(iy, f_.let("q", left * conv_.in_channels + (row_words_ * 4 + j)), true));
     });
   }
 
@@ -311,16 +285,16 @@ class DspConvLowering {
 
   // A row of a window whose taps are whole words: blanks, the taps inside of the image, blanks.
   void pack_taps(const Ex& iy, const Ex& left, const Ex& to) {
-    const WindowAxis& x = window_.x;
+    const WindowAxis& x = conv_.window.x;
     Ex before = f_.let("before", min(max(-left, 0), x.kernel));
     Ex after = f_.let("after", min(max(left + x.kernel - x.in, 0), Ex(x.kernel) - before));
     Ex taps = f_.let("taps", Ex(x.kernel) - before - after);
-    int64_t steps = in_channels_ / 2;
+    int64_t steps = conv_.in_channels / 2;
     fill(to, before * steps);
     f_.if_(taps > 0, [&] {
       f_.run(pack_run_kernel(tile_),
-             {address(in_, (iy * x.in + left + before) * in_channels_),
-              address(panel_, to + before * (steps * tile_)), taps * (in_channels_ / 4)});
+             {address(in_, (iy * x.in + left + before) * conv_.in_channels),
+              address(panel_, to + before * (steps * tile_)), taps * (conv_.in_channels / 4)});
     });
     fill(to + (before + taps) * (steps * tile_), after * steps);
   }
@@ -328,7 +302,7 @@ class DspConvLowering {
   // A row of a window of any channels: the words that lie in the image whole, and element by element
   // those before and behind them.
   void pack_elements(const Ex& iy, const Ex& left, const Ex& to) {
-    Ex begin = f_.let("begin", left * in_channels_);
+    Ex begin = f_.let("begin", left * conv_.in_channels);
     if (row_words_ == 1) return pack_words(iy, begin, to, 0, 1);
     Ex first = f_.let("first", min(max(Ex(3) - begin, 0) >> 2, row_words_));
     Ex last = f_.let("last", max(min((Ex(row_bytes()) - begin) >> 2, row_words_), first));
@@ -355,20 +329,19 @@ class DspConvLowering {
   // Element q of an image row; the zero point outside of it.
   Ex element(const Ex& iy, const Ex& q, bool check_row) {
     Ex in_row = q >= 0 && q < row_bytes();
-    Ex inside = check_row ? (iy >= 0 && iy < window_.y.in) && in_row : in_row;
+    Ex inside = check_row ? (iy >= 0 && iy < conv_.window.y.in) && in_row : in_row;
     return select(inside, load(in_, iy * row_bytes() + q), zero_);
   }
 
   const OpView& op_;
+  const ConvShape conv_;
   LoweringBuilder f_;
   const TargetInfo& target_;
-  Window window_;
-  int64_t in_channels_, out_channels_, k_;
   int64_t row_elements_, row_words_, row_rest_;
   int64_t tile_ = 4, pairs_ = 1, stream_words_ = 0;
   Work work_;
   int32_t zero_;
-  bool pointwise_, words_ = false, clips_rows_ = false;
+  bool words_ = false, clips_rows_ = false;
   PairOrder order_;
   tir::KernelPtr gemm_;
   BufferPtr in_, out_, panel_, stream_, shape_, last_shape_, pack_shape_;

@@ -10,10 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "ops/common/conv.h"
 #include "ops/common/conv_order.h"
 #include "ops/common/mve_gemm.h"
-#include "ops/conv_2d/conv_2d.h"
+#include "ops/conv_2d/shape.h"
 
 namespace aotc::ops {
 
@@ -23,59 +22,35 @@ using tir::Ex;
 namespace {
 
 constexpr int64_t kMostRow = 1 << 15;    // what the size of a copy holds
-constexpr int64_t kMostSteps = 1 << 16;  // of a write order
 
 int64_t rounded_up(int64_t v, int64_t to) { return (v + to - 1) / to * to; }
 
-struct Range {
-  int64_t low, high;  // both inclusive
-  bool empty() const { return low > high; }
-};
-
-// Outputs along an axis whose windows lie inside of the image.
-Range inside(const WindowAxis& a) {
-  int64_t low = 0, high = a.out - 1;
-  while (low <= high && a.start(low) < 0) ++low;
-  while (high >= low && a.start(high) + a.effective_kernel() > a.in) --high;
-  return {low, high};
-}
+using Range = WindowAxis::Range;
 
 class MveConvLowering {
  public:
   MveConvLowering(const OpView& op, const TargetInfo& target)
-      : op_(op), f_(op, "conv_2d"), target_(target) {
-    const graph::Shape& w = op.operand(1).shape;
-    window_ = window_of(op, op.attrs<Conv2DAttrs>(), w[1], w[2]);
-    in_channels_ = op.operand(0).shape[3];
-    out_channels_ = w[0];
-    k_ = w[1] * w[2] * w[3];
-    row_elements_ = window_.x.kernel * in_channels_;
-    rows_inside_ = inside(window_.y);
-    columns_inside_ = inside(window_.x);
+      : op_(op), conv_(op), f_(op, "conv_2d"), target_(target) {
+    row_elements_ = conv_.window.x.kernel * conv_.in_channels;
+    rows_inside_ = conv_.window.y.inside();
+    columns_inside_ = conv_.window.x.inside();
   }
 
   // Nothing where the kernels do not apply.
   std::optional<Lowered> run() {
-    bool grouped = op_.operand(1).shape[3] != in_channels_;
-    if (grouped || window_.x.dilation != 1 || !choose_form()) return std::nullopt;
+    if (conv_.grouped() || conv_.window.x.dilation != 1 || !choose_form()) return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
-    FoldedBias folded = fold_bias(op_, out_channels_, [&](int64_t c) {
-      return std::vector<int32_t>(w.begin() + c * k_, w.begin() + (c + 1) * k_);
-    });
-    Requantization scaling{conv_scales(op_.operand(0), op_.operand(1), op_.result(), out_channels_),
-                           folded.ranges, Rounding::kDouble, op_.result().zero_point(),
-                           quantized_clamp(op_.attrs<Conv2DAttrs>().activation, op_.result())};
-    scaling.tame_constant_channels(folded.bias);
+    auto [folded, scaling] = ConvScaling(op_, conv_, w);
     auto fit = fit_mve_scaling(scaling, folded.bias);
     if (!fit) return std::nullopt;
     scaling_ = std::move(*fit);
     bool line = scaling_.form == MveScaling::Form::kLine;
-    if (form_ == Form::kWhole && out_channels_ < MveGemm::kGroup && !line) return std::nullopt;
+    if (form_ == Form::kWhole && conv_.out_channels < MveGemm::kGroup && !line) return std::nullopt;
     in_ = f_.operand(0);
     auto make_stream = form_ == Form::kWhole ? mve_gemv_stream : mve_gemm_stream;
-    stream_ = f_.constant("stream", DType::kI32, make_stream(w, out_channels_, blocks_, scaling_));
+    stream_ = f_.constant("stream", DType::kI32, make_stream(w, conv_.out_channels, blocks_, scaling_));
     auto make_kernel = form_ == Form::kWhole ? mve_gemv_kernel : mve_gemm_kernel;
-    kernel_ = make_kernel(blocks_, out_channels_, scaling_);
+    kernel_ = make_kernel(blocks_, conv_.out_channels, scaling_);
     emit();
     f_.algorithm("vectors");
     if (form_ == Form::kRows || form_ == Form::kPanel) f_.choice("panel", form_ == Form::kPanel);
@@ -86,14 +61,14 @@ class MveConvLowering {
  private:
   enum class Form { kWhole, kInPlace, kRows, kPanel };
 
-  int64_t pixels() const { return window_.batch * window_.y.out * window_.x.out; }
-  int64_t row_bytes() const { return window_.x.in * in_channels_; }
-  int64_t row_step() const { return window_.y.dilation * row_bytes(); }
-  int64_t pixel_step() const { return window_.x.stride * in_channels_; }
+  int64_t pixels() const { return conv_.window.batch * conv_.window.y.out * conv_.window.x.out; }
+  int64_t row_bytes() const { return conv_.window.x.in * conv_.in_channels; }
+  int64_t row_step() const { return conv_.window.y.dilation * row_bytes(); }
+  int64_t pixel_step() const { return conv_.window.x.stride * conv_.in_channels; }
   // The panel: of a row of a window, and of a pixel.
   int64_t panel_row() const { return blocks_.rows > 1 ? blocks_.row_bytes() : row_elements_; }
   int64_t panel_pixel() const {
-    return blocks_.rows > 1 ? blocks_.rows * panel_row() : rounded_up(k_, MveGemm::kBlock);
+    return blocks_.rows > 1 ? blocks_.rows * panel_row() : rounded_up(conv_.k, MveGemm::kBlock);
   }
 
   const char* name_of_form() const {
@@ -111,38 +86,38 @@ class MveConvLowering {
   }
 
   bool choose_form() {
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
+    const WindowAxis& y = conv_.window.y;
+    const WindowAxis& x = conv_.window.x;
     auto covers = [](const WindowAxis& a) {
       return a.kernel == a.in && a.out == 1 && a.dilation == 1 && a.pad_before == 0;
     };
     auto plain = [](const WindowAxis& a) {
       return a.kernel == 1 && a.stride == 1 && a.in == a.out;
     };
-    blocks_ = MveBlocks(1, k_, false);
+    blocks_ = MveBlocks(1, conv_.k, false);
     form_ = Form::kWhole;
-    if (pixels() == 1) return covers(y) && covers(x) && k_ <= MveGemm::kMostGemvElements;
-    if (out_channels_ < MveGemm::kGroup) return false;
+    if (pixels() == 1) return covers(y) && covers(x) && conv_.k <= MveGemm::kMostGemvElements;
+    if (conv_.out_channels < MveGemm::kGroup) return false;
     form_ = Form::kInPlace;
     if (plain(y) && plain(x) && blocks_.fit_gemm()) return true;
-    if (window_.batch != 1 || row_elements_ >= kMostRow || y.kernel >= kMostRow) return false;
+    if (conv_.window.batch != 1 || row_elements_ >= kMostRow || y.kernel >= kMostRow) return false;
     form_ = Form::kRows;
     if (choose_rows()) return true;
     form_ = Form::kPanel;
-    blocks_ = MveBlocks(1, k_, true);
+    blocks_ = MveBlocks(1, conv_.k, true);
     return true;
   }
 
   // Whether rows in place are possible and cost less than gathering them.
   bool choose_rows() {
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
+    const WindowAxis& y = conv_.window.y;
+    const WindowAxis& x = conv_.window.x;
     MveBlocks blocks(y.kernel, row_elements_, row_elements_ < MveGemm::kBlock && y.kernel > 1);
     if (x.out % 2 != 0 || rows_inside_.empty() || columns_inside_.empty() || !blocks.fit_gemm())
       return false;
     // The last blocks of rows may reach behind the image.
     auto end = [&](int64_t oy) {
-      int64_t from = y.start(oy) * row_bytes() + x.start(columns_inside_.high) * in_channels_;
+      int64_t from = y.start(oy) * row_bytes() + x.start(columns_inside_.high) * conv_.in_channels;
       return from + (y.kernel - 1) * row_step() + std::max(blocks.row_bytes(), row_elements_);
     };
     Range rows = rows_inside_;
@@ -161,9 +136,9 @@ class MveConvLowering {
   // its gather.
   static constexpr int64_t kBlockCost = 14;
 
-  int64_t halves() const { return 2 * ((out_channels_ + MveGemm::kGroup - 1) / MveGemm::kGroup); }
+  int64_t halves() const { return 2 * ((conv_.out_channels + MveGemm::kGroup - 1) / MveGemm::kGroup); }
   int64_t cost_of_clipped(int64_t per_row) const {
-    return 2 * (68 + window_.y.kernel * (7 + 6 * per_row));
+    return 2 * (68 + conv_.window.y.kernel * (7 + 6 * per_row));
   }
 
   int64_t cost_of_rows(const MveBlocks& blocks, Range rows) const {
@@ -177,7 +152,7 @@ class MveConvLowering {
   }
 
   int64_t cost_of_panel() const {
-    MveBlocks blocks(1, k_, true);
+    MveBlocks blocks(1, conv_.k, true);
     int64_t around = blocks.count() > MveGemm::kGemmUnroll
                          ? 5 + 2 * (blocks.count() / MveGemm::kGemmUnroll - 1)
                          : 0;
@@ -186,7 +161,7 @@ class MveConvLowering {
     int64_t pairs = (pixels() + 1) / 2;
     int64_t fast = (rows_inside_.high - rows_inside_.low + 1) *
                    (columns_inside_.high / 2 - (columns_inside_.low + 1) / 2);
-    return pairs * pair + fast * (46 + window_.y.kernel * (4 + 4 * vectors)) +
+    return pairs * pair + fast * (46 + conv_.window.y.kernel * (4 + 4 * vectors)) +
            (pairs - fast) * cost_of_clipped(vectors);
   }
 
@@ -209,34 +184,34 @@ class MveConvLowering {
   }
 
   BufferPtr shape(const char* name, const MvePixels& pixels) {
-    return f_.constant(name, DType::kI32, mve_shape(pixels, blocks_, out_channels_, scaling_));
+    return f_.constant(name, DType::kI32, mve_shape(pixels, blocks_, conv_.out_channels, scaling_));
   }
 
   void multiply(const BufferPtr& x, const Ex& from, const Ex& pixel, const BufferPtr& shape) {
-    f_.run(kernel_, {address(stream_, 0), address(x, from), address(out_, pixel * out_channels_),
+    f_.run(kernel_, {address(stream_, 0), address(x, from), address(out_, pixel * conv_.out_channels),
                      address(shape, 0)});
   }
 
   // Where the result is larger than the input, from the last pixel to the first, so that it can be
   // written over the input from behind.
   void emit_in_place() {
-    bool backwards = out_channels_ > in_channels_;
-    auto order = pointwise_order(pixels(), 2, {in_channels_, out_channels_}, backwards, true);
+    bool backwards = conv_.out_channels > conv_.in_channels;
+    auto order = pointwise_order(pixels(), 2, {conv_.in_channels, conv_.out_channels}, backwards, true);
     if (order) f_.publish(std::move(*order));
     int64_t sign = backwards ? -2 : 2;
-    MvePixels how{pixels() / 2, in_channels_, out_channels_, sign * in_channels_,
-                  sign * out_channels_};
+    MvePixels how{pixels() / 2, conv_.in_channels, conv_.out_channels, sign * conv_.in_channels,
+                  sign * conv_.out_channels};
     int64_t last = pixels() - 2, first = backwards ? last : 0, odd = backwards ? 0 : last;
-    multiply(in_, first * in_channels_, first, shape("shape", how));
+    multiply(in_, first * conv_.in_channels, first, shape("shape", how));
     how.pairs = 1;
     // A last pixel that has no neighbour left is done again with the one before it.
-    if (pixels() % 2 == 1) multiply(in_, odd * in_channels_, odd, shape("last_shape", how));
+    if (pixels() % 2 == 1) multiply(in_, odd * conv_.in_channels, odd, shape("last_shape", how));
   }
 
   // ---- windows
 
   void make_gather_tables() {
-    MvePixels how{1, panel_pixel(), out_channels_, 0, 0, panel_row()};
+    MvePixels how{1, panel_pixel(), conv_.out_channels, 0, 0, panel_row()};
     panel_shape_ = shape("panel_shape", how);
     std::vector<int32_t> windows(3);
     windows[MveGemm::kRowStep] = static_cast<int32_t>(row_step());
@@ -249,11 +224,11 @@ class MveConvLowering {
 
   // Bytes of the panel that no gather writes are multiplied by 0.
   void clear_panel() {
-    if (panel_pixel() != k_) fill(0, 0, 2 * panel_pixel());
+    if (panel_pixel() != conv_.k) fill(0, 0, 2 * panel_pixel());
   }
 
   void emit_panel() {
-    auto order = window_order(window_, 2, {in_channels_, out_channels_});
+    auto order = window_order(conv_.window, 2, {conv_.in_channels, conv_.out_channels});
     if (order) f_.publish(std::move(*order));
     clear_panel();
     f_.loop(
@@ -269,27 +244,27 @@ class MveConvLowering {
   // The pairs of a row of outputs begin `offset_` before it, so that they end where the first
   // column whose window lies inside begins. Pairs that lie inside are one call.
   void emit_rows() {
-    const WindowAxis& x = window_.x;
+    const WindowAxis& x = conv_.window.x;
     publish_rows();
     int64_t whole = tiles_.high - tiles_.low + 1, per_row = x.out / 2;
-    MvePixels how{whole,     pixel_step(), out_channels_, 2 * pixel_step(), 2 * out_channels_,
+    MvePixels how{whole,     pixel_step(), conv_.out_channels, 2 * pixel_step(), 2 * conv_.out_channels,
                   row_step()};
     BufferPtr rows_shape = shape("shape", how);
     bool all = whole == per_row && all_rows();
     if (!all) clear_panel();
-    f_.loop("oy", 0, window_.y.out, [&](Ex oy) {
+    f_.loop("oy", 0, conv_.window.y.out, [&](Ex oy) {
       Ex begin = f_.let("begin", oy * x.out - offset_);
       auto run = [&] {
         Ex column = Ex(2 * tiles_.low - offset_);
-        Ex top = oy * window_.y.stride - window_.y.pad_before;
-        Ex from = top * row_bytes() + (column * x.stride - x.pad_before) * in_channels_;
+        Ex top = oy * conv_.window.y.stride - conv_.window.y.pad_before;
+        Ex from = top * row_bytes() + (column * x.stride - x.pad_before) * conv_.in_channels;
         multiply(in_, from, begin + 2 * tiles_.low, rows_shape);
       };
       if (all) return run();
       Ex is_inside = f_.let("inside", oy >= rows_inside_.low && oy <= rows_inside_.high);
       Ex calls = select(is_inside, per_row - whole + 1, per_row);
       // Behind the last row, one pixel remains.
-      if (offset_ > 0) calls = calls + (oy == window_.y.out - 1);
+      if (offset_ > 0) calls = calls + (oy == conv_.window.y.out - 1);
       f_.loop("i", 0, f_.let("calls", calls), [&](Ex i) {
         auto pair = [&] {
           Ex passed = select(is_inside && i > tiles_.low, Ex(whole - 1), 0);
@@ -304,17 +279,17 @@ class MveConvLowering {
     });
   }
 
-  bool all_rows() const { return rows_inside_.low == 0 && rows_inside_.high == window_.y.out - 1; }
+  bool all_rows() const { return rows_inside_.low == 0 && rows_inside_.high == conv_.window.y.out - 1; }
 
   void publish_rows() {
-    if (pixels() > kMostSteps) return;
+    if (pixels() > WriteOrder::kMostSteps) return;
     WriteOrder order;
-    int64_t end = window_.y.in * row_bytes();
+    int64_t end = conv_.window.y.in * row_bytes();
     int64_t behind = std::max<int64_t>(blocks_.row_bytes() - row_elements_, 0);
     auto pair = [&](int64_t first, bool in_place) {
-      ByteRange a = window_bytes(window_, first, in_channels_);
-      ByteRange b = window_bytes(window_, first + 1, in_channels_);
-      int64_t to = first * out_channels_, to_end = to + 2 * out_channels_;
+      ByteRange a = window_bytes(conv_.window, first, conv_.in_channels);
+      ByteRange b = window_bytes(conv_.window, first + 1, conv_.in_channels);
+      int64_t to = first * conv_.out_channels, to_end = to + 2 * conv_.out_channels;
       // Windows read in place are read again for every group of channels.
       if (in_place) {
         order.steps.push_back({a.begin, std::min(b.end + behind, end), to, to_end});
@@ -324,11 +299,11 @@ class MveConvLowering {
         if (r.begin < r.end) order.steps.push_back({r.begin, r.end, 0, 0});
       order.steps.push_back({0, 0, to, to_end});
     };
-    for (int64_t oy = 0; oy < window_.y.out; ++oy)
-      for (int64_t i = 0; i < window_.x.out / 2; ++i) {
+    for (int64_t oy = 0; oy < conv_.window.y.out; ++oy)
+      for (int64_t i = 0; i < conv_.window.x.out / 2; ++i) {
         bool in_place = oy >= rows_inside_.low && oy <= rows_inside_.high && i >= tiles_.low &&
                         i <= tiles_.high;
-        pair(std::max<int64_t>(oy * window_.x.out - offset_ + 2 * i, 0), in_place);
+        pair(std::max<int64_t>(oy * conv_.window.x.out - offset_ + 2 * i, 0), in_place);
       }
     if (offset_ > 0) pair(pixels() - 2, false);
     f_.publish(std::move(order));
@@ -342,8 +317,8 @@ class MveConvLowering {
 
   // The windows of a pair of pixels into the panel.
   void gather(const Ex& first) {
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
+    const WindowAxis& y = conv_.window.y;
+    const WindowAxis& x = conv_.window.x;
     Range columns{columns_inside_.low, columns_inside_.high - 1};  // of the first pixel
     if (columns.empty() || rows_inside_.empty()) return gather_clipped(first);
     Ex row = f_.let("row", first / x.out);
@@ -351,7 +326,7 @@ class MveConvLowering {
     auto fast = [&] {
       Ex top = row * y.stride - y.pad_before, left = column * x.stride - x.pad_before;
       f_.run(mve_windows_kernel(y.kernel, row_elements_),
-             {address(in_, (top * x.in + left) * in_channels_), address(panel_, 0),
+             {address(in_, (top * x.in + left) * conv_.in_channels), address(panel_, 0),
               address(windows_shape_, 0)});
     };
     f_.if_(row >= rows_inside_.low && row <= rows_inside_.high && column >= columns.low &&
@@ -376,30 +351,30 @@ class MveConvLowering {
   }
 
   void gather_one(const Ex& pixel, const Ex& to) {
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
+    const WindowAxis& y = conv_.window.y;
+    const WindowAxis& x = conv_.window.x;
     Ex at = f_.let("at", pixel);
     Ex oy = f_.let("oy", at / x.out);
     Ex top = f_.let("top", oy * y.stride - y.pad_before);
     Ex left = f_.let("left", (at - oy * x.out) * x.stride - x.pad_before);
     Clip down = clip(y, top), across = clip(x, left);
-    fill(to, op_.operand(0).zero_point(), blocks_.rows > 1 ? panel_pixel() : k_);
+    fill(to, op_.operand(0).zero_point(), blocks_.rows > 1 ? panel_pixel() : conv_.k);
     f_.if_(down.begin < down.end && across.begin < across.end, [&] {
       Ex from = (top + down.begin * y.dilation) * x.in + left + across.begin;
       Ex size =
-          shl_wrapping(down.end - down.begin, 16) | ((across.end - across.begin) * in_channels_);
+          shl_wrapping(down.end - down.begin, 16) | ((across.end - across.begin) * conv_.in_channels);
       f_.run(mve_rows_kernel(),
-             {address(in_, from * in_channels_),
-              address(panel_, to + down.begin * panel_row() + across.begin * in_channels_),
+             {address(in_, from * conv_.in_channels),
+              address(panel_, to + down.begin * panel_row() + across.begin * conv_.in_channels),
               address(rows_shape_, 0), size});
     });
   }
 
   const OpView& op_;
+  const ConvShape conv_;
   LoweringBuilder f_;
   const TargetInfo& target_;
-  Window window_;
-  int64_t in_channels_, out_channels_, k_, row_elements_;
+  int64_t row_elements_;
   Range rows_inside_{}, columns_inside_{};
   Form form_ = Form::kPanel;
   MveBlocks blocks_{1, 1, false};

@@ -6,10 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "ops/common/conv.h"
 #include "ops/common/conv_order.h"
 #include "ops/common/triple_gemm.h"
-#include "ops/conv_2d/conv_2d.h"
+#include "ops/conv_2d/shape.h"
 
 namespace aotc::ops {
 
@@ -24,31 +23,23 @@ constexpr int64_t kWords = TripleGemm::kWords;
 class TripleConvLowering {
  public:
   TripleConvLowering(const OpView& op, const TargetInfo& target)
-      : op_(op), f_(op, "conv_2d"), target_(target) {
-    const graph::Shape& w = op.operand(1).shape;
-    window_ = window_of(op, op.attrs<Conv2DAttrs>(), w[1], w[2]);
-    in_channels_ = op.operand(0).shape[3];
-    out_channels_ = w[0];
-    k_ = w[1] * w[2] * w[3];
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
-    pointwise_ = k_ == in_channels_ && y.kernel == 1 && x.kernel == 1 && y.stride == 1 &&
-                 x.stride == 1 && y.in == y.out && x.in == x.out;
-    row_elements_ = x.kernel * in_channels_;
-    pixels_ = window_.batch * y.out * x.out;
+      : op_(op), conv_(op), f_(op, "conv_2d"), target_(target) {
+    const WindowAxis& y = conv_.window.y;
+    const WindowAxis& x = conv_.window.x;
+    row_elements_ = x.kernel * conv_.in_channels;
+    pixels_ = conv_.window.batch * y.out * x.out;
   }
 
   // Nothing where another way is faster or this one does not apply.
   std::optional<Lowered> run() {
-    bool grouped = op_.operand(1).shape[3] != in_channels_;
-    bool one_image = pointwise_ || window_.batch == 1;
-    if (grouped || !one_image || window_.x.dilation != 1 || pixels_ < kPixels) return std::nullopt;
+    bool one_image = conv_.pointwise || conv_.window.batch == 1;
+    if (conv_.grouped() || !one_image || conv_.window.x.dilation != 1 || pixels_ < kPixels) return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
-    auto plan = plan_triples(w, out_channels_, k_, target_);
+    auto plan = plan_triples(w, conv_.out_channels, conv_.k, target_);
     if (!plan) return std::nullopt;
     bool asked = target_.asked && target_.asked->algorithm == "triples";
-    if (!asked && triple_cost(*plan, pixels_, out_channels_, !pointwise_, target_) >=
-                      plain_cost(pixels_, out_channels_, k_, !pointwise_, target_))
+    if (!asked && triple_cost(*plan, pixels_, conv_.out_channels, !conv_.pointwise, target_) >=
+                      plain_cost(pixels_, conv_.out_channels, conv_.k, !conv_.pointwise, target_))
       return std::nullopt;
     plan_ = *plan;
     in_ = f_.operand(0);
@@ -65,14 +56,8 @@ class TripleConvLowering {
 
  private:
   void make_constants(const std::vector<int8_t>& w) {
-    weights_ = f_.constant("weights", DType::kI8, pack_triple_weights(plan_, w, out_channels_));
-    FoldedBias folded = fold_bias(op_, out_channels_, [&](int64_t c) {
-      return std::vector<int32_t>(w.begin() + c * k_, w.begin() + (c + 1) * k_);
-    });
-    Requantization scaling{conv_scales(op_.operand(0), op_.operand(1), op_.result(), out_channels_),
-                           folded.ranges, Rounding::kDouble, op_.result().zero_point(),
-                           quantized_clamp(op_.attrs<Conv2DAttrs>().activation, op_.result())};
-    scaling.tame_constant_channels(folded.bias);
+    weights_ = f_.constant("weights", DType::kI8, pack_triple_weights(plan_, w, conv_.out_channels));
+    auto [folded, scaling] = ConvScaling(op_, conv_, w);
     bias_ = f_.constant("bias", DType::kI32, folded.bias);
     requantizer_.emplace(f_, scaling);
   }
@@ -80,10 +65,10 @@ class TripleConvLowering {
   void emit() {
     // Where the result is larger than the input, from the last pixel to the first, so that it can
     // be written over the input from behind.
-    bool backwards = pointwise_ && out_channels_ > in_channels_;
-    PixelBytes bytes{in_channels_, out_channels_};
-    auto order = pointwise_ ? pointwise_order(pixels_, kPixels, bytes, backwards, false)
-                            : window_order(window_, kPixels, bytes);
+    bool backwards = conv_.pointwise && conv_.out_channels > conv_.in_channels;
+    PixelBytes bytes{conv_.in_channels, conv_.out_channels};
+    auto order = conv_.pointwise ? pointwise_order(pixels_, kPixels, bytes, backwards, false)
+                            : window_order(conv_.window, kPixels, bytes);
     if (order) f_.publish(std::move(*order));
     requantizer_->begin(f_);
     emit_triple_padding(f_, plan_, panel_);
@@ -94,8 +79,8 @@ class TripleConvLowering {
           if (pixels_ % kPixels != 0)
             start = backwards ? max(start, 0) : min(start, Ex(pixels_ - kPixels));
           Ex first = f_.let("pixel", start);
-          if (pointwise_) {
-            pack_run(f_.let("from", first * k_), k_, k_, 0);
+          if (conv_.pointwise) {
+            pack_run(f_.let("from", first * conv_.k), conv_.k, conv_.k, 0);
           } else {
             pack_windows(first);
           }
@@ -118,49 +103,39 @@ class TripleConvLowering {
         unroll);
   }
 
-  struct Range {
-    int64_t low, high;  // outputs whose windows lie inside the image, both inclusive
-  };
-  static Range inside(const WindowAxis& a) {
-    int64_t low = 0, high = a.out - 1;
-    while (low <= high && a.start(low) < 0) ++low;
-    while (high >= low && a.start(high) + a.effective_kernel() > a.in) --high;
-    return {low, high};
-  }
-
   void pack_windows(const Ex& first) {
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
+    const WindowAxis& y = conv_.window.y;
+    const WindowAxis& x = conv_.window.x;
     Ex row = f_.let("row", first / x.out);
     Ex column = f_.let("column", first - row * x.out);
-    Range rows = inside(y), columns = inside(x);
+    WindowAxis::Range rows = y.inside(), columns = x.inside();
     columns.high -= kPixels - 1;
     auto fast = [&] {
       Ex top = row * y.stride - y.pad_before, left = column * x.stride - x.pad_before;
-      Ex from = f_.let("from", (top * x.in + left) * in_channels_);
+      Ex from = f_.let("from", (top * x.in + left) * conv_.in_channels);
       f_.loop("ky", 0, y.kernel, [&](Ex ky) {
-        pack_run(f_.let("at", from + ky * (y.dilation * x.in * in_channels_)),
-                 x.stride * in_channels_, row_elements_, f_.let("to", ky * row_elements_));
+        pack_run(f_.let("at", from + ky * (y.dilation * x.in * conv_.in_channels)),
+                 x.stride * conv_.in_channels, row_elements_, f_.let("to", ky * row_elements_));
       });
     };
     auto slow = [&] { pack_any(first); };
-    if (columns.low > columns.high || rows.low > rows.high) return slow();
+    if (columns.empty() || rows.empty()) return slow();
     f_.if_(row >= rows.low && row <= rows.high && column >= columns.low && column <= columns.high,
            fast, slow);
   }
 
   // Windows wherever they lie: an element is in the image if its row is and it is in the row.
   void pack_any(const Ex& first) {
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
+    const WindowAxis& y = conv_.window.y;
+    const WindowAxis& x = conv_.window.x;
     std::array<Ex, 3> top, left;
     for (size_t p = 0; p < 3; ++p) {
       Ex pixel = f_.let("at", first + static_cast<int64_t>(p));
       Ex oy = f_.let("oy", pixel / x.out);
       top[p] = f_.let("top", oy * y.stride - y.pad_before);
-      left[p] = f_.let("left", ((pixel - oy * x.out) * x.stride - x.pad_before) * in_channels_);
+      left[p] = f_.let("left", ((pixel - oy * x.out) * x.stride - x.pad_before) * conv_.in_channels);
     }
-    int64_t row_bytes = x.in * in_channels_;
+    int64_t row_bytes = x.in * conv_.in_channels;
     Ex zero(op_.operand(0).zero_point());
     f_.loop("ky", 0, y.kernel, [&](Ex ky) {
       std::array<Ex, 3> begin, bytes;  // of the image's row; none for a row outside of it
@@ -185,11 +160,11 @@ class TripleConvLowering {
   // All output channels of the three pixels from `first` on.
   void multiply(const Ex& first) {
     f_.loop(
-        "c", 0, out_channels_,
+        "c", 0, conv_.out_channels,
         [&](Ex c) {
-          Ex channel = out_channels_ % plan_.channels == 0
+          Ex channel = conv_.out_channels % plan_.channels == 0
                            ? c
-                           : f_.let("channel", min(c, Ex(out_channels_ - plan_.channels)));
+                           : f_.let("channel", min(c, Ex(conv_.out_channels - plan_.channels)));
           // c is a multiple of C, so tile number * (padded_k * C) is c * padded_k.
           Ex base = f_.let("wi", c * plan_.padded_k);
           if (plan_.segments() == 1) {
@@ -202,7 +177,7 @@ class TripleConvLowering {
   }
 
   void finish_one(const TripleSums& sums, const Ex& first, const Ex& channel) {
-    Ex to = f_.let("to", first * out_channels_ + channel);
+    Ex to = f_.let("to", first * conv_.out_channels + channel);
     for (int64_t c = 0; c < plan_.channels; ++c) {
       std::array<Ex, 3> s = emit_split(f_, sums[static_cast<size_t>(c)]);
       Ex bias = f_.let("bias", load(bias_, channel + c));
@@ -227,7 +202,7 @@ class TripleConvLowering {
           }
         },
         plan_.segment);
-    Ex to = f_.let("to", first * out_channels_ + channel);
+    Ex to = f_.let("to", first * conv_.out_channels + channel);
     for (int64_t c = 0; c < plan_.channels; ++c)
       store(total[static_cast<size_t>(c)], to, channel, c);
   }
@@ -235,16 +210,15 @@ class TripleConvLowering {
   void store(const std::array<Ex, 3>& acc, const Ex& to, const Ex& channel, int64_t c) {
     Requantizer::Channel scale = requantizer_->prepare(f_, channel + c);
     for (int64_t p = 0; p < kPixels; ++p)
-      f_.store(out_, to + (p * out_channels_ + c),
+      f_.store(out_, to + (p * conv_.out_channels + c),
                requantizer_->emit(f_, acc[static_cast<size_t>(p)], scale));
   }
 
   const OpView& op_;
+  const ConvShape conv_;
   LoweringBuilder f_;
   const TargetInfo& target_;
-  Window window_;
-  int64_t in_channels_, out_channels_, k_, row_elements_, pixels_;
-  bool pointwise_;
+  int64_t row_elements_, pixels_;
   TripleGemm plan_;
   BufferPtr in_, out_, panel_, weights_, bias_;
   std::optional<Requantizer> requantizer_;

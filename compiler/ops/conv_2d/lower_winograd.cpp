@@ -7,10 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "ops/common/conv.h"
 #include "ops/common/conv_order.h"
 #include "ops/common/dsp_winograd.h"
-#include "ops/conv_2d/conv_2d.h"
+#include "ops/conv_2d/shape.h"
 
 namespace aotc::ops {
 
@@ -22,11 +21,7 @@ namespace {
 class WinogradLowering {
  public:
   WinogradLowering(const OpView& op, const TargetInfo& target)
-      : op_(op), f_(op, "conv_2d"), target_(target) {
-    const graph::Shape& w = op.operand(1).shape;
-    window_ = window_of(op, op.attrs<Conv2DAttrs>(), w[1], w[2]);
-    in_channels_ = op.operand(0).shape[3];
-    out_channels_ = w[0];
+      : op_(op), conv_(op), f_(op, "conv_2d"), target_(target) {
     zero_ = op.operand(0).zero_point();
   }
 
@@ -37,41 +32,34 @@ class WinogradLowering {
       return a.kernel == 3 && a.stride == 1 && a.dilation == 1 && a.pad_before <= 1 &&
              a.start(a.out - 1) + 3 <= a.in + 1;
     };
-    return fits(window_.y) && fits(window_.x) && window_.batch == 1 && window_.y.out >= 2 &&
-           tiles() >= Winograd::kTiles && op_.operand(1).shape[3] == in_channels_ &&
-           in_channels_ % 4 == 0 && steps() <= Winograd::kMostSteps && out_channels_ >= 2;
+    return fits(conv_.window.y) && fits(conv_.window.x) && conv_.window.batch == 1 && conv_.window.y.out >= 2 &&
+           tiles() >= Winograd::kTiles && !conv_.grouped() &&
+           conv_.in_channels % 4 == 0 && steps() <= Winograd::kMostSteps && conv_.out_channels >= 2;
   }
 
   // Nothing where no requantisation in the kernels' form is exact.
   std::optional<Lowered> run() {
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
-    int64_t k = 9 * in_channels_;
-    FoldedBias folded = fold_bias(op_, out_channels_, [&](int64_t c) {
-      return std::vector<int32_t>(w.begin() + c * k, w.begin() + (c + 1) * k);
-    });
-    Requantization scaling{conv_scales(op_.operand(0), op_.operand(1), op_.result(), out_channels_),
-                           folded.ranges, Rounding::kDouble, op_.result().zero_point(),
-                           quantized_clamp(op_.attrs<Conv2DAttrs>().activation, op_.result())};
-    scaling.tame_constant_channels(folded.bias);
+    auto [folded, scaling] = ConvScaling(op_, conv_, w);
     // Results are 4 times the sums and shifted with the weights: their ranges decide how far.
     std::optional<PairLines> lines;
     WinogradWeights weights;
     for (int left = PairGemm::kLeft; left >= 2 && !lines; left = weights.left - 1) {
-      weights = winograd_weights(w, out_channels_, in_channels_, left);
+      weights = winograd_weights(w, conv_.out_channels, conv_.in_channels, left);
       lines = fit_pair_lines(scaling, folded.bias, weights.left);
     }
     if (!lines) return std::nullopt;
     Work work =
-        winograd_work(window_.y.out, window_.x.out, in_channels_, out_channels_, lines->sign());
+        winograd_work(conv_.window.y.out, conv_.window.x.out, conv_.in_channels, conv_.out_channels, lines->sign());
     double own = target_.costs.of(work);
-    GemmShape direct{window_.y.out * window_.x.out, 3, 3 * in_channels_ / 4, 0, out_channels_};
+    GemmShape direct{conv_.window.y.out * conv_.window.x.out, 3, 3 * conv_.in_channels / 4, 0, conv_.out_channels};
     double other = direct.least_cost(target_.costs, true, lines->sign());
     if (own >= other && !asked()) return std::nullopt;
     in_ = f_.operand(0);
     make_tables(weights, folded.bias, *lines);
     work_ = f_.scratch("work", DType::kI32, strip_words() + Winograd::panel_words(steps()), 8);
     out_ = f_.result(0);
-    if (auto order = rows_order(window_, 2, {in_channels_, out_channels_}))
+    if (auto order = rows_order(conv_.window, 2, {conv_.in_channels, conv_.out_channels}))
       f_.publish(std::move(*order));
     emit();
     f_.algorithm("winograd");
@@ -81,37 +69,37 @@ class WinogradLowering {
   }
 
  private:
-  int64_t steps() const { return in_channels_ / 2; }
-  int64_t tiles() const { return (window_.x.out + 1) / 2; }
-  int64_t column_words() const { return in_channels_ * 2; }
-  int64_t strip_words() const { return (window_.x.out + 2) * column_words(); }
-  int64_t row_bytes() const { return window_.x.in * in_channels_; }
+  int64_t steps() const { return conv_.in_channels / 2; }
+  int64_t tiles() const { return (conv_.window.x.out + 1) / 2; }
+  int64_t column_words() const { return conv_.in_channels * 2; }
+  int64_t strip_words() const { return (conv_.window.x.out + 2) * column_words(); }
+  int64_t row_bytes() const { return conv_.window.x.in * conv_.in_channels; }
 
   void make_tables(const WinogradWeights& weights, const std::vector<int32_t>& bias,
                    const PairLines& lines) {
-    pairs_ = out_channels_ / 2;
-    std::vector<int64_t> first = tile_starts(out_channels_, 2);
-    std::vector<int32_t> stream = winograd_stream(weights, in_channels_, first, bias, lines);
+    pairs_ = conv_.out_channels / 2;
+    std::vector<int64_t> first = tile_starts(conv_.out_channels, 2);
+    std::vector<int32_t> stream = winograd_stream(weights, conv_.in_channels, first, bias, lines);
     stream_words_ = static_cast<int64_t>(stream.size() / first.size());
     stream_ = f_.constant("stream", DType::kI32, stream);
     auto shape = [&](int64_t pairs) {
-      return winograd_shape(steps(), pairs, out_channels_, window_.x.out * out_channels_,
+      return winograd_shape(steps(), pairs, conv_.out_channels, conv_.window.x.out * conv_.out_channels,
                             lines.sign());
     };
     shape_ = f_.constant("shape", DType::kI32, shape(pairs_));
     // An odd last channel is made again with the one before it.
-    if (out_channels_ % 2 == 1) last_shape_ = f_.constant("last_shape", DType::kI32, shape(1));
+    if (conv_.out_channels % 2 == 1) last_shape_ = f_.constant("last_shape", DType::kI32, shape(1));
     multiply_ = winograd_pairs_kernel(steps(), lines.fit.shift, lines.sign());
   }
 
   void emit() {
-    if (window_.x.pad_before > 0) fill_column(0);
-    int64_t right = window_.x.in + window_.x.pad_before;  // the column beyond the image
-    if (right < window_.x.out + 2) fill_column(right);
+    if (conv_.window.x.pad_before > 0) fill_column(0);
+    int64_t right = conv_.window.x.in + conv_.window.x.pad_before;  // the column beyond the image
+    if (right < conv_.window.x.out + 2) fill_column(right);
     f_.loop(
-        "oy", 0, window_.y.out,
+        "oy", 0, conv_.window.y.out,
         [&](Ex at) {
-          Ex oy = f_.let("row", start(at, window_.y.out));
+          Ex oy = f_.let("row", start(at, conv_.window.y.out));
           transform_rows(oy);
           f_.loop(
               "tile", 0, tiles(),
@@ -136,19 +124,19 @@ class WinogradLowering {
   void fill_column(int64_t column) {
     auto half = static_cast<uint32_t>(2 * zero_) & 0xFFFF;
     Ex twice(static_cast<int64_t>(static_cast<int32_t>(half << 16 | half)));
-    f_.loop("word", 0, in_channels_ / 4, [&](Ex word) {
+    f_.loop("word", 0, conv_.in_channels / 4, [&](Ex word) {
       Ex at = f_.let("at", word * 8 + column * column_words());
       for (int64_t i = 0; i < 8; ++i) f_.store(work_, at + i, i / 2 == 1 ? twice : Ex(0));
     });
   }
 
   void transform_rows(const Ex& oy) {
-    const WindowAxis& y = window_.y;
+    const WindowAxis& y = conv_.window.y;
     bool top_pads = y.pad_before > 0;
     bool bottom_pads = y.start(y.out - 1) + 3 > y.in;
     auto run = [&](bool top, bool bottom) {
       Ex first = top ? oy - y.pad_before : Ex(0);
-      Ex to(window_.x.pad_before * column_words());
+      Ex to(conv_.window.x.pad_before * column_words());
       f_.run(winograd_rows_kernel(top, bottom, zero_),
              {address(in_, first * row_bytes()), address(work_, to), Ex(row_bytes()),
               Ex(row_bytes() / 4)});
@@ -165,28 +153,27 @@ class WinogradLowering {
 
   void transform_tiles(const Ex& oy, const Ex& first) {
     f_.loop("i", 0, Winograd::kTiles, [&](Ex i) {
-      Ex ox = f_.let("column", start((first + i) * 2, window_.x.out));
-      Ex place = (oy * window_.x.out + ox) * out_channels_;
+      Ex ox = f_.let("column", start((first + i) * 2, conv_.window.x.out));
+      Ex place = (oy * conv_.window.x.out + ox) * conv_.out_channels;
       f_.store(work_, i * 2 + (strip_words() + Winograd::places_at(steps())), place);
       f_.run(winograd_tile_kernel(),
              {address(work_, ox * column_words()), address(work_, i + strip_words()),
-              Ex(column_words()), Ex(in_channels_ / 4)});
+              Ex(column_words()), Ex(conv_.in_channels / 4)});
     });
   }
 
   void multiply() {
     f_.run(multiply_, {address(stream_, 0), address(work_, strip_words()), address(out_, 0),
                        address(shape_, 0)});
-    if (out_channels_ % 2 == 1)
+    if (conv_.out_channels % 2 == 1)
       f_.run(multiply_, {address(stream_, pairs_ * stream_words_), address(work_, strip_words()),
-                         address(out_, out_channels_ - 2), address(last_shape_, 0)});
+                         address(out_, conv_.out_channels - 2), address(last_shape_, 0)});
   }
 
   const OpView& op_;
+  const ConvShape conv_;
   LoweringBuilder f_;
   const TargetInfo& target_;
-  Window window_;
-  int64_t in_channels_, out_channels_;
   int64_t pairs_ = 1, stream_words_ = 0;
   int32_t zero_;
   tir::KernelPtr multiply_;

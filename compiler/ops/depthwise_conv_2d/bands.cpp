@@ -6,7 +6,6 @@ namespace aotc::ops {
 
 namespace {
 
-constexpr int64_t kMostSteps = 1 << 16;
 constexpr int64_t kMostBands = 1 << 10;
 // A plane may always take this much.
 constexpr int64_t kSmall = 1024;
@@ -104,7 +103,7 @@ WriteOrder Bands::write_order() const {
   std::vector<Range> bands = ranges(first_, height_);
   WriteOrder order;
   order.in_place = in_place(bands);
-  if (window_.batch * static_cast<int64_t>(bands.size()) > kMostSteps) return order;
+  if (window_.batch * static_cast<int64_t>(bands.size()) > WriteOrder::kMostSteps) return order;
   for (int64_t n = 0; n < window_.batch; ++n)
     for (Range band : bands) order.steps.push_back(step(n, band));
   return order;

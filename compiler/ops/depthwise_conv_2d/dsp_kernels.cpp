@@ -79,7 +79,7 @@ KernelPtr dw_plane_kernel(int64_t columns, int64_t pitch) {
     f.loop("i", 0, columns,
            [&](Ex i) { f.store(plane, r * pitch + i, load(x, r * row_bytes + i * pixel)); });
   });
-  return make_kernel(f, "dw_plane", {{"columns", columns}, {"pitch", pitch}});
+  return f.finish_kernel("dw_plane", {{"columns", columns}, {"pitch", pitch}});
 }
 
 KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int shift, bool sign) {
@@ -113,8 +113,7 @@ KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int sh
       f.store(out, column * out_column + row * out_row, clamp(f.let("v", sum) >> shift, -128, 127));
     });
   });
-  return make_kernel(
-      f, "dw_column",
+  return f.finish_kernel("dw_column",
       {{"pitch", pitch}, {"stride", stride}, {"unroll", unroll}, {"shift", shift}, {"sign", sign}});
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "ops/common/conv.h"
+#include "ops/common/conv_order.h"
 #include "ops/common/gemm.h"
 #include "ops/fully_connected/fully_connected.h"
 
@@ -89,15 +90,10 @@ class FullyConnectedLowering {
 
   // A tile reads its rows over and over while it writes its results.
   void publish_rows() {
-    constexpr int64_t kMostSteps = 1 << 16;
-    if (rows_ == block_rows_ || rows_ > kMostSteps) return;
-    WriteOrder order;
-    int64_t size = size_of(in_->dtype), in = depth_ * size, out = units_ * size_of(out_->dtype);
-    for (int64_t r : tile_starts(rows_, block_rows_)) {
-      int64_t end = r + block_rows_;
-      order.steps.push_back({r * in, end * in, r * out, end * out});
-    }
-    f_.publish(std::move(order));
+    if (rows_ == block_rows_) return;
+    PixelBytes bytes{depth_ * size_of(in_->dtype), units_ * size_of(out_->dtype)};
+    if (auto order = pointwise_order(rows_, block_rows_, bytes, false, true))
+      f_.publish(std::move(*order));
   }
 
   // The first index of the tile that starts at `at`, moved back at the end so that it fits.
@@ -151,7 +147,7 @@ Lowered lower_fully_connected(const OpView& op, const TargetInfo& target) {
     if (auto lowered = lower_fully_connected_mve(op, target)) return std::move(*lowered);
   if (target.dsp && (target.allows("pairs") || target.allows("words")) && is_int8)
     if (auto lowered = lower_fully_connected_dsp(op, target)) return std::move(*lowered);
-  if (target.allows("quads") && op.operand(0).dtype == DType::kI8)
+  if (target.allows("quads") && is_int8)
     if (auto lowered = lower_fully_connected_quad(op, target)) return std::move(*lowered);
   return FullyConnectedLowering(op, target).run();
 }

@@ -1,0 +1,29 @@
+#include "ops/conv_2d/shape.h"
+
+namespace aotc::ops {
+
+ConvShape::ConvShape(const OpView& op) {
+  const graph::Shape& w = op.operand(1).shape;
+  window = window_of(op, op.attrs<Conv2DAttrs>(), w[1], w[2]);
+  in_channels = op.operand(0).shape[3];
+  out_channels = w[0];
+  group_in = w[3];
+  k = w[1] * w[2] * w[3];
+  auto same = [](const WindowAxis& a) { return a.kernel == 1 && a.stride == 1 && a.in == a.out; };
+  pointwise = !grouped() && same(window.y) && same(window.x);
+}
+
+ConvScaling::ConvScaling(const OpView& op, const ConvShape& shape,
+                         const std::vector<int8_t>& weights)
+    : folded(fold_bias(op, shape.out_channels,
+                       [&](int64_t c) {
+                         return std::vector<int32_t>(weights.begin() + c * shape.k,
+                                                     weights.begin() + (c + 1) * shape.k);
+                       })),
+      requantization{conv_scales(op.operand(0), op.operand(1), op.result(), shape.out_channels),
+                     folded.ranges, Rounding::kDouble, op.result().zero_point(),
+                     quantized_clamp(op.attrs<Conv2DAttrs>().activation, op.result())} {
+  requantization.tame_constant_channels(folded.bias);
+}
+
+}  // namespace aotc::ops

@@ -1,0 +1,31 @@
+// What every lowering of conv_2d begins with: its shape, and for int8 its weights and
+// requantisation.
+#pragma once
+
+#include "ops/common/conv.h"
+#include "ops/conv_2d/conv_2d.h"
+
+namespace aotc::ops {
+
+struct ConvShape {
+  explicit ConvShape(const OpView& op);
+
+  Window window;
+  int64_t in_channels, out_channels;
+  int64_t group_in;  // input channels that one output channel sees
+  int64_t k;         // elements of a window
+  bool pointwise;    // output pixel p is a sum over input pixel p
+
+  bool grouped() const { return group_in != in_channels; }
+  int64_t pixels() const { return window.batch * window.y.out * window.x.out; }
+};
+
+// int8 only.
+struct ConvScaling {
+  ConvScaling(const OpView& op, const ConvShape& shape, const std::vector<int8_t>& weights);
+
+  FoldedBias folded;
+  Requantization requantization;
+};
+
+}  // namespace aotc::ops

@@ -535,23 +535,25 @@ std::string support_definition(const std::string& name, const std::string& prefi
   if (name == "float_from_bits")
     return fmt::format("static inline float {}(int32_t bits)\n{{\n    float value;\n"
                        "    memcpy(&value, &bits, sizeof value);\n    return value;\n}}\n", f);
-  if (!assembly && (name == "keep" || name == "fence"))
-    return fmt::format("static inline int32_t {}(int32_t value)\n{{\n    return value;\n}}\n", f);
-  if (!assembly && name == "saturate_i8")
-    return fmt::format("static inline int32_t {}(int32_t value)\n{{\n"
-                       "    return value < -128 ? -128 : value > 127 ? 127 : value;\n}}\n", f);
-  if (name == "keep" || name == "fence")
-    return fmt::format("/* Compilers are not to {}, which costs registers. */\n"
-                       "static inline int32_t {}(int32_t value)\n{{\n#if defined(__GNUC__)\n"
-                       "    __asm__{}(\"\" : \"+r\"(value));\n#endif\n    return value;\n}}\n",
-                       name == "keep" ? "reorder sums of this" : "move work across this", f,
-                       name == "keep" ? "" : " volatile");
-  if (name == "saturate_i8")
-    return fmt::format("static inline int32_t {}(int32_t value)\n{{\n"
-                       "#if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)\n"
-                       "    __asm__(\"ssat %0, #8, %1\" : \"=r\"(value) : \"r\"(value));\n"
-                       "    return value;\n#else\n"
-                       "    return value < -128 ? -128 : value > 127 ? 127 : value;\n#endif\n}}\n", f);
+  if (name == "keep" || name == "fence") {
+    bool keeps = name == "keep";
+    std::string barrier =
+        fmt::format("#if defined(__GNUC__)\n    __asm__{}(\"\" : \"+r\"(value));\n#endif\n",
+                    keeps ? "" : " volatile");
+    std::string why = fmt::format("/* Compilers are not to {}, which costs registers. */\n",
+                                  keeps ? "reorder sums of this" : "move work across this");
+    return fmt::format("{}static inline int32_t {}(int32_t value)\n{{\n{}    return value;\n}}\n",
+                       assembly ? why : "", f, assembly ? barrier : "");
+  }
+  if (name == "saturate_i8") {
+    std::string portable = "    return value < -128 ? -128 : value > 127 ? 127 : value;\n";
+    std::string instruction =
+        "#if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)\n"
+        "    __asm__(\"ssat %0, #8, %1\" : \"=r\"(value) : \"r\"(value));\n"
+        "    return value;\n#else\n" + portable + "#endif\n";
+    return fmt::format("static inline int32_t {}(int32_t value)\n{{\n{}}}\n", f,
+                       assembly ? instruction : portable);
+  }
   auto dtype = dtype_from_name(name.substr(name.rfind('_') + 1));
   std::string type(c_type_of(dtype ? *dtype : DType::kI32));
   if (name.starts_with("abs_"))

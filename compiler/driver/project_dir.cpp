@@ -39,6 +39,18 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   return j;
 }
 
+namespace {
+
+// The schedules that a manifest's "compile" holds; a failure if it holds something else.
+Result<std::map<int, ops::Schedule>> schedules_of(const nlohmann::json& compile) {
+  Diagnostics said_by_the_caller;
+  nlohmann::json file;
+  file["calls"] = compile.value("schedules", nlohmann::json::array());
+  return parse_schedules(file.dump(), project::kManifest, said_by_the_caller);
+}
+
+}  // namespace
+
 CompileOptions ProjectDir::compile_options() const {
   CompileOptions o;
   o.model_path = path + "/" + manifest.value("model", "");
@@ -60,14 +72,7 @@ CompileOptions ProjectDir::compile_options() const {
   o.level = level_of(c.value("level", ""));
   o.prefer_ram = c.value("prefer", "") == "ram";
   o.assembly = c.value("assembly", true);
-  if (c.contains("schedules")) {
-    // Written by us; what somebody made of it since is judged when the model is compiled.
-    Diagnostics ignored;
-    nlohmann::json file;
-    file["calls"] = c["schedules"];
-    if (auto schedules = parse_schedules(file.dump(), path, ignored))
-      o.schedules = std::move(*schedules);
-  }
+  if (auto schedules = schedules_of(c)) o.schedules = std::move(*schedules);
   return o;
 }
 
@@ -93,7 +98,7 @@ bool is_complete(const nlohmann::json& manifest) {
   const nlohmann::ordered_json known = describe_compile({});
   for (const auto& [key, written] : known.items())
     if (compile->contains(key) && (*compile)[key].type() != written.type()) return false;
-  return true;
+  return schedules_of(*compile).ok();
 }
 
 }  // namespace

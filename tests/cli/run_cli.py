@@ -372,6 +372,10 @@ def damaged_projects(aotc):
         broken.append(json.dumps({k: v for k, v in whole.items() if k != key}).encode())
         for value in (1, [], [1], {"memory": 3}, None, [""]):
             broken.append(json.dumps({**whole, key: value}).encode())
+    # A schedule that is no schedule is not passed over.
+    for calls in ([1], [{"op_index": 0, "schedule": {"pixels": "4"}}]):
+        compile_part = {**whole["compile"], "schedules": calls}
+        broken.append(json.dumps({**whole, "compile": compile_part}).encode())
     for content in broken:
         manifest.write_bytes(content)
         for command in ("build", "run", "verify", "report"):

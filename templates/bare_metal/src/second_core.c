@@ -234,7 +234,7 @@ static int32_t wait_for_answer(void)
 
 int32_t second_core_start(void)
 {
-    if (state != OFF) { return second_core_sync(); }
+    if (state != OFF) { return second_core_ready(); }
 #if SECOND_CORE_MEASURE
     TIMER0_CTRL = 0u;
     TIMER0_RELOAD = 0xFFFFFFFFu;

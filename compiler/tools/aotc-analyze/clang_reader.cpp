@@ -332,7 +332,9 @@ std::vector<std::string> arguments(const std::string& file, Language language,
   args.insert(args.end(), {"-resource-dir", headers});
   for (const std::string& dir : options.include_dirs) args.push_back("-I" + dir);
   for (const std::string& define : options.defines) args.push_back("-D" + define);
-  args.insert(args.end(), {"-isystem", kRuntimeDir, "--", file});
+  // A name that begins like an option would be one to Clang, whatever stands before it.
+  std::string path = file.starts_with("-") ? "./" + file : file;
+  args.insert(args.end(), {"-isystem", kRuntimeDir, path});
   return args;
 }
 

@@ -8,6 +8,10 @@
 #include "driver/compilation.h"
 #include "driver/terminal.h"
 
+namespace CLI {
+class App;
+}
+
 namespace aotc::driver {
 
 struct CommonOptions {
@@ -45,5 +49,7 @@ int report_command(const std::string& target, const CompileOptions& compile,
                    const CommonOptions& common);
 int ops_command(const std::string& like, const CommonOptions& common);
 int boards_command(const CommonOptions& common);
+// `aotc analyze ...`: adds the subcommand; `result` becomes the exit code of aotc-analyze.
+void add_analyze_command(CLI::App& app, int& result);
 
 }  // namespace aotc::driver

@@ -312,6 +312,8 @@ class Verifier {
     model.bytes = &compiled.model_bytes;
     model.workspace = compile.memory == codegen::MemoryMode::kWorkspace;
     model.workspace_bytes = figures_of(compiled).workspace_bytes;
+    model.devices = devices_with_hooks(compiled);
+    model.runtime = needs_runtime(compiled);
     model.description = describe_compile(compiled.options);
     OutputDirectory directory(temp.path() + "/host", project::kManifest);
     if (!project::generate_project(*board, model, {}, directory, diags_) ||

@@ -130,6 +130,8 @@ int create_command(const CompileOptions& options, const ProjectChoice& choice,
   model.bytes = &compiled->model_bytes;
   model.workspace = options.memory == codegen::MemoryMode::kWorkspace;
   model.workspace_bytes = figures_of(*compiled).workspace_bytes;
+  model.devices = devices_with_hooks(*compiled);
+  model.runtime = needs_runtime(*compiled);
   model.description = describe_compile(compiled->options);
   std::string path = out.empty() ? compiled->prefix + "_app" : out;
   OutputDirectory directory(path, project::kManifest, force);

@@ -226,6 +226,22 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   return out;
 }
 
+std::vector<std::string> devices_with_hooks(const Compiled& compiled) {
+  std::vector<std::string> names;
+  for (bool launches : {true, false})
+    for (int d : codegen::context_devices(compiled.program)) {
+      const passes::Device& device = compiled.program.devices[static_cast<size_t>(d)];
+      if ((device.launch != passes::Launch::kNone) == launches) names.push_back(device.camel_name());
+    }
+  return names;
+}
+
+bool needs_runtime(const Compiled& compiled) {
+  return compiled.options.memory == codegen::MemoryMode::kWorkspace ||
+         compiled.options.convention != codegen::CallingConvention::kPlain ||
+         !codegen::context_devices(compiled.program).empty();
+}
+
 Figures figures_of(const Compiled& compiled) {
   Figures f;
   const plan::Program& p = compiled.program;

@@ -89,4 +89,9 @@ struct Figures {
 };
 Figures figures_of(const Compiled& compiled);
 
+// Devices whose hooks the emitted code calls, by their names in hooks; those that launch come first.
+std::vector<std::string> devices_with_hooks(const Compiled& compiled);
+// Does the emitted code include the C runtime's headers?
+bool needs_runtime(const Compiled& compiled);
+
 }  // namespace aotc::driver

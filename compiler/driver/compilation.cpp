@@ -1,12 +1,14 @@
 #include "driver/compilation.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "codegen/c_run.h"
+#include "driver/project_dir.h"
 #include "driver/schedules.h"
 #include "frontends/tflite/reader.h"
 #include "ops/operator.h"
@@ -94,7 +96,8 @@ Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& text
 }
 
 Contracts contracts_of(const CompileOptions& options) {
-  bool arena = options.memory == codegen::MemoryMode::kStatic;
+  // TVM's callers have their inputs and outputs.
+  bool arena = options.memory == codegen::MemoryMode::kStatic && !options.tvm_interface;
   return {options.inputs.value_or(arena ? plan::Contract::kOverwrite : plan::Contract::kPreserve),
           options.outputs.value_or(plan::Contract::kPreserve)};
 }
@@ -114,6 +117,15 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
     return conflict(fmt::format("{} needs planned memory, which --memory workspace does not have",
                                 options.pools.empty() ? "--devices" : "--pool"),
                     "leave one of them out");
+  bool overwrites = options.inputs == plan::Contract::kOverwrite ||
+                    options.outputs == plan::Contract::kOverwrite;
+  if (options.tvm_interface && overwrites)
+    return conflict("inputs and outputs of TVM's interface are the caller's",
+                    "leave --input and --output out, or --interface");
+  if (options.constants_section.find_first_not_of(
+          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") != std::string::npos)
+    return conflict("--constants-section is not the name of a section",
+                    "use letters, digits, '_' and '.'");
   if (options.arena == codegen::ArenaOwner::kModel && !options.pools.empty())
     return conflict("--pool is memory of the caller, and --arena model is not",
                     "leave one of them out");
@@ -162,6 +174,19 @@ Status run_passes(graph::Graph& graph, const CompileOptions& options,
       fmt::print(stderr, "{:>10.3f} ms  {}\n", static_cast<double>(t.count()) / 1e6, pass.name);
     };
   return passes::run_pipeline(graph, run, diags);
+}
+
+}  // namespace
+
+namespace {
+
+// As TVM makes names of models: letters, digits and '_', in lower case.
+std::string tvm_name(std::string name) {
+  for (char& c : name) {
+    bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    c = letter ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : '_';
+  }
+  return name;
 }
 
 }  // namespace
@@ -218,6 +243,9 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   c.arena = options.arena;
   c.memory = options.memory;
   c.convention = options.convention;
+  c.tvm_interface = options.tvm_interface;
+  c.model_name = tvm_name(options.prefix.empty() ? stem : options.prefix);
+  c.constants_section = options.constants_section;
   c.assembly = options.assembly;
   c.version = kVersion;
   out.c = codegen::print_model(out.program, c);
@@ -226,20 +254,27 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   return out;
 }
 
-std::vector<std::string> devices_with_hooks(const Compiled& compiled) {
-  std::vector<std::string> names;
+project::ProjectModel project_model_of(const Compiled& compiled) {
+  project::ProjectModel model;
+  model.prefix = compiled.prefix;
+  model.files = &compiled.c;
+  model.file_name = compiled.prefix + ".tflite";
+  model.bytes = &compiled.model_bytes;
+  model.runtime = compiled.options.convention != codegen::CallingConvention::kPlain;
+  for (const plan::ProgramFunction& f : compiled.program.functions)
+    model.runtime = model.runtime || f.external;
+  // The first that launches gets the board's second core.
   for (bool launches : {true, false})
     for (int d : codegen::context_devices(compiled.program)) {
       const passes::Device& device = compiled.program.devices[static_cast<size_t>(d)];
-      if ((device.launch != passes::Launch::kNone) == launches) names.push_back(device.camel_name());
+      if ((device.launch != passes::Launch::kNone) != launches) continue;
+      model.devices.push_back(device.camel_name());
+      model.runtime = true;
     }
-  return names;
-}
-
-bool needs_runtime(const Compiled& compiled) {
-  return compiled.options.memory == codegen::MemoryMode::kWorkspace ||
-         compiled.options.convention != codegen::CallingConvention::kPlain ||
-         !codegen::context_devices(compiled.program).empty();
+  model.workspace = compiled.options.memory == codegen::MemoryMode::kWorkspace;
+  model.workspace_bytes = figures_of(compiled).workspace_bytes;
+  model.description = describe_compile(compiled.options);
+  return model;
 }
 
 Figures figures_of(const Compiled& compiled) {

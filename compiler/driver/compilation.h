@@ -12,6 +12,7 @@
 #include "passes/pass.h"
 #include "plan/program.h"
 #include "project/board.h"
+#include "project/generate.h"
 #include "support/diagnostics.h"
 
 namespace aotc::driver {
@@ -24,6 +25,8 @@ struct CompileOptions {
   codegen::ArenaOwner arena = codegen::ArenaOwner::kCaller;
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
   codegen::CallingConvention convention = codegen::CallingConvention::kPlain;
+  bool tvm_interface = false;      // tvmgen_NAME.h and .c as well
+  std::string constants_section;   // linker section of the tables
   std::vector<std::string> pools;  // "NAME:BYTES[:fast]", as given
   std::string devices_path;        // read by compile_model into:
   std::string devices_text;        // devices.json
@@ -78,6 +81,9 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
 // Everything.
 Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags);
 
+// What a project takes of a compiled model; refers to it.
+project::ProjectModel project_model_of(const Compiled& compiled);
+
 // Figures of a compiled model.
 struct Figures {
   int64_t macs = 0;
@@ -89,9 +95,5 @@ struct Figures {
 };
 Figures figures_of(const Compiled& compiled);
 
-// Devices whose hooks the emitted code calls, by their names in hooks; those that launch come first.
-std::vector<std::string> devices_with_hooks(const Compiled& compiled);
-// Does the emitted code include the C runtime's headers?
-bool needs_runtime(const Compiled& compiled);
 
 }  // namespace aotc::driver

@@ -263,10 +263,14 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   model.runtime = compiled.options.convention != codegen::CallingConvention::kPlain;
   for (const plan::ProgramFunction& f : compiled.program.functions)
     model.runtime = model.runtime || f.external;
-  for (int d : codegen::context_devices(compiled.program)) {
-    model.devices.push_back(compiled.program.devices[static_cast<size_t>(d)].camel_name());
-    model.runtime = true;
-  }
+  // The first that launches gets the board's second core.
+  for (bool launches : {true, false})
+    for (int d : codegen::context_devices(compiled.program)) {
+      const passes::Device& device = compiled.program.devices[static_cast<size_t>(d)];
+      if ((device.launch != passes::Launch::kNone) != launches) continue;
+      model.devices.push_back(device.camel_name());
+      model.runtime = true;
+    }
   model.workspace = compiled.options.memory == codegen::MemoryMode::kWorkspace;
   model.workspace_bytes = figures_of(compiled).workspace_bytes;
   model.description = describe_compile(compiled.options);

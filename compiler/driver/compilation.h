@@ -95,4 +95,5 @@ struct Figures {
 };
 Figures figures_of(const Compiled& compiled);
 
+
 }  // namespace aotc::driver

@@ -75,8 +75,8 @@ struct Traits {
   // Attributes pad_top, pad_left, pad_bottom, pad_right extend operand 0 (NHWC) with elements of
   // real value 0, exactly as if they were there. Not so for pooling, which leaves them out.
   bool zero_pads = false;
-  // Given as C and known by its types alone: it is never evaluated, and no model format but TVM's
-  // graphs has it.
+  // Computed by a function of the user's, so it has no reference evaluation and nothing is known of
+  // its values.
   bool external = false;
 };
 

@@ -106,7 +106,7 @@ class TarReader {
       diags_
           .error(at(name_), "mlf-compressed",
                  fmt::format("the file is compressed ({}); an archive is a plain tar", compression))
-          .help("unpack it first, for instance with gunzip");
+          .help("decompress it first");
       return kFailure;
     }
     if (bytes_.size() >= kBlock) return success();

@@ -307,6 +307,11 @@ Result<Json> parse_metadata(std::string_view text, const std::string& name, Diag
     diags.error(where, "mlf-limit", fmt::format("the metadata holds {}", limit));
     return kFailure;
   }
+  // The library takes a NUL for the end of the text, whatever is behind it.
+  if (text.find('\0') != std::string_view::npos) {
+    diags.error(where, "mlf-metadata", "the metadata is no JSON: it contains a NUL byte");
+    return kFailure;
+  }
   try {
     auto metadata = Json::parse(text);
     if (metadata.is_object()) return metadata;

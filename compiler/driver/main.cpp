@@ -47,6 +47,7 @@ class CommandLine {
     add_report();
     add_lists();
     add_mlf_command(app_, result_);
+    add_analyze_command(app_, result_);
     app_.footer(
         "Exit codes: 0 done, 1 bad input or unsupported, 2 usage, 3 does not fit the board,\n"
         "4 verification failed, 5 toolchain or emulator missing, 6 device, 70 bug in aotc.");

@@ -11,7 +11,7 @@ namespace aotc::ops {
 
 namespace {
 
-constexpr std::string_view kConventions[] = {"packed", "plain", "unpacked"};
+constexpr std::string_view kConventions[] = {"plain", "unpacked", "packed"};
 constexpr size_t kMostSymbol = 255;
 
 // C99's keywords, and those of C++ for headers that are read as either.
@@ -68,12 +68,19 @@ class External final : public Operator {
                            "' was evaluated");
   }
 
-  Lowered lower(const OpView&, const TargetInfo&) const override { return {}; }
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    const auto& attrs = op.attrs<ExternalAttrs>();
+    LoweringBuilder f(op, attrs.symbol);
+    for (size_t i = 0; i < op.operand_count(); ++i) f.operand(i);
+    for (size_t i = 0; i < op.op.results.size(); ++i) f.result(i);
+    f.external({attrs.symbol, attrs.convention, attrs.context});
+    return f.finish("given in C");
+  }
 };
 
 }  // namespace
 
-std::span<const std::string_view> enum_names(ExternalConvention) { return kConventions; }
+std::span<const std::string_view> enum_names(ExternalFunction::Convention) { return kConventions; }
 
 bool is_c_symbol(std::string_view symbol) {
   auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };

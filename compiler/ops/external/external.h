@@ -8,17 +8,15 @@
 #include <string_view>
 
 #include "graph/attributes.h"
+#include "ops/lowering.h"
 
 namespace aotc::ops {
 
-// How the symbol is called: TVM's packed functions, or a C function of typed pointers; unpacked: of
-// pointers to what is not const, as TVM's are.
-enum class ExternalConvention : uint8_t { kPacked, kPlain, kUnpacked };
-std::span<const std::string_view> enum_names(ExternalConvention);
+std::span<const std::string_view> enum_names(ExternalFunction::Convention);
 
 struct ExternalAttrs : graph::Attributes<ExternalAttrs> {
   std::string symbol;  // a C identifier
-  ExternalConvention convention = ExternalConvention::kPacked;
+  ExternalFunction::Convention convention = ExternalFunction::Convention::kPacked;
   bool context = false;  // plain and unpacked: the last parameter is the device's `void *context`
   bool flatten = false;  // packed: the tensors are passed with one dimension (TVM's flatten_data)
   std::string extra;     // what else the model says of it: a JSON object, or empty

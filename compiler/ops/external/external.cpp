@@ -11,20 +11,20 @@ namespace aotc::ops {
 
 namespace {
 
-constexpr std::string_view kConventions[] = {"plain", "unpacked", "packed"};
+constexpr std::string_view kConventions[] = {"packed", "plain", "unpacked"};
 constexpr size_t kMostSymbol = 255;
 
 // C99's keywords, and those of C++ for headers that are read as either.
 constexpr std::string_view kKeywords[] = {
-    "_Bool",  "_Complex", "_Imaginary", "auto",     "bool",     "break",   "case",
-    "catch",  "char",     "class",      "const",    "continue", "default", "delete",
-    "do",     "double",   "else",       "enum",     "explicit", "extern",  "false",
-    "float",  "for",      "friend",     "goto",     "if",       "inline",  "int",
-    "long",   "mutable",  "namespace",  "new",      "operator", "private", "protected",
-    "public", "register", "restrict",   "return",   "short",    "signed",  "sizeof",
-    "static", "struct",   "switch",     "template", "this",     "throw",   "true",
-    "try",    "typedef",  "typename",   "union",    "unsigned", "using",   "virtual",
-    "void",   "volatile", "while",      "main",
+    "_Bool",    "_Complex", "_Imaginary", "auto",      "bool",     "break",    "case",
+    "catch",    "char",     "class",      "const",     "continue", "default",  "delete",
+    "do",       "double",   "else",       "enum",      "explicit", "extern",   "false",
+    "float",    "for",      "friend",     "goto",      "if",       "inline",   "int",
+    "long",     "mutable",  "namespace",  "new",       "operator", "private",  "protected",
+    "public",   "register", "restrict",   "return",    "short",    "signed",   "sizeof",
+    "static",   "struct",   "switch",     "template",  "this",     "throw",    "true",
+    "try",      "typedef",  "typename",   "union",     "unsigned", "using",    "virtual",
+    "void",     "volatile", "while",      "main",
 };
 
 class External final : public Operator {
@@ -56,9 +56,8 @@ class External final : public Operator {
       return kFailure;
     const std::string& symbol = op.attrs<ExternalAttrs>().symbol;
     if (is_c_symbol(symbol)) return success();
-    bad_attribute(
-        op, diags,
-        fmt::format("'{}' cannot be the name of a C function", escape_for_display(symbol)));
+    bad_attribute(op, diags,
+                  fmt::format("'{}' cannot be the name of a C function", escape_for_display(symbol)));
     return kFailure;
   }
 
@@ -68,22 +67,26 @@ class External final : public Operator {
                            "' was evaluated");
   }
 
+  // A prototype: the call passes the operands and then the results.
   Lowered lower(const OpView& op, const TargetInfo&) const override {
-    const auto& attrs = op.attrs<ExternalAttrs>();
-    LoweringBuilder f(op, attrs.symbol);
-    for (size_t i = 0; i < op.operand_count(); ++i) f.operand(i);
+    const auto& a = op.attrs<ExternalAttrs>();
+    LoweringBuilder f(op, a.symbol);
+    for (size_t i = 0; i < op.operand_count(); ++i)
+      if (op.has_operand(i)) f.operand(i);
     for (size_t i = 0; i < op.op.results.size(); ++i) f.result(i);
-    f.external({attrs.symbol, attrs.convention, attrs.context});
-    return f.finish("given in C");
+    f.external({a.symbol, a.convention, a.context, a.flatten});
+    return f.finish("external");
   }
 };
 
 }  // namespace
 
-std::span<const std::string_view> enum_names(ExternalFunction::Convention) { return kConventions; }
+std::span<const std::string_view> enum_names(ExternalConvention) { return kConventions; }
 
 bool is_c_symbol(std::string_view symbol) {
-  auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
   auto digit = [](char c) { return c >= '0' && c <= '9'; };
   return !symbol.empty() && symbol.size() <= kMostSymbol && letter(symbol[0]) &&
          std::all_of(symbol.begin(), symbol.end(), [&](char c) { return letter(c) || digit(c); }) &&

@@ -12,12 +12,12 @@
 
 namespace aotc::ops {
 
-std::span<const std::string_view> enum_names(ExternalFunction::Convention);
+std::span<const std::string_view> enum_names(ExternalConvention);
 
 struct ExternalAttrs : graph::Attributes<ExternalAttrs> {
   std::string symbol;  // a C identifier
-  ExternalFunction::Convention convention = ExternalFunction::Convention::kPacked;
-  bool context = false;  // plain and unpacked: the last parameter is the device's `void *context`
+  ExternalConvention convention = ExternalConvention::kPacked;
+  bool context = false;  // plain, unpacked: the device's context is the last argument
   bool flatten = false;  // packed: the tensors are passed with one dimension (TVM's flatten_data)
   std::string extra;     // what else the model says of it: a JSON object, or empty
 

@@ -256,6 +256,7 @@ class Reader {
       return;
     }
     op.definition = ops::operators().find(crosses ? "device_copy" : "reshape");
+    if (crosses) op.device = 0;  // the host copies
     auto attributes = op.definition->default_attributes();
     if (!crosses) (void)attributes->parse("shape", graph::attribute_text::print(to.shape));
     op.attributes = std::move(attributes);

@@ -116,9 +116,7 @@ class Writer {
   void add_op(const graph::Op& op) {
     const ops::Traits traits = ops::definition_of(op).traits();
     bool one = op.operands.size() == 1 && op.operands[0].valid() && op.results.size() == 1;
-    bool copy = one && !traits.view && !traits.external &&
-                graph_[op.operands[0]].type == graph_[op.results[0]].type &&
-                graph_[op.operands[0]].device != op.device;
+    bool copy = one && traits.device_copy;
     if (!traits.external && !(one && traits.view) && !copy) {
       diags_
           .error(

@@ -205,8 +205,17 @@ class ModelPrinter {
     h += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     bool workspace = options_.memory == MemoryMode::kWorkspace;
     int64_t arena = workspace ? 0 : program_.arena_bytes;
+    if (has_pools(program_)) {
+      // One behind the other they take so much.
+      arena = 0;
+      for (const plan::Pool& pool : program_.pools)
+        arena += (pool.bytes + Program::kArenaAlignment - 1) / Program::kArenaAlignment *
+                 Program::kArenaAlignment;
+    }
     h += workspace
              ? "/* Intermediate tensors come from TVMBackendAllocWorkspace; no arena is needed. */\n"
+         : has_pools(program_)
+             ? "/* Bytes of all pools, and the alignment of each. */\n"
              : "/* Bytes that the arena given to the run function must have, and its alignment. */\n";
     h += fmt::format("#define {0}_ARENA_SIZE {1}u\n#define {0}_ARENA_ALIGN {2}u\n", up_, arena,
                      Program::kArenaAlignment);

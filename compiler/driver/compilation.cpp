@@ -231,10 +231,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   c.assembly = options.assembly;
   c.version = kVersion;
   out.c = codegen::print_model(out.program, c);
-  for (auto& [name, text] : sources) {
-    bool clash = out.c.files.contains(name);
-    out.c.files[clash ? "operators_" + name : name] = std::move(text);
-  }
+  for (auto& [name, text] : sources) out.c.files["operators/" + name] = std::move(text);
   std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   out.milliseconds = took.count();
   return out;

@@ -52,7 +52,7 @@ struct Compiled {
   graph::Graph original;  // as read and verified, before any pass
   passes::PassStatistics statistics;
   plan::Program program;  // its graph is after the passes
-  codegen::ModelFiles c;
+  codegen::ModelFiles c;  // the operators that were given in C are below "operators/"
   std::string prefix;
   double milliseconds = 0;  // reading to printing, for people; not deterministic
 };

@@ -11,6 +11,7 @@
 #include "driver/operator_sources.h"
 #include "driver/temporary.h"
 #include "mlf/archive.h"
+#include "mlf/metadata.h"
 #include "ops/external/external.h"
 #include "ops/operator.h"
 #include "passes/devices.h"
@@ -217,6 +218,13 @@ Result<Members> find_members(const mlf::Archive& archive, const std::string& pat
   return out;
 }
 
+// Graphs have no names of outputs, metadata has; where there is one, it is clear whose name it is.
+void name_output(const mlf::Archive& archive, graph::Graph& graph) {
+  auto info = mlf::modules_of(archive);
+  if (graph.outputs.size() != 1 || info.size() != 1 || info[0].outputs.size() != 1) return;
+  graph.outputs[0].name = info[0].outputs[0].name;
+}
+
 Result<GraphModel> load_archive(const std::vector<uint8_t>& bytes, const CompileOptions& options,
                                 Diagnostics& diags) {
   const std::string& path = options.model_path;
@@ -237,6 +245,7 @@ Result<GraphModel> load_archive(const std::vector<uint8_t>& bytes, const Compile
                                   path + ":" + members->graph, std::move(params), &out.info, diags);
   if (!graph) return kFailure;
   out.graph = std::move(*graph);
+  name_output(*archive, out.graph);
   TemporaryDirectory directory;
   if (!directory.made(diags)) return kFailure;
   std::vector<std::string> files;

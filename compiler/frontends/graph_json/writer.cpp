@@ -137,7 +137,11 @@ class Writer {
       if (b && i < b->inputs.size()) node.inputs.back().version = b->inputs[i].version;
     }
     node.attributes_key = b && !b->attributes_key.empty() ? b->attributes_key : "attrs";
-    set_attributes(op, copy ? "__copy" : "__nop", node);
+    // A copy within a device is a view here; it keeps its name.
+    const Attribute* symbol = b ? b->find("func_name") : nullptr;
+    bool was_copy = symbol && symbol->value == "__copy" && one &&
+                    graph_[op.operands[0]].type == graph_[op.results[0]].type;
+    set_attributes(op, copy || was_copy ? "__copy" : "__nop", node);
     if (!b) return;
     node.others = b->others;
     node.control_deps = b->control_deps;

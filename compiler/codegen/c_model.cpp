@@ -7,8 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/c_function.h"
-#include "codegen/c_kernel.h"
 #include "codegen/c_run.h"
+#include "codegen/c_support.h"
+#include "codegen/c_tvm.h"
 #include "support/text.h"
 
 namespace aotc::codegen {
@@ -57,6 +58,7 @@ class ModelPrinter {
     out_.files[p_ + ".c"] = source();
     out_.files[p_ + "_data.c"] = data();
     out_.files[p_ + ".map.json"] = map_.dump(1) + "\n";
+    if (options_.tvm_interface) print_tvm_interface(program_, options_, out_);
     return std::move(out_);
   }
 
@@ -326,12 +328,7 @@ class ModelPrinter {
       use.merge(printed.back().use);
     }
     TensorTable tensors(program_, options_, out_);
-    std::string kernels;
-    for (const auto& [name, kernel] : use.kernels) {
-      PrintedFunction portable = print_c_kernel(*kernel, p_);
-      use.merge(portable.use);
-      kernels += kernel_definition(*kernel, portable) + "\n";
-    }
+    std::string kernels = kernel_definitions(use, p_);
     std::string s = banner("Operators and run function of a neural network.");
     s += fmt::format("#include \"{}.h\"\n\n#include <stddef.h>\n", p_);
     if (use.math) s += "#include <math.h>\n";
@@ -344,17 +341,7 @@ class ModelPrinter {
     if (tensors.empty() && !context_devices(program_).empty())
       s += "\n#include <tvm/runtime/c_backend_api.h>\n";
     s += "\n";
-    if (use.floating) s += fp_contract();
-    // Some are used by the portable halves of kernels only, which a core with the others does not see.
-    std::string unused = use.kernels.empty() ? "" : up_ + "_MAYBE_UNUSED ";
-    if (!use.kernels.empty() && !use.functions.empty())
-      s += fmt::format("#if defined(__GNUC__)\n#define {0}_MAYBE_UNUSED __attribute__((unused))\n"
-                       "#else\n#define {0}_MAYBE_UNUSED\n#endif\n\n", up_);
-    for (const std::string& f : use.functions) {
-      std::string text = support_definition(f, p_, options_.assembly);
-      text.insert(text.find("static inline "), unused);
-      s += text + "\n";
-    }
+    s += support_functions(use, options_);
     s += operator_macro();
     declare_constants(s);
     s += external_declarations(program_);
@@ -383,12 +370,6 @@ class ModelPrinter {
       own = true;
     }
     return own ? registry_definition(names, p_) + "\n" : "";
-  }
-
-  // A fused multiply-add rounds once where the reference rounds twice. gcc does not fuse with
-  // -std=c99; clang does unless told.
-  static std::string fp_contract() {
-    return "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n";
   }
 
   std::string operator_macro() const {
@@ -525,6 +506,10 @@ class ModelPrinter {
       return s + fmt::format("\n/* This model has no tables. */\ntypedef int {}_no_tables;\n", p_);
     s += fmt::format("\n#if defined(__GNUC__)\n#define {0}_ALIGNED(n) __attribute__((aligned(n)))\n"
                      "#else\n#define {0}_ALIGNED(n)\n#endif\n", up_);
+    if (!options_.constants_section.empty())
+      s += fmt::format("\n#if defined(__GNUC__)\n"
+                       "#define {0}_CONSTANTS __attribute__((section(\"{1}\")))\n"
+                       "#else\n#define {0}_CONSTANTS\n#endif\n", up_, options_.constants_section);
     if (own_arena)
       s += fmt::format("\nuint8_t {0}_arena[{1}_ARENA_SIZE] {1}_ALIGNED({1}_ARENA_ALIGN);\n", p_, up_);
     for (size_t i = 0; i < program_.constants.size(); ++i) {
@@ -533,6 +518,7 @@ class ModelPrinter {
       std::string align = c.data.alignment > size_of(c.data.dtype)
                               ? fmt::format(" {}_ALIGNED({})", up_, c.data.alignment)
                               : "";
+      if (!options_.constants_section.empty()) align += fmt::format(" {}_CONSTANTS", up_);
       s += fmt::format("{}{} = {{\n", constant_declarator(i), align);
       print_numbers(s, c.data);
       s += "};\n";

@@ -1,6 +1,7 @@
 #include "driver/compilation.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <set>
 
@@ -103,7 +104,8 @@ Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& text
 }
 
 Contracts contracts_of(const CompileOptions& options) {
-  bool arena = options.memory == codegen::MemoryMode::kStatic;
+  // TVM's callers have their inputs and outputs.
+  bool arena = options.memory == codegen::MemoryMode::kStatic && !options.tvm_interface;
   return {options.inputs.value_or(arena ? plan::Contract::kOverwrite : plan::Contract::kPreserve),
           options.outputs.value_or(plan::Contract::kPreserve)};
 }
@@ -123,6 +125,15 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
     return conflict(fmt::format("{} needs planned memory, which --memory workspace does not have",
                                 options.pools.empty() ? "--devices" : "--pool"),
                     "leave one of them out");
+  bool overwrites = options.inputs == plan::Contract::kOverwrite ||
+                    options.outputs == plan::Contract::kOverwrite;
+  if (options.tvm_interface && overwrites)
+    return conflict("inputs and outputs of TVM's interface are the caller's",
+                    "leave --input and --output out, or --interface");
+  if (options.constants_section.find_first_not_of(
+          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") != std::string::npos)
+    return conflict("--constants-section is not the name of a section",
+                    "use letters, digits, '_' and '.'");
   if (options.arena == codegen::ArenaOwner::kModel && !options.pools.empty())
     return conflict("--pool is memory of the caller, and --arena model is not",
                     "leave one of them out");
@@ -171,6 +182,19 @@ Status run_passes(graph::Graph& graph, const CompileOptions& options,
       fmt::print(stderr, "{:>10.3f} ms  {}\n", static_cast<double>(t.count()) / 1e6, pass.name);
     };
   return passes::run_pipeline(graph, run, diags);
+}
+
+}  // namespace
+
+namespace {
+
+// As TVM makes names of models: letters, digits and '_', in lower case.
+std::string tvm_name(std::string name) {
+  for (char& c : name) {
+    bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    c = letter ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : '_';
+  }
+  return name;
 }
 
 }  // namespace
@@ -228,6 +252,9 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   c.arena = options.arena;
   c.memory = options.memory;
   c.convention = options.convention;
+  c.tvm_interface = options.tvm_interface;
+  c.model_name = tvm_name(options.prefix.empty() ? stem : options.prefix);
+  c.constants_section = options.constants_section;
   c.assembly = options.assembly;
   c.version = kVersion;
   out.c = codegen::print_model(out.program, c);

@@ -28,6 +28,8 @@ struct CompileOptions {
   codegen::ArenaOwner arena = codegen::ArenaOwner::kCaller;
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
   codegen::CallingConvention convention = codegen::CallingConvention::kPlain;
+  bool tvm_interface = false;      // tvmgen_NAME.h and .c as well
+  std::string constants_section;   // linker section of the tables
   std::vector<std::string> pools;  // "NAME:BYTES[:fast]", as given
   std::string devices_path;        // read by compile_model into:
   std::string devices_text;        // devices.json

@@ -160,6 +160,12 @@ class CommandLine {
            "Operators take typed pointers (plain, default), TVM's packed arguments (packed), or are "
            "found by name in the C runtime's registry (registry)")
         ->check(CLI::IsMember({"plain", "packed", "registry"}));
+    sub->add_option_function<std::string>(
+           "--interface", [this](const std::string& v) { compile_.tvm_interface = v == "tvm"; },
+           "Entry point: aotc's own (aotc, default), or TVM's C interface beside it (tvm: tvmgen_NAME_run)")
+        ->check(CLI::IsMember({"aotc", "tvm"}));
+    sub->add_option("--constants-section", compile_.constants_section,
+                    "Linker section of the model's tables");
     sub->add_option("--pool", compile_.pools,
                     "NAME:BYTES[:fast] of memory that the caller gives; may be repeated");
     sub->add_option("--devices", compile_.devices_path,

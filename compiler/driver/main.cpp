@@ -46,6 +46,8 @@ class CommandLine {
     add_verify();
     add_report();
     add_lists();
+    add_mlf_command(app_, result_);
+    add_graph_command(app_, result_);
     add_analyze_command(app_, result_);
     app_.footer(
         "Exit codes: 0 done, 1 bad input or unsupported, 2 usage, 3 does not fit the board,\n"
@@ -125,7 +127,11 @@ class CommandLine {
   }
 
   void compile_options(CLI::App* sub, bool model) {
-    if (model) sub->add_option("MODEL", compile_.model_path, "A .tflite file")->required();
+    if (model)
+      sub->add_option("MODEL", compile_.model_path,
+                      "A .tflite file, a TVM graph (.json) or an archive with one (.tar)")
+          ->required();
+    graph_options(sub);
     sub->add_option("--prefix", compile_.prefix,
                     "Prefix of all C names (default: from the file name)");
     sub->add_option("--board", compile_.board_name,
@@ -202,6 +208,14 @@ class CommandLine {
     sub->add_option("--dump-after", compile_.dump_after,
                     "Print the graph after PASS, or 'all', to standard error");
     sub->add_flag("--time-passes", compile_.time_passes, "Print how long each pass took");
+  }
+
+  void graph_options(CLI::App* sub) {
+    sub->add_option("--params", compile_.params_path, "Parameters of a TVM graph");
+    sub->add_option("--operators", compile_.operators,
+                    "C sources that define the functions of a TVM graph");
+    sub->add_option("--operator-include", compile_.include_dirs,
+                    "Directory of headers that operator sources include; may be repeated");
   }
 
   void add_check() {

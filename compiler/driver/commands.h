@@ -53,4 +53,16 @@ int boards_command(const CommonOptions& common);
 // Commands with options of their own: each adds itself and leaves its exit code in `result`.
 void add_mlf_command(CLI::App& app, int& result);
 
+// compile --format mlf: the model as a Model Library Format archive.
+struct MlfChoice {
+  std::string format = "c";  // or "mlf"
+  std::string date;          // as given
+
+  bool wanted() const { return format == "mlf"; }
+};
+void add_mlf_options(CLI::App* compile, MlfChoice& choice);
+// `out`: the file; empty: PREFIX.tar.
+int compile_mlf_command(const CompileOptions& options, const MlfChoice& choice,
+                        const std::string& out, const CommonOptions& common);
+
 }  // namespace aotc::driver

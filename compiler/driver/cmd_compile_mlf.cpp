@@ -1,6 +1,7 @@
 // compile --format mlf and --style operator: a model, or its operators, as an archive.
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -80,6 +81,18 @@ Status write(const std::string& path, const std::map<std::string, std::string>& 
   return mlf::write_archive(path, files, date, diags);
 }
 
+// Of the model as it was read. Its file by name only: an archive does not depend on the folder that
+// the model lay in.
+std::string graph_text(const Compiled& compiled) {
+  graph::Graph graph = compiled.original;
+  auto shorten = [](std::string& path) {
+    path = std::filesystem::path(path).filename().string();
+  };
+  shorten(graph.source_file);
+  for (graph::Op& op : graph.ops) shorten(op.location.file);
+  return graph::print(graph);
+}
+
 int compile_full_model(const CompileOptions& options, const MlfChoice& choice,
                        const std::string& out, const CommonOptions& common) {
   Diagnostics diags;
@@ -92,7 +105,7 @@ int compile_full_model(const CompileOptions& options, const MlfChoice& choice,
   model.program = &compiled->program;
   model.c = &compiled->c;
   model.memory = options.memory;
-  model.graph_text = graph::print(compiled->original);
+  model.graph_text = graph_text(*compiled);
   model.targets = {target_text(compiled->board)};
   model.runtime_version = kRuntimeVersion;
   model.runtime = embedded("crt/");

@@ -1,5 +1,6 @@
 #include "driver/compilation.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -9,6 +10,7 @@
 #include "driver/schedules.h"
 #include "frontends/tflite/reader.h"
 #include "ops/operator.h"
+#include "passes/devices.h"
 #include "passes/pipeline.h"
 #include "support/files.h"
 #include "support/text.h"
@@ -38,6 +40,59 @@ ops::Level level_of(const std::string& name) {
                            : ops::Level::kBalanced;
 }
 
+const char* name_of(codegen::CallingConvention convention) {
+  switch (convention) {
+    case codegen::CallingConvention::kPacked: return "packed";
+    case codegen::CallingConvention::kRegistry: return "registry";
+    case codegen::CallingConvention::kPlain: break;
+  }
+  return "plain";
+}
+
+codegen::CallingConvention convention_of(const std::string& name) {
+  return name == "packed"     ? codegen::CallingConvention::kPacked
+         : name == "registry" ? codegen::CallingConvention::kRegistry
+                              : codegen::CallingConvention::kPlain;
+}
+
+Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& texts,
+                                            Diagnostics& diags) {
+  std::vector<plan::Pool> pools;
+  Location where;
+  where.file = "--pool";
+  bool good = true;
+  auto wrong = [&](const std::string& text, const std::string& why) {
+    diags.error(where, "pool-invalid", fmt::format("'{}' {}", escape_for_display(text), why))
+        .help("write NAME:BYTES or NAME:BYTES:fast, with a C identifier in lower case as name");
+    good = false;
+  };
+  for (const std::string& text : texts) {
+    plan::Pool pool;
+    size_t colon = text.find(':');
+    pool.name = text.substr(0, colon);
+    std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
+    if (rest.ends_with(":fast")) {
+      pool.fast = true;
+      rest.resize(rest.size() - 5);
+    }
+    bool digits = !rest.empty() && rest.size() <= 10 &&
+                  rest.find_first_not_of("0123456789") == std::string::npos;
+    if (pool.name.empty() || c_identifier(pool.name) != pool.name) {
+      wrong(text, "has no name that C takes");
+    } else if (!digits || std::stoll(rest) > INT32_MAX) {
+      wrong(text, "has no size in bytes");
+    } else if (std::any_of(pools.begin(), pools.end(),
+                           [&](const plan::Pool& p) { return p.name == pool.name; })) {
+      wrong(text, "has the name of an earlier pool");
+    } else {
+      pool.limit = std::stoll(rest);
+    }
+    pools.push_back(std::move(pool));
+  }
+  if (!good) return kFailure;
+  return pools;
+}
+
 Contracts contracts_of(const CompileOptions& options) {
   bool arena = options.memory == codegen::MemoryMode::kStatic;
   return {options.inputs.value_or(arena ? plan::Contract::kOverwrite : plan::Contract::kPreserve),
@@ -48,6 +103,20 @@ namespace {
 
 // Options that cannot go together.
 Status check_options(const CompileOptions& options, Diagnostics& diags) {
+  auto conflict = [&](const std::string& what, const std::string& help) {
+    Location where;
+    where.file = options.model_path;
+    diags.error(where, "option-conflict", what).help(help);
+    return Status(kFailure);
+  };
+  bool workspace = options.memory == codegen::MemoryMode::kWorkspace;
+  if (workspace && (!options.pools.empty() || !options.devices_path.empty()))
+    return conflict(fmt::format("{} needs planned memory, which --memory workspace does not have",
+                                options.pools.empty() ? "--devices" : "--pool"),
+                    "leave one of them out");
+  if (options.arena == codegen::ArenaOwner::kModel && !options.pools.empty())
+    return conflict("--pool is memory of the caller, and --arena model is not",
+                    "leave one of them out");
   if (options.memory == codegen::MemoryMode::kStatic) return success();
   Contracts contracts = contracts_of(options);
   for (auto [contract, name] : {std::pair{contracts.inputs, "--input"}, {contracts.outputs, "--output"}}) {
@@ -64,8 +133,10 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
 }
 
 Status run_passes(graph::Graph& graph, const CompileOptions& options,
+                  const passes::DeviceSet& devices,
                   passes::PassStatistics& statistics, Diagnostics& diags) {
   passes::RunOptions run;
+  run.passes.devices = &devices;
   run.passes.strip_boundary_float = options.strip_boundary_float;
   run.passes.keep_dead_channels = options.keep_dead_channels;
   run.passes.statistics = &statistics;
@@ -120,10 +191,23 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
     out.options.schedules = std::move(*schedules);
   }
   plan_options.schedules = out.options.schedules;
+  auto pools = parse_pools(options.pools, diags);
+  if (!pools) return kFailure;
+  plan_options.pools = std::move(*pools);
+  if (!options.devices_path.empty()) {
+    auto text = read_file(options.devices_path, diags, 1 << 20);
+    if (!text) return kFailure;
+    out.options.devices_text.assign(text->begin(), text->end());
+  }
+  if (!out.options.devices_text.empty()) {
+    auto devices = passes::parse_devices(out.options.devices_text, options.devices_path, diags);
+    if (!devices) return kFailure;
+    plan_options.devices = std::move(*devices);
+  }
   auto graph = load_model(options, &out.model_bytes, diags);
   if (!graph) return kFailure;
   out.original = *graph;
-  if (!run_passes(*graph, options, out.statistics, diags)) return kFailure;
+  if (!run_passes(*graph, options, plan_options.devices, out.statistics, diags)) return kFailure;
   auto program = plan::plan_program(std::move(*graph), plan_options, diags);
   if (!program) return kFailure;
   out.program = std::move(*program);
@@ -133,6 +217,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   c.prefix = out.prefix;
   c.arena = options.arena;
   c.memory = options.memory;
+  c.convention = options.convention;
   c.assembly = options.assembly;
   c.version = kVersion;
   out.c = codegen::print_model(out.program, c);

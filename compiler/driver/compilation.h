@@ -23,6 +23,10 @@ struct CompileOptions {
   std::string signature;
   codegen::ArenaOwner arena = codegen::ArenaOwner::kCaller;
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
+  codegen::CallingConvention convention = codegen::CallingConvention::kPlain;
+  std::vector<std::string> pools;  // "NAME:BYTES[:fast]", as given
+  std::string devices_path;        // read by compile_model into:
+  std::string devices_text;        // devices.json
   bool strip_boundary_float = false;
   bool keep_dead_channels = false;
   bool overlap = true;                  // results may be written over operands that die
@@ -59,6 +63,14 @@ struct Contracts {
   plan::Contract inputs, outputs;
 };
 Contracts contracts_of(const CompileOptions& options);
+
+// "plain", "packed", "registry"; anything else is plain.
+const char* name_of(codegen::CallingConvention convention);
+codegen::CallingConvention convention_of(const std::string& name);
+
+// Reads "NAME:BYTES[:fast]" texts; reports [pool-invalid].
+Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& texts,
+                                            Diagnostics& diags);
 
 // Reads and verifies only.
 Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,

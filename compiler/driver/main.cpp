@@ -149,6 +149,16 @@ class CommandLine {
            "(TVMBackendAllocWorkspace)")
         ->check(CLI::IsMember({"static", "workspace"}));
     sub->add_option_function<std::string>(
+           "--calling-convention",
+           [this](const std::string& v) { compile_.convention = convention_of(v); },
+           "Operators take typed pointers (plain, default), TVM's packed arguments (packed), or are "
+           "found by name in the C runtime's registry (registry)")
+        ->check(CLI::IsMember({"plain", "packed", "registry"}));
+    sub->add_option("--pool", compile_.pools,
+                    "NAME:BYTES[:fast] of memory that the caller gives; may be repeated");
+    sub->add_option("--devices", compile_.devices_path,
+                    "JSON that says which operators run on which device");
+    sub->add_option_function<std::string>(
            "--overlap", [this](const std::string& v) { compile_.overlap = v == "on"; },
            "Let results be written over operands that die: on (default) or off")
         ->check(CLI::IsMember({"on", "off"}));

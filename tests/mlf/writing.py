@@ -20,7 +20,7 @@ from archives import ROOT, expect, run
 
 sys.path.insert(0, str(ROOT / "tests" / "oracle"))
 
-AOTC = sys.argv[1]
+AOTC = os.path.abspath(sys.argv[1])
 WORK = pathlib.Path(sys.argv[2])
 SAMPLES = 3
 FLAGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-O1"]
@@ -174,8 +174,7 @@ def deterministic():
                            "digits", "-o", str(b)], cwd=model.parent, capture_output=True,
                           env={**os.environ, "TZ": "Asia/Tokyo", "LC_ALL": "C"})
     expect(done.returncode == 0, done.stderr)
-    expect(a.read_bytes().count(b"\0") > 0 and differing(a, b) <= {"./src/digits.relay"},
-           f"archives differ in {differing(a, b)}")
+    expect(a.read_bytes() == b.read_bytes(), f"archives differ in {differing(a, b)}")
     compile_archive(model, "digits", c, env={"SOURCE_DATE_EPOCH": "1700000000"})
     compile_archive(model, "digits", d, "--date", "2023-11-14 22:13:20Z")
     expect(c.read_bytes() == d.read_bytes(), "one date, two archives")
@@ -185,9 +184,8 @@ def deterministic():
     expect(m["export_datetime"] == "2023-11-14 22:13:20Z", m["export_datetime"])
     run(AOTC, "mlf", "diff", c, d)
     text = run(AOTC, "mlf", "diff", a, c, code=1).stdout
-    expect(text == 'metadata modules.digits.export_datetime: '
-           '\\x221970-01-01 00:00:00Z\\x22 -> \\x222023-11-14 22:13:20Z\\x22\n'.replace("\\x22", '"')
-           or text.count("\n") == 1, text)
+    expect(text.startswith("metadata modules.digits.export_datetime: ") and text.count("\n") == 1,
+           text)
     for bad in ("tomorrow", "-1", "2023-13-01", "99999999999", "2023-01-01 1"):
         done = run(AOTC, "compile", model, "--format", "mlf", "-o", WORK / "bad.tar",
                    f"--date={bad}", code=1)
@@ -197,8 +195,8 @@ def deterministic():
 
 def differing(a, b):
     with tarfile.open(a) as s, tarfile.open(b) as t:
-        members = [{m.name: (m.mtime, m.mode, s.extractfile(m).read() if m.isfile() else b"")
-                    for m in tar} for tar, s in ((s, s), (t, t))]
+        members = [{m.name: (m.mtime, m.mode, tar.extractfile(m).read() if m.isfile() else b"")
+                    for m in tar} for tar in (s, t)]
     return {n for n in {*members[0], *members[1]} if members[0].get(n) != members[1].get(n)}
 
 

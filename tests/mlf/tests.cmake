@@ -13,3 +13,7 @@ mlf_test(mlf.reading quick ${Python3_EXECUTABLE} ${mlf}/reading.py $<TARGET_FILE
   ${mlf_work}/reading)
 mlf_test(mlf.reading.shared quick ${Python3_EXECUTABLE} ${mlf}/reading.py $<TARGET_FILE:aotc>
   ${mlf_work}/reading_shared --shared)
+mlf_test(mlf.writing full ${python} ${mlf}/writing.py $<TARGET_FILE:aotc> ${mlf_work}/writing
+  digits_int8 gadget_int8 digits_f32)
+mlf_test(mlf.writing.shared full ${python} ${mlf}/writing.py $<TARGET_FILE:aotc>
+  ${mlf_work}/writing_shared kws)

@@ -102,7 +102,7 @@ def build(folder, name, program):
     size = "#define TVM_WORKSPACE_SIZE_BYTES "
     expect(size + "0\n" in text, "the template has no size of the workspace")
     config.write_text(text.replace(size + "0", size + str(main[0]["workspace_size_bytes"])))
-    includes += [f"-I{folder}", '-DTVM_CRT_CONFIG_HEADER="crt_config.h"']
+    includes += [f"-I{folder}", '-DTVM_CRT_CONFIG_HEADER=<crt_config.h>']
     objects = []
     for source in sorted((folder / "runtime/src").glob("*.c")):
         objects.append(source.with_suffix(".o"))

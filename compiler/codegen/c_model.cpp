@@ -72,7 +72,7 @@ class ModelPrinter {
                               "min_f32", "max_f32", "min_i64", "max_i64", "abs_i32", "float_bits",
                               "float_from_bits", "keep", "fence", "saturate_i8", "devices", "pools",
                               "check_tensors", "tensor_data", "shapes", "tensors", "type_codes",
-                              "names", "functions", "hashes", "registry", "module"})
+                              "names", "functions", "hashes", "offsets", "registry", "module"})
       functions.reserve(fmt::format("{}_{}", p_, taken));
     for (const auto& port : program_.graph.inputs)
       out_.input_fields.push_back(fields_in.make(c_identifier(port.name, "input")));
@@ -330,6 +330,8 @@ class ModelPrinter {
     if (options_.memory == MemoryMode::kWorkspace)
       s += "\n#include <tvm/runtime/c_backend_api.h>\n";
     if (!tensors.empty()) s += "\n" + packed_includes();
+    if (options_.convention == CallingConvention::kRegistry)
+      s += "#include <tvm/runtime/crt/module.h>\n";
     if (tensors.empty() && !context_devices(program_).empty())
       s += "\n#include <tvm/runtime/c_backend_api.h>\n";
     s += "\n";

@@ -46,7 +46,7 @@ FunctionForm form_of(const Program& program, const CodegenOptions& options,
 
 bool is_packed(const Program& program, const CodegenOptions& options, const ProgramCall& call) {
   const ProgramFunction& f = program.functions[static_cast<size_t>(call.function)];
-  if (f.external) return f.external->convention == ops::ExternalFunction::Convention::kPacked;
+  if (f.external) return f.external->convention == ops::ExternalConvention::kPacked;
   return form_of(program, options, f) == FunctionForm::kPacked;
 }
 
@@ -63,7 +63,9 @@ TensorTable::TensorTable(const Program& program, const CodegenOptions& options,
     packed_.push_back(is_packed(program, options, call));
     std::vector<int>& indices = of_call_.emplace_back();
     if (!packed_.back()) continue;
-    for (const plan::CallArgument& a : call.arguments) {
+    const auto& external = program.functions[static_cast<size_t>(call.function)].external;
+    for (plan::CallArgument a : call.arguments) {
+      if (external && external->flatten) a.shape = {a.elements};
       auto found = std::search(shapes_.begin(), shapes_.end(), a.shape.begin(), a.shape.end());
       auto at = found - shapes_.begin();
       if (found == shapes_.end()) shapes_.insert(shapes_.end(), a.shape.begin(), a.shape.end());
@@ -136,11 +138,11 @@ std::string external_declarations(const Program& program) {
     if (!f.external || !seen.insert(f.external->symbol).second) continue;
     if (s.empty()) s += "/* Operators that other sources define. */\n";
     std::string parameters;
-    if (f.external->convention == ops::ExternalFunction::Convention::kPacked) {
+    if (f.external->convention == ops::ExternalConvention::kPacked) {
       parameters = "void *args, int32_t *type_codes, int32_t num_args, void *ret_value,\n"
                    "        int32_t *ret_type_code, void *resource_handle";
     } else {
-      bool plain = f.external->convention == ops::ExternalFunction::Convention::kPlain;
+      bool plain = f.external->convention == ops::ExternalConvention::kPlain;
       for (const tir::BufferPtr& b : f.body->params) {
         bool writes = b->role == tir::Role::kOutput || b->role == tir::Role::kScratch;
         parameters += fmt::format("{}{}{} *{}", parameters.empty() ? "" : ", ",
@@ -172,9 +174,16 @@ std::string registry_definition(const std::vector<std::string>& names, const std
   for (const auto& [hash, name] : sorted) s += fmt::format("    {},\n", name);
   s += fmt::format("}};\nstatic const uint32_t {}_hashes[] = {{\n", p);
   for (const auto& [hash, name] : sorted) s += fmt::format("    0x{:08x}u,\n", hash);
+  s += fmt::format("}};\n/* Where each name begins. */\nstatic const uint16_t {}_offsets[] = {{\n", p);
+  size_t offset = 2;
+  for (const auto& [hash, name] : sorted) {
+    s += fmt::format("    {},\n", offset);
+    offset += name.size() + 1;
+  }
+  s += fmt::format("    {}\n", offset);
   s += fmt::format(
       "}};\nstatic const TVMFuncRegistry {0}_registry = {{\n"
-      "    {0}_names, (TVMBackendPackedCFunc *){0}_functions, {0}_hashes\n}};\n"
+      "    {0}_names, {0}_functions, {0}_hashes, {0}_offsets\n}};\n"
       "static const TVMModule {0}_module = {{ &{0}_registry }};\n\n"
       "const TVMModule *TVMSystemLibEntryPoint(void);\n"
       "const TVMModule *TVMSystemLibEntryPoint(void)\n{{\n    return &{0}_module;\n}}\n",

@@ -377,7 +377,7 @@ void RunPrinter::print_direct_call(size_t index) {
     std::string text = argument(index, a);
     // A function of the user's may take what is const here as not const.
     bool unpacked =
-        f.external && f.external->convention == ops::ExternalFunction::Convention::kUnpacked;
+        f.external && f.external->convention == ops::ExternalConvention::kUnpacked;
     if (unpacked) text = fmt::format("({} *)(uintptr_t){}", c_type_of(call.arguments[a].dtype), text);
     arguments.push_back(text);
   }
@@ -398,8 +398,9 @@ void RunPrinter::print_packed_call(size_t index) {
     std::string value = fmt::format("(void *)&{}_tensors[{}]", p_, tensor);
     if (call.arguments[a].storage.kind != StorageKind::kConstant) {
       line(fmt::format("    {0}tensors[{1}] = {2}_tensors[{3}];", local, places, p_, tensor));
-      line(fmt::format("    {0}tensors[{1}].data = (void *)(uintptr_t){2};", local, places,
-                       argument(index, a)));
+      bool of_caller = call.arguments[a].storage.kind == StorageKind::kInput;
+      line(fmt::format("    {0}tensors[{1}].data = {2}{3};", local, places,
+                       of_caller ? "(void *)(uintptr_t)" : "", argument(index, a)));
       value = fmt::format("&{}tensors[{}]", local, places++);
     }
     line(fmt::format("    {}args[{}].v_handle = {};", local, a, value));

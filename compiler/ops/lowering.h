@@ -68,15 +68,16 @@ struct Arg {
 
 // A function that the user's sources define. The lowered TIR function then is a prototype: it has
 // the parameters and no statement.
+enum class ExternalConvention : uint8_t {
+  kPacked,    // TVM's: every argument is a DLTensor
+  kPlain,     // int32_t f(const T *in, ..., T *out)
+  kUnpacked,  // the same with pointers to what is not const
+};
 struct ExternalFunction {
-  enum class Convention : uint8_t {
-    kPlain,     // int32_t f(const T *in, ..., T *out)
-    kUnpacked,  // the same with pointers to what is not const
-    kPacked,    // TVM's: every argument is a DLTensor
-  };
   std::string symbol;
-  Convention convention = Convention::kPacked;
+  ExternalConvention convention = ExternalConvention::kPacked;
   bool context = false;  // plain and unpacked: a last parameter `void *context` of the device
+  bool flatten = false;  // packed: tensors are passed with one dimension
   bool operator==(const ExternalFunction&) const = default;
 };
 

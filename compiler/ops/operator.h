@@ -77,8 +77,8 @@ struct Traits {
   bool zero_pads = false;
   // The result is the operand in another device's memory.
   bool device_copy = false;
-  // Computed by a function of the user's, so it has no reference evaluation and nothing is known of
-  // its values.
+  // Given as C and known by its types alone: it is never evaluated, and no model format but TVM's
+  // graphs has it.
   bool external = false;
 };
 

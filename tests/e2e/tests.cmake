@@ -66,6 +66,10 @@ foreach(board ${boards})
     layers_test(${model} ${board} full)
   endforeach()
 endforeach()
+# The first core of the AN521 is that of the AN505.
+foreach(model kws gadget_int8 digits_int8)
+  layers_test(${model} qemu_mps2_an521 full)
+endforeach()
 # Float models: with an FPU and without, on both architectures.
 foreach(board qemu_mps2_an386 qemu_mps2_an385 qemu_riscv32)
   foreach(model ad_f32 hello_world_float digits_f32 gadget_f32)

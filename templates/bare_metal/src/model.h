@@ -36,12 +36,41 @@ typedef struct @prefix@_inputs model_inputs;
 typedef struct @prefix@_outputs model_outputs;
 typedef int32_t (*model_run_function)(const model_inputs *, const model_outputs *, void *);
 
+#define model_trace @prefix@_trace
+
+/* A model with devices takes their contexts as well: none of the hooks of this project needs one. */
+#ifdef @macro_prefix@_DEVICE_COUNT
+#define MODEL_DEVICE_COUNT @macro_prefix@_DEVICE_COUNT
+#else
+#define MODEL_DEVICE_COUNT 0
+#endif
+
+#if MODEL_DEVICE_COUNT > 0
+static const struct @prefix@_devices model_devices;
+
+static inline int32_t model_run(const model_inputs *inputs, const model_outputs *outputs,
+                                void *arena)
+{
+    return @prefix@_run(inputs, outputs, arena, &model_devices);
+}
+
+#if AOTC_VERIFY
+int32_t @prefix@_run_traced(const model_inputs *inputs, const model_outputs *outputs, void *arena,
+                            const struct @prefix@_devices *devices);
+
+static inline int32_t model_run_traced(const model_inputs *inputs, const model_outputs *outputs,
+                                       void *arena)
+{
+    return @prefix@_run_traced(inputs, outputs, arena, &model_devices);
+}
+#endif
+#else
 #define model_run @prefix@_run
 #define model_run_traced @prefix@_run_traced
-#define model_trace @prefix@_trace
 
 #if AOTC_VERIFY
 int32_t model_run_traced(const model_inputs *inputs, const model_outputs *outputs, void *arena);
+#endif
 #endif
 
 #endif

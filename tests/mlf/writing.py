@@ -21,7 +21,7 @@ from archives import ROOT, expect, run
 sys.path.insert(0, str(ROOT / "tests" / "oracle"))
 
 AOTC = os.path.abspath(sys.argv[1])
-WORK = pathlib.Path(sys.argv[2])
+WORK = pathlib.Path(sys.argv[2]).absolute()
 SAMPLES = 3
 FLAGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-O1"]
 

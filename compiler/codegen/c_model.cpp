@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/c_function.h"
-#include "codegen/c_kernel.h"
 #include "codegen/c_run.h"
+#include "codegen/c_support.h"
 #include "support/text.h"
 
 namespace aotc::codegen {
@@ -205,8 +205,17 @@ class ModelPrinter {
     h += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     bool workspace = options_.memory == MemoryMode::kWorkspace;
     int64_t arena = workspace ? 0 : program_.arena_bytes;
+    if (has_pools(program_)) {
+      // One behind the other they take so much.
+      arena = 0;
+      for (const plan::Pool& pool : program_.pools)
+        arena += (pool.bytes + Program::kArenaAlignment - 1) / Program::kArenaAlignment *
+                 Program::kArenaAlignment;
+    }
     h += workspace
              ? "/* Intermediate tensors come from TVMBackendAllocWorkspace; no arena is needed. */\n"
+         : has_pools(program_)
+             ? "/* Bytes of all pools, and the alignment of each. */\n"
              : "/* Bytes that the arena given to the run function must have, and its alignment. */\n";
     h += fmt::format("#define {0}_ARENA_SIZE {1}u\n#define {0}_ARENA_ALIGN {2}u\n", up_, arena,
                      Program::kArenaAlignment);
@@ -317,12 +326,7 @@ class ModelPrinter {
       use.merge(printed.back().use);
     }
     TensorTable tensors(program_, options_, out_);
-    std::string kernels;
-    for (const auto& [name, kernel] : use.kernels) {
-      PrintedFunction portable = print_c_kernel(*kernel, p_);
-      use.merge(portable.use);
-      kernels += kernel_definition(*kernel, portable) + "\n";
-    }
+    std::string kernels = kernel_definitions(use, p_);
     std::string s = banner("Operators and run function of a neural network.");
     s += fmt::format("#include \"{}.h\"\n\n#include <stddef.h>\n", p_);
     if (use.math) s += "#include <math.h>\n";
@@ -335,17 +339,7 @@ class ModelPrinter {
     if (tensors.empty() && !context_devices(program_).empty())
       s += "\n#include <tvm/runtime/c_backend_api.h>\n";
     s += "\n";
-    if (use.floating) s += fp_contract();
-    // Some are used by the portable halves of kernels only, which a core with the others does not see.
-    std::string unused = use.kernels.empty() ? "" : up_ + "_MAYBE_UNUSED ";
-    if (!use.kernels.empty() && !use.functions.empty())
-      s += fmt::format("#if defined(__GNUC__)\n#define {0}_MAYBE_UNUSED __attribute__((unused))\n"
-                       "#else\n#define {0}_MAYBE_UNUSED\n#endif\n\n", up_);
-    for (const std::string& f : use.functions) {
-      std::string text = support_definition(f, p_, options_.assembly);
-      text.insert(text.find("static inline "), unused);
-      s += text + "\n";
-    }
+    s += support_functions(use, options_);
     s += operator_macro();
     declare_constants(s);
     s += external_declarations(program_);
@@ -374,12 +368,6 @@ class ModelPrinter {
       own = true;
     }
     return own ? registry_definition(names, p_) + "\n" : "";
-  }
-
-  // A fused multiply-add rounds once where the reference rounds twice. gcc does not fuse with
-  // -std=c99; clang does unless told.
-  static std::string fp_contract() {
-    return "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n";
   }
 
   std::string operator_macro() const {

@@ -111,14 +111,7 @@ int create_command(const CompileOptions& options, const ProjectChoice& choice,
     }
     if (!line.empty()) project.labels.push_back(line);
   }
-  project::ProjectModel model;
-  model.prefix = compiled->prefix;
-  model.files = &compiled->c;
-  model.file_name = compiled->prefix + ".tflite";
-  model.bytes = &compiled->model_bytes;
-  model.workspace = options.memory == codegen::MemoryMode::kWorkspace;
-  model.workspace_bytes = figures_of(*compiled).workspace_bytes;
-  model.description = describe_compile(compiled->options);
+  project::ProjectModel model = project_model_of(*compiled);
   std::string path = out.empty() ? compiled->prefix + "_app" : out;
   OutputDirectory directory(path, project::kManifest, force);
   if (!project::generate_project(*compiled->board, model, project, directory, diags) ||

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "codegen/c_run.h"
+#include "driver/project_dir.h"
 #include "driver/schedules.h"
 #include "frontends/tflite/reader.h"
 #include "ops/operator.h"
@@ -225,6 +226,25 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   out.milliseconds = took.count();
   return out;
+}
+
+project::ProjectModel project_model_of(const Compiled& compiled) {
+  project::ProjectModel model;
+  model.prefix = compiled.prefix;
+  model.files = &compiled.c;
+  model.file_name = compiled.prefix + ".tflite";
+  model.bytes = &compiled.model_bytes;
+  model.runtime = compiled.options.convention != codegen::CallingConvention::kPlain;
+  for (const plan::ProgramFunction& f : compiled.program.functions)
+    model.runtime = model.runtime || f.external;
+  for (int d : codegen::context_devices(compiled.program)) {
+    model.devices.push_back(compiled.program.devices[static_cast<size_t>(d)].camel_name());
+    model.runtime = true;
+  }
+  model.workspace = compiled.options.memory == codegen::MemoryMode::kWorkspace;
+  model.workspace_bytes = figures_of(compiled).workspace_bytes;
+  model.description = describe_compile(compiled.options);
+  return model;
 }
 
 Figures figures_of(const Compiled& compiled) {

@@ -12,6 +12,7 @@
 #include "passes/pass.h"
 #include "plan/program.h"
 #include "project/board.h"
+#include "project/generate.h"
 #include "support/diagnostics.h"
 
 namespace aotc::driver {
@@ -78,6 +79,9 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
                                 Diagnostics& diags);
 // Everything.
 Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags);
+
+// What a project takes of a compiled model; refers to it.
+project::ProjectModel project_model_of(const Compiled& compiled);
 
 // Figures of a compiled model.
 struct Figures {

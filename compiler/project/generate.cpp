@@ -78,7 +78,7 @@ Status generate_project(const Board& board, const ProjectModel& model, const Pro
   if (model.bytes)
     out.add(rendered->model_folder + "/" + model.file_name,
             std::string(model.bytes->begin(), model.bytes->end()));
-  if (model.workspace || !model.devices.empty()) {
+  if (model.runtime || model.workspace || !model.devices.empty()) {
     for (const EmbeddedFile* f : embedded_below("crt/"))
       out.add(fmt::format("{}/{}", rendered->runtime_folder, f->path.substr(4)), std::string(f->content));
     // The default binding allocates from a buffer of this size.

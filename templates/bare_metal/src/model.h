@@ -20,8 +20,6 @@
 /* 1 if they lie in the arena: inputs are filled before every run, which overwrites them. */
 #define MODEL_INPUT_IN_ARENA @macro_prefix@_INPUT_IN_ARENA
 #define MODEL_OUTPUT_IN_ARENA @macro_prefix@_OUTPUT_IN_ARENA
-#define MODEL_INPUT(field, arena) @prefix@_input_##field(arena)
-#define MODEL_OUTPUT(field, arena) @prefix@_output_##field(arena)
 #define MODEL_FOR_EACH_INPUT(X) @macro_prefix@_FOR_EACH_INPUT(X)
 #define MODEL_FOR_EACH_OUTPUT(X) @macro_prefix@_FOR_EACH_OUTPUT(X)
 
@@ -38,39 +36,53 @@ typedef int32_t (*model_run_function)(const model_inputs *, const model_outputs 
 
 #define model_trace @prefix@_trace
 
-/* A model with devices takes their contexts as well: none of the hooks of this project needs one. */
-#ifdef @macro_prefix@_DEVICE_COUNT
-#define MODEL_DEVICE_COUNT @macro_prefix@_DEVICE_COUNT
+/* Several pools are parts of the harness's one arena, one behind the other. */
+#ifdef @macro_prefix@_FOR_EACH_POOL
+#define MODEL_MEMORY_TYPE const struct @prefix@_pools *
+#define MODEL_MEMORY(arena) model_pools(arena)
+static inline const struct @prefix@_pools *model_pools(void *arena)
+{
+    static struct @prefix@_pools pools;
+    uint8_t *at = (uint8_t *)arena;
+#define TAKE_POOL(field, bytes) \
+    pools.field = at; \
+    at += ((bytes) + (MODEL_ARENA_ALIGN - 1u)) / MODEL_ARENA_ALIGN * MODEL_ARENA_ALIGN;
+    @macro_prefix@_FOR_EACH_POOL(TAKE_POOL)
+#undef TAKE_POOL
+    return &pools;
+}
 #else
-#define MODEL_DEVICE_COUNT 0
+#define MODEL_MEMORY_TYPE void *
+#define MODEL_MEMORY(arena) (arena)
 #endif
+#define MODEL_INPUT(field, arena) @prefix@_input_##field(MODEL_MEMORY(arena))
+#define MODEL_OUTPUT(field, arena) @prefix@_output_##field(MODEL_MEMORY(arena))
 
-#if MODEL_DEVICE_COUNT > 0
+/* A model with devices takes their contexts as well: none of the hooks of this project needs one. */
+#if defined(@macro_prefix@_DEVICE_COUNT) && @macro_prefix@_DEVICE_COUNT > 0
 static const struct @prefix@_devices model_devices;
+#define MODEL_DEVICES , &model_devices
+#define MODEL_DEVICES_TYPE , const struct @prefix@_devices *devices
+#else
+#define MODEL_DEVICES
+#define MODEL_DEVICES_TYPE
+#endif
 
 static inline int32_t model_run(const model_inputs *inputs, const model_outputs *outputs,
                                 void *arena)
 {
-    return @prefix@_run(inputs, outputs, arena, &model_devices);
+    return @prefix@_run(inputs, outputs, MODEL_MEMORY(arena) MODEL_DEVICES);
 }
 
 #if AOTC_VERIFY
-int32_t @prefix@_run_traced(const model_inputs *inputs, const model_outputs *outputs, void *arena,
-                            const struct @prefix@_devices *devices);
+int32_t @prefix@_run_traced(const model_inputs *inputs, const model_outputs *outputs,
+                            MODEL_MEMORY_TYPE memory MODEL_DEVICES_TYPE);
 
 static inline int32_t model_run_traced(const model_inputs *inputs, const model_outputs *outputs,
                                        void *arena)
 {
-    return @prefix@_run_traced(inputs, outputs, arena, &model_devices);
+    return @prefix@_run_traced(inputs, outputs, MODEL_MEMORY(arena) MODEL_DEVICES);
 }
-#endif
-#else
-#define model_run @prefix@_run
-#define model_run_traced @prefix@_run_traced
-
-#if AOTC_VERIFY
-int32_t model_run_traced(const model_inputs *inputs, const model_outputs *outputs, void *arena);
-#endif
 #endif
 
 #endif

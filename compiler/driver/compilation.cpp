@@ -245,6 +245,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   auto program = plan::plan_program(std::move(*graph), plan_options, diags);
   if (!program) return kFailure;
   out.program = std::move(*program);
+  out.plan_options = std::move(plan_options);
   std::string stem = std::filesystem::path(options.model_path).stem().string();
   out.prefix = c_identifier(options.prefix.empty() ? stem : options.prefix, "model");
   codegen::CodegenOptions c;

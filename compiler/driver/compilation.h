@@ -53,6 +53,7 @@ struct Compiled {
   std::vector<uint8_t> model_bytes;
   graph::Graph original;  // as read and verified, before any pass
   passes::PassStatistics statistics;
+  plan::PlanOptions plan_options;  // with the board's target
   plan::Program program;  // its graph is after the passes
   codegen::ModelFiles c;  // the operators that were given in C are below "operators/"
   std::string prefix;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct TemplateSource {
 struct Values {
   std::map<std::string, std::string> keys;     // values that do not come from board or options
   std::map<std::string, std::string> options;  // --project-option NAME=VALUE
+  std::set<std::string> parts;                 // of template.json's "parts": files that not all need
 };
 
 std::vector<std::string> template_kinds();

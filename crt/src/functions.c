@@ -53,7 +53,9 @@ int TVMFuncGetGlobal(const char *name, TVMFunctionHandle *out) {
             return kTvmErrorNoError;
         }
     }
-    (void)aotc_crt_system_library();
+    if (aotc_crt_registries[AOTC_CRT_SYSTEM_LIBRARY] == NULL) {
+        (void)aotc_crt_system_library();
+    }
     for (number = AOTC_CRT_SYSTEM_LIBRARY; number < AOTC_CRT_REGISTRIES; ++number) {
         registry = aotc_crt_registries[number];
         if (registry == NULL) {

@@ -35,8 +35,8 @@ typedef struct TVMFuncRegistry {
      */
     const uint32_t *hashes;
     /*
-     * NULL, or where in names each name begins, in bytes from the start of names, and last, as entry
-     * count, where the next one would. Hashes alone spare most comparisons but not the walk.
+     * NULL, or where in names each name begins, in bytes from the start of names, and last, as
+     * entry count, where the next one would. Hashes alone spare most comparisons but not the walk.
      */
     const uint16_t *offsets;
 } TVMFuncRegistry;

@@ -9,6 +9,7 @@
 #include "codegen/c_function.h"
 #include "codegen/c_run.h"
 #include "codegen/c_support.h"
+#include "codegen/c_tvm.h"
 #include "support/text.h"
 
 namespace aotc::codegen {
@@ -57,6 +58,7 @@ class ModelPrinter {
     out_.files[p_ + ".c"] = source();
     out_.files[p_ + "_data.c"] = data();
     out_.files[p_ + ".map.json"] = map_.dump(1) + "\n";
+    if (options_.tvm_interface) print_tvm_interface(program_, options_, out_);
     return std::move(out_);
   }
 
@@ -344,7 +346,8 @@ class ModelPrinter {
     declare_constants(s);
     s += external_declarations(program_);
     s += hook_declarations(program_);
-    if (!tensors.empty()) s += tensors.definition();
+    if (!tensors.empty())
+      s += tensors.definition() + type_codes_definition(p_, tensors.most_arguments());
     s += kernels;
     // The host's functions come first.
     for (size_t d = 0; d < program_.devices.size(); ++d)
@@ -504,6 +507,10 @@ class ModelPrinter {
       return s + fmt::format("\n/* This model has no tables. */\ntypedef int {}_no_tables;\n", p_);
     s += fmt::format("\n#if defined(__GNUC__)\n#define {0}_ALIGNED(n) __attribute__((aligned(n)))\n"
                      "#else\n#define {0}_ALIGNED(n)\n#endif\n", up_);
+    if (!options_.constants_section.empty())
+      s += fmt::format("\n#if defined(__GNUC__)\n"
+                       "#define {0}_CONSTANTS __attribute__((section(\"{1}\")))\n"
+                       "#else\n#define {0}_CONSTANTS\n#endif\n", up_, options_.constants_section);
     if (own_arena)
       s += fmt::format("\nuint8_t {0}_arena[{1}_ARENA_SIZE] {1}_ALIGNED({1}_ARENA_ALIGN);\n", p_, up_);
     for (size_t i = 0; i < program_.constants.size(); ++i) {
@@ -512,6 +519,7 @@ class ModelPrinter {
       std::string align = c.data.alignment > size_of(c.data.dtype)
                               ? fmt::format(" {}_ALIGNED({})", up_, c.data.alignment)
                               : "";
+      if (!options_.constants_section.empty()) align += fmt::format(" {}_CONSTANTS", up_);
       s += fmt::format("{}{} = {{\n", constant_declarator(i), align);
       print_numbers(s, c.data);
       s += "};\n";

@@ -22,6 +22,9 @@ enum class CallingConvention {
 
 struct CodegenOptions {
   std::string prefix;  // a C identifier; c_identifier(model name) if the user gave none
+  std::string model_name;  // of TVM's interface: tvmgen_<model_name>
+  bool tvm_interface = false;  // tvmgen_<model_name>.h and .c as well
+  std::string constants_section;  // linker section of all tables; empty: where the compiler puts them
   ArenaOwner arena = ArenaOwner::kCaller;
   MemoryMode memory = MemoryMode::kStatic;
   CallingConvention convention = CallingConvention::kPlain;

@@ -49,8 +49,11 @@ int report_command(const std::string& target, const CompileOptions& compile,
                    const CommonOptions& common);
 int ops_command(const std::string& like, const CommonOptions& common);
 int boards_command(const CommonOptions& common);
+// `aotc analyze ...`: adds the subcommand; `result` becomes the exit code of aotc-analyze.
+void add_analyze_command(CLI::App& app, int& result);
 
 // Commands with options of their own: each adds itself and leaves its exit code in `result`.
+void add_graph_command(CLI::App& app, int& result);
 void add_mlf_command(CLI::App& app, int& result);
 
 // compile --format mlf: the model, or its operators, as a Model Library Format archive.

@@ -1,12 +1,14 @@
 #include "driver/compilation.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "codegen/c_run.h"
+#include "driver/graph_model.h"
 #include "driver/project_dir.h"
 #include "driver/schedules.h"
 #include "frontends/tflite/reader.h"
@@ -20,10 +22,17 @@
 namespace aotc::driver {
 
 Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,
-                                Diagnostics& diags) {
+                                std::map<std::string, std::string>* sources, Diagnostics& diags) {
   auto read = read_file(options.model_path, diags);
   if (!read) return kFailure;
   if (bytes) *bytes = *read;
+  ModelKind kind = kind_of(options.model_path, *read);
+  if (kind != ModelKind::kTflite) {
+    auto model = load_graph_model(kind, *read, options, diags);
+    if (!model) return kFailure;
+    if (sources) *sources = std::move(model->sources);
+    return std::move(model->graph);
+  }
   frontends::ReadOptions read_options;
   read_options.signature = options.signature;
   auto graph = frontends::read_tflite(std::move(*read), options.model_path, diags, read_options);
@@ -95,7 +104,8 @@ Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& text
 }
 
 Contracts contracts_of(const CompileOptions& options) {
-  bool arena = options.memory == codegen::MemoryMode::kStatic;
+  // TVM's callers have their inputs and outputs.
+  bool arena = options.memory == codegen::MemoryMode::kStatic && !options.tvm_interface;
   return {options.inputs.value_or(arena ? plan::Contract::kOverwrite : plan::Contract::kPreserve),
           options.outputs.value_or(plan::Contract::kPreserve)};
 }
@@ -115,6 +125,15 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
     return conflict(fmt::format("{} needs planned memory, which --memory workspace does not have",
                                 options.pools.empty() ? "--devices" : "--pool"),
                     "leave one of them out");
+  bool overwrites = options.inputs == plan::Contract::kOverwrite ||
+                    options.outputs == plan::Contract::kOverwrite;
+  if (options.tvm_interface && overwrites)
+    return conflict("inputs and outputs of TVM's interface are the caller's",
+                    "leave --input and --output out, or --interface");
+  if (options.constants_section.find_first_not_of(
+          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") != std::string::npos)
+    return conflict("--constants-section is not the name of a section",
+                    "use letters, digits, '_' and '.'");
   if (options.arena == codegen::ArenaOwner::kModel && !options.pools.empty())
     return conflict("--pool is memory of the caller, and --arena model is not",
                     "leave one of them out");
@@ -167,6 +186,19 @@ Status run_passes(graph::Graph& graph, const CompileOptions& options,
 
 }  // namespace
 
+namespace {
+
+// As TVM makes names of models: letters, digits and '_', in lower case.
+std::string tvm_name(std::string name) {
+  for (char& c : name) {
+    bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    c = letter ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : '_';
+  }
+  return name;
+}
+
+}  // namespace
+
 Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags) {
   if (!check_options(options, diags)) return kFailure;
   auto begin = std::chrono::steady_clock::now();
@@ -205,7 +237,8 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
     if (!devices) return kFailure;
     plan_options.devices = std::move(*devices);
   }
-  auto graph = load_model(options, &out.model_bytes, diags);
+  std::map<std::string, std::string> sources;
+  auto graph = load_model(out.options, &out.model_bytes, &sources, diags);
   if (!graph) return kFailure;
   out.original = *graph;
   if (!run_passes(*graph, options, plan_options.devices, out.statistics, diags)) return kFailure;
@@ -220,9 +253,13 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   c.arena = options.arena;
   c.memory = options.memory;
   c.convention = options.convention;
+  c.tvm_interface = options.tvm_interface;
+  c.model_name = tvm_name(options.prefix.empty() ? stem : options.prefix);
+  c.constants_section = options.constants_section;
   c.assembly = options.assembly;
   c.version = kVersion;
   out.c = codegen::print_model(out.program, c);
+  for (auto& [name, text] : sources) out.c.files["operators/" + name] = std::move(text);
   std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   out.milliseconds = took.count();
   return out;
@@ -237,10 +274,14 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   model.runtime = compiled.options.convention != codegen::CallingConvention::kPlain;
   for (const plan::ProgramFunction& f : compiled.program.functions)
     model.runtime = model.runtime || f.external;
-  for (int d : codegen::context_devices(compiled.program)) {
-    model.devices.push_back(compiled.program.devices[static_cast<size_t>(d)].camel_name());
-    model.runtime = true;
-  }
+  // The first that launches gets the board's second core.
+  for (bool launches : {true, false})
+    for (int d : codegen::context_devices(compiled.program)) {
+      const passes::Device& device = compiled.program.devices[static_cast<size_t>(d)];
+      if ((device.launch != passes::Launch::kNone) != launches) continue;
+      model.devices.push_back(device.camel_name());
+      model.runtime = true;
+    }
   model.workspace = compiled.options.memory == codegen::MemoryMode::kWorkspace;
   model.workspace_bytes = figures_of(compiled).workspace_bytes;
   model.description = describe_compile(compiled.options);

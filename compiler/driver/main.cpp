@@ -47,6 +47,8 @@ class CommandLine {
     add_report();
     add_lists();
     add_mlf_command(app_, result_);
+    add_graph_command(app_, result_);
+    add_analyze_command(app_, result_);
     app_.footer(
         "Exit codes: 0 done, 1 bad input or unsupported, 2 usage, 3 does not fit the board,\n"
         "4 verification failed, 5 toolchain or emulator missing, 6 device, 70 bug in aotc.");
@@ -125,7 +127,11 @@ class CommandLine {
   }
 
   void compile_options(CLI::App* sub, bool model) {
-    if (model) sub->add_option("MODEL", compile_.model_path, "A .tflite file")->required();
+    if (model)
+      sub->add_option("MODEL", compile_.model_path,
+                      "A .tflite file, a TVM graph (.json) or an archive with one (.tar)")
+          ->required();
+    graph_options(sub);
     sub->add_option("--prefix", compile_.prefix,
                     "Prefix of all C names (default: from the file name)");
     sub->add_option("--board", compile_.board_name,
@@ -154,6 +160,12 @@ class CommandLine {
            "Operators take typed pointers (plain, default), TVM's packed arguments (packed), or are "
            "found by name in the C runtime's registry (registry)")
         ->check(CLI::IsMember({"plain", "packed", "registry"}));
+    sub->add_option_function<std::string>(
+           "--interface", [this](const std::string& v) { compile_.tvm_interface = v == "tvm"; },
+           "Entry point: aotc's own (aotc, default), or TVM's C interface beside it (tvm: tvmgen_NAME_run)")
+        ->check(CLI::IsMember({"aotc", "tvm"}));
+    sub->add_option("--constants-section", compile_.constants_section,
+                    "Linker section of the model's tables");
     sub->add_option("--pool", compile_.pools,
                     "NAME:BYTES[:fast] of memory that the caller gives; may be repeated");
     sub->add_option("--devices", compile_.devices_path,
@@ -196,6 +208,14 @@ class CommandLine {
     sub->add_option("--dump-after", compile_.dump_after,
                     "Print the graph after PASS, or 'all', to standard error");
     sub->add_flag("--time-passes", compile_.time_passes, "Print how long each pass took");
+  }
+
+  void graph_options(CLI::App* sub) {
+    sub->add_option("--params", compile_.params_path, "Parameters of a TVM graph");
+    sub->add_option("--operators", compile_.operators,
+                    "C sources that define the functions of a TVM graph");
+    sub->add_option("--operator-include", compile_.include_dirs,
+                    "Directory of headers that operator sources include; may be repeated");
   }
 
   void add_check() {

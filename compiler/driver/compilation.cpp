@@ -245,6 +245,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   auto program = plan::plan_program(std::move(*graph), plan_options, diags);
   if (!program) return kFailure;
   out.program = std::move(*program);
+  out.plan_options = std::move(plan_options);
   std::string stem = std::filesystem::path(options.model_path).stem().string();
   out.prefix = c_identifier(options.prefix.empty() ? stem : options.prefix, "model");
   codegen::CodegenOptions c;
@@ -278,10 +279,14 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   model.runtime = compiled.options.convention != codegen::CallingConvention::kPlain;
   for (const plan::ProgramFunction& f : compiled.program.functions)
     model.runtime = model.runtime || f.external;
-  for (int d : codegen::context_devices(compiled.program)) {
-    model.devices.push_back(compiled.program.devices[static_cast<size_t>(d)].camel_name());
-    model.runtime = true;
-  }
+  // The first that launches gets the board's second core.
+  for (bool launches : {true, false})
+    for (int d : codegen::context_devices(compiled.program)) {
+      const passes::Device& device = compiled.program.devices[static_cast<size_t>(d)];
+      if ((device.launch != passes::Launch::kNone) != launches) continue;
+      model.devices.push_back(device.camel_name());
+      model.runtime = true;
+    }
   bool allocates = compiled.options.memory == codegen::MemoryMode::kWorkspace;
   model.workspace = allocates || compiled.operator_workspace_bytes > 0;
   model.workspace_bytes = compiled.operator_workspace_bytes +

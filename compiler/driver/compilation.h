@@ -61,6 +61,7 @@ struct Compiled {
   std::vector<uint8_t> model_bytes;
   graph::Graph original;  // as read and verified, before any pass
   passes::PassStatistics statistics;
+  plan::PlanOptions plan_options;  // with the board's target
   plan::Program program;  // its graph is after the passes
   int64_t operator_workspace_bytes = 0;  // of operators that were given in C
   codegen::ModelFiles c;  // the operators that were given in C are below "operators/"
@@ -107,5 +108,6 @@ struct Figures {
   int64_t caller_bytes = 0;        // those of them that are not in the arena
 };
 Figures figures_of(const Compiled& compiled);
+
 
 }  // namespace aotc::driver

@@ -232,9 +232,13 @@ class CommandLine {
   void add_compile() {
     CLI::App* sub = app_.add_subcommand("compile", "Write the model as C");
     compile_options(sub, true);
-    output(sub, "Directory to write (default: the prefix)");
+    output(sub, "Directory to write (default: the prefix), or archive (default: PREFIX.tar)");
+    add_mlf_options(sub, mlf_);
     common(sub);
-    sub->callback([this] { result_ = compile_command(compile_, out_, force_, common_); });
+    sub->callback([this] {
+      result_ = mlf_.wanted() ? compile_mlf_command(compile_, mlf_, out_, common_)
+                              : compile_command(compile_, out_, force_, common_);
+    });
   }
 
   void output(CLI::App* sub, const char* help) {
@@ -340,6 +344,7 @@ class CommandLine {
   CommonOptions common_;
   ProjectChoice project_;
   VerifyOptions verify_;
+  MlfChoice mlf_;
   std::vector<std::string> project_options_;
   std::string out_, target_, like_;
   bool force_ = false;

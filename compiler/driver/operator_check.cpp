@@ -146,7 +146,8 @@ Result<CheckedOperator> check_operator(const OperatorSources& sources, const std
   if (f->convention == OperatorConvention::kOther) {
     check
         .error(f->where, "operator-signature",
-               fmt::format("operator {} {}", check.quoted(), f->why))
+               fmt::format("operator {}{} {}", check.quoted(),
+                           f->why.starts_with("parameter") ? ":" : "", f->why))
         .help(help);
     return kFailure;
   }
@@ -163,8 +164,13 @@ Result<CheckedOperator> check_operator(const OperatorSources& sources, const std
   }
   bool good = true;
   for (size_t i = 0; i < needed; ++i) good = fits(check, *f, i, help) && good;
-  if (good) return out;
-  return kFailure;
+  if (!good) return kFailure;
+  // The convention that sources alone suggest does not know which tensors are results.
+  out.convention = OperatorConvention::kPlain;
+  for (size_t i = 0; i < needed; ++i)
+    if (!tensors[i].written && !f->parameters[i].is_const)
+      out.convention = OperatorConvention::kUnpacked;
+  return out;
 }
 
 }  // namespace aotc::driver

@@ -65,7 +65,8 @@ struct OperatorTensor {
 
 struct CheckedOperator {
   const OperatorFunction* function = nullptr;
-  OperatorConvention convention = OperatorConvention::kPlain;  // never kOther
+  // kPacked; kPlain if every operand is const, else kUnpacked. Never kOther.
+  OperatorConvention convention = OperatorConvention::kPlain;
   // The function takes one void pointer more than there are tensors: the context of its device.
   // Packed functions always do, as resource_handle.
   bool takes_context = false;

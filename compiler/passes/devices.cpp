@@ -150,12 +150,13 @@ class Reader {
       const json& p = j["operators"][i];
       std::string at = fmt::format("{}.operators[{}]", path, i);
       if (p.is_string()) {
-        d.operators.push_back({p.get<std::string>(), "", ""});
+        d.operators.push_back({p.get<std::string>(), "", "", ""});
         continue;
       }
       if (!object(p, at)) continue;
-      only(p, at, {"op", "type", "shape"});
-      d.operators.push_back({text_of(p, "op", at), text_of(p, "type", at), text_of(p, "shape", at)});
+      only(p, at, {"op", "type", "shape", "tensor"});
+      d.operators.push_back({text_of(p, "op", at), text_of(p, "type", at), text_of(p, "shape", at),
+                             text_of(p, "tensor", at)});
     }
   }
 
@@ -201,8 +202,10 @@ bool fits(const OperatorPattern& pattern, const graph::Graph& graph, const graph
   if (!pattern.op.empty() && !glob(pattern.op, op.name()) &&
       !glob(pattern.op, op.location.op_type))
     return false;
-  if (op.results.empty()) return pattern.type.empty() && pattern.shape.empty();
+  if (op.results.empty())
+    return pattern.type.empty() && pattern.shape.empty() && pattern.tensor.empty();
   const graph::TensorType& type = graph[op.results[0]].type;
+  if (!pattern.tensor.empty() && !glob(pattern.tensor, graph[op.results[0]].name)) return false;
   if (!pattern.type.empty() && !glob(pattern.type, name_of(type.dtype))) return false;
   return pattern.shape.empty() || glob(pattern.shape, graph::to_string(type.shape));
 }

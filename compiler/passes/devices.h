@@ -16,6 +16,7 @@ struct OperatorPattern {
   std::string op;     // "conv_*": the operator's name, or its type as the model file spells it
   std::string type;   // "i8": element type of the first result
   std::string shape;  // "1x*x*x64": shape of the first result
+  std::string tensor;  // "*/conv2d_5/*": name of the first result
 };
 
 enum class Launch : uint8_t {

@@ -202,9 +202,12 @@ static int32_t sync_device(int device, void *context)
     return run_eagerly ? d->status : call_function(d, context);
 }
 
-static int32_t copy(int device, void *context, void *to, const void *from, uint32_t bytes)
+static int32_t copy(int device, void *context, void *to, const void *from, uint32_t bytes,
+                    int32_t to_device)
 {
     const int32_t status = enter(device, FAULTY_COPY, context);
+    if (to_device != 0 && to_device != 1) { violate(device, FAULTY_COPY, "no direction"); }
+    if (devices[device].running) { violate(device, FAULTY_COPY, "it is running"); }
     if (status != 0) { return status; }
     (void)memcpy(to, from, bytes);
     return 0;
@@ -221,7 +224,8 @@ enum { FAULTY_DEVICES(INDEX_OF) DEVICE_COUNT };
     int32_t TVMDevice##Name##Launch(void *context, TVMBackendPackedCFunc function, TVMValue *args, \
                                     int *type_codes, int num_args);                                \
     int32_t TVMDevice##Name##Sync(void *context);                                                  \
-    int32_t TVMDevice##Name##Copy(void *context, void *to, const void *from, uint32_t bytes);      \
+    int32_t TVMDevice##Name##Copy(void *context, void *to, const void *from, uint32_t bytes,       \
+                                  int32_t to_device);                                              \
     int32_t TVMDevice##Name##Activate(void *context) { return activate(DEVICE_##Name, context); }  \
     int32_t TVMDevice##Name##Open(void *context) { return open_device(DEVICE_##Name, context); }   \
     int32_t TVMDevice##Name##Close(void *context) { return close_device(DEVICE_##Name, context); } \
@@ -235,9 +239,10 @@ enum { FAULTY_DEVICES(INDEX_OF) DEVICE_COUNT };
         return launch(DEVICE_##Name, context, function, args, type_codes, num_args);               \
     }                                                                                              \
     int32_t TVMDevice##Name##Sync(void *context) { return sync_device(DEVICE_##Name, context); }   \
-    int32_t TVMDevice##Name##Copy(void *context, void *to, const void *from, uint32_t bytes)       \
+    int32_t TVMDevice##Name##Copy(void *context, void *to, const void *from, uint32_t bytes,       \
+                                  int32_t to_device)                                               \
     {                                                                                              \
-        return copy(DEVICE_##Name, context, to, from, bytes);                                      \
+        return copy(DEVICE_##Name, context, to, from, bytes, to_device);                           \
     }
 
 FAULTY_DEVICES(DEFINE_HOOKS)

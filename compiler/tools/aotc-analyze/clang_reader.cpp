@@ -153,7 +153,7 @@ class Collector : public clang::ASTConsumer {
   Function describe(const clang::FunctionDecl* decl, const clang::ASTContext& context) const {
     Function f;
     f.unit = unit_;
-    f.name = decl->getQualifiedNameAsString();
+    f.name = decl->isExternC() ? decl->getNameAsString() : decl->getQualifiedNameAsString();
     if (const auto* label = decl->getAttr<clang::AsmLabelAttr>()) {
       f.name = text_of(label->getLabel());
       if (f.name.starts_with("\x01")) f.name.erase(0, 1);
@@ -196,6 +196,8 @@ class Collector : public clang::ASTConsumer {
     clang::QualType type = decl->getType().getUnqualifiedType();
     p.name = decl->getNameAsString();
     p.type = decl->getType().getAsString(policy);
+    p.declarator = p.name;
+    decl->getType().getAsStringInternal(p.declarator, policy);
     p.canonical = type.getCanonicalType().getUnqualifiedType().getAsString(policy);
     p.pointer = type->isPointerType();
     p.is_int = is_int(type);
@@ -330,7 +332,9 @@ std::vector<std::string> arguments(const std::string& file, Language language,
   args.insert(args.end(), {"-resource-dir", headers});
   for (const std::string& dir : options.include_dirs) args.push_back("-I" + dir);
   for (const std::string& define : options.defines) args.push_back("-D" + define);
-  args.insert(args.end(), {"-isystem", kRuntimeDir, "--", file});
+  // A name that begins like an option would be one to Clang, whatever stands before it.
+  std::string path = file.starts_with("-") ? "./" + file : file;
+  args.insert(args.end(), {"-isystem", kRuntimeDir, path});
   return args;
 }
 

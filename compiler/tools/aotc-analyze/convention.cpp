@@ -122,8 +122,7 @@ std::string prototype_of(const Function& f) {
   std::string list;
   for (const Parameter& p : f.parameters) {
     if (!list.empty()) list += ", ";
-    list += p.type;
-    if (!p.name.empty()) list += (p.type.ends_with("*") ? "" : " ") + p.name;
+    list += p.declarator;
   }
   if (f.variadic) list += ", ...";
   if (list.empty() && f.prototype) list = "void";

@@ -81,7 +81,7 @@ std::string json_text(const Findings& findings) {
                         {"line", m.line},
                         {"column", m.column},
                         {"severity", name_of(m.severity)},
-                        {"message", m.message}});
+                        {"message", shown(m.message)}});
     if (!m.slug.empty()) messages.back()["slug"] = m.slug;
   }
   Json all = {{"functions", std::move(functions)}, {"diagnostics", std::move(messages)}};

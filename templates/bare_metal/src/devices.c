@@ -17,6 +17,8 @@ typedef int inline_devices_not_empty;
     int32_t TVMDevice##Name##Launch(void *context, TVMBackendPackedCFunc function, TVMValue *args, \
                                     int *type_codes, int num_args);                                \
     int32_t TVMDevice##Name##Sync(void *context);                                                  \
+    int32_t TVMDevice##Name##Copy(void *context, void *to, const void *from, uint32_t bytes,       \
+                                  int32_t to_device);                                              \
     static int32_t status_of_##Name;                                                               \
     int32_t TVMDevice##Name##Activate(void *context) { (void)context; return 0; }                  \
     int32_t TVMDevice##Name##Open(void *context) { (void)context; return 0; }                      \
@@ -37,6 +39,14 @@ typedef int inline_devices_not_empty;
         (void)context;                                                                             \
         status_of_##Name = 0;                                                                      \
         return status;                                                                             \
+    }                                                                                              \
+    int32_t TVMDevice##Name##Copy(void *context, void *to, const void *from, uint32_t bytes,       \
+                                  int32_t to_device)                                               \
+    {                                                                                              \
+        (void)context;                                                                             \
+        (void)to_device;                                                                           \
+        (void)memcpy(to, from, bytes);                                                             \
+        return 0;                                                                                  \
     }
 
 @inline_devices@

@@ -216,6 +216,9 @@ class CommandLine {
                     "C sources that define the functions of a TVM graph");
     sub->add_option("--operator-include", compile_.include_dirs,
                     "Directory of headers that operator sources include; may be repeated");
+    sub->add_option("--operator-workspace", compile_.operator_workspace,
+                    "Bytes that one of these functions allocates at most (default: as the archive says)")
+        ->check(CLI::Range(int64_t{0}, int64_t{1} << 30));
   }
 
   void add_check() {

@@ -3,7 +3,9 @@
  *
  * A model compiled with a static arena needs none of it; one compiled for workspace memory takes
  * every intermediate tensor from TVMBackendAllocWorkspace and gives it back newest first, which is
- * what lets a stack serve as the heap.
+ * what lets a stack serve as the heap. A packed function that calls another by name gets it from
+ * TVMBackendGetFuncFromEnv and calls it with TVMFuncCall. Functions return as those of
+ * c_runtime_api.h.
  */
 #ifndef TVM_RUNTIME_C_BACKEND_API_H_
 #define TVM_RUNTIME_C_BACKEND_API_H_
@@ -37,6 +39,47 @@ void *TVMBackendAllocWorkspace(int device_type, int device_id, uint64_t nbytes, 
  * tvm_crt_error_t of TVMPlatformMemoryFree with the reason in TVMGetLastError.
  */
 int TVMBackendFreeWorkspace(int device_type, int device_id, void *ptr);
+
+/*
+ * The function of that name that a packed function of module mod_node (NULL: no certain one) sees:
+ * the module's own, else as TVMFuncGetGlobal.
+ */
+int TVMBackendGetFuncFromEnv(void *mod_node, const char *func_name, TVMFunctionHandle *out);
+
+/* Adds a packed function, given as a pointer, to the functions that are found by name. */
+int TVMBackendRegisterSystemLibSymbol(const char *name, void *ptr);
+
+/*
+ * Would hand a function of the runtime to a module that is loaded at run time. Modules are linked
+ * here, and reach the runtime's functions by their symbols: always
+ * kTvmErrorFunctionCallNotImplemented.
+ */
+int TVMBackendRegisterEnvCAPI(const char *name, void *ptr);
+
+/* What a parallel task knows of its group. */
+typedef struct {
+    void *sync_handle;
+    int32_t num_task;
+} TVMParallelGroupEnv;
+
+/* One task of a parallel region: its number, its group, and what the launch was given. */
+typedef int (*FTVMParallelLambda)(int task_id, TVMParallelGroupEnv *penv, void *cdata);
+
+/*
+ * Runs a parallel region as its one task, 0 of 1, whatever num_task asks for, and returns what the
+ * task returns.
+ */
+int TVMBackendParallelLaunch(FTVMParallelLambda flambda, void *cdata, int num_task);
+
+/* Waits for the other tasks of the region: there are none. */
+int TVMBackendParallelBarrier(int task_id, TVMParallelGroupEnv *penv);
+
+/*
+ * Calls f(cdata) unless a call with the same handle has succeeded, and returns its status. *handle
+ * is NULL at first; a call that fails leaves it so, and the next one tries again. nbytes, the size
+ * of cdata, is not used.
+ */
+int TVMBackendRunOnce(void **handle, int (*f)(void *), void *cdata, int nbytes);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,8 @@
 #ifndef TVM_RUNTIME_CRT_CRT_CONFIG_H_
 #define TVM_RUNTIME_CRT_CRT_CONFIG_H_
 
+#include <tvm/runtime/crt/logging.h>
+
 #ifdef TVM_CRT_CONFIG_HEADER
 #include TVM_CRT_CONFIG_HEADER
 #endif
@@ -63,6 +65,123 @@
 #endif
 #if TVM_CRT_LAST_ERROR_BYTES < 16 || TVM_CRT_LAST_ERROR_BYTES > 1024
 #error "TVM_CRT_LAST_ERROR_BYTES must be in 16 .. 1024 [crt-config]"
+#endif
+
+/*
+ * Bytes of the registry that TVMFuncRegisterGlobal fills: 27 bytes a function where pointers have
+ * 32 bits, with names of 16 characters on average. Bounds: 64 .. 32768. Cost: that many bytes of
+ * zeroed RAM, if functions are called by name.
+ */
+#ifndef TVM_CRT_GLOBAL_FUNC_REGISTRY_SIZE_BYTES
+#define TVM_CRT_GLOBAL_FUNC_REGISTRY_SIZE_BYTES 512
+#endif
+#if TVM_CRT_GLOBAL_FUNC_REGISTRY_SIZE_BYTES < 64 || TVM_CRT_GLOBAL_FUNC_REGISTRY_SIZE_BYTES > 32768
+#error "TVM_CRT_GLOBAL_FUNC_REGISTRY_SIZE_BYTES must be in 64 .. 32768 [crt-config]"
+#endif
+
+/*
+ * Modules that TVMModCreateFromCModule can hold at a time; the system library is not one of them.
+ * Bounds: 1 .. 12. Cost: a pointer of zeroed RAM each, and about 8 instructions each for the search
+ * of a name that none before has.
+ */
+#ifndef TVM_CRT_MAX_REGISTERED_MODULES
+#define TVM_CRT_MAX_REGISTERED_MODULES 2
+#endif
+#if TVM_CRT_MAX_REGISTERED_MODULES < 1 || TVM_CRT_MAX_REGISTERED_MODULES > 12
+#error "TVM_CRT_MAX_REGISTERED_MODULES must be in 1 .. 12 [crt-config]"
+#endif
+
+/*
+ * Bytes of the longest name, its terminating zero included, that can be registered at run time.
+ * Names in registries that the compiler emits may be longer.
+ * Bounds: 16 .. 1024. Cost: none.
+ */
+#ifndef TVM_CRT_MAX_STRLEN_FUNCTION_NAME
+#define TVM_CRT_MAX_STRLEN_FUNCTION_NAME 120
+#endif
+#if TVM_CRT_MAX_STRLEN_FUNCTION_NAME < 16 || TVM_CRT_MAX_STRLEN_FUNCTION_NAME > 1024
+#error "TVM_CRT_MAX_STRLEN_FUNCTION_NAME must be in 16 .. 1024 [crt-config]"
+#endif
+
+/*
+ * Values in a TVMArgs (packed_func.h). TVMFuncCall takes any number.
+ * Bounds: 1 .. 255. Cost: 12 bytes each in every TVMArgs; a TVMPackedFunc has two.
+ */
+#ifndef TVM_CRT_MAX_ARGS
+#define TVM_CRT_MAX_ARGS 10
+#endif
+#if TVM_CRT_MAX_ARGS < 1 || TVM_CRT_MAX_ARGS > 255
+#error "TVM_CRT_MAX_ARGS must be in 1 .. 255 [crt-config]"
+#endif
+
+/*
+ * Dimensions that TVMArrayAlloc takes.
+ * Bounds: 1 .. 32. Cost: none; a shape takes what its dimensions need.
+ */
+#ifndef TVM_CRT_MAX_NDIM
+#define TVM_CRT_MAX_NDIM 6
+#endif
+#if TVM_CRT_MAX_NDIM < 1 || TVM_CRT_MAX_NDIM > 32
+#error "TVM_CRT_MAX_NDIM must be in 1 .. 32 [crt-config]"
+#endif
+
+/*
+ * Payload of the largest packet that a server of calls from outside takes or sends.
+ * Bounds: 64 .. 65535. Cost: the server's packet buffer, if it is linked.
+ */
+#ifndef TVM_CRT_MAX_PACKET_SIZE_BYTES
+#define TVM_CRT_MAX_PACKET_SIZE_BYTES 2048
+#endif
+#if TVM_CRT_MAX_PACKET_SIZE_BYTES < 64 || TVM_CRT_MAX_PACKET_SIZE_BYTES > 65535
+#error "TVM_CRT_MAX_PACKET_SIZE_BYTES must be in 64 .. 65535 [crt-config]"
+#endif
+
+/*
+ * Bytes for the text of an element type ("float32x4"), its terminating zero included: for
+ * applications, the runtime has no such text.
+ * Bounds: 8 .. 64. Cost: none.
+ */
+#ifndef TVM_CRT_MAX_STRLEN_DLTYPE
+#define TVM_CRT_MAX_STRLEN_DLTYPE 10
+#endif
+#if TVM_CRT_MAX_STRLEN_DLTYPE < 8 || TVM_CRT_MAX_STRLEN_DLTYPE > 64
+#error "TVM_CRT_MAX_STRLEN_DLTYPE must be in 8 .. 64 [crt-config]"
+#endif
+
+/*
+ * Bytes for the name of a parameter, its terminating zero included: for applications, the runtime
+ * has no such name.
+ * Bounds: 16 .. 1024. Cost: none.
+ */
+#ifndef TVM_CRT_MAX_STRLEN_PARAM_NAME
+#define TVM_CRT_MAX_STRLEN_PARAM_NAME 80
+#endif
+#if TVM_CRT_MAX_STRLEN_PARAM_NAME < 16 || TVM_CRT_MAX_STRLEN_PARAM_NAME > 1024
+#error "TVM_CRT_MAX_STRLEN_PARAM_NAME must be in 16 .. 1024 [crt-config]"
+#endif
+
+/*
+ * The highest TVM_CRT_LOG_LEVEL_* of logging.h that TVM_CRT_LOGF passes on to TVMLogf; the rest is
+ * not compiled.
+ * Bounds: 0 .. 3. Cost: the texts up to that level.
+ */
+#ifndef TVM_CRT_LOG_LEVEL
+#define TVM_CRT_LOG_LEVEL 0
+#endif
+#if TVM_CRT_LOG_LEVEL < 0 || TVM_CRT_LOG_LEVEL > 3
+#error "TVM_CRT_LOG_LEVEL must be in 0 .. 3 [crt-config]"
+#endif
+
+/*
+ * 1: both allocators fill free memory with TVM_CRT_DEBUG_FREE_BYTE and look at it before they hand
+ * it out again, so that a write to memory after it was freed is an error.
+ * Bounds: 0, 1. Cost of 1: time in proportion to the bytes that are allocated and freed.
+ */
+#ifndef TVM_CRT_DEBUG
+#define TVM_CRT_DEBUG 0
+#endif
+#if TVM_CRT_DEBUG < 0 || TVM_CRT_DEBUG > 1
+#error "TVM_CRT_DEBUG must be 0 or 1 [crt-config]"
 #endif
 
 #endif /* TVM_RUNTIME_CRT_CRT_CONFIG_H_ */

@@ -2,7 +2,7 @@
  * The errors that functions of the C runtime return.
  *
  * A code is (category << 8) | number, 0 is success. The values are those of TVM 0.14 and go over
- * the wire to a host, so they never change; codes of parts that this runtime does not have yet are
+ * the wire to a host, so they never change; codes of parts that this runtime does not have are
  * listed to keep their numbers taken.
  */
 #ifndef TVM_RUNTIME_CRT_ERROR_CODES_H_
@@ -62,6 +62,8 @@ typedef enum {
      * (page allocator): freed twice, freed out of order, or never allocated here.
      */
     kTvmErrorPlatformStackAllocBadFree = 0x0505,
+    /* Free memory was written to (TVM_CRT_DEBUG); this project's own code, not TVM's. */
+    kTvmErrorPlatformUsedAfterFree = 0x0540,
 
     kTvmErrorGeneratedInvalidStorageId = 0x0600,
 

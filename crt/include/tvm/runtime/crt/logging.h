@@ -1,8 +1,9 @@
 /*
- * The log hook and the names of the log levels.
+ * The log hook, the names of the log levels, and the macro that leaves out what is below a level.
  *
- * The runtime itself logs nothing yet: TVMLogf is declared for the code of an application, which
- * defines it.
+ * The runtime's functions return their errors and log nothing: this is for servers and
+ * applications. TVMLogf has a ready definition that drops the text (src/platform_log.c), which a
+ * definition in the application replaces.
  */
 #ifndef TVM_RUNTIME_CRT_LOGGING_H_
 #define TVM_RUNTIME_CRT_LOGGING_H_
@@ -11,6 +12,17 @@
 #define TVM_CRT_LOG_LEVEL_WARN 1
 #define TVM_CRT_LOG_LEVEL_INFO 2
 #define TVM_CRT_LOG_LEVEL_DEBUG 3
+
+#include <tvm/runtime/crt/crt_config.h>
+
+/* TVM_CRT_LOGF(TVM_CRT_LOG_LEVEL_INFO, format, ...): as TVMLogf, if the level is at most
+ * TVM_CRT_LOG_LEVEL. */
+#define TVM_CRT_LOGF(level, ...)            \
+    do {                                    \
+        if ((level) <= TVM_CRT_LOG_LEVEL) { \
+            TVMLogf(__VA_ARGS__);           \
+        }                                   \
+    } while (0)
 
 #ifdef __cplusplus
 extern "C" {

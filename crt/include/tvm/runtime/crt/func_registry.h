@@ -1,0 +1,102 @@
+/*
+ * Tables of packed functions with their names: those a compiler emits as constants, and those that
+ * are filled at run time in a buffer of the caller's.
+ *
+ * A name is looked up by walking the names, unless a table has hashes and offsets: then it takes a
+ * few comparisons, however many functions there are. Both are this project's addition at the end of
+ * the structure, so an initialiser that was written for TVM's leaves them NULL.
+ */
+#ifndef TVM_RUNTIME_CRT_FUNC_REGISTRY_H_
+#define TVM_RUNTIME_CRT_FUNC_REGISTRY_H_
+
+#include <stddef.h>
+#include <stdint.h>
+#include <tvm/runtime/c_backend_api.h>
+#include <tvm/runtime/c_runtime_api.h>
+#include <tvm/runtime/crt/crt_config.h>
+#include <tvm/runtime/crt/error_codes.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef uint16_t tvm_function_index_t;
+typedef uint16_t tvm_module_index_t;
+
+/* Functions 0 .. count - 1, named. */
+typedef struct TVMFuncRegistry {
+    /* The count as a uint16_t in the byte order and without the alignment of the machine, then that
+     * many names, each ended by a zero. */
+    const char *names;
+    const TVMBackendPackedCFunc *funcs;
+    /*
+     * NULL, or the 32-bit FNV-1a hash of each name (its bytes without the zero; offset basis
+     * 0x811c9dc5, prime 0x01000193), in ascending order: names and funcs are sorted by hash then.
+     */
+    const uint32_t *hashes;
+    /*
+     * NULL, or where in names each name begins, in bytes from the start of names, and last, as
+     * entry count, where the next one would. Without it a hash that is found costs the walk over
+     * the names before it.
+     */
+    const uint16_t *offsets;
+} TVMFuncRegistry;
+
+/* The index of the function of that name; kTvmErrorFunctionNameNotFound if there is none. */
+tvm_crt_error_t TVMFuncRegistry_Lookup(const TVMFuncRegistry *reg, const char *name,
+                                       tvm_function_index_t *function_index);
+
+/* The function at an index; kTvmErrorFunctionIndexInvalid if there is none. */
+tvm_crt_error_t TVMFuncRegistry_GetByIndex(const TVMFuncRegistry *reg, tvm_function_index_t index,
+                                           TVMBackendPackedCFunc *out_func);
+
+uint16_t TVMFuncRegistry_GetNumFuncs(const TVMFuncRegistry *reg);
+
+/* The name at an index, NULL if there is none. */
+const char *TVMFuncRegistry_GetName(const TVMFuncRegistry *reg, tvm_function_index_t index);
+
+/*
+ * A registry that grows. Only TVMMutableFuncRegistry_Create and _Set write to it; registry may be
+ * read as any other. Indices stay: a function is never removed, only replaced.
+ */
+typedef struct TVMMutableFuncRegistry {
+    TVMFuncRegistry registry; /* hashes == NULL: in the order of registration, not of hashes */
+    size_t max_functions;
+    /* All in the caller's buffer, which they share out. */
+    char *names;
+    TVMBackendPackedCFunc *funcs;
+    uint32_t *hashes;
+    uint16_t *offsets;
+    size_t names_bytes; /* room for names */
+} TVMMutableFuncRegistry;
+
+/* Length of a name that the room of a buffer is counted for. */
+#define TVM_AVERAGE_FUNCTION_NAME_STRLEN_BYTES 16
+
+/* Bytes of a buffer that one function takes, its name of average length. */
+#define TVM_AVERAGE_FUNC_ENTRY_SIZE_BYTES                                  \
+    (sizeof(TVMBackendPackedCFunc) + sizeof(uint32_t) + sizeof(uint16_t) + \
+     TVM_AVERAGE_FUNCTION_NAME_STRLEN_BYTES + 1)
+
+/*
+ * Makes the buffer, which must live on, an empty registry. It holds as many functions as entries of
+ * average size fit, fewer if their names are longer. kTvmErrorBufferTooSmall if not one fits,
+ * kTvmErrorFunctionCallInvalidArg for NULL.
+ */
+tvm_crt_error_t TVMMutableFuncRegistry_Create(TVMMutableFuncRegistry *reg, uint8_t *buffer,
+                                              size_t buffer_size_bytes);
+
+/*
+ * Adds a function, or replaces the one of that name if override is not 0. The name is copied.
+ * kTvmErrorFunctionAlreadyDefined, kTvmErrorFunctionRegistryFull, kTvmErrorBufferTooSmall for a
+ * name of TVM_CRT_MAX_STRLEN_FUNCTION_NAME characters or more, kTvmErrorFunctionCallInvalidArg for
+ * NULL or an empty name.
+ */
+tvm_crt_error_t TVMMutableFuncRegistry_Set(TVMMutableFuncRegistry *reg, const char *name,
+                                           TVMBackendPackedCFunc func, int override);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TVM_RUNTIME_CRT_FUNC_REGISTRY_H_ */

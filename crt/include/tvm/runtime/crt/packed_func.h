@@ -1,0 +1,70 @@
+/*
+ * Packed calls from C with everything in one structure on the caller's stack: no heap, no closures.
+ *
+ * A TVMPackedFunc is a handle with its arguments and its result. Emitted code needs none of this:
+ * it calls TVMFuncCall with arrays of its own.
+ */
+#ifndef TVM_RUNTIME_CRT_PACKED_FUNC_H_
+#define TVM_RUNTIME_CRT_PACKED_FUNC_H_
+
+#include <stdint.h>
+#include <tvm/runtime/c_runtime_api.h>
+#include <tvm/runtime/crt/crt_config.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Up to TVM_CRT_MAX_ARGS values with their TVMArgTypeCodes. */
+typedef struct TVMArgs {
+    TVMValue values[TVM_CRT_MAX_ARGS];
+    int tcodes[TVM_CRT_MAX_ARGS];
+    uint32_t values_count;
+} TVMArgs;
+
+/*
+ * Copies values_count values. If there are more than TVM_CRT_MAX_ARGS nothing is copied, and the
+ * count, which is kept, makes every function below refuse the arguments. In the header, because
+ * compilers return a structure of this size by a call of memcpy: a program without one fills a
+ * TVMArgs by itself.
+ */
+static inline TVMArgs TVMArgs_Create(TVMValue *values, uint32_t *tcodes, uint32_t values_count) {
+    TVMArgs args;
+    uint32_t i;
+    args.values_count = values_count;
+    for (i = 0; i < values_count && values_count <= TVM_CRT_MAX_ARGS; ++i) {
+        args.values[i] = values[i];
+        args.tcodes[i] = (int)tcodes[i];
+    }
+    return args;
+}
+
+typedef struct TVMPackedFunc TVMPackedFunc;
+
+struct TVMPackedFunc {
+    const char *name; /* the caller's, not a copy */
+    TVMFunctionHandle fexec;
+    TVMArgs args;
+    TVMArgs ret_value; /* of the last call: one value, kTVMNullptr if there was none */
+    /* Calls fexec with args; returns its status, or kTvmErrorFunctionCallNumArguments. */
+    int (*Call)(TVMPackedFunc *pf);
+    /* Copies args for the next call; kTvmErrorFunctionCallNumArguments if there are too many. */
+    int (*SetArgs)(TVMPackedFunc *pf, const TVMArgs *args);
+};
+
+/* Sets all of pf for the function of that name (as TVMFuncGetGlobal finds it, or in a module); args
+ * may be NULL for none. On error pf cannot be called: its Call returns the error of a bad handle.
+ */
+int TVMPackedFunc_InitGlobalFunc(TVMPackedFunc *pf, const char *name, const TVMArgs *args);
+int TVMPackedFunc_InitModuleFunc(TVMPackedFunc *pf, TVMModuleHandle module, const char *name,
+                                 const TVMArgs *args);
+
+/* What pf->Call and pf->SetArgs point at. */
+int TVMPackedFunc_Call(TVMPackedFunc *pf);
+int TVMPackedFunc_SetArgs(TVMPackedFunc *pf, const TVMArgs *args);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TVM_RUNTIME_CRT_PACKED_FUNC_H_ */

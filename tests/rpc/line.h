@@ -13,6 +13,15 @@
 
 namespace aotc::rpc {
 
+class Random {
+ public:
+  explicit Random(uint32_t seed) : engine_(seed) {}
+  uint32_t operator()() { return static_cast<uint32_t>(engine_()); }
+
+ private:
+  std::mt19937 engine_;
+};
+
 class Device {
  public:
   explicit Device(uint32_t pool_bytes = 4096) : pool_(pool_bytes / 16) {
@@ -66,7 +75,7 @@ inline Noise no_noise() {
 
 // Changes one byte in a hundred, on average.
 inline Noise changes(uint32_t seed, double rate = 0.01) {
-  return [random = std::mt19937(seed), rate](uint8_t byte, std::vector<uint8_t>& out) mutable {
+  return [random = Random(seed), rate](uint8_t byte, std::vector<uint8_t>& out) mutable {
     const bool hit = random() < rate * 4294967296.0;
     out.push_back(hit ? static_cast<uint8_t>(byte ^ (1 + random() % 255)) : byte);
   };
@@ -74,7 +83,7 @@ inline Noise changes(uint32_t seed, double rate = 0.01) {
 
 // Of one byte in a hundred, a third each is changed, lost and doubled.
 inline Noise slips(uint32_t seed) {
-  return [random = std::mt19937(seed)](uint8_t byte, std::vector<uint8_t>& out) mutable {
+  return [random = Random(seed)](uint8_t byte, std::vector<uint8_t>& out) mutable {
     const uint32_t r = random() % 300;
     if (r == 0) return;
     out.push_back(r == 1 ? static_cast<uint8_t>(byte ^ (1 + random() % 255)) : byte);

@@ -32,13 +32,13 @@ TEST(Frames, CheckIsThatOfZlib) {
 }
 
 TEST(Frames, BothSidesAgree) {
-  std::mt19937 random(1);
+  Random random(1);
   for (size_t size = 0; size < 1100; ++size) {
     for (int kind = 0; kind < 3; ++kind) {
       Packet packet;
       packet.type = static_cast<uint8_t>(random());
       packet.sequence = static_cast<uint16_t>(random());
-      packet.session = static_cast<uint32_t>(random());
+      packet.session = random();
       for (size_t i = 0; i < size; ++i)
         packet.payload.push_back(kind == 0   ? uint8_t{0}
                                  : kind == 1 ? static_cast<uint8_t>(1 + random() % 255)
@@ -86,7 +86,7 @@ TEST(Frames, AnyDamageIsFound) {
 
 // --- Whatever comes in ----------------------------------------------------------------------------
 
-std::vector<Packet> exchange(Device& device, std::span<const uint8_t> bytes) {
+std::vector<Packet> answers_to(Device& device, std::span<const uint8_t> bytes) {
   for (uint8_t b : bytes) device.receive(b);
   Decoder decoder;
   decoder.feed(device.sent());
@@ -100,7 +100,7 @@ constexpr uint32_t kSession = 77;
 
 void expect_hello(Device& device) {
   // A zero ends whatever the device thinks it is in the middle of.
-  auto answers = exchange(device, encode({AOTC_RPC_VERSION, AOTC_RPC_HELLO, 5, kSession, {}}));
+  auto answers = answers_to(device, encode({AOTC_RPC_VERSION, AOTC_RPC_HELLO, 5, kSession, {}}));
   ASSERT_FALSE(answers.empty());
   const Packet& p = answers.back();
   ASSERT_EQ(p.type, AOTC_RPC_HELLO | AOTC_RPC_ANSWER);
@@ -109,11 +109,11 @@ void expect_hello(Device& device) {
 }
 
 // A request that is nearly, or really, one.
-Packet random_request(std::mt19937& random) {
+Packet random_request(Random& random) {
   Packet p;
   p.type = static_cast<uint8_t>(random() % 16 == 0 ? random() : 1 + random() % 9);
   p.sequence = static_cast<uint16_t>(random() % 4);
-  p.session = random() % 16 == 0 ? static_cast<uint32_t>(random()) : kSession;
+  p.session = random() % 16 == 0 ? random() : kSession;
   if (random() % 64 == 0) p.version = static_cast<uint8_t>(random());
   const auto small = [&](uint32_t limit) { return random() % 32 == 0 ? random() : random() % limit; };
   Writer w;
@@ -161,7 +161,7 @@ Packet random_request(std::mt19937& random) {
 
 // Random bytes, damaged frames, frames cut short, requests with payloads of nonsense, frames longer
 // than the buffer, zeros.
-std::vector<uint8_t> random_frame(std::mt19937& random) {
+std::vector<uint8_t> random_frame(Random& random) {
   std::vector<uint8_t> out;
   switch (random() % 8) {
     case 0:
@@ -192,12 +192,12 @@ std::vector<uint8_t> random_frame(std::mt19937& random) {
 }
 
 TEST(Server, TakesAnyBytes) {
-  std::mt19937 random(2);
+  Random random(2);
   Device device(256);
   expect_hello(device);
   int answers = 0;
   for (int i = 0; i < 20000; ++i) {
-    answers += static_cast<int>(exchange(device, random_frame(random)).size());
+    answers += static_cast<int>(answers_to(device, random_frame(random)).size());
     if (i % 100 == 99) {
       // Half a frame may be before it.
       expect_hello(device);
@@ -211,7 +211,7 @@ TEST(Server, RefusesWhatCannotBe) {
   Device device;
   expect_hello(device);
   auto error_of = [&](uint8_t type, std::vector<uint8_t> payload) -> uint64_t {
-    auto answers = exchange(device, encode({AOTC_RPC_VERSION, type, 9, kSession, payload}));
+    auto answers = answers_to(device, encode({AOTC_RPC_VERSION, type, 9, kSession, payload}));
     if (answers.size() != 1 || answers[0].type != AOTC_RPC_ERROR) return 0;
     EXPECT_EQ(answers[0].sequence, 9);
     Reader reader(answers[0].payload);
@@ -242,11 +242,11 @@ TEST(Server, RefusesWhatCannotBe) {
 
 TEST(Server, OtherVersionsAndSessions) {
   Device device;
-  auto answers = exchange(device, encode({AOTC_RPC_VERSION, AOTC_RPC_LIST, 1, kSession, {0, 0}}));
+  auto answers = answers_to(device, encode({AOTC_RPC_VERSION, AOTC_RPC_LIST, 1, kSession, {0, 0}}));
   ASSERT_EQ(answers.size(), 1u);
   EXPECT_EQ(answers[0].type, AOTC_RPC_ERROR);
   EXPECT_EQ(answers[0].payload, (std::vector<uint8_t>{AOTC_RPC_ERROR_SESSION, 0, 0, 0, 0, 0}));
-  answers = exchange(device, encode({2, AOTC_RPC_HELLO, 3, kSession, {}}));
+  answers = answers_to(device, encode({2, AOTC_RPC_HELLO, 3, kSession, {}}));
   ASSERT_EQ(answers.size(), 1u);
   EXPECT_EQ(answers[0].version, AOTC_RPC_VERSION);
   EXPECT_EQ(answers[0].payload, (std::vector<uint8_t>{AOTC_RPC_ERROR_VERSION, 0, 1, 0, 0, 0}));
@@ -257,12 +257,12 @@ TEST(Server, CallsByIndex) {
   expect_hello(device);
   const uint32_t before = functions_counted;
   const auto request = encode({AOTC_RPC_VERSION, AOTC_RPC_CALL, 6, kSession, {1, 0, 0}});
-  auto answers = exchange(device, request);
+  auto answers = answers_to(device, request);
   ASSERT_EQ(answers.size(), 2u);
   EXPECT_EQ(answers[0].type, AOTC_RPC_WORKING);
   EXPECT_EQ(functions_counted, before + 1);
   // The same once more is a repeat: answered, not executed.
-  auto again = exchange(device, request);
+  auto again = answers_to(device, request);
   ASSERT_EQ(again.size(), 1u);
   EXPECT_EQ(again[0].payload, answers[1].payload);
   EXPECT_EQ(functions_counted, before + 1);
@@ -274,7 +274,7 @@ TEST(Server, LongTimingsShowThatTheyGoOn) {
   Writer w;
   w.number(10, 4).number(0, 4).number(0xFFFF, 2).text("spin").number(1, 1).number(0, 1);
   w.number(250, 8);  // a quarter of a second
-  auto answers = exchange(device, encode({AOTC_RPC_VERSION, AOTC_RPC_TIME, 6, kSession, w.take()}));
+  auto answers = answers_to(device, encode({AOTC_RPC_VERSION, AOTC_RPC_TIME, 6, kSession, w.take()}));
   ASSERT_GE(answers.size(), 6u);
   EXPECT_EQ(answers.back().type, AOTC_RPC_TIME | AOTC_RPC_ANSWER);
 }

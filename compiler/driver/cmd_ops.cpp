@@ -42,6 +42,13 @@ const Substitute kSubstitutes[] = {
     {{"squareddifference", "pow"}, "powers are products", {"mul", "sub"}},
 };
 
+// Operators that models can have by themselves; what is given in C is none of aotc's.
+std::vector<const ops::Operator*> all_operators() {
+  auto all = ops::operators().all();
+  std::erase_if(all, [](const ops::Operator* op) { return op->traits().external; });
+  return all;
+}
+
 // "CONV_2D", "Conv2d" and "conv_2d" are one name.
 std::string plain(std::string_view name) {
   std::string out;
@@ -74,7 +81,7 @@ struct Search {
 Search search(const std::string& like) {
   Search out;
   std::string wanted = plain(like);
-  auto all = ops::operators().all();
+  auto all = all_operators();
   auto each_name = [&](auto matches) {
     for (const ops::Operator* op : all)
       for (const std::string& name : names_of(*op))
@@ -128,7 +135,7 @@ std::string absence(const std::string& like, const Search& result) {
 int ops_command(const std::string& like, const CommonOptions& common) {
   Search shown;
   if (like.empty()) {
-    shown.found = ops::operators().all();
+    shown.found = all_operators();
   } else {
     shown = search(like);
     fmt::print(stderr, "{}", absence(like, shown));
@@ -159,7 +166,7 @@ int ops_command(const std::string& like, const CommonOptions& common) {
     fmt::print("{}", format_table(rows));
   }
   if (!shown.found.empty()) return kExitDone;
-  fmt::print(stderr, "help: 'aotc ops' lists all {}\n", ops::operators().all().size());
+  fmt::print(stderr, "help: 'aotc ops' lists all {}\n", all_operators().size());
   return kExitBadInput;
 }
 

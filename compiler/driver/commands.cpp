@@ -23,18 +23,6 @@ int fail(const Diagnostics& diags, int code = kExitBadInput) {
   return exit_code_of(diags, code);
 }
 
-// A path as a shell takes it.
-std::string shell_quoted(const std::string& path) {
-  bool plain = !path.empty() &&
-               path.find_first_not_of(
-                   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%=") ==
-                   std::string::npos;
-  if (plain) return path;
-  std::string out = "'";
-  for (char c : path) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 }  // namespace
 
 int check_command(const CompileOptions& options, const CommonOptions& common) {

@@ -46,6 +46,7 @@ class CommandLine {
     add_verify();
     add_report();
     add_lists();
+    add_mlf_command(app_, result_);
     app_.footer(
         "Exit codes: 0 done, 1 bad input or unsupported, 2 usage, 3 does not fit the board,\n"
         "4 verification failed, 5 toolchain or emulator missing, 6 device, 70 bug in aotc.");
@@ -198,9 +199,13 @@ class CommandLine {
   void add_compile() {
     CLI::App* sub = app_.add_subcommand("compile", "Write the model as C");
     compile_options(sub, true);
-    output(sub, "Directory to write (default: the prefix)");
+    output(sub, "Directory to write (default: the prefix), or archive (default: PREFIX.tar)");
+    add_mlf_options(sub, mlf_);
     common(sub);
-    sub->callback([this] { result_ = compile_command(compile_, out_, force_, common_); });
+    sub->callback([this] {
+      result_ = mlf_.wanted() ? compile_mlf_command(compile_, mlf_, out_, common_)
+                              : compile_command(compile_, out_, force_, common_);
+    });
   }
 
   void output(CLI::App* sub, const char* help) {
@@ -306,6 +311,7 @@ class CommandLine {
   CommonOptions common_;
   ProjectChoice project_;
   VerifyOptions verify_;
+  MlfChoice mlf_;
   std::vector<std::string> project_options_;
   std::string out_, target_, like_;
   bool force_ = false;

@@ -23,6 +23,7 @@ constexpr int64_t kSmallBytes = 4096;
 constexpr int64_t kMaxSteps = int64_t{1} << 27;
 
 bool may_fold(const Graph& graph, const Op& op, int64_t& steps_left) {
+  if (ops::definition_of(op).traits().external) return false;
   int64_t operand_bytes = 0;
   for (TensorId id : op.operands) {
     if (!id.valid()) continue;

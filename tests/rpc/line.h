@@ -99,10 +99,11 @@ class Line : public Transport {
   // Called before each byte that arrives at the device; false: it does not arrive.
   std::function<bool()> before_byte;
   bool closed = false;
+  bool noisy = true;
 
   bool write(std::span<const uint8_t> bytes, Milliseconds) override {
     std::vector<uint8_t> arriving;
-    for (uint8_t b : bytes) to_device_(b, arriving);
+    for (uint8_t b : bytes) noisy ? to_device_(b, arriving) : arriving.push_back(b);
     for (uint8_t b : arriving)
       if (!before_byte || before_byte()) device_.receive(b);
     return !closed;
@@ -111,7 +112,7 @@ class Line : public Transport {
     if (closed) return ReadState::kClosed;
     const std::vector<uint8_t> sent = device_.sent();
     const size_t before = to.size();
-    for (uint8_t b : sent) to_host_(b, to);
+    for (uint8_t b : sent) noisy ? to_host_(b, to) : to.push_back(b);
     if (to.size() != before) return ReadState::kData;
     clock_ += timeout;
     return ReadState::kTimeout;

@@ -1,0 +1,89 @@
+#include "ops/external/external.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "ops/common/checks.h"
+
+namespace aotc::ops {
+
+namespace {
+
+constexpr std::string_view kConventions[] = {"packed", "plain"};
+constexpr size_t kMostSymbol = 255;
+
+// C99's keywords, and those of C++ for headers that are read as either.
+constexpr std::string_view kKeywords[] = {
+    "_Bool",    "_Complex", "_Imaginary", "auto",      "bool",     "break",    "case",
+    "catch",    "char",     "class",      "const",     "continue", "default",  "delete",
+    "do",       "double",   "else",       "enum",      "explicit", "extern",   "false",
+    "float",    "for",      "friend",     "goto",      "if",       "inline",   "int",
+    "long",     "mutable",  "namespace",  "new",       "operator", "private",  "protected",
+    "public",   "register", "restrict",   "return",    "short",    "signed",   "sizeof",
+    "static",   "struct",   "switch",     "template",  "this",     "throw",    "true",
+    "try",      "typedef",  "typename",   "union",     "unsigned", "using",    "virtual",
+    "void",     "volatile", "while",      "main",
+};
+
+class External final : public Operator {
+ public:
+  std::string_view name() const override { return "external"; }
+  std::string_view summary() const override { return "a function given in C"; }
+  std::vector<TypeSupport> types() const override {
+    std::vector<TypeSupport> out;
+    for (DType t : {DType::kBool, DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI32,
+                    DType::kU32, DType::kI64, DType::kF32, DType::kF64})
+      out.push_back({t, ""});
+    return out;
+  }
+  Traits traits() const override { return {.external = true}; }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<ExternalAttrs>();
+  }
+
+  // The file's shapes are all that is known.
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics&) const override {
+    std::vector<graph::Shape> shapes;
+    for (size_t i = 0; i < op.op.results.size(); ++i) shapes.push_back(op.result(i).shape);
+    return shapes;
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    size_t operands = op.operand_count();
+    if (!check_counts(op, operands, operands, std::max<size_t>(op.op.results.size(), 1), diags))
+      return kFailure;
+    const std::string& symbol = op.attrs<ExternalAttrs>().symbol;
+    if (is_c_symbol(symbol)) return success();
+    bad_attribute(op, diags,
+                  fmt::format("'{}' cannot be the name of a C function", escape_for_display(symbol)));
+    return kFailure;
+  }
+
+  void evaluate(const OpView& op, const EvalData&) const override {
+    // Callers ask for the trait first. A made-up result would be compared as if it were right.
+    throw std::logic_error("external operator '" + op.attrs<ExternalAttrs>().symbol +
+                           "' was evaluated");
+  }
+
+  Lowered lower(const OpView&, const TargetInfo&) const override { return {}; }
+};
+
+}  // namespace
+
+std::span<const std::string_view> enum_names(ExternalConvention) { return kConventions; }
+
+bool is_c_symbol(std::string_view symbol) {
+  auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !symbol.empty() && symbol.size() <= kMostSymbol && letter(symbol[0]) &&
+         std::all_of(symbol.begin(), symbol.end(), [&](char c) { return letter(c) || digit(c); }) &&
+         std::find(std::begin(kKeywords), std::end(kKeywords), symbol) == std::end(kKeywords);
+}
+
+void add_operators_external(OperatorSet& set) { set.add(std::make_unique<External>()); }
+
+}  // namespace aotc::ops

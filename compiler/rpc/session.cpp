@@ -186,7 +186,7 @@ Failure Session::report(const Exchange& failed, uint8_t type, const std::string&
           .help("check cable and baud rate; something else may be writing to the line");
       return kFailure;
     case Outcome::kTimeout:
-      say("rpc-timeout", fmt::format("the function did not end within {} ms",
+      say("rpc-timeout", fmt::format("the result of the function did not come within {} ms",
                                      options_.call_timeout.count()))
           .help("give it more time with --timeout SECONDS");
       return kFailure;

@@ -19,6 +19,8 @@ constexpr int kPieceAttempts = 3;
 constexpr int kGoodPieces = 16;
 // In front of the data of WRITE: slot and offset.
 constexpr size_t kWriteHeader = 5;
+// Of what came, to look for the last words of firmware that crashed.
+constexpr size_t kHeardBytes = 256;
 // TVMArgTypeCodes.
 constexpr uint8_t kInt = 0, kFloat = 2, kNull = 4, kTensor = 7;
 
@@ -135,6 +137,8 @@ Session::Exchange Session::await_answer(uint8_t type, uint16_t sequence, Millise
     ReadState state = transport_->read(bytes, left);
     if (state == ReadState::kClosed) return ended(Outcome::kClosed);
     heard += static_cast<int64_t>(bytes.size());
+    heard_.append(bytes.begin(), bytes.end());
+    if (heard_.size() > 2 * kHeardBytes) heard_.erase(0, heard_.size() - kHeardBytes);
     decoder_.feed(bytes);
   }
 }
@@ -169,12 +173,21 @@ Session::Exchange Session::exchange(uint8_t type, const std::vector<uint8_t>& pa
   }
 }
 
+std::string Session::crash_text() const {
+  size_t at = heard_.rfind("fault at address");
+  if (at == std::string::npos) return "";
+  return heard_.substr(at, heard_.find_first_of("\r\n", at) - at);
+}
+
 Failure Session::report(const Exchange& failed, uint8_t type, const std::string& what,
                         Diagnostics& diags) const {
   Location where;
   where.file = transport_->name();
   auto say = [&](const char* slug, const std::string& message) -> Diagnostic& {
-    return diags.error(where, slug, fmt::format("{}: {}", what, message));
+    Diagnostic& d = diags.error(where, slug, fmt::format("{}: {}", what, message));
+    if (std::string crash = crash_text(); !crash.empty())
+      d.note("the device said: " + escape_for_display(crash));
+    return d;
   };
   switch (failed.outcome) {
     case Outcome::kSilent:

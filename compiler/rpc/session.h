@@ -124,6 +124,8 @@ class Session {
                                        const std::string& what, Diagnostics& diags);
   Failure report(const Exchange& failed, uint8_t type, const std::string& what,
                  Diagnostics& diags) const;
+  // What the firmware said in plain text when it crashed; empty if it did not.
+  std::string crash_text() const;
   Failure malformed(const std::string& what, Diagnostics& diags) const;
   // Moves `total` bytes in pieces as large as the line takes.
   template <typename MakeRequest, typename TakeAnswer>
@@ -137,6 +139,7 @@ class Session {
   DeviceInfo device_;
   Decoder decoder_;
   LineStatistics statistics_;
+  std::string heard_;       // the last bytes that came, whatever they were
   uint32_t nonce_ = 0;
   uint16_t sequence_ = 0;
   size_t piece_ = 0;        // bytes of tensors in a packet

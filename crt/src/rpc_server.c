@@ -60,6 +60,13 @@ static uint8_t *put(uint8_t *to, uint64_t value, uint32_t bytes)
     return to + bytes;
 }
 
+/* In the two's complement of that many bytes. */
+static uint8_t *put_signed(uint8_t *to, int32_t value, uint32_t bytes)
+{
+    const uint32_t bits = (uint32_t)value;
+    return put(to, bits, bytes);
+}
+
 static void copy(void *to, const void *from, uint32_t bytes)
 {
     uint8_t *const t = to;
@@ -435,8 +442,8 @@ static void call_function(AotcRpcServer *server, struct request *request)
     TVMAPISetLastError("");
     status = run(&call);
     copy(&bits, &call.result, 8u);
-    at = put(at, (uint32_t)status, 4u);
-    at = put(at, (uint32_t)call.result_code, 1u);
+    at = put_signed(at, status, 4u);
+    at = put_signed(at, call.result_code, 1u);
     at = put(at, bits, 8u);
     answer_and_keep(server, request, put_error_text(at, status));
 }
@@ -486,7 +493,7 @@ static void time_function(AotcRpcServer *server, struct request *request)
             send_working(server, request);
         }
     }
-    at = put(at, (uint32_t)status, 4u);
+    at = put_signed(at, status, 4u);
     at = put(at, total, 8u);
     at = put(at, repeats != 0u ? least : 0u, 8u);
     at = put(at, most, 8u);

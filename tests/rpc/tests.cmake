@@ -19,3 +19,15 @@ foreach(part "Session.*:Frames.*:Server.*:Errors.*:BadLine.N*:BadLine.The*" BadL
 endforeach()
 add_test(NAME rpc.quick COMMAND rpc_tests)
 set_tests_properties(rpc.quick PROPERTIES LABELS quick ENVIRONMENT AOTC_RPC_CALLS=5000 TIMEOUT 120)
+
+# TVM's op_add on boards; the host's part also tests what the command says of broken lines.
+foreach(board host qemu_mps2_an385 qemu_mps2_an386 qemu_mps2_an500 qemu_mps2_an505 qemu_mps3_an547
+        qemu_riscv32)
+  set(label full)
+  if(board MATCHES "^(host|qemu_mps2_an386)$")
+    set(label quick)
+  endif()
+  add_test(NAME rpc.${board} COMMAND ${python} ${rpc}/boards.py ${board}
+           --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/rpc/${board})
+  set_tests_properties(rpc.${board} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT 300)
+endforeach()

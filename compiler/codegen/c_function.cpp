@@ -104,12 +104,15 @@ const ExprPtr* saturated_i8(const Binary& n) {
 class Printer {
  public:
   Printer(const Function& function, const std::string& name, const std::string& prefix,
-          bool is_kernel = false)
-      : function_(function), name_(name), prefix_(prefix), is_kernel_(is_kernel) {}
+          bool is_kernel = false, FunctionForm form = FunctionForm::kPlain)
+      : function_(function), name_(name), prefix_(prefix), is_kernel_(is_kernel), form_(form) {}
 
   PrintedFunction run() {
     count_uses(function_.body);
     scopes_.emplace_back();
+    if (form_ == FunctionForm::kPacked)
+      scopes_.back() = {"args", "type_codes", "num_args", "ret_value", "ret_type_code",
+                        "resource_handle", "packed_status"};
     out_.prototype = fmt::format("{} {}(", is_kernel_ ? "void" : "int32_t", name_);
     const size_t head = out_.prototype.size();
     size_t column = head;
@@ -136,6 +139,7 @@ class Printer {
     }
     for (const VarPtr& v : function_.scalars) parameter(v.get(), v->name, "int32_t ");
     out_.prototype += out_.parameters.empty() ? "void)" : ")";
+    if (form_ == FunctionForm::kPacked) unused = packed_head() + unused;
     body_ = unused;
     indent_ = 1;
     print_stmts(function_.body);
@@ -145,6 +149,29 @@ class Printer {
   }
 
  private:
+  // Replaces the prototype; the pointers come out of the arguments.
+  std::string packed_head() {
+    out_.prototype = fmt::format(
+        "int {0}(TVMValue *args, int *type_codes, int num_args, TVMValue *ret_value,\n"
+        "{1}int *ret_type_code, void *resource_handle)",
+        name_, std::string(name_.size() + 5, ' '));
+    out_.use.functions.insert("check_tensors");
+    if (!out_.parameters.empty()) out_.use.functions.insert("tensor_data");
+    std::string head = fmt::format(
+        "    if (num_args != {0} || type_codes != {1}_type_codes) {{\n"
+        "        const int packed_status = {1}_check_tensors(args, type_codes, num_args, {0});\n"
+        "        if (packed_status != 0) {{\n            return packed_status;\n        }}\n    }}\n",
+        out_.parameters.size(), prefix_);
+    head += "    (void)ret_value;\n    (void)ret_type_code;\n    (void)resource_handle;\n";
+    if (out_.parameters.empty()) head += "    (void)args;\n";
+    for (size_t i = 0; i < out_.parameters.size(); ++i) {
+      const auto& p = out_.parameters[i];
+      head += fmt::format("    {0}const {1} = ({0}){2}_tensor_data(args, {3});\n", p.type, p.name,
+                          prefix_, i);
+    }
+    return head;
+  }
+
   // ---- names
 
   std::string declare(const void* node, const std::string& hint) {
@@ -490,6 +517,7 @@ class Printer {
   std::string name_;
   std::string prefix_;
   bool is_kernel_;
+  FunctionForm form_;
   PrintedFunction out_;
   std::string body_;
   int indent_ = 0;
@@ -509,8 +537,13 @@ void SupportUse::merge(const SupportUse& other) {
 }
 
 PrintedFunction print_c(const tir::Function& function, const std::string& name,
-                        const std::string& prefix) {
-  return Printer(function, name, prefix).run();
+                        const std::string& prefix, FunctionForm form) {
+  return Printer(function, name, prefix, false, form).run();
+}
+
+std::string packed_includes() {
+  return "#include <tvm/runtime/c_backend_api.h>\n#include <tvm/runtime/c_runtime_api.h>\n"
+         "#include <tvm/runtime/crt/error_codes.h>\n";
 }
 
 PrintedFunction print_c_kernel(const tir::Kernel& kernel, const std::string& prefix) {
@@ -554,6 +587,20 @@ std::string support_definition(const std::string& name, const std::string& prefi
     return fmt::format("static inline int32_t {}(int32_t value)\n{{\n{}}}\n", f,
                        assembly ? instruction : portable);
   }
+  if (name == "check_tensors")
+    return fmt::format(
+        "/* 0 if there are `count` arguments and each is a tensor that begins at its address. */\n"
+        "static inline int {}(const TVMValue *args, const int *type_codes, int num_args, int count)\n{{\n"
+        "    if (num_args != count) {{\n        return kTvmErrorFunctionCallNumArguments;\n    }}\n"
+        "    for (int i = 0; i < count; ++i) {{\n"
+        "        if (type_codes[i] != kTVMDLTensorHandle) {{\n"
+        "            return kTvmErrorFunctionCallWrongArgType;\n        }}\n"
+        "        if (((const DLTensor *)args[i].v_handle)->byte_offset != 0) {{\n"
+        "            return kTvmErrorFunctionCallInvalidArg;\n        }}\n    }}\n    return 0;\n}}\n", f);
+  if (name == "tensor_data")
+    return fmt::format(
+        "static inline void *{}(const TVMValue *args, int index)\n{{\n"
+        "    return ((const DLTensor *)args[index].v_handle)->data;\n}}\n", f);
   auto dtype = dtype_from_name(name.substr(name.rfind('_') + 1));
   std::string type(c_type_of(dtype ? *dtype : DType::kI32));
   if (name.starts_with("abs_"))

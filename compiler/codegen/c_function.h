@@ -32,9 +32,18 @@ struct PrintedFunction {
   SupportUse use;
 };
 
-// `name` is the C name; support functions are called PREFIX_min_i32 and so on. Names of variables are made legal and unique per scope.
+// plain: int32_t f(const T *in, ..., T *out). kPacked: TVM's packed convention, every parameter a
+// DLTensor; such text needs the headers that `packed_includes` names.
+enum class FunctionForm : uint8_t { kPlain, kPacked };
+
+// `name` is the C name; support functions are called PREFIX_min_i32 and so on. Names of variables are
+// made legal and unique per scope. `parameters` of a packed function are the pointers it takes out of
+// its arguments, in their order.
 PrintedFunction print_c(const tir::Function& function, const std::string& name,
-                        const std::string& prefix);
+                        const std::string& prefix, FunctionForm form = FunctionForm::kPlain);
+
+// "#include <...>" lines of what packed functions use.
+std::string packed_includes();
 
 // A kernel as a function PREFIX_<name of the kernel> with its meaning as body: no return value, the
 // meaning's buffers and then its scalars as parameters.

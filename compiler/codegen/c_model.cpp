@@ -7,8 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/c_function.h"
-#include "codegen/c_kernel.h"
 #include "codegen/c_run.h"
+#include "codegen/c_support.h"
+#include "codegen/c_tvm.h"
 #include "support/text.h"
 
 namespace aotc::codegen {
@@ -57,6 +58,7 @@ class ModelPrinter {
     out_.files[p_ + ".c"] = source();
     out_.files[p_ + "_data.c"] = data();
     out_.files[p_ + ".map.json"] = map_.dump(1) + "\n";
+    if (options_.tvm_interface) print_tvm_interface(program_, options_, out_);
     return std::move(out_);
   }
 
@@ -70,7 +72,9 @@ class ModelPrinter {
     UniqueNames functions, fields_in, fields_out, tables;
     for (const char* taken : {"run", "trace", "inputs", "outputs", "arena", "min_i32", "max_i32",
                               "min_f32", "max_f32", "min_i64", "max_i64", "abs_i32", "float_bits",
-                              "float_from_bits", "keep", "fence", "saturate_i8"})
+                              "float_from_bits", "keep", "fence", "saturate_i8", "devices", "pools",
+                              "check_tensors", "tensor_data", "shapes", "tensors", "type_codes",
+                              "names", "functions", "hashes", "offsets", "registry", "module"})
       functions.reserve(fmt::format("{}_{}", p_, taken));
     for (const auto& port : program_.graph.inputs)
       out_.input_fields.push_back(fields_in.make(c_identifier(port.name, "input")));
@@ -80,9 +84,14 @@ class ModelPrinter {
       functions.reserve(fmt::format("{}_input_{}", p_, f));
     for (const std::string& f : out_.output_fields)
       functions.reserve(fmt::format("{}_output_{}", p_, f));
-    for (const auto& f : program_.functions)
+    for (const auto& f : program_.functions) {
+      std::string on =
+          f.device == 0 ? "" : program_.devices[static_cast<size_t>(f.device)].name + "_";
       out_.function_names.push_back(
-          functions.make(fmt::format("{}_{}_{}", p_, c_identifier(f.body->name, "op"), f.calls[0])));
+          f.external ? f.external->symbol
+                     : functions.make(fmt::format("{}_{}{}_{}", p_, on,
+                                                  c_identifier(f.body->name, "op"), f.calls[0])));
+    }
     for (const auto& c : program_.constants) {
       std::string owner = c.op_index < 0 ? "output" : fmt::format("op{}", call_of_op(c.op_index));
       out_.constant_names.push_back(
@@ -140,13 +149,19 @@ class ModelPrinter {
       const graph::TensorType& t = program_.graph[ports[i].tensor].type;
       const char *qualifier = is_input ? "" : "const ", *kind = is_input ? "input" : "output";
       std::string base = fmt::format("({}uint8_t *)arena", qualifier);
+      std::string memory = fmt::format("{}void *arena", qualifier);
+      if (has_pools(program_)) {
+        memory = fmt::format("const struct {}_pools *pools", p_);
+        base = fmt::format("({}uint8_t *)pools->{}", qualifier,
+                           program_.pools[static_cast<size_t>(storage[i].pool)].name);
+      }
       if (has_own_arena(program_, options_))
         base = fmt::format("(arena != 0 ? {} : {}_arena)", base, p_);
       h += fmt::format(
-          "\n/* {} */\nstatic inline {}{} *{}_{}_{}({}void *arena)\n{{\n"
+          "\n/* {} */\nstatic inline {}{} *{}_{}_{}({})\n{{\n"
           "    return ({}{} *)({}void *)({} + {}_{}_{}_OFFSET);\n}}\n",
           describe(t), qualifier, c_type_of(t.dtype), p_, kind, fields[i],
-          qualifier, qualifier, c_type_of(t.dtype), qualifier, base, up_, upper(kind),
+          memory, qualifier, c_type_of(t.dtype), qualifier, base, up_, upper(kind),
           upper(fields[i]));
     }
   }
@@ -192,8 +207,17 @@ class ModelPrinter {
     h += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     bool workspace = options_.memory == MemoryMode::kWorkspace;
     int64_t arena = workspace ? 0 : program_.arena_bytes;
+    if (has_pools(program_)) {
+      // One behind the other they take so much.
+      arena = 0;
+      for (const plan::Pool& pool : program_.pools)
+        arena += (pool.bytes + Program::kArenaAlignment - 1) / Program::kArenaAlignment *
+                 Program::kArenaAlignment;
+    }
     h += workspace
              ? "/* Intermediate tensors come from TVMBackendAllocWorkspace; no arena is needed. */\n"
+         : has_pools(program_)
+             ? "/* Bytes of all pools, and the alignment of each. */\n"
              : "/* Bytes that the arena given to the run function must have, and its alignment. */\n";
     h += fmt::format("#define {0}_ARENA_SIZE {1}u\n#define {0}_ARENA_ALIGN {2}u\n", up_, arena,
                      Program::kArenaAlignment);
@@ -221,14 +245,14 @@ class ModelPrinter {
     port_struct(h, "inputs", true, g.inputs, program_.input_contract, out_.input_fields);
     h += "\n";
     port_struct(h, "outputs", false, g.outputs, program_.output_contract, out_.output_fields);
+    h += pools_and_devices();
     if (has_own_arena(program_, options_))
       h += fmt::format("\n/* The model's own arena, in {0}_data.c. */\n"
                        "extern uint8_t {0}_arena[{1}_ARENA_SIZE];\n", p_, up_);
     accessors(h, true);
     accessors(h, false);
     h += run_comment();
-    h += fmt::format("int32_t {0}_run(const struct {0}_inputs *inputs, const struct {0}_outputs "
-                     "*outputs, void *arena);\n", p_);
+    h += run_prototype(program_, p_) + ";\n";
     h += fmt::format(
         "\n#ifdef {0}_TRACE\n"
         "/* Defined by the application: sees every result right after its operator has run. */\n"
@@ -236,6 +260,35 @@ class ModelPrinter {
         up_, p_);
     h += "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
     return h;
+  }
+
+  // What the caller gives beside inputs and outputs: a struct of pools, contexts of devices.
+  std::string pools_and_devices() const {
+    std::string h;
+    std::vector<int> devices = context_devices(program_);
+    if (has_pools(program_)) {
+      h += fmt::format("\n/* X(field, bytes) for every pool. */\n#define {}_FOR_EACH_POOL(X)", up_);
+      for (const plan::Pool& pool : program_.pools)
+        h += fmt::format(" \\\n    X({}, {}u)", pool.name, pool.bytes);
+      h += "\n";
+      for (const plan::Pool& pool : program_.pools)
+        h += fmt::format("#define {}_POOL_{}_SIZE {}u\n", up_, upper(pool.name), pool.bytes);
+      h += fmt::format("\n/* Memory for intermediate tensors, each aligned to {}_ARENA_ALIGN. */\n"
+                       "struct {}_pools {{\n", up_, p_);
+      for (const plan::Pool& pool : program_.pools)
+        h += fmt::format("    void *{}; /* {} bytes */\n", pool.name, pool.bytes);
+      h += "};\n";
+    }
+    h += fmt::format("\n#define {}_DEVICE_COUNT {}\n", up_, devices.size());
+    if (devices.empty()) return has_pools(program_) ? h : "";
+    h += fmt::format("/* X(field) for every device that has a context. */\n"
+                     "#define {}_FOR_EACH_DEVICE(X)", up_);
+    for (int d : devices)
+      h += fmt::format(" \\\n    X({})", program_.devices[static_cast<size_t>(d)].name);
+    h += fmt::format("\n\n/* What each device's hooks are given. */\nstruct {}_devices {{\n", p_);
+    for (int d : devices)
+      h += fmt::format("    void *{};\n", program_.devices[static_cast<size_t>(d)].name);
+    return h + "};\n";
   }
 
   std::string run_comment() const {
@@ -268,46 +321,56 @@ class ModelPrinter {
     SupportUse use;
     std::vector<PrintedFunction> printed;
     for (size_t i = 0; i < program_.functions.size(); ++i) {
-      printed.push_back(print_c(*program_.functions[i].body, out_.function_names[i], p_));
+      const plan::ProgramFunction& f = program_.functions[i];
+      printed.push_back(f.external ? PrintedFunction()
+                                   : print_c(*f.body, out_.function_names[i], p_,
+                                             form_of(program_, options_, f)));
       use.merge(printed.back().use);
     }
-    std::string kernels;
-    for (const auto& [name, kernel] : use.kernels) {
-      PrintedFunction portable = print_c_kernel(*kernel, p_);
-      use.merge(portable.use);
-      kernels += kernel_definition(*kernel, portable) + "\n";
-    }
+    TensorTable tensors(program_, options_, out_);
+    std::string kernels = kernel_definitions(use, p_);
     std::string s = banner("Operators and run function of a neural network.");
     s += fmt::format("#include \"{}.h\"\n\n#include <stddef.h>\n", p_);
     if (use.math) s += "#include <math.h>\n";
     if (use.string) s += "#include <string.h>\n";
     if (options_.memory == MemoryMode::kWorkspace)
       s += "\n#include <tvm/runtime/c_backend_api.h>\n";
+    if (!tensors.empty()) s += "\n" + packed_includes();
+    if (options_.convention == CallingConvention::kRegistry)
+      s += "#include <tvm/runtime/crt/module.h>\n";
+    if (tensors.empty() && !context_devices(program_).empty())
+      s += "\n#include <tvm/runtime/c_backend_api.h>\n";
     s += "\n";
-    if (use.floating) s += fp_contract();
-    // Some are used by the portable halves of kernels only, which a core with the others does not see.
-    std::string unused = use.kernels.empty() ? "" : up_ + "_MAYBE_UNUSED ";
-    if (!use.kernels.empty() && !use.functions.empty())
-      s += fmt::format("#if defined(__GNUC__)\n#define {0}_MAYBE_UNUSED __attribute__((unused))\n"
-                       "#else\n#define {0}_MAYBE_UNUSED\n#endif\n\n", up_);
-    for (const std::string& f : use.functions) {
-      std::string text = support_definition(f, p_, options_.assembly);
-      text.insert(text.find("static inline "), unused);
-      s += text + "\n";
-    }
+    s += support_functions(use, options_);
     s += operator_macro();
     declare_constants(s);
+    s += external_declarations(program_);
+    s += hook_declarations(program_);
+    if (!tensors.empty())
+      s += tensors.definition() + type_codes_definition(p_, tensors.most_arguments());
     s += kernels;
-    for (size_t i = 0; i < printed.size(); ++i) print_function(s, i, printed[i]);
-    RunPrinter run(program_, options_, out_);
+    // The host's functions come first.
+    for (size_t d = 0; d < program_.devices.size(); ++d)
+      for (size_t i = 0; i < printed.size(); ++i)
+        if (program_.functions[i].device == static_cast<int>(d) && !program_.functions[i].external)
+          print_function(s, i, printed[i]);
+    if (options_.convention == CallingConvention::kRegistry) s += registry();
+    RunPrinter run(program_, options_, out_, tensors);
     std::string text = run.print(count_lines(s), map_["calls"]);
     return s + text;
   }
 
-  // A fused multiply-add rounds once where the reference rounds twice. gcc does not fuse with
-  // -std=c99; clang does unless told.
-  static std::string fp_contract() {
-    return "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n";
+  // Operators of other sources bring a system library of their own, unless these are mixed.
+  std::string registry() const {
+    std::vector<std::string> names;
+    bool own = false;
+    for (size_t i = 0; i < program_.functions.size(); ++i) {
+      const plan::ProgramFunction& f = program_.functions[i];
+      if (f.external) continue;
+      names.push_back(out_.function_names[i]);
+      own = true;
+    }
+    return own ? registry_definition(names, p_) + "\n" : "";
   }
 
   std::string operator_macro() const {
@@ -379,8 +442,9 @@ class ModelPrinter {
     auto index = static_cast<size_t>(s.index);
     switch (s.kind) {
       case plan::StorageKind::kArena:
-        return options_.memory == MemoryMode::kWorkspace ? "workspace"
-                                                         : fmt::format("arena + {}", s.offset);
+        return options_.memory == MemoryMode::kWorkspace
+                   ? "workspace"
+                   : fmt::format("{} + {}", program_.pools[static_cast<size_t>(s.pool)].name, s.offset);
       case plan::StorageKind::kInput: return "input " + out_.input_fields[index];
       case plan::StorageKind::kOutput: return "output " + out_.output_fields[index];
       default: return "a table";
@@ -443,6 +507,10 @@ class ModelPrinter {
       return s + fmt::format("\n/* This model has no tables. */\ntypedef int {}_no_tables;\n", p_);
     s += fmt::format("\n#if defined(__GNUC__)\n#define {0}_ALIGNED(n) __attribute__((aligned(n)))\n"
                      "#else\n#define {0}_ALIGNED(n)\n#endif\n", up_);
+    if (!options_.constants_section.empty())
+      s += fmt::format("\n#if defined(__GNUC__)\n"
+                       "#define {0}_CONSTANTS __attribute__((section(\"{1}\")))\n"
+                       "#else\n#define {0}_CONSTANTS\n#endif\n", up_, options_.constants_section);
     if (own_arena)
       s += fmt::format("\nuint8_t {0}_arena[{1}_ARENA_SIZE] {1}_ALIGNED({1}_ARENA_ALIGN);\n", p_, up_);
     for (size_t i = 0; i < program_.constants.size(); ++i) {
@@ -451,6 +519,7 @@ class ModelPrinter {
       std::string align = c.data.alignment > size_of(c.data.dtype)
                               ? fmt::format(" {}_ALIGNED({})", up_, c.data.alignment)
                               : "";
+      if (!options_.constants_section.empty()) align += fmt::format(" {}_CONSTANTS", up_);
       s += fmt::format("{}{} = {{\n", constant_declarator(i), align);
       print_numbers(s, c.data);
       s += "};\n";

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "codegen/c_function.h"
 #include "plan/program.h"
 
 namespace aotc::codegen {
@@ -13,10 +14,20 @@ namespace aotc::codegen {
 enum class ArenaOwner { kCaller, kModel };
 enum class MemoryMode { kStatic, kWorkspace };
 
+enum class CallingConvention {
+  kPlain,     // typed pointers, called directly
+  kPacked,    // TVM's packed functions, called directly
+  kRegistry,  // the same, found by name in the C runtime's registry
+};
+
 struct CodegenOptions {
   std::string prefix;  // a C identifier; c_identifier(model name) if the user gave none
+  std::string model_name;  // of TVM's interface: tvmgen_<model_name>
+  bool tvm_interface = false;  // tvmgen_<model_name>.h and .c as well
+  std::string constants_section;  // linker section of all tables; empty: where the compiler puts them
   ArenaOwner arena = ArenaOwner::kCaller;
   MemoryMode memory = MemoryMode::kStatic;
+  CallingConvention convention = CallingConvention::kPlain;
   bool assembly = true;  // false: portable C throughout
   std::string version;   // of aotc, for the first line of each file
 };

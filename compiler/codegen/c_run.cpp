@@ -5,139 +5,53 @@
 
 #include <fmt/format.h>
 
+#include "ops/operator.h"
 #include "support/text.h"
 
 namespace aotc::codegen {
 
-namespace {
-
+using passes::Device;
+using passes::Launch;
 using plan::Program;
 using plan::ProgramCall;
+using plan::ProgramFunction;
 using plan::Storage;
 using plan::StorageKind;
 
-constexpr int64_t kWorkspaceAlignment = 16;
+namespace {
 
-struct Lifetime {
-  int first = INT32_MAX, last = -1;
-  int64_t bytes = 0;
-};
-
-// Lifetimes of the arena's tensor classes, by class.
-std::map<int, Lifetime> class_lifetimes(const Program& program) {
-  std::map<int, Lifetime> out;
-  for (size_t c = 0; c < program.calls.size(); ++c) {
-    const ProgramCall& call = program.calls[c];
-    const auto& params = program.functions[static_cast<size_t>(call.function)].body->params;
-    for (size_t a = 0; a < call.arguments.size(); ++a) {
-      const Storage& s = call.arguments[a].storage;
-      if (s.kind != StorageKind::kArena || s.index < 0) continue;
-      Lifetime& l = out[s.index];
-      l.first = std::min(l.first, static_cast<int>(c));
-      l.last = std::max(l.last, static_cast<int>(c));
-      l.bytes = std::max(l.bytes, call.arguments[a].elements * size_of(params[a]->dtype));
-    }
-  }
-  return out;
+const Device& device_at(const Program& program, int device) {
+  return program.devices[static_cast<size_t>(device)];
 }
 
-// A tensor class or the scratch of a call, from its first to its last call.
-struct Need {
-  int64_t bytes = 0;
-  int first = 0, last = 0;
-  WorkspaceOccupant occupant;
-};
-
-std::vector<Need> needs_of(const Program& program) {
-  std::vector<Need> out;
-  for (const auto& [index, l] : class_lifetimes(program))
-    out.push_back({l.bytes, l.first, l.last, {index, -1}});
-  for (size_t c = 0; c < program.calls.size(); ++c) {
-    auto call = static_cast<int>(c);
-    if (program.calls[c].scratch_bytes > 0)
-      out.push_back({program.calls[c].scratch_bytes, call, call, {-1, call}});
-  }
-  // What lives longest lies deepest in the stack.
-  std::stable_sort(out.begin(), out.end(), [](const Need& a, const Need& b) {
-    return a.first != b.first ? a.first < b.first : a.last > b.last;
-  });
-  return out;
+// "acc_" for a device that works while the host goes on: what its call was given must stay.
+std::string local_prefix(const Program& program, int device) {
+  const Device& d = device_at(program, device);
+  return d.launch == Launch::kAsync ? d.name + "_" : "";
 }
 
-// The stack allocator of crt/ keeps a footer of four bytes behind each block.
-int64_t block_cost(int64_t bytes) {
-  return (std::max<int64_t>(bytes, 1) + 4 + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
-         kWorkspaceAlignment;
-}
-
-int64_t peak_of(const std::vector<WorkspaceBlock>& blocks, size_t calls) {
-  std::vector<const WorkspaceBlock*> open;
-  int64_t now = 0, most = 0;
-  size_t next = 0;
-  for (size_t c = 0; c < calls; ++c) {
-    for (; next < blocks.size() && blocks[next].first == static_cast<int>(c); ++next) {
-      open.push_back(&blocks[next]);
-      now += block_cost(blocks[next].bytes);
-    }
-    most = std::max(most, now);
-    for (; !open.empty() && open.back()->last <= static_cast<int>(c); open.pop_back())
-      now -= block_cost(open.back()->bytes);
-  }
-  return most;
-}
-
-// One way to share blocks. A tensor takes over a block that is dead but buried under live ones: the
-// smallest that is large enough, or, with `grow`, else the largest, allocated larger to begin with.
-std::vector<WorkspaceBlock> share_blocks(const std::vector<Need>& needs, size_t calls, bool grow) {
-  std::vector<WorkspaceBlock> blocks;
-  std::vector<size_t> open;
-  size_t next = 0;
-  for (size_t c = 0; c < calls; ++c) {
-    auto call = static_cast<int>(c);
-    for (; next < needs.size() && needs[next].first == call; ++next) {
-      const Need& need = needs[next];
-      WorkspaceBlock* chosen = nullptr;
-      for (size_t b : open) {
-        WorkspaceBlock& block = blocks[b];
-        if (block.last >= call) continue;
-        bool fits = block.bytes >= need.bytes, better = chosen == nullptr;
-        if (!fits && !grow) continue;
-        if (chosen != nullptr) {
-          bool chosen_fits = chosen->bytes >= need.bytes;
-          better = fits != chosen_fits ? fits : fits == (block.bytes < chosen->bytes);
-        }
-        if (better) chosen = &block;
-      }
-      if (chosen == nullptr) {
-        open.push_back(blocks.size());
-        chosen = &blocks.emplace_back();
-        chosen->first = call;
-      }
-      chosen->bytes = std::max(chosen->bytes, need.bytes);
-      chosen->last = need.last;
-      chosen->occupants.push_back(need.occupant);
-    }
-    while (!open.empty() && blocks[open.back()].last <= call) open.pop_back();
-  }
-  return blocks;
+bool is_device_copy(const Program& program, const ProgramCall& call) {
+  if (call.op_index < 0) return false;
+  const graph::Op& op = program.graph.ops[static_cast<size_t>(call.op_index)];
+  return ops::definition_of(op).traits().device_copy;
 }
 
 }  // namespace
 
-std::vector<WorkspaceBlock> workspace_blocks(const Program& program) {
-  std::vector<Need> needs = needs_of(program);
-  size_t calls = program.calls.size();
-  auto as_is = share_blocks(needs, calls, false), grown = share_blocks(needs, calls, true);
-  return peak_of(grown, calls) < peak_of(as_is, calls) ? grown : as_is;
-}
-
-int64_t workspace_bytes(const Program& program) {
-  return peak_of(workspace_blocks(program), program.calls.size());
-}
-
 bool has_own_arena(const Program& program, const CodegenOptions& options) {
   return options.arena == ArenaOwner::kModel && options.memory == MemoryMode::kStatic &&
          program.arena_bytes > 0;
+}
+
+bool has_pools(const Program& program) {
+  return program.pools.size() > 1 || program.pools[0].name != "arena";
+}
+
+std::vector<int> context_devices(const Program& program) {
+  std::vector<int> out;
+  for (size_t d = 0; d < program.devices.size(); ++d)
+    if (program.devices[d].has_context()) out.push_back(static_cast<int>(d));
+  return out;
 }
 
 std::vector<graph::Port> struct_ports(const std::vector<graph::Port>& ports,
@@ -145,58 +59,151 @@ std::vector<graph::Port> struct_ports(const std::vector<graph::Port>& ports,
   return contract == plan::Contract::kPreserve ? ports : std::vector<graph::Port>();
 }
 
+std::string run_prototype(const Program& program, const std::string& p) {
+  std::string memory =
+      has_pools(program) ? fmt::format("const struct {}_pools *pools", p) : "void *arena";
+  std::string devices = context_devices(program).empty()
+                            ? ""
+                            : fmt::format(", const struct {}_devices *devices", p);
+  return fmt::format("int32_t {0}_run(const struct {0}_inputs *inputs, const struct {0}_outputs "
+                     "*outputs, {1}{2})", p, memory, devices);
+}
+
+std::string hook_declarations(const Program& program) {
+  std::string s;
+  for (int d : context_devices(program)) {
+    const Device& device = device_at(program, d);
+    auto declare = [&](const char* hook, const char* more) {
+      s += fmt::format("extern int32_t TVMDevice{}{}(void *context{});\n", device.camel_name(), hook,
+                       more);
+    };
+    for (const char* hook : {"Activate", "Open", "Close", "Deactivate"})
+      if (device.hooks.contains(hook)) declare(hook, "");
+    if (device.hooks.contains("Copy"))
+      declare("Copy", ", void *to, const void *from, uint32_t bytes, int32_t to_device");
+    if (device.launch == Launch::kNone) continue;
+    declare("Launch", ", TVMBackendPackedCFunc function, TVMValue *args,\n"
+                      "                                   int *type_codes, int num_args");
+    declare("Sync", "");
+  }
+  return s.empty() ? s : "/* The application defines these for its devices. */\n" + s + "\n";
+}
+
 RunPrinter::RunPrinter(const Program& program, const CodegenOptions& options,
-                       const ModelFiles& names)
+                       const ModelFiles& names, const TensorTable& tensors)
     : program_(program),
       options_(options),
       names_(names),
+      tensors_(tensors),
       p_(options.prefix),
       up_(upper(options.prefix)),
-      workspace_(options.memory == MemoryMode::kWorkspace) {
+      workspace_(options.memory == MemoryMode::kWorkspace),
+      under_way_(program.devices.size(), -1) {
   if (workspace_) blocks_ = workspace_blocks(program);
 }
 
 void RunPrinter::line(const std::string& text) {
   text_ += text + "\n";
-  ++lines_;
+  lines_ += 1 + static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+}
+
+// A call over as many lines as it takes.
+void RunPrinter::list(const std::string& head, const std::vector<std::string>& arguments) {
+  std::string text = head;
+  std::string pad(head.size(), ' ');
+  for (size_t a = 0; a < arguments.size(); ++a) {
+    std::string arg = arguments[a] + (a + 1 < arguments.size() ? "," : "");
+    if (text.size() > pad.size() && text.size() + arg.size() + 1 > 100) {
+      line(text);
+      text = pad + arg;
+    } else {
+      text += (a > 0 ? " " : "") + arg;
+    }
+  }
+  line(text + ");");
 }
 
 std::string RunPrinter::print(int lines_before, nlohmann::ordered_json& calls) {
   lines_ = lines_before;
-  bool own_arena = has_own_arena(program_, options_);
-  line(
-      fmt::format("int32_t {0}_run(const struct {0}_inputs *inputs, const struct {0}_outputs "
-                  "*outputs, void *arena)",
-                  p_));
+  line(run_prototype(program_, p_));
   line("{");
-  bool uses_arena = !workspace_ && program_.arena_bytes > 0;
-  if (uses_arena)
-    line(own_arena ? fmt::format(
-                         "    uint8_t *const a = arena != NULL ? (uint8_t *)arena : {}_arena;", p_)
-                   : "    uint8_t *const a = (uint8_t *)arena;");
-  if (!uses_arena) line("    (void)arena;");
-  line("    int32_t status = 0;");
-  if (workspace_)
-    for (size_t b = 0; b < blocks_.size(); ++b) line(fmt::format("    void *w{} = NULL;", b));
+  declare_locals();
   line("");
   check_arguments();
+  open_devices();
   for (size_t c = 0; c < program_.calls.size(); ++c) print_call(c, calls);
-  if (workspace_ && !blocks_.empty()) {
-    // The label also serves the run that succeeded: nothing is open then.
-    line("");
-    line("done:");
-    for (size_t b = blocks_.size(); b-- > 0;)
-      line(fmt::format(
-          "    if (w{0} != NULL && TVMBackendFreeWorkspace(1, 0, w{0}) != 0 && status == "
-          "0) {{ status = {1}_ERROR_WORKSPACE; }}",
-          b, up_));
-    line("    return status;");
-  } else {
-    line("");
-    line("    return status;");
-  }
+  for (size_t d = 0; d < under_way_.size(); ++d)
+    if (under_way_[d] >= 0) sync(static_cast<int>(d));
+  close_everything();
+  line("    return status;");
   line("}");
   return std::move(text_);
+}
+
+void RunPrinter::declare_locals() {
+  bool uses_arena = !workspace_ && program_.arena_bytes > 0;
+  if (has_pools(program_)) {
+    for (size_t i = 0; i < program_.pools.size(); ++i)
+      if (program_.pools[i].bytes > 0)
+        line(fmt::format("    uint8_t *const {0} = pools != NULL ? (uint8_t *)pools->{1} : NULL;",
+                         base(static_cast<int>(i)), program_.pools[i].name));
+    if (!uses_arena) line("    (void)pools;");
+  } else if (uses_arena) {
+    line(has_own_arena(program_, options_)
+             ? fmt::format("    uint8_t *const a = arena != NULL ? (uint8_t *)arena : {}_arena;", p_)
+             : "    uint8_t *const a = (uint8_t *)arena;");
+  } else {
+    line("    (void)arena;");
+  }
+  for (int d : context_devices(program_)) {
+    const std::string& name = device_at(program_, d).name;
+    line(fmt::format("    void *const {0}_context = devices != NULL ? devices->{0} : NULL;", name));
+    if (device_at(program_, d).launch == Launch::kAsync)
+      line(fmt::format("    int32_t {}_under_way = 0;", name));
+  }
+  line("    int32_t status = 0;");
+  if (tensors_.most_arguments() > 0) {
+    int places = 0, arguments = 0;
+    bool returns = false;
+    for (size_t c = 0; c < program_.calls.size(); ++c) {
+      const ProgramCall& call = program_.calls[c];
+      returns = returns || (is_packed(program_, options_, call) &&
+                            device_at(program_, call.device).launch == Launch::kNone);
+    }
+    for (size_t i = 0; i < program_.devices.size(); ++i) {
+      int d = static_cast<int>(i);
+      std::string local = local_prefix(program_, d);
+      if (local.empty()) {
+        places = std::max(places, tensors_.most_places(d));
+        locals_[local].most = static_cast<size_t>(std::max(1, places));
+        if (tensors_.most_places(d) > 0 || tensors_.most_arguments(d) > 0)
+          arguments = std::max(arguments, tensors_.most_arguments(d));
+      } else if (tensors_.most_arguments(d) > 0) {
+        locals_[local].most = static_cast<size_t>(std::max(1, tensors_.most_places(d)));
+        line(fmt::format("    DLTensor {}tensors[{}];", local, std::max(1, tensors_.most_places(d))));
+        line(fmt::format("    TVMValue {}args[{}];", local, tensors_.most_arguments(d)));
+      }
+    }
+    if (arguments > 0) {
+      line(fmt::format("    DLTensor tensors[{}];", std::max(1, places)));
+      line(fmt::format("    TVMValue args[{}];", arguments));
+    }
+    if (returns) line("    TVMValue ret_value;\n    int ret_type_code = kTVMNullptr;");
+  }
+  if (options_.convention == CallingConvention::kRegistry &&
+      std::any_of(program_.calls.begin(), program_.calls.end(),
+                  [&](const ProgramCall& c) { return is_looked_up(program_, options_, c); }))
+    line("    TVMFunctionHandle function = NULL;");
+  for (size_t b = 0; b < blocks_.size(); ++b) line(fmt::format("    void *w{} = NULL;", b));
+}
+
+std::string RunPrinter::base(int pool) const {
+  return has_pools(program_) ? "a_" + program_.pools[static_cast<size_t>(pool)].name : "a";
+}
+
+std::string RunPrinter::context(int device) const {
+  const Device& d = device_at(program_, device);
+  return d.has_context() ? d.name + "_context" : "NULL";
 }
 
 void RunPrinter::check_arguments() {
@@ -210,13 +217,89 @@ void RunPrinter::check_arguments() {
   add_if(!no_outputs, "outputs == NULL");
   if (no_inputs) line("    (void)inputs;");
   if (no_outputs) line("    (void)outputs;");
-  bool arena = !workspace_ && program_.arena_bytes > 0;
-  add_if(arena, "a == NULL");
-  add_if(arena, fmt::format("((uintptr_t)a & ({}_ARENA_ALIGN - 1u)) != 0", up_));
+  for (size_t i = 0; i < program_.pools.size(); ++i) {
+    if (workspace_ || program_.pools[i].bytes == 0) continue;
+    std::string a = base(static_cast<int>(i));
+    add_if(true, a + " == NULL");
+    add_if(true, fmt::format("((uintptr_t){} & ({}_ARENA_ALIGN - 1u)) != 0", a, up_));
+  }
   if (condition.empty()) return;
   line(fmt::format("    if ({}) {{", condition));
   line(fmt::format("        return {}_ERROR_ARGUMENT;", up_));
   line("    }");
+}
+
+// Where a failure leads: to what is held last, so that all of it is given back.
+std::string RunPrinter::fail() {
+  if (!held_.empty()) {
+    held_.back().jumped_to = true;
+    return fmt::format("goto {};", held_.back().label);
+  }
+  if (workspace_ && !blocks_.empty()) return "goto done;";
+  if (context_devices(program_).empty()) return "return status;";
+  jumps_to_done_ = true;
+  return "goto done;";
+}
+
+void RunPrinter::fail_if_status(const std::string& indent) {
+  line(indent + "if (status != 0) {");
+  line(indent + "    " + fail());
+  line(indent + "}");
+}
+
+void RunPrinter::open_devices() {
+  for (int d : context_devices(program_)) {
+    const Device& device = device_at(program_, d);
+    std::string hook = "TVMDevice" + device.camel_name();
+    for (auto [take, give] : {std::pair{"Activate", "Deactivate"}, {"Open", "Close"}}) {
+      if (device.hooks.contains(take)) {
+        line(fmt::format("    status = {}{}({});", hook, take, context(d)));
+        fail_if_status();
+      }
+      if (device.hooks.contains(give))
+        held_.push_back({fmt::format("{}_{}", give[0] == 'C' ? "close" : "deactivate", device.name),
+                         fmt::format("{}{}({})", hook, give, context(d))});
+    }
+    if (device.launch == Launch::kAsync)
+      held_.push_back({fmt::format("wait_{}", device.name), ""});
+  }
+}
+
+void RunPrinter::close_everything() {
+  auto label = [&](const std::string& name) { line(""), line(name + ":"); };
+  if (workspace_ && !blocks_.empty()) {
+    // The label also serves the run that succeeded: nothing is open then.
+    label("done");
+    for (size_t b = blocks_.size(); b-- > 0;)
+      line(fmt::format(
+          "    if (w{0} != NULL && TVMBackendFreeWorkspace(1, 0, w{0}) != 0 && status == "
+          "0) {{ status = {1}_ERROR_WORKSPACE; }}",
+          b, up_));
+    return;
+  }
+  if (held_.empty() && !jumps_to_done_) return line("");
+  for (size_t h = held_.size(); h-- > 0;) {
+    const Held& held = held_[h];
+    if (held.jumped_to) label(held.label);
+    std::string release = held.release, indent = "    ";
+    if (release.empty()) {
+      // Only a failure leaves a launch behind: the device may still be using the memory.
+      std::string name = held.label.substr(std::string("wait_").size());
+      line(fmt::format("    if ({}_under_way != 0) {{", name));
+      for (const Device& d : program_.devices)
+        if (d.name == name) release = fmt::format("TVMDevice{}Sync({}_context)", d.camel_name(), name);
+      indent += "    ";
+      line(fmt::format("{}const int32_t waited = {};", indent, release));
+      line(fmt::format("{}status = status != 0 ? status : waited;", indent));
+      line("    }");
+      continue;
+    }
+    line("    {");
+    line(fmt::format("        const int32_t released = {};", release));
+    line("        status = status != 0 ? status : released;");
+    line("    }");
+  }
+  if (jumps_to_done_) label("done");
 }
 
 void RunPrinter::open_blocks(size_t call) {
@@ -247,15 +330,18 @@ void RunPrinter::close_blocks(size_t call) {
 
 void RunPrinter::print_call(size_t index, nlohmann::ordered_json& calls) {
   const ProgramCall& call = program_.calls[index];
+  sync_for(index);
   line("");
   std::string shape;
   if (!call.results.empty()) shape = ": " + describe(program_.graph[call.results[0]].type);
-  line(fmt::format("    /* call {}: {}{} */", index, call_title(program_, call), shape));
+  std::string on = call.device == 0 ? "" : " on " + device_at(program_, call.device).name;
+  line(fmt::format("    /* call {}: {}{}{} */", index, call_title(program_, call), shape, on));
   if (workspace_) open_blocks(index);
   nlohmann::ordered_json entry;
   entry["call"] = index;
   entry["line"] = lines_ + 1;
   entry["function"] = names_.function_names[static_cast<size_t>(call.function)];
+  if (program_.devices.size() > 1) entry["device"] = device_at(program_, call.device).name;
   if (call.op_index >= 0) {
     const graph::Op& op = program_.graph.ops[static_cast<size_t>(call.op_index)];
     entry["op_index"] = op.location.op_index;
@@ -268,25 +354,165 @@ void RunPrinter::print_call(size_t index, nlohmann::ordered_json& calls) {
     entry["tensor"] = escape_for_display(program_.graph[op.results[0]].name);
   }
   calls.push_back(entry);
-  std::string head =
-      fmt::format("    status = {}(", names_.function_names[static_cast<size_t>(call.function)]);
-  std::string text = head;
-  std::string pad(head.size(), ' ');
-  for (size_t a = 0; a < call.arguments.size(); ++a) {
-    std::string arg = argument(index, a) + (a + 1 < call.arguments.size() ? "," : "");
-    if (text.size() > pad.size() && text.size() + arg.size() + 1 > 100) {
-      line(text);
-      text = pad + arg;
-    } else {
-      text += (a > 0 ? " " : "") + arg;
-    }
+  int device = 0;
+  if (copies_by_hook(call, &device))
+    print_copy(index);
+  else if (is_packed(program_, options_, call))
+    print_packed_call(index);
+  else
+    print_direct_call(index);
+  fail_if_status();
+  if (device_at(program_, call.device).launch == Launch::kAsync && !is_device_copy(program_, call)) {
+    line(fmt::format("    {}_under_way = 1;", device_at(program_, call.device).name));
+    under_way_[static_cast<size_t>(call.device)] = static_cast<int>(index);
+    return;  // what it computes is there after the wait
   }
-  line(text + ");");
-  line("    if (status != 0) {");
-  line(workspace_ && !blocks_.empty() ? "        goto done;" : "        return status;");
-  line("    }");
   print_trace(index);
   if (workspace_) close_blocks(index);
+}
+
+void RunPrinter::print_direct_call(size_t index) {
+  const ProgramCall& call = program_.calls[index];
+  const ProgramFunction& f = program_.functions[static_cast<size_t>(call.function)];
+  std::vector<std::string> arguments;
+  for (size_t a = 0; a < call.arguments.size(); ++a) {
+    std::string text = argument(index, a);
+    // A function of the user's may take what is const here as not const.
+    bool unpacked =
+        f.external && f.external->convention == ops::ExternalConvention::kUnpacked;
+    if (unpacked) text = fmt::format("({} *)(uintptr_t){}", c_type_of(call.arguments[a].dtype), text);
+    arguments.push_back(text);
+  }
+  if (f.external && f.external->context) arguments.push_back(context(call.device));
+  list(fmt::format("    status = {}(", names_.function_names[static_cast<size_t>(call.function)]),
+       arguments);
+}
+
+void RunPrinter::print_packed_call(size_t index) {
+  const ProgramCall& call = program_.calls[index];
+  const ProgramFunction& f = program_.functions[static_cast<size_t>(call.function)];
+  const Device& device = device_at(program_, call.device);
+  const std::string& name = names_.function_names[static_cast<size_t>(call.function)];
+  std::string local = local_prefix(program_, call.device);
+  Locals& locals = locals_[local];
+  for (size_t a = 0; a < call.arguments.size(); ++a) {
+    std::string value = call.arguments[a].storage.kind == StorageKind::kConstant
+                            ? fmt::format("(void *)&{}_tensors[{}]", p_, tensors_.index_of(index, a))
+                            : tensor_for(index, a, local);
+    if (locals.args.size() <= a) locals.args.resize(a + 1);
+    if (locals.args[a] == value) continue;
+    locals.args[a] = value;
+    line(fmt::format("    {}args[{}].v_handle = {};", local, a, value));
+  }
+  std::string codes = fmt::format("(int *){}_type_codes", p_);
+  std::string count = std::to_string(call.arguments.size());
+  std::string args = call.arguments.empty() ? "NULL" : local + "args";
+  if (device.launch != Launch::kNone) {
+    std::string hook = "TVMDevice" + device.camel_name();
+    std::string function = f.external ? "(TVMBackendPackedCFunc)" + name : name;
+    list(fmt::format("    status = {}Launch(", hook),
+         {context(call.device), function, args, codes, count});
+    if (device.launch == Launch::kSync) {
+      fail_if_status();
+      line(fmt::format("    status = {}Sync({});", hook, context(call.device)));
+    }
+    return;
+  }
+  if (is_looked_up(program_, options_, call)) {
+    line(fmt::format("    status = TVMFuncGetGlobal(\"{}\", &function);", name));
+    line("    if (status == 0) {");
+    list("        status = TVMFuncCall(",
+         {"function", args, codes, count, "&ret_value", "&ret_type_code"});
+    line("    }");
+    return;
+  }
+  if (f.external) codes = fmt::format("(int32_t *)(void *){}_type_codes", p_);
+  std::string code = f.external ? "(int32_t *)(void *)&ret_type_code" : "&ret_type_code";
+  list(fmt::format("    status = {}(", name),
+       {args, codes, count, "&ret_value", code, context(call.device)});
+}
+
+// A local DLTensor of the argument: one that an earlier call has filled, or the one that was not used
+// for longest.
+std::string RunPrinter::tensor_for(size_t index, size_t a, const std::string& local) {
+  const plan::CallArgument& argument_of = program_.calls[index].arguments[a];
+  bool of_caller = argument_of.storage.kind == StorageKind::kInput;
+  std::string data = (of_caller ? "(void *)(uintptr_t)" : "") + argument(index, a);
+  int tensor = tensors_.index_of(index, a);
+  std::string wanted = fmt::format("{} {}", tensor, data);
+  Locals& locals = locals_[local];
+  auto found = std::find(locals.tensors.begin(), locals.tensors.end(), wanted);
+  if (found == locals.tensors.end()) {
+    if (locals.tensors.size() < locals.most) {
+      locals.tensors.emplace_back();
+      locals.used.push_back(0);
+      found = locals.tensors.end() - 1;
+    } else {
+      auto oldest = std::min_element(locals.used.begin(), locals.used.end());
+      found = locals.tensors.begin() + (oldest - locals.used.begin());
+    }
+    *found = wanted;
+    auto slot = found - locals.tensors.begin();
+    line(fmt::format("    {0}tensors[{1}] = {2}_tensors[{3}];", local, slot, p_, tensor));
+    line(fmt::format("    {0}tensors[{1}].data = {2};", local, slot, data));
+  }
+  auto slot = found - locals.tensors.begin();
+  locals.used[static_cast<size_t>(slot)] = index + 1;
+  return fmt::format("&{}tensors[{}]", local, slot);
+}
+
+// A copy to or from a device that has a hook for it. `device`: which.
+bool RunPrinter::copies_by_hook(const ProgramCall& call, int* device) const {
+  if (!is_device_copy(program_, call)) return false;
+  const graph::Op& op = program_.graph.ops[static_cast<size_t>(call.op_index)];
+  for (graph::TensorId id : {op.results[0], op.operands[0]}) {
+    *device = program_.graph[id].device;
+    if (device_at(program_, *device).hooks.contains("Copy")) return true;
+  }
+  return false;
+}
+
+void RunPrinter::print_copy(size_t index) {
+  const ProgramCall& call = program_.calls[index];
+  const graph::Op& op = program_.graph.ops[static_cast<size_t>(call.op_index)];
+  int device = 0;
+  copies_by_hook(call, &device);
+  bool to_device = program_.graph[op.results[0]].device == device;
+  list(fmt::format("    status = TVMDevice{}Copy(", device_at(program_, device).camel_name()),
+       {context(device), argument(index, 1), argument(index, 0),
+        fmt::format("{}u", program_.graph[op.results[0]].type.bytes()), to_device ? "1" : "0"});
+}
+
+// An operator of the device itself waits too: at most one is under way. So does the host when it reads,
+// writes or frees anything in the device's memory.
+void RunPrinter::sync_for(size_t index) {
+  const ProgramCall& call = program_.calls[index];
+  for (size_t d = 0; d < under_way_.size(); ++d) {
+    if (under_way_[d] < 0) continue;
+    int device = static_cast<int>(d);
+    bool touches = call.device == device;
+    if (call.op_index >= 0) {
+      const graph::Op& op = program_.graph.ops[static_cast<size_t>(call.op_index)];
+      for (const auto* ids : {&op.operands, &op.results})
+        for (graph::TensorId id : *ids)
+          touches = touches || (id.valid() && program_.graph[id].device == device);
+    } else {
+      touches = true;
+    }
+    if (touches) sync(device);
+  }
+}
+
+void RunPrinter::sync(int device) {
+  const Device& d = device_at(program_, device);
+  auto call = static_cast<size_t>(under_way_[static_cast<size_t>(device)]);
+  line("");
+  line(fmt::format("    /* call {} is done */", call));
+  line(fmt::format("    {}_under_way = 0;", d.name));
+  line(fmt::format("    status = TVMDevice{}Sync({});", d.camel_name(), context(device)));
+  fail_if_status();
+  print_trace(call);
+  under_way_[static_cast<size_t>(device)] = -1;
 }
 
 void RunPrinter::print_trace(size_t index) {
@@ -314,7 +540,7 @@ std::string RunPrinter::argument(size_t call, size_t argument) const {
           blocks_[b].occupants.end())
         return fmt::format("w{}", b);
   }
-  return pointer(s, fmt::format("(void *)(a + {})", s.offset));
+  return pointer(s, fmt::format("(void *)({} + {})", base(s.pool), s.offset));
 }
 
 std::string RunPrinter::pointer(const Storage& s, const std::string& arena_pointer) const {

@@ -1,74 +1,102 @@
 // Prints the run function of a model: arguments of every call from the plan, or, for
-// MemoryMode::kWorkspace, from TVMBackendAllocWorkspace in LIFO order.
+// MemoryMode::kWorkspace, from TVMBackendAllocWorkspace in LIFO order; calls in the convention that was
+// asked for; and what devices beside the host need around them.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "codegen/c_model.h"
+#include "codegen/c_packed.h"
+#include "codegen/workspace.h"
 
 namespace aotc::codegen {
 
-// What lies in a block of workspace at some time: tensors of the arena's `index`, or the scratch of
-// a call; the other is -1.
-struct WorkspaceOccupant {
-  int tensor_class = -1;
-  int scratch_of_call = -1;
-  bool operator==(const WorkspaceOccupant&) const = default;
-};
-
-// One TVMBackendAllocWorkspace: allocated before call `first`, released behind the first call from
-// `last` on at which no later block is open.
-struct WorkspaceBlock {
-  int64_t bytes = 0;
-  int first = 0, last = 0;
-  std::vector<WorkspaceOccupant> occupants;  // one after another
-};
-
-// In order of allocation. The order of a stack keeps dead blocks allocated below live ones; later
-// tensors take those over, so that a chain of layers needs two blocks and not one for each layer.
-std::vector<WorkspaceBlock> workspace_blocks(const plan::Program& program);
-
-// Most bytes in use at a time, as the stack allocator of crt/ counts them.
-int64_t workspace_bytes(const plan::Program& program);
-
 // Does the model hold an arena of its own? It is `PREFIX_arena` in PREFIX_data.c.
 bool has_own_arena(const plan::Program& program, const CodegenOptions& options);
+
+// Does the caller give several pools, in a struct, and not one arena?
+bool has_pools(const plan::Program& program);
+
+// Devices whose context the caller gives: indices into Program::devices.
+std::vector<int> context_devices(const plan::Program& program);
 
 // The ports that are members of the inputs' (outputs') struct: none if they lie in the arena.
 std::vector<graph::Port> struct_ports(const std::vector<graph::Port>& ports,
                                       plan::Contract contract);
 
+// "int32_t PREFIX_run(const struct PREFIX_inputs *inputs, ...)", without ';'.
+std::string run_prototype(const plan::Program& program, const std::string& prefix);
+
+// Prototypes of the hooks TVMDevice<Name>... that the run function calls.
+std::string hook_declarations(const plan::Program& program);
+
 class RunPrinter {
  public:
-  RunPrinter(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names);
+  RunPrinter(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names,
+             const TensorTable& tensors);
 
   // The function, and in `calls` the source line of every call (lines start at 1 behind
   // `lines_before`).
   std::string print(int lines_before, nlohmann::ordered_json& calls);
 
  private:
+  // Something to be given back: a label that jumps lead to, and the call that does it.
+  struct Held {
+    std::string label, release;
+    bool jumped_to = false;
+  };
+
   void line(const std::string& text);
+  void declare_locals();
   void check_arguments();
+  void open_devices();
+  void close_everything();
+  std::string fail();  // how a failed call leaves the function
+  void fail_if_status(const std::string& indent = "    ");
   void print_call(size_t index, nlohmann::ordered_json& calls);
+  void print_direct_call(size_t index);
+  void print_packed_call(size_t index);
+  std::string tensor_for(size_t call, size_t argument, const std::string& local);
+  void print_copy(size_t index);
   void print_trace(size_t index);
+  // Waits for what is under way on devices whose tensors the call touches.
+  void sync_for(size_t index);
+  void sync(int device);
+  bool copies_by_hook(const plan::ProgramCall& call, int* device) const;
+  std::string context(int device) const;
+  std::string base(int pool) const;
   std::string pointer(const plan::Storage& storage, const std::string& arena_pointer) const;
   std::string argument(size_t call, size_t argument) const;
   std::string result_pointer(size_t call, graph::TensorId id) const;
   void open_blocks(size_t call);
   void close_blocks(size_t call);
+  void list(const std::string& head, const std::vector<std::string>& arguments);
 
   const plan::Program& program_;
   const CodegenOptions& options_;
   const ModelFiles& names_;
+  const TensorTable& tensors_;
   std::string p_, up_;
   std::string text_;
   int lines_ = 0;
   bool workspace_ = false;
   std::vector<WorkspaceBlock> blocks_;
-  std::vector<size_t> open_;  // stack of open blocks, innermost last
+  std::vector<size_t> open_;      // stack of open blocks, innermost last
+  std::vector<Held> held_;        // innermost last
+  std::vector<int> under_way_;    // by device: the call that was launched and not waited for, or -1
+  bool jumps_to_done_ = false;
+  // What the local arrays hold, by their prefix: tensors are reused where they still fit.
+  struct Locals {
+    size_t most = 0;                   // of the tensors there are
+    std::vector<std::string> tensors;  // "template address"
+    std::vector<size_t> used;          // the call that used each last
+    std::vector<std::string> args;
+  };
+  std::map<std::string, Locals> locals_;
 };
 
 }  // namespace aotc::codegen

@@ -1,6 +1,7 @@
 // compile --format mlf and --style operator: a model, or its operators, as an archive.
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -9,6 +10,7 @@
 #include "driver/summary.h"
 #include "mlf/archive.h"
 #include "mlf/full_model.h"
+#include "mlf/operator_archive.h"
 #include "project/embedded.h"
 
 namespace aotc::driver {
@@ -75,9 +77,16 @@ std::map<std::string, std::string> embedded(const std::string& folder) {
   return out;
 }
 
-Status write(const std::string& path, const std::map<std::string, std::string>& files, int64_t date,
-             Diagnostics& diags) {
-  return mlf::write_archive(path, files, date, diags);
+// Of the model as it was read. Its file by name only: an archive does not depend on the folder that
+// the model lay in.
+std::string graph_text(const Compiled& compiled) {
+  graph::Graph graph = compiled.original;
+  auto shorten = [](std::string& path) {
+    path = std::filesystem::path(path).filename().string();
+  };
+  shorten(graph.source_file);
+  for (graph::Op& op : graph.ops) shorten(op.location.file);
+  return graph::print(graph);
 }
 
 int compile_full_model(const CompileOptions& options, const MlfChoice& choice,
@@ -92,7 +101,7 @@ int compile_full_model(const CompileOptions& options, const MlfChoice& choice,
   model.program = &compiled->program;
   model.c = &compiled->c;
   model.memory = options.memory;
-  model.graph_text = graph::print(compiled->original);
+  model.graph_text = graph_text(*compiled);
   model.targets = {target_text(compiled->board)};
   model.runtime_version = kRuntimeVersion;
   model.runtime = embedded("crt/");
@@ -100,7 +109,7 @@ int compile_full_model(const CompileOptions& options, const MlfChoice& choice,
   model.date = *date;
   std::string path = out.empty() ? compiled->prefix + ".tar" : out;
   auto files = mlf::full_model_files(model);
-  if (!write(path, files, *date, diags)) return fail(diags);
+  if (!mlf::write_archive(path, files, *date, diags)) return fail(diags);
   print_diagnostics(diags);
   if (common.json) {
     auto j = summary_json(*compiled);
@@ -114,6 +123,58 @@ int compile_full_model(const CompileOptions& options, const MlfChoice& choice,
   return kExitDone;
 }
 
+nlohmann::ordered_json operators_json(const std::vector<mlf::OperatorEntry>& entries,
+                                      const Compiled& compiled) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const mlf::OperatorEntry& e : entries) {
+    nlohmann::ordered_json ops = nlohmann::ordered_json::array();
+    for (int i : e.ops)
+      ops.push_back(compiled.program.graph.ops[static_cast<size_t>(i)].location.op_index);
+    out.push_back({{"name", e.name}, {"ops", ops}});
+  }
+  return out;
+}
+
+int compile_operators(const CompileOptions& options, const MlfChoice& choice,
+                      const std::string& out, const CommonOptions& common) {
+  Diagnostics diags;
+  auto date = date_of(choice.date, diags);
+  if (!date) return fail(diags);
+  auto compiled = compile_model(options, diags);
+  if (!compiled) return fail(diags);
+  mlf::OperatorChoice wanted;
+  wanted.target = compiled->plan_options.target;
+  wanted.schedules = compiled->options.schedules;
+  wanted.wanted = choice.ops;
+  const auto& devices = compiled->program.devices;
+  auto entries = mlf::collect_operators(compiled->program.graph, wanted, devices, diags);
+  if (!entries) return fail(diags);
+  mlf::OperatorArchive archive;
+  archive.name = compiled->prefix;
+  archive.targets = {target_text(compiled->board)};
+  archive.date = *date;
+  archive.assembly = options.assembly;
+  archive.version = kVersion;
+  auto files = mlf::operator_files(*entries, devices, archive, diags);
+  if (!files) return fail(diags);
+  std::string path = out.empty() ? compiled->prefix + ".tar" : out;
+  if (!mlf::write_archive(path, *files, *date, diags)) return fail(diags);
+  print_diagnostics(diags);
+  auto list = operators_json(*entries, *compiled);
+  if (common.json) {
+    fmt::print("{}\n", nlohmann::ordered_json({{"archive", path}, {"operators", list}}).dump(1));
+    return kExitDone;
+  }
+  std::vector<std::vector<std::string>> rows = {{"function", "operators of the model"}};
+  for (const auto& e : list) {
+    std::vector<int> ops = e["ops"];
+    rows.push_back({e["name"], fmt::format("{}", fmt::join(ops, ", "))});
+  }
+  fmt::print("{}wrote {} ({} functions)\nnext: aotc mlf inspect {}\n", format_table(rows), path,
+             entries->size(), shell_quoted(path));
+  return kExitDone;
+}
+
 }  // namespace
 
 void add_mlf_options(CLI::App* sub, MlfChoice& choice) {
@@ -121,12 +182,24 @@ void add_mlf_options(CLI::App* sub, MlfChoice& choice) {
                   "What is written: c (a directory of C files, default) or mlf (a Model Library "
                   "Format archive)")
       ->check(CLI::IsMember({"c", "mlf"}));
+  sub->add_option("--style", choice.style,
+                  "What is in the archive: full-model (default), or operator (its operators as "
+                  "packed functions, each by itself)")
+      ->check(CLI::IsMember({std::string(mlf::kFullModel), std::string(mlf::kOperator)}));
+  sub->add_option("--op", choice.ops,
+                  "With --style operator: only this one, by its index in the model's file or its "
+                  "type; may be repeated");
   sub->add_option("--date", choice.date,
                   "Date in the archive (default: SOURCE_DATE_EPOCH, or 1970-01-01)");
 }
 
 int compile_mlf_command(const CompileOptions& options, const MlfChoice& choice,
                         const std::string& out, const CommonOptions& common) {
+  if (choice.style == mlf::kOperator) return compile_operators(options, choice, out, common);
+  if (!choice.ops.empty()) {
+    fmt::print(stderr, "aotc: --op chooses operators of --style operator\n");
+    return kExitUsage;
+  }
   return compile_full_model(options, choice, out, common);
 }
 

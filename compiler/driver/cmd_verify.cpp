@@ -280,7 +280,7 @@ class Verifier {
     bool good = true;
     // A project for this machine is the place itself: what is in it is what is to be proven.
     bool own = project && project->board.is_host();
-    if (options_.host) good = (own ? board(*project, *compiled) : host(*compiled, compile)) && good;
+    if (options_.host) good = (own ? board(*project, *compiled) : host(*compiled)) && good;
     if (project && options_.board && !own) good = board(*project, *compiled) && good;
     if (code_ != kExitDone) return finish(code_);
     return finish(good ? kExitDone : kExitVerifyFailed);
@@ -300,19 +300,12 @@ class Verifier {
   }
 
   // A project for this machine in a temporary directory, built by its own compiler.
-  bool host(const Compiled& compiled, const CompileOptions& compile) {
+  bool host(const Compiled& compiled) {
     TemporaryDirectory temp;
     if (!made(temp)) return false;
     auto board = project::find_board("host", diags_);
     if (!board) return false;
-    project::ProjectModel model;
-    model.prefix = compiled.prefix;
-    model.files = &compiled.c;
-    model.file_name = compiled.prefix + ".tflite";
-    model.bytes = &compiled.model_bytes;
-    model.workspace = compile.memory == codegen::MemoryMode::kWorkspace;
-    model.workspace_bytes = figures_of(compiled).workspace_bytes;
-    model.description = describe_compile(compiled.options);
+    project::ProjectModel model = project_model_of(compiled);
     OutputDirectory directory(temp.path() + "/host", project::kManifest);
     if (!project::generate_project(*board, model, {}, directory, diags_) ||
         !directory.commit(diags_)) {

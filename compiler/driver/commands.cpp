@@ -46,6 +46,9 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   auto compiled = compile_model(options, diags);
   if (!compiled) return fail(diags);
   OutputDirectory directory(out.empty() ? compiled->prefix : out, project::kManifest, force);
+  bool operators = std::any_of(compiled->c.files.begin(), compiled->c.files.end(), [](const auto& f) {
+    return f.first.starts_with("operators/");
+  });
   // Moved: the text of the tables is the largest thing in memory.
   for (auto& [name, text] : compiled->c.files) directory.add(name, std::move(text));
   nlohmann::ordered_json manifest;
@@ -64,8 +67,8 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   fmt::print("{}", summary_text(*compiled));
   fmt::print("wrote {}/:", directory.path());
   for (const std::string& name : directory.names()) fmt::print(" {}", name);
-  fmt::print("\nnext: add {0}.c and {0}_data.c to your firmware and call {0}_run from {0}.h\n",
-             compiled->prefix);
+  fmt::print("\nnext: add {0}.c and {0}_data.c{1} to your firmware and call {0}_run from {0}.h\n",
+             compiled->prefix, operators ? ", operators/*.c and the C runtime" : "");
   return kExitDone;
 }
 
@@ -111,14 +114,7 @@ int create_command(const CompileOptions& options, const ProjectChoice& choice,
     }
     if (!line.empty()) project.labels.push_back(line);
   }
-  project::ProjectModel model;
-  model.prefix = compiled->prefix;
-  model.files = &compiled->c;
-  model.file_name = compiled->prefix + ".tflite";
-  model.bytes = &compiled->model_bytes;
-  model.workspace = options.memory == codegen::MemoryMode::kWorkspace;
-  model.workspace_bytes = figures_of(*compiled).workspace_bytes;
-  model.description = describe_compile(compiled->options);
+  project::ProjectModel model = project_model_of(*compiled);
   std::string path = out.empty() ? compiled->prefix + "_app" : out;
   OutputDirectory directory(path, project::kManifest, force);
   if (!project::generate_project(*compiled->board, model, project, directory, diags) ||

@@ -1,14 +1,19 @@
 #include "driver/compilation.h"
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "codegen/c_run.h"
+#include "driver/graph_model.h"
+#include "driver/project_dir.h"
 #include "driver/schedules.h"
 #include "frontends/tflite/reader.h"
 #include "ops/operator.h"
+#include "passes/devices.h"
 #include "passes/pipeline.h"
 #include "support/files.h"
 #include "support/text.h"
@@ -17,10 +22,17 @@
 namespace aotc::driver {
 
 Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,
-                                Diagnostics& diags) {
+                                std::map<std::string, std::string>* sources, Diagnostics& diags) {
   auto read = read_file(options.model_path, diags);
   if (!read) return kFailure;
   if (bytes) *bytes = *read;
+  ModelKind kind = kind_of(options.model_path, *read);
+  if (kind != ModelKind::kTflite) {
+    auto model = load_graph_model(kind, *read, options, diags);
+    if (!model) return kFailure;
+    if (sources) *sources = std::move(model->sources);
+    return std::move(model->graph);
+  }
   frontends::ReadOptions read_options;
   read_options.signature = options.signature;
   auto graph = frontends::read_tflite(std::move(*read), options.model_path, diags, read_options);
@@ -38,8 +50,62 @@ ops::Level level_of(const std::string& name) {
                            : ops::Level::kBalanced;
 }
 
+const char* name_of(codegen::CallingConvention convention) {
+  switch (convention) {
+    case codegen::CallingConvention::kPacked: return "packed";
+    case codegen::CallingConvention::kRegistry: return "registry";
+    case codegen::CallingConvention::kPlain: break;
+  }
+  return "plain";
+}
+
+codegen::CallingConvention convention_of(const std::string& name) {
+  return name == "packed"     ? codegen::CallingConvention::kPacked
+         : name == "registry" ? codegen::CallingConvention::kRegistry
+                              : codegen::CallingConvention::kPlain;
+}
+
+Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& texts,
+                                            Diagnostics& diags) {
+  std::vector<plan::Pool> pools;
+  Location where;
+  where.file = "--pool";
+  bool good = true;
+  auto wrong = [&](const std::string& text, const std::string& why) {
+    diags.error(where, "pool-invalid", fmt::format("'{}' {}", escape_for_display(text), why))
+        .help("write NAME:BYTES or NAME:BYTES:fast, with a C identifier in lower case as name");
+    good = false;
+  };
+  for (const std::string& text : texts) {
+    plan::Pool pool;
+    size_t colon = text.find(':');
+    pool.name = text.substr(0, colon);
+    std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
+    if (rest.ends_with(":fast")) {
+      pool.fast = true;
+      rest.resize(rest.size() - 5);
+    }
+    bool digits = !rest.empty() && rest.size() <= 10 &&
+                  rest.find_first_not_of("0123456789") == std::string::npos;
+    if (pool.name.empty() || c_identifier(pool.name) != pool.name) {
+      wrong(text, "has no name that C takes");
+    } else if (!digits || std::stoll(rest) > INT32_MAX) {
+      wrong(text, "has no size in bytes");
+    } else if (std::any_of(pools.begin(), pools.end(),
+                           [&](const plan::Pool& p) { return p.name == pool.name; })) {
+      wrong(text, "has the name of an earlier pool");
+    } else {
+      pool.limit = std::stoll(rest);
+    }
+    pools.push_back(std::move(pool));
+  }
+  if (!good) return kFailure;
+  return pools;
+}
+
 Contracts contracts_of(const CompileOptions& options) {
-  bool arena = options.memory == codegen::MemoryMode::kStatic;
+  // TVM's callers have their inputs and outputs.
+  bool arena = options.memory == codegen::MemoryMode::kStatic && !options.tvm_interface;
   return {options.inputs.value_or(arena ? plan::Contract::kOverwrite : plan::Contract::kPreserve),
           options.outputs.value_or(plan::Contract::kPreserve)};
 }
@@ -48,6 +114,29 @@ namespace {
 
 // Options that cannot go together.
 Status check_options(const CompileOptions& options, Diagnostics& diags) {
+  auto conflict = [&](const std::string& what, const std::string& help) {
+    Location where;
+    where.file = options.model_path;
+    diags.error(where, "option-conflict", what).help(help);
+    return Status(kFailure);
+  };
+  bool workspace = options.memory == codegen::MemoryMode::kWorkspace;
+  if (workspace && (!options.pools.empty() || !options.devices_path.empty()))
+    return conflict(fmt::format("{} needs planned memory, which --memory workspace does not have",
+                                options.pools.empty() ? "--devices" : "--pool"),
+                    "leave one of them out");
+  bool overwrites = options.inputs == plan::Contract::kOverwrite ||
+                    options.outputs == plan::Contract::kOverwrite;
+  if (options.tvm_interface && overwrites)
+    return conflict("inputs and outputs of TVM's interface are the caller's",
+                    "leave --input and --output out, or --interface");
+  if (options.constants_section.find_first_not_of(
+          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") != std::string::npos)
+    return conflict("--constants-section is not the name of a section",
+                    "use letters, digits, '_' and '.'");
+  if (options.arena == codegen::ArenaOwner::kModel && !options.pools.empty())
+    return conflict("--pool is memory of the caller, and --arena model is not",
+                    "leave one of them out");
   if (options.memory == codegen::MemoryMode::kStatic) return success();
   Contracts contracts = contracts_of(options);
   for (auto [contract, name] : {std::pair{contracts.inputs, "--input"}, {contracts.outputs, "--output"}}) {
@@ -64,8 +153,10 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
 }
 
 Status run_passes(graph::Graph& graph, const CompileOptions& options,
+                  const passes::DeviceSet& devices,
                   passes::PassStatistics& statistics, Diagnostics& diags) {
   passes::RunOptions run;
+  run.passes.devices = &devices;
   run.passes.strip_boundary_float = options.strip_boundary_float;
   run.passes.keep_dead_channels = options.keep_dead_channels;
   run.passes.statistics = &statistics;
@@ -95,6 +186,19 @@ Status run_passes(graph::Graph& graph, const CompileOptions& options,
 
 }  // namespace
 
+namespace {
+
+// As TVM makes names of models: letters, digits and '_', in lower case.
+std::string tvm_name(std::string name) {
+  for (char& c : name) {
+    bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    c = letter ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : '_';
+  }
+  return name;
+}
+
+}  // namespace
+
 Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags) {
   if (!check_options(options, diags)) return kFailure;
   auto begin = std::chrono::steady_clock::now();
@@ -120,25 +224,68 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
     out.options.schedules = std::move(*schedules);
   }
   plan_options.schedules = out.options.schedules;
-  auto graph = load_model(options, &out.model_bytes, diags);
+  auto pools = parse_pools(options.pools, diags);
+  if (!pools) return kFailure;
+  plan_options.pools = std::move(*pools);
+  if (!options.devices_path.empty()) {
+    auto text = read_file(options.devices_path, diags, 1 << 20);
+    if (!text) return kFailure;
+    out.options.devices_text.assign(text->begin(), text->end());
+  }
+  if (!out.options.devices_text.empty()) {
+    auto devices = passes::parse_devices(out.options.devices_text, options.devices_path, diags);
+    if (!devices) return kFailure;
+    plan_options.devices = std::move(*devices);
+  }
+  std::map<std::string, std::string> sources;
+  auto graph = load_model(out.options, &out.model_bytes, &sources, diags);
   if (!graph) return kFailure;
   out.original = *graph;
-  if (!run_passes(*graph, options, out.statistics, diags)) return kFailure;
+  if (!run_passes(*graph, options, plan_options.devices, out.statistics, diags)) return kFailure;
   auto program = plan::plan_program(std::move(*graph), plan_options, diags);
   if (!program) return kFailure;
   out.program = std::move(*program);
+  out.plan_options = std::move(plan_options);
   std::string stem = std::filesystem::path(options.model_path).stem().string();
   out.prefix = c_identifier(options.prefix.empty() ? stem : options.prefix, "model");
   codegen::CodegenOptions c;
   c.prefix = out.prefix;
   c.arena = options.arena;
   c.memory = options.memory;
+  c.convention = options.convention;
+  c.tvm_interface = options.tvm_interface;
+  c.model_name = tvm_name(options.prefix.empty() ? stem : options.prefix);
+  c.constants_section = options.constants_section;
   c.assembly = options.assembly;
   c.version = kVersion;
   out.c = codegen::print_model(out.program, c);
+  for (auto& [name, text] : sources) out.c.files["operators/" + name] = std::move(text);
   std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   out.milliseconds = took.count();
   return out;
+}
+
+project::ProjectModel project_model_of(const Compiled& compiled) {
+  project::ProjectModel model;
+  model.prefix = compiled.prefix;
+  model.files = &compiled.c;
+  model.file_name = compiled.prefix + ".tflite";
+  model.bytes = &compiled.model_bytes;
+  model.runtime = compiled.options.convention != codegen::CallingConvention::kPlain;
+  for (const plan::ProgramFunction& f : compiled.program.functions)
+    model.runtime = model.runtime || f.external;
+  // The first that launches gets the board's second core.
+  for (bool launches : {true, false})
+    for (int d : codegen::context_devices(compiled.program)) {
+      const passes::Device& device = compiled.program.devices[static_cast<size_t>(d)];
+      if ((device.launch != passes::Launch::kNone) != launches) continue;
+      model.devices.push_back(device.camel_name());
+      model.runtime = true;
+    }
+  model.workspace = compiled.options.memory == codegen::MemoryMode::kWorkspace;
+  model.workspace_bytes = figures_of(compiled).workspace_bytes;
+  model.description = describe_compile(compiled.options);
+  return model;
 }
 
 Figures figures_of(const Compiled& compiled) {

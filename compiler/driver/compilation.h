@@ -12,6 +12,7 @@
 #include "passes/pass.h"
 #include "plan/program.h"
 #include "project/board.h"
+#include "project/generate.h"
 #include "support/diagnostics.h"
 
 namespace aotc::driver {
@@ -21,8 +22,17 @@ struct CompileOptions {
   std::string prefix;      // empty: from the file name
   std::string board_name;  // empty: generic target
   std::string signature;
+  // Of a TVM graph: its parameters and the C sources of its operators.
+  std::string params_path;
+  std::vector<std::string> operators, include_dirs;
   codegen::ArenaOwner arena = codegen::ArenaOwner::kCaller;
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
+  codegen::CallingConvention convention = codegen::CallingConvention::kPlain;
+  bool tvm_interface = false;      // tvmgen_NAME.h and .c as well
+  std::string constants_section;   // linker section of the tables
+  std::vector<std::string> pools;  // "NAME:BYTES[:fast]", as given
+  std::string devices_path;        // read by compile_model into:
+  std::string devices_text;        // devices.json
   bool strip_boundary_float = false;
   bool keep_dead_channels = false;
   bool overlap = true;                  // results may be written over operands that die
@@ -43,8 +53,9 @@ struct Compiled {
   std::vector<uint8_t> model_bytes;
   graph::Graph original;  // as read and verified, before any pass
   passes::PassStatistics statistics;
+  plan::PlanOptions plan_options;  // with the board's target
   plan::Program program;  // its graph is after the passes
-  codegen::ModelFiles c;
+  codegen::ModelFiles c;  // the operators that were given in C are below "operators/"
   std::string prefix;
   double milliseconds = 0;  // reading to printing, for people; not deterministic
 };
@@ -60,11 +71,23 @@ struct Contracts {
 };
 Contracts contracts_of(const CompileOptions& options);
 
-// Reads and verifies only.
+// "plain", "packed", "registry"; anything else is plain.
+const char* name_of(codegen::CallingConvention convention);
+codegen::CallingConvention convention_of(const std::string& name);
+
+// Reads "NAME:BYTES[:fast]" texts; reports [pool-invalid].
+Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& texts,
+                                            Diagnostics& diags);
+
+// Reads and verifies only: a .tflite file, or a TVM graph or archive (graph_model.h), whose operator
+// sources go to `sources` by file name. Both may be null.
 Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,
-                                Diagnostics& diags);
+                                std::map<std::string, std::string>* sources, Diagnostics& diags);
 // Everything.
 Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags);
+
+// What a project takes of a compiled model; refers to it.
+project::ProjectModel project_model_of(const Compiled& compiled);
 
 // Figures of a compiled model.
 struct Figures {
@@ -76,5 +99,6 @@ struct Figures {
   int64_t caller_bytes = 0;        // those of them that are not in the arena
 };
 Figures figures_of(const Compiled& compiled);
+
 
 }  // namespace aotc::driver

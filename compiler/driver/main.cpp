@@ -48,6 +48,8 @@ class CommandLine {
     add_lists();
     add_mlf_command(app_, result_);
     add_rpc_command(app_, result_);
+    add_graph_command(app_, result_);
+    add_analyze_command(app_, result_);
     app_.footer(
         "Exit codes: 0 done, 1 bad input or unsupported, 2 usage, 3 does not fit the board,\n"
         "4 verification failed, 5 toolchain or emulator missing, 6 device, 70 bug in aotc.");
@@ -126,7 +128,11 @@ class CommandLine {
   }
 
   void compile_options(CLI::App* sub, bool model) {
-    if (model) sub->add_option("MODEL", compile_.model_path, "A .tflite file")->required();
+    if (model)
+      sub->add_option("MODEL", compile_.model_path,
+                      "A .tflite file, a TVM graph (.json) or an archive with one (.tar)")
+          ->required();
+    graph_options(sub);
     sub->add_option("--prefix", compile_.prefix,
                     "Prefix of all C names (default: from the file name)");
     sub->add_option("--board", compile_.board_name,
@@ -149,6 +155,22 @@ class CommandLine {
            "Intermediates: static (one planned arena, default) or workspace "
            "(TVMBackendAllocWorkspace)")
         ->check(CLI::IsMember({"static", "workspace"}));
+    sub->add_option_function<std::string>(
+           "--calling-convention",
+           [this](const std::string& v) { compile_.convention = convention_of(v); },
+           "Operators take typed pointers (plain, default), TVM's packed arguments (packed), or are "
+           "found by name in the C runtime's registry (registry)")
+        ->check(CLI::IsMember({"plain", "packed", "registry"}));
+    sub->add_option_function<std::string>(
+           "--interface", [this](const std::string& v) { compile_.tvm_interface = v == "tvm"; },
+           "Entry point: aotc's own (aotc, default), or TVM's C interface beside it (tvm: tvmgen_NAME_run)")
+        ->check(CLI::IsMember({"aotc", "tvm"}));
+    sub->add_option("--constants-section", compile_.constants_section,
+                    "Linker section of the model's tables");
+    sub->add_option("--pool", compile_.pools,
+                    "NAME:BYTES[:fast] of memory that the caller gives; may be repeated");
+    sub->add_option("--devices", compile_.devices_path,
+                    "JSON that says which operators run on which device");
     sub->add_option_function<std::string>(
            "--overlap", [this](const std::string& v) { compile_.overlap = v == "on"; },
            "Let results be written over operands that die: on (default) or off")
@@ -187,6 +209,14 @@ class CommandLine {
     sub->add_option("--dump-after", compile_.dump_after,
                     "Print the graph after PASS, or 'all', to standard error");
     sub->add_flag("--time-passes", compile_.time_passes, "Print how long each pass took");
+  }
+
+  void graph_options(CLI::App* sub) {
+    sub->add_option("--params", compile_.params_path, "Parameters of a TVM graph");
+    sub->add_option("--operators", compile_.operators,
+                    "C sources that define the functions of a TVM graph");
+    sub->add_option("--operator-include", compile_.include_dirs,
+                    "Directory of headers that operator sources include; may be repeated");
   }
 
   void add_check() {

@@ -26,6 +26,11 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["signature"] = options.signature;
   j["arena"] = options.arena == codegen::ArenaOwner::kModel ? "model" : "caller";
   j["memory"] = options.memory == codegen::MemoryMode::kWorkspace ? "workspace" : "static";
+  j["calling_convention"] = name_of(options.convention);
+  j["interface"] = options.tvm_interface ? "tvm" : "aotc";
+  j["constants_section"] = options.constants_section;
+  j["pools"] = options.pools;
+  j["devices"] = options.devices_text;
   j["strip_boundary_float"] = options.strip_boundary_float;
   j["keep_dead_channels"] = options.keep_dead_channels;
   j["overlap"] = options.overlap;
@@ -60,6 +65,12 @@ CompileOptions ProjectDir::compile_options() const {
   o.signature = c.value("signature", "");
   if (c.value("arena", "") == "model") o.arena = codegen::ArenaOwner::kModel;
   if (c.value("memory", "") == "workspace") o.memory = codegen::MemoryMode::kWorkspace;
+  o.convention = convention_of(c.value("calling_convention", ""));
+  o.tvm_interface = c.value("interface", "") == "tvm";
+  o.constants_section = c.value("constants_section", "");
+  o.pools = c.value("pools", std::vector<std::string>());
+  o.devices_text = c.value("devices", "");
+  if (!o.devices_text.empty()) o.devices_path = path + "/" + project::kManifest;
   o.strip_boundary_float = c.value("strip_boundary_float", false);
   o.keep_dead_channels = c.value("keep_dead_channels", false);
   o.overlap = c.value("overlap", true);

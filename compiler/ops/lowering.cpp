@@ -15,8 +15,10 @@ tir::BufferPtr LoweringBuilder::operand(size_t i) {
   const graph::TensorType& type = op_.operand(i);
   std::string name = op_.operand_count() == 1 ? "in" : fmt::format("in{}", i);
   if (const graph::ConstantView* c = op_.constant(i)) {
-    return constant_bytes(name, type.dtype, {c->bytes.begin(), c->bytes.end()},
-                          size_of(type.dtype));
+    tir::BufferPtr made = constant_bytes(name, type.dtype, {c->bytes.begin(), c->bytes.end()},
+                                         size_of(type.dtype));
+    lowered_.args.back().operand = static_cast<int>(i);
+    return made;
   }
   lowered_.args.push_back({ArgKind::kOperand, static_cast<int>(i)});
   return FunctionBuilder::input(name, type.dtype, type.elements());

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,22 @@ enum class ArgKind : uint8_t { kOperand, kResult, kConstant, kScratch };
 struct Arg {
   ArgKind kind;
   int index;  // operand, result or constants index; 0 for scratch (a function has at most one)
+  int operand = -1;  // of a constant that is an operand's bytes as they are: which
+};
+
+// A function that the user's sources define. The lowered TIR function then is a prototype: it has
+// the parameters and no statement.
+enum class ExternalConvention : uint8_t {
+  kPacked,    // TVM's: every argument is a DLTensor
+  kPlain,     // int32_t f(const T *in, ..., T *out)
+  kUnpacked,  // the same with pointers to what is not const
+};
+struct ExternalFunction {
+  std::string symbol;
+  ExternalConvention convention = ExternalConvention::kPacked;
+  bool context = false;  // plain and unpacked: a last parameter `void *context` of the device
+  bool flatten = false;  // packed: tensors are passed with one dimension
+  bool operator==(const ExternalFunction&) const = default;
 };
 
 // A table the compiler made. Bytes are little endian.
@@ -93,6 +110,7 @@ struct WriteOrder {
 
 struct Lowered {
   tir::FunctionPtr function;
+  std::optional<ExternalFunction> external;
   std::vector<Arg> args;  // one per parameter of the function
   std::vector<Constant> constants;
   int64_t scratch_bytes = 0;
@@ -123,6 +141,8 @@ class LoweringBuilder : public tir::FunctionBuilder {
   void publish(WriteOrder order) { lowered_.write_orders.push_back(std::move(order)); }
   // The result may replace operand i byte for byte.
   void publish_in_place(int operand) { publish({operand, {}, true}); }
+  // The function is not made here: it has this symbol, and the parameters declared so far.
+  void external(ExternalFunction function) { lowered_.external = std::move(function); }
   // What the schedule is: recorded, printed by reports, and what --schedules may ask for.
   void algorithm(std::string name) { lowered_.schedule.algorithm = std::move(name); }
   void choice(const std::string& name, int64_t value) { lowered_.schedule.numbers[name] = value; }

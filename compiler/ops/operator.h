@@ -75,6 +75,8 @@ struct Traits {
   // Attributes pad_top, pad_left, pad_bottom, pad_right extend operand 0 (NHWC) with elements of
   // real value 0, exactly as if they were there. Not so for pooling, which leaves them out.
   bool zero_pads = false;
+  // The result is the operand in another device's memory.
+  bool device_copy = false;
   // Given as C and known by its types alone: it is never evaluated, and no model format but TVM's
   // graphs has it.
   bool external = false;

@@ -10,6 +10,8 @@
 
 namespace aotc::passes {
 
+struct DeviceSet;  // passes/devices.h
+
 // What passes did, for reports.
 struct PassStatistics {
   int64_t channels_cut_tensors = 0;  // tensors that lost channels
@@ -19,6 +21,8 @@ struct PassStatistics {
 
 // What a user may ask for. The first two change what a model's caller sees: off by default.
 struct PassOptions {
+  // Devices beside the host; null: there are none.
+  const DeviceSet* devices = nullptr;
   // Inputs and outputs that the model converts from or to float become the quantised tensors.
   bool strip_boundary_float = false;
   // Removes quantize followed by dequantize, which rounds: outputs then differ from the model's.

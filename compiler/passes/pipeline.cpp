@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ops/operator.h"
+#include "passes/annotate_devices.h"
 #include "passes/compact_tensors.h"
 #include "passes/constant_folding.h"
 #include "passes/dead_channels.h"
@@ -10,6 +11,7 @@
 #include "passes/fuse_activation.h"
 #include "passes/fuse_padding.h"
 #include "passes/generalize.h"
+#include "passes/partition_devices.h"
 #include "passes/remove_conversions.h"
 #include "passes/remove_identities.h"
 #include "passes/strip_boundary_float.h"
@@ -20,6 +22,8 @@ namespace aotc::passes {
 namespace {
 
 constexpr Pass kPipeline[] = {
+    {"annotate-devices", "what runs where is settled first, so that no fusion crosses a device",
+     annotate_devices},
     {"strip-boundary-float", "on request, callers pass and get quantised values directly",
      strip_boundary_float},
     {"constant-folding", "what depends on constants only is computed now, not on the device",
@@ -36,6 +40,9 @@ constexpr Pass kPipeline[] = {
     {"dead-channels", "channels that are constant or unread cost work, RAM and flash for nothing",
      remove_dead_channels},
     {"dead-code", "what no output needs is not emitted", remove_dead_code},
+    {"partition-devices", "a tensor that another device reads has to be brought there",
+     partition_devices},
+    {"order-devices", "while a device works, the host does what does not wait for it", order_devices},
     {"compact-tensors", "later stages see only tensors that are used", compact_tensors},
 };
 

@@ -20,6 +20,7 @@ void look_through_views(Graph& graph, const std::vector<int>& definer, Op& op) {
   while (op.operands[0].valid()) {
     int before = definer[static_cast<size_t>(op.operands[0].value)];
     if (before < 0 || !is_view(graph.ops[static_cast<size_t>(before)])) return;
+    if (graph.ops[static_cast<size_t>(before)].device != op.device) return;
     Op candidate = op;
     candidate.operands[0] = graph.ops[static_cast<size_t>(before)].operands[0];
     if (!is_valid(graph, candidate)) return;

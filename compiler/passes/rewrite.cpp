@@ -42,7 +42,9 @@ int sole_producer(const Graph& graph, const graph::UseDef& chains, TensorId id, 
   size_t at = static_cast<size_t>(id.value);
   int producer = chains.definer[at];
   if (producer < 0 || chains.users[at] != std::vector<int>{user}) return -1;
-  return graph.ops[static_cast<size_t>(producer)].results.size() == 1 ? producer : -1;
+  const Op& op = graph.ops[static_cast<size_t>(producer)];
+  bool same_device = op.device == graph.ops[static_cast<size_t>(user)].device;
+  return op.results.size() == 1 && same_device ? producer : -1;
 }
 
 std::optional<std::string> attribute(const Op& op, std::string_view name) {
@@ -59,6 +61,7 @@ std::shared_ptr<graph::AttributesBase> with_attribute(const graph::AttributesBas
 }
 
 bool replace_uses(Graph& graph, TensorId from, TensorId to) {
+  if (graph[from].device != graph[to].device && !graph.is_constant(to)) return false;
   if (is_output(graph, from) && (is_input(graph, to) || is_output(graph, to) ||
                                  graph.is_constant(to) || graph[to].is_variable))
     return false;

@@ -21,8 +21,8 @@ bool is_unary(const graph::Op& op);
 bool is_input(const graph::Graph& graph, graph::TensorId id);
 bool is_output(const graph::Graph& graph, graph::TensorId id);
 
-// The op that defines `id` if that has this one result, `user` is the only reader, and no output
-// port shows it; else -1.
+// The op that defines `id` if that has this one result, `user` is the only reader, both run on the
+// same device, and no output port shows it; else -1.
 int sole_producer(const graph::Graph& graph, const graph::UseDef& chains, graph::TensorId id,
                   int user);
 
@@ -36,7 +36,7 @@ std::shared_ptr<graph::AttributesBase> with_attribute(const graph::AttributesBas
 
 // Makes every reader of `from`, and every output port, take `to`. False, with nothing changed, when
 // a port shows `from` but must not show `to`: an input, a constant, or a tensor of another port
-// already has its own storage at the caller.
+// already has its own storage at the caller; or when the two are on different devices.
 bool replace_uses(graph::Graph& graph, graph::TensorId from, graph::TensorId to);
 
 // Drops the ops whose flag is set.

@@ -18,6 +18,7 @@ struct Buffer {
   std::string name;       // for messages only
   bool from_start = false;  // filled before the first call, also if no call names it
   bool to_end = false;      // read after the last call
+  int device = 0;
 };
 
 // What one call does with buffers.
@@ -25,6 +26,7 @@ struct BufferUse {
   std::vector<int> buffers;  // one per argument in the arena; an operand given twice is here twice
   int64_t scratch_bytes = 0;
   int scratch_alignment = 1;
+  int device = 0;
   // The result may be written over the operand in this order, if nobody needs the operand later.
   struct Overlap {
     int operand = -1, result = -1;  // buffers

@@ -11,6 +11,7 @@
 #include "ops/operator.h"
 #include "plan/merge.h"
 #include "plan/placement.h"
+#include "plan/pools.h"
 #include "support/text.h"
 
 namespace aotc::plan {
@@ -45,6 +46,7 @@ class Planner {
     program_.graph = std::move(graph);
     program_.input_contract = options.inputs;
     program_.output_contract = options.outputs;
+    program_.devices = options.devices.devices;
     program_.tensors.resize(program_.graph.tensors.size());
     external_.resize(program_.graph.tensors.size());
   }
@@ -85,6 +87,7 @@ class Planner {
       Storage& from = external_of(op.operands[0]);
       Storage& to = external_of(op.results[0]);
       bool both = from.kind != StorageKind::kNone && to.kind != StorageKind::kNone;
+      both = both || graph()[op.operands[0]].device != graph()[op.results[0]].device;
       view_copied_[i] = both;
       if (both) continue;
       Storage joined = from.kind != StorageKind::kNone ? from : to;
@@ -182,7 +185,8 @@ class Planner {
     pending.copy_from = id;
     pending.copy_to_output = output;
     ProgramCall call;
-    call.function = intern_function(f.finish());
+    call.device = 0;
+    call.function = intern_function(f.finish(), 0, std::nullopt);
     call.schedule.note = "copy";
     program_.calls.push_back(std::move(call));
     pending_.push_back(std::move(pending));
@@ -204,7 +208,8 @@ class Planner {
     call.scratch_bytes = lowered.scratch_bytes;
     call.schedule = std::move(lowered.schedule);
     call.results = op.results;
-    call.function = intern_function(lowered.function);
+    call.device = op.device;
+    call.function = intern_function(lowered.function, op.device, std::move(lowered.external));
     PendingCall pending;
     pending.args = std::move(lowered.args);
     pending.write_orders = std::move(lowered.write_orders);
@@ -217,18 +222,20 @@ class Planner {
     pending_.push_back(std::move(pending));
   }
 
-  int intern_function(const tir::FunctionPtr& function) {
+  int intern_function(const tir::FunctionPtr& function, int device,
+                      std::optional<ops::ExternalFunction> external) {
     uint64_t hash = tir::structural_hash(*function);
     int call = static_cast<int>(program_.calls.size());
     for (int index : functions_by_hash_[hash]) {
       ProgramFunction& known = program_.functions[static_cast<size_t>(index)];
-      if (tir::structurally_equal(*known.body, *function)) {
+      if (known.device == device && known.external == external &&
+          tir::structurally_equal(*known.body, *function)) {
         known.calls.push_back(call);
         return index;
       }
     }
     int index = static_cast<int>(program_.functions.size());
-    program_.functions.push_back({function, {call}, false});
+    program_.functions.push_back({function, {call}, false, device, std::move(external)});
     functions_by_hash_[hash].push_back(index);
     return index;
   }
@@ -244,8 +251,12 @@ class Planner {
   void merge_similar() {
     if (options_.merge_at_least == 0) return;
     std::map<std::string, std::vector<int>> groups;
-    for (size_t i = 0; i < program_.functions.size(); ++i)
-      groups[skeleton_of(*program_.functions[i].body).text].push_back(static_cast<int>(i));
+    for (size_t i = 0; i < program_.functions.size(); ++i) {
+      const ProgramFunction& f = program_.functions[i];
+      if (f.external) continue;
+      std::string key = f.device == 0 ? "" : fmt::format("device {}\n", f.device);
+      groups[key + skeleton_of(*f.body).text].push_back(static_cast<int>(i));
+    }
     std::vector<bool> gone(program_.functions.size(), false);
     for (const auto& [text, group] : groups) {
       if (static_cast<int>(group.size()) < options_.merge_at_least) continue;
@@ -264,7 +275,7 @@ class Planner {
         gone[static_cast<size_t>(group[g])] = g > 0;
       }
       std::sort(calls.begin(), calls.end());
-      kept = {merged.function, std::move(calls), true};
+      kept = {merged.function, std::move(calls), true, kept.device, std::nullopt};
     }
     drop_functions(gone);
   }
@@ -336,7 +347,8 @@ class Planner {
       if (aliases_.find(static_cast<int>(c)) != static_cast<int>(c)) continue;
       if (!in_arena(external_[c])) continue;
       buffer_of_[c] = static_cast<int>(buffers.size());
-      buffers.push_back({bytes[c], alignment_of(t.type.dtype, bytes[c]), t.name, false, false});
+      buffers.push_back(
+          {bytes[c], alignment_of(t.type.dtype, bytes[c]), t.name, false, false, t.device});
     }
     auto of_port = [&](const graph::Port& port) -> Buffer& {
       return buffers[static_cast<size_t>(buffer_of(port.tensor))];
@@ -368,6 +380,7 @@ class Planner {
   BufferUse use_of(size_t call) {
     const PendingCall& pending = pending_[call];
     BufferUse use;
+    use.device = program_.calls[call].device;
     use.scratch_bytes = program_.calls[call].scratch_bytes;
     use.scratch_alignment = pending.scratch_alignment;
     auto touch = [&](int buffer) {
@@ -394,7 +407,9 @@ class Planner {
     std::vector<Buffer> buffers = make_buffers();
     std::vector<BufferUse> uses;
     for (size_t c = 0; c < program_.calls.size(); ++c) uses.push_back(use_of(c));
-    Placement placement = place_buffers(buffers, uses, options_.overlap);
+    PooledPlacement pooled = place_in_pools(buffers, uses, options_.overlap, options_.pools,
+                                            options_.devices.devices);
+    const Placement& placement = pooled.placement;
     Location where;
     where.file = graph().source_file;
     if (placement.too_many_pairs > 0) {
@@ -416,28 +431,47 @@ class Planner {
                                placement.bytes));
       return kFailure;
     }
-    accept(std::move(placement));
+    if (!check_limits(pooled.sizes, where)) return kFailure;
+    accept(pooled);
     return success();
   }
 
-  void accept(Placement placement) {
+  bool check_limits(const std::vector<Pool>& pools, const Location& where) {
+    bool fits = true;
+    for (const Pool& pool : pools) {
+      if (pool.limit < 0 || pool.bytes <= pool.limit) continue;
+      fits = false;
+      diags_
+          .error(where, "pool-too-small",
+                 fmt::format("pool '{}' has {} bytes, and the model needs {} of it", pool.name,
+                             pool.limit, pool.bytes))
+          .help("give it more bytes, or another pool that takes what is left");
+    }
+    return fits;
+  }
+
+  void accept(const PooledPlacement& pooled) {
+    const Placement& placement = pooled.placement;
+    program_.pools = pooled.sizes;
     program_.arena_bytes = placement.bytes;
     program_.arena_lower_bound = placement.lower_bound;
     program_.arena_proven_optimal = placement.proven_optimal;
-    program_.arena_method = std::move(placement.method);
+    program_.arena_method = placement.method;
     program_.arena_without_overlap = placement.without_overlap;
-    program_.live_bytes = std::move(placement.live_bytes);
+    program_.live_bytes = placement.live_bytes;
     auto storage = [&](int buffer) -> Storage {
       auto b = static_cast<size_t>(buffer);
       if (placement.offsets[b] < 0) return {};
-      return {StorageKind::kArena, placement.block[b], placement.offsets[b]};
+      return {StorageKind::kArena, placement.block[b], placement.offsets[b], pooled.pools[b]};
     };
     for (size_t i = 0; i < graph().tensors.size(); ++i) {
       auto c = static_cast<size_t>(aliases_.find(static_cast<int>(i)));
       program_.tensors[i] = buffer_of_[c] >= 0 ? storage(buffer_of_[c]) : external_[c];
     }
-    for (size_t c = 0; c < program_.calls.size(); ++c)
+    for (size_t c = 0; c < program_.calls.size(); ++c) {
       program_.calls[c].scratch_offset = placement.scratch_offsets[c];
+      program_.calls[c].scratch_pool = pooled.scratch_pools[c];
+    }
     bool in_caller = options_.inputs == Contract::kPreserve;
     for (size_t i = 0; i < graph().inputs.size(); ++i)
       program_.inputs.push_back(in_caller ? Storage{StorageKind::kInput, static_cast<int>(i), 0}
@@ -456,15 +490,18 @@ class Planner {
       const PendingCall& pending = pending_[c];
       const auto& params = program_.functions[static_cast<size_t>(call.function)].body->params;
       if (pending.copy_from) {
+        const graph::Shape& shape = graph()[*pending.copy_from].type.shape;
         call.arguments = {
-            {storage_of_operand(*pending.copy_from, call), params[0]->dtype, params[0]->elements},
+            {storage_of_operand(*pending.copy_from, call), params[0]->dtype, params[0]->elements,
+             shape},
             {program_.outputs[static_cast<size_t>(pending.copy_to_output)], params[1]->dtype,
-             params[1]->elements}};
+             params[1]->elements, shape}};
         continue;
       }
       for (size_t a = 0; a < pending.args.size(); ++a)
         call.arguments.push_back({storage_of(call, pending, pending.args[a]), params[a]->dtype,
-                                  elements_of(call, pending, pending.args[a])});
+                                  elements_of(call, pending, pending.args[a]),
+                                  shape_of(call, pending, pending.args[a])});
     }
   }
 
@@ -475,7 +512,8 @@ class Planner {
       case ops::ArgKind::kOperand: return storage_of_operand(op.operands[index], call);
       case ops::ArgKind::kResult: return program_.tensors[at(op.results[index])];
       case ops::ArgKind::kConstant: return {StorageKind::kConstant, pending.constants[index], 0};
-      case ops::ArgKind::kScratch: return {StorageKind::kArena, -1, call.scratch_offset};
+      case ops::ArgKind::kScratch:
+        return {StorageKind::kArena, -1, call.scratch_offset, call.scratch_pool};
     }
     return {};
   }
@@ -494,6 +532,15 @@ class Planner {
       case ops::ArgKind::kScratch: return call.scratch_bytes / pending.scratch_element;
     }
     return 0;
+  }
+
+  graph::Shape shape_of(const ProgramCall& call, const PendingCall& pending, const ops::Arg& arg) {
+    const graph::Op& op = graph().ops[static_cast<size_t>(call.op_index)];
+    int operand = arg.kind == ops::ArgKind::kOperand ? arg.index : arg.operand;
+    if (operand >= 0) return graph()[op.operands[static_cast<size_t>(operand)]].type.shape;
+    if (arg.kind == ops::ArgKind::kResult)
+      return graph()[op.results[static_cast<size_t>(arg.index)]].type.shape;
+    return {elements_of(call, pending, arg)};
   }
 
   // Constants that a call reads as they are (views or outputs of constants) become tables here.
@@ -547,17 +594,26 @@ Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Dia
 Result<std::vector<std::vector<uint8_t>>> run_program(
     const Program& program, const std::vector<std::vector<uint8_t>>& inputs, Diagnostics& diags,
     const std::function<void(int, int, std::span<const uint8_t>)>& on_result) {
-  std::vector<uint8_t> arena(static_cast<size_t>(program.arena_bytes), 0xA5);
+  for (const ProgramFunction& f : program.functions) {
+    if (!f.external) continue;
+    diags.error(program.graph.location_of({}), "external-not-run",
+                fmt::format("'{}' is a function of the user's: it runs where it is compiled",
+                            f.external->symbol));
+    return kFailure;
+  }
+  std::vector<std::vector<uint8_t>> pools;
+  for (const Pool& pool : program.pools) pools.emplace_back(static_cast<size_t>(pool.bytes), 0xA5);
+  auto pooled = [&](const Storage& s) { return pools[static_cast<size_t>(s.pool)].data() + s.offset; };
   std::vector<std::vector<uint8_t>> in = inputs;
   std::vector<std::vector<uint8_t>> out;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (program.inputs[i].kind == StorageKind::kArena)
-      std::copy(inputs[i].begin(), inputs[i].end(), arena.begin() + program.inputs[i].offset);
+      std::copy(inputs[i].begin(), inputs[i].end(), pooled(program.inputs[i]));
   for (const graph::Port& port : program.graph.outputs)
     out.emplace_back(static_cast<size_t>(program.graph[port.tensor].type.bytes()), 0x5A);
   auto memory_of = [&](const Storage& s) -> uint8_t* {
     switch (s.kind) {
-      case StorageKind::kArena: return arena.data() + s.offset;
+      case StorageKind::kArena: return pooled(s);
       case StorageKind::kInput: return in[static_cast<size_t>(s.index)].data();
       case StorageKind::kOutput: return out[static_cast<size_t>(s.index)].data();
       case StorageKind::kConstant:
@@ -590,7 +646,7 @@ Result<std::vector<std::vector<uint8_t>>> run_program(
   }
   for (size_t o = 0; o < out.size(); ++o)
     if (program.outputs[o].kind == StorageKind::kArena)
-      std::copy_n(arena.begin() + program.outputs[o].offset, out[o].size(), out[o].begin());
+      std::copy_n(pooled(program.outputs[o]), out[o].size(), out[o].begin());
   return out;
 }
 

@@ -5,18 +5,20 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "graph/graph.h"
 #include "ops/lowering.h"
+#include "passes/devices.h"
 #include "plan/packing.h"
 
 namespace aotc::plan {
 
 enum class StorageKind : uint8_t {
   kNone,      // nobody needs it
-  kArena,     // at `offset` in the arena; tensors of equal `index` are one buffer, -1 is scratch
+  kArena,     // at `offset` in a pool (the arena, unless pools were asked for); tensors of equal `index` are one buffer, -1 is scratch
   kInput,     // the caller's buffer of graph input `index`
   kOutput,    // the caller's buffer of graph output `index`
   kConstant,  // constant `index` of the program
@@ -25,7 +27,8 @@ enum class StorageKind : uint8_t {
 struct Storage {
   StorageKind kind = StorageKind::kNone;
   int index = -1;
-  int64_t offset = 0;  // bytes from the arena's start
+  int64_t offset = 0;  // bytes from the start of its pool
+  int pool = 0;        // kArena: into Program::pools
   bool operator==(const Storage&) const = default;
 };
 
@@ -40,23 +43,36 @@ struct CallArgument {
   Storage storage;
   DType dtype = DType::kI8;
   int64_t elements = 0;
+  graph::Shape shape;  // the tensor's; of tables and scratch one dimension
 };
 
 // One call of the run function.
 struct ProgramCall {
+  int device = 0;
   int op_index = -1;  // into graph.ops; -1: a copy the plan added
   int function = -1;  // into functions
   std::vector<CallArgument> arguments;  // one per parameter
-  int64_t scratch_offset = -1;
+  int64_t scratch_offset = -1;  // in scratch_pool
+  int scratch_pool = 0;
   int64_t scratch_bytes = 0;
   ops::Schedule schedule;
   std::vector<graph::TensorId> results;
 };
 
 struct ProgramFunction {
-  tir::FunctionPtr body;
+  tir::FunctionPtr body;  // of an external function: only its parameters
   std::vector<int> calls;  // indices of the calls that share it
   bool merged = false;     // made of functions of several sizes: the last parameter is its shape
+  int device = 0;          // functions of two devices are never shared
+  std::optional<ops::ExternalFunction> external;
+};
+
+// Memory that the caller gives to the run function.
+struct Pool {
+  std::string name;     // a C identifier; "arena" if no pools were asked for
+  int64_t limit = -1;   // bytes there are; -1: as many as needed
+  bool fast = false;    // what is used most goes here
+  int64_t bytes = 0;    // bytes needed: by the plan
 };
 
 // Who has the memory of the model's inputs (or outputs).
@@ -74,7 +90,9 @@ struct Program {
   std::vector<ProgramConstant> constants;
   std::vector<ProgramFunction> functions;
   std::vector<ProgramCall> calls;
-  int64_t arena_bytes = 0;
+  std::vector<passes::Device> devices;  // the host first
+  std::vector<Pool> pools;              // at least one
+  int64_t arena_bytes = 0;  // of all pools
   int64_t arena_lower_bound = 0;
   bool arena_proven_optimal = false;
   std::string arena_method;
@@ -89,6 +107,8 @@ struct PlanOptions {
   Contract outputs = Contract::kPreserve;
   bool overlap = true;     // results may be written over operands that die, where it is safe
   int merge_at_least = 3;  // how many functions that differ only in numbers become one; 0: never
+  std::vector<Pool> pools = {};  // empty: one arena without limit
+  passes::DeviceSet devices = {};
   std::map<int, ops::Schedule> schedules = {};  // asked for, by operator index in the model's file
 };
 

@@ -1,5 +1,7 @@
 #include "project/generate.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "project/embedded.h"
@@ -36,6 +38,24 @@ std::string c_string_literal(const std::string& text) {
   return out + "\"";
 }
 
+// Binds the model's devices to what the board has: keys and parts of the template.
+void bind_devices(const Board& board, const ProjectModel& model, Values& values) {
+  std::string definitions, inline_devices;
+  const nlohmann::json parts = board.json.value("parts", nlohmann::json::array());
+  const bool second_core = std::find(parts.begin(), parts.end(), "second_core") != parts.end();
+  for (const std::string& name : model.devices) {
+    if (second_core && definitions.empty()) {
+      definitions = fmt::format("SECOND_CORE_DEVICE={} SECOND_CORE_MEASURE=1", name);
+      values.parts.insert("second_core");
+    } else {
+      inline_devices += fmt::format("INLINE_DEVICE({})\n", name);
+      values.parts.insert("inline_devices");
+    }
+  }
+  values.keys["device_definitions"] = definitions;
+  values.keys["inline_devices"] = inline_devices;
+}
+
 }  // namespace
 
 Status generate_project(const Board& board, const ProjectModel& model, const ProjectOptions& options,
@@ -55,6 +75,7 @@ Status generate_project(const Board& board, const ProjectModel& model, const Pro
                  {"sample_count", std::to_string(options.samples.size())},
                  {"sample_bytes", bytes.empty() ? "0" : bytes},
                  {"labels", labels}};
+  bind_devices(board, model, values);
   auto rendered = render_template({options.kind, options.templates_dir}, board, values, diags);
   if (!rendered) return kFailure;
   for (auto& [path, text] : rendered->files) out.add(path, std::move(text));
@@ -62,11 +83,12 @@ Status generate_project(const Board& board, const ProjectModel& model, const Pro
   if (model.bytes)
     out.add(rendered->model_folder + "/" + model.file_name,
             std::string(model.bytes->begin(), model.bytes->end()));
-  if (model.workspace) {
+  if (model.runtime || model.workspace || !model.devices.empty()) {
     add_runtime(rendered->runtime_folder, out);
     // The default binding allocates from a buffer of this size.
-    out.add(rendered->runtime_folder + "/workspace.cmake",
-            fmt::format("add_compile_definitions(TVM_WORKSPACE_SIZE_BYTES={})\n", model.workspace_bytes));
+    if (model.workspace)
+      out.add(rendered->runtime_folder + "/workspace.cmake",
+              fmt::format("add_compile_definitions(TVM_WORKSPACE_SIZE_BYTES={})\n", model.workspace_bytes));
   }
   nlohmann::ordered_json manifest;
   manifest["aotc"] = 1;

@@ -28,8 +28,12 @@ struct ProjectModel {
   const codegen::ModelFiles* files = nullptr;
   std::string file_name;  // of the model inside the project, "kws.tflite"
   const std::vector<uint8_t>* bytes = nullptr;
+  bool runtime = false;  // the emitted code includes the C runtime's headers
   bool workspace = false;
   int64_t workspace_bytes = 0;
+  // Devices whose hooks the emitted code calls, as they are in hook names ("Acc"), in order. The
+  // first is the board's second core if it has one; the others run on the processor itself.
+  std::vector<std::string> devices;
   nlohmann::ordered_json description;  // "compile": options to compile it again
 };
 

@@ -25,13 +25,14 @@ class Renderer {
   }
 
   Result<Rendered> run() {
-    if (!load() || !choose_platform() || !evaluate_options() || !evaluate_keys()) return kFailure;
+    if (!load() || !choose_platform() || !choose_parts() || !evaluate_options() || !evaluate_keys()) return kFailure;
     std::set<std::string> used;
     for (const auto& file : json_["files"]) {
       std::string path = file["path"];
       auto text = read(path, file.value("template", source_.kind));
       if (!text) return kFailure;
-      bool wanted = !file.contains("platforms") || contains(file["platforms"], board_.platform);
+      bool wanted = (!file.contains("platforms") || contains(file["platforms"], board_.platform)) &&
+                    (!file.contains("part") || values_.parts.contains(file["part"].get<std::string>()));
       if (!substitute(path, *text, used)) return kFailure;
       if (wanted) out_.files[path] = *text;
     }
@@ -111,6 +112,15 @@ class Renderer {
     return false;
   }
 
+  bool choose_parts() {
+    for (const std::string& part : values_.parts)
+      if (!json_.contains("parts") || !json_["parts"].contains(part)) {
+        fail("template-board", fmt::format("has no part '{}', which this model needs", part));
+        return false;
+      }
+    return true;
+  }
+
   bool evaluate_options() {
     for (const auto& [name, value] : values_.options)
       if (!json_["options"].contains(name)) {
@@ -166,10 +176,8 @@ class Renderer {
       if (from == "option") {
         keys_[key] = option_values_[source["option"]];
       } else if (from == "template") {
-        std::string joined;
-        for (const auto& s : json_["platforms"][board_.platform]["sources"])
-          joined += (joined.empty() ? "" : " ") + s.get<std::string>();
-        keys_[key] = joined;
+        keys_[key] = key == "part_sources" ? part_sources()
+                                           : joined(json_["platforms"][board_.platform]["sources"]);
       } else if (auto given = values_.keys.find(key); given != values_.keys.end()) {
         keys_[key] = given->second;
       } else if (key == "memory_map") {
@@ -191,6 +199,19 @@ class Renderer {
       }
     }
     return true;
+  }
+
+  static std::string joined(const nlohmann::json& words) {
+    std::string out;
+    for (const auto& word : words) out += (out.empty() ? "" : " ") + word.get<std::string>();
+    return out;
+  }
+
+  std::string part_sources() {
+    nlohmann::json all = nlohmann::json::array();
+    for (const std::string& part : values_.parts)
+      for (const auto& source : json_["parts"][part]["sources"]) all.push_back(source);
+    return joined(all);
   }
 
   bool substitute(const std::string& path, std::string& text, std::set<std::string>& used) {

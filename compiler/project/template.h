@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Values {
   std::map<std::string, std::string> keys;     // values that do not come from board or options
   std::map<std::string, std::string> options;  // --project-option NAME=VALUE
   std::map<std::string, std::string> model;    // for defaults of options that the model decides
+  std::set<std::string> parts;                 // of template.json's "parts": files that not all need
 };
 
 std::vector<std::string> template_kinds();

@@ -36,7 +36,8 @@ def option_values(template, board, given):
     return values
 
 
-def key_values(template, board_name, board, prefix, options, samples, labels):
+def key_values(template, board_name, board, prefix, options, samples, labels, parts, definitions,
+               inline_devices):
     placement = board["placement"]
     memory_map = "\n".join(
         f"    {m['name']} (rwx) : ORIGIN = {m['origin']}, LENGTH = {m['size']}"
@@ -46,6 +47,9 @@ def key_values(template, board_name, board, prefix, options, samples, labels):
     return {
         "project_name": f"{prefix}_{board_name}",
         "platform_sources": " ".join(template["platforms"][board["platform"]]["sources"]),
+        "part_sources": " ".join(s for part in parts for s in template["parts"][part]["sources"]),
+        "device_definitions": " ".join(definitions),
+        "inline_devices": "\n".join(f"INLINE_DEVICE({name})" for name in inline_devices),
         "run_command": " ".join(board["emulator"]["argv"]).format(
             image="build/firmware.elf", arguments="").strip(),
         "prefix": prefix,
@@ -84,18 +88,22 @@ def check_template(template, folder):
                          f"unused: {sorted(declared - used)}")
 
 
-def instantiate(board_name, model_dir, prefix, out, given=None, samples=(), labels=()):
+def instantiate(board_name, model_dir, prefix, out, given=None, samples=(), labels=(), parts=(),
+                definitions=(), inline_devices=()):
     folder = ROOT / "templates" / "bare_metal"
     template = json.loads((folder / "template.json").read_text())
     board = json.loads((ROOT / "boards" / board_name / "board.json").read_text())
     check_template(template, folder)
     options = option_values(template, board, given or {})
-    values = key_values(template, board_name, board, prefix, options, list(samples), labels)
+    values = key_values(template, board_name, board, prefix, options, list(samples), labels,
+                        parts, definitions, inline_devices)
     if set(values) != set(template["keys"]):
         raise SystemExit(f"keys differ: {set(values) ^ set(template['keys'])}")
     out = pathlib.Path(out)
     for file in template["files"]:
         if board["platform"] not in file.get("platforms", [board["platform"]]):
+            continue
+        if "part" in file and file["part"] not in parts:
             continue
         text = (folder / file["path"]).read_text()
         target = out / file["path"]

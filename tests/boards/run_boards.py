@@ -470,12 +470,16 @@ def test_printing(work, results):
 def test_data(results, names):
     """A board folder holds data only, and every board has the same fields."""
     reference = json.loads((ROOT / "boards" / "qemu_mps2_an386" / "board.json").read_text())
+    template = json.loads((ROOT / "templates" / "bare_metal" / "template.json").read_text())
     for name in names:
         files = sorted(p.name for p in (ROOT / "boards" / name).iterdir())
         results.check(files == ["board.json"], f"{name}: the folder holds data only", files)
         data = json.loads((ROOT / "boards" / name / "board.json").read_text())
+        parts = data.pop("parts", [])
         results.check(list(data) == list(reference), f"{name}: has the fields of every board",
                       set(data) ^ set(reference))
+        results.check(set(parts) <= set(template["parts"]), f"{name}: has parts of the template",
+                      parts)
         regions = {m["name"] for m in data["memories"]}
         results.check(set(data["placement"].values()) <= regions,
                       f"{name}: is placed in memories that it has", data["placement"])

@@ -11,7 +11,7 @@ namespace aotc::ops {
 
 namespace {
 
-constexpr std::string_view kConventions[] = {"packed", "plain"};
+constexpr std::string_view kConventions[] = {"packed", "plain", "unpacked"};
 constexpr size_t kMostSymbol = 255;
 
 // C99's keywords, and those of C++ for headers that are read as either.
@@ -67,7 +67,16 @@ class External final : public Operator {
                            "' was evaluated");
   }
 
-  Lowered lower(const OpView&, const TargetInfo&) const override { return {}; }
+  // A prototype: the call passes the operands and then the results.
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    const auto& a = op.attrs<ExternalAttrs>();
+    LoweringBuilder f(op, a.symbol);
+    for (size_t i = 0; i < op.operand_count(); ++i)
+      if (op.has_operand(i)) f.operand(i);
+    for (size_t i = 0; i < op.op.results.size(); ++i) f.result(i);
+    f.external({a.symbol, a.convention, a.context, a.flatten});
+    return f.finish("external");
+  }
 };
 
 }  // namespace

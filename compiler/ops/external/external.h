@@ -8,16 +8,16 @@
 #include <string_view>
 
 #include "graph/attributes.h"
+#include "ops/lowering.h"
 
 namespace aotc::ops {
 
-// How the symbol is called: TVM's packed functions, or a C function of typed pointers.
-enum class ExternalConvention : uint8_t { kPacked, kPlain };
 std::span<const std::string_view> enum_names(ExternalConvention);
 
 struct ExternalAttrs : graph::Attributes<ExternalAttrs> {
   std::string symbol;  // a C identifier
   ExternalConvention convention = ExternalConvention::kPacked;
+  bool context = false;  // plain, unpacked: the device's context is the last argument
   bool flatten = false;  // packed: the tensors are passed with one dimension (TVM's flatten_data)
   std::string extra;     // what else the model says of it: a JSON object, or empty
 
@@ -25,6 +25,7 @@ struct ExternalAttrs : graph::Attributes<ExternalAttrs> {
   static void visit(Self& self, F&& field) {
     field("symbol", self.symbol);
     field("convention", self.convention);
+    field("context", self.context);
     field("flatten", self.flatten);
     field("extra", self.extra);
   }

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "frontends/tflite/reader.h"
+#include "passes/devices.h"
 #include "passes/pipeline.h"
 #include "support/files.h"
 #include "tools/aotc-opt/tir_mode.h"
@@ -32,6 +33,7 @@ struct Options {
   std::string dump_after;
   int64_t constants_limit = INT64_MAX;
   passes::PassOptions pass_options;
+  std::string devices;
 };
 
 void add_options(CLI::App& app, Options& options) {
@@ -47,6 +49,7 @@ void add_options(CLI::App& app, Options& options) {
                "let remove-conversions remove quantize followed by dequantize, which rounds");
   app.add_flag("--keep-dead-channels", options.pass_options.keep_dead_channels,
                "let the dead-channels pass do nothing");
+  app.add_option("--devices", options.devices, "devices.json: what runs where");
   app.add_option("--dump-after", options.dump_after,
                  "print the graph to stderr after this pass, or after 'all'");
   app.add_flag("--time-passes", options.time_passes, "print each pass's time to stderr");
@@ -94,6 +97,15 @@ Result<std::string> run_graph(const Options& options, std::vector<uint8_t> bytes
   print_options.locations = options.locations;
   passes::RunOptions run;
   run.passes = options.pass_options;
+  passes::DeviceSet devices;
+  if (!options.devices.empty()) {
+    auto text = read_file(options.devices, diags, 1 << 20);
+    if (!text) return kFailure;
+    auto read = passes::parse_devices({text->begin(), text->end()}, options.devices, diags);
+    if (!read) return kFailure;
+    devices = std::move(*read);
+    run.passes.devices = &devices;
+  }
   run.verify_each = options.verify_each;
   if (!options.dump_after.empty())
     run.after = [&](const passes::Pass& pass, const graph::Graph& after) {

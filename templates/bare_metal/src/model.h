@@ -20,8 +20,6 @@
 /* 1 if they lie in the arena: inputs are filled before every run, which overwrites them. */
 #define MODEL_INPUT_IN_ARENA @macro_prefix@_INPUT_IN_ARENA
 #define MODEL_OUTPUT_IN_ARENA @macro_prefix@_OUTPUT_IN_ARENA
-#define MODEL_INPUT(field, arena) @prefix@_input_##field(arena)
-#define MODEL_OUTPUT(field, arena) @prefix@_output_##field(arena)
 #define MODEL_FOR_EACH_INPUT(X) @macro_prefix@_FOR_EACH_INPUT(X)
 #define MODEL_FOR_EACH_OUTPUT(X) @macro_prefix@_FOR_EACH_OUTPUT(X)
 
@@ -36,12 +34,55 @@ typedef struct @prefix@_inputs model_inputs;
 typedef struct @prefix@_outputs model_outputs;
 typedef int32_t (*model_run_function)(const model_inputs *, const model_outputs *, void *);
 
-#define model_run @prefix@_run
-#define model_run_traced @prefix@_run_traced
 #define model_trace @prefix@_trace
 
+/* Several pools are parts of the harness's one arena, one behind the other. */
+#ifdef @macro_prefix@_FOR_EACH_POOL
+#define MODEL_MEMORY_TYPE const struct @prefix@_pools *
+#define MODEL_MEMORY(arena) model_pools(arena)
+static inline const struct @prefix@_pools *model_pools(void *arena)
+{
+    static struct @prefix@_pools pools;
+    uint8_t *at = (uint8_t *)arena;
+#define TAKE_POOL(field, bytes) \
+    pools.field = at; \
+    at += ((bytes) + (MODEL_ARENA_ALIGN - 1u)) / MODEL_ARENA_ALIGN * MODEL_ARENA_ALIGN;
+    @macro_prefix@_FOR_EACH_POOL(TAKE_POOL)
+#undef TAKE_POOL
+    return &pools;
+}
+#else
+#define MODEL_MEMORY_TYPE void *
+#define MODEL_MEMORY(arena) (arena)
+#endif
+#define MODEL_INPUT(field, arena) @prefix@_input_##field(MODEL_MEMORY(arena))
+#define MODEL_OUTPUT(field, arena) @prefix@_output_##field(MODEL_MEMORY(arena))
+
+/* A model with devices takes their contexts as well: none of the hooks of this project needs one. */
+#if defined(@macro_prefix@_DEVICE_COUNT) && @macro_prefix@_DEVICE_COUNT > 0
+static const struct @prefix@_devices model_devices;
+#define MODEL_DEVICES , &model_devices
+#define MODEL_DEVICES_TYPE , const struct @prefix@_devices *devices
+#else
+#define MODEL_DEVICES
+#define MODEL_DEVICES_TYPE
+#endif
+
+static inline int32_t model_run(const model_inputs *inputs, const model_outputs *outputs,
+                                void *arena)
+{
+    return @prefix@_run(inputs, outputs, MODEL_MEMORY(arena) MODEL_DEVICES);
+}
+
 #if AOTC_VERIFY
-int32_t model_run_traced(const model_inputs *inputs, const model_outputs *outputs, void *arena);
+int32_t @prefix@_run_traced(const model_inputs *inputs, const model_outputs *outputs,
+                            MODEL_MEMORY_TYPE memory MODEL_DEVICES_TYPE);
+
+static inline int32_t model_run_traced(const model_inputs *inputs, const model_outputs *outputs,
+                                       void *arena)
+{
+    return @prefix@_run_traced(inputs, outputs, MODEL_MEMORY(arena) MODEL_DEVICES);
+}
 #endif
 
 #endif

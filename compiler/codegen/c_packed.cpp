@@ -1,0 +1,199 @@
+#include "codegen/c_packed.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "codegen/c_function.h"
+#include "support/text.h"
+
+namespace aotc::codegen {
+
+namespace {
+
+using plan::Program;
+using plan::ProgramCall;
+using plan::ProgramFunction;
+
+// DLPack's type code and bits; bool is an unsigned integer of one bit.
+std::string dl_type(DType type) {
+  if (type == DType::kBool) return "{kDLUInt, 1, 1}";
+  bool is_unsigned = type == DType::kU8 || type == DType::kU16 || type == DType::kU32;
+  return fmt::format("{{{}, {}, 1}}",
+                     is_float(type) ? "kDLFloat" : is_unsigned ? "kDLUInt" : "kDLInt",
+                     size_of(type) * 8);
+}
+
+const passes::Device& device_of(const Program& program, int device) {
+  return program.devices[static_cast<size_t>(device)];
+}
+
+uint32_t fnv1a_32(const std::string& text) {
+  uint32_t hash = 2166136261u;
+  for (char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619u;
+  return hash;
+}
+
+}  // namespace
+
+FunctionForm form_of(const Program& program, const CodegenOptions& options,
+                     const ProgramFunction& function) {
+  bool packed = options.convention != CallingConvention::kPlain ||
+                device_of(program, function.device).launch != passes::Launch::kNone;
+  return packed ? FunctionForm::kPacked : FunctionForm::kPlain;
+}
+
+bool is_packed(const Program& program, const CodegenOptions& options, const ProgramCall& call) {
+  const ProgramFunction& f = program.functions[static_cast<size_t>(call.function)];
+  if (f.external) return f.external->convention == ops::ExternalConvention::kPacked;
+  return form_of(program, options, f) == FunctionForm::kPacked;
+}
+
+bool is_looked_up(const Program& program, const CodegenOptions& options, const ProgramCall& call) {
+  return options.convention == CallingConvention::kRegistry && is_packed(program, options, call) &&
+         device_of(program, call.device).launch == passes::Launch::kNone;
+}
+
+TensorTable::TensorTable(const Program& program, const CodegenOptions& options,
+                         const ModelFiles& names)
+    : program_(program), options_(options), names_(names) {
+  std::map<std::string, int> known;
+  for (const ProgramCall& call : program.calls) {
+    packed_.push_back(is_packed(program, options, call));
+    std::vector<int>& indices = of_call_.emplace_back();
+    if (!packed_.back()) continue;
+    const auto& external = program.functions[static_cast<size_t>(call.function)].external;
+    for (plan::CallArgument a : call.arguments) {
+      if (external && external->flatten) a.shape = {a.elements};
+      auto found = std::search(shapes_.begin(), shapes_.end(), a.shape.begin(), a.shape.end());
+      auto at = found - shapes_.begin();
+      if (found == shapes_.end()) shapes_.insert(shapes_.end(), a.shape.begin(), a.shape.end());
+      bool constant = a.storage.kind == plan::StorageKind::kConstant;
+      std::string data =
+          constant ? "(void *)" + names.constant_names[static_cast<size_t>(a.storage.index)] : "NULL";
+      std::string shape = a.shape.empty()
+                              ? "NULL"
+                              : fmt::format("(int64_t *)&{}_shapes[{}]", options.prefix, at);
+      std::string entry =
+          fmt::format("{{{}, {{{}, 0}}, {}, {}, {}, NULL, 0}}", data,
+                      device_of(program, call.device).type, a.shape.size(), dl_type(a.dtype), shape);
+      auto [place, is_new] = known.try_emplace(entry, static_cast<int>(entries_.size()));
+      if (is_new) entries_.push_back(entry);
+      indices.push_back(place->second);
+    }
+  }
+}
+
+int TensorTable::most_arguments(int device) const {
+  size_t most = 0;
+  for (size_t c = 0; c < program_.calls.size(); ++c)
+    if (packed_[c] && (device < 0 || program_.calls[c].device == device))
+      most = std::max(most, program_.calls[c].arguments.size());
+  return static_cast<int>(most);
+}
+
+int TensorTable::most_places(int device) const {
+  int64_t most = 0;
+  for (size_t c = 0; c < program_.calls.size(); ++c) {
+    const ProgramCall& call = program_.calls[c];
+    if (!packed_[c] || call.device != device) continue;
+    most = std::max<int64_t>(
+        most, std::count_if(call.arguments.begin(), call.arguments.end(), [](const auto& a) {
+          return a.storage.kind != plan::StorageKind::kConstant;
+        }));
+  }
+  return static_cast<int>(most);
+}
+
+std::string TensorTable::definition() const {
+  const std::string& p = options_.prefix;
+  std::string s = "/* Shapes and types of the operators' arguments, and where tables lie. */\n";
+  if (!shapes_.empty()) {
+    std::string line = "   ";
+    s += fmt::format("static const int64_t {}_shapes[] = {{\n", p);
+    for (int64_t d : shapes_) {
+      std::string text = fmt::format(" {},", d);
+      if (line.size() + text.size() > 100) {
+        s += line + "\n";
+        line = "   ";
+      }
+      line += text;
+    }
+    s += line + "\n};\n";
+  }
+  s += fmt::format("static const DLTensor {}_tensors[] = {{\n", p);
+  for (size_t i = 0; i < entries_.size(); ++i)
+    s += fmt::format("    /* {} */ {},\n", i, entries_[i]);
+  s += "};\n";
+  return s + "\n";
+}
+
+std::string type_codes_definition(const std::string& prefix, int count) {
+  std::string s = fmt::format("/* All arguments are tensors; calls from here need not be checked. */\n"
+                              "static const int {}_type_codes[] = {{\n", prefix);
+  for (int i = 0; i < std::max(count, 1); ++i) s += "    kTVMDLTensorHandle,\n";
+  return s + "};\n\n";
+}
+
+std::string external_declarations(const Program& program) {
+  std::string s;
+  std::set<std::string> seen;
+  for (const ProgramFunction& f : program.functions) {
+    if (!f.external || !seen.insert(f.external->symbol).second) continue;
+    if (s.empty()) s += "/* Operators that other sources define. */\n";
+    std::string parameters;
+    if (f.external->convention == ops::ExternalConvention::kPacked) {
+      parameters = "void *args, int32_t *type_codes, int32_t num_args, void *ret_value,\n"
+                   "        int32_t *ret_type_code, void *resource_handle";
+    } else {
+      bool plain = f.external->convention == ops::ExternalConvention::kPlain;
+      for (const tir::BufferPtr& b : f.body->params) {
+        bool writes = b->role == tir::Role::kOutput || b->role == tir::Role::kScratch;
+        parameters += fmt::format("{}{}{} *{}", parameters.empty() ? "" : ", ",
+                                  plain && !writes ? "const " : "", c_type_of(b->dtype), b->name);
+      }
+      if (f.external->context) parameters += parameters.empty() ? "void *context" : ", void *context";
+      if (parameters.empty()) parameters = "void";
+    }
+    s += fmt::format("extern int32_t {}(\n        {});\n", f.external->symbol, parameters);
+  }
+  return s.empty() ? s : s + "\n";
+}
+
+std::string registry_definition(const std::vector<std::string>& names, const std::string& p) {
+  std::vector<std::pair<uint32_t, std::string>> sorted;
+  for (const std::string& n : names) sorted.emplace_back(fnv1a_32(n), n);
+  std::sort(sorted.begin(), sorted.end());
+  std::string s = "/* The system library: functions by name, in the order of their hashes (FNV-1a). */\n";
+  // The count is in the byte order of the target.
+  size_t count = sorted.size();
+  s += fmt::format(
+      "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__\n"
+      "#define {0}_COUNT \"\\{2:03o}\" \"\\{1:03o}\"\n#else\n"
+      "#define {0}_COUNT \"\\{1:03o}\" \"\\{2:03o}\"\n#endif\n",
+      upper(p), count & 0xff, count >> 8);
+  s += fmt::format("static const char {0}_names[] = {1}_COUNT", p, upper(p));
+  for (const auto& [hash, name] : sorted) s += fmt::format("\n    \"{}\\0\"", name);
+  s += fmt::format(";\nstatic const TVMBackendPackedCFunc {}_functions[] = {{\n", p);
+  for (const auto& [hash, name] : sorted) s += fmt::format("    {},\n", name);
+  s += fmt::format("}};\nstatic const uint32_t {}_hashes[] = {{\n", p);
+  for (const auto& [hash, name] : sorted) s += fmt::format("    0x{:08x}u,\n", hash);
+  s += fmt::format("}};\n/* Where each name begins. */\nstatic const uint16_t {}_offsets[] = {{\n", p);
+  size_t offset = 2;
+  for (const auto& [hash, name] : sorted) {
+    s += fmt::format("    {},\n", offset);
+    offset += name.size() + 1;
+  }
+  s += fmt::format("    {}\n", offset);
+  s += fmt::format(
+      "}};\nstatic const TVMFuncRegistry {0}_registry = {{\n"
+      "    {0}_names, {0}_functions, {0}_hashes, {0}_offsets\n}};\n"
+      "static const TVMModule {0}_module = {{ &{0}_registry }};\n\n"
+      "const TVMModule *TVMSystemLibEntryPoint(void);\n"
+      "const TVMModule *TVMSystemLibEntryPoint(void)\n{{\n    return &{0}_module;\n}}\n",
+      p);
+  return s;
+}
+
+}  // namespace aotc::codegen

@@ -1,0 +1,58 @@
+// What calls in TVM's packed convention need beside the functions: the DLTensors of every argument, and
+// for the registry convention the table of functions by name. The one thing to know: a constant's tensor
+// is in flash as it is; one of any other argument is copied and gets its address at run time.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "codegen/c_model.h"
+
+namespace aotc::codegen {
+
+// Is the call made in the packed convention? Devices that launch functions need it always.
+bool is_packed(const plan::Program& program, const CodegenOptions& options,
+               const plan::ProgramCall& call);
+// Is the function found by name at run time?
+bool is_looked_up(const plan::Program& program, const CodegenOptions& options,
+                  const plan::ProgramCall& call);
+FunctionForm form_of(const plan::Program& program, const CodegenOptions& options,
+                     const plan::ProgramFunction& function);
+
+class TensorTable {
+ public:
+  TensorTable(const plan::Program& program, const CodegenOptions& options,
+              const ModelFiles& names);
+
+  bool empty() const { return entries_.empty(); }
+  // Index in PREFIX_tensors of an argument.
+  int index_of(size_t call, size_t argument) const { return of_call_[call][argument]; }
+  // Most arguments, and most that are not constants, of one packed call on a device (-1: of any).
+  int most_arguments(int device = -1) const;
+  int most_places(int device) const;
+  // "static const DLTensor PREFIX_tensors[] ..." and what it refers to.
+  std::string definition() const;
+
+ private:
+  const plan::Program& program_;
+  const CodegenOptions& options_;
+  const ModelFiles& names_;
+  std::vector<int64_t> shapes_;
+  std::vector<std::string> entries_;
+  std::vector<std::vector<int>> of_call_;
+  std::vector<bool> packed_;  // by call
+};
+
+// "static const int PREFIX_type_codes[]": codes of `count` tensors. Calls that pass this very table are
+// not checked again.
+std::string type_codes_definition(const std::string& prefix, int count);
+
+// Declarations of functions that the user's sources define.
+std::string external_declarations(const plan::Program& program);
+
+// The functions of the system library by name, in the order of their hashes, and
+// TVMSystemLibEntryPoint. `names` are C symbols; `prefix` begins the names of what is static.
+std::string registry_definition(const std::vector<std::string>& names, const std::string& prefix);
+
+}  // namespace aotc::codegen

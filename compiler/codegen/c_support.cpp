@@ -1,0 +1,43 @@
+#include "codegen/c_support.h"
+
+#include <fmt/format.h>
+
+#include "codegen/c_kernel.h"
+#include "support/text.h"
+
+namespace aotc::codegen {
+
+std::string kernel_definitions(SupportUse& use, const std::string& prefix) {
+  std::string kernels;
+  for (const auto& [name, kernel] : use.kernels) {
+    PrintedFunction portable = print_c_kernel(*kernel, prefix);
+    use.merge(portable.use);
+    kernels += kernel_definition(*kernel, portable) + "\n";
+  }
+  return kernels;
+}
+
+std::string support_functions(const SupportUse& use, const CodegenOptions& options) {
+  std::string s, up = upper(options.prefix);
+  // A fused multiply-add rounds once where the reference rounds twice. gcc does not fuse with
+  // -std=c99; clang does unless told.
+  if (use.floating) s += "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n";
+  // Some are used by the portable halves of kernels only, which a core with the others does not see.
+  std::string unused = use.kernels.empty() ? "" : up + "_MAYBE_UNUSED ";
+  if (!use.kernels.empty() && !use.functions.empty())
+    s += fmt::format("#if defined(__GNUC__)\n#define {0}_MAYBE_UNUSED __attribute__((unused))\n"
+                     "#else\n#define {0}_MAYBE_UNUSED\n#endif\n\n", up);
+  for (const std::string& f : use.functions) {
+    std::string text = support_definition(f, options.prefix, options.assembly);
+    text.insert(text.find("static inline "), unused);
+    s += text + "\n";
+  }
+  return s;
+}
+
+std::string support_definitions(SupportUse& use, const CodegenOptions& options) {
+  std::string kernels = kernel_definitions(use, options.prefix);
+  return support_functions(use, options) + kernels;
+}
+
+}  // namespace aotc::codegen

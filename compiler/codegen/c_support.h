@@ -1,0 +1,20 @@
+// The small functions and kernels that printed functions call, as the head of a C file. The one thing
+// to know: they have to be printed before the functions, and after the includes.
+#pragma once
+
+#include <string>
+
+#include "codegen/c_model.h"
+
+namespace aotc::codegen {
+
+// Adds to `use` what the kernels' portable halves call, and returns the definitions of the kernels.
+std::string kernel_definitions(SupportUse& use, const std::string& prefix);
+
+// The support functions in `use`, each followed by an empty line, after what floating-point code needs.
+std::string support_functions(const SupportUse& use, const CodegenOptions& options);
+
+// Both, in the order of a file.
+std::string support_definitions(SupportUse& use, const CodegenOptions& options);
+
+}  // namespace aotc::codegen

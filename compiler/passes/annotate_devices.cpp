@@ -1,0 +1,57 @@
+#include "passes/annotate_devices.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/operator.h"
+#include "passes/devices.h"
+
+namespace aotc::passes {
+
+namespace {
+
+int device_for(const DeviceSet& set, const graph::Graph& graph, const graph::Op& op) {
+  for (size_t d = 0; d < set.devices.size(); ++d) {
+    const auto& patterns = set.devices[d].operators;
+    if (std::any_of(patterns.begin(), patterns.end(),
+                    [&](const OperatorPattern& p) { return fits(p, graph, op); }))
+      return static_cast<int>(d);
+  }
+  return set.fallback;
+}
+
+// A device that the description does not have cannot be compiled for.
+bool check_known(int device, const Location& where, const PassOptions& options,
+                 Diagnostics& diags) {
+  size_t known = options.devices ? options.devices->devices.size() : 1;
+  if (device >= 0 && static_cast<size_t>(device) < known) return true;
+  diags
+      .error(where, "device-unknown",
+             fmt::format("runs on device {}, and {} described", device,
+                         known == 1 ? "only the host is" : fmt::format("{} devices are", known)))
+      .help("describe it with --devices FILE (docs/devices.md)");
+  return false;
+}
+
+}  // namespace
+
+Status annotate_devices(graph::Graph& graph, const PassOptions& options, Diagnostics& diags) {
+  bool good = true;
+  for (const graph::Port& input : graph.inputs)
+    good = check_known(graph[input.tensor].device, graph.location_of(input.tensor), options, diags) &&
+           good;
+  for (graph::Op& op : graph.ops) {
+    const ops::Traits traits = ops::definition_of(op).traits();
+    if (op.device == 0 && options.devices && !traits.device_copy)
+      op.device = traits.view ? graph[op.operands[0]].device
+                              : device_for(*options.devices, graph, op);
+    good = check_known(op.device, op.location, options, diags) && good;
+    // A copy runs on the host, and its result is where the model's file has it.
+    if (!traits.device_copy)
+      for (graph::TensorId id : op.results) graph[id].device = op.device;
+  }
+  return good ? success() : Status(kFailure);
+}
+
+}  // namespace aotc::passes

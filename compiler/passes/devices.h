@@ -1,0 +1,56 @@
+// Devices that operators may run on beside the host, as devices.json describes them. The one thing to
+// know: device 0 is the host (the primary device), and `device` of graph operators and tensors is an
+// index into DeviceSet::devices.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace aotc::passes {
+
+// Which operators a device takes: globs ('*' and '?') that all have to fit; empty fits everything.
+struct OperatorPattern {
+  std::string op;     // "conv_*": the operator's name, or its type as the model file spells it
+  std::string type;   // "i8": element type of the first result
+  std::string shape;  // "1x*x*x64": shape of the first result
+  std::string tensor;  // "*/conv2d_5/*": name of the first result
+};
+
+enum class Launch : uint8_t {
+  kNone,   // the host calls the operator, which reaches the device through its context
+  kSync,   // TVMDevice<Name>Launch, and TVMDevice<Name>Sync directly behind it
+  kAsync,  // the host goes on with what does not depend on the result
+};
+
+struct Device {
+  std::string name;  // a C identifier; hooks are TVMDevice<Name>..., contexts the member `name`
+  int type = 1;      // DLDeviceType, 1 is a CPU
+  std::vector<OperatorPattern> operators;
+  std::string pool;             // where its tensors lie; empty: a region of the arena of their own
+  std::set<std::string> hooks;  // of Activate, Open, Close, Deactivate, Copy
+  Launch launch = Launch::kNone;
+
+  // The host calls hooks of it or hands it its context.
+  bool has_context() const { return !hooks.empty() || launch != Launch::kNone; }
+  // "ethos_u" -> "EthosU", as in the hooks' names.
+  std::string camel_name() const;
+};
+
+struct DeviceSet {
+  std::vector<Device> devices;  // at least the host
+  int fallback = 0;             // takes what no pattern fits
+
+  DeviceSet() : devices(1) { devices[0].name = "cpu"; }
+};
+
+// Reads devices.json (docs/devices.md). Reports [devices-invalid], with line and column for what is no
+// JSON and the member's path for everything else; all problems at once.
+Result<DeviceSet> parse_devices(const std::string& text, const std::string& file,
+                                Diagnostics& diags);
+
+bool fits(const OperatorPattern& pattern, const graph::Graph& graph, const graph::Op& op);
+
+}  // namespace aotc::passes

@@ -1,0 +1,2 @@
+/* The model has no tables. */
+typedef int transfer_data_is_empty;

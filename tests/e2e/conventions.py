@@ -1,0 +1,142 @@
+"""The calling conventions give the same bytes, and the packed ones cost little.
+
+  conventions.py bytes MODEL...     on this machine, with two compilers, in arena and workspace
+  conventions.py cost MODEL...      on the emulated Cortex-M4: instructions per operator over plain
+"""
+import json
+import pathlib
+import sys
+
+import common
+
+BOARD = "qemu_mps2_an386"
+FLAGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-O1",
+         "-ffp-contract=off"]
+# Instructions that a call of an operator may cost more than a plain one.
+LIMITS = {"packed": 60, "registry": 400}
+CRT = common.ROOT / "crt"
+
+PROGRAM = """
+#include <stdio.h>
+#include <string.h>
+{includes}
+static uint32_t state = 1;
+static uint8_t next_byte(void) {{ state = state * 1664525u + 1013904223u; return (uint8_t)(state >> 24); }}
+{runs}
+int main(void)
+{{
+    static uint8_t all[{count}][{bytes}];
+    for (int round = 0; round < 3; ++round) {{
+        for (int i = 0; i < {count}; ++i) {{
+            state = (uint32_t)round * 77u + 1u;
+            memset(all[i], 0, sizeof all[i]);
+            const int32_t status = runs[i](all[i]);
+            if (status != 0) {{ printf("run %d: status %ld\\n", i, (long)status); return 1; }}
+            if (memcmp(all[0], all[i], sizeof all[i]) != 0) {{ printf("run %d differs\\n", i); return 1; }}
+        }}
+        int sum = 0;
+        for (size_t b = 0; b < sizeof all[0]; ++b) {{ sum |= all[0][b]; }}
+        if (sum == 0) {{ printf("nothing was computed\\n"); return 1; }}
+    }}
+    return 0;
+}}
+"""
+RUN = """
+static int32_t run_{p}(uint8_t *out)
+{{
+    static uint8_t arena[{P}_ARENA_SIZE + 1] __attribute__((aligned(16)));
+    struct {p}_inputs in; struct {p}_outputs to;
+    uint8_t *at = out;
+#define X(field, type, elements, scale, zero) \\
+    static type in_##field[elements]; \\
+    for (size_t i = 0; i < elements; ++i) {{ in_##field[i] = (type)((int)next_byte() - 128); }} \\
+    in.field = in_##field;
+    {P}_FOR_EACH_INPUT(X)
+#undef X
+#define X(field, type, elements, scale, zero) \\
+    static type out_##field[elements]; \\
+    to.field = out_##field;
+    {P}_FOR_EACH_OUTPUT(X)
+#undef X
+    const int32_t status = {p}_run(&in, &to, arena);
+#define X(field, type, elements, scale, zero) memcpy(at, out_##field, sizeof out_##field); at += sizeof out_##field;
+    {P}_FOR_EACH_OUTPUT(X)
+#undef X
+    return status;
+}}
+"""
+
+
+def build_and_run(name, compiler, folder):
+    """Every convention and memory of one model in one program; the outputs are compared there."""
+    path = common.model_path(name)
+    variants = [(c, m) for c in ("plain", "packed", "registry") for m in ("static", "workspace")]
+    # One program has one system library.
+    variants.remove(("registry", "workspace"))
+    prefixes, objects, workspace = [], [], 0
+    common.fresh(folder)
+    for convention, memory in variants:
+        prefix = f"m_{convention}_{memory}"
+        made = json.loads(common.aotc("compile", path, "--prefix", prefix, "--input", "preserve",
+                                      "--calling-convention", convention, "--memory", memory, "--json",
+                                      "-o", folder / prefix))
+        workspace = max(workspace, made["workspace_bytes"] if "workspace_bytes" in made else 0)
+        prefixes.append(prefix)
+        objects += [folder / prefix / f"{prefix}.c", folder / prefix / f"{prefix}_data.c"]
+    header = (folder / prefixes[0] / f"{prefixes[0]}.h").read_text()
+    count = sum(int(line.split()[2].rstrip("u")) for line in header.splitlines()
+                if line.startswith("#define") and "_OUTPUT_" in line and "_BYTES " in line)
+    main = folder / "main.c"
+    main.write_text(PROGRAM.format(
+        includes="\n".join(f'#include "{p}.h"' for p in prefixes), count=len(prefixes), bytes=count,
+        runs="".join(RUN.format(p=p, P=p.upper()) for p in prefixes)
+        + "static int32_t (*const runs[])(uint8_t *) = {" + ", ".join(f"run_{p}" for p in prefixes)
+        + "};"))
+    includes = [f"-I{folder / p}" for p in prefixes] + [f"-I{CRT / 'include'}"]
+    compiled = []
+    for source in [*objects, *sorted((CRT / "src").glob("*.c"))]:
+        compiled.append(folder / f"{source.stem}.o")
+        flags = FLAGS if source in objects else FLAGS[:1] + ["-O1", "-DTVM_WORKSPACE_SIZE_BYTES=4194304"]
+        common.run([*common.cached(compiler), *flags, *includes, "-c", source, "-o", compiled[-1]])
+    common.run([*common.cached(compiler), "-std=gnu99", "-O1", *includes, "-c", main, "-o",
+                folder / "main.o"])
+    common.run([compiler, *compiled, folder / "main.o", "-lm", "-o", folder / "program"])
+    common.run([folder / "program"])
+
+
+def check_bytes(names, work):
+    for name in names:
+        for compiler in ("gcc", "clang-19"):
+            build_and_run(name, compiler, work / f"{name}.{compiler}")
+        print(f"{name}: plain, packed and registry give the same bytes, in arena and workspace")
+
+
+def check_cost(names, work):
+    print(f"{'instructions per call over plain':34}{'packed':>10}{'registry':>10}")
+    worst = []
+    for name in names:
+        path = common.model_path(name)
+        counted = {}
+        for convention in ("plain", "packed", "registry"):
+            folder = work / f"{name}.{convention}"
+            common.fresh(folder.parent)
+            common.create_project(path, BOARD, folder, "--calling-convention", convention)
+            counted[convention] = json.loads(common.aotc("run", folder, "--json"))
+        calls = len(counted["plain"]["op_ticks"])
+        over = {c: (counted[c]["instructions"] - counted["plain"]["instructions"]) / calls
+                for c in LIMITS}
+        print(f"{name + ', ' + str(calls) + ' calls':34}{over['packed']:10.1f}{over['registry']:10.1f}")
+        worst += [f"{name}: {c} costs {over[c]:.1f} a call, more than {LIMITS[c]}" for c in LIMITS
+                  if over[c] > LIMITS[c]]
+    if worst:
+        raise common.Failure("; ".join(worst))
+
+
+def test():
+    what, *names = sys.argv[1:]
+    work = pathlib.Path(names.pop(0))
+    {"bytes": check_bytes, "cost": check_cost}[what](names, work)
+
+
+if __name__ == "__main__":
+    common.main_of(test)

@@ -47,6 +47,7 @@ class CommandLine {
     add_report();
     add_lists();
     add_mlf_command(app_, result_);
+    add_rpc_command(app_, result_);
     add_graph_command(app_, result_);
     add_analyze_command(app_, result_);
     app_.footer(
@@ -264,7 +265,11 @@ class CommandLine {
     common(sub);
     sub->callback([this] {
       project_.options = pairs(project_options_);
-      result_ = create_command(compile_, project_, out_, force_, common_);
+      const bool operators =
+          project::kind_takes({project_.kind, project_.templates_dir}) == "operators";
+      result_ = operators ? create_operators_command(compile_.model_path, compile_.board_name,
+                                                     project_, out_, force_, common_)
+                          : create_command(compile_, project_, out_, force_, common_);
     });
   }
 

@@ -95,5 +95,4 @@ struct Figures {
 };
 Figures figures_of(const Compiled& compiled);
 
-
 }  // namespace aotc::driver

@@ -1,5 +1,6 @@
 #include "passes/partition_devices.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -69,45 +70,85 @@ class Partition {
   std::map<std::pair<TensorId, int>, TensorId> copies_;
 };
 
-// What waits for a device should run late, what gives it work early.
-enum Urgency { kLaunch, kFeed, kHost, kFetch };
+// Orders operators by pretending to run them: devices that launch without waiting work while the host
+// goes on, until something touches their memory. Work is counted in MACs, or in elements where there
+// are none; it need not be right, only keep both sides busy.
+class Order {
+ public:
+  Order(const Graph& graph, const DeviceSet& set)
+      : graph_(graph), devices_(set.devices), left_(devices_.size(), kIdle) {}
 
-Urgency urgency_of(const Graph& graph, const DeviceSet& set, const Op& op) {
-  auto is_async = [&](int device) {
-    return set.devices[static_cast<size_t>(device)].launch == Launch::kAsync;
-  };
-  if (is_copy(op)) {
-    if (is_async(graph[op.results[0]].device)) return kFeed;
-    return is_async(graph[op.operands[0]].device) ? kFetch : kHost;
+  std::vector<size_t> run() {
+    graph::UseDef chains = graph::compute_use_def(graph_);
+    std::vector<int> missing(graph_.ops.size(), 0);
+    std::set<size_t> ready;
+    for (size_t i = 0; i < graph_.ops.size(); ++i) {
+      const auto& operands = graph_.ops[i].operands;
+      for (TensorId id : std::set<TensorId>(operands.begin(), operands.end()))
+        missing[i] += id.valid() && chains.definer[static_cast<size_t>(id.value)] >= 0;
+      if (missing[i] == 0) ready.insert(i);
+    }
+    std::vector<size_t> out;
+    while (!ready.empty()) {
+      size_t next = *std::min_element(ready.begin(), ready.end(), [&](size_t a, size_t b) {
+        return std::pair{rank(graph_.ops[a]), a} < std::pair{rank(graph_.ops[b]), b};
+      });
+      ready.erase(next);
+      out.push_back(next);
+      take(graph_.ops[next]);
+      for (TensorId id : graph_.ops[next].results)
+        for (int user : chains.users[static_cast<size_t>(id.value)])
+          if (--missing[static_cast<size_t>(user)] == 0) ready.insert(static_cast<size_t>(user));
+    }
+    return out;
   }
-  return is_async(op.device) ? kLaunch : kHost;
-}
 
-// Of the operators that are ready, the most urgent, of equals the first.
-std::vector<size_t> order(const Graph& graph, const DeviceSet& set) {
-  graph::UseDef chains = graph::compute_use_def(graph);
-  std::vector<int> missing(graph.ops.size(), 0);
-  std::map<std::pair<int, size_t>, size_t> ready;
-  auto enter = [&](size_t i) {
-    ready[{urgency_of(graph, set, graph.ops[i]), i}] = i;
-  };
-  for (size_t i = 0; i < graph.ops.size(); ++i) {
-    std::set<TensorId> distinct(graph.ops[i].operands.begin(), graph.ops[i].operands.end());
-    for (TensorId id : distinct)
-      missing[i] += id.valid() && chains.definer[static_cast<size_t>(id.value)] >= 0;
-    if (missing[i] == 0) enter(i);
+ private:
+  static constexpr int64_t kIdle = -1;
+
+  bool is_async(int device) const {
+    return devices_[static_cast<size_t>(device)].launch == Launch::kAsync;
   }
-  std::vector<size_t> out;
-  while (!ready.empty()) {
-    size_t i = ready.begin()->second;
-    ready.erase(ready.begin());
-    out.push_back(i);
-    for (TensorId id : graph.ops[i].results)
-      for (int user : chains.users[static_cast<size_t>(id.value)])
-        if (--missing[static_cast<size_t>(user)] == 0) enter(static_cast<size_t>(user));
+  bool is_launch(const Op& op) const { return !is_copy(op) && is_async(op.device); }
+  // The device whose memory or cores it uses; 0 if it is the host's alone.
+  int device_of(const Op& op) const {
+    if (!is_copy(op)) return is_async(op.device) ? op.device : 0;
+    int to = graph_[op.results[0]].device;
+    return is_async(to) ? to : is_async(graph_[op.operands[0]].device) ? graph_[op.operands[0]].device : 0;
   }
-  return out;
-}
+  int64_t work_of(const Op& op) const {
+    int64_t macs = ops::definition_of(op).macs({graph_, op});
+    return macs > 0 ? macs : op.results.empty() ? 0 : graph_[op.results[0]].type.elements();
+  }
+
+  // The lowest first. With an idle device: results out of it while that is free, then operands to it,
+  // then its next launch, then what is the host's. While it works: the host's own work, as long as
+  // that is expected to be the shorter.
+  int rank(const Op& op) const {
+    int device = device_of(op);
+    bool fetches = is_copy(op) && device != graph_[op.results[0]].device;
+    if (device == 0) return 4;
+    int64_t left = left_[static_cast<size_t>(device)];
+    if (left == kIdle) return fetches ? 0 : is_copy(op) ? 1 : 2;
+    if (fetches) return 7;
+    return left > 0 ? (is_copy(op) ? 5 : 6) : 3;
+  }
+
+  void take(const Op& op) {
+    int device = device_of(op);
+    if (device != 0) left_[static_cast<size_t>(device)] = kIdle;  // the host waits for it
+    if (is_launch(op)) {
+      left_[static_cast<size_t>(device)] = work_of(op);
+      return;
+    }
+    for (int64_t& left : left_)
+      if (left != kIdle) left = std::max<int64_t>(left - work_of(op), 0);
+  }
+
+  const Graph& graph_;
+  const std::vector<Device>& devices_;
+  std::vector<int64_t> left_;  // by device: work of the launch that is under way
+};
 
 }  // namespace
 
@@ -122,7 +163,7 @@ Status order_devices(Graph& graph, const PassOptions& options, Diagnostics&) {
     for (const Device& d : options.devices->devices) any = any || d.launch == Launch::kAsync;
   if (!any) return success();
   std::vector<Op> ordered;
-  for (size_t i : order(graph, *options.devices)) ordered.push_back(graph.ops[i]);
+  for (size_t i : Order(graph, *options.devices).run()) ordered.push_back(graph.ops[i]);
   graph.ops = std::move(ordered);
   return success();
 }

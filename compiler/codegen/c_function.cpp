@@ -158,9 +158,10 @@ class Printer {
     out_.use.functions.insert("check_tensors");
     if (!out_.parameters.empty()) out_.use.functions.insert("tensor_data");
     std::string head = fmt::format(
-        "    const int packed_status = {}_check_tensors(type_codes, num_args, {});\n"
-        "    if (packed_status != 0) {{\n        return packed_status;\n    }}\n",
-        prefix_, out_.parameters.size());
+        "    if (num_args != {0} || type_codes != {1}_type_codes) {{\n"
+        "        const int packed_status = {1}_check_tensors(args, type_codes, num_args, {0});\n"
+        "        if (packed_status != 0) {{\n            return packed_status;\n        }}\n    }}\n",
+        out_.parameters.size(), prefix_);
     head += "    (void)ret_value;\n    (void)ret_type_code;\n    (void)resource_handle;\n";
     if (out_.parameters.empty()) head += "    (void)args;\n";
     for (size_t i = 0; i < out_.parameters.size(); ++i) {
@@ -588,17 +589,18 @@ std::string support_definition(const std::string& name, const std::string& prefi
   }
   if (name == "check_tensors")
     return fmt::format(
-        "/* 0 if there are `count` arguments and each is a tensor. */\n"
-        "static inline int {}(const int *type_codes, int num_args, int count)\n{{\n"
+        "/* 0 if there are `count` arguments and each is a tensor that begins at its address. */\n"
+        "static inline int {}(const TVMValue *args, const int *type_codes, int num_args, int count)\n{{\n"
         "    if (num_args != count) {{\n        return kTvmErrorFunctionCallNumArguments;\n    }}\n"
         "    for (int i = 0; i < count; ++i) {{\n"
         "        if (type_codes[i] != kTVMDLTensorHandle) {{\n"
-        "            return kTvmErrorFunctionCallWrongArgType;\n        }}\n    }}\n    return 0;\n}}\n", f);
+        "            return kTvmErrorFunctionCallWrongArgType;\n        }}\n"
+        "        if (((const DLTensor *)args[i].v_handle)->byte_offset != 0) {{\n"
+        "            return kTvmErrorFunctionCallInvalidArg;\n        }}\n    }}\n    return 0;\n}}\n", f);
   if (name == "tensor_data")
     return fmt::format(
         "static inline void *{}(const TVMValue *args, int index)\n{{\n"
-        "    const DLTensor *tensor = (const DLTensor *)args[index].v_handle;\n"
-        "    return (uint8_t *)tensor->data + (size_t)tensor->byte_offset;\n}}\n", f);
+        "    return ((const DLTensor *)args[index].v_handle)->data;\n}}\n", f);
   auto dtype = dtype_from_name(name.substr(name.rfind('_') + 1));
   std::string type(c_type_of(dtype ? *dtype : DType::kI32));
   if (name.starts_with("abs_"))

@@ -346,7 +346,8 @@ class ModelPrinter {
     declare_constants(s);
     s += external_declarations(program_);
     s += hook_declarations(program_);
-    if (!tensors.empty()) s += tensors.definition();
+    if (!tensors.empty())
+      s += tensors.definition() + type_codes_definition(p_, tensors.most_arguments());
     s += kernels;
     // The host's functions come first.
     for (size_t d = 0; d < program_.devices.size(); ++d)

@@ -38,7 +38,7 @@ OperatorLibrary print_operators(const std::vector<tir::FunctionPtr>& functions,
                   "#include <stddef.h>\n#include <stdint.h>\n" +
                   (use.math ? "#include <math.h>\n" : "") +
                   (use.string ? "#include <string.h>\n" : "") + "\n" + packed_includes() + "\n" +
-                  support + declarations + text;
+                  type_codes_definition(p, 1) + support + declarations + text;
   return out;
 }
 

@@ -126,8 +126,13 @@ std::string TensorTable::definition() const {
   for (size_t i = 0; i < entries_.size(); ++i)
     s += fmt::format("    /* {} */ {},\n", i, entries_[i]);
   s += "};\n";
-  s += fmt::format("static const int {}_type_codes[] = {{\n", p);
-  for (int i = 0; i < most_arguments(); ++i) s += "    kTVMDLTensorHandle,\n";
+  return s + "\n";
+}
+
+std::string type_codes_definition(const std::string& prefix, int count) {
+  std::string s = fmt::format("/* All arguments are tensors; calls from here need not be checked. */\n"
+                              "static const int {}_type_codes[] = {{\n", prefix);
+  for (int i = 0; i < std::max(count, 1); ++i) s += "    kTVMDLTensorHandle,\n";
   return s + "};\n\n";
 }
 

@@ -44,6 +44,10 @@ class TensorTable {
   std::vector<bool> packed_;  // by call
 };
 
+// "static const int PREFIX_type_codes[]": codes of `count` tensors. Calls that pass this very table are
+// not checked again.
+std::string type_codes_definition(const std::string& prefix, int count);
+
 // Declarations of functions that the user's sources define.
 std::string external_declarations(const plan::Program& program);
 

@@ -175,9 +175,11 @@ void RunPrinter::declare_locals() {
       std::string local = local_prefix(program_, d);
       if (local.empty()) {
         places = std::max(places, tensors_.most_places(d));
+        locals_[local].most = static_cast<size_t>(std::max(1, places));
         if (tensors_.most_places(d) > 0 || tensors_.most_arguments(d) > 0)
           arguments = std::max(arguments, tensors_.most_arguments(d));
       } else if (tensors_.most_arguments(d) > 0) {
+        locals_[local].most = static_cast<size_t>(std::max(1, tensors_.most_places(d)));
         line(fmt::format("    DLTensor {}tensors[{}];", local, std::max(1, tensors_.most_places(d))));
         line(fmt::format("    TVMValue {}args[{}];", local, tensors_.most_arguments(d)));
       }
@@ -392,17 +394,14 @@ void RunPrinter::print_packed_call(size_t index) {
   const Device& device = device_at(program_, call.device);
   const std::string& name = names_.function_names[static_cast<size_t>(call.function)];
   std::string local = local_prefix(program_, call.device);
-  int places = 0;
+  Locals& locals = locals_[local];
   for (size_t a = 0; a < call.arguments.size(); ++a) {
-    int tensor = tensors_.index_of(index, a);
-    std::string value = fmt::format("(void *)&{}_tensors[{}]", p_, tensor);
-    if (call.arguments[a].storage.kind != StorageKind::kConstant) {
-      line(fmt::format("    {0}tensors[{1}] = {2}_tensors[{3}];", local, places, p_, tensor));
-      bool of_caller = call.arguments[a].storage.kind == StorageKind::kInput;
-      line(fmt::format("    {0}tensors[{1}].data = {2}{3};", local, places,
-                       of_caller ? "(void *)(uintptr_t)" : "", argument(index, a)));
-      value = fmt::format("&{}tensors[{}]", local, places++);
-    }
+    std::string value = call.arguments[a].storage.kind == StorageKind::kConstant
+                            ? fmt::format("(void *)&{}_tensors[{}]", p_, tensors_.index_of(index, a))
+                            : tensor_for(index, a, local);
+    if (locals.args.size() <= a) locals.args.resize(a + 1);
+    if (locals.args[a] == value) continue;
+    locals.args[a] = value;
     line(fmt::format("    {}args[{}].v_handle = {};", local, a, value));
   }
   std::string codes = fmt::format("(int *){}_type_codes", p_);
@@ -431,6 +430,35 @@ void RunPrinter::print_packed_call(size_t index) {
   std::string code = f.external ? "(int32_t *)(void *)&ret_type_code" : "&ret_type_code";
   list(fmt::format("    status = {}(", name),
        {args, codes, count, "&ret_value", code, context(call.device)});
+}
+
+// A local DLTensor of the argument: one that an earlier call has filled, or the one that was not used
+// for longest.
+std::string RunPrinter::tensor_for(size_t index, size_t a, const std::string& local) {
+  const plan::CallArgument& argument_of = program_.calls[index].arguments[a];
+  bool of_caller = argument_of.storage.kind == StorageKind::kInput;
+  std::string data = (of_caller ? "(void *)(uintptr_t)" : "") + argument(index, a);
+  int tensor = tensors_.index_of(index, a);
+  std::string wanted = fmt::format("{} {}", tensor, data);
+  Locals& locals = locals_[local];
+  auto found = std::find(locals.tensors.begin(), locals.tensors.end(), wanted);
+  if (found == locals.tensors.end()) {
+    if (locals.tensors.size() < locals.most) {
+      locals.tensors.emplace_back();
+      locals.used.push_back(0);
+      found = locals.tensors.end() - 1;
+    } else {
+      auto oldest = std::min_element(locals.used.begin(), locals.used.end());
+      found = locals.tensors.begin() + (oldest - locals.used.begin());
+    }
+    *found = wanted;
+    auto slot = found - locals.tensors.begin();
+    line(fmt::format("    {0}tensors[{1}] = {2}_tensors[{3}];", local, slot, p_, tensor));
+    line(fmt::format("    {0}tensors[{1}].data = {2};", local, slot, data));
+  }
+  auto slot = found - locals.tensors.begin();
+  locals.used[static_cast<size_t>(slot)] = index + 1;
+  return fmt::format("&{}tensors[{}]", local, slot);
 }
 
 // A copy to or from a device that has a hook for it. `device`: which.

@@ -3,6 +3,7 @@
 // asked for; and what devices beside the host need around them.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,7 @@ class RunPrinter {
   void print_call(size_t index, nlohmann::ordered_json& calls);
   void print_direct_call(size_t index);
   void print_packed_call(size_t index);
+  std::string tensor_for(size_t call, size_t argument, const std::string& local);
   void print_copy(size_t index);
   void print_trace(size_t index);
   // Waits for what is under way on devices whose tensors the call touches.
@@ -87,6 +89,14 @@ class RunPrinter {
   std::vector<Held> held_;        // innermost last
   std::vector<int> under_way_;    // by device: the call that was launched and not waited for, or -1
   bool jumps_to_done_ = false;
+  // What the local arrays hold, by their prefix: tensors are reused where they still fit.
+  struct Locals {
+    size_t most = 0;                   // of the tensors there are
+    std::vector<std::string> tensors;  // "template address"
+    std::vector<size_t> used;          // the call that used each last
+    std::vector<std::string> args;
+  };
+  std::map<std::string, Locals> locals_;
 };
 
 }  // namespace aotc::codegen

@@ -23,18 +23,6 @@ int fail(const Diagnostics& diags, int code = kExitBadInput) {
   return exit_code_of(diags, code);
 }
 
-// A path as a shell takes it.
-std::string shell_quoted(const std::string& path) {
-  bool plain = !path.empty() &&
-               path.find_first_not_of(
-                   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%=") ==
-                   std::string::npos;
-  if (plain) return path;
-  std::string out = "'";
-  for (char c : path) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 }  // namespace
 
 int check_command(const CompileOptions& options, const CommonOptions& common) {
@@ -58,6 +46,9 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   auto compiled = compile_model(options, diags);
   if (!compiled) return fail(diags);
   OutputDirectory directory(out.empty() ? compiled->prefix : out, project::kManifest, force);
+  bool operators = std::any_of(compiled->c.files.begin(), compiled->c.files.end(), [](const auto& f) {
+    return f.first.starts_with("operators/");
+  });
   // Moved: the text of the tables is the largest thing in memory.
   for (auto& [name, text] : compiled->c.files) directory.add(name, std::move(text));
   nlohmann::ordered_json manifest;
@@ -76,8 +67,8 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   fmt::print("{}", summary_text(*compiled));
   fmt::print("wrote {}/:", directory.path());
   for (const std::string& name : directory.names()) fmt::print(" {}", name);
-  fmt::print("\nnext: add {0}.c and {0}_data.c to your firmware and call {0}_run from {0}.h\n",
-             compiled->prefix);
+  fmt::print("\nnext: add {0}.c and {0}_data.c{1} to your firmware and call {0}_run from {0}.h\n",
+             compiled->prefix, operators ? ", operators/*.c and the C runtime" : "");
   return kExitDone;
 }
 

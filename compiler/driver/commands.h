@@ -8,6 +8,10 @@
 #include "driver/compilation.h"
 #include "driver/terminal.h"
 
+namespace CLI {
+class App;
+}
+
 namespace aotc::driver {
 
 struct CommonOptions {
@@ -45,5 +49,25 @@ int report_command(const std::string& target, const CompileOptions& compile,
                    const CommonOptions& common);
 int ops_command(const std::string& like, const CommonOptions& common);
 int boards_command(const CommonOptions& common);
+// `aotc analyze ...`: adds the subcommand; `result` becomes the exit code of aotc-analyze.
+void add_analyze_command(CLI::App& app, int& result);
+
+// Commands with options of their own: each adds itself and leaves its exit code in `result`.
+void add_graph_command(CLI::App& app, int& result);
+void add_mlf_command(CLI::App& app, int& result);
+
+// compile --format mlf: the model, or its operators, as a Model Library Format archive.
+struct MlfChoice {
+  std::string format = "c";      // or "mlf"
+  std::string style;             // empty: full-model; a style asks for an archive by itself
+  std::vector<std::string> ops;  // of --style operator
+  std::string date;              // as given
+
+  bool wanted() const { return format == "mlf" || !style.empty() || !ops.empty(); }
+};
+void add_mlf_options(CLI::App* compile, MlfChoice& choice);
+// `out`: the file; empty: PREFIX.tar.
+int compile_mlf_command(const CompileOptions& options, const MlfChoice& choice,
+                        const std::string& out, const CommonOptions& common);
 
 }  // namespace aotc::driver

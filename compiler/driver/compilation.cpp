@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "codegen/c_run.h"
+#include "driver/graph_model.h"
 #include "driver/project_dir.h"
 #include "driver/schedules.h"
 #include "frontends/tflite/reader.h"
@@ -21,10 +22,17 @@
 namespace aotc::driver {
 
 Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,
-                                Diagnostics& diags) {
+                                std::map<std::string, std::string>* sources, Diagnostics& diags) {
   auto read = read_file(options.model_path, diags);
   if (!read) return kFailure;
   if (bytes) *bytes = *read;
+  ModelKind kind = kind_of(options.model_path, *read);
+  if (kind != ModelKind::kTflite) {
+    auto model = load_graph_model(kind, *read, options, diags);
+    if (!model) return kFailure;
+    if (sources) *sources = std::move(model->sources);
+    return std::move(model->graph);
+  }
   frontends::ReadOptions read_options;
   read_options.signature = options.signature;
   auto graph = frontends::read_tflite(std::move(*read), options.model_path, diags, read_options);
@@ -229,13 +237,15 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
     if (!devices) return kFailure;
     plan_options.devices = std::move(*devices);
   }
-  auto graph = load_model(options, &out.model_bytes, diags);
+  std::map<std::string, std::string> sources;
+  auto graph = load_model(out.options, &out.model_bytes, &sources, diags);
   if (!graph) return kFailure;
   out.original = *graph;
   if (!run_passes(*graph, options, plan_options.devices, out.statistics, diags)) return kFailure;
   auto program = plan::plan_program(std::move(*graph), plan_options, diags);
   if (!program) return kFailure;
   out.program = std::move(*program);
+  out.plan_options = std::move(plan_options);
   std::string stem = std::filesystem::path(options.model_path).stem().string();
   out.prefix = c_identifier(options.prefix.empty() ? stem : options.prefix, "model");
   codegen::CodegenOptions c;
@@ -249,6 +259,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   c.assembly = options.assembly;
   c.version = kVersion;
   out.c = codegen::print_model(out.program, c);
+  for (auto& [name, text] : sources) out.c.files["operators/" + name] = std::move(text);
   std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   out.milliseconds = took.count();
   return out;

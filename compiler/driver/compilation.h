@@ -22,6 +22,9 @@ struct CompileOptions {
   std::string prefix;      // empty: from the file name
   std::string board_name;  // empty: generic target
   std::string signature;
+  // Of a TVM graph: its parameters and the C sources of its operators.
+  std::string params_path;
+  std::vector<std::string> operators, include_dirs;
   codegen::ArenaOwner arena = codegen::ArenaOwner::kCaller;
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
   codegen::CallingConvention convention = codegen::CallingConvention::kPlain;
@@ -50,8 +53,9 @@ struct Compiled {
   std::vector<uint8_t> model_bytes;
   graph::Graph original;  // as read and verified, before any pass
   passes::PassStatistics statistics;
+  plan::PlanOptions plan_options;  // with the board's target
   plan::Program program;  // its graph is after the passes
-  codegen::ModelFiles c;
+  codegen::ModelFiles c;  // the operators that were given in C are below "operators/"
   std::string prefix;
   double milliseconds = 0;  // reading to printing, for people; not deterministic
 };
@@ -75,9 +79,10 @@ codegen::CallingConvention convention_of(const std::string& name);
 Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& texts,
                                             Diagnostics& diags);
 
-// Reads and verifies only.
+// Reads and verifies only: a .tflite file, or a TVM graph or archive (graph_model.h), whose operator
+// sources go to `sources` by file name. Both may be null.
 Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,
-                                Diagnostics& diags);
+                                std::map<std::string, std::string>* sources, Diagnostics& diags);
 // Everything.
 Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags);
 

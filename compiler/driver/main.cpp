@@ -46,6 +46,9 @@ class CommandLine {
     add_verify();
     add_report();
     add_lists();
+    add_mlf_command(app_, result_);
+    add_graph_command(app_, result_);
+    add_analyze_command(app_, result_);
     app_.footer(
         "Exit codes: 0 done, 1 bad input or unsupported, 2 usage, 3 does not fit the board,\n"
         "4 verification failed, 5 toolchain or emulator missing, 6 device, 70 bug in aotc.");
@@ -124,7 +127,11 @@ class CommandLine {
   }
 
   void compile_options(CLI::App* sub, bool model) {
-    if (model) sub->add_option("MODEL", compile_.model_path, "A .tflite file")->required();
+    if (model)
+      sub->add_option("MODEL", compile_.model_path,
+                      "A .tflite file, a TVM graph (.json) or an archive with one (.tar)")
+          ->required();
+    graph_options(sub);
     sub->add_option("--prefix", compile_.prefix,
                     "Prefix of all C names (default: from the file name)");
     sub->add_option("--board", compile_.board_name,
@@ -203,6 +210,14 @@ class CommandLine {
     sub->add_flag("--time-passes", compile_.time_passes, "Print how long each pass took");
   }
 
+  void graph_options(CLI::App* sub) {
+    sub->add_option("--params", compile_.params_path, "Parameters of a TVM graph");
+    sub->add_option("--operators", compile_.operators,
+                    "C sources that define the functions of a TVM graph");
+    sub->add_option("--operator-include", compile_.include_dirs,
+                    "Directory of headers that operator sources include; may be repeated");
+  }
+
   void add_check() {
     CLI::App* sub =
         app_.add_subcommand("check", "Can this model be compiled, and does it fit the board?");
@@ -214,9 +229,13 @@ class CommandLine {
   void add_compile() {
     CLI::App* sub = app_.add_subcommand("compile", "Write the model as C");
     compile_options(sub, true);
-    output(sub, "Directory to write (default: the prefix)");
+    output(sub, "Directory to write (default: the prefix), or archive (default: PREFIX.tar)");
+    add_mlf_options(sub, mlf_);
     common(sub);
-    sub->callback([this] { result_ = compile_command(compile_, out_, force_, common_); });
+    sub->callback([this] {
+      result_ = mlf_.wanted() ? compile_mlf_command(compile_, mlf_, out_, common_)
+                              : compile_command(compile_, out_, force_, common_);
+    });
   }
 
   void output(CLI::App* sub, const char* help) {
@@ -322,6 +341,7 @@ class CommandLine {
   CommonOptions common_;
   ProjectChoice project_;
   VerifyOptions verify_;
+  MlfChoice mlf_;
   std::vector<std::string> project_options_;
   std::string out_, target_, like_;
   bool force_ = false;

@@ -97,6 +97,17 @@ std::string format_bytes(int64_t bytes) {
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
+std::string shell_quoted(const std::string& path) {
+  bool plain = !path.empty() &&
+               path.find_first_not_of(
+                   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%=") ==
+                   std::string::npos;
+  if (plain) return path;
+  std::string out = "'";
+  for (char c : path) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 Progress::Progress(bool quiet) : quiet_(quiet), terminal_(isatty(2) != 0) {}
 
 void Progress::step(const std::string& what) {

@@ -32,6 +32,9 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows);
 // "1,234 bytes" or "54.2 KiB".
 std::string format_bytes(int64_t bytes);
 
+// A path as a shell takes it.
+std::string shell_quoted(const std::string& path);
+
 // A line on stderr that is overwritten by the next one on a terminal; elsewhere only done() shows.
 class Progress {
  public:

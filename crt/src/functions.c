@@ -2,6 +2,7 @@
 #include <tvm/runtime/c_runtime_api.h>
 
 #include "internal.h"
+#include "lookup.h"
 
 #define INDEX_MASK (((uintptr_t)1 << AOTC_CRT_INDEX_BITS) - 1)
 
@@ -14,50 +15,44 @@ const TVMModule *TVMSystemLibEntryPoint(void) __attribute__((weak));
 #endif
 
 const TVMMutableFuncRegistry *aotc_crt_globals;
-const TVMModule *aotc_crt_modules[TVM_CRT_MAX_REGISTERED_MODULES];
+const TVMFuncRegistry *aotc_crt_registries[AOTC_CRT_REGISTRIES];
 
-const TVMModule *aotc_crt_system_library(void) {
-    return HAS_SYSTEM_LIBRARY ? TVMSystemLibEntryPoint() : NULL;
-}
-
-const TVMFuncRegistry *aotc_crt_registry(size_t number) {
-    const TVMModule *module = NULL;
-    if (number == AOTC_CRT_SYSTEM_LIBRARY) {
-        module = aotc_crt_system_library();
-    } else if (number == AOTC_CRT_GLOBAL_FUNCTIONS) {
-        return aotc_crt_globals != NULL ? &aotc_crt_globals->registry : NULL;
-    } else if (number - AOTC_CRT_FIRST_MODULE < TVM_CRT_MAX_REGISTERED_MODULES) {
-        module = aotc_crt_modules[number - AOTC_CRT_FIRST_MODULE];
+const TVMFuncRegistry *aotc_crt_system_library(void) {
+    const TVMModule *library;
+    if (aotc_crt_registries[AOTC_CRT_SYSTEM_LIBRARY] == NULL && HAS_SYSTEM_LIBRARY) {
+        library = TVMSystemLibEntryPoint();
+        if (library != NULL) {
+            aotc_crt_registries[AOTC_CRT_SYSTEM_LIBRARY] = library->registry;
+        }
     }
-    return module != NULL ? module->registry : NULL;
-}
-
-int aotc_crt_find_in(size_t number, const AotcCrtKey *key, TVMFunctionHandle *out) {
-    const TVMFuncRegistry *registry = aotc_crt_registry(number);
-    tvm_function_index_t index;
-    if (registry == NULL) {
-        return 0;
-    }
-    if (number == AOTC_CRT_GLOBAL_FUNCTIONS ? !aotc_crt_find_mutable(aotc_crt_globals, key, &index)
-                                            : !aotc_crt_find(registry, key, &index)) {
-        return 0;
-    }
-    *out = (TVMFunctionHandle)((uintptr_t)(number + 1) << AOTC_CRT_INDEX_BITS | index);
-    return 1;
+    return aotc_crt_registries[AOTC_CRT_SYSTEM_LIBRARY];
 }
 
 int TVMFuncGetGlobal(const char *name, TVMFunctionHandle *out) {
     AotcCrtKey key;
-    size_t number;
+    const TVMFuncRegistry *registry;
+    size_t number = AOTC_CRT_GLOBAL_FUNCTIONS;
+    int32_t index = -1;
     if (name == NULL || out == NULL) {
         return aotc_crt_fail(kTvmErrorFunctionCallInvalidArg, "name or place", " is NULL",
                              " [crt-argument]");
     }
     aotc_crt_make_key(name, &key);
-    for (number = 0; number < AOTC_CRT_FIRST_MODULE + TVM_CRT_MAX_REGISTERED_MODULES; ++number) {
-        if (aotc_crt_find_in(number, &key, out)) {
-            return kTvmErrorNoError;
+    if (aotc_crt_globals != NULL) {
+        index = aotc_crt_find_mutable(aotc_crt_globals, &key);
+    }
+    while (index < 0 && ++number < AOTC_CRT_REGISTRIES) {
+        registry = aotc_crt_registries[number];
+        if (registry == NULL && number == AOTC_CRT_SYSTEM_LIBRARY) {
+            registry = aotc_crt_system_library();
         }
+        if (registry != NULL) {
+            index = aotc_crt_find(registry, &key);
+        }
+    }
+    if (index >= 0) {
+        *out = aotc_crt_handle(number, index);
+        return kTvmErrorNoError;
     }
     *out = NULL;
     return aotc_crt_fail(kTvmErrorFunctionNameNotFound, "no function '", name,
@@ -67,10 +62,14 @@ int TVMFuncGetGlobal(const char *name, TVMFunctionHandle *out) {
 int TVMFuncCall(TVMFunctionHandle func, TVMValue *arg_values, int *type_codes, int num_args,
                 TVMValue *ret_val, int *ret_type_code) {
     const uintptr_t handle = (uintptr_t)func;
-    /* Below 0 for NULL and module handles, which is the number of no registry. */
-    const TVMFuncRegistry *registry = aotc_crt_registry((handle >> AOTC_CRT_INDEX_BITS) - 1);
+    /* Wraps for NULL and module handles, to the number of no registry. */
+    const uintptr_t number = (handle >> AOTC_CRT_INDEX_BITS) - 1;
     const uintptr_t index = handle & INDEX_MASK;
-    if (registry == NULL || index >= TVMFuncRegistry_GetNumFuncs(registry)) {
+    const TVMFuncRegistry *registry = NULL;
+    if (number < AOTC_CRT_REGISTRIES) {
+        registry = aotc_crt_registries[number];
+    }
+    if (registry == NULL || index >= aotc_crt_count(registry)) {
         return aotc_crt_fail(kTvmErrorFunctionIndexInvalid, "call of a bad handle", "",
                              " [crt-function-handle]");
     }

@@ -23,6 +23,7 @@ int TVMFuncRegisterGlobal(const char *name, TVMFunctionHandle f, int override) {
         error = TVMMutableFuncRegistry_Create(&registry, buffer.bytes, sizeof(buffer.bytes));
         if (error == kTvmErrorNoError) {
             aotc_crt_globals = &registry;
+            aotc_crt_registries[AOTC_CRT_GLOBAL_FUNCTIONS] = &registry.registry;
         }
     }
     function.function = NULL;

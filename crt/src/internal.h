@@ -34,6 +34,28 @@
 #define AOTC_CRT_KEEP_LOOP() ((void)0)
 #endif
 
+#if TVM_CRT_DEBUG
+#define AOTC_CRT_FREE_BYTE 0xdd
+
+/* Marks bytes as free, and tells whether they still are as they were marked. */
+static inline void aotc_crt_mark_free(uint8_t *bytes, size_t count) {
+    size_t i;
+    for (i = 0; i < count; ++i) {
+        bytes[i] = AOTC_CRT_FREE_BYTE;
+        AOTC_CRT_KEEP_LOOP();
+    }
+}
+static inline int aotc_crt_is_free(const uint8_t *bytes, size_t count) {
+    size_t i;
+    for (i = 0; i < count; ++i) {
+        if (bytes[i] != AOTC_CRT_FREE_BYTE) {
+            return 0;
+        }
+    }
+    return 1;
+}
+#endif
+
 /* A name that is looked up. */
 typedef struct {
     const char *name;
@@ -43,29 +65,42 @@ typedef struct {
 
 void aotc_crt_make_key(const char *name, AotcCrtKey *key);
 
-/* 1 and the index, or 0 if there is no such function. */
-int aotc_crt_find(const TVMFuncRegistry *reg, const AotcCrtKey *key, tvm_function_index_t *index);
-int aotc_crt_find_mutable(const TVMMutableFuncRegistry *reg, const AotcCrtKey *key,
-                          tvm_function_index_t *index);
+/* The count of functions, from two bytes without an alignment. */
+static inline uint16_t aotc_crt_count(const TVMFuncRegistry *reg) {
+    uint16_t count;
+    unsigned char *bytes = (unsigned char *)&count;
+    bytes[0] = (unsigned char)reg->names[0];
+    bytes[1] = (unsigned char)reg->names[1];
+    return count;
+}
 
-/* Stores the handle of the function of that name in the registry of that number: 1, or 0. */
-int aotc_crt_find_in(size_t number, const AotcCrtKey *key, TVMFunctionHandle *out);
+/* The index of the function of that name, -1 if there is none: in a registry without hashes, and
+ * in one that grows. */
+int32_t aotc_crt_find_by_walk(const TVMFuncRegistry *reg, const AotcCrtKey *key);
+int32_t aotc_crt_find_mutable(const TVMMutableFuncRegistry *reg, const AotcCrtKey *key);
+
+/* Whether the key's is the name at an index, in a registry without offsets. */
+int aotc_crt_is_named_by_walk(const TVMFuncRegistry *reg, size_t index, const AotcCrtKey *key);
 
 /* The global functions, NULL before the first is registered. */
 extern const TVMMutableFuncRegistry *aotc_crt_globals;
 
-/* The registered modules, NULL where there is none. */
-extern const TVMModule *aotc_crt_modules[TVM_CRT_MAX_REGISTERED_MODULES];
+/* All registries by their numbers, NULL where there is none. That of the system library is there
+ * only after it was asked for. */
+#define AOTC_CRT_REGISTRIES (AOTC_CRT_FIRST_MODULE + TVM_CRT_MAX_REGISTERED_MODULES)
+extern const TVMFuncRegistry *aotc_crt_registries[AOTC_CRT_REGISTRIES];
 
-/* The registry of that number, NULL if there is none. */
-const TVMFuncRegistry *aotc_crt_registry(size_t number);
+/* The registry of the system library, NULL if the program has none. */
+const TVMFuncRegistry *aotc_crt_system_library(void);
 
-/* The system library, NULL if the program has none. */
-const TVMModule *aotc_crt_system_library(void);
+/* The handle of a function in the registry of that number. */
+static inline TVMFunctionHandle aotc_crt_handle(size_t number, int32_t index) {
+    return (TVMFunctionHandle)((uintptr_t)(number + 1) << AOTC_CRT_INDEX_BITS | (uintptr_t)index);
+}
 
 /*
  * Makes "BEFORE NAME AFTER" (without the blanks) the text of the last error, NAME cut so that the
- * rest fits, and returns error. after ends in the slug.
+ * rest fits if it can, and returns error. after ends in the slug.
  */
 tvm_crt_error_t aotc_crt_fail(tvm_crt_error_t error, const char *before, const char *name,
                               const char *after);

@@ -32,7 +32,8 @@ tvm_crt_error_t aotc_crt_fail(tvm_crt_error_t error, const char *before, const c
         --room;
     }
     at = append(0, before, LAST);
-    at = append(at, name, room);
+    /* Where not even the rest fits, the name is worth more than the slug. */
+    at = append(at, name, room > at ? room : LAST);
     last_error[append(at, after, LAST)] = '\0';
     return error;
 }

@@ -2,12 +2,13 @@
 #include <tvm/runtime/c_runtime_api.h>
 
 #include "internal.h"
+#include "lookup.h"
 
 /* The number that a module handle stands for, AOTC_CRT_GLOBAL_FUNCTIONS if for no module. */
 static size_t module_number(TVMModuleHandle mod) {
     const uintptr_t number = (uintptr_t)mod - 1;
-    if (mod == NULL || number >= AOTC_CRT_FIRST_MODULE + TVM_CRT_MAX_REGISTERED_MODULES ||
-        aotc_crt_registry((size_t)number) == NULL) {
+    (void)aotc_crt_system_library();
+    if (mod == NULL || number >= AOTC_CRT_REGISTRIES || aotc_crt_registries[number] == NULL) {
         return AOTC_CRT_GLOBAL_FUNCTIONS;
     }
     return (size_t)number;
@@ -19,34 +20,36 @@ static int bad_module(void) {
 }
 
 int TVMModCreateFromCModule(const TVMModule *mod, TVMModuleHandle *out_handle) {
+    size_t number = AOTC_CRT_REGISTRIES;
     size_t i;
-    size_t slot = TVM_CRT_MAX_REGISTERED_MODULES;
     if (mod == NULL || mod->registry == NULL || out_handle == NULL) {
         return aotc_crt_fail(kTvmErrorFunctionCallInvalidArg, "no module", "", " [crt-argument]");
     }
     *out_handle = NULL;
-    for (i = TVM_CRT_MAX_REGISTERED_MODULES; i-- > 0;) {
-        if (aotc_crt_modules[i] == mod) {
-            slot = i;
+    for (i = AOTC_CRT_REGISTRIES; i-- > AOTC_CRT_FIRST_MODULE;) {
+        if (aotc_crt_registries[i] == mod->registry) {
+            number = i;
             break;
         }
-        if (aotc_crt_modules[i] == NULL) {
-            slot = i;
+        if (aotc_crt_registries[i] == NULL) {
+            number = i;
         }
     }
-    if (slot == TVM_CRT_MAX_REGISTERED_MODULES) {
+    if (number == AOTC_CRT_REGISTRIES) {
         return aotc_crt_fail(kTvmErrorFunctionRegistryFull, "too many modules", "",
                              " [crt-modules-full]");
     }
-    aotc_crt_modules[slot] = mod;
-    *out_handle = (TVMModuleHandle)(uintptr_t)(AOTC_CRT_FIRST_MODULE + slot + 1);
+    aotc_crt_registries[number] = mod->registry;
+    *out_handle = (TVMModuleHandle)(uintptr_t)(number + 1);
     return kTvmErrorNoError;
 }
 
 int TVMModGetFunction(TVMModuleHandle mod, const char *func_name, int query_imports,
                       TVMFunctionHandle *out) {
     const size_t number = module_number(mod);
+    const TVMFuncRegistry *registry;
     AotcCrtKey key;
+    int32_t index;
     (void)query_imports;
     if (out == NULL || func_name == NULL) {
         return aotc_crt_fail(kTvmErrorFunctionCallInvalidArg, "name or place", " is NULL",
@@ -56,11 +59,14 @@ int TVMModGetFunction(TVMModuleHandle mod, const char *func_name, int query_impo
     if (number == AOTC_CRT_GLOBAL_FUNCTIONS) {
         return bad_module();
     }
+    registry = aotc_crt_registries[number];
     aotc_crt_make_key(func_name, &key);
-    if (!aotc_crt_find_in(number, &key, out)) {
+    index = aotc_crt_find(registry, &key);
+    if (index < 0) {
         return aotc_crt_fail(kTvmErrorFunctionNameNotFound, "no function '", func_name,
                              "' [crt-function-unknown]");
     }
+    *out = aotc_crt_handle(number, index);
     return kTvmErrorNoError;
 }
 
@@ -70,7 +76,7 @@ int TVMModFree(TVMModuleHandle mod) {
         return bad_module();
     }
     if (number >= AOTC_CRT_FIRST_MODULE) {
-        aotc_crt_modules[number - AOTC_CRT_FIRST_MODULE] = NULL;
+        aotc_crt_registries[number] = NULL;
     }
     return kTvmErrorNoError;
 }

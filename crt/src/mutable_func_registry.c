@@ -1,6 +1,7 @@
 #include <tvm/runtime/crt/func_registry.h>
 
 #include "internal.h"
+#include "lookup.h"
 
 /* What the tables at the front of the buffer are aligned to: the larger of their element types. */
 #define TABLE_ALIGNMENT                                                               \
@@ -55,7 +56,7 @@ tvm_crt_error_t TVMMutableFuncRegistry_Create(TVMMutableFuncRegistry *reg, uint8
 
 static tvm_crt_error_t add(TVMMutableFuncRegistry *reg, const AotcCrtKey *key,
                            TVMBackendPackedCFunc func) {
-    const uint16_t count = TVMFuncRegistry_GetNumFuncs(&reg->registry);
+    const uint16_t count = aotc_crt_count(&reg->registry);
     const size_t begin = reg->offsets[count];
     size_t i;
     if (count >= reg->max_functions || key->length >= reg->names_bytes - begin) {
@@ -75,7 +76,7 @@ static tvm_crt_error_t add(TVMMutableFuncRegistry *reg, const AotcCrtKey *key,
 tvm_crt_error_t TVMMutableFuncRegistry_Set(TVMMutableFuncRegistry *reg, const char *name,
                                            TVMBackendPackedCFunc func, int override) {
     AotcCrtKey key;
-    tvm_function_index_t index;
+    int32_t index;
     if (reg == NULL || name == NULL || name[0] == '\0' || func == NULL) {
         return kTvmErrorFunctionCallInvalidArg;
     }
@@ -83,7 +84,8 @@ tvm_crt_error_t TVMMutableFuncRegistry_Set(TVMMutableFuncRegistry *reg, const ch
     if (key.length >= TVM_CRT_MAX_STRLEN_FUNCTION_NAME) {
         return kTvmErrorBufferTooSmall;
     }
-    if (!aotc_crt_find_mutable(reg, &key, &index)) {
+    index = aotc_crt_find_mutable(reg, &key);
+    if (index < 0) {
         return add(reg, &key, func);
     }
     if (!override) {

@@ -1,6 +1,8 @@
 #include <limits.h>
 #include <tvm/runtime/crt/page_allocator.h>
 
+#include "internal.h"
+
 #define ALIGNMENT ((size_t)TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES)
 
 /* An entry of the page table, meaningful for the first page of a run only: length and state. */
@@ -47,6 +49,12 @@ static tvm_crt_error_t page_allocate(MemoryManagerInterface *interface, size_t n
         if ((manager->runs[page] & RUN_LIVE) != 0 || length < wanted) {
             continue;
         }
+#if TVM_CRT_DEBUG
+        if (!aotc_crt_is_free(manager->pages + (page << manager->page_size_log2),
+                              wanted << manager->page_size_log2)) {
+            return kTvmErrorPlatformUsedAfterFree;
+        }
+#endif
         if (length > wanted) {
             manager->runs[page + wanted] = (uint16_t)(length - wanted);
         }
@@ -76,6 +84,10 @@ static tvm_crt_error_t release_run(PageManager *manager, size_t previous, size_t
     if ((manager->runs[previous] & RUN_LIVE) == 0) {
         first = previous;
     }
+#if TVM_CRT_DEBUG
+    aotc_crt_mark_free(manager->pages + (page << manager->page_size_log2),
+                       length << manager->page_size_log2);
+#endif
     manager->runs[first] = (uint16_t)(end - first);
     --manager->interface.vleak_size;
     return kTvmErrorNoError;
@@ -160,6 +172,9 @@ tvm_crt_error_t PageMemoryManagerCreate(MemoryManagerInterface **manager, uint8_
     self->num_pages = num_pages;
     self->page_size_log2 = page_size_log2;
     self->runs[0] = (uint16_t)num_pages;
+#if TVM_CRT_DEBUG
+    aotc_crt_mark_free(self->pages, num_pages << page_size_log2);
+#endif
     *manager = &self->interface;
     return kTvmErrorNoError;
 }

@@ -1,5 +1,6 @@
+#include <tvm/runtime/c_runtime_api.h>
 #include <tvm/runtime/crt/logging.h>
 
-void TVMLogf(const char *fmt, ...) {
+TVM_WEAK void TVMLogf(const char *fmt, ...) {
     (void)fmt;
 }

@@ -1,9 +1,10 @@
+#include <tvm/runtime/c_runtime_api.h>
 #include <tvm/runtime/crt/platform.h>
 
-tvm_crt_error_t TVMPlatformBeforeMeasurement(void) {
+TVM_WEAK tvm_crt_error_t TVMPlatformBeforeMeasurement(void) {
     return kTvmErrorNoError;
 }
 
-tvm_crt_error_t TVMPlatformAfterMeasurement(void) {
+TVM_WEAK tvm_crt_error_t TVMPlatformAfterMeasurement(void) {
     return kTvmErrorNoError;
 }

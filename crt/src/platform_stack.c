@@ -1,4 +1,5 @@
 #include <aotc_crt/platform_stack.h>
+#include <tvm/runtime/c_runtime_api.h>
 #include <tvm/runtime/crt/crt_config.h>
 #include <tvm/runtime/crt/platform.h>
 #include <tvm/runtime/crt/stack_allocator.h>
@@ -11,7 +12,8 @@ static uint8_t static_workspace[TVM_WORKSPACE_SIZE_BYTES + TVM_RUNTIME_ALLOC_ALI
 /* No memory yet while workspace.workspace is NULL. */
 static tvm_workspace_t workspace;
 
-tvm_crt_error_t TVMPlatformInitialize(void) {
+/* Takes the static workspace unless there is memory. */
+static tvm_crt_error_t prepare(void) {
     if (workspace.workspace != NULL) {
         return kTvmErrorNoError;
     }
@@ -20,6 +22,10 @@ tvm_crt_error_t TVMPlatformInitialize(void) {
 #else
     return kTvmErrorPlatformNoMemory;
 #endif
+}
+
+TVM_WEAK tvm_crt_error_t TVMPlatformInitialize(void) {
+    return prepare();
 }
 
 tvm_crt_error_t AotcPlatformStackUse(void *memory, size_t size_bytes) {
@@ -36,15 +42,17 @@ size_t AotcPlatformStackHighWaterBytes(void) {
     return workspace.high_water_bytes;
 }
 
-/* The device is not looked at: all devices share the one workspace. */
-tvm_crt_error_t TVMPlatformMemoryAllocate(size_t num_bytes, DLDevice device, void **out_ptr) {
+/* Weak, as every ready hook: an application's own goes before, in whatever way both are linked.
+ * The device is not looked at: all devices share the one workspace. */
+TVM_WEAK tvm_crt_error_t TVMPlatformMemoryAllocate(size_t num_bytes, DLDevice device,
+                                                   void **out_ptr) {
     tvm_crt_error_t error;
     (void)device;
     if (out_ptr == NULL) {
         return kTvmErrorPlatformCheckFailure;
     }
     *out_ptr = NULL;
-    error = TVMPlatformInitialize();
+    error = prepare();
     if (error != kTvmErrorNoError) {
         return error;
     }
@@ -56,7 +64,7 @@ tvm_crt_error_t TVMPlatformMemoryAllocate(size_t num_bytes, DLDevice device, voi
     return StackMemoryManager_Allocate(&workspace, (int32_t)num_bytes, out_ptr);
 }
 
-tvm_crt_error_t TVMPlatformMemoryFree(void *ptr, DLDevice device) {
+TVM_WEAK tvm_crt_error_t TVMPlatformMemoryFree(void *ptr, DLDevice device) {
     (void)device;
     return StackMemoryManager_Free(&workspace, ptr);
 }

@@ -12,7 +12,7 @@ static int system_library(TVMValue *args, int *type_codes, int num_args, TVMValu
         return aotc_crt_fail(kTvmErrorFunctionCallNumArguments, "runtime.SystemLib takes none", "",
                              " [crt-argument]");
     }
-    if (aotc_crt_registry(AOTC_CRT_SYSTEM_LIBRARY) == NULL) {
+    if (aotc_crt_system_library() == NULL) {
         return aotc_crt_fail(kTvmErrorFunctionNameNotFound, "no system library is linked", "",
                              " [crt-no-system-lib]");
     }
@@ -29,8 +29,8 @@ tvm_crt_error_t TVMInitializeRuntime(void) {
     } function;
     size_t i;
     TVMAPISetLastError("");
-    for (i = 0; i < TVM_CRT_MAX_REGISTERED_MODULES; ++i) {
-        aotc_crt_modules[i] = NULL;
+    for (i = 0; i < AOTC_CRT_REGISTRIES; ++i) {
+        aotc_crt_registries[i] = NULL;
         AOTC_CRT_KEEP_LOOP();
     }
     /* The next registration makes the registry anew. */

@@ -1,5 +1,7 @@
 #include <tvm/runtime/crt/stack_allocator.h>
 
+#include "internal.h"
+
 #define ALIGNMENT ((size_t)TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES)
 #define LIFO_CHECK TVM_CRT_STACK_ALLOCATOR_ENABLE_LIFO_CHECK
 
@@ -20,6 +22,9 @@ tvm_crt_error_t StackMemoryManager_Init(tvm_workspace_t *workspace, uint8_t *mem
     workspace->workspace_size = size_bytes - padding;
     workspace->next_alloc = workspace->workspace;
     workspace->high_water_bytes = 0;
+#if TVM_CRT_DEBUG
+    aotc_crt_mark_free(workspace->workspace, workspace->workspace_size);
+#endif
     return kTvmErrorNoError;
 }
 
@@ -63,6 +68,11 @@ tvm_crt_error_t StackMemoryManager_Allocate(tvm_workspace_t *workspace, int32_t 
     if (block_bytes > left) {
         return kTvmErrorPlatformNoMemory;
     }
+#if TVM_CRT_DEBUG
+    if (!aotc_crt_is_free(workspace->next_alloc, block_bytes)) {
+        return kTvmErrorPlatformUsedAfterFree;
+    }
+#endif
     *out_ptr = workspace->next_alloc;
     workspace->next_alloc += block_bytes;
 #if LIFO_CHECK
@@ -91,5 +101,8 @@ tvm_crt_error_t StackMemoryManager_Free(tvm_workspace_t *workspace, void *ptr) {
     }
 #endif
     workspace->next_alloc = workspace->workspace + offset;
+#if TVM_CRT_DEBUG
+    aotc_crt_mark_free(workspace->next_alloc, used - offset);
+#endif
     return kTvmErrorNoError;
 }

@@ -4,44 +4,16 @@
 //
 // A compiler that is not installed skips its cases.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
-#include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "toolchain.h"
+
 namespace {
-
-namespace fs = std::filesystem;
-
-const fs::path kCrt = AOTC_CRT_DIR;
-const fs::path kTests = AOTC_CRT_TESTS_DIR;
-const std::string kStrict =
-    " -std=c99 -pedantic -Wall -Wextra -Wconversion -Wshadow -Werror -ffreestanding ";
-const std::string kHostC = AOTC_HOST_C_COMPILER;
-
-struct Outcome {
-  int status;
-  std::string output;
-};
-
-Outcome run(const std::string& command) {
-  Outcome outcome{-1, ""};
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  if (pipe == nullptr) return outcome;
-  std::array<char, 4096> chunk;
-  while (std::size_t got = fread(chunk.data(), 1, chunk.size(), pipe)) {
-    outcome.output.append(chunk.data(), got);
-  }
-  const int status = pclose(pipe);
-  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
-}
 
 std::vector<fs::path> files(const fs::path& folder, const std::string& extension) {
   std::vector<fs::path> found;
@@ -52,32 +24,12 @@ std::vector<fs::path> files(const fs::path& folder, const std::string& extension
   return found;
 }
 
-std::string runtime_sources() {
-  std::string sources;
-  for (const fs::path& source : files(kCrt / "src", ".c")) sources += " " + source.string();
-  return sources;
-}
-
-std::string include_flag() { return " -I" + (kCrt / "include").string() + " "; }
-
 // Compiles nothing but `header`, twice, and a declaration, which a file in C must have.
 Outcome include_alone(const std::string& compiler, const fs::path& header) {
   const std::string include = " -include " + header.string();
   return run("echo 'typedef int declaration;' | " + compiler + include_flag() + include + include +
              " -fsyntax-only -");
 }
-
-// A temporary folder that goes with the case.
-struct Scratch {
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "aotc_crt_XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) path = name;
-  }
-  ~Scratch() {
-    if (!path.empty()) fs::remove_all(path);
-  }
-  fs::path path;
-};
 
 template <typename T>
 std::string case_name(const testing::TestParamInfo<T>& parameter) {
@@ -91,10 +43,6 @@ struct Toolchain {
 };
 
 void PrintTo(const Toolchain& toolchain, std::ostream* out) { *out << toolchain.name; }
-
-std::string with_flags(const std::string& compiler, const std::string& flags) {
-  return compiler.empty() || compiler.find("NOTFOUND") != std::string::npos ? "" : compiler + flags;
-}
 
 std::vector<Toolchain> toolchains() {
   const std::string arm = AOTC_ARM_GCC;
@@ -140,7 +88,8 @@ TEST_P(Portability, ModelLinksWithoutALibc) {
   const auto outcome =
       run(GetParam().command + kStrict + include_flag() + "-DTVM_WORKSPACE_SIZE_BYTES=512" +
           " -fno-pie -fno-stack-protector -static -nostdlib -Wl,-e,workspace_model_run " +
-          (kTests / "model/workspace_model.c").string() + runtime_sources() + " -lgcc -o " +
+          (kTests / "model/workspace_model.c").string() + " " +
+          (kTests / "model/system_lib.c").string() + runtime_sources() + " -lgcc -o " +
           (scratch.path / "program").string());
   EXPECT_EQ(outcome.status, 0) << outcome.output;
 }
@@ -153,20 +102,18 @@ class Board : public testing::TestWithParam<std::array<std::string, 2>> {};
 
 TEST_P(Board, RuntimeWorksWithASizeOf32Bits) {
   const std::string compiler = with_flags(AOTC_ARM_GCC, " -mthumb -Os -mcpu=" + GetParam()[1]);
-  const std::string emulator = with_flags(AOTC_QEMU_ARM, " -M " + GetParam()[0]);
-  if (compiler.empty() || emulator.empty()) GTEST_SKIP() << "no Arm compiler or emulator installed";
+  const std::string board = emulator(GetParam()[0]);
+  if (compiler.empty() || board.empty()) GTEST_SKIP() << "no Arm compiler or emulator installed";
   Scratch scratch;
   ASSERT_FALSE(scratch.path.empty());
   const std::string program = (scratch.path / "program").string();
   const auto link = run(
       compiler + kStrict + include_flag() + "-DTVM_WORKSPACE_SIZE_BYTES=160" + " -nostdlib -T " +
       (kTests / "board/board.ld").string() + " " + (kTests / "board/board_check.c").string() + " " +
-      (kTests / "model/workspace_model.c").string() + runtime_sources() + " -lgcc -o " + program);
+      (kTests / "model/workspace_model.c").string() + " " +
+      (kTests / "model/system_lib.c").string() + runtime_sources() + " -lgcc -o " + program);
   ASSERT_EQ(link.status, 0) << link.output;
-  const auto check = run("timeout 20 " + emulator +
-                         " -display none -monitor none -serial none"
-                         " -semihosting-config enable=on,target=native -kernel " +
-                         program);
+  const auto check = run(board + program);
   EXPECT_EQ(check.status, 0) << "first failed check: line of board_check.c, modulo 256\n"
                              << check.output;
 }

@@ -54,6 +54,16 @@ foreach(target cortex_m4 rv32imac)
     --work ${work}/ops_${target} --ops --samples 1 --optimize=-O1)
 endforeach()
 
+# The calling conventions: the same bytes, and what the packed ones cost.
+foreach(model ${own} ${shared_int8} ${shared_float})
+  e2e_test(conventions.bytes.${model} full 1 ${python} ${e2e}/conventions.py bytes
+    ${work}/conventions_bytes_${model} ${model})
+endforeach()
+e2e_test(conventions.cost.own full 1 ${python} ${e2e}/conventions.py cost
+  ${work}/conventions_own digits_int8 gadget_int8)
+e2e_test(conventions.cost.shared full 2 ${python} ${e2e}/conventions.py cost
+  ${work}/conventions_shared ${shared_int8})
+
 # A model on a board, as a user makes it; also what figures.py reads.
 set(layer_tests "")
 function(layers_test model board label)

@@ -163,7 +163,8 @@ class ParamsReader {
       return false;
     }
     if (expected > left()) {
-      (void)fail(at, fmt::format("the file ends within an array: {} of {} bytes", left(), expected));
+      (void)fail(at,
+                 fmt::format("the file ends within an array: {} of {} bytes", left(), expected));
       return false;
     }
     auto data = bytes_.subspan(at_, expected);

@@ -4,23 +4,14 @@
  */
 #include <aotc_crt/platform_stack.h>
 #include <tvm/runtime/c_backend_api.h>
+#include <tvm/runtime/crt/crt.h>
+#include <tvm/runtime/crt/packed_func.h>
 #include <tvm/runtime/crt/page_allocator.h>
 #include <tvm/runtime/crt/platform.h>
 #include <tvm/runtime/crt/stack_allocator.h>
 
 #include "../model/workspace_model.h"
-
-/* Semihosting SYS_EXIT_EXTENDED with ADP_Stopped_ApplicationExit. */
-static void exit_board(uint32_t status) {
-    uint32_t block[2];
-    register uint32_t operation __asm__("r0") = 0x20u;
-    register uint32_t *argument __asm__("r1") = block;
-    block[0] = 0x20026u;
-    block[1] = status;
-    __asm__ volatile("bkpt 0xab" : : "r"(operation), "r"(argument) : "memory");
-    for (;;) {
-    }
-}
+#include "board_io.h"
 
 #define CHECK(condition)                \
     do {                                \
@@ -74,7 +65,39 @@ static void check_pages(void) {
           kTvmErrorPlatformCheckFailure);
 }
 
+/* The system library, a function of the application in front of it, and an array. */
+static void check_functions(void) {
+    const tvm_index_t shape[1] = {3};
+    TVMArrayHandle vector;
+    TVMPackedFunc function;
+    TVMFunctionHandle handle;
+    TVMValue args[2];
+    int type_codes[2] = {kTVMDLTensorHandle, kTVMDLTensorHandle};
+    TVMValue result;
+    int result_code;
+    CHECK(TVMArrayAlloc(shape, 1, kDLInt, 8, 1, kDLCPU, 0, &vector) == 0);
+    ((int8_t *)vector->data)[0] = 1;
+    ((int8_t *)vector->data)[2] = -31;
+    args[0].v_handle = vector;
+    args[1].v_handle = vector;
+    CHECK(TVMFuncGetGlobal("model_main", &handle) == 0);
+    CHECK(TVMFuncCall(handle, args, type_codes, 2, &result, &result_code) == 0);
+    CHECK(((int8_t *)vector->data)[0] == 4);
+    CHECK(((int8_t *)vector->data)[2] == -124);
+    CHECK(TVMFuncGetGlobal("model_mai", &handle) == kTvmErrorFunctionNameNotFound);
+    CHECK(TVMFuncCall(handle, args, type_codes, 2, &result, &result_code) ==
+          kTvmErrorFunctionIndexInvalid);
+    CHECK(TVMInitializeRuntime() == kTvmErrorNoError);
+    CHECK(TVMPackedFunc_InitGlobalFunc(&function, "runtime.SystemLib", NULL) == 0);
+    CHECK(function.Call(&function) == 0);
+    CHECK(function.ret_value.tcodes[0] == kTVMModuleHandle);
+    CHECK(TVMModGetFunction(function.ret_value.values[0].v_handle, "model_scale", 0, &handle) == 0);
+    CHECK(TVMFuncRegisterGlobal("runtime.SystemLib", handle, 0) == kTvmErrorFunctionAlreadyDefined);
+    CHECK(TVMArrayFree(vector) == 0);
+}
+
 static void reset(void) {
+    check_functions();
     check_model();
     check_sizes();
     check_pages();

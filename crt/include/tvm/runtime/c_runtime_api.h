@@ -110,8 +110,8 @@ int TVMFuncGetGlobal(const char *name, TVMFunctionHandle *out);
 /*
  * Calls a function by its handle with num_args arguments and returns what it returns. *ret_val and
  * *ret_type_code are 0 and kTVMNullptr before, so also after a function that returns no value; both
- * pointers must be there. A handle that stands for no function gives
- * kTvmErrorFunctionIndexInvalid. A function may call others in its turn, by handle too.
+ * pointers must be there, and point at none of the arguments. A handle that stands for no function
+ * gives kTvmErrorFunctionIndexInvalid. A function may call others in its turn, by handle too.
  */
 int TVMFuncCall(TVMFunctionHandle func, TVMValue *arg_values, int *type_codes, int num_args,
                 TVMValue *ret_val, int *ret_type_code);

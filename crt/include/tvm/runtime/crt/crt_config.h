@@ -173,8 +173,8 @@
 #endif
 
 /*
- * 1: both allocators fill free memory with TVM_CRT_DEBUG_FREE_BYTE and look at it before they hand
- * it out again, so that a write to memory after it was freed is an error.
+ * 1: both allocators fill free memory with 0xdd and look at it before they hand it out again, so
+ * that a write to memory after it was freed is kTvmErrorPlatformUsedAfterFree.
  * Bounds: 0, 1. Cost of 1: time in proportion to the bytes that are allocated and freed.
  */
 #ifndef TVM_CRT_DEBUG

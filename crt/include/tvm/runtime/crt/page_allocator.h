@@ -32,7 +32,8 @@ struct MemoryManagerInterface {
     /*
      * Stores in *out_ptr the address of a new block of num_bytes bytes (0 counts as 1), aligned to
      * TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES; NULL on error, kTvmErrorPlatformNoMemory if no free run
-     * is long enough.
+     * is long enough, and with TVM_CRT_DEBUG kTvmErrorPlatformUsedAfterFree if something wrote to
+     * the free pages.
      */
     tvm_crt_error_t (*Allocate)(MemoryManagerInterface *manager, size_t num_bytes, DLDevice device,
                                 void **out_ptr);

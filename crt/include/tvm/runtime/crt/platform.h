@@ -2,9 +2,10 @@
  * The hooks through which the C runtime reaches the board. Porting is defining them.
  *
  * A hook must be defined only if something that is linked calls it. The runtime has ready
- * definitions of TVMPlatformInitialize and TVMPlatformMemory* (src/platform_stack.c) and of
- * TVMPlatformAbort (src/platform_abort.c), each in a file of its own: in a static library a
- * definition in the application takes its place. Not one of them is called from an interrupt.
+ * definitions of TVMPlatformInitialize and TVMPlatformMemory* (src/platform_stack.c), of
+ * TVMPlatformAbort (src/platform_abort.c) and of the two around a measurement
+ * (src/platform_measurement.c). They are weak and each file has one matter, so a definition in the
+ * application takes their place. Not one of them is called from an interrupt.
  */
 #ifndef TVM_RUNTIME_CRT_PLATFORM_H_
 #define TVM_RUNTIME_CRT_PLATFORM_H_
@@ -46,7 +47,8 @@ tvm_crt_error_t TVMPlatformTimerStart(void);
 /* Ends it and stores the seconds since; kTvmErrorPlatformTimerBadState if none was under way. */
 tvm_crt_error_t TVMPlatformTimerStop(double *elapsed_time_seconds);
 
-/* Called right before and after a timed run, for instance to hold other tasks. */
+/* Called right before and after a timed run, for instance to hold other tasks. The ready
+ * definitions do nothing. */
 tvm_crt_error_t TVMPlatformBeforeMeasurement(void);
 tvm_crt_error_t TVMPlatformAfterMeasurement(void);
 

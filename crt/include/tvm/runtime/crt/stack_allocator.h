@@ -51,7 +51,8 @@ tvm_crt_error_t StackMemoryManager_Init(tvm_workspace_t *workspace, uint8_t *mem
 /*
  * Stores in *out_ptr the address of a new block of num_bytes bytes (0 counts as 1), aligned to
  * TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES. On error *out_ptr is NULL: kTvmErrorPlatformNoMemory if it
- * does not fit, kTvmErrorPlatformCheckFailure for a negative size.
+ * does not fit, kTvmErrorPlatformCheckFailure for a negative size, and with TVM_CRT_DEBUG
+ * kTvmErrorPlatformUsedAfterFree if something wrote to the free memory.
  */
 tvm_crt_error_t StackMemoryManager_Allocate(tvm_workspace_t *workspace, int32_t num_bytes,
                                             void **out_ptr);

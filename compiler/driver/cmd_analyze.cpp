@@ -1,0 +1,73 @@
+// analyze: starts aotc-analyze with what follows on the command line, as git starts its
+// subcommands.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "driver/analyzer.h"
+#include "driver/commands.h"
+
+namespace aotc::driver {
+
+namespace {
+
+constexpr int kNotStarted = 127;
+
+// Runs `program` with our own standard streams; its exit code.
+int run_in_place(const std::string& program, const std::vector<std::string>& args) {
+  std::vector<char*> argv = {const_cast<char*>(program.c_str())};
+  for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
+  argv.push_back(nullptr);
+  std::fflush(nullptr);
+  pid_t pid = fork();
+  if (pid == 0) {
+    std::signal(SIGPIPE, SIG_DFL);
+    execv(program.c_str(), argv.data());
+    _exit(kNotStarted);
+  }
+  int status = 0;
+  while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) != kNotStarted)
+    return WEXITSTATUS(status);
+  Location where;
+  where.file = program;
+  Diagnostics diags;
+  if (pid > 0 && WIFSIGNALED(status)) {
+    diags.error(where, "internal", fmt::format("died of {}", strsignal(WTERMSIG(status))))
+        .help("please report this with the sources");
+  } else {
+    diags.error(where, "tool-missing", "cannot be started")
+        .help("build aotc-analyze again, for this machine");
+  }
+  print_diagnostics(diags);
+  return exit_code_of(diags, kExitInternal);
+}
+
+}  // namespace
+
+static int analyze_command(const std::vector<std::string>& args) {
+  Diagnostics diags;
+  auto program = find_analyzer(diags);
+  if (program) return run_in_place(*program, args);
+  print_diagnostics(diags);
+  return exit_code_of(diags, kExitBadInput);
+}
+
+void add_analyze_command(CLI::App& app, int& result) {
+  CLI::App* sub = app.add_subcommand(
+      "analyze", "Read C sources: 'aotc analyze signatures FILE...' lists their functions");
+  // Every argument, --help too, is for aotc-analyze.
+  sub->set_help_flag();
+  sub->prefix_command();
+  sub->callback([sub, &result] { result = analyze_command(sub->remaining()); });
+}
+
+}  // namespace aotc::driver

@@ -1,0 +1,171 @@
+// graph: TVM's graph executor graphs: inspect, convert.
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "driver/commands.h"
+#include "driver/graph_model.h"
+#include "frontends/graph_json/writer.h"
+#include "ops/external/external.h"
+#include "ops/operator.h"
+#include "support/files.h"
+
+namespace aotc::driver {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct GraphOptions {
+  std::string graph, params, out;
+  bool json = false, text = false;
+};
+
+int fail(const Diagnostics& diags) {
+  print_diagnostics(diags);
+  return exit_code_of(diags, kExitBadInput);
+}
+
+struct Read {
+  graph::Graph graph;
+  graph_json::GraphJsonInfo info;
+};
+
+Result<Read> read(const GraphOptions& options, Diagnostics& diags) {
+  auto bytes = read_file(options.graph, diags);
+  if (!bytes) return kFailure;
+  std::vector<graph_json::Param> params;
+  if (!options.params.empty()) {
+    auto file = read_file(options.params, diags);
+    auto parsed = file ? graph_json::read_params(*file, options.params, diags)
+                       : Result<std::vector<graph_json::Param>>(kFailure);
+    if (!parsed) return kFailure;
+    params = std::move(*parsed);
+  }
+  Read out;
+  auto graph = graph_json::read_graph_json({bytes->begin(), bytes->end()}, options.graph,
+                                           std::move(params), &out.info, diags);
+  if (!graph || !ops::verify_graph(*graph, diags)) return kFailure;
+  out.graph = std::move(*graph);
+  return out;
+}
+
+const char* role(const graph_json::GraphJsonInfo::EntryInfo& entry) {
+  return entry.is_param ? "parameter" : entry.is_input ? "input" : "computed";
+}
+
+Json shape_json(const graph::TensorType& type) { return Json(type.shape); }
+
+Json describe(const Read& r) {
+  Json j;
+  j["graph"] = r.graph.name;
+  j["nodes"] = r.info.document.nodes.size();
+  Json functions = Json::object();
+  std::map<std::string, int> calls;
+  for (const graph::Op& op : r.graph.ops)
+    if (ops::definition_of(op).traits().external) ++calls[op.attrs<ops::ExternalAttrs>().symbol];
+  for (const auto& [symbol, count] : calls) functions[symbol] = count;
+  j["operators"] = r.graph.ops.size();
+  j["functions"] = std::move(functions);
+  j["devices"] = r.info.device_numbers;
+  j["entries"] = Json::array();
+  int64_t params = 0;
+  for (const auto& entry : r.info.entries) {
+    const graph::Tensor& tensor = r.graph[entry.tensor];
+    if (entry.is_param) params += tensor.type.bytes();
+    Json e = {{"node", entry.node},
+              {"index", entry.index},
+              {"name", tensor.name},
+              {"role", role(entry)},
+              {"dtype", graph_json::DataType::of(tensor.type.dtype).str()},
+              {"shape", shape_json(tensor.type)},
+              {"bytes", tensor.type.bytes()}};
+    e["storage_id"] = entry.storage_id ? Json(*entry.storage_id) : Json();
+    e["device"] = r.info.device_numbers[static_cast<size_t>(tensor.device)];
+    j["entries"].push_back(std::move(e));
+  }
+  for (const char* which : {"inputs", "outputs"}) {
+    j[which] = Json::array();
+    for (const graph::Port& port : which[0] == 'i' ? r.graph.inputs : r.graph.outputs)
+      j[which].push_back(port.name);
+  }
+  j["parameter_bytes"] = params;
+  j["storage_bytes"] = r.info.storage_bytes(r.graph);
+  j["live_bytes"] = graph_json::live_bytes(r.graph);
+  return j;
+}
+
+void print_text(const Read& r) {
+  fmt::print("{}", graph::print(r.graph, {.constants_limit = 16, .locations = false}));
+  std::vector<std::vector<std::string>> rows = {
+      {"node", "name", "role", "type", "bytes", "storage", "device"}};
+  for (const auto& entry : r.info.entries) {
+    const graph::Tensor& tensor = r.graph[entry.tensor];
+    rows.push_back({std::to_string(entry.node), escape_for_display(tensor.name, 60), role(entry),
+                    graph::to_string(tensor.type), std::to_string(tensor.type.bytes()),
+                    entry.storage_id ? std::to_string(*entry.storage_id) : "-",
+                    std::to_string(r.info.device_numbers[static_cast<size_t>(tensor.device)])});
+  }
+  fmt::print("{}", format_table(rows));
+  fmt::print("storages without parameters: {} bytes\nmost bytes alive at one operator: {} bytes\n",
+             r.info.storage_bytes(r.graph), graph_json::live_bytes(r.graph));
+}
+
+int inspect(const GraphOptions& options) {
+  Diagnostics diags;
+  auto r = read(options, diags);
+  if (!r) return fail(diags);
+  if (options.json)
+    fmt::print("{}\n", describe(*r).dump(1, ' ', false, Json::error_handler_t::replace));
+  else
+    print_text(*r);
+  print_diagnostics(diags);
+  return kExitDone;
+}
+
+int convert(const GraphOptions& options) {
+  Diagnostics diags;
+  auto r = read(options, diags);
+  if (!r) return fail(diags);
+  std::string out;
+  if (options.text) {
+    out = graph::print(r->graph);
+  } else {
+    auto document = graph_json::write_graph_json(r->graph, &r->info, diags);
+    if (!document) return fail(diags);
+    out = graph_json::print_document(*document);
+  }
+  if (options.out.empty()) {
+    fmt::print("{}", out);
+  } else if (!write_file(options.out, out, diags)) {
+    return fail(diags);
+  }
+  print_diagnostics(diags);
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_graph_command(CLI::App& app, int& result) {
+  auto options = std::make_shared<GraphOptions>();
+  CLI::App* graph = app.add_subcommand("graph", "TVM graphs: inspect, convert");
+  graph->require_subcommand(1);
+  auto add = [&](const char* name, const char* help) {
+    CLI::App* sub = graph->add_subcommand(name, help);
+    sub->add_option("GRAPH", options->graph, "A graph executor's JSON")->required();
+    sub->add_option("--params", options->params, "Its parameters");
+    return sub;
+  };
+  CLI::App* sub = add("inspect", "Operators, tensors and the memory they take");
+  sub->add_flag("--json", options->json, "As JSON on standard output");
+  sub->callback([options, &result] { result = inspect(*options); });
+  sub = add("convert", "Write the graph again: as TVM's JSON, or as text of the Graph IR");
+  sub->add_flag("--text", options->text, "Text of the Graph IR, with all constants");
+  sub->add_option("-o,--output", options->out, "File to write (default: standard output)");
+  sub->callback([options, &result] { result = convert(*options); });
+}
+
+}  // namespace aotc::driver

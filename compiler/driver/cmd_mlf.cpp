@@ -1,0 +1,202 @@
+// mlf: Model Library Format archives of any version: inspect, extract, diff.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "driver/commands.h"
+#include "mlf/archive.h"
+#include "mlf/difference.h"
+#include "mlf/metadata.h"
+#include "support/files.h"
+
+namespace aotc::driver {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// As of diff(1): the files were not compared.
+constexpr int kExitTrouble = 2;
+
+struct MlfOptions {
+  std::string archive, other, directory, style;
+  bool json = false, force = false;
+};
+
+int fail(const Diagnostics& diags, int code = kExitBadInput) {
+  print_diagnostics(diags);
+  return exit_code_of(diags, code);
+}
+
+// An archive, or the metadata.json of one: a file that begins as an object of JSON is no tar.
+Result<mlf::Archive> open(const std::string& path, const std::string& style, Diagnostics& diags) {
+  auto bytes = read_file(path, diags, mlf::kMaxBytes);
+  if (!bytes) return kFailure;
+  size_t i = 0;
+  while (i < bytes->size() && (*bytes)[i] <= ' ') ++i;
+  if (i < bytes->size() && (*bytes)[i] == '{') return mlf::read_metadata_file(path, diags, style);
+  return mlf::read_archive_bytes(*bytes, path, diags, style);
+}
+
+std::string joined(const std::vector<std::string>& parts, const char* separator = ", ") {
+  return fmt::format("{}", fmt::join(parts, separator));
+}
+
+std::string shown(const std::string& text) { return escape_for_display(text); }
+
+// "device 1 (CPU)": the numbers are DLDeviceType's.
+std::string device_name(int64_t device) {
+  return device == 1 ? "device 1 (CPU)" : fmt::format("device {}", device);
+}
+
+void print_memory(const mlf::ModuleInfo& m) {
+  for (const mlf::MainMemory& main : m.main) {
+    fmt::print("  memory on {}: workspace {}", device_name(main.device),
+               format_bytes(main.workspace_bytes));
+    if (main.constants_bytes) fmt::print(", constants {}", format_bytes(*main.constants_bytes));
+    if (main.io_bytes) fmt::print(", inputs and outputs {}", format_bytes(*main.io_bytes));
+    fmt::print("\n");
+  }
+  if (m.storage_ids > 0)
+    fmt::print("  storage of the graph executor: {} in {} places\n", format_bytes(m.storage_bytes),
+               m.storage_ids);
+}
+
+void print_module(const mlf::ModuleInfo& m) {
+  fmt::print("model {}: executor {}, exported {}\n", shown(m.name),
+             m.executors.empty() ? "none" : shown(joined(m.executors)), shown(m.export_datetime));
+  for (const std::string& target : m.targets) fmt::print("  target {}\n", shown(target));
+  for (const std::string& needed : m.external_dependencies) fmt::print("  needs {}\n", shown(needed));
+  print_memory(m);
+  std::vector<std::vector<std::string>> rows;
+  for (const mlf::PortInfo& p : m.inputs)
+    rows.push_back({"  input", shown(p.name), shown(p.dtype), format_bytes(p.bytes)});
+  for (const mlf::PortInfo& p : m.outputs)
+    rows.push_back({"  output", shown(p.name), shown(p.dtype), format_bytes(p.bytes)});
+  if (!rows.empty()) fmt::print("{}", format_table(rows));
+  if (m.functions.empty()) return;
+  rows = {{"  operator function", "device", "workspace"}};
+  for (const mlf::FunctionWorkspace& f : m.functions)
+    rows.push_back({"  " + shown(f.name), fmt::format("{}", f.device), format_bytes(f.bytes)});
+  fmt::print("{}", format_table(rows));
+}
+
+void print_operators(const std::vector<mlf::OperatorInfo>& operators) {
+  for (const mlf::OperatorInfo& op : operators) {
+    fmt::print("function {}\n", shown(op.name));
+    std::vector<std::vector<std::string>> rows;
+    for (size_t i = 0; i < op.parameters.size(); ++i) {
+      const mlf::OperatorParameter& p = op.parameters[i];
+      rows.push_back({fmt::format("  {}", i), p.binding.empty() ? "-" : shown(p.binding),
+                      shown(p.dtype), fmt::format("{}", fmt::join(p.shape, "x")),
+                      format_bytes(p.bytes)});
+    }
+    if (!rows.empty()) fmt::print("{}", format_table(rows));
+  }
+}
+
+int inspect(const MlfOptions& options) {
+  Diagnostics diags;
+  auto archive = open(options.archive, options.style, diags);
+  if (!archive) return fail(diags);
+  if (options.json) {
+    fmt::print("{}\n", archive->metadata.dump(2));
+    return kExitDone;
+  }
+  fmt::print("{}: Model Library Format version {}, style {}\n", shown(options.archive),
+             archive->version, archive->style);
+  for (const mlf::ModuleInfo& m : mlf::modules_of(*archive)) print_module(m);
+  print_operators(mlf::operators_of(*archive));
+  if (archive->files.empty()) return kExitDone;
+  std::vector<std::vector<std::string>> rows = {{"file", "bytes"}};
+  for (const auto& [name, data] : archive->files)
+    rows.push_back({shown(name), fmt::format("{}", data.size())});
+  fmt::print("{}", format_table(rows));
+  return kExitDone;
+}
+
+int extract(const MlfOptions& options) {
+  Diagnostics diags;
+  auto archive = mlf::read_archive(options.archive, diags, options.style);
+  if (!archive) return fail(diags);
+  // No marker: nothing tells that a directory was unpacked by us and not changed since.
+  OutputDirectory directory(options.directory, ".no-such-file", options.force);
+  for (const auto& [name, data] : archive->files)
+    directory.add(name, std::string(data.begin(), data.end()));
+  size_t count = archive->files.size();
+  archive->files.clear();
+  if (!directory.commit(diags)) return fail(diags);
+  fmt::print("wrote {}/ ({} files)\n", options.directory, count);
+  return kExitDone;
+}
+
+std::string short_value(const Json& value) {
+  return shown(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void print_difference(const mlf::Difference& d) {
+  for (const mlf::MetadataChange& c : d.metadata) {
+    if (!c.a)
+      fmt::print("metadata {}: only in the second: {}\n", shown(c.path), short_value(*c.b));
+    else if (!c.b)
+      fmt::print("metadata {}: only in the first: {}\n", shown(c.path), short_value(*c.a));
+    else
+      fmt::print("metadata {}: {} -> {}\n", shown(c.path), short_value(*c.a), short_value(*c.b));
+  }
+  for (const std::string& name : d.removed) fmt::print("file {}: only in the first\n", shown(name));
+  for (const std::string& name : d.added) fmt::print("file {}: only in the second\n", shown(name));
+  for (const mlf::FileChange& c : d.changed)
+    fmt::print("file {}: differs from byte {} on ({} and {} bytes)\n", shown(c.name), c.first,
+               c.size_a, c.size_b);
+}
+
+int diff(const MlfOptions& options) {
+  Diagnostics diags;
+  auto a = open(options.archive, "", diags);
+  auto b = open(options.other, "", diags);
+  if (!a || !b) return fail(diags, kExitTrouble);
+  mlf::Difference d = mlf::difference(*a, *b);
+  if (options.json)
+    fmt::print("{}\n", mlf::json_of(d).dump(1));
+  else
+    print_difference(d);
+  if (!options.json && a->files.empty() != b->files.empty())
+    fmt::print(stderr, "note: one of them is metadata only; files were not compared\n");
+  return d.equal() ? 0 : 1;
+}
+
+void style_option(CLI::App* sub, MlfOptions& options) {
+  sub->add_option("--style", options.style, "The only style that will do")
+      ->check(CLI::IsMember({std::string(mlf::kFullModel), std::string(mlf::kOperator)}));
+}
+
+}  // namespace
+
+void add_mlf_command(CLI::App& app, int& result) {
+  CLI::App* mlf = app.add_subcommand("mlf", "Look into Model Library Format archives");
+  mlf->require_subcommand(1);
+  auto options = std::make_shared<MlfOptions>();
+  CLI::App* sub = mlf->add_subcommand("inspect", "Print what an archive says of itself");
+  sub->add_option("ARCHIVE", options->archive, "An archive, or a metadata.json")->required();
+  sub->add_flag("--json", options->json, "Print the metadata as it is in the archive");
+  style_option(sub, *options);
+  sub->callback([options, &result] { result = inspect(*options); });
+
+  sub = mlf->add_subcommand("extract", "Unpack an archive into a directory of its own");
+  sub->add_option("ARCHIVE", options->archive, "An archive")->required();
+  sub->add_option("-o,--directory", options->directory, "Directory to write")->required();
+  sub->add_flag("--force", options->force, "Replace a directory that holds something");
+  style_option(sub, *options);
+  sub->callback([options, &result] { result = extract(*options); });
+
+  sub = mlf->add_subcommand(
+      "diff", "Name what differs; exits with 0 if nothing does, 1 if something, 2 on trouble");
+  sub->add_option("A", options->archive, "An archive, or a metadata.json")->required();
+  sub->add_option("B", options->other, "Another")->required();
+  sub->add_flag("--json", options->json, "Print the differences as JSON");
+  sub->callback([options, &result] { result = diff(*options); });
+}
+
+}  // namespace aotc::driver

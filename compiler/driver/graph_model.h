@@ -1,0 +1,37 @@
+// Models that are graphs of functions given in C: TVM's GRAPH.json with parameters and operator
+// sources, or a Model Library Format archive of the graph executor that holds all of them. The one
+// thing to know: what comes back calls only functions that the sources define with the right
+// parameters, if there are sources; without, every function is taken to be packed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "driver/compilation.h"
+#include "frontends/graph_json/reader.h"
+#include "support/diagnostics.h"
+
+namespace aotc::driver {
+
+enum class ModelKind { kTflite, kGraphJson, kArchive };
+
+// By content, and where that says nothing by the path's extension.
+ModelKind kind_of(const std::string& path, std::span<const uint8_t> bytes);
+
+struct GraphModel {
+  graph::Graph graph;
+  graph_json::GraphJsonInfo info;
+  // The operator sources and the headers beside them that they include, by file name.
+  std::map<std::string, std::string> sources;
+};
+
+// Uses of `options`: model_path, params_path, operators, include_dirs. Reports what the readers of
+// graphs, parameters, archives and operator sources do, and [graph-none] for archives without
+// graph.
+Result<GraphModel> load_graph_model(ModelKind kind, const std::vector<uint8_t>& bytes,
+                                    const CompileOptions& options, Diagnostics& diags);
+
+}  // namespace aotc::driver

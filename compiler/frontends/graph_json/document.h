@@ -1,0 +1,78 @@
+// A graph of TVM's graph executor as its JSON says it: nodes, arguments, heads and columns, each
+// with its place in the text. The one thing to know: a document has the right form (every key has
+// the right kind of value), and nothing more is known; reader.h makes sense of it. What is unknown
+// is kept, so that a document read and printed is the same JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontends/graph_json/json.h"
+
+namespace aotc::graph_json {
+
+// A number in a list.
+struct Number {
+  int64_t value = 0;
+  Position at;
+};
+
+// A result of a node: [node, index] or [node, index, version].
+struct Entry {
+  int64_t node = 0;
+  int64_t index = 0;
+  std::optional<int64_t> version;
+  Position at;
+};
+
+struct Attribute {
+  std::string name;
+  std::string value;
+  Position at;  // of the value
+};
+
+struct Node {
+  std::string op;  // "null" for arguments, "tvm_op"
+  std::string name;
+  std::string attributes_key;  // "attrs", in older files "attr"; empty: there are none
+  std::vector<Attribute> attributes;
+  std::vector<Entry> inputs;
+  std::optional<std::vector<Number>> control_deps;
+  Json others = Json::object();  // what else the node says
+  Position at, op_at, name_at;
+
+  const Attribute* find(std::string_view attribute) const;
+};
+
+// One value for each entry, in order of nodes and their results: ["list_int", [...]].
+struct Column {
+  std::string name;  // as in the file: "dltype" or an older spelling
+  std::string type;  // "list_str", "list_int", "list_shape"; columns of others are only kept
+  Json data;         // a list, if the type is one of these
+  Position at;
+};
+
+struct Document {
+  std::string file;
+  std::vector<Node> nodes;
+  std::vector<Number> arg_nodes;
+  std::vector<Entry> heads;
+  std::vector<Column> columns;
+  std::optional<std::vector<Number>> node_row_ptr;
+  Json others = Json::object();
+  Position at;
+
+  // "dltype", "shape", "storage_id" or "device_index", whatever the file calls it.
+  const Column* column(std::string_view name) const;
+};
+
+// Reports [graph-syntax], [graph-form] (all such problems up to a limit) and [graph-limit].
+Result<Document> read_document(const std::string& text, const std::string& file,
+                               Diagnostics& diags);
+
+// As TVM writes it: its files come back byte for byte.
+std::string print_document(const Document& document);
+
+}  // namespace aotc::graph_json

@@ -1,0 +1,140 @@
+#include "mlf/full_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <tuple>
+
+#include "codegen/c_run.h"
+#include "frontends/graph_json/params.h"
+#include "mlf/archive.h"
+#include "support/text.h"
+
+namespace aotc::mlf {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kCpu = 1;  // DLDeviceType
+
+// name -> {"size", "dtype"} of every port; ports of one name are told apart.
+Json ports(const graph::Graph& graph, const std::vector<graph::Port>& list) {
+  Json out = Json::object();
+  UniqueNames names;
+  for (const graph::Port& port : list) {
+    const graph::TensorType& type = graph[port.tensor].type;
+    // As shown, for JSON holds no bytes that are not UTF-8.
+    out[names.make(escape_for_display(port.name, 1024))] = {{"dtype", dtype_text(type.dtype)},
+                                                            {"size", type.bytes()}};
+  }
+  return out;
+}
+
+int64_t bytes_of(const graph::Graph& graph, const std::vector<graph::Port>& list) {
+  int64_t sum = 0;
+  for (const graph::Port& port : list) sum += graph[port.tensor].type.bytes();
+  return sum;
+}
+
+Json main_memory(const FullModel& model) {
+  const plan::Program& p = *model.program;
+  int64_t constants = 0;
+  for (const plan::ProgramConstant& c : p.constants)
+    constants += static_cast<int64_t>(c.data.bytes.size());
+  bool arena = model.memory == codegen::MemoryMode::kStatic;
+  Json main;
+  main["device"] = kCpu;
+  main["workspace_size_bytes"] = arena ? p.arena_bytes : codegen::workspace_bytes(p);
+  main["constants_size_bytes"] = constants;
+  main["io_size_bytes"] = bytes_of(p.graph, p.graph.inputs) + bytes_of(p.graph, p.graph.outputs);
+  main["inputs"] = ports(p.graph, p.graph.inputs);
+  main["outputs"] = ports(p.graph, p.graph.outputs);
+  return main;
+}
+
+// Scratch of each function; it lies in the workspace of main and is counted there too.
+Json operator_functions(const FullModel& model) {
+  const plan::Program& p = *model.program;
+  Json out = Json::array();
+  for (size_t f = 0; f < p.functions.size(); ++f) {
+    int64_t scratch = 0;
+    for (int call : p.functions[f].calls)
+      scratch = std::max(scratch, p.calls[static_cast<size_t>(call)].scratch_bytes);
+    out.push_back({{"function_name", model.c->function_names[f]},
+                   {"workspace", {{{"device", kCpu}, {"workspace_size_bytes", scratch}}}}});
+  }
+  return out;
+}
+
+// Sources in the order of their numbers: entry point, operators, tables, anything else by name.
+std::vector<std::string> sources_of(const FullModel& model) {
+  std::vector<std::string> out;
+  for (const auto& [name, text] : model.c->files)
+    if (name.ends_with(".c")) out.push_back(name);
+  auto rank = [&](const std::string& name) {
+    return name == model.name + ".c" ? 1 : name == model.name + "_data.c" ? 2
+           : name.starts_with("tvmgen_")                                   ? 0
+                                                                           : 3;
+  };
+  std::stable_sort(out.begin(), out.end(), [&](const std::string& a, const std::string& b) {
+    return std::make_tuple(rank(a), a) < std::make_tuple(rank(b), b);
+  });
+  return out;
+}
+
+// Keys in order of name, as archives of full models have them.
+nlohmann::json sorted(const Json& value) { return nlohmann::json::parse(value.dump()); }
+
+}  // namespace
+
+std::string dtype_text(DType dtype) { return graph_json::DataType::of(dtype).str(); }
+
+std::string date_text(int64_t seconds) {
+  std::time_t time = static_cast<std::time_t>(seconds);
+  std::tm parts{};
+  gmtime_r(&time, &parts);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}Z", parts.tm_year + 1900,
+                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+Json module_metadata(const FullModel& model) {
+  Json m;
+  m["model_name"] = model.name;
+  m["export_datetime"] = date_text(model.date);
+  m["style"] = kFullModel;
+  m["executors"] = {"aot"};
+  m["target"] = model.targets;
+  m["external_dependencies"] = {{{"short_name", "tvm_standalone_crt"},
+                                 {"url", "./runtime"},
+                                 {"url_type", "mlf_path"},
+                                 {"version_spec", model.runtime_version}}};
+  m["memory"]["functions"]["main"] = Json::array({main_memory(model)});
+  m["memory"]["functions"]["operator_functions"] = operator_functions(model);
+  return m;
+}
+
+std::map<std::string, std::string> full_model_files(const FullModel& model) {
+  std::map<std::string, std::string> out;
+  int number = 0;
+  for (const std::string& source : sources_of(model))
+    out[fmt::format("codegen/host/src/{}_lib{}.c", model.name, number++)] =
+        model.c->files.at(source);
+  for (const auto& [name, text] : model.c->files)
+    if (name.ends_with(".h")) out["codegen/host/include/" + name] = text;
+  // Constants are linked into the code; the list of parameters to be given at run time is empty.
+  std::vector<uint8_t> params = graph_json::write_params({});
+  out[fmt::format("parameters/{}.params", model.name)].assign(params.begin(), params.end());
+  out[fmt::format("src/{}.relay", model.name)] = model.graph_text;
+  for (const auto& [path, text] : model.runtime) out["runtime/" + path] = text;
+  for (const auto& [name, text] : model.templates) out["templates/" + name] = text;
+  Json metadata;
+  metadata["version"] = kVersion;
+  metadata["modules"][model.name] = module_metadata(model);
+  // As Python's json does it: ASCII only.
+  out[kMetadata] = sorted(metadata).dump(2, ' ', true);
+  return out;
+}
+
+}  // namespace aotc::mlf

@@ -1,0 +1,63 @@
+// What metadata.json of each version must hold. The one thing to know: `check_metadata` looks at the
+// style first, then at the version, then at all keys, and tells of every missing key at once.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mlf/archive.h"
+
+namespace aotc::mlf {
+
+// Parses with bounds on nesting and size. Reports [mlf-metadata] and [mlf-limit].
+Result<nlohmann::ordered_json> parse_metadata(std::string_view text, const std::string& name,
+                                              Diagnostics& diags);
+
+// Fills version and style of `archive` from its metadata. Reports [mlf-style], [mlf-version],
+// [mlf-missing-key] and [mlf-key].
+Status check_metadata(Archive& archive, const std::string& name, std::string_view wanted_style,
+                      Diagnostics& diags);
+
+// The parts of the metadata that have the same meaning in every version.
+struct MainMemory {
+  int64_t device = 0;
+  int64_t workspace_bytes = 0;
+  std::optional<int64_t> constants_bytes, io_bytes;
+};
+struct PortInfo {
+  std::string name, dtype;
+  int64_t bytes = 0;
+};
+struct FunctionWorkspace {
+  std::string name;
+  int64_t device = 0, bytes = 0;
+};
+struct ModuleInfo {
+  std::string name, export_datetime;
+  std::vector<std::string> executors;
+  std::vector<std::string> targets;  // one string each; of an object, "KEY: STRING"
+  std::vector<std::string> external_dependencies;
+  std::vector<MainMemory> main;
+  std::vector<PortInfo> inputs, outputs;
+  std::vector<FunctionWorkspace> functions;
+  int64_t storage_ids = 0, storage_bytes = 0;  // of the graph executor
+};
+struct OperatorParameter {
+  std::string binding;  // empty if the archive does not tell
+  std::string dtype;
+  std::vector<int64_t> shape;
+  int64_t bytes = 0;
+};
+struct OperatorInfo {
+  std::string name;
+  std::vector<OperatorParameter> parameters;
+};
+
+// The models of a checked archive; the only one of operator style carries the operators' targets.
+std::vector<ModuleInfo> modules_of(const Archive& archive);
+// The functions of a checked archive of operator style; none for full models.
+std::vector<OperatorInfo> operators_of(const Archive& archive);
+
+}  // namespace aotc::mlf

@@ -1,0 +1,57 @@
+// The operators of a graph as an archive of style "operator". The one thing to know: an entry's name
+// is that of its lowering and a hash of its structure, so a second model with an operator that is
+// equal up to the contents of its tables has the entry of the same name, text and code.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "codegen/c_operators.h"
+#include "graph/graph.h"
+#include "ops/lowering.h"
+#include "passes/devices.h"
+#include "support/diagnostics.h"
+
+namespace aotc::mlf {
+
+struct OperatorEntry {
+  std::string name;           // "conv_2d_0123456789abcdef"
+  tir::FunctionPtr function;  // of that name; parameters are called as its text calls them
+  int device = 0;             // into the devices; the host first
+  std::vector<int> ops;       // indices into graph.ops of those it serves
+};
+
+struct OperatorChoice {
+  ops::TargetInfo target;
+  std::map<int, ops::Schedule> schedules;  // by operator index in the model's file
+  // Of each: an operator's index in the model's file, its type ("conv_2d", "CONV_2D") or the name of
+  // an entry. Empty: all.
+  std::vector<std::string> wanted;
+};
+
+// The distinct operators of a graph after the passes, those of the host first, else in the graph's
+// order. Views and operators given in C have none. Reports [op-unknown] and [op-none].
+Result<std::vector<OperatorEntry>> collect_operators(const graph::Graph& graph,
+                                                     const OperatorChoice& choice,
+                                                     const std::vector<passes::Device>& devices,
+                                                     Diagnostics& diags);
+
+struct OperatorArchive {
+  std::string name;                  // model_name
+  std::vector<std::string> targets;  // as in FullModel
+  int64_t date = 0;
+  bool assembly = true;
+  std::string version;  // of aotc
+};
+
+// Path in the archive -> content, metadata.json included. Reports [mlf-too-many].
+Result<std::map<std::string, std::string>> operator_files(
+    const std::vector<OperatorEntry>& entries, const std::vector<passes::Device>& devices,
+    const OperatorArchive& archive, Diagnostics& diags);
+
+// The functions of a src/tir-N.txt that aotc wrote, in its order.
+Result<std::vector<tir::FunctionPtr>> parse_operators(const std::string& text,
+                                                      const std::string& file, Diagnostics& diags);
+
+}  // namespace aotc::mlf

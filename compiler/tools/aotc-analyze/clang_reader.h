@@ -1,0 +1,29 @@
+// Reads sources by Clang. The one thing to know: a hostile source can still make Clang crash or
+// work without end, so this belongs into a process that may die (see worker.h).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "signature.h"
+
+namespace aotc::analyze {
+
+struct ReadOptions {
+  std::vector<std::string> include_dirs;  // searched before the headers of our C runtime
+  std::vector<std::string> defines;       // "NAME" or "NAME=VALUE"
+};
+
+// The folder with the headers that come with Clang (stddef.h, stdint.h, ...); "" if there is none.
+std::string clang_headers();
+
+// Every function that is defined or declared in one of `files`, and every external definition in a
+// file that one of them includes; implicit ones, members and templates are left out. C unless the
+// name ends as a C++ source's does. A source with errors gives messages only. Conventions are set;
+// symbols of several files are not merged. `on_file` is told each file before it is read.
+Findings read_sources(const std::vector<std::string>& files, const ReadOptions& options,
+                      const std::string& headers,
+                      const std::function<void(const std::string&)>& on_file);
+
+}  // namespace aotc::analyze

@@ -1,0 +1,34 @@
+# aotc-analyze, and what aotc does with its findings: included by tests/CMakeLists.txt. The build
+# with sanitizers runs them too: the program under test is another one.
+if(NOT TARGET aotc-analyze)
+  return()
+endif()
+set(driver ${CMAKE_SOURCE_DIR}/compiler/driver)
+add_executable(operator_sources_test ${CMAKE_CURRENT_LIST_DIR}/operator_sources_test.cpp
+               ${driver}/operator_sources.cpp ${driver}/operator_check.cpp ${driver}/analyzer.cpp
+               ${driver}/temporary.cpp)
+target_link_libraries(operator_sources_test PRIVATE aotc_support GTest::gtest_main)
+add_dependencies(operator_sources_test aotc-analyze)
+add_test(NAME ${name_prefix}analyze.operators COMMAND operator_sources_test)
+set_tests_properties(${name_prefix}analyze.operators PROPERTIES LABELS quick TIMEOUT 120
+                     ENVIRONMENT "AOTC_ANALYZE=$<TARGET_FILE:aotc-analyze>")
+
+foreach(check cases gcc tvm messages hostile start command)
+  set(label quick)
+  if(check MATCHES "hostile|start")
+    set(label full)
+  endif()
+  add_test(NAME ${name_prefix}analyze.${check}
+           COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run_analyze.py ${check}
+                   --analyze $<TARGET_FILE:aotc-analyze> --aotc $<TARGET_FILE:aotc>
+                   --work ${CMAKE_BINARY_DIR}/analyze/${check})
+  set_tests_properties(${name_prefix}analyze.${check} PROPERTIES LABELS ${label} TIMEOUT 300
+                       SKIP_RETURN_CODE 77)
+endforeach()
+if(AOTC_SANITIZE)
+  # A crash of Clang, which some sources provoke, is to be one here, too.
+  set_tests_properties(${name_prefix}analyze.hostile PROPERTIES
+                       ENVIRONMENT "ASAN_OPTIONS=abort_on_error=1")
+  # How long an instrumented program takes says nothing.
+  set_tests_properties(${name_prefix}analyze.start PROPERTIES DISABLED TRUE)
+endif()

@@ -1,0 +1,16 @@
+# TVM's graphs: documents, damaged ones, and whole models. Included by tests/CMakeLists.txt.
+set(graph_json ${CMAKE_CURRENT_LIST_DIR})
+set(graph_json_work ${CMAKE_BINARY_DIR}/graph_json)
+
+function(graph_json_test name label processors)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS ${label} PROCESSORS ${processors} TIMEOUT 600
+    SKIP_RETURN_CODE 77 ENVIRONMENT "AOTC=$<TARGET_FILE:aotc>;PYTHONDONTWRITEBYTECODE=1")
+endfunction()
+
+graph_json_test(graph_json.malformed quick 1 ${Python3_EXECUTABLE} ${graph_json}/malformed.py
+  $<TARGET_FILE:aotc>)
+graph_json_test(graph_json.documents quick 1 ${Python3_EXECUTABLE} ${graph_json}/documents.py
+  $<TARGET_FILE:aotc> ${graph_json_work}/documents)
+graph_json_test(graph_json.documents.shared quick 1 ${Python3_EXECUTABLE}
+  ${graph_json}/documents.py $<TARGET_FILE:aotc> ${graph_json_work}/documents_shared --shared)

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Full models that aotc writes: writing.py AOTC WORK MODEL...
+
+Each archive passes the validator, reads back to the metadata in it, and compiles with the host's gcc
+from its own files only; the program gives LiteRT's bytes. MODEL is a name of tests/models or of
+../shared/models.
+"""
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tarfile
+
+import archives
+import validate
+from archives import ROOT, expect, run
+
+sys.path.insert(0, str(ROOT / "tests" / "oracle"))
+
+AOTC = os.path.abspath(sys.argv[1])
+WORK = pathlib.Path(sys.argv[2]).absolute()
+SAMPLES = 3
+FLAGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-O1"]
+
+# Reads samples from standard input, all inputs after another; writes outputs.
+PROGRAM = r"""
+#include <stdio.h>
+#include "@m@.h"
+#if @M@_ARENA_SIZE > 0
+static uint8_t arena[@M@_ARENA_SIZE] __attribute__((aligned(@M@_ARENA_ALIGN)));
+#else
+static uint8_t arena[1];
+#endif
+#define MEMORY(f, T, n, s, z) static T memory_##f[n];
+@M@_FOR_EACH_INPUT(MEMORY)
+@M@_FOR_EACH_OUTPUT(MEMORY)
+int main(void)
+{
+#if @M@_INPUT_IN_ARENA
+#define READ(f, T, n, s, z) if (fread(@m@_input_##f(arena), sizeof(T), n, stdin) != n) return 0; (void)memory_##f;
+    const struct @m@_inputs *inputs = NULL;
+#else
+#define READ(f, T, n, s, z) if (fread(memory_##f, sizeof(T), n, stdin) != n) return 0;
+#define FIELD(f, T, n, s, z) .f = memory_##f,
+    const struct @m@_inputs in = { @M@_FOR_EACH_INPUT(FIELD) };
+    const struct @m@_inputs *inputs = &in;
+#endif
+#define OUT(f, T, n, s, z) .f = memory_##f,
+    const struct @m@_outputs out = { @M@_FOR_EACH_OUTPUT(OUT) };
+    for (;;) {
+        @M@_FOR_EACH_INPUT(READ)
+        if (@m@_run(inputs, &out, arena) != 0) return 3;
+#define WRITE(f, T, n, s, z) if (fwrite(memory_##f, sizeof(T), n, stdout) != n) return 4;
+        @M@_FOR_EACH_OUTPUT(WRITE)
+    }
+}
+"""
+
+
+def model_path(name):
+    for folder in ("digits", "gadget", "ops"):
+        path = ROOT / "tests" / "models" / folder / f"{name}.tflite"
+        if path.exists():
+            return path
+    return archives.shared("models") / f"{name}.tflite"
+
+
+def compile_archive(model, name, tar, *options, env=None):
+    run(AOTC, "compile", model, "--format", "mlf", "--prefix", name, "-o", tar, *options, env=env)
+    faults = validate.validate(tar)
+    expect(not faults, f"{tar}: {faults}")
+    with tarfile.open(tar, "r:") as t:
+        metadata = json.load(t.extractfile("./metadata.json"))
+    have = json.loads(run(AOTC, "mlf", "inspect", tar, "--json").stdout)
+    expect(have == metadata, f"{tar}: metadata differs")
+    return metadata
+
+
+def unpack(tar, folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    with tarfile.open(tar, "r:") as t:
+        t.extractall(folder)
+    return folder
+
+
+def gcc(*args):
+    done = subprocess.run(["gcc", *map(str, args)], capture_output=True, text=True, timeout=300)
+    expect(done.returncode == 0, f"gcc {' '.join(map(str, args))}\n{done.stderr[:3000]}")
+
+
+def build(folder, name, program):
+    """The archive's own sources, its runtime as a library, and `program`."""
+    includes = [f"-I{folder}/codegen/host/include", f"-I{folder}/runtime/include"]
+    config = folder / "crt_config.h"
+    shutil.copy(folder / "templates/crt_config.h.template", config)
+    shutil.copy(folder / "templates/platform.c.template", folder / "platform.c")
+    main = json.loads((folder / "metadata.json").read_text())["modules"][name]["memory"]["functions"]["main"]
+    text = config.read_text()
+    size = "#define TVM_WORKSPACE_SIZE_BYTES "
+    expect(size + "0\n" in text, "the template has no size of the workspace")
+    config.write_text(text.replace(size + "0", size + str(main[0]["workspace_size_bytes"])))
+    includes += [f"-I{folder}", '-DTVM_CRT_CONFIG_HEADER=<crt_config.h>']
+    objects = []
+    for source in sorted((folder / "runtime/src").glob("*.c")):
+        objects.append(source.with_suffix(".o"))
+        gcc(*FLAGS, *includes, "-c", source, "-o", objects[-1])
+    library = folder / "libcrt.a"
+    subprocess.run(["ar", "crs", library, *objects], check=True)
+    (folder / "main.c").write_text(program.replace("@m@", name).replace("@M@", name.upper()))
+    sources = sorted((folder / "codegen/host/src").glob("*.c"))
+    for source in sources:
+        gcc(*FLAGS, *includes, "-c", source, "-o", source.with_suffix(".o"))
+    gcc(*FLAGS, *includes, folder / "main.c", folder / "platform.c",
+        *(s.with_suffix(".o") for s in sources), library, "-lm", "-o", folder / "program")
+    return folder / "program"
+
+
+def check_outputs(layers, program, what):
+    import numpy as np
+    rng = np.random.default_rng(1)
+    fed, want = b"", b""
+    for _ in range(SAMPLES):
+        arrays = layers.random_inputs(rng)
+        layers.run(arrays)
+        fed += b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
+        want += b"".join(np.ascontiguousarray(a).tobytes() for a in layers.model_outputs())
+    done = subprocess.run([str(program)], input=fed, capture_output=True, timeout=300)
+    expect(done.returncode == 0, f"{what}: exit code {done.returncode}")
+    expect(done.stdout == want, f"{what}: outputs differ from LiteRT's")
+
+
+def check_metadata(metadata, layers, name, board):
+    m = metadata["modules"][name]
+    main = m["memory"]["functions"]["main"][0]
+    for ports, key in ((layers.inputs, "inputs"), (layers.outputs, "outputs")):
+        have = {(p["dtype"], p["size"]) for p in main[key].values()}
+        want = {(str(p["dtype"].__name__), int(p["shape"].prod()) * p["dtype"]().itemsize)
+                for p in ports}
+        expect(have == want and len(main[key]) == len(ports), f"{key}: {main[key]}")
+    target = {"": "c -keys=cpu", "qemu_mps2_an386": "c -keys=arm_cpu,cpu -mcpu=cortex-m4",
+              "qemu_riscv32": "c -keys=cpu -march=rv32imac"}[board]
+    expect(m["target"] == [target], m["target"])
+
+
+def check_model(name):
+    import litert_layers
+    model = model_path(name)
+    layers = litert_layers.Layers(model)
+    for board, options in (("", ["--memory", "workspace"]), ("qemu_mps2_an386", []),
+                           ("qemu_riscv32", ["-O", "size", "--input", "preserve"])):
+        what = f"{name} {board} {' '.join(options)}"
+        more = ["--board", board] if board else []
+        tar = WORK / f"{name}_{board}.tar"
+        metadata = compile_archive(model, name, tar, *more, *options)
+        check_metadata(metadata, layers, name, board)
+        folder = unpack(tar, WORK / f"{name}_{board}")
+        check_outputs(layers, build(folder, name, PROGRAM), what)
+        graph = (folder / f"src/{name}.relay").read_text()
+        expect(graph.startswith("graph ") or "graph" in graph[:200], f"{what}: {graph[:200]}")
+        print(f"{what}: {len(list(folder.rglob('*')))} files, {SAMPLES} samples equal")
+
+
+def deterministic():
+    """Equal input gives equal bytes, whatever the day, the folder and the environment."""
+    model = model_path("digits_int8")
+    a, b, c, d = (WORK / f"{n}.tar" for n in "abcd")
+    compile_archive(model, "digits", a, env={"SOURCE_DATE_EPOCH": ""})
+    shutil.copy(model, WORK / "copy.tflite")
+    os.utime(WORK / "copy.tflite", (1, 1))
+    done = subprocess.run([AOTC, "compile", "digits_int8.tflite", "--format", "mlf", "--prefix",
+                           "digits", "-o", str(b)], cwd=model.parent, capture_output=True,
+                          env={**os.environ, "TZ": "Asia/Tokyo", "LC_ALL": "C"})
+    expect(done.returncode == 0, done.stderr)
+    expect(a.read_bytes() == b.read_bytes(), f"archives differ in {differing(a, b)}")
+    compile_archive(model, "digits", c, env={"SOURCE_DATE_EPOCH": "1700000000"})
+    compile_archive(model, "digits", d, "--date", "2023-11-14 22:13:20Z")
+    expect(c.read_bytes() == d.read_bytes(), "one date, two archives")
+    with tarfile.open(c, "r:") as t:
+        expect({m.mtime for m in t} == {1700000000}, "times in the archive")
+        m = json.load(t.extractfile("./metadata.json"))["modules"]["digits"]
+    expect(m["export_datetime"] == "2023-11-14 22:13:20Z", m["export_datetime"])
+    run(AOTC, "mlf", "diff", c, d)
+    text = run(AOTC, "mlf", "diff", a, c, code=1).stdout
+    expect(text.startswith("metadata modules.digits.export_datetime: ") and text.count("\n") == 1,
+           text)
+    for bad in ("tomorrow", "-1", "2023-13-01", "99999999999", "2023-01-01 1"):
+        done = run(AOTC, "compile", model, "--format", "mlf", "-o", WORK / "bad.tar",
+                   f"--date={bad}", code=1)
+        expect("[date-invalid]" in done.stderr, done.stderr)
+    expect(not (WORK / "bad.tar").exists(), "an archive of no date")
+
+
+def differing(a, b):
+    with tarfile.open(a) as s, tarfile.open(b) as t:
+        members = [{m.name: (m.mtime, m.mode, tar.extractfile(m).read() if m.isfile() else b"")
+                    for m in tar} for tar in (s, t)]
+    return {n for n in {*members[0], *members[1]} if members[0].get(n) != members[1].get(n)}
+
+
+def failures_leave_nothing():
+    model = model_path("digits_int8")
+    folder = WORK / "folder.tar"
+    folder.mkdir()
+    (folder / "mine").write_text("")
+    done = run(AOTC, "compile", model, "--format", "mlf", "-o", folder, code=1)
+    expect("[file-write]" in done.stderr and (folder / "mine").exists(), done.stderr)
+    done = run(AOTC, "compile", model, "--format", "mlf", "-o", WORK / "no/such/x.tar", code=1)
+    expect("[file-write]" in done.stderr, done.stderr)
+    expect(not [p for p in WORK.iterdir() if ".tmp" in p.name], "a file was left behind")
+
+
+def main():
+    shutil.rmtree(WORK, ignore_errors=True)
+    WORK.mkdir(parents=True)
+    deterministic()
+    failures_leave_nothing()
+    for name in sys.argv[3:]:
+        check_model(name)
+
+
+if __name__ == "__main__":
+    archives.main_of(main)

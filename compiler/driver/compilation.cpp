@@ -227,7 +227,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   auto pools = parse_pools(options.pools, diags);
   if (!pools) return kFailure;
   plan_options.pools = std::move(*pools);
-  if (!options.devices_path.empty()) {
+  if (!options.devices_path.empty() && options.devices_text.empty()) {
     auto text = read_file(options.devices_path, diags, 1 << 20);
     if (!text) return kFailure;
     out.options.devices_text.assign(text->begin(), text->end());

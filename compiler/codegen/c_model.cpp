@@ -1,5 +1,6 @@
 #include "codegen/c_model.h"
 
+#include <set>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -360,17 +361,23 @@ class ModelPrinter {
     return s + text;
   }
 
-  // Operators of other sources bring a system library of their own, unless these are mixed.
+  // Operators of sources that aotc has not seen bring a system library of their own, unless they are
+  // mixed with operators that are emitted here.
   std::string registry() const {
     std::vector<std::string> names;
-    bool own = false;
+    std::set<std::string> external;
+    bool own = options_.register_externals;
     for (size_t i = 0; i < program_.functions.size(); ++i) {
       const plan::ProgramFunction& f = program_.functions[i];
-      if (f.external) continue;
-      names.push_back(out_.function_names[i]);
-      own = true;
+      if (!f.external) {
+        names.push_back(out_.function_names[i]);
+        own = true;
+      } else if (f.external->convention == ops::ExternalConvention::kPacked &&
+                 external.insert(f.external->symbol).second) {
+        names.push_back(f.external->symbol);
+      }
     }
-    return own ? registry_definition(names, p_) + "\n" : "";
+    return own && !names.empty() ? registry_definition(names, p_, external) + "\n" : "";
   }
 
   std::string operator_macro() const {

@@ -161,7 +161,8 @@ std::string external_declarations(const Program& program) {
   return s.empty() ? s : s + "\n";
 }
 
-std::string registry_definition(const std::vector<std::string>& names, const std::string& p) {
+std::string registry_definition(const std::vector<std::string>& names, const std::string& p,
+                                const std::set<std::string>& external) {
   std::vector<std::pair<uint32_t, std::string>> sorted;
   for (const std::string& n : names) sorted.emplace_back(fnv1a_32(n), n);
   std::sort(sorted.begin(), sorted.end());
@@ -176,7 +177,8 @@ std::string registry_definition(const std::vector<std::string>& names, const std
   s += fmt::format("static const char {0}_names[] = {1}_COUNT", p, upper(p));
   for (const auto& [hash, name] : sorted) s += fmt::format("\n    \"{}\\0\"", name);
   s += fmt::format(";\nstatic const TVMBackendPackedCFunc {}_functions[] = {{\n", p);
-  for (const auto& [hash, name] : sorted) s += fmt::format("    {},\n", name);
+  for (const auto& [hash, name] : sorted)
+    s += fmt::format("    {}{},\n", external.contains(name) ? "(TVMBackendPackedCFunc)" : "", name);
   s += fmt::format("}};\nstatic const uint32_t {}_hashes[] = {{\n", p);
   for (const auto& [hash, name] : sorted) s += fmt::format("    0x{:08x}u,\n", hash);
   s += fmt::format("}};\n/* Where each name begins. */\nstatic const uint16_t {}_offsets[] = {{\n", p);

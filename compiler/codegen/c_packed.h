@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,7 +53,9 @@ std::string type_codes_definition(const std::string& prefix, int count);
 std::string external_declarations(const plan::Program& program);
 
 // The functions of the system library by name, in the order of their hashes, and
-// TVMSystemLibEntryPoint. `names` are C symbols; `prefix` begins the names of what is static.
-std::string registry_definition(const std::vector<std::string>& names, const std::string& prefix);
+// TVMSystemLibEntryPoint. `names` are C symbols, of which `external` are declared by
+// external_declarations; `prefix` begins the names of what is static.
+std::string registry_definition(const std::vector<std::string>& names, const std::string& prefix,
+                                const std::set<std::string>& external = {});
 
 }  // namespace aotc::codegen

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/graph_model.h"
 #include "driver/inputs.h"
 #include "driver/project_dir.h"
 #include "driver/summary.h"
@@ -84,6 +85,13 @@ int create_command(const CompileOptions& options, const ProjectChoice& choice,
   }
   auto compiled = compile_model(options, diags);
   if (!compiled || !check_fit(*compiled, diags)) return fail(diags);
+  if (kind_of(options.model_path, compiled->model_bytes) == ModelKind::kGraphJson) {
+    Location where;
+    where.file = options.model_path;
+    diags.error(where, "project-graph", "a project keeps its model in one file, a graph has several")
+        .help("give an archive with the graph, or write the C with 'aotc compile'");
+    return fail(diags, kExitUsage);
+  }
   project::ProjectOptions project;
   project.kind = choice.kind;
   project.templates_dir = choice.templates_dir;

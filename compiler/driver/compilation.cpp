@@ -22,7 +22,7 @@
 namespace aotc::driver {
 
 Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,
-                                std::map<std::string, std::string>* sources, Diagnostics& diags) {
+                                GivenOperators* operators, Diagnostics& diags) {
   auto read = read_file(options.model_path, diags);
   if (!read) return kFailure;
   if (bytes) *bytes = *read;
@@ -30,7 +30,7 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
   if (kind != ModelKind::kTflite) {
     auto model = load_graph_model(kind, *read, options, diags);
     if (!model) return kFailure;
-    if (sources) *sources = std::move(model->sources);
+    if (operators) *operators = std::move(model->operators);
     return std::move(model->graph);
   }
   frontends::ReadOptions read_options;
@@ -237,8 +237,8 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
     if (!devices) return kFailure;
     plan_options.devices = std::move(*devices);
   }
-  std::map<std::string, std::string> sources;
-  auto graph = load_model(out.options, &out.model_bytes, &sources, diags);
+  GivenOperators operators;
+  auto graph = load_model(out.options, &out.model_bytes, &operators, diags);
   if (!graph) return kFailure;
   out.original = *graph;
   if (!run_passes(*graph, options, plan_options.devices, out.statistics, diags)) return kFailure;
@@ -257,9 +257,11 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   c.model_name = tvm_name(options.prefix.empty() ? stem : options.prefix);
   c.constants_section = options.constants_section;
   c.assembly = options.assembly;
+  c.register_externals = !operators.files.empty();
   c.version = kVersion;
   out.c = codegen::print_model(out.program, c);
-  for (auto& [name, text] : sources) out.c.files["operators/" + name] = std::move(text);
+  out.operator_workspace_bytes = operators.workspace_bytes;
+  for (auto& [name, text] : operators.files) out.c.files["operators/" + name] = std::move(text);
   std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   out.milliseconds = took.count();
   return out;
@@ -269,7 +271,10 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   project::ProjectModel model;
   model.prefix = compiled.prefix;
   model.files = &compiled.c;
-  model.file_name = compiled.prefix + ".tflite";
+  ModelKind kind = kind_of(compiled.options.model_path, compiled.model_bytes);
+  model.file_name = compiled.prefix + (kind == ModelKind::kArchive     ? ".tar"
+                                       : kind == ModelKind::kGraphJson ? ".json"
+                                                                       : ".tflite");
   model.bytes = &compiled.model_bytes;
   model.runtime = compiled.options.convention != codegen::CallingConvention::kPlain;
   for (const plan::ProgramFunction& f : compiled.program.functions)
@@ -282,8 +287,10 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
       model.devices.push_back(device.camel_name());
       model.runtime = true;
     }
-  model.workspace = compiled.options.memory == codegen::MemoryMode::kWorkspace;
-  model.workspace_bytes = figures_of(compiled).workspace_bytes;
+  bool allocates = compiled.options.memory == codegen::MemoryMode::kWorkspace;
+  model.workspace = allocates || compiled.operator_workspace_bytes > 0;
+  model.workspace_bytes = compiled.operator_workspace_bytes +
+                          (allocates ? figures_of(compiled).workspace_bytes : 0);
   model.description = describe_compile(compiled.options);
   return model;
 }

@@ -47,6 +47,7 @@ class CommandLine {
     add_report();
     add_lists();
     add_mlf_command(app_, result_);
+    add_rpc_command(app_, result_);
     add_graph_command(app_, result_);
     add_analyze_command(app_, result_);
     app_.footer(
@@ -216,6 +217,9 @@ class CommandLine {
                     "C sources that define the functions of a TVM graph");
     sub->add_option("--operator-include", compile_.include_dirs,
                     "Directory of headers that operator sources include; may be repeated");
+    sub->add_option("--operator-workspace", compile_.operator_workspace,
+                    "Bytes that one of these functions allocates at most (default: as the archive says)")
+        ->check(CLI::Range(int64_t{0}, int64_t{1} << 30));
   }
 
   void add_check() {
@@ -261,7 +265,11 @@ class CommandLine {
     common(sub);
     sub->callback([this] {
       project_.options = pairs(project_options_);
-      result_ = create_command(compile_, project_, out_, force_, common_);
+      const bool operators =
+          project::kind_takes({project_.kind, project_.templates_dir}) == "operators";
+      result_ = operators ? create_operators_command(compile_.model_path, compile_.board_name,
+                                                     project_, out_, force_, common_)
+                          : create_command(compile_, project_, out_, force_, common_);
     });
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -70,84 +71,84 @@ class Partition {
   std::map<std::pair<TensorId, int>, TensorId> copies_;
 };
 
-// Orders operators by pretending to run them: devices that launch without waiting work while the host
-// goes on, until something touches their memory. Work is counted in MACs, or in elements where there
-// are none; it need not be right, only keep both sides busy.
-class Order {
- public:
-  Order(const Graph& graph, const DeviceSet& set)
-      : graph_(graph), devices_(set.devices), left_(devices_.size(), kIdle) {}
+// A guess of how long an operator takes, in steps; only the ratio between host and device counts.
+int64_t cost_of(const Graph& graph, const Op& op) {
+  int64_t cost = ops::definition_of(op).macs({graph, op});
+  for (TensorId id : op.results) cost += graph[id].type.elements();
+  return cost;
+}
 
-  std::vector<size_t> run() {
-    graph::UseDef chains = graph::compute_use_def(graph_);
+// Plays the calls through on a clock: the host never waits while it has something else to do.
+class Schedule {
+ public:
+  Schedule(const Graph& graph, const DeviceSet& set)
+      : graph_(graph), set_(set), chains_(graph::compute_use_def(graph)), free_(set.devices.size(), 0) {}
+
+  std::vector<size_t> order() {
     std::vector<int> missing(graph_.ops.size(), 0);
-    std::set<size_t> ready;
     for (size_t i = 0; i < graph_.ops.size(); ++i) {
-      const auto& operands = graph_.ops[i].operands;
-      for (TensorId id : std::set<TensorId>(operands.begin(), operands.end()))
-        missing[i] += id.valid() && chains.definer[static_cast<size_t>(id.value)] >= 0;
-      if (missing[i] == 0) ready.insert(i);
+      std::set<TensorId> distinct(graph_.ops[i].operands.begin(), graph_.ops[i].operands.end());
+      for (TensorId id : distinct)
+        missing[i] += id.valid() && chains_.definer[static_cast<size_t>(id.value)] >= 0;
+      if (missing[i] == 0) ready_.insert(i);
     }
     std::vector<size_t> out;
-    while (!ready.empty()) {
-      size_t next = *std::min_element(ready.begin(), ready.end(), [&](size_t a, size_t b) {
-        return std::pair{rank(graph_.ops[a]), a} < std::pair{rank(graph_.ops[b]), b};
-      });
-      ready.erase(next);
-      out.push_back(next);
-      take(graph_.ops[next]);
-      for (TensorId id : graph_.ops[next].results)
-        for (int user : chains.users[static_cast<size_t>(id.value)])
-          if (--missing[static_cast<size_t>(user)] == 0) ready.insert(static_cast<size_t>(user));
+    while (!ready_.empty()) {
+      size_t i = pick();
+      ready_.erase(i);
+      out.push_back(i);
+      run(graph_.ops[i]);
+      for (TensorId id : graph_.ops[i].results)
+        for (int user : chains_.users[static_cast<size_t>(id.value)])
+          if (--missing[static_cast<size_t>(user)] == 0) ready_.insert(static_cast<size_t>(user));
     }
     return out;
   }
 
  private:
-  static constexpr int64_t kIdle = -1;
-
   bool is_async(int device) const {
-    return devices_[static_cast<size_t>(device)].launch == Launch::kAsync;
+    return set_.devices[static_cast<size_t>(device)].launch == Launch::kAsync;
   }
   bool is_launch(const Op& op) const { return !is_copy(op) && is_async(op.device); }
-  // The device whose memory or cores it uses; 0 if it is the host's alone.
-  int device_of(const Op& op) const {
-    if (!is_copy(op)) return is_async(op.device) ? op.device : 0;
-    int to = graph_[op.results[0]].device;
-    return is_async(to) ? to : is_async(graph_[op.operands[0]].device) ? graph_[op.operands[0]].device : 0;
-  }
-  int64_t work_of(const Op& op) const {
-    int64_t macs = ops::definition_of(op).macs({graph_, op});
-    return macs > 0 ? macs : op.results.empty() ? 0 : graph_[op.results[0]].type.elements();
-  }
 
-  // The lowest first. With an idle device: results out of it while that is free, then operands to it,
-  // then its next launch, then what is the host's. While it works: the host's own work, as long as
-  // that is expected to be the shorter.
-  int rank(const Op& op) const {
-    int device = device_of(op);
-    bool fetches = is_copy(op) && device != graph_[op.results[0]].device;
-    if (device == 0) return 4;
-    int64_t left = left_[static_cast<size_t>(device)];
-    if (left == kIdle) return fetches ? 0 : is_copy(op) ? 1 : 2;
-    if (fetches) return 7;
-    return left > 0 ? (is_copy(op) ? 5 : 6) : 3;
-  }
-
-  void take(const Op& op) {
-    int device = device_of(op);
-    if (device != 0) left_[static_cast<size_t>(device)] = kIdle;  // the host waits for it
-    if (is_launch(op)) {
-      left_[static_cast<size_t>(device)] = work_of(op);
-      return;
+  // When the host can make the call: while a device works, nobody touches its tensors.
+  int64_t start_of(const Op& op) const {
+    int64_t start = now_;
+    auto wait_for = [&](int device) {
+      if (is_async(device)) start = std::max(start, free_[static_cast<size_t>(device)]);
+    };
+    wait_for(op.device);
+    if (is_copy(op)) {
+      wait_for(graph_[op.operands[0]].device);
+      wait_for(graph_[op.results[0]].device);
     }
-    for (int64_t& left : left_)
-      if (left != kIdle) left = std::max<int64_t>(left - work_of(op), 0);
+    return start;
+  }
+
+  // What need not wait, launches before all else; of equals the first. If all wait, who waits least.
+  size_t pick() const {
+    auto rank = [&](size_t i) {
+      const Op& op = graph_.ops[i];
+      return std::tuple(start_of(op), !is_launch(op), i);
+    };
+    return *std::min_element(ready_.begin(), ready_.end(),
+                             [&](size_t a, size_t b) { return rank(a) < rank(b); });
+  }
+
+  void run(const Op& op) {
+    now_ = start_of(op);
+    if (is_launch(op))
+      free_[static_cast<size_t>(op.device)] = now_ + cost_of(graph_, op);
+    else
+      now_ += cost_of(graph_, op);
   }
 
   const Graph& graph_;
-  const std::vector<Device>& devices_;
-  std::vector<int64_t> left_;  // by device: work of the launch that is under way
+  const DeviceSet& set_;
+  graph::UseDef chains_;
+  std::vector<int64_t> free_;  // by device: when it is done
+  int64_t now_ = 0;
+  std::set<size_t> ready_;
 };
 
 }  // namespace
@@ -163,7 +164,7 @@ Status order_devices(Graph& graph, const PassOptions& options, Diagnostics&) {
     for (const Device& d : options.devices->devices) any = any || d.launch == Launch::kAsync;
   if (!any) return success();
   std::vector<Op> ordered;
-  for (size_t i : Order(graph, *options.devices).run()) ordered.push_back(graph.ops[i]);
+  for (size_t i : Schedule(graph, *options.devices).order()) ordered.push_back(graph.ops[i]);
   graph.ops = std::move(ordered);
   return success();
 }

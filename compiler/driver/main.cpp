@@ -168,7 +168,8 @@ class CommandLine {
     sub->add_option("--constants-section", compile_.constants_section,
                     "Linker section of the model's tables");
     sub->add_option("--pool", compile_.pools,
-                    "NAME:BYTES[:fast] of memory that the caller gives; may be repeated");
+                    "NAME:BYTES[:fast|:constants] of memory that the caller gives; may be repeated. "
+                    "Fast ones take what is used most, one of constants takes the model's tables");
     sub->add_option("--devices", compile_.devices_path,
                     "JSON that says which operators run on which device");
     sub->add_option_function<std::string>(

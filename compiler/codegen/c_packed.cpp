@@ -50,6 +50,10 @@ bool is_packed(const Program& program, const CodegenOptions& options, const Prog
   return form_of(program, options, f) == FunctionForm::kPacked;
 }
 
+bool is_table(const plan::Storage& storage) {
+  return storage.kind == plan::StorageKind::kConstant && storage.pool < 0;
+}
+
 bool is_looked_up(const Program& program, const CodegenOptions& options, const ProgramCall& call) {
   return options.convention == CallingConvention::kRegistry && is_packed(program, options, call) &&
          device_of(program, call.device).launch == passes::Launch::kNone;
@@ -69,7 +73,7 @@ TensorTable::TensorTable(const Program& program, const CodegenOptions& options,
       auto found = std::search(shapes_.begin(), shapes_.end(), a.shape.begin(), a.shape.end());
       auto at = found - shapes_.begin();
       if (found == shapes_.end()) shapes_.insert(shapes_.end(), a.shape.begin(), a.shape.end());
-      bool constant = a.storage.kind == plan::StorageKind::kConstant;
+      bool constant = is_table(a.storage);
       std::string data =
           constant ? "(void *)" + names.constant_names[static_cast<size_t>(a.storage.index)] : "NULL";
       std::string shape = a.shape.empty()
@@ -100,7 +104,7 @@ int TensorTable::most_places(int device) const {
     if (!packed_[c] || call.device != device) continue;
     most = std::max<int64_t>(
         most, std::count_if(call.arguments.begin(), call.arguments.end(), [](const auto& a) {
-          return a.storage.kind != plan::StorageKind::kConstant;
+          return !is_table(a.storage);
         }));
   }
   return static_cast<int>(most);

@@ -15,6 +15,9 @@ namespace aotc::codegen {
 // Is the call made in the packed convention? Devices that launch functions need it always.
 bool is_packed(const plan::Program& program, const CodegenOptions& options,
                const plan::ProgramCall& call);
+// Is it a table of PREFIX_data.c, whose address the linker knows?
+bool is_table(const plan::Storage& storage);
+
 // Is the function found by name at run time?
 bool is_looked_up(const plan::Program& program, const CodegenOptions& options,
                   const plan::ProgramCall& call);

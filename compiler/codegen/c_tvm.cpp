@@ -79,8 +79,16 @@ class TvmPrinter {
                                                               : program_.arena_bytes;
     h += fmt::format("/* Bytes of workspace. */\n#define {}_WORKSPACE_SIZE {}\n", up_, total);
     if (has_pools(program_))
-      for (const plan::Pool& pool : pools)
-        h += fmt::format("#define {}_{}_WORKSPACE_POOL_SIZE {}\n", up_, upper(pool.name), pool.bytes);
+      for (const plan::Pool& pool : pools) {
+        std::string name = upper(pool.name);
+        if (!pool.constants) {
+          h += fmt::format("#define {}_{}_WORKSPACE_POOL_SIZE {}\n", up_, name, pool.bytes);
+          continue;
+        }
+        h += fmt::format("#include \"{0}_constants.h\"\n#define {1}_{2}_CONSTANT_POOL_SIZE {3}\n"
+                         "#define {1}_{2}_CONSTANT_POOL_DATA {4}_CONSTANT_POOL_DATA\n",
+                         options_.prefix, up_, name, pool.bytes, upper(options_.prefix));
+      }
     return h + fmt::format("\n#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {}_H_ */\n", up_);
   }
 

@@ -7,6 +7,7 @@
 
 #include "driver/compilation.h"
 #include "driver/terminal.h"
+#include "support/files.h"
 
 namespace CLI {
 class App;
@@ -32,6 +33,14 @@ int compile_command(const CompileOptions& compile, const std::string& out, bool 
                     const CommonOptions& common);
 int create_command(const CompileOptions& compile, const ProjectChoice& project,
                    const std::string& out, bool force, const CommonOptions& common);
+// The same for kinds that serve the operators of an archive.
+int create_operators_command(const std::string& archive_path, const std::string& board_name,
+                             const ProjectChoice& choice, const std::string& out, bool force,
+                             const CommonOptions& common);
+// Without messages. Reports what read_archive and generate_operator_project report.
+Status write_operator_project(const std::string& archive_path, const std::string& board_name,
+                              const ProjectChoice& choice, OutputDirectory& out,
+                              Diagnostics& diags);
 int build_command(const std::string& dir, const CommonOptions& common);
 int run_command(const std::string& dir, int timeout, const CommonOptions& common);
 
@@ -55,6 +64,7 @@ void add_analyze_command(CLI::App& app, int& result);
 // Commands with options of their own: each adds itself and leaves its exit code in `result`.
 void add_graph_command(CLI::App& app, int& result);
 void add_mlf_command(CLI::App& app, int& result);
+void add_rpc_command(CLI::App& app, int& result);
 
 // compile --format mlf: the model, or its operators, as a Model Library Format archive.
 struct MlfChoice {
@@ -62,6 +72,7 @@ struct MlfChoice {
   std::string style;             // empty: full-model; a style asks for an archive by itself
   std::vector<std::string> ops;  // of --style operator
   std::string date;              // as given
+  bool interface_given = false;  // --interface
 
   bool wanted() const { return format == "mlf" || !style.empty() || !ops.empty(); }
 };

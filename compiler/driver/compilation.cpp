@@ -73,7 +73,8 @@ Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& text
   bool good = true;
   auto wrong = [&](const std::string& text, const std::string& why) {
     diags.error(where, "pool-invalid", fmt::format("'{}' {}", escape_for_display(text), why))
-        .help("write NAME:BYTES or NAME:BYTES:fast, with a C identifier in lower case as name");
+        .help("write NAME:BYTES, NAME:BYTES:fast or NAME:BYTES:constants, with a C identifier in lower "
+              "case as name");
     good = false;
   };
   for (const std::string& text : texts) {
@@ -81,19 +82,21 @@ Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& text
     size_t colon = text.find(':');
     pool.name = text.substr(0, colon);
     std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
-    if (rest.ends_with(":fast")) {
-      pool.fast = true;
-      rest.resize(rest.size() - 5);
-    }
+    for (auto [suffix, flag] : {std::pair{":fast", &pool.fast}, {":constants", &pool.constants}})
+      if (rest.ends_with(suffix)) {
+        *flag = true;
+        rest.resize(rest.size() - std::string_view(suffix).size());
+      }
     bool digits = !rest.empty() && rest.size() <= 10 &&
                   rest.find_first_not_of("0123456789") == std::string::npos;
     if (pool.name.empty() || c_identifier(pool.name) != pool.name) {
       wrong(text, "has no name that C takes");
     } else if (!digits || std::stoll(rest) > INT32_MAX) {
       wrong(text, "has no size in bytes");
-    } else if (std::any_of(pools.begin(), pools.end(),
-                           [&](const plan::Pool& p) { return p.name == pool.name; })) {
-      wrong(text, "has the name of an earlier pool");
+    } else if (std::any_of(pools.begin(), pools.end(), [&](const plan::Pool& p) {
+                 return p.name == pool.name || (p.constants && pool.constants);
+               })) {
+      wrong(text, "has the name of an earlier pool, or is a second one of constants");
     } else {
       pool.limit = std::stoll(rest);
     }
@@ -242,7 +245,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   auto pools = parse_pools(options.pools, diags);
   if (!pools) return kFailure;
   plan_options.pools = std::move(*pools);
-  if (!options.devices_path.empty()) {
+  if (!options.devices_path.empty() && options.devices_text.empty()) {
     auto text = read_file(options.devices_path, diags, 1 << 20);
     if (!text) return kFailure;
     out.options.devices_text.assign(text->begin(), text->end());

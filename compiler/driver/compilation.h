@@ -109,5 +109,4 @@ struct Figures {
 };
 Figures figures_of(const Compiled& compiled);
 
-
 }  // namespace aotc::driver

@@ -47,6 +47,7 @@ class CommandLine {
     add_report();
     add_lists();
     add_mlf_command(app_, result_);
+    add_rpc_command(app_, result_);
     add_graph_command(app_, result_);
     add_analyze_command(app_, result_);
     app_.footer(
@@ -167,7 +168,8 @@ class CommandLine {
     sub->add_option("--constants-section", compile_.constants_section,
                     "Linker section of the model's tables");
     sub->add_option("--pool", compile_.pools,
-                    "NAME:BYTES[:fast] of memory that the caller gives; may be repeated");
+                    "NAME:BYTES[:fast|:constants] of memory that the caller gives; may be repeated. "
+                    "Fast ones take what is used most, one of constants takes the model's tables");
     sub->add_option("--devices", compile_.devices_path,
                     "JSON that says which operators run on which device");
     sub->add_option_function<std::string>(
@@ -264,7 +266,11 @@ class CommandLine {
     common(sub);
     sub->callback([this] {
       project_.options = pairs(project_options_);
-      result_ = create_command(compile_, project_, out_, force_, common_);
+      const bool operators =
+          project::kind_takes({project_.kind, project_.templates_dir}) == "operators";
+      result_ = operators ? create_operators_command(compile_.model_path, compile_.board_name,
+                                                     project_, out_, force_, common_)
+                          : create_command(compile_, project_, out_, force_, common_);
     });
   }
 

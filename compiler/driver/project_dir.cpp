@@ -244,28 +244,7 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
         .help("flash the image with the board's own tools");
     return kFailure;
   }
-  std::vector<std::string> argv;
-  for (std::string arg : project.board.emulator_argv) {
-    if (arg == "{arguments}") {
-      argv.insert(argv.end(), arguments.begin(), arguments.end());
-      continue;
-    }
-    std::string joined;
-    if (project.board.argument_style == "semihosting") {
-      // Also without arguments: QEMU would give the image's path, in which spaces separate.
-      joined = ",arg=firmware";
-      for (const std::string& a : arguments) {
-        joined += ",arg=";
-        for (char c : a) joined += c == ',' ? ",," : std::string(1, c);  // QEMU's escape
-      }
-    }
-    for (const auto& [key, value] :
-         {std::pair<std::string, std::string>{"{image}", image}, {"{arguments}", joined}}) {
-      size_t at = arg.find(key);
-      if (at != std::string::npos) arg.replace(at, key.size(), value);
-    }
-    argv.push_back(arg);
-  }
+  std::vector<std::string> argv = project::emulator_command(project.board, image, arguments);
   FirmwareRun out;
   out.process = run_process(argv, directory, timeout_seconds);
   if (!out.process.started) {

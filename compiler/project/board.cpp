@@ -80,6 +80,33 @@ std::string Board::field(const std::string& path) const {
   return at->dump();
 }
 
+std::vector<std::string> emulator_command(const Board& board, const std::string& image,
+                                          const std::vector<std::string>& arguments) {
+  std::vector<std::string> argv;
+  for (std::string arg : board.emulator_argv) {
+    if (arg == "{arguments}") {
+      argv.insert(argv.end(), arguments.begin(), arguments.end());
+      continue;
+    }
+    std::string joined;
+    if (board.argument_style == "semihosting") {
+      // Also without arguments: QEMU would give the image's path, in which spaces separate.
+      joined = ",arg=firmware";
+      for (const std::string& a : arguments) {
+        joined += ",arg=";
+        for (char c : a) joined += c == ',' ? ",," : std::string(1, c);  // QEMU's escape
+      }
+    }
+    for (const auto& [key, value] :
+         {std::pair<std::string, std::string>{"{image}", image}, {"{arguments}", joined}}) {
+      size_t at = arg.find(key);
+      if (at != std::string::npos) arg.replace(at, key.size(), value);
+    }
+    argv.push_back(arg);
+  }
+  return argv;
+}
+
 std::vector<std::string> board_names() {
   std::vector<std::string> out;
   for (const EmbeddedFile* f : embedded_below(kPrefix))

@@ -45,6 +45,11 @@ struct Board {
   std::string field(const std::string& path) const;
 };
 
+// The command that runs a firmware image (an absolute path) in the board's emulator; empty if it has
+// none.
+std::vector<std::string> emulator_command(const Board& board, const std::string& image,
+                                          const std::vector<std::string>& arguments);
+
 std::vector<std::string> board_names();
 // Reports [board-unknown] with the closest names, [board-invalid].
 Result<Board> find_board(const std::string& name, Diagnostics& diags);

@@ -9,8 +9,6 @@
 
 namespace aotc::project {
 
-namespace {
-
 std::string run_command(const Board& board) {
   std::string out;
   for (std::string arg : board.emulator_argv) {
@@ -23,6 +21,13 @@ std::string run_command(const Board& board) {
   }
   return out;
 }
+
+void add_runtime(const std::string& folder, OutputDirectory& out) {
+  for (const EmbeddedFile* f : embedded_below("crt/"))
+    out.add(fmt::format("{}/{}", folder, f->path.substr(4)), std::string(f->content));
+}
+
+namespace {
 
 std::string c_string_literal(const std::string& text) {
   std::string out = "\"";
@@ -79,8 +84,7 @@ Status generate_project(const Board& board, const ProjectModel& model, const Pro
     out.add(rendered->model_folder + "/" + model.file_name,
             std::string(model.bytes->begin(), model.bytes->end()));
   if (model.runtime || model.workspace || !model.devices.empty()) {
-    for (const EmbeddedFile* f : embedded_below("crt/"))
-      out.add(fmt::format("{}/{}", rendered->runtime_folder, f->path.substr(4)), std::string(f->content));
+    add_runtime(rendered->runtime_folder, out);
     // The default binding allocates from a buffer of this size.
     if (model.workspace)
       out.add(rendered->runtime_folder + "/workspace.cmake",

@@ -37,6 +37,11 @@ struct ProjectModel {
   nlohmann::ordered_json description;  // "compile": options to compile it again
 };
 
+// The command that runs build/firmware.elf, for people.
+std::string run_command(const Board& board);
+// The runtime, for `folder` of a project.
+void add_runtime(const std::string& folder, OutputDirectory& out);
+
 Status generate_project(const Board& board, const ProjectModel& model, const ProjectOptions& options,
                         OutputDirectory& out, Diagnostics& diags);
 

@@ -1,5 +1,6 @@
 #include "project/template.h"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -16,7 +17,10 @@ class Renderer {
  public:
   Renderer(const TemplateSource& source, const Board& board, const Values& values,
            Diagnostics& diags)
-      : source_(source), board_(board), values_(values), diags_(diags) {
+      : source_{kind_folder(source.kind), source.override_dir},
+        board_(board),
+        values_(values),
+        diags_(diags) {
     where_.file = "template " + source.kind;
   }
 
@@ -25,7 +29,7 @@ class Renderer {
     std::set<std::string> used;
     for (const auto& file : json_["files"]) {
       std::string path = file["path"];
-      auto text = read(path);
+      auto text = read(path, file.value("template", source_.kind));
       if (!text) return kFailure;
       bool wanted = (!file.contains("platforms") || contains(file["platforms"], board_.platform)) &&
                     (!file.contains("part") || values_.parts.contains(file["part"].get<std::string>()));
@@ -49,9 +53,10 @@ class Renderer {
     std::string out;
     for (const auto& [name, option] : json_["options"].items()) {
       const auto& d = option["default"];
-      std::string shown = d.is_string()   ? d.get<std::string>()
-                          : d.is_object() ? "from the board's " + d.value("board", "")
-                                          : d.dump();
+      std::string shown = d.is_string()          ? d.get<std::string>()
+                          : d.contains("board")  ? "from the board's " + d.value("board", "")
+                          : d.is_object()        ? "what the operators need"
+                                                 : d.dump();
       out += fmt::format("  {:<14} {} ({}; default: {})\n", name, option.value("help", ""),
                          option.value("type", ""), shown);
     }
@@ -70,13 +75,14 @@ class Renderer {
     return kFailure;
   }
 
-  Result<std::string> read(const std::string& path) {
+  // `kind`: the template that has the file, which may be another one.
+  Result<std::string> read(const std::string& path, const std::string& kind) {
     if (!source_.override_dir.empty()) {
-      auto bytes = read_file(source_.override_dir + "/" + source_.kind + "/" + path, diags_);
+      auto bytes = read_file(source_.override_dir + "/" + kind + "/" + path, diags_);
       if (!bytes) return kFailure;
       return std::string(bytes->begin(), bytes->end());
     }
-    const EmbeddedFile* f = find_embedded("templates/" + source_.kind + "/" + path);
+    const EmbeddedFile* f = find_embedded("templates/" + kind + "/" + path);
     if (!f) return fail("template-unknown", fmt::format("the template has no file '{}'", path));
     return std::string(f->content);
   }
@@ -89,7 +95,7 @@ class Renderer {
       d.help("kinds: " + all);
       return false;
     }
-    auto text = read("template.json");
+    auto text = read("template.json", source_.kind);
     if (!text) return false;
     json_ = nlohmann::json::parse(*text, nullptr, false);
     if (json_.is_discarded() || !json_.contains("files")) {
@@ -130,6 +136,9 @@ class Renderer {
       if (given != values_.options.end()) {
         value = given->second;
         if (!valid_option(name, option, value)) return false;
+      } else if (option["default"].contains("model")) {
+        auto known = values_.model.find(option["default"]["model"]);
+        if (known != values_.model.end()) value = known->second;
       } else if (option["default"].is_object()) {
         value = board_.field(option["default"].value("board", ""));
       } else {
@@ -230,7 +239,7 @@ class Renderer {
     return true;
   }
 
-  const TemplateSource& source_;
+  const TemplateSource source_;
   const Board& board_;
   const Values& values_;
   Diagnostics& diags_;
@@ -249,6 +258,26 @@ std::vector<std::string> template_kinds() {
     if (f->path.ends_with(kFile))
       out.emplace_back(f->path.substr(10, f->path.size() - 10 - kFile.size()));
   return out;
+}
+
+std::string kind_folder(const std::string& kind) {
+  std::string out = kind;
+  std::replace(out.begin(), out.end(), '-', '_');
+  return out;
+}
+
+std::string kind_takes(const TemplateSource& source) {
+  Diagnostics unread;  // whoever renders the template says what is wrong with it
+  std::string text;
+  const std::string path = kind_folder(source.kind) + "/template.json";
+  if (!source.override_dir.empty()) {
+    auto bytes = read_file(source.override_dir + "/" + path, unread, 1 << 20);
+    if (bytes) text.assign(bytes->begin(), bytes->end());
+  } else if (const EmbeddedFile* f = find_embedded("templates/" + path)) {
+    text = f->content;
+  }
+  auto json = nlohmann::json::parse(text, nullptr, false);
+  return json.is_object() ? json.value("takes", "model") : "model";
 }
 
 Result<Rendered> render_template(const TemplateSource& source, const Board& board,

@@ -20,10 +20,16 @@ struct TemplateSource {
 struct Values {
   std::map<std::string, std::string> keys;     // values that do not come from board or options
   std::map<std::string, std::string> options;  // --project-option NAME=VALUE
+  std::map<std::string, std::string> model;    // for defaults of options that the model decides
   std::set<std::string> parts;                 // of template.json's "parts": files that not all need
 };
 
 std::vector<std::string> template_kinds();
+// The folder of a kind as a user may spell it: "host-driven" is host_driven.
+std::string kind_folder(const std::string& kind);
+// What a kind makes firmware of: "model", or "operators" (an archive of them). "model" also if there
+// is no such kind.
+std::string kind_takes(const TemplateSource& source);
 
 struct BuildCommands {
   std::vector<std::string> configure, build;  // with {generator} and {project} still in them

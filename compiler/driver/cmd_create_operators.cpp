@@ -1,0 +1,65 @@
+// create, for the kinds of projects that serve operators: from an archive instead of a model.
+#include <fmt/format.h>
+
+#include "driver/commands.h"
+#include "project/generate.h"
+#include "project/operators.h"
+#include "support/files.h"
+
+namespace aotc::driver {
+
+namespace {
+
+int fail(const Diagnostics& diags, int code = kExitBadInput) {
+  print_diagnostics(diags);
+  return exit_code_of(diags, code);
+}
+
+}  // namespace
+
+Status write_operator_project(const std::string& archive_path, const std::string& board_name,
+                              const ProjectChoice& choice, OutputDirectory& out,
+                              Diagnostics& diags) {
+  auto board = project::find_board(board_name, diags);
+  auto bytes = read_file(archive_path, diags, mlf::kMaxBytes);
+  if (!board || !bytes) return kFailure;
+  auto archive = mlf::read_archive_bytes(*bytes, archive_path, diags, mlf::kOperator);
+  if (!archive) return kFailure;
+  project::OperatorProject project;
+  project.archive = &*archive;
+  project.bytes = &*bytes;
+  project.file_name = archive_path;
+  project.kind = choice.kind;
+  project.templates_dir = choice.templates_dir;
+  project.options = choice.options;
+  if (!project::generate_operator_project(*board, project, out, diags)) return kFailure;
+  return out.commit(diags);
+}
+
+int create_operators_command(const std::string& archive_path, const std::string& board_name,
+                             const ProjectChoice& choice, const std::string& out, bool force,
+                             const CommonOptions& common) {
+  Diagnostics diags;
+  if (board_name.empty()) {
+    Location where;
+    where.file = archive_path;
+    diags.error(where, "board-missing", "a project is made for a board")
+        .help("pass --board NAME; 'aotc boards' lists them");
+    return fail(diags, kExitUsage);
+  }
+  OutputDirectory directory(out.empty() ? "operators_app" : out, project::kManifest, force);
+  if (!write_operator_project(archive_path, board_name, choice, directory, diags))
+    return fail(diags);
+  print_diagnostics(diags);
+  if (common.json) {
+    nlohmann::ordered_json j;
+    j["project"] = directory.path();
+    fmt::print("{}\n", j.dump(1));
+    return kExitDone;
+  }
+  fmt::print("wrote {}/ ({} files)\nnext: aotc build {} && aotc rpc list {}\n", directory.path(),
+             directory.names().size(), directory.path(), directory.path());
+  return kExitDone;
+}
+
+}  // namespace aotc::driver

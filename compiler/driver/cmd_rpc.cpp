@@ -1,0 +1,294 @@
+// rpc: the operators of a device, listed, called and timed one by one.
+#include <filesystem>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "driver/device.h"
+#include "support/files.h"
+#include "support/npy.h"
+#include "support/text.h"
+
+namespace aotc::driver {
+
+namespace {
+
+struct RpcOptions {
+  DeviceChoice device;
+  CommonOptions common;
+  std::string function, out;
+  std::vector<std::string> inputs, types;
+  uint32_t repeats = 10, warm_up = 1;
+  uint64_t seed = 1;
+};
+
+int fail(const Diagnostics& diags, int code = kExitDevice) {
+  print_diagnostics(diags);
+  return exit_code_of(diags, code);
+}
+
+// What a function's parameters are: as the project knows them, or as --type says.
+struct Parameters {
+  std::vector<rpc::TensorType> types;
+  std::vector<std::string> names, dtypes;
+};
+
+// "int8[2,3]".
+Result<rpc::TensorType> parse_type(const std::string& text, std::string& dtype,
+                                   Diagnostics& diags) {
+  size_t open = std::min(text.find('['), text.size());
+  dtype = text.substr(0, open);
+  std::vector<int64_t> shape;
+  for (size_t at = open + 1; at < text.size();) {
+    size_t end = std::min(text.find_first_of(",]", at), text.size());
+    std::string digits = text.substr(at, end - at);
+    bool number = !digits.empty() && digits.size() < 10 &&
+                  digits.find_first_not_of("0123456789") == std::string::npos;
+    if (number || !digits.empty()) shape.push_back(number ? std::stoll(digits) : -1);
+    at = end + 1;
+  }
+  return tensor_type(dtype, shape, diags);
+}
+
+Result<Parameters> parameters_of(const RpcOptions& options, const OpenDevice& device,
+                                 Diagnostics& diags) {
+  Parameters out;
+  if (!options.types.empty()) {
+    for (const std::string& text : options.types) {
+      std::string dtype;
+      auto type = parse_type(text, dtype, diags);
+      if (!type) return kFailure;
+      out.types.push_back(*type);
+      out.dtypes.push_back(dtype);
+      out.names.emplace_back();
+    }
+    return out;
+  }
+  const mlf::OperatorInfo* op = device.find(options.function);
+  if (op == nullptr) {
+    Location where;
+    where.file = options.device.target;
+    auto& d = diags.error(where, device.project ? "rpc-function" : "rpc-types",
+                          device.project
+                              ? fmt::format("there is no operator '{}'",
+                                            escape_for_display(options.function))
+                              : "what the function's parameters are is not known");
+    std::vector<std::string> names;
+    for (const mlf::OperatorInfo& o : device.operators) names.push_back(o.name);
+    for (const std::string& near : closest(options.function, names))
+      d.help(fmt::format("did you mean '{}'?", near));
+    if (!device.project) d.help("give each with --type, as in --type 'int8[2,3]'");
+    return kFailure;
+  }
+  for (const mlf::OperatorParameter& p : op->parameters) {
+    auto type = tensor_type(p.dtype, p.shape, diags);
+    if (!type) return kFailure;
+    out.types.push_back(*type);
+    out.dtypes.push_back(p.dtype);
+    out.names.push_back(p.binding);
+  }
+  return out;
+}
+
+// One entry for each parameter, empty where none is given: FILE in order, or INDEX=FILE.
+Result<std::vector<std::vector<uint8_t>>> read_inputs(const RpcOptions& options,
+                                                      const Parameters& parameters,
+                                                      Diagnostics& diags) {
+  std::vector<std::vector<uint8_t>> out(parameters.types.size());
+  for (size_t i = 0; i < options.inputs.size(); ++i) {
+    std::string file = options.inputs[i];
+    size_t index = i, equals = file.find('=');
+    if (equals != std::string::npos && equals > 0 && equals < 4 &&
+        file.find_first_not_of("0123456789") == equals) {
+      index = static_cast<size_t>(std::stoi(file.substr(0, equals)));
+      file = file.substr(equals + 1);
+    }
+    Location where;
+    where.file = file;
+    if (index >= out.size()) {
+      diags.error(where, "input-count",
+                  fmt::format("there is no parameter {}: the function has {}", index, out.size()));
+      return kFailure;
+    }
+    auto array = read_npy(file, diags);
+    if (!array) return kFailure;
+    if (array->bytes.size() != parameters.types[index].bytes()) {
+      diags.error(where, "input-shape",
+                  fmt::format("holds {} bytes, parameter {} takes {}", array->bytes.size(), index,
+                              parameters.types[index].bytes()));
+      return kFailure;
+    }
+    out[index] = std::move(array->bytes);
+  }
+  return out;
+}
+
+int list(const RpcOptions& options) {
+  Diagnostics diags;
+  auto device = open_device(options.device, diags);
+  if (!device) return fail(diags);
+  auto names = device->session->functions(diags);
+  if (!names) return fail(diags);
+  const rpc::DeviceInfo& info = device->session->device();
+  if (options.common.json) {
+    nlohmann::ordered_json j;
+    j["board"] = info.board;
+    j["protocol"] = AOTC_RPC_VERSION;
+    j["packet_bytes"] = info.max_payload;
+    j["pool_bytes"] = info.pool_bytes;
+    j["tensors"] = info.slots;
+    j["arguments"] = info.max_args;
+    j["dimensions"] = info.max_dims;
+    j["ticks_per_second"] = info.ticks_per_second;
+    j["unit"] = device->unit();
+    j["functions"] = *names;
+    fmt::print("{}\n", j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    return kExitDone;
+  }
+  std::vector<std::vector<std::string>> rows = {{"function", "parameters"}};
+  for (const std::string& name : *names) {
+    std::string text;
+    if (const mlf::OperatorInfo* op = device->find(name))
+      for (const mlf::OperatorParameter& p : op->parameters) {
+        std::string shape;
+        for (int64_t d : p.shape) shape += (shape.empty() ? "" : ",") + std::to_string(d);
+        text += fmt::format("{}{}[{}]", text.empty() ? "" : " ", p.dtype, shape);
+      }
+    rows.push_back({escape_for_display(name), escape_for_display(text)});
+  }
+  fmt::print("{}\n{} on {}: {} functions, {} for tensors, packets of {}\n", format_table(rows),
+             options.device.target, escape_for_display(info.board), names->size(),
+             format_bytes(info.pool_bytes), format_bytes(info.max_payload));
+  return kExitDone;
+}
+
+// What was not given is a result, or unused: all of it is shown.
+int show_results(const RpcOptions& options, OpenDevice& device, const Parameters& parameters,
+                 const std::vector<std::vector<uint8_t>>& given, Diagnostics& diags) {
+  nlohmann::ordered_json j;
+  j["function"] = options.function;
+  j["results"] = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < parameters.types.size(); ++i) {
+    if (!given[i].empty()) continue;
+    const rpc::TensorType& type = parameters.types[i];
+    auto bytes = device.session->download(static_cast<uint8_t>(i), type.bytes(), diags);
+    if (!bytes) return fail(diags);
+    if (!options.common.json)
+      fmt::print("{} {} = {}\n", i, parameters.dtypes[i], values_text(type, *bytes, 16));
+    j["results"].push_back({{"parameter", i},
+                            {"name", parameters.names[i]},
+                            {"dtype", parameters.dtypes[i]},
+                            {"shape", type.shape},
+                            {"values", values_json(type, *bytes)}});
+    if (options.out.empty()) continue;
+    const std::string path = fmt::format("{}/{}.bin", options.out, i);
+    if (!write_file(path, std::string(bytes->begin(), bytes->end()), diags)) return fail(diags, 1);
+  }
+  if (options.common.json) fmt::print("{}\n", j.dump(1));
+  return kExitDone;
+}
+
+int call(const RpcOptions& options) {
+  Diagnostics diags;
+  auto device = open_device(options.device, diags);
+  if (!device) return fail(diags);
+  auto parameters = parameters_of(options, *device, diags);
+  if (!parameters) return fail(diags, kExitBadInput);
+  auto given = read_inputs(options, *parameters, diags);
+  if (!given) return fail(diags, kExitBadInput);
+  if (!options.out.empty()) {
+    std::error_code ec;
+    std::filesystem::create_directories(options.out, ec);  // what fails, fails at the first file
+  }
+  auto arguments = place_parameters(*device->session, parameters->types, *given, diags);
+  if (!arguments || !device->session->call(options.function, *arguments, diags))
+    return fail(diags);
+  return show_results(options, *device, *parameters, *given, diags);
+}
+
+int time(const RpcOptions& options) {
+  Diagnostics diags;
+  auto device = open_device(options.device, diags);
+  if (!device) return fail(diags);
+  auto parameters = parameters_of(options, *device, diags);
+  if (!parameters) return fail(diags, kExitBadInput);
+  auto values = read_inputs(options, *parameters, diags);
+  if (!values) return fail(diags, kExitBadInput);
+  for (size_t i = 0; i < values->size(); ++i)
+    if ((*values)[i].empty()) (*values)[i] = random_values(parameters->types[i], options.seed + i);
+  auto arguments = place_parameters(*device->session, parameters->types, *values, diags);
+  if (!arguments) return fail(diags);
+  auto timing = device->session->time(options.function, *arguments, options.repeats,
+                                      options.warm_up, diags);
+  if (!timing) return fail(diags);
+  const rpc::DeviceInfo& info = device->session->device();
+  const uint64_t mean = timing->total / std::max<uint32_t>(options.repeats, 1);
+  if (options.common.json) {
+    nlohmann::ordered_json j;
+    j["function"] = options.function;
+    j["unit"] = device->unit();
+    j["ticks_per_second"] = info.ticks_per_second;
+    j["repeats"] = options.repeats;
+    j["warm_up"] = options.warm_up;
+    j["total"] = timing->total;
+    j["least"] = timing->least;
+    j["most"] = timing->most;
+    j["mean"] = mean;
+    fmt::print("{}\n", j.dump(1));
+    return kExitDone;
+  }
+  fmt::print("{}: {} {} (least {}, most {}, {} runs)\n", escape_for_display(options.function),
+             with_commas(static_cast<int64_t>(mean)), device->unit(),
+             with_commas(static_cast<int64_t>(timing->least)),
+             with_commas(static_cast<int64_t>(timing->most)), options.repeats);
+  return kExitDone;
+}
+
+void device_options(CLI::App* sub, RpcOptions& o, bool function) {
+  sub->add_option("TARGET", o.device.target,
+                  "A project that serves operators, or a port: a serial device, unix:PATH, "
+                  "tcp:HOST:PORT")
+      ->required();
+  if (function) {
+    sub->add_option("FUNCTION", o.function, "Name of the operator")->required();
+    sub->add_option("--type", o.types,
+                    "Types of the parameters in order, as in 'int8[2,3]' (default: the project's)");
+    sub->add_option("--input", o.inputs,
+                    "A .npy file per parameter, in order, or INDEX=FILE; the others are results");
+  }
+  sub->add_option("--port", o.device.port, "Not the project's emulator but this port");
+  sub->add_option("--baud", o.device.baud, "Rate of a serial device")->capture_default_str();
+  sub->add_option("--timeout", o.device.timeout, "Seconds that a function may run")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 86400));
+  sub->add_flag("--json", o.common.json, "Print figures as JSON on standard output");
+}
+
+}  // namespace
+
+void add_rpc_command(CLI::App& app, int& result) {
+  CLI::App* rpc = app.add_subcommand("rpc", "Call and time the operators of a device");
+  rpc->require_subcommand(1);
+  auto options = std::make_shared<RpcOptions>();
+  CLI::App* sub = rpc->add_subcommand("list", "List the functions of a device");
+  device_options(sub, *options, false);
+  sub->callback([options, &result] { result = list(*options); });
+
+  sub = rpc->add_subcommand("call", "Call a function and show its results");
+  device_options(sub, *options, true);
+  sub->add_option("-o,--directory", options->out, "Write the bytes of each result to INDEX.bin");
+  sub->callback([options, &result] { result = call(*options); });
+
+  sub = rpc->add_subcommand("time", "Time a function on random inputs, or on those given");
+  device_options(sub, *options, true);
+  sub->add_option("--repeats", options->repeats, "Runs that count")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  sub->add_option("--warm-up", options->warm_up, "Runs before")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1000000));
+  sub->add_option("--seed", options->seed, "Seed of the random inputs")->capture_default_str();
+  sub->callback([options, &result] { result = time(*options); });
+}
+
+}  // namespace aotc::driver

@@ -1,0 +1,33 @@
+// Firmware around an archive of operators: the project, and what it remembers of them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "mlf/archive.h"
+#include "mlf/metadata.h"
+#include "project/board.h"
+#include "support/files.h"
+
+namespace aotc::project {
+
+inline constexpr const char* kOperatorsFile = "operators.tar";
+
+struct OperatorProject {
+  const mlf::Archive* archive = nullptr;
+  const std::vector<uint8_t>* bytes = nullptr;  // the archive as it is in the file
+  std::string file_name;                        // for messages
+  std::string kind = "host_driven";
+  std::string templates_dir;
+  std::map<std::string, std::string> options;
+};
+
+// Reports [operators-none], [operators-registry] and what templates report.
+Status generate_operator_project(const Board& board, const OperatorProject& project,
+                                 OutputDirectory& out, Diagnostics& diags);
+
+// The operators that aotc.json lists; empty if it lists none.
+std::vector<mlf::OperatorInfo> operators_of_manifest(const nlohmann::json& manifest);
+
+}  // namespace aotc::project

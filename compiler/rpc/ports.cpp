@@ -1,0 +1,182 @@
+// Opens what a stream lies on: sockets, serial devices, programs.
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "rpc/stream.h"
+#include "support/process.h"
+
+namespace aotc::rpc {
+
+namespace {
+
+Failure refuse(const std::string& port, const std::string& why, const std::string& help,
+               Diagnostics& diags) {
+  Location where;
+  where.file = port;
+  auto& d = diags.error(where, "rpc-port", why);
+  if (!help.empty()) d.help(help);
+  return kFailure;
+}
+
+// -1 with errno, also when there is no connection in time.
+int connect_socket(int family, const sockaddr* address, socklen_t size, Milliseconds timeout) {
+  int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return -1;
+  int error = connect(fd, address, size) == 0 ? 0 : errno;
+  if (error == EINPROGRESS || error == EAGAIN) {
+    pollfd p{fd, POLLOUT, 0};
+    socklen_t length = sizeof error;
+    if (poll(&p, 1, static_cast<int>(timeout.count())) <= 0)
+      error = ETIMEDOUT;
+    else
+      getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
+  }
+  if (error == 0) return fd;
+  close(fd);
+  errno = error;
+  return -1;
+}
+
+int connect_unix(const std::string& path, Milliseconds timeout) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  return connect_socket(AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof address,
+                        timeout);
+}
+
+int connect_tcp(const std::string& host, const std::string& port, Milliseconds timeout) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) {
+    errno = EADDRNOTAVAIL;
+    return -1;
+  }
+  int fd = -1;
+  for (addrinfo* a = found; a != nullptr && fd < 0; a = a->ai_next)
+    fd = connect_socket(a->ai_family, a->ai_addr, a->ai_addrlen, timeout);
+  int error = errno;
+  freeaddrinfo(found);
+  int on = 1;
+  if (fd >= 0) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  errno = error;
+  return fd;
+}
+
+const std::map<int, speed_t>& speeds() {
+  static const std::map<int, speed_t> known = {
+      {9600, B9600},     {19200, B19200},   {38400, B38400},   {57600, B57600},
+      {115200, B115200}, {230400, B230400}, {460800, B460800}, {921600, B921600}};
+  return known;
+}
+
+Result<std::unique_ptr<Transport>> open_serial(const std::string& path, int baud,
+                                               Diagnostics& diags) {
+  auto speed = speeds().find(baud);
+  if (speed == speeds().end())
+    return refuse(path, fmt::format("{} baud is no rate of serial ports", baud),
+                  "usual rates: 9600, 115200, 921600", diags);
+  int fd = open(path.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0)
+    return refuse(path, fmt::format("cannot open the port: {}", std::strerror(errno)),
+                  "a port is a serial device, unix:PATH or tcp:HOST:PORT", diags);
+  termios settings{};
+  if (tcgetattr(fd, &settings) != 0) {
+    close(fd);
+    return refuse(path, "is no serial device",
+                  "a port is a serial device, unix:PATH or tcp:HOST:PORT", diags);
+  }
+  cfmakeraw(&settings);
+  settings.c_cflag |= CLOCAL | CREAD;
+  settings.c_cflag &= ~static_cast<tcflag_t>(CRTSCTS | CSTOPB);
+  cfsetispeed(&settings, speed->second);
+  cfsetospeed(&settings, speed->second);
+  if (tcsetattr(fd, TCSANOW, &settings) != 0) {
+    std::string why = std::strerror(errno);
+    close(fd);
+    return refuse(path, "cannot set up the port: " + why, "", diags);
+  }
+  tcflush(fd, TCIOFLUSH);
+  return std::unique_ptr<Transport>(new Stream(fd, path, baud));
+}
+
+[[noreturn]] void become(const std::vector<std::string>& argv, const std::string& program,
+                         const std::string& directory, int line, int messages) {
+  setpgid(0, 0);
+  dup2(line, 0);
+  dup2(line, 1);
+  dup2(messages, 2);
+  if (!directory.empty() && chdir(directory.c_str()) != 0) _exit(127);
+  std::vector<char*> args;
+  for (const std::string& a : argv) args.push_back(const_cast<char*>(a.c_str()));
+  args.push_back(nullptr);
+  execv(program.c_str(), args.data());
+  _exit(127);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Transport>> open_port(const std::string& port, const PortOptions& options,
+                                             Diagnostics& diags) {
+  int fd = -1;
+  if (port.starts_with("unix:")) {
+    fd = connect_unix(port.substr(5), options.connect_timeout);
+  } else if (port.starts_with("tcp:")) {
+    size_t colon = port.rfind(':');
+    if (colon < 4) return refuse(port, "is not tcp:HOST:PORT", "", diags);
+    fd = connect_tcp(port.substr(4, colon - 4), port.substr(colon + 1), options.connect_timeout);
+  } else {
+    return open_serial(port, options.baud, diags);
+  }
+  if (fd < 0)
+    return refuse(port, fmt::format("cannot connect: {}", std::strerror(errno)),
+                  "is the emulator running, with its serial line at this address?", diags);
+  return std::unique_ptr<Transport>(new Stream(fd, port));
+}
+
+Result<std::unique_ptr<Transport>> start_program(const std::vector<std::string>& argv,
+                                                 const std::string& directory,
+                                                 Diagnostics& diags) {
+  Location where;
+  where.file = argv[0];
+  std::string program = find_program(argv[0]);
+  int line[2];
+  if (program.empty() || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, line) != 0) {
+    diags.error(where, "tool-missing", fmt::format("'{}' cannot be started", argv[0]));
+    return kFailure;
+  }
+  // Messages go to memory, so that a program that talks is never held up by nobody listening.
+  int messages = memfd_create("messages", MFD_CLOEXEC);
+  pid_t pid = fork();
+  if (pid == 0) become(argv, program, directory, line[1], messages);
+  close(line[1]);
+  auto stream = std::make_unique<Stream>(line[0], argv[0]);
+  if (pid < 0) {
+    diags.error(where, "tool-missing", fmt::format("'{}' cannot be started", argv[0]));
+    close(messages);
+    return kFailure;
+  }
+  stream->own_program(pid, messages);
+  return std::unique_ptr<Transport>(std::move(stream));
+}
+
+}  // namespace aotc::rpc

@@ -1,0 +1,431 @@
+#include "rpc/session.h"
+
+#include <algorithm>
+#include <bit>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "support/text.h"
+
+namespace aotc::rpc {
+
+namespace {
+
+// A line that spoils one byte in a hundred still takes packets of this size.
+constexpr size_t kSmallestPiece = 32;
+// Attempts for a piece that could be smaller, and good pieces after which it may be larger.
+constexpr int kPieceAttempts = 3;
+constexpr int kGoodPieces = 16;
+// In front of the data of WRITE: slot and offset.
+constexpr size_t kWriteHeader = 5;
+// Of what came, to look for the last words of firmware that crashed.
+constexpr size_t kHeardBytes = 256;
+// TVMArgTypeCodes.
+constexpr uint8_t kInt = 0, kFloat = 2, kNull = 4, kTensor = 7;
+
+uint32_t random_nonce() {
+  std::random_device source;
+  uint32_t value = 0;
+  while (value == 0) value = source();
+  return value;
+}
+
+void put_call(Writer& writer, const std::string& name, const std::vector<Argument>& arguments) {
+  writer.number(AOTC_RPC_BY_NAME, 2).text(name).number(arguments.size(), 1);
+  for (const Argument& a : arguments) {
+    switch (a.kind) {
+      case Argument::Kind::kTensor: writer.number(kTensor, 1).number(a.slot, 1); break;
+      case Argument::Kind::kInt:
+        writer.number(kInt, 1).number(static_cast<uint64_t>(a.integer), 8);
+        break;
+      case Argument::Kind::kFloat:
+        writer.number(kFloat, 1).number(std::bit_cast<uint64_t>(a.real), 8);
+        break;
+      case Argument::Kind::kNull: writer.number(kNull, 1); break;
+    }
+  }
+}
+
+}  // namespace
+
+uint64_t TensorType::bytes() const {
+  uint64_t total = (uint64_t{bits} * lanes + 7) / 8;
+  for (uint32_t d : shape) total = std::min<uint64_t>(total * d, uint64_t{1} << 32);
+  return total;
+}
+
+Argument Argument::tensor(uint8_t slot) {
+  Argument a;
+  a.slot = slot;
+  return a;
+}
+
+Argument Argument::of_int(int64_t value) {
+  Argument a;
+  a.kind = Kind::kInt;
+  a.integer = value;
+  return a;
+}
+
+Argument Argument::of_float(double value) {
+  Argument a;
+  a.kind = Kind::kFloat;
+  a.real = value;
+  return a;
+}
+
+Session::Session(std::unique_ptr<Transport> transport, const SessionOptions& options)
+    : transport_(std::move(transport)),
+      options_(options),
+      nonce_(options.nonce != 0 ? options.nonce : random_nonce()) {}
+
+Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<Transport> transport,
+                                               const SessionOptions& options, Diagnostics& diags) {
+  std::unique_ptr<Session> session(new Session(std::move(transport), options));
+  if (!session->greet(diags)) return kFailure;
+  return session;
+}
+
+Status Session::greet(Diagnostics& diags) {
+  auto answer = request(AOTC_RPC_HELLO, {}, "greeting", diags);
+  if (!answer) return kFailure;
+  Reader reader(*answer);
+  device_.max_payload = static_cast<uint32_t>(reader.number(2));
+  device_.function_count = static_cast<uint32_t>(reader.number(2));
+  device_.slots = static_cast<uint32_t>(reader.number(1));
+  device_.max_dims = static_cast<uint32_t>(reader.number(1));
+  device_.max_args = static_cast<uint32_t>(reader.number(1));
+  const uint64_t flags = reader.number(1);
+  device_.ticks_are_instructions = (flags & AOTC_RPC_FLAG_INSTRUCTIONS) != 0;
+  device_.big_endian = (flags & AOTC_RPC_FLAG_BIG_ENDIAN) != 0;
+  device_.can_reboot = (flags & AOTC_RPC_FLAG_REBOOT) != 0;
+  device_.pool_bytes = static_cast<uint32_t>(reader.number(4));
+  device_.ticks_per_second = reader.number(8);
+  device_.board = reader.text();
+  if (reader.failed() || device_.max_payload < 2 * kSmallestPiece)
+    return malformed("greeting", diags);
+  piece_ = device_.max_payload - kWriteHeader;
+  return success();
+}
+
+Session::Exchange Session::await_answer(uint8_t type, uint16_t sequence, Milliseconds until,
+                                        bool& working, Milliseconds& deadline, int64_t& heard) {
+  std::vector<uint8_t> bytes;
+  while (true) {
+    while (auto packet = decoder_.next()) {
+      statistics_.damaged = decoder_.damaged();
+      if (packet->sequence != sequence) continue;  // the answer to an attempt before this request
+      if (packet->version != AOTC_RPC_VERSION)
+        return {Outcome::kError, {}, AOTC_RPC_ERROR_VERSION, packet->version};
+      if (packet->type == AOTC_RPC_ERROR) {
+        Reader reader(packet->payload);
+        auto error = static_cast<uint16_t>(reader.number(2));
+        return {Outcome::kError, {}, error, static_cast<uint32_t>(reader.number(4))};
+      }
+      if (packet->session != nonce_) continue;
+      if (packet->type == AOTC_RPC_WORKING) {
+        working = true;
+        deadline = transport_->now() + options_.call_timeout;
+      }
+      if (packet->type == (type | AOTC_RPC_ANSWER))
+        return {Outcome::kAnswered, std::move(packet->payload), 0, 0};
+    }
+    const Milliseconds left = until - transport_->now();
+    if (left.count() <= 0) return ended(Outcome::kSilent);
+    bytes.clear();
+    ReadState state = transport_->read(bytes, left);
+    if (state == ReadState::kClosed) return ended(Outcome::kClosed);
+    heard += static_cast<int64_t>(bytes.size());
+    heard_.append(bytes.begin(), bytes.end());
+    if (heard_.size() > 2 * kHeardBytes) heard_.erase(0, heard_.size() - kHeardBytes);
+    decoder_.feed(bytes);
+  }
+}
+
+Session::Exchange Session::exchange(uint8_t type, const std::vector<uint8_t>& payload,
+                                    Limits limits) {
+  const uint16_t sequence = ++sequence_;
+  const std::vector<uint8_t> frame =
+      encode({AOTC_RPC_VERSION, type, sequence, nonce_, payload});
+  Milliseconds wait = options_.wait;
+  Milliseconds deadline = transport_->now() + options_.call_timeout;
+  bool working = false;
+  int64_t heard = 0;
+  ++statistics_.requests;
+  for (int attempt = 0;; ++attempt) {
+    if (attempt >= limits.attempts) {
+      // A device that executes says nothing; one that never said anything is not there.
+      const bool may_work = limits.executes && (working || heard > 0);
+      if (!may_work) return ended(heard > 0 ? Outcome::kCorrupted : Outcome::kSilent);
+      if (transport_->now() >= deadline)
+        return ended(working ? Outcome::kTimeout : Outcome::kCorrupted);
+    }
+    ++statistics_.attempts;
+    // What was not taken shows as no answer; what is closed, as the end of what can be read.
+    (void)transport_->write(frame, options_.longest_wait + transport_->duration_of(frame.size()));
+    const Milliseconds line =
+        transport_->duration_of(frame.size() + std::max<size_t>(device_.max_payload, 256));
+    Exchange result = await_answer(type, sequence, transport_->now() + wait + line, working,
+                                   deadline, heard);
+    if (result.outcome != Outcome::kSilent) return result;
+    wait = std::min(wait + wait / 2, options_.longest_wait);
+  }
+}
+
+std::string Session::crash_text() const {
+  size_t at = heard_.rfind("fault at address");
+  if (at == std::string::npos) return "";
+  return heard_.substr(at, heard_.find_first_of("\r\n", at) - at);
+}
+
+Failure Session::report(const Exchange& failed, uint8_t type, const std::string& what,
+                        Diagnostics& diags) const {
+  Location where;
+  where.file = transport_->name();
+  auto say = [&](const char* slug, const std::string& message) -> Diagnostic& {
+    Diagnostic& d = diags.error(where, slug, fmt::format("{}: {}", what, message));
+    if (std::string crash = crash_text(); !crash.empty())
+      d.note("the device said: " + escape_for_display(crash));
+    return d;
+  };
+  switch (failed.outcome) {
+    case Outcome::kSilent:
+      say("rpc-silent", fmt::format("the device does not answer ({} attempts)", options_.attempts))
+          .help("is the firmware of a host-driven project running, at this baud rate?");
+      return kFailure;
+    case Outcome::kCorrupted:
+      say("rpc-corrupted", "no attempt came through undamaged")
+          .help("check cable and baud rate; something else may be writing to the line");
+      return kFailure;
+    case Outcome::kTimeout:
+      say("rpc-timeout", fmt::format("the result of the function did not come within {} ms",
+                                     options_.call_timeout.count()))
+          .help("give it more time with --timeout SECONDS");
+      return kFailure;
+    case Outcome::kClosed: {
+      auto& d = say("rpc-closed", "the line was closed");
+      std::string words = transport_->last_words();
+      if (!words.empty()) d.note("last message: " + escape_for_display(words, 400));
+      d.help("the emulator ended, or the port was unplugged");
+      return kFailure;
+    }
+    default: break;
+  }
+  switch (failed.error) {
+    case AOTC_RPC_ERROR_VERSION:
+      say("rpc-version", fmt::format("the device speaks version {} of the protocol, aotc {}",
+                                     failed.detail, AOTC_RPC_VERSION))
+          .help("create the firmware again with this aotc");
+      break;
+    case AOTC_RPC_ERROR_SESSION:
+      say("rpc-rebooted", "the device has restarted, or serves another program: what was on it "
+                          "is lost")
+          .help("begin again; a crash of the function restarts some boards");
+      break;
+    case AOTC_RPC_ERROR_FUNCTION:
+      say("rpc-function", "the device has no such function")
+          .help(fmt::format("it has {}; 'aotc rpc list' shows them", failed.detail));
+      break;
+    case AOTC_RPC_ERROR_MEMORY:
+      say("rpc-memory",
+          fmt::format("a tensor of {} bytes does not fit the device's pool of {} bytes as it is",
+                      with_commas(failed.detail), with_commas(device_.pool_bytes)))
+          .help("free other tensors, or create the project with --project-option pool=BYTES");
+      break;
+    case AOTC_RPC_ERROR_TOO_LARGE:
+      say("rpc-too-large", fmt::format("the result does not fit a packet of {} bytes", failed.detail))
+          .help("create the project with --project-option packet=BYTES");
+      break;
+    default:
+      say("rpc-refused", fmt::format("the device refuses request {:#04x}: error {} ({})", type,
+                                     failed.error, failed.detail))
+          .help("docs/rpc.md lists the errors of the protocol");
+  }
+  return kFailure;
+}
+
+Failure Session::malformed(const std::string& what, Diagnostics& diags) const {
+  Location where;
+  where.file = transport_->name();
+  diags.error(where, "rpc-refused", what + ": the answer of the device makes no sense")
+      .help("create the firmware again with this aotc");
+  return kFailure;
+}
+
+Result<std::vector<uint8_t>> Session::request(uint8_t type, const std::vector<uint8_t>& payload,
+                                              const std::string& what, Diagnostics& diags) {
+  const bool executes = type == AOTC_RPC_CALL || type == AOTC_RPC_TIME;
+  Exchange done = exchange(type, payload, {options_.attempts, executes});
+  if (done.outcome == Outcome::kAnswered) return std::move(done.payload);
+  return report(done, type, what, diags);
+}
+
+Result<std::vector<std::string>> Session::functions(Diagnostics& diags) {
+  std::vector<std::string> names;
+  size_t limit = device_.max_payload;
+  while (names.size() < device_.function_count) {
+    Writer writer;
+    writer.number(names.size(), 2).number(limit, 2);
+    const bool can_shrink = limit > 4 * kSmallestPiece;
+    Exchange page =
+        exchange(AOTC_RPC_LIST, writer.take(), {can_shrink ? kPieceAttempts : options_.attempts, false});
+    const bool lost = page.outcome == Outcome::kSilent || page.outcome == Outcome::kCorrupted;
+    if (lost && can_shrink) {
+      limit /= 2;
+      continue;
+    }
+    if (page.outcome == Outcome::kError && page.error == AOTC_RPC_ERROR_TOO_LARGE &&
+        limit < device_.max_payload) {
+      limit = std::min<size_t>(device_.max_payload, 2 * limit);  // one long name
+      continue;
+    }
+    if (page.outcome != Outcome::kAnswered)
+      return report(page, AOTC_RPC_LIST, "listing the functions", diags);
+    Reader reader(page.payload);
+    reader.number(2);
+    const uint64_t count = reader.number(2);
+    for (uint64_t i = 0; i < count; ++i) names.push_back(reader.text());
+    if (reader.failed() || count == 0) return malformed("listing the functions", diags);
+  }
+  return names;
+}
+
+Status Session::allocate(uint8_t slot, const TensorType& type, Diagnostics& diags) {
+  Writer writer;
+  writer.number(slot, 1).number(type.code, 1).number(type.bits, 1).number(type.lanes, 2);
+  writer.number(type.shape.size(), 1);
+  for (uint32_t d : type.shape) writer.number(d, 4);
+  auto answer = request(AOTC_RPC_ALLOCATE, writer.take(),
+                        fmt::format("making tensor {} of {} bytes", slot, type.bytes()), diags);
+  if (!answer) return kFailure;
+  Reader reader(*answer);
+  if (reader.number(4) != type.bytes() || reader.failed())
+    return malformed("making a tensor", diags);
+  return success();
+}
+
+template <typename MakeRequest, typename TakeAnswer>
+Status Session::transfer(uint8_t type, size_t total, const std::string& what, MakeRequest make,
+                         TakeAnswer take, Diagnostics& diags) {
+  for (size_t at = 0; at < total;) {
+    const size_t count = std::min(piece_, total - at);
+    const bool can_shrink = count > kSmallestPiece;
+    const int64_t attempts_before = statistics_.attempts;
+    Exchange done = exchange(type, make(at, count),
+                             {can_shrink ? kPieceAttempts : options_.attempts, false});
+    const bool lost = done.outcome == Outcome::kSilent || done.outcome == Outcome::kCorrupted;
+    if (lost && can_shrink) {
+      piece_ = std::max(kSmallestPiece, std::min(piece_, count) / 4);
+      good_pieces_ = 0;
+      continue;
+    }
+    if (done.outcome != Outcome::kAnswered) return report(done, type, what, diags);
+    if (!take(done.payload, at, count)) return malformed(what, diags);
+    at += count;
+    if (statistics_.attempts - attempts_before > 1) {
+      good_pieces_ = 0;
+    } else if (++good_pieces_ >= kGoodPieces) {
+      piece_ = std::min<size_t>(device_.max_payload - kWriteHeader, 2 * piece_);
+      good_pieces_ = 0;
+    }
+  }
+  return success();
+}
+
+Status Session::upload(uint8_t slot, std::span<const uint8_t> bytes, Diagnostics& diags) {
+  auto make = [&](size_t at, size_t count) {
+    Writer writer;
+    writer.number(slot, 1).number(at, 4).bytes(bytes.subspan(at, count));
+    return writer.take();
+  };
+  auto take = [](const std::vector<uint8_t>& answer, size_t, size_t) { return answer.empty(); };
+  return transfer(AOTC_RPC_WRITE, bytes.size(), fmt::format("writing tensor {}", slot), make, take,
+                  diags);
+}
+
+Result<std::vector<uint8_t>> Session::download(uint8_t slot, size_t bytes, Diagnostics& diags) {
+  std::vector<uint8_t> out(bytes);
+  auto make = [&](size_t at, size_t count) {
+    Writer writer;
+    writer.number(slot, 1).number(at, 4).number(count, 2);
+    return writer.take();
+  };
+  auto take = [&](const std::vector<uint8_t>& answer, size_t at, size_t count) {
+    if (answer.size() != count) return false;
+    std::copy(answer.begin(), answer.end(), out.begin() + static_cast<ptrdiff_t>(at));
+    return true;
+  };
+  if (!transfer(AOTC_RPC_READ, bytes, fmt::format("reading tensor {}", slot), make, take, diags))
+    return kFailure;
+  return out;
+}
+
+Status Session::check_status(Reader& answer, size_t fixed, const std::string& name,
+                             Diagnostics& diags) const {
+  const auto status = static_cast<int32_t>(answer.number(4));
+  if (status == 0) return success();
+  for (size_t i = 0; i < fixed; ++i) answer.number(1);
+  Location where;
+  where.file = transport_->name();
+  auto& d = diags.error(where, "rpc-failed", fmt::format("function '{}' returned status {}",
+                                                         escape_for_display(name), status));
+  std::string text = answer.rest_text();
+  if (!text.empty()) d.note("the device says: " + escape_for_display(text));
+  return kFailure;
+}
+
+Result<CallResult> Session::call(const std::string& name, const std::vector<Argument>& arguments,
+                                 Diagnostics& diags) {
+  Writer writer;
+  put_call(writer, name, arguments);
+  const std::string what = fmt::format("calling '{}'", escape_for_display(name));
+  auto answer = request(AOTC_RPC_CALL, writer.take(), what, diags);
+  if (!answer) return kFailure;
+  Reader reader(*answer);
+  if (!check_status(reader, 9, name, diags)) return kFailure;
+  CallResult out;
+  out.code = static_cast<uint8_t>(reader.number(1));
+  out.value = reader.number(8);
+  if (reader.failed()) return malformed(what, diags);
+  return out;
+}
+
+Result<Timing> Session::time(const std::string& name, const std::vector<Argument>& arguments,
+                             uint32_t repeats, uint32_t warm_up, Diagnostics& diags) {
+  Writer writer;
+  writer.number(repeats, 4).number(warm_up, 4);
+  put_call(writer, name, arguments);
+  const std::string what = fmt::format("timing '{}'", escape_for_display(name));
+  auto answer = request(AOTC_RPC_TIME, writer.take(), what, diags);
+  if (!answer) return kFailure;
+  Reader reader(*answer);
+  if (!check_status(reader, 28, name, diags)) return kFailure;
+  Timing out;
+  out.total = reader.number(8);
+  out.least = reader.number(8);
+  out.most = reader.number(8);
+  out.empty = reader.number(4);
+  if (reader.failed()) return malformed(what, diags);
+  return out;
+}
+
+Status Session::free_slot(uint8_t slot, Diagnostics& diags) {
+  Writer writer;
+  writer.number(slot, 1);
+  return request(AOTC_RPC_FREE, writer.take(), "freeing a tensor", diags) ? success()
+                                                                          : Status(kFailure);
+}
+
+Status Session::reset(bool reboot, Diagnostics& diags) {
+  Writer writer;
+  writer.number(reboot ? AOTC_RPC_RESET_REBOOT : AOTC_RPC_RESET_STATE, 1);
+  Exchange done = exchange(AOTC_RPC_RESET, writer.take(), {options_.attempts, false});
+  // The answer was lost, and the device that is asked again has restarted.
+  const bool restarted = reboot && done.outcome == Outcome::kError &&
+                         done.error == AOTC_RPC_ERROR_SESSION;
+  if (done.outcome == Outcome::kAnswered || restarted) return success();
+  return report(done, AOTC_RPC_RESET, "resetting", diags);
+}
+
+}  // namespace aotc::rpc

@@ -1,0 +1,58 @@
+/*
+ * The numbers of the protocol between a host and the operators of a device (docs/rpc.md states the
+ * protocol itself).
+ *
+ * A packet is
+ *     u8 version, u8 type, u16 sequence, u32 session, u16 payload bytes, payload, u32 CRC-32
+ * with all numbers little-endian; it goes over the line COBS-encoded between zero bytes. These
+ * values are seen by programs of other versions: they never change.
+ */
+#ifndef AOTC_CRT_RPC_PROTOCOL_H_
+#define AOTC_CRT_RPC_PROTOCOL_H_
+
+#define AOTC_RPC_VERSION 1u
+#define AOTC_RPC_HEADER_BYTES 10u
+#define AOTC_RPC_CHECK_BYTES 4u
+/* What surrounds a payload in a packet. */
+#define AOTC_RPC_OVERHEAD_BYTES (AOTC_RPC_HEADER_BYTES + AOTC_RPC_CHECK_BYTES)
+
+/* Types of packets. An answer has the type of its request with the high bit set. */
+#define AOTC_RPC_HELLO 0x01u
+#define AOTC_RPC_LIST 0x02u
+#define AOTC_RPC_ALLOCATE 0x03u
+#define AOTC_RPC_WRITE 0x04u
+#define AOTC_RPC_READ 0x05u
+#define AOTC_RPC_CALL 0x06u
+#define AOTC_RPC_TIME 0x07u
+#define AOTC_RPC_FREE 0x08u
+#define AOTC_RPC_RESET 0x09u
+#define AOTC_RPC_ANSWER 0x80u
+/* Sent before the answer of CALL and TIME, and now and then during a long TIME. */
+#define AOTC_RPC_WORKING 0xF0u
+#define AOTC_RPC_ERROR 0xFFu
+
+/* Errors: the u16 that an ERROR packet begins with. What the u32 after it says is in brackets. */
+#define AOTC_RPC_ERROR_VERSION 1u   /* packet of another version [the device's version] */
+#define AOTC_RPC_ERROR_SESSION 2u   /* no HELLO of this session since the start [0] */
+#define AOTC_RPC_ERROR_REQUEST 3u   /* no such request [its type] */
+#define AOTC_RPC_ERROR_MALFORMED 4u /* payload too short, or a value that cannot be [its type] */
+#define AOTC_RPC_ERROR_FUNCTION 5u  /* no such function [number of functions] */
+#define AOTC_RPC_ERROR_SLOT 6u      /* no such slot, or nothing in it [the slot] */
+#define AOTC_RPC_ERROR_MEMORY 7u    /* does not fit the pool [bytes wanted] */
+#define AOTC_RPC_ERROR_RANGE 8u     /* outside of the tensor [bytes of the tensor] */
+#define AOTC_RPC_ERROR_TOO_LARGE 9u /* the answer does not fit a packet [largest payload] */
+
+/* Bits of the flags in the answer to HELLO. */
+#define AOTC_RPC_FLAG_INSTRUCTIONS 1u /* a tick is an instruction */
+#define AOTC_RPC_FLAG_BIG_ENDIAN 2u   /* tensors hold big-endian elements */
+#define AOTC_RPC_FLAG_REBOOT 4u       /* RESET can restart the device */
+
+#define AOTC_RPC_RESET_STATE 0u
+#define AOTC_RPC_RESET_REBOOT 1u
+
+/* In place of a function's index: its name follows. */
+#define AOTC_RPC_BY_NAME 0xFFFFu
+/* In place of a slot: all of them. */
+#define AOTC_RPC_ALL_SLOTS 0xFFu
+
+#endif /* AOTC_CRT_RPC_PROTOCOL_H_ */

@@ -1,0 +1,12 @@
+/* The line to the host: bytes as they are, both ways. */
+#ifndef SERIAL_H
+#define SERIAL_H
+
+#include <stdint.h>
+
+void serial_initialise(void);
+/* Waits for a byte; negative when there will be no more. */
+int serial_get(void);
+void serial_put(const uint8_t *bytes, uint32_t count);
+
+#endif

@@ -1,0 +1,33 @@
+# Operators on a device, driven over its serial line: included by tests/CMakeLists.txt.
+set(rpc ${CMAKE_CURRENT_LIST_DIR})
+
+# Both ends of the line in one process; the device's end always under the sanitizers.
+file(GLOB rpc_runtime CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/crt/src/*.c)
+add_library(rpc_device STATIC ${rpc_runtime} ${rpc}/functions.c)
+set_target_properties(rpc_device PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+target_include_directories(rpc_device PUBLIC ${CMAKE_SOURCE_DIR}/crt/include ${rpc})
+target_compile_options(rpc_device PRIVATE -Werror -fsanitize=address,undefined
+  -fno-sanitize-recover=all)
+add_executable(rpc_tests ${rpc}/session_test.cpp ${rpc}/server_test.cpp)
+target_compile_options(rpc_tests PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=all)
+target_link_options(rpc_tests PRIVATE -fsanitize=address,undefined)
+target_link_libraries(rpc_tests PRIVATE rpc_device aotc_rpc GTest::gmock GTest::gtest_main)
+foreach(part "Session.*:Frames.*:Server.*:Errors.*:BadLine.N*:BadLine.The*" BadLine.Changed*:BadLine.One*)
+  string(REGEX MATCH "^[A-Za-z]+" name "${part}")
+  add_test(NAME rpc.${name} COMMAND rpc_tests --gtest_filter=${part})
+  set_tests_properties(rpc.${name} PROPERTIES LABELS full TIMEOUT 300)
+endforeach()
+add_test(NAME rpc.quick COMMAND rpc_tests)
+set_tests_properties(rpc.quick PROPERTIES LABELS quick ENVIRONMENT AOTC_RPC_CALLS=5000 TIMEOUT 120)
+
+# TVM's op_add on boards; the host's part also tests what the command says of broken lines.
+foreach(board host qemu_mps2_an385 qemu_mps2_an386 qemu_mps2_an500 qemu_mps2_an505 qemu_mps3_an547
+        qemu_riscv32)
+  set(label full)
+  if(board MATCHES "^(host|qemu_mps2_an386)$")
+    set(label quick)
+  endif()
+  add_test(NAME rpc.${board} COMMAND ${python} ${rpc}/boards.py ${board}
+           --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/rpc/${board})
+  set_tests_properties(rpc.${board} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT 300)
+endforeach()

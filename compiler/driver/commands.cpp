@@ -68,8 +68,9 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   fmt::print("{}", summary_text(*compiled));
   fmt::print("wrote {}/:", directory.path());
   for (const std::string& name : directory.names()) fmt::print(" {}", name);
-  fmt::print("\nnext: add {0}.c and {0}_data.c{1} to your firmware and call {0}_run from {0}.h\n",
-             compiled->prefix, operators ? ", operators/*.c and the C runtime" : "");
+  fmt::print("\nnext: add {0}.c{1}{0}_data.c{2} to your firmware and call {0}_run from {0}.h\n",
+             compiled->prefix, operators ? ", " : " and ",
+             operators ? ", operators/*.c and the C runtime" : "");
   return kExitDone;
 }
 

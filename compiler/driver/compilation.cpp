@@ -200,6 +200,21 @@ std::string tvm_name(std::string name) {
   return name;
 }
 
+// What begins with the prefix is the model's own: functions of the user's must not be called so.
+Status check_symbols(const Compiled& c, Diagnostics& diags) {
+  for (const plan::ProgramFunction& f : c.program.functions) {
+    if (!f.external || !f.external->symbol.starts_with(c.prefix + "_")) continue;
+    const plan::ProgramCall& call = c.program.calls[static_cast<size_t>(f.calls[0])];
+    diags
+        .error(c.program.graph.ops[static_cast<size_t>(call.op_index)].location, "operator-name",
+               fmt::format("function '{}' begins with the model's prefix '{}_'", f.external->symbol,
+                           c.prefix))
+        .help("choose another prefix with --prefix");
+    return kFailure;
+  }
+  return success();
+}
+
 }  // namespace
 
 Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags) {
@@ -251,6 +266,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   out.plan_options = std::move(plan_options);
   std::string stem = std::filesystem::path(options.model_path).stem().string();
   out.prefix = c_identifier(options.prefix.empty() ? stem : options.prefix, "model");
+  if (!check_symbols(out, diags)) return kFailure;
   codegen::CodegenOptions c;
   c.prefix = out.prefix;
   c.arena = options.arena;

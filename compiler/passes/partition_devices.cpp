@@ -125,11 +125,23 @@ class Schedule {
     return start;
   }
 
-  // What need not wait, launches before all else; of equals the first. If all wait, who waits least.
+  // Of what can start at the same time: results that the host has work for, as they can be had without
+  // waiting only before the next launch; then what leads to a launch; then the host's own work; then
+  // results that nobody reads but the caller.
+  enum Urgency { kFetch, kFeed, kLaunch, kHost, kFetchOutput };
+  Urgency urgency_of(const Op& op) const {
+    if (is_launch(op)) return kLaunch;
+    if (!is_copy(op)) return kHost;
+    if (is_async(graph_[op.results[0]].device)) return kFeed;
+    if (!is_async(graph_[op.operands[0]].device)) return kHost;
+    return chains_.users[static_cast<size_t>(op.results[0].value)].empty() ? kFetchOutput : kFetch;
+  }
+
+  // What need not wait; if all wait, who waits least. Of equals the most urgent, then the first.
   size_t pick() const {
     auto rank = [&](size_t i) {
       const Op& op = graph_.ops[i];
-      return std::tuple(start_of(op), !is_launch(op), i);
+      return std::tuple(start_of(op), urgency_of(op), i);
     };
     return *std::min_element(ready_.begin(), ready_.end(),
                              [&](size_t a, size_t b) { return rank(a) < rank(b); });

@@ -28,3 +28,5 @@ foreach(target gcc cortex_m4 rv32imac)
 endforeach()
 graph_json_test(graph_json.run.files quick 2 ${python} ${graph_json}/run_graphs.py gcc
   --work ${graph_json_work}/run_files --json)
+graph_json_test(graph_json.commands quick 1 ${Python3_EXECUTABLE} ${graph_json}/commands.py
+  $<TARGET_FILE:aotc> ${graph_json_work}/commands)

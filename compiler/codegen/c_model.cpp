@@ -330,9 +330,12 @@ class ModelPrinter {
     std::vector<PrintedFunction> printed;
     for (size_t i = 0; i < program_.functions.size(); ++i) {
       const plan::ProgramFunction& f = program_.functions[i];
+      std::vector<std::string> bound;
+      for (int table : bound_tables(program_, f))
+        bound.push_back(table < 0 ? "" : out_.constant_names[static_cast<size_t>(table)]);
       printed.push_back(f.external ? PrintedFunction()
                                    : print_c(*f.body, out_.function_names[i], p_,
-                                             form_of(program_, options_, f)));
+                                             form_of(program_, options_, f), bound));
       use.merge(printed.back().use);
     }
     TensorTable tensors(program_, options_, out_);

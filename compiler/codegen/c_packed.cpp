@@ -59,6 +59,21 @@ bool is_looked_up(const Program& program, const CodegenOptions& options, const P
          device_of(program, call.device).launch == passes::Launch::kNone;
 }
 
+std::vector<int> bound_tables(const Program& program, const ProgramFunction& function) {
+  std::vector<int> bound(function.body->params.size(), -1);
+  if (function.external) return bound;
+  for (size_t i = 0; i < bound.size(); ++i) {
+    auto storage = [&](int call) -> const plan::Storage& {
+      return program.calls[static_cast<size_t>(call)].arguments[i].storage;
+    };
+    const plan::Storage& first = storage(function.calls[0]);
+    bool same = is_table(first) && std::all_of(function.calls.begin(), function.calls.end(),
+                                               [&](int c) { return storage(c) == first; });
+    if (same) bound[i] = first.index;
+  }
+  return bound;
+}
+
 TensorTable::TensorTable(const Program& program, const CodegenOptions& options,
                          const ModelFiles& names)
     : program_(program), options_(options), names_(names) {
@@ -67,8 +82,15 @@ TensorTable::TensorTable(const Program& program, const CodegenOptions& options,
     packed_.push_back(is_packed(program, options, call));
     std::vector<int>& indices = of_call_.emplace_back();
     if (!packed_.back()) continue;
-    const auto& external = program.functions[static_cast<size_t>(call.function)].external;
-    for (plan::CallArgument a : call.arguments) {
+    const ProgramFunction& function = program.functions[static_cast<size_t>(call.function)];
+    const auto& external = function.external;
+    std::vector<int> bound = bound_tables(program, function);
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      if (bound[i] >= 0) {
+        indices.push_back(-1);
+        continue;
+      }
+      plan::CallArgument a = call.arguments[i];
       if (external && external->flatten) a.shape = {a.elements};
       auto found = std::search(shapes_.begin(), shapes_.end(), a.shape.begin(), a.shape.end());
       auto at = found - shapes_.begin();
@@ -89,12 +111,17 @@ TensorTable::TensorTable(const Program& program, const CodegenOptions& options,
   }
 }
 
+int TensorTable::arguments_of(size_t call) const {
+  const std::vector<int>& indices = of_call_[call];
+  return static_cast<int>(std::count_if(indices.begin(), indices.end(), [](int i) { return i >= 0; }));
+}
+
 int TensorTable::most_arguments(int device) const {
-  size_t most = 0;
+  int most = 0;
   for (size_t c = 0; c < program_.calls.size(); ++c)
     if (packed_[c] && (device < 0 || program_.calls[c].device == device))
-      most = std::max(most, program_.calls[c].arguments.size());
-  return static_cast<int>(most);
+      most = std::max(most, arguments_of(c));
+  return most;
 }
 
 int TensorTable::most_places(int device) const {

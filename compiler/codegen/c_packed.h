@@ -24,13 +24,17 @@ bool is_looked_up(const plan::Program& program, const CodegenOptions& options,
 FunctionForm form_of(const plan::Program& program, const CodegenOptions& options,
                      const plan::ProgramFunction& function);
 
+// By parameter of a packed function: the table that every call of it passes, which then is part of the
+// function and no argument; -1 for arguments. Functions of other sources take everything.
+std::vector<int> bound_tables(const plan::Program& program, const plan::ProgramFunction& function);
+
 class TensorTable {
  public:
   TensorTable(const plan::Program& program, const CodegenOptions& options,
               const ModelFiles& names);
 
   bool empty() const { return entries_.empty(); }
-  // Index in PREFIX_tensors of an argument.
+  // Index in PREFIX_tensors of an argument; -1 if it is part of the function.
   int index_of(size_t call, size_t argument) const { return of_call_[call][argument]; }
   // Most arguments, and most that are not constants, of one packed call on a device (-1: of any).
   int most_arguments(int device = -1) const;
@@ -44,6 +48,8 @@ class TensorTable {
   const ModelFiles& names_;
   std::vector<int64_t> shapes_;
   std::vector<std::string> entries_;
+  int arguments_of(size_t call) const;
+
   std::vector<std::vector<int>> of_call_;
   std::vector<bool> packed_;  // by call
 };

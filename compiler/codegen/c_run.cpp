@@ -398,18 +398,21 @@ void RunPrinter::print_packed_call(size_t index) {
   const std::string& name = names_.function_names[static_cast<size_t>(call.function)];
   std::string local = local_prefix(program_, call.device);
   Locals& locals = locals_[local];
+  size_t at = 0;
   for (size_t a = 0; a < call.arguments.size(); ++a) {
+    if (tensors_.index_of(index, a) < 0) continue;
     std::string value = is_table(call.arguments[a].storage)
                             ? fmt::format("(void *)&{}_tensors[{}]", p_, tensors_.index_of(index, a))
                             : tensor_for(index, a, local);
-    if (locals.args.size() <= a) locals.args.resize(a + 1);
-    if (locals.args[a] == value) continue;
-    locals.args[a] = value;
-    line(fmt::format("    {}args[{}].v_handle = {};", local, a, value));
+    size_t place = at++;
+    if (locals.args.size() <= place) locals.args.resize(place + 1);
+    if (locals.args[place] == value) continue;
+    locals.args[place] = value;
+    line(fmt::format("    {}args[{}].v_handle = {};", local, place, value));
   }
   std::string codes = fmt::format("(int *){}_type_codes", p_);
-  std::string count = std::to_string(call.arguments.size());
-  std::string args = call.arguments.empty() ? "NULL" : local + "args";
+  std::string count = std::to_string(at);
+  std::string args = at == 0 ? "NULL" : local + "args";
   if (device.launch != Launch::kNone) {
     std::string hook = "TVMDevice" + device.camel_name();
     std::string function = f.external ? "(TVMBackendPackedCFunc)" + name : name;

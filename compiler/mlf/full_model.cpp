@@ -20,15 +20,19 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kTvmPrefix = "tvmgen_";
 
+// The name as JSON can hold it: bytes that are no UTF-8 become U+FFFD.
+std::string utf8(const std::string& name) {
+  std::string text = Json(name).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json::parse(text).get<std::string>();
+}
+
 // name -> {"size", "dtype"} of every port; ports of one name are told apart.
 Json ports(const graph::Graph& graph, const std::vector<graph::Port>& list) {
   Json out = Json::object();
   UniqueNames names;
   for (const graph::Port& port : list) {
     const graph::TensorType& type = graph[port.tensor].type;
-    // As shown, for JSON holds no bytes that are not UTF-8.
-    out[names.make(escape_for_display(port.name, 1024))] = {{"dtype", dtype_text(type.dtype)},
-                                                            {"size", type.bytes()}};
+    out[names.make(utf8(port.name))] = {{"dtype", dtype_text(type.dtype)}, {"size", type.bytes()}};
   }
   return out;
 }

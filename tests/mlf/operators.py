@@ -96,6 +96,22 @@ def selection():
     run(AOTC, "compile", model, "--style", "operators", code=2)
 
 
+def devices():
+    """A text for each type of device; the host's functions come first, names tell the devices apart."""
+    model = model_path("digits_int8")
+    file = WORK / "devices.json"
+    file.write_text(json.dumps({"devices": [
+        {"name": "cpu", "type": 1},
+        {"name": "acc", "type": 12, "operators": [{"op": "conv_2d"}], "launch": "sync"}]}))
+    export(model, WORK / "devices.tar", "--devices", file)
+    folder = unpack(WORK / "devices.tar", WORK / "devices")
+    host, acc = (sections((folder / f"src/tir-{n}.txt").read_text()) for n in (1, 12))
+    expect(acc and all(re.fullmatch(r"conv_2d_[0-9a-f]{16}_acc", n) for n in acc), list(acc))
+    expect(host and not any(n.startswith("conv_2d") for n in host), list(host))
+    metadata = json.loads((folder / "metadata.json").read_text())
+    expect(list(metadata["memory"]) == [*host, *acc], "order of the functions")
+
+
 def deterministic():
     model = model_path("digits_int8")
     shutil.copy(model, WORK / "other_name.tflite")
@@ -215,6 +231,7 @@ def main():
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)
     selection()
+    devices()
     deterministic()
     for name in sys.argv[5:]:
         check_model(name)

@@ -253,11 +253,50 @@ def failures_leave_nothing():
     expect(not [p for p in WORK.iterdir() if ".tmp" in p.name], "a file was left behind")
 
 
+def hostile_names():
+    """Names of tensors that break JSON, C or a terminal are in the metadata as they are."""
+    model = ROOT / "tests/fuzz/corpus/tflite/hostile_names.tflite"
+    metadata = compile_archive(model, "evil", WORK / "hostile.tar")
+    main = metadata["modules"]["evil"]["memory"]["functions"]["main"][0]
+    folder = unpack(WORK / "hostile.tar", WORK / "hostile")
+    header = (folder / "codegen/host/include/evil.h").read_text()
+    for kind in ("INPUT", "OUTPUT"):
+        count = int(re.search(rf"EVIL_{kind}_COUNT (\d+)", header)[1])
+        have = len(main[kind.lower() + "s"])
+        expect(have == count > 20, f"{have} of {count} {kind}")
+    # The reader of models has escaped control characters and what is no UTF-8 already.
+    for name in ("*/ evil", "x\"; evil(); \"", "\U0001f431"):
+        expect(name in main["inputs"], f"no input {name!r}: {list(main['inputs'])[:30]}")
+    build(folder, "evil",
+          '#include "@m@.h"\nint main(void) { return @m@_run(0, 0, 0) == 0; }\n')
+
+
+def devices():
+    """Memory is the host's, functions are of their device."""
+    file = WORK / "devices.json"
+    file.write_text(json.dumps({"devices": [
+        {"name": "cpu", "type": 1},
+        {"name": "acc", "type": 12, "operators": [{"op": "conv_2d"}], "launch": "sync"}]}))
+    metadata = compile_archive(model_path("digits_int8"), "digits", WORK / "devices.tar",
+                               "--devices", file)
+    functions = metadata["modules"]["digits"]["memory"]["functions"]
+    expect([m["device"] for m in functions["main"]] == [1, 12], functions["main"])
+    of_device = {d: [f["function_name"] for f in functions["operator_functions"]
+                     if f["workspace"][0]["device"] == d] for d in (1, 12)}
+    expect(of_device[12] and all("conv_2d" in n and "depthwise" not in n for n in of_device[12]),
+           of_device)
+    expect(of_device[1] and not any("_conv_2d_" in n and "depthwise" not in n
+                                    for n in of_device[1]), of_device)
+
+
 def main():
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)
     deterministic()
     failures_leave_nothing()
+    if "digits_int8" in sys.argv:
+        hostile_names()
+        devices()
     for name in sys.argv[3:]:
         check_model(name)
 

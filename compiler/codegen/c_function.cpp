@@ -1,5 +1,6 @@
 #include "codegen/c_function.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <unordered_map>
@@ -104,8 +105,14 @@ const ExprPtr* saturated_i8(const Binary& n) {
 class Printer {
  public:
   Printer(const Function& function, const std::string& name, const std::string& prefix,
-          bool is_kernel = false, FunctionForm form = FunctionForm::kPlain)
-      : function_(function), name_(name), prefix_(prefix), is_kernel_(is_kernel), form_(form) {}
+          bool is_kernel = false, FunctionForm form = FunctionForm::kPlain,
+          const std::vector<std::string>& bound = {})
+      : function_(function),
+        name_(name),
+        prefix_(prefix),
+        is_kernel_(is_kernel),
+        form_(form),
+        bound_(bound) {}
 
   PrintedFunction run() {
     count_uses(function_.body);
@@ -155,20 +162,29 @@ class Printer {
         "int {0}(TVMValue *args, int *type_codes, int num_args, TVMValue *ret_value,\n"
         "{1}int *ret_type_code, void *resource_handle)",
         name_, std::string(name_.size() + 5, ' '));
+    bound_.resize(out_.parameters.size());
+    auto arguments = std::count(bound_.begin(), bound_.end(), "");
     out_.use.functions.insert("check_tensors");
-    if (!out_.parameters.empty()) out_.use.functions.insert("tensor_data");
+    if (arguments > 0) out_.use.functions.insert("tensor_data");
     std::string head = fmt::format(
         "    if (num_args != {0} || type_codes != {1}_type_codes) {{\n"
         "        const int packed_status = {1}_check_tensors(args, type_codes, num_args, {0});\n"
         "        if (packed_status != 0) {{\n            return packed_status;\n        }}\n    }}\n",
-        out_.parameters.size(), prefix_);
+        arguments, prefix_);
     head += "    (void)ret_value;\n    (void)ret_type_code;\n    (void)resource_handle;\n";
-    if (out_.parameters.empty()) head += "    (void)args;\n";
+    if (arguments == 0) head += "    (void)args;\n";
+    std::vector<PrintedFunction::Parameter> taken;
     for (size_t i = 0; i < out_.parameters.size(); ++i) {
       const auto& p = out_.parameters[i];
+      if (!bound_[i].empty()) {
+        head += fmt::format("    {}const {} = {};\n", p.type, p.name, bound_[i]);
+        continue;
+      }
       head += fmt::format("    {0}const {1} = ({0}){2}_tensor_data(args, {3});\n", p.type, p.name,
-                          prefix_, i);
+                          prefix_, taken.size());
+      taken.push_back(p);
     }
+    out_.parameters = std::move(taken);
     return head;
   }
 
@@ -518,6 +534,7 @@ class Printer {
   std::string prefix_;
   bool is_kernel_;
   FunctionForm form_;
+  std::vector<std::string> bound_;
   PrintedFunction out_;
   std::string body_;
   int indent_ = 0;
@@ -537,8 +554,9 @@ void SupportUse::merge(const SupportUse& other) {
 }
 
 PrintedFunction print_c(const tir::Function& function, const std::string& name,
-                        const std::string& prefix, FunctionForm form) {
-  return Printer(function, name, prefix, false, form).run();
+                        const std::string& prefix, FunctionForm form,
+                        const std::vector<std::string>& bound) {
+  return Printer(function, name, prefix, false, form, bound).run();
 }
 
 std::string packed_includes() {

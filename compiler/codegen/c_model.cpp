@@ -1,5 +1,6 @@
 #include "codegen/c_model.h"
 
+#include <set>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -58,6 +59,7 @@ class ModelPrinter {
     out_.files[p_ + ".c"] = source();
     out_.files[p_ + "_data.c"] = data();
     out_.files[p_ + ".map.json"] = map_.dump(1) + "\n";
+    if (program_.constant_pool >= 0) out_.files[p_ + "_constants.h"] = constant_pool();
     if (options_.tvm_interface) print_tvm_interface(program_, options_, out_);
     return std::move(out_);
   }
@@ -267,16 +269,22 @@ class ModelPrinter {
     std::string h;
     std::vector<int> devices = context_devices(program_);
     if (has_pools(program_)) {
-      h += fmt::format("\n/* X(field, bytes) for every pool. */\n#define {}_FOR_EACH_POOL(X)", up_);
+      h += fmt::format("\n/* X(field, bytes) for every pool of intermediate tensors. */\n#define {}_FOR_EACH_POOL(X)", up_);
       for (const plan::Pool& pool : program_.pools)
-        h += fmt::format(" \\\n    X({}, {}u)", pool.name, pool.bytes);
+        if (!pool.constants) h += fmt::format(" \\\n    X({}, {}u)", pool.name, pool.bytes);
       h += "\n";
+      if (program_.constant_pool >= 0)
+        h += fmt::format("/* The member that is the pool of constants; {}_constants.h has its content. */\n"
+                         "#define {}_CONSTANT_POOL {}\n", p_, up_,
+                         program_.pools[static_cast<size_t>(program_.constant_pool)].name);
       for (const plan::Pool& pool : program_.pools)
         h += fmt::format("#define {}_POOL_{}_SIZE {}u\n", up_, upper(pool.name), pool.bytes);
       h += fmt::format("\n/* Memory for intermediate tensors, each aligned to {}_ARENA_ALIGN. */\n"
                        "struct {}_pools {{\n", up_, p_);
       for (const plan::Pool& pool : program_.pools)
-        h += fmt::format("    void *{}; /* {} bytes */\n", pool.name, pool.bytes);
+        h += fmt::format("    {}void *{}; /* {} bytes{} */\n", pool.constants ? "const " : "",
+                         pool.name, pool.bytes,
+                         pool.constants ? fmt::format(", filled with {}_CONSTANT_POOL_DATA", up_) : "");
       h += "};\n";
     }
     h += fmt::format("\n#define {}_DEVICE_COUNT {}\n", up_, devices.size());
@@ -322,9 +330,12 @@ class ModelPrinter {
     std::vector<PrintedFunction> printed;
     for (size_t i = 0; i < program_.functions.size(); ++i) {
       const plan::ProgramFunction& f = program_.functions[i];
+      std::vector<std::string> bound;
+      for (int table : bound_tables(program_, f))
+        bound.push_back(table < 0 ? "" : out_.constant_names[static_cast<size_t>(table)]);
       printed.push_back(f.external ? PrintedFunction()
                                    : print_c(*f.body, out_.function_names[i], p_,
-                                             form_of(program_, options_, f)));
+                                             form_of(program_, options_, f), bound));
       use.merge(printed.back().use);
     }
     TensorTable tensors(program_, options_, out_);
@@ -360,17 +371,23 @@ class ModelPrinter {
     return s + text;
   }
 
-  // Operators of other sources bring a system library of their own, unless these are mixed.
+  // Operators of sources that aotc has not seen bring a system library of their own, unless they are
+  // mixed with operators that are emitted here.
   std::string registry() const {
     std::vector<std::string> names;
-    bool own = false;
+    std::set<std::string> external;
+    bool own = options_.register_externals;
     for (size_t i = 0; i < program_.functions.size(); ++i) {
       const plan::ProgramFunction& f = program_.functions[i];
-      if (f.external) continue;
-      names.push_back(out_.function_names[i]);
-      own = true;
+      if (!f.external) {
+        names.push_back(out_.function_names[i]);
+        own = true;
+      } else if (f.external->convention == ops::ExternalConvention::kPacked &&
+                 external.insert(f.external->symbol).second) {
+        names.push_back(f.external->symbol);
+      }
     }
-    return own ? registry_definition(names, p_) + "\n" : "";
+    return own && !names.empty() ? registry_definition(names, p_, external) + "\n" : "";
   }
 
   std::string operator_macro() const {
@@ -382,7 +399,7 @@ class ModelPrinter {
   }
 
   void declare_constants(std::string& s) const {
-    if (program_.constants.empty()) return;
+    if (program_.constants.empty() || program_.constant_pool >= 0) return;
     s += fmt::format("/* Tables in {}_data.c. */\n", p_);
     for (size_t i = 0; i < program_.constants.size(); ++i)
       s += fmt::format("extern {};\n", constant_declarator(i));
@@ -503,7 +520,8 @@ class ModelPrinter {
     s += fmt::format("#include \"{}.h\"\n", p_);
     if (has_float) s += "\n#include <math.h>\n";
     bool own_arena = has_own_arena(program_, options_);
-    if (program_.constants.empty() && !own_arena)
+    bool in_pool = program_.constant_pool >= 0;
+    if ((program_.constants.empty() || in_pool) && !own_arena)
       return s + fmt::format("\n/* This model has no tables. */\ntypedef int {}_no_tables;\n", p_);
     s += fmt::format("\n#if defined(__GNUC__)\n#define {0}_ALIGNED(n) __attribute__((aligned(n)))\n"
                      "#else\n#define {0}_ALIGNED(n)\n#endif\n", up_);
@@ -513,7 +531,7 @@ class ModelPrinter {
                        "#else\n#define {0}_CONSTANTS\n#endif\n", up_, options_.constants_section);
     if (own_arena)
       s += fmt::format("\nuint8_t {0}_arena[{1}_ARENA_SIZE] {1}_ALIGNED({1}_ARENA_ALIGN);\n", p_, up_);
-    for (size_t i = 0; i < program_.constants.size(); ++i) {
+    for (size_t i = 0; i < program_.constants.size() && !in_pool; ++i) {
       const plan::ProgramConstant& c = program_.constants[i];
       s += fmt::format("\nextern {};\n", constant_declarator(i));
       std::string align = c.data.alignment > size_of(c.data.dtype)
@@ -525,6 +543,24 @@ class ModelPrinter {
       s += "};\n";
     }
     return s;
+  }
+
+  // All tables as the bytes of the pool that the caller fills.
+  std::string constant_pool() const {
+    const plan::Pool& pool = program_.pools[static_cast<size_t>(program_.constant_pool)];
+    std::vector<uint8_t> bytes(static_cast<size_t>(pool.bytes), 0);
+    for (const plan::ProgramConstant& c : program_.constants)
+      std::copy(c.data.bytes.begin(), c.data.bytes.end(),
+                bytes.begin() + static_cast<ptrdiff_t>(c.offset));
+    std::string s = banner("The constants of a neural network.");
+    s += fmt::format("#ifndef {0}_CONSTANTS_H\n#define {0}_CONSTANTS_H\n\n", up_);
+    s += fmt::format("/* Initialises {0}_POOL_{1}_SIZE bytes, aligned to {0}_ARENA_ALIGN, on a\n"
+                     " * little-endian machine. */\n#define {0}_CONSTANT_POOL_DATA",
+                     up_, upper(pool.name));
+    if (bytes.empty()) s += " 0";
+    for (size_t i = 0; i < bytes.size(); ++i)
+      s += fmt::format("{}{}", i % 24 == 0 ? (i > 0 ? ", \\\n    " : " \\\n    ") : ", ", bytes[i]);
+    return s + "\n\n#endif\n";
   }
 
   static void print_numbers(std::string& s, const ops::Constant& c) {

@@ -29,6 +29,8 @@ struct CodegenOptions {
   MemoryMode memory = MemoryMode::kStatic;
   CallingConvention convention = CallingConvention::kPlain;
   bool assembly = true;  // false: portable C throughout
+  // kRegistry: external functions are in the model's system library; false: their sources have one.
+  bool register_externals = false;
   std::string version;   // of aotc, for the first line of each file
 };
 

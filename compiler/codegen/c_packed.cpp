@@ -50,9 +50,28 @@ bool is_packed(const Program& program, const CodegenOptions& options, const Prog
   return form_of(program, options, f) == FunctionForm::kPacked;
 }
 
+bool is_table(const plan::Storage& storage) {
+  return storage.kind == plan::StorageKind::kConstant && storage.pool < 0;
+}
+
 bool is_looked_up(const Program& program, const CodegenOptions& options, const ProgramCall& call) {
   return options.convention == CallingConvention::kRegistry && is_packed(program, options, call) &&
          device_of(program, call.device).launch == passes::Launch::kNone;
+}
+
+std::vector<int> bound_tables(const Program& program, const ProgramFunction& function) {
+  std::vector<int> bound(function.body->params.size(), -1);
+  if (function.external) return bound;
+  for (size_t i = 0; i < bound.size(); ++i) {
+    auto storage = [&](int call) -> const plan::Storage& {
+      return program.calls[static_cast<size_t>(call)].arguments[i].storage;
+    };
+    const plan::Storage& first = storage(function.calls[0]);
+    bool same = is_table(first) && std::all_of(function.calls.begin(), function.calls.end(),
+                                               [&](int c) { return storage(c) == first; });
+    if (same) bound[i] = first.index;
+  }
+  return bound;
 }
 
 TensorTable::TensorTable(const Program& program, const CodegenOptions& options,
@@ -63,13 +82,20 @@ TensorTable::TensorTable(const Program& program, const CodegenOptions& options,
     packed_.push_back(is_packed(program, options, call));
     std::vector<int>& indices = of_call_.emplace_back();
     if (!packed_.back()) continue;
-    const auto& external = program.functions[static_cast<size_t>(call.function)].external;
-    for (plan::CallArgument a : call.arguments) {
+    const ProgramFunction& function = program.functions[static_cast<size_t>(call.function)];
+    const auto& external = function.external;
+    std::vector<int> bound = bound_tables(program, function);
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      if (bound[i] >= 0) {
+        indices.push_back(-1);
+        continue;
+      }
+      plan::CallArgument a = call.arguments[i];
       if (external && external->flatten) a.shape = {a.elements};
       auto found = std::search(shapes_.begin(), shapes_.end(), a.shape.begin(), a.shape.end());
       auto at = found - shapes_.begin();
       if (found == shapes_.end()) shapes_.insert(shapes_.end(), a.shape.begin(), a.shape.end());
-      bool constant = a.storage.kind == plan::StorageKind::kConstant;
+      bool constant = is_table(a.storage);
       std::string data =
           constant ? "(void *)" + names.constant_names[static_cast<size_t>(a.storage.index)] : "NULL";
       std::string shape = a.shape.empty()
@@ -85,12 +111,17 @@ TensorTable::TensorTable(const Program& program, const CodegenOptions& options,
   }
 }
 
+int TensorTable::arguments_of(size_t call) const {
+  const std::vector<int>& indices = of_call_[call];
+  return static_cast<int>(std::count_if(indices.begin(), indices.end(), [](int i) { return i >= 0; }));
+}
+
 int TensorTable::most_arguments(int device) const {
-  size_t most = 0;
+  int most = 0;
   for (size_t c = 0; c < program_.calls.size(); ++c)
     if (packed_[c] && (device < 0 || program_.calls[c].device == device))
-      most = std::max(most, program_.calls[c].arguments.size());
-  return static_cast<int>(most);
+      most = std::max(most, arguments_of(c));
+  return most;
 }
 
 int TensorTable::most_places(int device) const {
@@ -100,7 +131,7 @@ int TensorTable::most_places(int device) const {
     if (!packed_[c] || call.device != device) continue;
     most = std::max<int64_t>(
         most, std::count_if(call.arguments.begin(), call.arguments.end(), [](const auto& a) {
-          return a.storage.kind != plan::StorageKind::kConstant;
+          return !is_table(a.storage);
         }));
   }
   return static_cast<int>(most);
@@ -161,7 +192,8 @@ std::string external_declarations(const Program& program) {
   return s.empty() ? s : s + "\n";
 }
 
-std::string registry_definition(const std::vector<std::string>& names, const std::string& p) {
+std::string registry_definition(const std::vector<std::string>& names, const std::string& p,
+                                const std::set<std::string>& external) {
   std::vector<std::pair<uint32_t, std::string>> sorted;
   for (const std::string& n : names) sorted.emplace_back(fnv1a_32(n), n);
   std::sort(sorted.begin(), sorted.end());
@@ -176,7 +208,8 @@ std::string registry_definition(const std::vector<std::string>& names, const std
   s += fmt::format("static const char {0}_names[] = {1}_COUNT", p, upper(p));
   for (const auto& [hash, name] : sorted) s += fmt::format("\n    \"{}\\0\"", name);
   s += fmt::format(";\nstatic const TVMBackendPackedCFunc {}_functions[] = {{\n", p);
-  for (const auto& [hash, name] : sorted) s += fmt::format("    {},\n", name);
+  for (const auto& [hash, name] : sorted)
+    s += fmt::format("    {}{},\n", external.contains(name) ? "(TVMBackendPackedCFunc)" : "", name);
   s += fmt::format("}};\nstatic const uint32_t {}_hashes[] = {{\n", p);
   for (const auto& [hash, name] : sorted) s += fmt::format("    0x{:08x}u,\n", hash);
   s += fmt::format("}};\n/* Where each name begins. */\nstatic const uint16_t {}_offsets[] = {{\n", p);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,18 @@ namespace aotc::codegen {
 // Is the call made in the packed convention? Devices that launch functions need it always.
 bool is_packed(const plan::Program& program, const CodegenOptions& options,
                const plan::ProgramCall& call);
+// Is it a table of PREFIX_data.c, whose address the linker knows?
+bool is_table(const plan::Storage& storage);
+
 // Is the function found by name at run time?
 bool is_looked_up(const plan::Program& program, const CodegenOptions& options,
                   const plan::ProgramCall& call);
 FunctionForm form_of(const plan::Program& program, const CodegenOptions& options,
                      const plan::ProgramFunction& function);
+
+// By parameter of a packed function: the table that every call of it passes, which then is part of the
+// function and no argument; -1 for arguments. Functions of other sources take everything.
+std::vector<int> bound_tables(const plan::Program& program, const plan::ProgramFunction& function);
 
 class TensorTable {
  public:
@@ -26,7 +34,7 @@ class TensorTable {
               const ModelFiles& names);
 
   bool empty() const { return entries_.empty(); }
-  // Index in PREFIX_tensors of an argument.
+  // Index in PREFIX_tensors of an argument; -1 if it is part of the function.
   int index_of(size_t call, size_t argument) const { return of_call_[call][argument]; }
   // Most arguments, and most that are not constants, of one packed call on a device (-1: of any).
   int most_arguments(int device = -1) const;
@@ -40,6 +48,8 @@ class TensorTable {
   const ModelFiles& names_;
   std::vector<int64_t> shapes_;
   std::vector<std::string> entries_;
+  int arguments_of(size_t call) const;
+
   std::vector<std::vector<int>> of_call_;
   std::vector<bool> packed_;  // by call
 };
@@ -52,7 +62,9 @@ std::string type_codes_definition(const std::string& prefix, int count);
 std::string external_declarations(const plan::Program& program);
 
 // The functions of the system library by name, in the order of their hashes, and
-// TVMSystemLibEntryPoint. `names` are C symbols; `prefix` begins the names of what is static.
-std::string registry_definition(const std::vector<std::string>& names, const std::string& prefix);
+// TVMSystemLibEntryPoint. `names` are C symbols, of which `external` are declared by
+// external_declarations; `prefix` begins the names of what is static.
+std::string registry_definition(const std::vector<std::string>& names, const std::string& prefix,
+                                const std::set<std::string>& external = {});
 
 }  // namespace aotc::codegen

@@ -145,9 +145,12 @@ void RunPrinter::declare_locals() {
   if (has_pools(program_)) {
     for (size_t i = 0; i < program_.pools.size(); ++i)
       if (program_.pools[i].bytes > 0)
-        line(fmt::format("    uint8_t *const {0} = pools != NULL ? (uint8_t *)pools->{1} : NULL;",
-                         base(static_cast<int>(i)), program_.pools[i].name));
-    if (!uses_arena) line("    (void)pools;");
+        line(fmt::format("    {2}uint8_t *const {0} = pools != NULL ? ({2}uint8_t *)pools->{1} : NULL;",
+                         base(static_cast<int>(i)), program_.pools[i].name,
+                         program_.pools[i].constants ? "const " : ""));
+    if (std::all_of(program_.pools.begin(), program_.pools.end(),
+                    [](const plan::Pool& pool) { return pool.bytes == 0; }))
+      line("    (void)pools;");
   } else if (uses_arena) {
     line(has_own_arena(program_, options_)
              ? fmt::format("    uint8_t *const a = arena != NULL ? (uint8_t *)arena : {}_arena;", p_)
@@ -395,18 +398,21 @@ void RunPrinter::print_packed_call(size_t index) {
   const std::string& name = names_.function_names[static_cast<size_t>(call.function)];
   std::string local = local_prefix(program_, call.device);
   Locals& locals = locals_[local];
+  size_t at = 0;
   for (size_t a = 0; a < call.arguments.size(); ++a) {
-    std::string value = call.arguments[a].storage.kind == StorageKind::kConstant
+    if (tensors_.index_of(index, a) < 0) continue;
+    std::string value = is_table(call.arguments[a].storage)
                             ? fmt::format("(void *)&{}_tensors[{}]", p_, tensors_.index_of(index, a))
                             : tensor_for(index, a, local);
-    if (locals.args.size() <= a) locals.args.resize(a + 1);
-    if (locals.args[a] == value) continue;
-    locals.args[a] = value;
-    line(fmt::format("    {}args[{}].v_handle = {};", local, a, value));
+    size_t place = at++;
+    if (locals.args.size() <= place) locals.args.resize(place + 1);
+    if (locals.args[place] == value) continue;
+    locals.args[place] = value;
+    line(fmt::format("    {}args[{}].v_handle = {};", local, place, value));
   }
   std::string codes = fmt::format("(int *){}_type_codes", p_);
-  std::string count = std::to_string(call.arguments.size());
-  std::string args = call.arguments.empty() ? "NULL" : local + "args";
+  std::string count = std::to_string(at);
+  std::string args = at == 0 ? "NULL" : local + "args";
   if (device.launch != Launch::kNone) {
     std::string hook = "TVMDevice" + device.camel_name();
     std::string function = f.external ? "(TVMBackendPackedCFunc)" + name : name;
@@ -436,7 +442,8 @@ void RunPrinter::print_packed_call(size_t index) {
 // for longest.
 std::string RunPrinter::tensor_for(size_t index, size_t a, const std::string& local) {
   const plan::CallArgument& argument_of = program_.calls[index].arguments[a];
-  bool of_caller = argument_of.storage.kind == StorageKind::kInput;
+  bool of_caller = argument_of.storage.kind == StorageKind::kInput ||
+                   argument_of.storage.kind == StorageKind::kConstant;
   std::string data = (of_caller ? "(void *)(uintptr_t)" : "") + argument(index, a);
   int tensor = tensors_.index_of(index, a);
   std::string wanted = fmt::format("{} {}", tensor, data);
@@ -540,19 +547,20 @@ std::string RunPrinter::argument(size_t call, size_t argument) const {
           blocks_[b].occupants.end())
         return fmt::format("w{}", b);
   }
-  return pointer(s, fmt::format("(void *)({} + {})", base(s.pool), s.offset));
+  return pointer(s);
 }
 
-std::string RunPrinter::pointer(const Storage& s, const std::string& arena_pointer) const {
+std::string RunPrinter::pointer(const Storage& s) const {
   auto index = static_cast<size_t>(s.index);
   switch (s.kind) {
     case StorageKind::kArena:
-      return arena_pointer;
+      return fmt::format("(void *)({} + {})", base(s.pool), s.offset);
     case StorageKind::kInput:
       return "inputs->" + names_.input_fields[index];
     case StorageKind::kOutput:
       return "outputs->" + names_.output_fields[index];
     case StorageKind::kConstant:
+      if (s.pool >= 0) return fmt::format("(const void *)({} + {})", base(s.pool), s.offset);
       return names_.constant_names[index];
     case StorageKind::kNone:
       break;
@@ -564,7 +572,8 @@ std::string RunPrinter::result_pointer(size_t call, graph::TensorId id) const {
   const Storage& wanted = program_.tensors[static_cast<size_t>(id.value)];
   for (size_t a = 0; a < program_.calls[call].arguments.size(); ++a)
     if (program_.calls[call].arguments[a].storage == wanted) return argument(call, a);
-  return pointer(wanted, "NULL");
+  // In the arena it would have been an argument.
+  return wanted.kind == StorageKind::kArena ? "NULL" : pointer(wanted);
 }
 
 }  // namespace aotc::codegen

@@ -69,7 +69,7 @@ class RunPrinter {
   bool copies_by_hook(const plan::ProgramCall& call, int* device) const;
   std::string context(int device) const;
   std::string base(int pool) const;
-  std::string pointer(const plan::Storage& storage, const std::string& arena_pointer) const;
+  std::string pointer(const plan::Storage& storage) const;
   std::string argument(size_t call, size_t argument) const;
   std::string result_pointer(size_t call, graph::TensorId id) const;
   void open_blocks(size_t call);

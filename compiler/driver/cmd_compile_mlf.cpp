@@ -89,15 +89,24 @@ std::string graph_text(const Compiled& compiled) {
   return graph::print(graph);
 }
 
-int compile_full_model(const CompileOptions& options, const MlfChoice& choice,
+// Who reads such archives looks for TVM's entry point, unless something else was asked for.
+CompileOptions with_interface(CompileOptions options, const MlfChoice& choice) {
+  bool overwrites = options.inputs == plan::Contract::kOverwrite ||
+                    options.outputs == plan::Contract::kOverwrite;
+  if (!choice.interface_given && !overwrites) options.tvm_interface = true;
+  return options;
+}
+
+int compile_full_model(const CompileOptions& given, const MlfChoice& choice,
                        const std::string& out, const CommonOptions& common) {
   Diagnostics diags;
+  CompileOptions options = with_interface(given, choice);
   auto date = date_of(choice.date, diags);
   if (!date) return fail(diags);
   auto compiled = compile_model(options, diags);
   if (!compiled) return fail(diags);
   mlf::FullModel model;
-  model.name = compiled->prefix;
+  model.prefix = compiled->prefix;
   model.program = &compiled->program;
   model.c = &compiled->c;
   model.memory = options.memory;
@@ -178,6 +187,8 @@ int compile_operators(const CompileOptions& options, const MlfChoice& choice,
 }  // namespace
 
 void add_mlf_options(CLI::App* sub, MlfChoice& choice) {
+  if (CLI::Option* interface = sub->get_option_no_throw("--interface"))
+    interface->each([&choice](const std::string&) { choice.interface_given = true; });
   sub->add_option("--format", choice.format,
                   "What is written: c (a directory of C files, default) or mlf (a Model Library "
                   "Format archive)")

@@ -275,7 +275,7 @@ class Verifier {
       compile.model_path = options_.target;
     }
     auto compiled = compile_model(compile, diags_);
-    if (!compiled) return finish(kExitBadInput);
+    if (!compiled || !has_reference(*compiled)) return finish(kExitBadInput);
     if (!make_samples(*compiled)) return finish(kExitBadInput);
     bool good = true;
     // A project for this machine is the place itself: what is in it is what is to be proven.
@@ -287,6 +287,17 @@ class Verifier {
   }
 
  private:
+  // What operators given in C should compute is known to nobody but them.
+  bool has_reference(const Compiled& compiled) {
+    for (const graph::Op& op : compiled.original.ops) {
+      if (!ops::definition_of(op).traits().external) continue;
+      diags_.error(op.location, "verify-external", "the operator is given in C: it has no reference")
+          .help("run the firmware and compare its results with those of the graph's own runtime");
+      return false;
+    }
+    return true;
+  }
+
   bool make_samples(const Compiled& compiled) {
     if (options_.inputs.empty()) {
       for (int s = 0; s < options_.samples; ++s)

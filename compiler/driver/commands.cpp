@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/graph_model.h"
 #include "driver/inputs.h"
 #include "driver/project_dir.h"
 #include "driver/summary.h"
@@ -67,8 +68,9 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   fmt::print("{}", summary_text(*compiled));
   fmt::print("wrote {}/:", directory.path());
   for (const std::string& name : directory.names()) fmt::print(" {}", name);
-  fmt::print("\nnext: add {0}.c and {0}_data.c{1} to your firmware and call {0}_run from {0}.h\n",
-             compiled->prefix, operators ? ", operators/*.c and the C runtime" : "");
+  fmt::print("\nnext: add {0}.c{1}{0}_data.c{2} to your firmware and call {0}_run from {0}.h\n",
+             compiled->prefix, operators ? ", " : " and ",
+             operators ? ", operators/*.c and the C runtime" : "");
   return kExitDone;
 }
 
@@ -84,6 +86,13 @@ int create_command(const CompileOptions& options, const ProjectChoice& choice,
   }
   auto compiled = compile_model(options, diags);
   if (!compiled || !check_fit(*compiled, diags)) return fail(diags);
+  if (kind_of(options.model_path, compiled->model_bytes) == ModelKind::kGraphJson) {
+    Location where;
+    where.file = options.model_path;
+    diags.error(where, "project-graph", "a project keeps its model in one file, a graph has several")
+        .help("give an archive with the graph, or write the C with 'aotc compile'");
+    return fail(diags, kExitUsage);
+  }
   project::ProjectOptions project;
   project.kind = choice.kind;
   project.templates_dir = choice.templates_dir;

@@ -74,6 +74,7 @@ struct MlfChoice {
   std::string style;             // empty: full-model; a style asks for an archive by itself
   std::vector<std::string> ops;  // of --style operator
   std::string date;              // as given
+  bool interface_given = false;  // --interface
 
   bool wanted() const { return format == "mlf" || !style.empty() || !ops.empty(); }
 };

@@ -22,7 +22,7 @@
 namespace aotc::driver {
 
 Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,
-                                std::map<std::string, std::string>* sources, Diagnostics& diags) {
+                                GivenOperators* operators, Diagnostics& diags) {
   auto read = read_file(options.model_path, diags);
   if (!read) return kFailure;
   if (bytes) *bytes = *read;
@@ -30,7 +30,7 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
   if (kind != ModelKind::kTflite) {
     auto model = load_graph_model(kind, *read, options, diags);
     if (!model) return kFailure;
-    if (sources) *sources = std::move(model->sources);
+    if (operators) *operators = std::move(model->operators);
     return std::move(model->graph);
   }
   frontends::ReadOptions read_options;
@@ -73,7 +73,8 @@ Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& text
   bool good = true;
   auto wrong = [&](const std::string& text, const std::string& why) {
     diags.error(where, "pool-invalid", fmt::format("'{}' {}", escape_for_display(text), why))
-        .help("write NAME:BYTES or NAME:BYTES:fast, with a C identifier in lower case as name");
+        .help("write NAME:BYTES, NAME:BYTES:fast or NAME:BYTES:constants, with a C identifier in lower "
+              "case as name");
     good = false;
   };
   for (const std::string& text : texts) {
@@ -81,19 +82,21 @@ Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& text
     size_t colon = text.find(':');
     pool.name = text.substr(0, colon);
     std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
-    if (rest.ends_with(":fast")) {
-      pool.fast = true;
-      rest.resize(rest.size() - 5);
-    }
+    for (auto [suffix, flag] : {std::pair{":fast", &pool.fast}, {":constants", &pool.constants}})
+      if (rest.ends_with(suffix)) {
+        *flag = true;
+        rest.resize(rest.size() - std::string_view(suffix).size());
+      }
     bool digits = !rest.empty() && rest.size() <= 10 &&
                   rest.find_first_not_of("0123456789") == std::string::npos;
     if (pool.name.empty() || c_identifier(pool.name) != pool.name) {
       wrong(text, "has no name that C takes");
     } else if (!digits || std::stoll(rest) > INT32_MAX) {
       wrong(text, "has no size in bytes");
-    } else if (std::any_of(pools.begin(), pools.end(),
-                           [&](const plan::Pool& p) { return p.name == pool.name; })) {
-      wrong(text, "has the name of an earlier pool");
+    } else if (std::any_of(pools.begin(), pools.end(), [&](const plan::Pool& p) {
+                 return p.name == pool.name || (p.constants && pool.constants);
+               })) {
+      wrong(text, "has the name of an earlier pool, or is a second one of constants");
     } else {
       pool.limit = std::stoll(rest);
     }
@@ -197,6 +200,21 @@ std::string tvm_name(std::string name) {
   return name;
 }
 
+// What begins with the prefix is the model's own: functions of the user's must not be called so.
+Status check_symbols(const Compiled& c, Diagnostics& diags) {
+  for (const plan::ProgramFunction& f : c.program.functions) {
+    if (!f.external || !f.external->symbol.starts_with(c.prefix + "_")) continue;
+    const plan::ProgramCall& call = c.program.calls[static_cast<size_t>(f.calls[0])];
+    diags
+        .error(c.program.graph.ops[static_cast<size_t>(call.op_index)].location, "operator-name",
+               fmt::format("function '{}' begins with the model's prefix '{}_'", f.external->symbol,
+                           c.prefix))
+        .help("choose another prefix with --prefix");
+    return kFailure;
+  }
+  return success();
+}
+
 }  // namespace
 
 Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags) {
@@ -227,7 +245,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   auto pools = parse_pools(options.pools, diags);
   if (!pools) return kFailure;
   plan_options.pools = std::move(*pools);
-  if (!options.devices_path.empty()) {
+  if (!options.devices_path.empty() && options.devices_text.empty()) {
     auto text = read_file(options.devices_path, diags, 1 << 20);
     if (!text) return kFailure;
     out.options.devices_text.assign(text->begin(), text->end());
@@ -237,8 +255,8 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
     if (!devices) return kFailure;
     plan_options.devices = std::move(*devices);
   }
-  std::map<std::string, std::string> sources;
-  auto graph = load_model(out.options, &out.model_bytes, &sources, diags);
+  GivenOperators operators;
+  auto graph = load_model(out.options, &out.model_bytes, &operators, diags);
   if (!graph) return kFailure;
   out.original = *graph;
   if (!run_passes(*graph, options, plan_options.devices, out.statistics, diags)) return kFailure;
@@ -248,6 +266,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   out.plan_options = std::move(plan_options);
   std::string stem = std::filesystem::path(options.model_path).stem().string();
   out.prefix = c_identifier(options.prefix.empty() ? stem : options.prefix, "model");
+  if (!check_symbols(out, diags)) return kFailure;
   codegen::CodegenOptions c;
   c.prefix = out.prefix;
   c.arena = options.arena;
@@ -257,9 +276,11 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   c.model_name = tvm_name(options.prefix.empty() ? stem : options.prefix);
   c.constants_section = options.constants_section;
   c.assembly = options.assembly;
+  c.register_externals = !operators.files.empty();
   c.version = kVersion;
   out.c = codegen::print_model(out.program, c);
-  for (auto& [name, text] : sources) out.c.files["operators/" + name] = std::move(text);
+  out.operator_workspace_bytes = operators.workspace_bytes;
+  for (auto& [name, text] : operators.files) out.c.files["operators/" + name] = std::move(text);
   std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   out.milliseconds = took.count();
   return out;
@@ -269,7 +290,10 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   project::ProjectModel model;
   model.prefix = compiled.prefix;
   model.files = &compiled.c;
-  model.file_name = compiled.prefix + ".tflite";
+  ModelKind kind = kind_of(compiled.options.model_path, compiled.model_bytes);
+  model.file_name = compiled.prefix + (kind == ModelKind::kArchive     ? ".tar"
+                                       : kind == ModelKind::kGraphJson ? ".json"
+                                                                       : ".tflite");
   model.bytes = &compiled.model_bytes;
   model.runtime = compiled.options.convention != codegen::CallingConvention::kPlain;
   for (const plan::ProgramFunction& f : compiled.program.functions)
@@ -282,8 +306,10 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
       model.devices.push_back(device.camel_name());
       model.runtime = true;
     }
-  model.workspace = compiled.options.memory == codegen::MemoryMode::kWorkspace;
-  model.workspace_bytes = figures_of(compiled).workspace_bytes;
+  bool allocates = compiled.options.memory == codegen::MemoryMode::kWorkspace;
+  model.workspace = allocates || compiled.operator_workspace_bytes > 0;
+  model.workspace_bytes = compiled.operator_workspace_bytes +
+                          (allocates ? figures_of(compiled).workspace_bytes : 0);
   model.description = describe_compile(compiled.options);
   return model;
 }

@@ -25,6 +25,7 @@ struct CompileOptions {
   // Of a TVM graph: its parameters and the C sources of its operators.
   std::string params_path;
   std::vector<std::string> operators, include_dirs;
+  int64_t operator_workspace = -1;  // bytes that its operators allocate; -1: as its archive says
   codegen::ArenaOwner arena = codegen::ArenaOwner::kCaller;
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
   codegen::CallingConvention convention = codegen::CallingConvention::kPlain;
@@ -47,6 +48,13 @@ struct CompileOptions {
   bool time_passes = false;
 };
 
+// What came with a TVM graph beside it.
+struct GivenOperators {
+  std::map<std::string, std::string> files;  // C sources and headers
+  // The most that one of them takes from TVMBackendAllocWorkspace, as the C runtime counts it.
+  int64_t workspace_bytes = 0;
+};
+
 struct Compiled {
   CompileOptions options;
   std::optional<project::Board> board;
@@ -55,6 +63,7 @@ struct Compiled {
   passes::PassStatistics statistics;
   plan::PlanOptions plan_options;  // with the board's target
   plan::Program program;  // its graph is after the passes
+  int64_t operator_workspace_bytes = 0;  // of operators that were given in C
   codegen::ModelFiles c;  // the operators that were given in C are below "operators/"
   std::string prefix;
   double milliseconds = 0;  // reading to printing, for people; not deterministic
@@ -79,10 +88,10 @@ codegen::CallingConvention convention_of(const std::string& name);
 Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& texts,
                                             Diagnostics& diags);
 
-// Reads and verifies only: a .tflite file, or a TVM graph or archive (graph_model.h), whose operator
-// sources go to `sources` by file name. Both may be null.
+// Reads and verifies only: a .tflite file, or a TVM graph or archive (graph_model.h) with what comes
+// with it. Both pointers may be null.
 Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,
-                                std::map<std::string, std::string>* sources, Diagnostics& diags);
+                                GivenOperators* operators, Diagnostics& diags);
 // Everything.
 Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags);
 
@@ -99,6 +108,5 @@ struct Figures {
   int64_t caller_bytes = 0;        // those of them that are not in the arena
 };
 Figures figures_of(const Compiled& compiled);
-
 
 }  // namespace aotc::driver

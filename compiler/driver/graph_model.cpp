@@ -25,6 +25,8 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMostHeaders = 1000;
 constexpr uint64_t kMostSourceBytes = uint64_t{16} << 20;
+// What the C runtime may add to the blocks of one operator: metadata has the sum of their sizes.
+constexpr int64_t kBlocks = 512;
 constexpr char kSources[] = "codegen/host/src/";
 
 std::string base_name(const std::string& path) { return fs::path(path).filename().string(); }
@@ -259,10 +261,16 @@ Result<GraphModel> load_archive(const std::vector<uint8_t>& bytes, const Compile
   bool good = sources.ok() && bind_operators(out.graph, *sources, used, found).ok();
   for (size_t i = 0; i < files.size(); ++i) {
     std::string text = text_of(archive->files[members->sources[i]]);
-    if (used.contains(files[i]) || !is_registry(text)) out.sources[base_name(files[i])] = text;
+    if (used.contains(files[i]) || !is_registry(text))
+      out.operators.files[base_name(files[i])] = text;
   }
   report_unpacked(found, directory.path(), path, diags);
   if (!good) return kFailure;
+  for (const mlf::ModuleInfo& module : mlf::modules_of(*archive))
+    for (const mlf::FunctionWorkspace& f : module.functions)
+      if (f.bytes > 0)
+        out.operators.workspace_bytes =
+            std::max(out.operators.workspace_bytes, f.bytes + kBlocks);
   return out;
 }
 
@@ -288,7 +296,7 @@ Result<GraphModel> load_json(const std::vector<uint8_t>& bytes, const CompileOpt
   SourceSet set(diags);
   for (const std::string& path : options.operators)
     if (!set.add_file(path, used.contains(path))) return kFailure;
-  out.sources = set.take();
+  out.operators.files = set.take();
   return out;
 }
 
@@ -331,8 +339,9 @@ Result<GraphModel> load_graph_model(ModelKind kind, const std::vector<uint8_t>& 
                                     const CompileOptions& options, Diagnostics& diags) {
   auto model = kind == ModelKind::kArchive ? load_archive(bytes, options, diags)
                                            : load_json(bytes, options, diags);
-  if (!model || !name_devices(*model, options, diags) ||
-      !ops::verify_graph(model->graph, diags))
+  if (model && options.operator_workspace >= 0)
+    model->operators.workspace_bytes = options.operator_workspace;
+  if (!model || !name_devices(*model, options, diags) || !ops::verify_graph(model->graph, diags))
     return kFailure;
   return model;
 }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,11 +23,11 @@ ModelKind kind_of(const std::string& path, std::span<const uint8_t> bytes);
 struct GraphModel {
   graph::Graph graph;
   graph_json::GraphJsonInfo info;
-  // The operator sources and the headers beside them that they include, by file name.
-  std::map<std::string, std::string> sources;
+  GivenOperators operators;  // their files are sources, and headers beside them that they include
 };
 
-// Uses of `options`: model_path, params_path, operators, include_dirs. Reports what the readers of
+// Uses of `options`: model_path, params_path, operators, include_dirs, operator_workspace,
+// devices_text. Reports what the readers of
 // graphs, parameters, archives and operator sources do, and [graph-none] for archives without
 // graph.
 Result<GraphModel> load_graph_model(ModelKind kind, const std::vector<uint8_t>& bytes,

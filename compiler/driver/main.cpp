@@ -170,7 +170,8 @@ class CommandLine {
     sub->add_option("--constants-section", compile_.constants_section,
                     "Linker section of the model's tables");
     sub->add_option("--pool", compile_.pools,
-                    "NAME:BYTES[:fast] of memory that the caller gives; may be repeated");
+                    "NAME:BYTES[:fast|:constants] of memory that the caller gives; may be repeated. "
+                    "Fast ones take what is used most, one of constants takes the model's tables");
     sub->add_option("--devices", compile_.devices_path,
                     "JSON that says which operators run on which device");
     sub->add_option_function<std::string>(
@@ -219,6 +220,9 @@ class CommandLine {
                     "C sources that define the functions of a TVM graph");
     sub->add_option("--operator-include", compile_.include_dirs,
                     "Directory of headers that operator sources include; may be repeated");
+    sub->add_option("--operator-workspace", compile_.operator_workspace,
+                    "Bytes that one of these functions allocates at most (default: as the archive says)")
+        ->check(CLI::Range(int64_t{0}, int64_t{1} << 30));
   }
 
   void add_check() {

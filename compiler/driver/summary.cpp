@@ -17,7 +17,7 @@ namespace {
 int64_t ram_needed(const Compiled& c, const Figures& f) {
   int64_t tensors =
       c.options.memory == codegen::MemoryMode::kWorkspace ? f.workspace_bytes : f.arena_bytes;
-  return tensors + f.caller_bytes + (c.board ? c.board->stack_bytes : 0);
+  return tensors + c.operator_workspace_bytes + f.caller_bytes + (c.board ? c.board->stack_bytes : 0);
 }
 
 // Are more than half of the constants' bytes floats?
@@ -104,6 +104,9 @@ std::string summary_text(const Compiled& c) {
     rows.push_back({"RAM: workspace", format_bytes(f.workspace_bytes), limit("arena")});
   else
     rows.push_back({"RAM: arena", format_bytes(f.arena_bytes), proof, limit("arena")});
+  if (c.operator_workspace_bytes > 0)
+    rows.push_back({"RAM: operators", format_bytes(c.operator_workspace_bytes),
+                    "allocated by the functions given in C"});
   rows.push_back(caller_row(p, f));
   if (c.board && !c.board->memories.empty())
     rows.push_back(
@@ -179,6 +182,7 @@ nlohmann::ordered_json summary_json(const Compiled& c) {
   j["arena_method"] = c.program.arena_method;
   j["arena_without_overlap"] = c.program.arena_without_overlap;
   j["workspace_bytes"] = f.workspace_bytes;
+  if (c.operator_workspace_bytes > 0) j["operator_workspace_bytes"] = c.operator_workspace_bytes;
   j["input_bytes"] = f.input_bytes;
   j["output_bytes"] = f.output_bytes;
   j["level"] = name_of(c.options.level);

@@ -48,7 +48,7 @@ void print_diagnostics(const Diagnostics& diags) {
 int exit_code_of(const Diagnostics& diags, int otherwise) {
   static const std::pair<const char*, int> kCodes[] = {
       {"internal", kExitInternal},       {"tool-missing", kExitToolMissing},
-      {"no-emulator", kExitToolMissing}, {"does-not-fit", kExitDoesNotFit},
+      {"no-emulator", kExitToolMissing}, {"does-not-fit", kExitDoesNotFit}, {"pool-too-small", kExitDoesNotFit},
       {"not-built", kExitBadInput},      {"project-invalid", kExitBadInput},
       {"option-conflict", kExitUsage}};
   for (const auto& [slug, code] : kCodes)

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <ctime>
+#include <set>
 #include <tuple>
 
-#include "codegen/c_run.h"
+#include "codegen/workspace.h"
 #include "frontends/graph_json/params.h"
 #include "mlf/archive.h"
 #include "support/text.h"
@@ -17,7 +18,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kCpu = 1;  // DLDeviceType
+constexpr std::string_view kTvmPrefix = "tvmgen_";
+
+// The name as JSON can hold it: bytes that are no UTF-8 become U+FFFD.
+std::string utf8(const std::string& name) {
+  std::string text = Json(name).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json::parse(text).get<std::string>();
+}
 
 // name -> {"size", "dtype"} of every port; ports of one name are told apart.
 Json ports(const graph::Graph& graph, const std::vector<graph::Port>& list) {
@@ -25,9 +32,7 @@ Json ports(const graph::Graph& graph, const std::vector<graph::Port>& list) {
   UniqueNames names;
   for (const graph::Port& port : list) {
     const graph::TensorType& type = graph[port.tensor].type;
-    // As shown, for JSON holds no bytes that are not UTF-8.
-    out[names.make(escape_for_display(port.name, 1024))] = {{"dtype", dtype_text(type.dtype)},
-                                                            {"size", type.bytes()}};
+    out[names.make(utf8(port.name))] = {{"dtype", dtype_text(type.dtype)}, {"size", type.bytes()}};
   }
   return out;
 }
@@ -38,45 +43,60 @@ int64_t bytes_of(const graph::Graph& graph, const std::vector<graph::Port>& list
   return sum;
 }
 
+// One entry for each type of device; what the model needs is all memory of the host's.
 Json main_memory(const FullModel& model) {
   const plan::Program& p = *model.program;
   int64_t constants = 0;
   for (const plan::ProgramConstant& c : p.constants)
     constants += static_cast<int64_t>(c.data.bytes.size());
-  bool arena = model.memory == codegen::MemoryMode::kStatic;
-  Json main;
-  main["device"] = kCpu;
-  main["workspace_size_bytes"] = arena ? p.arena_bytes : codegen::workspace_bytes(p);
-  main["constants_size_bytes"] = constants;
-  main["io_size_bytes"] = bytes_of(p.graph, p.graph.inputs) + bytes_of(p.graph, p.graph.outputs);
-  main["inputs"] = ports(p.graph, p.graph.inputs);
-  main["outputs"] = ports(p.graph, p.graph.outputs);
-  return main;
+  bool planned = model.memory == codegen::MemoryMode::kStatic;
+  Json out = Json::array();
+  std::set<int> seen;
+  for (const passes::Device& device : p.devices) {
+    if (!seen.insert(device.type).second) continue;
+    bool host = out.empty();
+    Json main;
+    main["device"] = device.type;
+    main["workspace_size_bytes"] = !host     ? 0
+                                   : planned ? p.arena_bytes
+                                             : codegen::workspace_bytes(p);
+    main["constants_size_bytes"] = host ? constants : 0;
+    main["io_size_bytes"] =
+        host ? bytes_of(p.graph, p.graph.inputs) + bytes_of(p.graph, p.graph.outputs) : 0;
+    main["inputs"] = host ? ports(p.graph, p.graph.inputs) : Json::object();
+    main["outputs"] = host ? ports(p.graph, p.graph.outputs) : Json::object();
+    out.push_back(std::move(main));
+  }
+  return out;
 }
 
 // Scratch of each function; it lies in the workspace of main and is counted there too.
 Json operator_functions(const FullModel& model) {
   const plan::Program& p = *model.program;
   Json out = Json::array();
+  std::set<std::string> seen;  // functions of the user's may serve several shapes
   for (size_t f = 0; f < p.functions.size(); ++f) {
+    const plan::ProgramFunction& function = p.functions[f];
+    if (!seen.insert(model.c->function_names[f]).second) continue;
     int64_t scratch = 0;
-    for (int call : p.functions[f].calls)
+    for (int call : function.calls)
       scratch = std::max(scratch, p.calls[static_cast<size_t>(call)].scratch_bytes);
+    int type = p.devices[static_cast<size_t>(function.device)].type;
     out.push_back({{"function_name", model.c->function_names[f]},
-                   {"workspace", {{{"device", kCpu}, {"workspace_size_bytes", scratch}}}}});
+                   {"workspace", {{{"device", type}, {"workspace_size_bytes", scratch}}}}});
   }
   return out;
 }
 
-// Sources in the order of their numbers: entry point, operators, tables, anything else by name.
+// Sources in the order of their numbers: TVM's entry point, operators and run function, tables, then
+// the user's operators by name.
 std::vector<std::string> sources_of(const FullModel& model) {
   std::vector<std::string> out;
   for (const auto& [name, text] : model.c->files)
     if (name.ends_with(".c")) out.push_back(name);
   auto rank = [&](const std::string& name) {
-    return name == model.name + ".c" ? 1 : name == model.name + "_data.c" ? 2
-           : name.starts_with("tvmgen_")                                   ? 0
-                                                                           : 3;
+    if (name.starts_with(kTvmPrefix)) return 0;
+    return name == model.prefix + ".c" ? 1 : name == model.prefix + "_data.c" ? 2 : 3;
   };
   std::stable_sort(out.begin(), out.end(), [&](const std::string& a, const std::string& b) {
     return std::make_tuple(rank(a), a) < std::make_tuple(rank(b), b);
@@ -88,6 +108,13 @@ std::vector<std::string> sources_of(const FullModel& model) {
 nlohmann::json sorted(const Json& value) { return nlohmann::json::parse(value.dump()); }
 
 }  // namespace
+
+std::string module_name(const FullModel& model) {
+  for (const auto& [name, text] : model.c->files)
+    if (name.starts_with(kTvmPrefix) && name.ends_with(".h"))
+      return name.substr(kTvmPrefix.size(), name.size() - kTvmPrefix.size() - 2);
+  return model.prefix;
+}
 
 std::string dtype_text(DType dtype) { return graph_json::DataType::of(dtype).str(); }
 
@@ -101,7 +128,7 @@ std::string date_text(int64_t seconds) {
 
 Json module_metadata(const FullModel& model) {
   Json m;
-  m["model_name"] = model.name;
+  m["model_name"] = module_name(model);
   m["export_datetime"] = date_text(model.date);
   m["style"] = kFullModel;
   m["executors"] = {"aot"};
@@ -110,28 +137,29 @@ Json module_metadata(const FullModel& model) {
                                  {"url", "./runtime"},
                                  {"url_type", "mlf_path"},
                                  {"version_spec", model.runtime_version}}};
-  m["memory"]["functions"]["main"] = Json::array({main_memory(model)});
+  m["memory"]["functions"]["main"] = main_memory(model);
   m["memory"]["functions"]["operator_functions"] = operator_functions(model);
   return m;
 }
 
 std::map<std::string, std::string> full_model_files(const FullModel& model) {
   std::map<std::string, std::string> out;
+  std::string name = module_name(model);
   int number = 0;
   for (const std::string& source : sources_of(model))
-    out[fmt::format("codegen/host/src/{}_lib{}.c", model.name, number++)] =
-        model.c->files.at(source);
-  for (const auto& [name, text] : model.c->files)
-    if (name.ends_with(".h")) out["codegen/host/include/" + name] = text;
+    out[fmt::format("codegen/host/src/{}_lib{}.c", name, number++)] = model.c->files.at(source);
+  for (const auto& [file, text] : model.c->files)
+    if (file.ends_with(".h"))
+      out["codegen/host/include/" + file.substr(file.rfind('/') + 1)] = text;
   // Constants are linked into the code; the list of parameters to be given at run time is empty.
   std::vector<uint8_t> params = graph_json::write_params({});
-  out[fmt::format("parameters/{}.params", model.name)].assign(params.begin(), params.end());
-  out[fmt::format("src/{}.relay", model.name)] = model.graph_text;
+  out[fmt::format("parameters/{}.params", name)].assign(params.begin(), params.end());
+  out[fmt::format("src/{}.relay", name)] = model.graph_text;
   for (const auto& [path, text] : model.runtime) out["runtime/" + path] = text;
-  for (const auto& [name, text] : model.templates) out["templates/" + name] = text;
+  for (const auto& [file, text] : model.templates) out["templates/" + file] = text;
   Json metadata;
   metadata["version"] = kVersion;
-  metadata["modules"][model.name] = module_metadata(model);
+  metadata["modules"][name] = module_metadata(model);
   // As Python's json does it: ASCII only.
   out[kMetadata] = sorted(metadata).dump(2, ' ', true);
   return out;

@@ -15,7 +15,7 @@
 namespace aotc::mlf {
 
 struct FullModel {
-  std::string name;  // the C prefix
+  std::string prefix;  // of C names
   const plan::Program* program = nullptr;
   const codegen::ModelFiles* c = nullptr;
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
@@ -31,6 +31,9 @@ struct FullModel {
 // their own names; sources to codegen/host/src, numbered: what has the entry point, then the
 // operators, then tables.
 std::map<std::string, std::string> full_model_files(const FullModel& model);
+
+// What the model is called in the archive: as TVM's interface has it if there is one, else the prefix.
+std::string module_name(const FullModel& model);
 
 // The metadata of the model by itself: what stands at modules.NAME.
 nlohmann::ordered_json module_metadata(const FullModel& model);

@@ -238,10 +238,12 @@ Result<std::map<std::string, std::string>> operator_files(
 Result<std::vector<tir::FunctionPtr>> parse_operators(const std::string& text,
                                                       const std::string& file, Diagnostics& diags) {
   std::vector<tir::FunctionPtr> out;
-  size_t begin = text.starts_with(kSeparator) ? 0 : text.find(std::string("\n") + kSeparator);
-  while (begin < text.size()) {
-    size_t end = std::min(text.find(std::string("\n") + kSeparator, begin + 1), text.size());
-    auto function = tir::parse(text.substr(begin, end - begin), file, diags);
+  std::string rest = "\n" + text;  // every separator is behind a line's end
+  const std::string separator = std::string("\n") + kSeparator;
+  for (size_t begin = rest.find(separator); begin != std::string::npos;) {
+    size_t body = std::min(rest.find('\n', begin + 1), rest.size());
+    size_t end = rest.find(separator, body);
+    auto function = tir::parse(rest.substr(body, end - body), file, diags);
     if (!function) return kFailure;
     out.push_back(std::move(*function));
     begin = end;

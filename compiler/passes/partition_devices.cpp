@@ -1,7 +1,9 @@
 #include "passes/partition_devices.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -69,45 +71,97 @@ class Partition {
   std::map<std::pair<TensorId, int>, TensorId> copies_;
 };
 
-// What waits for a device should run late, what gives it work early.
-enum Urgency { kLaunch, kFeed, kHost, kFetch };
-
-Urgency urgency_of(const Graph& graph, const DeviceSet& set, const Op& op) {
-  auto is_async = [&](int device) {
-    return set.devices[static_cast<size_t>(device)].launch == Launch::kAsync;
-  };
-  if (is_copy(op)) {
-    if (is_async(graph[op.results[0]].device)) return kFeed;
-    return is_async(graph[op.operands[0]].device) ? kFetch : kHost;
-  }
-  return is_async(op.device) ? kLaunch : kHost;
+// A guess of how long an operator takes, in steps; only the ratio between host and device counts.
+int64_t cost_of(const Graph& graph, const Op& op) {
+  int64_t cost = ops::definition_of(op).macs({graph, op});
+  for (TensorId id : op.results) cost += graph[id].type.elements();
+  return cost;
 }
 
-// Of the operators that are ready, the most urgent, of equals the first.
-std::vector<size_t> order(const Graph& graph, const DeviceSet& set) {
-  graph::UseDef chains = graph::compute_use_def(graph);
-  std::vector<int> missing(graph.ops.size(), 0);
-  std::map<std::pair<int, size_t>, size_t> ready;
-  auto enter = [&](size_t i) {
-    ready[{urgency_of(graph, set, graph.ops[i]), i}] = i;
-  };
-  for (size_t i = 0; i < graph.ops.size(); ++i) {
-    std::set<TensorId> distinct(graph.ops[i].operands.begin(), graph.ops[i].operands.end());
-    for (TensorId id : distinct)
-      missing[i] += id.valid() && chains.definer[static_cast<size_t>(id.value)] >= 0;
-    if (missing[i] == 0) enter(i);
+// Plays the calls through on a clock: the host never waits while it has something else to do.
+class Schedule {
+ public:
+  Schedule(const Graph& graph, const DeviceSet& set)
+      : graph_(graph), set_(set), chains_(graph::compute_use_def(graph)), free_(set.devices.size(), 0) {}
+
+  std::vector<size_t> order() {
+    std::vector<int> missing(graph_.ops.size(), 0);
+    for (size_t i = 0; i < graph_.ops.size(); ++i) {
+      std::set<TensorId> distinct(graph_.ops[i].operands.begin(), graph_.ops[i].operands.end());
+      for (TensorId id : distinct)
+        missing[i] += id.valid() && chains_.definer[static_cast<size_t>(id.value)] >= 0;
+      if (missing[i] == 0) ready_.insert(i);
+    }
+    std::vector<size_t> out;
+    while (!ready_.empty()) {
+      size_t i = pick();
+      ready_.erase(i);
+      out.push_back(i);
+      run(graph_.ops[i]);
+      for (TensorId id : graph_.ops[i].results)
+        for (int user : chains_.users[static_cast<size_t>(id.value)])
+          if (--missing[static_cast<size_t>(user)] == 0) ready_.insert(static_cast<size_t>(user));
+    }
+    return out;
   }
-  std::vector<size_t> out;
-  while (!ready.empty()) {
-    size_t i = ready.begin()->second;
-    ready.erase(ready.begin());
-    out.push_back(i);
-    for (TensorId id : graph.ops[i].results)
-      for (int user : chains.users[static_cast<size_t>(id.value)])
-        if (--missing[static_cast<size_t>(user)] == 0) enter(static_cast<size_t>(user));
+
+ private:
+  bool is_async(int device) const {
+    return set_.devices[static_cast<size_t>(device)].launch == Launch::kAsync;
   }
-  return out;
-}
+  bool is_launch(const Op& op) const { return !is_copy(op) && is_async(op.device); }
+
+  // When the host can make the call: while a device works, nobody touches its tensors.
+  int64_t start_of(const Op& op) const {
+    int64_t start = now_;
+    auto wait_for = [&](int device) {
+      if (is_async(device)) start = std::max(start, free_[static_cast<size_t>(device)]);
+    };
+    wait_for(op.device);
+    if (is_copy(op)) {
+      wait_for(graph_[op.operands[0]].device);
+      wait_for(graph_[op.results[0]].device);
+    }
+    return start;
+  }
+
+  // Of what can start at the same time: results that the host has work for, as they can be had without
+  // waiting only before the next launch; then what leads to a launch; then the host's own work; then
+  // results that nobody reads but the caller.
+  enum Urgency { kFetch, kFeed, kLaunch, kHost, kFetchOutput };
+  Urgency urgency_of(const Op& op) const {
+    if (is_launch(op)) return kLaunch;
+    if (!is_copy(op)) return kHost;
+    if (is_async(graph_[op.results[0]].device)) return kFeed;
+    if (!is_async(graph_[op.operands[0]].device)) return kHost;
+    return chains_.users[static_cast<size_t>(op.results[0].value)].empty() ? kFetchOutput : kFetch;
+  }
+
+  // What need not wait; if all wait, who waits least. Of equals the most urgent, then the first.
+  size_t pick() const {
+    auto rank = [&](size_t i) {
+      const Op& op = graph_.ops[i];
+      return std::tuple(start_of(op), urgency_of(op), i);
+    };
+    return *std::min_element(ready_.begin(), ready_.end(),
+                             [&](size_t a, size_t b) { return rank(a) < rank(b); });
+  }
+
+  void run(const Op& op) {
+    now_ = start_of(op);
+    if (is_launch(op))
+      free_[static_cast<size_t>(op.device)] = now_ + cost_of(graph_, op);
+    else
+      now_ += cost_of(graph_, op);
+  }
+
+  const Graph& graph_;
+  const DeviceSet& set_;
+  graph::UseDef chains_;
+  std::vector<int64_t> free_;  // by device: when it is done
+  int64_t now_ = 0;
+  std::set<size_t> ready_;
+};
 
 }  // namespace
 
@@ -122,7 +176,7 @@ Status order_devices(Graph& graph, const PassOptions& options, Diagnostics&) {
     for (const Device& d : options.devices->devices) any = any || d.launch == Launch::kAsync;
   if (!any) return success();
   std::vector<Op> ordered;
-  for (size_t i : order(graph, *options.devices)) ordered.push_back(graph.ops[i]);
+  for (size_t i : Schedule(graph, *options.devices).order()) ordered.push_back(graph.ops[i]);
   graph.ops = std::move(ordered);
   return success();
 }

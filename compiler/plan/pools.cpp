@@ -21,9 +21,10 @@ class PoolPlacer {
              std::vector<Pool> pools, const std::vector<passes::Device>& devices)
       : buffers_(buffers), calls_(calls), overlap_(overlap), devices_(devices) {
     out_.sizes = std::move(pools);
-    if (out_.sizes.empty()) out_.sizes.push_back({"arena", -1, false, 0});
+    bool none = std::all_of(out_.sizes.begin(), out_.sizes.end(), [](const Pool& p) { return p.constants; });
+    if (none) out_.sizes.insert(out_.sizes.begin(), Pool{"arena"});
     for (const passes::Device& d : devices)
-      if (!d.pool.empty() && pool_named(d.pool) < 0) out_.sizes.push_back({d.pool, -1, false, 0});
+      if (!d.pool.empty() && pool_named(d.pool) < 0) out_.sizes.push_back(Pool{d.pool});
     out_.pools.assign(buffers.size(), 0);
     out_.scratch_pools.assign(calls.size(), 0);
     Placement& p = out_.placement;
@@ -65,7 +66,7 @@ class PoolPlacer {
     if (!device.pool.empty()) return {pool_named(device.pool)};
     std::vector<int> fast, slow;
     for (size_t i = 0; i < out_.sizes.size(); ++i) {
-      bool taken = std::any_of(devices_.begin(), devices_.end(), [&](const passes::Device& d) {
+      bool taken = out_.sizes[i].constants || std::any_of(devices_.begin(), devices_.end(), [&](const passes::Device& d) {
         return d.pool == out_.sizes[i].name;
       });
       if (!taken) (out_.sizes[i].fast ? fast : slow).push_back(static_cast<int>(i));

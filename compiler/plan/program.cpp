@@ -57,6 +57,7 @@ class Planner {
     merge_similar();
     if (!place()) return kFailure;
     bind_arguments();
+    if (!place_constants()) return kFailure;
     return std::move(program_);
   }
 
@@ -511,7 +512,7 @@ class Planner {
     switch (arg.kind) {
       case ops::ArgKind::kOperand: return storage_of_operand(op.operands[index], call);
       case ops::ArgKind::kResult: return program_.tensors[at(op.results[index])];
-      case ops::ArgKind::kConstant: return {StorageKind::kConstant, pending.constants[index], 0};
+      case ops::ArgKind::kConstant: return {StorageKind::kConstant, pending.constants[index], 0, -1};
       case ops::ArgKind::kScratch:
         return {StorageKind::kArena, -1, call.scratch_offset, call.scratch_pool};
     }
@@ -549,7 +550,29 @@ class Planner {
     if (s.kind != StorageKind::kConstant) return s;
     const graph::Tensor& t = graph().tensors[static_cast<size_t>(constant_root(id))];
     ops::Constant c{"data", t.type.dtype, {t.constant->bytes.begin(), t.constant->bytes.end()}, 4};
-    return {StorageKind::kConstant, intern_constant(call.op_index, std::move(c)), 0};
+    return {StorageKind::kConstant, intern_constant(call.op_index, std::move(c)), 0, -1};
+  }
+
+  // One behind the other, in the order in which calls first use them.
+  Status place_constants() {
+    auto of_constants = [](const Pool& p) { return p.constants; };
+    auto found = std::find_if(program_.pools.begin(), program_.pools.end(), of_constants);
+    if (found == program_.pools.end()) return success();
+    program_.constant_pool = static_cast<int>(found - program_.pools.begin());
+    for (ProgramConstant& c : program_.constants) {
+      int64_t alignment = std::max(c.data.alignment, 4);
+      c.offset = (found->bytes + alignment - 1) / alignment * alignment;
+      found->bytes = c.offset + static_cast<int64_t>(c.data.bytes.size());
+    }
+    for (ProgramCall& call : program_.calls)
+      for (CallArgument& a : call.arguments)
+        if (a.storage.kind == StorageKind::kConstant) {
+          a.storage.pool = program_.constant_pool;
+          a.storage.offset = program_.constants[static_cast<size_t>(a.storage.index)].offset;
+        }
+    Location where;
+    where.file = graph().source_file;
+    return check_limits(program_.pools, where) ? success() : Status(kFailure);
   }
 
   int constant_root(TensorId id) {

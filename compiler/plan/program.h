@@ -28,7 +28,7 @@ struct Storage {
   StorageKind kind = StorageKind::kNone;
   int index = -1;
   int64_t offset = 0;  // bytes from the start of its pool
-  int pool = 0;        // kArena: into Program::pools
+  int pool = 0;        // kArena: into Program::pools; kConstant: the pool of constants, -1 for none
   bool operator==(const Storage&) const = default;
 };
 
@@ -37,6 +37,7 @@ struct ProgramConstant {
   std::string name;     // hint for the C name
   int op_index = -1;    // first operator that uses it, in the graph's order; -1: graph output
   ops::Constant data;
+  int64_t offset = 0;   // in the pool of constants, if there is one
 };
 
 struct CallArgument {
@@ -72,6 +73,7 @@ struct Pool {
   std::string name;     // a C identifier; "arena" if no pools were asked for
   int64_t limit = -1;   // bytes there are; -1: as many as needed
   bool fast = false;    // what is used most goes here
+  bool constants = false;  // holds the tables and nothing else: the caller fills it once
   int64_t bytes = 0;    // bytes needed: by the plan
 };
 
@@ -92,6 +94,7 @@ struct Program {
   std::vector<ProgramCall> calls;
   std::vector<passes::Device> devices;  // the host first
   std::vector<Pool> pools;              // at least one
+  int constant_pool = -1;               // -1: tables are data of the program
   int64_t arena_bytes = 0;  // of all pools
   int64_t arena_lower_bound = 0;
   bool arena_proven_optimal = false;

@@ -228,7 +228,11 @@ bool Parser::kernel() {
   while (!is("(")) {
     std::string name;
     int64_t value = 0;
-    if (!new_name(&name) || !expect("=")) return false;
+    // In front of '=' a keyword is a name like any other.
+    if (token_.kind != TokenKind::kName) return expected("a name");
+    name = std::string(token_.text);
+    advance();
+    if (!expect("=")) return false;
     bool negative = accept("-");
     if (!count(0, int_range(DType::kI32).max, &value)) return false;
     made->parameters.emplace_back(name, negative ? -value : value);

@@ -21,13 +21,15 @@ void *TVMBackendAllocWorkspace(int device_type, int device_id, uint64_t nbytes, 
     if (error == kTvmErrorNoError && ptr != NULL) {
         return ptr;
     }
+#if TVM_CRT_DEBUG
     if (error == kTvmErrorPlatformUsedAfterFree) {
         TVMAPISetLastError("workspace written to after its free [crt-workspace-used]");
-    } else if (error == kTvmErrorPlatformNoMemory) {
-        TVMAPISetLastError("workspace too small for the model [crt-workspace-full]");
-    } else {
-        TVMAPISetLastError("platform refused workspace memory [crt-workspace-alloc]");
+        return NULL;
     }
+#endif
+    TVMAPISetLastError(error == kTvmErrorPlatformNoMemory
+                           ? "workspace too small for the model [crt-workspace-full]"
+                           : "platform refused workspace memory [crt-workspace-alloc]");
     return NULL;
 }
 

@@ -1,7 +1,6 @@
 #include <tvm/runtime/crt/func_registry.h>
 
 #include "internal.h"
-#include "lookup.h"
 
 #define FNV_OFFSET_BASIS UINT32_C(0x811c9dc5)
 #define FNV_PRIME UINT32_C(0x01000193)
@@ -33,6 +32,37 @@ void aotc_crt_make_key(const char *name, AotcCrtKey *key) {
     key->hash = hash;
 }
 
+/* Whether the processor loads words from anywhere by itself. */
+#if defined(__GNUC__) && defined(__ARM_FEATURE_UNALIGNED)
+#define COMPARES_WORDS 1
+typedef uint32_t UnalignedWord __attribute__((aligned(1), may_alias));
+static inline uint32_t word(const char *at) {
+    return *(const UnalignedWord *)at;
+}
+#else
+#define COMPARES_WORDS 0
+#endif
+
+int aotc_crt_same_bytes(const char *a, const char *b, size_t length) {
+#if COMPARES_WORDS
+    for (; length >= 8; length -= 8, a += 8, b += 8) {
+        if (word(a) != word(b) || word(a + 4) != word(b + 4)) {
+            return 0;
+        }
+    }
+    if (length >= 4) {
+        /* The last word may overlap the first, so that no bytes are left over. */
+        return word(a) == word(b) && word(a + length - 4) == word(b + length - 4);
+    }
+#endif
+    for (; length > 0; --length) {
+        if (*a++ != *b++) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 uint16_t TVMFuncRegistry_GetNumFuncs(const TVMFuncRegistry *reg) {
     return aotc_crt_count(reg);
 }
@@ -40,17 +70,6 @@ uint16_t TVMFuncRegistry_GetNumFuncs(const TVMFuncRegistry *reg) {
 /* The name behind this one. */
 static const char *next_name(const char *name) {
     while (*name++ != '\0') {
-    }
-    return name;
-}
-
-static const char *name_at(const TVMFuncRegistry *reg, size_t index) {
-    const char *name = reg->names + 2;
-    if (reg->offsets != NULL) {
-        return reg->names + reg->offsets[index];
-    }
-    for (; index > 0; --index) {
-        name = next_name(name);
     }
     return name;
 }
@@ -64,28 +83,18 @@ static int same_name(const char *a, const char *b) {
     return 0;
 }
 
-int aotc_crt_is_named_by_walk(const TVMFuncRegistry *reg, size_t index, const AotcCrtKey *key) {
-    return same_name(name_at(reg, index), key->name);
-}
-
-int32_t aotc_crt_find_by_walk(const TVMFuncRegistry *reg, const AotcCrtKey *key) {
+int32_t aotc_crt_find_in_order(const TVMFuncRegistry *reg, const uint32_t *hashes,
+                               const AotcCrtKey *key) {
     const size_t count = aotc_crt_count(reg);
     const char *name = reg->names + 2;
     size_t i;
     for (i = 0; i < count; ++i) {
-        if (same_name(name, key->name)) {
-            return (int32_t)i;
+        if (reg->offsets != NULL) {
+            name = reg->names + reg->offsets[i];
+        } else if (i > 0) {
+            name = next_name(name);
         }
-        name = next_name(name);
-    }
-    return -1;
-}
-
-int32_t aotc_crt_find_mutable(const TVMMutableFuncRegistry *reg, const AotcCrtKey *key) {
-    const size_t count = aotc_crt_count(&reg->registry);
-    size_t i;
-    for (i = 0; i < count; ++i) {
-        if (reg->hashes[i] == key->hash && aotc_crt_is_named(&reg->registry, i, key)) {
+        if ((hashes == NULL || hashes[i] == key->hash) && same_name(name, key->name)) {
             return (int32_t)i;
         }
     }
@@ -100,7 +109,7 @@ tvm_crt_error_t TVMFuncRegistry_Lookup(const TVMFuncRegistry *reg, const char *n
         return kTvmErrorFunctionCallInvalidArg;
     }
     aotc_crt_make_key(name, &key);
-    index = aotc_crt_find(reg, &key);
+    index = aotc_crt_find_in_order(reg, reg->hashes, &key);
     if (index < 0) {
         return kTvmErrorFunctionNameNotFound;
     }
@@ -121,8 +130,13 @@ tvm_crt_error_t TVMFuncRegistry_GetByIndex(const TVMFuncRegistry *reg, tvm_funct
 }
 
 const char *TVMFuncRegistry_GetName(const TVMFuncRegistry *reg, tvm_function_index_t index) {
+    const char *name;
     if (reg == NULL || index >= aotc_crt_count(reg)) {
         return NULL;
     }
-    return name_at(reg, index);
+    name = reg->names + 2;
+    while (index-- > 0) {
+        name = next_name(name);
+    }
+    return name;
 }

@@ -28,35 +28,47 @@ const TVMFuncRegistry *aotc_crt_system_library(void) {
     return aotc_crt_registries[AOTC_CRT_SYSTEM_LIBRARY];
 }
 
+int aotc_crt_bad_argument(void) {
+    return aotc_crt_fail(kTvmErrorFunctionCallInvalidArg, "NULL argument", "", " [crt-argument]");
+}
+
+int aotc_crt_unknown(const char *name) {
+    return aotc_crt_fail(kTvmErrorFunctionNameNotFound, "no function '", name,
+                         "' [crt-function-unknown]");
+}
+
 int TVMFuncGetGlobal(const char *name, TVMFunctionHandle *out) {
     AotcCrtKey key;
     const TVMFuncRegistry *registry;
-    size_t number = AOTC_CRT_GLOBAL_FUNCTIONS;
-    int32_t index = -1;
+    size_t number;
+    int32_t index;
     if (name == NULL || out == NULL) {
-        return aotc_crt_fail(kTvmErrorFunctionCallInvalidArg, "name or place", " is NULL",
-                             " [crt-argument]");
+        return aotc_crt_bad_argument();
     }
     aotc_crt_make_key(name, &key);
     if (aotc_crt_globals != NULL) {
-        index = aotc_crt_find_mutable(aotc_crt_globals, &key);
+        index = aotc_crt_find_in_order(&aotc_crt_globals->registry, aotc_crt_globals->hashes, &key);
+        if (index >= 0) {
+            *out = aotc_crt_handle(AOTC_CRT_GLOBAL_FUNCTIONS, index);
+            return kTvmErrorNoError;
+        }
     }
-    while (index < 0 && ++number < AOTC_CRT_REGISTRIES) {
+    if (aotc_crt_registries[AOTC_CRT_SYSTEM_LIBRARY] == NULL) {
+        (void)aotc_crt_system_library();
+    }
+    for (number = AOTC_CRT_SYSTEM_LIBRARY; number < AOTC_CRT_REGISTRIES; ++number) {
         registry = aotc_crt_registries[number];
-        if (registry == NULL && number == AOTC_CRT_SYSTEM_LIBRARY) {
-            registry = aotc_crt_system_library();
+        if (registry == NULL) {
+            continue;
         }
-        if (registry != NULL) {
-            index = aotc_crt_find(registry, &key);
+        index = aotc_crt_find(registry, &key);
+        if (index >= 0) {
+            *out = aotc_crt_handle(number, index);
+            return kTvmErrorNoError;
         }
-    }
-    if (index >= 0) {
-        *out = aotc_crt_handle(number, index);
-        return kTvmErrorNoError;
     }
     *out = NULL;
-    return aotc_crt_fail(kTvmErrorFunctionNameNotFound, "no function '", name,
-                         "' [crt-function-unknown]");
+    return aotc_crt_unknown(name);
 }
 
 int TVMFuncCall(TVMFunctionHandle func, TVMValue *arg_values, int *type_codes, int num_args,
@@ -74,8 +86,7 @@ int TVMFuncCall(TVMFunctionHandle func, TVMValue *arg_values, int *type_codes, i
                              " [crt-function-handle]");
     }
     if (ret_val == NULL || ret_type_code == NULL) {
-        return aotc_crt_fail(kTvmErrorFunctionCallInvalidArg, "no place for a result", "",
-                             " [crt-argument]");
+        return aotc_crt_bad_argument();
     }
     ret_val->v_int64 = 0;
     *ret_type_code = kTVMNullptr;

@@ -67,20 +67,25 @@ void aotc_crt_make_key(const char *name, AotcCrtKey *key);
 
 /* The count of functions, from two bytes without an alignment. */
 static inline uint16_t aotc_crt_count(const TVMFuncRegistry *reg) {
+#if defined(__GNUC__)
+    typedef uint16_t Unaligned __attribute__((aligned(1), may_alias));
+    return *(const Unaligned *)reg->names;
+#else
     uint16_t count;
     unsigned char *bytes = (unsigned char *)&count;
     bytes[0] = (unsigned char)reg->names[0];
     bytes[1] = (unsigned char)reg->names[1];
     return count;
+#endif
 }
 
-/* The index of the function of that name, -1 if there is none: in a registry without hashes, and
- * in one that grows. */
-int32_t aotc_crt_find_by_walk(const TVMFuncRegistry *reg, const AotcCrtKey *key);
-int32_t aotc_crt_find_mutable(const TVMMutableFuncRegistry *reg, const AotcCrtKey *key);
+/* Whether two names of that length are the same. */
+int aotc_crt_same_bytes(const char *a, const char *b, size_t length);
 
-/* Whether the key's is the name at an index, in a registry without offsets. */
-int aotc_crt_is_named_by_walk(const TVMFuncRegistry *reg, size_t index, const AotcCrtKey *key);
+/* The index of the function of that name, -1 if there is none, going through all of them. hashes is
+ * NULL, or the hash of each name in any order. */
+int32_t aotc_crt_find_in_order(const TVMFuncRegistry *reg, const uint32_t *hashes,
+                               const AotcCrtKey *key);
 
 /* The global functions, NULL before the first is registered. */
 extern const TVMMutableFuncRegistry *aotc_crt_globals;
@@ -104,5 +109,11 @@ static inline TVMFunctionHandle aotc_crt_handle(size_t number, int32_t index) {
  */
 tvm_crt_error_t aotc_crt_fail(tvm_crt_error_t error, const char *before, const char *name,
                               const char *after);
+
+/* The error of an argument that is NULL and must not be. */
+int aotc_crt_bad_argument(void);
+
+/* The error of a name that no function has. */
+int aotc_crt_unknown(const char *name);
 
 #endif /* AOTC_CRT_SRC_INTERNAL_H_ */

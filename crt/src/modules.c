@@ -2,7 +2,6 @@
 #include <tvm/runtime/c_runtime_api.h>
 
 #include "internal.h"
-#include "lookup.h"
 
 /* The number that a module handle stands for, AOTC_CRT_GLOBAL_FUNCTIONS if for no module. */
 static size_t module_number(TVMModuleHandle mod) {
@@ -23,7 +22,7 @@ int TVMModCreateFromCModule(const TVMModule *mod, TVMModuleHandle *out_handle) {
     size_t number = AOTC_CRT_REGISTRIES;
     size_t i;
     if (mod == NULL || mod->registry == NULL || out_handle == NULL) {
-        return aotc_crt_fail(kTvmErrorFunctionCallInvalidArg, "no module", "", " [crt-argument]");
+        return aotc_crt_bad_argument();
     }
     *out_handle = NULL;
     for (i = AOTC_CRT_REGISTRIES; i-- > AOTC_CRT_FIRST_MODULE;) {
@@ -47,24 +46,18 @@ int TVMModCreateFromCModule(const TVMModule *mod, TVMModuleHandle *out_handle) {
 int TVMModGetFunction(TVMModuleHandle mod, const char *func_name, int query_imports,
                       TVMFunctionHandle *out) {
     const size_t number = module_number(mod);
-    const TVMFuncRegistry *registry;
-    AotcCrtKey key;
-    int32_t index;
+    tvm_function_index_t index;
     (void)query_imports;
     if (out == NULL || func_name == NULL) {
-        return aotc_crt_fail(kTvmErrorFunctionCallInvalidArg, "name or place", " is NULL",
-                             " [crt-argument]");
+        return aotc_crt_bad_argument();
     }
     *out = NULL;
     if (number == AOTC_CRT_GLOBAL_FUNCTIONS) {
         return bad_module();
     }
-    registry = aotc_crt_registries[number];
-    aotc_crt_make_key(func_name, &key);
-    index = aotc_crt_find(registry, &key);
-    if (index < 0) {
-        return aotc_crt_fail(kTvmErrorFunctionNameNotFound, "no function '", func_name,
-                             "' [crt-function-unknown]");
+    if (TVMFuncRegistry_Lookup(aotc_crt_registries[number], func_name, &index) !=
+        kTvmErrorNoError) {
+        return aotc_crt_unknown(func_name);
     }
     *out = aotc_crt_handle(number, index);
     return kTvmErrorNoError;

@@ -1,7 +1,6 @@
 #include <tvm/runtime/crt/func_registry.h>
 
 #include "internal.h"
-#include "lookup.h"
 
 /* What the tables at the front of the buffer are aligned to: the larger of their element types. */
 #define TABLE_ALIGNMENT                                                               \
@@ -84,7 +83,7 @@ tvm_crt_error_t TVMMutableFuncRegistry_Set(TVMMutableFuncRegistry *reg, const ch
     if (key.length >= TVM_CRT_MAX_STRLEN_FUNCTION_NAME) {
         return kTvmErrorBufferTooSmall;
     }
-    index = aotc_crt_find_mutable(reg, &key);
+    index = aotc_crt_find_in_order(&reg->registry, reg->hashes, &key);
     if (index < 0) {
         return add(reg, &key, func);
     }

@@ -9,8 +9,7 @@ static int system_library(TVMValue *args, int *type_codes, int num_args, TVMValu
     (void)type_codes;
     (void)resource_handle;
     if (num_args != 0) {
-        return aotc_crt_fail(kTvmErrorFunctionCallNumArguments, "runtime.SystemLib takes none", "",
-                             " [crt-argument]");
+        return kTvmErrorFunctionCallNumArguments;
     }
     if (aotc_crt_system_library() == NULL) {
         return aotc_crt_fail(kTvmErrorFunctionNameNotFound, "no system library is linked", "",

@@ -1,11 +1,12 @@
 #include <tvm/runtime/c_runtime_api.h>
-#include <tvm/runtime/crt/error_codes.h>
+
+#include "internal.h"
 
 int TVMStreamCreate(int device_type, int device_id, TVMStreamHandle *out) {
     (void)device_type;
     (void)device_id;
     if (out == NULL) {
-        return kTvmErrorFunctionCallInvalidArg;
+        return aotc_crt_bad_argument();
     }
     *out = NULL;
     return kTvmErrorNoError;

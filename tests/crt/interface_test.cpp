@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 #include <tvm/runtime/c_backend_api.h>
 #include <tvm/runtime/c_runtime_api.h>
+#include <tvm/runtime/crt/crt.h>
 #include <tvm/runtime/crt/crt_config.h>
 #include <tvm/runtime/crt/error_codes.h>
+#include <tvm/runtime/crt/func_registry.h>
 #include <tvm/runtime/crt/logging.h>
+#include <tvm/runtime/crt/module.h>
 #include <tvm/runtime/crt/page_allocator.h>
 #include <tvm/runtime/crt/platform.h>
 #include <tvm/runtime/crt/stack_allocator.h>
@@ -31,6 +34,7 @@ TEST(Interface, ErrorCodesAreCategoryAndNumber) {
   EXPECT_EQ(kTvmErrorPlatformMemoryManagerInitialized, code(kTvmErrorCategoryPlatform, 1));
   EXPECT_EQ(kTvmErrorPlatformNoMemory, code(kTvmErrorCategoryPlatform, 3));
   EXPECT_EQ(kTvmErrorPlatformStackAllocBadFree, code(kTvmErrorCategoryPlatform, 5));
+  EXPECT_EQ(kTvmErrorPlatformUsedAfterFree, code(kTvmErrorCategoryPlatform, 0x40));
   EXPECT_EQ(kTvmErrorGeneratedInvalidStorageId, code(kTvmErrorCategoryGenerated, 0));
   EXPECT_EQ(kTvmErrorExecutorModuleNoSuchInput, code(kTvmErrorCategoryExecutor, 2));
   EXPECT_EQ(kTvmErrorFunctionCallInvalidArg, code(kTvmErrorCategoryFunctionCall, 3));
@@ -73,6 +77,15 @@ TEST(Interface, LayoutsAreThoseOfDlpack) {
   EXPECT_EQ(offsetof(DLTensor, byte_offset), 3 * pointer + 16);
 }
 
+TEST(Interface, RegistriesBeginAsThoseOfTvm) {
+  EXPECT_EQ(offsetof(TVMFuncRegistry, names), 0u);
+  EXPECT_EQ(offsetof(TVMFuncRegistry, funcs), sizeof(void*));
+  EXPECT_EQ(offsetof(TVMFuncRegistry, hashes), 2 * sizeof(void*));
+  EXPECT_EQ(offsetof(TVMFuncRegistry, offsets), 3 * sizeof(void*));
+  EXPECT_EQ(sizeof(TVMModule), sizeof(void*));
+  static_assert(std::is_same_v<decltype(&TVMSystemLibEntryPoint), const TVMModule* (*)()>);
+}
+
 TEST(Interface, SignaturesAreThoseThatEmittedCodeCalls) {
   static_assert(std::is_same_v<decltype(&TVMBackendAllocWorkspace),
                                void* (*)(int, int, std::uint64_t, int, int)>);
@@ -83,6 +96,14 @@ TEST(Interface, SignaturesAreThoseThatEmittedCodeCalls) {
                                tvm_crt_error_t (*)(std::size_t, DLDevice, void**)>);
   static_assert(
       std::is_same_v<decltype(&TVMPlatformMemoryFree), tvm_crt_error_t (*)(void*, DLDevice)>);
+  static_assert(
+      std::is_same_v<decltype(&TVMFuncGetGlobal), int (*)(const char*, TVMFunctionHandle*)>);
+  static_assert(std::is_same_v<decltype(&TVMFuncCall),
+                               int (*)(TVMFunctionHandle, TVMValue*, int*, int, TVMValue*, int*)>);
+  static_assert(std::is_same_v<decltype(&TVMFuncRegisterGlobal), int (*)(const char*, void*, int)>);
+  static_assert(std::is_same_v<decltype(&TVMBackendGetFuncFromEnv),
+                               int (*)(void*, const char*, TVMFunctionHandle*)>);
+  static_assert(std::is_same_v<decltype(&TVMInitializeRuntime), tvm_crt_error_t (*)()>);
   static_assert(std::is_same_v<decltype(&TVMPlatformTimerStop), tvm_crt_error_t (*)(double*)>);
 }
 

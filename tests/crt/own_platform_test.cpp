@@ -2,10 +2,14 @@
 // with the whole library, and its definitions are the ones that a model reaches.
 #include <gtest/gtest.h>
 #include <tvm/runtime/c_backend_api.h>
+#include <tvm/runtime/crt/logging.h>
 #include <tvm/runtime/crt/page_allocator.h>
 #include <tvm/runtime/crt/platform.h>
 
 #include <array>
+#include <cstdarg>
+#include <cstdio>
+#include <string>
 
 #include "model/workspace_model.h"
 
@@ -15,10 +19,20 @@ alignas(16) std::uint8_t pool[2048];
 MemoryManagerInterface* manager = nullptr;
 int allocations = 0;
 DLDevice last_device{};
+std::string logged;
 
 }  // namespace
 
 extern "C" {
+
+void TVMLogf(const char* fmt, ...) {
+  std::array<char, 64> text;
+  va_list args;
+  va_start(args, fmt);
+  std::vsnprintf(text.data(), text.size(), fmt, args);
+  va_end(args);
+  logged += text.data();
+}
 
 tvm_crt_error_t TVMPlatformMemoryAllocate(size_t num_bytes, DLDevice device, void** out_ptr) {
   ++allocations;
@@ -56,6 +70,14 @@ TEST(OwnPlatform, DeviceIsPassedOnAndAnyOrderOfFreesIsFine) {
   EXPECT_EQ(TVMBackendFreeWorkspace(kDLExtDev, 3, a), kTvmErrorPlatformStackAllocBadFree);
   EXPECT_EQ(TVMBackendFreeWorkspace(1, 0, b), 0);
   EXPECT_EQ(manager->vleak_size, 0);
+}
+
+TEST(OwnPlatform, LogsWhatIsUpToTheLevel) {
+  static_assert(TVM_CRT_LOG_LEVEL == TVM_CRT_LOG_LEVEL_ERROR);
+  logged.clear();
+  TVM_CRT_LOGF(TVM_CRT_LOG_LEVEL_ERROR, "error %d\n", 3);
+  TVM_CRT_LOGF(TVM_CRT_LOG_LEVEL_WARN, "warning\n");
+  EXPECT_EQ(logged, "error 3\n");
 }
 
 }  // namespace

@@ -87,7 +87,8 @@ TEST_P(Portability, ModelLinksWithoutALibc) {
   ASSERT_FALSE(scratch.path.empty());
   const auto outcome =
       run(GetParam().command + kStrict + include_flag() + "-DTVM_WORKSPACE_SIZE_BYTES=512" +
-          " -fno-pie -fno-stack-protector -static -nostdlib -Wl,-e,workspace_model_run " +
+          " -fno-pie -fno-stack-protector -static -nostdlib"
+          " -Wl,-e,workspace_model_run " +
           (kTests / "model/workspace_model.c").string() + " " +
           (kTests / "model/system_lib.c").string() + runtime_sources() + " -lgcc -o " +
           (scratch.path / "program").string());
@@ -107,11 +108,12 @@ TEST_P(Board, RuntimeWorksWithASizeOf32Bits) {
   Scratch scratch;
   ASSERT_FALSE(scratch.path.empty());
   const std::string program = (scratch.path / "program").string();
-  const auto link = run(
-      compiler + kStrict + include_flag() + "-DTVM_WORKSPACE_SIZE_BYTES=160" + " -nostdlib -T " +
-      (kTests / "board/board.ld").string() + " " + (kTests / "board/board_check.c").string() + " " +
-      (kTests / "model/workspace_model.c").string() + " " +
-      (kTests / "model/system_lib.c").string() + runtime_sources() + " -lgcc -o " + program);
+  const auto link =
+      run(compiler + kStrict + include_flag() + "-DTVM_WORKSPACE_SIZE_BYTES=160" +
+          " -ffunction-sections -Wl,--gc-sections -nostdlib -T " +
+          (kTests / "board/board.ld").string() + " " + (kTests / "board/board_check.c").string() +
+          " " + (kTests / "model/workspace_model.c").string() + " " +
+          (kTests / "model/system_lib.c").string() + runtime_sources() + " -lgcc -o " + program);
   ASSERT_EQ(link.status, 0) << link.output;
   const auto check = run(board + program);
   EXPECT_EQ(check.status, 0) << "first failed check: line of board_check.c, modulo 256\n"

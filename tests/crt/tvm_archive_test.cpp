@@ -77,7 +77,9 @@ class TvmArchive : public testing::TestWithParam<std::string> {
   }
 
   std::string compile_command() const {
-    return std::string(" -std=c99 -w -DTVM_WORKSPACE_SIZE_BYTES=262144") +
+    return std::string(
+               " -std=c99 -w -ffunction-sections -Wl,--gc-sections "
+               "-DTVM_WORKSPACE_SIZE_BYTES=262144") +
            (has_system_lib_ ? "" : " -DREGISTER_BY_HAND") + include_flag() + "-I" +
            scratch_.path.string() + " " + (kTests / "model/tvm_archive.c").string() + sources_ +
            runtime_sources() + " -lm -o " + program();
@@ -101,9 +103,8 @@ TEST_P(TvmArchive, OperatorsAreCalledByNameOnCortexM4) {
   const std::string compiler = with_flags(AOTC_ARM_GCC, " -mcpu=cortex-m4 -mthumb -O2");
   const std::string board = emulator("mps2-an386");
   if (compiler.empty() || board.empty()) GTEST_SKIP() << "no Arm compiler or emulator installed";
-  const auto link = run(
-      compiler + " -nostartfiles --specs=nosys.specs -ffunction-sections -Wl,--gc-sections -T " +
-      (kTests / "board/tvm_archive.ld").string() + compile_command());
+  const auto link = run(compiler + " -nostartfiles --specs=nosys.specs -T " +
+                        (kTests / "board/tvm_archive.ld").string() + compile_command());
   ASSERT_EQ(link.status, 0) << link.output;
   const auto check = run(board + program());
   EXPECT_EQ(check.status, 0) << "check that failed: tvm_archive.c\n" << check.output;

@@ -7,3 +7,12 @@ set_tests_properties(devices.second_core PROPERTIES LABELS quick TIMEOUT 300)
 add_test(NAME devices.faults COMMAND ${Python3_EXECUTABLE} ${devices}/faults.py
          --work ${CMAKE_BINARY_DIR}/devices)
 set_tests_properties(devices.faults PROPERTIES LABELS quick TIMEOUT 300)
+# Models that aotc compiled for two devices.
+foreach(what faults transfer digits_int8 resnet)
+  set(label full)
+  if(what STREQUAL "faults")
+    set(label quick)
+  endif()
+  e2e_test(devices.compiled.${what} ${label} 1 ${python} ${devices}/compiled.py ${what}
+    --work ${CMAKE_BINARY_DIR}/devices)
+endforeach()

@@ -64,6 +64,11 @@ e2e_test(conventions.cost.own full 1 ${python} ${e2e}/conventions.py cost
 e2e_test(conventions.cost.shared full 2 ${python} ${e2e}/conventions.py cost
   ${work}/conventions_shared ${shared_int8})
 
+foreach(what application pools)
+  e2e_test(tvm_interface.${what} full 1 ${python} ${e2e}/tvm_interface.py ${what}
+    ${work}/tvm_${what})
+endforeach()
+
 # A model on a board, as a user makes it; also what figures.py reads.
 set(layer_tests "")
 function(layers_test model board label)

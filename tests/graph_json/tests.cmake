@@ -14,3 +14,19 @@ graph_json_test(graph_json.documents quick 1 ${Python3_EXECUTABLE} ${graph_json}
   $<TARGET_FILE:aotc> ${graph_json_work}/documents)
 graph_json_test(graph_json.documents.shared quick 1 ${Python3_EXECUTABLE}
   ${graph_json}/documents.py $<TARGET_FILE:aotc> ${graph_json_work}/documents_shared --shared)
+
+# Every intermediate of the archives, against their own operators in graph order.
+foreach(target gcc cortex_m4 rv32imac)
+  set(conventions --convention plain --convention packed)
+  set(label full)
+  if(target STREQUAL "gcc")
+    list(APPEND conventions --convention registry)
+    set(label quick)
+  endif()
+  graph_json_test(graph_json.run.${target} ${label} 2 ${python} ${graph_json}/run_graphs.py ${target}
+    --work ${graph_json_work}/run_${target} ${conventions})
+endforeach()
+graph_json_test(graph_json.run.files quick 2 ${python} ${graph_json}/run_graphs.py gcc
+  --work ${graph_json_work}/run_files --json)
+graph_json_test(graph_json.commands quick 1 ${Python3_EXECUTABLE} ${graph_json}/commands.py
+  $<TARGET_FILE:aotc> ${graph_json_work}/commands)

@@ -2,8 +2,9 @@
 """Operator-style archives that aotc writes: operators.py AOTC AOTC-OPT CALL_OPERATORS WORK MODEL...
 
 Each passes the validator; its text prints back as it is; its C compiles with every warning, for the
-host and for a Cortex-M4, and gives the model's results when called by name.
+host and for Cortex-M, and gives the model's results when called by name.
 """
+import json
 import pathlib
 import re
 import shutil
@@ -17,7 +18,10 @@ from writing import FLAGS, gcc, model_path, unpack
 
 AOTC, OPT, CALL, WORK = (pathlib.Path(p).resolve() for p in sys.argv[1:5])
 RUNTIME = ROOT / "crt" / "include"
-BOARDS = ("host", "qemu_mps2_an386")
+BOARDS = ("host", "qemu_mps2_an386", "qemu_mps3_an547")
+
+CPU = {"qemu_mps2_an386": ["-mcpu=cortex-m4"],
+       "qemu_mps3_an547": ["-mcpu=cortex-m55", "-mfloat-abi=hard"]}
 
 
 def export(model, tar, *options, code=0):
@@ -50,8 +54,8 @@ def compiles(folder, board):
             source.with_suffix(".o"))
         if board == "host" or not shutil.which("arm-none-eabi-gcc"):
             continue
-        done = subprocess.run(["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", *FLAGS, "-I",
-                               RUNTIME, "-c", source, "-o", folder / "arm.o"], capture_output=True,
+        done = subprocess.run(["arm-none-eabi-gcc", *CPU[board], "-mthumb", *FLAGS, "-I", RUNTIME,
+                               "-c", source, "-o", folder / "arm.o"], capture_output=True,
                               text=True, timeout=300)
         expect(done.returncode == 0, done.stderr[:3000])
     library = folder / "operators.so"
@@ -92,6 +96,22 @@ def selection():
     run(AOTC, "compile", model, "--style", "operators", code=2)
 
 
+def devices():
+    """A text for each type of device; the host's functions come first, names tell the devices apart."""
+    model = model_path("digits_int8")
+    file = WORK / "devices.json"
+    file.write_text(json.dumps({"devices": [
+        {"name": "cpu", "type": 1},
+        {"name": "acc", "type": 12, "operators": [{"op": "conv_2d"}], "launch": "sync"}]}))
+    export(model, WORK / "devices.tar", "--devices", file)
+    folder = unpack(WORK / "devices.tar", WORK / "devices")
+    host, acc = (sections((folder / f"src/tir-{n}.txt").read_text()) for n in (1, 12))
+    expect(acc and all(re.fullmatch(r"conv_2d_[0-9a-f]{16}_acc", n) for n in acc), list(acc))
+    expect(host and not any(n.startswith("conv_2d") for n in host), list(host))
+    metadata = json.loads((folder / "metadata.json").read_text())
+    expect(list(metadata["memory"]) == [*host, *acc], "order of the functions")
+
+
 def deterministic():
     model = model_path("digits_int8")
     shutil.copy(model, WORK / "other_name.tflite")
@@ -105,13 +125,119 @@ def deterministic():
            (text.startswith("metadata model_name") and text.count("\n") == 1), text)
 
 
+def reweighted(name, path, change):
+    """The model with `change` applied to each constant tensor of weights, a row per output channel."""
+    import numpy as np
+    from ai_edge_litert import interpreter as litert
+    data = bytearray(model_path(name).read_bytes())
+    reader = litert.Interpreter(model_content=bytes(data),
+                                experimental_op_resolver_type=litert.OpResolverType.BUILTIN_REF)
+    count = 0
+    for d in reader.get_tensor_details():
+        if d["dtype"] != np.int8 or len(d["shape"]) < 2:
+            continue
+        try:
+            old = reader.get_tensor(d["index"])
+        except ValueError:
+            continue  # not a constant
+        at = data.find(old.tobytes())
+        if old.size < 16 or at < 0:
+            continue
+        axis = d["quantization_parameters"]["quantized_dimension"]
+        rows = np.moveaxis(old, axis, 0).reshape(old.shape[axis], -1)
+        new = np.moveaxis(change(rows).reshape(np.moveaxis(old, axis, 0).shape), 0, axis)
+        data[at:at + old.size] = np.ascontiguousarray(new.astype(np.int8)).tobytes()
+        count += 1
+    expect(count > 2, f"{name}: only {count} tensors of weights")
+    path.write_bytes(data)
+    return path
+
+
+def entries(model, *options):
+    done = run(AOTC, "compile", model, "--style", "operator", "-o", WORK / "entries.tar",
+               "--prefix", "m", "--json", *options)
+    folder = unpack(WORK / "entries.tar", WORK / "entries")
+    texts = sections((folder / "src/tir-1.txt").read_text())
+    names = [o["name"] for o in json.loads(done.stdout)["operators"]]
+    expect(names == list(texts), "names of the JSON and of the text")
+    return texts
+
+
+def table_text(model):
+    run(AOTC, "compile", model, "--prefix", "m", "-o", WORK / "tables", "--force")
+    return (WORK / "tables/m_data.c").read_text()
+
+
+def other_weights(name):
+    """Another model of equal operators has equal entries, as far as docs/mlf.md says so."""
+    import numpy as np
+    rng = np.random.default_rng(1)
+    for board in BOARDS:
+        whole = entries(model_path(name), "--board", board)
+        # What an accumulator can reach is as before: everything is.
+        same = entries(reweighted(name, WORK / "shuffled.tflite", lambda r: rng.permuted(r, axis=1)),
+                       "--board", board)
+        expect(same == whole, f"{name} {board}: weights in another order give "
+               f"{sorted(set(same) ^ set(whole))}")
+        tables = [table_text(m) for m in (model_path(name), WORK / "shuffled.tflite")]
+        expect(tables[0] != tables[1], f"{name}: the weights are as they were")
+        new = entries(reweighted(name, WORK / "random.tflite",
+                                 lambda r: rng.integers(-127, 128, r.shape)), "--board", board)
+        kept = set(whole) & set(new)
+        expect(all(whole[n] == new[n] for n in kept), "one name, two texts")
+        print(f"{name} {board}: {len(kept)} of {len(whole)} entries with random weights")
+
+
+def rescaled(name, path, rng):
+    """The model with the scale of every channel of weights times something between 1/3 and 3."""
+    import numpy as np
+    from ai_edge_litert import interpreter as litert
+    data = bytearray(model_path(name).read_bytes())
+    reader = litert.Interpreter(model_content=bytes(data),
+                                experimental_op_resolver_type=litert.OpResolverType.BUILTIN_REF)
+    details = {d["index"]: d for d in reader.get_tensor_details()}
+    for op in reader._get_ops_details():
+        if op["op_name"] not in ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"):
+            continue
+        # Weights and bias: the product of scales must stay the bias's.
+        scales = [np.asarray(details[t]["quantization_parameters"]["scales"], np.float32)
+                  for t in op["inputs"][1:3]]
+        if len(scales) < 2 or any(len(s) != len(scales[0]) for s in scales):
+            continue
+        factors = np.exp(rng.uniform(-np.log(3), np.log(3), len(scales[0]))).astype(np.float32)
+        for s in scales:
+            at = data.find(s.tobytes())
+            if at >= 0:
+                data[at:at + 4 * len(s)] = (s * factors).astype(np.float32).tobytes()
+    path.write_bytes(data)
+    return path
+
+
+def other_scales(name):
+    """The form of a requantisation depends on its scales: how often, docs/mlf.md says."""
+    import numpy as np
+    rng = np.random.default_rng(1)
+    for board in BOARDS:
+        whole = entries(model_path(name), "--board", board)
+        kept = 0
+        for _ in range(3):
+            new = entries(rescaled(name, WORK / "rescaled.tflite", rng), "--board", board)
+            kept += len(set(whole) & set(new))
+            expect(all(whole[n] == new[n] for n in set(whole) & set(new)), "one name, two texts")
+        print(f"{name} {board}: {kept} of {3 * len(whole)} entries with other scales")
+
+
 def main():
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)
     selection()
+    devices()
     deterministic()
     for name in sys.argv[5:]:
         check_model(name)
+        if "int8" in name or name in ("kws", "resnet"):
+            other_weights(name)
+            other_scales(name)
 
 
 if __name__ == "__main__":

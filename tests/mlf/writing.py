@@ -8,6 +8,7 @@ from its own files only; the program gives LiteRT's bytes. MODEL is a name of te
 import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -22,6 +23,8 @@ sys.path.insert(0, str(ROOT / "tests" / "oracle"))
 
 AOTC = os.path.abspath(sys.argv[1])
 WORK = pathlib.Path(sys.argv[2]).absolute()
+# aotc-opt stands beside aotc.
+OPT = next(iter(pathlib.Path(AOTC).parent.glob("aotc-opt")), None)
 SAMPLES = 3
 FLAGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-O1"]
 
@@ -58,6 +61,35 @@ int main(void)
     }
 }
 """
+
+
+def tvm_program(folder, name, metadata):
+    """The same by TVM's entry point, as its header declares it."""
+    header = (folder / f"codegen/host/include/tvmgen_{name}.h").read_text()
+    upper = name.upper()
+    fields = {kind: re.findall(r"void \*(\w+);", re.search(
+        rf"struct tvmgen_{name}_{kind} \{{(.*?)\}};", header, re.S)[1])
+        for kind in ("inputs", "outputs")}
+    main = metadata["modules"][name]["memory"]["functions"]["main"][0]
+    for kind in fields:
+        sizes = [int(re.search(rf"TVMGEN_{upper}_{f.upper()}_SIZE (\d+)", header)[1])
+                 for f in fields[kind]]
+        expect(sorted(sizes) == sorted(p["size"] for p in main[kind].values()), f"{kind}: {sizes}")
+    size = int(re.search(rf"TVMGEN_{upper}_WORKSPACE_SIZE (\d+)", header)[1])
+    expect(size == main["workspace_size_bytes"], f"workspace: {size} and {main}")
+    lines = [f'#include <stdio.h>\n#include "tvmgen_{name}.h"\nint main(void)\n{{']
+    for kind in fields:
+        for f in fields[kind]:
+            lines.append(f"    static int64_t {kind}_{f}[TVMGEN_{upper}_{f.upper()}_SIZE / 8 + 1];")
+        values = ", ".join(f"{kind}_{f}" for f in fields[kind])
+        lines.append(f"    struct tvmgen_{name}_{kind} {kind} = {{ {values} }};")
+    lines.append("    for (;;) {")
+    for f in fields["inputs"]:
+        lines.append(f"        if (fread(inputs_{f}, TVMGEN_{upper}_{f.upper()}_SIZE, 1, stdin) != 1) return 0;")
+    lines.append(f"        if (tvmgen_{name}_run(&inputs, &outputs) != 0) return 3;")
+    for f in fields["outputs"]:
+        lines.append(f"        if (fwrite(outputs_{f}, TVMGEN_{upper}_{f.upper()}_SIZE, 1, stdout) != 1) return 4;")
+    return "\n".join([*lines, "    }", "}", ""])
 
 
 def model_path(name):
@@ -150,16 +182,25 @@ def check_model(name):
     model = model_path(name)
     layers = litert_layers.Layers(model)
     for board, options in (("", ["--memory", "workspace"]), ("qemu_mps2_an386", []),
-                           ("qemu_riscv32", ["-O", "size", "--input", "preserve"])):
+                           ("qemu_mps2_an386", ["--calling-convention", "registry"]),
+                           ("qemu_riscv32", ["-O", "size", "--interface", "aotc"])):
         what = f"{name} {board} {' '.join(options)}"
         more = ["--board", board] if board else []
-        tar = WORK / f"{name}_{board}.tar"
+        number = len(list(WORK.glob("*.tar")))
+        tar = WORK / f"{name}_{number}.tar"
         metadata = compile_archive(model, name, tar, *more, *options)
         check_metadata(metadata, layers, name, board)
-        folder = unpack(tar, WORK / f"{name}_{board}")
+        folder = unpack(tar, WORK / f"{name}_{number}")
         check_outputs(layers, build(folder, name, PROGRAM), what)
-        graph = (folder / f"src/{name}.relay").read_text()
-        expect(graph.startswith("graph ") or "graph" in graph[:200], f"{what}: {graph[:200]}")
+        tvm = (folder / f"codegen/host/include/tvmgen_{name}.h").exists()
+        expect(tvm == ("--interface" not in options), f"{what}: TVM's entry point")
+        if tvm:
+            check_outputs(layers, build(folder, name, tvm_program(folder, name, metadata)), what)
+        if OPT:
+            graph = (folder / f"src/{name}.relay").read_text()
+            (folder / "graph.air").write_text(graph)
+            have = run(OPT, "--locations", folder / "graph.air").stdout
+            expect(have == graph, f"{what}: the graph prints back otherwise")
         print(f"{what}: {len(list(folder.rglob('*')))} files, {SAMPLES} samples equal")
 
 
@@ -212,11 +253,50 @@ def failures_leave_nothing():
     expect(not [p for p in WORK.iterdir() if ".tmp" in p.name], "a file was left behind")
 
 
+def hostile_names():
+    """Names of tensors that break JSON, C or a terminal are in the metadata as they are."""
+    model = ROOT / "tests/fuzz/corpus/tflite/hostile_names.tflite"
+    metadata = compile_archive(model, "evil", WORK / "hostile.tar")
+    main = metadata["modules"]["evil"]["memory"]["functions"]["main"][0]
+    folder = unpack(WORK / "hostile.tar", WORK / "hostile")
+    header = (folder / "codegen/host/include/evil.h").read_text()
+    for kind in ("INPUT", "OUTPUT"):
+        count = int(re.search(rf"EVIL_{kind}_COUNT (\d+)", header)[1])
+        have = len(main[kind.lower() + "s"])
+        expect(have == count > 20, f"{have} of {count} {kind}")
+    # The reader of models has escaped control characters and what is no UTF-8 already.
+    for name in ("*/ evil", "x\"; evil(); \"", "\U0001f431"):
+        expect(name in main["inputs"], f"no input {name!r}: {list(main['inputs'])[:30]}")
+    build(folder, "evil",
+          '#include "@m@.h"\nint main(void) { return @m@_run(0, 0, 0) == 0; }\n')
+
+
+def devices():
+    """Memory is the host's, functions are of their device."""
+    file = WORK / "devices.json"
+    file.write_text(json.dumps({"devices": [
+        {"name": "cpu", "type": 1},
+        {"name": "acc", "type": 12, "operators": [{"op": "conv_2d"}], "launch": "sync"}]}))
+    metadata = compile_archive(model_path("digits_int8"), "digits", WORK / "devices.tar",
+                               "--devices", file)
+    functions = metadata["modules"]["digits"]["memory"]["functions"]
+    expect([m["device"] for m in functions["main"]] == [1, 12], functions["main"])
+    of_device = {d: [f["function_name"] for f in functions["operator_functions"]
+                     if f["workspace"][0]["device"] == d] for d in (1, 12)}
+    expect(of_device[12] and all("conv_2d" in n and "depthwise" not in n for n in of_device[12]),
+           of_device)
+    expect(of_device[1] and not any("_conv_2d_" in n and "depthwise" not in n
+                                    for n in of_device[1]), of_device)
+
+
 def main():
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)
     deterministic()
     failures_leave_nothing()
+    if "digits_int8" in sys.argv:
+        hostile_names()
+        devices()
     for name in sys.argv[3:]:
         check_model(name)
 

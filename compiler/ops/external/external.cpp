@@ -14,18 +14,20 @@ namespace {
 constexpr std::string_view kConventions[] = {"packed", "plain", "unpacked"};
 constexpr size_t kMostSymbol = 255;
 
-// C99's keywords, and those of C++ for headers that are read as either.
-constexpr std::string_view kKeywords[] = {
-    "_Bool",    "_Complex", "_Imaginary", "auto",      "bool",     "break",    "case",
-    "catch",    "char",     "class",      "const",     "continue", "default",  "delete",
-    "do",       "double",   "else",       "enum",      "explicit", "extern",   "false",
-    "float",    "for",      "friend",     "goto",      "if",       "inline",   "int",
-    "long",     "mutable",  "namespace",  "new",       "operator", "private",  "protected",
-    "public",   "register", "restrict",   "return",    "short",    "signed",   "sizeof",
-    "static",   "struct",   "switch",     "template",  "this",     "throw",    "true",
-    "try",      "typedef",  "typename",   "union",     "unsigned", "using",    "virtual",
-    "void",     "volatile", "while",      "main",
-};
+// C99's keywords, those of C++ for headers that are read as either, and functions of the C library
+// that emitted code declares.
+constexpr std::string_view kReserved[] = {
+    "_Bool",  "_Complex", "_Imaginary", "auto",     "bool",     "break",   "case",
+    "catch",  "char",     "class",      "const",    "continue", "default", "delete",
+    "do",     "double",   "else",       "enum",     "explicit", "extern",  "false",
+    "float",  "for",      "friend",     "goto",     "if",       "inline",  "int",
+    "long",   "mutable",  "namespace",  "new",      "operator", "private", "protected",
+    "public", "register", "restrict",   "return",   "short",    "signed",  "sizeof",
+    "static", "struct",   "switch",     "template", "this",     "throw",   "true",
+    "try",    "typedef",  "typename",   "union",    "unsigned", "using",   "virtual",
+    "void",   "volatile", "while",      "main",     "memcpy",   "memset",  "memmove",
+    "memcmp", "exp",      "expf",       "tanh",     "tanhf",    "fabsf",   "floorf",
+    "roundf", "sqrtf"};
 
 class External final : public Operator {
  public:
@@ -56,8 +58,9 @@ class External final : public Operator {
       return kFailure;
     const std::string& symbol = op.attrs<ExternalAttrs>().symbol;
     if (is_c_symbol(symbol)) return success();
-    bad_attribute(op, diags,
-                  fmt::format("'{}' cannot be the name of a C function", escape_for_display(symbol)));
+    bad_attribute(
+        op, diags,
+        fmt::format("'{}' cannot be the name of a C function", escape_for_display(symbol)));
     return kFailure;
   }
 
@@ -84,13 +87,11 @@ class External final : public Operator {
 std::span<const std::string_view> enum_names(ExternalConvention) { return kConventions; }
 
 bool is_c_symbol(std::string_view symbol) {
-  auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
+  auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   auto digit = [](char c) { return c >= '0' && c <= '9'; };
   return !symbol.empty() && symbol.size() <= kMostSymbol && letter(symbol[0]) &&
          std::all_of(symbol.begin(), symbol.end(), [&](char c) { return letter(c) || digit(c); }) &&
-         std::find(std::begin(kKeywords), std::end(kKeywords), symbol) == std::end(kKeywords);
+         std::find(std::begin(kReserved), std::end(kReserved), symbol) == std::end(kReserved);
 }
 
 void add_operators_external(OperatorSet& set) { set.add(std::make_unique<External>()); }

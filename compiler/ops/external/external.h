@@ -32,7 +32,7 @@ struct ExternalAttrs : graph::Attributes<ExternalAttrs> {
 };
 
 // May `symbol` stand in C as the name of a function: an identifier of at most 255 characters that
-// is no keyword?
+// is no keyword and no function of the C library?
 bool is_c_symbol(std::string_view symbol);
 
 }  // namespace aotc::ops

@@ -40,6 +40,9 @@ typedef int32_t (*model_run_function)(const model_inputs *, const model_outputs 
 #ifdef @macro_prefix@_FOR_EACH_POOL
 #define MODEL_MEMORY_TYPE const struct @prefix@_pools *
 #define MODEL_MEMORY(arena) model_pools(arena)
+/* In samples.c, if the model's tables are a pool of their own. */
+extern const uint8_t model_constants[];
+
 static inline const struct @prefix@_pools *model_pools(void *arena)
 {
     static struct @prefix@_pools pools;
@@ -49,6 +52,9 @@ static inline const struct @prefix@_pools *model_pools(void *arena)
     at += ((bytes) + (MODEL_ARENA_ALIGN - 1u)) / MODEL_ARENA_ALIGN * MODEL_ARENA_ALIGN;
     @macro_prefix@_FOR_EACH_POOL(TAKE_POOL)
 #undef TAKE_POOL
+#ifdef @macro_prefix@_CONSTANT_POOL
+    pools.@macro_prefix@_CONSTANT_POOL = model_constants;
+#endif
     return &pools;
 }
 #else

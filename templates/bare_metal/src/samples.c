@@ -9,4 +9,11 @@ const uint8_t sample_bytes[] = {
 
 const uint32_t sample_bytes_size = (uint32_t)sizeof sample_bytes;
 
+#ifdef @macro_prefix@_CONSTANT_POOL
+#include "@prefix@_constants.h"
+const uint8_t model_constants[] __attribute__((aligned(MODEL_ARENA_ALIGN))) = {
+    @macro_prefix@_CONSTANT_POOL_DATA
+};
+#endif
+
 const char *const labels[] = {@labels@ 0};

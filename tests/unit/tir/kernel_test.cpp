@@ -22,6 +22,15 @@ std::string with_kernel(const std::string& params, const std::string& body) {
   return std::string(kScale) + "func f(" + params + ") {\n  " + body + "\n}\n";
 }
 
+// What stands in front of '=' is a name, whatever it means elsewhere.
+TEST(Kernel, NumbersMayBeCalledAsKeywords) {
+  for (const char* word : {"keep", "min", "for", "i8"}) {
+    std::string text = with_kernel("in a: i8[4], out b: i32[4]", "run scale_3(&a[1], &b[2], 2)");
+    text.replace(text.find(" by="), 4, std::string(" ") + word + "=");
+    EXPECT_EQ(print(*parsed(text)), text);
+  }
+}
+
 TEST(Kernel, TextReadsBack) {
   std::string text = with_kernel("in a: i8[4], out b: i32[4]", "run scale_3(&a[1], &b[2], 2)");
   EXPECT_EQ(print(*parsed(text)), text);

@@ -36,13 +36,13 @@ typedef struct TVMFuncRegistry {
     const uint32_t *hashes;
     /*
      * NULL, or where in names each name begins, in bytes from the start of names, and last, as
-     * entry count, where the next one would. Without it a hash that is found costs the walk over
-     * the names before it.
+     * entry count, where the next one would. Hashes alone spare most comparisons but not the walk.
      */
     const uint16_t *offsets;
 } TVMFuncRegistry;
 
-/* The index of the function of that name; kTvmErrorFunctionNameNotFound if there is none. */
+/* The index of the function of that name; kTvmErrorFunctionNameNotFound if there is none. Goes
+ * through all names or hashes: TVMFuncGetGlobal is faster. */
 tvm_crt_error_t TVMFuncRegistry_Lookup(const TVMFuncRegistry *reg, const char *name,
                                        tvm_function_index_t *function_index);
 

@@ -28,6 +28,7 @@ Status write_operator_project(const std::string& archive_path, const std::string
   project::OperatorProject project;
   project.archive = &*archive;
   project.bytes = &*bytes;
+  project.operators = mlf::operators_of(*archive);
   project.file_name = archive_path;
   project.kind = choice.kind;
   project.templates_dir = choice.templates_dir;

@@ -65,6 +65,8 @@ void add_analyze_command(CLI::App& app, int& result);
 void add_graph_command(CLI::App& app, int& result);
 void add_mlf_command(CLI::App& app, int& result);
 void add_rpc_command(CLI::App& app, int& result);
+void add_bench_command(CLI::App& app, int& result);
+void add_project_server_command(CLI::App& app, int& result);
 
 // compile --format mlf: the model, or its operators, as a Model Library Format archive.
 struct MlfChoice {

@@ -20,28 +20,6 @@ bool is_port(const std::string& target) {
          fs::is_character_file(target, ec);
 }
 
-Result<std::unique_ptr<rpc::Transport>> start_emulator(const ProjectDir& project,
-                                                       Diagnostics& diags) {
-  Location where;
-  where.file = project.path;
-  std::error_code ec;
-  std::string image = fs::absolute(project.image()).string();
-  if (!fs::exists(image, ec)) {
-    diags.error(where, "not-built", "the firmware is not built")
-        .help("run 'aotc build " + project.path + "'");
-    return kFailure;
-  }
-  auto argv = project::emulator_command(project.board, image, {});
-  if (argv.empty()) {
-    diags
-        .error(where, "no-emulator",
-               fmt::format("board '{}' has no emulator", project.board.name))
-        .help("flash the image with the board's own tools, and give its port with --port");
-    return kFailure;
-  }
-  return rpc::start_program(argv, "", diags);
-}
-
 // Kind, bits and lanes: "float32x4".
 bool parse_dtype(const std::string& text, rpc::TensorType& type) {
   static const std::pair<const char*, uint8_t> kKinds[] = {{"int", 0}, {"uint", 1}, {"float", 2}};
@@ -113,6 +91,28 @@ std::string OpenDevice::unit() const {
   return d.ticks_per_second == 1000000000 ? "nanoseconds" : "ticks";
 }
 
+Result<std::unique_ptr<rpc::Transport>> start_board(const ProjectDir& project,
+                                                    Diagnostics& diags) {
+  Location where;
+  where.file = project.path;
+  std::error_code ec;
+  std::string image = fs::absolute(project.image()).string();
+  if (!fs::exists(image, ec)) {
+    diags.error(where, "not-built", "the firmware is not built")
+        .help("run 'aotc build " + project.path + "'");
+    return kFailure;
+  }
+  auto argv = project::emulator_command(project.board, image, {});
+  if (argv.empty()) {
+    diags
+        .error(where, "no-emulator",
+               fmt::format("board '{}' has no emulator", project.board.name))
+        .help("flash the image with the board's own tools, and give its port with --port");
+    return kFailure;
+  }
+  return rpc::start_program(argv, "", diags);
+}
+
 Result<OpenDevice> open_device(const DeviceChoice& choice, Diagnostics& diags) {
   OpenDevice out;
   std::string port = choice.port;
@@ -134,7 +134,7 @@ Result<OpenDevice> open_device(const DeviceChoice& choice, Diagnostics& diags) {
   rpc::PortOptions options;
   options.baud = choice.baud;
   auto transport =
-      port.empty() ? start_emulator(*out.project, diags) : rpc::open_port(port, options, diags);
+      port.empty() ? start_board(*out.project, diags) : rpc::open_port(port, options, diags);
   if (!transport) return kFailure;
   rpc::SessionOptions session;
   session.call_timeout = std::chrono::seconds(choice.timeout);

@@ -31,6 +31,9 @@ struct OpenDevice {
   std::string unit() const;
 };
 
+// The project's firmware in its emulator. Reports [not-built], [no-emulator], [tool-missing].
+Result<std::unique_ptr<rpc::Transport>> start_board(const ProjectDir& project, Diagnostics& diags);
+
 // Starts the emulator or opens the port, and greets the device. Reports [not-built],
 // [project-invalid], [no-emulator], and what rpc/ reports.
 Result<OpenDevice> open_device(const DeviceChoice& choice, Diagnostics& diags);

@@ -48,6 +48,8 @@ class CommandLine {
     add_lists();
     add_mlf_command(app_, result_);
     add_rpc_command(app_, result_);
+    add_bench_command(app_, result_);
+    add_project_server_command(app_, result_);
     add_graph_command(app_, result_);
     add_analyze_command(app_, result_);
     app_.footer(

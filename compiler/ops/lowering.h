@@ -146,6 +146,11 @@ class LoweringBuilder : public tir::FunctionBuilder {
   // What the schedule is: recorded, printed by reports, and what --schedules may ask for.
   void algorithm(std::string name) { lowered_.schedule.algorithm = std::move(name); }
   void choice(const std::string& name, int64_t value) { lowered_.schedule.numbers[name] = value; }
+  // What the cost model expects of a run of the function.
+  void estimate(const Work& work, const TargetInfo& target) {
+    lowered_.schedule.instructions = target.costs.of(work);
+    lowered_.schedule.cycles = target.cycles.of(work);
+  }
   // `note`: what else a report should say of how the operator was lowered.
   Lowered finish(std::string note = "");
 

@@ -14,6 +14,7 @@ struct Schedule {
   std::string algorithm;                   // "tiles", "pairs", "winograd"; empty: no choice made
   std::map<std::string, int64_t> numbers;  // "pixels": 4
   std::string note;                        // what follows from the choice, for people
+  double instructions = 0, cycles = 0;     // what the cost model expects of a run; 0: it says nothing
   bool operator==(const Schedule& o) const {
     return algorithm == o.algorithm && numbers == o.numbers;
   }

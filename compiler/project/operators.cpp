@@ -62,11 +62,10 @@ nlohmann::ordered_json json_of(const std::vector<mlf::OperatorInfo>& operators) 
   return out;
 }
 
-Status check(const OperatorProject& project, const std::vector<mlf::OperatorInfo>& operators,
-             Diagnostics& diags) {
+Status check(const OperatorProject& project, Diagnostics& diags) {
   Location where;
   where.file = project.file_name;
-  if (operators.empty()) {
+  if (project.operators.empty()) {
     diags.error(where, "operators-none", "the archive has no operators")
         .help("make one with 'aotc compile MODEL --style operator'");
     return kFailure;
@@ -85,8 +84,8 @@ Status check(const OperatorProject& project, const std::vector<mlf::OperatorInfo
 
 Status generate_operator_project(const Board& board, const OperatorProject& project,
                                  OutputDirectory& out, Diagnostics& diags) {
-  const std::vector<mlf::OperatorInfo> operators = mlf::operators_of(*project.archive);
-  if (!check(project, operators, diags)) return kFailure;
+  const std::vector<mlf::OperatorInfo>& operators = project.operators;
+  if (!check(project, diags)) return kFailure;
   const Needs needs = needs_of(operators, *project.archive);
   const std::string name =
       c_identifier(project.archive->metadata.value("model_name", ""), "operators");

@@ -12,12 +12,15 @@
 
 namespace aotc::project {
 
-inline constexpr const char* kOperatorsFile = "operators.tar";
+// As TVM calls it: by this file its Project API knows a project from a template.
+inline constexpr const char* kOperatorsFile = "model.tar";
 
 struct OperatorProject {
   const mlf::Archive* archive = nullptr;
   const std::vector<uint8_t>* bytes = nullptr;  // the archive as it is in the file
   std::string file_name;                        // for messages
+  // What the functions take; those of the archive's metadata, if it is of style operator.
+  std::vector<mlf::OperatorInfo> operators;
   std::string kind = "host_driven";
   std::string templates_dir;
   std::map<std::string, std::string> options;

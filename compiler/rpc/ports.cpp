@@ -175,6 +175,7 @@ Result<std::unique_ptr<Transport>> start_program(const std::vector<std::string>&
     close(messages);
     return kFailure;
   }
+  setpgid(pid, pid);  // whoever comes first: it must be done before anybody kills the group
   stream->own_program(pid, messages);
   return std::unique_ptr<Transport>(std::move(stream));
 }

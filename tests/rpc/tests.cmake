@@ -31,3 +31,11 @@ foreach(board host qemu_mps2_an385 qemu_mps2_an386 qemu_mps2_an500 qemu_mps2_an5
            --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/rpc/${board})
   set_tests_properties(rpc.${board} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT 300)
 endforeach()
+
+# TVM's Project API, with a client of our own.
+foreach(board host qemu_mps2_an386)
+  add_test(NAME rpc.project_api.${board} COMMAND ${python} ${rpc}/project_api.py ${board}
+           --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/rpc/api_${board})
+  set_tests_properties(rpc.project_api.${board} PROPERTIES LABELS full SKIP_RETURN_CODE 77
+                       TIMEOUT 300)
+endforeach()

@@ -48,6 +48,7 @@ class DspConvLowering {
     emit();
     f_.algorithm(words_ ? "words" : "pairs");
     f_.choice("pixels", tile_);
+    f_.estimate(work_, target_);
     return f_.finish(fmt::format("{} steps, shift {}{}, {}", steps(),
                                  lines->fit.shift, lines->sign() ? ", sign" : "",
                                  estimate_text(work_, target_)));

@@ -63,6 +63,7 @@ class WinogradLowering {
       f_.publish(std::move(*order));
     emit();
     f_.algorithm("winograd");
+    f_.estimate(work, target_);
     return f_.finish(fmt::format(
         "{} steps, left {}, shift {}{}, {} (words: {} instructions)", steps(), weights.left,
         lines->fit.shift, lines->sign() ? ", sign" : "", estimate_text(work, target_), cost_text(other)));

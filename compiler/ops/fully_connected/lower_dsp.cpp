@@ -87,6 +87,7 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
                pack_work(1, depth / 4, 1)) *
               static_cast<double>(rows);
   f.algorithm(words ? "words" : "pairs");
+  f.estimate(work, target);
   return f.finish(fmt::format("{} units, {} steps, shift {}{}, {}", size, steps,
                               lines->fit.shift, sign ? ", sign" : "", estimate_text(work, target)));
 }

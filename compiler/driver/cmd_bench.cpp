@@ -1,0 +1,239 @@
+// bench --ops: the operators of a model in one firmware, each timed by itself on the device, beside
+// what the cost model expects and compared with its meaning.
+#include <numeric>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "driver/device.h"
+#include "driver/operator_bench.h"
+#include "driver/temporary.h"
+#include "project/generate.h"
+#include "project/operators.h"
+#include "support/text.h"
+
+namespace aotc::driver {
+
+namespace {
+
+struct BenchOptions {
+  CompileOptions compile;
+  CommonOptions common;
+  DeviceChoice device;
+  std::string level = "balanced", assembly = "on", keep;
+  std::vector<std::string> project_options;
+  uint32_t repeats = 3, warm_up = 1;
+  uint64_t seed = 1;
+  bool force = false;
+};
+
+struct Measured {
+  rpc::Timing timing;
+  // Whether the results are what the function means; nothing if nobody knows.
+  std::optional<bool> right;
+};
+
+int fail(const Diagnostics& diags, int code) {
+  print_diagnostics(diags);
+  return exit_code_of(diags, code);
+}
+
+Result<std::map<std::string, std::string>> pairs(const std::vector<std::string>& list,
+                                                 Diagnostics& diags) {
+  std::map<std::string, std::string> out;
+  for (const std::string& item : list) {
+    size_t equals = item.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      diags.error({}, "template-option", fmt::format("'{}' is not NAME=VALUE", item));
+      return kFailure;
+    }
+    out[item.substr(0, equals)] = item.substr(equals + 1);
+  }
+  return out;
+}
+
+// The firmware with all of the operators, in `path`.
+Status write_firmware(const BenchOptions& options, const Bench& bench, const std::string& path,
+                      Diagnostics& diags) {
+  auto board = project::find_board(options.compile.board_name, diags);
+  auto settings = pairs(options.project_options, diags);
+  if (!board || !settings) return kFailure;
+  project::OperatorProject project;
+  project.archive = &bench.archive;
+  project.file_name = options.compile.model_path;
+  project.options = std::move(*settings);
+  for (const BenchOperator& op : bench.operators) {
+    mlf::OperatorInfo info{op.name, {}};
+    for (const BenchParameter& p : op.parameters) {
+      std::vector<int64_t> shape(p.type.shape.begin(), p.type.shape.end());
+      info.parameters.push_back({p.name, p.dtype, shape, static_cast<int64_t>(p.type.bytes())});
+    }
+    project.operators.push_back(std::move(info));
+  }
+  OutputDirectory directory(path, project::kManifest, options.force);
+  if (!project::generate_operator_project(*board, project, directory, diags)) return kFailure;
+  return directory.commit(diags);
+}
+
+Result<Measured> measure(rpc::Session& session, const BenchOperator& op,
+                         const BenchOptions& options, Diagnostics& diags) {
+  std::vector<rpc::TensorType> types;
+  std::vector<std::vector<uint8_t>> values;
+  for (const BenchParameter& p : op.parameters) {
+    types.push_back(p.type);
+    values.push_back(p.value);
+  }
+  auto arguments = place_parameters(session, types, values, diags);
+  if (!arguments) return kFailure;
+  auto timing = session.time(op.name, *arguments, options.repeats, options.warm_up, diags);
+  auto expected = expected_results(op, diags);
+  if (!timing || !expected) return kFailure;
+  Measured out{*timing, std::nullopt};
+  for (size_t i = 0; i < expected->size(); ++i) {
+    if (!op.parameters[i].result) continue;
+    auto got = session.download(static_cast<uint8_t>(i), types[i].bytes(), diags);
+    if (!got) return kFailure;
+    out.right = out.right.value_or(true) && *got == (*expected)[i];
+  }
+  return out;
+}
+
+uint64_t mean_of(const Measured& m, const BenchOptions& options) {
+  return m.timing.total / std::max<uint32_t>(options.repeats, 1);
+}
+
+nlohmann::ordered_json json_of(const Bench& bench, const std::vector<Measured>& measured,
+                               const BenchOptions& options, const OpenDevice& device) {
+  nlohmann::ordered_json j;
+  j["board"] = device.session->device().board;
+  j["unit"] = device.unit();
+  j["ticks_per_second"] = device.session->device().ticks_per_second;
+  j["repeats"] = options.repeats;
+  j["operators"] = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < measured.size(); ++i) {
+    const BenchOperator& op = bench.operators[i];
+    nlohmann::ordered_json o;
+    o["name"] = op.name;
+    o["kind"] = op.title;
+    o["ops"] = op.ops;
+    o["macs"] = op.macs;
+    o["mean"] = mean_of(measured[i], options);
+    o["least"] = measured[i].timing.least;
+    o["most"] = measured[i].timing.most;
+    if (op.instructions > 0) {
+      o["estimated_instructions"] = static_cast<int64_t>(op.instructions);
+      o["estimated_cycles"] = static_cast<int64_t>(op.cycles);
+    }
+    if (measured[i].right) o["right"] = *measured[i].right;
+    j["operators"].push_back(std::move(o));
+  }
+  return j;
+}
+
+void print_table(const Bench& bench, const std::vector<Measured>& measured,
+                 const BenchOptions& options, const OpenDevice& device) {
+  std::vector<std::vector<std::string>> rows = {
+      {"function", "times", "MACs", device.unit(), "estimate", "ratio", "per MAC", "result"}};
+  uint64_t total = 0;
+  for (size_t i = 0; i < measured.size(); ++i) {
+    const BenchOperator& op = bench.operators[i];
+    const uint64_t mean = mean_of(measured[i], options);
+    const auto real = static_cast<double>(mean);
+    const size_t times = std::max<size_t>(1, op.ops.size());
+    total += mean * times;
+    rows.push_back(
+        {escape_for_display(op.name), std::to_string(times),
+         op.macs > 0 ? with_commas(op.macs) : "", with_commas(static_cast<int64_t>(mean)),
+         op.instructions > 0 ? with_commas(static_cast<int64_t>(op.instructions)) : "",
+         op.instructions > 0 ? fmt::format("{:.2f}", real / op.instructions) : "",
+         op.macs > 0 ? fmt::format("{:.2f}", real / static_cast<double>(op.macs)) : "",
+         measured[i].right ? (*measured[i].right ? "right" : "WRONG") : ""});
+  }
+  fmt::print("{}\n{} {} for all calls of the model; each with its call through the registry\n",
+             format_table(rows), with_commas(static_cast<int64_t>(total)), device.unit());
+}
+
+int bench_operators(BenchOptions& options) {
+  Diagnostics diags;
+  options.compile.level = level_of(options.level);
+  options.compile.assembly = options.assembly == "on";
+  if (options.compile.board_name.empty()) {
+    Location where;
+    where.file = options.compile.model_path;
+    diags.error(where, "board-missing", "operators are timed on a board")
+        .help("pass --board NAME; 'aotc boards' lists them");
+    return fail(diags, kExitUsage);
+  }
+  auto bench = prepare_bench(options.compile, options.seed, diags);
+  if (!bench) return fail(diags, kExitBadInput);
+  TemporaryDirectory temporary;
+  if (!temporary.made(diags)) return fail(diags, kExitBadInput);
+  const std::string path = options.keep.empty() ? temporary.path() + "/firmware" : options.keep;
+  if (!write_firmware(options, *bench, path, diags)) return fail(diags, kExitBadInput);
+  auto project = open_project(path, diags);
+  if (!project) return fail(diags, kExitInternal);
+  if (int code = build_project(*project, options.common.quiet, diags); code != kExitDone)
+    return fail(diags, code);
+  options.device.target = path;
+  auto device = open_device(options.device, diags);
+  if (!device) return fail(diags, kExitDevice);
+  std::vector<Measured> measured;
+  Progress progress(options.common.quiet);
+  for (const BenchOperator& op : bench->operators) {
+    progress.bar("timing " + op.name, static_cast<int64_t>(measured.size()),
+                 static_cast<int64_t>(bench->operators.size()));
+    auto one = measure(*device->session, op, options, diags);
+    if (!one) return fail(diags, kExitDevice);
+    measured.push_back(*one);
+  }
+  progress.clear();
+  if (options.common.json)
+    fmt::print("{}\n", json_of(*bench, measured, options, *device).dump(1));
+  else
+    print_table(*bench, measured, options, *device);
+  const bool wrong = std::any_of(measured.begin(), measured.end(),
+                                 [](const Measured& m) { return !m.right.value_or(true); });
+  if (!wrong) return kExitDone;
+  Location where;
+  where.file = options.compile.model_path;
+  diags.error(where, "verify-differs", "the results of an operator on the device are wrong");
+  return fail(diags, kExitVerifyFailed);
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, int& result) {
+  CLI::App* sub = app.add_subcommand("bench", "Time operators on a board, beside the estimate");
+  auto o = std::make_shared<BenchOptions>();
+  sub->add_option("--ops", o->compile.model_path,
+                  "A model, whose operators are timed one by one, or an archive of operators")
+      ->required();
+  sub->add_option("--board", o->compile.board_name, "Board to time on");
+  sub->add_option("-O,--optimize", o->level,
+                  "What the code is for: speed, balanced (default) or size")
+      ->check(CLI::IsMember({"speed", "balanced", "size"}));
+  sub->add_option("--asm", o->assembly, "Inner loops in assembly: on (default) or off")
+      ->check(CLI::IsMember({"on", "off"}));
+  sub->add_option("--schedules", o->compile.schedules_path,
+                  "JSON with the schedules of operators, in the form of NAME.map.json");
+  sub->add_option("--repeats", o->repeats, "Runs that count")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000000));
+  sub->add_option("--warm-up", o->warm_up, "Runs before")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1000000));
+  sub->add_option("--seed", o->seed, "Seed of the random inputs")->capture_default_str();
+  sub->add_option("--project-option", o->project_options, "NAME=VALUE of the firmware's template");
+  sub->add_option("--port", o->device.port, "Not the board's emulator but this port");
+  sub->add_option("--baud", o->device.baud, "Rate of a serial device")->capture_default_str();
+  sub->add_option("--timeout", o->device.timeout, "Seconds that a function may run")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 86400));
+  sub->add_option("-o,--directory", o->keep, "Keep the firmware's project in this directory");
+  sub->add_flag("--force", o->force, "Replace a directory that aotc did not make");
+  sub->add_flag("--json", o->common.json, "Print figures as JSON on standard output");
+  sub->add_flag("-q,--quiet", o->common.quiet, "No progress on standard error");
+  sub->callback([o, &result] { result = bench_operators(*o); });
+}
+
+}  // namespace aotc::driver

@@ -1,0 +1,147 @@
+#include "rpc/json_rpc.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <exception>
+
+#include <fmt/format.h>
+
+namespace aotc::rpc {
+
+namespace {
+
+constexpr size_t kLongestLine = size_t{256} << 20;
+
+bool fits(const Json& value, ParameterType type) {
+  switch (type) {
+    case ParameterType::kString: return value.is_string();
+    case ParameterType::kInteger: return value.is_number_integer();
+    case ParameterType::kNumberOrNull: return value.is_number() || value.is_null();
+    case ParameterType::kObject: return value.is_object();
+  }
+  return false;
+}
+
+bool is_method_name(const Json& value) {
+  if (!value.is_string() || value.get_ref<const std::string&>().empty()) return false;
+  for (char c : value.get_ref<const std::string&>())
+    if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '_')
+      return false;
+  return true;
+}
+
+// Why the object is no request; empty if it is one.
+std::string request_problem(const Json& request) {
+  if (!request.is_object()) return "a request is an object";
+  if (request.value("jsonrpc", Json()) != "2.0") return "'jsonrpc' is not \"2.0\"";
+  if (!is_method_name(request.value("method", Json()))) return "'method' is no name";
+  if (!request.value("params", Json()).is_object()) return "'params' is no object";
+  if (!request.contains("id")) return "there is no 'id'";
+  const Json& id = request["id"];
+  if (!id.is_string() && !id.is_number_integer() && !id.is_null())
+    return "'id' is neither text nor a whole number nor null";
+  return "";
+}
+
+std::string params_problem(const JsonRpcMethod& method, const Json& params) {
+  for (const auto& [name, type] : method.parameters) {
+    if (!params.contains(name)) return fmt::format("parameter '{}' is missing", name);
+    if (!fits(params[name], type)) return fmt::format("parameter '{}' has the wrong type", name);
+  }
+  if (params.size() == method.parameters.size()) return "";
+  for (const auto& [name, value] : params.items()) {
+    bool known = false;
+    for (const auto& parameter : method.parameters) known = known || parameter.first == name;
+    if (!known) return fmt::format("there is no parameter '{}'", name);
+  }
+  return "";
+}
+
+bool write_all(int fd, const std::string& text) {
+  for (size_t at = 0; at < text.size();) {
+    ssize_t n = write(fd, text.data() + at, text.size() - at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) {
+      pollfd p{fd, POLLOUT, 0};
+      poll(&p, 1, -1);
+      continue;
+    }
+    if (n <= 0) return false;
+    at += static_cast<size_t>(n);
+  }
+  return true;
+}
+
+}  // namespace
+
+Json JsonRpcServer::result_of(const Json& request, std::optional<JsonRpcError>& error) const {
+  std::string problem = request_problem(request);
+  if (!problem.empty()) {
+    error = {kInvalidRequest, problem, ""};
+    return nullptr;
+  }
+  auto method = methods_.find(request["method"].get<std::string>());
+  if (method == methods_.end()) {
+    error = {kMethodNotFound, "there is no such method", ""};
+    return nullptr;
+  }
+  problem = params_problem(method->second, request["params"]);
+  if (!problem.empty()) {
+    error = {kInvalidParams, problem, ""};
+    return nullptr;
+  }
+  try {
+    return method->second.call(request["params"], error);
+  } catch (const std::exception& e) {
+    error = {kInternalError, e.what(), ""};
+    return nullptr;
+  }
+}
+
+std::string JsonRpcServer::answer(const std::string& line) const {
+  Json out;
+  out["jsonrpc"] = "2.0";
+  out["id"] = nullptr;
+  std::optional<JsonRpcError> error;
+  Json request = Json::parse(line, nullptr, false);
+  if (request.is_discarded()) {
+    error = {kParseError, "the line is no JSON", ""};
+  } else {
+    Json result = result_of(request, error);
+    const bool has_id = request.is_object() && request.contains("id") &&
+                        !request["id"].is_structured();
+    if (has_id) out["id"] = request["id"];
+    if (!error) out["result"] = std::move(result);
+  }
+  if (error) {
+    out["error"] = {{"code", error->code}, {"message", error->message}};
+    if (error->code == kServerError) out["error"]["data"] = {{"traceback", error->trace}};
+  }
+  return out.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+bool JsonRpcServer::serve(int read_fd, int write_fd) const {
+  std::string pending;
+  char chunk[65536];
+  while (true) {
+    for (size_t end; (end = pending.find('\n')) != std::string::npos;) {
+      const std::string line = pending.substr(0, end);
+      pending.erase(0, end + 1);
+      if (!write_all(write_fd, answer(line) + "\n")) return false;
+    }
+    if (pending.size() > kLongestLine) return false;
+    ssize_t n = read(read_fd, chunk, sizeof chunk);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) {
+      pollfd p{read_fd, POLLIN, 0};
+      poll(&p, 1, -1);
+      continue;
+    }
+    if (n <= 0) return true;
+    pending.append(chunk, static_cast<size_t>(n));
+  }
+}
+
+}  // namespace aotc::rpc

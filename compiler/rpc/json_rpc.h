@@ -1,0 +1,56 @@
+// A JSON-RPC 2.0 server over two file descriptors, one message a line: what TVM's Project API
+// speaks (docs/project-api.md). The one thing to know: a method is called only with exactly the
+// parameters that it declares, of the declared types.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace aotc::rpc {
+
+using Json = nlohmann::ordered_json;
+
+// Codes of JSON-RPC, and the one for what a method reports.
+enum JsonRpcCode {
+  kParseError = -32700,
+  kInvalidRequest = -32600,
+  kMethodNotFound = -32601,
+  kInvalidParams = -32602,
+  kInternalError = -32603,
+  kServerError = -32000,
+};
+
+struct JsonRpcError {
+  int code = kServerError;
+  std::string message;  // of a server error: the name of an exception of TVM's, or words
+  std::string trace;    // server errors only
+};
+
+enum class ParameterType { kString, kInteger, kNumberOrNull, kObject };
+
+struct JsonRpcMethod {
+  std::vector<std::pair<std::string, ParameterType>> parameters;
+  // Gives the result, or fills the error and returns null.
+  std::function<Json(const Json& params, std::optional<JsonRpcError>& error)> call;
+};
+
+class JsonRpcServer {
+ public:
+  void add(const std::string& name, JsonRpcMethod method) { methods_[name] = std::move(method); }
+  // The answer to one line, without its newline.
+  std::string answer(const std::string& line) const;
+  // Serves until the other side closes. False if an answer could not be written.
+  bool serve(int read_fd, int write_fd) const;
+
+ private:
+  Json result_of(const Json& request, std::optional<JsonRpcError>& error) const;
+
+  std::map<std::string, JsonRpcMethod> methods_;
+};
+
+}  // namespace aotc::rpc

@@ -111,13 +111,19 @@ void RunPrinter::line(const std::string& text) {
 void RunPrinter::list(const std::string& head, const std::vector<std::string>& arguments) {
   std::string text = head;
   std::string pad(head.size(), ' ');
+  // Names of the user's functions may be longer than a line.
+  constexpr size_t kLongHead = 72;
+  if (head.size() > kLongHead && !arguments.empty()) {
+    line(head);
+    text = pad = std::string(head.find_first_not_of(' ') + 8, ' ');
+  }
   for (size_t a = 0; a < arguments.size(); ++a) {
     std::string arg = arguments[a] + (a + 1 < arguments.size() ? "," : "");
     if (text.size() > pad.size() && text.size() + arg.size() + 1 > 100) {
       line(text);
       text = pad + arg;
     } else {
-      text += (a > 0 ? " " : "") + arg;
+      text += (a > 0 && text.size() > pad.size() ? " " : "") + arg;
     }
   }
   line(text + ");");

@@ -86,7 +86,8 @@ int create_command(const CompileOptions& options, const ProjectChoice& choice,
   }
   auto compiled = compile_model(options, diags);
   if (!compiled || !check_fit(*compiled, diags)) return fail(diags);
-  if (kind_of(options.model_path, compiled->model_bytes) == ModelKind::kGraphJson) {
+  if (!options.operators.empty() || !options.params_path.empty() ||
+      kind_of(options.model_path, compiled->model_bytes) == ModelKind::kGraphJson) {
     Location where;
     where.file = options.model_path;
     diags.error(where, "project-graph", "a project keeps its model in one file, a graph has several")

@@ -33,6 +33,15 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
     if (operators) *operators = std::move(model->operators);
     return std::move(model->graph);
   }
+  if (!options.params_path.empty() || !options.operators.empty()) {
+    Location where;
+    where.file = options.model_path;
+    diags
+        .error(where, "option-conflict",
+               "--params and --operators are for TVM graphs, and this is none")
+        .help("leave them out");
+    return kFailure;
+  }
   frontends::ReadOptions read_options;
   read_options.signature = options.signature;
   auto graph = frontends::read_tflite(std::move(*read), options.model_path, diags, read_options);

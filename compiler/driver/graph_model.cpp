@@ -64,8 +64,8 @@ class SourceSet {
  public:
   explicit SourceSet(Diagnostics& diags) : diags_(diags) {}
 
-  // A source of the user, with the headers in its directory that it includes.
-  Status add_file(const std::string& path, bool has_operators) {
+  // A source, with the headers in its directory that it includes if it is the user's.
+  Status add_file(const std::string& path, bool has_operators, bool with_headers) {
     auto bytes = read_file(path, diags_, kMostSourceBytes);
     if (!bytes) return kFailure;
     if (!has_operators && is_registry(text_of(*bytes))) return success();
@@ -73,7 +73,7 @@ class SourceSet {
     for (int n = 2; out_.contains(name); ++n)
       name = fmt::format("operators_{}_{}", n, base_name(path));
     out_[name] = text_of(*bytes);
-    return add_headers(path, out_[name]);
+    return with_headers ? add_headers(path, out_[name]) : success();
   }
 
   std::map<std::string, std::string> take() { return std::move(out_); }
@@ -190,7 +190,9 @@ Result<Members> find_members(const mlf::Archive& archive, const std::string& pat
     bool in_graph =
         name.starts_with("executor-config/graph/") || name.starts_with("runtime-config/graph/");
     if (in_graph && (name.ends_with(".graph") || name.ends_with(".json"))) graphs.push_back(name);
-    if (name.starts_with(kSources) && is_c(name)) out.sources.push_back(name);
+    bool source = name.starts_with(kSources) && is_c(name);
+    if (source && name.find('/', std::strlen(kSources)) == std::string::npos)
+      out.sources.push_back(name);
   }
   Location where;
   where.file = path;
@@ -227,6 +229,39 @@ void name_output(const mlf::Archive& archive, graph::Graph& graph) {
   graph.outputs[0].name = info[0].outputs[0].name;
 }
 
+Result<std::vector<graph_json::Param>> read_params_file(const std::string& path,
+                                                        Diagnostics& diags) {
+  if (path.empty()) return std::vector<graph_json::Param>();
+  auto bytes = read_file(path, diags);
+  if (!bytes) return kFailure;
+  return graph_json::read_params(*bytes, path, diags);
+}
+
+// The archive's sources beside the user's, analysed where they are for a moment.
+Status bind_archive(mlf::Archive& archive, const Members& members, const CompileOptions& options,
+                    GraphModel& out, Diagnostics& diags) {
+  TemporaryDirectory directory;
+  if (!directory.made(diags)) return kFailure;
+  std::vector<std::string> files;
+  for (const std::string& name : members.sources) {
+    files.push_back(directory.path() + "/" + base_name(name));
+    if (!write_file(files.back(), text_of(archive.files[name]), diags)) return kFailure;
+  }
+  size_t unpacked = files.size();
+  files.insert(files.end(), options.operators.begin(), options.operators.end());
+  Diagnostics found;
+  std::set<std::string> used;
+  auto sources = read_operator_sources(files, options.include_dirs, found);
+  bool good = sources.ok() && bind_operators(out.graph, *sources, used, found).ok();
+  report_unpacked(found, directory.path(), options.model_path, diags);
+  if (!good) return kFailure;
+  SourceSet set(diags);
+  for (size_t i = 0; i < files.size(); ++i)
+    if (!set.add_file(files[i], used.contains(files[i]), i >= unpacked)) return kFailure;
+  out.operators.files = set.take();
+  return success();
+}
+
 Result<GraphModel> load_archive(const std::vector<uint8_t>& bytes, const CompileOptions& options,
                                 Diagnostics& diags) {
   const std::string& path = options.model_path;
@@ -234,58 +269,32 @@ Result<GraphModel> load_archive(const std::vector<uint8_t>& bytes, const Compile
   if (!archive) return kFailure;
   auto members = find_members(*archive, path, diags);
   if (!members) return kFailure;
+  auto params = options.params_path.empty() && !members->params.empty()
+                    ? graph_json::read_params(archive->files[members->params],
+                                              path + ":" + members->params, diags)
+                    : read_params_file(options.params_path, diags);
+  if (!params) return kFailure;
   GraphModel out;
-  std::vector<graph_json::Param> params;
-  if (!members->params.empty()) {
-    auto read = graph_json::read_params(archive->files[members->params],
-                                        path + ":" + members->params, diags);
-    if (!read) return kFailure;
-    params = std::move(*read);
-  }
-  auto graph =
-      graph_json::read_graph_json(text_of(archive->files[members->graph]),
-                                  path + ":" + members->graph, std::move(params), &out.info, diags);
+  auto graph = graph_json::read_graph_json(text_of(archive->files[members->graph]),
+                                           path + ":" + members->graph, std::move(*params),
+                                           &out.info, diags);
   if (!graph) return kFailure;
   out.graph = std::move(*graph);
   name_output(*archive, out.graph);
-  TemporaryDirectory directory;
-  if (!directory.made(diags)) return kFailure;
-  std::vector<std::string> files;
-  for (const std::string& name : members->sources) {
-    files.push_back(directory.path() + "/" + base_name(name));
-    if (!write_file(files.back(), text_of(archive->files[name]), diags)) return kFailure;
-  }
-  Diagnostics found;
-  std::set<std::string> used;
-  auto sources = read_operator_sources(files, options.include_dirs, found);
-  bool good = sources.ok() && bind_operators(out.graph, *sources, used, found).ok();
-  for (size_t i = 0; i < files.size(); ++i) {
-    std::string text = text_of(archive->files[members->sources[i]]);
-    if (used.contains(files[i]) || !is_registry(text))
-      out.operators.files[base_name(files[i])] = text;
-  }
-  report_unpacked(found, directory.path(), path, diags);
-  if (!good) return kFailure;
+  if (!bind_archive(*archive, *members, options, out, diags)) return kFailure;
   for (const mlf::ModuleInfo& module : mlf::modules_of(*archive))
     for (const mlf::FunctionWorkspace& f : module.functions)
       if (f.bytes > 0)
-        out.operators.workspace_bytes =
-            std::max(out.operators.workspace_bytes, f.bytes + kBlocks);
+        out.operators.workspace_bytes = std::max(out.operators.workspace_bytes, f.bytes + kBlocks);
   return out;
 }
 
 Result<GraphModel> load_json(const std::vector<uint8_t>& bytes, const CompileOptions& options,
                              Diagnostics& diags) {
+  auto params = read_params_file(options.params_path, diags);
+  if (!params) return kFailure;
   GraphModel out;
-  std::vector<graph_json::Param> params;
-  if (!options.params_path.empty()) {
-    auto read = read_file(options.params_path, diags);
-    if (!read) return kFailure;
-    auto parsed = graph_json::read_params(*read, options.params_path, diags);
-    if (!parsed) return kFailure;
-    params = std::move(*parsed);
-  }
-  auto graph = graph_json::read_graph_json(text_of(bytes), options.model_path, std::move(params),
+  auto graph = graph_json::read_graph_json(text_of(bytes), options.model_path, std::move(*params),
                                            &out.info, diags);
   if (!graph) return kFailure;
   out.graph = std::move(*graph);
@@ -295,7 +304,7 @@ Result<GraphModel> load_json(const std::vector<uint8_t>& bytes, const CompileOpt
   if (!sources || !bind_operators(out.graph, *sources, used, diags)) return kFailure;
   SourceSet set(diags);
   for (const std::string& path : options.operators)
-    if (!set.add_file(path, used.contains(path))) return kFailure;
+    if (!set.add_file(path, used.contains(path), true)) return kFailure;
   out.operators.files = set.take();
   return out;
 }

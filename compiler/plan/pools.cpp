@@ -119,9 +119,7 @@ class PoolPlacer {
       return;
     }
     Pool& size = out_.sizes[at(pool)];
-    int64_t base = (size.bytes + Program::kArenaAlignment - 1) / Program::kArenaAlignment *
-                   Program::kArenaAlignment;
-    if (region.empty()) base = size.bytes;
+    int64_t base = next_base(size);
     for (size_t i = 0; i < region.buffers.size(); ++i) {
       size_t b = at(region.buffers[i]);
       if (made.offsets[i] >= 0) all.offsets[b] = base + made.offsets[i];
@@ -133,11 +131,17 @@ class PoolPlacer {
       out_.scratch_pools[at(c)] = pool;
     }
     for (size_t c = 0; c < calls_.size(); ++c) all.live_bytes[c] += made.live_bytes[c];
-    size.bytes = base + made.bytes;
+    if (made.bytes > 0) size.bytes = base + made.bytes;
     all.lower_bound += made.lower_bound;
     all.without_overlap += made.without_overlap;
     all.proven_optimal = all.proven_optimal && made.proven_optimal;
     if (all.method.empty() || made.bytes > 0) all.method = made.method;
+  }
+
+  // Where another region of the pool may begin.
+  static int64_t next_base(const Pool& pool) {
+    return (pool.bytes + Program::kArenaAlignment - 1) / Program::kArenaAlignment *
+           Program::kArenaAlignment;
   }
 
   // Takes out of `region` what has to lie elsewhere for the rest to fit the pool: while it does not
@@ -145,7 +149,7 @@ class PoolPlacer {
   Region split(Region& region, const Pool& pool) const {
     Region rest;
     if (pool.limit < 0) return rest;
-    int64_t room = std::max<int64_t>(0, pool.limit - pool.bytes);
+    int64_t room = std::max<int64_t>(0, pool.limit - next_base(pool));
     while (!region.empty()) {
       Placement made = place(region);
       if (made.ok() && made.bytes <= room) break;

@@ -1,7 +1,8 @@
 """The calling conventions give the same bytes, and the packed ones cost little.
 
-  conventions.py bytes MODEL...     on this machine, with two compilers, in arena and workspace
-  conventions.py cost MODEL...      on the emulated Cortex-M4: instructions per operator over plain
+  conventions.py bytes WORK MODEL...     on this machine, in arena and workspace; own models with two
+                                         compilers
+  conventions.py cost WORK MODEL...      on the emulated Cortex-M4: instructions per operator over plain
 """
 import json
 import pathlib
@@ -106,7 +107,8 @@ def build_and_run(name, compiler, folder):
 
 def check_bytes(names, work):
     for name in names:
-        for compiler in ("gcc", "clang-19"):
+        own = common.model_path(name).is_relative_to(common.ROOT)
+        for compiler in ("gcc", "clang-19") if own else ("gcc",):
             build_and_run(name, compiler, work / f"{name}.{compiler}")
         print(f"{name}: plain, packed and registry give the same bytes, in arena and workspace")
 

@@ -85,7 +85,8 @@ int main(int argc, char** argv) {
         Mutator mutator{
             std::mt19937_64(static_cast<uint64_t>(i) * 1000 + static_cast<uint64_t>(f))};
         Bytes bytes = start;
-        for (size_t n = i == 0 ? 0 : 1 + mutator.below(4) * mutator.below(2); n > 0; --n) mutator.mutate(bytes);
+        for (size_t n = i == 0 ? 0 : 1 + mutator.below(4) * mutator.below(2); n > 0; --n)
+          mutator.mutate(bytes);
         bool taken = false;
         std::string bad = aotc::fuzz::check_graph_case(bytes, &taken);
         (taken ? accepted : refused) += 1;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A graph with operators of every convention, as a user gives them: commands.py AOTC WORK.
 
-It is compiled, built by gcc without a warning and run, against Python; then with one thing wrong each:
-the message, its slug and place, the exit code, and that nothing was written.
+It is compiled, built by gcc without a warning and run, against Python; then with one thing wrong
+each: the message, its slug and place, the exit code, and that nothing was written.
 """
 import json
 import pathlib
@@ -104,18 +104,17 @@ def write(graph=None, plain=PLAIN, packed=PACKED, parameters=None):
 BASE = ["g.json", "--params", "p.params", "-o", "out", "--operators", "plain.c", "packed.c"]
 
 
-def works(convention):
-    write()
+def works(convention, graph=None, *options):
+    write(graph)
     shutil.rmtree(WORK / "out", ignore_errors=True)
     run(AOTC, "compile", *BASE, "--prefix", "m", "--calling-convention", convention,
-        "--input", "preserve", cwd=WORK)
+        "--input", "preserve", *options, cwd=WORK)
     out = WORK / "out"
     names = {p.name for p in (out / "operators").iterdir()}
     expect(names == {"sum.h", "plain.c", "packed.c"}, names)
     (out / "main.c").write_text(MAIN)
     crt = ROOT / "crt"
-    run("gcc", "-std=c99", "-O1", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow",
-        "-Werror", "-I", crt / "include", "-I", out, *sorted(out.glob("*.c")),
+    run("gcc", "-std=c99", "-O1", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-I", crt / "include", "-I", out, *sorted(out.glob("*.c")),
         *sorted((out / "operators").glob("*.c")), *sorted((crt / "src").glob("*.c")), "-o",
         out / "program")
     for x in ([0, 0, 0, 0], [10, -20, 30, 5], [100, 1, -100, 2]):
@@ -125,6 +124,30 @@ def works(convention):
         expect(said == ["0", *map(str, want)], f"{x}: {said} instead of {want}")
     # The status of an operator is that of the run.
     expect(run(out / "program", 76, 0, 0, 0).stdout.startswith("123 "), "a status was lost")
+
+
+def two_devices():
+    """A graph that crosses to another device gives what it gives on one."""
+    graph = json.loads((HERE / "malformed" / "valid.json").read_text())
+    columns = graph["attrs"]
+    copy = {"op": "tvm_op", "name": "moved", "inputs": [[2, 0, 0]],
+            "attrs": {"func_name": "__copy", "num_outputs": "1", "num_inputs": "1",
+                      "flatten_data": "0"}}
+    graph["nodes"].insert(3, copy)
+    graph["nodes"][4]["inputs"] = [[3, 0, 0]]
+    graph["nodes"][5]["inputs"] = [[4, 0, 0], [4, 1, 0]]
+    graph["heads"] = [[5, 0, 0]]
+    graph["node_row_ptr"] = [0, 1, 2, 3, 4, 6, 7]
+    for name, value in (("dltype", "int8"), ("shape", [1, 4]), ("storage_id", 7)):
+        columns[name][1].insert(3, value)
+    columns["device_index"][1] = [1, 1, 1, 12, 12, 12, 1]
+    devices = {"devices": [{"name": "cpu", "type": 1}, {"name": "acc", "type": 12}],
+               "fallback": "cpu"}
+    (WORK / "devices.json").write_text(json.dumps(devices))
+    works("plain", graph, "--devices", "devices.json")
+    text = (WORK / "out" / "m.c").read_text()
+    expect(text.count("device_copy") + text.count("__copy") > 0, "nothing is copied")
+    refused("device-unknown", r"^g\.json:1:\d+: .*device 1")
 
 
 def refused(slug, pattern, *arguments, code=1, command="compile", base=BASE):
@@ -153,6 +176,9 @@ def wrong():
     refused("operator-header", r"^plain\.c: .*sub/sum\.h")
     write()
     refused("operator-name", r"op 2 f_add 'sum': error: .*'f_add' begins", "--prefix", "f")
+    shutil.copy(ROOT / "tests" / "models" / "digits" / "digits_int8.tflite", WORK / "d.tflite")
+    refused("option-conflict", r"^d\.tflite: error: --params and --operators",
+            code=2, base=["d.tflite", "--params", "p.params", "-o", "out"])
     refused("verify-external", r"op 2 f_add 'sum': error", command="verify",
             base=["g.json", "--params", "p.params"])
     refused("project-graph", r"^g\.json: error", "--board", "host", code=2, command="create")
@@ -192,6 +218,7 @@ shutil.rmtree(WORK, ignore_errors=True)
 WORK.mkdir(parents=True)
 for c in ("plain", "packed", "registry"):
     works(c)
+two_devices()
 wrong()
 wrong_archives()
 print("done")

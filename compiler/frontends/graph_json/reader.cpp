@@ -23,6 +23,8 @@ using graph::TensorId;
 
 constexpr size_t kMostRank = 8;
 constexpr size_t kMostDevices = 64;
+// Names that a parameter without argument is compared with, and their bytes.
+constexpr size_t kMostNamesCompared = 1000, kMostShown = 100;
 constexpr int64_t kMostTensorBytes = int64_t{1} << 26;
 constexpr int64_t kMostTotalBytes = int64_t{1} << 28;  // of all tensors that are no parameters
 
@@ -147,10 +149,13 @@ class Reader {
 
   void bind_params() {
     std::unordered_map<std::string, size_t> arguments;
-    for (const Number& n : doc_.arg_nodes)
-      arguments.emplace(doc_.nodes[static_cast<size_t>(n.value)].name,
-                        static_cast<size_t>(n.value));
     std::vector<std::string> names;
+    for (const Number& n : doc_.arg_nodes) {
+      const std::string& name = doc_.nodes[static_cast<size_t>(n.value)].name;
+      arguments.emplace(name, static_cast<size_t>(n.value));
+      if (name.size() < kMostShown && names.size() < kMostNamesCompared) names.push_back(name);
+    }
+    int strangers = 0;
     for (Param& param : params_) {
       auto found = arguments.find(param.name);
       if (found != arguments.end()) {
@@ -162,12 +167,9 @@ class Reader {
       at.tensor = param.name;
       Diagnostic& d =
           problems_.error(at, "graph-params", "a parameter has no argument of its name");
-      if (names.empty())
-        for (const auto& argument : doc_.arg_nodes)
-          names.push_back(doc_.nodes[static_cast<size_t>(argument.value)].name);
-      if (names.size() < 1000)
-        for (const std::string& near : closest(param.name, names, 1))
-          d.help(fmt::format("did you mean '{}'?", escape_for_display(near)));
+      if (param.name.size() >= kMostShown || ++strangers > 20) continue;
+      for (const std::string& near : closest(param.name, names, 1))
+        d.help(fmt::format("did you mean '{}'?", escape_for_display(near)));
     }
     int64_t total = 0;
     for (GraphJsonInfo::EntryInfo& entry : entries_) {

@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t kMostNodes = 100'000;
 constexpr int64_t kMostResults = 1000;  // of one node
+constexpr size_t kMostAttributes = 1000;
 
 // A number as attributes have them: "12".
 std::optional<int64_t> number_of(std::string_view text) {
@@ -56,6 +57,12 @@ class Checker {
     for (size_t i = 0; i < doc_.nodes.size(); ++i) {
       const Node& node = doc_.nodes[i];
       out_.results.push_back(1);
+      if (node.attributes.size() > kMostAttributes) {
+        problems_.error(node.at, "graph-limit",
+                        fmt::format("{} attributes, at most {} are read", node.attributes.size(),
+                                    kMostAttributes));
+        return false;
+      }
       if (node.op == "tvm_op") {
         check_operator(i);
       } else if (node.op != "null") {
@@ -143,36 +150,38 @@ class Checker {
     return node >= 0 && static_cast<uint64_t>(node) < doc_.nodes.size();
   }
 
-  bool check_entry(const Entry& entry, const Location& at) {
-    if (!node_exists(entry.node)) {
-      problems_.error(at, "graph-index",
-                      fmt::format("there is no node {}, they end at {}", entry.node,
-                                  static_cast<int64_t>(doc_.nodes.size()) - 1));
-      return false;
-    }
-    size_t node = static_cast<size_t>(entry.node);
-    if (entry.index >= 0 && entry.index < out_.results[node]) return true;
-    problems_.error(at, "graph-index",
-                    fmt::format("node {} has {} results, there is no result {}", entry.node,
-                                out_.results[node], entry.index));
+  // What is wrong with a reference to a result; empty if nothing is.
+  std::string bad_entry(int64_t node, int64_t index) const {
+    if (!node_exists(node))
+      return fmt::format("there is no node {}, they end at {}", node,
+                         static_cast<int64_t>(doc_.nodes.size()) - 1);
+    int64_t results = out_.results[static_cast<size_t>(node)];
+    if (index >= 0 && index < results) return "";
+    return fmt::format("node {} has {} results, there is no result {}", node, results, index);
+  }
+
+  // `user`: the node that refers to it, if one does.
+  bool check_entry(int64_t node, int64_t index, Position at, std::optional<size_t> user) {
+    std::string bad = bad_entry(node, index);
+    if (bad.empty()) return true;
+    problems_.error(user ? where(*user, at) : problems_.where(at), "graph-index", bad);
     return false;
   }
 
   void check_entries() {
     for (size_t i = 0; i < doc_.nodes.size(); ++i) {
-      for (const Entry& e : doc_.nodes[i].inputs) check_entry(e, where(i, e.at));
+      for (const Entry& e : doc_.nodes[i].inputs) check_entry(e.node, e.index, e.at, i);
       if (!doc_.nodes[i].control_deps) continue;
-      for (const Number& n : *doc_.nodes[i].control_deps)
-        check_entry({n.value, 0, std::nullopt, n.at}, where(i, n.at));
+      for (const Number& n : *doc_.nodes[i].control_deps) check_entry(n.value, 0, n.at, i);
     }
     if (doc_.heads.empty()) problems_.error(doc_.at, "graph-form", "the graph has no heads");
-    for (const Entry& e : doc_.heads) check_entry(e, problems_.where(e.at));
+    for (const Entry& e : doc_.heads) check_entry(e.node, e.index, e.at, std::nullopt);
   }
 
   void check_arguments() {
     std::vector<bool> listed(doc_.nodes.size());
     for (const Number& n : doc_.arg_nodes) {
-      if (!check_entry({n.value, 0, std::nullopt, n.at}, problems_.where(n.at))) continue;
+      if (!check_entry(n.value, 0, n.at, std::nullopt)) continue;
       size_t node = static_cast<size_t>(n.value);
       if (!is_argument(doc_.nodes[node]))
         problems_.error(where(node, n.at), "graph-argument",

@@ -62,14 +62,7 @@ Status write_firmware(const BenchOptions& options, const Bench& bench, const std
   project.archive = &bench.archive;
   project.file_name = options.compile.model_path;
   project.options = std::move(*settings);
-  for (const BenchOperator& op : bench.operators) {
-    mlf::OperatorInfo info{op.name, {}};
-    for (const BenchParameter& p : op.parameters) {
-      std::vector<int64_t> shape(p.type.shape.begin(), p.type.shape.end());
-      info.parameters.push_back({p.name, p.dtype, shape, static_cast<int64_t>(p.type.bytes())});
-    }
-    project.operators.push_back(std::move(info));
-  }
+  project.operators = infos_of(bench.operators);
   OutputDirectory directory(path, project::kManifest, options.force);
   if (!project::generate_operator_project(*board, project, directory, diags)) return kFailure;
   return directory.commit(diags);

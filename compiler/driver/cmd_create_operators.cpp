@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "driver/commands.h"
+#include "driver/operator_bench.h"
 #include "project/generate.h"
 #include "project/operators.h"
 #include "support/files.h"
@@ -23,12 +24,16 @@ Status write_operator_project(const std::string& archive_path, const std::string
   auto board = project::find_board(board_name, diags);
   auto bytes = read_file(archive_path, diags, mlf::kMaxBytes);
   if (!board || !bytes) return kFailure;
-  auto archive = mlf::read_archive_bytes(*bytes, archive_path, diags, mlf::kOperator);
+  auto archive = mlf::read_archive_bytes(*bytes, archive_path, diags);
   if (!archive) return kFailure;
+  CompileOptions options;
+  options.model_path = archive_path;
+  auto operators = archive_operators(*archive, options, 0, diags);
+  if (!operators) return kFailure;
   project::OperatorProject project;
   project.archive = &*archive;
   project.bytes = &*bytes;
-  project.operators = mlf::operators_of(*archive);
+  project.operators = infos_of(*operators);
   project.file_name = archive_path;
   project.kind = choice.kind;
   project.templates_dir = choice.templates_dir;

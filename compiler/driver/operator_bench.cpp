@@ -1,5 +1,7 @@
 #include "driver/operator_bench.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "driver/device.h"
@@ -31,6 +33,27 @@ Result<BenchParameter> parameter_of(const tir::Buffer& buffer, Diagnostics& diag
   return out;
 }
 
+// Those of `function`, which is the lowered one or the same under other names, with the tables and
+// constants that it is called with, and some values for what the model computes.
+Result<std::vector<BenchParameter>> parameters_of(const tir::Function& function,
+                                                  const ops::Lowered& lowered, uint64_t seed,
+                                                  Diagnostics& diags) {
+  std::vector<BenchParameter> out;
+  for (size_t i = 0; i < function.params.size(); ++i) {
+    auto parameter = parameter_of(*function.params[i], diags);
+    if (!parameter) return kFailure;
+    const ops::Arg& arg = lowered.args.at(i);
+    parameter->result = arg.kind == ops::ArgKind::kResult;
+    if (arg.kind == ops::ArgKind::kConstant)
+      parameter->value = lowered.constants.at(static_cast<size_t>(arg.index)).bytes;
+    if (arg.kind == ops::ArgKind::kOperand)
+      parameter->value = operand_value(parameter->type, seed + i);
+    parameter->value.resize(parameter->value.empty() ? 0 : parameter->type.bytes());
+    out.push_back(std::move(*parameter));
+  }
+  return out;
+}
+
 // The function with the tables and the constants that the model's operator calls it with.
 Result<BenchOperator> from_entry(const mlf::OperatorEntry& entry, const Compiled& compiled,
                                  uint64_t seed, Diagnostics& diags) {
@@ -49,17 +72,9 @@ Result<BenchOperator> from_entry(const mlf::OperatorEntry& entry, const Compiled
   out.instructions = lowered.schedule.instructions;
   out.cycles = lowered.schedule.cycles;
   out.function = entry.function;
-  for (size_t i = 0; i < entry.function->params.size(); ++i) {
-    auto parameter = parameter_of(*entry.function->params[i], diags);
-    if (!parameter) return kFailure;
-    const ops::Arg& arg = lowered.args.at(i);
-    parameter->result = arg.kind == ops::ArgKind::kResult;
-    if (arg.kind == ops::ArgKind::kConstant)
-      parameter->value = lowered.constants.at(static_cast<size_t>(arg.index)).bytes;
-    if (arg.kind == ops::ArgKind::kOperand) parameter->value = operand_value(parameter->type, seed + i);
-    parameter->value.resize(parameter->value.empty() ? 0 : parameter->type.bytes());
-    out.parameters.push_back(std::move(*parameter));
-  }
+  auto parameters = parameters_of(*entry.function, lowered, seed, diags);
+  if (!parameters) return kFailure;
+  out.parameters = std::move(*parameters);
   return out;
 }
 
@@ -114,11 +129,50 @@ Status refuse_tables(const mlf::Archive& archive, const std::string& path, Diagn
   return success();
 }
 
+// The functions that the graph of an archive calls, with the parameters that it gives them.
+Result<std::vector<BenchOperator>> graph_operators(const CompileOptions& options, uint64_t seed,
+                                                   Diagnostics& diags) {
+  auto graph = load_model(options, nullptr, nullptr, diags);
+  if (!graph) return kFailure;
+  std::vector<BenchOperator> out;
+  for (const graph::Op& op : graph->ops) {
+    if (!ops::definition_of(op).traits().external) continue;
+    const ops::Lowered lowered = ops::definition_of(op).lower({*graph, op}, ops::TargetInfo{});
+    if (!lowered.external) continue;
+    auto known = std::find_if(out.begin(), out.end(), [&](const BenchOperator& o) {
+      return o.name == lowered.external->symbol;
+    });
+    if (known != out.end()) {
+      known->ops.push_back(op.location.op_index);
+      continue;
+    }
+    auto parameters = parameters_of(*lowered.function, lowered, seed, diags);
+    if (!parameters) return kFailure;
+    BenchOperator made;
+    made.name = lowered.external->symbol;
+    made.ops = {op.location.op_index};
+    made.parameters = std::move(*parameters);
+    out.push_back(std::move(made));
+  }
+  return out;
+}
+
 Result<Bench> from_archive(const CompileOptions& options, uint64_t seed, Diagnostics& diags) {
-  auto archive = mlf::read_archive(options.model_path, diags, mlf::kOperator);
+  auto archive = mlf::read_archive(options.model_path, diags);
   if (!archive || !refuse_tables(*archive, options.model_path, diags)) return kFailure;
-  Bench out;
-  for (const mlf::OperatorInfo& info : mlf::operators_of(*archive)) {
+  auto operators = archive_operators(*archive, options, seed, diags);
+  if (!operators) return kFailure;
+  return Bench{std::move(*archive), std::move(*operators)};
+}
+
+}  // namespace
+
+Result<std::vector<BenchOperator>> archive_operators(const mlf::Archive& archive,
+                                                     const CompileOptions& options, uint64_t seed,
+                                                     Diagnostics& diags) {
+  if (archive.style != mlf::kOperator) return graph_operators(options, seed, diags);
+  std::vector<BenchOperator> out;
+  for (const mlf::OperatorInfo& info : mlf::operators_of(archive)) {
     BenchOperator op;
     op.name = info.name;
     for (const mlf::OperatorParameter& p : info.parameters) {
@@ -127,13 +181,23 @@ Result<Bench> from_archive(const CompileOptions& options, uint64_t seed, Diagnos
       op.parameters.push_back(
           {p.binding, p.dtype, *type, operand_value(*type, seed + op.parameters.size()), false});
     }
-    out.operators.push_back(std::move(op));
+    out.push_back(std::move(op));
   }
-  out.archive = std::move(*archive);
   return out;
 }
 
-}  // namespace
+std::vector<mlf::OperatorInfo> infos_of(const std::vector<BenchOperator>& operators) {
+  std::vector<mlf::OperatorInfo> out;
+  for (const BenchOperator& op : operators) {
+    mlf::OperatorInfo info{op.name, {}};
+    for (const BenchParameter& p : op.parameters) {
+      std::vector<int64_t> shape(p.type.shape.begin(), p.type.shape.end());
+      info.parameters.push_back({p.name, p.dtype, shape, static_cast<int64_t>(p.type.bytes())});
+    }
+    out.push_back(std::move(info));
+  }
+  return out;
+}
 
 Result<Bench> prepare_bench(const CompileOptions& options, uint64_t seed, Diagnostics& diags) {
   if (options.model_path.ends_with(".tar")) return from_archive(options, seed, diags);

@@ -35,9 +35,19 @@ struct Bench {
   std::vector<BenchOperator> operators;
 };
 
-// The operators of a model that aotc compiles, or those of an archive of style operator. Reports
-// what compiling and reading archives report, and [bench-tables].
+// The operators of a model that aotc compiles, of an archive of style operator, or of an archive of
+// the graph executor, with its own code. Reports what compiling and reading archives report, and
+// [bench-tables].
 Result<Bench> prepare_bench(const CompileOptions& options, uint64_t seed, Diagnostics& diags);
+
+// Functions and parameters of an archive of either kind, its tables not looked at; the model_path
+// of the options is the archive's.
+Result<std::vector<BenchOperator>> archive_operators(const mlf::Archive& archive,
+                                                     const CompileOptions& options, uint64_t seed,
+                                                     Diagnostics& diags);
+
+// As a project keeps them.
+std::vector<mlf::OperatorInfo> infos_of(const std::vector<BenchOperator>& operators);
 
 // What the results are, by parameter, according to the function's meaning; empty if there is none.
 // Reports [tir-trap].

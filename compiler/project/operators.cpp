@@ -16,6 +16,8 @@ namespace {
 constexpr int64_t kTensorAlignment = 16;
 // Of operators that allocate while they run and do not say how much.
 constexpr int64_t kWorkspaceBytes = 64 * 1024;
+// Of each allocation a few bytes more are taken than asked for.
+constexpr int64_t kWorkspaceSlack = 1024;
 constexpr int64_t kSmallestPool = 4096;
 
 int64_t rounded(int64_t bytes) {
@@ -47,6 +49,9 @@ Needs needs_of(const std::vector<mlf::OperatorInfo>& operators, const mlf::Archi
     needs.parameters = std::max(needs.parameters, op.parameters.size());
   }
   if (mentions(archive, "TVMBackendAllocWorkspace")) needs.workspace = kWorkspaceBytes;
+  for (const mlf::ModuleInfo& module : mlf::modules_of(archive))
+    for (const mlf::FunctionWorkspace& f : module.functions)
+      needs.workspace = std::max(needs.workspace, rounded(f.bytes) + kWorkspaceSlack);
   return needs;
 }
 

@@ -39,3 +39,14 @@ foreach(board host qemu_mps2_an386)
   set_tests_properties(rpc.project_api.${board} PROPERTIES LABELS full SKIP_RETURN_CODE 77
                        TIMEOUT 300)
 endforeach()
+
+# Operators one by one, beside the run of the whole model.
+foreach(board qemu_mps2_an386 qemu_riscv32)
+  add_test(NAME rpc.bench.${board} COMMAND ${python} ${rpc}/bench_ops.py ${board}
+           --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/rpc/bench_${board})
+  set_tests_properties(rpc.bench.${board} PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 300)
+endforeach()
+# No lock-up: the device answers after ten thousand damaged frames.
+add_test(NAME rpc.fuzz.qemu_mps2_an386 COMMAND ${python} ${rpc}/boards.py qemu_mps2_an386
+         --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/rpc/fuzz --fuzzed 10000)
+set_tests_properties(rpc.fuzz.qemu_mps2_an386 PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 600)

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "codegen/c_function.h"
+#include "codegen/c_run.h"
 #include "support/text.h"
 
 namespace aotc::codegen {
@@ -45,6 +46,7 @@ FunctionForm form_of(const Program& program, const CodegenOptions& options,
 }
 
 bool is_packed(const Program& program, const CodegenOptions& options, const ProgramCall& call) {
+  if (copying_device(program, call) >= 0) return false;  // a hook does it
   const ProgramFunction& f = program.functions[static_cast<size_t>(call.function)];
   if (f.external) return f.external->convention == ops::ExternalConvention::kPacked;
   return form_of(program, options, f) == FunctionForm::kPacked;

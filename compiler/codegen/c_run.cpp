@@ -24,12 +24,6 @@ const Device& device_at(const Program& program, int device) {
   return program.devices[static_cast<size_t>(device)];
 }
 
-// "acc_" for a device that works while the host goes on: what its call was given must stay.
-std::string local_prefix(const Program& program, int device) {
-  const Device& d = device_at(program, device);
-  return d.launch == Launch::kAsync ? d.name + "_" : "";
-}
-
 bool is_device_copy(const Program& program, const ProgramCall& call) {
   if (call.op_index < 0) return false;
   const graph::Op& op = program.graph.ops[static_cast<size_t>(call.op_index)];
@@ -180,11 +174,13 @@ void RunPrinter::declare_locals() {
   } else {
     line("    (void)arena;");
   }
+  std::string unused;
   for (int d : context_devices(program_)) {
     const std::string& name = device_at(program_, d).name;
-    line(fmt::format("    void *const {0}_context = devices != NULL ? devices->{0} : NULL;", name));
+    line(fmt::format("    void *const {} = devices != NULL ? devices->{} : NULL;", context(d), name));
     if (device_at(program_, d).launch == Launch::kAsync)
-      line(fmt::format("    int32_t {}_under_way = 0;", name));
+      line(fmt::format("    int32_t {}_under_way = 0;", local_name(d)));
+    if (!uses_context(d)) unused += fmt::format("    (void){};\n", context(d));
   }
   line("    int32_t status = 0;");
   if (tensors_.most_arguments() > 0) {
@@ -197,7 +193,7 @@ void RunPrinter::declare_locals() {
     }
     for (size_t i = 0; i < program_.devices.size(); ++i) {
       int d = static_cast<int>(i);
-      std::string local = local_prefix(program_, d);
+      std::string local = local_prefix(d);
       if (local.empty()) {
         places = std::max(places, tensors_.most_places(d));
         locals_[local].most = static_cast<size_t>(std::max(1, places));
@@ -220,15 +216,42 @@ void RunPrinter::declare_locals() {
                   [&](const ProgramCall& c) { return is_looked_up(program_, options_, c); }))
     line("    TVMFunctionHandle function = NULL;");
   for (size_t b = 0; b < blocks_.size(); ++b) line(fmt::format("    void *w{} = NULL;", b));
+  if (!unused.empty()) line(unused.substr(0, unused.size() - 1));
 }
 
 std::string RunPrinter::base(int pool) const {
   return has_pools(program_) ? "a_" + program_.pools[static_cast<size_t>(pool)].name : "a";
 }
 
-std::string RunPrinter::context(int device) const {
+// What the device's own variables begin with. The model's tables begin with its prefix, pools with "a_".
+std::string RunPrinter::local_name(int device) const {
+  const std::string& name = device_at(program_, device).name;
+  bool taken = name == p_ || (has_pools(program_) && (name == "a" || name.starts_with("a_")));
+  return taken ? "on_" + name : name;
+}
+
+// "acc_" for a device that works while the host goes on: what its call was given must stay.
+std::string RunPrinter::local_prefix(int device) const {
+  return device_at(program_, device).launch == Launch::kAsync ? local_name(device) + "_" : "";
+}
+
+// Without hooks around the run and with all its calls elsewhere, nobody does.
+bool RunPrinter::uses_context(int device) const {
   const Device& d = device_at(program_, device);
-  return d.has_context() ? d.name + "_context" : "NULL";
+  if (d.launch == Launch::kAsync) return true;
+  for (const char* hook : {"Activate", "Open", "Close", "Deactivate"})
+    if (d.hooks.contains(hook)) return true;
+  return std::any_of(program_.calls.begin(), program_.calls.end(), [&](const ProgramCall& call) {
+    int copying = copying_device(program_, call);
+    if (copying >= 0 || call.device != device) return copying == device;
+    const auto& external = program_.functions[static_cast<size_t>(call.function)].external;
+    return (is_packed(program_, options_, call) && !is_looked_up(program_, options_, call)) ||
+           (external && external->context);
+  });
+}
+
+std::string RunPrinter::context(int device) const {
+  return device_at(program_, device).has_context() ? local_name(device) + "_context" : "NULL";
 }
 
 void RunPrinter::check_arguments() {
@@ -283,10 +306,10 @@ void RunPrinter::open_devices() {
       }
       if (device.hooks.contains(give))
         held_.push_back({fmt::format("{}_{}", give[0] == 'C' ? "close" : "deactivate", device.name),
-                         fmt::format("{}{}({})", hook, give, context(d))});
+                         fmt::format("{}{}({})", hook, give, context(d)), -1});
     }
     if (device.launch == Launch::kAsync)
-      held_.push_back({fmt::format("wait_{}", device.name), ""});
+      held_.push_back({fmt::format("wait_{}", device.name), "", d});
   }
 }
 
@@ -309,10 +332,9 @@ void RunPrinter::close_everything() {
     std::string release = held.release, indent = "    ";
     if (release.empty()) {
       // Only a failure leaves a launch behind: the device may still be using the memory.
-      std::string name = held.label.substr(std::string("wait_").size());
-      line(fmt::format("    if ({}_under_way != 0) {{", name));
-      for (const Device& d : program_.devices)
-        if (d.name == name) release = fmt::format("TVMDevice{}Sync({}_context)", d.camel_name(), name);
+      line(fmt::format("    if ({}_under_way != 0) {{", local_name(held.waits_for)));
+      release = fmt::format("TVMDevice{}Sync({})", device_at(program_, held.waits_for).camel_name(),
+                            context(held.waits_for));
       indent += "    ";
       line(fmt::format("{}const int32_t waited = {};", indent, release));
       line(fmt::format("{}status = status != 0 ? status : waited;", indent));
@@ -389,7 +411,7 @@ void RunPrinter::print_call(size_t index, nlohmann::ordered_json& calls) {
     print_direct_call(index);
   fail_if_status();
   if (device_at(program_, call.device).launch == Launch::kAsync && !is_device_copy(program_, call)) {
-    line(fmt::format("    {}_under_way = 1;", device_at(program_, call.device).name));
+    line(fmt::format("    {}_under_way = 1;", local_name(call.device)));
     under_way_[static_cast<size_t>(call.device)] = static_cast<int>(index);
     return;  // what it computes is there after the wait
   }
@@ -419,7 +441,7 @@ void RunPrinter::print_packed_call(size_t index) {
   const ProgramFunction& f = program_.functions[static_cast<size_t>(call.function)];
   const Device& device = device_at(program_, call.device);
   const std::string& name = names_.function_names[static_cast<size_t>(call.function)];
-  std::string local = local_prefix(program_, call.device);
+  std::string local = local_prefix(call.device);
   Locals& locals = locals_[local];
   size_t at = 0;
   for (size_t a = 0; a < call.arguments.size(); ++a) {
@@ -526,7 +548,7 @@ void RunPrinter::sync(int device) {
   auto call = static_cast<size_t>(under_way_[static_cast<size_t>(device)]);
   line("");
   line(fmt::format("    /* call {} is done */", call));
-  line(fmt::format("    {}_under_way = 0;", d.name));
+  line(fmt::format("    {}_under_way = 0;", local_name(device)));
   line(fmt::format("    status = TVMDevice{}Sync({});", d.camel_name(), context(device)));
   fail_if_status();
   print_trace(call);

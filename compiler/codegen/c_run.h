@@ -52,6 +52,7 @@ class RunPrinter {
   // Something to be given back: a label that jumps lead to, and the call that does it.
   struct Held {
     std::string label, release;
+    int waits_for = -1;  // a device: instead of `release`
     bool jumped_to = false;
   };
 
@@ -71,6 +72,9 @@ class RunPrinter {
   // Waits for what is under way on devices whose tensors the call touches.
   void sync_for(size_t index);
   void sync(int device);
+  std::string local_name(int device) const;
+  bool uses_context(int device) const;
+  std::string local_prefix(int device) const;
   std::string context(int device) const;
   std::string base(int pool) const;
   std::string pointer(const plan::Storage& storage) const;

@@ -37,6 +37,14 @@ struct Read {
 Result<Read> read(const GraphOptions& options, Diagnostics& diags) {
   auto bytes = read_file(options.graph, diags);
   if (!bytes) return kFailure;
+  if (kind_of(options.graph, *bytes) == ModelKind::kArchive) {
+    CompileOptions from;
+    from.model_path = options.graph;
+    from.params_path = options.params;
+    auto model = read_archived_graph(*bytes, from, diags);
+    if (!model || !ops::verify_graph(model->graph, diags)) return kFailure;
+    return Read{std::move(model->graph), std::move(model->info)};
+  }
   std::vector<graph_json::Param> params;
   if (!options.params.empty()) {
     auto file = read_file(options.params, diags);
@@ -155,7 +163,7 @@ void add_graph_command(CLI::App& app, int& result) {
   graph->require_subcommand(1);
   auto add = [&](const char* name, const char* help) {
     CLI::App* sub = graph->add_subcommand(name, help);
-    sub->add_option("GRAPH", options->graph, "A graph executor's JSON")->required();
+    sub->add_option("GRAPH", options->graph, "A graph executor's JSON, or an archive with one (.tar)")->required();
     sub->add_option("--params", options->params, "Its parameters");
     return sub;
   };

@@ -262,25 +262,34 @@ Status bind_archive(mlf::Archive& archive, const Members& members, const Compile
   return success();
 }
 
+// The archive's graph with the archive's parameters, or those given.
+Status read_member_graph(mlf::Archive& archive, const Members& members,
+                         const CompileOptions& options, GraphModel& out, Diagnostics& diags) {
+  const std::string& path = options.model_path;
+  auto params = options.params_path.empty() && !members.params.empty()
+                    ? graph_json::read_params(archive.files[members.params],
+                                              path + ":" + members.params, diags)
+                    : read_params_file(options.params_path, diags);
+  if (!params) return kFailure;
+  auto graph = graph_json::read_graph_json(text_of(archive.files[members.graph]),
+                                           path + ":" + members.graph, std::move(*params),
+                                           &out.info, diags);
+  if (!graph) return kFailure;
+  out.graph = std::move(*graph);
+  name_output(archive, out.graph);
+  return success();
+}
+
 Result<GraphModel> load_archive(const std::vector<uint8_t>& bytes, const CompileOptions& options,
-                                Diagnostics& diags) {
+                                bool with_operators, Diagnostics& diags) {
   const std::string& path = options.model_path;
   auto archive = mlf::read_archive_bytes(bytes, path, diags, mlf::kFullModel);
   if (!archive) return kFailure;
   auto members = find_members(*archive, path, diags);
   if (!members) return kFailure;
-  auto params = options.params_path.empty() && !members->params.empty()
-                    ? graph_json::read_params(archive->files[members->params],
-                                              path + ":" + members->params, diags)
-                    : read_params_file(options.params_path, diags);
-  if (!params) return kFailure;
   GraphModel out;
-  auto graph = graph_json::read_graph_json(text_of(archive->files[members->graph]),
-                                           path + ":" + members->graph, std::move(*params),
-                                           &out.info, diags);
-  if (!graph) return kFailure;
-  out.graph = std::move(*graph);
-  name_output(*archive, out.graph);
+  if (!read_member_graph(*archive, *members, options, out, diags)) return kFailure;
+  if (!with_operators) return out;
   if (!bind_archive(*archive, *members, options, out, diags)) return kFailure;
   for (const mlf::ModuleInfo& module : mlf::modules_of(*archive))
     for (const mlf::FunctionWorkspace& f : module.functions)
@@ -346,13 +355,18 @@ ModelKind kind_of(const std::string& path, std::span<const uint8_t> bytes) {
 
 Result<GraphModel> load_graph_model(ModelKind kind, const std::vector<uint8_t>& bytes,
                                     const CompileOptions& options, Diagnostics& diags) {
-  auto model = kind == ModelKind::kArchive ? load_archive(bytes, options, diags)
+  auto model = kind == ModelKind::kArchive ? load_archive(bytes, options, true, diags)
                                            : load_json(bytes, options, diags);
   if (model && options.operator_workspace >= 0)
     model->operators.workspace_bytes = options.operator_workspace;
   if (!model || !name_devices(*model, options, diags) || !ops::verify_graph(model->graph, diags))
     return kFailure;
   return model;
+}
+
+Result<GraphModel> read_archived_graph(const std::vector<uint8_t>& bytes,
+                                       const CompileOptions& options, Diagnostics& diags) {
+  return load_archive(bytes, options, false, diags);
 }
 
 }  // namespace aotc::driver

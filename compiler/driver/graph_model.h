@@ -33,4 +33,9 @@ struct GraphModel {
 Result<GraphModel> load_graph_model(ModelKind kind, const std::vector<uint8_t>& bytes,
                                     const CompileOptions& options, Diagnostics& diags);
 
+// The graph of an archive as it is: without operators' sources, which take Clang to read, and devices.
+// Uses of `options`: model_path, params_path.
+Result<GraphModel> read_archived_graph(const std::vector<uint8_t>& bytes,
+                                       const CompileOptions& options, Diagnostics& diags);
+
 }  // namespace aotc::driver

@@ -102,6 +102,8 @@ Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& text
       wrong(text, "has no name that C takes");
     } else if (!digits || std::stoll(rest) > INT32_MAX) {
       wrong(text, "has no size in bytes");
+    } else if (pool.name == "arena" && pool.constants) {
+      wrong(text, "has the name of the pool of intermediate tensors");
     } else if (std::any_of(pools.begin(), pools.end(), [&](const plan::Pool& p) {
                  return p.name == pool.name || (p.constants && pool.constants);
                })) {
@@ -164,6 +166,30 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
   return success();
 }
 
+// Tensors of devices are written, and lie in memory that the caller gives.
+Status check_device_pools(const CompileOptions& options, const plan::PlanOptions& plan_options,
+                          Diagnostics& diags) {
+  auto conflict = [&](const std::string& what, const std::string& help) {
+    Location where;
+    where.file = options.devices_path;
+    diags.error(where, "option-conflict", what).help(help);
+    return Status(kFailure);
+  };
+  for (const passes::Device& d : plan_options.devices.devices) {
+    if (d.pool.empty()) continue;
+    if (options.arena == codegen::ArenaOwner::kModel)
+      return conflict(fmt::format("pool '{}' of device '{}' is memory of the caller, and --arena model "
+                                  "is not", d.pool, d.name),
+                      "leave --arena out, or the member 'pool'");
+    for (const plan::Pool& pool : plan_options.pools)
+      if (pool.constants && pool.name == d.pool)
+        return conflict(fmt::format("pool '{}' of device '{}' is one of constants, which are only read",
+                                    d.pool, d.name),
+                        "give the device another pool");
+  }
+  return success();
+}
+
 Status run_passes(graph::Graph& graph, const CompileOptions& options,
                   const passes::DeviceSet& devices,
                   passes::PassStatistics& statistics, Diagnostics& diags) {
@@ -209,11 +235,39 @@ std::string tvm_name(std::string name) {
   return name;
 }
 
+// Names that the emitted run function declares, or the headers that it includes.
+bool is_taken(const std::string& symbol, const plan::Program& program) {
+  static const std::set<std::string, std::less<>> kTaken = {
+      "a",        "args",          "arena", "devices", "function", "inputs", "outputs", "pools",
+      "released", "ret_type_code", "status", "tensors", "waited",  "ret_value"};
+  bool block = symbol.size() > 1 && symbol[0] == 'w' &&
+               symbol.find_first_not_of("0123456789", 1) == std::string::npos;
+  bool header = symbol == "NULL" || symbol.starts_with("TVM") || symbol.starts_with("DL") ||
+                symbol.starts_with("kTVM") || symbol.starts_with("kDL") ||
+                (symbol.ends_with("_t") && (symbol.find("int") <= 1 || symbol == "size_t"));
+  if (kTaken.contains(symbol) || block || header) return true;
+  for (const plan::Pool& pool : program.pools)
+    if (symbol == "a_" + pool.name) return true;
+  for (const passes::Device& d : program.devices)
+    for (const char* of : {"_args", "_context", "_tensors", "_under_way"})
+      if (symbol == d.name + of || symbol == "on_" + d.name + of) return true;
+  return false;
+}
+
 // What begins with the prefix is the model's own: functions of the user's must not be called so.
 Status check_symbols(const Compiled& c, Diagnostics& diags) {
   for (const plan::ProgramFunction& f : c.program.functions) {
-    if (!f.external || !f.external->symbol.starts_with(c.prefix + "_")) continue;
+    if (!f.external) continue;
     const plan::ProgramCall& call = c.program.calls[static_cast<size_t>(f.calls[0])];
+    if (is_taken(f.external->symbol, c.program)) {
+      diags
+          .error(c.program.graph.ops[static_cast<size_t>(call.op_index)].location, "operator-name",
+                 fmt::format("function '{}' is called like something in the emitted code",
+                             f.external->symbol))
+          .help("give the function another name");
+      return kFailure;
+    }
+    if (!f.external->symbol.starts_with(c.prefix + "_")) continue;
     diags
         .error(c.program.graph.ops[static_cast<size_t>(call.op_index)].location, "operator-name",
                fmt::format("function '{}' begins with the model's prefix '{}_'", f.external->symbol,
@@ -263,6 +317,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
     auto devices = passes::parse_devices(out.options.devices_text, options.devices_path, diags);
     if (!devices) return kFailure;
     plan_options.devices = std::move(*devices);
+    if (!check_device_pools(options, plan_options, diags)) return kFailure;
   }
   GivenOperators operators;
   auto graph = load_model(out.options, &out.model_bytes, &operators, diags);

@@ -116,6 +116,8 @@ class Reader {
         error(path + ".type", "is to be a DLDeviceType, 1 for a CPU");
     }
     d.pool = text_of(j, "pool", path);
+    if (!d.pool.empty() && c_identifier(d.pool) != d.pool)
+      error(path + ".pool", "is to be a C identifier in lower case");
     std::string launch = text_of(j, "launch", path);
     if (launch == "sync") d.launch = Launch::kSync;
     else if (launch == "async") d.launch = Launch::kAsync;

@@ -7,6 +7,9 @@ set_tests_properties(devices.second_core PROPERTIES LABELS quick TIMEOUT 300)
 add_test(NAME devices.faults COMMAND ${Python3_EXECUTABLE} ${devices}/faults.py
          --work ${CMAKE_BINARY_DIR}/devices)
 set_tests_properties(devices.faults PROPERTIES LABELS quick TIMEOUT 300)
+add_test(NAME devices.names COMMAND ${Python3_EXECUTABLE} ${devices}/names.py
+         $<TARGET_FILE:aotc> ${CMAKE_BINARY_DIR}/devices/names)
+set_tests_properties(devices.names PROPERTIES LABELS quick TIMEOUT 300)
 # Models that aotc compiled for two devices.
 foreach(what faults transfer digits_int8 resnet)
   set(label full)

@@ -176,6 +176,11 @@ def wrong():
     refused("operator-header", r"^plain\.c: .*sub/sum\.h")
     write()
     refused("operator-name", r"op 2 f_add 'sum': error: .*'f_add' begins", "--prefix", "f")
+    for name in "status", "args", "uint8_t", "NULL", "TVMFuncCall":
+        (WORK / "g.json").write_text(json.dumps(GRAPH).replace('"f_add"', f'"{name}"'))
+        refused("operator-name", f"error: function '{name}' ",
+                base=["g.json", "--params", "p.params", "-o", "out"])
+    write()
     shutil.copy(ROOT / "tests" / "models" / "digits" / "digits_int8.tflite", WORK / "d.tflite")
     refused("option-conflict", r"^d\.tflite: error: --params and --operators",
             code=2, base=["d.tflite", "--params", "p.params", "-o", "out"])
@@ -194,6 +199,20 @@ def wrong():
 def archive(files):
     members = {"codegen/host/src/m_lib0.c": PACKED.encode(), "parameters/m.params": params(), **files}
     return archives.make_tar(WORK / "m.tar", archives.archive_of(archives.full_model(7), members))
+
+
+def inspected_archives():
+    graph = json.dumps(GRAPH).encode()
+    (WORK / "m.json").write_bytes(graph)
+    (WORK / "m.params").write_bytes(params())
+    archive({"executor-config/graph/m.graph": graph})
+    of_file = run(AOTC, "graph", "inspect", "m.json", "--params", "m.params", "--json", cwd=WORK)
+    of_archive = run(AOTC, "graph", "inspect", "m.tar", "--json", cwd=WORK)
+    for part in "entries", "functions", "operators", "parameter_bytes":
+        expect(json.loads(of_file.stdout)[part] == json.loads(of_archive.stdout)[part], part)
+    archive({})
+    refused("graph-none", r"^m\.tar: error: the archive has no graph", base=["inspect", "m.tar"],
+            command="graph")
 
 
 def wrong_archives():
@@ -221,4 +240,5 @@ for c in ("plain", "packed", "registry"):
 two_devices()
 wrong()
 wrong_archives()
+inspected_archives()
 print("done")

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "codegen/c_run.h"
 #include "codegen/workspace.h"
 #include "frontends/graph_json/params.h"
 #include "mlf/archive.h"
@@ -77,6 +78,7 @@ Json operator_functions(const FullModel& model) {
   std::set<std::string> seen;  // functions of the user's may serve several shapes
   for (size_t f = 0; f < p.functions.size(); ++f) {
     const plan::ProgramFunction& function = p.functions[f];
+    if (!codegen::is_called(p, function)) continue;  // hooks do it
     if (!seen.insert(model.c->function_names[f]).second) continue;
     int64_t scratch = 0;
     for (int call : function.calls)

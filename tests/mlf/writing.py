@@ -287,6 +287,9 @@ def devices():
            of_device)
     expect(of_device[1] and not any("_conv_2d_" in n and "depthwise" not in n
                                     for n in of_device[1]), of_device)
+    # Copies that a hook does are no functions: the validator looks for all in the sources.
+    file.write_text(file.read_text().replace('"launch"', '"hooks": ["Copy"], "launch"'))
+    compile_archive(model_path("digits_int8"), "digits", WORK / "devices.tar", "--devices", file)
 
 
 def main():

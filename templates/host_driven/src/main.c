@@ -8,7 +8,9 @@
 #include "harness.h"
 #include "serial.h"
 
+/* clang-format off */
 #define TENSOR_POOL_BYTES @pool_bytes@u
+/* clang-format on */
 /* The clock gives nanoseconds, or instructions where an emulator counts them, one each nanosecond. */
 #define TICKS_PER_SECOND 1000000000u
 #define TICKS_ARE_INSTRUCTIONS @clock_is_instructions@

@@ -336,7 +336,7 @@ class ModelPrinter {
       printed.push_back(f.external ? PrintedFunction()
                                    : print_c(*f.body, out_.function_names[i], p_,
                                              form_of(program_, options_, f), bound));
-      use.merge(printed.back().use);
+      if (is_called(program_, f)) use.merge(printed.back().use);
     }
     TensorTable tensors(program_, options_, out_);
     std::string kernels = kernel_definitions(use, p_);
@@ -363,7 +363,8 @@ class ModelPrinter {
     // The host's functions come first.
     for (size_t d = 0; d < program_.devices.size(); ++d)
       for (size_t i = 0; i < printed.size(); ++i)
-        if (program_.functions[i].device == static_cast<int>(d) && !program_.functions[i].external)
+        if (program_.functions[i].device == static_cast<int>(d) &&
+            !program_.functions[i].external && is_called(program_, program_.functions[i]))
           print_function(s, i, printed[i]);
     if (options_.convention == CallingConvention::kRegistry) s += registry();
     RunPrinter run(program_, options_, out_, tensors);
@@ -380,6 +381,7 @@ class ModelPrinter {
     for (size_t i = 0; i < program_.functions.size(); ++i) {
       const plan::ProgramFunction& f = program_.functions[i];
       if (!f.external) {
+        if (!is_called(program_, f)) continue;
         names.push_back(out_.function_names[i]);
         own = true;
       } else if (f.external->convention == ops::ExternalConvention::kPacked &&

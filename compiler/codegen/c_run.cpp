@@ -38,6 +38,22 @@ bool is_device_copy(const Program& program, const ProgramCall& call) {
 
 }  // namespace
 
+// The hook of the result's device goes first.
+int copying_device(const Program& program, const ProgramCall& call) {
+  if (!is_device_copy(program, call)) return -1;
+  const graph::Op& op = program.graph.ops[static_cast<size_t>(call.op_index)];
+  for (graph::TensorId id : {op.results[0], op.operands[0]})
+    if (device_at(program, program.graph[id].device).hooks.contains("Copy"))
+      return program.graph[id].device;
+  return -1;
+}
+
+bool is_called(const Program& program, const ProgramFunction& function) {
+  return std::any_of(function.calls.begin(), function.calls.end(), [&](int call) {
+    return copying_device(program, program.calls[static_cast<size_t>(call)]) < 0;
+  });
+}
+
 bool has_own_arena(const Program& program, const CodegenOptions& options) {
   return options.arena == ArenaOwner::kModel && options.memory == MemoryMode::kStatic &&
          program.arena_bytes > 0;
@@ -349,7 +365,9 @@ void RunPrinter::print_call(size_t index, nlohmann::ordered_json& calls) {
   nlohmann::ordered_json entry;
   entry["call"] = index;
   entry["line"] = lines_ + 1;
-  entry["function"] = names_.function_names[static_cast<size_t>(call.function)];
+  int copying = copying_device(program_, call);
+  entry["function"] = copying >= 0 ? fmt::format("TVMDevice{}Copy", device_at(program_, copying).camel_name())
+                                   : names_.function_names[static_cast<size_t>(call.function)];
   if (program_.devices.size() > 1) entry["device"] = device_at(program_, call.device).name;
   if (call.op_index >= 0) {
     const graph::Op& op = program_.graph.ops[static_cast<size_t>(call.op_index)];
@@ -363,8 +381,7 @@ void RunPrinter::print_call(size_t index, nlohmann::ordered_json& calls) {
     entry["tensor"] = escape_for_display(program_.graph[op.results[0]].name);
   }
   calls.push_back(entry);
-  int device = 0;
-  if (copies_by_hook(call, &device))
+  if (copying >= 0)
     print_copy(index);
   else if (is_packed(program_, options_, call))
     print_packed_call(index);
@@ -474,22 +491,10 @@ std::string RunPrinter::tensor_for(size_t index, size_t a, const std::string& lo
   return fmt::format("&{}tensors[{}]", local, slot);
 }
 
-// A copy to or from a device that has a hook for it. `device`: which.
-bool RunPrinter::copies_by_hook(const ProgramCall& call, int* device) const {
-  if (!is_device_copy(program_, call)) return false;
-  const graph::Op& op = program_.graph.ops[static_cast<size_t>(call.op_index)];
-  for (graph::TensorId id : {op.results[0], op.operands[0]}) {
-    *device = program_.graph[id].device;
-    if (device_at(program_, *device).hooks.contains("Copy")) return true;
-  }
-  return false;
-}
-
 void RunPrinter::print_copy(size_t index) {
   const ProgramCall& call = program_.calls[index];
   const graph::Op& op = program_.graph.ops[static_cast<size_t>(call.op_index)];
-  int device = 0;
-  copies_by_hook(call, &device);
+  int device = copying_device(program_, call);
   bool to_device = program_.graph[op.results[0]].device == device;
   list(fmt::format("    status = TVMDevice{}Copy(", device_at(program_, device).camel_name()),
        {context(device), argument(index, 1), argument(index, 0),

@@ -34,6 +34,11 @@ std::string run_prototype(const plan::Program& program, const std::string& prefi
 // Prototypes of the hooks TVMDevice<Name>... that the run function calls.
 std::string hook_declarations(const plan::Program& program);
 
+// The device whose hook makes this copy between devices; -1 if it is made by a function, or no copy.
+int copying_device(const plan::Program& program, const plan::ProgramCall& call);
+// Is the function called, or do hooks do its work?
+bool is_called(const plan::Program& program, const plan::ProgramFunction& function);
+
 class RunPrinter {
  public:
   RunPrinter(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names,
@@ -66,7 +71,6 @@ class RunPrinter {
   // Waits for what is under way on devices whose tensors the call touches.
   void sync_for(size_t index);
   void sync(int device);
-  bool copies_by_hook(const plan::ProgramCall& call, int* device) const;
   std::string context(int device) const;
   std::string base(int pool) const;
   std::string pointer(const plan::Storage& storage) const;

@@ -74,6 +74,10 @@ static const struct @prefix@_devices model_devices;
 #define MODEL_DEVICES_TYPE
 #endif
 
+/* What is called with the three parameters that every run function has: by itself, so that nothing
+ * is measured but the model, if that is all it takes. */
+#if defined(@macro_prefix@_FOR_EACH_POOL) ||                                                       \
+    (defined(@macro_prefix@_DEVICE_COUNT) && @macro_prefix@_DEVICE_COUNT > 0)
 static inline int32_t model_run(const model_inputs *inputs, const model_outputs *outputs,
                                 void *arena)
 {
@@ -89,6 +93,14 @@ static inline int32_t model_run_traced(const model_inputs *inputs, const model_o
 {
     return @prefix@_run_traced(inputs, outputs, MODEL_MEMORY(arena) MODEL_DEVICES);
 }
+#endif
+#else
+#define model_run @prefix@_run
+#define model_run_traced @prefix@_run_traced
+
+#if AOTC_VERIFY
+int32_t model_run_traced(const model_inputs *inputs, const model_outputs *outputs, void *arena);
+#endif
 #endif
 
 #endif

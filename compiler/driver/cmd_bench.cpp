@@ -2,8 +2,8 @@
 // what the cost model expects and compared with its meaning.
 #include <numeric>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "driver/device.h"
 #include "driver/operator_bench.h"
@@ -134,13 +134,13 @@ void print_table(const Bench& bench, const std::vector<Measured>& measured,
     const auto real = static_cast<double>(mean);
     const size_t times = std::max<size_t>(1, op.ops.size());
     total += mean * times;
-    rows.push_back(
-        {escape_for_display(op.name), std::to_string(times),
-         op.macs > 0 ? with_commas(op.macs) : "", with_commas(static_cast<int64_t>(mean)),
-         op.instructions > 0 ? with_commas(static_cast<int64_t>(op.instructions)) : "",
-         op.instructions > 0 ? fmt::format("{:.2f}", real / op.instructions) : "",
-         op.macs > 0 ? fmt::format("{:.2f}", real / static_cast<double>(op.macs)) : "",
-         measured[i].right ? (*measured[i].right ? "right" : "WRONG") : ""});
+    rows.push_back({escape_for_display(op.name), std::to_string(times),
+                    op.macs > 0 ? with_commas(op.macs) : "",
+                    with_commas(static_cast<int64_t>(mean)),
+                    op.instructions > 0 ? with_commas(static_cast<int64_t>(op.instructions)) : "",
+                    op.instructions > 0 ? fmt::format("{:.2f}", real / op.instructions) : "",
+                    op.macs > 0 ? fmt::format("{:.2f}", real / static_cast<double>(op.macs)) : "",
+                    measured[i].right ? (*measured[i].right ? "right" : "WRONG") : ""});
   }
   fmt::print("{}\n{} {} for all calls of the model; each with its call through the registry\n",
              format_table(rows), with_commas(static_cast<int64_t>(total)), device.unit());

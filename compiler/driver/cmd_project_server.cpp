@@ -1,8 +1,8 @@
 // project-server: TVM's Project API for projects that serve operators (docs/project-api.md).
 #include <filesystem>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "driver/device.h"
 #include "project/embedded.h"
@@ -37,8 +37,8 @@ Json option(const char* name, const char* type, Json fallback, std::vector<std::
   auto list = [](const std::vector<std::string>& names) -> Json {
     return names.empty() ? Json(nullptr) : Json(names);
   };
-  return {{"name", name},       {"choices", std::move(choices)},  {"default", std::move(fallback)},
-          {"type", type},       {"required", list(required)},     {"optional", list(optional)},
+  return {{"name", name}, {"choices", std::move(choices)}, {"default", std::move(fallback)},
+          {"type", type}, {"required", list(required)},    {"optional", list(optional)},
           {"help", help}};
 }
 
@@ -219,8 +219,7 @@ class ProjectServer {
     if (timeout.is_null()) return kLongestWait;
     const double seconds = timeout.get<double>();
     const double most = static_cast<double>(kLongestWait.count());
-    return Milliseconds(
-        static_cast<int64_t>(seconds > 0 ? std::min(seconds * 1000, most) : 0.0));
+    return Milliseconds(static_cast<int64_t>(seconds > 0 ? std::min(seconds * 1000, most) : 0.0));
   }
 
   // Exactly n bytes or an error; what came of them before the error is kept for the next read.

@@ -1,8 +1,8 @@
 // rpc: the operators of a device, listed, called and timed one by one.
 #include <filesystem>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "driver/device.h"
 #include "support/files.h"
@@ -69,10 +69,9 @@ Result<Parameters> parameters_of(const RpcOptions& options, const OpenDevice& de
     Location where;
     where.file = options.device.target;
     auto& d = diags.error(where, device.project ? "rpc-function" : "rpc-types",
-                          device.project
-                              ? fmt::format("there is no operator '{}'",
-                                            escape_for_display(options.function))
-                              : "what the function's parameters are is not known");
+                          device.project ? fmt::format("there is no operator '{}'",
+                                                       escape_for_display(options.function))
+                                         : "what the function's parameters are is not known");
     std::vector<std::string> names;
     for (const mlf::OperatorInfo& o : device.operators) names.push_back(o.name);
     for (const std::string& near : closest(options.function, names))
@@ -201,8 +200,7 @@ int call(const RpcOptions& options) {
     std::filesystem::create_directories(options.out, ec);  // what fails, fails at the first file
   }
   auto arguments = place_parameters(*device->session, parameters->types, *given, diags);
-  if (!arguments || !device->session->call(options.function, *arguments, diags))
-    return fail(diags);
+  if (!arguments || !device->session->call(options.function, *arguments, diags)) return fail(diags);
   return show_results(options, *device, *parameters, *given, diags);
 }
 
@@ -218,8 +216,8 @@ int time(const RpcOptions& options) {
     if ((*values)[i].empty()) (*values)[i] = random_values(parameters->types[i], options.seed + i);
   auto arguments = place_parameters(*device->session, parameters->types, *values, diags);
   if (!arguments) return fail(diags);
-  auto timing = device->session->time(options.function, *arguments, options.repeats,
-                                      options.warm_up, diags);
+  auto timing =
+      device->session->time(options.function, *arguments, options.repeats, options.warm_up, diags);
   if (!timing) return fail(diags);
   const rpc::DeviceInfo& info = device->session->device();
   const uint64_t mean = timing->total / std::max<uint32_t>(options.repeats, 1);

@@ -91,8 +91,7 @@ std::string OpenDevice::unit() const {
   return d.ticks_per_second == 1000000000 ? "nanoseconds" : "ticks";
 }
 
-Result<std::unique_ptr<rpc::Transport>> start_board(const ProjectDir& project,
-                                                    Diagnostics& diags) {
+Result<std::unique_ptr<rpc::Transport>> start_board(const ProjectDir& project, Diagnostics& diags) {
   Location where;
   where.file = project.path;
   std::error_code ec;
@@ -104,9 +103,7 @@ Result<std::unique_ptr<rpc::Transport>> start_board(const ProjectDir& project,
   }
   auto argv = project::emulator_command(project.board, image, {});
   if (argv.empty()) {
-    diags
-        .error(where, "no-emulator",
-               fmt::format("board '{}' has no emulator", project.board.name))
+    diags.error(where, "no-emulator", fmt::format("board '{}' has no emulator", project.board.name))
         .help("flash the image with the board's own tools, and give its port with --port");
     return kFailure;
   }
@@ -153,9 +150,10 @@ Result<rpc::TensorType> tensor_type(const std::string& dtype, const std::vector<
     type.shape.push_back(static_cast<uint32_t>(d));
   }
   if (good) return type;
-  diags.error({}, "operators-type",
-              fmt::format("'{}' is no type of elements that a device takes",
-                          escape_for_display(dtype)))
+  diags
+      .error(
+          {}, "operators-type",
+          fmt::format("'{}' is no type of elements that a device takes", escape_for_display(dtype)))
       .help("types are int8, uint16, float32, bool, int8x4 and so on");
   return kFailure;
 }
@@ -192,8 +190,7 @@ std::string values_text(const rpc::TensorType& type, const std::vector<uint8_t>&
   return (i + 1) * step <= bytes.size() ? out + " ..." : out;
 }
 
-nlohmann::ordered_json values_json(const rpc::TensorType& type,
-                                   const std::vector<uint8_t>& bytes) {
+nlohmann::ordered_json values_json(const rpc::TensorType& type, const std::vector<uint8_t>& bytes) {
   auto out = nlohmann::ordered_json::array();
   const size_t step = scalar_bytes(type);
   for (size_t i = 0; (i + 1) * step <= bytes.size(); ++i) {
@@ -205,9 +202,10 @@ nlohmann::ordered_json values_json(const rpc::TensorType& type,
   return out;
 }
 
-Result<std::vector<rpc::Argument>> place_parameters(
-    rpc::Session& session, const std::vector<rpc::TensorType>& types,
-    const std::vector<std::vector<uint8_t>>& values, Diagnostics& diags) {
+Result<std::vector<rpc::Argument>> place_parameters(rpc::Session& session,
+                                                    const std::vector<rpc::TensorType>& types,
+                                                    const std::vector<std::vector<uint8_t>>& values,
+                                                    Diagnostics& diags) {
   if (!session.free_slot(0xFF, diags)) return kFailure;
   std::vector<rpc::Argument> arguments;
   for (size_t i = 0; i < types.size(); ++i) {

@@ -17,7 +17,7 @@ struct DeviceChoice {
   std::string target;  // a project directory, or a port
   std::string port;    // with a project: not its emulator, but what is at this port
   int baud = 115200;
-  int timeout = 60;    // seconds that a function may run
+  int timeout = 60;  // seconds that a function may run
 };
 
 struct OpenDevice {
@@ -51,8 +51,9 @@ nlohmann::ordered_json values_json(const rpc::TensorType& type, const std::vecto
 
 // Makes a tensor in each slot for the operator's parameters, with these values where given (else
 // zeros); the arguments for a call.
-Result<std::vector<rpc::Argument>> place_parameters(
-    rpc::Session& session, const std::vector<rpc::TensorType>& types,
-    const std::vector<std::vector<uint8_t>>& values, Diagnostics& diags);
+Result<std::vector<rpc::Argument>> place_parameters(rpc::Session& session,
+                                                    const std::vector<rpc::TensorType>& types,
+                                                    const std::vector<std::vector<uint8_t>>& values,
+                                                    Diagnostics& diags);
 
 }  // namespace aotc::driver

@@ -119,9 +119,11 @@ Status refuse_tables(const mlf::Archive& archive, const std::string& path, Diagn
         if (b->role == tir::Role::kConstant) {
           Location where;
           where.file = path;
-          diags.error(where, "bench-tables",
-                      fmt::format("the tables of its functions ('{}' of '{}') are not in the archive",
-                                  b->name, f->name))
+          diags
+              .error(
+                  where, "bench-tables",
+                  fmt::format("the tables of its functions ('{}' of '{}') are not in the archive",
+                              b->name, f->name))
               .help("give the model instead: aotc bench --ops MODEL --board BOARD");
           return kFailure;
         }

@@ -22,12 +22,12 @@ struct BenchParameter {
 
 struct BenchOperator {
   std::string name;
-  std::string title;            // what it computes, for people
-  std::vector<int> ops;         // operators of the model's file that it serves
+  std::string title;     // what it computes, for people
+  std::vector<int> ops;  // operators of the model's file that it serves
   std::vector<BenchParameter> parameters;
-  int64_t macs = 0;             // of one call; 0: not known, or none
+  int64_t macs = 0;                     // of one call; 0: not known, or none
   double instructions = 0, cycles = 0;  // the cost model's estimate; 0: none
-  tir::FunctionPtr function;    // its meaning; null if only the device knows
+  tir::FunctionPtr function;            // its meaning; null if only the device knows
 };
 
 struct Bench {

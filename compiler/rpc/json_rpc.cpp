@@ -16,10 +16,14 @@ constexpr size_t kLongestLine = size_t{256} << 20;
 
 bool fits(const Json& value, ParameterType type) {
   switch (type) {
-    case ParameterType::kString: return value.is_string();
-    case ParameterType::kInteger: return value.is_number_integer();
-    case ParameterType::kNumberOrNull: return value.is_number() || value.is_null();
-    case ParameterType::kObject: return value.is_object();
+    case ParameterType::kString:
+      return value.is_string();
+    case ParameterType::kInteger:
+      return value.is_number_integer();
+    case ParameterType::kNumberOrNull:
+      return value.is_number() || value.is_null();
+    case ParameterType::kObject:
+      return value.is_object();
   }
   return false;
 }
@@ -110,8 +114,8 @@ std::string JsonRpcServer::answer(const std::string& line) const {
     error = {kParseError, "the line is no JSON", ""};
   } else {
     Json result = result_of(request, error);
-    const bool has_id = request.is_object() && request.contains("id") &&
-                        !request["id"].is_structured();
+    const bool has_id =
+        request.is_object() && request.contains("id") && !request["id"].is_structured();
     if (has_id) out["id"] = request["id"];
     if (!error) out["result"] = std::move(result);
   }

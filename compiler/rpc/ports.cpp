@@ -154,8 +154,7 @@ Result<std::unique_ptr<Transport>> open_port(const std::string& port, const Port
 }
 
 Result<std::unique_ptr<Transport>> start_program(const std::vector<std::string>& argv,
-                                                 const std::string& directory,
-                                                 Diagnostics& diags) {
+                                                 const std::string& directory, Diagnostics& diags) {
   Location where;
   where.file = argv[0];
   std::string program = find_program(argv[0]);

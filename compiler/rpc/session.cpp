@@ -35,14 +35,18 @@ void put_call(Writer& writer, const std::string& name, const std::vector<Argumen
   writer.number(AOTC_RPC_BY_NAME, 2).text(name).number(arguments.size(), 1);
   for (const Argument& a : arguments) {
     switch (a.kind) {
-      case Argument::Kind::kTensor: writer.number(kTensor, 1).number(a.slot, 1); break;
+      case Argument::Kind::kTensor:
+        writer.number(kTensor, 1).number(a.slot, 1);
+        break;
       case Argument::Kind::kInt:
         writer.number(kInt, 1).number(static_cast<uint64_t>(a.integer), 8);
         break;
       case Argument::Kind::kFloat:
         writer.number(kFloat, 1).number(std::bit_cast<uint64_t>(a.real), 8);
         break;
-      case Argument::Kind::kNull: writer.number(kNull, 1); break;
+      case Argument::Kind::kNull:
+        writer.number(kNull, 1);
+        break;
     }
   }
 }
@@ -146,8 +150,7 @@ Session::Exchange Session::await_answer(uint8_t type, uint16_t sequence, Millise
 Session::Exchange Session::exchange(uint8_t type, const std::vector<uint8_t>& payload,
                                     Limits limits) {
   const uint16_t sequence = ++sequence_;
-  const std::vector<uint8_t> frame =
-      encode({AOTC_RPC_VERSION, type, sequence, nonce_, payload});
+  const std::vector<uint8_t> frame = encode({AOTC_RPC_VERSION, type, sequence, nonce_, payload});
   Milliseconds wait = options_.wait;
   Milliseconds deadline = transport_->now() + options_.call_timeout;
   bool working = false;
@@ -166,8 +169,8 @@ Session::Exchange Session::exchange(uint8_t type, const std::vector<uint8_t>& pa
     (void)transport_->write(frame, options_.longest_wait + transport_->duration_of(frame.size()));
     const Milliseconds line =
         transport_->duration_of(frame.size() + std::max<size_t>(device_.max_payload, 256));
-    Exchange result = await_answer(type, sequence, transport_->now() + wait + line, working,
-                                   deadline, heard);
+    Exchange result =
+        await_answer(type, sequence, transport_->now() + wait + line, working, deadline, heard);
     if (result.outcome != Outcome::kSilent) return result;
     wait = std::min(wait + wait / 2, options_.longest_wait);
   }
@@ -210,7 +213,8 @@ Failure Session::report(const Exchange& failed, uint8_t type, const std::string&
       d.help("the emulator ended, or the port was unplugged");
       return kFailure;
     }
-    default: break;
+    default:
+      break;
   }
   switch (failed.error) {
     case AOTC_RPC_ERROR_VERSION:
@@ -219,8 +223,9 @@ Failure Session::report(const Exchange& failed, uint8_t type, const std::string&
           .help("create the firmware again with this aotc");
       break;
     case AOTC_RPC_ERROR_SESSION:
-      say("rpc-rebooted", "the device has restarted, or serves another program: what was on it "
-                          "is lost")
+      say("rpc-rebooted",
+          "the device has restarted, or serves another program: what was on it "
+          "is lost")
           .help("begin again; a crash of the function restarts some boards");
       break;
     case AOTC_RPC_ERROR_FUNCTION:
@@ -234,7 +239,8 @@ Failure Session::report(const Exchange& failed, uint8_t type, const std::string&
           .help("free other tensors, or create the project with --project-option pool=BYTES");
       break;
     case AOTC_RPC_ERROR_TOO_LARGE:
-      say("rpc-too-large", fmt::format("the result does not fit a packet of {} bytes", failed.detail))
+      say("rpc-too-large",
+          fmt::format("the result does not fit a packet of {} bytes", failed.detail))
           .help("create the project with --project-option packet=BYTES");
       break;
     default:
@@ -268,8 +274,8 @@ Result<std::vector<std::string>> Session::functions(Diagnostics& diags) {
     Writer writer;
     writer.number(names.size(), 2).number(limit, 2);
     const bool can_shrink = limit > 4 * kSmallestPiece;
-    Exchange page =
-        exchange(AOTC_RPC_LIST, writer.take(), {can_shrink ? kPieceAttempts : options_.attempts, false});
+    Exchange page = exchange(AOTC_RPC_LIST, writer.take(),
+                             {can_shrink ? kPieceAttempts : options_.attempts, false});
     const bool lost = page.outcome == Outcome::kSilent || page.outcome == Outcome::kCorrupted;
     if (lost && can_shrink) {
       limit /= 2;
@@ -312,8 +318,8 @@ Status Session::transfer(uint8_t type, size_t total, const std::string& what, Ma
     const size_t count = std::min(piece_, total - at);
     const bool can_shrink = count > kSmallestPiece;
     const int64_t attempts_before = statistics_.attempts;
-    Exchange done = exchange(type, make(at, count),
-                             {can_shrink ? kPieceAttempts : options_.attempts, false});
+    Exchange done =
+        exchange(type, make(at, count), {can_shrink ? kPieceAttempts : options_.attempts, false});
     const bool lost = done.outcome == Outcome::kSilent || done.outcome == Outcome::kCorrupted;
     if (lost && can_shrink) {
       piece_ = std::max(kSmallestPiece, std::min(piece_, count) / 4);
@@ -368,8 +374,9 @@ Status Session::check_status(Reader& answer, size_t fixed, const std::string& na
   for (size_t i = 0; i < fixed; ++i) answer.number(1);
   Location where;
   where.file = transport_->name();
-  auto& d = diags.error(where, "rpc-failed", fmt::format("function '{}' returned status {}",
-                                                         escape_for_display(name), status));
+  auto& d = diags.error(
+      where, "rpc-failed",
+      fmt::format("function '{}' returned status {}", escape_for_display(name), status));
   std::string text = answer.rest_text();
   if (!text.empty()) d.note("the device says: " + escape_for_display(text));
   return kFailure;
@@ -422,8 +429,8 @@ Status Session::reset(bool reboot, Diagnostics& diags) {
   writer.number(reboot ? AOTC_RPC_RESET_REBOOT : AOTC_RPC_RESET_STATE, 1);
   Exchange done = exchange(AOTC_RPC_RESET, writer.take(), {options_.attempts, false});
   // The answer was lost, and the device that is asked again has restarted.
-  const bool restarted = reboot && done.outcome == Outcome::kError &&
-                         done.error == AOTC_RPC_ERROR_SESSION;
+  const bool restarted =
+      reboot && done.outcome == Outcome::kError && done.error == AOTC_RPC_ERROR_SESSION;
   if (done.outcome == Outcome::kAnswered || restarted) return success();
   return report(done, AOTC_RPC_RESET, "resetting", diags);
 }

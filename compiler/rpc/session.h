@@ -57,7 +57,7 @@ struct Argument {
 };
 
 struct CallResult {
-  uint8_t code = 0;     // TVMArgTypeCode of the value returned; 4: none
+  uint8_t code = 0;  // TVMArgTypeCode of the value returned; 4: none
   uint64_t value = 0;
 };
 
@@ -139,11 +139,11 @@ class Session {
   DeviceInfo device_;
   Decoder decoder_;
   LineStatistics statistics_;
-  std::string heard_;       // the last bytes that came, whatever they were
+  std::string heard_;  // the last bytes that came, whatever they were
   uint32_t nonce_ = 0;
   uint16_t sequence_ = 0;
-  size_t piece_ = 0;        // bytes of tensors in a packet
-  int good_pieces_ = 0;     // since it was changed
+  size_t piece_ = 0;     // bytes of tensors in a packet
+  int good_pieces_ = 0;  // since it was changed
 };
 
 }  // namespace aotc::rpc

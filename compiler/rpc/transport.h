@@ -35,7 +35,7 @@ class Transport {
 };
 
 struct PortOptions {
-  int baud = 115200;                     // of serial devices
+  int baud = 115200;  // of serial devices
   Milliseconds connect_timeout{5000};
 };
 

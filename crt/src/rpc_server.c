@@ -20,8 +20,7 @@ struct reader {
     int failed;
 };
 
-static uint64_t take(struct reader *reader, uint32_t bytes)
-{
+static uint64_t take(struct reader *reader, uint32_t bytes) {
     uint64_t value = 0u;
     uint32_t i;
     if (reader->left < bytes) {
@@ -38,8 +37,7 @@ static uint64_t take(struct reader *reader, uint32_t bytes)
 }
 
 /* Text up to its zero. */
-static const char *take_text(struct reader *reader)
-{
+static const char *take_text(struct reader *reader) {
     const char *const text = (const char *)reader->at;
     while (reader->left != 0u) {
         --reader->left;
@@ -51,8 +49,7 @@ static const char *take_text(struct reader *reader)
     return "";
 }
 
-static uint8_t *put(uint8_t *to, uint64_t value, uint32_t bytes)
-{
+static uint8_t *put(uint8_t *to, uint64_t value, uint32_t bytes) {
     uint32_t i;
     for (i = 0; i < bytes; ++i) {
         to[i] = (uint8_t)(value >> (8u * i));
@@ -61,14 +58,12 @@ static uint8_t *put(uint8_t *to, uint64_t value, uint32_t bytes)
 }
 
 /* In the two's complement of that many bytes. */
-static uint8_t *put_signed(uint8_t *to, int32_t value, uint32_t bytes)
-{
+static uint8_t *put_signed(uint8_t *to, int32_t value, uint32_t bytes) {
     const uint32_t bits = (uint32_t)value;
     return put(to, bits, bytes);
 }
 
-static void copy(void *to, const void *from, uint32_t bytes)
-{
+static void copy(void *to, const void *from, uint32_t bytes) {
     uint8_t *const t = to;
     const uint8_t *const f = from;
     uint32_t i;
@@ -85,36 +80,31 @@ struct request {
     uint16_t sequence;
 };
 
-static uint8_t *payload_of(AotcRpcServer *server)
-{
+static uint8_t *payload_of(AotcRpcServer *server) {
     return server->packet + AOTC_RPC_HEADER_BYTES;
 }
 
 static void send(AotcRpcServer *server, const struct request *request, uint8_t type,
-                 uint32_t payload_bytes)
-{
+                 uint32_t payload_bytes) {
     AotcRpcSend(server->packet, type, request->sequence, server->session, payload_bytes,
                 server->platform->write, server->platform->context);
 }
 
 /* `end` is behind the payload. */
-static void answer(AotcRpcServer *server, const struct request *request, const uint8_t *end)
-{
+static void answer(AotcRpcServer *server, const struct request *request, const uint8_t *end) {
     send(server, request, (uint8_t)(request->type | AOTC_RPC_ANSWER),
          (uint32_t)(end - payload_of(server)));
 }
 
 static void answer_error(AotcRpcServer *server, const struct request *request, uint32_t error,
-                         uint32_t detail)
-{
+                         uint32_t detail) {
     (void)put(put(payload_of(server), error, 2u), detail, 4u);
     send(server, request, (uint8_t)AOTC_RPC_ERROR, 6u);
 }
 
 /* As `answer`, for what must not be executed again when the answer is lost. */
 static void answer_and_keep(AotcRpcServer *server, const struct request *request,
-                            const uint8_t *end)
-{
+                            const uint8_t *end) {
     server->answered_type = request->type;
     server->answered_sequence = request->sequence;
     server->answer_bytes = (uint8_t)(end - payload_of(server));
@@ -122,32 +112,29 @@ static void answer_and_keep(AotcRpcServer *server, const struct request *request
     answer(server, request, end);
 }
 
-static void send_working(AotcRpcServer *server, const struct request *request)
-{
+static void send_working(AotcRpcServer *server, const struct request *request) {
     send(server, request, (uint8_t)AOTC_RPC_WORKING, 0u);
 }
 
 /* --- Tensors -------------------------------------------------------------------------------- */
 
-static uint32_t offset_of(const AotcRpcServer *server, const AotcRpcTensor *tensor)
-{
+static uint32_t offset_of(const AotcRpcServer *server, const AotcRpcTensor *tensor) {
     return (uint32_t)((const uint8_t *)tensor->tensor.data - server->pool);
 }
 
-static uint32_t round_up(uint32_t bytes)
-{
+static uint32_t round_up(uint32_t bytes) {
     return (bytes + AOTC_RPC_TENSOR_ALIGNMENT - 1u) & ~(AOTC_RPC_TENSOR_ALIGNMENT - 1u);
 }
 
-static int is_free(const AotcRpcServer *server, uint32_t offset, uint32_t bytes)
-{
+static int is_free(const AotcRpcServer *server, uint32_t offset, uint32_t bytes) {
     uint32_t i;
     if (offset > server->pool_bytes || bytes > server->pool_bytes - offset) {
         return 0;
     }
     for (i = 0; i < AOTC_RPC_MAX_TENSORS; ++i) {
         const AotcRpcTensor *const other = &server->tensors[i];
-        if (other->tensor.data != NULL && offset < offset_of(server, other) + round_up(other->bytes) &&
+        if (other->tensor.data != NULL &&
+            offset < offset_of(server, other) + round_up(other->bytes) &&
             offset_of(server, other) < offset + bytes) {
             return 0;
         }
@@ -156,8 +143,7 @@ static int is_free(const AotcRpcServer *server, uint32_t offset, uint32_t bytes)
 }
 
 /* The lowest place in the pool: at its start or behind a tensor. NULL if there is none. */
-static uint8_t *place(const AotcRpcServer *server, uint32_t bytes)
-{
+static uint8_t *place(const AotcRpcServer *server, uint32_t bytes) {
     uint32_t best = is_free(server, 0u, bytes) ? 0u : UINT32_MAX;
     uint32_t i;
     for (i = 0; i < AOTC_RPC_MAX_TENSORS; ++i) {
@@ -172,16 +158,14 @@ static uint8_t *place(const AotcRpcServer *server, uint32_t bytes)
     return best == UINT32_MAX ? NULL : server->pool + best;
 }
 
-static void free_tensors(AotcRpcServer *server)
-{
+static void free_tensors(AotcRpcServer *server) {
     uint32_t i;
     for (i = 0; i < AOTC_RPC_MAX_TENSORS; ++i) {
         server->tensors[i].tensor.data = NULL;
     }
 }
 
-static AotcRpcTensor *tensor_in(AotcRpcServer *server, uint32_t slot)
-{
+static AotcRpcTensor *tensor_in(AotcRpcServer *server, uint32_t slot) {
     return slot < AOTC_RPC_MAX_TENSORS && server->tensors[slot].tensor.data != NULL
                ? &server->tensors[slot]
                : NULL;
@@ -189,16 +173,14 @@ static AotcRpcTensor *tensor_in(AotcRpcServer *server, uint32_t slot)
 
 /* --- Requests ------------------------------------------------------------------------------- */
 
-static int is_big_endian(void)
-{
+static int is_big_endian(void) {
     const uint16_t one = 1u;
     uint8_t first;
     copy(&first, &one, 1u);
     return first == 0u;
 }
 
-static void hello(AotcRpcServer *server, const struct request *request)
-{
+static void hello(AotcRpcServer *server, const struct request *request) {
     const AotcRpcPlatform *const platform = server->platform;
     uint8_t *at = payload_of(server);
     uint32_t i;
@@ -224,8 +206,7 @@ static void hello(AotcRpcServer *server, const struct request *request)
 }
 
 /* As many whole names as fit the packet and what the host wants. */
-static void list(AotcRpcServer *server, struct request *request)
-{
+static void list(AotcRpcServer *server, struct request *request) {
     const uint32_t first = (uint32_t)take(&request->payload, 2u);
     const uint32_t wanted = (uint32_t)take(&request->payload, 2u);
     const uint32_t room = wanted < PAYLOAD_BYTES ? wanted : PAYLOAD_BYTES;
@@ -258,8 +239,7 @@ static void list(AotcRpcServer *server, struct request *request)
 }
 
 /* Bytes of the tensor that `request` describes and `made` becomes; over the limit if too many. */
-static uint32_t describe_tensor(struct reader *payload, AotcRpcTensor *made)
-{
+static uint32_t describe_tensor(struct reader *payload, AotcRpcTensor *made) {
     uint64_t bytes;
     uint32_t i;
     made->tensor.dtype.code = (uint8_t)take(payload, 1u);
@@ -282,8 +262,7 @@ static uint32_t describe_tensor(struct reader *payload, AotcRpcTensor *made)
     return (uint32_t)bytes;
 }
 
-static void allocate(AotcRpcServer *server, struct request *request)
-{
+static void allocate(AotcRpcServer *server, struct request *request) {
     const uint32_t slot = (uint32_t)take(&request->payload, 1u);
     AotcRpcTensor *tensor;
     uint32_t bytes;
@@ -317,8 +296,7 @@ static void allocate(AotcRpcServer *server, struct request *request)
 }
 
 /* WRITE: the rest of the payload goes to the tensor; READ: as many bytes as asked for come back. */
-static void transfer(AotcRpcServer *server, struct request *request)
-{
+static void transfer(AotcRpcServer *server, struct request *request) {
     struct reader *const payload = &request->payload;
     const int reading = request->type == AOTC_RPC_READ;
     const uint32_t slot = (uint32_t)take(payload, 1u);
@@ -351,8 +329,7 @@ struct call {
     int result_code;
 };
 
-static int run(struct call *call)
-{
+static int run(struct call *call) {
     call->result.v_int64 = 0;
     call->result_code = kTVMNullptr;
     return TVMFuncCall(call->function, call->values, call->codes, call->count, &call->result,
@@ -360,8 +337,7 @@ static int run(struct call *call)
 }
 
 /* 0 if an error was answered. */
-static int read_arguments(AotcRpcServer *server, struct request *request, struct call *call)
-{
+static int read_arguments(AotcRpcServer *server, struct request *request, struct call *call) {
     struct reader *const payload = &request->payload;
     int i;
     call->count = (int)take(payload, 1u);
@@ -395,8 +371,7 @@ static int read_arguments(AotcRpcServer *server, struct request *request, struct
 }
 
 /* Function and arguments; 0 if an error was answered. */
-static int read_call(AotcRpcServer *server, struct request *request, struct call *call)
-{
+static int read_call(AotcRpcServer *server, struct request *request, struct call *call) {
     const uint32_t count = TVMFuncRegistry_GetNumFuncs(server->functions);
     const uint32_t index = (uint32_t)take(&request->payload, 2u);
     const char *name = NULL;
@@ -417,8 +392,7 @@ static int read_call(AotcRpcServer *server, struct request *request, struct call
 }
 
 /* What a function left as the text of its error, if it failed. */
-static uint8_t *put_error_text(uint8_t *at, int status)
-{
+static uint8_t *put_error_text(uint8_t *at, int status) {
     const char *const text = TVMGetLastError();
     uint32_t i;
     if (status != 0) {
@@ -429,8 +403,7 @@ static uint8_t *put_error_text(uint8_t *at, int status)
     return at;
 }
 
-static void call_function(AotcRpcServer *server, struct request *request)
-{
+static void call_function(AotcRpcServer *server, struct request *request) {
     struct call call;
     int status;
     uint64_t bits;
@@ -448,8 +421,7 @@ static void call_function(AotcRpcServer *server, struct request *request)
     answer_and_keep(server, request, put_error_text(at, status));
 }
 
-static uint64_t ticks_of(const AotcRpcPlatform *platform, struct call *call, int *status)
-{
+static uint64_t ticks_of(const AotcRpcPlatform *platform, struct call *call, int *status) {
     platform->clock_start(platform->context);
     if (call != NULL) {
         *status = run(call);
@@ -458,8 +430,7 @@ static uint64_t ticks_of(const AotcRpcPlatform *platform, struct call *call, int
 }
 
 /* What starting and stopping the clock shows by itself is taken off; the call is part of it. */
-static void time_function(AotcRpcServer *server, struct request *request)
-{
+static void time_function(AotcRpcServer *server, struct request *request) {
     const AotcRpcPlatform *const platform = server->platform;
     const uint32_t repeats = (uint32_t)take(&request->payload, 4u);
     const uint32_t warm_up = (uint32_t)take(&request->payload, 4u);
@@ -501,8 +472,7 @@ static void time_function(AotcRpcServer *server, struct request *request)
     answer_and_keep(server, request, put_error_text(at, status));
 }
 
-static void free_slot(AotcRpcServer *server, struct request *request)
-{
+static void free_slot(AotcRpcServer *server, struct request *request) {
     const uint32_t slot = (uint32_t)take(&request->payload, 1u);
     if (slot == AOTC_RPC_ALL_SLOTS) {
         free_tensors(server);
@@ -515,8 +485,7 @@ static void free_slot(AotcRpcServer *server, struct request *request)
     answer(server, request, payload_of(server));
 }
 
-static void reset(AotcRpcServer *server, struct request *request)
-{
+static void reset(AotcRpcServer *server, struct request *request) {
     const uint32_t how = (uint32_t)take(&request->payload, 1u);
     const int reboot = how == AOTC_RPC_RESET_REBOOT && server->platform->reboot != NULL;
     if (request->payload.failed || (how != AOTC_RPC_RESET_STATE && !reboot)) {
@@ -530,41 +499,39 @@ static void reset(AotcRpcServer *server, struct request *request)
     }
 }
 
-static void execute(AotcRpcServer *server, struct request *request)
-{
+static void execute(AotcRpcServer *server, struct request *request) {
     /* Requests come in order: the host has the answer that was kept, or does not want it. */
     server->answered_type = 0u;
     switch (request->type) {
-    case AOTC_RPC_LIST:
-        list(server, request);
-        break;
-    case AOTC_RPC_ALLOCATE:
-        allocate(server, request);
-        break;
-    case AOTC_RPC_WRITE:
-    case AOTC_RPC_READ:
-        transfer(server, request);
-        break;
-    case AOTC_RPC_CALL:
-        call_function(server, request);
-        break;
-    case AOTC_RPC_TIME:
-        time_function(server, request);
-        break;
-    case AOTC_RPC_FREE:
-        free_slot(server, request);
-        break;
-    case AOTC_RPC_RESET:
-        reset(server, request);
-        break;
-    default:
-        answer_error(server, request, AOTC_RPC_ERROR_REQUEST, request->type);
-        break;
+        case AOTC_RPC_LIST:
+            list(server, request);
+            break;
+        case AOTC_RPC_ALLOCATE:
+            allocate(server, request);
+            break;
+        case AOTC_RPC_WRITE:
+        case AOTC_RPC_READ:
+            transfer(server, request);
+            break;
+        case AOTC_RPC_CALL:
+            call_function(server, request);
+            break;
+        case AOTC_RPC_TIME:
+            time_function(server, request);
+            break;
+        case AOTC_RPC_FREE:
+            free_slot(server, request);
+            break;
+        case AOTC_RPC_RESET:
+            reset(server, request);
+            break;
+        default:
+            answer_error(server, request, AOTC_RPC_ERROR_REQUEST, request->type);
+            break;
     }
 }
 
-static void receive_packet(AotcRpcServer *server, uint32_t length)
-{
+static void receive_packet(AotcRpcServer *server, uint32_t length) {
     const uint8_t *const packet = server->packet;
     struct reader header;
     struct request request;
@@ -601,8 +568,7 @@ static void receive_packet(AotcRpcServer *server, uint32_t length)
 }
 
 void AotcRpcServerInit(AotcRpcServer *server, const AotcRpcPlatform *platform,
-                       const TVMFuncRegistry *functions, void *pool, uint32_t pool_bytes)
-{
+                       const TVMFuncRegistry *functions, void *pool, uint32_t pool_bytes) {
     uint8_t *const bytes = (uint8_t *)server;
     uint32_t i;
     for (i = 0; i < sizeof *server; ++i) {
@@ -616,8 +582,7 @@ void AotcRpcServerInit(AotcRpcServer *server, const AotcRpcPlatform *platform,
     free_tensors(server);
 }
 
-void AotcRpcServerReceive(AotcRpcServer *server, uint8_t byte)
-{
+void AotcRpcServerReceive(AotcRpcServer *server, uint8_t byte) {
     const uint32_t length =
         AotcRpcDecode(&server->decoder, server->packet, sizeof server->packet, byte);
     if (length != 0u) {

@@ -84,7 +84,8 @@ TEST(Frames, AnyDamageIsFound) {
   }
 }
 
-// --- Whatever comes in ----------------------------------------------------------------------------
+// --- Whatever comes in
+// ----------------------------------------------------------------------------
 
 std::vector<Packet> answers_to(Device& device, std::span<const uint8_t> bytes) {
   for (uint8_t b : bytes) device.receive(b);
@@ -115,10 +116,14 @@ Packet random_request(Random& random) {
   p.sequence = static_cast<uint16_t>(random() % 4);
   p.session = random() % 16 == 0 ? random() : kSession;
   if (random() % 64 == 0) p.version = static_cast<uint8_t>(random());
-  const auto small = [&](uint32_t limit) { return random() % 32 == 0 ? random() : random() % limit; };
+  const auto small = [&](uint32_t limit) {
+    return random() % 32 == 0 ? random() : random() % limit;
+  };
   Writer w;
   switch (p.type) {
-    case AOTC_RPC_LIST: w.number(small(9), 2).number(small(300), 2); break;
+    case AOTC_RPC_LIST:
+      w.number(small(9), 2).number(small(300), 2);
+      break;
     case AOTC_RPC_ALLOCATE: {
       w.number(small(4), 1).number(small(3), 1).number(8 << random() % 3, 1).number(small(3), 2);
       const uint32_t dims = random() % 8;
@@ -132,7 +137,9 @@ Packet random_request(Random& random) {
       for (uint32_t i = 0; i < n; ++i) w.number(random(), 1);
       break;
     }
-    case AOTC_RPC_READ: w.number(small(4), 1).number(small(60), 4).number(small(60), 2); break;
+    case AOTC_RPC_READ:
+      w.number(small(4), 1).number(small(60), 4).number(small(60), 2);
+      break;
     case AOTC_RPC_TIME:
     case AOTC_RPC_CALL: {
       if (p.type == AOTC_RPC_TIME) w.number(random() % 4, 4).number(random() % 4, 4);
@@ -147,7 +154,9 @@ Packet random_request(Random& random) {
       }
       break;
     }
-    default: w.number(small(4), 1); break;
+    default:
+      w.number(small(4), 1);
+      break;
   }
   p.payload = w.take();
   // An index would reach functions that trust their arguments.
@@ -187,7 +196,8 @@ std::vector<uint8_t> random_frame(Random& random) {
     case 4:
       if (random() % 8 == 0) out.resize(1 + random() % 5000, static_cast<uint8_t>(random() % 2));
       return out;
-    default: return encode(random_request(random));
+    default:
+      return encode(random_request(random));
   }
 }
 
@@ -274,7 +284,8 @@ TEST(Server, LongTimingsShowThatTheyGoOn) {
   Writer w;
   w.number(10, 4).number(0, 4).number(0xFFFF, 2).text("spin").number(1, 1).number(0, 1);
   w.number(250, 8);  // a quarter of a second
-  auto answers = answers_to(device, encode({AOTC_RPC_VERSION, AOTC_RPC_TIME, 6, kSession, w.take()}));
+  auto answers =
+      answers_to(device, encode({AOTC_RPC_VERSION, AOTC_RPC_TIME, 6, kSession, w.take()}));
   ASSERT_GE(answers.size(), 6u);
   EXPECT_EQ(answers.back().type, AOTC_RPC_TIME | AOTC_RPC_ANSWER);
 }

@@ -32,8 +32,7 @@ struct Connected {
   Diagnostics diags;
   std::unique_ptr<Session> session;
 
-  explicit Connected(Noise to_device = no_noise(), Noise to_host = no_noise(),
-                     bool noisy = true) {
+  explicit Connected(Noise to_device = no_noise(), Noise to_host = no_noise(), bool noisy = true) {
     auto made = std::make_unique<Line>(device, std::move(to_device), std::move(to_host));
     line = made.get();
     line->noisy = noisy;
@@ -100,8 +99,8 @@ TEST(Session, CallsFunctions) {
   EXPECT_EQ(*sum, bytes_of({2, 3, 127, -127}));
   Argument null;
   null.kind = Argument::Kind::kNull;
-  auto mixed = c.session->call("mixed", {Argument::of_int(-5), Argument::of_float(0.25), null},
-                               c.diags);
+  auto mixed =
+      c.session->call("mixed", {Argument::of_int(-5), Argument::of_float(0.25), null}, c.diags);
   ASSERT_TRUE(mixed) << c.diags.str();
   EXPECT_EQ(mixed->code, 2);
   EXPECT_EQ(std::bit_cast<double>(mixed->value), -4.75);
@@ -146,7 +145,8 @@ TEST(Session, PoolIsUsedAgain) {
   }
 }
 
-// --- A bad line -----------------------------------------------------------------------------------
+// --- A bad line
+// -----------------------------------------------------------------------------------
 
 // Every call that completes is right, and was executed exactly once; the others are reported.
 void run_on_a_bad_line(Noise to_device, Noise to_host, int calls, int least_complete) {
@@ -164,7 +164,8 @@ void run_on_a_bad_line(Noise to_device, Noise to_host, int calls, int least_comp
     ASSERT_EQ(sum.ok(), !d.has_errors());
     if (!sum) {
       ++reported;
-      EXPECT_THAT(d.all()[0].slug, testing::AnyOf("rpc-corrupted", "rpc-silent", "rpc-timeout")) << d.str();
+      EXPECT_THAT(d.all()[0].slug, testing::AnyOf("rpc-corrupted", "rpc-silent", "rpc-timeout"))
+          << d.str();
       continue;
     }
     ++complete;
@@ -177,11 +178,12 @@ void run_on_a_bad_line(Noise to_device, Noise to_host, int calls, int least_comp
     last_count = functions_counted;
   }
   const LineStatistics& s = c.session->statistics();
-  std::printf("%d calls: %d complete, %d reported; %lld requests, %lld attempts, %lld damaged "
-              "frames here, %u there\n",
-              calls, complete, reported, static_cast<long long>(s.requests),
-              static_cast<long long>(s.attempts), static_cast<long long>(s.damaged),
-              c.device.server().damaged);
+  std::printf(
+      "%d calls: %d complete, %d reported; %lld requests, %lld attempts, %lld damaged "
+      "frames here, %u there\n",
+      calls, complete, reported, static_cast<long long>(s.requests),
+      static_cast<long long>(s.attempts), static_cast<long long>(s.damaged),
+      c.device.server().damaged);
   EXPECT_EQ(complete + reported, calls);
   // The line was bad, and yet most calls came through.
   EXPECT_GT(s.attempts, s.requests + s.requests / 4);
@@ -223,7 +225,8 @@ TEST(BadLine, TheKeptAnswerIsNotGivenToALaterCall) {
   EXPECT_EQ(again->value, before + 1);
 }
 
-// --- Errors ---------------------------------------------------------------------------------------
+// --- Errors
+// ---------------------------------------------------------------------------------------
 
 std::string slug_of(const Diagnostics& d) { return d.all().empty() ? "" : d.all()[0].slug; }
 
@@ -251,7 +254,8 @@ TEST(Errors, DeviceDiesMidway) {
     if (sum) {
       EXPECT_EQ(*sum, bytes_of({4, 5}));
     } else {
-      EXPECT_THAT(slug_of(d), testing::AnyOf("rpc-silent", "rpc-corrupted", "rpc-timeout")) << death;
+      EXPECT_THAT(slug_of(d), testing::AnyOf("rpc-silent", "rpc-corrupted", "rpc-timeout"))
+          << death;
     }
     EXPECT_LT(c.line->now(), Milliseconds(200000));
   }

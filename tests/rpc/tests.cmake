@@ -3,9 +3,9 @@ set(rpc ${CMAKE_CURRENT_LIST_DIR})
 
 # Both ends of the line in one process; the device's end always under the sanitizers.
 file(GLOB rpc_runtime CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/crt/src/*.c)
-add_library(rpc_device STATIC ${rpc_runtime} ${rpc}/functions.c)
+add_library(rpc_device STATIC ${rpc_runtime} ${rpc}/device/functions.c)
 set_target_properties(rpc_device PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
-target_include_directories(rpc_device PUBLIC ${CMAKE_SOURCE_DIR}/crt/include ${rpc})
+target_include_directories(rpc_device PUBLIC ${CMAKE_SOURCE_DIR}/crt/include ${rpc}/device)
 target_compile_options(rpc_device PRIVATE -Werror -fsanitize=address,undefined
   -fno-sanitize-recover=all)
 add_executable(rpc_tests ${rpc}/session_test.cpp ${rpc}/server_test.cpp)

@@ -8,10 +8,12 @@
 #include "harness.h"
 #include "serial.h"
 
+/* clang-format off */
 #define TENSOR_POOL_BYTES @pool_bytes@u
 /* The clock gives nanoseconds, or instructions where an emulator counts them, one each nanosecond. */
 #define TICKS_PER_SECOND 1000000000u
 #define TICKS_ARE_INSTRUCTIONS @clock_is_instructions@
+/* clang-format on */
 
 static uint8_t pool[TENSOR_POOL_BYTES]
     __attribute__((aligned(AOTC_RPC_TENSOR_ALIGNMENT), section(".bss.arena")));

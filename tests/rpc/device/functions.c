@@ -3,16 +3,15 @@
 uint32_t functions_counted;
 uint64_t functions_clock;
 
-#define PACKED(name)                                                                               \
-    static int name(TVMValue *args, int *codes, int count, TVMValue *result, int *result_code,     \
+#define PACKED(name)                                                                           \
+    static int name(TVMValue *args, int *codes, int count, TVMValue *result, int *result_code, \
                     void *resource)
-#define UNUSED()                                                                                   \
-    do {                                                                                           \
-        (void)args, (void)codes, (void)count, (void)result, (void)result_code, (void)resource;     \
+#define UNUSED()                                                                               \
+    do {                                                                                       \
+        (void)args, (void)codes, (void)count, (void)result, (void)result_code, (void)resource; \
     } while (0)
 
-static int64_t elements(const DLTensor *tensor)
-{
+static int64_t elements(const DLTensor *tensor) {
     int64_t total = 1;
     int i;
     for (i = 0; i < tensor->ndim; ++i) {
@@ -22,8 +21,7 @@ static int64_t elements(const DLTensor *tensor)
 }
 
 /* c[i] = a[i] + b[0], as TVM's op_add. */
-PACKED(add)
-{
+PACKED(add) {
     const DLTensor *const a = args[0].v_handle;
     const DLTensor *const b = args[1].v_handle;
     const DLTensor *const c = args[2].v_handle;
@@ -36,8 +34,7 @@ PACKED(add)
 }
 
 /* Returns how often it was executed. */
-PACKED(count)
-{
+PACKED(count) {
     UNUSED();
     result->v_int64 = ++functions_counted;
     *result_code = kTVMArgInt;
@@ -45,32 +42,28 @@ PACKED(count)
 }
 
 /* Returns argument 0 plus argument 1 as a float. */
-PACKED(mixed)
-{
+PACKED(mixed) {
     UNUSED();
     result->v_float64 = (double)args[0].v_int64 + args[1].v_float64;
     *result_code = kTVMArgFloat;
     return codes[0] == kTVMArgInt && codes[1] == kTVMArgFloat && codes[2] == kTVMNullptr ? 0 : 1;
 }
 
-PACKED(fail)
-{
+PACKED(fail) {
     UNUSED();
     TVMAPISetLastError("the accelerator is on fire");
     return -7;
 }
 
 /* Takes as many ticks as argument 0 says. */
-PACKED(spin)
-{
+PACKED(spin) {
     UNUSED();
     functions_clock += (uint64_t)args[0].v_int64;
     return 0;
 }
 
 /* The same, but for longer every time. */
-PACKED(creep)
-{
+PACKED(creep) {
     static uint64_t length;
     UNUSED();
     length += 10u;
@@ -89,7 +82,6 @@ static const TVMFuncRegistry registry = {
 static const TVMModule module = {&registry};
 
 const TVMModule *TVMSystemLibEntryPoint(void);
-const TVMModule *TVMSystemLibEntryPoint(void)
-{
+const TVMModule *TVMSystemLibEntryPoint(void) {
     return &module;
 }

@@ -259,6 +259,17 @@ Status check_symbols(const Compiled& c, Diagnostics& diags) {
   for (const plan::ProgramFunction& f : c.program.functions) {
     if (!f.external) continue;
     const plan::ProgramCall& call = c.program.calls[static_cast<size_t>(f.calls[0])];
+    const passes::Device& device = c.program.devices[static_cast<size_t>(f.device)];
+    if (device.launch != passes::Launch::kNone &&
+        f.external->convention != ops::ExternalConvention::kPacked) {
+      diags
+          .error(c.program.graph.ops[static_cast<size_t>(call.op_index)].location,
+                 "operator-signature",
+                 fmt::format("device '{}' launches packed functions, and '{}' is none",
+                             device.name, f.external->symbol))
+          .help("give the function TVM's packed signature, or the device \"launch\": \"none\"");
+      return kFailure;
+    }
     if (is_taken(f.external->symbol, c.program)) {
       diags
           .error(c.program.graph.ops[static_cast<size_t>(call.op_index)].location, "operator-name",

@@ -176,6 +176,10 @@ def wrong():
     refused("operator-header", r"^plain\.c: .*sub/sum\.h")
     write()
     refused("operator-name", r"op 2 f_add 'sum': error: .*'f_add' begins", "--prefix", "f")
+    (WORK / "d.json").write_text(json.dumps({"devices": [
+        {"name": "cpu"}, {"name": "acc", "operators": ["f_add"], "launch": "async"}]}))
+    refused("operator-signature", r"'acc' launches packed functions, and 'f_add' is none",
+            "--devices", "d.json")
     for name in "status", "args", "uint8_t", "NULL", "TVMFuncCall":
         (WORK / "g.json").write_text(json.dumps(GRAPH).replace('"f_add"', f'"{name}"'))
         refused("operator-name", f"error: function '{name}' ",

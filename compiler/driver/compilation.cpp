@@ -148,6 +148,11 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") != std::string::npos)
     return conflict("--constants-section is not the name of a section",
                     "use letters, digits, '_' and '.'");
+  if (!options.constants_section.empty() &&
+      std::any_of(options.pools.begin(), options.pools.end(),
+                  [](const std::string& pool) { return pool.ends_with(":constants"); }))
+    return conflict("--constants-section is for tables, which a pool of constants takes away",
+                    "leave one of them out");
   if (options.arena == codegen::ArenaOwner::kModel && !options.pools.empty())
     return conflict("--pool is memory of the caller, and --arena model is not",
                     "leave one of them out");

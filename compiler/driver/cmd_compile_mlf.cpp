@@ -206,7 +206,19 @@ void add_mlf_options(CLI::App* sub, MlfChoice& choice) {
 
 int compile_mlf_command(const CompileOptions& options, const MlfChoice& choice,
                         const std::string& out, const CommonOptions& common) {
-  if (choice.style == mlf::kOperator) return compile_operators(options, choice, out, common);
+  if (choice.style == mlf::kOperator) {
+    // They belong to the run function, which such an archive does not have.
+    bool of_run = options.tvm_interface || !options.pools.empty() ||
+                  options.convention == codegen::CallingConvention::kRegistry ||
+                  !options.constants_section.empty();
+    if (of_run) {
+      fmt::print(stderr,
+                 "aotc: --style operator exports packed functions: --interface, --pool, "
+                 "--constants-section and --calling-convention registry are of whole models\n");
+      return kExitUsage;
+    }
+    return compile_operators(options, choice, out, common);
+  }
   if (!choice.ops.empty()) {
     fmt::print(stderr, "aotc: --op chooses operators of --style operator\n");
     return kExitUsage;

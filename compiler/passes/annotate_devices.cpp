@@ -34,6 +34,20 @@ bool check_known(int device, const Location& where, const PassOptions& options,
   return false;
 }
 
+// A pattern with a slip of the pen fits nothing, and everything would quietly stay on the host.
+void warn_of_idle_devices(const graph::Graph& graph, const DeviceSet& set, Diagnostics& diags) {
+  for (size_t d = 1; d < set.devices.size(); ++d) {
+    bool used = std::any_of(graph.ops.begin(), graph.ops.end(), [&](const graph::Op& op) {
+      return op.device == static_cast<int>(d);
+    });
+    if (used || graph.ops.empty()) continue;
+    diags
+        .warning(graph.location_of({}), "device-idle",
+                 fmt::format("device '{}' gets no operator", set.devices[d].name))
+        .help("its patterns fit none; 'aotc report' lists the operators by name");
+  }
+}
+
 }  // namespace
 
 Status annotate_devices(graph::Graph& graph, const PassOptions& options, Diagnostics& diags) {
@@ -51,6 +65,7 @@ Status annotate_devices(graph::Graph& graph, const PassOptions& options, Diagnos
     if (!traits.device_copy)
       for (graph::TensorId id : op.results) graph[id].device = op.device;
   }
+  if (good && options.devices) warn_of_idle_devices(graph, *options.devices, diags);
   return good ? success() : Status(kFailure);
 }
 

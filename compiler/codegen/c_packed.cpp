@@ -214,20 +214,25 @@ std::string registry_definition(const std::vector<std::string>& names, const std
     s += fmt::format("    {}{},\n", external.contains(name) ? "(TVMBackendPackedCFunc)" : "", name);
   s += fmt::format("}};\nstatic const uint32_t {}_hashes[] = {{\n", p);
   for (const auto& [hash, name] : sorted) s += fmt::format("    0x{:08x}u,\n", hash);
-  s += fmt::format("}};\n/* Where each name begins. */\nstatic const uint16_t {}_offsets[] = {{\n", p);
+  s += "};\n";
+  std::string offsets;
   size_t offset = 2;
   for (const auto& [hash, name] : sorted) {
-    s += fmt::format("    {},\n", offset);
+    offsets += fmt::format("    {},\n", offset);
     offset += name.size() + 1;
   }
-  s += fmt::format("    {}\n", offset);
+  // More names than 16 bits reach are walked.
+  bool reached = offset <= UINT16_MAX;
+  if (reached)
+    s += fmt::format("/* Where each name begins. */\nstatic const uint16_t {}_offsets[] = {{\n{}    {}\n}};\n",
+                     p, offsets, offset);
   s += fmt::format(
-      "}};\nstatic const TVMFuncRegistry {0}_registry = {{\n"
-      "    {0}_names, {0}_functions, {0}_hashes, {0}_offsets\n}};\n"
+      "static const TVMFuncRegistry {0}_registry = {{\n"
+      "    {0}_names, {0}_functions, {0}_hashes, {1}\n}};\n"
       "static const TVMModule {0}_module = {{ &{0}_registry }};\n\n"
       "const TVMModule *TVMSystemLibEntryPoint(void);\n"
       "const TVMModule *TVMSystemLibEntryPoint(void)\n{{\n    return &{0}_module;\n}}\n",
-      p);
+      p, reached ? p + "_offsets" : "NULL");
   return s;
 }
 

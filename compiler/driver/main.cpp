@@ -240,6 +240,8 @@ class CommandLine {
     add_mlf_options(sub, mlf_);
     common(sub);
     sub->callback([this] {
+      if (!mlf_.wanted() && !mlf_.date.empty())
+        throw CLI::ValidationError("--date", "is the date in an archive: give --format mlf as well");
       result_ = mlf_.wanted() ? compile_mlf_command(compile_, mlf_, out_, common_)
                               : compile_command(compile_, out_, force_, common_);
     });

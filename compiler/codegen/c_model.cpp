@@ -12,6 +12,7 @@
 #include "codegen/c_run.h"
 #include "codegen/c_support.h"
 #include "codegen/c_tvm.h"
+#include "frontends/graph_json/params.h"
 #include "support/text.h"
 
 namespace aotc::codegen {
@@ -20,22 +21,6 @@ namespace {
 
 using plan::Program;
 using plan::ProgramCall;
-
-const char* long_dtype(DType t) {
-  switch (t) {
-    case DType::kBool: return "bool";
-    case DType::kI8: return "int8";
-    case DType::kU8: return "uint8";
-    case DType::kI16: return "int16";
-    case DType::kU16: return "uint16";
-    case DType::kI32: return "int32";
-    case DType::kU32: return "uint32";
-    case DType::kI64: return "int64";
-    case DType::kF32: return "float32";
-    case DType::kF64: return "float64";
-  }
-  return "?";
-}
 
 int count_lines(const std::string& text) {
   int lines = 0;
@@ -214,9 +199,7 @@ class ModelPrinter {
     if (has_pools(program_)) {
       // One behind the other they take so much.
       arena = 0;
-      for (const plan::Pool& pool : program_.pools)
-        arena += (pool.bytes + Program::kArenaAlignment - 1) / Program::kArenaAlignment *
-                 Program::kArenaAlignment;
+      for (const plan::Pool& pool : program_.pools) arena += Program::aligned(pool.bytes);
     }
     h += workspace
              ? "/* Intermediate tensors come from TVMBackendAllocWorkspace; no arena is needed. */\n"
@@ -533,7 +516,7 @@ class ModelPrinter {
 }  // namespace
 
 std::string describe(const graph::TensorType& type) {
-  std::string out = fmt::format("{} {}", long_dtype(type.dtype), graph::to_string(type.shape));
+  std::string out = fmt::format("{} {}", graph_json::DataType::of(type.dtype).str(), graph::to_string(type.shape));
   if (type.quantization.present() && !type.quantization.per_channel())
     out += fmt::format(", scale {} zero {}", type.scale(), type.zero_point());
   return out;

@@ -7,6 +7,7 @@
 
 #include "codegen/c_function.h"
 #include "codegen/c_run.h"
+#include "frontends/graph_json/params.h"
 #include "support/text.h"
 
 namespace aotc::codegen {
@@ -17,13 +18,10 @@ using plan::Program;
 using plan::ProgramCall;
 using plan::ProgramFunction;
 
-// DLPack's type code and bits; bool is an unsigned integer of one bit.
 std::string dl_type(DType type) {
-  if (type == DType::kBool) return "{kDLUInt, 1, 1}";
-  bool is_unsigned = type == DType::kU8 || type == DType::kU16 || type == DType::kU32;
-  return fmt::format("{{{}, {}, 1}}",
-                     is_float(type) ? "kDLFloat" : is_unsigned ? "kDLUInt" : "kDLInt",
-                     size_of(type) * 8);
+  static constexpr const char* kCodes[] = {"kDLInt", "kDLUInt", "kDLFloat"};
+  auto t = graph_json::DataType::of(type);
+  return fmt::format("{{{}, {}, {}}}", kCodes[t.code], t.bits, t.lanes);
 }
 
 const passes::Device& device_of(const Program& program, int device) {
@@ -79,38 +77,36 @@ std::vector<int> bound_tables(const Program& program, const ProgramFunction& fun
 TensorTable::TensorTable(const Program& program, const CodegenOptions& options,
                          const ModelFiles& names)
     : program_(program), options_(options), names_(names) {
+  std::vector<std::vector<int>> bound;
+  for (const ProgramFunction& f : program.functions) bound.push_back(bound_tables(program, f));
   std::map<std::string, int> known;
   for (const ProgramCall& call : program.calls) {
     packed_.push_back(is_packed(program, options, call));
     std::vector<int>& indices = of_call_.emplace_back();
-    if (!packed_.back()) continue;
-    const ProgramFunction& function = program.functions[static_cast<size_t>(call.function)];
-    const auto& external = function.external;
-    std::vector<int> bound = bound_tables(program, function);
-    for (size_t i = 0; i < call.arguments.size(); ++i) {
-      if (bound[i] >= 0) {
-        indices.push_back(-1);
-        continue;
-      }
-      plan::CallArgument a = call.arguments[i];
-      if (external && external->flatten) a.shape = {a.elements};
-      auto found = std::search(shapes_.begin(), shapes_.end(), a.shape.begin(), a.shape.end());
-      auto at = found - shapes_.begin();
-      if (found == shapes_.end()) shapes_.insert(shapes_.end(), a.shape.begin(), a.shape.end());
-      bool constant = is_table(a.storage);
-      std::string data =
-          constant ? "(void *)" + names.constant_names[static_cast<size_t>(a.storage.index)] : "NULL";
-      std::string shape = a.shape.empty()
-                              ? "NULL"
-                              : fmt::format("(int64_t *)&{}_shapes[{}]", options.prefix, at);
-      std::string entry =
-          fmt::format("{{{}, {{{}, 0}}, {}, {}, {}, NULL, 0}}", data,
-                      device_of(program, call.device).type, a.shape.size(), dl_type(a.dtype), shape);
-      auto [place, is_new] = known.try_emplace(entry, static_cast<int>(entries_.size()));
-      if (is_new) entries_.push_back(entry);
-      indices.push_back(place->second);
+    for (size_t i = 0; packed_.back() && i < call.arguments.size(); ++i) {
+      indices.push_back(-1);
+      if (bound[static_cast<size_t>(call.function)][i] >= 0) continue;
+      std::string text = entry(call, call.arguments[i]);
+      auto [place, is_new] = known.try_emplace(text, static_cast<int>(entries_.size()));
+      if (is_new) entries_.push_back(text);
+      indices.back() = place->second;
     }
   }
+}
+
+// The initialiser of an argument's DLTensor.
+std::string TensorTable::entry(const ProgramCall& call, const plan::CallArgument& a) {
+  const auto& external = program_.functions[static_cast<size_t>(call.function)].external;
+  graph::Shape shape = external && external->flatten ? graph::Shape{a.elements} : a.shape;
+  auto found = std::search(shapes_.begin(), shapes_.end(), shape.begin(), shape.end());
+  auto at = found - shapes_.begin();
+  if (found == shapes_.end()) shapes_.insert(shapes_.end(), shape.begin(), shape.end());
+  std::string data = "NULL", dims = "NULL";
+  if (is_table(a.storage))
+    data = "(void *)" + names_.constant_names[static_cast<size_t>(a.storage.index)];
+  if (!shape.empty()) dims = fmt::format("(int64_t *)&{}_shapes[{}]", options_.prefix, at);
+  return fmt::format("{{{}, {{{}, 0}}, {}, {}, {}, NULL, 0}}", data,
+                     device_of(program_, call.device).type, shape.size(), dl_type(a.dtype), dims);
 }
 
 int TensorTable::arguments_of(size_t call) const {

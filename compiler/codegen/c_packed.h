@@ -49,6 +49,7 @@ class TensorTable {
   std::vector<int64_t> shapes_;
   std::vector<std::string> entries_;
   int arguments_of(size_t call) const;
+  std::string entry(const plan::ProgramCall& call, const plan::CallArgument& argument);
 
   std::vector<std::vector<int>> of_call_;
   std::vector<bool> packed_;  // by call

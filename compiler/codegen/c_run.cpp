@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -77,6 +78,24 @@ std::string run_prototype(const Program& program, const std::string& p) {
                             : fmt::format(", const struct {}_devices *devices", p);
   return fmt::format("int32_t {0}_run(const struct {0}_inputs *inputs, const struct {0}_outputs "
                      "*outputs, {1}{2})", p, memory, devices);
+}
+
+bool is_taken(const std::string& symbol, const Program& program) {
+  static const std::set<std::string, std::less<>> kTaken = {
+      "a",        "args",          "arena", "devices", "function", "inputs", "outputs", "pools",
+      "released", "ret_type_code", "status", "tensors", "waited",  "ret_value"};
+  bool block = symbol.size() > 1 && symbol[0] == 'w' &&
+               symbol.find_first_not_of("0123456789", 1) == std::string::npos;
+  bool header = symbol == "NULL" || symbol.starts_with("TVM") || symbol.starts_with("DL") ||
+                symbol.starts_with("kTVM") || symbol.starts_with("kDL") ||
+                (symbol.ends_with("_t") && (symbol.find("int") <= 1 || symbol == "size_t"));
+  if (kTaken.contains(symbol) || block || header) return true;
+  for (const plan::Pool& pool : program.pools)
+    if (symbol == "a_" + pool.name) return true;
+  for (const Device& d : program.devices)
+    for (const char* of : {"_args", "_context", "_tensors", "_under_way"})
+      if (symbol == d.name + of || symbol == "on_" + d.name + of) return true;
+  return false;
 }
 
 std::string hook_declarations(const Program& program) {
@@ -197,8 +216,7 @@ void RunPrinter::declare_locals() {
       if (local.empty()) {
         places = std::max(places, tensors_.most_places(d));
         locals_[local].most = static_cast<size_t>(std::max(1, places));
-        if (tensors_.most_places(d) > 0 || tensors_.most_arguments(d) > 0)
-          arguments = std::max(arguments, tensors_.most_arguments(d));
+        arguments = std::max(arguments, tensors_.most_arguments(d));
       } else if (tensors_.most_arguments(d) > 0) {
         locals_[local].most = static_cast<size_t>(std::max(1, tensors_.most_places(d)));
         line(fmt::format("    DLTensor {}tensors[{}];", local, std::max(1, tensors_.most_places(d))));

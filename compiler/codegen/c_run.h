@@ -31,6 +31,10 @@ std::vector<graph::Port> struct_ports(const std::vector<graph::Port>& ports,
 // "int32_t PREFIX_run(const struct PREFIX_inputs *inputs, ...)", without ';'.
 std::string run_prototype(const plan::Program& program, const std::string& prefix);
 
+// May a function of the user's not be called so, because the run function or the headers that it
+// includes declare something of that name?
+bool is_taken(const std::string& symbol, const plan::Program& program);
+
 // Prototypes of the hooks TVMDevice<Name>... that the run function calls.
 std::string hook_declarations(const plan::Program& program);
 

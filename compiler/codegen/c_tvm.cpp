@@ -16,7 +16,19 @@ namespace {
 
 using plan::Program;
 
-bool is_alnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+unsigned char byte_of(char c) { return static_cast<unsigned char>(c); }
+
+// TVM's rule for names of all kinds: what is no letter or digit becomes '_'; the case stays.
+std::string sanitized(std::string name) {
+  for (char& c : name)
+    if (std::isalnum(byte_of(c)) == 0) c = '_';
+  return name;
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(byte_of(c)));
+  return text;
+}
 
 // A macro of the headers that the files include: a member cannot be called so.
 bool is_macro(const std::string& name) {
@@ -27,21 +39,15 @@ bool is_macro(const std::string& name) {
   return false;
 }
 
-// TVM's rule for names of tensors: what is no letter or digit becomes '_'; the case stays. Unlike
-// there, a name that C does not take is changed and a clash gets a number. `macros` are the names in
+// Unlike in TVM, a name that C does not take is changed and a clash gets a number. `macros` are the names in
 // upper case that are taken, for inputs and outputs share the macros of their sizes.
 std::vector<std::string> field_names(const std::vector<graph::Port>& ports,
                                      std::set<std::string>& macros) {
   UniqueNames unique;
   std::vector<std::string> out;
   for (const graph::Port& port : ports) {
-    std::string name = port.name;
-    for (char& c : name)
-      if (!is_alnum(c)) c = '_';
-    std::string lower = name;
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
-    if (name.empty() || is_macro(name) || c_identifier(name, "tensor") != lower)
+    std::string name = sanitized(port.name);
+    if (name.empty() || is_macro(name) || c_identifier(name, "tensor") != lower(name))
       name = c_identifier(name, "tensor");
     out.push_back(unique.make(name));
     while (!macros.insert(upper(out.back())).second) out.back() = unique.make(name);
@@ -186,6 +192,8 @@ class TvmPrinter {
 };
 
 }  // namespace
+
+std::string tvm_model_name(const std::string& name) { return lower(sanitized(name)); }
 
 void print_tvm_interface(const Program& program, const CodegenOptions& options, ModelFiles& files) {
   TvmPrinter printer(program, options, files);

@@ -4,9 +4,14 @@
 // are the caller's.
 #pragma once
 
+#include <string>
+
 #include "codegen/c_model.h"
 
 namespace aotc::codegen {
+
+// As TVM makes names of models: letters, digits and '_', in lower case.
+std::string tvm_model_name(const std::string& name);
 
 // Adds the two files to `files`, which print_model has filled.
 void print_tvm_interface(const plan::Program& program, const CodegenOptions& options,

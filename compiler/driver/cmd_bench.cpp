@@ -33,11 +33,6 @@ struct Measured {
   std::optional<bool> right;
 };
 
-int fail(const Diagnostics& diags, int code) {
-  print_diagnostics(diags);
-  return exit_code_of(diags, code);
-}
-
 Result<std::map<std::string, std::string>> pairs(const std::vector<std::string>& list,
                                                  Diagnostics& diags) {
   std::map<std::string, std::string> out;

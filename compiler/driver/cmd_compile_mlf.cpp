@@ -22,11 +22,6 @@ constexpr const char* kRuntimeVersion = "0.14.0";
 // What the tar format can hold: eleven octal digits.
 constexpr int64_t kLastDate = 077777777777;
 
-int fail(const Diagnostics& diags, int code = kExitBadInput) {
-  print_diagnostics(diags);
-  return exit_code_of(diags, code);
-}
-
 bool read_number(const std::string& text, int64_t* out) {
   if (text.empty() || text.size() > 12 || text.find_first_not_of("0123456789") != std::string::npos)
     return false;

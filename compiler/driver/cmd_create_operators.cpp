@@ -9,15 +9,6 @@
 
 namespace aotc::driver {
 
-namespace {
-
-int fail(const Diagnostics& diags, int code = kExitBadInput) {
-  print_diagnostics(diags);
-  return exit_code_of(diags, code);
-}
-
-}  // namespace
-
 Status write_operator_project(const std::string& archive_path, const std::string& board_name,
                               const ProjectChoice& choice, OutputDirectory& out,
                               Diagnostics& diags) {

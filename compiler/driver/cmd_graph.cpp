@@ -24,11 +24,6 @@ struct GraphOptions {
   bool json = false, text = false;
 };
 
-int fail(const Diagnostics& diags) {
-  print_diagnostics(diags);
-  return exit_code_of(diags, kExitBadInput);
-}
-
 struct Read {
   graph::Graph graph;
   graph_json::GraphJsonInfo info;

@@ -25,11 +25,6 @@ struct MlfOptions {
   bool json = false, force = false;
 };
 
-int fail(const Diagnostics& diags, int code = kExitBadInput) {
-  print_diagnostics(diags);
-  return exit_code_of(diags, code);
-}
-
 // An archive, or the metadata.json of one: a file that begins as an object of JSON is no tar.
 Result<mlf::Archive> open(const std::string& path, const std::string& style, Diagnostics& diags) {
   auto bytes = read_file(path, diags, mlf::kMaxBytes);

@@ -22,11 +22,6 @@ struct RpcOptions {
   uint64_t seed = 1;
 };
 
-int fail(const Diagnostics& diags, int code = kExitDevice) {
-  print_diagnostics(diags);
-  return exit_code_of(diags, code);
-}
-
 // What a function's parameters are: as the project knows them, or as --type says.
 struct Parameters {
   std::vector<rpc::TensorType> types;
@@ -125,9 +120,9 @@ Result<std::vector<std::vector<uint8_t>>> read_inputs(const RpcOptions& options,
 int list(const RpcOptions& options) {
   Diagnostics diags;
   auto device = open_device(options.device, diags);
-  if (!device) return fail(diags);
+  if (!device) return fail(diags, kExitDevice);
   auto names = device->session->functions(diags);
-  if (!names) return fail(diags);
+  if (!names) return fail(diags, kExitDevice);
   const rpc::DeviceInfo& info = device->session->device();
   if (options.common.json) {
     nlohmann::ordered_json j;
@@ -171,7 +166,7 @@ int show_results(const RpcOptions& options, OpenDevice& device, const Parameters
     if (!given[i].empty()) continue;
     const rpc::TensorType& type = parameters.types[i];
     auto bytes = device.session->download(static_cast<uint8_t>(i), type.bytes(), diags);
-    if (!bytes) return fail(diags);
+    if (!bytes) return fail(diags, kExitDevice);
     if (!options.common.json)
       fmt::print("{} {} = {}\n", i, parameters.dtypes[i], values_text(type, *bytes, 16));
     j["results"].push_back({{"parameter", i},
@@ -190,7 +185,7 @@ int show_results(const RpcOptions& options, OpenDevice& device, const Parameters
 int call(const RpcOptions& options) {
   Diagnostics diags;
   auto device = open_device(options.device, diags);
-  if (!device) return fail(diags);
+  if (!device) return fail(diags, kExitDevice);
   auto parameters = parameters_of(options, *device, diags);
   if (!parameters) return fail(diags, kExitBadInput);
   auto given = read_inputs(options, *parameters, diags);
@@ -200,14 +195,14 @@ int call(const RpcOptions& options) {
     std::filesystem::create_directories(options.out, ec);  // what fails, fails at the first file
   }
   auto arguments = place_parameters(*device->session, parameters->types, *given, diags);
-  if (!arguments || !device->session->call(options.function, *arguments, diags)) return fail(diags);
+  if (!arguments || !device->session->call(options.function, *arguments, diags)) return fail(diags, kExitDevice);
   return show_results(options, *device, *parameters, *given, diags);
 }
 
 int time(const RpcOptions& options) {
   Diagnostics diags;
   auto device = open_device(options.device, diags);
-  if (!device) return fail(diags);
+  if (!device) return fail(diags, kExitDevice);
   auto parameters = parameters_of(options, *device, diags);
   if (!parameters) return fail(diags, kExitBadInput);
   auto values = read_inputs(options, *parameters, diags);
@@ -215,10 +210,10 @@ int time(const RpcOptions& options) {
   for (size_t i = 0; i < values->size(); ++i)
     if ((*values)[i].empty()) (*values)[i] = random_values(parameters->types[i], options.seed + i);
   auto arguments = place_parameters(*device->session, parameters->types, *values, diags);
-  if (!arguments) return fail(diags);
+  if (!arguments) return fail(diags, kExitDevice);
   auto timing =
       device->session->time(options.function, *arguments, options.repeats, options.warm_up, diags);
-  if (!timing) return fail(diags);
+  if (!timing) return fail(diags, kExitDevice);
   const rpc::DeviceInfo& info = device->session->device();
   const uint64_t mean = timing->total / std::max<uint32_t>(options.repeats, 1);
   if (options.common.json) {

@@ -17,15 +17,6 @@
 
 namespace aotc::driver {
 
-namespace {
-
-int fail(const Diagnostics& diags, int code = kExitBadInput) {
-  print_diagnostics(diags);
-  return exit_code_of(diags, code);
-}
-
-}  // namespace
-
 int check_command(const CompileOptions& options, const CommonOptions& common) {
   Diagnostics diags;
   auto compiled = compile_model(options, diags);

@@ -1,13 +1,13 @@
 #include "driver/compilation.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "codegen/c_run.h"
+#include "codegen/c_tvm.h"
 #include "driver/graph_model.h"
 #include "driver/project_dir.h"
 #include "driver/schedules.h"
@@ -21,6 +21,18 @@
 
 namespace aotc::driver {
 
+namespace {
+
+Failure conflicting(const std::string& file, const std::string& what, const std::string& help,
+                    Diagnostics& diags) {
+  Location where;
+  where.file = file;
+  diags.error(where, "option-conflict", what).help(help);
+  return kFailure;
+}
+
+}  // namespace
+
 Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,
                                 GivenOperators* operators, Diagnostics& diags) {
   auto read = read_file(options.model_path, diags);
@@ -33,15 +45,10 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
     if (operators) *operators = std::move(model->operators);
     return std::move(model->graph);
   }
-  if (!options.params_path.empty() || !options.operators.empty()) {
-    Location where;
-    where.file = options.model_path;
-    diags
-        .error(where, "option-conflict",
-               "--params and --operators are for TVM graphs, and this is none")
-        .help("leave them out");
-    return kFailure;
-  }
+  if (!options.params_path.empty() || !options.operators.empty())
+    return conflicting(options.model_path,
+                       "--params and --operators are for TVM graphs, and this is none",
+                       "leave them out", diags);
   frontends::ReadOptions read_options;
   read_options.signature = options.signature;
   auto graph = frontends::read_tflite(std::move(*read), options.model_path, diags, read_options);
@@ -128,11 +135,8 @@ namespace {
 
 // Options that cannot go together.
 Status check_options(const CompileOptions& options, Diagnostics& diags) {
-  auto conflict = [&](const std::string& what, const std::string& help) {
-    Location where;
-    where.file = options.model_path;
-    diags.error(where, "option-conflict", what).help(help);
-    return Status(kFailure);
+  auto conflict = [&](const std::string& what, const std::string& help) -> Status {
+    return conflicting(options.model_path, what, help, diags);
   };
   bool workspace = options.memory == codegen::MemoryMode::kWorkspace;
   if (workspace && (!options.pools.empty() || !options.devices_path.empty()))
@@ -156,17 +160,13 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
   if (options.arena == codegen::ArenaOwner::kModel && !options.pools.empty())
     return conflict("--pool is memory of the caller, and --arena model is not",
                     "leave one of them out");
-  if (options.memory == codegen::MemoryMode::kStatic) return success();
+  if (!workspace) return success();
   Contracts contracts = contracts_of(options);
   for (auto [contract, name] : {std::pair{contracts.inputs, "--input"}, {contracts.outputs, "--output"}}) {
     if (contract == plan::Contract::kPreserve) continue;
-    Location where;
-    where.file = options.model_path;
-    diags
-        .error(where, "option-conflict",
-               fmt::format("{} overwrite needs an arena, which --memory workspace does not have", name))
-        .help(fmt::format("leave {} out, or plan the memory with --memory static", name));
-    return kFailure;
+    return conflict(
+        fmt::format("{} overwrite needs an arena, which --memory workspace does not have", name),
+        fmt::format("leave {} out, or plan the memory with --memory static", name));
   }
   return success();
 }
@@ -174,11 +174,8 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
 // Tensors of devices are written, and lie in memory that the caller gives.
 Status check_device_pools(const CompileOptions& options, const plan::PlanOptions& plan_options,
                           Diagnostics& diags) {
-  auto conflict = [&](const std::string& what, const std::string& help) {
-    Location where;
-    where.file = options.devices_path;
-    diags.error(where, "option-conflict", what).help(help);
-    return Status(kFailure);
+  auto conflict = [&](const std::string& what, const std::string& help) -> Status {
+    return conflicting(options.devices_path, what, help, diags);
   };
   for (const passes::Device& d : plan_options.devices.devices) {
     if (d.pool.empty()) continue;
@@ -227,57 +224,25 @@ Status run_passes(graph::Graph& graph, const CompileOptions& options,
   return passes::run_pipeline(graph, run, diags);
 }
 
-}  // namespace
-
-namespace {
-
-// As TVM makes names of models: letters, digits and '_', in lower case.
-std::string tvm_name(std::string name) {
-  for (char& c : name) {
-    bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
-    c = letter ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : '_';
-  }
-  return name;
-}
-
-// Names that the emitted run function declares, or the headers that it includes.
-bool is_taken(const std::string& symbol, const plan::Program& program) {
-  static const std::set<std::string, std::less<>> kTaken = {
-      "a",        "args",          "arena", "devices", "function", "inputs", "outputs", "pools",
-      "released", "ret_type_code", "status", "tensors", "waited",  "ret_value"};
-  bool block = symbol.size() > 1 && symbol[0] == 'w' &&
-               symbol.find_first_not_of("0123456789", 1) == std::string::npos;
-  bool header = symbol == "NULL" || symbol.starts_with("TVM") || symbol.starts_with("DL") ||
-                symbol.starts_with("kTVM") || symbol.starts_with("kDL") ||
-                (symbol.ends_with("_t") && (symbol.find("int") <= 1 || symbol == "size_t"));
-  if (kTaken.contains(symbol) || block || header) return true;
-  for (const plan::Pool& pool : program.pools)
-    if (symbol == "a_" + pool.name) return true;
-  for (const passes::Device& d : program.devices)
-    for (const char* of : {"_args", "_context", "_tensors", "_under_way"})
-      if (symbol == d.name + of || symbol == "on_" + d.name + of) return true;
-  return false;
-}
-
 // What begins with the prefix is the model's own: functions of the user's must not be called so.
 Status check_symbols(const Compiled& c, Diagnostics& diags) {
   for (const plan::ProgramFunction& f : c.program.functions) {
     if (!f.external) continue;
     const plan::ProgramCall& call = c.program.calls[static_cast<size_t>(f.calls[0])];
+    const Location& where = c.program.graph.ops[static_cast<size_t>(call.op_index)].location;
     const passes::Device& device = c.program.devices[static_cast<size_t>(f.device)];
     if (device.launch != passes::Launch::kNone &&
         f.external->convention != ops::ExternalConvention::kPacked) {
       diags
-          .error(c.program.graph.ops[static_cast<size_t>(call.op_index)].location,
-                 "operator-signature",
+          .error(where, "operator-signature",
                  fmt::format("device '{}' launches packed functions, and '{}' is none",
                              device.name, f.external->symbol))
           .help("give the function TVM's packed signature, or the device \"launch\": \"none\"");
       return kFailure;
     }
-    if (is_taken(f.external->symbol, c.program)) {
+    if (codegen::is_taken(f.external->symbol, c.program)) {
       diags
-          .error(c.program.graph.ops[static_cast<size_t>(call.op_index)].location, "operator-name",
+          .error(where, "operator-name",
                  fmt::format("function '{}' is called like something in the emitted code",
                              f.external->symbol))
           .help("give the function another name");
@@ -285,7 +250,7 @@ Status check_symbols(const Compiled& c, Diagnostics& diags) {
     }
     if (!f.external->symbol.starts_with(c.prefix + "_")) continue;
     diags
-        .error(c.program.graph.ops[static_cast<size_t>(call.op_index)].location, "operator-name",
+        .error(where, "operator-name",
                fmt::format("function '{}' begins with the model's prefix '{}_'", f.external->symbol,
                            c.prefix))
         .help("choose another prefix with --prefix");
@@ -353,7 +318,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   c.memory = options.memory;
   c.convention = options.convention;
   c.tvm_interface = options.tvm_interface;
-  c.model_name = tvm_name(options.prefix.empty() ? stem : options.prefix);
+  c.model_name = codegen::tvm_model_name(options.prefix.empty() ? stem : options.prefix);
   c.constants_section = options.constants_section;
   c.assembly = options.assembly;
   c.register_externals = !operators.files.empty();

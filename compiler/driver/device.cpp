@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "frontends/graph_json/params.h"
 #include "project/operators.h"
 #include "support/text.h"
 
@@ -18,30 +19,6 @@ bool is_port(const std::string& target) {
   std::error_code ec;
   return target.starts_with("unix:") || target.starts_with("tcp:") ||
          fs::is_character_file(target, ec);
-}
-
-// Kind, bits and lanes: "float32x4".
-bool parse_dtype(const std::string& text, rpc::TensorType& type) {
-  static const std::pair<const char*, uint8_t> kKinds[] = {{"int", 0}, {"uint", 1}, {"float", 2}};
-  if (text == "bool") {
-    type.code = 1;
-    type.bits = 1;
-    return true;
-  }
-  for (const auto& [kind, code] : kKinds) {
-    if (!text.starts_with(kind)) continue;
-    unsigned bits = 0, lanes = 1;
-    char end = 0;
-    const char* rest = text.c_str() + std::strlen(kind);
-    const int read = std::sscanf(rest, "%3ux%3u%c", &bits, &lanes, &end);
-    if (read != (text.find('x') == std::string::npos ? 1 : 2)) continue;
-    if (bits == 0 || bits > 64 || lanes == 0) return false;
-    type.code = code;
-    type.bits = static_cast<uint8_t>(bits);
-    type.lanes = static_cast<uint16_t>(lanes);
-    return true;
-  }
-  return false;
 }
 
 // SplitMix64.
@@ -144,7 +121,14 @@ Result<OpenDevice> open_device(const DeviceChoice& choice, Diagnostics& diags) {
 Result<rpc::TensorType> tensor_type(const std::string& dtype, const std::vector<int64_t>& shape,
                                     Diagnostics& diags) {
   rpc::TensorType type;
-  bool good = parse_dtype(dtype, type);
+  using graph_json::DataType;
+  auto named = graph_json::data_type_from_name(dtype);
+  bool good = named && named->code <= DataType::kFloat && named->bits <= 64 && named->lanes <= 999;
+  if (good) {
+    type.code = named->code;
+    type.bits = named->bits;
+    type.lanes = named->lanes;
+  }
   for (int64_t d : shape) {
     good = good && d >= 0 && d <= UINT32_MAX;
     type.shape.push_back(static_cast<uint32_t>(d));

@@ -24,7 +24,7 @@ class Reader {
     try {
       root = json::parse(text);
     } catch (const json::parse_error& e) {
-      where_.line = 1 + static_cast<int>(std::count(text.begin(), at(text, e.byte), '\n'));
+      where_.line = place_of(text, e.byte).line;
       return fail(fmt::format("this is not JSON: {}", escape_for_display(e.what(), 200)));
     }
     if (!root.is_object() || !root.contains("calls") || !root["calls"].is_array())
@@ -35,10 +35,6 @@ class Reader {
   }
 
  private:
-  static std::string::const_iterator at(const std::string& text, size_t byte) {
-    return text.begin() + static_cast<std::ptrdiff_t>(std::min(byte, text.size()));
-  }
-
   Failure fail(const std::string& what) {
     diags_.error(where_, "schedule-file", what)
         .help("start from the file NAME.map.json that 'aotc compile' writes");

@@ -57,6 +57,11 @@ int exit_code_of(const Diagnostics& diags, int otherwise) {
   return otherwise;
 }
 
+int fail(const Diagnostics& diags, int otherwise) {
+  print_diagnostics(diags);
+  return exit_code_of(diags, otherwise);
+}
+
 namespace {
 
 // "1,234", "54.2 KiB", "12 bytes"; not "2-D convolution" or "1x25x5x64".

@@ -26,6 +26,9 @@ void print_diagnostics(const Diagnostics& diags);
 // What the slugs of the errors imply (a missing tool, a bug, ...), else `otherwise`.
 int exit_code_of(const Diagnostics& diags, int otherwise);
 
+// Prints what is in `diags`, and gives the exit code that a command ends with for it.
+int fail(const Diagnostics& diags, int otherwise = kExitBadInput);
+
 // Columns padded to the widest cell; numbers and sizes to the right.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);
 

@@ -42,8 +42,15 @@ class Reader {
   Reader(const std::string& file, Diagnostics& diags) : diags_(diags) { where_.file = file; }
 
   Result<DeviceSet> read(const std::string& text) {
-    json root = json::parse(text, nullptr, false);
-    if (root.is_discarded()) return not_json(text);
+    json root;
+    try {
+      root = json::parse(text);
+    } catch (const json::parse_error& e) {
+      TextPlace place = place_of(text, e.byte > 0 ? e.byte - 1 : 0);
+      where_.line = place.line;
+      where_.column = place.column;
+      return error("the file", "is not JSON"), kFailure;
+    }
     if (!object(root, "the file")) return kFailure;
     only(root, "the file", {"devices", "fallback"});
     if (!root.contains("devices") || !root["devices"].is_array() || root["devices"].empty() ||
@@ -62,19 +69,6 @@ class Reader {
     good_ = false;
     diags_.error(where_, "devices-invalid", fmt::format("{} {}", path, what))
         .help("docs/devices.md describes the members");
-  }
-
-  Result<DeviceSet> not_json(const std::string& text) {
-    try {
-      const json never = json::parse(text);
-    } catch (const json::parse_error& e) {
-      size_t end = std::min(e.byte > 0 ? e.byte - 1 : 0, text.size());
-      where_.line = 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(end), '\n'));
-      size_t begin = end == 0 ? std::string::npos : text.rfind('\n', end - 1);
-      where_.column = static_cast<int>(end - (begin == std::string::npos ? 0 : begin + 1)) + 1;
-      error("the file", "is not JSON");
-    }
-    return kFailure;
   }
 
   bool object(const json& j, const std::string& path) {

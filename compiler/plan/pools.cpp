@@ -119,7 +119,7 @@ class PoolPlacer {
       return;
     }
     Pool& size = out_.sizes[at(pool)];
-    int64_t base = next_base(size);
+    int64_t base = Program::aligned(size.bytes);
     for (size_t i = 0; i < region.buffers.size(); ++i) {
       size_t b = at(region.buffers[i]);
       if (made.offsets[i] >= 0) all.offsets[b] = base + made.offsets[i];
@@ -138,18 +138,12 @@ class PoolPlacer {
     if (all.method.empty() || made.bytes > 0) all.method = made.method;
   }
 
-  // Where another region of the pool may begin.
-  static int64_t next_base(const Pool& pool) {
-    return (pool.bytes + Program::kArenaAlignment - 1) / Program::kArenaAlignment *
-           Program::kArenaAlignment;
-  }
-
   // Takes out of `region` what has to lie elsewhere for the rest to fit the pool: while it does not
   // fit, the buffer at the fullest call that the fewest calls use, of equals the largest.
   Region split(Region& region, const Pool& pool) const {
     Region rest;
     if (pool.limit < 0) return rest;
-    int64_t room = std::max<int64_t>(0, pool.limit - next_base(pool));
+    int64_t room = std::max<int64_t>(0, pool.limit - Program::aligned(pool.bytes));
     while (!region.empty()) {
       Placement made = place(region);
       if (made.ok() && made.bytes <= room) break;

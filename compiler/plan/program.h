@@ -102,6 +102,9 @@ struct Program {
   int64_t arena_without_overlap = 0;  // what the same program needs with no shared bytes
   std::vector<int64_t> live_bytes;  // per call: arena bytes in use
   static constexpr int64_t kArenaAlignment = 16;
+  static constexpr int64_t aligned(int64_t bytes) {
+    return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+  }
 };
 
 struct PlanOptions {

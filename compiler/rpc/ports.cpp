@@ -119,20 +119,6 @@ Result<std::unique_ptr<Transport>> open_serial(const std::string& path, int baud
   return std::unique_ptr<Transport>(new Stream(fd, path, baud));
 }
 
-[[noreturn]] void become(const std::vector<std::string>& argv, const std::string& program,
-                         const std::string& directory, int line, int messages) {
-  setpgid(0, 0);
-  dup2(line, 0);
-  dup2(line, 1);
-  dup2(messages, 2);
-  if (!directory.empty() && chdir(directory.c_str()) != 0) _exit(127);
-  std::vector<char*> args;
-  for (const std::string& a : argv) args.push_back(const_cast<char*>(a.c_str()));
-  args.push_back(nullptr);
-  execv(program.c_str(), args.data());
-  _exit(127);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Transport>> open_port(const std::string& port, const PortOptions& options,
@@ -166,7 +152,7 @@ Result<std::unique_ptr<Transport>> start_program(const std::vector<std::string>&
   // Messages go to memory, so that a program that talks is never held up by nobody listening.
   int messages = memfd_create("messages", MFD_CLOEXEC);
   pid_t pid = fork();
-  if (pid == 0) become(argv, program, directory, line[1], messages);
+  if (pid == 0) become_program(argv, program, directory, line[1], line[1], messages);
   close(line[1]);
   auto stream = std::make_unique<Stream>(line[0], argv[0]);
   if (pid < 0) {

@@ -25,15 +25,12 @@ std::string find_program(const std::string& name) {
   return "";
 }
 
-namespace {
-
-[[noreturn]] void become(const std::vector<std::string>& argv, const std::string& program,
-                         const std::string& directory, int out) {
+void become_program(const std::vector<std::string>& argv, const std::string& program,
+                    const std::string& directory, int in, int out, int error) {
   setpgid(0, 0);
-  int null = open("/dev/null", O_RDONLY);
-  dup2(null, 0);
+  dup2(in, 0);
   dup2(out, 1);
-  dup2(out, 2);
+  dup2(error, 2);
   if (!directory.empty() && chdir(directory.c_str()) != 0) _exit(127);
   std::vector<char*> args;
   for (const std::string& a : argv) args.push_back(const_cast<char*>(a.c_str()));
@@ -41,8 +38,6 @@ namespace {
   execv(program.c_str(), args.data());
   _exit(127);
 }
-
-}  // namespace
 
 ProcessResult run_process(const std::vector<std::string>& argv, const std::string& directory,
                           int timeout_seconds,
@@ -52,7 +47,8 @@ ProcessResult run_process(const std::vector<std::string>& argv, const std::strin
   int pipe_ends[2];
   if (program.empty() || pipe2(pipe_ends, O_CLOEXEC) != 0) return result;
   pid_t pid = fork();
-  if (pid == 0) become(argv, program, directory, pipe_ends[1]);
+  if (pid == 0)
+    become_program(argv, program, directory, open("/dev/null", O_RDONLY), pipe_ends[1], pipe_ends[1]);
   close(pipe_ends[1]);
   if (pid < 0) {
     close(pipe_ends[0]);

@@ -20,6 +20,12 @@ ProcessResult run_process(const std::vector<std::string>& argv, const std::strin
                           int timeout_seconds = 600,
                           const std::function<void(const std::string&)>& on_output = nullptr);
 
+// In a forked child: turns it into the program at the path `program` with these file descriptors as
+// standard input, output and error, in `directory` (empty: here) and in a process group of its own.
+// Exits with 127 if that cannot be done.
+[[noreturn]] void become_program(const std::vector<std::string>& argv, const std::string& program,
+                                 const std::string& directory, int in, int out, int error);
+
 // Full path of a program in PATH, empty if there is none.
 std::string find_program(const std::string& name);
 

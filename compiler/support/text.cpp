@@ -104,6 +104,13 @@ std::vector<std::string> closest(std::string_view name, const std::vector<std::s
   return out;
 }
 
+TextPlace place_of(std::string_view text, size_t offset) {
+  TextPlace place;
+  for (char c : text.substr(0, offset))
+    place = c == '\n' ? TextPlace{place.line + 1, 1} : TextPlace{place.line, place.column + 1};
+  return place;
+}
+
 std::string with_commas(int64_t value) {
   std::string digits = std::to_string(value < 0 ? -value : value);
   for (int i = static_cast<int>(digits.size()) - 3; i > 0; i -= 3)

@@ -40,6 +40,13 @@ std::string c_comment_text(std::string_view text, size_t limit = 100);
 std::vector<std::string> closest(std::string_view name, const std::vector<std::string>& candidates,
                                  size_t count = 3);
 
+// Line and column, both from 1, of the byte at `offset`; columns count bytes.
+struct TextPlace {
+  int line = 1;
+  int column = 1;
+};
+TextPlace place_of(std::string_view text, size_t offset);
+
 // 1234567 -> "1,234,567".
 std::string with_commas(int64_t value);
 

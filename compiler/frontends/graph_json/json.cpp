@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "support/text.h"
+
 namespace aotc::graph_json {
 
 namespace {
@@ -60,13 +62,6 @@ class Tokens {
   Position position_{1, 1};
 };
 
-Position position_of(const std::string& text, size_t offset) {
-  Position p{1, 1};
-  for (size_t i = 0; i < std::min(offset, text.size()); ++i)
-    p = text[i] == '\n' ? Position{p.line + 1, 1} : Position{p.line, p.column + 1};
-  return p;
-}
-
 // nlohmann's parser checks the text and decodes strings; the tokens, taken in the same order, add
 // the positions that it does not have.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
@@ -113,8 +108,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     // What was read and what may follow is better seen in the text.
     what = what.substr(0, std::min(what.find("; last read"), what.find("; expected")));
     // The offset counts the character that was one too many.
-    return fail(position_of(text_, offset > 0 ? offset - 1 : 0), "graph-syntax",
-                "this is no JSON: " + what);
+    TextPlace place = place_of(text_, offset > 0 ? offset - 1 : 0);
+    return fail({place.line, place.column}, "graph-syntax", "this is no JSON: " + what);
   }
 
  private:

@@ -11,6 +11,7 @@
 #include "driver/graph_model.h"
 #include "driver/project_dir.h"
 #include "driver/schedules.h"
+#include "driver/self_test.h"
 #include "frontends/tflite/reader.h"
 #include "ops/operator.h"
 #include "passes/devices.h"
@@ -271,7 +272,8 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   if (!options.board_name.empty()) {
     auto board = project::find_board(options.board_name, diags);
     if (!board) return kFailure;
-    plan_options.target = project::target_of(*board, options.assembly);
+    if (!board->is_generic())
+      plan_options.target = project::target_of(*board, options.assembly);
     out.board = std::move(*board);
   }
   Contracts contracts = contracts_of(options);
@@ -356,6 +358,19 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   model.workspace_bytes = compiled.operator_workspace_bytes +
                           (allocates ? figures_of(compiled).workspace_bytes : 0);
   model.description = describe_compile(compiled.options);
+  if (compiled.options.convention != codegen::CallingConvention::kPlain)
+    model.needs.push_back(name_of(compiled.options.convention));
+  if (model.workspace) model.needs.push_back("workspace");
+  if (!model.devices.empty()) model.needs.push_back("devices");
+  if (!compiled.options.pools.empty()) model.needs.push_back("pools");
+  for (const plan::Pool& pool : compiled.program.pools)
+    if (!compiled.options.pools.empty()) model.pools.push_back(pool.name);
+  model.title = c_comment_text(std::filesystem::path(compiled.options.model_path).filename().string());
+  model.version = kVersion;
+  model.arena_bytes = compiled.program.arena_bytes;
+  // Without a measurement: what the run function and one operator with its loops take with ease.
+  model.stack_bytes = 1024;
+  model.layer_names = layer_names(compiled);
   return model;
 }
 

@@ -92,13 +92,21 @@ namespace {
 // Everything that is read from aotc.json later is there, with the right types.
 bool is_complete(const nlohmann::json& manifest) {
   if (!manifest.is_object()) return false;
-  for (const char* key : {"board", "model", "image", "prefix"}) {
+  for (const char* key : {"board", "prefix"})
+    if (!manifest.contains(key)) return false;
+  if (manifest.contains("verify") && !manifest["verify"].is_boolean()) return false;
+  if (manifest.contains("tool") && !manifest["tool"].is_string()) return false;
+  // Some kinds keep no model, some are not built by aotc; what can be verified has everything.
+  for (const char* key : {"model", "image", "configure", "build"})
+    if (manifest.value("verify", true) && !manifest.contains(key)) return false;
+  for (const char* key : {"board", "prefix", "model", "image"}) {
     auto it = manifest.find(key);
-    if (it == manifest.end() || !it->is_string() || it->get<std::string>().empty()) return false;
+    if (it != manifest.end() && (!it->is_string() || it->get<std::string>().empty())) return false;
   }
   for (const char* key : {"configure", "build"}) {
     auto it = manifest.find(key);
-    if (it == manifest.end() || !it->is_array() || it->empty()) return false;
+    if (it == manifest.end()) continue;
+    if (!it->is_array() || it->empty()) return false;
     for (const auto& word : *it)
       if (!word.is_string()) return false;
     if ((*it)[0].get<std::string>().empty()) return false;
@@ -187,26 +195,35 @@ std::string last_lines(const std::string& text, size_t count) {
 int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
   Location where;
   where.file = project.path;
-  if (find_program(project.board.compiler).empty()) {
+  if (!project.builds()) {
+    diags.error(where, "project-not-built", "a project of this kind is not built by aotc")
+        .help("build it with " + project.manifest.value("tool", "the tools of its framework") +
+              ": see its README.md");
+    return kExitUsage;
+  }
+  // The toolchain of a framework brings its own compiler.
+  const bool own_compiler = project.manifest["build"][0] == "cmake";
+  if (own_compiler && find_program(project.board.compiler).empty()) {
     diags
         .error(where, "tool-missing",
                fmt::format("the compiler '{}' is not installed", project.board.compiler))
         .help(packages_help(project.board.toolchain_packages));
     return kExitToolMissing;
   }
-  if (find_program("ninja").empty() && find_program("make").empty()) {
+  if (own_compiler && find_program("ninja").empty() && find_program("make").empty()) {
     diags.error(where, "tool-missing", "neither 'ninja' nor 'make' is installed")
         .help("install it: apt-get install ninja-build");
     return kExitToolMissing;
   }
   std::vector<std::vector<std::string>> commands;
   std::string absolute = fs::absolute(project.path).string();
-  commands.push_back(fill_in(project.manifest["configure"], absolute));
+  if (project.manifest.contains("configure"))
+    commands.push_back(fill_in(project.manifest["configure"], absolute));
   commands.push_back(fill_in(project.manifest["build"], absolute));
   Progress progress(quiet);
   for (const auto& command : commands) {
     progress.step(
-        fmt::format("{} {}", &command == &commands[0] ? "configuring" : "building", project.path));
+        fmt::format("{} {}", commands.size() > 1 && &command == &commands[0] ? "configuring" : "building", project.path));
     ProcessResult r = run_process(command, "", 1800);
     if (!r.started) {
       diags.error(where, "tool-missing", fmt::format("'{}' is not installed", command[0]))

@@ -52,14 +52,15 @@ Status write_firmware(const BenchOptions& options, const Bench& bench, const std
                       Diagnostics& diags) {
   auto board = project::find_board(options.compile.board_name, diags);
   auto settings = pairs(options.project_options, diags);
-  if (!board || !settings) return kFailure;
   project::OperatorProject project;
+  auto description = project::read_description(project.source, diags);
+  if (!board || !settings || !description) return kFailure;
   project.archive = &bench.archive;
   project.file_name = options.compile.model_path;
   project.options = std::move(*settings);
   project.operators = infos_of(bench.operators);
   OutputDirectory directory(path, project::kManifest, options.force);
-  if (!project::generate_operator_project(*board, project, directory, diags)) return kFailure;
+  if (!project::generate_operator_project(*description, *board, project, directory, diags)) return kFailure;
   return directory.commit(diags);
 }
 

@@ -12,6 +12,9 @@ namespace aotc::driver {
 Status write_operator_project(const std::string& archive_path, const std::string& board_name,
                               const ProjectChoice& choice, OutputDirectory& out,
                               Diagnostics& diags) {
+  const project::TemplateSource source{choice.kind, choice.templates_dir};
+  auto description = project::read_description(source, diags);
+  if (!description) return kFailure;
   auto board = project::find_board(board_name, diags);
   auto bytes = read_file(archive_path, diags, mlf::kMaxBytes);
   if (!board || !bytes) return kFailure;
@@ -26,10 +29,9 @@ Status write_operator_project(const std::string& archive_path, const std::string
   project.bytes = &*bytes;
   project.operators = infos_of(*operators);
   project.file_name = archive_path;
-  project.kind = choice.kind;
-  project.templates_dir = choice.templates_dir;
+  project.source = source;
   project.options = choice.options;
-  if (!project::generate_operator_project(*board, project, out, diags)) return kFailure;
+  if (!project::generate_operator_project(*description, *board, project, out, diags)) return kFailure;
   return out.commit(diags);
 }
 

@@ -45,8 +45,11 @@ Json option(const char* name, const char* type, Json fallback, std::vector<std::
 // Kinds of projects that are made of archives of operators.
 std::vector<std::string> served_kinds() {
   std::vector<std::string> out;
-  for (const std::string& kind : project::template_kinds())
-    if (project::kind_takes({kind, ""}) == "operators") out.push_back(kind);
+  Diagnostics ours_are_right;
+  for (const std::string& kind : project::template_kinds()) {
+    auto description = project::read_description({kind, ""}, ours_are_right);
+    if (description && description->takes == "operators") out.push_back(kind);
+  }
   return out;
 }
 

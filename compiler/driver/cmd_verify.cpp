@@ -271,6 +271,7 @@ class Verifier {
       if (!opened) return finish(kExitBadInput);
       project = std::move(*opened);
       compile = project->compile_options();
+      if (!can_verify(*project)) return finish(kExitUsage);
     } else {
       compile.model_path = options_.target;
     }
@@ -279,14 +280,28 @@ class Verifier {
     if (!make_samples(*compiled)) return finish(kExitBadInput);
     bool good = true;
     // A project for this machine is the place itself: what is in it is what is to be proven.
-    bool own = project && project->board.is_host();
+    bool own = project && project->board.is_host() && project->can_verify();
     if (options_.host) good = (own ? board(*project, *compiled) : host(*compiled)) && good;
-    if (project && options_.board && !own) good = board(*project, *compiled) && good;
+    if (project && options_.board && !own && project->can_verify()) good = board(*project, *compiled) && good;
     if (code_ != kExitDone) return finish(code_);
     return finish(good ? kExitDone : kExitVerifyFailed);
   }
 
  private:
+  // The model is compiled again: it must be there. Only firmware with a verify mode can be asked.
+  bool can_verify(const ProjectDir& project) {
+    if (!require_model(project, diags_)) return false;
+    Location where;
+    where.file = project.path;
+    if (project.can_verify() || !options_.board) return true;
+    if (!options_.host) {
+      diags_.error(where, "project-no-verify", "firmware of this kind has no verify mode")
+          .help("it tests itself when it starts; --project bare-metal makes firmware that has one");
+      return false;
+    }
+    return true;
+  }
+
   // What operators given in C should compute is known to nobody but them.
   bool has_reference(const Compiled& compiled) {
     for (const graph::Op& op : compiled.original.ops) {
@@ -315,10 +330,12 @@ class Verifier {
     TemporaryDirectory temp;
     if (!made(temp)) return false;
     auto board = project::find_board("host", diags_);
-    if (!board) return false;
+    auto description = project::read_description({"bare_metal", ""}, diags_);
+    if (!board || !description) return false;
     project::ProjectModel model = project_model_of(compiled);
     OutputDirectory directory(temp.path() + "/host", project::kManifest);
-    if (!project::generate_project(*board, model, {}, directory, diags_) ||
+    if (!project::generate_project(*description, *board, model, {{"bare_metal", ""}, {}, {}, {}}, directory,
+                                   diags_) ||
         !directory.commit(diags_)) {
       code_ = kExitInternal;
       return false;

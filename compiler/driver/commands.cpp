@@ -10,6 +10,7 @@
 #include "driver/graph_model.h"
 #include "driver/inputs.h"
 #include "driver/project_dir.h"
+#include "driver/self_test.h"
 #include "driver/summary.h"
 #include "project/generate.h"
 #include "support/files.h"
@@ -65,60 +66,92 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   return kExitDone;
 }
 
-int create_command(const CompileOptions& options, const ProjectChoice& choice,
+namespace {
+
+// Kind and board fit each other, and the model is one that a project can keep.
+bool check_project(const CompileOptions& options, const project::TemplateDescription& description,
+                   const Compiled& compiled, Diagnostics& diags) {
+  Location where;
+  where.file = options.model_path;
+  if (!description.model_file) return true;
+  if (options.operators.empty() && options.params_path.empty() &&
+      kind_of(options.model_path, compiled.model_bytes) != ModelKind::kGraphJson)
+    return true;
+  diags.error(where, "project-graph", "a project keeps its model in one file, a graph has several")
+      .help("give an archive with the graph, or write the C with 'aotc compile'");
+  return false;
+}
+
+// Inputs to store: those that were given, or random ones.
+Result<std::vector<Sample>> stored_samples(const graph::Graph& graph, const ProjectChoice& choice,
+                                           Diagnostics& diags) {
+  if (!choice.samples.empty()) return read_samples(graph, choice.samples, diags);
+  std::vector<Sample> out;
+  for (uint64_t s = 0; s < 2; ++s) out.push_back(random_sample(graph, s + 1));
+  return out;
+}
+
+Result<std::vector<std::string>> read_labels(const std::string& path, Diagnostics& diags) {
+  std::vector<std::string> out;
+  if (path.empty()) return out;
+  auto bytes = read_file(path, diags, 1 << 20);
+  if (!bytes) return kFailure;
+  std::string line;
+  for (uint8_t b : *bytes) {
+    if (b == '\n')
+      out.push_back(std::exchange(line, ""));
+    else if (b != '\r')
+      line += static_cast<char>(b);
+  }
+  if (!line.empty()) out.push_back(line);
+  return out;
+}
+
+std::string next_step(const std::string& path, const project::TemplateDescription& description,
+                      const project::Board& board) {
+  const std::string shown = shell_quoted(path);
+  if (!description.builds()) return fmt::format("next: see {}/README.md\n", path);
+  if (board.emulator_argv.empty()) return fmt::format("next: aotc build {}\n", shown);
+  return fmt::format("next: aotc build {} && aotc run {}\n", shown, shown);
+}
+
+}  // namespace
+
+int create_command(const CompileOptions& given, const ProjectChoice& choice,
                    const std::string& out, bool force, const CommonOptions& common) {
   Diagnostics diags;
+  CompileOptions options = given;
+  auto description = project::read_description({choice.kind, choice.templates_dir}, diags);
+  if (!description) return fail(diags);
+  if (options.board_name.empty() && description->board_optional)
+    options.board_name = project::kGenericBoard;
   if (options.board_name.empty()) {
     Location where;
     where.file = options.model_path;
-    diags.error(where, "board-missing", "a project is made for a board")
+    diags.error(where, "board-missing", "a project of this kind is made for a board")
         .help("pass --board NAME; 'aotc boards' lists them");
     return fail(diags, kExitUsage);
   }
   auto compiled = compile_model(options, diags);
   if (!compiled || !check_fit(*compiled, diags)) return fail(diags);
-  if (!options.operators.empty() || !options.params_path.empty() ||
-      kind_of(options.model_path, compiled->model_bytes) == ModelKind::kGraphJson) {
-    Location where;
-    where.file = options.model_path;
-    diags.error(where, "project-graph", "a project keeps its model in one file, a graph has several")
-        .help("give an archive with the graph, or write the C with 'aotc compile'");
-    return fail(diags, kExitUsage);
-  }
+  if (!check_project(options, *description, *compiled, diags)) return fail(diags, kExitUsage);
   project::ProjectOptions project;
-  project.kind = choice.kind;
-  project.templates_dir = choice.templates_dir;
+  project.source = {choice.kind, choice.templates_dir};
   project.options = choice.options;
-  std::vector<Sample> samples;
-  if (choice.samples.empty()) {
-    for (uint64_t s = 0; s < 2; ++s)
-      samples.push_back(random_sample(compiled->program.graph, s + 1));
-  } else {
-    auto read = read_samples(compiled->program.graph, choice.samples, diags);
-    if (!read) return fail(diags);
-    samples = std::move(*read);
-  }
-  for (const Sample& s : samples) {
+  auto samples = stored_samples(compiled->program.graph, choice, diags);
+  auto labels = read_labels(choice.labels, diags);
+  if (!samples || !labels) return fail(diags);
+  project.labels = std::move(*labels);
+  for (const Sample& s : *samples) {
     std::vector<uint8_t> flat;
     for (const auto& input : s) flat.insert(flat.end(), input.begin(), input.end());
     project.samples.push_back(std::move(flat));
   }
-  if (!choice.labels.empty()) {
-    auto bytes = read_file(choice.labels, diags, 1 << 20);
-    if (!bytes) return fail(diags);
-    std::string line;
-    for (uint8_t b : *bytes) {
-      if (b == '\n')
-        project.labels.push_back(std::exchange(line, ""));
-      else if (b != '\r')
-        line += static_cast<char>(b);
-    }
-    if (!line.empty()) project.labels.push_back(line);
-  }
   project::ProjectModel model = project_model_of(*compiled);
+  if (!samples->empty()) model.checks = layer_checks(*compiled, samples->front());
   std::string path = out.empty() ? compiled->prefix + "_app" : out;
   OutputDirectory directory(path, project::kManifest, force);
-  if (!project::generate_project(*compiled->board, model, project, directory, diags) ||
+  if (!project::generate_project(*description, *compiled->board, model, project, directory, diags) ||
       !directory.commit(diags))
     return fail(diags);
   print_diagnostics(diags);
@@ -128,10 +161,8 @@ int create_command(const CompileOptions& options, const ProjectChoice& choice,
     fmt::print("{}\n", j.dump(1));
     return kExitDone;
   }
-  fmt::print("{}", summary_text(*compiled));
-  std::string shown = shell_quoted(path);
-  fmt::print("wrote {}/ ({} files)\nnext: aotc build {} && aotc run {}\n", path,
-             directory.names().size(), shown, shown);
+  fmt::print("{}wrote {}/ ({} files)\n{}", summary_text(*compiled), path, directory.names().size(),
+             next_step(path, *description, *compiled->board));
   return kExitDone;
 }
 

@@ -67,6 +67,7 @@ void add_mlf_command(CLI::App& app, int& result);
 void add_rpc_command(CLI::App& app, int& result);
 void add_bench_command(CLI::App& app, int& result);
 void add_project_server_command(CLI::App& app, int& result);
+void add_templates_command(CLI::App& app, int& result);
 
 // compile --format mlf: the model, or its operators, as a Model Library Format archive.
 struct MlfChoice {

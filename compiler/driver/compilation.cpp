@@ -11,6 +11,7 @@
 #include "driver/graph_model.h"
 #include "driver/project_dir.h"
 #include "driver/schedules.h"
+#include "driver/self_test.h"
 #include "frontends/tflite/reader.h"
 #include "ops/operator.h"
 #include "passes/devices.h"
@@ -192,6 +193,18 @@ Status check_device_pools(const CompileOptions& options, const plan::PlanOptions
   return success();
 }
 
+// What cannot have its tables in program memory.
+Status check_program_tables(const CompileOptions& options, Diagnostics& diags) {
+  std::string what;
+  if (options.convention != codegen::CallingConvention::kPlain)
+    what = fmt::format("--calling-convention {} passes tables as tensors, which", name_of(options.convention));
+  if (!options.constants_section.empty()) what = "--constants-section is for tables that";
+  if (what.empty()) return success();
+  return conflicting(options.model_path,
+                     fmt::format("{} cannot be in the program memory of board {}", what, options.board_name),
+                     "keep the tables in RAM with --constants ram, or leave the option out", diags);
+}
+
 Status run_passes(graph::Graph& graph, const CompileOptions& options,
                   const passes::DeviceSet& devices,
                   passes::PassStatistics& statistics, Diagnostics& diags) {
@@ -271,7 +284,8 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   if (!options.board_name.empty()) {
     auto board = project::find_board(options.board_name, diags);
     if (!board) return kFailure;
-    plan_options.target = project::target_of(*board, options.assembly);
+    if (!board->is_generic())
+      plan_options.target = project::target_of(*board, options.assembly);
     out.board = std::move(*board);
   }
   Contracts contracts = contracts_of(options);
@@ -279,6 +293,8 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   plan_options.outputs = contracts.outputs;
   plan_options.target = target::for_level(plan_options.target, options.level);
   plan_options.target.prefer_ram = options.prefer_ram;
+  plan_options.program_tables = plan_options.target.harvard && !options.constants_in_ram;
+  if (plan_options.program_tables && !check_program_tables(options, diags)) return kFailure;
   plan_options.merge_at_least = plan::merge_at_least(options.level);
   if (!options.schedules_path.empty()) {
     auto schedules = load_schedules(options.schedules_path, diags);
@@ -356,6 +372,19 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   model.workspace_bytes = compiled.operator_workspace_bytes +
                           (allocates ? figures_of(compiled).workspace_bytes : 0);
   model.description = describe_compile(compiled.options);
+  if (compiled.options.convention != codegen::CallingConvention::kPlain)
+    model.needs.push_back(name_of(compiled.options.convention));
+  if (model.workspace) model.needs.push_back("workspace");
+  if (!model.devices.empty()) model.needs.push_back("devices");
+  if (!compiled.options.pools.empty()) model.needs.push_back("pools");
+  for (const plan::Pool& pool : compiled.program.pools)
+    if (!compiled.options.pools.empty()) model.pools.push_back(pool.name);
+  model.title = c_comment_text(std::filesystem::path(compiled.options.model_path).filename().string());
+  model.version = kVersion;
+  model.arena_bytes = compiled.program.arena_bytes;
+  // Without a measurement: what the run function and one operator with its loops take with ease.
+  model.stack_bytes = 1024;
+  model.layer_names = layer_names(compiled);
   return model;
 }
 

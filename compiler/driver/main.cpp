@@ -52,6 +52,7 @@ class CommandLine {
     add_project_server_command(app_, result_);
     add_graph_command(app_, result_);
     add_analyze_command(app_, result_);
+    add_templates_command(app_, result_);
     app_.footer(
         "Exit codes: 0 done, 1 bad input or unsupported, 2 usage, 3 does not fit the board,\n"
         "4 verification failed, 5 toolchain or emulator missing, 6 device, 70 bug in aotc.");
@@ -167,6 +168,11 @@ class CommandLine {
            "--interface", [this](const std::string& v) { compile_.tvm_interface = v == "tvm"; },
            "Entry point: aotc's own (aotc, default), or TVM's C interface beside it (tvm: tvmgen_NAME_run)")
         ->check(CLI::IsMember({"aotc", "tvm"}));
+    sub->add_option_function<std::string>(
+           "--constants", [this](const std::string& v) { compile_.constants_in_ram = v == "ram"; },
+           "Where tables lie on boards whose program memory takes instructions of its own (AVR): flash "
+           "(default), or ram, which is faster")
+        ->check(CLI::IsMember({"flash", "ram"}));
     sub->add_option("--constants-section", compile_.constants_section,
                     "Linker section of the model's tables");
     sub->add_option("--pool", compile_.pools,
@@ -270,20 +276,25 @@ class CommandLine {
     common(sub);
     sub->callback([this] {
       project_.options = pairs(project_options_);
-      const bool operators =
-          project::kind_takes({project_.kind, project_.templates_dir}) == "operators";
-      result_ = operators ? create_operators_command(compile_.model_path, compile_.board_name,
+      result_ = takes_operators() ? create_operators_command(compile_.model_path, compile_.board_name,
                                                      project_, out_, force_, common_)
                           : create_command(compile_, project_, out_, force_, common_);
     });
   }
 
+  // What is wrong with the template is said by the command.
+  bool takes_operators() const {
+    Diagnostics unread;
+    auto description = project::read_description({project_.kind, project_.templates_dir}, unread);
+    return description && description->takes == "operators";
+  }
+
   void help_project(const std::string& kind) {
     Diagnostics diags;
-    auto text = project::describe_options({kind, project_.templates_dir}, diags);
+    auto description = project::read_description({kind, project_.templates_dir}, diags);
     print_diagnostics(diags);
-    if (text) fmt::print("options of '{}':\n{}", kind, *text);
-    throw CLI::RuntimeError(text ? 0 : 1);
+    if (description) fmt::print("{}", project::help_text(*description));
+    throw CLI::RuntimeError(description ? 0 : 1);
   }
 
   void add_project_commands() {

@@ -28,6 +28,7 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["memory"] = options.memory == codegen::MemoryMode::kWorkspace ? "workspace" : "static";
   j["calling_convention"] = name_of(options.convention);
   j["interface"] = options.tvm_interface ? "tvm" : "aotc";
+  j["constants"] = options.constants_in_ram ? "ram" : "flash";
   j["constants_section"] = options.constants_section;
   j["pools"] = options.pools;
   j["devices"] = options.devices_text;
@@ -67,6 +68,7 @@ CompileOptions ProjectDir::compile_options() const {
   if (c.value("memory", "") == "workspace") o.memory = codegen::MemoryMode::kWorkspace;
   o.convention = convention_of(c.value("calling_convention", ""));
   o.tvm_interface = c.value("interface", "") == "tvm";
+  o.constants_in_ram = c.value("constants", "") == "ram";
   o.constants_section = c.value("constants_section", "");
   o.pools = c.value("pools", std::vector<std::string>());
   o.devices_text = c.value("devices", "");
@@ -92,13 +94,21 @@ namespace {
 // Everything that is read from aotc.json later is there, with the right types.
 bool is_complete(const nlohmann::json& manifest) {
   if (!manifest.is_object()) return false;
-  for (const char* key : {"board", "model", "image", "prefix"}) {
+  for (const char* key : {"board", "prefix"})
+    if (!manifest.contains(key)) return false;
+  if (manifest.contains("verify") && !manifest["verify"].is_boolean()) return false;
+  if (manifest.contains("tool") && !manifest["tool"].is_string()) return false;
+  // Some kinds keep no model, some are not built by aotc; what can be verified has everything.
+  for (const char* key : {"model", "image", "configure", "build"})
+    if (manifest.value("verify", true) && !manifest.contains(key)) return false;
+  for (const char* key : {"board", "prefix", "model", "image"}) {
     auto it = manifest.find(key);
-    if (it == manifest.end() || !it->is_string() || it->get<std::string>().empty()) return false;
+    if (it != manifest.end() && (!it->is_string() || it->get<std::string>().empty())) return false;
   }
   for (const char* key : {"configure", "build"}) {
     auto it = manifest.find(key);
-    if (it == manifest.end() || !it->is_array() || it->empty()) return false;
+    if (it == manifest.end()) continue;
+    if (!it->is_array() || it->empty()) return false;
     for (const auto& word : *it)
       if (!word.is_string()) return false;
     if ((*it)[0].get<std::string>().empty()) return false;
@@ -152,6 +162,15 @@ Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags) {
   return out;
 }
 
+bool require_model(const ProjectDir& project, Diagnostics& diags) {
+  if (project.has_model()) return true;
+  Location where;
+  where.file = project.path;
+  diags.error(where, "project-no-model", "the project does not hold the model's file")
+      .help("give the model itself instead of the project; the firmware tests itself when it starts");
+  return false;
+}
+
 namespace {
 
 std::string packages_help(const std::vector<std::string>& packages) {
@@ -187,26 +206,36 @@ std::string last_lines(const std::string& text, size_t count) {
 int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
   Location where;
   where.file = project.path;
-  if (find_program(project.board.compiler).empty()) {
+  if (!project.builds()) {
+    const std::string tool = project.manifest.value("tool", "");
+    diags.error(where, "project-not-built", "a project of this kind is not built by aotc")
+        .help(fmt::format("build it with {}: see its README.md",
+                          tool.empty() ? "the tools of its framework" : tool));
+    return kExitUsage;
+  }
+  // The toolchain of a framework brings its own compiler.
+  const bool own_compiler = project.manifest["build"][0] == "cmake";
+  if (own_compiler && find_program(project.board.compiler).empty()) {
     diags
         .error(where, "tool-missing",
                fmt::format("the compiler '{}' is not installed", project.board.compiler))
         .help(packages_help(project.board.toolchain_packages));
     return kExitToolMissing;
   }
-  if (find_program("ninja").empty() && find_program("make").empty()) {
+  if (own_compiler && find_program("ninja").empty() && find_program("make").empty()) {
     diags.error(where, "tool-missing", "neither 'ninja' nor 'make' is installed")
         .help("install it: apt-get install ninja-build");
     return kExitToolMissing;
   }
   std::vector<std::vector<std::string>> commands;
   std::string absolute = fs::absolute(project.path).string();
-  commands.push_back(fill_in(project.manifest["configure"], absolute));
+  if (project.manifest.contains("configure"))
+    commands.push_back(fill_in(project.manifest["configure"], absolute));
   commands.push_back(fill_in(project.manifest["build"], absolute));
   Progress progress(quiet);
   for (const auto& command : commands) {
     progress.step(
-        fmt::format("{} {}", &command == &commands[0] ? "configuring" : "building", project.path));
+        fmt::format("{} {}", commands.size() > 1 && &command == &commands[0] ? "configuring" : "building", project.path));
     ProcessResult r = run_process(command, "", 1800);
     if (!r.started) {
       diags.error(where, "tool-missing", fmt::format("'{}' is not installed", command[0]))

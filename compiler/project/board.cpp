@@ -77,6 +77,10 @@ bool Board::has(std::string_view feature) const {
   return std::find(features.begin(), features.end(), feature) != features.end();
 }
 
+bool Board::has_framework(const std::string& framework) const {
+  return json.contains("frameworks") && json["frameworks"].contains(framework);
+}
+
 int64_t Board::memory_bytes(const std::string& use) const {
   const Memory* m = memory(field("placement." + use));
   return m ? m->size : 0;

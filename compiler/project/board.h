@@ -19,6 +19,8 @@ namespace aotc::project {
 // through a cache.
 enum class Speed { kFast, kNormal, kSlow };
 
+inline constexpr const char* kGenericBoard = "generic";
+
 struct Memory {
   std::string name;
   bool flash = false;
@@ -51,6 +53,10 @@ struct Board {
 
   bool has(std::string_view feature) const;
   bool is_host() const { return platform == "host"; }
+  // No board in particular: portable C for any.
+  bool is_generic() const { return name == kGenericBoard; }
+  // Whether board.json says how a framework ("zephyr", "arduino") calls it.
+  bool has_framework(const std::string& framework) const;
   // Bytes of the memory that placement.<use> ("arena", "constants") names; 0 if unlimited.
   int64_t memory_bytes(const std::string& use) const;
   // nullptr if it has none of that name.

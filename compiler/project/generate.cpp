@@ -1,6 +1,7 @@
 #include "project/generate.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -24,7 +25,7 @@ std::string run_command(const Board& board) {
 
 void add_runtime(const std::string& folder, OutputDirectory& out) {
   for (const EmbeddedFile* f : embedded_below("crt/"))
-    out.add(fmt::format("{}/{}", folder, f->path.substr(4)), std::string(f->content));
+    out.add(fmt::format("{}{}", folder, f->path.substr(4)), std::string(f->content));
 }
 
 namespace {
@@ -56,51 +57,149 @@ void bind_devices(const Board& board, const ProjectModel& model, Values& values)
   values.keys["inline_devices"] = inline_devices;
 }
 
-}  // namespace
+// "kws_small" as "KwsSmall".
+std::string camel(const std::string& identifier) {
+  std::string out;
+  bool start = true;
+  for (char c : identifier) {
+    if (c != '_') out += start ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    start = c == '_';
+  }
+  return out;
+}
 
-Status generate_project(const Board& board, const ProjectModel& model, const ProjectOptions& options,
-                        OutputDirectory& out, Diagnostics& diags) {
+std::string dashed(std::string identifier) {
+  std::replace(identifier.begin(), identifier.end(), '_', '-');
+  return identifier;
+}
+
+std::string sample_text(const std::vector<std::vector<uint8_t>>& samples) {
+  std::string out;
+  for (const auto& sample : samples)
+    for (uint8_t b : sample)
+      out += fmt::format("{}{}", out.empty() ? "" : out.size() % 96 < 4 ? ",\n    " : ",", b);
+  return out.empty() ? "0" : out;
+}
+
+// A C float constant that reads back as the same value.
+std::string float_text(float value) {
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text + "f";
+}
+
+std::string check_text(const std::vector<LayerCheck>& checks) {
+  std::string out;
+  for (const LayerCheck& c : checks)
+    out += fmt::format("{}    {{{}, {}, {}u, 0x{:08X}u, {}, {}}},", out.empty() ? "" : "\n", c.call,
+                       c.result, c.bytes, c.checksum, float_text(c.sum),
+                       c.floating ? float_text(c.tolerance) : "-1.0f");
+  return out;
+}
+
+// Each name ends with a null of its own.
+std::string names_text(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names)
+    out += fmt::format("{}    {}", out.empty() ? "" : "\n", c_string_literal(name + '\0'));
+  return out;
+}
+
+// PREFIX_PLACE_pool: nothing, or what the project defines, such as a section.
+std::string places_text(const ProjectModel& model) {
+  std::string out;
+  for (const std::string& pool : model.pools)
+    out += fmt::format("#ifndef {0}_PLACE_{1}\n#define {0}_PLACE_{1}\n#endif\n", upper(model.prefix),
+                       pool);
+  return out;
+}
+
+Values values_of(const Board& board, const ProjectModel& model, const ProjectOptions& options) {
   Values values;
   values.options = options.options;
-  std::string bytes;
-  for (const auto& sample : options.samples)
-    for (uint8_t b : sample) bytes += fmt::format("{}{}", bytes.empty() ? "" : bytes.size() % 96 < 4 ? ",\n    " : ",", b);
   std::string labels;
   for (const std::string& label : options.labels) labels += c_string_literal(label) + ", ";
   values.keys = {{"project_name", fmt::format("{}_{}", model.prefix, board.name)},
                  {"run_command", run_command(board)},
                  {"prefix", model.prefix},
                  {"macro_prefix", upper(model.prefix)},
+                 {"camel_prefix", camel(model.prefix)},
+                 {"dashed_prefix", dashed(model.prefix)},
+                 {"model_title", model.title},
+                 {"version", model.version},
                  {"board", board.name},
+                 {"arena_bytes", std::to_string(model.arena_bytes)},
+                 {"model_stack", std::to_string(model.stack_bytes)},
+                 {"pool_places", places_text(model)},
                  {"sample_count", std::to_string(options.samples.size())},
-                 {"sample_bytes", bytes.empty() ? "0" : bytes},
+                 {"sample_bytes", sample_text(options.samples)},
+                 {"layer_count", std::to_string(model.layer_names.size())},
+                 {"layer_names", names_text(model.layer_names)},
+                 {"check_count", std::to_string(model.checks.size())},
+                 {"layer_checks", check_text(model.checks)},
                  {"labels", labels}};
   bind_devices(board, model, values);
-  auto rendered = render_template({options.kind, options.templates_dir}, board, values, diags);
+  return values;
+}
+
+Status check_needs(const TemplateDescription& t, const ProjectModel& model, Diagnostics& diags) {
+  for (const std::string& need : model.needs) {
+    if (std::find(t.models.begin(), t.models.end(), need) != t.models.end()) continue;
+    Location where;
+    where.file = "template " + t.kind;
+    diags
+        .error(where, "template-model",
+               fmt::format("takes no model compiled with {}", need == "registry" || need == "packed"
+                                                                  ? "--calling-convention " + need
+                                                              : need == "workspace" ? "--memory workspace"
+                                                              : need == "devices"   ? "devices"
+                                                                                    : "--pool"))
+        .help("compile it without, or take --project bare-metal");
+    return kFailure;
+  }
+  return success();
+}
+
+}  // namespace
+
+nlohmann::ordered_json project_manifest(const TemplateDescription& description, const Board& board,
+                                        const std::string& prefix, const Rendered& rendered) {
+  nlohmann::ordered_json manifest;
+  manifest["aotc"] = 1;
+  manifest["kind"] = "project";
+  manifest["project"] = description.kind;
+  manifest["board"] = board.name;
+  manifest["prefix"] = prefix;
+  manifest["model_folder"] = rendered.model_folder;
+  if (!rendered.configure.empty()) manifest["configure"] = rendered.configure;
+  if (!rendered.build.empty()) manifest["build"] = rendered.build;
+  if (!rendered.image.empty()) manifest["image"] = rendered.image;
+  manifest["verify"] = description.verify;
+  manifest["tool"] = description.tool;
+  return manifest;
+}
+
+Status generate_project(const TemplateDescription& description, const Board& board,
+                        const ProjectModel& model, const ProjectOptions& options,
+                        OutputDirectory& out, Diagnostics& diags) {
+  if (!check_needs(description, model, diags)) return kFailure;
+  auto rendered =
+      render_template(options.source, description, board, values_of(board, model, options), diags);
   if (!rendered) return kFailure;
   for (auto& [path, text] : rendered->files) out.add(path, std::move(text));
-  for (const auto& [name, text] : model.files->files) out.add(rendered->model_folder + "/" + name, text);
-  if (model.bytes)
-    out.add(rendered->model_folder + "/" + model.file_name,
-            std::string(model.bytes->begin(), model.bytes->end()));
+  for (const auto& [name, text] : model.files->files) out.add(rendered->model_folder + name, text);
+  nlohmann::ordered_json manifest = project_manifest(description, board, model.prefix, *rendered);
+  if (model.bytes && rendered->model_file) {
+    manifest["model"] = rendered->model_folder + model.file_name;
+    out.add(manifest["model"], std::string(model.bytes->begin(), model.bytes->end()));
+  }
   if (model.runtime || model.workspace || !model.devices.empty()) {
     add_runtime(rendered->runtime_folder, out);
     // The default binding allocates from a buffer of this size.
     if (model.workspace)
-      out.add(rendered->runtime_folder + "/workspace.cmake",
+      out.add(rendered->runtime_folder + "workspace.cmake",
               fmt::format("add_compile_definitions(TVM_WORKSPACE_SIZE_BYTES={})\n", model.workspace_bytes));
   }
-  nlohmann::ordered_json manifest;
-  manifest["aotc"] = 1;
-  manifest["kind"] = "project";
-  manifest["project"] = options.kind;
-  manifest["board"] = board.name;
-  manifest["prefix"] = model.prefix;
-  manifest["model_folder"] = rendered->model_folder;
-  manifest["model"] = rendered->model_folder + "/" + model.file_name;
-  manifest["configure"] = rendered->build.configure;
-  manifest["build"] = rendered->build.build;
-  manifest["image"] = rendered->build.image;
   manifest["compile"] = model.description;
   out.add(kManifest, manifest.dump(1) + "\n");
   return success();

@@ -15,11 +15,22 @@ namespace aotc::project {
 inline constexpr const char* kManifest = "aotc.json";
 
 struct ProjectOptions {
-  std::string kind = "bare_metal";
-  std::string templates_dir;  // override
+  TemplateSource source;
   std::map<std::string, std::string> options;
   std::vector<std::vector<uint8_t>> samples;  // each: bytes of all inputs in order
   std::vector<std::string> labels;
+};
+
+// What a result of a layer is for the first stored sample: the firmware computes the same of what it
+// gets. Integers must agree to the bit. Floats may differ in their last bits from one C library or
+// instruction set to the next: of them it is a weighted sum, with how far off it may be.
+struct LayerCheck {
+  int call = 0;    // index of the call in the run, as the trace hook counts
+  int result = 0;
+  int64_t bytes = 0;
+  bool floating = false;
+  uint32_t checksum = 0;  // FNV-1a, 32 bits, over the bytes
+  float sum = 0, tolerance = 0;
 };
 
 // What aotc.json says of the model; written by the driver, read back by build, run and verify.
@@ -35,14 +46,26 @@ struct ProjectModel {
   // first is the board's second core if it has one; the others run on the processor itself.
   std::vector<std::string> devices;
   nlohmann::ordered_json description;  // "compile": options to compile it again
+  std::vector<std::string> needs;      // of kModelNeeds
+  std::vector<std::string> pools;      // C identifiers
+  std::vector<LayerCheck> checks;      // in the order of the run; none: nothing to compare with
+  std::vector<std::string> layer_names;  // of each call
+  std::string title;                   // name of the model's file, safe in a C comment
+  std::string version;                 // of aotc
+  int64_t arena_bytes = 0;
+  int64_t stack_bytes = 0;  // what one run takes at most
 };
 
 // The command that runs build/firmware.elf, for people.
 std::string run_command(const Board& board);
-// The runtime, for `folder` of a project.
+// aotc.json of a project, but for what only models or only operators have.
+nlohmann::ordered_json project_manifest(const TemplateDescription& description, const Board& board,
+                                        const std::string& prefix, const Rendered& rendered);
+// The runtime, for `folder` of a project: with a slash at its end, or empty.
 void add_runtime(const std::string& folder, OutputDirectory& out);
 
-Status generate_project(const Board& board, const ProjectModel& model, const ProjectOptions& options,
+// Reports [template-model] if the kind cannot take such a model, and what render_template does.
+Status generate_project(const TemplateDescription& description, const Board& board, const ProjectModel& model, const ProjectOptions& options,
                         OutputDirectory& out, Diagnostics& diags);
 
 }  // namespace aotc::project

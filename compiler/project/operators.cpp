@@ -87,8 +87,9 @@ Status check(const OperatorProject& project, Diagnostics& diags) {
 
 }  // namespace
 
-Status generate_operator_project(const Board& board, const OperatorProject& project,
-                                 OutputDirectory& out, Diagnostics& diags) {
+Status generate_operator_project(const TemplateDescription& description, const Board& board,
+                                 const OperatorProject& project, OutputDirectory& out,
+                                 Diagnostics& diags) {
   const std::vector<mlf::OperatorInfo>& operators = project.operators;
   if (!check(project, diags)) return kFailure;
   const Needs needs = needs_of(operators, *project.archive);
@@ -104,25 +105,16 @@ Status generate_operator_project(const Board& board, const OperatorProject& proj
                  {"max_args", std::to_string(needs.parameters)},
                  {"max_dims", std::to_string(needs.dims)},
                  {"max_tensors", std::to_string(std::max<size_t>(16, needs.parameters))}};
-  auto rendered = render_template({project.kind, project.templates_dir}, board, values, diags);
+  auto rendered = render_template(project.source, description, board, values, diags);
   if (!rendered) return kFailure;
   for (auto& [path, text] : rendered->files) out.add(path, std::move(text));
   for (const auto& [path, bytes] : project.archive->files)
-    out.add(rendered->model_folder + "/" + path, std::string(bytes.begin(), bytes.end()));
+    out.add(rendered->model_folder + path, std::string(bytes.begin(), bytes.end()));
   if (project.bytes)
     out.add(kOperatorsFile, std::string(project.bytes->begin(), project.bytes->end()));
   add_runtime(rendered->runtime_folder, out);
-  nlohmann::ordered_json manifest;
-  manifest["aotc"] = 1;
-  manifest["kind"] = "project";
-  manifest["project"] = kind_folder(project.kind);
-  manifest["board"] = board.name;
-  manifest["prefix"] = name;
-  manifest["model_folder"] = rendered->model_folder;
+  nlohmann::ordered_json manifest = project_manifest(description, board, name, *rendered);
   manifest["model"] = kOperatorsFile;
-  manifest["configure"] = rendered->build.configure;
-  manifest["build"] = rendered->build.build;
-  manifest["image"] = rendered->build.image;
   manifest["compile"] = nlohmann::ordered_json::object();
   manifest["operators"] = json_of(operators);
   out.add(kManifest, manifest.dump(1) + "\n");

@@ -8,6 +8,7 @@
 #include "mlf/archive.h"
 #include "mlf/metadata.h"
 #include "project/board.h"
+#include "project/description.h"
 #include "support/files.h"
 
 namespace aotc::project {
@@ -21,13 +22,12 @@ struct OperatorProject {
   std::string file_name;                        // for messages
   // What the functions take; those of the archive's metadata, if it is of style operator.
   std::vector<mlf::OperatorInfo> operators;
-  std::string kind = "host_driven";
-  std::string templates_dir;
+  TemplateSource source = {"host_driven", ""};
   std::map<std::string, std::string> options;
 };
 
 // Reports [operators-none], [operators-registry] and what templates report.
-Status generate_operator_project(const Board& board, const OperatorProject& project,
+Status generate_operator_project(const TemplateDescription& description, const Board& board, const OperatorProject& project,
                                  OutputDirectory& out, Diagnostics& diags);
 
 // The operators that aotc.json lists; empty if it lists none.

@@ -1,6 +1,6 @@
 // Project templates: real files with strict @key@ substitution, described by a template.json beside
-// them. The one thing to know: a key in a file that nobody gives a value, or a value no file uses,
-// is an error, so templates cannot rot silently.
+// them. The one thing to know: a key in a file that nobody gives a value, or a declared key that no
+// file uses, is an error, so templates cannot rot silently.
 #pragma once
 
 #include <map>
@@ -9,13 +9,9 @@
 #include <vector>
 
 #include "project/board.h"
+#include "project/description.h"
 
 namespace aotc::project {
-
-struct TemplateSource {
-  std::string kind;               // "bare_metal"
-  std::string override_dir;       // --templates DIR, or empty: the ones in the binary
-};
 
 struct Values {
   std::map<std::string, std::string> keys;     // values that do not come from board or options
@@ -24,29 +20,19 @@ struct Values {
   std::set<std::string> parts;                 // of template.json's "parts": files that not all need
 };
 
-std::vector<std::string> template_kinds();
-// The folder of a kind as a user may spell it: "host-driven" is host_driven.
-std::string kind_folder(const std::string& kind);
-// What a kind makes firmware of: "model", or "operators" (an archive of them). "model" also if there
-// is no such kind.
-std::string kind_takes(const TemplateSource& source);
-
-struct BuildCommands {
-  std::vector<std::string> configure, build;  // with {generator} and {project} still in them
-  std::string image;                          // relative to the project
-};
-
 struct Rendered {
   std::map<std::string, std::string> files;
+  // With a slash at the end, or empty: the project's own folder.
   std::string model_folder, runtime_folder;
-  BuildCommands build;
+  // Command lines with {generator} and {project} still in them; both empty: aotc does not build it.
+  std::vector<std::string> configure, build;
+  std::string image;  // relative to the project
+  bool model_file = true;
 };
 
-// Reports [template-unknown], [template-board], [template-option], [template-key].
-Result<Rendered> render_template(const TemplateSource& source, const Board& board,
+// Reports [template-board], [template-option], [template-key], and what read_template_file does.
+Result<Rendered> render_template(const TemplateSource& source,
+                                 const TemplateDescription& description, const Board& board,
                                  const Values& values, Diagnostics& diags);
-
-// For --help-project: one line per option of the kind.
-Result<std::string> describe_options(const TemplateSource& source, Diagnostics& diags);
 
 }  // namespace aotc::project

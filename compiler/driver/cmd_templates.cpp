@@ -1,0 +1,105 @@
+// templates: what kinds of projects there are, and their files for whoever wants others.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "driver/commands.h"
+#include "project/embedded.h"
+#include "project/generate.h"
+#include "project/template.h"
+
+namespace aotc::driver {
+
+namespace {
+
+struct TemplatesOptions {
+  std::string templates_dir, directory, kind;
+  bool force = false;
+  CommonOptions common;
+};
+
+// As users spell it.
+std::string spelt(std::string kind) {
+  std::replace(kind.begin(), kind.end(), '_', '-');
+  return kind;
+}
+
+nlohmann::ordered_json json_of(const project::TemplateDescription& t) {
+  nlohmann::ordered_json options = nlohmann::ordered_json::array();
+  for (const project::TemplateOption& o : t.options)
+    options.push_back({{"name", o.name}, {"type", o.type}, {"values", o.values},
+                       {"default", o.preset}, {"help", o.help}});
+  nlohmann::ordered_json files = nlohmann::ordered_json::array();
+  for (const project::TemplateFile& f : t.files) files.push_back(f.path);
+  return {{"kind", spelt(t.kind)},   {"title", t.title},
+          {"takes", t.takes},        {"framework", t.framework},
+          {"board", t.board_optional ? "optional" : "required"},
+          {"tool", t.tool},          {"proof", t.proof},
+          {"files", files},          {"options", options}};
+}
+
+int list(const TemplatesOptions& options) {
+  Diagnostics diags;
+  std::vector<std::vector<std::string>> rows = {{"kind", "board", "what it is"}};
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const std::string& kind : project::template_kinds(options.templates_dir)) {
+    auto t = project::read_description({kind, options.templates_dir}, diags);
+    if (!t) return fail(diags);
+    all.push_back(json_of(*t));
+    rows.push_back({spelt(kind), t->board_optional ? "optional" : "required", t->title});
+  }
+  if (options.common.json)
+    fmt::print("{}\n", all.dump(1));
+  else
+    fmt::print("{}'aotc create --help-project KIND' says what it takes\n", format_table(rows));
+  return kExitDone;
+}
+
+// Everything or one kind, with what it shares of others: a folder for --templates.
+int export_templates(const TemplatesOptions& options) {
+  Diagnostics diags;
+  OutputDirectory out(options.directory, project::kManifest, options.force);
+  nlohmann::ordered_json manifest = {{"aotc", 1}, {"kind", "templates"}};
+  out.add(project::kManifest, manifest.dump(1) + "\n");
+  auto add = [&](const std::string& path) {
+    if (const project::EmbeddedFile* f = project::find_embedded("templates/" + path))
+      out.add(path, std::string(f->content));
+  };
+  if (options.kind.empty()) {
+    for (const project::EmbeddedFile* f : project::embedded_below("templates/"))
+      add(std::string(f->path.substr(10)));
+  } else {
+    auto t = project::read_description({options.kind, ""}, diags);
+    if (!t) return fail(diags);
+    add("README.md");
+    add(t->kind + "/template.json");
+    for (const project::TemplateFile& f : t->files) add(f.kind + "/" + f.from);
+  }
+  if (!out.commit(diags)) return fail(diags);
+  fmt::print("wrote {}/ ({} files)\nnext: edit them, then aotc MODEL --templates {} --project KIND ...\n",
+             out.path(), out.names().size(), shell_quoted(out.path()));
+  return kExitDone;
+}
+
+}  // namespace
+
+void add_templates_command(CLI::App& app, int& result) {
+  auto options = std::make_shared<TemplatesOptions>();
+  CLI::App* sub = app.add_subcommand("templates", "Kinds of projects: list them, write their files");
+  sub->require_subcommand(1);
+  CLI::App* lister = sub->add_subcommand("list", "List the kinds of projects");
+  lister->add_option("--templates", options->templates_dir, "Those of this directory");
+  lister->add_flag("--json", options->common.json, "With files and options, as JSON");
+  lister->callback([options, &result] { result = list(*options); });
+  CLI::App* exporter = sub->add_subcommand(
+      "export", "Write the files of the templates, to change them and give them back with --templates");
+  exporter->add_option("KIND", options->kind, "One kind with the files that it shares (default: all)");
+  exporter->add_option("-o,--directory", options->directory, "Directory to write")
+      ->default_val("templates");
+  exporter->add_flag("--force", options->force, "Replace a directory that aotc did not make");
+  exporter->callback([options, &result] { result = export_templates(*options); });
+}
+
+}  // namespace aotc::driver

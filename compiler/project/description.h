@@ -1,0 +1,87 @@
+// What a template.json says: the files of a kind of project, its keys, its options, what builds it.
+// The one thing to know: everything is checked when it is read, so whoever uses a description need
+// not.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "support/diagnostics.h"
+
+namespace aotc::project {
+
+struct TemplateSource {
+  std::string kind;          // "bare_metal"; also as a user may spell it, "bare-metal"
+  std::string override_dir;  // --templates DIR, or empty: the ones in the binary
+};
+
+struct TemplateFile {
+  std::string path;        // in the project; may hold keys
+  std::string from, kind;  // the file that is copied, and the template that has it
+  std::vector<std::string> platforms;  // empty: all
+  std::string part;                    // empty: always
+};
+
+struct TemplateKey {
+  std::string name;
+  std::string from;    // "project", "template", "model", "samples", "board", "option"
+  std::string field;   // of board.json
+  std::string option;
+  std::string help;
+};
+
+struct TemplateOption {
+  std::string name;
+  std::string type;  // "enum", "memory", "bool", "bytes", "name", "string"
+  std::vector<std::string> values;
+  nlohmann::json preset;  // a string, a bool, {"board": FIELD} or {"model": NAME}
+  std::string help;
+};
+
+// Sources that a platform or a part adds.
+struct TemplateSources {
+  std::string name;
+  std::vector<std::string> sources;
+};
+
+struct TemplateDescription {
+  std::string kind;
+  std::string title;          // one line
+  std::string takes;          // "model", or "operators": an archive of them
+  std::string framework;      // the board must have it under "frameworks"; empty: none
+  bool board_optional = false;
+  bool verify = false;        // its firmware has the verify mode of templates/README.md
+  bool model_file = true;     // the project holds the model's file, which `verify` reads
+  std::vector<std::string> models;  // of kModelNeeds, those that it can satisfy
+  std::vector<TemplateSources> platforms, parts;
+  std::vector<TemplateFile> files;
+  std::vector<TemplateKey> keys;
+  std::vector<TemplateOption> options;
+  std::string model_folder, runtime_folder;
+  std::vector<std::string> configure, build;  // command lines; no `build`: aotc does not build it
+  std::string image;
+  std::string tool, proof;    // what builds it; how tests prove it
+
+  bool builds() const { return !build.empty(); }
+};
+
+// What a model may need of a project beyond plain C and one arena.
+inline constexpr const char* kModelNeeds[] = {"packed", "registry", "workspace", "devices", "pools"};
+
+// In alphabetical order: of the binary or, if given, of the folder.
+std::vector<std::string> template_kinds(const std::string& override_dir = "");
+// The folder of a kind as a user may spell it: "host-driven" is host_driven.
+std::string kind_folder(const std::string& kind);
+
+// Reports [template-unknown] with the closest kinds, [template-invalid].
+Result<TemplateDescription> read_description(const TemplateSource& source, Diagnostics& diags);
+// A file of a template. Reports [template-invalid].
+Result<std::string> read_template_file(const TemplateSource& source, const std::string& kind,
+                                       const std::string& path, Diagnostics& diags);
+
+// For --help-project: what the kind is, its options, what builds it, how it is proven.
+std::string help_text(const TemplateDescription& description);
+
+}  // namespace aotc::project

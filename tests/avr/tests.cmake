@@ -17,10 +17,10 @@ avr_test(ops.int8 full 2 on_avr.py arduino_uno --ops int8)
 avr_test(ops.f32 full 2 on_avr.py arduino_mega2560 --ops f32)
 avr_test(ops.int8.mega full 2 on_avr.py arduino_mega2560 --ops int8 --every 4)
 # What else changes the C, and other optimisers.
-avr_test(ops.speed full 2 on_avr.py arduino_uno --ops int8 --every 4 --flags -O2 "--compile=-O speed")
-avr_test(ops.size full 2 on_avr.py arduino_uno --ops int8 --every 4 --flags -O1
+avr_test(ops.speed full 2 on_avr.py arduino_uno --ops int8 --every 4 --flags=-O2 "--compile=-O speed")
+avr_test(ops.size full 2 on_avr.py arduino_uno --ops int8 --every 4 --flags=-O1
   "--compile=-O size --input preserve --output overwrite")
-avr_test(ops.ram full 2 on_avr.py arduino_uno --ops int8 --every 4 --flags -O3
+avr_test(ops.ram full 2 on_avr.py arduino_uno --ops int8 --every 4 --flags=-O3
   "--compile=--constants ram")
 avr_test(measure quick 1 measure.py arduino_uno hello_world_int8
   --json ${CMAKE_BINARY_DIR}/avr_figures.json)

@@ -28,6 +28,7 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["memory"] = options.memory == codegen::MemoryMode::kWorkspace ? "workspace" : "static";
   j["calling_convention"] = name_of(options.convention);
   j["interface"] = options.tvm_interface ? "tvm" : "aotc";
+  j["constants"] = options.constants_in_ram ? "ram" : "flash";
   j["constants_section"] = options.constants_section;
   j["pools"] = options.pools;
   j["devices"] = options.devices_text;
@@ -67,6 +68,7 @@ CompileOptions ProjectDir::compile_options() const {
   if (c.value("memory", "") == "workspace") o.memory = codegen::MemoryMode::kWorkspace;
   o.convention = convention_of(c.value("calling_convention", ""));
   o.tvm_interface = c.value("interface", "") == "tvm";
+  o.constants_in_ram = c.value("constants", "") == "ram";
   o.constants_section = c.value("constants_section", "");
   o.pools = c.value("pools", std::vector<std::string>());
   o.devices_text = c.value("devices", "");

@@ -45,6 +45,7 @@ ops::TargetInfo target_info(const CpuQuery& query) {
   t.name = query.cpu;
   t.fpu = query.has("fpu");
   t.unaligned_words = query.has("unaligned") && query.isa != "native";
+  t.harvard = query.has("harvard");
   if (query.isa.starts_with("rv32")) {
     t.registers = 27;
     t.gemm_pixels = 4;
@@ -63,6 +64,17 @@ ops::TargetInfo target_info(const CpuQuery& query) {
     t.triple_channels = 1;
     t.quad_units = true;
     t.costs.high = 20;  // four multiplies and their sums: there is no long one
+  } else if (query.isa.starts_with("avr")) {
+    // Eight-bit registers: 32 of them hold four sums and little else.
+    t.registers = 6;
+    t.gemm_pixels = 1;
+    t.gemm_channels = 2;
+    t.gemm_unroll = 1;
+    t.costs = {4, 4, 4, 20, 20, 60, 600, 4, 4};
+    t.fp64 = false;
+    // The first 64 KiB, which interrupt vectors and other tables share; pointer differences have a sign.
+    t.program_reach = 61440;
+    t.largest_object = 32767;
   } else if (query.isa != "native") {
     t.registers = 13;
     t.gemm_pixels = 4;

@@ -28,6 +28,7 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["memory"] = options.memory == codegen::MemoryMode::kWorkspace ? "workspace" : "static";
   j["calling_convention"] = name_of(options.convention);
   j["interface"] = options.tvm_interface ? "tvm" : "aotc";
+  j["constants"] = options.constants_in_ram ? "ram" : "flash";
   j["constants_section"] = options.constants_section;
   j["pools"] = options.pools;
   j["devices"] = options.devices_text;
@@ -67,6 +68,7 @@ CompileOptions ProjectDir::compile_options() const {
   if (c.value("memory", "") == "workspace") o.memory = codegen::MemoryMode::kWorkspace;
   o.convention = convention_of(c.value("calling_convention", ""));
   o.tvm_interface = c.value("interface", "") == "tvm";
+  o.constants_in_ram = c.value("constants", "") == "ram";
   o.constants_section = c.value("constants_section", "");
   o.pools = c.value("pools", std::vector<std::string>());
   o.devices_text = c.value("devices", "");
@@ -160,6 +162,15 @@ Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags) {
   return out;
 }
 
+bool require_model(const ProjectDir& project, Diagnostics& diags) {
+  if (project.has_model()) return true;
+  Location where;
+  where.file = project.path;
+  diags.error(where, "project-no-model", "the project does not hold the model's file")
+      .help("give the model itself instead of the project; the firmware tests itself when it starts");
+  return false;
+}
+
 namespace {
 
 std::string packages_help(const std::vector<std::string>& packages) {
@@ -211,9 +222,10 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
   Location where;
   where.file = project.path;
   if (!project.builds()) {
+    const std::string tool = project.manifest.value("tool", "");
     diags.error(where, "project-not-built", "a project of this kind is not built by aotc")
-        .help("build it with " + project.manifest.value("tool", "the tools of its framework") +
-              ": see its README.md");
+        .help(fmt::format("build it with {}: see its README.md",
+                          tool.empty() ? "the tools of its framework" : tool));
     return kExitUsage;
   }
   // The toolchain of a framework brings its own compiler.

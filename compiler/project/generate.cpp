@@ -122,6 +122,13 @@ int64_t thread_stack(int64_t model_stack) {
   return (model_stack + kPrinting + kUnit - 1) / kUnit * kUnit;
 }
 
+// A C library that leaves mathematics out, as small ones do, is not enough.
+bool needs_math(const codegen::ModelFiles& files) {
+  return std::any_of(files.files.begin(), files.files.end(), [](const auto& file) {
+    return file.second.find("#include <math.h>") != std::string::npos;
+  });
+}
+
 Values values_of(const Board& board, const ProjectModel& model, const ProjectOptions& options) {
   Values values;
   values.options = options.options;
@@ -146,7 +153,8 @@ Values values_of(const Board& board, const ProjectModel& model, const ProjectOpt
                  {"layer_names", names_text(model.layer_names)},
                  {"check_count", std::to_string(model.checks.size())},
                  {"layer_checks", check_text(model.checks)},
-                 {"labels", labels}};
+                 {"labels", labels},
+                 {"needs_math", needs_math(*model.files) ? "y" : "n"}};
   bind_devices(board, model, values);
   add_arduino_values(board, camel(model.prefix), options.folder, values);
   return values;

@@ -1,4 +1,4 @@
-// check, compile, create, build, run, boards. verify, report and ops have files of their own.
+// check, compile, create, build, run. The others have files of their own.
 #include "driver/commands.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/fit.h"
 #include "driver/graph_model.h"
 #include "driver/inputs.h"
 #include "driver/project_dir.h"
@@ -133,7 +134,10 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
     return fail(diags, kExitUsage);
   }
   auto compiled = compile_model(options, diags);
-  if (!compiled || !check_fit(*compiled, diags)) return fail(diags);
+  if (!compiled) return fail(diags);
+  auto asked = choice.options.find("arena");
+  const std::string arena = asked == choice.options.end() ? "" : asked->second;
+  if (!check_fit(*compiled, diags, arena)) return fail(diags);
   if (!check_project(options, *description, *compiled, diags)) return fail(diags, kExitUsage);
   project::ProjectOptions project;
   project.source = {choice.kind, choice.templates_dir};
@@ -148,6 +152,9 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
     project.samples.push_back(std::move(flat));
   }
   project::ProjectModel model = project_model_of(*compiled);
+  model.arena_memory = arena_memory(*compiled, arena);
+  const StackNeed stack = stack_need(*compiled);
+  model.stack_bytes = stack.bytes;
   if (!samples->empty()) model.checks = layer_checks(*compiled, samples->front());
   std::string path = out.empty() ? compiled->prefix + "_app" : out;
   OutputDirectory directory(path, project::kManifest, force);
@@ -156,12 +163,12 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
     return fail(diags);
   print_diagnostics(diags);
   if (common.json) {
-    auto j = summary_json(*compiled);
+    auto j = summary_json(*compiled, &stack);
     j["project"] = path;
     fmt::print("{}\n", j.dump(1));
     return kExitDone;
   }
-  fmt::print("{}wrote {}/ ({} files)\n{}", summary_text(*compiled), path, directory.names().size(),
+  fmt::print("{}wrote {}/ ({} files)\n{}", summary_text(*compiled, &stack), path, directory.names().size(),
              next_step(path, *description, *compiled->board));
   return kExitDone;
 }
@@ -202,6 +209,7 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
     j["op_ticks"] = run->op_ticks;
     j["output"] = run->process.output;
     j["exit_code"] = run->process.exit_code;
+    if (project->board.stand_in) j["stand_in"] = true;
     fmt::print("{}\n", j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else {
     std::string text = run->process.output;
@@ -211,6 +219,8 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
       if (!line.starts_with("@aotc")) fmt::print("{}\n", line);
       i = end + 1;
     }
+    if (project->board.stand_in)
+      fmt::print("a stand-in for the board: results are those of the board, times are not\n");
   }
   if (run->process.exit_code == 0) return kExitDone;
   Location where;
@@ -220,26 +230,6 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
              fmt::format("the firmware ended with exit code {}", run->process.exit_code))
       .help("'aotc verify' names the first layer that differs");
   return fail(diags, kExitDevice);
-}
-
-int boards_command(const CommonOptions& common) {
-  Diagnostics diags;
-  std::vector<std::vector<std::string>> rows = {{"board", "CPU", "RAM", "flash", "what it is"}};
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const std::string& name : project::board_names()) {
-    auto board = project::find_board(name, diags);
-    if (!board) return fail(diags);
-    nlohmann::ordered_json j = board->json;
-    j["name"] = name;
-    all.push_back(j);
-    auto size = [&](const char* use) {
-      int64_t bytes = board->memory_bytes(use);
-      return bytes > 0 ? fmt::format("{} KiB", bytes / 1024) : std::string("-");
-    };
-    rows.push_back({name, board->cpu, size("arena"), size("constants"), board->title});
-  }
-  fmt::print("{}", common.json ? all.dump(1) + "\n" : format_table(rows));
-  return kExitDone;
 }
 
 }  // namespace aotc::driver

@@ -114,6 +114,19 @@ std::string places_text(const ProjectModel& model) {
   return out;
 }
 
+// A pool that is called like a memory of the board lies in it.
+std::string pool_sections_text(const Board& board, const ProjectModel& model) {
+  std::string out;
+  for (const std::string& pool : model.pools) {
+    std::string section = ".bss.arena";
+    for (const Memory& m : board.memories)
+      if (auto it = m.arena_sections.find("bare_metal"); it != m.arena_sections.end() && m.lower_name() == pool)
+        section = it->second;
+    out += fmt::format("#define MODEL_SECTION_{} \"{}\"\n", pool, section);
+  }
+  return out;
+}
+
 Values values_of(const Board& board, const ProjectModel& model, const ProjectOptions& options) {
   Values values;
   values.options = options.options;
@@ -131,6 +144,7 @@ Values values_of(const Board& board, const ProjectModel& model, const ProjectOpt
                  {"arena_bytes", std::to_string(model.arena_bytes)},
                  {"model_stack", std::to_string(model.stack_bytes)},
                  {"pool_places", places_text(model)},
+                 {"pool_sections", pool_sections_text(board, model)},
                  {"sample_count", std::to_string(options.samples.size())},
                  {"sample_bytes", sample_text(options.samples)},
                  {"layer_count", std::to_string(model.layer_names.size())},
@@ -138,6 +152,8 @@ Values values_of(const Board& board, const ProjectModel& model, const ProjectOpt
                  {"check_count", std::to_string(model.checks.size())},
                  {"layer_checks", check_text(model.checks)},
                  {"labels", labels}};
+  values.model["arena_memory"] =
+      model.arena_memory.empty() ? board.field("placement.arena") : model.arena_memory;
   bind_devices(board, model, values);
   return values;
 }

@@ -151,6 +151,7 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
   project::ProjectModel model = project_model_of(*compiled);
   if (!samples->empty()) model.checks = layer_checks(*compiled, samples->front());
   std::string path = out.empty() ? compiled->prefix + "_app" : out;
+  project.folder = std::filesystem::weakly_canonical(path).filename().string();
   OutputDirectory directory(path, project::kManifest, force);
   if (!project::generate_project(*description, *compiled->board, model, project, directory, diags) ||
       !directory.commit(diags))

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "project/arduino.h"
 #include "project/embedded.h"
 #include "support/text.h"
 
@@ -139,6 +140,7 @@ Values values_of(const Board& board, const ProjectModel& model, const ProjectOpt
                  {"layer_checks", check_text(model.checks)},
                  {"labels", labels}};
   bind_devices(board, model, values);
+  add_arduino_values(board, camel(model.prefix), options.folder, values);
   return values;
 }
 

@@ -269,7 +269,7 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
     for (std::string line; std::getline(lines, line);) d.note(line);
     return kExitBadInput;
   }
-  progress.done("built " + project.image());
+  progress.done("built " + (project.has_image() ? project.image() : project.path));
   return kExitDone;
 }
 
@@ -278,6 +278,13 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
                                  Diagnostics& diags, const std::string& directory) {
   Location where;
   where.file = project.path;
+  if (!project.has_image()) {
+    diags
+        .error(where, "project-not-run",
+               fmt::format("a project of this kind has no program for board '{}'", project.board.name))
+        .help("see its README.md: what it builds is linked by a firmware of yours");
+    return kFailure;
+  }
   std::error_code ec;
   std::string image = fs::absolute(project.image()).string();
   if (!fs::exists(image, ec)) {

@@ -162,6 +162,15 @@ Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags) {
   return out;
 }
 
+bool require_model(const ProjectDir& project, Diagnostics& diags) {
+  if (project.has_model()) return true;
+  Location where;
+  where.file = project.path;
+  diags.error(where, "project-no-model", "the project does not hold the model's file")
+      .help("give the model itself instead of the project; the firmware tests itself when it starts");
+  return false;
+}
+
 namespace {
 
 std::string packages_help(const std::vector<std::string>& packages) {
@@ -198,9 +207,10 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
   Location where;
   where.file = project.path;
   if (!project.builds()) {
+    const std::string tool = project.manifest.value("tool", "");
     diags.error(where, "project-not-built", "a project of this kind is not built by aotc")
-        .help("build it with " + project.manifest.value("tool", "the tools of its framework") +
-              ": see its README.md");
+        .help(fmt::format("build it with {}: see its README.md",
+                          tool.empty() ? "the tools of its framework" : tool));
     return kExitUsage;
   }
   // The toolchain of a framework brings its own compiler.

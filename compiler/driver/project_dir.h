@@ -32,6 +32,9 @@ struct ProjectDir {
 Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags);
 bool is_project(const std::string& path);
 
+// Verify and report compile the model again: reports [project-no-model] if the project lacks it.
+bool require_model(const ProjectDir& project, Diagnostics& diags);
+
 // The part of CompileOptions that aotc.json keeps.
 nlohmann::ordered_json describe_compile(const CompileOptions& options);
 

@@ -19,6 +19,18 @@ extern const uint32_t sample_bytes_size;
 extern const uint8_t sample_bytes[];
 extern const char *const labels[];
 
+/* samples.c: the self test compares every layer's result for the first sample with the reference.
+ * Begins as {0, 0, -1}; results come in the order of the run. */
+struct self_test {
+    uint32_t compared;
+    uint32_t exact; /* of them, to the bit: floats are compared within a tolerance */
+    int32_t first_difference; /* index of the call, -1: none */
+};
+extern const uint32_t self_test_count;
+void self_test_result(struct self_test *test, int32_t call, int32_t result, const void *data,
+                      uint32_t bytes);
+const char *layer_name(int32_t layer);
+
 /* An input or output of the model, and where it is. */
 enum element_kind { ELEMENT_UNSIGNED, ELEMENT_SIGNED, ELEMENT_FLOAT };
 
@@ -60,6 +72,10 @@ int platform_close(intptr_t file);
 void platform_clock_restart(void);
 uint64_t platform_clock_elapsed(void);
 const char *platform_clock_unit(void);
+
+/* Nanoseconds (instructions, where these are counted) since some time before the first call, by a
+ * counter that nothing stops and that never goes back. Not together with the stop watch. */
+uint64_t platform_clock_now(void);
 
 /* A function that returns at once, for measuring what a measurement costs: its length in units of
  * the clock is known. */

@@ -296,10 +296,10 @@ static void put_decimal(uint32_t digits, int exponent)
         ++count;
     }
     whole = count + exponent; /* digits before the point */
-    if (exponent >= 0 || whole < -8) {
+    if (whole < -8 || whole > 12) {
         put_text(at);
-        if (exponent != 0) { put_text(exponent < 0 ? "e-" : "e"); }
-        if (exponent != 0) { put_number((uint64_t)(exponent < 0 ? -exponent : exponent)); }
+        put_text(exponent < 0 ? "e-" : "e");
+        put_number((uint64_t)(exponent < 0 ? -exponent : exponent));
         return;
     }
     if (whole <= 0) { put_text("0."); }
@@ -307,8 +307,9 @@ static void put_decimal(uint32_t digits, int exponent)
     for (; *at != 0; ++at) {
         const char shown[2] = {*at, 0};
         put_text(shown);
-        if (--whole == 0) { put_text("."); }
+        if (--whole == 0 && exponent < 0) { put_text("."); }
     }
+    for (; exponent > 0; --exponent) { put_text("0"); }
 }
 
 /* Nine digits: no two floats have the same nine. In integers, because not every C library of a
@@ -338,13 +339,13 @@ static void put_float(float value)
             mantissa <<= 1;
             --two;
         }
-        if (two > -34 || (mantissa >> -two) >= 1000000000u) {
-            mantissa /= 10u;
-            ++ten;
-        } else if (two <= -64 || (mantissa >> -two) < 100000000u) {
+        if (two < -63 || (two < -33 && (mantissa >> -two) < 100000000u)) {
             mantissa = (mantissa >> 4) * 10u;
             two += 4;
             --ten;
+        } else if (two > -34 || (mantissa >> -two) >= 1000000000u) {
+            mantissa /= 10u;
+            ++ten;
         } else {
             break;
         }

@@ -45,8 +45,8 @@ std::vector<double> interpreted(const Program& p) {
     std::vector<tir::Memory> memory;
     for (size_t a = 0; a < f.params.size(); ++a) {
       const CallArgument& argument = call.arguments[a];
-      int64_t bytes = argument.elements * size_of(argument.dtype);
-      buffers.emplace_back(static_cast<size_t>(std::max(bytes, call.scratch_bytes)), 0);
+      const tir::Buffer& takes = *f.params[a];
+      buffers.emplace_back(static_cast<size_t>(takes.elements * size_of(takes.dtype)), 0);
       if (argument.storage.kind == StorageKind::kConstant)
         buffers.back() = p.constants[static_cast<size_t>(argument.storage.index)].data.bytes;
     }

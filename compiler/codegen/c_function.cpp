@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -100,6 +101,69 @@ const ExprPtr* saturated_i8(const Binary& n) {
     return nullptr;
   const auto& inner = static_cast<const Binary&>(*n.lhs);
   return inner.op == BinaryOp::kMax && is_i32(inner.rhs, -128) ? &inner.lhs : nullptr;
+}
+
+// What an i32 expression can be if C computes it as int, which may have 16 bits: literals,
+// comparisons and what is made of them. Nothing if a wider operand makes it an int32_t.
+struct IntRange {
+  int64_t low, high;
+  bool fits() const { return low >= -32768 && high <= 32767; }
+};
+
+std::optional<IntRange> int_range_of(const ExprPtr& e);
+
+std::optional<IntRange> int_range_of(const Binary& n) {
+  if (is_comparison(n.op) || n.op == BinaryOp::kAnd || n.op == BinaryOp::kOr) return IntRange{0, 1};
+  auto a = int_range_of(n.lhs), b = int_range_of(n.rhs);
+  bool shift = n.op == BinaryOp::kShl || n.op == BinaryOp::kShr;
+  if (!a || (!b && !shift) || n.wrapping) return std::nullopt;
+  constexpr int64_t kAny = int64_t{1} << 31;
+  switch (n.op) {
+    case BinaryOp::kAdd: return IntRange{a->low + b->low, a->high + b->high};
+    case BinaryOp::kSub: return IntRange{a->low - b->high, a->high - b->low};
+    case BinaryOp::kDiv: return IntRange{std::min(a->low, -a->high), std::max(-a->low, a->high)};
+    case BinaryOp::kMod: return a;
+    case BinaryOp::kBitAnd:
+    case BinaryOp::kBitOr:
+    case BinaryOp::kBitXor: return IntRange{-32768, 32767};
+    case BinaryOp::kMul: {
+      auto [low, high] = std::minmax({a->low * b->low, a->low * b->high, a->high * b->low,
+                                      a->high * b->high});
+      return IntRange{low, high};
+    }
+    case BinaryOp::kMin:
+    case BinaryOp::kMax: return std::nullopt;  // functions of int32_t
+    default: return IntRange{-kAny, kAny};
+  }
+}
+
+std::optional<IntRange> int_range_of(const ExprPtr& e) {
+  if (e->type != DType::kI32) return std::nullopt;
+  std::optional<IntRange> range;
+  if (e->kind == ExprKind::kIntImm) {
+    int64_t v = static_cast<const IntImm&>(*e).value;
+    range = {v, v};
+  } else if (e->kind == ExprKind::kUnary) {
+    const auto& n = static_cast<const Unary&>(*e);
+    range = int_range_of(n.value);
+    if (n.op == UnaryOp::kLogicalNot) range = {0, 1};
+    if (range && n.op == UnaryOp::kNeg) range = {-range->high, -range->low};
+    if (range && n.op == UnaryOp::kBitNot) range = {~range->high, ~range->low};
+  } else if (e->kind == ExprKind::kSelect) {
+    const auto& n = static_cast<const Select&>(*e);
+    auto a = int_range_of(n.if_true), b = int_range_of(n.if_false);
+    if (a && b) range = {std::min(a->low, b->low), std::max(a->high, b->high)};
+  } else if (e->kind == ExprKind::kBinary) {
+    range = int_range_of(static_cast<const Binary&>(*e));
+  }
+  // What does not fit is a long already, or has been made an int32_t.
+  return range && range->fits() ? range : std::nullopt;
+}
+
+// Is the result too large for the int that C would compute it in?
+bool leaves_int(const Binary& n) {
+  auto range = int_range_of(n);
+  return range && !range->fits();
 }
 
 class Printer {
@@ -312,6 +376,12 @@ class Printer {
       case ExprKind::kLoad: {
         const auto& n = static_cast<const Load&>(*e);
         std::string text = fmt::format("{}[{}]", name_of_node(n.buffer.get()), any(n.index));
+        if (n.buffer->space == Space::kProgram) {
+          std::string f = fmt::format("program_{}", short_name(n.buffer->dtype));
+          out_.use.functions.insert(f);
+          out_.use.program = true;
+          text = fmt::format("{}_{}(&{})", prefix_, f, text);
+        }
         if (n.buffer->dtype == n.type) return {text, kPostfix};
         return {fmt::format("({}){}", c_type_of(n.type), text), kUnary};
       }
@@ -374,8 +444,9 @@ class Printer {
       left = right = kAdditive;
     std::string lhs = at_least(n.lhs, left);
     // The left side of a shift decides its width: a literal would be an int.
-    if (s.precedence == kShift && n.lhs->kind == ExprKind::kIntImm && n.type == DType::kI32)
-      lhs = "(int32_t)" + lhs;
+    bool narrow_shift = s.precedence == kShift && n.lhs->kind == ExprKind::kIntImm;
+    if (n.type == DType::kI32 && (narrow_shift || leaves_int(n)))
+      lhs = "(int32_t)" + at_least(n.lhs, kUnary);
     return {fmt::format("{} {} {}", lhs, s.op, at_least(n.rhs, right)), s.precedence};
   }
 
@@ -392,6 +463,12 @@ class Printer {
     std::string args;
     switch (n.callee) {
       case Intrinsic::kMemcpy:
+        if (static_cast<const Address&>(*n.args[1]).buffer->space == Space::kProgram) {
+          out_.use.program = true;
+          return {fmt::format("memcpy_P({}, {}, {})", any(n.args[0]), any(n.args[1]),
+                              size(n.args[2])),
+                  kPostfix};
+        }
         out_.use.string = true;
         return {fmt::format("memcpy({}, {}, {})", any(n.args[0]), any(n.args[1]), size(n.args[2])),
                 kPostfix};
@@ -551,6 +628,7 @@ void SupportUse::merge(const SupportUse& other) {
   math = math || other.math;
   string = string || other.string;
   floating = floating || other.floating;
+  program = program || other.program;
 }
 
 PrintedFunction print_c(const tir::Function& function, const std::string& name,
@@ -577,6 +655,23 @@ std::string c_float(double value, DType type) {
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text + (type == DType::kF32 ? "f" : "");
 }
+
+namespace {
+
+// An element of a table in program memory, as avr-libc reads it.
+std::string program_load(const std::string& name, const std::string& type, DType dtype) {
+  std::string read = dtype == DType::kF32    ? "pgm_read_float(at)"
+                     : size_of(dtype) == 1   ? fmt::format("({})pgm_read_byte(at)", type)
+                     : size_of(dtype) == 2   ? fmt::format("({})pgm_read_word(at)", type)
+                     : size_of(dtype) == 4   ? fmt::format("({})pgm_read_dword(at)", type)
+                                             : "";
+  std::string body = read.empty() ? fmt::format("    {} value;\n    memcpy_P(&value, at, sizeof value);\n"
+                                                "    return value;\n", type)
+                                  : fmt::format("    return {};\n", read);
+  return fmt::format("static inline {0} {1}(const {0} *at)\n{{\n{2}}}\n", type, name, body);
+}
+
+}  // namespace
 
 std::string support_definition(const std::string& name, const std::string& prefix, bool assembly) {
   std::string f = prefix + "_" + name;
@@ -621,6 +716,7 @@ std::string support_definition(const std::string& name, const std::string& prefi
         "    return ((const DLTensor *)args[index].v_handle)->data;\n}}\n", f);
   auto dtype = dtype_from_name(name.substr(name.rfind('_') + 1));
   std::string type(c_type_of(dtype ? *dtype : DType::kI32));
+  if (name.starts_with("program_")) return program_load(f, type, dtype ? *dtype : DType::kI32);
   if (name.starts_with("abs_"))
     return fmt::format("static inline {0} {1}({0} a)\n{{\n    return a < 0 ? -a : a;\n}}\n", type, f);
   const char* op = name.starts_with("min_") ? "<" : ">";

@@ -329,6 +329,7 @@ class ModelPrinter {
     s += fmt::format("#include \"{}.h\"\n\n#include <stddef.h>\n", p_);
     if (use.math) s += "#include <math.h>\n";
     if (use.string) s += "#include <string.h>\n";
+    if (use.program) s += "\n#include <avr/pgmspace.h>\n";
     if (options_.memory == MemoryMode::kWorkspace)
       s += "\n#include <tvm/runtime/c_backend_api.h>\n";
     if (!tensors.empty()) s += "\n" + packed_includes();
@@ -387,7 +388,8 @@ class ModelPrinter {
 
   void declare_constants(std::string& s) const {
     if (program_.constants.empty() || program_.constant_pool >= 0) return;
-    s += fmt::format("/* Tables in {}_data.c. */\n", p_);
+    s += fmt::format("/* Tables in {}_data.c{}. */\n", p_,
+                     program_.program_tables ? ", in program memory" : "");
     for (size_t i = 0; i < program_.constants.size(); ++i)
       s += fmt::format("extern {};\n", constant_declarator(i));
     s += "\n";
@@ -479,6 +481,7 @@ class ModelPrinter {
     for (const auto& c : program_.constants) has_float = has_float || is_float(c.data.dtype);
     s += fmt::format("#include \"{}.h\"\n", p_);
     if (has_float) s += "\n#include <math.h>\n";
+    if (program_.program_tables) s += "\n#include <avr/pgmspace.h>\n";
     bool own_arena = has_own_arena(program_, options_);
     bool in_pool = program_.constant_pool >= 0;
     if ((program_.constants.empty() || in_pool) && !own_arena)
@@ -498,6 +501,7 @@ class ModelPrinter {
                               ? fmt::format(" {}_ALIGNED({})", up_, c.data.alignment)
                               : "";
       if (!options_.constants_section.empty()) align += fmt::format(" {}_CONSTANTS", up_);
+      if (program_.program_tables) align = " PROGMEM";  // which is read byte by byte
       s += fmt::format("{}{} = {{\n", constant_declarator(i), align);
       print_numbers(s, c.data);
       s += "};\n";

@@ -193,6 +193,18 @@ Status check_device_pools(const CompileOptions& options, const plan::PlanOptions
   return success();
 }
 
+// What cannot have its tables in program memory.
+Status check_program_tables(const CompileOptions& options, Diagnostics& diags) {
+  std::string what;
+  if (options.convention != codegen::CallingConvention::kPlain)
+    what = fmt::format("--calling-convention {} passes tables as tensors, which", name_of(options.convention));
+  if (!options.constants_section.empty()) what = "--constants-section is for tables that";
+  if (what.empty()) return success();
+  return conflicting(options.model_path,
+                     fmt::format("{} cannot be in the program memory of board {}", what, options.board_name),
+                     "keep the tables in RAM with --constants ram, or leave the option out", diags);
+}
+
 Status run_passes(graph::Graph& graph, const CompileOptions& options,
                   const passes::DeviceSet& devices,
                   passes::PassStatistics& statistics, Diagnostics& diags) {
@@ -281,6 +293,8 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   plan_options.outputs = contracts.outputs;
   plan_options.target = target::for_level(plan_options.target, options.level);
   plan_options.target.prefer_ram = options.prefer_ram;
+  plan_options.program_tables = plan_options.target.harvard && !options.constants_in_ram;
+  if (plan_options.program_tables && !check_program_tables(options, diags)) return kFailure;
   plan_options.merge_at_least = plan::merge_at_least(options.level);
   if (!options.schedules_path.empty()) {
     auto schedules = load_schedules(options.schedules_path, diags);

@@ -31,6 +31,7 @@ struct CompileOptions {
   codegen::CallingConvention convention = codegen::CallingConvention::kPlain;
   bool tvm_interface = false;      // tvmgen_NAME.h and .c as well
   std::string constants_section;   // linker section of the tables
+  bool constants_in_ram = false;   // on boards that read program memory by instructions of its own
   std::vector<std::string> pools;  // "NAME:BYTES[:fast]", as given
   std::string devices_path;        // read by compile_model into:
   std::string devices_text;        // devices.json

@@ -168,6 +168,11 @@ class CommandLine {
            "--interface", [this](const std::string& v) { compile_.tvm_interface = v == "tvm"; },
            "Entry point: aotc's own (aotc, default), or TVM's C interface beside it (tvm: tvmgen_NAME_run)")
         ->check(CLI::IsMember({"aotc", "tvm"}));
+    sub->add_option_function<std::string>(
+           "--constants", [this](const std::string& v) { compile_.constants_in_ram = v == "ram"; },
+           "Where tables lie on boards whose program memory takes instructions of its own (AVR): flash "
+           "(default), or ram, which is faster")
+        ->check(CLI::IsMember({"flash", "ram"}));
     sub->add_option("--constants-section", compile_.constants_section,
                     "Linker section of the model's tables");
     sub->add_option("--pool", compile_.pools,

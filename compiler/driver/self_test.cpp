@@ -19,15 +19,16 @@ uint32_t fnv1a_32(const std::vector<uint8_t>& bytes) {
 // The firmware adds up the same way, in float: weights 1, 2, ... 7, 1, ... tell most exchanges of
 // elements apart. The tolerance is for rounding differently in every element and every sum.
 void sum_floats(const std::vector<uint8_t>& bytes, project::LayerCheck& check) {
-  double sum = 0, magnitude = 0;
+  float sum = 0;
+  double magnitude = 0;
   for (size_t i = 0; i * 4 < bytes.size(); ++i) {
     float value;
     std::memcpy(&value, &bytes[i * 4], 4);
-    double weighted = static_cast<double>(value) * static_cast<double>(i % 7 + 1);
+    float weighted = value * static_cast<float>(i % 7 + 1);
     sum += weighted;
-    magnitude += std::abs(weighted);
+    magnitude += std::abs(static_cast<double>(weighted));
   }
-  check.sum = static_cast<float>(sum);
+  check.sum = sum;
   check.tolerance = static_cast<float>(1e-4 * magnitude + 1e-6);
 }
 

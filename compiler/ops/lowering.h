@@ -30,6 +30,11 @@ struct TargetInfo {
   bool prefer_ram = false;  // where a faster schedule costs RAM, take the smaller one
   int registers = 12;       // general registers a compiler can hold loop state in
   bool fpu = false;
+  bool fp64 = true;         // C's double has 64 bits
+  // Tables are in a program memory that takes instructions of its own to read.
+  bool harvard = false;
+  int64_t program_reach = 0;   // harvard: bytes that 16-bit addresses reach, less what others need
+  int64_t largest_object = 0;  // bytes of the largest array that C has there; 0: any
   bool unaligned_words = false;  // loads and stores of words at any address
   int gemm_pixels = 2;      // block of output pixels x output channels in convolutions
   int gemm_channels = 2;

@@ -160,6 +160,7 @@ class SkeletonWalker final : public Walker {
   Skeleton run(const Function& f) {
     for (const BufferPtr& p : f.params) {
       note(fmt::format("{}:{}:{}", static_cast<int>(p->dtype), static_cast<int>(p->role), p->alignment));
+      if (p->space == Space::kProgram) note("program");
       number(p.get());
     }
     stmt(f.body);
@@ -235,9 +236,9 @@ class MergeWalker final : public Walker {
   size_t next_ = 0;
 };
 
-class ResizeWalker final : public Walker {
+class ReplaceWalker final : public Walker {
  public:
-  explicit ResizeWalker(const std::unordered_map<const Buffer*, BufferPtr>& buffers) : buffers_(buffers) {}
+  explicit ReplaceWalker(const std::unordered_map<const Buffer*, BufferPtr>& buffers) : buffers_(buffers) {}
 
  private:
   BufferPtr buffer(const BufferPtr& b) override {
@@ -308,17 +309,37 @@ Merged merge_functions(const std::vector<FunctionPtr>& functions) {
   return out;
 }
 
-FunctionPtr with_parameter_sizes(const Function& function, const std::vector<int64_t>& elements) {
+namespace {
+
+FunctionPtr with_parameters(const Function& function, std::vector<BufferPtr> params) {
   auto made = std::make_shared<Function>();
   made->name = function.name;
+  made->params = std::move(params);
   std::unordered_map<const Buffer*, BufferPtr> buffers;
-  for (size_t p = 0; p < function.params.size(); ++p) {
-    made->params.push_back(resized(function.params[p], elements[p]));
-    buffers[function.params[p].get()] = made->params.back();
-  }
-  ResizeWalker walker(buffers);
+  for (size_t p = 0; p < function.params.size(); ++p)
+    buffers[function.params[p].get()] = made->params[p];
+  ReplaceWalker walker(buffers);
   made->body = walker.stmt(function.body);
   return made;
+}
+
+}  // namespace
+
+FunctionPtr with_parameter_sizes(const Function& function, const std::vector<int64_t>& elements) {
+  std::vector<BufferPtr> params;
+  for (size_t p = 0; p < function.params.size(); ++p)
+    params.push_back(resized(function.params[p], elements[p]));
+  return with_parameters(function, std::move(params));
+}
+
+FunctionPtr with_parameter_spaces(const Function& function, const std::vector<Space>& spaces) {
+  std::vector<BufferPtr> params;
+  for (size_t p = 0; p < function.params.size(); ++p) {
+    auto copy = std::make_shared<Buffer>(*function.params[p]);
+    copy->space = spaces[p];
+    params.push_back(std::move(copy));
+  }
+  return with_parameters(function, std::move(params));
 }
 
 }  // namespace aotc::plan

@@ -31,4 +31,8 @@ Merged merge_functions(const std::vector<tir::FunctionPtr>& functions);
 tir::FunctionPtr with_parameter_sizes(const tir::Function& function,
                                       const std::vector<int64_t>& elements);
 
+// The same function with its parameters in other memories.
+tir::FunctionPtr with_parameter_spaces(const tir::Function& function,
+                                       const std::vector<tir::Space>& spaces);
+
 }  // namespace aotc::plan

@@ -12,6 +12,7 @@
 #include "plan/merge.h"
 #include "plan/placement.h"
 #include "plan/pools.h"
+#include "plan/spaces.h"
 #include "support/text.h"
 
 namespace aotc::plan {
@@ -58,6 +59,10 @@ class Planner {
     if (!place()) return kFailure;
     bind_arguments();
     if (!place_constants()) return kFailure;
+    if (!check_numbers(program_, options_.target, diags_)) return kFailure;
+    if (options_.program_tables && program_.constant_pool < 0 &&
+        !move_tables_to_program(program_, options_.target, diags_))
+      return kFailure;
     return std::move(program_);
   }
 

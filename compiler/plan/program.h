@@ -95,6 +95,7 @@ struct Program {
   std::vector<passes::Device> devices;  // the host first
   std::vector<Pool> pools;              // at least one
   int constant_pool = -1;               // -1: tables are data of the program
+  bool program_tables = false;          // tables are in program memory (tir::Space::kProgram)
   int64_t arena_bytes = 0;  // of all pools
   int64_t arena_lower_bound = 0;
   bool arena_proven_optimal = false;
@@ -111,6 +112,7 @@ struct PlanOptions {
   ops::TargetInfo target;
   Contract inputs = Contract::kPreserve;
   Contract outputs = Contract::kPreserve;
+  bool program_tables = false;  // tables in program memory, for targets that are `harvard`
   bool overlap = true;     // results may be written over operands that die, where it is safe
   int merge_at_least = 3;  // how many functions that differ only in numbers become one; 0: never
   std::vector<Pool> pools = {};  // empty: one arena without limit
@@ -123,7 +125,7 @@ int merge_at_least(ops::Level level);
 
 // Lowers, shares equal functions and constants, places tensors and scratch. The graph must have
 // passed ops::verify_graph. Reports [schedule-unknown-op] and [schedule-impossible] for schedules that
-// cannot be had, [arena-too-large] and internal errors of the packer.
+// cannot be had, [arena-too-large], what spaces.h does, and internal errors of the packer.
 Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Diagnostics& diags);
 
 // Runs the program in the TIR interpreter over one arena filled with garbage. `inputs` in graph

@@ -19,6 +19,7 @@ struct ProjectOptions {
   std::map<std::string, std::string> options;
   std::vector<std::vector<uint8_t>> samples;  // each: bytes of all inputs in order
   std::vector<std::string> labels;
+  std::string folder = {};  // last part of the project's path: an Arduino sketch is named like its folder
 };
 
 // What a result of a layer is for the first stored sample: the firmware computes the same of what it

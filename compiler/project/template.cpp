@@ -89,7 +89,10 @@ class Renderer {
     for (const TemplateOption& option : t_.options) {
       auto given = values_.options.find(option.name);
       std::string value = given != values_.options.end() ? given->second : preset_of(option);
-      if (given != values_.options.end() && !valid(option, value)) return false;
+      // What is given, and what follows from something that is given, such as the project's path.
+      bool from_user = given != values_.options.end() ||
+                       (option.preset.is_object() && option.preset.contains("model"));
+      if (from_user && !valid(option, value)) return false;
       if (option.type == "bool") value = value == "true" || value == "1" ? "1" : "0";
       options_[option.name] = value;
     }
@@ -204,7 +207,9 @@ class Renderer {
         if (!substitute("a command", word)) return false;
     out_.image = t_.image;
     out_.model_file = t_.model_file;
-    return substitute("the image", out_.image);
+    if (!substitute("the image", out_.image)) return false;
+    if (!t_.has_image(board_.platform)) out_.image.clear();
+    return true;
   }
 
   bool substitute(const std::string& what, std::string& text) {

@@ -171,7 +171,7 @@ bool Parser::count(int64_t least, int64_t most, int64_t* value) {
   return true;
 }
 
-// NAME ':' TYPE '[' COUNT ']' ['align' COUNT]
+// NAME ':' TYPE '[' COUNT ']' ['align' COUNT] ['program']
 bool Parser::buffer(Role role) {
   auto made = std::make_shared<Buffer>();
   made->role = role;
@@ -187,6 +187,7 @@ bool Parser::buffer(Role role) {
       return error(number, "an alignment is a power of two");
     made->alignment = static_cast<int>(alignment);
   }
+  if (accept("program")) made->space = Space::kProgram;
   last_buffer_ = made;
   return declare(where, made->name, last_buffer_);
 }

@@ -101,6 +101,7 @@ std::string Printer::name(const void* identity, const std::string& hint) const {
 std::string Printer::buffer_text(const Buffer& b, const std::string& printed_name) const {
   std::string text = fmt::format("{}: {}[{}]", printed_name, name_of(b.dtype), b.elements);
   if (b.alignment != 1) text += fmt::format(" align {}", b.alignment);
+  if (b.space == Space::kProgram) text += " program";
   return text;
 }
 

@@ -2,6 +2,7 @@
 // variables and buffers are numbered by first appearance; what comparisons ignore (names, comments,
 // blocks that only group) is not written.
 #include <bit>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -17,6 +18,7 @@ class Words {
   explicit Words(const Function& f);
   std::vector<uint64_t> words;
   int64_t nodes = 0;
+  std::set<DType> types;  // of buffers and values
 
  private:
   void put(uint64_t v) { words.push_back(v); }
@@ -41,6 +43,7 @@ class Words {
 
 constexpr uint64_t kNothing = 0xFFFF;
 constexpr uint64_t kEnd = 0xFFFE;
+constexpr uint64_t kProgramSpace = 0xFFFD;
 constexpr uint64_t kStatement = 0x100;
 
 Words::Words(const Function& f) {
@@ -51,15 +54,18 @@ Words::Words(const Function& f) {
 
 void Words::shape(const Buffer& b) {
   put_new(&b);
+  types.insert(b.dtype);
   put(static_cast<uint64_t>(b.dtype));
   put(static_cast<uint64_t>(b.role));
   put(static_cast<uint64_t>(b.elements));
   put(static_cast<uint64_t>(b.alignment));
+  if (b.space != Space::kData) put(kProgramSpace);
 }
 
 void Words::expr(const ExprPtr& e) {
   if (!e) return put(kNothing);
   ++nodes;
+  types.insert(e->type);
   put(static_cast<uint64_t>(e->kind) | static_cast<uint64_t>(e->type) << 8);
   switch (e->kind) {
     case ExprKind::kIntImm: return put(static_cast<uint64_t>(static_cast<const IntImm&>(*e).value));
@@ -171,5 +177,9 @@ uint64_t structural_hash(const Function& function) {
 }
 
 int64_t count_nodes(const Function& function) { return Words(function).nodes; }
+
+bool uses_type(const Function& function, DType type) {
+  return Words(function).types.contains(type);
+}
 
 }  // namespace aotc::tir

@@ -26,6 +26,10 @@ enum class Role : uint8_t {
   kLocal,     // Alloc inside the function: on the stack
 };
 
+// Where the bytes are. On Harvard machines tables are in program memory, which loads and memcpy reach
+// by instructions of their own; what a function does is the same, so interpreting ignores it.
+enum class Space : uint8_t { kData, kProgram };
+
 // A flat array. `elements` is what may be addressed.
 struct Buffer {
   std::string name;
@@ -33,6 +37,7 @@ struct Buffer {
   int64_t elements = 0;
   Role role = Role::kLocal;
   int alignment = 1;  // bytes, guaranteed for the first element
+  Space space = Space::kData;  // kProgram: of parameters that are only read
 };
 using BufferPtr = std::shared_ptr<const Buffer>;
 
@@ -315,5 +320,8 @@ std::string name_of(const Kernel& kernel);
 
 // Counts of the text form, for cost estimates: nothing is run.
 int64_t count_nodes(const Function& function);
+
+// Has the function a parameter, local, variable or value of this type?
+bool uses_type(const Function& function, DType type);
 
 }  // namespace aotc::tir

@@ -137,6 +137,8 @@ bool Verifier::buffer_is_sound(const BufferPtr& b) {
     return error(fmt::format("buffer '{}' has {} elements", b->name, b->elements));
   if (!is_pot(b->alignment))
     return error(fmt::format("buffer '{}' has the alignment {}", b->name, b->alignment));
+  if (b->space == Space::kProgram && writable(*b))
+    return error(fmt::format("buffer '{}' is in program memory and not read only", b->name));
   if (!buffers_.insert(b.get()).second)
     return error(fmt::format("buffer '{}' is declared twice", b->name));
   buffer_order_.push_back(b.get());
@@ -499,6 +501,9 @@ void Verifier::kernel_call(const CallKernel& c) {
                         name_of(wanted.dtype)));
     if (writable(wanted) && !writable(*a.buffer))
       error(fmt::format("'{}' is read only", a.buffer->name));
+    if (wanted.space != a.buffer->space)
+      error(fmt::format("'{}' is in another memory than argument {} of '{}'", a.buffer->name, i + 1,
+                        name));
   }
 }
 

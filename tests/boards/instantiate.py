@@ -56,6 +56,9 @@ def key_values(template, board_name, board, prefix, options, samples, labels, pa
         "macro_prefix": prefix.upper(),
         "sample_count": str(len(samples)),
         "sample_bytes": ", ".join(str(b) for b in sample_bytes) or "0",
+        "check_count": "0",  # what layers give is known to the compiler only
+        "layer_checks": "",
+        "layer_names": '""',
         "labels": "".join(f'"{label}", ' for label in labels),
         "board": board_name,
         "board_title": board["title"],

@@ -21,6 +21,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
+GADGET_F32 = ROOT / "tests" / "models" / "gadget" / "gadget_f32.tflite"
 UNSUPPORTED = ROOT / "tests" / "fuzz" / "corpus" / "tflite" / "unsupported.tflite"
 COMMANDS = ["check", "compile", "create", "build", "run", "verify", "report", "ops", "boards"]
 
@@ -429,6 +430,50 @@ def verify_finds_a_changed_constant(aotc):
     same(said.err.count("error:"), 1, "number of errors")
     broken = aotc("verify", "app", "--json", code=4).json()
     same((broken["passed"], broken["errors"][0]["slug"]), (False, "verify-differs"), "JSON of a failure")
+    # The firmware finds it by itself.
+    same("self_test_failed=0" in said.out, False, "a passed self test")
+    aotc("build", "app")
+    said = aotc("run", "app", code=6)
+    expect(said.out, rf"^self test: FAILED, the first layer that differs is {layer}, {re.escape(title)}'")
+
+
+@test
+def firmware_tests_itself(aotc):
+    for model, says in ((DIGITS, r"bit-exact, 11 results of layers"),
+                        (GADGET_F32, r"floats within tolerance, \d+ results of layers")):
+        aotc("create", model, "--board", "host", "-o", "app", "--force")
+        aotc("build", "app")
+        expect(aotc("run", "app").out, rf"^self test: {says}$")
+
+
+@test
+def templates_are_listed_and_exported(aotc):
+    listed = aotc("templates", "list", "--json").json()
+    kinds = [t["kind"] for t in listed]
+    same(kinds, sorted(kinds), "order of kinds")
+    same({"bare-metal", "host-driven"} <= set(kinds), True, "kinds")
+    for t in listed:
+        same([k for k in ("title", "tool", "proof") if not t[k]], [], f"what {t['kind']} does not say")
+        expect(aotc("create", "--help-project", t["kind"]).out, rf"^{t['kind']}: ", r"^  built by ", r"^  proven ")
+    aotc("templates", "export", "-o", "mine")
+    expect(aotc("templates", "export", "-o", "mine").out, r"^next: edit them")
+    (aotc.folder / "other").mkdir()
+    (aotc.folder / "other/README.md").write_text("a user's own")
+    expect(aotc("templates", "export", "-o", "other", code=1).err, r"\[output-exists\]")
+    for templates in ([], ["--templates", "mine"]):
+        aotc("create", DIGITS, "--board", "host", "-o", "app" + str(len(templates)), *templates)
+    files = [sorted(p.relative_to(aotc.folder / a) for p in (aotc.folder / a).rglob("*") if p.is_file()) for a in ("app0", "app2")]
+    same(files[0], files[1], "files from exported templates")
+    for name in files[0]:
+        same((aotc.folder / "app0" / name).read_bytes() == (aotc.folder / "app2" / name).read_bytes(), True, str(name))
+    description = aotc.folder / "mine/bare_metal/template.json"
+    whole = json.loads(description.read_text())
+    for damage in ({"colour": "red"}, {"files": 7}, {"title": 1}, {"options": {"x": {"type": "number", "default": "", "help": ""}}},
+                   {"files": [{"path": "no_such_file"}]}, {"keys": {"prefix": {"from": "option", "option": "none"}}}):
+        description.write_text(json.dumps({**whole, **damage}))
+        said = aotc("create", DIGITS, "--board", "host", "-o", "broken", "--templates", "mine", code=1)
+        expect(said.err, r"\[(template-invalid|template-key|file-read)\]")
+        same((aotc.folder / "broken").exists(), False, "a directory after an error")
 
 
 @test

@@ -19,6 +19,18 @@ extern const uint32_t sample_bytes_size;
 extern const uint8_t sample_bytes[];
 extern const char *const labels[];
 
+/* samples.c: the self test compares every layer's result for the first sample with the reference.
+ * Begins as {0, 0, -1}; results come in the order of the run. */
+struct self_test {
+    uint32_t compared;
+    uint32_t exact; /* of them, to the bit: floats are compared within a tolerance */
+    int32_t first_difference; /* index of the call, -1: none */
+};
+extern const uint32_t self_test_count;
+void self_test_result(struct self_test *test, int32_t call, int32_t result, const void *data,
+                      uint32_t bytes);
+const char *layer_name(int32_t layer);
+
 /* An input or output of the model, and where it is. */
 enum element_kind { ELEMENT_UNSIGNED, ELEMENT_SIGNED, ELEMENT_FLOAT };
 

@@ -173,6 +173,7 @@ static int measure_model(struct figures *result, load_function load)
 static struct {
     int timing;           /* add up operator times */
     int recording;        /* write records to `file` */
+    struct self_test *test; /* not null: compare */
     int failed;           /* a write failed: the rest is not written */
     uint32_t sample;
     intptr_t file;
@@ -205,6 +206,7 @@ __attribute__((noinline)) void model_trace(int32_t op, int32_t result, const voi
         }
     }
     if (trace.recording) { write_record((uint32_t)op, (uint32_t)result, data, bytes); }
+    if (trace.test != 0) { self_test_result(trace.test, op, result, data, bytes); }
     if (trace.timing) { platform_clock_restart(); }
 }
 
@@ -291,6 +293,43 @@ static void print_op_times(void)
 #endif
 }
 
+/* 0 if every layer gives for the first sample what the reference gave. */
+static int self_test(void)
+{
+#if AOTC_VERIFY
+    struct self_test test = {0, 0, -1};
+    int failed;
+    if (sample_count == 0u || self_test_count == 0u) { return 0; }
+    memset(&trace, 0, sizeof trace);
+    trace.test = &test;
+    prepare_arena();
+    load_sample(0);
+    failed = run_traced() != 0 || test.compared != self_test_count || test.first_difference >= 0;
+    trace.test = 0;
+    print_text("self test: ");
+    if (failed && test.first_difference >= 0) {
+        print_text("FAILED, the first layer that differs is ");
+        print_i64(test.first_difference);
+        print_text(", ");
+        print_text(layer_name(test.first_difference));
+    } else if (failed) {
+        print_text("FAILED, a layer did not report its result");
+    } else {
+        print_text(test.exact == test.compared ? "bit-exact, " : "floats within tolerance, ");
+        print_u64(test.compared);
+        print_text(" results of layers");
+    }
+    print_text("\n@aotc");
+    print_pair("self_test_failed", (uint64_t)failed);
+    print_pair("self_test_results", test.compared);
+    print_pair("self_test_exact", test.exact);
+    print_text("\n");
+    return failed;
+#else
+    return 0;
+#endif
+}
+
 static void print_figures(const struct figures *figures)
 {
     print_text("one inference: ");
@@ -369,6 +408,7 @@ static int demo(void)
         figures.guards = figures.guards && guards_intact();
         for (i = 0; i < MODEL_OUTPUT_COUNT; ++i) { print_output(sample, &output_tensors[i]); }
     }
+    if (self_test() != 0) { return EXIT_MODEL_FAILED; }
     (void)measure_model(&figures, load_first_sample);
     if (figures.status != 0) { return fail_run(figures.status); }
     print_figures(&figures);

@@ -1,4 +1,7 @@
-/* The inputs that the demo runs, and the names of the classes. Labels end with a null. */
+/* The inputs that the demo runs, the names of the classes (labels end with a null), and what the
+ * reference computed for the first input: of each result of a layer a checksum. */
+#include <string.h>
+
 #include "harness.h"
 
 const uint32_t sample_count = @sample_count@u;
@@ -17,3 +20,63 @@ const uint8_t model_constants[] __attribute__((aligned(MODEL_ARENA_ALIGN))) = {
 #endif
 
 const char *const labels[] = {@labels@ 0};
+
+struct check {
+    int16_t call;
+    int16_t result;
+    uint32_t bytes;
+    uint32_t checksum; /* FNV-1a over the bytes, little endian */
+    float sum;         /* of floats instead: with weights 1, 2, ... 7, 1, ... */
+    float tolerance;   /* of the sum; negative: the checksum counts */
+};
+
+#define CHECK_COUNT @check_count@u
+static const struct check checks[CHECK_COUNT + 1u] = {
+@layer_checks@
+    {-1, 0, 0u, 0u, 0.0f, 0.0f}
+};
+const uint32_t self_test_count = CHECK_COUNT;
+
+/* Each ends with a null; in the order of the calls. */
+static const char layer_names[] =
+@layer_names@;
+
+const char *layer_name(int32_t layer)
+{
+    const char *at = layer_names;
+    for (; layer > 0; --layer) { at += strlen(at) + 1u; }
+    return at;
+}
+
+static int as_expected(const struct check *expected, const uint8_t *data, uint32_t bytes)
+{
+    uint32_t hash = 0x811C9DC5u;
+    uint32_t i;
+    float sum = 0.0f;
+    if (bytes != expected->bytes) { return 0; }
+    if (expected->tolerance < 0.0f) {
+        for (i = 0; i < bytes; ++i) { hash = (hash ^ data[i]) * 0x01000193u; }
+        return hash == expected->checksum;
+    }
+    for (i = 0; i < bytes / 4u; ++i) {
+        float value;
+        memcpy(&value, data + i * 4u, sizeof value);
+        sum += value * (float)(i % 7u + 1u);
+    }
+    return sum - expected->sum <= expected->tolerance && expected->sum - sum <= expected->tolerance;
+}
+
+void self_test_result(struct self_test *test, int32_t call, int32_t result, const void *data,
+                      uint32_t bytes)
+{
+    const struct check *expected = &checks[test->compared];
+    if (test->compared == CHECK_COUNT || expected->call != call || expected->result != result) {
+        return;
+    }
+    ++test->compared;
+    if (!as_expected(expected, (const uint8_t *)data, bytes)) {
+        if (test->first_difference < 0) { test->first_difference = call; }
+    } else if (expected->tolerance < 0.0f) {
+        ++test->exact;
+    }
+}

@@ -220,7 +220,8 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
   diags
       .error(where, "device-failed",
              fmt::format("the firmware ended with exit code {}", run->process.exit_code))
-      .help("'aotc verify' names the first layer that differs");
+      .help(project->can_verify() ? "'aotc verify' names the first layer that differs"
+                                  : "its self test, above, names the first layer that differs");
   return fail(diags, kExitDevice);
 }
 

@@ -105,6 +105,7 @@ bool is_complete(const nlohmann::json& manifest) {
     auto it = manifest.find(key);
     if (it != manifest.end() && (!it->is_string() || it->get<std::string>().empty())) return false;
   }
+  if (manifest.contains("install") && !manifest["install"].is_string()) return false;
   for (const char* key : {"configure", "build"}) {
     auto it = manifest.find(key);
     if (it == manifest.end()) continue;
@@ -239,7 +240,8 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
     ProcessResult r = run_process(command, "", 1800);
     if (!r.started) {
       diags.error(where, "tool-missing", fmt::format("'{}' is not installed", command[0]))
-          .help("install it: apt-get install " + command[0]);
+          .help("install it: " +
+                project.manifest.value("install", "apt-get install " + command[0]));
       return kExitToolMissing;
     }
     if (r.exit_code == 0) continue;

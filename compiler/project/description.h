@@ -62,6 +62,7 @@ struct TemplateDescription {
   std::string model_folder, runtime_folder;
   std::vector<std::string> configure, build;  // command lines; no `build`: aotc does not build it
   std::string image;
+  std::string install;        // how to get the program that builds it; empty: it is a Debian package
   std::string tool, proof;    // what builds it; how tests prove it
 
   bool builds() const { return !build.empty(); }

@@ -111,7 +111,8 @@ std::string next_step(const std::string& path, const project::TemplateDescriptio
                       const project::Board& board) {
   const std::string shown = shell_quoted(path);
   if (!description.builds()) return fmt::format("next: see {}/README.md\n", path);
-  if (board.emulator_argv.empty()) return fmt::format("next: aotc build {}\n", shown);
+  if (board.emulator_argv.empty() || !description.has_image(board.platform))
+    return fmt::format("next: aotc build {}\n", shown);
   return fmt::format("next: aotc build {} && aotc run {}\n", shown, shown);
 }
 
@@ -176,7 +177,7 @@ int build_command(const std::string& dir, const CommonOptions& common) {
   auto size = model_size(*project);
   if (common.json) {
     nlohmann::ordered_json j;
-    j["image"] = project->image();
+    if (project->has_image()) j["image"] = project->image();
     if (size) {
       j["code_bytes"] = size->code;
       j["constants_bytes"] = size->constants;
@@ -219,7 +220,8 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
   diags
       .error(where, "device-failed",
              fmt::format("the firmware ended with exit code {}", run->process.exit_code))
-      .help("'aotc verify' names the first layer that differs");
+      .help(project->can_verify() ? "'aotc verify' names the first layer that differs"
+                                  : "its self test, above, names the first layer that differs");
   return fail(diags, kExitDevice);
 }
 

@@ -202,6 +202,21 @@ std::string last_lines(const std::string& text, size_t count) {
   return text.substr(at);
 }
 
+// Sees output as it comes; false when the line is complete that ends a demo.
+class DemoEnd {
+ public:
+  bool operator()(const std::string& piece) {
+    text_ += piece;
+    const size_t at = text_.find("@aotc done status=");
+    if (at != std::string::npos) return text_.find('\n', at) == std::string::npos;
+    if (text_.size() > 64) text_.erase(0, text_.size() - 64);
+    return true;
+  }
+
+ private:
+  std::string text_;
+};
+
 }  // namespace
 
 int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
@@ -240,8 +255,11 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
     ProcessResult r = run_process(command, "", 1800);
     if (!r.started) {
       diags.error(where, "tool-missing", fmt::format("'{}' is not installed", command[0]))
-          .help("install it: " +
-                project.manifest.value("install", "apt-get install " + command[0]));
+          .help(project.manifest.contains("install")
+                    ? "install it: " + project.manifest.value("install", "")
+                : own_compiler ? "install it: apt-get install " + command[0]
+                               : "this project is built by " +
+                                     project.manifest.value("tool", "the tools of its framework"));
       return kExitToolMissing;
     }
     if (r.exit_code == 0) continue;
@@ -254,7 +272,7 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
     for (std::string line; std::getline(lines, line);) d.note(line);
     return kExitBadInput;
   }
-  progress.done("built " + project.image());
+  progress.done("built " + (project.has_image() ? project.image() : project.path));
   return kExitDone;
 }
 
@@ -263,6 +281,13 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
                                  Diagnostics& diags, const std::string& directory) {
   Location where;
   where.file = project.path;
+  if (!project.has_image()) {
+    diags
+        .error(where, "project-not-run",
+               fmt::format("a project of this kind has no program for board '{}'", project.board.name))
+        .help("see its README.md: what it builds is linked by a firmware of yours");
+    return kFailure;
+  }
   std::error_code ec;
   std::string image = fs::absolute(project.image()).string();
   if (!fs::exists(image, ec)) {
@@ -277,7 +302,10 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
   }
   std::vector<std::string> argv = project::emulator_command(project.board, image, arguments);
   FirmwareRun out;
-  out.process = run_process(argv, directory, timeout_seconds);
+  // Firmware on an operating system runs for ever: the emulator is ended with the demo.
+  DemoEnd end;
+  out.process = run_process(argv, directory, timeout_seconds,
+                            [&](const std::string& piece) { return end(piece); });
   if (!out.process.started) {
     diags.error(where, "tool-missing", fmt::format("'{}' is not installed", argv[0]))
         .help(packages_help(project.board.emulator_packages));
@@ -315,6 +343,7 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
       }
     }
   }
+  if (out.process.stopped) out.process.exit_code = out.values.value("status", int64_t{-1}) == 0 ? 0 : 1;
   return out;
 }
 

@@ -115,6 +115,13 @@ std::string places_text(const ProjectModel& model) {
   return out;
 }
 
+// Bytes of stack for a thread of an operating system that runs the model and prints what comes out:
+// printf-like functions and what the system itself puts there.
+int64_t thread_stack(int64_t model_stack) {
+  constexpr int64_t kPrinting = 1536, kUnit = 256;
+  return (model_stack + kPrinting + kUnit - 1) / kUnit * kUnit;
+}
+
 Values values_of(const Board& board, const ProjectModel& model, const ProjectOptions& options) {
   Values values;
   values.options = options.options;
@@ -131,6 +138,7 @@ Values values_of(const Board& board, const ProjectModel& model, const ProjectOpt
                  {"board", board.name},
                  {"arena_bytes", std::to_string(model.arena_bytes)},
                  {"model_stack", std::to_string(model.stack_bytes)},
+                 {"thread_stack", std::to_string(thread_stack(model.stack_bytes))},
                  {"pool_places", places_text(model)},
                  {"sample_count", std::to_string(options.samples.size())},
                  {"sample_bytes", sample_text(options.samples)},

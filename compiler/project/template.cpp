@@ -219,7 +219,9 @@ class Renderer {
     }
     out_.image = t_.image;
     out_.model_file = t_.model_file;
-    return substitute("the image", out_.image);
+    if (!substitute("the image", out_.image)) return false;
+    if (!t_.has_image(board_.platform)) out_.image.clear();
+    return true;
   }
 
   bool substitute(const std::string& what, std::string& text) {

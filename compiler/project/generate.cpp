@@ -202,6 +202,7 @@ nlohmann::ordered_json project_manifest(const TemplateDescription& description, 
   if (!rendered.image.empty()) manifest["image"] = rendered.image;
   manifest["verify"] = description.verify;
   manifest["tool"] = description.tool;
+  if (!description.install.empty()) manifest["install"] = description.install;
   return manifest;
 }
 

@@ -20,6 +20,13 @@ std::string joined(const std::vector<std::string>& words) {
   return out;
 }
 
+// As it stands between the quotes of a JSON string.
+std::string json_text(const std::string& text) {
+  std::string out;
+  for (char c : text) out += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return out;
+}
+
 const TemplateSources* find(const std::vector<TemplateSources>& list, const std::string& name) {
   for (const TemplateSources& s : list)
     if (s.name == name) return &s;
@@ -220,6 +227,11 @@ class Renderer {
     for (auto* command : {&out_.configure, &out_.build})
       for (std::string& word : *command)
         if (!substitute("a command", word)) return false;
+    // A board that the framework does not know leaves something out that the command needs.
+    if (std::find(out_.build.begin(), out_.build.end(), "") != out_.build.end()) {
+      out_.configure.clear();
+      out_.build.clear();
+    }
     out_.image = t_.image;
     out_.model_file = t_.model_file;
     if (!substitute("the image", out_.image)) return false;
@@ -245,7 +257,7 @@ class Renderer {
         return false;
       }
       used_.insert(key);
-      out += value->second;
+      out += what.ends_with(".json") ? json_text(value->second) : value->second;
       i = end + 1;
     }
     text = std::move(out);

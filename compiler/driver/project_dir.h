@@ -25,6 +25,7 @@ struct ProjectDir {
   bool has_model() const { return manifest.contains("model"); }
   // Its firmware streams inputs and every result: what `verify` needs of a board.
   bool can_verify() const { return manifest.value("verify", true); }
+  bool has_image() const { return manifest.contains("image"); }
   bool builds() const { return manifest.contains("build"); }
 };
 

@@ -126,6 +126,7 @@ def boards(work):
         library = kinds.create("cmake", work / board, "--board", board)
         clean_build(library, work / f"{board}_preset", "--preset", "default", "-DCMAKE_C_FLAGS_INIT=-Werror")
         common.aotc("build", library, "--quiet")
+        kinds.check_not_run(library)
         toolchain = work / f"{board}.cmake"
         toolchain.write_text(
             "set(CMAKE_SYSTEM_NAME Generic)\n"

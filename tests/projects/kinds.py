@@ -63,6 +63,13 @@ def check_consumer(program, model="digits_int8", count=100):
     return f"{count} outputs as LiteRT's, at most {distance} ulp off"
 
 
+def check_not_run(project):
+    """aotc says that a library is not a program."""
+    done = common.aotc("run", project, expect=None)
+    if done.returncode != 6 or "[project-not-run]" not in done.stderr:
+        raise common.Failure(f"aotc run of a library exits with {done.returncode}: {done.stderr}")
+
+
 def files_of(folder):
     """{path: bytes} of everything in a folder."""
     return {p.relative_to(folder).as_posix(): p.read_bytes()

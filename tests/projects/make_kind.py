@@ -66,6 +66,7 @@ def boards(work):
         make(project, "-j4", "CFLAGS=-Os -Wall -Wextra -Werror")
         make(project, "size")
         common.aotc("build", project, "--quiet")
+        kinds.check_not_run(project)
     project = kinds.create("make", work / "any")
     make(project, "-j4", "CROSS=arm-none-eabi-", "CPU_FLAGS=-mcpu=cortex-m4 -mthumb")
     library = project / "build" / "arm-none-eabi" / "libdigits.a"

@@ -1,6 +1,10 @@
-/* Runs the model '@prefix@' on its stored inputs, again and again, and prints every result and the
- * microseconds that a run takes. To use data of your own, fill the inputs instead of loading a
- * stored one: @prefix@_app_input(0).data is where the first one is, @prefix@.h has its type. */
+/* Does this board compute what the model '@prefix@' should give? At the start this compares the
+ * result of every layer for a stored input with what was computed on the desktop: "bit-exact", or
+ * the first layer that differs. Then it runs the stored inputs, again and again, and prints every
+ * result and the microseconds that a run takes.
+ *
+ * A sketch of your own fills the inputs where this one loads a stored input; it can leave out
+ * @prefix@_demo(), and with it the self test. */
 #include <@library@.h>
 
 void setup()
@@ -9,6 +13,7 @@ void setup()
     while (!Serial && millis() < 3000) {
         // Boards with USB of their own: nobody may be listening.
     }
+    @prefix@_demo();
 }
 
 static void print_output(uint32_t index)

@@ -145,6 +145,9 @@ def sample_yaml(project):
         expect(re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)+", name), f"test '{name}'")
         known(test, TEST_KEYS, name)
         known(test.get("harness_config", {}), CONSOLE_KEYS, "harness_config")
+        harness = test.get("harness", sample["common"].get("harness"))
+        expect(harness in (None, "console") and (harness == "console") == ("harness_config" in test),
+               f"{name}: Twister wants harness and harness_config together")
     return [re.compile(r) for t in sample["tests"].values()
             for r in t.get("harness_config", {}).get("regex", [])]
 

@@ -337,6 +337,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   c.model_name = codegen::tvm_model_name(options.prefix.empty() ? stem : options.prefix);
   c.constants_section = options.constants_section;
   c.assembly = options.assembly;
+  c.narrow_int = out.plan_options.target.narrow_int;
   c.register_externals = !operators.files.empty();
   c.version = kVersion;
   out.c = codegen::print_model(out.program, c);

@@ -53,12 +53,23 @@ std::vector<std::string> served_kinds() {
   return out;
 }
 
+// Boards that can be served: a serial port of their own is known, or an emulator.
+std::vector<std::string> served_boards() {
+  std::vector<std::string> out;
+  Diagnostics ignored;
+  for (const std::string& name : project::board_names()) {
+    auto board = project::find_board(name, ignored);
+    if (board && !board->emulator_argv.empty() && !board->stand_in) out.push_back(name);
+  }
+  return out;
+}
+
 Json project_options() {
   Json out = Json::array();
   out.push_back(option("project_type", "str", "host_driven", {"generate_project"}, {},
                        "Kind of project.", served_kinds()));
   out.push_back(option("board", "str", nullptr, {"generate_project"}, {},
-                       "Name of the board to build for.", project::board_names()));
+                       "Name of the board to build for.", served_boards()));
   out.push_back(option("verbose", "bool", false, {}, {"generate_project", "build"},
                        "Accepted; builds say what went wrong in any case."));
   for (const char* name : {"pool", "packet", "workspace", "stack_size"})

@@ -19,13 +19,13 @@ int report_command(const std::string& target, const CompileOptions& given,
   std::optional<ProjectDir> project;
   if (is_project(target)) {
     auto opened = open_project(target, diags);
-    if (!opened) return print_diagnostics(diags), exit_code_of(diags, kExitBadInput);
+    if (!opened || !require_model(*opened, diags)) return fail(diags);
     project = std::move(*opened);
     compile = project->compile_options();
     run = load_run(target);
   }
   auto compiled = compile_model(compile, diags);
-  if (!compiled) return print_diagnostics(diags), exit_code_of(diags, kExitBadInput);
+  if (!compiled) return fail(diags);
   auto summary = summary_json(*compiled);
   auto ticks = run.value("op_ticks", nlohmann::ordered_json::array());
   std::string unit = project ? project->board.field("clock.unit") : "";

@@ -290,13 +290,9 @@ class Verifier {
  private:
   // The model is compiled again: it must be there. Only firmware with a verify mode can be asked.
   bool can_verify(const ProjectDir& project) {
+    if (!require_model(project, diags_)) return false;
     Location where;
     where.file = project.path;
-    if (!project.has_model()) {
-      diags_.error(where, "project-no-model", "the project does not hold the model's file")
-          .help("give the model itself: 'aotc verify MODEL'; its firmware tests itself when it starts");
-      return false;
-    }
     if (project.can_verify() || !options_.board) return true;
     if (!options_.host) {
       diags_.error(where, "project-no-verify", "firmware of this kind has no verify mode")

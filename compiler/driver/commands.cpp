@@ -1,4 +1,4 @@
-// check, compile, create, build, run, boards. verify, report and ops have files of their own.
+// check, compile, create, build, run. The others have files of their own.
 #include "driver/commands.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/fit.h"
 #include "driver/graph_model.h"
 #include "driver/inputs.h"
 #include "driver/project_dir.h"
@@ -111,7 +112,8 @@ std::string next_step(const std::string& path, const project::TemplateDescriptio
                       const project::Board& board) {
   const std::string shown = shell_quoted(path);
   if (!description.builds()) return fmt::format("next: see {}/README.md\n", path);
-  if (board.emulator_argv.empty()) return fmt::format("next: aotc build {}\n", shown);
+  if (board.emulator_argv.empty() || !description.has_image(board.platform))
+    return fmt::format("next: aotc build {}\n", shown);
   return fmt::format("next: aotc build {} && aotc run {}\n", shown, shown);
 }
 
@@ -133,7 +135,10 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
     return fail(diags, kExitUsage);
   }
   auto compiled = compile_model(options, diags);
-  if (!compiled || !check_fit(*compiled, diags)) return fail(diags);
+  if (!compiled) return fail(diags);
+  auto asked = choice.options.find("arena");
+  const std::string arena = asked == choice.options.end() ? "" : asked->second;
+  if (!check_fit(*compiled, diags, arena)) return fail(diags);
   if (!check_project(options, *description, *compiled, diags)) return fail(diags, kExitUsage);
   project::ProjectOptions project;
   project.source = {choice.kind, choice.templates_dir};
@@ -148,20 +153,24 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
     project.samples.push_back(std::move(flat));
   }
   project::ProjectModel model = project_model_of(*compiled);
+  model.arena_memory = arena_memory(*compiled, arena);
+  const StackNeed stack = stack_need(*compiled);
+  model.stack_bytes = stack.bytes;
   if (!samples->empty()) model.checks = layer_checks(*compiled, samples->front());
   std::string path = out.empty() ? compiled->prefix + "_app" : out;
+  project.folder = std::filesystem::weakly_canonical(path).filename().string();
   OutputDirectory directory(path, project::kManifest, force);
   if (!project::generate_project(*description, *compiled->board, model, project, directory, diags) ||
       !directory.commit(diags))
     return fail(diags);
   print_diagnostics(diags);
   if (common.json) {
-    auto j = summary_json(*compiled);
+    auto j = summary_json(*compiled, &stack);
     j["project"] = path;
     fmt::print("{}\n", j.dump(1));
     return kExitDone;
   }
-  fmt::print("{}wrote {}/ ({} files)\n{}", summary_text(*compiled), path, directory.names().size(),
+  fmt::print("{}wrote {}/ ({} files)\n{}", summary_text(*compiled, &stack), path, directory.names().size(),
              next_step(path, *description, *compiled->board));
   return kExitDone;
 }
@@ -175,7 +184,7 @@ int build_command(const std::string& dir, const CommonOptions& common) {
   auto size = model_size(*project);
   if (common.json) {
     nlohmann::ordered_json j;
-    j["image"] = project->image();
+    if (project->has_image()) j["image"] = project->image();
     if (size) {
       j["code_bytes"] = size->code;
       j["constants_bytes"] = size->constants;
@@ -202,6 +211,7 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
     j["op_ticks"] = run->op_ticks;
     j["output"] = run->process.output;
     j["exit_code"] = run->process.exit_code;
+    if (project->board.stand_in) j["stand_in"] = true;
     fmt::print("{}\n", j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else {
     std::string text = run->process.output;
@@ -211,6 +221,8 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
       if (!line.starts_with("@aotc")) fmt::print("{}\n", line);
       i = end + 1;
     }
+    if (project->board.stand_in)
+      fmt::print("a stand-in for the board: results are those of the board, times are not\n");
   }
   if (run->process.exit_code == 0) return kExitDone;
   Location where;
@@ -218,28 +230,9 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
   diags
       .error(where, "device-failed",
              fmt::format("the firmware ended with exit code {}", run->process.exit_code))
-      .help("'aotc verify' names the first layer that differs");
+      .help(project->can_verify() ? "'aotc verify' names the first layer that differs"
+                                  : "its self test, above, names the first layer that differs");
   return fail(diags, kExitDevice);
-}
-
-int boards_command(const CommonOptions& common) {
-  Diagnostics diags;
-  std::vector<std::vector<std::string>> rows = {{"board", "CPU", "RAM", "flash", "what it is"}};
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const std::string& name : project::board_names()) {
-    auto board = project::find_board(name, diags);
-    if (!board) return fail(diags);
-    nlohmann::ordered_json j = board->json;
-    j["name"] = name;
-    all.push_back(j);
-    auto size = [&](const char* use) {
-      int64_t bytes = board->memory_bytes(use);
-      return bytes > 0 ? fmt::format("{} KiB", bytes / 1024) : std::string("-");
-    };
-    rows.push_back({name, board->cpu, size("arena"), size("constants"), board->title});
-  }
-  fmt::print("{}", common.json ? all.dump(1) + "\n" : format_table(rows));
-  return kExitDone;
 }
 
 }  // namespace aotc::driver

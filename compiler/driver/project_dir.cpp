@@ -105,6 +105,7 @@ bool is_complete(const nlohmann::json& manifest) {
     auto it = manifest.find(key);
     if (it != manifest.end() && (!it->is_string() || it->get<std::string>().empty())) return false;
   }
+  if (manifest.contains("install") && !manifest["install"].is_string()) return false;
   for (const char* key : {"configure", "build"}) {
     auto it = manifest.find(key);
     if (it == manifest.end()) continue;
@@ -162,6 +163,15 @@ Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags) {
   return out;
 }
 
+bool require_model(const ProjectDir& project, Diagnostics& diags) {
+  if (project.has_model()) return true;
+  Location where;
+  where.file = project.path;
+  diags.error(where, "project-no-model", "the project does not hold the model's file")
+      .help("give the model itself instead of the project; the firmware tests itself when it starts");
+  return false;
+}
+
 namespace {
 
 std::string packages_help(const std::vector<std::string>& packages) {
@@ -192,15 +202,31 @@ std::string last_lines(const std::string& text, size_t count) {
   return text.substr(at);
 }
 
+// Sees output as it comes; false when the line is complete that ends a demo.
+class DemoEnd {
+ public:
+  bool operator()(const std::string& piece) {
+    text_ += piece;
+    const size_t at = text_.find("@aotc done status=");
+    if (at != std::string::npos) return text_.find('\n', at) == std::string::npos;
+    if (text_.size() > 64) text_.erase(0, text_.size() - 64);
+    return true;
+  }
+
+ private:
+  std::string text_;
+};
+
 }  // namespace
 
 int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
   Location where;
   where.file = project.path;
   if (!project.builds()) {
+    const std::string tool = project.manifest.value("tool", "");
     diags.error(where, "project-not-built", "a project of this kind is not built by aotc")
-        .help("build it with " + project.manifest.value("tool", "the tools of its framework") +
-              ": see its README.md");
+        .help(fmt::format("build it with {}: see its README.md",
+                          tool.empty() ? "the tools of its framework" : tool));
     return kExitUsage;
   }
   // The toolchain of a framework brings its own compiler.
@@ -229,7 +255,11 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
     ProcessResult r = run_process(command, "", 1800);
     if (!r.started) {
       diags.error(where, "tool-missing", fmt::format("'{}' is not installed", command[0]))
-          .help("install it: apt-get install " + command[0]);
+          .help(project.manifest.contains("install")
+                    ? "install it: " + project.manifest.value("install", "")
+                : own_compiler ? "install it: apt-get install " + command[0]
+                               : "this project is built by " +
+                                     project.manifest.value("tool", "the tools of its framework"));
       return kExitToolMissing;
     }
     if (r.exit_code == 0) continue;
@@ -242,7 +272,7 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
     for (std::string line; std::getline(lines, line);) d.note(line);
     return kExitBadInput;
   }
-  progress.done("built " + project.image());
+  progress.done("built " + (project.has_image() ? project.image() : project.path));
   return kExitDone;
 }
 
@@ -251,6 +281,13 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
                                  Diagnostics& diags, const std::string& directory) {
   Location where;
   where.file = project.path;
+  if (!project.has_image()) {
+    diags
+        .error(where, "project-not-run",
+               fmt::format("a project of this kind has no program for board '{}'", project.board.name))
+        .help("see its README.md: what it builds is linked by a firmware of yours");
+    return kFailure;
+  }
   std::error_code ec;
   std::string image = fs::absolute(project.image()).string();
   if (!fs::exists(image, ec)) {
@@ -265,7 +302,10 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
   }
   std::vector<std::string> argv = project::emulator_command(project.board, image, arguments);
   FirmwareRun out;
-  out.process = run_process(argv, directory, timeout_seconds);
+  // Firmware on an operating system runs for ever: the emulator is ended with the demo.
+  DemoEnd end;
+  out.process = run_process(argv, directory, timeout_seconds,
+                            [&](const std::string& piece) { return end(piece); });
   if (!out.process.started) {
     diags.error(where, "tool-missing", fmt::format("'{}' is not installed", argv[0]))
         .help(packages_help(project.board.emulator_packages));
@@ -303,6 +343,7 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
       }
     }
   }
+  if (out.process.stopped) out.process.exit_code = out.values.value("status", int64_t{-1}) == 0 ? 0 : 1;
   return out;
 }
 

@@ -25,12 +25,16 @@ struct ProjectDir {
   bool has_model() const { return manifest.contains("model"); }
   // Its firmware streams inputs and every result: what `verify` needs of a board.
   bool can_verify() const { return manifest.value("verify", true); }
+  bool has_image() const { return manifest.contains("image"); }
   bool builds() const { return manifest.contains("build"); }
 };
 
 // Reports [project-invalid] if the directory holds no aotc.json that this version can read.
 Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags);
 bool is_project(const std::string& path);
+
+// Verify and report compile the model again: reports [project-no-model] if the project lacks it.
+bool require_model(const ProjectDir& project, Diagnostics& diags);
 
 // The part of CompileOptions that aotc.json keeps.
 nlohmann::ordered_json describe_compile(const CompileOptions& options);

@@ -21,6 +21,24 @@ std::vector<std::string> strings(const nlohmann::json& j, const char* key) {
   return out;
 }
 
+std::map<std::string, std::string> texts(const nlohmann::json& j, const char* key) {
+  return j.value(key, std::map<std::string, std::string>());
+}
+
+Memory memory_of(const nlohmann::json& j) {
+  Memory m;
+  m.name = j.at("name");
+  m.flash = j.at("kind") == "flash";
+  m.origin = j.at("origin");
+  m.size = j.at("size");
+  for (Speed speed : {Speed::kFast, Speed::kSlow})
+    if (j.value("speed", "") == name_of(speed)) m.speed = speed;
+  m.sections = texts(j, "sections");
+  m.arena_sections = texts(j, "arena_sections");
+  m.setup = j.value("setup", "");
+  return m;
+}
+
 Board from_json(const std::string& name, const nlohmann::json& j) {
   Board b;
   b.name = name;
@@ -35,8 +53,7 @@ Board from_json(const std::string& name, const nlohmann::json& j) {
   b.compiler = tools.at("compiler");
   b.cflags = strings(tools, "cflags");
   b.toolchain_packages = strings(tools, "packages");
-  for (const auto& m : j.at("memories"))
-    b.memories.push_back({m.at("name"), m.at("kind") == "flash", m.at("origin"), m.at("size")});
+  for (const auto& m : j.at("memories")) b.memories.push_back(memory_of(m));
   b.stack_bytes = j.at("stack_bytes");
   if (j.contains("emulator")) {
     const auto& e = j["emulator"];
@@ -44,11 +61,23 @@ Board from_json(const std::string& name, const nlohmann::json& j) {
     b.emulator_argv = strings(e, "argv");
     b.emulator_packages = strings(e, "packages");
     b.argument_style = e.value("argument_style", "");
+    b.stand_in = e.value("stand_in", false);
   }
+  b.note = j.value("note", "");
   return b;
 }
 
 }  // namespace
+
+std::string Memory::lower_name() const {
+  std::string out = name;
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+const char* name_of(Speed speed) {
+  return speed == Speed::kFast ? "fast" : speed == Speed::kSlow ? "slow" : "normal";
+}
 
 bool Board::has(std::string_view feature) const {
   return std::find(features.begin(), features.end(), feature) != features.end();
@@ -59,10 +88,21 @@ bool Board::has_framework(const std::string& framework) const {
 }
 
 int64_t Board::memory_bytes(const std::string& use) const {
-  std::string wanted = field("placement." + use);
+  const Memory* m = memory(field("placement." + use));
+  return m ? m->size : 0;
+}
+
+const Memory* Board::memory(std::string_view wanted) const {
   for (const Memory& m : memories)
-    if (m.name == wanted) return m.size;
-  return 0;
+    if (m.name == wanted) return &m;
+  return nullptr;
+}
+
+std::vector<std::string> Board::frameworks() const {
+  std::vector<std::string> out;
+  if (json.contains("frameworks"))
+    for (const auto& [key, value] : json["frameworks"].items()) out.push_back(key);
+  return out;
 }
 
 std::string Board::field(const std::string& path) const {

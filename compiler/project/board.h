@@ -1,9 +1,10 @@
-// A board as its folder boards/<name>/board.json describes it: CPU, features, memories, console and
-// emulator. The one thing to know: a board is data; what the compiler derives from it is
-// `target_of`.
+// A board as its folder boards/<name>/board.json describes it: CPU, features, memories, console,
+// emulator and what frameworks call it. The one thing to know: a board is data; what the compiler
+// derives from it is `target_of`, and what a template wants of it is `field`.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@
 
 namespace aotc::project {
 
+// kFast: tightly coupled, or as fast as the core. kNormal: on a bus. kSlow: external, or read
+// through a cache.
+enum class Speed { kFast, kNormal, kSlow };
+
 inline constexpr const char* kGenericBoard = "generic";
 
 struct Memory {
@@ -21,6 +26,13 @@ struct Memory {
   bool flash = false;
   std::string origin;  // hexadecimal text
   int64_t size = 0;    // bytes
+  Speed speed = Speed::kNormal;
+  // By framework ("bare_metal", "zephyr", ...): the linker sections that lead into this memory, for
+  // what has initial values, and for arenas.
+  std::map<std::string, std::string> sections, arena_sections;
+  std::string setup;  // what must be done before it works; empty: works after reset
+
+  std::string lower_name() const;  // as pools and sections are called
 };
 
 struct Board {
@@ -37,6 +49,8 @@ struct Board {
   std::string emulator_program;
   std::vector<std::string> emulator_argv, emulator_packages;
   std::string argument_style;  // "argv", "semihosting" or empty
+  bool stand_in = false;  // the emulator's machine is another one: its results count, not its times
+  std::string note;       // for people
   nlohmann::json json;         // everything, for templates
 
   bool has(std::string_view feature) const;
@@ -47,6 +61,10 @@ struct Board {
   bool has_framework(const std::string& framework) const;
   // Bytes of the memory that placement.<use> ("arena", "constants") names; 0 if unlimited.
   int64_t memory_bytes(const std::string& use) const;
+  // nullptr if it has none of that name.
+  const Memory* memory(std::string_view name) const;
+  // What frameworks it is known to: "zephyr", "arduino", ...
+  std::vector<std::string> frameworks() const;
   // Value at a dotted path as text; empty if there is none. Lists are joined by spaces.
   std::string field(const std::string& path) const;
 };
@@ -55,6 +73,8 @@ struct Board {
 // none.
 std::vector<std::string> emulator_command(const Board& board, const std::string& image,
                                           const std::vector<std::string>& arguments);
+
+const char* name_of(Speed speed);
 
 std::vector<std::string> board_names();
 // Reports [board-unknown] with the closest names, [board-invalid].

@@ -3,6 +3,7 @@
 // not.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -62,9 +63,15 @@ struct TemplateDescription {
   std::string model_folder, runtime_folder;
   std::vector<std::string> configure, build;  // command lines; no `build`: aotc does not build it
   std::string image;
+  std::vector<std::string> image_platforms;  // those with an image; empty: all
+  std::string install;        // how to get the program that builds it; empty: it is a Debian package
   std::string tool, proof;    // what builds it; how tests prove it
 
   bool builds() const { return !build.empty(); }
+  bool has_image(const std::string& platform) const {
+    return !image.empty() &&
+           (image_platforms.empty() || std::count(image_platforms.begin(), image_platforms.end(), platform) != 0);
+  }
 };
 
 // What a model may need of a project beyond plain C and one arena.

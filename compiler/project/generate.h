@@ -19,6 +19,7 @@ struct ProjectOptions {
   std::map<std::string, std::string> options;
   std::vector<std::vector<uint8_t>> samples;  // each: bytes of all inputs in order
   std::vector<std::string> labels;
+  std::string folder = {};  // last part of the project's path: an Arduino sketch is named like its folder
 };
 
 // What a result of a layer is for the first stored sample: the firmware computes the same of what it
@@ -53,6 +54,7 @@ struct ProjectModel {
   std::string title;                   // name of the model's file, safe in a C comment
   std::string version;                 // of aotc
   int64_t arena_bytes = 0;
+  std::string arena_memory;  // of the board, by name; empty: where the board places arenas
   int64_t stack_bytes = 0;  // what one run takes at most
 };
 

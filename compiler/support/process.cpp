@@ -41,7 +41,7 @@ void become_program(const std::vector<std::string>& argv, const std::string& pro
 
 ProcessResult run_process(const std::vector<std::string>& argv, const std::string& directory,
                           int timeout_seconds,
-                          const std::function<void(const std::string&)>& on_output) {
+                          const std::function<bool(const std::string&)>& on_output) {
   ProcessResult result;
   std::string program = find_program(argv[0]);
   int pipe_ends[2];
@@ -72,7 +72,11 @@ ProcessResult run_process(const std::vector<std::string>& argv, const std::strin
     if (n <= 0) break;
     std::string piece(chunk, static_cast<size_t>(n));
     result.output += piece;
-    if (on_output) on_output(piece);
+    if (on_output && !on_output(piece)) {
+      result.stopped = true;
+      kill(-pid, SIGKILL);
+      break;
+    }
   }
   close(pipe_ends[0]);
   int status = 0;

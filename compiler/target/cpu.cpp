@@ -1,5 +1,8 @@
 #include "target/cpu.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace aotc::target {
 
 namespace {
@@ -18,13 +21,19 @@ struct CycleRow {
 constexpr CycleRow kCycles[] = {
     //              load store alu  mul  dual high div  branch vector
     {"cortex-m0", {2.0, 2.0, 1.0, 1.0, 1.0, 17.0, 40.0, 3.0, 1.0}},
+    {"cortex-m0plus", {2.0, 2.0, 1.0, 1.0, 1.0, 17.0, 40.0, 2.0, 1.0}},
     {"cortex-m3", {1.5, 1.0, 1.0, 2.0, 2.0, 4.0, 7.0, 3.0, 1.0}},
     {"cortex-m4", {2.5, 1.0, 1.0, 1.0, 1.0, 1.0, 7.0, 3.0, 1.0}},
     {"cortex-m7", {1.0, 0.6, 0.5, 1.0, 1.0, 1.0, 5.0, 1.0, 1.0}},
     {"cortex-m33", {2.2, 1.0, 1.0, 1.0, 1.0, 1.0, 6.0, 2.0, 1.0}},
     {"cortex-m55", {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 6.0, 2.0, 2.0}},
     {"rv32imac", {2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 35.0, 3.0, 1.0}},
+    {"rv32imc", {2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 35.0, 3.0, 1.0}},
 };
+
+// Those of which nothing is known that would tell them from the middle of the table.
+constexpr const char* kWithoutTable[] = {"native",     "generic",    "xtensa-lx6",
+                                         "xtensa-lx7", "atmega328p", "atmega2560"};
 
 }  // namespace
 
@@ -32,6 +41,12 @@ ops::Costs cycle_costs(std::string_view cpu) {
   for (const CycleRow& row : kCycles)
     if (cpu == row.cpu) return row.cycles;
   return kCycles[2].cycles;
+}
+
+bool knows_cpu(std::string_view cpu) {
+  for (const CycleRow& row : kCycles)
+    if (cpu == row.cpu) return true;
+  return std::find(std::begin(kWithoutTable), std::end(kWithoutTable), cpu) != std::end(kWithoutTable);
 }
 
 ops::TargetInfo for_level(ops::TargetInfo target, ops::Level level) {

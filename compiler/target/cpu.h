@@ -27,4 +27,8 @@ ops::TargetInfo for_level(ops::TargetInfo target, ops::Level level);
 // Cycles of one instruction of each kind, memory without wait states. Sources beside the table.
 ops::Costs cycle_costs(std::string_view cpu);
 
+// Was this name thought of? A board's must have been: a misspelt one would silently get the costs of
+// a Cortex-M4.
+bool knows_cpu(std::string_view cpu);
+
 }  // namespace aotc::target

@@ -73,6 +73,10 @@ void platform_clock_restart(void);
 uint64_t platform_clock_elapsed(void);
 const char *platform_clock_unit(void);
 
+/* Nanoseconds (instructions, where these are counted) since some time before the first call, by a
+ * counter that nothing stops and that never goes back. Not together with the stop watch. */
+uint64_t platform_clock_now(void);
+
 /* A function that returns at once, for measuring what a measurement costs: its length in units of
  * the clock is known. */
 int32_t platform_empty_run(const model_inputs *inputs, const model_outputs *outputs, void *arena);

@@ -191,6 +191,24 @@ uint64_t platform_clock_elapsed(void)
     return BOARD_CLOCK_IS_INSTRUCTIONS ? latest - handled * TICK_HANDLER_INSTRUCTIONS : latest;
 }
 
+/* To a tick of SysTick, which the first call starts. */
+uint64_t platform_clock_now(void)
+{
+    static int is_running;
+    uint64_t ticks;
+    uint32_t low;
+    if (!is_running) { platform_clock_restart(); }
+    is_running = 1;
+    __asm__ volatile("cpsid i" ::: "memory");
+    low = (0u - SYST_CVR) & (COUNTER_RANGE - 1u);
+    ticks = (uint64_t)wraps * COUNTER_RANGE + low;
+    /* The counter may have wrapped since interrupts went off, before it was read or after. */
+    if ((ICSR & ICSR_PENDSTSET) != 0u && low < COUNTER_RANGE / 2u) { ticks += COUNTER_RANGE; }
+    __asm__ volatile("cpsie i" ::: "memory");
+    return ticks / BOARD_CLOCK_HZ * 1000000000u +
+           ticks % BOARD_CLOCK_HZ * 1000000000u / BOARD_CLOCK_HZ;
+}
+
 __attribute__((naked, noinline)) int32_t platform_empty_run(const model_inputs *inputs,
                                                             const model_outputs *outputs,
                                                             void *arena)

@@ -60,6 +60,11 @@ uint64_t platform_clock_elapsed(void)
     return nanoseconds() - clock_start;
 }
 
+uint64_t platform_clock_now(void)
+{
+    return nanoseconds();
+}
+
 const char *platform_clock_unit(void)
 {
     return "nanoseconds";

@@ -1,0 +1,14 @@
+// Values of templates that are Arduino's and PlatformIO's own. The one thing to know: a board that
+// neither knows gets values that are for any board, or none.
+#pragma once
+
+#include "project/template.h"
+
+namespace aotc::project {
+
+// Keys architectures, platformio_environment, platformio_program; presets library_name, sketch_name.
+// `camel_prefix` is the model's prefix as a type's name, `folder` the last part of the project's path.
+void add_arduino_values(const Board& board, const std::string& camel_prefix, const std::string& folder,
+                        Values& values);
+
+}  // namespace aotc::project

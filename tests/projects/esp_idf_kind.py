@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""--project esp-idf, without ESP-IDF: its manifest, Kconfig and CMake are evaluated, and the example
+runs on stand-ins for the few headers of ESP-IDF that it includes.
+
+Usage: esp_idf_kind.py --work DIR
+"""
+import argparse
+import pathlib
+import re
+
+import kconfiglib
+import kinds
+import yaml
+from kinds import common
+
+STANDINS = kinds.HERE / "esp_idf"
+RV32IMC = ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32", "-misa-spec=2.2",
+           "--specs=picolibc.specs"]
+# Fields of the manifest, by the reference of the component manager.
+FIELDS = {"version": str, "description": str, "targets": list, "dependencies": dict}
+TARGETS = {"esp32", "esp32s2", "esp32s3", "esp32c2", "esp32c3", "esp32c5", "esp32c6", "esp32h2",
+           "esp32p4", "linux"}
+
+
+def manifest(project):
+    data = yaml.safe_load((project / "idf_component.yml").read_text())
+    for field, value in data.items():
+        if field not in FIELDS or not isinstance(value, FIELDS[field]):
+            raise common.Failure(f"idf_component.yml: field {field} is {value!r}")
+    if not re.fullmatch(r"\d+\.\d+\.\d+", data["version"]):
+        raise common.Failure(f"version {data['version']}")
+    if not set(data["targets"]) <= TARGETS or list(data["dependencies"]) != ["idf"]:
+        raise common.Failure(f"idf_component.yml: {data}")
+
+
+def configuration(project, work, psram, **chosen):
+    """What the component's Kconfig makes of the choices: {CONFIG_NAME: value}, as CMake sees it."""
+    top = work / "Kconfig.top"
+    top.write_text("config SPIRAM_ALLOW_BSS_SEG_EXTERNAL_MEMORY\n"
+                   f"    bool\n    default {'y' if psram else 'n'}\n"
+                   f'source "{project / "Kconfig"}"\n')
+    config = kconfiglib.Kconfig(top, warn_to_stderr=False)
+    for name, value in chosen.items():
+        config.syms[name].set_value(value)
+    if config.warnings:
+        raise common.Failure(f"Kconfig: {config.warnings}")
+    out = {}
+    for symbol in config.unique_defined_syms:
+        if symbol.config_string:
+            out[f"CONFIG_{symbol.name}"] = "" if symbol.str_value == "n" else symbol.str_value
+    return out
+
+
+def registered(project, work, settings):
+    """CMake evaluates the component's CMakeLists.txt; what it told the functions of ESP-IDF."""
+    script = work / "evaluate.cmake"
+    lines = [f"set({name} [==[{value}]==])" for name, value in settings.items()]
+    script.write_text("\n".join(lines) + f'\nset(COMPONENT_LIB the_component)\n'
+                      f'include("{STANDINS / "functions.cmake"}")\n'
+                      f'include("{project / "CMakeLists.txt"}")\n')
+    found = {}
+    for line in common.run(["cmake", "-Wdev", "-P", script]).splitlines():
+        name, _, value = line.removeprefix("-- ").partition("=")
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def check_files(project, found, folder=""):
+    for name in [*found["SRCS"], *found.get("INCLUDE_DIRS", [])]:
+        if not (project / folder / name).exists():
+            raise common.Failure(f"CMakeLists.txt names {name}, which is not there")
+    sources = {p.relative_to(project / folder).as_posix()
+               for p in (project / folder).rglob("*.c") if "examples" not in p.relative_to(project).parts or folder}
+    if set(found["SRCS"]) != sources:
+        raise common.Failure(f"built are {found['SRCS']}, there are {sources}")
+
+
+def compiled(project, found, compiler, target, link=True):
+    """The component and the example, as the registered flags say, without a warning."""
+    main = project / "examples" / "demo" / "main"
+    definitions = [f"-D{d}" for scope in ("PUBLIC", "PRIVATE") for d in found.get(scope, [])
+                   if not d.startswith("-")]
+    options = [o for o in found.get("PRIVATE", []) if o.startswith("-")]
+    sources = [project / s for s in found["SRCS"]] + [main / "main.c"]
+    includes = [f"-I{project / d}" for d in found["INCLUDE_DIRS"]] + [f"-I{STANDINS}"]
+    # ESP-IDF builds with -std=gnu17 or later.
+    command = [*compiler, "-std=gnu17", "-O2", "-Wall", "-Wextra", "-Werror", *options, *definitions,
+               *includes, *sources]
+    if link:
+        return common.run([*command, STANDINS / "start.c", "-lm", "-o", target])
+    for source in sources:
+        common.run([*compiler, "-std=gnu17", "-O2", "-Wall", "-Wextra", "-Werror", *options,
+                    *definitions, *includes, "-c", source, "-o", target / f"{source.stem}.o"])
+    return None
+
+
+def one_model(model, work):
+    project = kinds.create("esp-idf", work / "component", model=model)
+    manifest(project)
+    found = registered(project, work, configuration(project, work, psram=False))
+    check_files(project, found)
+    check_files(project, registered(project / "examples" / "demo" / "main", work, {}), "examples/demo/main")
+    compiled(project, found, ["gcc"], work / "demo")
+    text = common.run([work / "demo"])
+    kinds.check_demo(text, model)
+    if "microseconds" not in text:
+        raise common.Failure("the demo tells no microseconds")
+    compiled(project, found, RV32IMC, common.fresh(work / "rv32imc"), link=False)
+    print(f"{model}: example as LiteRT's; compiles for rv32imc")
+    return project
+
+
+def choices(project, work):
+    """Every choice of Kconfig reaches the compiler."""
+    external = {"DIGITS_ARENA_EXTERNAL": "y"}
+    found = registered(project, work, configuration(project, work, psram=True, **external))
+    if not any(".ext_ram.bss" in d for d in found["PRIVATE"]):
+        raise common.Failure(f"the arena is not in PSRAM: {found}")
+    compiled(project, found, RV32IMC, common.fresh(work / "psram"), link=False)
+    if ".ext_ram.bss" not in common.run(["riscv64-unknown-elf-objdump", "-h",
+                                         work / "psram" / "digits_app_memory.o"]):
+        raise common.Failure("the arena's section is not in the object file")
+    if "CONFIG_DIGITS_ARENA_EXTERNAL" in {
+            k for k, v in configuration(project, work, psram=False, **external).items() if v}:
+        raise common.Failure("PSRAM can be chosen on a chip without it")
+    other = {"DIGITS_ARENA_OTHER": "y", "DIGITS_ARENA_SECTION": ".rtc.bss"}
+    found = registered(project, work, configuration(project, work, psram=False, **other))
+    if not any('".rtc.bss"' in d for d in found["PRIVATE"]):
+        raise common.Failure(f"the arena is not in the section: {found}")
+    found = registered(project, work, configuration(project, work, psram=False, DIGITS_SELF_TEST="n",
+                                                    DIGITS_OPTIMIZE="n"))
+    if found["PUBLIC"] != ["DIGITS_SELF_TEST=0"] or "-O2" in found["PRIVATE"]:
+        raise common.Failure(f"self test and optimisation cannot be switched off: {found}")
+    compiled(project, found, ["gcc"], work / "no_test")
+    if "self test" in common.run([work / "no_test"]):
+        raise common.Failure("the self test is still there")
+    print("Kconfig: PSRAM, a section, no self test, no -O2")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    work = common.fresh(parser.parse_args().work.resolve())
+    common.require("gcc", "cmake", "riscv64-unknown-elf-gcc")
+    project = one_model("digits_int8", common.fresh(work / "int8"))
+    choices(project, work)
+    one_model("digits_f32", common.fresh(work / "f32"))
+
+
+if __name__ == "__main__":
+    common.main_of(main)

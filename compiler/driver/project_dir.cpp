@@ -105,6 +105,7 @@ bool is_complete(const nlohmann::json& manifest) {
     auto it = manifest.find(key);
     if (it != manifest.end() && (!it->is_string() || it->get<std::string>().empty())) return false;
   }
+  if (manifest.contains("install") && !manifest["install"].is_string()) return false;
   for (const char* key : {"configure", "build"}) {
     auto it = manifest.find(key);
     if (it == manifest.end()) continue;
@@ -254,9 +255,11 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
     ProcessResult r = run_process(command, "", 1800);
     if (!r.started) {
       diags.error(where, "tool-missing", fmt::format("'{}' is not installed", command[0]))
-          .help(own_compiler ? "install it: apt-get install " + command[0]
-                             : "this project is built by " +
-                                   project.manifest.value("tool", "the tools of its framework"));
+          .help(project.manifest.contains("install")
+                    ? "install it: " + project.manifest.value("install", "")
+                : own_compiler ? "install it: apt-get install " + command[0]
+                               : "this project is built by " +
+                                     project.manifest.value("tool", "the tools of its framework"));
       return kExitToolMissing;
     }
     if (r.exit_code == 0) continue;

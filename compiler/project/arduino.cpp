@@ -23,6 +23,8 @@ void add_arduino_values(const Board& board, const std::string& camel_prefix, con
   const std::string architecture = board.field("frameworks.arduino.architecture");
   values.keys["architectures"] = architecture.empty() ? "*" : architecture;
   values.keys["platformio_environment"] = environment(board);
+  values.keys["platformio_program"] =
+      board.has_framework("platformio") ? board.name + "/firmware.elf" : "native/program";
   values.model["library_name"] = camel_prefix + "Model";
   values.model["sketch_name"] = folder;
 }

@@ -6,7 +6,7 @@
 
 namespace aotc::project {
 
-// Keys architectures, platformio_environment; presets library_name, sketch_name.
+// Keys architectures, platformio_environment, platformio_program; presets library_name, sketch_name.
 // `camel_prefix` is the model's prefix as a type's name, `folder` the last part of the project's path.
 void add_arduino_values(const Board& board, const std::string& camel_prefix, const std::string& folder,
                         Values& values);

@@ -168,11 +168,12 @@ class Reader {
 
   void build() {
     const Json& build = object("build");
-    known(build, "build", {"program", "configure", "build", "image", "image_platforms"});
+    known(build, "build", {"program", "install", "configure", "build", "image", "image_platforms"});
     out_.configure = words(build, "configure");
     out_.build = words(build, "build");
     out_.image = text(build, "image", "");
     out_.image_platforms = words(build, "image_platforms");
+    out_.install = text(build, "install", "");
   }
 
   const Json& json_;

@@ -64,6 +64,7 @@ struct TemplateDescription {
   std::vector<std::string> configure, build;  // command lines; no `build`: aotc does not build it
   std::string image;
   std::vector<std::string> image_platforms;  // those with an image; empty: all
+  std::string install;        // how to get the program that builds it; empty: it is a Debian package
   std::string tool, proof;    // what builds it; how tests prove it
 
   bool builds() const { return !build.empty(); }

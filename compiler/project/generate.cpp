@@ -115,6 +115,19 @@ std::string places_text(const ProjectModel& model) {
   return out;
 }
 
+// A pool that is called like a memory of the board lies in it.
+std::string pool_sections_text(const Board& board, const ProjectModel& model) {
+  std::string out;
+  for (const std::string& pool : model.pools) {
+    std::string section = ".bss.arena";
+    for (const Memory& m : board.memories)
+      if (auto it = m.arena_sections.find("bare_metal"); it != m.arena_sections.end() && m.lower_name() == pool)
+        section = it->second;
+    out += fmt::format("#define MODEL_SECTION_{} \"{}\"\n", pool, section);
+  }
+  return out;
+}
+
 // Bytes of stack for a thread of an operating system that runs the model and prints what comes out:
 // printf-like functions and what the system itself puts there.
 int64_t thread_stack(int64_t model_stack) {
@@ -140,6 +153,7 @@ Values values_of(const Board& board, const ProjectModel& model, const ProjectOpt
                  {"model_stack", std::to_string(model.stack_bytes)},
                  {"thread_stack", std::to_string(thread_stack(model.stack_bytes))},
                  {"pool_places", places_text(model)},
+                 {"pool_sections", pool_sections_text(board, model)},
                  {"sample_count", std::to_string(options.samples.size())},
                  {"sample_bytes", sample_text(options.samples)},
                  {"layer_count", std::to_string(model.layer_names.size())},
@@ -147,6 +161,8 @@ Values values_of(const Board& board, const ProjectModel& model, const ProjectOpt
                  {"check_count", std::to_string(model.checks.size())},
                  {"layer_checks", check_text(model.checks)},
                  {"labels", labels}};
+  values.model["arena_memory"] =
+      model.arena_memory.empty() ? board.field("placement.arena") : model.arena_memory;
   bind_devices(board, model, values);
   add_arduino_values(board, camel(model.prefix), options.folder, values);
   return values;
@@ -186,6 +202,7 @@ nlohmann::ordered_json project_manifest(const TemplateDescription& description, 
   if (!rendered.image.empty()) manifest["image"] = rendered.image;
   manifest["verify"] = description.verify;
   manifest["tool"] = description.tool;
+  if (!description.install.empty()) manifest["install"] = description.install;
   return manifest;
 }
 

@@ -20,6 +20,13 @@ std::string joined(const std::vector<std::string>& words) {
   return out;
 }
 
+// As it stands between the quotes of a JSON string.
+std::string json_text(const std::string& text) {
+  std::string out;
+  for (char c : text) out += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return out;
+}
+
 const TemplateSources* find(const std::vector<TemplateSources>& list, const std::string& name) {
   for (const TemplateSources& s : list)
     if (s.name == name) return &s;
@@ -153,6 +160,12 @@ class Renderer {
         for (const Memory& m : board_.memories)
           value += fmt::format("{}    {} (rwx) : ORIGIN = {}, LENGTH = {}", value.empty() ? "" : "\n",
                                m.name, m.origin, m.size);
+      } else if (key.name == "memory_sections") {
+        for (const Memory& m : board_.memories) value += (value.empty() ? "" : "\n") + output_sections(m);
+      } else if (key.name == "memory_copies") {
+        for (const Memory& m : board_.memories)
+          if (!m.flash)
+            value += fmt::format(" LONG(LOADADDR(.{0})) LONG(__{0}_start) LONG(__{0}_end)", m.lower_name());
       } else if (key.name == "clock_is_instructions") {
         value = board_.field("clock.unit") == "instructions" ? "1" : "0";
       } else if (key.name == "uart_base") {
@@ -167,6 +180,15 @@ class Renderer {
       keys_[key.name] = value;
     }
     return true;
+  }
+
+  // What leads into a memory by name. Two dots: no compiler gives a variable's section such a name.
+  static std::string output_sections(const Memory& m) {
+    if (m.flash) return fmt::format("    .{0} : {{ *(.{0} .{0}.*) }} > {1}", m.lower_name(), m.name);
+    return fmt::format(
+        "    .{0} : {{ . = ALIGN(8); __{0}_start = .; *(.{0} .{0}.*) . = ALIGN(8); __{0}_end = .; }} "
+        "> {1} AT> CODE\n    .bss..{0} (NOLOAD) : {{ *(.bss..{0}) }} > {1}",
+        m.lower_name(), m.name);
   }
 
   std::string part_sources() const {
@@ -205,6 +227,11 @@ class Renderer {
     for (auto* command : {&out_.configure, &out_.build})
       for (std::string& word : *command)
         if (!substitute("a command", word)) return false;
+    // A board that the framework does not know leaves something out that the command needs.
+    if (std::find(out_.build.begin(), out_.build.end(), "") != out_.build.end()) {
+      out_.configure.clear();
+      out_.build.clear();
+    }
     out_.image = t_.image;
     out_.model_file = t_.model_file;
     if (!substitute("the image", out_.image)) return false;
@@ -230,7 +257,7 @@ class Renderer {
         return false;
       }
       used_.insert(key);
-      out += value->second;
+      out += what.ends_with(".json") ? json_text(value->second) : value->second;
       i = end + 1;
     }
     text = std::move(out);

@@ -10,6 +10,7 @@ Usage: cases.py CASE --aotc PATH --work DIR
   hostile       noise on the line, on the host under sanitizers and on the emulated Cortex-M4
   numbers       how floats are printed and quantised
   project       at most twelve files, the same bytes each time, misfits refused
+  zephyr        the Zephyr application on stand-ins for Zephyr: its answers and its clock
 """
 import argparse
 import concurrent.futures
@@ -133,8 +134,8 @@ def test_accuracy(work):
         raise Failure(f"{percent} % of {len(dataset)}, LiteRT has {right}")
 
 
-def check_random(work, model, board, count):
-    app, reference = make(work, model, board), Reference(model)
+def check_random(work, model, board, count, *options):
+    app, reference = make(work, model, board, *options), Reference(model)
     rng = np.random.default_rng(5)
     with runner.start(app, counts=False) as line:
         device = runner.Device(line).identify()
@@ -251,6 +252,8 @@ def test_lines(work):
     for board in ("host", "qemu_riscv32"):
         check_random(work, model, board, 10)
     check_random(work, "digits_f32", "host", 50)
+    check_random(work, "digits_int8", "host", 5, "--input", "preserve", "--output", "overwrite")
+    check_random(work, "digits_int8", "host", 5, "--arena", "model")
 
 
 # --- Noise ---------------------------------------------------------------------------------------
@@ -449,6 +452,36 @@ def test_project(work):
     if failed.returncode != 1 or "the_model_is_not_of_this_benchmark" not in failed.stderr:
         raise Failure(f"a misfit builds: {failed.returncode} {failed.stderr}")
     print("a model that is not of the benchmark does not build")
+
+
+def test_zephyr(work):
+    board = "qemu_mps2_an385"
+    if "zephyr" not in common.board(board).get("frameworks", {}):
+        common.skip(f"{board} is not known to Zephyr")
+    app, here = work / "app", pathlib.Path(__file__).parent
+    shutil.rmtree(app, ignore_errors=True)
+    common.aotc("create", common.model_path("digits_int8"), "--board", board, "--project",
+                "mlperf-tiny-zephyr", "-q", "-o", app)
+    program = app / "build" / "zephyr" / "zephyr.elf"
+    program.parent.mkdir(parents=True)
+    common.run(["cc", "-std=gnu99", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Wshadow",
+                "-Werror", "-ffp-contract=off", "-fsanitize=address,undefined",
+                "-fno-sanitize-recover=all", "-I", app / "src", "-I", app / "model",
+                "-I", here / "zephyr_stand_in", here / "zephyr_test.c", app / "src" / "benchmark.c",
+                *app.glob("model/*.c"), "-o", program])
+    for hz in (32768, 1000000, 25000000, 64000000, 480000000, 2000000000):
+        for counter in (0, 2 ** 31 - 5, 2 ** 31, 2 ** 32 - 20000):
+            done = common.run([program, hz, counter], expect=None)
+            if done.returncode != 0:
+                raise Failure(f"clock of {hz} Hz from {counter}: {done.stdout}{done.stderr}")
+    reference, rng = Reference("digits_int8"), np.random.default_rng(9)
+    with runner.start_command([str(program)]) as line:
+        device = runner.Device(line).identify()
+        for i in range(20):
+            data = reference.data(rng)
+            device.load(data)
+            compare(device.infer(1, 1)[0], reference.results(data), f"input {i}")
+    print(f"{device.name}: 20 results equal, clocks of six rates right")
 
 
 def main():

@@ -11,6 +11,7 @@ Usage: cases.py CASE --aotc PATH --work DIR
   numbers       how floats are printed and quantised
   project       at most twelve files, the same bytes each time, misfits refused
   zephyr        the Zephyr application on stand-ins for Zephyr: its answers and its clock
+  arduino       the Arduino sketch for a Mega 2560, built by Debian's Arduino tools, in simavr
 """
 import argparse
 import concurrent.futures
@@ -429,20 +430,22 @@ def test_project(work):
                 for p in sorted(folder.rglob("*")) if p.is_file()}
 
     model = common.model_path("digits_int8")
-    for board in (M4, "qemu_riscv32", "host"):
+    for board, kind in ((M4, "mlperf-tiny"), ("qemu_riscv32", "mlperf-tiny"),
+                        ("host", "mlperf-tiny"), ("arduino_mega2560", "mlperf-tiny-arduino"),
+                        ("nucleo_f446re", "mlperf-tiny-zephyr")):
         found = []
         for name in ("one", "two"):
             folder = work / f"{name}_{board}"
             shutil.rmtree(folder, ignore_errors=True)
-            common.aotc("create", model, "--board", board, "--project", "mlperf-tiny", "-q", "-o",
-                        folder)
+            common.aotc("create", model, "--board", board, "--project", kind, "-q", "-o", folder,
+                        *(("--project-option", "name=digits") if "arduino" in kind else ()))
             found.append(content(folder))
         if found[0] != found[1]:
             raise Failure(f"{board}: two projects of one model differ")
-        own = [p for p in found[0] if not p.startswith("model/") and p != "aotc.json"]
+        own = [p for p in found[0] if not re.search(r"model/|digits_int8|aotc\.json", p)]
         if len(own) > 12:
             raise Failure(f"{board}: {len(own)} files beside the model: {own}")
-        print(f"{board}: {len(own)} files beside the model, the same bytes twice")
+        print(f"{kind} for {board}: {len(own)} files beside the model, the same bytes twice")
     # What is not of the chosen benchmark does not build, and the compiler's message says so.
     folder = work / "misfit"
     shutil.rmtree(folder, ignore_errors=True)
@@ -482,6 +485,41 @@ def test_zephyr(work):
             device.load(data)
             compare(device.infer(1, 1)[0], reference.results(data), f"input {i}")
     print(f"{device.name}: 20 results equal, clocks of six rates right")
+
+
+def test_arduino(work):
+    common.require("arduino-builder")
+    arduino = pathlib.Path("/usr/share/arduino/hardware")
+    app, build = work / "digits_mlperf", common.fresh(work / "build")
+    libraries = common.fresh(work / "libraries")
+    shutil.rmtree(app, ignore_errors=True)
+    common.aotc("create", common.model_path("digits_int8"), "--board", "arduino_mega2560",
+                "--project", "mlperf-tiny-arduino", "-q", "-o", app)
+    said = common.run(["arduino-builder", "-compile", "-hardware", arduino, "-tools",
+                       arduino / "tools", "-libraries", libraries, "-fqbn",
+                       "arduino:avr:mega:cpu=atmega2560", "-build-path", build, "-warnings", "all",
+                       "-prefs=compiler.cpp.extra_flags=-DDECIMAL_DIG=__DECIMAL_DIG__",
+                       app / "digits_mlperf.ino"], expect=None)
+    text = said.stdout + said.stderr
+    ours = [line for line in text.splitlines()
+            if re.search("(warning|error):", line) and not line.startswith(str(arduino))]
+    if said.returncode != 0 or ours:
+        raise Failure(f"arduino-builder ends with {said.returncode}\n{text[-3000:]}")
+    simulator = work / "avr_line"
+    common.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror",
+                pathlib.Path(__file__).parent / "avr_line.c", "-o", simulator, "-lsimavr"])
+    reference, rng = Reference("digits_int8"), np.random.default_rng(10)
+    with runner.start_command([str(simulator), str(build / "digits_mlperf.ino.elf")]) as line:
+        device = runner.Device(line).identify()
+        for i in range(3):
+            data = reference.data(rng)
+            device.load(data)
+            results, took = device.infer(1, 0)
+            compare(results, reference.results(data), f"input {i}")
+    sizes = [line for line in text.splitlines() if "bytes" in line][-2:]
+    print(f"{device.name}: 3 results equal, {took} us an inference", *sizes, sep="\n")
+    if not 100000 < took < 5000000:
+        raise Failure(f"{took} us an inference")
 
 
 def main():

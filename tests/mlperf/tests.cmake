@@ -1,5 +1,5 @@
 # Firmware that the runner of the MLPerf Tiny benchmark measures: included by tests/CMakeLists.txt.
-foreach(case accuracy models performance lines hostile numbers project zephyr)
+foreach(case accuracy models performance lines hostile numbers project zephyr arduino)
   add_test(NAME mlperf.${case} COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/cases.py ${case}
            --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/mlperf/${case})
   set_tests_properties(mlperf.${case} PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 900

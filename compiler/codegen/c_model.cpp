@@ -61,7 +61,7 @@ class ModelPrinter {
     UniqueNames functions, fields_in, fields_out, tables;
     for (const char* taken : {"run", "trace", "inputs", "outputs", "arena", "min_i32", "max_i32",
                               "min_f32", "max_f32", "min_i64", "max_i64", "abs_i32", "float_bits",
-                              "float_from_bits", "keep", "fence", "saturate_i8", "devices", "pools",
+                              "float_from_bits", "keep", "fence", "product", "saturate_i8", "devices", "pools",
                               "check_tensors", "tensor_data", "shapes", "tensors", "type_codes",
                               "names", "functions", "hashes", "offsets", "registry", "module"})
       functions.reserve(fmt::format("{}_{}", p_, taken));
@@ -320,7 +320,8 @@ class ModelPrinter {
         bound.push_back(table < 0 ? "" : out_.constant_names[static_cast<size_t>(table)]);
       printed.push_back(f.external ? PrintedFunction()
                                    : print_c(*f.body, out_.function_names[i], p_,
-                                             form_of(program_, options_, f), bound));
+                                             form_of(program_, options_, f), bound,
+                                             options_.narrow_int));
       if (is_called(program_, f)) use.merge(printed.back().use);
     }
     TensorTable tensors(program_, options_, out_);

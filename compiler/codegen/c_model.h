@@ -31,6 +31,7 @@ struct CodegenOptions {
   MemoryMode memory = MemoryMode::kStatic;
   CallingConvention convention = CallingConvention::kPlain;
   bool assembly = true;  // false: portable C throughout
+  bool narrow_int = false;  // the C is for a CPU whose int has 16 bits
   // kRegistry: external functions are in the model's system library; false: their sources have one.
   bool register_externals = false;
   std::string version;   // of aotc, for the first line of each file

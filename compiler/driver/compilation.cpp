@@ -371,6 +371,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   if (!sections) return kFailure;
   c.constants_sections = std::move(*sections);
   c.assembly = options.assembly;
+  c.narrow_int = out.plan_options.target.narrow_int;
   c.register_externals = !operators.files.empty();
   c.version = kVersion;
   out.c = codegen::print_model(out.program, c);

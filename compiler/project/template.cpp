@@ -141,6 +141,7 @@ class Renderer {
         }))
       return bad("one line of text");
     if (option.type != "memory") return true;
+    if (value.empty() && board_.memories.empty()) return true;  // such as the host
     for (const Memory& m : board_.memories)
       if (m.name == value) return true;
     return bad("the name of a memory of the board");

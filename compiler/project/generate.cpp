@@ -194,8 +194,9 @@ Status generate_project(const TemplateDescription& description, const Board& boa
                         const ProjectModel& model, const ProjectOptions& options,
                         OutputDirectory& out, Diagnostics& diags) {
   if (!check_needs(description, model, diags)) return kFailure;
-  auto rendered =
-      render_template(options.source, description, board, values_of(board, model, options), diags);
+  Values values = values_of(board, model, options);
+  if (!place_arduino_arena(description, board, upper(model.prefix), values, diags)) return kFailure;
+  auto rendered = render_template(options.source, description, board, values, diags);
   if (!rendered) return kFailure;
   for (auto& [path, text] : rendered->files) out.add(path, std::move(text));
   for (const auto& [name, text] : model.files->files) out.add(rendered->model_folder + name, text);

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
+#include "codegen/c_ranges.h"
 #include "support/text.h"
 #include "tir/arithmetic.h"
 
@@ -103,80 +103,18 @@ const ExprPtr* saturated_i8(const Binary& n) {
   return inner.op == BinaryOp::kMax && is_i32(inner.rhs, -128) ? &inner.lhs : nullptr;
 }
 
-// What an i32 expression can be if C computes it as int, which may have 16 bits: literals,
-// comparisons and what is made of them. Nothing if a wider operand makes it an int32_t.
-struct IntRange {
-  int64_t low, high;
-  bool fits() const { return low >= -32768 && high <= 32767; }
-};
-
-std::optional<IntRange> int_range_of(const ExprPtr& e);
-
-std::optional<IntRange> int_range_of(const Binary& n) {
-  if (is_comparison(n.op) || n.op == BinaryOp::kAnd || n.op == BinaryOp::kOr) return IntRange{0, 1};
-  auto a = int_range_of(n.lhs), b = int_range_of(n.rhs);
-  bool shift = n.op == BinaryOp::kShl || n.op == BinaryOp::kShr;
-  if (!a || (!b && !shift) || n.wrapping) return std::nullopt;
-  constexpr int64_t kAny = int64_t{1} << 31;
-  switch (n.op) {
-    case BinaryOp::kAdd: return IntRange{a->low + b->low, a->high + b->high};
-    case BinaryOp::kSub: return IntRange{a->low - b->high, a->high - b->low};
-    case BinaryOp::kDiv: return IntRange{std::min(a->low, -a->high), std::max(-a->low, a->high)};
-    case BinaryOp::kMod: return a;
-    case BinaryOp::kBitAnd:
-    case BinaryOp::kBitOr:
-    case BinaryOp::kBitXor: return IntRange{-32768, 32767};
-    case BinaryOp::kMul: {
-      auto [low, high] = std::minmax({a->low * b->low, a->low * b->high, a->high * b->low,
-                                      a->high * b->high});
-      return IntRange{low, high};
-    }
-    case BinaryOp::kMin:
-    case BinaryOp::kMax: return std::nullopt;  // functions of int32_t
-    default: return IntRange{-kAny, kAny};
-  }
-}
-
-std::optional<IntRange> int_range_of(const ExprPtr& e) {
-  if (e->type != DType::kI32) return std::nullopt;
-  std::optional<IntRange> range;
-  if (e->kind == ExprKind::kIntImm) {
-    int64_t v = static_cast<const IntImm&>(*e).value;
-    range = {v, v};
-  } else if (e->kind == ExprKind::kUnary) {
-    const auto& n = static_cast<const Unary&>(*e);
-    range = int_range_of(n.value);
-    if (n.op == UnaryOp::kLogicalNot) range = {0, 1};
-    if (range && n.op == UnaryOp::kNeg) range = {-range->high, -range->low};
-    if (range && n.op == UnaryOp::kBitNot) range = {~range->high, ~range->low};
-  } else if (e->kind == ExprKind::kSelect) {
-    const auto& n = static_cast<const Select&>(*e);
-    auto a = int_range_of(n.if_true), b = int_range_of(n.if_false);
-    if (a && b) range = {std::min(a->low, b->low), std::max(a->high, b->high)};
-  } else if (e->kind == ExprKind::kBinary) {
-    range = int_range_of(static_cast<const Binary&>(*e));
-  }
-  // What does not fit is a long already, or has been made an int32_t.
-  return range && range->fits() ? range : std::nullopt;
-}
-
-// Is the result too large for the int that C would compute it in?
-bool leaves_int(const Binary& n) {
-  auto range = int_range_of(n);
-  return range && !range->fits();
-}
-
 class Printer {
  public:
   Printer(const Function& function, const std::string& name, const std::string& prefix,
           bool is_kernel = false, FunctionForm form = FunctionForm::kPlain,
-          const std::vector<std::string>& bound = {})
+          const std::vector<std::string>& bound = {}, bool narrow = false)
       : function_(function),
         name_(name),
         prefix_(prefix),
         is_kernel_(is_kernel),
         form_(form),
-        bound_(bound) {}
+        bound_(bound),
+        ranges_(narrow) {}
 
   PrintedFunction run() {
     count_uses(function_.body);
@@ -382,7 +320,7 @@ class Printer {
           out_.use.program = true;
           text = fmt::format("{}_{}(&{})", prefix_, f, text);
         }
-        if (n.buffer->dtype == n.type) return {text, kPostfix};
+        if (n.buffer->dtype == n.type || stays_int(e)) return {text, kPostfix};
         return {fmt::format("({}){}", c_type_of(n.type), text), kUnary};
       }
       case ExprKind::kUnary: return unary(static_cast<const Unary&>(*e));
@@ -411,9 +349,16 @@ class Printer {
     return {"0", kPostfix};
   }
 
+  // An element that C leaves in int, where that is wanted.
+  bool stays_int(const ExprPtr& load) const {
+    auto range = ranges_.of(load);
+    return ranges_.narrow() && range && range->is_int;
+  }
+
   Text unary(const Unary& n) {
     const char* op = n.op == UnaryOp::kNeg ? "-" : n.op == UnaryOp::kLogicalNot ? "!" : "~";
     Text v = expr(n.value);
+    if (ranges_.leaves_int(n)) v = {"(int32_t)" + at_least(n.value, kUnary), kUnary};
     // "- -x" must not become "--x".
     bool brackets = v.precedence < kUnary || v.text[0] == '-';
     return {op + (brackets ? "(" + v.text + ")" : v.text), kUnary};
@@ -433,6 +378,10 @@ class Printer {
     }
     BinarySpelling s = spelling(n.op);
     if (n.wrapping && is_int(n.type) && n.type != DType::kU32) return wrapping(n, s);
+    if (ranges_.is_int_product(n)) {
+      out_.use.functions.insert("product");
+      return {fmt::format("{}_product({}, {})", prefix_, any(n.lhs), any(n.rhs)), kPostfix};
+    }
     // Mixed bitwise and shift operators get brackets even where C does not need them.
     bool careful = s.precedence <= kBitAnd || s.precedence == kShift || s.precedence == kEquality ||
                    s.precedence == kRelational;
@@ -445,7 +394,7 @@ class Printer {
     std::string lhs = at_least(n.lhs, left);
     // The left side of a shift decides its width: a literal would be an int.
     bool narrow_shift = s.precedence == kShift && n.lhs->kind == ExprKind::kIntImm;
-    if (n.type == DType::kI32 && (narrow_shift || leaves_int(n)))
+    if (n.type == DType::kI32 && (narrow_shift || ranges_.leaves_int(n)))
       lhs = "(int32_t)" + at_least(n.lhs, kUnary);
     return {fmt::format("{} {} {}", lhs, s.op, at_least(n.rhs, right)), s.precedence};
   }
@@ -551,8 +500,10 @@ class Printer {
         if (!n.is_mutable && uses_[n.var.get()] == 0) return;
         std::string init = any(n.init);
         std::string id = declare(n.var.get(), n.var->name);
+        ranges_.forget(n.var);
+        const char* small = n.is_mutable ? nullptr : ranges_.type_of_let(n.var, n.init);
         return line(fmt::format("{}{} {} = {};", n.is_mutable ? "" : "const ",
-                                c_type_of(n.var->dtype), id, init));
+                                small ? small : c_type_of(n.var->dtype), id, init));
       }
       case StmtKind::kAssign: return assign(static_cast<const Assign&>(*s));
       case StmtKind::kStore: {
@@ -587,7 +538,9 @@ class Printer {
     scopes_.emplace_back();
     std::string id = declare(n.var.get(), n.var->name);
     std::string next = n.step == 1 ? "++" + id : fmt::format("{} += {}", id, n.step);
-    line(fmt::format("for (int32_t {} = {}; {} < {}; {}) {{", id, begin, id, end, next));
+    const char* type = ranges_.type_of_loop(n);
+    line(fmt::format("for ({} {} = {}; {} < {}; {}) {{", type ? type : "int32_t", id, begin, id, end,
+                     next));
     print_nested(n.body);
     scopes_.pop_back();
     line("}");
@@ -612,6 +565,7 @@ class Printer {
   bool is_kernel_;
   FunctionForm form_;
   std::vector<std::string> bound_;
+  CRanges ranges_;
   PrintedFunction out_;
   std::string body_;
   int indent_ = 0;
@@ -633,8 +587,8 @@ void SupportUse::merge(const SupportUse& other) {
 
 PrintedFunction print_c(const tir::Function& function, const std::string& name,
                         const std::string& prefix, FunctionForm form,
-                        const std::vector<std::string>& bound) {
-  return Printer(function, name, prefix, false, form, bound).run();
+                        const std::vector<std::string>& bound, bool narrow) {
+  return Printer(function, name, prefix, false, form, bound, narrow).run();
 }
 
 std::string packed_includes() {
@@ -690,6 +644,15 @@ std::string support_definition(const std::string& name, const std::string& prefi
                                   keeps ? "reorder sums of this" : "move work across this");
     return fmt::format("{}static inline int32_t {}(int32_t value)\n{{\n{}    return value;\n}}\n",
                        assembly ? why : "", f, assembly ? barrier : "");
+  }
+  if (name == "product") {
+    std::string barrier = "#if defined(__GNUC__)\n    __asm__(\"\" : \"+r\"(product));\n#endif\n";
+    return fmt::format("{}static inline int16_t {}(int16_t a, int16_t b)\n{{\n"
+                       "    int16_t product = (int16_t)(a * b);\n{}    return product;\n}}\n",
+                       assembly ? "/* Fits an int. Compilers are not to multiply in 32 bits because sums of "
+                                  "it are wider. */\n"
+                                : "",
+                       f, assembly ? barrier : "");
   }
   if (name == "saturate_i8") {
     std::string portable = "    return value < -128 ? -128 : value > 127 ? 127 : value;\n";

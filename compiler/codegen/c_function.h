@@ -40,10 +40,10 @@ enum class FunctionForm : uint8_t { kPlain, kPacked };
 // `name` is the C name; support functions are called PREFIX_min_i32 and so on. Names of variables are
 // made legal and unique per scope. `parameters` of a packed function are the pointers it takes out of
 // its arguments, in their order; a parameter for which `bound` names a table is that table, and no
-// argument.
+// argument. `narrow`: for CPUs whose int has 16 bits, what is known to fit is computed in int.
 PrintedFunction print_c(const tir::Function& function, const std::string& name,
                         const std::string& prefix, FunctionForm form = FunctionForm::kPlain,
-                        const std::vector<std::string>& bound = {});
+                        const std::vector<std::string>& bound = {}, bool narrow = false);
 
 // "#include <...>" lines of what packed functions use.
 std::string packed_includes();

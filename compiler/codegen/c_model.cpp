@@ -61,7 +61,7 @@ class ModelPrinter {
     UniqueNames functions, fields_in, fields_out, tables;
     for (const char* taken : {"run", "trace", "inputs", "outputs", "arena", "min_i32", "max_i32",
                               "min_f32", "max_f32", "min_i64", "max_i64", "abs_i32", "float_bits",
-                              "float_from_bits", "keep", "fence", "saturate_i8", "devices", "pools",
+                              "float_from_bits", "keep", "fence", "product", "saturate_i8", "devices", "pools",
                               "check_tensors", "tensor_data", "shapes", "tensors", "type_codes",
                               "names", "functions", "hashes", "offsets", "registry", "module"})
       functions.reserve(fmt::format("{}_{}", p_, taken));
@@ -320,7 +320,8 @@ class ModelPrinter {
         bound.push_back(table < 0 ? "" : out_.constant_names[static_cast<size_t>(table)]);
       printed.push_back(f.external ? PrintedFunction()
                                    : print_c(*f.body, out_.function_names[i], p_,
-                                             form_of(program_, options_, f), bound));
+                                             form_of(program_, options_, f), bound,
+                                             options_.narrow_int));
       if (is_called(program_, f)) use.merge(printed.back().use);
     }
     TensorTable tensors(program_, options_, out_);
@@ -471,6 +472,11 @@ class ModelPrinter {
 
   // ---------------------------------------------------------------- data
 
+  std::string section_macro(size_t i) const {
+    return options_.constants_sections.size() == 1 ? fmt::format("{}_CONSTANTS", up_)
+                                                   : fmt::format("{}_CONSTANTS_{}", up_, i + 1);
+  }
+
   std::string data() const {
     std::string s = banner("Constant tables of a neural network.");
     // Roughly five characters a byte; growing by doubling would cost as much again.
@@ -488,10 +494,11 @@ class ModelPrinter {
       return s + fmt::format("\n/* This model has no tables. */\ntypedef int {}_no_tables;\n", p_);
     s += fmt::format("\n#if defined(__GNUC__)\n#define {0}_ALIGNED(n) __attribute__((aligned(n)))\n"
                      "#else\n#define {0}_ALIGNED(n)\n#endif\n", up_);
-    if (!options_.constants_section.empty())
+    std::vector<int> section = plan::assign_sections(program_, options_.constants_sections);
+    for (size_t i = 0; i < options_.constants_sections.size(); ++i)
       s += fmt::format("\n#if defined(__GNUC__)\n"
-                       "#define {0}_CONSTANTS __attribute__((section(\"{1}\")))\n"
-                       "#else\n#define {0}_CONSTANTS\n#endif\n", up_, options_.constants_section);
+                       "#define {0} __attribute__((section(\"{1}\")))\n"
+                       "#else\n#define {0}\n#endif\n", section_macro(i), options_.constants_sections[i].name);
     if (own_arena)
       s += fmt::format("\nuint8_t {0}_arena[{1}_ARENA_SIZE] {1}_ALIGNED({1}_ARENA_ALIGN);\n", p_, up_);
     for (size_t i = 0; i < program_.constants.size() && !in_pool; ++i) {
@@ -500,7 +507,7 @@ class ModelPrinter {
       std::string align = c.data.alignment > size_of(c.data.dtype)
                               ? fmt::format(" {}_ALIGNED({})", up_, c.data.alignment)
                               : "";
-      if (!options_.constants_section.empty()) align += fmt::format(" {}_CONSTANTS", up_);
+      if (section[i] >= 0) align += " " + section_macro(static_cast<size_t>(section[i]));
       if (program_.program_tables) align = " PROGMEM";  // which is read byte by byte
       s += fmt::format("{}{} = {{\n", constant_declarator(i), align);
       print_numbers(s, c.data);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "codegen/c_function.h"
+#include "plan/constant_reads.h"
 #include "plan/program.h"
 
 namespace aotc::codegen {
@@ -24,11 +25,13 @@ struct CodegenOptions {
   std::string prefix;  // a C identifier; c_identifier(model name) if the user gave none
   std::string model_name;  // of TVM's interface: tvmgen_<model_name>
   bool tvm_interface = false;  // tvmgen_<model_name>.h and .c as well
-  std::string constants_section;  // linker section of all tables; empty: where the compiler puts them
+  // Linker sections of the tables, from fast to slow; empty: where the compiler puts them.
+  std::vector<plan::ConstantSection> constants_sections;
   ArenaOwner arena = ArenaOwner::kCaller;
   MemoryMode memory = MemoryMode::kStatic;
   CallingConvention convention = CallingConvention::kPlain;
   bool assembly = true;  // false: portable C throughout
+  bool narrow_int = false;  // the C is for a CPU whose int has 16 bits
   // kRegistry: external functions are in the model's system library; false: their sources have one.
   bool register_externals = false;
   std::string version;   // of aotc, for the first line of each file

@@ -1,4 +1,4 @@
-// check, compile, create, build, run, boards. verify, report and ops have files of their own.
+// check, compile, create, build, run. The others have files of their own.
 #include "driver/commands.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/fit.h"
 #include "driver/graph_model.h"
 #include "driver/inputs.h"
 #include "driver/project_dir.h"
@@ -134,7 +135,10 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
     return fail(diags, kExitUsage);
   }
   auto compiled = compile_model(options, diags);
-  if (!compiled || !check_fit(*compiled, diags)) return fail(diags);
+  if (!compiled) return fail(diags);
+  auto asked = choice.options.find("arena");
+  const std::string arena = asked == choice.options.end() ? "" : asked->second;
+  if (!check_fit(*compiled, diags, arena)) return fail(diags);
   if (!check_project(options, *description, *compiled, diags)) return fail(diags, kExitUsage);
   project::ProjectOptions project;
   project.source = {choice.kind, choice.templates_dir};
@@ -149,6 +153,9 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
     project.samples.push_back(std::move(flat));
   }
   project::ProjectModel model = project_model_of(*compiled);
+  model.arena_memory = arena_memory(*compiled, arena);
+  const StackNeed stack = stack_need(*compiled);
+  model.stack_bytes = stack.bytes;
   if (!samples->empty()) model.checks = layer_checks(*compiled, samples->front());
   std::string path = out.empty() ? compiled->prefix + "_app" : out;
   project.folder = std::filesystem::weakly_canonical(path).filename().string();
@@ -158,12 +165,12 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
     return fail(diags);
   print_diagnostics(diags);
   if (common.json) {
-    auto j = summary_json(*compiled);
+    auto j = summary_json(*compiled, &stack);
     j["project"] = path;
     fmt::print("{}\n", j.dump(1));
     return kExitDone;
   }
-  fmt::print("{}wrote {}/ ({} files)\n{}", summary_text(*compiled), path, directory.names().size(),
+  fmt::print("{}wrote {}/ ({} files)\n{}", summary_text(*compiled, &stack), path, directory.names().size(),
              next_step(path, *description, *compiled->board));
   return kExitDone;
 }
@@ -204,6 +211,7 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
     j["op_ticks"] = run->op_ticks;
     j["output"] = run->process.output;
     j["exit_code"] = run->process.exit_code;
+    if (project->board.stand_in) j["stand_in"] = true;
     fmt::print("{}\n", j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else {
     std::string text = run->process.output;
@@ -213,6 +221,8 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
       if (!line.starts_with("@aotc")) fmt::print("{}\n", line);
       i = end + 1;
     }
+    if (project->board.stand_in)
+      fmt::print("a stand-in for the board: results are those of the board, times are not\n");
   }
   if (run->process.exit_code == 0) return kExitDone;
   Location where;
@@ -223,26 +233,6 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
       .help(project->can_verify() ? "'aotc verify' names the first layer that differs"
                                   : "its self test, above, names the first layer that differs");
   return fail(diags, kExitDevice);
-}
-
-int boards_command(const CommonOptions& common) {
-  Diagnostics diags;
-  std::vector<std::vector<std::string>> rows = {{"board", "CPU", "RAM", "flash", "what it is"}};
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const std::string& name : project::board_names()) {
-    auto board = project::find_board(name, diags);
-    if (!board) return fail(diags);
-    nlohmann::ordered_json j = board->json;
-    j["name"] = name;
-    all.push_back(j);
-    auto size = [&](const char* use) {
-      int64_t bytes = board->memory_bytes(use);
-      return bytes > 0 ? fmt::format("{} KiB", bytes / 1024) : std::string("-");
-    };
-    rows.push_back({name, board->cpu, size("arena"), size("constants"), board->title});
-  }
-  fmt::print("{}", common.json ? all.dump(1) + "\n" : format_table(rows));
-  return kExitDone;
 }
 
 }  // namespace aotc::driver

@@ -57,7 +57,6 @@ int verify_command(const VerifyOptions& options, const CompileOptions& compile,
 int report_command(const std::string& target, const CompileOptions& compile,
                    const CommonOptions& common);
 int ops_command(const std::string& like, const CommonOptions& common);
-int boards_command(const CommonOptions& common);
 // `aotc analyze ...`: adds the subcommand; `result` becomes the exit code of aotc-analyze.
 void add_analyze_command(CLI::App& app, int& result);
 
@@ -65,6 +64,7 @@ void add_analyze_command(CLI::App& app, int& result);
 void add_graph_command(CLI::App& app, int& result);
 void add_mlf_command(CLI::App& app, int& result);
 void add_rpc_command(CLI::App& app, int& result);
+void add_boards_command(CLI::App& app, int& result);
 void add_bench_command(CLI::App& app, int& result);
 void add_project_server_command(CLI::App& app, int& result);
 void add_templates_command(CLI::App& app, int& result);

@@ -90,14 +90,15 @@ Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& text
   bool good = true;
   auto wrong = [&](const std::string& text, const std::string& why) {
     diags.error(where, "pool-invalid", fmt::format("'{}' {}", escape_for_display(text), why))
-        .help("write NAME:BYTES, NAME:BYTES:fast or NAME:BYTES:constants, with a C identifier in lower "
-              "case as name");
+        .help("write NAME:BYTES, NAME:BYTES:fast or NAME:BYTES:constants, with a C identifier as name");
     good = false;
   };
   for (const std::string& text : texts) {
     plan::Pool pool;
     size_t colon = text.find(':');
-    pool.name = text.substr(0, colon);
+    // As a memory of the board is called, which C has in lower case.
+    for (char letter : text.substr(0, colon))
+      pool.name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
     std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
     for (auto [suffix, flag] : {std::pair{":fast", &pool.fast}, {":constants", &pool.constants}})
       if (rest.ends_with(suffix)) {
@@ -125,6 +126,40 @@ Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& text
   return pools;
 }
 
+Result<std::vector<plan::ConstantSection>> parse_sections(const CompileOptions& options,
+                                                          Diagnostics& diags) {
+  std::vector<plan::ConstantSection> out;
+  auto wrong = [&](const std::string& what, const std::string& help) -> Failure {
+    (void)conflicting(options.model_path, "--constants-section " + what, help, diags);
+    return kFailure;
+  };
+  const std::string& all = options.constants_section;
+  for (size_t at = 0; at < all.size();) {
+    size_t end = std::min(all.find(',', at), all.size());
+    std::string text = all.substr(at, end - at);
+    at = end + 1;
+    size_t colon = std::min(text.find(':'), text.size());
+    plan::ConstantSection section{text.substr(0, colon), -1};
+    if (section.name.empty() ||
+        section.name.find_first_not_of(
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") != std::string::npos)
+      return wrong("is not the name of a section", "use letters, digits, '_' and '.'");
+    if (colon < text.size()) {
+      std::string bytes = text.substr(colon + 1);
+      if (bytes.empty() || bytes.size() > 10 || bytes.find_first_not_of("0123456789") != std::string::npos)
+        return wrong(fmt::format("{} has no size in bytes", section.name), "write NAME or NAME:BYTES");
+      section.bytes = std::stoll(bytes);
+    }
+    if (!out.empty() && out.back().bytes < 0)
+      return wrong(fmt::format("{} comes behind one that takes all that is left", section.name),
+                   fmt::format("give {}:BYTES a size, or leave {} out", out.back().name, section.name));
+    if (std::any_of(out.begin(), out.end(), [&](const auto& s) { return s.name == section.name; }))
+      return wrong(fmt::format("{} is given twice", section.name), "leave one of them out");
+    out.push_back(std::move(section));
+  }
+  return out;
+}
+
 Contracts contracts_of(const CompileOptions& options) {
   // TVM's callers have their inputs and outputs.
   bool arena = options.memory == codegen::MemoryMode::kStatic && !options.tvm_interface;
@@ -149,10 +184,7 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
   if (options.tvm_interface && overwrites)
     return conflict("inputs and outputs of TVM's interface are the caller's",
                     "leave --input and --output out, or --interface");
-  if (options.constants_section.find_first_not_of(
-          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") != std::string::npos)
-    return conflict("--constants-section is not the name of a section",
-                    "use letters, digits, '_' and '.'");
+  if (!parse_sections(options, diags)) return kFailure;
   if (!options.constants_section.empty() &&
       std::any_of(options.pools.begin(), options.pools.end(),
                   [](const std::string& pool) { return pool.ends_with(":constants"); }))
@@ -335,8 +367,11 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   c.convention = options.convention;
   c.tvm_interface = options.tvm_interface;
   c.model_name = codegen::tvm_model_name(options.prefix.empty() ? stem : options.prefix);
-  c.constants_section = options.constants_section;
+  auto sections = parse_sections(options, diags);
+  if (!sections) return kFailure;
+  c.constants_sections = std::move(*sections);
   c.assembly = options.assembly;
+  c.narrow_int = out.plan_options.target.narrow_int;
   c.register_externals = !operators.files.empty();
   c.version = kVersion;
   out.c = codegen::print_model(out.program, c);

@@ -30,7 +30,7 @@ struct CompileOptions {
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
   codegen::CallingConvention convention = codegen::CallingConvention::kPlain;
   bool tvm_interface = false;      // tvmgen_NAME.h and .c as well
-  std::string constants_section;   // linker section of the tables
+  std::string constants_section;   // linker sections of the tables: "NAME[:BYTES],..."
   bool constants_in_ram = false;   // on boards that read program memory by instructions of its own
   std::vector<std::string> pools;  // "NAME:BYTES[:fast]", as given
   std::string devices_path;        // read by compile_model into:
@@ -88,6 +88,9 @@ codegen::CallingConvention convention_of(const std::string& name);
 // Reads "NAME:BYTES[:fast]" texts; reports [pool-invalid].
 Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& texts,
                                             Diagnostics& diags);
+
+// Reads "NAME[:BYTES],..." texts; reports [option-conflict].
+Result<std::vector<plan::ConstantSection>> parse_sections(const CompileOptions& options, Diagnostics& diags);
 
 // Reads and verifies only: a .tflite file, or a TVM graph or archive (graph_model.h) with what comes
 // with it. Both pointers may be null.

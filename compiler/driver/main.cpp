@@ -173,8 +173,14 @@ class CommandLine {
            "Where tables lie on boards whose program memory takes instructions of its own (AVR): flash "
            "(default), or ram, which is faster")
         ->check(CLI::IsMember({"flash", "ram"}));
-    sub->add_option("--constants-section", compile_.constants_section,
-                    "Linker section of the model's tables");
+    sub->add_option_function<std::vector<std::string>>(
+        "--constants-section",
+        [this](const std::vector<std::string>& sections) {
+          for (const std::string& s : sections)
+            compile_.constants_section += (compile_.constants_section.empty() ? "" : ",") + s;
+        },
+        "NAME[:BYTES]: linker section of the model's tables. May be repeated, fast ones first: what "
+        "is read most goes into the first up to its size, and one without takes the rest");
     sub->add_option("--pool", compile_.pools,
                     "NAME:BYTES[:fast|:constants] of memory that the caller gives; may be repeated. "
                     "Fast ones take what is used most, one of constants takes the model's tables");
@@ -355,9 +361,7 @@ class CommandLine {
     ops->add_option("--like", like_, "Only those with a name like this");
     common(ops);
     ops->callback([this] { result_ = ops_command(like_, common_); });
-    CLI::App* boards = app_.add_subcommand("boards", "List the boards");
-    common(boards);
-    boards->callback([this] { result_ = boards_command(common_); });
+    add_boards_command(app_, result_);
   }
 
   CLI::App app_;

@@ -13,27 +13,6 @@ namespace aotc::driver {
 
 namespace {
 
-// RAM a firmware needs for the model: arena, its inputs and outputs, and the board's stack.
-int64_t ram_needed(const Compiled& c, const Figures& f) {
-  int64_t tensors =
-      c.options.memory == codegen::MemoryMode::kWorkspace ? f.workspace_bytes : f.arena_bytes;
-  return tensors + c.operator_workspace_bytes + f.caller_bytes + (c.board ? c.board->stack_bytes : 0);
-}
-
-// Are more than half of the constants' bytes floats?
-bool has_float_constants(const plan::Program& p) {
-  int64_t floats = 0, all = 0;
-  for (const plan::ProgramConstant& c : p.constants) {
-    auto n = static_cast<int64_t>(c.data.bytes.size());
-    all += n;
-    if (c.data.dtype == DType::kF32) floats += n;
-  }
-  return floats * 2 > all;
-}
-
-// What the harness and start-up code of a project add to the model in flash, generously.
-constexpr int64_t kFirmwareCode = 24 * 1024;
-
 // The row of inputs and outputs that do not lie in the arena.
 std::vector<std::string> caller_row(const plan::Program& p, const Figures& f) {
   bool in = p.input_contract == plan::Contract::kPreserve;
@@ -49,46 +28,7 @@ std::vector<std::string> caller_row(const plan::Program& p, const Figures& f) {
 
 }  // namespace
 
-bool check_fit(const Compiled& c, Diagnostics& diags) {
-  if (!c.board || c.board->memories.empty()) return true;
-  Figures f = figures_of(c);
-  int64_t ram = c.board->memory_bytes("arena"), flash = c.board->memory_bytes("constants");
-  int64_t need_ram = ram_needed(c, f), need_flash = f.constant_bytes + kFirmwareCode;
-  Location where;
-  where.file = c.options.model_path;
-  bool fits = true, workspace = c.options.memory == codegen::MemoryMode::kWorkspace;
-  if (ram > 0 && need_ram > ram) {
-    diags
-        .error(where, "does-not-fit",
-               fmt::format("needs {} of RAM, board {} has {}", format_bytes(need_ram),
-                           c.board->name, format_bytes(ram)))
-        .note(fmt::format(
-            "{} {}, inputs and outputs {}, stack {}", workspace ? "workspace" : "arena",
-            format_bytes(workspace ? f.workspace_bytes : f.arena_bytes),
-            format_bytes(f.caller_bytes), format_bytes(c.board->stack_bytes)))
-        .help(
-            "'aotc report MODEL' shows which operators hold the most; a smaller input or fewer "
-            "channels there shrink the arena");
-    fits = false;
-  }
-  if (flash > 0 && need_flash > flash) {
-    diags
-        .error(where, "does-not-fit",
-               fmt::format("needs about {} of flash, board {} has {}", format_bytes(need_flash),
-                           c.board->name, format_bytes(flash)))
-        .note(fmt::format("constants {}, code about {}", format_bytes(f.constant_bytes),
-                          format_bytes(kFirmwareCode)))
-        .help(has_float_constants(c.program) ? "quantise the model to int8 (a quarter of the "
-                                               "bytes), or choose a board with more flash"
-                                             : "'aotc report MODEL' shows which operators hold the "
-                                               "most constants; fewer channels "
-                                               "there, or choose a board with more flash");
-    fits = false;
-  }
-  return fits;
-}
-
-std::string summary_text(const Compiled& c) {
+std::string summary_text(const Compiled& c, const StackNeed* stack) {
   Figures f = figures_of(c);
   const plan::Program& p = c.program;
   std::vector<std::vector<std::string>> rows;
@@ -110,9 +50,28 @@ std::string summary_text(const Compiled& c) {
   rows.push_back(caller_row(p, f));
   if (c.board && !c.board->memories.empty())
     rows.push_back(
-        {"RAM: stack", format_bytes(c.board->stack_bytes), "reserved; 'aotc run' measures"});
+        {"RAM: stack", format_bytes(c.board->stack_bytes),
+         stack ? fmt::format("reserved; a run takes {} {}", stack->computed ? "at most" : "perhaps",
+                             format_bytes(stack->bytes))
+               : "reserved; 'aotc run' measures"});
   rows.push_back({"flash: constants", format_bytes(f.constant_bytes),
                   fmt::format("raw {}", format_bytes(f.raw_constant_bytes)), limit("constants")});
+  Diagnostics checked_before;
+  if (auto sections = parse_sections(c.options, checked_before); sections && !sections->empty()) {
+    std::vector<int> section = plan::assign_sections(p, *sections);
+    std::vector<double> reads = plan::constant_reads(p);
+    for (size_t s = 0; s < sections->size(); ++s) {
+      int64_t bytes = 0;
+      double read = 0;
+      for (size_t i = 0; i < section.size(); ++i) {
+        if (section[i] != static_cast<int>(s)) continue;
+        bytes += static_cast<int64_t>(p.constants[i].data.bytes.size());
+        read += reads[i];
+      }
+      rows.push_back({"  in " + (*sections)[s].name, format_bytes(bytes),
+                      fmt::format("each read {:.1f} times a run", read / static_cast<double>(std::max<int64_t>(1, bytes)))});
+    }
+  }
   rows.push_back({"MACs per inference", with_commas(f.macs)});
   rows.push_back({"operators", std::to_string(p.graph.ops.size()),
                   fmt::format("{} calls, {} functions", p.calls.size(), p.functions.size())});
@@ -171,7 +130,7 @@ nlohmann::ordered_json layers_json(const Compiled& c) {
   return layers;
 }
 
-nlohmann::ordered_json summary_json(const Compiled& c) {
+nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
   Figures f = figures_of(c);
   nlohmann::ordered_json j;
   j["prefix"] = c.prefix;
@@ -192,6 +151,8 @@ nlohmann::ordered_json summary_json(const Compiled& c) {
   j["constants_bytes"] = f.constant_bytes;
   j["raw_constants_bytes"] = f.raw_constant_bytes;
   j["macs"] = f.macs;
+  if (stack) j["model_stack_bytes"] = stack->bytes;
+  if (stack) j["model_stack_computed"] = stack->computed;
   j["channels_removed"] = {{"constant", c.statistics.constant_channels},
                            {"unread", c.statistics.unread_channels},
                            {"tensors", c.statistics.channels_cut_tensors}};

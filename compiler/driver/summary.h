@@ -8,14 +8,13 @@
 
 #include "driver/compilation.h"
 #include "driver/project_dir.h"
+#include "driver/stack_need.h"
 
 namespace aotc::driver {
 
-std::string summary_text(const Compiled& compiled);
-nlohmann::ordered_json summary_json(const Compiled& compiled);
-
-// Reports [does-not-fit] with what to try.
-bool check_fit(const Compiled& compiled, Diagnostics& diags);
+// `stack`: what a run takes, if that was asked for.
+std::string summary_text(const Compiled& compiled, const StackNeed* stack = nullptr);
+nlohmann::ordered_json summary_json(const Compiled& compiled, const StackNeed* stack = nullptr);
 
 // One entry per call: what verify, report and outside tests map traces with.
 nlohmann::ordered_json layers_json(const Compiled& compiled);

@@ -31,6 +31,7 @@ struct TargetInfo {
   int registers = 12;       // general registers a compiler can hold loop state in
   bool fpu = false;
   bool fp64 = true;         // C's double has 64 bits
+  bool narrow_int = false;  // C's int has 16 bits
   // Tables are in a program memory that takes instructions of its own to read.
   bool harvard = false;
   int64_t program_reach = 0;   // harvard: bytes that 16-bit addresses reach, less what others need

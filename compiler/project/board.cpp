@@ -69,6 +69,12 @@ Board from_json(const std::string& name, const nlohmann::json& j) {
 
 }  // namespace
 
+std::string Memory::lower_name() const {
+  std::string out = name;
+  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
 const char* name_of(Speed speed) {
   return speed == Speed::kFast ? "fast" : speed == Speed::kSlow ? "slow" : "normal";
 }

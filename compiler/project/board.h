@@ -31,6 +31,8 @@ struct Memory {
   // what has initial values, and for arenas.
   std::map<std::string, std::string> sections, arena_sections;
   std::string setup;  // what must be done before it works; empty: works after reset
+
+  std::string lower_name() const;  // as pools and sections are called
 };
 
 struct Board {

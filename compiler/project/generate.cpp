@@ -106,12 +106,32 @@ std::string names_text(const std::vector<std::string>& names) {
   return out;
 }
 
-// PREFIX_PLACE_pool: nothing, or what the project defines, such as a section.
-std::string places_text(const ProjectModel& model) {
+// PREFIX_PLACE_pool: the section of a memory of the same name if the framework has one for it, else
+// nothing; or what the project defines.
+std::string places_text(const Board& board, const std::string& framework, const ProjectModel& model) {
   std::string out;
-  for (const std::string& pool : model.pools)
-    out += fmt::format("#ifndef {0}_PLACE_{1}\n#define {0}_PLACE_{1}\n#endif\n", upper(model.prefix),
-                       pool);
+  for (const std::string& pool : model.pools) {
+    std::string place;
+    for (const Memory& m : board.memories)
+      if (auto it = m.arena_sections.find(framework);
+          it != m.arena_sections.end() && m.lower_name() == pool)
+        place = fmt::format(" __attribute__((section(\"{}\")))", it->second);
+    out += fmt::format("#ifndef {0}_PLACE_{1}\n#define {0}_PLACE_{1}{2}\n#endif\n",
+                       upper(model.prefix), pool, place);
+  }
+  return out;
+}
+
+// A pool that is called like a memory of the board lies in it.
+std::string pool_sections_text(const Board& board, const ProjectModel& model) {
+  std::string out;
+  for (const std::string& pool : model.pools) {
+    std::string section = ".bss.arena";
+    for (const Memory& m : board.memories)
+      if (auto it = m.arena_sections.find("bare_metal"); it != m.arena_sections.end() && m.lower_name() == pool)
+        section = it->second;
+    out += fmt::format("#define MODEL_SECTION_{} \"{}\"\n", pool, section);
+  }
   return out;
 }
 
@@ -122,7 +142,15 @@ int64_t thread_stack(int64_t model_stack) {
   return (model_stack + kPrinting + kUnit - 1) / kUnit * kUnit;
 }
 
-Values values_of(const Board& board, const ProjectModel& model, const ProjectOptions& options) {
+// A C library that leaves mathematics out, as small ones do, is not enough.
+bool needs_math(const codegen::ModelFiles& files) {
+  return std::any_of(files.files.begin(), files.files.end(), [](const auto& file) {
+    return file.second.find("#include <math.h>") != std::string::npos;
+  });
+}
+
+Values values_of(const TemplateDescription& description, const Board& board,
+                 const ProjectModel& model, const ProjectOptions& options) {
   Values values;
   values.options = options.options;
   std::string labels;
@@ -139,14 +167,20 @@ Values values_of(const Board& board, const ProjectModel& model, const ProjectOpt
                  {"arena_bytes", std::to_string(model.arena_bytes)},
                  {"model_stack", std::to_string(model.stack_bytes)},
                  {"thread_stack", std::to_string(thread_stack(model.stack_bytes))},
-                 {"pool_places", places_text(model)},
+                 {"pool_places",  // PlatformIO's projects are for the Arduino core
+                  places_text(board, description.framework == "platformio" ? "arduino" : description.framework,
+                              model)},
+                 {"pool_sections", pool_sections_text(board, model)},
                  {"sample_count", std::to_string(options.samples.size())},
                  {"sample_bytes", sample_text(options.samples)},
                  {"layer_count", std::to_string(model.layer_names.size())},
                  {"layer_names", names_text(model.layer_names)},
                  {"check_count", std::to_string(model.checks.size())},
                  {"layer_checks", check_text(model.checks)},
-                 {"labels", labels}};
+                 {"labels", labels},
+                 {"needs_math", needs_math(*model.files) ? "y" : "n"}};
+  values.model["arena_memory"] =
+      model.arena_memory.empty() ? board.field("placement.arena") : model.arena_memory;
   bind_devices(board, model, values);
   add_arduino_values(board, camel(model.prefix), options.folder, values);
   return values;
@@ -194,7 +228,7 @@ Status generate_project(const TemplateDescription& description, const Board& boa
                         const ProjectModel& model, const ProjectOptions& options,
                         OutputDirectory& out, Diagnostics& diags) {
   if (!check_needs(description, model, diags)) return kFailure;
-  Values values = values_of(board, model, options);
+  Values values = values_of(description, board, model, options);
   if (!place_arduino_arena(description, board, upper(model.prefix), values, diags)) return kFailure;
   auto rendered = render_template(options.source, description, board, values, diags);
   if (!rendered) return kFailure;

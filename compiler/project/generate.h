@@ -54,6 +54,7 @@ struct ProjectModel {
   std::string title;                   // name of the model's file, safe in a C comment
   std::string version;                 // of aotc
   int64_t arena_bytes = 0;
+  std::string arena_memory;  // of the board, by name; empty: where the board places arenas
   int64_t stack_bytes = 0;  // what one run takes at most
 };
 

@@ -160,6 +160,12 @@ class Renderer {
         for (const Memory& m : board_.memories)
           value += fmt::format("{}    {} (rwx) : ORIGIN = {}, LENGTH = {}", value.empty() ? "" : "\n",
                                m.name, m.origin, m.size);
+      } else if (key.name == "memory_sections") {
+        for (const Memory& m : board_.memories) value += (value.empty() ? "" : "\n") + output_sections(m);
+      } else if (key.name == "memory_copies") {
+        for (const Memory& m : board_.memories)
+          if (!m.flash)
+            value += fmt::format(" LONG(LOADADDR(.{0})) LONG(__{0}_start) LONG(__{0}_end)", m.lower_name());
       } else if (key.name == "clock_is_instructions") {
         value = board_.field("clock.unit") == "instructions" ? "1" : "0";
       } else if (key.name == "uart_base") {
@@ -174,6 +180,15 @@ class Renderer {
       keys_[key.name] = value;
     }
     return true;
+  }
+
+  // What leads into a memory by name. Two dots: no compiler gives a variable's section such a name.
+  static std::string output_sections(const Memory& m) {
+    if (m.flash) return fmt::format("    .{0} : {{ *(.{0} .{0}.*) }} > {1}", m.lower_name(), m.name);
+    return fmt::format(
+        "    .{0} : {{ . = ALIGN(8); __{0}_start = .; *(.{0} .{0}.*) . = ALIGN(8); __{0}_end = .; }} "
+        "> {1} AT> CODE\n    .bss..{0} (NOLOAD) : {{ *(.bss..{0}) }} > {1}",
+        m.lower_name(), m.name);
   }
 
   std::string part_sources() const {

@@ -87,6 +87,7 @@ ops::TargetInfo target_info(const CpuQuery& query) {
     t.gemm_unroll = 1;
     t.costs = {4, 4, 4, 20, 20, 60, 600, 4, 4};
     t.fp64 = false;
+    t.narrow_int = true;
     // The first 64 KiB, which interrupt vectors and other tables share; pointer differences have a sign.
     t.program_reach = 61440;
     t.largest_object = 32767;

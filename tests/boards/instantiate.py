@@ -28,12 +28,23 @@ def option_values(template, board, given):
     for name, option in template["options"].items():
         value = given.get(name, option["default"])
         if isinstance(value, dict):
+            # What aotc decides by the model: here where the board places arenas.
+            field = value["board"] if "board" in value else "placement.arena"
             try:
-                value = board_field(board, value["board"])
+                value = board_field(board, field)
             except KeyError:
                 value = ""  # the host has no memories
         values[name] = value
     return values
+
+
+def output_sections(memory):
+    name = memory["name"].lower()
+    if memory["kind"] != "ram":
+        return f"    .{name} : {{ *(.{name} .{name}.*) }} > {memory['name']}"
+    return (f"    .{name} : {{ . = ALIGN(8); __{name}_start = .; *(.{name} .{name}.*) . = ALIGN(8); "
+            f"__{name}_end = .; }} > {memory['name']} AT> CODE\n"
+            f"    .bss..{name} (NOLOAD) : {{ *(.bss..{name}) }} > {memory['name']}")
 
 
 def key_values(template, board_name, board, prefix, options, samples, labels, parts, definitions,
@@ -42,6 +53,10 @@ def key_values(template, board_name, board, prefix, options, samples, labels, pa
     memory_map = "\n".join(
         f"    {m['name']} (rwx) : ORIGIN = {m['origin']}, LENGTH = {m['size']}"
         for m in board["memories"])
+    ram = [m["name"].lower() for m in board["memories"] if m["kind"] == "ram"]
+    memory_sections = "\n".join(output_sections(m) for m in board["memories"])
+    memory_copies = "".join(
+        f" LONG(LOADADDR(.{n})) LONG(__{n}_start) LONG(__{n}_end)" for n in ram)
     sample_bytes = b"".join(samples)
     # The last key of template.json's list that is missing here shows up as a missing key.
     return {
@@ -66,6 +81,9 @@ def key_values(template, board_name, board, prefix, options, samples, labels, pa
         "toolchain_prefix": board["toolchain"]["prefix"],
         "cpu_flags": " ".join(board["toolchain"]["cflags"]),
         "memory_map": memory_map,
+        "memory_sections": memory_sections,
+        "memory_copies": memory_copies,
+        "pool_sections": "",
         "region_code": placement.get("code", ""),
         "region_constants": placement.get("constants", ""),
         "region_data": placement.get("data", ""),

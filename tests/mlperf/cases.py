@@ -10,6 +10,8 @@ Usage: cases.py CASE --aotc PATH --work DIR
   hostile       noise on the line, on the host under sanitizers and on the emulated Cortex-M4
   numbers       how floats are printed and quantised
   project       at most twelve files, the same bytes each time, misfits refused
+  zephyr        the Zephyr application on stand-ins for Zephyr: its answers and its clock
+  arduino       the Arduino sketch for a Mega 2560, built by Debian's Arduino tools, in simavr
 """
 import argparse
 import concurrent.futures
@@ -133,8 +135,8 @@ def test_accuracy(work):
         raise Failure(f"{percent} % of {len(dataset)}, LiteRT has {right}")
 
 
-def check_random(work, model, board, count):
-    app, reference = make(work, model, board), Reference(model)
+def check_random(work, model, board, count, *options):
+    app, reference = make(work, model, board, *options), Reference(model)
     rng = np.random.default_rng(5)
     with runner.start(app, counts=False) as line:
         device = runner.Device(line).identify()
@@ -251,6 +253,8 @@ def test_lines(work):
     for board in ("host", "qemu_riscv32"):
         check_random(work, model, board, 10)
     check_random(work, "digits_f32", "host", 50)
+    check_random(work, "digits_int8", "host", 5, "--input", "preserve", "--output", "overwrite")
+    check_random(work, "digits_int8", "host", 5, "--arena", "model")
 
 
 # --- Noise ---------------------------------------------------------------------------------------
@@ -426,20 +430,22 @@ def test_project(work):
                 for p in sorted(folder.rglob("*")) if p.is_file()}
 
     model = common.model_path("digits_int8")
-    for board in (M4, "qemu_riscv32", "host"):
+    for board, kind in ((M4, "mlperf-tiny"), ("qemu_riscv32", "mlperf-tiny"),
+                        ("host", "mlperf-tiny"), ("arduino_mega2560", "mlperf-tiny-arduino"),
+                        ("nucleo_f446re", "mlperf-tiny-zephyr")):
         found = []
         for name in ("one", "two"):
             folder = work / f"{name}_{board}"
             shutil.rmtree(folder, ignore_errors=True)
-            common.aotc("create", model, "--board", board, "--project", "mlperf-tiny", "-q", "-o",
-                        folder)
+            common.aotc("create", model, "--board", board, "--project", kind, "-q", "-o", folder,
+                        *(("--project-option", "name=digits") if "arduino" in kind else ()))
             found.append(content(folder))
         if found[0] != found[1]:
             raise Failure(f"{board}: two projects of one model differ")
-        own = [p for p in found[0] if not p.startswith("model/") and p != "aotc.json"]
+        own = [p for p in found[0] if not re.search(r"model/|digits_int8|aotc\.json", p)]
         if len(own) > 12:
             raise Failure(f"{board}: {len(own)} files beside the model: {own}")
-        print(f"{board}: {len(own)} files beside the model, the same bytes twice")
+        print(f"{kind} for {board}: {len(own)} files beside the model, the same bytes twice")
     # What is not of the chosen benchmark does not build, and the compiler's message says so.
     folder = work / "misfit"
     shutil.rmtree(folder, ignore_errors=True)
@@ -449,6 +455,71 @@ def test_project(work):
     if failed.returncode != 1 or "the_model_is_not_of_this_benchmark" not in failed.stderr:
         raise Failure(f"a misfit builds: {failed.returncode} {failed.stderr}")
     print("a model that is not of the benchmark does not build")
+
+
+def test_zephyr(work):
+    board = "qemu_mps2_an385"
+    if "zephyr" not in common.board(board).get("frameworks", {}):
+        common.skip(f"{board} is not known to Zephyr")
+    app, here = work / "app", pathlib.Path(__file__).parent
+    shutil.rmtree(app, ignore_errors=True)
+    common.aotc("create", common.model_path("digits_int8"), "--board", board, "--project",
+                "mlperf-tiny-zephyr", "-q", "-o", app)
+    program = app / "build" / "zephyr" / "zephyr.elf"
+    program.parent.mkdir(parents=True)
+    common.run(["cc", "-std=gnu99", "-O1", "-Wall", "-Wextra", "-Wconversion", "-Wshadow",
+                "-Werror", "-ffp-contract=off", "-fsanitize=address,undefined",
+                "-fno-sanitize-recover=all", "-I", app / "src", "-I", app / "model",
+                "-I", here / "zephyr_stand_in", here / "zephyr_test.c", app / "src" / "benchmark.c",
+                *app.glob("model/*.c"), "-o", program])
+    for hz in (32768, 1000000, 25000000, 64000000, 480000000, 2000000000):
+        for counter in (0, 2 ** 31 - 5, 2 ** 31, 2 ** 32 - 20000):
+            done = common.run([program, hz, counter], expect=None)
+            if done.returncode != 0:
+                raise Failure(f"clock of {hz} Hz from {counter}: {done.stdout}{done.stderr}")
+    reference, rng = Reference("digits_int8"), np.random.default_rng(9)
+    with runner.start_command([str(program)]) as line:
+        device = runner.Device(line).identify()
+        for i in range(20):
+            data = reference.data(rng)
+            device.load(data)
+            compare(device.infer(1, 1)[0], reference.results(data), f"input {i}")
+    print(f"{device.name}: 20 results equal, clocks of six rates right")
+
+
+def test_arduino(work):
+    common.require("arduino-builder")
+    arduino = pathlib.Path("/usr/share/arduino/hardware")
+    app, build = work / "digits_mlperf", common.fresh(work / "build")
+    libraries = common.fresh(work / "libraries")
+    shutil.rmtree(app, ignore_errors=True)
+    common.aotc("create", common.model_path("digits_int8"), "--board", "arduino_mega2560",
+                "--project", "mlperf-tiny-arduino", "-q", "-o", app)
+    said = common.run(["arduino-builder", "-compile", "-hardware", arduino, "-tools",
+                       arduino / "tools", "-libraries", libraries, "-fqbn",
+                       "arduino:avr:mega:cpu=atmega2560", "-build-path", build, "-warnings", "all",
+                       "-prefs=compiler.cpp.extra_flags=-DDECIMAL_DIG=__DECIMAL_DIG__",
+                       app / "digits_mlperf.ino"], expect=None)
+    text = said.stdout + said.stderr
+    ours = [line for line in text.splitlines()
+            if re.search("(warning|error):", line) and not line.startswith(str(arduino))]
+    if said.returncode != 0 or ours:
+        raise Failure(f"arduino-builder ends with {said.returncode}\n{text[-3000:]}")
+    simulator = work / "avr_line"
+    common.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror",
+                pathlib.Path(__file__).parent / "avr_line.c", "-o", simulator, "-lsimavr"])
+    reference, rng = Reference("digits_int8"), np.random.default_rng(10)
+    with runner.start_command([str(simulator), str(build / "digits_mlperf.ino.elf")]) as line:
+        device = runner.Device(line).identify()
+        for i in range(3):
+            data = reference.data(rng)
+            device.load(data)
+            results, took = device.infer(1, 0)
+            compare(results, reference.results(data), f"input {i}")
+    sizes = [line for line in text.splitlines() if "bytes" in line][-2:]
+    print(f"{device.name}: 3 results equal, {took} us an inference", *sizes, sep="\n")
+    if not 100000 < took < 5000000:
+        raise Failure(f"{took} us an inference")
 
 
 def main():

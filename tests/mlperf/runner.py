@@ -96,8 +96,11 @@ def emulator_command(project, counts=True):
 
 def start(project, counts=True):
     """A line to firmware that is started for it; it has said that it is ready."""
-    process = subprocess.Popen(emulator_command(project, counts), stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, bufsize=0)
+    return start_command(emulator_command(project, counts))
+
+
+def start_command(command):
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
 
     def close():
         process.stdin.close()

@@ -1,9 +1,9 @@
 # Firmware that the runner of the MLPerf Tiny benchmark measures: included by tests/CMakeLists.txt.
-foreach(case accuracy models performance lines hostile numbers project)
+foreach(case accuracy models performance lines hostile numbers project zephyr arduino)
   add_test(NAME mlperf.${case} COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/cases.py ${case}
            --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/mlperf/${case})
   set_tests_properties(mlperf.${case} PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 900
     ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
 endforeach()
 set_tests_properties(mlperf.accuracy PROPERTIES PROCESSORS 2)
-set_tests_properties(mlperf.numbers mlperf.project PROPERTIES LABELS quick)
+set_tests_properties(mlperf.numbers mlperf.project mlperf.zephyr PROPERTIES LABELS quick)

@@ -40,9 +40,18 @@
                     (uint32_t)((count) * sizeof(c_type)), (float)(scale), (int32_t)(zero_point),   \
                     ELEMENT_KIND(c_type)};
 
-static uint8_t arena_with_guards[GUARD_BYTES + MODEL_ARENA_SIZE + GUARD_BYTES]
-    __attribute__((aligned(MODEL_ARENA_ALIGN), section(".bss.arena")));
-#define ARENA (arena_with_guards + GUARD_BYTES)
+/* The arena, or each pool: in the memory that it is for, between guards. */
+#define DEFINE_REGION(name, bytes)                                                                 \
+    static uint8_t region_##name[GUARD_BYTES + (bytes) + GUARD_BYTES]                              \
+        __attribute__((aligned(MODEL_ARENA_ALIGN), section(MODEL_SECTION_##name)));
+MODEL_FOR_EACH_REGION(DEFINE_REGION)
+#ifdef MODEL_POOLS
+#define POINT_TO_REGION(name, bytes) .name = region_##name + GUARD_BYTES,
+static const MODEL_POOLS pools = {MODEL_FOR_EACH_REGION(POINT_TO_REGION) MODEL_POOL_OF_CONSTANTS};
+#define ARENA ((void *)(uintptr_t)&pools)
+#else
+#define ARENA (region_arena + GUARD_BYTES)
+#endif
 
 /* A model has its inputs and outputs in the arena or in buffers of its caller. */
 #if MODEL_INPUT_IN_ARENA
@@ -89,33 +98,45 @@ static uint8_t guard_byte(uint32_t i)
     return (uint8_t)(0xA5u ^ (i * 29u));
 }
 
-/* Nothing an earlier run left in the arena may help the next one. Inputs come after it: they may
- * lie in there. */
-static void prepare_arena(void)
+static void prepare_region(uint8_t *region, uint32_t bytes)
 {
-    uint32_t noise = 0x2545F491u;
+    static uint32_t noise = 0x2545F491u;
+    uint8_t *const begin = region + GUARD_BYTES;
     uint8_t *at;
     uint32_t i;
     for (i = 0; i < GUARD_BYTES; ++i) {
-        arena_with_guards[i] = guard_byte(i);
-        ARENA[MODEL_ARENA_SIZE + i] = guard_byte(i);
+        region[i] = guard_byte(i);
+        begin[bytes + i] = guard_byte(i);
     }
-    for (at = ARENA; at != ARENA + MODEL_ARENA_SIZE; ++at) {
+    for (at = begin; at != begin + bytes; ++at) {
         noise = noise * 1664525u + 1013904223u;
         *at = (uint8_t)(noise >> 24);
     }
 }
 
-static int guards_intact(void)
+/* Nothing an earlier run left in the arena may help the next one. Inputs come after it: they may
+ * lie in there. */
+static void prepare_arena(void)
+{
+#define PREPARE_REGION(name, bytes) prepare_region(region_##name, (bytes));
+    MODEL_FOR_EACH_REGION(PREPARE_REGION)
+}
+
+static int region_intact(const uint8_t *region, uint32_t bytes)
 {
     uint32_t i;
     for (i = 0; i < GUARD_BYTES; ++i) {
-        if (arena_with_guards[i] != guard_byte(i) ||
-            ARENA[MODEL_ARENA_SIZE + i] != guard_byte(i)) {
+        if (region[i] != guard_byte(i) || region[GUARD_BYTES + bytes + i] != guard_byte(i)) {
             return 0;
         }
     }
     return 1;
+}
+
+static int guards_intact(void)
+{
+#define AND_REGION_INTACT(name, bytes) &&region_intact(region_##name, (bytes))
+    return 1 MODEL_FOR_EACH_REGION(AND_REGION_INTACT);
 }
 
 /* --- Measuring ------------------------------------------------------------------------------ */

@@ -36,31 +36,27 @@ typedef int32_t (*model_run_function)(const model_inputs *, const model_outputs 
 
 #define model_trace @prefix@_trace
 
-/* Several pools are parts of the harness's one arena, one behind the other. */
+/* Memory of the harness: X(name, bytes), each in the linker section MODEL_SECTION_name. It is an
+ * arena, or several pools that a struct points to. */
 #ifdef @macro_prefix@_FOR_EACH_POOL
-#define MODEL_MEMORY_TYPE const struct @prefix@_pools *
-#define MODEL_MEMORY(arena) model_pools(arena)
+#define MODEL_FOR_EACH_REGION(X) @macro_prefix@_FOR_EACH_POOL(X)
+#define MODEL_POOLS struct @prefix@_pools
+#define MODEL_MEMORY_TYPE const MODEL_POOLS *
+#define MODEL_MEMORY(arena) ((MODEL_MEMORY_TYPE)(arena))
 /* In samples.c, if the model's tables are a pool of their own. */
 extern const uint8_t model_constants[];
-
-static inline const struct @prefix@_pools *model_pools(void *arena)
-{
-    static struct @prefix@_pools pools;
-    uint8_t *at = (uint8_t *)arena;
-#define TAKE_POOL(field, bytes) \
-    pools.field = at; \
-    at += ((bytes) + (MODEL_ARENA_ALIGN - 1u)) / MODEL_ARENA_ALIGN * MODEL_ARENA_ALIGN;
-    @macro_prefix@_FOR_EACH_POOL(TAKE_POOL)
-#undef TAKE_POOL
 #ifdef @macro_prefix@_CONSTANT_POOL
-    pools.@macro_prefix@_CONSTANT_POOL = model_constants;
-#endif
-    return &pools;
-}
+#define MODEL_POOL_OF_CONSTANTS .@macro_prefix@_CONSTANT_POOL = model_constants
 #else
+#define MODEL_POOL_OF_CONSTANTS
+#endif
+#else
+#define MODEL_FOR_EACH_REGION(X) X(arena, MODEL_ARENA_SIZE)
 #define MODEL_MEMORY_TYPE void *
 #define MODEL_MEMORY(arena) (arena)
 #endif
+#define MODEL_SECTION_arena ".bss.arena"
+@pool_sections@
 #define MODEL_INPUT(field, arena) @prefix@_input_##field(MODEL_MEMORY(arena))
 #define MODEL_OUTPUT(field, arena) @prefix@_output_##field(MODEL_MEMORY(arena))
 

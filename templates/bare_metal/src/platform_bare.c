@@ -17,6 +17,10 @@ void platform_exit(uint32_t code) __attribute__((noreturn));
 /* From board.ld. */
 extern uint32_t __stack_bottom[], __data_start[], __data_end[], __bss_start[], __bss_end[];
 extern const uint32_t __data_load[];
+/* Of memories beside the one of variables: where their content is, and from where to where it goes. */
+extern const struct memory_content {
+    uint32_t load, start, end;
+} __memories[], __memories_end[];
 
 #define STACK_PAINT 0xC5C5C5C5u
 
@@ -213,8 +217,13 @@ const char *platform_board(void)
 void platform_start(void)
 {
     char *argv[ARGUMENT_COUNT];
+    const struct memory_content *m;
     (void)memcpy(__data_start, __data_load,
                  (size_t)((uintptr_t)__data_end - (uintptr_t)__data_start));
+    for (m = __memories; m != __memories_end; ++m) {
+        (void)memcpy((void *)(uintptr_t)m->start, (const void *)(uintptr_t)m->load,
+                     (size_t)(m->end - m->start));
+    }
     (void)memset(__bss_start, 0, (size_t)((uintptr_t)__bss_end - (uintptr_t)__bss_start));
     console_initialise();
     clock_initialise();

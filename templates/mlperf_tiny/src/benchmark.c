@@ -222,13 +222,16 @@ static float element(const struct tensor *t, uint32_t i)
     return t->scale > 0.0f ? value * t->scale : value;
 }
 
+/* Volatile, so that no compiler makes one rounding of two. */
 static float reconstruction_error(void)
 {
     float sum = 0.0f;
     uint32_t i;
     for (i = 0; i < output_tensors->elements; ++i) {
-        const float difference = element(output_tensors, i) - data_float(i);
-        sum += difference * difference;
+        const volatile float value = element(output_tensors, i);
+        const volatile float difference = value - data_float(i);
+        const volatile float square = difference * difference;
+        sum += square;
     }
     return sum / (float)output_tensors->elements;
 }

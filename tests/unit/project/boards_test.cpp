@@ -105,7 +105,7 @@ TEST_P(EveryBoard, OfBareMetalHasASectionForEachMemory) {
     if (m.flash) {
       EXPECT_THAT(m.arena_sections, IsEmpty());
     } else {
-      EXPECT_EQ(m.arena_sections.at("bare_metal"), ".bss." + lower);
+      EXPECT_EQ(m.arena_sections.at("bare_metal"), ".bss.." + lower);
     }
   }
 }

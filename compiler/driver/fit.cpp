@@ -1,0 +1,329 @@
+#include "driver/fit.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "driver/terminal.h"
+#include "support/text.h"
+
+namespace aotc::driver {
+
+namespace {
+
+using project::Board;
+using project::Memory;
+
+// What the harness and start-up code of a project add to the model in flash, generously.
+int64_t firmware_code(const Board& board) {
+  return board.has("harvard") ? 8 * 1024 : 24 * 1024;
+}
+
+// Remedies are compilations: a model that takes long gets fewer.
+constexpr double kPatienceMilliseconds = 20000;
+
+const Memory* placed(const Board& board, const char* use) {
+  return board.memory(board.field(std::string("placement.") + use));
+}
+
+// Fast memories first; the one that board.json names before others as fast, then large ones.
+std::vector<const Memory*> arena_candidates(const Board& board) {
+  std::vector<const Memory*> out;
+  const Memory* preset = placed(board, "arena");
+  for (const Memory& m : board.memories)
+    if (&m == preset || (!m.flash && m.setup.empty())) out.push_back(&m);
+  std::sort(out.begin(), out.end(), [&](const Memory* a, const Memory* b) {
+    if (a->speed != b->speed) return a->speed < b->speed;
+    if ((a == preset) != (b == preset)) return a == preset;
+    return a->size > b->size;
+  });
+  return out;
+}
+
+// Does a section lead into this memory, under any framework?
+bool leads_to(const Memory& m, const std::string& section) {
+  return std::any_of(m.sections.begin(), m.sections.end(),
+                     [&](const auto& s) { return s.second == section; });
+}
+
+// What lies in a memory beside the arena.
+int64_t others_in(const Memory& m, const Need& need, const Board& board) {
+  int64_t bytes = &m == placed(board, "data") ? need.stack + need.caller : 0;
+  for (const auto& [name, size] : need.pools)
+    if (name == m.lower_name()) bytes += size;
+  for (const auto& [name, size] : need.sections)
+    if (leads_to(m, name)) bytes += size;
+  return bytes;
+}
+
+// Are more than half of the constants' bytes floats?
+bool has_float_constants(const plan::Program& p) {
+  int64_t floats = 0, all = 0;
+  for (const plan::ProgramConstant& c : p.constants) {
+    auto n = static_cast<int64_t>(c.data.bytes.size());
+    all += n;
+    if (c.data.dtype == DType::kF32) floats += n;
+  }
+  return floats * 2 > all;
+}
+
+}  // namespace
+
+Need need_of(const Compiled& c, const Board& board) {
+  Figures f = figures_of(c);
+  Need need;
+  need.tensors = c.options.memory == codegen::MemoryMode::kWorkspace ? f.workspace_bytes : f.arena_bytes;
+  need.tensors += c.operator_workspace_bytes;
+  need.arena = need.tensors;
+  for (const plan::Pool& pool : c.program.pools) {
+    bool named = std::any_of(board.memories.begin(), board.memories.end(),
+                             [&](const Memory& m) { return m.lower_name() == pool.name; });
+    if (!named || pool.constants) continue;
+    need.pools.emplace_back(pool.name, plan::Program::aligned(pool.bytes));
+    need.arena = std::max<int64_t>(0, need.arena - pool.bytes);
+  }
+  need.caller = f.caller_bytes;
+  Diagnostics checked_before;
+  if (auto sections = parse_sections(c.options, checked_before); sections && !sections->empty()) {
+    std::vector<int> section = plan::assign_sections(c.program, *sections);
+    for (const auto& s : *sections) need.sections.emplace_back(s.name, 0);
+    for (size_t i = 0; i < section.size(); ++i)
+      if (section[i] >= 0)
+        need.sections[static_cast<size_t>(section[i])].second +=
+            static_cast<int64_t>(c.program.constants[i].data.bytes.size());
+  }
+  need.stack = board.stack_bytes;
+  need.constants = f.constant_bytes;
+  if (board.has("harvard") && c.options.constants_in_ram) need.caller += f.constant_bytes;
+  need.code = firmware_code(board);
+  return need;
+}
+
+Fit fit_of(const Need& need, const Board& board, const std::string& arena) {
+  Fit out;
+  if (board.memories.empty()) return out;
+  std::vector<const Memory*> candidates = arena_candidates(board);
+  if (const Memory* asked = board.memory(arena)) candidates = {asked};
+  int64_t most = -1;
+  out.ram = false;
+  for (const Memory* m : candidates) {
+    int64_t needed = need.arena + others_in(*m, need, board), left = m->size - needed;
+    if (out.arena && left <= most) continue;
+    out.arena = m;
+    out.ram_needed = needed;
+    out.ram = left >= 0;
+    most = left;
+    if (out.ram) break;
+  }
+  // Wherever the arena is: the stack, the caller's tensors and named pools have to fit as well.
+  for (const Memory& m : board.memories) {
+    int64_t needed = others_in(m, need, board);
+    if (m.flash || &m == out.arena || needed <= m.size) continue;
+    out.arena = &m;
+    out.ram_needed = needed;
+    out.ram = false;
+  }
+  out.constants = placed(board, "constants");
+  if (out.constants) {
+    bool together = out.constants == placed(board, "code");
+    out.flash_needed = need.constants + (together ? need.code : 0);
+    // Initial values of RAM are in flash as well; other flash is on its own.
+    for (const Memory& m : board.memories)
+      if (m.flash && &m != out.constants)
+        for (const auto& [name, size] : need.sections) out.flash_needed -= leads_to(m, name) ? size : 0;
+    out.flash = out.flash_needed <= out.constants->size;
+  }
+  return out;
+}
+
+std::string arena_memory(const Compiled& c, const std::string& arena) {
+  if (!c.board) return "";
+  Fit fit = fit_of(need_of(c, *c.board), *c.board, arena);
+  return fit.arena ? fit.arena->name : "";
+}
+
+namespace {
+
+struct Remedy {
+  std::string text;  // as on the command line
+  CompileOptions options;
+};
+
+class Adviser {
+ public:
+  Adviser(const Compiled& compiled, const std::string& arena)
+      : compiled_(compiled), board_(*compiled.board), arena_(arena),
+        begin_(std::chrono::steady_clock::now()) {}
+
+  // Sentences on what makes it fit, or that nothing here does.
+  std::vector<std::string> advice(const Fit& fit) {
+    std::vector<std::string> out = other_memories(fit);
+    std::vector<Remedy> tried = remedies();
+    for (const Remedy& remedy : tried)
+      if (auto text = try_out(remedy)) out.push_back(*text);
+    if (out.empty() && tried.size() > 1)
+      if (auto text = try_out(all_of(tried))) out.push_back(*text);
+    if (out.empty()) {
+      std::string all;
+      for (const Remedy& r : tried) all += (all.empty() ? "" : ", ") + r.text;
+      if (!all.empty()) out.push_back(fmt::format("tried, and does not fit either: {}, and all together", all));
+    }
+    if (std::string boards = other_boards(); !boards.empty()) out.push_back(boards);
+    return out;
+  }
+
+ private:
+  bool patient() const {
+    std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin_;
+    return took.count() + compiled_.milliseconds < kPatienceMilliseconds;
+  }
+
+  // Memory that must be set up, or that the user's choice left out.
+  std::vector<std::string> other_memories(const Fit& fit) const {
+    std::vector<std::string> out;
+    if (fit.ram || !fit.flash) return out;
+    Need need = need_of(compiled_, board_);
+    for (const Memory& m : board_.memories) {
+      if (m.flash || m.name == arena_ || !fit_of(need, board_, m.name).ram) continue;
+      out.push_back(fmt::format("with --project-option arena={} it fits: {} has {}{}{}", m.name, m.name,
+                                format_bytes(m.size), m.setup.empty() ? "" : "; ", m.setup));
+    }
+    return out;
+  }
+
+  std::vector<Remedy> remedies() const {
+    std::vector<Remedy> out;
+    auto add = [&](const char* text, auto change) {
+      Remedy r{text, compiled_.options};
+      change(r.options);
+      out.push_back(std::move(r));
+    };
+    const CompileOptions& now = compiled_.options;
+    if (now.level != ops::Level::kSize)
+      add("-O size", [](CompileOptions& o) { o.level = ops::Level::kSize; });
+    if (!now.prefer_ram) add("--prefer ram", [](CompileOptions& o) { o.prefer_ram = true; });
+    const graph::Graph& g = compiled_.program.graph;
+    auto is_float = [&](const graph::Port& port) { return g[port.tensor].type.dtype == DType::kF32; };
+    if (!now.strip_boundary_float && (std::any_of(g.inputs.begin(), g.inputs.end(), is_float) ||
+                                      std::any_of(g.outputs.begin(), g.outputs.end(), is_float)))
+      add("--strip-float-io", [](CompileOptions& o) { o.strip_boundary_float = true; });
+    if (!now.overlap) add("--overlap on", [](CompileOptions& o) { o.overlap = true; });
+    if (now.memory == codegen::MemoryMode::kStatic && !now.tvm_interface) {
+      if (contracts_of(now).inputs == plan::Contract::kPreserve)
+        add("--input overwrite", [](CompileOptions& o) { o.inputs = plan::Contract::kOverwrite; });
+      if (contracts_of(now).outputs == plan::Contract::kPreserve)
+        add("--output overwrite", [](CompileOptions& o) { o.outputs = plan::Contract::kOverwrite; });
+    }
+    return out;
+  }
+
+  static Remedy all_of(const std::vector<Remedy>& remedies) {
+    Remedy all = remedies.front();
+    for (const Remedy& r : remedies) {
+      if (&r != &remedies.front()) all.text += " " + r.text;
+      if (r.options.level == ops::Level::kSize) all.options.level = r.options.level;
+      all.options.prefer_ram |= r.options.prefer_ram;
+      all.options.strip_boundary_float |= r.options.strip_boundary_float;
+      all.options.overlap |= r.options.overlap;
+      if (r.options.inputs) all.options.inputs = r.options.inputs;
+      if (r.options.outputs) all.options.outputs = r.options.outputs;
+    }
+    return all;
+  }
+
+  std::optional<std::string> try_out(const Remedy& remedy) const {
+    if (!patient()) return std::nullopt;
+    Diagnostics ignored;  // an option that this model cannot take is no remedy
+    auto other = compile_model(remedy.options, ignored);
+    if (!other) return std::nullopt;
+    Need need = need_of(*other, board_);
+    Fit fit = fit_of(need, board_, arena_);
+    if (!fit.both()) return std::nullopt;
+    return fmt::format("with {} it fits: RAM {} of {}, flash about {} of {}", remedy.text,
+                       format_bytes(fit.ram_needed), format_bytes(fit.arena->size),
+                       format_bytes(fit.flash_needed), format_bytes(fit.constants->size));
+  }
+
+  // Smallest first: what the model needs elsewhere differs little, and is computed before it is said.
+  std::string other_boards() const {
+    struct Candidate {
+      int64_t ram;
+      Board board;
+    };
+    std::vector<Candidate> candidates;
+    Diagnostics ignored;
+    for (const std::string& name : project::board_names()) {
+      auto board = project::find_board(name, ignored);
+      if (!board || board->memories.empty() || name == board_.name) continue;
+      if (!fit_of(need_of(compiled_, *board), *board).both()) continue;
+      candidates.push_back({board->memory_bytes("arena"), *board});
+    }
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.ram < b.ram; });
+    std::string list;
+    int found = 0;
+    for (const Candidate& c : candidates) {
+      if (found == 4 || !patient()) break;
+      CompileOptions options = compiled_.options;
+      options.board_name = c.board.name;
+      auto other = compile_model(options, ignored);
+      if (!other || !fit_of(need_of(*other, c.board), c.board).both()) continue;
+      list += fmt::format("{}{}", found++ > 0 ? ", " : "", c.board.name);
+    }
+    return list.empty() ? "" : "boards that it fits: " + list;
+  }
+
+  const Compiled& compiled_;
+  const Board& board_;
+  const std::string arena_;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+}  // namespace
+
+bool check_fit(const Compiled& c, Diagnostics& diags, const std::string& arena) {
+  if (!c.board || c.board->memories.empty()) return true;
+  const Board& board = *c.board;
+  Need need = need_of(c, board);
+  Fit fit = fit_of(need, board, arena);
+  if (fit.both()) return true;
+  Location where;
+  where.file = c.options.model_path;
+  std::vector<std::string> advice = Adviser(c, arena).advice(fit);
+  auto advise = [&](Diagnostic& d) {
+    for (const std::string& text : advice) d.help(text);
+    advice.clear();  // once
+  };
+  if (!fit.ram) {
+    auto& d = diags.error(where, "does-not-fit",
+                          fmt::format("needs {} of RAM, board {} has {}{}", format_bytes(fit.ram_needed),
+                                      board.name, format_bytes(fit.arena->size),
+                                      board.memories.size() > 2 ? " in " + fit.arena->name : ""));
+    bool workspace = c.options.memory == codegen::MemoryMode::kWorkspace;
+    d.note(fmt::format("{} {}, inputs and outputs {}, stack {}", workspace ? "workspace" : "arena",
+                       format_bytes(need.tensors), format_bytes(need.caller),
+                       format_bytes(need.stack)));
+    advise(d);
+    d.help(
+        "'aotc report MODEL' shows which operators hold the most; a smaller input or fewer "
+        "channels there shrink the arena");
+  }
+  if (!fit.flash) {
+    auto& d = diags.error(where, "does-not-fit",
+                          fmt::format("needs about {} of flash, board {} has {}",
+                                      format_bytes(fit.flash_needed), board.name,
+                                      format_bytes(fit.constants->size)));
+    d.note(fmt::format("constants {}, code about {}", format_bytes(need.constants),
+                       format_bytes(need.code)));
+    advise(d);
+    d.help(has_float_constants(c.program)
+               ? "quantise the model to int8 (a quarter of the bytes), or choose a board with more flash"
+               : "'aotc report MODEL' shows which operators hold the most constants; fewer channels "
+                 "there, or choose a board with more flash");
+  }
+  return false;
+}
+
+}  // namespace aotc::driver

@@ -1,0 +1,46 @@
+// Does a model fit a board, where does its arena go, and what to try when it does not. The one thing
+// to know: an arena goes into the fastest memory that holds it; memory that works only after some
+// setting up is used only by name.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "driver/compilation.h"
+
+namespace aotc::driver {
+
+// Bytes of a firmware around a model.
+struct Need {
+  int64_t tensors = 0;    // arena or workspace
+  int64_t arena = 0;      // of them, what the board's choice of memory is for: without named pools
+  int64_t caller = 0;     // inputs and outputs outside of the arena
+  int64_t stack = 0;      // reserved by the board
+  int64_t constants = 0;
+  int64_t code = 0;
+  // Tables by their linker section, for those that --constants-section names.
+  std::vector<std::pair<std::string, int64_t>> sections;
+  // Of several pools, those that are called like a memory of the board.
+  std::vector<std::pair<std::string, int64_t>> pools;
+};
+Need need_of(const Compiled& compiled, const project::Board& board);
+
+struct Fit {
+  bool ram = true, flash = true;
+  const project::Memory* arena = nullptr;      // the one chosen, or that comes nearest
+  const project::Memory* constants = nullptr;
+  int64_t ram_needed = 0, flash_needed = 0;    // in these memories, with what else lies there
+  bool both() const { return ram && flash; }
+};
+// `arena`: the memory that the user named, or empty. A board without memories fits everything.
+Fit fit_of(const Need& need, const project::Board& board, const std::string& arena = "");
+
+// The memory for the arena, by name; empty if the board has no memories.
+std::string arena_memory(const Compiled& compiled, const std::string& arena = "");
+
+// Reports [does-not-fit] with what makes it fit: each remedy was tried.
+bool check_fit(const Compiled& compiled, Diagnostics& diags, const std::string& arena = "");
+
+}  // namespace aotc::driver

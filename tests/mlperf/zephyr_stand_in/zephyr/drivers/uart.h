@@ -1,0 +1,2 @@
+int uart_poll_in(const struct device *uart, unsigned char *byte);
+void uart_poll_out(const struct device *uart, unsigned char byte);

@@ -1,0 +1,139 @@
+// How often tables are read, against what the interpreter reads; and what goes into which section.
+#include "plan/constant_reads.h"
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "frontends/tflite/reader.h"
+#include "ops/operator.h"
+#include "passes/pipeline.h"
+#include "target/cpu.h"
+
+namespace aotc::plan {
+namespace {
+
+Program program_of(const std::string& model, const ops::TargetInfo& target) {
+  std::ifstream in(AOTC_SOURCE_DIR "/tests/models/" + model, std::ios::binary);
+  std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(in), {}};
+  Diagnostics diags;
+  auto graph = frontends::read_tflite(bytes, model, diags);
+  EXPECT_TRUE(graph && ops::verify_graph(*graph, diags)) << diags.str();
+  EXPECT_TRUE(passes::run_pipeline(*graph, {}, diags)) << diags.str();
+  PlanOptions options;
+  options.target = target;
+  auto program = plan_program(std::move(*graph), options, diags);
+  EXPECT_TRUE(program) << diags.str();
+  return std::move(*program);
+}
+
+// Adds up the bytes that are read of each parameter.
+struct Reads final : tir::AccessObserver {
+  std::vector<double> bytes;
+  void on_read(int param, int64_t, int64_t n) override {
+    bytes[static_cast<size_t>(param)] += static_cast<double>(n);
+  }
+  void on_write(int, int64_t, int64_t) override {}
+};
+
+// Every call by itself, on zeros: trip counts do not depend on data.
+std::vector<double> interpreted(const Program& p) {
+  std::vector<double> out(p.constants.size(), 0);
+  for (const ProgramCall& call : p.calls) {
+    const tir::Function& f = *p.functions[static_cast<size_t>(call.function)].body;
+    std::vector<std::vector<uint8_t>> buffers;
+    std::vector<tir::Memory> memory;
+    for (size_t a = 0; a < f.params.size(); ++a) {
+      const CallArgument& argument = call.arguments[a];
+      const tir::Buffer& takes = *f.params[a];
+      buffers.emplace_back(static_cast<size_t>(takes.elements * size_of(takes.dtype)), 0);
+      if (argument.storage.kind == StorageKind::kConstant)
+        buffers.back() = p.constants[static_cast<size_t>(argument.storage.index)].data.bytes;
+    }
+    for (auto& b : buffers) memory.push_back({b.data(), static_cast<int64_t>(b.size())});
+    Reads reads;
+    reads.bytes.assign(f.params.size(), 0);
+    Diagnostics diags;
+    auto exact = tir::inline_kernels(p.functions[static_cast<size_t>(call.function)].body);
+    EXPECT_TRUE(tir::interpret(*exact, memory, diags, &reads)) << diags.str();
+    for (size_t a = 0; a < f.params.size(); ++a)
+      if (call.arguments[a].storage.kind == StorageKind::kConstant)
+        out[static_cast<size_t>(call.arguments[a].storage.index)] += reads.bytes[a];
+  }
+  return out;
+}
+
+class ConstantReads : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(ConstantReads, AreThoseOfTheInterpreter) {
+  for (bool dsp : {false, true}) {
+    ops::TargetInfo target = target::target_info(
+        {"cortex-m4", "armv7e-m", [](std::string_view f) { return f != "mve"; }, dsp});
+    Program p = program_of(GetParam(), target);
+    std::vector<double> counted = constant_reads(p), wanted = interpreted(p);
+    ASSERT_FALSE(counted.empty());
+    for (size_t i = 0; i < counted.size(); ++i) {
+      // Borders of windows are conditions, which are counted as always true.
+      EXPECT_GE(counted[i], wanted[i] * 0.7) << p.constants[i].name << " " << i;
+      EXPECT_LE(counted[i], wanted[i] * 1.6 + 8) << p.constants[i].name << " " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, ConstantReads,
+                         ::testing::Values("digits/digits_int8.tflite", "gadget/gadget_int8.tflite",
+                                           "digits/digits_f32.tflite"));
+
+Program tables(const std::vector<size_t>& bytes) {
+  Program p;
+  for (size_t n : bytes) {
+    ProgramConstant c;
+    c.data.dtype = DType::kI8;
+    c.data.alignment = 4;
+    c.data.bytes.assign(n, 1);
+    p.constants.push_back(c);
+  }
+  return p;
+}
+
+TEST(AssignSections, OneWithoutSizeTakesAll) {
+  Program p = tables({100, 8, 3});
+  EXPECT_EQ(assign_sections(p, {{".flash"}}), (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(assign_sections(p, {}), (std::vector<int>{-1, -1, -1}));
+}
+
+TEST(AssignSections, FillsUpToTheSizeWithRoomForAlignment) {
+  Program p = tables({100, 8, 3});
+  EXPECT_EQ(assign_sections(p, {{".fast", 12}, {".slow"}}), (std::vector<int>{1, 0, 0}));
+  EXPECT_EQ(assign_sections(p, {{".fast", 11}, {".slow"}}), (std::vector<int>{1, 0, 1}));
+  EXPECT_EQ(assign_sections(p, {{".fast", 0}, {".slow"}}), (std::vector<int>{1, 1, 1}));
+  // Without one that takes the rest, the rest is where tables are by default.
+  EXPECT_EQ(assign_sections(p, {{".fast", 12}}), (std::vector<int>{-1, 0, 0}));
+}
+
+TEST(AssignSections, WhatIsReadMostPerByteIsFast) {
+  ops::TargetInfo target = target::target_info(
+      {"cortex-m4", "armv7e-m", [](std::string_view) { return false; }, false});
+  Program p = program_of("digits/digits_int8.tflite", target);
+  std::vector<double> reads = constant_reads(p);
+  std::vector<int> section = assign_sections(p, {{".fast", 2048}, {".slow"}});
+  auto heat = [&](size_t i) { return reads[i] / static_cast<double>(p.constants[i].data.bytes.size()); };
+  int64_t used = 0, left = INT64_MAX;
+  double coldest = 1e30;
+  for (size_t i = 0; i < section.size(); ++i)
+    if (section[i] == 0) {
+      used += static_cast<int64_t>(p.constants[i].data.bytes.size());
+      coldest = std::min(coldest, heat(i));
+    }
+  left = 2048 - used;
+  EXPECT_GT(used, 0);
+  EXPECT_GE(left, 0);
+  // What is outside and read more did not fit in.
+  for (size_t i = 0; i < section.size(); ++i)
+    if (section[i] == 1 && heat(i) > coldest) {
+      EXPECT_GT(static_cast<int64_t>(p.constants[i].data.bytes.size()), left) << i;
+    }
+}
+
+}  // namespace
+}  // namespace aotc::plan

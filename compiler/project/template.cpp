@@ -164,8 +164,12 @@ class Renderer {
       if (key.from == "option") {
         value = options_[key.option];
       } else if (key.from == "template") {
-        value = key.name == "part_sources" ? part_sources()
-                                           : joined(find(t_.platforms, board_.platform)->sources);
+        const TemplateSources* platform = find(t_.platforms, board_.platform);
+        if (key.name != "part_sources" && platform == nullptr) {
+          fail("template-key", fmt::format("key '{}' is of platforms, and there are none", key.name));
+          return false;
+        }
+        value = key.name == "part_sources" ? part_sources() : joined(platform->sources);
       } else if (auto given = values_.keys.find(key.name); given != values_.keys.end()) {
         value = given->second;
       } else if (key.name == "memory_map") {

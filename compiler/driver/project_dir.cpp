@@ -276,6 +276,25 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
   return kExitDone;
 }
 
+namespace {
+
+// simavr colours what comes over the serial line, and shows the characters that end a line as dots.
+std::string said_in_simavr(const std::string& output) {
+  std::string out;
+  for (size_t i = 0; i < output.size(); ++i) {
+    if (output[i] == '\x1b') {
+      i = std::min(output.find('m', i), output.size() - 1);
+      continue;
+    }
+    if (output[i] == '\n')
+      for (int dots = 0; dots < 2 && out.ends_with('.'); ++dots) out.pop_back();
+    out += output[i];
+  }
+  return out;
+}
+
+}  // namespace
+
 Result<FirmwareRun> run_firmware(const ProjectDir& project,
                                  const std::vector<std::string>& arguments, int timeout_seconds,
                                  Diagnostics& diags, const std::string& directory) {
@@ -319,6 +338,7 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
     return kFailure;
   }
   std::erase(out.process.output, '\r');  // consoles end lines with both
+  if (project.board.emulator_program == "simavr") out.process.output = said_in_simavr(out.process.output);
   std::istringstream lines(out.process.output);
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("@aotc")) continue;
@@ -343,7 +363,7 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
       }
     }
   }
-  if (out.process.stopped) out.process.exit_code = out.values.value("status", int64_t{-1}) == 0 ? 0 : 1;
+  if (out.process.stopped) out.process.exit_code = out.values.is_object() && out.values.value("status", int64_t{-1}) == 0 ? 0 : 1;
   return out;
 }
 

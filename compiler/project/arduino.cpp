@@ -1,5 +1,7 @@
 #include "project/arduino.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace aotc::project {
@@ -27,6 +29,39 @@ void add_arduino_values(const Board& board, const std::string& camel_prefix, con
       board.has_framework("platformio") ? board.name + "/firmware.elf" : "native/program";
   values.model["library_name"] = camel_prefix + "Model";
   values.model["sketch_name"] = folder;
+}
+
+Status place_arduino_arena(const TemplateDescription& description, const Board& board,
+                           const std::string& macro_prefix, Values& values, Diagnostics& diags) {
+  if (description.framework != "arduino" && description.framework != "platformio") return success();
+  const auto given = values.options.find("arena");
+  const std::string wanted =
+      given == values.options.end() ? board.field("placement.arena") : given->second;
+  std::string section, others;
+  for (const Memory& m : board.memories) {
+    auto it = m.arena_sections.find("arduino");
+    if (it == m.arena_sections.end()) continue;
+    others += " " + m.name;
+    if (m.name == wanted) section = it->second;
+  }
+  if (!section.empty()) {
+    std::string& places = values.keys["pool_places"];
+    places = fmt::format("#ifndef {0}_PLACE_ARENA\n#define {0}_PLACE_ARENA __attribute__((section(\"{1}\")))"
+                         "\n#endif\n", macro_prefix, section) + places;
+    return success();
+  }
+  // Where variables lie anyway no section is needed; what is no memory at all is said elsewhere.
+  const bool known = std::any_of(board.memories.begin(), board.memories.end(),
+                                 [&](const Memory& m) { return m.name == wanted; });
+  if (given == values.options.end() || !known || wanted == board.field("placement.data")) return success();
+  Location where;
+  where.file = "template " + description.kind;
+  diags.error(where, "template-option",
+              fmt::format("option 'arena' is '{}', where the Arduino core of board '{}' has no section",
+                          wanted, board.name))
+      .help(others.empty() ? "leave the option out: the arena lies where variables lie"
+                           : "memories that have one:" + others);
+  return kFailure;
 }
 
 }  // namespace aotc::project

@@ -11,4 +11,9 @@ namespace aotc::project {
 void add_arduino_values(const Board& board, const std::string& camel_prefix, const std::string& folder,
                         Values& values);
 
+// The option 'arena' of these kinds: puts the section of that memory in front of pool_places. Reports
+// [template-option] if the board's Arduino core has none there.
+Status place_arduino_arena(const TemplateDescription& description, const Board& board,
+                           const std::string& macro_prefix, Values& values, Diagnostics& diags);
+
 }  // namespace aotc::project

@@ -167,7 +167,9 @@ Values values_of(const TemplateDescription& description, const Board& board,
                  {"arena_bytes", std::to_string(model.arena_bytes)},
                  {"model_stack", std::to_string(model.stack_bytes)},
                  {"thread_stack", std::to_string(thread_stack(model.stack_bytes))},
-                 {"pool_places", places_text(board, description.framework, model)},
+                 {"pool_places",  // PlatformIO's projects are for the Arduino core
+                  places_text(board, description.framework == "platformio" ? "arduino" : description.framework,
+                              model)},
                  {"pool_sections", pool_sections_text(board, model)},
                  {"sample_count", std::to_string(options.samples.size())},
                  {"sample_bytes", sample_text(options.samples)},
@@ -226,8 +228,9 @@ Status generate_project(const TemplateDescription& description, const Board& boa
                         const ProjectModel& model, const ProjectOptions& options,
                         OutputDirectory& out, Diagnostics& diags) {
   if (!check_needs(description, model, diags)) return kFailure;
-  auto rendered =
-      render_template(options.source, description, board, values_of(description, board, model, options), diags);
+  Values values = values_of(description, board, model, options);
+  if (!place_arduino_arena(description, board, upper(model.prefix), values, diags)) return kFailure;
+  auto rendered = render_template(options.source, description, board, values, diags);
   if (!rendered) return kFailure;
   for (auto& [path, text] : rendered->files) out.add(path, std::move(text));
   for (const auto& [name, text] : model.files->files) out.add(rendered->model_folder + name, text);

@@ -126,7 +126,7 @@ def tools(work):
     library = case.create("arduino-library", work / "DigitsModel", "--project-option",
                           'author=Ada "A" Lovelace')
     for folder in (library, next((project / "lib").iterdir())):
-        package = work / "package.tgz"
+        package = work / "package.tar.gz"
         package.unlink(missing_ok=True)
         run("pkg", "pack", folder, "-o", package)
         with tarfile.open(package) as archive:
@@ -141,7 +141,7 @@ def tools(work):
         raise common.Failure(f"the author became {good['authors']}")
     for key, value in (("version", "one"), ("name", None)):
         manifest.write_text(json.dumps({**good, key: value}))
-        refused = run("pkg", "pack", library, "-o", work / "bad.tgz", expect=None)
+        refused = run("pkg", "pack", library, "-o", work / "bad.tar.gz", expect=None)
         if refused.returncode == 0:
             raise common.Failure(f"a library.json with {key} = {value} is accepted: this proves nothing")
     print("library.json without a name or with a wrong version: refused")

@@ -13,12 +13,13 @@
 #define COPY_FROM_FLASH(to, from, bytes) memcpy(to, from, bytes)
 #endif
 
+@pool_places@
 /* Where the arena lies: @macro_prefix@_PLACE_ARENA may be a section attribute, for instance
  * -D'@macro_prefix@_PLACE_ARENA=__attribute__((section(".dtcm")))'. */
 #ifndef @macro_prefix@_PLACE_ARENA
 #define @macro_prefix@_PLACE_ARENA
 #endif
-@pool_places@
+
 #if defined(__GNUC__)
 #define ALIGNED __attribute__((aligned(@macro_prefix@_ARENA_ALIGN)))
 #else

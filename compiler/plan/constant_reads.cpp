@@ -21,6 +21,7 @@ using Number = std::optional<double>;
 struct Table {
   int constant = -1;  // -1: no table
   const ops::Constant* data = nullptr;
+  double begin = 0;  // element at which a kernel's parameter begins
 };
 
 int64_t element(const ops::Constant& table, int64_t index) {
@@ -68,20 +69,40 @@ class Counter {
   }
 
  private:
+  // Short outer loops are run turn by turn: what they read may say how long inner ones are.
+  static constexpr double kExactTrips = 16;
+  static constexpr int kExactLoops = 2;
+
   void loop(const For& s, double times) {
     Number begin = evaluate(*s.begin, times), end = evaluate(*s.end, times);
     double trips = 1;
     values_[s.var.get()] = std::nullopt;
     if (begin && end) {
       trips = std::max(0.0, std::ceil((*end - *begin) / static_cast<double>(s.step)));
+      if (trips <= kExactTrips && exact_loops_ < kExactLoops) {
+        ++exact_loops_;
+        for (double i = 0; i < trips; ++i) {
+          values_[s.var.get()] = *begin + i * static_cast<double>(s.step);
+          run(*s.body, times);
+        }
+        --exact_loops_;
+        return;
+      }
       values_[s.var.get()] = *begin + (trips - 1) / 2 * static_cast<double>(s.step);
     }
+    mean_loops_ += trips > 1;
     if (trips > 0) run(*s.body, times * trips);
+    mean_loops_ -= trips > 1;
   }
 
   // A condition that mean values decide may still go both ways.
   void branch(const If& s, double times) {
-    evaluate(*s.condition, times);
+    Number holds = evaluate(*s.condition, times);
+    if (holds && mean_loops_ == 0) {
+      if (*holds != 0) run(*s.then, times);
+      if (*holds == 0 && s.otherwise) run(*s.otherwise, times);
+      return;
+    }
     run(*s.then, s.otherwise ? times / 2 : times);
     if (s.otherwise) run(*s.otherwise, times / 2);
   }
@@ -91,10 +112,13 @@ class Counter {
     size_t a = 0;
     for (const BufferPtr& p : meaning.params) {
       const auto& address = static_cast<const Address&>(*s.args[a++]);
-      evaluate(*address.index, times);
+      Number begin = evaluate(*address.index, times);
       auto known = tables_.find(address.buffer.get());
-      // Its values are not where the address says: only that it is read is known.
-      tables_[p.get()] = {known == tables_.end() ? -1 : known->second.constant, nullptr};
+      Table table = known == tables_.end() ? Table{} : known->second;
+      // Without a place only that it is read is known, not what.
+      if (!begin) table.data = nullptr;
+      table.begin += begin.value_or(0);
+      tables_[p.get()] = table;
     }
     for (const VarPtr& v : meaning.scalars) values_[v.get()] = evaluate(*s.args[a++], times);
     run(*meaning.body, times);
@@ -142,9 +166,9 @@ class Counter {
     auto known = tables_.find(e.buffer.get());
     if (known == tables_.end() || !known->second.data || !index) return std::nullopt;
     const ops::Constant& table = *known->second.data;
-    auto at = static_cast<int64_t>(*index);
-    bool whole = static_cast<double>(at) == *index;
-    if (is_float(table.dtype) || !whole || at < 0 ||
+    // Between two elements when a loop has an even number of turns: either says as much.
+    auto at = static_cast<int64_t>(std::floor(known->second.begin + *index));
+    if (is_float(table.dtype) || at < 0 ||
         (at + 1) * size_of(table.dtype) > static_cast<int64_t>(table.bytes.size()))
       return std::nullopt;
     return static_cast<double>(element(table, at));
@@ -172,11 +196,21 @@ class Counter {
       case BinaryOp::kMax: return std::max(*l, *r);
       case BinaryOp::kShl: return *l * std::exp2(*r);
       case BinaryOp::kShr: return std::floor(*l / std::exp2(*r));
+      case BinaryOp::kEq: return *l == *r;
+      case BinaryOp::kNe: return *l != *r;
+      case BinaryOp::kLt: return *l < *r;
+      case BinaryOp::kLe: return *l <= *r;
+      case BinaryOp::kGt: return *l > *r;
+      case BinaryOp::kGe: return *l >= *r;
+      case BinaryOp::kAnd: return *l != 0 && *r != 0;
+      case BinaryOp::kOr: return *l != 0 || *r != 0;
       default: return std::nullopt;
     }
   }
 
   std::vector<double>& reads_;
+  int exact_loops_ = 0;
+  int mean_loops_ = 0;  // loops around this place whose variable has its mean value
   std::unordered_map<const Buffer*, Table> tables_;
   std::unordered_map<const Variable*, Number> values_;
 };
@@ -194,7 +228,7 @@ std::vector<double> constant_reads(const Program& program) {
       const ops::Constant& data = program.constants[static_cast<size_t>(storage.index)].data;
       // Of a function given in C nothing is known: once each.
       if (function.external) reads[static_cast<size_t>(storage.index)] += static_cast<double>(data.bytes.size());
-      counter.bind(function.body->params[a].get(), {storage.index, &data});
+      counter.bind(function.body->params[a].get(), {storage.index, &data, 0});
     }
     if (!function.external) counter.run(*function.body->body, 1);
   }

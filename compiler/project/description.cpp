@@ -147,6 +147,12 @@ class Reader {
     }
   }
 
+  static bool good_preset(const Json& preset) {
+    if (!preset.is_object()) return preset.is_primitive() && !preset.is_null();
+    return preset.size() == 1 && (preset.contains("board") || preset.contains("model")) &&
+           preset.begin()->is_string();
+  }
+
   void options() {
     static const std::set<std::string> kTypes = {"enum", "memory", "bool", "bytes", "name", "string"};
     for (const auto& [name, entry] : object("options").items()) {
@@ -155,6 +161,8 @@ class Reader {
       if (!kTypes.contains(option.type)) wrong(fmt::format("option '{}' has no known type", name));
       if (!entry.is_object() || !entry.contains("default"))
         wrong(fmt::format("option '{}' has no default", name));
+      else if (!good_preset(entry["default"]))
+        wrong(fmt::format("the default of option '{}' is neither a value nor from a board or a model", name));
       else
         option.preset = entry["default"];
       out_.options.push_back(std::move(option));

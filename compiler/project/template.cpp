@@ -27,6 +27,17 @@ std::string json_text(const std::string& text) {
   return out;
 }
 
+// A relative path whose parts are names.
+bool stays_inside(const std::string& path) {
+  for (size_t at = 0; at <= path.size();) {
+    const size_t end = std::min(path.find('/', at), path.size());
+    const std::string part = path.substr(at, end - at);
+    if (part.empty() || part == "." || part == ".." || part.find('\0') != std::string::npos) return false;
+    at = end + 1;
+  }
+  return true;
+}
+
 const TemplateSources* find(const std::vector<TemplateSources>& list, const std::string& name) {
   for (const TemplateSources& s : list)
     if (s.name == name) return &s;
@@ -140,7 +151,8 @@ class Renderer {
           return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
         }))
       return bad("one line of text");
-    if (option.type != "memory") return true;
+    // A board without memories of its own, this machine, has nothing to choose from.
+    if (option.type != "memory" || (value.empty() && board_.memories.empty())) return true;
     for (const Memory& m : board_.memories)
       if (m.name == value) return true;
     return bad("the name of a memory of the board");
@@ -207,6 +219,10 @@ class Renderer {
       bool wanted = (file.platforms.empty() || contains(file.platforms, board_.platform)) &&
                     (file.part.empty() || values_.parts.contains(file.part));
       if (!wanted) continue;
+      if (!stays_inside(path)) {
+        fail("template-invalid", fmt::format("'{}' is no path of a file in the project", path));
+        return false;
+      }
       if (!out_.files.emplace(path, std::move(*text)).second) {
         fail("template-key", fmt::format("two files become '{}'", path));
         return false;
@@ -220,7 +236,12 @@ class Renderer {
     out_.runtime_folder = t_.runtime_folder;
     for (std::string* folder : {&out_.model_folder, &out_.runtime_folder}) {
       if (!substitute("a folder", *folder)) return false;
-      if (!folder->empty()) *folder += "/";
+      if (folder->empty()) continue;
+      if (!stays_inside(*folder)) {
+        fail("template-invalid", fmt::format("'{}' is no folder in the project", *folder));
+        return false;
+      }
+      *folder += "/";
     }
     out_.configure = t_.configure;
     out_.build = t_.build;

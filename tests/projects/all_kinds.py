@@ -288,10 +288,14 @@ def hostile_kind(kind, board, work):
     for prefix in ODD_PREFIXES:
         folder = work / "bad"
         made = make(name, model, board, folder, "--prefix", prefix, expect=None)
-        if made.returncode == 0 and prefix == "":
-            shutil.rmtree(folder)
+        if made.returncode != 0:
+            after_error(made, folder)
             continue
-        after_error(made, folder)
+        used = json.loads((folder / "aotc.json").read_text())["prefix"]
+        if not re.fullmatch(r"[A-Za-z_]\w*", used) or used == "int":
+            raise common.Failure(f"prefix '{prefix}' became '{used}'")
+        check_buildable(folder, name)
+        shutil.rmtree(folder)
     for option in kind["options"]:
         for value in ("-O2\nevil", "a\x01b", "\r"):
             made = make(name, model, board, work / "bad", "--project-option", f"{option['name']}={value}",

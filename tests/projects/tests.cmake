@@ -8,3 +8,11 @@ foreach(kind cmake make esp_idf cmsis)
   set_tests_properties(projects.${kind} PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 400
     PROCESSORS 2 ENVIRONMENT "AOTC=$<TARGET_FILE:aotc>;PYTHONDONTWRITEBYTECODE=1")
 endforeach()
+
+# What holds for every kind of 'aotc templates list'.
+foreach(check structure hostile damaged)
+  add_test(NAME projects.all.${check} COMMAND ${python} ${projects}/all_kinds.py ${check}
+           --work ${CMAKE_BINARY_DIR}/projects/all_${check})
+  set_tests_properties(projects.all.${check} PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 600
+    ENVIRONMENT "AOTC=$<TARGET_FILE:aotc>;AOTC_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
+endforeach()

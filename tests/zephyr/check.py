@@ -102,13 +102,16 @@ def kconfig(args):
         expect(value(kconf, "SHELL") == value(kconf, "FPU_SHARING") == "y", "shell")
         kconf = configuration(project, is_module, ["CONFIG_NRF_RTC_TIMER=y"])
         expect(value(kconf, "TIMING_FUNCTIONS") == "y", "timing API where the kernel's clock is slow")
+        expect(value(kconf, "FPU") == "n", "FPU without one")
+        kconf = configuration(project, is_module, ["CONFIG_CPU_HAS_FPU=y"])
+        expect(value(kconf, "FPU") == "y", "an FPU that is left off")
+        kconf = configuration(project, is_module, ["CONFIG_CPU_HAS_FPU=y", "CONFIG_FPU=n"])
+        expect(value(kconf, "FPU") == "n", "an FPU that cannot be left off")
     # The application alone: what concerns all of the firmware.
     kconf = configuration(app, False)
     stack = int(value(kconf, "MAIN_STACK_SIZE"))
     needed = int(re.search(r"takes (\d+) bytes", (app / "prj.conf").read_text())[1])
     expect(needed > 0 and stack >= needed + 1536, f"main has {stack} bytes of stack")
-    expect(value(kconf, "FPU") == "n", "FPU without one")
-    expect(value(configuration(app, False, ["CONFIG_CPU_HAS_FPU=y"]), "FPU") == "y", "no FPU")
     kconf = configuration(app, False, ["CONFIG_DIGITS_MODEL_SHELL=y"])
     expect(int(value(kconf, "SHELL_STACK_SIZE")) == stack, "stack of the shell")
     # The module unless it is switched on: nothing.
@@ -145,6 +148,9 @@ def sample_yaml(project):
         expect(re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)+", name), f"test '{name}'")
         known(test, TEST_KEYS, name)
         known(test.get("harness_config", {}), CONSOLE_KEYS, "harness_config")
+        harness = test.get("harness", sample["common"].get("harness"))
+        expect(harness in (None, "console") and (harness == "console") == ("harness_config" in test),
+               f"{name}: Twister wants harness and harness_config together")
     return [re.compile(r) for t in sample["tests"].values()
             for r in t.get("harness_config", {}).get("regex", [])]
 

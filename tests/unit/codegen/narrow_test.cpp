@@ -40,7 +40,8 @@ TEST(NarrowInt, WhatLeavesIntIsWidenedFirst) {
   EXPECT_THAT(printed("y[0] = x[0] << 4"), HasSubstr("y[0] = (int32_t)x[0] << 4;"));
   EXPECT_THAT(printed("y[0] = h[0] >> v[0]"), HasSubstr("y[0] = (int32_t)h[0] >> v[0];"));
   EXPECT_THAT(printed("y[0] = h[0] >> 3"), HasSubstr("y[0] = h[0] >> 3;"));
-  EXPECT_THAT(printed("y[0] = (x[0] < 3) << 20", false), HasSubstr("y[0] = (int32_t)(x[0] < 3) << 20;"));
+  EXPECT_THAT(printed("y[0] = (x[0] < 3) << 20", false),
+              HasSubstr("y[0] = (int32_t)((int32_t)x[0] < 3) << 20;"));
 }
 
 TEST(NarrowInt, UnsignedShortsAreNotUnsignedInts) {

@@ -265,11 +265,23 @@ Result<TemplateDescription> read_description(const TemplateSource& source, Diagn
   }
   auto text = read_template_file(source, kind, "template.json", diags);
   if (!text) return kFailure;
-  const Json json = Json::parse(*text, nullptr, false);
+  Location where = place_of(source);
+  if (!source.override_dir.empty()) where.file = fmt::format("{}/{}/template.json", source.override_dir, kind);
+  Json json;
+  std::string wrong;
+  try {
+    json = Json::parse(*text);
+    if (!json.is_object()) wrong = "template.json is no JSON object";
+  } catch (const Json::parse_error& e) {
+    const TextPlace place = aotc::place_of(*text, e.byte == 0 ? 0 : e.byte - 1);
+    where.line = place.line;
+    where.column = place.column;
+    wrong = "template.json is not valid JSON";
+  }
   Reader reader(json, kind);
-  std::string wrong = json.is_object() ? reader.read() : "template.json is not valid JSON";
+  if (wrong.empty()) wrong = reader.read();
   if (wrong.empty()) return reader.take();
-  diags.error(place_of(source), "template-invalid", wrong)
+  diags.error(where, "template-invalid", wrong)
       .help("'aotc templates export' writes the ones that aotc has");
   return kFailure;
 }

@@ -278,7 +278,10 @@ class Renderer {
       std::string key = text.substr(i + 1, end - i - 1);
       auto value = keys_.find(key);
       if (value == keys_.end()) {
-        diags_.error(where_, "template-key", fmt::format("{} uses the undeclared key '{}'", what, key));
+        const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(i), '\n');
+        diags_.error(where_, "template-key",
+                     fmt::format("{} uses the undeclared key '{}'{}", what, key,
+                                 text.find('\n') == std::string::npos ? "" : fmt::format(" in line {}", line)));
         return false;
       }
       used_.insert(key);

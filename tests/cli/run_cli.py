@@ -468,6 +468,17 @@ def templates_are_listed_and_exported(aotc):
         same((aotc.folder / "app0" / name).read_bytes() == (aotc.folder / "app2" / name).read_bytes(), True, str(name))
     description = aotc.folder / "mine/bare_metal/template.json"
     whole = json.loads(description.read_text())
+    # A place to go to: line and column, the line of a key.
+    description.write_text('{\n  "title" "x"\n}\n')
+    expect(aotc("create", DIGITS, "--board", "host", "-o", "broken", "--templates", "mine", code=1).err,
+           r"^mine/bare_metal/template\.json:2:\d+: error: .*\[template-invalid\]")
+    description.write_text(json.dumps(whole))
+    readme = aotc.folder / "mine/bare_metal/README.md"
+    kept = readme.read_text()
+    readme.write_text("\n\n@no_key@\n" + kept)
+    expect(aotc("create", DIGITS, "--board", "host", "-o", "broken", "--templates", "mine", code=1).err,
+           r"README\.md uses the undeclared key 'no_key' in line 3 \[template-key\]")
+    readme.write_text(kept)
     for damage in ({"colour": "red"}, {"files": 7}, {"title": 1}, {"options": {"x": {"type": "number", "default": "", "help": ""}}},
                    {"files": [{"path": "no_such_file"}]}, {"keys": {"prefix": {"from": "option", "option": "none"}}}):
         description.write_text(json.dumps({**whole, **damage}))

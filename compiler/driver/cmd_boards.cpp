@@ -232,7 +232,8 @@ int list_fitting(const std::vector<Board>& boards, const BoardsOptions& options,
   std::vector<std::vector<std::string>> rows = {
       {"board", "fits", "RAM needed", "of", "memory", "flash needed", "of"}};
   Json all = Json::array();
-  bool any = false;
+  bool any = false, compiles = false;
+  Diagnostics refused;
   for (const Board& b : boards) {
     if (b.memories.empty()) continue;
     auto [it, fresh] = compiled.try_emplace(target_key(b));
@@ -244,10 +245,17 @@ int list_fitting(const std::vector<Board>& boards, const BoardsOptions& options,
       Diagnostics of_this_board;
       auto made = compile_model(c, of_this_board);
       if (made) it->second = std::move(*made);
-      // What is wrong with the model is so for every board.
-      if (!made && compiled.size() == 1) return fail(of_this_board);
+      if (!made) refused = of_this_board;
     }
-    if (!it->second) continue;
+    if (!it->second) {
+      rows.push_back({b.name, "cannot be compiled"});
+      Json j;
+      j["name"] = b.name;
+      j["fits"] = false;
+      all.push_back(j);
+      continue;
+    }
+    compiles = true;
     Need need = need_of(*it->second, b);
     Fit fit = fit_of(need, b);
     any = any || fit.both();
@@ -268,6 +276,8 @@ int list_fitting(const std::vector<Board>& boards, const BoardsOptions& options,
     all.push_back(j);
   }
   progress.clear();
+  // What is wrong for every board is wrong with the model.
+  if (!compiles && refused.has_errors()) return fail(refused);
   fmt::print("{}", options.common.json ? all.dump(1) + "\n" : format_table(rows));
   print_diagnostics(diags);
   return any ? kExitDone : kExitDoesNotFit;

@@ -20,8 +20,8 @@ std::string environment(const Board& board) {
 
 }  // namespace
 
-void add_arduino_values(const Board& board, const std::string& camel_prefix, const std::string& folder,
-                        Values& values) {
+void add_arduino_values(const Board& board, const std::string& camel_prefix,
+                        const std::string& folder, Values& values) {
   const std::string architecture = board.field("frameworks.arduino.architecture");
   values.keys["architectures"] = architecture.empty() ? "*" : architecture;
   values.keys["platformio_environment"] = environment(board);
@@ -46,19 +46,26 @@ Status place_arduino_arena(const TemplateDescription& description, const Board& 
   }
   if (!section.empty()) {
     std::string& places = values.keys["pool_places"];
-    places = fmt::format("#ifndef {0}_PLACE_ARENA\n#define {0}_PLACE_ARENA __attribute__((section(\"{1}\")))"
-                         "\n#endif\n", macro_prefix, section) + places;
+    places =
+        fmt::format(
+            "#ifndef {0}_PLACE_ARENA\n#define {0}_PLACE_ARENA __attribute__((section(\"{1}\")))"
+            "\n#endif\n",
+            macro_prefix, section) +
+        places;
     return success();
   }
   // Where variables lie anyway no section is needed; what is no memory at all is said elsewhere.
   const bool known = std::any_of(board.memories.begin(), board.memories.end(),
                                  [&](const Memory& m) { return m.name == wanted; });
-  if (given == values.options.end() || !known || wanted == board.field("placement.data")) return success();
+  if (given == values.options.end() || !known || wanted == board.field("placement.data"))
+    return success();
   Location where;
   where.file = "template " + description.kind;
-  diags.error(where, "template-option",
-              fmt::format("option 'arena' is '{}', where the Arduino core of board '{}' has no section",
-                          wanted, board.name))
+  diags
+      .error(
+          where, "template-option",
+          fmt::format("option 'arena' is '{}', where the Arduino core of board '{}' has no section",
+                      wanted, board.name))
       .help(others.empty() ? "leave the option out: the arena lies where variables lie"
                            : "memories that have one:" + others);
   return kFailure;

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Arduino projects on AVR boards: built by Debian's Arduino tools without a warning in our files, run
-in simavr. Every printed result is LiteRT's; a damaged weight is found; RAM and flash are printed.
+"""Arduino projects on AVR boards: built by Debian's Arduino tools without a warning in our files,
+run in simavr. Every printed result is LiteRT's; a damaged weight is found; RAM and flash are printed.
 
 Usage: boards.py uno|mega|damaged|cli --work DIR
 """
 import argparse
+import json
 import os
 import pathlib
 import re
@@ -96,8 +97,9 @@ def run_and_check(case, board, image):
 
 def show(title, board, flash, ram, compared, microseconds):
     memory = {m["kind"]: m["size"] for m in common.board(board)["memories"]}
-    print(f"{title} on {board}: flash {flash} of {memory['flash']} bytes, RAM {ram} of {memory['ram']} "
-          f"bytes; bit-exact, {compared} elements are LiteRT's, {microseconds} microseconds a run")
+    print(f"{title} on {board}: flash {flash} of {memory['flash']} bytes, RAM {ram} of "
+          f"{memory['ram']} bytes; bit-exact, {compared} elements are LiteRT's, "
+          f"{microseconds} microseconds a run")
 
 
 def library_of(case, board, work):
@@ -118,6 +120,15 @@ def build_and_run(board, cases, work):
     sketch = case.create("arduino-sketch", work / f"{case.prefix}_sketch", "--board", board)
     image, flash, ram = build(board, sketch / f"{sketch.name}.ino", None, work)
     show(f"sketch {sketch.name}", board, flash, ram, *run_and_check(case, board, image))
+    # The image where arduino-cli puts it: aotc run ends the simulator when the demo has ended.
+    (sketch / "build").mkdir()
+    shutil.copy(image, sketch / "build" / f"{sketch.name}.ino.elf")
+    ran = json.loads(common.aotc("run", sketch, "--json", timeout=120))
+    case.check_demo(ran["output"])
+    exact = ran["self_test"] == 0 and "self test: bit-exact" in ran["output"]
+    if ran["exit_code"] != 0 or not exact:
+        raise common.Failure(f"aotc run: {ran}")
+    print("aotc run: the same")
 
 
 def damaged(board, case, work):
@@ -130,12 +141,24 @@ def damaged(board, case, work):
     print(f"{case.prefix} on {board}: a damaged weight of layer 1 is named")
 
 
+def refused(code, slug, words, *arguments, **options):
+    done = common.aotc(*arguments, expect=None, **options)
+    if done.returncode != code or f"[{slug}]" not in done.stderr or words not in done.stderr:
+        raise common.Failure(f"not [{slug}] of {words}: {done.returncode}\n{done.stderr}")
+
+
 def arduino_cli(case, work):
     """aotc build of a sketch. arduino-cli is given Debian's core through its configuration."""
     sketch = case.create("arduino-sketch", work / "cli_sketch", "--board", "arduino_uno")
-    bare = common.aotc("build", sketch, expect=None, env={**os.environ, "PATH": "/nonexistent"})
-    if bare.returncode != 5 or "arduino-cli/installation" not in bare.stderr or "[tool-missing]" not in bare.stderr:
-        raise common.Failure(f"a missing arduino-cli is not reported:\n{bare.stderr}")
+    no_tools = {**os.environ, "PATH": "/nonexistent"}
+    refused(5, "tool-missing", "arduino-cli/installation", "build", sketch, env=no_tools)
+    # Without a board nobody knows for what; and a sketch's name is its folder's.
+    anywhere = case.create("arduino-sketch", work / "anywhere")
+    refused(2, "project-not-built", "arduino-cli", "build", anywhere)
+    refused(1, "template-option", "my sketch", "create", case.path, "--project", "arduino-sketch",
+            "-o", work / "my sketch")
+    refused(1, "template-board", "qemu_microbit", "create", case.path, "--project",
+            "arduino-sketch", "--board", "qemu_microbit", "-o", work / "other")
     print("aotc build without arduino-cli: exit code 5, and what to install")
     program = shutil.which("arduino-cli")
     if program is None:
@@ -152,12 +175,14 @@ def arduino_cli(case, work):
     log = common.run(
         [program, "compile", "--fqbn", fqbn_of("arduino_uno"), "--warnings", "all",
          "--output-dir", sketch / "build", "--build-property", "compiler.path=/usr/bin/",
-         "--build-property", f"runtime.tools.ctags.path={tools}", "--build-property", CORE_FLAGS, sketch],
+         "--build-property", f"runtime.tools.ctags.path={tools}", "--build-property", CORE_FLAGS,
+         sketch],
         timeout=300, env={**os.environ, "ARDUINO_DIRECTORIES_DATA": str(data),
                           "ARDUINO_DIRECTORIES_USER": str(user)})
     flash, ram = sizes_of(log, "arduino-cli")
     image = sketch / "build" / f"{sketch.name}.ino.elf"
-    show("sketch by arduino-cli", "arduino_uno", flash, ram, *run_and_check(case, "arduino_uno", image))
+    show("sketch by arduino-cli", "arduino_uno", flash, ram,
+         *run_and_check(case, "arduino_uno", image))
 
 
 def main():

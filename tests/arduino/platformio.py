@@ -3,8 +3,8 @@
 
 Usage: platformio.py host|tools --work DIR
 
-host: every generated C and C++ file is compiled for the host without a warning, and what is printed is
-LiteRT's; each damaged weight is named by its layer. tools: PlatformIO's own programs accept
+host: every generated C and C++ file is compiled for the host without a warning, and what is printed
+is LiteRT's; each damaged weight is named by its layer. tools: PlatformIO's own programs accept
 platformio.ini and library.json, and refuse damaged ones.
 """
 import argparse
@@ -47,7 +47,7 @@ def sources_below(folder):
 
 
 def as_sketch(project, program):
-    """A library or a sketch with the stand-in for Arduino, run for as long as it has stored inputs."""
+    """A library or a sketch with the stand-in for Arduino, run on all its stored inputs."""
     sources = [*sources_below(project), STAND_IN / "main.cpp"]
     build(sources, [project / "src", STAND_IN], program, "-DARDUINO=10800")
     return common.run([program, sketches.SAMPLES])
@@ -85,8 +85,7 @@ def host(work):
     project = digits.create("platformio", work / "damaged")
     library = next((project / "lib").iterdir()) / "src"
     layers = json.loads((library / "digits.map.json").read_text())["calls"]
-    weighted = [call for call, layer in enumerate(layers)
-                if f"digits_op{layer.get('op_index')}_weights" in (library / "digits_data.c").read_text()]
+    weighted = [c for c in range(len(layers)) if sketches.weights_of(library, "digits", c)]
     if len(weighted) < 3:
         raise common.Failure(f"only {len(weighted)} layers with weights")
     for call in weighted:
@@ -143,7 +142,7 @@ def tools(work):
         manifest.write_text(json.dumps({**good, key: value}))
         refused = run("pkg", "pack", library, "-o", work / "bad.tar.gz", expect=None)
         if refused.returncode == 0:
-            raise common.Failure(f"a library.json with {key} = {value} is accepted: this proves nothing")
+            raise common.Failure(f"a library.json with {key} = {value} is accepted")
     print("library.json without a name or with a wrong version: refused")
 
 

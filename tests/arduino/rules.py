@@ -4,7 +4,7 @@
 Usage: rules.py --work DIR
 
 The rules are checked by this script, by the linter's numbers; each must also be found broken in a
-library that breaks it. Where arduino-lint is installed, it is run as well, with --compliance strict.
+library that breaks it. Where arduino-lint is installed, it is run too, with --compliance strict.
 """
 import argparse
 import http.server
@@ -19,8 +19,8 @@ import urllib.parse
 import sketches
 from sketches import common
 
-CATEGORIES = {"Display", "Communication", "Signal Input/Output", "Sensors", "Device Control", "Timing",
-              "Data Storage", "Data Processing", "Other", "Uncategorized"}
+CATEGORIES = {"Display", "Communication", "Signal Input/Output", "Sensors", "Device Control",
+              "Timing", "Data Storage", "Data Processing", "Other", "Uncategorized"}
 FIELDS = {"name", "version", "author", "maintainer", "sentence", "paragraph", "category", "url",
           "architectures", "depends", "dot_a_linkage", "includes", "precompiled", "ldflags"}
 SEMVER = r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?"
@@ -91,7 +91,8 @@ def check_files(folder, p, broken):
         "LD001": any(re.fullmatch(r"readme(\..*)?", f.name, re.I) for f in folder.iterdir()),
         "LD002": any(re.fullmatch(r"licen[cs]e(\..*)?", f.name, re.I) for f in folder.iterdir()),
         "LD003": not list(folder.glob("*.ino")), "LD004": examples,
-        "LP052": all((folder / "src" / h.strip()).is_file() for h in p.get("includes", "").split(",")),
+        "LP052": all((folder / "src" / h.strip()).is_file()
+                     for h in p.get("includes", "").split(",")),
         "SS001": all((e / f"{e.name}.ino").is_file() for e in examples),
         "SS002": all(re.fullmatch(NAME, f.name) for e in examples for f in e.iterdir()),
         "LC001": not any(re.search(r"#include\s*[<\"](?!Arduino\.h)(?i:arduino\.h)", f.read_text())
@@ -185,11 +186,12 @@ def check_arena(case, work):
         if found != [[sections["PSRAM"]], [sections["OCRAM"]], []]:
             raise common.Failure(f"{kind}: the arena is not placed by its option")
     for board, memory in (("teensy41", "FLASH"), ("nano33ble", "SDRAM")):
-        refused = common.aotc("create", case.path, "--project", "arduino-sketch", "--board", board, "-o",
-                              work / "refused", "--project-option", f"arena={memory}", expect=None)
+        refused = common.aotc("create", case.path, "--project", "arduino-sketch", "--board", board,
+                              "-o", work / "refused", "--project-option", f"arena={memory}",
+                              expect=None)
         if refused.returncode != 1 or "[template-option]" not in refused.stderr or \
                 (work / "refused").exists():
-            raise common.Failure(f"arena={memory} on {board}: {refused.returncode} {refused.stderr}")
+            raise common.Failure(f"arena={memory} on {board}: {refused.stderr}")
     print("the option 'arena': a section of the board's core, or an error")
 
 
@@ -215,7 +217,8 @@ def main():
     case = sketches.Case("digits_int8", "digits", work)
     server = page()
     url = f"http://127.0.0.1:{server.server_address[1]}/"
-    for board, architecture in (("arduino_mega2560", "avr"), ("nano33ble", "mbed_nano"), (None, "*")):
+    for board, architecture in (("arduino_mega2560", "avr"), ("nano33ble", "mbed_nano"),
+                                (None, "*")):
         options = ["--board", board] if board else []
         library = case.create("arduino-library", work / (board or "any") / "DigitsModel", *options,
                               "--project-option", f"url={url}")

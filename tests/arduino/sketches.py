@@ -37,8 +37,8 @@ class Case:
         """The project, checked for what holds of every kind: few files, the same bytes again."""
         made = []
         for target in (project.parent / "again" / project.name, project):
-            common.aotc("create", self.path, "--project", kind, "--prefix", self.prefix, "-o", target,
-                        "--quiet", "--samples", *self.files, *options)
+            common.aotc("create", self.path, "--project", kind, "--prefix", self.prefix, "-o",
+                        target, "--quiet", "--samples", *self.files, *options)
             made.append({p.relative_to(target): p.read_bytes()
                          for p in target.rglob("*") if p.is_file()})
         if made[0] != made[1]:
@@ -89,12 +89,23 @@ class Case:
             raise common.Failure(f"the demo says {found}, LiteRT {want}")
 
 
+def weights_of(model_folder, prefix, call):
+    """The name of the table of weights that a call is given; None if it has none."""
+    layer = json.loads((model_folder / f"{prefix}.map.json").read_text())["calls"][call]
+    lines = (model_folder / f"{prefix}.c").read_text().splitlines()[layer["line"] - 1:]
+    statement = "\n".join(lines).split(";")[0]
+    if layer["function"] not in statement:
+        raise common.Failure(f"line {layer['line']} of {prefix}.c is not call {call}: {statement}")
+    table = re.search(rf"\b{prefix}_\w+_weights\b", statement)
+    return table and table[0]
+
+
 def damage(model_folder, prefix, call):
     """Changes weights of the operator of a call. Gives back a function that mends them."""
-    layers = json.loads((model_folder / f"{prefix}.map.json").read_text())["calls"]
     file = model_folder / f"{prefix}_data.c"
     text = file.read_text()
-    table = re.search(rf"{prefix}_op{layers[call]['op_index']}_weights\[\d+\][^;=]*= {{([^}}]*)}}", text)
+    name = weights_of(model_folder, prefix, call)
+    table = re.search(rf"\b{name}\[\d+\][^;=]*= {{([^}}]*)}}", text)
     if not table:
         raise common.Failure(f"no table of weights of call {call} in {file.name}")
     # All of them: one weight may meet an input that is always zero.

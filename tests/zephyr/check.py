@@ -185,6 +185,10 @@ def structure(args):
     project = kinds.create("zephyr", args.work / "v2", "--board", "qemu_mps2_an521",
                            "--project-option", "zephyr_board=mps2/an521/cpu0")
     expect('"mps2/an521/cpu0"' in (project / "aotc.json").read_text(), "zephyr_board")
+    project = kinds.create("zephyr", args.work / "pools", "--board", "stm32f746g_disco", "--pool",
+                           "dtcm:65536")
+    expect('PLACE_dtcm __attribute__((section(".dtcm_noinit")))' in
+           (project / "src" / "digits_app_memory.c").read_text(), "section of a pool")
     refused = common.aotc("create", kinds.MODELS / "digits_int8.tflite", "--project", "zephyr",
                           "--board", "host", "-o", args.work / "refused", expect=None)
     expect(refused.returncode != 0 and "[template-board]" in refused.stderr, "board without Zephyr")
@@ -227,6 +231,8 @@ def build(project, name, settings=(), layout="new", compiler=None):
                f"-DZephyr_DIR={HERE / 'package'}", f"-DSTAND_IN={HERE}",
                f"-DSTAND_IN_LAYOUT={layout}", f"-DSTAND_IN_CONFIG={folder}",
                f"-DSTAND_IN_PROGRAM={'OFF' if compiler else 'ON'}"]
+    if shutil.which("ccache"):
+        command.append("-DCMAKE_C_COMPILER_LAUNCHER=ccache")
     if module:
         command.append(f"-DZEPHYR_MODULES={project}")
     if compiler:

@@ -179,6 +179,8 @@ Values values_of(const TemplateDescription& description, const Board& board,
                  {"check_count", std::to_string(model.checks.size())},
                  {"layer_checks", check_text(model.checks)},
                  {"labels", labels},
+                 {"label_names", options.labels.empty() ? "    \"\"" : names_text(options.labels)},
+                 {"label_count", std::to_string(options.labels.size())},
                  {"needs_math", needs_math(*model.files) ? "y" : "n"}};
   values.model["arena_memory"] =
       model.arena_memory.empty() ? board.field("placement.arena") : model.arena_memory;

@@ -94,20 +94,31 @@ int64_t bytes_of(const std::vector<Sample>& samples) {
 // What the user chose of the firmware around the model. A stack that is no number is reported with
 // the other options.
 Firmware firmware_of(const ProjectChoice& choice) {
+  constexpr int64_t kMostStack = int64_t{1} << 32;
   Firmware out;
   if (auto arena = choice.options.find("arena"); arena != choice.options.end()) out.arena = arena->second;
   if (auto stack = choice.options.find("stack_size"); stack != choice.options.end()) {
     const std::string& text = stack->second;
     int64_t bytes = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-    if (error == std::errc() && end == text.data() + text.size()) out.stack = bytes;
+    if (error == std::errc() && end == text.data() + text.size())
+      out.stack = std::min(bytes, kMostStack);
   }
   return out;
 }
 
-// A guess changes files of the project: that is said, as a compiler elsewhere makes other files.
-void warn_of_guess(const StackNeed& stack, const project::TemplateDescription& description,
-                   const Compiled& compiled, Diagnostics& diags) {
+// A guess changes files of the project: that is said, as a compiler elsewhere makes other files. So
+// is a stack that a run overflows.
+void warn_of_stack(const StackNeed& stack, const Firmware& firmware,
+                   const project::TemplateDescription& description, const Compiled& compiled,
+                   Diagnostics& diags) {
+  if (stack.computed && firmware.stack >= 0 && firmware.stack < stack.bytes) {
+    Location place;
+    place.file = fmt::format("--project-option stack_size={}", firmware.stack);
+    diags.warning(place, "stack-small",
+                  fmt::format("a run of the model may take {}", format_bytes(stack.bytes)))
+        .help("give more: what calls the model and interrupts come on top");
+  }
   bool used = std::any_of(description.keys.begin(), description.keys.end(), [](const auto& key) {
     return key.name == "model_stack" || key.name == "thread_stack";
   });
@@ -199,7 +210,7 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
   model.arena_memory = arena_memory(*compiled, firmware);
   const StackNeed stack = stack_need(*compiled);
   model.stack_bytes = stack.bytes;
-  warn_of_guess(stack, *description, *compiled, diags);
+  warn_of_stack(stack, firmware, *description, *compiled, diags);
   if (!samples->empty()) model.checks = layer_checks(*compiled, samples->front());
   std::string path = out.empty() ? compiled->prefix + "_app" : out;
   project.folder = std::filesystem::weakly_canonical(path).filename().string();

@@ -97,7 +97,7 @@ Need need_of(const Compiled& c, const Board& board, const Firmware& firmware) {
   need.arena = need.tensors;
   for (const plan::Pool& pool : c.program.pools) {
     bool named = std::any_of(board.memories.begin(), board.memories.end(),
-                             [&](const Memory& m) { return m.lower_name() == pool.name; });
+                             [&](const Memory& m) { return !m.flash && m.lower_name() == pool.name; });
     if (!named || pool.constants) continue;
     need.pools.emplace_back(pool.name, plan::Program::aligned(pool.bytes));
     need.arena = std::max<int64_t>(0, need.arena - pool.bytes);
@@ -125,7 +125,8 @@ Fit fit_of(const Need& need, const Board& board, const std::string& arena) {
   Fit out;
   if (board.memories.empty()) return out;
   std::vector<const Memory*> candidates = arena_candidates(board);
-  if (const Memory* asked = board.memory(arena)) candidates = {asked};
+  // One that is no RAM is refused with the other options.
+  if (const Memory* asked = board.memory(arena); asked && !asked->flash) candidates = {asked};
   int64_t most = -1;
   out.ram = false;
   for (const Memory* m : candidates) {

@@ -136,7 +136,8 @@ def test_placed(work, _models, _boards):
     text = (work / "one" / "m_data.c").read_text()
     check(done.returncode == 0 and '#define M_CONSTANTS __attribute__((section(".one")))' in text and
           "M_CONSTANTS_1" not in text, "one section is one macro", done.stderr)
-    for bad in ([".a", ".b"], [".a:x"], [".a:1", ".a:2"], ["a-b"], [":5"]):
+    for bad in ([".a", ".b"], [".a:x"], [".a:1", ".a:2"], ["a-b"], [":5"],
+                [".bss..ram"], [".noinit"], [".vectors"]):
         argv = [x for s in bad for x in ("--constants-section", s)]
         done = aotc("compile", digits, *argv, "-o", work / "bad")
         check(done.returncode != 0 and "--constants-section" in done.stderr and
@@ -198,6 +199,24 @@ def test_fits(work, _models, _boards):
           "remedies were tried", done.stderr)
     done = aotc("boards", "--fits", digits, "--json", "-q")
     boards = {b["name"]: b for b in json.loads(done.stdout)}
+    one = json.loads(aotc("boards", "qemu_microbit", "--fits", digits, "--json", "-q").stdout)
+    check(one == [boards["qemu_microbit"]], "one board is asked by name", one)
+    done = aotc("boards", "host", "--fits", digits, "-q")
+    check(done.returncode == 0 and "yes" in done.stdout, "one without memories has no limit", done.stdout)
+    check(aotc("boards", "host", "--emulated").returncode == 2, "filters are for lists")
+    # Flash holds no arena, whoever asks for it.
+    for extra in (["--project-option", "arena=FLASH"], ["--project-option", "arena=QSPI"]):
+        done = aotc("create", digits, "--board", "stm32f746g_disco", "-o", work / "flash", *extra)
+        check(done.returncode == 1 and "[template-option]" in done.stderr and not (work / "flash").exists(),
+              f"{extra[1]} is refused", done.stderr)
+    done = aotc("create", digits, "--board", "nucleo_f446re", "-o", work / "small", "--force",
+                "--project-option", "stack_size=16")
+    check(done.returncode == 0 and "[stack-small]" in done.stderr, "a stack too small is said", done.stderr)
+    limit = str(2**63 - 1)
+    done = aotc("create", digits, "--board", "nucleo_f446re", "-o", work / "huge", "--project-option",
+                f"stack_size={limit}")
+    check(done.returncode == 3 and "needs -" not in done.stderr, "a stack of exabytes does not fit",
+          done.stderr)
     check(boards["nucleo_f446re"]["fits"] and not boards["arduino_uno"]["fits"], "boards --fits agrees",
           boards.get("arduino_uno"))
     single = json.loads(aotc("check", digits, "--board", "nucleo_f446re", "--json").stdout)

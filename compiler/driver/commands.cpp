@@ -91,6 +91,29 @@ int64_t bytes_of(const std::vector<Sample>& samples) {
   return bytes;
 }
 
+// Bytes behind which 16-bit pointers into program memory do not reach tables and stored inputs; 0: none.
+int64_t beyond_reach(const Compiled& c, int64_t samples) {
+  const ops::TargetInfo& target = c.plan_options.target;
+  if (!target.harvard || target.program_reach == 0) return 0;
+  const int64_t tables = c.options.constants_in_ram ? 0 : figures_of(c).constant_bytes;
+  constexpr int64_t kOfOthers = 2048;  // of what the target keeps for others, stored inputs may have this
+  return std::max<int64_t>(0, tables + samples - target.program_reach - kOfOthers);
+}
+
+bool check_reach(const Compiled& c, int64_t samples, Diagnostics& diags) {
+  const int64_t beyond = beyond_reach(c, samples);
+  if (beyond == 0) return true;
+  Location where;
+  where.file = c.options.model_path;
+  diags
+      .error(where, "harvard-tables",
+             fmt::format("tables and stored inputs ({}) are {} more than 16-bit pointers into program "
+                         "memory reach",
+                         format_bytes(samples), format_bytes(beyond)))
+      .help("store fewer inputs with --samples, or choose a smaller model, or a board with a 32-bit CPU");
+  return false;
+}
+
 // What the user chose of the firmware around the model. A stack that is no number is reported with
 // the other options.
 Firmware firmware_of(const ProjectChoice& choice) {
@@ -141,7 +164,9 @@ Result<std::vector<Sample>> stored_samples(const Compiled& compiled, const Proje
   std::vector<Sample> out = {random_sample(graph, 1), random_sample(graph, 2)};
   firmware.samples = bytes_of(out);
   const project::Board& board = *compiled.board;
-  if (!fit_of(need_of(compiled, board, firmware), board, firmware.arena).flash) out.pop_back();
+  if (beyond_reach(compiled, firmware.samples) > 0 ||
+      !fit_of(need_of(compiled, board, firmware), board, firmware.arena).flash)
+    out.pop_back();
   return out;
 }
 
@@ -194,6 +219,7 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
   if (!samples) return fail(diags);
   firmware.samples = bytes_of(*samples);
   if (!check_fit(*compiled, diags, firmware)) return fail(diags);
+  if (!check_reach(*compiled, firmware.samples, diags)) return fail(diags, kExitDoesNotFit);
   if (!check_project(options, *description, *compiled, diags)) return fail(diags, kExitUsage);
   project::ProjectOptions project;
   project.source = {choice.kind, choice.templates_dir};

@@ -234,7 +234,7 @@ class ModelPrinter {
     port_struct(h, "outputs", false, g.outputs, program_.output_contract, out_.output_fields);
     h += pools_and_devices();
     if (has_own_arena(program_, options_))
-      h += fmt::format("\n/* The model's own arena, in {0}_data.c. */\n"
+      h += fmt::format("\n/* The model's own arena, in {0}_data.c. */\n#define {1}_OWN_ARENA 1\n"
                        "extern uint8_t {0}_arena[{1}_ARENA_SIZE];\n", p_, up_);
     accessors(h, true);
     accessors(h, false);
@@ -300,6 +300,10 @@ class ModelPrinter {
     } else if (options_.arena == ArenaOwner::kModel) {
       c += fmt::format(" * `arena` may be null: the model then uses {}_ARENA_SIZE bytes of its own, "
                        "and must not\n * be entered twice at a time.\n", up_);
+    } else if (has_pools(program_)) {
+      c += fmt::format(" * Each of `pools` is aligned to {0}_ARENA_ALIGN; {1}content of those of tensors "
+                       "is not kept\n * between runs and need not be initialised.\n", up_,
+                       in && !own_in ? "other " : "");
     } else {
       c += fmt::format(" * `arena` has {0}_ARENA_SIZE bytes, aligned to {0}_ARENA_ALIGN; its {1}content "
                        "is not kept\n * between runs and need not be initialised.\n", up_,

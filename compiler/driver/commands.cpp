@@ -186,11 +186,13 @@ Result<std::vector<std::string>> read_labels(const std::string& path, Diagnostic
   return out;
 }
 
-std::string next_step(const std::string& path, const project::TemplateDescription& description,
-                      const project::Board& board) {
+std::string next_step(const std::string& path) {
+  Diagnostics ignored;
+  auto made = open_project(path, ignored);
   const std::string shown = shell_quoted(path);
-  if (!description.builds()) return fmt::format("next: see {}/README.md\n", path);
-  if (board.emulator_argv.empty() || !description.has_image(board.platform))
+  if (!made || !made->builds())
+    return fmt::format("next: see {}\n", (std::filesystem::path(path) / "README.md").string());
+  if (made->board.emulator_argv.empty() || !made->has_image())
     return fmt::format("next: aotc build {}\n", shown);
   return fmt::format("next: aotc build {} && aotc run {}\n", shown, shown);
 }
@@ -239,7 +241,9 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
   warn_of_stack(stack, firmware, *description, *compiled, diags);
   if (!samples->empty()) model.checks = layer_checks(*compiled, samples->front());
   std::string path = out.empty() ? compiled->prefix + "_app" : out;
-  project.folder = std::filesystem::weakly_canonical(path).filename().string();
+  // Behind a slash at the end there is an empty name.
+  std::filesystem::path folder = std::filesystem::weakly_canonical(path);
+  project.folder = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
   OutputDirectory directory(path, project::kManifest, force);
   if (!project::generate_project(*description, *compiled->board, model, project, directory, diags) ||
       !directory.commit(diags))
@@ -251,8 +255,9 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
     fmt::print("{}\n", j.dump(1));
     return kExitDone;
   }
-  fmt::print("{}wrote {}/ ({} files)\n{}", summary_text(*compiled, &stack), path, directory.names().size(),
-             next_step(path, *description, *compiled->board));
+  fmt::print("{}wrote {}/ ({} files)\n{}", summary_text(*compiled, &stack),
+             path.ends_with('/') ? path.substr(0, path.size() - 1) : path, directory.names().size(),
+             next_step(path));
   return kExitDone;
 }
 

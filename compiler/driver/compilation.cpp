@@ -417,6 +417,7 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   if (model.workspace) model.needs.push_back("workspace");
   if (!model.devices.empty()) model.needs.push_back("devices");
   if (!compiled.options.pools.empty()) model.needs.push_back("pools");
+  if (compiled.options.tvm_interface) model.needs.push_back("interface");
   for (const plan::Pool& pool : compiled.program.pools)
     if (!compiled.options.pools.empty()) model.pools.push_back(pool.name);
   const std::string& sections = compiled.options.constants_section;

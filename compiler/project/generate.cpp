@@ -200,6 +200,7 @@ Status check_needs(const TemplateDescription& t, const ProjectModel& model, Diag
                                                                   ? "--calling-convention " + need
                                                               : need == "workspace" ? "--memory workspace"
                                                               : need == "devices"   ? "devices"
+                                                              : need == "interface" ? "--interface tvm"
                                                                                     : "--pool"))
         .help("compile it without, or take --project bare-metal");
     return kFailure;

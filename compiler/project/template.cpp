@@ -260,7 +260,7 @@ class Renderer {
     out_.image = t_.image;
     out_.model_file = t_.model_file;
     if (!substitute("the image", out_.image)) return false;
-    if (!t_.has_image(board_.platform)) out_.image.clear();
+    if (!t_.has_image(board_.platform) || out_.build.empty()) out_.image.clear();
     return true;
   }
 

@@ -61,6 +61,20 @@ Status write_plain(const fs::path& path, const std::string& content, const std::
   return success();
 }
 
+// Moves a directory, or, if `content`, what is in it into the other.
+void move_directory(const fs::path& from, const fs::path& to, bool content, std::error_code& ec) {
+  ec.clear();
+  if (!content) return fs::rename(from, to, ec);
+  fs::create_directories(to, ec);
+  std::vector<fs::path> names;
+  for (fs::directory_iterator it(from, ec), end; !ec && it != end; it.increment(ec))
+    names.push_back(it->path().filename());
+  for (const fs::path& name : names) {
+    if (ec) return;
+    fs::rename(from / name, to / name, ec);
+  }
+}
+
 }  // namespace
 
 Status write_file(const std::string& path, const std::string& content, Diagnostics& diags) {
@@ -110,6 +124,12 @@ Status OutputDirectory::commit(Diagnostics& diags) {
         .help("choose another -o DIRECTORY, or pass --force to replace it");
     return kFailure;
   }
+  // What aotc made can be made again; what was done to it since is kept in here, and only here.
+  if (ours && !force_ && fs::exists(target / ".git", ec)) {
+    diags.error(where, "output-exists", "output directory holds a repository (.git), which would be replaced as well")
+        .help("choose another -o DIRECTORY and copy what it holds, or pass --force to replace it");
+    return kFailure;
+  }
   fs::path aside = target;
   aside += fmt::format(".new{}", static_cast<long>(::getpid()));
   fs::path old = target;
@@ -133,14 +153,22 @@ Status OutputDirectory::commit(Diagnostics& diags) {
       fs::permissions(p, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
                       fs::perm_options::add, ec);
   }
-  if (exists) fs::rename(target, old, ec);
-  if (ec) return fail(ec.message());
-  fs::rename(aside, target, ec);
+  // The directory that a shell is in stays, and its content is replaced: else the shell would be nowhere.
+  const bool stays = exists && fs::equivalent(target, fs::current_path(ec), ec);
+  ec.clear();
+  if (exists) move_directory(target, old, stays, ec);
   if (ec) {
-    std::string why = ec.message();
-    if (exists) fs::rename(old, target, ec);
+    const std::string why = ec.message();
+    if (stays) move_directory(old, target, stays, ec);
     return fail(why);
   }
+  move_directory(aside, target, stays, ec);
+  if (ec) {
+    const std::string why = ec.message();
+    if (exists) move_directory(old, target, stays, ec);
+    return fail(why);
+  }
+  if (stays) fs::remove(aside, ec);
   fs::remove_all(old, ec);
   return success();
 }

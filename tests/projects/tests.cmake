@@ -16,3 +16,9 @@ foreach(check structure hostile damaged)
   set_tests_properties(projects.all.${check} PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 600
     ENVIRONMENT "AOTC=$<TARGET_FILE:aotc>;AOTC_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
 endforeach()
+
+# What a model may be compiled with, in the kinds that share templates/common.
+add_test(NAME projects.model_options COMMAND ${python} ${projects}/model_options.py
+         --work ${CMAKE_BINARY_DIR}/projects/model_options)
+set_tests_properties(projects.model_options PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 300
+  ENVIRONMENT "AOTC=$<TARGET_FILE:aotc>;PYTHONDONTWRITEBYTECODE=1")

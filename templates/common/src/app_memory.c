@@ -26,19 +26,44 @@
 #define ALIGNED
 #endif
 
+/* No array is empty. */
+#define ROOM_FOR(bytes) ((bytes) > 0u ? (bytes) : 1u)
+
 #ifdef @macro_prefix@_FOR_EACH_POOL
 #define DEFINE_POOL(field, bytes) \
-    @macro_prefix@_PLACE_##field ALIGNED static uint8_t pool_##field[bytes];
+    @macro_prefix@_PLACE_##field ALIGNED static uint8_t pool_##field[ROOM_FOR(bytes)];
 @macro_prefix@_FOR_EACH_POOL(DEFINE_POOL)
-#define POINT_TO_POOL(field, bytes) pool_##field,
-static const struct @prefix@_pools pools = {@macro_prefix@_FOR_EACH_POOL(POINT_TO_POOL)};
+#define POINT_TO_POOL(field, bytes) .field = pool_##field,
+
+/* The model's tables, if they are a pool as well. */
+#ifdef @macro_prefix@_CONSTANT_POOL
+#include "@prefix@_constants.h"
+#ifndef @macro_prefix@_PLACE_CONSTANTS
+#define @macro_prefix@_PLACE_CONSTANTS
+#endif
+@macro_prefix@_PLACE_CONSTANTS ALIGNED static const uint8_t constants[] = {
+    @macro_prefix@_CONSTANT_POOL_DATA
+};
+#define POINT_TO_CONSTANTS .@macro_prefix@_CONSTANT_POOL = constants,
+#else
+#define POINT_TO_CONSTANTS
+#endif
+
+static const struct @prefix@_pools pools = {
+    @macro_prefix@_FOR_EACH_POOL(POINT_TO_POOL) POINT_TO_CONSTANTS
+};
 
 @prefix@_memory_type @prefix@_memory(void)
 {
     return &pools;
 }
+#elif defined(@macro_prefix@_OWN_ARENA)
+@prefix@_memory_type @prefix@_memory(void)
+{
+    return @prefix@_arena;
+}
 #else
-@macro_prefix@_PLACE_ARENA ALIGNED static uint8_t arena[@macro_prefix@_ARENA_SIZE];
+@macro_prefix@_PLACE_ARENA ALIGNED static uint8_t arena[ROOM_FOR(@macro_prefix@_ARENA_SIZE)];
 
 @prefix@_memory_type @prefix@_memory(void)
 {
@@ -64,7 +89,7 @@ static const struct @prefix@_inputs inputs = {@macro_prefix@_FOR_EACH_INPUT(POIN
 
 #if @macro_prefix@_OUTPUT_IN_ARENA
 static const struct @prefix@_outputs outputs;
-#define OUTPUT_DATA(field) @prefix@_output_##field(@prefix@_memory())
+#define OUTPUT_DATA(field) (void *)@prefix@_output_##field(@prefix@_memory()) /* not const */
 #else
 static struct {
     @macro_prefix@_FOR_EACH_OUTPUT(DECLARE_BUFFER)

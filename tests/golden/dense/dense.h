@@ -57,6 +57,7 @@ struct dense_outputs {
 };
 
 /* The model's own arena, in dense_data.c. */
+#define DENSE_OWN_ARENA 1
 extern uint8_t dense_arena[DENSE_ARENA_SIZE];
 
 /* int8 1x10, scale 0.007811751 zero 0 */

@@ -136,6 +136,38 @@ TEST_F(Files, TakesAnEmptyDirectoryAndATrailingSlash) {
   EXPECT_EQ(left(), (Left{"out"}));
 }
 
+// A shell that is in the directory is not left in one that is gone.
+TEST_F(Files, ReplacesTheContentOfTheWorkingDirectory) {
+  fs::create_directory(path("out"));
+  const fs::path before = fs::current_path();
+  fs::current_path(path("out"));
+  Diagnostics diags;
+  for (const char* name : {"old/a.c", "new/b.c"}) {
+    OutputDirectory out(".", "marker");
+    out.add("marker", "");
+    out.add(name, name);
+    EXPECT_TRUE(out.commit(diags)) << diags.str();
+    EXPECT_EQ(get(name), name);
+  }
+  EXPECT_FALSE(fs::exists("old"));
+  fs::current_path(before);
+  EXPECT_EQ(get(path("out/new/b.c")), "new/b.c");
+  EXPECT_EQ(left(), (Left{"out"}));
+}
+
+TEST_F(Files, KeepsRepositories) {
+  fs::create_directories(path("out/.git"));
+  put(path("out/marker"), "");
+  put(path("out/main.c"), "mine");
+  Diagnostics diags;
+  OutputDirectory out(path("out"), "marker");
+  out.add("marker", "");
+  EXPECT_FALSE(out.commit(diags));
+  EXPECT_NE(diags.str().find("[output-exists]"), std::string::npos) << diags.str();
+  EXPECT_EQ(get(path("out/main.c")), "mine");
+  EXPECT_EQ(left(), (Left{"out"}));
+}
+
 TEST_F(Files, NeverReplacesAFile) {
   put(path("out"), "a file");
   Diagnostics diags;

@@ -235,7 +235,17 @@ int list_fitting(const std::vector<Board>& boards, const BoardsOptions& options,
   bool any = false, compiles = false;
   Diagnostics refused;
   for (const Board& b : boards) {
-    if (b.memories.empty()) continue;
+    if (b.memories.empty()) {
+      if (options.name.empty()) continue;
+      // Asked for by name: nothing limits it.
+      rows.push_back({b.name, "yes", "-", "-", "-", "-", "-"});
+      Json j;
+      j["name"] = b.name;
+      j["fits"] = true;
+      all.push_back(j);
+      any = true;
+      continue;
+    }
     auto [it, fresh] = compiled.try_emplace(target_key(b));
     if (fresh) {
       progress.step("compiling for " + b.cpu);
@@ -279,6 +289,7 @@ int list_fitting(const std::vector<Board>& boards, const BoardsOptions& options,
   // What is wrong for every board is wrong with the model.
   if (!compiles && refused.has_errors()) return fail(refused);
   fmt::print("{}", options.common.json ? all.dump(1) + "\n" : format_table(rows));
+  if (all.empty() && !options.common.json) fmt::print("no board with memories passes all filters\n");
   print_diagnostics(diags);
   return any ? kExitDone : kExitDoesNotFit;
 }
@@ -287,7 +298,8 @@ int boards_command(const BoardsOptions& options) {
   Diagnostics diags;
   if (!options.name.empty()) {
     auto board = project::find_board(options.name, diags);
-    return board ? show(*board, options) : fail(diags);
+    if (!board) return fail(diags);
+    return options.fits.empty() ? show(*board, options) : list_fitting({*board}, options, diags);
   }
   auto all = all_boards(diags);
   if (!all) return fail(diags);
@@ -301,7 +313,7 @@ int boards_command(const BoardsOptions& options) {
 void add_boards_command(CLI::App& app, int& result) {
   auto options = std::make_shared<BoardsOptions>();
   CLI::App* sub = app.add_subcommand("boards", "List the boards, those that fit a model, or show one");
-  sub->add_option("NAME", options->name, "Show this one");
+  CLI::Option* name = sub->add_option("NAME", options->name, "Show this one");
   sub->add_option("--framework", options->framework,
                   "Only those with this framework: zephyr, arduino, bare_metal, ...");
   sub->add_option("--cpu", options->cpu, "Only those with this CPU: cortex-m4, ...");
@@ -309,6 +321,8 @@ void add_boards_command(CLI::App& app, int& result) {
   sub->add_option("--ram", options->ram, "Only those with a RAM of at least so much: 256K");
   sub->add_option("--flash", options->flash, "Only those with a flash of at least so much: 1M");
   sub->add_flag("--emulated", options->emulated, "Only those that run on this machine");
+  for (const char* filter : {"--framework", "--cpu", "--feature", "--ram", "--flash", "--emulated"})
+    sub->get_option(filter)->excludes(name);
   sub->add_option("--fits", options->fits, "Compile this model for each, and show whether it fits");
   sub->add_flag("--json", options->common.json, "Print as JSON on standard output");
   sub->add_flag("-q,--quiet", options->common.quiet, "No progress on standard error");

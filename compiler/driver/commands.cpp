@@ -2,6 +2,7 @@
 #include "driver/commands.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <fstream>
 
@@ -83,12 +84,89 @@ bool check_project(const CompileOptions& options, const project::TemplateDescrip
   return false;
 }
 
-// Inputs to store: those that were given, or random ones.
-Result<std::vector<Sample>> stored_samples(const graph::Graph& graph, const ProjectChoice& choice,
-                                           Diagnostics& diags) {
+int64_t bytes_of(const std::vector<Sample>& samples) {
+  int64_t bytes = 0;
+  for (const Sample& s : samples)
+    for (const auto& input : s) bytes += static_cast<int64_t>(input.size());
+  return bytes;
+}
+
+// Bytes behind which 16-bit pointers into program memory do not reach tables and stored inputs; 0: none.
+int64_t beyond_reach(const Compiled& c, int64_t samples) {
+  const ops::TargetInfo& target = c.plan_options.target;
+  if (!target.harvard || target.program_reach == 0) return 0;
+  const int64_t tables = c.options.constants_in_ram ? 0 : figures_of(c).constant_bytes;
+  constexpr int64_t kOfOthers = 2048;  // of what the target keeps for others, stored inputs may have this
+  return std::max<int64_t>(0, tables + samples - target.program_reach - kOfOthers);
+}
+
+bool check_reach(const Compiled& c, int64_t samples, Diagnostics& diags) {
+  const int64_t beyond = beyond_reach(c, samples);
+  if (beyond == 0) return true;
+  Location where;
+  where.file = c.options.model_path;
+  diags
+      .error(where, "harvard-tables",
+             fmt::format("tables and stored inputs ({}) are {} more than 16-bit pointers into program "
+                         "memory reach",
+                         format_bytes(samples), format_bytes(beyond)))
+      .help("store fewer inputs with --samples, or choose a smaller model, or a board with a 32-bit CPU");
+  return false;
+}
+
+// What the user chose of the firmware around the model. A stack that is no number is reported with
+// the other options.
+Firmware firmware_of(const ProjectChoice& choice) {
+  constexpr int64_t kMostStack = int64_t{1} << 32;
+  Firmware out;
+  if (auto arena = choice.options.find("arena"); arena != choice.options.end()) out.arena = arena->second;
+  if (auto stack = choice.options.find("stack_size"); stack != choice.options.end()) {
+    const std::string& text = stack->second;
+    int64_t bytes = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+    if (error == std::errc() && end == text.data() + text.size())
+      out.stack = std::min(bytes, kMostStack);
+  }
+  return out;
+}
+
+// A guess changes files of the project: that is said, as a compiler elsewhere makes other files. So
+// is a stack that a run overflows.
+void warn_of_stack(const StackNeed& stack, const Firmware& firmware,
+                   const project::TemplateDescription& description, const Compiled& compiled,
+                   Diagnostics& diags) {
+  if (stack.computed && firmware.stack >= 0 && firmware.stack < stack.bytes) {
+    Location place;
+    place.file = fmt::format("--project-option stack_size={}", firmware.stack);
+    diags.warning(place, "stack-small",
+                  fmt::format("a run of the model may take {}", format_bytes(stack.bytes)))
+        .help("give more: what calls the model and interrupts come on top");
+  }
+  bool used = std::any_of(description.keys.begin(), description.keys.end(), [](const auto& key) {
+    return key.name == "model_stack" || key.name == "thread_stack";
+  });
+  if (stack.computed || !used) return;
+  Location where;
+  where.file = compiled.options.model_path;
+  diags
+      .warning(where, "stack-guess",
+               fmt::format("the {} of stack that the project counts on are a guess: they could not be "
+                           "computed with '{}'",
+                           format_bytes(stack.bytes), compiled.board->compiler))
+      .help("install that compiler and create the project again, or measure and set the stack yourself");
+}
+
+// Inputs to store: those that were given, or random ones: two, if there is room for so many.
+Result<std::vector<Sample>> stored_samples(const Compiled& compiled, const ProjectChoice& choice,
+                                           Firmware firmware, Diagnostics& diags) {
+  const graph::Graph& graph = compiled.program.graph;
   if (!choice.samples.empty()) return read_samples(graph, choice.samples, diags);
-  std::vector<Sample> out;
-  for (uint64_t s = 0; s < 2; ++s) out.push_back(random_sample(graph, s + 1));
+  std::vector<Sample> out = {random_sample(graph, 1), random_sample(graph, 2)};
+  firmware.samples = bytes_of(out);
+  const project::Board& board = *compiled.board;
+  if (beyond_reach(compiled, firmware.samples) > 0 ||
+      !fit_of(need_of(compiled, board, firmware), board, firmware.arena).flash)
+    out.pop_back();
   return out;
 }
 
@@ -138,16 +216,18 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
   }
   auto compiled = compile_model(options, diags);
   if (!compiled) return fail(diags);
-  auto asked = choice.options.find("arena");
-  const std::string arena = asked == choice.options.end() ? "" : asked->second;
-  if (!check_fit(*compiled, diags, arena)) return fail(diags);
+  Firmware firmware = firmware_of(choice);
+  auto samples = stored_samples(*compiled, choice, firmware, diags);
+  if (!samples) return fail(diags);
+  firmware.samples = bytes_of(*samples);
+  if (!check_fit(*compiled, diags, firmware)) return fail(diags);
+  if (!check_reach(*compiled, firmware.samples, diags)) return fail(diags, kExitDoesNotFit);
   if (!check_project(options, *description, *compiled, diags)) return fail(diags, kExitUsage);
   project::ProjectOptions project;
   project.source = {choice.kind, choice.templates_dir};
   project.options = choice.options;
-  auto samples = stored_samples(compiled->program.graph, choice, diags);
   auto labels = read_labels(choice.labels, diags);
-  if (!samples || !labels) return fail(diags);
+  if (!labels) return fail(diags);
   project.labels = std::move(*labels);
   for (const Sample& s : *samples) {
     std::vector<uint8_t> flat;
@@ -155,9 +235,10 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
     project.samples.push_back(std::move(flat));
   }
   project::ProjectModel model = project_model_of(*compiled);
-  model.arena_memory = arena_memory(*compiled, arena);
+  model.arena_memory = arena_memory(*compiled, firmware);
   const StackNeed stack = stack_need(*compiled);
   model.stack_bytes = stack.bytes;
+  warn_of_stack(stack, firmware, *description, *compiled, diags);
   if (!samples->empty()) model.checks = layer_checks(*compiled, samples->front());
   std::string path = out.empty() ? compiled->prefix + "_app" : out;
   // Behind a slash at the end there is an empty name.

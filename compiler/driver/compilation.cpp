@@ -144,6 +144,11 @@ Result<std::vector<plan::ConstantSection>> parse_sections(const CompileOptions& 
         section.name.find_first_not_of(
             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") != std::string::npos)
       return wrong("is not the name of a section", "use letters, digits, '_' and '.'");
+    // Tables have content, and no place before the vectors.
+    for (const char* other : {".bss", ".tbss", ".noinit", ".stack", ".vectors"})
+      if (section.name.starts_with(other))
+        return wrong(fmt::format("{} is a section that holds no tables", section.name),
+                     "'aotc boards NAME' shows the sections of its memories that do");
     if (colon < text.size()) {
       std::string bytes = text.substr(colon + 1);
       if (bytes.empty() || bytes.size() > 10 || bytes.find_first_not_of("0123456789") != std::string::npos)
@@ -415,6 +420,9 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   if (compiled.options.tvm_interface) model.needs.push_back("interface");
   for (const plan::Pool& pool : compiled.program.pools)
     if (!compiled.options.pools.empty()) model.pools.push_back(pool.name);
+  const std::string& sections = compiled.options.constants_section;
+  model.tables_section = sections.substr(sections.rfind(',') + 1);  // NAME[:BYTES]
+  model.tables_section.erase(std::min(model.tables_section.find(':'), model.tables_section.size()));
   model.title = c_comment_text(std::filesystem::path(compiled.options.model_path).filename().string());
   model.version = kVersion;
   model.arena_bytes = compiled.program.arena_bytes;

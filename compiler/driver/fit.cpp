@@ -16,10 +16,28 @@ namespace {
 using project::Board;
 using project::Memory;
 
-// What the harness and start-up code of a project add to the model in flash, generously.
-int64_t firmware_code(const Board& board) {
-  return board.has("harvard") ? 8 * 1024 : 24 * 1024;
+// Code of a project, rather too much than too little: harness, libraries and start-up, and the model's
+// own, mostly twice (once with the trace hook). Compilers make a byte of some three of its text; long
+// texts are long by their calls, which take less.
+int64_t firmware_code(const Compiled& c, const Board& board) {
+  int64_t text = 0;
+  for (const auto& [name, content] : c.c.files)
+    if (name.ends_with(".c") && !name.ends_with("_data.c")) text += static_cast<int64_t>(content.size());
+  if (board.has("harvard")) return 8 * 1024 + text * 3 / 5;
+  return 12 * 1024 + std::min(text / 3, 24 * 1024 + text / 12);
 }
+
+// Variables of a project beside the model's: guards around the arena, command line and trace of the
+// harness, or a framework's buffers.
+int64_t firmware_variables(const Compiled& c, const Board& board) {
+  constexpr int64_t kCall = 8, kTensor = 32;
+  const graph::Graph& g = c.program.graph;
+  return (board.has("harvard") ? 320 : 1024) + kCall * static_cast<int64_t>(c.program.calls.size()) +
+         kTensor * static_cast<int64_t>(g.inputs.size() + g.outputs.size());
+}
+
+// What the harness puts around an arena: in the memory of the variables it is among them.
+constexpr int64_t kGuards = 128;
 
 // Remedies are compilations: a model that takes long gets fewer.
 constexpr double kPatienceMilliseconds = 20000;
@@ -50,9 +68,9 @@ bool leads_to(const Memory& m, const std::string& section) {
 
 // What lies in a memory beside the arena.
 int64_t others_in(const Memory& m, const Need& need, const Board& board) {
-  int64_t bytes = &m == placed(board, "data") ? need.stack + need.caller : 0;
+  int64_t bytes = &m == placed(board, "data") ? need.stack + need.caller + need.harness : 0;
   for (const auto& [name, size] : need.pools)
-    if (name == m.lower_name()) bytes += size;
+    if (name == m.lower_name()) bytes += size + kGuards;
   for (const auto& [name, size] : need.sections)
     if (leads_to(m, name)) bytes += size;
   return bytes;
@@ -71,7 +89,7 @@ bool has_float_constants(const plan::Program& p) {
 
 }  // namespace
 
-Need need_of(const Compiled& c, const Board& board) {
+Need need_of(const Compiled& c, const Board& board, const Firmware& firmware) {
   Figures f = figures_of(c);
   Need need;
   need.tensors = c.options.memory == codegen::MemoryMode::kWorkspace ? f.workspace_bytes : f.arena_bytes;
@@ -79,7 +97,7 @@ Need need_of(const Compiled& c, const Board& board) {
   need.arena = need.tensors;
   for (const plan::Pool& pool : c.program.pools) {
     bool named = std::any_of(board.memories.begin(), board.memories.end(),
-                             [&](const Memory& m) { return m.lower_name() == pool.name; });
+                             [&](const Memory& m) { return !m.flash && m.lower_name() == pool.name; });
     if (!named || pool.constants) continue;
     need.pools.emplace_back(pool.name, plan::Program::aligned(pool.bytes));
     need.arena = std::max<int64_t>(0, need.arena - pool.bytes);
@@ -94,10 +112,12 @@ Need need_of(const Compiled& c, const Board& board) {
         need.sections[static_cast<size_t>(section[i])].second +=
             static_cast<int64_t>(c.program.constants[i].data.bytes.size());
   }
-  need.stack = board.stack_bytes;
+  need.stack = firmware.stack >= 0 ? firmware.stack : board.stack_bytes;
+  need.harness = firmware_variables(c, board);
   need.constants = f.constant_bytes;
   if (board.has("harvard") && c.options.constants_in_ram) need.caller += f.constant_bytes;
-  need.code = firmware_code(board);
+  need.samples = firmware.samples;
+  need.code = firmware_code(c, board);
   return need;
 }
 
@@ -105,11 +125,13 @@ Fit fit_of(const Need& need, const Board& board, const std::string& arena) {
   Fit out;
   if (board.memories.empty()) return out;
   std::vector<const Memory*> candidates = arena_candidates(board);
-  if (const Memory* asked = board.memory(arena)) candidates = {asked};
+  // One that is no RAM is refused with the other options.
+  if (const Memory* asked = board.memory(arena); asked && !asked->flash) candidates = {asked};
   int64_t most = -1;
   out.ram = false;
   for (const Memory* m : candidates) {
-    int64_t needed = need.arena + others_in(*m, need, board), left = m->size - needed;
+    int64_t guards = m == placed(board, "data") || board.has("harvard") ? 0 : kGuards;
+    int64_t needed = need.arena + guards + others_in(*m, need, board), left = m->size - needed;
     if (out.arena && left <= most) continue;
     out.arena = m;
     out.ram_needed = needed;
@@ -128,7 +150,7 @@ Fit fit_of(const Need& need, const Board& board, const std::string& arena) {
   out.constants = placed(board, "constants");
   if (out.constants) {
     bool together = out.constants == placed(board, "code");
-    out.flash_needed = need.constants + (together ? need.code : 0);
+    out.flash_needed = need.constants + need.samples + (together ? need.code : 0);
     // Initial values of RAM are in flash as well; other flash is on its own.
     for (const Memory& m : board.memories)
       if (m.flash && &m != out.constants)
@@ -138,9 +160,9 @@ Fit fit_of(const Need& need, const Board& board, const std::string& arena) {
   return out;
 }
 
-std::string arena_memory(const Compiled& c, const std::string& arena) {
+std::string arena_memory(const Compiled& c, const Firmware& firmware) {
   if (!c.board) return "";
-  Fit fit = fit_of(need_of(c, *c.board), *c.board, arena);
+  Fit fit = fit_of(need_of(c, *c.board, firmware), *c.board, firmware.arena);
   return fit.arena ? fit.arena->name : "";
 }
 
@@ -153,8 +175,8 @@ struct Remedy {
 
 class Adviser {
  public:
-  Adviser(const Compiled& compiled, const std::string& arena)
-      : compiled_(compiled), board_(*compiled.board), arena_(arena),
+  Adviser(const Compiled& compiled, const Firmware& firmware)
+      : compiled_(compiled), board_(*compiled.board), firmware_(firmware),
         begin_(std::chrono::steady_clock::now()) {}
 
   // Sentences on what makes it fit, or that nothing here does.
@@ -184,9 +206,9 @@ class Adviser {
   std::vector<std::string> other_memories(const Fit& fit) const {
     std::vector<std::string> out;
     if (fit.ram || !fit.flash) return out;
-    Need need = need_of(compiled_, board_);
+    Need need = need_of(compiled_, board_, firmware_);
     for (const Memory& m : board_.memories) {
-      if (m.flash || m.name == arena_ || !fit_of(need, board_, m.name).ram) continue;
+      if (m.flash || m.name == firmware_.arena || !fit_of(need, board_, m.name).ram) continue;
       out.push_back(fmt::format("with --project-option arena={} it fits: {} has {}{}{}", m.name, m.name,
                                 format_bytes(m.size), m.setup.empty() ? "" : "; ", m.setup));
     }
@@ -238,8 +260,8 @@ class Adviser {
     Diagnostics ignored;  // an option that this model cannot take is no remedy
     auto other = compile_model(remedy.options, ignored);
     if (!other) return std::nullopt;
-    Need need = need_of(*other, board_);
-    Fit fit = fit_of(need, board_, arena_);
+    Need need = need_of(*other, board_, firmware_);
+    Fit fit = fit_of(need, board_, firmware_.arena);
     if (!fit.both()) return std::nullopt;
     return fmt::format("with {} it fits: RAM {} of {}, flash about {} of {}", remedy.text,
                        format_bytes(fit.ram_needed), format_bytes(fit.arena->size),
@@ -257,7 +279,7 @@ class Adviser {
     for (const std::string& name : project::board_names()) {
       auto board = project::find_board(name, ignored);
       if (!board || board->memories.empty() || name == board_.name) continue;
-      if (!fit_of(need_of(compiled_, *board), *board).both()) continue;
+      if (!fit_of(need_of(compiled_, *board, firmware_), *board).both()) continue;
       candidates.push_back({board->memory_bytes("arena"), *board});
     }
     std::stable_sort(candidates.begin(), candidates.end(),
@@ -269,7 +291,7 @@ class Adviser {
       CompileOptions options = compiled_.options;
       options.board_name = c.board.name;
       auto other = compile_model(options, ignored);
-      if (!other || !fit_of(need_of(*other, c.board), c.board).both()) continue;
+      if (!other || !fit_of(need_of(*other, c.board, firmware_), c.board).both()) continue;
       list += fmt::format("{}{}", found++ > 0 ? ", " : "", c.board.name);
     }
     return list.empty() ? "" : "boards that it fits: " + list;
@@ -277,21 +299,21 @@ class Adviser {
 
   const Compiled& compiled_;
   const Board& board_;
-  const std::string arena_;
+  const Firmware firmware_;
   std::chrono::steady_clock::time_point begin_;
 };
 
 }  // namespace
 
-bool check_fit(const Compiled& c, Diagnostics& diags, const std::string& arena) {
+bool check_fit(const Compiled& c, Diagnostics& diags, const Firmware& firmware) {
   if (!c.board || c.board->memories.empty()) return true;
   const Board& board = *c.board;
-  Need need = need_of(c, board);
-  Fit fit = fit_of(need, board, arena);
+  Need need = need_of(c, board, firmware);
+  Fit fit = fit_of(need, board, firmware.arena);
   if (fit.both()) return true;
   Location where;
   where.file = c.options.model_path;
-  std::vector<std::string> advice = Adviser(c, arena).advice(fit);
+  std::vector<std::string> advice = Adviser(c, firmware).advice(fit);
   auto advise = [&](Diagnostic& d) {
     for (const std::string& text : advice) d.help(text);
     advice.clear();  // once
@@ -302,9 +324,10 @@ bool check_fit(const Compiled& c, Diagnostics& diags, const std::string& arena) 
                                       board.name, format_bytes(fit.arena->size),
                                       board.memories.size() > 2 ? " in " + fit.arena->name : ""));
     bool workspace = c.options.memory == codegen::MemoryMode::kWorkspace;
-    d.note(fmt::format("{} {}, inputs and outputs {}, stack {}", workspace ? "workspace" : "arena",
-                       format_bytes(need.tensors), format_bytes(need.caller),
-                       format_bytes(need.stack)));
+    d.note(fmt::format("{} {}, inputs and outputs {}, stack {}, variables of the firmware about {}",
+                       workspace ? "workspace" : "arena", format_bytes(need.tensors),
+                       format_bytes(need.caller), format_bytes(need.stack),
+                       format_bytes(need.harness)));
     advise(d);
     d.help(
         "'aotc report MODEL' shows which operators hold the most; a smaller input or fewer "
@@ -315,9 +338,12 @@ bool check_fit(const Compiled& c, Diagnostics& diags, const std::string& arena) 
                           fmt::format("needs about {} of flash, board {} has {}",
                                       format_bytes(fit.flash_needed), board.name,
                                       format_bytes(fit.constants->size)));
-    d.note(fmt::format("constants {}, code about {}", format_bytes(need.constants),
-                       format_bytes(need.code)));
+    d.note(fmt::format("constants {}, code about {}{}", format_bytes(need.constants),
+                       format_bytes(need.code),
+                       need.samples > 0 ? ", stored inputs " + format_bytes(need.samples) : ""));
     advise(d);
+    if (fit.flash_needed - need.samples <= fit.constants->size)
+      d.help("store fewer inputs with --samples");
     d.help(has_float_constants(c.program)
                ? "quantise the model to int8 (a quarter of the bytes), or choose a board with more flash"
                : "'aotc report MODEL' shows which operators hold the most constants; fewer channels "

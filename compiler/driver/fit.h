@@ -12,20 +12,29 @@
 
 namespace aotc::driver {
 
+// What a project puts around a model, as far as its user chooses it.
+struct Firmware {
+  std::string arena;        // memory for the arena, by name; empty: the best one
+  int64_t stack = -1;       // -1: what the board reserves
+  int64_t samples = 0;      // bytes of stored inputs, in flash
+};
+
 // Bytes of a firmware around a model.
 struct Need {
   int64_t tensors = 0;    // arena or workspace
   int64_t arena = 0;      // of them, what the board's choice of memory is for: without named pools
   int64_t caller = 0;     // inputs and outputs outside of the arena
-  int64_t stack = 0;      // reserved by the board
+  int64_t stack = 0;      // reserved
+  int64_t harness = 0;    // variables of the firmware around the model, about
   int64_t constants = 0;
-  int64_t code = 0;
+  int64_t samples = 0;
+  int64_t code = 0;       // of all the firmware, about
   // Tables by their linker section, for those that --constants-section names.
   std::vector<std::pair<std::string, int64_t>> sections;
   // Of several pools, those that are called like a memory of the board.
   std::vector<std::pair<std::string, int64_t>> pools;
 };
-Need need_of(const Compiled& compiled, const project::Board& board);
+Need need_of(const Compiled& compiled, const project::Board& board, const Firmware& firmware = {});
 
 struct Fit {
   bool ram = true, flash = true;
@@ -38,9 +47,9 @@ struct Fit {
 Fit fit_of(const Need& need, const project::Board& board, const std::string& arena = "");
 
 // The memory for the arena, by name; empty if the board has no memories.
-std::string arena_memory(const Compiled& compiled, const std::string& arena = "");
+std::string arena_memory(const Compiled& compiled, const Firmware& firmware = {});
 
 // Reports [does-not-fit] with what makes it fit: each remedy was tried.
-bool check_fit(const Compiled& compiled, Diagnostics& diags, const std::string& arena = "");
+bool check_fit(const Compiled& compiled, Diagnostics& diags, const Firmware& firmware = {});
 
 }  // namespace aotc::driver

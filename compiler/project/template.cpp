@@ -154,8 +154,8 @@ class Renderer {
     // A board without memories of its own, this machine, has nothing to choose from.
     if (option.type != "memory" || (value.empty() && board_.memories.empty())) return true;
     for (const Memory& m : board_.memories)
-      if (m.name == value) return true;
-    return bad("the name of a memory of the board");
+      if (m.name == value && !m.flash) return true;
+    return bad("the name of a RAM of the board");
   }
 
   bool evaluate_keys() {

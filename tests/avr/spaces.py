@@ -127,6 +127,29 @@ def refuse(path, slug, *options, board="arduino_mega2560", code=1):
     print(done.stderr.strip())
 
 
+def dense_pair(inputs):
+    m = ModelBuilder()
+    x = m.tensor("x", "int8", (1, inputs), 0.1, 0)
+    outputs = []
+    for i in range(2):
+        w = m.const(f"w{i}", np.full((20, inputs), i + 1, np.int8), 0.01, 0)
+        outputs.append(m.tensor(f"y{i}", "int8", (1, 20), 0.5, 0))
+        m.op("FULLY_CONNECTED", [x, w, -1], [outputs[i]], activation="NONE")
+    return m.finish([x], outputs)
+
+
+def stored_inputs(path, folder, count, *options):
+    done = common.aotc("create", path, "--board", "arduino_mega2560", "--project", "arduino-sketch",
+                       "--prefix", "m", "-o", folder, "--force", *options, expect=None)
+    if count == 0:
+        if done.returncode != 3 or "[harvard-tables]" not in done.stderr or folder.exists():
+            raise common.Failure(f"{path.name}: exit code {done.returncode} {done.stderr}")
+        return
+    text = "".join(p.read_text() for p in (folder / "src").glob("*.h"))
+    if f"M_SAMPLE_COUNT {count}" not in text:
+        raise common.Failure(f"{path.name}: not {count} stored inputs: {done.stderr}")
+
+
 def errors(work):
     small = write(work, "small", dense(7, 5))
     refuse(write(work, "large_table", dense(200, 200)), "harvard-tables")
@@ -139,6 +162,11 @@ def errors(work):
         m.op("FULLY_CONNECTED", [x, w, -1], [y], activation="NONE")
         x = y
     refuse(write(work, "large_sum", m.finish([0], [x])), "harvard-tables")
+    # Stored inputs are read in the same way: of random ones there are two, or one.
+    for inputs, stored in ((1000, 2), (1520, 1)):
+        stored_inputs(write(work, f"reach{inputs}", dense_pair(inputs)), work / f"sketch{inputs}", stored)
+    np.save(work / "three.npy", np.zeros((3, 1520), np.int8))
+    stored_inputs(work / "reach1520.tflite", work / "three", 0, "--samples", work / "three.npy")
     refuse(small, "option-conflict", "--calling-convention", "packed", code=2)
     refuse(small, "option-conflict", "--constants-section", ".tables", code=2)
     # All of these are fine with tables in RAM, and on boards without program memory.

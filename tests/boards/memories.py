@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Arena, pools and tables in the memories that were asked for, and the stack that a run takes.
 
-Usage: memories.py placed|stack|fits --work DIR [--boards a,b] [MODEL ...]    (the program is $AOTC)
+Usage: memories.py placed|stack|fits|linked|commands --work DIR [--boards a,b] [MODEL ...]    (the program is $AOTC)
 
 placed: firmware with everything elsewhere is bit-exact under QEMU, and every symbol lies where it should.
 stack:  the bound that `create` computes is never below what a run on the emulated board takes.
 fits:   where an arena goes by default, and what is said when nothing fits.
+linked: what is said to be needed is no less than what the linker takes, also where it just fits.
 """
 import argparse
 import json
@@ -135,7 +136,8 @@ def test_placed(work, _models, _boards):
     text = (work / "one" / "m_data.c").read_text()
     check(done.returncode == 0 and '#define M_CONSTANTS __attribute__((section(".one")))' in text and
           "M_CONSTANTS_1" not in text, "one section is one macro", done.stderr)
-    for bad in ([".a", ".b"], [".a:x"], [".a:1", ".a:2"], ["a-b"], [":5"]):
+    for bad in ([".a", ".b"], [".a:x"], [".a:1", ".a:2"], ["a-b"], [":5"],
+                [".bss..ram"], [".noinit"], [".vectors"]):
         argv = [x for s in bad for x in ("--constants-section", s)]
         done = aotc("compile", digits, *argv, "-o", work / "bad")
         check(done.returncode != 0 and "--constants-section" in done.stderr and
@@ -197,12 +199,73 @@ def test_fits(work, _models, _boards):
           "remedies were tried", done.stderr)
     done = aotc("boards", "--fits", digits, "--json", "-q")
     boards = {b["name"]: b for b in json.loads(done.stdout)}
+    one = json.loads(aotc("boards", "qemu_microbit", "--fits", digits, "--json", "-q").stdout)
+    check(one == [boards["qemu_microbit"]], "one board is asked by name", one)
+    done = aotc("boards", "host", "--fits", digits, "-q")
+    check(done.returncode == 0 and "yes" in done.stdout, "one without memories has no limit", done.stdout)
+    check(aotc("boards", "host", "--emulated").returncode == 2, "filters are for lists")
+    # Flash holds no arena, whoever asks for it.
+    for extra in (["--project-option", "arena=FLASH"], ["--project-option", "arena=QSPI"]):
+        done = aotc("create", digits, "--board", "stm32f746g_disco", "-o", work / "flash", *extra)
+        check(done.returncode == 1 and "[template-option]" in done.stderr and not (work / "flash").exists(),
+              f"{extra[1]} is refused", done.stderr)
+    done = aotc("create", digits, "--board", "nucleo_f446re", "-o", work / "small", "--force",
+                "--project-option", "stack_size=16")
+    check(done.returncode == 0 and "[stack-small]" in done.stderr, "a stack too small is said", done.stderr)
+    limit = str(2**63 - 1)
+    done = aotc("create", digits, "--board", "nucleo_f446re", "-o", work / "huge", "--project-option",
+                f"stack_size={limit}")
+    check(done.returncode == 3 and "needs -" not in done.stderr, "a stack of exabytes does not fit",
+          done.stderr)
     check(boards["nucleo_f446re"]["fits"] and not boards["arduino_uno"]["fits"], "boards --fits agrees",
           boards.get("arduino_uno"))
     single = json.loads(aotc("check", digits, "--board", "nucleo_f446re", "--json").stdout)
     check(boards["nucleo_f446re"]["arena_bytes"] == single["arena_bytes"] and
           boards["nucleo_f446re"]["constants_bytes"] == single["constants_bytes"],
           "with the figures of check")
+
+
+def taken(board, image):
+    """Bytes of each memory that an image takes; initial values of RAM lie in flash as well."""
+    done = run(board["toolchain"]["prefix"] + "size", "-A", image)
+    out = {m["name"]: 0 for m in board["memories"]}
+    for name, size, address in re.findall(r"^(\.\S+) +(\d+) +(\d+)$", done.stdout, re.M):
+        memory = memory_at(board, int(address)) if int(address) or name == ".vectors" else None
+        if memory:
+            out[memory] += int(size)
+        if name == ".data":
+            out[board["placement"]["code"]] += int(size)
+    return out
+
+
+def test_linked(work, models, boards):
+    for board_name in boards or ["qemu_microbit", "nucleo_f446re", "qemu_riscv32"]:
+        board = board_of(board_name)
+        memory = {m["name"]: m["size"] for m in board["memories"]}
+        for name in models or ["digits_int8", "gadget_int8"]:
+            source, title = model(name), f"{board_name}, {name}"
+            listed = json.loads(aotc("boards", "--fits", source, "--json", "-q").stdout)
+            said = next(b for b in listed if b["name"] == board_name)
+            if not check(said["fits"], f"{title}: fits", said):
+                continue
+            # All of the RAM that is left for the stack: it still has to link.
+            stack = (board["stack_bytes"] + said["ram"] - said["ram_needed"]) // 16 * 16
+            fill = ["--project-option", f"stack_size={stack}"] if board_name != "qemu_riscv32" else []
+            project = built(work, f"{board_name}_{name}", source, board_name, *fill)
+            if not project:
+                continue
+            used = taken(board, project / "build" / "firmware.elf")
+            flash = board["placement"]["constants"]
+            ram = memory[said["arena_memory"]] if fill else said["ram_needed"]
+            samples = re.search(r"sample_bytes\[\] = \{(.*?)\};", (project / "src/samples.c").read_text(), re.S)
+            stored = len(samples[1].replace("\n", " ").split(","))
+            check(used[said["arena_memory"]] <= ram, f"{title}: RAM", (used, said))
+            check(used[flash] <= said["flash_needed"] + stored <= used[flash] + 40 * 1024,
+                  f"{title}: flash", (used, said, stored))
+            over = aotc("create", source, "--board", board_name, "-o", work / "over", "--force",
+                        "--project-option", f"stack_size={stack + 16}")
+            check(over.returncode == 3 and not (work / "over").exists(),
+                  f"{title}: a larger stack does not fit, and nothing is written", over.stderr)
 
 
 def test_commands(work, _models, _boards):
@@ -252,7 +315,8 @@ def test_commands(work, _models, _boards):
 
 
 def main():
-    tests = {"placed": test_placed, "stack": test_stack, "fits": test_fits, "commands": test_commands}
+    tests = {"placed": test_placed, "stack": test_stack, "fits": test_fits, "linked": test_linked,
+             "commands": test_commands}
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("test", choices=tests)

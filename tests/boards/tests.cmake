@@ -7,8 +7,8 @@ foreach(test commands fits)
   e2e_test(boards.${test} quick 1 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/memories.py ${test}
     --work ${work}/boards_${test})
 endforeach()
-foreach(test placed stack)
+foreach(test placed stack linked)
   e2e_test(boards.${test} full 1 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/memories.py ${test}
     --work ${work}/boards_${test})
 endforeach()
-set_tests_properties(boards.placed boards.stack PROPERTIES TIMEOUT 600)
+set_tests_properties(boards.placed boards.stack boards.linked PROPERTIES TIMEOUT 600)

@@ -20,7 +20,7 @@ extern const uint8_t sample_bytes[];
 extern const char *const labels[];
 
 /* samples.c: the self test compares every layer's result for the first sample with the reference.
- * Begins as {0, 0, -1}; results come in the order of the run. */
+ * Begins as {0, 0, -1}; results may come in any order: a device's do when it is waited for. */
 struct self_test {
     uint32_t compared;
     uint32_t exact; /* of them, to the bit: floats are compared within a tolerance */

@@ -419,6 +419,9 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   if (!compiled.options.pools.empty()) model.needs.push_back("pools");
   for (const plan::Pool& pool : compiled.program.pools)
     if (!compiled.options.pools.empty()) model.pools.push_back(pool.name);
+  const std::string& sections = compiled.options.constants_section;
+  model.tables_section = sections.substr(sections.rfind(',') + 1);  // NAME[:BYTES]
+  model.tables_section.erase(std::min(model.tables_section.find(':'), model.tables_section.size()));
   model.title = c_comment_text(std::filesystem::path(compiled.options.model_path).filename().string());
   model.version = kVersion;
   model.arena_bytes = compiled.program.arena_bytes;

@@ -171,6 +171,7 @@ Values values_of(const TemplateDescription& description, const Board& board,
                   places_text(board, description.framework == "platformio" ? "arduino" : description.framework,
                               model)},
                  {"pool_sections", pool_sections_text(board, model)},
+                 {"tables_section", model.tables_section},
                  {"sample_count", std::to_string(options.samples.size())},
                  {"sample_bytes", sample_text(options.samples)},
                  {"layer_count", std::to_string(model.layer_names.size())},
@@ -178,6 +179,8 @@ Values values_of(const TemplateDescription& description, const Board& board,
                  {"check_count", std::to_string(model.checks.size())},
                  {"layer_checks", check_text(model.checks)},
                  {"labels", labels},
+                 {"label_names", options.labels.empty() ? "    \"\"" : names_text(options.labels)},
+                 {"label_count", std::to_string(options.labels.size())},
                  {"needs_math", needs_math(*model.files) ? "y" : "n"}};
   values.model["arena_memory"] =
       model.arena_memory.empty() ? board.field("placement.arena") : model.arena_memory;

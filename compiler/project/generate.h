@@ -49,6 +49,7 @@ struct ProjectModel {
   nlohmann::ordered_json description;  // "compile": options to compile it again
   std::vector<std::string> needs;      // of kModelNeeds
   std::vector<std::string> pools;      // C identifiers
+  std::string tables_section;          // the last of --constants-section, empty without
   std::vector<LayerCheck> checks;      // in the order of the run; none: nothing to compare with
   std::vector<std::string> layer_names;  // of each call
   std::string title;                   // name of the model's file, safe in a C comment

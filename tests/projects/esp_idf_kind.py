@@ -69,6 +69,13 @@ def check_files(project, found, folder=""):
     for name in [*found["SRCS"], *found.get("INCLUDE_DIRS", [])]:
         if not (project / folder / name).exists():
             raise common.Failure(f"CMakeLists.txt names {name}, which is not there")
+    for name in found.get("LDFRAGMENTS", []):
+        text = (project / folder / name).read_text()
+        archive = re.search(r"^archive: lib(\w+)\.a$", text, re.M)
+        objects = re.findall(r"^ +(\w+) \(noflash\)$", text, re.M)
+        if not archive or not objects or any(
+                not (project / folder / "model" / f"{o}.c").exists() for o in objects):
+            raise common.Failure(f"{name} maps objects that are not there:\n{text}")
     sources = {p.relative_to(project / folder).as_posix()
                for p in (project / folder).rglob("*.c") if "examples" not in p.relative_to(project).parts or folder}
     if set(found["SRCS"]) != sources:

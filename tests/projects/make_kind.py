@@ -7,6 +7,7 @@ Usage: make_kind.py --work DIR
 import argparse
 import os
 import pathlib
+import re
 import time
 
 import kinds
@@ -35,6 +36,19 @@ def native(work):
     make(project, "clean")
     if set(kinds.files_of(project)) != before or (project / "build").exists():
         raise common.Failure("make clean leaves something behind, or takes something away")
+
+
+def names_of_classes(work):
+    """The demo says the name of the largest class, whatever is in it."""
+    names = [f'class "{n}" \\ ??/ %d' for n in range(10)]
+    labels = work / "labels.txt"
+    labels.write_text("\n".join(names))
+    project = kinds.create("make", work / "labels", "--labels", labels)
+    text = make(project, "check")
+    kinds.check_demo(text)
+    found = re.findall(r"^input \d+: element (\d+) of 10 is the largest, '(.*)', \d", text, re.M)
+    if len(found) != 3 or any(name != names[int(n)] for n, name in found):
+        raise common.Failure(f"the names of classes are not printed:\n{text}")
 
 
 def rebuilds(work):
@@ -90,6 +104,7 @@ def main():
     work = common.fresh(parser.parse_args().work.resolve())
     common.require("make", "gcc", "clang-19")
     native(work)
+    names_of_classes(work)
     rebuilds(work)
     variables(work)
     boards(work)

@@ -276,6 +276,11 @@ def run(args):
     for setting in ("CONFIG_DIGITS_MODEL_TIMING_API=y", "CONFIG_TIMER_HAS_64BIT_CYCLE_COUNTER=y",
                     'CONFIG_DIGITS_MODEL_ARENA_SECTION=""', "CONFIG_DIGITS_MODEL_SPEED=n"):
         kinds.check_demo(common.run([build(app, "setting", [setting]) / "app"]))
+    for project in (app, module):
+        folder = build(project, "region", ['CONFIG_DIGITS_MODEL_TABLES_REGION="PSRAM"',
+                                           'CONFIG_DIGITS_MODEL_TABLES_SECTION=".tables"'])
+        expect((folder / "linker_sources.txt").read_text() ==
+               "SECTIONS: digits_tables : { KEEP(*(.tables)) } > PSRAM\n", "the linker fragment")
     shell(app, "model")
     shell(module, "digits")
     floats = create(args.work, "zephyr", "floats", model="digits_f32")

@@ -142,6 +142,30 @@ static int32_t say_times(void)
 
 #endif
 
+#define LABEL_COUNT @label_count@u
+
+#if LABEL_COUNT
+/* Each name ends with a null. */
+#if defined(__AVR__)
+#define READ_CHARACTER(at) ((char)pgm_read_byte(at))
+static const char labels[] PROGMEM =
+#else
+#define READ_CHARACTER(at) (*(at))
+static const char labels[] =
+#endif
+@label_names@;
+
+static void say_label(uint32_t index)
+{
+    const char *at = labels;
+    char c;
+    for (; index > 0u; ++at) {
+        if (READ_CHARACTER(at) == 0) { --index; }
+    }
+    for (; (c = READ_CHARACTER(at)) != 0; ++at) { @prefix@_port_write(&c, 1); }
+}
+#endif
+
 /* The largest element of the first output, as an answer; all elements if they are few. */
 static int32_t say_sample(uint32_t index)
 {
@@ -169,6 +193,13 @@ static int32_t say_sample(uint32_t index)
     SAY(" of ");
     say_number(tensor.elements);
     SAY(" is the largest, ");
+#if LABEL_COUNT
+    if (tensor.elements == LABEL_COUNT) {
+        SAY("'");
+        say_label(largest);
+        SAY("', ");
+    }
+#endif
     say_float(@prefix@_app_value(&tensor, largest));
     SAY("; ");
     say_number(end - begin);

@@ -46,6 +46,13 @@ endfunction()
 function(zephyr_library_compile_definitions)
   target_compile_definitions(${ZEPHYR_CURRENT_LIBRARY} PRIVATE ${ARGN})
 endfunction()
+# Where the linker script would include them.
+function(zephyr_linker_sources place)
+  foreach(file IN LISTS ARGN)
+    file(READ ${file} text)
+    file(APPEND ${CMAKE_BINARY_DIR}/linker_sources.txt "${place}: ${text}")
+  endforeach()
+endfunction()
 
 foreach(module IN LISTS ZEPHYR_MODULES)
   get_filename_component(name ${module} NAME)

@@ -217,6 +217,7 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
   auto compiled = compile_model(options, diags);
   if (!compiled) return fail(diags);
   Firmware firmware = firmware_of(choice);
+  firmware.framework = description->framework;
   auto samples = stored_samples(*compiled, choice, firmware, diags);
   if (!samples) return fail(diags);
   firmware.samples = bytes_of(*samples);

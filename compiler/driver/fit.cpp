@@ -73,6 +73,10 @@ int64_t others_in(const Memory& m, const Need& need, const Board& board) {
     if (name == m.lower_name()) bytes += size + kGuards;
   for (const auto& [name, size] : need.sections)
     if (leads_to(m, name)) bytes += size;
+  if (m.name == need.copied_to) {
+    bytes += need.constants;
+    for (const auto& [name, size] : need.sections) bytes -= size;  // those of this memory are in already
+  }
   return bytes;
 }
 
@@ -117,6 +121,9 @@ Need need_of(const Compiled& c, const Board& board, const Firmware& firmware) {
   need.constants = f.constant_bytes;
   if (board.has("harvard") && c.options.constants_in_ram) need.caller += f.constant_bytes;
   need.samples = firmware.samples;
+  // PlatformIO's projects are for the Arduino core.
+  const std::string framework = firmware.framework == "platformio" ? "arduino" : firmware.framework;
+  need.copied_to = framework.empty() ? "" : board.field("frameworks." + framework + ".constants");
   need.code = firmware_code(c, board);
   return need;
 }
@@ -215,9 +222,17 @@ class Adviser {
     return out;
   }
 
+  // That keeps tables out of RAM, where they are copied there otherwise.
+  std::string section_of_flash() const {
+    if (need_of(compiled_, board_, firmware_).copied_to.empty()) return "";
+    for (const Memory& m : board_.memories)
+      if (m.flash && !m.sections.empty()) return m.sections.begin()->second;
+    return "";
+  }
+
   std::vector<Remedy> remedies() const {
     std::vector<Remedy> out;
-    auto add = [&](const char* text, auto change) {
+    auto add = [&](const std::string& text, auto change) {
       Remedy r{text, compiled_.options};
       change(r.options);
       out.push_back(std::move(r));
@@ -231,6 +246,8 @@ class Adviser {
     if (!now.strip_boundary_float && (std::any_of(g.inputs.begin(), g.inputs.end(), is_float) ||
                                       std::any_of(g.outputs.begin(), g.outputs.end(), is_float)))
       add("--strip-float-io", [](CompileOptions& o) { o.strip_boundary_float = true; });
+    if (const std::string flash = section_of_flash(); !flash.empty() && now.constants_section.empty())
+      add("--constants-section " + flash, [&](CompileOptions& o) { o.constants_section = flash; });
     if (!now.overlap) add("--overlap on", [](CompileOptions& o) { o.overlap = true; });
     if (now.memory == codegen::MemoryMode::kStatic && !now.tvm_interface) {
       if (contracts_of(now).inputs == plan::Contract::kPreserve)
@@ -249,6 +266,7 @@ class Adviser {
       all.options.prefer_ram |= r.options.prefer_ram;
       all.options.strip_boundary_float |= r.options.strip_boundary_float;
       all.options.overlap |= r.options.overlap;
+      if (all.options.constants_section.empty()) all.options.constants_section = r.options.constants_section;
       if (r.options.inputs) all.options.inputs = r.options.inputs;
       if (r.options.outputs) all.options.outputs = r.options.outputs;
     }
@@ -324,10 +342,13 @@ bool check_fit(const Compiled& c, Diagnostics& diags, const Firmware& firmware) 
                                       board.name, format_bytes(fit.arena->size),
                                       board.memories.size() > 2 ? " in " + fit.arena->name : ""));
     bool workspace = c.options.memory == codegen::MemoryMode::kWorkspace;
-    d.note(fmt::format("{} {}, inputs and outputs {}, stack {}, variables of the firmware about {}",
+    d.note(fmt::format("{} {}, inputs and outputs {}, stack {}, variables of the firmware about {}{}",
                        workspace ? "workspace" : "arena", format_bytes(need.tensors),
                        format_bytes(need.caller), format_bytes(need.stack),
-                       format_bytes(need.harness)));
+                       format_bytes(need.harness),
+                       !need.copied_to.empty()
+                           ? ", constants " + format_bytes(need.constants) + ", which are copied to RAM"
+                           : ""));
     advise(d);
     d.help(
         "'aotc report MODEL' shows which operators hold the most; a smaller input or fewer "

@@ -17,6 +17,7 @@ struct Firmware {
   std::string arena;        // memory for the arena, by name; empty: the best one
   int64_t stack = -1;       // -1: what the board reserves
   int64_t samples = 0;      // bytes of stored inputs, in flash
+  std::string framework;    // of the kind of project; empty: none, or not known
 };
 
 // Bytes of a firmware around a model.
@@ -29,6 +30,7 @@ struct Need {
   int64_t constants = 0;
   int64_t samples = 0;
   int64_t code = 0;       // of all the firmware, about
+  std::string copied_to;  // memory that the framework copies tables to, but those with a section
   // Tables by their linker section, for those that --constants-section names.
   std::vector<std::pair<std::string, int64_t>> sections;
   // Of several pools, those that are called like a memory of the board.

@@ -55,7 +55,7 @@ std::vector<project::LayerCheck> layer_checks(const Compiled& compiled, const Sa
       else
         check.checksum = fnv1a_32(value);
       // Not a number has no sum to compare: nothing can be said of such a result.
-      if (!check.floating || std::isfinite(check.sum)) out.push_back(check);
+      if (std::isfinite(check.sum) && std::isfinite(check.tolerance)) out.push_back(check);
     }
   }
   return out;

@@ -212,6 +212,15 @@ def test_fits(work, _models, _boards):
     done = aotc("create", digits, "--board", "nucleo_f446re", "-o", work / "small", "--force",
                 "--project-option", "stack_size=16")
     check(done.returncode == 0 and "[stack-small]" in done.stderr, "a stack too small is said", done.stderr)
+    # Teensy's core copies tables to DTCM, but those of a section: what does not fit there fits flash.
+    large = model("vww_f32")
+    teensy = ["create", large, "--board", "teensy41", "-o", work / "teensy", "--force", "--project"]
+    done = aotc(*teensy, "arduino-sketch")
+    check(done.returncode == 3 and "with --constants-section .progmem it fits" in done.stderr,
+          "tables that the framework copies count in RAM", done.stderr)
+    for kind in (["zephyr"], ["arduino-sketch", "--constants-section", ".progmem"]):
+        done = aotc(*teensy, *kind)
+        check(done.returncode == 0, f"teensy41, {' '.join(kind)}: made", done.stderr)
     limit = str(2**63 - 1)
     done = aotc("create", digits, "--board", "nucleo_f446re", "-o", work / "huge", "--project-option",
                 f"stack_size={limit}")

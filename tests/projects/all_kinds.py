@@ -305,11 +305,13 @@ def hostile_kind(kind, board, work):
         check_buildable(folder, name)
         shutil.rmtree(folder)
     for option in kind["options"]:
-        for value in ("-O2\nevil", "a\x01b", "\r"):
+        # Of the other types every value is one that is not on a list, or no number.
+        free = option["type"] in ("string", "name")
+        for value in ("-O2\nevil", "a\x01b", "\r")[:3 if free else 1]:
             made = make(name, model, board, work / "bad", "--project-option", f"{option['name']}={value}",
                         expect=None)
             after_error(made, work / "bad", "template-option")
-        for value in ('a"b', "'", "\\", "@prefix@", "a" * 5000, "$(touch x)", ""):
+        for value in ('a"b', "'", "\\", "@prefix@", "a" * 5000, "$(touch x)", "")[:7 if free else 1]:
             folder = work / "strange"
             made = make(name, model, board, folder, "--project-option", f"{option['name']}={value}",
                         expect=None)
@@ -323,7 +325,8 @@ def hostile_kind(kind, board, work):
 def check_buildable(folder, kind):
     """A project that aotc can build without another tool builds."""
     manifest = json.loads((folder / "aotc.json").read_text())
-    if "build" in manifest and kind in ("make", "cmake"):
+    # CMake takes seconds for what the other takes a tenth: it sees one odd name of each sort.
+    if "build" in manifest and (kind == "make" or kind == "cmake" and folder.name in ("good0", "odd_model")):
         common.aotc("build", folder, "--quiet")
 
 

@@ -110,7 +110,7 @@ def kconfig(args):
     # The application alone: what concerns all of the firmware.
     kconf = configuration(app, False)
     stack = int(value(kconf, "MAIN_STACK_SIZE"))
-    needed = int(re.search(r"takes (\d+) bytes", (app / "prj.conf").read_text())[1])
+    needed = int(re.search(r"takes about (\d+) bytes", (app / "prj.conf").read_text())[1])
     expect(needed > 0 and stack >= needed + 1536, f"main has {stack} bytes of stack")
     kconf = configuration(app, False, ["CONFIG_DIGITS_MODEL_SHELL=y"])
     expect(int(value(kconf, "SHELL_STACK_SIZE")) == stack, "stack of the shell")

@@ -28,12 +28,6 @@ const passes::Device& device_of(const Program& program, int device) {
   return program.devices[static_cast<size_t>(device)];
 }
 
-uint32_t fnv1a_32(const std::string& text) {
-  uint32_t hash = 2166136261u;
-  for (char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619u;
-  return hash;
-}
-
 }  // namespace
 
 FunctionForm form_of(const Program& program, const CodegenOptions& options,

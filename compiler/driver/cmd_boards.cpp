@@ -73,12 +73,6 @@ bool contains(const std::vector<std::string>& list, const std::string& word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-std::string joined(const std::vector<std::string>& words, const char* between = " ") {
-  std::string out;
-  for (const std::string& w : words) out += (out.empty() ? "" : between) + w;
-  return out;
-}
-
 // "qemu", "~qemu" where it is another machine, "-".
 std::string emulator_word(const Board& board) {
   if (board.emulator_argv.empty()) return "-";

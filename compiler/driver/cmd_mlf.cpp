@@ -10,6 +10,7 @@
 #include "mlf/difference.h"
 #include "mlf/metadata.h"
 #include "support/files.h"
+#include "support/text.h"
 
 namespace aotc::driver {
 
@@ -35,10 +36,6 @@ Result<mlf::Archive> open(const std::string& path, const std::string& style, Dia
   return mlf::read_archive_bytes(*bytes, path, diags, style);
 }
 
-std::string joined(const std::vector<std::string>& parts, const char* separator = ", ") {
-  return fmt::format("{}", fmt::join(parts, separator));
-}
-
 std::string shown(const std::string& text) { return escape_for_display(text); }
 
 // "device 1 (CPU)": the numbers are DLDeviceType's.
@@ -61,7 +58,7 @@ void print_memory(const mlf::ModuleInfo& m) {
 
 void print_module(const mlf::ModuleInfo& m) {
   fmt::print("model {}: executor {}, exported {}\n", shown(m.name),
-             m.executors.empty() ? "none" : shown(joined(m.executors)), shown(m.export_datetime));
+             m.executors.empty() ? "none" : shown(joined(m.executors, ", ")), shown(m.export_datetime));
   for (const std::string& target : m.targets) fmt::print("  target {}\n", shown(target));
   for (const std::string& needed : m.external_dependencies) fmt::print("  needs {}\n", shown(needed));
   print_memory(m);

@@ -1,5 +1,4 @@
 // templates: what kinds of projects there are, and their files for whoever wants others.
-#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 #include "project/embedded.h"
 #include "project/generate.h"
 #include "project/template.h"
+#include "support/text.h"
 
 namespace aotc::driver {
 
@@ -20,12 +20,6 @@ struct TemplatesOptions {
   CommonOptions common;
 };
 
-// As users spell it.
-std::string spelt(std::string kind) {
-  std::replace(kind.begin(), kind.end(), '_', '-');
-  return kind;
-}
-
 nlohmann::ordered_json json_of(const project::TemplateDescription& t) {
   nlohmann::ordered_json options = nlohmann::ordered_json::array();
   for (const project::TemplateOption& o : t.options)
@@ -33,7 +27,7 @@ nlohmann::ordered_json json_of(const project::TemplateDescription& t) {
                        {"default", o.preset}, {"help", o.help}});
   nlohmann::ordered_json files = nlohmann::ordered_json::array();
   for (const project::TemplateFile& f : t.files) files.push_back(f.path);
-  return {{"kind", spelt(t.kind)},   {"title", t.title},
+  return {{"kind", dashed(t.kind)},   {"title", t.title},
           {"takes", t.takes},        {"framework", t.framework},
           {"board", t.board_optional ? "optional" : "required"},
           {"tool", t.tool},          {"proof", t.proof},
@@ -48,7 +42,7 @@ int list(const TemplatesOptions& options) {
     auto t = project::read_description({kind, options.templates_dir}, diags);
     if (!t) return fail(diags);
     all.push_back(json_of(*t));
-    rows.push_back({spelt(kind), t->board_optional ? "optional" : "required", t->title});
+    rows.push_back({dashed(kind), t->board_optional ? "optional" : "required", t->title});
   }
   if (options.common.json)
     fmt::print("{}\n", all.dump(1));

@@ -70,7 +70,7 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
 
 namespace {
 
-// Kind and board fit each other, and the model is one that a project can keep.
+// The model is one that a project can keep.
 bool check_project(const CompileOptions& options, const project::TemplateDescription& description,
                    const Compiled& compiled, Diagnostics& diags) {
   Location where;

@@ -5,16 +5,11 @@
 #include <cstring>
 
 #include "ops/operator.h"
+#include "support/text.h"
 
 namespace aotc::driver {
 
 namespace {
-
-uint32_t fnv1a_32(const std::vector<uint8_t>& bytes) {
-  uint32_t hash = 0x811C9DC5u;
-  for (uint8_t b : bytes) hash = (hash ^ b) * 0x01000193u;
-  return hash;
-}
 
 // The firmware adds up the same way, in float: weights 1, 2, ... 7, 1, ... tell most exchanges of
 // elements apart. The tolerance is for rounding differently in every element and every sum.
@@ -53,7 +48,8 @@ std::vector<project::LayerCheck> layer_checks(const Compiled& compiled, const Sa
       if (check.floating)
         sum_floats(value, check);
       else
-        check.checksum = fnv1a_32(value);
+        check.checksum =
+            fnv1a_32({reinterpret_cast<const char*>(value.data()), value.size()});
       // Not a number has no sum to compare: nothing can be said of such a result.
       if (std::isfinite(check.sum) && std::isfinite(check.tolerance)) out.push_back(check);
     }

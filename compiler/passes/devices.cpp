@@ -175,19 +175,7 @@ class Reader {
 
 }  // namespace
 
-std::string Device::camel_name() const {
-  std::string out;
-  bool start = true;
-  for (char c : name) {
-    if (c == '_') {
-      start = true;
-      continue;
-    }
-    out += start ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
-    start = false;
-  }
-  return out;
-}
+std::string Device::camel_name() const { return camel_case(name); }
 
 Result<DeviceSet> parse_devices(const std::string& text, const std::string& file,
                                 Diagnostics& diags) {

@@ -287,9 +287,7 @@ Result<TemplateDescription> read_description(const TemplateSource& source, Diagn
 }
 
 std::string help_text(const TemplateDescription& t) {
-  std::string spelt = t.kind;
-  std::replace(spelt.begin(), spelt.end(), '_', '-');
-  std::string out = fmt::format("{}: {}\n", spelt, t.title);
+  std::string out = fmt::format("{}: {}\n", dashed(t.kind), t.title);
   auto row = [&](const char* name, const std::string& value) {
     if (!value.empty()) out += fmt::format("  {:<10} {}\n", name, wrapped(value, 13));
   };

@@ -1,11 +1,11 @@
 #include "project/generate.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
 #include "project/arduino.h"
+#include "codegen/c_function.h"
 #include "project/embedded.h"
 #include "support/text.h"
 
@@ -58,22 +58,6 @@ void bind_devices(const Board& board, const ProjectModel& model, Values& values)
   values.keys["inline_devices"] = inline_devices;
 }
 
-// "kws_small" as "KwsSmall".
-std::string camel(const std::string& identifier) {
-  std::string out;
-  bool start = true;
-  for (char c : identifier) {
-    if (c != '_') out += start ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
-    start = c == '_';
-  }
-  return out;
-}
-
-std::string dashed(std::string identifier) {
-  std::replace(identifier.begin(), identifier.end(), '_', '-');
-  return identifier;
-}
-
 std::string sample_text(const std::vector<std::vector<uint8_t>>& samples) {
   std::string out;
   for (const auto& sample : samples)
@@ -82,19 +66,12 @@ std::string sample_text(const std::vector<std::vector<uint8_t>>& samples) {
   return out.empty() ? "0" : out;
 }
 
-// A C float constant that reads back as the same value.
-std::string float_text(float value) {
-  std::string text = fmt::format("{}", value);
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return text + "f";
-}
-
 std::string check_text(const std::vector<LayerCheck>& checks) {
   std::string out;
   for (const LayerCheck& c : checks)
     out += fmt::format("{}    {{{}, {}, {}u, 0x{:08X}u, {}, {}}},", out.empty() ? "" : "\n", c.call,
-                       c.result, c.bytes, c.checksum, float_text(c.sum),
-                       c.floating ? float_text(c.tolerance) : "-1.0f");
+                       c.result, c.bytes, c.checksum, codegen::c_float(c.sum, DType::kF32),
+                       c.floating ? codegen::c_float(c.tolerance, DType::kF32) : "-1.0f");
   return out;
 }
 
@@ -159,7 +136,7 @@ Values values_of(const TemplateDescription& description, const Board& board,
                  {"run_command", run_command(board)},
                  {"prefix", model.prefix},
                  {"macro_prefix", upper(model.prefix)},
-                 {"camel_prefix", camel(model.prefix)},
+                 {"camel_prefix", camel_case(model.prefix)},
                  {"dashed_prefix", dashed(model.prefix)},
                  {"model_title", model.title},
                  {"version", model.version},
@@ -185,7 +162,7 @@ Values values_of(const TemplateDescription& description, const Board& board,
   values.model["arena_memory"] =
       model.arena_memory.empty() ? board.field("placement.arena") : model.arena_memory;
   bind_devices(board, model, values);
-  add_arduino_values(board, camel(model.prefix), options.folder, values);
+  add_arduino_values(board, camel_case(model.prefix), options.folder, values);
   return values;
 }
 

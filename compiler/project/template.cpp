@@ -14,12 +14,6 @@ bool contains(const std::vector<std::string>& list, const std::string& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const auto& word : words) out += (out.empty() ? "" : " ") + word;
-  return out;
-}
-
 // As it stands between the quotes of a JSON string.
 std::string json_text(const std::string& text) {
   std::string out;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include <fmt/format.h>
+
 namespace aotc {
 
 namespace {
@@ -116,6 +118,31 @@ std::string with_commas(int64_t value) {
   for (int i = static_cast<int>(digits.size()) - 3; i > 0; i -= 3)
     digits.insert(static_cast<size_t>(i), ",");
   return value < 0 ? "-" + digits : digits;
+}
+
+uint32_t fnv1a_32(std::string_view bytes) {
+  uint32_t hash = 0x811C9DC5u;
+  for (char c : bytes) hash = (hash ^ static_cast<uint8_t>(c)) * 0x01000193u;
+  return hash;
+}
+
+std::string camel_case(std::string_view identifier) {
+  std::string out;
+  bool start = true;
+  for (char c : identifier) {
+    if (c != '_') out += start ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    start = c == '_';
+  }
+  return out;
+}
+
+std::string dashed(std::string identifier) {
+  std::replace(identifier.begin(), identifier.end(), '_', '-');
+  return identifier;
+}
+
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  return fmt::format("{}", fmt::join(words, between));
 }
 
 uint64_t stable_hash(std::string_view bytes) {

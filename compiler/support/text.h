@@ -19,6 +19,15 @@ std::string c_identifier(std::string_view name, std::string_view fallback = "x")
 // Upper-case form of an identifier for macros.
 std::string upper(std::string_view identifier);
 
+// "kws_small" as "KwsSmall".
+std::string camel_case(std::string_view identifier);
+
+// '_' as '-': how kinds of projects and names of packages are spelt.
+std::string dashed(std::string identifier);
+
+// The words with `between` between them.
+std::string joined(const std::vector<std::string>& words, const char* between = " ");
+
 // Gives each name once: the second "a" becomes "a_2".
 class UniqueNames {
  public:
@@ -52,5 +61,7 @@ std::string with_commas(int64_t value);
 
 // FNV-1a over the bytes: stable across platforms and runs.
 uint64_t stable_hash(std::string_view bytes);
+// The same with 32 bits, which microcontrollers compute as well.
+uint32_t fnv1a_32(std::string_view bytes);
 
 }  // namespace aotc

@@ -11,6 +11,7 @@ function(e2e_test name label processors)
 endfunction()
 
 e2e_test(check.layers quick 1 ${CMAKE_SOURCE_DIR}/scripts/check-layers)
+e2e_test(check.licences quick 1 ${CMAKE_SOURCE_DIR}/scripts/check-licences)
 e2e_test(emitted.licences quick 1 ${python} ${e2e}/licences.py --work ${work}/licences)
 
 # --- Operator cases as C --------------------------------------------------------------------------

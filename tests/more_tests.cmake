@@ -4,7 +4,7 @@ add_executable(random_graphs random_graphs/random_graphs.cpp random_graphs/gener
                random_graphs/memory_check.cpp random_graphs/device_check.cpp
                random_graphs/batches.cpp)
 find_package(Threads REQUIRED)
-target_link_libraries(random_graphs PRIVATE aotc_codegen aotc_frontends CLI11::CLI11 Threads::Threads)
+target_link_libraries(random_graphs PRIVATE aotc_codegen aotc_frontends aotc_options Threads::Threads)
 target_compile_definitions(random_graphs PRIVATE AOTC_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 set(random_graphs_cc "gcc -O1")
 if(CCACHE)

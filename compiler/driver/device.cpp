@@ -68,6 +68,16 @@ std::string OpenDevice::unit() const {
   return d.ticks_per_second == 1000000000 ? "nanoseconds" : "ticks";
 }
 
+std::vector<std::string> served_boards() {
+  std::vector<std::string> out;
+  Diagnostics ignored;
+  for (const std::string& name : project::board_names()) {
+    auto board = project::find_board(name, ignored);
+    if (board && !board->emulator_argv.empty() && !board->stand_in) out.push_back(name);
+  }
+  return out;
+}
+
 Result<std::unique_ptr<rpc::Transport>> start_board(const ProjectDir& project, Diagnostics& diags) {
   Location where;
   where.file = project.path;

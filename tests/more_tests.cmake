@@ -22,6 +22,10 @@ endif()
 set(cli ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/run_cli.py --aotc $<TARGET_FILE:aotc>)
 add_test(NAME cli COMMAND ${cli} --work ${CMAKE_BINARY_DIR}/cli)
 set_tests_properties(cli PROPERTIES LABELS quick TIMEOUT 600)
+add_test(NAME cli.manual
+         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/manual.py --aotc $<TARGET_FILE:aotc>
+                 --work ${CMAKE_BINARY_DIR}/cli_manual)
+set_tests_properties(cli.manual PROPERTIES LABELS quick TIMEOUT 300)
 add_test(NAME cli.boards COMMAND ${cli} --boards --work ${CMAKE_BINARY_DIR}/cli_boards)
 set_tests_properties(cli.boards PROPERTIES LABELS full TIMEOUT 600)
 

@@ -85,7 +85,7 @@ std::string graph_text(const Compiled& compiled) {
 }
 
 // Who reads such archives looks for TVM's entry point, unless something else was asked for.
-CompileOptions with_interface(CompileOptions options, const MlfChoice& choice) {
+CompileOptions with_interface(CompileOptions options) {
   bool overwrites = options.inputs == plan::Contract::kOverwrite ||
                     options.outputs == plan::Contract::kOverwrite;
   if (!options.interface_given && !overwrites) options.tvm_interface = true;
@@ -95,7 +95,7 @@ CompileOptions with_interface(CompileOptions options, const MlfChoice& choice) {
 int compile_full_model(const CompileOptions& given, const MlfChoice& choice,
                        const std::string& out, const CommonOptions& common) {
   Diagnostics diags;
-  CompileOptions options = with_interface(given, choice);
+  CompileOptions options = with_interface(given);
   auto date = date_of(choice.date, diags);
   if (!date) return fail(diags);
   auto compiled = compile_model(options, diags);

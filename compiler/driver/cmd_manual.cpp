@@ -43,7 +43,8 @@ std::vector<std::string> command_names() {
 options::Option command_argument(std::vector<std::string>& words) {
   return {.names = "COMMAND",
           .target = &words,
-          .help = "The command, with its subcommand; by default the program"};
+          .help = "The command, with its subcommand; by default the program",
+          .offers = command_names};
 }
 
 Command help() {

@@ -5,6 +5,7 @@
 #include "driver/commands.h"
 #include "project/template.h"
 #include "support/streams.h"
+#include "support/text.h"
 
 namespace aotc::driver {
 

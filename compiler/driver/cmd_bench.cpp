@@ -1,14 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
 // bench --ops: the operators of a model in one firmware, each timed by itself on the device, beside
 // what the cost model expects and compared with its meaning.
 #include <numeric>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "driver/device.h"
 #include "driver/operator_bench.h"
 #include "driver/temporary.h"
 #include "project/generate.h"
 #include "project/operators.h"
+#include "support/json.h"
 #include "support/process.h"
 #include "support/streams.h"
 #include "support/text.h"
@@ -214,7 +217,7 @@ int bench_operators(const BenchOptions& given) {
   }
   progress.clear();
   if (options.common.json)
-    print_out("{}\n", json_of(*bench, measured, options, *device).dump(1));
+    print_out("{}\n", json_text(json_of(*bench, measured, options, *device), 1));
   else
     print_table(*bench, measured, options, *device);
   const bool wrong = std::any_of(measured.begin(), measured.end(),

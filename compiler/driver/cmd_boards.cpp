@@ -1,14 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
 // boards: all of them, those that pass filters or that a model fits, or one in detail. cpus: what they
 // have.
 #include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "driver/commands.h"
 #include "driver/fit.h"
 #include "project/cpus.h"
 #include "project/description.h"
+#include "support/json.h"
 #include "support/streams.h"
 #include "support/text.h"
 
@@ -142,7 +145,7 @@ Result<std::vector<Board>> filtered(std::vector<Board> boards, const BoardsOptio
 }
 
 Json json_of(const Board& board) {
-  Json j = board.json;
+  Json j = *board.description;
   j["name"] = board.name;
   j["projects"] = project_kinds(board);
   return j;
@@ -152,7 +155,7 @@ int list(const std::vector<Board>& boards, const BoardsOptions& options) {
   if (options.common.json) {
     Json all = Json::array();
     for (const Board& b : boards) all.push_back(json_of(b));
-    print_out("{}\n", all.dump(1));
+    print_out("{}\n", json_text(all, 1));
     return kExitDone;
   }
   std::vector<std::vector<std::string>> rows = {{"board", "CPU", "RAM", "flash", "runs in", "projects"}};
@@ -166,7 +169,7 @@ int list(const std::vector<Board>& boards, const BoardsOptions& options) {
 
 int show(const Board& board, const BoardsOptions& options) {
   if (options.common.json) {
-    print_out("{}\n", json_of(board).dump(1));
+    print_out("{}\n", json_text(json_of(board), 1));
     return kExitDone;
   }
   print_out("{}: {}\n", board.name, board.title);
@@ -207,9 +210,9 @@ int show(const Board& board, const BoardsOptions& options) {
                                                                (board.stand_in ? " (a stand-in)" : "")});
   for (const std::string& framework : board.frameworks()) {
     std::string fields;
-    for (const auto& [key, value] : board.json["frameworks"][framework].items())
+    for (const auto& [key, value] : (*board.description)["frameworks"][framework].items())
       fields += fmt::format("{}{} {}", fields.empty() ? "" : ", ", key,
-                            value.is_string() ? value.get<std::string>() : value.dump());
+                            value.is_string() ? value.get<std::string>() : json_text(value));
     rows.push_back({framework, fields});
   }
   print_out("{}", format_table(rows));
@@ -284,7 +287,7 @@ int list_fitting(const std::vector<Board>& boards, const BoardsOptions& options,
   progress.clear();
   // What is wrong for every board is wrong with the model.
   if (!compiles && refused.has_errors()) return fail(refused);
-  print_out("{}", options.common.json ? all.dump(1) + "\n" : format_table(rows));
+  print_out("{}", options.common.json ? json_text(all, 1) + "\n" : format_table(rows));
   if (all.empty() && !options.common.json) print_out("no board with memories passes all filters\n");
   print_diagnostics(diags);
   return any ? kExitDone : kExitDoesNotFit;
@@ -318,7 +321,7 @@ int cpus_command(const CommonOptions& common) {
                     {"boards", c.boards}});
     rows.push_back({c.name, c.board.isa, joined(c.board.features, ", "), joined(c.boards, ", ")});
   }
-  write_out(common.json ? list.dump(1) + "\n" : format_table(rows));
+  write_out(common.json ? json_text(list, 1) + "\n" : format_table(rows));
   return kExitDone;
 }
 

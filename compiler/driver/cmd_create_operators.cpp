@@ -1,11 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 // create, for the kinds of projects that serve operators: from an archive instead of a model.
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "driver/commands.h"
 #include "driver/operator_bench.h"
 #include "project/generate.h"
 #include "project/operators.h"
 #include "support/files.h"
+#include "support/json.h"
 #include "support/streams.h"
 
 namespace aotc::driver {
@@ -54,7 +57,7 @@ int create_operators_command(const std::string& archive_path, const std::string&
   if (common.json) {
     nlohmann::ordered_json j;
     j["project"] = directory.path();
-    print_out("{}\n", j.dump(1));
+    print_out("{}\n", json_text(j, 1));
     return kExitDone;
   }
   print_out("wrote {}/ ({} files)\nnext: aotc build {} && aotc rpc list {}\n", directory.path(),

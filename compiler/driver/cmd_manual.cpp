@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // help, man, completion: what the program says of itself.
 #include <memory>
 

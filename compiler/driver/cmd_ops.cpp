@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ops: the operators with their types. --like finds by name, by TFLite's name and by what they do,
 // and says what to use instead of some that aotc does not have.
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "driver/operator_names.h"
 #include "frontends/tflite/builtin_names.h"
 #include "ops/operator.h"
+#include "support/json.h"
 #include "support/streams.h"
 #include "support/text.h"
 
@@ -184,7 +186,7 @@ int ops_command(const std::string& like, const CommonOptions& common) {
                  {"uses_libm", op->traits().uses_libm}});
   }
   if (common.json) {
-    print_out("{}\n", j.dump(1));
+    print_out("{}\n", json_text(j, 1));
   } else if (!shown.found.empty()) {
     print_out("{}", format_table(rows));
   }

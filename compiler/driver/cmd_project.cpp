@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The declarations of check, compile, create, build, run, verify, report: what they do is in
 // commands.cpp and files of their own.
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // check, compile, create, build, run. The others have files of their own.
 #include "driver/commands.h"
 
@@ -7,6 +8,7 @@
 #include <fstream>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "driver/fit.h"
 #include "driver/graph_model.h"
@@ -17,6 +19,7 @@
 #include "ops/operator.h"
 #include "project/generate.h"
 #include "support/files.h"
+#include "support/json.h"
 #include "support/streams.h"
 #include "support/text.h"
 
@@ -45,7 +48,7 @@ int check_command(const CompileOptions& options, const CommonOptions& common) {
   if (!compiled) return fail(diags);
   bool fits = check_fit(*compiled, diags);
   if (common.json) {
-    print_out("{}\n", summary_json(*compiled).dump(1));
+    print_out("{}\n", json_text(summary_json(*compiled), 1));
   } else {
     print_out("{}{}", summary_text(*compiled), live_text(*compiled));
   }
@@ -72,12 +75,12 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   manifest["prefix"] = compiled->prefix;
   manifest["compile"] = describe_compile(compiled->options);
   manifest["summary"] = summary_json(*compiled);
-  directory.add(project::kManifest, manifest.dump(1) + "\n");
+  directory.add(project::kManifest, json_text(manifest, 1) + "\n");
   if (!directory.commit(diags)) return fail(diags);
   print_diagnostics(diags);
   note_of_any_cpu(*compiled, common);
   if (common.json) {
-    print_out("{}\n", summary_json(*compiled).dump(1));
+    print_out("{}\n", json_text(summary_json(*compiled), 1));
     return kExitDone;
   }
   print_out("{}", summary_text(*compiled));
@@ -274,7 +277,7 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
   if (common.json) {
     auto j = summary_json(*compiled, &stack);
     j["project"] = path;
-    print_out("{}\n", j.dump(1));
+    print_out("{}\n", json_text(j, 1));
     return kExitDone;
   }
   print_out("{}wrote {}/ ({} files)\n{}", summary_text(*compiled, &stack),
@@ -297,7 +300,7 @@ int build_command(const std::string& dir, const CommonOptions& common) {
       j["code_bytes"] = size->code;
       j["constants_bytes"] = size->constants;
     }
-    print_out("{}\n", j.dump(1));
+    print_out("{}\n", json_text(j, 1));
   } else if (size) {
     print_out("model: code {}, constants {}\nnext: aotc run {} && aotc verify {}\n",
                format_bytes(size->code), format_bytes(size->constants), shell_quoted(dir),
@@ -320,7 +323,7 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
     j["output"] = run->process.output;
     j["exit_code"] = run->process.exit_code;
     if (project->board.stand_in) j["stand_in"] = true;
-    print_out("{}\n", j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    print_out("{}\n", json_text(j, 1));
   } else {
     std::string text = run->process.output;
     for (size_t i = 0; i < text.size();) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The subcommands: their declarations, and what they do. Each returns an exit code.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/compile_options.h"
 
 #include "driver/device.h"

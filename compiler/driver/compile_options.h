@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options that every command has which compiles a model, declared once.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program: all commands, and the one-shot form `aotc MODEL --board B -o DIRECTORY`.
 #include <exception>
 #include <filesystem>

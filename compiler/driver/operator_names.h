@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Keras, PyTorch and ONNX call operators, for `aotc ops --like`. The one thing to know: these are
 // names to search by; what a model's file calls an operator is known to its frontend.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scripts that complete command lines in bash, zsh and fish. Each finds the subcommand that the words
 // before the cursor name ("/mlf/inspect"), and offers values behind an option that takes one, names
 // of options behind a dash, and else subcommands or files.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Help for terminals, and the tables of the documentation.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Man pages, in the macros of man(7).
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Command lines as data: what a command is called, what it takes and what that means are stated once,
 // and parsing, help, completion, man pages and the tables of the documentation are made of it. The one
 // thing to know: declarations point at the variables that a parse fills; what these hold when they

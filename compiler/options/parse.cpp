@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading of command lines, by CLI11. This is the only file that includes it: it takes ten seconds to
 // compile.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "project/cpus.h"
 
 #include <algorithm>
@@ -19,7 +20,6 @@ Board without_memories(Board board) {
   board.stack_bytes = 0;
   board.emulator_program.clear();
   board.emulator_argv.clear();
-  board.json = {{"name", board.name}, {"cpu", board.cpu}, {"isa", board.isa}, {"features", board.features}};
   return board;
 }
 
@@ -36,7 +36,6 @@ Result<std::vector<Cpu>> cpus(Diagnostics& diags) {
     known->boards.push_back(name);
     // What only some boards' cores have is not promised: double precision.
     std::erase_if(known->board.features, [&](const std::string& f) { return !board->has(f); });
-    known->board.json["features"] = known->board.features;
   }
   std::sort(out.begin(), out.end(), [](const Cpu& a, const Cpu& b) { return a.name < b.name; });
   return out;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The CPUs that code can be made for without naming a board: those of the boards, with what they have.
 // The one thing to know: a CPU is a board without memories, so nothing limits a model for it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Standard output and standard error, whatever they are: a full device, a pipe that nobody reads, or
 // closed. Nothing here throws or ends the program. The one thing to know: what standard output did not
 // take is remembered, and `finish_streams` turns it into the exit code.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The tables of docs/cli.md, the man pages and the completions, compared with the program.
 
 Usage: manual.py --aotc PROGRAM --work DIR [--write]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Command lines that are declared as data: what a parse fills, refuses and calls, and what pages say.
 #include <gtest/gtest.h>
 

@@ -152,7 +152,7 @@ Status can_run(const BenchOptions& options, Diagnostics& diags) {
   auto description = project::read_description(project::OperatorProject().source, diags);
   if (!board || !description) return kFailure;
   Location where;
-  where.file = fmt::format("board '{}'", board->name);
+  where.file = "--board " + board->name;
   const bool supported = description->platforms.empty() ||
                          std::any_of(description->platforms.begin(), description->platforms.end(),
                                      [&](const auto& p) { return p.name == board->platform; });

@@ -31,7 +31,8 @@ namespace {
 void note_of_any_cpu(const Compiled& c, const CommonOptions& common) {
   const plan::Program& p = c.program;
   const bool integer = std::any_of(p.graph.ops.begin(), p.graph.ops.end(), [&](const graph::Op& op) {
-    return p.graph[op.results[0]].type.dtype == DType::kI8 && ops::definition_of(op).macs({p.graph, op}) > 0;
+    return !op.results.empty() && p.graph[op.results[0]].type.dtype == DType::kI8 &&
+           ops::definition_of(op).macs({p.graph, op}) > 0;
   });
   if (common.quiet || !integer || c.board) return;
   print_err("{}: note: this is C for any CPU; a Cortex-M4 takes more than twice the time that it takes for C "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 
@@ -8,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "frontends/graph_json/params.h"
+#include "project/description.h"
 #include "project/operators.h"
 #include "support/text.h"
 
@@ -72,10 +74,14 @@ std::string OpenDevice::unit() const {
 
 std::vector<std::string> served_boards() {
   std::vector<std::string> out;
-  Diagnostics ignored;
+  Diagnostics ours_are_right;
+  auto firmware = project::read_description(project::OperatorProject().source, ours_are_right);
   for (const std::string& name : project::board_names()) {
-    auto board = project::find_board(name, ignored);
-    if (board && !board->emulator_argv.empty() && !board->stand_in) out.push_back(name);
+    auto board = project::find_board(name, ours_are_right);
+    if (!board || board->emulator_argv.empty() || board->stand_in) continue;
+    const bool supported = firmware && std::any_of(firmware->platforms.begin(), firmware->platforms.end(),
+                                                   [&](const auto& p) { return p.name == board->platform; });
+    if (supported) out.push_back(name);
   }
   return out;
 }

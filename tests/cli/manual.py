@@ -79,7 +79,7 @@ def man_pages_are_well_formed(aotc, _):
         if not shutil.which("groff"):
             continue
         done = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=page, capture_output=True, text=True)
-        shown = re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout)
+        shown = re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout).replace("\u2212", "-").replace("\u2010", "-")
         if done.returncode != 0 or done.stderr or "EXIT STATUS" not in shown:
             raise Failure(f"man {path}: {done.stderr[:500]}")
         # No line of text may be lost to a control character.

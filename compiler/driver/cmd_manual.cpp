@@ -26,8 +26,9 @@ Path find_path(const std::string& title, const std::vector<std::string>& words) 
       for (const std::string& near : closest(word, names, 1))
         helps.push_back("did you mean the command '" + near + "'?");
       helps.push_back("'" + options::title_of(path) + " --help' shows what it takes");
-      options::usage_error(title, options::title_of(path) + " has no command '" + escape_for_display(word) + "'",
-                           helps);
+      options::usage_error(
+          title, options::title_of(path) + " has no command '" + escape_for_display(word) + "'",
+          helps);
       return {};
     }
     path.push_back(below);
@@ -85,9 +86,10 @@ Command completion() {
   auto shell = std::make_shared<std::string>();
   return {.name = "completion",
           .summary = "Write a script that completes command lines in a shell",
-          .description = "bash: eval \"$(aotc completion bash)\" in ~/.bashrc.\n"
-                         "zsh: aotc completion zsh > FOLDER/_aotc, for a folder of $fpath.\n"
-                         "fish: aotc completion fish > ~/.config/fish/completions/aotc.fish.",
+          .description =
+              "bash: eval \"$(aotc completion bash)\" in ~/.bashrc.\n"
+              "zsh: aotc completion zsh > FOLDER/_aotc, for a folder of $fpath.\n"
+              "fish: aotc completion fish > ~/.config/fish/completions/aotc.fish.",
           .options = {{.names = "SHELL",
                        .target = options::one_of(shell.get(), options::kShells),
                        .help = "bash, zsh or fish",

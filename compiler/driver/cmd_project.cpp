@@ -30,11 +30,16 @@ struct Everything {
 };
 
 Option directory_option(Everything& e, const char* help) {
-  return {.names = "-o,--directory", .value = "DIRECTORY", .target = &e.out, .help = help, .takes = Takes::kDirectory};
+  return {.names = "-o,--directory",
+          .value = "DIRECTORY",
+          .target = &e.out,
+          .help = help,
+          .takes = Takes::kDirectory};
 }
 
 Option force_option(Everything& e) {
-  return {.names = "--force", .target = &e.force, .help = "Replace a directory that aotc did not make"};
+  return {
+      .names = "--force", .target = &e.force, .help = "Replace a directory that aotc did not make"};
 }
 
 // A project directory.
@@ -105,7 +110,8 @@ Command compile() {
       .name = "compile",
       .summary = "Write the model as C",
       .options = {model_argument(e->compile),
-                  directory_option(*e, "Directory to write, or archive; by default the prefix, or PREFIX.tar"),
+                  directory_option(
+                      *e, "Directory to write, or archive; by default the prefix, or PREFIX.tar"),
                   force_option(*e)},
       .groups = compile_groups(e->compile),
       .run = [e] {
@@ -123,54 +129,58 @@ Command compile() {
 
 Command create() {
   auto e = std::make_shared<Everything>();
-  return {
-      .name = "create",
-      .summary = "Write a firmware project for a board",
-      .options = {model_argument(e->compile),
-                  directory_option(*e, "Directory to write; by default PREFIX_app"),
-                  force_option(*e),
-                  {.names = "--project",
-                   .value = "KIND",
-                   .target = &e->project.kind,
-                   .help = "Kind of project; 'aotc templates list' shows them",
-                   .offers = kinds,
-                   .see = "projects.md"},
-                  {.names = "--project-option",
-                   .value = "NAME=VALUE",
-                   .target = &e->project_options,
-                   .help = "Option of that kind; --help-project lists them"},
-                  {.names = "--templates",
-                   .value = "DIRECTORY",
-                   .target = &e->project.templates_dir,
-                   .help = "Take templates from this directory",
-                   .takes = Takes::kDirectory},
-                  {.names = "--samples",
-                   .value = "FILE.npy",
-                   .target = &e->project.samples,
-                   .help = "Inputs to store in the firmware, a file for each input; several if they are stacked",
-                   .takes = Takes::kFile},
-                  {.names = "--labels",
-                   .value = "FILE",
-                   .target = &e->project.labels,
-                   .help = "Class names to print, one a line",
-                   .takes = Takes::kFile},
-                  {.names = "--help-project",
-                   .value = "KIND",
-                   .target = Instead{[e](const std::string& kind) { return help_project(kind, e->project); }},
-                   .help = "Show the options of a kind of project",
-                   .offers = kinds},
-                  json_option(e->common), quiet_option(e->common)},
-      .groups = compile_groups(e->compile),
-      .run = [e]() -> int {
-        if (!read_pairs(e->project_options, e->project.options)) return kExitUsage;
-        if (!takes_operators(e->project))
-          return create_command(e->compile, e->project, e->out, e->force, e->common);
-        if (!e->compile.cpu_name.empty())
-          return options::usage_error("aotc create", "--cpu: firmware that serves operators is made for a board",
-                                      {"pass --board NAME; 'aotc boards' lists them"});
-        return create_operators_command(e->compile.model_path, e->compile.board_name, e->project, e->out,
-                                        e->force, e->common);
-      }};
+  return {.name = "create",
+          .summary = "Write a firmware project for a board",
+          .options = {model_argument(e->compile),
+                      directory_option(*e, "Directory to write; by default PREFIX_app"),
+                      force_option(*e),
+                      {.names = "--project",
+                       .value = "KIND",
+                       .target = &e->project.kind,
+                       .help = "Kind of project; 'aotc templates list' shows them",
+                       .offers = kinds,
+                       .see = "projects.md"},
+                      {.names = "--project-option",
+                       .value = "NAME=VALUE",
+                       .target = &e->project_options,
+                       .help = "Option of that kind; --help-project lists them"},
+                      {.names = "--templates",
+                       .value = "DIRECTORY",
+                       .target = &e->project.templates_dir,
+                       .help = "Take templates from this directory",
+                       .takes = Takes::kDirectory},
+                      {.names = "--samples",
+                       .value = "FILE.npy",
+                       .target = &e->project.samples,
+                       .help = "Inputs to store in the firmware, a file for each input; several if "
+                               "they are stacked",
+                       .takes = Takes::kFile},
+                      {.names = "--labels",
+                       .value = "FILE",
+                       .target = &e->project.labels,
+                       .help = "Class names to print, one a line",
+                       .takes = Takes::kFile},
+                      {.names = "--help-project",
+                       .value = "KIND",
+                       .target = Instead{[e](const std::string& kind) {
+                         return help_project(kind, e->project);
+                       }},
+                       .help = "Show the options of a kind of project",
+                       .offers = kinds},
+                      json_option(e->common),
+                      quiet_option(e->common)},
+          .groups = compile_groups(e->compile),
+          .run = [e]() -> int {
+            if (!read_pairs(e->project_options, e->project.options)) return kExitUsage;
+            if (!takes_operators(e->project))
+              return create_command(e->compile, e->project, e->out, e->force, e->common);
+            if (!e->compile.cpu_name.empty())
+              return options::usage_error(
+                  "aotc create", "--cpu: firmware that serves operators is made for a board",
+                  {"pass --board NAME; 'aotc boards' lists them"});
+            return create_operators_command(e->compile.model_path, e->compile.board_name,
+                                            e->project, e->out, e->force, e->common);
+          }};
 }
 
 Command build() {
@@ -212,26 +222,34 @@ Command verify() {
   auto input = [e](const std::string& text) {
     if (!read_contract(text, e->compile.inputs)) e->verify.inputs.push_back(text);
   };
-  return {.name = "verify",
-          .summary = "Compare every layer with the reference, on the host and on the board",
-          .options = {target_argument(v.target),
-                      {.names = "--input",
-                       .value = "FILE.npy",
-                       .target = options::Setter(input),
-                       .help = "A file for each input, in order, or NAME=FILE; or the words overwrite or "
-                               "preserve, as for compile",
-                       .takes = Takes::kFile},
-                      {.names = "--samples",
-                       .value = "N",
-                       .target = &v.samples,
-                       .help = "Random samples when no input is given",
-                       .range = options::Range{1, 100000}},
-                      {.names = "--seed", .value = "N", .target = &v.seed, .help = "Seed of the random samples"},
-                      timeout_option(v.timeout),
-                      {.names = "--only", .target = places(v), .help = "Only on the host, or only on the board"},
-                      json_option(e->common), quiet_option(e->common)},
-          .groups = compile_groups(e->compile, false),
-          .run = [e] { return verify_command(e->verify, e->compile, e->common); }};
+  return {
+      .name = "verify",
+      .summary = "Compare every layer with the reference, on the host and on the board",
+      .options = {target_argument(v.target),
+                  {.names = "--input",
+                   .value = "FILE.npy",
+                   .target = options::Setter(input),
+                   .help =
+                       "A file for each input, in order, or NAME=FILE; or the words overwrite or "
+                       "preserve, as for compile",
+                   .takes = Takes::kFile},
+                  {.names = "--samples",
+                   .value = "N",
+                   .target = &v.samples,
+                   .help = "Random samples when no input is given",
+                   .range = options::Range{1, 100000}},
+                  {.names = "--seed",
+                   .value = "N",
+                   .target = &v.seed,
+                   .help = "Seed of the random samples"},
+                  timeout_option(v.timeout),
+                  {.names = "--only",
+                   .target = places(v),
+                   .help = "Only on the host, or only on the board"},
+                  json_option(e->common),
+                  quiet_option(e->common)},
+      .groups = compile_groups(e->compile, false),
+      .run = [e] { return verify_command(e->verify, e->compile, e->common); }};
 }
 
 Command report() {
@@ -249,14 +267,17 @@ Command ops() {
     CommonOptions common;
   };
   auto s = std::make_shared<State>();
-  return {.name = "ops",
-          .summary = "List the operators with their types",
-          .options = {{.names = "--like",
-                       .value = "NAME",
-                       .target = &s->like,
-                       .help = "Only those with a name like this, and what to use instead of what is missing"},
-                      json_option(s->common), quiet_option(s->common)},
-          .run = [s] { return ops_command(s->like, s->common); }};
+  return {
+      .name = "ops",
+      .summary = "List the operators with their types",
+      .options =
+          {{.names = "--like",
+            .value = "NAME",
+            .target = &s->like,
+            .help = "Only those with a name like this, and what to use instead of what is missing"},
+           json_option(s->common),
+           quiet_option(s->common)},
+      .run = [s] { return ops_command(s->like, s->common); }};
 }
 
 }  // namespace
@@ -265,20 +286,22 @@ options::Command command_line() {
   options::Command out = {
       .name = "aotc",
       .summary = "Compiles trained networks to C for microcontrollers, and proves the result",
-      .description = "One-shot form: aotc MODEL --board BOARD -o DIRECTORY (check, compile, create).",
+      .description =
+          "One-shot form: aotc MODEL --board BOARD -o DIRECTORY (check, compile, create).",
       .commands = {check(), compile(), create(), build(), run(), verify(), report(), ops(),
-                   boards_declaration(), cpus_declaration(), templates_declaration(), mlf_declaration(), rpc_declaration(),
-                   bench_declaration(), project_server_declaration(), graph_declaration(),
-                   analyze_declaration()},
+                   boards_declaration(), cpus_declaration(), templates_declaration(),
+                   mlf_declaration(), rpc_declaration(), bench_declaration(),
+                   project_server_declaration(), graph_declaration(), analyze_declaration()},
       .version = std::string("aotc ") + kVersion,
-      .exit_codes = {{kExitDone, "done"},
-                     {kExitBadInput, "bad input or unsupported, or standard output did not take all"},
-                     {kExitUsage, "usage"},
-                     {kExitDoesNotFit, "does not fit the board"},
-                     {kExitVerifyFailed, "verification failed"},
-                     {kExitToolMissing, "toolchain or emulator missing"},
-                     {kExitDevice, "device"},
-                     {kExitInternal, "bug in aotc"}}};
+      .exit_codes = {
+          {kExitDone, "done"},
+          {kExitBadInput, "bad input or unsupported, or standard output did not take all"},
+          {kExitUsage, "usage"},
+          {kExitDoesNotFit, "does not fit the board"},
+          {kExitVerifyFailed, "verification failed"},
+          {kExitToolMissing, "toolchain or emulator missing"},
+          {kExitDevice, "device"},
+          {kExitInternal, "bug in aotc"}}};
   add_manual_commands(out);
   return out;
 }

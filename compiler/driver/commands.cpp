@@ -34,7 +34,7 @@ void note_of_any_cpu(const Compiled& c, const CommonOptions& common) {
     return !op.results.empty() && p.graph[op.results[0]].type.dtype == DType::kI8 &&
            ops::definition_of(op).macs({p.graph, op}) > 0;
   });
-  if (common.quiet || !integer || c.board) return;
+  if (common.quiet || common.json || !integer || c.board) return;
   print_err("{}: note: this is C for any CPU; a Cortex-M4 takes more than twice the time that it takes for C "
             "made for it [any-cpu]\n"
             "  help: say what it is for: --cpu NAME or --board NAME ('aotc cpus' and 'aotc boards' list them)\n",

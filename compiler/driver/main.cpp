@@ -47,8 +47,9 @@ int main(int argc, char** argv) {
   try {
     code = aotc::driver::run({argv + 1, argv + argc});
   } catch (const std::exception& e) {
-    aotc::print_err("aotc: internal error: {} [internal]\n  help: please report this with the model\n",
-                    e.what());
+    aotc::print_err(
+        "aotc: internal error: {} [internal]\n  help: please report this with the model\n",
+        e.what());
   }
   return aotc::finish_streams(code);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scripts that complete command lines in bash, zsh and fish. Each finds the subcommand that the words
-// before the cursor name ("/mlf/inspect"), and offers values behind an option that takes one, names
-// of options behind a dash, and else subcommands or files.
+// Scripts that complete command lines in bash, zsh and fish. Each finds the subcommand that the
+// words before the cursor name ("/mlf/inspect"), and offers values behind an option that takes one,
+// names of options behind a dash, and else subcommands or files.
 #include <map>
 
 #include <fmt/format.h>
@@ -57,10 +57,18 @@ Values values_of(const Command& program) {
       for (const std::string& name : o->all_names()) {
         const std::string pattern = key_of(path) + ":" + name;
         switch (offer_of(*o)) {
-          case Offer::kWords: out.words[joined(o->words())].push_back(pattern); break;
-          case Offer::kFiles: out.files.push_back(pattern); break;
-          case Offer::kDirectories: out.directories.push_back(pattern); break;
-          case Offer::kNothing: out.nothing.push_back(pattern); break;
+          case Offer::kWords:
+            out.words[joined(o->words())].push_back(pattern);
+            break;
+          case Offer::kFiles:
+            out.files.push_back(pattern);
+            break;
+          case Offer::kDirectories:
+            out.directories.push_back(pattern);
+            break;
+          case Offer::kNothing:
+            out.nothing.push_back(pattern);
+            break;
         }
       }
     }
@@ -112,7 +120,8 @@ std::string bash(const Command& program) {
   const std::string words = fmt::format("_{}_words", program.name),
                     files = fmt::format("_{}_files", program.name),
                     directories = fmt::format("_{}_directories", program.name);
-  std::string out = fmt::format("# bash completion of {0}: eval \"$({0} completion bash)\"\n", program.name);
+  std::string out =
+      fmt::format("# bash completion of {0}: eval \"$({0} completion bash)\"\n", program.name);
   out += fmt::format(R"(_{0}() {{
   local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} command= i
   COMPREPLY=()
@@ -167,9 +176,10 @@ std::string described(const std::string& name, const std::string& what) {
 }
 
 std::string zsh(const Command& program) {
-  std::string out = fmt::format("#compdef {0}\n# zsh completion of {0}: a file _{0} in a folder of $fpath, "
-                                "or eval \"$({0} completion zsh)\"\n",
-                                program.name);
+  std::string out = fmt::format(
+      "#compdef {0}\n# zsh completion of {0}: a file _{0} in a folder of $fpath, "
+      "or eval \"$({0} completion zsh)\"\n",
+      program.name);
   out += fmt::format(R"(_{0}() {{
   local command= previous=${{words[CURRENT-1]}} i
   local -a offered
@@ -193,7 +203,8 @@ std::string zsh(const Command& program) {
     for (const Option* o : path.back()->all_options())
       if (!o->is_argument())
         for (const std::string& name : o->all_names()) list += " " + described(name, o->help);
-    out += arm({key_of(path) + ":-*"}, fmt::format("offered=({}); _describe -o option offered", list));
+    out +=
+        arm({key_of(path) + ":-*"}, fmt::format("offered=({}); _describe -o option offered", list));
   }
   for (const Path& path : all_paths(program)) {
     const Command& command = *path.back();
@@ -213,16 +224,18 @@ std::string zsh(const Command& program) {
     }
     out += arm({key_of(path) + ":*"}, body);
   }
-  return out + fmt::format("  esac\n}}\nif [[ ${{funcstack[1]}} == _{0} ]]; then\n  _{0} \"$@\"\nelse\n"
-                           "  compdef _{0} {0}\nfi\n",
-                           program.name);
+  return out + fmt::format(
+                   "  esac\n}}\nif [[ ${{funcstack[1]}} == _{0} ]]; then\n  _{0} \"$@\"\nelse\n"
+                   "  compdef _{0} {0}\nfi\n",
+                   program.name);
 }
 
 std::string fish(const Command& program) {
   std::vector<std::string> keys;
   for (const Path& path : all_paths(program))
     if (path.size() > 1) keys.push_back(quoted(key_of(path)));
-  std::string out = fmt::format("# fish completion of {0}: {0} completion fish | source\n", program.name);
+  std::string out =
+      fmt::format("# fish completion of {0}: {0} completion fish | source\n", program.name);
   out += fmt::format(R"(function __{0}_at
   set -l command ''
   for word in (commandline -opc)[2..-1]

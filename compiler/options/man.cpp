@@ -27,7 +27,8 @@ std::string roff(const std::string& text) {
 // Paragraphs, with empty lines between them.
 std::string paragraphs(const std::string& text) {
   std::string out = roff(text);
-  for (size_t at = 0; (at = out.find("\n\n", at)) != std::string::npos;) out.replace(at, 2, "\n.PP\n");
+  for (size_t at = 0; (at = out.find("\n\n", at)) != std::string::npos;)
+    out.replace(at, 2, "\n.PP\n");
   return out;
 }
 
@@ -84,7 +85,8 @@ std::string man_page(const Path& path) {
     for (const ExitCode& e : program.exit_codes) out += entry(std::to_string(e.code), e.meaning);
   }
   if (path.size() > 1)
-    out += fmt::format(".SH SEE ALSO\n.BR {} (1)\n", roff(page_name(Path(path.begin(), path.end() - 1))));
+    out += fmt::format(".SH SEE ALSO\n.BR {} (1)\n",
+                       roff(page_name(Path(path.begin(), path.end() - 1))));
   return out;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lines as data: what a command is called, what it takes and what that means are stated once,
-// and parsing, help, completion, man pages and the tables of the documentation are made of it. The one
-// thing to know: declarations point at the variables that a parse fills; what these hold when they
-// are declared is the default that help shows.
+// Command lines as data: what a command is called, what it takes and what that means are stated
+// once, and parsing, help, completion, man pages and the tables of the documentation are made of
+// it. The one thing to know: declarations point at the variables that a parse fills; what these
+// hold when they are declared is the default that help shows.
 #pragma once
 
 #include <cstdint>
@@ -47,10 +47,12 @@ struct Range {
 };
 
 struct Option {
-  std::string names;   // "-o,--directory"; "MODEL", without dashes, is an argument: a value by its place
+  std::string
+      names;  // "-o,--directory"; "MODEL", without dashes, is an argument: a value by its place
   std::string value = {};  // what help calls the value: "NAME"; none for flags and choices
   Target target = {};
-  std::string help = {};   // without default and choices, which are added; the first word as in a sentence
+  std::string help =
+      {};  // without default and choices, which are added; the first word as in a sentence
   bool required = false;
   bool one_each = false;  // of a list: one value each time the option is given
   std::optional<Range> range = std::nullopt;
@@ -92,7 +94,7 @@ struct ExitCode {
 
 struct Command {
   std::string name;
-  std::string summary;       // one sentence, without a full stop
+  std::string summary;           // one sentence, without a full stop
   std::string description = {};  // paragraphs; may be empty
   std::vector<Option> options = {};
   std::vector<Group> groups = {};
@@ -100,7 +102,7 @@ struct Command {
   std::function<int()> run = nullptr;  // after all variables are set; the exit code
   // Everything behind the command goes here unread, --help too.
   std::vector<std::string>* rest = nullptr;
-  std::string version = {};  // of a program: what --version prints
+  std::string version = {};               // of a program: what --version prints
   std::vector<ExitCode> exit_codes = {};  // of a program
 
   // Of all groups, those of none first.
@@ -134,8 +136,8 @@ Choice one_of(std::string* target, std::vector<std::string> words);
 
 constexpr int kUsage = 2;
 
-// Reads the arguments behind the program's name, fills the variables, runs the command, and gives its
-// exit code; kUsage after a message on standard error for what cannot be read.
+// Reads the arguments behind the program's name, fills the variables, runs the command, and gives
+// its exit code; kUsage after a message on standard error for what cannot be read.
 int run(const Command& program, const std::vector<std::string>& args);
 
 // What `run` says for something wrong with a command line: "TITLE: error: TEXT [usage]" and how to

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people read of a command line that is declared as data: help, the manual's tables, man pages,
-// and scripts for shells that complete it. The one thing to know: all of it is made of the declarations
-// alone, so the same program prints the same text everywhere.
+// What people read of a command line that is declared as data: help, the manual's tables, man
+// pages, and scripts for shells that complete it. The one thing to know: all of it is made of the
+// declarations alone, so the same program prints the same text everywhere.
 #pragma once
 
 #include <string>

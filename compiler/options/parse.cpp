@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading of command lines, by CLI11. This is the only file that includes it: it takes ten seconds to
-// compile.
+// Reading of command lines, by CLI11. This is the only file that includes it: it takes ten seconds
+// to compile.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -41,17 +41,19 @@ struct Adder {
     return app.add_option(o.names, *target)->allow_extra_args(!o.one_each);
   }
   CLI::Option* operator()(const Choice& choice) const {
-    return app.add_option_function<std::string>(o.names, choice.set)->check(CLI::IsMember(choice.words));
+    return app.add_option_function<std::string>(o.names, choice.set)
+        ->check(CLI::IsMember(choice.words));
   }
   CLI::Option* operator()(const Action& action) const {
     return app.add_flag_function(o.names, [act = action.act](int64_t) { act(); });
   }
   CLI::Option* operator()(const Setter& set) const {
-    return app.add_option_function<std::vector<std::string>>(
-                  o.names,
-                  [set](const std::vector<std::string>& given) {
-                    for (const std::string& text : given) set(text);
-                  })
+    return app
+        .add_option_function<std::vector<std::string>>(
+            o.names,
+            [set](const std::vector<std::string>& given) {
+              for (const std::string& text : given) set(text);
+            })
         ->allow_extra_args(!o.one_each);
   }
   CLI::Option* operator()(const Instead& instead) const {
@@ -131,7 +133,8 @@ int explain(const Command& program, const std::vector<std::string>& args, const 
         std::find(names.begin(), names.end(), name) == names.end())
       near(name, names, "option");
   }
-  if (!command.commands.empty() && args.size() >= path.size() && !args[path.size() - 1].starts_with("-")) {
+  if (!command.commands.empty() && args.size() >= path.size() &&
+      !args[path.size() - 1].starts_with("-")) {
     std::vector<std::string> below;
     for (const Command& c : command.commands) below.push_back(c.name);
     near(args[path.size() - 1], below, "command");

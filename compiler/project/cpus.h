@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPUs that code can be made for without naming a board: those of the boards, with what they have.
-// The one thing to know: a CPU is a board without memories, so nothing limits a model for it.
+// The CPUs that code can be made for without naming a board: those of the boards, with what they
+// have. The one thing to know: a CPU is a board without memories, so nothing limits a model for it.
 #pragma once
 
 #include <string>
@@ -19,7 +19,8 @@ struct Cpu {
 // In alphabetical order. Reports what find_board reports.
 Result<std::vector<Cpu>> cpus(Diagnostics& diags);
 
-// "cortex-m4f", or "cortex-m4" where all boards with that core have the same. Reports [cpu-unknown].
+// "cortex-m4f", or "cortex-m4" where all boards with that core have the same. Reports
+// [cpu-unknown].
 Result<Board> find_cpu(const std::string& name, Diagnostics& diags);
 
 std::vector<std::string> cpu_names();

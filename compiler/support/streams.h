@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Standard output and standard error, whatever they are: a full device, a pipe that nobody reads, or
-// closed. Nothing here throws or ends the program. The one thing to know: what standard output did not
-// take is remembered, and `finish_streams` turns it into the exit code.
+// Standard output and standard error, whatever they are: a full device, a pipe that nobody reads,
+// or closed. Nothing here throws or ends the program. The one thing to know: what standard output
+// did not take is remembered, and `finish_streams` turns it into the exit code.
 #pragma once
 
 #include <string_view>
@@ -11,8 +11,8 @@
 
 namespace aotc {
 
-// To be called first: a closed stream stays one that cannot be used, and no file that is opened later
-// gets its number. A reader that goes away ends nothing.
+// To be called first: a closed stream stays one that cannot be used, and no file that is opened
+// later gets its number. A reader that goes away ends nothing.
 void prepare_streams();
 
 void write_out(std::string_view text);

@@ -428,7 +428,7 @@ def nobody_said_what_for(aotc):
             "[any-cpu]\n  help: say what it is for: --cpu NAME or --board NAME ('aotc cpus' and 'aotc boards' list them)\n")
     same(aotc("check", "net.tflite").err, note, "the note")
     same(aotc("compile", "net.tflite", "-o", "c").err, note, "the note")
-    for quiet in (["--board", "generic"], ["--cpu", "generic"], ["--board", "host"], ["-q"]):
+    for quiet in (["--json"], ["--board", "generic"], ["--cpu", "generic"], ["--board", "host"], ["-q"]):
         same(aotc("check", "net.tflite", *quiet).err, "", f"standard error with {quiet}")
     same(aotc("check", GADGET_F32).err, "", "standard error for floats")
 

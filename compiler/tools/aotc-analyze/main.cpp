@@ -49,8 +49,8 @@ int signatures(const Options& options) {
   std::string headers = clang_headers();
   if (headers.empty()) {
     print_err(
-               "aotc-analyze: error: the headers of Clang were not found beside its library "
-               "[tool-missing]\n  help: install them (Debian: libclang-common-19-dev)\n");
+        "aotc-analyze: error: the headers of Clang were not found beside its library "
+        "[tool-missing]\n  help: install them (Debian: libclang-common-19-dev)\n");
     return kExitToolMissing;
   }
   Worker::Outcome outcome = Worker().run([&](Worker& worker) {
@@ -92,7 +92,9 @@ options::Command command_line(Options& o) {
                    .target = &o.out,
                    .help = "Write to this file instead of standard output",
                    .takes = options::Takes::kFile},
-                  {.names = "--json", .target = &o.json, .help = "Print JSON, with the messages in it"}},
+                  {.names = "--json",
+                   .target = &o.json,
+                   .help = "Print JSON, with the messages in it"}},
       .run = [&o] { return signatures(o); }};
   return {.name = "aotc analyze",
           .summary = "Reads operator libraries in C and C++ for aotc",

@@ -5,7 +5,7 @@ add_executable(random_graphs random_graphs/random_graphs.cpp random_graphs/gener
                random_graphs/memory_check.cpp random_graphs/device_check.cpp
                random_graphs/batches.cpp)
 find_package(Threads REQUIRED)
-target_link_libraries(random_graphs PRIVATE aotc_codegen aotc_frontends CLI11::CLI11 Threads::Threads)
+target_link_libraries(random_graphs PRIVATE aotc_codegen aotc_frontends aotc_options Threads::Threads)
 target_compile_definitions(random_graphs PRIVATE AOTC_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 set(random_graphs_cc "gcc -O1")
 if(CCACHE)
@@ -23,6 +23,10 @@ endif()
 set(cli ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/run_cli.py --aotc $<TARGET_FILE:aotc>)
 add_test(NAME cli COMMAND ${cli} --work ${CMAKE_BINARY_DIR}/cli)
 set_tests_properties(cli PROPERTIES LABELS quick TIMEOUT 600)
+add_test(NAME cli.manual
+         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/manual.py --aotc $<TARGET_FILE:aotc>
+                 --work ${CMAKE_BINARY_DIR}/cli_manual)
+set_tests_properties(cli.manual PROPERTIES LABELS quick TIMEOUT 300)
 add_test(NAME cli.boards COMMAND ${cli} --boards --work ${CMAKE_BINARY_DIR}/cli_boards)
 set_tests_properties(cli.boards PROPERTIES LABELS full TIMEOUT 600)
 

@@ -20,6 +20,7 @@
 #include "project/generate.h"
 #include "support/files.h"
 #include "support/json.h"
+#include "support/streams.h"
 #include "support/text.h"
 #include "support/ulp.h"
 
@@ -472,7 +473,7 @@ class Verifier {
       for (const Diagnostic& d : diags_.all())
         errors.push_back({{"slug", d.slug}, {"message", d.message}});
       j["errors"] = errors;
-      fmt::print("{}\n", json_text(j, 1));
+      print_out("{}\n", json_text(j, 1));
     } else {
       for (const PlaceResult& p : places_) {
         if (!p.passed) continue;
@@ -480,7 +481,7 @@ class Verifier {
             p.worst_ulp > 0 ? fmt::format(", the others within {} ulp", p.worst_ulp) : "";
         std::string stack =
             p.measured ? fmt::format(", stack {}", format_bytes(p.summary.stack_bytes)) : "";
-        fmt::print("{}: bit-exact in {} of {} layers{}; {} sample{}{}, arena guards intact\n",
+        print_out("{}: bit-exact in {} of {} layers{}; {} sample{}{}, arena guards intact\n",
                    p.place, p.exact, p.layers, ulp, samples_.size(),
                    samples_.size() == 1 ? "" : "s", stack);
       }

@@ -18,7 +18,9 @@
 #include "ops/operator.h"
 #include "passes/devices.h"
 #include "passes/pipeline.h"
+#include "project/cpus.h"
 #include "support/files.h"
+#include "support/streams.h"
 #include "support/text.h"
 #include "target/cpu.h"
 
@@ -181,6 +183,10 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
   auto conflict = [&](const std::string& what, const std::string& help) -> Status {
     return conflicting(options.model_path, what, help, diags);
   };
+  if (!options.cpu_name.empty() && !options.board_name.empty() &&
+      options.board_name != project::kGenericBoard)
+    return conflict("--cpu is for whoever has no board here, and --board says which CPU it has",
+                    "leave one of them out");
   bool workspace = options.memory == codegen::MemoryMode::kWorkspace;
   if (workspace && (!options.pools.empty() || !options.devices_path.empty()))
     return conflict(fmt::format("{} needs planned memory, which --memory workspace does not have",
@@ -240,7 +246,8 @@ Status check_program_tables(const CompileOptions& options, Diagnostics& diags) {
   if (!options.constants_section.empty()) what = "--constants-section is for tables that";
   if (what.empty()) return success();
   return conflicting(options.model_path,
-                     fmt::format("{} cannot be in the program memory of board {}", what, options.board_name),
+                     fmt::format("{} cannot be in the program memory of {}", what,
+                                 options.board_name.empty() ? options.cpu_name : "board " + options.board_name),
                      "keep the tables in RAM with --constants ram, or leave the option out", diags);
 }
 
@@ -267,11 +274,11 @@ Status run_passes(graph::Graph& graph, const CompileOptions& options,
   }
   run.after = [&](const passes::Pass& pass, const graph::Graph& g) {
     if (!dump.contains("all") && !dump.contains(pass.name)) return;
-    fmt::print(stderr, "; after {}\n{}", pass.name, graph::print(g, 256));
+    print_err("; after {}\n{}", pass.name, graph::print(g, 256));
   };
   if (options.time_passes)
     run.timed = [](const passes::Pass& pass, std::chrono::nanoseconds t) {
-      fmt::print(stderr, "{:>10.3f} ms  {}\n", static_cast<double>(t.count()) / 1e6, pass.name);
+      print_err("{:>10.3f} ms  {}\n", static_cast<double>(t.count()) / 1e6, pass.name);
     };
   return passes::run_pipeline(graph, run, diags);
 }
@@ -326,6 +333,12 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
     if (!board->is_generic())
       plan_options.target = project::target_of(*board, options.assembly);
     out.board = std::move(*board);
+  }
+  if (!options.cpu_name.empty()) {
+    auto cpu = project::find_cpu(options.cpu_name, diags);
+    if (!cpu) return kFailure;
+    if (!cpu->is_generic()) plan_options.target = project::target_of(*cpu, options.assembly);
+    if (!out.board) out.board = std::move(*cpu);
   }
   Contracts contracts = contracts_of(options);
   plan_options.inputs = contracts.inputs;

@@ -27,6 +27,7 @@ bool is_project(const std::string& path) {
 nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   nlohmann::ordered_json j;
   j["signature"] = options.signature;
+  j["cpu"] = options.cpu_name;
   j["arena"] = options.arena == codegen::ArenaOwner::kModel ? "model" : "caller";
   j["memory"] = options.memory == codegen::MemoryMode::kWorkspace ? "workspace" : "static";
   j["calling_convention"] = name_of(options.convention);
@@ -67,6 +68,7 @@ CompileOptions ProjectDir::compile_options() const {
   o.board_name = manifest.value("board", "");
   const auto& c = manifest["compile"];
   o.signature = c.value("signature", "");
+  o.cpu_name = c.value("cpu", "");
   if (c.value("arena", "") == "model") o.arena = codegen::ArenaOwner::kModel;
   if (c.value("memory", "") == "workspace") o.memory = codegen::MemoryMode::kWorkspace;
   o.convention = convention_of(c.value("calling_convention", ""));

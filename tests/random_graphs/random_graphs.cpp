@@ -12,7 +12,6 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "../tools/compare.h"
 #include "batches.h"
@@ -20,6 +19,7 @@
 #include "generator.h"
 #include "memory_check.h"
 #include "ops/operator.h"
+#include "options/options.h"
 #include "passes/pipeline.h"
 #include "plan/program.h"
 #include "target/cpu.h"
@@ -269,12 +269,18 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Differential test over random graphs");
-  Options options;
-  app.add_option("--count", options.count, "Graphs");
-  app.add_option("--first", options.first, "First seed");
-  app.add_option("--work", options.work, "Directory for emitted C")->required();
-  app.add_option("--cc", options.cc, "C compiler and flags");
-  CLI11_PARSE(app, argc, argv);
-  return run(options);
+  Options o;
+  const aotc::options::Command program = {
+      .name = "random_graphs",
+      .summary = "Differential test over random graphs",
+      .options = {{.names = "--count", .value = "N", .target = &o.count, .help = "Graphs"},
+                  {.names = "--first", .value = "SEED", .target = &o.first, .help = "First seed"},
+                  {.names = "--work",
+                   .value = "DIR",
+                   .target = &o.work,
+                   .help = "Directory for emitted C",
+                   .required = true},
+                  {.names = "--cc", .value = "COMMAND", .target = &o.cc, .help = "C compiler and flags"}},
+      .run = [&o] { return run(o); }};
+  return aotc::options::run(program, {argv + 1, argv + argc});
 }

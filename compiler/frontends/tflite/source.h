@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "graph/graph.h"
 #include "support/diagnostics.h"
 #include "tflite_schema_generated.h"
 
@@ -51,6 +53,8 @@ struct Source {
   const tflite_schema::SignatureDef* signature = nullptr;  // null: the subgraph has none
   Diagnostics* diags = nullptr;
   int errors_before = 0;  // that the sink held when reading began
+  // By tensor of the subgraph: shapes of inputs that the user gave instead of the file's.
+  std::map<int, graph::Shape> shapes;
   Budget copies{0};       // names, scales, operand lists
   Budget constants{0};    // bytes of constants and scales, each counted as often as it is used
 
@@ -99,10 +103,25 @@ inline std::string tensor_name(const tflite_schema::SubGraph& subgraph, int inde
   return "tensor_" + std::to_string(index);
 }
 
+// A message that another sink has taken.
+inline void append(Diagnostics& to, const Diagnostic& d) {
+  Diagnostic& copy = d.severity == Severity::kError ? to.error(d.location, d.slug, d.message)
+                                                    : to.warning(d.location, d.slug, d.message);
+  copy.notes = d.notes;
+  copy.helps = d.helps;
+}
+
 // The one message for a budget that ran out.
-inline void report_aliasing(const Source& source, const Location& at) {
-  source.diags->error(at, "tflite-limit", "the file's tables refer to the same data over and over")
+inline void report_aliasing(Diagnostics& diags, const Location& at) {
+  diags.error(at, "tflite-limit", "the file's tables refer to the same data over and over")
       .help("export the model again; no converter writes such a file");
+}
+
+inline void report_empty(Diagnostics& diags, const Location& at, const graph::Shape& shape) {
+  diags
+      .error(at, "tflite-shape",
+             "the tensor has no elements (shape " + graph::to_string(shape) + ")")
+      .help("export the model with a fixed input shape whose dimensions are at least 1");
 }
 
 }  // namespace aotc::frontends

@@ -5,7 +5,7 @@ import importlib
 
 import common
 
-GENERATORS = ("digits", "gadget", "ops")
+GENERATORS = ("digits", "gadget", "keras_layers", "ops")
 
 
 def main():

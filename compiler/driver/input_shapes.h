@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // --shape: shapes that the user gives inputs. The one thing to know: only the text is checked here;
 // which inputs there are is for the reader of the model to say.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that are models, but of formats that aotc does not read: recognised by their content, so
 // that the message can say what to type. The one thing to know: a file that is none of these gives
 // nothing, and whoever asked says then that it is no model.

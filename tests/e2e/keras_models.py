@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How many of the models in a folder compile, and are every layer LiteRT's?
 
 Usage: keras_models.py FOLDER --work DIR

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of a TFLite subgraph: from opcode and index lists to Graph IR operators. The one thing
 // to know: nothing is told while operators are read. `build` goes on behind whatever it cannot take,
 // and `report` then tells everything in as few messages as say it.

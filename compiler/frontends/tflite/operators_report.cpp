@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What keeps operators from compiling, told in as few messages as say it: those that aotc does not
 // have as one, those that fail for how the whole model was quantised as one, the rest by cause.
 #include <fmt/format.h>

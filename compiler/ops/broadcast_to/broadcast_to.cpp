@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // broadcast_to: a tensor repeated to a larger shape; broadcast_args: the shape that two shapes have
 // in common.
 #include <algorithm>

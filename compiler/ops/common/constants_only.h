@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Base of operators that aotc only computes itself, while it compiles: what works out shapes. The
 // one thing to know: they have an evaluation and no lowering, so whoever leaves one in a graph that
 // is to become code has to refuse it (ops/constants.h).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fill and zeros_like: tensors of one value.
 #include <fmt/format.h>
 

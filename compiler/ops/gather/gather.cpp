@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // gather: slices of a tensor along an axis, in the order that a list of indices gives. Leading
 // dimensions may be a batch, in which each slice of the operand has indices of its own.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // range: start, start + delta, ... up to a limit that is left out.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce_prod, sum, reduce_max, reduce_min of integers along axes: what shapes are worked out with.
 #include <algorithm>
 

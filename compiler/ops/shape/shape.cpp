@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // shape and rank: the dimensions of a tensor, and how many there are. Shapes are static, so both
 // are known while compiling, whatever the tensor holds.
 #include "ops/common/checks.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What scripts/make-keras-models runs: OUT_DIR [NAME...]."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Keras models with Keras's default batch, which leaves the first dimension open.
 
 `SMALL` are a few kilobytes each and are committed in tests/models/keras: what the converter writes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that work out shapes: SHAPE, RANK, FILL, ZEROS_LIKE, RANGE, BROADCAST_TO, BROADCAST_ARGS,
 GATHER, REDUCE_PROD, SUM, REDUCE_MAX, REDUCE_MIN, and int64 arithmetic. aotc computes them itself, so
 each result meets an input of the model in a MAXIMUM."""

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files of other formats, made here in a few bytes: what the reader says of each, word for word.
 #include "frontends/foreign.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is said of whole models that aotc does not take: a few lines, not a line for each operator.
 #include <gtest/gtest.h>
 

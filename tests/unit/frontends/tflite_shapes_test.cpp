@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shapes that a file leaves open, or that the user gives: what follows from them is computed while
 // reading, with this build's own operators.
 #include <gtest/gtest.h>

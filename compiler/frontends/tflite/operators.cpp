@@ -15,8 +15,8 @@ namespace {
 
 namespace schema = tflite_schema;
 
-// Steps that evaluating on constants may take: about a second.
-constexpr int64_t kMostSteps = int64_t{1} << 27;
+// Steps that evaluating on constants may take: about half a second.
+constexpr int64_t kMostSteps = int64_t{1} << 26;
 
 constexpr const char* kDamaged = "the file is damaged; export the model again";
 
@@ -347,6 +347,13 @@ bool OperatorReader::is_output(size_t index) const {
                      [&](int32_t r) { return outputs_[static_cast<size_t>(r)]; });
 }
 
+void OperatorReader::evaluate(const graph::Op& op, int64_t steps, Build& build) {
+  build.steps_left -= steps;
+  ops::evaluate_to_constants(build.graph, op);
+  for (graph::TensorId id : op.results)
+    source_.constants.add(static_cast<uint64_t>(build.graph[id].type.bytes()) * kMostReads);
+}
+
 // Appends the operator, or makes its results constants.
 bool OperatorReader::fold(size_t index, const graph::Op& op, Build& build, Diagnostics& told) {
   ops::OpView view{build.graph, op};
@@ -361,8 +368,7 @@ bool OperatorReader::fold(size_t index, const graph::Op& op, Build& build, Diagn
   }
   if (possible && steps <= build.steps_left &&
       (!lowers || ops::growth_of(view) <= ops::kMostGrowth)) {
-    build.steps_left -= steps;
-    ops::evaluate_to_constants(build.graph, op);
+    evaluate(op, steps, build);
     return true;
   }
   if (possible)
@@ -384,8 +390,7 @@ bool OperatorReader::fold_operands(const graph::Op& op, Build& build) {
     const graph::Op& before = build.graph.ops[static_cast<size_t>(pending)];
     int64_t steps = ops::steps_of({build.graph, before});
     if (steps > build.steps_left) continue;
-    build.steps_left -= steps;
-    ops::evaluate_to_constants(build.graph, before);
+    evaluate(before, steps, build);
     build.folded[static_cast<size_t>(pending)] = true;
     any = true;
   }

@@ -79,6 +79,7 @@ class OperatorReader {
   void settle_shapes(size_t index, const graph::Op& op, Build& build) const;
   bool check_sizes(const graph::Op& op, const Build& build, Diagnostics& told) const;
   bool is_output(size_t index) const;
+  void evaluate(const graph::Op& op, int64_t steps, Build& build);
   bool fold(size_t index, const graph::Op& op, Build& build, Diagnostics& told);
   bool fold_operands(const graph::Op& op, Build& build);
   bool check_outputs(const Build& build, Diagnostics& told) const;

@@ -311,7 +311,7 @@ Result<graph::Graph> read_tflite(std::vector<uint8_t> bytes, const std::string& 
   source.errors_before = diags.error_count();
   source.bytes = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
   source.copies = Budget(source.bytes->size() * 8 + 65536);
-  source.constants = Budget(source.bytes->size() * 16 + 65536);
+  source.constants = Budget(source.bytes->size() * kMostReads + 65536);
   if (!check_file(source) || !choose_subgraph(source, options)) return kFailure;
   warn_of_other_subgraphs(source);
 

@@ -32,6 +32,8 @@ inline constexpr size_t kMaxListed = 100;  // unsupported operators listed one b
 }  // namespace limits
 
 // Bytes that may still be spent; a file whose tables alias each other runs out of it.
+inline constexpr uint64_t kMostReads = 16;  // of each byte of constants
+
 class Budget {
  public:
   explicit Budget(uint64_t bytes) : left_(bytes) {}
@@ -40,6 +42,7 @@ class Budget {
     left_ -= bytes;
     return true;
   }
+  void add(uint64_t bytes) { left_ += bytes; }
 
  private:
   uint64_t left_;

@@ -38,15 +38,17 @@ Result<std::map<std::string, graph::Shape>> parse_input_shapes(
     std::string name = text.substr(0, std::min(equals, text.size()));
     graph::Shape shape;
     const char* why = nullptr;
-    if (equals == std::string::npos || name.empty() || !parse_shape(text.substr(equals + 1), shape)) {
+    if (equals == std::string::npos || name.empty() ||
+        !parse_shape(text.substr(equals + 1), shape)) {
       why = "is not INPUT=SHAPE";
     } else if (!out.try_emplace(name, shape).second) {
       why = "gives an input a second shape";
     }
     if (why == nullptr) continue;
     diags.error(where, "shape-invalid", fmt::format("'{}' {}", escape_for_display(text), why))
-        .help("write the input's name and its dimensions, each at least 1: --shape "
-              "input=1,98,40");
+        .help(
+            "write the input's name and its dimensions, each at least 1: --shape "
+            "input=1,98,40");
     good = false;
   }
   if (!good) return kFailure;

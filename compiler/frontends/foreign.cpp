@@ -22,7 +22,8 @@ bool begins(Bytes bytes, std::string_view with, size_t at = 0) {
          std::memcmp(bytes.data() + at, with.data(), with.size()) == 0;
 }
 
-// --- What to type ---------------------------------------------------------------------------------
+// --- What to type
+// ---------------------------------------------------------------------------------
 
 std::string shown(const std::string& file) { return escape_for_display(file); }
 
@@ -59,9 +60,9 @@ Foreign keras(const std::string& what, const std::string& file) {
 }
 
 Foreign saved_model(const std::string& what, const std::string& folder) {
-  return {what, by_tensorflow(fmt::format("tf.lite.TFLiteConverter.from_saved_model('{}')",
-                                          shown(folder)),
-                              fs::path(folder).lexically_normal().string())};
+  return {what, by_tensorflow(
+                    fmt::format("tf.lite.TFLiteConverter.from_saved_model('{}')", shown(folder)),
+                    fs::path(folder).lexically_normal().string())};
 }
 
 Foreign core_ml() {
@@ -76,7 +77,8 @@ Foreign torch_weights(const std::string& file) {
            "pip install ai-edge-torch"}};
 }
 
-// --- Archives -------------------------------------------------------------------------------------
+// --- Archives
+// -------------------------------------------------------------------------------------
 
 uint32_t little(Bytes bytes, size_t at, size_t count) {
   uint32_t value = 0;
@@ -127,9 +129,11 @@ Foreign zip(Bytes bytes, const std::string& file) {
   if (has("data.pkl")) return torch_weights(file);
   if (has_folder("com.apple.CoreML")) return core_ml();
   if (has("saved_model.pb"))
-    return {"a zip with a SavedModel", {"unzip it, and give aotc the folder: it says what to type"}};
+    return {"a zip with a SavedModel",
+            {"unzip it, and give aotc the folder: it says what to type"}};
   if (has(".tflite"))
-    return {"a zip with a model in it", {fmt::format("unzip {} {}", shown(file), shown(*any(".tflite")))}};
+    return {"a zip with a model in it",
+            {fmt::format("unzip {} {}", shown(file), shown(*any(".tflite")))}};
   if (!names.empty() && std::all_of(names.begin(), names.end(),
                                     [](const std::string& n) { return n.ends_with(".npy"); }))
     return {"NumPy arrays",
@@ -138,7 +142,8 @@ Foreign zip(Bytes bytes, const std::string& file) {
   return {"a zip", {fmt::format("unzip {}, and give aotc the .tflite file in it", shown(file))}};
 }
 
-// --- Protocol buffers -----------------------------------------------------------------------------
+// --- Protocol buffers
+// -----------------------------------------------------------------------------
 
 struct Field {
   uint32_t number;
@@ -200,8 +205,8 @@ std::optional<Foreign> protocol_buffer(Bytes bytes, const std::string& file) {
     });
   };
   auto all = [&](auto matches) { return std::all_of(fields->begin(), fields->end(), matches); };
-  if (has(1, false) && std::any_of(fields->begin(), fields->end(),
-                                   [](const Field& f) { return f.number >= 200; }))
+  if (has(1, false) &&
+      std::any_of(fields->begin(), fields->end(), [](const Field& f) { return f.number >= 200; }))
     return core_ml();
   if (has(1, false) && has(7, true) && has(8, true) &&
       all([](const Field& f) { return f.number <= 30; }))
@@ -210,7 +215,8 @@ std::optional<Foreign> protocol_buffer(Bytes bytes, const std::string& file) {
     return saved_model("the graph of a SavedModel", fs::path(file).parent_path().empty()
                                                         ? "."
                                                         : fs::path(file).parent_path().string());
-  if (fields->front().number == 1 && fields->front().is_bytes && is_graph_node(fields->front().bytes))
+  if (fields->front().number == 1 && fields->front().is_bytes &&
+      is_graph_node(fields->front().bytes))
     return Foreign{"a frozen TensorFlow graph",
                    by_tensorflow(fmt::format("tf.compat.v1.lite.TFLiteConverter.from_frozen_graph("
                                              "'{}', ['INPUT'], ['OUTPUT'])",
@@ -232,9 +238,9 @@ std::optional<Foreign> recognise_foreign(Bytes bytes, const std::string& file) {
                    {fmt::format("arrays are given beside a model: aotc verify MODEL --input {}",
                                 shown(file))}};
   if (begins(bytes, "\x1f\x8b"))
-    return Foreign{"compressed by gzip",
-                   {fmt::format("gunzip {}, or tar xzf {} if it is an archive", shown(file),
-                                shown(file))}};
+    return Foreign{
+        "compressed by gzip",
+        {fmt::format("gunzip {}, or tar xzf {} if it is an archive", shown(file), shown(file))}};
   if (begins(bytes, "ORTM", 4))
     return Foreign{"a model in ONNX Runtime's own format",
                    {"nothing converts it back: give onnx2tf the .onnx file that it was made of"}};

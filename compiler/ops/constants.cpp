@@ -42,8 +42,8 @@ int64_t steps_of(const OpView& op) {
   int64_t in = operand_bytes(op), out = result_bytes(op), macs = definition.macs(op);
   // Operators that count no multiplications may still read every operand byte for every result
   // (pooling, mean): small ones may, large ones are assumed to.
-  bool cheap = traits.elementwise || traits.view || !definition.has_lowering(op) ||
-               in <= kSmallBytes;
+  bool cheap =
+      traits.elementwise || traits.view || !definition.has_lowering(op) || in <= kSmallBytes;
   if (macs == 0 && !cheap) {
     if (out > INT64_MAX / 2 / std::max<int64_t>(in, 1)) return INT64_MAX;
     macs = out * in;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evaluation while compiling: operators whose operands are all constants, and those that read only
-// shapes. The one thing to know: `can_evaluate` says what is possible; whether it is wise, because a
-// result may be much larger than what it is made from, is for the caller to decide.
+// shapes. The one thing to know: `can_evaluate` says what is possible; whether it is wise, because
+// a result may be much larger than what it is made from, is for the caller to decide.
 #pragma once
 
 #include "ops/operator.h"

@@ -213,9 +213,9 @@ void OperatorReader::build_one(size_t index, Build& build) {
   graph::Op op;
   Diagnostics told;
   bool good = connect(index, build, op, told);
-  // What has no lowering needs its operands now, and what LiteRT computes first may be weights here.
-  bool only_constants =
-      good && !resolved_[index].definition->has_lowering({build.graph, op});
+  // What has no lowering needs its operands now, and what LiteRT computes first may be weights
+  // here.
+  bool only_constants = good && !resolved_[index].definition->has_lowering({build.graph, op});
   if (only_constants) fold_operands(op, build);
   if (only_constants && !ops::can_evaluate({build.graph, op})) {
     size_t first = 0;
@@ -274,9 +274,9 @@ bool OperatorReader::connect(size_t index, Build& build, graph::Op& op, Diagnost
   if (length(from.outputs()) == 0) return invalid("the operator has no results");
   for (uint32_t i = 0; i < from.outputs()->size(); ++i) {
     graph::TensorId id = build.ids[static_cast<size_t>(from.outputs()->Get(i))];
-    bool twice = id.valid() &&
-                 (build.defined[static_cast<size_t>(id.value)] ||
-                  std::find(op.results.begin(), op.results.end(), id) != op.results.end());
+    bool twice =
+        id.valid() && (build.defined[static_cast<size_t>(id.value)] ||
+                       std::find(op.results.begin(), op.results.end(), id) != op.results.end());
     if (twice) {
       return invalid(fmt::format("result {} '{}' is computed before or is an input", i,
                                  escape_for_display(build.graph[id].name)));
@@ -329,8 +329,7 @@ void OperatorReader::settle_shapes(size_t index, const graph::Op& op, Build& bui
   }
 }
 
-bool OperatorReader::check_sizes(const graph::Op& op, const Build& build,
-                                 Diagnostics& told) const {
+bool OperatorReader::check_sizes(const graph::Op& op, const Build& build, Diagnostics& told) const {
   if (ops::can_evaluate({build.graph, op})) return true;
   for (graph::TensorId id : op.results) {
     const graph::Tensor& tensor = build.graph[id];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of a TFLite subgraph: from opcode and index lists to Graph IR operators. The one thing
-// to know: nothing is told while operators are read. `build` goes on behind whatever it cannot take,
-// and `report` then tells everything in as few messages as say it.
+// to know: nothing is told while operators are read. `build` goes on behind whatever it cannot
+// take, and `report` then tells everything in as few messages as say it.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,14 @@ class OperatorReader {
   Status resolve(std::vector<Role>& roles);
 
   // Appends the operators to the graph: operands, results, attributes through each operator's
-  // import rule, and shapes where the file leaves them open or `shapes` changed what they depend on.
-  // What depends on constants and shapes only becomes constants. After a successful `resolve` only;
-  // ids may be invalid, where a tensor could not be read. False: `report` has something to tell.
+  // import rule, and shapes where the file leaves them open or `shapes` changed what they depend
+  // on. What depends on constants and shapes only becomes constants. After a successful `resolve`
+  // only; ids may be invalid, where a tensor could not be read. False: `report` has something to
+  // tell.
   bool build(const std::vector<graph::TensorId>& ids, graph::Graph& graph);
 
-  // Operators that aotc does not have, or not as the model uses them, as one error [op-unsupported].
+  // Operators that aotc does not have, or not as the model uses them, as one error
+  // [op-unsupported].
   void report_unsupported(Diagnostics& diags) const;
   // Everything else; what is common to many operators as one error each.
   void report(Diagnostics& diags) const;
@@ -56,10 +58,10 @@ class OperatorReader {
   struct Build {
     const std::vector<graph::TensorId>& ids;
     graph::Graph& graph;
-    std::vector<bool> defined;          // by tensor id
-    std::vector<bool> derived;          // its shape is not the file's, or follows from one that is not
-    std::vector<int> pending;           // the op that could make it constant, or -1
-    std::vector<bool> folded;           // by index in graph.ops
+    std::vector<bool> defined;  // by tensor id
+    std::vector<bool> derived;  // its shape is not the file's, or follows from one that is not
+    std::vector<int> pending;   // the op that could make it constant, or -1
+    std::vector<bool> folded;   // by index in graph.ops
     int64_t steps_left;
   };
 

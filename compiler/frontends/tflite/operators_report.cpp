@@ -20,8 +20,10 @@ std::string type_counts(const std::vector<std::string>& types) {
   for (const std::string& type : types) {
     auto found = std::find_if(counts.begin(), counts.end(),
                               [&](const auto& entry) { return entry.first == type; });
-    if (found == counts.end()) counts.emplace_back(type, 1);
-    else ++found->second;
+    if (found == counts.end())
+      counts.emplace_back(type, 1);
+    else
+      ++found->second;
   }
   std::string out;
   for (size_t i = 0; i < counts.size() && i < 12; ++i) {
@@ -36,8 +38,10 @@ std::string without_names(const std::string& message) {
   std::string out;
   bool quoted = false;
   for (char c : message) {
-    if (c == '\'') quoted = !quoted;
-    else if (!quoted) out += c;
+    if (c == '\'')
+      quoted = !quoted;
+    else if (!quoted)
+      out += c;
   }
   return out;
 }
@@ -87,8 +91,8 @@ void OperatorReader::report_unsupported(Diagnostics& diags) const {
   if (one)
     what = unsupported_[0].reason.empty() ? "operator is not supported"
                                           : "operator " + unsupported_[0].reason;
-  Diagnostic& d = diags.error(one ? where(unsupported_[0].index) : source_.where(),
-                              "op-unsupported", what);
+  Diagnostic& d =
+      diags.error(one ? where(unsupported_[0].index) : source_.where(), "op-unsupported", what);
   std::vector<std::string> types;
   std::vector<const Family*> families;
   bool control_flow = false;
@@ -139,8 +143,8 @@ OperatorReader::Kind OperatorReader::kind_of(const Failed& failed) const {
   const auto* operands = raw(failed.index).inputs();
   bool float_in = length(operands) > 0 && operands->Get(0) >= 0 &&
                   raw_tensor(operands->Get(0))->type() == schema::TensorType_FLOAT32;
-  bool float_out = raw_tensor(raw(failed.index).outputs()->Get(0))->type() ==
-                   schema::TensorType_FLOAT32;
+  bool float_out =
+      raw_tensor(raw(failed.index).outputs()->Get(0))->type() == schema::TensorType_FLOAT32;
   if (uint8) return Kind::kUint8;
   if (int16) return Kind::kInt16;
   return int8 && float_in && float_out ? Kind::kDynamicRange : Kind::kOther;
@@ -153,28 +157,33 @@ void OperatorReader::report_kind(Kind kind, const std::vector<const Failed*>& op
   switch (kind) {
     case Kind::kUint8:
       what = "the model is quantised to uint8, as older converters did; aotc computes with int8";
-      helps = {"convert the float model again: converter.target_spec.supported_ops = "
-               "[tf.lite.OpsSet.TFLITE_BUILTINS_INT8] and a representative_dataset"};
+      helps = {
+          "convert the float model again: converter.target_spec.supported_ops = "
+          "[tf.lite.OpsSet.TFLITE_BUILTINS_INT8] and a representative_dataset"};
       break;
     case Kind::kDynamicRange:
-      what = "the model has float activations and int8 weights (dynamic range quantisation), which "
-             "aotc does not compute with";
+      what =
+          "the model has float activations and int8 weights (dynamic range quantisation), which "
+          "aotc does not compute with";
       helps = {"for int8: give the converter a representative_dataset (full integer quantisation)",
                "for float32: leave 'converter.optimizations' out"};
       break;
     case Kind::kInt16:
-      what = "the model has int16 activations (int16x8 quantisation), which aotc does not compute "
-             "with";
-      helps = {"convert it to int8: converter.target_spec.supported_ops = "
-               "[tf.lite.OpsSet.TFLITE_BUILTINS_INT8]"};
+      what =
+          "the model has int16 activations (int16x8 quantisation), which aotc does not compute "
+          "with";
+      helps = {
+          "convert it to int8: converter.target_spec.supported_ops = "
+          "[tf.lite.OpsSet.TFLITE_BUILTINS_INT8]"};
       break;
-    case Kind::kOther: return;
+    case Kind::kOther:
+      return;
   }
   Diagnostic& d = diags.error(source_.where(), "model-types", what);
   std::vector<std::string> types;
   for (const Failed* failed : ops) types.push_back(where(failed->index).op_type);
-  d.note(fmt::format("{} operator{}: {}", ops.size(), ops.size() == 1 ? "" : "s",
-                     type_counts(types)));
+  d.note(
+      fmt::format("{} operator{}: {}", ops.size(), ops.size() == 1 ? "" : "s", type_counts(types)));
   if (unsupported_.empty()) d.note(count_text());
   for (const char* help : helps) d.help(help);
 }
@@ -193,8 +202,10 @@ void OperatorReader::report_alike(const std::vector<const Failed*>& ops, Diagnos
     std::string key = where(failed->index).op_type;
     for (const Diagnostic& d : failed->told.all()) key += "\n" + d.slug + without_names(d.message);
     auto [entry, is_new] = group_of.try_emplace(key, groups.size());
-    if (is_new) groups.push_back({failed, {}});
-    else groups[entry->second].others.push_back(failed->index);
+    if (is_new)
+      groups.push_back({failed, {}});
+    else
+      groups[entry->second].others.push_back(failed->index);
   }
   for (const Group& group : groups) {
     if (diags.error_count() >= limits::kMaxErrors) {

@@ -122,12 +122,12 @@ Status choose_subgraph(Source& source, const ReadOptions& options) {
   if (length(source.subgraph->tensors()) > limits::kMaxTensors ||
       length(source.subgraph->operators()) > limits::kMaxOperators) {
     source.diags
-        ->error(source.where(), "tflite-limit",
-                fmt::format("the subgraph has {} tensors and {} operators, at most {} and {} "
-                            "are read",
-                            length(source.subgraph->tensors()),
-                            length(source.subgraph->operators()), limits::kMaxTensors,
-                            limits::kMaxOperators))
+        ->error(
+            source.where(), "tflite-limit",
+            fmt::format("the subgraph has {} tensors and {} operators, at most {} and {} "
+                        "are read",
+                        length(source.subgraph->tensors()), length(source.subgraph->operators()),
+                        limits::kMaxTensors, limits::kMaxOperators))
         .help("split the model");
     return kFailure;
   }

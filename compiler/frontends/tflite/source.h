@@ -20,7 +20,7 @@
 namespace aotc::frontends {
 
 namespace limits {
-inline constexpr int kMaxTables = 500'000;      // FlatBuffers tables in a file
+inline constexpr int kMaxTables = 500'000;     // FlatBuffers tables in a file
 inline constexpr size_t kMaxTensors = 50'000;  // per subgraph
 inline constexpr size_t kMaxOperators = 20'000;
 inline constexpr size_t kMaxPorts = 1000;  // inputs, outputs, entries of a signature
@@ -59,8 +59,8 @@ struct Source {
   int errors_before = 0;  // that the sink held when reading began
   // By tensor of the subgraph: shapes of inputs that the user gave instead of the file's.
   std::map<int, graph::Shape> shapes;
-  Budget copies{0};       // names, scales, operand lists
-  Budget constants{0};    // bytes of constants and scales, each counted as often as it is used
+  Budget copies{0};     // names, scales, operand lists
+  Budget constants{0};  // bytes of constants and scales, each counted as often as it is used
 
   Location where() const {
     Location at;

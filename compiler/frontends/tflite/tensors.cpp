@@ -59,20 +59,23 @@ bool has_signature(const schema::Tensor& raw) {
 std::vector<const char*> helps_for(schema::TensorType type) {
   switch (type) {
     case schema::TensorType_FLOAT16:
-      return {"the weights were made float16: for float32 leave "
-              "'converter.target_spec.supported_types = [tf.float16]' out",
-              "for int8 give the converter a representative_dataset as well"};
+      return {
+          "the weights were made float16: for float32 leave "
+          "'converter.target_spec.supported_types = [tf.float16]' out",
+          "for int8 give the converter a representative_dataset as well"};
     case schema::TensorType_INT4:
     case schema::TensorType_UINT4:
     case schema::TensorType_INT2:
       return {"convert the model with weights of 8 bits (full integer quantisation)"};
     case schema::TensorType_STRING:
-      return {"a microcontroller has no strings: look words up in the firmware, and export the "
-              "model from where they have become numbers"};
+      return {
+          "a microcontroller has no strings: look words up in the firmware, and export the "
+          "model from where they have become numbers"};
     case schema::TensorType_RESOURCE:
     case schema::TensorType_VARIANT:
-      return {"export the model without state and tables of TensorFlow, or with its state as inputs "
-              "and outputs"};
+      return {
+          "export the model without state and tables of TensorFlow, or with its state as inputs "
+          "and outputs"};
     default:
       return {"convert the model to int8 (full integer quantisation) or to float32"};
   }
@@ -175,7 +178,8 @@ void TensorReader::report_axes() {
   Diagnostic& d = source_.diags->warning(
       first_odd_axis_, "quantized-dimension",
       "the tensor has one dimension and is quantised along another; read as along its own");
-  if (odd_axes_ > 1) d.note(fmt::format("{} more tensor{}", odd_axes_ - 1, odd_axes_ > 2 ? "s" : ""));
+  if (odd_axes_ > 1)
+    d.note(fmt::format("{} more tensor{}", odd_axes_ - 1, odd_axes_ > 2 ? "s" : ""));
 }
 
 bool TensorReader::check_supported(const schema::Tensor& raw, const Location& at) {

@@ -20,8 +20,8 @@ class BroadcastTo final : public ConstantsOnly {
   std::string_view name() const override { return "broadcast_to"; }
   std::string_view summary() const override { return "a tensor repeated to a larger shape"; }
   std::vector<TypeSupport> types() const override {
-    return constants_only({DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64,
-                           DType::kU8, DType::kBool});
+    return constants_only(
+        {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8, DType::kBool});
   }
   std::vector<int> tflite_builtins() const override { return {130}; }
 
@@ -70,8 +70,7 @@ class BroadcastArgs final : public ConstantsOnly {
     if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 0, 1, 1, diags) ||
         !check_rank(op, 1, 1, 1, diags))
       return kFailure;
-    return std::vector<graph::Shape>{
-        {std::max(op.operand(0).shape[0], op.operand(1).shape[0])}};
+    return std::vector<graph::Shape>{{std::max(op.operand(0).shape[0], op.operand(1).shape[0])}};
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
@@ -93,8 +92,8 @@ class BroadcastArgs final : public ConstantsOnly {
   }
 
  private:
-  static bool common_shape(const OpView& op, std::span<const uint8_t> a,
-                           std::span<const uint8_t> b, graph::Shape& out) {
+  static bool common_shape(const OpView& op, std::span<const uint8_t> a, std::span<const uint8_t> b,
+                           graph::Shape& out) {
     return broadcast_shapes(widen(op.operand(0).dtype, a), widen(op.operand(1).dtype, b), out);
   }
 };

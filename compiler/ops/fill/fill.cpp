@@ -14,8 +14,8 @@ class Fill final : public ConstantsOnly {
   std::string_view name() const override { return "fill"; }
   std::string_view summary() const override { return "a tensor of one value"; }
   std::vector<TypeSupport> types() const override {
-    return constants_only({DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64,
-                           DType::kBool});
+    return constants_only(
+        {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kBool});
   }
   std::vector<int> tflite_builtins() const override { return {94}; }
 
@@ -28,13 +28,13 @@ class Fill final : public ConstantsOnly {
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good = check_rank(op, 1, 0, 0, diags) &&
-                check_type(op, 1,
-                           {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64,
-                            DType::kBool},
-                           diags) &&
-                check_result_type(op, 0, op.operand(1).dtype, diags) &&
-                check_same_quantization(op, 1, 0, diags);
+    bool good =
+        check_rank(op, 1, 0, 0, diags) &&
+        check_type(op, 1,
+                   {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kBool},
+                   diags) &&
+        check_result_type(op, 0, op.operand(1).dtype, diags) &&
+        check_same_quantization(op, 1, 0, diags);
     return good ? success() : Status(kFailure);
   }
 

@@ -35,8 +35,8 @@ class Gather final : public ConstantsOnly {
   std::string_view name() const override { return "gather"; }
   std::string_view summary() const override { return "slices along an axis, by their indices"; }
   std::vector<TypeSupport> types() const override {
-    return constants_only({DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64,
-                           DType::kU8, DType::kBool});
+    return constants_only(
+        {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8, DType::kBool});
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<GatherAttrs>();
@@ -59,8 +59,7 @@ class Gather final : public ConstantsOnly {
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     const size_t moved[] = {0};
-    if (!check_moves(op, moved, diags) ||
-        !check_type(op, 1, {DType::kI32, DType::kI64}, diags))
+    if (!check_moves(op, moved, diags) || !check_type(op, 1, {DType::kI32, DType::kI64}, diags))
       return kFailure;
     if (op.constant(1) == nullptr) return success();
     int64_t size = op.operand(0).shape[static_cast<size_t>(op.attrs<GatherAttrs>().axis)];
@@ -123,10 +122,10 @@ class Gather final : public ConstantsOnly {
                 within(attrs.batch_dims, static_cast<size_t>(attrs.axis)) &&
                 within(attrs.batch_dims, indices.size());
     if (!good)
-      return bad_attribute(op, diags,
-                           fmt::format("axis {} and {} batch dimensions of shapes {} and {}",
-                                       attrs.axis, attrs.batch_dims, graph::to_string(in),
-                                       graph::to_string(indices)));
+      return bad_attribute(
+          op, diags,
+          fmt::format("axis {} and {} batch dimensions of shapes {} and {}", attrs.axis,
+                      attrs.batch_dims, graph::to_string(in), graph::to_string(indices)));
     axis = static_cast<size_t>(attrs.axis);
     batch = static_cast<size_t>(attrs.batch_dims);
     for (size_t i = 0; i < batch; ++i)

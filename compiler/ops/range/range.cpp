@@ -75,9 +75,12 @@ class Range final : public ConstantsOnly {
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     switch (op.result().dtype) {
-      case DType::kI32: return count_up<int32_t>(data);
-      case DType::kI64: return count_up<int64_t>(data);
-      default: return count_up<float>(data);
+      case DType::kI32:
+        return count_up<int32_t>(data);
+      case DType::kI64:
+        return count_up<int64_t>(data);
+      default:
+        return count_up<float>(data);
     }
   }
 
@@ -90,8 +93,7 @@ class Range final : public ConstantsOnly {
 
   static int64_t integer_count(const OpView& op) {
     int64_t v[3];
-    for (size_t i = 0; i < 3; ++i)
-      v[i] = widen(op.operand(i).dtype, op.constant(i)->bytes)[0];
+    for (size_t i = 0; i < 3; ++i) v[i] = widen(op.operand(i).dtype, op.constant(i)->bytes)[0];
     return leads(v[0], v[1], v[2]) ? int_count(v[0], v[1], v[2]) : -1;
   }
 

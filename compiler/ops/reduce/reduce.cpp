@@ -49,8 +49,10 @@ class Reduce : public ConstantsOnly {
     }
     graph::Shape shape;
     for (size_t i = 0; i < in.size(); ++i) {
-      if (!is_reduced(attrs, i)) shape.push_back(in[i]);
-      else if (attrs.keep_dims) shape.push_back(1);
+      if (!is_reduced(attrs, i))
+        shape.push_back(in[i]);
+      else if (attrs.keep_dims)
+        shape.push_back(1);
     }
     return std::vector<graph::Shape>{shape};
   }

@@ -95,8 +95,7 @@ TEST(Foreign, Keras) {
 }
 
 TEST(Foreign, PyTorch) {
-  std::string weights =
-      "a file of PyTorch weights, without the network";
+  std::string weights = "a file of PyTorch weights, without the network";
   std::string helps =
       "  help: load them into the Python class they belong to, then: "
       "ai_edge_torch.convert(model.eval(), (SAMPLE_INPUT,)).export('kws.tflite')\n"
@@ -110,11 +109,10 @@ TEST(Foreign, PyTorch) {
                 "  help: convert the nn.Module that it was made of: "
                 "ai_edge_torch.convert(model.eval(), (SAMPLE_INPUT,)).export('kws.tflite')\n"
                 "  help: pip install ai-edge-torch\n");
-  std::string program =
-      this_is("kws.pt2", "a program of torch.export") +
-      "  help: convert it: pip install ai-edge-torch, then in Python: "
-      "ai_edge_torch.convert(torch.export.load('kws.pt2').module(), "
-      "(SAMPLE_INPUT,)).export('kws.tflite')\n";
+  std::string program = this_is("kws.pt2", "a program of torch.export") +
+                        "  help: convert it: pip install ai-edge-torch, then in Python: "
+                        "ai_edge_torch.convert(torch.export.load('kws.pt2').module(), "
+                        "(SAMPLE_INPUT,)).export('kws.tflite')\n";
   EXPECT_EQ(message("kws.pt2", zip_of({"kws/archive_format", "kws/models/model.json"})), program);
   EXPECT_EQ(message("kws.pt2", zip_of({"version", "serialized_exported_program.json"})), program);
 }
@@ -142,8 +140,8 @@ TEST(Foreign, Others) {
                                            "oid sha256:0\nsize 54321\n")),
             this_is("kws.tflite", "a pointer of Git LFS, in place of the model") +
                 "  help: fetch the model: git lfs pull --include 'kws.tflite'\n");
-  EXPECT_EQ(message("kws.mlmodel", bytes_of(number_field(1, 4) + bytes_field(2, "d") +
-                                            bytes_field(500, "net"))),
+  EXPECT_EQ(message("kws.mlmodel",
+                    bytes_of(number_field(1, 4) + bytes_field(2, "d") + bytes_field(500, "net"))),
             this_is("kws.mlmodel", "a Core ML model") +
                 "  help: nothing converts it back: convert the Keras or PyTorch model that it was "
                 "made of\n");
@@ -154,11 +152,12 @@ TEST(Foreign, Others) {
             this_is("x.npz", "NumPy arrays") +
                 "  help: arrays are given beside a model, one .npy file an input: aotc verify "
                 "MODEL --input FILE.npy\n");
-  EXPECT_EQ(message("kws.zip", zip_of({"README", "out/kws.tflite"})),
-            this_is("kws.zip", "a zip with a model in it") +
-                "  help: unzip kws.zip out/kws.tflite\n");
-  EXPECT_EQ(message("a.zip", zip_of({"README"})),
-            this_is("a.zip", "a zip") + "  help: unzip a.zip, and give aotc the .tflite file in it\n");
+  EXPECT_EQ(
+      message("kws.zip", zip_of({"README", "out/kws.tflite"})),
+      this_is("kws.zip", "a zip with a model in it") + "  help: unzip kws.zip out/kws.tflite\n");
+  EXPECT_EQ(
+      message("a.zip", zip_of({"README"})),
+      this_is("a.zip", "a zip") + "  help: unzip a.zip, and give aotc the .tflite file in it\n");
   EXPECT_EQ(message("kws.tflite.gz", bytes_of("\x1f\x8b\x08")),
             this_is("kws.tflite.gz", "compressed by gzip") +
                 "  help: gunzip kws.tflite.gz, or tar xzf kws.tflite.gz if it is an archive\n");
@@ -180,9 +179,11 @@ TEST(Foreign, Folders) {
   auto found = frontends::recognise_foreign_folder(folder.string());
   ASSERT_TRUE(found);
   EXPECT_EQ(found->what, "a SavedModel");
-  EXPECT_EQ(found->helps[0], "convert it: python3 -c \"import tensorflow as tf; "
-                             "open('aotc_foreign.tflite', 'wb').write(tf.lite.TFLiteConverter."
-                             "from_saved_model('" + folder.string() + "').convert())\"");
+  EXPECT_EQ(found->helps[0],
+            "convert it: python3 -c \"import tensorflow as tf; "
+            "open('aotc_foreign.tflite', 'wb').write(tf.lite.TFLiteConverter."
+            "from_saved_model('" +
+                folder.string() + "').convert())\"");
   fs::remove_all(folder);
 }
 

@@ -70,8 +70,12 @@ TEST(TfliteMessages, OneOperatorOfAnotherTypeIsNamed) {
 TEST(TfliteMessages, DynamicRange) {
   TestModel m;
   m.tensors = {{.name = "in", .shape = {1, 4}},
-               {.name = "w", .shape = {4, 4}, .type = schema::TensorType_INT8,
-                .data = std::vector<uint8_t>(16, 1), .scale = {0.5f}, .zero_point = {0}},
+               {.name = "w",
+                .shape = {4, 4},
+                .type = schema::TensorType_INT8,
+                .data = std::vector<uint8_t>(16, 1),
+                .scale = {0.5f},
+                .zero_point = {0}},
                {.name = "mid", .shape = {1, 4}},
                {.name = "out", .shape = {1, 4}}};
   m.codes = {{kFullyConnected}, {kAdd}};
@@ -118,7 +122,9 @@ TEST(TfliteMessages, TheSameReasonIsToldOnce) {
 
 TEST(TfliteMessages, Float16) {
   TestModel m = chain(schema::TensorType_FLOAT32, 2);
-  m.tensors.push_back({.name = "w", .shape = {4}, .type = schema::TensorType_FLOAT16,
+  m.tensors.push_back({.name = "w",
+                       .shape = {4},
+                       .type = schema::TensorType_FLOAT16,
                        .data = std::vector<uint8_t>(8, 0)});
   m.ops[1].in = {1, 3};
   EXPECT_EQ(said(m),

@@ -26,7 +26,8 @@ std::vector<uint8_t> raw_bytes(const std::vector<T>& values) {
 
 testing::TestTensor ints(const char* name, std::vector<int32_t> values, bool scalar = false) {
   return {.name = name,
-          .shape = scalar ? std::vector<int32_t>{} : std::vector<int32_t>{static_cast<int32_t>(values.size())},
+          .shape = scalar ? std::vector<int32_t>{}
+                          : std::vector<int32_t>{static_cast<int32_t>(values.size())},
           .type = schema::TensorType_INT32,
           .data = raw_bytes(values)};
 }
@@ -50,19 +51,30 @@ TestModel flatten(std::vector<int32_t> shape, std::vector<int32_t> signature) {
                computed("flat", {1, 1}, {-1, -1}),
                computed("out", {1, 1}, {-1, -1})};
   m.codes = {{kShape}, {kStridedSlice}, {kPack}, {kReshape}, {kAdd}};
-  m.ops = {{.code = 0, .in = {0}, .out = {1}, .options_type = schema::BuiltinOptions_ShapeOptions,
-            .options = [](testing::FlatBufferBuilder& b) {
-              return schema::CreateShapeOptions(b, schema::TensorType_INT32).Union();
-            }},
-           {.code = 1, .in = {1, 2, 3, 3}, .out = {4},
+  m.ops = {{.code = 0,
+            .in = {0},
+            .out = {1},
+            .options_type = schema::BuiltinOptions_ShapeOptions,
+            .options =
+                [](testing::FlatBufferBuilder& b) {
+                  return schema::CreateShapeOptions(b, schema::TensorType_INT32).Union();
+                }},
+           {.code = 1,
+            .in = {1, 2, 3, 3},
+            .out = {4},
             .options_type = schema::BuiltinOptions_StridedSliceOptions,
-            .options = [](testing::FlatBufferBuilder& b) {
-              return schema::CreateStridedSliceOptions(b, 0, 0, 0, 0, 1).Union();
-            }},
-           {.code = 2, .in = {4, 5}, .out = {6}, .options_type = schema::BuiltinOptions_PackOptions,
-            .options = [](testing::FlatBufferBuilder& b) {
-              return schema::CreatePackOptions(b, 2, 0).Union();
-            }},
+            .options =
+                [](testing::FlatBufferBuilder& b) {
+                  return schema::CreateStridedSliceOptions(b, 0, 0, 0, 0, 1).Union();
+                }},
+           {.code = 2,
+            .in = {4, 5},
+            .out = {6},
+            .options_type = schema::BuiltinOptions_PackOptions,
+            .options =
+                [](testing::FlatBufferBuilder& b) {
+                  return schema::CreatePackOptions(b, 2, 0).Union();
+                }},
            {.code = 3, .in = {0, 6}, .out = {7}},
            {.code = 4, .in = {7, 7}, .out = {8}}};
   m.inputs = {0};
@@ -137,9 +149,13 @@ TEST(TfliteShapes, ShapesThatNoInputHasAreRefused) {
 // in[4] + range(0, limit, 1), where the limit is computed from the input if `from_input`.
 TestModel counting(bool from_input) {
   TestModel m;
-  m.tensors = {computed("in", {4}), ints("start", {0}, true), ints("limit", {4}, true),
-               ints("delta", {1}, true), computed("list", {4}, {}, schema::TensorType_INT32),
-               computed("floats", {4}), computed("out", {4}),
+  m.tensors = {computed("in", {4}),
+               ints("start", {0}, true),
+               ints("limit", {4}, true),
+               ints("delta", {1}, true),
+               computed("list", {4}, {}, schema::TensorType_INT32),
+               computed("floats", {4}),
+               computed("out", {4}),
                computed("limit_in", {}, {}, schema::TensorType_INT32)};
   m.codes = {{kRange}, {kCast}, {kAdd}};
   m.ops = {{.code = 0, .in = {1, from_input ? 7 : 2, 3}, .out = {4}},
@@ -182,10 +198,14 @@ TEST(TfliteShapes, LargeConstantsStayAsTheyAreWhereTheyCan) {
   for (int32_t elements : {1365, 1366}) {
     TestModel m;
     m.tensors = {computed("in", {1, elements}),
-                 {.name = "w", .shape = {elements}, .type = schema::TensorType_INT8,
+                 {.name = "w",
+                  .shape = {elements},
+                  .type = schema::TensorType_INT8,
                   .data = std::vector<uint8_t>(static_cast<size_t>(elements), 3),
-                  .scale = {0.5f}, .zero_point = {0}},
-                 computed("real", {elements}), computed("out", {1, elements})};
+                  .scale = {0.5f},
+                  .zero_point = {0}},
+                 computed("real", {elements}),
+                 computed("out", {1, elements})};
     m.codes = {{kDequantize}, {kAdd}};
     m.ops = {{.code = 0, .in = {1}, .out = {2}}, {.code = 1, .in = {0, 2}, .out = {3}}};
     m.inputs = {0};
@@ -202,9 +222,14 @@ TEST(TfliteShapes, LargeConstantsAreComputedWhereTheyMustBe) {
   TestModel m;
   constexpr int32_t kChannels = 1366;
   m.tensors = {computed("in", {1, kChannels}),
-               {.name = "w", .shape = {1, kChannels}, .type = schema::TensorType_INT8,
-                .data = std::vector<uint8_t>(kChannels, 3), .scale = {0.5f}, .zero_point = {0}},
-               computed("real", {1, kChannels}), computed("out", {1, 1})};
+               {.name = "w",
+                .shape = {1, kChannels},
+                .type = schema::TensorType_INT8,
+                .data = std::vector<uint8_t>(kChannels, 3),
+                .scale = {0.5f},
+                .zero_point = {0}},
+               computed("real", {1, kChannels}),
+               computed("out", {1, 1})};
   m.codes = {{kDequantize}, {9}};
   m.ops = {{.code = 0, .in = {1}, .out = {2}}, {.code = 1, .in = {0, 2}, .out = {3}}};
   m.inputs = {0};
@@ -233,19 +258,41 @@ TEST(TfliteShapes, ConstantsWithoutEndAreRefused) {
 
 TEST(TfliteShapes, ABiasQuantisedAlongAnotherDimensionIsPutRight) {
   TestModel m;
-  m.tensors = {{.name = "in", .shape = {1, 2}, .type = schema::TensorType_INT8, .scale = {0.5f},
+  m.tensors = {{.name = "in",
+                .shape = {1, 2},
+                .type = schema::TensorType_INT8,
+                .scale = {0.5f},
                 .zero_point = {0}},
-               {.name = "w", .shape = {2, 2}, .type = schema::TensorType_INT8,
-                .data = {1, 2, 3, 4}, .scale = {0.5f, 0.25f}, .zero_point = {0, 0}, .axis = 0},
-               {.name = "bias", .shape = {2}, .type = schema::TensorType_INT32,
-                .data = raw_bytes<int32_t>({5, 6}), .scale = {0.25f, 0.125f}, .zero_point = {0, 0},
+               {.name = "w",
+                .shape = {2, 2},
+                .type = schema::TensorType_INT8,
+                .data = {1, 2, 3, 4},
+                .scale = {0.5f, 0.25f},
+                .zero_point = {0, 0},
+                .axis = 0},
+               {.name = "bias",
+                .shape = {2},
+                .type = schema::TensorType_INT32,
+                .data = raw_bytes<int32_t>({5, 6}),
+                .scale = {0.25f, 0.125f},
+                .zero_point = {0, 0},
                 .axis = 3},
-               {.name = "out", .shape = {1, 2}, .type = schema::TensorType_INT8, .scale = {1.0f},
+               {.name = "out",
+                .shape = {1, 2},
+                .type = schema::TensorType_INT8,
+                .scale = {1.0f},
                 .zero_point = {0}},
-               {.name = "bias2", .shape = {2}, .type = schema::TensorType_INT32,
-                .data = raw_bytes<int32_t>({7, 8}), .scale = {0.5f, 0.25f}, .zero_point = {0, 0},
+               {.name = "bias2",
+                .shape = {2},
+                .type = schema::TensorType_INT32,
+                .data = raw_bytes<int32_t>({7, 8}),
+                .scale = {0.5f, 0.25f},
+                .zero_point = {0, 0},
                 .axis = 1},
-               {.name = "out2", .shape = {1, 2}, .type = schema::TensorType_INT8, .scale = {1.0f},
+               {.name = "out2",
+                .shape = {1, 2},
+                .type = schema::TensorType_INT8,
+                .scale = {1.0f},
                 .zero_point = {0}}};
   m.codes = {{9}};
   m.ops = {{.code = 0, .in = {0, 1, 2}, .out = {3}}, {.code = 0, .in = {3, 1, 4}, .out = {5}}};

@@ -118,6 +118,11 @@ options::Group code_group(CompileOptions& c) {
         .value = "NAME",
         .target = &c.signature,
         .help = "Which signature of the model, if it has several"},
+       {.names = "--shape",
+        .value = "INPUT=1,98,40",
+        .target = &c.shapes,
+        .help = "The shape of an input, where the model leaves it open or another is wanted. All shapes that "
+                "follow are worked out again; a project keeps it"},
        level_option(c),
        {.names = "--prefer",
         .target = one_of(&c.prefer_ram, {{"speed", false}, {"ram", true}}),

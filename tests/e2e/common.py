@@ -30,7 +30,7 @@ LIBRARY_ULP = 64
 # Behind the name of a tensor that lost channels: constant ones, and those nobody reads.
 LIVE_CHANNELS = " (live channels)"
 LIBRARY_OPERATORS = {"LOGISTIC", "SOFTMAX", "TANH"}
-OWN_FOLDERS = ("digits", "gadget", "ops")
+OWN_FOLDERS = ("digits", "gadget", "keras", "ops")
 
 
 class Failure(Exception):

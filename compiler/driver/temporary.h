@@ -1,4 +1,5 @@
-// A directory that goes away with the object that made it.
+// A directory that goes away with the object that made it. The one thing to know: it is locked as long
+// as its process lives; those that killed runs left are cleared when the next one is made.
 #pragma once
 
 #include <string>
@@ -21,6 +22,7 @@ class TemporaryDirectory {
 
  private:
   std::string path_;  // empty: it could not be made
+  int lock_ = -1;
 };
 
 }  // namespace aotc::driver

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "support/json_text.h"
 #include "support/text.h"
 
 namespace aotc::passes {
@@ -43,13 +44,10 @@ class Reader {
 
   Result<DeviceSet> read(const std::string& text) {
     json root;
-    try {
-      root = json::parse(text);
-    } catch (const json::parse_error& e) {
-      TextPlace place = place_of(text, e.byte > 0 ? e.byte - 1 : 0);
-      where_.line = place.line;
-      where_.column = place.column;
-      return error("the file", "is not JSON"), kFailure;
+    if (auto problem = read_json(text, root)) {
+      where_.line = problem->place.line;
+      where_.column = problem->place.column;
+      return error("the file", problem->is_number ? "is not JSON: " + problem->what : "is not JSON"), kFailure;
     }
     if (!object(root, "the file")) return kFailure;
     only(root, "the file", {"devices", "fallback"});

@@ -8,6 +8,7 @@
 
 #include "project/embedded.h"
 #include "support/files.h"
+#include "support/json_text.h"
 #include "support/text.h"
 
 namespace aotc::project {
@@ -269,14 +270,13 @@ Result<TemplateDescription> read_description(const TemplateSource& source, Diagn
   if (!source.override_dir.empty()) where.file = fmt::format("{}/{}/template.json", source.override_dir, kind);
   Json json;
   std::string wrong;
-  try {
-    json = Json::parse(*text);
-    if (!json.is_object()) wrong = "template.json is no JSON object";
-  } catch (const Json::parse_error& e) {
-    const TextPlace place = aotc::place_of(*text, e.byte == 0 ? 0 : e.byte - 1);
-    where.line = place.line;
-    where.column = place.column;
+  if (auto problem = read_json(*text, json)) {
+    where.line = problem->place.line;
+    where.column = problem->place.column;
     wrong = "template.json is not valid JSON";
+    if (problem->is_number) wrong += ": " + problem->what;
+  } else if (!json.is_object()) {
+    wrong = "template.json is no JSON object";
   }
   Reader reader(json, kind);
   if (wrong.empty()) wrong = reader.read();

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +29,9 @@ std::string find_program(const std::string& name) {
 void become_program(const std::vector<std::string>& argv, const std::string& program,
                     const std::string& directory, int in, int out, int error) {
   setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // What aotc ignores, programs are not used to ignore.
+  for (int s : {SIGPIPE, SIGXFSZ}) signal(s, SIG_DFL);
   dup2(in, 0);
   dup2(out, 1);
   dup2(error, 2);
@@ -72,12 +76,16 @@ ProcessResult run_process(const std::vector<std::string>& argv, const std::strin
     if (n <= 0) break;
     std::string piece(chunk, static_cast<size_t>(n));
     result.output += piece;
+    if (result.output.size() > 2 * kMostProcessOutput)
+      result.output.erase(0, result.output.size() - kMostProcessOutput);
     if (on_output && !on_output(piece)) {
       result.stopped = true;
       kill(-pid, SIGKILL);
       break;
     }
   }
+  if (result.output.size() > kMostProcessOutput)
+    result.output.erase(0, result.output.size() - kMostProcessOutput);
   close(pipe_ends[0]);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {

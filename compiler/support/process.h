@@ -7,12 +7,15 @@
 
 namespace aotc {
 
+// Of what a program says, this much is kept: the end.
+inline constexpr size_t kMostProcessOutput = size_t{8} << 20;
+
 struct ProcessResult {
   bool started = false;   // false: the program was not found or could not be started
   bool timed_out = false; // killed after the limit
   bool stopped = false;   // killed because `on_output` had seen enough
   int exit_code = -1;     // 128 + signal if it died of one
-  std::string output;     // stdout and stderr as they came
+  std::string output;     // stdout and stderr as they came; the last kMostProcessOutput bytes
 };
 
 // Runs argv[0] (looked up in PATH) in `directory` (empty: here), without standard input. `on_output`
@@ -23,7 +26,7 @@ ProcessResult run_process(const std::vector<std::string>& argv, const std::strin
 
 // In a forked child: turns it into the program at the path `program` with these file descriptors as
 // standard input, output and error, in `directory` (empty: here) and in a process group of its own.
-// Exits with 127 if that cannot be done.
+// Exits with 127 if that cannot be done. The program ends with this one, however that ends.
 [[noreturn]] void become_program(const std::vector<std::string>& argv, const std::string& program,
                                  const std::string& directory, int in, int out, int error);
 

@@ -3,10 +3,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "codegen/c_model.h"
 
 namespace aotc::codegen {
+
+// The first line of every file of C that aotc writes: its user's, without conditions (see LICENSE).
+inline constexpr std::string_view kLicenceLine = "/* SPDX-License-Identifier: 0BSD */\n";
 
 // Adds to `use` what the kernels' portable halves call, and returns the definitions of the kernels.
 std::string kernel_definitions(SupportUse& use, const std::string& prefix);

@@ -4,6 +4,7 @@
 
 #include "driver/commands.h"
 #include "driver/levels.h"
+#include "driver/memory_map.h"
 #include "driver/project_dir.h"
 #include "driver/summary.h"
 #include "support/text.h"
@@ -41,6 +42,7 @@ int report_command(const std::string& target, const CompileOptions& given,
   // A project has been built, or will be: its code is measured there.
   std::vector<LevelCost> levels = cost_of_levels(compile, !project);
   summary["levels"] = levels_json(levels);
+  if (compile.memory == codegen::MemoryMode::kStatic) summary["memory"] = memory_json(compiled->program);
   if (common.json) {
     fmt::print("{}\n",
                summary.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));

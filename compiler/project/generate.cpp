@@ -225,7 +225,8 @@ Status generate_project(const TemplateDescription& description, const Board& boa
     // The default binding allocates from a buffer of this size.
     if (model.workspace)
       out.add(rendered->runtime_folder + "workspace.cmake",
-              fmt::format("add_compile_definitions(TVM_WORKSPACE_SIZE_BYTES={})\n", model.workspace_bytes));
+              fmt::format("# SPDX-License-Identifier: 0BSD\n"
+                          "add_compile_definitions(TVM_WORKSPACE_SIZE_BYTES={})\n", model.workspace_bytes));
   }
   manifest["compile"] = model.description;
   out.add(kManifest, manifest.dump(1) + "\n");

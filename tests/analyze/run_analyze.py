@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """aotc-analyze from the outside.
 
 Usage: run_analyze.py cases|update|gcc|tvm|hostile|messages|start|command --analyze PROGRAM

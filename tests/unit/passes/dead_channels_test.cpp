@@ -16,7 +16,7 @@ Result cut(const std::string& text) {
   Result out;
   PassOptions options;
   options.statistics = &out.counts;
-  out.graph = run_on("dead-channels,dead-code,compact-tensors", text, options);
+  out.graph = run_on("dead-channels,compact-tensors", text, options);
   return out;
 }
 

@@ -1,5 +1,5 @@
-// A directory that goes away with the object that made it. The one thing to know: it is locked as long
-// as its process lives; those that killed runs left are cleared when the next one is made.
+// A directory that goes away with the object that made it. The one thing to know: it is locked as
+// long as its process lives; those that killed runs left are cleared when the next one is made.
 #pragma once
 
 #include <string>

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of the file system that output is made of, with errors as std::error_code. The one thing to
-// know: each function is one step that is done or not done, so that a caller can tell where it stands.
+// know: each function is one step that is done or not done, so that a caller can tell where it
+// stands.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +21,8 @@ std::error_code write_new_file(const std::filesystem::path& path, std::string_vi
 // The names in a directory, in order.
 std::error_code list_directory(const std::filesystem::path& path, std::vector<std::string>& out);
 // The content of a regular file of at most `limit` bytes; links are not followed.
-std::error_code read_regular_file(const std::filesystem::path& path, uint64_t limit, std::string& out);
+std::error_code read_regular_file(const std::filesystem::path& path, uint64_t limit,
+                                  std::string& out);
 
 // Into what is there: a device or a pipe.
 std::error_code write_into(const std::filesystem::path& path, std::string_view content);

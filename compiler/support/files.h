@@ -1,6 +1,7 @@
 // Reading and writing files. The one thing to know: output goes through OutputDirectory and
-// write_file, which make the new beside the old and swap the two at the end. A command that fails or
-// is killed leaves what was there before; the next one that writes there clears what is left of it.
+// write_file, which make the new beside the old and swap the two at the end. A command that fails
+// or is killed leaves what was there before; the next one that writes there clears what is left of
+// it.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +36,8 @@ inline constexpr const char* kDerivedMarker = ".made-by-aotc";
 
 // A set of files written together under one directory. Nothing appears at `path` before commit(),
 // which swaps the whole directory in. A list of what was written, with checksums, is kept in the
-// file `list_file` (JSON, among the files added; none: no list). By it the next commit knows what is
-// aotc's and untouched, which it replaces; anything else is reported as [output-exists]. With
+// file `list_file` (JSON, among the files added; none: no list). By it the next commit knows what
+// is aotc's and untouched, which it replaces; anything else is reported as [output-exists]. With
 // `force` that is no obstacle: files of the names that are written are replaced ([output-replaced],
 // a warning), all others stay.
 class OutputDirectory {

@@ -1,6 +1,7 @@
-// Replaces files of a directory that must stay the same directory, because a shell is in it. There is
-// no step that does this at once: what is to be done is written down first, in the work area, and the
-// next run ends what a killed one began.
+// SPDX-License-Identifier: Apache-2.0
+// Replaces files of a directory that must stay the same directory, because a shell is in it. There
+// is no step that does this at once: what is to be done is written down first, in the work area,
+// and the next run ends what a killed one began.
 #pragma once
 
 #include <filesystem>
@@ -21,10 +22,11 @@ struct InPlaceChange {
 };
 
 // All of the change, or after an error nothing of it.
-std::error_code change_in_place(const std::filesystem::path& area, const std::filesystem::path& target,
-                                const InPlaceChange& change);
-// Ends the change of a killed run, if there is one in this area. Files that somebody changed since are
-// left alone.
-std::error_code finish_in_place(const std::filesystem::path& area, const std::filesystem::path& target);
+std::error_code change_in_place(const std::filesystem::path& area,
+                                const std::filesystem::path& target, const InPlaceChange& change);
+// Ends the change of a killed run, if there is one in this area. Files that somebody changed since
+// are left alone.
+std::error_code finish_in_place(const std::filesystem::path& area,
+                                const std::filesystem::path& target);
 
 }  // namespace aotc

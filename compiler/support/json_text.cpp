@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "support/json_text.h"
 
 #include <algorithm>
@@ -21,7 +22,8 @@ class Builder : public nlohmann::detail::json_sax_dom_parser<Json> {
   }
   template <typename Exception>
   bool parse_error(size_t behind, const std::string&, const Exception& error) {
-    problem_ = JsonProblem{error.what(), place_of(text_, behind - std::min<size_t>(behind, 1)), false};
+    problem_ =
+        JsonProblem{error.what(), place_of(text_, behind - std::min<size_t>(behind, 1)), false};
     return false;
   }
 

@@ -1,5 +1,6 @@
-// JSON that a user wrote: what is wrong with it, and where. The one thing to know: no text makes this
-// throw, also none that is well formed but holds a number that no double holds (1e400).
+// SPDX-License-Identifier: Apache-2.0
+// JSON that a user wrote: what is wrong with it, and where. The one thing to know: no text makes
+// this throw, also none that is well formed but holds a number that no double holds (1e400).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

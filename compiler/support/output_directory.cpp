@@ -1,4 +1,6 @@
-// OutputDirectory of files.h: what is there is looked through, the new is made beside it and swapped in.
+// SPDX-License-Identifier: Apache-2.0
+// OutputDirectory of files.h: what is there is looked through, the new is made beside it and
+// swapped in.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -53,7 +55,8 @@ class Commit {
   }
   Failure failed(const std::error_code& ec, const std::string& name = "") {
     const std::string file = name.empty() ? "" : fmt::format(" '{}'", escape_for_display(name));
-    return error("file-write", fmt::format("cannot write output directory{}: {}", file, ec.message()), kRoom);
+    return error("file-write",
+                 fmt::format("cannot write output directory{}: {}", file, ec.message()), kRoom);
   }
 
   Status check_target() {
@@ -76,17 +79,20 @@ class Commit {
     if (text) list = read_list(*text, list_file);
     if (!ec) ec = judge_present(target, list, files_, present_);
     if (ec)
-      return error("file-read", fmt::format("cannot look through the output directory: {}", ec.message()),
+      return error("file-read",
+                   fmt::format("cannot look through the output directory: {}", ec.message()),
                    "choose another -o DIRECTORY");
     auto lines = describe_not_ours(present_, kMostListed);
     if (lines.empty()) return success();
     if (force_) return check_conflicts();
-    auto& d = diags_.error(where_, "output-exists",
-                           list ? "output directory holds files that were changed or added since aotc wrote it"
-                                : "output directory exists and was not made by aotc");
+    auto& d = diags_.error(
+        where_, "output-exists",
+        list ? "output directory holds files that were changed or added since aotc wrote it"
+             : "output directory exists and was not made by aotc");
     for (std::string& line : lines) d.note(std::move(line));
-    d.help("choose another -o DIRECTORY, or pass --force: files of the names that are written are "
-           "replaced, all others stay");
+    d.help(
+        "choose another -o DIRECTORY, or pass --force: files of the names that are written are "
+        "replaced, all others stay");
     return kFailure;
   }
 
@@ -125,7 +131,8 @@ class Commit {
     for (const auto& [name, file] : files_) {
       const fs::path path = fresh / name;
       if (std::error_code ec = make_folders(path.parent_path())) return failed(ec, name);
-      if (std::error_code ec = write_new_file(path, file.content, file.executable ? 0777 : 0666, lasting_))
+      if (std::error_code ec =
+              write_new_file(path, file.content, file.executable ? 0777 : 0666, lasting_))
         return failed(ec, name);
     }
     for (const auto& [name, file] : files_)
@@ -142,7 +149,8 @@ class Commit {
     return ec;
   }
 
-  // Files that stay get a second name in the new directory: whatever happens, they have one of the two.
+  // Files that stay get a second name in the new directory: whatever happens, they have one of the
+  // two.
   Status carry_over() {
     struct stat status;
     if (there_ && ::stat(area_.target().c_str(), &status) == 0)
@@ -151,7 +159,8 @@ class Commit {
       if (!survives(p)) continue;
       const fs::path path = area_.fresh() / p.name;
       // Directories without files stay in what is somebody else's: a repository needs them.
-      if (p.directory && !folders_.contains(path.parent_path().string()) && !beside_kept(p)) continue;
+      if (p.directory && !folders_.contains(path.parent_path().string()) && !beside_kept(p))
+        continue;
       std::error_code ec = make_folders(p.directory ? path : path.parent_path());
       if (!ec && !p.directory) ec = link_or_copy(area_.target() / p.name, path);
       if (ec) return failed(ec, p.name);
@@ -174,7 +183,8 @@ class Commit {
     return {};
   }
 
-  // The directory that a shell is in stays, and its content is replaced: else the shell would be nowhere.
+  // The directory that a shell is in stays, and its content is replaced: else the shell would be
+  // nowhere.
   bool stays() const {
     std::error_code ec;
     return fs::equivalent(area_.target(), fs::current_path(ec), ec);
@@ -187,13 +197,15 @@ class Commit {
     for (const Present& p : present_) {
       std::string sum;
       if (!p.directory)
-        if (std::error_code ec = checksum_of_file(area_.target() / p.name, sum)) return failed(ec, p.name);
+        if (std::error_code ec = checksum_of_file(area_.target() / p.name, sum))
+          return failed(ec, p.name);
       if (files_.contains(p.name))
         change.put[p.name] = sum;
       else if (!survives(p))
         change.drop[p.name] = sum;
     }
-    if (std::error_code ec = change_in_place(area_.area(), area_.target(), change)) return failed(ec);
+    if (std::error_code ec = change_in_place(area_.area(), area_.target(), change))
+      return failed(ec);
     if (lasting_)
       if (std::error_code ec = sync_to_disk(area_.target())) return failed(ec);
     warn();
@@ -217,9 +229,11 @@ class Commit {
     std::vector<std::string> lines;
     for (const Present& p : present_)
       if (!p.directory && is_foreign(p) && files_.contains(p.name))
-        lines.push_back((p.owner == Owner::kChanged ? "changed: " : "added: ") + escape_for_display(p.name));
+        lines.push_back((p.owner == Owner::kChanged ? "changed: " : "added: ") +
+                        escape_for_display(p.name));
     if (lines.empty()) return;
-    auto& d = diags_.warning(where_, "output-replaced", "files that aotc did not write so were replaced");
+    auto& d =
+        diags_.warning(where_, "output-replaced", "files that aotc did not write so were replaced");
     for (size_t i = 0; i < std::min(lines.size(), kMostListed); ++i) d.note(lines[i]);
     if (lines.size() > kMostListed) d.note(fmt::format("and {} more", lines.size() - kMostListed));
   }

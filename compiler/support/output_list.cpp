@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "support/output_list.h"
 
 #include <fcntl.h>
@@ -33,8 +34,9 @@ std::error_code content_of(const fs::path& path, uint64_t limit, std::optional<s
   const std::error_code ec = read_regular_file(path, limit, content);
   out.reset();
   if (!ec) out = std::move(content);
-  for (std::errc expected : {std::errc::not_supported, std::errc::permission_denied, std::errc::file_too_large,
-                             std::errc::no_such_file_or_directory, std::errc::not_a_directory})
+  for (std::errc expected :
+       {std::errc::not_supported, std::errc::permission_denied, std::errc::file_too_large,
+        std::errc::no_such_file_or_directory, std::errc::not_a_directory})
     if (ec == expected) return {};
   return ec;
 }
@@ -131,9 +133,9 @@ std::optional<Checksums> read_list(const std::string& json, const std::string& n
 
 bool Present::same_as(const Present& other) const {
   return name == other.name && directory == other.directory &&
-         (directory || (inode == other.inode && size == other.size &&
-                        changed.tv_sec == other.changed.tv_sec &&
-                        changed.tv_nsec == other.changed.tv_nsec));
+         (directory ||
+          (inode == other.inode && size == other.size && changed.tv_sec == other.changed.tv_sec &&
+           changed.tv_nsec == other.changed.tv_nsec));
 }
 
 std::error_code list_present(const fs::path& root, std::vector<Present>& out) {
@@ -174,7 +176,8 @@ std::vector<std::string> describe_not_ours(const std::vector<Present>& present, 
     const std::string folder = p.owner == Owner::kAdded ? shown_folder(p.name, ours) : "";
     if (!folder.empty() && folders[folder]++ > 0) continue;
     if (out.size() < limit)
-      out.push_back((p.owner == Owner::kAdded ? "added: " : "changed: ") + (folder.empty() ? p.name : folder));
+      out.push_back((p.owner == Owner::kAdded ? "added: " : "changed: ") +
+                    (folder.empty() ? p.name : folder));
     else
       ++more;
   }

@@ -1,6 +1,7 @@
-// What is in an output directory, and whose it is. The one thing to know: the file that describes an
-// output (aotc.json) ends with the checksums of all files that were written with it, itself included;
-// a file is ours if it has its checksum, whatever its date.
+// SPDX-License-Identifier: Apache-2.0
+// What is in an output directory, and whose it is. The one thing to know: the file that describes
+// an output (aotc.json) ends with the checksums of all files that were written with it, itself
+// included; a file is ours if it has its checksum, whatever its date.
 #pragma once
 
 #include <sys/types.h>
@@ -53,9 +54,10 @@ struct Present {
 // Links are not followed.
 std::error_code list_present(const std::filesystem::path& root, std::vector<Present>& out);
 // Sets the owners.
-std::error_code judge_present(const std::filesystem::path& root, const std::optional<Checksums>& list,
-                   const std::map<std::string, OutputDirectory::File>& to_write,
-                   std::vector<Present>& present);
+std::error_code judge_present(const std::filesystem::path& root,
+                              const std::optional<Checksums>& list,
+                              const std::map<std::string, OutputDirectory::File>& to_write,
+                              std::vector<Present>& present);
 
 // "changed: digits.c", "added: notes/ (3 files)": what is not ours, one line each, at most `limit`.
 std::vector<std::string> describe_not_ours(const std::vector<Present>& present, size_t limit);

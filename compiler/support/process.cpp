@@ -52,7 +52,8 @@ ProcessResult run_process(const std::vector<std::string>& argv, const std::strin
   if (program.empty() || pipe2(pipe_ends, O_CLOEXEC) != 0) return result;
   pid_t pid = fork();
   if (pid == 0)
-    become_program(argv, program, directory, open("/dev/null", O_RDONLY), pipe_ends[1], pipe_ends[1]);
+    become_program(argv, program, directory, open("/dev/null", O_RDONLY), pipe_ends[1],
+                   pipe_ends[1]);
   close(pipe_ends[1]);
   if (pid < 0) {
     close(pipe_ends[0]);
@@ -63,7 +64,8 @@ ProcessResult run_process(const std::vector<std::string>& argv, const std::strin
   auto deadline = Clock::now() + std::chrono::seconds(timeout_seconds);
   char chunk[4096];
   while (true) {
-    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     pollfd p{pipe_ends[0], POLLIN, 0};
     int ready = left > 0 ? poll(&p, 1, static_cast<int>(std::min<long long>(left, 1 << 30))) : 0;
     if (ready < 0 && errno == EINTR) continue;

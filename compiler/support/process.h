@@ -11,15 +11,15 @@ namespace aotc {
 inline constexpr size_t kMostProcessOutput = size_t{8} << 20;
 
 struct ProcessResult {
-  bool started = false;   // false: the program was not found or could not be started
-  bool timed_out = false; // killed after the limit
-  bool stopped = false;   // killed because `on_output` had seen enough
-  int exit_code = -1;     // 128 + signal if it died of one
-  std::string output;     // stdout and stderr as they came; the last kMostProcessOutput bytes
+  bool started = false;    // false: the program was not found or could not be started
+  bool timed_out = false;  // killed after the limit
+  bool stopped = false;    // killed because `on_output` had seen enough
+  int exit_code = -1;      // 128 + signal if it died of one
+  std::string output;      // stdout and stderr as they came; the last kMostProcessOutput bytes
 };
 
-// Runs argv[0] (looked up in PATH) in `directory` (empty: here), without standard input. `on_output`
-// sees pieces of output as they arrive; the program is ended when it returns false.
+// Runs argv[0] (looked up in PATH) in `directory` (empty: here), without standard input.
+// `on_output` sees pieces of output as they arrive; the program is ended when it returns false.
 ProcessResult run_process(const std::vector<std::string>& argv, const std::string& directory = "",
                           int timeout_seconds = 600,
                           const std::function<bool(const std::string&)>& on_output = nullptr);

@@ -1,6 +1,8 @@
-// Where an output is made before it appears: a directory beside it, ".out.aotc-PID" for "out", and the
-// lock of the folder that both lie in. The one thing to know: whoever holds the lock owns all such
-// directories of the output, so what a killed run left is cleared, or brought to its end, by `open`.
+// SPDX-License-Identifier: Apache-2.0
+// Where an output is made before it appears: a directory beside it, ".out.aotc-PID" for "out", and
+// the lock of the folder that both lie in. The one thing to know: whoever holds the lock owns all
+// such directories of the output, so what a killed run left is cleared, or brought to its end, by
+// `open`.
 #pragma once
 
 #include <filesystem>
@@ -48,7 +50,8 @@ class WorkArea {
   Status finish(const std::filesystem::path& left, Diagnostics& diags);
   std::error_code put_in_two_steps();
   bool holds_the_only_one() const;
-  Failure fail(const char* slug, const std::string& what, const char* help, Diagnostics& diags) const;
+  Failure fail(const char* slug, const std::string& what, const char* help,
+               Diagnostics& diags) const;
 
   std::filesystem::path target_, area_;
   std::string shown_;

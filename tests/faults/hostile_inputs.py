@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Inputs that are no files, too large, or JSON with numbers that nothing holds; firmware that floods.
 
 Usage: hostile_inputs.py --aotc PROGRAM --work DIR [--only NAME]

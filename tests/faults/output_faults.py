@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every step that writes output is made to fail, and every step is where aotc is killed.
 
 Usage: output_faults.py --aotc PROGRAM --work DIR [--only NAME] [--all]

@@ -1,9 +1,10 @@
-// Preloaded into aotc by output_faults.py: makes one call of the file system fail, or ends the process
-// there. Calls count that are about something below AOTC_FAULT_ROOT, from 1.
+// SPDX-License-Identifier: Apache-2.0
+// Preloaded into aotc by output_faults.py: makes one call of the file system fail, or ends the
+// process there. Calls count that are about something below AOTC_FAULT_ROOT, from 1.
 //
 //   AOTC_FAULT_AT=N          the call that fails
-//   AOTC_FAULT_ACTION=...    EIO, ENOSPC, kill (SIGKILL instead of the call), stop (SIGSTOP before it)
-//   AOTC_FAULT_MEMORY=N      the N-th allocation after the first such call fails
+//   AOTC_FAULT_ACTION=...    EIO, ENOSPC, kill (SIGKILL instead of the call), stop (SIGSTOP before
+//   it) AOTC_FAULT_MEMORY=N      the N-th allocation after the first such call fails
 //   AOTC_FAULT_MEMORY_ON=1   and all behind it
 //   AOTC_FAULT_NO_EXCHANGE=1 renameat2 knows no flags, as on some file systems
 //   AOTC_FAULT_NO_LINK=1     linkat is not permitted, as on FAT
@@ -63,7 +64,8 @@ bool below_root(int fd, const char* path) {
 void log_line(const char* text) {
   const char* path = setting("AOTC_FAULT_LOG");
   if (path == nullptr) return;
-  const int fd = static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0666));
+  const int fd =
+      static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0666));
   char line[200];
   const int n = snprintf(line, sizeof line, "%s\n", text);
   syscall(SYS_write, fd, line, n);
@@ -124,23 +126,23 @@ void* malloc(size_t n) { return memory_fails() ? nullptr : __libc_malloc(n); }
 void* calloc(size_t n, size_t m) { return memory_fails() ? nullptr : __libc_calloc(n, m); }
 void* realloc(void* p, size_t n) { return memory_fails() ? nullptr : __libc_realloc(p, n); }
 
-#define OPEN(NAME)                                      \
-  int NAME(const char* path, int flags, ...) {          \
-    va_list list;                                       \
-    va_start(list, flags);                              \
-    const mode_t mode = mode_of(flags, list);           \
-    va_end(list);                                       \
+#define OPEN(NAME)                                        \
+  int NAME(const char* path, int flags, ...) {            \
+    va_list list;                                         \
+    va_start(list, flags);                                \
+    const mode_t mode = mode_of(flags, list);             \
+    va_end(list);                                         \
     return open_any("open", AT_FDCWD, path, flags, mode); \
   }
 OPEN(open)
 OPEN(open64)
-#define OPENAT(NAME)                                    \
-  int NAME(int fd, const char* path, int flags, ...) {  \
-    va_list list;                                       \
-    va_start(list, flags);                              \
-    const mode_t mode = mode_of(flags, list);           \
-    va_end(list);                                       \
-    return open_any("openat", fd, path, flags, mode);   \
+#define OPENAT(NAME)                                   \
+  int NAME(int fd, const char* path, int flags, ...) { \
+    va_list list;                                      \
+    va_start(list, flags);                             \
+    const mode_t mode = mode_of(flags, list);          \
+    va_end(list);                                      \
+    return open_any("openat", fd, path, flags, mode);  \
   }
 OPENAT(openat)
 OPENAT(openat64)

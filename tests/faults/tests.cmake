@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Steps of writing output that fail, or where aotc is killed: included by tests/CMakeLists.txt.
 set(faults ${CMAKE_CURRENT_LIST_DIR})
 

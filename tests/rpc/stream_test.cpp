@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The line itself: what a program floods it with does not stay in memory.
 #include "rpc/transport.h"
 
@@ -46,7 +47,8 @@ TEST(Errors, FloodIsCorrupted) {
 }
 
 TEST(Errors, MessagesAreBounded) {
-  auto line = started({"sh", "-c", "yes last words | head -c 3000000 >&2 && echo taken || echo refused"});
+  auto line =
+      started({"sh", "-c", "yes last words | head -c 3000000 >&2 && echo taken || echo refused"});
   ASSERT_NE(line, nullptr);
   std::vector<uint8_t> bytes;
   while (line->read(bytes, Milliseconds(10000)) == ReadState::kData) {

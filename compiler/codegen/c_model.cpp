@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "codegen/c_model.h"
 
 #include <set>
@@ -13,6 +14,7 @@
 #include "codegen/c_support.h"
 #include "codegen/c_tvm.h"
 #include "frontends/graph_json/params.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::codegen {
@@ -44,7 +46,7 @@ class ModelPrinter {
     out_.files[p_ + ".h"] = header();
     out_.files[p_ + ".c"] = source();
     out_.files[p_ + "_data.c"] = data();
-    out_.files[p_ + ".map.json"] = map_.dump(1) + "\n";
+    out_.files[p_ + ".map.json"] = json_text(map_, 1) + "\n";
     if (program_.constant_pool >= 0) out_.files[p_ + "_constants.h"] = banner("The constants of a neural network.") +
                                         constant_pool_header(program_, options_);
     if (options_.tvm_interface) print_tvm_interface(program_, options_, out_);

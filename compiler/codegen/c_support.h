@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The small functions and kernels that printed functions call, as the head of a C file. The one thing
 // to know: they have to be printed before the functions, and after the includes.
 #pragma once

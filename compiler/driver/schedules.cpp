@@ -1,12 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/schedules.h"
 
 #include <algorithm>
 #include <climits>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "support/files.h"
-#include "support/json_text.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -29,7 +31,7 @@ class Reader {
 
   Result<std::map<int, ops::Schedule>> run(const std::string& text) {
     json root;
-    if (auto problem = read_json(text, root)) {
+    if (auto problem = parse_json(text, root)) {
       where_.line = problem->place.line;
       where_.column = problem->place.column;
       return fail(fmt::format("this is not JSON: {}", escape_for_display(problem->what, 200)));

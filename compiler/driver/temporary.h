@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A directory that goes away with the object that made it. The one thing to know: it is locked as
 // long as its process lives; those that killed runs left are cleared when the next one is made.
 #pragma once

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "passes/devices.h"
+#include "support/json.h"
 
 #include <algorithm>
 #include <cctype>
@@ -44,7 +46,7 @@ class Reader {
 
   Result<DeviceSet> read(const std::string& text) {
     json root;
-    if (auto problem = read_json(text, root)) {
+    if (auto problem = parse_json(text, root)) {
       where_.line = problem->place.line;
       where_.column = problem->place.column;
       return error("the file", problem->is_number ? "is not JSON: " + problem->what : "is not JSON"), kFailure;

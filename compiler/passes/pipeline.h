@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order of graph passes. The one thing to know: pipeline.cpp holds the only list; a pass that
 // is not in it does not exist for any command.
 #pragma once

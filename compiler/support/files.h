@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading and writing files. The one thing to know: output goes through OutputDirectory and
 // write_file, which make the new beside the old and swap the two at the end. A command that fails
 // or is killed leaves what was there before; the next one that writes there clears what is left of

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "support/disk.h"
+#include "support/json.h"
 #include "support/output_list.h"
 
 namespace aotc {
@@ -70,7 +71,7 @@ std::error_code write_journal(const fs::path& area, const InPlaceChange& change)
   j["drop"] = change.drop;
   const fs::path draft = area / "draft";
   if (std::error_code ec = write_new_file(
-          draft, j.dump(1, ' ', false, nlohmann::json::error_handler_t::replace), 0666, true))
+          draft, json_text(j, 1), 0666, true))
     return ec;
   if (std::error_code ec = sync_to_disk(draft)) return ec;
   return rename_over(draft, area / kInPlaceJournal);
@@ -108,8 +109,8 @@ std::error_code finish_in_place(const fs::path& area, const fs::path& target) {
   std::optional<std::string> text;
   std::error_code unread = content_of_list(area / kInPlaceJournal, text);
   if (!text) return unread;
-  const auto j = nlohmann::json::parse(*text, nullptr, false);
-  if (!j.is_object()) return {};
+  nlohmann::json j;
+  if (parse_json(*text, j) || !j.is_object()) return {};
   Change steps(area, target);
   // What is not as it was then is somebody else's now.
   auto as_it_was = [&](const std::string& name, const nlohmann::json& sum) {

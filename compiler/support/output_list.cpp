@@ -11,6 +11,7 @@
 #include <set>
 
 #include "support/disk.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc {
@@ -25,7 +26,7 @@ constexpr uint64_t kMostOfList = uint64_t{64} << 20;
 constexpr uint64_t kMostOfFile = uint64_t{1} << 30;
 
 std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_text(nlohmann::json(text));
 }
 
 // No error for what is no file, may not be read, or is larger: it is not there for us.
@@ -113,7 +114,8 @@ std::string with_list(std::string_view json, const Checksums& files) {
 }
 
 std::optional<Checksums> read_list(const std::string& json, const std::string& name) {
-  const auto root = nlohmann::json::parse(json, nullptr, false);
+  nlohmann::json root;
+  if (parse_json(json, root)) return std::nullopt;
   if (!root.is_object() || !root.contains(kKey) || !root[kKey].is_object()) return std::nullopt;
   const auto& written = root[kKey];
   if (!written.contains("files") || !written["files"].is_object()) return std::nullopt;

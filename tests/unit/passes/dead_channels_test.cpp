@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dead-channels: where each rule applies, and near misses where it must not.
 #include <fmt/format.h>
 

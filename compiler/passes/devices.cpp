@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "support/json_text.h"
 #include "support/text.h"
 
 namespace aotc::passes {

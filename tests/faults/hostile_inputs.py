@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
@@ -196,6 +197,30 @@ def results_that_flood(aotc):
     image.write_text('#!/bin/sh\ntruncate -s 900M "$3"\n')
     image.chmod(0o755)
     aotc("verify", "app", code=6, slug="verify-device", says="host C: error: ")
+
+
+@test
+def programs_end_with_aotc(aotc):
+    """Whatever ends aotc, the emulator that it started does not go on."""
+    app = project(aotc)
+    (app / "build").mkdir()
+    image = app / json.loads((app / "aotc.json").read_text())["image"]
+    started = aotc.folder / "pid"
+    image.write_text(f"#!/bin/sh\necho $$ >{started}.new\nmv {started}.new {started}\nexec sleep 600\n")
+    image.chmod(0o755)
+    process = subprocess.Popen([aotc.program, "run", "app"], cwd=aotc.folder, stdin=subprocess.DEVNULL)
+    for _ in range(6000):
+        if started.exists():
+            break
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    status = pathlib.Path("/proc", started.read_text().strip(), "status")
+    for _ in range(6000):
+        if not status.exists() or "State:\tZ" in status.read_text():
+            return
+        time.sleep(0.01)
+    raise Failure("the firmware runs on behind a killed aotc")
 
 
 @test

@@ -6,7 +6,7 @@ Usage: output_faults.py --aotc PROGRAM --work DIR [--only NAME] [--all]
 
 A shim that is preloaded counts the calls of the file system that are about the output. For each call
 of each command: it fails (EIO, ENOSPC), or the process is killed instead of it; and allocations fail
-(a sample of them; --all takes each). Afterwards the output is the old one or the new one, whole, what
+(a sample of them). --all takes every call and every allocation of all scenarios. Afterwards the output is the old one or the new one, whole, what
 a user added is there, and the next run succeeds and leaves nothing beside it. Ends with
 'N faults injected, N survived'.
 """
@@ -23,7 +23,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
 DIGITS = ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
-MEMORY_SAMPLES = 24
+MEMORY_SAMPLES = 10
 SCENARIOS = []
 
 
@@ -39,11 +39,12 @@ def scenario(function):
 class Scenario:
     """A command whose output is replaced. `old` and `new` give its arguments behind aotc."""
 
-    def __init__(self, name, old, new, out="out", cwd=".", mine=(), shim=None, gap=False):
+    def __init__(self, name, old, new, out="out", cwd=".", mine=(), shim=None, gap=False, swap_only=False):
         self.name, self.old, self.new, self.out, self.cwd = name, old, new, out, cwd
         self.mine = mine    # files that a user added to the old output
         self.shim = shim or {}
         self.gap = gap      # without an exchange of names a kill may come when neither is in place
+        self.swap_only = swap_only  # what is before that is another scenario's
 
 
 def compile_to(prefix, *more):
@@ -63,7 +64,7 @@ def replaced():
 @scenario
 def two_steps():
     return Scenario("compile, no exchange of names", compile_to("old"), compile_to("new"),
-                    shim={"AOTC_FAULT_NO_EXCHANGE": "1"}, gap=True)
+                    shim={"AOTC_FAULT_NO_EXCHANGE": "1"}, gap=True, swap_only=True)
 
 
 @scenario
@@ -76,14 +77,14 @@ def forced():
 def copied():
     return Scenario("compile --force, neither exchange nor links", compile_to("old"),
                     compile_to("new", "--force"), mine=("notes.txt", "deep/notes.txt"),
-                    shim={"AOTC_FAULT_NO_EXCHANGE": "1", "AOTC_FAULT_NO_LINK": "1"}, gap=True)
+                    shim={"AOTC_FAULT_NO_EXCHANGE": "1", "AOTC_FAULT_NO_LINK": "1"}, gap=True, swap_only=True)
 
 
 @scenario
 def in_place():
     here = ["compile", DIGITS, "-o", "."]
     return Scenario("compile --force, in the shell's directory", here + ["--prefix", "old"],
-                    here + ["--prefix", "new", "--force"], cwd="out", mine=("notes.txt",), gap=True)
+                    here + ["--prefix", "new", "--force"], cwd="out", mine=("notes.txt",), gap=True, swap_only=True)
 
 
 @scenario
@@ -101,7 +102,7 @@ def archive_without_exchange():
 @scenario
 def project():
     kind = ["create", DIGITS, "--project", "make", "-o", "out", "--prefix"]
-    return Scenario("create", [*kind, "old"], [*kind, "new"])
+    return Scenario("create", [*kind, "old"], [*kind, "new"], swap_only=True)
 
 
 class Lab:
@@ -212,15 +213,21 @@ class Trial:
         self.reset()
         self.check(f"{self.s.name}: {title}", self.inject(**settings), codes, killed)
 
-    def all(self, every_allocation):
-        for n, call in enumerate(self.calls, 1):
+    def first(self):
+        """The first call to fail: where only the swap is of interest, the last steps before it."""
+        swaps = [n for n, call in enumerate(self.calls, 1) if call.startswith(("rename", "linkat"))]
+        return max(1, swaps[0] - 8) if self.s.swap_only and swaps else 1
+
+    def all(self, everything):
+        first = 1 if everything else self.first()
+        for n, call in list(enumerate(self.calls, 1))[first - 1:]:
             self.lab.by_call[call] += 2
             # What fails when the output is in place, and is only about clearing, is no failure.
             self.one(f"call {n} of {len(self.calls)} ({call}) fails", (0, 1), AT=n,
                      ACTION=("EIO", "ENOSPC")[n % 2])
             self.one(f"killed at call {n} of {len(self.calls)} ({call})", (-signal.SIGKILL,), True, AT=n,
                      ACTION="kill")
-        step = 1 if every_allocation else max(1, self.allocations // MEMORY_SAMPLES)
+        step = 1 if everything else max(1, self.allocations // MEMORY_SAMPLES)
         for n in range(1 + step // 2, self.allocations + 1, step):
             self.lab.by_call["allocation"] += 2
             self.one(f"allocation {n} of {self.allocations} fails", (0, 1), MEMORY=n)

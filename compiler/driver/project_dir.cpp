@@ -231,8 +231,8 @@ class DemoEnd {
   size_t bytes_ = 0;
 };
 
-// Folders that builds of aotc make in a project. One that was not there before is marked as made from
-// the project, and goes when the project is made again.
+// Folders that builds of aotc make in a project. One that was not there before is marked as made
+// from the project, and goes when the project is made again.
 class BuildFolders {
  public:
   explicit BuildFolders(const std::string& project) {
@@ -248,9 +248,10 @@ class BuildFolders {
     for (const fs::path& folder : absent_) {
       std::error_code ec;
       if (make && folder.filename() == "build") fs::create_directory(folder, ec);
-      if (fs::path mark = folder / kDerivedMarker; fs::is_directory(folder, ec) && !fs::exists(mark, ec))
-        (void)write_scratch_file(mark.string(), "Made by 'aotc build', and deleted when the project is made again.\n",
-                                 ignored);
+      const fs::path mark = folder / kDerivedMarker;
+      if (!fs::is_directory(folder, ec) || fs::exists(mark, ec)) continue;
+      (void)write_scratch_file(
+          mark.string(), "Made by 'aotc build', deleted when the project is made again.\n", ignored);
     }
   }
 

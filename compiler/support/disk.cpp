@@ -112,7 +112,8 @@ std::error_code write_into(const fs::path& path, std::string_view content) {
 
 std::error_code sync_to_disk(const fs::path& path) {
   int fd = open_again(path.c_str(), O_RDONLY);
-  if (fd < 0) return errno == EACCES ? std::error_code() : last_error();  // may be written, not read
+  if (fd < 0)
+    return errno == EACCES ? std::error_code() : last_error();  // may be written, not read
   std::error_code ec;
   if (::fsync(fd) != 0 && !unsupported(errno)) ec = last_error();
   return close_after(fd, ec);

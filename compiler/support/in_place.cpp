@@ -70,9 +70,7 @@ std::error_code write_journal(const fs::path& area, const InPlaceChange& change)
   j["put"] = change.put;
   j["drop"] = change.drop;
   const fs::path draft = area / "draft";
-  if (std::error_code ec = write_new_file(
-          draft, json_text(j, 1), 0666, true))
-    return ec;
+  if (std::error_code ec = write_new_file(draft, json_text(j, 1), 0666, true)) return ec;
   if (std::error_code ec = sync_to_disk(draft)) return ec;
   return rename_over(draft, area / kInPlaceJournal);
 }

@@ -25,7 +25,8 @@ class Builder : public nlohmann::detail::json_sax_dom_parser<J> {
   }
   template <typename Exception>
   bool parse_error(size_t behind, const std::string& /*token*/, const Exception& error) {
-    problem_ = JsonProblem{error.what(), place_of(text_, behind - std::min<size_t>(behind, 1)), false};
+    problem_ =
+        JsonProblem{error.what(), place_of(text_, behind - std::min<size_t>(behind, 1)), false};
     return false;
   }
 

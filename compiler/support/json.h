@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON texts in and out. Parsing and printing are compiled here, once: each file that calls them by
-// itself compiles the library's parser and printer again, which takes seconds. The one thing to know:
-// what is no JSON comes back as a problem with its place; nothing throws.
+// itself compiles the library's parser and printer again, which takes seconds. The one thing to
+// know: what is no JSON comes back as a problem with its place; nothing throws.
 #pragma once
 
 #include <optional>

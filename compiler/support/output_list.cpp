@@ -25,9 +25,7 @@ constexpr std::string_view kNoChecksum = "0000000000000000";
 constexpr uint64_t kMostOfList = uint64_t{64} << 20;
 constexpr uint64_t kMostOfFile = uint64_t{1} << 30;
 
-std::string quoted(const std::string& text) {
-  return json_text(nlohmann::json(text));
-}
+std::string quoted(const std::string& text) { return json_text(nlohmann::json(text)); }
 
 // No error for what is no file, may not be read, or is larger: it is not there for us.
 std::error_code content_of(const fs::path& path, uint64_t limit, std::optional<std::string>& out) {

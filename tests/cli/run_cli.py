@@ -667,7 +667,7 @@ def schedules(aotc):
     said = aotc("compile", DIGITS, *board, "-o", "no", "--schedules", "wrong.json", code=1).err
     expect(said, r"error: the schedule asked for, 'pairs: pixels 99', cannot be had "
                  r"\[schedule-impossible\]", r"note: nearest is 'pairs: pixels \d")
-    for text, message in (('{"calls": [\n', r"wrong\.json:2: error: this is not JSON.*\[schedule-file\]"),
+    for text, message in (('{"calls": [\n', r"wrong\.json:2:1: error: this is not JSON.*\[schedule-file\]"),
                           ("[]", r"there is no list 'calls' \[schedule-file\]"),
                           ('{"calls": [{"op_index": 1, "schedule": {"pixels": "4"}}]}',
                            r"call 0: 'pixels' is no whole number \[schedule-file\]"),

@@ -19,6 +19,7 @@ int first_error = 0;  // of standard output
 
 void prepare_streams() {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
   for (int fd : {0, 1, 2}) {
     if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
     // Takes the number, and refuses what the stream is for.

@@ -116,10 +116,12 @@ class Lab:
         self.by_call = collections.Counter()
 
     def environment(self, root, **settings):
-        return {**os.environ, "LD_PRELOAD": str(self.shim), "AOTC_FAULT_ROOT": str(root),
+        # Without compilers nothing is measured: what a stack takes does not matter here.
+        return {**os.environ, "PATH": "/nonexistent", "LD_PRELOAD": str(self.shim), "AOTC_FAULT_ROOT": str(root),
                 **{f"AOTC_FAULT_{k}": str(v) for k, v in settings.items()}}
 
     def run(self, args, cwd, env=None):
+        env = env or {**os.environ, "PATH": "/nonexistent"}
         return subprocess.run([self.program, *map(str, args)], cwd=cwd, env=env, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, errors="replace", timeout=120)
 

@@ -15,7 +15,8 @@ pictures  scripts/pictures draws what is in docs/pictures, and what it draws of 
 usage     every command and option that any page names exists
 commands  what pages show behind '$ ' is what the commands print. Each page's commands run one after the
           other in one directory that has tests/, scripts/ and nothing else; a line '...' stands for any lines.
-          What follows a comment '<!-- $ COMMAND -->' up to an empty line was printed by that command
+          What follows a comment '<!-- $ COMMAND -->', a block of code or the lines up to an empty one,
+          was printed by that command
 """
 import argparse
 import json
@@ -173,6 +174,8 @@ def shown_commands(lines):
             command, ends = (printed_by[1], ("",)) if printed_by else (line[2:], ("```", "$ "))
             while command.endswith("\\"):
                 command, i = command[:-1] + lines[i].strip(), i + 1
+            if printed_by and lines[i:i + 1] == ["```"]:
+                ends, inside, i = ("```",), True, i + 1
             start = i
             while i < len(lines) and not (lines[i].startswith(ends) if ends != ("",) else lines[i] == ""):
                 i += 1

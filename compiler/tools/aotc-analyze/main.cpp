@@ -42,7 +42,8 @@ int print(const Options& options, const Findings& findings) {
   } else {
     write_out(text);
   }
-  return findings.has_errors() ? kExitBadInput : kExitDone;
+  // Here, because the worker ends without flushing.
+  return finish_streams(findings.has_errors() ? kExitBadInput : kExitDone);
 }
 
 int signatures(const Options& options) {

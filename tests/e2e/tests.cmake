@@ -118,8 +118,9 @@ e2e_test(emitted.deterministic full 1
   ${python} ${e2e}/emitted_c.py deterministic --work ${work}/deterministic)
 e2e_test(emitted.workspace full 1 ${python} ${e2e}/emitted_c.py workspace --work ${work}/workspace)
 add_executable(cost_of ${e2e}/cost_of.c)
-e2e_test(compile.cost full 1 ${python} ${e2e}/compile_cost.py --launcher $<TARGET_FILE:cost_of>
+e2e_test(compile.cost full 2 ${python} ${e2e}/compile_cost.py --launcher $<TARGET_FILE:cost_of>
   --out ${CMAKE_BINARY_DIR}/compile_cost.json)
+set_tests_properties(compile.cost PROPERTIES RUN_SERIAL TRUE)
 # Boards and templates around a hand-written model.
 e2e_test(boards full 2 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/boards/run_boards.py --quick)
 # What the documentation shows.

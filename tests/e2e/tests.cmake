@@ -58,10 +58,10 @@ foreach(target cortex_m4 rv32imac)
 endforeach()
 
 # The calling conventions: the same bytes, and what the packed ones cost.
-e2e_test(conventions.bytes.own full 1 ${python} ${e2e}/conventions.py bytes
-  ${work}/conventions_bytes_own ${own})
-e2e_test(conventions.bytes.shared full 1 ${python} ${e2e}/conventions.py bytes
-  ${work}/conventions_bytes_shared ${shared_int8} ${shared_float})
+foreach(model ${own} ${shared_int8} ${shared_float})
+  e2e_test(conventions.bytes.${model} full 1 ${python} ${e2e}/conventions.py bytes
+    ${work}/conventions_bytes_${model} ${model})
+endforeach()
 e2e_test(conventions.cost.own full 1 ${python} ${e2e}/conventions.py cost
   ${work}/conventions_own digits_int8 gadget_int8)
 e2e_test(conventions.cost.shared full 2 ${python} ${e2e}/conventions.py cost

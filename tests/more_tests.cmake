@@ -15,7 +15,7 @@ add_test(NAME ${name_prefix}random_graphs
                  --cc "${random_graphs_cc}")
 set_tests_properties(${name_prefix}random_graphs PROPERTIES LABELS quick TIMEOUT 600)
 
-if(AOTC_SANITIZE OR AOTC_FUZZ)
+if(AOTC_SANITIZE)
   return()
 endif()
 

@@ -114,6 +114,7 @@ foreach(check accuracy_host accuracy_board commands)
 endforeach()
 e2e_test(emitted.strict full 2 ${python} ${e2e}/emitted_c.py strict --work ${work}/strict)
 e2e_test(emitted.tidy full 2 ${python} ${e2e}/emitted_c.py tidy --work ${work}/tidy)
+e2e_test(emitted.misra full 2 ${python} ${e2e}/misra.py check --work ${work}/misra)
 e2e_test(emitted.hostile_names full 1 ${python} ${e2e}/emitted_c.py hostile --work ${work}/hostile)
 e2e_test(emitted.deterministic full 1
   ${python} ${e2e}/emitted_c.py deterministic --work ${work}/deterministic)
@@ -124,6 +125,9 @@ e2e_test(compile.cost full 2 ${python} ${e2e}/compile_cost.py --launcher $<TARGE
 set_tests_properties(compile.cost PROPERTIES RUN_SERIAL TRUE)
 # Boards and templates around a hand-written model.
 e2e_test(boards full 2 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/boards/run_boards.py --quick)
+add_test(NAME docs.reliability COMMAND ${Python3_EXECUTABLE}
+  ${CMAKE_CURRENT_SOURCE_DIR}/reliability/lanes.py check)
+set_tests_properties(docs.reliability PROPERTIES LABELS quick)
 # What the documentation shows.
 foreach(check excerpts slugs links)
   e2e_test(docs.${check} quick 1 ${python} ${e2e}/docs.py ${check} --work ${work}/docs_${check})

@@ -1,4 +1,4 @@
-// libFuzzer entry for TVM graphs with parameters (preset `fuzz`); see run_files.cpp for what it is
+// libFuzzer entry for TVM graphs with parameters; see run_files.cpp for what it is
 // without.
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """MISRA C:2012 over the C that aotc writes, by the addon of cppcheck.
 
 Usage: misra.py check --work DIR [--whole-tables]    no hit that tests/e2e/misra.json does not allow

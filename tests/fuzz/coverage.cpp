@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the compiler calls at every branch of the readers: counts it where libFuzzer looks. By the
 // caller's address, so that nothing needs to be known of the program.
 #include <cstddef>

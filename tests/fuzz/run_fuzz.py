@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs one libFuzzer program from seeds; what it finds stays in WORK.
 
 Usage: run_fuzz.py PROGRAM (--runs N | --seconds N) --work WORK SEEDS...

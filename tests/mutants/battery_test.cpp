@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the changed sources are tried on beside the unit tests, in the same process: operator cases
 // with LiteRT's results, random graphs, and the C of the golden models.
 #include <unistd.h>

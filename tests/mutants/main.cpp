@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs tests with one change of the sources in force, or says which changes each test reaches.
 //
 //   mutation_tests --reach FILE          every test in a process of its own: one line of name, whether

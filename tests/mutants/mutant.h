@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the sources that tests/mutants/rewrite.cpp rewrote call: every place holds the code as it was
 // and what it is changed to, and a number that is chosen when the program runs says which of all
 // changes is in force (0: none). Also counts what is executed, which bounds loops that a change made

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rewrites one C++ source so that many small changes of it are in one program: see mutant.h.
 //
 //   mutate_sources SOURCE --out FILE --list FILE --first N --every N -- COMPILER_FLAGS...

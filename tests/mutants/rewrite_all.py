@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Rewrites sources one after the other, so that changes are numbered through; writes list.txt."""
 import argparse
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The long lane: what takes hours, and is run before a release and not for each change.
 
 Usage: lanes.py run [LANE...]    runs them, or all, and writes the last line of each to docs/reliability.md

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which form and which numbers random requantisations get. They are right or they are
 // not given (step_fit_test); here it shows when another is found than before, or none any more.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the packer answers to a few hundred random problems, to the byte: its results are the same on
 // every machine, and a change of its searches that nobody meant shows. Where one is meant, run
 // AOTC_UPDATE_RECORDS=1 unit_tests --gtest_filter='*Record*' and look at the difference.

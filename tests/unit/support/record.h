@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text that a test computes, compared with what is stored in tests/golden/records. With
 // AOTC_UPDATE_RECORDS=1 in the environment it is stored instead.
 #pragma once

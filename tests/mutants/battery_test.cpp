@@ -61,15 +61,16 @@ TEST_P(OperatorCases, AreThoseOfLiteRT) {
 INSTANTIATE_TEST_SUITE_P(Battery, OperatorCases,
                          testing::Combine(testing::ValuesIn(operators()), testing::Range(0, 4)),
                          [](const auto& of) {
-                           return std::get<0>(of.param) + "_" + std::to_string(std::get<1>(of.param));
+                           return std::get<0>(of.param) + "_" +
+                                  std::to_string(std::get<1>(of.param));
                          });
 
 class RandomGraph : public testing::TestWithParam<int> {};
 
 TEST_P(RandomGraph, IsWhatItsReferenceSays) {
   Folder work;
-  EXPECT_EQ(call(random_graphs_main, {"random_graphs", "--first", std::to_string(GetParam()), "--count",
-                                      "1", "--work", work / "graphs", "--interpret"}),
+  EXPECT_EQ(call(random_graphs_main, {"random_graphs", "--first", std::to_string(GetParam()),
+                                      "--count", "1", "--work", work / "graphs", "--interpret"}),
             0);
 }
 
@@ -89,14 +90,20 @@ std::string contents(const fs::path& path) {
   return text.str();
 }
 
-// scripts/mutants let tests/golden/golden.py write the C without any change, and compare it with what
-// is stored; here it must be the same.
+// scripts/mutants let tests/golden/golden.py write the C without any change, and compare it with
+// what is stored; here it must be the same.
 TEST_P(GoldenModel, IsWrittenToTheLetter) {
   Folder work;
   const Golden& golden = GetParam();
-  std::vector<std::string> arguments = {"aotc", "compile",
-                                        std::string(AOTC_SOURCE_DIR "/tests/models/") + golden.model,
-                                        "--prefix", golden.name, "-o", work / golden.name, "--quiet"};
+  std::vector<std::string> arguments = {
+      "aotc",
+      "compile",
+      std::string(AOTC_SOURCE_DIR "/tests/models/") + golden.model,
+      "--prefix",
+      golden.name,
+      "-o",
+      work / golden.name,
+      "--quiet"};
   arguments.insert(arguments.end(), golden.options.begin(), golden.options.end());
   ASSERT_EQ(call(aotc_main, arguments), 0);
   size_t files = 0;
@@ -115,7 +122,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Golden{"digits", "digits/digits_int8.tflite", {}},
                     Golden{"dense", "ops/dense_int8.tflite", {"--arena", "model"}},
                     Golden{"gadget", "gadget/gadget_int8.tflite", {}},
-                    Golden{"gadget_workspace", "gadget/gadget_int8.tflite", {"--memory", "workspace"}},
+                    Golden{
+                        "gadget_workspace", "gadget/gadget_int8.tflite", {"--memory", "workspace"}},
                     Golden{"gadget_float", "gadget/gadget_f32.tflite", {}}),
     [](const auto& of) { return std::string(of.param.name); });
 

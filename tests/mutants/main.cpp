@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs tests with one change of the sources in force, or says which changes each test reaches.
 //
-//   mutation_tests --reach FILE          every test in a process of its own: one line of name, whether
+//   mutation_tests --reach FILE I N      of all tests the Ith of every N;         every test in a
+//   process of its own: one line of name, whether
 //                                        it passed, steps, CPU microseconds and numbers of changes
 //   AOTC_MUTANT=N mutation_tests --tests FILE
-//                                        lines of name and most steps: the tests in this order, up to
-//                                        the first that fails, whose name is the last line of output.
-//                                        Ends with 1 if one failed, 0 if none did
+//                                        lines of name and most steps: the tests in this order, up
+//                                        to the first that fails, whose name is the last line of
+//                                        output. Ends with 1 if one failed, 0 if none did
 //
 // Other arguments are gtest's.
 #include <gmock/gmock.h>
@@ -15,13 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <sys/mman.h>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
 #include <string>
-#include <sys/mman.h>
 #include <vector>
 
 #include "mutant.h"
@@ -60,10 +61,12 @@ struct Shared {
   unsigned char reached[mutants::kMost];
 };
 
-int reach(const char* path) {
-  std::vector<std::string> names = all_tests();
-  auto* shared = static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
-                                           MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+int reach(const char* path, size_t first, size_t every) {
+  std::vector<std::string> names;
+  for (size_t i = 0; const std::string& name : all_tests())
+    if (i++ % every == first) names.push_back(name);
+  auto* shared = static_cast<Shared*>(
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   if (shared == MAP_FAILED) return 2;
   std::ofstream out(path);
   int failed = 0;
@@ -114,7 +117,9 @@ int main(int argc, char** argv) {
   testing::InitGoogleMock(&argc, argv);
   testing::GTEST_FLAG(death_test_style) = "fast";
   if (const char* chosen = std::getenv("AOTC_MUTANT")) mutants::state.chosen = std::atoi(chosen);
-  if (argc == 3 && std::strcmp(argv[1], "--reach") == 0) return reach(argv[2]);
+  if (argc == 5 && std::strcmp(argv[1], "--reach") == 0)
+    return reach(argv[2], static_cast<size_t>(std::atoi(argv[3])),
+                 static_cast<size_t>(std::atoi(argv[4])));
   if (argc == 3 && std::strcmp(argv[1], "--tests") == 0) return run(argv[2]);
   return RUN_ALL_TESTS();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sources that tests/mutants/rewrite.cpp rewrote call: every place holds the code as it was
-// and what it is changed to, and a number that is chosen when the program runs says which of all
-// changes is in force (0: none). Also counts what is executed, which bounds loops that a change made
-// endless without looking at a clock, and notes which changes a test reaches.
+// What the sources that tests/mutants/rewrite.cpp rewrote call: every place holds the code as it
+// was and what it is changed to, and a number that is chosen when the program runs says which of
+// all changes is in force (0: none). Also counts what is executed, which bounds loops that a change
+// made endless without looking at a clock, and notes which changes a test reaches.
 #pragma once
 
 #include <cstdint>
@@ -28,28 +28,63 @@ inline bool on(int id) {
   return id == state.chosen;
 }
 
-enum Op { kNone, kAdd, kSub, kMul, kDiv, kMod, kShl, kShr, kAnd, kOr, kLt, kLe, kGt, kGe, kEq, kNe,
-          kLeft, kRight };
+enum Op {
+  kNone,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMod,
+  kShl,
+  kShr,
+  kAnd,
+  kOr,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
+  kEq,
+  kNe,
+  kLeft,
+  kRight
+};
 
 template <Op op, class A, class B>
 constexpr auto compute(const A& a, const B& b) {
-  if constexpr (op == kAdd) return a + b;
-  else if constexpr (op == kSub) return a - b;
-  else if constexpr (op == kMul) return a * b;
-  else if constexpr (op == kDiv) return a / b;
-  else if constexpr (op == kMod) return a % b;
-  else if constexpr (op == kShl) return a << b;
-  else if constexpr (op == kShr) return a >> b;
-  else if constexpr (op == kAnd) return a & b;
-  else if constexpr (op == kOr) return a | b;
-  else if constexpr (op == kLt) return a < b;
-  else if constexpr (op == kLe) return a <= b;
-  else if constexpr (op == kGt) return a > b;
-  else if constexpr (op == kGe) return a >= b;
-  else if constexpr (op == kEq) return a == b;
-  else if constexpr (op == kNe) return a != b;
-  else if constexpr (op == kLeft) return a;
-  else return b;
+  if constexpr (op == kAdd)
+    return a + b;
+  else if constexpr (op == kSub)
+    return a - b;
+  else if constexpr (op == kMul)
+    return a * b;
+  else if constexpr (op == kDiv)
+    return a / b;
+  else if constexpr (op == kMod)
+    return a % b;
+  else if constexpr (op == kShl)
+    return a << b;
+  else if constexpr (op == kShr)
+    return a >> b;
+  else if constexpr (op == kAnd)
+    return a & b;
+  else if constexpr (op == kOr)
+    return a | b;
+  else if constexpr (op == kLt)
+    return a < b;
+  else if constexpr (op == kLe)
+    return a <= b;
+  else if constexpr (op == kGt)
+    return a > b;
+  else if constexpr (op == kGe)
+    return a >= b;
+  else if constexpr (op == kEq)
+    return a == b;
+  else if constexpr (op == kNe)
+    return a != b;
+  else if constexpr (op == kLeft)
+    return a;
+  else
+    return b;
 }
 
 // a `was` b, or with another operator.

@@ -3,10 +3,11 @@
 //
 //   mutate_sources SOURCE --out FILE --list FILE --first N --every N -- COMPILER_FLAGS...
 //
-// FILE of --list gets one line for each change: number, key and line, with tabs between. A key names
-// file, function, the code before and after, and which of equal ones it is: it survives changes
-// elsewhere. Of all changes those are taken whose key's hash is a multiple of --every, so that what is
-// taken does not depend on other code either. The last line of standard output is the next number.
+// FILE of --list gets one line for each change: number, key and line, with tabs between. A key
+// names file, function, the code before and after, and which of equal ones it is: it survives
+// changes elsewhere. Of all changes those are taken whose key's hash is a multiple of --every, so
+// that what is taken does not depend on other code either. The last line of standard output is the
+// next number.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -35,8 +36,8 @@ struct Options {
   unsigned every = 1;
 };
 
-// Text put before or behind a node, or in place of characters. At one offset, what closes comes before
-// what opens; of two nodes that begin together the larger opens first, and closes last.
+// Text put before or behind a node, or in place of characters. At one offset, what closes comes
+// before what opens; of two nodes that begin together the larger opens first, and closes last.
 struct Edit {
   unsigned at, removed;
   bool closes;
@@ -62,28 +63,48 @@ unsigned hash_of(const std::string& text) {
 }
 
 struct Operator {
-  const char* name;    // in mutant.h
+  const char* name;  // in mutant.h
   const char* text;
 };
 
 std::optional<Operator> operator_of(BinaryOperatorKind kind) {
   switch (kind) {
-    case BO_Add: case BO_AddAssign: return Operator{"kAdd", "+"};
-    case BO_Sub: case BO_SubAssign: return Operator{"kSub", "-"};
-    case BO_Mul: case BO_MulAssign: return Operator{"kMul", "*"};
-    case BO_Div: case BO_DivAssign: return Operator{"kDiv", "/"};
-    case BO_Rem: return Operator{"kMod", "%"};
-    case BO_Shl: return Operator{"kShl", "<<"};
-    case BO_Shr: return Operator{"kShr", ">>"};
-    case BO_And: return Operator{"kAnd", "&"};
-    case BO_Or: return Operator{"kOr", "|"};
-    case BO_LT: return Operator{"kLt", "<"};
-    case BO_LE: return Operator{"kLe", "<="};
-    case BO_GT: return Operator{"kGt", ">"};
-    case BO_GE: return Operator{"kGe", ">="};
-    case BO_EQ: return Operator{"kEq", "=="};
-    case BO_NE: return Operator{"kNe", "!="};
-    default: return std::nullopt;
+    case BO_Add:
+    case BO_AddAssign:
+      return Operator{"kAdd", "+"};
+    case BO_Sub:
+    case BO_SubAssign:
+      return Operator{"kSub", "-"};
+    case BO_Mul:
+    case BO_MulAssign:
+      return Operator{"kMul", "*"};
+    case BO_Div:
+    case BO_DivAssign:
+      return Operator{"kDiv", "/"};
+    case BO_Rem:
+      return Operator{"kMod", "%"};
+    case BO_Shl:
+      return Operator{"kShl", "<<"};
+    case BO_Shr:
+      return Operator{"kShr", ">>"};
+    case BO_And:
+      return Operator{"kAnd", "&"};
+    case BO_Or:
+      return Operator{"kOr", "|"};
+    case BO_LT:
+      return Operator{"kLt", "<"};
+    case BO_LE:
+      return Operator{"kLe", "<="};
+    case BO_GT:
+      return Operator{"kGt", ">"};
+    case BO_GE:
+      return Operator{"kGe", ">="};
+    case BO_EQ:
+      return Operator{"kEq", "=="};
+    case BO_NE:
+      return Operator{"kNe", "!="};
+    default:
+      return std::nullopt;
   }
 }
 
@@ -114,7 +135,9 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
 
  public:
   Visitor(ASTContext& context, const Options& options)
-      : context_(context), sources_(context.getSourceManager()), options_(options),
+      : context_(context),
+        sources_(context.getSourceManager()),
+        options_(options),
         next_(options.first) {
     llvm::StringRef path = options.source;
     size_t compiler = path.rfind("compiler/");
@@ -151,7 +174,8 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
     if (form == nullptr) form = list;
     for (Expr* e : form->inits()) {
       const Expr* bare = e->IgnoreImpCasts();
-      if (isa<IntegerLiteral>(bare) || isa<FloatingLiteral>(bare) || isa<UnaryOperator>(bare)) continue;
+      if (isa<IntegerLiteral>(bare) || isa<FloatingLiteral>(bare) || isa<UnaryOperator>(bare))
+        continue;
       if (!TraverseStmt(e)) return false;
     }
     return true;
@@ -183,10 +207,13 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
     if (!inside(e) || !was || !plain(e->getLHS()) || !plain(e->getRHS())) return true;
     if (e->getLHS()->getType()->isBooleanType()) return true;
     for (const Operator& to : changed(*was)) {
-      int id = take(e, text_of(e), text_of(e->getLHS()) + " " + to.text + "= " + text_of(e->getRHS()));
+      int id =
+          take(e, text_of(e), text_of(e->getLHS()) + " " + to.text + "= " + text_of(e->getRHS()));
       if (id == 0) continue;
-      surround(e, std::string("mutants::assign<mutants::") + was->name + ", mutants::" + to.name +
-                      ", " + std::to_string(id) + ">(", ")");
+      surround(e,
+               std::string("mutants::assign<mutants::") + was->name + ", mutants::" + to.name +
+                   ", " + std::to_string(id) + ">(",
+               ")");
       replace(e->getOperatorLoc(), ",");
       break;
     }
@@ -199,15 +226,32 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
     if (e->getType().getAsString().find("Ex") == std::string::npos) return true;
     BinaryOperatorKind kind = BO_Comma;
     switch (e->getOperator()) {
-      case OO_Plus: kind = BO_Add; break;
-      case OO_Minus: kind = BO_Sub; break;
-      case OO_Star: kind = BO_Mul; break;
-      case OO_LessLess: kind = BO_Shl; break;
-      case OO_GreaterGreater: kind = BO_Shr; break;
-      case OO_Amp: kind = BO_And; break;
-      case OO_Less: kind = BO_LT; break;
-      case OO_Greater: kind = BO_GT; break;
-      default: return true;
+      case OO_Plus:
+        kind = BO_Add;
+        break;
+      case OO_Minus:
+        kind = BO_Sub;
+        break;
+      case OO_Star:
+        kind = BO_Mul;
+        break;
+      case OO_LessLess:
+        kind = BO_Shl;
+        break;
+      case OO_GreaterGreater:
+        kind = BO_Shr;
+        break;
+      case OO_Amp:
+        kind = BO_And;
+        break;
+      case OO_Less:
+        kind = BO_LT;
+        break;
+      case OO_Greater:
+        kind = BO_GT;
+        break;
+      default:
+        return true;
     }
     replace_operator(e, e->getArg(0), e->getArg(1), e->getOperatorLoc(), *operator_of(kind));
     return true;
@@ -246,8 +290,9 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
       std::string rest = text.substr(head.size());
       std::string number = std::to_string(id);
       unsigned begin = offset(e->getCallee()->getBeginLoc());
-      edits_.push_back({begin, static_cast<unsigned>(text.size()), false, 0, order_++,
-                        ours + (rest.empty() ? "<" + number + ">" : "<" + number + ", " + rest.substr(1))});
+      edits_.push_back(
+          {begin, static_cast<unsigned>(text.size()), false, 0, order_++,
+           ours + (rest.empty() ? "<" + number + ">" : "<" + number + ", " + rest.substr(1))});
     }
     return true;
   }
@@ -259,7 +304,9 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
       const Expr* bare = e->IgnoreImplicit();
       if (!isa<CallExpr>(bare) && !isa<BinaryOperator>(bare)) continue;
       int id = take(e, text_of(e) + ";", "");
-      if (id != 0) put(offset(e->getBeginLoc()), false, UINT_MAX, "if (!mutants::on(" + std::to_string(id) + ")) ");
+      if (id != 0)
+        put(offset(e->getBeginLoc()), false, UINT_MAX,
+            "if (!mutants::on(" + std::to_string(id) + ")) ");
     }
     return true;
   }
@@ -353,14 +400,14 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
 
   bool literal(const Expr* e, const std::string& other) {
     int id = take(e, text_of(e), other, true);
-    if (id != 0)
-      surround(e, "(mutants::on(" + std::to_string(id) + ") ? " + other + " : ", ")");
+    if (id != 0) surround(e, "(mutants::on(" + std::to_string(id) + ") ? " + other + " : ", ")");
     return true;
   }
 
   // The number of a change, or 0 if it is not among those that are taken. `in_line`: the code says
   // too little without its line.
-  int take(const Expr* e, const std::string& before, const std::string& after, bool in_line = false) {
+  int take(const Expr* e, const std::string& before, const std::string& after,
+           bool in_line = false) {
     unsigned line = sources_.getSpellingLineNumber(e->getBeginLoc());
     std::string what = before + " => " + after;
     if (in_line) what += " in " + line_text(e);
@@ -429,11 +476,16 @@ int main(int argc, char** argv) {
     }
     if (i + 1 == argc) return 2;
     std::string value = argv[++i];
-    if (a == "--out") options.out = value;
-    else if (a == "--list") options.list = value;
-    else if (a == "--first") options.first = std::atoi(value.c_str());
-    else if (a == "--every") options.every = static_cast<unsigned>(std::atoi(value.c_str()));
-    else return 2;
+    if (a == "--out")
+      options.out = value;
+    else if (a == "--list")
+      options.list = value;
+    else if (a == "--first")
+      options.first = std::atoi(value.c_str());
+    else if (a == "--every")
+      options.every = static_cast<unsigned>(std::atoi(value.c_str()));
+    else
+      return 2;
   }
   if (options.source.empty() || options.out.empty() || options.list.empty()) return 2;
   flags.push_back("-w");

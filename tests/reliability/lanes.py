@@ -32,7 +32,7 @@ LANES = {
     "fuzz-models": ("10,000 damaged copies of each model, compiled", ["scripts/fuzz-models"]),
     "random-models": ("Random models against LiteRT", ["scripts/random-models --count 20000"]),
     "emitted-matrix": ("Emitted C run under every compiler, level and sanitizer",
-                       ["scripts/emitted-matrix"]),
+                       [f"{PYTHON} tests/e2e/run_matrix.py --full --work build/matrix"]),
 }
 
 

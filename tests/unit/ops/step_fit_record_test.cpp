@@ -32,7 +32,8 @@ std::string line(const std::optional<LineFit>& fit) {
   if (!fit) return "none";
   uint64_t hash = 14695981039346656037u;
   for (const LineFit::Channel& c : fit->channels)
-    for (int32_t value : {c.multiplier, c.offset, c.left, c.sign, c.moved}) hash = mixed(hash, value);
+    for (int32_t value : {c.multiplier, c.offset, c.left, c.sign, c.moved})
+      hash = mixed(hash, value);
   return "left " + std::to_string(fit->channels[0].left) + (fit->same_left ? "" : " and others") +
          " shift " + std::to_string(fit->shift) + (fit->with_sign ? " sign" : "") + " channels " +
          std::to_string(hash);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the packer answers to a few hundred random problems, to the byte: its results are the same on
-// every machine, and a change of its searches that nobody meant shows. Where one is meant, run
+// What the packer answers to a few hundred random problems, to the byte: its results are the same
+// on every machine, and a change of its searches that nobody meant shows. Where one is meant, run
 // AOTC_UPDATE_RECORDS=1 unit_tests --gtest_filter='*Record*' and look at the difference.
 #include <gtest/gtest.h>
 
@@ -32,7 +32,8 @@ TEST(PackingRecord, RandomProblems) {
   std::string all;
   TestRandom random(77);
   for (int round = 0; round < 120; ++round) {
-    Problem problem = lifetime_problem(random, 4 + round % 40, 6 + round % 30, 1 + 40 * (round % 3));
+    Problem problem =
+        lifetime_problem(random, 4 + round % 40, 6 + round % 30, 1 + 40 * (round % 3));
     if (round % 3 == 1)
       for (Item& item : problem.items) item.alignment = int64_t{1} << random.range(0, 4);
     // Results over operands: shorter distances, also below zero.

@@ -10,8 +10,10 @@
 
 #include <gtest/gtest.h>
 
+#include "source_dir.h"
+
 inline void expect_record(const std::string& name, const std::string& text) {
-  const std::string path = std::string(AOTC_SOURCE_DIR "/tests/golden/records/") + name;
+  const std::string path = aotc::source_dir() + "/tests/golden/records/" + name;
   if (std::getenv("AOTC_UPDATE_RECORDS") != nullptr) {
     std::ofstream(path, std::ios::binary) << text;
     return;

@@ -16,7 +16,7 @@ add_test(NAME ${name_prefix}random_graphs
                  --cc "${random_graphs_cc}")
 set_tests_properties(${name_prefix}random_graphs PROPERTIES LABELS quick TIMEOUT 600)
 
-if(AOTC_SANITIZE)
+if(AOTC_SANITIZE OR AOTC_FUZZ)
   return()
 endif()
 

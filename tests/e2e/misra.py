@@ -8,8 +8,8 @@ Usage: misra.py check --work DIR [--whole-tables]    no hit that tests/e2e/misra
 Every model is compiled as users compile it, and some also with other options. Tables are cut to their
 first values before cppcheck reads them (it takes a millisecond a number, and no rule asks how long a
 table is); --whole-tables reads all. Only hits in files that aotc wrote count. A rule that is not in
-the list, a mandatory rule in the list, a rule that is hit by over a tenth more often than listed, and
-a listed rule that is never hit are failures.
+the list, a mandatory rule in the list, and a rule that is hit by over a tenth more often than listed
+are failures.
 """
 import argparse
 import collections
@@ -166,8 +166,8 @@ def check(work, whole_tables):
         print(f"rule {rule}: {counts[rule]} places, listed {most}")
         if counts[rule] > most + most // 10:
             bad.append(f"rule {rule}: {counts[rule]} places, {most} are listed; first {example[rule]}")
-    if len(models()) > 4:  # without ../shared fewer rules are hit
-        bad += [f"rule {rule} is listed, but nothing hits it" for rule in allowed if rule not in counts]
+    for rule in [r for r in allowed if r not in counts]:
+        print(f"rule {rule} is listed, but nothing hits it: take it out, if ../shared is there")
     if table_of(allowed) not in PAGE.read_text():
         bad.append(f"the table of {PAGE.name} is not that of {LIST.name}: run misra.py record")
     if bad:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer entry for TVM graphs with parameters; see run_files.cpp for what it is
+// libFuzzer entry for TVM graphs with parameters (preset `fuzz`); see run_files.cpp for what it is
 // without.
 #include <cstddef>
 #include <cstdint>

@@ -35,6 +35,16 @@ set(boards qemu_microbit qemu_mps2_an385 qemu_mps2_an386 qemu_mps2_an500 qemu_mp
 list(JOIN own "," own_list)
 string(REPLACE ";" "," shared_list "${shared_int8};${shared_float}")
 
+# Keras models with an open batch.
+set(keras flatten reshape conv1d lstm_unrolled)
+list(TRANSFORM keras APPEND "_int8" OUTPUT_VARIABLE keras_int8)
+list(TRANSFORM keras APPEND "_f32" OUTPUT_VARIABLE keras_f32)
+string(REPLACE ";" "," keras_list "${keras_int8};${keras_f32}")
+foreach(target gcc cortex_m4)
+  e2e_test(models.keras.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+    --work ${work}/keras_${target} --models ${keras_list})
+endforeach()
+
 foreach(target gcc clang)
   e2e_test(models.own.${target} full 2 ${python} ${e2e}/bundle.py ${target}
     --work ${work}/own_${target} --models ${own_list} --samples 20)

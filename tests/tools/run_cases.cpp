@@ -24,6 +24,7 @@
 #include "ops/operator.h"
 #include "options/options.h"
 #include "plan/program.h"
+#include "source_dir.h"
 #include "support/files.h"
 #include "support/text.h"
 
@@ -336,7 +337,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> ops;
   std::string features;
   bool speed = false;
-  options.refused_dir = AOTC_SOURCE_DIR "/tests/ops";
+  options.refused_dir = aotc::source_dir() + "/tests/ops";
   auto work = [&] {
     for (std::string left = features; !left.empty();) {
       const std::string feature = left.substr(0, left.find(','));

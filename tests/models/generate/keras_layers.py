@@ -134,6 +134,16 @@ ORDINARY = (
 )
 
 
+def settle_normalisation(model, batch):
+    """Gives batch normalisation the statistics of a batch, as training would: without, activations
+    shrink to nothing from layer to layer, and so do their scales."""
+    found = [x for x in model.layers if isinstance(x, layers.BatchNormalization)]
+    for layer in found:
+        layer.momentum = 0.0
+    if found:
+        model(batch, training=True)
+
+
 def convert(build, kind):
     """The model's bytes as a user gets them from a trained Keras model: its batch stays open."""
     common.make_deterministic(SEED)
@@ -142,6 +152,7 @@ def convert(build, kind):
     rng = np.random.default_rng(SEED)
     shape = (1, *model.inputs[0].shape[1:])
     samples = [[rng.standard_normal(shape).astype(np.float32)] for _ in range(20)]
+    settle_normalisation(model, np.concatenate([sample[0] for sample in samples]))
     converter = tf.lite.TFLiteConverter.from_keras_model(model)
     if kind == "int8":
         common.set_up_quantization(converter, samples, kind)

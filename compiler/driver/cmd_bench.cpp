@@ -267,7 +267,7 @@ options::Command bench_declaration() {
                    .target = &o->keep,
                    .help = "Keep the firmware's project in this directory",
                    .takes = options::Takes::kDirectory},
-                  {.names = "--force", .target = &o->force, .help = "Replace a directory that aotc did not make"},
+                  {.names = "--force", .target = &o->force, .help = "Replace files that were changed since aotc wrote them; files that it did not write stay"},
                   json_option(o->common), quiet_option(o->common)},
       .run = [o] { return bench_operators(*o); }};
   for (options::Option& option : device_options(o->device)) out.options.push_back(std::move(option));

@@ -111,7 +111,7 @@ options::Command templates_declaration() {
                             .takes = options::Takes::kDirectory},
                            {.names = "--force",
                             .target = &o->force,
-                            .help = "Replace a directory that aotc did not make"}},
+                            .help = "Replace files that were changed since aotc wrote them; files that it did not write stay"}},
                .run = [o] { return export_templates(*o); }}}};
 }
 

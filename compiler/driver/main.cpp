@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program: all commands, and the one-shot form `aotc MODEL --board B -o DIRECTORY`.
+#include <csignal>
 #include <exception>
 #include <filesystem>
 #include <system_error>
@@ -43,6 +44,7 @@ int run(std::vector<std::string> args) {
 
 int main(int argc, char** argv) {
   aotc::prepare_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
   int code = aotc::driver::kExitInternal;
   try {
     code = aotc::driver::run({argv + 1, argv + argc});

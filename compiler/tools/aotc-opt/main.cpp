@@ -108,7 +108,7 @@ options::Command command_line(Options& o) {
 }
 
 Result<std::vector<uint8_t>> read_input(const Options& options, Diagnostics& diags) {
-  return read_file(options.input == "-" ? "/dev/stdin" : options.input, diags);
+  return options.input == "-" ? read_standard_input(diags) : read_file(options.input, diags);
 }
 
 bool is_tflite(const std::vector<uint8_t>& bytes) {

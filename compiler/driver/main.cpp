@@ -397,6 +397,7 @@ int output_failed(int error) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
   try {
     int code = aotc::driver::CommandLine().run({argv + 1, argv + argc});
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return output_failed(errno);
@@ -408,6 +409,10 @@ int main(int argc, char** argv) {
                "aotc: internal error: {} [internal]\n  help: please report this with the model\n",
                e.what());
     return aotc::driver::kExitInternal;
+  } catch (const std::bad_alloc&) {
+    std::fputs("aotc: error: there is not enough memory [out-of-memory]\n"
+               "  help: close other programs, or raise the limit (ulimit -v)\n", stderr);
+    return aotc::driver::kExitBadInput;
   } catch (const std::exception& e) {
     fmt::print(stderr,
                "aotc: internal error: {} [internal]\n  help: please report this with the model\n",

@@ -198,10 +198,51 @@ def foreign_output_is_kept(aotc):
     (aotc.folder / "file").write_text("x")
     expect(aotc("compile", DIGITS, "-o", "file", code=1).err, r"\[output-exists\]")
     same((aotc.folder / "file").read_text(), "x")
-    aotc("compile", DIGITS, "-o", "mine", "--force")
-    same((mine / "thesis.txt").exists(), False, "forced output")
+    said = aotc("compile", DIGITS, "-o", "mine", "--force")
+    same(said.err, "", "what is said when nothing was replaced")
+    same((mine / "thesis.txt").read_text(), "three years")
+    expect(aotc("compile", DIGITS, "-o", "mine", code=1).err, r"note: added: thesis\.txt$")
+    (mine / "thesis.txt").unlink()
     aotc("compile", DIGITS, "-o", "mine")  # its own it replaces
     same(aotc.names(), ["file", "mine"])
+    # A file of this name alone does not make it aotc's.
+    (aotc.folder / "empty").mkdir()
+    (aotc.folder / "empty" / "aotc.json").write_text("{}")
+    (aotc.folder / "empty" / "thesis.txt").write_text("three years")
+    same(aotc("compile", DIGITS, "-o", "empty", code=1).err,
+         "empty: error: output directory exists and was not made by aotc [output-exists]\n"
+         "  note: added: aotc.json\n  note: added: thesis.txt\n"
+         "  help: choose another -o DIRECTORY, or pass --force: files of the names that are written are "
+         "replaced, all others stay\n")
+    same((aotc.folder / "empty" / "thesis.txt").read_text(), "three years")
+
+
+@test
+def projects_are_kept(aotc):
+    create = ["create", DIGITS, "--board", "host", "-o", "app"]
+    aotc(*create)
+    aotc("build", "app")
+    aotc(*create)  # what was built does not stop it, and goes
+    app = aotc.folder / "app"
+    same((app / "build").exists(), False, "the build of the old project")
+    (app / "src" / "mine.c").write_text("int mine;")
+    readme = (app / "README.md").read_text()
+    (app / "README.md").write_text(readme + "mine\n")
+    (app / "build").mkdir()  # not by aotc
+    (app / "build" / "x.o").write_text("")
+    said = aotc(*create, code=1)
+    expect(said.err, r"^app: error: output directory holds files that were changed or added since aotc wrote it "
+           r"\[output-exists\]$", r"note: changed: README\.md$", r"note: added: build/ \(1 file\)$",
+           r"note: added: src/mine\.c$", r"help: .*--force")
+    same((app / "README.md").read_text(), readme + "mine\n")
+    said = aotc(*create, "--force")
+    expect(said.err, r"^app: warning: .*\[output-replaced\]\n  note: changed: README\.md\n")
+    same((app / "README.md").read_text(), readme)
+    same((app / "src" / "mine.c").read_text(), "int mine;")
+    same((app / "build" / "x.o").exists(), True, "a file that a user added")
+    aotc("build", "app")
+    expect(aotc(*create, code=1).err, r"note: added: build/")  # it was the user's before
+    same(aotc.names(), ["app"])
 
 
 @test
@@ -626,7 +667,7 @@ def schedules(aotc):
     said = aotc("compile", DIGITS, *board, "-o", "no", "--schedules", "wrong.json", code=1).err
     expect(said, r"error: the schedule asked for, 'pairs: pixels 99', cannot be had "
                  r"\[schedule-impossible\]", r"note: nearest is 'pairs: pixels \d")
-    for text, message in (('{"calls": [\n', r"wrong\.json:2: error: this is not JSON.*\[schedule-file\]"),
+    for text, message in (('{"calls": [\n', r"wrong\.json:2:1: error: this is not JSON.*\[schedule-file\]"),
                           ("[]", r"there is no list 'calls' \[schedule-file\]"),
                           ('{"calls": [{"op_index": 1, "schedule": {"pixels": "4"}}]}',
                            r"call 0: 'pixels' is no whole number \[schedule-file\]"),

@@ -142,6 +142,9 @@ class CommandLine {
     sub->add_option("--board", compile_.board_name,
                     "Board to compile for; 'aotc boards' lists them");
     sub->add_option("--signature", compile_.signature, "Signature of the model to compile");
+    sub->add_option("--shape", compile_.shapes,
+                    "INPUT=1,98,40: shape of an input, where the model leaves it open or another is "
+                    "wanted; may be repeated");
     sub->add_option_function<std::string>(
            "--arena",
            [this](const std::string& v) {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/schedules.h"
+#include "frontends/foreign.h"
 #include "project/generate.h"
 #include "support/files.h"
 #include "support/json.h"
@@ -21,12 +22,13 @@ namespace fs = std::filesystem;
 
 bool is_project(const std::string& path) {
   std::error_code ec;
-  return fs::is_directory(path, ec);
+  return fs::is_directory(path, ec) && !frontends::recognise_foreign_folder(path);
 }
 
 nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   nlohmann::ordered_json j;
   j["signature"] = options.signature;
+  j["shapes"] = options.shapes;
   j["arena"] = options.arena == codegen::ArenaOwner::kModel ? "model" : "caller";
   j["memory"] = options.memory == codegen::MemoryMode::kWorkspace ? "workspace" : "static";
   j["calling_convention"] = name_of(options.convention);
@@ -67,6 +69,7 @@ CompileOptions ProjectDir::compile_options() const {
   o.board_name = manifest.value("board", "");
   const auto& c = manifest["compile"];
   o.signature = c.value("signature", "");
+  o.shapes = c.value("shapes", std::vector<std::string>());
   if (c.value("arena", "") == "model") o.arena = codegen::ArenaOwner::kModel;
   if (c.value("memory", "") == "workspace") o.memory = codegen::MemoryMode::kWorkspace;
   o.convention = convention_of(c.value("calling_convention", ""));

@@ -45,7 +45,6 @@ int run(std::vector<std::string> args) {
 
 int main(int argc, char** argv) {
   aotc::prepare_streams();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
   int code = aotc::driver::kExitInternal;
   try {
     code = aotc::driver::run({argv + 1, argv + argc});

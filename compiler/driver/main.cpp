@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program: all commands, and the one-shot form `aotc MODEL --board B -o DIRECTORY`.
-#include <csignal>
 #include <exception>
 #include <filesystem>
 #include <new>

@@ -14,6 +14,7 @@
 #include <CLI/CLI.hpp>
 
 #include "../tools/compare.h"
+#include "../tools/source_dir.h"
 #include "batches.h"
 #include "device_check.h"
 #include "generator.h"
@@ -227,9 +228,10 @@ int run(const Options& options) {
   for (std::string word; words >> word;) compiler.push_back(word);
   for (const char* flag :
        {"-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror",
-        "-ffp-contract=off", "-I" AOTC_SOURCE_DIR "/tests/random_graphs",
-        "-I" AOTC_SOURCE_DIR "/crt/include"})
+        "-ffp-contract=off"})
     compiler.push_back(flag);
+  for (const char* folder : {"/tests/random_graphs", "/crt/include"})
+    compiler.push_back("-I" + source_dir() + folder);
   Batches batches(options.work, compiler, 15);
   int failed = 0, emitted = 0, ran = 0;
   std::map<std::string, int> seen;

@@ -1,0 +1,10 @@
+#include "source_dir.h"
+
+namespace aotc {
+
+const std::string& source_dir() {
+  static const std::string dir = AOTC_SOURCE_DIR;
+  return dir;
+}
+
+}  // namespace aotc

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/host_program.h"
 
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "driver/commands.h"
 #include "support/files.h"

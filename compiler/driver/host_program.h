@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The program that `verify` asks on this machine: a host project's sources, compiled by the system's
 // compiler without CMake, which would take longer than the compiler. Programs are kept in the user's
 // cache; the one thing to know: one is taken from there only if the compiler, its flags and every

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Graphs of thousands of small ADDs: what a compiler that looks at every pair would be slow on."""
 import pathlib
 import sys

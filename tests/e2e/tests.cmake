@@ -35,6 +35,16 @@ set(boards qemu_microbit qemu_mps2_an385 qemu_mps2_an386 qemu_mps2_an500 qemu_mp
 list(JOIN own "," own_list)
 string(REPLACE ";" "," shared_list "${shared_int8};${shared_float}")
 
+# Keras models with an open batch.
+set(keras flatten reshape conv1d lstm_unrolled)
+list(TRANSFORM keras APPEND "_int8" OUTPUT_VARIABLE keras_int8)
+list(TRANSFORM keras APPEND "_f32" OUTPUT_VARIABLE keras_f32)
+string(REPLACE ";" "," keras_list "${keras_int8};${keras_f32}")
+foreach(target gcc cortex_m4)
+  e2e_test(models.keras.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+    --work ${work}/keras_${target} --models ${keras_list})
+endforeach()
+
 foreach(target gcc clang)
   e2e_test(models.own.${target} full 2 ${python} ${e2e}/bundle.py ${target}
     --work ${work}/own_${target} --models ${own_list} --samples 20)
@@ -113,6 +123,7 @@ foreach(check accuracy_host accuracy_board commands)
 endforeach()
 e2e_test(emitted.strict full 2 ${python} ${e2e}/emitted_c.py strict --work ${work}/strict)
 e2e_test(emitted.tidy full 2 ${python} ${e2e}/emitted_c.py tidy --work ${work}/tidy)
+e2e_test(emitted.misra full 2 ${python} ${e2e}/misra.py check --work ${work}/misra)
 e2e_test(emitted.hostile_names full 1 ${python} ${e2e}/emitted_c.py hostile --work ${work}/hostile)
 e2e_test(emitted.deterministic full 1
   ${python} ${e2e}/emitted_c.py deterministic --work ${work}/deterministic)
@@ -122,6 +133,9 @@ e2e_test(compile.cost full 1 ${python} ${e2e}/compile_cost.py --launcher $<TARGE
   --out ${CMAKE_BINARY_DIR}/compile_cost.json)
 # Boards and templates around a hand-written model.
 e2e_test(boards full 2 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/boards/run_boards.py --quick)
+add_test(NAME docs.reliability COMMAND ${Python3_EXECUTABLE}
+  ${CMAKE_CURRENT_SOURCE_DIR}/reliability/lanes.py check)
+set_tests_properties(docs.reliability PROPERTIES LABELS quick)
 # What the documentation shows.
 foreach(check excerpts slugs links pictures usage)
   e2e_test(docs.${check} quick 1 ${python} ${e2e}/docs.py ${check} --work ${work}/docs_${check})

@@ -9,7 +9,7 @@ set_target_properties(rpc_device PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON
 target_include_directories(rpc_device PUBLIC ${CMAKE_SOURCE_DIR}/crt/include ${rpc}/device)
 target_compile_options(rpc_device PRIVATE -Werror -fsanitize=address,undefined
   -fno-sanitize-recover=all)
-add_executable(rpc_tests ${rpc}/session_test.cpp ${rpc}/server_test.cpp)
+add_executable(rpc_tests ${rpc}/session_test.cpp ${rpc}/server_test.cpp ${rpc}/stream_test.cpp)
 target_compile_options(rpc_tests PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=all)
 target_link_options(rpc_tests PRIVATE -fsanitize=address,undefined)
 target_link_libraries(rpc_tests PRIVATE rpc_device aotc_rpc GTest::gmock GTest::gtest_main)

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/commands.h"
+#include "driver/host_program.h"
 #include "driver/inputs.h"
 #include "driver/project_dir.h"
 #include "driver/summary.h"
@@ -346,7 +347,11 @@ class Verifier {
       return false;
     }
     auto opened = open_project(directory.path(), diags_);
-    return opened && board_or_host(*opened, compiled, "host C");
+    if (!opened) return false;
+    if (!builds_alone(model)) return board_or_host(*opened, compiled, "host C");
+    progress_.step("verify on host C: build");
+    code_ = build_host_program(*opened, diags_);
+    return code_ == kExitDone && run_and_judge(*opened, compiled, "host C");
   }
 
   bool made(const TemporaryDirectory& temp) {
@@ -368,6 +373,11 @@ class Verifier {
       code_ = code;
       return false;
     }
+    return run_and_judge(project, compiled, place);
+  }
+
+  bool run_and_judge(const ProjectDir& project, const Compiled& compiled,
+                     const std::string& place) {
     TemporaryDirectory temp;
     if (!made(temp)) return false;
     std::string in = temp.path() + "/in.bin", out = temp.path() + "/out.bin", bytes;

@@ -185,6 +185,7 @@ int bench_operators(BenchOptions& options) {
     print_table(*bench, measured, options, *device);
   const bool wrong = std::any_of(measured.begin(), measured.end(),
                                  [](const Measured& m) { return !m.right.value_or(true); });
+  if (!wrong) print_diagnostics(diags);
   if (!wrong) return kExitDone;
   Location where;
   where.file = options.compile.model_path;

@@ -115,13 +115,14 @@ int extract(const MlfOptions& options) {
   Diagnostics diags;
   auto archive = mlf::read_archive(options.archive, diags, options.style);
   if (!archive) return fail(diags);
-  // No marker: nothing tells that a directory was unpacked by us and not changed since.
-  OutputDirectory directory(options.directory, ".no-such-file", options.force);
+  // Without a list of files, which would be one more: what is there may only be the same.
+  OutputDirectory directory(options.directory, "", options.force);
   for (const auto& [name, data] : archive->files)
     directory.add(name, std::string(data.begin(), data.end()));
   size_t count = archive->files.size();
   archive->files.clear();
   if (!directory.commit(diags)) return fail(diags);
+  print_diagnostics(diags);
   fmt::print("wrote {}/ ({} files)\n", options.directory, count);
   return kExitDone;
 }

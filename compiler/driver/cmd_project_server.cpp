@@ -289,7 +289,7 @@ class ProjectServer {
 // A folder that TVM's client takes for a template: the script that it launches, and nothing else.
 int write_template(const std::string& path) {
   Diagnostics diags;
-  OutputDirectory out(path, kServerScript);
+  OutputDirectory out(path, "");
   const project::EmbeddedFile* script =
       project::find_embedded(fmt::format("templates/host_driven/{}", kServerScript));
   if (script != nullptr) out.add(kServerScript, std::string(script->content), true);

@@ -75,6 +75,7 @@ int export_templates(const TemplatesOptions& options) {
     for (const project::TemplateFile& f : t->files) add(f.kind + "/" + f.from);
   }
   if (!out.commit(diags)) return fail(diags);
+  print_diagnostics(diags);
   fmt::print("wrote {}/ ({} files)\nnext: edit them, then aotc MODEL --templates {} --project KIND ...\n",
              out.path(), out.names().size(), shell_quoted(out.path()));
   return kExitDone;

@@ -327,6 +327,7 @@ class Verifier {
     if (!board || !description) return false;
     project::ProjectModel model = project_model_of(compiled);
     OutputDirectory directory(temp.path() + "/host", project::kManifest);
+    directory.set_scratch();
     if (!project::generate_project(*description, *board, model, {{"bare_metal", ""}, {}, {}, {}}, directory,
                                    diags_) ||
         !directory.commit(diags_)) {
@@ -364,7 +365,7 @@ class Verifier {
     for (const Sample& s : samples_)
       for (const auto& input : s)
         bytes.append(reinterpret_cast<const char*>(input.data()), input.size());
-    if (!write_file(in, bytes, diags_)) return false;
+    if (!write_scratch_file(in, bytes, diags_)) return false;
     progress_.step(fmt::format("verify on {}: run {} samples", place, samples_.size()));
     // Names without a folder: what the path of the folder holds need not pass through an emulator.
     auto run = run_firmware(project, {"verify", "in.bin", "out.bin"}, options_.timeout, diags_,
@@ -376,16 +377,28 @@ class Verifier {
     Location where;
     where.file = place;
     std::error_code ec;
-    if (run->process.exit_code != 0 || !fs::exists(out, ec)) {
+    const uint64_t size = fs::exists(out, ec) ? fs::file_size(out, ec) : 0;
+    const bool flooded = size > most_of_results(compiled);
+    if (run->process.exit_code != 0 || flooded || !fs::exists(out, ec)) {
       diags_
           .error(where, "verify-device",
-                 fmt::format("the firmware ended with exit code {}", run->process.exit_code))
+                 flooded ? fmt::format("the firmware wrote {} bytes, more than there are results", size)
+                         : fmt::format("the firmware ended with exit code {}", run->process.exit_code))
           .note(escape_for_display(run->process.output, 400));
       code_ = kExitDevice;
       return false;
     }
     auto written = read_file(out, diags_);
     return written && judge(compiled, place, *written, project);
+  }
+
+  // Of the file that a device writes: every tensor of every sample, each with a header, twice over.
+  uint64_t most_of_results(const Compiled& compiled) const {
+    constexpr uint64_t kHeader = 64, kAtLeast = uint64_t{1} << 20;
+    uint64_t bytes = 0;
+    for (const graph::Tensor& t : compiled.program.graph.tensors)
+      bytes += kHeader + static_cast<uint64_t>(t.type.bytes());
+    return kAtLeast + 2 * bytes * samples_.size();
   }
 
   bool judge(const Compiled& compiled, const std::string& place, const std::vector<uint8_t>& bytes,

@@ -11,9 +11,11 @@
 #include "codegen/c_run.h"
 #include "codegen/c_tvm.h"
 #include "driver/graph_model.h"
+#include "driver/input_shapes.h"
 #include "driver/project_dir.h"
 #include "driver/schedules.h"
 #include "driver/self_test.h"
+#include "frontends/foreign.h"
 #include "frontends/tflite/reader.h"
 #include "ops/operator.h"
 #include "passes/devices.h"
@@ -38,11 +40,20 @@ Failure conflicting(const std::string& file, const std::string& what, const std:
 
 Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,
                                 GivenOperators* operators, Diagnostics& diags) {
+  if (auto foreign = frontends::recognise_foreign_folder(options.model_path)) {
+    Location where;
+    where.file = options.model_path;
+    frontends::report_foreign(diags, where, *foreign);
+    return kFailure;
+  }
   auto read = read_file(options.model_path, diags);
   if (!read) return kFailure;
   if (bytes) *bytes = *read;
   ModelKind kind = kind_of(options.model_path, *read);
   if (kind != ModelKind::kTflite) {
+    if (!options.shapes.empty())
+      return conflicting(options.model_path, "--shape is for .tflite models; TVM's graphs have fixed shapes",
+                         "leave it out", diags);
     auto model = load_graph_model(kind, *read, options, diags);
     if (!model) return kFailure;
     if (operators) *operators = std::move(model->operators);
@@ -52,10 +63,14 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
     return conflicting(options.model_path,
                        "--params and --operators are for TVM graphs, and this is none",
                        "leave them out", diags);
+  auto shapes = parse_input_shapes(options.shapes, diags);
+  if (!shapes) return kFailure;
   frontends::ReadOptions read_options;
   read_options.signature = options.signature;
+  read_options.shapes = std::move(*shapes);
   auto graph = frontends::read_tflite(std::move(*read), options.model_path, diags, read_options);
-  if (!graph || !ops::verify_graph(*graph, diags)) return kFailure;
+  // The reader has asked every operator.
+  if (!graph || !graph::verify_structure(*graph, diags)) return kFailure;
   return graph;
 }
 

@@ -23,6 +23,7 @@ struct CompileOptions {
   std::string prefix;      // empty: from the file name
   std::string board_name;  // empty: generic target
   std::string signature;
+  std::vector<std::string> shapes;  // "INPUT=1,98,40", as given
   // Of a TVM graph: its parameters and the C sources of its operators.
   std::string params_path;
   std::vector<std::string> operators, include_dirs;

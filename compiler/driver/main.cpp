@@ -142,6 +142,9 @@ class CommandLine {
     sub->add_option("--board", compile_.board_name,
                     "Board to compile for; 'aotc boards' lists them");
     sub->add_option("--signature", compile_.signature, "Signature of the model to compile");
+    sub->add_option("--shape", compile_.shapes,
+                    "INPUT=1,98,40: shape of an input, where the model leaves it open or another is "
+                    "wanted; may be repeated");
     sub->add_option_function<std::string>(
            "--arena",
            [this](const std::string& v) {
@@ -397,6 +400,7 @@ int output_failed(int error) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk
   try {
     int code = aotc::driver::CommandLine().run({argv + 1, argv + argc});
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return output_failed(errno);
@@ -408,6 +412,10 @@ int main(int argc, char** argv) {
                "aotc: internal error: {} [internal]\n  help: please report this with the model\n",
                e.what());
     return aotc::driver::kExitInternal;
+  } catch (const std::bad_alloc&) {
+    std::fputs("aotc: error: there is not enough memory [out-of-memory]\n"
+               "  help: close other programs, or raise the limit (ulimit -v)\n", stderr);
+    return aotc::driver::kExitBadInput;
   } catch (const std::exception& e) {
     fmt::print(stderr,
                "aotc: internal error: {} [internal]\n  help: please report this with the model\n",

@@ -51,7 +51,8 @@ int exit_code_of(const Diagnostics& diags, int otherwise) {
       {"internal", kExitInternal},       {"tool-missing", kExitToolMissing},
       {"no-emulator", kExitToolMissing}, {"does-not-fit", kExitDoesNotFit}, {"pool-too-small", kExitDoesNotFit},
       {"not-built", kExitBadInput},      {"project-invalid", kExitBadInput},
-      {"option-conflict", kExitUsage},   {"pool-invalid", kExitUsage}};
+      {"option-conflict", kExitUsage},   {"pool-invalid", kExitUsage},
+      {"shape-invalid", kExitUsage}};
   for (const auto& [slug, code] : kCodes)
     for (const Diagnostic& d : diags.all())
       if (d.severity == Severity::kError && d.slug == slug) return code;

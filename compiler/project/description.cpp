@@ -275,6 +275,7 @@ Result<TemplateDescription> read_description(const TemplateSource& source, Diagn
     where.line = problem->place.line;
     where.column = problem->place.column;
     wrong = "template.json is not valid JSON";
+    if (problem->is_number) wrong += ": " + problem->what;
   } else if (!json.is_object()) {
     wrong = "template.json is no JSON object";
   }

@@ -158,6 +158,48 @@ def unreadable_models(aotc):
 
 
 @test
+def shapes_of_inputs(aotc):
+    model = ROOT / "tests" / "models" / "keras" / "conv1d_int8.tflite"
+    for text, why in (("motion", "is not INPUT=SHAPE"), ("motion=1,0,3", "is not INPUT=SHAPE"),
+                      ("=1,2", "is not INPUT=SHAPE"), ("motion=1,,3", "is not INPUT=SHAPE")):
+        same(aotc("check", model, "--shape", text, code=2).err,
+             f"--shape: error: '{text}' {why} [shape-invalid]\n"
+             "  help: write the input's name and its dimensions, each at least 1: "
+             "--shape input=1,98,40\n")
+    expect(aotc("check", model, "--shape", "motion=2,16,3", "--shape", "motion=1,16,3", code=2).err,
+           "'motion=1,16,3' gives an input a second shape")
+    expect(aotc("check", model, "--shape", "sound=2,16,3", code=1).err, r"\[input-name\]", "it has 'motion'")
+    made = aotc("check", model, "--shape", "motion=2,16,3", "--json").json()
+    same(made["inputs"][0]["shape"], [2, 16, 3])
+    # A project keeps it: what is verified is what was made.
+    aotc("create", model, "--shape", "motion=2,16,3", "--board", "host", "-o", "app")
+    same(json.loads((aotc.folder / "app" / "aotc.json").read_text())["compile"]["shapes"],
+         ["motion=2,16,3"])
+    same(aotc("report", "app", "--json").json()["inputs"][0]["shape"], [2, 16, 3])
+    expect(aotc("verify", "app", "--only", "host", "--samples", "1").out, "bit-exact")
+
+
+@test
+def models_of_other_formats(aotc):
+    folder = aotc.folder / "saved"
+    folder.mkdir()
+    (folder / "saved_model.pb").write_bytes(b"\x08\x01")
+    for command in ("check", "compile", "verify", "report"):
+        same(aotc(command, "saved", code=1).err,
+             "saved: error: this is a SavedModel; aotc reads TensorFlow Lite (.tflite), and graphs "
+             "and archives of TVM [model-format]\n"
+             "  help: convert it: python3 -c \"import tensorflow as tf; open('saved.tflite', "
+             "'wb').write(tf.lite.TFLiteConverter.from_saved_model('saved').convert())\"\n"
+             "  help: for int8 give the converter optimizations and a representative_dataset "
+             "first\n")
+    (aotc.folder / "kws.tflite").write_text("version https://git-lfs.github.com/spec/v1\n")
+    same(aotc("check", "kws.tflite", code=1).err,
+         "kws.tflite: error: this is a pointer of Git LFS, in place of the model; aotc reads "
+         "TensorFlow Lite (.tflite), and graphs and archives of TVM [model-format]\n"
+         "  help: fetch the model: git lfs pull --include 'kws.tflite'\n")
+
+
+@test
 def unknown_names(aotc):
     said = aotc("check", DIGITS, "--board", "qemu_mps2_an387", code=1)
     expect(said.err, r"\[board-unknown\]", r"did you mean 'qemu_mps2_an38[56]'\?")
@@ -198,10 +240,51 @@ def foreign_output_is_kept(aotc):
     (aotc.folder / "file").write_text("x")
     expect(aotc("compile", DIGITS, "-o", "file", code=1).err, r"\[output-exists\]")
     same((aotc.folder / "file").read_text(), "x")
-    aotc("compile", DIGITS, "-o", "mine", "--force")
-    same((mine / "thesis.txt").exists(), False, "forced output")
+    said = aotc("compile", DIGITS, "-o", "mine", "--force")
+    same(said.err, "", "what is said when nothing was replaced")
+    same((mine / "thesis.txt").read_text(), "three years")
+    expect(aotc("compile", DIGITS, "-o", "mine", code=1).err, r"note: added: thesis\.txt$")
+    (mine / "thesis.txt").unlink()
     aotc("compile", DIGITS, "-o", "mine")  # its own it replaces
     same(aotc.names(), ["file", "mine"])
+    # A file of this name alone does not make it aotc's.
+    (aotc.folder / "empty").mkdir()
+    (aotc.folder / "empty" / "aotc.json").write_text("{}")
+    (aotc.folder / "empty" / "thesis.txt").write_text("three years")
+    same(aotc("compile", DIGITS, "-o", "empty", code=1).err,
+         "empty: error: output directory exists and was not made by aotc [output-exists]\n"
+         "  note: added: aotc.json\n  note: added: thesis.txt\n"
+         "  help: choose another -o DIRECTORY, or pass --force: files of the names that are written are "
+         "replaced, all others stay\n")
+    same((aotc.folder / "empty" / "thesis.txt").read_text(), "three years")
+
+
+@test
+def projects_are_kept(aotc):
+    create = ["create", DIGITS, "--board", "host", "-o", "app"]
+    aotc(*create)
+    aotc("build", "app")
+    aotc(*create)  # what was built does not stop it, and goes
+    app = aotc.folder / "app"
+    same((app / "build").exists(), False, "the build of the old project")
+    (app / "src" / "mine.c").write_text("int mine;")
+    readme = (app / "README.md").read_text()
+    (app / "README.md").write_text(readme + "mine\n")
+    (app / "build").mkdir()  # not by aotc
+    (app / "build" / "x.o").write_text("")
+    said = aotc(*create, code=1)
+    expect(said.err, r"^app: error: output directory holds files that were changed or added since aotc wrote it "
+           r"\[output-exists\]$", r"note: changed: README\.md$", r"note: added: build/ \(1 file\)$",
+           r"note: added: src/mine\.c$", r"help: .*--force")
+    same((app / "README.md").read_text(), readme + "mine\n")
+    said = aotc(*create, "--force")
+    expect(said.err, r"^app: warning: .*\[output-replaced\]\n  note: changed: README\.md\n")
+    same((app / "README.md").read_text(), readme)
+    same((app / "src" / "mine.c").read_text(), "int mine;")
+    same((app / "build" / "x.o").exists(), True, "a file that a user added")
+    aotc("build", "app")
+    expect(aotc(*create, code=1).err, r"note: added: build/")  # it was the user's before
+    same(aotc.names(), ["app"])
 
 
 @test
@@ -626,7 +709,7 @@ def schedules(aotc):
     said = aotc("compile", DIGITS, *board, "-o", "no", "--schedules", "wrong.json", code=1).err
     expect(said, r"error: the schedule asked for, 'pairs: pixels 99', cannot be had "
                  r"\[schedule-impossible\]", r"note: nearest is 'pairs: pixels \d")
-    for text, message in (('{"calls": [\n', r"wrong\.json:2: error: this is not JSON.*\[schedule-file\]"),
+    for text, message in (('{"calls": [\n', r"wrong\.json:2:1: error: this is not JSON.*\[schedule-file\]"),
                           ("[]", r"there is no list 'calls' \[schedule-file\]"),
                           ('{"calls": [{"op_index": 1, "schedule": {"pixels": "4"}}]}',
                            r"call 0: 'pixels' is no whole number \[schedule-file\]"),

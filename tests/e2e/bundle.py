@@ -258,6 +258,7 @@ def main():
             failures.append(f"{name}: {failure}")
     print(f"{options.target}: {len(cases)} models in one program, {compared} results as LiteRT's, "
           f"worst {worst} ulp, {len(failures)} failures")
+    print(f"{len(model_names(options)) - len(failures)} passed, {len(failures)} failed")
     if failures or ran.returncode != 0 or compared == 0:
         raise common.Failure("\n".join(failures) or f"exit code {ran.returncode}")
 

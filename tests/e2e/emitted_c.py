@@ -60,7 +60,7 @@ def run_all(commands):
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         bad = [text for code, text in pool.map(one, commands) if code != 0]
-    print(f"{len(commands)} commands, {len(bad)} failed")
+    print(f"{len(commands) - len(bad)} passed, {len(bad)} failed")
     if bad or not commands:
         raise common.Failure("\n".join(text[:1500] for text in bad[:5]))
 

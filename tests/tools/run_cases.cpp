@@ -24,6 +24,7 @@
 #include "frontends/tflite/reader.h"
 #include "ops/operator.h"
 #include "plan/program.h"
+#include "source_dir.h"
 #include "support/files.h"
 #include "support/text.h"
 
@@ -335,7 +336,7 @@ int main(int argc, char** argv) {
   CLI::App app("Runs operator cases against LiteRT's results.");
   Options options;
   std::vector<std::string> ops;
-  options.refused_dir = AOTC_SOURCE_DIR "/tests/ops";
+  options.refused_dir = aotc::source_dir() + "/tests/ops";
   app.add_option("dir", options.dir, "what make_cases.py wrote")->required();
   app.add_option("--op", ops, "only these operators");
   app.add_option("--case", options.only_case, "only this case");

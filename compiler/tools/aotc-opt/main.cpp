@@ -64,7 +64,7 @@ void add_options(CLI::App& app, Options& options) {
 }
 
 Result<std::vector<uint8_t>> read_input(const Options& options, Diagnostics& diags) {
-  return read_file(options.input == "-" ? "/dev/stdin" : options.input, diags);
+  return options.input == "-" ? read_standard_input(diags) : read_file(options.input, diags);
 }
 
 bool is_tflite(const std::vector<uint8_t>& bytes) {

@@ -128,6 +128,16 @@ e2e_test(emitted.hostile_names full 1 ${python} ${e2e}/emitted_c.py hostile --wo
 e2e_test(emitted.deterministic full 1
   ${python} ${e2e}/emitted_c.py deterministic --work ${work}/deterministic)
 e2e_test(emitted.workspace full 1 ${python} ${e2e}/emitted_c.py workspace --work ${work}/workspace)
+e2e_test(emitted.arguments full 1 ${python} ${e2e}/emitted_c.py arguments --work ${work}/arguments)
+e2e_test(emitted.arithmetic full 1
+  ${python} ${e2e}/emitted_c.py arithmetic --work ${work}/arithmetic)
+e2e_test(emitted.runs full 2 ${python} ${e2e}/run_matrix.py --work ${work}/runs)
+e2e_test(float_rule.flips.own full 1 ${python} ${e2e}/float_rule.py flips --work ${work}/flips_own
+  --models digits_f32,gadget_f32)
+e2e_test(float_rule.flips.shared full 1 ${python} ${e2e}/float_rule.py flips
+  --work ${work}/flips_shared --models ad_f32,hello_world_float,resnet_f32,vww_f32)
+e2e_test(float_rule.near_zero full 1 ${python} ${e2e}/float_rule.py near_zero
+  --work ${work}/near_zero)
 add_executable(cost_of ${e2e}/cost_of.c)
 e2e_test(compile.cost full 1 ${python} ${e2e}/compile_cost.py --launcher $<TARGET_FILE:cost_of>
   --out ${CMAKE_BINARY_DIR}/compile_cost.json)

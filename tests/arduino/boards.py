@@ -17,7 +17,7 @@ import threading
 import sketches
 from sketches import common
 
-HARDWARE = pathlib.Path("/usr/share/arduino/hardware")
+HARDWARE = common.ARDUINO_HARDWARE
 # Debian's core and its compiler disagree about a macro.
 CORE_FLAGS = "compiler.cpp.extra_flags=-DDECIMAL_DIG=__DECIMAL_DIG__"
 RUN_SECONDS = 120
@@ -46,7 +46,7 @@ def build(board, sketch, libraries, work):
     folder = common.fresh(work / "build")
     cache = work / "core"
     cache.mkdir(exist_ok=True)
-    command = ["arduino-builder", "-compile", "-hardware", HARDWARE, "-tools", HARDWARE / "tools",
+    command = [*common.arduino_builder(work),
                *(["-libraries", libraries] if libraries else []), "-fqbn", fqbn_of(board),
                "-build-path", folder,
                "-build-cache", cache, "-warnings", "all", f"-prefs={CORE_FLAGS}", sketch]

@@ -96,6 +96,19 @@ def cached(compiler):
     return ["ccache", compiler] if shutil.which("ccache") else [compiler]
 
 
+ARDUINO_HARDWARE = pathlib.Path("/usr/share/arduino/hardware")
+
+
+def arduino_builder(work):
+    """The beginning of a call of arduino-builder: with what the package of the Arduino IDE (and its Java
+    runtime) would add to that of the core, a folder of tools and links to the builder's own recipes."""
+    tools = fresh(work / "avr_tools")
+    (tools / "avr").mkdir()
+    (tools / "avr" / "bin").symlink_to("/usr/bin")
+    return ["arduino-builder", "-compile", "-hardware", ARDUINO_HARDWARE, "-hardware",
+            "/usr/share/arduino-builder", "-tools", tools]
+
+
 def fresh(folder):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

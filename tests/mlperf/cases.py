@@ -490,20 +490,18 @@ def test_zephyr(work):
 
 def test_arduino(work):
     common.require("arduino-builder")
-    arduino = pathlib.Path("/usr/share/arduino/hardware")
     app, build = work / "digits_mlperf", common.fresh(work / "build")
     libraries = common.fresh(work / "libraries")
     shutil.rmtree(app, ignore_errors=True)
     common.aotc("create", common.model_path("digits_int8"), "--board", "arduino_mega2560",
                 "--project", "mlperf-tiny-arduino", "-q", "-o", app)
-    said = common.run(["arduino-builder", "-compile", "-hardware", arduino, "-tools",
-                       arduino / "tools", "-libraries", libraries, "-fqbn",
+    said = common.run([*common.arduino_builder(work), "-libraries", libraries, "-fqbn",
                        "arduino:avr:mega:cpu=atmega2560", "-build-path", build, "-warnings", "all",
                        "-prefs=compiler.cpp.extra_flags=-DDECIMAL_DIG=__DECIMAL_DIG__",
                        app / "digits_mlperf.ino"], expect=None)
     text = said.stdout + said.stderr
     ours = [line for line in text.splitlines()
-            if re.search("(warning|error):", line) and not line.startswith(str(arduino))]
+            if re.search("(warning|error):", line) and not line.startswith(str(common.ARDUINO_HARDWARE))]
     if said.returncode != 0 or ours:
         raise Failure(f"arduino-builder ends with {said.returncode}\n{text[-3000:]}")
     simulator = work / "avr_line"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // verify: every layer of the emitted C, on the host and on the project's board, against the
 // reference evaluation; names the first layer and element that differ. Layers are compared bit for
-// bit, except float layers at or behind an operator that calls the C library's exp or tanh, where
-// different libraries may round differently: those get a bound in units in the last place.
+// bit, except float layers at or behind an operator that calls the C library's exp or tanh, which
+// have a tolerance (ops/tolerance.h).
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -12,17 +12,18 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/commands.h"
+#include "driver/host_program.h"
 #include "driver/inputs.h"
 #include "driver/project_dir.h"
 #include "driver/summary.h"
 #include "driver/temporary.h"
 #include "ops/operator.h"
+#include "ops/tolerance.h"
 #include "project/generate.h"
 #include "support/files.h"
 #include "support/json.h"
 #include "support/streams.h"
 #include "support/text.h"
-#include "support/ulp.h"
 
 namespace aotc::driver {
 
@@ -33,7 +34,6 @@ namespace {
 constexpr uint32_t kInputMagic = 0x43544F41, kOutputMagic = 0x52544F41;
 constexpr uint32_t kRecordOutput = 0xFFFFFFFE, kRecordTiming = 0xFFFFFFFD,
                    kRecordSummary = 0xFFFFFFFF;
-constexpr int64_t kLibraryUlp = 64;
 
 struct Record {
   uint32_t sample, op, result;
@@ -67,8 +67,8 @@ class Comparison {
       // The model as read, before any pass: its outputs must be what the optimised graph gives.
       original_.push_back(ops::evaluate_graph(compiled.original, s));
       inputs_.push_back(s);
+      tolerances_.push_back(ops::tolerances(compiled.program.graph, s, reference_.back()));
     }
-    find_tainted();
   }
 
   // True if everything agrees. Reports [verify-differs], [verify-device], [verify-guard].
@@ -118,17 +118,8 @@ class Comparison {
     return false;
   }
 
-  // Tensors whose float values went through a library function.
-  void find_tainted() {
-    const graph::Graph& g = compiled_.program.graph;
-    tainted_.assign(g.tensors.size(), false);
-    for (const graph::Op& op : g.ops) {
-      bool taint = ops::definition_of(op).traits().uses_libm;
-      for (graph::TensorId id : op.operands)
-        taint = taint || (id.valid() && tainted_[static_cast<size_t>(id.value)]);
-      for (graph::TensorId id : op.results)
-        tainted_[static_cast<size_t>(id.value)] = taint && g[id].type.dtype == DType::kF32;
-    }
+  const ops::Tolerance& tolerance(const Record& r, graph::TensorId id) const {
+    return tolerances_[r.sample][static_cast<size_t>(id.value)];
   }
 
   bool layer(const Record& r) {
@@ -141,8 +132,7 @@ class Comparison {
     if (r.result >= call.results.size()) return bad_file();
     graph::TensorId id = call.results[r.result];
     const auto& want = reference_[r.sample][static_cast<size_t>(id.value)];
-    int64_t allowed = tainted_[static_cast<size_t>(id.value)] ? kLibraryUlp : 0;
-    return equal(r, want, p.graph[id], allowed, codegen::call_title(p, call), &state.worst_ulp);
+    return equal(r, want, p.graph[id], tolerance(r, id), codegen::call_title(p, call), &state.worst_ulp);
   }
 
   bool output(const Record& r) {
@@ -150,7 +140,7 @@ class Comparison {
     if (r.result >= g.outputs.size()) return bad_file();
     graph::TensorId id = g.outputs[r.result].tensor;
     graph::TensorId before = compiled_.original.outputs[r.result].tensor;
-    int64_t allowed = tainted_[static_cast<size_t>(id.value)] ? kLibraryUlp : 0;
+    const ops::Tolerance& allowed = tolerance(r, id);
     std::string title = fmt::format("output '{}'", escape_for_display(g.outputs[r.result].name));
     int64_t worst = 0;
     if (!equal(r, value_of(g, id, r.sample, reference_), g[id], allowed, title, &worst))
@@ -179,7 +169,7 @@ class Comparison {
   }
 
   bool equal(const Record& r, const std::vector<uint8_t>& want, const graph::Tensor& tensor,
-             int64_t allowed, const std::string& title, int64_t* worst) {
+             const ops::Tolerance& allowed, const std::string& title, int64_t* worst) {
     Location where;
     where.file = place_;
     if (r.data.size() != want.size()) return bad_file();
@@ -191,11 +181,12 @@ class Comparison {
         float a, b;
         std::memcpy(&a, &r.data[i], 4);
         std::memcpy(&b, &want[i], 4);
-        int64_t d = ulp_distance(a, b);
+        int64_t d = allowed.distance(a, b);
         *worst = std::max(*worst, d);
-        if (d <= allowed) continue;
+        if (d <= allowed.ulps) continue;
         have_text = fmt::format("{}", a);
-        want_text = fmt::format("{} ({} ulp apart)", b, d);
+        want_text = fmt::format("{} ({} ulp of the layer's largest apart, {} are allowed)", b, d,
+                                allowed.ulps);
       } else {
         have_text = integer_text(&r.data[i], tensor.type.dtype);
         want_text = integer_text(&want[i], tensor.type.dtype);
@@ -247,8 +238,8 @@ class Comparison {
   std::string place_;
   Diagnostics& diags_;
   std::vector<LayerState> layers_;
-  std::vector<bool> tainted_;
   std::vector<Sample> inputs_;
+  std::vector<std::vector<ops::Tolerance>> tolerances_;  // of each sample, by tensor
   std::vector<std::vector<std::vector<uint8_t>>> reference_, original_;
 };
 
@@ -346,7 +337,11 @@ class Verifier {
       return false;
     }
     auto opened = open_project(directory.path(), diags_);
-    return opened && board_or_host(*opened, compiled, "host C");
+    if (!opened) return false;
+    if (!builds_alone(model)) return board_or_host(*opened, compiled, "host C");
+    progress_.step("verify on host C: build");
+    code_ = build_host_program(*opened, diags_);
+    return code_ == kExitDone && run_and_judge(*opened, compiled, "host C");
   }
 
   bool made(const TemporaryDirectory& temp) {
@@ -368,6 +363,11 @@ class Verifier {
       code_ = code;
       return false;
     }
+    return run_and_judge(project, compiled, place);
+  }
+
+  bool run_and_judge(const ProjectDir& project, const Compiled& compiled,
+                     const std::string& place) {
     TemporaryDirectory temp;
     if (!made(temp)) return false;
     std::string in = temp.path() + "/in.bin", out = temp.path() + "/out.bin", bytes;

@@ -128,8 +128,9 @@ bool is_complete(const nlohmann::json& manifest) {
   const nlohmann::ordered_json known = describe_compile({});
   for (const auto& [key, written] : known.items())
     if (compile->contains(key) && (*compile)[key].type() != written.type()) return false;
-  for (const auto& pool : compile->value("pools", nlohmann::json::array()))
-    if (!pool.is_string()) return false;
+  for (const char* list : {"pools", "shapes"})
+    for (const auto& text : compile->value(list, nlohmann::json::array()))
+      if (!text.is_string()) return false;
   return schedules_of(*compile).ok();
 }
 

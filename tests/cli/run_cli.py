@@ -177,6 +177,48 @@ def unreadable_models(aotc):
 
 
 @test
+def shapes_of_inputs(aotc):
+    model = ROOT / "tests" / "models" / "keras" / "conv1d_int8.tflite"
+    for text, why in (("motion", "is not INPUT=SHAPE"), ("motion=1,0,3", "is not INPUT=SHAPE"),
+                      ("=1,2", "is not INPUT=SHAPE"), ("motion=1,,3", "is not INPUT=SHAPE")):
+        same(aotc("check", model, "--shape", text, code=2).err,
+             f"--shape: error: '{text}' {why} [shape-invalid]\n"
+             "  help: write the input's name and its dimensions, each at least 1: "
+             "--shape input=1,98,40\n")
+    expect(aotc("check", model, "--shape", "motion=2,16,3", "--shape", "motion=1,16,3", code=2).err,
+           "'motion=1,16,3' gives an input a second shape")
+    expect(aotc("check", model, "--shape", "sound=2,16,3", code=1).err, r"\[input-name\]", "it has 'motion'")
+    made = aotc("check", model, "--shape", "motion=2,16,3", "--json").json()
+    same(made["inputs"][0]["shape"], [2, 16, 3])
+    # A project keeps it: what is verified is what was made.
+    aotc("create", model, "--shape", "motion=2,16,3", "--board", "host", "-o", "app")
+    same(json.loads((aotc.folder / "app" / "aotc.json").read_text())["compile"]["shapes"],
+         ["motion=2,16,3"])
+    same(aotc("report", "app", "--json").json()["inputs"][0]["shape"], [2, 16, 3])
+    expect(aotc("verify", "app", "--only", "host", "--samples", "1").out, "bit-exact")
+
+
+@test
+def models_of_other_formats(aotc):
+    folder = aotc.folder / "saved"
+    folder.mkdir()
+    (folder / "saved_model.pb").write_bytes(b"\x08\x01")
+    for command in ("check", "compile", "verify", "report"):
+        same(aotc(command, "saved", code=1).err,
+             "saved: error: this is a SavedModel; aotc reads TensorFlow Lite (.tflite), and graphs "
+             "and archives of TVM [model-format]\n"
+             "  help: convert it: python3 -c \"import tensorflow as tf; open('saved.tflite', "
+             "'wb').write(tf.lite.TFLiteConverter.from_saved_model('saved').convert())\"\n"
+             "  help: for int8 give the converter optimizations and a representative_dataset "
+             "first\n")
+    (aotc.folder / "kws.tflite").write_text("version https://git-lfs.github.com/spec/v1\n")
+    same(aotc("check", "kws.tflite", code=1).err,
+         "kws.tflite: error: this is a pointer of Git LFS, in place of the model; aotc reads "
+         "TensorFlow Lite (.tflite), and graphs and archives of TVM [model-format]\n"
+         "  help: fetch the model: git lfs pull --include 'kws.tflite'\n")
+
+
+@test
 def unknown_names(aotc):
     said = aotc("check", DIGITS, "--board", "qemu_mps2_an387", code=1)
     expect(said.err, r"\[board-unknown\]", r"did you mean 'qemu_mps2_an38[56]'\?")

@@ -34,7 +34,7 @@ def create(kind, folder, *options, model="digits_int8"):
 
 def check_demo(text, model="digits_int8"):
     """What the demo of templates/common printed is right: layers to the bit, LiteRT's predictions."""
-    exact = "bit-exact" if model.endswith("int8") else "float results within tolerance"
+    exact = "bit-exact" if model.endswith("int8") else "floats within tolerance"
     for wanted in (f"self test: {exact}", "@aotc done status=0"):
         if wanted not in text:
             raise common.Failure(f"the demo did not print '{wanted}':\n{text[-2000:]}")

@@ -82,7 +82,7 @@ static int say_self_test(void)
         } else if (result.exact == 0u) {
             SAY("float results within tolerance, ");
         } else {
-            SAY("integers bit-exact, floats within tolerance, ");
+            SAY("floats within tolerance, all others bit-exact, ");
         }
         say_number(result.layers);
         SAY(" results of layers\n");

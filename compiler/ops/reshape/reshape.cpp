@@ -125,7 +125,7 @@ class Reshape final : public Operator {
     auto attrs = std::make_shared<ReshapeAttrs>();
     op.attributes = attrs;
     OpView view{from.graph(), op};
-    bool good = check_counts(view, 1, 2, 1, diags);
+    bool good = check_counts(view, 1, from.builtin() == kSqueeze ? 1 : 2, 1, diags);
     if (good && from.builtin() == kSqueeze) {
       good = import_squeeze(from, view, attrs->shape, diags);
     } else if (good && from.builtin() == kExpandDims) {
@@ -145,14 +145,19 @@ class Reshape final : public Operator {
                              Diagnostics& diags) {
     int64_t elements = op.operand(0).elements();
     if (op.constant(1) != nullptr) {
+      if (op.operand(1).dtype != DType::kI32)
+        return bad_attribute(op, diags,
+                             fmt::format("the new shape is {}, expected i32",
+                                         name_of(op.operand(1).dtype)));
       return constant_ints(op, 1, "new shape", kMostAxes, shape, diags) &&
              resolve_shape(op, elements, shape, diags);
     }
     const auto* options = from.options<tflite_schema::ReshapeOptions>();
-    if (!op.has_operand(1) && options != nullptr && options->new_shape() != nullptr) {
-      if (options->new_shape()->size() > kMostAxes)
+    if (!op.has_operand(1)) {
+      const auto* given = options == nullptr ? nullptr : options->new_shape();
+      if (given != nullptr && given->size() > kMostAxes)
         return bad_attribute(op, diags, "the new shape has too many dimensions");
-      shape.assign(options->new_shape()->begin(), options->new_shape()->end());
+      if (given != nullptr) shape.assign(given->begin(), given->end());
       // Old converters write a scalar as [0].
       if (shape.size() == 1 && shape[0] == 0) shape.clear();
       return resolve_shape(op, elements, shape, diags);

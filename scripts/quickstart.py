@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What scripts/quickstart needs besides aotc: a few images of the test set, and the last table.
 
 Usage: quickstart.py images DIGITS_DIR OUT_DIR

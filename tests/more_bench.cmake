@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The recorded figures of scripts/bench: included by tests/CMakeLists.txt.
 set(bench ${CMAKE_SOURCE_DIR}/scripts/bench)
 

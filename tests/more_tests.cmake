@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Random graphs, the command line, and golden emitted C.
 
 add_executable(random_graphs random_graphs/random_graphs.cpp random_graphs/generator.cpp

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The numbers of a model's tables as C text: initialisers of arrays, and of the pool of constants that a
 // caller fills. The one thing to know: every number reads back as the very same value.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints one TIR function as C99. The one thing to know: this and c_model.cpp are the only places
 // that contain C text, and the printed code means the same with 16-bit, 32-bit and 64-bit int.
 #pragma once

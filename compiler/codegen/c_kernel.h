@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A microkernel as C: one asm statement that saves what it uses where the compiler and the core allow
 // it, the meaning in portable C otherwise.
 #pragma once

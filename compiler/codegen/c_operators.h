@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints operators on their own, for archives of the operator style: packed functions under names that
 // no model is part of, and the system library that finds them. The one thing to know: constants are
 // parameters, so operators of two models that differ in their weights alone are the same functions.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What calls in TVM's packed convention need beside the functions: the DLTensors of every argument, and
 // for the registry convention the table of functions by name. The one thing to know: a constant's tensor
 // is in flash as it is; one of any other argument is copied and gets its address at run time.

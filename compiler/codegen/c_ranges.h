@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What C computes an i32 expression in: int, which may have 16 bits, or something wider, and between
 // which values. The printer asks to keep arithmetic from overflowing a small int, and, for CPUs whose
 // int has 16 bits, to leave in int what fits there. The one thing to know: a range always holds every

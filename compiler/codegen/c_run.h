@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints the run function of a model: arguments of every call from the plan, or, for
 // MemoryMode::kWorkspace, from TVMBackendAllocWorkspace in LIFO order; calls in the convention that was
 // asked for; and what devices beside the host need around them.
@@ -7,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "codegen/c_model.h"
 #include "codegen/c_packed.h"

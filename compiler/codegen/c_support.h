@@ -1,12 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
 // The small functions and kernels that printed functions call, as the head of a C file. The one thing
 // to know: they have to be printed before the functions, and after the includes.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "codegen/c_model.h"
 
 namespace aotc::codegen {
+
+// The first line of every file of C that aotc writes: its user's, without conditions (see LICENSE).
+inline constexpr std::string_view kLicenceLine = "/* SPDX-License-Identifier: 0BSD */\n";
 
 // Adds to `use` what the kernels' portable halves call, and returns the definitions of the kernels.
 std::string kernel_definitions(SupportUse& use, const std::string& prefix);

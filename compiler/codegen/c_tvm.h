@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TVM's C interface around a model: the files tvmgen_NAME.h and tvmgen_NAME.c, whose types, macros and
 // entry point are those that TVM's ahead-of-time executor generates, so that applications written for
 // it build unchanged. The one thing to know: they stand on PREFIX.h and need inputs and outputs that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which blocks --memory workspace allocates when, and who lies in them. The one thing to know: blocks
 // are a stack, so they are freed in the opposite order of their allocation.
 #pragma once

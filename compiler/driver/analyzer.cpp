@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/analyzer.h"
 
 #include <unistd.h>
@@ -43,7 +44,7 @@ Result<std::string> find_analyzer(Diagnostics& diags) {
   if (is_program(found)) return found;
   diags.error(where, "tool-missing", "the program that reads C sources is not installed")
       .help(
-          "build it (ninja aotc-analyze; it needs llvm-19-dev, libclang-19-dev and "
+          "build it (ninja aotc-analyze; it needs clang-19, llvm-19-dev, libclang-19-dev and "
           "libclang-cpp19-dev) and put it beside aotc or in PATH, or name it by AOTC_ANALYZE");
   return kFailure;
 }

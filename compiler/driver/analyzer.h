@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where aotc-analyze is. It is a program of its own because it links LLVM and Clang, which aotc
 // does not; nothing but reading C sources needs it.
 #pragma once

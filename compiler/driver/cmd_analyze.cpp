@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // analyze: starts aotc-analyze with what follows on the command line, as git starts its
 // subcommands.
 #include <sys/wait.h>

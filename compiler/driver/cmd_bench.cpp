@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // bench --ops: the operators of a model in one firmware, each timed by itself on the device, beside
 // what the cost model expects and compared with its meaning.
 #include <numeric>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <CLI/CLI.hpp>
 
 #include "driver/device.h"
@@ -10,6 +12,7 @@
 #include "driver/temporary.h"
 #include "project/generate.h"
 #include "project/operators.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -177,7 +180,7 @@ int bench_operators(BenchOptions& options) {
   }
   progress.clear();
   if (options.common.json)
-    fmt::print("{}\n", json_of(*bench, measured, options, *device).dump(1));
+    fmt::print("{}\n", json_text(json_of(*bench, measured, options, *device), 1));
   else
     print_table(*bench, measured, options, *device);
   const bool wrong = std::any_of(measured.begin(), measured.end(),

@@ -1,13 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 // boards: all of them, those that pass filters or that a model fits, or one in detail.
 #include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <CLI/CLI.hpp>
 
 #include "driver/commands.h"
 #include "driver/fit.h"
 #include "project/description.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -140,7 +143,7 @@ Result<std::vector<Board>> filtered(std::vector<Board> boards, const BoardsOptio
 }
 
 Json json_of(const Board& board) {
-  Json j = board.json;
+  Json j = *board.description;
   j["name"] = board.name;
   j["projects"] = project_kinds(board);
   return j;
@@ -150,7 +153,7 @@ int list(const std::vector<Board>& boards, const BoardsOptions& options) {
   if (options.common.json) {
     Json all = Json::array();
     for (const Board& b : boards) all.push_back(json_of(b));
-    fmt::print("{}\n", all.dump(1));
+    fmt::print("{}\n", json_text(all, 1));
     return kExitDone;
   }
   std::vector<std::vector<std::string>> rows = {{"board", "CPU", "RAM", "flash", "runs in", "projects"}};
@@ -164,7 +167,7 @@ int list(const std::vector<Board>& boards, const BoardsOptions& options) {
 
 int show(const Board& board, const BoardsOptions& options) {
   if (options.common.json) {
-    fmt::print("{}\n", json_of(board).dump(1));
+    fmt::print("{}\n", json_text(json_of(board), 1));
     return kExitDone;
   }
   fmt::print("{}: {}\n", board.name, board.title);
@@ -205,9 +208,9 @@ int show(const Board& board, const BoardsOptions& options) {
                                                                (board.stand_in ? " (a stand-in)" : "")});
   for (const std::string& framework : board.frameworks()) {
     std::string fields;
-    for (const auto& [key, value] : board.json["frameworks"][framework].items())
+    for (const auto& [key, value] : (*board.description)["frameworks"][framework].items())
       fields += fmt::format("{}{} {}", fields.empty() ? "" : ", ", key,
-                            value.is_string() ? value.get<std::string>() : value.dump());
+                            value.is_string() ? value.get<std::string>() : json_text(value));
     rows.push_back({framework, fields});
   }
   fmt::print("{}", format_table(rows));
@@ -282,7 +285,7 @@ int list_fitting(const std::vector<Board>& boards, const BoardsOptions& options,
   progress.clear();
   // What is wrong for every board is wrong with the model.
   if (!compiles && refused.has_errors()) return fail(refused);
-  fmt::print("{}", options.common.json ? all.dump(1) + "\n" : format_table(rows));
+  fmt::print("{}", options.common.json ? json_text(all, 1) + "\n" : format_table(rows));
   if (all.empty() && !options.common.json) fmt::print("no board with memories passes all filters\n");
   print_diagnostics(diags);
   return any ? kExitDone : kExitDoesNotFit;

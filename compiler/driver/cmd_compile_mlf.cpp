@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // compile --format mlf and --style operator: a model, or its operators, as an archive.
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <CLI/CLI.hpp>
 
 #include "driver/commands.h"
@@ -12,6 +14,7 @@
 #include "mlf/full_model.h"
 #include "mlf/operator_archive.h"
 #include "project/embedded.h"
+#include "support/json.h"
 
 namespace aotc::driver {
 
@@ -118,7 +121,7 @@ int compile_full_model(const CompileOptions& given, const MlfChoice& choice,
   if (common.json) {
     auto j = summary_json(*compiled);
     j["archive"] = path;
-    fmt::print("{}\n", j.dump(1));
+    fmt::print("{}\n", json_text(j, 1));
     return kExitDone;
   }
   fmt::print("{}", summary_text(*compiled));
@@ -166,7 +169,7 @@ int compile_operators(const CompileOptions& options, const MlfChoice& choice,
   print_diagnostics(diags);
   auto list = operators_json(*entries, *compiled);
   if (common.json) {
-    fmt::print("{}\n", nlohmann::ordered_json({{"archive", path}, {"operators", list}}).dump(1));
+    fmt::print("{}\n", json_text(nlohmann::ordered_json({{"archive", path}, {"operators", list}}), 1));
     return kExitDone;
   }
   std::vector<std::vector<std::string>> rows = {{"function", "operators of the model"}};

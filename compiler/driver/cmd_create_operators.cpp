@@ -1,11 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 // create, for the kinds of projects that serve operators: from an archive instead of a model.
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "driver/commands.h"
 #include "driver/operator_bench.h"
 #include "project/generate.h"
 #include "project/operators.h"
 #include "support/files.h"
+#include "support/json.h"
 
 namespace aotc::driver {
 
@@ -53,7 +56,7 @@ int create_operators_command(const std::string& archive_path, const std::string&
   if (common.json) {
     nlohmann::ordered_json j;
     j["project"] = directory.path();
-    fmt::print("{}\n", j.dump(1));
+    fmt::print("{}\n", json_text(j, 1));
     return kExitDone;
   }
   fmt::print("wrote {}/ ({} files)\nnext: aotc build {} && aotc rpc list {}\n", directory.path(),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // graph: TVM's graph executor graphs: inspect, convert.
 #include <algorithm>
 #include <map>
@@ -12,6 +13,7 @@
 #include "ops/external/external.h"
 #include "ops/operator.h"
 #include "support/files.h"
+#include "support/json.h"
 
 namespace aotc::driver {
 
@@ -122,7 +124,7 @@ int inspect(const GraphOptions& options) {
   auto r = read(options, diags);
   if (!r) return fail(diags);
   if (options.json)
-    fmt::print("{}\n", describe(*r).dump(1, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", json_text(describe(*r), 1));
   else
     print_text(*r);
   print_diagnostics(diags);

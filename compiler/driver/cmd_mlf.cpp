@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // mlf: Model Library Format archives of any version: inspect, extract, diff.
 #include <algorithm>
 
@@ -10,6 +11,7 @@
 #include "mlf/difference.h"
 #include "mlf/metadata.h"
 #include "support/files.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -94,7 +96,7 @@ int inspect(const MlfOptions& options) {
   auto archive = open(options.archive, options.style, diags);
   if (!archive) return fail(diags);
   if (options.json) {
-    fmt::print("{}\n", archive->metadata.dump(2));
+    fmt::print("{}\n", json_text(archive->metadata, 2));
     return kExitDone;
   }
   fmt::print("{}: Model Library Format version {}, style {}\n", shown(options.archive),
@@ -125,7 +127,7 @@ int extract(const MlfOptions& options) {
 }
 
 std::string short_value(const Json& value) {
-  return shown(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return shown(json_text(value));
 }
 
 void print_difference(const mlf::Difference& d) {
@@ -151,7 +153,7 @@ int diff(const MlfOptions& options) {
   if (!a || !b) return fail(diags, kExitTrouble);
   mlf::Difference d = mlf::difference(*a, *b);
   if (options.json)
-    fmt::print("{}\n", mlf::json_of(d).dump(1));
+    fmt::print("{}\n", json_text(mlf::json_of(d), 1));
   else
     print_difference(d);
   if (!options.json && a->files.empty() != b->files.empty())

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ops: the operators with their types. --like finds by name, by TFLite's name and by what they do,
 // and says what to use instead of some that aotc does not have.
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "driver/commands.h"
 #include "frontends/tflite/builtin_names.h"
 #include "ops/operator.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -161,7 +163,7 @@ int ops_command(const std::string& like, const CommonOptions& common) {
                  {"uses_libm", op->traits().uses_libm}});
   }
   if (common.json) {
-    fmt::print("{}\n", j.dump(1));
+    fmt::print("{}\n", json_text(j, 1));
   } else if (!shown.found.empty()) {
     fmt::print("{}", format_table(rows));
   }

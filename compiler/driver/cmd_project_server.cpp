@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // project-server: TVM's Project API for projects that serve operators (docs/project-api.md).
 #include <filesystem>
 
@@ -12,6 +13,7 @@
 #include "rpc/base85.h"
 #include "rpc/json_rpc.h"
 #include "support/files.h"
+#include "support/json.h"
 
 namespace aotc::driver {
 
@@ -140,7 +142,7 @@ class ProjectServer {
                         name == "stack_size" || name == "semihosting";
       const std::string key = name == "workspace_size_bytes" ? "workspace" : name;
       if ((!ours && key == name) || value.is_null()) continue;
-      out[key] = value.is_string() ? value.get<std::string>() : value.dump();
+      out[key] = value.is_string() ? value.get<std::string>() : json_text(value);
     }
     return out;
   }

@@ -1,11 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 // report: a line for each operator with its shape, work, memory and, if the project was run, the
 // instructions it took.
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "driver/commands.h"
 #include "driver/levels.h"
+#include "driver/memory_map.h"
 #include "driver/project_dir.h"
 #include "driver/summary.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -41,9 +45,10 @@ int report_command(const std::string& target, const CompileOptions& given,
   // A project has been built, or will be: its code is measured there.
   std::vector<LevelCost> levels = cost_of_levels(compile, !project);
   summary["levels"] = levels_json(levels);
+  if (compile.memory == codegen::MemoryMode::kStatic) summary["memory"] = memory_json(compiled->program);
   if (common.json) {
     fmt::print("{}\n",
-               summary.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+               json_text(summary, 1));
     return kExitDone;
   }
   std::vector<std::vector<std::string>> rows = {

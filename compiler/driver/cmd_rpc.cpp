@@ -1,11 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 // rpc: the operators of a device, listed, called and timed one by one.
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <CLI/CLI.hpp>
 
 #include "driver/device.h"
 #include "support/files.h"
+#include "support/json.h"
 #include "support/npy.h"
 #include "support/text.h"
 
@@ -136,7 +139,7 @@ int list(const RpcOptions& options) {
     j["ticks_per_second"] = info.ticks_per_second;
     j["unit"] = device->unit();
     j["functions"] = *names;
-    fmt::print("{}\n", j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    fmt::print("{}\n", json_text(j, 1));
     return kExitDone;
   }
   std::vector<std::vector<std::string>> rows = {{"function", "parameters"}};
@@ -178,7 +181,7 @@ int show_results(const RpcOptions& options, OpenDevice& device, const Parameters
     const std::string path = fmt::format("{}/{}.bin", options.out, i);
     if (!write_file(path, std::string(bytes->begin(), bytes->end()), diags)) return fail(diags, 1);
   }
-  if (options.common.json) fmt::print("{}\n", j.dump(1));
+  if (options.common.json) fmt::print("{}\n", json_text(j, 1));
   return kExitDone;
 }
 
@@ -227,7 +230,7 @@ int time(const RpcOptions& options) {
     j["least"] = timing->least;
     j["most"] = timing->most;
     j["mean"] = mean;
-    fmt::print("{}\n", j.dump(1));
+    fmt::print("{}\n", json_text(j, 1));
     return kExitDone;
   }
   fmt::print("{}: {} {} (least {}, most {}, {} runs)\n", escape_for_display(options.function),

@@ -1,13 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
 // templates: what kinds of projects there are, and their files for whoever wants others.
 #include <memory>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <CLI/CLI.hpp>
 
 #include "driver/commands.h"
 #include "project/embedded.h"
 #include "project/generate.h"
 #include "project/template.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -45,7 +48,7 @@ int list(const TemplatesOptions& options) {
     rows.push_back({dashed(kind), t->board_optional ? "optional" : "required", t->title});
   }
   if (options.common.json)
-    fmt::print("{}\n", all.dump(1));
+    fmt::print("{}\n", json_text(all, 1));
   else
     fmt::print("{}'aotc create --help-project KIND' says what it takes\n", format_table(rows));
   return kExitDone;
@@ -56,7 +59,7 @@ int export_templates(const TemplatesOptions& options) {
   Diagnostics diags;
   OutputDirectory out(options.directory, project::kManifest, options.force);
   nlohmann::ordered_json manifest = {{"aotc", 1}, {"kind", "templates"}};
-  out.add(project::kManifest, manifest.dump(1) + "\n");
+  out.add(project::kManifest, json_text(manifest, 1) + "\n");
   auto add = [&](const std::string& path) {
     if (const project::EmbeddedFile* f = project::find_embedded("templates/" + path))
       out.add(path, std::string(f->content));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // verify: every layer of the emitted C, on the host and on the project's board, against the
 // reference evaluation; names the first layer and element that differ. Layers are compared bit for
 // bit, except float layers at or behind an operator that calls the C library's exp or tanh, where
@@ -8,6 +9,7 @@
 #include <fstream>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "driver/commands.h"
 #include "driver/inputs.h"
@@ -17,6 +19,7 @@
 #include "ops/operator.h"
 #include "project/generate.h"
 #include "support/files.h"
+#include "support/json.h"
 #include "support/text.h"
 #include "support/ulp.h"
 
@@ -469,7 +472,7 @@ class Verifier {
       for (const Diagnostic& d : diags_.all())
         errors.push_back({{"slug", d.slug}, {"message", d.message}});
       j["errors"] = errors;
-      fmt::print("{}\n", j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+      fmt::print("{}\n", json_text(j, 1));
     } else {
       for (const PlaceResult& p : places_) {
         if (!p.passed) continue;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // check, compile, create, build, run. The others have files of their own.
 #include "driver/commands.h"
 
@@ -7,6 +8,7 @@
 #include <fstream>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "driver/fit.h"
 #include "driver/graph_model.h"
@@ -16,6 +18,7 @@
 #include "driver/summary.h"
 #include "project/generate.h"
 #include "support/files.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -26,7 +29,7 @@ int check_command(const CompileOptions& options, const CommonOptions& common) {
   if (!compiled) return fail(diags);
   bool fits = check_fit(*compiled, diags);
   if (common.json) {
-    fmt::print("{}\n", summary_json(*compiled).dump(1));
+    fmt::print("{}\n", json_text(summary_json(*compiled), 1));
   } else {
     fmt::print("{}", summary_text(*compiled));
   }
@@ -52,11 +55,11 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   manifest["prefix"] = compiled->prefix;
   manifest["compile"] = describe_compile(compiled->options);
   manifest["summary"] = summary_json(*compiled);
-  directory.add(project::kManifest, manifest.dump(1) + "\n");
+  directory.add(project::kManifest, json_text(manifest, 1) + "\n");
   if (!directory.commit(diags)) return fail(diags);
   print_diagnostics(diags);
   if (common.json) {
-    fmt::print("{}\n", summary_json(*compiled).dump(1));
+    fmt::print("{}\n", json_text(summary_json(*compiled), 1));
     return kExitDone;
   }
   fmt::print("{}", summary_text(*compiled));
@@ -253,7 +256,7 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
   if (common.json) {
     auto j = summary_json(*compiled, &stack);
     j["project"] = path;
-    fmt::print("{}\n", j.dump(1));
+    fmt::print("{}\n", json_text(j, 1));
     return kExitDone;
   }
   fmt::print("{}wrote {}/ ({} files)\n{}", summary_text(*compiled, &stack),
@@ -276,7 +279,7 @@ int build_command(const std::string& dir, const CommonOptions& common) {
       j["code_bytes"] = size->code;
       j["constants_bytes"] = size->constants;
     }
-    fmt::print("{}\n", j.dump(1));
+    fmt::print("{}\n", json_text(j, 1));
   } else if (size) {
     fmt::print("model: code {}, constants {}\nnext: aotc run {} && aotc verify {}\n",
                format_bytes(size->code), format_bytes(size->constants), shell_quoted(dir),
@@ -299,7 +302,7 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
     j["output"] = run->process.output;
     j["exit_code"] = run->process.exit_code;
     if (project->board.stand_in) j["stand_in"] = true;
-    fmt::print("{}\n", j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    fmt::print("{}\n", json_text(j, 1));
   } else {
     std::string text = run->process.output;
     for (size_t i = 0; i < text.size();) {

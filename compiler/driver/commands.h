@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The subcommands. Each has its options struct filled by main.cpp and returns an exit code.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/compilation.h"
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "codegen/c_run.h"
 #include "codegen/c_tvm.h"

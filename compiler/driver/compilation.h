@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One model taken through the whole compiler: read, verify, passes, plan, print. Every command that
 // needs any of it calls `compile_model` with the same options, so they always agree.
 #pragma once

@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/device.h"
 
 #include <cstring>
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "frontends/graph_json/params.h"
 #include "project/operators.h"

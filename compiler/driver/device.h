@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators on a device, as rpc and bench reach them: the project that serves them, or a port.
 #pragma once
 

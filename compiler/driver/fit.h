@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does a model fit a board, where does its arena go, and what to try when it does not. The one thing
 // to know: an arena goes into the fastest memory that holds it; memory that works only after some
 // setting up is used only by name.
@@ -6,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "driver/compilation.h"
 

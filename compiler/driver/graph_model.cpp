@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/graph_model.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "driver/operator_sources.h"
 #include "driver/temporary.h"

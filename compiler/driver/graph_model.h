@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models that are graphs of functions given in C: TVM's GRAPH.json with parameters and operator
 // sources, or a Model Library Format archive of the graph executor that holds all of them. The one
 // thing to know: what comes back calls only functions that the sources define with the right

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inputs for run and verify: from .npy files or seeded random, as bytes per graph input.
 #pragma once
 

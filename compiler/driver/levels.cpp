@@ -1,4 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/levels.h"
+
+#include <nlohmann/json.hpp>
 
 #include "driver/project_dir.h"
 #include "driver/temporary.h"

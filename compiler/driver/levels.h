@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each level of -O makes of a model. Code is measured with the board's own compiler, as a
 // project would call it; without that compiler the other figures still stand.
 #pragma once
@@ -5,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "driver/compilation.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line: options, subcommands and the one-shot form `aotc MODEL --board B -o DIR`.
 #include <algorithm>
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/operator_bench.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "mlf/operator_archive.h"
 #include "ops/operator.h"
 #include "support/files.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -96,7 +98,7 @@ Result<Bench> from_model(const CompileOptions& options, uint64_t seed, Diagnosti
   Bench out;
   out.archive.version = mlf::kVersion;
   out.archive.style = mlf::kOperator;
-  out.archive.metadata = nlohmann::ordered_json::parse(files->at(mlf::kMetadata));
+  (void)parse_json(files->at(mlf::kMetadata), out.archive.metadata);
   for (const auto& [name, text] : *files) out.archive.files[name].assign(text.begin(), text.end());
   for (const mlf::OperatorEntry& entry : *entries) {
     auto op = from_entry(entry, *compiled, seed, diags);

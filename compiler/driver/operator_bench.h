@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What bench runs on a device: functions with the values of their parameters, where they come from,
 // and what they are expected to take.
 #pragma once

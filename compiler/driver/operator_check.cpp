@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a function of the operator sources is what a node of the graph calls.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/operator_sources.h"
 
 #include <fmt/format.h>
@@ -6,6 +7,7 @@
 #include "driver/analyzer.h"
 #include "driver/temporary.h"
 #include "support/files.h"
+#include "support/json.h"
 #include "support/process.h"
 
 namespace aotc::driver {
@@ -162,7 +164,8 @@ Result<OperatorSources> read_operator_sources(const std::vector<std::string>& fi
   ProcessResult run = run_process(argv, "", kSeconds);
   Diagnostics unread;
   auto bytes = read_file(result, unread);
-  Json all = bytes ? Json::parse(bytes->begin(), bytes->end(), nullptr, false) : Json();
+  Json all;  // null if it is no JSON
+  if (bytes) (void)parse_json({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, all);
   if (!all.is_object()) return analyzer_failed(*program, run, diags);
   int errors = diags.error_count();
   report_messages(all, diags);

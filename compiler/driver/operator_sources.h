@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators that the user brings as C sources: what aotc-analyze finds in them, and whether a
 // function is what a node of the graph calls. The rules are in docs/graph-operators.md.
 #pragma once

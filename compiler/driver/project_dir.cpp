@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/project_dir.h"
 
 #include <unistd.h>
@@ -6,10 +7,12 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "driver/schedules.h"
 #include "project/generate.h"
 #include "support/files.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -52,7 +55,7 @@ Result<std::map<int, ops::Schedule>> schedules_of(const nlohmann::json& compile)
   Diagnostics said_by_the_caller;
   nlohmann::json file;
   file["calls"] = compile.value("schedules", nlohmann::json::array());
-  return parse_schedules(file.dump(), project::kManifest, said_by_the_caller);
+  return parse_schedules(json_text(file), project::kManifest, said_by_the_caller);
 }
 
 }  // namespace
@@ -142,7 +145,8 @@ Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags) {
   if (!bytes) return kFailure;
   ProjectDir out;
   out.path = path;
-  out.manifest = nlohmann::json::parse(bytes->begin(), bytes->end(), nullptr, false);
+  // What is no JSON is null, and so not complete.
+  (void)parse_json({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, out.manifest);
   bool good = is_complete(out.manifest);
   if (out.manifest.is_object() && out.manifest.contains("kind") &&
       out.manifest["kind"] == "model") {

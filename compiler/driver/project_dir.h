@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A generated project on disk, as build, run, verify and report find it.
 #pragma once
 

@@ -1,10 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/schedules.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "support/files.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -21,11 +24,9 @@ class Reader {
 
   Result<std::map<int, ops::Schedule>> run(const std::string& text) {
     json root;
-    try {
-      root = json::parse(text);
-    } catch (const json::parse_error& e) {
-      where_.line = place_of(text, e.byte).line;
-      return fail(fmt::format("this is not JSON: {}", escape_for_display(e.what(), 200)));
+    if (auto problem = parse_json(text, root)) {
+      where_.line = problem->place.line;
+      return fail(fmt::format("this is not JSON: {}", escape_for_display(problem->what, 200)));
     }
     if (!root.is_object() || !root.contains("calls") || !root["calls"].is_array())
       return fail("there is no list 'calls'");

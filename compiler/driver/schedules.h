@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedules files: which algorithm and numbers operators are to be lowered with, as JSON. The source
 // map NAME.map.json that a compile writes has the same form, so it can be edited and given back.
 //
@@ -7,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "ops/schedule.h"
 #include "support/diagnostics.h"

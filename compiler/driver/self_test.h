@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the firmware compares itself with: a checksum of every layer's result for a stored input, by
 // the reference evaluation.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many bytes of stack one run of a model takes at most. The one thing to know: it is a bound from
 // the call graph that the board's own compiler writes; without that compiler it is a safe guess.
 #pragma once

@@ -1,12 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "driver/summary.h"
 
 #include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "ops/operator.h"
 #include "support/files.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -181,14 +184,16 @@ void save_run(const ProjectDir& project, const FirmwareRun& run) {
   j["op_ticks"] = run.op_ticks;
   Diagnostics ignored;  // A report without run figures is still a report.
   if (!write_file(project.path + "/build/run.json",
-                  j.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace), ignored))
+                  json_text(j, 1), ignored))
     return;
 }
 
 nlohmann::ordered_json load_run(const std::string& project_path) {
   std::ifstream in(project_path + "/build/run.json");
   if (!in) return nlohmann::ordered_json::object();
-  auto j = nlohmann::ordered_json::parse(in, nullptr, false);
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  nlohmann::ordered_json j;
+  (void)parse_json(text, j);  // null if it is no JSON
   return j.is_object() ? j : nlohmann::ordered_json::object();
 }
 

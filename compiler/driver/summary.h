@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a compilation ends with: memory, flash and MACs beside the board's limits, as text and JSON;
 // and the figures of the last run of a project.
 #pragma once
 
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "driver/compilation.h"
 #include "driver/project_dir.h"

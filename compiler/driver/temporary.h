@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A directory that goes away with the object that made it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the commands print. stdout is the product (tables, JSON), stderr is talk (diagnostics,
 // progress); colour only on a terminal and never with NO_COLOR set.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed operator attributes with just enough reflection to print, parse and compare them. An
 // operator declares a plain struct derived from Attributes<Self> and lists its fields once in
 // `visit`; the text IR, equality and hashing follow from that list.

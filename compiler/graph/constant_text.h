@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constants in the text form: short ones as lists of values, the rest as hexadecimal bytes. The one
 // thing to know: either way the bytes come back exactly, NaN payloads included.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Graph IR: a network as a flat list of operators over tensors, in execution order. Ids are indices
 // and stay valid until `compact`; constants are views of bytes someone else owns (the model file or
 // a buffer the graph keeps alive), so weights are never copied on import.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text form of the graph IR, read. print.cpp writes it; docs/ir.md describes it. Parsing stops
 // at the first error: a text is written by a tool or a test, where one wrong token says enough.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text form of the graph IR, written. parse.cpp reads it; docs/ir.md describes it.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the text form of the graph IR token by token. The one thing to know: every function skips
 // white space and `//` comments first, never moves past the end, and knows its line and column.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Model Library Format archives: an uncompressed tar with a metadata.json, read whole and checked, or
 // written deterministically. The one thing to know: what read_archive gives has a known version and
 // style and every key its version requires; files are named without the leading "./".

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "mlf/difference.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What differs between two archives: keys of the metadata by value, whatever their order or
 // spelling, and files by their bytes. The one thing to know: metadata.json counts as metadata only,
 // and files are not compared if one of the two is a metadata.json by itself.

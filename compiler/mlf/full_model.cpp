@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "mlf/full_model.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <ctime>
@@ -11,6 +13,7 @@
 #include "codegen/workspace.h"
 #include "frontends/graph_json/params.h"
 #include "mlf/archive.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::mlf {
@@ -23,8 +26,9 @@ constexpr std::string_view kTvmPrefix = "tvmgen_";
 
 // The name as JSON can hold it: bytes that are no UTF-8 become U+FFFD.
 std::string utf8(const std::string& name) {
-  std::string text = Json(name).dump(-1, ' ', false, Json::error_handler_t::replace);
-  return Json::parse(text).get<std::string>();
+  Json repaired;
+  (void)parse_json(json_text(Json(name)), repaired);
+  return repaired.get<std::string>();
 }
 
 // name -> {"size", "dtype"} of every port; ports of one name are told apart.
@@ -107,7 +111,11 @@ std::vector<std::string> sources_of(const FullModel& model) {
 }
 
 // Keys in order of name, as archives of full models have them.
-nlohmann::json sorted(const Json& value) { return nlohmann::json::parse(value.dump()); }
+nlohmann::json sorted(const Json& value) {
+  nlohmann::json out;
+  (void)parse_json(json_text(value), out);
+  return out;
+}
 
 }  // namespace
 
@@ -163,7 +171,7 @@ std::map<std::string, std::string> full_model_files(const FullModel& model) {
   metadata["version"] = kVersion;
   metadata["modules"][name] = module_metadata(model);
   // As Python's json does it: ASCII only.
-  out[kMetadata] = sorted(metadata).dump(2, ' ', true);
+  out[kMetadata] = json_text(sorted(metadata), 2, JsonCharacters::kAscii);
   return out;
 }
 

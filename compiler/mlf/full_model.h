@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A compiled model as the files of an archive of style "full-model". The one thing to know: it only
 // arranges what codegen printed; the runtime and the templates are given, so that this stage need not
 // know where they are kept.
@@ -7,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "codegen/c_model.h"
 #include "plan/program.h"

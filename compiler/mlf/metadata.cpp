@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "mlf/metadata.h"
+#include "support/json.h"
 
 #include <fmt/format.h>
 
@@ -181,7 +183,7 @@ std::optional<int> version_of(const Json& m, Checker& check) {
   if (!known || v->get<int64_t>() < 1) {
     check
         .error("mlf-version",
-               fmt::format("version {} is not known; versions 1 to {} are", v->dump(), kVersion))
+               fmt::format("version {} is not known; versions 1 to {} are", json_text(*v), kVersion))
         .help("a newer aotc may read it");
     return std::nullopt;
   }
@@ -307,25 +309,19 @@ Result<Json> parse_metadata(std::string_view text, const std::string& name, Diag
     diags.error(where, "mlf-limit", fmt::format("the metadata holds {}", limit));
     return kFailure;
   }
-  // The library takes a NUL for the end of the text, whatever is behind it.
-  if (text.find('\0') != std::string_view::npos) {
-    diags.error(where, "mlf-metadata", "the metadata is no JSON: it contains a NUL byte");
-    return kFailure;
-  }
-  try {
-    auto metadata = Json::parse(text);
-    if (metadata.is_object()) return metadata;
-    diags.error(where, "mlf-metadata",
-                fmt::format("the metadata must be an object, not {}", metadata.type_name()));
-  } catch (const nlohmann::json::exception& e) {
-    std::string why = e.what();
-    size_t behind = why.find("] ");
+  Json metadata;
+  if (auto problem = parse_json(text, metadata)) {
+    const size_t behind = problem->what.find("] ");
     diags
         .error(where, "mlf-metadata",
-               "the metadata is no JSON: " + escape_for_display(why.substr(
-                                                 behind == std::string::npos ? 0 : behind + 2)))
+               "the metadata is no JSON: " +
+                   escape_for_display(problem->what.substr(behind == std::string::npos ? 0 : behind + 2)))
         .help("make the archive again");
+    return kFailure;
   }
+  if (metadata.is_object()) return metadata;
+  diags.error(where, "mlf-metadata",
+              fmt::format("the metadata must be an object, not {}", metadata.type_name()));
   return kFailure;
 }
 

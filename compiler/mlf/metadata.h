@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What metadata.json of each version must hold. The one thing to know: `check_metadata` looks at the
 // style first, then at the version, then at all keys, and tells of every missing key at once.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "mlf/operator_archive.h"
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "mlf/archive.h"
 #include "mlf/full_model.h"
 #include "ops/operator.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::mlf {
@@ -171,14 +173,14 @@ std::string one_line(const Json& value) {
   std::string out;
   if (value.is_object()) {
     for (const auto& [key, v] : value.items())
-      out += (out.empty() ? "" : ", ") + Json(key).dump(-1, ' ', true) + ": " + one_line(v);
+      out += (out.empty() ? "" : ", ") + json_text(Json(key), -1, JsonCharacters::kAscii) + ": " + one_line(v);
     return "{" + out + "}";
   }
   if (value.is_array()) {
     for (const Json& v : value) out += (out.empty() ? "" : ", ") + one_line(v);
     return "[" + out + "]";
   }
-  return value.dump(-1, ' ', true);
+  return json_text(value, -1, JsonCharacters::kAscii);
 }
 
 }  // namespace

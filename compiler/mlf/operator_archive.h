@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators of a graph as an archive of style "operator". The one thing to know: an entry's name
 // is that of its lowering and a hash of its structure, so a second model with an operator that is
 // equal up to the contents of its tables has the entry of the same name, text and code.

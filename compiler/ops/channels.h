@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What passes may know of an operator's channels: the indices of the last dimension of its int8
 // tensors. The one thing to know: ranges are of stored values, and hold for every input of the
 // network, at borders too.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What lowering produces and the builder operators use for it. A lowered operator is a TIR function
 // whose parameters are bound to the operator's operands and results, to constants the compiler
 // packed, and to scratch. The one thing to know: everything that differs between equal-shaped

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operator interface: everything aotc knows of one operator is behind one of these. An operator
 // lives in a folder of its own (attributes, verify, shape inference, reference evaluation, lowering,
 // import rules); the folder defines `void add_operators_<folder>(OperatorSet&)` and CMake makes the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Schedules as data: how an operator was lowered, what a file given with --schedules may ask for
 // instead, and the cost model that chooses when nobody asks. The one thing to know: a lowering takes
 // what is asked for as a wish; the planner compares the schedule that came out with the wish and

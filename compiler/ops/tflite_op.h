@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an operator's TFLite import rule sees: the operator table of the (already verified) file and
 // the graph under construction. The generated schema types come from ops/tflite_schema.fbs, our own
 // subset of the format.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass annotate-devices: gives every operator the device that takes it: the first whose patterns fit,
 // in the order of devices.json, else the fallback. Views go where their operand is. Devices that the
 // model's file has given already (a device other than the host) stay.

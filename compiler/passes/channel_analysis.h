@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every channel of every int8 tensor can be, and which of them are needed. The one thing to
 // know: both are facts about all inputs of the network; a channel that is not live is either one
 // constant value that its readers can take into their biases, or multiplied by zeros only.

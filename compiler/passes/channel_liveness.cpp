@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The backward half of passes/channel_analysis.h: which channels are needed. Sets of live channels
 // only grow, from outputs to inputs, until nothing changes.
 #include <algorithm>

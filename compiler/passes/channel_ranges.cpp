@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The forward half of passes/channel_analysis.h: value ranges, from inputs to outputs.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "passes/compact_tensors.h"
 
 namespace aotc::passes {

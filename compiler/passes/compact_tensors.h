@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drops tensors nobody refers to and renumbers the rest (graph::compact as a pass). The one thing
 // to know: it is the only pass that changes ids.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replaces operators whose operands are all constants by constant results, computed by the
 // operators' own reference evaluation. The one thing to know: results that would bloat flash, and
 // work that would bloat compile time, are left for the device.

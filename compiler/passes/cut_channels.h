@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rewrites a graph so that only live channels are left. The one thing to know: tensors that lose
 // channels get another name, because they are no longer what the model calls by the old one.
 #pragma once

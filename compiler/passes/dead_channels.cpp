@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "passes/dead_channels.h"
 
 #include "passes/cut_channels.h"

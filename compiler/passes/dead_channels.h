@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Removes channels of int8 tensors that have one value whatever the input, or that nobody reads,
 // from the operators that produce and read them. The one thing to know: outputs stay the same bit
 // for bit, but tensors between them lose channels, and their names then end with

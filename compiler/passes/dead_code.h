@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Removes operators no output depends on. The one thing to know: operators that touch variables, or
 // have no results, are kept: they act by their effect.
 #pragma once

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "passes/devices.h"
+#include "support/json.h"
 
 #include <algorithm>
 #include <cctype>
@@ -43,12 +45,9 @@ class Reader {
 
   Result<DeviceSet> read(const std::string& text) {
     json root;
-    try {
-      root = json::parse(text);
-    } catch (const json::parse_error& e) {
-      TextPlace place = place_of(text, e.byte > 0 ? e.byte - 1 : 0);
-      where_.line = place.line;
-      where_.column = place.column;
+    if (auto problem = parse_json(text, root)) {
+      where_.line = problem->place.line;
+      where_.column = problem->place.column;
       return error("the file", "is not JSON"), kFailure;
     }
     if (!object(root, "the file")) return kFailure;

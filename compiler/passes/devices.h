@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Devices that operators may run on beside the host, as devices.json describes them. The one thing to
 // know: device 0 is the host (the primary device), and `device` of graph operators and tensors is an
 // index into DeviceSet::devices.

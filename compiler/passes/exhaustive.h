@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Proof by trying everything: an elementwise operator over 8- or 16-bit values is a table, and two
 // chains of such operators are the same if their tables are. The one thing to know: the values come
 // from the operators' own reference evaluation, so the proof holds for whatever they compute.

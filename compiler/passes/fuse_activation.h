@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves an activation into the attributes of the operator that produces its operand. The one thing
 // to know: float clamps are the same wherever they run; quantised ones are fused only when both
 // tensors have the same type and the activation is that clamp on every value.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves padding with real value 0 into the padding attributes of the operator that reads it
 // (Traits::zero_pads). The one thing to know: float weights must be finite constants, because 0
 // times infinity is not nothing.

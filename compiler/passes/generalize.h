@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that are cases of more general ones (a depthwise convolution of one channel is a
 // convolution) become those. The one thing to know: results are the same bit for bit, in float too.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pass partition-devices: where a tensor is read on another device than the one it is on, puts a
 // device_copy between, one for all readers of a device; outputs come to the host. Afterwards every
 // operator but copies reads and writes tensors of its own device only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A pass: a function from graph to graph. The one thing to know: a pass looks at properties of
 // operators (ops::Traits and the facts of ops::Operator), never at their names, and leaves a graph
 // that ops::verify_graph accepts and that computes the same outputs, bit for bit.

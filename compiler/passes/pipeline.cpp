@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "passes/pipeline.h"
 
 #include <fmt/format.h>
@@ -22,6 +23,8 @@ namespace aotc::passes {
 namespace {
 
 constexpr Pass kPipeline[] = {
+    {"dead-code", "what no output needs hides fusions; every pass is followed by this one",
+     remove_dead_code},
     {"annotate-devices", "what runs where is settled first, so that no fusion crosses a device",
      annotate_devices},
     {"strip-boundary-float", "on request, callers pass and get quantised values directly",
@@ -39,7 +42,6 @@ constexpr Pass kPipeline[] = {
      "a producer clamps while it stores, so the activation needs no pass over it", fuse_activation},
     {"dead-channels", "channels that are constant or unread cost work, RAM and flash for nothing",
      remove_dead_channels},
-    {"dead-code", "what no output needs is not emitted", remove_dead_code},
     {"partition-devices", "a tensor that another device reads has to be brought there",
      partition_devices},
     {"order-devices", "while a device works, the host does what does not wait for it", order_devices},
@@ -97,6 +99,8 @@ Status run_passes(graph::Graph& graph, std::span<const Pass> passes, const RunOp
   for (const Pass& pass : passes) {
     auto start = std::chrono::steady_clock::now();
     if (!pass.run(graph, options.passes, diags)) return kFailure;
+    // What a pass leaves unread is a reader to the next one, and would keep it from fusing.
+    if (!remove_dead_code(graph, options.passes, diags)) return kFailure;
     if (options.timed) options.timed(pass, std::chrono::steady_clock::now() - start);
     if (options.after) options.after(pass, graph);
     if (options.verify_each && !verify_after(graph, pass.name, diags)) return kFailure;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Removes conversions to another representation and back, such as dequantize followed by quantize
 // with the same parameters. The one thing to know: "back" is proven over every 8- or 16-bit value;
 // quantize followed by dequantize rounds, and goes only with PassOptions::remove_rounding.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "passes/remove_identities.h"
 
 #include "passes/exhaustive.h"

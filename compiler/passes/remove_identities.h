@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Removes operators that hand on their operand unchanged (padding by nothing, whole slices,
 // reshapes to the same shape, clamps that never bind), and lets a view of a view look at the first
 // tensor. The one thing to know: an operator stays if removing it would make an output port show an

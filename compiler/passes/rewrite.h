@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // What passes share: questions about an operator in its graph, and edits that keep the graph valid.
 // The one thing to know: edits leave ids as they are; removed operators' tensors stay until the
-// compaction pass.
+// compaction pass, operators that nobody reads any more until the pass ends (pipeline.h).
 #pragma once
 
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "passes/strip_boundary_float.h"
 
 #include "passes/rewrite.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often the tables of a program are read, and which memory each is best in. The one thing to
 // know: reads are counted in the operators' code as it is printed, by multiplying trip counts, so they
 // are those of one run to within conditions that depend on data.

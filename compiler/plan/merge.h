@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes one function of several that differ only in numbers (sizes, strides, offsets): the numbers
 // become entries of a constant table that the merged function reads on entry. Saves flash where a
 // network repeats a layer in many sizes, for a few instructions per call and fewer folded constants.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How far a call's result may be placed over the operand it reads, from the write order that the
 // lowering published. The one thing to know: distances are result offset minus operand offset, in
 // bytes; a result at or below `forward`, or at or above `backward`, destroys nothing that is still

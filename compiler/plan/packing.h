@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exact packing of buffers into one arena: gives every item a byte offset so that all pairwise
 // separations hold and the arena is as small as can be shown. The one thing a caller must know: the
 // packer has no idea of lifetimes. Two items that are not named together in a separation may share

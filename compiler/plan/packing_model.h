@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The packing problem as the solver's stages see it: one connected part, separations tightened to
 // what alignments allow, and adjacency lists. The one thing a caller must know: indices here are
 // local to the part; `source` maps them back to the items of the problem.

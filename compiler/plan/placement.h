@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gives every buffer and every call's scratch its place in the arena: finds lifetimes, lets results
 // be written over operands that die where the published order allows it, and packs. The one thing a
 // caller must know: a buffer is alive from the first call that names it to the last one, and longer

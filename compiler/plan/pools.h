@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places buffers and scratch in several pools: each device has a region of its own, so that no byte
 // ever serves two devices, and a device that may use several pools has what is used most in the first
 // of them as far as it fits. The one thing to know: within a region it is place_buffers that packs.

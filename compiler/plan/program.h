@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program: the graph with everything decided that the C printer needs. Every operator is lowered,
 // every tensor has a place, every call its arguments. Built by `plan_program`, printed by codegen,
 // run on the host by `run_program` (the TIR interpreter over one arena, the second opinion).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memories of Harvard machines: tables go to program memory, and every function that reads one is
 // told so by the space of its parameter. The one thing to know: a function that some calls give a
 // table and others a tensor becomes two, because the loads differ.

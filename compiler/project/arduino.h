@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values of templates that are Arduino's and PlatformIO's own. The one thing to know: a board that
 // neither knows gets values that are for any board, or none.
 #pragma once

@@ -1,10 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "project/board.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "project/embedded.h"
+#include "support/json.h"
 #include "support/text.h"
 #include "target/cpu.h"
 
@@ -42,7 +45,7 @@ Memory memory_of(const nlohmann::json& j) {
 Board from_json(const std::string& name, const nlohmann::json& j) {
   Board b;
   b.name = name;
-  b.json = j;
+  b.description = std::make_shared<const nlohmann::json>(j);
   b.title = j.at("title");
   b.cpu = j.at("cpu");
   b.isa = j.at("isa");
@@ -84,7 +87,7 @@ bool Board::has(std::string_view feature) const {
 }
 
 bool Board::has_framework(const std::string& framework) const {
-  return json.contains("frameworks") && json["frameworks"].contains(framework);
+  return description && description->contains("frameworks") && (*description)["frameworks"].contains(framework);
 }
 
 int64_t Board::memory_bytes(const std::string& use) const {
@@ -100,13 +103,14 @@ const Memory* Board::memory(std::string_view wanted) const {
 
 std::vector<std::string> Board::frameworks() const {
   std::vector<std::string> out;
-  if (json.contains("frameworks"))
-    for (const auto& [key, value] : json["frameworks"].items()) out.push_back(key);
+  if (description && description->contains("frameworks"))
+    for (const auto& [key, value] : (*description)["frameworks"].items()) out.push_back(key);
   return out;
 }
 
 std::string Board::field(const std::string& path) const {
-  const nlohmann::json* at = &json;
+  if (!description) return "";
+  const nlohmann::json* at = description.get();
   for (size_t begin = 0; begin <= path.size();) {
     size_t dot = std::min(path.find('.', begin), path.size());
     std::string key = path.substr(begin, dot - begin);
@@ -121,7 +125,7 @@ std::string Board::field(const std::string& path) const {
       if (v.is_string()) out += (out.empty() ? "" : " ") + v.get<std::string>();
     return out;
   }
-  return at->dump();
+  return json_text(*at);
 }
 
 std::vector<std::string> emulator_command(const Board& board, const std::string& image,
@@ -169,8 +173,13 @@ Result<Board> find_board(const std::string& name, Diagnostics& diags) {
     d.help("'aotc boards' lists them all");
     return kFailure;
   }
+  nlohmann::json json;
+  if (auto problem = parse_json(f->content, json)) {
+    diags.error(where, "board-invalid", fmt::format("board.json is not valid: {}", problem->what));
+    return kFailure;
+  }
   try {
-    return from_json(name, nlohmann::json::parse(f->content));
+    return from_json(name, json);
   } catch (const nlohmann::json::exception& e) {
     diags.error(where, "board-invalid", fmt::format("board.json is not valid: {}", e.what()));
     return kFailure;

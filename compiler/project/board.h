@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A board as its folder boards/<name>/board.json describes it: CPU, features, memories, console,
 // emulator and what frameworks call it. The one thing to know: a board is data; what the compiler
 // derives from it is `target_of`, and what a template wants of it is `field`.
@@ -5,10 +6,11 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "ops/lowering.h"
 #include "support/diagnostics.h"
@@ -51,7 +53,7 @@ struct Board {
   std::string argument_style;  // "argv", "semihosting" or empty
   bool stand_in = false;  // the emulator's machine is another one: its results count, not its times
   std::string note;       // for people
-  nlohmann::json json;         // everything, for templates
+  std::shared_ptr<const nlohmann::json> description;  // all of board.json, for templates
 
   bool has(std::string_view feature) const;
   bool is_host() const { return platform == "host"; }

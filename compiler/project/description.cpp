@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "project/description.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 #include "project/embedded.h"
 #include "support/files.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::project {
@@ -194,7 +196,7 @@ std::string preset_text(const TemplateOption& option) {
   if (d.is_string()) return d.get<std::string>().empty() ? "none" : d.get<std::string>();
   if (d.is_object() && d.contains("board")) return "from the board's " + d.value("board", "");
   if (d.is_object()) return "from the model";
-  return d.dump();
+  return json_text(d);
 }
 
 // Words on lines of at most 92 characters behind `indent`.
@@ -269,14 +271,12 @@ Result<TemplateDescription> read_description(const TemplateSource& source, Diagn
   if (!source.override_dir.empty()) where.file = fmt::format("{}/{}/template.json", source.override_dir, kind);
   Json json;
   std::string wrong;
-  try {
-    json = Json::parse(*text);
-    if (!json.is_object()) wrong = "template.json is no JSON object";
-  } catch (const Json::parse_error& e) {
-    const TextPlace place = aotc::place_of(*text, e.byte == 0 ? 0 : e.byte - 1);
-    where.line = place.line;
-    where.column = place.column;
+  if (auto problem = parse_json(*text, json)) {
+    where.line = problem->place.line;
+    where.column = problem->place.column;
     wrong = "template.json is not valid JSON";
+  } else if (!json.is_object()) {
+    wrong = "template.json is no JSON object";
   }
   Reader reader(json, kind);
   if (wrong.empty()) wrong = reader.read();

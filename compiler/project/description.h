@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a template.json says: the files of a kind of project, its keys, its options, what builds it.
 // The one thing to know: everything is checked when it is read, so whoever uses a description need
 // not.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake -DROOT=dir -DOUT=file.cpp -DFILES="a;b" -P embed.cmake: writes FILES (relative to ROOT) as
 # one table of byte arrays.
 set(text "#include \"project/embedded.h\"\n\nnamespace aotc::project {\n\nnamespace {\n\n")

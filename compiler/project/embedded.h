@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data folders boards/, templates/ and crt/ as they were when aotc was built, inside the binary.
 #pragma once
 

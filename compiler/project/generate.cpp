@@ -1,12 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "project/generate.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "project/arduino.h"
 #include "codegen/c_function.h"
 #include "project/embedded.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::project {
@@ -43,7 +46,7 @@ std::string c_string_literal(const std::string& text) {
 // Binds the model's devices to what the board has: keys and parts of the template.
 void bind_devices(const Board& board, const ProjectModel& model, Values& values) {
   std::string definitions, inline_devices;
-  const nlohmann::json parts = board.json.value("parts", nlohmann::json::array());
+  const nlohmann::json parts = board.description->value("parts", nlohmann::json::array());
   const bool second_core = std::find(parts.begin(), parts.end(), "second_core") != parts.end();
   for (const std::string& name : model.devices) {
     if (second_core && definitions.empty()) {
@@ -225,10 +228,11 @@ Status generate_project(const TemplateDescription& description, const Board& boa
     // The default binding allocates from a buffer of this size.
     if (model.workspace)
       out.add(rendered->runtime_folder + "workspace.cmake",
-              fmt::format("add_compile_definitions(TVM_WORKSPACE_SIZE_BYTES={})\n", model.workspace_bytes));
+              fmt::format("# SPDX-License-Identifier: 0BSD\n"
+                          "add_compile_definitions(TVM_WORKSPACE_SIZE_BYTES={})\n", model.workspace_bytes));
   }
   manifest["compile"] = model.description;
-  out.add(kManifest, manifest.dump(1) + "\n");
+  out.add(kManifest, json_text(manifest, 1) + "\n");
   return success();
 }
 

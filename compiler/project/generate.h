@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes a firmware project of a compiled model: template files, the model's C, the runtime if it
 // needs one, stored samples, and aotc.json, which tells later commands what the project is.
 #pragma once

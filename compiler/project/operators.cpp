@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "project/operators.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 #include "project/generate.h"
 #include "project/template.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::project {
@@ -117,7 +119,7 @@ Status generate_operator_project(const TemplateDescription& description, const B
   manifest["model"] = kOperatorsFile;
   manifest["compile"] = nlohmann::ordered_json::object();
   manifest["operators"] = json_of(operators);
-  out.add(kManifest, manifest.dump(1) + "\n");
+  out.add(kManifest, json_text(manifest, 1) + "\n");
   return success();
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Firmware around an archive of operators: the project, and what it remembers of them.
 #pragma once
 

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "project/template.h"
+#include "support/json.h"
 
 #include <algorithm>
 
@@ -114,7 +116,7 @@ class Renderer {
   std::string preset_of(const TemplateOption& option) const {
     const auto& preset = option.preset;
     if (preset.is_string()) return preset.get<std::string>();
-    if (!preset.is_object()) return preset.dump();
+    if (!preset.is_object()) return aotc::json_text(preset);
     if (!preset.contains("model")) return board_.field(preset.value("board", ""));
     const std::string name = preset["model"];
     if (auto it = values_.model.find(name); it != values_.model.end()) return it->second;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Project templates: real files with strict @key@ substitution, described by a template.json beside
 // them. The one thing to know: a key in a file that nobody gives a value, or a declared key that no
 // file uses, is an error, so templates cannot rot silently.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bytes as text in base 85, with the alphabet and padding of Python's base64.b85encode.
 #pragma once
 

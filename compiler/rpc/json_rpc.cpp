@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "rpc/json_rpc.h"
+#include "support/json.h"
 
 #include <poll.h>
 #include <unistd.h>
@@ -109,8 +111,8 @@ std::string JsonRpcServer::answer(const std::string& line) const {
   out["jsonrpc"] = "2.0";
   out["id"] = nullptr;
   std::optional<JsonRpcError> error;
-  Json request = Json::parse(line, nullptr, false);
-  if (request.is_discarded()) {
+  Json request;
+  if (parse_json(line, request)) {
     error = {kParseError, "the line is no JSON", ""};
   } else {
     Json result = result_of(request, error);
@@ -123,7 +125,7 @@ std::string JsonRpcServer::answer(const std::string& line) const {
     out["error"] = {{"code", error->code}, {"message", error->message}};
     if (error->code == kServerError) out["error"]["data"] = {{"traceback", error->trace}};
   }
-  return out.dump(-1, ' ', true, Json::error_handler_t::replace);
+  return json_text(out, -1, JsonCharacters::kAscii);
 }
 
 bool JsonRpcServer::serve(int read_fd, int write_fd) const {

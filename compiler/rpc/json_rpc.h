@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A JSON-RPC 2.0 server over two file descriptors, one message a line: what TVM's Project API
 // speaks (docs/project-api.md). The one thing to know: a method is called only with exactly the
 // parameters that it declares, of the declared types.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packets of the protocol as the host makes and reads them (docs/rpc.md): the counterpart of the
 // device's rpc_frame.h, written apart from it so that one checks the other.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Opens what a stream lies on: sockets, serial devices, programs.
 #include <fcntl.h>
 #include <netdb.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A conversation with the operators of a device. The one thing to know: whatever the line does, a
 // method ends with a right answer or with a reported error, in bounded time, and a function that
 // was called is never executed twice for one call.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transport over file descriptors, as the ports and programs of transport.h make it.
 #pragma once
 

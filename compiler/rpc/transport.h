@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stream of bytes to and from a device. The one thing to know: every wait has a deadline, also
 // the one for a device that does not take what is written.
 #pragma once

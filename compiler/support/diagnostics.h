@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Diagnostics: the sink every stage reports to. A message has three parts: what (the text), where
 // (the Location) and what to do (help), plus a stable slug listed in docs/errors.md. Nothing is
 // printed here; the driver renders what was collected.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The element types of tensors and loop variables, shared by both IRs, and their C spelling.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading and writing files. The one thing to know: output goes through OutputDirectory, which
 // writes aside and renames at the end, so a failed command leaves what was there before.
 #pragma once

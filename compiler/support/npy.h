@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy's .npy files: the form in which users hand inputs over.
 #pragma once
 

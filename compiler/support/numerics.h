@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fixed-point arithmetic of quantised inference, exactly as LiteRT's reference kernels define it.
 // Multipliers are Q31 mantissas with a power-of-two exponent: real ~ multiplier * 2^(shift - 31).
 #pragma once

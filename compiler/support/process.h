@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running other programs: toolchains and emulators. No shell is involved.
 #pragma once
 

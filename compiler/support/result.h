@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Result<T>: the value of an operation that may fail, where a failure has already been told to a
 // Diagnostics sink. The one thing to know: a failed Result carries no message; whoever fails must
 // report first (see diagnostics.h), so an error is printed once and with its location.

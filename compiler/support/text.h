@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small text functions: identifiers for C, closest-name suggestions, number formatting.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a CPU has: the microkernels it can run, how many registers loops may use, how large blocks
 // should be, and what instructions cost. A board names its CPU, its instruction set and its
 // features; everything lowering knows of the hardware comes from here.

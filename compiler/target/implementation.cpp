@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "target/implementation.h"
 
 #include "target/arm/dsp_kernels.h"

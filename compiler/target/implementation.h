@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Assembly for microkernels. A kernel is looked up by its family; what comes back is the text of one
 // self-saving asm statement over the kernel's arguments in r0 to r3. The one thing to know: an
 // implementation must leave the same bytes as the kernel's meaning, which is printed beside it for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic of TIR, stated once for the builder's folding, the verifier and the interpreter.
 // The one thing to know: every function returns false where execution would trap, and the rule is
 // the same for i32, u32 and i64: a result outside the type's range traps unless wrapping.

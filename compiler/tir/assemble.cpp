@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a TIR function to the interpreter's register code.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Builder: writes TIR functions in C++ that reads like the algorithm. Operators on `Ex` fold
 // constants as they build. The one thing to know: `Ex` is a value of i32 unless it says otherwise,
 // and mixing types is a bug that asserts; cast first.

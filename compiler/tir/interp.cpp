@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the register code of assemble.cpp. Float arithmetic is done in the type itself and must not
 // be contracted into fused multiply-adds (-ffp-contract=off where the host has them).
 #include <fmt/format.h>

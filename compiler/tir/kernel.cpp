@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernel calls as ordinary TIR: the meaning put in the place of the call, its buffers replaced by
 // what the call passes. The interpreter, the verifier and the plan's checks see nothing else.
 #include <unordered_map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tokens of the TIR text form. The one thing to know: a token views the text, which must outlive
 // it, and a Comment statement ("# ...") is a token while "// ..." is skipped.
 #pragma once

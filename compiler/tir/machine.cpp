@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the run loop does not do itself: observed accesses, calls, memory functions; and the words
 // for traps.
 #include "tir/machine.h"

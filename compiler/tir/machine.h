@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interpreter's machine: registers, buffers and the trap that ended a run. The one thing to
 // know: a member that returns false has left in trap_ what went wrong; describe() says it in words.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recursive descent over the text form (docs/ir.md). Any bytes give a function or one located
 // [tir-parse] error: nesting and sizes are bounded, names must be declared before use. Types are
 // not checked here: verify() does that, also for functions that never were text.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text form of TIR; docs/ir.md describes it. What is printed parses back to a function that
 // prints the same. Names are hints: they are made identifiers, and unique among what is visible.
 #include "tir/print.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text of single statements, for messages of the verifier and the interpreter. The one thing to
 // know: names come out as print() gives them, so the text can be found in the printed function.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The compact form that the interpreter runs: register code. Variables, constants and temporaries
 // are slots of one flat register file; integers of every type are held as int64_t in their range.
 // The one thing to know: an operand's meaning depends on the Op; the comments below give it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known of integer values at a point of a function: intervals of variables, refined by the
 // conditions on the way there. The one thing to know: an interval always holds every value that
 // can occur; `exact` says in addition that both its ends do occur, whatever other loops do.

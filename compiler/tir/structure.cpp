@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparison, hashing and counting of functions. A function is written out as words in which
 // variables and buffers are numbered by first appearance; what comparisons ignore (names, comments,
 // blocks that only group) is not written.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TIR: loop nests over flat buffers, the form in which every operator's algorithm is stated. Nodes
 // are immutable and shared; a Var or Buffer is identified by its pointer, names are hints. The one
 // thing to know: arithmetic on i32 traps in the interpreter when it overflows unless the node is

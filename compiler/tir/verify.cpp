@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rejects functions that are not well formed. Types and scopes are decided always. An access is
 // rejected when its whole interval is outside the buffer, or when part of it is and the index is a
 // sum of independent loop variables, so that the interval is exact; anything else is left to the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 #include <tvm/runtime/crt/func_registry.h>
 
 #include "internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * What the files of the runtime share; nobody else includes it.
  *

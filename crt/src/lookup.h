@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * The search of a function by its name, inlined in TVMFuncGetGlobal: a model in the registry
  * convention goes through it for every operator.

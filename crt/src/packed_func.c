@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 #include <tvm/runtime/crt/packed_func.h>
 
 #include "internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 #include <limits.h>
 #include <tvm/runtime/crt/page_allocator.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 #include <tvm/runtime/c_runtime_api.h>
 #include <tvm/runtime/crt/platform.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 #include <aotc_crt/rpc_frame.h>
 #include <aotc_crt/rpc_protocol.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 #include <aotc_crt/rpc_server.h>
 #include <stddef.h>
 

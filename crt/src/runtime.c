@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 #include <tvm/runtime/crt/crt.h>
 
 #include "internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 #include <tvm/runtime/crt/stack_allocator.h>
 
 #include "internal.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: 0BSD
 /* Does this board compute what the model '@prefix@' should give? At the start this compares the
  * result of every layer for a stored input with what was computed on the desktop: "bit-exact", or
  * the first layer that differs. Then it runs the stored inputs, again and again, and prints every

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: 0BSD
 # How to compile for @board@ (@cpu@): CMakeLists.txt uses this unless CMAKE_TOOLCHAIN_FILE is given.
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR @cpu@)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: 0BSD
 """What TVM's Project API (up to 0.18) launches: hands over to 'aotc project-server'.
 
 The program is $AOTC, or 'aotc' in the path.

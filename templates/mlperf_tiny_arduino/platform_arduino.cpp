@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: 0BSD
 /* The platform on Arduino: the line is Serial, the clock micros(). */
 #include <Arduino.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading operator sources through aotc-analyze, and every message about a function that is not
 // what a node of the graph calls. AOTC_ANALYZE names the program under test.
 #include "driver/operator_sources.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """aotc-analyze from the outside.
 
 Usage: run_analyze.py cases|update|gcc|tvm|hostile|messages|start|command --analyze PROGRAM
@@ -373,7 +374,7 @@ def check_command(analyze, aotc, work):
     run = Run(lone / "aotc", "analyze", "signatures", source, code=5, env=bare)
     equal("missing", run.err,
           "aotc-analyze: error: the program that reads C sources is not installed [tool-missing]\n"
-          "  help: build it (ninja aotc-analyze; it needs llvm-19-dev, libclang-19-dev and "
+          "  help: build it (ninja aotc-analyze; it needs clang-19, llvm-19-dev, libclang-19-dev and "
           "libclang-cpp19-dev) and put it beside aotc or in PATH, or name it by AOTC_ANALYZE\n")
     path = {**bare, "PATH": f"{pathlib.Path(analyze).parent}:/usr/bin:/bin"}
     equal("in PATH", Run(lone / "aotc", "analyze", "signatures", "--json", source, "-DX=1",

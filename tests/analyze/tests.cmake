@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # aotc-analyze, and what aotc does with its findings: included by tests/CMakeLists.txt. The build
 # with sanitizers runs them too: the program under test is another one.
 if(NOT TARGET aotc-analyze)

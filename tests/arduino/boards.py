@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Arduino projects on AVR boards: built by Debian's Arduino tools without a warning in our files,
 run in simavr. Every printed result is LiteRT's; a damaged weight is found; RAM and flash are printed.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """PlatformIO projects and the Arduino kinds on the host.
 
 Usage: platformio.py host|tools --work DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The Arduino library against the rules of the library specification and of Arduino's linter.
 
 Usage: rules.py --work DIR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of Arduino and PlatformIO projects share: making them with stored inputs, LiteRT's
 results for these, reading what a sketch prints, damaging a weight."""
 import json

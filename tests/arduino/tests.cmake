@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Arduino and PlatformIO projects: included by tests/CMakeLists.txt behind e2e/tests.cmake.
 function(arduino_test name label processors)
   add_test(NAME ${name} COMMAND ${python} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${ARGN}

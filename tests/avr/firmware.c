@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a model of prefix `m` on an AVR over stored samples, and writes every result to the UART in
  * hexadecimal: "@r sample op result bytes" and lines "@d digits". The one thing to know: it ends by
  * sleeping with interrupts off, which is what ends simavr. */

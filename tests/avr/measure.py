@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What models take of an AVR board: flash, RAM, stack and cycles of one inference, in simavr.
 
 Usage: measure.py BOARD MODEL... --work DIR [--json FILE] [--compile "OPTIONS"]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Models on an AVR in simavr: every layer's result bit for bit as LiteRT's reference kernels.
 
 Usage: on_avr.py BOARD --work DIR [--models A,B | --ops int8|f32 [--every N]] [--samples N]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Memories of an AVR: what reads tables from program memory, and what is said when that cannot be.
 
 Usage: spaces.py tables|errors|tampered --work DIR

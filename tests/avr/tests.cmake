@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Models on AVR boards in simavr: included by tests/CMakeLists.txt behind e2e/tests.cmake.
 set(avr ${CMAKE_CURRENT_LIST_DIR})
 set(avr_work ${CMAKE_BINARY_DIR}/avr)

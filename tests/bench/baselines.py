@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Figures of other runtimes (../shared/baselines.json) and which of their layers is which of ours.
 
 Their layers are numbered as the operators of the model file. Ours say which operator they come from;

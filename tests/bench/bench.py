@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures models on the emulated boards: instructions, RAM, stack and flash.
 
 Compiles every model of ../shared/models (or $AOTC_SHARED/models) and the digits sample for every
@@ -49,6 +50,7 @@ def options_of(arguments):
     add("--jobs", type=int, default=2, help="runs at the same time (default 2)")
     add("--json", metavar="FILE", help="write the figures; - is standard output")
     add("--markdown", metavar="FILE", help="write tables of them; - is standard output")
+    add("--beside", metavar="FILE", help="write one table of them beside the strongest figures of TFLM")
     add("--record", action="store_true", help="replace their recorded figures")
     add("--check", action="store_true", help="compare them with the record")
     add("--from", dest="source", type=pathlib.Path, metavar="FILE",
@@ -65,7 +67,7 @@ def options_of(arguments):
     if options.record and options.check:
         parser.error("--record and --check exclude each other")
     if options.source and (options.record or options.check):
-        parser.error("--from measures nothing: it goes with --json and --markdown")
+        parser.error("--from measures nothing: it goes with --json, --markdown and --beside")
     return options
 
 
@@ -148,6 +150,12 @@ def main(arguments=None):
             write(options.json, json.dumps(rows, indent=1) + "\n")
         if options.markdown:
             write(options.markdown, document.markdown(rows, tools, baselines.load()))
+        if options.beside:
+            base = baselines.load()
+            if base is None:
+                say(f"SKIPPED: {baselines.BASELINES} is missing (set AOTC_SHARED)")
+                return 1 if os.environ.get("CI") == "true" else SKIP
+            write(options.beside, document.beside(rows, base))
         if options.record:
             rewrite(rows, absent, tools)
         if options.check:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests of scripts/bench itself: that the check fails when it must, and which layers are paired."""
 import copy
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of figures beside those of other runtimes, as Markdown: the text of docs/performance.md."""
 import textwrap
 
@@ -118,6 +119,22 @@ def target_tables(target, rows, base):
                "ratio"], speed),
         table(["model", "arena", "arena, in, out", "TFLM arena", "ratio", "stack", "TFLM stack",
                "code", "constants", "TFLM code, model", "ratio"], memory)])
+
+
+def beside(rows, base):
+    """One table: ours and theirs, of every model that both were measured with."""
+    lines = []
+    for row in rows:
+        best = base.strongest(row["model"], row["target"]) if row["level"] == "default" else None
+        if best is None:
+            continue
+        lines.append([row["target"], name_of(row), number(row["instructions"]), number(best["instructions"]),
+                      number(row["arena_bytes"] + row["io_bytes"]), number(best["arena_bytes"]),
+                      number(row["stack_bytes"]), number(best["stack_bytes"]),
+                      number(flash(row)), number(best["code_bytes"] + best["model_bytes"]),
+                      number(best["init_instructions"])])
+    return table(["core", "model", "instructions", "TFLM", "RAM", "TFLM", "stack", "TFLM", "flash", "TFLM",
+                  "TFLM's start"], lines, left=2)
 
 
 def layer_table(row, base):

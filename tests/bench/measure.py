@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures one model on one emulated board through the commands that a user has.
 
 measure() makes a project, builds and runs it, and returns one row of figures; it needs nothing but

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The recorded figures, and when a measurement is worse than they are.
 
 record.json holds one row a line, sorted, so that a change of one figure is one line of a diff.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Real boards: the bare-metal project around digits builds without a warning and fits, images begin
 where the processor looks, and where another machine of QEMU stands in, `aotc verify` is bit-exact.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes a project from templates/ and boards/ for the board tests, without the compiler.
 
 Usage: instantiate.py BOARD MODEL_DIR PREFIX OUT [option=value ...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Arena, pools and tables in the memories that were asked for, and the stack that a run takes.
 
 Usage: memories.py placed|stack|fits|linked|commands --work DIR [--boards a,b] [MODEL ...]    (the program is $AOTC)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Prints what the harness makes of numbers given as text, for comparison with another printer.
  * Usage: print_test {u|i|f} NUMBER ... */
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Builds and runs the bare-metal template around a hand-written model on every board.
 
 Usage: run_boards.py [--boards a,b] [--work DIR] [--quick | --long]

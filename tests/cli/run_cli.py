@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The command line from the outside: every message, exit code and stream that scripts rely on.
 
 Usage: run_cli.py --aotc PROGRAM --work DIR [--boards] [--only NAME]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays, data spaces, copies and streams over the stack binding.
 #include <aotc_crt/platform_stack.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions and modules by name through the interface that models and servers use, in a program
 // without a system library (system_lib_test.cpp has one).
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The values and layouts that emitted C, archives and a host on the other end of a wire rely on.
 // The headers are included from C++ here and from C, one by one, by portability_test.cpp.
 #include <aotc_crt/platform_stack.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a call by name costs on a Cortex-M4, in instructions, which QEMU counts.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An application that brings its own TVMPlatformMemory*, here over the page allocator: it links
 // with the whole library, and its definitions are the ones that a model reaches.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page allocator: placement, joining of free runs, bad frees, a damaged table, and a random
 // comparison with a bitmap of pages that is too simple to be wrong.
 #include <gtest/gtest.h>

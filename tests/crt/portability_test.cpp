@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the compilers of this machine on the runtime: each header alone in C99 and C++, each source
 // without a warning on every target, a whole program without a libc, and the bounds of every
 // configuration macro, which docs/crt.md must state as they are.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A registry as a compiler emits it, made at run time: names in one string, and on request hashes
 // and offsets. The tables live as long as the RegistryTable.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registries by themselves: lookups in all three kinds of emitted tables against a map, names whose
 // hashes collide, and the registry that grows, up to its bounds.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stack allocator, in the configuration the file is compiled with: the same cases run with and
 // without the LIFO check, and what differs between the two is asked of the macro.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program with a system library (model/system_lib.c), linked with the runtime as a library:
 // functions are found without any registration, and call each other by name.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compilers and emulators for the tests of this folder: where they are, how a command is run, and
 // temporary folders. A tool that is not installed has an empty command.
 #pragma once

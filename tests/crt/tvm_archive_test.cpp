@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C sources of archives that TVM wrote, compiled and linked with the runtime unchanged: every
 // operator is called by name, on the host and on an emulated Cortex-M4.
 //

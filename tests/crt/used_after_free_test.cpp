@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes to freed memory, which the allocators report with TVM_CRT_DEBUG.
 #include <aotc_crt/platform_stack.h>
 #include <gtest/gtest.h>

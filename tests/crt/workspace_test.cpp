@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The way from a model's TVMBackendAllocWorkspace to the stack binding and back, with a static
 // workspace (TVM_WORKSPACE_SIZE_BYTES above 0) and with memory that the application gives.
 //

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Models that aotc compiled for two devices, on the two cores of the AN521 and with failing hooks.
 
 Usage: compiled.py transfer|faults|MODEL --work DIR

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fails every call of every hook of a model with devices, one at a time and in pairs, and checks
  * what the run leaves behind. Works with any model: MODEL_HEADER is its header, PREFIX and
  * MACRO_PREFIX its names, FAULTY_DEVICES(X) its devices in the order of the struct.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fails every call of every device hook of a model in turn, on this machine.
 
 Usage: faults.py --work DIR

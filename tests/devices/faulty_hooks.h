@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Devices that watch how emitted code uses them, and fail on demand: for host builds.
  *
  * FAULTY_DEVICES(X) names them, X(Acc) X(Npu), in the order of the model's struct of devices;

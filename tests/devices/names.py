@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Names in devices.json and of pools that could be the emitted code's own: names.py AOTC WORK.
 
 What is accepted compiles with gcc without a warning (one of a hidden variable is one of a wrong table);

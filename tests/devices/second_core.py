@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the driver of the AN521's second core in QEMU, with and without instruction counting.
 
 Usage: second_core.py --work DIR

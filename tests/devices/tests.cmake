@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Devices: the second core of the AN521, and failing hooks. Included by tests/CMakeLists.txt.
 set(devices ${CMAKE_CURRENT_LIST_DIR})
 

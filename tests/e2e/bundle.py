@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Many models linked into one program, every layer of each bit for bit as LiteRT's.
 
 Usage: bundle.py TARGET --work DIR [--models A,B | --ops [--every N]] [--optimize FLAGS]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the end-to-end tests share: the models, running aotc, LiteRT's layers and comparing with them.
 
 The comparison here knows nothing of aotc's own reference evaluation: results that a program traced
@@ -17,6 +18,7 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARED = pathlib.Path(os.environ.get("AOTC_SHARED") or ROOT.parent / "shared")
+AOTC = os.environ.get("AOTC") or ROOT / "build" / "release" / "compiler" / "aotc"
 sys.path.insert(0, str(ROOT / "tests" / "oracle"))
 import litert_layers  # noqa: E402
 import records  # noqa: E402
@@ -85,8 +87,7 @@ def run(command, expect=0, timeout=600, **options):
 
 
 def aotc(*arguments, **options):
-    program = os.environ.get("AOTC") or ROOT / "build" / "release" / "compiler" / "aotc"
-    return run([program, *arguments], **options)
+    return run([AOTC, *arguments], **options)
 
 
 def cached(compiler):

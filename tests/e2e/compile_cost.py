@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Time and peak memory of `aotc compile` for every model.
 
 Usage: compile_cost.py --launcher PROGRAM --out FILE.json [--repeat N]

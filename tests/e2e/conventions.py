@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The calling conventions give the same bytes, and the packed ones cost little.
 
   conventions.py bytes WORK MODEL...     on this machine, in arena and workspace; own models with two

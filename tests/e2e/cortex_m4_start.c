@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reset of the program of operator cases: the FPU on, then newlib's start. */
 #include <stdint.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a command and prints what it cost: seconds of processor time and peak resident bytes, less the
  * pages of files (the program's own code and libraries, which are clean and shared, and of which a
  * model touches more the more operators it has). The kernel counts a program's memory from before its

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The digits sample from end to end: accuracy on its whole test set, and the commands of a user.
 
 Usage: digits.py accuracy_host|accuracy_board|commands --work DIR

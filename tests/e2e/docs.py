@@ -1,16 +1,27 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks what the documentation shows against what it is about.
 
-Usage: docs.py excerpts|slugs|links --work DIR
+Usage: docs.py excerpts|slugs|links|pictures|commands [--pages A.md,B.md] [--update]
+               --work DIR
 
 excerpts  lines of C blocks in docs/emitted-c.md are lines of the files that aotc emits, and C++ blocks
-          of docs/adding-an-operator.md are lines of the operator that it walks through
+          of docs/adding-an-operator.md are lines of the operator that it walks through; what
+          docs/from-keras.md shows are lines of files that were run
 slugs     every slug of a message is explained in docs/errors.md or docs/cli.md
 links     files that pages link to or name exist
+pictures  scripts/pictures draws what is in docs/pictures, and what it draws of the arena is what the
+          emitted C does
+commands  what pages show behind '$ ' is what the commands print. Each page's commands run one after the
+          other in one directory that has tests/, scripts/ and nothing else; a line '...' stands for any lines.
+          What follows a comment '<!-- $ COMMAND -->' up to an empty line was printed by that command
 """
 import argparse
+import json
+import os
 import pathlib
 import re
+import subprocess
 
 import common
 
@@ -41,6 +52,10 @@ def excerpts(work):
     problems += absent("adding-an-operator.md", "cpp", operator.read_text())
     cases = common.ROOT / "tests" / "ops" / "leaky_relu" / "cases.py"
     problems += absent("adding-an-operator.md", "python", cases.read_text())
+    models = common.ROOT / "tests" / "models"
+    problems += absent("from-keras.md", "c", (models / "from_keras" / "read_digit.c").read_text())
+    problems += absent("from-keras.md", "python", (models / "generate" / "from_keras.py").read_text() +
+                       (models / "generate" / "common.py").read_text())
     return problems
 
 
@@ -71,14 +86,135 @@ def links(_):
     return problems
 
 
+def pictures(work):
+    drawn = common.run([common.ROOT / "scripts" / "pictures", "--out", work, "--aotc", common.AOTC])
+    problems = []
+    for path in sorted((DOCS / "pictures").glob("*.svg")):
+        if f"{path.name} stays as it was" in drawn:
+            if os.environ.get("CI") == "true":
+                problems.append(f"{path.name}: {drawn}")
+        elif not (work / path.name).exists():
+            problems.append(f"{path.name}: scripts/pictures does not draw it")
+        elif (work / path.name).read_bytes() != path.read_bytes():
+            problems.append(f"{path.name}: not what scripts/pictures draws; run it and look at the picture")
+    return problems + places_in_c(work)
+
+
+def places_in_c(work):
+    """Every offset that 'report' tells is one that the run function uses in that call, and no other."""
+    model, board = common.model_path("digits_int8"), ["--board", "qemu_mps2_an386"]
+    report = json.loads(common.aotc("report", model, *board, "--json"))
+    common.aotc("compile", model, *board, "--prefix", "digits", "-o", work / "digits", "--quiet")
+    body = (work / "digits" / "digits.c").read_text().split("int32_t digits_run(")[1]
+    used = {}
+    for text in re.split(r"/\* call (?=\d+: )", body)[1:]:
+        call = int(text.split(":")[0])
+        used[call] = {int(n) for n in re.findall(r"\(a \+ (\d+)\)", text)}
+    told = {call: {m["offset"] for m in report["memory"] if m["first_call"] <= call <= m["last_call"]}
+            for call in used}
+    reads = [f"call {c}: the C uses {sorted(used[c] - told[c])}, which 'report' does not tell"
+             for c in used if not used[c] <= told[c]]
+    # Each begins and ends with a call that uses it.
+    ends = [f"{m}: the C does not use it in call {c}" for m in report["memory"]
+            for c in (m["first_call"], m["last_call"]) if c in used and m["offset"] not in used[c]]
+    if len(used) != len(report["layers"]) or not report["memory"]:
+        raise common.Failure(f"{len(used)} calls in the C, {len(report['layers'])} in the report")
+    return reads + ends
+
+
+# --- Commands ------------------------------------------------------------------------------------
+
+
+def shown_commands(lines):
+    """(command, from which line to which its output is shown), in the order of a page."""
+    found, inside, i = [], False, 0
+    while i < len(lines):
+        line, i = lines[i], i + 1
+        printed_by = re.fullmatch(r"<!-- \$ (.*) -->", line)
+        if line.startswith("```"):
+            inside = not inside
+        elif printed_by or (inside and line.startswith("$ ")):
+            command, ends = (printed_by[1], ("",)) if printed_by else (line[2:], ("```", "$ "))
+            while command.endswith("\\"):
+                command, i = command[:-1] + lines[i].strip(), i + 1
+            start = i
+            while i < len(lines) and not (lines[i].startswith(ends) if ends != ("",) else lines[i] == ""):
+                i += 1
+            found.append((command, start, i))
+    return found
+
+
+def matches(shown, printed):
+    """Whether the lines are those printed; '...' alone on a line is any lines, within one any text."""
+    expression = ""
+    for line in shown:
+        if line == "...":
+            expression += r"(?:.*\n)*?"
+        else:
+            expression += ".*".join(re.escape(part) for part in line.split("...")) + "\n"
+    return re.fullmatch(expression, "".join(line + "\n" for line in printed)) is not None
+
+
+def tidy(lines):
+    """Without spaces at the ends of lines and without empty lines at the end."""
+    return "\n".join(line.rstrip() for line in lines).rstrip("\n").splitlines()
+
+
+def run_page(page, work, update):
+    place = common.fresh(work / page.stem)
+    for folder in ("tests", "scripts"):
+        (place / folder).symlink_to(common.ROOT / folder)
+    if "../shared/" in page.read_text():
+        common.model_path("kws")  # not there: skips, or fails in CI
+        (work / "shared").unlink(missing_ok=True)
+        (work / "shared").symlink_to(common.SHARED)
+    environment = {**os.environ, "PATH": f"{pathlib.Path(common.AOTC).parent}:{os.environ['PATH']}",
+                   "NO_COLOR": "1", "COLUMNS": "100"}
+    lines, problems, behind = page.read_text().splitlines(), [], 0
+    for command, start, end in shown_commands(lines):
+        done = subprocess.run(["bash", "-c", command], cwd=place, env=environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
+        shown, printed = tidy(lines[start + behind:end + behind]), tidy(done.stdout.splitlines())
+        if matches(shown, printed):
+            continue
+        if update:
+            more = [""] if lines[end + behind - 1:end + behind] == [""] and end > start else []
+            lines[start + behind:end + behind] = printed + more
+            behind += len(printed) + len(more) - (end - start)
+            continue
+        problems.append("\n".join([f"{page.name}:{start}: $ {command}", "prints", *printed, "and the page shows",
+                                   *shown, ""]))
+    if update:
+        page.write_text("\n".join(lines) + "\n")
+    return problems
+
+
+PAGES = "README.md,docs/from-keras.md,docs/how-do-i.md,docs/from-tflm.md"
+
+
+def commands(work, pages=PAGES, update=False):
+    if matches(["a", "...", "d"], ["a", "b", "c"]) or not matches(["a ...", "...", "d"], ["a x", "b", "d"]):
+        raise common.Failure("lines are not compared as they should be")
+    problems = []
+    for name in pages.split(","):
+        page = common.ROOT / name
+        if not shown_commands(page.read_text().splitlines()):
+            raise common.Failure(f"{name} shows no command")
+        problems += run_page(page, work, update)
+    return problems
+
+
 def main():
-    checks = {f.__name__: f for f in (excerpts, slugs, links)}
+    checks = {f.__name__: f for f in (excerpts, slugs, links, pictures, commands)}
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("check", choices=checks)
     parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--pages", default=PAGES, help="of commands: these, separated by commas")
+    parser.add_argument("--update", action="store_true", help="of commands: write what they print into the pages")
     options = parser.parse_args()
-    problems = checks[options.check](common.fresh(options.work.resolve()))
+    more = [options.pages, options.update] if options.check == "commands" else []
+    problems = checks[options.check](common.fresh(options.work.resolve()), *more)
     if problems:
         raise common.Failure(f"{len(problems)} problems\n" + "\n".join(problems))
     print(f"{options.check}: nothing wrong")

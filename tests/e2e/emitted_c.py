@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Properties of the files that aotc writes, whatever the model.
 
 Usage: emitted_c.py CHECK --work DIR

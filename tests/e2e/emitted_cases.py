@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Emits operator cases as C, builds them as one program for a target and runs it.
 
 Usage: emitted_cases.py TARGET --run-cases PROGRAM --cases DIR --out DIR [--every N] [--op NAME]

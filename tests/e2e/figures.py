@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The table of all models on all boards, and the limits that the project promises.
 
 Usage: figures.py --figures DIR --out FILE.json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every layer of a model on an emulated board, bit for bit as LiteRT's reference kernels.
 
 Usage: layers_on_board.py MODEL BOARD --work DIR [--input ...] [--output overwrite|preserve]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A MobileNetV2 1.0 of 224 x 224 pixels, int8, with random weights: the size of network that compile
 time is promised for. Structure and channel counts are those of arXiv 1801.04381, table 2."""
 import numpy as np

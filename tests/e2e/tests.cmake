@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests that look at what aotc writes, from the outside: included by tests/CMakeLists.txt.
 set(e2e ${CMAKE_CURRENT_LIST_DIR})
 set(work ${CMAKE_BINARY_DIR}/e2e)
@@ -10,6 +11,7 @@ function(e2e_test name label processors)
 endfunction()
 
 e2e_test(check.layers quick 1 ${CMAKE_SOURCE_DIR}/scripts/check-layers)
+e2e_test(emitted.licences quick 1 ${python} ${e2e}/licences.py --work ${work}/licences)
 
 # --- Operator cases as C --------------------------------------------------------------------------
 foreach(target gcc clang cortex_m4 cortex_m55 rv32imac)
@@ -125,6 +127,12 @@ set_tests_properties(compile.cost PROPERTIES RUN_SERIAL TRUE)
 # Boards and templates around a hand-written model.
 e2e_test(boards full 2 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/boards/run_boards.py --quick)
 # What the documentation shows.
-foreach(check excerpts slugs links)
+foreach(check excerpts slugs links pictures)
   e2e_test(docs.${check} quick 1 ${python} ${e2e}/docs.py ${check} --work ${work}/docs_${check})
+endforeach()
+e2e_test(docs.readme quick 1 ${python} ${e2e}/docs.py commands --pages README.md
+  --work ${work}/docs_readme)
+foreach(guide from-keras how-do-i from-tflm)
+  e2e_test(docs.${guide} full 1 ${python} ${e2e}/docs.py commands --pages docs/${guide}.md
+    --work ${work}/docs_${guide})
 endforeach()

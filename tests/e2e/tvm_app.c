@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An application as it is written for TVM's C interface: nothing in it knows aotc. Prints the outputs
  * of three runs as hexadecimal bytes. */
 #include <stdio.h>

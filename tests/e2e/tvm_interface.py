@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An application written for TVM's C interface builds and runs around our models, and memory in several
 pools gives the same bytes on a board.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What any bytes given as TVM graph or parameters must lead to: a result that keeps its promises,
 // or located errors. Shared by the fuzz target and the mutation test.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libFuzzer entry for TVM graphs with parameters (preset `fuzz`); see run_files.cpp for what it is
 // without.
 #include <cstddef>

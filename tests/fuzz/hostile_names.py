@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiles a model whose names are made to break out of C, builds it and runs it.
 
 Usage: hostile_names.py --aotc AOTC --model corpus/tflite/hostile_names.tflite --work DIR

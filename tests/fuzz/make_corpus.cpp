@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the committed corpus of small .tflite files: `make_corpus DIR`. They start the fuzzers off
 // in the parts of the format that a mutation seldom reaches by itself.
 #include <algorithm>

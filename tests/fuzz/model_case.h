@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One case of fuzzing: bytes of a model in, a verdict out. The one thing to know: a verdict of
 // kRefused is as good as kAccepted; only a broken promise (see model_case.cpp) is a failure, next
 // to what the sanitizers and limits catch.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random damage to graphs and parameters: mutate_graphs COUNT FILE.json...; each mutation is a
 // result that keeps its promises or a located error. A failure writes the case to broken_graph.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Damages each given model in N ways and demands of every case a result or a located error, within
 // the limits of time and memory; build it with sanitizers (preset `dev`). Cases run in a child
 // process that is started anew behind a case that killed it. The one thing to know: case numbers

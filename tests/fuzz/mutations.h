@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Deterministic damage to .tflite files. The one thing to know: a mutation is a pure function of
 // the original bytes and the case number, so a failing case is repeated by its number alone.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A main for fuzz targets built without libFuzzer: runs each file, and each file of each directory,
 // through the target once, in order of name.
 #include <algorithm>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: 0BSD
 """Emitted C of a few small models, compared to the letter with what is stored beside this file.
 
 Usage: golden.py check|update --aotc PROGRAM --work DIR

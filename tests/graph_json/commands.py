@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A graph with operators of every convention, as a user gives them: commands.py AOTC WORK.
 
 It is compiled, built by gcc without a warning and run, against Python; then with one thing wrong

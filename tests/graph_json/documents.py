@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Graphs load and save without loss: documents.py AOTC WORK [--shared].
 
 The judge is Python's json module: what `aotc graph convert` writes is the same JSON as what it read,

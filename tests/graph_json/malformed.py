@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Graphs with one thing wrong, and exactly what aotc says: malformed.py AOTC [--update].
 
 malformed/NAME.json is read by `aotc graph inspect`; NAME.txt is the exit code, standard output and

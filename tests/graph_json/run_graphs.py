@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Graphs that TVM wrote, compiled ahead of time: every intermediate equal to what the archive's own
 operators compute when they are called in graph order.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # TVM's graphs: documents, damaged ones, and whole models. Included by tests/CMakeLists.txt.
 set(graph_json ${CMAKE_CURRENT_LIST_DIR})
 set(graph_json_work ${CMAKE_BINARY_DIR}/graph_json)

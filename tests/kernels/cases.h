@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of microkernels to be compared: a file cases_*.cpp for each family of kernels. The one thing to
 // know: data is arbitrary, except where a meaning would overflow on what no lowering ever passes (the
 // offsets of requantisation).

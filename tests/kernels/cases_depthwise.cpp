@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels of ops/depthwise_conv_2d/dsp_kernels.h.
 #include "cases.h"
 #include "ops/depthwise_conv_2d/dsp_kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels of ops/common/dsp_elementwise.h.
 #include "cases.h"
 #include "ops/common/dsp_elementwise.h"

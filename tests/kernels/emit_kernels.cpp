@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes kernels.c: every case's kernel in assembly and, under another prefix, in portable C, and the
 // table of cases that main.c runs. A family that has assembly for the target but no case is an error.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* One call of a microkernel, made twice: by its assembly and by its meaning in portable C. Both work on
  * copies of the same buffers, which must be equal afterwards, and so must what lies behind them. */
 #ifndef KERNEL_CASE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs every case and prints how many there were. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every microkernel's assembly against its meaning, on an emulated Cortex-M4.
 
 Usage: run.py gcc_O2|gcc_O0|clang_O2 --emit-kernels PROGRAM --work DIR

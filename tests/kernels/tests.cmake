@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Microkernels in an emulator: included by tests/CMakeLists.txt.
 add_executable(emit_kernels ${CMAKE_CURRENT_LIST_DIR}/emit_kernels.cpp
                ${CMAKE_CURRENT_LIST_DIR}/cases_dsp.cpp ${CMAKE_CURRENT_LIST_DIR}/cases_depthwise.cpp

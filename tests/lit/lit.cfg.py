@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """lit configuration: every .air and .tir file under tests/lit is a test with RUN lines.
 
 lit is pointed at the build folder, whose lit.site.cfg.py says where the tools are:

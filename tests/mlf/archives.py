@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of archives share: making archives of every version, running aotc, ../shared."""
 import io
 import json

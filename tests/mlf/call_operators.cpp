@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls the operators of an operator-style archive through its system library and compares every
 // result with the model's: call_operators MODEL BOARD ARCHIVE LIBRARY.so
 //

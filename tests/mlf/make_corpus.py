@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the corpus of small archives that the fuzzer starts from: make_corpus.py FOLDER."""
 import json
 import pathlib

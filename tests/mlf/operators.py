@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Operator-style archives that aotc writes: operators.py AOTC AOTC-OPT CALL_OPERATORS WORK MODEL...
 
 Each passes the validator; its text prints back as it is; its C compiles with every warning, for the

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Archives that others wrote, and damaged ones: reading.py AOTC WORK [--shared].
 
 Every version is read without loss; every kind of damage has a slug of its own, no matter where it

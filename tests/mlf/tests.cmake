@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Model Library Format: reading what others wrote, writing what others read. Included by
 # tests/CMakeLists.txt.
 set(mlf ${CMAKE_CURRENT_LIST_DIR})

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Is this a Model Library Format archive of version 7? Usage: validate.py ARCHIVE...
 
 Knows the format from its description and nothing of aotc: members of the tar, keys and types of

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Full models that aotc writes: writing.py AOTC WORK MODEL...
 
 Each archive passes the validator, reads back to the metadata in it, and compiles with the host's gcc

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs firmware of an ATmega2560 at 16 MHz in simavr, with its first UART on standard input and
  * output at the pace of 115200 baud. Usage: avr_line FILE.elf */
 #include <poll.h>

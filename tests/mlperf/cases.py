@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Firmware of the mlperf-tiny kind under the runner of this folder; LiteRT's reference kernels are
 the second opinion on every result.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How the firmware prints floats and quantises them, over its standard input: lines "f BITS" and
  * "q BITS", a float's bits in hexadecimal; built with the sources of a project for the host. */
 #include <stdio.h>

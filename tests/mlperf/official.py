@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Starts the MLPerf Tiny benchmark's own runner, unmodified, on a terminal that is no USB device.
 
 Usage: official.py RUNNER_DIR PORT [VID:PID] -- ARGUMENTS OF main.py

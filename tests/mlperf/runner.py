@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A runner that speaks the MLPerf Tiny benchmark's serial protocol as the benchmark's own does.
 
 Usage: runner.py (--project DIR | --port PATH | --tcp HOST:PORT) --dataset DIR [--mode a|p] ...

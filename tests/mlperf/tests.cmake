@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Firmware that the runner of the MLPerf Tiny benchmark measures: included by tests/CMakeLists.txt.
 foreach(case accuracy models performance lines hostile numbers project zephyr arduino)
   add_test(NAME mlperf.${case} COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/cases.py ${case}

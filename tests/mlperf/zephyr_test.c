@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Zephyr project's platform on stand-ins: its line is standard input and output, so that the
  * runner can talk to the whole of it; with an argument its clock is tested with simulated time. */
 #include <stdio.h>

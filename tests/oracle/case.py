@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What one operator test case is, shared by the case files, the generator and the models.
 
 A case is one operator with its tensors; tensors without data are the model's inputs. Shapes of

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares our numpy models with LiteRT on every operator of whole .tflite files.
 
 Each operator gets the inputs LiteRT gave it, so one wrong layer does not spoil the next. Proves

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a numeric fact is tried on LiteRT. facts_*.py register facts, numerics_facts.py runs them.
 
 A fact is a function that returns whether the experiment came out as stated; it must be able to

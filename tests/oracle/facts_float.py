@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Facts about float32 operators: order of operations and special values. See experiment.py."""
 
 import models_activation

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Facts about quantised and integer operators. See experiment.py."""
 
 import models_activation

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The integer arithmetic that LiteRT's reference kernels are built from, in numpy.
 
 Values are int64 arrays that hold int32 (or int16 where said) numbers; a result that would leave

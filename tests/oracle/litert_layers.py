@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a .tflite with LiteRT's reference kernels and keeps the result of every operator.
 
 This is the outside opinion all numeric tests are compared with: the reference op resolver, one

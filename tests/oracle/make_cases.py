@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the operator test cases: models, inputs and the results LiteRT gives for them.
 
 OUT_DIR/<operator>/<case>.tflite, <case>.in (inputs file), <case>.expect (results file; see

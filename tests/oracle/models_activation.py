@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reference models of activations, softmax and the clamps fused into other operators."""
 
 import ctypes

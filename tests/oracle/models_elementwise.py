@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reference models of arithmetic, reductions and changes of type. See numpy_models.py."""
 
 import numpy as np

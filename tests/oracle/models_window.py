@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reference models of convolution, fully connected and pooling. See numpy_models.py."""
 
 import numpy as np

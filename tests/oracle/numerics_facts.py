@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Re-checks every fact of docs/numerics.md against LiteRT and prints 'N passed, N failed'.
 
 A fact is an experiment that would come out differently if the fact were false: wherever two

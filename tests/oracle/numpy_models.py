@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Our statement of what every operator computes: numpy models equal to LiteRT bit for bit.
 
 `MODELS[kind](call)` gives the results of one operator. Integers and data movement are equal bit

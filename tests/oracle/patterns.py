@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes, quantisations and weights that several operators' case files draw from."""
 
 import numpy as np

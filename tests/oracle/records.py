@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two flat files that tests exchange with generated programs, read and written.
 
 Inputs file  : u32 0x43544F41, u32 sample count, then per sample the bytes of every model input.

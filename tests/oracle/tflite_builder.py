@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes small .tflite files for tests, straight from the format's field numbers.
 
 Build tensors and constants, connect them with `op`, then `finish` gives the bytes. Nothing is

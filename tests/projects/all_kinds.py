@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What holds for projects of every kind that 'aotc templates list' gives, so for new ones as well.
 
 Usage: all_kinds.py structure|hostile|damaged --work DIR

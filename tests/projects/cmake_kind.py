@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """--project cmake: built with gcc and clang, its demo run, the library consumed by add_subdirectory,
 FetchContent and find_package, and built for boards by its preset and by a toolchain file.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """--project cmsis, without CMSIS-Toolbox: its YAML has the fields and values that the schemas of the
 format allow, names every file, and what it builds runs on an emulated Cortex-M4.
 

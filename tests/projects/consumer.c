@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A program that uses the library of a project with the prefix 'digits': the self test, then every
  * input from standard input to an output on standard output. Exits with 0 if all went well. */
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """--project esp-idf, without ESP-IDF: its manifest, Kconfig and CMake are evaluated, and the example
 runs on stand-ins for the few headers of ESP-IDF that it includes.
 

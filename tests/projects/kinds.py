@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of single kinds of projects share: making a project of the digits model, running
 programs that were built of it, comparing with LiteRT's stored outputs, compiling for boards.
 

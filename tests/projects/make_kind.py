@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """--project make: built in parallel with gcc and clang, its demo run, rebuilt when a header changes,
 linked by a program of somebody else's, and built for boards.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Projects of a model that was compiled with options: 'make' stands for all kinds that share
 templates/common. Each is built without a warning by strict compilers and finds itself right.
 

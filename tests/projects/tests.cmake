@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Projects of all kinds, and of single kinds that need nothing but compilers: included by
 # tests/CMakeLists.txt.
 set(projects ${CMAKE_CURRENT_LIST_DIR})

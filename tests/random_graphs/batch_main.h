@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Around the models of a batch: comparing, and a workspace that counts, checks the order of
  * releases and fails when told. */
 #include <stdint.h>

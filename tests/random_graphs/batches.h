@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Emits many models as C programs that compare their outputs with given bytes, builds them with a
 // compiler of this machine and runs them. Models take their memory in turn from the caller's arena,
 // an arena of their own, and workspace; the latter also with every allocation and every release

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same graph over several devices and pools gives the same bytes, and no byte serves two devices.
 #pragma once
 

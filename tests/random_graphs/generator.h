@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random small graphs for differential tests. The one thing to know: a graph is a pure function of
 // its seed, and every graph verifies: what an operator refuses is left out.
 #pragma once

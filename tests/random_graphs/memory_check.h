@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An independent check of a memory plan by execution: the TIR interpreter runs the program over one
 // arena while every byte carries the name of the tensor that was last written there. No solver, no
 // intervals, no trust in what lowerings say of their write order.

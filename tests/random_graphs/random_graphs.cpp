@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Differential test over random graphs: each is verified, printed and read back, evaluated, taken
 // through the passes and evaluated again, planned, its memory checked byte by byte, run by the TIR
 // interpreter, and emitted as C that a compiler of this machine builds. All must agree to the bit.

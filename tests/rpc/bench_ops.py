@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """aotc bench --ops on a board: every result right, and the times those of the model's own run.
 
 Usage: bench_ops.py BOARD --aotc PATH --work DIR

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Operators of TVM's own archives on emulated boards, through the aotc command.
 
 Usage: boards.py BOARD --aotc PATH --work DIR

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device in this process, and a line to it that does to bytes what a test asks for. Time passes
 // only while somebody waits, so a test of a thousand timeouts takes no time.
 #pragma once

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A client of TVM's Project API, as TVM up to 0.18 is one, against aotc project-server.
 
 Usage: project_api.py BOARD --aotc PATH --work DIR

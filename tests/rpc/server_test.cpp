@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device's side by itself: frames against an implementation of their own, and anything that is
 // no frame.
 #include <gtest/gtest.h>

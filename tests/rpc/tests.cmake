@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Operators on a device, driven over its serial line: included by tests/CMakeLists.txt.
 set(rpc ${CMAKE_CURRENT_LIST_DIR})
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks the write orders that a lowering publishes against what its function does: the TIR
 // interpreter runs it and every access is watched.
 #pragma once

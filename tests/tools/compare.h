@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares a result with what LiteRT computed: bytes, or floats within a bound in units in the last
 // place. Two NaNs are equal; 0.0 and -0.0 are one apart from nothing.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the operator cases that tests/oracle/make_cases.py wrote: each by reference evaluation and by
 // the TIR interpreter over the planned program, compared with LiteRT's results; then, with --emit,
 // writes all cases as C with a main that compares again, for any compiler and board.

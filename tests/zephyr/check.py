@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The Zephyr application and module without a Zephyr tree: files and keys as west and Twister want
 them, Kconfig by kconfiglib, both built by CMake with stand-ins for Zephyr's package and headers, and
 run. scripts/zephyr-check does it with a tree, in QEMU.

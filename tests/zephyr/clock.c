@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The 64-bit count of PREFIX_zephyr.c, out of a simulated counter of 32 bits and an uptime in ticks:
  * the difference of two looks must be what went by, to the cycle, whatever it was. Includes the file
  * itself: the counter is under this file's control. */

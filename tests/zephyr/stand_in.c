@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What stand_in.h declares, for a program on a desktop. Time is simulated: every look at the clock
  * takes STAND_IN_STEP cycles. The counter starts far from 0, so that it wraps soon. */
 #include "stand_in.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Stand-ins for what the Zephyr templates use of Zephyr: declarations with the names and types that
  * Zephyr has, by which their C compiles and runs without a tree. include/old and include/new have
  * the names of the headers before and since 3.1. */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Zephyr application and module, without a Zephyr tree: included by tests/CMakeLists.txt.
 foreach(case structure kconfig run cross clock aotc_run)
   add_test(NAME zephyr.${case} COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/check.py ${case}

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A graph of TVM's graph executor as its JSON says it: nodes, arguments, heads and columns, each
 // with its place in the text. The one thing to know: a document has the right form (every key has
 // the right kind of value), and nothing more is known; reader.h makes sense of it. What is unknown

@@ -1,4 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "frontends/graph_json/json.h"
+#include "support/json.h"
 
 #include <algorithm>
 #include <charconv>
@@ -165,7 +167,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
 };
 
 void print_string(const std::string& text, std::string& out) {
-  out += nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  out += json_text(nlohmann::json(text));
 }
 
 void print_scalar(const Json& value, std::string& out) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JSON whose every value knows its line and column, read and printed without loss. The one thing to
 // know: numbers keep their text; `integer()` says whether it is one that fits.
 #pragma once

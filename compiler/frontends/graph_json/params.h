@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TVM's parameters file (`save_param_dict`, `*.params`): named arrays, little endian. The one thing
 // to know: what is read is not yet trusted to fit a graph; only that the file is whole and that
 // every array has as many bytes as its type and shape say. docs/graph-json.md describes the format.

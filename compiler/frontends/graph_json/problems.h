@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The errors of one graph: reported in order up to a limit, so that one mistake repeated in every
 // entry does not fill the terminal. The one thing to know: end with `finish` when there are any.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TVM's graph executor graph (JSON and parameters) as Graph IR. The one thing to know: the text and
 // the parameters may be anything; the result is a graph of `external` operators or located errors,
 // all of them up to a limit, and time and memory are bounded by the size of what was given.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first half of making sense of a document: do its nodes, results, arguments and columns refer
 // to each other rightly? The one thing to know: only after `check_structure` said yes may indices
 // of the document be followed.

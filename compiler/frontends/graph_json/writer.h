@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A graph of functions given in C as TVM's graph JSON and parameters: the way back from reader.h,
 // for graphs that were changed in between (devices, `__copy` nodes). The one thing to know: a graph
 // that was read and not changed gives the document it came from.

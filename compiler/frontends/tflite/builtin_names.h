@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of the TFLite builtin operators as the format spells them ("CONV_2D"), for messages. The
 // one thing to know: a code has a name here whether or not aotc supports the operator, and codes
 // newer than this table get a made-up name.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of a TFLite subgraph: from opcode and index lists to Graph IR operators. The one thing
 // to know: it works in two steps, because unsupported operators are reported all together before
 // any tensor is read.

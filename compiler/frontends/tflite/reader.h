@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a .tflite file into the Graph IR. The one thing to know: the bytes may be anything at all;
 // the result is a graph or located errors, and time and memory are bounded by the size of the file.
 // The graph still has to pass ops::verify_graph, which checks what each operator demands.

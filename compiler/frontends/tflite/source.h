@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the parts of the TFLite reader share: the verified file, the subgraph being read and the
 // limits. The one thing to know: FlatBuffers' verifier only proves that offsets stay inside the
 // file. Any index, size or count found there is still untrusted, any vector may be missing (null),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tensors of a TFLite subgraph: types, shapes, quantisation and constant data. The one thing to
 // know: only tensors with a role are read; an odd tensor that nobody uses is no reason to fail.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // arg_max: where along an axis the largest element is; the first of equal ones. NaN loses against
 // any number.
 #include <cmath>

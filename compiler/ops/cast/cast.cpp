@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // cast: between element types, by value. Integers keep their low bits; floats truncate and
 // saturate.
 #include <cmath>

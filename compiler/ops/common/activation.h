@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fused activation functions: the enum, its text names, and the clamp range each means.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 functions of two values that are a weighted sum, rounded and clamped: one
 // multiply-accumulate per operand and one shift, instead of the three fixed-point scalings of the
 // reference. The one thing to know: a form is returned only if it gives the wanted result for all

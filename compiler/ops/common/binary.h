@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Base of operators with two broadcast operands, and what add, sub and mul share: attributes,
 // import of the fused activation, and the three kinds of elements. An operator says what it
 // computes of two stored values; everything else is here.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Broadcasting: which element of each operand makes a result element, as the smallest loop nest.
 // Dimensions of one element vanish and neighbours that every operand walks in step become one loop,
 // so operands of equal shape, and scalars, give a single flat loop. The one thing to know: in

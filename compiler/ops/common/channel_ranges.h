@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Value ranges of channels for operators that sum up products and requantise. The one thing to
 // know: an accumulator whose left shift could wrap has every value the clamp leaves.
 #pragma once

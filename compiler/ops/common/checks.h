@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that many operators' verify and infer share; each reports and returns false.
 #pragma once
 

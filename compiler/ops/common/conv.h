@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What conv_2d and depthwise_conv_2d share: attributes, import, checks and accumulator bounds.
 #pragma once
 

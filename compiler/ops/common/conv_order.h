@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Write orders of convolutions that compute `tile` neighbouring pixels of the flat list of outputs at
 // a time, all channels of them, once everything the tile reads has been read unless said otherwise.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The weighted sum of two int8 tensors (ops/common/affine.h) for cores with SSAT: two loads, two
 // multiplies, a saturating shift and a store per element.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer matrix products for cores that multiply two pairs of halfwords at once (SMLAD). A step of
 // a product takes two elements k of every pixel, and two output channels a and b at a time: a word
 // of the weight stream holds, in each half, 256 * b + a. The one thing to know: int8 activations are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 3 x 3 convolutions of stride 1 by Winograd's F(2 x 2, 3 x 3), in integers and exact, for cores with
 // the DSP extension: 16 products for four outputs of a channel instead of 36. With
 //

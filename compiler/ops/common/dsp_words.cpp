@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Streams and meanings of the kernels over words (ops/common/dsp_gemm.h): a word of the weight stream
 // holds two taps of one channel, scaled as the requantisation wants accumulators.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What operators share that compute each result element from one element of each operand: access to
 // integers of any width, the reference's float clamp, flat loops, and the base of operators with
 // one operand. The one thing to know: the float clamp is written as comparisons in the reference's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one matrix product: out[p][c] = bias[c] + sum over k of x[p][k] * w[c][k], computed in tiles
 // of P pixels by C channels whose accumulators live in registers. Pointwise and k x k convolutions
 // and fully connected layers are this with different ways to find x. Tiles at the end overlap their

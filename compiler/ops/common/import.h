@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What import rules of several operators share: operands that define the operator (axes, shapes,
 // amounts) are read here from constants and become attributes. The one thing to know: the numbers
 // come from the file as they are, so whoever asks for them must check their range.

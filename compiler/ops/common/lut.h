@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of one 8-bit integer: 256 cases, worked out at compile time. The one thing to know: the
 // emitted code reads a table only if it has to; a function that adds a constant and clamps (relu,
 // re-quantisation between equal scales) becomes that arithmetic.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that only move elements: one description of a move (Movement) that the reference
 // evaluation runs and the lowering prints. The one thing to know: neither looks at values, only at
 // the size of an element, so every type works; and dimensions that are contiguous on both sides are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution for cores that add up sixteen products of bytes at once (Helium's
 // VMLADAV), and gather words. Four input rows are woven: a word holds the four bytes that lie above
 // each other. Four words of one channel are then a patch of 16 elements, and the windows of up to

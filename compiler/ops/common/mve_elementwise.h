@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise kernels on bytes for cores with vectors (Helium). The one thing to know: each element
 // is read before the result of the same index is written, so results may lie on operands.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer matrix products for cores that add up sixteen products of bytes at once (Helium's
 // VMLADAV). A block is sixteen elements k; two pixels and four channels at a time keep eight sums.
 // The one thing to know: bytes of x beyond k are never read. Where k is no multiple of 16 the

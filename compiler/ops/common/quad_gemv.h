@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Products of one row with int8 weights, four units from one word, for cores that multiply 32 x 32
 // bits quickly but have no vectors. A word w holds weights 0, 1 and 2 plus 128 and weight 3 as it
 // is, a byte each:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tensor's affine quantisation as slices: one for a per-tensor type, one per index of the
 // quantised axis otherwise. For operators that convert between stored and real values.
 #pragma once

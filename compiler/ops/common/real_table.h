@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // int8 functions that the reference defines through a float32 one (logistic, tanh): dequantise,
 // apply, quantise with the inverse scale.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From an int32 accumulator to a quantised output: the arithmetic on the host and as TIR. The one
 // thing to know: the emitted form is chosen from what is known at compile time (the scales and
 // the largest accumulators), and every form gives the reference's bits for all accumulators.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fixed-point scaling in elementwise code. Numbers that differ between operators of equal shape
 // (multipliers, shifts, zero points) are collected in one constant table and loaded before the
 // loops, so that such operators share a function. The one thing to know: what is decided at compile

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cheap requantisation that is proven equal to the reference. A requantisation is a monotone step
 // function of the accumulator, so two of them agree everywhere when they step at the same
 // accumulators, of which there are at most as many as output values. The one thing to know: a fit

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer matrix products for cores that multiply 32 x 32 bits quickly but have no vectors: two
 // words hold three pixels, so that two multiplies make three products.
 //

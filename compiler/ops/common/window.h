@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows over NHWC images: the geometry that convolutions and pools share. Padding is always
 // explicit (four counts); "SAME" and "VALID" exist only in import.
 #pragma once

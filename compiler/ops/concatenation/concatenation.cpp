@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // concatenation: the operands one after the other along an axis. All have the result's
 // quantisation, as LiteRT demands: nothing is requantised.
 #include <fmt/format.h>

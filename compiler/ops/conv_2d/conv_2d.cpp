@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/conv_2d/conv_2d.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // conv_2d: two-dimensional convolution over NHWC images, any stride, dilation, padding and groups.
 // Operands: input [N,H,W,C], weights [OC,KH,KW,C/groups], optional bias [OC]. The number of groups
 // follows from the shapes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of conv_2d onto the GEMM tile. A pointwise convolution reads its pixels where they are;
 // any other first gathers the windows of P neighbouring outputs into a scratch panel, where padding
 // is the zero point (so it adds nothing once the zero point is folded into the bias), and the tile

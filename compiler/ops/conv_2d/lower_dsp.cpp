@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of int8 conv_2d onto the pair kernels (ops/common/dsp_gemm.h). The windows of a tile of
 // neighbouring outputs are spread into a panel of halfwords, then one kernel call makes all their
 // channels. Elements of a window's row are taken four at a time; what remains of each row comes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of int8 conv_2d onto the vector kernels (ops/common/mve_gemm.h), which take two pixels
 // at a time. Where a convolution reads its windows:
 //   whole     one output, made of the whole input

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of int8 conv_2d onto products of three pixels in two words (ops/common/triple_gemm.h).
 // The windows of three neighbouring outputs of the flat list of pixels are put into a panel, which
 // then serves all output channels. Padding is the zero point, so it adds nothing once the zero

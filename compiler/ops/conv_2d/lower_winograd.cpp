@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of int8 3 x 3 convolutions of stride 1 by Winograd's algorithm (ops/common/dsp_winograd.h).
 // Of four image rows the columns are transformed into a strip, once; from it four tiles of 2 x 2
 // outputs at a time are transformed into the panel, and one kernel call makes all their channels.

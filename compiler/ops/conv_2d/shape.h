@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every lowering of conv_2d begins with: its shape, and for int8 its weights and
 // requantisation.
 #pragma once

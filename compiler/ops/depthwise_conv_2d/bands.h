@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Planes and bands of a depthwise convolution. Every channel of a band (a range of output rows) is
 // copied into a padded plane before its results are written, so results may lie on the input. The
 // one thing to know: which ones follows from write_order() alone; whoever emits the loops must go

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
 
 #include <algorithm>

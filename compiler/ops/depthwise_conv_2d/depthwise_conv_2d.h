@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // depthwise_conv_2d: two-dimensional convolution of every channel on its own, any stride, dilation
 // and padding. Operands: input [N,H,W,C], weights [1,KH,KW,C*M], optional bias [C*M]; result
 // channel c*M + m comes from input channel c. The multiplier M follows from the shapes.

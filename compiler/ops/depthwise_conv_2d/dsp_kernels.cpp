@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/depthwise_conv_2d/dsp_kernels.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Microkernels of 3 x 3 depthwise convolutions for cores that multiply two pairs of halfwords at
 // once (SMLAD). One copies a channel into a padded plane of halfwords, the other slides down the
 // columns of that plane. The one thing to know: both are specialised in the plane's pitch, so

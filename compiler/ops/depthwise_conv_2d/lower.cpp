@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of depthwise_conv_2d to plain C, one channel at a time: pixels of a few channels are
 // copied from NHWC into compact planes whose padding is the input's zero point, so every output is
 // an interior one at small fixed offsets and needs no test. Weights and scaling of a channel are

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of int8 depthwise_conv_2d onto the quad kernels (ops/common/mve_depthwise.h). The input
 // rows of a band of outputs are woven into scratch, between columns of zero points, then one kernel
 // call makes all channels of the band. An image of one column is woven whole.

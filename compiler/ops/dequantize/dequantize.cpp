@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dequantize: a quantised type to float32.
 #include "ops/common/checks.h"
 #include "ops/common/elementwise.h"

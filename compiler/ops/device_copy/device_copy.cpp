@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // device_copy: the operand's bytes in the memory of another device. It computes nothing, and is never
 // removed: what it is for lies in the devices of its operand and its result.
 #include "ops/common/checks.h"

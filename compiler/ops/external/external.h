@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // external: an operator that is given as C, known by its symbol alone. The one thing to know: only
 // its types are known, so nothing evaluates or rewrites it; it is lowered to a call that passes the
 // operands and then the results.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/fully_connected/fully_connected.h"
 
 #include <algorithm>

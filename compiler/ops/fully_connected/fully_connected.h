@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fully_connected: every row of `depth` elements of the input times a matrix. Operands: input (any
 // shape whose elements divide into rows), weights [units, depth], optional bias [units]. Result:
 // [rows, units], or the input's shape with `units` as last dimension if keep_num_dims.

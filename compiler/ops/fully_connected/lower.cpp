@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of fully_connected onto the GEMM tile: rows of the input are its pixels. A single row is
 // multiplied with four units at a time, which is the fewest loads per product for its registers.
 #include <algorithm>

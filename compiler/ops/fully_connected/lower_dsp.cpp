@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of int8 fully_connected onto the pair kernels (ops/common/dsp_gemm.h): a row of the input
 // is spread into a panel of halfwords, then eight units at a time are multiplied with it, or four where
 // speed is wanted more than a small table.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of int8 fully_connected onto the vector kernels (ops/common/mve_gemm.h), which read rows
 // of the input where they are: one row by eight units at a time, several by pairs.
 #include <fmt/format.h>

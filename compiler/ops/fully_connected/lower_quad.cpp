@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of int8 fully_connected onto products of a row with four units at a time
 // (ops/common/quad_gemv.h).
 #include <algorithm>

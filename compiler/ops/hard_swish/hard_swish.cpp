@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // hard_swish: x * relu6(x + 3) / 6. For int8 the reference works in 16-bit fixed point; with 256
 // inputs that arithmetic runs at compile time only.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // leaky_relu: x where it is positive, alpha * x elsewhere.
 #include <algorithm>
 #include <cmath>

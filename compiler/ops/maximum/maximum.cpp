@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // maximum and minimum, with broadcasting. They compare stored values, as the reference does, so all
 // tensors must share one quantisation.
 #include <fmt/format.h>

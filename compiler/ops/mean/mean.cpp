@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // mean: the mean over any axes. int8 sums stored values, takes the zero points off and folds
 // 1 / count into the multiplier, as LiteRT's reference kernel does.
 #include <algorithm>

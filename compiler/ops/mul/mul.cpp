@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // mul: product of two tensors, with broadcasting and a fused activation.
 #include <algorithm>
 #include <array>

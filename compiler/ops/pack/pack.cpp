@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // pack: stacks equal tensors along a new axis; unpack: takes one axis apart, one result an index.
 #include <fmt/format.h>
 

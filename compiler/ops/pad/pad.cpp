@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // pad: the operand within a frame of equal elements. Operands: input, optional fill (a constant of
 // one element, PADV2's); without it the fill is real zero: the result's zero point, or 0 where
 // nothing is quantised.

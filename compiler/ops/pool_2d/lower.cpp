@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of the pools. Windows that lie inside the input are the fast path: small ones unrolled,
 // windows as wide as the input summed as one run of pixels. Where padding exists, clipped windows
 // take loops with their own bounds. Averages divide by a multiplication that is proven exact.

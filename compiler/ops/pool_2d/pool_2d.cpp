@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ops/pool_2d/pool_2d.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // average_pool_2d and max_pool_2d over NHWC images. Padding is left out of both: it adds nothing to
 // a sum or its count and never is the maximum.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // quantize: float32 to a quantised type, or one quantised type to another.
 #include <algorithm>
 #include <cmath>

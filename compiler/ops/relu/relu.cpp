@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // relu, relu6 and relu_n1_to_1 as operators of their own; most models fuse them into producers.
 #include <algorithm>
 #include <limits>

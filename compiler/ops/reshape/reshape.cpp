@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reshape: the operand's elements in the same order under another shape; a view, so it costs
 // nothing. RESHAPE, SQUEEZE and EXPAND_DIMS are all this operator: what they differ in is how a
 // file states the new shape, and that is settled at import.

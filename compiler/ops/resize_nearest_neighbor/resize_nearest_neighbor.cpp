@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // resize_nearest_neighbor: each pixel of the result is a pixel of the operand (NHWC). Which one is
 // a matter of float32 rounding, so it is worked out here for every row and column; the emitted code
 // reads tables, or no tables at all where rows and columns repeat a whole number of times.

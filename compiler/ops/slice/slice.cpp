@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // slice: a box out of a tensor, with a stride of either sign along each dimension. SLICE and
 // STRIDED_SLICE are both this operator: their masks and open ends are settled at import, and what
 // remains is, per dimension of the operand, where to begin, how far to step and how often, and the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // slice's attributes, and STRIDED_SLICE as a file states it: masks over a list of entries that need
 // not have the operand's rank. The one thing to know: an entry is not a dimension; an ellipsis
 // stands for several, and a new axis for none.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // STRIDED_SLICE's entries settled against a shape.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lowering of softmax. int8 uses the compiler's table of exponentials and no floating point.
 #include <limits>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // split: the operand cut along an axis into parts of the given sizes, one result each. SPLIT and
 // SPLIT_V are both this operator.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // transpose: dimension i of the result is dimension order[i] of the operand.
 #include <fmt/format.h>
 

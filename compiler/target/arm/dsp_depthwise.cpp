@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // 3 x 3 depthwise convolution with SMLAD, a channel at a time. A row of a window is two loads from
 // a plane of halfwords: a pair and a single element. It is added to the outputs in flight, which
 // change places among the accumulators: the loop is written out for as many outputs as there are,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise kernels for cores with the DSP extension.
 #include "ops/common/dsp_elementwise.h"
 #include "target/arm/dsp_kernels.h"

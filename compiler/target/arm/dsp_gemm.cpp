@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products with SMLAD. A word of the weight stream holds two taps of two channels: each
 // halfword is 256 * b + a. SXTB16 of it gives the pair of taps of channel a; the word itself gives
 // 256 * sum b + sum a, from which one subtraction takes channel b, scaled as its requantisation

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The DSP extension's kernels, for Cortex-M4, M7 and M33. What each does, and what its arguments
 // are, is said by its meaning in ops/common/dsp_gemm.cpp and ops/depthwise_conv_2d/dsp_kernels.cpp.
 #pragma once

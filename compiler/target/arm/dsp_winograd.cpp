@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Winograd's F(2 x 2, 3 x 3) with halfword pairs; ops/common/dsp_winograd.h has the layouts.
 #include "ops/common/dsp_winograd.h"
 #include "target/arm/dsp_kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A typed assembler for the M-profile vector extension (Helium), beside that of Thumb: eight
 // registers of 16 bytes, low-overhead loops, predication. The one thing to know: vector registers
 // are declared to the compiler as clobbered by finish(), which saves what it must, so a text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution with VMLADAV: the sixteen products of a patch with an output's weights are
 // one instruction. What the kernels do is said by their meanings in ops/common/mve_depthwise.cpp.
 #include <algorithm>

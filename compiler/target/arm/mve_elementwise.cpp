@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise kernels on bytes, widened to words four at a time.
 #include "ops/common/mve_elementwise.h"
 

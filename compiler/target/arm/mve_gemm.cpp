@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matrix products with VMLADAVA, which adds the sixteen products of two vectors of bytes to an even
 // general register: r0, r2 .. r12 and lr are the eight sums, odd registers hold the pointers. Sums
 // are moved into vectors of four channels to be requantised; the even channels' results go to the

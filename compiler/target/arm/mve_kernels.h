@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels in assembly for cores with the vector extension, by family. What each does, and what its
 // arguments are, is said by its meaning in ops/common/mve_gemm.cpp and mve_elementwise.cpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A typed assembler for Thumb-2 with the DSP extension: each member writes one instruction. It is
 // the only place where ARM assembly text is made. The one thing to know: nothing allocates
 // registers or checks ranges of immediates; the kernels' tests run every one of them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "clang_reader.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads sources by Clang. The one thing to know: a hostile source can still make Clang crash or
 // work without end, so this belongs into a process that may die (see worker.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which calling convention a function follows, by the rules of docs/graph-operators.md, and how the
 // functions of several sources become one list of symbols.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // aotc-analyze: reads C and C++ sources by Clang for aotc, which starts it as git starts its
 // subcommands. The only program here that links LLVM.
 #include <cerrno>

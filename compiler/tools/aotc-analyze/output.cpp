@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "output.h"
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convention.h"
+#include "support/json.h"
 
 namespace aotc::analyze {
 
@@ -86,7 +88,7 @@ std::string json_text(const Findings& findings) {
   }
   Json all = {{"functions", std::move(functions)}, {"diagnostics", std::move(messages)}};
   // Names and messages may quote bytes of a source that are no UTF-8.
-  return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return aotc::json_text(all, 1) + "\n";
 }
 
 std::string lines_text(const Findings& findings) {

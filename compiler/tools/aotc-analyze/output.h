@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What aotc-analyze prints: JSON for tools, lines for people.
 #pragma once
 

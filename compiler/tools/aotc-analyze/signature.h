@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What aotc-analyze finds out about C and C++ sources: the functions of every file and what the
 // compiler said. No type of Clang appears here; only clang_reader.cpp knows it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs what may crash, exhaust memory or never end in a process of its own. The one thing to know:
 // the work's standard error is closed while it runs; it opens it again to speak.
 #pragma once

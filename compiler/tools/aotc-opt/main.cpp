@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // aotc-opt: text IR (or a .tflite model) in, named passes, text IR out. What the lit tests drive,
 // and what shows a developer what one pass does. The one thing to know: stdout is the product
 // alone; dumps, timings and messages go to stderr.

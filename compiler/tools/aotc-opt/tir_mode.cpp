@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tools/aotc-opt/tir_mode.h"
 
 #include "tir/tir.h"

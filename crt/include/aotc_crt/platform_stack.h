@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * The ready platform binding: TVMPlatformMemory* over one stack of workspace memory.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * Packets on a byte stream: COBS between zero bytes, closed by a CRC-32.
  *

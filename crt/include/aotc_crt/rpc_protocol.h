@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * The numbers of the protocol between a host and the operators of a device (docs/rpc.md states the
  * protocol itself).

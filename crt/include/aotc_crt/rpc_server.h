@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * Serves the functions of a registry to a host over a byte stream (docs/rpc.md).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * The tensor types of DLPack that the C runtime's interface mentions, and no others.
  *

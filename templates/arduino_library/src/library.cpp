@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: 0BSD
 /* What the demo and the self test of the model '@prefix@' need of Arduino: a printer and a clock. */
 #include "@library@.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* The model '@prefix@' (@model_title@) as an Arduino library. What a sketch needs is in the two
  * headers below: @prefix@.h is the model and @prefix@_app.h its memory, stored inputs and self test. */
 #ifndef @macro_prefix@_LIBRARY_H

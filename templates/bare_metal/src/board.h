@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* What the sources of this project need to know of the board. */
 #ifndef BOARD_H
 #define BOARD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* The hooks of devices that this board does not have: their operators run on the processor that
  * runs the rest, at once, in Launch. To use a device of your own, write these functions for it;
  * docs/devices.md of aotc says what each must do. */

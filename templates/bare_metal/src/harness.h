@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* What the parts of the harness know of each other.
  *
  * main.c is the same on every board. A platform (platform_host.c, or platform_bare.c with one

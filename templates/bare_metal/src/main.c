@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* The firmware around the model. Without arguments it is a demo: it runs the stored samples and
  * prints predictions and figures. `verify IN OUT` reads inputs from a file and writes every
  * result of every operator to another, with the figures, for comparison with a reference.

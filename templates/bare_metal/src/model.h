@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* Binds the harness to the model: every other source file says `model_...` and `MODEL_...`.
  *
  * The model is compiled twice: as it is (what an application would link, and what is measured),

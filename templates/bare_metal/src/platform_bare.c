@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* The platform of a board without an operating system: console on a UART, files and exit codes
  * through semihosting, and the stack that board.ld reserves. What differs between processors is
  * behind the functions declared next. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* Cortex-M: vectors, start, semihosting and a clock made of SysTick alone, so that any Cortex-M
  * board works without knowing its timers.
  *

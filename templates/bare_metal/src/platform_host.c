@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* The platform of the machine that builds the project: files and console of the C library, a
  * clock in nanoseconds (good for comparing, not exact), and the stack of a thread of its own. */
 #define _POSIX_C_SOURCE 200809L

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* RISC-V in machine mode: start, traps, semihosting, and a clock that is the processor's own
  * count of retired instructions. */
 #include "board.h"

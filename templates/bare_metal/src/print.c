@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* Numbers and tensors as text without stdio: printf with floats costs more flash than many
  * models. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* The inputs that the demo runs, the names of the classes (labels end with a null), and what the
  * reference computed for the first input: of each result of a layer a checksum. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* Mailbox, doorbell and start of the second core; see second_core.h.
  *
  * A command has a number. Core 0 writes the command, a barrier, the number into `request`, a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* The second Cortex-M33 of an SSE-200 (MPS2 AN521) as a device that runs packed functions.
  *
  * Core 1 is started once and then sleeps until a command lies in a mailbox in shared memory; a

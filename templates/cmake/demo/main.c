@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* Runs the demo of the model '@prefix@' on the machine that built it: self test, time of each layer,
  * predictions of the stored inputs. For a board, write these three functions for it. */
 #define _POSIX_C_SOURCE 200809L

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* Runs the demo of the model '@prefix@' on a Cortex-M: self test, time of each layer, predictions of
  * the stored inputs. Text goes to the standard output of the C library, which the device's pack or
  * the debugger has to lead somewhere. Nothing here is of a device: SysTick is of the core. */

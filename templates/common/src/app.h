@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* What this project puts around the model '@prefix@': its memory, stored inputs, a test of itself,
  * the time of each layer, and a demo that prints all of it. An application that only wants the
  * model takes @prefix@.h, @prefix@.c and @prefix@_data.c and leaves the rest. */

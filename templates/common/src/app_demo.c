@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* Prints what the model '@prefix@' does on this board: is it bit-exact, how long does each layer
  * take, what does it say of the stored inputs. Lines that begin with "@aotc" are for programs. */
 #include "@prefix@_app.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* The memory of the model '@prefix@' and its stored inputs. */
 #include "@prefix@_app.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* Proves that this build of the model '@prefix@' on this processor computes what the reference
  * computed on the desktop: layer by layer, for the first stored input. Tells the time of each layer
  * as well. The model is compiled a second time here, with its trace hook on, so that the copy that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* Serves the operators to a host over the serial line: a loop that gives every byte to the server
  * (aotc_crt/rpc_server.h), which calls them through the registry of functions. The clock of the
  * platform, which other kinds of project share, is its stop watch. */

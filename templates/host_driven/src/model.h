@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* There is no model here: operators are called by name. These are the types that the platform,
  * which other kinds of project share, speaks of. */
 #ifndef MODEL_H

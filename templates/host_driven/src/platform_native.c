@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* This machine as the board: the line is standard input and output, the clock counts
  * nanoseconds (good for comparing, not exact). */
 #define _POSIX_C_SOURCE 200809L

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* The line to the host: bytes as they are, both ways. */
 #ifndef SERIAL_H
 #define SERIAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* The line on a UART of the board, which nothing looks at while an operator runs: the host sends no
  * more than one request at a time. */
 #include "board.h"

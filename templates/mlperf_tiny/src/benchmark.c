@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* Answers the runner of the MLPerf Tiny benchmark: commands that end in '%' come in over the line,
  * lines go out, the last of every answer holds "m-ready".
  *

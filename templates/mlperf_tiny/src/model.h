@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* Binds the firmware to the model: benchmark.c says `model_...` and `MODEL_...`. */
 #ifndef MODEL_H
 #define MODEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* This machine as the board: the line is standard input and output, or with the argument `pty` a
  * terminal whose name is printed; the clock counts nanoseconds. */
 #define _XOPEN_SOURCE 600

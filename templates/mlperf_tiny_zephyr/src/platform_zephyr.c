@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* The platform on Zephyr 2.5 and later: the line is the UART of the console, which nothing else
  * may use (prj.conf), the clock the kernel's. */
 #include "harness.h"

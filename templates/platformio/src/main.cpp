@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: 0BSD
 /* Does this board compute what the model '@prefix@' should give? Compares the result of every layer
  * for a stored input with what was computed on the desktop, and prints "bit-exact" or the first
  * layer that differs, the time of each layer, and the answers to the stored inputs. */

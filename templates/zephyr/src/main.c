@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* Runs the model '@prefix@' on its stored inputs once, when the board starts, and prints what comes
  * out. For an application of your own: fill what @prefix@_app_input describes, call
  * @prefix@_app_run, read @prefix@_app_output. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* What the model '@prefix@' needs of Zephyr: text, a clock, how much stack is left, and shell
  * commands if they are wanted. For Zephyr 2.5 and later: headers are below zephyr/ since 3.1. */
 #include "@prefix@_zephyr.h"

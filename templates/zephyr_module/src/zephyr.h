@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* The model '@prefix@' on Zephyr: what @prefix@_zephyr.c has beside the functions that
  * @prefix@_app.h asks of an application. */
 #ifndef @macro_prefix@_ZEPHYR_H

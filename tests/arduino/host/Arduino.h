@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Stands in for Arduino's header when sketches are compiled for the host: what the generated ones
  * use, and no more. Serial is standard output; main.cpp calls setup() and loop(). */
 #pragma once

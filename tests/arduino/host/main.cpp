@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Runs a sketch on the host: setup() once, loop() as often as the argument says. */
 #include <Arduino.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mix.h"
 
 extern const int32_t mix_offset;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A second model written by hand: every type of element, several inputs, no arena at all. */
 #ifndef MIX_H
 #define MIX_H

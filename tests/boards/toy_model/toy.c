@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tests write variants into toy_variant.h:
  *   TOY_OVERRUN     writes one byte behind the arena
  *   TOY_UNDERRUN    writes one byte before it

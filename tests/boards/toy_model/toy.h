@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A model written by hand in the form that the compiler emits, for testing boards and templates
  * without a compiler: 64 int8 inputs, two operators, one int8 and one float result. */
 #ifndef TOY_H

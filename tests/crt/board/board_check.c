@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The runtime on an emulated 32-bit board, without a libc: what a desktop with its size_t of 64
  * bits cannot check. Exits with 0, or with the line of the first failed check.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Semihosting of an emulated Arm board: ends the emulator, prints a line. */
 #ifndef TESTS_CRT_BOARD_IO_H_
 #define TESTS_CRT_BOARD_IO_H_

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What calls by name cost: prints the instructions of one TVMFuncGetGlobal with TVMFuncCall, on
  * average and at most over the functions of a system library, beyond a direct call of the same

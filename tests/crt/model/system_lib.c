@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A system library as emitted code brings it, with hashes and offsets. */
 #include <stddef.h>
 #include <tvm/runtime/c_backend_api.h>

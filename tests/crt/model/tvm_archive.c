@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls every operator of a TVM archive by name through the registry, from a packed function that
  * does so in its turn, and compares all bytes with those of a direct call of the same symbol.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "workspace_model.h"
 
 #include <tvm/runtime/c_backend_api.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A model in the style of emitted C that takes its intermediates from the workspace. */
 #ifndef TESTS_CRT_WORKSPACE_MODEL_H_
 #define TESTS_CRT_WORKSPACE_MODEL_H_

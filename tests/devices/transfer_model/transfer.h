@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A model for two devices, written by hand in the form that the compiler emits: an add on the host
  * and one on `acc`, their results cross, a subtract on either. TRANSFER_ASYNC=1 makes it run both
  * sides at once. */

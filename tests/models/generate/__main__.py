@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Regenerates the committed models: all of them, or those whose generators are named."""
 
 import argparse
@@ -5,7 +6,7 @@ import importlib
 
 import common
 
-GENERATORS = ("digits", "gadget", "ops")
+GENERATORS = ("digits", "from_keras", "gadget", "ops")
 
 
 def main():

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every generator of fixtures needs: reproducible TensorFlow, conversion, the oracle.
 
 The oracle is the LiteRT interpreter with its reference kernels and no delegate; its outputs are the

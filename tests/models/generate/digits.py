@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trains, converts and measures the handwritten digits sample in tests/models/digits.
 
 The test set is the last quarter in scikit-learn's order, not a random one: neighbours tend to share

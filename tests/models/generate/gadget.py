@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds and converts the two-input time-series graph in tests/models/gadget.
 
 Its weights are random: it has no task, it has the operators that a person who writes a model by

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The single-layer graphs that tests/models/ops holds: one function for each, in TensorFlow.
 
 A case is written with the public TensorFlow call that a user would write; which operators the

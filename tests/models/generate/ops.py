@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Converts every single-layer graph of op_cases.py into tests/models/ops."""
 
 import common  # noqa: I001  (sets the environment that TensorFlow reads)

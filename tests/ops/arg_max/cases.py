@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ARG_MAX: int8, float32 and others to int32 or int64; the first of equal values wins."""
 
 import numpy as np

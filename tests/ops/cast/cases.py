@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CAST between every pair of types the frontend reads."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CONCATENATION along any axis; int8 operands must share the result's quantisation."""
 
 from case import Case, Tensor

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CONV_2D: int8 with per-channel or per-tensor weights, float32; groups by a shallower filter."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """DEPTHWISE_CONV_2D: int8 and float32, any depth multiplier."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """DEQUANTIZE: int8, uint8, int16 and float16 to float32."""
 
 import itertools

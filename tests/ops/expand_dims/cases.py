@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """EXPAND_DIMS at any axis."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """FULLY_CONNECTED: int8 with per-tensor or per-channel weights, float32."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """HARD_SWISH: int8 in 16 bit fixed point, float32. The result's scale must exceed 1/128 of the
 input's."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LEAKY_RELU: int8 with two multipliers, float32; any alpha."""
 
 from patterns import unary_cases

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """LOGISTIC: int8 through a table of 256 entries computed in float32, float32."""
 
 from case import Case

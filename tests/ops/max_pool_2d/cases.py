@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MAX_POOL_2D: int8 and float32; input and result share their quantisation."""
 
 from case import Case, Tensor

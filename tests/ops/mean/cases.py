@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MEAN over any axes: int8, float32, int32."""
 
 import numpy as np

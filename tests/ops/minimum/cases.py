@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MINIMUM with broadcasting: all tensors share one quantisation."""
 
 import numpy as np

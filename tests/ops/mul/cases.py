@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """MUL with broadcasting: int8, float32, int32; LiteRT broadcasts up to six dimensions."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PACK: stacks equal tensors along a new axis."""
 
 from case import Case, Tensor

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PAD and PADV2: constant amounts; PAD fills with the quantised zero, PADV2 with its operand."""
 
 import numpy as np

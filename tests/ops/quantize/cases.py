@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """QUANTIZE: float32 to int8, int16 or uint8, and from one quantised type to another."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RELU6: int8 with a change of quantisation, float32."""
 
 from case import Case, Tensor

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RELU_N1_TO_1: int8 with a change of quantisation, float32."""
 
 from case import Case, Tensor

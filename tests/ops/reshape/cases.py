@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RESHAPE: by a constant shape input or by its option; -1 is inferred."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RESIZE_NEAREST_NEIGHBOR of images to a constant size, with each way to place pixels."""
 
 import numpy as np

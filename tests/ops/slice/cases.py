@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SLICE by constant begin and size; size -1 takes the rest."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SOFTMAX over the last axis: int8 to int8 (result scale 1/256, zero point -128), float32."""
 
 import numpy as np

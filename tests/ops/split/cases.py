@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SPLIT into equal parts; the axis is the first operand."""
 
 import numpy as np

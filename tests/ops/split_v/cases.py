@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SPLIT_V into given sizes, of which one may be -1; operands are data, sizes, axis."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SQUEEZE: all size-1 dimensions, or those named."""
 
 from case import Case, Tensor

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """STRIDED_SLICE: strides of either sign, masks, negative and clamped indices."""
 
 import numpy as np

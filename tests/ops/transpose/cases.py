@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TRANSPOSE by a constant permutation, ranks 1 to 6."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """UNPACK: takes one axis apart."""
 
 from case import Case, Tensor

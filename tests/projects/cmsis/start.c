@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reset on mps2-an386 with the vectors that a device pack would bring: SysTick by its usual name,
  * the FPU on, then newlib's start, whose output is semihosting. Linked by tests/e2e/cortex_m4.ld. */
 #include <stdint.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Stands in for the functions of ESP-IDF and CMake's that a component calls, in script mode: each
 # prints what it was told, a line NAME=VALUE for every value.
 function(say name)

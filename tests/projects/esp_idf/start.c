@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs app_main on the machine that tests: one task, in a thread with the stack that it asked for
  * and what the C library of this machine wants beside. */
 #define _POSIX_C_SOURCE 200809L

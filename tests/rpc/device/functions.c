@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "functions.h"
 
 uint32_t functions_counted;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions that the test's device serves, and what they leave behind.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is printed for CPUs whose int has 16 bits: in int where it fits, widened before it does not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

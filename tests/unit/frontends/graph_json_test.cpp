@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What TVM graphs become in the Graph IR, and what graphs become again. Exact messages are in
 // tests/graph_json/malformed.
 #include <gtest/gtest.h>

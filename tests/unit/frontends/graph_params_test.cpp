@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parameters file: TVM's own files come back byte for byte, every cut and every damaged field is
 // a located error.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes small .tflite files for tests, right or wrong in one chosen way. The one thing to know:
 // nothing is checked; a field of TestModel goes into the file as it is.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The TFLite reader on small files made here, with operators of its own so that the exact text of
 // messages does not depend on which operators this build has.
 #include "frontends/tflite/reader.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "graph/graph.h"
 
 #include "test_graph.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that exist in tests only, and shorthand for reading text graphs. `everything` has an
 // attribute of every kind; `plain` has none.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise convolutions of random geometry, lowered for CPUs of several kinds: the interpreter
 // gives the reference's bytes, and the published write orders survive a watch over every access.
 #include <gtest/gtest.h>

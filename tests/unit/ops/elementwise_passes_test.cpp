@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the graph passes make of elementwise operators as they are: activations fuse into producers,
 // conversions that cancel and casts that change nothing go. Each graph computes the same before and
 // after.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementwise operators where the cases generated from LiteRT do not reach: hostile operands,
 // broadcasting as such, and forms that are chosen at compile time.
 #include <gmock/gmock.h>

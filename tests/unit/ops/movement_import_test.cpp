@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What files may say of reshapes, slices and the like beyond what the operator cases hold: open
 // shapes, operands that are not constant, masks that contradict each other.
 #include <gmock/gmock.h>

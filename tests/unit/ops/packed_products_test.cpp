@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several products from one multiply: the emitted code, run by the interpreter, against plain sums,
 // for weights and inputs that fill the lanes to their ends.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that move or reduce data, under random attributes, most of them nonsense: what shape
 // inference and verification let through must run, and evaluation and TIR must agree.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the requantiser emits, run by the interpreter and compared with the reference where the
 // value changes, at the ends of the range and between.
 #include "ops/common/requantize.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fits of requantisation against the reference, over every accumulator of the range.
 #include "ops/common/step_fit.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windowed operators, fully connected and softmax given nonsense: located errors, never a crash.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dead-channels on random pruned networks: the same outputs, byte for byte, on random and extreme
 // inputs.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dead-channels: where each rule applies, and near misses where it must not.
 #include <fmt/format.h>
 
@@ -16,7 +17,7 @@ Result cut(const std::string& text) {
   Result out;
   PassOptions options;
   options.statistics = &out.counts;
-  out.graph = run_on("dead-channels,dead-code,compact-tensors", text, options);
+  out.graph = run_on("dead-channels,compact-tensors", text, options);
   return out;
 }
 

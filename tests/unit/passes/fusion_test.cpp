@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fusion of activations and padding into the build's own conv_2d, compared by evaluation.
 #include "test_operators.h"
 

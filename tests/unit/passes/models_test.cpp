@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The whole pipeline over every model in the repository: outputs stay the same, byte for byte.
 #include <filesystem>
 

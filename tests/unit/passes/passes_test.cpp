@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "test_operators.h"
 
 namespace aotc::passes {
 namespace {
 
 TEST(ConstantFolding, FoldsChainsAndKeepsWhatDependsOnInputs) {
-  graph::Graph graph = run_on("constant-folding,dead-code,compact-tensors", R"(graph "g" {
+  graph::Graph graph = run_on("constant-folding,compact-tensors", R"(graph "g" {
   input %0 "x" f32[2]
   const %1 "q" i8[2] quant(0.5, 3) = [-128, 127]
   %2 "f" f32[2] = test_convert(%1)
@@ -89,7 +90,7 @@ TEST(RemoveIdentities, KeepsChangesOfTypeAlone) {
 }
 
 TEST(RemoveIdentities, LooksThroughViews) {
-  graph::Graph graph = run_on("remove-identities,dead-code", R"(graph "g" {
+  graph::Graph graph = run_on("remove-identities", R"(graph "g" {
   input %0 "x" f32[2x3]
   %1 "a" f32[6] = test_view(%0) {shape = [6]}
   %2 "b" f32[1x6] = test_view(%1) {shape = [1, 6]}
@@ -118,7 +119,7 @@ constexpr char kThereAndBack[] = R"(graph "g" {
 )";
 
 TEST(RemoveConversions, RemovesExactPairs) {
-  graph::Graph graph = run_on("remove-conversions,dead-code", kThereAndBack);
+  graph::Graph graph = run_on("remove-conversions", kThereAndBack);
   EXPECT_EQ(op_names(graph), (Names{"test_negate", "test_negate"}));
 }
 
@@ -149,10 +150,10 @@ TEST(RemoveConversions, RemovesRoundingOnRequestOnly) {
   output %4
 }
 )";
-  EXPECT_EQ(run_on("remove-conversions,dead-code", text).ops.size(), 4u);
+  EXPECT_EQ(run_on("remove-conversions", text).ops.size(), 4u);
   PassOptions options;
   options.remove_rounding = true;
-  EXPECT_EQ(op_names(run_on("remove-conversions,dead-code", text, options, false)),
+  EXPECT_EQ(op_names(run_on("remove-conversions", text, options, false)),
             (Names{"test_negate", "test_negate"}));
 }
 
@@ -207,7 +208,7 @@ TEST(StripBoundaryFloat, MakesPortsQuantized) {
   options.strip_boundary_float = true;
   graph::Graph before = parse_graph(kBoundary);
   graph::Graph graph =
-      run_on("strip-boundary-float,dead-code,compact-tensors", kBoundary, options, false);
+      run_on("strip-boundary-float,compact-tensors", kBoundary, options, false);
   EXPECT_EQ(op_names(graph), (Names{"test_negate", "test_negate"}));
   EXPECT_EQ(graph.inputs[0].name, "audio");
   EXPECT_EQ(graph.outputs[0].name, "yes");

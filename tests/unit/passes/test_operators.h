@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators for testing passes without depending on any folder of compiler/ops: each has exactly
 // the properties that passes look at, and a real evaluation, so that tests can compare what a graph
 // computes before and after a pass.

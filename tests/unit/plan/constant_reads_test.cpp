@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often tables are read, against what the interpreter reads; and what goes into which section.
 #include "plan/constant_reads.h"
 

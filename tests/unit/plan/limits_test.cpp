@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models beyond what any microcontroller holds end in a located error, or in less optimisation,
 // soon.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Oracles and generators for the packing tests. The one thing to know: exhaustive_height shares no
 // idea with the solver; it tries every aligned offset.
 #pragma once

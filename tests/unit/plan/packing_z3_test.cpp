@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Z3 as an oracle for problems too large to exhaust. Compiled to nothing unless the build defines
 // AOTC_HAVE_Z3 and links libz3.
 #ifdef AOTC_HAVE_Z3

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where buffers come to lie, and what the plan makes of models whose inputs and outputs lie in the
 // arena.
 #include "plan/placement.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memories of parameters: which functions are split, and what is refused.
 #include "plan/spaces.h"
 

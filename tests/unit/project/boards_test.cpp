@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every board's data is whole and fits together: what board.json refers to exists, and what the
 // compiler is asked to do for the board it can do.
 #include "project/board.h"

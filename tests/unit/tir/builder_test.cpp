@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tir/builder.h"
 
 #include <gtest/gtest.h>

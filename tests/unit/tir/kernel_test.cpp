@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kernels: their text form, what a call means, and what the verifier refuses.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random programs: the interpreter against an evaluation of its own here in exact arithmetic, with
 // the text form, the verifier and the builder's folding on the way.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the TIR tests: functions from text, and runs with typed memory.
 #pragma once
 

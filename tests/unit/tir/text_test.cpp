@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text form: round trips, exact errors, and bytes that are no text at all.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stands in for the functions that Zephyr's Kconfig has for the devicetree: of a board whose memory
 chosen as zephyr,dtcm has as many bytes as the environment says."""
 import os

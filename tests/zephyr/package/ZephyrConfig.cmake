@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Stands in for Zephyr's CMake package: the target `app` and the functions for modules, with the same
 # names and scopes. STAND_IN is the folder with stand_in.h, STAND_IN_LAYOUT is old or new,
 # STAND_IN_CONFIG the folder with .config and autoconf.h, STAND_IN_PROGRAM says whether the result is

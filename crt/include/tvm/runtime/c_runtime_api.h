@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * Types that packed functions exchange, functions and modules found by name, arrays and memory, and
  * the text of the last error.

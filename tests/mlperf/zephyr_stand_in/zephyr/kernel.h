@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The few names of Zephyr that platform_zephyr.c uses; time is what the test says. */
 #include <stdint.h>
 

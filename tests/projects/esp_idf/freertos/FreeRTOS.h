@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Stands in for FreeRTOS's header of the same name. */
 #pragma once
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * The sizes and checks that are fixed when the C runtime is compiled: every macro with its default,
  * its bounds and what it costs.

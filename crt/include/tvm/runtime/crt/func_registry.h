@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * Tables of packed functions with their names: those a compiler emits as constants, and those that
  * are filled at run time in a buffer of the caller's.

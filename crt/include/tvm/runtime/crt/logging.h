@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * The log hook, the names of the log levels, and the macro that leaves out what is below a level.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * Modules: registries of functions that belong together, the system library first of all.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * Packed calls from C with everything in one structure on the caller's stack: no heap, no closures.
  *

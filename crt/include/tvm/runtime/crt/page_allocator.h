@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * A memory manager for blocks that are freed in any order, over a pool that the caller owns.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * The hooks through which the C runtime reaches the board. Porting is defining them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /*
  * A stack of blocks in memory that the caller owns: blocks are freed in the opposite order of their
  * allocation, in a few instructions and without fragmentation.

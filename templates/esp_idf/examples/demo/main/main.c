@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: 0BSD */
 /* Runs the demo of the model '@prefix@': self test, time of each layer, predictions of the stored
  * inputs, on the console. The model has a task of its own, with the stack that it needs. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kinds of core that differential tests plan for in turn: they lower to other schedules, and
 // what is emitted for any of them is C that also runs on this machine.
 #pragma once

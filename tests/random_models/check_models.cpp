@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // The compiler's half of the random models lane: reads a batch of models with their inputs, takes
 // each through everything that `aotc compile` does, and writes what became of it. Every operator's
-// result is by reference evaluation of the graph as read; the passes, the plan and the loop programs
-// are run over the same inputs and must give the same outputs, and so must the emitted C, which a
-// compiler of this machine builds. What LiteRT gives is compared by lane.py.
+// result is by reference evaluation of the graph as read; the passes, the plan and the loop
+// programs are run over the same inputs and must give the same outputs, and so must the emitted C,
+// which a compiler of this machine builds. What LiteRT gives is compared by lane.py.
 //
 //   check_models BATCH RESULTS --work DIR [--cc "gcc -O1"] [--damage relu | --damage emitted]
 //

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The compiler's half of a trial: batches through the program check_models."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random models: mostly right, often odd.
 
 A model grows operator by operator from its inputs; each operator draws its operands among the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models as data that can be changed, written as .tflite, and given inputs.
 
 A model's inputs are a function of the bytes of its file, so a file alone repeats a failure.
@@ -70,8 +71,10 @@ class Model:
         """As much of a file as judging it takes: operators, ports, scales, float constants."""
         return _read(file)
 
-    def operand_values(self, tensor, results):
-        """A float operand's elements: a constant's, or those among `results`; else None."""
+    def operand_values(self, tensor, results, inputs):
+        """A float operand's elements: a constant's, an input's, or those among `results`."""
+        if tensor in self.inputs and self.tensors[tensor].dtype == "float32":
+            return np.frombuffer(inputs[self.inputs.index(tensor)], np.float32)
         if tensor < 0 or self.tensors[tensor].data is not None:
             return None if tensor < 0 else np.ravel(self.tensors[tensor].data)
         dtype, values = results.get(name_of(tensor), ("", b""))

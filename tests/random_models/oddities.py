@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Spoils fields of a model that is in order: what converters, tools and accidents leave behind.
 
 Each oddity changes one thing and may leave the model as good as it was. Which of them LiteRT accepts

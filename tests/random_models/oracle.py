@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """LiteRT's reference kernels in a process of their own, which may die of a model.
 
 Run as a program it is the server: pickled (file, samples) in, pickled answers out. `LiteRT` is the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes a model that fails smaller for as long as it fails in the same way."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether an activation's bounds can be told in the result's stored values.
 #pragma once
 

@@ -4,7 +4,7 @@
 // listed apart.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "plan/program.h"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what the documentation shows against what it is about.
 
-Usage: docs.py excerpts|slugs|links|pictures|commands [--pages A.md,B.md] [--update]
+Usage: docs.py excerpts|slugs|links|pictures|usage|commands [--pages A.md,B.md] [--update]
                --work DIR
 
 excerpts  lines of C blocks in docs/emitted-c.md are lines of the files that aotc emits, and C++ blocks
@@ -12,9 +12,11 @@ slugs     every slug of a message is explained in docs/errors.md or docs/cli.md
 links     files that pages link to or name exist
 pictures  scripts/pictures draws what is in docs/pictures, and what it draws of the arena is what the
           emitted C does
+usage     every command and option that any page names exists
 commands  what pages show behind '$ ' is what the commands print. Each page's commands run one after the
           other in one directory that has tests/, scripts/ and nothing else; a line '...' stands for any lines.
-          What follows a comment '<!-- $ COMMAND -->' up to an empty line was printed by that command
+          What follows a comment '<!-- $ COMMAND -->', a block of code or the lines up to an empty one,
+          was printed by that command
 """
 import argparse
 import json
@@ -117,9 +119,44 @@ def places_in_c(work):
     # Each begins and ends with a call that uses it.
     ends = [f"{m}: the C does not use it in call {c}" for m in report["memory"]
             for c in (m["first_call"], m["last_call"]) if c in used and m["offset"] not in used[c]]
+    # Every result has an entry that begins with its call; the last one is the caller's.
+    begin = {(m.get("tensor"), m["first_call"]) for m in report["memory"]}
+    ends += [f"call {layer['call']}: 'report' has no place of its result {result['tensor']}"
+             for layer in report["layers"][:-1] for result in layer["results"]
+             if (result["tensor"], layer["call"]) not in begin]
     if len(used) != len(report["layers"]) or not report["memory"]:
         raise common.Failure(f"{len(used)} calls in the C, {len(report['layers'])} in the report")
     return reads + ends
+
+
+def usage(_):
+    """Lines of code that begin with 'aotc' on any page, whatever shows before: commands and options exist."""
+    helps, problems, seen = {}, [], 0
+    names = set(re.findall(r"^  ([a-z-]+)(?:,| )", common.aotc("--help"), re.M))
+    for page in [*sorted(DOCS.glob("*.md")), common.ROOT / "README.md"]:
+        code = "".join(re.findall(r"^```\n(.*?)^```$", page.read_text(), re.M | re.S)).replace("\\\n", " ")
+        spans = re.findall(r"`(aotc [^`]+)`", page.read_text())
+        for line in [*code.splitlines(), *spans]:
+            for part in re.split(r"&&|\|\||[|;]", line.split(" #")[0]):
+                words = part.strip().removeprefix("$ ").replace("$aotc", "aotc").split()
+                if len(words) < 2 or words[0] != "aotc" or words[1] == "analyze":
+                    continue  # analyze's options are those of aotc-analyze, which may not be built
+                seen += 1
+                command = words[1:3] if words[1] in ("graph", "mlf", "rpc", "templates") else words[1:2]
+                if words[1] not in names:
+                    known = re.fullmatch(r"-.*|[A-Z]+|.*\.(tflite|tar)", words[1])
+                    if not known:
+                        problems.append(f"{page.name}: '{words[1]}' is no command: {line}")
+                    command = ["create"]
+                if tuple(command) not in helps:
+                    helps[tuple(command)] = common.aotc(*command, "--help", expect=None).stdout + common.aotc("--help")
+                given = {re.match(r"-+[a-zA-Z-]*", w)[0] for w in words[1:] if re.match(r"-+[a-zA-Z]", w)}
+                there = set(re.findall(r"(?<![\w-])-{1,2}[a-zA-Z][a-zA-Z-]*", helps[tuple(command)]))
+                problems += [f"{page.name}: '{o}' is no option of {' '.join(command)}: {line}"
+                             for o in sorted(given - there - {"-h", "--help", "-O"})]
+    if seen < 100:
+        raise common.Failure(f"only {seen} commands were found on the pages")
+    return problems
 
 
 # --- Commands ------------------------------------------------------------------------------------
@@ -137,6 +174,8 @@ def shown_commands(lines):
             command, ends = (printed_by[1], ("",)) if printed_by else (line[2:], ("```", "$ "))
             while command.endswith("\\"):
                 command, i = command[:-1] + lines[i].strip(), i + 1
+            if printed_by and lines[i:i + 1] == ["```"]:
+                ends, inside, i = ("```",), True, i + 1
             start = i
             while i < len(lines) and not (lines[i].startswith(ends) if ends != ("",) else lines[i] == ""):
                 i += 1
@@ -189,7 +228,8 @@ def run_page(page, work, update):
     return problems
 
 
-PAGES = "README.md,docs/from-keras.md,docs/how-do-i.md,docs/from-tflm.md"
+PAGES = ("README.md,docs/from-keras.md,docs/how-do-i.md,docs/from-tflm.md,docs/cli.md,"
+         "docs/boards.md")
 
 
 def commands(work, pages=PAGES, update=False):
@@ -205,7 +245,7 @@ def commands(work, pages=PAGES, update=False):
 
 
 def main():
-    checks = {f.__name__: f for f in (excerpts, slugs, links, pictures, commands)}
+    checks = {f.__name__: f for f in (excerpts, slugs, links, pictures, usage, commands)}
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("check", choices=checks)

@@ -11,6 +11,7 @@ function(e2e_test name label processors)
 endfunction()
 
 e2e_test(check.layers quick 1 ${CMAKE_SOURCE_DIR}/scripts/check-layers)
+e2e_test(check.licences quick 1 ${CMAKE_SOURCE_DIR}/scripts/check-licences)
 e2e_test(emitted.licences quick 1 ${python} ${e2e}/licences.py --work ${work}/licences)
 
 # --- Operator cases as C --------------------------------------------------------------------------
@@ -127,12 +128,12 @@ set_tests_properties(compile.cost PROPERTIES RUN_SERIAL TRUE)
 # Boards and templates around a hand-written model.
 e2e_test(boards full 2 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/boards/run_boards.py --quick)
 # What the documentation shows.
-foreach(check excerpts slugs links pictures)
+foreach(check excerpts slugs links pictures usage)
   e2e_test(docs.${check} quick 1 ${python} ${e2e}/docs.py ${check} --work ${work}/docs_${check})
 endforeach()
 e2e_test(docs.readme quick 1 ${python} ${e2e}/docs.py commands --pages README.md
   --work ${work}/docs_readme)
-foreach(guide from-keras how-do-i from-tflm)
+foreach(guide from-keras how-do-i from-tflm cli boards)
   e2e_test(docs.${guide} full 1 ${python} ${e2e}/docs.py commands --pages docs/${guide}.md
     --work ${work}/docs_${guide})
 endforeach()

@@ -10,13 +10,14 @@
 #include "frontends/graph_json/writer.h"
 #include "ops/external/external.h"
 #include "ops/operator.h"
+#include "source_dir.h"
 #include "support/files.h"
 
 namespace aotc::graph_json {
 namespace {
 
 std::string text_of(const std::string& name) {
-  std::ifstream in(std::string(AOTC_SOURCE_DIR) + "/tests/graph_json/malformed/" + name + ".json",
+  std::ifstream in(source_dir() + "/tests/graph_json/malformed/" + name + ".json",
                    std::ios::binary);
   EXPECT_TRUE(in) << name;
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};

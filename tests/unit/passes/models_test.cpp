@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "frontends/tflite/reader.h"
+#include "source_dir.h"
 #include "support/files.h"
 #include "test_operators.h"
 
@@ -13,7 +14,7 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> all_models() {
   std::vector<std::string> paths;
-  for (const auto& entry : fs::recursive_directory_iterator(AOTC_SOURCE_DIR "/tests/models"))
+  for (const auto& entry : fs::recursive_directory_iterator(source_dir() + "/tests/models"))
     if (entry.path().extension() == ".tflite") paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());
   return paths;

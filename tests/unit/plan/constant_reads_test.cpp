@@ -9,13 +9,14 @@
 #include "frontends/tflite/reader.h"
 #include "ops/operator.h"
 #include "passes/pipeline.h"
+#include "source_dir.h"
 #include "target/cpu.h"
 
 namespace aotc::plan {
 namespace {
 
 Program program_of(const std::string& model, const ops::TargetInfo& target) {
-  std::ifstream in(AOTC_SOURCE_DIR "/tests/models/" + model, std::ios::binary);
+  std::ifstream in(source_dir() + "/tests/models/" + model, std::ios::binary);
   std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(in), {}};
   Diagnostics diags;
   auto graph = frontends::read_tflite(bytes, model, diags);

@@ -61,7 +61,7 @@ class FullyConnected final : public Operator {
     bool good = verify_convolution(op, op.operand(1).shape[0], 0, diags, true);
     if (!good || op.operand(0).dtype != DType::kI8) return good ? success() : Status(kFailure);
     good = check_activation_bounds(op, op.attrs<FullyConnectedAttrs>().activation, diags) &&
-           check_bias_scale(op, diags) && check_scaled_sums(op, diags);
+           check_scaled_sums(op, diags);
     return good ? success() : Status(kFailure);
   }
 
@@ -101,7 +101,7 @@ class FullyConnected final : public Operator {
     auto attrs = std::make_shared<FullyConnectedAttrs>();
     op.attributes = attrs;
     OpView view{from.graph(), op};
-    if (!check_counts(view, 2, 3, 1, diags)) return kFailure;
+    if (!check_counts(view, 2, 3, 1, diags) || !check_bias_scale(view, diags)) return kFailure;
     const auto* options = from.options<tflite_schema::FullyConnectedOptions>();
     if (!options) return success();
     attrs->keep_num_dims = options->keep_num_dims();
@@ -121,6 +121,8 @@ class FullyConnected final : public Operator {
   // a bias without one has scale 0 there.
   static bool check_bias_scale(const OpView& op, Diagnostics& diags) {
     if (!op.has_operand(2) || op.operand(1).quantization.per_channel()) return true;
+    for (const graph::TensorType* type : {&op.operand(0), &op.operand(1), &op.result()})
+      if (type->dtype != DType::kI8 || type->quantization.scale.size() != 1) return true;
     const graph::Quantization& bias = op.operand(2).quantization;
     double scale = bias.present() ? static_cast<double>(bias.scale[0]) : 0;
     double wanted = static_cast<double>(op.operand(0).scale() * op.operand(1).scale());

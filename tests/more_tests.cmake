@@ -6,8 +6,8 @@ add_executable(random_graphs random_graphs/random_graphs.cpp random_graphs/gener
                random_graphs/targets.cpp
                random_graphs/batches.cpp)
 find_package(Threads REQUIRED)
-target_link_libraries(random_graphs PRIVATE aotc_codegen aotc_frontends CLI11::CLI11 Threads::Threads)
-target_compile_definitions(random_graphs PRIVATE AOTC_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+target_link_libraries(random_graphs PRIVATE source_dir aotc_codegen aotc_frontends aotc_options
+                      Threads::Threads)
 set(random_graphs_cc "gcc -O1")
 if(CCACHE)
   set(random_graphs_cc "${CCACHE} gcc -O1")
@@ -15,7 +15,7 @@ endif()
 add_test(NAME ${name_prefix}random_graphs
          COMMAND random_graphs --count 300 --work ${CMAKE_BINARY_DIR}/random_graphs
                  --cc "${random_graphs_cc}")
-set_tests_properties(${name_prefix}random_graphs PROPERTIES LABELS quick TIMEOUT 600)
+set_tests_properties(${name_prefix}random_graphs PROPERTIES LABELS quick)
 
 if(AOTC_SANITIZE OR AOTC_FUZZ)
   return()
@@ -23,9 +23,13 @@ endif()
 
 set(cli ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/run_cli.py --aotc $<TARGET_FILE:aotc>)
 add_test(NAME cli COMMAND ${cli} --work ${CMAKE_BINARY_DIR}/cli)
-set_tests_properties(cli PROPERTIES LABELS quick TIMEOUT 600)
+set_tests_properties(cli PROPERTIES LABELS quick)
+add_test(NAME cli.manual
+         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/manual.py --aotc $<TARGET_FILE:aotc>
+                 --work ${CMAKE_BINARY_DIR}/cli_manual)
+set_tests_properties(cli.manual PROPERTIES LABELS quick)
 add_test(NAME cli.boards COMMAND ${cli} --boards --work ${CMAKE_BINARY_DIR}/cli_boards)
-set_tests_properties(cli.boards PROPERTIES LABELS full TIMEOUT 600)
+set_tests_properties(cli.boards PROPERTIES LABELS full)
 
 add_test(NAME golden
          COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/golden.py check

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "codegen/c_function.h"
+#include "codegen/c_run.h"
 #include "support/text.h"
 
 namespace aotc::codegen {
@@ -40,6 +41,42 @@ void numbers(std::string& s, const std::vector<uint8_t>& bytes) {
   s += line + "\n";
 }
 
+// An empty array is not C: a table of nothing has one element.
+std::string table_declarator(const ops::Constant& c, const std::string& name) {
+  int64_t elements = std::max<int64_t>(1, static_cast<int64_t>(c.bytes.size()) / size_of(c.dtype));
+  return fmt::format("const {} {}[{}]", c_type_of(c.dtype), name, elements);
+}
+
+std::string section_macro(const CodegenOptions& options, size_t i) {
+  std::string up = upper(options.prefix);
+  return options.constants_sections.size() == 1 ? up + "_CONSTANTS"
+                                                : fmt::format("{}_CONSTANTS_{}", up, i + 1);
+}
+
+// Where a table lies and how: " PREFIX_ALIGNED(4) PREFIX_CONSTANTS". A compiler may take an array that
+// is declared without for one that its ABI aligns (16 bytes on x86-64).
+std::string placement(const plan::Program& program, const CodegenOptions& options, size_t i,
+                      int section) {
+  const ops::Constant& c = program.constants[i].data;
+  if (program.program_tables) return " PROGMEM";  // which is read byte by byte
+  std::string s;
+  if (c.alignment > size_of(c.dtype))
+    s = fmt::format(" {}_ALIGNED({})", upper(options.prefix), c.alignment);
+  if (section >= 0) s += " " + section_macro(options, static_cast<size_t>(section));
+  return s;
+}
+
+// 16 is 0 for all types that are used here; -1, 1 and 2 round some operation twice or not to a float.
+// Compilers that do not define it are from before C99 and cannot be asked.
+std::string evaluation_check(const std::string& prefix) {
+  return fmt::format(
+      "\n/* Results are those of arithmetic that rounds to float after every operation. */\n"
+      "#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16\n"
+      "#error \"{}: floats are computed in another precision here (FLT_EVAL_METHOD is not 0); "
+      "on 32-bit x86 compile with -msse2 -mfpmath=sse\"\n#endif\n",
+      prefix);
+}
+
 }  // namespace
 
 void print_numbers(std::string& s, const ops::Constant& c) {
@@ -54,6 +91,63 @@ void print_numbers(std::string& s, const ops::Constant& c) {
     case DType::kI64: return numbers<int64_t>(s, c.bytes);
     case DType::kF32: return numbers<float>(s, c.bytes);
     case DType::kF64: return numbers<double>(s, c.bytes);
+  }
+}
+
+std::string data_header(const plan::Program& program, const CodegenOptions& options,
+                        const ModelFiles& names, bool floating) {
+  std::string up = upper(options.prefix);
+  std::string s = fmt::format("#ifndef {0}_DATA_H\n#define {0}_DATA_H\n\n", up);
+  s += floating ? "#include <float.h>\n#include <stdint.h>\n" : "#include <stdint.h>\n";
+  if (floating) s += evaluation_check(options.prefix);
+  bool tables = !program.constants.empty() && program.constant_pool < 0;
+  if (tables && program.program_tables) s += "\n#include <avr/pgmspace.h>\n";
+  if (tables || has_own_arena(program, options))
+    s += fmt::format("\n#if defined(__GNUC__)\n#define {0}_ALIGNED(n) __attribute__((aligned(n)))\n"
+                     "#else\n#define {0}_ALIGNED(n)\n#endif\n", up);
+  if (!tables) return s + "\n#endif\n";
+  for (size_t i = 0; i < options.constants_sections.size(); ++i)
+    s += fmt::format("\n#if defined(__GNUC__)\n#define {0} __attribute__((section(\"{1}\")))\n"
+                     "#else\n#define {0}\n#endif\n",
+                     section_macro(options, i), options.constants_sections[i].name);
+  s += fmt::format("\n/* Tables in {}_data.c{}. */\n", options.prefix,
+                   program.program_tables ? ", in program memory" : "");
+  std::vector<int> section = plan::assign_sections(program, options.constants_sections);
+  for (size_t i = 0; i < program.constants.size(); ++i)
+    s += fmt::format("extern {}{};\n",
+                     table_declarator(program.constants[i].data, names.constant_names[i]),
+                     placement(program, options, i, section[i]));
+  return s + "\n#endif\n";
+}
+
+void append_data_source(std::string& s, const plan::Program& program, const CodegenOptions& options,
+                        const ModelFiles& names) {
+  std::string up = upper(options.prefix);
+  // Roughly five characters a byte; growing by doubling would cost as much again.
+  size_t bytes = 0;
+  bool has_float = false;
+  for (const plan::ProgramConstant& c : program.constants) {
+    bytes += c.data.bytes.size();
+    has_float = has_float || is_float(c.data.dtype);
+  }
+  s.reserve(s.size() + bytes * 5 + 4096);
+  s += fmt::format("#include \"{0}.h\"\n#include \"{0}_data.h\"\n", options.prefix);
+  if (has_float) s += "\n#include <math.h>\n";
+  bool own_arena = has_own_arena(program, options);
+  bool tables = !program.constants.empty() && program.constant_pool < 0;
+  if (!tables && !own_arena)
+    s += fmt::format("\n/* This model has no tables. */\ntypedef int {}_no_tables;\n", options.prefix);
+  if (own_arena)
+    s += fmt::format("\nuint8_t {0}_arena[{1}_ARENA_SIZE] {1}_ALIGNED({1}_ARENA_ALIGN);\n",
+                     options.prefix, up);
+  if (!tables) return;
+  std::vector<int> section = plan::assign_sections(program, options.constants_sections);
+  for (size_t i = 0; i < program.constants.size(); ++i) {
+    const ops::Constant& c = program.constants[i].data;
+    s += fmt::format("\n{}{} = {{\n", table_declarator(c, names.constant_names[i]),
+                     placement(program, options, i, section[i]));
+    print_numbers(s, c);
+    s += "};\n";
   }
 }
 

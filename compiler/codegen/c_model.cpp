@@ -45,7 +45,10 @@ class ModelPrinter {
     name_everything();
     out_.files[p_ + ".h"] = header();
     out_.files[p_ + ".c"] = source();
-    out_.files[p_ + "_data.c"] = data();
+    out_.files[p_ + "_data.h"] = banner("Private to the files of a neural network: its tables.") +
+                                 data_header(program_, options_, out_, floating_);
+    out_.files[p_ + "_data.c"] = banner("Constant tables of a neural network.");
+    append_data_source(out_.files[p_ + "_data.c"], program_, options_, out_);
     out_.files[p_ + ".map.json"] = json_text(map_, 1) + "\n";
     if (program_.constant_pool >= 0) out_.files[p_ + "_constants.h"] = banner("The constants of a neural network.") +
                                         constant_pool_header(program_, options_);
@@ -217,7 +220,7 @@ class ModelPrinter {
                      g.inputs.size(), up_, g.outputs.size());
     h += fmt::format("/* Calls of operators in one run. */\n#define {}_OP_COUNT {}\n", up_,
                      program_.calls.size());
-    h += fmt::format("/* Status of a run called with a null or misaligned pointer. */\n"
+    h += fmt::format("/* Status of a run called with a null or misaligned pointer, be it in a struct. */\n"
                      "#define {}_ERROR_ARGUMENT (-1)\n", up_);
     if (workspace)
       h += fmt::format("/* Status of a run whose workspace is exhausted. */\n"
@@ -333,7 +336,8 @@ class ModelPrinter {
     TensorTable tensors(program_, options_, out_);
     std::string kernels = kernel_definitions(use, p_);
     std::string s = banner("Operators and run function of a neural network.");
-    s += fmt::format("#include \"{}.h\"\n\n#include <stddef.h>\n", p_);
+    s += fmt::format("#include \"{0}.h\"\n#include \"{0}_data.h\"\n\n#include <stddef.h>\n", p_);
+    floating_ = use.floating;
     if (use.math) s += "#include <math.h>\n";
     if (use.string) s += "#include <string.h>\n";
     if (use.program) s += "\n#include <avr/pgmspace.h>\n";
@@ -347,7 +351,7 @@ class ModelPrinter {
     s += "\n";
     s += support_functions(use, options_);
     s += operator_macro();
-    declare_constants(s);
+    s += alignment_definitions(program_, p_);
     s += external_declarations(program_);
     s += hook_declarations(program_);
     if (!tensors.empty())
@@ -391,25 +395,6 @@ class ModelPrinter {
         "#ifndef {0}_OPERATOR\n#if defined(__GNUC__)\n"
         "#define {0}_OPERATOR static __attribute__((noinline))\n#else\n"
         "#define {0}_OPERATOR static\n#endif\n#endif\n\n", up_);
-  }
-
-  void declare_constants(std::string& s) const {
-    if (program_.constants.empty() || program_.constant_pool >= 0) return;
-    s += fmt::format("/* Tables in {}_data.c{}. */\n", p_,
-                     program_.program_tables ? ", in program memory" : "");
-    for (size_t i = 0; i < program_.constants.size(); ++i)
-      s += fmt::format("extern {};\n", constant_declarator(i));
-    s += "\n";
-  }
-
-  std::string constant_declarator(size_t i) const {
-    const ops::Constant& c = program_.constants[i].data;
-    return fmt::format("const {} {}[{}]", c_type_of(c.dtype), out_.constant_names[i],
-                       constant_elements(c));
-  }
-  // An empty array is not C: a table of nothing has one element.
-  static int64_t constant_elements(const ops::Constant& c) {
-    return std::max<int64_t>(1, static_cast<int64_t>(c.bytes.size()) / size_of(c.dtype));
   }
 
   void print_function(std::string& s, size_t index, const PrintedFunction& f) {
@@ -476,56 +461,11 @@ class ModelPrinter {
     return out;
   }
 
-  // ---------------------------------------------------------------- data
-
-  std::string section_macro(size_t i) const {
-    return options_.constants_sections.size() == 1 ? fmt::format("{}_CONSTANTS", up_)
-                                                   : fmt::format("{}_CONSTANTS_{}", up_, i + 1);
-  }
-
-  std::string data() const {
-    std::string s = banner("Constant tables of a neural network.");
-    // Roughly five characters a byte; growing by doubling would cost as much again.
-    size_t bytes = 0;
-    for (const auto& c : program_.constants) bytes += c.data.bytes.size();
-    s.reserve(s.size() + bytes * 5 + 4096);
-    bool has_float = false;
-    for (const auto& c : program_.constants) has_float = has_float || is_float(c.data.dtype);
-    s += fmt::format("#include \"{}.h\"\n", p_);
-    if (has_float) s += "\n#include <math.h>\n";
-    if (program_.program_tables) s += "\n#include <avr/pgmspace.h>\n";
-    bool own_arena = has_own_arena(program_, options_);
-    bool in_pool = program_.constant_pool >= 0;
-    if ((program_.constants.empty() || in_pool) && !own_arena)
-      return s + fmt::format("\n/* This model has no tables. */\ntypedef int {}_no_tables;\n", p_);
-    s += fmt::format("\n#if defined(__GNUC__)\n#define {0}_ALIGNED(n) __attribute__((aligned(n)))\n"
-                     "#else\n#define {0}_ALIGNED(n)\n#endif\n", up_);
-    std::vector<int> section = plan::assign_sections(program_, options_.constants_sections);
-    for (size_t i = 0; i < options_.constants_sections.size(); ++i)
-      s += fmt::format("\n#if defined(__GNUC__)\n"
-                       "#define {0} __attribute__((section(\"{1}\")))\n"
-                       "#else\n#define {0}\n#endif\n", section_macro(i), options_.constants_sections[i].name);
-    if (own_arena)
-      s += fmt::format("\nuint8_t {0}_arena[{1}_ARENA_SIZE] {1}_ALIGNED({1}_ARENA_ALIGN);\n", p_, up_);
-    for (size_t i = 0; i < program_.constants.size() && !in_pool; ++i) {
-      const plan::ProgramConstant& c = program_.constants[i];
-      s += fmt::format("\nextern {};\n", constant_declarator(i));
-      std::string align = c.data.alignment > size_of(c.data.dtype)
-                              ? fmt::format(" {}_ALIGNED({})", up_, c.data.alignment)
-                              : "";
-      if (section[i] >= 0) align += " " + section_macro(static_cast<size_t>(section[i]));
-      if (program_.program_tables) align = " PROGMEM";  // which is read byte by byte
-      s += fmt::format("{}{} = {{\n", constant_declarator(i), align);
-      print_numbers(s, c.data);
-      s += "};\n";
-    }
-    return s;
-  }
-
   const Program& program_;
   const CodegenOptions& options_;
   std::string p_, up_;
   std::unordered_map<int, int> call_of_op_;  // the first call of each operator
+  bool floating_ = false;                    // the source computes with floats
   ModelFiles out_;
   nlohmann::ordered_json map_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints a planned program as the C files of a model: NAME.h, NAME.c, NAME_data.c and the source
-// map NAME.map.json. The one thing to know: the output is a pure function of the program and the
+// Prints a planned program as the C files of a model: NAME.h, NAME.c, NAME_data.h, NAME_data.c and the
+// source map NAME.map.json. The one thing to know: the output is a pure function of the program and the
 // options, and everything external in it begins with the prefix.
 #pragma once
 

@@ -100,6 +100,24 @@ bool is_taken(const std::string& symbol, const Program& program) {
   return false;
 }
 
+std::string alignment_definitions(const Program& program, const std::string& prefix) {
+  std::set<std::string> types;
+  auto add = [&](const std::vector<graph::Port>& ports, plan::Contract contract) {
+    for (const graph::Port& port : struct_ports(ports, contract))
+      if (DType type = program.graph[port.tensor].type.dtype; size_of(type) > 1)
+        types.emplace(c_type_of(type));
+  };
+  add(program.graph.inputs, program.input_contract);
+  add(program.graph.outputs, program.output_contract);
+  if (types.empty()) return "";
+  std::string s = "/* What this CPU wants of the addresses of inputs and outputs. */\n";
+  for (const std::string& type : types)
+    s += fmt::format("struct {0}_place_of_{1} {{ char before; {1} at; }};\n", prefix, type);
+  return s + fmt::format("#define {}_MISALIGNED(pointer, type) \\\n"
+                         "    (((uintptr_t)(pointer) % offsetof(struct {}_place_of_##type, at)) != 0)\n\n",
+                         upper(prefix), prefix);
+}
+
 std::string hook_declarations(const Program& program) {
   std::string s;
   for (int d : context_devices(program)) {
@@ -274,25 +292,41 @@ std::string RunPrinter::context(int device) const {
   return device_at(program_, device).has_context() ? local_name(device) + "_context" : "NULL";
 }
 
+// Null or misaligned pointers, those in the structs included: once a run, before anything is read.
 void RunPrinter::check_arguments() {
-  std::string condition;
-  auto add_if = [&](bool wanted, const std::string& c) {
-    if (wanted) condition += (condition.empty() ? "" : " || ") + c;
+  std::vector<std::string> conditions;
+  auto check_ports = [&](const char* name, const std::vector<graph::Port>& all,
+                         plan::Contract contract, const std::vector<std::string>& fields) {
+    std::vector<graph::Port> ports = struct_ports(all, contract);
+    if (ports.empty()) return line(fmt::format("    (void){};", name));
+    conditions.push_back(fmt::format("{} == NULL", name));
+    for (size_t i = 0; i < ports.size(); ++i) {
+      std::string pointer = fmt::format("{}->{}", name, fields[i]);
+      conditions.push_back(pointer + " == NULL");
+      DType type = program_.graph[ports[i].tensor].type.dtype;
+      if (size_of(type) > 1)
+        conditions.push_back(fmt::format("{}_MISALIGNED({}, {})", up_, pointer, c_type_of(type)));
+    }
   };
-  bool no_inputs = struct_ports(program_.graph.inputs, program_.input_contract).empty();
-  bool no_outputs = struct_ports(program_.graph.outputs, program_.output_contract).empty();
-  add_if(!no_inputs, "inputs == NULL");
-  add_if(!no_outputs, "outputs == NULL");
-  if (no_inputs) line("    (void)inputs;");
-  if (no_outputs) line("    (void)outputs;");
+  check_ports("inputs", program_.graph.inputs, program_.input_contract, names_.input_fields);
+  check_ports("outputs", program_.graph.outputs, program_.output_contract, names_.output_fields);
   for (size_t i = 0; i < program_.pools.size(); ++i) {
     if (workspace_ || program_.pools[i].bytes == 0) continue;
     std::string a = base(static_cast<int>(i));
-    add_if(true, a + " == NULL");
-    add_if(true, fmt::format("((uintptr_t){} & ({}_ARENA_ALIGN - 1u)) != 0", a, up_));
+    conditions.push_back(a + " == NULL");
+    conditions.push_back(fmt::format("((uintptr_t){} & ({}_ARENA_ALIGN - 1u)) != 0", a, up_));
   }
-  if (condition.empty()) return;
-  line(fmt::format("    if ({}) {{", condition));
+  if (conditions.empty()) return;
+  std::string text = "    if (";
+  for (size_t i = 0; i < conditions.size(); ++i) {
+    std::string more = conditions[i] + (i + 1 < conditions.size() ? " ||" : ") {");
+    if (text.size() > 8 && text.size() + more.size() > 99) {
+      line(text);
+      text = "       ";
+    }
+    text += (text.back() == '(' ? "" : " ") + more;
+  }
+  line(text);
   line(fmt::format("        return {}_ERROR_ARGUMENT;", up_));
   line("    }");
 }

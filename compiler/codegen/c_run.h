@@ -36,6 +36,9 @@ std::string run_prototype(const plan::Program& program, const std::string& prefi
 // includes declare something of that name?
 bool is_taken(const std::string& symbol, const plan::Program& program);
 
+// What the run function tests the alignment of the caller's pointers with; empty if all are to bytes.
+std::string alignment_definitions(const plan::Program& program, const std::string& prefix);
+
 // Prototypes of the hooks TVMDevice<Name>... that the run function calls.
 std::string hook_declarations(const plan::Program& program);
 

@@ -20,9 +20,11 @@ std::string kernel_definitions(SupportUse& use, const std::string& prefix) {
 
 std::string support_functions(const SupportUse& use, const CodegenOptions& options) {
   std::string s, up = upper(options.prefix);
-  // A fused multiply-add rounds once where the reference rounds twice. gcc does not fuse with
-  // -std=c99; clang does unless told.
-  if (use.floating) s += "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n";
+  // A fused multiply-add rounds once where the reference rounds twice. clang fuses unless told, gcc
+  // unless -std=c99 tells, which the Arduino IDE does not; and gcc does not know C's pragma.
+  if (use.floating)
+    s += "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#elif defined(__GNUC__)\n"
+         "#pragma GCC optimize(\"fp-contract=off\")\n#endif\n\n";
   // Some are used by the portable halves of kernels only, which a core with the others does not see.
   std::string unused = use.kernels.empty() ? "" : up + "_MAYBE_UNUSED ";
   if (!use.kernels.empty() && !use.functions.empty())

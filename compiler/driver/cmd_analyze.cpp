@@ -10,7 +10,6 @@
 #include <cstring>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "driver/analyzer.h"
 #include "driver/commands.h"
@@ -62,13 +61,13 @@ static int analyze_command(const std::vector<std::string>& args) {
   return exit_code_of(diags, kExitBadInput);
 }
 
-void add_analyze_command(CLI::App& app, int& result) {
-  CLI::App* sub = app.add_subcommand(
-      "analyze", "Read C sources: 'aotc analyze signatures FILE...' lists their functions");
+options::Command analyze_declaration() {
+  auto args = std::make_shared<std::vector<std::string>>();
   // Every argument, --help too, is for aotc-analyze.
-  sub->set_help_flag();
-  sub->prefix_command();
-  sub->callback([sub, &result] { result = analyze_command(sub->remaining()); });
+  return {.name = "analyze",
+          .summary = "Read C sources: 'aotc analyze signatures FILE...' lists their functions",
+          .run = [args] { return analyze_command(*args); },
+          .rest = args.get()};
 }
 
 }  // namespace aotc::driver

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <CLI/CLI.hpp>
 
 #include "driver/device.h"
 #include "driver/operator_bench.h"
@@ -13,6 +12,8 @@
 #include "project/generate.h"
 #include "project/operators.h"
 #include "support/json.h"
+#include "support/process.h"
+#include "support/streams.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -23,7 +24,7 @@ struct BenchOptions {
   CompileOptions compile;
   CommonOptions common;
   DeviceChoice device;
-  std::string level = "balanced", assembly = "on", keep;
+  std::string keep;
   std::vector<std::string> project_options;
   uint32_t repeats = 3, warm_up = 1;
   uint64_t seed = 1;
@@ -141,14 +142,49 @@ void print_table(const Bench& bench, const std::vector<Measured>& measured,
                     op.macs > 0 ? fmt::format("{:.2f}", real / static_cast<double>(op.macs)) : "",
                     measured[i].right ? (*measured[i].right ? "right" : "WRONG") : ""});
   }
-  fmt::print("{}\n{} {} for all calls of the model; each with its call through the registry\n",
+  print_out("{}\n{} {} for all calls of the model; each with its call through the registry\n",
              format_table(rows), with_commas(static_cast<int64_t>(total)), device.unit());
 }
 
-int bench_operators(BenchOptions& options) {
+// What the firmware needs is there: said before a minute is spent on making it.
+Status can_run(const BenchOptions& options, Diagnostics& diags) {
+  auto board = project::find_board(options.compile.board_name, diags);
+  auto description = project::read_description(project::OperatorProject().source, diags);
+  if (!board || !description) return kFailure;
+  Location where;
+  where.file = "--board " + board->name;
+  const bool supported = description->platforms.empty() ||
+                         std::any_of(description->platforms.begin(), description->platforms.end(),
+                                     [&](const auto& p) { return p.name == board->platform; });
+  if (!supported) {
+    diags.error(where, "template-board", "there is no firmware for it that serves operators")
+        .help(fmt::format("boards that operators can be timed on: {}", joined(served_boards(), ", ")));
+    return kFailure;
+  }
+  if (find_program(board->compiler).empty()) {
+    diags.error(where, "tool-missing", fmt::format("the compiler '{}' is not installed", board->compiler))
+        .help("install it: apt-get install " + joined(board->toolchain_packages));
+    return kFailure;
+  }
+  if (!options.device.port.empty()) return success();
+  if (board->emulator_argv.empty() || board->stand_in) {
+    diags
+        .error(where, "no-emulator",
+               board->stand_in ? "has no emulator, only a stand-in, whose times are not the board's"
+                               : "has no emulator")
+        .help("--port times on the board itself, once it has the firmware that -o keeps")
+        .help(fmt::format("boards that run here: {}", joined(served_boards(), ", ")));
+    return kFailure;
+  }
+  if (board->is_host() || !find_program(board->emulator_program).empty()) return success();
+  diags.error(where, "tool-missing", fmt::format("'{}' is not installed", board->emulator_program))
+      .help("install it: apt-get install " + joined(board->emulator_packages));
+  return kFailure;
+}
+
+int bench_operators(const BenchOptions& given) {
   Diagnostics diags;
-  options.compile.level = level_of(options.level);
-  options.compile.assembly = options.assembly == "on";
+  BenchOptions options = given;
   if (options.compile.board_name.empty()) {
     Location where;
     where.file = options.compile.model_path;
@@ -156,6 +192,7 @@ int bench_operators(BenchOptions& options) {
         .help("pass --board NAME; 'aotc boards' lists them");
     return fail(diags, kExitUsage);
   }
+  if (!can_run(options, diags)) return fail(diags);
   auto bench = prepare_bench(options.compile, options.seed, diags);
   if (!bench) return fail(diags, kExitBadInput);
   TemporaryDirectory temporary;
@@ -180,11 +217,12 @@ int bench_operators(BenchOptions& options) {
   }
   progress.clear();
   if (options.common.json)
-    fmt::print("{}\n", json_text(json_of(*bench, measured, options, *device), 1));
+    print_out("{}\n", json_text(json_of(*bench, measured, options, *device), 1));
   else
     print_table(*bench, measured, options, *device);
   const bool wrong = std::any_of(measured.begin(), measured.end(),
                                  [](const Measured& m) { return !m.right.value_or(true); });
+  if (!wrong) print_diagnostics(diags);
   if (!wrong) return kExitDone;
   Location where;
   where.file = options.compile.model_path;
@@ -194,38 +232,46 @@ int bench_operators(BenchOptions& options) {
 
 }  // namespace
 
-void add_bench_command(CLI::App& app, int& result) {
-  CLI::App* sub = app.add_subcommand("bench", "Time operators on a board, beside the estimate");
+options::Command bench_declaration() {
   auto o = std::make_shared<BenchOptions>();
-  sub->add_option("--ops", o->compile.model_path,
-                  "A model, whose operators are timed one by one, or an archive of operators")
-      ->required();
-  sub->add_option("--board", o->compile.board_name, "Board to time on");
-  sub->add_option("-O,--optimize", o->level,
-                  "What the code is for: speed, balanced (default) or size")
-      ->check(CLI::IsMember({"speed", "balanced", "size"}));
-  sub->add_option("--asm", o->assembly, "Inner loops in assembly: on (default) or off")
-      ->check(CLI::IsMember({"on", "off"}));
-  sub->add_option("--schedules", o->compile.schedules_path,
-                  "JSON with the schedules of operators, in the form of NAME.map.json");
-  sub->add_option("--repeats", o->repeats, "Runs that count")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
-  sub->add_option("--warm-up", o->warm_up, "Runs before")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1000000));
-  sub->add_option("--seed", o->seed, "Seed of the random inputs")->capture_default_str();
-  sub->add_option("--project-option", o->project_options, "NAME=VALUE of the firmware's template");
-  sub->add_option("--port", o->device.port, "Not the board's emulator but this port");
-  sub->add_option("--baud", o->device.baud, "Rate of a serial device")->capture_default_str();
-  sub->add_option("--timeout", o->device.timeout, "Seconds that a function may run")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 86400));
-  sub->add_option("-o,--directory", o->keep, "Keep the firmware's project in this directory");
-  sub->add_flag("--force", o->force, "Replace a directory that aotc did not make");
-  sub->add_flag("--json", o->common.json, "Print figures as JSON on standard output");
-  sub->add_flag("-q,--quiet", o->common.quiet, "No progress on standard error");
-  sub->callback([o, &result] { result = bench_operators(*o); });
+  options::Command out = {
+      .name = "bench",
+      .summary = "Time operators on a board, beside the estimate",
+      .options = {{.names = "--ops",
+                   .value = "MODEL",
+                   .target = &o->compile.model_path,
+                   .help = "A model, whose operators are timed one by one, or an archive of operators",
+                   .required = true,
+                   .takes = options::Takes::kFile},
+                  board_option(o->compile.board_name, "Board to time on"),
+                  level_option(o->compile),
+                  assembly_option(o->compile),
+                  schedules_option(o->compile),
+                  {.names = "--repeats",
+                   .value = "N",
+                   .target = &o->repeats,
+                   .help = "Runs that count",
+                   .range = options::Range{1, 1000000}},
+                  {.names = "--warm-up",
+                   .value = "N",
+                   .target = &o->warm_up,
+                   .help = "Runs before",
+                   .range = options::Range{0, 1000000}},
+                  {.names = "--seed", .value = "N", .target = &o->seed, .help = "Seed of the random inputs"},
+                  {.names = "--project-option",
+                   .value = "NAME=VALUE",
+                   .target = &o->project_options,
+                   .help = "Option of the firmware's template"},
+                  {.names = "-o,--directory",
+                   .value = "DIRECTORY",
+                   .target = &o->keep,
+                   .help = "Keep the firmware's project in this directory",
+                   .takes = options::Takes::kDirectory},
+                  {.names = "--force", .target = &o->force, .help = "Replace files that were changed since aotc wrote them; files that it did not write stay"},
+                  json_option(o->common), quiet_option(o->common)},
+      .run = [o] { return bench_operators(*o); }};
+  for (options::Option& option : device_options(o->device)) out.options.push_back(std::move(option));
+  return out;
 }
 
 }  // namespace aotc::driver

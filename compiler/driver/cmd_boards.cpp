@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// boards: all of them, those that pass filters or that a model fits, or one in detail.
+// boards: all of them, those that pass filters or that a model fits, or one in detail. cpus: what they
+// have.
 #include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <CLI/CLI.hpp>
 
 #include "driver/commands.h"
 #include "driver/fit.h"
+#include "project/cpus.h"
 #include "project/description.h"
 #include "support/json.h"
+#include "support/streams.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -153,24 +155,24 @@ int list(const std::vector<Board>& boards, const BoardsOptions& options) {
   if (options.common.json) {
     Json all = Json::array();
     for (const Board& b : boards) all.push_back(json_of(b));
-    fmt::print("{}\n", json_text(all, 1));
+    print_out("{}\n", json_text(all, 1));
     return kExitDone;
   }
   std::vector<std::vector<std::string>> rows = {{"board", "CPU", "RAM", "flash", "runs in", "projects"}};
   for (const Board& b : boards)
     rows.push_back({b.name, b.cpu, short_bytes(largest(b, false)), short_bytes(largest(b, true)),
                     emulator_word(b), joined(project_kinds(b))});
-  fmt::print("{}", format_table(rows));
-  if (boards.empty()) fmt::print("no board passes all filters\n");
+  print_out("{}", format_table(rows));
+  if (boards.empty()) print_out("no board passes all filters\n");
   return kExitDone;
 }
 
 int show(const Board& board, const BoardsOptions& options) {
   if (options.common.json) {
-    fmt::print("{}\n", json_text(json_of(board), 1));
+    print_out("{}\n", json_text(json_of(board), 1));
     return kExitDone;
   }
-  fmt::print("{}: {}\n", board.name, board.title);
+  print_out("{}: {}\n", board.name, board.title);
   std::vector<std::vector<std::string>> rows = {
       {"CPU", fmt::format("{} ({}): {}", board.cpu, board.isa, joined(board.features, ", "))}};
   for (const Memory& m : board.memories) {
@@ -213,8 +215,8 @@ int show(const Board& board, const BoardsOptions& options) {
                             value.is_string() ? value.get<std::string>() : json_text(value));
     rows.push_back({framework, fields});
   }
-  fmt::print("{}", format_table(rows));
-  if (!board.note.empty()) fmt::print("{}\n", board.note);
+  print_out("{}", format_table(rows));
+  if (!board.note.empty()) print_out("{}\n", board.note);
   return kExitDone;
 }
 
@@ -285,8 +287,8 @@ int list_fitting(const std::vector<Board>& boards, const BoardsOptions& options,
   progress.clear();
   // What is wrong for every board is wrong with the model.
   if (!compiles && refused.has_errors()) return fail(refused);
-  fmt::print("{}", options.common.json ? json_text(all, 1) + "\n" : format_table(rows));
-  if (all.empty() && !options.common.json) fmt::print("no board with memories passes all filters\n");
+  print_out("{}", options.common.json ? json_text(all, 1) + "\n" : format_table(rows));
+  if (all.empty() && !options.common.json) print_out("no board with memories passes all filters\n");
   print_diagnostics(diags);
   return any ? kExitDone : kExitDoesNotFit;
 }
@@ -305,25 +307,62 @@ int boards_command(const BoardsOptions& options) {
   return options.fits.empty() ? list(*boards, options) : list_fitting(*boards, options, diags);
 }
 
+int cpus_command(const CommonOptions& common) {
+  Diagnostics diags;
+  auto all = project::cpus(diags);
+  if (!all) return fail(diags);
+  Json list = Json::array();
+  std::vector<std::vector<std::string>> rows = {{"CPU", "instructions", "features", "boards"}};
+  for (const project::Cpu& c : *all) {
+    list.push_back({{"name", c.name},
+                    {"cpu", c.board.cpu},
+                    {"isa", c.board.isa},
+                    {"features", c.board.features},
+                    {"boards", c.boards}});
+    rows.push_back({c.name, c.board.isa, joined(c.board.features, ", "), joined(c.boards, ", ")});
+  }
+  write_out(common.json ? json_text(list, 1) + "\n" : format_table(rows));
+  return kExitDone;
+}
+
 }  // namespace
 
-void add_boards_command(CLI::App& app, int& result) {
-  auto options = std::make_shared<BoardsOptions>();
-  CLI::App* sub = app.add_subcommand("boards", "List the boards, those that fit a model, or show one");
-  CLI::Option* name = sub->add_option("NAME", options->name, "Show this one");
-  sub->add_option("--framework", options->framework,
-                  "Only those with this framework: zephyr, arduino, bare_metal, ...");
-  sub->add_option("--cpu", options->cpu, "Only those with this CPU: cortex-m4, ...");
-  sub->add_option("--feature", options->features, "Only those whose CPU has this: fpu, dsp, ...; may be repeated");
-  sub->add_option("--ram", options->ram, "Only those with a RAM of at least so much: 256K");
-  sub->add_option("--flash", options->flash, "Only those with a flash of at least so much: 1M");
-  sub->add_flag("--emulated", options->emulated, "Only those that run on this machine");
-  for (const char* filter : {"--framework", "--cpu", "--feature", "--ram", "--flash", "--emulated"})
-    sub->get_option(filter)->excludes(name);
-  sub->add_option("--fits", options->fits, "Compile this model for each, and show whether it fits");
-  sub->add_flag("--json", options->common.json, "Print as JSON on standard output");
-  sub->add_flag("-q,--quiet", options->common.quiet, "No progress on standard error");
-  sub->callback([options, &result] { result = boards_command(*options); });
+options::Command cpus_declaration() {
+  auto common = std::make_shared<CommonOptions>();
+  return {.name = "cpus",
+          .summary = "List the CPUs for --cpu, with their features and who has them",
+          .options = {json_option(*common), quiet_option(*common)},
+          .run = [common] { return cpus_command(*common); }};
+}
+
+options::Command boards_declaration() {
+  auto o = std::make_shared<BoardsOptions>();
+  // What narrows a list has no meaning beside the name of one.
+  auto filter = [](const char* names, const char* value, options::Target target, const char* help) {
+    return options::Option{
+        .names = names, .value = value, .target = std::move(target), .help = help, .excludes = {"NAME"}};
+  };
+  return {.name = "boards",
+          .summary = "List the boards, those that fit a model, or show one",
+          .options = {{.names = "NAME",
+                       .target = &o->name,
+                       .help = "Show this one",
+                       .offers = project::board_names},
+                      filter("--framework", "NAME", &o->framework,
+                             "Only those with this framework: zephyr, arduino, bare_metal, ..."),
+                      filter("--cpu", "NAME", &o->cpu, "Only those with this CPU: cortex-m4, ..."),
+                      filter("--feature", "NAME", &o->features,
+                             "Only those whose CPU has this: fpu, dsp, ...; may be repeated"),
+                      filter("--ram", "SIZE", &o->ram, "Only those with a RAM of at least so much: 256K"),
+                      filter("--flash", "SIZE", &o->flash, "Only those with a flash of at least so much: 1M"),
+                      filter("--emulated", "", &o->emulated, "Only those that run on this machine"),
+                      {.names = "--fits",
+                       .value = "MODEL",
+                       .target = &o->fits,
+                       .help = "Compile this model for each, and show whether it fits",
+                       .takes = options::Takes::kFile},
+                      json_option(o->common), quiet_option(o->common)},
+          .run = [o] { return boards_command(*o); }};
 }
 
 }  // namespace aotc::driver

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <CLI/CLI.hpp>
 
 #include "driver/commands.h"
 #include "driver/summary.h"
@@ -15,6 +14,7 @@
 #include "mlf/operator_archive.h"
 #include "project/embedded.h"
 #include "support/json.h"
+#include "support/streams.h"
 
 namespace aotc::driver {
 
@@ -88,17 +88,17 @@ std::string graph_text(const Compiled& compiled) {
 }
 
 // Who reads such archives looks for TVM's entry point, unless something else was asked for.
-CompileOptions with_interface(CompileOptions options, const MlfChoice& choice) {
+CompileOptions with_interface(CompileOptions options) {
   bool overwrites = options.inputs == plan::Contract::kOverwrite ||
                     options.outputs == plan::Contract::kOverwrite;
-  if (!choice.interface_given && !overwrites) options.tvm_interface = true;
+  if (!options.interface_given && !overwrites) options.tvm_interface = true;
   return options;
 }
 
 int compile_full_model(const CompileOptions& given, const MlfChoice& choice,
                        const std::string& out, const CommonOptions& common) {
   Diagnostics diags;
-  CompileOptions options = with_interface(given, choice);
+  CompileOptions options = with_interface(given);
   auto date = date_of(choice.date, diags);
   if (!date) return fail(diags);
   auto compiled = compile_model(options, diags);
@@ -121,11 +121,11 @@ int compile_full_model(const CompileOptions& given, const MlfChoice& choice,
   if (common.json) {
     auto j = summary_json(*compiled);
     j["archive"] = path;
-    fmt::print("{}\n", json_text(j, 1));
+    print_out("{}\n", json_text(j, 1));
     return kExitDone;
   }
-  fmt::print("{}", summary_text(*compiled));
-  fmt::print("wrote {} ({} files)\nnext: aotc mlf inspect {}\n", path, files.size(),
+  print_out("{}", summary_text(*compiled));
+  print_out("wrote {} ({} files)\nnext: aotc mlf inspect {}\n", path, files.size(),
              shell_quoted(path));
   return kExitDone;
 }
@@ -169,7 +169,7 @@ int compile_operators(const CompileOptions& options, const MlfChoice& choice,
   print_diagnostics(diags);
   auto list = operators_json(*entries, *compiled);
   if (common.json) {
-    fmt::print("{}\n", json_text(nlohmann::ordered_json({{"archive", path}, {"operators", list}}), 1));
+    print_out("{}\n", json_text(nlohmann::ordered_json({{"archive", path}, {"operators", list}}), 1));
     return kExitDone;
   }
   std::vector<std::vector<std::string>> rows = {{"function", "operators of the model"}};
@@ -177,29 +177,31 @@ int compile_operators(const CompileOptions& options, const MlfChoice& choice,
     std::vector<int> ops = e["ops"];
     rows.push_back({e["name"], fmt::format("{}", fmt::join(ops, ", "))});
   }
-  fmt::print("{}wrote {} ({} functions)\nnext: aotc mlf inspect {}\n", format_table(rows), path,
+  print_out("{}wrote {} ({} functions)\nnext: aotc mlf inspect {}\n", format_table(rows), path,
              entries->size(), shell_quoted(path));
   return kExitDone;
 }
 
 }  // namespace
 
-void add_mlf_options(CLI::App* sub, MlfChoice& choice) {
-  if (CLI::Option* interface = sub->get_option_no_throw("--interface"))
-    interface->each([&choice](const std::string&) { choice.interface_given = true; });
-  sub->add_option("--format", choice.format,
-                  "What is written: c (a directory of C files, default) or mlf (a Model Library "
-                  "Format archive)")
-      ->check(CLI::IsMember({"c", "mlf"}));
-  sub->add_option("--style", choice.style,
-                  "What is in the archive: full-model (default), or operator (its operators as "
-                  "packed functions, each by itself)")
-      ->check(CLI::IsMember({std::string(mlf::kFullModel), std::string(mlf::kOperator)}));
-  sub->add_option("--op", choice.ops,
-                  "With --style operator: only this one, by its index in the model's file or its "
-                  "type; may be repeated");
-  sub->add_option("--date", choice.date,
-                  "Date in the archive (default: SOURCE_DATE_EPOCH, or 1970-01-01)");
+std::vector<options::Option> mlf_options(MlfChoice& choice) {
+  options::Choice style = options::one_of(&choice.style, {std::string(mlf::kFullModel), std::string(mlf::kOperator)});
+  style.preset = mlf::kFullModel;
+  return {{.names = "--format",
+           .target = options::one_of(&choice.format, {"c", "mlf"}),
+           .help = "What is written: a directory of C files, or a Model Library Format archive",
+           .see = "mlf.md"},
+          {.names = "--style",
+           .target = std::move(style),
+           .help = "What is in the archive: the model, or its operators as packed functions, each by itself"},
+          {.names = "--op",
+           .value = "INDEX|TYPE",
+           .target = &choice.ops,
+           .help = "With --style operator: only this one, by its index in the model's file or its type"},
+          {.names = "--date",
+           .value = "DATE",
+           .target = &choice.date,
+           .help = "Date in the archive; by default SOURCE_DATE_EPOCH, or 1970-01-01"}};
 }
 
 int compile_mlf_command(const CompileOptions& options, const MlfChoice& choice,
@@ -210,7 +212,7 @@ int compile_mlf_command(const CompileOptions& options, const MlfChoice& choice,
                   options.convention == codegen::CallingConvention::kRegistry ||
                   !options.constants_section.empty();
     if (of_run) {
-      fmt::print(stderr,
+      print_err(
                  "aotc: --style operator exports packed functions: --interface, --pool, "
                  "--constants-section and --calling-convention registry are of whole models\n");
       return kExitUsage;
@@ -218,7 +220,7 @@ int compile_mlf_command(const CompileOptions& options, const MlfChoice& choice,
     return compile_operators(options, choice, out, common);
   }
   if (!choice.ops.empty()) {
-    fmt::print(stderr, "aotc: --op chooses operators of --style operator\n");
+    print_err("aotc: --op chooses operators of --style operator\n");
     return kExitUsage;
   }
   return compile_full_model(options, choice, out, common);

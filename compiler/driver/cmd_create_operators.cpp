@@ -9,6 +9,7 @@
 #include "project/operators.h"
 #include "support/files.h"
 #include "support/json.h"
+#include "support/streams.h"
 
 namespace aotc::driver {
 
@@ -56,10 +57,10 @@ int create_operators_command(const std::string& archive_path, const std::string&
   if (common.json) {
     nlohmann::ordered_json j;
     j["project"] = directory.path();
-    fmt::print("{}\n", json_text(j, 1));
+    print_out("{}\n", json_text(j, 1));
     return kExitDone;
   }
-  fmt::print("wrote {}/ ({} files)\nnext: aotc build {} && aotc rpc list {}\n", directory.path(),
+  print_out("wrote {}/ ({} files)\nnext: aotc build {} && aotc rpc list {}\n", directory.path(),
              directory.names().size(), directory.path(), directory.path());
   return kExitDone;
 }

@@ -4,7 +4,6 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "driver/commands.h"
@@ -14,6 +13,7 @@
 #include "ops/operator.h"
 #include "support/files.h"
 #include "support/json.h"
+#include "support/streams.h"
 
 namespace aotc::driver {
 
@@ -104,7 +104,7 @@ Json describe(const Read& r) {
 }
 
 void print_text(const Read& r) {
-  fmt::print("{}", graph::print(r.graph, {.constants_limit = 16, .locations = false}));
+  print_out("{}", graph::print(r.graph, {.constants_limit = 16, .locations = false}));
   std::vector<std::vector<std::string>> rows = {
       {"node", "name", "role", "type", "bytes", "storage", "device"}};
   for (const auto& entry : r.info.entries) {
@@ -114,8 +114,8 @@ void print_text(const Read& r) {
                     entry.storage_id ? std::to_string(*entry.storage_id) : "-",
                     std::to_string(r.info.device_numbers[static_cast<size_t>(tensor.device)])});
   }
-  fmt::print("{}", format_table(rows));
-  fmt::print("storages without parameters: {} bytes\nmost bytes alive at one operator: {} bytes\n",
+  print_out("{}", format_table(rows));
+  print_out("storages without parameters: {} bytes\nmost bytes alive at one operator: {} bytes\n",
              r.info.storage_bytes(r.graph), graph_json::live_bytes(r.graph));
 }
 
@@ -124,7 +124,7 @@ int inspect(const GraphOptions& options) {
   auto r = read(options, diags);
   if (!r) return fail(diags);
   if (options.json)
-    fmt::print("{}\n", json_text(describe(*r), 1));
+    print_out("{}\n", json_text(describe(*r), 1));
   else
     print_text(*r);
   print_diagnostics(diags);
@@ -144,7 +144,7 @@ int convert(const GraphOptions& options) {
     out = graph_json::print_document(*document);
   }
   if (options.out.empty()) {
-    fmt::print("{}", out);
+    print_out("{}", out);
   } else if (!write_file(options.out, out, diags)) {
     return fail(diags);
   }
@@ -152,25 +152,44 @@ int convert(const GraphOptions& options) {
   return kExitDone;
 }
 
+// What inspect and convert read.
+std::vector<options::Option> graph_options(GraphOptions& o) {
+  return {{.names = "GRAPH",
+           .target = &o.graph,
+           .help = "A graph executor's JSON, or an archive with one (.tar)",
+           .required = true,
+           .takes = options::Takes::kFile},
+          {.names = "--params",
+           .value = "FILE",
+           .target = &o.params,
+           .help = "Its parameters",
+           .takes = options::Takes::kFile}};
+}
+
 }  // namespace
 
-void add_graph_command(CLI::App& app, int& result) {
-  auto options = std::make_shared<GraphOptions>();
-  CLI::App* graph = app.add_subcommand("graph", "TVM graphs: inspect, convert");
-  graph->require_subcommand(1);
-  auto add = [&](const char* name, const char* help) {
-    CLI::App* sub = graph->add_subcommand(name, help);
-    sub->add_option("GRAPH", options->graph, "A graph executor's JSON, or an archive with one (.tar)")->required();
-    sub->add_option("--params", options->params, "Its parameters");
-    return sub;
-  };
-  CLI::App* sub = add("inspect", "Operators, tensors and the memory they take");
-  sub->add_flag("--json", options->json, "As JSON on standard output");
-  sub->callback([options, &result] { result = inspect(*options); });
-  sub = add("convert", "Write the graph again: as TVM's JSON, or as text of the Graph IR");
-  sub->add_flag("--text", options->text, "Text of the Graph IR, with all constants");
-  sub->add_option("-o,--output", options->out, "File to write (default: standard output)");
-  sub->callback([options, &result] { result = convert(*options); });
+options::Command graph_declaration() {
+  auto o = std::make_shared<GraphOptions>();
+  options::Command inspector = {.name = "inspect",
+                                .summary = "Operators, tensors and the memory they take",
+                                .options = graph_options(*o),
+                                .run = [o] { return inspect(*o); }};
+  inspector.options.push_back(
+      {.names = "--json", .target = &o->json, .help = "As JSON on standard output"});
+  options::Command converter = {.name = "convert",
+                                .summary = "Write the graph again: as TVM's JSON, or as text of the Graph IR",
+                                .options = graph_options(*o),
+                                .run = [o] { return convert(*o); }};
+  converter.options.push_back(
+      {.names = "--text", .target = &o->text, .help = "Text of the Graph IR, with all constants"});
+  converter.options.push_back({.names = "-o,--output",
+                               .value = "FILE",
+                               .target = &o->out,
+                               .help = "File to write; by default standard output",
+                               .takes = options::Takes::kFile});
+  return {.name = "graph",
+          .summary = "TVM graphs: inspect, convert",
+          .commands = {std::move(inspector), std::move(converter)}};
 }
 
 }  // namespace aotc::driver

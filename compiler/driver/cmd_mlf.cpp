@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "driver/commands.h"
@@ -12,6 +11,7 @@
 #include "mlf/metadata.h"
 #include "support/files.h"
 #include "support/json.h"
+#include "support/streams.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -47,39 +47,39 @@ std::string device_name(int64_t device) {
 
 void print_memory(const mlf::ModuleInfo& m) {
   for (const mlf::MainMemory& main : m.main) {
-    fmt::print("  memory on {}: workspace {}", device_name(main.device),
+    print_out("  memory on {}: workspace {}", device_name(main.device),
                format_bytes(main.workspace_bytes));
-    if (main.constants_bytes) fmt::print(", constants {}", format_bytes(*main.constants_bytes));
-    if (main.io_bytes) fmt::print(", inputs and outputs {}", format_bytes(*main.io_bytes));
-    fmt::print("\n");
+    if (main.constants_bytes) print_out(", constants {}", format_bytes(*main.constants_bytes));
+    if (main.io_bytes) print_out(", inputs and outputs {}", format_bytes(*main.io_bytes));
+    print_out("\n");
   }
   if (m.storage_ids > 0)
-    fmt::print("  storage of the graph executor: {} in {} places\n", format_bytes(m.storage_bytes),
+    print_out("  storage of the graph executor: {} in {} places\n", format_bytes(m.storage_bytes),
                m.storage_ids);
 }
 
 void print_module(const mlf::ModuleInfo& m) {
-  fmt::print("model {}: executor {}, exported {}\n", shown(m.name),
+  print_out("model {}: executor {}, exported {}\n", shown(m.name),
              m.executors.empty() ? "none" : shown(joined(m.executors, ", ")), shown(m.export_datetime));
-  for (const std::string& target : m.targets) fmt::print("  target {}\n", shown(target));
-  for (const std::string& needed : m.external_dependencies) fmt::print("  needs {}\n", shown(needed));
+  for (const std::string& target : m.targets) print_out("  target {}\n", shown(target));
+  for (const std::string& needed : m.external_dependencies) print_out("  needs {}\n", shown(needed));
   print_memory(m);
   std::vector<std::vector<std::string>> rows;
   for (const mlf::PortInfo& p : m.inputs)
     rows.push_back({"  input", shown(p.name), shown(p.dtype), format_bytes(p.bytes)});
   for (const mlf::PortInfo& p : m.outputs)
     rows.push_back({"  output", shown(p.name), shown(p.dtype), format_bytes(p.bytes)});
-  if (!rows.empty()) fmt::print("{}", format_table(rows));
+  if (!rows.empty()) print_out("{}", format_table(rows));
   if (m.functions.empty()) return;
   rows = {{"  operator function", "device", "workspace"}};
   for (const mlf::FunctionWorkspace& f : m.functions)
     rows.push_back({"  " + shown(f.name), fmt::format("{}", f.device), format_bytes(f.bytes)});
-  fmt::print("{}", format_table(rows));
+  print_out("{}", format_table(rows));
 }
 
 void print_operators(const std::vector<mlf::OperatorInfo>& operators) {
   for (const mlf::OperatorInfo& op : operators) {
-    fmt::print("function {}\n", shown(op.name));
+    print_out("function {}\n", shown(op.name));
     std::vector<std::vector<std::string>> rows;
     for (size_t i = 0; i < op.parameters.size(); ++i) {
       const mlf::OperatorParameter& p = op.parameters[i];
@@ -87,7 +87,7 @@ void print_operators(const std::vector<mlf::OperatorInfo>& operators) {
                       shown(p.dtype), fmt::format("{}", fmt::join(p.shape, "x")),
                       format_bytes(p.bytes)});
     }
-    if (!rows.empty()) fmt::print("{}", format_table(rows));
+    if (!rows.empty()) print_out("{}", format_table(rows));
   }
 }
 
@@ -96,10 +96,10 @@ int inspect(const MlfOptions& options) {
   auto archive = open(options.archive, options.style, diags);
   if (!archive) return fail(diags);
   if (options.json) {
-    fmt::print("{}\n", json_text(archive->metadata, 2));
+    print_out("{}\n", json_text(archive->metadata, 2));
     return kExitDone;
   }
-  fmt::print("{}: Model Library Format version {}, style {}\n", shown(options.archive),
+  print_out("{}: Model Library Format version {}, style {}\n", shown(options.archive),
              archive->version, archive->style);
   for (const mlf::ModuleInfo& m : mlf::modules_of(*archive)) print_module(m);
   print_operators(mlf::operators_of(*archive));
@@ -107,7 +107,7 @@ int inspect(const MlfOptions& options) {
   std::vector<std::vector<std::string>> rows = {{"file", "bytes"}};
   for (const auto& [name, data] : archive->files)
     rows.push_back({shown(name), fmt::format("{}", data.size())});
-  fmt::print("{}", format_table(rows));
+  print_out("{}", format_table(rows));
   return kExitDone;
 }
 
@@ -115,14 +115,15 @@ int extract(const MlfOptions& options) {
   Diagnostics diags;
   auto archive = mlf::read_archive(options.archive, diags, options.style);
   if (!archive) return fail(diags);
-  // No marker: nothing tells that a directory was unpacked by us and not changed since.
-  OutputDirectory directory(options.directory, ".no-such-file", options.force);
+  // Without a list of files, which would be one more: what is there may only be the same.
+  OutputDirectory directory(options.directory, "", options.force);
   for (const auto& [name, data] : archive->files)
     directory.add(name, std::string(data.begin(), data.end()));
   size_t count = archive->files.size();
   archive->files.clear();
   if (!directory.commit(diags)) return fail(diags);
-  fmt::print("wrote {}/ ({} files)\n", options.directory, count);
+  print_diagnostics(diags);
+  print_out("wrote {}/ ({} files)\n", options.directory, count);
   return kExitDone;
 }
 
@@ -133,16 +134,16 @@ std::string short_value(const Json& value) {
 void print_difference(const mlf::Difference& d) {
   for (const mlf::MetadataChange& c : d.metadata) {
     if (!c.a)
-      fmt::print("metadata {}: only in the second: {}\n", shown(c.path), short_value(*c.b));
+      print_out("metadata {}: only in the second: {}\n", shown(c.path), short_value(*c.b));
     else if (!c.b)
-      fmt::print("metadata {}: only in the first: {}\n", shown(c.path), short_value(*c.a));
+      print_out("metadata {}: only in the first: {}\n", shown(c.path), short_value(*c.a));
     else
-      fmt::print("metadata {}: {} -> {}\n", shown(c.path), short_value(*c.a), short_value(*c.b));
+      print_out("metadata {}: {} -> {}\n", shown(c.path), short_value(*c.a), short_value(*c.b));
   }
-  for (const std::string& name : d.removed) fmt::print("file {}: only in the first\n", shown(name));
-  for (const std::string& name : d.added) fmt::print("file {}: only in the second\n", shown(name));
+  for (const std::string& name : d.removed) print_out("file {}: only in the first\n", shown(name));
+  for (const std::string& name : d.added) print_out("file {}: only in the second\n", shown(name));
   for (const mlf::FileChange& c : d.changed)
-    fmt::print("file {}: differs from byte {} on ({} and {} bytes)\n", shown(c.name), c.first,
+    print_out("file {}: differs from byte {} on ({} and {} bytes)\n", shown(c.name), c.first,
                c.size_a, c.size_b);
 }
 
@@ -153,44 +154,70 @@ int diff(const MlfOptions& options) {
   if (!a || !b) return fail(diags, kExitTrouble);
   mlf::Difference d = mlf::difference(*a, *b);
   if (options.json)
-    fmt::print("{}\n", json_text(mlf::json_of(d), 1));
+    print_out("{}\n", json_text(mlf::json_of(d), 1));
   else
     print_difference(d);
   if (!options.json && a->files.empty() != b->files.empty())
-    fmt::print(stderr, "note: one of them is metadata only; files were not compared\n");
+    print_err("note: one of them is metadata only; files were not compared\n");
   return d.equal() ? 0 : 1;
 }
 
-void style_option(CLI::App* sub, MlfOptions& options) {
-  sub->add_option("--style", options.style, "The only style that will do")
-      ->check(CLI::IsMember({std::string(mlf::kFullModel), std::string(mlf::kOperator)}));
+options::Option style_option(MlfOptions& o) {
+  return {.names = "--style",
+          .target = options::one_of(&o.style, {std::string(mlf::kFullModel), std::string(mlf::kOperator)}),
+          .help = "The only style that will do"};
+}
+
+options::Option archive_argument(const char* name, std::string& path, const char* help) {
+  return {.names = name, .target = &path, .help = help, .required = true, .takes = options::Takes::kFile};
+}
+
+options::Command inspect_declaration() {
+  auto o = std::make_shared<MlfOptions>();
+  return {.name = "inspect",
+          .summary = "Print what an archive says of itself",
+          .options = {archive_argument("ARCHIVE", o->archive, "An archive, or a metadata.json"),
+                      {.names = "--json",
+                       .target = &o->json,
+                       .help = "Print the metadata as it is in the archive"},
+                      style_option(*o)},
+          .run = [o] { return inspect(*o); }};
+}
+
+options::Command extract_declaration() {
+  auto o = std::make_shared<MlfOptions>();
+  return {.name = "extract",
+          .summary = "Unpack an archive into a directory of its own",
+          .options = {archive_argument("ARCHIVE", o->archive, "An archive"),
+                      {.names = "-o,--directory",
+                       .value = "DIRECTORY",
+                       .target = &o->directory,
+                       .help = "Directory to write",
+                       .required = true,
+                       .takes = options::Takes::kDirectory},
+                      {.names = "--force",
+                       .target = &o->force,
+                       .help = "Replace a directory that holds something"},
+                      style_option(*o)},
+          .run = [o] { return extract(*o); }};
+}
+
+options::Command diff_declaration() {
+  auto o = std::make_shared<MlfOptions>();
+  return {.name = "diff",
+          .summary = "Name what differs; exits with 0 if nothing does, 1 if something, 2 on trouble",
+          .options = {archive_argument("A", o->archive, "An archive, or a metadata.json"),
+                      archive_argument("B", o->other, "Another"),
+                      {.names = "--json", .target = &o->json, .help = "Print the differences as JSON"}},
+          .run = [o] { return diff(*o); }};
 }
 
 }  // namespace
 
-void add_mlf_command(CLI::App& app, int& result) {
-  CLI::App* mlf = app.add_subcommand("mlf", "Look into Model Library Format archives");
-  mlf->require_subcommand(1);
-  auto options = std::make_shared<MlfOptions>();
-  CLI::App* sub = mlf->add_subcommand("inspect", "Print what an archive says of itself");
-  sub->add_option("ARCHIVE", options->archive, "An archive, or a metadata.json")->required();
-  sub->add_flag("--json", options->json, "Print the metadata as it is in the archive");
-  style_option(sub, *options);
-  sub->callback([options, &result] { result = inspect(*options); });
-
-  sub = mlf->add_subcommand("extract", "Unpack an archive into a directory of its own");
-  sub->add_option("ARCHIVE", options->archive, "An archive")->required();
-  sub->add_option("-o,--directory", options->directory, "Directory to write")->required();
-  sub->add_flag("--force", options->force, "Replace a directory that holds something");
-  style_option(sub, *options);
-  sub->callback([options, &result] { result = extract(*options); });
-
-  sub = mlf->add_subcommand(
-      "diff", "Name what differs; exits with 0 if nothing does, 1 if something, 2 on trouble");
-  sub->add_option("A", options->archive, "An archive, or a metadata.json")->required();
-  sub->add_option("B", options->other, "Another")->required();
-  sub->add_flag("--json", options->json, "Print the differences as JSON");
-  sub->callback([options, &result] { result = diff(*options); });
+options::Command mlf_declaration() {
+  return {.name = "mlf",
+          .summary = "Look into Model Library Format archives",
+          .commands = {inspect_declaration(), extract_declaration(), diff_declaration()}};
 }
 
 }  // namespace aotc::driver

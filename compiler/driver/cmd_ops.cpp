@@ -8,9 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/commands.h"
+#include "driver/operator_names.h"
 #include "frontends/tflite/builtin_names.h"
 #include "ops/operator.h"
 #include "support/json.h"
+#include "support/streams.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -64,9 +66,24 @@ bool contains(const std::string& text, const std::string& part) {
   return !part.empty() && text.find(part) != std::string::npos;
 }
 
+// Ours and TFLite's.
 std::vector<std::string> names_of(const ops::Operator& op) {
   std::vector<std::string> out = {std::string(op.name())};
   for (int code : op.tflite_builtins()) out.push_back(frontends::tflite_builtin_name(code));
+  return out;
+}
+
+std::vector<std::string> other_names_of(const ops::Operator& op) {
+  std::vector<std::string> out;
+  for (const OtherNames& other : other_names())
+    if (other.op == op.name())
+      for (std::string_view name : other.names) out.emplace_back(name);
+  return out;
+}
+
+std::vector<std::string> all_names_of(const ops::Operator& op) {
+  std::vector<std::string> out = names_of(op);
+  for (std::string& name : other_names_of(op)) out.push_back(std::move(name));
   return out;
 }
 
@@ -86,7 +103,7 @@ Search search(const std::string& like) {
   auto all = all_operators();
   auto each_name = [&](auto matches) {
     for (const ops::Operator* op : all)
-      for (const std::string& name : names_of(*op))
+      for (const std::string& name : all_names_of(*op))
         if (matches(plain(name))) out.add(op);
   };
   each_name([&](const std::string& name) { return name == wanted; });
@@ -109,7 +126,7 @@ Search search(const std::string& like) {
   if (exact) return out;
   std::vector<std::string> names;
   for (const ops::Operator* op : all)
-    for (const std::string& name : names_of(*op)) names.push_back(plain(name));
+    for (const std::string& name : all_names_of(*op)) names.push_back(plain(name));
   for (const std::string& near : closest(wanted, names, 5))
     each_name([&](const std::string& name) { return name == near; });
   return out;
@@ -118,13 +135,18 @@ Search search(const std::string& like) {
 // Why what was asked for is not in the list, if it is not; for stderr.
 std::string absence(const std::string& like, const Search& result) {
   std::string wanted = plain(like);
+  bool part = false;
   for (const ops::Operator* op : result.found)
-    for (const std::string& name : names_of(*op))
-      if (contains(plain(name), wanted)) return "";
+    for (const std::string& name : all_names_of(*op)) {
+      if (plain(name) == wanted) return "";
+      part = part || contains(plain(name), wanted);
+    }
   std::string shown = escape_for_display(like);
   bool tflite = false;
   for (std::string_view name : frontends::tflite_builtin_names())
     tflite = tflite || plain(name) == wanted;
+  // A part of names is what was searched for, unless an operator has it as its own.
+  if (part && !tflite) return "";
   std::string out =
       tflite ? fmt::format("'{}' is an operator of TFLite that aotc does not have", shown)
              : fmt::format("no operator is called '{}'", shown);
@@ -140,7 +162,7 @@ int ops_command(const std::string& like, const CommonOptions& common) {
     shown.found = all_operators();
   } else {
     shown = search(like);
-    fmt::print(stderr, "{}", absence(like, shown));
+    print_err("{}", absence(like, shown));
   }
   nlohmann::ordered_json j = nlohmann::ordered_json::array();
   std::vector<std::vector<std::string>> rows = {{"operator", "what it does", "types"}};
@@ -160,15 +182,16 @@ int ops_command(const std::string& like, const CommonOptions& common) {
                  {"types", t},
                  {"tflite_builtins", op->tflite_builtins()},
                  {"tflite_names", names},
+                 {"other_names", other_names_of(*op)},
                  {"uses_libm", op->traits().uses_libm}});
   }
   if (common.json) {
-    fmt::print("{}\n", json_text(j, 1));
+    print_out("{}\n", json_text(j, 1));
   } else if (!shown.found.empty()) {
-    fmt::print("{}", format_table(rows));
+    print_out("{}", format_table(rows));
   }
   if (!shown.found.empty()) return kExitDone;
-  fmt::print(stderr, "help: 'aotc ops' lists all {}\n", all_operators().size());
+  print_err("help: 'aotc ops' lists all {}\n", all_operators().size());
   return kExitBadInput;
 }
 

@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include "driver/device.h"
 #include "project/embedded.h"
@@ -14,6 +13,7 @@
 #include "rpc/json_rpc.h"
 #include "support/files.h"
 #include "support/json.h"
+#include "support/streams.h"
 
 namespace aotc::driver {
 
@@ -51,17 +51,6 @@ std::vector<std::string> served_kinds() {
   for (const std::string& kind : project::template_kinds()) {
     auto description = project::read_description({kind, ""}, ours_are_right);
     if (description && description->takes == "operators") out.push_back(kind);
-  }
-  return out;
-}
-
-// Boards that can be served: a serial port of their own is known, or an emulator.
-std::vector<std::string> served_boards() {
-  std::vector<std::string> out;
-  Diagnostics ignored;
-  for (const std::string& name : project::board_names()) {
-    auto board = project::find_board(name, ignored);
-    if (board && !board->emulator_argv.empty() && !board->stand_in) out.push_back(name);
   }
   return out;
 }
@@ -289,7 +278,7 @@ class ProjectServer {
 // A folder that TVM's client takes for a template: the script that it launches, and nothing else.
 int write_template(const std::string& path) {
   Diagnostics diags;
-  OutputDirectory out(path, kServerScript);
+  OutputDirectory out(path, "");
   const project::EmbeddedFile* script =
       project::find_embedded(fmt::format("templates/host_driven/{}", kServerScript));
   if (script != nullptr) out.add(kServerScript, std::string(script->content), true);
@@ -307,7 +296,7 @@ struct ServerOptions {
 int serve(const ServerOptions& options) {
   if (!options.template_dir.empty()) return write_template(options.template_dir);
   if (options.read_fd < 0 || options.write_fd < 0) {
-    fmt::print(stderr, "aotc: project-server takes --read-fd and --write-fd, or --template\n");
+    print_err("aotc: project-server takes --read-fd and --write-fd, or --template\n");
     return kExitUsage;
   }
   std::error_code ec;
@@ -317,16 +306,25 @@ int serve(const ServerOptions& options) {
 
 }  // namespace
 
-void add_project_server_command(CLI::App& app, int& result) {
-  CLI::App* sub = app.add_subcommand(
-      "project-server", "Serve the project in this directory to scripts for TVM's Project API");
+options::Command project_server_declaration() {
   auto o = std::make_shared<ServerOptions>();
-  sub->add_option("--read-fd", o->read_fd, "Descriptor that requests come from");
-  sub->add_option("--write-fd", o->write_fd, "Descriptor that answers go to");
-  sub->add_flag("--debug", o->debug, "Accepted, without effect");
-  sub->add_option("--template", o->template_dir,
-                  "Instead: write a directory that TVM's client takes for a template");
-  sub->callback([o, &result] { result = serve(*o); });
+  return {.name = "project-server",
+          .summary = "Serve the project in this directory to scripts for TVM's Project API",
+          .options = {{.names = "--read-fd",
+                       .value = "FD",
+                       .target = &o->read_fd,
+                       .help = "Descriptor that requests come from"},
+                      {.names = "--write-fd",
+                       .value = "FD",
+                       .target = &o->write_fd,
+                       .help = "Descriptor that answers go to"},
+                      {.names = "--debug", .target = &o->debug, .help = "Accepted, without effect"},
+                      {.names = "--template",
+                       .value = "DIRECTORY",
+                       .target = &o->template_dir,
+                       .help = "Instead: write a directory that TVM's client takes for a template",
+                       .takes = options::Takes::kDirectory}},
+          .run = [o] { return serve(*o); }};
 }
 
 }  // namespace aotc::driver

@@ -10,6 +10,7 @@
 #include "driver/project_dir.h"
 #include "driver/summary.h"
 #include "support/json.h"
+#include "support/streams.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -35,6 +36,7 @@ int report_command(const std::string& target, const CompileOptions& given,
   std::string unit = project ? project->board.field("clock.unit") : "";
   if (project) {
     summary["run"] = run;
+    if (project->board.stand_in) summary["stand_in"] = true;
     if (auto size = model_size(*project)) {
       summary["code_bytes"] = size->code;
       summary["constants_in_image_bytes"] = size->constants;
@@ -47,13 +49,13 @@ int report_command(const std::string& target, const CompileOptions& given,
   summary["levels"] = levels_json(levels);
   if (compile.memory == codegen::MemoryMode::kStatic) summary["memory"] = memory_json(compiled->program);
   if (common.json) {
-    fmt::print("{}\n",
+    print_out("{}\n",
                json_text(summary, 1));
     return kExitDone;
   }
   std::vector<std::vector<std::string>> rows = {
       {"call", "operator", "result", "MACs", "arena live", "constants", "schedule"}};
-  if (!ticks.empty()) rows[0].push_back(unit);
+  if (!ticks.empty()) rows[0].push_back(unit + (project->board.stand_in ? " (of a stand-in)" : ""));
   for (size_t i = 0; i < compiled->program.calls.size(); ++i) {
     const plan::ProgramCall& call = compiled->program.calls[i];
     const auto& layer = summary["layers"][i];
@@ -71,12 +73,13 @@ int report_command(const std::string& target, const CompileOptions& given,
     if (i < ticks.size()) row.push_back(with_commas(ticks[i].get<int64_t>()));
     rows.push_back(row);
   }
-  fmt::print("{}\n{}", format_table(rows), summary_text(*compiled));
-  fmt::print("\n{}", levels_text(levels, compile.level));
+  print_out("{}\n{}", format_table(rows), summary_text(*compiled));
+  print_out("{}\n{}", live_text(*compiled), levels_text(levels, compile.level));
   if (summary.contains("code_bytes"))
-    fmt::print("code: {}\n", format_bytes(summary["code_bytes"].get<int64_t>()));
+    print_out("code: {}\n", format_bytes(summary["code_bytes"].get<int64_t>()));
   if (run.contains("values") && run["values"].contains(unit))
-    fmt::print("{} per inference: {}\n", unit, with_commas(run["values"][unit].get<int64_t>()));
+    print_out("{} per inference: {}{}\n", unit, with_commas(run["values"][unit].get<int64_t>()),
+              project->board.stand_in ? ", of a stand-in for the board: no time of the board" : "");
   print_diagnostics(diags);
   return kExitDone;
 }

@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <CLI/CLI.hpp>
 
 #include "driver/device.h"
 #include "support/files.h"
 #include "support/json.h"
 #include "support/npy.h"
+#include "support/streams.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -139,7 +139,7 @@ int list(const RpcOptions& options) {
     j["ticks_per_second"] = info.ticks_per_second;
     j["unit"] = device->unit();
     j["functions"] = *names;
-    fmt::print("{}\n", json_text(j, 1));
+    print_out("{}\n", json_text(j, 1));
     return kExitDone;
   }
   std::vector<std::vector<std::string>> rows = {{"function", "parameters"}};
@@ -153,7 +153,7 @@ int list(const RpcOptions& options) {
       }
     rows.push_back({escape_for_display(name), escape_for_display(text)});
   }
-  fmt::print("{}\n{} on {}: {} functions, {} for tensors, packets of {}\n", format_table(rows),
+  print_out("{}\n{} on {}: {} functions, {} for tensors, packets of {}\n", format_table(rows),
              options.device.target, escape_for_display(info.board), names->size(),
              format_bytes(info.pool_bytes), format_bytes(info.max_payload));
   return kExitDone;
@@ -171,7 +171,7 @@ int show_results(const RpcOptions& options, OpenDevice& device, const Parameters
     auto bytes = device.session->download(static_cast<uint8_t>(i), type.bytes(), diags);
     if (!bytes) return fail(diags, kExitDevice);
     if (!options.common.json)
-      fmt::print("{} {} = {}\n", i, parameters.dtypes[i], values_text(type, *bytes, 16));
+      print_out("{} {} = {}\n", i, parameters.dtypes[i], values_text(type, *bytes, 16));
     j["results"].push_back({{"parameter", i},
                             {"name", parameters.names[i]},
                             {"dtype", parameters.dtypes[i]},
@@ -181,7 +181,7 @@ int show_results(const RpcOptions& options, OpenDevice& device, const Parameters
     const std::string path = fmt::format("{}/{}.bin", options.out, i);
     if (!write_file(path, std::string(bytes->begin(), bytes->end()), diags)) return fail(diags, 1);
   }
-  if (options.common.json) fmt::print("{}\n", json_text(j, 1));
+  if (options.common.json) print_out("{}\n", json_text(j, 1));
   return kExitDone;
 }
 
@@ -230,61 +230,78 @@ int time(const RpcOptions& options) {
     j["least"] = timing->least;
     j["most"] = timing->most;
     j["mean"] = mean;
-    fmt::print("{}\n", json_text(j, 1));
+    print_out("{}\n", json_text(j, 1));
     return kExitDone;
   }
-  fmt::print("{}: {} {} (least {}, most {}, {} runs)\n", escape_for_display(options.function),
+  print_out("{}: {} {} (least {}, most {}, {} runs)\n", escape_for_display(options.function),
              with_commas(static_cast<int64_t>(mean)), device->unit(),
              with_commas(static_cast<int64_t>(timing->least)),
              with_commas(static_cast<int64_t>(timing->most)), options.repeats);
   return kExitDone;
 }
 
-void device_options(CLI::App* sub, RpcOptions& o, bool function) {
-  sub->add_option("TARGET", o.device.target,
-                  "A project that serves operators, or a port: a serial device, unix:PATH, "
-                  "tcp:HOST:PORT")
-      ->required();
-  if (function) {
-    sub->add_option("FUNCTION", o.function, "Name of the operator")->required();
-    sub->add_option("--type", o.types,
-                    "Types of the parameters in order, as in 'int8[2,3]' (default: the project's)");
-    sub->add_option("--input", o.inputs,
-                    "A .npy file per parameter, in order, or INDEX=FILE; the others are results");
-  }
-  sub->add_option("--port", o.device.port, "Not the project's emulator but this port");
-  sub->add_option("--baud", o.device.baud, "Rate of a serial device")->capture_default_str();
-  sub->add_option("--timeout", o.device.timeout, "Seconds that a function may run")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 86400));
-  sub->add_flag("--json", o.common.json, "Print figures as JSON on standard output");
+options::Command declare(const char* name, const char* summary, int (*run)(const RpcOptions&),
+                         const std::shared_ptr<RpcOptions>& o) {
+  options::Command out = {.name = name,
+                          .summary = summary,
+                          .options = {{.names = "TARGET",
+                                       .target = &o->device.target,
+                                       .help = "A project that serves operators, or a port: a serial device, "
+                                               "unix:PATH, tcp:HOST:PORT",
+                                       .required = true,
+                                       .takes = options::Takes::kFile}},
+                          .run = [o, run] { return run(*o); }};
+  for (options::Option& option : device_options(o->device)) out.options.push_back(std::move(option));
+  out.options.push_back(json_option(o->common));
+  return out;
+}
+
+// What call and time take as well.
+options::Command declare_function(const char* name, const char* summary, int (*run)(const RpcOptions&),
+                                  const std::shared_ptr<RpcOptions>& o) {
+  options::Command out = declare(name, summary, run, o);
+  out.options.insert(out.options.begin() + 1,
+                     {{.names = "FUNCTION", .target = &o->function, .help = "Name of the operator", .required = true},
+                      {.names = "--type",
+                       .value = "TYPE",
+                       .target = &o->types,
+                       .help = "Types of the parameters in order, as in 'int8[2,3]'; by default the project's"},
+                      {.names = "--input",
+                       .value = "FILE.npy",
+                       .target = &o->inputs,
+                       .help = "A file for each parameter, in order, or INDEX=FILE; the others are results",
+                       .takes = options::Takes::kFile}});
+  return out;
 }
 
 }  // namespace
 
-void add_rpc_command(CLI::App& app, int& result) {
-  CLI::App* rpc = app.add_subcommand("rpc", "Call and time the operators of a device");
-  rpc->require_subcommand(1);
-  auto options = std::make_shared<RpcOptions>();
-  CLI::App* sub = rpc->add_subcommand("list", "List the functions of a device");
-  device_options(sub, *options, false);
-  sub->callback([options, &result] { result = list(*options); });
-
-  sub = rpc->add_subcommand("call", "Call a function and show its results");
-  device_options(sub, *options, true);
-  sub->add_option("-o,--directory", options->out, "Write the bytes of each result to INDEX.bin");
-  sub->callback([options, &result] { result = call(*options); });
-
-  sub = rpc->add_subcommand("time", "Time a function on random inputs, or on those given");
-  device_options(sub, *options, true);
-  sub->add_option("--repeats", options->repeats, "Runs that count")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
-  sub->add_option("--warm-up", options->warm_up, "Runs before")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1000000));
-  sub->add_option("--seed", options->seed, "Seed of the random inputs")->capture_default_str();
-  sub->callback([options, &result] { result = time(*options); });
+options::Command rpc_declaration() {
+  auto o = std::make_shared<RpcOptions>();
+  options::Command caller = declare_function("call", "Call a function and show its results", call, o);
+  caller.options.push_back({.names = "-o,--directory",
+                            .value = "DIRECTORY",
+                            .target = &o->out,
+                            .help = "Write the bytes of each result to INDEX.bin",
+                            .takes = options::Takes::kDirectory});
+  options::Command timer =
+      declare_function("time", "Time a function on random inputs, or on those given", time, o);
+  timer.options.push_back({.names = "--repeats",
+                           .value = "N",
+                           .target = &o->repeats,
+                           .help = "Runs that count",
+                           .range = options::Range{1, 1000000}});
+  timer.options.push_back({.names = "--warm-up",
+                           .value = "N",
+                           .target = &o->warm_up,
+                           .help = "Runs before",
+                           .range = options::Range{0, 1000000}});
+  timer.options.push_back(
+      {.names = "--seed", .value = "N", .target = &o->seed, .help = "Seed of the random inputs"});
+  return {.name = "rpc",
+          .summary = "Call and time the operators of a device",
+          .commands = {declare("list", "List the functions of a device", list, o), std::move(caller),
+                       std::move(timer)}};
 }
 
 }  // namespace aotc::driver

@@ -4,13 +4,13 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <CLI/CLI.hpp>
 
 #include "driver/commands.h"
 #include "project/embedded.h"
 #include "project/generate.h"
 #include "project/template.h"
 #include "support/json.h"
+#include "support/streams.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -18,7 +18,7 @@ namespace aotc::driver {
 namespace {
 
 struct TemplatesOptions {
-  std::string templates_dir, directory, kind;
+  std::string templates_dir, directory = "templates", kind;
   bool force = false;
   CommonOptions common;
 };
@@ -48,9 +48,9 @@ int list(const TemplatesOptions& options) {
     rows.push_back({dashed(kind), t->board_optional ? "optional" : "required", t->title});
   }
   if (options.common.json)
-    fmt::print("{}\n", json_text(all, 1));
+    print_out("{}\n", json_text(all, 1));
   else
-    fmt::print("{}'aotc create --help-project KIND' says what it takes\n", format_table(rows));
+    print_out("{}'aotc create --help-project KIND' says what it takes\n", format_table(rows));
   return kExitDone;
 }
 
@@ -75,28 +75,44 @@ int export_templates(const TemplatesOptions& options) {
     for (const project::TemplateFile& f : t->files) add(f.kind + "/" + f.from);
   }
   if (!out.commit(diags)) return fail(diags);
-  fmt::print("wrote {}/ ({} files)\nnext: edit them, then aotc MODEL --templates {} --project KIND ...\n",
+  print_diagnostics(diags);
+  print_out("wrote {}/ ({} files)\nnext: edit them, then aotc MODEL --templates {} --project KIND ...\n",
              out.path(), out.names().size(), shell_quoted(out.path()));
   return kExitDone;
 }
 
 }  // namespace
 
-void add_templates_command(CLI::App& app, int& result) {
-  auto options = std::make_shared<TemplatesOptions>();
-  CLI::App* sub = app.add_subcommand("templates", "Kinds of projects: list them, write their files");
-  sub->require_subcommand(1);
-  CLI::App* lister = sub->add_subcommand("list", "List the kinds of projects");
-  lister->add_option("--templates", options->templates_dir, "Those of this directory");
-  lister->add_flag("--json", options->common.json, "With files and options, as JSON");
-  lister->callback([options, &result] { result = list(*options); });
-  CLI::App* exporter = sub->add_subcommand(
-      "export", "Write the files of the templates, to change them and give them back with --templates");
-  exporter->add_option("KIND", options->kind, "One kind with the files that it shares (default: all)");
-  exporter->add_option("-o,--directory", options->directory, "Directory to write")
-      ->default_val("templates");
-  exporter->add_flag("--force", options->force, "Replace a directory that aotc did not make");
-  exporter->callback([options, &result] { result = export_templates(*options); });
+options::Command templates_declaration() {
+  auto o = std::make_shared<TemplatesOptions>();
+  return {.name = "templates",
+          .summary = "Kinds of projects: list them, write their files",
+          .commands = {
+              {.name = "list",
+               .summary = "List the kinds of projects",
+               .options = {{.names = "--templates",
+                            .value = "DIRECTORY",
+                            .target = &o->templates_dir,
+                            .help = "Those of this directory",
+                            .takes = options::Takes::kDirectory},
+                           {.names = "--json",
+                            .target = &o->common.json,
+                            .help = "With files and options, as JSON"}},
+               .run = [o] { return list(*o); }},
+              {.name = "export",
+               .summary = "Write the files of the templates, to change them and give them back with --templates",
+               .options = {{.names = "KIND",
+                            .target = &o->kind,
+                            .help = "One kind with the files that it shares; by default all"},
+                           {.names = "-o,--directory",
+                            .value = "DIRECTORY",
+                            .target = &o->directory,
+                            .help = "Directory to write",
+                            .takes = options::Takes::kDirectory},
+                           {.names = "--force",
+                            .target = &o->force,
+                            .help = "Replace files that were changed since aotc wrote them; files that it did not write stay"}},
+               .run = [o] { return export_templates(*o); }}}};
 }
 
 }  // namespace aotc::driver

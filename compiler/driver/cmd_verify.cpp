@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // verify: every layer of the emitted C, on the host and on the project's board, against the
 // reference evaluation; names the first layer and element that differ. Layers are compared bit for
-// bit, except float layers at or behind an operator that calls the C library's exp or tanh, where
-// different libraries may round differently: those get a bound in units in the last place.
+// bit, except float layers at or behind an operator that calls the C library's exp or tanh, which
+// have a tolerance (ops/tolerance.h).
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -12,16 +12,18 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/commands.h"
+#include "driver/host_program.h"
 #include "driver/inputs.h"
 #include "driver/project_dir.h"
 #include "driver/summary.h"
 #include "driver/temporary.h"
 #include "ops/operator.h"
+#include "ops/tolerance.h"
 #include "project/generate.h"
 #include "support/files.h"
 #include "support/json.h"
+#include "support/streams.h"
 #include "support/text.h"
-#include "support/ulp.h"
 
 namespace aotc::driver {
 
@@ -32,7 +34,6 @@ namespace {
 constexpr uint32_t kInputMagic = 0x43544F41, kOutputMagic = 0x52544F41;
 constexpr uint32_t kRecordOutput = 0xFFFFFFFE, kRecordTiming = 0xFFFFFFFD,
                    kRecordSummary = 0xFFFFFFFF;
-constexpr int64_t kLibraryUlp = 64;
 
 struct Record {
   uint32_t sample, op, result;
@@ -66,8 +67,8 @@ class Comparison {
       // The model as read, before any pass: its outputs must be what the optimised graph gives.
       original_.push_back(ops::evaluate_graph(compiled.original, s));
       inputs_.push_back(s);
+      tolerances_.push_back(ops::tolerances(compiled.program.graph, s, reference_.back()));
     }
-    find_tainted();
   }
 
   // True if everything agrees. Reports [verify-differs], [verify-device], [verify-guard].
@@ -117,17 +118,8 @@ class Comparison {
     return false;
   }
 
-  // Tensors whose float values went through a library function.
-  void find_tainted() {
-    const graph::Graph& g = compiled_.program.graph;
-    tainted_.assign(g.tensors.size(), false);
-    for (const graph::Op& op : g.ops) {
-      bool taint = ops::definition_of(op).traits().uses_libm;
-      for (graph::TensorId id : op.operands)
-        taint = taint || (id.valid() && tainted_[static_cast<size_t>(id.value)]);
-      for (graph::TensorId id : op.results)
-        tainted_[static_cast<size_t>(id.value)] = taint && g[id].type.dtype == DType::kF32;
-    }
+  const ops::Tolerance& tolerance(const Record& r, graph::TensorId id) const {
+    return tolerances_[r.sample][static_cast<size_t>(id.value)];
   }
 
   bool layer(const Record& r) {
@@ -140,8 +132,7 @@ class Comparison {
     if (r.result >= call.results.size()) return bad_file();
     graph::TensorId id = call.results[r.result];
     const auto& want = reference_[r.sample][static_cast<size_t>(id.value)];
-    int64_t allowed = tainted_[static_cast<size_t>(id.value)] ? kLibraryUlp : 0;
-    return equal(r, want, p.graph[id], allowed, codegen::call_title(p, call), &state.worst_ulp);
+    return equal(r, want, p.graph[id], tolerance(r, id), codegen::call_title(p, call), &state.worst_ulp);
   }
 
   bool output(const Record& r) {
@@ -149,7 +140,7 @@ class Comparison {
     if (r.result >= g.outputs.size()) return bad_file();
     graph::TensorId id = g.outputs[r.result].tensor;
     graph::TensorId before = compiled_.original.outputs[r.result].tensor;
-    int64_t allowed = tainted_[static_cast<size_t>(id.value)] ? kLibraryUlp : 0;
+    const ops::Tolerance& allowed = tolerance(r, id);
     std::string title = fmt::format("output '{}'", escape_for_display(g.outputs[r.result].name));
     int64_t worst = 0;
     if (!equal(r, value_of(g, id, r.sample, reference_), g[id], allowed, title, &worst))
@@ -178,7 +169,7 @@ class Comparison {
   }
 
   bool equal(const Record& r, const std::vector<uint8_t>& want, const graph::Tensor& tensor,
-             int64_t allowed, const std::string& title, int64_t* worst) {
+             const ops::Tolerance& allowed, const std::string& title, int64_t* worst) {
     Location where;
     where.file = place_;
     if (r.data.size() != want.size()) return bad_file();
@@ -190,11 +181,12 @@ class Comparison {
         float a, b;
         std::memcpy(&a, &r.data[i], 4);
         std::memcpy(&b, &want[i], 4);
-        int64_t d = ulp_distance(a, b);
+        int64_t d = allowed.distance(a, b);
         *worst = std::max(*worst, d);
-        if (d <= allowed) continue;
+        if (d <= allowed.ulps) continue;
         have_text = fmt::format("{}", a);
-        want_text = fmt::format("{} ({} ulp apart)", b, d);
+        want_text = fmt::format("{} ({} ulp of the layer's largest apart, {} are allowed)", b, d,
+                                allowed.ulps);
       } else {
         have_text = integer_text(&r.data[i], tensor.type.dtype);
         want_text = integer_text(&want[i], tensor.type.dtype);
@@ -246,8 +238,8 @@ class Comparison {
   std::string place_;
   Diagnostics& diags_;
   std::vector<LayerState> layers_;
-  std::vector<bool> tainted_;
   std::vector<Sample> inputs_;
+  std::vector<std::vector<ops::Tolerance>> tolerances_;  // of each sample, by tensor
   std::vector<std::vector<std::vector<uint8_t>>> reference_, original_;
 };
 
@@ -337,6 +329,7 @@ class Verifier {
     if (!board || !description) return false;
     project::ProjectModel model = project_model_of(compiled);
     OutputDirectory directory(temp.path() + "/host", project::kManifest);
+    directory.set_scratch();
     if (!project::generate_project(*description, *board, model, {{"bare_metal", ""}, {}, {}, {}}, directory,
                                    diags_) ||
         !directory.commit(diags_)) {
@@ -344,7 +337,11 @@ class Verifier {
       return false;
     }
     auto opened = open_project(directory.path(), diags_);
-    return opened && board_or_host(*opened, compiled, "host C");
+    if (!opened) return false;
+    if (!builds_alone(model)) return board_or_host(*opened, compiled, "host C");
+    progress_.step("verify on host C: build");
+    code_ = build_host_program(*opened, diags_);
+    return code_ == kExitDone && run_and_judge(*opened, compiled, "host C");
   }
 
   bool made(const TemporaryDirectory& temp) {
@@ -366,6 +363,11 @@ class Verifier {
       code_ = code;
       return false;
     }
+    return run_and_judge(project, compiled, place);
+  }
+
+  bool run_and_judge(const ProjectDir& project, const Compiled& compiled,
+                     const std::string& place) {
     TemporaryDirectory temp;
     if (!made(temp)) return false;
     std::string in = temp.path() + "/in.bin", out = temp.path() + "/out.bin", bytes;
@@ -374,7 +376,7 @@ class Verifier {
     for (const Sample& s : samples_)
       for (const auto& input : s)
         bytes.append(reinterpret_cast<const char*>(input.data()), input.size());
-    if (!write_file(in, bytes, diags_)) return false;
+    if (!write_scratch_file(in, bytes, diags_)) return false;
     progress_.step(fmt::format("verify on {}: run {} samples", place, samples_.size()));
     // Names without a folder: what the path of the folder holds need not pass through an emulator.
     auto run = run_firmware(project, {"verify", "in.bin", "out.bin"}, options_.timeout, diags_,
@@ -386,16 +388,28 @@ class Verifier {
     Location where;
     where.file = place;
     std::error_code ec;
-    if (run->process.exit_code != 0 || !fs::exists(out, ec)) {
+    const uint64_t size = fs::exists(out, ec) ? fs::file_size(out, ec) : 0;
+    const bool flooded = size > most_of_results(compiled);
+    if (run->process.exit_code != 0 || flooded || !fs::exists(out, ec)) {
       diags_
           .error(where, "verify-device",
-                 fmt::format("the firmware ended with exit code {}", run->process.exit_code))
+                 flooded ? fmt::format("the firmware wrote {} bytes, more than there are results", size)
+                         : fmt::format("the firmware ended with exit code {}", run->process.exit_code))
           .note(escape_for_display(run->process.output, 400));
       code_ = kExitDevice;
       return false;
     }
     auto written = read_file(out, diags_);
     return written && judge(compiled, place, *written, project);
+  }
+
+  // Of the file that a device writes: every tensor of every sample, each with a header, twice over.
+  uint64_t most_of_results(const Compiled& compiled) const {
+    constexpr uint64_t kHeader = 64, kAtLeast = uint64_t{1} << 20;
+    uint64_t bytes = 0;
+    for (const graph::Tensor& t : compiled.program.graph.tensors)
+      bytes += kHeader + static_cast<uint64_t>(t.type.bytes());
+    return kAtLeast + 2 * bytes * samples_.size();
   }
 
   bool judge(const Compiled& compiled, const std::string& place, const std::vector<uint8_t>& bytes,
@@ -472,7 +486,7 @@ class Verifier {
       for (const Diagnostic& d : diags_.all())
         errors.push_back({{"slug", d.slug}, {"message", d.message}});
       j["errors"] = errors;
-      fmt::print("{}\n", json_text(j, 1));
+      print_out("{}\n", json_text(j, 1));
     } else {
       for (const PlaceResult& p : places_) {
         if (!p.passed) continue;
@@ -480,7 +494,7 @@ class Verifier {
             p.worst_ulp > 0 ? fmt::format(", the others within {} ulp", p.worst_ulp) : "";
         std::string stack =
             p.measured ? fmt::format(", stack {}", format_bytes(p.summary.stack_bytes)) : "";
-        fmt::print("{}: bit-exact in {} of {} layers{}; {} sample{}{}, arena guards intact\n",
+        print_out("{}: bit-exact in {} of {} layers{}; {} sample{}{}, arena guards intact\n",
                    p.place, p.exact, p.layers, ulp, samples_.size(),
                    samples_.size() == 1 ? "" : "s", stack);
       }

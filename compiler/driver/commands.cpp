@@ -16,12 +16,32 @@
 #include "driver/project_dir.h"
 #include "driver/self_test.h"
 #include "driver/summary.h"
+#include "ops/operator.h"
 #include "project/generate.h"
 #include "support/files.h"
 #include "support/json.h"
+#include "support/streams.h"
 #include "support/text.h"
 
 namespace aotc::driver {
+
+namespace {
+
+// Nobody said what the code is for: what that costs is said. tests/cli measures it.
+void note_of_any_cpu(const Compiled& c, const CommonOptions& common) {
+  const plan::Program& p = c.program;
+  const bool integer = std::any_of(p.graph.ops.begin(), p.graph.ops.end(), [&](const graph::Op& op) {
+    return !op.results.empty() && p.graph[op.results[0]].type.dtype == DType::kI8 &&
+           ops::definition_of(op).macs({p.graph, op}) > 0;
+  });
+  if (common.quiet || common.json || !integer || c.board) return;
+  print_err("{}: note: this is C for any CPU; a Cortex-M4 takes more than twice the time that it takes for C "
+            "made for it [any-cpu]\n"
+            "  help: say what it is for: --cpu NAME or --board NAME ('aotc cpus' and 'aotc boards' list them)\n",
+            escape_for_display(c.options.model_path));
+}
+
+}  // namespace
 
 int check_command(const CompileOptions& options, const CommonOptions& common) {
   Diagnostics diags;
@@ -29,12 +49,13 @@ int check_command(const CompileOptions& options, const CommonOptions& common) {
   if (!compiled) return fail(diags);
   bool fits = check_fit(*compiled, diags);
   if (common.json) {
-    fmt::print("{}\n", json_text(summary_json(*compiled), 1));
+    print_out("{}\n", json_text(summary_json(*compiled), 1));
   } else {
-    fmt::print("{}", summary_text(*compiled));
+    print_out("{}{}", summary_text(*compiled), live_text(*compiled));
   }
   if (!fits) return fail(diags);
   print_diagnostics(diags);
+  note_of_any_cpu(*compiled, common);
   return kExitDone;
 }
 
@@ -58,14 +79,15 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   directory.add(project::kManifest, json_text(manifest, 1) + "\n");
   if (!directory.commit(diags)) return fail(diags);
   print_diagnostics(diags);
+  note_of_any_cpu(*compiled, common);
   if (common.json) {
-    fmt::print("{}\n", json_text(summary_json(*compiled), 1));
+    print_out("{}\n", json_text(summary_json(*compiled), 1));
     return kExitDone;
   }
-  fmt::print("{}", summary_text(*compiled));
-  fmt::print("wrote {}/:", directory.path());
-  for (const std::string& name : directory.names()) fmt::print(" {}", name);
-  fmt::print("\nnext: add {0}.c{1}{0}_data.c{2} to your firmware and call {0}_run from {0}.h\n",
+  print_out("{}", summary_text(*compiled));
+  print_out("wrote {}/:", directory.path());
+  for (const std::string& name : directory.names()) print_out(" {}", name);
+  print_out("\nnext: add {0}.c{1}{0}_data.c{2} to your firmware and call {0}_run from {0}.h\n",
              compiled->prefix, operators ? ", " : " and ",
              operators ? ", operators/*.c and the C runtime" : "");
   return kExitDone;
@@ -256,10 +278,10 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
   if (common.json) {
     auto j = summary_json(*compiled, &stack);
     j["project"] = path;
-    fmt::print("{}\n", json_text(j, 1));
+    print_out("{}\n", json_text(j, 1));
     return kExitDone;
   }
-  fmt::print("{}wrote {}/ ({} files)\n{}", summary_text(*compiled, &stack),
+  print_out("{}wrote {}/ ({} files)\n{}", summary_text(*compiled, &stack),
              path.ends_with('/') ? path.substr(0, path.size() - 1) : path, directory.names().size(),
              next_step(path));
   return kExitDone;
@@ -279,9 +301,9 @@ int build_command(const std::string& dir, const CommonOptions& common) {
       j["code_bytes"] = size->code;
       j["constants_bytes"] = size->constants;
     }
-    fmt::print("{}\n", json_text(j, 1));
+    print_out("{}\n", json_text(j, 1));
   } else if (size) {
-    fmt::print("model: code {}, constants {}\nnext: aotc run {} && aotc verify {}\n",
+    print_out("model: code {}, constants {}\nnext: aotc run {} && aotc verify {}\n",
                format_bytes(size->code), format_bytes(size->constants), shell_quoted(dir),
                shell_quoted(dir));
   }
@@ -302,17 +324,17 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
     j["output"] = run->process.output;
     j["exit_code"] = run->process.exit_code;
     if (project->board.stand_in) j["stand_in"] = true;
-    fmt::print("{}\n", json_text(j, 1));
+    print_out("{}\n", json_text(j, 1));
   } else {
     std::string text = run->process.output;
     for (size_t i = 0; i < text.size();) {
       size_t end = std::min(text.find('\n', i), text.size());
       std::string line = text.substr(i, end - i);
-      if (!line.starts_with("@aotc")) fmt::print("{}\n", line);
+      if (!line.starts_with("@aotc")) print_out("{}\n", line);
       i = end + 1;
     }
     if (project->board.stand_in)
-      fmt::print("a stand-in for the board: results are those of the board, times are not\n");
+      print_out("a stand-in for the board: results are those of the board, times are not\n");
   }
   if (run->process.exit_code == 0) return kExitDone;
   Location where;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands. Each has its options struct filled by main.cpp and returns an exit code.
+// The subcommands: their declarations, and what they do. Each returns an exit code.
 #pragma once
 
 #include <map>
@@ -7,19 +7,15 @@
 #include <vector>
 
 #include "driver/compilation.h"
+#include "driver/compile_options.h"
 #include "driver/terminal.h"
+#include "options/options.h"
 #include "support/files.h"
-
-namespace CLI {
-class App;
-}
 
 namespace aotc::driver {
 
-struct CommonOptions {
-  bool json = false;
-  bool quiet = false;
-};
+// The whole command line.
+options::Command command_line();
 
 struct ProjectChoice {
   std::string kind = "bare_metal";
@@ -58,17 +54,19 @@ int verify_command(const VerifyOptions& options, const CompileOptions& compile,
 int report_command(const std::string& target, const CompileOptions& compile,
                    const CommonOptions& common);
 int ops_command(const std::string& like, const CommonOptions& common);
-// `aotc analyze ...`: adds the subcommand; `result` becomes the exit code of aotc-analyze.
-void add_analyze_command(CLI::App& app, int& result);
 
-// Commands with options of their own: each adds itself and leaves its exit code in `result`.
-void add_graph_command(CLI::App& app, int& result);
-void add_mlf_command(CLI::App& app, int& result);
-void add_rpc_command(CLI::App& app, int& result);
-void add_boards_command(CLI::App& app, int& result);
-void add_bench_command(CLI::App& app, int& result);
-void add_project_server_command(CLI::App& app, int& result);
-void add_templates_command(CLI::App& app, int& result);
+// Commands with options of their own.
+options::Command analyze_declaration();
+options::Command bench_declaration();
+options::Command boards_declaration();
+options::Command cpus_declaration();
+options::Command graph_declaration();
+options::Command mlf_declaration();
+options::Command project_server_declaration();
+options::Command rpc_declaration();
+options::Command templates_declaration();
+// help, man, completion.
+void add_manual_commands(options::Command& program);
 
 // compile --format mlf: the model, or its operators, as a Model Library Format archive.
 struct MlfChoice {
@@ -76,11 +74,10 @@ struct MlfChoice {
   std::string style;             // empty: full-model; a style asks for an archive by itself
   std::vector<std::string> ops;  // of --style operator
   std::string date;              // as given
-  bool interface_given = false;  // --interface
 
   bool wanted() const { return format == "mlf" || !style.empty() || !ops.empty(); }
 };
-void add_mlf_options(CLI::App* compile, MlfChoice& choice);
+std::vector<options::Option> mlf_options(MlfChoice& choice);
 // `out`: the file; empty: PREFIX.tar.
 int compile_mlf_command(const CompileOptions& options, const MlfChoice& choice,
                         const std::string& out, const CommonOptions& common);

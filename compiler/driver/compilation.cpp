@@ -11,14 +11,18 @@
 #include "codegen/c_run.h"
 #include "codegen/c_tvm.h"
 #include "driver/graph_model.h"
+#include "driver/input_shapes.h"
 #include "driver/project_dir.h"
 #include "driver/schedules.h"
 #include "driver/self_test.h"
+#include "frontends/foreign.h"
 #include "frontends/tflite/reader.h"
 #include "ops/operator.h"
 #include "passes/devices.h"
 #include "passes/pipeline.h"
+#include "project/cpus.h"
 #include "support/files.h"
+#include "support/streams.h"
 #include "support/text.h"
 #include "target/cpu.h"
 
@@ -38,11 +42,20 @@ Failure conflicting(const std::string& file, const std::string& what, const std:
 
 Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,
                                 GivenOperators* operators, Diagnostics& diags) {
+  if (auto foreign = frontends::recognise_foreign_folder(options.model_path)) {
+    Location where;
+    where.file = options.model_path;
+    frontends::report_foreign(diags, where, *foreign);
+    return kFailure;
+  }
   auto read = read_file(options.model_path, diags);
   if (!read) return kFailure;
   if (bytes) *bytes = *read;
   ModelKind kind = kind_of(options.model_path, *read);
   if (kind != ModelKind::kTflite) {
+    if (!options.shapes.empty())
+      return conflicting(options.model_path, "--shape is for .tflite models; TVM's graphs have fixed shapes",
+                         "leave it out", diags);
     auto model = load_graph_model(kind, *read, options, diags);
     if (!model) return kFailure;
     if (operators) *operators = std::move(model->operators);
@@ -52,10 +65,14 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
     return conflicting(options.model_path,
                        "--params and --operators are for TVM graphs, and this is none",
                        "leave them out", diags);
+  auto shapes = parse_input_shapes(options.shapes, diags);
+  if (!shapes) return kFailure;
   frontends::ReadOptions read_options;
   read_options.signature = options.signature;
+  read_options.shapes = std::move(*shapes);
   auto graph = frontends::read_tflite(std::move(*read), options.model_path, diags, read_options);
-  if (!graph || !ops::verify_graph(*graph, diags)) return kFailure;
+  // The reader has asked every operator.
+  if (!graph || !graph::verify_structure(*graph, diags)) return kFailure;
   return graph;
 }
 
@@ -181,6 +198,10 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
   auto conflict = [&](const std::string& what, const std::string& help) -> Status {
     return conflicting(options.model_path, what, help, diags);
   };
+  if (!options.cpu_name.empty() && !options.board_name.empty() &&
+      options.board_name != project::kGenericBoard)
+    return conflict("--cpu is for whoever has no board here, and --board says which CPU it has",
+                    "leave one of them out");
   bool workspace = options.memory == codegen::MemoryMode::kWorkspace;
   if (workspace && (!options.pools.empty() || !options.devices_path.empty()))
     return conflict(fmt::format("{} needs planned memory, which --memory workspace does not have",
@@ -240,7 +261,8 @@ Status check_program_tables(const CompileOptions& options, Diagnostics& diags) {
   if (!options.constants_section.empty()) what = "--constants-section is for tables that";
   if (what.empty()) return success();
   return conflicting(options.model_path,
-                     fmt::format("{} cannot be in the program memory of board {}", what, options.board_name),
+                     fmt::format("{} cannot be in the program memory of {}", what,
+                                 options.board_name.empty() ? options.cpu_name : "board " + options.board_name),
                      "keep the tables in RAM with --constants ram, or leave the option out", diags);
 }
 
@@ -267,11 +289,11 @@ Status run_passes(graph::Graph& graph, const CompileOptions& options,
   }
   run.after = [&](const passes::Pass& pass, const graph::Graph& g) {
     if (!dump.contains("all") && !dump.contains(pass.name)) return;
-    fmt::print(stderr, "; after {}\n{}", pass.name, graph::print(g, 256));
+    print_err("; after {}\n{}", pass.name, graph::print(g, 256));
   };
   if (options.time_passes)
     run.timed = [](const passes::Pass& pass, std::chrono::nanoseconds t) {
-      fmt::print(stderr, "{:>10.3f} ms  {}\n", static_cast<double>(t.count()) / 1e6, pass.name);
+      print_err("{:>10.3f} ms  {}\n", static_cast<double>(t.count()) / 1e6, pass.name);
     };
   return passes::run_pipeline(graph, run, diags);
 }
@@ -326,6 +348,12 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
     if (!board->is_generic())
       plan_options.target = project::target_of(*board, options.assembly);
     out.board = std::move(*board);
+  }
+  if (!options.cpu_name.empty()) {
+    auto cpu = project::find_cpu(options.cpu_name, diags);
+    if (!cpu) return kFailure;
+    if (!cpu->is_generic()) plan_options.target = project::target_of(*cpu, options.assembly);
+    if (!out.board) out.board = std::move(*cpu);
   }
   Contracts contracts = contracts_of(options);
   plan_options.inputs = contracts.inputs;

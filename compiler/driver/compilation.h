@@ -22,7 +22,9 @@ struct CompileOptions {
   std::string model_path;
   std::string prefix;      // empty: from the file name
   std::string board_name;  // empty: generic target
+  std::string cpu_name;    // instead of a board: of project::cpus()
   std::string signature;
+  std::vector<std::string> shapes;  // "INPUT=1,98,40", as given
   // Of a TVM graph: its parameters and the C sources of its operators.
   std::string params_path;
   std::vector<std::string> operators, include_dirs;
@@ -31,6 +33,7 @@ struct CompileOptions {
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
   codegen::CallingConvention convention = codegen::CallingConvention::kPlain;
   bool tvm_interface = false;      // tvmgen_NAME.h and .c as well
+  bool interface_given = false;    // --interface: also where it is the default
   std::string constants_section;   // linker sections of the tables: "NAME[:BYTES],..."
   bool constants_in_ram = false;   // on boards that read program memory by instructions of its own
   std::vector<std::string> pools;  // "NAME:BYTES[:fast]", as given

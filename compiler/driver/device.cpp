@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/device.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 
@@ -8,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "frontends/graph_json/params.h"
+#include "project/description.h"
 #include "project/operators.h"
 #include "support/text.h"
 
@@ -68,6 +70,20 @@ std::string OpenDevice::unit() const {
   const rpc::DeviceInfo& d = session->device();
   if (d.ticks_are_instructions) return "instructions";
   return d.ticks_per_second == 1000000000 ? "nanoseconds" : "ticks";
+}
+
+std::vector<std::string> served_boards() {
+  std::vector<std::string> out;
+  Diagnostics ours_are_right;
+  auto firmware = project::read_description(project::OperatorProject().source, ours_are_right);
+  for (const std::string& name : project::board_names()) {
+    auto board = project::find_board(name, ours_are_right);
+    if (!board || board->emulator_argv.empty() || board->stand_in) continue;
+    const bool supported = firmware && std::any_of(firmware->platforms.begin(), firmware->platforms.end(),
+                                                   [&](const auto& p) { return p.name == board->platform; });
+    if (supported) out.push_back(name);
+  }
+  return out;
 }
 
 Result<std::unique_ptr<rpc::Transport>> start_board(const ProjectDir& project, Diagnostics& diags) {

@@ -32,6 +32,9 @@ struct OpenDevice {
   std::string unit() const;
 };
 
+// Boards whose operators can be called here: those with an emulator that is no stand-in.
+std::vector<std::string> served_boards();
+
 // The project's firmware in its emulator. Reports [not-built], [no-emulator], [tool-missing].
 Result<std::unique_ptr<rpc::Transport>> start_board(const ProjectDir& project, Diagnostics& diags);
 

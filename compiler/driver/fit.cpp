@@ -218,7 +218,7 @@ class Adviser {
     for (const Memory& m : board_.memories) {
       if (m.flash || m.name == firmware_.arena || !fit_of(need, board_, m.name).ram) continue;
       out.push_back(fmt::format("with --project-option arena={} it fits: {} has {}{}{}", m.name, m.name,
-                                format_bytes(m.size), m.setup.empty() ? "" : "; ", m.setup));
+                                exact_bytes(m.size), m.setup.empty() ? "" : "; ", m.setup));
     }
     return out;
   }
@@ -283,8 +283,8 @@ class Adviser {
     Fit fit = fit_of(need, board_, firmware_.arena);
     if (!fit.both()) return std::nullopt;
     return fmt::format("with {} it fits: RAM {} of {}, flash about {} of {}", remedy.text,
-                       format_bytes(fit.ram_needed), format_bytes(fit.arena->size),
-                       format_bytes(fit.flash_needed), format_bytes(fit.constants->size));
+                       exact_bytes(fit.ram_needed), exact_bytes(fit.arena->size),
+                       exact_bytes(fit.flash_needed), exact_bytes(fit.constants->size));
   }
 
   // Smallest first: what the model needs elsewhere differs little, and is computed before it is said.
@@ -339,16 +339,16 @@ bool check_fit(const Compiled& c, Diagnostics& diags, const Firmware& firmware) 
   };
   if (!fit.ram) {
     auto& d = diags.error(where, "does-not-fit",
-                          fmt::format("needs {} of RAM, board {} has {}{}", format_bytes(fit.ram_needed),
-                                      board.name, format_bytes(fit.arena->size),
+                          fmt::format("needs {} of RAM, board {} has {}{}", exact_bytes(fit.ram_needed),
+                                      board.name, exact_bytes(fit.arena->size),
                                       board.memories.size() > 2 ? " in " + fit.arena->name : ""));
     bool workspace = c.options.memory == codegen::MemoryMode::kWorkspace;
     d.note(fmt::format("{} {}, inputs and outputs {}, stack {}, variables of the firmware about {}{}",
-                       workspace ? "workspace" : "arena", format_bytes(need.tensors),
-                       format_bytes(need.caller), format_bytes(need.stack),
-                       format_bytes(need.harness),
+                       workspace ? "workspace" : "arena", exact_bytes(need.tensors),
+                       exact_bytes(need.caller), exact_bytes(need.stack),
+                       exact_bytes(need.harness),
                        !need.copied_to.empty()
-                           ? ", constants " + format_bytes(need.constants) + ", which are copied to RAM"
+                           ? ", constants " + exact_bytes(need.constants) + ", which are copied to RAM"
                            : ""));
     advise(d);
     d.help(
@@ -358,11 +358,11 @@ bool check_fit(const Compiled& c, Diagnostics& diags, const Firmware& firmware) 
   if (!fit.flash) {
     auto& d = diags.error(where, "does-not-fit",
                           fmt::format("needs about {} of flash, board {} has {}",
-                                      format_bytes(fit.flash_needed), board.name,
-                                      format_bytes(fit.constants->size)));
-    d.note(fmt::format("constants {}, code about {}{}", format_bytes(need.constants),
-                       format_bytes(need.code),
-                       need.samples > 0 ? ", stored inputs " + format_bytes(need.samples) : ""));
+                                      exact_bytes(fit.flash_needed), board.name,
+                                      exact_bytes(fit.constants->size)));
+    d.note(fmt::format("constants {}, code about {}{}", exact_bytes(need.constants),
+                       exact_bytes(need.code),
+                       need.samples > 0 ? ", stored inputs " + exact_bytes(need.samples) : ""));
     advise(d);
     if (fit.flash_needed - need.samples <= fit.constants->size)
       d.help("store fewer inputs with --samples");

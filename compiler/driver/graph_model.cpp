@@ -247,7 +247,7 @@ Status bind_archive(mlf::Archive& archive, const Members& members, const Compile
   std::vector<std::string> files;
   for (const std::string& name : members.sources) {
     files.push_back(directory.path() + "/" + base_name(name));
-    if (!write_file(files.back(), text_of(archive.files[name]), diags)) return kFailure;
+    if (!write_scratch_file(files.back(), text_of(archive.files[name]), diags)) return kFailure;
   }
   size_t unpacked = files.size();
   files.insert(files.end(), options.operators.begin(), options.operators.end());

@@ -18,9 +18,9 @@ std::optional<int64_t> code_of(const Compiled& compiled) {
   TemporaryDirectory folder;
   Diagnostics ignored;  // a figure that cannot be had is left out
   if (!folder.made(ignored)) return std::nullopt;
-  for (const char* suffix : {".h", ".c"}) {
+  for (const char* suffix : {".h", "_data.h", ".c"}) {
     std::string name = compiled.prefix + suffix;
-    if (!write_file(folder.path() + "/" + name, compiled.c.files.at(name), ignored))
+    if (!write_scratch_file(folder.path() + "/" + name, compiled.c.files.at(name), ignored))
       return std::nullopt;
   }
   std::vector<std::string> command = {compiled.board->compiler};

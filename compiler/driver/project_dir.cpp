@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/schedules.h"
+#include "frontends/foreign.h"
 #include "project/generate.h"
 #include "support/files.h"
 #include "support/json.h"
@@ -21,12 +22,14 @@ namespace fs = std::filesystem;
 
 bool is_project(const std::string& path) {
   std::error_code ec;
-  return fs::is_directory(path, ec);
+  return fs::is_directory(path, ec) && !frontends::recognise_foreign_folder(path);
 }
 
 nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   nlohmann::ordered_json j;
   j["signature"] = options.signature;
+  j["cpu"] = options.cpu_name;
+  j["shapes"] = options.shapes;
   j["arena"] = options.arena == codegen::ArenaOwner::kModel ? "model" : "caller";
   j["memory"] = options.memory == codegen::MemoryMode::kWorkspace ? "workspace" : "static";
   j["calling_convention"] = name_of(options.convention);
@@ -67,6 +70,8 @@ CompileOptions ProjectDir::compile_options() const {
   o.board_name = manifest.value("board", "");
   const auto& c = manifest["compile"];
   o.signature = c.value("signature", "");
+  o.cpu_name = c.value("cpu", "");
+  o.shapes = c.value("shapes", std::vector<std::string>());
   if (c.value("arena", "") == "model") o.arena = codegen::ArenaOwner::kModel;
   if (c.value("memory", "") == "workspace") o.memory = codegen::MemoryMode::kWorkspace;
   o.convention = convention_of(c.value("calling_convention", ""));
@@ -123,6 +128,8 @@ bool is_complete(const nlohmann::json& manifest) {
   const nlohmann::ordered_json known = describe_compile({});
   for (const auto& [key, written] : known.items())
     if (compile->contains(key) && (*compile)[key].type() != written.type()) return false;
+  for (const auto& pool : compile->value("pools", nlohmann::json::array()))
+    if (!pool.is_string()) return false;
   return schedules_of(*compile).ok();
 }
 
@@ -210,15 +217,51 @@ std::string last_lines(const std::string& text, size_t count) {
 class DemoEnd {
  public:
   bool operator()(const std::string& piece) {
+    bytes_ += piece.size();
+    if (flooded()) return false;
     text_ += piece;
+    if (text_.size() > kLongestLine) text_.erase(0, text_.size() - kLongestLine);
     const size_t at = text_.find("@aotc done status=");
     if (at != std::string::npos) return text_.find('\n', at) == std::string::npos;
     if (text_.size() > 64) text_.erase(0, text_.size() - 64);
     return true;
   }
 
+ // More than any demo says; nobody would read it.
+  bool flooded() const { return bytes_ > kMostProcessOutput; }
+
  private:
+  static constexpr size_t kLongestLine = 65536;
   std::string text_;
+  size_t bytes_ = 0;
+};
+
+// Folders that builds of aotc make in a project. One that was not there before is marked as made
+// from the project, and goes when the project is made again.
+class BuildFolders {
+ public:
+  explicit BuildFolders(const std::string& project) {
+    std::error_code ec;
+    for (const char* name : {"build", ".pio"})
+      if (fs::path folder = fs::path(project) / name; !fs::exists(folder, ec))
+        absent_.push_back(std::move(folder));
+  }
+
+  // `make`: not only those that a build has made by now.
+  void mark(bool make = false) const {
+    Diagnostics ignored;  // without a mark it is somebody's own, and stays
+    for (const fs::path& folder : absent_) {
+      std::error_code ec;
+      if (make && folder.filename() == "build") fs::create_directory(folder, ec);
+      const fs::path mark = folder / kDerivedMarker;
+      if (!fs::is_directory(folder, ec) || fs::exists(mark, ec)) continue;
+      (void)write_scratch_file(
+          mark.string(), "Made by 'aotc build', deleted when the project is made again.\n", ignored);
+    }
+  }
+
+ private:
+  std::vector<fs::path> absent_;
 };
 
 }  // namespace
@@ -252,11 +295,14 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
   if (project.manifest.contains("configure"))
     commands.push_back(fill_in(project.manifest["configure"], absolute));
   commands.push_back(fill_in(project.manifest["build"], absolute));
+  const BuildFolders folders(project.path);
+  if (own_compiler) folders.mark(true);  // also of a build that is killed
   Progress progress(quiet);
   for (const auto& command : commands) {
     progress.step(
         fmt::format("{} {}", commands.size() > 1 && &command == &commands[0] ? "configuring" : "building", project.path));
     ProcessResult r = run_process(command, "", 1800);
+    folders.mark();
     if (!r.started) {
       diags.error(where, "tool-missing", fmt::format("'{}' is not installed", command[0]))
           .help(project.manifest.contains("install")
@@ -332,6 +378,13 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
   if (!out.process.started) {
     diags.error(where, "tool-missing", fmt::format("'{}' is not installed", argv[0]))
         .help(packages_help(project.board.emulator_packages));
+    return kFailure;
+  }
+  if (end.flooded()) {
+    diags
+        .error(where, "device-flood",
+               fmt::format("the firmware printed more than {} bytes and was ended", kMostProcessOutput))
+        .help("it runs wild, or prints in a loop that does not end");
     return kFailure;
   }
   if (out.process.timed_out) {

@@ -2,6 +2,7 @@
 #include "driver/schedules.h"
 
 #include <algorithm>
+#include <climits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,6 +19,12 @@ using nlohmann::json;
 
 constexpr int64_t kMostBytes = int64_t{16} << 20;
 
+// A whole number that an int holds: a larger one would be another number where it is used.
+bool is_int(const json& value) {
+  if (value.is_number_unsigned()) return value.get<uint64_t>() <= static_cast<uint64_t>(INT_MAX);
+  return value.is_number_integer() && value.get<int64_t>() >= INT_MIN;
+}
+
 class Reader {
  public:
   Reader(const std::string& file, Diagnostics& diags) : diags_(diags) { where_.file = file; }
@@ -26,6 +33,7 @@ class Reader {
     json root;
     if (auto problem = parse_json(text, root)) {
       where_.line = problem->place.line;
+      where_.column = problem->place.column;
       return fail(fmt::format("this is not JSON: {}", escape_for_display(problem->what, 200)));
     }
     if (!root.is_object() || !root.contains("calls") || !root["calls"].is_array())
@@ -46,14 +54,14 @@ class Reader {
     if (!c.is_object()) return fail(name + " is no object"), false;
     if (!c.contains("schedule")) return true;
     const json& s = c["schedule"];
-    if (!c.contains("op_index") || !c["op_index"].is_number_integer())
+    if (!c.contains("op_index") || !is_int(c["op_index"]))
       return fail(name + " has a schedule but no whole number 'op_index'"), false;
     if (!s.is_object()) return fail(name + ": 'schedule' is no object"), false;
     ops::Schedule schedule;
     for (const auto& [key, value] : s.items()) {
       if (key == "algorithm" && value.is_string()) {
         schedule.algorithm = value.get<std::string>();
-      } else if (key != "algorithm" && value.is_number_integer()) {
+      } else if (key != "algorithm" && is_int(value)) {
         schedule.numbers[key] = value.get<int64_t>();
       } else {
         return fail(fmt::format("{}: '{}' is no {}", name, escape_for_display(key, 40),

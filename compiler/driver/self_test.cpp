@@ -4,28 +4,51 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <string>
 
 #include "ops/operator.h"
+#include "ops/tolerance.h"
 #include "support/text.h"
 
 namespace aotc::driver {
 
 namespace {
 
+// The bytes of floats as they are hashed: what counts as equal has one form (little endian).
+uint32_t float_checksum(const std::vector<uint8_t>& bytes) {
+  std::string canonical(bytes.begin(), bytes.end());
+  for (size_t i = 0; i + 4 <= canonical.size(); i += 4) {
+    uint32_t bits;
+    std::memcpy(&bits, &canonical[i], 4);
+    uint32_t magnitude = bits & 0x7FFFFFFFu;
+    if (magnitude == 0) bits = 0;
+    if (magnitude > 0x7F800000u) bits = 0x7FC00000u;
+    std::memcpy(&canonical[i], &bits, 4);
+  }
+  return fnv1a_32(canonical);
+}
+
 // The firmware adds up the same way, in float: weights 1, 2, ... 7, 1, ... tell most exchanges of
-// elements apart. The tolerance is for rounding differently in every element and every sum.
-void sum_floats(const std::vector<uint8_t>& bytes, project::LayerCheck& check) {
-  float sum = 0;
-  double magnitude = 0;
+// elements apart, and what each sum loses goes into the next (Kahan), so that the tolerance is that of the
+// elements and little more: three roundings an element here and there.
+void sum_floats(const std::vector<uint8_t>& bytes, double allowed, project::LayerCheck& check) {
+  constexpr double kRoundings = 6.0 / (1 << 24);
+  float sum = 0, lost = 0;
+  double magnitude = 0, weights = 0;
   for (size_t i = 0; i * 4 < bytes.size(); ++i) {
     float value;
     std::memcpy(&value, &bytes[i * 4], 4);
-    float weighted = value * static_cast<float>(i % 7 + 1);
-    sum += weighted;
-    magnitude += std::abs(static_cast<double>(weighted));
+    auto weight = static_cast<float>(i % 7 + 1);
+    float more = value * weight - lost, next = sum + more;
+    lost = (next - sum) - more;
+    sum = next;
+    magnitude += std::abs(static_cast<double>(value) * weight);
+    weights += weight;
   }
   check.sum = sum;
-  check.tolerance = static_cast<float>(1e-4 * magnitude + 1e-6);
+  double tolerance = allowed * weights + kRoundings * magnitude;
+  check.tolerance = std::nextafter(static_cast<float>(tolerance), std::numeric_limits<float>::max());
 }
 
 }  // namespace
@@ -35,6 +58,7 @@ std::vector<project::LayerCheck> layer_checks(const Compiled& compiled, const Sa
   for (const graph::Op& op : graph.ops)
     if (ops::definition_of(op).traits().external) return {};
   const auto values = ops::evaluate_graph(graph, sample);
+  const auto tolerances = ops::tolerances(graph, sample, values);
   std::vector<project::LayerCheck> out;
   for (size_t c = 0; c < compiled.program.calls.size(); ++c) {
     const plan::ProgramCall& call = compiled.program.calls[c];
@@ -46,12 +70,15 @@ std::vector<project::LayerCheck> layer_checks(const Compiled& compiled, const Sa
       check.result = static_cast<int>(r);
       check.bytes = static_cast<int64_t>(value.size());
       check.floating = graph[call.results[r]].type.dtype == DType::kF32;
-      if (check.floating)
-        sum_floats(value, check);
+      const ops::Tolerance& tolerance = tolerances[static_cast<size_t>(call.results[r].value)];
+      if (check.floating && !tolerance.exact())
+        sum_floats(value, tolerance.allowed(), check);
+      else if (check.floating)
+        check.checksum = float_checksum(value);
       else
         check.checksum =
             fnv1a_32({reinterpret_cast<const char*>(value.data()), value.size()});
-      // Not a number has no sum to compare: nothing can be said of such a result.
+      // A sum that is no number cannot be compared: nothing is said of such a result.
       if (std::isfinite(check.sum) && std::isfinite(check.tolerance)) out.push_back(check);
     }
   }

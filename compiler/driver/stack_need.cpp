@@ -168,7 +168,7 @@ bool write_sources(const Compiled& c, const std::string& folder) {
     fs::path path = fs::path(folder) / name;
     std::error_code ec;
     fs::create_directories(path.parent_path(), ec);
-    return !ec && write_file(path.string(), std::string(text), ignored).ok();
+    return !ec && write_scratch_file(path.string(), std::string(text), ignored).ok();
   };
   for (const auto& [name, text] : c.c.files)
     if (!name.ends_with("_data.c") && !write(name, text)) return false;

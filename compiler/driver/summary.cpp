@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/summary.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -23,13 +24,32 @@ std::vector<std::string> caller_row(const plan::Program& p, const Figures& f) {
   std::vector<std::string> row = {in == out ? "RAM: inputs and outputs"
                                   : in      ? "RAM: inputs"
                                             : "RAM: outputs",
-                                  format_bytes(f.caller_bytes)};
+                                  exact_bytes(f.caller_bytes)};
   if (!in || !out)
     row.push_back(fmt::format("{} in the arena", in ? "outputs" : out ? "inputs" : "both"));
   return row;
 }
 
+int64_t macs_of(const graph::Graph& graph) {
+  int64_t out = 0;
+  for (const graph::Op& op : graph.ops) out += ops::definition_of(op).macs({graph, op});
+  return out;
+}
+
+int64_t cut_channels(const Compiled& c) {
+  return c.statistics.constant_channels + c.statistics.unread_channels;
+}
+
 }  // namespace
+
+std::string live_text(const Compiled& c) {
+  const std::vector<int64_t>& live = c.program.live_bytes;
+  const int64_t most = live.empty() ? 0 : *std::max_element(live.begin(), live.end());
+  if (most <= c.program.arena_bytes || c.options.memory == codegen::MemoryMode::kWorkspace) return "";
+  return fmt::format(
+      "alive at most: {} at one call, {} more than the arena: results are written over operands that die\n",
+      exact_bytes(most), exact_bytes(most - c.program.arena_bytes));
+}
 
 std::string summary_text(const Compiled& c, const StackNeed* stack) {
   Figures f = figures_of(c);
@@ -37,28 +57,28 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
   std::vector<std::vector<std::string>> rows;
   auto limit = [&](const char* use) {
     int64_t bytes = c.board ? c.board->memory_bytes(use) : 0;
-    return bytes > 0 ? fmt::format("of {} on {}", format_bytes(bytes), c.board->name)
+    return bytes > 0 ? fmt::format("of {} on {}", exact_bytes(bytes), c.board->name)
                      : std::string();
   };
   std::string proof = p.arena_proven_optimal
                           ? "optimal"
-                          : fmt::format("lower bound {}", format_bytes(p.arena_lower_bound));
+                          : fmt::format("lower bound {}", exact_bytes(p.arena_lower_bound));
   if (c.options.memory == codegen::MemoryMode::kWorkspace)
-    rows.push_back({"RAM: workspace", format_bytes(f.workspace_bytes), limit("arena")});
+    rows.push_back({"RAM: workspace", exact_bytes(f.workspace_bytes), limit("arena")});
   else
-    rows.push_back({"RAM: arena", format_bytes(f.arena_bytes), proof, limit("arena")});
+    rows.push_back({"RAM: arena", exact_bytes(f.arena_bytes), proof, limit("arena")});
   if (c.operator_workspace_bytes > 0)
-    rows.push_back({"RAM: operators", format_bytes(c.operator_workspace_bytes),
+    rows.push_back({"RAM: operators", exact_bytes(c.operator_workspace_bytes),
                     "allocated by the functions given in C"});
   rows.push_back(caller_row(p, f));
   if (c.board && !c.board->memories.empty())
     rows.push_back(
-        {"RAM: stack", format_bytes(c.board->stack_bytes),
+        {"RAM: stack", exact_bytes(c.board->stack_bytes),
          stack ? fmt::format("reserved; a run takes {} {}", stack->computed ? "at most" : "perhaps",
-                             format_bytes(stack->bytes))
+                             exact_bytes(stack->bytes))
                : "reserved; 'aotc run' measures"});
-  rows.push_back({"flash: constants", format_bytes(f.constant_bytes),
-                  fmt::format("raw {}", format_bytes(f.raw_constant_bytes)), limit("constants")});
+  rows.push_back({"flash: constants", exact_bytes(f.constant_bytes),
+                  fmt::format("raw {}", exact_bytes(f.raw_constant_bytes)), limit("constants")});
   Diagnostics checked_before;
   if (auto sections = parse_sections(c.options, checked_before); sections && !sections->empty()) {
     std::vector<int> section = plan::assign_sections(p, *sections);
@@ -71,14 +91,17 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
         bytes += static_cast<int64_t>(p.constants[i].data.bytes.size());
         read += reads[i];
       }
-      rows.push_back({"  in " + (*sections)[s].name, format_bytes(bytes),
+      rows.push_back({"  in " + (*sections)[s].name, exact_bytes(bytes),
                       fmt::format("each read {:.1f} times a run", read / static_cast<double>(std::max<int64_t>(1, bytes)))});
     }
   }
   rows.push_back({"MACs per inference", with_commas(f.macs)});
+  if (const int64_t all = macs_of(c.original); cut_channels(c) > 0 && all > f.macs)
+    rows.back().push_back(fmt::format("of {} in the model, {} are of removed channels", with_commas(all),
+                                      with_commas(all - f.macs)));
   rows.push_back({"operators", std::to_string(p.graph.ops.size()),
                   fmt::format("{} calls, {} functions", p.calls.size(), p.functions.size())});
-  if (int64_t removed = c.statistics.constant_channels + c.statistics.unread_channels; removed > 0)
+  if (int64_t removed = cut_channels(c); removed > 0)
     rows.push_back({"channels removed", with_commas(removed),
                     fmt::format("{} constant, {} unread, in {} tensors",
                                 with_commas(c.statistics.constant_channels),
@@ -137,7 +160,8 @@ nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
   Figures f = figures_of(c);
   nlohmann::ordered_json j;
   j["prefix"] = c.prefix;
-  if (c.board) j["board"] = c.board->name;
+  if (!c.options.cpu_name.empty()) j["cpu"] = c.options.cpu_name;
+  if (!c.options.board_name.empty()) j["board"] = c.board->name;
   j["arena_bytes"] = f.arena_bytes;
   j["arena_lower_bound"] = c.program.arena_lower_bound;
   j["arena_optimal"] = c.program.arena_proven_optimal;
@@ -154,6 +178,7 @@ nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
   j["constants_bytes"] = f.constant_bytes;
   j["raw_constants_bytes"] = f.raw_constant_bytes;
   j["macs"] = f.macs;
+  j["model_macs"] = macs_of(c.original);
   if (stack) j["model_stack_bytes"] = stack->bytes;
   if (stack) j["model_stack_computed"] = stack->computed;
   j["channels_removed"] = {{"constant", c.statistics.constant_channels},

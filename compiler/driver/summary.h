@@ -15,6 +15,8 @@ namespace aotc::driver {
 
 // `stack`: what a run takes, if that was asked for.
 std::string summary_text(const Compiled& compiled, const StackNeed* stack = nullptr);
+// What the live bytes of calls have to do with the arena, where they are more; else empty.
+std::string live_text(const Compiled& compiled);
 nlohmann::ordered_json summary_json(const Compiled& compiled, const StackNeed* stack = nullptr);
 
 // One entry per call: what verify, report and outside tests map traces with.

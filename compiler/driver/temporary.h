@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directory that goes away with the object that made it.
+// A directory that goes away with the object that made it. The one thing to know: it is locked as
+// long as its process lives; those that killed runs left are cleared when the next one is made.
 #pragma once
 
 #include <string>
@@ -22,6 +23,7 @@ class TemporaryDirectory {
 
  private:
   std::string path_;  // empty: it could not be made
+  int lock_ = -1;
 };
 
 }  // namespace aotc::driver

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "support/streams.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -43,7 +44,7 @@ void print_diagnostics(const Diagnostics& diags) {
     }
     text = out;
   }
-  std::fputs(text.c_str(), stderr);
+  write_err(text);
 }
 
 int exit_code_of(const Diagnostics& diags, int otherwise) {
@@ -51,7 +52,8 @@ int exit_code_of(const Diagnostics& diags, int otherwise) {
       {"internal", kExitInternal},       {"tool-missing", kExitToolMissing},
       {"no-emulator", kExitToolMissing}, {"does-not-fit", kExitDoesNotFit}, {"pool-too-small", kExitDoesNotFit},
       {"not-built", kExitBadInput},      {"project-invalid", kExitBadInput},
-      {"option-conflict", kExitUsage},   {"pool-invalid", kExitUsage}};
+      {"option-conflict", kExitUsage},   {"cpu-unknown", kExitBadInput},   {"pool-invalid", kExitUsage},
+      {"shape-invalid", kExitUsage}};
   for (const auto& [slug, code] : kCodes)
     for (const Diagnostic& d : diags.all())
       if (d.severity == Severity::kError && d.slug == slug) return code;
@@ -103,6 +105,8 @@ std::string format_bytes(int64_t bytes) {
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
+std::string exact_bytes(int64_t bytes) { return with_commas(bytes) + " bytes"; }
+
 std::string shell_quoted(const std::string& path) {
   bool plain = !path.empty() &&
                path.find_first_not_of(
@@ -118,7 +122,7 @@ Progress::Progress(bool quiet) : quiet_(quiet), terminal_(isatty(2) != 0) {}
 
 void Progress::step(const std::string& what) {
   if (quiet_ || !terminal_) return;
-  fmt::print(stderr, "\r\x1b[K{} ...", what);
+  print_err("\r\x1b[K{} ...", what);
   std::fflush(stderr);
   open_ = true;
 }
@@ -126,7 +130,7 @@ void Progress::step(const std::string& what) {
 void Progress::bar(const std::string& what, int64_t done, int64_t total) {
   if (quiet_ || !terminal_ || total <= 0) return;
   int filled = static_cast<int>(24 * done / total);
-  fmt::print(stderr, "\r\x1b[K{} [{}{}] {}/{}", what, std::string(static_cast<size_t>(filled), '#'),
+  print_err("\r\x1b[K{} [{}{}] {}/{}", what, std::string(static_cast<size_t>(filled), '#'),
              std::string(static_cast<size_t>(24 - filled), '.'), done, total);
   std::fflush(stderr);
   open_ = true;
@@ -135,11 +139,11 @@ void Progress::bar(const std::string& what, int64_t done, int64_t total) {
 void Progress::done(const std::string& what) {
   if (quiet_) return;
   clear();
-  fmt::print(stderr, "{}\n", what);
+  print_err("{}\n", what);
 }
 
 void Progress::clear() {
-  if (open_) fmt::print(stderr, "\r\x1b[K");
+  if (open_) print_err("\r\x1b[K");
   open_ = false;
 }
 

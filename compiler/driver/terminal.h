@@ -35,6 +35,8 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows);
 
 // "1,234 bytes" or "54.2 KiB".
 std::string format_bytes(int64_t bytes);
+// "154,321 bytes": where sizes are compared, in one unit.
+std::string exact_bytes(int64_t bytes);
 
 // A path as a shell takes it.
 std::string shell_quoted(const std::string& path);

@@ -52,35 +52,32 @@ graph::DefinitionLookup definition_lookup() {
   return [](std::string_view name) -> const graph::OpDefinition* { return operators().find(name); };
 }
 
+Status verify_op(const OpView& op, Diagnostics& diags) {
+  const Operator& definition = definition_of(op.op);
+  auto shapes = definition.infer(op, diags);
+  if (!shapes) return kFailure;
+  if (shapes->size() != op.op.results.size()) {
+    diags.error(op.where(), "op-operands",
+                fmt::format("{} has {} results, the model lists {}", op.op.name(), shapes->size(),
+                            op.op.results.size()));
+    return kFailure;
+  }
+  bool agrees = true;
+  for (size_t i = 0; i < shapes->size(); ++i) {
+    if ((*shapes)[i] == op.result(i).shape) continue;
+    diags.error(op.where(), "op-shape",
+                fmt::format("result {} has shape {} in the model, the operands give {}", i,
+                            graph::to_string(op.result(i).shape), graph::to_string((*shapes)[i])));
+    agrees = false;
+  }
+  return agrees ? definition.verify(op, diags) : Status(kFailure);
+}
+
 Status verify_graph(const graph::Graph& graph, Diagnostics& diags) {
   if (!graph::verify_structure(graph, diags)) return kFailure;
   bool good = true;
-  for (const graph::Op& op : graph.ops) {
-    OpView view{graph, op};
-    const Operator& definition = definition_of(op);
-    auto shapes = definition.infer(view, diags);
-    if (!shapes) {
-      good = false;
-      continue;
-    }
-    if (shapes->size() != op.results.size()) {
-      diags.error(op.location, "op-operands",
-                  fmt::format("{} has {} results, the model lists {}", op.name(), shapes->size(),
-                              op.results.size()));
-      good = false;
-      continue;
-    }
-    bool agrees = true;
-    for (size_t i = 0; i < shapes->size(); ++i) {
-      if ((*shapes)[i] == view.result(i).shape) continue;
-      diags.error(op.location, "op-shape",
-                  fmt::format("result {} has shape {} in the model, the operands give {}", i,
-                              graph::to_string(view.result(i).shape),
-                              graph::to_string((*shapes)[i])));
-      agrees = good = false;
-    }
-    if (agrees && !definition.verify(view, diags)) good = false;
-  }
+  for (const graph::Op& op : graph.ops)
+    if (!verify_op({graph, op}, diags)) good = false;
   return good ? success() : Status(kFailure);
 }
 

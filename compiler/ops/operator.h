@@ -76,6 +76,8 @@ struct Traits {
   // Attributes pad_top, pad_left, pad_bottom, pad_right extend operand 0 (NHWC) with elements of
   // real value 0, exactly as if they were there. Not so for pooling, which leaves them out.
   bool zero_pads = false;
+  // Results follow from the operands' types and shapes: elements are never read.
+  bool reads_shapes_only = false;
   // The result is the operand in another device's memory.
   bool device_copy = false;
   // Given as C and known by its types alone: it is never evaluated, and no model format but TVM's
@@ -110,7 +112,10 @@ class Operator : public graph::OpDefinition {
   // The reference semantics: LiteRT's, bit for bit for integers. Called on verified operators only.
   virtual void evaluate(const OpView& op, const EvalData& data) const = 0;
 
-  // The algorithm as TIR. Called on verified operators only; not for views.
+  // Can it become code? Otherwise it is evaluated on constants while compiling (ops/constants.h), and
+  // a model in which it remains is refused. May be asked of operators that are not verified.
+  virtual bool has_lowering(const OpView&) const { return true; }
+  // The algorithm as TIR. Called on verified operators with a lowering only; not for views.
   virtual Lowered lower(const OpView& op, const TargetInfo& target) const = 0;
 
   // Facts that passes act on; each is asked of verified operators only.
@@ -171,7 +176,10 @@ class OperatorSet {
 const OperatorSet& operators();
 graph::DefinitionLookup definition_lookup();
 
-// verify_structure, then infer and verify of every operator. Reports all problems, not the first.
+// infer and verify of one operator whose operands and results are there, and do they agree with the
+// results' types?
+Status verify_op(const OpView& op, Diagnostics& diags);
+// verify_structure, then verify_op of every operator. Reports all problems, not the first.
 Status verify_graph(const graph::Graph& graph, Diagnostics& diags);
 
 // Runs one operator on the host through its reference evaluation.

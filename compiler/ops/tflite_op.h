@@ -11,12 +11,19 @@ namespace aotc::ops {
 
 class TfliteOp {
  public:
-  TfliteOp(const tflite_schema::Operator& raw, int builtin, int version, const graph::Graph& graph)
-      : raw_(raw), builtin_(builtin), version_(version), graph_(graph) {}
+  TfliteOp(const tflite_schema::Operator& raw, int builtin, int version, const graph::Graph& graph,
+           bool shapes_as_in_file = true)
+      : raw_(raw),
+        builtin_(builtin),
+        version_(version),
+        graph_(graph),
+        shapes_as_in_file_(shapes_as_in_file) {}
 
   int builtin() const { return builtin_; }
   int version() const { return version_; }
   const graph::Graph& graph() const { return graph_; }
+  // Have the operands the shapes that the file gives them? Otherwise those of the results mean nothing.
+  bool shapes_as_in_file() const { return shapes_as_in_file_; }
   // The options table if it is there and of type T, else null (defaults apply).
   template <typename T>
   const T* options() const {
@@ -28,6 +35,7 @@ class TfliteOp {
   int builtin_;
   int version_;
   const graph::Graph& graph_;
+  bool shapes_as_in_file_;
 };
 
 }  // namespace aotc::ops

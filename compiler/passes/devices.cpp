@@ -48,7 +48,7 @@ class Reader {
     if (auto problem = parse_json(text, root)) {
       where_.line = problem->place.line;
       where_.column = problem->place.column;
-      return error("the file", "is not JSON"), kFailure;
+      return error("the file", problem->is_number ? "is not JSON: " + problem->what : "is not JSON"), kFailure;
     }
     if (!object(root, "the file")) return kFailure;
     only(root, "the file", {"devices", "fallback"});

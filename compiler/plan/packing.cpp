@@ -159,13 +159,15 @@ class PartSolver {
   int64_t lower_bound() const { return lower_bound_; }
   int64_t height() const { return height_; }
   int64_t nodes() const { return nodes_; }
+  int64_t work() const { return searched_ + placement_.visits(); }
   Method method() const { return method_; }
   const std::vector<int64_t>& offsets() const { return offsets_; }
 
-  // Looks for a height <= enough, or the least one.
-  void run(int64_t enough) {
+  // Looks for a height <= enough, or the least one, with at most `max_work` behind the greedy orders.
+  void run(int64_t enough, int64_t max_work) {
     enough_ = std::max(enough, lower_bound_);
     greedy();
+    last_work_ = work() + max_work;
     if (height_ <= enough_) return;
     if (!positive_ && searchable_ && options_.max_nodes > 0) {
       raise_bound();
@@ -238,9 +240,10 @@ class PartSolver {
     Random random(options_.seed);
     Order current = best_order_;
     int64_t current_height = height_;
-    const int64_t first_visit = placement_.visits();
+    const int64_t last_visit =
+        placement_.visits() + std::min(options_.max_local_visits, work_left());
     int64_t idle = 0;
-    while (height_ > enough_ && placement_.visits() - first_visit < options_.max_local_visits) {
+    while (height_ > enough_ && placement_.visits() < last_visit) {
       if (++idle > 40 * int64_t{n} + 400) {  // shake a copy of the best order
         idle = 0;
         current = best_order_;
@@ -297,13 +300,16 @@ class PartSolver {
     for (const Clique& clique : packing::find_cliques(model_, false)) {
       if (lower_bound_ >= height_) return;
       if (clique.members.size() > 12) continue;
+      if (work_left() <= 0) return;
       const Model part = packing::make_submodel(model_, clique.members);
       Search search;
       search.enough = lower_bound_;
       search.max_nodes = std::min<int64_t>(options_.max_nodes, 500);
+      search.max_work = work_left();
       search.best_height = height_;  // the whole packing holds this part
       packing::search_disjunctive(part, packing::find_cliques(part, true), search);
       nodes_ += search.nodes;
+      searched_ += search.work;
       if (search.finished) lower_bound_ = std::max(lower_bound_, search.best_height);
     }
   }
@@ -318,12 +324,14 @@ class PartSolver {
     Search search;
     search.enough = enough_;
     search.max_nodes = max_nodes;
+    search.max_work = work_left();
     search.best_height = height_;
     if (method == Method::kCanonicalSearch)
       packing::search_canonical(model_, cliques_, search);
     else
       packing::search_disjunctive(model_, cliques_, search);
     nodes_ += search.nodes;
+    searched_ += search.work;
     if (search.improved) {
       height_ = search.best_height;
       offsets_ = std::move(search.offsets);
@@ -335,12 +343,15 @@ class PartSolver {
     }
   }
 
+  int64_t work_left() const { return std::max<int64_t>(last_work_ - work(), 0); }
+
   const Model& model_;
   const PackingOptions& options_;
   Placement placement_;
   std::vector<Clique> cliques_;
   bool searchable_ = false, positive_ = false;
   int64_t lower_bound_ = 0, enough_ = 0, height_ = 0, nodes_ = 0;
+  int64_t searched_ = 0, last_work_ = 0;  // work of the tree searches; where all of it ends
   Method method_ = Method::kNone;
   std::vector<int64_t> offsets_;
   Order best_order_;
@@ -400,13 +411,14 @@ Solution solve(const Problem& problem, const PackingOptions& options) {
   for (size_t p = 0; p < parts.size(); ++p) {
     PartSolver& solver = solvers[p];
     // A part need not be lower than what another part needs anyway.
-    solver.run(lower_bound);
+    solver.run(lower_bound, std::max<int64_t>(options.max_work - solution.work, 0));
     lower_bound = std::max(lower_bound, solver.lower_bound());
     for (size_t k = 0; k < parts[p].source.size(); ++k)
       solution.offsets[parts[p].source[k]] = solver.offsets()[k];
     solution.height = std::max(solution.height, solver.height());
     solution.method = std::max(solution.method, solver.method());
     solution.nodes += solver.nodes();
+    solution.work += solver.work();
   }
   solution.lower_bound = lower_bound;
   solution.proven_optimal = solution.height == lower_bound;

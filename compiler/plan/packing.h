@@ -51,6 +51,9 @@ inline constexpr int32_t kMaxItems = 1 << 17;
 struct PackingOptions {
   int64_t max_nodes = 20'000;             // of each tree search; 0: none
   int64_t max_local_visits = 20'000'000;  // neighbour visits of the local search; 0: none
+  // Of all searches together: items and separations that are looked at. Large problems run out of it
+  // and keep the best packing so far; the greedy orders are always tried.
+  int64_t max_work = 100'000'000;
   uint64_t seed = 1;                      // of the local search
 };
 
@@ -76,6 +79,7 @@ struct Solution {
   bool proven_optimal = false;
   Method method = Method::kNone;
   int64_t nodes = 0;  // of the tree searches
+  int64_t work = 0;   // items and separations looked at, those of the greedy orders included
   std::string error;  // why there is no packing: what, where, what to do, [slug]
 
   bool ok() const { return error.empty(); }

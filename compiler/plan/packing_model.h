@@ -95,9 +95,11 @@ int64_t simple_bound(const Model& model, const std::vector<Clique>& cliques);
 struct Search {
   int64_t enough = 0;  // stop when best_height <= enough
   int64_t max_nodes = 0;
+  int64_t max_work = 0;          // as PackingOptions::max_work
   int64_t best_height = 0;       // in: only packings below this are of interest
   std::vector<int64_t> offsets;  // replaced when a better packing is found
   int64_t nodes = 0;
+  int64_t work = 0;
   bool improved = false;
   bool finished = false;  // nothing lower than best_height exists; not set if `enough` was reached
 };

@@ -119,7 +119,8 @@ class CanonicalSearch {
       search_.improved = true;
       return true;
     }
-    if (++search_.nodes > search_.max_nodes) return false;
+    search_.work += model_.count() - placed;
+    if (++search_.nodes > search_.max_nodes || search_.work > search_.max_work) return false;
     Candidates next;
     if (!candidates(last, last_item, next)) return true;
     for (const auto& [offset, k] : next) {
@@ -186,11 +187,14 @@ class DisjunctiveSearch {
     }
     // A cycle of separations that closes by a few bytes raises bounds in as small steps.
     max_revisions_ = search.max_nodes * 200 + static_cast<int64_t>(model.edges.size()) * 10;
+    max_revisions_ = std::min(max_revisions_, search.max_work);
+    node_work_ = model.count() + static_cast<int64_t>(model.edges.size());
   }
 
   void run() {
     for (size_t e = 0; e < model_.edges.size(); ++e) enqueue(static_cast<int32_t>(e));
     const bool all = descend(0);
+    search_.work += revisions_;
     search_.finished = all && search_.best_height > search_.enough;
   }
 
@@ -298,12 +302,14 @@ class DisjunctiveSearch {
   }
 
   bool exhausted_work() const {
-    return search_.nodes > search_.max_nodes || revisions_ > max_revisions_;
+    return search_.nodes > search_.max_nodes || revisions_ > max_revisions_ ||
+           search_.work + revisions_ > search_.max_work;
   }
 
   // True if everything below this node was searched.
   bool descend(int depth) {
     ++search_.nodes;
+    search_.work += node_work_;
     if (exhausted_work() || depth > kMaxDepth) return drop_queue(false);
     if (!restrict_height()) return drop_queue(true);
     if (!propagate()) return !exhausted_work();
@@ -362,6 +368,7 @@ class DisjunctiveSearch {
   std::vector<std::pair<int64_t, int32_t>> starts_;
   int64_t revisions_ = 0;
   int64_t max_revisions_ = 0;
+  int64_t node_work_ = 0;
 };
 
 }  // namespace

@@ -34,16 +34,21 @@ class Attempt {
   }
 
   // `shrinking`: calls whose smaller result takes the place of a larger operand, with its size.
-  void solve_with(bool overlap, bool in_place, const std::set<size_t>& shrinking = {}) {
+  // `max_work`: of the packer's searches.
+  void solve_with(bool overlap, bool in_place, int64_t max_work,
+                  const std::set<size_t>& shrinking = {}) {
     find_lifetimes();
     if (in_place) join_in_place(shrinking);
     make_items();
     separate_items(overlap);
-    if (too_many_pairs_ == 0) solution_ = solve(problem_);
+    PackingOptions options;
+    options.max_work = std::min(options.max_work, max_work);
+    if (too_many_pairs_ == 0) solution_ = solve(problem_, options);
   }
 
   bool solved() const { return too_many_pairs_ == 0 && solution_.ok(); }
   int64_t height() const { return solution_.height; }
+  int64_t work() const { return solution_.work; }
 
   Placement placement() const {
     Placement out;
@@ -259,12 +264,15 @@ void shrink_in_place(const std::vector<Buffer>& buffers, const std::vector<Buffe
 Placement place_buffers(const std::vector<Buffer>& buffers, const std::vector<BufferUse>& calls,
                         bool overlap) {
   Attempt apart(buffers, calls);
-  apart.solve_with(false, false);
+  apart.solve_with(false, false, kMaxWork);
   Placement best = apart.placement();
   int64_t without_overlap = best.bytes;
+  int64_t work = apart.work();
   auto improve = [&](bool in_place, const std::set<size_t>& shrinking) {
+    if (work >= kMaxWork) return false;
     Attempt next(buffers, calls);
-    next.solve_with(true, in_place, shrinking);
+    next.solve_with(true, in_place, kMaxWork - work, shrinking);
+    work += next.work();
     bool better = next.solved() && next.height() < best.bytes;
     if (better) best = next.placement();
     return better;
@@ -275,6 +283,7 @@ Placement place_buffers(const std::vector<Buffer>& buffers, const std::vector<Bu
     shrink_in_place(buffers, calls, best, improve);
   }
   best.without_overlap = without_overlap;
+  best.work = work;
   return best;
 }
 

@@ -48,6 +48,7 @@ struct Placement {
   std::string method;
   int64_t too_many_pairs = 0;  // so many pairs are alive at once that nothing was planned
   std::string error;           // of the packer
+  int64_t work = 0;            // what finding it took: Solution::work of all attempts
 
   bool ok() const { return too_many_pairs == 0 && error.empty(); }
 };
@@ -55,6 +56,9 @@ struct Placement {
 // More than any microcontroller holds: packing costs time and memory for each pair of buffers that
 // are alive at once, and a damaged or absurd model must not take hours and gigabytes.
 inline constexpr int64_t kMaxPairs = 1 << 18;
+
+// What all attempts at one placement may take together, as PackingOptions::max_work.
+inline constexpr int64_t kMaxWork = 200'000'000;
 
 // The smallest of: no sharing, results over dying operands, and that with results exactly in the
 // place of operands where the operator allows it, of smaller ones where that lowers the peak. Without

@@ -55,7 +55,7 @@ class Planner {
 
   Result<Program> run() {
     bind_externals();
-    if (!make_calls()) return kFailure;
+    if (!few_enough() || !make_calls()) return kFailure;
     merge_similar();
     if (!place()) return kFailure;
     bind_arguments();
@@ -410,6 +410,53 @@ class Planner {
     return use;
   }
 
+  Status too_many(int64_t pairs) {
+    Location where;
+    where.file = graph().source_file;
+    diags_
+        .error(where, "plan-limit",
+               fmt::format("{} pairs of tensors are alive at the same time, at most {} are "
+                           "planned",
+                           pairs, kMaxPairs))
+        .help("use intermediate results sooner after they are computed, or split the model");
+    return kFailure;
+  }
+
+  // A graph that will be refused is not lowered first: that takes longest. Scratch and copies, which
+  // nothing knows yet, only add to what is counted here.
+  Status few_enough() {
+    if (options_.devices.devices.size() > 1) return success();
+    const size_t count = graph().ops.size();
+    constexpr size_t kNever = SIZE_MAX;
+    std::vector<size_t> first(graph().tensors.size(), kNever), last(graph().tensors.size(), 0);
+    auto touch = [&](TensorId id, size_t time) {
+      if (!id.valid() || !in_arena(external_of(id))) return;
+      auto c = static_cast<size_t>(class_of(id));
+      first[c] = std::min(first[c], time);
+      last[c] = std::max(last[c], time);
+    };
+    if (options_.inputs == Contract::kOverwrite)
+      for (const graph::Port& port : graph().inputs) touch(port.tensor, 0);
+    for (size_t i = 0; i < count; ++i) {
+      const graph::Op& op = graph().ops[i];
+      if (ops::definition_of(op).traits().view && !view_copied_[i]) continue;
+      for (TensorId id : op.operands) touch(id, i + 1);
+      for (TensorId id : op.results) touch(id, i + 1);
+    }
+    std::vector<int64_t> begins(count + 1, 0), ends(count + 1, 0);
+    for (size_t c = 0; c < first.size(); ++c) {
+      if (first[c] == kNever) continue;
+      ++begins[first[c]];
+      ++ends[last[c]];
+    }
+    int64_t pairs = 0, alive = 0;
+    for (size_t t = 0; t <= count; ++t) {
+      pairs += begins[t] * alive + begins[t] * (begins[t] - 1) / 2;
+      alive += begins[t] - ends[t];
+    }
+    return pairs > kMaxPairs ? too_many(pairs) : success();
+  }
+
   Status place() {
     std::vector<Buffer> buffers = make_buffers();
     std::vector<BufferUse> uses;
@@ -419,15 +466,7 @@ class Planner {
     const Placement& placement = pooled.placement;
     Location where;
     where.file = graph().source_file;
-    if (placement.too_many_pairs > 0) {
-      diags_
-          .error(where, "plan-limit",
-                 fmt::format("{} pairs of tensors are alive at the same time, at most {} are "
-                             "planned",
-                             placement.too_many_pairs, kMaxPairs))
-          .help("use intermediate results sooner after they are computed, or split the model");
-      return kFailure;
-    }
+    if (placement.too_many_pairs > 0) return too_many(placement.too_many_pairs);
     if (!placement.ok()) {
       diags_.error(where, "plan-invalid", "memory planning failed: " + placement.error);
       return kFailure;

@@ -259,9 +259,14 @@ Result<TemplateDescription> read_description(const TemplateSource& source, Diagn
   const auto kinds = template_kinds(source.override_dir);
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
     auto& d = diags.error(place_of(source), "template-unknown", "there is no such project kind");
-    for (const std::string& near : closest(kind, kinds, 1)) d.help(fmt::format("did you mean '{}'?", near));
+    // Of a family its members, else what is spelt nearly so.
+    std::vector<std::string> near;
+    for (const std::string& k : kinds)
+      if (k.starts_with(kind + "_")) near.push_back(k);
+    if (near.empty()) near = closest(kind, kinds, 1);
+    for (const std::string& k : near) d.help(fmt::format("did you mean '{}'?", dashed(k)));
     std::string all;
-    for (const std::string& k : kinds) all += (all.empty() ? "" : ", ") + k;
+    for (const std::string& k : kinds) all += (all.empty() ? "" : ", ") + dashed(k);
     d.help(kinds.empty() ? "no folder there holds a template.json" : "kinds: " + all);
     return kFailure;
   }
@@ -275,6 +280,7 @@ Result<TemplateDescription> read_description(const TemplateSource& source, Diagn
     where.line = problem->place.line;
     where.column = problem->place.column;
     wrong = "template.json is not valid JSON";
+    if (problem->is_number) wrong += ": " + problem->what;
   } else if (!json.is_object()) {
     wrong = "template.json is no JSON object";
   }

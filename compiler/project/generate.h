@@ -24,15 +24,15 @@ struct ProjectOptions {
 };
 
 // What a result of a layer is for the first stored sample: the firmware computes the same of what it
-// gets. Integers must agree to the bit. Floats may differ in their last bits from one C library or
-// instruction set to the next: of them it is a weighted sum, with how far off it may be.
+// gets. Integers must agree to the bit, and floats that no library function has a part in, where 0 has no
+// sign and NaN one form. Of other floats it is a weighted sum, with how far off it may be.
 struct LayerCheck {
   int call = 0;    // index of the call in the run, as the trace hook counts
   int result = 0;
   int64_t bytes = 0;
   bool floating = false;
   uint32_t checksum = 0;  // FNV-1a, 32 bits, over the bytes
-  float sum = 0, tolerance = 0;
+  float sum = 0, tolerance = 0;  // of floats; tolerance 0: the checksum counts
 };
 
 // What aotc.json says of the model; written by the driver, read back by build, run and verify.

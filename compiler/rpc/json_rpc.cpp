@@ -14,7 +14,7 @@ namespace aotc::rpc {
 
 namespace {
 
-constexpr size_t kLongestLine = size_t{256} << 20;
+constexpr size_t kLongestLine = size_t{64} << 20;
 
 bool fits(const Json& value, ParameterType type) {
   switch (type) {
@@ -131,12 +131,14 @@ std::string JsonRpcServer::answer(const std::string& line) const {
 bool JsonRpcServer::serve(int read_fd, int write_fd) const {
   std::string pending;
   char chunk[65536];
+  size_t looked_at = 0;
   while (true) {
-    for (size_t end; (end = pending.find('\n')) != std::string::npos;) {
+    for (size_t end; (end = pending.find('\n', looked_at)) != std::string::npos; looked_at = 0) {
       const std::string line = pending.substr(0, end);
       pending.erase(0, end + 1);
       if (!write_all(write_fd, answer(line) + "\n")) return false;
     }
+    looked_at = pending.size();
     if (pending.size() > kLongestLine) return false;
     ssize_t n = read(read_fd, chunk, sizeof chunk);
     if (n < 0 && errno == EINTR) continue;

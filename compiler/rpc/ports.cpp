@@ -24,6 +24,8 @@ namespace aotc::rpc {
 
 namespace {
 
+constexpr off_t kMostMessages = off_t{1} << 20;  // bytes that a program may say
+
 Failure refuse(const std::string& port, const std::string& why, const std::string& help,
                Diagnostics& diags) {
   Location where;
@@ -151,7 +153,9 @@ Result<std::unique_ptr<Transport>> start_program(const std::vector<std::string>&
     return kFailure;
   }
   // Messages go to memory, so that a program that talks is never held up by nobody listening.
-  int messages = memfd_create("messages", MFD_CLOEXEC);
+  // It does not grow: what a program says behind that is lost to it.
+  int messages = memfd_create("messages", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (ftruncate(messages, kMostMessages) == 0) fcntl(messages, F_ADD_SEALS, F_SEAL_GROW);
   pid_t pid = fork();
   if (pid == 0) become_program(argv, program, directory, line[1], line[1], messages);
   close(line[1]);

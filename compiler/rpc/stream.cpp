@@ -16,6 +16,8 @@ namespace {
 
 // Of what a program said, this many bytes are kept.
 constexpr size_t kLastWords = 400;
+// Of what has come and nobody has read; more than any answer, however often it is repeated.
+constexpr size_t kMostPending = size_t{256} << 10;
 
 int poll_timeout(Milliseconds left) {
   return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1 << 30));
@@ -54,7 +56,7 @@ Milliseconds Stream::duration_of(size_t bytes) const {
 
 bool Stream::receive() {
   uint8_t chunk[4096];
-  while (!closed_) {
+  while (!closed_ && pending_.size() < kMostPending) {
     ssize_t n = ::read(fd_, chunk, sizeof chunk);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
@@ -65,7 +67,7 @@ bool Stream::receive() {
     pending_.insert(pending_.end(), chunk, chunk + n);
     if (static_cast<size_t>(n) < sizeof chunk) return true;
   }
-  return false;
+  return !closed_;
 }
 
 bool Stream::write(std::span<const uint8_t> bytes, Milliseconds timeout) {
@@ -73,7 +75,9 @@ bool Stream::write(std::span<const uint8_t> bytes, Milliseconds timeout) {
   while (!bytes.empty()) {
     if (closed_) return false;
     // A device that is itself held up writing must get rid of that before it reads.
-    pollfd p{fd_, POLLIN | POLLOUT, 0};
+    // One that floods the line is not listened to any longer.
+    const bool room = pending_.size() < kMostPending;
+    pollfd p{fd_, static_cast<short>(room ? POLLIN | POLLOUT : POLLOUT), 0};
     int ready = poll(&p, 1, poll_timeout(deadline - now()));
     if (ready < 0 && errno == EINTR) continue;
     if (ready <= 0) return false;
@@ -107,7 +111,7 @@ ReadState Stream::read(std::vector<uint8_t>& to, Milliseconds timeout) {
 std::string Stream::last_words() {
   if (messages_fd_ < 0) return "";
   std::string text(kLastWords, '\0');
-  off_t size = lseek(messages_fd_, 0, SEEK_END);
+  off_t size = lseek(messages_fd_, 0, SEEK_CUR);  // the program writes through the same position
   off_t from = std::max<off_t>(0, size - static_cast<off_t>(kLastWords));
   ssize_t n = pread(messages_fd_, text.data(), text.size(), from);
   text.resize(n > 0 ? static_cast<size_t>(n) : 0);

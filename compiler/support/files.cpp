@@ -1,177 +1,126 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-#include <system_error>
+#include <algorithm>
+#include <cerrno>
+
+#include "support/disk.h"
+#include "support/work_area.h"
 
 namespace aotc {
 
 namespace fs = std::filesystem;
 
-Result<std::vector<uint8_t>> read_file(const std::string& path, Diagnostics& diags, uint64_t limit) {
+namespace {
+
+constexpr size_t kPiece = 65536;
+
+Failure unreadable(const Location& where, const std::string& why, Diagnostics& diags) {
+  diags.error(where, "file-read", "cannot read file: " + why);
+  return kFailure;
+}
+
+Failure too_large(const Location& where, uint64_t limit, Diagnostics& diags) {
+  diags.error(where, "file-too-large", fmt::format("file is larger than {} bytes", limit));
+  return kFailure;
+}
+
+std::string reason_of(int error) {
+  if (error == ENOENT || error == ENOTDIR) return "no such file";
+  if (error == EACCES || error == EPERM) return "permission denied or not readable";
+  return std::generic_category().message(error);
+}
+
+// Empty for a regular file.
+const char* other_kind(mode_t mode) {
+  if (S_ISREG(mode)) return "";
+  if (S_ISDIR(mode)) return "it is a directory";
+  if (S_ISFIFO(mode)) return "it is a pipe, not a file";
+  if (S_ISSOCK(mode)) return "it is a socket, not a file";
+  return "it is a device, not a file";
+}
+
+Result<std::vector<uint8_t>> read_to_end(int fd, uint64_t expected, const Location& where,
+                                         uint64_t limit, Diagnostics& diags) {
+  std::vector<uint8_t> bytes;
+  size_t filled = 0;
+  while (true) {
+    // One byte more than was measured shows the end without another piece.
+    const uint64_t wanted = std::max<uint64_t>(expected + 1, filled + kPiece);
+    if (filled == bytes.size()) bytes.resize(std::min<uint64_t>(wanted, limit + 1));
+    ssize_t n = ::read(fd, bytes.data() + filled, bytes.size() - filled);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return unreadable(where, reason_of(errno), diags);
+    if (n == 0) break;
+    filled += static_cast<size_t>(n);
+    if (filled > limit) return too_large(where, limit, diags);
+  }
+  bytes.resize(filled);
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::vector<uint8_t>> read_file(const std::string& path, Diagnostics& diags,
+                                       uint64_t limit) {
   Location where;
   where.file = path;
-  std::error_code ec;
-  fs::file_status status = fs::status(path, ec);
-  if (ec || !fs::exists(status)) {
-    diags.error(where, "file-read", "cannot read file: no such file");
-    return kFailure;
-  }
-  if (fs::is_directory(status)) {
-    diags.error(where, "file-read", "cannot read file: it is a directory");
-    return kFailure;
-  }
-  std::ifstream in(path, std::ios::binary);
-  if (!in) {
-    diags.error(where, "file-read", "cannot read file: permission denied or not readable");
-    return kFailure;
-  }
-  std::vector<uint8_t> bytes;
-  if (fs::is_regular_file(status)) {
-    uint64_t size = fs::file_size(path, ec);
-    if (!ec && size <= limit) bytes.reserve(size);
-  }
-  char chunk[65536];
-  while (in.read(chunk, sizeof chunk) || in.gcount() > 0) {
-    bytes.insert(bytes.end(), chunk, chunk + in.gcount());
-    if (bytes.size() > limit) {
-      diags.error(where, "file-too-large", fmt::format("file is larger than {} bytes", limit));
-      return kFailure;
-    }
-  }
+  struct stat status;
+  // Before it is opened: that alone may wait for somebody, or do something to a device.
+  if (::stat(path.c_str(), &status) != 0) return unreadable(where, reason_of(errno), diags);
+  if (const char* kind = other_kind(status.st_mode); *kind != '\0')
+    return unreadable(where, kind, diags);
+  if (static_cast<uint64_t>(status.st_size) > limit) return too_large(where, limit, diags);
+  const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return unreadable(where, reason_of(errno), diags);
+  auto bytes = read_to_end(fd, static_cast<uint64_t>(status.st_size), where, limit, diags);
+  ::close(fd);
   return bytes;
+}
+
+Result<std::vector<uint8_t>> read_standard_input(Diagnostics& diags, uint64_t limit) {
+  Location where;
+  where.file = "standard input";
+  return read_to_end(STDIN_FILENO, 0, where, limit, diags);
 }
 
 namespace {
 
-Status write_plain(const fs::path& path, const std::string& content, const std::string& shown,
-                   Diagnostics& diags) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out.write(content.data(), static_cast<std::streamsize>(content.size()));
-  out.close();
-  if (!out) {
-    Location where;
-    where.file = shown;
-    diags.error(where, "file-write", "cannot write file").help("check that the directory exists, is writable and has room");
-    return kFailure;
-  }
-  return success();
-}
-
-// Moves a directory, or, if `content`, what is in it into the other.
-void move_directory(const fs::path& from, const fs::path& to, bool content, std::error_code& ec) {
-  ec.clear();
-  if (!content) return fs::rename(from, to, ec);
-  fs::create_directories(to, ec);
-  std::vector<fs::path> names;
-  for (fs::directory_iterator it(from, ec), end; !ec && it != end; it.increment(ec))
-    names.push_back(it->path().filename());
-  for (const fs::path& name : names) {
-    if (ec) return;
-    fs::rename(from / name, to / name, ec);
-  }
+Status unwritten(const std::string& path, const std::error_code& ec, Diagnostics& diags) {
+  if (!ec) return success();
+  Location where;
+  where.file = path;
+  diags.error(where, "file-write", fmt::format("cannot write file: {}", ec.message()))
+      .help("check that the directory exists, is writable and has room");
+  return kFailure;
 }
 
 }  // namespace
 
 Status write_file(const std::string& path, const std::string& content, Diagnostics& diags) {
-  fs::path target(path);
-  fs::path aside = target;
-  aside += fmt::format(".tmp{}", static_cast<long>(::getpid()));
-  std::error_code ec;
-  if (!write_plain(aside, content, path, diags)) {
-    fs::remove(aside, ec);
-    return kFailure;
-  }
-  fs::rename(aside, target, ec);
-  if (ec) {
-    Location where;
-    where.file = path;
-    diags.error(where, "file-write", fmt::format("cannot write file: {}", ec.message()));
-    fs::remove(aside, ec);
-    return kFailure;
-  }
-  return success();
+  struct stat status{};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode))
+    return unwritten(path, std::make_error_code(std::errc::is_a_directory), diags);
+  if (exists && !S_ISREG(status.st_mode)) return unwritten(path, write_into(path, content), diags);
+  WorkArea area(resolve_output(path), path);
+  if (!area.open(false, diags)) return kFailure;
+  const fs::path fresh = area.fresh();
+  std::error_code ec = write_new_file(fresh, content, 0666, true);
+  if (!ec && exists) (void)::chmod(fresh.c_str(), status.st_mode & 07777);
+  if (!ec) ec = sync_to_disk(fresh);
+  if (!ec) ec = area.put(true);
+  return unwritten(path, ec, diags);
 }
 
-void OutputDirectory::add(std::string relative, std::string content, bool executable) {
-  files_[std::move(relative)] = {std::move(content), executable};
-}
-
-std::vector<std::string> OutputDirectory::names() const {
-  std::vector<std::string> out;
-  for (const auto& [name, file] : files_) out.push_back(name);
-  return out;
-}
-
-Status OutputDirectory::commit(Diagnostics& diags) {
-  Location where;
-  where.file = path_;
-  std::error_code ec;
-  fs::path target = fs::absolute(path_, ec).lexically_normal();
-  if (!target.has_filename()) target = target.parent_path();
-  bool exists = fs::exists(target, ec);
-  if (exists && !fs::is_directory(target, ec)) {
-    diags.error(where, "output-exists", "output path exists and is not a directory");
-    return kFailure;
-  }
-  bool ours = exists && (fs::is_empty(target, ec) || fs::exists(target / marker_, ec));
-  if (exists && !ours && !force_) {
-    diags.error(where, "output-exists", "output directory exists and was not made by aotc")
-        .help("choose another -o DIRECTORY, or pass --force to replace it");
-    return kFailure;
-  }
-  // What aotc made can be made again; what was done to it since is kept in here, and only here.
-  if (ours && !force_ && fs::exists(target / ".git", ec)) {
-    diags.error(where, "output-exists", "output directory holds a repository (.git), which would be replaced as well")
-        .help("choose another -o DIRECTORY and copy what it holds, or pass --force to replace it");
-    return kFailure;
-  }
-  fs::path aside = target;
-  aside += fmt::format(".new{}", static_cast<long>(::getpid()));
-  fs::path old = target;
-  old += fmt::format(".old{}", static_cast<long>(::getpid()));
-  auto fail = [&](const std::string& why) {
-    fs::remove_all(aside, ec);
-    diags.error(where, "file-write", "cannot write output directory: " + why);
-    return kFailure;
-  };
-  fs::create_directories(aside, ec);
-  if (ec) return fail(ec.message());
-  for (const auto& [name, file] : files_) {
-    fs::path p = aside / name;
-    fs::create_directories(p.parent_path(), ec);
-    if (ec) return fail(ec.message());
-    if (!write_plain(p, file.content, (fs::path(path_) / name).string(), diags)) {
-      fs::remove_all(aside, ec);
-      return kFailure;
-    }
-    if (file.executable)
-      fs::permissions(p, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
-                      fs::perm_options::add, ec);
-  }
-  // The directory that a shell is in stays, and its content is replaced: else the shell would be nowhere.
-  const bool stays = exists && fs::equivalent(target, fs::current_path(ec), ec);
-  ec.clear();
-  if (exists) move_directory(target, old, stays, ec);
-  if (ec) {
-    const std::string why = ec.message();
-    if (stays) move_directory(old, target, stays, ec);
-    return fail(why);
-  }
-  move_directory(aside, target, stays, ec);
-  if (ec) {
-    const std::string why = ec.message();
-    if (exists) move_directory(old, target, stays, ec);
-    return fail(why);
-  }
-  if (stays) fs::remove(aside, ec);
-  fs::remove_all(old, ec);
-  return success();
+Status write_scratch_file(const std::string& path, const std::string& content, Diagnostics& diags) {
+  ::unlink(path.c_str());
+  return unwritten(path, write_new_file(path, content, 0666, false), diags);
 }
 
 }  // namespace aotc

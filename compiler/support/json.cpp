@@ -1,25 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/json.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 namespace aotc {
 
 namespace {
 
+// The library's own builder of values; only what it does with a mistake is another thing: its
+// exception for numbers does not say where they are.
+template <typename J>
+class Builder : public nlohmann::detail::json_sax_dom_parser<J> {
+ public:
+  Builder(std::string_view text, J& out)
+      : nlohmann::detail::json_sax_dom_parser<J>(out, false), text_(text) {}
+
+  bool parse_error(size_t behind, const std::string& token,
+                   const nlohmann::detail::out_of_range& /*error*/) {
+    problem_ = JsonProblem{"a number is out of range: " + token.substr(0, 40),
+                           place_of(text_, behind - std::min(behind, token.size())), true};
+    return false;
+  }
+  template <typename Exception>
+  bool parse_error(size_t behind, const std::string& /*token*/, const Exception& error) {
+    problem_ =
+        JsonProblem{error.what(), place_of(text_, behind - std::min<size_t>(behind, 1)), false};
+    return false;
+  }
+
+  std::optional<JsonProblem> take() { return std::move(problem_); }
+
+ private:
+  std::string_view text_;
+  std::optional<JsonProblem> problem_;
+};
+
 template <typename J>
 std::optional<JsonProblem> parse(std::string_view text, J& out) {
   out = nullptr;
   const size_t nul = text.find('\0');
   if (nul != std::string_view::npos) return JsonProblem{"a NUL byte", place_of(text, nul)};
-  try {
-    out = J::parse(text);
-    return std::nullopt;
-  } catch (const typename J::parse_error& e) {
-    return JsonProblem{e.what(), place_of(text, e.byte > 0 ? e.byte - 1 : 0)};
-  } catch (const typename J::exception& e) {
-    return JsonProblem{e.what(), {}};
-  }
+  Builder<J> builder(text, out);
+  J::sax_parse(text, &builder);
+  auto problem = builder.take();
+  if (problem) out = nullptr;
+  return problem;
 }
 
 template <typename J>

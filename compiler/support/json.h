@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON texts in and out. Parsing and printing are compiled here, once: each file that calls them by
-// itself compiles the library's parser and printer again, which takes seconds. The one thing to know:
-// what is no JSON comes back as a problem with its place; nothing throws.
+// itself compiles the library's parser and printer again, which takes seconds. The one thing to
+// know: what is no JSON comes back as a problem with its place; nothing throws.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,11 @@
 
 namespace aotc {
 
-// Why a text is no JSON, and where. Numbers that no double can hold are such a reason, too; their
-// place is the beginning of the text.
+// Why a text is no JSON, and where. Numbers that no double can hold (1e400) are such a reason, too.
 struct JsonProblem {
   std::string what;  // may quote the text: escape before showing it
   TextPlace place;
+  bool is_number = false;  // the text is well formed but for a number
 };
 
 // Fills `out`; on a problem it is null. A NUL byte does not end the text, it is a problem.

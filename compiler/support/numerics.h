@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 namespace aotc {
 
@@ -18,13 +19,26 @@ QuantizedMultiplier quantize_multiplier(double real);
 
 // floor((a * b + 2^30) / 2^31), saturated for a = b = INT32_MIN (gemmlowp's
 // SaturatingRoundingDoublingHighMul).
-int32_t saturating_rounding_doubling_high_mul(int32_t a, int32_t b);
+inline int32_t saturating_rounding_doubling_high_mul(int32_t a, int32_t b) {
+  if (a == b && a == std::numeric_limits<int32_t>::min()) return std::numeric_limits<int32_t>::max();
+  int64_t product = static_cast<int64_t>(a) * b;
+  return static_cast<int32_t>((product + (int64_t{1} << 30)) >> 31);
+}
 
 // x / 2^exponent rounded to nearest, ties away from zero; exponent in [0, 31].
-int32_t rounding_divide_by_pot(int32_t x, int exponent);
+inline int32_t rounding_divide_by_pot(int32_t x, int exponent) {
+  if (exponent == 0) return x;
+  int64_t half = int64_t{1} << (exponent - 1);
+  return static_cast<int32_t>((static_cast<int64_t>(x) + half - (x < 0 ? 1 : 0)) >> exponent);
+}
 
 // Double rounding: the doubling high multiply rounds, then the right shift rounds. The left shift
 // wraps as the reference does.
-int32_t multiply_by_quantized_multiplier(int32_t x, QuantizedMultiplier m);
+inline int32_t multiply_by_quantized_multiplier(int32_t x, QuantizedMultiplier m) {
+  int left = m.shift > 0 ? m.shift : 0;
+  int right = m.shift > 0 ? 0 : -m.shift;
+  int32_t shifted = static_cast<int32_t>(static_cast<uint32_t>(x) << left);
+  return rounding_divide_by_pot(saturating_rounding_doubling_high_mul(shifted, m.multiplier), right);
+}
 
 }  // namespace aotc

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +30,9 @@ std::string find_program(const std::string& name) {
 void become_program(const std::vector<std::string>& argv, const std::string& program,
                     const std::string& directory, int in, int out, int error) {
   setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // What aotc ignores, programs are not used to ignore.
+  for (int s : {SIGPIPE, SIGXFSZ}) signal(s, SIG_DFL);
   dup2(in, 0);
   dup2(out, 1);
   dup2(error, 2);
@@ -49,7 +53,8 @@ ProcessResult run_process(const std::vector<std::string>& argv, const std::strin
   if (program.empty() || pipe2(pipe_ends, O_CLOEXEC) != 0) return result;
   pid_t pid = fork();
   if (pid == 0)
-    become_program(argv, program, directory, open("/dev/null", O_RDONLY), pipe_ends[1], pipe_ends[1]);
+    become_program(argv, program, directory, open("/dev/null", O_RDONLY), pipe_ends[1],
+                   pipe_ends[1]);
   close(pipe_ends[1]);
   if (pid < 0) {
     close(pipe_ends[0]);
@@ -60,7 +65,8 @@ ProcessResult run_process(const std::vector<std::string>& argv, const std::strin
   auto deadline = Clock::now() + std::chrono::seconds(timeout_seconds);
   char chunk[4096];
   while (true) {
-    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     pollfd p{pipe_ends[0], POLLIN, 0};
     int ready = left > 0 ? poll(&p, 1, static_cast<int>(std::min<long long>(left, 1 << 30))) : 0;
     if (ready < 0 && errno == EINTR) continue;
@@ -73,12 +79,16 @@ ProcessResult run_process(const std::vector<std::string>& argv, const std::strin
     if (n <= 0) break;
     std::string piece(chunk, static_cast<size_t>(n));
     result.output += piece;
+    if (result.output.size() > 2 * kMostProcessOutput)
+      result.output.erase(0, result.output.size() - kMostProcessOutput);
     if (on_output && !on_output(piece)) {
       result.stopped = true;
       kill(-pid, SIGKILL);
       break;
     }
   }
+  if (result.output.size() > kMostProcessOutput)
+    result.output.erase(0, result.output.size() - kMostProcessOutput);
   close(pipe_ends[0]);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {

@@ -8,23 +8,26 @@
 
 namespace aotc {
 
+// Of what a program says, this much is kept: the end.
+inline constexpr size_t kMostProcessOutput = size_t{8} << 20;
+
 struct ProcessResult {
-  bool started = false;   // false: the program was not found or could not be started
-  bool timed_out = false; // killed after the limit
-  bool stopped = false;   // killed because `on_output` had seen enough
-  int exit_code = -1;     // 128 + signal if it died of one
-  std::string output;     // stdout and stderr as they came
+  bool started = false;    // false: the program was not found or could not be started
+  bool timed_out = false;  // killed after the limit
+  bool stopped = false;    // killed because `on_output` had seen enough
+  int exit_code = -1;      // 128 + signal if it died of one
+  std::string output;      // stdout and stderr as they came; the last kMostProcessOutput bytes
 };
 
-// Runs argv[0] (looked up in PATH) in `directory` (empty: here), without standard input. `on_output`
-// sees pieces of output as they arrive; the program is ended when it returns false.
+// Runs argv[0] (looked up in PATH) in `directory` (empty: here), without standard input.
+// `on_output` sees pieces of output as they arrive; the program is ended when it returns false.
 ProcessResult run_process(const std::vector<std::string>& argv, const std::string& directory = "",
                           int timeout_seconds = 600,
                           const std::function<bool(const std::string&)>& on_output = nullptr);
 
 // In a forked child: turns it into the program at the path `program` with these file descriptors as
 // standard input, output and error, in `directory` (empty: here) and in a process group of its own.
-// Exits with 127 if that cannot be done.
+// Exits with 127 if that cannot be done. The program ends with this one, however that ends.
 [[noreturn]] void become_program(const std::vector<std::string>& argv, const std::string& program,
                                  const std::string& directory, int in, int out, int error);
 

@@ -11,7 +11,7 @@ add_executable(operator_sources_test ${CMAKE_CURRENT_LIST_DIR}/operator_sources_
 target_link_libraries(operator_sources_test PRIVATE aotc_support GTest::gtest_main)
 add_dependencies(operator_sources_test aotc-analyze)
 add_test(NAME ${name_prefix}analyze.operators COMMAND operator_sources_test)
-set_tests_properties(${name_prefix}analyze.operators PROPERTIES LABELS quick TIMEOUT 120
+set_tests_properties(${name_prefix}analyze.operators PROPERTIES LABELS quick
                      ENVIRONMENT "AOTC_ANALYZE=$<TARGET_FILE:aotc-analyze>")
 
 foreach(check cases gcc tvm messages hostile start command)
@@ -23,7 +23,7 @@ foreach(check cases gcc tvm messages hostile start command)
            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run_analyze.py ${check}
                    --analyze $<TARGET_FILE:aotc-analyze> --aotc $<TARGET_FILE:aotc>
                    --work ${CMAKE_BINARY_DIR}/analyze/${check})
-  set_tests_properties(${name_prefix}analyze.${check} PROPERTIES LABELS ${label} TIMEOUT 300
+  set_tests_properties(${name_prefix}analyze.${check} PROPERTIES LABELS ${label}
                        SKIP_RETURN_CODE 77)
 endforeach()
 if(AOTC_SANITIZE)

@@ -50,7 +50,7 @@ def build(board, sketch, libraries, work):
                *(["-libraries", libraries] if libraries else []), "-fqbn", fqbn_of(board),
                "-build-path", folder,
                "-build-cache", cache, "-warnings", "all", f"-prefs={CORE_FLAGS}", sketch]
-    done = common.run(command, expect=None, timeout=300)
+    done = common.run(command, expect=None, timeout=600)
     log = done.stdout + done.stderr
     if done.returncode != 0:
         raise common.Failure(f"{sketch.name} does not build for {board}:\n{log[-4000:]}")
@@ -124,7 +124,7 @@ def build_and_run(board, cases, work):
     # The image where arduino-cli puts it: aotc run ends the simulator when the demo has ended.
     (sketch / "build").mkdir()
     shutil.copy(image, sketch / "build" / f"{sketch.name}.ino.elf")
-    ran = json.loads(common.aotc("run", sketch, "--json", timeout=120))
+    ran = json.loads(common.aotc("run", sketch, "--json", timeout=600))
     case.check_demo(ran["output"])
     exact = ran["self_test"] == 0 and "self test: bit-exact" in ran["output"]
     if ran["exit_code"] != 0 or not exact:
@@ -178,7 +178,7 @@ def arduino_cli(case, work):
          "--output-dir", sketch / "build", "--build-property", "compiler.path=/usr/bin/",
          "--build-property", f"runtime.tools.ctags.path={tools}", "--build-property", CORE_FLAGS,
          sketch],
-        timeout=300, env={**os.environ, "ARDUINO_DIRECTORIES_DATA": str(data),
+        timeout=600, env={**os.environ, "ARDUINO_DIRECTORIES_DATA": str(data),
                           "ARDUINO_DIRECTORIES_USER": str(user)})
     flash, ram = sizes_of(log, "arduino-cli")
     image = sketch / "build" / f"{sketch.name}.ino.elf"

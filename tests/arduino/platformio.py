@@ -108,7 +108,7 @@ def tools(work):
                    "PLATFORMIO_SETTING_CHECK_PLATFORMIO_INTERVAL": "9999"}
 
     def run(*arguments, expect=0):
-        return common.run([pio, *arguments], expect=expect, env=environment, timeout=120)
+        return common.run([pio, *arguments], expect=expect, env=environment, timeout=600)
 
     case = sketches.Case("digits_int8", "digits", work)
     for board in (None, "nucleo_f446re", "arduino_mega2560", "esp32"):

@@ -44,7 +44,7 @@ class Case:
                          for p in target.rglob("*") if p.is_file()})
         if made[0] != made[1]:
             raise common.Failure(f"{kind}: two runs of aotc wrote different files")
-        model = {f"{self.prefix}{end}" for end in (".c", ".h", "_data.c", ".map.json")}
+        model = {f"{self.prefix}{end}" for end in (".c", ".h", "_data.c", "_data.h", ".map.json")}
         others = [p for p in made[0] if p.name not in model and p.name != "aotc.json"]
         if len(others) > MOST_FILES:
             raise common.Failure(f"{kind}: {len(others)} files beside the model")

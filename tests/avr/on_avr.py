@@ -160,6 +160,8 @@ def main():
             failures.append("a model that was named does not fit")
     print(f"{options.board}: {len(names) - len(skipped) - len(failures)} models, {compared} results as "
           f"LiteRT's, worst {worst} ulp, {len(failures)} failures")
+    print(f"{len(names) - len(skipped) - len(failures)} passed, {len(failures)} failed, "
+          f"{len(skipped)} skipped")
     if failures or compared == 0:
         raise common.Failure("\n".join(failures))
 

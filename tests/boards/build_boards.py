@@ -31,7 +31,7 @@ def check(good, what, detail=""):
 
 
 def run(*argv, **more):
-    return subprocess.run([str(a) for a in argv], capture_output=True, text=True, timeout=300, **more)
+    return subprocess.run([str(a) for a in argv], capture_output=True, text=True, timeout=600, **more)
 
 
 def load_segments(image):

@@ -111,7 +111,7 @@ def test_placed(work, _models, _boards):
             check(hits and set(hits.values()) == memories, f"{name}: {pattern} in {sorted(memories)}", hits)
         # The tables are the constants of the emitted data file.
         text = (project / "model" / "m_data.c").read_text()
-        tables = re.findall(r"^extern const \w+ (m_\w+)\[", text, re.M)
+        tables = re.findall(r"^const \w+ (m_\w+)\[", text, re.M)
         macros = dict(re.findall(r"^const \w+ (m_\w+)\[[^=]*?(M_CONSTANTS\w*) = ", text, re.M))
         sections = [s.split(":")[0] for o, v in zip(options, options[1:]) if o == "--constants-section"
                     for s in v.split(",")]
@@ -134,7 +134,7 @@ def test_placed(work, _models, _boards):
     # Once, as it was: one section for all, by one macro.
     done = aotc("compile", digits, "--constants-section", ".one", "-o", work / "one", "--force",
                 "--prefix", "m")
-    text = (work / "one" / "m_data.c").read_text()
+    text = (work / "one" / "m_data.h").read_text()
     check(done.returncode == 0 and '#define M_CONSTANTS __attribute__((section(".one")))' in text and
           "M_CONSTANTS_1" not in text, "one section is one macro", done.stderr)
     for bad in ([".a", ".b"], [".a:x"], [".a:1", ".a:2"], ["a-b"], [":5"],

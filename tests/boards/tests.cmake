@@ -2,7 +2,6 @@
 # Boards that people own: their projects build, and run where a machine of QEMU stands in.
 e2e_test(boards.real full 1 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/build_boards.py
   --work ${work}/boards_real)
-set_tests_properties(boards.real PROPERTIES TIMEOUT 300)
 # Arena, pools and tables in the memories that were asked for; stack; does it fit; the command.
 foreach(test commands fits)
   e2e_test(boards.${test} quick 1 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/memories.py ${test}
@@ -12,4 +11,3 @@ foreach(test placed stack linked)
   e2e_test(boards.${test} full 1 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/memories.py ${test}
     --work ${work}/boards_${test})
 endforeach()
-set_tests_properties(boards.placed boards.stack boards.linked PROPERTIES TIMEOUT 600)

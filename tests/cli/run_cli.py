@@ -25,6 +25,7 @@ DIGITS = ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
 GADGET_F32 = ROOT / "tests" / "models" / "gadget" / "gadget_f32.tflite"
 UNSUPPORTED = ROOT / "tests" / "fuzz" / "corpus" / "tflite" / "unsupported.tflite"
 COMMANDS = ["check", "compile", "create", "build", "run", "verify", "report", "ops", "boards"]
+EXIT_CODES = {0, 1, 2, 3, 4, 5, 6}  # 70 is a bug
 
 
 class Failure(Exception):
@@ -63,7 +64,7 @@ class Cli:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
 
-    def __call__(self, *args, code=0, env=None, file_limit=None, timeout=300):
+    def __call__(self, *args, code=0, env=None, file_limit=None, timeout=600):
         def limit():
             # What a full disk does: writes fail beyond so many bytes.
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -73,7 +74,7 @@ class Cli:
         done = subprocess.run([self.program, *map(str, args)], cwd=self.folder, env=environment,
                               capture_output=True, text=True, errors="replace", timeout=timeout,
                               stdin=subprocess.DEVNULL, preexec_fn=limit if file_limit else None)
-        if done.returncode != code:
+        if code is not None and done.returncode != code:
             raise Failure(f"exit code {done.returncode}, not {code}: aotc {' '.join(map(str, args))}\n"
                           f"{done.stdout[-1500:]}{done.stderr[-1500:]}")
         return Result(done.returncode, done.stdout, done.stderr)
@@ -119,6 +120,16 @@ def help_of_every_command(aotc):
         same(said.err, "", "standard error of help")
     expect(aotc("create", "--help-project", "bare_metal").out, r"optimize", r"stack_size")
     expect(aotc("--version").out, r"^aotc \d+\.\d+")
+    same(aotc("-V").out, aotc("--version").out, "-V")
+    same(aotc("help").out, aotc("--help").out, "help")
+    same(aotc("help", "mlf", "diff").out, aotc("mlf", "diff", "--help").out, "help of a subcommand")
+    expect(aotc("help", "chek", code=2).err, r"^aotc help: error: aotc has no command 'chek' \[usage\]$",
+           r"did you mean the command 'check'\?")
+    # Also behind options, and with templates of the user's.
+    aotc("templates", "export", "-o", "mine")
+    edit(aotc.folder / "mine/bare_metal/template.json", r'"title": "', '"title": "my own ')
+    for order in (["--templates", "mine", "--help-project", "bare_metal"], ["--help-project", "bare_metal", "--templates", "mine"]):
+        expect(aotc("create", *order).out, r"^bare-metal: my own ")
 
 
 @test
@@ -128,7 +139,15 @@ def usage_errors(aotc):
     expect(aotc("check", code=2).err, r"MODEL")
     expect(aotc("compile", DIGITS, "--memory", "heap", code=2).err, r"--memory")
     expect(aotc("create", DIGITS, code=2).err, r"made for a board \[board-missing\]", r"help: .*--board")
-    for args in (["frobnicate"], [], ["--no-such"]):
+    same(aotc("check", DIGITS, "--bord", "x", code=2).err,
+         "aotc check: error: The following arguments were not expected: x --bord [usage]\n"
+         "  help: did you mean the option '--board'?\n  help: 'aotc check --help' shows what it takes\n")
+    expect(aotc("mlf", "inspct", code=2).err, r"^aotc mlf: error: .* \[usage\]$", r"did you mean the command 'inspect'\?")
+    expect(aotc("verify", DIGITS, "--samples", "0", code=2).err, r"--samples: .*range")
+    expect(aotc("create", DIGITS, "--project-option", "x", code=2).err, r"'x' is not NAME=VALUE \[usage\]$")
+    expect(aotc("compile", DIGITS, "--date", "1", code=2).err, r"--date .* \[usage\]$", r"help: give --format mlf")
+    expect(aotc("boards", "host", "--cpu", "native", code=2).err, r"excludes")
+    for args in (["frobnicate"], [], ["--no-such"], ["mlf"]):
         same(aotc(*args, code=2).out, "", "standard output of a usage error")
 
 
@@ -198,10 +217,51 @@ def foreign_output_is_kept(aotc):
     (aotc.folder / "file").write_text("x")
     expect(aotc("compile", DIGITS, "-o", "file", code=1).err, r"\[output-exists\]")
     same((aotc.folder / "file").read_text(), "x")
-    aotc("compile", DIGITS, "-o", "mine", "--force")
-    same((mine / "thesis.txt").exists(), False, "forced output")
+    said = aotc("compile", DIGITS, "-o", "mine", "--force", "--quiet")
+    same(said.err, "", "what is said when nothing was replaced")
+    same((mine / "thesis.txt").read_text(), "three years")
+    expect(aotc("compile", DIGITS, "-o", "mine", code=1).err, r"note: added: thesis\.txt$")
+    (mine / "thesis.txt").unlink()
     aotc("compile", DIGITS, "-o", "mine")  # its own it replaces
     same(aotc.names(), ["file", "mine"])
+    # A file of this name alone does not make it aotc's.
+    (aotc.folder / "empty").mkdir()
+    (aotc.folder / "empty" / "aotc.json").write_text("{}")
+    (aotc.folder / "empty" / "thesis.txt").write_text("three years")
+    same(aotc("compile", DIGITS, "-o", "empty", code=1).err,
+         "empty: error: output directory exists and was not made by aotc [output-exists]\n"
+         "  note: added: aotc.json\n  note: added: thesis.txt\n"
+         "  help: choose another -o DIRECTORY, or pass --force: files of the names that are written are "
+         "replaced, all others stay\n")
+    same((aotc.folder / "empty" / "thesis.txt").read_text(), "three years")
+
+
+@test
+def projects_are_kept(aotc):
+    create = ["create", DIGITS, "--board", "host", "-o", "app"]
+    aotc(*create)
+    aotc("build", "app")
+    aotc(*create)  # what was built does not stop it, and goes
+    app = aotc.folder / "app"
+    same((app / "build").exists(), False, "the build of the old project")
+    (app / "src" / "mine.c").write_text("int mine;")
+    readme = (app / "README.md").read_text()
+    (app / "README.md").write_text(readme + "mine\n")
+    (app / "build").mkdir()  # not by aotc
+    (app / "build" / "x.o").write_text("")
+    said = aotc(*create, code=1)
+    expect(said.err, r"^app: error: output directory holds files that were changed or added since aotc wrote it "
+           r"\[output-exists\]$", r"note: changed: README\.md$", r"note: added: build/ \(1 file\)$",
+           r"note: added: src/mine\.c$", r"help: .*--force")
+    same((app / "README.md").read_text(), readme + "mine\n")
+    said = aotc(*create, "--force")
+    expect(said.err, r"^app: warning: .*\[output-replaced\]\n  note: changed: README\.md\n")
+    same((app / "README.md").read_text(), readme)
+    same((app / "src" / "mine.c").read_text(), "int mine;")
+    same((app / "build" / "x.o").exists(), True, "a file that a user added")
+    aotc("build", "app")
+    expect(aotc(*create, code=1).err, r"note: added: build/")  # it was the user's before
+    same(aotc.names(), ["app"])
 
 
 @test
@@ -241,6 +301,52 @@ def full_standard_output(aotc):
             done = subprocess.run([aotc.program, *map(str, args)], stdout=full, stderr=subprocess.PIPE, text=True)
         same(done.returncode, 1, f"exit code of {args}")
         expect(done.stderr, r"standard output: error: .*\[file-write\]")
+
+
+def every_command(aotc):
+    """A command line of each, that prints something."""
+    aotc("compile", DIGITS, "-o", "made")
+    aotc("create", DIGITS, "--board", "host", "-o", "app")
+    aotc("compile", DIGITS, "--format", "mlf", "-o", "a.tar")
+    graph = ROOT / "tests/graph_json/graphs"
+    lines = [["check", DIGITS], ["compile", DIGITS, "-o", "made"], ["create", DIGITS, "--board", "host", "-o", "app"],
+             ["build", "nowhere"], ["run", "app"], ["verify", "nowhere"], ["report", DIGITS], ["ops"], ["ops", "--like", "GRU"],
+             ["boards"], ["boards", "host"], ["cpus"], ["templates", "list"], ["templates", "export", "-o", "mine"],
+             ["mlf", "inspect", "a.tar"], ["mlf", "extract", "a.tar", "-o", "unpacked", "--force"], ["mlf", "diff", "a.tar", "none.tar"],
+             ["rpc", "list", "nowhere"], ["rpc", "call", "nowhere", "f"], ["rpc", "time", "nowhere", "f"],
+             ["bench", "--ops", DIGITS, "--board", "nowhere"], ["project-server"], ["graph", "inspect", "none.json"],
+             ["graph", "convert", "none.json"], ["analyze", "signatures", "none.c"], ["help"], ["help", "check"],
+             ["man", "check"], ["completion", "bash"], ["--help"], ["--version"], ["nosuch"], ["check"], []]
+    names = {line[0] for line in lines if line}
+    listed = re.search(r"^Commands:\n((?:  .*\n)*)", aotc("help").out, re.M)[1]
+    same(sorted(set(re.findall(r"^  (\S+)", listed, re.M)) - names), [], "commands that are not tried")
+    return lines
+
+
+@test
+def streams_that_take_nothing(aotc):
+    def start(args, redirection):
+        quoted = " ".join("'" + str(a) + "'" for a in [aotc.program, *args])
+        done = subprocess.run(["bash", "-c", f"{quoted} {redirection}"], cwd=aotc.folder, capture_output=True, text=True, timeout=120)
+        return done
+
+    for args in every_command(aotc):
+        usual = start(args, "")
+        if usual.returncode not in EXIT_CODES:
+            raise Failure(f"{args}: exit code {usual.returncode}")
+        # What was to be printed is lost: done becomes 1, any other code stays.
+        lost = usual.returncode if usual.returncode != 0 or not usual.stdout else 1
+        for redirection, want in (("2>/dev/full", usual.returncode), ("2>&-", usual.returncode), (">/dev/full", lost),
+                                  (">&-", lost), (">/dev/full 2>/dev/full", lost), (">&- 2>&-", lost), ("<&- >&- 2>&-", lost),
+                                  ("> >(exec >&-)", None)):
+            have = start(args, redirection).returncode
+            if have != want and (want is not None or have not in EXIT_CODES):
+                raise Failure(f"{args} {redirection}: exit code {have}, not {want}")
+    expect(start(["ops"], ">&-").stderr, r"^standard output: error: cannot write: Bad file descriptor \[file-write\]$")
+    # A closed stream's number is not given to a file that is written.
+    start(["compile", DIGITS, "-o", "closed"], ">&- 2>&-")
+    same({p.name: p.read_bytes() for p in (aotc.folder / "closed").iterdir()} ==
+         {p.name: p.read_bytes() for p in (aotc.folder / "made").iterdir()}, True, "files written with closed streams")
 
 
 @test
@@ -307,6 +413,110 @@ def operators_like(aotc):
     expect(aotc("ops", "--like", "UNIDIRECTIONAL_SEQUENCE_LSTM").err, r"operator of TFLite that aotc does not have")
     expect(aotc("ops", "--like", "zzzzzz", code=1).err, r"'aotc ops' lists all \d+")
     same([o["name"] for o in aotc("ops", "--like", "CONV_2D", "--json").json()][0], "conv_2d")
+
+
+@test
+def operators_by_other_names(aotc):
+    for name, op in (("sigmoid", "logistic"), ("Dense", "fully_connected"), ("ReLU", "relu"), ("nn.Linear", "fully_connected"),
+                     ("AvgPool2d", "average_pool_2d"), ("GlobalAveragePooling2D", "mean"), ("Gemm", "fully_connected")):
+        said = aotc("ops", "--like", name.removeprefix("nn."))
+        same((said.out.splitlines()[1].split()[0], said.err), (op, ""), f"operator for {name}")
+    known = {o["name"]: o["other_names"] for o in aotc("ops", "--json").json()}
+    table = (ROOT / "compiler/driver/operator_names.cpp").read_text()
+    listed = re.findall(r'^      \{"(\w+)", \{', table, re.M)
+    same([name for name in listed if not known.get(name)], [], "other names of operators that there are not")
+    # An operator of TFLite that is missing is said to be missing, whatever has a name like it.
+    said = aotc("ops", "--like", "MATRIX_SET_DIAG", code=None)
+    expect(said.err, r"^'MATRIX_SET_DIAG' is an operator of TFLite that aotc does not have")
+    here = {plain for o in aotc("ops", "--json").json() for plain in o["tflite_names"]}
+    if "SHAPE" not in here:
+        expect(aotc("ops", "--like", "SHAPE").err, r"^'SHAPE' is an operator of TFLite that aotc does not have; nearest:$")
+    same(aotc("ops", "--like", "conv").err, "", "a part of names")
+
+
+@test
+def cpus(aotc):
+    listed = aotc("cpus", "--json").json()
+    names = [c["name"] for c in listed]
+    same(names, sorted(names), "order of CPUs")
+    boards = {b["name"]: b for b in aotc("boards", "--json").json()}
+    same(sorted(b for c in listed for b in c["boards"]), sorted(boards), "every board is in one CPU")
+    for cpu in listed:
+        for board in cpu["boards"]:
+            if boards[board]["cpu"] != cpu["cpu"] or not set(cpu["features"]) <= set(boards[board]["features"]):
+                raise Failure(f"{board} has not what {cpu['name']} promises")
+        aotc("check", DIGITS, "--cpu", cpu["name"])
+    # The same code as for a board with it.
+    for out, options in (("board", ["--board", "qemu_mps2_an386"]), ("cpu", ["--cpu", "cortex-m4f"]), ("core", ["--cpu", "cortex-m4"])):
+        same(aotc("compile", DIGITS, "-o", out, *options).err, "", "a note although it is said what for")
+    for out in ("cpu", "core"):
+        same((aotc.folder / out / "digits_int8.c").read_text() == (aotc.folder / "board/digits_int8.c").read_text(), True, "code")
+    same(aotc("check", DIGITS, "--cpu", "cortex-m4f", "--json").json()["cpu"], "cortex-m4f", "CPU in JSON")
+    expect(aotc("check", DIGITS, "--cpu", "cortex-m44f", code=1).err, r"^--cpu cortex-m44f: error: no board has this CPU \[cpu-unknown\]$",
+           r"did you mean 'cortex-m4f'\?", r"help: 'aotc cpus'")
+    expect(aotc("check", DIGITS, "--cpu", "cortex-m4f", "--board", "host", code=2).err, r"\[option-conflict\]")
+    # Kinds of projects without a board remember it.
+    aotc("create", DIGITS, "--project", "arduino-library", "--cpu", "cortex-m4f", "-o", "library")
+    same("smlad" in "".join(p.read_text() for p in (aotc.folder / "library").rglob("*.c")), True, "instructions of the CPU")
+    same(json.loads((aotc.folder / "library/aotc.json").read_text())["compile"]["cpu"], "cortex-m4f", "CPU of a project")
+    expect(aotc("create", DIGITS, "--cpu", "cortex-m4f", code=2).err, r"\[board-missing\]")
+
+
+@test
+def nobody_said_what_for(aotc):
+    shutil.copy(DIGITS, aotc.folder / "net.tflite")
+    note = ("net.tflite: note: this is C for any CPU; a Cortex-M4 takes more than twice the time that it takes for C made for it "
+            "[any-cpu]\n  help: say what it is for: --cpu NAME or --board NAME ('aotc cpus' and 'aotc boards' list them)\n")
+    same(aotc("check", "net.tflite").err, note, "the note")
+    same(aotc("compile", "net.tflite", "-o", "c").err, note, "the note")
+    for quiet in (["--json"], ["--board", "generic"], ["--cpu", "generic"], ["--board", "host"], ["-q"]):
+        same(aotc("check", "net.tflite", *quiet).err, "", f"standard error with {quiet}")
+    same(aotc("check", GADGET_F32).err, "", "standard error for floats")
+
+
+@test
+def kinds_of_projects_nearly_right(aotc):
+    said = aotc("create", DIGITS, "--board", "host", "--project", "arduino", code=1)
+    expect(said.err, r"\[template-unknown\]", r"did you mean 'arduino-library'\?", r"did you mean 'arduino-sketch'\?",
+           r"^  help: kinds: arduino-library, ")
+    same("mlperf" in said.err.split("kinds:")[0], False, "a kind of another family")
+    expect(aotc("create", DIGITS, "--project", "zephir", code=1).err, r"did you mean 'zephyr'\?")
+
+
+@test
+def bench_refuses_what_cannot_run(aotc):
+    for board, message in (("nucleo_f446re", r"^--board nucleo_f446re: error: has no emulator, only a stand-in, .*\[no-emulator\]$"),
+                           ("rp2040_pico", r"\[template-board\]$"), ("arduino_uno", r"\[template-board\]$"), ("esp32", r"\[template-board\]$")):
+        said = aotc("bench", "--ops", DIGITS, "--board", board, "-o", "kept", code=None, env={"TMPDIR": "/nonexistent"})
+        expect(said.err, message, r"help: boards that .*: host, qemu_microbit, .*qemu_mps2_an386")
+        same(said.code in (1, 5), True, f"exit code {said.code}")
+        same((aotc.folder / "kept").exists(), False, "a firmware that was made all the same")
+    expect(aotc("bench", "--ops", DIGITS, "--board", "qemu_mps2_an386", code=5, env={"PATH": "/nonexistent"}).err, r"\[tool-missing\]$")
+
+
+@test
+def figures_of_check(aotc):
+    said = aotc("check", DIGITS, "--board", "qemu_mps2_an386").out
+    same("KiB" in said or "MiB" in said, False, "a second unit")
+    expect(said, r"of 4,194,304 bytes on qemu_mps2_an386")
+    live = [layer["live_bytes"] for layer in aotc("check", DIGITS, "--json").json()["layers"]]
+    arena = aotc("check", DIGITS, "--json").json()["arena_bytes"]
+    for command in ("check", "report"):
+        said = aotc(command, DIGITS).out
+        if max(live) > arena:
+            expect(said, rf"^alive at most: {max(live):,} bytes at one call, {max(live) - arena:,} bytes more than the arena: ")
+        else:
+            same("alive at most" in said, False, "an explanation of nothing")
+    pruned = pathlib.Path(os.environ.get("AOTC_SHARED") or ROOT.parent / "shared") / "models/hello_world_int8.tflite"
+    if not pruned.exists():
+        print("  (the MACs of removed channels: skipped, no model here has dead channels; set AOTC_SHARED)")
+        return
+    j = aotc("check", pruned, "--json").json()
+    same(j["model_macs"] > j["macs"], True, "removed MACs")
+    expect(aotc("check", pruned).out, rf"^MACs per inference +{j['macs']:,} +of {j['model_macs']:,} in the model, "
+           rf"{j['model_macs'] - j['macs']:,} are of removed channels$")
+    whole = aotc("check", pruned, "--json", "--keep-dead-channels").json()
+    same((whole["macs"], whole["model_macs"]), (j["model_macs"],) * 2, "MACs without removing")
 
 
 def on_terminal(program, args, folder, environment):
@@ -508,15 +718,59 @@ def a_model_that_fails(aotc):
 
 
 @test
+def verify_keeps_its_host_program(aotc):
+    tools, log, cache = aotc.folder / "tools", aotc.folder / "log", aotc.folder / "cache"
+    tools.mkdir()
+    (tools / "cc").write_text(f"#!/bin/sh\necho compiled >> {log}\nexec /usr/bin/cc \"$@\"\n")
+    (tools / "cc").chmod(0o755)
+    environment = {"PATH": f"{tools}:{os.environ['PATH']}", "XDG_CACHE_HOME": str(cache)}
+
+    def verify(*options, times, **more):
+        expect(aotc("verify", DIGITS, "--only", "host", *options, env={**environment, **more}).out,
+               r"host C: bit-exact in 11 of 11 layers")
+        same(log.read_text().count("compiled"), times, "times that a compiler ran")
+
+    verify(times=1)
+    verify(times=1)
+    verify("--seed", "9", times=1)  # inputs are no part of the program
+    verify("-O", "speed", "--input", "preserve", times=2)  # other C
+    kept = list((cache / "aotc" / "verify").iterdir())
+    same(len(kept), 2, "programs kept")
+    for path in kept:
+        path.unlink()
+    verify(times=3)
+    [path] = (cache / "aotc" / "verify").iterdir()
+    for damage in (lambda data: data[:len(data) // 2], lambda data: b"",
+                   lambda data: data[:-200] + bytes([data[-200] ^ 1]) + data[-199:]):
+        path.write_bytes(damage(path.read_bytes()))
+        before = log.read_text().count("compiled")
+        verify(times=before + 1)
+    verify(times=7, XDG_CACHE_HOME="/dev/null/nowhere")  # nothing can be kept there
+    verify(times=8, XDG_CACHE_HOME="/dev/null/nowhere")
+    # Another compiler of the same name.
+    (tools / "cc").write_text((tools / "cc").read_text() + "# newer\n")
+    verify(times=9)
+
+
+@test
+def verify_by_several_at_once(aotc):
+    environment = {**os.environ, "XDG_CACHE_HOME": str(aotc.folder / "cache")}
+    running = [subprocess.Popen([aotc.program, "verify", DIGITS, "--only", "host"], env=environment,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+               for _ in range(4)]
+    for process in running:
+        expect(process.communicate()[0], r"host C: bit-exact in 11 of 11 layers")
+    same(len(list((aotc.folder / "cache" / "aotc" / "verify").iterdir())), 1, "files in the cache")
+
+
+@test
 def a_model_that_never_ends(aotc):
     aotc("create", DIGITS, "--board", "host", "-o", "app")
     edit(aotc.folder / "app/model/digits_int8.c", r"\n    int32_t status = 0;\n",
          r"\n    int32_t status = 0;\n    for (volatile int i = 0; i < 1; i = 0) { }\n")
     aotc("build", "app")
-    begin = time.time()
     expect(aotc("run", "app", "--timeout", "1", code=6).err, r"did not end within 1 seconds \[device-timeout\]", r"--timeout")
     expect(aotc("verify", "app", "--timeout", "1", code=6).err, r"\[device-timeout\]")
-    same(time.time() - begin < 30, True, "the timeout works")
 
 
 @test
@@ -626,7 +880,7 @@ def schedules(aotc):
     said = aotc("compile", DIGITS, *board, "-o", "no", "--schedules", "wrong.json", code=1).err
     expect(said, r"error: the schedule asked for, 'pairs: pixels 99', cannot be had "
                  r"\[schedule-impossible\]", r"note: nearest is 'pairs: pixels \d")
-    for text, message in (('{"calls": [\n', r"wrong\.json:2: error: this is not JSON.*\[schedule-file\]"),
+    for text, message in (('{"calls": [\n', r"wrong\.json:2:1: error: this is not JSON.*\[schedule-file\]"),
                           ("[]", r"there is no list 'calls' \[schedule-file\]"),
                           ('{"calls": [{"op_index": 1, "schedule": {"pixels": "4"}}]}',
                            r"call 0: 'pixels' is no whole number \[schedule-file\]"),
@@ -705,6 +959,33 @@ def too_large_for_the_board(aotc):
 
 
 @board_test
+def cost_of_code_for_any_cpu(aotc):
+    """The note [any-cpu] says 'more than twice the time'."""
+    aotc("create", DIGITS, "--board", "qemu_mps2_an386", "-o", "app", "--prefix", "d")
+    aotc("compile", DIGITS, "-o", "any", "--prefix", "d")
+    took = []
+    for files in ([], sorted((aotc.folder / "any").glob("d*.[ch]"))):
+        for path in files:
+            shutil.copy(path, aotc.folder / "app/model")
+        aotc("build", "app")
+        took.append(aotc("run", "app", "--json").json()["instructions"])
+    print(f"  (digits on a Cortex-M4: {took[0]:,} instructions, as C for any CPU {took[1]:,}: {took[1] / took[0]:.2f} times)")
+    same(took[1] > 2 * took[0], True, f"C for any CPU takes more than twice the instructions: {took}")
+
+
+@board_test
+def report_of_a_stand_in(aotc):
+    for board, says in (("nucleo_f446re", True), ("qemu_mps2_an386", False)):
+        aotc("create", DIGITS, "--board", board, "-o", board)
+        aotc("build", board)
+        aotc("run", board)
+        said = aotc("report", board).out
+        expect(said, r"per inference: [\d,]+" + (", of a stand-in for the board: no time of the board$" if says else "$"))
+        same("(of a stand-in)" in said.splitlines()[0], says, "the column of times")
+        same(aotc("report", board, "--json").json().get("stand_in", False), says, "JSON")
+
+
+@board_test
 def workspace_on_boards(aotc):
     for board in ("qemu_mps2_an386", "qemu_riscv32"):
         aotc("create", DIGITS, "--board", board, "-o", board, "--memory", "workspace", "--prefix", "d")
@@ -743,7 +1024,7 @@ def boards_that_fail(aotc):
     source.write_text(original)
     edit(source, r"\n    return status;\n}\n$", r"\n    *(volatile int *)0x18000000 = 1;\n    return status;\n}\n")
     aotc("build", "app")
-    expect(aotc("verify", "app", "--timeout", "20", code=6).err, r"qemu_riscv32.*\[verify-device\]")
+    expect(aotc("verify", "app", "--timeout", "600", code=6).err, r"qemu_riscv32.*\[verify-device\]")
 
 
 def main():

@@ -90,7 +90,7 @@ def inject(folder, prefix, devices, *definitions):
     if built.returncode != 0:
         print(built.stdout + built.stderr)
         return None
-    return subprocess.run([program], capture_output=True, text=True, timeout=120)
+    return subprocess.run([program], capture_output=True, text=True, timeout=600)
 
 
 def test_hand_written(work):

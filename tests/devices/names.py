@@ -24,7 +24,7 @@ def compile_model(device, arguments):
     (WORK / "devices.json").write_text(json.dumps({"devices": devices}))
     shutil.rmtree(WORK / "out", ignore_errors=True)
     return subprocess.run([AOTC, "compile", MODEL, "-q", "-o", "out", "--devices", "devices.json",
-                           *arguments], cwd=WORK, capture_output=True, text=True, timeout=60)
+                           *arguments], cwd=WORK, capture_output=True, text=True, timeout=600)
 
 
 def accepted(device, *arguments):
@@ -33,7 +33,7 @@ def accepted(device, *arguments):
         sys.exit(f"{device} {arguments}: {done.stderr}")
     for source in sorted((WORK / "out").glob("*.c")):
         subprocess.run(["gcc", *STRICT, f"-I{ROOT}/crt/include", "-c", source, "-o", "/dev/null"],
-                       check=True, timeout=120)
+                       check=True, timeout=600)
 
 
 def refused(slug, code, device, *arguments):

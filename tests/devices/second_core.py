@@ -71,7 +71,7 @@ def build(folder):
     return folder / "build" / "firmware.elf"
 
 
-def emulate(board, image, arguments, counted=True, seconds=60):
+def emulate(board, image, arguments, counted=True, seconds=600):
     """Exit code and console of a firmware."""
     argv = json.loads((ROOT / "boards" / board / "board.json").read_text())["emulator"]["argv"]
     if not counted and board == BOARD:
@@ -92,7 +92,7 @@ def emulate(board, image, arguments, counted=True, seconds=60):
         return "timeout", (late.stdout or b"").decode()
 
 
-def run(image, test, counted, seconds=60):
+def run(image, test, counted, seconds=600):
     """Lines of the test as dictionaries; the exit code is checked."""
     code, text = emulate(BOARD, image, [test], counted, seconds)
     lines = [dict(re.findall(r"(\w+)=(\S+)", line)) for line in text.splitlines()

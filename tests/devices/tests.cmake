@@ -4,13 +4,13 @@ set(devices ${CMAKE_CURRENT_LIST_DIR})
 
 add_test(NAME devices.second_core COMMAND ${Python3_EXECUTABLE} ${devices}/second_core.py
          --work ${CMAKE_BINARY_DIR}/devices)
-set_tests_properties(devices.second_core PROPERTIES LABELS quick TIMEOUT 300)
+set_tests_properties(devices.second_core PROPERTIES LABELS quick)
 add_test(NAME devices.faults COMMAND ${Python3_EXECUTABLE} ${devices}/faults.py
          --work ${CMAKE_BINARY_DIR}/devices)
-set_tests_properties(devices.faults PROPERTIES LABELS quick TIMEOUT 300)
+set_tests_properties(devices.faults PROPERTIES LABELS quick)
 add_test(NAME devices.names COMMAND ${Python3_EXECUTABLE} ${devices}/names.py
          $<TARGET_FILE:aotc> ${CMAKE_BINARY_DIR}/devices/names)
-set_tests_properties(devices.names PROPERTIES LABELS quick TIMEOUT 300)
+set_tests_properties(devices.names PROPERTIES LABELS quick)
 # Models that aotc compiled for two devices.
 foreach(what faults transfer digits_int8 resnet)
   set(label full)

@@ -19,12 +19,11 @@ import common
 import emitted_cases
 import records
 
+# What runs a model: in a unit that holds the model as well, or beside files that were compiled alone.
 UNIT = string.Template("""\
 #include <stdio.h>
 #define ${upper}_TRACE
-#include "${prefix}.c"
-#include "${prefix}_data.c"
-#include "bundle.h"
+${includes}#include "bundle.h"
 
 #define FIELD(field, c_type, elements, scale, zero_point) \\
     union { c_type at[elements]; uint64_t align; } field;
@@ -180,18 +179,28 @@ def build(target, folder, units, flags):
     return image
 
 
+def unit_text(prefix, includes=("{}.c", "{}_data.c")):
+    """C that runs a model; `includes` are the model's files that go into the same unit."""
+    return UNIT.substitute(prefix=prefix, upper=prefix.upper(),
+                           includes="".join(f'#include "{i.format(prefix)}"\n' for i in includes))
+
+
+def main_text(prefixes, folder):
+    """C that runs all models, whose inputs and results are files in `folder`."""
+    return MAIN.substitute(
+        folder=folder, count=len(prefixes),
+        prototypes="".join(f"int bundle_{p}(void);\n" for p in prefixes),
+        calls="".join(f"    failed += !bundle_{p}();\n" for p in prefixes))
+
+
 def write_sources(folder, prefixes, per_unit):
     """Files of C that include `per_unit` models each."""
     (folder / "bundle.h").write_text(HEADER)
-    (folder / "main.c").write_text(MAIN.substitute(
-        folder=folder, count=len(prefixes),
-        prototypes="".join(f"int bundle_{p}(void);\n" for p in prefixes),
-        calls="".join(f"    failed += !bundle_{p}();\n" for p in prefixes)))
+    (folder / "main.c").write_text(main_text(prefixes, folder))
     units = []
     for at in range(0, len(prefixes), per_unit):
         unit = folder / f"unit_{at}.c"
-        unit.write_text("".join(UNIT.substitute(prefix=p, upper=p.upper())
-                                for p in prefixes[at:at + per_unit]))
+        unit.write_text("".join(unit_text(p) for p in prefixes[at:at + per_unit]))
         units.append(unit)
     return units
 
@@ -249,6 +258,7 @@ def main():
             failures.append(f"{name}: {failure}")
     print(f"{options.target}: {len(cases)} models in one program, {compared} results as LiteRT's, "
           f"worst {worst} ulp, {len(failures)} failures")
+    print(f"{len(model_names(options)) - len(failures)} passed, {len(failures)} failed")
     if failures or ran.returncode != 0 or compared == 0:
         raise common.Failure("\n".join(failures) or f"exit code {ran.returncode}")
 

@@ -30,7 +30,8 @@ LIBRARY_ULP = 64
 # Behind the name of a tensor that lost channels: constant ones, and those nobody reads.
 LIVE_CHANNELS = " (live channels)"
 LIBRARY_OPERATORS = {"LOGISTIC", "SOFTMAX", "TANH"}
-OWN_FOLDERS = ("digits", "gadget", "ops")
+MORE_MODELS = "AOTC_MORE_MODELS"  # environment variable: a folder where models are looked for first
+OWN_FOLDERS = ("digits", "gadget", "keras", "ops")
 
 
 class Failure(Exception):
@@ -56,7 +57,8 @@ def skip(why):
 
 def model_path(name):
     """The file of a model; skips the test if it belongs to ../shared and that is not there."""
-    for folder in OWN_FOLDERS:
+    more = [os.environ[MORE_MODELS]] if MORE_MODELS in os.environ else []
+    for folder in (*more, *OWN_FOLDERS):
         path = ROOT / "tests" / "models" / folder / f"{name}.tflite"
         if path.exists():
             return path

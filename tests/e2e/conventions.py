@@ -5,6 +5,7 @@
                                          compilers
   conventions.py cost WORK MODEL...      on the emulated Cortex-M4: instructions per operator over plain
 """
+import functools
 import json
 import pathlib
 import sys
@@ -69,6 +70,18 @@ static int32_t run_{p}(uint8_t *out)
 """
 
 
+@functools.cache
+def runtime(compiler, folder):
+    """Objects of the C runtime, which all models share."""
+    common.fresh(folder)
+    made = []
+    for source in sorted((CRT / "src").glob("*.c")):
+        made.append(folder / f"{source.stem}.o")
+        common.run([*common.cached(compiler), "-std=c99", "-O1", "-DTVM_WORKSPACE_SIZE_BYTES=4194304",
+                    f"-I{CRT / 'include'}", "-c", source, "-o", made[-1]])
+    return made
+
+
 def build_and_run(name, compiler, folder):
     """Every convention and memory of one model in one program; the outputs are compared there."""
     path = common.model_path(name)
@@ -96,10 +109,10 @@ def build_and_run(name, compiler, folder):
         + "};"))
     includes = [f"-I{folder / p}" for p in prefixes] + [f"-I{CRT / 'include'}"]
     compiled = []
-    for source in [*objects, *sorted((CRT / "src").glob("*.c"))]:
+    for source in objects:
         compiled.append(folder / f"{source.stem}.o")
-        flags = FLAGS if source in objects else FLAGS[:1] + ["-O1", "-DTVM_WORKSPACE_SIZE_BYTES=4194304"]
-        common.run([*common.cached(compiler), *flags, *includes, "-c", source, "-o", compiled[-1]])
+        common.run([*common.cached(compiler), *FLAGS, *includes, "-c", source, "-o", compiled[-1]])
+    compiled += runtime(compiler, folder.parent / f"runtime_{compiler}")
     common.run([*common.cached(compiler), "-std=gnu99", "-O1", *includes, "-c", main, "-o",
                 folder / "main.o"])
     common.run([compiler, *compiled, folder / "main.o", "-lm", "-o", folder / "program"])
@@ -107,11 +120,21 @@ def build_and_run(name, compiler, folder):
 
 
 def check_bytes(names, work):
+    programs, failures = 0, []
     for name in names:
         own = common.model_path(name).is_relative_to(common.ROOT)
         for compiler in ("gcc", "clang-19") if own else ("gcc",):
-            build_and_run(name, compiler, work / f"{name}.{compiler}")
-        print(f"{name}: plain, packed and registry give the same bytes, in arena and workspace")
+            programs += 1
+            try:
+                build_and_run(name, compiler, work / f"{name}.{compiler}")
+            except common.Failure as failure:
+                failures.append(f"{name} by {compiler}: {failure}")
+                continue
+            print(f"{name} by {compiler}: plain, packed and registry give the same bytes, in arena "
+                  "and workspace", flush=True)
+    print(f"{programs - len(failures)} passed, {len(failures)} failed")
+    if failures:
+        raise common.Failure("\n".join(failures))
 
 
 def check_cost(names, work):

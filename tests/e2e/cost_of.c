@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a command and prints what it cost: seconds of processor time and peak resident bytes, less the
+/* Runs a command and prints its peak resident bytes, less the
  * pages of files (the program's own code and libraries, which are clean and shared, and of which a
  * model touches more the more operators it has). The kernel counts a program's memory from before its
  * exec, so whoever starts it must be small: a script would measure its own interpreter. */
@@ -13,10 +13,6 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static double seconds(struct timeval t) {
-    return (double)t.tv_sec + (double)t.tv_usec / 1e6;
-}
 
 /* Bytes of the field in /proc/PID/status, 0 if it is not there. */
 static long status_bytes(pid_t pid, const char *field) {
@@ -83,7 +79,6 @@ int main(int argc, char **argv) {
         fputs("cost_of: the command did not end by itself\n", stderr);
         return 1;
     }
-    printf("%.6f %ld\n", seconds(usage.ru_utime) + seconds(usage.ru_stime),
-           usage.ru_maxrss * 1024 - file_pages);
+    printf("%ld\n", usage.ru_maxrss * 1024 - file_pages);
     return WEXITSTATUS(status);
 }

@@ -134,12 +134,16 @@ def usage(_):
     helps, problems, seen = {}, [], 0
     names = set(re.findall(r"^  ([a-z-]+)(?:,| )", common.aotc("--help"), re.M))
     for page in [*sorted(DOCS.glob("*.md")), common.ROOT / "README.md"]:
-        code = "".join(re.findall(r"^```\n(.*?)^```$", page.read_text(), re.M | re.S)).replace("\\\n", " ")
+        blocks = re.findall(r"^```\n(.*?)^```$", page.read_text(), re.M | re.S)
+        # Of blocks that show a terminal only what was typed; what aotc then says is no command is meant so.
+        code = "".join("".join(re.findall(r"^\$ .*\n", b, re.M)) if re.search(r"^\$ ", b, re.M) else b
+                       for b in (b.replace("\\\n", " ") for b in blocks))
+        meant = set(re.findall(r"there is no command and no file '(.*?)'", page.read_text()))
         spans = re.findall(r"`(aotc [^`]+)`", page.read_text())
         for line in [*code.splitlines(), *spans]:
             for part in re.split(r"&&|\|\||[|;]", line.split(" #")[0]):
                 words = part.strip().removeprefix("$ ").replace("$aotc", "aotc").split()
-                if len(words) < 2 or words[0] != "aotc" or words[1] == "analyze":
+                if len(words) < 2 or words[0] != "aotc" or words[1] == "analyze" or words[1] in meant:
                     continue  # analyze's options are those of aotc-analyze, which may not be built
                 seen += 1
                 command = words[1:3] if words[1] in ("graph", "mlf", "rpc", "templates") else words[1:2]

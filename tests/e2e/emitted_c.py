@@ -9,6 +9,8 @@ tidy           clang-tidy's bugprone checks find nothing
 hostile        tensor names made to break out of C reach it harmless
 deterministic  compiling twice gives the same bytes, wherever it is run
 workspace      --memory workspace and --arena model compute what the default does
+arguments      a null or misaligned pointer, also in a struct, gives the status that the header names
+arithmetic     floats are rounded after every operation, or the compiler is refused
 """
 import argparse
 import concurrent.futures
@@ -16,6 +18,7 @@ import json
 import os
 import pathlib
 import shutil
+import string
 
 import bundle
 import common
@@ -29,6 +32,9 @@ CPP = ["-x", "c++", "-std=c++11", "-pedantic", "-Wall", "-Wextra", "-Werror"]
 # a 64-bit CPU they widen, so the check is for a 32-bit CPU, which the code is for.
 TIDY = "-*,bugprone-*,-bugprone-easily-swappable-parameters"
 CPU_32 = ["--target=thumbv7em-none-eabi", "-isystem", "/usr/lib/arm-none-eabi/include"]
+
+
+SSE = ["-msse2", "-mfpmath=sse"]
 
 
 def sample_models(every=6):
@@ -54,7 +60,7 @@ def run_all(commands):
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         bad = [text for code, text in pool.map(one, commands) if code != 0]
-    print(f"{len(commands)} commands, {len(bad)} failed")
+    print(f"{len(commands) - len(bad)} passed, {len(bad)} failed")
     if bad or not commands:
         raise common.Failure("\n".join(text[:1500] for text in bad[:5]))
 
@@ -239,7 +245,106 @@ def workspace(work):
                   f"{figures['instructions']} instructions")
 
 
-CHECKS = {f.__name__: f for f in (strict, tidy, hostile, deterministic, workspace)}
+# Every pointer of the run function null in turn, then those to larger elements off by one byte.
+ARGUMENTS = string.Template("""\
+#include <stdio.h>
+#include "$prefix.h"
+#define FIELD(field, c_type, elements, scale, zero_point) \\
+    union { c_type at[elements]; char bytes[sizeof(c_type) * (elements) + 8]; uint64_t align; } field;
+#define POINTER(field, c_type, elements, scale, zero_point) .field = buffers.field.at,
+static struct { ${upper}_FOR_EACH_INPUT(FIELD) ${upper}_FOR_EACH_OUTPUT(FIELD) } buffers;
+static uint8_t arena[${upper}_ARENA_SIZE + 16] __attribute__((aligned(16)));
+static const struct ${prefix}_inputs inputs = { ${upper}_FOR_EACH_INPUT(POINTER) };
+static const struct ${prefix}_outputs outputs = { ${upper}_FOR_EACH_OUTPUT(POINTER) };
+static int bad, asked;
+static void expect(const char *what, int32_t wanted, int32_t status)
+{
+    ++asked;
+    if (status == wanted) { return; }
+    ++bad;
+    printf("%s: status %d\\n", what, (int)status);
+}
+#define WRONG(kind, field, c_type)                                                                  \\
+    {                                                                                               \\
+        struct ${prefix}_##kind changed = kind;                                                     \\
+        changed.field = NULL;                                                                       \\
+        expect(#kind "." #field " null", ${upper}_ERROR_ARGUMENT, RUN_WITH_##kind(&changed));       \\
+        changed.field = (void *)(buffers.field.bytes + 1);                                          \\
+        expect(#kind "." #field " odd", sizeof(c_type) > 1 ? ${upper}_ERROR_ARGUMENT : 0,           \\
+               RUN_WITH_##kind(&changed));                                                          \\
+    }
+#define ARENA_WANTED (${upper}_ARENA_SIZE > 0 ? ${upper}_ERROR_ARGUMENT : 0)
+#define RUN_WITH_inputs(changed) ${prefix}_run(changed, &outputs, arena)
+#define RUN_WITH_outputs(changed) ${prefix}_run(&inputs, changed, arena)
+#define WRONG_INPUT(field, c_type, elements, scale, zero_point) WRONG(inputs, field, c_type)
+#define WRONG_OUTPUT(field, c_type, elements, scale, zero_point) WRONG(outputs, field, c_type)
+int main(void)
+{
+    expect("all well", 0, ${prefix}_run(&inputs, &outputs, arena));
+    expect("inputs null", ${upper}_ERROR_ARGUMENT, ${prefix}_run(NULL, &outputs, arena));
+    expect("outputs null", ${upper}_ERROR_ARGUMENT, ${prefix}_run(&inputs, NULL, arena));
+    expect("arena null", ARENA_WANTED, ${prefix}_run(&inputs, &outputs, NULL));
+    expect("arena odd", ARENA_WANTED, ${prefix}_run(&inputs, &outputs, arena + 4));
+    ${upper}_FOR_EACH_INPUT(WRONG_INPUT)
+    ${upper}_FOR_EACH_OUTPUT(WRONG_OUTPUT)
+    printf("%d asked, %d wrong\\n", asked, bad);
+    return bad != 0;
+}
+""")
+
+
+def arguments(work):
+    common.require("gcc", "clang-19")
+    for name in ("gadget_f32", "gadget_int8", "argmax_axis1_int64_int8"):
+        folder = work / name
+        prefix = emit(common.model_path(name), folder, None, "--input", "preserve")
+        (folder / "ask.c").write_text(ARGUMENTS.substitute(prefix=prefix, upper=prefix.upper()))
+        sources = [folder / f for f in ("ask.c", f"{prefix}.c", f"{prefix}_data.c")]
+        for compiler, *flags in (("gcc", "-O2"), ("clang-19", "-O2"), ("gcc", "-Os", "-m32", *SSE)):
+            image = folder / "ask"
+            common.run([compiler, "-std=c99", "-Wall", "-Wextra", *flags, *sources, "-o", image, "-lm"])
+            print(f"{name}, {compiler} {' '.join(flags)}: {common.run([image]).strip()}")
+
+
+# A compiler that may fuse products and additions, and what it then calls the instruction.
+FUSING = ((["gcc", "-std=gnu11", "-mfma"], "vfm"), (["clang-19", "-std=gnu11", "-mfma"], "vfm"),
+          (["arm-none-eabi-gcc", "-std=gnu11", "-mcpu=cortex-m4", "-mfloat-abi=hard"], "vfma"))
+
+
+def arithmetic(work):
+    common.require("gcc", "clang-19", "arm-none-eabi-gcc")
+    folder = work / "float"
+    prefix = emit(common.model_path("gadget_f32"), folder)
+    source = folder / f"{prefix}.c"
+    text = source.read_text()
+    free = folder / "free.c"
+    free.write_text("\n".join(line for line in text.split("\n")
+                              if "FP_CONTRACT" not in line and "fp-contract" not in line))
+    for command, fused in FUSING:
+        for file, expected in ((source, False), (free, True)):
+            made = common.run([*command, "-O2", "-S", file, "-o", "-"])
+            if (fused in made) != expected:
+                raise common.Failure(f"{' '.join(command)} {file.name}: '{fused}' is "
+                                     f"{'missing' if expected else 'there'}")
+    print(f"{len(FUSING)} compilers fuse nothing, and would without the pragmas")
+    for compiler, *flags in (("gcc", "-m32"), ("clang-19", "-m32", "-mno-sse"),
+                             ("gcc", "-m32", "-mfpmath=387")):
+        for file in (source, folder / f"{prefix}_data.c"):
+            done = common.run([compiler, "-std=c99", *flags, "-c", file, "-o", "/dev/null"],
+                              expect=None)
+            if done.returncode == 0 or "FLT_EVAL_METHOD is not 0" not in done.stderr:
+                raise common.Failure(f"{compiler} {' '.join(flags)} {file.name}: exit code "
+                                     f"{done.returncode}\n{done.stderr[:1000]}")
+    whole = emit(common.model_path("digits_int8"), work / "whole")
+    for compiler in ("gcc", "clang-19"):
+        common.run([compiler, "-std=c99", "-m32", *SSE, "-c", source, "-o", "/dev/null"])
+        common.run([compiler, "-std=c99", "-m32", "-mno-sse", "-c", work / "whole" / f"{whole}.c", "-o",
+                    "/dev/null"])
+    print("x87 is refused for floats and no matter for integers")
+
+
+CHECKS = {f.__name__: f for f in (strict, tidy, hostile, deterministic, workspace, arguments,
+                                  arithmetic)}
 
 
 def main():

@@ -35,6 +35,16 @@ set(boards qemu_microbit qemu_mps2_an385 qemu_mps2_an386 qemu_mps2_an500 qemu_mp
 list(JOIN own "," own_list)
 string(REPLACE ";" "," shared_list "${shared_int8};${shared_float}")
 
+# Keras models with an open batch.
+set(keras flatten reshape conv1d lstm_unrolled)
+list(TRANSFORM keras APPEND "_int8" OUTPUT_VARIABLE keras_int8)
+list(TRANSFORM keras APPEND "_f32" OUTPUT_VARIABLE keras_f32)
+string(REPLACE ";" "," keras_list "${keras_int8};${keras_f32}")
+foreach(target gcc cortex_m4)
+  e2e_test(models.keras.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+    --work ${work}/keras_${target} --models ${keras_list})
+endforeach()
+
 foreach(target gcc clang)
   e2e_test(models.own.${target} full 2 ${python} ${e2e}/bundle.py ${target}
     --work ${work}/own_${target} --models ${own_list} --samples 20)
@@ -58,10 +68,10 @@ foreach(target cortex_m4 rv32imac)
 endforeach()
 
 # The calling conventions: the same bytes, and what the packed ones cost.
-foreach(model ${own} ${shared_int8} ${shared_float})
-  e2e_test(conventions.bytes.${model} full 1 ${python} ${e2e}/conventions.py bytes
-    ${work}/conventions_bytes_${model} ${model})
-endforeach()
+e2e_test(conventions.bytes.own full 1 ${python} ${e2e}/conventions.py bytes
+  ${work}/conventions_bytes_own ${own})
+e2e_test(conventions.bytes.shared full 1 ${python} ${e2e}/conventions.py bytes
+  ${work}/conventions_bytes_shared ${shared_int8} ${shared_float})
 e2e_test(conventions.cost.own full 1 ${python} ${e2e}/conventions.py cost
   ${work}/conventions_own digits_int8 gadget_int8)
 e2e_test(conventions.cost.shared full 2 ${python} ${e2e}/conventions.py cost
@@ -72,39 +82,35 @@ foreach(what application pools)
     ${work}/tvm_${what})
 endforeach()
 
-# A model on a board, as a user makes it; also what figures.py reads.
+# Models on boards, as a user makes them; also what figures.py reads. One process for a model, so that
+# LiteRT computes its results once. A board's name may end in .preserve or .overwrite: where inputs and
+# outputs lie, other than by default.
 set(layer_tests "")
-function(layers_test model board label)
-  e2e_test(layers.${model}.${board} ${label} 1
-    ${python} ${e2e}/layers_on_board.py ${model} ${board} --work ${work}/boards)
-  set(layer_tests ${layer_tests} layers.${model}.${board} PARENT_SCOPE)
+function(layers_test model)
+  e2e_test(layers.${model} full 1 ${python} ${e2e}/layers_on_board.py ${model} ${ARGN}
+    --work ${work}/boards)
+  set(layer_tests ${layer_tests} layers.${model} PARENT_SCOPE)
 endfunction()
-foreach(board ${boards})
-  foreach(model ${shared_int8} gadget_int8 digits_int8)
-    layers_test(${model} ${board} full)
-  endforeach()
+set(contracts "")
+foreach(board qemu_mps2_an386 qemu_riscv32)
+  list(APPEND contracts ${board}.preserve ${board}.overwrite)
+endforeach()
+foreach(model vww resnet ad strww micro_speech hello_world_int8)
+  layers_test(${model} ${boards})
 endforeach()
 # The first core of the AN521 is that of the AN505.
-foreach(model kws gadget_int8 digits_int8)
-  layers_test(${model} qemu_mps2_an521 full)
+layers_test(kws ${boards} qemu_mps2_an521)
+foreach(model gadget_int8 digits_int8)
+  layers_test(${model} ${boards} qemu_mps2_an521 ${contracts})
 endforeach()
 # Float models: with an FPU and without, on both architectures.
-foreach(board qemu_mps2_an386 qemu_mps2_an385 qemu_riscv32)
-  foreach(model ad_f32 hello_world_float digits_f32 gadget_f32)
-    layers_test(${model} ${board} full)
-  endforeach()
+set(float_boards qemu_mps2_an386 qemu_mps2_an385 qemu_riscv32)
+foreach(model ad_f32 hello_world_float digits_f32)
+  layers_test(${model} ${float_boards})
 endforeach()
+layers_test(gadget_f32 ${float_boards} ${contracts})
 foreach(model vww_f32 resnet_f32)
-  layers_test(${model} qemu_mps2_an386 full)
-endforeach()
-# Where inputs and outputs lie, other than by default.
-foreach(board qemu_mps2_an386 qemu_riscv32)
-  foreach(model gadget_int8 digits_int8 gadget_f32)
-    e2e_test(layers.${model}.${board}.preserve full 1 ${python} ${e2e}/layers_on_board.py
-      ${model} ${board} --work ${work}/boards --input preserve)
-    e2e_test(layers.${model}.${board}.overwrite full 1 ${python} ${e2e}/layers_on_board.py
-      ${model} ${board} --work ${work}/boards --input overwrite --output overwrite)
-  endforeach()
+  layers_test(${model} qemu_mps2_an386)
 endforeach()
 
 e2e_test(models.figures full 1 ${python} ${e2e}/figures.py --figures ${work}/boards/figures
@@ -117,16 +123,29 @@ foreach(check accuracy_host accuracy_board commands)
 endforeach()
 e2e_test(emitted.strict full 2 ${python} ${e2e}/emitted_c.py strict --work ${work}/strict)
 e2e_test(emitted.tidy full 2 ${python} ${e2e}/emitted_c.py tidy --work ${work}/tidy)
+e2e_test(emitted.misra full 2 ${python} ${e2e}/misra.py check --work ${work}/misra)
 e2e_test(emitted.hostile_names full 1 ${python} ${e2e}/emitted_c.py hostile --work ${work}/hostile)
 e2e_test(emitted.deterministic full 1
   ${python} ${e2e}/emitted_c.py deterministic --work ${work}/deterministic)
 e2e_test(emitted.workspace full 1 ${python} ${e2e}/emitted_c.py workspace --work ${work}/workspace)
+e2e_test(emitted.arguments full 1 ${python} ${e2e}/emitted_c.py arguments --work ${work}/arguments)
+e2e_test(emitted.arithmetic full 1
+  ${python} ${e2e}/emitted_c.py arithmetic --work ${work}/arithmetic)
+e2e_test(emitted.runs full 2 ${python} ${e2e}/run_matrix.py --work ${work}/runs)
+e2e_test(float_rule.flips.own full 1 ${python} ${e2e}/float_rule.py flips --work ${work}/flips_own
+  --models digits_f32,gadget_f32)
+e2e_test(float_rule.flips.shared full 1 ${python} ${e2e}/float_rule.py flips
+  --work ${work}/flips_shared --models ad_f32,hello_world_float,resnet_f32,vww_f32)
+e2e_test(float_rule.near_zero full 1 ${python} ${e2e}/float_rule.py near_zero
+  --work ${work}/near_zero)
 add_executable(cost_of ${e2e}/cost_of.c)
-e2e_test(compile.cost full 2 ${python} ${e2e}/compile_cost.py --launcher $<TARGET_FILE:cost_of>
+e2e_test(compile.cost full 1 ${python} ${e2e}/compile_cost.py --launcher $<TARGET_FILE:cost_of>
   --out ${CMAKE_BINARY_DIR}/compile_cost.json)
-set_tests_properties(compile.cost PROPERTIES RUN_SERIAL TRUE)
 # Boards and templates around a hand-written model.
 e2e_test(boards full 2 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/boards/run_boards.py --quick)
+add_test(NAME docs.reliability COMMAND ${Python3_EXECUTABLE}
+  ${CMAKE_CURRENT_SOURCE_DIR}/reliability/lanes.py check)
+set_tests_properties(docs.reliability PROPERTIES LABELS quick)
 # What the documentation shows.
 foreach(check excerpts slugs links pictures usage)
   e2e_test(docs.${check} quick 1 ${python} ${e2e}/docs.py ${check} --work ${work}/docs_${check})

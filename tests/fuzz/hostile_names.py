@@ -69,7 +69,7 @@ def check(what, command):
     """Runs a command that must succeed; standard output, or None."""
     global passed, failed
     done = subprocess.run([str(c) for c in command], capture_output=True, stdin=subprocess.DEVNULL,
-                          timeout=300)
+                          timeout=600)
     if done.returncode == 0:
         passed += 1
         return done.stdout.decode(errors="replace")

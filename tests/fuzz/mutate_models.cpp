@@ -57,7 +57,7 @@ struct Options {
   uint64_t count = 10'000;
   uint64_t seed = 1;
   uint64_t run_every = 10;
-  int seconds = 5;
+  int seconds = 120;
   long megabytes = 1024;
   int64_t only = -1;
   std::string save;

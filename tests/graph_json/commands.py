@@ -82,7 +82,7 @@ def expect(condition, text):
 
 
 def run(*command, code=0, **options):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=120,
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=600,
                           stdin=subprocess.DEVNULL, **options)
     expect(done.returncode == code, f"exit code {done.returncode}: {command}\n{done.stdout}"
                                     f"{done.stderr}")

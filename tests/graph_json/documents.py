@@ -29,7 +29,7 @@ def expect(condition, text):
 
 
 def aotc(*arguments):
-    done = subprocess.run([AOTC, *map(str, arguments)], capture_output=True, text=True, timeout=60,
+    done = subprocess.run([AOTC, *map(str, arguments)], capture_output=True, text=True, timeout=600,
                           stdin=subprocess.DEVNULL)
     expect(done.returncode == 0, f"{arguments}: {done.stderr}")
     return done.stdout

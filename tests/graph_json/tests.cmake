@@ -5,7 +5,7 @@ set(graph_json_work ${CMAKE_BINARY_DIR}/graph_json)
 
 function(graph_json_test name label processors)
   add_test(NAME ${name} COMMAND ${ARGN})
-  set_tests_properties(${name} PROPERTIES LABELS ${label} PROCESSORS ${processors} TIMEOUT 600
+  set_tests_properties(${name} PROPERTIES LABELS ${label} PROCESSORS ${processors}
     SKIP_RETURN_CODE 77 ENVIRONMENT "AOTC=$<TARGET_FILE:aotc>;PYTHONDONTWRITEBYTECODE=1")
 endfunction()
 

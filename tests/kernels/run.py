@@ -63,7 +63,7 @@ def main():
     run([GCC, *CORE, *STRICT, "-O2", "-I", HERE, HERE / "main.c", E2E / "cortex_m4_start.c",
          work / "kernels.o", "--specs=rdimon.specs", "-T", E2E / "cortex_m4.ld", "-o", image],
         "the program does not link")
-    text = run([*EMULATOR, image], "kernels differ from their meanings", timeout=300)
+    text = run([*EMULATOR, image], "kernels differ from their meanings", timeout=600)
     found = re.search(r"^(\d+) passed, 0 failed$", text, re.M)
     print(text.strip())
     return 0 if found and int(found[1]) > 0 else 1

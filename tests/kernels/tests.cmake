@@ -9,5 +9,5 @@ foreach(variant gcc_O2 gcc_O0 clang_O2)
            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run.py ${variant}
                    --emit-kernels $<TARGET_FILE:emit_kernels>
                    --work ${CMAKE_BINARY_DIR}/kernels/${variant})
-  set_tests_properties(kernels.${variant} PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 600)
+  set_tests_properties(kernels.${variant} PROPERTIES LABELS full SKIP_RETURN_CODE 77)
 endforeach()

@@ -44,7 +44,7 @@ def main_of(test, *args):
 def run(program, *args, code=0, env=None):
     """Output of a command that must exit with `code`."""
     command = [str(program), *map(str, args)]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=300,
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=600,
                           stdin=subprocess.DEVNULL, env={**os.environ, **(env or {})})
     expect(done.returncode == code, f"exit code {done.returncode} instead of {code}: "
            f"{' '.join(command)}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")

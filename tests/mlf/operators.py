@@ -57,7 +57,7 @@ def compiles(folder, board):
             continue
         done = subprocess.run(["arm-none-eabi-gcc", *CPU[board], "-mthumb", *FLAGS, "-I", RUNTIME,
                                "-c", source, "-o", folder / "arm.o"], capture_output=True,
-                              text=True, timeout=300)
+                              text=True, timeout=600)
         expect(done.returncode == 0, done.stderr[:3000])
     library = folder / "operators.so"
     gcc("-shared", *src.glob("*.o"), "-lm", "-o", library)

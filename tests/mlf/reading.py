@@ -259,7 +259,11 @@ def extraction():
     refused(tar, "output-exists", args=("extract", "-o", out))
     expect((out / "mine").exists(), "the directory was replaced")
     run(AOTC, "mlf", "extract", tar, "-o", out, "--force")
-    expect(not (out / "mine").exists(), "--force did not replace the directory")
+    expect((out / "mine").read_text() == "mine", "--force deleted what it did not write")
+    (out / "mine").unlink()
+    run(AOTC, "mlf", "extract", tar, "-o", out)  # what is there is the same
+    (out / "metadata.json").write_text("{}")
+    refused(tar, "output-exists", args=("extract", "-o", out))
 
 
 def differences():

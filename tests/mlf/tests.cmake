@@ -6,7 +6,7 @@ set(mlf_work ${CMAKE_BINARY_DIR}/mlf)
 
 function(mlf_test name label)
   add_test(NAME ${name} COMMAND ${ARGN})
-  set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT 600
+  set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77
     ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
 endfunction()
 

@@ -120,7 +120,7 @@ def unpack(tar, folder):
 
 
 def gcc(*args):
-    done = subprocess.run(["gcc", *map(str, args)], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(["gcc", *map(str, args)], capture_output=True, text=True, timeout=600)
     expect(done.returncode == 0, f"gcc {' '.join(map(str, args))}\n{done.stderr[:3000]}")
 
 
@@ -160,7 +160,7 @@ def check_outputs(layers, program, what):
         layers.run(arrays)
         fed += b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
         want += b"".join(np.ascontiguousarray(a).tobytes() for a in layers.model_outputs())
-    done = subprocess.run([str(program)], input=fed, capture_output=True, timeout=300)
+    done = subprocess.run([str(program)], input=fed, capture_output=True, timeout=600)
     expect(done.returncode == 0, f"{what}: exit code {done.returncode}")
     expect(done.stdout == want, f"{what}: outputs differ from LiteRT's")
 

@@ -404,7 +404,7 @@ def test_numbers(work):
         [np.nan, np.inf, -np.inf, 3e38, -3e38, np.nextafter(np.float32(0.25), np.float32(0))])])
     text = "".join(f"f {b:x}\n" for b in bits)
     text += "".join(f"q {b:x}\n" for b in halves.view(np.uint32))
-    lines = subprocess.run([program], input=text, capture_output=True, text=True, timeout=120,
+    lines = subprocess.run([program], input=text, capture_output=True, text=True, timeout=600,
                            check=True).stdout.splitlines()
     for b, line in zip(bits, lines):
         want = np.uint32(b).view(np.float32)

@@ -3,7 +3,7 @@
 foreach(case accuracy models performance lines hostile numbers project zephyr arduino)
   add_test(NAME mlperf.${case} COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/cases.py ${case}
            --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/mlperf/${case})
-  set_tests_properties(mlperf.${case} PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 900
+  set_tests_properties(mlperf.${case} PROPERTIES LABELS full SKIP_RETURN_CODE 77
     ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
 endforeach()
 set_tests_properties(mlperf.accuracy PROPERTIES PROCESSORS 2)

@@ -41,7 +41,8 @@ class Case:
     """`kind`: operator name of the format. `tolerance`: "exact" or "ulp" with at most `ulp`.
     `samples`: None, or a function of a random generator giving lists of input arrays.
     `may_abort`: LiteRT may end the process on it, so it is tried in a child process.
-    `undefined`: why the result LiteRT gives means nothing; such a case counts as not supported."""
+    `join`: a tensor that the result meets in a MAXIMUM: operators that are only computed while aotc
+    compiles leave a model that has something to run. `undefined`: why the result LiteRT gives means nothing; such a case counts as not supported."""
 
     name: str
     kind: str
@@ -54,9 +55,11 @@ class Case:
     may_abort: bool = False
     undefined: str = ""
     note: str = ""
+    join: typing.Any = None
 
     def model_inputs(self):
-        return [t for t in self.inputs if t is not None and t.data is None]
+        own = [t for t in self.inputs if t is not None and t.data is None]
+        return own + ([self.join] if self.join else [])
 
 
 @dataclasses.dataclass

@@ -81,7 +81,14 @@ def build(case, output_shapes):
             graph_inputs.append(index)
     outputs = [m.tensor(f"output_{i}", t.dtype, shape, t.scale, t.zero_point, t.axis)
                for i, (t, shape) in enumerate(zip(case.outputs, output_shapes))]
-    m.op(case.kind, inputs, outputs, **case.options)
+    if case.join is None:
+        m.op(case.kind, inputs, outputs, **case.options)
+    else:
+        t = case.join
+        graph_inputs.append(m.tensor("join", t.dtype, t.shape, t.scale, t.zero_point))
+        result = m.tensor("result", t.dtype, output_shapes[0], t.scale, t.zero_point)
+        m.op(case.kind, inputs, [result], **case.options)
+        m.op("MAXIMUM", [result, graph_inputs[-1]], outputs)
     return m.finish(graph_inputs, outputs)
 
 
@@ -97,10 +104,10 @@ def run_case(case, seed):
     samples = samples_of(case, seed)
     model = build(case, [t.shape for t in case.outputs])
     try:
-        shapes = [r.shape for r in litert_layers.Layers(model).run(samples[0])[0]]
+        shapes = [r.shape for r in litert_layers.Layers(model).run(samples[0])[-1]]
         model = build(case, shapes)
         layers = litert_layers.Layers(model)
-        expected = [[r.copy() for r in layers.run(s)[0]] for s in samples]
+        expected = [[r.copy() for r in layers.run(s)[-1]] for s in samples]
     except litert_layers.Rejected as error:
         return Result(case, model, samples, [], _clean(str(error)))
     if case.undefined:

@@ -12,8 +12,8 @@ def _add_or_sub(sign):
         ta, tb, out = call.inputs[0], call.inputs[1], call.outputs[0]
         if a.dtype == np.float32:
             return [clamp_float(call, a + b if sign > 0 else a - b)]
-        if a.dtype == np.int32:
-            return [_clamp_int32(call, a + b if sign > 0 else a - b)]
+        if a.dtype in (np.int32, np.int64):
+            return [_clamp_int(call, a + b if sign > 0 else a - b)]
         # Both operands go to 2**20 times a common scale, twice the larger input scale.
         twice = np.float32(2) * max(ta.scale32, tb.scale32)
         in_a = quantize_multiplier(np.float64(ta.scale32) / np.float64(twice))
@@ -29,7 +29,7 @@ def _add_or_sub(sign):
 add, sub = _add_or_sub(1), _add_or_sub(-1)
 
 
-def _clamp_int32(call, values):
+def _clamp_int(call, values):
     low, high = {"RELU": (0, None), "RELU6": (0, 6), "RELU_N1_TO_1": (-1, 1)}.get(
         call.options.get("activation"), (None, None))
     return np.clip(values, low, high) if low is not None else values
@@ -40,8 +40,8 @@ def mul(call):
     ta, tb, out = call.inputs[0], call.inputs[1], call.outputs[0]
     if a.dtype == np.float32:
         return [clamp_float(call, a * b)]
-    if a.dtype == np.int32:
-        return [_clamp_int32(call, a * b)]
+    if a.dtype in (np.int32, np.int64):
+        return [_clamp_int(call, a * b)]
     real = np.float32(np.float32(ta.scale32 * tb.scale32) / out.scale32)  # float32 throughout
     product = (a.astype(np.int64) - ta.zero) * (b.astype(np.int64) - tb.zero)
     return [clamp_quantized(call, scale(product, *quantize_multiplier(real)) + out.zero)]

@@ -52,6 +52,7 @@ OPERATORS = {  # name: (operator code, options)
     "SOFTMAX": (25, (9, {"beta": (0, "f32", 0.0)})),
     "TANH": (28, _NO_OPTIONS),
     "PAD": (34, (22, {})),
+    "GATHER": (36, (23, {"axis": (0, "i32", 0), "batch_dims": (1, "i32", 0)})),
     "TRANSPOSE": (39, (26, {})),
     "MEAN": (40, (27, {"keep_dims": (0, "bool", 0)})),
     "SUB": (41, (28, {**_ACT, "pot_scale_int16": (1, "bool", 1)})),
@@ -68,16 +69,28 @@ OPERATORS = {  # name: (operator code, options)
     "PADV2": (60, (43, {})),
     "SLICE": (65, (48, {})),
     "EXPAND_DIMS": (70, (52, {})),
+    "SUM": (74, (27, {"keep_dims": (0, "bool", 0)})),
+    "SHAPE": (77, (55, {"out_type": (0, "type", 0)})),
+    "REDUCE_PROD": (81, (27, {"keep_dims": (0, "bool", 0)})),
+    "REDUCE_MAX": (82, (27, {"keep_dims": (0, "bool", 0)})),
     "PACK": (83, (59, {"values_count": (0, "i32", 0), "axis": (1, "i32", 0)})),
+    "REDUCE_MIN": (89, (27, {"keep_dims": (0, "bool", 0)})),
     "UNPACK": (88, (64, {"num": (0, "i32", 0), "axis": (1, "i32", 0)})),
+    "ZEROS_LIKE": (93, _NO_OPTIONS),
+    "FILL": (94, _NO_OPTIONS),
+    "RANGE": (96, _NO_OPTIONS),
     "RESIZE_NEAREST_NEIGHBOR": (97, (74, {
         "align_corners": (0, "bool", 0), "half_pixel_centers": (1, "bool", 0),
     })),
     "LEAKY_RELU": (98, (75, {"alpha": (0, "f32", 0.0)})),
     "SPLIT_V": (102, (79, {"num_splits": (0, "i32", 0)})),
     "QUANTIZE": (114, (89, {})),
+    "RANK": (110, _NO_OPTIONS),
     "HARD_SWISH": (117, (91, {})),
+    "BROADCAST_TO": (130, _NO_OPTIONS),
+    "BROADCAST_ARGS": (145, _NO_OPTIONS),
 }
+FIRST_VERSIONS = {"BROADCAST_TO": 2}  # others begin with 1
 _LAST_OLD_OPERATOR_CODE = 127  # Larger codes only fit the newer, wider field.
 
 
@@ -112,9 +125,10 @@ class ModelBuilder:
         array = np.array(array)
         return self.tensor(name, array.dtype, array.shape, scale, zero_point, axis, array.tobytes())
 
-    def op(self, kind, inputs, outputs, version=1, omit_options=False, **options):
+    def op(self, kind, inputs, outputs, version=None, omit_options=False, **options):
         """Adds an operator; an input of -1 is an absent optional one. `omit_options` leaves the
         whole table of options out."""
+        version = version or FIRST_VERSIONS.get(kind, 1)
         unknown = set(options) - set(OPERATORS[kind][1][1])
         if unknown:
             raise ValueError(f"{kind} has no option {sorted(unknown)}")

@@ -145,7 +145,7 @@ def on_emulator(project, files, layer, work):
                 "-T", e2e / "cortex_m4.ld", "--specs=rdimon.specs", "-lm", "-o", image])
     text = common.run(["qemu-system-arm", "-M", "mps2-an386", "-icount", "shift=0", "-display", "none",
                        "-monitor", "none", "-serial", "null", "-semihosting-config",
-                       "enable=on,target=native", "-kernel", image], timeout=60)
+                       "enable=on,target=native", "-kernel", image], timeout=600)
     kinds.check_demo(text)
     # SysTick is 25 MHz and an instruction takes 1 ns there: a layer takes some cycles, none 2^24.
     cycles = [int(c) for c in re.findall(r"^@aotc sample=.* cycles=(\d+)", text, re.M)]

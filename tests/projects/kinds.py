@@ -50,7 +50,7 @@ def check_consumer(program, model="digits_int8", count=100):
     kind = model.split("_")[1]
     inputs = np.load(MODELS / f"test_inputs_{kind}.npy")[:count]
     wanted = np.load(MODELS / f"test_outputs_{kind}.npy")[:count]
-    done = subprocess.run([str(program)], input=inputs.tobytes(), capture_output=True, timeout=60)
+    done = subprocess.run([str(program)], input=inputs.tobytes(), capture_output=True, timeout=600)
     if done.returncode != 0:
         raise common.Failure(f"{program} exits with {done.returncode}: {done.stderr.decode()}")
     found = np.frombuffer(done.stdout, wanted.dtype)

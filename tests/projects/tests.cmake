@@ -6,7 +6,7 @@ set(projects ${CMAKE_CURRENT_LIST_DIR})
 foreach(kind cmake make esp_idf cmsis)
   add_test(NAME projects.${kind} COMMAND ${python} ${projects}/${kind}_kind.py
            --work ${CMAKE_BINARY_DIR}/projects/${kind})
-  set_tests_properties(projects.${kind} PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 400
+  set_tests_properties(projects.${kind} PROPERTIES LABELS full SKIP_RETURN_CODE 77
     PROCESSORS 2 ENVIRONMENT "AOTC=$<TARGET_FILE:aotc>;PYTHONDONTWRITEBYTECODE=1")
 endforeach()
 
@@ -14,12 +14,12 @@ endforeach()
 foreach(check structure hostile damaged)
   add_test(NAME projects.all.${check} COMMAND ${python} ${projects}/all_kinds.py ${check}
            --work ${CMAKE_BINARY_DIR}/projects/all_${check})
-  set_tests_properties(projects.all.${check} PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 600
+  set_tests_properties(projects.all.${check} PROPERTIES LABELS full SKIP_RETURN_CODE 77
     ENVIRONMENT "AOTC=$<TARGET_FILE:aotc>;AOTC_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
 endforeach()
 
 # What a model may be compiled with, in the kinds that share templates/common.
 add_test(NAME projects.model_options COMMAND ${python} ${projects}/model_options.py
          --work ${CMAKE_BINARY_DIR}/projects/model_options)
-set_tests_properties(projects.model_options PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 600
+set_tests_properties(projects.model_options PROPERTIES LABELS full SKIP_RETURN_CODE 77
   ENVIRONMENT "AOTC=$<TARGET_FILE:aotc>;PYTHONDONTWRITEBYTECODE=1")

@@ -9,17 +9,17 @@ set_target_properties(rpc_device PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON
 target_include_directories(rpc_device PUBLIC ${CMAKE_SOURCE_DIR}/crt/include ${rpc}/device)
 target_compile_options(rpc_device PRIVATE -Werror -fsanitize=address,undefined
   -fno-sanitize-recover=all)
-add_executable(rpc_tests ${rpc}/session_test.cpp ${rpc}/server_test.cpp)
+add_executable(rpc_tests ${rpc}/session_test.cpp ${rpc}/server_test.cpp ${rpc}/stream_test.cpp)
 target_compile_options(rpc_tests PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=all)
 target_link_options(rpc_tests PRIVATE -fsanitize=address,undefined)
 target_link_libraries(rpc_tests PRIVATE rpc_device aotc_rpc GTest::gmock GTest::gtest_main)
 foreach(part "Session.*:Frames.*:Server.*:Errors.*:BadLine.N*:BadLine.The*" BadLine.Changed*:BadLine.One*)
   string(REGEX MATCH "^[A-Za-z]+" name "${part}")
   add_test(NAME rpc.${name} COMMAND rpc_tests --gtest_filter=${part})
-  set_tests_properties(rpc.${name} PROPERTIES LABELS full TIMEOUT 300)
+  set_tests_properties(rpc.${name} PROPERTIES LABELS full)
 endforeach()
 add_test(NAME rpc.quick COMMAND rpc_tests)
-set_tests_properties(rpc.quick PROPERTIES LABELS quick ENVIRONMENT AOTC_RPC_CALLS=5000 TIMEOUT 120)
+set_tests_properties(rpc.quick PROPERTIES LABELS quick ENVIRONMENT AOTC_RPC_CALLS=5000)
 
 # TVM's op_add on boards; the host's part also tests what the command says of broken lines.
 foreach(board host qemu_mps2_an385 qemu_mps2_an386 qemu_mps2_an500 qemu_mps2_an505 qemu_mps3_an547
@@ -30,24 +30,23 @@ foreach(board host qemu_mps2_an385 qemu_mps2_an386 qemu_mps2_an500 qemu_mps2_an5
   endif()
   add_test(NAME rpc.${board} COMMAND ${python} ${rpc}/boards.py ${board}
            --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/rpc/${board})
-  set_tests_properties(rpc.${board} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT 300)
+  set_tests_properties(rpc.${board} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77)
 endforeach()
 
 # TVM's Project API, with a client of our own.
 foreach(board host qemu_mps2_an386)
   add_test(NAME rpc.project_api.${board} COMMAND ${python} ${rpc}/project_api.py ${board}
            --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/rpc/api_${board})
-  set_tests_properties(rpc.project_api.${board} PROPERTIES LABELS full SKIP_RETURN_CODE 77
-                       TIMEOUT 300)
+  set_tests_properties(rpc.project_api.${board} PROPERTIES LABELS full SKIP_RETURN_CODE 77)
 endforeach()
 
 # Operators one by one, beside the run of the whole model.
 foreach(board qemu_mps2_an386 qemu_riscv32)
   add_test(NAME rpc.bench.${board} COMMAND ${python} ${rpc}/bench_ops.py ${board}
            --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/rpc/bench_${board})
-  set_tests_properties(rpc.bench.${board} PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 300)
+  set_tests_properties(rpc.bench.${board} PROPERTIES LABELS full SKIP_RETURN_CODE 77)
 endforeach()
 # No lock-up: the device answers after ten thousand damaged frames.
 add_test(NAME rpc.fuzz.qemu_mps2_an386 COMMAND ${python} ${rpc}/boards.py qemu_mps2_an386
          --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/rpc/fuzz --fuzzed 10000)
-set_tests_properties(rpc.fuzz.qemu_mps2_an386 PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 600)
+set_tests_properties(rpc.fuzz.qemu_mps2_an386 PROPERTIES LABELS full SKIP_RETURN_CODE 77)

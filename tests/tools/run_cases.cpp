@@ -14,7 +14,6 @@
 #include <set>
 #include <sstream>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -23,7 +22,9 @@
 #include "compare.h"
 #include "frontends/tflite/reader.h"
 #include "ops/operator.h"
+#include "options/options.h"
 #include "plan/program.h"
+#include "source_dir.h"
 #include "support/files.h"
 #include "support/text.h"
 
@@ -332,30 +333,52 @@ class Runner {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Runs operator cases against LiteRT's results.");
   Options options;
   std::vector<std::string> ops;
-  options.refused_dir = AOTC_SOURCE_DIR "/tests/ops";
-  app.add_option("dir", options.dir, "what make_cases.py wrote")->required();
-  app.add_option("--op", ops, "only these operators");
-  app.add_option("--case", options.only_case, "only this case");
-  app.add_option("--emit", options.emit, "write the cases that pass as C here");
+  std::string features;
   bool speed = false;
-  app.add_flag("--speed", speed, "lower as -O speed does");
-  app.add_option("--every", options.every, "emit only every Nth case");
-  std::vector<std::string> features;
-  app.add_option("--features", features, "of the core that is lowered for: dsp, mve")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"dsp", "mve"}));
-  app.add_option("--triples", options.target.triple_channels,
-                 "multiply three pixels in two words, this many channels at a time");
-  app.add_flag("--quads", options.target.quad_units, "multiply rows with four units in a word");
-  app.add_option("--triple-unroll", options.target.triple_unroll, "steps written out");
-  CLI11_PARSE(app, argc, argv);
-  for (const std::string& f : features) (f == "dsp" ? options.target.dsp : options.target.mve) = true;
-  options.ops.insert(ops.begin(), ops.end());
-  // So that the cost model takes these wherever they apply.
-  if (options.target.triple_channels > 0 || options.target.quad_units) options.target.multiply_add = 100;
-  if (speed) options.target.level = ops::Level::kSpeed;
-  return Runner(options).run();
+  options.refused_dir = aotc::source_dir() + "/tests/ops";
+  auto work = [&] {
+    for (std::string left = features; !left.empty();) {
+      const std::string feature = left.substr(0, left.find(','));
+      left.erase(0, feature.size() + 1);
+      if (feature != "dsp" && feature != "mve")
+        return aotc::options::usage_error("run_cases", "--features: '" + feature + "' is neither dsp nor mve");
+      (feature == "dsp" ? options.target.dsp : options.target.mve) = true;
+    }
+    options.ops.insert(ops.begin(), ops.end());
+    // So that the cost model takes these wherever they apply.
+    if (options.target.triple_channels > 0 || options.target.quad_units) options.target.multiply_add = 100;
+    if (speed) options.target.level = ops::Level::kSpeed;
+    return Runner(options).run();
+  };
+  const aotc::options::Command program = {
+      .name = "run_cases",
+      .summary = "Runs operator cases against LiteRT's results",
+      .options = {{.names = "DIR", .target = &options.dir, .help = "What make_cases.py wrote", .required = true},
+                  {.names = "--op", .value = "NAME", .target = &ops, .help = "Only these operators"},
+                  {.names = "--case", .value = "NAME", .target = &options.only_case, .help = "Only this case"},
+                  {.names = "--emit",
+                   .value = "DIR",
+                   .target = &options.emit,
+                   .help = "Write the cases that pass as C here"},
+                  {.names = "--speed", .target = &speed, .help = "Lower as -O speed does"},
+                  {.names = "--every", .value = "N", .target = &options.every, .help = "Emit only every Nth case"},
+                  {.names = "--features",
+                   .value = "NAME,...",
+                   .target = &features,
+                   .help = "Of the core that is lowered for: dsp, mve"},
+                  {.names = "--triples",
+                   .value = "N",
+                   .target = &options.target.triple_channels,
+                   .help = "Multiply three pixels in two words, this many channels at a time"},
+                  {.names = "--quads",
+                   .target = &options.target.quad_units,
+                   .help = "Multiply rows with four units in a word"},
+                  {.names = "--triple-unroll",
+                   .value = "N",
+                   .target = &options.target.triple_unroll,
+                   .help = "Steps written out"}},
+      .run = work};
+  return aotc::options::run(program, {argv + 1, argv + argc});
 }

@@ -345,9 +345,9 @@ def aotc_run(args):
     emulator = tools / "qemu-system-arm"
     path = {"PATH": f"{tools}:{os.environ['PATH']}"}
     for status, code in ((0, 0), (-1, 6)):
-        emulator.write_text(f"#!/bin/sh\necho hello\necho '@aotc done status={status}'\nsleep 300\n")
+        emulator.write_text(f"#!/bin/sh\necho hello\necho '@aotc done status={status}'\nsleep 3000\n")
         emulator.chmod(0o755)
-        done = common.run([args.aotc, "run", project], expect=code, timeout=30,
+        done = common.run([args.aotc, "run", project], expect=code, timeout=600,
                           env=dict(os.environ, **path))
         expect(code != 0 or "hello" in done, "output of the firmware")
     (tools / "west").write_text("#!/bin/sh\necho west \"$@\" >&2\nexit 1\n")

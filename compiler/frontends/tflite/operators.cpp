@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "frontends/tflite/builtin_names.h"
+#include "ops/constants.h"
 #include "ops/tflite_op.h"
 
 namespace aotc::frontends {
@@ -13,6 +14,9 @@ namespace aotc::frontends {
 namespace {
 
 namespace schema = tflite_schema;
+
+// Steps that evaluating on constants may take: about half a second.
+constexpr int64_t kMostSteps = int64_t{1} << 26;
 
 constexpr const char* kDamaged = "the file is damaged; export the model again";
 
@@ -47,6 +51,10 @@ std::string type_of(const schema::OperatorCode& code) {
 
 const schema::Operator& OperatorReader::raw(size_t index) const {
   return *source_.subgraph->operators()->Get(static_cast<flatbuffers::uoffset_t>(index));
+}
+
+const schema::Tensor* OperatorReader::raw_tensor(int32_t index) const {
+  return source_.subgraph->tensors()->Get(static_cast<flatbuffers::uoffset_t>(index));
 }
 
 Location OperatorReader::where(size_t index) const {
@@ -91,7 +99,7 @@ bool OperatorReader::check_indices(size_t index, const char* what,
                                    size_t tensors) {
   // Counted twice over: the list becomes ids in the graph, and its operator carries a location.
   if (!source_.copies.take(length(list) * sizeof(int32_t) * 2)) {
-    report_aliasing(source_, where(index));
+    report_aliasing(*source_.diags, where(index));
     return false;
   }
   for (uint32_t i = 0; i < length(list); ++i) {
@@ -120,7 +128,8 @@ void OperatorReader::mark(size_t index, std::vector<Role>& roles) {
 Status OperatorReader::resolve(std::vector<Role>& roles) {
   size_t count = length(source_.subgraph->operators());
   resolved_.assign(count, {});
-  std::vector<size_t> unsupported;
+  outputs_.assign(roles.size(), false);
+  for (size_t i = 0; i < roles.size(); ++i) outputs_[i] = roles[i].output;
   bool good = true;
   for (size_t i = 0; i < count && !source_.out_of_patience(); ++i) {
     const schema::Operator& op = raw(i);
@@ -129,145 +138,262 @@ Status OperatorReader::resolve(std::vector<Role>& roles) {
         !check_indices(i, "result", op.outputs(), false, roles.size())) {
       good = false;
     } else if (resolved_[i].definition == nullptr) {
-      unsupported.push_back(i);
+      unsupported_.push_back({i, ""});
     } else {
       mark(i, roles);
     }
   }
-  if (!unsupported.empty()) report_unsupported(unsupported);
-  return good && unsupported.empty() && !source_.out_of_patience() ? success() : Status(kFailure);
+  return good && !source_.out_of_patience() ? success() : Status(kFailure);
 }
 
-// One operator: the error stands at it. Several: the error stands at the file and lists them.
-void OperatorReader::report_unsupported(const std::vector<size_t>& unsupported) {
-  bool one = unsupported.size() == 1;
-  Diagnostic& d =
-      source_.diags->error(one ? where(unsupported[0]) : source_.where(), "op-unsupported",
-                           one ? "operator is not supported"
-                               : fmt::format("{} operators are not supported", unsupported.size()));
-  std::vector<std::string> types;
-  bool control_flow = false;
-  for (size_t i = 0; i < unsupported.size(); ++i) {
-    Location at = where(unsupported[i]);
-    if (!one && i < limits::kMaxListed) {
-      d.note(fmt::format("op {} {} '{}'", at.op_index, escape_for_display(at.op_type),
-                         escape_for_display(at.tensor)));
-    }
-    if (types.size() < 5 && std::find(types.begin(), types.end(), at.op_type) == types.end()) {
-      types.push_back(at.op_type);
-    }
-    for (const char* name : {"IF", "WHILE", "CALL", "CALL_ONCE"}) {
-      if (at.op_type == name) control_flow = true;
-    }
-  }
-  if (!one && unsupported.size() > limits::kMaxListed) {
-    d.note(fmt::format("and {} more", unsupported.size() - limits::kMaxListed));
-  }
-  if (control_flow) d.note("control flow runs other subgraphs of the file, which are not compiled");
-  d.note(fmt::format("{} of {} operators compile", resolved_.size() - unsupported.size(),
-                     resolved_.size()));
-  for (const std::string& type : types) {
-    d.help(fmt::format("'aotc ops --like {}' lists what is", escape_for_display(type)));
-  }
-}
-
-Status OperatorReader::build(const std::vector<graph::TensorId>& ids, graph::Graph& graph) {
-  std::vector<bool> defined(graph.tensors.size());
-  for (size_t i = 0; i < graph.tensors.size(); ++i) {
-    defined[i] = graph.tensors[i].constant.has_value();
-  }
+void OperatorReader::start(Build& build) const {
+  size_t count = build.graph.tensors.size();
+  build.defined.assign(count, false);
+  build.derived.assign(count, false);
+  build.pending.assign(count, -1);
+  for (size_t i = 0; i < count; ++i) build.defined[i] = build.graph.tensors[i].constant.has_value();
   const auto* inputs = source_.subgraph->inputs();
   for (uint32_t i = 0; i < length(inputs); ++i) {
-    defined[static_cast<size_t>(ids[static_cast<size_t>(inputs->Get(i))].value)] = true;
+    graph::TensorId id = build.ids[static_cast<size_t>(inputs->Get(i))];
+    if (!id.valid()) continue;
+    const auto* stored = raw_tensor(inputs->Get(i))->shape();
+    const graph::Shape& shape = build.graph[id].type.shape;
+    bool as_in_file = shape.size() == length(stored);
+    for (uint32_t d = 0; as_in_file && d < length(stored); ++d)
+      as_in_file = shape[d] == stored->Get(d);
+    build.defined[static_cast<size_t>(id.value)] = true;
+    build.derived[static_cast<size_t>(id.value)] = !as_in_file;
   }
-  bool good = true;
+}
+
+bool OperatorReader::build(const std::vector<graph::TensorId>& ids, graph::Graph& graph) {
+  Build build{ids, graph, {}, {}, {}, {}, kMostSteps};
+  start(build);
   graph.ops.reserve(resolved_.size());
-  for (size_t i = 0; i < resolved_.size() && !source_.out_of_patience(); ++i) {
-    if (!build_one(i, ids, graph, defined)) good = false;
+  for (size_t i = 0; i < resolved_.size(); ++i) build_one(i, build);
+  size_t kept = 0;
+  for (size_t i = 0; i < graph.ops.size(); ++i) {
+    if (build.folded[i]) continue;
+    if (kept != i) graph.ops[kept] = std::move(graph.ops[i]);
+    ++kept;
   }
-  // A port that is an input or a constant as it stands has no operator to write it.
-  std::vector<bool> computed(graph.tensors.size());
-  for (const graph::Op& op : graph.ops) {
+  graph.ops.resize(kept);
+  if (failing() > 0) return false;
+  return check_outputs(build, other_);
+}
+
+// A port that is an input or a constant as it stands has no operator to write it.
+bool OperatorReader::check_outputs(const Build& build, Diagnostics& told) const {
+  std::vector<bool> computed(build.graph.tensors.size());
+  for (const graph::Op& op : build.graph.ops) {
     for (graph::TensorId id : op.results) computed[static_cast<size_t>(id.value)] = true;
   }
   const auto* outputs = source_.subgraph->outputs();
-  for (uint32_t i = 0; good && i < length(outputs); ++i) {
-    graph::TensorId id = ids[static_cast<size_t>(outputs->Get(i))];
-    if (computed[static_cast<size_t>(id.value)]) continue;
-    source_.diags
-        ->error(source_.where_tensor(graph[id].name), "output-not-computed",
-                fmt::format("output {} is not computed by any operator", i))
+  for (uint32_t i = 0; i < length(outputs); ++i) {
+    graph::TensorId id = build.ids[static_cast<size_t>(outputs->Get(i))];
+    if (!id.valid() || computed[static_cast<size_t>(id.value)]) continue;
+    told.error(source_.where_tensor(build.graph[id].name), "output-not-computed",
+               fmt::format("output {} is not computed by any operator", i))
         .help("remove this output from the model, or compute it from an input");
-    good = false;
+    return false;
   }
-  return good ? success() : Status(kFailure);
+  return true;
 }
 
-bool OperatorReader::build_one(size_t index, const std::vector<graph::TensorId>& ids,
-                               graph::Graph& graph, std::vector<bool>& defined) {
-  const schema::Operator& from = raw(index);
+// Results of an operator that is left out, so that those behind it are still looked at.
+void OperatorReader::skip(size_t index, Build& build) const {
+  for (uint32_t i = 0; i < length(raw(index).outputs()); ++i) {
+    graph::TensorId id = build.ids[static_cast<size_t>(raw(index).outputs()->Get(i))];
+    if (id.valid()) build.defined[static_cast<size_t>(id.value)] = true;
+  }
+}
+
+void OperatorReader::build_one(size_t index, Build& build) {
+  if (resolved_[index].definition == nullptr) return skip(index, build);
   graph::Op op;
+  Diagnostics told;
+  bool good = connect(index, build, op, told);
+  // What has no lowering needs its operands now, and what LiteRT computes first may be weights
+  // here.
+  bool only_constants = good && !resolved_[index].definition->has_lowering({build.graph, op});
+  if (only_constants) fold_operands(op, build);
+  if (only_constants && !ops::can_evaluate({build.graph, op})) {
+    size_t first = 0;
+    while (first + 1 < op.operands.size() &&
+           (!op.operands[first].valid() || build.graph.is_constant(op.operands[first])))
+      ++first;
+    const std::string& name = build.graph[op.operands[first]].name;
+    unsupported_.push_back({index, fmt::format("is computed on constants only, and operand {} '{}' "
+                                               "is computed when the model runs",
+                                               first, escape_for_display(name))});
+    return skip(index, build);
+  }
+  if (good && !import(index, build, op, told)) {
+    Diagnostics again;
+    graph::Op retried;
+    good = connect(index, build, retried, again) && fold_operands(retried, build) &&
+           import(index, build, retried, again);
+    if (good) {
+      op = std::move(retried);
+      told = std::move(again);
+    }
+  }
+  if (good && only_constants && is_output(index)) {
+    unsupported_.push_back({index, "is computed on constants only, and its result is an output"});
+    return skip(index, build);
+  }
+  good = good && fold(index, op, build, told);
+  skip(index, build);
+  if (!good) failed_.push_back({index, std::move(told)});
+}
+
+// Operands, results and place. False without a message: a tensor could not be read.
+bool OperatorReader::connect(size_t index, Build& build, graph::Op& op, Diagnostics& told) {
+  const schema::Operator& from = raw(index);
   op.definition = resolved_[index].definition;
   op.location = where(index);
   auto invalid = [&](std::string message) {
-    source_.diags->error(op.location, "tflite-invalid", std::move(message)).help(kDamaged);
+    told.error(op.location, "tflite-invalid", std::move(message)).help(kDamaged);
     return false;
   };
   if (!source_.copies.take(op.location.tensor.size())) {
-    report_aliasing(source_, op.location);
+    report_aliasing(told, op.location);
     return false;
   }
+  bool readable = true;
   for (uint32_t i = 0; i < length(from.inputs()); ++i) {
     int32_t tensor = from.inputs()->Get(i);
-    graph::TensorId id = tensor < 0 ? graph::TensorId{} : ids[static_cast<size_t>(tensor)];
-    if (id.valid() && !defined[static_cast<size_t>(id.value)]) {
+    graph::TensorId id = tensor < 0 ? graph::TensorId{} : build.ids[static_cast<size_t>(tensor)];
+    if (tensor >= 0 && !id.valid()) readable = false;
+    if (id.valid() && !build.defined[static_cast<size_t>(id.value)]) {
       return invalid(fmt::format("operand {} '{}' is neither constant nor computed before", i,
-                                 escape_for_display(graph[id].name)));
+                                 escape_for_display(build.graph[id].name)));
     }
     op.operands.push_back(id);
   }
   if (length(from.outputs()) == 0) return invalid("the operator has no results");
   for (uint32_t i = 0; i < from.outputs()->size(); ++i) {
-    graph::TensorId id = ids[static_cast<size_t>(from.outputs()->Get(i))];
-    if (defined[static_cast<size_t>(id.value)]) {
+    graph::TensorId id = build.ids[static_cast<size_t>(from.outputs()->Get(i))];
+    bool twice =
+        id.valid() && (build.defined[static_cast<size_t>(id.value)] ||
+                       std::find(op.results.begin(), op.results.end(), id) != op.results.end());
+    if (twice) {
       return invalid(fmt::format("result {} '{}' is computed before or is an input", i,
-                                 escape_for_display(graph[id].name)));
+                                 escape_for_display(build.graph[id].name)));
     }
-    defined[static_cast<size_t>(id.value)] = true;
+    if (!id.valid()) readable = false;
     op.results.push_back(id);
   }
-  if (!source_.constants.take(constant_bytes(op, graph))) {
-    report_aliasing(source_, op.location);
+  return readable;
+}
+
+// Attributes and shapes; is it then an operator that aotc takes?
+bool OperatorReader::import(size_t index, Build& build, graph::Op& op, Diagnostics& told) {
+  if (!source_.constants.take(constant_bytes(op, build.graph))) {
+    report_aliasing(told, op.location);
     return false;
   }
-  ops::TfliteOp view(from, resolved_[index].builtin, resolved_[index].version, graph);
-  if (!resolved_[index].definition->import_tflite(view, op, *source_.diags)) return false;
-  settle_shapes(index, op, graph);
-  graph.ops.push_back(std::move(op));
+  bool derived = std::any_of(op.operands.begin(), op.operands.end(), [&](graph::TensorId id) {
+    return id.valid() && build.derived[static_cast<size_t>(id.value)];
+  });
+  for (graph::TensorId id : op.results) build.derived[static_cast<size_t>(id.value)] = derived;
+  const Resolved& known = resolved_[index];
+  ops::TfliteOp view(raw(index), known.builtin, known.version, build.graph, !derived);
+  if (!known.definition->import_tflite(view, op, told)) return false;
+  settle_shapes(index, op, build);
+  return check_sizes(op, build, told) && ops::verify_op({build.graph, op}, told).ok();
+}
+
+// Where the file leaves a dimension of a result open, or gives it for other operands, the operands
+// decide. Disagreements and operands that make no sense are left to the operator's own checks.
+void OperatorReader::settle_shapes(size_t index, const graph::Op& op, Build& build) const {
+  const schema::Operator& from = raw(index);
+  Diagnostics unreported;
+  ops::OpView view{build.graph, op};
+  auto shapes = resolved_[index].definition->infer(view, unreported);
+  if (!shapes || shapes->size() != op.results.size()) return;
+  bool known = ops::can_evaluate(view);
+  for (size_t i = 0; i < shapes->size() && i < length(from.outputs()); ++i) {
+    const graph::Shape& inferred = (*shapes)[i];
+    graph::TensorType& type = build.graph[op.results[i]].type;
+    bool free = known || build.derived[static_cast<size_t>(op.results[i].value)] ||
+                shape_may_become(*raw_tensor(from.outputs()->Get(static_cast<uint32_t>(i))),
+                                 type.shape, inferred);
+    if (!free || bounded_bytes(inferred, type.dtype) < 0) continue;
+    const graph::Quantization& q = type.quantization;
+    auto axis = static_cast<size_t>(q.axis);
+    if (q.per_channel() &&
+        (axis >= inferred.size() || inferred[axis] != static_cast<int64_t>(q.scale.size())))
+      continue;
+    type.shape = inferred;
+  }
+}
+
+bool OperatorReader::check_sizes(const graph::Op& op, const Build& build, Diagnostics& told) const {
+  if (ops::can_evaluate({build.graph, op})) return true;
+  for (graph::TensorId id : op.results) {
+    const graph::Tensor& tensor = build.graph[id];
+    if (tensor.type.bytes() > 0) continue;
+    report_empty(told, source_.where_tensor(tensor.name), tensor.type.shape);
+    return false;
+  }
   return true;
 }
 
-// Where the file leaves a dimension of a result open, the operands decide it. Disagreements and
-// operands that make no sense are left to ops::verify_graph, which reports them.
-void OperatorReader::settle_shapes(size_t index, const graph::Op& op, graph::Graph& graph) {
-  const schema::Operator& from = raw(index);
-  Diagnostics unreported;
-  auto shapes = resolved_[index].definition->infer(ops::OpView{graph, op}, unreported);
-  if (!shapes || shapes->size() != op.results.size()) return;
-  for (size_t i = 0; i < shapes->size() && i < length(from.outputs()); ++i) {
-    const graph::Shape& inferred = (*shapes)[i];
-    graph::TensorType& type = graph[op.results[i]].type;
-    const schema::Tensor* file_tensor = source_.subgraph->tensors()->Get(
-        static_cast<uint32_t>(from.outputs()->Get(static_cast<uint32_t>(i))));
-    const graph::Quantization& q = type.quantization;
-    if (!shape_may_become(*file_tensor, type.shape, inferred) ||
-        bounded_bytes(inferred, type.dtype) <= 0) {
-      continue;
-    }
-    size_t axis = static_cast<size_t>(q.axis);
-    if (q.per_channel() && inferred[axis] != type.shape[axis]) continue;
-    type.shape = inferred;
+bool OperatorReader::is_output(size_t index) const {
+  const auto* results = raw(index).outputs();
+  return std::any_of(results->begin(), results->end(),
+                     [&](int32_t r) { return outputs_[static_cast<size_t>(r)]; });
+}
+
+void OperatorReader::evaluate(const graph::Op& op, int64_t steps, Build& build) {
+  build.steps_left -= steps;
+  ops::evaluate_to_constants(build.graph, op);
+  for (graph::TensorId id : op.results)
+    source_.constants.add(static_cast<uint64_t>(build.graph[id].type.bytes()) * kMostReads);
+}
+
+// Appends the operator, or makes its results constants.
+bool OperatorReader::fold(size_t index, const graph::Op& op, Build& build, Diagnostics& told) {
+  ops::OpView view{build.graph, op};
+  bool lowers = resolved_[index].definition->has_lowering(view);
+  // An output's bytes are the caller's, so somebody has to write them.
+  bool possible = ops::can_evaluate(view) && !is_output(index);
+  int64_t steps = possible ? ops::steps_of(view) : 0;
+  if (possible && !lowers && steps > build.steps_left) {
+    told.error(op.location, "tflite-limit", "the model computes too much from constants")
+        .help("the file may be damaged; otherwise give these tensors as constants");
+    return false;
   }
+  if (possible && steps <= build.steps_left &&
+      (!lowers || ops::growth_of(view) <= ops::kMostGrowth)) {
+    evaluate(op, steps, build);
+    return true;
+  }
+  if (possible)
+    for (graph::TensorId id : op.results)
+      build.pending[static_cast<size_t>(id.value)] = static_cast<int>(build.graph.ops.size());
+  build.graph.ops.push_back(op);
+  build.folded.push_back(false);
+  return true;
+}
+
+// Operands that could be constants and were left to the device, because they are large. Are there
+// new ones?
+bool OperatorReader::fold_operands(const graph::Op& op, Build& build) {
+  bool any = false;
+  for (graph::TensorId id : op.operands) {
+    if (!id.valid() || build.graph.is_constant(id)) continue;
+    int pending = build.pending[static_cast<size_t>(id.value)];
+    if (pending < 0) continue;
+    const graph::Op& before = build.graph.ops[static_cast<size_t>(pending)];
+    int64_t steps = ops::steps_of({build.graph, before});
+    if (steps > build.steps_left) continue;
+    evaluate(before, steps, build);
+    build.folded[static_cast<size_t>(pending)] = true;
+    any = true;
+  }
+  return any;
 }
 
 }  // namespace aotc::frontends

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of a TFLite subgraph: from opcode and index lists to Graph IR operators. The one thing
-// to know: it works in two steps, because unsupported operators are reported all together before
-// any tensor is read.
+// to know: nothing is told while operators are read. `build` goes on behind whatever it cannot
+// take, and `report` then tells everything in as few messages as say it.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include "frontends/tflite/tensors.h"
 #include "graph/graph.h"
 #include "ops/operator.h"
+#include "support/diagnostics.h"
 #include "support/result.h"
 
 namespace aotc::frontends {
@@ -22,12 +23,21 @@ class OperatorReader {
   OperatorReader(Source& source, const ops::OperatorSet& set) : source_(source), set_(set) {}
 
   // Finds the definition of each operator, checks its index lists, and marks the tensors that
-  // supported operators use. Reports all unsupported operators as one error.
+  // supported operators use. Reports damaged lists.
   Status resolve(std::vector<Role>& roles);
 
   // Appends the operators to the graph: operands, results, attributes through each operator's
-  // import rule, and shapes where the file leaves them open. After a successful `resolve` only.
-  Status build(const std::vector<graph::TensorId>& ids, graph::Graph& graph);
+  // import rule, and shapes where the file leaves them open or `shapes` changed what they depend
+  // on. What depends on constants and shapes only becomes constants. After a successful `resolve`
+  // only; ids may be invalid, where a tensor could not be read. False: `report` has something to
+  // tell.
+  bool build(const std::vector<graph::TensorId>& ids, graph::Graph& graph);
+
+  // Operators that aotc does not have, or not as the model uses them, as one error
+  // [op-unsupported].
+  void report_unsupported(Diagnostics& diags) const;
+  // Everything else; what is common to many operators as one error each.
+  void report(Diagnostics& diags) const;
 
  private:
   struct Resolved {
@@ -35,22 +45,62 @@ class OperatorReader {
     int builtin = 0;
     int version = 1;
   };
+  // Why an operator does not compile; `told`: what it reported, empty if its tensors said it.
+  struct Failed {
+    size_t index;
+    Diagnostics told;
+  };
+  struct Unsupported {
+    size_t index;
+    std::string reason;  // empty: there is no such operator
+  };
+  // The graph under construction.
+  struct Build {
+    const std::vector<graph::TensorId>& ids;
+    graph::Graph& graph;
+    std::vector<bool> defined;  // by tensor id
+    std::vector<bool> derived;  // its shape is not the file's, or follows from one that is not
+    std::vector<int> pending;   // the op that could make it constant, or -1
+    std::vector<bool> folded;   // by index in graph.ops
+    int64_t steps_left;
+  };
 
   const tflite_schema::Operator& raw(size_t index) const;
+  const tflite_schema::Tensor* raw_tensor(int32_t index) const;
   Location where(size_t index) const;
   bool resolve_code(size_t index, Resolved& out);
   bool check_indices(size_t index, const char* what, const flatbuffers::Vector<int32_t>* list,
                      bool optional_allowed, size_t tensors);
   void mark(size_t index, std::vector<Role>& roles);
-  void report_unsupported(const std::vector<size_t>& unsupported);
-  bool build_one(size_t index, const std::vector<graph::TensorId>& ids, graph::Graph& graph,
-                 std::vector<bool>& defined);
-  void settle_shapes(size_t index, const graph::Op& op, graph::Graph& graph);
+
+  void start(Build& build) const;
+  void build_one(size_t index, Build& build);
+  void skip(size_t index, Build& build) const;
+  bool connect(size_t index, Build& build, graph::Op& op, Diagnostics& told);
+  bool import(size_t index, Build& build, graph::Op& op, Diagnostics& told);
+  void settle_shapes(size_t index, const graph::Op& op, Build& build) const;
+  bool check_sizes(const graph::Op& op, const Build& build, Diagnostics& told) const;
+  bool is_output(size_t index) const;
+  void evaluate(const graph::Op& op, int64_t steps, Build& build);
+  bool fold(size_t index, const graph::Op& op, Build& build, Diagnostics& told);
+  bool fold_operands(const graph::Op& op, Build& build);
+  bool check_outputs(const Build& build, Diagnostics& told) const;
+
+  enum class Kind { kOther, kUint8, kDynamicRange, kInt16 };
+  Kind kind_of(const Failed& failed) const;
+  size_t failing() const { return unsupported_.size() + failed_.size(); }
+  std::string count_text() const;
+  void report_kind(Kind kind, const std::vector<const Failed*>& ops, Diagnostics& diags) const;
+  void report_alike(const std::vector<const Failed*>& ops, Diagnostics& diags) const;
 
   Source& source_;
   const ops::OperatorSet& set_;
   std::vector<Resolved> resolved_;
   std::map<int, const ops::Operator*> found_;  // by builtin code
+  std::vector<bool> outputs_;                  // by tensor of the file
+  std::vector<Unsupported> unsupported_;
+  std::vector<Failed> failed_;
+  Diagnostics other_;  // what belongs to no operator
 };
 
 }  // namespace aotc::frontends

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "frontends/foreign.h"
 #include "frontends/tflite/operators.h"
 #include "frontends/tflite/source.h"
 #include "frontends/tflite/tensors.h"
@@ -31,6 +32,10 @@ Status check_file(Source& source) {
   at.file = source.file;
   // Smallest: root offset, identifier, and a table's offset to its vtable.
   if (bytes.size() < 12 || !schema::ModelBufferHasIdentifier(bytes.data())) {
+    if (auto foreign = recognise_foreign(bytes, source.file)) {
+      report_foreign(*source.diags, at, *foreign);
+      return kFailure;
+    }
     source.diags
         ->error(
             at, "tflite-invalid",
@@ -117,12 +122,12 @@ Status choose_subgraph(Source& source, const ReadOptions& options) {
   if (length(source.subgraph->tensors()) > limits::kMaxTensors ||
       length(source.subgraph->operators()) > limits::kMaxOperators) {
     source.diags
-        ->error(source.where(), "tflite-limit",
-                fmt::format("the subgraph has {} tensors and {} operators, at most {} and {} "
-                            "are read",
-                            length(source.subgraph->tensors()),
-                            length(source.subgraph->operators()), limits::kMaxTensors,
-                            limits::kMaxOperators))
+        ->error(
+            source.where(), "tflite-limit",
+            fmt::format("the subgraph has {} tensors and {} operators, at most {} and {} "
+                        "are read",
+                        length(source.subgraph->tensors()), length(source.subgraph->operators()),
+                        limits::kMaxTensors, limits::kMaxOperators))
         .help("split the model");
     return kFailure;
   }
@@ -205,7 +210,7 @@ Status add_ports(Source& source, const std::vector<graph::TensorId>& ids, bool i
     int32_t index = from->Get(i);
     std::string name = port_name(source, index, input);
     if (!source.copies.take(name.size() + sizeof(graph::Port))) {
-      report_aliasing(source, source.where());
+      report_aliasing(*source.diags, source.where());
       return kFailure;
     }
     ports.push_back({ids[static_cast<size_t>(index)], std::move(name)});
@@ -254,6 +259,48 @@ Status check_activations(Source& source, const graph::Graph& graph) {
   return kFailure;
 }
 
+// Shapes that the user gives inputs.
+Status settle_inputs(Source& source, const ReadOptions& options) {
+  Location at = source.where();
+  const auto* inputs = source.subgraph->inputs();
+  bool good = true;
+  for (const auto& [name, shape] : options.shapes) {
+    int32_t index = -1;
+    std::vector<std::string> names;
+    for (uint32_t i = 0; i < inputs->size(); ++i) {
+      std::string port = port_name(source, inputs->Get(i), true);
+      if (port == name || tensor_name(*source.subgraph, inputs->Get(i)) == name)
+        index = inputs->Get(i);
+      if (i < 20) names.push_back(std::move(port));
+    }
+    if (index < 0) {
+      Diagnostic& d = source.diags->error(
+          at, "input-name", fmt::format("the model has no input '{}'", escape_for_display(name)));
+      for (const std::string& known : names)
+        d.note(fmt::format("it has '{}'", escape_for_display(known)));
+      d.help("name one of these before the '=' of --shape");
+      good = false;
+      continue;
+    }
+    const schema::Tensor& raw = *source.subgraph->tensors()->Get(static_cast<uint32_t>(index));
+    // An input of unknown rank takes any.
+    size_t rank = length(raw.shape());
+    if (shape.size() == rank || (rank == 0 && !raw.has_rank())) {
+      source.shapes[index] = shape;
+      continue;
+    }
+    graph::Shape had;
+    for (uint32_t i = 0; i < rank; ++i) had.push_back(raw.shape()->Get(i));
+    source.diags
+        ->error(source.where_tensor(name), "dynamic-shape",
+                fmt::format("the input has {} dimensions ({}), --shape gives {}", rank,
+                            graph::to_string(had), shape.size()))
+        .help("give a size for each dimension of the model's input");
+    good = false;
+  }
+  return good ? success() : Status(kFailure);
+}
+
 }  // namespace
 
 Result<graph::Graph> read_tflite(std::vector<uint8_t> bytes, const std::string& file,
@@ -264,7 +311,7 @@ Result<graph::Graph> read_tflite(std::vector<uint8_t> bytes, const std::string& 
   source.errors_before = diags.error_count();
   source.bytes = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
   source.copies = Budget(source.bytes->size() * 8 + 65536);
-  source.constants = Budget(source.bytes->size() * 16 + 65536);
+  source.constants = Budget(source.bytes->size() * kMostReads + 65536);
   if (!check_file(source) || !choose_subgraph(source, options)) return kFailure;
   warn_of_other_subgraphs(source);
 
@@ -281,17 +328,28 @@ Result<graph::Graph> read_tflite(std::vector<uint8_t> bytes, const std::string& 
       !check_signature(source, roles)) {
     return kFailure;
   }
+  if (!settle_inputs(source, options)) return kFailure;
   const ops::OperatorSet& set = options.operators ? *options.operators : ops::operators();
   OperatorReader operators(source, set);
-  // Tensors are read even when operators are missing, so that one run tells all there is to tell.
+  // What is wrong with tensors is told behind the operators that are missing. Both are looked at
+  // whatever fails, so that one run tells all there is to tell.
+  Diagnostics of_tensors;
+  source.diags = &of_tensors;
+  source.errors_before = 0;
   bool good = operators.resolve(roles).ok();
+  bool sound = good;
   std::vector<graph::TensorId> ids;
   if (!read_tensors(source, roles, graph, ids)) good = false;
-  if (good && !operators.build(ids, graph)) good = false;
   if (source.out_of_patience()) {
-    diags.error(source.where(), "tflite-limit", "too many errors; the rest is left out")
+    of_tensors.error(source.where(), "tflite-limit", "too many errors; the rest is left out")
         .help("mend these first");
+    sound = false;
   }
+  if (sound && !operators.build(ids, graph)) good = false;
+  operators.report_unsupported(diags);
+  for (const Diagnostic& d : of_tensors.all()) append(diags, d);
+  operators.report(diags);
+  source.diags = &diags;
   if (!good || !check_activations(source, graph) || !add_ports(source, ids, true, graph.inputs) ||
       !add_ports(source, ids, false, graph.outputs)) {
     return kFailure;

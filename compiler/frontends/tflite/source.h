@@ -8,17 +8,19 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "graph/graph.h"
 #include "support/diagnostics.h"
 #include "tflite_schema_generated.h"
 
 namespace aotc::frontends {
 
 namespace limits {
-inline constexpr int kMaxTables = 500'000;      // FlatBuffers tables in a file
+inline constexpr int kMaxTables = 500'000;     // FlatBuffers tables in a file
 inline constexpr size_t kMaxTensors = 50'000;  // per subgraph
 inline constexpr size_t kMaxOperators = 20'000;
 inline constexpr size_t kMaxPorts = 1000;  // inputs, outputs, entries of a signature
@@ -30,6 +32,8 @@ inline constexpr size_t kMaxListed = 100;  // unsupported operators listed one b
 }  // namespace limits
 
 // Bytes that may still be spent; a file whose tables alias each other runs out of it.
+inline constexpr uint64_t kMostReads = 16;  // of each byte of constants
+
 class Budget {
  public:
   explicit Budget(uint64_t bytes) : left_(bytes) {}
@@ -38,6 +42,7 @@ class Budget {
     left_ -= bytes;
     return true;
   }
+  void add(uint64_t bytes) { left_ += bytes; }
 
  private:
   uint64_t left_;
@@ -52,8 +57,10 @@ struct Source {
   const tflite_schema::SignatureDef* signature = nullptr;  // null: the subgraph has none
   Diagnostics* diags = nullptr;
   int errors_before = 0;  // that the sink held when reading began
-  Budget copies{0};       // names, scales, operand lists
-  Budget constants{0};    // bytes of constants and scales, each counted as often as it is used
+  // By tensor of the subgraph: shapes of inputs that the user gave instead of the file's.
+  std::map<int, graph::Shape> shapes;
+  Budget copies{0};     // names, scales, operand lists
+  Budget constants{0};  // bytes of constants and scales, each counted as often as it is used
 
   Location where() const {
     Location at;
@@ -100,10 +107,25 @@ inline std::string tensor_name(const tflite_schema::SubGraph& subgraph, int inde
   return "tensor_" + std::to_string(index);
 }
 
+// A message that another sink has taken.
+inline void append(Diagnostics& to, const Diagnostic& d) {
+  Diagnostic& copy = d.severity == Severity::kError ? to.error(d.location, d.slug, d.message)
+                                                    : to.warning(d.location, d.slug, d.message);
+  copy.notes = d.notes;
+  copy.helps = d.helps;
+}
+
 // The one message for a budget that ran out.
-inline void report_aliasing(const Source& source, const Location& at) {
-  source.diags->error(at, "tflite-limit", "the file's tables refer to the same data over and over")
+inline void report_aliasing(Diagnostics& diags, const Location& at) {
+  diags.error(at, "tflite-limit", "the file's tables refer to the same data over and over")
       .help("export the model again; no converter writes such a file");
+}
+
+inline void report_empty(Diagnostics& diags, const Location& at, const graph::Shape& shape) {
+  diags
+      .error(at, "tflite-shape",
+             "the tensor has no elements (shape " + graph::to_string(shape) + ")")
+      .help("export the model with a fixed input shape whose dimensions are at least 1");
 }
 
 }  // namespace aotc::frontends

@@ -55,6 +55,32 @@ bool has_signature(const schema::Tensor& raw) {
   return raw.shape_signature() != nullptr && length(raw.shape_signature()) == length(raw.shape());
 }
 
+// What to do about an element type that aotc does not compute with.
+std::vector<const char*> helps_for(schema::TensorType type) {
+  switch (type) {
+    case schema::TensorType_FLOAT16:
+      return {
+          "the weights were made float16: for float32 leave "
+          "'converter.target_spec.supported_types = [tf.float16]' out",
+          "for int8 give the converter a representative_dataset as well"};
+    case schema::TensorType_INT4:
+    case schema::TensorType_UINT4:
+    case schema::TensorType_INT2:
+      return {"convert the model with weights of 8 bits (full integer quantisation)"};
+    case schema::TensorType_STRING:
+      return {
+          "a microcontroller has no strings: look words up in the firmware, and export the "
+          "model from where they have become numbers"};
+    case schema::TensorType_RESOURCE:
+    case schema::TensorType_VARIANT:
+      return {
+          "export the model without state and tables of TensorFlow, or with its state as inputs "
+          "and outputs"};
+    default:
+      return {"convert the model to int8 (full integer quantisation) or to float32"};
+  }
+}
+
 class TensorReader {
  public:
   TensorReader(Source& source, graph::Graph& graph) : source_(source), graph_(graph) {}
@@ -64,10 +90,13 @@ class TensorReader {
   bool failed() const { return failed_; }
   // One error for each unsupported element type, whatever the number of tensors.
   void report_types();
+  // One warning for all tensors whose quantised dimension was put right.
+  void report_axes();
 
  private:
   bool check_supported(const schema::Tensor& raw, const Location& at);
-  bool read_shape(const schema::Tensor& raw, Role role, const Location& at, Shape& shape);
+  bool read_shape(int index, Role role, const Location& at, Shape& shape);
+  void refuse_open(const schema::Tensor& raw, uint32_t dim, const Location& at);
   bool read_quantization(const schema::Tensor& raw, const Location& at, graph::TensorType& type);
   bool check_scales(const Location& at, const graph::TensorType& type);
   bool read_constant(const schema::Tensor& raw, Role role, const Location& at,
@@ -79,7 +108,7 @@ class TensorReader {
   bool take(Budget& budget, uint64_t bytes, const Location& at) {
     if (budget.take(bytes)) return true;
     failed_ = true;
-    report_aliasing(source_, at);
+    report_aliasing(*source_.diags, at);
     return false;
   }
 
@@ -90,6 +119,8 @@ class TensorReader {
   Source& source_;
   graph::Graph& graph_;
   std::map<schema::TensorType, BadType> bad_types_;
+  int odd_axes_ = 0;
+  Location first_odd_axis_;
   bool failed_ = false;
 };
 
@@ -109,7 +140,7 @@ graph::TensorId TensorReader::read(int index, Role role) {
     return {};
   }
   tensor.type.dtype = *dtype;
-  if (!check_supported(raw, at) || !read_shape(raw, role, at, tensor.type.shape)) return {};
+  if (!check_supported(raw, at) || !read_shape(index, role, at, tensor.type.shape)) return {};
   if (bounded_bytes(tensor.type.shape, *dtype) < 0) {
     error(at, "tflite-limit",
           fmt::format("a {} tensor of shape {} is larger than {} bytes", type_name(raw.type()),
@@ -121,10 +152,10 @@ graph::TensorId TensorReader::read(int index, Role role) {
       !read_constant(raw, role, at, tensor)) {
     return {};
   }
-  if (!tensor.constant && tensor.type.bytes() == 0) {
-    error(at, "tflite-shape",
-          fmt::format("the tensor has no elements (shape {})", graph::to_string(tensor.type.shape)))
-        .help("export the model with a fixed input shape whose dimensions are at least 1");
+  // A result's shape may be settled by its operator yet.
+  if (!tensor.constant && tensor.type.bytes() == 0 && !role.result) {
+    failed_ = true;
+    report_empty(*source_.diags, at, tensor.type.shape);
     return {};
   }
   return graph_.add_tensor(std::move(tensor));
@@ -138,8 +169,17 @@ void TensorReader::report_types() {
     if (bad.count > 1) {
       d.note(fmt::format("{} more tensor{} of this type", bad.count - 1, bad.count > 2 ? "s" : ""));
     }
-    d.help("convert the model to int8 (full integer quantisation) or to float32");
+    for (const char* help : helps_for(type)) d.help(help);
   }
+}
+
+void TensorReader::report_axes() {
+  if (odd_axes_ == 0) return;
+  Diagnostic& d = source_.diags->warning(
+      first_odd_axis_, "quantized-dimension",
+      "the tensor has one dimension and is quantised along another; read as along its own");
+  if (odd_axes_ > 1)
+    d.note(fmt::format("{} more tensor{}", odd_axes_ - 1, odd_axes_ > 2 ? "s" : ""));
 }
 
 bool TensorReader::check_supported(const schema::Tensor& raw, const Location& at) {
@@ -158,8 +198,26 @@ bool TensorReader::check_supported(const schema::Tensor& raw, const Location& at
   return false;
 }
 
-bool TensorReader::read_shape(const schema::Tensor& raw, Role role, const Location& at,
-                              Shape& shape) {
+// An input whose dimension `dim` the file leaves open: the user has to say.
+void TensorReader::refuse_open(const schema::Tensor& raw, uint32_t dim, const Location& at) {
+  std::string example;
+  for (uint32_t i = 0; i < raw.shape_signature()->size(); ++i) {
+    int32_t d = raw.shape_signature()->Get(i);
+    example += (i > 0 ? "," : "") + (d >= 0 ? std::to_string(d) : i == 0 ? "1" : "N");
+  }
+  error(at, "dynamic-shape",
+        fmt::format("dimension {} of the input is not fixed (shape {})", dim, signature_text(raw)))
+      .help(fmt::format("give a size for each N: --shape '{}={}'", escape_for_display(at.tensor),
+                        example))
+      .help("or export the model with a fixed input shape; only the batch may be left open");
+}
+
+bool TensorReader::read_shape(int index, Role role, const Location& at, Shape& shape) {
+  const schema::Tensor& raw = *source_.subgraph->tensors()->Get(static_cast<uint32_t>(index));
+  if (auto given = source_.shapes.find(index); given != source_.shapes.end()) {
+    shape = given->second;
+    return true;
+  }
   size_t rank = length(raw.shape());
   if (rank > limits::kMaxRank) {
     error(at, "tflite-shape",
@@ -172,13 +230,11 @@ bool TensorReader::read_shape(const schema::Tensor& raw, Role role, const Locati
     int64_t dim = raw.shape()->Get(i);
     bool unknown = has_signature(raw) && raw.shape_signature()->Get(i) < 0;
     if (i > 0 && unknown && role.input) {
-      error(
-          at, "dynamic-shape",
-          fmt::format("dimension {} of the input is not fixed (shape {})", i, signature_text(raw)))
-          .help("export the model with a fixed input shape; only the batch may be left open");
+      refuse_open(raw, i, at);
       return false;
     }
-    if (i == 0 && (dim == -1 || (unknown && dim < 1))) dim = 1;
+    // Open dimensions of results are settled by their operators.
+    if ((i == 0 || role.result) && (dim == -1 || (unknown && dim < 1))) dim = 1;
     if (dim < 0) {
       error(at, "tflite-shape", fmt::format("dimension {} is {}", i, dim))
           .help("export the model with a fixed input shape");
@@ -213,6 +269,12 @@ bool TensorReader::read_quantization(const schema::Tensor& raw, const Location& 
   }
   if (count > 1) {
     int axis = from->quantized_dimension();
+    // Some converters give a bias the dimension of its weights; with as many scales as elements it
+    // can only mean its own.
+    if (axis > 0 && type.shape.size() == 1 && type.shape[0] == static_cast<int64_t>(count)) {
+      if (odd_axes_++ == 0) first_odd_axis_ = at;
+      axis = 0;
+    }
     if (axis < 0 || static_cast<size_t>(axis) >= type.shape.size()) {
       return bad(fmt::format("quantised along dimension {} of a tensor of rank {}", axis,
                              type.shape.size()));
@@ -309,6 +371,8 @@ int64_t bounded_bytes(const Shape& shape, DType dtype) {
 }
 
 bool shape_may_become(const schema::Tensor& raw, const Shape& stored, const Shape& inferred) {
+  // Nothing is known of the shape, or it is a scalar's: older converters write both the same.
+  if (stored.empty() && !raw.has_rank()) return true;
   if (stored.size() != inferred.size()) return false;
   for (uint32_t i = 0; i < stored.size(); ++i) {
     bool unknown =
@@ -326,6 +390,7 @@ Status read_tensors(Source& source, const std::vector<Role>& roles, graph::Graph
     if (roles[i].any()) ids[i] = reader.read(static_cast<int>(i), roles[i]);
   }
   reader.report_types();
+  reader.report_axes();
   return reader.failed() || source.out_of_patience() ? Status(kFailure) : success();
 }
 

@@ -62,6 +62,31 @@ struct Sum {
   bool only_shifts(size_t i) const { return in[i].multiplier == 1 << 30 && in[i].shift == 0; }
 };
 
+// Sum::result for all 65536 pairs: the same arithmetic without its branches. The multiplier only
+// shifts right (verify_quantized sees to that), so nothing saturates.
+class Rounded {
+ public:
+  explicit Rounded(const Sum& sum)
+      : multiplier_(sum.out.multiplier),
+        right_(-sum.out.shift),
+        half_(right_ > 0 ? int64_t{1} << (right_ - 1) : 0),
+        below_(right_ > 0 ? 1 : 0),
+        zero_(sum.zero_out),
+        least_(sum.clamp.min),
+        most_(sum.clamp.max) {}
+
+  int8_t operator()(int64_t sum) const {
+    int64_t high = (sum * multiplier_ + (int64_t{1} << 30)) >> 31;
+    int64_t value = ((high + half_ + (high >> 63) * below_) >> right_) + zero_;
+    return static_cast<int8_t>(std::clamp(value, least_, most_));
+  }
+
+ private:
+  int64_t multiplier_;
+  int right_;
+  int64_t half_, below_, zero_, least_, most_;
+};
+
 class SumLowering {
  public:
   SumLowering(const OpView& op, const std::string& name, bool subtract)
@@ -108,11 +133,11 @@ class SumLowering {
     for (size_t i = 0; i < 2; ++i)
       for (size_t q = 0; q < 256; ++q)
         scaled[i][q] = sum_.operand(i, static_cast<int64_t>(q) - 128);
-    std::vector<int8_t> wanted;
-    wanted.reserve(65536);
-    for (int32_t a : scaled[0])
-      for (int32_t b : scaled[1])
-        wanted.push_back(static_cast<int8_t>(sum_.result(subtract_ ? a - b : a + b)));
+    std::vector<int8_t> wanted(65536);
+    int8_t* to = wanted.data();
+    const Rounded result(sum_);
+    for (int64_t a : scaled[0])
+      for (int64_t b : scaled[1]) *to++ = result(subtract_ ? a - b : a + b);
     std::array<double, 2> slope;
     double constant = sum_.zero_out;
     for (size_t i = 0; i < 2; ++i) {
@@ -253,7 +278,7 @@ class Add final : public AddOrSub {
     return options ? static_cast<int>(options->fused_activation_function()) : 0;
   }
   float compute(float a, float b) const override { return a + b; }
-  uint32_t compute(uint32_t a, uint32_t b) const override { return a + b; }
+  uint64_t compute(uint64_t a, uint64_t b) const override { return a + b; }
   Ex emit(const Ex& a, const Ex& b) const override {
     return a.type() == DType::kF32 ? a + b : add_wrapping(a, b);
   }
@@ -272,7 +297,7 @@ class Sub final : public AddOrSub {
     return options ? static_cast<int>(options->fused_activation_function()) : 0;
   }
   float compute(float a, float b) const override { return a - b; }
-  uint32_t compute(uint32_t a, uint32_t b) const override { return a - b; }
+  uint64_t compute(uint64_t a, uint64_t b) const override { return a - b; }
   Ex emit(const Ex& a, const Ex& b) const override {
     return a.type() == DType::kF32 ? a - b : sub_wrapping(a, b);
   }

@@ -108,9 +108,13 @@ ClampI32 int32_clamp(const OpView& op) {
 }  // namespace
 
 Status BinaryArithmetic::verify(const OpView& op, Diagnostics& diags) const {
-  if (!verify_binary_types(op, {DType::kI8, DType::kI32, DType::kF32}, diags) ||
+  if (!verify_binary_types(op, {DType::kI8, DType::kI32, DType::kF32, DType::kI64}, diags) ||
       !check_quantized_io(op, diags) || !check_activation_bounds(op, activation_of(op), diags))
     return kFailure;
+  if (op.operand(0).dtype == DType::kI64 && activation_of(op) != Activation::kNone) {
+    bad_attribute(op, diags, "int64 with a fused activation is not supported");
+    return kFailure;
+  }
   if (op.operand(0).dtype == DType::kI8 && !verify_quantized(op, diags)) return kFailure;
   return success();
 }
@@ -125,10 +129,14 @@ void BinaryArithmetic::evaluate(const OpView& op, const EvalData& data) const {
     case DType::kI32: {
       ClampI32 range = int32_clamp(op);
       return evaluate_binary_int(op, data, [&](int64_t a, int64_t b) -> int64_t {
-        auto v = static_cast<int32_t>(compute(static_cast<uint32_t>(a), static_cast<uint32_t>(b)));
+        auto v = static_cast<int32_t>(compute(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
         return std::clamp(v, range.min, range.max);
       });
     }
+    case DType::kI64:
+      return evaluate_binary_int(op, data, [&](int64_t a, int64_t b) {
+        return static_cast<int64_t>(compute(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
+      });
     default:
       return evaluate_binary_int(op, data, quantized(op));
   }

@@ -62,7 +62,9 @@ std::optional<std::vector<Steps>> sum_steps(const Requantization& what,
       if (left > 30 || (range.magnitude() << left) >= int64_t{1} << 31) return std::nullopt;
     }
     int32_t b = bias[c];
-    auto reference = [&what, c, b](int32_t sum) -> int64_t { return what.apply(sum + b, c); };
+    auto reference = [of_channel = what.reference(c), b](int32_t sum) -> int64_t {
+      return of_channel(sum + b);
+    };
     targets.push_back({reference, what.scales[c], {range.low - b, range.high - b}});
   }
   return find_steps(targets, what.zero_point, what.clamp);

@@ -29,18 +29,24 @@ int64_t divisor_of(double scale) { return std::llround(1.0 / scale); }
 
 }  // namespace
 
-int32_t Requantization::apply(int32_t acc, size_t channel) const {
+ChannelReference::ChannelReference(Rounding rounding, double scale, int32_t zero_point,
+                                   ClampI32 clamp)
+    : rounding_(rounding), scale_(scale), zero_point_(zero_point), clamp_(clamp) {
+  if (rounding == Rounding::kDouble) multiplier_ = quantize_multiplier(scale);
+  if (rounding == Rounding::kDivide) divisor_ = divisor_of(scale);
+}
+
+int32_t ChannelReference::operator()(int32_t acc) const {
   int64_t scaled = 0;
-  if (rounding == Rounding::kDouble) {
-    scaled = multiply_by_quantized_multiplier(acc, quantize_multiplier(scales[channel]));
-  } else if (rounding == Rounding::kDivide) {
-    int64_t n = divisor_of(scales[channel]);
-    scaled = (acc > 0 ? acc + n / 2 : acc - n / 2) / n;
+  if (rounding_ == Rounding::kDouble) {
+    scaled = multiply_by_quantized_multiplier(acc, multiplier_);
+  } else if (rounding_ == Rounding::kDivide) {
+    scaled = (acc > 0 ? acc + divisor_ / 2 : acc - divisor_ / 2) / divisor_;
   } else {
-    double real = std::round(static_cast<double>(acc) * scales[channel]);
+    double real = std::round(static_cast<double>(acc) * scale_);
     scaled = static_cast<int64_t>(std::clamp(real, -2147483648.0, 2147483647.0));
   }
-  return static_cast<int32_t>(std::clamp<int64_t>(scaled + zero_point, clamp.min, clamp.max));
+  return static_cast<int32_t>(std::clamp<int64_t>(scaled + zero_point_, clamp_.min, clamp_.max));
 }
 
 void Requantization::tame_constant_channels(std::vector<int32_t>& bias) {
@@ -110,8 +116,8 @@ std::optional<std::vector<Steps>> steps_of(const Requantization& what, bool per_
       if (left > 30 || (range.magnitude() << left) >= int64_t{1} << 31) return std::nullopt;
     }
     int64_t moved = origin.empty() ? 0 : origin[c];
-    auto reference = [&what, c, moved](int32_t acc) -> int64_t {
-      return what.apply(static_cast<int32_t>(acc + moved), c);
+    auto reference = [of_channel = what.reference(c), moved](int32_t acc) -> int64_t {
+      return of_channel(static_cast<int32_t>(acc + moved));
     };
     targets.push_back(
         {reference, what.scales[c], {range.low - moved, range.high - moved}});

@@ -26,6 +26,22 @@ enum class Rounding {
 std::vector<double> conv_scales(const graph::TensorType& input, const graph::TensorType& weights,
                                 const graph::TensorType& output, int64_t channels);
 
+// The reference of one channel: the value (clamped) of an accumulator. What does not depend on the
+// accumulator is computed once.
+class ChannelReference {
+ public:
+  ChannelReference(Rounding rounding, double scale, int32_t zero_point, ClampI32 clamp);
+  int32_t operator()(int32_t acc) const;
+
+ private:
+  Rounding rounding_;
+  double scale_;
+  QuantizedMultiplier multiplier_;  // kDouble
+  int64_t divisor_ = 1;             // kDivide
+  int32_t zero_point_;
+  ClampI32 clamp_;
+};
+
 struct Requantization {
   std::vector<double> scales;    // per channel, > 0
   std::vector<AccRange> ranges;  // per channel, not looked at by apply()
@@ -33,8 +49,11 @@ struct Requantization {
   int32_t zero_point = 0;
   ClampI32 clamp;
 
-  // The reference: the value (clamped) of one accumulator.
-  int32_t apply(int32_t acc, size_t channel) const;
+  ChannelReference reference(size_t channel) const {
+    return {rounding, scales[channel], zero_point, clamp};
+  }
+  // For one accumulator; reference() is cheaper for many.
+  int32_t apply(int32_t acc, size_t channel) const { return reference(channel)(acc); }
 
   // Gives channels that have a single accumulator (weights all 0) the scale of a channel that lives
   // and a small accumulator of the same value, to be computed from the new `bias`. Training leaves

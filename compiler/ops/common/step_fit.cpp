@@ -14,12 +14,33 @@ namespace {
 constexpr int64_t kWord = int64_t{1} << 32;
 constexpr int64_t kWordTries = 8;
 
-int64_t first_at_least(const StepTarget& t, int64_t level, int64_t guess) {
+// The first accumulator in [low, high] whose value is at least `level`; that of `high` is. Nearly
+// always it is the guess, which two values show; else the search widens around it.
+int64_t first_at_least(const StepTarget& t, int64_t level, int64_t low, int64_t high,
+                       int64_t guess) {
   auto reaches = [&](int64_t acc) { return t.reference(static_cast<int32_t>(acc)) >= level; };
-  int64_t low = t.range.low, high = t.range.high + 1;  // the answer is in [low, high]
-  int64_t near_low = guess - 3, near_high = guess + 4;
-  if (near_low > low && near_low <= t.range.high && !reaches(near_low - 1)) low = near_low;
-  if (near_high < high && near_high >= t.range.low && reaches(near_high)) high = near_high;
+  int64_t at = std::clamp(guess, low, high);
+  if (reaches(at)) {
+    high = at;
+    for (int64_t step = 1; low < high; step *= 2) {
+      at = std::max(low, high - step);
+      if (!reaches(at)) {
+        low = at + 1;
+        break;
+      }
+      high = at;
+    }
+  } else {
+    low = at + 1;
+    for (int64_t step = 1; low < high; step *= 2) {
+      at = std::min(high, low + step - 1);
+      if (reaches(at)) {
+        high = at;
+        break;
+      }
+      low = at + 1;
+    }
+  }
   while (low < high) {
     int64_t middle = low + (high - low) / 2;
     if (reaches(middle)) {
@@ -35,11 +56,18 @@ Steps steps_of(const StepTarget& t, int32_t zero_point, ClampI32 clamp) {
   Steps out;
   out.range = t.range;
   out.real = t.real;
+  int64_t least = t.reference(static_cast<int32_t>(t.range.low));
+  int64_t most = t.reference(static_cast<int32_t>(t.range.high));
+  int64_t above = t.range.low;  // steps rise with their levels
   for (int64_t level = int64_t{clamp.min} + 1; level <= clamp.max; ++level) {
-    double guess = (static_cast<double>(level - zero_point) - 0.5) / t.real;
-    guess = std::clamp(guess, static_cast<double>(t.range.low) - 8,
-                       static_cast<double>(t.range.high) + 8);
-    out.first.push_back(first_at_least(t, level, static_cast<int64_t>(guess)));
+    if (level > most) {
+      above = t.range.high + 1;
+    } else if (level > least) {
+      double guess = std::ceil((static_cast<double>(level - zero_point) - 0.5) / t.real);
+      guess = std::clamp(guess, static_cast<double>(t.range.low), static_cast<double>(t.range.high));
+      above = first_at_least(t, level, above, t.range.high, static_cast<int64_t>(guess));
+    }
+    out.first.push_back(above);
   }
   auto inside = [&](int64_t at) { return at > t.range.low && at <= t.range.high; };
   out.constant = std::none_of(out.first.begin(), out.first.end(), inside);

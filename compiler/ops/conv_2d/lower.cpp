@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "ops/common/conv_order.h"
+#include "ops/common/conv_taps.h"
 #include "ops/common/gemm.h"
 #include "ops/conv_2d/shape.h"
 
@@ -277,6 +278,10 @@ class ConvLowering {
 
 Lowered lower_conv_2d(const OpView& op, const TargetInfo& target) {
   bool is_int8 = op.operand(0).dtype == DType::kI8;
+  ConvShape conv(op);
+  if (needs_taps(op, conv.window))
+    return lower_conv_taps(op, {"conv_2d", conv.window, conv.in_channels, conv.out_channels, conv.group_in,
+                                false, op.attrs<Conv2DAttrs>().activation});
   if (target.mve && target.allows("vectors") && is_int8)
     if (auto lowered = lower_conv_2d_mve(op, target)) return std::move(*lowered);
   if (target.dsp && target.allows("winograd") && is_int8)

@@ -211,6 +211,8 @@ class DepthwiseConv2D final : public Operator {
     auto w = data.in<int8_t>(1);
     auto out = data.out<int8_t>();
     Requantization scaling = depthwise_scaling(op, {});
+    std::vector<ChannelReference> value_of;
+    for (size_t c = 0; c < scaling.scales.size(); ++c) value_of.push_back(scaling.reference(c));
     int32_t zero_in = op.operand(0).zero_point();
     int32_t sum = 0;
     for_each_output(
@@ -220,7 +222,7 @@ class DepthwiseConv2D final : public Operator {
         },
         [&](int64_t at, int64_t c) {
           out[static_cast<size_t>(at)] =
-              static_cast<int8_t>(scaling.apply(sum, static_cast<size_t>(c)));
+              static_cast<int8_t>(value_of[static_cast<size_t>(c)](sum));
         });
   }
 };

@@ -75,7 +75,7 @@ class Mul final : public BinaryArithmetic {
     return options ? static_cast<int>(options->fused_activation_function()) : 0;
   }
   float compute(float a, float b) const override { return a * b; }
-  uint32_t compute(uint32_t a, uint32_t b) const override { return a * b; }
+  uint64_t compute(uint64_t a, uint64_t b) const override { return a * b; }
   Ex emit(const Ex& a, const Ex& b) const override {
     return a.type() == DType::kF32 ? a * b : mul_wrapping(a, b);
   }

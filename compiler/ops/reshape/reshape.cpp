@@ -170,13 +170,14 @@ class Reshape final : public Operator {
       return resolve_shape(op, elements, shape, diags);
     }
     shape = op.result().shape;
-    if (op.result().elements() == elements) return true;
+    if (from.shapes_as_in_file() && op.result().elements() == elements) return true;
     diags
-        .error(
-            op.where(), "op-attribute",
-            fmt::format("the new shape is computed when the model runs, and {} does not hold the "
-                        "{} elements of the operand",
-                        graph::to_string(shape), elements))
+        .error(op.where(), "op-attribute",
+               from.shapes_as_in_file()
+                   ? fmt::format("the new shape is computed when the model runs, and {} does not "
+                                 "hold the {} elements of the operand",
+                                 graph::to_string(shape), elements)
+                   : "the new shape is computed when the model runs")
         .help("export the model with fixed shapes");
     return false;
   }

@@ -2,16 +2,17 @@
 // aotc-opt: text IR (or a .tflite model) in, named passes, text IR out. What the lit tests drive,
 // and what shows a developer what one pass does. The one thing to know: stdout is the product
 // alone; dumps, timings and messages go to stderr.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 
+#include <fmt/format.h>
+
 #include "frontends/tflite/reader.h"
+#include "options/options.h"
 #include "passes/devices.h"
 #include "passes/pipeline.h"
 #include "support/files.h"
+#include "support/streams.h"
 #include "tools/aotc-opt/tir_mode.h"
 
 namespace aotc {
@@ -37,34 +38,77 @@ struct Options {
   std::string devices;
 };
 
-void add_options(CLI::App& app, Options& options) {
-  app.add_option("input", options.input, "text IR or .tflite file; '-' is stdin")
-      ->capture_default_str();
-  app.add_option("-o,--output", options.output, "file to write; '-' is stdout")
-      ->capture_default_str();
-  app.add_option("--pass", options.passes, "run these passes, separated by commas, in this order");
-  app.add_flag("--pipeline", options.pipeline, "run all passes, as a compilation does");
-  app.add_flag("--strip-boundary-float", options.pass_options.strip_boundary_float,
-               "let the strip-boundary-float pass act");
-  app.add_flag("--remove-rounding", options.pass_options.remove_rounding,
-               "let remove-conversions remove quantize followed by dequantize, which rounds");
-  app.add_flag("--keep-dead-channels", options.pass_options.keep_dead_channels,
-               "let the dead-channels pass do nothing");
-  app.add_option("--devices", options.devices, "devices.json: what runs where");
-  app.add_option("--dump-after", options.dump_after,
-                 "print the graph to stderr after this pass, or after 'all'");
-  app.add_flag("--time-passes", options.time_passes, "print each pass's time to stderr");
-  app.add_flag("--locations", options.locations, "print where each operator came from");
-  app.add_option("--constants-limit", options.constants_limit,
-                 "print a hash of constants with more bytes");
-  app.add_flag("--verify,!--no-verify", options.verify_each,
-               "check the graph before the first and after every pass (on by default)");
-  app.add_flag("--tir", options.tir, "read, verify and print the text form of TIR instead");
-  app.add_flag("--list-passes", options.list_passes, "list the passes in pipeline order");
+options::Command command_line(Options& o) {
+  using options::Takes;
+  passes::PassOptions& pass = o.pass_options;
+  return {
+      .name = "aotc-opt",
+      .summary = "Runs passes over the text form of aotc's intermediate representations",
+      .options =
+          {{.names = "input",
+            .target = &o.input,
+            .help = "Text IR or .tflite file; '-' is stdin",
+            .takes = Takes::kFile},
+           {.names = "-o,--output",
+            .value = "FILE",
+            .target = &o.output,
+            .help = "File to write; '-' is stdout",
+            .takes = Takes::kFile},
+           {.names = "--pass",
+            .value = "NAME,...",
+            .target = &o.passes,
+            .help = "Run these passes, separated by commas, in this order"},
+           {.names = "--pipeline",
+            .target = &o.pipeline,
+            .help = "Run all passes, as a compilation does"},
+           {.names = "--strip-boundary-float",
+            .target = &pass.strip_boundary_float,
+            .help = "Let the strip-boundary-float pass act"},
+           {.names = "--remove-rounding",
+            .target = &pass.remove_rounding,
+            .help = "Let remove-conversions remove quantize followed by dequantize, which rounds"},
+           {.names = "--keep-dead-channels",
+            .target = &pass.keep_dead_channels,
+            .help = "Let the dead-channels pass do nothing"},
+           {.names = "--devices",
+            .value = "FILE",
+            .target = &o.devices,
+            .help = "devices.json: what runs where",
+            .takes = Takes::kFile},
+           {.names = "--dump-after",
+            .value = "PASS",
+            .target = &o.dump_after,
+            .help = "Print the graph to stderr after this pass, or after 'all'"},
+           {.names = "--time-passes",
+            .target = &o.time_passes,
+            .help = "Print each pass's time to stderr"},
+           {.names = "--locations",
+            .target = &o.locations,
+            .help = "Print where each operator came from"},
+           {.names = "--constants-limit",
+            .value = "BYTES",
+            .target = &o.constants_limit,
+            .help = "Print a hash of constants with more bytes"},
+           {.names = "--verify",
+            .target = options::Action{[&o] { o.verify_each = true; }},
+            .help = "Check the graph before the first and after every pass, which is the default"},
+           {.names = "--no-verify",
+            .target = options::Action{[&o] { o.verify_each = false; }},
+            .help = "Do not check it"},
+           {.names = "--tir",
+            .target = &o.tir,
+            .help = "Read, verify and print the text form of TIR instead"},
+           {.names = "--list-passes",
+            .target = &o.list_passes,
+            .help = "List the passes in pipeline order"}},
+      .exit_codes = {{kDone, "done"},
+                     {kBadInput, "bad input"},
+                     {kUsage, "usage"},
+                     {kInternal, "bug in aotc"}}};
 }
 
 Result<std::vector<uint8_t>> read_input(const Options& options, Diagnostics& diags) {
-  return read_file(options.input == "-" ? "/dev/stdin" : options.input, diags);
+  return options.input == "-" ? read_standard_input(diags) : read_file(options.input, diags);
 }
 
 bool is_tflite(const std::vector<uint8_t>& bytes) {
@@ -82,7 +126,7 @@ Result<graph::Graph> read_graph(std::vector<uint8_t> bytes, const std::string& s
 
 void list_passes() {
   for (const passes::Pass& pass : passes::pipeline())
-    std::fputs(fmt::format("{:<22}{}\n", pass.name, pass.reason).c_str(), stdout);
+    print_out("{:<22}{}\n", pass.name, pass.reason);
 }
 
 Result<std::string> run_graph(const Options& options, std::vector<uint8_t> bytes,
@@ -111,13 +155,12 @@ Result<std::string> run_graph(const Options& options, std::vector<uint8_t> bytes
   if (!options.dump_after.empty())
     run.after = [&](const passes::Pass& pass, const graph::Graph& after) {
       if (options.dump_after != "all" && options.dump_after != pass.name) return;
-      std::string text = fmt::format("// after {}\n{}", pass.name, print(after, print_options));
-      std::fputs(text.c_str(), stderr);
+      print_err("// after {}\n{}", pass.name, print(after, print_options));
     };
   if (options.time_passes)
     run.timed = [](const passes::Pass& pass, std::chrono::nanoseconds time) {
       double ms = static_cast<double>(time.count()) * 1e-6;
-      std::fputs(fmt::format("{:<22}{:10.3f} ms\n", pass.name, ms).c_str(), stderr);
+      print_err("{:<22}{:10.3f} ms\n", pass.name, ms);
     };
   if (!passes::run_passes(*graph, *chosen, run, diags)) return kFailure;
   return print(*graph, print_options);
@@ -125,12 +168,8 @@ Result<std::string> run_graph(const Options& options, std::vector<uint8_t> bytes
 
 Status write_output(const Options& options, const std::string& text, Diagnostics& diags) {
   if (options.output != "-") return write_file(options.output, text, diags);
-  bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (written && std::fflush(stdout) == 0) return success();
-  Location where;
-  where.file = "<stdout>";
-  diags.error(where, "file-write", "cannot write to stdout");
-  return kFailure;
+  write_out(text);
+  return success();
 }
 
 bool is_bug(const Diagnostics& diags) {
@@ -157,23 +196,14 @@ Status run(const Options& options, Diagnostics& diags) {
   return write_output(options, *text, diags);
 }
 
-int main_with(int argc, char** argv) {
-  CLI::App app("Runs passes over the text form of aotc's intermediate representations.",
-               "aotc-opt");
-  Options options;
-  add_options(app, options);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kDone : kUsage;
-  }
+int work(const Options& options) {
   if (options.list_passes) {
     list_passes();
     return kDone;
   }
   Diagnostics diags;
   Status status = run(options, diags);
-  std::fputs(diags.str().c_str(), stderr);
+  write_err(diags.str());
   if (status) return kDone;
   return is_bug(diags) ? kInternal : is_usage(diags) ? kUsage : kBadInput;
 }
@@ -182,4 +212,10 @@ int main_with(int argc, char** argv) {
 
 }  // namespace aotc
 
-int main(int argc, char** argv) { return aotc::main_with(argc, argv); }
+int main(int argc, char** argv) {
+  aotc::prepare_streams();
+  aotc::Options options;
+  aotc::options::Command program = aotc::command_line(options);
+  program.run = [&options] { return aotc::work(options); };
+  return aotc::finish_streams(aotc::options::run(program, {argv + 1, argv + argc}));
+}

@@ -24,7 +24,7 @@ extern const char *const labels[];
  * Begins as {0, 0, -1}; results may come in any order: a device's do when it is waited for. */
 struct self_test {
     uint32_t compared;
-    uint32_t exact; /* of them, to the bit: floats are compared within a tolerance */
+    uint32_t exact; /* of them, to the bit: floats behind exp or tanh have a tolerance */
     int32_t first_difference; /* index of the call, -1: none */
 };
 extern const uint32_t self_test_count;

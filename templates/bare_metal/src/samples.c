@@ -28,7 +28,7 @@ struct check {
     uint32_t bytes;
     uint32_t checksum; /* FNV-1a over the bytes, little endian */
     float sum;         /* of floats instead: with weights 1, 2, ... 7, 1, ... */
-    float tolerance;   /* of the sum; negative: the checksum counts */
+    float tolerance;   /* of the sum; 0: the checksum of floats counts, negative: of the bytes */
 };
 
 #define CHECK_COUNT @check_count@u
@@ -50,20 +50,40 @@ const char *layer_name(int32_t layer)
     return at;
 }
 
+/* A float's bits, but 0 has no sign and NaN one form. */
+static uint32_t bits_of(const uint8_t *data)
+{
+    uint32_t bits;
+    memcpy(&bits, data, sizeof bits);
+    if ((bits & 0x7FFFFFFFu) == 0u) { return 0u; }
+    return (bits & 0x7FFFFFFFu) > 0x7F800000u ? 0x7FC00000u : bits;
+}
+
 static int as_expected(const struct check *expected, const uint8_t *data, uint32_t bytes)
 {
     uint32_t hash = 0x811C9DC5u;
     uint32_t i;
     float sum = 0.0f;
+    float lost = 0.0f;
     if (bytes != expected->bytes) { return 0; }
-    if (expected->tolerance < 0.0f) {
-        for (i = 0; i < bytes; ++i) { hash = (hash ^ data[i]) * 0x01000193u; }
+    if (!(expected->tolerance > 0.0f)) {
+        for (i = 0; i < bytes; ++i) {
+            const uint32_t byte = expected->tolerance < 0.0f
+                                      ? data[i]
+                                      : (bits_of(data + (i & ~3u)) >> (i % 4u * 8u)) & 0xFFu;
+            hash = (hash ^ byte) * 0x01000193u;
+        }
         return hash == expected->checksum;
     }
+    /* What each sum loses goes into the next. */
     for (i = 0; i < bytes / 4u; ++i) {
         float value;
+        float next;
         memcpy(&value, data + i * 4u, sizeof value);
-        sum += value * (float)(i % 7u + 1u);
+        value = value * (float)(i % 7u + 1u) - lost;
+        next = sum + value;
+        lost = (next - sum) - value;
+        sum = next;
     }
     return sum - expected->sum <= expected->tolerance && expected->sum - sum <= expected->tolerance;
 }
@@ -81,7 +101,7 @@ void self_test_result(struct self_test *test, int32_t call, int32_t result, cons
         if (test->first_difference < 0 || call < test->first_difference) {
             test->first_difference = call;
         }
-    } else if (expected->tolerance < 0.0f) {
+    } else if (!(expected->tolerance > 0.0f)) {
         ++test->exact;
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 /* What this project puts around the model '@prefix@': its memory, stored inputs, a test of itself,
  * the time of each layer, and a demo that prints all of it. An application that only wants the
- * model takes @prefix@.h, @prefix@.c and @prefix@_data.c and leaves the rest. */
+ * model takes @prefix@.h, @prefix@.c, @prefix@_data.h and @prefix@_data.c and leaves the rest. */
 #ifndef @macro_prefix@_APP_H
 #define @macro_prefix@_APP_H
 
@@ -61,7 +61,7 @@ struct @prefix@_self_test_result {
     int32_t status;  /* of the run */
     int32_t layer;   /* the first whose result differs, counted as in @prefix@.c; -1: none */
     uint32_t layers; /* results that were compared */
-    uint32_t exact;  /* of them, to the bit: float results are compared within a tolerance */
+    uint32_t exact;  /* of them, to the bit: floats behind exp or tanh have a tolerance */
 };
 
 /* Runs the model on the first stored input and compares every layer's result with what the

@@ -18,7 +18,7 @@ extern "C" {
 #define DENSE_OUTPUT_COUNT 1
 /* Calls of operators in one run. */
 #define DENSE_OP_COUNT 1
-/* Status of a run called with a null or misaligned pointer. */
+/* Status of a run called with a null or misaligned pointer, be it in a struct. */
 #define DENSE_ERROR_ARGUMENT (-1)
 /* Inputs lie in the arena: fill them before every run, which overwrites them. */
 #define DENSE_INPUT_IN_ARENA 1

@@ -18,7 +18,7 @@ extern "C" {
 #define DIGITS_OUTPUT_COUNT 1
 /* Calls of operators in one run. */
 #define DIGITS_OP_COUNT 11
-/* Status of a run called with a null or misaligned pointer. */
+/* Status of a run called with a null or misaligned pointer, be it in a struct. */
 #define DIGITS_ERROR_ARGUMENT (-1)
 /* Inputs lie in the arena: fill them before every run, which overwrites them. */
 #define DIGITS_INPUT_IN_ARENA 1

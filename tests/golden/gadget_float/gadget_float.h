@@ -18,7 +18,7 @@ extern "C" {
 #define GADGET_FLOAT_OUTPUT_COUNT 2
 /* Calls of operators in one run. */
 #define GADGET_FLOAT_OP_COUNT 27
-/* Status of a run called with a null or misaligned pointer. */
+/* Status of a run called with a null or misaligned pointer, be it in a struct. */
 #define GADGET_FLOAT_ERROR_ARGUMENT (-1)
 /* Inputs lie in the arena: fill them before every run, which overwrites them. */
 #define GADGET_FLOAT_INPUT_IN_ARENA 1

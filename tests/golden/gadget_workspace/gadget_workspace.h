@@ -20,7 +20,7 @@ extern "C" {
 #define GADGET_WORKSPACE_OUTPUT_COUNT 2
 /* Calls of operators in one run. */
 #define GADGET_WORKSPACE_OP_COUNT 30
-/* Status of a run called with a null or misaligned pointer. */
+/* Status of a run called with a null or misaligned pointer, be it in a struct. */
 #define GADGET_WORKSPACE_ERROR_ARGUMENT (-1)
 /* Status of a run whose workspace is exhausted. */
 #define GADGET_WORKSPACE_ERROR_WORKSPACE (-2)

@@ -111,6 +111,19 @@ def _float32(rng, name, geometry, activation, bias=True):
     return Case(name, "CONV_2D", inputs, [float32()], _options(geometry, activation), "ulp")
 
 
+def _not_finite(rng, name, geometry, bias=True):
+    """Taps outside the image are skipped: zeros there would make NaN of these weights."""
+    case = _float32(rng, name, geometry, "NONE", bias)
+    weights = case.inputs[1].data
+    every = np.arange(weights.size).reshape(weights.shape) % 7
+    weights[every == 0] = np.inf
+    weights[every == 3] = -np.inf
+    weights[every == 5] = np.nan
+    # All but one tap of each row: sums that skip them are finite, or infinite with a sign.
+    weights[:, :, 1:, :] = rng.standard_normal(weights[:, :, 1:, :].shape).astype(np.float32)
+    return case
+
+
 def cases(rng):
     for name, geometry in GEOMETRIES.items():
         yield _int8(rng, f"int8_{name}", geometry, QUANTIZATIONS["typical"])
@@ -126,6 +139,9 @@ def cases(rng):
     for i, (name, geometry) in enumerate(GEOMETRIES.items()):
         yield _float32(rng, f"float32_{name}", geometry, ("NONE", "RELU", "RELU6")[i % 3])
     yield _float32(rng, "float32_no_bias", GEOMETRIES["k3_same"], "RELU_N1_TO_1", bias=False)
+    for name in ("k3_same", "groups2", "row", "filter_over_input", "k3_stride2"):
+        yield _not_finite(rng, f"float32_not_finite_{name}", GEOMETRIES[name])
+    yield _not_finite(rng, "float32_not_finite_no_bias", GEOMETRIES["k3_same"], bias=False)
     bad = _int8(rng, "int8_fused_tanh", GEOMETRIES["k3_same"], QUANTIZATIONS["typical"])
     bad.options["activation"] = "TANH"
     bad.undefined = "a fused TANH is accepted and then ignored"

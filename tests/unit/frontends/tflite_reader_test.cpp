@@ -210,9 +210,11 @@ TEST(TfliteReader, SettlesOpenDimensionsOfResultsByInference) {
   m.tensors[3].shape = {1, 1};
   m.tensors[3].signature = {-1, -1};
   EXPECT_EQ(read_good(m).tensors[3].type.shape, (graph::Shape{1, 4}));
-  // A fixed dimension stays as the file says; ops::verify_graph refuses it.
+  // A fixed dimension stays as the file says.
   m.tensors[3].signature = {-1, 1};
-  EXPECT_EQ(read_good(m).tensors[3].type.shape, (graph::Shape{1, 1}));
+  EXPECT_EQ(errors_of(m),
+            "models/m.tflite: op 1 SOFTMAX 'out': error: result 0 has shape 1x1 in the model, the "
+            "operands give 1x4 [op-shape]\n");
 }
 
 TEST(TfliteReader, NamesPortsAfterTheSignature) {
@@ -291,12 +293,14 @@ TEST(TfliteReaderErrors, UnsupportedOperatorsAndTypesInOneRun) {
   EXPECT_EQ(errors_of(m),
             "models/m.tflite: op 1 CUMSUM 'out': error: operator is not supported "
             "[op-unsupported]\n"
-            "  note: 1 of 2 operators compile\n"
+            "  note: 0 of 2 operators compile\n"
             "  help: 'aotc ops --like CUMSUM' lists what is\n"
             "models/m.tflite: tensor 'in': error: element type FLOAT16 is not supported "
             "[tflite-dtype]\n"
             "  note: 1 more tensor of this type\n"
-            "  help: convert the model to int8 (full integer quantisation) or to float32\n");
+            "  help: the weights were made float16: for float32 leave "
+            "'converter.target_spec.supported_types = [tf.float16]' out\n"
+            "  help: for int8 give the converter a representative_dataset as well\n");
 }
 
 TEST(TfliteReaderErrors, NotAModel) {

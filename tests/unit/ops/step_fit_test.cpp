@@ -117,6 +117,25 @@ TEST(StepFit, TakesConstantChannels) {
   EXPECT_TRUE(check(what));
 }
 
+// What a fit costs is how often the reference is asked.
+TEST(StepFit, AsksTheReferenceFewTimesForAStep) {
+  Requantization what{{1.0 / 731, 1.0 / 97, 3e-6},
+                      {{-90000, 120000}, {-9000, 100}, {-5000000, 3000000}},
+                      Rounding::kDouble,
+                      3,
+                      {-128, 127}};
+  int asked = 0;
+  std::vector<StepTarget> targets;
+  for (size_t c = 0; c < what.scales.size(); ++c)
+    targets.push_back({[&asked, reference = what.reference(c)](int32_t acc) -> int64_t {
+                         ++asked;
+                         return reference(acc);
+                       },
+                       what.scales[c], what.ranges[c]});
+  ASSERT_TRUE(find_steps(targets, what.zero_point, what.clamp).has_value());
+  EXPECT_LE(asked, 3 * (2 * 255 + 2));
+}
+
 TEST(StepFit, RefusesWhatNoLineSeparates) {
   StepTarget bent{
       [](int32_t acc) -> int64_t { return acc < 10 ? acc : 10 * acc - 90; }, 1.0, {-100, 100}};

@@ -39,8 +39,8 @@ TEST(ConstantFolding, LeavesResultsThatWouldBloatFlash) {
     sized.replace(sized.find('M'), 1, m);
     return op_names(run_on("constant-folding", sized));
   };
-  EXPECT_EQ(with_size("256", "255"), (Names{"test_negate"}));
-  EXPECT_EQ(with_size("257", "256"), (Names{"test_pad", "test_negate"}));
+  EXPECT_EQ(with_size("1025", "1024"), (Names{"test_negate"}));
+  EXPECT_EQ(with_size("1026", "1025"), (Names{"test_pad", "test_negate"}));
 }
 
 TEST(RemoveIdentities, RemovesOperatorsThatChangeNothing) {

@@ -4,6 +4,7 @@
 #include "plan/placement.h"
 
 #include <cstring>
+#include <random>
 
 #include <gtest/gtest.h>
 
@@ -61,6 +62,25 @@ TEST(Placement, AnOutputOutlivesTheCallsBehindItsLastReader) {
   ASSERT_TRUE(p.ok());
   EXPECT_EQ(p.bytes, 240);
   EXPECT_TRUE(disjoint(p, buffers, 0, 2));
+}
+
+// Thousands of tensors of odd sizes, each alive for a while: too many for the exact searches, which
+// end by their work and leave the best plan so far.
+TEST(Placement, LargeGraphsTakeNoMoreWorkThanAllowed) {
+  for (size_t count : {500, 2000}) {
+    std::mt19937 random(1);
+    std::vector<Buffer> buffers;
+    std::vector<BufferUse> calls(count);
+    for (size_t i = 0; i < count; ++i) {
+      buffers.push_back(buffer(1 + static_cast<int64_t>(random() % 4000)));
+      calls[i].buffers.push_back(static_cast<int>(i));
+      calls[std::min(count - 1, i + 1 + random() % 100)].buffers.push_back(static_cast<int>(i));
+    }
+    Placement p = plan::place_buffers(buffers, calls, true);
+    ASSERT_TRUE(p.ok()) << p.error;
+    EXPECT_GE(p.bytes, p.lower_bound);
+    EXPECT_LE(p.work, plan::kMaxWork + plan::kMaxWork / 4);
+  }
 }
 
 // An operator that reads and writes byte by byte, in order.

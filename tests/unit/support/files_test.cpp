@@ -2,6 +2,7 @@
 #include "support/files.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -63,6 +64,36 @@ TEST_F(Files, ReportsFilesThatCannotBeRead) {
                              ": error: cannot read file: it is a directory [file-read]\n");
 }
 
+// All of them at once: nothing is opened, none of it is read.
+TEST_F(Files, MeasuresBeforeItReads) {
+  const std::string large = path("large"), pipe = path("pipe");
+  put(large, "");
+  fs::resize_file(large, uint64_t{2} << 30);  // a hole: takes no room
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  Diagnostics diags;
+  for (const std::string& name : {large, pipe, std::string("/dev/zero")})
+    EXPECT_FALSE(read_file(name, diags).ok());
+  EXPECT_EQ(diags.str(),
+            large + ": error: file is larger than 1073741824 bytes [file-too-large]\n" + pipe +
+                ": error: cannot read file: it is a pipe, not a file [file-read]\n" +
+                "/dev/zero: error: cannot read file: it is a device, not a file [file-read]\n");
+}
+
+TEST_F(Files, WritesIntoDevicesAndKeepsModes) {
+  Diagnostics diags;
+  ASSERT_TRUE(write_file("/dev/null", "x", diags)) << diags.str();
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_FALSE(write_file("/dev/full", "x", diags));
+  put(path("a"), "one");
+  fs::permissions(path("a"), fs::perms::owner_all);
+  fs::create_symlink("a", path("link"));
+  ASSERT_TRUE(write_file(path("link"), "two", diags));
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(get(path("a")), "two");
+  EXPECT_EQ(fs::status(path("a")).permissions(), fs::perms::owner_all);
+  EXPECT_EQ(left(), (Left{"a", "link"}));
+}
+
 TEST_F(Files, WritesThroughARename) {
   Diagnostics diags;
   ASSERT_TRUE(write_file(path("a"), "one", diags));
@@ -78,120 +109,238 @@ TEST_F(Files, WritesThroughARename) {
   EXPECT_EQ(left(), (Left{"a", "d"}));
 }
 
-TEST_F(Files, DirectoryAppearsOnCommitOnly) {
-  OutputDirectory out(path("out"), "marker");
-  out.add("marker", "");
+class Outputs : public Files {
+ protected:
+  // Writes "aotc.json" and files whose content is their name.
+  Status write(const std::string& where, const Left& files, Diagnostics& diags, bool force = false) {
+    OutputDirectory out(where, "aotc.json", force);
+    out.add("aotc.json", "{\n \"aotc\": 1\n}\n");
+    for (const std::string& name : files) out.add(name, name);
+    return out.commit(diags);
+  }
+  bool written(const Left& files, bool force = false) {
+    Diagnostics diags;
+    const bool good = write(path("out"), files, diags, force).ok();
+    EXPECT_TRUE(good) << diags.str();
+    return good;
+  }
+  std::string refusal(const Left& files, bool force = false) {
+    Diagnostics diags;
+    EXPECT_FALSE(write(path("out"), files, diags, force));
+    return diags.str();
+  }
+  // Files below "out".
+  Left present() const {
+    Left names;
+    for (const auto& entry : fs::recursive_directory_iterator(root_ / "out"))
+      if (!entry.is_directory()) names.push_back(entry.path().lexically_relative(root_ / "out").string());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+};
+
+TEST_F(Outputs, AppearOnCommitOnly) {
+  OutputDirectory out(path("out"), "");
   out.add("src/deep/a.c", "first");
   out.add("src/deep/a.c", "second");
   out.add("run.sh", "#!/bin/sh\n", true);
-  EXPECT_EQ(out.names(), (Left{"marker", "run.sh", "src/deep/a.c"}));
+  EXPECT_EQ(out.names(), (Left{"run.sh", "src/deep/a.c"}));
   EXPECT_EQ(left(), Left{});
   Diagnostics diags;
   ASSERT_TRUE(out.commit(diags)) << diags.str();
   EXPECT_EQ(get(path("out/src/deep/a.c")), "second");
   EXPECT_EQ(::access(path("out/run.sh").c_str(), X_OK), 0);
-  EXPECT_NE(::access(path("out/marker").c_str(), X_OK), 0);
+  EXPECT_NE(::access(path("out/src/deep/a.c").c_str(), X_OK), 0);
   EXPECT_EQ(left(), (Left{"out"}));
 }
 
-TEST_F(Files, ReplacesWhatAnEarlierRunMade) {
+TEST_F(Outputs, EndWithTheListOfWhatWasWritten) {
+  ASSERT_TRUE(written({"a.c"}));
+  EXPECT_EQ(get(path("out/aotc.json")),
+            "{\n \"aotc\": 1,\n \"written\": {\n  \"files\": {\n   \"a.c\": \"e61d9a19046653df\"\n  },\n"
+            "  \"checksum\": \"0a5a3e6483ef6cfe\"\n }\n}\n");
+}
+
+TEST_F(Outputs, ReplaceWhatAnEarlierRunMade) {
+  ASSERT_TRUE(written({"old.c", "deep/old.c"}));
+  ASSERT_TRUE(written({"new.c"}));
+  // Files that are no longer made are gone.
+  EXPECT_EQ(present(), (Left{"aotc.json", "new.c"}));
+  fs::remove(path("out/new.c"));  // what is gone is no obstacle
+  ASSERT_TRUE(written({"new.c"}));
+  EXPECT_EQ(left(), (Left{"out"}));
+}
+
+TEST_F(Outputs, KeepWhatAotcDidNotWrite) {
+  fs::create_directories(path("out/notes/old"));
+  put(path("out/thesis.txt"), "years of work");
+  put(path("out/notes/old/1"), "1");
+  put(path("out/notes/2"), "2");
+  put(path("out/aotc.json"), "{}");  // no list: nobody's
+  EXPECT_EQ(refusal({"a.c"}),
+            path("out") + ": error: output directory exists and was not made by aotc [output-exists]\n"
+                          "  note: added: aotc.json\n"
+                          "  note: added: notes/ (2 files)\n"
+                          "  note: added: thesis.txt\n"
+                          "  help: choose another -o DIRECTORY, or pass --force: files of the names that are "
+                          "written are replaced, all others stay\n");
+  EXPECT_EQ(present(), (Left{"aotc.json", "notes/2", "notes/old/1", "thesis.txt"}));
+  ASSERT_TRUE(written({"a.c"}, true));
+  EXPECT_EQ(present(), (Left{"a.c", "aotc.json", "notes/2", "notes/old/1", "thesis.txt"}));
+  EXPECT_EQ(get(path("out/thesis.txt")), "years of work");
+}
+
+TEST_F(Outputs, TellChangedFromAdded) {
+  ASSERT_TRUE(written({"a.c", "b.c", "deep/c.c"}));
+  put(path("out/a.c"), "mine");
+  put(path("out/deep/mine.c"), "mine");
+  fs::create_symlink("b.c", path("out/link"));
+  fs::remove(path("out/b.c"));
+  fs::create_symlink("/etc/passwd", path("out/b.c"));
+  EXPECT_EQ(refusal({"a.c", "b.c"}),
+            path("out") + ": error: output directory holds files that were changed or added since aotc wrote "
+                          "it [output-exists]\n"
+                          "  note: changed: a.c\n"
+                          "  note: changed: b.c\n"
+                          "  note: added: deep/mine.c\n"
+                          "  note: added: link\n"
+                          "  help: choose another -o DIRECTORY, or pass --force: files of the names that are "
+                          "written are replaced, all others stay\n");
+  EXPECT_EQ(get(path("out/a.c")), "mine");
+  // With force: changed files of the same name are replaced, and that is said; others stay, changed or added.
   Diagnostics diags;
-  for (const char* name : {"old.c", "new.c"}) {
-    OutputDirectory out(path("out"), "marker");
-    out.add("marker", "");
-    out.add(name, name);
+  ASSERT_TRUE(write(path("out"), {"a.c"}, diags, true)) << diags.str();
+  EXPECT_EQ(diags.str(), path("out") + ": warning: files that aotc did not write so were replaced "
+                                       "[output-replaced]\n  note: changed: a.c\n");
+  EXPECT_EQ(present(), (Left{"a.c", "aotc.json", "b.c", "deep/mine.c", "link"}));
+  EXPECT_EQ(get(path("out/a.c")), "a.c");
+  EXPECT_EQ(fs::read_symlink(path("out/link")), "b.c");
+  // They are not taken for aotc's own by the next run.
+  EXPECT_NE(refusal({"a.c"}).find("added: b.c"), std::string::npos);
+}
+
+TEST_F(Outputs, KnowAChangedList) {
+  ASSERT_TRUE(written({"a.c"}));
+  std::string text = get(path("out/aotc.json"));
+  put(path("out/aotc.json"), text.replace(text.find("\"aotc\": 1"), 9, "\"aotc\": 2"));
+  EXPECT_NE(refusal({"a.c"}).find("note: changed: aotc.json\n  help"), std::string::npos);
+}
+
+TEST_F(Outputs, AreNoObstacleToThemselves) {
+  // Without a list: what is there is what would be written.
+  Diagnostics diags;
+  for (int i = 0; i < 2; ++i) {
+    OutputDirectory out(path("out"), "");
+    out.add("src/a.c", "a");
     ASSERT_TRUE(out.commit(diags)) << diags.str();
   }
-  // The whole directory is swapped: files that are no longer made are gone.
-  EXPECT_FALSE(fs::exists(path("out/old.c")));
-  EXPECT_EQ(get(path("out/new.c")), "new.c");
+  OutputDirectory other(path("out"), "");
+  other.add("src/a.c", "b");
+  EXPECT_FALSE(other.commit(diags));
+  EXPECT_NE(diags.str().find("added: src/ (1 file)"), std::string::npos) << diags.str();
+}
+
+TEST_F(Outputs, SayWhatIsInTheWay) {
+  fs::create_directories(path("out/a.c"));
+  put(path("out/a.c/mine"), "mine");
+  put(path("out/src"), "mine");
+  EXPECT_NE(refusal({"a.c"}, true).find("'a.c' is in the way of 'a.c' [output-exists]"), std::string::npos);
+  EXPECT_NE(refusal({"src/b.c"}, true).find("'src' is in the way of 'src/b.c' [output-exists]"), std::string::npos);
+  EXPECT_EQ(present(), (Left{"a.c/mine", "src"}));
   EXPECT_EQ(left(), (Left{"out"}));
 }
 
-TEST_F(Files, KeepsForeignDirectoriesUnlessForced) {
-  fs::create_directory(path("out"));
-  put(path("out/thesis.txt"), "years of work");
-  Diagnostics diags;
-  OutputDirectory polite(path("out"), "marker");
-  polite.add("a.c", "a");
-  EXPECT_FALSE(polite.commit(diags));
-  EXPECT_EQ(diags.str(),
-            path("out") +
-                ": error: output directory exists and was not made by aotc [output-exists]\n"
-                "  help: choose another -o DIRECTORY, or pass --force to replace it\n");
-  EXPECT_EQ(get(path("out/thesis.txt")), "years of work");
-  OutputDirectory forced(path("out"), "marker", true);
-  forced.add("a.c", "a");
-  ASSERT_TRUE(forced.commit(diags));
-  EXPECT_FALSE(fs::exists(path("out/thesis.txt")));
-  EXPECT_EQ(get(path("out/a.c")), "a");
+TEST_F(Outputs, ClearWhatWasBuiltFromThem) {
+  ASSERT_TRUE(written({"a.c"}));
+  fs::create_directories(path("out/build/objects"));
+  put(path("out/build/objects/a.o"), "object");
+  EXPECT_NE(refusal({"a.c"}).find("added: build/ (1 file)"), std::string::npos);
+  put(std::string(path("out/build/")) + kDerivedMarker, "");
+  ASSERT_TRUE(written({"a.c"}));
+  EXPECT_EQ(present(), (Left{"a.c", "aotc.json"}));
 }
 
-TEST_F(Files, TakesAnEmptyDirectoryAndATrailingSlash) {
+TEST_F(Outputs, TakeAnEmptyDirectoryAndATrailingSlash) {
   fs::create_directory(path("out"));
+  fs::permissions(path("out"), fs::perms::owner_all);
   Diagnostics diags;
-  OutputDirectory out(path("out/"), "marker");
-  out.add("a.c", "a");
-  ASSERT_TRUE(out.commit(diags)) << diags.str();
-  EXPECT_EQ(get(path("out/a.c")), "a");
-  EXPECT_EQ(left(), (Left{"out"}));
+  ASSERT_TRUE(write(path("out/"), {"a.c"}, diags)) << diags.str();
+  EXPECT_EQ(get(path("out/a.c")), "a.c");
+  EXPECT_EQ(fs::status(path("out")).permissions(), fs::perms::owner_all);
+  ASSERT_TRUE(write(path("new/deep/"), {"a.c"}, diags)) << diags.str();
+  EXPECT_EQ(left(), (Left{"new", "out"}));
+}
+
+TEST_F(Outputs, FollowALink) {
+  fs::create_directory(path("real"));
+  fs::create_symlink("real", path("out"));
+  ASSERT_TRUE(written({"a.c"}));
+  EXPECT_TRUE(fs::is_symlink(path("out")));
+  EXPECT_EQ(get(path("real/a.c")), "a.c");
+  EXPECT_EQ(left(), (Left{"out", "real"}));
 }
 
 // A shell that is in the directory is not left in one that is gone.
-TEST_F(Files, ReplacesTheContentOfTheWorkingDirectory) {
+TEST_F(Outputs, ReplaceTheContentOfTheWorkingDirectory) {
   fs::create_directory(path("out"));
   const fs::path before = fs::current_path();
   fs::current_path(path("out"));
   Diagnostics diags;
-  for (const char* name : {"old/a.c", "new/b.c"}) {
-    OutputDirectory out(".", "marker");
-    out.add("marker", "");
-    out.add(name, name);
-    EXPECT_TRUE(out.commit(diags)) << diags.str();
+  for (const char* name : {"old/a.c", "old", "new/b.c"}) {
+    EXPECT_TRUE(write(".", {name}, diags)) << diags.str();
     EXPECT_EQ(get(name), name);
   }
   EXPECT_FALSE(fs::exists("old"));
+  put("mine", "mine");
+  EXPECT_FALSE(write(".", {"new/c.c"}, diags));
+  EXPECT_EQ(get("new/b.c"), "new/b.c");
+  EXPECT_TRUE(write(".", {"new/c.c"}, diags, true));
   fs::current_path(before);
-  EXPECT_EQ(get(path("out/new/b.c")), "new/b.c");
+  EXPECT_EQ(present(), (Left{"aotc.json", "mine", "new/c.c"}));
   EXPECT_EQ(left(), (Left{"out"}));
 }
 
-TEST_F(Files, KeepsRepositories) {
-  fs::create_directories(path("out/.git"));
-  put(path("out/marker"), "");
-  put(path("out/main.c"), "mine");
-  Diagnostics diags;
-  OutputDirectory out(path("out"), "marker");
-  out.add("marker", "");
-  EXPECT_FALSE(out.commit(diags));
-  EXPECT_NE(diags.str().find("[output-exists]"), std::string::npos) << diags.str();
-  EXPECT_EQ(get(path("out/main.c")), "mine");
+TEST_F(Outputs, KeepRepositories) {
+  ASSERT_TRUE(written({"main.c"}));
+  fs::create_directories(path("out/.git/refs/tags"));
+  fs::create_directories(path("out/.git/objects"));
+  put(path("out/.git/HEAD"), "ref: refs/heads/main");
+  EXPECT_NE(refusal({"main.c"}).find("note: added: .git/ (1 file)"), std::string::npos);
+  ASSERT_TRUE(written({"main.c"}, true));
+  EXPECT_EQ(get(path("out/.git/HEAD")), "ref: refs/heads/main");
+  EXPECT_TRUE(fs::is_directory(path("out/.git/refs/tags")));  // without them it is no repository
+  EXPECT_TRUE(fs::is_directory(path("out/.git/objects")));
   EXPECT_EQ(left(), (Left{"out"}));
 }
 
-TEST_F(Files, NeverReplacesAFile) {
+TEST_F(Outputs, NeverReplaceAFile) {
   put(path("out"), "a file");
-  Diagnostics diags;
-  OutputDirectory out(path("out"), "marker", true);
-  out.add("a.c", "a");
-  EXPECT_FALSE(out.commit(diags));
-  EXPECT_EQ(diags.all().at(0).slug, "output-exists");
+  EXPECT_EQ(refusal({"a.c"}, true),
+            path("out") + ": error: output path exists and is not a directory [output-exists]\n"
+                          "  help: choose another -o DIRECTORY\n");
   EXPECT_EQ(get(path("out")), "a file");
 }
 
-TEST_F(Files, LeavesTheOldDirectoryWhenWritingFails) {
-  Diagnostics diags;
-  OutputDirectory first(path("out"), "marker");
-  first.add("marker", "");
-  first.add("a.c", "old");
-  ASSERT_TRUE(first.commit(diags));
-  OutputDirectory second(path("out"), "marker");
-  second.add("a", "file");
-  second.add("a/b", "cannot be: a is a file");
-  EXPECT_FALSE(second.commit(diags));
-  EXPECT_EQ(diags.all().at(0).slug, "file-write");
-  EXPECT_EQ(get(path("out/a.c")), "old");
+TEST_F(Outputs, LeaveTheOldOnesWhenWritingFails) {
+  ASSERT_TRUE(written({"a.c"}));
+  EXPECT_NE(refusal({"a", "a/b"}).find("[file-write]"), std::string::npos);  // a is a file
+  EXPECT_EQ(get(path("out/a.c")), "a.c");
   EXPECT_EQ(left(), (Left{"out"}));
+  Diagnostics diags;
+  EXPECT_FALSE(write(path("new/deep"), {"a", "a/b"}, diags));
+  EXPECT_EQ(left(), (Left{"out"}));
+}
+
+// Directories as a killed run leaves them: only what is aotc's by its name is cleared.
+TEST_F(Outputs, ClearWhatAKilledRunLeft) {
+  fs::create_directories(path(".out.aotc-123/new"));
+  put(path(".out.aotc-123/new/a.c"), "half");
+  fs::create_directories(path(".out.aotc-124-1"));
+  fs::create_directories(path(".out.aotc-mine"));
+  fs::create_directories(path(".other.aotc-123"));
+  put(path(".out.aotc-125"), "a file");
+  ASSERT_TRUE(written({"a.c"}));
+  EXPECT_EQ(left(), (Left{".other.aotc-123", ".out.aotc-125", ".out.aotc-mine", "out"}));
 }
 
 }  // namespace

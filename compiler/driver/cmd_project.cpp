@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// The declarations of check, compile, create, build, run, verify, report: what they do is in
+// commands.cpp and files of their own.
+#include <memory>
+
+#include "driver/commands.h"
+#include "project/template.h"
+#include "support/streams.h"
+#include "support/text.h"
+
+namespace aotc::driver {
+
+namespace {
+
+using options::Command;
+using options::Instead;
+using options::Option;
+using options::Takes;
+
+struct Everything {
+  CompileOptions compile;
+  CommonOptions common;
+  ProjectChoice project;
+  VerifyOptions verify;
+  MlfChoice mlf;
+  std::vector<std::string> project_options;
+  std::string out, target;
+  bool force = false;
+  int timeout = 600;
+};
+
+Option directory_option(Everything& e, const char* help) {
+  return {.names = "-o,--directory",
+          .value = "DIRECTORY",
+          .target = &e.out,
+          .help = help,
+          .takes = Takes::kDirectory};
+}
+
+Option force_option(Everything& e) {
+  return {
+      .names = "--force", .target = &e.force, .help = "Replace files that were changed since aotc wrote them; files that it did not write stay"};
+}
+
+// A project directory.
+Option project_argument(Everything& e) {
+  return {.names = "DIRECTORY",
+          .target = &e.target,
+          .help = "What 'create' wrote",
+          .required = true,
+          .takes = Takes::kDirectory};
+}
+
+Option timeout_option(int& seconds) {
+  return {.names = "--timeout",
+          .value = "SECONDS",
+          .target = &seconds,
+          .help = "When the emulator is stopped"};
+}
+
+// False for a text that is not NAME=VALUE.
+bool read_pairs(const std::vector<std::string>& list, std::map<std::string, std::string>& out) {
+  for (const std::string& item : list) {
+    size_t eq = item.find('=');
+    if (eq == std::string::npos || eq == 0) {
+      options::usage_error("aotc create",
+                           "--project-option: '" + escape_for_display(item) + "' is not NAME=VALUE",
+                           {"'aotc create --help-project KIND' lists them"});
+      return false;
+    }
+    out[item.substr(0, eq)] = item.substr(eq + 1);
+  }
+  return true;
+}
+
+// What is wrong with the template is said by the command.
+bool takes_operators(const ProjectChoice& choice) {
+  Diagnostics unread;
+  auto description = project::read_description({choice.kind, choice.templates_dir}, unread);
+  return description && description->takes == "operators";
+}
+
+int help_project(const std::string& kind, const ProjectChoice& choice) {
+  Diagnostics diags;
+  auto description = project::read_description({kind, choice.templates_dir}, diags);
+  print_diagnostics(diags);
+  if (!description) return kExitBadInput;
+  write_out(project::help_text(*description));
+  return kExitDone;
+}
+
+std::vector<std::string> kinds() {
+  std::vector<std::string> out;
+  for (const std::string& kind : project::template_kinds()) out.push_back(dashed(kind));
+  return out;
+}
+
+Command check() {
+  auto e = std::make_shared<Everything>();
+  return {.name = "check",
+          .summary = "Compile in memory, and say whether the model is supported and fits the board",
+          .options = {model_argument(e->compile), json_option(e->common), quiet_option(e->common)},
+          .groups = compile_groups(e->compile),
+          .run = [e] { return check_command(e->compile, e->common); }};
+}
+
+Command compile() {
+  auto e = std::make_shared<Everything>();
+  Command out = {
+      .name = "compile",
+      .summary = "Write the model as C",
+      .options = {model_argument(e->compile),
+                  directory_option(
+                      *e, "Directory to write, or archive; by default the prefix, or PREFIX.tar"),
+                  force_option(*e)},
+      .groups = compile_groups(e->compile),
+      .run = [e] {
+        if (e->mlf.wanted()) return compile_mlf_command(e->compile, e->mlf, e->out, e->common);
+        if (!e->mlf.date.empty())
+          return options::usage_error("aotc compile", "--date is the date in an archive",
+                                      {"give --format mlf as well"});
+        return compile_command(e->compile, e->out, e->force, e->common);
+      }};
+  for (Option& o : mlf_options(e->mlf)) out.options.push_back(std::move(o));
+  out.options.push_back(json_option(e->common));
+  out.options.push_back(quiet_option(e->common));
+  return out;
+}
+
+Command create() {
+  auto e = std::make_shared<Everything>();
+  return {.name = "create",
+          .summary = "Write a firmware project for a board",
+          .options = {model_argument(e->compile),
+                      directory_option(*e, "Directory to write; by default PREFIX_app"),
+                      force_option(*e),
+                      {.names = "--project",
+                       .value = "KIND",
+                       .target = &e->project.kind,
+                       .help = "Kind of project; 'aotc templates list' shows them",
+                       .offers = kinds,
+                       .see = "projects.md"},
+                      {.names = "--project-option",
+                       .value = "NAME=VALUE",
+                       .target = &e->project_options,
+                       .help = "Option of that kind; --help-project lists them"},
+                      {.names = "--templates",
+                       .value = "DIRECTORY",
+                       .target = &e->project.templates_dir,
+                       .help = "Take templates from this directory",
+                       .takes = Takes::kDirectory},
+                      {.names = "--samples",
+                       .value = "FILE.npy",
+                       .target = &e->project.samples,
+                       .help = "Inputs to store in the firmware, a file for each input; several if "
+                               "they are stacked",
+                       .takes = Takes::kFile},
+                      {.names = "--labels",
+                       .value = "FILE",
+                       .target = &e->project.labels,
+                       .help = "Class names to print, one a line",
+                       .takes = Takes::kFile},
+                      {.names = "--help-project",
+                       .value = "KIND",
+                       .target = Instead{[e](const std::string& kind) {
+                         return help_project(kind, e->project);
+                       }},
+                       .help = "Show the options of a kind of project",
+                       .offers = kinds},
+                      json_option(e->common),
+                      quiet_option(e->common)},
+          .groups = compile_groups(e->compile),
+          .run = [e]() -> int {
+            if (!read_pairs(e->project_options, e->project.options)) return kExitUsage;
+            if (!takes_operators(e->project))
+              return create_command(e->compile, e->project, e->out, e->force, e->common);
+            if (!e->compile.cpu_name.empty())
+              return options::usage_error(
+                  "aotc create", "--cpu: firmware that serves operators is made for a board",
+                  {"pass --board NAME; 'aotc boards' lists them"});
+            return create_operators_command(e->compile.model_path, e->compile.board_name,
+                                            e->project, e->out, e->force, e->common);
+          }};
+}
+
+Command build() {
+  auto e = std::make_shared<Everything>();
+  return {.name = "build",
+          .summary = "Build a project with the board's own toolchain",
+          .options = {project_argument(*e), json_option(e->common), quiet_option(e->common)},
+          .run = [e] { return build_command(e->target, e->common); }};
+}
+
+Command run() {
+  auto e = std::make_shared<Everything>();
+  return {.name = "run",
+          .summary = "Run the firmware in the board's emulator",
+          .options = {project_argument(*e), timeout_option(e->timeout), json_option(e->common),
+                      quiet_option(e->common)},
+          .run = [e] { return run_command(e->target, e->timeout, e->common); }};
+}
+
+// A project or a model.
+Option target_argument(std::string& target) {
+  return {.names = "TARGET",
+          .target = &target,
+          .help = "A project directory or a model file",
+          .required = true,
+          .takes = Takes::kFile};
+}
+
+options::Choice places(VerifyOptions& v) {
+  return {{"host", "board"}, "", [&v](const std::string& word) {
+            v.host = word == "host";
+            v.board = word == "board";
+          }};
+}
+
+Command verify() {
+  auto e = std::make_shared<Everything>();
+  VerifyOptions& v = e->verify;
+  auto input = [e](const std::string& text) {
+    if (!read_contract(text, e->compile.inputs)) e->verify.inputs.push_back(text);
+  };
+  return {
+      .name = "verify",
+      .summary = "Compare every layer with the reference, on the host and on the board",
+      .options = {target_argument(v.target),
+                  {.names = "--input",
+                   .value = "FILE.npy",
+                   .target = options::Setter(input),
+                   .help =
+                       "A file for each input, in order, or NAME=FILE; or the words overwrite or "
+                       "preserve, as for compile",
+                   .takes = Takes::kFile},
+                  {.names = "--samples",
+                   .value = "N",
+                   .target = &v.samples,
+                   .help = "Random samples when no input is given",
+                   .range = options::Range{1, 100000}},
+                  {.names = "--seed",
+                   .value = "N",
+                   .target = &v.seed,
+                   .help = "Seed of the random samples"},
+                  timeout_option(v.timeout),
+                  {.names = "--only",
+                   .target = places(v),
+                   .help = "Only on the host, or only on the board"},
+                  json_option(e->common),
+                  quiet_option(e->common)},
+      .groups = compile_groups(e->compile, false),
+      .run = [e] { return verify_command(e->verify, e->compile, e->common); }};
+}
+
+Command report() {
+  auto e = std::make_shared<Everything>();
+  return {.name = "report",
+          .summary = "Every operator with its work, memory and time",
+          .options = {target_argument(e->target), json_option(e->common), quiet_option(e->common)},
+          .groups = compile_groups(e->compile),
+          .run = [e] { return report_command(e->target, e->compile, e->common); }};
+}
+
+Command ops() {
+  struct State {
+    std::string like;
+    CommonOptions common;
+  };
+  auto s = std::make_shared<State>();
+  return {
+      .name = "ops",
+      .summary = "List the operators with their types",
+      .options =
+          {{.names = "--like",
+            .value = "NAME",
+            .target = &s->like,
+            .help = "Only those with a name like this, and what to use instead of what is missing"},
+           json_option(s->common),
+           quiet_option(s->common)},
+      .run = [s] { return ops_command(s->like, s->common); }};
+}
+
+}  // namespace
+
+options::Command command_line() {
+  options::Command out = {
+      .name = "aotc",
+      .summary = "Compiles trained networks to C for microcontrollers, and proves the result",
+      .description =
+          "One-shot form: aotc MODEL --board BOARD -o DIRECTORY (check, compile, create).",
+      .commands = {check(), compile(), create(), build(), run(), verify(), report(), ops(),
+                   boards_declaration(), cpus_declaration(), templates_declaration(),
+                   mlf_declaration(), rpc_declaration(), bench_declaration(),
+                   project_server_declaration(), graph_declaration(), analyze_declaration()},
+      .version = std::string("aotc ") + kVersion,
+      .exit_codes = {
+          {kExitDone, "done"},
+          {kExitBadInput, "bad input or unsupported, or standard output did not take all"},
+          {kExitUsage, "usage"},
+          {kExitDoesNotFit, "does not fit the board"},
+          {kExitVerifyFailed, "verification failed"},
+          {kExitToolMissing, "toolchain or emulator missing"},
+          {kExitDevice, "device"},
+          {kExitInternal, "bug in aotc"}}};
+  add_manual_commands(out);
+  return out;
+}
+
+}  // namespace aotc::driver

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/compile_options.h"
+
+#include "driver/device.h"
+#include "project/cpus.h"
+
+namespace aotc::driver {
+
+using options::one_of;
+using options::Option;
+using options::Takes;
+
+Option json_option(CommonOptions& common) {
+  return {.names = "--json",
+          .target = &common.json,
+          .help = "Print figures as JSON on standard output"};
+}
+
+Option quiet_option(CommonOptions& common) {
+  return {.names = "-q,--quiet", .target = &common.quiet, .help = "No progress on standard error"};
+}
+
+Option model_argument(CompileOptions& compile) {
+  return {.names = "MODEL",
+          .target = &compile.model_path,
+          .help = "A .tflite file, a TVM graph (.json) or an archive with one (.tar)",
+          .required = true,
+          .takes = Takes::kFile};
+}
+
+Option board_option(std::string& name, const char* help) {
+  return {.names = "--board",
+          .value = "NAME",
+          .target = &name,
+          .help = help,
+          .offers = project::board_names};
+}
+
+Option cpu_option(CompileOptions& compile) {
+  return {.names = "--cpu",
+          .value = "NAME",
+          .target = &compile.cpu_name,
+          .help = "What the code is for, instead of a board; 'aotc cpus' lists them",
+          .offers = project::cpu_names};
+}
+
+Option level_option(CompileOptions& compile) {
+  return {
+      .names = "-O,--optimize",
+      .target = one_of(&compile.level, {{"speed", ops::Level::kSpeed},
+                                        {"balanced", ops::Level::kBalanced},
+                                        {"size", ops::Level::kSize}}),
+      .help =
+          "What the code is for: size shares one function between operators that differ only in "
+          "constants and writes loops out less, speed gives every operator its own, balanced "
+          "shares where three or more are alike"};
+}
+
+Option assembly_option(CompileOptions& compile) {
+  return {.names = "--asm",
+          .target = one_of(&compile.assembly, {{"on", true}, {"off", false}}),
+          .help = "Inner loops in assembly where the CPU has them, or portable C throughout"};
+}
+
+Option schedules_option(CompileOptions& compile) {
+  return {
+      .names = "--schedules",
+      .value = "FILE",
+      .target = &compile.schedules_path,
+      .help =
+          "JSON that says how operators are lowered, in the form of NAME.map.json, instead of what "
+          "the cost model chooses",
+      .takes = Takes::kFile,
+      .see = "#schedules"};
+}
+
+bool read_contract(const std::string& word, std::optional<plan::Contract>& contract) {
+  if (word != "overwrite" && word != "preserve") return false;
+  contract = word == "overwrite" ? plan::Contract::kOverwrite : plan::Contract::kPreserve;
+  return true;
+}
+
+namespace {
+
+options::Choice contract_choice(std::optional<plan::Contract>& contract, const char* preset) {
+  return {{"overwrite", "preserve"}, preset, [&contract](const std::string& word) {
+            read_contract(word, contract);
+          }};
+}
+
+options::Choice interface_choice(CompileOptions& c) {
+  return {{"aotc", "tvm"}, "aotc", [&c](const std::string& word) {
+            c.tvm_interface = word == "tvm";
+            c.interface_given = true;
+          }};
+}
+
+// Several sections are one text, as projects keep it.
+options::Setter sections_setter(CompileOptions& c) {
+  return [&c](const std::string& section) {
+    c.constants_section += (c.constants_section.empty() ? "" : ",") + section;
+  };
+}
+
+options::Group code_group(CompileOptions& c) {
+  using codegen::CallingConvention;
+  return {
+      "Options of compiling",
+      {{.names = "--prefix",
+        .value = "NAME",
+        .target = &c.prefix,
+        .help = "Beginning of every C name; by default from the file's name"},
+       board_option(c.board_name,
+                    "What the code is for, and whose limits are printed beside the "
+                    "figures; 'aotc boards' lists them"),
+       cpu_option(c),
+       {.names = "--signature",
+        .value = "NAME",
+        .target = &c.signature,
+        .help = "Which signature of the model, if it has several"},
+       {.names = "--shape",
+        .value = "INPUT=1,98,40",
+        .target = &c.shapes,
+        .help = "The shape of an input, where the model leaves it open or another is wanted. All shapes that "
+                "follow are worked out again; a project keeps it"},
+       level_option(c),
+       {.names = "--prefer",
+        .target = one_of(&c.prefer_ram, {{"speed", false}, {"ram", true}}),
+        .help = "Where a faster schedule needs more RAM: take it, or not"},
+       assembly_option(c),
+       schedules_option(c),
+       {.names = "--calling-convention",
+        .target = one_of(&c.convention, {{"plain", CallingConvention::kPlain},
+                                         {"packed", CallingConvention::kPacked},
+                                         {"registry", CallingConvention::kRegistry}}),
+        .help =
+            "How operators are called: with typed pointers, with TVM's packed arguments, or with "
+            "these by name through the C runtime's registry",
+        .see = "emitted-c.md#calling-conventions"},
+       {.names = "--interface",
+        .target = interface_choice(c),
+        .help = "tvm adds the files tvmgen_NAME.h and .c with the entry point of TVM's C interface",
+        .see = "emitted-c.md#tvms-c-interface"},
+       {.names = "--devices",
+        .value = "FILE",
+        .target = &c.devices_path,
+        .help = "JSON that says which operators run on which device",
+        .takes = Takes::kFile,
+        .see = "devices.md"},
+       {.names = "--strip-float-io",
+        .target = &c.strip_boundary_float,
+        .help =
+            "A model that quantises its own inputs and outputs takes and gives integers instead"},
+       {.names = "--keep-dead-channels",
+        .target = &c.keep_dead_channels,
+        .help =
+            "Channels that have one value whatever the input, or that nobody reads, stay in the "
+            "tensors and weights"}},
+      true};
+}
+
+options::Group memory_group(CompileOptions& c, bool contract_of_input) {
+  using codegen::ArenaOwner, codegen::MemoryMode;
+  options::Group out = {
+      "Options of memory",
+      {{.names = "--arena",
+        .target =
+            one_of(&c.arena, {{"caller", ArenaOwner::kCaller}, {"model", ArenaOwner::kModel}}),
+        .help = "Who owns the arena: the caller passes it, or the model holds it"},
+       {.names = "--memory",
+        .target = one_of(&c.memory,
+                         {{"static", MemoryMode::kStatic}, {"workspace", MemoryMode::kWorkspace}}),
+        .help = "Intermediates in one planned arena, or from the C runtime during the run",
+        .see = "crt.md"},
+       {.names = "--output",
+        .target = contract_choice(c.outputs, "preserve"),
+        .help = "Where outputs lie: in the arena, valid until the next run, or in buffers of the "
+                "caller. "
+                "The directory to write is -o",
+        .see = "emitted-c.md#inputs-and-outputs"},
+       {.names = "--overlap",
+        .target = one_of(&c.overlap, {{"on", true}, {"off", false}}),
+        .help =
+            "Results may be written over operands that die, or every buffer keeps its own bytes"},
+       {.names = "--pool",
+        .value = "NAME:BYTES[:fast|:constants]",
+        .target = &c.pools,
+        .help = "Memory that the caller gives instead of one arena: fast pools take the tensors "
+                "that are "
+                "used most, one of constants takes all tables",
+        .see = "emitted-c.md#pools"},
+       {.names = "--constants",
+        .target = one_of(&c.constants_in_ram, {{"flash", false}, {"ram", true}}),
+        .help = "Where tables lie on boards with the feature harvard (AVR): in program memory, or "
+                "in RAM, "
+                "which is faster",
+        .see = "emitted-c.md#program-memory"},
+       {.names = "--constants-section",
+        .value = "NAME[:BYTES]",
+        .target = sections_setter(c),
+        .help = "The linker section of the tables; with several, fast ones first: what is read "
+                "most goes "
+                "into the first up to its size, and one without takes the rest",
+        .see = "memories.md"}},
+      true};
+  if (!contract_of_input) return out;
+  out.options.insert(
+      out.options.begin() + 2,
+      {.names = "--input",
+       .target = contract_choice(c.inputs, "overwrite"),
+       .help = "Where inputs lie: in the arena, and free for other tensors after their last "
+               "use, or in buffers of the caller, which are only read",
+       .see = "emitted-c.md#inputs-and-outputs"});
+  return out;
+}
+
+options::Group graph_group(CompileOptions& c) {
+  return {"Options of TVM graphs",
+          {{.names = "--params",
+            .value = "FILE",
+            .target = &c.params_path,
+            .help = "The parameters of the graph",
+            .takes = Takes::kFile,
+            .see = "graph-json.md"},
+           {.names = "--operators",
+            .value = "FILE.c",
+            .target = &c.operators,
+            .help = "The C sources of its functions; aotc-analyze checks them against the graph",
+            .takes = Takes::kFile,
+            .see = "graph-operators.md"},
+           {.names = "--operator-include",
+            .value = "DIR",
+            .target = &c.include_dirs,
+            .help = "Where these find headers",
+            .takes = Takes::kDirectory},
+           {.names = "--operator-workspace",
+            .value = "BYTES",
+            .target = &c.operator_workspace,
+            .help = "What these functions allocate at most at a time, if no archive says it",
+            .range = options::Range{0, int64_t{1} << 30}}},
+          true};
+}
+
+options::Group looking_group(CompileOptions& c) {
+  return {
+      "Options for looking inside",
+      {{.names = "--dump-after",
+        .value = "PASS",
+        .target = &c.dump_after,
+        .help =
+            "Print the graph after a pass, or after 'all', to standard error, in the text form of "
+            "the Graph IR",
+        .see = "ir.md"},
+       {.names = "--time-passes", .target = &c.time_passes, .help = "Print what each pass took"}},
+      true};
+}
+
+}  // namespace
+
+std::vector<options::Group> compile_groups(CompileOptions& compile, bool contract_of_input) {
+  return {code_group(compile), memory_group(compile, contract_of_input), graph_group(compile),
+          looking_group(compile)};
+}
+
+std::vector<Option> device_options(DeviceChoice& device) {
+  return {
+      {.names = "--port",
+       .value = "PORT",
+       .target = &device.port,
+       .help =
+           "Not the project's emulator but this port: a serial device, unix:PATH, tcp:HOST:PORT",
+       .takes = Takes::kFile},
+      {.names = "--baud",
+       .value = "RATE",
+       .target = &device.baud,
+       .help = "Rate of a serial device"},
+      {.names = "--timeout",
+       .value = "SECONDS",
+       .target = &device.timeout,
+       .help = "How long a function may run",
+       .range = options::Range{1, 86400}}};
+}
+
+}  // namespace aotc::driver

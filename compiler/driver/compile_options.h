@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options that every command has which compiles a model, declared once.
+#pragma once
+
+#include <vector>
+
+#include "driver/compilation.h"
+#include "options/options.h"
+
+namespace aotc::driver {
+
+struct CommonOptions {
+  bool json = false;
+  bool quiet = false;
+};
+
+options::Option json_option(CommonOptions& common);
+options::Option quiet_option(CommonOptions& common);
+
+options::Option model_argument(CompileOptions& compile);
+options::Option board_option(std::string& name, const char* help);
+options::Option cpu_option(CompileOptions& compile);
+options::Option level_option(CompileOptions& compile);
+options::Option assembly_option(CompileOptions& compile);
+options::Option schedules_option(CompileOptions& compile);
+
+// `contract_of_input`: with --input overwrite|preserve. A command that takes files by --input reads
+// these words itself, by `read_contract`: false for any other text.
+std::vector<options::Group> compile_groups(CompileOptions& compile, bool contract_of_input = true);
+bool read_contract(const std::string& word, std::optional<plan::Contract>& contract);
+
+// --port, --baud, --timeout.
+struct DeviceChoice;
+std::vector<options::Option> device_options(DeviceChoice& device);
+
+}  // namespace aotc::driver

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading of command lines, by CLI11. This is the only file that includes it: it takes ten seconds
+// to compile.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "options/options.h"
+#include "options/pages.h"
+#include "support/diagnostics.h"
+#include "support/streams.h"
+#include "support/text.h"
+
+namespace aotc::options {
+
+namespace {
+
+// Thrown through CLI11 by what ends a command before it begins: --help, --version.
+struct Stop {
+  int code;
+};
+
+template <typename T>
+CLI::Option* add(CLI::App& app, const Option& o, T* target) {
+  CLI::Option* added = app.add_option(o.names, *target);
+  return o.range ? added->check(CLI::Range(o.range->least, o.range->most)) : added;
+}
+
+struct Adder {
+  CLI::App& app;
+  const Option& o;
+
+  CLI::Option* operator()(bool* target) const { return app.add_flag(o.names, *target); }
+  CLI::Option* operator()(int* target) const { return add(app, o, target); }
+  CLI::Option* operator()(int64_t* target) const { return add(app, o, target); }
+  CLI::Option* operator()(uint32_t* target) const { return add(app, o, target); }
+  CLI::Option* operator()(uint64_t* target) const { return add(app, o, target); }
+  CLI::Option* operator()(std::string* target) const { return app.add_option(o.names, *target); }
+  CLI::Option* operator()(std::vector<std::string>* target) const {
+    return app.add_option(o.names, *target)->allow_extra_args(!o.one_each);
+  }
+  CLI::Option* operator()(const Choice& choice) const {
+    return app.add_option_function<std::string>(o.names, choice.set)
+        ->check(CLI::IsMember(choice.words));
+  }
+  CLI::Option* operator()(const Action& action) const {
+    return app.add_flag_function(o.names, [act = action.act](int64_t) { act(); });
+  }
+  CLI::Option* operator()(const Setter& set) const {
+    return app
+        .add_option_function<std::vector<std::string>>(
+            o.names,
+            [set](const std::vector<std::string>& given) {
+              for (const std::string& text : given) set(text);
+            })
+        ->allow_extra_args(!o.one_each);
+  }
+  CLI::Option* operator()(const Instead& instead) const {
+    // Other options have their values by then, and nothing was found missing yet.
+    return app.add_option_function<std::string>(
+        o.names, [f = instead.run](const std::string& given) { throw Stop{f(given)}; });
+  }
+};
+
+void build(CLI::App& app, Path path) {
+  const Command& command = *path.back();
+  app.set_help_flag();
+  if (command.rest != nullptr) {
+    app.prefix_command();
+    return;
+  }
+  auto stop_with = [&](const char* names, std::function<std::string()> text) {
+    app.add_flag_function(names,
+                          [text = std::move(text)](int64_t) {
+                            write_out(text());
+                            throw Stop{0};
+                          })
+        ->trigger_on_parse();
+  };
+  stop_with("-h,--help", [path] { return help_text(path); });
+  if (!command.version.empty())
+    stop_with("-V,--version", [&command] { return command.version + "\n"; });
+  for (const Option* o : command.all_options()) {
+    CLI::Option* added = std::visit(Adder{app, *o}, o->target);
+    if (o->required) added->required();
+  }
+  for (const Option* o : command.all_options())
+    for (const std::string& other : o->excludes)
+      app.get_option(o->long_name())->excludes(app.get_option(other));
+  if (!command.commands.empty()) app.require_subcommand(1);
+  for (const Command& sub : command.commands) {
+    Path below = path;
+    below.push_back(&sub);
+    build(*app.add_subcommand(sub.name), below);
+  }
+}
+
+// The command that the arguments are about, as far as they name one.
+Path path_of(const Command& program, const std::vector<std::string>& args) {
+  Path path = {&program};
+  for (const std::string& arg : args) {
+    const Command* below = path.back()->find(arg);
+    if (below == nullptr) break;
+    path.push_back(below);
+  }
+  return path;
+}
+
+std::vector<std::string> known_names(const Command& command) {
+  std::vector<std::string> out = {"--help"};
+  if (!command.version.empty()) out.push_back("--version");
+  for (const Option* o : command.all_options())
+    if (!o->is_argument())
+      for (const std::string& name : o->all_names()) out.push_back(name);
+  return out;
+}
+
+// What the mistake is, and what was perhaps meant.
+int explain(const Command& program, const std::vector<std::string>& args, const std::string& what) {
+  const Path path = path_of(program, args);
+  const Command& command = *path.back();
+  std::vector<std::string> helps;
+  const std::vector<std::string> names = known_names(command);
+  auto near = [&](const std::string& wrong, const std::vector<std::string>& candidates,
+                  const char* kind) {
+    for (const std::string& found : closest(wrong, candidates, 1))
+      helps.push_back(fmt::format("did you mean the {} '{}'?", kind, found));
+  };
+  for (const std::string& arg : args) {
+    const std::string name = arg.substr(0, arg.find('='));
+    if (name.starts_with("--") && name.size() > 2 &&
+        std::find(names.begin(), names.end(), name) == names.end())
+      near(name, names, "option");
+  }
+  if (!command.commands.empty() && args.size() >= path.size() &&
+      !args[path.size() - 1].starts_with("-")) {
+    std::vector<std::string> below;
+    for (const Command& c : command.commands) below.push_back(c.name);
+    near(args[path.size() - 1], below, "command");
+  }
+  helps.push_back(fmt::format("'{} --help' shows what it takes", title_of(path)));
+  std::string text = what;
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
+  return usage_error(title_of(path), escape_for_display(text, 400), helps);
+}
+
+}  // namespace
+
+int run(const Command& program, const std::vector<std::string>& args) {
+  CLI::App app("", program.name);
+  try {
+    build(app, {&program});
+    std::vector<std::string> reversed(args.rbegin(), args.rend());
+    app.parse(reversed);
+  } catch (const Stop& stop) {
+    return stop.code;
+  } catch (const CLI::ParseError& e) {
+    return explain(program, args, e.what());
+  }
+  const Command* command = &program;
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) {
+    at = at->get_subcommands().front();
+    command = command->find(at->get_name());
+  }
+  if (command->rest != nullptr) *command->rest = at->remaining();
+  return command->run();
+}
+
+}  // namespace aotc::options

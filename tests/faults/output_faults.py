@@ -1,0 +1,347 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every step that writes output is made to fail, and every step is where aotc is killed.
+
+Usage: output_faults.py --aotc PROGRAM --work DIR [--only NAME] [--all]
+
+A shim that is preloaded counts the calls of the file system that are about the output. For each call
+of each command: it fails (EIO, ENOSPC), or the process is killed instead of it; and allocations fail
+(a sample of them). --all takes every call and every allocation of all scenarios. Afterwards the output is the old one or the new one, whole, what
+a user added is there, and the next run succeeds and leaves nothing beside it. Ends with
+'N faults injected, N survived'.
+"""
+import argparse
+import collections
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+DIGITS = ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
+MEMORY_SAMPLES = 10
+SCENARIOS = []
+
+
+class Failure(Exception):
+    pass
+
+
+def scenario(function):
+    SCENARIOS.append(function())
+    return function
+
+
+class Scenario:
+    """A command whose output is replaced. `old` and `new` give its arguments behind aotc."""
+
+    def __init__(self, name, old, new, out="out", cwd=".", mine=(), shim=None, gap=False, swap_only=False):
+        self.name, self.old, self.new, self.out, self.cwd = name, old, new, out, cwd
+        self.mine = mine    # files that a user added to the old output
+        self.shim = shim or {}
+        self.gap = gap      # without an exchange of names a kill may come when neither is in place
+        self.swap_only = swap_only  # what is before that is another scenario's
+
+
+def compile_to(prefix, *more):
+    return ["compile", DIGITS, "--prefix", prefix, "-o", "out", *more]
+
+
+@scenario
+def fresh():
+    return Scenario("compile, nothing there", None, compile_to("new"), out="deep/out")
+
+
+@scenario
+def replaced():
+    return Scenario("compile, replaced", compile_to("old"), compile_to("new"))
+
+
+@scenario
+def two_steps():
+    return Scenario("compile, no exchange of names", compile_to("old"), compile_to("new"),
+                    shim={"AOTC_FAULT_NO_EXCHANGE": "1"}, gap=True, swap_only=True)
+
+
+@scenario
+def forced():
+    return Scenario("compile --force, files of a user", compile_to("old"), compile_to("new", "--force"),
+                    mine=("notes.txt", "deep/notes.txt", ".git/HEAD"))
+
+
+@scenario
+def copied():
+    return Scenario("compile --force, neither exchange nor links", compile_to("old"),
+                    compile_to("new", "--force"), mine=("notes.txt", "deep/notes.txt"),
+                    shim={"AOTC_FAULT_NO_EXCHANGE": "1", "AOTC_FAULT_NO_LINK": "1"}, gap=True, swap_only=True)
+
+
+@scenario
+def in_place():
+    here = ["compile", DIGITS, "-o", "."]
+    return Scenario("compile --force, in the shell's directory", here + ["--prefix", "old"],
+                    here + ["--prefix", "new", "--force"], cwd="out", mine=("notes.txt",), gap=True, swap_only=True)
+
+
+@scenario
+def archive():
+    return Scenario("compile --format mlf", compile_to("old", "--format", "mlf"),
+                    compile_to("new", "--format", "mlf"))
+
+
+@scenario
+def archive_without_exchange():
+    return Scenario("compile --format mlf, no exchange of names", compile_to("old", "--format", "mlf"),
+                    compile_to("new", "--format", "mlf"), shim={"AOTC_FAULT_NO_EXCHANGE": "1"})
+
+
+@scenario
+def project():
+    kind = ["create", DIGITS, "--project", "make", "-o", "out", "--prefix"]
+    return Scenario("create", [*kind, "old"], [*kind, "new"], swap_only=True)
+
+
+class Lab:
+    def __init__(self, program, work):
+        self.program, self.work = program, work
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+        self.shim = work / "shim.so"
+        subprocess.run(["g++", "-O1", "-shared", "-fPIC", "-o", self.shim, HERE / "shim.cpp", "-ldl"], check=True)
+        self.injected = self.survived = 0
+        self.by_call = collections.Counter()
+
+    def environment(self, root, **settings):
+        # Without compilers nothing is measured: what a stack takes does not matter here.
+        return {**os.environ, "PATH": "/nonexistent", "LD_PRELOAD": str(self.shim), "AOTC_FAULT_ROOT": str(root),
+                **{f"AOTC_FAULT_{k}": str(v) for k, v in settings.items()}}
+
+    def run(self, args, cwd, env=None):
+        env = env or {**os.environ, "PATH": "/nonexistent"}
+        return subprocess.run([self.program, *map(str, args)], cwd=cwd, env=env, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, errors="replace", timeout=120)
+
+
+def content(path):
+    """What a user sees there: files by name; None if there is nothing."""
+    if path.is_file():
+        return {"": path.read_bytes()}
+    if not path.is_dir():
+        return None
+    return {p.relative_to(path).as_posix(): p.read_bytes() for p in sorted(path.rglob("*")) if p.is_file()}
+
+
+class Trial:
+    """One scenario: the states that are allowed, and the faults one by one."""
+
+    def __init__(self, lab, index, s):
+        self.lab, self.s = lab, s
+        self.base = lab.work / f"s{index}"
+        self.root = self.base / "run"          # what calls are counted below
+        self.template = self.base / "template"  # as the folder is before a run
+        (self.template / s.cwd).mkdir(parents=True)
+        if s.old:
+            self.expect_done(lab.run(s.old, self.template / s.cwd), "the old output")
+        for name in s.mine:
+            path = self.template / "out" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"mine: {name}")
+        self.args = [s.out if a == "out" else a for a in s.new]
+        self.reset()
+        self.old = content(self.root / s.out)
+        log = self.base / "log"
+        self.expect_done(self.inject(LOG=log), "the new output")
+        self.new = content(self.root / s.out)
+        *self.calls, last = log.read_text().splitlines()
+        self.allocations = int(last.split()[1])
+        if self.new == self.old or not self.calls:
+            raise Failure("the scenario changes nothing")
+        self.beside = self.names()
+
+    def reset(self):
+        shutil.rmtree(self.root, ignore_errors=True)
+        shutil.copytree(self.template, self.root, symlinks=True)
+
+    def names(self):
+        return sorted(p.relative_to(self.root).as_posix() for p in self.root.rglob("*")
+                      if (self.root / self.s.out) not in p.parents)
+
+    def inject(self, **settings):
+        return self.lab.run(self.args, self.root / self.s.cwd,
+                            self.lab.environment(self.root, **settings, **{
+                                k.removeprefix("AOTC_FAULT_"): v for k, v in self.s.shim.items()}))
+
+    @staticmethod
+    def expect_done(done, what):
+        if done.returncode != 0:
+            raise Failure(f"{what}: exit code {done.returncode}: {done.stderr[-500:]}")
+
+    def kept(self, where):
+        """Everything that a user added is there."""
+        for name in self.s.mine:
+            path = self.root / "out" / name
+            if not path.is_file() or path.read_text() != f"mine: {name}":
+                raise Failure(f"{where}: '{name}' of the user is gone")
+
+    def check(self, title, done, codes, killed=False):
+        lab, s = self.lab, self.s
+        if done.returncode not in codes:
+            raise Failure(f"{title}: exit code {done.returncode}, not one of {codes}: {done.stderr[-500:]}")
+        now = content(self.root / s.out)
+        whole = now in (self.old, self.new)
+        if not whole and not (s.gap and killed):
+            raise Failure(f"{title}: neither the old nor the new output: {sorted(now or {})}")
+        if done.returncode == 0 and now != self.new:
+            raise Failure(f"{title}: done, but the new output is not there")
+        if done.returncode == 1 and "error: " not in done.stderr:
+            raise Failure(f"{title}: fails without a message")
+        if not s.gap or not killed:
+            self.kept(title)
+        again = self.lab.run(self.args, self.root / s.cwd)
+        self.expect_done(again, f"{title}: the next run")
+        if content(self.root / s.out) != self.new:
+            raise Failure(f"{title}: the next run does not give the new output")
+        self.kept(f"{title}: behind the next run")
+        if self.names() != self.beside:
+            raise Failure(f"{title}: left behind: {sorted({*self.names()} - {*self.beside})}")
+        lab.survived += 1
+
+    def one(self, title, codes, killed=False, **settings):
+        self.lab.injected += 1
+        self.reset()
+        self.check(f"{self.s.name}: {title}", self.inject(**settings), codes, killed)
+
+    def first(self):
+        """The first call to fail: where only the swap is of interest, the last steps before it."""
+        swaps = [n for n, call in enumerate(self.calls, 1) if call.startswith(("rename", "linkat"))]
+        return max(1, swaps[0] - 8) if self.s.swap_only and swaps else 1
+
+    def all(self, everything):
+        first = 1 if everything else self.first()
+        for n, call in list(enumerate(self.calls, 1))[first - 1:]:
+            self.lab.by_call[call] += 2
+            # What fails when the output is in place, and is only about clearing, is no failure.
+            self.one(f"call {n} of {len(self.calls)} ({call}) fails", (0, 1), AT=n,
+                     ACTION=("EIO", "ENOSPC")[n % 2])
+            self.one(f"killed at call {n} of {len(self.calls)} ({call})", (-signal.SIGKILL,), True, AT=n,
+                     ACTION="kill")
+        step = 1 if everything else max(1, self.allocations // MEMORY_SAMPLES)
+        for n in range(1 + step // 2, self.allocations + 1, step):
+            self.lab.by_call["allocation"] += 2
+            self.one(f"allocation {n} of {self.allocations} fails", (0, 1), MEMORY=n)
+            # With no memory at all the C++ library may end the process: as if it was killed.
+            self.one(f"allocation {n} of {self.allocations} and all behind it fail",
+                     (0, 1, -signal.SIGABRT, -signal.SIGSEGV), True, MEMORY=n, MEMORY_ON=1)
+
+
+def two_writers(lab):
+    """The second waits for the first, wherever that is, also in the shell's own directory."""
+    for name, where, cwd in (("a directory", "out", "."), ("the shell's directory", ".", "out")):
+        root = lab.work / "writers"
+        log = lab.work / "writers.log"
+        shutil.rmtree(root, ignore_errors=True)
+        (root / cwd).mkdir(parents=True)
+
+        def command(prefix):
+            return ["compile", DIGITS, "-o", where, "--prefix", prefix]
+
+        trees = {}
+        for prefix in ("one", "two", "one"):
+            log.unlink(missing_ok=True)
+            Trial.expect_done(lab.run(command(prefix), root / cwd, lab.environment(root, LOG=log)), prefix)
+            trees[prefix] = content(root / "out")
+        # The calls of a run that replaces the other's output: stopped at some of those behind the lock.
+        calls = log.read_text().splitlines()[:-1]
+        locked = calls.index("flock") + 1
+        Trial.expect_done(lab.run(command("two"), root / cwd), "two")
+        tried = waited = 0
+        for n in range(locked + 1, len(calls) + 1, max(1, len(calls) // 8)):
+            busy = lab.work / "busy"
+            busy.unlink(missing_ok=True)
+            first = subprocess.Popen([lab.program, *map(str, command("one"))], cwd=root / cwd,
+                                     env=lab.environment(root, AT=n, ACTION="stop"),
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            if not os.WIFSTOPPED(os.waitpid(first.pid, os.WUNTRACED)[1]):
+                raise Failure(f"two writers, {name}: the first does not come to call {n}")
+            second = subprocess.Popen([lab.program, *map(str, command("two"))], cwd=root / cwd,
+                                      env=lab.environment(root, BUSY=busy),
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            while second.poll() is None and not busy.exists():
+                time.sleep(0.005)
+            waited += busy.exists()
+            first.send_signal(signal.SIGCONT)
+            for process in (first, second):
+                errors = process.communicate(timeout=120)[1]
+                if process.returncode != 0:
+                    raise Failure(f"two writers, {name}, stopped at call {n}: {errors}")
+            tried += 1
+            if content(root / "out") != trees["two"]:
+                raise Failure(f"two writers, {name}, stopped at call {n}: the output is not the second's: "
+                              f"{sorted(content(root / 'out'))}")
+            if sorted(p.name for p in root.iterdir()) != ["out"]:
+                raise Failure(f"two writers, {name}: {sorted(p.name for p in root.iterdir())}")
+        # Behind its last calls the first has given the lock back.
+        if waited < tried - 1 or tried < 4:
+            raise Failure(f"two writers, {name}: the second waited in {waited} of {tried} runs only")
+        print(f"two writers to {name}: {tried} pairs, the second waited in {waited}", flush=True)
+
+
+def many_writers(lab):
+    """Twelve at once, no shim: all succeed, and what is there in the end is one's."""
+    root = lab.work / "many"
+    root.mkdir()
+    prefixes = ["a", "b", "c"]
+    trees = []
+    for p in prefixes:
+        Trial.expect_done(lab.run(compile_to(p), root), p)
+        trees.append(content(root / "out"))
+    running = [subprocess.Popen([lab.program, *map(str, compile_to(prefixes[i % 3]))], cwd=root,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for i in range(12)]
+    for process in running:
+        errors = process.communicate(timeout=120)[1]
+        if process.returncode != 0:
+            raise Failure(f"many writers: {errors}")
+    if content(root / "out") not in trees or [p.name for p in root.iterdir()] != ["out"]:
+        raise Failure("many writers: the output is nobody's")
+    print("many writers: 12 at once", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--aotc", required=True, type=lambda p: str(pathlib.Path(p).resolve()))
+    parser.add_argument("--work", required=True, type=lambda p: pathlib.Path(p).resolve())
+    parser.add_argument("--only", default="")
+    parser.add_argument("--all", action="store_true")
+    options = parser.parse_args()
+    lab = Lab(options.aotc, options.work)
+    failed = 0
+    for index, s in enumerate(SCENARIOS):
+        if options.only not in s.name:
+            continue
+        try:
+            trial = Trial(lab, index, s)
+            before = lab.injected
+            trial.all(options.all)
+            print(f"{s.name}: {len(trial.calls)} calls, {lab.injected - before} faults", flush=True)
+        except Failure as e:
+            failed += 1
+            print(f"FAILED {e}", flush=True)
+    for test in (two_writers, many_writers):
+        if options.only and options.only not in test.__name__:
+            continue
+        try:
+            test(lab)
+        except Failure as e:
+            failed += 1
+            print(f"FAILED {e}", flush=True)
+    print("by call: " + ", ".join(f"{c} {n}" for c, n in sorted(lab.by_call.items())))
+    print(f"{lab.injected} faults injected, {lab.survived} survived")
+    return 1 if failed or lab.injected != lab.survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keras models with Keras's default batch, which leaves the first dimension open.
+
+`SMALL` are a few kilobytes each and are committed in tests/models/keras: what the converter writes
+for Flatten, Reshape, Conv1D and an unrolled LSTM (SHAPE, STRIDED_SLICE, PACK, FILL, ... around the
+layers). `ORDINARY` are what people train, too large to be committed: scripts/make-keras-models
+writes them. Weights are random and seeded; they have no task.
+"""
+
+import common  # noqa: I001  (sets the environment that TensorFlow reads)
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import layers
+
+FOLDER = common.MODELS_DIR / "keras"
+SEED = 23
+
+
+def flatten():
+    x = layers.Input((6, 6, 1), name="image")
+    y = layers.Conv2D(4, 3, activation="relu")(x)
+    y = layers.MaxPooling2D()(y)
+    y = layers.Flatten()(y)
+    return keras.Model(x, layers.Dense(3, activation="softmax")(y))
+
+
+def reshape():
+    x = layers.Input((24,), name="frame")
+    y = layers.Reshape((4, 6, 1))(x)
+    y = layers.Conv2D(2, 3, padding="same", activation="relu")(y)
+    y = layers.Reshape((-1, 4))(y)
+    y = layers.Dense(5)(y)
+    return keras.Model(x, layers.Reshape((60,))(y))
+
+
+def conv1d():
+    x = layers.Input((16, 3), name="motion")
+    y = layers.Conv1D(4, 3, padding="same", activation="relu")(x)
+    y = layers.Conv1D(4, 3, strides=2)(y)
+    y = layers.GlobalAveragePooling1D()(y)
+    return keras.Model(x, layers.Dense(2)(y))
+
+
+def lstm_unrolled():
+    x = layers.Input((3, 3), name="motion")
+    y = layers.LSTM(3, unroll=True)(x)
+    return keras.Model(x, layers.Dense(2)(y))
+
+
+def mnist_cnn():
+    x = layers.Input((28, 28, 1), name="image")
+    y = layers.Conv2D(16, 3, activation="relu")(x)
+    y = layers.MaxPooling2D()(y)
+    y = layers.Conv2D(32, 3, activation="relu")(y)
+    y = layers.MaxPooling2D()(y)
+    y = layers.Flatten()(y)
+    y = layers.Dropout(0.5)(y)
+    return keras.Model(x, layers.Dense(10, activation="softmax")(y))
+
+
+def dilated_causal_conv1d():
+    x = layers.Input((64, 6), name="motion")
+    y = x
+    for dilation in (1, 2, 4):
+        y = layers.Conv1D(16, 3, padding="causal", dilation_rate=dilation, activation="relu")(y)
+    y = layers.GlobalAveragePooling1D()(y)
+    return keras.Model(x, layers.Dense(5, activation="softmax")(y))
+
+
+def lstm():
+    x = layers.Input((20, 6), name="motion")
+    y = layers.LSTM(16)(x)
+    return keras.Model(x, layers.Dense(5, activation="softmax")(y))
+
+
+def gru():
+    x = layers.Input((20, 6), name="motion")
+    y = layers.GRU(16)(x)
+    return keras.Model(x, layers.Dense(5, activation="softmax")(y))
+
+
+def gru_unrolled():
+    x = layers.Input((20, 6), name="motion")
+    y = layers.GRU(16, unroll=True)(x)
+    return keras.Model(x, layers.Dense(5, activation="softmax")(y))
+
+
+def mlp():
+    x = layers.Input((12,), name="features")
+    y = layers.Dense(32, activation="elu")(x)
+    y = layers.Dense(16, activation="gelu")(y)
+    return keras.Model(x, layers.Dense(3)(y))
+
+
+def unet():
+    x = layers.Input((32, 32, 1), name="image")
+    a = layers.Conv2D(8, 3, padding="same", activation="relu")(x)
+    b = layers.Conv2D(16, 3, padding="same", activation="relu")(layers.MaxPooling2D()(a))
+    c = layers.Conv2D(32, 3, padding="same", activation="relu")(layers.MaxPooling2D()(b))
+    y = layers.Conv2DTranspose(16, 2, strides=2)(c)
+    y = layers.Conv2D(16, 3, padding="same", activation="relu")(layers.Concatenate()([y, b]))
+    y = layers.UpSampling2D()(y)
+    y = layers.Conv2D(8, 3, padding="same", activation="relu")(layers.Concatenate()([y, a]))
+    return keras.Model(x, layers.Conv2D(1, 1, activation="sigmoid")(y))
+
+
+def self_attention():
+    x = layers.Input((16, 8), name="sequence")
+    y = layers.MultiHeadAttention(2, 8)(x, x)
+    y = layers.LayerNormalization()(layers.Add()([x, y]))
+    y = layers.GlobalAveragePooling1D()(y)
+    return keras.Model(x, layers.Dense(3, activation="softmax")(y))
+
+
+def mobilenet_v2():
+    return keras.applications.MobileNetV2(
+        input_shape=(96, 96, 3), alpha=0.35, weights=None, classes=10
+    )
+
+
+SMALL = (flatten, reshape, conv1d, lstm_unrolled)
+ORDINARY = (
+    mnist_cnn,
+    dilated_causal_conv1d,
+    lstm,
+    gru,
+    gru_unrolled,
+    mlp,
+    unet,
+    self_attention,
+    mobilenet_v2,
+)
+
+
+def settle_normalisation(model, batch):
+    """Gives batch normalisation the statistics of a batch, as training would: without, activations
+    shrink to nothing from layer to layer, and so do their scales."""
+    found = [x for x in model.layers if isinstance(x, layers.BatchNormalization)]
+    for layer in found:
+        layer.momentum = 0.0
+    if found:
+        model(batch, training=True)
+
+
+def convert(build, kind):
+    """The model's bytes as a user gets them from a trained Keras model: its batch stays open."""
+    common.make_deterministic(SEED)
+    keras.backend.clear_session()
+    model = build()
+    rng = np.random.default_rng(SEED)
+    shape = (1, *model.inputs[0].shape[1:])
+    samples = [[rng.standard_normal(shape).astype(np.float32)] for _ in range(20)]
+    settle_normalisation(model, np.concatenate([sample[0] for sample in samples]))
+    converter = tf.lite.TFLiteConverter.from_keras_model(model)
+    if kind == "int8":
+        common.set_up_quantization(converter, samples, kind)
+    try:
+        return converter.convert()
+    except Exception as error:  # of several kinds; its text says what to do, as here
+        if "SELECT_TF_OPS" not in str(error):
+            raise
+    converter.target_spec.supported_ops = [
+        *converter.target_spec.supported_ops,
+        tf.lite.OpsSet.SELECT_TF_OPS,
+    ]
+    converter._experimental_lower_tensor_list_ops = False
+    return converter.convert()
+
+
+def write(folder, builders, kinds=("f32", "int8")):
+    """Writes NAME_KIND.tflite of each; says what came out, or why the converter refused."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for build in builders:
+        for kind in kinds:
+            name = f"{build.__name__}_{kind}.tflite"
+            try:
+                model = convert(build, kind)
+            except Exception as error:  # the converter's own: some layers have no int8 form
+                yield f"{name}: not converted: {str(error).splitlines()[0][:200]}"
+                continue
+            (folder / name).write_bytes(model)
+            yield f"{name}: {len(model)} bytes, {len(common.operators(model))} operators"
+
+
+def generate():
+    yield from write(FOLDER, SMALL)

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the changed sources are tried on beside the unit tests, in the same process: operator cases
+// with LiteRT's results, random graphs, and the C of the golden models.
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+// The main functions of the programs of these names.
+int run_cases_main(int argc, char** argv);
+int random_graphs_main(int argc, char** argv);
+int aotc_main(int argc, char** argv);
+
+namespace {
+
+namespace fs = std::filesystem;
+
+int call(int (*program)(int, char**), std::vector<std::string> arguments) {
+  std::vector<char*> argv;
+  for (std::string& a : arguments) argv.push_back(a.data());
+  argv.push_back(nullptr);
+  return program(static_cast<int>(arguments.size()), argv.data());
+}
+
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "aotc_mutant_XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~Folder() { fs::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return (fs::path(path_) / name).string(); }
+
+ private:
+  std::string path_;
+};
+
+std::vector<std::string> operators() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(AOTC_SOURCE_DIR "/tests/ops"))
+    if (entry.is_directory()) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class OperatorCases : public testing::TestWithParam<std::tuple<std::string, int>> {};
+
+TEST_P(OperatorCases, AreThoseOfLiteRT) {
+  static const std::vector<std::vector<std::string>> targets = {
+      {}, {"--features", "dsp"}, {"--features", "dsp", "--speed"}, {"--features", "dsp,mve"}};
+  auto [name, target] = GetParam();
+  std::vector<std::string> arguments = {"run_cases", MUTANTS_CASES, "--op", name};
+  const auto& more = targets[static_cast<size_t>(target)];
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  EXPECT_EQ(call(run_cases_main, arguments), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Battery, OperatorCases,
+                         testing::Combine(testing::ValuesIn(operators()), testing::Range(0, 4)),
+                         [](const auto& of) {
+                           return std::get<0>(of.param) + "_" +
+                                  std::to_string(std::get<1>(of.param));
+                         });
+
+class RandomGraph : public testing::TestWithParam<int> {};
+
+TEST_P(RandomGraph, IsWhatItsReferenceSays) {
+  Folder work;
+  EXPECT_EQ(call(random_graphs_main, {"random_graphs", "--first", std::to_string(GetParam()),
+                                      "--count", "1", "--work", work / "graphs", "--interpret"}),
+            0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Battery, RandomGraph, testing::Range(1, 71));
+
+struct Golden {
+  const char *name, *model;
+  std::vector<std::string> options;
+};
+
+class GoldenModel : public testing::TestWithParam<Golden> {};
+
+std::string contents(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// scripts/mutants let tests/golden/golden.py write the C without any change, and compare it with
+// what is stored; here it must be the same.
+TEST_P(GoldenModel, IsWrittenToTheLetter) {
+  Folder work;
+  const Golden& golden = GetParam();
+  std::vector<std::string> arguments = {
+      "aotc",
+      "compile",
+      std::string(AOTC_SOURCE_DIR "/tests/models/") + golden.model,
+      "--prefix",
+      golden.name,
+      "-o",
+      work / golden.name,
+      "--quiet"};
+  arguments.insert(arguments.end(), golden.options.begin(), golden.options.end());
+  ASSERT_EQ(call(aotc_main, arguments), 0);
+  size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(MUTANTS_GOLDEN) / golden.name)) {
+    std::string file = entry.path().filename();
+    if (file == "aotc.json") continue;
+    EXPECT_TRUE(contents(work / (golden.name + ("/" + file))) == contents(entry.path())) << file;
+    ++files;
+  }
+  EXPECT_GT(files, 2u);
+}
+
+// CASES of golden.py.
+INSTANTIATE_TEST_SUITE_P(
+    Battery, GoldenModel,
+    testing::Values(Golden{"digits", "digits/digits_int8.tflite", {}},
+                    Golden{"dense", "ops/dense_int8.tflite", {"--arena", "model"}},
+                    Golden{"gadget", "gadget/gadget_int8.tflite", {}},
+                    Golden{
+                        "gadget_workspace", "gadget/gadget_int8.tflite", {"--memory", "workspace"}},
+                    Golden{"gadget_float", "gadget/gadget_f32.tflite", {}}),
+    [](const auto& of) { return std::string(of.param.name); });
+
+}  // namespace

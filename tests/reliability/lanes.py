@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The long lane: what takes hours, and is run before a release and not for each change.
+
+Usage: lanes.py run [LANE...]    runs them, or all, and writes the last line of each to docs/reliability.md
+       lanes.py list             their names and commands
+       lanes.py check            docs/reliability.md shows what tests/reliability/results.json holds
+
+`scripts/test --long [LANE...]` is `lanes.py run`. A lane that fails is recorded as failed, and the exit
+code is 1. Each command prints a summary as its last line, which is what is recorded, with the commit.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RESULTS = pathlib.Path(__file__).with_name("results.json")
+PAGE = ROOT / "docs" / "reliability.md"
+BEGIN, END = "<!-- scripts/test --long -->\n", "<!-- end -->\n"
+PYTHON = ".venv/bin/python"
+
+# name: (what it is, commands from the root of the repository; the last one gives the summary)
+LANES = {
+    "mutants": ("Changes of numerics and planner that the tests notice", ["scripts/mutants"]),
+    "coverage": ("Lines and branches of the compiler and the C runtime that the tests run",
+                 ["scripts/coverage"]),
+    "misra": ("MISRA C:2012 over emitted C, tables whole",
+              [f"{PYTHON} tests/e2e/misra.py check --whole-tables --work build/misra"]),
+    "fuzz-models": ("10,000 damaged copies of each model, compiled", ["scripts/fuzz-models"]),
+    "random-models": ("Random models against LiteRT", ["scripts/random-models --count 20000"]),
+    "emitted-matrix": ("Emitted C run under every compiler, level and sanitizer",
+                       [f"{PYTHON} tests/e2e/run_matrix.py --full --work build/matrix"]),
+}
+
+
+def table_of(results):
+    lines = ["| lane | command | result | commit |", "|---|---|---|---|"]
+    for name, (what, commands) in LANES.items():
+        found = results.get(name)
+        result, commit = (found["result"], f"`{found['commit']}`") if found else ("not run yet", "")
+        if found and found["code"] != 0:
+            result = f"**failed**: {result}"
+        lines.append(f"| {what} | `{commands[-1]}` | {result.replace('|', '/')} | {commit} |")
+    return "\n".join(lines) + "\n"
+
+
+def results_so_far():
+    return json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+
+
+def write(results):
+    RESULTS.write_text(json.dumps(results, indent=2, sort_keys=True) + "\n")
+    before, rest = PAGE.read_text().split(BEGIN)
+    PAGE.write_text(before + BEGIN + table_of(results) + END + rest.split(END, 1)[1])
+
+
+def run_lane(name):
+    log = ROOT / "build" / f"long-{name}.log"
+    log.parent.mkdir(exist_ok=True)
+    code, last = 0, ""
+    for command in LANES[name][1]:
+        print(f"long: {command} (log: {log.relative_to(ROOT)})", flush=True)
+        with open(log, "w") as out:
+            try:
+                code = subprocess.run(command.split(), cwd=ROOT, stdout=out, stderr=subprocess.STDOUT,
+                                      stdin=subprocess.DEVNULL).returncode
+            except OSError as error:
+                code = 127
+                out.write(f"{error}\n")
+        lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+        last = lines[-1].strip() if lines else "no output"
+        if code != 0:
+            break
+    commit = subprocess.run(["git", "rev-parse", "--short=10", "HEAD"], cwd=ROOT, text=True,
+                            capture_output=True).stdout.strip()
+    print(f"long: {name}: {last}", flush=True)
+    return {"code": code, "result": last, "commit": commit}
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("what", choices=["run", "list", "check"])
+    parser.add_argument("lanes", nargs="*", metavar="LANE", help=", ".join(LANES))
+    options = parser.parse_args()
+    unknown = [name for name in options.lanes if name not in LANES]
+    if unknown:
+        print(f"lanes: no lane '{unknown[0]}'; there are {', '.join(LANES)}", file=sys.stderr)
+        return 2
+    if options.what == "list":
+        for name, (_, commands) in LANES.items():
+            print(f"{name:16} {' && '.join(commands)}")
+        return 0
+    if options.what == "check":
+        if table_of(results_so_far()) in PAGE.read_text():
+            return 0
+        print(f"{PAGE} does not show {RESULTS}; run lanes.py run, or write it again")
+        return 1
+    failed = []
+    for name in options.lanes or LANES:
+        results = results_so_far()
+        results[name] = run_lane(name)
+        write(results)
+        if results[name]["code"] != 0:
+            failed.append(name)
+    print(f"long: {len(options.lanes or LANES) - len(failed)} passed, {len(failed)} failed"
+          f"{': ' + ', '.join(failed) if failed else ''}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

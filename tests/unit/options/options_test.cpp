@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Command lines that are declared as data: what a parse fills, refuses and calls, and what pages
+// say.
+#include <gtest/gtest.h>
+
+#include "options/options.h"
+#include "options/pages.h"
+
+namespace aotc::options {
+namespace {
+
+enum class Level { kLow, kHigh };
+
+struct Line {
+  bool json = false, ran = false;
+  int count = 3;
+  int64_t unset = -1;
+  uint64_t seed = 7;
+  std::string model, board = "host", shown;
+  std::vector<std::string> list, single, words, rest;
+  Level level = Level::kLow;
+
+  Command program() {
+    Command run = {
+        .name = "run",
+        .summary = "Runs it",
+        .options =
+            {{.names = "MODEL", .target = &model, .help = "A model", .required = true},
+             {.names = "-j,--json", .target = &json, .help = "JSON"},
+             {.names = "--count",
+              .value = "N",
+              .target = &count,
+              .help = "How many",
+              .range = Range{1, 9}},
+             {.names = "--unset", .value = "N", .target = &unset, .help = "A number"},
+             {.names = "--seed",
+              .value = "N",
+              .target = &seed,
+              .help = "A seed",
+              .excludes = {"--count"}},
+             {.names = "--board", .value = "NAME", .target = &board, .help = "A board"},
+             {.names = "--list", .value = "FILE", .target = &list, .help = "Files"},
+             {.names = "-D", .value = "NAME", .target = &single, .help = "Names", .one_each = true},
+             {.names = "--word",
+              .value = "WORD",
+              .target = Setter([this](const std::string& w) { words.push_back(w); }),
+              .help = "Words"},
+             {.names = "--level",
+              .target = one_of(&level, {{"low", Level::kLow}, {"high", Level::kHigh}}),
+              .help = "A level"},
+             {.names = "--off", .target = Action{[this] { json = false; }}, .help = "No JSON"},
+             {.names = "--show",
+              .value = "WHAT",
+              .target = Instead{[this](const std::string& what) {
+                shown = what + " of " + board;
+                return 5;
+              }},
+              .help = "Shows it"}},
+        .run = [this] {
+          ran = true;
+          return 4;
+        }};
+    return {.name = "prog",
+            .summary = "A program",
+            .commands = {run,
+                         {.name = "pass",
+                          .summary = "Passes it on",
+                          .run = [] { return 6; },
+                          .rest = &rest}},
+            .version = "prog 1",
+            .exit_codes = {{0, "done"}, {2, "usage"}}};
+  }
+
+  int parse(const std::vector<std::string>& args) { return run(program(), args); }
+};
+
+TEST(Options, FillsVariablesOfEveryKind) {
+  Line l;
+  EXPECT_EQ(l.parse({"run", "--count", "9", "m.tflite", "--list", "a", "b", "--list=c", "-D", "x",
+                     "-Dy", "--level", "high", "-j", "--word", "p", "q"}),
+            4);
+  EXPECT_TRUE(l.ran && l.json);
+  EXPECT_EQ(l.model, "m.tflite");
+  EXPECT_EQ(l.count, 9);
+  EXPECT_EQ(l.unset, -1);
+  EXPECT_EQ(l.list, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(l.single, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(l.words, (std::vector<std::string>{"p", "q"}));
+  EXPECT_EQ(l.level, Level::kHigh);
+}
+
+TEST(Options, RefusesWhatIsNotDeclared) {
+  for (const std::vector<std::string>& args : {std::vector<std::string>{"run"},
+                                               {"run", "m", "--count", "10"},
+                                               {"run", "m", "--count", "x"},
+                                               {"run", "m", "--level", "middle"},
+                                               {"run", "m", "--nothing"},
+                                               {"run", "m", "n"},
+                                               {"run", "m", "-D", "x", "y"},
+                                               {"run", "m", "--count", "1", "--seed", "2"},
+                                               {"run", "m", "--board"},
+                                               {"run", "m", "--board", "a", "--board", "b"},
+                                               {},
+                                               {"nothing"},
+                                               {"--nothing"}}) {
+    Line l;
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(l.parse(args), kUsage) << testing::PrintToString(args);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find(" [usage]\n  help: "), std::string::npos);
+    EXPECT_FALSE(l.ran);
+  }
+}
+
+TEST(Options, TakesThePlaceOfTheCommand) {
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"run", "--show", "it", "--board", "other"},
+        {"run", "--board", "other", "--show", "it"}}) {
+    Line l;
+    EXPECT_EQ(l.parse(args), 5);
+    EXPECT_EQ(l.shown, "it of other");
+    EXPECT_FALSE(l.ran);
+  }
+}
+
+TEST(Options, PassesTheRestOn) {
+  Line l;
+  EXPECT_EQ(l.parse({"pass", "on", "--help", "-x"}), 6);
+  EXPECT_EQ(l.rest, (std::vector<std::string>{"on", "--help", "-x"}));
+}
+
+TEST(Options, HelpEndsTheProgramWithSuccess) {
+  Line l;
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(l.parse({"run", "--help"}), 0);
+  EXPECT_EQ(l.parse({"-V"}), 0);
+  EXPECT_FALSE(l.ran);
+  const std::string said = testing::internal::GetCapturedStdout();
+  EXPECT_TRUE(said.ends_with("prog 1\n")) << said;
+}
+
+TEST(Options, PagesSayWhatIsDeclared) {
+  Line l;
+  const Command program = l.program();
+  const std::string help = help_text({&program, program.find("run")});
+  for (const char* line :
+       {"Usage: prog run [OPTIONS] MODEL\n", "  MODEL                     A model\n",
+        "  --count N                 How many (default: 3)\n",
+        "  --unset N                 A number\n", "  --list FILE...            Files\n",
+        "  -D NAME                   Names\n",
+        "  --level low|high          A level (default: low)\n",
+        "  -j, --json                JSON\n"})
+    EXPECT_NE(help.find(line), std::string::npos) << line << help;
+  EXPECT_NE(help_text({&program}).find("Exit codes: 0 done, 2 usage.\n"), std::string::npos);
+  EXPECT_NE(markdown(program).find("| `--level low\\|high` | A level (default: `low`) |\n"),
+            std::string::npos);
+  EXPECT_NE(man_page({&program, program.find("run")})
+                .find(".TP\n.B \\-\\-count N\nHow many (default: 3)\n"),
+            std::string::npos);
+  for (const std::string& shell : kShells)
+    EXPECT_NE(completion_script(program, shell).find("low high"), std::string::npos) << shell;
+}
+
+}  // namespace
+}  // namespace aotc::options

@@ -3,6 +3,7 @@
 
 add_executable(random_graphs random_graphs/random_graphs.cpp random_graphs/generator.cpp
                random_graphs/memory_check.cpp random_graphs/device_check.cpp
+               random_graphs/targets.cpp
                random_graphs/batches.cpp)
 find_package(Threads REQUIRED)
 target_link_libraries(random_graphs PRIVATE source_dir aotc_codegen aotc_frontends aotc_options

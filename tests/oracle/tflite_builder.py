@@ -103,15 +103,18 @@ class ModelBuilder:
         self._operators = []
 
     def tensor(self, name, dtype, shape, scale=None, zero_point=0, axis=0, data=None,
-               shape_signature=None, is_variable=False):
-        """Adds a tensor. `scale`/`zero_point`: a number, or one number per slice of `axis`."""
+               shape_signature=None, is_variable=False, type_number=None):
+        """Adds a tensor. `scale`/`zero_point`: a number, or one number per slice of `axis`; a list
+        of zero points of another length is written as it is. `type_number` overrides `dtype`."""
         if scale is not None:
             scale = [float(s) for s in np.atleast_1d(scale)]
+            shared = np.ndim(zero_point) == 0 or len(zero_point) == 1
             zero_point = [int(z) for z in np.atleast_1d(zero_point)]
-            if len(zero_point) == 1:
+            if shared:
                 zero_point = zero_point * len(scale)
         self._tensors.append({
-            "name": name, "type": TENSOR_TYPES[np.dtype(dtype).name],
+            "name": name,
+            "type": TENSOR_TYPES[np.dtype(dtype).name] if type_number is None else type_number,
             "shape": [int(d) for d in shape], "scale": scale, "zero_point": zero_point,
             "axis": axis, "data": None if data is None else bytes(data),
             "signature": shape_signature, "variable": is_variable,
@@ -122,13 +125,15 @@ class ModelBuilder:
         array = np.array(array)
         return self.tensor(name, array.dtype, array.shape, scale, zero_point, axis, array.tobytes())
 
-    def op(self, kind, inputs, outputs, version=None, **options):
-        """Adds an operator; an input of -1 is an absent optional one."""
+    def op(self, kind, inputs, outputs, version=None, omit_options=False, **options):
+        """Adds an operator; an input of -1 is an absent optional one. `omit_options` leaves the
+        whole table of options out."""
         version = version or FIRST_VERSIONS.get(kind, 1)
         unknown = set(options) - set(OPERATORS[kind][1][1])
         if unknown:
             raise ValueError(f"{kind} has no option {sorted(unknown)}")
-        self._operators.append((kind, list(inputs), list(outputs), version, options))
+        given = None if omit_options else options
+        self._operators.append((kind, list(inputs), list(outputs), version, given))
         return len(self._operators) - 1
 
     def finish(self, inputs, outputs):
@@ -239,7 +244,7 @@ def _operator(b, code_index, operator):
     kind, inputs, outputs, _, given = operator
     ins, outs = _ints(b, inputs), _ints(b, outputs)
     number, options = (0, 0)
-    if OPERATORS[kind][1][0]:
+    if OPERATORS[kind][1][0] and given is not None:
         number, options = _options(b, kind, given)
     b.StartObject(5)
     b.PrependUint32Slot(0, code_index, 0)

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -25,7 +24,7 @@
 #include "options/options.h"
 #include "passes/pipeline.h"
 #include "plan/program.h"
-#include "target/cpu.h"
+#include "targets.h"
 
 namespace {
 
@@ -69,7 +68,7 @@ class Trial {
     for (const Values& in : inputs_)
       expected_.push_back(outputs_of(graph_, in, ops::evaluate_graph(graph_, in)));
     if (std::string bad = run_passes(); !bad.empty()) return bad;
-    auto program = plan::plan_program(optimised_, plan_options(), diags_);
+    auto program = plan::plan_program(optimised_, plan_options_of(seed_), diags_);
     if (!program) return "cannot be planned: " + diags_.str();
     program_ = std::move(*program);
     for (const plan::ProgramFunction& f : program_.functions)
@@ -79,39 +78,8 @@ class Trial {
     if (std::string bad = interpret(); !bad.empty()) return bad;
     // The interpreter is most of the time: not every graph twice.
     if (seed_ % 3 != 0) return "";
-    std::string bad = check_devices(optimised_, plan_options(), seed_, inputs_, expected_);
+    std::string bad = check_devices(optimised_, plan_options_of(seed_), seed_, inputs_, expected_);
     return bad.empty() ? bad : "several devices: " + bad;
-  }
-
-  // Every way in which the model and its caller share memory.
-  plan::PlanOptions plan_options() const {
-    plan::PlanOptions options;
-    if (seed_ % 5 == 2 || seed_ % 5 == 4) options.inputs = plan::Contract::kOverwrite;
-    if (seed_ % 5 == 3 || seed_ % 5 == 4) options.outputs = plan::Contract::kOverwrite;
-    options.target = target();
-    options.merge_at_least = plan::merge_at_least(options.target.level);
-    return options;
-  }
-
-  // Every kind of core and level: they lower to other schedules.
-  ops::TargetInfo target() const {
-    struct Kind {
-      const char* isa;
-      std::set<std::string_view> features;
-      ops::Level level;
-    };
-    static const Kind kKinds[] = {
-        {"native", {"unaligned"}, ops::Level::kBalanced},
-        {"armv6-m", {}, ops::Level::kBalanced},
-        {"armv7-m", {"unaligned"}, ops::Level::kBalanced},
-        {"rv32imac", {}, ops::Level::kSize},
-        {"armv7e-m", {"unaligned", "dsp"}, ops::Level::kBalanced},
-        {"armv7e-m", {"unaligned", "dsp"}, ops::Level::kSpeed},
-        {"armv8.1-m.main", {"unaligned", "dsp", "mve"}, ops::Level::kBalanced},
-    };
-    const Kind& kind = kKinds[seed_ / 5 % std::size(kKinds)];
-    auto has = [&](std::string_view feature) { return kind.features.contains(feature); };
-    return target::for_level(target::target_info({kind.isa, kind.isa, has, true}), kind.level);
   }
 
   const Graph& original() const { return graph_; }

@@ -150,6 +150,15 @@ class ArgMax final : public Operator {
         !normalize_axis(view, value, view.operand(0).shape.size(), axis, diags))
       return kFailure;
     attrs->axis = static_cast<int32_t>(axis);
+    const auto* options = from.options<tflite_schema::ArgMaxOptions>();
+    auto wanted = view.result().dtype == DType::kI64 ? tflite_schema::TensorType_INT64
+                                                     : tflite_schema::TensorType_INT32;
+    if (options == nullptr || options->output_type() != wanted) {
+      bad_attribute(view, diags,
+                    fmt::format("the result is {}, but the model's options announce another type",
+                                name_of(view.result().dtype)));
+      return kFailure;
+    }
     op.operands.resize(1);
     return success();
   }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/common/activation_checks.h"
 #include "ops/common/checks.h"
 #include "ops/common/lut.h"
 #include "ops/tflite_op.h"
@@ -108,7 +109,7 @@ ClampI32 int32_clamp(const OpView& op) {
 
 Status BinaryArithmetic::verify(const OpView& op, Diagnostics& diags) const {
   if (!verify_binary_types(op, {DType::kI8, DType::kI32, DType::kF32, DType::kI64}, diags) ||
-      !check_quantized_io(op, diags))
+      !check_quantized_io(op, diags) || !check_activation_bounds(op, activation_of(op), diags))
     return kFailure;
   if (op.operand(0).dtype == DType::kI64 && activation_of(op) != Activation::kNone) {
     bad_attribute(op, diags, "int64 with a fused activation is not supported");

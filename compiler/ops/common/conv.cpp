@@ -85,6 +85,24 @@ bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Di
   return true;
 }
 
+bool check_convolution_multipliers(const OpView& op, Diagnostics& diags) {
+  if (op.operand(0).dtype != DType::kI8) return true;
+  // From 2^30 on the reference shifts by the width of its numbers, which is undefined.
+  constexpr double kLimit = (1 << 30) - 1;
+  for (double real : conv_scales(op.operand(0), op.operand(1), op.result(),
+                                 static_cast<int64_t>(op.operand(1).quantization.scale.size()))) {
+    if (real < kLimit) continue;
+    diags
+        .error(op.where(), "op-quantization",
+               fmt::format("the scales of {} make a multiplier of {:g}, which overflows the "
+                           "reference's 32-bit arithmetic",
+                           op.op.name(), real))
+        .help("re-quantise the model; a scale this far from the others is a calibration mistake");
+    return false;
+  }
+  return true;
+}
+
 int32_t bias_at(const OpView& op, int64_t c) {
   const graph::ConstantView* bias = op.constant(2);
   return bias ? bias->get<int32_t>(c) : 0;

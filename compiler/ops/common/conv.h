@@ -14,6 +14,10 @@ namespace aotc::ops {
 bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags,
                         bool weights_zero_point = false);
 
+// Of int8 with double rounding: can the reference's 32-bit arithmetic apply every channel's
+// multiplier? Reports [op-quantization].
+bool check_convolution_multipliers(const OpView& op, Diagnostics& diags);
+
 // Bias of each output channel with the input's zero point folded in, and the values that its
 // accumulator can have in the end.
 struct FoldedBias {

@@ -8,7 +8,7 @@
 namespace aotc::ops {
 
 bool constant_ints(const OpView& op, size_t i, std::string_view what, size_t most,
-                   std::vector<int64_t>& out, Diagnostics& diags) {
+                   std::vector<int64_t>& out, Diagnostics& diags, size_t rank) {
   const graph::ConstantView* constant = op.constant(i);
   if (constant == nullptr) {
     diags
@@ -23,6 +23,11 @@ bool constant_ints(const OpView& op, size_t i, std::string_view what, size_t mos
         op, diags,
         fmt::format("the {} of {} (operand {}) is {}, expected {}", what, op.op.name(), i,
                     name_of(type), list_types({DType::kI32, DType::kI64})));
+  const graph::Shape& shape = op.operand(i).shape;
+  if (rank != kAnyRank && shape.size() != rank)
+    return bad_attribute(op, diags,
+                         fmt::format("the {} of {} (operand {}) has shape {}, expected rank {}",
+                                     what, op.op.name(), i, graph::to_string(shape), rank));
   size_t count = constant->bytes.size() / static_cast<size_t>(size_of(type));
   if (count > most)
     return bad_attribute(
@@ -40,7 +45,7 @@ bool constant_ints(const OpView& op, size_t i, std::string_view what, size_t mos
 bool constant_int(const OpView& op, size_t i, std::string_view what, int64_t& out,
                   Diagnostics& diags) {
   std::vector<int64_t> values;
-  if (!constant_ints(op, i, what, 1, values, diags)) return false;
+  if (!constant_ints(op, i, what, 1, values, diags, kAnyRank)) return false;
   if (values.size() != 1)
     return bad_attribute(op, diags,
                          fmt::format("the {} of {} (operand {}) is empty", what, op.op.name(), i));

@@ -13,9 +13,11 @@
 namespace aotc::ops {
 
 // The values of operand `i`, an int32 or int64 constant with at most `most` elements. Otherwise
-// reports [op-attribute], naming the operand as `what` ("axes"), and returns false.
+// reports [op-attribute], naming the operand as `what` ("axes"), and returns false. LiteRT also
+// looks at the rank: a list has one dimension.
+constexpr size_t kAnyRank = ~size_t{0};
 bool constant_ints(const OpView& op, size_t i, std::string_view what, size_t most,
-                   std::vector<int64_t>& out, Diagnostics& diags);
+                   std::vector<int64_t>& out, Diagnostics& diags, size_t rank = 1);
 // A constant with exactly one element.
 bool constant_int(const OpView& op, size_t i, std::string_view what, int64_t& out,
                   Diagnostics& diags);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/common/activation_checks.h"
 #include "ops/common/channel_ranges.h"
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
@@ -87,7 +88,10 @@ class Conv2D final : public Operator {
           fmt::format("weights {} do not fit an input of {} channels", graph::to_string(w), in[3]));
       return kFailure;
     }
-    return verify_convolution(op, w[0], 0, diags) ? success() : Status(kFailure);
+    bool good = verify_convolution(op, w[0], 0, diags) &&
+                check_convolution_multipliers(op, diags) &&
+                check_activation_bounds(op, op.attrs<Conv2DAttrs>().activation, diags);
+    return good ? success() : Status(kFailure);
   }
 
   int64_t macs(const OpView& op) const override {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/common/activation_checks.h"
 #include "ops/common/channel_ranges.h"
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
@@ -115,7 +116,10 @@ class DepthwiseConv2D final : public Operator {
                             graph::to_string(in)));
       return kFailure;
     }
-    return verify_convolution(op, w[3], 3, diags) ? success() : Status(kFailure);
+    bool good = verify_convolution(op, w[3], 3, diags) &&
+                check_convolution_multipliers(op, diags) &&
+                check_activation_bounds(op, op.attrs<DepthwiseConv2DAttrs>().activation, diags);
+    return good ? success() : Status(kFailure);
   }
 
   int64_t macs(const OpView& op) const override {

@@ -2,9 +2,12 @@
 #include "ops/fully_connected/fully_connected.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
+#include "ops/common/activation_checks.h"
 #include "ops/common/channel_ranges.h"
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
@@ -55,8 +58,11 @@ class FullyConnected final : public Operator {
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    return verify_convolution(op, op.operand(1).shape[0], 0, diags, true) ? success()
-                                                                          : Status(kFailure);
+    bool good = verify_convolution(op, op.operand(1).shape[0], 0, diags, true);
+    if (!good || op.operand(0).dtype != DType::kI8) return good ? success() : Status(kFailure);
+    good = check_activation_bounds(op, op.attrs<FullyConnectedAttrs>().activation, diags) &&
+           check_scaled_sums(op, diags);
+    return good ? success() : Status(kFailure);
   }
 
   int64_t macs(const OpView& op) const override {
@@ -95,7 +101,7 @@ class FullyConnected final : public Operator {
     auto attrs = std::make_shared<FullyConnectedAttrs>();
     op.attributes = attrs;
     OpView view{from.graph(), op};
-    if (!check_counts(view, 2, 3, 1, diags)) return kFailure;
+    if (!check_counts(view, 2, 3, 1, diags) || !check_bias_scale(view, diags)) return kFailure;
     const auto* options = from.options<tflite_schema::FullyConnectedOptions>();
     if (!options) return success();
     attrs->keep_num_dims = options->keep_num_dims();
@@ -111,6 +117,52 @@ class FullyConnected final : public Operator {
   }
 
  private:
+  // The reference compares the scale of the bias with that of the sums, for weights per tensor only;
+  // a bias without one has scale 0 there.
+  static bool check_bias_scale(const OpView& op, Diagnostics& diags) {
+    if (!op.has_operand(2) || op.operand(1).quantization.per_channel()) return true;
+    for (const graph::TensorType* type : {&op.operand(0), &op.operand(1), &op.result()})
+      if (type->dtype != DType::kI8 || type->quantization.scale.size() != 1) return true;
+    const graph::Quantization& bias = op.operand(2).quantization;
+    double scale = bias.present() ? static_cast<double>(bias.scale[0]) : 0;
+    double wanted = static_cast<double>(op.operand(0).scale() * op.operand(1).scale());
+    if (std::abs(wanted - scale) / static_cast<double>(op.result().scale()) <= 0.02) return true;
+    diags
+        .error(op.where(), "op-quantization",
+               fmt::format("the bias has scale {:g}, the sums it is added to have {:g}", scale,
+                           wanted))
+        .help("convert the model again; LiteRT refuses this bias as well");
+    return false;
+  }
+
+  // The reference converts the scaled sum to int32 before it is clamped, which is undefined for a
+  // number outside.
+  static bool check_scaled_sums(const OpView& op, Diagnostics& diags) {
+    int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
+    std::vector<double> reals = conv_scales(op.operand(0), op.operand(1), op.result(), units);
+    int64_t zero_x = op.operand(0).zero_point(), zero_w = op.operand(1).zero_point();
+    constexpr double kLimit = 2147483648.0 - 256;  // the zero point is added in 32 bits
+    for (int64_t u = 0; u < units; ++u) {
+      double real = reals[static_cast<size_t>(u)];
+      if (real < 1) continue;  // the sum itself is a number of 32 bits
+      int64_t low = bias_at(op, u), high = low;
+      for (int64_t k = 0; k < depth; ++k) {
+        int64_t w = op.constant(1)->get<int8_t>(u * depth + k) - zero_w;
+        low += std::min(w * (-128 - zero_x), w * (127 - zero_x));
+        high += std::max(w * (-128 - zero_x), w * (127 - zero_x));
+      }
+      auto largest = static_cast<double>(std::max(std::abs(low), std::abs(high)));
+      if (largest * real < kLimit) continue;
+      diags
+          .error(op.where(), "op-quantization",
+                 fmt::format("the scaled sums of output {} reach {:g}, which is no number of 32 bits",
+                             u, largest * real))
+          .help("the reference result is undefined for such a layer; re-quantise the model");
+      return false;
+    }
+    return true;
+  }
+
   static void evaluate_float(const OpView& op, const EvalData& data, int64_t rows, int64_t units,
                              int64_t depth) {
     auto x = data.in<float>(0);

@@ -266,7 +266,7 @@ class Mean final : public Operator {
     OpView view{from.graph(), op};
     std::vector<int64_t> axes;
     if (!check_counts(view, 2, 2, 1, diags) ||
-        !constant_ints(view, 1, "axes", kMostAxes, axes, diags))
+        !constant_ints(view, 1, "axes", kMostAxes, axes, diags, kAnyRank))
       return kFailure;
     for (int64_t value : axes) {
       size_t axis = 0;

@@ -85,11 +85,11 @@ class Pack final : public Operator {
     OpView view{from.graph(), op};
     if (!check_counts(view, 1, kMostParts, 1, diags)) return kFailure;
     const auto* options = from.options<tflite_schema::PackOptions>();
-    if (options == nullptr) return success();
-    if (options->values_count() != static_cast<int64_t>(op.operands.size())) {
+    int32_t announced = options == nullptr ? 0 : options->values_count();
+    if (announced != static_cast<int64_t>(op.operands.size())) {
       bad_attribute(view, diags,
-                    fmt::format("{} values are announced, there are {} operands",
-                                options->values_count(), op.operands.size()));
+                    fmt::format("{} values are announced, there are {} operands", announced,
+                                op.operands.size()));
       return kFailure;
     }
     size_t axis = 0;
@@ -145,7 +145,13 @@ class Unpack final : public Operator {
     OpView view{from.graph(), op};
     if (!check_counts(view, 1, 1, op.results.size(), diags)) return kFailure;
     const auto* options = from.options<tflite_schema::UnpackOptions>();
-    if (options == nullptr) return success();
+    int32_t announced = options == nullptr ? 0 : options->num();
+    if (announced != static_cast<int64_t>(op.results.size())) {
+      bad_attribute(view, diags,
+                    fmt::format("{} parts are announced, there are {} results", announced,
+                                op.results.size()));
+      return kFailure;
+    }
     size_t axis = 0;
     if (!normalize_axis(view, options->axis(), view.operand(0).shape.size(), axis, diags))
       return kFailure;

@@ -194,7 +194,7 @@ class Pad final : public Operator {
     OpView view{from.graph(), op};
     std::vector<int64_t> amounts;
     if (!check_counts(view, 2, 3, 1, diags) ||
-        !constant_ints(view, 1, "amounts", 2 * kMostAxes, amounts, diags))
+        !constant_ints(view, 1, "amounts", 2 * kMostAxes, amounts, diags, 2))
       return kFailure;
     if (amounts.size() != 2 * view.operand(0).shape.size()) {
       bad_attribute(view, diags,

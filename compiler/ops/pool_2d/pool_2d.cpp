@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/common/activation_checks.h"
 #include "ops/common/channel_ranges.h"
 #include "ops/common/checks.h"
 #include "ops/tflite_op.h"
@@ -103,7 +104,8 @@ class Pool2D : public Operator {
         !check_result_type(op, 0, op.operand(0).dtype, diags))
       return kFailure;
     if (op.operand(0).dtype == DType::kF32) return success();
-    if (!check_quantized_io(op, diags) || !check_same_quantization(op, 0, 0, diags))
+    if (!check_quantized_io(op, diags) || !check_same_quantization(op, 0, 0, diags) ||
+        !check_activation_bounds(op, op.attrs<Pool2DAttrs>().activation, diags))
       return kFailure;
     Counts y = counts_of(w.y), x = counts_of(w.x);
     if (y.most * x.most >= int64_t{1} << 24 || y.kinds() * x.kinds() > kMostCounts) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ops/common/activation_checks.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/lut.h"
 
@@ -23,7 +24,8 @@ class Relu final : public UnaryElementwise {
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     if (!verify_unary_i8_f32(op, diags)) return kFailure;
-    if (op.operand(0).dtype == DType::kI8 && !check_multiplier(op, real(op), 255, diags))
+    if (op.operand(0).dtype == DType::kI8 && (!check_multiplier(op, real(op), 255, diags) ||
+                                              !check_activation_bounds(op, activation_, diags)))
       return kFailure;
     return success();
   }

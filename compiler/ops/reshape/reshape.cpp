@@ -2,6 +2,8 @@
 // reshape: the operand's elements in the same order under another shape; a view, so it costs
 // nothing. RESHAPE, SQUEEZE and EXPAND_DIMS are all this operator: what they differ in is how a
 // file states the new shape, and that is settled at import.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
@@ -126,7 +128,9 @@ class Reshape final : public Operator {
     auto attrs = std::make_shared<ReshapeAttrs>();
     op.attributes = attrs;
     OpView view{from.graph(), op};
-    bool good = check_counts(view, 1, 2, 1, diags);
+    // A shape that is listed is there; LiteRT crashes without.
+    bool good = check_counts(view, std::max<size_t>(op.operands.size(), 1),
+                             from.builtin() == kSqueeze ? 1 : 2, 1, diags);
     if (good && from.builtin() == kSqueeze) {
       good = import_squeeze(from, view, attrs->shape, diags);
     } else if (good && from.builtin() == kExpandDims) {
@@ -145,15 +149,22 @@ class Reshape final : public Operator {
   static bool import_reshape(const TfliteOp& from, const OpView& op, graph::Shape& shape,
                              Diagnostics& diags) {
     int64_t elements = op.operand(0).elements();
+    if (op.has_operand(1) &&
+        (op.operand(1).dtype != DType::kI32 || op.operand(1).shape.size() != 1))
+      return bad_attribute(
+          op, diags,
+          fmt::format("the new shape (operand 1) is {} of shape {}, expected a list of i32",
+                      name_of(op.operand(1).dtype), graph::to_string(op.operand(1).shape)));
     if (op.constant(1) != nullptr) {
       return constant_ints(op, 1, "new shape", kMostAxes, shape, diags) &&
              resolve_shape(op, elements, shape, diags);
     }
     const auto* options = from.options<tflite_schema::ReshapeOptions>();
-    if (!op.has_operand(1) && options != nullptr && options->new_shape() != nullptr) {
-      if (options->new_shape()->size() > kMostAxes)
+    if (!op.has_operand(1)) {
+      const auto* given = options == nullptr ? nullptr : options->new_shape();
+      if (given != nullptr && given->size() > kMostAxes)
         return bad_attribute(op, diags, "the new shape has too many dimensions");
-      shape.assign(options->new_shape()->begin(), options->new_shape()->end());
+      if (given != nullptr) shape.assign(given->begin(), given->end());
       // Old converters write a scalar as [0].
       if (shape.size() == 1 && shape[0] == 0) shape.clear();
       return resolve_shape(op, elements, shape, diags);

@@ -108,6 +108,7 @@ class Split final : public Operator {
         !normalize_axis(view, value, view.operand(data).shape.size(), axis, diags))
       return kFailure;
     attrs->axis = static_cast<int32_t>(axis);
+    if (!announced(from, view, diags)) return kFailure;
     int64_t length = view.operand(data).shape[axis];
     if (by_sizes ? !given_sizes(view, length, attrs->sizes, diags)
                  : !equal_sizes(view, length, attrs->sizes, diags))
@@ -117,6 +118,17 @@ class Split final : public Operator {
   }
 
  private:
+  // Both operators announce how many results they have.
+  static bool announced(const TfliteOp& from, const OpView& op, Diagnostics& diags) {
+    int32_t parts = 0;
+    if (const auto* o = from.options<tflite_schema::SplitOptions>()) parts = o->num_splits();
+    if (const auto* o = from.options<tflite_schema::SplitVOptions>()) parts = o->num_splits();
+    if (parts == static_cast<int64_t>(op.op.results.size())) return true;
+    return bad_attribute(op, diags,
+                         fmt::format("{} parts are announced, there are {} results", parts,
+                                     op.op.results.size()));
+  }
+
   static bool equal_sizes(const OpView& op, int64_t length, std::vector<int64_t>& sizes,
                           Diagnostics& diags) {
     auto parts = static_cast<int64_t>(op.op.results.size());

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Models at the edge of what is defined: each side of the edge must end as it is written here.
+
+Usage: edges.py --program check_models --work DIR [--cc COMPILER]
+
+Judged as random models are (lane.py): LiteRT runs each, and what both accept is compared.
+"""
+
+import argparse
+import pathlib
+import sys
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import judge  # noqa: E402
+from lane import Lane, Settings  # noqa: E402
+from model import Model, Op, Tensor  # noqa: E402
+
+EQUAL, BOTH, OURS = judge.EQUAL, judge.BOTH_REFUSE, judge.WE_REFUSE
+WINDOW = {"padding": "SAME", "stride_h": 1, "stride_w": 1}
+
+
+def one(kind, operands, result, **options):
+    tensors = [*operands, result]
+    inputs = [i for i, t in enumerate(operands) if t.data is None]
+    return Model(tensors, [Op(kind, list(range(len(operands))), [len(operands)], options)], inputs,
+                 [len(operands)])
+
+
+def int8(scale, zero_point=0, shape=(1, 4, 4, 2), data=None):
+    return Tensor("int8", list(shape), [scale], [zero_point], data=data)
+
+
+def ints(values, scale=None):
+    values = np.array(values, np.int32)
+    return Tensor("int32", list(values.shape), scale, data=values)
+
+
+def weights(values, shape):
+    return int8(1.0, 0, shape, np.array(values, np.int8).reshape(shape))
+
+
+def convolution(scale, depthwise=False):
+    w = weights([2, -3], (1, 1, 1, 2)) if depthwise else weights([2, -3, 1, 5], (2, 1, 1, 2))
+    extra = {"depth_multiplier": 1} if depthwise else {}
+    return one("DEPTHWISE_CONV_2D" if depthwise else "CONV_2D",
+               [int8(scale, 3), w, ints([5, -7])], int8(1.0), **WINDOW, **extra)
+
+
+def fully_connected(scale, bias_scale=None):
+    w = weights([1, 2, -3, 100, 3, -100], (3, 2))
+    bias = ints([5, -7, 900], [scale if bias_scale is None else bias_scale])
+    return one("FULLY_CONNECTED", [int8(scale, 3), w, bias], int8(1.0, 0, (16, 3)))
+
+
+def relu6(scale):
+    return one("RELU6", [int8(scale, 3)], int8(scale, 3))
+
+
+def pool(scale):
+    return one("MAX_POOL_2D", [int8(scale, 3)], int8(scale, 3), **WINDOW, filter_h=1, filter_w=1,
+               activation="RELU6")
+
+
+def unary(kind, scale, **options):
+    return one(kind, [int8(scale, 3)], int8(1.0), **options)
+
+
+def binary(kind, scale, result=1.0):
+    return one(kind, [int8(scale, 3), int8(1.0, -4)], int8(result))
+
+
+def arg_max(axis, dtype="int32", announced="int32"):
+    shape = [d for i, d in enumerate((5, 7, 3)) if i != axis]  # 3: see numerics.md, ARG_MAX
+    return one("ARG_MAX", [Tensor("float32", [5, 7, 3]), ints(axis)], Tensor(dtype, shape),
+               output_type=announced)
+
+
+def strided_slice(shape, begin, end, strides, result, **masks):
+    return one("STRIDED_SLICE", [Tensor("float32", shape), ints(begin), ints(end), ints(strides)],
+               Tensor("float32", result), **masks)
+
+
+def split(announced):
+    operands = [ints(0), Tensor("float32", [4, 2])]
+    model = one("SPLIT", operands, Tensor("float32", [2, 2]), num_splits=announced)
+    model.tensors.append(Tensor("float32", [2, 2]))
+    model.ops[0].outputs.append(3)
+    model.outputs.append(3)
+    return model
+
+
+def unpack(announced):
+    model = one("UNPACK", [Tensor("float32", [2, 3])], Tensor("float32", [3]), num=announced)
+    model.tensors.append(Tensor("float32", [3]))
+    model.ops[0].outputs.append(2)
+    model.outputs.append(2)
+    return model
+
+
+def cases():
+    """name: (model, what it must end as, slug or None)."""
+    quantization, attribute = "op-quantization", "op-attribute"
+    # A shift by the width of the numbers, in the last multiplier's place.
+    for depthwise in (False, True):
+        name = "depthwise" if depthwise else "convolution"
+        for scale in (1e3, 2e7, 6e8):
+            yield f"{name} of scale {scale:g}", convolution(scale, depthwise), EQUAL, None
+        for scale in (1.2e9, 1e10, 1e30):
+            yield f"{name} of scale {scale:g}", convolution(scale, depthwise), OURS, quantization
+    # A scaled sum that is no int32.
+    for scale in (1e3, 7e4):
+        yield f"fully connected of scale {scale:g}", fully_connected(scale), EQUAL, None
+    for scale in (1e6, 1e10, 3e38):
+        yield f"fully connected of scale {scale:g}", fully_connected(scale), OURS, quantization
+    yield "bias of another scale", fully_connected(0.5, 0.51), EQUAL, None
+    yield "bias of quite another scale", fully_connected(0.5, 0.53), BOTH, quantization
+    # The bound of an activation that is no int32.
+    for name, make in (("relu6", relu6), ("pool with relu6", pool)):
+        yield f"{name} of scale 1e-8", make(1e-8), EQUAL, None
+        yield f"{name} of scale 1e-9", make(1e-9), OURS, quantization
+    # Left shifts that lose bits.
+    for kind in ("RELU", "LEAKY_RELU", "QUANTIZE"):
+        extra = {"alpha": 0.3} if kind == "LEAKY_RELU" else {}
+        yield f"{kind} of scale 8e6", unary(kind, 8e6, **extra), EQUAL, None
+        yield f"{kind} of scale 1e10", unary(kind, 1e10, **extra), OURS, quantization
+    for kind in ("TANH", "HARD_SWISH"):
+        ends = (EQUAL, None) if kind == "TANH" else (BOTH, quantization)
+        yield f"{kind} of scale 1e10", unary(kind, 1e10), *ends
+    yield "MUL of scale 1e10", binary("MUL", 1e10), OURS, quantization
+    yield "ADD of scale 1e10", binary("ADD", 1e10), BOTH, quantization
+    yield "SUB of scale 1e10", binary("SUB", 1e10), OURS, quantization
+    yield "ADD to scale 1e-10", binary("ADD", 1.0, 1e-10), BOTH, quantization
+    # NaN among the elements, which every second sample has.
+    for axis in (0, 1, 2):
+        yield f"ARG_MAX along {axis}", arg_max(axis), EQUAL, None
+    yield "ARG_MAX of another type", arg_max(0, "int32", "int64"), OURS, attribute
+    yield "ARG_MAX of no type", arg_max(0, "int32", 0), BOTH, attribute
+    # Masks of STRIDED_SLICE.
+    three = ([2, 3, 4], [0, 1, 1], [2, 3, 3], [1, 1, 1])
+    yield "ellipsis", strided_slice(*three, [2, 3, 2], ellipsis_mask=2), EQUAL, None
+    yield "ellipsis in front", strided_slice(*three, [2, 2, 2], ellipsis_mask=1), EQUAL, None
+    yield "two ellipses", strided_slice(*three, [2, 3, 2], ellipsis_mask=3), OURS, attribute
+    yield "ellipsis beyond", strided_slice(*three, [2, 2, 2], ellipsis_mask=8), EQUAL, None
+    yield "ellipsis with shrunk axis", \
+        strided_slice(*three, [2, 3], ellipsis_mask=2, shrink_axis_mask=4), EQUAL, None
+    yield "new axis", strided_slice([3, 4], [0, 1, 1], [1, 3, 3], [1, 1, 1], [1, 2, 2],
+                                    new_axis_mask=1), EQUAL, None
+    yield "new axis that is shrunk", \
+        strided_slice([3, 4], [0, 1, 1], [1, 3, 3], [1, 1, 1], [1, 2, 2], new_axis_mask=1,
+                      shrink_axis_mask=1), EQUAL, None
+    # Shapes that are no list.
+    data = Tensor("float32", [2, 3])
+    shape = Tensor("int32", [2, 1], data=np.array([[3], [2]], np.int32))
+    yield "RESHAPE by a column", one("RESHAPE", [data, shape], Tensor("float32", [3, 2])), BOTH, \
+        attribute
+    yield "RESHAPE without a shape", one("RESHAPE", [data], Tensor("float32", [3, 2])), BOTH, \
+        "op-shape"
+    yield "TRANSPOSE by a column", \
+        one("TRANSPOSE", [data, Tensor("int32", [2, 1], data=np.array([[1], [0]], np.int32))],
+            Tensor("float32", [3, 2])), BOTH, attribute
+    absent = one("RESHAPE", [data], Tensor("float32", [3, 2]), new_shape=[3, 2])
+    absent.ops[0].inputs.append(-1)
+    yield "RESHAPE by an absent shape", absent, BOTH, "op-operands"
+    # Counts that contradict the file's own lists.
+    yield "SPLIT into two", split(2), EQUAL, None
+    yield "SPLIT into two of three", split(3), BOTH, attribute
+    yield "UNPACK of two", unpack(2), EQUAL, None
+    yield "UNPACK of two of one", unpack(1), BOTH, attribute
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", type=pathlib.Path, required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--cc", default="gcc -O1")
+    options = parser.parse_args()
+    wanted = list(cases())
+    lane = Lane(Settings(options.program.resolve(), options.work.resolve(), options.cc, "", None),
+                "edges")
+    try:
+        verdicts = lane.verdicts([(f"model {i}", 0, model, model.file())
+                                  for i, (_, model, _, _) in enumerate(wanted)])
+    finally:
+        lane.close()
+    failed = 0
+    for (name, _, what, slug), verdict in zip(wanted, verdicts):
+        if verdict.what != what or (slug is not None and verdict.detail != slug):
+            print(f"FAILED {name}: {verdict.what} {verdict.detail}, expected {what} {slug or ''}")
+            failed += 1
+    print(f"{len(wanted) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

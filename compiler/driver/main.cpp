@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program: all commands, and the one-shot form `aotc MODEL --board B -o DIRECTORY`.
+#include <unistd.h>
+
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -42,7 +45,28 @@ int run(std::vector<std::string> args) {
 
 }  // namespace aotc::driver
 
+namespace {
+
+// Where an exception may not pass, such as in a destructor, memory that runs out ends here. What was
+// being written is whole or left for the next run to clear, as when the program is killed.
+[[noreturn]] void out_of_memory_or_abort() {
+  if (std::exception_ptr thrown = std::current_exception()) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const std::bad_alloc&) {
+      constexpr char kText[] = "aotc: error: there is not enough memory [out-of-memory]\n";
+      [[maybe_unused]] const auto written = write(2, kText, sizeof kText - 1);
+      _exit(aotc::driver::kExitBadInput);
+    } catch (...) {
+    }
+  }
+  std::abort();
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  std::set_terminate(out_of_memory_or_abort);
   aotc::prepare_streams();
   int code = aotc::driver::kExitInternal;
   try {

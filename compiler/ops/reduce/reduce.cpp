@@ -93,7 +93,7 @@ class Reduce : public ConstantsOnly {
     OpView view{from.graph(), op};
     std::vector<int64_t> axes;
     if (!check_counts(view, 2, 2, 1, diags) ||
-        !constant_ints(view, 1, "axes", kMostAxes, axes, diags))
+        !constant_ints(view, 1, "axes", kMostAxes, axes, diags, kAnyRank))
       return kFailure;
     for (int64_t value : axes) {
       size_t axis = 0;

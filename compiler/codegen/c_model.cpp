@@ -11,6 +11,7 @@
 #include "codegen/c_data.h"
 #include "codegen/c_function.h"
 #include "codegen/c_run.h"
+#include "codegen/c_state.h"
 #include "codegen/c_support.h"
 #include "codegen/c_tvm.h"
 #include "frontends/graph_json/params.h"
@@ -49,6 +50,7 @@ class ModelPrinter {
                                  data_header(program_, options_, out_, floating_);
     out_.files[p_ + "_data.c"] = banner("Constant tables of a neural network.");
     append_data_source(out_.files[p_ + "_data.c"], program_, options_, out_);
+    out_.files[p_ + "_data.c"] += state_definitions(program_, options_, out_);
     out_.files[p_ + ".map.json"] = json_text(map_, 1) + "\n";
     if (program_.constant_pool >= 0) out_.files[p_ + "_constants.h"] = banner("The constants of a neural network.") +
                                         constant_pool_header(program_, options_);
@@ -64,7 +66,7 @@ class ModelPrinter {
 
   void name_everything() {
     UniqueNames functions, fields_in, fields_out, tables;
-    for (const char* taken : {"run", "trace", "inputs", "outputs", "arena", "min_i32", "max_i32",
+    for (const char* taken : {"run", "init", "reset", "trace", "inputs", "outputs", "arena", "min_i32", "max_i32",
                               "min_f32", "max_f32", "min_i64", "max_i64", "abs_i32", "float_bits",
                               "float_from_bits", "keep", "fence", "product", "saturate_i8", "devices", "pools",
                               "check_tensors", "tensor_data", "shapes", "tensors", "type_codes",
@@ -87,7 +89,7 @@ class ModelPrinter {
                                                   c_identifier(f.body->name, "op"), f.calls[0])));
     }
     for (const auto& c : program_.constants) {
-      std::string owner = c.op_index < 0 ? "output" : fmt::format("op{}", call_of_op(c.op_index));
+      std::string owner = c.op_index < 0 ? (c.name == "initial" ? "state" : "output") : fmt::format("op{}", call_of_op(c.op_index));
       out_.constant_names.push_back(
           functions.make(fmt::format("{}_{}_{}", p_, owner, c_identifier(c.name, "data"))));
     }
@@ -225,6 +227,7 @@ class ModelPrinter {
     if (workspace)
       h += fmt::format("/* Status of a run whose workspace is exhausted. */\n"
                        "#define {}_ERROR_WORKSPACE (-2)\n", up_);
+    h += state_macros(program_, p_);
     h += port_comment();
     for (size_t i = 0; i < g.inputs.size(); ++i)
       tensor_macros(h, "INPUT", out_.input_fields[i], g.inputs[i], program_.inputs[i]);
@@ -243,6 +246,7 @@ class ModelPrinter {
                        "extern uint8_t {0}_arena[{1}_ARENA_SIZE];\n", p_, up_);
     accessors(h, true);
     accessors(h, false);
+    h += state_prototypes(program_, p_);
     h += run_comment();
     h += run_prototype(program_, p_) + ";\n";
     h += fmt::format(
@@ -314,6 +318,9 @@ class ModelPrinter {
                        "is not kept\n * between runs and need not be initialised.\n", up_,
                        in && !own_in ? "other " : "");
     }
+    if (has_state(program_))
+      c += fmt::format(" * `state` is what {}_init has made ready; the run reads it and leaves in it what the next\n"
+                       " * one begins with.\n", p_);
     return c + " * Returns 0, or the status of the first operator that failed. */\n";
   }
 
@@ -445,6 +452,7 @@ class ModelPrinter {
                    : fmt::format("{} + {}", program_.pools[static_cast<size_t>(s.pool)].name, s.offset);
       case plan::StorageKind::kInput: return "input " + out_.input_fields[index];
       case plan::StorageKind::kOutput: return "output " + out_.output_fields[index];
+      case plan::StorageKind::kState: return fmt::format("state + {}", s.offset);
       default: return "a table";
     }
   }
@@ -480,7 +488,10 @@ std::string describe(const graph::TensorType& type) {
 }
 
 std::string call_title(const Program& program, const ProgramCall& call) {
-  if (call.op_index < 0) return "copy to output";
+  if (call.op_index < 0) {
+    plan::StorageKind to = call.arguments.size() > 1 ? call.arguments[1].storage.kind : plan::StorageKind::kOutput;
+    return to == plan::StorageKind::kState ? "copy to state" : "copy to output";
+  }
   const graph::Op& op = program.graph.ops[static_cast<size_t>(call.op_index)];
   std::string type = op.location.op_type.empty() ? std::string(op.name()) : op.location.op_type;
   std::string tensor = op.results.empty() ? "" : program.graph[op.results[0]].name;

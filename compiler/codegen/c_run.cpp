@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "codegen/c_state.h"
 #include "ops/operator.h"
 #include "support/text.h"
 
@@ -79,13 +80,14 @@ std::string run_prototype(const Program& program, const std::string& p) {
                             ? ""
                             : fmt::format(", const struct {}_devices *devices", p);
   return fmt::format("int32_t {0}_run(const struct {0}_inputs *inputs, const struct {0}_outputs "
-                     "*outputs, {1}{2})", p, memory, devices);
+                     "*outputs, {1}{2}{3})",
+                     p, memory, has_state(program) ? ", void *state" : "", devices);
 }
 
 bool is_taken(const std::string& symbol, const Program& program) {
   static const std::set<std::string, std::less<>> kTaken = {
       "a",        "args",          "arena", "devices", "function", "inputs", "outputs", "pools",
-      "released", "ret_type_code", "status", "tensors", "waited",  "ret_value"};
+      "released", "ret_type_code", "s", "state", "status", "tensors", "waited",  "ret_value"};
   bool block = symbol.size() > 1 && symbol[0] == 'w' &&
                symbol.find_first_not_of("0123456789", 1) == std::string::npos;
   bool header = symbol == "NULL" || symbol.starts_with("TVM") || symbol.starts_with("DL") ||
@@ -213,6 +215,7 @@ void RunPrinter::declare_locals() {
   } else {
     line("    (void)arena;");
   }
+  if (has_state(program_)) line("    uint8_t *const s = (uint8_t *)state;");
   std::string unused;
   for (int d : context_devices(program_)) {
     const std::string& name = device_at(program_, d).name;
@@ -264,7 +267,7 @@ std::string RunPrinter::base(int pool) const {
 // What the device's own variables begin with. The model's tables begin with its prefix, pools with "a_".
 std::string RunPrinter::local_name(int device) const {
   const std::string& name = device_at(program_, device).name;
-  bool taken = name == p_ || (has_pools(program_) && (name == "a" || name.starts_with("a_")));
+  bool taken = name == p_ || (name == "s" && has_state(program_)) || (has_pools(program_) && (name == "a" || name.starts_with("a_")));
   return taken ? "on_" + name : name;
 }
 
@@ -315,6 +318,10 @@ void RunPrinter::check_arguments() {
     std::string a = base(static_cast<int>(i));
     conditions.push_back(a + " == NULL");
     conditions.push_back(fmt::format("((uintptr_t){} & ({}_ARENA_ALIGN - 1u)) != 0", a, up_));
+  }
+  if (has_state(program_)) {
+    conditions.push_back("s == NULL");
+    conditions.push_back(fmt::format("((uintptr_t)s & ({}_STATE_ALIGN - 1u)) != 0", up_));
   }
   if (conditions.empty()) return;
   std::string text = "    if (";
@@ -649,6 +656,8 @@ std::string RunPrinter::pointer(const Storage& s) const {
     case StorageKind::kConstant:
       if (s.pool >= 0) return fmt::format("(const void *)({} + {})", base(s.pool), s.offset);
       return names_.constant_names[index];
+    case StorageKind::kState:
+      return fmt::format("(void *)(s + {})", s.offset);
     case StorageKind::kNone:
       break;
   }

@@ -236,7 +236,7 @@ Command verify() {
                   {.names = "--samples",
                    .value = "N",
                    .target = &v.samples,
-                   .help = "Random samples when no input is given",
+                   .help = "Random samples when no input is given: 3, of a model with state 16",
                    .range = options::Range{1, 100000}},
                   {.names = "--seed",
                    .value = "N",

@@ -15,6 +15,7 @@
 #include "driver/host_program.h"
 #include "driver/inputs.h"
 #include "driver/project_dir.h"
+#include "driver/run_sequence.h"
 #include "driver/summary.h"
 #include "driver/temporary.h"
 #include "ops/operator.h"
@@ -31,7 +32,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr uint32_t kInputMagic = 0x43544F41, kOutputMagic = 0x52544F41;
+// Drawn inputs, where none are given; of a model with state they are one sequence.
+constexpr int kSamples = 3, kRunsOfState = 16;
+constexpr uint32_t kOutputMagic = 0x52544F41;
 constexpr uint32_t kRecordOutput = 0xFFFFFFFE, kRecordTiming = 0xFFFFFFFD,
                    kRecordSummary = 0xFFFFFFFF;
 
@@ -46,8 +49,6 @@ struct DeviceSummary {
   uint64_t length = 0;
 };
 
-void put_u32(std::string& out, uint32_t v) { out.append(reinterpret_cast<const char*>(&v), 4); }
-
 struct LayerState {
   int64_t worst_ulp = 0;
   int compared = 0;
@@ -56,18 +57,17 @@ struct LayerState {
 // Compares what one place (host or board) computed with the reference.
 class Comparison {
  public:
-  Comparison(const Compiled& compiled, std::string place, const std::vector<Sample>& samples,
-             Diagnostics& diags)
+  Comparison(const Compiled& compiled, std::string place, const RunSequence& sequence, Diagnostics& diags)
       : compiled_(compiled),
         place_(std::move(place)),
         diags_(diags),
-        layers_(compiled.program.calls.size()) {
-    for (const Sample& s : samples) {
-      reference_.push_back(ops::evaluate_graph(compiled.program.graph, s));
-      // The model as read, before any pass: its outputs must be what the optimised graph gives.
-      original_.push_back(ops::evaluate_graph(compiled.original, s));
-      inputs_.push_back(s);
-      tolerances_.push_back(ops::tolerances(compiled.program.graph, s, reference_.back()));
+        layers_(compiled.program.calls.size()),
+        reference_(evaluate_sequence(compiled.program.graph, sequence)),
+        // The model as read, before any pass: its outputs must be what the optimised graph gives.
+        original_(evaluate_sequence(compiled.original, sequence)) {
+    for (size_t i = 0; i < reference_.size(); ++i) {
+      inputs_.push_back(sequence.runs[i].inputs);
+      tolerances_.push_back(ops::tolerances(compiled.program.graph, inputs_[i], reference_[i]));
     }
   }
 
@@ -273,6 +273,7 @@ class Verifier {
     auto compiled = compile_model(compile, diags_);
     if (!compiled || !has_reference(*compiled)) return finish(kExitBadInput);
     if (!make_samples(*compiled)) return finish(kExitBadInput);
+    sequence_ = sequence_of(compiled->program.graph, samples_);
     bool good = true;
     // A project for this machine is the place itself: what is in it is what is to be proven.
     bool own = project && project->board.is_host() && project->can_verify();
@@ -310,7 +311,9 @@ class Verifier {
 
   bool make_samples(const Compiled& compiled) {
     if (options_.inputs.empty()) {
-      for (int s = 0; s < options_.samples; ++s)
+      const bool stateful = !compiled.program.graph.states.empty();
+      const int count = options_.samples >= 0 ? options_.samples : stateful ? kRunsOfState : kSamples;
+      for (int s = 0; s < count; ++s)
         samples_.push_back(
             random_sample(compiled.program.graph, options_.seed + static_cast<uint64_t>(s)));
       return true;
@@ -370,14 +373,9 @@ class Verifier {
                      const std::string& place) {
     TemporaryDirectory temp;
     if (!made(temp)) return false;
-    std::string in = temp.path() + "/in.bin", out = temp.path() + "/out.bin", bytes;
-    put_u32(bytes, kInputMagic);
-    put_u32(bytes, static_cast<uint32_t>(samples_.size()));
-    for (const Sample& s : samples_)
-      for (const auto& input : s)
-        bytes.append(reinterpret_cast<const char*>(input.data()), input.size());
-    if (!write_scratch_file(in, bytes, diags_)) return false;
-    progress_.step(fmt::format("verify on {}: run {} samples", place, samples_.size()));
+    std::string in = temp.path() + "/in.bin", out = temp.path() + "/out.bin";
+    if (!write_scratch_file(in, sequence_file(compiled.program, sequence_), diags_)) return false;
+    progress_.step(fmt::format("verify on {}: run {} samples", place, sequence_.runs.size()));
     // Names without a folder: what the path of the folder holds need not pass through an emulator.
     auto run = run_firmware(project, {"verify", "in.bin", "out.bin"}, options_.timeout, diags_,
                             temp.path());
@@ -409,7 +407,7 @@ class Verifier {
     uint64_t bytes = 0;
     for (const graph::Tensor& t : compiled.program.graph.tensors)
       bytes += kHeader + static_cast<uint64_t>(t.type.bytes());
-    return kAtLeast + 2 * bytes * samples_.size();
+    return kAtLeast + 2 * bytes * sequence_.runs.size();
   }
 
   bool judge(const Compiled& compiled, const std::string& place, const std::vector<uint8_t>& bytes,
@@ -447,7 +445,7 @@ class Verifier {
         records.push_back(r);
       }
     }
-    Comparison comparison(compiled, place, samples_, diags_);
+    Comparison comparison(compiled, place, sequence_, diags_);
     result.passed = good && comparison.compare(records, result.summary, ended);
     result.layers = comparison.layers();
     result.exact = comparison.exact_layers();
@@ -470,7 +468,7 @@ class Verifier {
     if (common_.json) {
       nlohmann::ordered_json j;
       j["passed"] = code == kExitDone;
-      j["samples"] = samples_.size();
+      j["samples"] = sequence_.runs.size();
       j["places"] = nlohmann::ordered_json::array();
       for (const PlaceResult& p : places_)
         j["places"].push_back({{"place", p.place},
@@ -494,13 +492,20 @@ class Verifier {
             p.worst_ulp > 0 ? fmt::format(", the others within {} ulp", p.worst_ulp) : "";
         std::string stack =
             p.measured ? fmt::format(", stack {}", format_bytes(p.summary.stack_bytes)) : "";
-        print_out("{}: bit-exact in {} of {} layers{}; {} sample{}{}, arena guards intact\n",
-                   p.place, p.exact, p.layers, ulp, samples_.size(),
-                   samples_.size() == 1 ? "" : "s", stack);
+        print_out("{}: bit-exact in {} of {} layers{}; {}{}, arena guards intact\n", p.place, p.exact,
+                  p.layers, ulp, runs_text(), stack);
       }
     }
     print_diagnostics(diags_);
     return code;
+  }
+
+  std::string runs_text() const {
+    size_t n = samples_.size();
+    if (sequence_.runs.size() == n) return fmt::format("{} sample{}", n, n == 1 ? "" : "s");
+    return fmt::format("{} run{} in sequence and {} after a reset{}", n, n == 1 ? "" : "s",
+                       sequence_.runs.size() - n,
+                       sequence_.state_given ? ", each from the reference's state" : "");
   }
 
   const VerifyOptions& options_;
@@ -508,6 +513,7 @@ class Verifier {
   Progress progress_;
   Diagnostics diags_;
   std::vector<Sample> samples_;
+  RunSequence sequence_;
   std::vector<PlaceResult> places_;
   int code_ = kExitDone;
 };

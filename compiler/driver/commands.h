@@ -44,7 +44,7 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
 struct VerifyOptions {
   std::string target;  // project directory or model file
   std::vector<std::string> inputs;
-  int samples = 3;
+  int samples = -1;  // -1: as many as the model asks for
   unsigned seed = 1;
   bool host = true, board = true;
   int timeout = 600;

@@ -51,6 +51,8 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
   auto read = read_file(options.model_path, diags);
   if (!read) return kFailure;
   if (bytes) *bytes = *read;
+  InitialValues own = options.initial_values;
+  if (operators) operators->initial_values = own;
   ModelKind kind = kind_of(options.model_path, *read);
   if (kind != ModelKind::kTflite) {
     if (!options.shapes.empty())
@@ -58,7 +60,12 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
                          "leave it out", diags);
     auto model = load_graph_model(kind, *read, options, diags);
     if (!model) return kFailure;
-    if (operators) *operators = std::move(model->operators);
+    if (operators) {
+      model->operators.initial_values = std::move(operators->initial_values);
+      *operators = std::move(model->operators);
+    }
+    InitialValues& initial_values = operators ? operators->initial_values : own;
+    if (!pair_states(model->graph, options.states, initial_values, diags)) return kFailure;
     return std::move(model->graph);
   }
   if (!options.params_path.empty() || !options.operators.empty())
@@ -72,7 +79,10 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
   read_options.shapes = std::move(*shapes);
   auto graph = frontends::read_tflite(std::move(*read), options.model_path, diags, read_options);
   // The reader has asked every operator.
-  if (!graph || !graph::verify_structure(*graph, diags)) return kFailure;
+  InitialValues& initial_values = operators ? operators->initial_values : own;
+  if (!graph || !pair_states(*graph, options.states, initial_values, diags) ||
+      !graph::verify_structure(*graph, diags))
+    return kFailure;
   return graph;
 }
 
@@ -387,6 +397,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   auto graph = load_model(out.options, &out.model_bytes, &operators, diags);
   if (!graph) return kFailure;
   out.original = *graph;
+  out.options.initial_values = operators.initial_values;
   if (!run_passes(*graph, options, plan_options.devices, out.statistics, diags)) return kFailure;
   auto program = plan::plan_program(std::move(*graph), plan_options, diags);
   if (!program) return kFailure;
@@ -448,6 +459,7 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   if (!model.devices.empty()) model.needs.push_back("devices");
   if (!compiled.options.pools.empty()) model.needs.push_back("pools");
   if (compiled.options.tvm_interface) model.needs.push_back("interface");
+  if (compiled.program.state_bytes > 0) model.needs.push_back("state");
   for (const plan::Pool& pool : compiled.program.pools)
     if (!compiled.options.pools.empty()) model.pools.push_back(pool.name);
   const std::string& sections = compiled.options.constants_section;
@@ -466,6 +478,7 @@ Figures figures_of(const Compiled& compiled) {
   Figures f;
   const plan::Program& p = compiled.program;
   f.arena_bytes = p.arena_bytes;
+  f.state_bytes = p.state_bytes;
   f.workspace_bytes = codegen::workspace_bytes(p);
   for (const plan::ProgramConstant& c : p.constants)
     f.constant_bytes += static_cast<int64_t>(c.data.bytes.size());

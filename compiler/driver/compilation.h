@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codegen/c_model.h"
+#include "driver/state_pairs.h"
 #include "passes/pass.h"
 #include "plan/program.h"
 #include "project/board.h"
@@ -25,6 +26,8 @@ struct CompileOptions {
   std::string cpu_name;    // instead of a board: of project::cpus()
   std::string signature;
   std::vector<std::string> shapes;  // "INPUT=1,98,40", as given
+  std::vector<std::string> states;  // "OUTPUT=INPUT[@FILE]", as given
+  InitialValues initial_values;     // of those with a file: read by compile_model, or from a project
   // Of a TVM graph: its parameters and the C sources of its operators.
   std::string params_path;
   std::vector<std::string> operators, include_dirs;
@@ -58,6 +61,7 @@ struct GivenOperators {
   std::map<std::string, std::string> files;  // C sources and headers
   // The most that one of them takes from TVMBackendAllocWorkspace, as the C runtime counts it.
   int64_t workspace_bytes = 0;
+  InitialValues initial_values;  // of states, from files
 };
 
 struct Compiled {
@@ -110,6 +114,7 @@ project::ProjectModel project_model_of(const Compiled& compiled);
 struct Figures {
   int64_t macs = 0;
   int64_t arena_bytes = 0, workspace_bytes = 0;
+  int64_t state_bytes = 0;         // kept from run to run
   int64_t constant_bytes = 0;      // tables as emitted
   int64_t raw_constant_bytes = 0;  // constants of the model that operators read
   int64_t input_bytes = 0, output_bytes = 0;

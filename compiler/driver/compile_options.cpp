@@ -123,6 +123,12 @@ options::Group code_group(CompileOptions& c) {
         .target = &c.shapes,
         .help = "The shape of an input, where the model leaves it open or another is wanted. All shapes that "
                 "follow are worked out again; a project keeps it"},
+       {.names = "--state",
+        .value = "OUTPUT=INPUT",
+        .target = &c.states,
+        .help = "An output that is the input of the next run: the model keeps it, in memory that NAME_init "
+                "makes ready. It begins at real 0, or at the value in a file: OUTPUT=INPUT@FILE.npy",
+        .see = "state.md"},
        level_option(c),
        {.names = "--prefer",
         .target = one_of(&c.prefer_ram, {{"speed", false}, {"ram", true}}),

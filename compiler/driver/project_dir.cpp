@@ -20,6 +20,28 @@ namespace aotc::driver {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+std::string hex_of(const std::vector<uint8_t>& bytes) {
+  std::string out;
+  for (uint8_t b : bytes) out += fmt::format("{:02x}", b);
+  return out;
+}
+
+// Anything that is no digit counts as 0: a value of the wrong size is refused where it is used.
+std::vector<uint8_t> bytes_of_hex(const std::string& text) {
+  auto digit = [](char c) {
+    size_t at = std::string_view("0123456789abcdef").find(c);
+    return at == std::string_view::npos ? 0u : static_cast<unsigned>(at);
+  };
+  std::vector<uint8_t> out;
+  for (size_t i = 0; i + 1 < text.size(); i += 2)
+    out.push_back(static_cast<uint8_t>(digit(text[i]) << 4 | digit(text[i + 1])));
+  return out;
+}
+
+}  // namespace
+
 bool is_project(const std::string& path) {
   std::error_code ec;
   return fs::is_directory(path, ec) && !frontends::recognise_foreign_folder(path);
@@ -30,6 +52,9 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["signature"] = options.signature;
   j["cpu"] = options.cpu_name;
   j["shapes"] = options.shapes;
+  j["states"] = options.states;
+  j["state_values"] = nlohmann::ordered_json::object();
+  for (const auto& [text, bytes] : options.initial_values) j["state_values"][text] = hex_of(bytes);
   j["arena"] = options.arena == codegen::ArenaOwner::kModel ? "model" : "caller";
   j["memory"] = options.memory == codegen::MemoryMode::kWorkspace ? "workspace" : "static";
   j["calling_convention"] = name_of(options.convention);
@@ -72,6 +97,10 @@ CompileOptions ProjectDir::compile_options() const {
   o.signature = c.value("signature", "");
   o.cpu_name = c.value("cpu", "");
   o.shapes = c.value("shapes", std::vector<std::string>());
+  o.states = c.value("states", std::vector<std::string>());
+  const nlohmann::json values = c.value("state_values", nlohmann::json::object());
+  for (const auto& [text, hex] : values.items())
+    o.initial_values[text] = bytes_of_hex(hex.get<std::string>());
   if (c.value("arena", "") == "model") o.arena = codegen::ArenaOwner::kModel;
   if (c.value("memory", "") == "workspace") o.memory = codegen::MemoryMode::kWorkspace;
   o.convention = convention_of(c.value("calling_convention", ""));
@@ -128,7 +157,10 @@ bool is_complete(const nlohmann::json& manifest) {
   const nlohmann::ordered_json known = describe_compile({});
   for (const auto& [key, written] : known.items())
     if (compile->contains(key) && (*compile)[key].type() != written.type()) return false;
-  for (const char* list : {"pools", "shapes"})
+  const nlohmann::json values = compile->value("state_values", nlohmann::json::object());
+  for (const auto& [text, hex] : values.items())
+    if (!hex.is_string()) return false;
+  for (const char* list : {"pools", "shapes", "states"})
     for (const auto& text : compile->value(list, nlohmann::json::array()))
       if (!text.is_string()) return false;
   return schedules_of(*compile).ok();

@@ -67,6 +67,8 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
     rows.push_back({"RAM: workspace", exact_bytes(f.workspace_bytes), limit("arena")});
   else
     rows.push_back({"RAM: arena", exact_bytes(f.arena_bytes), proof, limit("arena")});
+  if (f.state_bytes > 0)
+    rows.push_back({"RAM: state", exact_bytes(f.state_bytes), "kept from run to run, one for each instance"});
   if (c.operator_workspace_bytes > 0)
     rows.push_back({"RAM: operators", exact_bytes(c.operator_workspace_bytes),
                     "allocated by the functions given in C"});
@@ -168,6 +170,7 @@ nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
   j["arena_method"] = c.program.arena_method;
   j["arena_without_overlap"] = c.program.arena_without_overlap;
   j["workspace_bytes"] = f.workspace_bytes;
+  if (f.state_bytes > 0) j["state_bytes"] = f.state_bytes;
   if (c.operator_workspace_bytes > 0) j["operator_workspace_bytes"] = c.operator_workspace_bytes;
   j["input_bytes"] = f.input_bytes;
   j["output_bytes"] = f.output_bytes;

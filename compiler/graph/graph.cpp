@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+
 namespace aotc::graph {
 
 int64_t element_count(const Shape& shape) {
@@ -42,6 +45,44 @@ Location Graph::location_of(TensorId id) const {
   return where;
 }
 
+bool Graph::is_input(TensorId id) const {
+  return std::any_of(inputs.begin(), inputs.end(), [&](const Port& p) { return p.tensor == id; });
+}
+
+bool Graph::is_output(TensorId id) const {
+  return std::any_of(outputs.begin(), outputs.end(), [&](const Port& p) { return p.tensor == id; });
+}
+
+bool Graph::is_state(TensorId id) const {
+  return std::any_of(states.begin(), states.end(), [&](const State& s) { return s.before == id; });
+}
+
+bool Graph::is_next_state(TensorId id) const {
+  return std::any_of(states.begin(), states.end(), [&](const State& s) { return s.after == id; });
+}
+
+int64_t Graph::state_bytes() const {
+  int64_t bytes = 0;
+  for (const State& s : states) bytes += (*this)[s.before].type.bytes();
+  return bytes;
+}
+
+void pair_state(Graph& graph, size_t output, size_t input, std::vector<uint8_t> initial) {
+  State state{graph.inputs[input].tensor, graph.outputs[output].tensor, {}};
+  const TensorType& type = graph[state.before].type;
+  if (initial.empty()) {
+    auto step = static_cast<size_t>(size_of(type.dtype));
+    initial.assign(static_cast<size_t>(type.bytes()), 0);
+    int64_t zero = type.zero_point();
+    for (size_t i = 0; is_int(type.dtype) && i + step <= initial.size(); i += step)
+      std::memcpy(&initial[i], &zero, step);
+  }
+  state.initial = own_bytes(std::move(initial));
+  graph.inputs.erase(graph.inputs.begin() + static_cast<std::ptrdiff_t>(input));
+  graph.outputs.erase(graph.outputs.begin() + static_cast<std::ptrdiff_t>(output));
+  graph.states.push_back(std::move(state));
+}
+
 UseDef compute_use_def(const Graph& graph) {
   UseDef out;
   out.definer.assign(graph.tensors.size(), -1);
@@ -65,6 +106,10 @@ void compact(Graph& graph) {
   };
   for (const Port& port : graph.inputs) mark(port.tensor);
   for (const Port& port : graph.outputs) mark(port.tensor);
+  for (const State& state : graph.states) {
+    mark(state.before);
+    mark(state.after);
+  }
   for (const Op& op : graph.ops) {
     for (TensorId id : op.operands) mark(id);
     for (TensorId id : op.results) mark(id);
@@ -82,6 +127,10 @@ void compact(Graph& graph) {
   };
   for (Port& port : graph.inputs) renumber(port.tensor);
   for (Port& port : graph.outputs) renumber(port.tensor);
+  for (State& state : graph.states) {
+    renumber(state.before);
+    renumber(state.after);
+  }
   for (Op& op : graph.ops) {
     for (TensorId& id : op.operands) renumber(id);
     for (TensorId& id : op.results) renumber(id);

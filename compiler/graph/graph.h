@@ -78,7 +78,6 @@ struct Tensor {
   TensorType type;
   std::optional<ConstantView> constant;
   int device = 0;
-  bool is_variable = false;
 };
 
 // What the graph itself needs to know of an operator; ops/operator.h has the rest. Properties, not
@@ -111,6 +110,14 @@ struct Port {
   std::string name;  // signature name if the model has one, else the tensor's name
 };
 
+// A value that lives from one run to the next. Nothing in a graph is written twice: a run reads
+// `before`, and what `after` holds at its end is what `before` holds in the next run.
+struct State {
+  TensorId before;       // defined at the start of a run, as an input is
+  TensorId after;        // any tensor of the same type, be it `before` itself, an input or a constant
+  ConstantView initial;  // of the first run; the bytes of `before`
+};
+
 struct Graph {
   std::string name;         // for messages and defaults, from the file name
   std::string source_file;  // as the user named it
@@ -119,6 +126,7 @@ struct Graph {
   std::vector<Op> ops;  // in execution order: operands are defined before they are used
   std::vector<Port> inputs;
   std::vector<Port> outputs;
+  std::vector<State> states;
 
   Tensor& operator[](TensorId id) { return tensors[static_cast<size_t>(id.value)]; }
   const Tensor& operator[](TensorId id) const { return tensors[static_cast<size_t>(id.value)]; }
@@ -126,6 +134,15 @@ struct Graph {
   TensorId add_constant(std::string name, TensorType type, std::vector<uint8_t> bytes);
   bool is_constant(TensorId id) const { return id.valid() && (*this)[id].constant.has_value(); }
   Location location_of(TensorId id) const;
+
+  // What a graph has from somewhere else, and what is needed behind its last operator.
+  bool is_input(TensorId id) const;         // of an input port
+  bool is_output(TensorId id) const;        // of an output port
+  bool is_state(TensorId id) const;         // `before` of a state
+  bool is_next_state(TensorId id) const;    // `after` of a state
+  bool is_given(TensorId id) const { return is_input(id) || is_state(id); }
+  bool is_kept(TensorId id) const { return is_output(id) || is_next_state(id); }
+  int64_t state_bytes() const;              // of all states, without gaps
 };
 
 // Index of the op that defines each tensor (-1: none), and the ops that read it, in order.
@@ -138,8 +155,13 @@ UseDef compute_use_def(const Graph& graph);
 // Drops tensors nobody refers to and renumbers the rest, keeping order.
 void compact(Graph& graph);
 
+// Makes a state of a pair of ports: output `output` becomes the next value of input `input`, which
+// begins at real 0 (the zero point), or at `initial` if it is not empty. Both must have one type, and
+// `initial` its bytes: the caller checks. Neither is a port any more.
+void pair_state(Graph& graph, size_t output, size_t input, std::vector<uint8_t> initial = {});
+
 // Structural checks of any graph: ids in range, single definition, definition before use, inputs
-// not constant, constants of the right byte count, quantisation well formed. Operators' own checks
+// not constant, states of one type and with all bytes of their initial value, constants of the right byte count, quantisation well formed. Operators' own checks
 // are ops::verify_graph. Reports [ir-invalid].
 Status verify_structure(const Graph& graph, Diagnostics& diags);
 

@@ -122,11 +122,13 @@ class Parser {
     if (word == "output") return parse_port(graph_.outputs, false);
     if (word == "const") return parse_constant();
     if (word == "tensor") return parse_tensor_statement();
+    if (word == "state") return parse_state();
+    if (word == "next") return parse_next();
     if (!word.empty() && cursor_.next_is('(')) return parse_call({}, word, at);
     if (word.empty()) return fail("expected a statement or '}'");
     return fail_at(
         at, fmt::format("expected a statement or '}}', found '{}'", shown(word)),
-        "statements begin with input, output, const, tensor, or %result = operator(...)");
+        "statements begin with input, output, const, state, next, tensor, or %result = operator(...)");
   }
 
   // '%' and a name; an id valid here is an index into names_.
@@ -147,7 +149,7 @@ class Parser {
 
   Named& named(TensorId id) { return names_[static_cast<size_t>(id.value)]; }
 
-  // A reference, with a declaration if one follows: "name" type quant(...) device N variable.
+  // A reference, with a declaration if one follows: "name" type quant(...) device N.
   Result<TensorId> parse_declared(bool required) {
     TextPosition at = cursor_.position();
     auto id = parse_optional_reference();
@@ -168,7 +170,6 @@ class Parser {
       if (!device) return kFailure;
       tensor.device = *device;
     }
-    tensor.is_variable = cursor_.accept_word("variable");
     named(*id).declared = true;
     named(*id).tensor = std::move(tensor);
     return id;
@@ -259,17 +260,49 @@ class Parser {
     auto id = parse_declared(true);
     if (!id) return kFailure;
     if (!id->valid()) return fail("expected a tensor such as '%3'");
+    std::vector<uint8_t> bytes;
+    if (!parse_value(named(*id).tensor.type.dtype, bytes)) return kFailure;
+    named(*id).tensor.constant = own_bytes(std::move(bytes));
+    return success();
+  }
+
+  // "= [1, 2]" or "= hex {0102}"
+  Status parse_value(DType type, std::vector<uint8_t>& bytes) {
     if (!expect('=')) return kFailure;
     TextPosition at = cursor_.position();
-    std::vector<uint8_t> bytes;
     if (cursor_.accept_word("hash"))
       return fail_at(at, "the constant's bytes were left out of this text",
                      "print the graph without a limit on constants");
-    Status done = cursor_.accept_word("hex") ? parse_hex(bytes)
-                                             : parse_list(bytes, named(*id).tensor.type.dtype);
-    if (!done) return kFailure;
-    named(*id).tensor.constant = own_bytes(std::move(bytes));
+    return cursor_.accept_word("hex") ? parse_hex(bytes) : parse_list(bytes, type);
+  }
+
+  // state %0 "name" type = value
+  Status parse_state() {
+    auto id = parse_declared(true);
+    if (!id) return kFailure;
+    if (!id->valid()) return fail("expected a tensor such as '%3'");
+    std::vector<uint8_t> bytes;
+    if (!parse_value(named(*id).tensor.type.dtype, bytes)) return kFailure;
+    graph_.states.push_back({*id, {}, own_bytes(std::move(bytes))});
     return success();
+  }
+
+  // next %0 = %3
+  Status parse_next() {
+    TextPosition at = cursor_.position();
+    auto before = parse_reference();
+    if (!before || !expect('=')) return kFailure;
+    auto after = parse_reference();
+    if (!after) return kFailure;
+    for (State& state : graph_.states) {
+      if (state.before != *before) continue;
+      if (state.after.valid())
+        return fail_at(at, fmt::format("state %{} has two next values", shown(named(*before).name)));
+      state.after = *after;
+      return success();
+    }
+    return fail_at(at, fmt::format("%{} is no state", shown(named(*before).name)),
+                   "declare it before with a line that begins with 'state'");
   }
 
   Status parse_hex(std::vector<uint8_t>& bytes) {
@@ -447,6 +480,10 @@ class Parser {
         if (unnamed[i]) ports[i].name = graph_[ports[i].tensor].name;
       }
     };
+    for (State& state : graph_.states) {
+      assign(state.before);
+      assign(state.after);
+    }
     finish_ports(graph_.inputs, unnamed_inputs_);
     finish_ports(graph_.outputs, unnamed_outputs_);
     return success();

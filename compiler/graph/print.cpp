@@ -45,9 +45,12 @@ class Printer {
     if (!graph_.description.empty()) out_ += " description " + quoted(graph_.description);
     out_ += " {\n";
     for (const Port& port : graph_.inputs) print_port("input", port);
+    for (const State& state : graph_.states) print_state(state);
     print_undefined_tensors();
     for (const Op& op : graph_.ops) print_op(op);
     for (const Port& port : graph_.outputs) print_port("output", port);
+    for (const State& state : graph_.states)
+      out_ += fmt::format("  next {} = {}\n", shown(state.before, false), shown(state.after, false));
     return out_ + "}\n";
   }
 
@@ -61,7 +64,6 @@ class Printer {
     const Tensor& tensor = graph_[id];
     out += " " + quoted(tensor.name) + " " + to_string(tensor.type);
     if (tensor.device != 0) out += fmt::format(" device {}", tensor.device);
-    if (tensor.is_variable) out += " variable";
     return out;
   }
 
@@ -73,6 +75,13 @@ class Printer {
     if (!port.tensor.valid() || port.name != graph_[port.tensor].name)
       out_ += " as " + quoted(port.name);
     out_ += "\n";
+  }
+
+  void print_state(const State& state) {
+    bool declare = state.before.valid() && !graph_[state.before].constant;
+    DType type = state.before.valid() ? graph_[state.before].type.dtype : DType::kU8;
+    out_ += "  state " + shown(state.before, declare) + " = " +
+            print_constant(type, state.initial, options_.constants_limit) + "\n";
   }
 
   // Constants, and tensors that neither an input nor an operator declares.

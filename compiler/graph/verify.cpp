@@ -40,8 +40,10 @@ class StructureVerifier {
   Status run() {
     for (size_t i = 0; i < graph_.tensors.size(); ++i) check_tensor({static_cast<int32_t>(i)});
     check_inputs();
+    check_states();
     for (const Op& op : graph_.ops) check_op(op);
     check_outputs();
+    check_next_states();
     return ok_ ? success() : Status(kFailure);
   }
 
@@ -77,7 +79,6 @@ class StructureVerifier {
       fail(where, fmt::format("constant of type {} {} needs {} bytes but has {}",
                               name_of(tensor.type.dtype), to_string(tensor.type.shape),
                               count * size_of(tensor.type.dtype), bytes));
-    if (tensor.is_variable) fail(where, "tensor is both a constant and a variable");
   }
 
   void check_quantization(const TensorType& type, const Location& where) {
@@ -134,6 +135,49 @@ class StructureVerifier {
     }
   }
 
+  void check_states() {
+    for (size_t i = 0; i < graph_.states.size(); ++i) {
+      const State& state = graph_.states[i];
+      if (!in_range(state.before)) {
+        fail(graph_.location_of({}),
+             fmt::format("state {} names no tensor (id {})", i, state.before.value));
+        continue;
+      }
+      if (graph_[state.before].constant || defined(state.before)) {
+        fail(graph_.location_of(state.before),
+             fmt::format("state {} ({}) is a constant, an input or a state before", i,
+                         shown(state.before)));
+        continue;
+      }
+      defined(state.before) = 1;
+      const TensorType& type = graph_[state.before].type;
+      int64_t count = checked_count(type.shape);
+      auto bytes = static_cast<int64_t>(state.initial.bytes.size());
+      if (count >= 0 && bytes != count * size_of(type.dtype))
+        fail(graph_.location_of(state.before),
+             fmt::format("the initial value of state {} has {} bytes, its type needs {}", i, bytes,
+                         count * size_of(type.dtype)));
+    }
+  }
+
+  void check_next_states() {
+    for (size_t i = 0; i < graph_.states.size(); ++i) {
+      const State& state = graph_.states[i];
+      if (!in_range(state.before)) continue;
+      if (!in_range(state.after)) {
+        fail(graph_.location_of(state.before),
+             fmt::format("the next value of state {} names no tensor (id {})", i, state.after.value));
+      } else if (!defined(state.after)) {
+        fail(graph_.location_of(state.after),
+             fmt::format("the next value of state {} is defined by no operator", i));
+      } else if (graph_[state.before].type != graph_[state.after].type) {
+        fail(graph_.location_of(state.before),
+             fmt::format("state {} is {}, its next value {}", i,
+                         to_string(graph_[state.before].type), to_string(graph_[state.after].type)));
+      }
+    }
+  }
+
   void check_op(const Op& op) {
     if (op.definition == nullptr || op.attributes == nullptr) {
       fail(op.location, "operator has no definition or no attributes");
@@ -144,7 +188,7 @@ class StructureVerifier {
       if (!id.valid()) continue;
       if (!in_range(id)) {
         fail(op.location, fmt::format("operand {} names no tensor (id {})", i, id.value));
-      } else if (!defined(id) && !graph_[id].is_variable) {
+      } else if (!defined(id)) {
         fail(op.location,
              fmt::format("operand {} ({}) is used before it is defined", i, shown(id)));
       }
@@ -166,7 +210,7 @@ class StructureVerifier {
       TensorId id = graph_.outputs[i].tensor;
       if (!in_range(id)) {
         fail(graph_.location_of({}), fmt::format("output {} names no tensor (id {})", i, id.value));
-      } else if (!defined(id) && !graph_[id].is_variable) {
+      } else if (!defined(id)) {
         fail(graph_.location_of(id), fmt::format("output {} is defined by no operator", i));
       }
     }

@@ -30,8 +30,7 @@ bool can_evaluate(const OpView& op) {
   if (traits.external || op.op.results.empty()) return false;
   for (size_t i = 0; i < op.operand_count(); ++i)
     if (op.has_operand(i) && op.constant(i) == nullptr && !traits.reads_shapes_only) return false;
-  return std::none_of(op.op.results.begin(), op.op.results.end(),
-                      [&](graph::TensorId id) { return op.graph[id].is_variable; });
+  return true;
 }
 
 int64_t growth_of(const OpView& op) { return result_bytes(op) - operand_bytes(op); }

@@ -91,8 +91,17 @@ void evaluate_op(const graph::Graph& graph, const graph::Op& op, const EvalData&
   definition.evaluate(view, data);
 }
 
+StateValues initial_states(const graph::Graph& graph) {
+  StateValues out;
+  for (const graph::State& state : graph.states)
+    out.emplace_back(state.initial.bytes.begin(), state.initial.bytes.end());
+  return out;
+}
+
 std::vector<std::vector<uint8_t>> evaluate_graph(const graph::Graph& graph,
-                                                 const std::vector<std::vector<uint8_t>>& inputs) {
+                                                 const std::vector<std::vector<uint8_t>>& inputs,
+                                                 StateValues* states) {
+  const StateValues before = states != nullptr ? *states : initial_states(graph);
   std::vector<std::vector<uint8_t>> values(graph.tensors.size());
   auto slot = [&](graph::TensorId id) -> std::vector<uint8_t>& {
     return values[static_cast<size_t>(id.value)];
@@ -106,6 +115,7 @@ std::vector<std::vector<uint8_t>> evaluate_graph(const graph::Graph& graph,
     values[i].assign(bytes.begin(), bytes.end());
   }
   for (size_t i = 0; i < graph.inputs.size(); ++i) slot(graph.inputs[i].tensor) = inputs[i];
+  for (size_t i = 0; i < before.size(); ++i) slot(graph.states[i].before) = before[i];
   for (const graph::Op& op : graph.ops) {
     EvalData data;
     for (graph::TensorId id : op.results)
@@ -116,6 +126,8 @@ std::vector<std::vector<uint8_t>> evaluate_graph(const graph::Graph& graph,
     for (graph::TensorId id : op.results) data.results.push_back(slot(id));
     evaluate_op(graph, op, data);
   }
+  for (size_t i = 0; states != nullptr && i < before.size(); ++i)
+    (*states)[i] = slot(graph.states[i].after);
   for (size_t i = 0; i < values.size(); ++i)
     if (is_constant[i]) values[i].clear();
   return values;

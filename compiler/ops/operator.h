@@ -185,9 +185,15 @@ Status verify_graph(const graph::Graph& graph, Diagnostics& diags);
 // Runs one operator on the host through its reference evaluation.
 void evaluate_op(const graph::Graph& graph, const graph::Op& op, const EvalData& data);
 
+// What the states of a graph hold between two runs, in graph.states order.
+using StateValues = std::vector<std::vector<uint8_t>>;
+StateValues initial_states(const graph::Graph& graph);
+
 // Reference evaluation of a whole graph: inputs in graph.inputs order, each exactly the tensor's
-// bytes. Returns the bytes of every tensor an op defined (empty for others), by tensor id.
+// bytes. `states` is what the run begins with, and then what it leaves behind; without, it is a first
+// run. Returns the bytes of every tensor that is not constant (empty for others), by tensor id.
 std::vector<std::vector<uint8_t>> evaluate_graph(const graph::Graph& graph,
-                                                 const std::vector<std::vector<uint8_t>>& inputs);
+                                                 const std::vector<std::vector<uint8_t>>& inputs,
+                                                 StateValues* states = nullptr);
 
 }  // namespace aotc::ops

@@ -56,6 +56,9 @@ Status annotate_devices(graph::Graph& graph, const PassOptions& options, Diagnos
   for (const graph::Port& input : graph.inputs)
     good = check_known(graph[input.tensor].device, graph.location_of(input.tensor), options, diags) &&
            good;
+  for (const graph::State& state : graph.states)
+    good = check_known(graph[state.before].device, graph.location_of(state.before), options, diags) &&
+           good;
   for (graph::Op& op : graph.ops) {
     const ops::Traits traits = ops::definition_of(op).traits();
     if (op.device == 0 && options.devices && !traits.device_copy)

@@ -50,6 +50,8 @@ class Liveness {
     }
     for (const graph::Port& port : graph_.outputs)
       cuttable_[static_cast<size_t>(port.tensor.value)] = false;
+    for (const graph::State& state : graph_.states)
+      cuttable_[static_cast<size_t>(state.after.value)] = false;
   }
 
   void propagate() {

@@ -64,7 +64,7 @@ ChannelFlow flow_of(const Graph& graph, const Op& op) {
   if (op.results.size() != 1 || op.operands.empty() || !op.operands[0].valid())
     return ChannelFlow::kOpaque;
   const Tensor& result = graph[op.results[0]];
-  if (!has_channels(result.type) || result.is_variable) return ChannelFlow::kOpaque;
+  if (!has_channels(result.type)) return ChannelFlow::kOpaque;
   ChannelFlow flow = ops::definition_of(op).channel_flow({graph, op});
   if (flow == ChannelFlow::kOpaque && is_byte_function(graph, op)) flow = ChannelFlow::kEach;
   if (flow == ChannelFlow::kOpaque) return flow;

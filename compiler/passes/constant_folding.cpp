@@ -23,7 +23,7 @@ bool may_fold(const Graph& graph, const Op& op, int64_t& steps_left) {
   ops::OpView view{graph, op};
   // An output's bytes are the caller's, so somebody has to write them.
   bool output = std::any_of(op.results.begin(), op.results.end(),
-                            [&](graph::TensorId id) { return is_output(graph, id); });
+                            [&](graph::TensorId id) { return graph.is_output(id); });
   if (output || !ops::can_evaluate(view)) return false;
   if (ops::definition_of(op).has_lowering(view) && ops::growth_of(view) > ops::kMostGrowth)
     return false;

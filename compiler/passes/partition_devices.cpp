@@ -39,6 +39,8 @@ class Partition {
     }
     for (graph::Port& port : graph_.outputs)
       port.tensor = on_device(port.tensor, 0, graph_.location_of(port.tensor));
+    for (graph::State& state : graph_.states)
+      state.after = on_device(state.after, 0, graph_.location_of(state.after));
   }
 
  private:

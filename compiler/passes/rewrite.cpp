@@ -10,14 +10,6 @@ using graph::Op;
 using graph::Port;
 using graph::TensorId;
 
-namespace {
-
-bool shown_by(const std::vector<Port>& ports, TensorId id) {
-  return std::any_of(ports.begin(), ports.end(), [&](const Port& p) { return p.tensor == id; });
-}
-
-}  // namespace
-
 bool is_valid(const Graph& graph, const Op& op) {
   Diagnostics ignored;
   ops::OpView view{graph, op};
@@ -35,11 +27,8 @@ bool is_unary(const Op& op) {
                       [](TensorId id) { return id.valid(); });
 }
 
-bool is_input(const Graph& graph, TensorId id) { return shown_by(graph.inputs, id); }
-bool is_output(const Graph& graph, TensorId id) { return shown_by(graph.outputs, id); }
-
 int sole_producer(const Graph& graph, const graph::UseDef& chains, TensorId id, int user) {
-  if (!id.valid() || is_output(graph, id)) return -1;
+  if (!id.valid() || graph.is_kept(id)) return -1;
   size_t at = static_cast<size_t>(id.value);
   int producer = chains.definer[at];
   if (producer < 0 || chains.users[at] != std::vector<int>{user}) return -1;
@@ -63,12 +52,13 @@ std::shared_ptr<graph::AttributesBase> with_attribute(const graph::AttributesBas
 
 bool replace_uses(Graph& graph, TensorId from, TensorId to) {
   if (graph[from].device != graph[to].device && !graph.is_constant(to)) return false;
-  if (is_output(graph, from) && (is_input(graph, to) || is_output(graph, to) ||
-                                 graph.is_constant(to) || graph[to].is_variable))
+  if (graph.is_output(from) && (graph.is_given(to) || graph.is_output(to) || graph.is_constant(to)))
     return false;
   for (Op& op : graph.ops) std::replace(op.operands.begin(), op.operands.end(), from, to);
   for (Port& port : graph.outputs)
     if (port.tensor == from) port.tensor = to;
+  for (graph::State& state : graph.states)
+    if (state.after == from) state.after = to;
   return true;
 }
 

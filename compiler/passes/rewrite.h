@@ -19,11 +19,8 @@ bool is_valid(const graph::Graph& graph, const graph::Op& op);
 // The only operand of an operator that has one present operand, as operand 0, and one result.
 bool is_unary(const graph::Op& op);
 
-bool is_input(const graph::Graph& graph, graph::TensorId id);
-bool is_output(const graph::Graph& graph, graph::TensorId id);
-
 // The op that defines `id` if that has this one result, `user` is the only reader, both run on the
-// same device, and no output port shows it; else -1.
+// same device, and no output port or state keeps it; else -1.
 int sole_producer(const graph::Graph& graph, const graph::UseDef& chains, graph::TensorId id,
                   int user);
 
@@ -35,7 +32,7 @@ std::shared_ptr<graph::AttributesBase> with_attribute(const graph::AttributesBas
                                                       std::string_view name,
                                                       const std::string& text);
 
-// Makes every reader of `from`, and every output port, take `to`. False, with nothing changed, when
+// Makes every reader of `from`, every output port and every state take `to`. False, with nothing changed, when
 // a port shows `from` but must not show `to`: an input, a constant, or a tensor of another port
 // already has its own storage at the caller; or when the two are on different devices.
 bool replace_uses(graph::Graph& graph, graph::TensorId from, graph::TensorId to);

@@ -26,12 +26,12 @@ bool converts(const Graph& graph, const Op& op, bool from_float) {
 }
 
 void strip_input(Graph& graph, Port& port, const std::vector<int>& users, std::vector<bool>& dead) {
-  if (users.empty() || is_output(graph, port.tensor)) return;
+  if (users.empty() || graph.is_kept(port.tensor)) return;
   auto op_at = [&](int index) -> const Op& { return graph.ops[static_cast<size_t>(index)]; };
   TensorId quantized = op_at(users[0]).results.empty() ? TensorId{} : op_at(users[0]).results[0];
   for (int user : users) {
     const Op& op = op_at(user);
-    if (!converts(graph, op, true) || is_output(graph, op.results[0]) ||
+    if (!converts(graph, op, true) || graph.is_kept(op.results[0]) ||
         graph[op.results[0]].type != graph[quantized].type)
       return;
   }
@@ -49,9 +49,7 @@ void strip_output(const Graph& graph, Port& port, const std::vector<int>& define
   if (!converts(graph, op, false)) return;
   TensorId quantized = op.operands[0];
   // A port needs storage of its own at the caller.
-  if (is_input(graph, quantized) || is_output(graph, quantized) || graph.is_constant(quantized) ||
-      graph[quantized].is_variable)
-    return;
+  if (graph.is_given(quantized) || graph.is_output(quantized) || graph.is_constant(quantized)) return;
   port.tensor = quantized;
 }
 

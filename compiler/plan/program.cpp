@@ -11,6 +11,7 @@
 
 #include "ops/operator.h"
 #include "plan/merge.h"
+#include "plan/overlap.h"
 #include "plan/placement.h"
 #include "plan/pools.h"
 #include "plan/spaces.h"
@@ -56,6 +57,7 @@ class Planner {
   Result<Program> run() {
     bind_externals();
     if (!few_enough() || !make_calls()) return kFailure;
+    bind_states();
     merge_similar();
     if (!place()) return kFailure;
     bind_arguments();
@@ -82,6 +84,7 @@ class Planner {
       external_[at(graph().inputs[i].tensor)] = {input, static_cast<int>(i), 0};
     for (size_t i = 0; i < graph().tensors.size(); ++i)
       if (graph().tensors[i].constant) external_[i] = {StorageKind::kConstant, -1, 0};
+    place_states();
     if (options_.outputs == Contract::kPreserve)
       for (size_t i = 0; i < graph().outputs.size(); ++i) {
         Storage& s = external_[at(graph().outputs[i].tensor)];
@@ -101,6 +104,120 @@ class Planner {
       aliases_.join(op.operands[0].value, op.results[0].value);
       external_of(op.operands[0]) = joined;
     }
+  }
+
+  // States lie one behind the other in memory of their own, those of wide elements first.
+  void place_states() {
+    const auto& states = graph().states;
+    std::vector<size_t> order(states.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    auto alignment = [&](size_t i) {
+      const graph::TensorType& type = graph()[states[i].before].type;
+      return alignment_of(type.dtype, type.bytes());
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return alignment(a) > alignment(b); });
+    program_.states.resize(states.size());
+    program_.initial_values.assign(states.size(), -1);
+    for (size_t i : order) {
+      int64_t step = alignment(i), offset = (program_.state_bytes + step - 1) / step * step;
+      program_.states[i] = {StorageKind::kState, static_cast<int>(i), offset};
+      program_.state_bytes = offset + graph()[states[i].before].type.bytes();
+      external_[at(states[i].before)] = program_.states[i];
+    }
+  }
+
+  // The next value of a state is computed in the place of the present one, where nobody reads that any
+  // more, or is copied there behind everything else.
+  void bind_states() {
+    const auto& states = graph().states;
+    std::vector<size_t> copied;
+    for (size_t i = 0; i < states.size(); ++i) {
+      intern_initial_value(i);
+      if (class_of(states[i].before) == class_of(states[i].after)) continue;
+      if (may_replace(i))
+        external_of(states[i].after) = program_.states[i];
+      else
+        copied.push_back(i);
+    }
+    // What one state holds now and another is to hold next is set aside before either changes.
+    std::map<size_t, int> aside;
+    for (size_t i : copied) {
+      if (external_of(states[i].after).kind != StorageKind::kState) continue;
+      int index = static_cast<int>(set_aside_.size());
+      set_aside_.push_back({graph()[states[i].after].type, -1});
+      add_copy({CopyEnd::kTensor, states[i].after.value}, {CopyEnd::kAside, index});
+      aside[i] = index;
+    }
+    for (size_t i : copied) {
+      CopyEnd from{CopyEnd::kTensor, states[i].after.value};
+      if (auto found = aside.find(i); found != aside.end()) from = {CopyEnd::kAside, found->second};
+      add_copy(from, {CopyEnd::kState, static_cast<int>(i)});
+    }
+  }
+
+  // A table of what the state begins with, unless all its bytes are the same.
+  void intern_initial_value(size_t state) {
+    std::span<const uint8_t> bytes = graph().states[state].initial.bytes;
+    if (std::adjacent_find(bytes.begin(), bytes.end(), std::not_equal_to<>()) == bytes.end()) return;
+    const graph::Tensor& tensor = graph()[graph().states[state].before];
+    program_.initial_values[state] = intern_constant(
+        -1, {"initial", tensor.type.dtype, {bytes.begin(), bytes.end()}, 4});
+  }
+
+  bool may_replace(size_t state) {
+    TensorId before = graph().states[state].before, after = graph().states[state].after;
+    const int old = class_of(before), next = class_of(after);
+    if (external_of(after).kind != StorageKind::kNone) return false;
+    for (const graph::Port& port : graph().outputs)
+      if (class_of(port.tensor) == next) return false;
+    for (size_t i = 0; i < graph().states.size(); ++i)
+      if (i != state && (class_of(graph().states[i].after) == old ||
+                         class_of(graph().states[i].after) == next))
+        return false;
+    for (size_t c = 0, written = SIZE_MAX; c < program_.calls.size(); ++c) {
+      bool reads = reads_class(c, old);
+      if (reads && written < c) return false;
+      if (!writes_class(c, next)) continue;
+      if (program_.calls[c].device != 0 || (reads && !in_place(c, old))) return false;
+      written = std::min(written, c);
+    }
+    return true;
+  }
+
+  bool reads_class(size_t call, int wanted) {
+    if (const auto& copy = pending_[call].copy; copy && copy->from.kind == CopyEnd::kTensor)
+      return aliases_.find(copy->from.index) == wanted;
+    return std::any_of(pending_[call].args.begin(), pending_[call].args.end(), [&](const ops::Arg& arg) {
+      TensorId id = arg.kind == ops::ArgKind::kOperand ? tensor_of(call, arg) : TensorId{};
+      return id.valid() && class_of(id) == wanted;
+    });
+  }
+  bool writes_class(size_t call, int wanted) {
+    return std::any_of(pending_[call].args.begin(), pending_[call].args.end(), [&](const ops::Arg& arg) {
+      TensorId id = arg.kind == ops::ArgKind::kResult ? tensor_of(call, arg) : TensorId{};
+      return id.valid() && class_of(id) == wanted;
+    });
+  }
+
+  // May the call's result lie exactly where its operand of class `old` does?
+  bool in_place(size_t call, int old) {
+    const PendingCall& pending = pending_[call];
+    int readers = 0;
+    for (const ops::Arg& arg : pending.args)
+      readers += arg.kind == ops::ArgKind::kOperand && class_of(tensor_of(call, arg)) == old;
+    const graph::Op& op = graph().ops[static_cast<size_t>(program_.calls[call].op_index)];
+    if (readers != 1 || op.results.size() != 1) return false;
+    int64_t result = graph()[op.results[0]].type.bytes();
+    for (const ops::WriteOrder& order : pending.write_orders) {
+      TensorId operand = op.operands[static_cast<size_t>(order.operand)];
+      if (!operand.valid() || class_of(operand) != old) continue;
+      int64_t bytes = graph()[operand].type.bytes();
+      if (order.in_place && result <= bytes) return true;
+      OverlapLimits limits = overlap_limits(order, bytes, result);
+      if (limits.forward >= 0 || limits.backward <= 0) return true;
+    }
+    return false;
   }
 
   Status make_calls() {
@@ -137,7 +254,7 @@ class Planner {
       bool own = s.kind == StorageKind::kOutput && s.index == static_cast<int>(i);
       if (own || s.kind == StorageKind::kNone) continue;
       copied_outputs_[i] = -1;
-      add_output_copy(static_cast<int>(i), id);
+      add_copy({CopyEnd::kTensor, id.value}, {CopyEnd::kOutput, static_cast<int>(i)});
     }
     return success();
   }
@@ -182,15 +299,28 @@ class Planner {
     return f.finish("copy");
   }
 
-  void add_output_copy(int output, TensorId id) {
-    const graph::TensorType& type = graph()[id].type;
+  // Where a copy that the plan adds comes from or goes to.
+  struct CopyEnd {
+    enum Kind { kTensor, kOutput, kState, kAside } kind;
+    int index;
+  };
+  struct Copy {
+    CopyEnd from, to;
+  };
+
+  const graph::TensorType& type_of(const CopyEnd& end) const {
+    if (end.kind == CopyEnd::kAside) return set_aside_[static_cast<size_t>(end.index)].type;
+    return graph().tensors[static_cast<size_t>(end.index)].type;
+  }
+
+  void add_copy(CopyEnd from, CopyEnd to) {
+    const graph::TensorType& type = type_of(from);
     tir::FunctionBuilder f("copy");
     tir::BufferPtr in = f.input("in", type.dtype, type.elements());
     tir::BufferPtr out = f.output("out", type.dtype, type.elements());
     f.copy(out, 0, in, 0, in->elements);
     PendingCall pending;
-    pending.copy_from = id;
-    pending.copy_to_output = output;
+    pending.copy = Copy{from, to};
     ProgramCall call;
     call.device = 0;
     call.function = intern_function(f.finish(), 0, std::nullopt);
@@ -205,8 +335,7 @@ class Planner {
     std::vector<int> constants;  // program constant of each lowered constant
     int scratch_alignment = 1;
     int scratch_element = 1;  // bytes
-    std::optional<TensorId> copy_from;
-    int copy_to_output = -1;
+    std::optional<Copy> copy;
   };
 
   void add_call(int op_index, const graph::Op& op, ops::Lowered lowered) {
@@ -372,6 +501,10 @@ class Planner {
       buffers.push_back({type.bytes(), alignment_of(type.dtype, type.bytes()),
                          graph().outputs[o].name, false, true});
     }
+    for (Aside& aside : set_aside_) {
+      aside.buffer = static_cast<int>(buffers.size());
+      buffers.push_back({aside.type.bytes(), alignment_of(aside.type.dtype, aside.type.bytes()), "state"});
+    }
     return buffers;
   }
 
@@ -384,6 +517,19 @@ class Planner {
     return id.valid() ? buffer_of_[static_cast<size_t>(class_of(id))] : -1;
   }
 
+  int buffer_of(const CopyEnd& end) {
+    switch (end.kind) {
+      case CopyEnd::kTensor: return buffer_of(TensorId{end.index});
+      case CopyEnd::kOutput:
+        return options_.outputs == Contract::kOverwrite
+                   ? *copied_outputs_[static_cast<size_t>(end.index)]
+                   : -1;
+      case CopyEnd::kAside: return set_aside_[static_cast<size_t>(end.index)].buffer;
+      case CopyEnd::kState: break;
+    }
+    return -1;
+  }
+
   BufferUse use_of(size_t call) {
     const PendingCall& pending = pending_[call];
     BufferUse use;
@@ -393,10 +539,8 @@ class Planner {
     auto touch = [&](int buffer) {
       if (buffer >= 0) use.buffers.push_back(buffer);
     };
-    if (pending.copy_from) {
-      touch(buffer_of(*pending.copy_from));
-      if (options_.outputs == Contract::kOverwrite)
-        touch(*copied_outputs_[static_cast<size_t>(pending.copy_to_output)]);
+    if (pending.copy) {
+      for (const CopyEnd& end : {pending.copy->from, pending.copy->to}) touch(buffer_of(end));
       return use;
     }
     for (const ops::Arg& arg : pending.args) touch(buffer_of(tensor_of(call, arg)));
@@ -518,6 +662,7 @@ class Planner {
       program_.calls[c].scratch_offset = placement.scratch_offsets[c];
       program_.calls[c].scratch_pool = pooled.scratch_pools[c];
     }
+    for (Aside& aside : set_aside_) aside.storage = storage(aside.buffer);
     bool in_caller = options_.inputs == Contract::kPreserve;
     for (size_t i = 0; i < graph().inputs.size(); ++i)
       program_.inputs.push_back(in_caller ? Storage{StorageKind::kInput, static_cast<int>(i), 0}
@@ -535,13 +680,20 @@ class Planner {
       ProgramCall& call = program_.calls[c];
       const PendingCall& pending = pending_[c];
       const auto& params = program_.functions[static_cast<size_t>(call.function)].body->params;
-      if (pending.copy_from) {
-        const graph::Shape& shape = graph()[*pending.copy_from].type.shape;
+      if (pending.copy) {
+        const graph::Shape& shape = type_of(pending.copy->from).shape;
         call.arguments = {
-            {storage_of_operand(*pending.copy_from, call), params[0]->dtype, params[0]->elements,
-             shape},
-            {program_.outputs[static_cast<size_t>(pending.copy_to_output)], params[1]->dtype,
-             params[1]->elements, shape}};
+            {storage_of(pending.copy->from, call), params[0]->dtype, params[0]->elements, shape},
+            {storage_of(pending.copy->to, call), params[1]->dtype, params[1]->elements, shape}};
+        // A merged copy: its shape.
+        for (const ops::Arg& arg : pending.args) {
+          const int table = pending.constants[static_cast<size_t>(arg.index)];
+          const ops::Constant& shape_table = program_.constants[static_cast<size_t>(table)].data;
+          int64_t elements = static_cast<int64_t>(shape_table.bytes.size()) / size_of(DType::kI32);
+          call.arguments[0].elements = call.arguments[1].elements = type_of(pending.copy->from).elements();
+          call.arguments.push_back(
+              {{StorageKind::kConstant, table, 0, -1}, DType::kI32, elements, {elements}});
+        }
         continue;
       }
       for (size_t a = 0; a < pending.args.size(); ++a)
@@ -549,6 +701,16 @@ class Planner {
                                   elements_of(call, pending, pending.args[a]),
                                   shape_of(call, pending, pending.args[a])});
     }
+  }
+
+  Storage storage_of(const CopyEnd& end, const ProgramCall& call) {
+    switch (end.kind) {
+      case CopyEnd::kTensor: return storage_of_operand(TensorId{end.index}, call);
+      case CopyEnd::kOutput: return program_.outputs[static_cast<size_t>(end.index)];
+      case CopyEnd::kState: return program_.states[static_cast<size_t>(end.index)];
+      case CopyEnd::kAside: return set_aside_[static_cast<size_t>(end.index)].storage;
+    }
+    return {};
   }
 
   Storage storage_of(ProgramCall& call, const PendingCall& pending, const ops::Arg& arg) {
@@ -638,6 +800,13 @@ class Planner {
   // By output: a copy writes it; the number is its own buffer, if it lies in the arena.
   std::vector<std::optional<int>> copied_outputs_;
   std::vector<bool> view_copied_;
+  // Values of states that are set aside while the states change.
+  struct Aside {
+    graph::TensorType type;
+    int buffer = -1;
+    Storage storage = {};
+  };
+  std::vector<Aside> set_aside_;
   std::vector<PendingCall> pending_;
   int64_t constant_bytes_ = 0;  // of all lowered operators, before equal tables are shared
   std::unordered_map<uint64_t, std::vector<int>> functions_by_hash_;

@@ -23,6 +23,7 @@ enum class StorageKind : uint8_t {
   kInput,     // the caller's buffer of graph input `index`
   kOutput,    // the caller's buffer of graph output `index`
   kConstant,  // constant `index` of the program
+  kState,     // at `offset` in the memory that lives from run to run: state `index` of the graph
 };
 
 struct Storage {
@@ -90,6 +91,9 @@ struct Program {
   std::vector<Storage> tensors;  // by tensor id
   Contract input_contract = Contract::kPreserve, output_contract = Contract::kPreserve;
   std::vector<Storage> inputs, outputs;  // by port: kArena, or kInput and kOutput if preserved
+  std::vector<Storage> states;           // by state of the graph
+  std::vector<int> initial_values;       // by state: the table it begins with, -1: all bytes are equal
+  int64_t state_bytes = 0;
   std::vector<ProgramConstant> constants;
   std::vector<ProgramFunction> functions;
   std::vector<ProgramCall> calls;
@@ -130,9 +134,14 @@ int merge_at_least(ops::Level level);
 Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Diagnostics& diags);
 
 // Runs the program in the TIR interpreter over one arena filled with garbage. `inputs` in graph
-// order. `on_result` (if any) sees every call's results as they are written.
+// order. `state` has Program::state_bytes and is kept from run to run; null: a first run. `on_result`
+// (if any) sees every call's results as they are written.
 Result<std::vector<std::vector<uint8_t>>> run_program(
     const Program& program, const std::vector<std::vector<uint8_t>>& inputs, Diagnostics& diags,
-    const std::function<void(int call, int result, std::span<const uint8_t>)>& on_result = nullptr);
+    const std::function<void(int call, int result, std::span<const uint8_t>)>& on_result = nullptr,
+    std::vector<uint8_t>* state = nullptr);
+
+// The memory of a program's states before the first run; bytes between them are 0.
+std::vector<uint8_t> initial_state(const Program& program);
 
 }  // namespace aotc::plan

@@ -9,9 +9,19 @@
 
 namespace aotc::plan {
 
+std::vector<uint8_t> initial_state(const Program& program) {
+  std::vector<uint8_t> memory(static_cast<size_t>(program.state_bytes), 0);
+  for (size_t i = 0; i < program.states.size(); ++i) {
+    std::span<const uint8_t> bytes = program.graph.states[i].initial.bytes;
+    std::copy(bytes.begin(), bytes.end(), memory.begin() + program.states[i].offset);
+  }
+  return memory;
+}
+
 Result<std::vector<std::vector<uint8_t>>> run_program(
     const Program& program, const std::vector<std::vector<uint8_t>>& inputs, Diagnostics& diags,
-    const std::function<void(int, int, std::span<const uint8_t>)>& on_result) {
+    const std::function<void(int, int, std::span<const uint8_t>)>& on_result,
+    std::vector<uint8_t>* state) {
   for (const ProgramFunction& f : program.functions) {
     if (!f.external) continue;
     diags.error(program.graph.location_of({}), "external-not-run",
@@ -22,6 +32,8 @@ Result<std::vector<std::vector<uint8_t>>> run_program(
   std::vector<std::vector<uint8_t>> pools;
   for (const Pool& pool : program.pools) pools.emplace_back(static_cast<size_t>(pool.bytes), 0xA5);
   auto pooled = [&](const Storage& s) { return pools[static_cast<size_t>(s.pool)].data() + s.offset; };
+  std::vector<uint8_t> first_state = state == nullptr ? initial_state(program) : std::vector<uint8_t>();
+  std::vector<uint8_t>& kept = state == nullptr ? first_state : *state;
   std::vector<std::vector<uint8_t>> in = inputs;
   std::vector<std::vector<uint8_t>> out;
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -37,6 +49,7 @@ Result<std::vector<std::vector<uint8_t>>> run_program(
       case StorageKind::kConstant:
         return const_cast<uint8_t*>(
             program.constants[static_cast<size_t>(s.index)].data.bytes.data());
+      case StorageKind::kState: return kept.data() + s.offset;
       case StorageKind::kNone: return nullptr;
     }
     return nullptr;

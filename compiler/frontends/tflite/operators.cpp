@@ -117,6 +117,15 @@ bool OperatorReader::check_indices(size_t index, const char* what,
 
 void OperatorReader::mark(size_t index, std::vector<Role>& roles) {
   const schema::Operator& op = raw(index);
+  // Handles of variables are no tensors: only what is read and assigned is.
+  if (is_variable_operator(resolved_[index].builtin)) {
+    if (resolved_[index].builtin == kTfliteAssignVariable && length(op.inputs()) > 1 &&
+        op.inputs()->Get(1) >= 0)
+      roles[static_cast<size_t>(op.inputs()->Get(1))].operand = true;
+    if (resolved_[index].builtin == kTfliteReadVariable && length(op.outputs()) > 0)
+      roles[static_cast<size_t>(op.outputs()->Get(0))].result = true;
+    return;
+  }
   for (uint32_t i = 0; i < length(op.inputs()); ++i) {
     if (op.inputs()->Get(i) >= 0) roles[static_cast<size_t>(op.inputs()->Get(i))].operand = true;
   }
@@ -137,6 +146,8 @@ Status OperatorReader::resolve(std::vector<Role>& roles) {
         !check_indices(i, "operand", op.inputs(), true, roles.size()) ||
         !check_indices(i, "result", op.outputs(), false, roles.size())) {
       good = false;
+    } else if (is_variable_operator(resolved_[i].builtin)) {
+      mark(i, roles);
     } else if (resolved_[i].definition == nullptr) {
       unsupported_.push_back({i, ""});
     } else {
@@ -170,7 +181,13 @@ bool OperatorReader::build(const std::vector<graph::TensorId>& ids, graph::Graph
   Build build{ids, graph, {}, {}, {}, {}, kMostSteps};
   start(build);
   graph.ops.reserve(resolved_.size());
-  for (size_t i = 0; i < resolved_.size(); ++i) build_one(i, build);
+  for (size_t i = 0; i < resolved_.size(); ++i) {
+    if (is_variable_operator(resolved_[i].builtin))
+      build_variable(i, build);
+    else
+      build_one(i, build);
+  }
+  variables_.finish(graph);
   size_t kept = 0;
   for (size_t i = 0; i < graph.ops.size(); ++i) {
     if (build.folded[i]) continue;
@@ -245,6 +262,70 @@ void OperatorReader::build_one(size_t index, Build& build) {
   good = good && fold(index, op, build, told);
   skip(index, build);
   if (!good) failed_.push_back({index, std::move(told)});
+}
+
+void OperatorReader::build_variable(size_t index, Build& build) {
+  Diagnostics told;
+  const schema::Operator& op = raw(index);
+  bool good = true;
+  std::string missing;
+  switch (resolved_[index].builtin) {
+    case kTfliteVarHandle: good = variables_.open(op, where(index), told); break;
+    case kTfliteCallOnce: good = variables_.initialise(op, where(index), told, missing); break;
+    case kTfliteReadVariable: good = read_variable(index, build, told); break;
+    default: good = assign_variable(index, build, told); break;
+  }
+  if (!missing.empty()) unsupported_.push_back({index, missing});
+  if (!good) failed_.push_back({index, std::move(told)});
+}
+
+// The value under the name that the file gives what is read: a view, which costs nothing.
+bool OperatorReader::read_variable(size_t index, Build& build, Diagnostics& told) {
+  graph::Op op;
+  op.definition = set_.find("reshape");
+  op.location = where(index);
+  auto value = variables_.read(raw(index), op.location, build.graph, told);
+  build.defined.resize(build.graph.tensors.size(), true);
+  build.derived.resize(build.graph.tensors.size(), false);
+  build.pending.resize(build.graph.tensors.size(), -1);
+  if (length(raw(index).outputs()) != 1 || op.definition == nullptr) return false;
+  graph::TensorId result = build.ids[static_cast<size_t>(raw(index).outputs()->Get(0))];
+  if (value && result.valid()) {
+    graph::TensorType& type = build.graph[result].type;
+    // Converters leave the shape open.
+    type.shape = build.graph[*value].type.shape;
+    auto attributes = op.definition->default_attributes();
+    attributes->parse("shape", graph::attribute_text::print(type.shape));
+    op.attributes = std::move(attributes);
+    op.operands = {*value};
+    op.results = {result};
+  }
+  bool good = value && result.valid() && !build.defined[static_cast<size_t>(result.value)] &&
+              ops::verify_op({build.graph, op}, told).ok();
+  skip(index, build);
+  if (!good) return false;
+  build.graph.ops.push_back(std::move(op));
+  build.folded.push_back(false);
+  return true;
+}
+
+bool OperatorReader::assign_variable(size_t index, Build& build, Diagnostics& told) {
+  const auto* inputs = raw(index).inputs();
+  int32_t tensor = length(inputs) == 2 ? inputs->Get(1) : -1;
+  if (tensor < 0) {
+    told.error(where(index), "tflite-invalid", "it assigns no tensor").help(kDamaged);
+    return false;
+  }
+  graph::TensorId value = build.ids[static_cast<size_t>(tensor)];
+  if (!value.valid()) return false;
+  if (!build.defined[static_cast<size_t>(value.value)]) {
+    told.error(where(index), "tflite-invalid",
+               fmt::format("'{}' is neither constant nor computed before",
+                           escape_for_display(build.graph[value].name)))
+        .help(kDamaged);
+    return false;
+  }
+  return variables_.assign(raw(index), value, where(index), build.graph, told);
 }
 
 // Operands, results and place. False without a message: a tensor could not be read.

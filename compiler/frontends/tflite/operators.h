@@ -11,6 +11,7 @@
 
 #include "frontends/tflite/source.h"
 #include "frontends/tflite/tensors.h"
+#include "frontends/tflite/variables.h"
 #include "graph/graph.h"
 #include "ops/operator.h"
 #include "support/diagnostics.h"
@@ -20,7 +21,8 @@ namespace aotc::frontends {
 
 class OperatorReader {
  public:
-  OperatorReader(Source& source, const ops::OperatorSet& set) : source_(source), set_(set) {}
+  OperatorReader(Source& source, const ops::OperatorSet& set)
+      : source_(source), set_(set), variables_(source) {}
 
   // Finds the definition of each operator, checks its index lists, and marks the tensors that
   // supported operators use. Reports damaged lists.
@@ -75,6 +77,9 @@ class OperatorReader {
 
   void start(Build& build) const;
   void build_one(size_t index, Build& build);
+  void build_variable(size_t index, Build& build);
+  bool read_variable(size_t index, Build& build, Diagnostics& told);
+  bool assign_variable(size_t index, Build& build, Diagnostics& told);
   void skip(size_t index, Build& build) const;
   bool connect(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   bool import(size_t index, Build& build, graph::Op& op, Diagnostics& told);
@@ -95,6 +100,7 @@ class OperatorReader {
 
   Source& source_;
   const ops::OperatorSet& set_;
+  Variables variables_;
   std::vector<Resolved> resolved_;
   std::map<int, const ops::Operator*> found_;  // by builtin code
   std::vector<bool> outputs_;                  // by tensor of the file

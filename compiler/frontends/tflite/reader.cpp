@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "frontends/foreign.h"
 #include "frontends/tflite/operators.h"
@@ -134,10 +135,20 @@ Status choose_subgraph(Source& source, const ReadOptions& options) {
   return success();
 }
 
+// Subgraphs that the one that is compiled runs itself.
+std::set<int> entered_subgraphs(const Source& source) {
+  std::set<int> entered{source.subgraph_index};
+  for (uint32_t i = 0; i < length(source.subgraph->operators()); ++i)
+    if (const auto* once =
+            source.subgraph->operators()->Get(i)->builtin_options_as<schema::CallOnceOptions>())
+      entered.insert(once->init_subgraph_index());
+  return entered;
+}
+
 // Other subgraphs are entered by control flow or through other signatures; say what is left out.
 void warn_of_other_subgraphs(Source& source) {
   size_t count = length(source.model->subgraphs());
-  if (count < 2) return;
+  if (count <= entered_subgraphs(source).size()) return;
   Diagnostic& d =
       source.diags->warning(source.where(), "subgraph-unused",
                             fmt::format("the model has {} subgraphs; only subgraph {} is compiled",

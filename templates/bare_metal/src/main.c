@@ -12,7 +12,11 @@
 #include "second_core.h"
 #endif
 
+#ifdef MODEL_STATE_SIZE
+#define INPUT_MAGIC 0x53544F41u
+#else
 #define INPUT_MAGIC 0x43544F41u
+#endif
 #define OUTPUT_MAGIC 0x52544F41u
 #define RECORD_OUTPUT 0xFFFFFFFEu
 #define RECORD_TIMING 0xFFFFFFFDu
@@ -52,6 +56,13 @@ static const MODEL_POOLS pools = {MODEL_FOR_EACH_REGION(POINT_TO_REGION) MODEL_P
 #define ARENA ((void *)(uintptr_t)&pools)
 #else
 #define ARENA (region_arena + GUARD_BYTES)
+#endif
+
+/* What the model keeps from run to run. */
+#ifdef MODEL_STATE_SIZE
+static uint8_t region_state[GUARD_BYTES + MODEL_STATE_SIZE + GUARD_BYTES]
+    __attribute__((aligned(MODEL_ARENA_ALIGN)));
+uint8_t *const model_state = region_state + GUARD_BYTES;
 #endif
 
 /* A model has its inputs and outputs in the arena or in buffers of its caller. */
@@ -123,6 +134,15 @@ static void prepare_arena(void)
     MODEL_FOR_EACH_REGION(PREPARE_REGION)
 }
 
+/* The next run is a first run. */
+static void forget_runs(void)
+{
+#ifdef MODEL_STATE_SIZE
+    prepare_region(region_state, MODEL_STATE_SIZE);
+    (void)model_reset(model_state);
+#endif
+}
+
 static int region_intact(const uint8_t *region, uint32_t bytes)
 {
     uint32_t i;
@@ -137,6 +157,9 @@ static int region_intact(const uint8_t *region, uint32_t bytes)
 static int guards_intact(void)
 {
 #define AND_REGION_INTACT(name, bytes) &&region_intact(region_##name, (bytes))
+#ifdef MODEL_STATE_SIZE
+    if (!region_intact(region_state, MODEL_STATE_SIZE)) { return 0; }
+#endif
     return 1 MODEL_FOR_EACH_REGION(AND_REGION_INTACT);
 }
 
@@ -176,6 +199,7 @@ typedef int (*load_function)(void);
 static int measure_model(struct figures *result, load_function load)
 {
     prepare_arena();
+    forget_runs();
     if (load() != 0) { return -1; }
     result->stack_bytes =
         platform_stack_of(model_run, &inputs, &outputs, ARENA, &result->status);
@@ -183,6 +207,7 @@ static int measure_model(struct figures *result, load_function load)
     result->length = 0;
     if (result->status == 0) {
         prepare_arena();
+        forget_runs();
         if (load() != 0) { return -1; }
         result->length = measure_run(&result->status);
         result->guards = result->guards && guards_intact();
@@ -301,6 +326,7 @@ static void print_op_times(void)
     uint32_t op;
     start_op_timing();
     prepare_arena();
+    forget_runs();
     load_sample(0);
     if (run_traced() != 0) { return; }
     for (op = 0; op < MODEL_OP_COUNT; ++op) {
@@ -325,6 +351,7 @@ static int self_test(void)
     memset(&trace, 0, sizeof trace);
     trace.test = &test;
     prepare_arena();
+    forget_runs();
     load_sample(0);
     failed = run_traced() != 0 || test.compared != self_test_count || test.first_difference >= 0;
     trace.test = 0;
@@ -371,6 +398,9 @@ static void print_figures(const struct figures *figures)
     print_text("@aotc");
     print_pair(platform_clock_unit(), figures->length);
     print_pair("arena_bytes", MODEL_ARENA_SIZE);
+#ifdef MODEL_STATE_SIZE
+    print_pair("state_bytes", MODEL_STATE_SIZE);
+#endif
 #ifdef MODEL_WORKSPACE_SIZE
     print_pair("workspace_bytes", MODEL_WORKSPACE_SIZE);
     print_pair("workspace_high_water", MODEL_WORKSPACE_USED);
@@ -388,6 +418,7 @@ static void print_device_figures(void)
 #ifdef SECOND_CORE_DEVICE
     struct second_core_figures f;
     prepare_arena();
+    forget_runs();
     load_sample(0);
     second_core_clear_figures();
     if (model_run(&inputs, &outputs, ARENA) != 0) { return; }
@@ -421,6 +452,7 @@ static int demo(void)
     print_text(platform_board());
     print_pair("samples", sample_count);
     print_text("\n");
+    forget_runs();
     for (sample = 0; sample < count; ++sample) {
         int32_t status;
         prepare_arena();
@@ -457,9 +489,30 @@ static void store_u32(uint8_t *to, uint32_t value)
     memcpy(to, &value, sizeof value);
 }
 
+#define SAMPLE_RESETS 1u
+#define SAMPLE_HAS_STATE 2u
+
+/* What the model keeps, before a sample's inputs: as the last run left it, as before a first run, or
+ * as the file has it. */
+static int read_state(intptr_t file)
+{
+#ifdef MODEL_STATE_SIZE
+    uint32_t flags;
+    if (platform_read(file, &flags, (uint32_t)sizeof flags) != 0) { return -1; }
+    if ((flags & SAMPLE_RESETS) != 0u) { forget_runs(); }
+    if ((flags & SAMPLE_HAS_STATE) != 0u) {
+        return platform_read(file, model_state, MODEL_STATE_SIZE);
+    }
+#else
+    (void)file;
+#endif
+    return 0;
+}
+
 static int read_sample(intptr_t file)
 {
     uint32_t i;
+    if (read_state(file) != 0) { return -1; }
     for (i = 0; i < MODEL_INPUT_COUNT; ++i) {
         if (platform_read(file, input_tensors[i].data, input_tensors[i].bytes) != 0) { return -1; }
     }
@@ -505,7 +558,7 @@ static int read_first_sample(void)
     return platform_close(in) != 0 || failed;
 }
 
-/* Sample 0 is also the one that is measured. */
+/* Sample 0 is also the one that is measured, when all have run. */
 static int verify_samples(intptr_t in, uint32_t samples, struct figures *figures)
 {
     uint32_t sample;
@@ -520,15 +573,13 @@ static int verify_samples(intptr_t in, uint32_t samples, struct figures *figures
         trace.recording = 0;
         trace.timing = 0;
         figures->guards = figures->guards && guards_intact();
-        if (status == 0) {
-            write_outputs();
-            if (sample == 0u && measure_model(figures, read_first_sample) != 0) { return -1; }
-        } else {
+        if (status != 0) {
             figures->status = status;
+            return 0;
         }
-        if (figures->status != 0) { break; }
+        write_outputs();
     }
-    return 0;
+    return samples != 0u ? measure_model(figures, read_first_sample) : 0;
 }
 
 /* Operator times of sample 0, then {i32 status, u32 stack, u32 guards, u32 0, u64 length}. */
@@ -549,7 +600,8 @@ static void write_figures(uint32_t samples, const struct figures *figures)
     write_record(RECORD_SUMMARY, 0u, summary, (uint32_t)sizeof summary);
 }
 
-/* IN: u32 magic, u32 samples, then for each sample the bytes of every input in order.
+/* IN: u32 magic, u32 samples, then for each sample the bytes of every input in order; of a model with
+ * state u32 SAMPLE_... flags before them and, if those say so, the bytes of its state.
  * OUT: u32 magic, then records. */
 static int verify(const char *in_path, const char *out_path)
 {

@@ -71,24 +71,36 @@ static const struct @prefix@_devices model_devices;
 #define MODEL_DEVICES_TYPE
 #endif
 
+/* What a model keeps from run to run; main.c has the memory. */
+#ifdef @macro_prefix@_STATE_SIZE
+#define MODEL_STATE_SIZE @macro_prefix@_STATE_SIZE
+#define model_reset @prefix@_reset
+extern uint8_t *const model_state;
+#define MODEL_STATE , model_state
+#define MODEL_STATE_TYPE , void *state
+#else
+#define MODEL_STATE
+#define MODEL_STATE_TYPE
+#endif
+
 /* What is called with the three parameters that every run function has: by itself, so that nothing
  * is measured but the model, if that is all it takes. */
-#if defined(@macro_prefix@_FOR_EACH_POOL) ||                                                       \
+#if defined(@macro_prefix@_FOR_EACH_POOL) || defined(@macro_prefix@_STATE_SIZE) ||                                                       \
     (defined(@macro_prefix@_DEVICE_COUNT) && @macro_prefix@_DEVICE_COUNT > 0)
 static inline int32_t model_run(const model_inputs *inputs, const model_outputs *outputs,
                                 void *arena)
 {
-    return @prefix@_run(inputs, outputs, MODEL_MEMORY(arena) MODEL_DEVICES);
+    return @prefix@_run(inputs, outputs, MODEL_MEMORY(arena) MODEL_STATE MODEL_DEVICES);
 }
 
 #if AOTC_VERIFY
 int32_t @prefix@_run_traced(const model_inputs *inputs, const model_outputs *outputs,
-                            MODEL_MEMORY_TYPE memory MODEL_DEVICES_TYPE);
+                            MODEL_MEMORY_TYPE memory MODEL_STATE_TYPE MODEL_DEVICES_TYPE);
 
 static inline int32_t model_run_traced(const model_inputs *inputs, const model_outputs *outputs,
                                        void *arena)
 {
-    return @prefix@_run_traced(inputs, outputs, MODEL_MEMORY(arena) MODEL_DEVICES);
+    return @prefix@_run_traced(inputs, outputs, MODEL_MEMORY(arena) MODEL_STATE MODEL_DEVICES);
 }
 #endif
 #else

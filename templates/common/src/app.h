@@ -13,7 +13,7 @@ extern "C" {
 
 /* --- Memory --------------------------------------------------------------------------------- */
 
-/* What @prefix@_run takes as its last parameter: the arena, or pools. */
+/* What @prefix@_run takes as its third parameter: the arena, or pools. */
 #ifdef @macro_prefix@_FOR_EACH_POOL
 typedef const struct @prefix@_pools *@prefix@_memory_type;
 #else
@@ -39,6 +39,9 @@ struct @prefix@_tensor @prefix@_app_input(uint32_t index);
 struct @prefix@_tensor @prefix@_app_output(uint32_t index);
 /* An element as a real number; an index beyond the end gives 0. */
 float @prefix@_app_value(const struct @prefix@_tensor *tensor, uint32_t element);
+
+/* What the model keeps from run to run, if it keeps anything, begins anew: the next run is a first run. */
+void @prefix@_app_reset(void);
 
 /* Runs the model on its inputs, with results in its outputs; the status of @prefix@_run. */
 int32_t @prefix@_app_run(void);

@@ -72,6 +72,25 @@ static const struct @prefix@_pools pools = {
 }
 #endif
 
+/* What the model keeps from run to run. */
+#ifdef @macro_prefix@_STATE_SIZE
+ALIGNED static uint8_t state[@macro_prefix@_STATE_SIZE];
+static uint8_t state_ready;
+#define STATE , state
+#define STATE_TYPE , void *
+#else
+#define STATE
+#define STATE_TYPE
+#endif
+
+void @prefix@_app_reset(void)
+{
+#ifdef @macro_prefix@_STATE_SIZE
+    (void)@prefix@_reset(state);
+    state_ready = 1;
+#endif
+}
+
 /* Inputs and outputs lie in the arena or in buffers of the caller's: these. */
 #define DECLARE_BUFFER(field, c_type, elements, scale, zero_point) ALIGNED c_type field[elements];
 #define POINT_TO_INPUT(field, c_type, elements, scale, zero_point) input_data.field,
@@ -165,17 +184,23 @@ float @prefix@_app_value(const struct @prefix@_tensor *tensor, uint32_t element)
 
 int32_t @prefix@_app_run(void)
 {
-    return @prefix@_run(&inputs, &outputs, @prefix@_memory());
+#ifdef @macro_prefix@_STATE_SIZE
+    if (!state_ready) { @prefix@_app_reset(); }
+#endif
+    return @prefix@_run(&inputs, &outputs, @prefix@_memory() STATE);
 }
 
 /* For app_self_test.c, which runs a copy of the model that reports its layers. */
 int32_t @prefix@_app_run_by(int32_t (*run)(const struct @prefix@_inputs *,
-                                           const struct @prefix@_outputs *, @prefix@_memory_type));
+                                           const struct @prefix@_outputs *,
+                                           @prefix@_memory_type STATE_TYPE));
 
 int32_t @prefix@_app_run_by(int32_t (*run)(const struct @prefix@_inputs *,
-                                           const struct @prefix@_outputs *, @prefix@_memory_type))
+                                           const struct @prefix@_outputs *,
+                                           @prefix@_memory_type STATE_TYPE))
 {
-    return run(&inputs, &outputs, @prefix@_memory());
+    @prefix@_app_reset();
+    return run(&inputs, &outputs, @prefix@_memory() STATE);
 }
 
 /* The bytes of all inputs of the first sample, then of the next. */

@@ -142,8 +142,16 @@ void @prefix@_trace(int32_t op, int32_t result, const void *data, uint32_t bytes
     }
 }
 
+#ifdef @macro_prefix@_STATE_SIZE
+#define STATE_TYPE , void *
+#else
+#define STATE_TYPE
+#endif
+
+/* As in a first run. */
 int32_t @prefix@_app_run_by(int32_t (*run)(const struct @prefix@_inputs *,
-                                           const struct @prefix@_outputs *, @prefix@_memory_type));
+                                           const struct @prefix@_outputs *,
+                                           @prefix@_memory_type STATE_TYPE));
 
 int @prefix@_self_test(struct @prefix@_self_test_result *result)
 {

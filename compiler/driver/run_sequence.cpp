@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/run_sequence.h"
+
+#include <algorithm>
+
+namespace aotc::driver {
+
+namespace {
+
+constexpr uint32_t kMagic = 0x43544F41, kMagicOfState = 0x53544F41;
+constexpr uint32_t kResets = 1, kHasState = 2;
+constexpr size_t kRunsBehindReset = 2;
+
+void put_u32(std::string& out, uint32_t v) { out.append(reinterpret_cast<const char*>(&v), 4); }
+
+void put_bytes(std::string& out, const std::vector<uint8_t>& bytes) {
+  out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+// Calls `visit(run, states before it)` while the reference runs.
+template <typename Visit>
+void follow(const graph::Graph& graph, const RunSequence& sequence, const Visit& visit) {
+  ops::StateValues states = ops::initial_states(graph);
+  for (const Run& run : sequence.runs) {
+    if (run.reset) states = ops::initial_states(graph);
+    ops::StateValues before = states;
+    auto values = ops::evaluate_graph(graph, run.inputs, &states);
+    visit(run, before, std::move(values));
+  }
+}
+
+}  // namespace
+
+RunSequence sequence_of(const graph::Graph& graph, const std::vector<Sample>& samples) {
+  RunSequence out;
+  for (const Sample& sample : samples) out.runs.push_back({sample, false});
+  if (graph.states.empty()) return out;
+  if (!out.runs.empty()) out.runs[0].reset = true;
+  for (size_t i = 0; i < std::min(kRunsBehindReset, samples.size()); ++i)
+    out.runs.push_back({samples[i], i == 0});
+  out.state_given = std::any_of(graph.ops.begin(), graph.ops.end(), [](const graph::Op& op) {
+    return ops::definition_of(op).traits().uses_libm;
+  });
+  return out;
+}
+
+std::vector<std::vector<std::vector<uint8_t>>> evaluate_sequence(const graph::Graph& graph,
+                                                                 const RunSequence& sequence) {
+  std::vector<std::vector<std::vector<uint8_t>>> out;
+  follow(graph, sequence, [&](const Run&, const ops::StateValues&, auto values) {
+    out.push_back(std::move(values));
+  });
+  return out;
+}
+
+std::string sequence_file(const plan::Program& program, const RunSequence& sequence) {
+  const graph::Graph& graph = program.graph;
+  std::string out;
+  const bool stateful = !graph.states.empty();
+  put_u32(out, stateful ? kMagicOfState : kMagic);
+  put_u32(out, static_cast<uint32_t>(sequence.runs.size()));
+  auto put_run = [&](const Run& run, const ops::StateValues& states) {
+    const bool given = sequence.state_given && !run.reset;
+    if (stateful) put_u32(out, (run.reset ? kResets : 0) | (given ? kHasState : 0));
+    if (stateful && given) {
+      std::vector<uint8_t> memory(static_cast<size_t>(program.state_bytes), 0);
+      for (size_t i = 0; i < states.size(); ++i)
+        std::copy(states[i].begin(), states[i].end(), memory.begin() + program.states[i].offset);
+      put_bytes(out, memory);
+    }
+    for (const auto& input : run.inputs) put_bytes(out, input);
+  };
+  if (!stateful || !sequence.state_given) {
+    for (const Run& run : sequence.runs) put_run(run, {});
+    return out;
+  }
+  follow(graph, sequence,
+         [&](const Run& run, const ops::StateValues& before, const auto&) { put_run(run, before); });
+  return out;
+}
+
+}  // namespace aotc::driver

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/state_pairs.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "support/npy.h"
+#include "support/text.h"
+
+namespace aotc::driver {
+
+namespace {
+
+std::optional<size_t> find_port(const graph::Graph& graph, const std::vector<graph::Port>& ports,
+                                const std::string& name) {
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (ports[i].name == name || graph[ports[i].tensor].name == name) return i;
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (c_identifier(ports[i].name) == name) return i;
+  return std::nullopt;
+}
+
+struct Pair {
+  size_t output = 0, input = 0;
+  std::string file;
+};
+
+class Reader {
+ public:
+  Reader(const graph::Graph& graph, const std::string& text, Diagnostics& diags)
+      : graph_(graph), text_(text), diags_(diags) {
+    where_.file = "--state";
+  }
+
+  // Names may have '=' and '@': the first way to split the text into names that are there is taken.
+  std::optional<Pair> read() {
+    bool any = false;
+    for (size_t equals = text_.find('='); equals != std::string::npos;
+         equals = text_.find('=', equals + 1)) {
+      any = true;
+      auto output = find_port(graph_, graph_.outputs, text_.substr(0, equals));
+      if (!output) continue;
+      const std::string rest = text_.substr(equals + 1);
+      for (size_t at = rest.size(); at != std::string::npos; at = rest.rfind('@', at - 1)) {
+        auto input = find_port(graph_, graph_.inputs, rest.substr(0, at));
+        if (input) return Pair{*output, *input, at < rest.size() ? rest.substr(at + 1) : ""};
+        if (at == 0) break;
+      }
+    }
+    any ? unknown() : malformed();
+    return std::nullopt;
+  }
+
+  bool check_types(const Pair& pair) {
+    const graph::TensorType& out = graph_[graph_.outputs[pair.output].tensor].type;
+    const graph::TensorType& in = graph_[graph_.inputs[pair.input].tensor].type;
+    if (out == in) return true;
+    diags_
+        .error(where_, "state-type",
+               fmt::format("'{}': the output is {}, the input {}", escape_for_display(text_),
+                           graph::to_string(out), graph::to_string(in)))
+        .help("a state needs one type, shape, scale and zero point: quantise the model so that both ends have "
+              "the same (one representative_dataset for both), or leave the state to the application");
+    return false;
+  }
+
+  std::optional<std::vector<uint8_t>> initial(const Pair& pair) {
+    auto array = read_npy(pair.file, diags_);
+    if (!array) return std::nullopt;
+    const graph::TensorType& type = graph_[graph_.inputs[pair.input].tensor].type;
+    if (array->dtype == type.dtype && static_cast<int64_t>(array->bytes.size()) == type.bytes())
+      return std::move(array->bytes);
+    Location where;
+    where.file = pair.file;
+    diags_.error(where, "state-type",
+                 fmt::format("the initial value is {} of shape {}, the state is {}", name_of(array->dtype),
+                             graph::to_string(array->shape), graph::to_string(type)))
+        .help("save it with the element type and the shape of the input");
+    return std::nullopt;
+  }
+
+ private:
+  void malformed() {
+    diags_
+        .error(where_, "state-invalid", fmt::format("'{}' is not OUTPUT=INPUT", escape_for_display(text_)))
+        .help("name an output and the input that takes its value in the next run: --state new=old, or "
+              "--state new=old@FILE.npy with the first run's value");
+  }
+  void unknown() {
+    Diagnostic& d = diags_.error(
+        where_, "state-name",
+        fmt::format("'{}' names no pair of an output and an input", escape_for_display(text_)));
+    constexpr size_t kMost = 20;
+    for (size_t i = 0; i < std::min(graph_.outputs.size(), kMost); ++i)
+      d.note(fmt::format("output '{}': {}", escape_for_display(graph_.outputs[i].name),
+                         graph::to_string(graph_[graph_.outputs[i].tensor].type)));
+    for (size_t i = 0; i < std::min(graph_.inputs.size(), kMost); ++i)
+      d.note(fmt::format("input '{}': {}", escape_for_display(graph_.inputs[i].name),
+                         graph::to_string(graph_[graph_.inputs[i].tensor].type)));
+    d.help("each can be in one pair only");
+  }
+
+  const graph::Graph& graph_;
+  const std::string& text_;
+  Diagnostics& diags_;
+  Location where_;
+};
+
+}  // namespace
+
+Status pair_states(graph::Graph& graph, const std::vector<std::string>& texts, InitialValues& known,
+                   Diagnostics& diags) {
+  for (const std::string& text : texts) {
+    Reader reader(graph, text, diags);
+    auto pair = reader.read();
+    if (!pair || !reader.check_types(*pair)) return kFailure;
+    if (!pair->file.empty() && !known.contains(text)) {
+      auto bytes = reader.initial(*pair);
+      if (!bytes) return kFailure;
+      known[text] = std::move(*bytes);
+    }
+    auto initial = known.find(text);
+    graph::pair_state(graph, pair->output, pair->input,
+                      initial != known.end() ? initial->second : std::vector<uint8_t>());
+  }
+  return success();
+}
+
+}  // namespace aotc::driver

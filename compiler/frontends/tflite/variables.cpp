@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/tflite/variables.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "frontends/tflite/builtin_names.h"
+#include "frontends/tflite/tensors.h"
+
+namespace aotc::frontends {
+
+namespace {
+
+namespace schema = tflite_schema;
+
+constexpr const char* kDamaged = "the file is damaged; export the model again";
+
+int builtin_of(const schema::Model& model, const schema::Operator& op) {
+  if (op.opcode_index() >= length(model.operator_codes())) return -1;
+  const schema::OperatorCode& code = *model.operator_codes()->Get(op.opcode_index());
+  return std::max<int>(code.builtin_code(), code.deprecated_builtin_code());
+}
+
+int32_t index_at(const flatbuffers::Vector<int32_t>* list, uint32_t i) {
+  return i < length(list) ? list->Get(i) : -1;
+}
+
+bool invalid(Diagnostics& told, const Location& at, std::string message) {
+  told.error(at, "tflite-invalid", std::move(message)).help(kDamaged);
+  return false;
+}
+
+std::pair<std::string, std::string> key_in(const schema::Operator& op) {
+  const auto* options = op.builtin_options_as<schema::VarHandleOptions>();
+  if (options == nullptr) return {};
+  return {text_of(options->container(), 4096), text_of(options->shared_name(), 4096)};
+}
+
+// The file's view of a subgraph that runs once, with tensors of its own.
+struct Once {
+  Source source;
+  graph::Graph graph;
+  std::vector<graph::TensorId> ids;
+
+  const schema::Operator& op(uint32_t i) const { return *source.subgraph->operators()->Get(i); }
+};
+
+}  // namespace
+
+bool is_variable_operator(int builtin) {
+  return builtin == kTfliteCallOnce || builtin == kTfliteVarHandle || builtin == kTfliteReadVariable ||
+         builtin == kTfliteAssignVariable;
+}
+
+bool Variables::open(const schema::Operator& op, const Location& at, Diagnostics& told) {
+  int32_t result = index_at(op.outputs(), 0);
+  if (result < 0) return invalid(told, at, "the operator has no results");
+  Key key = key_in(op);
+  if (!source_.copies.take(key.first.size() + key.second.size() + sizeof(Variable))) {
+    report_aliasing(told, at);
+    return false;
+  }
+  variables_.try_emplace(key, Variable{key.second, {}, {}, {}});
+  handles_.insert_or_assign(result, std::move(key));
+  return true;
+}
+
+bool Variables::initialise(const schema::Operator& op, const Location& at, Diagnostics& told,
+                           std::string& missing) {
+  const auto* options = op.builtin_options_as<schema::CallOnceOptions>();
+  int index = options == nullptr ? -1 : options->init_subgraph_index();
+  const auto* subgraphs = source_.model->subgraphs();
+  if (index < 0 || static_cast<size_t>(index) >= length(subgraphs) || index == source_.subgraph_index)
+    return invalid(told, at, fmt::format("it runs subgraph {}, the file has {}", index, length(subgraphs)));
+  Once once{source_, {}, {}};
+  once.source.subgraph = subgraphs->Get(static_cast<uint32_t>(index));
+  once.source.subgraph_index = index;
+  once.source.diags = &told;
+  once.source.shapes.clear();
+  const size_t tensors = length(once.source.subgraph->tensors());
+  const size_t operators = length(once.source.subgraph->operators());
+  if (tensors > limits::kMaxTensors || operators > limits::kMaxOperators)
+    return invalid(told, at, fmt::format("subgraph {} has more than can be read", index));
+  std::vector<Role> roles(tensors);
+  std::map<int32_t, Key> handles;
+  std::vector<std::pair<Key, int32_t>> values;
+  for (uint32_t i = 0; i < operators; ++i) {
+    const schema::Operator& inner = once.op(i);
+    int builtin = builtin_of(*source_.model, inner);
+    if (builtin == kTfliteVarHandle) {
+      handles.insert_or_assign(index_at(inner.outputs(), 0), key_in(inner));
+    } else if (builtin == kTfliteAssignVariable) {
+      auto handle = handles.find(index_at(inner.inputs(), 0));
+      int32_t value = index_at(inner.inputs(), 1);
+      if (handle == handles.end() || value < 0 || static_cast<size_t>(value) >= tensors)
+        return invalid(told, at, fmt::format("operator {} of subgraph {} assigns nothing", i, index));
+      roles[static_cast<size_t>(value)].operand = true;
+      values.emplace_back(handle->second, value);
+    } else {
+      missing = fmt::format("runs subgraph {}, in which {} is more than an assignment of constants",
+                            index, tflite_builtin_name(builtin));
+      return true;
+    }
+  }
+  bool good = read_tensors(once.source, roles, once.graph, once.ids).ok();
+  source_.copies = once.source.copies;
+  source_.constants = once.source.constants;
+  if (!good) return false;
+  for (const auto& [key, value] : values) {
+    const graph::Tensor& tensor = once.graph[once.ids[static_cast<size_t>(value)]];
+    if (!tensor.constant) {
+      missing = fmt::format("gives variable '{}' a value that is computed",
+                            escape_for_display(key.second));
+      return true;
+    }
+    variables_.try_emplace(key, Variable{key.second, {}, {}, {}}).first->second.initial = tensor;
+  }
+  return true;
+}
+
+const Variables::Key* Variables::key_of(const schema::Operator& op, const Location& at,
+                                        Diagnostics& told) const {
+  auto handle = handles_.find(index_at(op.inputs(), 0));
+  if (handle != handles_.end()) return &handle->second;
+  told.error(at, "tflite-variable", "which variable it is about is known only when the model runs")
+      .help("export the model with its variables as attributes of one tf.Module, used by name");
+  return nullptr;
+}
+
+bool Variables::same_type(const graph::TensorType& of, const graph::TensorType& wanted,
+                          const char* what, const Location& at, Diagnostics& told) const {
+  if (of == wanted) return true;
+  told.error(at, "tflite-variable",
+             fmt::format("the value {} is {}, the variable holds {}", what, graph::to_string(of),
+                         graph::to_string(wanted)))
+      .help("a variable has one type and one shape: give it those where it is made");
+  return false;
+}
+
+std::optional<graph::TensorId> Variables::read(const schema::Operator& op, const Location& at,
+                                               graph::Graph& graph, Diagnostics& told) {
+  const Key* key = key_of(op, at, told);
+  if (key == nullptr) return std::nullopt;
+  Variable& variable = variables_.at(*key);
+  if (variable.now.valid()) return variable.now;
+  if (!variable.initial) {
+    told.error(at, "tflite-variable",
+               fmt::format("variable '{}' is read before it has a value",
+                           escape_for_display(variable.name)))
+        .help("give it an initial value; converters write one where the model is exported with its "
+              "variables");
+    return std::nullopt;
+  }
+  graph::Tensor tensor = *variable.initial;
+  tensor.constant.reset();
+  tensor.name = variable.name.empty() ? tensor.name : variable.name;
+  variable.before = variable.now = graph.add_tensor(std::move(tensor));
+  return variable.now;
+}
+
+bool Variables::assign(const schema::Operator& op, graph::TensorId value, const Location& at,
+                       graph::Graph& graph, Diagnostics& told) {
+  const Key* key = key_of(op, at, told);
+  if (key == nullptr) return false;
+  Variable& variable = variables_.at(*key);
+  const graph::TensorType* type = variable.now.valid() ? &graph[variable.now].type
+                                  : variable.initial   ? &variable.initial->type
+                                                       : nullptr;
+  if (type != nullptr && !same_type(graph[value].type, *type, "assigned", at, told)) return false;
+  variable.now = value;
+  return true;
+}
+
+void Variables::finish(graph::Graph& graph) {
+  for (auto& [key, variable] : variables_) {
+    if (!variable.before.valid()) continue;  // never read before it is assigned: nothing is kept
+    if (variable.now == variable.before)
+      graph[variable.before].constant = variable.initial->constant;
+    else
+      graph.states.push_back({variable.before, variable.now, *variable.initial->constant});
+  }
+}
+
+}  // namespace aotc::frontends

@@ -154,7 +154,15 @@ RunPrinter::RunPrinter(const Program& program, const CodegenOptions& options,
 }
 
 void RunPrinter::line(const std::string& text) {
-  text_ += text + "\n";
+  const std::string deeper(static_cast<size_t>(depth_) * 4, ' ');
+  for (size_t from = 0; !deeper.empty() && from < text.size();) {
+    size_t end = std::min(text.find('\n', from), text.size());
+    if (text[from] != '#' && end > from) text_ += deeper;
+    text_.append(text, from, end - from);
+    if (end < text.size()) text_ += "\n";
+    from = end + 1;
+  }
+  text_ += (deeper.empty() ? text : "") + "\n";
   lines_ += 1 + static_cast<int>(std::count(text.begin(), text.end(), '\n'));
 }
 
@@ -188,7 +196,7 @@ std::string RunPrinter::print(int lines_before, nlohmann::ordered_json& calls) {
   line("");
   check_arguments();
   open_devices();
-  for (size_t c = 0; c < program_.calls.size(); ++c) print_call(c, calls);
+  print_steps(program_.body, calls);
   for (size_t d = 0; d < under_way_.size(); ++d)
     if (under_way_[d] >= 0) sync(static_cast<int>(d));
   close_everything();
@@ -433,6 +441,44 @@ void RunPrinter::close_blocks(size_t call) {
     line("        goto done;");
     line("    }");
     line(fmt::format("    w{} = NULL;", b));
+  }
+}
+
+// What earlier calls left in local arrays is known only where every way leads past them.
+void RunPrinter::forget_locals() {
+  for (auto& [prefix, locals] : locals_) {
+    locals.tensors.clear();
+    locals.used.clear();
+    locals.args.clear();
+  }
+}
+
+void RunPrinter::print_steps(const std::vector<plan::ProgramStep>& steps, nlohmann::ordered_json& calls) {
+  for (const plan::ProgramStep& step : steps) {
+    if (step.kind == plan::ProgramStep::Kind::kCall) {
+      print_call(static_cast<size_t>(step.call), calls);
+      continue;
+    }
+    const bool loop = step.kind == plan::ProgramStep::Kind::kLoop;
+    std::string condition = fmt::format("*(const uint8_t *){} != 0", pointer(step.condition));
+    forget_locals();
+    line("");
+    line(loop ? "    for (;;) {" : fmt::format("    if ({}) {{", condition));
+    ++depth_;
+    print_steps(step.blocks[0], calls);
+    forget_locals();
+    if (loop) {
+      line("");
+      line(fmt::format("    if (!({})) {{", condition));
+      line("        break;");
+      line("    }");
+    } else if (!step.blocks[1].empty()) {
+      line("} else {");
+    }
+    print_steps(step.blocks[1], calls);
+    forget_locals();
+    --depth_;
+    line("    }");
   }
 }
 

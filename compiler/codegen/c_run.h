@@ -71,6 +71,8 @@ class RunPrinter {
   void close_everything();
   std::string fail();  // how a failed call leaves the function
   void fail_if_status(const std::string& indent = "    ");
+  void print_steps(const std::vector<plan::ProgramStep>& steps, nlohmann::ordered_json& calls);
+  void forget_locals();
   void print_call(size_t index, nlohmann::ordered_json& calls);
   void print_direct_call(size_t index);
   void print_packed_call(size_t index);
@@ -99,6 +101,7 @@ class RunPrinter {
   std::string p_, up_;
   std::string text_;
   int lines_ = 0;
+  int depth_ = 0;  // of branches and loops around what is printed
   bool workspace_ = false;
   std::vector<WorkspaceBlock> blocks_;
   std::vector<size_t> open_;      // stack of open blocks, innermost last

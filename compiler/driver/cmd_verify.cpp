@@ -5,6 +5,7 @@
 // have a tolerance (ops/tolerance.h).
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 
@@ -51,7 +52,6 @@ struct DeviceSummary {
 
 struct LayerState {
   int64_t worst_ulp = 0;
-  int compared = 0;
 };
 
 // Compares what one place (host or board) computed with the reference.
@@ -62,23 +62,32 @@ class Comparison {
         place_(std::move(place)),
         diags_(diags),
         layers_(compiled.program.calls.size()),
-        reference_(evaluate_sequence(compiled.program.graph, sequence)),
+        inexact_inside_(is_inexact_inside(compiled.program)),
+        reference_(evaluate_sequence(compiled.program.reference(), sequence, &compiled.program)),
         // The model as read, before any pass: its outputs must be what the optimised graph gives.
         original_(evaluate_sequence(compiled.original, sequence)) {
     for (size_t i = 0; i < reference_.size(); ++i) {
       inputs_.push_back(sequence.runs[i].inputs);
-      tolerances_.push_back(ops::tolerances(compiled.program.graph, inputs_[i], reference_[i]));
+      tolerances_.push_back(
+          ops::tolerances(compiled.program.reference(), inputs_[i], reference_[i].values));
     }
   }
 
   // True if everything agrees. Reports [verify-differs], [verify-device], [verify-guard].
   bool compare(const std::vector<Record>& records, const DeviceSummary& summary, bool ended) {
+    Location where;
+    where.file = place_;
+    for (const RunValues& run : reference_) {
+      if (!run.gave_up) continue;
+      diags_.error(where, "verify-loop", "a loop of the model does not end on the reference")
+          .help("give inputs for which it ends: --input FILE.npy");
+      return false;
+    }
+    expect_calls();
     for (const Record& r : records) {
       if (r.sample >= reference_.size()) return bad_file();
       if (r.op == kRecordOutput ? !output(r) : !layer(r)) return false;
     }
-    Location where;
-    where.file = place_;
     if (!ended || summary.status != 0) {
       diags_.error(where, "verify-device",
                    fmt::format("the run ended with status {}", summary.status));
@@ -88,12 +97,14 @@ class Comparison {
       diags_.error(where, "verify-guard", "the model wrote outside of its arena");
       return false;
     }
-    for (size_t c = 0; c < layers_.size(); ++c) {
-      if (layers_[c].compared >= static_cast<int>(reference_.size())) continue;
-      diags_.error(where, "verify-device",
-                   fmt::format("call {} left no trace of {} samples", c, reference_.size()));
-      return false;
-    }
+    for (size_t s = 0; s < expected_.size(); ++s)
+      for (size_t c = 0; c < expected_[s].size(); ++c) {
+        if (expected_[s][c].empty()) continue;
+        diags_.error(where, "verify-device",
+                     fmt::format("call {} left no trace of {} of its results for sample {}", c,
+                                 expected_[s][c].size(), s));
+        return false;
+      }
     return true;
   }
 
@@ -111,6 +122,15 @@ class Comparison {
   }
 
  private:
+  void expect_calls() {
+    expected_.assign(reference_.size(), {});
+    for (size_t s = 0; s < reference_.size(); ++s) {
+      expected_[s].resize(layers_.size());
+      for (const CallResult& result : reference_[s].calls)
+        expected_[s][static_cast<size_t>(result.call)].push_back(&result);
+    }
+  }
+
   bool bad_file() {
     Location where;
     where.file = place_;
@@ -118,29 +138,44 @@ class Comparison {
     return false;
   }
 
-  const ops::Tolerance& tolerance(const Record& r, graph::TensorId id) const {
-    return tolerances_[r.sample][static_cast<size_t>(id.value)];
+  // Tensors of the outermost graph have the same ids there and in the program.
+  ops::Tolerance tolerance(const Record& r, graph::TensorId id) const {
+    if (static_cast<size_t>(id.value) < compiled_.program.reference().tensors.size())
+      return tolerances_[r.sample][static_cast<size_t>(id.value)];
+    ops::Tolerance inside;
+    inside.ulp = 1e-30;
+    if (inexact_inside_) inside.ulps = INT64_MAX;
+    return inside;
   }
 
   bool layer(const Record& r) {
     const plan::Program& p = compiled_.program;
     if (r.op >= p.calls.size()) return bad_file();
     const plan::ProgramCall& call = p.calls[r.op];
-    LayerState& state = layers_[r.op];
-    state.compared += r.result == 0;
     if (call.op_index < 0) return true;  // a copy to an output: compared as the output
     if (r.result >= call.results.size()) return bad_file();
+    std::deque<const CallResult*>& expected = expected_[r.sample][r.op];
+    if (expected.empty() || expected.front()->result != static_cast<int>(r.result)) {
+      Location where;
+      where.file = place_;
+      diags_.error(where, "verify-differs",
+                   fmt::format("{}: the run of sample {} comes here more often than the reference",
+                               codegen::call_title(p, call), r.sample));
+      return false;
+    }
+    const CallResult* want = expected.front();
+    expected.pop_front();
     graph::TensorId id = call.results[r.result];
-    const auto& want = reference_[r.sample][static_cast<size_t>(id.value)];
-    return equal(r, want, p.graph[id], tolerance(r, id), codegen::call_title(p, call), &state.worst_ulp);
+    return equal(r, want->bytes, p.graph[id], tolerance(r, id), codegen::call_title(p, call),
+                 &layers_[r.op].worst_ulp);
   }
 
   bool output(const Record& r) {
-    const graph::Graph& g = compiled_.program.graph;
+    const graph::Graph& g = compiled_.program.reference();
     if (r.result >= g.outputs.size()) return bad_file();
     graph::TensorId id = g.outputs[r.result].tensor;
     graph::TensorId before = compiled_.original.outputs[r.result].tensor;
-    const ops::Tolerance& allowed = tolerance(r, id);
+    const ops::Tolerance allowed = tolerance(r, id);
     std::string title = fmt::format("output '{}'", escape_for_display(g.outputs[r.result].name));
     int64_t worst = 0;
     if (!equal(r, value_of(g, id, r.sample, reference_), g[id], allowed, title, &worst))
@@ -157,11 +192,10 @@ class Comparison {
                  title + " of the model before passes", &worst);
   }
 
-  std::vector<uint8_t> value_of(
-      const graph::Graph& g, graph::TensorId id, size_t sample,
-      const std::vector<std::vector<std::vector<uint8_t>>>& values) const {
+  std::vector<uint8_t> value_of(const graph::Graph& g, graph::TensorId id, size_t sample,
+                                const std::vector<RunValues>& values) const {
     if (g.is_constant(id)) return {g[id].constant->bytes.begin(), g[id].constant->bytes.end()};
-    const auto& v = values[sample][static_cast<size_t>(id.value)];
+    const auto& v = values[sample].values[static_cast<size_t>(id.value)];
     if (!v.empty()) return v;
     for (size_t i = 0; i < g.inputs.size(); ++i)
       if (g.inputs[i].tensor == id) return inputs_[sample][i];
@@ -240,7 +274,10 @@ class Comparison {
   std::vector<LayerState> layers_;
   std::vector<Sample> inputs_;
   std::vector<std::vector<ops::Tolerance>> tolerances_;  // of each sample, by tensor
-  std::vector<std::vector<std::vector<uint8_t>>> reference_, original_;
+  bool inexact_inside_ = false;
+  std::vector<RunValues> reference_, original_;
+  // By sample and call: what is still to come. What devices do while the host goes on comes late.
+  std::vector<std::vector<std::deque<const CallResult*>>> expected_;
 };
 
 struct PlaceResult {
@@ -273,7 +310,7 @@ class Verifier {
     auto compiled = compile_model(compile, diags_);
     if (!compiled || !has_reference(*compiled)) return finish(kExitBadInput);
     if (!make_samples(*compiled)) return finish(kExitBadInput);
-    sequence_ = sequence_of(compiled->program.graph, samples_);
+    sequence_ = sequence_of(compiled->program.reference(), samples_);
     bool good = true;
     // A project for this machine is the place itself: what is in it is what is to be proven.
     bool own = project && project->board.is_host() && project->can_verify();

@@ -17,16 +17,29 @@ void put_bytes(std::string& out, const std::vector<uint8_t>& bytes) {
   out.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-// Calls `visit(run, states before it)` while the reference runs.
+// Calls `visit(run, states)` for each run; it makes the run, which changes the states.
 template <typename Visit>
 void follow(const graph::Graph& graph, const RunSequence& sequence, const Visit& visit) {
   ops::StateValues states = ops::initial_states(graph);
   for (const Run& run : sequence.runs) {
     if (run.reset) states = ops::initial_states(graph);
-    ops::StateValues before = states;
-    auto values = ops::evaluate_graph(graph, run.inputs, &states);
-    visit(run, before, std::move(values));
+    visit(run, states);
   }
+}
+
+// By operator of the program's graph: its call, -1 for views.
+std::vector<int> calls_of_ops(const plan::Program& program) {
+  std::vector<int> out(program.graph.ops.size(), -1);
+  for (size_t c = 0; c < program.calls.size(); ++c)
+    if (program.calls[c].op_index >= 0) out[static_cast<size_t>(program.calls[c].op_index)] = static_cast<int>(c);
+  return out;
+}
+
+bool calls_library(const graph::Graph& graph) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(), [](const graph::Op& op) {
+    return ops::definition_of(op).traits().uses_libm ||
+           std::any_of(op.regions.begin(), op.regions.end(), calls_library);
+  });
 }
 
 }  // namespace
@@ -38,23 +51,37 @@ RunSequence sequence_of(const graph::Graph& graph, const std::vector<Sample>& sa
   if (!out.runs.empty()) out.runs[0].reset = true;
   for (size_t i = 0; i < std::min(kRunsBehindReset, samples.size()); ++i)
     out.runs.push_back({samples[i], i == 0});
-  out.state_given = std::any_of(graph.ops.begin(), graph.ops.end(), [](const graph::Op& op) {
-    return ops::definition_of(op).traits().uses_libm;
-  });
+  out.state_given = calls_library(graph);
   return out;
 }
 
-std::vector<std::vector<std::vector<uint8_t>>> evaluate_sequence(const graph::Graph& graph,
-                                                                 const RunSequence& sequence) {
-  std::vector<std::vector<std::vector<uint8_t>>> out;
-  follow(graph, sequence, [&](const Run&, const ops::StateValues&, auto values) {
-    out.push_back(std::move(values));
+bool is_inexact_inside(const plan::Program& program) {
+  return program.source != nullptr && calls_library(*program.source);
+}
+
+std::vector<RunValues> evaluate_sequence(const graph::Graph& graph, const RunSequence& sequence,
+                                         const plan::Program* program) {
+  std::vector<RunValues> out;
+  const std::vector<int> calls = program ? calls_of_ops(*program) : std::vector<int>();
+  follow(graph, sequence, [&](const Run& run, ops::StateValues& states) {
+    RunValues& values = out.emplace_back();
+    ops::Evaluation evaluation;
+    evaluation.states = &states;
+    if (program)
+      evaluation.after = [&](size_t index, const graph::Graph&, const graph::Op&, const auto& results) {
+        const int op = program->flat_ops[index];
+        const int call = op < 0 ? -1 : calls[static_cast<size_t>(op)];
+        for (size_t r = 0; call >= 0 && r < results.size(); ++r)
+          values.calls.push_back({call, static_cast<int>(r), {results[r].begin(), results[r].end()}});
+      };
+    values.values = ops::evaluate_graph(graph, run.inputs, evaluation);
+    values.gave_up = evaluation.gave_up;
   });
   return out;
 }
 
 std::string sequence_file(const plan::Program& program, const RunSequence& sequence) {
-  const graph::Graph& graph = program.graph;
+  const graph::Graph& graph = program.reference();
   std::string out;
   const bool stateful = !graph.states.empty();
   put_u32(out, stateful ? kMagicOfState : kMagic);
@@ -74,8 +101,10 @@ std::string sequence_file(const plan::Program& program, const RunSequence& seque
     for (const Run& run : sequence.runs) put_run(run, {});
     return out;
   }
-  follow(graph, sequence,
-         [&](const Run& run, const ops::StateValues& before, const auto&) { put_run(run, before); });
+  follow(graph, sequence, [&](const Run& run, ops::StateValues& states) {
+    put_run(run, states);
+    ops::evaluate_graph(graph, run.inputs, &states);
+  });
   return out;
 }
 

@@ -27,9 +27,26 @@ struct RunSequence {
 // The samples one after the other; of a model with state then the first ones once more after a reset.
 RunSequence sequence_of(const graph::Graph& graph, const std::vector<Sample>& samples);
 
-// What the reference gives for each run, by tensor id.
-std::vector<std::vector<std::vector<uint8_t>>> evaluate_sequence(const graph::Graph& graph,
-                                                                 const RunSequence& sequence);
+// What one call of the run function gives, each time that it is made.
+struct CallResult {
+  int call = -1, result = 0;
+  std::vector<uint8_t> bytes;
+};
+
+struct RunValues {
+  std::vector<std::vector<uint8_t>> values;  // by tensor id of the graph
+  std::vector<CallResult> calls;             // in the order in which they are made
+  bool gave_up = false;                      // a loop did not end (ops::Evaluation)
+};
+
+// What the reference gives for each run of a graph; `program` (may be null) is made of it, and says which
+// call an operator is. Without, RunValues::calls stays empty.
+std::vector<RunValues> evaluate_sequence(const graph::Graph& graph, const RunSequence& sequence,
+                                         const plan::Program* program = nullptr);
+
+// Is nothing known of how far floats inside of branches and loops may be from the reference? They are then
+// compared as what comes out of there.
+bool is_inexact_inside(const plan::Program& program);
 
 // The file that firmware's verify mode reads (templates/bare_metal/src/main.c).
 std::string sequence_file(const plan::Program& program, const RunSequence& sequence);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "driver/run_sequence.h"
 #include "ops/operator.h"
 #include "ops/tolerance.h"
 #include "support/text.h"
@@ -57,30 +58,34 @@ std::vector<project::LayerCheck> layer_checks(const Compiled& compiled, const Sa
   const graph::Graph& graph = compiled.program.graph;
   for (const graph::Op& op : graph.ops)
     if (ops::definition_of(op).traits().external) return {};
-  const auto values = ops::evaluate_graph(graph, sample);
-  const auto tolerances = ops::tolerances(graph, sample, values);
+  RunSequence sequence;
+  sequence.runs.push_back({sample, true});
+  const RunValues run = std::move(evaluate_sequence(compiled.program.reference(), sequence, &compiled.program)[0]);
+  if (run.gave_up) return {};
+  const auto tolerances = ops::tolerances(compiled.program.reference(), sample, run.values);
+  const bool inexact_inside = is_inexact_inside(compiled.program);
   std::vector<project::LayerCheck> out;
-  for (size_t c = 0; c < compiled.program.calls.size(); ++c) {
-    const plan::ProgramCall& call = compiled.program.calls[c];
-    if (call.op_index < 0) continue;  // a copy of what was compared before
-    for (size_t r = 0; r < call.results.size(); ++r) {
-      const auto& value = values[static_cast<size_t>(call.results[r].value)];
-      project::LayerCheck check;
-      check.call = static_cast<int>(c);
-      check.result = static_cast<int>(r);
-      check.bytes = static_cast<int64_t>(value.size());
-      check.floating = graph[call.results[r]].type.dtype == DType::kF32;
-      const ops::Tolerance& tolerance = tolerances[static_cast<size_t>(call.results[r].value)];
-      if (check.floating && !tolerance.exact())
-        sum_floats(value, tolerance.allowed(), check);
-      else if (check.floating)
-        check.checksum = float_checksum(value);
-      else
-        check.checksum =
-            fnv1a_32({reinterpret_cast<const char*>(value.data()), value.size()});
-      // A sum that is no number cannot be compared: nothing is said of such a result.
-      if (std::isfinite(check.sum) && std::isfinite(check.tolerance)) out.push_back(check);
-    }
+  for (const CallResult& result : run.calls) {
+    const graph::TensorId id =
+        compiled.program.calls[static_cast<size_t>(result.call)].results[static_cast<size_t>(result.result)];
+    const std::vector<uint8_t>& value = result.bytes;
+    const bool inside = static_cast<size_t>(id.value) >= tolerances.size();
+    project::LayerCheck check;
+    check.call = result.call;
+    check.result = result.result;
+    check.bytes = static_cast<int64_t>(value.size());
+    check.floating = graph[id].type.dtype == DType::kF32;
+    if (check.floating && inside && inexact_inside) continue;
+    const ops::Tolerance tolerance = inside ? ops::Tolerance() : tolerances[static_cast<size_t>(id.value)];
+    if (check.floating && !tolerance.exact())
+      sum_floats(value, tolerance.allowed(), check);
+    else if (check.floating)
+      check.checksum = float_checksum(value);
+    else
+      check.checksum =
+          fnv1a_32({reinterpret_cast<const char*>(value.data()), value.size()});
+    // A sum that is no number cannot be compared: nothing is said of such a result.
+    if (std::isfinite(check.sum) && std::isfinite(check.tolerance)) out.push_back(check);
   }
   return out;
 }

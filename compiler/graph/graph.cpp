@@ -99,7 +99,16 @@ UseDef compute_use_def(const Graph& graph) {
   return out;
 }
 
+size_t count_ops(const Graph& graph) {
+  size_t count = graph.ops.size();
+  for (const Op& op : graph.ops)
+    for (const Graph& region : op.regions) count += count_ops(region);
+  return count;
+}
+
 void compact(Graph& graph) {
+  for (Op& op : graph.ops)
+    for (Graph& region : op.regions) compact(region);
   std::vector<char> used(graph.tensors.size(), 0);
   auto mark = [&](TensorId id) {
     if (id.valid()) used[static_cast<size_t>(id.value)] = 1;

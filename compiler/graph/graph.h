@@ -89,6 +89,8 @@ class OpDefinition {
   virtual std::shared_ptr<AttributesBase> default_attributes() const = 0;
 };
 
+struct Graph;
+
 struct Op {
   const OpDefinition* definition = nullptr;
   std::shared_ptr<const AttributesBase> attributes;
@@ -96,6 +98,9 @@ struct Op {
   std::vector<TensorId> results;
   Location location;
   int device = 0;
+  // Graphs that the operator runs: then and else of if; condition and body of while. What they read
+  // comes through their inputs, what they give through their outputs; they have no states.
+  std::vector<Graph> regions;
 
   std::string_view name() const { return definition->name(); }
   template <typename A>
@@ -152,8 +157,14 @@ struct UseDef {
 };
 UseDef compute_use_def(const Graph& graph);
 
-// Drops tensors nobody refers to and renumbers the rest, keeping order.
+// Drops tensors nobody refers to and renumbers the rest, keeping order; in regions as well.
 void compact(Graph& graph);
+
+// Operators of the graph and of all regions.
+size_t count_ops(const Graph& graph);
+
+// Regions in regions may be so deep.
+inline constexpr int kMostDepth = 32;
 
 // Makes a state of a pair of ports: output `output` becomes the next value of input `input`, which
 // begins at real 0 (the zero point), or at `initial` if it is not empty. Both must have one type, and

@@ -27,7 +27,24 @@ bool is_numeric(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-class Parser {
+// A %name of the text. Its index in Scope::names_ is what operators hold until assign_ids.
+struct Named {
+  std::string_view name;
+  TextPosition first_use;
+  bool declared = false;
+  Tensor tensor;
+};
+
+// What belongs to one graph or region.
+struct Scope {
+  Graph graph_;
+  std::vector<Named> names_;
+  std::map<std::string_view, int32_t> index_;
+  std::vector<bool> unnamed_inputs_;  // ports without `as` are called like their tensors
+  std::vector<bool> unnamed_outputs_;
+};
+
+class Parser : private Scope {
  public:
   Parser(const std::string& text, const std::string& file, const DefinitionLookup& find,
          Diagnostics& diags)
@@ -43,14 +60,6 @@ class Parser {
   }
 
  private:
-  // A %name of the text. Its index here is what operators hold until assign_ids.
-  struct Named {
-    std::string_view name;
-    TextPosition first_use;
-    bool declared = false;
-    Tensor tensor;
-  };
-
   Failure fail_at(TextPosition at, std::string message, std::string help = "") {
     Location where;
     where.file = file_;
@@ -371,8 +380,27 @@ class Parser {
       op.device = *device;
     }
     if (cursor_.accept_word("loc") && !parse_location(op.location)) return kFailure;
+    while (cursor_.accept_word("region"))
+      if (!parse_region(op)) return kFailure;
     graph_.ops.push_back(std::move(op));
     return success();
+  }
+
+  // region "name" { statements }, in which tensors are numbered anew.
+  Status parse_region(Op& op) {
+    if (++depth_ > kMostDepth) return fail(fmt::format("regions are more than {} deep; here a next one begins", kMostDepth));
+    Scope outer;
+    std::swap(outer, static_cast<Scope&>(*this));
+    auto name = parse_string("the region's name");
+    bool good = name.ok() && expect('{').ok();
+    if (good) graph_.name = std::move(*name);
+    graph_.source_file = outer.graph_.source_file;
+    while (good && !cursor_.accept('}')) good = parse_statement().ok();
+    good = good && assign_ids().ok();
+    std::swap(outer, static_cast<Scope&>(*this));
+    if (good) op.regions.push_back(std::move(outer.graph_));
+    --depth_;
+    return good ? success() : Status(kFailure);
   }
 
   Status parse_attributes(Op& op) {
@@ -493,11 +521,7 @@ class Parser {
   const std::string& file_;
   const DefinitionLookup& find_;
   Diagnostics& diags_;
-  Graph graph_;
-  std::vector<Named> names_;
-  std::map<std::string_view, int32_t> index_;
-  std::vector<bool> unnamed_inputs_;  // ports without `as` are called like their tensors
-  std::vector<bool> unnamed_outputs_;
+  int depth_ = 0;
 };
 
 }  // namespace

@@ -36,22 +36,30 @@ std::string print_location(const Location& where) {
 
 class Printer {
  public:
-  Printer(const Graph& graph, const PrintOptions& options)
-      : graph_(graph), options_(options), declared_(graph.tensors.size(), false) {}
+  Printer(const Graph& graph, const PrintOptions& options, std::string indent = "  ")
+      : graph_(graph), options_(options), indent_(std::move(indent)), declared_(graph.tensors.size(), false) {}
 
   std::string run() {
     out_ = "graph " + quoted(graph_.name);
     if (options_.locations) out_ += " source " + quoted(graph_.source_file);
     if (!graph_.description.empty()) out_ += " description " + quoted(graph_.description);
-    out_ += " {\n";
+    out_ += " {\n" + body();
+    return out_ + "}\n";
+  }
+
+  // The statements, one a line.
+  std::string body() {
+    std::string before = std::move(out_);
+    out_.clear();
     for (const Port& port : graph_.inputs) print_port("input", port);
     for (const State& state : graph_.states) print_state(state);
     print_undefined_tensors();
     for (const Op& op : graph_.ops) print_op(op);
     for (const Port& port : graph_.outputs) print_port("output", port);
     for (const State& state : graph_.states)
-      out_ += fmt::format("  next {} = {}\n", shown(state.before, false), shown(state.after, false));
-    return out_ + "}\n";
+      out_ += indent_ + fmt::format("next {} = {}\n", shown(state.before, false), shown(state.after, false));
+    std::swap(before, out_);
+    return before;
   }
 
  private:
@@ -71,7 +79,7 @@ class Printer {
     // A constant cannot be declared by a port line, even in a graph that is wrong.
     bool declare = port.tensor.valid() && !graph_[port.tensor].constant &&
                    std::string_view(keyword) == "input";
-    out_ += fmt::format("  {} {}", keyword, shown(port.tensor, declare));
+    out_ += indent_ + fmt::format("{} {}", keyword, shown(port.tensor, declare));
     if (!port.tensor.valid() || port.name != graph_[port.tensor].name)
       out_ += " as " + quoted(port.name);
     out_ += "\n";
@@ -80,7 +88,7 @@ class Printer {
   void print_state(const State& state) {
     bool declare = state.before.valid() && !graph_[state.before].constant;
     DType type = state.before.valid() ? graph_[state.before].type.dtype : DType::kU8;
-    out_ += "  state " + shown(state.before, declare) + " = " +
+    out_ += indent_ + "state " + shown(state.before, declare) + " = " +
             print_constant(type, state.initial, options_.constants_limit) + "\n";
   }
 
@@ -94,17 +102,17 @@ class Printer {
       TensorId id{static_cast<int32_t>(i)};
       const Tensor& tensor = graph_[id];
       if (tensor.constant) {
-        out_ += "  const " + shown(id, true) + " = " +
+        out_ += indent_ + "const " + shown(id, true) + " = " +
                 print_constant(tensor.type.dtype, *tensor.constant, options_.constants_limit) +
                 "\n";
       } else if (!defined[i]) {
-        out_ += "  tensor " + shown(id, true) + "\n";
+        out_ += indent_ + "tensor " + shown(id, true) + "\n";
       }
     }
   }
 
   void print_op(const Op& op) {
-    out_ += "  ";
+    out_ += indent_;
     for (size_t i = 0; i < op.results.size(); ++i)
       out_ += (i > 0 ? ", " : "") + shown(op.results[i], true);
     if (!op.results.empty()) out_ += " = ";
@@ -115,6 +123,8 @@ class Printer {
     print_attributes(op);
     if (op.device != 0) out_ += fmt::format(" device {}", op.device);
     if (options_.locations) out_ += " " + print_location(op.location);
+    for (const Graph& region : op.regions)
+      out_ += " region " + quoted(region.name) + " {\n" + Printer(region, options_, indent_ + "  ").body() + indent_ + "}";
     out_ += "\n";
   }
 
@@ -132,6 +142,7 @@ class Printer {
 
   const Graph& graph_;
   const PrintOptions& options_;
+  std::string indent_;
   std::vector<bool> declared_;
   std::string out_;
 };

@@ -34,8 +34,8 @@ int64_t checked_count(const Shape& shape) {
 
 class StructureVerifier {
  public:
-  StructureVerifier(const Graph& graph, Diagnostics& diags)
-      : graph_(graph), diags_(diags), defined_(graph.tensors.size(), 0) {}
+  StructureVerifier(const Graph& graph, int depth, Diagnostics& diags)
+      : graph_(graph), depth_(depth), diags_(diags), defined_(graph.tensors.size(), 0) {}
 
   Status run() {
     for (size_t i = 0; i < graph_.tensors.size(); ++i) check_tensor({static_cast<int32_t>(i)});
@@ -136,6 +136,7 @@ class StructureVerifier {
   }
 
   void check_states() {
+    if (depth_ > 0 && !graph_.states.empty()) fail(graph_.location_of({}), "a region has states");
     for (size_t i = 0; i < graph_.states.size(); ++i) {
       const State& state = graph_.states[i];
       if (!in_range(state.before)) {
@@ -183,6 +184,12 @@ class StructureVerifier {
       fail(op.location, "operator has no definition or no attributes");
       return;
     }
+    if (!op.regions.empty() && depth_ == kMostDepth) {
+      fail(op.location, fmt::format("regions are more than {} deep", kMostDepth));
+      return;
+    }
+    for (const Graph& region : op.regions)
+      ok_ = StructureVerifier(region, depth_ + 1, diags_).run().ok() && ok_;
     for (size_t i = 0; i < op.operands.size(); ++i) {
       TensorId id = op.operands[i];
       if (!id.valid()) continue;
@@ -217,6 +224,7 @@ class StructureVerifier {
   }
 
   const Graph& graph_;
+  int depth_;  // 0: no region
   Diagnostics& diags_;
   std::vector<char> defined_;  // constants, inputs, and results of the operators seen so far
   bool ok_ = true;
@@ -225,7 +233,7 @@ class StructureVerifier {
 }  // namespace
 
 Status verify_structure(const Graph& graph, Diagnostics& diags) {
-  return StructureVerifier(graph, diags).run();
+  return StructureVerifier(graph, 0, diags).run();
 }
 
 }  // namespace aotc::graph

@@ -27,7 +27,8 @@ int64_t result_bytes(const OpView& op) {
 
 bool can_evaluate(const OpView& op) {
   Traits traits = definition_of(op.op).traits();
-  if (traits.external || op.op.results.empty()) return false;
+  // A loop over constants may never end.
+  if (traits.external || op.op.results.empty() || !op.op.regions.empty()) return false;
   for (size_t i = 0; i < op.operand_count(); ++i)
     if (op.has_operand(i) && op.constant(i) == nullptr && !traits.reads_shapes_only) return false;
   return true;

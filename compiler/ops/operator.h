@@ -5,6 +5,7 @@
 // table of folders. No pass, planner or printer knows an operator by name.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -65,6 +66,13 @@ struct TypeSupport {
   std::string note;
 };
 
+// Operators with regions: what runs them.
+enum class Control : uint8_t {
+  kNone,
+  kIf,     // operand 0 is a bool: regions[0] if it is true, else regions[1], on the other operands
+  kWhile,  // regions[1] on the operands, then on its own outputs, for as long as regions[0] says so
+};
+
 struct Traits {
   bool view = false;         // the result is operand 0's bytes under another shape: no code, no copy
   bool elementwise = false;  // result element i depends on operand element i only (same shape)
@@ -83,6 +91,7 @@ struct Traits {
   // Given as C and known by its types alone: it is never evaluated, and no model format but TVM's
   // graphs has it.
   bool external = false;
+  Control control = Control::kNone;
 };
 
 // How an operator extends operand 0: elements added before and after along each dimension, all equal
@@ -195,5 +204,25 @@ StateValues initial_states(const graph::Graph& graph);
 std::vector<std::vector<uint8_t>> evaluate_graph(const graph::Graph& graph,
                                                  const std::vector<std::vector<uint8_t>>& inputs,
                                                  StateValues* states = nullptr);
+
+// The same, watched: `after` sees the results of every operator, those of regions included, each time
+// it has run, and may change them. `index` counts operators as they stand in the text, an operator
+// before those of its regions; what has regions is seen behind them.
+using EvaluationObserver =
+    std::function<void(size_t index, const graph::Graph& graph, const graph::Op& op,
+                       const std::vector<std::span<uint8_t>>& results)>;
+struct Evaluation {
+  StateValues* states = nullptr;
+  EvaluationObserver after;
+  // Iterations of all loops that one evaluation may make; then loops end, and `gave_up` is set.
+  int64_t iterations = int64_t{1} << 20;
+  bool gave_up = false;
+};
+std::vector<std::vector<uint8_t>> evaluate_graph(const graph::Graph& graph,
+                                                 const std::vector<std::vector<uint8_t>>& inputs,
+                                                 Evaluation& evaluation);
+// One operator, as evaluate_graph runs it. `index` is its own.
+void evaluate_op(const graph::Graph& graph, const graph::Op& op, const EvalData& data,
+                 Evaluation& evaluation, size_t index);
 
 }  // namespace aotc::ops

@@ -26,10 +26,18 @@ constexpr int64_t kLeastUlps = 16;
 
 size_t index(TensorId id) { return static_cast<size_t>(id.value); }
 
+// The operator, or one in its regions, calls the C library.
+bool calls_library(const Op& op) {
+  bool any = definition_of(op).traits().uses_libm;
+  for (const Graph& region : op.regions)
+    any = any || std::any_of(region.ops.begin(), region.ops.end(), calls_library);
+  return any;
+}
+
 std::vector<bool> inexact_tensors(const Graph& graph) {
   std::vector<bool> inexact(graph.tensors.size(), false);
   for (const Op& op : graph.ops) {
-    bool here = definition_of(op).traits().uses_libm;
+    bool here = calls_library(op);
     for (TensorId id : op.operands) here = here || (id.valid() && inexact[index(id)]);
     for (TensorId id : op.results)
       inexact[index(id)] = here && graph[id].type.dtype == DType::kF32;
@@ -52,9 +60,10 @@ bool moves_up(int evaluation, size_t tensor, size_t element) {
   return ((h >> 40) & 1) != 0;
 }
 
-void move_by_library(Bytes& bytes, int evaluation, size_t tensor) {
+void move_by_library(std::span<uint8_t> bytes, int evaluation, size_t tensor) {
   for (size_t i = 0; i * 4 < bytes.size(); ++i) {
-    float v = float_at(bytes, i);
+    float v;
+    std::memcpy(&v, &bytes[i * 4], 4);
     if (!std::isfinite(v)) continue;
     float towards = std::numeric_limits<float>::max() * (moves_up(evaluation, tensor, i) ? 1.0f : -1.0f);
     for (int ulp = 0; ulp < kLibraryUlp; ++ulp) v = std::nextafter(v, towards);
@@ -88,7 +97,14 @@ std::vector<Bytes> evaluate_moved(const Graph& graph, const std::vector<Bytes>& 
     EvalData data;
     for (TensorId id : op.operands) data.operands.push_back(given(id));
     for (Bytes& bytes : results) data.results.emplace_back(bytes);
-    evaluate_op(graph, op, data);
+    // Inside of regions, each time.
+    Evaluation inside;
+    inside.after = [&](size_t, const Graph& region, const Op& inner, const auto& given_out) {
+      for (size_t r = 0; r < given_out.size(); ++r)
+        if (definition_of(inner).traits().uses_libm && region[inner.results[r]].type.dtype == DType::kF32)
+          move_by_library(given_out[r], evaluation, index(inner.results[r]));
+    };
+    evaluate_op(graph, op, data, inside, 0);
     for (size_t r = 0; r < results.size(); ++r) {
       size_t id = index(op.results[r]);
       if (!inexact[id]) continue;

@@ -61,7 +61,7 @@ Status annotate_devices(graph::Graph& graph, const PassOptions& options, Diagnos
            good;
   for (graph::Op& op : graph.ops) {
     const ops::Traits traits = ops::definition_of(op).traits();
-    if (op.device == 0 && options.devices && !traits.device_copy)
+    if (op.device == 0 && options.devices && !traits.device_copy && op.regions.empty())
       op.device = traits.view ? graph[op.operands[0]].device
                               : device_for(*options.devices, graph, op);
     good = check_known(op.device, op.location, options, diags) && good;

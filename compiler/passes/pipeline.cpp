@@ -93,14 +93,31 @@ Result<std::vector<Pass>> parse_pass_list(std::string_view names, Diagnostics& d
   return passes;
 }
 
+namespace {
+
+// Regions first: what becomes of them may be seen from outside.
+Status run_everywhere(const Pass& pass, graph::Graph& graph, const PassOptions& options,
+                      Diagnostics& diags) {
+  PassOptions inside = options;
+  // A region's ports are not what the model's caller sees, and all of it is the host's.
+  inside.strip_boundary_float = false;
+  inside.devices = nullptr;
+  for (graph::Op& op : graph.ops)
+    for (graph::Graph& region : op.regions)
+      if (!run_everywhere(pass, region, inside, diags)) return kFailure;
+  if (!pass.run(graph, options, diags)) return kFailure;
+  // What a pass leaves unread is a reader to the next one, and would keep it from fusing.
+  return remove_dead_code(graph, options, diags);
+}
+
+}  // namespace
+
 Status run_passes(graph::Graph& graph, std::span<const Pass> passes, const RunOptions& options,
                   Diagnostics& diags) {
   if (options.verify_each && !ops::verify_graph(graph, diags)) return kFailure;
   for (const Pass& pass : passes) {
     auto start = std::chrono::steady_clock::now();
-    if (!pass.run(graph, options.passes, diags)) return kFailure;
-    // What a pass leaves unread is a reader to the next one, and would keep it from fusing.
-    if (!remove_dead_code(graph, options.passes, diags)) return kFailure;
+    if (!run_everywhere(pass, graph, options.passes, diags)) return kFailure;
     if (options.timed) options.timed(pass, std::chrono::steady_clock::now() - start);
     if (options.after) options.after(pass, graph);
     if (options.verify_each && !verify_after(graph, pass.name, diags)) return kFailure;

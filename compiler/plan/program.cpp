@@ -10,7 +10,10 @@
 #include <fmt/format.h>
 
 #include "ops/operator.h"
+#include "plan/classes.h"
+#include "plan/flatten.h"
 #include "plan/merge.h"
+#include "plan/moves.h"
 #include "plan/overlap.h"
 #include "plan/placement.h"
 #include "plan/pools.h"
@@ -27,53 +30,42 @@ using graph::TensorId;
 // More than any microcontroller holds: a damaged or absurd model must not take hours to print.
 constexpr int64_t kMaxConstantBytes = int64_t{32} << 20;
 
-// Tensors that share bytes because one is a view of the other, as classes with one storage.
-class Aliases {
- public:
-  explicit Aliases(size_t n) : parent_(n) { std::iota(parent_.begin(), parent_.end(), 0); }
-  int find(int i) {
-    while (parent_[static_cast<size_t>(i)] != i) i = parent_[static_cast<size_t>(i)];
-    return i;
-  }
-  // The class of `b` joins that of `a`.
-  void join(int a, int b) { parent_[static_cast<size_t>(find(b))] = find(a); }
-
- private:
-  std::vector<int> parent_;
-};
-
 class Planner {
  public:
-  Planner(Graph graph, const PlanOptions& options, Diagnostics& diags)
-      : options_(options), diags_(diags), aliases_(graph.tensors.size()) {
-    program_.graph = std::move(graph);
+  Planner(FlatGraph flat, const PlanOptions& options, Diagnostics& diags)
+      : options_(options), diags_(diags), flat_(std::move(flat)), classes_(flat_.graph.tensors.size()) {
     program_.input_contract = options.inputs;
     program_.output_contract = options.outputs;
     program_.devices = options.devices.devices;
-    program_.tensors.resize(program_.graph.tensors.size());
-    external_.resize(program_.graph.tensors.size());
+    program_.tensors.resize(graph().tensors.size());
+    program_.flat_ops = flat_.flat_op;
   }
 
   Result<Program> run() {
     bind_externals();
-    if (!few_enough() || !make_calls()) return kFailure;
+    if (!few_enough() || !lower_all()) return kFailure;
+    settle_moves(flat_, classes_, lowered_);
+    program_.body = emit(flat_.body);
+    copy_outputs();
     bind_states();
     merge_similar();
     if (!place()) return kFailure;
     bind_arguments();
+    bind_conditions(program_.body);
     if (!place_constants()) return kFailure;
     if (!check_numbers(program_, options_.target, diags_)) return kFailure;
     if (options_.program_tables && program_.constant_pool < 0 &&
         !move_tables_to_program(program_, options_.target, diags_))
       return kFailure;
+    program_.graph = std::move(flat_.graph);
     return std::move(program_);
   }
 
  private:
-  const Graph& graph() const { return program_.graph; }
+  const Graph& graph() const { return flat_.graph; }
   static size_t at(TensorId id) { return static_cast<size_t>(id.value); }
-  int class_of(TensorId id) { return aliases_.find(id.value); }
-  Storage& external_of(TensorId id) { return external_[static_cast<size_t>(class_of(id))]; }
+  int class_of(TensorId id) const { return classes_.of(id); }
+  Storage& external_of(TensorId id) { return classes_.storage(id); }
 
   // Inputs, constants and outputs get their storage first; views then join classes where at most
   // one side has one. What cannot join is copied.
@@ -81,13 +73,13 @@ class Planner {
     StorageKind input =
         options_.inputs == Contract::kPreserve ? StorageKind::kInput : StorageKind::kArena;
     for (size_t i = 0; i < graph().inputs.size(); ++i)
-      external_[at(graph().inputs[i].tensor)] = {input, static_cast<int>(i), 0};
+      external_of(graph().inputs[i].tensor) = {input, static_cast<int>(i), 0};
     for (size_t i = 0; i < graph().tensors.size(); ++i)
-      if (graph().tensors[i].constant) external_[i] = {StorageKind::kConstant, -1, 0};
+      if (graph().tensors[i].constant) classes_.storage_of_class(static_cast<int>(i)) = {StorageKind::kConstant, -1, 0};
     place_states();
     if (options_.outputs == Contract::kPreserve)
       for (size_t i = 0; i < graph().outputs.size(); ++i) {
-        Storage& s = external_[at(graph().outputs[i].tensor)];
+        Storage& s = external_of(graph().outputs[i].tensor);
         if (s.kind == StorageKind::kNone) s = {StorageKind::kOutput, static_cast<int>(i), 0};
       }
     view_copied_.resize(graph().ops.size());
@@ -101,8 +93,7 @@ class Planner {
       view_copied_[i] = both;
       if (both) continue;
       Storage joined = from.kind != StorageKind::kNone ? from : to;
-      aliases_.join(op.operands[0].value, op.results[0].value);
-      external_of(op.operands[0]) = joined;
+      classes_.join(op.operands[0], op.results[0], joined);
     }
   }
 
@@ -123,7 +114,7 @@ class Planner {
       int64_t step = alignment(i), offset = (program_.state_bytes + step - 1) / step * step;
       program_.states[i] = {StorageKind::kState, static_cast<int>(i), offset};
       program_.state_bytes = offset + graph()[states[i].before].type.bytes();
-      external_[at(states[i].before)] = program_.states[i];
+      external_of(states[i].before) = program_.states[i];
     }
   }
 
@@ -146,12 +137,14 @@ class Planner {
       if (external_of(states[i].after).kind != StorageKind::kState) continue;
       int index = static_cast<int>(set_aside_.size());
       set_aside_.push_back({graph()[states[i].after].type, -1});
+      program_.body.push_back(call_step());
       add_copy({CopyEnd::kTensor, states[i].after.value}, {CopyEnd::kAside, index});
       aside[i] = index;
     }
     for (size_t i : copied) {
       CopyEnd from{CopyEnd::kTensor, states[i].after.value};
       if (auto found = aside.find(i); found != aside.end()) from = {CopyEnd::kAside, found->second};
+      program_.body.push_back(call_step());
       add_copy(from, {CopyEnd::kState, static_cast<int>(i)});
     }
   }
@@ -175,52 +168,56 @@ class Planner {
       if (i != state && (class_of(graph().states[i].after) == old ||
                          class_of(graph().states[i].after) == next))
         return false;
+    if (!conditions_.empty() && !plain_around(old, next)) return false;
     for (size_t c = 0, written = SIZE_MAX; c < program_.calls.size(); ++c) {
       bool reads = reads_class(c, old);
       if (reads && written < c) return false;
       if (!writes_class(c, next)) continue;
-      if (program_.calls[c].device != 0 || (reads && !in_place(c, old))) return false;
+      if (program_.calls[c].device != 0 || (reads && !replaces(c, old))) return false;
       written = std::min(written, c);
+    }
+    return true;
+  }
+
+  bool replaces(size_t call, int old) const {
+    const PendingCall& pending = pending_[call];
+    const graph::Op& op = graph().ops[static_cast<size_t>(program_.calls[call].op_index)];
+    return in_place(graph(), op, pending.args, pending.write_orders, classes_, old);
+  }
+
+  // Neither class is read or written by branches and loops.
+  bool plain_around(int old, int next) {
+    for (TensorId id : conditions_)
+      if (class_of(id) == old || class_of(id) == next) return false;
+    for (size_t c = 0; c < program_.calls.size(); ++c) {
+      if (!reads_class(c, old) && !reads_class(c, next) && !writes_class(c, old) && !writes_class(c, next))
+        continue;
+      int op = program_.calls[c].op_index;
+      bool output = pending_[c].copy && pending_[c].copy->to.kind == CopyEnd::kOutput;
+      if (!output && (op < 0 || !flat_.outermost[static_cast<size_t>(op)])) return false;
     }
     return true;
   }
 
   bool reads_class(size_t call, int wanted) {
     if (const auto& copy = pending_[call].copy; copy && copy->from.kind == CopyEnd::kTensor)
-      return aliases_.find(copy->from.index) == wanted;
+      return classes_.of(copy->from.index) == wanted;
     return std::any_of(pending_[call].args.begin(), pending_[call].args.end(), [&](const ops::Arg& arg) {
       TensorId id = arg.kind == ops::ArgKind::kOperand ? tensor_of(call, arg) : TensorId{};
       return id.valid() && class_of(id) == wanted;
     });
   }
   bool writes_class(size_t call, int wanted) {
+    if (const auto& copy = pending_[call].copy; copy && copy->to.kind == CopyEnd::kResult)
+      return classes_.of(copy->to.index) == wanted;
     return std::any_of(pending_[call].args.begin(), pending_[call].args.end(), [&](const ops::Arg& arg) {
       TensorId id = arg.kind == ops::ArgKind::kResult ? tensor_of(call, arg) : TensorId{};
       return id.valid() && class_of(id) == wanted;
     });
   }
 
-  // May the call's result lie exactly where its operand of class `old` does?
-  bool in_place(size_t call, int old) {
-    const PendingCall& pending = pending_[call];
-    int readers = 0;
-    for (const ops::Arg& arg : pending.args)
-      readers += arg.kind == ops::ArgKind::kOperand && class_of(tensor_of(call, arg)) == old;
-    const graph::Op& op = graph().ops[static_cast<size_t>(program_.calls[call].op_index)];
-    if (readers != 1 || op.results.size() != 1) return false;
-    int64_t result = graph()[op.results[0]].type.bytes();
-    for (const ops::WriteOrder& order : pending.write_orders) {
-      TensorId operand = op.operands[static_cast<size_t>(order.operand)];
-      if (!operand.valid() || class_of(operand) != old) continue;
-      int64_t bytes = graph()[operand].type.bytes();
-      if (order.in_place && result <= bytes) return true;
-      OverlapLimits limits = overlap_limits(order, bytes, result);
-      if (limits.forward >= 0 || limits.backward <= 0) return true;
-    }
-    return false;
-  }
-
-  Status make_calls() {
+  Status lower_all() {
+    lowered_.resize(graph().ops.size());
     for (size_t i = 0; i < graph().ops.size(); ++i) {
       const graph::Op& op = graph().ops[i];
       bool view = ops::definition_of(op).traits().view;
@@ -228,25 +225,111 @@ class Planner {
       ops::OpView op_view{graph(), op};
       ops::TargetInfo target = options_.target;
       auto asked = options_.schedules.find(op.location.op_index);
-      if (asked != options_.schedules.end()) target.asked = &asked->second;
-      ops::Lowered lowered =
-          view ? lower_copy(op_view) : ops::definition_of(op).lower(op_view, target);
-      if (target.asked && !honoured(*target.asked, lowered.schedule, op.location)) return kFailure;
-      for (const ops::Constant& c : lowered.constants)
+      if (asked != options_.schedules.end() && flat_.outermost[i]) target.asked = &asked->second;
+      lowered_[i] = view ? lower_copy(op_view) : ops::definition_of(op).lower(op_view, target);
+      if (target.asked && !honoured(*target.asked, lowered_[i]->schedule, op.location)) return kFailure;
+      for (const ops::Constant& c : lowered_[i]->constants)
         constant_bytes_ += static_cast<int64_t>(c.bytes.size());
-      if (constant_bytes_ > kMaxConstantBytes) {
-        diags_
-            .error(op.location, "plan-limit",
-                   fmt::format("the constant tables up to here take {} bytes, at most {} are "
-                               "emitted",
-                               constant_bytes_, kMaxConstantBytes))
-            .help("no microcontroller holds such tables; quantise the model or make it smaller");
-        return kFailure;
-      }
-      add_call(static_cast<int>(i), op, std::move(lowered));
+      if (constant_bytes_ > kMaxConstantBytes) return too_many_constants(op.location);
     }
-    if (!all_schedules_used()) return kFailure;
-    // Outputs whose tensor lives elsewhere: inputs, constants, or a tensor listed twice.
+    return all_schedules_used() ? success() : Status(kFailure);
+  }
+
+  Status too_many_constants(const Location& where) {
+    diags_
+        .error(where, "plan-limit",
+               fmt::format("the constant tables up to here take {} bytes, at most {} are "
+                           "emitted",
+                           constant_bytes_, kMaxConstantBytes))
+        .help("no microcontroller holds such tables; quantise the model or make it smaller");
+    return kFailure;
+  }
+
+  // Calls in the order in which they stand in the run function, and the tree of what runs when.
+  std::vector<ProgramStep> emit(Block& block) {
+    std::vector<ProgramStep> out;
+    for (Step& step : block.steps) {
+      if (step.kind == Step::Kind::kOp) {
+        auto i = static_cast<size_t>(step.op);
+        if (!lowered_[i]) continue;
+        out.push_back(call_step());
+        add_call(step.op, graph().ops[i], std::move(*lowered_[i]));
+      } else {
+        if (step.kind == Step::Kind::kWhile) emit_moves(step.before, {}, out);
+        out.push_back(step.kind == Step::Kind::kIf ? emit_branch(step) : emit_loop(step));
+      }
+    }
+    return out;
+  }
+
+  ProgramStep call_step() const {
+    ProgramStep step;
+    step.call = static_cast<int>(program_.calls.size());
+    return step;
+  }
+
+  ProgramStep emit_branch(Step& step) {
+    ProgramStep out;
+    out.kind = ProgramStep::Kind::kBranch;
+    mark({step.condition});
+    const size_t index = conditions_.size();
+    conditions_.push_back(step.condition);
+    out.condition_index = static_cast<int>(index);
+    for (Block& block : step.blocks) {
+      out.blocks.push_back(emit(block));
+      emit_moves(block.moves, {}, out.blocks.back());
+    }
+    return out;
+  }
+
+  ProgramStep emit_loop(Step& step) {
+    ProgramStep out;
+    out.kind = ProgramStep::Kind::kLoop;
+    const size_t begin = uses_.size();
+    std::vector<TensorId> carried;
+    for (const Move& move : step.before) carried.push_back(move.to);
+    mark(carried);
+    out.condition_index = static_cast<int>(conditions_.size());
+    conditions_.push_back(step.condition);
+    out.blocks.push_back(emit(step.blocks[0]));
+    mark({step.condition});
+    out.blocks.push_back(emit(step.blocks[1]));
+    emit_moves(step.blocks[1].moves, carried, out.blocks.back());
+    mark(carried);
+    loops_.push_back({begin, uses_.size() - 1});
+    return out;
+  }
+
+  void mark(const std::vector<TensorId>& alive) { uses_.push_back({-1, alive}); }
+
+  // Moves that happen at once: what one of them reads and another writes is set aside first.
+  void emit_moves(const std::vector<Move>& moves, const std::vector<TensorId>& written,
+                  std::vector<ProgramStep>& out) {
+    std::map<const Move*, CopyEnd> from;
+    for (const Move& move : moves) {
+      if (move.nothing) continue;
+      CopyEnd source{CopyEnd::kTensor, move.from.value};
+      bool written_over = std::any_of(written.begin(), written.end(), [&](TensorId id) {
+        return class_of(id) == class_of(move.from);
+      });
+      if (written_over) {
+        CopyEnd aside{CopyEnd::kAside, static_cast<int>(set_aside_.size())};
+        set_aside_.push_back({graph()[move.from].type});
+        out.push_back(call_step());
+        add_copy(source, aside);
+        source = aside;
+      }
+      from[&move] = source;
+    }
+    for (const Move& move : moves) {
+      if (move.nothing) continue;
+      out.push_back(call_step());
+      add_copy(from[&move], {CopyEnd::kResult, move.to.value});
+    }
+  }
+
+  // Outputs whose tensor lives elsewhere: inputs, constants, or a tensor listed twice.
+  void copy_outputs() {
     copied_outputs_.resize(graph().outputs.size());
     for (size_t i = 0; i < graph().outputs.size(); ++i) {
       TensorId id = graph().outputs[i].tensor;
@@ -254,9 +337,9 @@ class Planner {
       bool own = s.kind == StorageKind::kOutput && s.index == static_cast<int>(i);
       if (own || s.kind == StorageKind::kNone) continue;
       copied_outputs_[i] = -1;
+      program_.body.push_back(call_step());
       add_copy({CopyEnd::kTensor, id.value}, {CopyEnd::kOutput, static_cast<int>(i)});
     }
-    return success();
   }
 
   bool all_schedules_used() {
@@ -301,7 +384,7 @@ class Planner {
 
   // Where a copy that the plan adds comes from or goes to.
   struct CopyEnd {
-    enum Kind { kTensor, kOutput, kState, kAside } kind;
+    enum Kind { kTensor, kResult, kOutput, kState, kAside } kind;
     int index;
   };
   struct Copy {
@@ -325,6 +408,7 @@ class Planner {
     call.device = 0;
     call.function = intern_function(f.finish(), 0, std::nullopt);
     call.schedule.note = "copy";
+    uses_.push_back({static_cast<int>(program_.calls.size()), {}});
     program_.calls.push_back(std::move(call));
     pending_.push_back(std::move(pending));
   }
@@ -354,6 +438,7 @@ class Planner {
       if (p->role == tir::Role::kScratch) pending.scratch_element = size_of(p->dtype);
     for (ops::Constant& c : lowered.constants)
       pending.constants.push_back(intern_constant(op_index, std::move(c)));
+    uses_.push_back({static_cast<int>(program_.calls.size()), {}});
     program_.calls.push_back(std::move(call));
     pending_.push_back(std::move(pending));
   }
@@ -474,14 +559,14 @@ class Planner {
     buffer_of_.assign(graph().tensors.size(), -1);
     std::vector<int64_t> bytes(graph().tensors.size(), 0);
     for (size_t i = 0; i < graph().tensors.size(); ++i) {
-      int64_t& of_class = bytes[static_cast<size_t>(aliases_.find(static_cast<int>(i)))];
+      int64_t& of_class = bytes[static_cast<size_t>(classes_.of(static_cast<int>(i)))];
       of_class = std::max(of_class, graph().tensors[i].type.bytes());
     }
     std::vector<Buffer> buffers;
     for (size_t c = 0; c < bytes.size(); ++c) {
       const graph::Tensor& t = graph().tensors[c];
-      if (aliases_.find(static_cast<int>(c)) != static_cast<int>(c)) continue;
-      if (!in_arena(external_[c])) continue;
+      if (classes_.of(static_cast<int>(c)) != static_cast<int>(c)) continue;
+      if (!in_arena(classes_.storage_of_class(static_cast<int>(c)))) continue;
       buffer_of_[c] = static_cast<int>(buffers.size());
       buffers.push_back(
           {bytes[c], alignment_of(t.type.dtype, bytes[c]), t.name, false, false, t.device});
@@ -519,7 +604,8 @@ class Planner {
 
   int buffer_of(const CopyEnd& end) {
     switch (end.kind) {
-      case CopyEnd::kTensor: return buffer_of(TensorId{end.index});
+      case CopyEnd::kTensor:
+      case CopyEnd::kResult: return buffer_of(TensorId{end.index});
       case CopyEnd::kOutput:
         return options_.outputs == Contract::kOverwrite
                    ? *copied_outputs_[static_cast<size_t>(end.index)]
@@ -569,7 +655,7 @@ class Planner {
   // A graph that will be refused is not lowered first: that takes longest. Scratch and copies, which
   // nothing knows yet, only add to what is counted here.
   Status few_enough() {
-    if (options_.devices.devices.size() > 1) return success();
+    if (options_.devices.devices.size() > 1 || flat_.flat_op.size() != graph().ops.size()) return success();
     const size_t count = graph().ops.size();
     constexpr size_t kNever = SIZE_MAX;
     std::vector<size_t> first(graph().tensors.size(), kNever), last(graph().tensors.size(), 0);
@@ -601,10 +687,30 @@ class Planner {
     return pairs > kMaxPairs ? too_many(pairs) : success();
   }
 
+  // What each call does with buffers, and between them what branches and loops need.
+  std::vector<BufferUse> all_uses(const std::vector<Buffer>& buffers) {
+    std::vector<BufferUse> uses;
+    for (const Use& use : uses_) {
+      uses.push_back(use.call >= 0 ? use_of(static_cast<size_t>(use.call)) : BufferUse());
+      for (TensorId id : use.alive)
+        if (int buffer = buffer_of(id); buffer >= 0) uses.back().buffers.push_back(buffer);
+    }
+    // What was there before a loop and is used in it is there in every iteration.
+    std::vector<size_t> first(buffers.size(), SIZE_MAX);
+    for (size_t u = uses.size(); u-- > 0;)
+      for (int b : uses[u].buffers) first[static_cast<size_t>(b)] = u;
+    for (const LoopSpan& loop : loops_)
+      for (size_t u = loop.begin; u < loop.end; ++u)
+        for (int b : uses[u].buffers) {
+          bool before = first[static_cast<size_t>(b)] < loop.begin || buffers[static_cast<size_t>(b)].from_start;
+          if (before) uses[loop.end].buffers.push_back(b);
+        }
+    return uses;
+  }
+
   Status place() {
     std::vector<Buffer> buffers = make_buffers();
-    std::vector<BufferUse> uses;
-    for (size_t c = 0; c < program_.calls.size(); ++c) uses.push_back(use_of(c));
+    std::vector<BufferUse> uses = all_uses(buffers);
     PooledPlacement pooled = place_in_pools(buffers, uses, options_.overlap, options_.pools,
                                             options_.devices.devices);
     const Placement& placement = pooled.placement;
@@ -648,19 +754,22 @@ class Planner {
     program_.arena_proven_optimal = placement.proven_optimal;
     program_.arena_method = placement.method;
     program_.arena_without_overlap = placement.without_overlap;
-    program_.live_bytes = placement.live_bytes;
+    program_.live_bytes.assign(program_.calls.size(), 0);
+    for (size_t u = 0; u < uses_.size(); ++u) {
+      if (uses_[u].call < 0) continue;
+      auto c = static_cast<size_t>(uses_[u].call);
+      program_.live_bytes[c] = placement.live_bytes[u];
+      program_.calls[c].scratch_offset = placement.scratch_offsets[u];
+      program_.calls[c].scratch_pool = pooled.scratch_pools[u];
+    }
     auto storage = [&](int buffer) -> Storage {
       auto b = static_cast<size_t>(buffer);
       if (placement.offsets[b] < 0) return {};
       return {StorageKind::kArena, placement.block[b], placement.offsets[b], pooled.pools[b]};
     };
     for (size_t i = 0; i < graph().tensors.size(); ++i) {
-      auto c = static_cast<size_t>(aliases_.find(static_cast<int>(i)));
-      program_.tensors[i] = buffer_of_[c] >= 0 ? storage(buffer_of_[c]) : external_[c];
-    }
-    for (size_t c = 0; c < program_.calls.size(); ++c) {
-      program_.calls[c].scratch_offset = placement.scratch_offsets[c];
-      program_.calls[c].scratch_pool = pooled.scratch_pools[c];
+      auto c = static_cast<size_t>(classes_.of(static_cast<int>(i)));
+      program_.tensors[i] = buffer_of_[c] >= 0 ? storage(buffer_of_[c]) : classes_.storage_of_class(static_cast<int>(c));
     }
     for (Aside& aside : set_aside_) aside.storage = storage(aside.buffer);
     bool in_caller = options_.inputs == Contract::kPreserve;
@@ -673,6 +782,14 @@ class Planner {
                                  : copied_outputs_[i]
                                      ? storage(*copied_outputs_[i])
                                      : program_.tensors[at(graph().outputs[i].tensor)]);
+  }
+
+  void bind_conditions(std::vector<ProgramStep>& steps) {
+    for (ProgramStep& step : steps) {
+      for (std::vector<ProgramStep>& block : step.blocks) bind_conditions(block);
+      if (step.kind == ProgramStep::Kind::kCall) continue;
+      step.condition = storage_of_operand(conditions_[static_cast<size_t>(step.condition_index)], {});
+    }
   }
 
   void bind_arguments() {
@@ -706,6 +823,7 @@ class Planner {
   Storage storage_of(const CopyEnd& end, const ProgramCall& call) {
     switch (end.kind) {
       case CopyEnd::kTensor: return storage_of_operand(TensorId{end.index}, call);
+      case CopyEnd::kResult: return program_.tensors[static_cast<size_t>(end.index)];
       case CopyEnd::kOutput: return program_.outputs[static_cast<size_t>(end.index)];
       case CopyEnd::kState: return program_.states[static_cast<size_t>(end.index)];
       case CopyEnd::kAside: return set_aside_[static_cast<size_t>(end.index)].storage;
@@ -785,7 +903,7 @@ class Planner {
   int constant_root(TensorId id) {
     int c = class_of(id);
     for (size_t i = 0; i < graph().tensors.size(); ++i)
-      if (graph().tensors[i].constant && aliases_.find(static_cast<int>(i)) == c)
+      if (graph().tensors[i].constant && classes_.of(static_cast<int>(i)) == c)
         return static_cast<int>(i);
     return id.value;
   }
@@ -793,9 +911,20 @@ class Planner {
   const PlanOptions& options_;
   Diagnostics& diags_;
   Program program_;
-  Aliases aliases_;
-  // By class root: where it lies if not in the arena; kArena: an input in the arena.
-  std::vector<Storage> external_;
+  FlatGraph flat_;
+  Classes classes_;
+  std::vector<std::optional<ops::Lowered>> lowered_;  // by operator; nothing: a view
+  std::vector<TensorId> conditions_;                  // of branches and loops
+  // What is alive when: calls in their order, and tensors that have to be there between them.
+  struct Use {
+    int call = -1;
+    std::vector<TensorId> alive;
+  };
+  std::vector<Use> uses_;
+  struct LoopSpan {
+    size_t begin, end;  // into uses_, both inclusive
+  };
+  std::vector<LoopSpan> loops_;
   std::vector<int> buffer_of_;     // by class root; -1: not in the arena
   // By output: a copy writes it; the number is its own buffer, if it lies in the arena.
   std::vector<std::optional<int>> copied_outputs_;
@@ -815,6 +944,19 @@ class Planner {
 
 }  // namespace
 
+namespace {
+
+Status check_control(const Graph& graph, const PlanOptions& options, Diagnostics& diags) {
+  if (options.devices.devices.size() <= 1) return success();
+  for (const graph::Op& op : graph.ops)
+    if (!op.regions.empty())
+      diags.error(op.location, "control-devices", "branches and loops run on one processor only")
+          .help("leave --devices out, or the branches and loops to the application");
+  return kFailure;
+}
+
+}  // namespace
+
 int merge_at_least(ops::Level level) {
   switch (level) {
     case ops::Level::kSize: return 2;
@@ -825,7 +967,14 @@ int merge_at_least(ops::Level level) {
 }
 
 Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Diagnostics& diags) {
-  return Planner(std::move(graph), options, diags).run();
+  std::shared_ptr<const Graph> source;
+  if (graph::count_ops(graph) != graph.ops.size()) {
+    if (!check_control(graph, options, diags)) return kFailure;
+    source = std::make_shared<const Graph>(graph);
+  }
+  auto program = Planner(flatten(std::move(graph)), options, diags).run();
+  if (program) program->source = std::move(source);
+  return program;
 }
 
 }  // namespace aotc::plan

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,6 +63,20 @@ struct ProgramCall {
   std::vector<graph::TensorId> results;
 };
 
+// What runs when: calls one after the other, and blocks of them.
+struct ProgramStep {
+  enum class Kind : uint8_t {
+    kCall,
+    kBranch,  // blocks[0] if the condition is true, else blocks[1]
+    kLoop,    // blocks[0], and while the condition is then true blocks[1] and again
+  };
+  Kind kind = Kind::kCall;
+  int call = -1;
+  Storage condition;         // a bool of one byte
+  int condition_index = -1;  // of the planner
+  std::vector<std::vector<ProgramStep>> blocks;
+};
+
 struct ProgramFunction {
   tir::FunctionPtr body;  // of an external function: only its parameters
   std::vector<int> calls;  // indices of the calls that share it
@@ -87,7 +102,12 @@ enum class Contract : uint8_t {
 };
 
 struct Program {
+  // Without regions: the operators of branches and loops are among the others.
   graph::Graph graph;
+  std::shared_ptr<const graph::Graph> source;  // with regions, if it had any
+  std::vector<int> flat_ops;  // by the index that evaluate_graph counts with: that in `graph`, or -1
+  // What computes the same as the program.
+  const graph::Graph& reference() const { return source ? *source : graph; }
   std::vector<Storage> tensors;  // by tensor id
   Contract input_contract = Contract::kPreserve, output_contract = Contract::kPreserve;
   std::vector<Storage> inputs, outputs;  // by port: kArena, or kInput and kOutput if preserved
@@ -96,7 +116,8 @@ struct Program {
   int64_t state_bytes = 0;
   std::vector<ProgramConstant> constants;
   std::vector<ProgramFunction> functions;
-  std::vector<ProgramCall> calls;
+  std::vector<ProgramCall> calls;   // in the order in which they stand in the run function
+  std::vector<ProgramStep> body;    // which of them run when
   std::vector<passes::Device> devices;  // the host first
   std::vector<Pool> pools;              // at least one
   int constant_pool = -1;               // -1: tables are data of the program

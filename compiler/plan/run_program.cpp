@@ -54,7 +54,7 @@ Result<std::vector<std::vector<uint8_t>>> run_program(
     }
     return nullptr;
   };
-  for (size_t c = 0; c < program.calls.size(); ++c) {
+  auto run_call = [&](size_t c) -> Status {
     const ProgramCall& call = program.calls[c];
     const tir::Function& f = *program.functions[static_cast<size_t>(call.function)].body;
     std::vector<tir::Memory> memory;
@@ -68,13 +68,32 @@ Result<std::vector<std::vector<uint8_t>>> run_program(
     bool merged = program.functions[static_cast<size_t>(call.function)].merged;
     tir::FunctionPtr exact = merged ? with_parameter_sizes(f, elements) : nullptr;
     if (!tir::interpret(exact ? *exact : f, memory, diags)) return kFailure;
-    if (!on_result) continue;
+    if (!on_result) return success();
     for (size_t r = 0; r < call.results.size(); ++r) {
       const Storage& s = program.tensors[static_cast<size_t>(call.results[r].value)];
       on_result(static_cast<int>(c), static_cast<int>(r),
                 {memory_of(s), static_cast<size_t>(program.graph[call.results[r]].type.bytes())});
     }
-  }
+    return success();
+  };
+  std::function<Status(const std::vector<ProgramStep>&)> run_steps =
+      [&](const std::vector<ProgramStep>& steps) -> Status {
+    for (const ProgramStep& step : steps) {
+      if (step.kind == ProgramStep::Kind::kCall) {
+        if (!run_call(static_cast<size_t>(step.call))) return kFailure;
+      } else if (step.kind == ProgramStep::Kind::kBranch) {
+        if (!run_steps(step.blocks[*memory_of(step.condition) != 0 ? 0 : 1])) return kFailure;
+      } else {
+        while (true) {
+          if (!run_steps(step.blocks[0])) return kFailure;
+          if (*memory_of(step.condition) == 0) break;
+          if (!run_steps(step.blocks[1])) return kFailure;
+        }
+      }
+    }
+    return success();
+  };
+  if (!run_steps(program.body)) return kFailure;
   for (size_t o = 0; o < out.size(); ++o)
     if (program.outputs[o].kind == StorageKind::kArena)
       std::copy_n(pooled(program.outputs[o]), out[o].size(), out[o].begin());

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "frontends/tflite/builtin_names.h"
+#include "frontends/tflite/region.h"
 #include "ops/constants.h"
 #include "ops/tflite_op.h"
 
@@ -24,6 +25,8 @@ constexpr const char* kDamaged = "the file is damaged; export the model again";
 int builtin_of(const schema::OperatorCode& code) {
   return std::max<int>(code.builtin_code(), code.deprecated_builtin_code());
 }
+
+bool is_control(int builtin) { return builtin == kTfliteIf || builtin == kTfliteWhile; }
 
 // Bytes that checking and lowering the operator reads, of tables that other operators may share.
 uint64_t constant_bytes(const graph::Op& op, const graph::Graph& graph) {
@@ -126,11 +129,14 @@ void OperatorReader::mark(size_t index, std::vector<Role>& roles) {
       roles[static_cast<size_t>(op.outputs()->Get(0))].result = true;
     return;
   }
+  // A handle that a subgraph is given is no tensor either.
+  const bool control = is_control(resolved_[index].builtin);
+  auto is_handle = [&](int32_t tensor) { return control && is_resource(*source_.subgraph, tensor); };
   for (uint32_t i = 0; i < length(op.inputs()); ++i) {
-    if (op.inputs()->Get(i) >= 0) roles[static_cast<size_t>(op.inputs()->Get(i))].operand = true;
+    if (op.inputs()->Get(i) >= 0 && !is_handle(op.inputs()->Get(i))) roles[static_cast<size_t>(op.inputs()->Get(i))].operand = true;
   }
   for (uint32_t i = 0; i < length(op.outputs()); ++i) {
-    roles[static_cast<size_t>(op.outputs()->Get(i))].result = true;
+    if (!is_handle(op.outputs()->Get(i))) roles[static_cast<size_t>(op.outputs()->Get(i))].result = true;
   }
 }
 
@@ -146,7 +152,7 @@ Status OperatorReader::resolve(std::vector<Role>& roles) {
         !check_indices(i, "operand", op.inputs(), true, roles.size()) ||
         !check_indices(i, "result", op.outputs(), false, roles.size())) {
       good = false;
-    } else if (is_variable_operator(resolved_[i].builtin)) {
+    } else if (is_variable_operator(resolved_[i].builtin) || is_control(resolved_[i].builtin)) {
       mark(i, roles);
     } else if (resolved_[i].definition == nullptr) {
       unsupported_.push_back({i, ""});
@@ -177,17 +183,21 @@ void OperatorReader::start(Build& build) const {
   }
 }
 
-bool OperatorReader::build(const std::vector<graph::TensorId>& ids, graph::Graph& graph) {
+bool OperatorReader::build(const std::vector<graph::TensorId>& ids, graph::Graph& graph,
+                           const std::vector<graph::TensorId>& given) {
   Build build{ids, graph, {}, {}, {}, {}, kMostSteps};
   start(build);
+  for (graph::TensorId id : given) build.defined[static_cast<size_t>(id.value)] = true;
   graph.ops.reserve(resolved_.size());
   for (size_t i = 0; i < resolved_.size(); ++i) {
     if (is_variable_operator(resolved_[i].builtin))
       build_variable(i, build);
+    else if (is_control(resolved_[i].builtin))
+      build_control(i, build);
     else
       build_one(i, build);
   }
-  variables_.finish(graph);
+  if (source_.depth == 0) variables_.finish(graph);
   size_t kept = 0;
   for (size_t i = 0; i < graph.ops.size(); ++i) {
     if (build.folded[i]) continue;
@@ -196,7 +206,7 @@ bool OperatorReader::build(const std::vector<graph::TensorId>& ids, graph::Graph
   }
   graph.ops.resize(kept);
   if (failing() > 0) return false;
-  return check_outputs(build, other_);
+  return source_.depth > 0 || check_outputs(build, other_);
 }
 
 // A port that is an input or a constant as it stands has no operator to write it.
@@ -342,8 +352,10 @@ bool OperatorReader::connect(size_t index, Build& build, graph::Op& op, Diagnost
     return false;
   }
   bool readable = true;
+  const bool control = is_control(resolved_[index].builtin);
   for (uint32_t i = 0; i < length(from.inputs()); ++i) {
     int32_t tensor = from.inputs()->Get(i);
+    if (control && is_resource(*source_.subgraph, tensor)) continue;
     graph::TensorId id = tensor < 0 ? graph::TensorId{} : build.ids[static_cast<size_t>(tensor)];
     if (tensor >= 0 && !id.valid()) readable = false;
     if (id.valid() && !build.defined[static_cast<size_t>(id.value)]) {
@@ -352,8 +364,10 @@ bool OperatorReader::connect(size_t index, Build& build, graph::Op& op, Diagnost
     }
     op.operands.push_back(id);
   }
-  if (length(from.outputs()) == 0) return invalid("the operator has no results");
-  for (uint32_t i = 0; i < from.outputs()->size(); ++i) {
+  // What only changes variables has none.
+  if (length(from.outputs()) == 0 && !control) return invalid("the operator has no results");
+  for (uint32_t i = 0; i < length(from.outputs()); ++i) {
+    if (control && is_resource(*source_.subgraph, from.outputs()->Get(i))) continue;
     graph::TensorId id = build.ids[static_cast<size_t>(from.outputs()->Get(i))];
     bool twice =
         id.valid() && (build.defined[static_cast<size_t>(id.value)] ||

@@ -21,8 +21,8 @@ namespace aotc::frontends {
 
 class OperatorReader {
  public:
-  OperatorReader(Source& source, const ops::OperatorSet& set)
-      : source_(source), set_(set), variables_(source) {}
+  OperatorReader(Source& source, const ops::OperatorSet& set, Variables& variables)
+      : source_(source), set_(set), variables_(variables) {}
 
   // Finds the definition of each operator, checks its index lists, and marks the tensors that
   // supported operators use. Reports damaged lists.
@@ -33,7 +33,9 @@ class OperatorReader {
   // on. What depends on constants and shapes only becomes constants. After a successful `resolve`
   // only; ids may be invalid, where a tensor could not be read. False: `report` has something to
   // tell.
-  bool build(const std::vector<graph::TensorId>& ids, graph::Graph& graph);
+  // `given`: tensors that are defined before the first operator beside inputs and constants.
+  bool build(const std::vector<graph::TensorId>& ids, graph::Graph& graph,
+             const std::vector<graph::TensorId>& given = {});
 
   // Operators that aotc does not have, or not as the model uses them, as one error
   // [op-unsupported].
@@ -80,6 +82,8 @@ class OperatorReader {
   void build_variable(size_t index, Build& build);
   bool read_variable(size_t index, Build& build, Diagnostics& told);
   bool assign_variable(size_t index, Build& build, Diagnostics& told);
+  void build_control(size_t index, Build& build);
+  bool read_control(size_t index, Build& build, Diagnostics& told);
   void skip(size_t index, Build& build) const;
   bool connect(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   bool import(size_t index, Build& build, graph::Op& op, Diagnostics& told);
@@ -100,7 +104,7 @@ class OperatorReader {
 
   Source& source_;
   const ops::OperatorSet& set_;
-  Variables variables_;
+  Variables& variables_;
   std::vector<Resolved> resolved_;
   std::map<int, const ops::Operator*> found_;  // by builtin code
   std::vector<bool> outputs_;                  // by tensor of the file

@@ -8,6 +8,7 @@
 
 #include "frontends/foreign.h"
 #include "frontends/tflite/operators.h"
+#include "frontends/tflite/region.h"
 #include "frontends/tflite/source.h"
 #include "frontends/tflite/tensors.h"
 
@@ -137,11 +138,22 @@ Status choose_subgraph(Source& source, const ReadOptions& options) {
 
 // Subgraphs that the one that is compiled runs itself.
 std::set<int> entered_subgraphs(const Source& source) {
-  std::set<int> entered{source.subgraph_index};
-  for (uint32_t i = 0; i < length(source.subgraph->operators()); ++i)
-    if (const auto* once =
-            source.subgraph->operators()->Get(i)->builtin_options_as<schema::CallOnceOptions>())
-      entered.insert(once->init_subgraph_index());
+  std::set<int> entered;
+  std::vector<int> open{source.subgraph_index};
+  while (!open.empty()) {
+    int index = open.back();
+    open.pop_back();
+    if (index < 0 || static_cast<size_t>(index) >= length(source.model->subgraphs()) ||
+        !entered.insert(index).second)
+      continue;
+    const auto* operators = source.model->subgraphs()->Get(static_cast<uint32_t>(index))->operators();
+    for (uint32_t i = 0; i < length(operators); ++i) {
+      const schema::Operator& op = *operators->Get(i);
+      if (const auto* once = op.builtin_options_as<schema::CallOnceOptions>())
+        open.push_back(once->init_subgraph_index());
+      for (int inner : subgraphs_of(op)) open.push_back(inner);
+    }
+  }
   return entered;
 }
 
@@ -165,6 +177,7 @@ void warn_of_other_subgraphs(Source& source) {
 }
 
 // The subgraph's inputs or outputs: indices in range, none missing, inputs not given twice.
+// `what` of a model, or of a region, which may have none.
 Status mark_ports(Source& source, const flatbuffers::Vector<int32_t>* ports, bool inputs,
                   std::vector<Role>& roles) {
   const char* what = inputs ? "input" : "output";
@@ -173,6 +186,7 @@ Status mark_ports(Source& source, const flatbuffers::Vector<int32_t>* ports, boo
     return Status(kFailure);
   };
   if (length(ports) == 0) {
+    if (source.depth > 0) return success();
     source.diags->error(source.where(), "tflite-invalid", fmt::format("the model has no {}s", what))
         .help("export the model with at least one input and one output");
     return kFailure;
@@ -191,6 +205,8 @@ Status mark_ports(Source& source, const flatbuffers::Vector<int32_t>* ports, boo
       return fail(
           fmt::format("{} {} is tensor {}, the subgraph has {}", what, i, index, roles.size()));
     }
+    // A handle that a region is given is no tensor.
+    if (source.depth > 0 && is_resource(*source.subgraph, index)) continue;
     Role& role = roles[static_cast<size_t>(index)];
     bool& mark = inputs ? role.input : role.output;
     if (mark && inputs) return fail(fmt::format("input {} is listed twice", i));
@@ -217,8 +233,9 @@ std::string port_name(const Source& source, int32_t index, bool input) {
 Status add_ports(Source& source, const std::vector<graph::TensorId>& ids, bool input,
                  std::vector<graph::Port>& ports) {
   const auto* from = input ? source.subgraph->inputs() : source.subgraph->outputs();
-  for (uint32_t i = 0; i < from->size(); ++i) {
+  for (uint32_t i = 0; i < length(from); ++i) {
     int32_t index = from->Get(i);
+    if (!ids[static_cast<size_t>(index)].valid()) continue;
     std::string name = port_name(source, index, input);
     if (!source.copies.take(name.size() + sizeof(graph::Port))) {
       report_aliasing(*source.diags, source.where());
@@ -312,7 +329,87 @@ Status settle_inputs(Source& source, const ReadOptions& options) {
   return good ? success() : Status(kFailure);
 }
 
+// Shapes of a region's inputs are those of the operator's operands, whatever the file says.
+bool settle_arguments(Source& source, const RegionRequest& request) {
+  size_t position = 0;
+  const auto* inputs = source.subgraph->inputs();
+  for (uint32_t i = 0; i < length(inputs); ++i) {
+    if (is_resource(*source.subgraph, inputs->Get(i))) continue;
+    if (position == request.arguments.size()) break;
+    source.shapes[inputs->Get(i)] = request.arguments[position++].shape;
+  }
+  if (position + request.inputs.size() == request.arguments.size()) return true;
+  source.diags
+      ->error(source.where(), "tflite-invalid",
+              fmt::format("the subgraph does not have the {} inputs that the operator gives it",
+                          request.arguments.size() - request.inputs.size()))
+      .help(kDamaged);
+  return false;
+}
+
+// Its variables: more inputs, defined before the first operator.
+std::vector<graph::TensorId> add_variables(const RegionRequest& request, Variables& variables,
+                                           graph::Graph& graph) {
+  std::vector<graph::TensorId> out;
+  const size_t first = request.arguments.size() - request.inputs.size();
+  for (size_t k = 0; k < request.inputs.size(); ++k) {
+    graph::Tensor tensor;
+    tensor.name = request.inputs[k].second;
+    tensor.type = request.arguments[first + k];
+    out.push_back(graph.add_tensor(std::move(tensor)));
+    variables.set_value(request.inputs[k], out.back());
+  }
+  return out;
+}
+
 }  // namespace
+
+bool read_region(Source& outer, const ops::OperatorSet& set, const RegionRequest& request,
+                 graph::Graph& graph) {
+  Source source = outer;
+  source.subgraph = source.model->subgraphs()->Get(static_cast<uint32_t>(request.subgraph));
+  source.subgraph_index = request.subgraph;
+  source.signature = nullptr;
+  source.shapes.clear();
+  ++source.depth;
+  const schema::SubGraph& subgraph = *source.subgraph;
+  // A subgraph may be entered from many places, and enter others from many.
+  constexpr uint64_t kBytesOfOperator = 64;
+  if (!source.copies.take(kBytesOfOperator * (1 + length(subgraph.operators())))) {
+    report_aliasing(*source.diags, source.where());
+    return false;
+  }
+  graph.name = text_of(subgraph.name(), 200);
+  if (graph.name.empty()) graph.name = fmt::format("subgraph {}", request.subgraph);
+  graph.source_file = source.file;
+  std::vector<Role> roles(length(subgraph.tensors()));
+  bool good = length(subgraph.tensors()) <= limits::kMaxTensors &&
+              length(subgraph.operators()) <= limits::kMaxOperators &&
+              mark_ports(source, subgraph.inputs(), true, roles) &&
+              mark_ports(source, subgraph.outputs(), false, roles) && settle_arguments(source, request);
+  Variables variables(source);
+  for (const auto& [tensor, key] : request.handles) variables.set_handle(tensor, key);
+  OperatorReader operators(source, set, variables);
+  std::vector<graph::TensorId> ids;
+  good = good && operators.resolve(roles) && read_tensors(source, roles, graph, ids);
+  if (good) {
+    std::vector<graph::TensorId> given = add_variables(request, variables, graph);
+    good = operators.build(ids, graph, given);
+    good = good && add_ports(source, ids, true, graph.inputs) && add_ports(source, ids, false, graph.outputs);
+    for (size_t k = 0; good && k < given.size(); ++k)
+      graph.inputs.push_back({given[k], request.inputs[k].second});
+    for (size_t k = 0; good && k < request.outputs.size(); ++k) {
+      auto value = variables.value(request.outputs[k], source.where(), graph, *source.diags);
+      good = value.has_value();
+      if (good) graph.outputs.push_back({*value, request.outputs[k].second});
+    }
+  }
+  operators.report_unsupported(*source.diags);
+  operators.report(*source.diags);
+  outer.copies = source.copies;
+  outer.constants = source.constants;
+  return good;
+}
 
 Result<graph::Graph> read_tflite(std::vector<uint8_t> bytes, const std::string& file,
                                  Diagnostics& diags, const ReadOptions& options) {
@@ -341,7 +438,8 @@ Result<graph::Graph> read_tflite(std::vector<uint8_t> bytes, const std::string& 
   }
   if (!settle_inputs(source, options)) return kFailure;
   const ops::OperatorSet& set = options.operators ? *options.operators : ops::operators();
-  OperatorReader operators(source, set);
+  Variables variables(source);
+  OperatorReader operators(source, set, variables);
   // What is wrong with tensors is told behind the operators that are missing. Both are looked at
   // whatever fails, so that one run tells all there is to tell.
   Diagnostics of_tensors;

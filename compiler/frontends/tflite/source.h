@@ -54,6 +54,7 @@ struct Source {
   const tflite_schema::Model* model = nullptr;
   const tflite_schema::SubGraph* subgraph = nullptr;
   int subgraph_index = 0;
+  int depth = 0;  // of regions around the subgraph
   const tflite_schema::SignatureDef* signature = nullptr;  // null: the subgraph has none
   Diagnostics* diags = nullptr;
   int errors_before = 0;  // that the sink held when reading began
@@ -61,6 +62,15 @@ struct Source {
   std::map<int, graph::Shape> shapes;
   Budget copies{0};     // names, scales, operand lists
   Budget constants{0};  // bytes of constants and scales, each counted as often as it is used
+
+  // The builtin code of an operator; -1 if it has none.
+  int builtin_of(const tflite_schema::Operator& op) const {
+    const auto* codes = model->operator_codes();
+    if (codes == nullptr || op.opcode_index() >= codes->size()) return -1;
+    const tflite_schema::OperatorCode& code = *codes->Get(op.opcode_index());
+    // Codes below 127 may stand in the old 8-bit field, the new one, or both.
+    return std::max<int>(code.builtin_code(), code.deprecated_builtin_code());
+  }
 
   Location where() const {
     Location at;

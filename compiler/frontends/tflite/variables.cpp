@@ -16,25 +16,9 @@ namespace schema = tflite_schema;
 
 constexpr const char* kDamaged = "the file is damaged; export the model again";
 
-int builtin_of(const schema::Model& model, const schema::Operator& op) {
-  if (op.opcode_index() >= length(model.operator_codes())) return -1;
-  const schema::OperatorCode& code = *model.operator_codes()->Get(op.opcode_index());
-  return std::max<int>(code.builtin_code(), code.deprecated_builtin_code());
-}
-
-int32_t index_at(const flatbuffers::Vector<int32_t>* list, uint32_t i) {
-  return i < length(list) ? list->Get(i) : -1;
-}
-
 bool invalid(Diagnostics& told, const Location& at, std::string message) {
   told.error(at, "tflite-invalid", std::move(message)).help(kDamaged);
   return false;
-}
-
-std::pair<std::string, std::string> key_in(const schema::Operator& op) {
-  const auto* options = op.builtin_options_as<schema::VarHandleOptions>();
-  if (options == nullptr) return {};
-  return {text_of(options->container(), 4096), text_of(options->shared_name(), 4096)};
 }
 
 // The file's view of a subgraph that runs once, with tensors of its own.
@@ -48,6 +32,12 @@ struct Once {
 
 }  // namespace
 
+Variables::Key variable_key(const schema::Operator& op) {
+  const auto* options = op.builtin_options_as<schema::VarHandleOptions>();
+  if (options == nullptr) return {};
+  return {text_of(options->container(), 4096), text_of(options->shared_name(), 4096)};
+}
+
 bool is_variable_operator(int builtin) {
   return builtin == kTfliteCallOnce || builtin == kTfliteVarHandle || builtin == kTfliteReadVariable ||
          builtin == kTfliteAssignVariable;
@@ -56,7 +46,7 @@ bool is_variable_operator(int builtin) {
 bool Variables::open(const schema::Operator& op, const Location& at, Diagnostics& told) {
   int32_t result = index_at(op.outputs(), 0);
   if (result < 0) return invalid(told, at, "the operator has no results");
-  Key key = key_in(op);
+  Key key = variable_key(op);
   if (!source_.copies.take(key.first.size() + key.second.size() + sizeof(Variable))) {
     report_aliasing(told, at);
     return false;
@@ -71,6 +61,10 @@ bool Variables::initialise(const schema::Operator& op, const Location& at, Diagn
   const auto* options = op.builtin_options_as<schema::CallOnceOptions>();
   int index = options == nullptr ? -1 : options->init_subgraph_index();
   const auto* subgraphs = source_.model->subgraphs();
+  if (source_.depth > 0) {
+    missing = "gives variables their first values within another subgraph";
+    return true;
+  }
   if (index < 0 || static_cast<size_t>(index) >= length(subgraphs) || index == source_.subgraph_index)
     return invalid(told, at, fmt::format("it runs subgraph {}, the file has {}", index, length(subgraphs)));
   Once once{source_, {}, {}};
@@ -87,9 +81,9 @@ bool Variables::initialise(const schema::Operator& op, const Location& at, Diagn
   std::vector<std::pair<Key, int32_t>> values;
   for (uint32_t i = 0; i < operators; ++i) {
     const schema::Operator& inner = once.op(i);
-    int builtin = builtin_of(*source_.model, inner);
+    int builtin = source_.builtin_of(inner);
     if (builtin == kTfliteVarHandle) {
-      handles.insert_or_assign(index_at(inner.outputs(), 0), key_in(inner));
+      handles.insert_or_assign(index_at(inner.outputs(), 0), variable_key(inner));
     } else if (builtin == kTfliteAssignVariable) {
       auto handle = handles.find(index_at(inner.inputs(), 0));
       int32_t value = index_at(inner.inputs(), 1);
@@ -142,7 +136,16 @@ std::optional<graph::TensorId> Variables::read(const schema::Operator& op, const
                                                graph::Graph& graph, Diagnostics& told) {
   const Key* key = key_of(op, at, told);
   if (key == nullptr) return std::nullopt;
-  Variable& variable = variables_.at(*key);
+  return value(*key, at, graph, told);
+}
+
+void Variables::set_value(const Key& key, graph::TensorId value) {
+  variables_.try_emplace(key, Variable{key.second, {}, {}, {}}).first->second.now = value;
+}
+
+std::optional<graph::TensorId> Variables::value(const Key& key, const Location& at, graph::Graph& graph,
+                                                Diagnostics& told) {
+  Variable& variable = variables_.try_emplace(key, Variable{key.second, {}, {}, {}}).first->second;
   if (variable.now.valid()) return variable.now;
   if (!variable.initial) {
     told.error(at, "tflite-variable",

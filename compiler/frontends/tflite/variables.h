@@ -20,8 +20,15 @@ namespace aotc::frontends {
 // The operators that are read here and have no definition of their own.
 bool is_variable_operator(int builtin);
 
+// The index at a place of a list, -1 where there is none.
+inline int32_t index_at(const flatbuffers::Vector<int32_t>* list, uint32_t i) {
+  return i < length(list) ? list->Get(i) : -1;
+}
+
 class Variables {
  public:
+  using Key = std::pair<std::string, std::string>;  // container and name
+
   explicit Variables(Source& source) : source_(source) {}
 
   // VAR_HANDLE: the file's tensor `result` stands for the variable that the options name.
@@ -36,11 +43,21 @@ class Variables {
   // ASSIGN_VARIABLE of a tensor of `graph`.
   bool assign(const tflite_schema::Operator& op, graph::TensorId value, const Location& at,
               graph::Graph& graph, Diagnostics& told);
+  // The variable that a tensor of the file stands for; null if it is no handle that is known.
+  const Key* known(int32_t tensor) const {
+    auto found = handles_.find(tensor);
+    return found == handles_.end() ? nullptr : &found->second;
+  }
+  void set_handle(int32_t tensor, const Key& key) { handles_.insert_or_assign(tensor, key); }
+  // The value there is now, made if need be; told, if there is none.
+  std::optional<graph::TensorId> value(const Key& key, const Location& at, graph::Graph& graph,
+                                       Diagnostics& told);
+  void set_value(const Key& key, graph::TensorId value);
+
   // When all operators are read: states of what was assigned, constants of what never was.
   void finish(graph::Graph& graph);
 
  private:
-  using Key = std::pair<std::string, std::string>;  // container and name
   struct Variable {
     std::string name;
     std::optional<graph::Tensor> initial;
@@ -55,5 +72,8 @@ class Variables {
   std::map<int32_t, Key> handles_;  // by tensor of the file
   std::map<Key, Variable> variables_;
 };
+
+// Of VAR_HANDLE's options.
+Variables::Key variable_key(const tflite_schema::Operator& op);
 
 }  // namespace aotc::frontends

@@ -154,7 +154,9 @@ def handles():
     chosen = main.int8("chosen")
     main.op("IF", [flag, x], [chosen], then=2, else_=3)
     after = main.read(two, main.int8("after"))
-    main.assign(one, main.add(after, chosen, main.int8("sum")))
+    left = main.int8("left")
+    main.op("SUB", [after, chosen], [left], version=2)
+    main.assign(one, left)
     last = main.read(two, main.int8("last"))
     main_part = (main, [flag, x], [before, after, last])
     return tflite_builder.model_of([main_part, init_part, then_part, else_part])
@@ -170,5 +172,65 @@ def no_first_value():
     return tflite_builder.model_of([(main, [x], [result])])
 
 
+def shared_branches():
+    """Two IFs with the same two subgraphs, which give an operand twice, or a constant and a sum."""
+    then = Graph("then")
+    x, y = then.int8("x"), then.int8("y")
+    then_part = (then, [x, y], [x, x])
+    other = Graph("else")
+    x, y = other.int8("x"), other.int8("y")
+    constant = other.const("constant", np.arange(8, dtype=np.int8).reshape(1, 8), SCALE, ZERO)
+    else_part = (other, [x, y], [constant, other.add(x, y, other.int8("sum"))])
+    main = Graph()
+    a, b = main.scalar("a", "bool"), main.scalar("b", "bool")
+    x, y = main.int8("x"), main.int8("y")
+    first, second = ([main.int8(f"{name}{k}") for k in (0, 1)] for name in ("first", "second"))
+    main.op("IF", [a, x, y], first, then=1, else_=2)
+    main.op("IF", [b, first[1], first[0]], second, then=1, else_=2)
+    return tflite_builder.model_of(
+        [(main, [a, b, x, y], [*second, first[0]]), then_part, else_part])
+
+
+def no_results():
+    """An IF without results: one branch assigns a variable, the other has no operators at all."""
+    init = Graph("init")
+    init.assign(init.handle("kept"), init.const("first", np.full((1, 8), 9, np.int8), SCALE, ZERO))
+    init_part = (init, [], [])
+    then = Graph("then")
+    handle, x = then.resource("handle"), then.int8("x")
+    then.assign(handle, x)
+    then_part = (then, [handle, x], [])
+    other = Graph("else")
+    else_part = (other, [other.resource("handle"), other.int8("x")], [])
+    main = Graph()
+    store, x = main.scalar("store", "bool"), main.int8("x")
+    main.op("CALL_ONCE", [], [], init=1)
+    handle = main.handle("kept")
+    main.op("IF", [store, handle, x], [], then=2, else_=3)
+    kept = main.read(handle, main.int8("y"))
+    main_part = (main, [store, x], [kept])
+    return tflite_builder.model_of([main_part, init_part, then_part, else_part])
+
+
+def while_results():
+    """A loop's body gives one result twice and a constant; the carried values begin as one tensor."""
+    body = Graph("body")
+    i, n = body.scalar("i"), body.scalar("n")
+    a, b, c = (body.int8(name) for name in "abc")
+    constant = body.const("constant", np.arange(-8, 8, 2, dtype=np.int8).reshape(1, 8), SCALE, ZERO)
+    total = body.add(body.add(a, b, body.int8("ab")), c, body.int8("abc"))
+    body_part = (body, [i, n, a, b, c], [body.counted(i), n, total, total, constant])
+    main = Graph()
+    n, x = main.scalar("n"), main.int8("x")
+    zero = main.const("zero", np.int32(0))
+    outs = [main.scalar("i_out"), main.scalar("n_out"), *(main.int8(f"{k}_out") for k in "abc")]
+    main.op("WHILE", [zero, n, x, x, x], outs, cond=1, body=2)
+    y = main.add(outs[2], x, main.int8("y"))
+    cond = below(*[lambda g: g.int8("v")] * 3)
+    return tflite_builder.model_of([(main, [n, x], [y, outs[3], outs[4]]), cond, body_part])
+
+
 BUILDERS = {"if_direct_int8": if_int8, "while_direct_int8": while_int8, "while_types": while_types,
-            "handles_int8": handles, "no_first_value_int8": no_first_value}
+            "handles_int8": handles, "no_first_value_int8": no_first_value,
+            "shared_branches_int8": shared_branches, "no_results_int8": no_results,
+            "while_results_int8": while_results}

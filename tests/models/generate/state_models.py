@@ -6,6 +6,7 @@ import common  # noqa: I001  (sets the environment that TensorFlow reads)
 import os
 import sys
 import tempfile
+import traceback
 
 import state_control as control
 import state_direct
@@ -15,17 +16,40 @@ import tensorflow as tf
 FOLDER = common.MODELS_DIR / "state"
 FLOAT, BOTH, MIXED = ("f32",), ("f32", "int8"), ("mixed",)
 MODELS = {
-    variables.counter: FLOAT, variables.counter_int32: MIXED, variables.latch: FLOAT,
-    variables.accumulator: BOTH, variables.delay: FLOAT, variables.two_variables: FLOAT,
-    variables.swap_variables: FLOAT, variables.read_after_assign: FLOAT,
-    variables.init_nonzero: FLOAT, variables.sometimes: FLOAT, variables.in_while: FLOAT,
-    variables.stream_conv: BOTH, variables.stream_hop: BOTH, variables.stream_pair: BOTH,
-    variables.gru_pair: BOTH, variables.gru_scales: ("int8",),
-    control.if_then_else: FLOAT, control.if_on_sum: BOTH, control.if_captured: BOTH, control.if_two_results: FLOAT,
-    control.if_in_if: FLOAT, control.while_count: FLOAT, control.while_until: FLOAT,
-    control.while_zero_trips: FLOAT, control.while_bool: FLOAT, control.while_exchange: FLOAT,
-    control.while_shift: FLOAT, control.while_constants: FLOAT, control.while_conv: FLOAT, control.while_in_while: FLOAT,
-    control.if_in_while: FLOAT, control.collatz: FLOAT, control.while_in_if: FLOAT, control.everything: FLOAT,
+    variables.counter: FLOAT,
+    variables.counter_int32: MIXED,
+    variables.latch: FLOAT,
+    variables.accumulator: BOTH,
+    variables.delay: FLOAT,
+    variables.two_variables: FLOAT,
+    variables.swap_variables: FLOAT,
+    variables.read_after_assign: FLOAT,
+    variables.init_nonzero: FLOAT,
+    variables.sometimes: FLOAT,
+    variables.in_while: FLOAT,
+    variables.stream_conv: BOTH,
+    variables.stream_hop: BOTH,
+    variables.stream_pair: BOTH,
+    variables.gru_pair: BOTH,
+    variables.gru_scales: ("int8",),
+    control.if_then_else: FLOAT,
+    control.if_on_sum: BOTH,
+    control.if_captured: BOTH,
+    control.if_two_results: FLOAT,
+    control.if_in_if: FLOAT,
+    control.while_count: FLOAT,
+    control.while_until: FLOAT,
+    control.while_zero_trips: FLOAT,
+    control.while_bool: FLOAT,
+    control.while_exchange: FLOAT,
+    control.while_shift: FLOAT,
+    control.while_constants: FLOAT,
+    control.while_conv: FLOAT,
+    control.while_in_while: FLOAT,
+    control.if_in_while: FLOAT,
+    control.collatz: FLOAT,
+    control.while_in_if: FLOAT,
+    control.everything: FLOAT,
 }
 
 
@@ -38,6 +62,8 @@ def convert(build, kind):
         try:
             with os.fdopen(write, "wb") as stream:
                 stream.write(converted(build, kind))
+        except Exception:  # what it is, is said here; that there is no model, by the caller
+            traceback.print_exc()
         finally:
             os._exit(0)
     os.close(write)

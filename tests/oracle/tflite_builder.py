@@ -13,6 +13,7 @@ TENSOR_TYPES = {
     "float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7,
     "int8": 9, "float64": 10, "uint64": 12, "uint32": 15, "uint16": 16,
 }
+RESOURCE = 13  # the type of what VAR_HANDLE gives: `type_number`
 PADDINGS = {"SAME": 0, "VALID": 1}
 ACTIVATIONS = {"NONE": 0, "RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3, "TANH": 4, "SIGN_BIT": 5}
 
@@ -66,6 +67,7 @@ OPERATORS = {  # name: (operator code, options)
     "MAXIMUM": (55, (39, {})),
     "ARG_MAX": (56, (40, {"output_type": (0, "type", 0)})),
     "MINIMUM": (57, (39, {})),
+    "LESS": (58, (41, {})),
     "PADV2": (60, (43, {})),
     "SLICE": (65, (48, {})),
     "EXPAND_DIMS": (70, (52, {})),
@@ -87,7 +89,13 @@ OPERATORS = {  # name: (operator code, options)
     "QUANTIZE": (114, (89, {})),
     "RANK": (110, _NO_OPTIONS),
     "HARD_SWISH": (117, (91, {})),
+    "IF": (118, (92, {"then": (0, "i32", 0), "else_": (1, "i32", 0)})),
+    "WHILE": (119, (93, {"cond": (0, "i32", 0), "body": (1, "i32", 0)})),
+    "CALL_ONCE": (129, (103, {"init": (0, "i32", 0)})),
     "BROADCAST_TO": (130, _NO_OPTIONS),
+    "VAR_HANDLE": (142, (111, {"container": (0, "text", ""), "shared_name": (1, "text", "")})),
+    "READ_VARIABLE": (143, (112, {})),
+    "ASSIGN_VARIABLE": (144, (113, {})),
     "BROADCAST_ARGS": (145, _NO_OPTIONS),
 }
 FIRST_VERSIONS = {"BROADCAST_TO": 2}  # others begin with 1
@@ -95,7 +103,10 @@ _LAST_OLD_OPERATOR_CODE = 127  # Larger codes only fit the newer, wider field.
 
 
 class ModelBuilder:
-    """Collects one subgraph. Tensors are referred to by the index that `tensor` returns."""
+    """Collects one subgraph. Tensors are referred to by the index that `tensor` returns.
+
+    `model_of` makes a model of several: subgraphs are referred to by their place in its list.
+    """
 
     def __init__(self, name="main"):
         self._name = name
@@ -137,14 +148,10 @@ class ModelBuilder:
         return len(self._operators) - 1
 
     def finish(self, inputs, outputs):
-        """The model's bytes; deterministic."""
-        b = flatbuffers.Builder(4096)
-        codes = []
-        for kind, _, _, version, _ in self._operators:
-            if (kind, version) not in codes:
-                codes.append((kind, version))
-        # Buffer 0 is by convention the empty buffer of tensors without data.
-        payloads = [b""]
+        """The bytes of a model of this subgraph alone; deterministic."""
+        return model_of([(self, inputs, outputs)])
+
+    def _subgraph(self, b, codes, payloads, inputs, outputs):
         tensors = []
         for t in self._tensors:
             index = 0
@@ -161,16 +168,30 @@ class ModelBuilder:
         for slot, offset in enumerate(
             [tensors, graph_inputs, graph_outputs, operators, graph_name]):
             b.PrependUOffsetTRelativeSlot(slot, offset, 0)
-        subgraphs = _offsets(b, [b.EndObject()])
-        code_table = _offsets(b, [_code(b, *c) for c in codes])
-        buffers = _offsets(b, [_buffer(b, p) for p in payloads])
-        description = b.CreateString("test model")
-        b.StartObject(5)
-        b.PrependUint32Slot(0, 3, 0)
-        for slot, offset in enumerate([code_table, subgraphs, description, buffers], start=1):
-            b.PrependUOffsetTRelativeSlot(slot, offset, 0)
-        b.Finish(b.EndObject(), file_identifier=b"TFL3")
-        return bytes(b.Output())
+        return b.EndObject()
+
+
+def model_of(graphs):
+    """The bytes of a model of (ModelBuilder, inputs, outputs): the first is run, and enters others."""
+    b = flatbuffers.Builder(4096)
+    codes = []
+    for graph, _, _ in graphs:
+        for kind, _, _, version, _ in graph._operators:
+            if (kind, version) not in codes:
+                codes.append((kind, version))
+    # Buffer 0 is by convention the empty buffer of tensors without data.
+    payloads = [b""]
+    subgraphs = [g._subgraph(b, codes, payloads, inputs, outputs) for g, inputs, outputs in graphs]
+    subgraphs = _offsets(b, subgraphs)
+    code_table = _offsets(b, [_code(b, *c) for c in codes])
+    buffers = _offsets(b, [_buffer(b, p) for p in payloads])
+    description = b.CreateString("test model")
+    b.StartObject(5)
+    b.PrependUint32Slot(0, 3, 0)
+    for slot, offset in enumerate([code_table, subgraphs, description, buffers], start=1):
+        b.PrependUOffsetTRelativeSlot(slot, offset, 0)
+    b.Finish(b.EndObject(), file_identifier=b"TFL3")
+    return bytes(b.Output())
 
 
 def _offsets(b, offsets):
@@ -215,13 +236,14 @@ def _tensor(b, t, buffer_index):
 
 def _options(b, kind, given):
     number, fields = OPERATORS[kind][1]
+    write = {"i32s": _ints, "text": lambda b, text: b.CreateString(text)}
     vectors = {
-        name: _ints(b, given[name])
-        for name, (_, what, _) in fields.items() if what == "i32s" and given.get(name) is not None
+        name: write[what](b, given[name])
+        for name, (_, what, _) in fields.items() if what in write and given.get(name) is not None
     }
     b.StartObject(max([slot + 1 for slot, _, _ in fields.values()], default=0))
     for name, (slot, what, default) in fields.items():
-        if what == "i32s":
+        if what in write:
             b.PrependUOffsetTRelativeSlot(slot, vectors.get(name, 0), 0)
             continue
         value = given.get(name, default)

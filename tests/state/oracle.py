@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a model many times in LiteRT's reference kernels and keeps its state from run to run.
+
+Usage: oracle.py MODEL --out DIR [--runs 100] [--seed 1] [--reset-after 50] [--state OUT=IN]...
+
+Writes into DIR:
+  oracle.json       inputs and outputs (name, type, shape, bytes, quantization), pairs, what was run
+  inputs.bin        the inputs of every run (records.py); inputs that are a state are left out
+  outputs.bin       the outputs of every run (records.py: sample is the run)
+  outputs_reset.bin the same inputs, but before run `--reset-after` the state is the first one again
+
+Neither LiteRT's reset nor a second allocation resets a resource variable: only a new interpreter
+does. `--state` returns an output of a run as an input of the next, first as zeros (the zero point of a
+quantized one). Ranges of inputs and pairs are in inputs.json beside the model, as names of the model;
+`--state` is added to them. Inputs of run r depend on the seed and r alone.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "oracle")]
+import litert_layers  # noqa: E402
+import model_file  # noqa: E402
+import records  # noqa: E402
+
+
+class Failure(Exception):
+    """The oracle has no answer; the text says why."""
+
+
+def settings_of(path):
+    """What inputs.json beside the model says of it."""
+    file = path.parent / "inputs.json"
+    return json.loads(file.read_text()).get(path.stem, {}) if file.exists() else {}
+
+
+class Port:
+    """An input or output of the model."""
+
+    def __init__(self, detail, name):
+        self.index, self.name = detail["index"], name
+        self.dtype, self.shape = np.dtype(detail["dtype"]), [int(d) for d in detail["shape"]]
+        scale, self.zero_point = detail["quantization"]
+        self.scale = float(scale)
+        self.bytes = int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+    def described(self):
+        return {"name": self.name, "dtype": self.dtype.name, "shape": self.shape, "bytes": self.bytes,
+                "scale": self.scale, "zero_point": int(self.zero_point)}
+
+    def zeros(self):
+        return np.full(self.shape, self.zero_point, self.dtype)
+
+
+class Runner:
+    """A model, of which `start` makes interpreters whose state is the first one."""
+
+    def __init__(self, path, pairs=None):
+        self._data = pathlib.Path(path).read_bytes()
+        self.file = model_file.Model(self._data)
+        settings = settings_of(pathlib.Path(path))
+        self._ranges = settings.get("inputs", {})
+        self.pairs = {**settings.get("state", {}), **(pairs or {})}
+        first = self._interpreter()
+        names = self.file.port_names()
+        self.inputs = [Port(d, names[0][d["index"]]) for d in first.get_input_details()]
+        self.outputs = [Port(d, names[1][d["index"]]) for d in first.get_output_details()]
+        self._check()
+        self.given = [p for p in self.inputs if p.name not in self.pairs.values()]
+        self.shown = [p for p in self.outputs if p.name not in self.pairs]
+
+    def _interpreter(self):
+        try:
+            made = litert_layers.litert.Interpreter(
+                model_content=self._data, num_threads=1,
+                experimental_op_resolver_type=litert_layers.litert.OpResolverType.BUILTIN_REF)
+            made.allocate_tensors()
+            return made
+        except (RuntimeError, ValueError) as error:
+            raise Failure(f"LiteRT: {' '.join(str(error).split())}") from error
+
+    def _check(self):
+        inputs, outputs = ({p.name: p for p in ports} for ports in (self.inputs, self.outputs))
+        unknown = sorted(set(self._ranges) - set(inputs))
+        if unknown:
+            raise Failure(f"inputs.json names an input '{unknown[0]}', which the model has not")
+        for result, operand in self.pairs.items():
+            if result not in outputs or operand not in inputs:
+                raise Failure(f"there is no output '{result}' or no input '{operand}'")
+            a, b = outputs[result], inputs[operand]
+            if (a.dtype, a.shape, a.scale, a.zero_point) != (b.dtype, b.shape, b.scale, b.zero_point):
+                raise Failure(f"'{result}' and '{operand}' differ in type, shape or quantization")
+
+    def draw(self, seed, run):
+        """The arrays of `given` for a run."""
+        rng = np.random.default_rng([seed, run])
+        arrays = []
+        for port in self.given:
+            bounds = self._ranges.get(port.name)
+            if bounds is None:
+                arrays.append(np.asarray(litert_layers.random_array(port.shape, port.dtype, rng)))
+            elif port.dtype.kind == "f":
+                arrays.append(np.asarray(rng.uniform(*bounds, port.shape).astype(port.dtype)))
+            else:
+                arrays.append(np.asarray(rng.integers(*bounds, port.shape, endpoint=True,
+                                                      dtype=port.dtype)))
+        return arrays
+
+    def start(self):
+        return Sequence(self, self._interpreter())
+
+    def play(self, samples, reset_at=None):
+        """The shown outputs of every run; before run `reset_at` the state is the first one again."""
+        sequence, results = self.start(), []
+        for run, arrays in enumerate(samples):
+            if run == reset_at:
+                sequence = self.start()
+            results.append(sequence.run(arrays))
+        return results
+
+
+class Sequence:
+    """One interpreter and its state."""
+
+    def __init__(self, runner, interpreter):
+        self._runner, self._interpreter = runner, interpreter
+        inputs = {p.name: p for p in runner.inputs}
+        self._state = {name: inputs[name].zeros() for name in runner.pairs.values()}
+
+    def run(self, arrays):
+        runner, interpreter = self._runner, self._interpreter
+        values = {**self._state, **{p.name: a for p, a in zip(runner.given, arrays, strict=True)}}
+        for port in runner.inputs:
+            interpreter.set_tensor(port.index, values[port.name])
+        interpreter.invoke()
+        results = {p.name: interpreter.get_tensor(p.index).copy() for p in runner.outputs}
+        self._state = {operand: results[result] for result, operand in runner.pairs.items()}
+        return [results[p.name] for p in runner.shown]
+
+
+def packed(results):
+    return records.pack_results(
+        (run, records.OP_MODEL_OUTPUT, at, np.ascontiguousarray(array).tobytes())
+        for run, arrays in enumerate(results) for at, array in enumerate(arrays))
+
+
+def write(folder, path, runs, seed, reset_after, pairs=None):
+    """Writes the files that the module's text lists; gives what oracle.json holds."""
+    runner = Runner(path, pairs)
+    samples = [runner.draw(seed, run) for run in range(runs)]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "inputs.bin").write_bytes(records.pack_inputs(samples))
+    kept, reset = packed(runner.play(samples)), packed(runner.play(samples, reset_after))
+    (folder / "outputs.bin").write_bytes(kept)
+    (folder / "outputs_reset.bin").write_bytes(reset)
+    about = {
+        "model": path.name, "runs": runs, "seed": seed, "reset_after": reset_after,
+        "state": runner.pairs, "reset_shows": kept != reset,
+        "operators": sorted({name for name, _ in runner.file.operators()}),
+        "inputs": [p.described() for p in runner.given],
+        "outputs": [p.described() for p in runner.shown],
+    }
+    (folder / "oracle.json").write_text(json.dumps(about, indent=1) + "\n")
+    return about
+
+
+def ask(folder, path, runs, seed, reset_after, pairs=None):
+    """As `write`, in a process of its own: LiteRT may die of a model."""
+    command = [sys.executable, __file__, path, "--out", folder, "--runs", runs, "--seed", seed,
+               "--reset-after", reset_after]
+    for result, operand in (pairs or {}).items():
+        command += ["--state", f"{result}={operand}"]
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        words = done.stderr.strip().splitlines()
+        raise Failure(f"{path.name}: exit code {done.returncode}: {words[-1] if words else ''}")
+    return json.loads((folder / "oracle.json").read_text())
+
+
+def pair(text):
+    result, equals, operand = text.partition("=")
+    if not (result and equals and operand):
+        raise argparse.ArgumentTypeError(f"'{text}' is not OUT=IN")
+    return result, operand
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=pathlib.Path)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--reset-after", type=int, default=50)
+    parser.add_argument("--state", type=pair, action="append", default=[], metavar="OUT=IN")
+    options = parser.parse_args()
+    try:
+        about = write(options.out, options.model, options.runs, options.seed, options.reset_after,
+                      dict(options.state))
+    except (Failure, OSError) as failure:
+        sys.exit(f"{options.model}: error: {failure}")
+    print(f"{options.model.stem}: {about['runs']} runs, {len(about['inputs'])} inputs, "
+          f"{len(about['outputs'])} outputs, a reset {'shows' if about['reset_shows'] else 'does not show'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Emitted C of models with state, run after run: every output as LiteRT's, to the byte.
+
+Usage: run_state.py --work DIR [--models A,B] [--targets gcc,clang] [--runs 100] [--refused C,D]
+
+Each model of tests/models/state is compiled, built for each target (emitted_cases.py: gcc and clang on this
+machine, cortex_m4 and rv32imac in QEMU) and run four times over a sequence of inputs:
+  kept      the state goes from run to run
+  reset     as before, but the state is reset in the middle
+  first,    two instances in turn, each with a state and a sequence of its own; they share the arena,
+  second    whose content is destroyed before every run, as it is in the other passes
+The state is reset from memory that holds anything, and nothing may be written around it or the arena.
+
+Results of float models that hold an exp or tanh, which come from the C library, may differ by some ulp of
+the largest one of the run; all others are equal to the byte. `--refused`: models that aotc must refuse.
+"""
+import argparse
+import pathlib
+import sys
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
+import bundle  # noqa: E402
+import common  # noqa: E402
+import emitted_cases  # noqa: E402
+import header  # noqa: E402
+import oracle  # noqa: E402
+import program  # noqa: E402
+import records  # noqa: E402
+
+FOLDER = common.ROOT / "tests" / "models" / "state"
+SEEDS = {"first": 1, "second": 2}
+EXPECTED = {"kept": ("first", "outputs"), "reset": ("first", "outputs_reset"),
+            "first": ("first", "outputs"), "second": ("second", "outputs")}
+
+
+def field_of(name):
+    """A tensor's name as a field of C, near enough to find it again."""
+    return "".join(c if c.isalnum() else "_" for c in name).strip("_").lower()
+
+
+def in_header_order(ports, fields, what):
+    """For each field of the header, the place of the oracle's port."""
+    if len(ports) != len(fields):
+        raise common.Failure(f"{len(fields)} {what} in the header, {len(ports)} in the model: "
+                             f"{[f.name for f in fields]}, {[p['name'] for p in ports]}")
+    names = [field_of(p["name"]) for p in ports]
+    places = [names.index(f.name) if f.name in names else at for at, f in enumerate(fields)]
+    if sorted(places) != list(range(len(ports))):
+        raise common.Failure(f"{what} cannot be told apart: {names}")
+    return places
+
+
+def inputs_file(folder, about, fields):
+    """inputs.bin with the inputs in the header's order."""
+    sizes = [p["bytes"] for p in about["inputs"]]
+    runs = records.unpack_inputs((folder / "inputs.bin").read_bytes(), sizes)
+    places = in_header_order(about["inputs"], fields, "inputs")
+    head = (folder / "inputs.bin").read_bytes()[:8]
+    return head + b"".join(run[at] for run in runs for at in places)
+
+
+def is_exact(about):
+    """Whether nothing comes from the C library."""
+    floats = any(p["dtype"] == "float32" for p in about["outputs"])
+    return not (floats and common.LIBRARY_OPERATORS & set(about["operators"]))
+
+
+def difference(data, want, exact):
+    """(distance in ulp of the largest number in `want`, None or a text that says what differs)."""
+    if exact or want.dtype != np.float32:
+        return 0, common.difference(data, want, 0)[1]
+    got = np.frombuffer(data, np.float32)
+    if got.shape != want.shape or not (np.isfinite(got) & np.isfinite(want)).all():
+        return 0, f"{got} is not {want}"
+    apart = np.abs(got.astype(np.float64) - want).max() / np.spacing(np.abs(want).max())
+    return apart, None if apart <= common.LIBRARY_ULP else f"{apart:.1f} ulp: {got} is not {want}"
+
+
+def compare(found, expected, about, fields):
+    """(results compared, worst distance in ulp); raises at the first run that differs."""
+    places = in_header_order(about["outputs"], fields, "outputs")
+    want = {(run, at): data for run, _, at, data in records.unpack_results(expected.read_bytes())}
+    got = records.unpack_results(found.read_bytes()) if found.exists() else []
+    if len(got) != len(want) or len(want) != about["runs"] * len(places):
+        raise common.Failure(f"{found.name}: {len(got)} results, LiteRT has {len(want)}")
+    worst = 0
+    for run, _, field, data in got:
+        port = about["outputs"][places[field]]
+        array = np.frombuffer(want[run, places[field]], port["dtype"])
+        distance, text = difference(data, array, is_exact(about))
+        worst = max(worst, distance)
+        if text:
+            raise common.Failure(f"{found.name}: run {run}, output '{port['name']}': {text}")
+    return len(got), worst
+
+
+class Case:
+    """One model: LiteRT's answers, its emitted C, and the program around it."""
+
+    def __init__(self, path, work, runs, emitted=None):
+        self.path, self._work = path, common.fresh(work)
+        self.prefix = common.prefix_of(path.stem)
+        self._about = {name: oracle.ask(work / name, path, runs, seed, runs // 2)
+                       for name, seed in SEEDS.items()}
+        self.emitted = emitted or work / "emitted"
+
+    def compile(self, expect=0):
+        pairs = [f"{a}={b}" for a, b in self._about["first"]["state"].items()]
+        options = [o for p in pairs for o in ("--state", p)]
+        return common.aotc("compile", self.path, "--prefix", self.prefix, "-o", self.emitted,
+                           "--quiet", *options, expect=expect)
+
+    def prepare(self):
+        """Writes the program and what it reads."""
+        file = self.emitted / f"{self.prefix}.h"
+        self._header = header.Header(file.read_text(), self.prefix)
+        for name, about in self._about.items():
+            (self._work / f"{name}.in").write_bytes(
+                inputs_file(self._work / name, about, self._header.inputs))
+        (self._work / "main.c").write_text(program.main_text(self._header, self._work))
+
+    def run(self, target, flags):
+        """Builds for a target and runs there; (results compared, worst ulp)."""
+        chosen = emitted_cases.TARGETS[target]
+        image = bundle.build(chosen, self._work, sorted(self.emitted.glob(f"{self.prefix}*.c")),
+                             ["-Wall", "-Wextra", "-Werror", "-I", self.emitted, *flags])
+        for name in EXPECTED:
+            (self._work / f"{name}.out").unlink(missing_ok=True)
+        done = common.run([c.format(image=image) for c in chosen.command], expect=None)
+        if done.returncode != 0:
+            raise common.Failure(f"exit code {done.returncode}: {done.stdout}{done.stderr}")
+        compared, worst = 0, 0
+        for name, (instance, file) in EXPECTED.items():
+            count, distance = compare(self._work / f"{name}.out", self._work / instance / f"{file}.bin",
+                                      self._about[instance], self._header.outputs)
+            compared, worst = compared + count, max(worst, distance)
+        if self._header.state_size == 0 and self._about["first"]["reset_shows"]:
+            raise common.Failure("LiteRT keeps a state, and the header has no size of one")
+        return compared, worst
+
+
+def one(path, options):
+    """Checks one model; gives what there is to say."""
+    case = Case(path, options.work / path.stem, options.runs)
+    if path.stem in options.refused:
+        made = case.compile(expect=None)
+        if made.returncode != 1:
+            raise common.Failure(f"should be refused: exit code {made.returncode}")
+        return "refused"
+    case.compile()
+    case.prepare()
+    texts = []
+    for target in options.targets:
+        compared, worst = case.run(target, options.optimize.split())
+        texts.append(f"{target} {compared} results" + (f", worst {worst:.1f} ulp" if worst else ""))
+    return "; ".join(texts)
+
+
+def names(text):
+    return [name for name in text.split(",") if name]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--models", type=names, default=[])
+    parser.add_argument("--refused", type=names, default=[])
+    parser.add_argument("--targets", type=names, default=["gcc", "clang"])
+    parser.add_argument("--optimize", default="-O2", help="flags of the compiler")
+    parser.add_argument("--runs", type=int, default=100)
+    options = parser.parse_args()
+    for target in options.targets:
+        chosen = emitted_cases.TARGETS[target]
+        common.require(chosen.compiler, *(c for c in chosen.command[:1] if "{" not in c))
+    options.work = options.work.resolve()
+    paths = [p for p in sorted(FOLDER.glob("*.tflite")) if not options.models or p.stem in options.models]
+    failures = []
+    for path in paths:
+        try:
+            print(f"{path.stem}: {one(path, options)}", flush=True)
+        except (common.Failure, header.Unreadable, oracle.Failure, OSError) as failure:
+            failures.append(path.stem)
+            print(f"{path.stem}: FAILED: {str(failure)[:1500]}", flush=True)
+    print(f"{len(paths) - len(failures)} passed, {len(failures)} failed")
+    missing = (set(options.models) | set(options.refused)) - {p.stem for p in paths}
+    if failures or missing or not paths:
+        raise common.Failure(", ".join([*failures, *(f"no model {m}" for m in sorted(missing))]))
+
+
+if __name__ == "__main__":
+    common.main_of(main)

@@ -308,6 +308,21 @@ Status run_passes(graph::Graph& graph, const CompileOptions& options,
   return passes::run_pipeline(graph, run, diags);
 }
 
+// What models with state, branches or loops cannot have yet.
+Status check_structure(const CompileOptions& options, const plan::Program& program, Diagnostics& diags) {
+  const std::string& file = options.model_path;
+  if (program.source != nullptr && options.memory == codegen::MemoryMode::kWorkspace)
+    return conflicting(file, "--memory workspace is for models without branches and loops",
+                       "leave it out: the arena is planned for all ways through the model", diags);
+  if (program.state_bytes > 0 && options.tvm_interface)
+    return conflicting(file, "TVM's interface has no place for what the model keeps from run to run",
+                       "leave --interface out and pass the state to NAME_run", diags);
+  if (program.state_bytes > 0 && program.constant_pool >= 0)
+    return conflicting(file, "the first values of states are tables, which a pool of constants would have",
+                       "leave the pool of constants out, or use --constants-section", diags);
+  return success();
+}
+
 // What begins with the prefix is the model's own: functions of the user's must not be called so.
 Status check_symbols(const Compiled& c, Diagnostics& diags) {
   for (const plan::ProgramFunction& f : c.program.functions) {
@@ -401,6 +416,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   if (!run_passes(*graph, options, plan_options.devices, out.statistics, diags)) return kFailure;
   auto program = plan::plan_program(std::move(*graph), plan_options, diags);
   if (!program) return kFailure;
+  if (!check_structure(options, *program, diags)) return kFailure;
   out.program = std::move(*program);
   out.plan_options = std::move(plan_options);
   std::string stem = std::filesystem::path(options.model_path).stem().string();

@@ -102,7 +102,7 @@ class Generator {
   void add_input() {
     DType dtype = random_.chance(90) ? main_ : random_.chance(50) ? DType::kF32 : DType::kI32;
     TensorId id = graph_.add_tensor(
-        {fmt::format("in{}", graph_.inputs.size()), type(dtype, random_shape()), {}, 0, false});
+        {fmt::format("in{}", graph_.inputs.size()), type(dtype, random_shape()), {}, 0});
     graph_.inputs.push_back({id, graph_[id].name});
     pool_.push_back(id);
   }
@@ -143,7 +143,7 @@ class Generator {
     op.operands = std::move(operands);
     for (TensorType& t : results)
       op.results.push_back(
-          graph_.add_tensor({fmt::format("{}_{}", name, graph_.tensors.size()), t, {}, 0, false}));
+          graph_.add_tensor({fmt::format("{}_{}", name, graph_.tensors.size()), t, {}, 0}));
     if (settle(op)) {
       for (TensorId id : op.results) pool_.push_back(id);
       graph_.ops.push_back(std::move(op));

@@ -26,6 +26,25 @@ std::map<int32_t, Variables::Key> handles_for(const schema::Operator& op, bool i
   return out;
 }
 
+// LiteRT copies a body's results to where its operands are, one after the other: a result that is an operand
+// which an earlier one has replaced is then wrong, while TensorFlow has it right.
+bool keeps_order(const graph::Graph& body, const Location& at, Diagnostics& told) {
+  const size_t count = std::min(body.inputs.size(), body.outputs.size());
+  for (size_t i = 0; i < count; ++i)
+    for (size_t k = 0; k < i; ++k) {
+      if (body.outputs[i].tensor != body.inputs[k].tensor || body.outputs[k].tensor == body.inputs[k].tensor)
+        continue;
+      told.error(at, "while-exchange",
+                 fmt::format("result {} of the body is its operand {}, which result {} replaces: LiteRT and "
+                             "TensorFlow compute different values",
+                             i, k, k))
+          .help("let the body compute the value anew (add 0, or tf.identity of a sum), or exchange the order of "
+                "the loop's variables");
+      return false;
+    }
+  return true;
+}
+
 }  // namespace
 
 std::vector<int> subgraphs_of(const schema::Operator& op) {
@@ -138,6 +157,7 @@ bool OperatorReader::read_control(size_t index, Build& build, Diagnostics& told)
     op.regions.push_back(std::move(region));
   }
 
+  if (!is_if && !keeps_order(op.regions[1], op.location, told)) return false;
   // Shapes that the file leaves open, and the variables' values behind the operator.
   const auto& outputs = op.regions[1].outputs;
   if (outputs.size() != op.results.size() + kept.size())

@@ -71,12 +71,6 @@ constexpr Family kFamilies[] = {
      "give aotc the model that Vela was given"},
 };
 
-bool is_control_flow(const std::string& type) {
-  for (const char* name : {"IF", "WHILE", "CALL", "CALL_ONCE"})
-    if (type == name) return true;
-  return false;
-}
-
 }  // namespace
 
 std::string OperatorReader::count_text() const {
@@ -95,7 +89,6 @@ void OperatorReader::report_unsupported(Diagnostics& diags) const {
       diags.error(one ? where(unsupported_[0].index) : source_.where(), "op-unsupported", what);
   std::vector<std::string> types;
   std::vector<const Family*> families;
-  bool control_flow = false;
   for (size_t i = 0; i < unsupported_.size(); ++i) {
     Location at = where(unsupported_[i].index);
     const std::string& reason = unsupported_[i].reason;
@@ -110,11 +103,9 @@ void OperatorReader::report_unsupported(Diagnostics& diags) const {
       families.push_back(family);
     bool named = std::find(types.begin(), types.end(), at.op_type) != types.end();
     if (!family && reason.empty() && types.size() < 5 && !named) types.push_back(at.op_type);
-    control_flow = control_flow || is_control_flow(at.op_type);
   }
   if (!one && unsupported_.size() > limits::kMaxListed)
     d.note(fmt::format("and {} more", unsupported_.size() - limits::kMaxListed));
-  if (control_flow) d.note("control flow runs other subgraphs of the file, which are not compiled");
   for (const Family* family : families) d.note(family->note);
   d.note(count_text());
   for (const Family* family : families) d.help(family->help);

@@ -131,7 +131,11 @@ TEST(VerifyStructure, ReportsBadTensors) {
       {R"(tensor %0 "c" i8[2] quant(axis -1, [1, 1]))", "quantisation axis -1 is outside rank 1"},
       {R"(tensor %0 "c" i8[3] quant(axis 0, [1, 1]))", "2 scales for 3 slices along axis 0"},
       {R"(tensor %0 "c" i8[2] quant(axis 0, [1, 1]))", ""},
-      {R"(const %0 "c" i8[1] variable = [0])", "both a constant and a variable"},
+      {R"(state %0 "s" i8[2] = [1] next %0 = %0)", "has 1 bytes, its type needs 2"},
+      {R"(state %0 "s" i8[1] = [1])", "the next value of state 0 names no tensor"},
+      {R"(state %0 "s" i8[1] = [1] const %1 "c" i8[2] = [1, 2] next %0 = %1)",
+       "state 0 is i8[1], its next value i8[2]"},
+      {R"(state %0 "s" i8[1] = [1] const %1 "c" i8[1] = [2] next %0 = %1)", ""},
   };
   for (const BadTensor& bad : cases) {
     std::string errors = verify_errors(parse_ok("graph \"g\" { " + std::string(bad.text) + " }"));

@@ -27,7 +27,7 @@ constexpr char kAll[] =
   }
   const %8 "empty" u16[0] = []
   tensor %10 "orphan" i32[3]
-  tensor %11 "state" i16[3] quant(1, 0) device 2 variable
+  tensor %11 "odd" i16[3] quant(1, 0) device 2
   %12 "*/ \xff evil" f32[1], %13 "two" f32[2] = everything(%0, _, %1) {flag = true, small = -7, large = 99999999999, ratio = 0.33333334, label = "q\"{}()", axes = [1, -2], type = i8, mood = cross} device 3 loc("a.tflite" subgraph 1 op 7 type "CONV_2D" tensor "conv\x01")
   %14 "x" f32[1] = plain() loc("t.air":4:7 op 0)
   plain(%12, %13) loc("")
@@ -88,6 +88,75 @@ TEST(GraphText, LeavesOutLocationsAndLongConstantsOnRequest) {
             "  help: print the graph without a limit on constants\n");
 }
 
+constexpr char kRegions[] = R"air(graph "kept" source "t.air" {
+  input %0 "x" f32[2]
+  input %1 "c" bool[1]
+  state %2 "s" f32[2] = [0, 1.5]
+  %3 "y" f32[2] = plain(%1, %0, %2) loc("t.air":5:3) region "then" {
+    input %0 "a" f32[2]
+    const %1 "k" f32[2] = [1, 2]
+    %2 "z" f32[2] = plain(%0) loc("t.air":8:5) region "inner" {
+      output %0
+      tensor %0 "none" f32[1]
+    }
+    output %2
+  } region "else" {
+    input %0 "a" f32[2]
+    output %0 as "same"
+  }
+  output %3
+  next %2 = %3
+}
+)air";
+
+TEST(GraphText, StatesAndRegions) {
+  Graph graph = parse_ok(kRegions);
+  ASSERT_EQ(graph.states.size(), 1u);
+  EXPECT_EQ(graph.states[0].before, TensorId{2});
+  EXPECT_EQ(graph.states[0].after, TensorId{3});
+  EXPECT_EQ(graph.states[0].initial.get<float>(1), 1.5f);
+  ASSERT_EQ(graph.ops[0].regions.size(), 2u);
+  EXPECT_EQ(graph.ops[0].regions[0].name, "then");
+  EXPECT_EQ(graph.ops[0].regions[0].ops[0].regions[0].name, "inner");
+  EXPECT_EQ(graph.ops[0].regions[1].outputs[0].name, "same");
+  EXPECT_EQ(count_ops(graph), 2u);
+  std::string text = print(graph);
+  EXPECT_EQ(print(parse_ok(text)), text);
+}
+
+TEST(GraphText, StatesHaveOneNextValue) {
+  EXPECT_EQ(parse_error(R"(graph "g" { input %0 "x" f32[1] next %0 = %0 })"),
+            "t.air:1:38: error: %0 is no state [ir-parse]\n"
+            "  help: declare it before with a line that begins with 'state'\n");
+  EXPECT_EQ(parse_error(R"(graph "g" { state %0 "s" f32[1] = [1] next %0 = %0 next %0 = %0 })"),
+            "t.air:1:57: error: state %0 has two next values [ir-parse]\n");
+}
+
+TEST(GraphText, RegionsAreNotDeeperThanCanBeHandled) {
+  std::string text = "graph \"g\" { ", end = " }";
+  for (int i = 0; i < 100000; ++i) text += "plain() region \"r\" { ";
+  EXPECT_NE(parse_error(text).find("regions are more than 32 deep"), std::string::npos);
+}
+
+TEST(Graph, PairsOfPortsBecomeStates) {
+  Graph graph = parse_ok(R"(graph "g" {
+  input %0 "x" i8[2] quant(0.5, -3)
+  input %1 "y" i8[2]
+  %2 "z" i8[2] quant(0.5, -3) = plain(%0, %1)
+  output %2
+  output %1
+})");
+  pair_state(graph, 0, 0);
+  ASSERT_EQ(graph.states.size(), 1u);
+  EXPECT_EQ(graph.inputs.size(), 1u);
+  EXPECT_EQ(graph.outputs.size(), 1u);
+  EXPECT_EQ(graph.states[0].initial.get<int8_t>(1), -3);
+  EXPECT_TRUE(graph.is_state(TensorId{0}));
+  EXPECT_TRUE(graph.is_next_state(TensorId{2}));
+  EXPECT_TRUE(graph.is_given(TensorId{1}));
+  EXPECT_EQ(graph.state_bytes(), 2);
+}
+
 struct BadText {
   const char* text;
   const char* error;
@@ -107,7 +176,7 @@ TEST(GraphText, ErrorsAreLocated) {
        "\\xNN [ir-parse]\n"},
       {"graph \"g\" {\n  bogus %1",
        "t.air:2:3: error: expected a statement or '}', found 'bogus' [ir-parse]\n"
-       "  help: statements begin with input, output, const, tensor, or %result = "
+       "  help: statements begin with input, output, const, state, next, tensor, or %result = "
        "operator(...)\n"},
       {"graph \"g\" {} x",
        "t.air:1:14: error: expected the end of the text after '}', found 'x' "

@@ -116,7 +116,7 @@ std::optional<Settled> settle(graph::Shape in, StridedSliceSpec spec) {
   op.definition = operators().find("slice");
   graph::TensorType type;
   type.shape = std::move(in);
-  op.operands = {graph.add_tensor({"x", type, {}, 0, false})};
+  op.operands = {graph.add_tensor({"x", type, {}, 0})};
   Diagnostics diags;
   SliceAttrs out;
   bool good = resolve_strided_slice({graph, op}, spec, out, diags);

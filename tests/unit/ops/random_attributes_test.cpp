@@ -74,9 +74,9 @@ struct Trial {
     op.attributes = attributes;
     bool many = pick(rng, 0, 1) == 1;
     for (int64_t i = many ? pick(rng, 0, 3) : 1; i > 0; --i)
-      op.operands.push_back(graph.add_tensor({"in", type_of(dtype, in), {}, 0, false}));
+      op.operands.push_back(graph.add_tensor({"in", type_of(dtype, in), {}, 0}));
     for (int64_t i = pick(rng, 1, 3); i > 0; --i)
-      op.results.push_back(graph.add_tensor({"out", type_of(dtype, {}), {}, 0, false}));
+      op.results.push_back(graph.add_tensor({"out", type_of(dtype, {}), {}, 0}));
     for (graph::TensorId id : op.operands) graph.inputs.push_back({id, "in"});
     for (graph::TensorId id : op.results) graph.outputs.push_back({id, "out"});
     graph.ops.push_back(std::move(op));

@@ -173,17 +173,25 @@ TEST(DeadCode, RemovesWhatNoOutputNeeds) {
   EXPECT_EQ(graph.inputs.size(), 2u);
 }
 
-TEST(DeadCode, KeepsOperatorsThatTouchVariables) {
+// %1 is read, so its next value is needed, and with it %4 and what that will be; %7 is not.
+TEST(DeadCode, KeepsWhatStatesNeed) {
   graph::Graph graph = run_on("dead-code", R"(graph "g" {
   input %0 "x" f32[2]
-  tensor %1 "state" f32[2] variable
-  %2 "read" f32[2] = test_negate(%1)
-  %3 "out" f32[2] = test_negate(%0)
-  output %3
+  state %1 "read" f32[2] = [0, 0]
+  state %4 "behind" f32[2] = [1, 1]
+  state %7 "unread" f32[2] = [2, 2]
+  %2 "out" f32[2] = test_negate(%1)
+  %3 "next of read" f32[2] = test_negate(%4)
+  %5 "next of behind" f32[2] = test_negate(%0)
+  %6 "next of unread" f32[2] = test_negate(%7)
+  output %2
+  next %1 = %3
+  next %4 = %5
+  next %7 = %6
 }
-)",
-                              {}, false);
-  EXPECT_EQ(graph.ops.size(), 2u);
+)");
+  EXPECT_EQ(graph.ops.size(), 3u);
+  EXPECT_EQ(graph.states.size(), 2u);
 }
 
 constexpr char kBoundary[] = R"(graph "g" {

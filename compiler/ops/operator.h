@@ -215,7 +215,7 @@ struct Evaluation {
   StateValues* states = nullptr;
   EvaluationObserver after;
   // Iterations of all loops that one evaluation may make; then loops end, and `gave_up` is set.
-  int64_t iterations = int64_t{1} << 20;
+  int64_t iterations = int64_t{1} << 16;
   bool gave_up = false;
 };
 std::vector<std::vector<uint8_t>> evaluate_graph(const graph::Graph& graph,

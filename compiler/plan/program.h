@@ -156,7 +156,9 @@ Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Dia
 
 // Runs the program in the TIR interpreter over one arena filled with garbage. `inputs` in graph
 // order. `state` has Program::state_bytes and is kept from run to run; null: a first run. `on_result`
-// (if any) sees every call's results as they are written.
+// (if any) sees every call's results as they are written. Reports [loop-endless] when loops have made
+// kMostIterations together, and what the interpreter does.
+inline constexpr int64_t kMostIterations = int64_t{1} << 16;
 Result<std::vector<std::vector<uint8_t>>> run_program(
     const Program& program, const std::vector<std::vector<uint8_t>>& inputs, Diagnostics& diags,
     const std::function<void(int call, int result, std::span<const uint8_t>)>& on_result = nullptr,

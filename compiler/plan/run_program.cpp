@@ -76,6 +76,7 @@ Result<std::vector<std::vector<uint8_t>>> run_program(
     }
     return success();
   };
+  int64_t iterations = kMostIterations;
   std::function<Status(const std::vector<ProgramStep>&)> run_steps =
       [&](const std::vector<ProgramStep>& steps) -> Status {
     for (const ProgramStep& step : steps) {
@@ -87,6 +88,11 @@ Result<std::vector<std::vector<uint8_t>>> run_program(
         while (true) {
           if (!run_steps(step.blocks[0])) return kFailure;
           if (*memory_of(step.condition) == 0) break;
+          if (iterations-- == 0) {
+            diags.error(program.graph.location_of({}), "loop-endless",
+                        fmt::format("loops do not end within {} iterations", kMostIterations));
+            return kFailure;
+          }
           if (!run_steps(step.blocks[1])) return kFailure;
         }
       }

@@ -20,6 +20,7 @@
 #include "ops/operator.h"
 #include "passes/devices.h"
 #include "passes/pipeline.h"
+#include "plan/print.h"
 #include "project/cpus.h"
 #include "support/files.h"
 #include "support/streams.h"
@@ -286,11 +287,12 @@ Status run_passes(graph::Graph& graph, const CompileOptions& options,
   run.passes.statistics = &statistics;
   std::set<std::string, std::less<>> dump(options.dump_after.begin(), options.dump_after.end());
   for (const std::string& name : dump) {
-    if (name == "all" || passes::find_pass(name)) continue;
+    if (name == "all" || name == "tir" || name == "plan" || passes::find_pass(name)) continue;
     Location where;
     where.file = "--dump-after";
     std::vector<std::string> names;
     for (const passes::Pass& p : passes::pipeline()) names.emplace_back(p.name);
+    names.insert(names.end(), {"tir", "plan"});
     auto& d = diags.error(where, "pass-unknown", fmt::format("there is no pass '{}'", name));
     for (const std::string& near : closest(name, names))
       d.help(fmt::format("did you mean '{}'?", near));
@@ -417,6 +419,12 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   auto program = plan::plan_program(std::move(*graph), plan_options, diags);
   if (!program) return kFailure;
   if (!check_structure(options, *program, diags)) return kFailure;
+  auto dumped = [&](const char* what) {
+    return std::any_of(options.dump_after.begin(), options.dump_after.end(),
+                       [&](const std::string& name) { return name == "all" || name == what; });
+  };
+  if (dumped("tir")) print_err("; tir\n{}", plan::print_functions(*program));
+  if (dumped("plan")) print_err("; plan\n{}", plan::print(*program));
   out.program = std::move(*program);
   out.plan_options = std::move(plan_options);
   std::string stem = std::filesystem::path(options.model_path).stem().string();

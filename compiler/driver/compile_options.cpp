@@ -255,7 +255,7 @@ options::Group looking_group(CompileOptions& c) {
         .target = &c.dump_after,
         .help =
             "Print the graph after a pass, or after 'all', to standard error, in the text form of "
-            "the Graph IR",
+            "the Graph IR; 'tir' prints the operators' functions, 'plan' what runs when and where",
         .see = "ir.md"},
        {.names = "--time-passes", .target = &c.time_passes, .help = "Print what each pass took"}},
       true};

@@ -11,6 +11,7 @@
 #include "options/options.h"
 #include "passes/devices.h"
 #include "passes/pipeline.h"
+#include "plan/print.h"
 #include "support/files.h"
 #include "support/streams.h"
 #include "tools/aotc-opt/tir_mode.h"
@@ -28,6 +29,7 @@ struct Options {
   std::string passes;
   bool pipeline = false;
   bool tir = false;
+  bool plan = false;
   bool list_passes = false;
   bool locations = false;
   bool verify_each = true;
@@ -98,6 +100,9 @@ options::Command command_line(Options& o) {
            {.names = "--tir",
             .target = &o.tir,
             .help = "Read, verify and print the text form of TIR instead"},
+           {.names = "--plan",
+            .target = &o.plan,
+            .help = "Print what runs when, and on which memory, instead of the graph"},
            {.names = "--list-passes",
             .target = &o.list_passes,
             .help = "List the passes in pipeline order"}},
@@ -163,7 +168,10 @@ Result<std::string> run_graph(const Options& options, std::vector<uint8_t> bytes
       print_err("{:<22}{:10.3f} ms\n", pass.name, ms);
     };
   if (!passes::run_passes(*graph, *chosen, run, diags)) return kFailure;
-  return print(*graph, print_options);
+  if (!options.plan) return print(*graph, print_options);
+  auto program = plan::plan_program(std::move(*graph), {}, diags);
+  if (!program) return kFailure;
+  return plan::print(*program);
 }
 
 Status write_output(const Options& options, const std::string& text, Diagnostics& diags) {

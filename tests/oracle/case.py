@@ -36,6 +36,15 @@ def const(array, scale=None, zero_point=0, axis=0):
     return Tensor(array.dtype.name, array.shape, scale, zero_point, axis, array)
 
 
+def unique(tensors):
+    """Each tensor once: an operator may have one tensor as several operands."""
+    found = []
+    for t in tensors:
+        if not any(t is other for other in found):
+            found.append(t)
+    return found
+
+
 @dataclasses.dataclass
 class Case:
     """`kind`: operator name of the format. `tolerance`: "exact" or "ulp" with at most `ulp`.
@@ -58,7 +67,7 @@ class Case:
     join: typing.Any = None
 
     def model_inputs(self):
-        own = [t for t in self.inputs if t is not None and t.data is None]
+        own = unique(t for t in self.inputs if t is not None and t.data is None)
         return own + ([self.join] if self.join else [])
 
 
@@ -75,8 +84,8 @@ class Call:
 
 def call_of(case, arrays, output_shapes):
     """`arrays`: the model inputs of one sample, in order."""
-    given = iter(arrays)
-    full = [None if t is None else (t.data if t.data is not None else next(given))
+    given = {id(t): a for t, a in zip(case.model_inputs(), arrays)}
+    full = [None if t is None else (t.data if t.data is not None else given[id(t)])
             for t in case.inputs]
     outputs = [dataclasses.replace(t, shape=tuple(s)) for t, s in zip(case.outputs, output_shapes)]
     return Call(case.kind, case.options, case.inputs, full, outputs)

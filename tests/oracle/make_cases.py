@@ -11,6 +11,7 @@ of the last place ("ulp": 0 still means equal bits). Any NaN equals any NaN.
 """
 
 import argparse
+import collections
 import dataclasses
 import importlib.util
 import json
@@ -55,11 +56,15 @@ def operator_names(wanted=None):
     return names
 
 
-def load_cases(op, seed):
+def load_module(op):
     spec = importlib.util.spec_from_file_location(f"cases_{op}", OPS / op / "cases.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    cases = list(module.cases(np.random.default_rng([seed, zlib.crc32(op.encode())])))
+    return module
+
+
+def load_cases(op, seed):
+    cases = list(load_module(op).cases(np.random.default_rng([seed, zlib.crc32(op.encode())])))
     names = [c.name for c in cases]
     duplicates = {n for n in names if names.count(n) > 1}
     if duplicates:
@@ -69,14 +74,15 @@ def load_cases(op, seed):
 
 def build(case, output_shapes):
     m = ModelBuilder()
-    inputs, graph_inputs = [], []
+    inputs, graph_inputs, made = [], [], {}
     for i, t in enumerate(case.inputs):
-        if t is None:
-            inputs.append(-1)
+        if t is None or id(t) in made:
+            inputs.append(-1 if t is None else made[id(t)])
             continue
         data = None if t.data is None else np.ascontiguousarray(t.data).tobytes()
         index = m.tensor(f"input_{i}", t.dtype, t.shape, t.scale, t.zero_point, t.axis, data)
         inputs.append(index)
+        made[id(t)] = index
         if t.data is None:
             graph_inputs.append(index)
     outputs = [m.tensor(f"output_{i}", t.dtype, shape, t.scale, t.zero_point, t.axis)
@@ -202,6 +208,15 @@ def write_operator(op, seed, out_dir):
     return entries
 
 
+def too_few_of_pairs(op, entries):
+    """Pairs of operator and type below the minimum, of the folders that list their PAIRS."""
+    pairs = getattr(load_module(op), "PAIRS", ())
+    counts = collections.Counter(
+        (e["kind"], e["inputs"][-1]["dtype"]) for e in entries if e["supported"])
+    return [f"{kind} {dtype} ({counts[kind, dtype]})" for kind, dtype in pairs
+            if counts[kind, dtype] < MINIMUM_CASES]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out_dir", type=pathlib.Path)
@@ -216,6 +231,7 @@ def main():
         print(f"{op}: {supported} cases, {len(entries) - supported} not supported by LiteRT")
         if supported < MINIMUM_CASES:
             few.append(op)
+        few += too_few_of_pairs(op, entries)
     (args.out_dir / "index.json").write_text(json.dumps(index, indent=1, sort_keys=True) + "\n")
     total = sum(e["supported"] for entries in index["operators"].values() for e in entries)
     print(f"{total} cases of {len(index['operators'])} operators in {args.out_dir}")

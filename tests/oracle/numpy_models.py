@@ -13,6 +13,7 @@ import sys
 
 import models_activation as activation
 import models_elementwise as elementwise
+import models_families as families
 import models_movement as movement
 import models_shapes as shapes
 import models_window as windowed
@@ -69,6 +70,7 @@ MODELS = {
     "SUM": shapes.sum_,
     "REDUCE_MAX": shapes.reduce_max,
     "REDUCE_MIN": shapes.reduce_min,
+    **families.MODELS,
 }
 
 

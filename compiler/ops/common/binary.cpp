@@ -9,6 +9,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/lut.h"
 #include "ops/tflite_op.h"
+#include "tir/arithmetic.h"
 
 namespace aotc::ops {
 
@@ -89,32 +90,35 @@ namespace {
 
 Activation activation_of(const OpView& op) { return op.attrs<BinaryAttrs>().activation; }
 
-ClampI32 int32_clamp(const OpView& op) {
-  constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
-  constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
-  switch (activation_of(op)) {
+}  // namespace
+
+IntRange integer_clamp(Activation activation, DType type) {
+  IntRange range = int_range(type);
+  switch (activation) {
     case Activation::kNone:
       break;
     case Activation::kRelu:
-      return {0, kMost};
+      return {0, range.max};
     case Activation::kRelu6:
       return {0, 6};
     case Activation::kReluN1To1:
       return {-1, 1};
   }
-  return {kLeast, kMost};
+  return range;
 }
 
-}  // namespace
+Ex emit_integer_clamp(const Ex& v, Activation activation) {
+  IntRange range = int_range(v.type()), wanted = integer_clamp(activation, v.type());
+  Ex out = v;
+  if (wanted.min > range.min) out = max(out, tir::imm(v.type(), wanted.min));
+  if (wanted.max < range.max) out = min(out, tir::imm(v.type(), wanted.max));
+  return out;
+}
 
 Status BinaryArithmetic::verify(const OpView& op, Diagnostics& diags) const {
   if (!verify_binary_types(op, {DType::kI8, DType::kI32, DType::kF32, DType::kI64}, diags) ||
       !check_quantized_io(op, diags) || !check_activation_bounds(op, activation_of(op), diags))
     return kFailure;
-  if (op.operand(0).dtype == DType::kI64 && activation_of(op) != Activation::kNone) {
-    bad_attribute(op, diags, "int64 with a fused activation is not supported");
-    return kFailure;
-  }
   if (op.operand(0).dtype == DType::kI8 && !verify_quantized(op, diags)) return kFailure;
   return success();
 }
@@ -126,17 +130,15 @@ void BinaryArithmetic::evaluate(const OpView& op, const EvalData& data) const {
       return evaluate_binary_float(op, data,
                                    [&](float a, float b) { return bound(compute(a, b), range); });
     }
-    case DType::kI32: {
-      ClampI32 range = int32_clamp(op);
+    case DType::kI32:
+    case DType::kI64: {
+      DType type = op.operand(0).dtype;
+      IntRange range = integer_clamp(activation_of(op), type);
       return evaluate_binary_int(op, data, [&](int64_t a, int64_t b) -> int64_t {
-        auto v = static_cast<int32_t>(compute(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
-        return std::clamp(v, range.min, range.max);
+        uint64_t low = compute(static_cast<uint64_t>(a), static_cast<uint64_t>(b));
+        return std::clamp(tir::wrap_to(type, static_cast<int64_t>(low)), range.min, range.max);
       });
     }
-    case DType::kI64:
-      return evaluate_binary_int(op, data, [&](int64_t a, int64_t b) {
-        return static_cast<int64_t>(compute(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
-      });
     default:
       return evaluate_binary_int(op, data, quantized(op));
   }
@@ -150,8 +152,9 @@ Lowered BinaryArithmetic::lower(const OpView& op, const TargetInfo& target) cons
         return emit_clamp(emit(a, b), float_clamp(activation_of(op)));
       });
     case DType::kI32:
+    case DType::kI64:
       return lower_binary(op, name, [&](const Ex& a, const Ex& b) {
-        return emit_bound(emit(a, b), int32_clamp(op));
+        return emit_integer_clamp(emit(a, b), activation_of(op));
       });
     default:
       break;

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "ops/common/broadcast.h"
-#include "ops/common/constants_only.h"
 #include "ops/common/elementwise.h"
 
 namespace aotc::ops {
@@ -41,17 +40,18 @@ Lowered lower_binary(const OpView& op, const std::string& name,
 std::optional<Lowered> lower_with_scalar(const OpView& op, const std::string& name,
                                          const std::function<int64_t(int64_t, int64_t)>& element);
 
-// add, sub, mul: int8, int32 and float32 with a fused activation; int64 of shapes, without.
+// What an activation leaves of int32 and int64.
+IntRange integer_clamp(Activation activation, DType type);
+tir::Ex emit_integer_clamp(const tir::Ex& v, Activation activation);
+
+// add, sub, mul: int8, int32, int64 and float32 with a fused activation.
 class BinaryArithmetic : public BinaryElementwise {
  public:
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, ""},
             {DType::kI32, "wraps around"},
             {DType::kF32, ""},
-            {DType::kI64, kConstantsOnly}};
-  }
-  bool has_lowering(const OpView& op) const override {
-    return op.op.operands.empty() || !op.has_operand(0) || op.operand(0).dtype != DType::kI64;
+            {DType::kI64, "wraps around"}};
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<BinaryAttrs>();
@@ -66,7 +66,7 @@ class BinaryArithmetic : public BinaryElementwise {
   virtual int fused_activation(const TfliteOp& from) const = 0;
   virtual float compute(float a, float b) const = 0;
   virtual uint64_t compute(uint64_t a, uint64_t b) const = 0;  // the low bits of integers
-  virtual tir::Ex emit(const tir::Ex& a, const tir::Ex& b) const = 0;  // float32, or wrapping int32
+  virtual tir::Ex emit(const tir::Ex& a, const tir::Ex& b) const = 0;  // float32, or wrapping integers
   // int8: stored values to the stored result; called often, so the parameters are worked out once.
   virtual std::function<int64_t(int64_t, int64_t)> quantized(const OpView& op) const = 0;
   virtual bool verify_quantized(const OpView& op, Diagnostics& diags) const = 0;

@@ -18,6 +18,7 @@ class Parameters {
  public:
   size_t add(std::string name, int32_t value);
   void load(LoweringBuilder& f);
+  bool empty() const { return values_.empty(); }
   const tir::Ex& operator[](size_t i) const { return loaded_[i]; }
 
  private:

@@ -124,12 +124,12 @@ TestModel slice_pad() {
   return m;
 }
 
-// A custom operator and control flow: refused, with everything the messages need.
+// A custom operator and one that there is not: refused, with everything the messages need.
 TestModel unsupported() {
   TestModel m;
   m.tensors = {
       {.name = "in", .shape = {1}}, {.name = "t", .shape = {1}}, {.name = "", .shape = {1}}};
-  m.codes = {{32, "Blend"}, {119}};
+  m.codes = {{32, "Blend"}, {128}};
   m.ops = {{.code = 0, .in = {0, -1}, .out = {1}}, {.code = 1, .in = {1}, .out = {2}}};
   m.inputs = {0};
   m.outputs = {2};

@@ -138,6 +138,7 @@ class ShadowRun final : public tir::AccessObserver {
         return outputs_[index].data();
       case StorageKind::kConstant:
         return const_cast<uint8_t*>(p_.constants[index].data.bytes.data());
+      case StorageKind::kState:
       case StorageKind::kNone:
         break;
     }

@@ -13,20 +13,21 @@ _MAIN = string.Template("""\
 #define STATE_SIZE ${state_size}u
 #define FIELD(field, c_type, elements, scale, zero_point) \\
     union { c_type at[elements]; uint64_t align; } field;
-#define POINTER(field, c_type, elements, scale, zero_point) .field = buffers.field.at,
+#define POINT_IN(field, c_type, elements, scale, zero_point) .field = buffers.in.field.at,
+#define POINT_OUT(field, c_type, elements, scale, zero_point) .field = buffers.out.field.at,
 #if ${upper}_INPUT_IN_ARENA
 #define INPUT_AT(field) ${prefix}_input_##field(arena + GUARD)
 #define INPUT_POINTERS 0
 #else
-#define INPUT_AT(field) buffers.field.at
-#define INPUT_POINTERS ${upper}_FOR_EACH_INPUT(POINTER)
+#define INPUT_AT(field) buffers.in.field.at
+#define INPUT_POINTERS ${upper}_FOR_EACH_INPUT(POINT_IN)
 #endif
 #if ${upper}_OUTPUT_IN_ARENA
 #define OUTPUT_AT(field) ${prefix}_output_##field(arena + GUARD)
 #define OUTPUT_POINTERS 0
 #else
-#define OUTPUT_AT(field) buffers.field.at
-#define OUTPUT_POINTERS ${upper}_FOR_EACH_OUTPUT(POINTER)
+#define OUTPUT_AT(field) buffers.out.field.at
+#define OUTPUT_POINTERS ${upper}_FOR_EACH_OUTPUT(POINT_OUT)
 #endif
 #define READ(field, c_type, elements, scale, zero_point) \\
     good = good && fread(INPUT_AT(field), sizeof(c_type), elements, self->in) == (elements);
@@ -39,7 +40,11 @@ struct instance {
     uint32_t runs;
 };
 
-static struct { ${upper}_FOR_EACH_INPUT(FIELD) ${upper}_FOR_EACH_OUTPUT(FIELD) } buffers;
+/* An input and an output may have one name. */
+static struct {
+    struct { ${upper}_FOR_EACH_INPUT(FIELD) char none; } in;
+    struct { ${upper}_FOR_EACH_OUTPUT(FIELD) char none; } out;
+} buffers;
 static uint8_t arena[${upper}_ARENA_SIZE + 2u * GUARD] __attribute__((aligned(16)));
 static struct instance first, second;
 static int good = 1;

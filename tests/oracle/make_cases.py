@@ -211,6 +211,8 @@ def write_operator(op, seed, out_dir):
 def too_few_of_pairs(op, entries):
     """Pairs of operator and type below the minimum, of the folders that list their PAIRS."""
     pairs = getattr(load_module(op), "PAIRS", ())
+    if not pairs:
+        return []
     counts = collections.Counter(
         (e["kind"], e["inputs"][-1]["dtype"]) for e in entries if e["supported"])
     return [f"{kind} {dtype} ({counts[kind, dtype]})" for kind, dtype in pairs

@@ -5,7 +5,7 @@ import numpy as np
 from case import Case, Tensor, const
 from patterns import dtype_sweep
 
-PAIRS = (
+RESHAPES = (
     ((1, 12), (3, 4)),
     ((2, 3, 4), (-1,)),
     ((2, 3, 4), (4, -1)),
@@ -28,7 +28,7 @@ def _case(name, dtype, shape, new_shape, scale=None, zero=0, by_option=False):
 
 
 def cases(rng):
-    for i, (shape, new_shape) in enumerate(PAIRS):
+    for i, (shape, new_shape) in enumerate(RESHAPES):
         yield _case(f"int8_{i:02}", "int8", shape, new_shape, 0.1, 3)
         yield _case(f"float32_{i:02}", "float32", shape, new_shape)
         if new_shape:

@@ -2,7 +2,8 @@
 # Random graphs, the command line, and golden emitted C.
 
 add_executable(random_graphs random_graphs/random_graphs.cpp random_graphs/generator.cpp
-               random_graphs/memory_check.cpp random_graphs/device_check.cpp
+               random_graphs/graph_maker.cpp random_graphs/graph_operators.cpp random_graphs/control_maker.cpp
+               random_graphs/trial.cpp random_graphs/memory_check.cpp random_graphs/device_check.cpp
                random_graphs/targets.cpp
                random_graphs/batches.cpp)
 find_package(Threads REQUIRED)
@@ -16,6 +17,9 @@ add_test(NAME ${name_prefix}random_graphs
          COMMAND random_graphs --count 300 --work ${CMAKE_BINARY_DIR}/random_graphs
                  --cc "${random_graphs_cc}")
 set_tests_properties(${name_prefix}random_graphs PROPERTIES LABELS quick)
+add_test(NAME ${name_prefix}random_graphs.control
+         COMMAND random_graphs --control --count 150 --work ${CMAKE_BINARY_DIR}/random_graphs_control
+                 --cc "${random_graphs_cc} -fsanitize=address,undefined -fno-sanitize-recover=all")
 
 if(AOTC_SANITIZE OR AOTC_FUZZ)
   return()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/c_model.h"
 
+#include <algorithm>
 #include <set>
 #include <unordered_map>
 
@@ -29,6 +30,14 @@ int count_lines(const std::string& text) {
   int lines = 0;
   for (char c : text) lines += c == '\n';
   return lines;
+}
+
+// Is a table the condition of a branch or loop?
+bool tests_table(const std::vector<plan::ProgramStep>& steps) {
+  return std::any_of(steps.begin(), steps.end(), [](const plan::ProgramStep& step) {
+    return (step.kind != plan::ProgramStep::Kind::kCall && step.condition.kind == plan::StorageKind::kConstant) ||
+           std::any_of(step.blocks.begin(), step.blocks.end(), tests_table);
+  });
 }
 
 class ModelPrinter {
@@ -345,6 +354,7 @@ class ModelPrinter {
     std::string s = banner("Operators and run function of a neural network.");
     s += fmt::format("#include \"{0}.h\"\n#include \"{0}_data.h\"\n\n#include <stddef.h>\n", p_);
     floating_ = use.floating;
+    use.program = use.program || (program_.program_tables && tests_table(program_.body));
     if (use.math) s += "#include <math.h>\n";
     if (use.string) s += "#include <string.h>\n";
     if (use.program) s += "\n#include <avr/pgmspace.h>\n";

@@ -460,7 +460,9 @@ void RunPrinter::print_steps(const std::vector<plan::ProgramStep>& steps, nlohma
       continue;
     }
     const bool loop = step.kind == plan::ProgramStep::Kind::kLoop;
-    std::string condition = fmt::format("*(const uint8_t *){} != 0", pointer(step.condition));
+    const bool far = program_.program_tables && step.condition.kind == StorageKind::kConstant;
+    std::string condition = far ? fmt::format("pgm_read_byte({}) != 0", pointer(step.condition))
+                                : fmt::format("*(const uint8_t *){} != 0", pointer(step.condition));
     forget_locals();
     line("");
     line(loop ? "    for (;;) {" : fmt::format("    if ({}) {{", condition));

@@ -890,14 +890,23 @@ class Planner {
       found->bytes = c.offset + static_cast<int64_t>(c.data.bytes.size());
     }
     for (ProgramCall& call : program_.calls)
-      for (CallArgument& a : call.arguments)
-        if (a.storage.kind == StorageKind::kConstant) {
-          a.storage.pool = program_.constant_pool;
-          a.storage.offset = program_.constants[static_cast<size_t>(a.storage.index)].offset;
-        }
+      for (CallArgument& a : call.arguments) bring_to_pool(a.storage);
+    bring_to_pool(program_.body);
     Location where;
     where.file = graph().source_file;
     return check_limits(program_.pools, where) ? success() : Status(kFailure);
+  }
+
+  void bring_to_pool(Storage& storage) const {
+    if (storage.kind != StorageKind::kConstant) return;
+    storage.pool = program_.constant_pool;
+    storage.offset = program_.constants[static_cast<size_t>(storage.index)].offset;
+  }
+  void bring_to_pool(std::vector<ProgramStep>& steps) const {
+    for (ProgramStep& step : steps) {
+      bring_to_pool(step.condition);
+      for (std::vector<ProgramStep>& block : step.blocks) bring_to_pool(block);
+    }
   }
 
   int constant_root(TensorId id) {
@@ -968,7 +977,8 @@ int merge_at_least(ops::Level level) {
 
 Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Diagnostics& diags) {
   std::shared_ptr<const Graph> source;
-  if (graph::count_ops(graph) != graph.ops.size()) {
+  // Regions without operators are regions, too.
+  if (std::any_of(graph.ops.begin(), graph.ops.end(), [](const graph::Op& op) { return !op.regions.empty(); })) {
     if (!check_control(graph, options, diags)) return kFailure;
     source = std::make_shared<const Graph>(graph);
   }

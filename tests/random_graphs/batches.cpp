@@ -58,7 +58,11 @@ std::string sample_function(const std::string& p, size_t s, const plan::Program&
         "    if (differs({0}.bytes + GUARD, {2}.bytes, {1}, {4})) return 2000 + {3};\n",
         have, n, name, o, is_float ? 1 : 0);
   }
-  std::string up = upper(p);
+  std::string up = upper(p), state;
+  if (program.state_bytes > 0) {
+    state = fmt::format(", {}_state_bytes.bytes + GUARD", p);
+    checks += fmt::format("    if (guard_broken({0}_state_bytes.bytes, {1}_STATE_SIZE, 0x69)) return 4000;\n", p, up);
+  }
   if (caller_arena) {
     guards += fmt::format("    guard({0}_arena_bytes.bytes, {1}_ARENA_SIZE, 0xC3);\n", p, up);
     checks += fmt::format(
@@ -68,10 +72,22 @@ std::string sample_function(const std::string& p, size_t s, const plan::Program&
          fmt::format(
              "static int32_t {0}_sample{1}(void)\n{{\n    const struct {0}_inputs in = {{ {2} }};\n"
              "    const struct {0}_outputs out = {{ {3} }};\n    int32_t status;\n{4}{7}"
-             "    status = {0}_run(&in, &out, {5});\n    if (status != 0) return status;\n{6}"
+             "    status = {0}_run(&in, &out, {5}{8});\n    if (status != 0) return status;\n{6}"
              "    return 0;\n}}\n",
              p, s, set_in.empty() ? "0" : set_in, set_out.empty() ? "0" : set_out, guards, arena,
-             checks, fills);
+             checks, fills, state);
+}
+
+// Memory of the state, and a function that makes the next run a first run.
+std::string state_memory(const std::string& p) {
+  return fmt::format(
+      "static union {{ uint8_t bytes[{1}_STATE_SIZE + 2 * GUARD]; uint64_t a; }} {0}_state_bytes "
+      "__attribute__((aligned(16)));\n"
+      "static int32_t {0}_begin(void)\n{{\n    guard({0}_state_bytes.bytes, {1}_STATE_SIZE, 0x69);\n"
+      "    return {0}_init({0}_state_bytes.bytes + GUARD);\n}}\n"
+      "static int32_t {0}_first(void)\n{{\n    int32_t status = {0}_begin();\n"
+      "    return status != 0 ? status : {0}_sample0();\n}}\n",
+      p, upper(p));
 }
 
 }  // namespace
@@ -81,8 +97,7 @@ Batches::Batches(std::string folder, std::vector<std::string> compiler, size_t b
   fs::create_directories(folder_);
 }
 
-void Batches::add(const std::string& name, const plan::Program& program,
-                  const std::vector<Values>& inputs, const std::vector<Values>& expected) {
+void Batches::add(const std::string& name, const plan::Program& program, const Runs& runs) {
   std::string p = fmt::format("m{}", models_);
   codegen::CodegenOptions options;
   options.prefix = p;
@@ -90,7 +105,8 @@ void Batches::add(const std::string& name, const plan::Program& program,
   bool preserve = program.input_contract == plan::Contract::kPreserve &&
                   program.output_contract == plan::Contract::kPreserve;
   if (models_ % 3 == 1) options.arena = codegen::ArenaOwner::kModel;
-  if (preserve && models_ % 3 != 1) options.memory = codegen::MemoryMode::kWorkspace;
+  // Workspace is for models without branches and loops.
+  if (preserve && models_ % 3 != 1 && program.source == nullptr) options.memory = codegen::MemoryMode::kWorkspace;
   ++models_;
   bool workspace = options.memory == codegen::MemoryMode::kWorkspace;
   bool caller = !workspace && options.arena == codegen::ArenaOwner::kCaller;
@@ -103,9 +119,14 @@ void Batches::add(const std::string& name, const plan::Program& program,
         "static union {{ uint8_t bytes[{0}_ARENA_SIZE + 2 * GUARD]; uint64_t a; }} "
         "{1}_arena_bytes __attribute__((aligned(16)));\n",
         upper(p), p);
+  const bool state = program.state_bytes > 0;
+  if (state) source_ += fmt::format("static int32_t {}_sample0(void);\n", p) + state_memory(p);
   std::string body;
-  for (size_t s = 0; s < inputs.size(); ++s) {
-    source_ += sample_function(p, s, program, printed, inputs[s], expected[s], caller);
+  for (size_t s = 0; s < runs.inputs.size(); ++s) {
+    source_ += sample_function(p, s, program, printed, runs.inputs[s], runs.expected[s], caller);
+    if (state && (s == 0 || s == runs.reset))
+      body += fmt::format("    status = {0}_{1};\n    if (status != 0) return report(\"{2}\", \"reset\", status);\n", p,
+                          s == 0 ? "begin()" : fmt::format("reset({}_state_bytes.bytes + GUARD)", p), name);
     body += fmt::format(
         "    status = {0}_sample{1}();\n    if (status != 0) return report(\"{2}\", \"sample "
         "{1}\", status);\n",
@@ -113,9 +134,11 @@ void Batches::add(const std::string& name, const plan::Program& program,
   }
   if (workspace)
     body += fmt::format(
-        "    if (inject(\"{1}\", {0}_sample0, {2}_ERROR_WORKSPACE, {2}_WORKSPACE_SIZE)) return "
+        "    if (inject(\"{1}\", {0}_{3}, {2}_ERROR_WORKSPACE, {2}_WORKSPACE_SIZE)) return "
         "1;\n",
-        p, name, upper(p));
+        p, name, upper(p), state ? "first" : "sample0");
+  else if (state)
+    body += fmt::format("    (void){}_first;\n", p);
   source_ += fmt::format(
       "static int {0}_all(void)\n{{\n    int32_t status;\n{1}    return 0;\n}}\n", p, body);
   calls_ += fmt::format("    passed += {}_all() == 0;\n", p);

@@ -5,6 +5,7 @@
 // failing once.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,15 @@ namespace aotc::tests {
 class Batches {
  public:
   using Values = std::vector<std::vector<uint8_t>>;  // bytes of every input or output
+  // One after the other, states kept; before run `reset` they begin anew.
+  struct Runs {
+    std::vector<Values> inputs, expected;
+    size_t reset = SIZE_MAX;
+  };
 
   Batches(std::string folder, std::vector<std::string> compiler, size_t batch_size);
   // `name` is what failures are reported by.
-  void add(const std::string& name, const plan::Program& program, const std::vector<Values>& inputs,
-           const std::vector<Values>& expected);
+  void add(const std::string& name, const plan::Program& program, const Runs& runs);
   // Builds and runs everything; returns the lines of failures, empty if all is well. `ran` counts
   // the models that passed.
   std::vector<std::string> run(int* ran);

@@ -90,8 +90,7 @@ std::string check_regions(const plan::Program& program) {
 }  // namespace
 
 std::string check_devices(graph::Graph graph, const plan::PlanOptions& given, uint64_t seed,
-                          const std::vector<std::vector<std::vector<uint8_t>>>& inputs,
-                          const std::vector<std::vector<std::vector<uint8_t>>>& expected) {
+                          const Batches::Runs& runs) {
   std::mt19937_64 random(seed);
   plan::PlanOptions options = given;
   options.devices = three_devices(random);
@@ -109,14 +108,16 @@ std::string check_devices(graph::Graph graph, const plan::PlanOptions& given, ui
   auto program = plan::plan_program(std::move(graph), options, diags);
   if (!program) return "cannot be planned: " + diags.str();
   if (std::string bad = check_regions(*program); !bad.empty()) return bad;
-  for (size_t s = 0; s < inputs.size(); ++s) {
-    auto out = plan::run_program(*program, inputs[s], diags);
+  std::vector<uint8_t> state;
+  for (size_t s = 0; s < runs.inputs.size(); ++s) {
+    if (s == 0 || s == runs.reset) state = plan::initial_state(*program);
+    auto out = plan::run_program(*program, runs.inputs[s], diags, nullptr, &state);
     if (!out) return "TIR traps: " + diags.str();
     for (size_t o = 0; o < out->size(); ++o) {
       DType type = program->graph[program->graph.outputs[o].tensor].type.dtype;
-      std::string d = difference((*out)[o], expected[s][o], type, 0);
+      std::string d = difference((*out)[o], runs.expected[s][o], type, 0);
       if (!d.empty() && d.find("(0 ulp)") == std::string::npos)
-        return fmt::format("output {}: {}", o, d);
+        return fmt::format("run {}, output {}: {}", s, o, d);
     }
   }
   return "";

@@ -4,17 +4,15 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
+#include "batches.h"
 #include "plan/program.h"
 
 namespace aotc::tests {
 
-// `graph` verifies; `expected` are the outputs of each of `inputs` by reference evaluation. Deals the
-// operators out to three devices and the tensors to two pools of the host's, as `seed` says. Empty, or
-// what went wrong.
+// `graph` verifies and has no regions. Deals the operators out to three devices and the tensors to two
+// pools of the host's, as `seed` says. Empty, or what went wrong.
 std::string check_devices(graph::Graph graph, const plan::PlanOptions& options, uint64_t seed,
-                          const std::vector<std::vector<std::vector<uint8_t>>>& inputs,
-                          const std::vector<std::vector<std::vector<uint8_t>>>& expected);
+                          const Batches::Runs& runs);
 
 }  // namespace aotc::tests

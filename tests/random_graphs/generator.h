@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random small graphs for differential tests. The one thing to know: a graph is a pure function of
-// its seed, and every graph verifies: what an operator refuses is left out.
+// its seed and kind, and every graph verifies: what an operator refuses is left out.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,14 @@ class Random {
   uint64_t state_;
 };
 
-// int8 or float32 at heart, with conversions to other types; branches, tensors with several users,
-// views of inputs, constants and outputs, operators with several results, several outputs.
-graph::Graph random_graph(uint64_t seed);
+enum class Kind {
+  kPlain,    // operators only
+  kControl,  // states, branches and loops as well; at least one of them
+};
+
+// int8 or float32 at heart, with conversions to other types; tensors with several users, views of
+// inputs, constants and outputs, operators with several results, several outputs.
+graph::Graph random_graph(uint64_t seed, Kind kind);
 
 // Bytes for every input: values over the whole range of integers, moderate floats.
 std::vector<std::vector<uint8_t>> random_inputs(const graph::Graph& graph, uint64_t seed);

@@ -2,6 +2,7 @@
 #include "memory_check.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -12,196 +13,318 @@ namespace aotc::tests {
 
 namespace {
 
+using graph::Graph;
 using graph::TensorId;
+using plan::ProgramStep;
 using plan::Storage;
 using plan::StorageKind;
 
-constexpr int kNobody = -1;
+// What a byte is: byte `at` of a value. Every time that an operator runs its results are new values.
+struct Tag {
+  int value = -1;  // nobody's
+  int64_t at = 0;
+  bool operator==(const Tag&) const = default;
+};
 
-// Runs a program call by call. A tag is the id of the tensor that a byte was written as, or, for
-// scratch, minus the number of the call, less two.
+struct Memory {
+  std::vector<uint8_t> bytes;
+  std::vector<Tag> tags;
+  explicit Memory(size_t size = 0, uint8_t fill = 0xA5) : bytes(size, fill), tags(size) {}
+
+  void hold(int64_t offset, const std::vector<uint8_t>& from, int value) {
+    std::copy(from.begin(), from.end(), bytes.begin() + offset);
+    rename(offset, static_cast<int64_t>(from.size()), value);
+  }
+  void rename(int64_t offset, int64_t size, int value) {
+    for (int64_t i = 0; i < size; ++i) tags[static_cast<size_t>(offset + i)] = {value, i};
+  }
+  bool holds(int64_t offset, int64_t size, int value) const {
+    for (int64_t i = 0; i < size; ++i)
+      if (tags[static_cast<size_t>(offset + i)] != Tag{value, i}) return false;
+    return true;
+  }
+};
+
+// Which value a tensor of a graph or region is, by tensor id.
+using Values = std::vector<int>;
+
 class ShadowRun final : public tir::AccessObserver {
  public:
-  ShadowRun(const plan::Program& program, const std::vector<std::vector<uint8_t>>& inputs)
-      : p_(program),
-        inputs_(inputs),
-        arena_(static_cast<size_t>(program.arena_bytes), 0xA5),
-        tags_(arena_.size(), kNobody),
-        written_(program.graph.tensors.size(), false) {
-    for (const graph::Port& port : p_.graph.outputs)
-      outputs_.emplace_back(static_cast<size_t>(p_.graph[port.tensor].type.bytes()), uint8_t{0});
-    for (size_t i = 0; i < p_.inputs.size(); ++i) {
-      if (p_.inputs[i].kind != StorageKind::kArena) continue;
-      int tensor = p_.graph.inputs[i].tensor.value;
-      auto at = static_cast<long>(p_.inputs[i].offset);
-      std::copy(inputs_[i].begin(), inputs_[i].end(), arena_.begin() + at);
-      std::fill_n(tags_.begin() + at, inputs_[i].size(), tensor);
-      written_[static_cast<size_t>(tensor)] = true;
+  explicit ShadowRun(const plan::Program& program)
+      : p_(program), arena_(static_cast<size_t>(program.arena_bytes)), state_(0) {
+    for (const plan::ProgramConstant& c : p_.constants) {
+      constants_.emplace_back(c.data.bytes.size());
+      constants_.back().hold(0, c.data.bytes, constant_value(c.data.bytes));
     }
+    std::vector<uint8_t> initial = plan::initial_state(p_);
+    state_ = Memory(initial.size());
+    state_.bytes = initial;
   }
 
-  std::string run() {
-    for (call_ = 0; call_ < static_cast<int>(p_.calls.size()) && problem_.empty(); ++call_) step();
-    for (size_t o = 0; o < p_.outputs.size() && problem_.empty(); ++o) check_output(o);
+  std::string run(const std::vector<std::vector<uint8_t>>& inputs) {
+    const Graph& g = p_.reference();
+    Values values = constants_of(g);
+    inputs_.clear();
+    outputs_.clear();
+    std::fill(arena_.tags.begin(), arena_.tags.end(), Tag());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      int value = values[at(g.inputs[i].tensor)] = next_value_++;
+      inputs_.emplace_back(inputs[i].size());
+      inputs_.back().hold(0, inputs[i], value);
+      if (p_.inputs[i].kind == StorageKind::kArena) arena_.hold(p_.inputs[i].offset, inputs[i], value);
+    }
+    for (size_t i = 0; i < g.states.size(); ++i) {
+      int value = values[at(g.states[i].before)] = next_value_++;
+      state_.rename(p_.states[i].offset, g[g.states[i].before].type.bytes(), value);
+    }
+    for (const graph::Port& port : g.outputs)
+      outputs_.emplace_back(static_cast<size_t>(g[port.tensor].type.bytes()));
+    block(p_.body, g, values, 0);
+    if (problem_.empty()) check_end(g, values);
     return problem_;
   }
 
-  void on_read(int param, int64_t offset, int64_t bytes) override { check(param, offset, bytes); }
+  void on_read(int param, int64_t offset, int64_t bytes) override {
+    const Param& p = params_[static_cast<size_t>(param)];
+    if (p.memory == nullptr || !problem_.empty()) return;
+    for (int64_t b = offset; b < offset + bytes; ++b) {
+      const Tag tag = p.memory->tags[static_cast<size_t>(p.offset + b)];
+      if (copied_ && param == 0) read_[b] = tag;
+      if (!copied_ && p.checked && tag != Tag{p.value, b})
+        return fail(fmt::format("argument {} reads byte {} of its memory as byte {} of value {}, but it is byte {} "
+                                "of value {}",
+                                param, p.offset + b, b, p.value, tag.at, tag.value));
+    }
+  }
 
   void on_write(int param, int64_t offset, int64_t bytes) override {
-    const Param& at = params_[static_cast<size_t>(param)];
-    if (!at.in_arena) return;
-    std::fill_n(tags_.begin() + at.offset + offset, bytes, at.tag);
+    const Param& p = params_[static_cast<size_t>(param)];
+    if (p.memory == nullptr) return;
+    for (int64_t b = offset; b < offset + bytes; ++b)
+      p.memory->tags[static_cast<size_t>(p.offset + b)] = copied_ ? read_[b] : Tag{p.value, b};
   }
 
  private:
   struct Param {
-    bool in_arena = false;
+    Memory* memory = nullptr;
     int64_t offset = 0;
-    int tag = kNobody;  // what its bytes carry
+    int value = -1;        // what its bytes are, or become
+    bool checked = false;  // tables and what the call wrote itself are not
   };
 
-  const plan::ProgramCall& call() const { return p_.calls[static_cast<size_t>(call_)]; }
+  static size_t at(TensorId id) { return static_cast<size_t>(id.value); }
 
   void fail(const std::string& why) {
     if (problem_.empty()) problem_ = fmt::format("call {}: {}", call_, why);
   }
 
-  void check(int param, int64_t offset, int64_t bytes) {
-    const Param& at = params_[static_cast<size_t>(param)];
-    if (!at.in_arena || !problem_.empty()) return;
-    for (int64_t b = at.offset + offset; b < at.offset + offset + bytes; ++b)
-      if (int tag = tags_[static_cast<size_t>(b)]; tag != at.tag)
-        return fail(
-            fmt::format("argument {} reads byte {} of the arena as of tensor {}, but it "
-                        "was last written as {}",
-                        param, b, at.tag, tag));
+  int constant_value(std::vector<uint8_t> bytes) {
+    auto [found, is_new] = value_of_constant_.try_emplace(std::move(bytes), next_value_);
+    next_value_ += is_new;
+    return found->second;
+  }
+  Values constants_of(const Graph& g) {
+    Values out(g.tensors.size(), -1);
+    for (size_t i = 0; i < g.tensors.size(); ++i)
+      if (g.tensors[i].constant)
+        out[i] = constant_value({g.tensors[i].constant->bytes.begin(), g.tensors[i].constant->bytes.end()});
+    return out;
   }
 
-  // What the bytes of an output in the arena carry after the run.
-  int output_tag(size_t o) const {
-    TensorId id = p_.graph.outputs[o].tensor;
-    bool copied = p_.outputs[o] != p_.tensors[static_cast<size_t>(id.value)];
-    return copied ? INT32_MIN + static_cast<int>(o) : origin(id);
-  }
+  // ---------------------------------------------------------------- the graph and the program's steps
 
-  void check_output(size_t o) {
-    if (p_.outputs[o].kind != StorageKind::kArena) return;
-    auto begin = tags_.begin() + static_cast<long>(p_.outputs[o].offset);
-    auto end = begin + static_cast<long>(outputs_[o].size());
-    int tag = output_tag(o);
-    if (std::any_of(begin, end, [&](int t) { return t != tag; }))
-      fail(fmt::format("output {} does not survive the run", o));
-  }
-
-  // The tensor as which the bytes were written: itself, or what it is a view of.
-  int origin(TensorId id) const {
-    if (written_[static_cast<size_t>(id.value)]) return id.value;
-    for (const graph::Op& op : p_.graph.ops)
-      if (std::find(op.results.begin(), op.results.end(), id) != op.results.end() &&
-          ops::definition_of(op).traits().view)
-        return origin(op.operands[0]);
-    return kNobody;
-  }
-
-  int writer_tag(const Storage& storage) const {
-    for (TensorId id : call().results)
-      if (p_.tensors[static_cast<size_t>(id.value)] == storage) return id.value;
-    for (size_t o = 0; o < p_.outputs.size() && call().op_index < 0; ++o)
-      if (p_.outputs[o] == storage) return output_tag(o);
-    return kNobody;
-  }
-
-  // As what must be written what the call reads at `storage`.
-  int reader_tag(const Storage& storage) const {
-    auto is_it = [&](TensorId id) {
-      return id.valid() && p_.tensors[static_cast<size_t>(id.value)] == storage;
+  // The steps of a block beside the operators of its graph, of which `index` is the first. Returns the
+  // values of the outputs.
+  Values block(const std::vector<ProgramStep>& steps, const Graph& g, Values& values, size_t index) {
+    size_t next = 0;
+    auto copies = [&] {
+      while (next < steps.size() && problem_.empty() && is_copy(steps[next])) copy(steps[next++].call);
     };
-    if (call().op_index < 0) {
-      for (const graph::Port& port : p_.graph.outputs)
-        if (is_it(port.tensor)) return origin(port.tensor);
-    } else {
-      for (TensorId id : p_.graph.ops[static_cast<size_t>(call().op_index)].operands)
-        if (is_it(id)) return origin(id);
+    for (const graph::Op& op : g.ops) {
+      copies();
+      if (!problem_.empty()) return {};
+      const ops::Traits traits = ops::definition_of(op).traits();
+      if (traits.control != ops::Control::kNone) {
+        if (next == steps.size()) return fail("a branch or loop is missing"), Values();
+        control(steps[next++], op, values, index);
+      } else if (next < steps.size() && runs(steps[next], p_.flat_ops[index])) {
+        call_operator(steps[next++].call, op, values);
+      } else if (traits.view) {
+        values[at(op.results[0])] = values[at(op.operands[0])];
+      } else {
+        fail(fmt::format("operator {} is not called", op.name()));
+      }
+      ++index;
+      for (const Graph& region : op.regions) index += graph::count_ops(region);
     }
-    return kNobody;
+    copies();
+    if (next < steps.size()) fail("there are more steps than operators");
+    Values out;
+    for (const graph::Port& port : g.outputs) out.push_back(values[at(port.tensor)]);
+    return out;
   }
 
-  uint8_t* memory_of(const Storage& s) {
+  bool runs(const ProgramStep& step, int flat_op) const {
+    return step.kind == ProgramStep::Kind::kCall &&
+           p_.calls[static_cast<size_t>(step.call)].op_index == flat_op;
+  }
+  bool is_copy(const ProgramStep& step) const { return runs(step, -1); }
+
+  Values region(const std::vector<ProgramStep>& steps, const Graph& g, const Values& arguments, size_t index) {
+    Values values = constants_of(g);
+    for (size_t i = 0; i < arguments.size(); ++i) values[at(g.inputs[i].tensor)] = arguments[i];
+    return block(steps, g, values, index);
+  }
+
+  void control(const ProgramStep& step, const graph::Op& op, Values& values, size_t index) {
+    const size_t second = index + 1 + graph::count_ops(op.regions[0]);
+    Values carried;
+    for (TensorId id : op.operands) carried.push_back(values[at(id)]);
+    if (step.kind == ProgramStep::Kind::kBranch) {
+      const int tested = carried[0];
+      carried.erase(carried.begin());
+      const bool first = condition(step, tested);
+      carried = region(step.blocks[first ? 0 : 1], op.regions[first ? 0 : 1], carried, first ? index + 1 : second);
+    } else if (step.kind == ProgramStep::Kind::kLoop) {
+      for (int turns = 0; problem_.empty(); ++turns) {
+        Values tested = region(step.blocks[0], op.regions[0], carried, index + 1);
+        if (!problem_.empty() || !condition(step, tested[0])) break;
+        if (turns == 1000) return fail("a loop does not end");
+        carried = region(step.blocks[1], op.regions[1], carried, second);
+      }
+    } else {
+      fail("a branch or loop is a call");
+    }
+    for (size_t i = 0; i < op.results.size() && problem_.empty(); ++i) values[at(op.results[i])] = carried[i];
+  }
+
+  bool condition(const ProgramStep& step, int value) {
+    Memory* memory = memory_of(step.condition);
+    if (memory == nullptr) return fail("a condition has no place"), false;
+    const int64_t offset = offset_of(step.condition);
+    if (!memory->holds(offset, 1, value)) fail("a condition is not what is tested");
+    return memory->bytes[static_cast<size_t>(offset)] != 0;
+  }
+
+  // ---------------------------------------------------------------- memory
+
+  static int64_t offset_of(const Storage& s) {
+    return s.kind == StorageKind::kArena || s.kind == StorageKind::kState ? s.offset : 0;
+  }
+
+  Memory* memory_of(const Storage& s) {
     auto index = static_cast<size_t>(s.index);
     switch (s.kind) {
-      case StorageKind::kArena:
-        return arena_.data() + s.offset;
-      case StorageKind::kInput:
-        return inputs_[index].data();
-      case StorageKind::kOutput:
-        return outputs_[index].data();
-      case StorageKind::kConstant:
-        return const_cast<uint8_t*>(p_.constants[index].data.bytes.data());
-      case StorageKind::kState:
-      case StorageKind::kNone:
-        break;
+      case StorageKind::kArena: return &arena_;
+      case StorageKind::kInput: return &inputs_[index];
+      case StorageKind::kOutput: return &outputs_[index];
+      case StorageKind::kConstant: return &constants_[index];
+      case StorageKind::kState: return &state_;
+      case StorageKind::kNone: break;
     }
     return nullptr;
   }
 
-  void step() {
-    const plan::ProgramFunction& shared = p_.functions[static_cast<size_t>(call().function)];
+  void check_end(const Graph& g, const Values& values) {
+    for (size_t o = 0; o < p_.outputs.size(); ++o) {
+      const TensorId id = g.outputs[o].tensor;
+      if (!memory_of(p_.outputs[o])->holds(offset_of(p_.outputs[o]), g[id].type.bytes(), values[at(id)]))
+        fail(fmt::format("output {} does not survive the run", o));
+    }
+    for (size_t i = 0; i < g.states.size(); ++i)
+      if (!state_.holds(p_.states[i].offset, g[g.states[i].before].type.bytes(), values[at(g.states[i].after)]))
+        fail(fmt::format("state {} does not hold what it is next", i));
+  }
+
+  // ---------------------------------------------------------------- calls
+
+  void copy(int call) {
+    call_ = call;
+    copied_ = true;
+    read_.clear();
+    interpret([](const Storage&, tir::Role, Param&) {});
+    copied_ = false;
+  }
+
+  void call_operator(int call, const graph::Op& op, Values& values) {
+    call_ = call;
+    const plan::ProgramCall& called = p_.calls[static_cast<size_t>(call)];
+    const graph::Op& flat = p_.graph.ops[static_cast<size_t>(called.op_index)];
+    Values results;
+    for (size_t r = 0; r < op.results.size(); ++r) results.push_back(next_value_++);
+    const int scratch = next_value_++;
+    interpret([&](const Storage& s, tir::Role role, Param& param) {
+      const bool in_tensors = s.kind != StorageKind::kConstant && s.index >= 0;
+      if (role == tir::Role::kScratch || s.kind == StorageKind::kConstant) {
+        param.value = scratch;
+        param.checked = s.kind != StorageKind::kConstant;
+        return;
+      }
+      param.checked = true;
+      const bool is_result = role == tir::Role::kOutput;
+      const auto& ids = is_result ? flat.results : flat.operands;
+      for (size_t i = 0; i < ids.size() && in_tensors; ++i) {
+        if (!ids[i].valid() || p_.tensors[at(ids[i])] != s) continue;
+        const int value = is_result ? results[i] : values[at(op.operands[i])];
+        if (param.value >= 0 && param.value != value) fail("two values in one place");
+        param.value = value;
+      }
+    });
+    for (size_t r = 0; r < op.results.size(); ++r) values[at(op.results[r])] = results[r];
+  }
+
+  template <typename Name>
+  void interpret(const Name& name) {
+    const plan::ProgramCall& call = p_.calls[static_cast<size_t>(call_)];
+    const plan::ProgramFunction& shared = p_.functions[static_cast<size_t>(call.function)];
     std::vector<int64_t> elements;
-    for (const plan::CallArgument& a : call().arguments) elements.push_back(a.elements);
-    tir::FunctionPtr exact =
-        shared.merged ? plan::with_parameter_sizes(*shared.body, elements) : nullptr;
+    for (const plan::CallArgument& a : call.arguments) elements.push_back(a.elements);
+    tir::FunctionPtr exact = shared.merged ? plan::with_parameter_sizes(*shared.body, elements) : nullptr;
     const tir::Function& f = exact ? *exact : *shared.body;
     std::vector<tir::Memory> memory;
     params_.assign(f.params.size(), {});
-    for (size_t a = 0; a < f.params.size() && problem_.empty(); ++a)
-      memory.push_back(bind(f, a, elements[a] * size_of(f.params[a]->dtype)));
+    for (size_t a = 0; a < f.params.size() && problem_.empty(); ++a) {
+      const Storage& s = call.arguments[a].storage;
+      memory.push_back(bind(s, a, elements[a] * size_of(f.params[a]->dtype), size_of(f.params[a]->dtype)));
+      name(s, f.params[a]->role, params_[a]);
+    }
     if (!problem_.empty()) return;
     Diagnostics diags;
     if (!tir::interpret(f, memory, diags, this)) fail("traps: " + diags.str());
-    for (TensorId id : call().results) written_[static_cast<size_t>(id.value)] = true;
   }
 
-  tir::Memory bind(const tir::Function& f, size_t a, int64_t bytes) {
-    const Storage& s = call().arguments[a].storage;
-    Param& param = params_[a];
-    if (s.kind == StorageKind::kNone) fail(fmt::format("argument {} has no place", a));
-    if (s.kind == StorageKind::kArena) {
-      param.in_arena = true;
-      param.offset = s.offset;
-      bool inside = s.offset >= 0 && s.offset + bytes <= p_.arena_bytes;
-      if (!inside || s.offset % size_of(f.params[a]->dtype) != 0)
-        fail(fmt::format("argument {}: {} bytes at {} leave the arena or are misaligned", a, bytes,
-                         s.offset));
-      switch (f.params[a]->role) {
-        case tir::Role::kOutput:
-          param.tag = writer_tag(s);
-          break;
-        case tir::Role::kScratch:
-          param.tag = -2 - call_;
-          break;
-        default:
-          param.tag = reader_tag(s);
-      }
-    }
-    return {memory_of(s), bytes};
+  tir::Memory bind(const Storage& s, size_t a, int64_t bytes, int element) {
+    Memory* memory = memory_of(s);
+    if (memory == nullptr) return fail(fmt::format("argument {} has no place", a)), tir::Memory{};
+    const int64_t offset = offset_of(s);
+    if (offset < 0 || offset + bytes > static_cast<int64_t>(memory->bytes.size()) || offset % element != 0)
+      return fail(fmt::format("argument {}: {} bytes at {} leave the memory or are misaligned", a, bytes, offset)),
+             tir::Memory{};
+    params_[a].memory = memory;
+    params_[a].offset = offset;
+    return {memory->bytes.data() + offset, bytes};
   }
 
   const plan::Program& p_;
-  std::vector<std::vector<uint8_t>> inputs_, outputs_;
-  std::vector<uint8_t> arena_;
-  std::vector<int> tags_;      // of every byte of the arena
-  std::vector<bool> written_;  // by tensor: a call gave it
-  int call_ = 0;
-  std::vector<Param> params_;  // of the present call
+  Memory arena_, state_;
+  std::vector<Memory> inputs_, outputs_, constants_;
+  std::map<std::vector<uint8_t>, int> value_of_constant_;
+  int next_value_ = 0;
+  int call_ = -1;
+  bool copied_ = false;          // the call is a copy of the planner's: tags go with the bytes
+  std::map<int64_t, Tag> read_;  // by it
+  std::vector<Param> params_;    // of the present call
   std::string problem_;
 };
 
 }  // namespace
 
 std::string check_memory(const plan::Program& program,
-                         const std::vector<std::vector<uint8_t>>& inputs) {
-  return ShadowRun(program, inputs).run();
+                         const std::vector<std::vector<std::vector<uint8_t>>>& runs) {
+  ShadowRun shadow(program);
+  for (size_t i = 0; i < runs.size(); ++i)
+    if (std::string bad = shadow.run(runs[i]); !bad.empty()) return fmt::format("run {}: {}", i, bad);
+  return "";
 }
 
 }  // namespace aotc::tests

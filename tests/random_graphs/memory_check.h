@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An independent check of a memory plan by execution: the TIR interpreter runs the program over one
-// arena while every byte carries the name of the tensor that was last written there. No solver, no
-// intervals, no trust in what lowerings say of their write order.
+// An independent check of a memory plan by execution: the TIR interpreter runs the program while every
+// byte of its memory carries the name of the value that was last written there, and which byte of it. What
+// a reader must find follows from the graph with its regions, walked beside the program. No solver, no
+// intervals, no trust in what lowerings say of their write order, none in what the planner calls a move.
 #pragma once
 
 #include <string>
@@ -11,8 +12,9 @@
 
 namespace aotc::tests {
 
-// Empty if every byte that is read is the tensor's that the reader means, else what is wrong.
+// Empty if every byte that is read is that of the value that the reader means, in every one of the runs,
+// else what is wrong. States keep what the run before left in them.
 std::string check_memory(const plan::Program& program,
-                         const std::vector<std::vector<uint8_t>>& inputs);
+                         const std::vector<std::vector<std::vector<uint8_t>>>& runs);
 
 }  // namespace aotc::tests

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators of random graphs, each with a maker of its own.
+#include <algorithm>
+#include <iterator>
+
+#include "graph_maker.h"
+#include "ops/operator.h"
+
+namespace aotc::tests {
+
+namespace {
+
+using graph::Shape;
+using graph::TensorId;
+using graph::TensorType;
+
+constexpr int64_t kMostElements = 3000;
+
+std::string list(const Shape& values) { return graph::attribute_text::print(values); }
+
+class OperatorMaker final : public GraphMaker {
+ public:
+  using GraphMaker::GraphMaker;
+
+  void add_op() override {
+    using Make = bool (OperatorMaker::*)();
+    static constexpr Make kMakers[] = {
+        &OperatorMaker::convolution, &OperatorMaker::convolution, &OperatorMaker::depthwise,
+        &OperatorMaker::dense,       &OperatorMaker::dense,       &OperatorMaker::pool,
+        &OperatorMaker::binary,      &OperatorMaker::binary,      &OperatorMaker::binary,
+        &OperatorMaker::unary,       &OperatorMaker::unary,       &OperatorMaker::softmax,
+        &OperatorMaker::reshape,     &OperatorMaker::reshape,     &OperatorMaker::concatenation,
+        &OperatorMaker::split,       &OperatorMaker::slice,       &OperatorMaker::transpose,
+        &OperatorMaker::pad,         &OperatorMaker::mean,        &OperatorMaker::pack,
+        &OperatorMaker::unpack,      &OperatorMaker::resize,      &OperatorMaker::arg_max,
+        &OperatorMaker::cast,        &OperatorMaker::requantize};
+    for (int tries = 0; tries < 20; ++tries)
+      if ((this->*kMakers[random.pick(0, std::size(kMakers) - 1)])()) return;
+  }
+
+ private:
+  TensorId any_with_rank(size_t rank) {
+    for (int tries = 0; tries < 8; ++tries)
+      if (TensorId id = any(); made[id].type.shape.size() == rank) return id;
+    return any();
+  }
+
+  std::string activation() {
+    static const char* kNames[] = {"relu", "relu6", "relu_n1_to_1"};
+    if (random.chance(50)) return "none";
+    std::string name = kNames[random.pick(0, 2)];
+    return activation_exists(name) ? name : "none";
+  }
+  static bool activation_exists(const std::string& name) {
+    auto attrs = ops::operators().find("add")->default_attributes();
+    return attrs->parse("activation", name);
+  }
+
+  Attributes window() {
+    return {{"stride_h", std::to_string(random.pick(1, 2))},
+            {"stride_w", std::to_string(random.pick(1, 2))},
+            {"pad_top", std::to_string(random.pick(0, 1))},
+            {"pad_bottom", std::to_string(random.pick(0, 1))},
+            {"pad_left", std::to_string(random.pick(0, 1))},
+            {"pad_right", std::to_string(random.pick(0, 1))},
+            {"activation", activation()}};
+  }
+
+  TensorId weights(DType dtype, Shape shape, int axis, int64_t channels) {
+    TensorType t;
+    t.dtype = dtype;
+    t.shape = std::move(shape);
+    if (dtype == DType::kI8) {
+      bool per_channel = random.chance(60);
+      t.quantization.axis = per_channel ? axis : 0;
+      for (int64_t c = 0; c < (per_channel ? channels : 1); ++c) {
+        t.quantization.scale.push_back(random.real(0.001f, 0.03f));
+        t.quantization.zero_point.push_back(0);
+      }
+    }
+    return constant(t);
+  }
+
+  void maybe_bias(std::vector<TensorId>& operands, DType dtype, int64_t channels) {
+    if (random.chance(30)) return;
+    TensorType t;
+    t.dtype = dtype == DType::kI8 ? DType::kI32 : DType::kF32;
+    t.shape = {channels};
+    operands.push_back(constant(t));
+  }
+
+  bool is_main(TensorId id) const {
+    return of(id).dtype == DType::kI8 || of(id).dtype == DType::kF32;
+  }
+
+  bool convolution() {
+    TensorId in = any_with_rank(4);
+    if (!is_main(in) || of(in).shape.size() != 4) return false;
+    int64_t depth = of(in).shape[3], out = random.pick(1, 9);
+    int64_t groups = depth % 2 == 0 && random.chance(20) ? 2 : 1;
+    out = (out + groups - 1) / groups * groups;
+    DType dtype = of(in).dtype;
+    std::vector<TensorId> operands = {
+        in, weights(dtype, {out, random.pick(1, 3), random.pick(1, 3), depth / groups}, 0, out)};
+    maybe_bias(operands, dtype, out);
+    Attributes attrs = window();
+    attrs["dilation_h"] = std::to_string(random.chance(15) ? 2 : 1);
+    attrs["dilation_w"] = std::to_string(random.chance(15) ? 2 : 1);
+    return add("conv_2d", operands, attrs, {type(dtype, {})});
+  }
+
+  bool depthwise() {
+    TensorId in = any_with_rank(4);
+    if (!is_main(in) || of(in).shape.size() != 4) return false;
+    int64_t out = of(in).shape[3] * random.pick(1, 2);
+    DType dtype = of(in).dtype;
+    std::vector<TensorId> operands = {
+        in, weights(dtype, {1, random.pick(1, 3), random.pick(1, 3), out}, 3, out)};
+    maybe_bias(operands, dtype, out);
+    return add("depthwise_conv_2d", operands, window(), {type(dtype, {})});
+  }
+
+  bool dense() {
+    TensorId in = any();
+    if (!is_main(in) || of(in).shape.empty()) return false;
+    bool keep = random.chance(50);
+    int64_t depth = keep || random.chance(50) ? of(in).shape.back() : of(in).elements();
+    int64_t out = random.pick(1, 9);
+    if (depth * out > kMostElements) return false;
+    DType dtype = of(in).dtype;
+    std::vector<TensorId> operands = {in, weights(dtype, {out, depth}, 0, out)};
+    maybe_bias(operands, dtype, out);
+    return add("fully_connected", operands,
+               {{"activation", activation()}, {"keep_num_dims", keep ? "true" : "false"}},
+               {type(dtype, {})});
+  }
+
+  bool pool() {
+    TensorId in = any_with_rank(4);
+    Attributes attrs = window();
+    attrs["filter_h"] = std::to_string(random.pick(1, 3));
+    attrs["filter_w"] = std::to_string(random.pick(1, 3));
+    return add(random.chance(50) ? "max_pool_2d" : "average_pool_2d", {in}, attrs, {of(in)});
+  }
+
+  // A partner of the same type: a tensor of the pool, itself, or a constant that may be broadcast.
+  TensorId partner(TensorId a) {
+    for (int tries = 0; tries < 6; ++tries)
+      if (TensorId b = any(); of(b).dtype == of(a).dtype && random.chance(70)) return b;
+    if (random.chance(10)) return a;
+    Shape shape = of(a).shape;
+    if (random.chance(60))
+      for (int64_t& d : shape)
+        if (random.chance(50)) d = 1;
+    if (random.chance(20)) shape.clear();
+    return constant(type(of(a).dtype, shape));
+  }
+
+  bool binary() {
+    static const char* kNames[] = {"add", "sub", "mul", "maximum", "minimum"};
+    std::string name = kNames[random.pick(0, 4)];
+    TensorId a = any(), b = partner(a);
+    if (of(b).dtype == DType::kI32 && name == "mul") return false;  // would overflow
+    if (of(b).dtype == DType::kI64 && name != "maximum" && name != "minimum") return false;  // on constants only
+    if (random.chance(50)) std::swap(a, b);
+    if (name == "maximum" || name == "minimum") {
+      if (made.is_constant(a)) made[a].type.quantization = of(b).quantization;
+      if (made.is_constant(b)) made[b].type.quantization = of(a).quantization;
+      return add(name.c_str(), {a, b}, {}, {of(a)});
+    }
+    return add(name.c_str(), {a, b},
+               {{"activation", of(a).dtype == DType::kI32 ? "none" : activation()}},
+               {type(of(a).dtype, {})});
+  }
+
+  bool unary() {
+    static const char* kNames[] = {"relu",       "relu6",    "relu_n1_to_1", "leaky_relu",
+                                   "hard_swish", "logistic", "tanh"};
+    std::string name = kNames[random.pick(0, 6)];
+    TensorId in = any();
+    if (!is_main(in)) return false;
+    TensorType out = type(of(in).dtype, {});
+    if (out.dtype == DType::kI8 && name == "logistic") out.quantization = {{1.0f / 256}, {-128}, 0};
+    if (out.dtype == DType::kI8 && name == "tanh") out.quantization = {{1.0f / 128}, {0}, 0};
+    if (name.starts_with("relu") && random.chance(50)) out = of(in);
+    Attributes attrs;
+    if (name == "leaky_relu") attrs["alpha"] = random.chance(50) ? "0.1" : "0.3";
+    return add(name.c_str(), {in}, attrs, {out});
+  }
+
+  bool softmax() {
+    TensorId in = any();
+    if (!is_main(in)) return false;
+    TensorType out = type(of(in).dtype, {});
+    if (out.dtype == DType::kI8) out.quantization = {{1.0f / 256}, {-128}, 0};
+    return add("softmax", {in}, {{"beta", random.chance(80) ? "1" : "0.5"}}, {out});
+  }
+
+  bool reshape() {
+    TensorId in = random.chance(20) ? constant(type(main_type, random_shape())) : any();
+    int64_t left = of(in).elements();
+    Shape shape;
+    while (left > 1 && shape.size() < 4) {
+      int64_t d = random.pick(1, left);
+      while (left % d != 0) --d;
+      shape.push_back(d);
+      left /= d;
+    }
+    shape.push_back(left);
+    if (random.chance(40)) shape = {1, of(in).elements(), 1, 1};
+    return add("reshape", {in}, {{"shape", list(shape)}}, {of(in)});
+  }
+
+  bool concatenation() {
+    TensorId first = any();
+    if (of(first).shape.empty()) return false;
+    auto axis =
+        static_cast<size_t>(random.pick(0, static_cast<int64_t>(of(first).shape.size()) - 1));
+    std::vector<TensorId> operands = {first};
+    for (int64_t i = random.pick(0, 2); i > 0; --i) {
+      TensorId other = any();
+      Shape a = of(first).shape, b = of(other).shape;
+      if (a.size() == b.size()) a[axis] = b[axis] = 0;
+      bool fits = a == b && of(other).dtype == of(first).dtype &&
+                  of(other).quantization == of(first).quantization;
+      TensorType t = of(first);
+      t.shape[axis] = random.pick(1, 3);
+      operands.push_back(fits ? other : random.chance(50) ? first : constant(t));
+    }
+    return add("concatenation", operands, {{"axis", std::to_string(axis)}}, {of(first)});
+  }
+
+  bool split() {
+    TensorId in = any();
+    if (of(in).shape.empty()) return false;
+    auto axis = static_cast<size_t>(random.pick(0, static_cast<int64_t>(of(in).shape.size()) - 1));
+    int64_t left = of(in).shape[axis];
+    Shape sizes;
+    while (left > 0 && sizes.size() < 3) {
+      sizes.push_back(sizes.size() == 2 ? left : random.pick(1, left));
+      left -= sizes.back();
+    }
+    return add("split", {in}, {{"axis", std::to_string(axis)}, {"sizes", list(sizes)}},
+               std::vector<TensorType>(sizes.size(), of(in)));
+  }
+
+  bool slice() {
+    TensorId in = any();
+    Shape begin, strides, counts;
+    for (int64_t d : of(in).shape) {
+      int64_t stride = random.chance(25) ? random.pick(1, 2) * (random.chance(50) ? -1 : 1) : 1;
+      int64_t at = random.chance(50) ? (stride > 0 ? 0 : d - 1) : random.pick(0, d - 1);
+      int64_t room = stride > 0 ? (d - 1 - at) / stride : at / -stride;
+      begin.push_back(at);
+      strides.push_back(stride);
+      counts.push_back(random.chance(50) ? room + 1 : random.pick(1, room + 1));
+    }
+    Shape shape = counts;
+    if (random.chance(30)) shape.insert(shape.begin(), 1);
+    return add("slice", {in},
+               {{"begin", list(begin)},
+                {"strides", list(strides)},
+                {"counts", list(counts)},
+                {"shape", list(shape)}},
+               {of(in)});
+  }
+
+  bool transpose() {
+    TensorId in = any();
+    Shape order;
+    for (size_t i = 0; i < of(in).shape.size(); ++i) order.push_back(static_cast<int64_t>(i));
+    for (size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1],
+                order[static_cast<size_t>(random.pick(0, static_cast<int64_t>(i) - 1))]);
+    return add("transpose", {in}, {{"order", list(order)}}, {of(in)});
+  }
+
+  bool pad() {
+    TensorId in = random.chance(60) ? any_with_rank(4) : any();
+    Shape before, after;
+    for (size_t i = 0; i < of(in).shape.size(); ++i) {
+      bool spatial = of(in).shape.size() != 4 || i == 1 || i == 2 || random.chance(10);
+      before.push_back(spatial ? random.pick(0, 2) : 0);
+      after.push_back(spatial ? random.pick(0, 2) : 0);
+    }
+    std::vector<TensorId> operands = {in};
+    if (random.chance(40)) {
+      TensorType t = of(in);
+      t.shape = {};
+      operands.push_back(constant(t));
+    }
+    return add("pad", operands, {{"before", list(before)}, {"after", list(after)}}, {of(in)});
+  }
+
+  bool mean() {
+    TensorId in = any();
+    Shape axes;
+    for (size_t i = 0; i < of(in).shape.size(); ++i)
+      if (random.chance(50)) axes.push_back(static_cast<int64_t>(i));
+    TensorType out = random.chance(50) ? of(in) : type(of(in).dtype, {});
+    return add("mean", {in},
+               {{"axes", list(axes)}, {"keep_dims", random.chance(50) ? "true" : "false"}}, {out});
+  }
+
+  bool pack() {
+    TensorId first = any();
+    auto axis = random.pick(0, static_cast<int64_t>(of(first).shape.size()));
+    std::vector<TensorId> operands = {first};
+    for (int64_t i = random.pick(0, 2); i > 0; --i)
+      operands.push_back(random.chance(60) ? first : constant(of(first)));
+    return add("pack", operands, {{"axis", std::to_string(axis)}}, {of(first)});
+  }
+
+  bool unpack() {
+    TensorId in = any();
+    if (of(in).shape.empty()) return false;
+    auto axis = static_cast<size_t>(random.pick(0, static_cast<int64_t>(of(in).shape.size()) - 1));
+    if (of(in).shape[axis] > 6) return false;
+    return add("unpack", {in}, {{"axis", std::to_string(axis)}},
+               std::vector<TensorType>(static_cast<size_t>(of(in).shape[axis]), of(in)));
+  }
+
+  bool resize() {
+    TensorId in = any_with_rank(4);
+    bool corners = random.chance(30), centers = !corners && random.chance(30);
+    return add("resize_nearest_neighbor", {in},
+               {{"height", std::to_string(random.pick(1, 9))},
+                {"width", std::to_string(random.pick(1, 9))},
+                {"align_corners", corners ? "true" : "false"},
+                {"half_pixel_centers", centers ? "true" : "false"}},
+               {of(in)});
+  }
+
+  bool arg_max() {
+    TensorId in = any();
+    if (of(in).shape.empty()) return false;
+    TensorType out;
+    out.dtype = random.chance(70) ? DType::kI32 : DType::kI64;
+    return add(
+        "arg_max", {in},
+        {{"axis", std::to_string(random.pick(0, static_cast<int64_t>(of(in).shape.size()) - 1))}},
+        {out});
+  }
+
+  bool cast() {
+    static constexpr DType kTo[] = {DType::kI32,  DType::kF32, DType::kI8,
+                                    DType::kBool, DType::kU8,  DType::kI64};
+    TensorId in = any();
+    DType to = kTo[random.pick(0, 5)];
+    // Out of range of the integer is undefined in C: only what surely fits.
+    if (of(in).dtype == DType::kF32 && to != DType::kI32 && to != DType::kBool && to != DType::kI64)
+      return false;
+    return add("cast", {in}, {}, {type(to, {})});
+  }
+
+  bool requantize() {
+    TensorId in = any();
+    static constexpr DType kTo[] = {DType::kI8, DType::kI8, DType::kI8, DType::kU8, DType::kI16};
+    DType from = of(in).dtype;
+    if (from != DType::kF32 && random.chance(60))
+      return add("dequantize", {in}, {}, {type(DType::kF32, {})});
+    return add("quantize", {in}, {}, {type(kTo[random.pick(0, 4)], {})});
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<GraphMaker> graph_maker(Random& random, DType main_type, const std::string& name) {
+  return std::make_unique<OperatorMaker>(random, main_type, name);
+}
+
+}  // namespace aotc::tests

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trial.h"
+
+#include <set>
+
+#include <fmt/format.h>
+
+#include "../tools/compare.h"
+#include "device_check.h"
+#include "memory_check.h"
+#include "ops/operator.h"
+#include "passes/pipeline.h"
+#include "targets.h"
+#include "tir/tir.h"
+
+namespace aotc::tests {
+
+using graph::Graph;
+using graph::TensorId;
+using Values = Batches::Values;
+
+namespace {
+
+constexpr uint64_t kSamples = 2, kRunsWithState = 5, kReset = 3;
+
+// Every output's bytes, by reference evaluation.
+Values outputs_of(const Graph& g, const Values& in, ops::StateValues& states) {
+  const ops::StateValues before = states;
+  const Values values = ops::evaluate_graph(g, in, &states);
+  Values out;
+  for (const graph::Port& port : g.outputs) {
+    auto id = static_cast<size_t>(port.tensor.value);
+    if (g.is_constant(port.tensor))
+      out.emplace_back(g.tensors[id].constant->bytes.begin(), g.tensors[id].constant->bytes.end());
+    else
+      out.push_back(values[id]);
+  }
+  return out;
+}
+
+bool has_regions(const Graph& g) {
+  for (const graph::Op& op : g.ops)
+    if (!op.regions.empty()) return true;
+  return false;
+}
+
+// Two NaNs are equal whatever their bits; `difference` with a bound knows.
+std::string unequal(std::span<const uint8_t> have, std::span<const uint8_t> want, DType type) {
+  std::string d = difference(have, want, type, 0);
+  return d.find("(0 ulp)") != std::string::npos && difference(have, want, type, 1).empty() ? "" : d;
+}
+
+// The results of every operator that is a call, in the order in which they are computed.
+struct Computed {
+  int flat_op;
+  Values results;
+};
+std::vector<Computed> computed_by(const plan::Program& program, const Values& in, ops::StateValues& states) {
+  std::set<int> called;
+  for (const plan::ProgramCall& call : program.calls) called.insert(call.op_index);
+  std::vector<Computed> out;
+  ops::Evaluation evaluation;
+  evaluation.states = &states;
+  evaluation.after = [&](size_t index, const Graph&, const graph::Op&, const std::vector<std::span<uint8_t>>& results) {
+    const int flat = program.flat_ops[index];
+    if (flat < 0 || !called.contains(flat)) return;
+    out.push_back({flat, {}});
+    for (std::span<uint8_t> bytes : results) out.back().results.emplace_back(bytes.begin(), bytes.end());
+  };
+  ops::evaluate_graph(program.reference(), in, evaluation);
+  return out;
+}
+
+}  // namespace
+
+Trial::Trial(uint64_t seed, Kind kind) : seed_(seed), graph_(random_graph(seed, kind)) {
+  const bool state = !graph_.states.empty();
+  for (uint64_t s = 0; s < (state ? kRunsWithState : kSamples); ++s)
+    runs_.inputs.push_back(random_inputs(graph_, seed * (state ? kRunsWithState : kSamples) + s));
+  if (state) runs_.reset = kReset;
+}
+
+std::string Trial::run() {
+  if (!ops::verify_graph(graph_, diags_)) return "does not verify: " + diags_.str();
+  if (std::string bad = round_trip(); !bad.empty()) return bad;
+  ops::StateValues states = ops::initial_states(graph_);
+  for (size_t s = 0; s < runs_.inputs.size(); ++s) {
+    if (s == runs_.reset) states = ops::initial_states(graph_);
+    runs_.expected.push_back(outputs_of(graph_, runs_.inputs[s], states));
+  }
+  if (std::string bad = run_passes(); !bad.empty()) return bad;
+  // Some as they are: passes take away what nobody needs, and the planner has to be right with it.
+  const Graph& planned = has_regions(graph_) && seed_ % 4 == 1 ? graph_ : optimised_;
+  auto program = plan::plan_program(planned, plan_options_of(seed_), diags_);
+  if (!program) return "cannot be planned: " + diags_.str();
+  program_ = std::move(*program);
+  for (const plan::ProgramFunction& f : program_.functions)
+    if (!tir::verify(*f.body, diags_)) return "TIR does not verify: " + diags_.str();
+  const bool many = !graph_.states.empty() || has_regions(graph_);
+  if (std::string bad = check_memory(program_, many ? runs_.inputs : std::vector<Values>{runs_.inputs[0]}); !bad.empty())
+    return "memory plan: " + bad;
+  if (std::string bad = interpret(); !bad.empty()) return bad;
+  // The interpreter is most of the time: not every graph twice.
+  if (seed_ % 3 != 0 || has_regions(optimised_)) return "";
+  std::string bad = check_devices(optimised_, plan_options_of(seed_), seed_, runs_);
+  return bad.empty() ? bad : "several devices: " + bad;
+}
+
+std::string Trial::round_trip() {
+  std::string text = graph::print(graph_);
+  auto again = graph::parse(text, "text", ops::definition_lookup(), diags_);
+  if (!again) return "printed text does not parse: " + diags_.str();
+  if (graph::print(*again) != text) return "printed text reads back to something else";
+  if (!ops::verify_graph(*again, diags_)) return "printed text reads back to a graph that does not verify: " + diags_.str();
+  return "";
+}
+
+std::string Trial::differ(const Values& have, const Values& want, const Graph& g) {
+  if (have.size() != want.size()) return "another number of outputs";
+  for (size_t o = 0; o < have.size(); ++o)
+    if (std::string d = unequal(have[o], want[o], g[g.outputs[o].tensor].type.dtype); !d.empty())
+      return fmt::format("output {}: {}", o, d);
+  return "";
+}
+
+std::string Trial::run_passes() {
+  optimised_ = graph_;
+  passes::RunOptions options;
+  options.verify_each = true;
+  std::string bad;
+  options.after = [&](const passes::Pass& pass, const Graph& g) {
+    ops::StateValues states = ops::initial_states(g);
+    for (size_t s = 0; s < runs_.inputs.size() && bad.empty(); ++s) {
+      if (s == runs_.reset) states = ops::initial_states(g);
+      std::string d = differ(outputs_of(g, runs_.inputs[s], states), runs_.expected[s], g);
+      if (!d.empty()) bad = fmt::format("pass {} changes run {}, {}", pass.name, s, d);
+    }
+  };
+  if (!passes::run_pipeline(optimised_, options, diags_)) return "passes fail: " + diags_.str();
+  return bad;
+}
+
+std::string Trial::interpret() {
+  ops::StateValues states;
+  std::vector<uint8_t> state;
+  for (size_t s = 0; s < runs_.inputs.size(); ++s) {
+    if (s == 0 || s == runs_.reset) {
+      states = ops::initial_states(program_.reference());
+      state = plan::initial_state(program_);
+    }
+    std::string bad = interpret(runs_.inputs[s], state, states, runs_.expected[s]);
+    if (!bad.empty()) return fmt::format("run {}: {}", s, bad);
+  }
+  return "";
+}
+
+// Every result of every call in the order in which they run, the outputs, and what the states hold then.
+std::string Trial::interpret(const Values& in, std::vector<uint8_t>& state, ops::StateValues& states,
+                             const Values& want) {
+  const Graph& g = program_.graph;
+  const std::vector<Computed> computed = computed_by(program_, in, states);
+  std::string bad;
+  size_t next = 0, result = 0;
+  auto on_result = [&](int c, int r, std::span<const uint8_t> have) {
+    const plan::ProgramCall& call = program_.calls[static_cast<size_t>(c)];
+    const graph::Op& op = g.ops[static_cast<size_t>(call.op_index)];
+    if (!bad.empty()) return;
+    if (next == computed.size() || computed[next].flat_op != call.op_index) {
+      bad = fmt::format("call {} ({}) runs out of turn", c, op.name());
+      return;
+    }
+    std::string d = unequal(have, computed[next].results[static_cast<size_t>(r)],
+                            g[call.results[static_cast<size_t>(r)]].type.dtype);
+    if (!d.empty()) bad = fmt::format("TIR of call {} ({}): {}", c, op.name(), d);
+    if (++result == call.results.size()) ++next, result = 0;
+  };
+  auto out = plan::run_program(program_, in, diags_, on_result, &state);
+  if (!out) return "TIR traps: " + diags_.str();
+  if (!bad.empty()) return bad;
+  if (next != computed.size()) return "calls are missing";
+  for (size_t i = 0; i < states.size(); ++i) {
+    auto from = state.begin() + program_.states[i].offset;
+    const std::vector<uint8_t> have(from, from + static_cast<std::ptrdiff_t>(states[i].size()));
+    std::string d = unequal(have, states[i], g[g.states[i].before].type.dtype);
+    if (!d.empty()) return fmt::format("state {}: {}", i, d);
+  }
+  return differ(*out, want, g);
+}
+
+}  // namespace aotc::tests

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// One random graph through everything but a C compiler.
+#pragma once
+
+#include <string>
+
+#include "batches.h"
+#include "generator.h"
+#include "graph/graph.h"
+#include "plan/program.h"
+
+namespace aotc::tests {
+
+class Trial {
+ public:
+  using Values = Batches::Values;
+
+  Trial(uint64_t seed, Kind kind);
+
+  // Empty, or what went wrong.
+  std::string run();
+
+  const graph::Graph& original() const { return graph_; }
+  const plan::Program& program() const { return program_; }
+  const Batches::Runs& runs() const { return runs_; }
+
+ private:
+  std::string round_trip();
+  std::string run_passes();
+  std::string differ(const Values& have, const Values& want, const graph::Graph& g);
+  // Runs `one` on every run's inputs and with the states that the runs before leave in `states`.
+  template <typename One>
+  std::string in_sequence(const graph::Graph& g, const One& one);
+  std::string interpret();
+  std::string interpret(const Values& in, std::vector<uint8_t>& state, std::vector<std::vector<uint8_t>>& states,
+                        const Values& want);
+
+  uint64_t seed_;
+  graph::Graph graph_, optimised_;
+  plan::Program program_;
+  Batches::Runs runs_;
+  Diagnostics diags_;
+};
+
+}  // namespace aotc::tests

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "graph_maker.h"
+#include "ops/common/constants_only.h"
 #include "ops/operator.h"
 
 namespace aotc::tests {
@@ -33,7 +34,8 @@ class OperatorMaker final : public GraphMaker {
         &OperatorMaker::split,       &OperatorMaker::slice,       &OperatorMaker::transpose,
         &OperatorMaker::pad,         &OperatorMaker::mean,        &OperatorMaker::pack,
         &OperatorMaker::unpack,      &OperatorMaker::resize,      &OperatorMaker::arg_max,
-        &OperatorMaker::cast,        &OperatorMaker::requantize};
+        &OperatorMaker::cast,        &OperatorMaker::requantize,  &OperatorMaker::simple,
+        &OperatorMaker::simple};
     for (int tries = 0; tries < 20; ++tries)
       if ((this->*kMakers[random.pick(0, std::size(kMakers) - 1)])()) return;
   }
@@ -171,6 +173,40 @@ class OperatorMaker final : public GraphMaker {
     return add(name.c_str(), {a, b},
                {{"activation", of(a).dtype == DType::kI32 ? "none" : activation()}},
                {type(of(a).dtype, {})});
+  }
+
+  TensorId flag(TensorId a, TensorId b) {
+    for (TensorId id : known)
+      if (of(id).dtype == DType::kBool && random.chance(50)) return id;
+    return add("less", {a, b}, {}, {type(DType::kBool, {})}) ? known.back() : TensorId{};
+  }
+
+  // Whatever operator takes one, two or three tensors without saying more: a new one needs no line here.
+  bool simple() {
+    static const std::vector<const ops::Operator*> all = [] {
+      std::vector<const ops::Operator*> out = ops::operators().all();
+      std::erase_if(out, [](const ops::Operator* op) {
+        const ops::Traits traits = op->traits();
+        return traits.external || traits.device_copy || traits.view || traits.conversion ||
+               traits.control != ops::Control::kNone || !op->default_attributes()->print().empty() ||
+               dynamic_cast<const ops::ConstantsOnly*>(op) != nullptr;
+      });
+      return out;
+    }();
+    const std::string name(all[static_cast<size_t>(random.pick(0, static_cast<int64_t>(all.size()) - 1))]->name());
+    TensorId a = any(), b = partner(a);
+    if (random.chance(50)) std::swap(a, b);
+    TensorId one = flag(a, b), other = flag(b, a);
+    if (!one.valid() || !other.valid()) return false;
+    const bool whole = of(a).dtype == DType::kI32 || of(a).dtype == DType::kI64;
+    const std::vector<TensorType> results = {type(DType::kBool, {}), of(a), type(of(a).dtype, {})};
+    for (const auto& operands : {std::vector<TensorId>{a}, {a, b}, {one, a, b}, {one}, {one, other}})
+      for (const TensorType& result : results) {
+        // Sums and products of integers would leave their type.
+        bool grows = whole && result.dtype != DType::kBool && operands.size() < 3;
+        if (!grows && add(name.c_str(), operands, {}, {result})) return true;
+      }
+    return false;
   }
 
   bool unary() {

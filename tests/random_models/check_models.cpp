@@ -229,7 +229,7 @@ int run(const Options& options) {
     if (verdict != Verdict::kAccepted) continue;
     std::vector<Values> expected = trial.outputs();
     if (options.damage == "emitted") expected[0][0][0] ^= 1;
-    batches.add(name, trial.program(), samples, expected);
+    batches.add(name, trial.program(), {samples, expected});
   }
   int ran = 0;
   std::string failures;

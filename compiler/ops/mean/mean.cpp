@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
-#include "ops/common/import.h"
 #include "ops/common/movement.h"
+#include "ops/common/reduction.h"
 #include "ops/common/requantize.h"
 #include "ops/tflite_op.h"
 
@@ -18,17 +18,6 @@ using tir::Ex;
 
 namespace {
 
-struct MeanAttrs : graph::Attributes<MeanAttrs> {
-  std::vector<int64_t> axes;  // ascending
-  bool keep_dims = false;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("axes", self.axes);
-    field("keep_dims", self.keep_dims);
-  }
-};
-
 // A dimension of the operand, after neighbours that fare alike are merged.
 struct Dim {
   int64_t extent = 1;
@@ -38,11 +27,11 @@ struct Dim {
 
 std::vector<Dim> dims_of(const OpView& op) {
   const graph::Shape& in = op.operand(0).shape;
-  const std::vector<int64_t>& axes = op.attrs<MeanAttrs>().axes;
+  const auto& attrs = op.attrs<ReduceAttrs>();
   std::vector<Dim> dims;
   for (size_t i = 0; i < in.size(); ++i) {
     if (in[i] == 1) continue;
-    bool reduced = std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) != axes.end();
+    bool reduced = attrs.reduces(i);
     if (!dims.empty() && dims.back().reduced == reduced) {
       dims.back().extent *= in[i];
     } else {
@@ -171,32 +160,12 @@ class Mean final : public Operator {
     return {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, "not quantised"}};
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<MeanAttrs>();
+    return std::make_shared<ReduceAttrs>();
   }
   std::vector<int> tflite_builtins() const override { return {40}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
-    const auto& attrs = op.attrs<MeanAttrs>();
-    const graph::Shape& in = op.operand(0).shape;
-    int64_t last = -1;
-    for (int64_t axis : attrs.axes) {
-      if (axis <= last || axis >= static_cast<int64_t>(in.size())) {
-        bad_attribute(op, diags,
-                      fmt::format("{} are not ascending axes of a tensor of rank {}",
-                                  graph::attribute_text::print(attrs.axes), in.size()));
-        return kFailure;
-      }
-      last = axis;
-    }
-    graph::Shape out;
-    for (size_t i = 0; i < in.size(); ++i) {
-      bool reduced =
-          std::binary_search(attrs.axes.begin(), attrs.axes.end(), static_cast<int64_t>(i));
-      if (!reduced) out.push_back(in[i]);
-      if (reduced && attrs.keep_dims) out.push_back(1);
-    }
-    return std::vector<graph::Shape>{out};
+    return infer_reduction(op, diags);
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
@@ -261,24 +230,7 @@ class Mean final : public Operator {
   }
 
   Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<MeanAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    std::vector<int64_t> axes;
-    if (!check_counts(view, 2, 2, 1, diags) ||
-        !constant_ints(view, 1, "axes", kMostAxes, axes, diags, kAnyRank))
-      return kFailure;
-    for (int64_t value : axes) {
-      size_t axis = 0;
-      if (!normalize_axis(view, value, view.operand(0).shape.size(), axis, diags)) return kFailure;
-      attrs->axes.push_back(static_cast<int64_t>(axis));
-    }
-    std::sort(attrs->axes.begin(), attrs->axes.end());
-    attrs->axes.erase(std::unique(attrs->axes.begin(), attrs->axes.end()), attrs->axes.end());
-    if (const auto* options = from.options<tflite_schema::ReducerOptions>())
-      attrs->keep_dims = options->keep_dims();
-    op.operands.resize(1);
-    return success();
+    return import_reduction(from, op, diags);
   }
 
  private:

@@ -2,32 +2,15 @@
 // reduce_prod, sum, reduce_max, reduce_min of integers along axes: what shapes are worked out with.
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "ops/common/checks.h"
 #include "ops/common/constants_only.h"
 #include "ops/common/elementwise.h"
-#include "ops/common/import.h"
+#include "ops/common/reduction.h"
 #include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
 namespace {
-
-struct ReduceAttrs : graph::Attributes<ReduceAttrs> {
-  std::vector<int64_t> axes;  // ascending
-  bool keep_dims = false;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("axes", self.axes);
-    field("keep_dims", self.keep_dims);
-  }
-};
-
-bool is_reduced(const ReduceAttrs& attrs, size_t dim) {
-  return std::binary_search(attrs.axes.begin(), attrs.axes.end(), static_cast<int64_t>(dim));
-}
 
 class Reduce : public ConstantsOnly {
  public:
@@ -39,22 +22,7 @@ class Reduce : public ConstantsOnly {
   }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
-    const auto& attrs = op.attrs<ReduceAttrs>();
-    const graph::Shape& in = op.operand(0).shape;
-    for (int64_t axis : attrs.axes) {
-      if (axis >= 0 && static_cast<size_t>(axis) < in.size()) continue;
-      bad_attribute(op, diags, fmt::format("axis {} of a tensor of rank {}", axis, in.size()));
-      return kFailure;
-    }
-    graph::Shape shape;
-    for (size_t i = 0; i < in.size(); ++i) {
-      if (!is_reduced(attrs, i))
-        shape.push_back(in[i]);
-      else if (attrs.keep_dims)
-        shape.push_back(1);
-    }
-    return std::vector<graph::Shape>{shape};
+    return infer_reduction(op, diags);
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
@@ -74,7 +42,7 @@ class Reduce : public ConstantsOnly {
       size_t rest = at, to = 0, stride = 1;
       for (size_t i = in.size(); i-- > 0;) {
         auto size = static_cast<size_t>(in[i]);
-        if (!is_reduced(attrs, i)) {
+        if (!attrs.reduces(i)) {
           to += rest % size * stride;
           stride *= size;
         }
@@ -88,24 +56,7 @@ class Reduce : public ConstantsOnly {
   }
 
   Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<ReduceAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    std::vector<int64_t> axes;
-    if (!check_counts(view, 2, 2, 1, diags) ||
-        !constant_ints(view, 1, "axes", kMostAxes, axes, diags, kAnyRank))
-      return kFailure;
-    for (int64_t value : axes) {
-      size_t axis = 0;
-      if (!normalize_axis(view, value, view.operand(0).shape.size(), axis, diags)) return kFailure;
-      attrs->axes.push_back(static_cast<int64_t>(axis));
-    }
-    std::sort(attrs->axes.begin(), attrs->axes.end());
-    attrs->axes.erase(std::unique(attrs->axes.begin(), attrs->axes.end()), attrs->axes.end());
-    if (const auto* options = from.options<tflite_schema::ReducerOptions>())
-      attrs->keep_dims = options->keep_dims();
-    op.operands.resize(1);
-    return success();
+    return import_reduction(from, op, diags);
   }
 
  protected:

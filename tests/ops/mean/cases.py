@@ -16,6 +16,8 @@ GEOMETRIES = {
     "rank5": ((2, 2, 3, 2, 3), (1, 3), False), "size1_axis": ((1, 1, 1, 5), (1, 2), False),
     "one_element": ((1, 1), (1,), False), "repeated_axis": ((2, 6, 4), (1, 1, -2), False),
     "batch2": ((2, 4, 4, 3), (1, 2), False),
+    # The axis is a scalar, as converters write one that is no list.
+    "scalar_axis": ((2, 3, 4), 1, False), "scalar_axis_keep": ((2, 3, 4), -1, True),
 }
 QUANTIZATIONS = {
     "equal": (0.05, -3, 0.05, -3), "zero_min": (0.1, -128, 0.04, -128),

@@ -42,7 +42,9 @@ class Case:
     `samples`: None, or a function of a random generator giving lists of input arrays.
     `may_abort`: LiteRT may end the process on it, so it is tried in a child process.
     `join`: a tensor that the result meets in a MAXIMUM: operators that are only computed while aotc
-    compiles leave a model that has something to run. `undefined`: why the result LiteRT gives means nothing; such a case counts as not supported."""
+    compiles leave a model that has something to run. `undefined`: why the result LiteRT gives means
+    nothing; such a case counts as not supported. `stand_in`: what LiteRT runs instead, where its
+    kernel is broken for the case and another one computes the same."""
 
     name: str
     kind: str
@@ -56,10 +58,20 @@ class Case:
     undefined: str = ""
     note: str = ""
     join: typing.Any = None
+    stand_in: typing.Any = None
 
     def model_inputs(self):
         own = [t for t in self.inputs if t is not None and t.data is None]
         return own + ([self.join] if self.join else [])
+
+
+@dataclasses.dataclass
+class StandIn:
+    """`case` gives the results wanted: `there` makes its input of an input, `back` a result of its."""
+
+    case: Case
+    there: typing.Any
+    back: typing.Any
 
 
 @dataclasses.dataclass

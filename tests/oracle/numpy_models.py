@@ -14,6 +14,7 @@ import sys
 import models_activation as activation
 import models_elementwise as elementwise
 import models_movement as movement
+import models_reductions as reductions
 import models_shapes as shapes
 import models_window as windowed
 import numpy as np
@@ -38,11 +39,12 @@ MODELS = {
     "MUL": elementwise.mul,
     "MAXIMUM": elementwise.maximum,
     "MINIMUM": elementwise.minimum,
-    "MEAN": elementwise.mean,
+    "MEAN": reductions.mean,
     "QUANTIZE": elementwise.quantize,
     "DEQUANTIZE": elementwise.dequantize,
     "CAST": elementwise.cast,
     "ARG_MAX": elementwise.arg_max,
+    "ARG_MIN": elementwise.arg_min,
     "RESHAPE": movement.reshape,
     "SQUEEZE": movement.reshape,
     "EXPAND_DIMS": movement.reshape,
@@ -65,10 +67,12 @@ MODELS = {
     "BROADCAST_TO": shapes.broadcast_to,
     "BROADCAST_ARGS": shapes.broadcast_args,
     "GATHER": shapes.gather,
-    "REDUCE_PROD": shapes.reduce_prod,
-    "SUM": shapes.sum_,
-    "REDUCE_MAX": shapes.reduce_max,
-    "REDUCE_MIN": shapes.reduce_min,
+    "REDUCE_PROD": reductions.reduce_prod,
+    "SUM": reductions.sum_,
+    "REDUCE_MAX": reductions.reduce_max,
+    "REDUCE_MIN": reductions.reduce_min,
+    "REDUCE_ANY": reductions.reduce_any,
+    "REDUCE_ALL": reductions.reduce_all,
 }
 
 

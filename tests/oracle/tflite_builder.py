@@ -71,11 +71,13 @@ OPERATORS = {  # name: (operator code, options)
     "EXPAND_DIMS": (70, (52, {})),
     "SUM": (74, (27, {"keep_dims": (0, "bool", 0)})),
     "SHAPE": (77, (55, {"out_type": (0, "type", 0)})),
+    "ARG_MIN": (79, (57, {"output_type": (0, "type", 0)})),
     "REDUCE_PROD": (81, (27, {"keep_dims": (0, "bool", 0)})),
     "REDUCE_MAX": (82, (27, {"keep_dims": (0, "bool", 0)})),
     "PACK": (83, (59, {"values_count": (0, "i32", 0), "axis": (1, "i32", 0)})),
-    "REDUCE_MIN": (89, (27, {"keep_dims": (0, "bool", 0)})),
     "UNPACK": (88, (64, {"num": (0, "i32", 0), "axis": (1, "i32", 0)})),
+    "REDUCE_MIN": (89, (27, {"keep_dims": (0, "bool", 0)})),
+    "REDUCE_ANY": (91, (27, {"keep_dims": (0, "bool", 0)})),
     "ZEROS_LIKE": (93, _NO_OPTIONS),
     "FILL": (94, _NO_OPTIONS),
     "RANGE": (96, _NO_OPTIONS),
@@ -88,6 +90,7 @@ OPERATORS = {  # name: (operator code, options)
     "RANK": (110, _NO_OPTIONS),
     "HARD_SWISH": (117, (91, {})),
     "BROADCAST_TO": (130, _NO_OPTIONS),
+    "REDUCE_ALL": (140, (27, {"keep_dims": (0, "bool", 0)})),
     "BROADCAST_ARGS": (145, _NO_OPTIONS),
 }
 FIRST_VERSIONS = {"BROADCAST_TO": 2}  # others begin with 1

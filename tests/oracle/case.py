@@ -52,7 +52,9 @@ class Case:
     `may_abort`: LiteRT may end the process on it, so it is tried in a child process.
     `kernels`: "builtin" for operators that LiteRT's reference resolver does not have.
     `join`: a tensor that the result meets in a MAXIMUM: operators that are only computed while aotc
-    compiles leave a model that has something to run. `undefined`: why the result LiteRT gives means nothing; such a case counts as not supported."""
+    compiles leave a model that has something to run. `undefined`: why the result LiteRT gives means
+    nothing; such a case counts as not supported. `stand_in`: what LiteRT runs instead, where its
+    kernel is broken for the case and another one computes the same."""
 
     name: str
     kind: str
@@ -67,10 +69,20 @@ class Case:
     note: str = ""
     join: typing.Any = None
     kernels: str = "reference"
+    stand_in: typing.Any = None
 
     def model_inputs(self):
         own = unique(t for t in self.inputs if t is not None and t.data is None)
         return own + ([self.join] if self.join else [])
+
+
+@dataclasses.dataclass
+class StandIn:
+    """`case` gives the results wanted: `there` makes its input of an input, `back` a result of its."""
+
+    case: Case
+    there: typing.Any
+    back: typing.Any
 
 
 @dataclasses.dataclass

@@ -4,6 +4,7 @@
 import models_activation
 import models_elementwise
 import models_movement
+import models_reductions
 import models_window
 import numpy as np
 from case import Case, Tensor, call_of, const
@@ -228,8 +229,8 @@ def _():
         y = scale(first, *quantize_multiplier(real_of(0.05, 1.0, 0.02)))
         return [np.clip(y, -128, 127).astype(np.int8)]
 
-    return follows(case, [data], models_elementwise.mean, real) and follows(
-        pairs, [np.stack([ALL // 4, ALL // 5], axis=1)], models_elementwise.mean, in_two_steps)
+    return follows(case, [data], models_reductions.mean, real) and follows(
+        pairs, [np.stack([ALL // 4, ALL // 5], axis=1)], models_reductions.mean, in_two_steps)
 
 
 @fact("SOFTMAX int8: fixed point exp (Q5 to Q0) and Newton reciprocal; not a rounded float softmax")

@@ -57,33 +57,6 @@ def minimum(call):
     return [np.where(np.less(a, b), a, b)]
 
 
-def mean(call):
-    x, out = call.arrays[0], call.outputs[0]
-    axes = tuple(sorted({int(a) % x.ndim for a in np.ravel(call.arrays[1])}))
-    count = int(np.prod([x.shape[a] for a in axes], dtype=np.int64)) if axes else 1
-    if x.dtype == np.float32:
-        # One running sum per result, visiting the input in memory order.
-        moved = np.moveaxis(x, axes, range(len(axes))).reshape((count,) + tuple(
-            d for i, d in enumerate(x.shape) if i not in axes))
-        total = np.zeros(moved.shape[1:], np.float32)
-        for part in moved:
-            total = total + part
-        return [np.asarray(total / np.float32(count), np.float32).reshape(out.shape)]
-    if x.dtype == np.int32:
-        total = x.astype(np.int64).sum(axis=axes)
-        quotient = np.abs(total) // count
-        return [np.where(total < 0, -quotient, quotient).astype(np.int32).reshape(out.shape)]
-    real = np.float64(call.inputs[0].scale32) / np.float64(out.scale32)
-    multiplier, shift = quantize_multiplier(real)
-    # 1 / count is folded into the multiplier, by an integer division that truncates.
-    extra = min(count.bit_length() - 1, 32, 31 + shift)
-    multiplier, shift = (multiplier << extra) // count, shift - extra
-    total = x.astype(np.int64).sum(axis=axes) - call.inputs[0].zero * count
-    y = scale(total, multiplier, shift) + out.zero
-    info = np.iinfo(out.dtype)
-    return [np.clip(y, info.min, info.max).astype(out.dtype).reshape(out.shape)]
-
-
 def _per_channel(t, rank):
     """Scale and zero point shaped to broadcast along the quantised axis."""
     scales = np.float32(np.atleast_1d(t.scale))
@@ -132,13 +105,21 @@ def cast(call):
     return [x.astype(dtype)]
 
 
-def arg_max(call):
+def _arg(call, find, worst):
     x = call.arrays[0]
     axis = int(np.ravel(call.arrays[1])[0])
-    best = np.argmax(x, axis=axis)  # the first of equals
+    best = find(x, axis=axis)  # the first of equals
     if x.dtype.kind == "f" and np.isnan(x).any():
-        # A NaN loses against any number, even against minus infinity.
-        best = np.argmax(np.where(np.isnan(x), -np.inf, x), axis=axis)
+        # A NaN loses against any number, even against an infinity.
+        best = find(np.where(np.isnan(x), worst, x), axis=axis)
         chosen = np.take_along_axis(x, np.expand_dims(best, axis), axis).squeeze(axis)
         best = np.where(np.isnan(chosen), np.argmax(~np.isnan(x), axis=axis), best)
     return [best.astype(call.outputs[0].dtype)]
+
+
+def arg_max(call):
+    return _arg(call, np.argmax, -np.inf)
+
+
+def arg_min(call):
+    return _arg(call, np.argmin, np.inf)

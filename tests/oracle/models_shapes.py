@@ -50,25 +50,3 @@ def gather(call):
     rows = indices.reshape(-1, *indices.shape[batch:])
     taken = [np.take(f, r, axis=axis - batch) for f, r in zip(flat, rows)]
     return [np.stack(taken).reshape(*x.shape[:batch], *taken[0].shape)]
-
-
-def _reduce(call, function):
-    x = call.arrays[0]
-    axes = tuple(sorted({int(a) % x.ndim for a in np.ravel(call.arrays[1])}))
-    return [np.asarray(function(x, axis=axes, keepdims=bool(call.options.get("keep_dims"))), x.dtype)]
-
-
-def reduce_prod(call):
-    return _reduce(call, lambda x, **k: np.prod(x, dtype=x.dtype, **k))
-
-
-def sum_(call):
-    return _reduce(call, lambda x, **k: np.sum(x, dtype=x.dtype, **k))
-
-
-def reduce_max(call):
-    return _reduce(call, np.max)
-
-
-def reduce_min(call):
-    return _reduce(call, np.min)

@@ -16,6 +16,7 @@ import models_elementwise as elementwise
 import models_families as families
 import models_movement as movement
 import models_real as real
+import models_reductions as reductions
 import models_shapes as shapes
 import models_window as windowed
 import numpy as np
@@ -40,11 +41,12 @@ MODELS = {
     "MUL": elementwise.mul,
     "MAXIMUM": elementwise.maximum,
     "MINIMUM": elementwise.minimum,
-    "MEAN": elementwise.mean,
+    "MEAN": reductions.mean,
     "QUANTIZE": elementwise.quantize,
     "DEQUANTIZE": elementwise.dequantize,
     "CAST": elementwise.cast,
     "ARG_MAX": elementwise.arg_max,
+    "ARG_MIN": elementwise.arg_min,
     "RESHAPE": movement.reshape,
     "SQUEEZE": movement.reshape,
     "EXPAND_DIMS": movement.reshape,
@@ -67,10 +69,12 @@ MODELS = {
     "BROADCAST_TO": shapes.broadcast_to,
     "BROADCAST_ARGS": shapes.broadcast_args,
     "GATHER": shapes.gather,
-    "REDUCE_PROD": shapes.reduce_prod,
-    "SUM": shapes.sum_,
-    "REDUCE_MAX": shapes.reduce_max,
-    "REDUCE_MIN": shapes.reduce_min,
+    "REDUCE_PROD": reductions.reduce_prod,
+    "SUM": reductions.sum_,
+    "REDUCE_MAX": reductions.reduce_max,
+    "REDUCE_MIN": reductions.reduce_min,
+    "REDUCE_ANY": reductions.reduce_any,
+    "REDUCE_ALL": reductions.reduce_all,
     **families.MODELS,
     **real.MODELS,
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arg_max: where along an axis the largest element is; the first of equal ones. NaN loses against
-// any number.
+// arg_max and arg_min: where along an axis the largest or smallest element is; the first of equal
+// ones. NaN loses against any number. The one thing to know: both are rows of one table.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -17,7 +17,28 @@ using tir::Ex;
 
 namespace {
 
-struct ArgMaxAttrs : graph::Attributes<ArgMaxAttrs> {
+struct Rule {
+  std::string_view name, summary;
+  int builtin;
+  bool largest;
+  // Announced type of the result, nothing without options.
+  std::optional<tflite_schema::TensorType> (*output_type)(const TfliteOp& from);
+};
+
+template <typename Options>
+std::optional<tflite_schema::TensorType> output_type_in(const TfliteOp& from) {
+  const auto* options = from.options<Options>();
+  return options ? std::optional(options->output_type()) : std::nullopt;
+}
+
+constexpr Rule kRules[] = {
+    {"arg_max", "index of the largest element along an axis, as int32 or int64", 56, true,
+     output_type_in<tflite_schema::ArgMaxOptions>},
+    {"arg_min", "index of the smallest element along an axis, as int32 or int64", 79, false,
+     output_type_in<tflite_schema::ArgMinOptions>},
+};
+
+struct ArgAttrs : graph::Attributes<ArgAttrs> {
   int32_t axis = 0;
 
   template <typename Self, typename F>
@@ -27,24 +48,26 @@ struct ArgMaxAttrs : graph::Attributes<ArgMaxAttrs> {
 };
 
 AxisView axis_view(const OpView& op) {
-  return view_at(op.operand(0).shape, static_cast<size_t>(op.attrs<ArgMaxAttrs>().axis));
+  return view_at(op.operand(0).shape, static_cast<size_t>(op.attrs<ArgAttrs>().axis));
+}
+
+// Also if `best` is NaN.
+template <typename T>
+bool beats(T v, T best, bool largest) {
+  if constexpr (std::is_floating_point_v<T>)
+    return !std::isnan(v) && !(largest ? v <= best : v >= best);
+  return largest ? v > best : v < best;
 }
 
 template <typename T>
-bool beats(T v, T best) {
-  if constexpr (std::is_floating_point_v<T>) return !std::isnan(v) && !(v <= best);
-  return v > best;
-}
-
-template <typename T>
-void evaluate_as(const AxisView& v, const EvalData& data, bool wide) {
+void evaluate_as(const AxisView& v, const EvalData& data, bool largest, bool wide) {
   auto in = data.in<T>(0);
   for (int64_t o = 0; o < v.outer; ++o)
     for (int64_t i = 0; i < v.inner; ++i) {
       auto at = [&](int64_t k) { return in[static_cast<size_t>((o * v.axis + k) * v.inner + i)]; };
       int64_t best = 0;
       for (int64_t k = 1; k < v.axis; ++k)
-        if (beats<T>(at(k), at(best))) best = k;
+        if (beats<T>(at(k), at(best), largest)) best = k;
       auto to = static_cast<size_t>(o * v.inner + i);
       if (wide) {
         data.out<int64_t>()[to] = best;
@@ -54,12 +77,12 @@ void evaluate_as(const AxisView& v, const EvalData& data, bool wide) {
     }
 }
 
-class ArgMax final : public Operator {
+class ArgExtreme final : public Operator {
  public:
-  std::string_view name() const override { return "arg_max"; }
-  std::string_view summary() const override {
-    return "index of the largest element along an axis, as int32 or int64";
-  }
+  explicit ArgExtreme(const Rule& rule) : rule_(rule) {}
+
+  std::string_view name() const override { return rule_.name; }
+  std::string_view summary() const override { return rule_.summary; }
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, ""},
             {DType::kF32, ""},
@@ -68,14 +91,14 @@ class ArgMax final : public Operator {
             {DType::kBool, ""}};
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<ArgMaxAttrs>();
+    return std::make_shared<ArgAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {56}; }
+  std::vector<int> tflite_builtins() const override { return {rule_.builtin}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
     graph::Shape shape = op.operand(0).shape;
-    int32_t axis = op.attrs<ArgMaxAttrs>().axis;
+    int32_t axis = op.attrs<ArgAttrs>().axis;
     if (axis < 0 || static_cast<size_t>(axis) >= shape.size()) {
       bad_attribute(op, diags,
                     fmt::format("axis {} is outside a tensor of rank {}", axis, shape.size()));
@@ -91,7 +114,7 @@ class ArgMax final : public Operator {
     DType out = op.result().dtype;
     if (out == DType::kI64 || check_result_type(op, 0, DType::kI32, diags)) {
       if (axis_view(op).axis > 0) return success();
-      bad_shape(op, diags, "arg_max of no elements");
+      bad_shape(op, diags, fmt::format("{} of no elements", rule_.name));
     }
     return kFailure;
   }
@@ -101,21 +124,25 @@ class ArgMax final : public Operator {
     bool wide = op.result().dtype == DType::kI64;
     switch (op.operand(0).dtype) {
       case DType::kI8:
-        return evaluate_as<int8_t>(v, data, wide);
+        return evaluate_as<int8_t>(v, data, rule_.largest, wide);
       case DType::kF32:
-        return evaluate_as<float>(v, data, wide);
+        return evaluate_as<float>(v, data, rule_.largest, wide);
       case DType::kI32:
-        return evaluate_as<int32_t>(v, data, wide);
+        return evaluate_as<int32_t>(v, data, rule_.largest, wide);
       default:
-        return evaluate_as<uint8_t>(v, data, wide);
+        return evaluate_as<uint8_t>(v, data, rule_.largest, wide);
     }
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
-    LoweringBuilder f(op, "arg_max");
+    LoweringBuilder f(op, std::string(rule_.name));
     BufferPtr in = f.operand(0), out = f.result();
     AxisView v = axis_view(op);
-    bool is_float = in->dtype == DType::kF32;
+    auto better = [&](const Ex& value, const Ex& best) {
+      if (in->dtype != DType::kF32) return rule_.largest ? value > best : value < best;
+      Ex no_better = rule_.largest ? value <= best : value >= best;
+      return (no_better == 0) && (value == value);
+    };
     auto store = [&](const Ex& to, const Ex& index) {
       f.store(out, to, out->dtype == DType::kI64 ? cast(DType::kI64, index) : index);
     };
@@ -128,8 +155,7 @@ class ArgMax final : public Operator {
         Ex index = f.var("index", 0);
         f.loop("k", 1, v.axis, [&](Ex k) {
           Ex value = f.let("value", load(in, from + k * v.inner));
-          Ex better = is_float ? ((value <= best) == 0) && (value == value) : value > best;
-          f.if_(better, [&] {
+          f.if_(better(value, best), [&] {
             f.assign(best, value);
             f.assign(index, k);
           });
@@ -141,7 +167,7 @@ class ArgMax final : public Operator {
   }
 
   Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<ArgMaxAttrs>();
+    auto attrs = std::make_shared<ArgAttrs>();
     op.attributes = attrs;
     OpView view{from.graph(), op};
     int64_t value = 0;
@@ -150,10 +176,9 @@ class ArgMax final : public Operator {
         !normalize_axis(view, value, view.operand(0).shape.size(), axis, diags))
       return kFailure;
     attrs->axis = static_cast<int32_t>(axis);
-    const auto* options = from.options<tflite_schema::ArgMaxOptions>();
     auto wanted = view.result().dtype == DType::kI64 ? tflite_schema::TensorType_INT64
                                                      : tflite_schema::TensorType_INT32;
-    if (options == nullptr || options->output_type() != wanted) {
+    if (rule_.output_type(from) != wanted) {
       bad_attribute(view, diags,
                     fmt::format("the result is {}, but the model's options announce another type",
                                 name_of(view.result().dtype)));
@@ -162,10 +187,15 @@ class ArgMax final : public Operator {
     op.operands.resize(1);
     return success();
   }
+
+ private:
+  const Rule& rule_;
 };
 
 }  // namespace
 
-void add_operators_arg_max(OperatorSet& set) { set.add(std::make_unique<ArgMax>()); }
+void add_operators_arg_max(OperatorSet& set) {
+  for (const Rule& rule : kRules) set.add(std::make_unique<ArgExtreme>(rule));
+}
 
 }  // namespace aotc::ops

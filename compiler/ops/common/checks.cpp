@@ -15,7 +15,7 @@ std::string plural(size_t n, const char* word) {
 
 }  // namespace
 
-std::string list_types(std::initializer_list<DType> types) {
+std::string list_types(std::span<const DType> types) {
   std::string out;
   size_t i = 0;
   for (DType t : types) {
@@ -46,8 +46,7 @@ bool check_counts(const OpView& op, size_t least, size_t most, size_t results, D
   return true;
 }
 
-bool check_type(const OpView& op, size_t i, std::initializer_list<DType> allowed,
-                Diagnostics& diags) {
+bool check_type(const OpView& op, size_t i, std::span<const DType> allowed, Diagnostics& diags) {
   DType have = op.operand(i).dtype;
   for (DType t : allowed)
     if (t == have) return true;

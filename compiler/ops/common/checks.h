@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 #include <string>
 
 #include "ops/operator.h"
@@ -13,8 +14,11 @@ namespace aotc::ops {
 bool check_counts(const OpView& op, size_t least, size_t most, size_t results, Diagnostics& diags);
 
 // Operand `i` has one of the types.
-bool check_type(const OpView& op, size_t i, std::initializer_list<DType> allowed,
-                Diagnostics& diags);
+bool check_type(const OpView& op, size_t i, std::span<const DType> allowed, Diagnostics& diags);
+inline bool check_type(const OpView& op, size_t i, std::initializer_list<DType> allowed,
+                       Diagnostics& diags) {
+  return check_type(op, i, std::span(allowed.begin(), allowed.size()), diags);
+}
 bool check_result_type(const OpView& op, size_t i, DType wanted, Diagnostics& diags);
 
 bool check_rank(const OpView& op, size_t i, size_t least, size_t most, Diagnostics& diags);
@@ -29,7 +33,10 @@ bool check_same_quantization(const OpView& op, size_t operand, size_t result, Di
 bool bad_attribute(const OpView& op, Diagnostics& diags, const std::string& message);
 bool bad_shape(const OpView& op, Diagnostics& diags, const std::string& message);
 // "int8 or float32"
-std::string list_types(std::initializer_list<DType> types);
+std::string list_types(std::span<const DType> types);
+inline std::string list_types(std::initializer_list<DType> types) {
+  return list_types(std::span(types.begin(), types.size()));
+}
 
 // `axis` counted from the end if negative; false (reported) when outside the rank.
 bool normalize_axis(const OpView& op, int64_t axis, size_t rank, size_t& out, Diagnostics& diags);

@@ -1,174 +1,134 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce_prod, sum, reduce_max, reduce_min of integers along axes: what shapes are worked out with.
-#include <algorithm>
+// The table of reductions, and the operator that each row is.
+#include "ops/reduce/reduce.h"
 
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
-#include "ops/common/constants_only.h"
-#include "ops/common/elementwise.h"
-#include "ops/common/import.h"
+#include "ops/common/reduction.h"
 #include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
+namespace reduce {
+
 namespace {
 
-struct ReduceAttrs : graph::Attributes<ReduceAttrs> {
-  std::vector<int64_t> axes;  // ascending
-  bool keep_dims = false;
+using tir::Ex;
 
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("axes", self.axes);
-    field("keep_dims", self.keep_dims);
-  }
-};
+float add(float a, float b, bool) { return a + b; }
+int64_t add(int64_t a, int64_t b, bool) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+Ex add(const Ex& a, const Ex& b, bool wraps) { return wraps ? add_wrapping(a, b) : a + b; }
 
-bool is_reduced(const ReduceAttrs& attrs, size_t dim) {
-  return std::binary_search(attrs.axes.begin(), attrs.axes.end(), static_cast<int64_t>(dim));
+float multiply(float a, float b, bool) { return a * b; }
+int64_t multiply(int64_t a, int64_t b, bool) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+Ex multiply(const Ex& a, const Ex& b, bool wraps) { return wraps ? mul_wrapping(a, b) : a * b; }
+
+// a > b ? a : b, also of NaN and -0, as tir's max.
+template <typename T>
+T larger(const T& a, const T& b) {
+  return a > b ? a : b;
+}
+Ex larger(const Ex& a, const Ex& b) { return max(a, b); }
+template <typename T>
+T smaller(const T& a, const T& b) {
+  return a < b ? a : b;
+}
+Ex smaller(const Ex& a, const Ex& b) { return min(a, b); }
+
+// The three forms of one generic expression.
+template <typename F>
+Combine combine(F of) {
+  return {of, of, of};
 }
 
-class Reduce : public ConstantsOnly {
+const std::vector<TypeSupport> kOrdered = {
+    {DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, ""},
+    {DType::kU8, ""}, {DType::kI16, ""}, {DType::kI64, ""}};
+
+const std::vector<Rule>& rules() {
+  static const Combine kAdd =
+      combine([](auto sum, auto x, bool wraps) { return add(sum, x, wraps); });
+  static const Combine kMultiply =
+      combine([](auto product, auto x, bool wraps) { return multiply(product, x, wraps); });
+  // In this order a NaN never replaces a number, nor a zero the other zero.
+  static const Combine kLarger = combine([](auto most, auto x, bool) { return larger(x, most); });
+  static const Combine kSmaller =
+      combine([](auto least, auto x, bool) { return smaller(x, least); });
+  static const std::vector<Rule> kRules = {
+      {"sum", "sum along axes", 74, "sum", Start::kZero, kAdd, Finish::kSum,
+       {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, "wraps around"}, {DType::kU8, ""},
+        {DType::kI16, ""}, {DType::kI64, "wraps around"}}},
+      {"mean", "mean over axes", 40, "sum", Start::kZero, kAdd, Finish::kMean,
+       {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, "not quantised"}, {DType::kU8, ""},
+        {DType::kI16, ""}, {DType::kI64, "not quantised"}}},
+      {"reduce_prod", "product along axes", 81, "product", Start::kOne, kMultiply, Finish::kProduct,
+       {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, "wraps around"},
+        {DType::kU8, "not quantised"}, {DType::kI16, ""}, {DType::kI64, "wraps around"}}},
+      {"reduce_max", "largest element along axes", 82, "most", Start::kLowest, kLarger,
+       Finish::kValue, kOrdered},
+      {"reduce_min", "smallest element along axes", 89, "least", Start::kHighest, kSmaller,
+       Finish::kValue, kOrdered},
+      // Truth values are 0 and 1.
+      {"reduce_any", "is any element along axes true?", 91, "any", Start::kZero, kLarger,
+       Finish::kValue, {{DType::kBool, ""}}},
+      {"reduce_all", "are all elements along axes true?", 140, "all", Start::kOne, kSmaller,
+       Finish::kValue, {{DType::kBool, ""}}},
+  };
+  return kRules;
+}
+
+class Reduce final : public Operator {
  public:
-  std::vector<TypeSupport> types() const override {
-    return constants_only({DType::kI32, DType::kI64});
-  }
+  explicit Reduce(const Rule& rule) : rule_(rule) {}
+
+  std::string_view name() const override { return rule_.name; }
+  std::string_view summary() const override { return rule_.summary; }
+  std::vector<TypeSupport> types() const override { return rule_.types; }
+  std::vector<int> tflite_builtins() const override { return {rule_.builtin}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<ReduceAttrs>();
   }
-
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
-    const auto& attrs = op.attrs<ReduceAttrs>();
-    const graph::Shape& in = op.operand(0).shape;
-    for (int64_t axis : attrs.axes) {
-      if (axis >= 0 && static_cast<size_t>(axis) < in.size()) continue;
-      bad_attribute(op, diags, fmt::format("axis {} of a tensor of rank {}", axis, in.size()));
-      return kFailure;
-    }
-    graph::Shape shape;
-    for (size_t i = 0; i < in.size(); ++i) {
-      if (!is_reduced(attrs, i))
-        shape.push_back(in[i]);
-      else if (attrs.keep_dims)
-        shape.push_back(1);
-    }
-    return std::vector<graph::Shape>{shape};
+    return infer_reduction(op, diags);
   }
-
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good = check_type(op, 0, {DType::kI32, DType::kI64}, diags) &&
-                check_result_type(op, 0, op.operand(0).dtype, diags);
-    return good ? success() : Status(kFailure);
-  }
-
-  void evaluate(const OpView& op, const EvalData& data) const override {
-    const auto& attrs = op.attrs<ReduceAttrs>();
-    const graph::Shape& in = op.operand(0).shape;
-    DType type = op.operand(0).dtype;
-    std::vector<int64_t> from = widen(type, data.operands[0]);
-    std::vector<int64_t> out(static_cast<size_t>(op.result().elements()), first(int_range(type)));
-    for (size_t at = 0; at < from.size(); ++at) {
-      // The place in the result: the position without the axes that vanish.
-      size_t rest = at, to = 0, stride = 1;
-      for (size_t i = in.size(); i-- > 0;) {
-        auto size = static_cast<size_t>(in[i]);
-        if (!is_reduced(attrs, i)) {
-          to += rest % size * stride;
-          stride *= size;
-        }
-        rest /= size;
-      }
-      out[to] = next(out[to], from[at]);
-    }
-    if (type == DType::kI32)
-      for (int64_t& v : out) v = static_cast<int32_t>(v);
-    narrow(type, out, data.results[0]);
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<ReduceAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    std::vector<int64_t> axes;
-    if (!check_counts(view, 2, 2, 1, diags) ||
-        !constant_ints(view, 1, "axes", kMostAxes, axes, diags, kAnyRank))
+    std::vector<DType> types;
+    for (const TypeSupport& t : rule_.types) types.push_back(t.dtype);
+    if (!check_type(op, 0, types, diags) ||
+        !check_result_type(op, 0, op.operand(0).dtype, diags))
       return kFailure;
-    for (int64_t value : axes) {
-      size_t axis = 0;
-      if (!normalize_axis(view, value, view.operand(0).shape.size(), axis, diags)) return kFailure;
-      attrs->axes.push_back(static_cast<int64_t>(axis));
+    Reduction r(rule_, op);
+    if (r.count < 1 && (rule_.finish == Finish::kMean || r.quantized())) {
+      bad_shape(op, diags, fmt::format("{} of no elements", rule_.name));
+      return kFailure;
     }
-    std::sort(attrs->axes.begin(), attrs->axes.end());
-    attrs->axes.erase(std::unique(attrs->axes.begin(), attrs->axes.end()), attrs->axes.end());
-    if (const auto* options = from.options<tflite_schema::ReducerOptions>())
-      attrs->keep_dims = options->keep_dims();
-    op.operands.resize(1);
-    return success();
+    return verify_quantization(r, diags);
+  }
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    reduce::evaluate(Reduction(rule_, op), data);
+  }
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    return reduce::lower(Reduction(rule_, op));
+  }
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    return import_reduction(from, op, diags);
   }
 
- protected:
-  // The result of no elements, and of one more; overflow wraps.
-  virtual int64_t first(IntRange range) const = 0;
-  virtual int64_t next(int64_t so_far, int64_t value) const = 0;
-};
-
-class ReduceProd final : public Reduce {
- public:
-  std::string_view name() const override { return "reduce_prod"; }
-  std::string_view summary() const override { return "product along axes"; }
-  std::vector<int> tflite_builtins() const override { return {81}; }
-
- protected:
-  int64_t first(IntRange) const override { return 1; }
-  int64_t next(int64_t so_far, int64_t value) const override {
-    return static_cast<int64_t>(static_cast<uint64_t>(so_far) * static_cast<uint64_t>(value));
-  }
-};
-
-class Sum final : public Reduce {
- public:
-  std::string_view name() const override { return "sum"; }
-  std::string_view summary() const override { return "sum along axes"; }
-  std::vector<int> tflite_builtins() const override { return {74}; }
-
- protected:
-  int64_t first(IntRange) const override { return 0; }
-  int64_t next(int64_t so_far, int64_t value) const override {
-    return static_cast<int64_t>(static_cast<uint64_t>(so_far) + static_cast<uint64_t>(value));
-  }
-};
-
-class ReduceMax final : public Reduce {
- public:
-  std::string_view name() const override { return "reduce_max"; }
-  std::string_view summary() const override { return "largest element along axes"; }
-  std::vector<int> tflite_builtins() const override { return {82}; }
-
- protected:
-  int64_t first(IntRange range) const override { return range.min; }
-  int64_t next(int64_t so_far, int64_t value) const override { return std::max(so_far, value); }
-};
-
-class ReduceMin final : public Reduce {
- public:
-  std::string_view name() const override { return "reduce_min"; }
-  std::string_view summary() const override { return "smallest element along axes"; }
-  std::vector<int> tflite_builtins() const override { return {89}; }
-
- protected:
-  int64_t first(IntRange range) const override { return range.max; }
-  int64_t next(int64_t so_far, int64_t value) const override { return std::min(so_far, value); }
+ private:
+  const Rule& rule_;
 };
 
 }  // namespace
 
+}  // namespace reduce
+
 void add_operators_reduce(OperatorSet& set) {
-  set.add(std::make_unique<ReduceProd>());
-  set.add(std::make_unique<Sum>());
-  set.add(std::make_unique<ReduceMax>());
-  set.add(std::make_unique<ReduceMin>());
+  for (const reduce::Rule& rule : reduce::rules()) set.add(std::make_unique<reduce::Reduce>(rule));
 }
 
 }  // namespace aotc::ops

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MEAN over any axes: int8, float32, int32."""
+"""MEAN over any axes: int8, uint8, int16, float32, int32, int64."""
 
 import numpy as np
 from case import Case, Tensor, const
 from patterns import float32, int8
+from reduction_cases import geometry_cases, quantised_cases
 
 # name: shape, axes, keep_dims
 GEOMETRIES = {
@@ -16,6 +17,8 @@ GEOMETRIES = {
     "rank5": ((2, 2, 3, 2, 3), (1, 3), False), "size1_axis": ((1, 1, 1, 5), (1, 2), False),
     "one_element": ((1, 1), (1,), False), "repeated_axis": ((2, 6, 4), (1, 1, -2), False),
     "batch2": ((2, 4, 4, 3), (1, 2), False),
+    # The axis is a scalar, as converters write one that is no list.
+    "scalar_axis": ((2, 3, 4), 1, False), "scalar_axis_keep": ((2, 3, 4), -1, True),
 }
 QUANTIZATIONS = {
     "equal": (0.05, -3, 0.05, -3), "zero_min": (0.1, -128, 0.04, -128),
@@ -47,5 +50,14 @@ def cases(rng):
     yield _case("int8_ties_of_two", int8((400, 2), 0.05, 0), ((400, 2), (1,), False),
                 int8((), 0.05, 0))
     yield _case("int32", Tensor("int32", (2, 7, 3)), ((2, 7, 3), (1,), False), Tensor("int32"))
+    for dtype in ("int32", "int64"):
+        yield from geometry_cases("MEAN", dtype)
+    for dtype, scale, zero, out in (("uint8", 0.05, 119, (0.03, 130)), ("int16", 0.002, 0, (0.0013, 0))):
+        yield from geometry_cases("MEAN", dtype, scale, zero, *out)
+        quantisations = {n: (si, 0, so, 0) if dtype == "int16" else (si, zi + 128, so, zo + 128)
+                         for n, (si, zi, so, zo) in QUANTIZATIONS.items()}
+        yield from quantised_cases("MEAN", dtype, quantisations, (1, 25, 5, 4), (1, 2))
+    yield _case("int16_zero_point", Tensor("int16", (2, 3), 0.1, 4), ((2, 3), (1,), False),
+                Tensor("int16", (), 0.1, 4))
     yield _case("int8_axis_out_of_range", int8((2, 3), 0.1), ((2, 3), (2,), False), int8((), 0.1))
     yield _case("bool", Tensor("bool", (2, 3)), ((2, 3), (1,), False), Tensor("bool"))

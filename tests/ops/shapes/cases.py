@@ -89,10 +89,11 @@ def _reductions(rng):
                 ("list", (4,), (0,), False), ("keep", (4,), (0,), True),
                 ("rows", (2, 3), (0,), False), ("columns", (2, 3), (-1,), False),
                 ("outer_inner", (2, 3, 4), (0, 2), True), ("all", (2, 3, 2), (0, 1, 2), False),
-                ("twice", (2, 3), (1, 1), False)):
+                ("twice", (2, 3), (1, 1), False), ("scalar_axis", (4,), 0, False),
+                ("scalar_axis_keep", (2, 3), -1, True)):
             for dtype in (I32, I64):
                 data = rng.integers(-9, 9, size=shape).astype(dtype)
                 yield _case(f"{kind.lower()}_{name}_{np.dtype(dtype).name}", kind,
-                            [const(data), _ints(*axes)], dtype, keep_dims=keep)
+                            [const(data), const(np.array(axes, I32))], dtype, keep_dims=keep)
         yield _case(f"{kind.lower()}_wraps", kind,
                     [_ints(1 << 30, 1 << 30, 7, -3), _ints(0)], I32, keep_dims=False)

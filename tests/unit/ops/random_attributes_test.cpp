@@ -99,7 +99,7 @@ struct Trial {
       if (count > 4096) return false;
       graph[op.results[i]].type.shape = (*shapes)[i];
     }
-    if (op.name() == "arg_max") graph[op.results[0]].type = type_of(DType::kI32, (*shapes)[0]);
+    if (op.name() == "arg_max" || op.name() == "arg_min") graph[op.results[0]].type = type_of(DType::kI32, (*shapes)[0]);
     bool good = verify_graph(graph, diags).ok();
     EXPECT_EQ(good, !diags.has_errors()) << diags.str();
     return good;
@@ -138,8 +138,9 @@ struct Trial {
 };
 
 TEST(RandomAttributes, AreRefusedOrRunAlike) {
-  for (const char* name : {"arg_max", "concatenation", "mean", "pack", "pad", "reshape",
-                           "resize_nearest_neighbor", "slice", "split", "transpose", "unpack"}) {
+  for (const char* name : {"arg_max", "arg_min", "concatenation", "mean", "pack", "pad",
+                           "reduce_all", "reduce_max", "reduce_prod", "reshape",
+                           "resize_nearest_neighbor", "slice", "split", "sum", "transpose", "unpack"}) {
     const Operator* definition = operators().find(name);
     ASSERT_NE(definition, nullptr) << name;
     Rng rng(11);

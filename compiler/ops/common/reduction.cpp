@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/common/reduction.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/common/import.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+bool ReduceAttrs::reduces(size_t dim) const {
+  return std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(dim));
+}
+
+Result<std::vector<graph::Shape>> infer_reduction(const OpView& op, Diagnostics& diags) {
+  if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
+  const auto& attrs = op.attrs<ReduceAttrs>();
+  const graph::Shape& in = op.operand(0).shape;
+  int64_t last = -1;
+  for (int64_t axis : attrs.axes) {
+    if (axis <= last || axis >= static_cast<int64_t>(in.size())) {
+      bad_attribute(op, diags,
+                    fmt::format("{} are not ascending axes of a tensor of rank {}",
+                                graph::attribute_text::print(attrs.axes), in.size()));
+      return kFailure;
+    }
+    last = axis;
+  }
+  graph::Shape out;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (!attrs.reduces(i)) out.push_back(in[i]);
+    if (attrs.reduces(i) && attrs.keep_dims) out.push_back(1);
+  }
+  return std::vector<graph::Shape>{out};
+}
+
+Status import_reduction(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<ReduceAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  std::vector<int64_t> axes;
+  if (!check_counts(view, 2, 2, 1, diags) ||
+      !constant_ints(view, 1, "axes", kMostAxes, axes, diags, kAnyRank))
+    return kFailure;
+  for (int64_t value : axes) {
+    size_t axis = 0;
+    if (!normalize_axis(view, value, view.operand(0).shape.size(), axis, diags)) return kFailure;
+    attrs->axes.push_back(static_cast<int64_t>(axis));
+  }
+  std::sort(attrs->axes.begin(), attrs->axes.end());
+  attrs->axes.erase(std::unique(attrs->axes.begin(), attrs->axes.end()), attrs->axes.end());
+  if (const auto* options = from.options<tflite_schema::ReducerOptions>())
+    attrs->keep_dims = options->keep_dims();
+  op.operands.resize(1);
+  return success();
+}
+
+}  // namespace aotc::ops

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators that reduce along axes share: attributes, the shape of the result, and how the axes
+// are read from a model, where they are a list or a single number.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ops/operator.h"
+
+namespace aotc::ops {
+
+struct ReduceAttrs : graph::Attributes<ReduceAttrs> {
+  std::vector<int64_t> axes;  // ascending
+  bool keep_dims = false;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("axes", self.axes);
+    field("keep_dims", self.keep_dims);
+  }
+  bool reduces(size_t dim) const;
+};
+
+// Reports [op-operands] for anything but one operand and one result, [op-attribute] for axes that
+// are not ascending or not of the operand.
+Result<std::vector<graph::Shape>> infer_reduction(const OpView& op, Diagnostics& diags);
+
+// The axes are operand 1 in the model, and become an attribute.
+Status import_reduction(const TfliteOp& from, graph::Op& op, Diagnostics& diags);
+
+}  // namespace aotc::ops

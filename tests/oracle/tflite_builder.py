@@ -89,6 +89,9 @@ OPERATORS = {  # name: (operator code, options)
     "QUANTIZE": (114, (89, {})),
     "RANK": (110, _NO_OPTIONS),
     "HARD_SWISH": (117, (91, {})),
+    "BATCH_MATMUL": (126, (101, {
+        "adj_x": (0, "bool", 0), "adj_y": (1, "bool", 0), "asymmetric_quantize_inputs": (2, "bool", 0),
+    })),
     "BROADCAST_TO": (130, _NO_OPTIONS),
     "REDUCE_ALL": (140, (27, {"keep_dims": (0, "bool", 0)})),
     "BROADCAST_ARGS": (145, _NO_OPTIONS),

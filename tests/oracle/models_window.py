@@ -111,6 +111,24 @@ def fully_connected(call):
     return [clamp_quantized(call, result + out.zero).reshape(out.shape)]
 
 
+def batch_matmul(call):
+    (x, y), out = call.arrays, call.outputs[0]
+    x = np.swapaxes(x, -1, -2) if call.options.get("adj_x") else x
+    y = np.swapaxes(y, -1, -2) if call.options.get("adj_y") else y
+    if x.dtype == np.float32:
+        steps = (x[..., :, k : k + 1] * y[..., k : k + 1, :] for k in range(x.shape[-1]))
+        total = np.zeros(out.shape, np.float32)
+        for step in steps:
+            total = total + step
+        return [total]
+    acc = (x.astype(np.int64) - call.inputs[0].zero) @ (y.astype(np.int64) - call.inputs[1].zero)
+    product = call.inputs[0].scale32 * call.inputs[1].scale32  # rounds to float32
+    real = np.float64(product) / np.float64(out.scale32)
+    result = scale(acc, *quantize_multiplier(real)) + out.zero
+    info = np.iinfo(out.dtype)
+    return [np.clip(result, info.min, info.max).astype(out.dtype)]
+
+
 def average_pool_2d(call):
     x, o = call.arrays[0], call.options
     integer = x.dtype.kind in "iu"

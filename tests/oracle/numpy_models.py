@@ -25,6 +25,7 @@ from case import call_of
 MODELS = {
     "CONV_2D": windowed.conv_2d,
     "DEPTHWISE_CONV_2D": windowed.depthwise_conv_2d,
+    "BATCH_MATMUL": windowed.batch_matmul,
     "FULLY_CONNECTED": windowed.fully_connected,
     "AVERAGE_POOL_2D": windowed.average_pool_2d,
     "MAX_POOL_2D": windowed.max_pool_2d,

@@ -94,6 +94,9 @@ OPERATORS = {  # name: (operator code, options)
     "IF": (118, (92, {"then": (0, "i32", 0), "else_": (1, "i32", 0)})),
     "WHILE": (119, (93, {"cond": (0, "i32", 0), "body": (1, "i32", 0)})),
     "CALL_ONCE": (129, (103, {"init": (0, "i32", 0)})),
+    "BATCH_MATMUL": (126, (101, {
+        "adj_x": (0, "bool", 0), "adj_y": (1, "bool", 0), "asymmetric_quantize_inputs": (2, "bool", 0),
+    })),
     "BROADCAST_TO": (130, _NO_OPTIONS),
     "REDUCE_ALL": (140, (27, {"keep_dims": (0, "bool", 0)})),
     "VAR_HANDLE": (142, (111, {"container": (0, "text", ""), "shared_name": (1, "text", "")})),

@@ -35,7 +35,8 @@ class OperatorMaker final : public GraphMaker {
         &OperatorMaker::pad,         &OperatorMaker::mean,        &OperatorMaker::pack,
         &OperatorMaker::unpack,      &OperatorMaker::resize,      &OperatorMaker::arg_max,
         &OperatorMaker::cast,        &OperatorMaker::requantize,  &OperatorMaker::simple,
-        &OperatorMaker::simple};
+        &OperatorMaker::simple,      &OperatorMaker::simple,      &OperatorMaker::simple,
+        &OperatorMaker::mean,        &OperatorMaker::batch_matmul};
     for (int tries = 0; tries < 20; ++tries)
       if ((this->*kMakers[random.pick(0, std::size(kMakers) - 1)])()) return;
   }
@@ -193,26 +194,31 @@ class OperatorMaker final : public GraphMaker {
       });
       return out;
     }();
-    const std::string name(all[static_cast<size_t>(random.pick(0, static_cast<int64_t>(all.size()) - 1))]->name());
     TensorId a = any(), b = partner(a);
     if (random.chance(50)) std::swap(a, b);
     TensorId one = flag(a, b), other = flag(b, a);
     if (!one.valid() || !other.valid()) return false;
     const bool whole = of(a).dtype == DType::kI32 || of(a).dtype == DType::kI64;
     const std::vector<TensorType> results = {type(DType::kBool, {}), of(a), type(of(a).dtype, {})};
-    for (const auto& operands : {std::vector<TensorId>{a}, {a, b}, {one, a, b}, {one}, {one, other}})
-      for (const TensorType& result : results) {
-        // Sums and products of integers would leave their type.
-        bool grows = whole && result.dtype != DType::kBool && operands.size() < 3;
-        if (!grows && add(name.c_str(), operands, {}, {result})) return true;
-      }
+    // The first that takes these, from any of them on.
+    auto count = static_cast<int64_t>(all.size());
+    for (int64_t first = random.pick(0, count - 1), i = first; i < first + count; ++i) {
+      const std::string name(all[static_cast<size_t>(i % count)]->name());
+      for (const auto& operands : {std::vector<TensorId>{a}, {a, b}, {one, a, b}, {one}, {one, other}})
+        for (const TensorType& result : results) {
+          // Sums and products of integers would leave their type.
+          bool grows = whole && result.dtype != DType::kBool && operands.size() < 3;
+          if (!grows && add(name.c_str(), operands, {}, {result})) return true;
+        }
+    }
     return false;
   }
 
   bool unary() {
     static const char* kNames[] = {"relu",       "relu6",    "relu_n1_to_1", "leaky_relu",
-                                   "hard_swish", "logistic", "tanh"};
-    std::string name = kNames[random.pick(0, 6)];
+                                   "hard_swish", "logistic", "tanh",       "cos",
+                                   "sin",        "sqrt",     "square"};
+    std::string name = kNames[random.pick(0, 10)];
     TensorId in = any();
     if (!is_main(in)) return false;
     TensorType out = type(of(in).dtype, {});
@@ -333,9 +339,32 @@ class OperatorMaker final : public GraphMaker {
     Shape axes;
     for (size_t i = 0; i < of(in).shape.size(); ++i)
       if (random.chance(50)) axes.push_back(static_cast<int64_t>(i));
+    static const char* kNames[] = {"mean", "sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_any", "reduce_all"};
+    std::string name = kNames[random.pick(0, 6)];
+    const bool whole = of(in).dtype == DType::kI32 || of(in).dtype == DType::kI64;
+    // Of integers they would leave the type, of floats the product would.
+    if ((name == "sum" && whole) || (name == "reduce_prod" && of(in).dtype != DType::kI8)) return false;
+    if (name == "reduce_any" || name == "reduce_all") in = flag(in, partner(in));
+    if (!in.valid()) return false;
+    axes.resize(std::min(axes.size(), of(in).shape.size()));
+    for (size_t i = 0; i < axes.size(); ++i) axes[i] = std::min(axes[i], static_cast<int64_t>(of(in).shape.size()) - 1);
     TensorType out = random.chance(50) ? of(in) : type(of(in).dtype, {});
-    return add("mean", {in},
+    return add(name.c_str(), {in},
                {{"axes", list(axes)}, {"keep_dims", random.chance(50) ? "true" : "false"}}, {out});
+  }
+
+  bool batch_matmul() {
+    TensorId a = any();
+    if (!is_main(a) || of(a).shape.size() < 2) return false;
+    Shape shape = of(a).shape;
+    const int64_t depth = shape.back(), columns = random.pick(1, 4);
+    const bool turned = random.chance(50);
+    shape[shape.size() - 2] = turned ? columns : depth;
+    shape.back() = turned ? depth : columns;
+    TensorId b = constant(type(of(a).dtype, shape));
+    for (TensorId id : known)
+      if (of(id).dtype == of(a).dtype && of(id).shape == shape) b = id;
+    return add("batch_matmul", {a, b}, {{"adj_y", turned ? "true" : "false"}}, {type(of(a).dtype, {})});
   }
 
   bool pack() {
@@ -373,7 +402,7 @@ class OperatorMaker final : public GraphMaker {
     TensorType out;
     out.dtype = random.chance(70) ? DType::kI32 : DType::kI64;
     return add(
-        "arg_max", {in},
+        random.chance(50) ? "arg_max" : "arg_min", {in},
         {{"axis", std::to_string(random.pick(0, static_cast<int64_t>(of(in).shape.size()) - 1))}},
         {out});
   }

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// batch_matmul: matrix products of two operands that are both computed when the model runs, over batch
+// dimensions that broadcast; adj_x and adj_y take an operand's matrices transposed.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/common/broadcast.h"
+#include "ops/common/checks.h"
+#include "ops/common/elementwise.h"
+#include "ops/common/requantize.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+using tir::BufferPtr;
+using tir::Ex;
+
+namespace {
+
+struct BatchMatmulAttrs : graph::Attributes<BatchMatmulAttrs> {
+  bool adj_x = false, adj_y = false;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("adj_x", self.adj_x);
+    field("adj_y", self.adj_y);
+  }
+};
+
+graph::Shape batch_of(const graph::Shape& shape) { return {shape.begin(), shape.end() - 2}; }
+
+// How an operand's matrix is walked: from row to row and column to column of what is multiplied.
+struct Walk {
+  int64_t outer = 0, inner = 0, elements = 0;
+};
+
+struct Product {
+  explicit Product(const OpView& op) {
+    const auto& attrs = op.attrs<BatchMatmulAttrs>();
+    const graph::Shape &x = op.operand(0).shape, &y = op.operand(1).shape;
+    int64_t x_rows = x[x.size() - 2], x_columns = x.back();
+    int64_t y_rows = y[y.size() - 2], y_columns = y.back();
+    rows = attrs.adj_x ? x_columns : x_rows;
+    depth = attrs.adj_x ? x_rows : x_columns;
+    columns = attrs.adj_y ? y_rows : y_columns;
+    y_depth = attrs.adj_y ? y_columns : y_rows;
+    of_x = {attrs.adj_x ? 1 : x_columns, attrs.adj_x ? x_columns : 1, x_rows * x_columns};
+    of_y = {attrs.adj_y ? y_columns : 1, attrs.adj_y ? 1 : y_columns, y_rows * y_columns};
+  }
+
+  int64_t rows, columns, depth, y_depth;
+  Walk of_x, of_y;  // outer: a row of x, a column of y; inner: a step of the depth
+};
+
+// float32 product of the operands' scales, as the reference's.
+double scaling_of(const OpView& op) {
+  float product = op.operand(0).scale() * op.operand(1).scale();
+  return static_cast<double>(product) / static_cast<double>(op.result().scale());
+}
+
+// Stored values less a zero point have 255 steps at most.
+int64_t largest_sum(int64_t depth) { return depth * 255 * 255; }
+
+// visit(x index, y index, result index) for each matrix.
+template <typename Visit>
+void for_each_matrix(const OpView& op, const Product& p, Visit visit) {
+  Broadcast batches(batch_of(op.result().shape),
+                    {batch_of(op.operand(0).shape), batch_of(op.operand(1).shape)});
+  batches.for_each([&](size_t at, const std::vector<int64_t>& index) {
+    visit(index[0] * p.of_x.elements, index[1] * p.of_y.elements,
+          static_cast<int64_t>(at) * p.rows * p.columns);
+  });
+}
+
+template <typename T, typename Sum, typename Finish>
+void multiply(const OpView& op, const EvalData& data, Sum x_zero, Sum y_zero, Finish finish) {
+  Product p(op);
+  auto x = data.in<T>(0), y = data.in<T>(1);
+  auto out = data.out<T>();
+  for_each_matrix(op, p, [&](int64_t from_x, int64_t from_y, int64_t to) {
+    for (int64_t r = 0; r < p.rows; ++r)
+      for (int64_t c = 0; c < p.columns; ++c, ++to) {
+        Sum sum = 0;
+        for (int64_t k = 0; k < p.depth; ++k)
+          sum += (static_cast<Sum>(x[static_cast<size_t>(from_x + r * p.of_x.outer + k * p.of_x.inner)]) -
+                  x_zero) *
+                 (static_cast<Sum>(y[static_cast<size_t>(from_y + c * p.of_y.outer + k * p.of_y.inner)]) -
+                  y_zero);
+        out[static_cast<size_t>(to)] = finish(sum);
+      }
+  });
+}
+
+class MatmulLowering {
+ public:
+  explicit MatmulLowering(const OpView& op)
+      : op_(op),
+        f_(op, "batch_matmul"),
+        p_(op),
+        batches_(batch_of(op.result().shape),
+                 {batch_of(op.operand(0).shape), batch_of(op.operand(1).shape)}),
+        is_float_(op.operand(0).dtype == DType::kF32) {}
+
+  Lowered run() {
+    x_ = f_.operand(0);
+    y_ = f_.operand(1);
+    if (!is_float_) {
+      int64_t largest = largest_sum(p_.depth);
+      requantizer_.emplace(f_, Requantization{{scaling_of(op_)},
+                                              {{-largest, largest}},
+                                              Rounding::kDouble,
+                                              op_.result().zero_point(),
+                                              {-128, 127}});
+    }
+    out_ = f_.result();
+    if (requantizer_) requantizer_->begin(f_);
+    matrices(0, 0, 0, 0);
+    return f_.finish(requantizer_ ? std::string(requantizer_->form()) : std::string());
+  }
+
+ private:
+  void matrices(size_t d, const Ex& x, const Ex& y, const Ex& to) {
+    if (d == batches_.loops().size()) return matrix(x, y, to);
+    const Broadcast::Loop& loop = batches_.loops()[d];
+    int64_t inside = p_.rows * p_.columns;
+    for (size_t i = d + 1; i < batches_.loops().size(); ++i) inside *= batches_.loops()[i].size;
+    f_.loop(fmt::format("b{}", d), 0, loop.size, [&](Ex i) {
+      matrices(d + 1, f_.let("xb", x + i * (loop.strides[0] * p_.of_x.elements)),
+               f_.let("yb", y + i * (loop.strides[1] * p_.of_y.elements)),
+               f_.let("ob", to + i * inside));
+    });
+  }
+
+  void matrix(const Ex& x, const Ex& y, const Ex& to) {
+    f_.loop("r", 0, p_.rows, [&](Ex r) {
+      Ex row = f_.let("row", x + r * p_.of_x.outer);
+      Ex results = f_.let("to", to + r * p_.columns);
+      f_.loop("c", 0, p_.columns, [&](Ex c) {
+        Ex column = f_.let("column", y + c * p_.of_y.outer);
+        Ex sum = f_.var("sum", is_float_ ? tir::f32(0.0f) : Ex(0));
+        f_.loop("k", 0, p_.depth, [&](Ex k) {
+          f_.assign(sum, sum + value(x_, row + k * p_.of_x.inner, 0) *
+                                   value(y_, column + k * p_.of_y.inner, 1));
+        });
+        f_.store(out_, results + c, requantizer_ ? requantizer_->emit(f_, sum, Ex(0)) : sum);
+      });
+    });
+  }
+
+  Ex value(const BufferPtr& from, const Ex& at, size_t operand) const {
+    Ex v = load(from, at);
+    return is_float_ ? v : v - op_.operand(operand).zero_point();
+  }
+
+  const OpView& op_;
+  LoweringBuilder f_;
+  Product p_;
+  Broadcast batches_;
+  bool is_float_;
+  std::optional<Requantizer> requantizer_;
+  BufferPtr x_, y_, out_;
+};
+
+class BatchMatmul final : public Operator {
+ public:
+  std::string_view name() const override { return "batch_matmul"; }
+  std::string_view summary() const override {
+    return "matrix products of two computed operands, batches broadcast";
+  }
+  std::vector<TypeSupport> types() const override {
+    return {{DType::kI8, "one scale and zero point for each operand"}, {DType::kF32, ""}};
+  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<BatchMatmulAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {126}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 0, 2, 5, diags) ||
+        !check_rank(op, 1, 2, 5, diags))
+      return kFailure;
+    const graph::Shape &x = op.operand(0).shape, &y = op.operand(1).shape;
+    Product p(op);
+    graph::Shape out;
+    if (p.depth != p.y_depth || !broadcast_shapes(batch_of(x), batch_of(y), out)) {
+      bad_shape(op, diags, fmt::format("the operands' shapes {} and {} do not fit a matrix product",
+                                       graph::to_string(x), graph::to_string(y)));
+      return kFailure;
+    }
+    out.push_back(p.rows);
+    out.push_back(p.columns);
+    return std::vector<graph::Shape>{out};
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    DType type = op.operand(0).dtype;
+    if (!check_type(op, 0, {DType::kI8, DType::kF32}, diags) || !check_type(op, 1, {type}, diags) ||
+        !check_result_type(op, 0, type, diags))
+      return kFailure;
+    if (op.result().elements() < 1 || op.operand(0).elements() < 1) {
+      bad_shape(op, diags, "batch_matmul of no elements");
+      return kFailure;
+    }
+    if (type == DType::kF32) return success();
+    if (!check_quantized_io(op, diags)) return kFailure;
+    int64_t depth = Product(op).depth;
+    if (largest_sum(depth) > INT32_MAX) {
+      bad_shape(op, diags, fmt::format("the sum of {} products may leave 32 bits", depth));
+      return kFailure;
+    }
+    return check_multiplier(op, scaling_of(op), largest_sum(depth), diags) ? success()
+                                                                                : Status(kFailure);
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    if (op.operand(0).dtype == DType::kF32)
+      return multiply<float, float>(op, data, 0.0f, 0.0f, [](float sum) { return sum; });
+    ChannelReference scale(Rounding::kDouble, scaling_of(op), op.result().zero_point(), {-128, 127});
+    multiply<int8_t, int32_t>(op, data, op.operand(0).zero_point(), op.operand(1).zero_point(),
+                              [&](int32_t sum) { return static_cast<int8_t>(scale(sum)); });
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    return MatmulLowering(op).run();
+  }
+
+  int64_t macs(const OpView& op) const override {
+    return op.result().elements() * Product(op).depth;
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics&) const override {
+    auto attrs = std::make_shared<BatchMatmulAttrs>();
+    if (const auto* options = from.options<tflite_schema::BatchMatMulOptions>()) {
+      attrs->adj_x = options->adj_x();
+      attrs->adj_y = options->adj_y();
+    }
+    op.attributes = attrs;
+    return success();
+  }
+};
+
+}  // namespace
+
+void add_operators_batch_matmul(OperatorSet& set) { set.add(std::make_unique<BatchMatmul>()); }
+
+}  // namespace aotc::ops

@@ -140,7 +140,11 @@ TensorId GraphMaker::constant(TensorType t) {
 
 TensorId GraphMaker::any() {
   // A region may have no inputs.
-  if (known.empty()) known.push_back(constant(type(main_type, random_shape())));
+  if (known.empty()) {
+    TensorType t = type(main_type, random_shape());
+    if (!add("reshape", {constant(t)}, {{"shape", graph::attribute_text::print(Shape{t.elements()})}}, {t}))
+      known.push_back(constant(t));
+  }
   auto n = static_cast<int64_t>(known.size());
   int64_t least = random.chance(60) ? std::max<int64_t>(0, n - 3) : 0;
   return known[static_cast<size_t>(random.pick(least, n - 1))];

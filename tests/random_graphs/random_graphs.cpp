@@ -7,7 +7,8 @@
 //   random_graphs --count 300 [--first SEED] --work DIR [--cc "gcc -O1"]
 //   random_graphs ... --control        only graphs with states, branches and loops
 //   random_graphs ... --interpret      without C
-//   random_graphs --first 7 --count 1 --print     the text of a graph
+//   random_graphs ... --print          the text of graphs and nothing else
+//   random_graphs --graph FILE --first SEED --work DIR     a graph from a file, with that seed's options
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -74,7 +75,7 @@ bool sees_a_clash(const plan::Program& program, const Values& inputs) {
 struct Options {
   uint64_t first = 1;
   int count = 300;
-  std::string work, cc = "gcc -O1";
+  std::string work, graph, cc = "gcc -O1";
   bool interpret = false, control = false, print = false;
 
   // Every third graph has states, branches and loops, if not all have.
@@ -92,6 +93,18 @@ int print(const Options& options) {
   for (uint64_t seed = options.first; seed < options.first + static_cast<uint64_t>(options.count); ++seed)
     std::printf("%s", graph::print(random_graph(seed, options.kind(seed))).c_str());
   return 0;
+}
+
+// A graph that failed, or what is left of it: everything but C.
+int run_file(const Options& options) {
+  std::ifstream in(options.graph);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  Diagnostics diags;
+  auto graph = graph::parse(text, options.graph, ops::definition_lookup(), diags);
+  if (!graph) return std::printf("%s", diags.str().c_str()), 1;
+  std::string bad = Trial(options.first, std::move(*graph)).run();
+  std::printf("%s\n", bad.empty() ? "passed" : bad.c_str());
+  return bad.empty() ? 0 : 1;
 }
 
 int run(const Options& options) {
@@ -112,7 +125,7 @@ int run(const Options& options) {
   std::map<std::string, int> seen;
   for (uint64_t seed = options.first; seed < options.first + static_cast<uint64_t>(options.count);
        ++seed) {
-    Trial trial(seed, options.kind(seed));
+    Trial trial(seed, random_graph(seed, options.kind(seed)));
     count_operators(trial.original(), seen);
     std::string bad = trial.run();
     if (bad.empty() && !sees_a_clash(trial.program(), trial.runs().inputs[0]))
@@ -166,7 +179,8 @@ int main(int argc, char** argv) {
                 {.names = "--control",
                  .target = &o.control,
                  .help = "Only graphs with states, branches and loops"},
+                {.names = "--graph", .value = "FILE", .target = &o.graph, .help = "The text of a graph to run"},
                 {.names = "--print", .target = &o.print, .help = "Print the graphs, and nothing else"}},
-      .run = [&o] { return o.print ? print(o) : run(o); }};
+      .run = [&o] { return o.print ? print(o) : o.graph.empty() ? run(o) : run_file(o); }};
   return aotc::options::run(program, {argv + 1, argv + argc});
 }

@@ -7,6 +7,7 @@
 
 #include "../tools/compare.h"
 #include "device_check.h"
+#include "generator.h"
 #include "memory_check.h"
 #include "ops/operator.h"
 #include "passes/pipeline.h"
@@ -73,7 +74,7 @@ std::vector<Computed> computed_by(const plan::Program& program, const Values& in
 
 }  // namespace
 
-Trial::Trial(uint64_t seed, Kind kind) : seed_(seed), graph_(random_graph(seed, kind)) {
+Trial::Trial(uint64_t seed, Graph graph) : seed_(seed), graph_(std::move(graph)) {
   const bool state = !graph_.states.empty();
   for (uint64_t s = 0; s < (state ? kRunsWithState : kSamples); ++s)
     runs_.inputs.push_back(random_inputs(graph_, seed * (state ? kRunsWithState : kSamples) + s));

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "batches.h"
-#include "generator.h"
 #include "graph/graph.h"
 #include "plan/program.h"
 
@@ -15,7 +14,8 @@ class Trial {
  public:
   using Values = Batches::Values;
 
-  Trial(uint64_t seed, Kind kind);
+  // `seed`: of inputs and options.
+  Trial(uint64_t seed, graph::Graph graph);
 
   // Empty, or what went wrong.
   std::string run();

@@ -123,6 +123,7 @@ class MveConvLowering {
     };
     Range rows = rows_inside_;
     while (!rows.empty() && end(rows.high) > y.in * row_bytes()) --rows.high;
+    if (columns_inside_.low == columns_inside_.high) return false;  // no two columns are inside
     offset_ = columns_inside_.low % 2;
     tiles_ = {(columns_inside_.low + offset_) / 2, (columns_inside_.high - 1 + offset_) / 2};
     if (rows.empty() || tiles_.empty()) return false;

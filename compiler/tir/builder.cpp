@@ -90,6 +90,8 @@ Ex simplify_int(BinaryOp op, const Ex& a, const Ex& b) {
     case BinaryOp::kMul: return mul_imm(a, c);
     case BinaryOp::kDiv: return c == 1 ? a : Ex();
     case BinaryOp::kMod: return c == 1 ? make_int(a.type(), 0) : Ex();
+    // Nothing lies in an empty range.
+    case BinaryOp::kLt: return c == 0 && a.type() == DType::kU32 ? Ex(0) : Ex();
     case BinaryOp::kShl:
     case BinaryOp::kShr: return c == 0 ? a : Ex();
     case BinaryOp::kAnd: return c == 0 ? Ex(0) : truth_of(a);

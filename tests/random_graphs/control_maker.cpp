@@ -28,6 +28,12 @@ TensorId flag(GraphMaker& g, const TensorType& type, bool value) {
   return g.made.add_constant(fmt::format("c{}", g.made.tensors.size()), type, {value ? uint8_t{1} : uint8_t{0}});
 }
 
+TensorId number(GraphMaker& g, const TensorType& type, int64_t value) {
+  std::vector<uint8_t> bytes(4);
+  for (int i = 0; i < 4; ++i) bytes[static_cast<size_t>(i)] = static_cast<uint8_t>(static_cast<uint64_t>(value) >> 8 * i);
+  return g.made.add_constant(fmt::format("c{}", g.made.tensors.size()), type, std::move(bytes));
+}
+
 }  // namespace
 
 void ControlMaker::steps(GraphMaker& g, int depth, int64_t count) {
@@ -210,9 +216,27 @@ void ControlMaker::add_chain(GraphMaker& g, int depth, std::vector<Carried>& all
   }
 }
 
+// How far it counts is known at run time only, or from the start.
+void ControlMaker::add_counter(GraphMaker& g, int depth, std::vector<Carried>& all) {
+  const TensorType type = g.type(DType::kI32, random_.chance(60) ? Shape{} : Shape{1});
+  const int64_t most = depth == 0 ? 5 : 3, from = random_.pick(-3, 3);
+  TensorId limit = number(g, type, from + random_.pick(0, most - 1));
+  TensorType flag_type = type;
+  flag_type.dtype = DType::kBool;
+  TensorId more = g.any_of(flag_type);
+  if (more.valid() && random_.chance(70) && g.add("cast", {more}, {}, {type}) && g.add("add", {limit, g.last()}, {}, {type}))
+    limit = g.last();
+  const size_t first = all.size();
+  all.push_back({Role::kCounter, type, number(g, type, from), first + 1});
+  all.push_back({Role::kInvariant, type, limit, 0});
+}
+
 std::vector<ControlMaker::Carried> ControlMaker::carried(GraphMaker& g, int depth) {
   std::vector<Carried> all;
-  add_chain(g, depth, all);
+  if (random_.chance(50))
+    add_chain(g, depth, all);
+  else
+    add_counter(g, depth, all);
   for (int64_t i = random_.pick(0, 4); i > 0; --i) {
     const TensorType type = g.of(something(g));
     TensorId initial = random_.chance(75) ? g.any_of(type) : TensorId{};
@@ -233,10 +257,14 @@ std::vector<ControlMaker::Carried> ControlMaker::carried(GraphMaker& g, int dept
 }
 
 void ControlMaker::finish_condition(GraphMaker& region, const std::vector<Carried>& all, int depth) {
-  size_t chain = 0;
-  while (all[chain].role != Role::kChain) ++chain;
-  TensorId flag_of = region.made.inputs[chain].tensor;
-  const TensorType type = region.of(flag_of);
+  size_t counted = 0;
+  while (all[counted].role != Role::kChain && all[counted].role != Role::kCounter) ++counted;
+  auto input = [&](size_t i) { return region.made.inputs[i].tensor; };
+  TensorId flag_of = input(counted);
+  TensorType type = region.of(flag_of);
+  type.dtype = DType::kBool;
+  if (all[counted].role == Role::kCounter)
+    flag_of = region.add("less", {flag_of, input(all[counted].other)}, {}, {type}) ? region.last() : flag(region, type, false);
   if (random_.chance(15) && region.add("reshape", {flag_of}, {{"shape", list({1, 1})}}, {type})) flag_of = region.last();
   const bool tested = depth < kMostDepth && left_ > 0 && random_.chance(20);
   if (tested) {
@@ -265,6 +293,10 @@ void ControlMaker::finish_body(GraphMaker& region, const std::vector<Carried>& a
     switch (c.role) {
       case Role::kInvariant: next.push_back(region.made.inputs[i].tensor); break;
       case Role::kComputed: next.push_back(make(region, c.type, depth)); break;
+      case Role::kCounter:
+        region.add("add", {region.made.inputs[i].tensor, number(region, c.type, 1)}, {}, {c.type});
+        next.push_back(region.last());
+        break;
       case Role::kOther: next.push_back(region.made.inputs[c.other].tensor); break;
       case Role::kChain:
         next.push_back(c.other == i ? flag(region, c.type, false) : region.made.inputs[c.other].tensor);

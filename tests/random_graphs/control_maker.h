@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random branches and loops. The one thing to know: every loop counts its iterations by a chain of bools
-// that it carries and shifts, so it ends after at most five, whatever its values are.
+// Random branches and loops. The one thing to know: every loop counts its iterations, by a number or by a
+// chain of bools that it carries and shifts, so it ends after at most five, whatever its values are.
 #pragma once
 
 #include <functional>
@@ -21,12 +21,13 @@ class ControlMaker {
 
  private:
   // An operand of a loop, and what its body makes of it.
-  enum class Role { kComputed, kInvariant, kOther, kChain };
+  enum class Role { kComputed, kInvariant, kOther, kChain, kCounter };
   struct Carried {
     Role role = Role::kComputed;
     graph::TensorType type;
     graph::TensorId initial;
-    size_t other = 0;  // kOther: whose value it is next; kChain: as well, itself for the last
+    // kOther: whose value it is next; kChain: as well, itself for the last; kCounter: what it has to reach.
+    size_t other = 0;
   };
   using Finish = std::function<void(GraphMaker& region)>;
 
@@ -34,6 +35,7 @@ class ControlMaker {
   bool loop(GraphMaker& g, int depth);
   std::vector<Carried> carried(GraphMaker& g, int depth);
   void add_chain(GraphMaker& g, int depth, std::vector<Carried>& all);
+  void add_counter(GraphMaker& g, int depth, std::vector<Carried>& all);
   void finish_condition(GraphMaker& region, const std::vector<Carried>& all, int depth);
   void finish_body(GraphMaker& region, const std::vector<Carried>& all, int depth);
   graph::Graph region(const char* name, GraphMaker& outer, const std::vector<graph::TensorId>& operands,

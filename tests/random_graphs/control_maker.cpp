@@ -173,6 +173,29 @@ TensorId ControlMaker::something(GraphMaker& g) {
   return id;
 }
 
+TensorId ControlMaker::read_before(GraphMaker& g, const TensorType& type) {
+  std::vector<TensorId> fitting;
+  for (const graph::Op& op : g.made.ops)
+    for (TensorId id : op.operands)
+      if (!op.regions.empty() && g.of(id) == type && g.bounded(id)) fitting.push_back(id);
+  if (fitting.empty()) return {};
+  return fitting[static_cast<size_t>(random_.pick(0, static_cast<int64_t>(fitting.size()) - 1))];
+}
+
+// What the last branch or loop was given is needed behind it.
+void ControlMaker::read_again(GraphMaker& g) {
+  const std::vector<TensorId> operands = g.made.ops.back().operands;
+  for (TensorId id : operands)
+    if (random_.chance(25)) g.add("maximum", {id, there(g, g.of(id))}, {}, {g.of(id)});
+}
+
+// Two results may be one tensor.
+TensorId ControlMaker::again_or_made(GraphMaker& g, const TensorType& type, int depth) {
+  if (!g.made.outputs.empty() && random_.chance(30))
+    if (TensorId id = g.made.outputs.back().tensor; g.of(id) == type) return id;
+  return make(g, type, depth);
+}
+
 std::vector<TensorId> ControlMaker::captured(GraphMaker& g) {
   std::vector<TensorId> out;
   for (TensorId id : g.known)
@@ -196,12 +219,18 @@ bool ControlMaker::branch(GraphMaker& g, int depth, std::vector<TensorType> resu
     if (random_.chance(60)) operands.push_back(there(g, t));
   const TensorId flag_of = condition(g);
   auto finish = [&](GraphMaker& inner) {
-    for (const TensorType& t : results) give(inner, make(inner, t, depth + 1));
+    for (const TensorType& t : results) give(inner, again_or_made(inner, t, depth + 1));
   };
   Graph first = region("then", g, operands, depth + 1, 3, finish);
   Graph second = region("else", g, operands, depth + 1, 3, finish);
   operands.insert(operands.begin(), flag_of);
-  return g.add("if", operands, {}, results, {std::move(first), std::move(second)});
+  if (!g.add("if", operands, {}, results, {std::move(first), std::move(second)})) return false;
+  if (results.empty() || !random_.chance(30)) return true;
+  const TensorId last = g.last();
+  read_again(g);
+  // `make` takes the last tensor as the result.
+  g.known.push_back(last);
+  return true;
 }
 
 // ---------------------------------------------------------------- loops
@@ -240,9 +269,12 @@ std::vector<ControlMaker::Carried> ControlMaker::carried(GraphMaker& g, int dept
   for (int64_t i = random_.pick(0, 4); i > 0; --i) {
     const TensorType type = g.of(something(g));
     TensorId initial = random_.chance(75) ? g.any_of(type) : TensorId{};
+    if (TensorId id = random_.chance(25) ? read_before(g, type) : TensorId{}; id.valid()) initial = id;
     if (!initial.valid()) initial = g.constant(type);
     const Role role = random_.chance(60) ? Role::kComputed : Role::kInvariant;
     all.push_back({role, type, initial, 0});
+    // The body needs what it began with, too.
+    if (random_.chance(20)) all.push_back({Role::kInvariant, type, initial, 0});
     // Two or three that change places.
     if (!random_.chance(30)) continue;
     const size_t first = all.size() - 1;
@@ -292,7 +324,11 @@ void ControlMaker::finish_body(GraphMaker& region, const std::vector<Carried>& a
     const Carried& c = all[i];
     switch (c.role) {
       case Role::kInvariant: next.push_back(region.made.inputs[i].tensor); break;
-      case Role::kComputed: next.push_back(make(region, c.type, depth)); break;
+      case Role::kComputed: {
+        const bool again = !next.empty() && region.of(next.back()) == c.type && random_.chance(30);
+        next.push_back(again ? next.back() : make(region, c.type, depth));
+        break;
+      }
       case Role::kCounter:
         region.add("add", {region.made.inputs[i].tensor, number(region, c.type, 1)}, {}, {c.type});
         next.push_back(region.last());
@@ -300,6 +336,8 @@ void ControlMaker::finish_body(GraphMaker& region, const std::vector<Carried>& a
       case Role::kOther: next.push_back(region.made.inputs[c.other].tensor); break;
       case Role::kChain:
         next.push_back(c.other == i ? flag(region, c.type, false) : region.made.inputs[c.other].tensor);
+        if (random_.chance(30) && region.add("logical_and", {next.back(), next.back()}, {}, {c.type}))
+          next.back() = region.last();
     }
   }
   for (TensorId id : next) give(region, id);
@@ -325,7 +363,9 @@ bool ControlMaker::loop(GraphMaker& g, int depth) {
                            [&](GraphMaker& inner) { finish_condition(inner, all, depth + 1); });
   Graph body = region("body", g, operands, depth + 1, 3,
                       [&](GraphMaker& inner) { finish_body(inner, all, depth + 1); });
-  return g.add("while", operands, {}, types, {std::move(condition), std::move(body)});
+  if (!g.add("while", operands, {}, types, {std::move(condition), std::move(body)})) return false;
+  if (random_.chance(50)) read_again(g);
+  return true;
 }
 
 }  // namespace aotc::tests

@@ -15,6 +15,8 @@ class ControlMaker {
 
   // Operators, branches and loops.
   void steps(GraphMaker& g, int depth, int64_t count);
+  // What a branch or loop of the graph already reads, or an invalid id.
+  graph::TensorId read_before(GraphMaker& g, const graph::TensorType& type);
   // A tensor of the type: one that is there, a constant, a view, something computed, or what a branch
   // gives.
   graph::TensorId make(GraphMaker& g, const graph::TensorType& type, int depth);
@@ -48,6 +50,8 @@ class ControlMaker {
   graph::TensorId reversed(GraphMaker& g, graph::TensorId id);
   graph::TensorId there(GraphMaker& g, const graph::TensorType& type);
   graph::TensorId something(GraphMaker& g);
+  void read_again(GraphMaker& g);
+  graph::TensorId again_or_made(GraphMaker& g, const graph::TensorType& type, int depth);
   std::vector<graph::TensorId> captured(GraphMaker& g);
 
   Random& random_;

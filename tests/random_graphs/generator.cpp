@@ -80,6 +80,8 @@ class Generator {
       for (const auto* ports : {&made.outputs, &made.inputs})
         for (const graph::Port& port : *ports)
           if (fits(port.tensor) && random_.chance(60)) return port.tensor;
+    } else if (draw <= 60) {
+      if (TensorId id = control_.read_before(*maker_, type); id.valid()) return id;
     }
     return control_.make(*maker_, type, 0);
   }

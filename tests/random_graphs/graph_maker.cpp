@@ -166,7 +166,7 @@ bool GraphMaker::bounded(TensorId id) const {
       "split",      "pack",    "unpack",    "pad",     "max_pool_2d",    "concatenation",
       "dequantize", "cast",    "quantize",  "if",      "while",          "resize_nearest_neighbor"};
   static const std::set<std::string_view> kBounds = {"relu6",   "relu_n1_to_1", "tanh",
-                                                     "softmax", "logistic",     "arg_max"};
+                                                     "softmax", "logistic",     "arg_max", "arg_min"};
   DType dtype = of(id).dtype;
   if (dtype != DType::kF32 && dtype != DType::kI32 && dtype != DType::kI64) return true;
   for (const graph::Op& op : made.ops) {

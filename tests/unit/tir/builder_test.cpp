@@ -67,6 +67,7 @@ TEST_F(Folding, Identities) {
   EXPECT_EQ(text(x || 1), "1");
   EXPECT_EQ(text(select(Ex(1), x, y)), "x");
   EXPECT_EQ(text(cast(DType::kI32, x)), "x");
+  EXPECT_EQ(text(cast_wrapping(DType::kU32, x) < cast_wrapping(DType::kU32, Ex(0))), "0");
 }
 
 TEST_F(Folding, LeavesWhatItMustNotTouch) {

@@ -50,6 +50,7 @@ class Case:
     """`kind`: operator name of the format. `tolerance`: "exact" or "ulp" with at most `ulp`.
     `samples`: None, or a function of a random generator giving lists of input arrays.
     `may_abort`: LiteRT may end the process on it, so it is tried in a child process.
+    `kernels`: "builtin" for operators that LiteRT's reference resolver does not have.
     `join`: a tensor that the result meets in a MAXIMUM: operators that are only computed while aotc
     compiles leave a model that has something to run. `undefined`: why the result LiteRT gives means nothing; such a case counts as not supported."""
 
@@ -65,6 +66,7 @@ class Case:
     undefined: str = ""
     note: str = ""
     join: typing.Any = None
+    kernels: str = "reference"
 
     def model_inputs(self):
         own = unique(t for t in self.inputs if t is not None and t.data is None)

@@ -25,14 +25,17 @@ class Rejected(Exception):
 class Layers:
     """One loaded model. `run` gives every operator result of one sample."""
 
-    def __init__(self, model):
+    def __init__(self, model, kernels="reference"):
+        """`kernels`: "builtin" where the reference resolver lacks an operator."""
+        resolver = {"reference": litert.OpResolverType.BUILTIN_REF,
+                    "builtin": litert.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES}[kernels]
         is_bytes = isinstance(model, (bytes, bytearray))
         content = model if is_bytes else pathlib.Path(model).read_bytes()
         try:
             self._interpreter = litert.Interpreter(
                 model_content=bytes(content),
                 num_threads=1,
-                experimental_op_resolver_type=litert.OpResolverType.BUILTIN_REF,
+                experimental_op_resolver_type=resolver,
                 experimental_preserve_all_tensors=True,
             )
             self._fix_unknown_dimensions()

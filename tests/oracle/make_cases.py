@@ -110,9 +110,9 @@ def run_case(case, seed):
     samples = samples_of(case, seed)
     model = build(case, [t.shape for t in case.outputs])
     try:
-        shapes = [r.shape for r in litert_layers.Layers(model).run(samples[0])[-1]]
+        shapes = [r.shape for r in litert_layers.Layers(model, case.kernels).run(samples[0])[-1]]
         model = build(case, shapes)
-        layers = litert_layers.Layers(model)
+        layers = litert_layers.Layers(model, case.kernels)
         expected = [[r.copy() for r in layers.run(s)[-1]] for s in samples]
     except litert_layers.Rejected as error:
         return Result(case, model, samples, [], _clean(str(error)))

@@ -5,10 +5,10 @@
 namespace aotc::ops {
 
 void add_operators_elementwise(OperatorSet& set) {
-  for (auto rows : {elementwise::comparison_rows(), elementwise::logical_rows(),
-                    elementwise::arithmetic_rows()})
-    for (const elementwise::Row& row : rows)
-      set.add(std::make_unique<elementwise::RowOperator>(row));
+  using namespace elementwise;
+  for (auto rows : {comparison_rows(), logical_rows(), arithmetic_rows(), function_rows(),
+                    power_rows(), rounding_rows()})
+    for (const Row& row : rows) set.add(std::make_unique<RowOperator>(row));
 }
 
 }  // namespace aotc::ops

@@ -68,12 +68,18 @@ struct Row {
   Quantized (*quantized)(const OpView&, LoweringBuilder&, Parameters&) = nullptr;
   // What else can be wrong with operands whose counts, types, shapes and scales are in order.
   bool (*verify)(const OpView&, Diagnostics&) = nullptr;
+  // Both, or neither: attributes with their defaults, and as the file has them.
+  std::shared_ptr<graph::AttributesBase> (*attributes)() = nullptr;
+  Status (*import)(const TfliteOp&, graph::Op&, Diagnostics&) = nullptr;
 };
 
 // Each defined in the file of its name.
 std::span<const Row> comparison_rows();
 std::span<const Row> logical_rows();
 std::span<const Row> arithmetic_rows();
+std::span<const Row> function_rows();
+std::span<const Row> power_rows();
+std::span<const Row> rounding_rows();
 
 // Are stored values of this type quantised?
 inline bool carries_scale(DType type) {

@@ -25,7 +25,8 @@ Ex negated(const Element& e) {
 
 // Stored values are negated whatever their zero point is.
 bool verify_neg(const OpView& op, Diagnostics& diags) {
-  if (!carries_scale(op.operand(0).dtype) || op.operand(0).zero_point() == 0) return true;
+  const std::vector<int64_t>& zeros = op.operand(0).quantization.zero_point;
+  if (std::all_of(zeros.begin(), zeros.end(), [](int64_t z) { return z == 0; })) return true;
   diags
       .error(op.where(), "op-quantization",
              "neg of a tensor whose zero point is not 0; the reference negates stored values")

@@ -58,8 +58,12 @@ graph::TensorType i8(Shape shape, float scale, int64_t zero_point) {
 graph::TensorType f32(Shape shape) { return {DType::kF32, std::move(shape), {}}; }
 
 constexpr const char* kUnary[] = {"relu",     "relu6", "relu_n1_to_1", "quantize",   "dequantize",
-                                  "logistic", "tanh",  "leaky_relu",   "hard_swish", "cast"};
-constexpr const char* kBinary[] = {"add", "sub", "mul", "maximum", "minimum"};
+                                  "logistic", "tanh",  "leaky_relu",   "hard_swish", "cast",
+                                  "neg",      "abs",   "logical_not",  "floor",      "round",
+                                  "exp",      "log",   "sqrt",         "square",     "relu_0_to_1"};
+constexpr const char* kBinary[] = {"add",  "sub",     "mul",         "maximum",           "minimum",
+                                   "less", "equal",   "logical_and", "squared_difference", "prelu",
+                                   "pow",  "select_v2"};
 
 TEST(Elementwise, SurvivesMissingAndSurplusOperands) {
   for (const char* name : kUnary) {
@@ -76,9 +80,10 @@ TEST(Elementwise, SurvivesMissingAndSurplusOperands) {
 
 TEST(Elementwise, RefusesIntegersWithoutQuantisation) {
   graph::TensorType bare{DType::kI8, {4}, {}};
-  for (const char* name : {"relu", "relu6", "logistic", "tanh", "leaky_relu", "hard_swish"})
+  for (const char* name : {"relu", "relu6", "logistic", "tanh", "leaky_relu", "hard_swish", "abs",
+                           "exp", "log", "relu_0_to_1"})
     EXPECT_THAT(OneOp(name, {bare}, bare).refusal(), HasSubstr("[op-quantization]")) << name;
-  for (const char* name : {"add", "sub", "mul"})
+  for (const char* name : {"add", "sub", "mul", "squared_difference", "prelu"})
     EXPECT_THAT(OneOp(name, {bare, bare}, bare).refusal(), HasSubstr("[op-quantization]")) << name;
   EXPECT_THAT(OneOp("dequantize", {bare}, f32({4})).refusal(), HasSubstr("[op-quantization]"));
   EXPECT_THAT(OneOp("quantize", {f32({4})}, bare).refusal(), HasSubstr("[op-quantization]"));
@@ -91,8 +96,29 @@ TEST(Elementwise, RefusesScalesTheReferenceOverflowsOn) {
   EXPECT_THAT(OneOp("mul", {huge, huge}, one).refusal(), HasSubstr("[op-quantization]"));
   EXPECT_THAT(OneOp("add", {huge, one}, tiny).refusal(), HasSubstr("[op-quantization]"));
   EXPECT_THAT(OneOp("sub", {one, one}, tiny).refusal(), HasSubstr("[op-quantization]"));
+  EXPECT_THAT(OneOp("squared_difference", {one, one}, tiny).refusal(),
+              HasSubstr("[op-quantization]"));
+  EXPECT_THAT(OneOp("abs", {huge}, tiny).refusal(), HasSubstr("[op-quantization]"));
+  EXPECT_THAT(OneOp("prelu", {huge, one}, tiny).refusal(), HasSubstr("[op-quantization]"));
   EXPECT_THAT(OneOp("hard_swish", {huge}, tiny).refusal(), HasSubstr("[op-quantization]"));
   EXPECT_THAT(OneOp("maximum", {one, tiny}, one).refusal(), HasSubstr("[op-quantization]"));
+}
+
+TEST(Elementwise, RowsRefuseWhatTheirExpressionIsNotFor) {
+  graph::TensorType truth{DType::kBool, {4}, {}}, one = i8({4}, 1.0f, 0), half = i8({4}, 0.5f, 0);
+  EXPECT_EQ(OneOp("less", {half, half}, truth).refusal(), "");
+  EXPECT_THAT(OneOp("less", {half, one}, truth).refusal(), HasSubstr("[op-quantization]"));
+  EXPECT_THAT(OneOp("less", {half, half}, half).refusal(), HasSubstr("[op-type]"));
+  EXPECT_THAT(OneOp("less", {truth, truth}, truth).refusal(), HasSubstr("[op-type]"));
+  EXPECT_THAT(OneOp("neg", {i8({4}, 1.0f, 3)}, i8({4}, 1.0f, 3)).refusal(),
+              HasSubstr("[op-quantization]"));
+  EXPECT_THAT(OneOp("select", {half, half, half}, half).refusal(), HasSubstr("[op-type]"));
+  EXPECT_THAT(OneOp("select", {truth, half, one}, half).refusal(), HasSubstr("[op-quantization]"));
+  EXPECT_THAT(OneOp("select", {truth, f32({2, 4}), f32({2, 4})}, f32({2, 4})).refusal(),
+              HasSubstr("[op-shape]"));
+  EXPECT_EQ(OneOp("select_v2", {truth, f32({2, 4}), f32({2, 1})}, f32({2, 4})).refusal(), "");
+  EXPECT_THAT(OneOp("prelu", {f32({4}), f32({2, 4})}, f32({2, 4})).refusal(),
+              HasSubstr("[op-shape]"));
 }
 
 TEST(Elementwise, RefusesPerChannelAxisOutsideTheShape) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// batch_matmul: matrix products of two operands that are both computed when the model runs, over batch
-// dimensions that broadcast; adj_x and adj_y take an operand's matrices transposed.
+// batch_matmul: matrix products of two operands that are both computed when the model runs, over
+// batch dimensions that broadcast; adj_x and adj_y take an operand's matrices transposed.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -83,9 +83,11 @@ void multiply(const OpView& op, const EvalData& data, Sum x_zero, Sum y_zero, Fi
       for (int64_t c = 0; c < p.columns; ++c, ++to) {
         Sum sum = 0;
         for (int64_t k = 0; k < p.depth; ++k)
-          sum += (static_cast<Sum>(x[static_cast<size_t>(from_x + r * p.of_x.outer + k * p.of_x.inner)]) -
+          sum += (static_cast<Sum>(
+                      x[static_cast<size_t>(from_x + r * p.of_x.outer + k * p.of_x.inner)]) -
                   x_zero) *
-                 (static_cast<Sum>(y[static_cast<size_t>(from_y + c * p.of_y.outer + k * p.of_y.inner)]) -
+                 (static_cast<Sum>(
+                      y[static_cast<size_t>(from_y + c * p.of_y.outer + k * p.of_y.inner)]) -
                   y_zero);
         out[static_cast<size_t>(to)] = finish(sum);
       }
@@ -184,8 +186,9 @@ class BatchMatmul final : public Operator {
     Product p(op);
     graph::Shape out;
     if (p.depth != p.y_depth || !broadcast_shapes(batch_of(x), batch_of(y), out)) {
-      bad_shape(op, diags, fmt::format("the operands' shapes {} and {} do not fit a matrix product",
-                                       graph::to_string(x), graph::to_string(y)));
+      bad_shape(op, diags,
+                fmt::format("the operands' shapes {} and {} do not fit a matrix product",
+                            graph::to_string(x), graph::to_string(y)));
       return kFailure;
     }
     out.push_back(p.rows);
@@ -210,13 +213,14 @@ class BatchMatmul final : public Operator {
       return kFailure;
     }
     return check_multiplier(op, scaling_of(op), largest_sum(depth), diags) ? success()
-                                                                                : Status(kFailure);
+                                                                           : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(0).dtype == DType::kF32)
       return multiply<float, float>(op, data, 0.0f, 0.0f, [](float sum) { return sum; });
-    ChannelReference scale(Rounding::kDouble, scaling_of(op), op.result().zero_point(), {-128, 127});
+    ChannelReference scale(Rounding::kDouble, scaling_of(op), op.result().zero_point(),
+                           {-128, 127});
     multiply<int8_t, int32_t>(op, data, op.operand(0).zero_point(), op.operand(1).zero_point(),
                               [&](int32_t sum) { return static_cast<int8_t>(scale(sum)); });
   }

@@ -102,8 +102,8 @@ void evaluate_scaled_product(const Reduction& r, const EvalData& data) {
   ProductScale scale(r.multiplier());
   std::vector<int64_t> in = widen(r.type, data.operands[0]);
   for (int64_t& v : in) v -= r.op.operand(0).zero_point();
-  auto out = combined<int64_t>(r, 1, in,
-                               [&](int64_t so_far, int64_t x) { return scale(so_far * x); });
+  auto out =
+      combined<int64_t>(r, 1, in, [&](int64_t so_far, int64_t x) { return scale(so_far * x); });
   IntRange range = int_range(r.type);
   for (int64_t& v : out) {
     v = static_cast<int32_t>(int64_t{scale(v)} + r.op.result().zero_point());
@@ -121,12 +121,12 @@ Status different_quantization(const Reduction& r, Diagnostics& diags) {
 }
 
 bool zero_points_are_zero(const Reduction& r, Diagnostics& diags) {
-  if (r.type != DType::kI16 || (r.op.operand(0).zero_point() == 0 && r.op.result().zero_point() == 0))
+  if (r.type != DType::kI16 ||
+      (r.op.operand(0).zero_point() == 0 && r.op.result().zero_point() == 0))
     return true;
-  diags
-      .error(r.op.where(), "op-quantization",
-             fmt::format("{} of int16 has the zero points {} and {}; the reference takes 0 only",
-                         r.rule.name, r.op.operand(0).zero_point(), r.op.result().zero_point()));
+  diags.error(r.op.where(), "op-quantization",
+              fmt::format("{} of int16 has the zero points {} and {}; the reference takes 0 only",
+                          r.rule.name, r.op.operand(0).zero_point(), r.op.result().zero_point()));
   return false;
 }
 
@@ -149,17 +149,19 @@ Status verify_scaled_sum(const Reduction& r, Diagnostics& diags) {
 
 Status verify_scaled_product(const Reduction& r, Diagnostics& diags) {
   if (r.type == DType::kU8) {
-    diags.error(r.op.where(), "op-quantization",
-                fmt::format("{} of quantised uint8 is none that the reference computes",
-                            r.rule.name))
+    diags
+        .error(
+            r.op.where(), "op-quantization",
+            fmt::format("{} of quantised uint8 is none that the reference computes", r.rule.name))
         .help("quantise the model to int8");
     return kFailure;
   }
   if (r.multiplier().shift <= kMostProductShift) return success();
-  diags.error(r.op.where(), "op-quantization",
-              fmt::format("the scales of {} make a multiplier of {:g} for each of {} factors; the "
-                          "reference takes less than 128",
-                          r.rule.name, r.scaling(), r.count))
+  diags
+      .error(r.op.where(), "op-quantization",
+             fmt::format("the scales of {} make a multiplier of {:g} for each of {} factors; the "
+                         "reference takes less than 128",
+                         r.rule.name, r.scaling(), r.count))
       .help("convert the model again with representative calibration data");
   return kFailure;
 }
@@ -177,8 +179,7 @@ Reduction::Reduction(const Rule& of, const OpView& in)
 bool Reduction::from_first() const {
   if (op.operand(0).elements() == 0 || rule.finish == Finish::kMean) return false;
   bool all = op.attrs<ReduceAttrs>().axes.size() == op.operand(0).shape.size();
-  return arithmetic == Arithmetic::kScaledProduct ||
-         (all && arithmetic != Arithmetic::kScaledSum);
+  return arithmetic == Arithmetic::kScaledProduct || (all && arithmetic != Arithmetic::kScaledSum);
 }
 
 int64_t Reduction::start() const {
@@ -217,7 +218,8 @@ int64_t Reduction::largest_sum() const {
 }
 
 double Reduction::scaling() const {
-  auto in = static_cast<double>(op.operand(0).scale()), out = static_cast<double>(op.result().scale());
+  auto in = static_cast<double>(op.operand(0).scale()),
+       out = static_cast<double>(op.result().scale());
   if (arithmetic == Arithmetic::kScaledSum) return in / out;
   return in / std::pow(out, 1.0 / static_cast<double>(count));
 }

@@ -53,8 +53,8 @@ class ReductionLowering {
 
   void combine(const Ex& so_far, const Ex& from) {
     if (r_.arithmetic == Arithmetic::kScaledProduct)
-      return f_.assign(so_far, scaled_product(cast(DType::kI64, so_far) *
-                                              cast(DType::kI64, element(from))));
+      return f_.assign(
+          so_far, scaled_product(cast(DType::kI64, so_far) * cast(DType::kI64, element(from))));
     // Sums of quantised values, and of int32 in 64 bits, have room.
     bool wraps = accumulator_ != DType::kF32 && r_.arithmetic != Arithmetic::kScaledSum &&
                  (r_.type == DType::kI64 || accumulator_ == DType::kI32);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The family of reductions. A Rule is one row of the table in reduce.cpp: what is combined, from which
-// value on, and what becomes of it at the end. A Reduction is a rule applied to one operator: what
-// evaluation and lowering need to know. The one thing to know: elements are combined in the operand's
-// memory order, and over all axes a float result begins with the first element, not with the rule's
-// value, as in LiteRT.
+// The family of reductions. A Rule is one row of the table in reduce.cpp: what is combined, from
+// which value on, and what becomes of it at the end. A Reduction is a rule applied to one operator:
+// what evaluation and lowering need to know. The one thing to know: elements are combined in the
+// operand's memory order, and over all axes a float result begins with the first element, not with
+// the rule's value, as in LiteRT.
 #pragma once
 
 #include <string_view>
@@ -27,10 +27,10 @@ enum class Start { kZero, kOne, kLowest, kHighest };
 
 // What becomes of the combined elements.
 enum class Finish {
-  kValue,        // nothing: the result is one of the elements, or a truth value
-  kSum,          // quantised: rescaled from operand to result; others wrap around
-  kMean,         // divided by their number; quantised: the same, with that in the multiplier
-  kProduct,      // quantised: rescaled at every step; others wrap around
+  kValue,    // nothing: the result is one of the elements, or a truth value
+  kSum,      // quantised: rescaled from operand to result; others wrap around
+  kMean,     // divided by their number; quantised: the same, with that in the multiplier
+  kProduct,  // quantised: rescaled at every step; others wrap around
 };
 
 struct Rule {
@@ -84,9 +84,7 @@ struct ProductScale {
   explicit ProductScale(QuantizedMultiplier m);
   int64_t factor, half;
   int shift;
-  int32_t operator()(int64_t x) const {
-    return static_cast<int32_t>((x * factor + half) >> shift);
-  }
+  int32_t operator()(int64_t x) const { return static_cast<int32_t>((x * factor + half) >> shift); }
 };
 // Larger exponents of the multiplier are none that the reference defines.
 inline constexpr int kMostProductShift = 7;

@@ -274,9 +274,14 @@ Result<TemplateDescription> read_description(const TemplateSource& source, Diagn
   if (!text) return kFailure;
   Location where = place_of(source);
   if (!source.override_dir.empty()) where.file = fmt::format("{}/{}/template.json", source.override_dir, kind);
+  return parse_description(*text, kind, where, diags);
+}
+
+Result<TemplateDescription> parse_description(const std::string& text, const std::string& kind, Location where,
+                                              Diagnostics& diags) {
   Json json;
   std::string wrong;
-  if (auto problem = parse_json(*text, json)) {
+  if (auto problem = parse_json(text, json)) {
     where.line = problem->place.line;
     where.column = problem->place.column;
     wrong = "template.json is not valid JSON";

@@ -84,6 +84,9 @@ std::vector<std::string> template_kinds(const std::string& override_dir = "");
 // The folder of a kind as a user may spell it: "host-driven" is host_driven.
 std::string kind_folder(const std::string& kind);
 
+// The text of a template.json. Reports [template-invalid], at `where`.
+Result<TemplateDescription> parse_description(const std::string& text, const std::string& kind, Location where,
+                                              Diagnostics& diags);
 // Reports [template-unknown] with the closest kinds, [template-invalid].
 Result<TemplateDescription> read_description(const TemplateSource& source, Diagnostics& diags);
 // A file of a template. Reports [template-invalid].

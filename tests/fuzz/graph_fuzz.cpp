@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer entry for TVM graphs with parameters (preset `fuzz`); see run_files.cpp for what it is
-// without.
+// Fuzz target for TVM graphs with parameters.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

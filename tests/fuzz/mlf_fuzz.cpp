@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer entry for Model Library Format archives, and for metadata.json by itself. Without
-// libFuzzer the same target runs the files given on its command line once each, see run_files.cpp.
+// Fuzz target for Model Library Format archives, and for metadata.json by itself.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -25,7 +25,8 @@ namespace {
 // behind the operators is reached whatever this build supports.
 class AnyOperator : public ops::Operator {
  public:
-  std::string_view name() const override { return "any"; }
+  explicit AnyOperator(std::string_view name) : name_(name) {}
+  std::string_view name() const override { return name_; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<graph::NoAttributes>();
   }
@@ -42,16 +43,21 @@ class AnyOperator : public ops::Operator {
   void evaluate(const ops::OpView&, const ops::EvalData&) const override {}
   ops::Lowered lower(const ops::OpView&, const ops::TargetInfo&) const override { return {}; }
   std::vector<int> tflite_builtins() const override {
+    if (name_ != "any") return {};
     std::vector<int> all(frontends::tflite_builtin_names().size());
     std::iota(all.begin(), all.end(), 0);
     return all;
   }
+
+ private:
+  std::string_view name_;
 };
 
 const ops::OperatorSet& any_operators() {
   static const ops::OperatorSet set = [] {
     ops::OperatorSet made;
-    made.add(std::make_unique<AnyOperator>());
+    made.add(std::make_unique<AnyOperator>("any"));
+    made.add(std::make_unique<AnyOperator>("reshape"));  // what reading a variable becomes
     return made;
   }();
   return set;

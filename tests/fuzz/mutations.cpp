@@ -37,7 +37,14 @@ class SiteFinder {
   }
 
  private:
+  // The verifier does not look at options of a type that it does not know.
+  bool inside(const uint8_t* at, size_t size) const {
+    const uint8_t* end = bytes_.data() + bytes_.size();
+    return at >= bytes_.data() && at <= end && static_cast<size_t>(end - at) >= size;
+  }
+
   void add(const void* at, int width) {
+    if (!inside(static_cast<const uint8_t*>(at), static_cast<size_t>(width))) return;
     sites_.push_back({static_cast<size_t>(static_cast<const uint8_t*>(at) - bytes_.data()), width});
   }
 
@@ -45,8 +52,10 @@ class SiteFinder {
   // one leaves.
   void table(const void* pointer) {
     const auto* start = static_cast<const uint8_t*>(pointer);
+    if (!inside(start, 4)) return;
     add(start, 4);  // distance to the vtable
     const uint8_t* vtable = static_cast<const flatbuffers::Table*>(pointer)->GetVTable();
+    if (!inside(vtable, 4) || !inside(vtable, flatbuffers::ReadScalar<uint16_t>(vtable))) return;
     auto entry = [&](size_t i) { return flatbuffers::ReadScalar<uint16_t>(vtable + i * 2); };
     size_t count = entry(0) / 2u;
     std::vector<uint16_t> offsets;

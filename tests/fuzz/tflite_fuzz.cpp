@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libFuzzer entry for .tflite models (preset `fuzz`). Without libFuzzer the same target runs the
-// files and directories given on its command line once each, see run_files.cpp.
+// Fuzz target for .tflite models. Without libFuzzer it runs the files and directories given on its
+// command line once each, see run_files.cpp.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -82,6 +82,10 @@ void find_variables(const Source& source, int index, std::map<int32_t, Variables
         const schema::SubGraph& next = *subgraphs->Get(static_cast<uint32_t>(inner));
         find_variables(source, inner, handles_for(op, builtin == kTfliteIf, next, known), depth + 1, use);
       }
+      // A loop hands its handles on.
+      for (uint32_t k = 0; builtin == kTfliteWhile && k < length(op.outputs()); ++k)
+        if (const Variables::Key* handed = known(index_at(op.inputs(), k)))
+          handles.insert_or_assign(op.outputs()->Get(k), Variables::Key(*handed));
     }
   }
 }
@@ -122,6 +126,10 @@ bool OperatorReader::read_control(size_t index, Build& build, Diagnostics& told)
     handles.push_back(
         handles_for(from, is_if, *source_.model->subgraphs()->Get(static_cast<uint32_t>(subgraph)), known));
     find_variables(source_, subgraph, handles.back(), source_.depth + 1, use);
+  }
+  if (use.operators_left < 0) {
+    report_aliasing(told, op.location);
+    return false;
   }
   std::vector<Variables::Key> used(use.used.begin(), use.used.end());
   std::vector<Variables::Key> kept = is_if ? std::vector<Variables::Key>(use.assigned.begin(), use.assigned.end())

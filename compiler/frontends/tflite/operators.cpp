@@ -206,10 +206,10 @@ bool OperatorReader::build(const std::vector<graph::TensorId>& ids, graph::Graph
   }
   graph.ops.resize(kept);
   if (failing() > 0) return false;
-  return source_.depth > 0 || check_outputs(build, other_);
+  return check_outputs(build, other_);
 }
 
-// A port that is an input or a constant as it stands has no operator to write it.
+// A port that is an input or a constant as it stands has no operator to write it; a region's may be one.
 bool OperatorReader::check_outputs(const Build& build, Diagnostics& told) const {
   std::vector<bool> computed(build.graph.tensors.size());
   for (const graph::Op& op : build.graph.ops) {
@@ -218,7 +218,7 @@ bool OperatorReader::check_outputs(const Build& build, Diagnostics& told) const 
   const auto* outputs = source_.subgraph->outputs();
   for (uint32_t i = 0; i < length(outputs); ++i) {
     graph::TensorId id = build.ids[static_cast<size_t>(outputs->Get(i))];
-    if (!id.valid() || computed[static_cast<size_t>(id.value)]) continue;
+    if (!id.valid() || (source_.depth > 0 ? build.defined : computed)[static_cast<size_t>(id.value)]) continue;
     told.error(source_.where_tensor(build.graph[id].name), "output-not-computed",
                fmt::format("output {} is not computed by any operator", i))
         .help("remove this output from the model, or compute it from an input");
@@ -298,8 +298,16 @@ bool OperatorReader::read_variable(size_t index, Build& build, Diagnostics& told
   build.defined.resize(build.graph.tensors.size(), true);
   build.derived.resize(build.graph.tensors.size(), false);
   build.pending.resize(build.graph.tensors.size(), -1);
-  if (length(raw(index).outputs()) != 1 || op.definition == nullptr) return false;
+  auto invalid = [&](std::string message) {
+    told.error(op.location, "tflite-invalid", std::move(message)).help(kDamaged);
+    return false;
+  };
+  const size_t results = length(raw(index).outputs());
+  if (results != 1 || op.definition == nullptr) return invalid(fmt::format("it has {} results, not one", results));
   graph::TensorId result = build.ids[static_cast<size_t>(raw(index).outputs()->Get(0))];
+  if (result.valid() && build.defined[static_cast<size_t>(result.value)])
+    return invalid(fmt::format("result 0 '{}' is computed before or is an input",
+                               escape_for_display(build.graph[result].name)));
   if (value && result.valid()) {
     graph::TensorType& type = build.graph[result].type;
     // Converters leave the shape open.
@@ -310,10 +318,8 @@ bool OperatorReader::read_variable(size_t index, Build& build, Diagnostics& told
     op.operands = {*value};
     op.results = {result};
   }
-  bool good = value && result.valid() && !build.defined[static_cast<size_t>(result.value)] &&
-              ops::verify_op({build.graph, op}, told).ok();
   skip(index, build);
-  if (!good) return false;
+  if (!value || !result.valid() || !ops::verify_op({build.graph, op}, told)) return false;
   build.graph.ops.push_back(std::move(op));
   build.folded.push_back(false);
   return true;

@@ -132,6 +132,8 @@ OperatorReader::Kind OperatorReader::kind_of(const Failed& failed) const {
   look(raw(failed.index).inputs());
   look(raw(failed.index).outputs());
   const auto* operands = raw(failed.index).inputs();
+  // An IF may have none, and what is wrong may be within it.
+  if (length(raw(failed.index).outputs()) == 0) return Kind::kOther;
   bool float_in = length(operands) > 0 && operands->Get(0) >= 0 &&
                   raw_tensor(operands->Get(0))->type() == schema::TensorType_FLOAT32;
   bool float_out =

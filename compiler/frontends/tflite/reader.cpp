@@ -95,6 +95,17 @@ Status signature_unknown(Source& source, const std::string& wanted) {
   return kFailure;
 }
 
+bool check_counts(Source& source) {
+  size_t tensors = length(source.subgraph->tensors()), operators = length(source.subgraph->operators());
+  if (tensors <= limits::kMaxTensors && operators <= limits::kMaxOperators) return true;
+  source.diags
+      ->error(source.where(), "tflite-limit",
+              fmt::format("the subgraph has {} tensors and {} operators, at most {} and {} are read",
+                          tensors, operators, limits::kMaxTensors, limits::kMaxOperators))
+      .help("split the model");
+  return false;
+}
+
 // Picks the signature and the subgraph it runs.
 Status choose_subgraph(Source& source, const ReadOptions& options) {
   const schema::Model& model = *source.model;
@@ -121,19 +132,7 @@ Status choose_subgraph(Source& source, const ReadOptions& options) {
   }
   source.subgraph = model.subgraphs()->Get(index);
   source.subgraph_index = static_cast<int>(index);
-  if (length(source.subgraph->tensors()) > limits::kMaxTensors ||
-      length(source.subgraph->operators()) > limits::kMaxOperators) {
-    source.diags
-        ->error(
-            source.where(), "tflite-limit",
-            fmt::format("the subgraph has {} tensors and {} operators, at most {} and {} "
-                        "are read",
-                        length(source.subgraph->tensors()), length(source.subgraph->operators()),
-                        limits::kMaxTensors, limits::kMaxOperators))
-        .help("split the model");
-    return kFailure;
-  }
-  return success();
+  return check_counts(source) ? success() : Status(kFailure);
 }
 
 // Subgraphs that the one that is compiled runs itself.
@@ -383,9 +382,7 @@ bool read_region(Source& outer, const ops::OperatorSet& set, const RegionRequest
   if (graph.name.empty()) graph.name = fmt::format("subgraph {}", request.subgraph);
   graph.source_file = source.file;
   std::vector<Role> roles(length(subgraph.tensors()));
-  bool good = length(subgraph.tensors()) <= limits::kMaxTensors &&
-              length(subgraph.operators()) <= limits::kMaxOperators &&
-              mark_ports(source, subgraph.inputs(), true, roles) &&
+  bool good = check_counts(source) && mark_ports(source, subgraph.inputs(), true, roles) &&
               mark_ports(source, subgraph.outputs(), false, roles) && settle_arguments(source, request);
   Variables variables(source);
   for (const auto& [tensor, key] : request.handles) variables.set_handle(tensor, key);

@@ -108,7 +108,13 @@ bool Variables::initialise(const schema::Operator& op, const Location& at, Diagn
                             escape_for_display(key.second));
       return true;
     }
-    variables_.try_emplace(key, Variable{key.second, {}, {}, {}}).first->second.initial = tensor;
+    Variable& variable = variables_.try_emplace(key, Variable{key.second, {}, {}, {}}).first->second;
+    if (variable.now.valid()) {
+      missing = fmt::format("gives variable '{}' its first value after it is read or assigned",
+                            escape_for_display(key.second));
+      return true;
+    }
+    variable.initial = tensor;
   }
   return true;
 }
@@ -166,7 +172,7 @@ bool Variables::assign(const schema::Operator& op, graph::TensorId value, const 
                        graph::Graph& graph, Diagnostics& told) {
   const Key* key = key_of(op, at, told);
   if (key == nullptr) return false;
-  Variable& variable = variables_.at(*key);
+  Variable& variable = variables_.try_emplace(*key, Variable{key->second, {}, {}, {}}).first->second;
   const graph::TensorType* type = variable.now.valid() ? &graph[variable.now].type
                                   : variable.initial   ? &variable.initial->type
                                                        : nullptr;

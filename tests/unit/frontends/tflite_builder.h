@@ -33,8 +33,8 @@ struct TestTensor {
 
 struct TestOp {
   uint32_t code = 0;  // entry of TestModel::codes
-  std::vector<int32_t> in;
-  std::vector<int32_t> out;
+  std::vector<int32_t> in = {};
+  std::vector<int32_t> out = {};
   schema::BuiltinOptions options_type = schema::BuiltinOptions_NONE;
   std::function<Offset<void>(FlatBufferBuilder&)> options = {};
 };
@@ -59,7 +59,8 @@ struct TestModel {
   std::vector<int32_t> outputs;
   std::vector<TestSignature> signatures = {};
   uint32_t version = 3;
-  int extra_subgraphs = 0;  // empty ones behind the first
+  int extra_subgraphs = 0;  // empty ones behind the others
+  std::vector<TestModel> subgraphs = {};  // behind the first: their tensors, operators, inputs and outputs
 
   std::vector<uint8_t> bytes() const;
 };
@@ -116,25 +117,30 @@ inline Offset<schema::OperatorCode> add_code(FlatBufferBuilder& fbb, const TestC
       fbb, deprecated, code.custom.empty() ? nullptr : code.custom.c_str(), 1, code.builtin);
 }
 
+inline Offset<schema::SubGraph> add_subgraph(FlatBufferBuilder& fbb, const TestModel& m, const char* name,
+                                             std::vector<Offset<schema::Buffer>>& buffers) {
+  std::vector<Offset<schema::Tensor>> tensor_list;
+  for (const TestTensor& t : m.tensors) tensor_list.push_back(add_tensor(fbb, t, buffers));
+  std::vector<Offset<schema::Operator>> op_list;
+  for (const TestOp& op : m.ops) op_list.push_back(add_op(fbb, op));
+  return schema::CreateSubGraphDirect(fbb, &tensor_list, &m.inputs, &m.outputs, &op_list, name);
+}
+
 }  // namespace builder
 
 inline std::vector<uint8_t> TestModel::bytes() const {
   FlatBufferBuilder fbb;
   std::vector<Offset<schema::Buffer>> buffers{schema::CreateBuffer(fbb)};
-  std::vector<Offset<schema::Tensor>> tensor_list;
-  for (const TestTensor& t : tensors) tensor_list.push_back(builder::add_tensor(fbb, t, buffers));
-  std::vector<Offset<schema::Operator>> op_list;
-  for (const TestOp& op : ops) op_list.push_back(builder::add_op(fbb, op));
-  std::vector<Offset<schema::SubGraph>> subgraphs{
-      schema::CreateSubGraphDirect(fbb, &tensor_list, &inputs, &outputs, &op_list, "main")};
-  for (int i = 0; i < extra_subgraphs; ++i) subgraphs.push_back(schema::CreateSubGraph(fbb));
+  std::vector<Offset<schema::SubGraph>> all{builder::add_subgraph(fbb, *this, "main", buffers)};
+  for (const TestModel& m : subgraphs) all.push_back(builder::add_subgraph(fbb, m, "other", buffers));
+  for (int i = 0; i < extra_subgraphs; ++i) all.push_back(schema::CreateSubGraph(fbb));
   std::vector<Offset<schema::OperatorCode>> code_list;
   for (const TestCode& code : codes) code_list.push_back(builder::add_code(fbb, code));
   std::vector<Offset<schema::SignatureDef>> signature_list;
   for (const TestSignature& s : signatures) {
     signature_list.push_back(builder::add_signature(fbb, s));
   }
-  fbb.Finish(schema::CreateModelDirect(fbb, version, &code_list, &subgraphs, "made by a test",
+  fbb.Finish(schema::CreateModelDirect(fbb, version, &code_list, &all, "made by a test",
                                        &buffers, nullptr, nullptr, &signature_list),
              schema::ModelIdentifier());
   return {fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()};

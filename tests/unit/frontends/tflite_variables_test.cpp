@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files with variables and control flow that are wrong, or that only a hand would write.
+#include <gtest/gtest.h>
+
+#include "frontends/tflite/reader.h"
+#include "tflite_builder.h"
+
+namespace aotc {
+namespace {
+
+using testing::FlatBufferBuilder;
+using testing::TestModel;
+using testing::TestOp;
+using testing::TestTensor;
+namespace schema = tflite_schema;
+
+// Entries of the models' codes.
+enum : uint32_t { kAdd, kIf, kWhile, kCallOnce, kVarHandle, kRead, kAssign };
+
+const TestTensor kHandle{.name = "handle", .shape = {}, .type = schema::TensorType_RESOURCE};
+const TestTensor kBool{.name = "b", .shape = {1}, .type = schema::TensorType_BOOL};
+
+TestTensor value(const char* name, std::vector<int32_t> shape = {1, 4}) {
+  return {.name = name, .shape = std::move(shape)};
+}
+
+TestOp handle_op(int32_t result) {
+  return {.code = kVarHandle,
+          .out = {result},
+          .options_type = schema::BuiltinOptions_VarHandleOptions,
+          .options = [](FlatBufferBuilder& fbb) {
+            return schema::CreateVarHandleOptionsDirect(fbb, "", "state").Union();
+          }};
+}
+
+TestOp call_once(int32_t subgraph) {
+  return {.code = kCallOnce,
+          .options_type = schema::BuiltinOptions_CallOnceOptions,
+          .options = [subgraph](FlatBufferBuilder& fbb) {
+            return schema::CreateCallOnceOptions(fbb, subgraph).Union();
+          }};
+}
+
+TestOp if_op(std::vector<int32_t> in, std::vector<int32_t> out, int32_t then_index, int32_t else_index) {
+  return {.code = kIf,
+          .in = std::move(in),
+          .out = std::move(out),
+          .options_type = schema::BuiltinOptions_IfOptions,
+          .options = [=](FlatBufferBuilder& fbb) {
+            return schema::CreateIfOptions(fbb, then_index, else_index).Union();
+          }};
+}
+
+// Gives the variable zeros of a shape.
+TestModel first_value(std::vector<int32_t> shape, size_t elements) {
+  TestModel m;
+  TestTensor zeros = value("zeros", std::move(shape));
+  zeros.data.assign(elements * 4, 0);
+  m.tensors = {kHandle, zeros};
+  m.ops = {handle_op(0), {.code = kAssign, .in = {0, 1}}};
+  return m;
+}
+
+// out = in + variable; variable = out.
+TestModel accumulator() {
+  TestModel m;
+  m.tensors = {value("in"), kHandle, value("before"), value("out")};
+  m.codes = {{0}, {118}, {119}, {129}, {142}, {143}, {144}};
+  m.ops = {call_once(1), handle_op(1), {.code = kRead, .in = {1}, .out = {2}},
+           {.code = kAdd, .in = {0, 2}, .out = {3}}, {.code = kAssign, .in = {1, 3}}};
+  m.inputs = {0};
+  m.outputs = {3};
+  m.subgraphs = {first_value({1, 4}, 4)};
+  return m;
+}
+
+// Empty if the model is read.
+std::string said(const TestModel& m, size_t states = 1) {
+  Diagnostics diags;
+  auto graph = frontends::read_tflite(m.bytes(), "m.tflite", diags);
+  EXPECT_EQ(graph.ok(), !diags.has_errors());
+  if (graph.ok()) {
+    EXPECT_EQ(graph->states.size(), states);
+  }
+  return diags.str();
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(TfliteVariables, Accumulator) { EXPECT_EQ(said(accumulator()), ""); }
+
+// The second would change the type of what was read before.
+TEST(TfliteVariables, FirstValueAfterItIsRead) {
+  TestModel m = accumulator();
+  m.subgraphs.push_back(first_value({2, 3}, 6));
+  m.ops.push_back(call_once(2));
+  EXPECT_TRUE(has(said(m), "operator gives variable 'state' its first value after it is read or assigned"))
+      << said(m);
+}
+
+TEST(TfliteVariables, ReadOfNoneOrTwo) {
+  TestModel m = accumulator();
+  m.ops[2].out = {2, 3};
+  EXPECT_TRUE(has(said(m), "it has 2 results, not one [tflite-invalid]")) << said(m);
+  m.ops[2].out = {};
+  EXPECT_TRUE(has(said(m), "it has 0 results, not one [tflite-invalid]")) << said(m);
+}
+
+TEST(TfliteVariables, ReadTwiceIntoOne) {
+  TestModel m = accumulator();
+  m.ops.insert(m.ops.begin() + 3, m.ops[2]);
+  EXPECT_TRUE(has(said(m), "result 0 'before' is computed before or is an input [tflite-invalid]")) << said(m);
+}
+
+// A branch that assigns through the handle that a loop gives back.
+TEST(TfliteVariables, HandleOutOfALoop) {
+  TestModel m = accumulator();
+  m.tensors.push_back(kBool);
+  m.tensors.push_back(value("chosen"));
+  m.ops.pop_back();
+  m.ops.push_back(if_op({4, 1, 4, 3}, {5}, 2, 3));
+  m.inputs = {0, 4};
+  m.outputs = {5};
+  TestModel branch;
+  branch.tensors = {kHandle, kBool, value("x"), kHandle, kBool, value("y")};
+  branch.inputs = {0, 1, 2};
+  TestModel plain = branch, condition = branch, body = branch;
+  branch.ops = {{.code = kWhile,
+                 .in = {0, 1, 2},
+                 .out = {3, 4, 5},
+                 .options_type = schema::BuiltinOptions_WhileOptions,
+                 .options =
+                     [](FlatBufferBuilder& fbb) { return schema::CreateWhileOptions(fbb, 4, 5).Union(); }},
+                {.code = kAssign, .in = {3, 5}}};
+  branch.outputs = {5};
+  plain.ops = {{.code = kAdd, .in = {2, 2}, .out = {5}}};
+  plain.outputs = {5};
+  condition.outputs = {1};
+  body.outputs = {0, 1, 2};
+  for (const TestModel& subgraph : {branch, plain, condition, body}) m.subgraphs.push_back(subgraph);
+  EXPECT_EQ(said(m), "");
+}
+
+// What is wrong is within an operator that has no results.
+TEST(TfliteVariables, TypesWithinAnIfWithoutResults) {
+  TestModel m = accumulator();
+  m.tensors.push_back(kBool);
+  m.ops.push_back(if_op({4, 0}, {}, 2, 2));
+  m.inputs = {0, 4};
+  TestModel branch;
+  TestTensor sum = value("sum");
+  sum.type = schema::TensorType_INT16;
+  branch.tensors = {value("x"), sum};
+  branch.inputs = {0};
+  branch.ops = {{.code = kAdd, .in = {0, 0}, .out = {1}}};
+  m.subgraphs.push_back(branch);
+  EXPECT_TRUE(has(said(m), "[op-type]")) << said(m);
+}
+
+TEST(TfliteVariables, BranchWhoseResultIsComputedByNothing) {
+  TestModel m = accumulator();
+  m.tensors.push_back(kBool);
+  m.tensors.push_back(value("chosen"));
+  m.ops.push_back(if_op({4, 0}, {5}, 2, 2));
+  m.inputs = {0, 4};
+  m.outputs = {5};
+  TestModel branch;
+  branch.tensors = {value("x"), value("nothing")};
+  branch.inputs = {0};
+  branch.outputs = {1};
+  m.subgraphs.push_back(branch);
+  EXPECT_TRUE(has(said(m), "'nothing': error: output 0 is not computed by any operator [output-not-computed]"))
+      << said(m);
+}
+
+TEST(TfliteVariables, BranchOfTooManyTensors) {
+  TestModel m = accumulator();
+  m.tensors.push_back(kBool);
+  m.ops.push_back(if_op({4, 0}, {}, 2, 2));
+  m.inputs = {0, 4};
+  TestModel branch;
+  branch.tensors.assign(50'001, value("x"));
+  branch.inputs = {0};
+  m.subgraphs.push_back(branch);
+  EXPECT_TRUE(has(said(m), "the subgraph has 50001 tensors and 0 operators")) << said(m);
+}
+
+}  // namespace
+}  // namespace aotc

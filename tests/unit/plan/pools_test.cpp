@@ -204,6 +204,17 @@ struct Life {
   int64_t begin = INT64_MAX, end = -1;
 };
 
+Life life_of(size_t b, const std::vector<Buffer>& buffers, const std::vector<BufferUse>& calls) {
+  Life life;
+  if (buffers[b].from_start) life = {-1, -1};
+  const auto count = static_cast<int64_t>(calls.size());
+  for (int64_t c = 0; c < count; ++c)
+    for (int used : calls[static_cast<size_t>(c)].buffers)
+      if (used == static_cast<int>(b)) life = {std::min(life.begin, c), c};
+  if (buffers[b].to_end) life = {std::min(life.begin, count), count};
+  return life;
+}
+
 TEST(Pools, NothingAliveIsOverwritten) {
   TestRandom random(3);
   int split = 0;
@@ -242,12 +253,7 @@ TEST(Pools, NothingAliveIsOverwritten) {
     };
     std::vector<Block> blocks;
     for (size_t b = 0; b < buffers.size(); ++b) {
-      Life life;
-      if (buffers[b].from_start) life = {-1, -1};
-      for (int64_t c = 0; c < 6; ++c)
-        for (int used : calls[static_cast<size_t>(c)].buffers)
-          if (used == static_cast<int>(b)) life = {std::min(life.begin, c), c};
-      if (buffers[b].to_end) life = {std::min<int64_t>(life.begin, 6), 6};
+      const Life life = life_of(b, buffers, calls);
       const int64_t at = p.placement.offsets[b];
       ASSERT_EQ(at < 0, life.begin == INT64_MAX);
       if (at >= 0) blocks.push_back({at, at + buffers[b].bytes, life, p.pools[b], buffers[b].device});

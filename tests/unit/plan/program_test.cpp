@@ -182,7 +182,10 @@ TEST(Program, FunctionsThatDifferInNumbersBecomeOneWhereThatPays) {
         merged += f.merged;
         calls += f.calls.size();
         EXPECT_TRUE(std::is_sorted(f.calls.begin(), f.calls.end()));
-        for (int c : f.calls) EXPECT_EQ(&p.functions[static_cast<size_t>(p.calls[static_cast<size_t>(c)].function)], &f);
+        for (int c : f.calls) {
+          const int of_call = p.calls[static_cast<size_t>(c)].function;
+          EXPECT_EQ(&p.functions[static_cast<size_t>(of_call)], &f);
+        }
       }
       EXPECT_EQ(calls, p.calls.size());
       // One number for functions of so many characters pays from the third on.

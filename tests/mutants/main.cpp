@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs tests with one change of the sources in force, or says which changes each test reaches.
 //
-//   mutation_tests --reach FILE I N      of all tests the Ith of every N;         every test in a
-//   process of its own: one line of name, whether
-//                                        it passed, steps, CPU microseconds and numbers of changes
+//   mutation_tests --reach FILE I N S    of all tests the Ith of every N, each in a process of its
+//                                        own, those left out that take more than S seconds of CPU:
+//                                        one line of name, whether it passed, steps, CPU
+//                                        microseconds and numbers of changes
 //   AOTC_MUTANT=N mutation_tests --tests FILE
-//                                        lines of name and most steps: the tests in this order, up
-//                                        to the first that fails, whose name is the last line of
-//                                        output. Ends with 1 if one failed, 0 if none did
+//                                        lines of name, most steps and most CPU seconds: the tests
+//                                        in this order, up to the first that fails, whose name is
+//                                        the last line of output. Ends with 1 if one failed, 0 if
+//                                        none did
 //
 // Other arguments are gtest's.
 #include <gmock/gmock.h>
@@ -17,6 +19,7 @@
 #include <unistd.h>
 
 #include <sys/mman.h>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -61,7 +64,15 @@ struct Shared {
   unsigned char reached[mutants::kMost];
 };
 
-int reach(const char* path, size_t first, size_t every) {
+// The kernel ends the process where a loop that passes through no changed code has no end.
+void allow_seconds(int64_t seconds) {
+  rlimit limit{};
+  getrlimit(RLIMIT_CPU, &limit);
+  limit.rlim_cur = static_cast<rlim_t>(cpu_microseconds() / 1000000 + 1 + seconds);
+  setrlimit(RLIMIT_CPU, &limit);
+}
+
+int reach(const char* path, size_t first, size_t every, int64_t seconds) {
   std::vector<std::string> names;
   for (size_t i = 0; const std::string& name : all_tests())
     if (i++ % every == first) names.push_back(name);
@@ -77,6 +88,7 @@ int reach(const char* path, size_t first, size_t every) {
     if (child == 0) {
       mutants::state.reached = shared->reached;
       int64_t before = cpu_microseconds();
+      allow_seconds(seconds);
       bool good = passes(name);
       shared->steps = mutants::state.steps;
       shared->cpu = cpu_microseconds() - before;
@@ -84,6 +96,7 @@ int reach(const char* path, size_t first, size_t every) {
     }
     int status = 0;
     waitpid(child, &status, 0);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) continue;
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     failed += !good;
     if (!good) std::fprintf(stderr, "FAILED without any change: %s\n", name.c_str());
@@ -98,10 +111,12 @@ int reach(const char* path, size_t first, size_t every) {
 int run(const char* path) {
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
-    size_t tab = line.find('\t');
+    std::istringstream fields(line);
+    std::string name;
+    int64_t seconds = 0;
+    fields >> name >> mutants::state.most_steps >> seconds;
     mutants::state.steps = 0;
-    mutants::state.most_steps = std::atoll(line.c_str() + tab + 1);
-    std::string name = line.substr(0, tab);
+    allow_seconds(seconds);
     // If it crashes, this is the last line.
     std::fprintf(stderr, "%s\n", name.c_str());
     if (!passes(name)) return 1;
@@ -117,9 +132,9 @@ int main(int argc, char** argv) {
   testing::InitGoogleMock(&argc, argv);
   testing::GTEST_FLAG(death_test_style) = "fast";
   if (const char* chosen = std::getenv("AOTC_MUTANT")) mutants::state.chosen = std::atoi(chosen);
-  if (argc == 5 && std::strcmp(argv[1], "--reach") == 0)
+  if (argc == 6 && std::strcmp(argv[1], "--reach") == 0)
     return reach(argv[2], static_cast<size_t>(std::atoi(argv[3])),
-                 static_cast<size_t>(std::atoi(argv[4])));
+                 static_cast<size_t>(std::atoi(argv[4])), std::atoi(argv[5]));
   if (argc == 3 && std::strcmp(argv[1], "--tests") == 0) return run(argv[2]);
   return RUN_ALL_TESTS();
 }

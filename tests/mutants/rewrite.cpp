@@ -224,36 +224,13 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
   bool VisitCXXOperatorCallExpr(CXXOperatorCallExpr* e) {
     if (!inside(e) || e->getNumArgs() != 2 || e->isAssignmentOp()) return true;
     if (e->getType().getAsString().find("Ex") == std::string::npos) return true;
-    BinaryOperatorKind kind = BO_Comma;
-    switch (e->getOperator()) {
-      case OO_Plus:
-        kind = BO_Add;
-        break;
-      case OO_Minus:
-        kind = BO_Sub;
-        break;
-      case OO_Star:
-        kind = BO_Mul;
-        break;
-      case OO_LessLess:
-        kind = BO_Shl;
-        break;
-      case OO_GreaterGreater:
-        kind = BO_Shr;
-        break;
-      case OO_Amp:
-        kind = BO_And;
-        break;
-      case OO_Less:
-        kind = BO_LT;
-        break;
-      case OO_Greater:
-        kind = BO_GT;
-        break;
-      default:
-        return true;
-    }
-    replace_operator(e, e->getArg(0), e->getArg(1), e->getOperatorLoc(), *operator_of(kind));
+    static const std::map<OverloadedOperatorKind, BinaryOperatorKind> kinds = {
+        {OO_Plus, BO_Add},    {OO_Minus, BO_Sub},          {OO_Star, BO_Mul},
+        {OO_LessLess, BO_Shl}, {OO_GreaterGreater, BO_Shr}, {OO_Amp, BO_And},
+        {OO_Less, BO_LT},     {OO_Greater, BO_GT}};
+    auto kind = kinds.find(e->getOperator());
+    if (kind == kinds.end()) return true;
+    replace_operator(e, e->getArg(0), e->getArg(1), e->getOperatorLoc(), *operator_of(kind->second));
     return true;
   }
 

@@ -244,6 +244,8 @@ TEST(AffineForm, IsFoundAndExactForOrdinaryScales) {
     // The sum fits 32 bits at its corners.
     int64_t swing = 128 * (std::abs(int64_t{form->weight[0]}) + std::abs(int64_t{form->weight[1]}));
     EXPECT_LT(swing + std::abs(int64_t{form->offset}), int64_t{1} << 31);
+    EXPECT_EQ(form->least, (form->offset - swing) >> form->shift);
+    EXPECT_EQ(form->most, (form->offset + swing) >> form->shift);
   }
 }
 

@@ -191,6 +191,59 @@ TEST(Requantizer, KeepsWordsWithChannelsThatAreOff) {
   }
 }
 
+// Accumulators that could be anything have no steps to be met: the reference's own operations remain.
+TEST(Requantizer, FollowsTheReferenceWhereNoLineServes) {
+  const std::vector<int32_t> accs = {-100000, -1000, -501, -500, -499, -7, -6, -5, -4, -3, -2, -1, 0,
+                                     1,       2,     3,    4,    5,    6,  7,  499, 500, 501, 100000};
+  const AccRange any{-(int64_t{1} << 31), (int64_t{1} << 31) - 1};
+  for (auto [rounding, form] : {std::pair{Rounding::kDivide, "division"}, {Rounding::kSingle, "double"},
+                                {Rounding::kDouble, "two roundings"}})
+    for (auto [one, other] : {std::pair{7, 7}, {4, 9}, {1000, 1}, {1, 1}})
+      for (int zero_point : {0, -128, 5}) {
+        Requantization what{{1.0 / one, 1.0 / other}, {any, any}, rounding, zero_point, {-128, 127}};
+        if (zero_point == 5) what.clamp = {5, 90};
+        Emitted emitted = run(what, {accs, accs});
+        EXPECT_EQ(emitted.form, form);
+        for (size_t c = 0; c < 2; ++c)
+          for (size_t i = 0; i < accs.size(); ++i)
+            ASSERT_EQ(emitted.values[c * accs.size() + i], what.apply(accs[i], c))
+                << form << " by " << (c == 0 ? one : other) << " of " << accs[i];
+      }
+}
+
+// All by one: the numbers must serve the widest range, whichever channel has it.
+TEST(Requantizer, SharedNumbersServeTheWidestRange) {
+  const AccRange narrow{-100, 100}, low{-(1 << 29), 50}, high{-50, 1 << 29};
+  for (const AccRange& wide : {low, high})
+    for (bool first : {false, true}) {
+      const double scale = std::exp2(-22) * 1.1;
+      Requantization what{{scale, scale}, {narrow, narrow}, Rounding::kDouble, 3, {-128, 127}};
+      what.ranges[first ? 0 : 1] = wide;
+      check(what, 1);
+    }
+}
+
+TEST(Requantizer, OneChannelIsNoSetOfChannels) {
+  Requantization what{{1.0 / 300, 1.0 / 7}, {{-40000, 40000}}, Rounding::kDouble, 3, {-128, 127}};
+  what.scales.pop_back();
+  EXPECT_EQ(check(what, 1).substr(0, 12), "one multiply");
+}
+
+TEST(Requantizer, TamesTheFirstAndTheLastChannel) {
+  Requantization what{{1.23e-8, 1.0 / 300, 1.23e-8},
+                      {{1 << 30, 1 << 30}, {-40000, 40000}, {1 << 30, 1 << 30}},
+                      Rounding::kDouble,
+                      -128,
+                      {-128, 127}};
+  std::vector<int32_t> bias = {1 << 30, 5, 1 << 30};
+  what.tame_constant_channels(bias);
+  EXPECT_LT(std::abs(bias[0]), 1 << 20);
+  EXPECT_EQ(bias[1], 5);
+  EXPECT_EQ(bias[2], bias[0]);
+  EXPECT_EQ(what.scales[0], 1.0 / 300);
+  EXPECT_EQ(what.apply(bias[0], 0), -115);
+}
+
 TEST(Requantizer, TamesChannelsOfOneAccumulator) {
   Requantization what{{1.0 / 300, 1.23e-8, 1.0 / 500},
                       {{-40000, 40000}, {1 << 30, 1 << 30}, {-70000, 70000}},

@@ -133,6 +133,59 @@ TEST(Placement, ASmallerResultTakesTheOperandsPlaceWhereThatLowersThePeak) {
   EXPECT_NE(p.block[0], p.block[1]);
 }
 
+// A result that is written behind what is read keeps its distance, whichever way it goes.
+TEST(Placement, ResultsKeepTheirDistanceFromWhatIsStillRead) {
+  ops::WriteOrder order;  // 8 bytes from 16: the result begins 8 bytes below the operand
+  for (int64_t b = 0; b < 64; b += 8) order.steps.push_back({b, std::min<int64_t>(b + 16, 64), b, b + 8});
+  std::vector<Buffer> buffers = {buffer(64), buffer(64)};
+  BufferUse use;
+  use.buffers = {0, 1};
+  use.overlaps = {{0, 1, &order}};
+  Placement p = plan::place_buffers(buffers, {use}, true);
+  ASSERT_TRUE(p.ok());
+  EXPECT_EQ(p.bytes, 72);
+  EXPECT_EQ(p.offsets[0] - p.offsets[1], 8);
+  order.steps.clear();  // every byte becomes two, from the end: the result begins a byte above
+  for (int64_t b = 32; b-- > 0;) order.steps.push_back({b, b + 1, 2 * b, 2 * b + 2});
+  buffers[0].bytes = 32;
+  p = plan::place_buffers(buffers, {use}, true);
+  EXPECT_EQ(p.bytes, 65);
+  EXPECT_EQ(p.offsets[1] - p.offsets[0], 1);
+}
+
+TEST(Placement, BytesAreSharedOnlyWhereThatSavesSome) {
+  ops::WriteOrder order = forward_order(64);
+  order.in_place = true;
+  std::vector<Buffer> buffers = {buffer(64), buffer(64), buffer(200)};
+  std::vector<BufferUse> calls(2);
+  calls[0].buffers = {0, 1};
+  calls[0].overlaps = {{0, 1, &order}};
+  calls[1].buffers = {2};
+  Placement p = plan::place_buffers(buffers, calls, true);
+  EXPECT_EQ(p.bytes, 200);
+  EXPECT_NE(p.block[0], p.block[1]);
+  EXPECT_TRUE(disjoint(p, buffers, 0, 1));
+}
+
+// More items than the packer looks for cliques in: the bound is that of the bytes alive.
+TEST(Placement, LongChainsAreProvenOptimal) {
+  constexpr size_t kCount = 2100;
+  for (bool inputs : {false, true}) {
+    std::vector<Buffer> buffers(kCount, buffer(16));
+    std::vector<BufferUse> calls(kCount - 1);
+    for (size_t c = 0; c + 1 < kCount; ++c) calls[c].buffers = {static_cast<int>(c), static_cast<int>(c) + 1};
+    if (inputs) {  // the second is overwritten by the first call, unread
+      buffers[0].from_start = buffers[1].from_start = true;
+      buffers.push_back(buffer(40));
+      buffers.back().from_start = true;
+    }
+    Placement p = plan::place_buffers(buffers, calls, false);
+    EXPECT_EQ(p.bytes, inputs ? 72 : 32);
+    EXPECT_EQ(p.lower_bound, p.bytes);
+    EXPECT_TRUE(p.proven_optimal);
+  }
+}
+
 // The second operand must survive what is written in the place of the first.
 TEST(Placement, InPlaceOfOneInputKeepsTheOther) {
   ops::WriteOrder first = forward_order(64), second = forward_order(64);

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <random>
 
@@ -31,6 +33,51 @@ TEST(QuantizeMultiplier, KeepsThirtyOneBits) {
     double back = std::ldexp(static_cast<double>(m.multiplier), m.shift - 31);
     ASSERT_NEAR(back / real, 1.0, 0x1p-31);
   }
+}
+
+// The definition: 31 bits of the number's 53, half away from zero.
+QuantizedMultiplier defined(double real) {
+  if (real == 0) return {0, 0};
+  int shift = 0;
+  const auto bits = static_cast<int64_t>(std::ldexp(std::frexp(real, &shift), 53));
+  int64_t magnitude = (std::abs(bits) + (int64_t{1} << 21)) >> 22;
+  if (magnitude == int64_t{1} << 31 && real > 0) {
+    magnitude = int64_t{1} << 30;
+    ++shift;
+  }
+  if (shift < -31) return {0, 0};
+  if (shift > 30) return {kMax, 30};
+  return {static_cast<int32_t>(real < 0 ? -magnitude : magnitude), shift};
+}
+
+TEST(QuantizeMultiplier, IsTheDefinitionWhereItRounds) {
+  constexpr int64_t kOne = int64_t{1} << 52, kTie = int64_t{1} << 21;
+  for (int exponent = -36; exponent <= 34; ++exponent)
+    for (int64_t bits : {kOne, kOne + 1, kOne + kTie - 1, kOne + kTie, kOne + kTie + 1, kOne + 3 * kTie,
+                         kOne + kOne / 3, 2 * kOne - kTie - 1, 2 * kOne - kTie, 2 * kOne - 1})
+      for (int64_t sign : {1, -1}) {
+        const double real = std::ldexp(static_cast<double>(sign * bits), exponent - 53);
+        const QuantizedMultiplier got = quantize_multiplier(real), wanted = defined(real);
+        ASSERT_EQ(got.multiplier, wanted.multiplier) << real;
+        ASSERT_EQ(got.shift, wanted.shift) << real;
+      }
+  EXPECT_EQ(quantize_multiplier(0.0).shift, 0);
+}
+
+TEST(MultiplyByQuantizedMultiplier, IsTheDefinitionAtTheEnds) {
+  __extension__ typedef __int128 Wide;
+  for (int32_t x : {kMin, kMin + 1, -(1 << 30), -65537, -3, -2, -1, 0, 1, 2, 3, 255, 1 << 30, kMax})
+    for (int32_t m : {1 << 30, (1 << 30) + 1, 0x60000000, kMax - 1, kMax})
+      for (int shift : {-31, -30, -8, -2, -1, 0, 1, 2, 8, 30}) {
+        const int left = std::max(shift, 0), right = std::max(-shift, 0);
+        const auto shifted = static_cast<int32_t>(static_cast<uint32_t>(x) << left);
+        // floor(product / 2^31 + 1/2), then to the nearest, half away from zero.
+        const Wide high = (static_cast<Wide>(shifted) * m * 2 + (Wide{1} << 31)) >> 32;
+        const Wide half = right > 0 ? Wide{1} << (right - 1) : 0;
+        const Wide wanted = high < 0 ? -((-high + half) >> right) : (high + half) >> right;
+        ASSERT_EQ(multiply_by_quantized_multiplier(x, {m, shift}), static_cast<int32_t>(wanted))
+            << x << " * " << m << " << " << shift;
+      }
 }
 
 TEST(SaturatingRoundingDoublingHighMul, RoundsAndSaturates) {

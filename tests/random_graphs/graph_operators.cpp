@@ -217,8 +217,8 @@ class OperatorMaker final : public GraphMaker {
   bool unary() {
     static const char* kNames[] = {"relu",       "relu6",    "relu_n1_to_1", "leaky_relu",
                                    "hard_swish", "logistic", "tanh",       "cos",
-                                   "sin",        "sqrt",     "square"};
-    std::string name = kNames[random.pick(0, 10)];
+                                   "sin",        "sqrt",     "square",     "sign"};
+    std::string name = kNames[random.pick(0, 11)];
     TensorId in = any();
     if (!is_main(in)) return false;
     TensorType out = type(of(in).dtype, {});

@@ -7,7 +7,7 @@ set(state_refused collatz_f32)
 list(APPEND state_refused while_shift_f32)
 list(JOIN state_refused "," state_refused)
 # SUM of int8 with two scales: LiteRT reads it as uint8.
-set(state_wrong if_on_sum_int8 if_captured_int8)
+set(state_wrong if_on_sum_int8,if_captured_int8)
 
 e2e_test(state.host full 2 ${python} ${state}/run_state.py --targets gcc,clang
   --work ${work}/state_host --refused ${state_refused} --wrong ${state_wrong})

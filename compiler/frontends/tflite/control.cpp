@@ -97,63 +97,98 @@ void OperatorReader::build_control(size_t index, Build& build) {
   if (!good) failed_.push_back({index, std::move(told)});
 }
 
-bool OperatorReader::read_control(size_t index, Build& build, Diagnostics& told) {
-  const schema::Operator& from = raw(index);
-  const bool is_if = resolved_[index].builtin == kTfliteIf;
+struct OperatorReader::Control {
+  bool is_if = false;
   graph::Op op;
-  if (!connect(index, build, op, told)) return false;
-  op.definition = set_.find(is_if ? "if" : "while");
-  const std::vector<int> subgraphs = subgraphs_of(from);
-  const size_t count = length(source_.model->subgraphs());
-  auto invalid = [&](std::string message) {
-    told.error(op.location, "tflite-invalid", std::move(message))
-        .help("the file is damaged; export the model again");
-    return false;
-  };
-  if (op.definition == nullptr || subgraphs.size() != 2) return invalid("it names no subgraphs");
-  if (source_.depth >= graph::kMostDepth)
-    return invalid(fmt::format("its subgraphs are more than {} deep", graph::kMostDepth));
-  for (int subgraph : subgraphs)
-    if (subgraph < 0 || static_cast<size_t>(subgraph) >= count || subgraph == source_.subgraph_index)
-      return invalid(fmt::format("it runs subgraph {}, the file has {}", subgraph, count));
-  op.attributes = op.definition->default_attributes();
+  std::vector<int> subgraphs;
+  std::vector<std::map<int32_t, Variables::Key>> handles;  // by subgraph
+  // Variables that the subgraphs use, as operands; and those that are results.
+  std::vector<Variables::Key> used, kept;
+};
 
-  // What the subgraphs do with variables becomes operands and results.
+namespace {
+
+bool damaged(const graph::Op& op, std::string message, Diagnostics& told) {
+  told.error(op.location, "tflite-invalid", std::move(message))
+      .help("the file is damaged; export the model again");
+  return false;
+}
+
+// Tensors that were added on the way are defined.
+template <typename Build>
+void mark_added(Build& build) {
+  build.defined.resize(build.graph.tensors.size(), true);
+  build.derived.resize(build.graph.tensors.size(), false);
+  build.pending.resize(build.graph.tensors.size(), -1);
+}
+
+}  // namespace
+
+bool OperatorReader::read_control(size_t index, Build& build, Diagnostics& told) {
+  Control control;
+  control.is_if = resolved_[index].builtin == kTfliteIf;
+  control.subgraphs = subgraphs_of(raw(index));
+  graph::Op& op = control.op;
+  if (!connect(index, build, op, told)) return false;
+  op.definition = set_.find(control.is_if ? "if" : "while");
+  if (op.definition == nullptr || control.subgraphs.size() != 2)
+    return damaged(op, "it names no subgraphs", told);
+  op.attributes = op.definition->default_attributes();
+  if (!check_subgraphs(control, told) || !pass_variables(index, build, control, told) ||
+      !read_regions(build, control, told) ||
+      (!control.is_if && !keeps_order(op.regions[1], op.location, told)) ||
+      !take_results(index, build, control, told) || !ops::verify_op({build.graph, op}, told))
+    return false;
+  build.graph.ops.push_back(std::move(op));
+  build.folded.push_back(false);
+  return true;
+}
+
+bool OperatorReader::check_subgraphs(const Control& control, Diagnostics& told) const {
+  const size_t count = length(source_.model->subgraphs());
+  if (source_.depth >= graph::kMostDepth)
+    return damaged(control.op, fmt::format("its subgraphs are more than {} deep", graph::kMostDepth), told);
+  for (int subgraph : control.subgraphs)
+    if (subgraph < 0 || static_cast<size_t>(subgraph) >= count || subgraph == source_.subgraph_index)
+      return damaged(control.op, fmt::format("it runs subgraph {}, the file has {}", subgraph, count), told);
+  return true;
+}
+
+// What the subgraphs do with variables becomes operands and results.
+bool OperatorReader::pass_variables(size_t index, Build& build, Control& control, Diagnostics& told) {
   auto known = [&](int32_t tensor) { return variables_.known(tensor); };
   VariableUse use;
-  std::vector<std::map<int32_t, Variables::Key>> handles;
-  for (int subgraph : subgraphs) {
-    handles.push_back(
-        handles_for(from, is_if, *source_.model->subgraphs()->Get(static_cast<uint32_t>(subgraph)), known));
-    find_variables(source_, subgraph, handles.back(), source_.depth + 1, use);
+  for (int subgraph : control.subgraphs) {
+    const auto* inner = source_.model->subgraphs()->Get(static_cast<uint32_t>(subgraph));
+    control.handles.push_back(handles_for(raw(index), control.is_if, *inner, known));
+    find_variables(source_, subgraph, control.handles.back(), source_.depth + 1, use);
   }
   if (use.operators_left < 0) {
-    report_aliasing(told, op.location);
+    report_aliasing(told, control.op.location);
     return false;
   }
-  std::vector<Variables::Key> used(use.used.begin(), use.used.end());
-  std::vector<Variables::Key> kept = is_if ? std::vector<Variables::Key>(use.assigned.begin(), use.assigned.end())
-                                           : used;
-  for (const Variables::Key& key : used) {
-    auto value = variables_.value(key, op.location, build.graph, told);
+  control.used.assign(use.used.begin(), use.used.end());
+  control.kept = control.used;
+  if (control.is_if) control.kept.assign(use.assigned.begin(), use.assigned.end());
+  for (const Variables::Key& key : control.used) {
+    auto value = variables_.value(key, control.op.location, build.graph, told);
     if (!value) return false;
-    op.operands.push_back(*value);
+    control.op.operands.push_back(*value);
   }
-  auto grown = [&] {
-    build.defined.resize(build.graph.tensors.size(), true);
-    build.derived.resize(build.graph.tensors.size(), false);
-    build.pending.resize(build.graph.tensors.size(), -1);
-  };
-  grown();
+  mark_added(build);
+  return true;
+}
 
-  for (size_t r = 0; r < 2; ++r) {
+bool OperatorReader::read_regions(Build& build, Control& control, Diagnostics& told) {
+  graph::Op& op = control.op;
+  for (size_t r = 0; r < control.subgraphs.size(); ++r) {
     RegionRequest request;
-    request.subgraph = subgraphs[r];
-    request.handles = handles[r];
-    request.inputs = used;
-    if (is_if || r == 1) request.outputs = kept;
-    for (size_t i = is_if ? 1 : 0; i < op.operands.size(); ++i) {
-      if (!op.operands[i].valid()) return invalid(fmt::format("operand {} is absent", i));
+    request.subgraph = control.subgraphs[r];
+    request.handles = control.handles[r];
+    request.inputs = control.used;
+    if (control.is_if || r == 1) request.outputs = control.kept;
+    for (size_t i = control.is_if ? 1 : 0; i < op.operands.size(); ++i) {
+      if (!op.operands[i].valid()) return damaged(op, fmt::format("operand {} is absent", i), told);
       request.arguments.push_back(build.graph[op.operands[i]].type);
     }
     graph::Graph region;
@@ -164,29 +199,32 @@ bool OperatorReader::read_control(size_t index, Build& build, Diagnostics& told)
     if (!good) return false;
     op.regions.push_back(std::move(region));
   }
+  return true;
+}
 
-  if (!is_if && !keeps_order(op.regions[1], op.location, told)) return false;
-  // Shapes that the file leaves open, and the variables' values behind the operator.
-  const auto& outputs = op.regions[1].outputs;
-  if (outputs.size() != op.results.size() + kept.size())
-    return invalid(fmt::format("subgraph {} has {} outputs, the operator {}", subgraphs[1],
-                               outputs.size() - kept.size(), op.results.size()));
+// Shapes that the file leaves open, and the variables' values behind the operator.
+bool OperatorReader::take_results(size_t index, Build& build, Control& control, Diagnostics& told) {
+  graph::Op& op = control.op;
+  const graph::Graph& last = op.regions[1];
+  if (last.outputs.size() != op.results.size() + control.kept.size())
+    return damaged(op,
+                   fmt::format("subgraph {} has {} outputs, the operator {}", control.subgraphs[1],
+                               last.outputs.size() - control.kept.size(), op.results.size()),
+                   told);
   for (size_t i = 0; i < op.results.size(); ++i)
-    build.graph[op.results[i]].type.shape = op.regions[1][outputs[i].tensor].type.shape;
-  for (size_t k = 0; k < kept.size(); ++k) {
+    build.graph[op.results[i]].type.shape = last[last.outputs[i].tensor].type.shape;
+  for (const Variables::Key& key : control.kept) {
     graph::Tensor tensor;
-    tensor.name = kept[k].second;
-    tensor.type = op.regions[1][outputs[op.results.size()].tensor].type;
+    tensor.name = key.second;
+    tensor.type = last[last.outputs[op.results.size()].tensor].type;
     op.results.push_back(build.graph.add_tensor(std::move(tensor)));
-    variables_.set_value(kept[k], op.results.back());
+    variables_.set_value(key, op.results.back());
   }
-  grown();
-  for (uint32_t i = 0; !is_if && i < length(from.outputs()); ++i)
-    if (const Variables::Key* key = known(index_at(from.inputs(), i)))
+  mark_added(build);
+  const schema::Operator& from = raw(index);
+  for (uint32_t i = 0; !control.is_if && i < length(from.outputs()); ++i)
+    if (const Variables::Key* key = variables_.known(index_at(from.inputs(), i)))
       variables_.set_handle(from.outputs()->Get(i), *key);
-  if (!ops::verify_op({build.graph, op}, told)) return false;
-  build.graph.ops.push_back(std::move(op));
-  build.folded.push_back(false);
   return true;
 }
 

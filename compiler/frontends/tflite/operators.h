@@ -83,7 +83,12 @@ class OperatorReader {
   bool read_variable(size_t index, Build& build, Diagnostics& told);
   bool assign_variable(size_t index, Build& build, Diagnostics& told);
   void build_control(size_t index, Build& build);
+  struct Control;  // an IF or WHILE while it is read
   bool read_control(size_t index, Build& build, Diagnostics& told);
+  bool check_subgraphs(const Control& control, Diagnostics& told) const;
+  bool pass_variables(size_t index, Build& build, Control& control, Diagnostics& told);
+  bool read_regions(Build& build, Control& control, Diagnostics& told);
+  bool take_results(size_t index, Build& build, Control& control, Diagnostics& told);
   void skip(size_t index, Build& build) const;
   bool connect(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   bool import(size_t index, Build& build, graph::Op& op, Diagnostics& told);

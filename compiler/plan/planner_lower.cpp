@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// The planner's second stage: every operator becomes a function with tables, and a call.
+#include "plan/planner.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "plan/moves.h"
+#include "support/text.h"
+
+namespace aotc::plan {
+
+using graph::Graph;
+using graph::TensorId;
+
+// More than any microcontroller holds: a damaged or absurd model must not take hours to print.
+static constexpr int64_t kMaxConstantBytes = int64_t{32} << 20;
+
+Status Planner::lower_all() {
+  lowered_.resize(graph().ops.size());
+  for (size_t i = 0; i < graph().ops.size(); ++i) {
+    const graph::Op& op = graph().ops[i];
+    bool view = ops::definition_of(op).traits().view;
+    if (view && !view_copied_[i]) continue;
+    ops::OpView op_view{graph(), op};
+    ops::TargetInfo target = options_.target;
+    auto asked = options_.schedules.find(op.location.op_index);
+    if (asked != options_.schedules.end() && flat_.outermost[i]) target.asked = &asked->second;
+    lowered_[i] = view ? lower_copy(op_view) : ops::definition_of(op).lower(op_view, target);
+    if (target.asked && !honoured(*target.asked, lowered_[i]->schedule, op.location)) return kFailure;
+    for (const ops::Constant& c : lowered_[i]->constants)
+      constant_bytes_ += static_cast<int64_t>(c.bytes.size());
+    if (constant_bytes_ > kMaxConstantBytes) return too_many_constants(op.location);
+  }
+  return all_schedules_used() ? success() : Status(kFailure);
+}
+
+Status Planner::too_many_constants(const Location& where) {
+  diags_
+      .error(where, "plan-limit",
+             fmt::format("the constant tables up to here take {} bytes, at most {} are "
+                         "emitted",
+                         constant_bytes_, kMaxConstantBytes))
+      .help("no microcontroller holds such tables; quantise the model or make it smaller");
+  return kFailure;
+}
+
+std::vector<ProgramStep> Planner::emit(Block& block) {
+  std::vector<ProgramStep> out;
+  for (Step& step : block.steps) {
+    if (step.kind == Step::Kind::kOp) {
+      auto i = static_cast<size_t>(step.op);
+      if (!lowered_[i]) continue;
+      out.push_back(call_step());
+      add_call(step.op, graph().ops[i], std::move(*lowered_[i]));
+    } else {
+      if (step.kind == Step::Kind::kWhile) emit_moves(step.before, {}, out);
+      out.push_back(step.kind == Step::Kind::kIf ? emit_branch(step) : emit_loop(step));
+    }
+  }
+  return out;
+}
+
+ProgramStep Planner::call_step() const {
+  ProgramStep step;
+  step.call = static_cast<int>(program_.calls.size());
+  return step;
+}
+
+ProgramStep Planner::emit_branch(Step& step) {
+  ProgramStep out;
+  out.kind = ProgramStep::Kind::kBranch;
+  mark({step.condition});
+  const size_t index = conditions_.size();
+  conditions_.push_back(step.condition);
+  out.condition_index = static_cast<int>(index);
+  for (Block& block : step.blocks) {
+    out.blocks.push_back(emit(block));
+    emit_moves(block.moves, {}, out.blocks.back());
+  }
+  return out;
+}
+
+ProgramStep Planner::emit_loop(Step& step) {
+  ProgramStep out;
+  out.kind = ProgramStep::Kind::kLoop;
+  const size_t begin = uses_.size();
+  std::vector<TensorId> carried;
+  for (const Move& move : step.before) carried.push_back(move.to);
+  mark(carried);
+  out.condition_index = static_cast<int>(conditions_.size());
+  conditions_.push_back(step.condition);
+  out.blocks.push_back(emit(step.blocks[0]));
+  mark({step.condition});
+  out.blocks.push_back(emit(step.blocks[1]));
+  emit_moves(step.blocks[1].moves, carried, out.blocks.back());
+  mark(carried);
+  loops_.push_back({begin, uses_.size() - 1});
+  return out;
+}
+
+void Planner::emit_moves(const std::vector<Move>& moves, const std::vector<TensorId>& written,
+                std::vector<ProgramStep>& out) {
+  std::map<const Move*, CopyEnd> from;
+  for (const Move& move : moves) {
+    if (move.nothing) continue;
+    CopyEnd source{CopyEnd::kTensor, move.from.value};
+    bool written_over = std::any_of(written.begin(), written.end(), [&](TensorId id) {
+      return class_of(id) == class_of(move.from);
+    });
+    if (written_over) {
+      CopyEnd aside{CopyEnd::kAside, static_cast<int>(set_aside_.size())};
+      set_aside_.push_back({graph()[move.from].type});
+      out.push_back(call_step());
+      add_copy(source, aside);
+      source = aside;
+    }
+    from[&move] = source;
+  }
+  for (const Move& move : moves) {
+    if (move.nothing) continue;
+    out.push_back(call_step());
+    add_copy(from[&move], {CopyEnd::kResult, move.to.value});
+  }
+}
+
+void Planner::copy_outputs() {
+  copied_outputs_.resize(graph().outputs.size());
+  for (size_t i = 0; i < graph().outputs.size(); ++i) {
+    TensorId id = graph().outputs[i].tensor;
+    Storage s = external_of(id);
+    bool own = s.kind == StorageKind::kOutput && s.index == static_cast<int>(i);
+    if (own || s.kind == StorageKind::kNone) continue;
+    copied_outputs_[i] = -1;
+    program_.body.push_back(call_step());
+    add_copy({CopyEnd::kTensor, id.value}, {CopyEnd::kOutput, static_cast<int>(i)});
+  }
+}
+
+bool Planner::all_schedules_used() {
+  for (const auto& [index, schedule] : options_.schedules) {
+    bool there = std::any_of(
+        graph().ops.begin(), graph().ops.end(),
+        [&, wanted = index](const graph::Op& op) { return op.location.op_index == wanted; });
+    if (there) continue;
+    Location where;
+    where.file = graph().name;
+    diags_
+        .error(where, "schedule-unknown-op",
+               fmt::format("a schedule is given for operator {}, which is not compiled", index))
+        .help("'aotc report' lists the operators that are, with their indices");
+    return false;
+  }
+  return true;
+}
+
+bool Planner::honoured(const ops::Schedule& asked, const ops::Schedule& got, const Location& where) {
+  bool fine = asked.algorithm.empty() || asked.algorithm == got.algorithm;
+  for (const auto& [name, value] : asked.numbers) {
+    auto found = got.numbers.find(name);
+    fine = fine && found != got.numbers.end() && found->second == value;
+  }
+  if (fine) return true;
+  diags_
+      .error(where, "schedule-impossible",
+             fmt::format("the schedule asked for, '{}', cannot be had", asked.text()))
+      .note(fmt::format("nearest is '{}'", got.text()))
+      .help("'aotc report' prints the schedules that were chosen");
+  return false;
+}
+
+ops::Lowered Planner::lower_copy(const ops::OpView& op) {
+  ops::LoweringBuilder f(op, "copy");
+  tir::BufferPtr in = f.operand(0), out = f.result(0);
+  f.copy(out, 0, in, 0, in->elements);
+  return f.finish("copy");
+}
+
+const graph::TensorType& Planner::type_of(const CopyEnd& end) const {
+  if (end.kind == CopyEnd::kAside) return set_aside_[static_cast<size_t>(end.index)].type;
+  return graph().tensors[static_cast<size_t>(end.index)].type;
+}
+
+void Planner::add_copy(CopyEnd from, CopyEnd to) {
+  const graph::TensorType& type = type_of(from);
+  tir::FunctionBuilder f("copy");
+  tir::BufferPtr in = f.input("in", type.dtype, type.elements());
+  tir::BufferPtr out = f.output("out", type.dtype, type.elements());
+  f.copy(out, 0, in, 0, in->elements);
+  PendingCall pending;
+  pending.copy = Copy{from, to};
+  ProgramCall call;
+  call.device = 0;
+  call.function = intern_function(f.finish(), 0, std::nullopt);
+  call.schedule.note = "copy";
+  uses_.push_back({static_cast<int>(program_.calls.size()), {}});
+  program_.calls.push_back(std::move(call));
+  pending_.push_back(std::move(pending));
+}
+
+void Planner::add_call(int op_index, const graph::Op& op, ops::Lowered lowered) {
+  ProgramCall call;
+  call.op_index = op_index;
+  call.scratch_bytes = lowered.scratch_bytes;
+  call.schedule = std::move(lowered.schedule);
+  call.results = op.results;
+  call.device = op.device;
+  call.function = intern_function(lowered.function, op.device, std::move(lowered.external));
+  PendingCall pending;
+  pending.args = std::move(lowered.args);
+  pending.write_orders = std::move(lowered.write_orders);
+  pending.scratch_alignment = lowered.scratch_alignment;
+  for (const tir::BufferPtr& p : lowered.function->params)
+    if (p->role == tir::Role::kScratch) pending.scratch_element = size_of(p->dtype);
+  for (ops::Constant& c : lowered.constants)
+    pending.constants.push_back(intern_constant(op_index, std::move(c)));
+  uses_.push_back({static_cast<int>(program_.calls.size()), {}});
+  program_.calls.push_back(std::move(call));
+  pending_.push_back(std::move(pending));
+}
+
+}  // namespace aotc::plan

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// The planner's fourth stage: lifetimes, and a place in memory for everything.
+#include "plan/planner.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace aotc::plan {
+
+using graph::Graph;
+using graph::TensorId;
+
+bool Planner::in_arena(const Storage& s) {
+  return s.kind == StorageKind::kNone || s.kind == StorageKind::kArena;
+}
+
+std::vector<Buffer> Planner::make_buffers() {
+  buffer_of_.assign(graph().tensors.size(), -1);
+  std::vector<int64_t> bytes(graph().tensors.size(), 0);
+  for (size_t i = 0; i < graph().tensors.size(); ++i) {
+    int64_t& of_class = bytes[static_cast<size_t>(classes_.of(static_cast<int>(i)))];
+    of_class = std::max(of_class, graph().tensors[i].type.bytes());
+  }
+  std::vector<Buffer> buffers;
+  for (size_t c = 0; c < bytes.size(); ++c) {
+    const graph::Tensor& t = graph().tensors[c];
+    if (classes_.of(static_cast<int>(c)) != static_cast<int>(c)) continue;
+    if (!in_arena(classes_.storage_of_class(static_cast<int>(c)))) continue;
+    buffer_of_[c] = static_cast<int>(buffers.size());
+    buffers.push_back(
+        {bytes[c], alignment_of(t.type.dtype, bytes[c]), t.name, false, false, t.device});
+  }
+  auto of_port = [&](const graph::Port& port) -> Buffer& {
+    return buffers[static_cast<size_t>(buffer_of(port.tensor))];
+  };
+  if (options_.inputs == Contract::kOverwrite)
+    for (const graph::Port& port : graph().inputs) of_port(port).from_start = true;
+  for (size_t o = 0; options_.outputs == Contract::kOverwrite && o < copied_outputs_.size(); ++o) {
+    if (!copied_outputs_[o]) {
+      of_port(graph().outputs[o]).to_end = true;
+      continue;
+    }
+    const graph::TensorType& type = graph()[graph().outputs[o].tensor].type;
+    copied_outputs_[o] = static_cast<int>(buffers.size());
+    buffers.push_back({type.bytes(), alignment_of(type.dtype, type.bytes()),
+                       graph().outputs[o].name, false, true});
+  }
+  for (Aside& aside : set_aside_) {
+    aside.buffer = static_cast<int>(buffers.size());
+    buffers.push_back({aside.type.bytes(), alignment_of(aside.type.dtype, aside.type.bytes()), "state"});
+  }
+  return buffers;
+}
+
+int64_t Planner::alignment_of(DType dtype, int64_t bytes) {
+  return std::max<int64_t>(size_of(dtype), bytes >= 4 ? 4 : 1);
+}
+
+int Planner::buffer_of(TensorId id) {
+  return id.valid() ? buffer_of_[static_cast<size_t>(class_of(id))] : -1;
+}
+
+int Planner::buffer_of(const CopyEnd& end) {
+  switch (end.kind) {
+    case CopyEnd::kTensor:
+    case CopyEnd::kResult: return buffer_of(TensorId{end.index});
+    case CopyEnd::kOutput:
+      return options_.outputs == Contract::kOverwrite
+                 ? *copied_outputs_[static_cast<size_t>(end.index)]
+                 : -1;
+    case CopyEnd::kAside: return set_aside_[static_cast<size_t>(end.index)].buffer;
+    case CopyEnd::kState: break;
+  }
+  return -1;
+}
+
+BufferUse Planner::use_of(size_t call) {
+  const PendingCall& pending = pending_[call];
+  BufferUse use;
+  use.device = program_.calls[call].device;
+  use.scratch_bytes = program_.calls[call].scratch_bytes;
+  use.scratch_alignment = pending.scratch_alignment;
+  auto touch = [&](int buffer) {
+    if (buffer >= 0) use.buffers.push_back(buffer);
+  };
+  if (pending.copy) {
+    for (const CopyEnd& end : {pending.copy->from, pending.copy->to}) touch(buffer_of(end));
+    return use;
+  }
+  for (const ops::Arg& arg : pending.args) touch(buffer_of(tensor_of(call, arg)));
+  const graph::Op& op = graph().ops[static_cast<size_t>(program_.calls[call].op_index)];
+  for (const ops::WriteOrder& order : pending.write_orders) {
+    int operand = buffer_of(op.operands[static_cast<size_t>(order.operand)]);
+    int result = buffer_of(op.results[0]);
+    if (operand >= 0 && result >= 0 && op.results.size() == 1)
+      use.overlaps.push_back({operand, result, &order});
+  }
+  return use;
+}
+
+Status Planner::too_many(int64_t pairs) {
+  Location where;
+  where.file = graph().source_file;
+  diags_
+      .error(where, "plan-limit",
+             fmt::format("{} pairs of tensors are alive at the same time, at most {} are "
+                         "planned",
+                         pairs, kMaxPairs))
+      .help("use intermediate results sooner after they are computed, or split the model");
+  return kFailure;
+}
+
+Status Planner::few_enough() {
+  if (options_.devices.devices.size() > 1 || flat_.flat_op.size() != graph().ops.size()) return success();
+  const size_t count = graph().ops.size();
+  constexpr size_t kNever = SIZE_MAX;
+  std::vector<size_t> first(graph().tensors.size(), kNever), last(graph().tensors.size(), 0);
+  auto touch = [&](TensorId id, size_t time) {
+    if (!id.valid() || !in_arena(external_of(id))) return;
+    auto c = static_cast<size_t>(class_of(id));
+    first[c] = std::min(first[c], time);
+    last[c] = std::max(last[c], time);
+  };
+  if (options_.inputs == Contract::kOverwrite)
+    for (const graph::Port& port : graph().inputs) touch(port.tensor, 0);
+  for (size_t i = 0; i < count; ++i) {
+    const graph::Op& op = graph().ops[i];
+    if (ops::definition_of(op).traits().view && !view_copied_[i]) continue;
+    for (TensorId id : op.operands) touch(id, i + 1);
+    for (TensorId id : op.results) touch(id, i + 1);
+  }
+  std::vector<int64_t> begins(count + 1, 0), ends(count + 1, 0);
+  for (size_t c = 0; c < first.size(); ++c) {
+    if (first[c] == kNever) continue;
+    ++begins[first[c]];
+    ++ends[last[c]];
+  }
+  int64_t pairs = 0, alive = 0;
+  for (size_t t = 0; t <= count; ++t) {
+    pairs += begins[t] * alive + begins[t] * (begins[t] - 1) / 2;
+    alive += begins[t] - ends[t];
+  }
+  return pairs > kMaxPairs ? too_many(pairs) : success();
+}
+
+std::vector<BufferUse> Planner::all_uses(const std::vector<Buffer>& buffers) {
+  std::vector<BufferUse> uses;
+  for (const Use& use : uses_) {
+    uses.push_back(use.call >= 0 ? use_of(static_cast<size_t>(use.call)) : BufferUse());
+    for (TensorId id : use.alive)
+      if (int buffer = buffer_of(id); buffer >= 0) uses.back().buffers.push_back(buffer);
+  }
+  // What was there before a loop and is used in it is there in every iteration.
+  std::vector<size_t> first(buffers.size(), SIZE_MAX);
+  for (size_t u = uses.size(); u-- > 0;)
+    for (int b : uses[u].buffers) first[static_cast<size_t>(b)] = u;
+  for (const LoopSpan& loop : loops_)
+    for (size_t u = loop.begin; u < loop.end; ++u)
+      for (int b : uses[u].buffers) {
+        bool before = first[static_cast<size_t>(b)] < loop.begin || buffers[static_cast<size_t>(b)].from_start;
+        if (before) uses[loop.end].buffers.push_back(b);
+      }
+  return uses;
+}
+
+Status Planner::place() {
+  std::vector<Buffer> buffers = make_buffers();
+  std::vector<BufferUse> uses = all_uses(buffers);
+  PooledPlacement pooled = place_in_pools(buffers, uses, options_.overlap, options_.pools,
+                                          options_.devices.devices);
+  const Placement& placement = pooled.placement;
+  Location where;
+  where.file = graph().source_file;
+  if (placement.too_many_pairs > 0) return too_many(placement.too_many_pairs);
+  if (!placement.ok()) {
+    diags_.error(where, "plan-invalid", "memory planning failed: " + placement.error);
+    return kFailure;
+  }
+  if (placement.bytes > INT32_MAX) {
+    diags_.error(where, "arena-too-large",
+                 fmt::format("the model needs an arena of {} bytes, more than 2 GiB",
+                             placement.bytes));
+    return kFailure;
+  }
+  if (!check_limits(pooled.sizes, where)) return kFailure;
+  accept(pooled);
+  return success();
+}
+
+bool Planner::check_limits(const std::vector<Pool>& pools, const Location& where) {
+  bool fits = true;
+  for (const Pool& pool : pools) {
+    if (pool.limit < 0 || pool.bytes <= pool.limit) continue;
+    fits = false;
+    diags_
+        .error(where, "pool-too-small",
+               fmt::format("pool '{}' has {} bytes, and the model needs {} of it", pool.name,
+                           pool.limit, pool.bytes))
+        .help("give it more bytes, or another pool that takes what is left");
+  }
+  return fits;
+}
+
+void Planner::accept(const PooledPlacement& pooled) {
+  const Placement& placement = pooled.placement;
+  program_.pools = pooled.sizes;
+  program_.arena_bytes = placement.bytes;
+  program_.arena_lower_bound = placement.lower_bound;
+  program_.arena_proven_optimal = placement.proven_optimal;
+  program_.arena_method = placement.method;
+  program_.arena_without_overlap = placement.without_overlap;
+  program_.live_bytes.assign(program_.calls.size(), 0);
+  for (size_t u = 0; u < uses_.size(); ++u) {
+    if (uses_[u].call < 0) continue;
+    auto c = static_cast<size_t>(uses_[u].call);
+    program_.live_bytes[c] = placement.live_bytes[u];
+    program_.calls[c].scratch_offset = placement.scratch_offsets[u];
+    program_.calls[c].scratch_pool = pooled.scratch_pools[u];
+  }
+  auto storage = [&](int buffer) -> Storage {
+    auto b = static_cast<size_t>(buffer);
+    if (placement.offsets[b] < 0) return {};
+    return {StorageKind::kArena, placement.block[b], placement.offsets[b], pooled.pools[b]};
+  };
+  for (size_t i = 0; i < graph().tensors.size(); ++i) {
+    auto c = static_cast<size_t>(classes_.of(static_cast<int>(i)));
+    program_.tensors[i] = buffer_of_[c] >= 0 ? storage(buffer_of_[c]) : classes_.storage_of_class(static_cast<int>(c));
+  }
+  for (Aside& aside : set_aside_) aside.storage = storage(aside.buffer);
+  bool in_caller = options_.inputs == Contract::kPreserve;
+  for (size_t i = 0; i < graph().inputs.size(); ++i)
+    program_.inputs.push_back(in_caller ? Storage{StorageKind::kInput, static_cast<int>(i), 0}
+                                        : program_.tensors[at(graph().inputs[i].tensor)]);
+  bool out_caller = options_.outputs == Contract::kPreserve;
+  for (size_t i = 0; i < graph().outputs.size(); ++i)
+    program_.outputs.push_back(out_caller ? Storage{StorageKind::kOutput, static_cast<int>(i), 0}
+                               : copied_outputs_[i]
+                                   ? storage(*copied_outputs_[i])
+                                   : program_.tensors[at(graph().outputs[i].tensor)]);
+}
+
+}  // namespace aotc::plan

@@ -244,10 +244,12 @@ class MveDepthwiseLowering {
   // is like its neighbours, by itself elsewhere. `known` is an index that is like i.
   template <typename Top, typename Keep, typename Body>
   void for_runs(int64_t count, Top top, Keep keep, Body body) {
+    // The last band may overlap the one before: it is then nearer to it than others are.
+    const int64_t step = kind_ == MveDepthwise::kColumn ? 4 : band_ * y_.stride;
     auto inner = [&](int64_t i) {
       return i < count && top(i) >= 0 && top(i) + 4 <= y_.in &&
              (i == 0 ? keep(0) == keep(std::min<int64_t>(1, count - 1))
-                     : top(i) - top(i - 1) == top(1) - top(0));
+                     : top(i) - top(i - 1) == step);
     };
     for (int64_t i = 0; i < count;) {
       int64_t end = i;

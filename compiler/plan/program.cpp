@@ -26,11 +26,12 @@ Result<Program> Planner::run() {
   bind_arguments();
   bind_conditions(program_.body);
   if (!place_constants()) return kFailure;
+  // Messages of what follows name operators of the program's graph.
+  program_.graph = std::move(flat_.graph);
   if (!check_numbers(program_, options_.target, diags_)) return kFailure;
   if (options_.program_tables && program_.constant_pool < 0 &&
       !move_tables_to_program(program_, options_.target, diags_))
     return kFailure;
-  program_.graph = std::move(flat_.graph);
   return std::move(program_);
 }
 

@@ -62,7 +62,8 @@ std::vector<int32_t> run(const std::vector<int32_t>& input,
     (i == 0 ? op.operands : op.results).push_back(graph.add_tensor(std::move(tensor)));
   }
   graph.ops.push_back(op);
-  LoweringBuilder f(OpView{graph, graph.ops[0]}, "scale");
+  const OpView view{graph, graph.ops[0]};
+  LoweringBuilder f(view, "scale");
   tir::BufferPtr in = f.operand(0), out = f.result();
   prepare(f);
   f.loop("i", 0, count, [&](tir::Ex i) { f.store(out, i, emit(f, load(in, i))); });
@@ -260,7 +261,8 @@ TEST(Slices, TablesAndLoopsCoverEveryElement) {
       (i == 0 ? op.operands : op.results).push_back(graph.add_tensor(std::move(tensor)));
     }
     graph.ops.push_back(op);
-    LoweringBuilder f(OpView{graph, graph.ops[0]}, "slices");
+    const OpView view{graph, graph.ops[0]};
+    LoweringBuilder f(view, "slices");
     tir::BufferPtr in = f.operand(0), out = f.result();
     Slices slices(type);
     SliceTables tables(f, slices);

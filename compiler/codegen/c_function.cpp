@@ -87,6 +87,9 @@ const char* math_name(Intrinsic f) {
     case Intrinsic::kCos: return "cos";
     case Intrinsic::kPow: return "pow";
     case Intrinsic::kRoundToEven: return "rint";
+    case Intrinsic::kFmod: return "fmod";
+    case Intrinsic::kErfc: return "erfc";
+    case Intrinsic::kExpm1: return "expm1";
     default: return "";
   }
 }
@@ -263,6 +266,7 @@ class Printer {
         for (const ExprPtr& a : static_cast<const CallKernel&>(*s).args) count_uses(a);
         return;
       case StmtKind::kAlloc:
+      case StmtKind::kFail:
       case StmtKind::kComment: return;
     }
   }
@@ -529,6 +533,8 @@ class Printer {
         for (const ExprPtr& a : n.args) args += (args.empty() ? "" : ", ") + any(a);
         return line(fmt::format("{}_{}({});", prefix_, kernel, args));
       }
+      case StmtKind::kFail:
+        return line(fmt::format("return {}; /* not defined for this data */", tir::kFailStatus));
       case StmtKind::kComment:
         return line("/* " + c_comment_text(static_cast<const Comment&>(*s).text, 200) + " */");
     }

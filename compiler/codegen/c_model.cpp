@@ -237,6 +237,11 @@ class ModelPrinter {
       h += fmt::format("/* Status of a run whose workspace is exhausted. */\n"
                        "#define {}_ERROR_WORKSPACE (-2)\n", up_);
     h += state_macros(program_, p_);
+    if (std::any_of(program_.functions.begin(), program_.functions.end(),
+                    [](const auto& f) { return f.body && tir::can_fail(f.body->body); }))
+      h += fmt::format("/* Status of a run that meets data an operator is not defined for: a division\n"
+                       " * by zero, for one. The outputs mean nothing. */\n"
+                       "#define {}_ERROR_DATA ({})\n", up_, tir::kFailStatus);
     h += port_comment();
     for (size_t i = 0; i < g.inputs.size(); ++i)
       tensor_macros(h, "INPUT", out_.input_fields[i], g.inputs[i], program_.inputs[i]);

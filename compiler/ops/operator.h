@@ -86,6 +86,9 @@ struct Traits {
   bool zero_pads = false;
   // Results follow from the operands' types and shapes: elements are never read.
   bool reads_shapes_only = false;
+  // Not defined for all data of some type: the lowered function may end with a status (tir::Fail)
+  // where the reference stops.
+  bool may_fail = false;
   // The result is the operand in another device's memory.
   bool device_copy = false;
   // Given as C and known by its types alone: it is never evaluated, and no model format but TVM's

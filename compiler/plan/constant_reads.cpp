@@ -65,6 +65,7 @@ class Counter {
         return;
       case StmtKind::kCallKernel: return kernel(static_cast<const CallKernel&>(stmt), times);
       case StmtKind::kAlloc:
+      case StmtKind::kFail:
       case StmtKind::kComment: return;
     }
   }

@@ -78,6 +78,7 @@ class Walker {
         for (const ExprPtr& a : n.args) args.push_back(expr(a));
         return std::make_shared<CallKernel>(n.kernel, std::move(args));
       }
+      case StmtKind::kFail:
       case StmtKind::kComment: return s;
     }
     return s;

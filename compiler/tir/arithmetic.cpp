@@ -149,6 +149,9 @@ constexpr IntrinsicInfo kIntrinsics[] = {
     {Intrinsic::kFloatFromBits, "float_from_bits", 1, true},
     {Intrinsic::kKeep, "keep", 1, true},
     {Intrinsic::kFence, "fence", 1, true},
+    {Intrinsic::kFmod, "fmod", 2, true},
+    {Intrinsic::kErfc, "erfc", 1, true},
+    {Intrinsic::kExpm1, "expm1", 1, true},
 };
 
 constexpr std::string_view kBinaryText[] = {"+",  "-",  "*",  "/",  "%", "min", "max",

@@ -468,6 +468,9 @@ void Assembler::statement(const StmtPtr& s) {
     case StmtKind::kCallKernel:
       fail("a kernel call was not inlined");
       return;
+    case StmtKind::kFail:
+      emit({.op = Op::kFail});
+      return;
     case StmtKind::kComment:
       return;
   }

@@ -410,6 +410,8 @@ void FunctionBuilder::fill_bytes(const BufferPtr& to, const Ex& index, int byte,
       call(Intrinsic::kMemset, DType::kI32, {address(to, index), Ex(byte & 0xFF), bytes}).ptr()));
 }
 
+void FunctionBuilder::fail() { emit(std::make_shared<Fail>()); }
+
 void FunctionBuilder::comment(std::string text) {
   emit(std::make_shared<Comment>(std::move(text)));
 }

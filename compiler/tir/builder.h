@@ -100,6 +100,7 @@ class FunctionBuilder {
             int64_t elements);  // memcpy; element types agree
   void fill_bytes(const BufferPtr& to, const Ex& index, int byte, int64_t elements);  // memset
   void comment(std::string text);
+  void fail();
   // Addresses for the meaning's buffers, then i32 values for its scalars.
   void run(const KernelPtr& kernel, const std::vector<Ex>& args);
   // A parameter of a kernel's meaning.

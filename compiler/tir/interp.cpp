@@ -59,6 +59,8 @@ bool Machine::run() {
     switch (pc->op) {
       case Op::kHalt:
         return true;
+      case Op::kFail:
+        TRAP(TrapCode::kFail);
       case Op::kMove:
         r[pc->dst] = r[pc->a];
         break;

@@ -138,7 +138,8 @@ StmtPtr Inliner::stmt(const StmtPtr& s) {
     }
     case StmtKind::kCallKernel: return call(static_cast<const CallKernel&>(*s));
     case StmtKind::kAlloc:
-    case StmtKind::kComment: return s;
+    case StmtKind::kComment:
+    case StmtKind::kFail: return s;
   }
   return s;
 }

@@ -137,6 +137,15 @@ bool call_float(Intrinsic id, T x, T y, T* out) {
     case Intrinsic::kRoundToEven:
       *out = std::nearbyint(x);
       return true;
+    case Intrinsic::kFmod:
+      *out = std::fmod(x, y);
+      return true;
+    case Intrinsic::kErfc:
+      *out = std::erfc(x);
+      return true;
+    case Intrinsic::kExpm1:
+      *out = std::expm1(x);
+      return true;
     default:
       return false;
   }
@@ -299,6 +308,8 @@ std::string Machine::describe() const {
                          trap_.other, b.name, b.elements);
     case TrapCode::kOverlap:
       return "memcpy between ranges that overlap";
+    case TrapCode::kFail:
+      return "the operator is not defined for this data";
     case TrapCode::kNone:
       break;
   }

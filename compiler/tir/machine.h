@@ -21,7 +21,8 @@ enum class TrapCode {
   kFloatFit,
   kLoop,
   kRange,
-  kOverlap
+  kOverlap,
+  kFail
 };
 
 // A buffer while it runs. `defined` has a byte per element of tracked buffers.

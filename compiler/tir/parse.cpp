@@ -316,6 +316,7 @@ StmtPtr Parser::statement() {
     return value.expr ? std::make_shared<Evaluate>(value.expr) : nullptr;
   }
   if (accept("run")) return kernel_call();
+  if (accept("fail")) return std::make_shared<Fail>();
   if (token_.kind != TokenKind::kName || is_text_keyword(token_.text)) {
     expected("a statement");
     return nullptr;

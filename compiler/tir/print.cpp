@@ -18,7 +18,8 @@ namespace {
 
 // Roles, "in", "step" and "func" stand where no name can, so they may be names as well.
 constexpr std::string_view kKeywords[] = {"align", "for",   "if",     "else", "let", "var",
-                                          "eval",  "alloc", "select", "min",  "max", "run"};
+                                          "eval",  "alloc", "select", "min",  "max", "run",
+                                          "fail"};
 
 std::string float_text(DType type, double v) {
   std::string suffix(name_of(type));
@@ -259,6 +260,7 @@ void Printer::statement(const StmtPtr& s) {
       for (const ExprPtr& a : c.args) args += (args.empty() ? "" : ", ") + expr(a);
       return line(s.get(), fmt::format("run {}({})", name_of(*c.kernel), args));
     }
+    case StmtKind::kFail: return line(s.get(), "fail");
     case StmtKind::kComment: {
       const std::string& text = static_cast<const Comment&>(*s).text;
       return line(s.get(), text.empty() ? "#" : "# " + comment_text(text));

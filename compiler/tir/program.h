@@ -98,6 +98,7 @@ enum class Op : uint16_t {
   kCall,    // dst = intrinsic flag of r[a], r[b]; c: type of the operands
   kMemcpy,  // buffer dst at r[a] from buffer b at r[c], r[d] bytes
   kMemset,  // buffer dst at r[a], byte r[b], r[d] bytes
+  kFail,
 };
 
 struct Instr {

@@ -160,7 +160,8 @@ void Words::statement(const StmtPtr& s) {
       return;
     }
     case StmtKind::kBlock:
-    case StmtKind::kComment: return;
+    case StmtKind::kComment:
+    case StmtKind::kFail: return;
   }
 }
 
@@ -181,6 +182,23 @@ int64_t count_nodes(const Function& function) { return Words(function).nodes; }
 
 bool uses_type(const Function& function, DType type) {
   return Words(function).types.contains(type);
+}
+
+bool can_fail(const StmtPtr& statement) {
+  if (!statement) return false;
+  switch (statement->kind) {
+    case StmtKind::kFail: return true;
+    case StmtKind::kFor: return can_fail(static_cast<const For&>(*statement).body);
+    case StmtKind::kIf: {
+      const If& i = static_cast<const If&>(*statement);
+      return can_fail(i.then) || can_fail(i.otherwise);
+    }
+    case StmtKind::kBlock:
+      for (const StmtPtr& child : static_cast<const Block&>(*statement).body)
+        if (can_fail(child)) return true;
+      return false;
+    default: return false;
+  }
 }
 
 }  // namespace aotc::tir

@@ -93,6 +93,9 @@ enum class Intrinsic : uint8_t {
   // The same, and C compilers are kept from moving other work across it: gcc else moves the loads of
   // many steps together and runs out of registers.
   kFence,
+  // Of floats: the rest of a truncated division, which is exact; 1 - erf(x) and exp(x) - 1 without
+  // cancellation.
+  kFmod, kErfc, kExpm1,
 };
 
 struct Expr {
@@ -172,7 +175,8 @@ struct Address final : Expr {
 // ---------------------------------------------------------------- statements
 
 enum class StmtKind : uint8_t {
-  kFor, kIf, kDeclare, kAssign, kStore, kEvaluate, kBlock, kAlloc, kComment, kCallKernel
+  kFor, kIf, kDeclare, kAssign, kStore, kEvaluate, kBlock, kAlloc, kComment, kCallKernel,
+  kFail
 };
 
 struct Stmt {
@@ -262,6 +266,13 @@ struct CallKernel final : Stmt {
       : Stmt(StmtKind::kCallKernel), kernel(std::move(k)), args(std::move(a)) {}
 };
 
+// The function ends here and has failed: its data is outside of what the operator is defined for. The
+// run of the model ends with kFailStatus, and the results mean nothing. Not in a kernel's meaning.
+struct Fail final : Stmt {
+  Fail() : Stmt(StmtKind::kFail) {}
+};
+inline constexpr int kFailStatus = -3;
+
 // ---------------------------------------------------------------- functions
 
 // Parameters in call order; buffers of role kOutput, kInput, kConstant, kScratch. Inputs and
@@ -324,5 +335,8 @@ int64_t count_nodes(const Function& function);
 
 // Has the function a parameter, local, variable or value of this type?
 bool uses_type(const Function& function, DType type);
+
+// Is there a Fail in it?
+bool can_fail(const StmtPtr& statement);
 
 }  // namespace aotc::tir

@@ -468,6 +468,7 @@ void Verifier::statement(const StmtPtr& s) {
       return;
     }
     case StmtKind::kCallKernel: return kernel_call(static_cast<const CallKernel&>(*s));
+    case StmtKind::kFail:
     case StmtKind::kComment: return;
   }
 }
@@ -479,6 +480,10 @@ void Verifier::kernel_call(const CallKernel& c) {
     return;
   }
   const std::string name = name_of(*c.kernel);
+  if (can_fail(meaning->body)) {
+    error(fmt::format("'{}' may fail, and a kernel has no status", name));
+    return;
+  }
   size_t buffers = meaning->params.size();
   if (c.args.size() != buffers + meaning->scalars.size()) {
     error(fmt::format("'{}' takes {} arguments, not {}", name, buffers + meaning->scalars.size(),

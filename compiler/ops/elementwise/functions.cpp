@@ -5,8 +5,10 @@
 #include <cmath>
 #include <memory>
 
+#include "ops/common/elementwise.h"
 #include "ops/common/real_table.h"
 #include "ops/elementwise/table.h"
+#include "ops/tflite_op.h"
 
 namespace aotc::ops::elementwise {
 
@@ -27,11 +29,58 @@ Ex square(const Element& e) { return e[0] * e[0]; }
 
 Ex inverse_root(const Element& e) { return f32(1.0f) / of<Intrinsic::kSqrt>(e); }
 
+Ex elu(const Element& e) {
+  return select(e[0] < f32(0.0f), of<Intrinsic::kExpm1>(e), e[0]);
+}
+
+// The table of int8 is made with exp.
+Ex elu_of_table(const Element& e) {
+  return select(e[0] < f32(0.0f), of<Intrinsic::kExp>(e) - f32(1.0f), e[0]);
+}
+
 // The smallest stored value where there is no logarithm.
 Ex log_of_table(const Element& e) {
   const graph::TensorType& out = e.op.result();
   float least = static_cast<float>(-128 - out.zero_point()) * out.scale();
   return select(e[0] <= f32(0.0f), f32(least), of<Intrinsic::kLog>(e));
+}
+
+// ---------------------------------------------------------------- gelu
+
+struct GeluAttrs : graph::Attributes<GeluAttrs> {
+  bool approximate = false;
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("approximate", self.approximate);
+  }
+};
+
+constexpr double kRootOfHalf = 0.70710678118654752440;
+constexpr double kTwoByRootOfPi = 1.12837916709551257390;
+
+// `cube` is 0.044715 x^3, in the order of operations that is wanted.
+Ex gelu(const Element& e, const Ex& cube) {
+  const Ex& x = e[0];
+  Ex half = f32(0.5f) * x;
+  if (!e.op.attrs<GeluAttrs>().approximate) {
+    Ex scaled = x * f32(static_cast<float>(-kRootOfHalf));
+    return half * call(Intrinsic::kErfc, DType::kF32, {scaled});
+  }
+  Ex inner = f32(static_cast<float>(kTwoByRootOfPi * kRootOfHalf)) * (x + cube);
+  return half * (f32(1.0f) + call(Intrinsic::kTanh, DType::kF32, {inner}));
+}
+
+Ex gelu_of_float(const Element& e) { return gelu(e, f32(0.044715f) * (e[0] * e[0] * e[0])); }
+Ex gelu_of_table(const Element& e) { return gelu(e, f32(0.044715f) * e[0] * e[0] * e[0]); }
+
+std::shared_ptr<graph::AttributesBase> gelu_attributes() { return std::make_shared<GeluAttrs>(); }
+
+Status import_gelu(const TfliteOp& from, graph::Op& op, Diagnostics&) {
+  auto attrs = std::make_shared<GeluAttrs>();
+  if (const auto* options = from.options<tflite_schema::GeluOptions>())
+    attrs->approximate = options->approximate();
+  op.attributes = attrs;
+  return success();
 }
 
 // ---------------------------------------------------------------- tables of bytes
@@ -94,6 +143,101 @@ Row real_or_byte(std::string_view name, std::string_view summary, int builtin,
   return r;
 }
 
+Row gelu_row() {
+  Row r = real_or_byte("gelu", "x times the normal distribution of x", 150, gelu_of_float,
+                       table<gelu_of_table>);
+  r.types = {DType::kI8, DType::kU8, DType::kF32};
+  r.attributes = gelu_attributes;
+  r.import = import_gelu;
+  return r;
+}
+
+// ---------------------------------------------------------------- roots of bytes
+
+// The reference's 1 / sqrt(value) for whole numbers above 1, as a multiplier and a shift: Newton's
+// method in fixed point.
+QuantizedMultiplier inverse_root_multiplier(int32_t value) {
+  if (value <= 1) return {std::numeric_limits<int32_t>::max(), 0};
+  auto high_mul = saturating_rounding_doubling_high_mul;
+  auto shifted_left = [](int32_t x, int bits) {
+    return static_cast<int32_t>(std::clamp<int64_t>(static_cast<int64_t>(x) * (1 << bits),
+                                                    INT32_MIN, INT32_MAX));
+  };
+  int zeros = 0;
+  while ((static_cast<uint32_t>(value) << zeros) < 0x80000000u) ++zeros;
+  int pairs = (zeros - 1) / 2 - 1;
+  int shift = 11 - pairs;
+  int32_t input = (value << (2 * pairs)) >> 1;
+  int32_t half_input = rounding_divide_by_pot(input, 1);
+  const int32_t half_three = (1 << 28) + (1 << 27);
+  int32_t x = 1 << 28;
+  for (int i = 0; i < 5; ++i) {
+    int32_t cube = shifted_left(high_mul(high_mul(x, x), x), 6);
+    x = shifted_left(high_mul(half_three, x) - high_mul(half_input, cube), 3);
+  }
+  x = high_mul(x, 1518500250);
+  if (shift < 0) return {x << -shift, 0};
+  return {x, -shift};
+}
+
+int64_t inverse_root_byte(const OpView& op, int64_t value) {
+  if (value == 0) return 127;
+  float product = std::sqrt(op.operand(0).scale()) * op.result().scale();
+  QuantizedMultiplier out = quantize_multiplier(1.0 / static_cast<double>(product));
+  constexpr int kShift = 20;
+  QuantizedMultiplier root = inverse_root_multiplier(static_cast<int32_t>(value));
+  root.shift += kShift;
+  out.shift -= kShift;
+  int64_t y = multiply_by_quantized_multiplier(multiply_by_quantized_multiplier(1, root), out);
+  return std::clamp<int64_t>(y + op.result().zero_point(), -128, 127);
+}
+
+// Truncates where others round.
+int64_t root_byte(const OpView& op, int64_t value) {
+  float real = op.operand(0).scale() * static_cast<float>(value);
+  float quotient = std::sqrt(real) / op.result().scale();
+  double stored = std::trunc(static_cast<double>(quotient)) + op.result().zero_point();
+  return static_cast<int64_t>(std::clamp(stored, -128.0, 127.0));
+}
+
+// A table of the values from the zero point on; below it the function fails, as the reference does.
+template <int64_t (*function)(const OpView&, int64_t)>
+Quantized table_of_positive(const OpView& op, LoweringBuilder& f, Parameters&) {
+  int32_t zero = op.operand(0).zero_point();
+  std::vector<int8_t> values;
+  for (int64_t q = zero; q <= 127; ++q)
+    values.push_back(static_cast<int8_t>(function(op, q - zero)));
+  tir::BufferPtr table = f.constant("table", DType::kI8, values, 1);
+  return {{}, [=](const Element& e) {
+            if (zero > -128) e.f.if_(e[0] < zero, [&] { e.f.fail(); });
+            return load(table, e[0] - zero);
+          }};
+}
+
+bool verify_rsqrt(const OpView& op, Diagnostics& diags) {
+  if (!carries_scale(op.operand(0).dtype)) return true;
+  float product = std::sqrt(op.operand(0).scale()) * op.result().scale();
+  // The first multiplication is of numbers up to 2^20.
+  return check_multiplier(op, 1.0 / static_cast<double>(product), 1, diags);
+}
+
+Row root_row(std::string_view name, std::string_view summary, int builtin, Expression expression,
+             Quantized (*quantized)(const OpView&, LoweringBuilder&, Parameters&)) {
+  Row r{name, summary, builtin, 1, {DType::kI8, DType::kF32}, expression};
+  r.stored = Stored::kQuantized;
+  r.note = "fails below 0";
+  r.fails = true;
+  r.quantized = quantized;
+  return r;
+}
+
+Row rsqrt_row() {
+  Row r = root_row("rsqrt", "1 / square root of x", 76, inverse_root,
+                   table_of_positive<inverse_root_byte>);
+  r.verify = verify_rsqrt;
+  return r;
+}
+
 }  // namespace
 
 std::span<const Row> function_rows() {
@@ -103,9 +247,11 @@ std::span<const Row> function_rows() {
       real_or_byte("log", "natural logarithm", 73, of<Intrinsic::kLog>, table<log_of_table>),
       real("sin", "sine", 66, of<Intrinsic::kSin>),
       real("cos", "cosine", 108, of<Intrinsic::kCos>),
+      real_or_byte("elu", "x if x > 0, else e^x - 1", 111, elu, table<elu_of_table>),
+      gelu_row(),
       {"square", "x * x", 92, 1, {DType::kF32}, square},
-      {"sqrt", "square root", 75, 1, {DType::kF32}, of<Intrinsic::kSqrt>},
-      {"rsqrt", "1 / square root of x", 76, 1, {DType::kF32}, inverse_root},
+      root_row("sqrt", "square root", 75, of<Intrinsic::kSqrt>, table_of_positive<root_byte>),
+      rsqrt_row(),
   };
   return rows;
 }

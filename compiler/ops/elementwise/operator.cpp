@@ -31,7 +31,7 @@ Status RowOperator::import_tflite(const TfliteOp& from, graph::Op& op, Diagnosti
 }
 
 Traits RowOperator::traits() const {
-  return {.elementwise = row_.operands == 1, .uses_libm = row_.libm};
+  return {.elementwise = row_.operands == 1, .uses_libm = row_.libm, .may_fail = row_.fails};
 }
 
 std::vector<graph::Shape> RowOperator::shapes(const OpView& op) const {

@@ -18,7 +18,28 @@ using tir::Ex;
 
 // ---------------------------------------------------------------- pow
 
-Ex power(const Element& e) { return call(tir::Intrinsic::kPow, e.type(), {e[0], e[1]}); }
+// Of integers the low bits of the product, one factor for each bit of the exponent; the reference
+// goes through double, and what it gives beyond 32 bits is undefined. It stops at exponents below 0.
+Ex power(const Element& e) {
+  if (is_float(e.type())) return call(tir::Intrinsic::kPow, e.type(), {e[0], e[1]});
+  tir::FunctionBuilder& f = e.f;
+  f.if_(e[1] < 0, [&] { f.fail(); });
+  Ex result = f.var("y", Ex(1)), factor = f.var("factor", e[0]), left = f.var("left", e[1]);
+  f.loop("bit", 0, 31, [&](const Ex&) {
+    f.if_((left & 1) != 0, [&] { f.assign(result, mul_wrapping(result, factor)); });
+    f.assign(factor, mul_wrapping(factor, factor));
+    f.assign(left, left >> 1);
+  });
+  return result;
+}
+
+bool verify_pow(const OpView& op, Diagnostics& diags) {
+  const graph::ConstantView* exponent = op.constant(1);
+  if (op.operand(0).dtype != DType::kI32 || exponent == nullptr) return true;
+  for (int64_t v : widen(DType::kI32, exponent->bytes))
+    if (v < 0) return bad_attribute(op, diags, "pow of integers with a constant exponent below 0");
+  return true;
+}
 
 // ---------------------------------------------------------------- squared_difference
 
@@ -163,8 +184,10 @@ Row quantized_row(Row r, Quantized (*quantized)(const OpView&, LoweringBuilder&,
 }
 
 Row pow_row() {
-  Row r{"pow", "a to the power of b, broadcasting", 78, 2, {DType::kF32}, power};
+  Row r{"pow", "a to the power of b, broadcasting", 78, 2, {DType::kI32, DType::kF32}, power};
   r.libm = true;
+  r.verify = verify_pow;
+  r.fails = true;
   return r;
 }
 

@@ -58,6 +58,7 @@ struct Row {
   bool truth = false;      // the result is bool, else it has the operands' type
   bool condition = false;  // operand 0 is bool
   bool libm = false;       // calls functions of the C library that libraries round differently
+  bool fails = false;      // the expression or `quantized` has a place where the function fails
   Stored stored = Stored::kNoScale;
   Shapes shapes = Shapes::kBroadcast;
   std::string_view note = {};  // what `aotc ops` says of 8-bit types
@@ -77,6 +78,7 @@ struct Row {
 std::span<const Row> comparison_rows();
 std::span<const Row> logical_rows();
 std::span<const Row> arithmetic_rows();
+std::span<const Row> division_rows();
 std::span<const Row> function_rows();
 std::span<const Row> power_rows();
 std::span<const Row> rounding_rows();

@@ -6,8 +6,8 @@ import numpy as np
 from case import Case
 from families import tensor, unary
 
-PAIRS = [(k, "float32") for k in ("EXP", "LOG", "SIN", "COS", "SQUARE", "SQRT", "RSQRT")]
-PAIRS += [(k, "int8") for k in ("EXP", "LOG")]
+PAIRS = [(k, "float32") for k in ("EXP", "LOG", "SIN", "COS", "SQUARE", "SQRT", "RSQRT", "ELU", "GELU")]
+PAIRS += [(k, "int8") for k in ("EXP", "LOG", "SQRT", "RSQRT", "ELU", "GELU")] + [("GELU", "uint8")]
 SPECIAL = np.float32([0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 0.5, 2.0, 1e-45, 1e-30, 3e38, 100.0,
                       -100.0, 1e5])
 # What LiteRT computes with vector approximations of its own is compared within more.

@@ -6,7 +6,7 @@ from case import Case, Tensor, const
 from families import binary, constant, tensor, unary
 from patterns import BROADCASTS
 
-PAIRS = [("POW", "float32")]
+PAIRS = [("POW", "float32"), ("POW", "int32")]
 PAIRS += [("SQUARED_DIFFERENCE", t) for t in ("float32", "int32", "int8")]
 PAIRS += [(k, t) for k in ("PRELU", "RELU_0_TO_1") for t in ("float32", "int8", "uint8")]
 PAIRS += [(k, t) for k in ("BITWISE_XOR", "RIGHT_SHIFT") for t in ("int8", "uint8", "int16", "int32")]
@@ -49,6 +49,17 @@ def _pow(rng):
         elif not case.name.endswith("itself") and case.inputs[0].data is None:
             case.samples = _mapped(case, positive, lambda d: np.clip(d, -8, 8).astype(np.float32))
         yield case
+    for case in binary(rng, "POW", "int32", allow=small):
+        if case.name.endswith("itself"):
+            continue
+        # Within 32 bits; what is beyond is undefined in the reference.
+        if case.inputs[0].data is not None:
+            case.inputs[0] = const(case.inputs[0].data % 21 - 10)
+        case.samples = _mapped(case, lambda d: (d.astype(np.int64) % 21 - 10).astype(np.int32),
+                               lambda d: small(d, rng))
+        yield case
+    yield Case("pow_int32_negative", "POW", [Tensor("int32", (3,)), Tensor("int32", (3,))],
+               [Tensor("int32")], samples=lambda rng: [[np.array([2, 3, 4]), np.array([1, -1, 2])]])
 
 
 def _mapped(case, first, second):

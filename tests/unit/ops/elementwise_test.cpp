@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 
 #include "ops/common/affine.h"
@@ -119,6 +120,56 @@ TEST(Elementwise, RowsRefuseWhatTheirExpressionIsNotFor) {
   EXPECT_EQ(OneOp("select_v2", {truth, f32({2, 4}), f32({2, 1})}, f32({2, 4})).refusal(), "");
   EXPECT_THAT(OneOp("prelu", {f32({4}), f32({2, 4})}, f32({2, 4})).refusal(),
               HasSubstr("[op-shape]"));
+}
+
+// The operator on the operands' bytes by the interpreter: the status and the result.
+template <typename T>
+bool runs(std::string_view name, std::vector<T> a, std::vector<T> b, const graph::TensorType& type,
+          std::vector<T>* out) {
+  OneOp op(name, {type, type}, type);
+  EXPECT_EQ(op.refusal(), "");
+  Lowered lowered = op.definition().lower(op.view(), {});
+  auto bytes = [](std::vector<T>& v) {
+    return tir::Memory{reinterpret_cast<uint8_t*>(v.data()),
+                       static_cast<int64_t>(v.size() * sizeof(T))};
+  };
+  out->resize(a.size());
+  Diagnostics diags;
+  return tir::interpret(*lowered.function, {bytes(a), bytes(b), bytes(*out)}, diags).ok();
+}
+
+TEST(Elementwise, FailsWhereTheReferenceStops) {
+  graph::TensorType whole{DType::kI32, {2}, {}}, real = f32({2});
+  std::vector<int32_t> out;
+  std::vector<float> reals;
+  for (const char* name : {"div", "floor_div", "floor_mod"}) {
+    EXPECT_FALSE(runs<int32_t>(name, {7, 7}, {2, 0}, whole, &out)) << name;
+    EXPECT_TRUE(runs<int32_t>(name, {7, INT32_MIN}, {2, -1}, whole, &out)) << name;
+    EXPECT_EQ(out[1], std::string_view(name) == "floor_mod" ? 0 : INT32_MIN) << name;
+  }
+  EXPECT_FALSE(runs<int32_t>("pow", {2, 2}, {3, -1}, whole, &out));
+  EXPECT_TRUE(runs<int32_t>("pow", {2, -3}, {30, 3}, whole, &out));
+  EXPECT_THAT(out, ElementsAre(1 << 30, -27));
+  EXPECT_FALSE(runs<float>("floor_div", {1, 1}, {1, -0.0f}, real, &reals));
+  EXPECT_TRUE(runs<float>("floor_mod", {1, 1}, {1, 0}, real, &reals));
+  EXPECT_TRUE(runs<float>("div", {1, 1}, {1, 0}, real, &reals));
+}
+
+TEST(Elementwise, RefusesConstantsOfZeroAsDivisors) {
+  graph::TensorType whole{DType::kI32, {2}, {}};
+  for (int32_t divisor : {0, 5}) {
+    for (const char* name : {"div", "floor_div", "floor_mod"}) {
+      OneOp op(name, {whole, whole}, whole);
+      std::vector<uint8_t> bytes(8, 1);
+      std::memcpy(bytes.data() + 4, &divisor, 4);
+      op.graph[op.graph.ops[0].operands[1]].constant = graph::own_bytes(std::move(bytes));
+      EXPECT_EQ(op.refusal().empty(), divisor != 0) << name;
+      if (divisor != 0) {
+        Lowered lowered = op.definition().lower(op.view(), {});
+        EXPECT_FALSE(tir::can_fail(lowered.function->body)) << name;
+      }
+    }
+  }
 }
 
 TEST(Elementwise, RefusesPerChannelAxisOutsideTheShape) {

@@ -124,6 +124,20 @@ TEST(Interpreter, TrapsOnOverlapAndMisuse) {
             "function f: error: local buffers need more than 268435456 bytes [tir-trap]\n");
 }
 
+TEST(Interpreter, FailsWhereTheFunctionSaysSo) {
+  FunctionPtr f = parsed("in x: i32[2], out y: i32[2]",
+                         "for i in 0 .. 2 { if x[i] == 0 { fail } y[i] = 6 / x[i] }");
+  EXPECT_EQ(testing::verified(f), "");
+  EXPECT_TRUE(can_fail(f->body));
+  EXPECT_FALSE(can_fail(parsed("out y: i32[2]", "y[0] = 1")->body));
+  std::vector<int32_t> x = {2, 3}, y = {9, 9};
+  EXPECT_EQ(run(f, {memory_of(x), memory_of(y)}), "");
+  x[1] = 0;
+  std::string said = run(f, {memory_of(x), memory_of(y)});
+  EXPECT_NE(said.find("not defined for this data"), std::string::npos) << said;
+  EXPECT_NE(said.find("i = 1"), std::string::npos) << said;
+}
+
 TEST(Interpreter, ChoosesOneSideOfSelect) {
   std::vector<int32_t> y{1, 2, 3, 4};
   FunctionPtr f = parsed("out y: i32[4]",

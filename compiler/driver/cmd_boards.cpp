@@ -352,7 +352,7 @@ options::Command boards_declaration() {
                              "Only those with this framework: zephyr, arduino, bare_metal, ..."),
                       filter("--cpu", "NAME", &o->cpu, "Only those with this CPU: cortex-m4, ..."),
                       filter("--feature", "NAME", &o->features,
-                             "Only those whose CPU has this: fpu, dsp, ...; may be repeated"),
+                             "Only those whose CPU has this: fpu, dsp, ..."),
                       filter("--ram", "SIZE", &o->ram, "Only those with a RAM of at least so much: 256K"),
                       filter("--flash", "SIZE", &o->flash, "Only those with a flash of at least so much: 1M"),
                       filter("--emulated", "", &o->emulated, "Only those that run on this machine"),

@@ -91,6 +91,8 @@ std::string table(const std::vector<const Option*>& options) {
     out += fmt::format("| `{}` | {}", cell(o->usage()), cell(o->help));
     if (const std::string preset = o->default_text(); !preset.empty())
       out += fmt::format(" (default: `{}`)", cell(preset));
+    else if (const std::string more = o->remark(); !more.empty())
+      out += fmt::format(" ({})", more);
     if (!o->see.empty()) out += fmt::format("; [more]({})", o->see);
     out += " |\n";
   }

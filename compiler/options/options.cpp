@@ -37,8 +37,7 @@ std::vector<std::string> Option::all_names() const {
 std::string Option::value_text() const {
   if (is_flag()) return "";
   if (const Choice* choice = std::get_if<Choice>(&target)) return joined(choice->words, "|");
-  std::string out = value.empty() ? std::string("VALUE") : value;
-  return is_list() && !one_each ? out + "..." : out;
+  return value.empty() ? "VALUE" : value;
 }
 
 std::string Option::usage() const {
@@ -59,9 +58,15 @@ std::string Option::default_text() const {
   return has_letters(number) || number.size() > 18 ? "" : number;
 }
 
-std::string Option::full_help() const {
+std::string Option::remark() const {
+  if (is_list() && !is_argument()) return "may be repeated";
   const std::string preset = default_text();
-  return preset.empty() ? help : help + " (default: " + preset + ")";
+  return preset.empty() ? "" : "default: " + preset;
+}
+
+std::string Option::full_help() const {
+  const std::string more = remark();
+  return more.empty() ? help : help + " (" + more + ")";
 }
 
 std::vector<std::string> Option::words() const {

@@ -35,7 +35,8 @@ struct Instead {
   std::function<int(const std::string&)> run;
 };
 
-// A list takes several values, one behind the other or by repeating the option.
+// An option takes one value; a list collects those of each time it is given, and an argument that is a
+// list takes all that are left.
 using Target = std::variant<bool*, int*, int64_t*, uint32_t*, uint64_t*, std::string*,
                             std::vector<std::string>*, Choice, Action, Setter, Instead>;
 
@@ -54,7 +55,6 @@ struct Option {
   std::string help =
       {};  // without default and choices, which are added; the first word as in a sentence
   bool required = false;
-  bool one_each = false;  // of a list: one value each time the option is given
   std::optional<Range> range = std::nullopt;
   std::vector<std::string> excludes = {};  // names that it cannot stand beside
   Takes takes = Takes::kAnything;
@@ -74,6 +74,8 @@ struct Option {
   std::string value_text() const;
   // Empty if there is none, or none that is worth saying.
   std::string default_text() const;
+  // "default: 600", "may be repeated"; empty if there is nothing to add to the help.
+  std::string remark() const;
   // "Seconds (default: 600)."
   std::string full_help() const;
   // What a value can be, as far as that is a list.

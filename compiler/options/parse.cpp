@@ -38,7 +38,7 @@ struct Adder {
   CLI::Option* operator()(uint64_t* target) const { return add(app, o, target); }
   CLI::Option* operator()(std::string* target) const { return app.add_option(o.names, *target); }
   CLI::Option* operator()(std::vector<std::string>* target) const {
-    return app.add_option(o.names, *target)->allow_extra_args(!o.one_each);
+    return app.add_option(o.names, *target)->allow_extra_args(o.is_argument());
   }
   CLI::Option* operator()(const Choice& choice) const {
     return app.add_option_function<std::string>(o.names, choice.set)
@@ -54,7 +54,7 @@ struct Adder {
             [set](const std::vector<std::string>& given) {
               for (const std::string& text : given) set(text);
             })
-        ->allow_extra_args(!o.one_each);
+        ->allow_extra_args(o.is_argument());
   }
   CLI::Option* operator()(const Instead& instead) const {
     // Other options have their values by then, and nothing was found missing yet.
@@ -116,8 +116,21 @@ std::vector<std::string> known_names(const Command& command) {
   return out;
 }
 
+// What to write where several values stand behind an option that is given once for each; else nothing.
+std::string repeated_text(const Option& option, const std::vector<std::string>& args) {
+  const std::vector<std::string> names = option.all_names();
+  auto is_value = [](const std::string& arg) { return !arg.starts_with("-"); };
+  for (size_t i = 0; i + 2 < args.size(); ++i)
+    if (std::find(names.begin(), names.end(), args[i]) != names.end() && is_value(args[i + 1]) &&
+        is_value(args[i + 2]))
+      return fmt::format("'{0}' takes one value each time: {0} {1} {0} {2}", args[i], args[i + 1],
+                         args[i + 2]);
+  return "";
+}
+
 // What the mistake is, and what was perhaps meant.
-int explain(const Command& program, const std::vector<std::string>& args, const std::string& what) {
+int explain(const Command& program, const std::vector<std::string>& args, const std::string& what,
+            bool too_many) {
   const Path path = path_of(program, args);
   const Command& command = *path.back();
   std::vector<std::string> helps;
@@ -130,9 +143,15 @@ int explain(const Command& program, const std::vector<std::string>& args, const 
   for (const std::string& arg : args) {
     const std::string name = arg.substr(0, arg.find('='));
     if (name.starts_with("--") && name.size() > 2 &&
-        std::find(names.begin(), names.end(), name) == names.end())
+        std::find(names.begin(), names.end(), name) == names.end()) {
       near(name, names, "option");
+      too_many = false;
+    }
   }
+  for (const Option* o : command.all_options())
+    if (too_many && !o->is_argument() && o->is_list())
+      if (const std::string repeated = repeated_text(*o, args); !repeated.empty())
+        helps.push_back(repeated);
   if (!command.commands.empty() && args.size() >= path.size() &&
       !args[path.size() - 1].starts_with("-")) {
     std::vector<std::string> below;
@@ -157,7 +176,7 @@ int run(const Command& program, const std::vector<std::string>& args) {
   } catch (const Stop& stop) {
     return stop.code;
   } catch (const CLI::ParseError& e) {
-    return explain(program, args, e.what());
+    return explain(program, args, e.what(), dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr);
   }
   const Command* command = &program;
   const CLI::App* at = &app;

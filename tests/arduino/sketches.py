@@ -39,7 +39,7 @@ class Case:
         made = []
         for target in (project.parent / "again" / project.name, project):
             common.aotc("create", self.path, "--project", kind, "--prefix", self.prefix, "-o",
-                        target, "--quiet", "--samples", *self.files, *options)
+                        target, "--quiet", *(x for file in self.files for x in ("--samples", file)), *options)
             made.append({p.relative_to(target): p.read_bytes()
                          for p in target.rglob("*") if p.is_file()})
         if made[0] != made[1]:

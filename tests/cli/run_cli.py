@@ -188,6 +188,10 @@ def shapes_of_inputs(aotc):
     expect(aotc("check", model, "--shape", "motion=2,16,3", "--shape", "motion=1,16,3", code=2).err,
            "'motion=1,16,3' gives an input a second shape")
     expect(aotc("check", model, "--shape", "sound=2,16,3", code=1).err, r"\[input-name\]", "it has 'motion'")
+    # An option takes one value: what follows is the model.
+    aotc("check", "--shape", "motion=2,16,3", model)
+    expect(aotc("compile", model, "--shape", "motion=2,16,3", "other=1", code=2).err,
+           r"help: '--shape' takes one value each time: --shape motion=2,16,3 --shape other=1\n")
     made = aotc("check", model, "--shape", "motion=2,16,3", "--json").json()
     same(made["inputs"][0]["shape"], [2, 16, 3])
     # A project keeps it: what is verified is what was made.

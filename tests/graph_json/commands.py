@@ -102,7 +102,7 @@ def write(graph=None, plain=PLAIN, packed=PACKED, parameters=None):
         (WORK / name).write_text(text)
 
 
-BASE = ["g.json", "--params", "p.params", "-o", "out", "--operators", "plain.c", "packed.c"]
+BASE = ["g.json", "--params", "p.params", "-o", "out", "--operators", "plain.c", "--operators", "packed.c"]
 
 
 def works(convention, graph=None, *options):

@@ -243,7 +243,7 @@ def run_model(a, name, options, target, want, samples, convention):
     folder = common.fresh(options.work.resolve() / f"{name}_{convention}")
     model = [a.path]
     if options.json:
-        model = [a.graph_path, "--params", a.params_path, "--operators", *a.sources]
+        model = [a.graph_path, "--params", a.params_path, *(x for s in a.sources for x in ("--operators", s))]
     said = json.loads(common.aotc(
         "compile", *model, "--prefix", prefix, "-o", folder / "out", "--quiet", "--json",
         "--calling-convention", convention, "--input", "overwrite", "--output", "overwrite"))

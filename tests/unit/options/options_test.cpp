@@ -40,7 +40,7 @@ struct Line {
               .excludes = {"--count"}},
              {.names = "--board", .value = "NAME", .target = &board, .help = "A board"},
              {.names = "--list", .value = "FILE", .target = &list, .help = "Files"},
-             {.names = "-D", .value = "NAME", .target = &single, .help = "Names", .one_each = true},
+             {.names = "-D", .value = "NAME", .target = &single, .help = "Names"},
              {.names = "--word",
               .value = "WORD",
               .target = Setter([this](const std::string& w) { words.push_back(w); }),
@@ -76,17 +76,46 @@ struct Line {
 
 TEST(Options, FillsVariablesOfEveryKind) {
   Line l;
-  EXPECT_EQ(l.parse({"run", "--count", "9", "m.tflite", "--list", "a", "b", "--list=c", "-D", "x",
-                     "-Dy", "--level", "high", "-j", "--word", "p", "q"}),
+  EXPECT_EQ(l.parse({"run", "--count", "9", "m.tflite", "--list", "a", "--list=c", "-D", "x", "-Dy",
+                     "--level", "high", "-j", "--word", "p", "--word", "q"}),
             4);
   EXPECT_TRUE(l.ran && l.json);
   EXPECT_EQ(l.model, "m.tflite");
   EXPECT_EQ(l.count, 9);
   EXPECT_EQ(l.unset, -1);
-  EXPECT_EQ(l.list, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(l.list, (std::vector<std::string>{"a", "c"}));
   EXPECT_EQ(l.single, (std::vector<std::string>{"x", "y"}));
   EXPECT_EQ(l.words, (std::vector<std::string>{"p", "q"}));
   EXPECT_EQ(l.level, Level::kHigh);
+}
+
+// An option that collects values must not take the model for one.
+TEST(Options, TakesOneValueEachTime) {
+  for (const std::vector<std::string>& option : {std::vector<std::string>{"--list", "a"},
+                                                 {"-D", "a"},
+                                                 {"--word", "a"},
+                                                 {"--list=a"},
+                                                 {"--level", "high"}}) {
+    Line l;
+    std::vector<std::string> args = {"run"};
+    args.insert(args.end(), option.begin(), option.end());
+    args.push_back("m.tflite");
+    EXPECT_EQ(l.parse(args), 4) << option[0];
+    EXPECT_EQ(l.model, "m.tflite") << option[0];
+  }
+}
+
+TEST(Options, SaysHowSeveralValuesAreWritten) {
+  Line l;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(l.parse({"run", "m", "--list", "a", "b"}), kUsage);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("  help: '--list' takes one value each time: --list a --list b\n"),
+            std::string::npos)
+      << said;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(l.parse({"run", "--list", "a", "m", "--lost"}), kUsage);
+  EXPECT_EQ(testing::internal::GetCapturedStderr().find("each time"), std::string::npos);
 }
 
 TEST(Options, RefusesWhatIsNotDeclared) {
@@ -145,8 +174,8 @@ TEST(Options, PagesSayWhatIsDeclared) {
   for (const char* line :
        {"Usage: prog run [OPTIONS] MODEL\n", "  MODEL                     A model\n",
         "  --count N                 How many (default: 3)\n",
-        "  --unset N                 A number\n", "  --list FILE...            Files\n",
-        "  -D NAME                   Names\n",
+        "  --unset N                 A number\n", "  --list FILE               Files (may be repeated)\n",
+        "  -D NAME                   Names (may be repeated)\n",
         "  --level low|high          A level (default: low)\n",
         "  -j, --json                JSON\n"})
     EXPECT_NE(help.find(line), std::string::npos) << line << help;

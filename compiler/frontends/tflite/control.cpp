@@ -106,24 +106,6 @@ struct OperatorReader::Control {
   std::vector<Variables::Key> used, kept;
 };
 
-namespace {
-
-bool damaged(const graph::Op& op, std::string message, Diagnostics& told) {
-  told.error(op.location, "tflite-invalid", std::move(message))
-      .help("the file is damaged; export the model again");
-  return false;
-}
-
-// Tensors that were added on the way are defined.
-template <typename Build>
-void mark_added(Build& build) {
-  build.defined.resize(build.graph.tensors.size(), true);
-  build.derived.resize(build.graph.tensors.size(), false);
-  build.pending.resize(build.graph.tensors.size(), -1);
-}
-
-}  // namespace
-
 bool OperatorReader::read_control(size_t index, Build& build, Diagnostics& told) {
   Control control;
   control.is_if = resolved_[index].builtin == kTfliteIf;
@@ -132,7 +114,7 @@ bool OperatorReader::read_control(size_t index, Build& build, Diagnostics& told)
   if (!connect(index, build, op, told)) return false;
   op.definition = set_.find(control.is_if ? "if" : "while");
   if (op.definition == nullptr || control.subgraphs.size() != 2)
-    return damaged(op, "it names no subgraphs", told);
+    return damaged(told, op.location, "it names no subgraphs");
   op.attributes = op.definition->default_attributes();
   if (!check_subgraphs(control, told) || !pass_variables(index, build, control, told) ||
       !read_regions(build, control, told) ||
@@ -147,10 +129,12 @@ bool OperatorReader::read_control(size_t index, Build& build, Diagnostics& told)
 bool OperatorReader::check_subgraphs(const Control& control, Diagnostics& told) const {
   const size_t count = length(source_.model->subgraphs());
   if (source_.depth >= graph::kMostDepth)
-    return damaged(control.op, fmt::format("its subgraphs are more than {} deep", graph::kMostDepth), told);
+    return damaged(told, control.op.location,
+                   fmt::format("its subgraphs are more than {} deep", graph::kMostDepth));
   for (int subgraph : control.subgraphs)
     if (subgraph < 0 || static_cast<size_t>(subgraph) >= count || subgraph == source_.subgraph_index)
-      return damaged(control.op, fmt::format("it runs subgraph {}, the file has {}", subgraph, count), told);
+      return damaged(told, control.op.location,
+                     fmt::format("it runs subgraph {}, the file has {}", subgraph, count));
   return true;
 }
 
@@ -175,7 +159,7 @@ bool OperatorReader::pass_variables(size_t index, Build& build, Control& control
     if (!value) return false;
     control.op.operands.push_back(*value);
   }
-  mark_added(build);
+  build.mark_added();
   return true;
 }
 
@@ -188,7 +172,8 @@ bool OperatorReader::read_regions(Build& build, Control& control, Diagnostics& t
     request.inputs = control.used;
     if (control.is_if || r == 1) request.outputs = control.kept;
     for (size_t i = control.is_if ? 1 : 0; i < op.operands.size(); ++i) {
-      if (!op.operands[i].valid()) return damaged(op, fmt::format("operand {} is absent", i), told);
+      if (!op.operands[i].valid()) 
+        return damaged(told, op.location, fmt::format("operand {} is absent", i));
       request.arguments.push_back(build.graph[op.operands[i]].type);
     }
     graph::Graph region;
@@ -207,10 +192,9 @@ bool OperatorReader::take_results(size_t index, Build& build, Control& control, 
   graph::Op& op = control.op;
   const graph::Graph& last = op.regions[1];
   if (last.outputs.size() != op.results.size() + control.kept.size())
-    return damaged(op,
+    return damaged(told, op.location,
                    fmt::format("subgraph {} has {} outputs, the operator {}", control.subgraphs[1],
-                               last.outputs.size() - control.kept.size(), op.results.size()),
-                   told);
+                               last.outputs.size() - control.kept.size(), op.results.size()));
   for (size_t i = 0; i < op.results.size(); ++i)
     build.graph[op.results[i]].type.shape = last[last.outputs[i].tensor].type.shape;
   for (const Variables::Key& key : control.kept) {
@@ -220,7 +204,7 @@ bool OperatorReader::take_results(size_t index, Build& build, Control& control, 
     op.results.push_back(build.graph.add_tensor(std::move(tensor)));
     variables_.set_value(key, op.results.back());
   }
-  mark_added(build);
+  build.mark_added();
   const schema::Operator& from = raw(index);
   for (uint32_t i = 0; !control.is_if && i < length(from.outputs()); ++i)
     if (const Variables::Key* key = variables_.known(index_at(from.inputs(), i)))

@@ -19,13 +19,6 @@ namespace schema = tflite_schema;
 // Steps that evaluating on constants may take: about half a second.
 constexpr int64_t kMostSteps = int64_t{1} << 26;
 
-constexpr const char* kDamaged = "the file is damaged; export the model again";
-
-// Codes below 127 may stand in the old 8-bit field, the new one, or both.
-int builtin_of(const schema::OperatorCode& code) {
-  return std::max<int>(code.builtin_code(), code.deprecated_builtin_code());
-}
-
 bool is_control(int builtin) { return builtin == kTfliteIf || builtin == kTfliteWhile; }
 
 // Bytes that checking and lowering the operator reads, of tables that other operators may share.
@@ -80,11 +73,8 @@ bool OperatorReader::resolve_code(size_t index, Resolved& out) {
   const auto* codes = source_.model->operator_codes();
   uint32_t at = raw(index).opcode_index();
   if (at >= length(codes)) {
-    source_.diags
-        ->error(where(index), "tflite-invalid",
-                fmt::format("its code is entry {}, the file has {}", at, length(codes)))
-        .help(kDamaged);
-    return false;
+    return damaged(*source_.diags, where(index),
+                   fmt::format("its code is entry {}, the file has {}", at, length(codes)));
   }
   const schema::OperatorCode& code = *codes->Get(at);
   out.builtin = builtin_of(code);
@@ -109,11 +99,8 @@ bool OperatorReader::check_indices(size_t index, const char* what,
     int32_t tensor = list->Get(i);
     bool absent = tensor == -1 && optional_allowed;
     if (absent || (tensor >= 0 && static_cast<size_t>(tensor) < tensors)) continue;
-    source_.diags
-        ->error(where(index), "tflite-invalid",
-                fmt::format("{} {} is tensor {}, the subgraph has {}", what, i, tensor, tensors))
-        .help(kDamaged);
-    return false;
+    return damaged(*source_.diags, where(index),
+                   fmt::format("{} {} is tensor {}, the subgraph has {}", what, i, tensor, tensors));
   }
   return true;
 }
@@ -295,19 +282,12 @@ bool OperatorReader::read_variable(size_t index, Build& build, Diagnostics& told
   op.definition = set_.find("reshape");
   op.location = where(index);
   auto value = variables_.read(raw(index), op.location, build.graph, told);
-  build.defined.resize(build.graph.tensors.size(), true);
-  build.derived.resize(build.graph.tensors.size(), false);
-  build.pending.resize(build.graph.tensors.size(), -1);
-  auto invalid = [&](std::string message) {
-    told.error(op.location, "tflite-invalid", std::move(message)).help(kDamaged);
-    return false;
-  };
+  build.mark_added();
   const size_t results = length(raw(index).outputs());
-  if (results != 1 || op.definition == nullptr) return invalid(fmt::format("it has {} results, not one", results));
+  if (results != 1 || op.definition == nullptr)
+    return damaged(told, op.location, fmt::format("it has {} results, not one", results));
   graph::TensorId result = build.ids[static_cast<size_t>(raw(index).outputs()->Get(0))];
-  if (result.valid() && build.defined[static_cast<size_t>(result.value)])
-    return invalid(fmt::format("result 0 '{}' is computed before or is an input",
-                               escape_for_display(build.graph[result].name)));
+  if (result.valid() && !may_write(build, result, 0, op, told)) return false;
   if (value && result.valid()) {
     graph::TensorType& type = build.graph[result].type;
     // Converters leave the shape open.
@@ -328,20 +308,28 @@ bool OperatorReader::read_variable(size_t index, Build& build, Diagnostics& told
 bool OperatorReader::assign_variable(size_t index, Build& build, Diagnostics& told) {
   const auto* inputs = raw(index).inputs();
   int32_t tensor = length(inputs) == 2 ? inputs->Get(1) : -1;
-  if (tensor < 0) {
-    told.error(where(index), "tflite-invalid", "it assigns no tensor").help(kDamaged);
-    return false;
-  }
+  if (tensor < 0) return damaged(told, where(index), "it assigns no tensor");
   graph::TensorId value = build.ids[static_cast<size_t>(tensor)];
-  if (!value.valid()) return false;
-  if (!build.defined[static_cast<size_t>(value.value)]) {
-    told.error(where(index), "tflite-invalid",
-               fmt::format("'{}' is neither constant nor computed before",
-                           escape_for_display(build.graph[value].name)))
-        .help(kDamaged);
-    return false;
-  }
+  if (!value.valid() || !may_read(build, value, -1, where(index), told)) return false;
   return variables_.assign(raw(index), value, where(index), build.graph, told);
+}
+
+bool OperatorReader::may_read(const Build& build, graph::TensorId id, int operand,
+                              const Location& at, Diagnostics& told) {
+  if (build.is_defined(id)) return true;
+  const std::string what = operand < 0 ? "" : fmt::format("operand {} ", operand);
+  return damaged(told, at,
+                 fmt::format("{}'{}' is neither constant nor computed before", what,
+                             escape_for_display(build.graph[id].name)));
+}
+
+bool OperatorReader::may_write(const Build& build, graph::TensorId id, uint32_t i,
+                               const graph::Op& op, Diagnostics& told) {
+  const bool listed = std::find(op.results.begin(), op.results.end(), id) != op.results.end();
+  return (!build.is_defined(id) && !listed) ||
+         damaged(told, op.location,
+                 fmt::format("result {} '{}' is computed before or is an input", i,
+                             escape_for_display(build.graph[id].name)));
 }
 
 // Operands, results and place. False without a message: a tensor could not be read.
@@ -349,10 +337,6 @@ bool OperatorReader::connect(size_t index, Build& build, graph::Op& op, Diagnost
   const schema::Operator& from = raw(index);
   op.definition = resolved_[index].definition;
   op.location = where(index);
-  auto invalid = [&](std::string message) {
-    told.error(op.location, "tflite-invalid", std::move(message)).help(kDamaged);
-    return false;
-  };
   if (!source_.copies.take(op.location.tensor.size())) {
     report_aliasing(told, op.location);
     return false;
@@ -364,24 +348,16 @@ bool OperatorReader::connect(size_t index, Build& build, graph::Op& op, Diagnost
     if (control && is_resource(*source_.subgraph, tensor)) continue;
     graph::TensorId id = tensor < 0 ? graph::TensorId{} : build.ids[static_cast<size_t>(tensor)];
     if (tensor >= 0 && !id.valid()) readable = false;
-    if (id.valid() && !build.defined[static_cast<size_t>(id.value)]) {
-      return invalid(fmt::format("operand {} '{}' is neither constant nor computed before", i,
-                                 escape_for_display(build.graph[id].name)));
-    }
+    if (id.valid() && !may_read(build, id, static_cast<int>(i), op.location, told)) return false;
     op.operands.push_back(id);
   }
   // What only changes variables has none.
-  if (length(from.outputs()) == 0 && !control) return invalid("the operator has no results");
+  if (length(from.outputs()) == 0 && !control)
+    return damaged(told, op.location, "the operator has no results");
   for (uint32_t i = 0; i < length(from.outputs()); ++i) {
     if (control && is_resource(*source_.subgraph, from.outputs()->Get(i))) continue;
     graph::TensorId id = build.ids[static_cast<size_t>(from.outputs()->Get(i))];
-    bool twice =
-        id.valid() && (build.defined[static_cast<size_t>(id.value)] ||
-                       std::find(op.results.begin(), op.results.end(), id) != op.results.end());
-    if (twice) {
-      return invalid(fmt::format("result {} '{}' is computed before or is an input", i,
-                                 escape_for_display(build.graph[id].name)));
-    }
+    if (id.valid() && !may_write(build, id, i, op, told)) return false;
     if (!id.valid()) readable = false;
     op.results.push_back(id);
   }

@@ -67,6 +67,14 @@ class OperatorReader {
     std::vector<int> pending;   // the op that could make it constant, or -1
     std::vector<bool> folded;   // by index in graph.ops
     int64_t steps_left;
+
+    // Tensors that were added to the graph on the way are defined.
+    void mark_added() {
+      defined.resize(graph.tensors.size(), true);
+      derived.resize(graph.tensors.size(), false);
+      pending.resize(graph.tensors.size(), -1);
+    }
+    bool is_defined(graph::TensorId id) const { return defined[static_cast<size_t>(id.value)]; }
   };
 
   const tflite_schema::Operator& raw(size_t index) const;
@@ -90,6 +98,12 @@ class OperatorReader {
   bool read_regions(Build& build, Control& control, Diagnostics& told);
   bool take_results(size_t index, Build& build, Control& control, Diagnostics& told);
   void skip(size_t index, Build& build) const;
+  // Something may read it: told, if it is not computed yet. `operand`: which one it is, or -1.
+  static bool may_read(const Build& build, graph::TensorId id, int operand, const Location& at,
+                       Diagnostics& told);
+  // The operator may write it as its result `i`: told, if it is there already.
+  static bool may_write(const Build& build, graph::TensorId id, uint32_t i, const graph::Op& op,
+                        Diagnostics& told);
   bool connect(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   bool import(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   void settle_shapes(size_t index, const graph::Op& op, Build& build) const;

@@ -18,8 +18,6 @@ namespace {
 
 namespace schema = tflite_schema;
 
-constexpr const char* kDamaged = "the file is damaged or not a TFLite model; export it again";
-
 std::string stem_of(const std::string& file) {
   size_t begin = file.find_last_of('/');
   std::string name = begin == std::string::npos ? file : file.substr(begin + 1);
@@ -53,7 +51,7 @@ Status check_file(Source& source) {
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), 32, limits::kMaxTables);
   if (!schema::VerifyModelBuffer(verifier)) {
     source.diags->error(at, "tflite-invalid", "an offset in the file points outside of it")
-        .help(kDamaged);
+        .help("the file is damaged or not a TFLite model; export it again");
     return kFailure;
   }
   source.model = schema::GetModel(bytes.data());
@@ -123,11 +121,8 @@ Status choose_subgraph(Source& source, const ReadOptions& options) {
   Location at;
   at.file = source.file;
   if (index >= length(model.subgraphs())) {
-    source.diags
-        ->error(at, "tflite-invalid",
-                fmt::format("subgraph {} is asked for, the file has {}", index,
-                            length(model.subgraphs())))
-        .help(kDamaged);
+    damaged(*source.diags, at,
+            fmt::format("subgraph {} is asked for, the file has {}", index, length(model.subgraphs())));
     return kFailure;
   }
   source.subgraph = model.subgraphs()->Get(index);
@@ -181,7 +176,7 @@ Status mark_ports(Source& source, const flatbuffers::Vector<int32_t>* ports, boo
                   std::vector<Role>& roles) {
   const char* what = inputs ? "input" : "output";
   auto fail = [&](const std::string& message) {
-    source.diags->error(source.where(), "tflite-invalid", message).help(kDamaged);
+    damaged(*source.diags, source.where(), message);
     return Status(kFailure);
   };
   if (length(ports) == 0) {
@@ -261,11 +256,9 @@ Status check_signature(Source& source, const std::vector<Role>& roles) {
     for (uint32_t i = 0; i < length(maps); ++i) {
       uint32_t index = maps->Get(i)->tensor_index();
       if (index < roles.size() && (input ? roles[index].input : roles[index].output)) continue;
-      source.diags
-          ->error(source.where(), "tflite-invalid",
-                  fmt::format("the signature names tensor {}, which is no {} of the subgraph",
-                              index, input ? "input" : "output"))
-          .help(kDamaged);
+      damaged(*source.diags, source.where(),
+              fmt::format("the signature names tensor {}, which is no {} of the subgraph", index,
+                          input ? "input" : "output"));
       return kFailure;
     }
   }
@@ -338,12 +331,9 @@ bool settle_arguments(Source& source, const RegionRequest& request) {
     source.shapes[inputs->Get(i)] = request.arguments[position++].shape;
   }
   if (position + request.inputs.size() == request.arguments.size()) return true;
-  source.diags
-      ->error(source.where(), "tflite-invalid",
-              fmt::format("the subgraph does not have the {} inputs that the operator gives it",
-                          request.arguments.size() - request.inputs.size()))
-      .help(kDamaged);
-  return false;
+  return damaged(*source.diags, source.where(),
+                 fmt::format("the subgraph does not have the {} inputs that the operator gives it",
+                             request.arguments.size() - request.inputs.size()));
 }
 
 // Its variables: more inputs, defined before the first operator.

@@ -36,7 +36,6 @@ struct RegionRequest {
   std::vector<graph::TensorType> arguments;     // of its inputs that are no handles
   std::map<int32_t, Variables::Key> handles;    // by tensor of the subgraph: inputs that are
   std::vector<Variables::Key> inputs, outputs;  // variables: more arguments and results
-  const Variables* outer = nullptr;
 };
 
 // Reads the subgraph into a graph whose inputs and outputs are those of the file that are no handles, then

@@ -48,6 +48,11 @@ class Budget {
   uint64_t left_;
 };
 
+// Codes below 127 may stand in the old 8-bit field, the new one, or both.
+inline int builtin_of(const tflite_schema::OperatorCode& code) {
+  return std::max<int>(code.builtin_code(), code.deprecated_builtin_code());
+}
+
 struct Source {
   std::string file;
   std::shared_ptr<const std::vector<uint8_t>> bytes;
@@ -67,9 +72,7 @@ struct Source {
   int builtin_of(const tflite_schema::Operator& op) const {
     const auto* codes = model->operator_codes();
     if (codes == nullptr || op.opcode_index() >= codes->size()) return -1;
-    const tflite_schema::OperatorCode& code = *codes->Get(op.opcode_index());
-    // Codes below 127 may stand in the old 8-bit field, the new one, or both.
-    return std::max<int>(code.builtin_code(), code.deprecated_builtin_code());
+    return frontends::builtin_of(*codes->Get(op.opcode_index()));
   }
 
   Location where() const {
@@ -123,6 +126,15 @@ inline void append(Diagnostics& to, const Diagnostic& d) {
                                                     : to.warning(d.location, d.slug, d.message);
   copy.notes = d.notes;
   copy.helps = d.helps;
+}
+
+// What to do about a file that contradicts itself, as no converter writes one.
+inline constexpr const char* kDamaged = "the file is damaged; export the model again";
+
+// Tells that it does; false.
+inline bool damaged(Diagnostics& told, const Location& at, std::string message) {
+  told.error(at, "tflite-invalid", std::move(message)).help(kDamaged);
+  return false;
 }
 
 // The one message for a budget that ran out.

@@ -322,7 +322,7 @@ bool TensorReader::read_constant(const schema::Tensor& raw, Role role, const Loc
     error(at, "tflite-invalid",
           fmt::format("the tensor's data is buffer {}, the file has {}", raw.buffer(),
                       length(buffers)))
-        .help("the file is damaged; export the model again");
+        .help(kDamaged);
     return false;
   }
   const schema::Buffer* buffer =
@@ -347,7 +347,7 @@ bool TensorReader::read_constant(const schema::Tensor& raw, Role role, const Loc
           fmt::format("{} bytes of data for shape {} of {}, which takes {}", size,
                       graph::to_string(tensor.type.shape), type_name(raw.type()),
                       tensor.type.bytes()))
-        .help("the file is damaged; export the model again");
+        .help(kDamaged);
     return false;
   }
   tensor.constant = graph::ConstantView{source_.bytes, {}};

@@ -14,21 +14,45 @@ namespace {
 
 namespace schema = tflite_schema;
 
-constexpr const char* kDamaged = "the file is damaged; export the model again";
-
-bool invalid(Diagnostics& told, const Location& at, std::string message) {
-  told.error(at, "tflite-invalid", std::move(message)).help(kDamaged);
-  return false;
-}
-
 // The file's view of a subgraph that runs once, with tensors of its own.
 struct Once {
   Source source;
   graph::Graph graph;
   std::vector<graph::TensorId> ids;
 
+  // What it assigns: the variable, and the tensor of the file.
+  std::vector<std::pair<Variables::Key, int32_t>> assigned;
+
   const schema::Operator& op(uint32_t i) const { return *source.subgraph->operators()->Get(i); }
+
+  // Fills `assigned`, and marks what is. False: told; or `missing` says what it does beside.
+  bool find_assignments(const Location& at, std::vector<Role>& roles, Diagnostics& told,
+                        std::string& missing);
 };
+
+bool Once::find_assignments(const Location& at, std::vector<Role>& roles, Diagnostics& told,
+                            std::string& missing) {
+  const int index = source.subgraph_index;
+  std::map<int32_t, Variables::Key> handles;
+  for (uint32_t i = 0; i < length(source.subgraph->operators()); ++i) {
+    const int builtin = source.builtin_of(op(i));
+    if (builtin == kTfliteVarHandle) {
+      handles.insert_or_assign(index_at(op(i).outputs(), 0), variable_key(op(i)));
+    } else if (builtin == kTfliteAssignVariable) {
+      auto handle = handles.find(index_at(op(i).inputs(), 0));
+      const int32_t value = index_at(op(i).inputs(), 1);
+      if (handle == handles.end() || value < 0 || static_cast<size_t>(value) >= roles.size())
+        return damaged(told, at, fmt::format("operator {} of subgraph {} assigns nothing", i, index));
+      roles[static_cast<size_t>(value)].operand = true;
+      assigned.emplace_back(handle->second, value);
+    } else {
+      missing = fmt::format("runs subgraph {}, in which {} is more than an assignment of constants",
+                            index, tflite_builtin_name(builtin));
+      return false;
+    }
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -45,7 +69,7 @@ bool is_variable_operator(int builtin) {
 
 bool Variables::open(const schema::Operator& op, const Location& at, Diagnostics& told) {
   int32_t result = index_at(op.outputs(), 0);
-  if (result < 0) return invalid(told, at, "the operator has no results");
+  if (result < 0) return damaged(told, at, "the operator has no results");
   Key key = variable_key(op);
   if (!source_.copies.take(key.first.size() + key.second.size() + sizeof(Variable))) {
     report_aliasing(told, at);
@@ -66,8 +90,8 @@ bool Variables::initialise(const schema::Operator& op, const Location& at, Diagn
     return true;
   }
   if (index < 0 || static_cast<size_t>(index) >= length(subgraphs) || index == source_.subgraph_index)
-    return invalid(told, at, fmt::format("it runs subgraph {}, the file has {}", index, length(subgraphs)));
-  Once once{source_, {}, {}};
+    return damaged(told, at, fmt::format("it runs subgraph {}, the file has {}", index, length(subgraphs)));
+  Once once{source_, {}, {}, {}};
   once.source.subgraph = subgraphs->Get(static_cast<uint32_t>(index));
   once.source.subgraph_index = index;
   once.source.diags = &told;
@@ -75,33 +99,14 @@ bool Variables::initialise(const schema::Operator& op, const Location& at, Diagn
   const size_t tensors = length(once.source.subgraph->tensors());
   const size_t operators = length(once.source.subgraph->operators());
   if (tensors > limits::kMaxTensors || operators > limits::kMaxOperators)
-    return invalid(told, at, fmt::format("subgraph {} has more than can be read", index));
+    return damaged(told, at, fmt::format("subgraph {} has more than can be read", index));
   std::vector<Role> roles(tensors);
-  std::map<int32_t, Key> handles;
-  std::vector<std::pair<Key, int32_t>> values;
-  for (uint32_t i = 0; i < operators; ++i) {
-    const schema::Operator& inner = once.op(i);
-    int builtin = source_.builtin_of(inner);
-    if (builtin == kTfliteVarHandle) {
-      handles.insert_or_assign(index_at(inner.outputs(), 0), variable_key(inner));
-    } else if (builtin == kTfliteAssignVariable) {
-      auto handle = handles.find(index_at(inner.inputs(), 0));
-      int32_t value = index_at(inner.inputs(), 1);
-      if (handle == handles.end() || value < 0 || static_cast<size_t>(value) >= tensors)
-        return invalid(told, at, fmt::format("operator {} of subgraph {} assigns nothing", i, index));
-      roles[static_cast<size_t>(value)].operand = true;
-      values.emplace_back(handle->second, value);
-    } else {
-      missing = fmt::format("runs subgraph {}, in which {} is more than an assignment of constants",
-                            index, tflite_builtin_name(builtin));
-      return true;
-    }
-  }
+  if (!once.find_assignments(at, roles, told, missing)) return !missing.empty();
   bool good = read_tensors(once.source, roles, once.graph, once.ids).ok();
   source_.copies = once.source.copies;
   source_.constants = once.source.constants;
   if (!good) return false;
-  for (const auto& [key, value] : values) {
+  for (const auto& [key, value] : once.assigned) {
     const graph::Tensor& tensor = once.graph[once.ids[static_cast<size_t>(value)]];
     if (!tensor.constant) {
       missing = fmt::format("gives variable '{}' a value that is computed",

@@ -65,7 +65,7 @@ std::optional<std::vector<Steps>> sum_steps(const Requantization& what,
     auto reference = [of_channel = what.reference(c), b](int32_t sum) -> int64_t {
       return of_channel(sum + b);
     };
-    targets.push_back({reference, what.scales[c], {range.low - b, range.high - b}});
+    targets.push_back({reference, what.scales[c], {range.low - b, range.high - b}, -int64_t{b}});
   }
   return find_steps(targets, what.zero_point, what.clamp);
 }

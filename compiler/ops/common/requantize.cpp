@@ -120,7 +120,7 @@ std::optional<std::vector<Steps>> steps_of(const Requantization& what, bool per_
       return of_channel(static_cast<int32_t>(acc + moved));
     };
     targets.push_back(
-        {reference, what.scales[c], {range.low - moved, range.high - moved}});
+        {reference, what.scales[c], {range.low - moved, range.high - moved}, -moved});
   }
   return find_steps(targets, what.zero_point, what.clamp);
 }

@@ -38,6 +38,8 @@ struct StepTarget {
   std::function<int64_t(int32_t)> reference;  // monotone, before or after the clamp
   double real = 0;                            // its slope, > 0; used as a first guess only
   AccRange range;
+  // What the accumulator is when real zero is meant, as a bias has been taken off: for the guess only.
+  int64_t origin = 0;
 };
 
 // Where one channel steps: value(acc) >= clamp.min + 1 + i exactly when acc >= first[i]. Positions

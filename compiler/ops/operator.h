@@ -163,6 +163,10 @@ class Operator : public graph::OpDefinition {
 
   // TFLite builtin operator codes this operator imports, and how.
   virtual std::vector<int> tflite_builtins() const { return {}; }
+  // Which of TFLite's operands are variable tensors: the operator changes them, and they keep their values
+  // from run to run. In the graph each is an operand as well, the value before, and one more result behind
+  // those of the file, the value after.
+  virtual std::vector<size_t> tflite_state_operands() const { return {}; }
   // Fills op.attributes and may drop or reorder op.operands (constant operands that became
   // attributes). op.definition, operands, results and location are set. Reports located errors.
   virtual Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const;

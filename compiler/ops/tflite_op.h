@@ -4,6 +4,10 @@
 // subset of the format.
 #pragma once
 
+#include <cstring>
+#include <optional>
+#include <utility>
+
 #include "graph/graph.h"
 #include "tflite_schema_generated.h"
 
@@ -12,12 +16,13 @@ namespace aotc::ops {
 class TfliteOp {
  public:
   TfliteOp(const tflite_schema::Operator& raw, int builtin, int version, const graph::Graph& graph,
-           bool shapes_as_in_file = true)
+           bool shapes_as_in_file = true, const tflite_schema::SubGraph* subgraph = nullptr)
       : raw_(raw),
         builtin_(builtin),
         version_(version),
         graph_(graph),
-        shapes_as_in_file_(shapes_as_in_file) {}
+        shapes_as_in_file_(shapes_as_in_file),
+        subgraph_(subgraph) {}
 
   int builtin() const { return builtin_; }
   int version() const { return version_; }
@@ -30,12 +35,17 @@ class TfliteOp {
     return raw_.builtin_options_as<T>();
   }
 
+  // Scale and zero point of an intermediate tensor, which stands for values inside the operator; nothing if
+  // the file does not give them.
+  std::optional<std::pair<float, int64_t>> intermediate_quantization(uint32_t i) const;
+
  private:
   const tflite_schema::Operator& raw_;
   int builtin_;
   int version_;
   const graph::Graph& graph_;
   bool shapes_as_in_file_;
+  const tflite_schema::SubGraph* subgraph_;
 };
 
 }  // namespace aotc::ops

@@ -29,7 +29,7 @@ OUTPUT, TIMING, SUMMARY = 0xFFFFFFFE, 0xFFFFFFFD, 0xFFFFFFFF
 LIBRARY_ULP = 64
 # Behind the name of a tensor that lost channels: constant ones, and those nobody reads.
 LIVE_CHANNELS = " (live channels)"
-LIBRARY_OPERATORS = {"LOGISTIC", "SOFTMAX", "TANH"}
+LIBRARY_OPERATORS = {"LOGISTIC", "SOFTMAX", "TANH", "UNIDIRECTIONAL_SEQUENCE_LSTM"}
 MORE_MODELS = "AOTC_MORE_MODELS"  # environment variable: a folder where models are looked for first
 OWN_FOLDERS = ("digits", "gadget", "keras", "ops")
 

@@ -57,6 +57,11 @@ OPERATORS = {  # name: (operator code, options)
     "TRANSPOSE": (39, (26, {})),
     "MEAN": (40, (27, {"keep_dims": (0, "bool", 0)})),
     "SUB": (41, (28, {**_ACT, "pot_scale_int16": (1, "bool", 1)})),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": (44, (71, {
+        **_ACT, "cell_clip": (1, "f32", 0.0), "proj_clip": (2, "f32", 0.0),
+        "time_major": (3, "bool", 0), "asymmetric_quantize_inputs": (4, "bool", 0),
+        "diagonal_recurrent_tensors": (5, "bool", 0),
+    })),
     "SQUEEZE": (43, (30, {"squeeze_dims": (0, "i32s", None)})),
     "STRIDED_SLICE": (45, (32, {
         "begin_mask": (0, "i32", 0), "end_mask": (1, "i32", 0), "ellipsis_mask": (2, "i32", 0),
@@ -154,6 +159,7 @@ class ModelBuilder:
         self._name = name
         self._tensors = []
         self._operators = []
+        self._intermediates = {}  # by operator
 
     def tensor(self, name, dtype, shape, scale=None, zero_point=0, axis=0, data=None,
                shape_signature=None, is_variable=False, type_number=None):
@@ -178,15 +184,17 @@ class ModelBuilder:
         array = np.array(array)
         return self.tensor(name, array.dtype, array.shape, scale, zero_point, axis, array.tobytes())
 
-    def op(self, kind, inputs, outputs, version=None, omit_options=False, **options):
+    def op(self, kind, inputs, outputs, version=None, omit_options=False, intermediates=(), **options):
         """Adds an operator; an input of -1 is an absent optional one. `omit_options` leaves the
-        whole table of options out."""
+        whole table of options out. `intermediates`: tensors that stand for values inside of it."""
         version = version or FIRST_VERSIONS.get(kind, 1)
         unknown = set(options) - set(OPERATORS[kind][1][1])
         if unknown:
             raise ValueError(f"{kind} has no option {sorted(unknown)}")
         given = None if omit_options else options
         self._operators.append((kind, list(inputs), list(outputs), version, given))
+        if intermediates:
+            self._intermediates[len(self._operators) - 1] = list(intermediates)
         return len(self._operators) - 1
 
     def finish(self, inputs, outputs):
@@ -201,7 +209,8 @@ class ModelBuilder:
                 payloads.append(t["data"])
                 index = len(payloads) - 1
             tensors.append(_tensor(b, t, index))
-        operators = [_operator(b, codes.index((o[0], o[3])), o) for o in self._operators]
+        operators = [_operator(b, codes.index((o[0], o[3])), o, self._intermediates.get(i))
+                     for i, o in enumerate(self._operators)]
         tensors = _offsets(b, tensors)
         operators = _offsets(b, operators)
         graph_inputs, graph_outputs = _ints(b, inputs), _ints(b, outputs)
@@ -304,18 +313,21 @@ def _options(b, kind, given):
     return number, b.EndObject()
 
 
-def _operator(b, code_index, operator):
+def _operator(b, code_index, operator, intermediates=None):
     kind, inputs, outputs, _, given = operator
     ins, outs = _ints(b, inputs), _ints(b, outputs)
+    inside = _ints(b, intermediates) if intermediates else 0
     number, options = (0, 0)
     if OPERATORS[kind][1][0] and given is not None:
         number, options = _options(b, kind, given)
-    b.StartObject(5)
+    b.StartObject(9 if intermediates else 5)
     b.PrependUint32Slot(0, code_index, 0)
     b.PrependUOffsetTRelativeSlot(1, ins, 0)
     b.PrependUOffsetTRelativeSlot(2, outs, 0)
     b.PrependUint8Slot(3, number, 0)
     b.PrependUOffsetTRelativeSlot(4, options, 0)
+    if intermediates:
+        b.PrependUOffsetTRelativeSlot(8, inside, 0)
     return b.EndObject()
 
 

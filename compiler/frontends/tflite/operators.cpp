@@ -122,6 +122,7 @@ void OperatorReader::mark(size_t index, std::vector<Role>& roles) {
   for (uint32_t i = 0; i < length(op.inputs()); ++i) {
     if (op.inputs()->Get(i) >= 0 && !is_handle(op.inputs()->Get(i))) roles[static_cast<size_t>(op.inputs()->Get(i))].operand = true;
   }
+  for (int32_t tensor : state_tensors(index)) roles[static_cast<size_t>(tensor)].state = true;
   for (uint32_t i = 0; i < length(op.outputs()); ++i) {
     if (!is_handle(op.outputs()->Get(i))) roles[static_cast<size_t>(op.outputs()->Get(i))].result = true;
   }
@@ -168,11 +169,15 @@ void OperatorReader::start(Build& build) const {
     build.defined[static_cast<size_t>(id.value)] = true;
     build.derived[static_cast<size_t>(id.value)] = !as_in_file;
   }
+  for (size_t i = 0; i < resolved_.size(); ++i)
+    for (int32_t tensor : state_tensors(i))
+      if (graph::TensorId id = build.ids[static_cast<size_t>(tensor)]; id.valid())
+        build.defined[static_cast<size_t>(id.value)] = true;
 }
 
 bool OperatorReader::build(const std::vector<graph::TensorId>& ids, graph::Graph& graph,
                            const std::vector<graph::TensorId>& given) {
-  Build build{ids, graph, {}, {}, {}, {}, kMostSteps};
+  Build build{ids, graph, {}, {}, {}, {}, kMostSteps, {}};
   start(build);
   for (graph::TensorId id : given) build.defined[static_cast<size_t>(id.value)] = true;
   graph.ops.reserve(resolved_.size());
@@ -257,6 +262,7 @@ void OperatorReader::build_one(size_t index, Build& build) {
     return skip(index, build);
   }
   good = good && fold(index, op, build, told);
+  if (good) keep_states(index, build);
   skip(index, build);
   if (!good) failed_.push_back({index, std::move(told)});
 }
@@ -361,7 +367,7 @@ bool OperatorReader::connect(size_t index, Build& build, graph::Op& op, Diagnost
     if (!id.valid()) readable = false;
     op.results.push_back(id);
   }
-  return readable;
+  return connect_states(index, build, op, told) && readable;
 }
 
 // Attributes and shapes; is it then an operator that aotc takes?
@@ -375,7 +381,8 @@ bool OperatorReader::import(size_t index, Build& build, graph::Op& op, Diagnosti
   });
   for (graph::TensorId id : op.results) build.derived[static_cast<size_t>(id.value)] = derived;
   const Resolved& known = resolved_[index];
-  ops::TfliteOp view(raw(index), known.builtin, known.version, build.graph, !derived);
+  ops::TfliteOp view(raw(index), known.builtin, known.version, build.graph, !derived,
+                     source_.subgraph);
   if (!known.definition->import_tflite(view, op, told)) return false;
   settle_shapes(index, op, build);
   return check_sizes(op, build, told) && ops::verify_op({build.graph, op}, told).ok();

@@ -67,6 +67,7 @@ class OperatorReader {
     std::vector<int> pending;   // the op that could make it constant, or -1
     std::vector<bool> folded;   // by index in graph.ops
     int64_t steps_left;
+    std::map<size_t, std::vector<graph::TensorId>> changed;  // by operator: what it leaves in variable tensors
 
     // Tensors that were added to the graph on the way are defined.
     void mark_added() {
@@ -84,6 +85,12 @@ class OperatorReader {
   bool check_indices(size_t index, const char* what, const flatbuffers::Vector<int32_t>* list,
                      bool optional_allowed, size_t tensors);
   void mark(size_t index, std::vector<Role>& roles);
+  // Variable tensors that the operator changes, in the order of its operands.
+  std::vector<int32_t> state_tensors(size_t index) const;
+  // Their values as operands, what it leaves in them as results behind those of the file.
+  bool connect_states(size_t index, Build& build, graph::Op& op, Diagnostics& told);
+  // The operator is there: those behind it read what it left.
+  void keep_states(size_t index, const Build& build);
 
   void start(Build& build) const;
   void build_one(size_t index, Build& build);

@@ -94,7 +94,7 @@ class TensorReader {
   void report_axes();
 
  private:
-  bool check_supported(const schema::Tensor& raw, const Location& at);
+  bool check_supported(const schema::Tensor& raw, Role role, const Location& at);
   bool read_shape(int index, Role role, const Location& at, Shape& shape);
   void refuse_open(const schema::Tensor& raw, uint32_t dim, const Location& at);
   bool read_quantization(const schema::Tensor& raw, const Location& at, graph::TensorType& type);
@@ -140,7 +140,7 @@ graph::TensorId TensorReader::read(int index, Role role) {
     return {};
   }
   tensor.type.dtype = *dtype;
-  if (!check_supported(raw, at) || !read_shape(index, role, at, tensor.type.shape)) return {};
+  if (!check_supported(raw, role, at) || !read_shape(index, role, at, tensor.type.shape)) return {};
   if (bounded_bytes(tensor.type.shape, *dtype) < 0) {
     error(at, "tflite-limit",
           fmt::format("a {} tensor of shape {} is larger than {} bytes", type_name(raw.type()),
@@ -150,6 +150,10 @@ graph::TensorId TensorReader::read(int index, Role role) {
   }
   if (!read_quantization(raw, at, tensor.type) || !check_scales(at, tensor.type) ||
       !read_constant(raw, role, at, tensor)) {
+    return {};
+  }
+  if (role.state && (tensor.constant || role.input || role.result)) {
+    error(at, "tflite-invalid", "a variable tensor has data, or is an input or a result").help(kDamaged);
     return {};
   }
   // A result's shape may be settled by its operator yet.
@@ -182,12 +186,13 @@ void TensorReader::report_axes() {
     d.note(fmt::format("{} more tensor{}", odd_axes_ - 1, odd_axes_ > 2 ? "s" : ""));
 }
 
-bool TensorReader::check_supported(const schema::Tensor& raw, const Location& at) {
+bool TensorReader::check_supported(const schema::Tensor& raw, Role role, const Location& at) {
   if (raw.sparsity() != nullptr) {
     error(at, "tflite-sparse", "sparse tensors are not supported")
         .help("export the model with dense weights");
-  } else if (raw.is_variable()) {
-    error(at, "tflite-variable", "variable tensors (state kept between runs) are not supported")
+  } else if (raw.is_variable() && !role.state) {
+    error(at, "tflite-variable",
+          "a variable tensor (state kept between runs) of an operator that keeps none")
         .help("export the model with its state as inputs and outputs");
   } else if (raw.external_buffer() != 0) {
     error(at, "tflite-external", "the tensor's data is in another file")

@@ -18,6 +18,7 @@ struct Role {
   bool output = false;   // of the subgraph
   bool operand = false;  // of a supported operator
   bool result = false;   // of a supported operator
+  bool state = false;    // a variable tensor that a supported operator changes
 
   bool any() const { return input || output || operand || result; }
 };

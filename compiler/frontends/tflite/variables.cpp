@@ -186,6 +186,42 @@ bool Variables::assign(const schema::Operator& op, graph::TensorId value, const 
   return true;
 }
 
+namespace {
+
+// Apart from the variables that have names: no text of a file begins like this.
+Variables::Key key_of_tensor(int32_t tensor) {
+  return {std::string("\0variable tensor", 16), std::to_string(tensor)};
+}
+
+// Real 0 in every element.
+graph::ConstantView zeros(const graph::TensorType& type) {
+  std::vector<uint8_t> bytes(static_cast<size_t>(type.bytes()));
+  if (type.dtype == DType::kI8 && type.quantization.zero_point.size() == 1)
+    std::fill(bytes.begin(), bytes.end(), static_cast<uint8_t>(type.zero_point()));
+  return graph::own_bytes(std::move(bytes));
+}
+
+}  // namespace
+
+graph::TensorId Variables::tensor_value(int32_t tensor, graph::TensorId id, const graph::Graph& graph) {
+  auto [entry, is_new] = variables_.try_emplace(key_of_tensor(tensor), Variable{graph[id].name, {}, id, id});
+  if (is_new) {
+    entry->second.initial = graph[id];
+    entry->second.initial->constant = zeros(graph[id].type);
+  }
+  return entry->second.now;
+}
+
+void Variables::set_tensor_value(int32_t tensor, graph::TensorId value) {
+  variables_.at(key_of_tensor(tensor)).now = value;
+}
+
+graph::TensorId Variables::change_tensor(int32_t tensor, graph::Graph& graph) {
+  graph::Tensor next = graph[variables_.at(key_of_tensor(tensor)).before];
+  next.name += "_next";
+  return graph.add_tensor(std::move(next));
+}
+
 void Variables::finish(graph::Graph& graph) {
   for (auto& [key, variable] : variables_) {
     if (!variable.before.valid()) continue;  // never read before it is assigned: nothing is kept

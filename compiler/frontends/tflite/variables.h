@@ -53,6 +53,13 @@ class Variables {
   std::optional<graph::TensorId> value(const Key& key, const Location& at, graph::Graph& graph,
                                        Diagnostics& told);
   void set_value(const Key& key, graph::TensorId value);
+  void set_tensor_value(int32_t tensor, graph::TensorId value);
+
+  // A variable tensor of the file, `id` in the graph: the value there is now, at first what every element
+  // begins with, real 0.
+  graph::TensorId tensor_value(int32_t tensor, graph::TensorId id, const graph::Graph& graph);
+  // What an operator leaves in it, a tensor that is made here.
+  graph::TensorId change_tensor(int32_t tensor, graph::Graph& graph);
 
   // When all operators are read: states of what was assigned, constants of what never was.
   void finish(graph::Graph& graph);

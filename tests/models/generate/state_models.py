@@ -10,6 +10,7 @@ import traceback
 
 import state_control as control
 import state_direct
+import state_lstm
 import state_variables as variables
 import tensorflow as tf
 
@@ -100,7 +101,7 @@ def models():
             if not model:
                 raise RuntimeError(f"{file_name(build, kind)}: the converter failed")
             yield file_name(build, kind), model
-    for name, build in state_direct.BUILDERS.items():
+    for name, build in [*state_direct.BUILDERS.items(), *state_lstm.builders()]:
         yield f"{name}.tflite", build()
 
 

@@ -433,8 +433,8 @@ const BadModel kBadModels[] = {
     {"Sparse", [](TestModel& m) { m.tensors[1].sparse = true; },
      "models/m.tflite: tensor 'w': error: sparse tensors are not supported [tflite-sparse]"},
     {"Variable", [](TestModel& m) { m.tensors[1].variable = true; },
-     "models/m.tflite: tensor 'w': error: variable tensors (state kept between runs) are not "
-     "supported [tflite-variable]"},
+     "models/m.tflite: tensor 'w': error: a variable tensor (state kept between runs) of an operator "
+     "that keeps none [tflite-variable]"},
     {"CustomQuantisation", [](TestModel& m) { m.tensors[0].custom_quantization = true; },
      "models/m.tflite: tensor 'in': error: only affine quantisation, per tensor or per channel, is "
      "supported [tflite-quantization]"},

@@ -185,5 +185,86 @@ TEST(TfliteVariables, BranchOfTooManyTensors) {
   EXPECT_TRUE(has(said(m), "the subgraph has 50001 tensors and 0 operators")) << said(m);
 }
 
+// A recurrent layer of one cell; its states are the variable tensors 3 and 4.
+TestModel recurrent() {
+  TestModel m;
+  TestTensor weights = value("w", {1, 1}), bias = value("b", {1});
+  weights.data = {0, 0, 0, 63};
+  bias.data.assign(4, 0);
+  TestTensor output_state = value("h", {1, 1}), cell_state = value("c", {1, 1});
+  output_state.variable = cell_state.variable = true;
+  m.tensors = {value("in", {1, 2, 1}), weights, bias, output_state, cell_state, value("out", {1, 2, 1})};
+  m.codes = {{44}};
+  m.ops = {{.code = 0,
+            .in = {0, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, 2, 2, 2, 2, -1, -1, 3, 4},
+            .out = {5},
+            .options_type = schema::BuiltinOptions_UnidirectionalSequenceLSTMOptions,
+            .options = [](FlatBufferBuilder& fbb) {
+              return schema::CreateUnidirectionalSequenceLSTMOptions(
+                         fbb, schema::ActivationFunctionType_TANH)
+                  .Union();
+            }}};
+  m.inputs = {0};
+  m.outputs = {5};
+  return m;
+}
+
+TEST(TfliteVariables, TensorsOfALayer) { EXPECT_EQ(said(recurrent(), 2), ""); }
+
+TEST(TfliteVariables, TensorsOfTwoLayers) {
+  TestModel m = recurrent();
+  m.tensors.push_back(value("out2", {1, 2, 1}));
+  m.ops.push_back(m.ops[0]);
+  m.ops[1].in[0] = 5;
+  m.ops[1].out = {6};
+  m.outputs = {5, 6};
+  Diagnostics diags;
+  auto graph = frontends::read_tflite(m.bytes(), "m.tflite", diags);
+  ASSERT_TRUE(graph.ok()) << diags.str();
+  // The second layer goes on where the first one ended.
+  ASSERT_EQ(graph->states.size(), 2u);
+  ASSERT_EQ(graph->ops.size(), 2u);
+  for (size_t i : {0u, 1u}) {
+    EXPECT_EQ(graph->ops[0].operands[13 + i], graph->states[i].before);
+    EXPECT_EQ(graph->ops[1].operands[13 + i], graph->ops[0].results[1 + i]);
+    EXPECT_EQ(graph->ops[1].results[1 + i], graph->states[i].after);
+  }
+}
+
+TEST(TfliteVariables, TensorWithData) {
+  TestModel m = recurrent();
+  m.tensors[3].data.assign(4, 0);
+  EXPECT_TRUE(has(said(m), "'h': error: a variable tensor has data, or is an input or a result")) << said(m);
+  m = recurrent();
+  m.inputs = {0, 3};
+  EXPECT_TRUE(has(said(m), "'h': error: a variable tensor has data, or is an input or a result")) << said(m);
+}
+
+TEST(TfliteVariables, LayerWithoutThem) {
+  TestModel m = recurrent();
+  m.tensors[3].variable = false;
+  m.inputs = {0, 3};
+  EXPECT_TRUE(has(said(m), "and gives 3 results")) << said(m);
+}
+
+TEST(TfliteVariables, LayerWithAPeephole) {
+  TestModel m = recurrent();
+  m.ops[0].in[10] = 2;
+  EXPECT_TRUE(has(said(m), "error: a peephole from the cells to the gates is not supported")) << said(m);
+}
+
+TEST(TfliteVariables, LayerInABranch) {
+  TestModel branch = recurrent();
+  branch.ops[0].code = 7;
+  TestModel m = accumulator();
+  m.codes.push_back({44});
+  m.tensors = {kBool, value("in", {1, 2, 1}), value("out", {1, 2, 1})};
+  m.ops = {if_op({0, 1}, {2}, 1, 1)};
+  m.inputs = {0, 1};
+  m.outputs = {2};
+  m.subgraphs = {branch};
+  EXPECT_TRUE(has(said(m), "error: it keeps a state inside a branch or a loop")) << said(m);
+}
+
 }  // namespace
 }  // namespace aotc

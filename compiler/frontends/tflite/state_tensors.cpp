@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variable tensors of operators that keep a state (recurrent layers), as states of the graph.
+#include <algorithm>
+
+#include "frontends/tflite/operators.h"
+
+namespace aotc::frontends {
+
+std::vector<int32_t> OperatorReader::state_tensors(size_t index) const {
+  std::vector<int32_t> out;
+  if (resolved_[index].definition == nullptr) return out;
+  const auto* inputs = raw(index).inputs();
+  for (size_t operand : resolved_[index].definition->tflite_state_operands()) {
+    int32_t tensor = index_at(inputs, static_cast<uint32_t>(operand));
+    if (tensor >= 0 && raw_tensor(tensor)->is_variable()) out.push_back(tensor);
+  }
+  return out;
+}
+
+bool OperatorReader::connect_states(size_t index, Build& build, graph::Op& op, Diagnostics& told) {
+  const std::vector<int32_t> tensors = state_tensors(index);
+  if (tensors.empty()) return true;
+  if (source_.depth > 0) {
+    told.error(op.location, "tflite-variable", "it keeps a state inside a branch or a loop")
+        .help("export the model with the layer outside, or with its state as inputs and outputs");
+    return false;
+  }
+  const auto* inputs = raw(index).inputs();
+  for (size_t operand : resolved_[index].definition->tflite_state_operands()) {
+    int32_t tensor = index_at(inputs, static_cast<uint32_t>(operand));
+    if (std::find(tensors.begin(), tensors.end(), tensor) == tensors.end()) continue;
+    graph::TensorId id = build.ids[static_cast<size_t>(tensor)];
+    if (!id.valid()) return false;
+    op.operands[operand] = variables_.tensor_value(tensor, id, build.graph);
+  }
+  std::vector<graph::TensorId>& changed = build.changed[index];
+  // An operator may be connected twice.
+  for (size_t i = changed.size(); i < tensors.size(); ++i)
+    changed.push_back(variables_.change_tensor(tensors[i], build.graph));
+  build.mark_added();
+  op.results.insert(op.results.end(), changed.begin(), changed.end());
+  return true;
+}
+
+void OperatorReader::keep_states(size_t index, const Build& build) {
+  auto changed = build.changed.find(index);
+  if (changed == build.changed.end()) return;
+  const std::vector<int32_t> tensors = state_tensors(index);
+  for (size_t i = 0; i < tensors.size(); ++i) variables_.set_tensor_value(tensors[i], changed->second[i]);
+}
+
+}  // namespace aotc::frontends

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lowering of unidirectional_sequence_lstm: cell by cell, so that nothing but the states is kept.
+#include <functional>
+
+#include "ops/lstm/fixed_point.h"
+#include "ops/lstm/lstm.h"
+
+namespace aotc::ops {
+
+using namespace lstm;
+using tir::BufferPtr;
+using tir::Ex;
+
+namespace {
+
+constexpr int64_t kUnroll = 4;  // inputs a turn of the loop over them
+
+size_t at(int64_t i) { return static_cast<size_t>(i); }
+
+class LstmLowering {
+ public:
+  explicit LstmLowering(const OpView& op) : op_(op), f_(op, "lstm"), shape_(op) {}
+
+  Lowered run() {
+    const bool integer = op_.operand(kInput).dtype == DType::kI8;
+    in_ = f_.operand(kInput);
+    if (integer) {
+      scaling_.emplace(op_);
+      pack();
+    } else {
+      for (size_t i = kWeights; i < kOutputState; ++i)
+        if (op_.has_operand(i)) tables_.at(i) = f_.operand(i);
+    }
+    BufferPtr output_state = f_.operand(kOutputState), cell_state = f_.operand(kCellState);
+    out_ = f_.result(kOutput);
+    next_output_ = f_.result(kNextOutput);
+    next_cell_ = f_.result(kNextCell);
+    if (integer) {
+      sums_->begin(f_);
+      hidden_->begin(f_);
+    }
+    f_.copy(next_output_, 0, output_state, 0, shape_.batches * shape_.cells);
+    f_.copy(next_cell_, 0, cell_state, 0, shape_.batches * shape_.cells);
+    f_.loop("t", 0, shape_.times, [&](const Ex& t) {
+      f_.loop("b", 0, shape_.batches, [&](const Ex& b) { step(t, b, integer); });
+    });
+    return f_.finish(integer ? "integer" : "float");
+  }
+
+ private:
+  // Weights [cell][input][gate], so that an input is read once for all gates, and recurrent ones alike;
+  // biases [cell][inputs or output state][gate].
+  void pack() {
+    const size_t count = scaling_->gates.size();
+    std::vector<int8_t> weights(at(shape_.cells * shape_.inputs) * count);
+    std::vector<int8_t> recurrent(at(shape_.cells * shape_.cells) * count);
+    std::vector<int32_t> bias(at(shape_.cells) * 2 * count);
+    auto spread = [&](std::vector<int8_t>& to, size_t operand, size_t g) {
+      auto values = op_.constant(operand)->to_vector<int8_t>();
+      for (size_t i = 0; i < values.size(); ++i) to[i * count + g] = values[i];
+    };
+    for (size_t g = 0; g < count; ++g) {
+      spread(weights, kWeights + scaling_->gates[g], g);
+      spread(recurrent, kRecurrent + scaling_->gates[g], g);
+      for (size_t c = 0; c < at(shape_.cells); ++c)
+        for (size_t which : {0u, 1u}) bias[(c * 2 + which) * count + g] = scaling_->bias[2 * g + which][c];
+    }
+    weights_ = f_.constant("weights", DType::kI8, weights);
+    recurrent_ = f_.constant("recurrent_weights", DType::kI8, recurrent);
+    bias_ = f_.constant("bias", DType::kI32, bias);
+    sums_.emplace(f_, scaling_->sums);
+    hidden_.emplace(f_, scaling_->hidden);
+    gates_ = f_.local("gates", DType::kI16, static_cast<int64_t>(count));
+    sums_of_ = f_.local("sums", DType::kI32, static_cast<int64_t>(count));
+  }
+
+  void step(const Ex& t, const Ex& b, bool integer) {
+    Ex row = f_.let("row", shape_.row(b, t));
+    Ex x = f_.let("x", row * shape_.inputs);
+    Ex h = f_.let("h", b * shape_.cells);
+    Ex to = f_.let("to", row * shape_.cells);
+    f_.loop("c", 0, shape_.cells, [&](const Ex& c) {
+      f_.store(out_, to + c, integer ? integer_cell(x, h, c) : float_cell(x, h, c));
+    });
+    f_.copy(next_output_, h, out_, to, shape_.cells);
+  }
+
+  Ex dot(const Ex& start, const BufferPtr& weights, const Ex& row, const BufferPtr& values, const Ex& first,
+         int64_t depth) {
+    Ex sum = f_.var("sum", start);
+    f_.loop("k", 0, depth, [&](const Ex& k) {
+      f_.assign(sum, sum + load(weights, row + k) * load(values, first + k));
+    });
+    return sum;
+  }
+
+  static Ex clamp16(const Ex& v) { return clamp(v, Ex(-32768), Ex(32767)); }
+
+  // The sums of all gates, left in sums_of_.
+  void dots(const Ex& bias, const BufferPtr& weights, const Ex& row, const BufferPtr& values, const Ex& first,
+            int64_t depth) {
+    const auto count = static_cast<int64_t>(scaling_->gates.size());
+    std::vector<Ex> sums;
+    for (int64_t g = 0; g < count; ++g) sums.push_back(f_.var("sum", load(bias_, bias + g)));
+    auto step = [&](const Ex& k) {
+      Ex value = f_.let("v", load(values, first + k));
+      Ex of_gates = f_.let("w", row + k * count);
+      for (int64_t g = 0; g < count; ++g)
+        f_.assign(sums[at(g)], sums[at(g)] + load(weights, of_gates + g) * value);
+    };
+    const int64_t whole = depth / kUnroll * kUnroll;
+    f_.loop("k", 0, whole, [&](const Ex& k) {
+      for (int64_t u = 0; u < kUnroll; ++u) step(k + u);
+    }, kUnroll);
+    for (int64_t k = whole; k < depth; ++k) step(k);
+    for (int64_t g = 0; g < count; ++g) f_.store(sums_of_, g, sums[at(g)]);
+  }
+
+  void integer_gates(const Ex& x, const Ex& h, const Ex& c) {
+    const auto count = static_cast<int64_t>(scaling_->gates.size());
+    Ex bias = f_.let("of_cell", c * (2 * count));
+    dots(bias, weights_, f_.let("row_w", c * (shape_.inputs * count)), in_, x, shape_.inputs);
+    f_.loop("g", 0, count, [&](const Ex& g) {
+      Ex sum = f_.let("sum", load(sums_of_, g));
+      f_.store(gates_, g, clamp16(sums_->emit(f_, sum, f_.let("channel", g * 2))));
+    });
+    dots(bias + count, recurrent_, f_.let("row_r", c * (shape_.cells * count)), next_output_, h, shape_.cells);
+    f_.loop("g", 0, count, [&](const Ex& g) {
+      Ex sum = f_.let("sum", load(sums_of_, g));
+      Ex more = sums_->emit(f_, sum, f_.let("channel", g * 2 + 1));
+      f_.store(gates_, g, clamp16(load(gates_, g) + more));
+    });
+  }
+
+  Ex integer_cell(const Ex& x, const Ex& h, const Ex& c) {
+    const auto count = static_cast<int64_t>(scaling_->gates.size());
+    integer_gates(x, h, c);
+    auto let = [&](const char* name, const Ex& v) { return f_.let(name, v); };
+    f_.loop("g", 0, count - 1, [&](const Ex& g) {
+      f_.store(gates_, g, fixed_point::sigmoid(load(gates_, g), 3, let));
+    });
+    const int64_t forget_at = shape_.coupled ? 0 : 1;
+    Ex forget = f_.let("forget", load(gates_, forget_at));
+    Ex input = shape_.coupled ? Ex(fixed_point::kOne) - forget : load(gates_, 0);
+    Ex fresh = fixed_point::tanh(f_.let("fresh", load(gates_, count - 1)), 3, let);
+    Ex kept = f_.let("kept", fixed_point::rounding_shift(f_.let("old", forget * load(next_cell_, h + c)), 15));
+    Ex added = f_.let("added", fixed_point::rounding_shift(f_.let("new", input * fresh),
+                                                           30 + scaling_->cell_exponent));
+    Ex cell = f_.let("cell", clamp16(kept + added));
+    if (scaling_->cell_clip > 0)
+      cell = f_.let("cell", clamp(cell, Ex(-scaling_->cell_clip), Ex(scaling_->cell_clip)));
+    f_.store(next_cell_, h + c, cell);
+    Ex shown = fixed_point::tanh(cell, 15 + scaling_->cell_exponent, let);
+    return hidden_->emit(f_, f_.let("product", load(gates_, forget_at + 1) * shown), Ex(0));
+  }
+
+  Ex float_gate(size_t g, const Ex& x, const Ex& h, const Ex& c) {
+    Ex sum = dot(load(tables_.at(kBias + g), c), tables_.at(kWeights + g), f_.let("w", c * shape_.inputs), in_, x,
+                 shape_.inputs);
+    return dot(sum, tables_.at(kRecurrent + g), f_.let("r", c * shape_.cells), next_output_, h, shape_.cells);
+  }
+
+  Ex float_cell(const Ex& x, const Ex& h, const Ex& c) {
+    auto library = [&](tir::Intrinsic which, const Ex& v) { return call(which, DType::kF32, {v}); };
+    auto sigmoid = [&](const char* name, size_t g) {
+      Ex sum = float_gate(g, x, h, c);
+      return f_.let(name, tir::f32(1.0f) / (tir::f32(1.0f) + library(tir::Intrinsic::kExp, -sum)));
+    };
+    Ex forget = sigmoid("forget", 1);
+    Ex input = shape_.coupled ? f_.let("input", tir::f32(1.0f) - forget) : sigmoid("input", kInputGate);
+    Ex fresh = f_.let("fresh", library(tir::Intrinsic::kTanh, float_gate(kCellGate, x, h, c)));
+    Ex cell = f_.let("cell", forget * load(next_cell_, h + c) + fresh * input);
+    const float clip = op_.attrs<LstmAttrs>().cell_clip;
+    if (clip > 0) cell = f_.let("cell", max(min(cell, tir::f32(clip)), tir::f32(-clip)));
+    f_.store(next_cell_, h + c, cell);
+    return sigmoid("output", 3) * library(tir::Intrinsic::kTanh, cell);
+  }
+
+  const OpView& op_;
+  LoweringBuilder f_;
+  LstmShape shape_;
+  std::optional<LstmScaling> scaling_;
+  std::optional<Requantizer> sums_, hidden_;
+  std::array<BufferPtr, kOperands> tables_;  // float32: by operand
+  BufferPtr in_, out_, next_output_, next_cell_, weights_, recurrent_, bias_, gates_, sums_of_;
+};
+
+}  // namespace
+
+Lowered lower_lstm(const OpView& op) { return LstmLowering(op).run(); }
+
+}  // namespace aotc::ops

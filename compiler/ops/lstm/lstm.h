@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// unidirectional_sequence_lstm: what its checks, its evaluation and its lowering share.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "ops/common/requantize.h"
+#include "ops/operator.h"
+
+namespace aotc::ops {
+
+struct LstmAttrs : graph::Attributes<LstmAttrs> {
+  bool time_major = false;  // input [time, batch, input]; else [batch, time, input]
+  float cell_clip = 0;      // the cell state stays within [-cell_clip, cell_clip]; 0: wherever it goes
+  // int8 only: what the output gate's product is quantised to.
+  float hidden_scale = 0;
+  int64_t hidden_zero_point = 0;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("time_major", self.time_major);
+    field("cell_clip", self.cell_clip);
+    field("hidden_scale", self.hidden_scale);
+    field("hidden_zero_point", self.hidden_zero_point);
+  }
+};
+
+// Operands and results. Gates are in the order input, forget, cell, output; those of the input gate are
+// absent where it is one less the forget gate.
+namespace lstm {
+constexpr size_t kInput = 0, kWeights = 1, kRecurrent = 5, kBias = 9, kOutputState = 13, kCellState = 14,
+                 kOperands = 15;
+constexpr size_t kOutput = 0, kNextOutput = 1, kNextCell = 2, kResults = 3;
+constexpr size_t kGates = 4, kInputGate = 0, kCellGate = 2;
+}  // namespace lstm
+
+struct LstmShape {
+  explicit LstmShape(const OpView& op);
+
+  int64_t batches, times, inputs, cells;
+  bool time_major;
+  bool coupled;  // there is no input gate
+
+  // The row of input or output at a step, for int64_t and tir::Ex.
+  template <typename Number>
+  Number row(const Number& batch, const Number& time) const {
+    return time_major ? time * Number(batches) + batch : batch * Number(times) + time;
+  }
+};
+
+// The integer arithmetic, worked out once. Gates are those that there are, sigmoids first: (input,) forget,
+// output, cell.
+struct LstmScaling {
+  explicit LstmScaling(const OpView& op);
+
+  std::vector<size_t> gates;                 // which of lstm::kGates
+  std::vector<std::vector<int32_t>> bias;    // [2 * gate]: of inputs, [2 * gate + 1]: of the output state
+  Requantization sums;                       // channels as `bias`; to 12 fraction bits
+  Requantization hidden;                     // 30 fraction bits to the output
+  int cell_exponent = 0;                     // the cell state's scale is 2 to it
+  int32_t cell_clip = 0;                     // 0: none
+};
+
+// The exponent of a scale that is a power of two; false for others.
+bool exponent_of_scale(float scale, int& exponent);
+
+Lowered lower_lstm(const OpView& op);
+
+}  // namespace aotc::ops

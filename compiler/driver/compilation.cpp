@@ -10,6 +10,7 @@
 
 #include "codegen/c_run.h"
 #include "codegen/c_tvm.h"
+#include "driver/compile_checks.h"
 #include "driver/graph_model.h"
 #include "driver/input_shapes.h"
 #include "driver/project_dir.h"
@@ -28,18 +29,6 @@
 #include "target/cpu.h"
 
 namespace aotc::driver {
-
-namespace {
-
-Failure conflicting(const std::string& file, const std::string& what, const std::string& help,
-                    Diagnostics& diags) {
-  Location where;
-  where.file = file;
-  diags.error(where, "option-conflict", what).help(help);
-  return kFailure;
-}
-
-}  // namespace
 
 Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,
                                 GivenOperators* operators, Diagnostics& diags) {
@@ -112,170 +101,7 @@ codegen::CallingConvention convention_of(const std::string& name) {
                               : codegen::CallingConvention::kPlain;
 }
 
-Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& texts,
-                                            Diagnostics& diags) {
-  std::vector<plan::Pool> pools;
-  Location where;
-  where.file = "--pool";
-  bool good = true;
-  auto wrong = [&](const std::string& text, const std::string& why) {
-    diags.error(where, "pool-invalid", fmt::format("'{}' {}", escape_for_display(text), why))
-        .help("write NAME:BYTES, NAME:BYTES:fast or NAME:BYTES:constants, with a C identifier as name");
-    good = false;
-  };
-  for (const std::string& text : texts) {
-    plan::Pool pool;
-    size_t colon = text.find(':');
-    // As a memory of the board is called, which C has in lower case.
-    for (char letter : text.substr(0, colon))
-      pool.name += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-    std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
-    for (auto [suffix, flag] : {std::pair{":fast", &pool.fast}, {":constants", &pool.constants}})
-      if (rest.ends_with(suffix)) {
-        *flag = true;
-        rest.resize(rest.size() - std::string_view(suffix).size());
-      }
-    bool digits = !rest.empty() && rest.size() <= 10 &&
-                  rest.find_first_not_of("0123456789") == std::string::npos;
-    if (pool.name.empty() || c_identifier(pool.name) != pool.name) {
-      wrong(text, "has no name that C takes");
-    } else if (!digits || std::stoll(rest) > INT32_MAX) {
-      wrong(text, "has no size in bytes");
-    } else if (pool.name == "arena" && pool.constants) {
-      wrong(text, "has the name of the pool of intermediate tensors");
-    } else if (std::any_of(pools.begin(), pools.end(), [&](const plan::Pool& p) {
-                 return p.name == pool.name || (p.constants && pool.constants);
-               })) {
-      wrong(text, "has the name of an earlier pool, or is a second one of constants");
-    } else {
-      pool.limit = std::stoll(rest);
-    }
-    pools.push_back(std::move(pool));
-  }
-  if (!good) return kFailure;
-  return pools;
-}
-
-Result<std::vector<plan::ConstantSection>> parse_sections(const CompileOptions& options,
-                                                          Diagnostics& diags) {
-  std::vector<plan::ConstantSection> out;
-  auto wrong = [&](const std::string& what, const std::string& help) -> Failure {
-    (void)conflicting(options.model_path, "--constants-section " + what, help, diags);
-    return kFailure;
-  };
-  const std::string& all = options.constants_section;
-  for (size_t at = 0; at < all.size();) {
-    size_t end = std::min(all.find(',', at), all.size());
-    std::string text = all.substr(at, end - at);
-    at = end + 1;
-    size_t colon = std::min(text.find(':'), text.size());
-    plan::ConstantSection section{text.substr(0, colon), -1};
-    if (section.name.empty() ||
-        section.name.find_first_not_of(
-            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") != std::string::npos)
-      return wrong("is not the name of a section", "use letters, digits, '_' and '.'");
-    // Tables have content, and no place before the vectors.
-    for (const char* other : {".bss", ".tbss", ".noinit", ".stack", ".vectors"})
-      if (section.name.starts_with(other))
-        return wrong(fmt::format("{} is a section that holds no tables", section.name),
-                     "'aotc boards NAME' shows the sections of its memories that do");
-    if (colon < text.size()) {
-      std::string bytes = text.substr(colon + 1);
-      if (bytes.empty() || bytes.size() > 10 || bytes.find_first_not_of("0123456789") != std::string::npos)
-        return wrong(fmt::format("{} has no size in bytes", section.name), "write NAME or NAME:BYTES");
-      section.bytes = std::stoll(bytes);
-    }
-    if (!out.empty() && out.back().bytes < 0)
-      return wrong(fmt::format("{} comes behind one that takes all that is left", section.name),
-                   fmt::format("give {}:BYTES a size, or leave {} out", out.back().name, section.name));
-    if (std::any_of(out.begin(), out.end(), [&](const auto& s) { return s.name == section.name; }))
-      return wrong(fmt::format("{} is given twice", section.name), "leave one of them out");
-    out.push_back(std::move(section));
-  }
-  return out;
-}
-
-Contracts contracts_of(const CompileOptions& options) {
-  // TVM's callers have their inputs and outputs.
-  bool arena = options.memory == codegen::MemoryMode::kStatic && !options.tvm_interface;
-  return {options.inputs.value_or(arena ? plan::Contract::kOverwrite : plan::Contract::kPreserve),
-          options.outputs.value_or(plan::Contract::kPreserve)};
-}
-
 namespace {
-
-// Options that cannot go together.
-Status check_options(const CompileOptions& options, Diagnostics& diags) {
-  auto conflict = [&](const std::string& what, const std::string& help) -> Status {
-    return conflicting(options.model_path, what, help, diags);
-  };
-  if (!options.cpu_name.empty() && !options.board_name.empty() &&
-      options.board_name != project::kGenericBoard)
-    return conflict("--cpu is for whoever has no board here, and --board says which CPU it has",
-                    "leave one of them out");
-  bool workspace = options.memory == codegen::MemoryMode::kWorkspace;
-  if (workspace && (!options.pools.empty() || !options.devices_path.empty()))
-    return conflict(fmt::format("{} needs planned memory, which --memory workspace does not have",
-                                options.pools.empty() ? "--devices" : "--pool"),
-                    "leave one of them out");
-  bool overwrites = options.inputs == plan::Contract::kOverwrite ||
-                    options.outputs == plan::Contract::kOverwrite;
-  if (options.tvm_interface && overwrites)
-    return conflict("inputs and outputs of TVM's interface are the caller's",
-                    "leave --input and --output out, or --interface");
-  if (!parse_sections(options, diags)) return kFailure;
-  if (!options.constants_section.empty() &&
-      std::any_of(options.pools.begin(), options.pools.end(),
-                  [](const std::string& pool) { return pool.ends_with(":constants"); }))
-    return conflict("--constants-section is for tables, which a pool of constants takes away",
-                    "leave one of them out");
-  if (options.arena == codegen::ArenaOwner::kModel && !options.pools.empty())
-    return conflict("--pool is memory of the caller, and --arena model is not",
-                    "leave one of them out");
-  if (!workspace) return success();
-  Contracts contracts = contracts_of(options);
-  for (auto [contract, name] : {std::pair{contracts.inputs, "--input"}, {contracts.outputs, "--output"}}) {
-    if (contract == plan::Contract::kPreserve) continue;
-    return conflict(
-        fmt::format("{} overwrite needs an arena, which --memory workspace does not have", name),
-        fmt::format("leave {} out, or plan the memory with --memory static", name));
-  }
-  return success();
-}
-
-// Tensors of devices are written, and lie in memory that the caller gives.
-Status check_device_pools(const CompileOptions& options, const plan::PlanOptions& plan_options,
-                          Diagnostics& diags) {
-  auto conflict = [&](const std::string& what, const std::string& help) -> Status {
-    return conflicting(options.devices_path, what, help, diags);
-  };
-  for (const passes::Device& d : plan_options.devices.devices) {
-    if (d.pool.empty()) continue;
-    if (options.arena == codegen::ArenaOwner::kModel)
-      return conflict(fmt::format("pool '{}' of device '{}' is memory of the caller, and --arena model "
-                                  "is not", d.pool, d.name),
-                      "leave --arena out, or the member 'pool'");
-    for (const plan::Pool& pool : plan_options.pools)
-      if (pool.constants && pool.name == d.pool)
-        return conflict(fmt::format("pool '{}' of device '{}' is one of constants, which are only read",
-                                    d.pool, d.name),
-                        "give the device another pool");
-  }
-  return success();
-}
-
-// What cannot have its tables in program memory.
-Status check_program_tables(const CompileOptions& options, Diagnostics& diags) {
-  std::string what;
-  if (options.convention != codegen::CallingConvention::kPlain)
-    what = fmt::format("--calling-convention {} passes tables as tensors, which", name_of(options.convention));
-  if (!options.constants_section.empty()) what = "--constants-section is for tables that";
-  if (what.empty()) return success();
-  return conflicting(options.model_path,
-                     fmt::format("{} cannot be in the program memory of {}", what,
-                                 options.board_name.empty() ? options.cpu_name : "board " + options.board_name),
-                     "keep the tables in RAM with --constants ram, or leave the option out", diags);
-}
 
 Status run_passes(graph::Graph& graph, const CompileOptions& options,
                   const passes::DeviceSet& devices,
@@ -308,21 +134,6 @@ Status run_passes(graph::Graph& graph, const CompileOptions& options,
       print_err("{:>10.3f} ms  {}\n", static_cast<double>(t.count()) / 1e6, pass.name);
     };
   return passes::run_pipeline(graph, run, diags);
-}
-
-// What models with state, branches or loops cannot have yet.
-Status check_structure(const CompileOptions& options, const plan::Program& program, Diagnostics& diags) {
-  const std::string& file = options.model_path;
-  if (program.source != nullptr && options.memory == codegen::MemoryMode::kWorkspace)
-    return conflicting(file, "--memory workspace is for models without branches and loops",
-                       "leave it out: the arena is planned for all ways through the model", diags);
-  if (program.state_bytes > 0 && options.tvm_interface)
-    return conflicting(file, "TVM's interface has no place for what the model keeps from run to run",
-                       "leave --interface out and pass the state to NAME_run", diags);
-  if (program.state_bytes > 0 && program.constant_pool >= 0)
-    return conflicting(file, "the first values of states are tables, which a pool of constants would have",
-                       "leave the pool of constants out, or use --constants-section", diags);
-  return success();
 }
 
 // What begins with the prefix is the model's own: functions of the user's must not be called so.

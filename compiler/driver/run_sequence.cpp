@@ -35,13 +35,6 @@ std::vector<int> calls_of_ops(const plan::Program& program) {
   return out;
 }
 
-bool calls_library(const graph::Graph& graph) {
-  return std::any_of(graph.ops.begin(), graph.ops.end(), [](const graph::Op& op) {
-    return ops::definition_of(op).traits().uses_libm ||
-           std::any_of(op.regions.begin(), op.regions.end(), calls_library);
-  });
-}
-
 }  // namespace
 
 RunSequence sequence_of(const graph::Graph& graph, const std::vector<Sample>& samples) {
@@ -51,12 +44,21 @@ RunSequence sequence_of(const graph::Graph& graph, const std::vector<Sample>& sa
   if (!out.runs.empty()) out.runs[0].reset = true;
   for (size_t i = 0; i < std::min(kRunsBehindReset, samples.size()); ++i)
     out.runs.push_back({samples[i], i == 0});
-  out.state_given = calls_library(graph);
+  out.state_given = ops::calls_library(graph);
   return out;
 }
 
-bool is_inexact_inside(const plan::Program& program) {
-  return program.source != nullptr && calls_library(*program.source);
+RunTolerances::RunTolerances(const plan::Program& program, const Sample& inputs, const RunValues& run)
+    : program_(program),
+      outside_(ops::tolerances(program.reference(), inputs, run.values)),
+      inexact_inside_(program.source != nullptr && ops::calls_library(*program.source)) {}
+
+std::optional<ops::Tolerance> RunTolerances::of(graph::TensorId id, std::span<const uint8_t> value) const {
+  const auto index = static_cast<size_t>(id.value);
+  if (index < outside_.size()) return outside_[index];
+  if (program_.graph[id].type.dtype != DType::kF32) return ops::Tolerance();
+  if (inexact_inside_) return std::nullopt;
+  return ops::Tolerance{0, ops::ulp_of_largest(value)};
 }
 
 std::vector<RunValues> evaluate_sequence(const graph::Graph& graph, const RunSequence& sequence,

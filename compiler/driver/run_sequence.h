@@ -5,11 +5,14 @@
 // from one library to another, each run is given the state that the reference has.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "driver/inputs.h"
 #include "ops/operator.h"
+#include "ops/tolerance.h"
 #include "plan/program.h"
 
 namespace aotc::driver {
@@ -44,9 +47,22 @@ struct RunValues {
 std::vector<RunValues> evaluate_sequence(const graph::Graph& graph, const RunSequence& sequence,
                                          const plan::Program* program = nullptr);
 
-// Is nothing known of how far floats inside of branches and loops may be from the reference? They are then
-// compared as what comes out of there.
-bool is_inexact_inside(const plan::Program& program);
+// How far from the reference the results of one run may be: the one rule of verify and of the self test in
+// firmware. Inside of branches and loops nothing is known of what becomes of floats that the C library
+// computes there or before: such a result is not compared, only what comes out of there is.
+class RunTolerances {
+ public:
+  // `run`: what the reference gives for these inputs.
+  RunTolerances(const plan::Program& program, const Sample& inputs, const RunValues& run);
+
+  // Of a tensor of the program's graph, whose value in the reference is `value`. None: it is not compared.
+  std::optional<ops::Tolerance> of(graph::TensorId id, std::span<const uint8_t> value) const;
+
+ private:
+  const plan::Program& program_;
+  std::vector<ops::Tolerance> outside_;  // by tensor of the outermost graph, whose ids are the program's
+  bool inexact_inside_ = false;
+};
 
 // The file that firmware's verify mode reads (templates/bare_metal/src/main.c).
 std::string sequence_file(const plan::Program& program, const RunSequence& sequence);

@@ -62,23 +62,21 @@ std::vector<project::LayerCheck> layer_checks(const Compiled& compiled, const Sa
   sequence.runs.push_back({sample, true});
   const RunValues run = std::move(evaluate_sequence(compiled.program.reference(), sequence, &compiled.program)[0]);
   if (run.gave_up) return {};
-  const auto tolerances = ops::tolerances(compiled.program.reference(), sample, run.values);
-  const bool inexact_inside = is_inexact_inside(compiled.program);
+  const RunTolerances tolerances(compiled.program, sample, run);
   std::vector<project::LayerCheck> out;
   for (const CallResult& result : run.calls) {
     const graph::TensorId id =
         compiled.program.calls[static_cast<size_t>(result.call)].results[static_cast<size_t>(result.result)];
     const std::vector<uint8_t>& value = result.bytes;
-    const bool inside = static_cast<size_t>(id.value) >= tolerances.size();
+    const auto tolerance = tolerances.of(id, value);
+    if (!tolerance) continue;
     project::LayerCheck check;
     check.call = result.call;
     check.result = result.result;
     check.bytes = static_cast<int64_t>(value.size());
     check.floating = graph[id].type.dtype == DType::kF32;
-    if (check.floating && inside && inexact_inside) continue;
-    const ops::Tolerance tolerance = inside ? ops::Tolerance() : tolerances[static_cast<size_t>(id.value)];
-    if (check.floating && !tolerance.exact())
-      sum_floats(value, tolerance.allowed(), check);
+    if (check.floating && !tolerance->exact())
+      sum_floats(value, tolerance->allowed(), check);
     else if (check.floating)
       check.checksum = float_checksum(value);
     else

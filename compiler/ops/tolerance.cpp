@@ -26,14 +26,6 @@ constexpr int64_t kLeastUlps = 16;
 
 size_t index(TensorId id) { return static_cast<size_t>(id.value); }
 
-// The operator, or one in its regions, calls the C library.
-bool calls_library(const Op& op) {
-  bool any = definition_of(op).traits().uses_libm;
-  for (const Graph& region : op.regions)
-    any = any || std::any_of(region.ops.begin(), region.ops.end(), calls_library);
-  return any;
-}
-
 std::vector<bool> inexact_tensors(const Graph& graph) {
   std::vector<bool> inexact(graph.tensors.size(), false);
   for (const Op& op : graph.ops) {
@@ -45,7 +37,7 @@ std::vector<bool> inexact_tensors(const Graph& graph) {
   return inexact;
 }
 
-float float_at(const Bytes& bytes, size_t i) {
+float float_at(std::span<const uint8_t> bytes, size_t i) {
   float v;
   std::memcpy(&v, &bytes[i * 4], 4);
   return v;
@@ -115,13 +107,6 @@ std::vector<Bytes> evaluate_moved(const Graph& graph, const std::vector<Bytes>& 
   return moved;
 }
 
-double ulp_of_largest(const Bytes& bytes) {
-  float largest = std::numeric_limits<float>::min();
-  for (size_t i = 0; i * 4 < bytes.size(); ++i)
-    if (float v = std::abs(float_at(bytes, i)); std::isfinite(v)) largest = std::max(largest, v);
-  return std::ldexp(1.0, std::ilogb(largest) - (std::numeric_limits<float>::digits - 1));
-}
-
 double largest_difference(const Bytes& a, const Bytes& b) {
   double largest = 0;
   for (size_t i = 0; i * 4 < a.size(); ++i) {
@@ -132,6 +117,23 @@ double largest_difference(const Bytes& a, const Bytes& b) {
 }
 
 }  // namespace
+
+double ulp_of_largest(std::span<const uint8_t> floats) {
+  float largest = std::numeric_limits<float>::min();
+  for (size_t i = 0; i * 4 < floats.size(); ++i)
+    if (float v = std::abs(float_at(floats, i)); std::isfinite(v)) largest = std::max(largest, v);
+  return std::ldexp(1.0, std::ilogb(largest) - (std::numeric_limits<float>::digits - 1));
+}
+
+bool calls_library(const Op& op) {
+  return definition_of(op).traits().uses_libm ||
+         std::any_of(op.regions.begin(), op.regions.end(),
+                     [](const Graph& region) { return calls_library(region); });
+}
+
+bool calls_library(const Graph& graph) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return calls_library(op); });
+}
 
 int64_t Tolerance::distance(float a, float b) const {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "graph/graph.h"
@@ -24,6 +25,13 @@ struct Tolerance {
   // they are not equal.
   int64_t distance(float a, float b) const;
 };
+
+// What Tolerance::ulp is of these floats.
+double ulp_of_largest(std::span<const uint8_t> floats);
+
+// Does an operator, or one in its regions, call the C library's exp or tanh? Float results behind it are inexact.
+bool calls_library(const graph::Op& op);
+bool calls_library(const graph::Graph& graph);
 
 // By tensor id, for the values that evaluate_graph gave for `inputs`.
 std::vector<Tolerance> tolerances(const graph::Graph& graph,

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/common/pair_budget.h"
 #include "plan/moves.h"
 #include "support/text.h"
 
@@ -19,6 +20,8 @@ static constexpr int64_t kMaxConstantBytes = int64_t{32} << 20;
 
 Status Planner::lower_all() {
   lowered_.resize(graph().ops.size());
+  // Counted anew for each plan.
+  ops::PairBudget proofs(ops::kMostPairs);
   for (size_t i = 0; i < graph().ops.size(); ++i) {
     const graph::Op& op = graph().ops[i];
     bool view = ops::definition_of(op).traits().view;

@@ -3,6 +3,8 @@
 import pathlib
 import sys
 
+import numpy as np
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "oracle"))
 from tflite_builder import ModelBuilder  # noqa: E402
 
@@ -55,6 +57,61 @@ def wide(count, dtype="float32"):
     for other in made[1:]:
         t = g.add(t, other)
     return g.bytes(t)
+
+
+def many(kind, count):
+    """`count` small int8 operators, each with a scale of its own where the kind has one, one behind the other;
+    CONCATENATION of 50 tensors at a time, and for "fan_out" MULs that all read the input, added up."""
+    m = ModelBuilder(kind)
+
+    def tensor(name, width=16, step=0):
+        return m.tensor(name, "int8", (1, width), 0.1 + step / 100000, 0)
+
+    a = x = tensor("x")
+    if kind in ("add", "mul"):
+        for i in range(count):
+            y = tensor(f"y{i}", step=i)
+            m.op(kind.upper(), [x, a], [y], activation="NONE")
+            x = y
+    elif kind == "relu":
+        for i in range(count):
+            y = tensor(f"y{i}", step=i)
+            m.op("RELU", [x], [y])
+            x = y
+    elif kind == "pad":  # one element more on either side, and less
+        amounts = m.const("amounts", np.array([[0, 0], [1, 1]], np.int32))
+        begin, end, step = (m.const(n, np.array(v, np.int32)) for n, v in
+                            (("begin", [0, 1]), ("end", [1, 17]), ("step", [1, 1])))
+        for i in range(count // 2):
+            y, z = tensor(f"y{i}", 18), tensor(f"z{i}")
+            m.op("PAD", [x, amounts], [y])
+            m.op("STRIDED_SLICE", [y, begin, end, step], [z])
+            x = z
+    elif kind == "concatenation":
+        width, made = 50, []
+        for i in range(count):
+            if (i + 1) % (width + 1):
+                y = tensor(f"y{i}")
+                m.op("RELU", [x if i < width else a], [y])
+                made.append(y)
+            else:
+                wide, x = tensor(f"c{i}", 16 * len(made)), tensor(f"y{i}")
+                m.op("CONCATENATION", made, [wide], axis=1, activation="NONE")
+                begin, end, step = (m.const(f"{n}{i}", np.array(v, np.int32)) for n, v in
+                                    (("begin", [0, 0]), ("end", [1, 16]), ("step", [1, 1])))
+                m.op("STRIDED_SLICE", [wide, begin, end, step], [x])
+                a, made = x, []
+        for y in made:
+            z = tensor(f"z{y}")
+            m.op("ADD", [x, y], [z], activation="NONE")
+            x = z
+    else:
+        for i in range(count // 2):
+            y, z = tensor(f"y{i}", step=i), tensor(f"z{i}", step=i)
+            m.op("MUL", [a, a], [y], activation="NONE")
+            m.op("ADD", [x, y], [z], activation="NONE")
+            x = z
+    return m.finish([0], [x])
 
 
 KINDS = {"chain": chain, "window": window, "wide": wide}

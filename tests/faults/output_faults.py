@@ -23,7 +23,11 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
 DIGITS = ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
+GRAPH = ROOT / "tests" / "graph_json" / "malformed" / "valid.json"
 MEMORY_SAMPLES = 10
+SAMPLE = 6
+# The second is what libarchive says before it ends the process.
+MESSAGES = ("error: ", "Error in libarchive: Out of memory")
 SCENARIOS = []
 
 
@@ -39,12 +43,20 @@ def scenario(function):
 class Scenario:
     """A command whose output is replaced. `old` and `new` give its arguments behind aotc."""
 
-    def __init__(self, name, old, new, out="out", cwd=".", mine=(), shim=None, gap=False, swap_only=False):
+    def __init__(self, name, old, new, out="out", cwd=".", mine=(), shim=None, gap=False,
+                 swap_only=False, given=(), builds=False, sample=0):
         self.name, self.old, self.new, self.out, self.cwd = name, old, new, out, cwd
         self.mine = mine    # files that a user added to the old output
         self.shim = shim or {}
         self.gap = gap      # without an exchange of names a kill may come when neither is in place
         self.swap_only = swap_only  # what is before that is another scenario's
+        self.given = given    # commands that make what the others read, in the folder above the output's
+        self.sample = sample  # this many of the calls; what writes is shared with the scenarios above
+        self.builds = builds  # builds what it wrote, with tools that fail: it ends with [build-failed]
+
+    def finished(self, done):
+        """The output was written."""
+        return done.returncode == 0 or (self.builds and "[build-failed]" in done.stderr)
 
 
 def compile_to(prefix, *more):
@@ -105,6 +117,32 @@ def project():
     return Scenario("create", [*kind, "old"], [*kind, "new"], swap_only=True)
 
 
+@scenario
+def extracted():
+    given = [["compile", DIGITS, "--format", "mlf", "--prefix", p, "-o", f"{p}.tar"] for p in ("old", "new")]
+    return Scenario("mlf extract --force", ["mlf", "extract", "../old.tar", "-o", "out"],
+                    ["mlf", "extract", "../new.tar", "-o", "out", "--force"], given=given, mine=("notes.txt",),
+                    sample=SAMPLE)
+
+
+@scenario
+def exported():
+    return Scenario("templates export", ["templates", "export", "make", "-o", "out"],
+                    ["templates", "export", "zephyr", "-o", "out"], sample=SAMPLE)
+
+
+@scenario
+def converted():
+    return Scenario("graph convert", ["graph", "convert", GRAPH, "--text", "-o", "out"],
+                    ["graph", "convert", GRAPH, "-o", "out"])
+
+
+@scenario
+def timed():
+    command = ["bench", "--ops", DIGITS, "--board", "host", "-q", "-o", "out"]
+    return Scenario("bench -o", [*command, "-O", "size"], [*command, "-O", "speed"], sample=SAMPLE, builds=True)
+
+
 class Lab:
     def __init__(self, program, work):
         self.program, self.work = program, work
@@ -112,16 +150,21 @@ class Lab:
         work.mkdir(parents=True)
         self.shim = work / "shim.so"
         subprocess.run(["g++", "-O1", "-shared", "-fPIC", "-o", self.shim, HERE / "shim.cpp", "-ldl"], check=True)
+        # Without compilers nothing is measured: what a stack takes does not matter here.
+        self.tools = work / "tools"
+        self.tools.mkdir()
+        for name in ("cc", "gcc", "cmake", "make"):
+            (self.tools / name).write_text("#!/bin/sh\nexit 1\n")
+            (self.tools / name).chmod(0o755)
         self.injected = self.survived = 0
         self.by_call = collections.Counter()
 
-    def environment(self, root, **settings):
-        # Without compilers nothing is measured: what a stack takes does not matter here.
-        return {**os.environ, "PATH": "/nonexistent", "LD_PRELOAD": str(self.shim), "AOTC_FAULT_ROOT": str(root),
+    def environment(self, root, path="/nonexistent", **settings):
+        return {**os.environ, "PATH": str(path), "LD_PRELOAD": str(self.shim), "AOTC_FAULT_ROOT": str(root),
                 **{f"AOTC_FAULT_{k}": str(v) for k, v in settings.items()}}
 
-    def run(self, args, cwd, env=None):
-        env = env or {**os.environ, "PATH": "/nonexistent"}
+    def run(self, args, cwd, env=None, path="/nonexistent"):
+        env = env or {**os.environ, "PATH": str(path)}
         return subprocess.run([self.program, *map(str, args)], cwd=cwd, env=env, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, errors="replace", timeout=120)
 
@@ -132,7 +175,10 @@ def content(path):
         return {"": path.read_bytes()}
     if not path.is_dir():
         return None
-    return {p.relative_to(path).as_posix(): p.read_bytes() for p in sorted(path.rglob("*")) if p.is_file()}
+    # Not what was made of the output by building it.
+    made = [p.parent for p in path.glob("*/.made-by-aotc")]
+    return {p.relative_to(path).as_posix(): p.read_bytes() for p in sorted(path.rglob("*"))
+            if p.is_file() and not any(folder in p.parents for folder in made)}
 
 
 class Trial:
@@ -143,9 +189,14 @@ class Trial:
         self.base = lab.work / f"s{index}"
         self.root = self.base / "run"          # what calls are counted below
         self.template = self.base / "template"  # as the folder is before a run
+        self.path = lab.tools if s.builds else "/nonexistent"
+        shutil.rmtree(self.base, ignore_errors=True)
+        self.base.mkdir()
+        for command in s.given:
+            self.expect_done(lab.run(command, self.base), "what is given")
         (self.template / s.cwd).mkdir(parents=True)
         if s.old:
-            self.expect_done(lab.run(s.old, self.template / s.cwd), "the old output")
+            self.expect_done(lab.run(s.old, self.template / s.cwd, path=self.path), "the old output")
         for name in s.mine:
             path = self.template / "out" / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -172,12 +223,11 @@ class Trial:
 
     def inject(self, **settings):
         return self.lab.run(self.args, self.root / self.s.cwd,
-                            self.lab.environment(self.root, **settings, **{
+                            self.lab.environment(self.root, self.path, **settings, **{
                                 k.removeprefix("AOTC_FAULT_"): v for k, v in self.s.shim.items()}))
 
-    @staticmethod
-    def expect_done(done, what):
-        if done.returncode != 0:
+    def expect_done(self, done, what):
+        if not self.s.finished(done):
             raise Failure(f"{what}: exit code {done.returncode}: {done.stderr[-500:]}")
 
     def kept(self, where):
@@ -195,13 +245,13 @@ class Trial:
         whole = now in (self.old, self.new)
         if not whole and not (s.gap and killed):
             raise Failure(f"{title}: neither the old nor the new output: {sorted(now or {})}")
-        if done.returncode == 0 and now != self.new:
+        if s.finished(done) and now != self.new:
             raise Failure(f"{title}: done, but the new output is not there")
-        if done.returncode == 1 and "error: " not in done.stderr:
+        if done.returncode == 1 and not any(text in done.stderr for text in MESSAGES):
             raise Failure(f"{title}: fails without a message")
         if not s.gap or not killed:
             self.kept(title)
-        again = self.lab.run(self.args, self.root / s.cwd)
+        again = self.lab.run(self.args, self.root / s.cwd, path=self.path)
         self.expect_done(again, f"{title}: the next run")
         if content(self.root / s.out) != self.new:
             raise Failure(f"{title}: the next run does not give the new output")
@@ -222,20 +272,28 @@ class Trial:
 
     def all(self, everything):
         first = 1 if everything else self.first()
-        for n, call in list(enumerate(self.calls, 1))[first - 1:]:
+        numbered = list(enumerate(self.calls, 1))[first - 1:]
+        if self.s.sample and not everything:
+            numbered = numbered[::max(1, len(numbered) // self.s.sample)]
+        for n, call in numbered:
             self.lab.by_call[call] += 2
             # What fails when the output is in place, and is only about clearing, is no failure.
             self.one(f"call {n} of {len(self.calls)} ({call}) fails", (0, 1), AT=n,
                      ACTION=("EIO", "ENOSPC")[n % 2])
             self.one(f"killed at call {n} of {len(self.calls)} ({call})", (-signal.SIGKILL,), True, AT=n,
                      ACTION="kill")
-        step = 1 if everything else max(1, self.allocations // MEMORY_SAMPLES)
+        step = 1 if everything else max(1, self.allocations // min(MEMORY_SAMPLES, self.s.sample or MEMORY_SAMPLES))
         for n in range(1 + step // 2, self.allocations + 1, step):
             self.lab.by_call["allocation"] += 2
             self.one(f"allocation {n} of {self.allocations} fails", (0, 1), MEMORY=n)
             # With no memory at all the C++ library may end the process: as if it was killed.
             self.one(f"allocation {n} of {self.allocations} and all behind it fail",
                      (0, 1, -signal.SIGABRT, -signal.SIGSEGV), True, MEMORY=n, MEMORY_ON=1)
+
+
+def expect_success(done, what):
+    if done.returncode != 0:
+        raise Failure(f"{what}: exit code {done.returncode}: {done.stderr[-500:]}")
 
 
 def two_writers(lab):
@@ -252,12 +310,12 @@ def two_writers(lab):
         trees = {}
         for prefix in ("one", "two", "one"):
             log.unlink(missing_ok=True)
-            Trial.expect_done(lab.run(command(prefix), root / cwd, lab.environment(root, LOG=log)), prefix)
+            expect_success(lab.run(command(prefix), root / cwd, lab.environment(root, LOG=log)), prefix)
             trees[prefix] = content(root / "out")
         # The calls of a run that replaces the other's output: stopped at some of those behind the lock.
         calls = log.read_text().splitlines()[:-1]
         locked = calls.index("flock") + 1
-        Trial.expect_done(lab.run(command("two"), root / cwd), "two")
+        expect_success(lab.run(command("two"), root / cwd), "two")
         tried = waited = 0
         for n in range(locked + 1, len(calls) + 1, max(1, len(calls) // 8)):
             busy = lab.work / "busy"
@@ -297,7 +355,7 @@ def many_writers(lab):
     prefixes = ["a", "b", "c"]
     trees = []
     for p in prefixes:
-        Trial.expect_done(lab.run(compile_to(p), root), p)
+        expect_success(lab.run(compile_to(p), root), p)
         trees.append(content(root / "out"))
     running = [subprocess.Popen([lab.program, *map(str, compile_to(prefixes[i % 3]))], cwd=root,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for i in range(12)]

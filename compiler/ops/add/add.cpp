@@ -12,6 +12,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/dsp_elementwise.h"
 #include "ops/common/mve_elementwise.h"
+#include "ops/common/pair_budget.h"
 #include "ops/common/scaler.h"
 #include "ops/tflite_op.h"
 
@@ -62,31 +63,6 @@ struct Sum {
   bool only_shifts(size_t i) const { return in[i].multiplier == 1 << 30 && in[i].shift == 0; }
 };
 
-// Sum::result for all 65536 pairs: the same arithmetic without its branches. The multiplier only
-// shifts right (verify_quantized sees to that), so nothing saturates.
-class Rounded {
- public:
-  explicit Rounded(const Sum& sum)
-      : multiplier_(sum.out.multiplier),
-        right_(-sum.out.shift),
-        half_(right_ > 0 ? int64_t{1} << (right_ - 1) : 0),
-        below_(right_ > 0 ? 1 : 0),
-        zero_(sum.zero_out),
-        least_(sum.clamp.min),
-        most_(sum.clamp.max) {}
-
-  int8_t operator()(int64_t sum) const {
-    int64_t high = (sum * multiplier_ + (int64_t{1} << 30)) >> 31;
-    int64_t value = ((high + half_ + (high >> 63) * below_) >> right_) + zero_;
-    return static_cast<int8_t>(std::clamp(value, least_, most_));
-  }
-
- private:
-  int64_t multiplier_;
-  int right_;
-  int64_t half_, below_, zero_, least_, most_;
-};
-
 class SumLowering {
  public:
   SumLowering(const OpView& op, const std::string& name, bool subtract)
@@ -129,15 +105,17 @@ class SumLowering {
 
  private:
   std::optional<AffineForm> affine() const {
+    if (!PairBudget::any()) return std::nullopt;
     std::array<std::array<int32_t, 256>, 2> scaled;
     for (size_t i = 0; i < 2; ++i)
       for (size_t q = 0; q < 256; ++q)
         scaled[i][q] = sum_.operand(i, static_cast<int64_t>(q) - 128);
     std::vector<int8_t> wanted(65536);
     int8_t* to = wanted.data();
-    const Rounded result(sum_);
+    PairBudget::spend(65536);
+    const RoundedTwice result(sum_.out, sum_.zero_out, sum_.clamp);
     for (int64_t a : scaled[0])
-      for (int64_t b : scaled[1]) *to++ = result(subtract_ ? a - b : a + b);
+      for (int64_t b : scaled[1]) *to++ = static_cast<int8_t>(result(subtract_ ? a - b : a + b));
     std::array<double, 2> slope;
     double constant = sum_.zero_out;
     for (size_t i = 0; i < 2; ++i) {

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "ops/common/pair_budget.h"
+
 namespace aotc::ops {
 
 namespace {
@@ -39,6 +41,7 @@ OffsetRange offsets_for(const std::vector<int8_t>& wanted, int64_t ka, int64_t k
   size_t least_at = 0, most_at = 0;  // which rows the range is from
   const int64_t unit = int64_t{1} << shift;
   for (size_t i = 0; i < 256; ++i) {
+    PairBudget::spend(256);
     const OffsetRange before = range;
     const int8_t* want = wanted.data() + 256 * rows[i];
     int64_t sum = (int64_t{rows[i]} - 128) * ka - 128 * kb;

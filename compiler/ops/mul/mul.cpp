@@ -5,7 +5,9 @@
 #include <memory>
 #include <optional>
 
+#include "ops/common/affine.h"
 #include "ops/common/binary.h"
+#include "ops/common/pair_budget.h"
 #include "ops/common/scaler.h"
 #include "ops/tflite_op.h"
 
@@ -40,20 +42,22 @@ constexpr int kOffsetBits = 23;
 
 // The form if there is an offset with which it gives the reference's result for every product of
 // two stored values: the reference rounds twice, so the plain offset of one half may not do.
-std::optional<ProductForm> fit_product(const OpView& op, ClampI32 clamp, QuantizedMultiplier m,
-                                       const std::function<int64_t(int64_t, int64_t)>& wanted) {
+std::optional<ProductForm> fit_product(const OpView& op, ClampI32 clamp, QuantizedMultiplier m) {
   int shift = 31 - m.shift;
-  if (m.multiplier == 0 || shift < 31 || shift > 54) return std::nullopt;
-  int64_t one = int64_t{1} << shift;
-  int64_t least = -129 * one, most = 129 * one;
-  for (int64_t a = -128; a < 128; ++a) {
-    for (int64_t b = -128; b < 128; ++b) {
-      int64_t value = wanted(a, b);
-      int64_t product = (a - op.operand(0).zero_point()) * (b - op.operand(1).zero_point());
-      int64_t floor = value * one - product * m.multiplier;
+  if (m.multiplier == 0 || shift < 31 || shift > 54 || !PairBudget::any()) return std::nullopt;
+  PairBudget::spend(65536);
+  const RoundedTwice wanted(m, op.result().zero_point(), clamp);
+  const int64_t one = int64_t{1} << shift, widest = 129 * one;
+  int64_t least = -widest, most = widest;
+  for (int64_t q = -128; q < 128; ++q) {
+    const int64_t a = q - op.operand(0).zero_point();
+    int64_t product = a * (-128 - int64_t{op.operand(1).zero_point()});
+    // Without branches: this is most of what a MUL takes to compile.
+    for (int b = 0; b < 256; ++b, product += a) {
+      const int64_t value = wanted(product), floor = value * one - product * m.multiplier;
       // A value at a bound may lie beyond it; the clamp brings it back.
-      if (value > clamp.min) least = std::max(least, floor);
-      if (value < clamp.max) most = std::min(most, floor + one - 1);
+      least = std::max(least, value > clamp.min ? floor : -widest);
+      most = std::min(most, value < clamp.max ? floor + one - 1 : widest);
     }
   }
   int64_t unit = int64_t{1} << (shift - kOffsetBits);
@@ -105,7 +109,7 @@ class Mul final : public BinaryArithmetic {
     Parameters p;
     std::array<size_t, 2> zero = {p.add("a_zero", op.operand(0).zero_point()),
                                   p.add("b_zero", op.operand(1).zero_point())};
-    auto form = fit_product(op, clamp, m, quantized(op));
+    auto form = fit_product(op, clamp, m);
     std::function<Ex(const Ex&)> scale =
         form ? emit_form(f, p, *form) : emit_reference(f, p, m, op.result().zero_point());
     tir::BufferPtr result = f.result();

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a firmware's verify mode writes, and its comparison with the reference evaluation, layer by layer. The
+// one thing to know: layers are compared bit for bit, except float layers at or behind an operator that
+// calls the C library's exp or tanh, which have a tolerance or cannot be compared (RunTolerances).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "driver/commands.h"
+#include "driver/run_sequence.h"
+
+namespace aotc::driver {
+
+struct DeviceRecord {
+  uint32_t sample, op, result;
+  std::span<const uint8_t> data;
+};
+
+struct DeviceSummary {
+  int32_t status = 0;
+  uint32_t stack_bytes = 0, guard_ok = 0;
+  uint64_t length = 0;
+};
+
+// The file that templates/bare_metal/src/main.c writes.
+struct DeviceResults {
+  std::vector<DeviceRecord> records;  // of layers and outputs; they point into the file
+  std::vector<int64_t> op_ticks;
+  DeviceSummary summary;
+  bool well_formed = false, ended = false;
+};
+DeviceResults read_results(std::span<const uint8_t> file);
+
+// Compares what one place (host or board) computed with the reference.
+class Comparison {
+ public:
+  Comparison(const Compiled& compiled, std::string place, const RunSequence& sequence, Diagnostics& diags);
+
+  // True if everything agrees. Reports [verify-differs], [verify-device], [verify-guard], [verify-loop].
+  bool compare(const DeviceResults& results);
+
+  int layers() const { return static_cast<int>(layers_.size()); }
+  int64_t worst_ulp() const;
+  // How many layers agree bit for bit, and of how many there is a result of which nothing is known.
+  int exact_layers() const;
+  int layers_not_compared() const;
+
+ private:
+  struct Layer {
+    int64_t worst_ulp = 0;
+    bool not_compared = false;
+  };
+
+  void expect_calls();
+  bool bad_file();
+  bool all_came();
+  bool layer(const DeviceRecord& r);
+  bool output(const DeviceRecord& r);
+  bool same_types_as_original(graph::TensorId id, graph::TensorId before) const;
+  std::vector<uint8_t> value_of(const graph::Graph& g, graph::TensorId id, uint32_t sample,
+                                const std::vector<RunValues>& values) const;
+  bool equal(const DeviceRecord& r, const std::vector<uint8_t>& want, const graph::Tensor& tensor,
+             const ops::Tolerance& allowed, const std::string& title, int64_t* worst);
+
+  const Compiled& compiled_;
+  Location where_;
+  Diagnostics& diags_;
+  std::vector<Layer> layers_;
+  std::vector<Sample> inputs_;
+  std::vector<RunTolerances> tolerances_;  // of each run
+  std::vector<RunValues> reference_, original_;
+  // By sample and call: what is still to come. What devices do while the host goes on comes late.
+  std::vector<std::vector<std::deque<const CallResult*>>> expected_;
+};
+
+}  // namespace aotc::driver

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Proofs over all pairs are counted, and thousands of small operators are planned without most of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "graph/graph.h"
+#include "ops/common/pair_budget.h"
+#include "ops/operator.h"
+#include "plan/program.h"
+
+namespace aotc {
+namespace {
+
+using ops::PairBudget;
+
+// `count` int8 operators one behind the other.
+graph::Graph chain(const std::string& name, int count) {
+  const std::string type = " i8[16] quant(0.05, 0)";
+  std::string text = "graph \"g\" {\n  input %0 \"x\"" + type + "\n";
+  for (int i = 1; i <= count; ++i)
+    text += "  %" + std::to_string(i) + " \"t\"" + type + " = " + name + "(%" + std::to_string(i - 1) +
+            ", %0)\n";
+  text += "  output %" + std::to_string(count) + "\n}\n";
+  Diagnostics diags;
+  auto graph = graph::parse(text, "t.air", ops::definition_lookup(), diags);
+  EXPECT_TRUE(graph && ops::verify_graph(*graph, diags)) << diags.str();
+  return graph ? std::move(*graph) : graph::Graph{};
+}
+
+int64_t spent_by_one(const std::string& name) {
+  const graph::Graph graph = chain(name, 1);
+  PairBudget budget(1 << 30);
+  ops::definition_of(graph.ops[0]).lower({graph, graph.ops[0]}, {});
+  return (1 << 30) - budget.left();
+}
+
+std::string form_of_one(const std::string& name) {
+  const graph::Graph graph = chain(name, 1);
+  return ops::definition_of(graph.ops[0]).lower({graph, graph.ops[0]}, {}).schedule.note;
+}
+
+TEST(PairBudget, CountsWhatProofsLookAt) {
+  EXPECT_EQ(spent_by_one("mul"), 65536);
+  // The table of what is wanted, and all pairs of the form that fits.
+  EXPECT_GE(spent_by_one("add"), 2 * 65536);
+}
+
+TEST(PairBudget, WithoutAnyLeftTheReferenceIsLowered) {
+  for (const char* name : {"add", "sub", "mul"}) {
+    const std::string proven = form_of_one(name);
+    ASSERT_NE(proven.substr(0, 11), "fixed point") << name;
+    {
+      PairBudget none(0);
+      EXPECT_EQ(form_of_one(name).substr(0, 11), "fixed point") << name;
+      PairBudget one(1);
+      EXPECT_EQ(form_of_one(name), proven) << name;
+      EXPECT_EQ(form_of_one(name).substr(0, 11), "fixed point") << name;
+    }
+    EXPECT_EQ(form_of_one(name), proven) << name;
+  }
+}
+
+// Proofs of a plan stop where they have looked at kMostPairs, whatever the machine; the next plan
+// has as many again.
+TEST(PairBudget, BoundsAPlan) {
+  constexpr int kCount = 1100;
+  for (const char* name : {"mul", "add"}) {
+    const int64_t each = spent_by_one(name);
+    const std::string proven = form_of_one(name);
+    for (int plan = 0; plan < 2; ++plan) {
+      Diagnostics diags;
+      auto program = plan::plan_program(chain(name, kCount), {}, diags);
+      ASSERT_TRUE(program) << diags.str();
+      int64_t proofs = 0;
+      for (const plan::ProgramCall& call : program->calls) proofs += call.schedule.note == proven;
+      EXPECT_EQ(proofs, (ops::kMostPairs + each - 1) / each) << name;
+      EXPECT_LT(proofs, kCount) << name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace aotc

@@ -154,7 +154,11 @@ def convert(build, kind):
     samples = [[rng.standard_normal(shape).astype(np.float32)] for _ in range(20)]
     settle_normalisation(model, np.concatenate([sample[0] for sample in samples]))
     converter = tf.lite.TFLiteConverter.from_keras_model(model)
-    if kind == "int8":
+    if kind in ("dynamic", "float16"):
+        converter.optimizations = [tf.lite.Optimize.DEFAULT]
+        if kind == "float16":
+            converter.target_spec.supported_types = [tf.float16]
+    elif kind != "f32":
         common.set_up_quantization(converter, samples, kind)
     try:
         return converter.convert()
@@ -167,6 +171,10 @@ def convert(build, kind):
     ]
     converter._experimental_lower_tensor_list_ops = False
     return converter.convert()
+
+
+# float32; int8 from input to output; float activations with weights of int8 (dynamic range) or float16.
+KINDS = ("f32", "int8", "dynamic", "float16")
 
 
 def write(folder, builders, kinds=("f32", "int8")):

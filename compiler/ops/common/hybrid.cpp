@@ -126,16 +126,17 @@ class RowWriter {
   }
 
   RowQuantization asymmetric() {
-    Ex least = f_.var("least", 0), most = f_.var("most", 0);
+    // Among floats below 0 the least has the largest bits, as a number without sign.
+    Ex least = f_.var("least", tir::imm(DType::kU32, 0)), most = f_.var("most", 0);
     each(f_, 0, row_.count, [&](Ex i, int64_t n) {
       for (int64_t u = 0; u < n; ++u) {
         Ex bits = f_.let("bits", bits_of(element(i + u)));
-        Ex key = f_.let("key", bits ^ ((bits >> 31) & kMagnitude));
-        f_.assign(least, min(least, key));
-        f_.assign(most, max(most, key));
+        f_.assign(most, max(most, bits));
+        f_.assign(least, max(least, cast_wrapping(DType::kU32, bits)));
       }
     });
-    Ex low = f_.let("low", float_of(least ^ ((least >> 31) & kMagnitude)));
+    Ex below = f_.let("below", cast_wrapping(DType::kI32, least));
+    Ex low = f_.let("low", select(below < 0, float_of(below), tir::f32(0.0f)));
     Ex high = f_.let("high", float_of(most));
     Ex range = f_.let("range", high - low);
     Ex bits = f_.let("range_bits", bits_of(range) & kMagnitude);
@@ -143,18 +144,30 @@ class RowWriter {
     Ex zero = f_.var("zero", 0);
     f_.if_(bits >= least_bits(true) && bits < kInfinity,
            [&] {
-             f_.assign(zero, zero_point(low, high, range));
-             quantize(f_.let("inverse", tir::f32(1.0f) / scale), zero);
+             Ex inverse = f_.let("inverse", tir::f32(1.0f) / scale);
+             find_zero(zero, low, high, range, inverse);
+             quantize(inverse, zero);
            },
            [&] { blank(); });
     return {scale, f_.let("zero_point", zero)};
   }
 
+  // The zero point is -128 - 255 * low / range but for rounding, and floats show which integer that is,
+  // unless it is next to a tie: they are off by less than 1e-4. Doubles are slow on most cores.
+  void find_zero(const Ex& zero, const Ex& low, const Ex& high, const Ex& range, const Ex& inverse) {
+    Ex steps = f_.let("steps", tir::f32(0.5f) - low * inverse);
+    Ex whole = f_.let("whole", cast(DType::kI32, steps));
+    Ex rest = f_.let("rest", steps - cast(DType::kF32, whole));
+    f_.if_(rest > tir::f32(0.001f) && rest < tir::f32(0.999f),
+           [&] { f_.assign(zero, whole - 128); },
+           [&] { f_.assign(zero, exact_zero(low, high, range)); });
+  }
+
   // Rounds as C's round(), which nothing else here would need.
-  Ex zero_point(const Ex& low, const Ex& high, const Ex& range) {
+  Ex exact_zero(const Ex& low, const Ex& high, const Ex& range) {
     auto wide = [](const Ex& x) { return cast(DType::kF64, x); };
     Ex step = f_.let("step", wide(range) / tir::f64(255.0));
-    Ex below = f_.let("below", wide(low) / step), above = f_.let("above", wide(high) / step);
+    Ex below = f_.let("from_low", wide(low) / step), above = f_.let("from_high", wide(high) / step);
     Ex exact = f_.let("exact", select(tir::f64(128.0) - below < tir::f64(127.0) + above,
                                       tir::f64(-128.0) - below, tir::f64(127.0) - above));
     Ex cut = f_.let("cut", min(max(exact, tir::f64(-128.0)), tir::f64(127.0)));
@@ -174,7 +187,8 @@ class RowWriter {
           Ex size = f_.let("size", cast(DType::kI32, float_of(bits & kMagnitude) * inverse +
                                                          tir::f32(half)));
           Ex q = (size ^ (bits >> 31)) - (bits >> 31);
-          values.push_back(f_.let("q", symmetric ? q : clamp(q + zero, -128, 127)));
+          if (!symmetric) q = clamp(q + zero, -128, 127);
+          values.push_back(f_.let("q", row_.centred && !symmetric ? q - zero : q));
         }
         row_.store(i, values);
       });

@@ -34,6 +34,7 @@ struct RowRequest {
   tir::Ex at;
   int64_t count = 0;
   bool asymmetric = false;
+  bool centred = false;  // q less its zero point, of 9 bits
   std::function<void(const tir::Ex& position, const std::vector<tir::Ex>& q)> store;
 };
 RowQuantization emit_quantize_row(tir::FunctionBuilder& f, const RowRequest& row);

@@ -42,7 +42,7 @@ class HybridLowering {
     out_ = f_.result(0);
     publish();
     f_.loop("n", 0, conv_.window.batch, [&](Ex n) {
-      q_ = emit_quantize_row(f_, {in_, f_.let("batch", n * image_), image_, asymmetric_, nullptr},
+      q_ = emit_quantize_row(f_, {in_, f_.let("batch", n * image_), image_, asymmetric_, false, nullptr},
                              scratch_, 0);
       if (!asymmetric_) step_ = f_.let("step", q_.scale * load(scales_, 0));
       conv_.pointwise ? pointwise(n) : gathered(n);

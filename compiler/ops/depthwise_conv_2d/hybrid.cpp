@@ -45,7 +45,7 @@ class HybridLowering {
     publish();
     int64_t multiplier = s_.channels / s_.in_channels;
     f_.loop("n", 0, s_.window.batch, [&](Ex n) {
-      q_ = emit_quantize_row(f_, {in_, f_.let("batch", n * s_.image), s_.image, true, nullptr}, bytes_,
+      q_ = emit_quantize_row(f_, {in_, f_.let("batch", n * s_.image), s_.image, true, false, nullptr}, bytes_,
                              0);
       f_.loop("oy", 0, y.out, [&](Ex oy) {
         f_.loop("ox", 0, x.out, [&](Ex ox) {

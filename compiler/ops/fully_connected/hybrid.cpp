@@ -62,7 +62,7 @@ class HybridLowering {
     for (int64_t u = 0; u < (s_.per_channel ? s_.units : 1); ++u) scales.push_back(weight_scale(op_, u));
     bias_ = f_.constant("bias", DType::kF32, bias);
     scales_ = f_.constant("scales", DType::kF32, scales);
-    if (s_.asymmetric) sums_ = f_.constant("sums", DType::kI32, weight_sums(op_, s_.units, s_.depth, 1));
+    if (s_.asymmetric && !pairs) sums_ = f_.constant("sums", DType::kI32, weight_sums(op_, s_.units, s_.depth, 1));
     out_ = f_.result(0);
     publish();
     Ex blank = emit_blank();
@@ -101,10 +101,10 @@ class HybridLowering {
     return f_.let("content", any);
   }
 
-  RowRequest request() const { return {in_, row_, s_.depth, s_.asymmetric, nullptr}; }
+  RowRequest request() const { return {in_, row_, s_.depth, s_.asymmetric, false, nullptr}; }
 
   void emit_result(const Ex& to, const Ex& unit, const Ex& sum) {
-    Ex exact = s_.asymmetric ? sum - q_.zero * load(sums_, unit) : sum;
+    Ex exact = sums_ ? sum - q_.zero * load(sums_, unit) : sum;
     Ex step = s_.per_channel ? load(scales_, unit) * q_.scale : step_;
     Ex v = load(bias_, unit) + cast(DType::kF32, exact) * step;
     f_.store(out_, to + unit,
@@ -155,7 +155,7 @@ class HybridLowering {
     for (int64_t u = 0; u < s_.units; ++u) {
       int64_t most = 0;
       for (int64_t k = 0; k < s_.depth; ++k)
-        most += 128 * std::abs(static_cast<int64_t>(w_[static_cast<size_t>(u * s_.depth + k)]));
+        most += 255 * std::abs(static_cast<int64_t>(w_[static_cast<size_t>(u * s_.depth + k)]));
       if (most >= 1 << 23) return false;
     }
     for (int64_t g : groups_) {
@@ -183,6 +183,7 @@ class HybridLowering {
 
   void quantize_to_panel() {
     RowRequest row = request();
+    row.centred = true;
     row.store = [this](const Ex& i, const std::vector<Ex>& q) {
       Ex at = f_.let("at", i >> 1);
       f_.store(panel_, at, pair_word(q[0], q[2]));
@@ -196,8 +197,15 @@ class HybridLowering {
                                 address(shape_, 0)});
     int64_t whole = s_.units / PairGemm::kGemvChannels * PairGemm::kGemvChannels;
     auto results = [&](int64_t begin, int64_t end, int64_t from) {
-      f_.loop("u", begin, end,
-              [&](Ex u) { emit_result(to, u, f_.let("sum", load(panel_, u + (from - begin)))); });
+      constexpr int64_t kUnroll = 4;
+      int64_t unroll = unroll_for(end - begin, kUnroll);
+      f_.loop(
+          "u", begin, end,
+          [&](Ex u) {
+            for (int64_t i = 0; i < unroll; ++i)
+              emit_result(to, u + i, f_.let("sum", load(panel_, u + (from - begin + i))));
+          },
+          unroll);
     };
     results(0, whole, steps_);
     if (whole < s_.units) {

@@ -49,6 +49,18 @@ def lstm_unrolled():
     return keras.Model(x, layers.Dense(2)(y))
 
 
+def weights():
+    """Layers with weights enough for the converter to quantise them by themselves: from 1,024 on."""
+    x = layers.Input((6, 6, 8), name="image")
+    y = layers.Conv2D(16, 3, padding="same", activation="relu")(x)
+    y = layers.Conv2D(72, 1)(y)
+    y = layers.DepthwiseConv2D(4, strides=2, padding="same", activation="relu")(y)
+    y = layers.Conv2D(12, 2, padding="same", activation="relu6")(y)
+    y = layers.Flatten()(y)
+    y = layers.Dense(16, activation="relu")(y)
+    return keras.Model(x, layers.Dense(70)(y))
+
+
 def mnist_cnn():
     x = layers.Input((28, 28, 1), name="image")
     y = layers.Conv2D(16, 3, activation="relu")(x)
@@ -174,6 +186,7 @@ def convert(build, kind):
 
 
 # float32; int8 from input to output; float activations with weights of int8 (dynamic range) or float16.
+# `convert` makes int16 (activations; int8 weights) as well, for when operators take it.
 KINDS = ("f32", "int8", "dynamic", "float16")
 
 
@@ -194,3 +207,4 @@ def write(folder, builders, kinds=("f32", "int8")):
 
 def generate():
     yield from write(FOLDER, SMALL)
+    yield from write(FOLDER, (weights,), ("dynamic", "float16"))

@@ -145,40 +145,56 @@ class HybridLowering {
         block_);
   }
 
-  // ---- pairs (ops/common/dsp_gemm.h): scratch is a panel, then the sums
+  // ---- pairs (ops/common/dsp_gemm.h): scratch is a panel, then the sums of every part of the depth
 
-  // Sums come out of the upper 24 bits of an accumulator, so they have to fit these.
+  // Sums come out of the upper 24 bits of an accumulator, so they have to fit these; long rows are
+  // summed in parts that do.
   bool fits_pairs() {
     if (s_.units < PairGemm::kGemvChannels || s_.depth % 4 != 0) return false;
     w_ = op_.constant(1)->to_vector<int8_t>();
     groups_ = tile_starts(s_.units, PairGemm::kGemvChannels);
-    for (int64_t u = 0; u < s_.units; ++u) {
-      int64_t most = 0;
-      for (int64_t k = 0; k < s_.depth; ++k)
-        most += 255 * std::abs(static_cast<int64_t>(w_[static_cast<size_t>(u * s_.depth + k)]));
-      if (most >= 1 << 23) return false;
-    }
     for (int64_t g : groups_) {
       std::vector<int8_t> part(w_.begin() + g * s_.depth,
                                w_.begin() + (g + PairGemm::kGemvChannels) * s_.depth);
       if (!pairs_fit(part, PairGemm::kGemvChannels, s_.depth)) return false;
     }
-    return true;
+    constexpr int64_t kMostParts = 8;
+    for (parts_ = 1; parts_ <= kMostParts; ++parts_)
+      if (s_.depth % (4 * parts_) == 0 && largest_sum(s_.depth / parts_) < 1 << 23) return true;
+    return false;
+  }
+
+  // The largest magnitude of a sum of `length` elements, over all units and parts of their rows. The
+  // elements of a row span 255 at most, from below 0 to above it.
+  int64_t largest_sum(int64_t length) const {
+    int64_t largest = 0;
+    for (size_t at = 0; at < w_.size(); at += static_cast<size_t>(length)) {
+      int64_t above = 0, below = 0;
+      for (size_t k = at; k < at + static_cast<size_t>(length); ++k)
+        (w_[k] > 0 ? above : below) += std::abs(static_cast<int64_t>(w_[k]));
+      largest = std::max(largest, s_.asymmetric ? 255 * std::max(above, below) : 127 * (above + below));
+    }
+    return largest;
   }
 
   void begin_pairs() {
-    PairOrder order;
-    for (int i = 0; i < s_.depth; i += 4) {
-      order.push_back({i, i + 2});
-      order.push_back({i + 1, i + 3});
+    const int64_t length = s_.depth / parts_;
+    std::vector<int32_t> stream;
+    for (int64_t part = 0; part < parts_; ++part) {
+      PairOrder order;
+      for (int i = static_cast<int>(part * length); i < (part + 1) * length; i += 4) {
+        order.push_back({i, i + 2});
+        order.push_back({i + 1, i + 3});
+      }
+      std::vector<int32_t> words = gemv_sums_stream(w_, s_.depth, order, groups_);
+      stream.insert(stream.end(), words.begin(), words.end());
     }
-    steps_ = static_cast<int64_t>(order.size());
-    stream_ = f_.constant("stream", DType::kI32, gemv_sums_stream(w_, s_.depth, order, groups_));
-    shape_ = f_.constant("shape", DType::kI32,
-                         gemv_sums_shape(steps_, static_cast<int64_t>(groups_.size())));
-    // Units of the last group that the one before has as well are summed again, behind it.
-    panel_ = f_.scratch("panel", DType::kI32,
-                        steps_ + static_cast<int64_t>(groups_.size()) * PairGemm::kGemvChannels, 4);
+    auto groups = static_cast<int64_t>(groups_.size());
+    sums_of_part_ = groups * PairGemm::kGemvChannels;
+    stream_of_part_ = static_cast<int64_t>(stream.size()) / parts_;
+    stream_ = f_.constant("stream", DType::kI32, stream);
+    shape_ = f_.constant("shape", DType::kI32, gemv_sums_shape(length / 2, groups));
+    panel_ = f_.scratch("panel", DType::kI32, s_.depth / 2 + parts_ * sums_of_part_, 4);
   }
 
   void quantize_to_panel() {
@@ -193,31 +209,40 @@ class HybridLowering {
   }
 
   void emit_pairs(const Ex& to) {
-    f_.run(gemv_sums_kernel(), {address(stream_, 0), address(panel_, 0), address(panel_, steps_),
-                                address(shape_, 0)});
+    const int64_t sums = s_.depth / 2;
+    for (int64_t part = 0; part < parts_; ++part)
+      f_.run(gemv_sums_kernel(),
+             {address(stream_, part * stream_of_part_), address(panel_, part * (sums / parts_)),
+              address(panel_, sums + part * sums_of_part_), address(shape_, 0)});
+    // Units of the last group that the one before has as well were summed twice.
     int64_t whole = s_.units / PairGemm::kGemvChannels * PairGemm::kGemvChannels;
-    auto results = [&](int64_t begin, int64_t end, int64_t from) {
-      constexpr int64_t kUnroll = 4;
-      int64_t unroll = unroll_for(end - begin, kUnroll);
-      f_.loop(
-          "u", begin, end,
-          [&](Ex u) {
-            for (int64_t i = 0; i < unroll; ++i)
-              emit_result(to, u + i, f_.let("sum", load(panel_, u + (from - begin + i))));
-          },
-          unroll);
-    };
-    results(0, whole, steps_);
-    if (whole < s_.units) {
-      int64_t last = steps_ + static_cast<int64_t>(groups_.size() - 1) * PairGemm::kGemvChannels;
-      results(whole, s_.units, last + (whole - groups_.back()));
-    }
+    emit_results(to, 0, whole, sums);
+    if (whole < s_.units)
+      emit_results(to, whole, s_.units,
+                   sums + sums_of_part_ - PairGemm::kGemvChannels + (whole - groups_.back()));
+  }
+
+  // Of units begin .. end, whose sums begin at panel[from].
+  void emit_results(const Ex& to, int64_t begin, int64_t end, int64_t from) {
+    constexpr int64_t kUnroll = 4;
+    int64_t unroll = unroll_for(end - begin, kUnroll);
+    f_.loop(
+        "u", begin, end,
+        [&](Ex u) {
+          for (int64_t i = 0; i < unroll; ++i) {
+            Ex sum = load(panel_, u + (from - begin + i));
+            for (int64_t part = 1; part < parts_; ++part)
+              sum = sum + load(panel_, u + (from - begin + i + part * sums_of_part_));
+            emit_result(to, u + i, f_.let("sum", sum));
+          }
+        },
+        unroll);
   }
 
   const OpView& op_;
   Sizes s_;
   LoweringBuilder f_;
-  int64_t block_ = 4, unroll_ = 4, steps_ = 0;
+  int64_t block_ = 4, unroll_ = 4, parts_ = 1, sums_of_part_ = 0, stream_of_part_ = 0;
   std::vector<int8_t> w_;
   std::vector<int64_t> groups_;
   BufferPtr in_, out_, weights_, bytes_, bias_, scales_, sums_, stream_, shape_, panel_;

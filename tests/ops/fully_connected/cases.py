@@ -110,6 +110,13 @@ def _dynamic_cases(rng):
         for depth in (7, 16, 21, 40):
             yield _dynamic(rng, f"{tag}_rows_k{depth}", ((3, depth), 9, depth, False), "NONE", depth % 2,
                            asymmetric, samples=_dynamic_rows(depth))
+        for depth, units in ((800, 10), (1600, 9)):  # sums beyond 24 bits; every weight at its largest
+            case = _dynamic(rng, f"{tag}_deep_{depth}", ((1, depth), units, depth, False), "NONE", True,
+                            asymmetric, samples=lambda rng, depth=depth: [
+                                [np.ones((1, depth))], [np.full((1, depth), -1)],
+                                [rng.standard_normal((1, depth))]])
+            case.inputs[1].data[:3] = np.int8([[127], [-127], [90]])
+            yield case
         for activation in ("NONE", "RELU"):  # a bias of -0 under zeros stays what it is
             case = _dynamic(rng, f"{tag}_negative_zero_{activation.lower()}", ((2, 12), 8, 12, False),
                             activation, True, asymmetric, samples=lambda rng: [

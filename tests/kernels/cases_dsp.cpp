@@ -43,6 +43,19 @@ void add_sums_cases(std::vector<KernelCase>& to) {
                        table(ops::gemv_sums_shape(steps, groups))},
                       {}});
       }
+  for (Pattern pattern : kPatterns)
+    for (int64_t pixels = 1; pixels <= 4; ++pixels)
+      for (int64_t steps : {1, 2, 8, 9, 10, 27})
+        for (int64_t pairs : {1, 3}) {
+          Data data(pattern, static_cast<uint32_t>(steps * 10 + pairs));
+          std::vector<int32_t> stream;
+          data.add_words(stream, pairs * steps);
+          int64_t stride = 2 * pairs + 1;
+          to.push_back({ops::gemm_sums_kernel(pixels),
+                        {table(stream), data.words(steps * pixels), data.words(pixels * stride),
+                         table(ops::gemm_sums_shape(steps, pairs, stride * 4, pixels))},
+                        {}});
+        }
 }
 
 void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int64_t pixels) {

@@ -99,8 +99,8 @@ Ex float_of(const Ex& bits) { return call(tir::Intrinsic::kFloatFromBits, DType:
 void each(FunctionBuilder& f, int64_t begin, int64_t end,
           const std::function<void(Ex, int64_t)>& body) {
   if (begin == end) return;
-  constexpr int64_t kUnroll = 4;
-  int64_t unroll = unroll_for(end - begin, kUnroll);
+  const int64_t count = end - begin;
+  const int64_t unroll = count % 4 == 0 ? 4 : count % 2 == 0 ? 2 : unroll_for(count, 4);
   f.loop("i", begin, end, [&](Ex i) { body(i, unroll); }, unroll);
 }
 
@@ -229,6 +229,17 @@ RowQuantization emit_quantize_row(FunctionBuilder& f, RowRequest row, const Buff
       f.store(q, to + (i + static_cast<int64_t>(u)), values[u]);
   };
   return emit_quantize_row(f, row);
+}
+
+void publish_batches(LoweringBuilder& f, const OpView& op, int64_t batches) {
+  if (batches * 2 > WriteOrder::kMostSteps) return;
+  const int64_t in = op.operand(0).bytes() / batches, out = op.result().bytes() / batches;
+  WriteOrder order;
+  for (int64_t n = 0; n < batches; ++n) {
+    order.steps.push_back({n * in, (n + 1) * in, 0, 0});
+    order.steps.push_back({0, 0, n * out, (n + 1) * out});
+  }
+  f.publish(std::move(order));
 }
 
 float weight_scale(const OpView& op, int64_t c) {

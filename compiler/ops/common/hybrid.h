@@ -25,7 +25,7 @@ struct RowScale {
 RowScale quantize_row(std::span<const float> x, std::span<int8_t> q, bool asymmetric);
 
 // The same in TIR, from x[at .. at + count) to `store`, which is given a position in the row and the q
-// from there on: four at a time, fewer only in rows that are no multiple of four.
+// from there on: four at a time in rows of a multiple of four, an even number in rows of even length.
 struct RowQuantization {
   tir::Ex scale, zero;
 };
@@ -41,6 +41,9 @@ RowQuantization emit_quantize_row(tir::FunctionBuilder& f, const RowRequest& row
 // Into q[to .. to + count).
 RowQuantization emit_quantize_row(tir::FunctionBuilder& f, RowRequest row, const tir::BufferPtr& q,
                                   const tir::Ex& to);
+
+// Publishes that each of `batches` of operand 0 is read whole before the first of its results is written.
+void publish_batches(LoweringBuilder& f, const OpView& op, int64_t batches);
 
 // Scale of the weights of channel c.
 float weight_scale(const OpView& op, int64_t c);

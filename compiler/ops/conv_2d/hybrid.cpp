@@ -40,7 +40,7 @@ class HybridLowering {
     int64_t panel = conv_.pointwise ? 0 : block_pixels_ * conv_.k;
     scratch_ = f_.scratch("quantised", DType::kI8, image_ + panel, 4);
     out_ = f_.result(0);
-    publish();
+    publish_batches(f_, op_, conv_.window.batch);
     f_.loop("n", 0, conv_.window.batch, [&](Ex n) {
       q_ = emit_quantize_row(f_, {in_, f_.let("batch", n * image_), image_, asymmetric_, false, nullptr},
                              scratch_, 0);
@@ -73,17 +73,6 @@ class HybridLowering {
     scales_ = f_.constant("scales", DType::kF32, scales);
     if (asymmetric_)
       sums_ = f_.constant("sums", DType::kI32, weight_sums(op_, conv_.out_channels, conv_.k, 1));
-  }
-
-  // A batch is read whole before the first of its results is written.
-  void publish() {
-    int64_t in = image_ * 4, out = op_.result().elements() / conv_.window.batch * 4;
-    WriteOrder order;
-    for (int64_t n = 0; n < conv_.window.batch; ++n) {
-      order.steps.push_back({n * in, (n + 1) * in, 0, 0});
-      order.steps.push_back({0, 0, n * out, (n + 1) * out});
-    }
-    if (conv_.window.batch * 2 <= WriteOrder::kMostSteps) f_.publish(std::move(order));
   }
 
   static Ex clamp_start(const Ex& at, int64_t total, int64_t block) {
@@ -190,6 +179,8 @@ bool conv_rows_are_asymmetric(const OpView& op) {
 }
 
 Lowered lower_conv_2d_hybrid(const OpView& op, const TargetInfo& target) {
+  if (target.dsp && target.allows("pairs"))
+    if (auto lowered = lower_conv_2d_hybrid_dsp(op, target)) return std::move(*lowered);
   return HybridLowering(op, target).run();
 }
 

@@ -42,7 +42,7 @@ class HybridLowering {
     scales_ = f_.constant("scales", DType::kF32, scales);
     bytes_ = f_.scratch("quantised", DType::kI8, s_.image, 4);
     out_ = f_.result(0);
-    publish();
+    publish_batches(f_, op_, s_.window.batch);
     int64_t multiplier = s_.channels / s_.in_channels;
     f_.loop("n", 0, s_.window.batch, [&](Ex n) {
       q_ = emit_quantize_row(f_, {in_, f_.let("batch", n * s_.image), s_.image, true, false, nullptr}, bytes_,
@@ -63,17 +63,6 @@ class HybridLowering {
   }
 
  private:
-  // A batch is read whole before the first of its results is written.
-  void publish() {
-    int64_t in = s_.image * 4, out = op_.result().elements() / s_.window.batch * 4;
-    WriteOrder order;
-    for (int64_t n = 0; n < s_.window.batch; ++n) {
-      order.steps.push_back({n * in, (n + 1) * in, 0, 0});
-      order.steps.push_back({0, 0, n * out, (n + 1) * out});
-    }
-    if (s_.window.batch * 2 <= WriteOrder::kMostSteps) f_.publish(std::move(order));
-  }
-
   void emit_output(const Ex& oy, const Ex& ox, const Ex& in_channel, const Ex& channel, const Ex& to) {
     const WindowAxis& y = s_.window.y;
     const WindowAxis& x = s_.window.x;

@@ -64,7 +64,7 @@ class HybridLowering {
     scales_ = f_.constant("scales", DType::kF32, scales);
     if (s_.asymmetric && !pairs) sums_ = f_.constant("sums", DType::kI32, weight_sums(op_, s_.units, s_.depth, 1));
     out_ = f_.result(0);
-    publish();
+    publish_batches(f_, op_, s_.rows);
     Ex blank = emit_blank();
     f_.loop("r", 0, s_.rows, [&](Ex r) {
       row_ = f_.let("row", r * s_.depth);
@@ -79,17 +79,6 @@ class HybridLowering {
   }
 
  private:
-  // A row is read whole before its results are written.
-  void publish() {
-    constexpr int64_t kSize = sizeof(float);
-    WriteOrder write;
-    for (int64_t r = 0; r < s_.rows; ++r) {
-      write.steps.push_back({r * s_.depth * kSize, (r + 1) * s_.depth * kSize, 0, 0});
-      write.steps.push_back({0, 0, r * s_.units * kSize, (r + 1) * s_.units * kSize});
-    }
-    if (s_.rows * 2 <= WriteOrder::kMostSteps) f_.publish(std::move(write));
-  }
-
   // 0 if the whole input is zeros; nothing where that makes no difference.
   Ex emit_blank() {
     if (!has_negative_zero(op_, s_.units)) return {};

@@ -37,9 +37,10 @@ void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const 
 
 class GemmWriter {
  public:
-  // `words`: the weight stream has a word for each of the two channels of a step.
-  GemmWriter(int pixels, int shift, bool sign, bool words)
-      : pixels_(pixels), shift_(shift), sign_(sign), words_(words) {}
+  // `words`: the weight stream has a word for each of the two channels of a step. `sums`: accumulators
+  // begin as 0 and are written as they are.
+  GemmWriter(int pixels, int shift, bool sign, bool words, bool sums)
+      : pixels_(pixels), shift_(shift), sign_(sign), words_(words), sums_(sums) {}
 
   Implementation run() {
     Label pair = a_.label(), body = a_.label();
@@ -47,7 +48,11 @@ class GemmWriter {
     prologue(body);
     a_.bind(pair);
     // The biases wait in the accumulators that the first step writes last.
-    a_.ldrd_after(acc(pixels_ - 1, 0), acc(pixels_ - 1, 1), r1, 8);
+    if (sums_) {
+      for (int c : {0, 1}) a_.mov(acc(pixels_ - 1, c), 0);
+    } else {
+      a_.ldrd_after(acc(pixels_ - 1, 0), acc(pixels_ - 1, 1), r1, 8);
+    }
     step(true);
     a_.jump(sp, kEntry);
     a_.bind(body);
@@ -55,7 +60,7 @@ class GemmWriter {
     a_.ldr(r12, sp, kPanelEnd);
     a_.cmp(r0, r12);
     a_.b("ne", body);
-    finish_pair();
+    sums_ ? finish_sums() : finish_pair();
     a_.ldr(r0, sp, kStreamEnd);
     a_.cmp(r1, r0);
     a_.ldr(r0, sp, kPanel);
@@ -142,9 +147,21 @@ class GemmWriter {
     }
   }
 
+  void finish_sums() {
+    a_.ldrd(r0, r10, sp, kOut);  // and the stride
+    a_.add(r11, r0, 8);
+    a_.str(r11, sp, kOut);
+    for (int p = 0; p < pixels_; ++p) {
+      a_.sub(acc(p, 1), acc(p, 1), acc(p, 0));
+      a_.asr(acc(p, 1), acc(p, 1), 8);
+      a_.strd(acc(p, 0), acc(p, 1), r0);
+      if (p + 1 < pixels_) a_.add(r0, r0, r10);
+    }
+  }
+
   Thumb a_;
   int pixels_, shift_;
-  bool sign_, words_;
+  bool sign_, words_, sums_;
 };
 
 // One pixel, four pairs of channels: the accumulators are r2 to r9, channel 2 * pair + c. `sums`: they
@@ -325,13 +342,17 @@ Implementation gemv_words(const tir::Kernel& kernel) {
 
 Implementation gemm_pairs(const tir::Kernel& kernel) {
   return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"),
-                    parameter(kernel, "sign") != 0, false)
+                    parameter(kernel, "sign") != 0, false, false)
       .run();
+}
+
+Implementation gemm_sums(const tir::Kernel& kernel) {
+  return GemmWriter(parameter(kernel, "pixels"), 0, false, false, true).run();
 }
 
 Implementation gemm_words(const tir::Kernel& kernel) {
   return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"),
-                    parameter(kernel, "sign") != 0, true)
+                    parameter(kernel, "sign") != 0, true, false)
       .run();
 }
 

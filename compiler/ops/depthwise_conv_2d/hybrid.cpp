@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// depthwise_conv_2d of float activations with int8 weights: a batch's image is quantised into scratch,
-// every result is a plain loop over the taps inside of it, and the sum is scaled in float.
+// depthwise_conv_2d of float activations with int8 weights: a batch's image is quantised into scratch;
+// every result is a plain loop over the taps inside of the image, scaled in float.
 #include "ops/common/conv.h"
 #include "ops/common/hybrid.h"
 #include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
@@ -40,19 +40,20 @@ class HybridLowering {
     weights_ = f_.constant("weights", DType::kI8, op_.constant(1)->to_vector<int8_t>());
     bias_ = f_.constant("bias", DType::kF32, bias);
     scales_ = f_.constant("scales", DType::kF32, scales);
-    bytes_ = f_.scratch("quantised", DType::kI8, s_.image, 4);
+    image_ = f_.scratch("quantised", DType::kI8, s_.image, 4);
     out_ = f_.result(0);
     publish_batches(f_, op_, s_.window.batch);
     int64_t multiplier = s_.channels / s_.in_channels;
     f_.loop("n", 0, s_.window.batch, [&](Ex n) {
-      q_ = emit_quantize_row(f_, {in_, f_.let("batch", n * s_.image), s_.image, true, false, nullptr}, bytes_,
+      q_ = emit_quantize_row(f_, {in_, f_.let("batch", n * s_.image), s_.image, true, false, nullptr}, image_,
                              0);
       f_.loop("oy", 0, y.out, [&](Ex oy) {
         f_.loop("ox", 0, x.out, [&](Ex ox) {
           Ex to = f_.let("to", ((n * y.out + oy) * x.out + ox) * s_.channels);
+          Taps rows = taps(y, oy), columns = taps(x, ox);
           f_.loop("i", 0, s_.in_channels, [&](Ex i) {
             f_.loop("m", 0, multiplier, [&](Ex m) {
-              emit_output(oy, ox, i, f_.let("channel", i * multiplier + m), to);
+              emit_output(rows, columns, i, f_.let("channel", i * multiplier + m), to);
             });
           });
         });
@@ -63,20 +64,30 @@ class HybridLowering {
   }
 
  private:
-  void emit_output(const Ex& oy, const Ex& ox, const Ex& in_channel, const Ex& channel, const Ex& to) {
+  // The taps of an output that lie inside of the image along one axis, and where tap 0 is.
+  struct Taps {
+    Ex start, begin, end;
+  };
+  Taps taps(const WindowAxis& a, const Ex& output) {
+    Ex start = f_.let("start", output * a.stride - a.pad_before);
+    const int64_t up = a.dilation - 1;
+    Ex begin = f_.let("first", (max(-start, 0) + up) / a.dilation);
+    Ex end = f_.let("end", min(Ex(a.kernel), max(Ex(a.in + up) - start, 0) / a.dilation));
+    return {start, begin, end};
+  }
+
+  void emit_output(const Taps& rows, const Taps& columns, const Ex& in_channel, const Ex& channel,
+                   const Ex& to) {
     const WindowAxis& y = s_.window.y;
     const WindowAxis& x = s_.window.x;
     Ex acc = f_.var("acc", 0);
-    f_.loop("ky", 0, y.kernel, [&](Ex ky) {
-      Ex iy = f_.let("iy", oy * y.stride - y.pad_before + ky * y.dilation);
-      f_.if_(iy >= 0 && iy < y.in, [&] {
-        f_.loop("kx", 0, x.kernel, [&](Ex kx) {
-          Ex ix = f_.let("ix", ox * x.stride - x.pad_before + kx * x.dilation);
-          f_.if_(ix >= 0 && ix < x.in, [&] {
-            Ex value = load(bytes_, (iy * x.in + ix) * s_.in_channels + in_channel) - q_.zero;
-            f_.assign(acc, acc + value * load(weights_, (ky * x.kernel + kx) * s_.channels + channel));
-          });
-        });
+    f_.loop("ky", rows.begin, rows.end, [&](Ex ky) {
+      Ex row = (rows.start + ky * y.dilation) * x.in + columns.start;
+      Ex from = f_.let("from", row * s_.in_channels + in_channel);
+      Ex weight = f_.let("weight", ky * (x.kernel * s_.channels) + channel);
+      f_.loop("kx", columns.begin, columns.end, [&](Ex kx) {
+        Ex value = load(image_, from + kx * (x.dilation * s_.in_channels)) - q_.zero;
+        f_.assign(acc, acc + value * load(weights_, weight + kx * s_.channels));
       });
     });
     Ex scaled = cast(DType::kF32, acc) * (load(scales_, channel) * q_.scale);
@@ -88,7 +99,7 @@ class HybridLowering {
   const OpView& op_;
   Sizes s_;
   LoweringBuilder f_;
-  BufferPtr in_, out_, bytes_, weights_, bias_, scales_;
+  BufferPtr in_, out_, image_, weights_, bias_, scales_;
   RowQuantization q_;
 };
 

@@ -36,6 +36,16 @@ int64_t macs_of(const graph::Graph& graph) {
   return out;
 }
 
+// Operators of float activations with int8 weights.
+int64_t dynamic_operators(const graph::Graph& graph) {
+  auto is_one = [&](const graph::Op& op) {
+    ops::OpView view{graph, op};
+    return view.has_operand(0) && view.has_operand(1) && view.constant(1) &&
+           view.operand(0).dtype == DType::kF32 && view.operand(1).dtype == DType::kI8;
+  };
+  return std::count_if(graph.ops.begin(), graph.ops.end(), is_one);
+}
+
 int64_t cut_channels(const Compiled& c) {
   return c.statistics.constant_channels + c.statistics.unread_channels;
 }
@@ -103,6 +113,9 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
                                       with_commas(all - f.macs)));
   rows.push_back({"operators", std::to_string(p.graph.ops.size()),
                   fmt::format("{} calls, {} functions", p.calls.size(), p.functions.size())});
+  if (int64_t count = dynamic_operators(p.graph); count > 0)
+    rows.push_back({"dynamic range", fmt::format("{} operators", count),
+                    "float activations with int8 weights: rows are quantised when they are known"});
   if (int64_t removed = cut_channels(c); removed > 0)
     rows.push_back({"channels removed", with_commas(removed),
                     fmt::format("{} constant, {} unread, in {} tensors",

@@ -79,6 +79,8 @@ bool fuse(Graph& graph, const Op& pad, Op& user) {
   const graph::TensorType& to = graph[pad.results[0]].type;
   if (from.dtype != to.dtype || from.quantization != to.quantization) return false;
   if (!fills_with_zero(*padding, to) || !has_finite_weights(graph, user)) return false;
+  // What quantises its rows itself rounds elements by their place in them.
+  if (is_float(to.dtype) && graph[user.operands[1]].type.dtype != to.dtype) return false;
   Op fused = user;
   fused.attributes = add_padding(user, *padding);
   fused.operands[0] = pad.operands[0];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/numerics.h"
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -18,6 +19,15 @@ QuantizedMultiplier quantize_multiplier(double real) {
   if (shift < -31) return {0, 0};
   if (shift > 30) return {std::numeric_limits<int32_t>::max(), 30};
   return {static_cast<int32_t>(fixed), shift};
+}
+
+float half_to_float(uint16_t half) {
+  const uint32_t sign = static_cast<uint32_t>(half >> 15) << 31;
+  const uint32_t exponent = (half >> 10) & 31, mantissa = half & 1023;
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7F800000 | mantissa << 13);
+  if (exponent > 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | mantissa << 13);
+  float subnormal = std::ldexp(static_cast<float>(mantissa), -24);
+  return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(subnormal));
 }
 
 }  // namespace aotc

@@ -16,6 +16,8 @@ struct Entry {
 constexpr Entry kTable[] = {
     {"gemm_pairs", arm::gemm_pairs},
     {"gemv_pairs", arm::gemv_pairs},
+    {"gemm_sums", arm::gemm_sums},
+    {"gemv_sums", arm::gemv_sums},
     {"gemm_words", arm::gemm_words},
     {"gemv_words", arm::gemv_words},
     {"mve_fill", arm::mve_fill},

@@ -39,10 +39,16 @@ string(REPLACE ";" "," shared_list "${shared_int8};${shared_float}")
 set(keras flatten reshape conv1d lstm_unrolled)
 list(TRANSFORM keras APPEND "_int8" OUTPUT_VARIABLE keras_int8)
 list(TRANSFORM keras APPEND "_f32" OUTPUT_VARIABLE keras_f32)
-string(REPLACE ";" "," keras_list "${keras_int8};${keras_f32}")
+string(REPLACE ";" "," keras_list
+  "${keras_int8};${keras_f32};weights_dynamic;weights_float16")
 foreach(target gcc cortex_m4)
   e2e_test(models.keras.${target} full 2 ${python} ${e2e}/bundle.py ${target}
     --work ${work}/keras_${target} --models ${keras_list})
+endforeach()
+# Weights of int8 or float16 under float activations.
+foreach(target clang rv32imac)
+  e2e_test(models.weights.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+    --work ${work}/weights_${target} --models weights_dynamic,weights_float16)
 endforeach()
 
 foreach(target gcc clang)

@@ -31,6 +31,33 @@ void add_vector_cases(std::vector<KernelCase>& to, bool words, bool sign) {
       }
 }
 
+void add_sums_cases(std::vector<KernelCase>& to) {
+  for (Pattern pattern : kPatterns)
+    for (int64_t steps : {2, 8, 10, 18})
+      for (int64_t groups : {1, 3}) {
+        Data data(pattern, static_cast<uint32_t>(steps * 10 + groups));
+        std::vector<int32_t> stream;
+        data.add_words(stream, groups * steps * 4);
+        to.push_back({ops::gemv_sums_kernel(),
+                      {table(stream), data.words(steps), data.words(groups * 8),
+                       table(ops::gemv_sums_shape(steps, groups))},
+                      {}});
+      }
+  for (Pattern pattern : kPatterns)
+    for (int64_t pixels = 1; pixels <= 4; ++pixels)
+      for (int64_t steps : {1, 2, 8, 9, 10, 27})
+        for (int64_t pairs : {1, 3}) {
+          Data data(pattern, static_cast<uint32_t>(steps * 10 + pairs));
+          std::vector<int32_t> stream;
+          data.add_words(stream, pairs * steps);
+          int64_t stride = 2 * pairs + 1;
+          to.push_back({ops::gemm_sums_kernel(pixels),
+                        {table(stream), data.words(steps * pixels), data.words(pixels * stride),
+                         table(ops::gemm_sums_shape(steps, pairs, stride * 4, pixels))},
+                        {}});
+        }
+}
+
 void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int64_t pixels) {
   for (Pattern pattern : kPatterns)
     for (int64_t steps : words ? std::vector<int64_t>{1, 2, 32, 33, 34, 67}
@@ -56,6 +83,7 @@ void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int64_
 }  // namespace
 
 void add_gemm_cases(std::vector<KernelCase>& to) {
+  add_sums_cases(to);
   for (bool words : {false, true})
     for (bool sign : {false, true}) {
       add_vector_cases(to, words, sign);

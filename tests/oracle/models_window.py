@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reference models of convolution, fully connected and pooling. See numpy_models.py."""
 
+import models_hybrid as hybrid
 import numpy as np
 from fixed_point import quantize_multiplier, round_half_away, scale
 from models_activation import clamp_float, clamp_quantized
@@ -46,51 +47,60 @@ def _rescale_channels(call, acc, weights, channels):
     return clamp_quantized(call, result + out.zero)
 
 
-def conv_2d(call):
-    x, w = call.arrays[0], call.arrays[1]
-    bias = call.arrays[2] if len(call.arrays) > 2 else None
+def _conv_sums(call, x):
+    """Running sums over the taps inside of x, in integers if it has them."""
+    w = call.arrays[1]
     out_channels, taps_h, taps_w, depth = w.shape
-    groups = x.shape[3] // depth
-    per_group = out_channels // groups
-    quantized = x.dtype == np.int8
+    per_group = out_channels // (x.shape[3] // depth)
     acc = None
     for fy, fx, inside, values in taps(call.options, x, taps_h, taps_w):
-        values = values.astype(np.int64) - call.inputs[0].zero if quantized else values
         if acc is None:
-            acc = np.zeros(values.shape[:3] + (out_channels,),
-                           np.int64 if quantized else np.float32)
+            acc = np.zeros(values.shape[:3] + (out_channels,), values.dtype)
         for c in range(depth):
             # Output channel k belongs to group k // per_group, which reads its own input slice.
             channel = values[..., np.arange(out_channels) // per_group * depth + c]
             acc = np.where(inside, acc + channel * w[:, fy, fx, c].astype(acc.dtype), acc)
+    return acc
+
+
+def _depthwise_sums(call, x):
+    w = call.arrays[1]
+    _, taps_h, taps_w, out_channels = w.shape
+    source = np.arange(out_channels) // (out_channels // x.shape[3])
+    acc = None
+    for fy, fx, inside, values in taps(call.options, x, taps_h, taps_w):
+        if acc is None:
+            acc = np.zeros(values.shape[:3] + (out_channels,), values.dtype)
+        acc = np.where(inside, acc + values[..., source] * w[0, fy, fx].astype(acc.dtype), acc)
+    return acc
+
+
+def _convolution(call, sums, channels):
+    x, bias = call.arrays[0], call.arrays[2] if len(call.arrays) > 2 else None
+    quantized = x.dtype == np.int8
+    acc = sums(call, x.astype(np.int64) - call.inputs[0].zero if quantized else x)
     if bias is not None:
         acc = acc + bias.astype(acc.dtype)
     if quantized:
-        return [_rescale_channels(call, acc, call.inputs[1], out_channels)]
+        return [_rescale_channels(call, acc, call.inputs[1], channels)]
     return [clamp_float(call, acc)]
+
+
+def conv_2d(call):
+    if hybrid.is_hybrid(call):
+        return hybrid.conv_2d(call, lambda x: _conv_sums(call, x))
+    return _convolution(call, _conv_sums, call.arrays[1].shape[0])
 
 
 def depthwise_conv_2d(call):
-    x, w = call.arrays[0], call.arrays[1]
-    bias = call.arrays[2] if len(call.arrays) > 2 else None
-    _, taps_h, taps_w, out_channels = w.shape
-    source = np.arange(out_channels) // (out_channels // x.shape[3])
-    quantized = x.dtype == np.int8
-    acc = None
-    for fy, fx, inside, values in taps(call.options, x, taps_h, taps_w):
-        values = values.astype(np.int64) - call.inputs[0].zero if quantized else values
-        if acc is None:
-            acc = np.zeros(values.shape[:3] + (out_channels,),
-                           np.int64 if quantized else np.float32)
-        acc = np.where(inside, acc + values[..., source] * w[0, fy, fx].astype(acc.dtype), acc)
-    if bias is not None:
-        acc = acc + bias.astype(acc.dtype)
-    if quantized:
-        return [_rescale_channels(call, acc, call.inputs[1], out_channels)]
-    return [clamp_float(call, acc)]
+    if hybrid.is_hybrid(call):
+        return hybrid.depthwise_conv_2d(call, lambda x: _depthwise_sums(call, x))
+    return _convolution(call, _depthwise_sums, call.arrays[1].shape[3])
 
 
 def fully_connected(call):
+    if hybrid.is_hybrid(call):
+        return hybrid.fully_connected(call)
     x, w = call.arrays[0], call.arrays[1]
     bias = call.arrays[2] if len(call.arrays) > 2 else None
     units, depth = w.shape

@@ -9,6 +9,7 @@ formulas are plausible, it holds data on which they differ, and says which one L
 import sys
 
 import facts_float  # noqa: F401  (importing registers the facts)
+import facts_hybrid  # noqa: F401
 import facts_integer  # noqa: F401
 from experiment import FACTS
 

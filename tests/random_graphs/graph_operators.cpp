@@ -96,6 +96,11 @@ class OperatorMaker final : public GraphMaker {
     return of(id).dtype == DType::kI8 || of(id).dtype == DType::kF32;
   }
 
+  // Of an operator with activations of `dtype`: float ones take int8 weights as well.
+  DType weights_type(DType dtype) {
+    return dtype == DType::kF32 && random.chance(35) ? DType::kI8 : dtype;
+  }
+
   bool convolution() {
     TensorId in = any_with_rank(4);
     if (!is_main(in) || of(in).shape.size() != 4) return false;
@@ -104,7 +109,7 @@ class OperatorMaker final : public GraphMaker {
     out = (out + groups - 1) / groups * groups;
     DType dtype = of(in).dtype;
     std::vector<TensorId> operands = {
-        in, weights(dtype, {out, random.pick(1, 3), random.pick(1, 3), depth / groups}, 0, out)};
+        in, weights(weights_type(dtype), {out, random.pick(1, 3), random.pick(1, 3), depth / groups}, 0, out)};
     maybe_bias(operands, dtype, out);
     Attributes attrs = window();
     attrs["dilation_h"] = std::to_string(random.chance(15) ? 2 : 1);
@@ -118,7 +123,7 @@ class OperatorMaker final : public GraphMaker {
     int64_t out = of(in).shape[3] * random.pick(1, 2);
     DType dtype = of(in).dtype;
     std::vector<TensorId> operands = {
-        in, weights(dtype, {1, random.pick(1, 3), random.pick(1, 3), out}, 3, out)};
+        in, weights(weights_type(dtype), {1, random.pick(1, 3), random.pick(1, 3), out}, 3, out)};
     maybe_bias(operands, dtype, out);
     return add("depthwise_conv_2d", operands, window(), {type(dtype, {})});
   }
@@ -131,10 +136,13 @@ class OperatorMaker final : public GraphMaker {
     int64_t out = random.pick(1, 9);
     if (depth * out > kMostElements) return false;
     DType dtype = of(in).dtype;
-    std::vector<TensorId> operands = {in, weights(dtype, {out, depth}, 0, out)};
+    std::vector<TensorId> operands = {in, weights(weights_type(dtype), {out, depth}, 0, out)};
     maybe_bias(operands, dtype, out);
+    bool asymmetric = dtype == DType::kF32 && random.chance(50);
     return add("fully_connected", operands,
-               {{"activation", activation()}, {"keep_num_dims", keep ? "true" : "false"}},
+               {{"activation", activation()},
+                {"keep_num_dims", keep ? "true" : "false"},
+                {"asymmetric_rows", asymmetric ? "true" : "false"}},
                {type(dtype, {})});
   }
 

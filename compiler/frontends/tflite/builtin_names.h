@@ -10,7 +10,7 @@
 
 namespace aotc::frontends {
 
-inline constexpr int kTfliteCustom = 32;
+inline constexpr int kTfliteCustom = 32, kTfliteDequantize = 6;
 inline constexpr int kTfliteCallOnce = 129, kTfliteVarHandle = 142, kTfliteReadVariable = 143,
                      kTfliteAssignVariable = 144;
 inline constexpr int kTfliteIf = 118, kTfliteWhile = 119;

@@ -119,8 +119,11 @@ void OperatorReader::mark(size_t index, std::vector<Role>& roles) {
   // A handle that a subgraph is given is no tensor either.
   const bool control = is_control(resolved_[index].builtin);
   auto is_handle = [&](int32_t tensor) { return control && is_resource(*source_.subgraph, tensor); };
+  const bool widens = is_widening(index);
   for (uint32_t i = 0; i < length(op.inputs()); ++i) {
-    if (op.inputs()->Get(i) >= 0 && !is_handle(op.inputs()->Get(i))) roles[static_cast<size_t>(op.inputs()->Get(i))].operand = true;
+    if (op.inputs()->Get(i) < 0 || is_handle(op.inputs()->Get(i))) continue;
+    Role& role = roles[static_cast<size_t>(op.inputs()->Get(i))];
+    (widens ? role.widened : role.operand) = true;
   }
   for (int32_t tensor : state_tensors(index)) roles[static_cast<size_t>(tensor)].state = true;
   for (uint32_t i = 0; i < length(op.outputs()); ++i) {
@@ -229,6 +232,7 @@ void OperatorReader::skip(size_t index, Build& build) const {
 
 void OperatorReader::build_one(size_t index, Build& build) {
   if (resolved_[index].definition == nullptr) return skip(index, build);
+  if (is_widening(index)) return build_widening(index, build);
   graph::Op op;
   Diagnostics told;
   bool good = connect(index, build, op, told);
@@ -428,56 +432,6 @@ bool OperatorReader::is_output(size_t index) const {
   const auto* results = raw(index).outputs();
   return std::any_of(results->begin(), results->end(),
                      [&](int32_t r) { return outputs_[static_cast<size_t>(r)]; });
-}
-
-void OperatorReader::evaluate(const graph::Op& op, int64_t steps, Build& build) {
-  build.steps_left -= steps;
-  ops::evaluate_to_constants(build.graph, op);
-  for (graph::TensorId id : op.results)
-    source_.constants.add(static_cast<uint64_t>(build.graph[id].type.bytes()) * kMostReads);
-}
-
-// Appends the operator, or makes its results constants.
-bool OperatorReader::fold(size_t index, const graph::Op& op, Build& build, Diagnostics& told) {
-  ops::OpView view{build.graph, op};
-  bool lowers = resolved_[index].definition->has_lowering(view);
-  // An output's bytes are the caller's, so somebody has to write them.
-  bool possible = ops::can_evaluate(view) && !is_output(index);
-  int64_t steps = possible ? ops::steps_of(view) : 0;
-  if (possible && !lowers && steps > build.steps_left) {
-    told.error(op.location, "tflite-limit", "the model computes too much from constants")
-        .help("the file may be damaged; otherwise give these tensors as constants");
-    return false;
-  }
-  if (possible && steps <= build.steps_left &&
-      (!lowers || ops::growth_of(view) <= ops::kMostGrowth)) {
-    evaluate(op, steps, build);
-    return true;
-  }
-  if (possible)
-    for (graph::TensorId id : op.results)
-      build.pending[static_cast<size_t>(id.value)] = static_cast<int>(build.graph.ops.size());
-  build.graph.ops.push_back(op);
-  build.folded.push_back(false);
-  return true;
-}
-
-// Operands that could be constants and were left to the device, because they are large. Are there
-// new ones?
-bool OperatorReader::fold_operands(const graph::Op& op, Build& build) {
-  bool any = false;
-  for (graph::TensorId id : op.operands) {
-    if (!id.valid() || build.graph.is_constant(id)) continue;
-    int pending = build.pending[static_cast<size_t>(id.value)];
-    if (pending < 0) continue;
-    const graph::Op& before = build.graph.ops[static_cast<size_t>(pending)];
-    int64_t steps = ops::steps_of({build.graph, before});
-    if (steps > build.steps_left) continue;
-    evaluate(before, steps, build);
-    build.folded[static_cast<size_t>(pending)] = true;
-    any = true;
-  }
-  return any;
 }
 
 }  // namespace aotc::frontends

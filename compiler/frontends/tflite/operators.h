@@ -94,6 +94,8 @@ class OperatorReader {
 
   void start(Build& build) const;
   void build_one(size_t index, Build& build);
+  bool is_widening(size_t index) const;  // a DEQUANTIZE of float16
+  void build_widening(size_t index, Build& build);
   void build_variable(size_t index, Build& build);
   bool read_variable(size_t index, Build& build, Diagnostics& told);
   bool assign_variable(size_t index, Build& build, Diagnostics& told);

@@ -157,7 +157,7 @@ void OperatorReader::report_kind(Kind kind, const std::vector<const Failed*>& op
     case Kind::kDynamicRange:
       what =
           "the model has float activations and int8 weights (dynamic range quantisation), which "
-          "aotc does not compute with";
+          "aotc does not compute with in these operators";
       helps = {"for int8: give the converter a representative_dataset (full integer quantisation)",
                "for float32: leave 'converter.optimizations' out"};
       break;

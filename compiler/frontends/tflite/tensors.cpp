@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <optional>
+
+#include "support/numerics.h"
 
 namespace aotc::frontends {
 
@@ -60,9 +63,8 @@ std::vector<const char*> helps_for(schema::TensorType type) {
   switch (type) {
     case schema::TensorType_FLOAT16:
       return {
-          "the weights were made float16: for float32 leave "
-          "'converter.target_spec.supported_types = [tf.float16]' out",
-          "for int8 give the converter a representative_dataset as well"};
+          "aotc takes float16 weights that a DEQUANTIZE makes float32, as the converter writes them, "
+          "and computes with float32: convert without float16 inputs, outputs and activations"};
     case schema::TensorType_INT4:
     case schema::TensorType_UINT4:
     case schema::TensorType_INT2:
@@ -92,6 +94,8 @@ class TensorReader {
   void report_types();
   // One warning for all tensors whose quantised dimension was put right.
   void report_axes();
+  // One for all constants that were float16.
+  void report_halves();
 
  private:
   bool check_supported(const schema::Tensor& raw, Role role, const Location& at);
@@ -99,6 +103,8 @@ class TensorReader {
   void refuse_open(const schema::Tensor& raw, uint32_t dim, const Location& at);
   bool read_quantization(const schema::Tensor& raw, const Location& at, graph::TensorType& type);
   bool check_scales(const Location& at, const graph::TensorType& type);
+  bool is_weight_of_halves(const schema::Tensor& raw, Role role) const;
+  bool widen(const Location& at, graph::Tensor& tensor);
   bool read_constant(const schema::Tensor& raw, Role role, const Location& at,
                      graph::Tensor& tensor);
   Diagnostic& error(const Location& at, const char* slug, std::string message) {
@@ -120,6 +126,7 @@ class TensorReader {
   graph::Graph& graph_;
   std::map<schema::TensorType, BadType> bad_types_;
   int odd_axes_ = 0;
+  int64_t halves_ = 0, half_bytes_ = 0;
   Location first_odd_axis_;
   bool failed_ = false;
 };
@@ -133,6 +140,8 @@ graph::TensorId TensorReader::read(int index, Role role) {
   if (!take(source_.copies, tensor.name.size(), at)) return {};
 
   std::optional<DType> dtype = dtype_of(raw.type());
+  const bool half = is_weight_of_halves(raw, role);
+  if (half) dtype = DType::kF32;
   if (!dtype) {
     BadType& bad = bad_types_[raw.type()];
     if (bad.count++ == 0) bad.first = tensor.name;
@@ -149,7 +158,7 @@ graph::TensorId TensorReader::read(int index, Role role) {
     return {};
   }
   if (!read_quantization(raw, at, tensor.type) || !check_scales(at, tensor.type) ||
-      !read_constant(raw, role, at, tensor)) {
+      !read_constant(raw, role, at, tensor) || (half && !widen(at, tensor))) {
     return {};
   }
   if (role.state && (tensor.constant || role.input || role.result)) {
@@ -184,6 +193,15 @@ void TensorReader::report_axes() {
       "the tensor has one dimension and is quantised along another; read as along its own");
   if (odd_axes_ > 1)
     d.note(fmt::format("{} more tensor{}", odd_axes_ - 1, odd_axes_ > 2 ? "s" : ""));
+}
+
+void TensorReader::report_halves() {
+  if (halves_ == 0) return;
+  source_.diags
+      ->warning(source_.where(), "float16-weights",
+                fmt::format("the model's weights are float16 ({} tensor{}, {} bytes) and become float32",
+                            halves_, halves_ > 1 ? "s" : "", half_bytes_))
+      .help("for small weights quantise the model to int8: they are a quarter of float32");
 }
 
 bool TensorReader::check_supported(const schema::Tensor& raw, Role role, const Location& at) {
@@ -320,6 +338,28 @@ bool TensorReader::check_scales(const Location& at, const graph::TensorType& typ
   return true;
 }
 
+// Float16 with data that nothing but a DEQUANTIZE reads.
+bool TensorReader::is_weight_of_halves(const schema::Tensor& raw, Role role) const {
+  const auto* buffers = source_.model->buffers();
+  return raw.type() == schema::TensorType_FLOAT16 && role.widened && !role.operand && !role.input &&
+         !role.output && !role.result && raw.buffer() < length(buffers) &&
+         length(buffers->Get(raw.buffer())->data()) > 0;
+}
+
+// Float32 of the float16 constant.
+bool TensorReader::widen(const Location& at, graph::Tensor& tensor) {
+  if (!take(source_.copies, static_cast<uint64_t>(tensor.type.bytes()), at)) return false;
+  std::vector<uint8_t> wide(static_cast<size_t>(tensor.type.bytes()));
+  for (size_t i = 0; i < wide.size() / sizeof(float); ++i) {
+    float value = half_to_float(tensor.constant->get<uint16_t>(static_cast<int64_t>(i)));
+    std::memcpy(wide.data() + i * sizeof(float), &value, sizeof(float));
+  }
+  ++halves_;
+  half_bytes_ += static_cast<int64_t>(wide.size()) / 2;
+  tensor.constant = graph::own_bytes(std::move(wide));
+  return true;
+}
+
 bool TensorReader::read_constant(const schema::Tensor& raw, Role role, const Location& at,
                                  graph::Tensor& tensor) {
   const auto* buffers = source_.model->buffers();
@@ -347,11 +387,12 @@ bool TensorReader::read_constant(const schema::Tensor& raw, Role role, const Loc
         .help("the file may be damaged; export the model again");
     return false;
   }
-  if (static_cast<int64_t>(size) != tensor.type.bytes()) {
+  const bool half = raw.type() == schema::TensorType_FLOAT16;
+  const int64_t wanted = half ? tensor.type.bytes() / 2 : tensor.type.bytes();
+  if (static_cast<int64_t>(size) != wanted) {
     error(at, "tflite-invalid",
           fmt::format("{} bytes of data for shape {} of {}, which takes {}", size,
-                      graph::to_string(tensor.type.shape), type_name(raw.type()),
-                      tensor.type.bytes()))
+                      graph::to_string(tensor.type.shape), type_name(raw.type()), wanted))
         .help(kDamaged);
     return false;
   }
@@ -396,6 +437,7 @@ Status read_tensors(Source& source, const std::vector<Role>& roles, graph::Graph
   }
   reader.report_types();
   reader.report_axes();
+  reader.report_halves();
   return reader.failed() || source.out_of_patience() ? Status(kFailure) : success();
 }
 

@@ -19,11 +19,13 @@ struct Role {
   bool operand = false;  // of a supported operator
   bool result = false;   // of a supported operator
   bool state = false;    // a variable tensor that a supported operator changes
+  bool widened = false;  // float16 that a DEQUANTIZE makes float32
 
-  bool any() const { return input || output || operand || result; }
+  bool any() const { return input || output || operand || result || widened; }
 };
 
-// Adds every tensor with a role to the graph, in file order. `ids` receives the graph's id for each
+// Adds every tensor with a role to the graph, in file order; constants of float16 that are only widened
+// are float32 in it. `ids` receives the graph's id for each
 // index of the subgraph, invalid for those left out. Reports all problems up to a limit.
 Status read_tensors(Source& source, const std::vector<Role>& roles, graph::Graph& graph,
                     std::vector<graph::TensorId>& ids);

@@ -8,10 +8,9 @@
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
+#include "ops/common/hybrid.h"
 
 namespace aotc::ops {
-
-namespace {
 
 bool verify_bias(const OpView& op, int64_t channels, DType wanted, Diagnostics& diags) {
   if (!op.has_operand(2)) return true;
@@ -46,10 +45,9 @@ bool verify_weights_quantization(const OpView& op, int64_t channels, int channel
   return true;
 }
 
-}  // namespace
-
 bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags,
                         bool weights_zero_point) {
+  if (is_hybrid(op)) return verify_hybrid(op, channels, channel_axis, diags);
   if (!check_counts(op, 2, 3, 1, diags) || !check_type(op, 0, {DType::kI8, DType::kF32}, diags))
     return false;
   DType type = op.operand(0).dtype;

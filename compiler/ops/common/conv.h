@@ -8,11 +8,17 @@
 namespace aotc::ops {
 
 // Checks common to convolution-like operators with operands (input, weights, optional bias):
-// types (int8 with int8 weights and int32 bias, or float32), quantisation, bias length, accumulator
+// types (int8 with int8 weights and int32 bias, or float32 with weights of float32 or int8), quantisation, bias length, accumulator
 // range. `channel_axis` is the weights' axis of output channels. int8 weights with a zero point
 // other than 0 are refused unless `weights_zero_point` (then they may have one per tensor).
 bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags,
                         bool weights_zero_point = false);
+
+// Of it: the bias, absent or a constant of `channels` elements of type `wanted`; the scales of int8
+// weights.
+bool verify_bias(const OpView& op, int64_t channels, DType wanted, Diagnostics& diags);
+bool verify_weights_quantization(const OpView& op, int64_t channels, int channel_axis,
+                                 bool zero_point_allowed, Diagnostics& diags);
 
 // Of int8 with double rounding: can the reference's 32-bit arithmetic apply every channel's
 // multiplier? Reports [op-quantization].

@@ -118,6 +118,23 @@ std::vector<int32_t> gemv_stream(const std::vector<int8_t>& weights, int64_t k,
   return out;
 }
 
+std::vector<int32_t> gemm_sums_stream(const std::vector<int8_t>& weights, int64_t k,
+                                      const PairOrder& order, const std::vector<int64_t>& first) {
+  std::vector<int32_t> out;
+  for (int64_t a : first)
+    for (const auto& step : order) out.push_back(stream_word(weights, k, step, a));
+  return out;
+}
+
+std::vector<int32_t> gemv_sums_stream(const std::vector<int8_t>& weights, int64_t k,
+                                      const PairOrder& order, const std::vector<int64_t>& first) {
+  std::vector<int32_t> out;
+  for (int64_t a : first)
+    for (const auto& step : order)
+      for (int64_t c = a; c < a + 8; c += 2) out.push_back(stream_word(weights, k, step, c));
+  return out;
+}
+
 namespace {
 
 // Bytes from the loop's begin to where `steps` of it remain to be done, as a Thumb address.
@@ -146,6 +163,18 @@ std::vector<int32_t> gemv_shape(int64_t steps, int64_t groups, bool sign) {
   int64_t entry = entry_of(steps / 2, PairGemm::kGemvUnroll, PairGemm::kGemvInstructions);
   return as_words({steps, groups, 0, entry, steps * 4,
                    groups * (8 + 4 * steps + 8 * line_words(sign)) * 4});
+}
+
+std::vector<int32_t> gemv_sums_shape(int64_t steps, int64_t groups) {
+  std::vector<int32_t> out = gemv_shape(steps, groups, false);
+  out[PairGemm::kShapeStreamBytes] = static_cast<int32_t>(groups * 4 * steps * 4);
+  return out;
+}
+
+std::vector<int32_t> gemm_sums_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels) {
+  std::vector<int32_t> out = gemm_shape(steps, pairs, stride, pixels, false);
+  out[PairGemm::kShapeStreamBytes] = static_cast<int32_t>(pairs * steps * 4);
+  return out;
 }
 
 std::vector<int32_t> gemm_words_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
@@ -229,6 +258,26 @@ std::string estimate_text(const Work& work, const TargetInfo& target) {
                      cost_text(target.cycles.of(work)));
 }
 
+namespace {
+
+// Two accumulators for each pixel take the steps of a pair whose weights begin at stream[at].
+void gemm_steps(FunctionBuilder& f, const std::vector<Ex>& acc, const BufferPtr& stream, const Ex& at,
+                const BufferPtr& panel, const Ex& steps) {
+  const auto pixels = static_cast<int64_t>(acc.size() / 2);
+  f.loop("i", 0, steps, [&](Ex i) {
+    Ex w = f.let("w", load(stream, at + i));
+    for (int64_t p = 0; p < pixels; ++p) {
+      Ex x = f.let(fmt::format("x{}", p), load(panel, i * pixels + p));
+      const Ex& a = acc[static_cast<size_t>(2 * p)];
+      const Ex& b = acc[static_cast<size_t>(2 * p + 1)];
+      f.assign(a, dot(a, low_half(x), byte_0(w), high_half(x), byte_2(w)));
+      f.assign(b, dot(b, low_half(x), low_half(w), high_half(x), high_half(w)));
+    }
+  });
+}
+
+}  // namespace
+
 KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign) {
   FunctionBuilder f("gemm_pairs");
   BufferPtr stream = f.constant("stream", DType::kI32, 0);
@@ -245,16 +294,7 @@ KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign) {
     for (int64_t p = 0; p < pixels; ++p)
       for (int64_t c = 0; c < 2; ++c)
         acc.push_back(f.var(fmt::format("acc{}{}", p, c), load(stream, at + c)));
-    f.loop("i", 0, steps, [&](Ex i) {
-      Ex w = f.let("w", load(stream, at + 2 + i));
-      for (int64_t p = 0; p < pixels; ++p) {
-        Ex x = f.let(fmt::format("x{}", p), load(panel, i * pixels + p));
-        const Ex& a = acc[static_cast<size_t>(2 * p)];
-        const Ex& b = acc[static_cast<size_t>(2 * p + 1)];
-        f.assign(a, dot(a, low_half(x), byte_0(w), high_half(x), byte_2(w)));
-        f.assign(b, dot(b, low_half(x), low_half(w), high_half(x), high_half(w)));
-      }
-    });
+    gemm_steps(f, acc, stream, at + 2, panel, steps);
     Ex line = f.let("line", at + 2 + steps);
     for (int64_t p = 0; p < pixels; ++p) {
       const Ex& a = acc[static_cast<size_t>(2 * p)];
@@ -267,6 +307,25 @@ KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign) {
   });
   return f.finish_kernel("gemm_pairs", {{"pixels", pixels}, {"shift", shift}, {"sign", sign}});
 }
+
+namespace {
+
+// Eight accumulators take the steps of a group whose weights begin at stream[at].
+void gemv_steps(FunctionBuilder& f, const std::vector<Ex>& acc, const BufferPtr& stream, const Ex& at,
+                const BufferPtr& panel, const Ex& steps) {
+  f.loop("i", 0, steps, [&](Ex i) {
+    Ex x = f.let("x", load(panel, i));
+    for (int64_t pair = 0; pair < 4; ++pair) {
+      Ex w = f.let(fmt::format("w{}", pair), load(stream, at + i * 4 + pair));
+      const Ex& a = acc[static_cast<size_t>(2 * pair)];
+      const Ex& b = acc[static_cast<size_t>(2 * pair + 1)];
+      f.assign(a, dot(a, low_half(x), byte_0(w), high_half(x), byte_2(w)));
+      f.assign(b, dot(b, low_half(x), low_half(w), high_half(x), high_half(w)));
+    }
+  });
+}
+
+}  // namespace
 
 KernelPtr gemv_pairs_kernel(int shift, bool sign) {
   FunctionBuilder f("gemv_pairs");
@@ -282,16 +341,7 @@ KernelPtr gemv_pairs_kernel(int shift, bool sign) {
     std::vector<Ex> acc;
     for (int64_t c = 0; c < 8; ++c)
       acc.push_back(f.var(fmt::format("acc{}", c), load(stream, at + c)));
-    f.loop("i", 0, steps, [&](Ex i) {
-      Ex x = f.let("x", load(panel, i));
-      for (int64_t pair = 0; pair < 4; ++pair) {
-        Ex w = f.let(fmt::format("w{}", pair), load(stream, at + 8 + i * 4 + pair));
-        const Ex& a = acc[static_cast<size_t>(2 * pair)];
-        const Ex& b = acc[static_cast<size_t>(2 * pair + 1)];
-        f.assign(a, dot(a, low_half(x), byte_0(w), high_half(x), byte_2(w)));
-        f.assign(b, dot(b, low_half(x), low_half(w), high_half(x), high_half(w)));
-      }
-    });
+    gemv_steps(f, acc, stream, at + 8, panel, steps);
     Ex line = f.let("line", at + 8 + steps * 4);
     for (int64_t c = 0; c < 8; ++c) {
       const Ex& own = acc[static_cast<size_t>(c)];
@@ -301,6 +351,51 @@ KernelPtr gemv_pairs_kernel(int shift, bool sign) {
     }
   });
   return f.finish_kernel("gemv_pairs", {{"shift", shift}, {"sign", sign}});
+}
+
+KernelPtr gemm_sums_kernel(int64_t pixels) {
+  FunctionBuilder f("gemm_sums");
+  BufferPtr stream = f.constant("stream", DType::kI32, 0);
+  BufferPtr panel = f.input("panel", DType::kI32, 0);
+  BufferPtr out = f.output("out", DType::kI32, 0);
+  BufferPtr shape = f.constant("shape", DType::kI32, 0);
+  Ex steps = f.let("steps", load(shape, PairGemm::kShapeSteps));
+  Ex pairs = f.let("pairs", load(shape, PairGemm::kShapePairs));
+  Ex stride = f.let("stride", load(shape, PairGemm::kShapeStride) >> 2);
+  f.loop("pair", 0, pairs, [&](Ex pair) {
+    std::vector<Ex> acc;
+    for (int64_t i = 0; i < 2 * pixels; ++i)
+      acc.push_back(f.var(fmt::format("acc{}{}", i / 2, i % 2), 0));
+    gemm_steps(f, acc, stream, f.let("at", pair * steps), panel, steps);
+    for (int64_t p = 0; p < pixels; ++p) {
+      const Ex& a = acc[static_cast<size_t>(2 * p)];
+      Ex to = f.let("to", pair * 2 + p * stride);
+      f.store(out, to, a);
+      f.store(out, to + 1, sub_wrapping(acc[static_cast<size_t>(2 * p + 1)], a) >> 8);
+    }
+  });
+  return f.finish_kernel("gemm_sums", {{"pixels", pixels}});
+}
+
+KernelPtr gemv_sums_kernel() {
+  FunctionBuilder f("gemv_sums");
+  BufferPtr stream = f.constant("stream", DType::kI32, 0);
+  BufferPtr panel = f.input("panel", DType::kI32, 0);
+  BufferPtr out = f.output("out", DType::kI32, 0);
+  BufferPtr shape = f.constant("shape", DType::kI32, 0);
+  Ex steps = f.let("steps", load(shape, PairGemm::kShapeSteps));
+  Ex groups = f.let("groups", load(shape, PairGemm::kShapePairs));
+  f.loop("group", 0, groups, [&](Ex group) {
+    std::vector<Ex> acc;
+    for (int64_t c = 0; c < 8; ++c) acc.push_back(f.var(fmt::format("acc{}", c), 0));
+    gemv_steps(f, acc, stream, f.let("at", group * (steps * 4)), panel, steps);
+    for (int64_t c = 0; c < 8; ++c) {
+      const Ex& own = acc[static_cast<size_t>(c)];
+      Ex sum = c % 2 == 0 ? own : sub_wrapping(own, acc[static_cast<size_t>(c - 1)]) >> 8;
+      f.store(out, group * 8 + c, sum);
+    }
+  });
+  return f.finish_kernel("gemv_sums", {});
 }
 
 Ex pair_word(const Ex& low, const Ex& high) { return (low & 0xFFFF) | shl_wrapping(high, 16); }

@@ -76,6 +76,12 @@ std::vector<int32_t> gemv_stream(const std::vector<int8_t>& weights, int64_t k,
                                  const PairOrder& order, const std::vector<int64_t>& first,
                                  const std::vector<int32_t>& bias, const PairLines& lines);
 
+// Both without biases and lines, for sums as they are.
+std::vector<int32_t> gemm_sums_stream(const std::vector<int8_t>& weights, int64_t k,
+                                      const PairOrder& order, const std::vector<int64_t>& first);
+std::vector<int32_t> gemv_sums_stream(const std::vector<int8_t>& weights, int64_t k,
+                                      const PairOrder& order, const std::vector<int64_t>& first);
+
 // Streams of words. In groups of four channels for the vector's kernel, order.size() then being a
 // multiple of kWordsGemvSteps.
 std::vector<int32_t> gemm_words_stream(const std::vector<int8_t>& weights, int64_t k,
@@ -89,6 +95,8 @@ std::vector<int32_t> gemv_words_stream(const std::vector<int8_t>& weights, int64
 std::vector<int32_t> gemm_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
                                 bool sign);
 std::vector<int32_t> gemv_shape(int64_t steps, int64_t groups, bool sign);
+std::vector<int32_t> gemv_sums_shape(int64_t steps, int64_t groups);
+std::vector<int32_t> gemm_sums_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels);
 std::vector<int32_t> gemm_words_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
                                       bool sign);
 std::vector<int32_t> gemv_words_shape(int64_t steps, int64_t groups, bool sign);
@@ -97,6 +105,9 @@ std::vector<int32_t> gemv_words_shape(int64_t steps, int64_t groups, bool sign);
 tir::KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign);
 // (stream, panel, out, shape): one pixel, eight channels a group.
 tir::KernelPtr gemv_pairs_kernel(int shift, bool sign);
+// Both with the sums themselves, of 24 bits, in out.
+tir::KernelPtr gemm_sums_kernel(int64_t pixels);
+tir::KernelPtr gemv_sums_kernel();
 // The same over streams of words, four channels a group.
 tir::KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign);
 tir::KernelPtr gemv_words_kernel(int shift, bool sign);

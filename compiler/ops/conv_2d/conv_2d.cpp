@@ -7,6 +7,7 @@
 #include "ops/common/channel_ranges.h"
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
+#include "ops/common/hybrid.h"
 #include "ops/tflite_op.h"
 
 namespace aotc::ops {
@@ -63,7 +64,7 @@ class Conv2D final : public Operator {
   std::string_view name() const override { return "conv_2d"; }
   std::string_view summary() const override { return "2-D convolution, NHWC"; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "per tensor or per channel"}, {DType::kF32, ""}};
+    return {{DType::kI8, "per tensor or per channel"}, {DType::kF32, "weights float32, or int8 (dynamic range)"}};
   }
   Traits traits() const override { return {.zero_pads = true}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
@@ -86,6 +87,14 @@ class Conv2D final : public Operator {
       bad_shape(
           op, diags,
           fmt::format("weights {} do not fit an input of {} channels", graph::to_string(w), in[3]));
+      return kFailure;
+    }
+    if (is_hybrid(op) && in[3] != w[3] &&
+        op.operand(1).quantization.scale.size() < static_cast<size_t>(w[0])) {
+      diags
+          .error(op.where(), "op-quantization",
+                 "int8 weights of a grouped convolution of floats need a scale for each channel")
+          .help("LiteRT reads scales that are not there; convert the model with scales per channel");
       return kFailure;
     }
     bool good = verify_convolution(op, w[0], 0, diags) &&
@@ -117,7 +126,9 @@ class Conv2D final : public Operator {
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     Sizes s = sizes_of(op);
-    if (op.operand(0).dtype == DType::kF32) {
+    if (is_hybrid(op)) {
+      evaluate_hybrid(op, data, s);
+    } else if (op.operand(0).dtype == DType::kF32) {
       evaluate_float(op, data, s);
     } else {
       evaluate_int8(op, data, s);
@@ -169,6 +180,35 @@ class Conv2D final : public Operator {
         [&](int64_t at, int64_t c) {
           float v = sum + float_bias_at(op, c);
           out[static_cast<size_t>(at)] = std::min(std::max(v, range.min), range.max);
+        });
+  }
+
+  static void evaluate_hybrid(const OpView& op, const EvalData& data, const Sizes& s) {
+    auto x = data.in<float>(0);
+    auto w = data.in<int8_t>(1);
+    auto out = data.out<float>();
+    const bool asymmetric = conv_rows_are_asymmetric(op);
+    std::vector<int8_t> q(x.size());
+    std::vector<RowScale> rows;
+    const size_t batch = x.size() / static_cast<size_t>(s.window.batch);
+    for (size_t at = 0; at < x.size(); at += batch)
+      rows.push_back(quantize_row(x.subspan(at, batch), std::span(q).subspan(at, batch), asymmetric));
+    ClampF32 range = float_clamp(op.attrs<Conv2DAttrs>().activation);
+    int32_t sum = 0;
+    for_each_output(
+        s, [&](int64_t) { sum = 0; },
+        [&](int64_t xi, int64_t wi) {
+          auto i = static_cast<size_t>(xi);
+          sum += (q[i] - rows[i / batch].zero) * w[static_cast<size_t>(wi)];
+        },
+        [&](int64_t at, int64_t c) {
+          const RowScale& row = rows[static_cast<size_t>(at) / (out.size() / rows.size())];
+          float scale = weight_scale(op, c);
+          float v = asymmetric ? static_cast<float>(sum) * scale * row.scale
+                               : static_cast<float>(sum) * (row.scale * scale);
+          v += float_bias_at(op, c);
+          v = v < range.min ? range.min : v;
+          out[static_cast<size_t>(at)] = range.max < v ? range.max : v;
         });
   }
 

@@ -18,6 +18,13 @@ struct Conv2DAttrs : graph::Attributes<Conv2DAttrs>, WindowFields {
 // The lowering of int8 and float32 (lower.cpp).
 Lowered lower_conv_2d(const OpView& op, const TargetInfo& target);
 
+// Float activations and int8 weights (hybrid.cpp; arithmetic in ops/common/hybrid.h): a batch is one
+// row, quantised with a zero point or without.
+bool conv_rows_are_asymmetric(const OpView& op);
+Lowered lower_conv_2d_hybrid(const OpView& op, const TargetInfo& target);
+// The same for cores with the DSP extension (hybrid_dsp.cpp), nothing where its kernel does not apply.
+std::optional<Lowered> lower_conv_2d_hybrid_dsp(const OpView& op, const TargetInfo& target);
+
 // int8 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
 std::optional<Lowered> lower_conv_2d_dsp(const OpView& op, const TargetInfo& target);
 // The same where 3 x 3 windows are worth to be transformed (lower_winograd.cpp).

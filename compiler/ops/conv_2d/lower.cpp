@@ -10,6 +10,8 @@
 #include "ops/common/conv_order.h"
 #include "ops/common/conv_taps.h"
 #include "ops/common/gemm.h"
+#include "ops/common/hybrid.h"
+#include "ops/conv_2d/gather.h"
 #include "ops/conv_2d/shape.h"
 
 namespace aotc::ops {
@@ -134,6 +136,7 @@ class ConvLowering {
     publish_gathered();
     const WindowAxis& y = conv_.window.y;
     const WindowAxis& x = conv_.window.x;
+    Windows windows{conv_, in_, panel_, [this](const Ex& to, int64_t elements) { blank(to, elements); }};
     f_.loop("n", 0, conv_.window.batch, [&](Ex n) {
       f_.loop("oy", 0, y.out, [&](Ex oy) {
         f_.loop(
@@ -141,7 +144,9 @@ class ConvLowering {
             [&](Ex ox) {
               Ex first = f_.let("column", clamp_start(ox, x.out, block_pixels_));
               f_.loop("g", 0, groups_, [&](Ex g) {
-                f_.loop("i", 0, block_pixels_, [&](Ex i) { gather(n, oy, first + i, i, g); });
+                f_.loop("i", 0, block_pixels_, [&](Ex i) {
+                  gather_window(f_, windows, {n, oy, first + i, g}, i * conv_.k);
+                });
                 Ex pixel = f_.let("pixel", (n * y.out + oy) * x.out + first);
                 channel_tiles(g, pixel, [&](int64_t i) { return Ex(i * conv_.k); });
               });
@@ -156,63 +161,9 @@ class ConvLowering {
     return total % block == 0 ? at : min(at, Ex(total - block));
   }
 
-  // Copies the window of output (oy, ox) into the panel's pixel i.
-  void gather(const Ex& n, const Ex& oy, const Ex& ox, const Ex& i, const Ex& g) {
-    const WindowAxis& y = conv_.window.y;
-    const WindowAxis& x = conv_.window.x;
-    Ex y0 = f_.let("top", oy * y.stride - y.pad_before);
-    Ex x0 = f_.let("left", ox * x.stride - x.pad_before);
-    bool rows_whole = groups_ == 1 && x.dilation == 1;
-    int64_t row_elements = x.kernel * conv_.group_in;
-    f_.loop("ky", 0, y.kernel, [&](Ex ky) {
-      Ex iy = f_.let("iy", y0 + ky * y.dilation);
-      Ex to = f_.let("to", i * conv_.k + ky * row_elements);
-      auto blank_row = [&] { blank(to, row_elements); };
-      auto copy_row = [&] {
-        auto whole = [&] {
-          f_.copy(panel_, to, in_, ((n * y.in + iy) * x.in + x0) * conv_.in_channels, row_elements);
-        };
-        auto by_taps = [&] { gather_taps(n, iy, x0, to, g); };
-        if (!rows_whole) {
-          by_taps();
-        } else if (!pads(x)) {
-          whole();
-        } else {
-          f_.if_(x0 >= 0 && x0 <= x.in - x.kernel, whole, by_taps);
-        }
-      };
-      if (pads(y)) {
-        f_.if_(iy >= 0 && iy < y.in, copy_row, blank_row);
-      } else {
-        copy_row();
-      }
-    });
-  }
-
-  void gather_taps(const Ex& n, const Ex& iy, const Ex& x0, const Ex& to, const Ex& g) {
-    const WindowAxis& y = conv_.window.y;
-    const WindowAxis& x = conv_.window.x;
-    f_.loop("kx", 0, x.kernel, [&](Ex kx) {
-      Ex ix = f_.let("ix", x0 + kx * x.dilation);
-      auto copy = [&] {
-        f_.copy(panel_, to + kx * conv_.group_in, in_,
-                ((n * y.in + iy) * x.in + ix) * conv_.in_channels + g * conv_.group_in, conv_.group_in);
-      };
-      if (pads(x)) {
-        f_.if_(ix >= 0 && ix < x.in, copy, [&] { blank(to + kx * conv_.group_in, conv_.group_in); });
-      } else {
-        copy();
-      }
-    });
-  }
-
   void blank(const Ex& to, int64_t elements) {
     int byte = is_float_ ? 0 : op_.operand(0).zero_point() & 0xFF;
     f_.fill_bytes(panel_, to, byte, elements);
-  }
-
-  static bool pads(const WindowAxis& a) {
-    return a.pad_before > 0 || a.start(a.out - 1) + a.effective_kernel() > a.in;
   }
 
   // All output channels of group g for the block of pixels that starts at `pixel`.
@@ -277,6 +228,7 @@ class ConvLowering {
 }  // namespace
 
 Lowered lower_conv_2d(const OpView& op, const TargetInfo& target) {
+  if (is_hybrid(op)) return lower_conv_2d_hybrid(op, target);
   bool is_int8 = op.operand(0).dtype == DType::kI8;
   ConvShape conv(op);
   if (needs_taps(op, conv.window))

@@ -9,6 +9,7 @@
 #include "ops/common/channel_ranges.h"
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
+#include "ops/common/hybrid.h"
 #include "ops/tflite_op.h"
 
 namespace aotc::ops {
@@ -73,6 +74,8 @@ graph::TensorId channels_first(graph::Graph& graph, const graph::Tensor& from) {
 // From one input channel to several: each sums over all input channels, as a convolution's do.
 std::optional<graph::Op> as_convolution(graph::Graph& graph, const graph::Op& op) {
   OpView view{graph, op};
+  // With float activations and int8 weights the two round otherwise.
+  if (is_hybrid(view)) return std::nullopt;
   if (view.operand(0).shape[3] != 1 || view.operand(1).shape[3] == 1 || !view.constant(1))
     return std::nullopt;
   graph::Op general = op;
@@ -90,7 +93,7 @@ class DepthwiseConv2D final : public Operator {
   std::string_view name() const override { return "depthwise_conv_2d"; }
   std::string_view summary() const override { return "2-D convolution per channel, NHWC"; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "per tensor or per channel"}, {DType::kF32, ""}};
+    return {{DType::kI8, "per tensor or per channel"}, {DType::kF32, "weights float32, or int8 (dynamic range)"}};
   }
   Traits traits() const override { return {.zero_pads = true}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
@@ -114,6 +117,13 @@ class DepthwiseConv2D final : public Operator {
       bad_shape(op, diags,
                 fmt::format("depthwise weights {} do not fit an input of {}", graph::to_string(w),
                             graph::to_string(in)));
+      return kFailure;
+    }
+    if (is_hybrid(op) && op.operand(1).quantization.scale.size() < static_cast<size_t>(w[3])) {
+      diags
+          .error(op.where(), "op-quantization",
+                 "int8 weights of a depthwise convolution of floats need a scale for each channel")
+          .help("LiteRT reads scales that are not there; convert the model with scales per channel");
       return kFailure;
     }
     bool good = verify_convolution(op, w[3], 3, diags) &&
@@ -158,7 +168,9 @@ class DepthwiseConv2D final : public Operator {
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
-    if (op.operand(0).dtype == DType::kF32) {
+    if (is_hybrid(op)) {
+      evaluate_depthwise_conv_2d_hybrid(op, data);
+    } else if (op.operand(0).dtype == DType::kF32) {
       evaluate_float(op, data);
     } else {
       evaluate_int8(op, data);

@@ -24,6 +24,11 @@ std::optional<Lowered> lower_depthwise_conv_2d_dsp(const OpView& op, const Targe
 
 Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo& target);
 
+// Float activations and int8 weights (hybrid.cpp; arithmetic in ops/common/hybrid.h): a batch is one
+// row, always quantised with a zero point.
+void evaluate_depthwise_conv_2d_hybrid(const OpView& op, const EvalData& data);
+Lowered lower_depthwise_conv_2d_hybrid(const OpView& op);
+
 // int8 for cores with Helium (lower_mve.cpp), nothing where its kernels do not apply.
 std::optional<Lowered> lower_depthwise_conv_2d_mve(const OpView& op);
 

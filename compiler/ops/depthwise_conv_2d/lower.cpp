@@ -11,6 +11,7 @@
 
 #include "ops/common/conv.h"
 #include "ops/common/conv_taps.h"
+#include "ops/common/hybrid.h"
 #include "ops/depthwise_conv_2d/bands.h"
 #include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
 
@@ -460,6 +461,7 @@ class DepthwiseLowering {
 }  // namespace
 
 Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo& target) {
+  if (is_hybrid(op)) return lower_depthwise_conv_2d_hybrid(op);
   bool is_int8 = op.operand(0).dtype == DType::kI8;
   const graph::Shape& w = op.operand(1).shape;
   Window window = window_of(op, op.attrs<DepthwiseConv2DAttrs>(), w[1], w[2]);

@@ -11,6 +11,7 @@
 #include "ops/common/channel_ranges.h"
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
+#include "ops/common/hybrid.h"
 #include "ops/tflite_op.h"
 
 namespace aotc::ops {
@@ -29,7 +30,8 @@ class FullyConnected final : public Operator {
   std::string_view name() const override { return "fully_connected"; }
   std::string_view summary() const override { return "matrix product with constant weights"; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "weights per tensor (any zero point) or per channel"}, {DType::kF32, ""}};
+    return {{DType::kI8, "weights per tensor (any zero point) or per channel"},
+            {DType::kF32, "weights float32, or int8 (dynamic range)"}};
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<FullyConnectedAttrs>();
@@ -86,6 +88,7 @@ class FullyConnected final : public Operator {
     int64_t units = op.operand(1).shape[0];
     int64_t depth = op.operand(1).shape[1];
     int64_t rows = op.operand(0).elements() / depth;
+    if (is_hybrid(op)) return evaluate_fully_connected_hybrid(op, data);
     if (op.operand(0).dtype == DType::kF32) {
       evaluate_float(op, data, rows, units, depth);
     } else {
@@ -105,6 +108,7 @@ class FullyConnected final : public Operator {
     const auto* options = from.options<tflite_schema::FullyConnectedOptions>();
     if (!options) return success();
     attrs->keep_num_dims = options->keep_num_dims();
+    attrs->asymmetric_rows = is_hybrid(view) && options->asymmetric_quantize_inputs();
     if (options->weights_format() != tflite_schema::FullyConnectedOptionsWeightsFormat_DEFAULT) {
       bad_attribute(view, diags, "shuffled weights are not supported; convert without them");
       return kFailure;

@@ -13,11 +13,14 @@ namespace aotc::ops {
 struct FullyConnectedAttrs : graph::Attributes<FullyConnectedAttrs> {
   Activation activation = Activation::kNone;
   bool keep_num_dims = false;
+  // Of float activations and int8 weights: rows are quantised with a zero point.
+  bool asymmetric_rows = false;
 
   template <typename Self, typename F>
   static void visit(Self& self, F&& field) {
     field("activation", self.activation);
     field("keep_num_dims", self.keep_num_dims);
+    field("asymmetric_rows", self.asymmetric_rows);
   }
 };
 
@@ -33,5 +36,9 @@ std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetI
 
 // int8 for cores without vectors (lower_quad.cpp), nothing where the general way is as fast.
 std::optional<Lowered> lower_fully_connected_quad(const OpView& op, const TargetInfo& target);
+
+// Float activations and int8 weights (hybrid.cpp; arithmetic in ops/common/hybrid.h).
+void evaluate_fully_connected_hybrid(const OpView& op, const EvalData& data);
+Lowered lower_fully_connected_hybrid(const OpView& op, const TargetInfo& target);
 
 }  // namespace aotc::ops

@@ -8,6 +8,7 @@
 #include "ops/common/conv.h"
 #include "ops/common/conv_order.h"
 #include "ops/common/gemm.h"
+#include "ops/common/hybrid.h"
 #include "ops/fully_connected/fully_connected.h"
 
 namespace aotc::ops {
@@ -143,6 +144,7 @@ class FullyConnectedLowering {
 }  // namespace
 
 Lowered lower_fully_connected(const OpView& op, const TargetInfo& target) {
+  if (is_hybrid(op)) return lower_fully_connected_hybrid(op, target);
   bool is_int8 = op.operand(0).dtype == DType::kI8;
   if (target.mve && target.allows("vectors") && is_int8)
     if (auto lowered = lower_fully_connected_mve(op, target)) return std::move(*lowered);

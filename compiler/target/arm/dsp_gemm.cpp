@@ -37,9 +37,10 @@ void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const 
 
 class GemmWriter {
  public:
-  // `words`: the weight stream has a word for each of the two channels of a step.
-  GemmWriter(int pixels, int shift, bool sign, bool words)
-      : pixels_(pixels), shift_(shift), sign_(sign), words_(words) {}
+  // `words`: the weight stream has a word for each of the two channels of a step. `sums`: accumulators
+  // begin as 0 and are written as they are.
+  GemmWriter(int pixels, int shift, bool sign, bool words, bool sums)
+      : pixels_(pixels), shift_(shift), sign_(sign), words_(words), sums_(sums) {}
 
   Implementation run() {
     Label pair = a_.label(), body = a_.label();
@@ -47,7 +48,11 @@ class GemmWriter {
     prologue(body);
     a_.bind(pair);
     // The biases wait in the accumulators that the first step writes last.
-    a_.ldrd_after(acc(pixels_ - 1, 0), acc(pixels_ - 1, 1), r1, 8);
+    if (sums_) {
+      for (int c : {0, 1}) a_.mov(acc(pixels_ - 1, c), 0);
+    } else {
+      a_.ldrd_after(acc(pixels_ - 1, 0), acc(pixels_ - 1, 1), r1, 8);
+    }
     step(true);
     a_.jump(sp, kEntry);
     a_.bind(body);
@@ -55,7 +60,7 @@ class GemmWriter {
     a_.ldr(r12, sp, kPanelEnd);
     a_.cmp(r0, r12);
     a_.b("ne", body);
-    finish_pair();
+    sums_ ? finish_sums() : finish_pair();
     a_.ldr(r0, sp, kStreamEnd);
     a_.cmp(r1, r0);
     a_.ldr(r0, sp, kPanel);
@@ -142,29 +147,44 @@ class GemmWriter {
     }
   }
 
+  void finish_sums() {
+    a_.ldrd(r0, r10, sp, kOut);  // and the stride
+    a_.add(r11, r0, 8);
+    a_.str(r11, sp, kOut);
+    for (int p = 0; p < pixels_; ++p) {
+      a_.sub(acc(p, 1), acc(p, 1), acc(p, 0));
+      a_.asr(acc(p, 1), acc(p, 1), 8);
+      a_.strd(acc(p, 0), acc(p, 1), r0);
+      if (p + 1 < pixels_) a_.add(r0, r0, r10);
+    }
+  }
+
   Thumb a_;
   int pixels_, shift_;
-  bool sign_, words_;
+  bool sign_, words_, sums_;
 };
 
-// One pixel, four pairs of channels: the accumulators are r2 to r9, channel 2 * pair + c.
+// One pixel, four pairs of channels: the accumulators are r2 to r9, channel 2 * pair + c. `sums`: they
+// begin as 0 and are written as they are.
 class GemvWriter {
  public:
-  GemvWriter(int shift, bool sign) : shift_(shift), sign_(sign) {}
+  GemvWriter(int shift, bool sign, bool sums) : shift_(shift), sign_(sign), sums_(sums) {}
 
   Implementation run() {
     Label group = a_.label(), body = a_.label();
     a_.enter(24);
     prologue(body);
     a_.bind(group);
-    for (int pair = 0; pair < 4; ++pair) a_.ldrd_after(acc(2 * pair), acc(2 * pair + 1), r1, 8);
+    for (int c = 0; c < 8 && sums_; ++c) a_.mov(acc(c), 0);
+    for (int pair = 0; pair < 4 && !sums_; ++pair)
+      a_.ldrd_after(acc(2 * pair), acc(2 * pair + 1), r1, 8);
     a_.jump(sp, kEntry);
     a_.bind(body);
     a_.repeat(PairGemm::kGemvUnroll, [&] { step(); });
     a_.ldr(r12, sp, kPanelEnd);
     a_.cmp(r0, r12);
     a_.b("ne", body);
-    finish_group();
+    sums_ ? finish_sums() : finish_group();
     a_.ldr(r0, sp, kStreamEnd);
     a_.cmp(r1, r0);
     a_.ldr(r0, sp, kPanel);
@@ -226,9 +246,19 @@ class GemvWriter {
     a_.str(r0, sp, kOut);
   }
 
+  void finish_sums() {
+    a_.ldr(r0, sp, kOut);
+    for (int b = 1; b < 8; b += 2) {
+      a_.sub(acc(b), acc(b), acc(b - 1));
+      a_.asr(acc(b), acc(b), 8);
+    }
+    a_.stm_after(r0, {r2, r3, r4, r5, r6, r7, r8, r9});
+    a_.str(r0, sp, kOut);
+  }
+
   Thumb a_;
   int shift_;
-  bool sign_;
+  bool sign_, sums_;
 };
 
 // One pixel, four channels over words: a step of the body takes four words of the panel.
@@ -312,19 +342,25 @@ Implementation gemv_words(const tir::Kernel& kernel) {
 
 Implementation gemm_pairs(const tir::Kernel& kernel) {
   return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"),
-                    parameter(kernel, "sign") != 0, false)
+                    parameter(kernel, "sign") != 0, false, false)
       .run();
+}
+
+Implementation gemm_sums(const tir::Kernel& kernel) {
+  return GemmWriter(parameter(kernel, "pixels"), 0, false, false, true).run();
 }
 
 Implementation gemm_words(const tir::Kernel& kernel) {
   return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"),
-                    parameter(kernel, "sign") != 0, true)
+                    parameter(kernel, "sign") != 0, true, false)
       .run();
 }
 
 Implementation gemv_pairs(const tir::Kernel& kernel) {
-  return GemvWriter(parameter(kernel, "shift"), parameter(kernel, "sign") != 0).run();
+  return GemvWriter(parameter(kernel, "shift"), parameter(kernel, "sign") != 0, false).run();
 }
+
+Implementation gemv_sums(const tir::Kernel&) { return GemvWriter(0, false, true).run(); }
 
 // r0 x, r1 panel, r2 shape.
 Implementation pack_pixels(const tir::Kernel& kernel) {

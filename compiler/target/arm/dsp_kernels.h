@@ -9,6 +9,8 @@ namespace aotc::target::arm {
 
 Implementation gemm_pairs(const tir::Kernel& kernel);
 Implementation gemv_pairs(const tir::Kernel& kernel);
+Implementation gemm_sums(const tir::Kernel& kernel);
+Implementation gemv_sums(const tir::Kernel& kernel);
 Implementation gemm_words(const tir::Kernel& kernel);
 Implementation gemv_words(const tir::Kernel& kernel);
 Implementation pack_pixels(const tir::Kernel& kernel);

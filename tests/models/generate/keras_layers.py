@@ -49,6 +49,18 @@ def lstm_unrolled():
     return keras.Model(x, layers.Dense(2)(y))
 
 
+def weights():
+    """Layers with weights enough for the converter to quantise them by themselves: from 1,024 on."""
+    x = layers.Input((6, 6, 8), name="image")
+    y = layers.Conv2D(16, 3, padding="same", activation="relu")(x)
+    y = layers.Conv2D(72, 1)(y)
+    y = layers.DepthwiseConv2D(4, strides=2, padding="same", activation="relu")(y)
+    y = layers.Conv2D(12, 2, padding="same", activation="relu6")(y)
+    y = layers.Flatten()(y)
+    y = layers.Dense(16, activation="relu")(y)
+    return keras.Model(x, layers.Dense(70)(y))
+
+
 def mnist_cnn():
     x = layers.Input((28, 28, 1), name="image")
     y = layers.Conv2D(16, 3, activation="relu")(x)
@@ -154,7 +166,11 @@ def convert(build, kind):
     samples = [[rng.standard_normal(shape).astype(np.float32)] for _ in range(20)]
     settle_normalisation(model, np.concatenate([sample[0] for sample in samples]))
     converter = tf.lite.TFLiteConverter.from_keras_model(model)
-    if kind == "int8":
+    if kind in ("dynamic", "float16"):
+        converter.optimizations = [tf.lite.Optimize.DEFAULT]
+        if kind == "float16":
+            converter.target_spec.supported_types = [tf.float16]
+    elif kind != "f32":
         common.set_up_quantization(converter, samples, kind)
     try:
         return converter.convert()
@@ -167,6 +183,11 @@ def convert(build, kind):
     ]
     converter._experimental_lower_tensor_list_ops = False
     return converter.convert()
+
+
+# float32; int8 from input to output; float activations with weights of int8 (dynamic range) or float16.
+# `convert` makes int16 (activations; int8 weights) as well, for when operators take it.
+KINDS = ("f32", "int8", "dynamic", "float16")
 
 
 def write(folder, builders, kinds=("f32", "int8")):
@@ -186,3 +207,4 @@ def write(folder, builders, kinds=("f32", "int8")):
 
 def generate():
     yield from write(FOLDER, SMALL)
+    yield from write(FOLDER, (weights,), ("dynamic", "float16"))

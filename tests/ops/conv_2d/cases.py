@@ -124,7 +124,37 @@ def _not_finite(rng, name, geometry, bias=True):
     return case
 
 
+def _dynamic(rng, name, geometry, activation, per_channel, samples=None):
+    """Float activations and int8 weights: a batch is quantised when the operator runs, with a zero
+    point if the scales of the weights differ."""
+    w = weights_int8(rng, geometry[1], 0, per_channel, 0.02)
+    bias = const(rng.standard_normal(geometry[1][0]).astype(np.float32))
+    return Case(name, "CONV_2D", [float32(geometry[0]), w, bias], [float32()],
+                _options(geometry, activation), "ulp", samples=samples)
+
+
+def _dynamic_cases(rng):
+    for tag, per_channel in (("dynamic", True), ("dynamic_per_tensor", False)):
+        for i, (name, geometry) in enumerate({**GEOMETRIES, **TILED, **WIDE}.items()):
+            if per_channel or (i % 2 and not name.startswith("groups")):
+                yield _dynamic(rng, f"{tag}_{name}", geometry,
+                               ("NONE", "RELU", "RELU6", "RELU_N1_TO_1")[i % 4], per_channel)
+        yield _dynamic(rng, f"{tag}_zeros", GEOMETRIES["batch2"], "NONE", per_channel,
+                       lambda rng: [[np.zeros((2, 4, 5, 3))], [np.arange(120).reshape(2, 4, 5, 3) // 60],
+                                    [-np.ones((2, 4, 5, 3))]])
+    equal = _dynamic(rng, "dynamic_equal_scales", GEOMETRIES["k3_same"], "NONE", True)
+    equal.inputs[1].scale = [0.25] * 4
+    yield equal
+    group = _dynamic(rng, "dynamic_groups_equal_scales", GEOMETRIES["groups2"], "NONE", True)
+    group.inputs[1].scale = [0.25] * 6
+    yield group
+    group = _dynamic(rng, "dynamic_groups_one_scale", GEOMETRIES["groups2"], "NONE", False)
+    group.undefined = "grouped convolutions read as many scales as there are channels"
+    yield group
+
+
 def cases(rng):
+    yield from _dynamic_cases(np.random.default_rng(8))
     for name, geometry in GEOMETRIES.items():
         yield _int8(rng, f"int8_{name}", geometry, QUANTIZATIONS["typical"])
     for name, quantization in QUANTIZATIONS.items():

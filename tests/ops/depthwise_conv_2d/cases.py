@@ -112,7 +112,32 @@ def _not_finite(rng, name, geometry, bias=True):
     return case
 
 
+def _dynamic(rng, name, geometry, activation, bias=True, samples=None):
+    """Float activations and int8 weights: a batch is quantised when the operator runs."""
+    w = weights_int8(rng, _filter_shape(geometry), 3, True, 0.02)
+    w.axis = 3
+    inputs = [float32(geometry[0]), w]
+    if bias:
+        inputs.append(const(rng.standard_normal(w.shape[3]).astype(np.float32)))
+    return Case(name, "DEPTHWISE_CONV_2D", inputs, [float32()], _options(geometry, activation), "ulp",
+                samples=samples)
+
+
+def _dynamic_cases(rng):
+    for i, (name, geometry) in enumerate(GEOMETRIES.items()):
+        yield _dynamic(rng, f"dynamic_{name}", geometry,
+                       ("NONE", "RELU", "RELU6", "RELU_N1_TO_1")[i % 4], i % 5 > 0)
+    yield _dynamic(rng, "dynamic_zeros", GEOMETRIES["batch2"], "NONE", True,
+                   lambda rng: [[np.zeros((2, 5, 4, 3))], [np.arange(120).reshape(2, 5, 4, 3) // 60],
+                                [-np.ones((2, 5, 4, 3))]])
+    one = _dynamic(rng, "dynamic_one_scale", GEOMETRIES["k3_same"], "NONE")
+    one.inputs[1].scale, one.inputs[1].zero_point, one.inputs[1].axis = 0.1, 0, 0
+    one.undefined = "as many scales are read as there are channels"
+    yield one
+
+
 def cases(rng):
+    yield from _dynamic_cases(np.random.default_rng(9))
     for name, geometry in GEOMETRIES.items():
         yield _int8(rng, f"int8_{name}", geometry, QUANTIZATIONS["typical"])
     for name, quantization in QUANTIZATIONS.items():

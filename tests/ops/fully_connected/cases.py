@@ -75,7 +75,58 @@ def _float32(rng, name, geometry, activation, bias=True):
                 dict(activation=activation, keep_num_dims=keep), "ulp")
 
 
+def _dynamic(rng, name, geometry, activation, per_channel, asymmetric, bias=True, samples=None):
+    """Float activations and int8 weights: rows are quantised when the operator runs."""
+    shape, units, depth, keep = geometry
+    inputs = [float32(shape), weights_int8(rng, (units, depth), 0, per_channel, 0.02)]
+    inputs.append(const(rng.standard_normal(units).astype(np.float32)) if bias else None)
+    return Case(name, "FULLY_CONNECTED", inputs, [float32()],
+                dict(activation=activation, keep_num_dims=keep,
+                     asymmetric_quantize_inputs=asymmetric), "ulp", samples=samples)
+
+
+def _dynamic_rows(depth):
+    """Rows that meet every step of the quantisation: ties, the float below a half, zeros, one sign,
+    a zero point on a tie, tiny and huge values."""
+    def samples(rng):
+        below = np.nextafter(np.float32(0.5), np.float32(0))
+        ties = rng.integers(-253, 254, depth) / 2
+        ties[0] = 127
+        halves = np.resize(np.float32([127, below, -below, 0.5, -0.5]), depth)
+        shifted = rng.uniform(-70.5, 184.5, depth)
+        shifted[:2] = -70.5, 184.5
+        row = rng.standard_normal(depth)
+        rows = [ties, halves, shifted, np.zeros(depth), -np.zeros(depth), np.abs(row), -np.abs(row),
+                row * 1e-30, row * 1e30, row * 1e-36, np.full(depth, 3.0), np.full(depth, -1e-9)]
+        return [[np.float32(rows[i : i + 3])] for i in range(0, len(rows), 3)]
+    return samples
+
+
+def _dynamic_cases(rng):
+    for asymmetric, tag in ((False, "dynamic"), (True, "dynamic_asymmetric")):
+        for i, (name, geometry) in enumerate({**GEOMETRIES, **WIDE}.items()):
+            activation = ("NONE", "RELU", "RELU6", "RELU_N1_TO_1")[i % 4]
+            yield _dynamic(rng, f"{tag}_{name}", geometry, activation, i % 2 == 0, asymmetric, i % 3 > 0)
+        for depth in (7, 16, 21, 40):
+            yield _dynamic(rng, f"{tag}_rows_k{depth}", ((3, depth), 9, depth, False), "NONE", depth % 2,
+                           asymmetric, samples=_dynamic_rows(depth))
+        for depth, units in ((800, 10), (1600, 9)):  # sums beyond 24 bits; every weight at its largest
+            case = _dynamic(rng, f"{tag}_deep_{depth}", ((1, depth), units, depth, False), "NONE", True,
+                            asymmetric, samples=lambda rng, depth=depth: [
+                                [np.ones((1, depth))], [np.full((1, depth), -1)],
+                                [rng.standard_normal((1, depth))]])
+            case.inputs[1].data[:3] = np.int8([[127], [-127], [90]])
+            yield case
+        for activation in ("NONE", "RELU"):  # a bias of -0 under zeros stays what it is
+            case = _dynamic(rng, f"{tag}_negative_zero_{activation.lower()}", ((2, 12), 8, 12, False),
+                            activation, True, asymmetric, samples=lambda rng: [
+                                [np.zeros((2, 12))], [np.float32([[0] * 12, [1] + [0] * 11])]])
+            case.inputs[2].data[:4] = -0.0
+            yield case
+
+
 def cases(rng):
+    yield from _dynamic_cases(np.random.default_rng(7))
     for name, geometry in GEOMETRIES.items():
         yield _int8(rng, f"int8_{name}", geometry, QUANTIZATIONS["typical"], False)
     for name, quantization in QUANTIZATIONS.items():
@@ -92,7 +143,6 @@ def cases(rng):
     for i, (name, geometry) in enumerate(GEOMETRIES.items()):
         yield _float32(rng, f"float32_{name}", geometry, ("NONE", "RELU", "RELU6")[i % 3])
     yield _float32(rng, "float32_no_bias", GEOMETRIES["plain"], "RELU_N1_TO_1", False)
-    # LiteRT runs float32 activations with int8 weights ("hybrid"); aotc does not.
     bad = _int8(rng, "int8_bias_of_other_scale", GEOMETRIES["plain"], QUANTIZATIONS["typical"],
                 False)
     bad.inputs[2].scale = 1.0

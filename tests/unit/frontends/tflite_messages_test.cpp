@@ -13,7 +13,7 @@ namespace {
 using testing::TestModel;
 namespace schema = tflite_schema;
 
-constexpr int kAdd = 0, kFullyConnected = 9, kSub = 41, kCustom = 32, kCumsum = 128;
+constexpr int kAdd = 0, kBatchMatmul = 126, kSub = 41, kCustom = 32, kCumsum = 128;
 constexpr int kHashtableFind = 137;
 
 testing::TestTensor quantized(const std::string& name, schema::TensorType type) {
@@ -78,14 +78,15 @@ TEST(TfliteMessages, DynamicRange) {
                 .zero_point = {0}},
                {.name = "mid", .shape = {1, 4}},
                {.name = "out", .shape = {1, 4}}};
-  m.codes = {{kFullyConnected}, {kAdd}};
-  m.ops = {{.code = 0, .in = {0, 1, -1}, .out = {2}}, {.code = 1, .in = {2, 2}, .out = {3}}};
+  m.codes = {{kBatchMatmul}, {kAdd}};
+  m.ops = {{.code = 0, .in = {0, 1}, .out = {2}}, {.code = 1, .in = {2, 2}, .out = {3}}};
   m.inputs = {0};
   m.outputs = {3};
   EXPECT_EQ(said(m),
             "m.tflite: error: the model has float activations and int8 weights (dynamic range "
-            "quantisation), which aotc does not compute with [model-types]\n"
-            "  note: 1 operator: FULLY_CONNECTED\n"
+            "quantisation), which aotc does not compute with in these operators "
+            "[model-types]\n"
+            "  note: 1 operator: BATCH_MATMUL\n"
             "  note: 1 of 2 operators compile\n"
             "  help: for int8: give the converter a representative_dataset (full integer "
             "quantisation)\n"
@@ -129,9 +130,9 @@ TEST(TfliteMessages, Float16) {
   m.ops[1].in = {1, 3};
   EXPECT_EQ(said(m),
             "m.tflite: tensor 'w': error: element type FLOAT16 is not supported [tflite-dtype]\n"
-            "  help: the weights were made float16: for float32 leave "
-            "'converter.target_spec.supported_types = [tf.float16]' out\n"
-            "  help: for int8 give the converter a representative_dataset as well\n");
+            "  help: aotc takes float16 weights that a DEQUANTIZE makes float32, as the converter writes "
+            "them, and computes with float32: convert without float16 inputs, outputs and "
+            "activations\n");
 }
 
 TEST(TfliteMessages, Strings) {

@@ -296,9 +296,9 @@ TEST(TfliteReaderErrors, UnsupportedOperatorsAndTypesInOneRun) {
             "models/m.tflite: tensor 'in': error: element type FLOAT16 is not supported "
             "[tflite-dtype]\n"
             "  note: 1 more tensor of this type\n"
-            "  help: the weights were made float16: for float32 leave "
-            "'converter.target_spec.supported_types = [tf.float16]' out\n"
-            "  help: for int8 give the converter a representative_dataset as well\n");
+            "  help: aotc takes float16 weights that a DEQUANTIZE makes float32, as the converter writes "
+            "them, and computes with float32: convert without float16 inputs, outputs and "
+            "activations\n");
 }
 
 TEST(TfliteReaderErrors, NotAModel) {

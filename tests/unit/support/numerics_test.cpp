@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -108,6 +109,24 @@ TEST(MultiplyByQuantizedMultiplier, RoundsTwice) {
   QuantizedMultiplier m{(1 << 30) + (1 << 29), -1};  // 0.375
   EXPECT_EQ(multiply_by_quantized_multiplier(1, m), 1);
   EXPECT_EQ(std::lround(1 * 0.375), 0);
+}
+
+// Every float16: value and sign, subnormals, infinities; a NaN stays one, with its bits.
+TEST(HalfToFloat, IsExactForAllBits) {
+  for (uint32_t bits = 0; bits < 65536; ++bits) {
+    const uint32_t exponent = bits >> 10 & 31, mantissa = bits & 1023;
+    float got = half_to_float(static_cast<uint16_t>(bits));
+    ASSERT_EQ(std::signbit(got), bits >> 15 == 1) << bits;
+    if (exponent == 31) {
+      ASSERT_EQ(std::isnan(got), mantissa != 0) << bits;
+      ASSERT_EQ(std::isinf(got), mantissa == 0) << bits;
+      continue;
+    }
+    double wanted = exponent == 0 ? std::ldexp(mantissa, -24)
+                                  : std::ldexp(1024 + mantissa, static_cast<int>(exponent) - 25);
+    ASSERT_EQ(std::abs(static_cast<double>(got)), wanted) << bits;
+  }
+  EXPECT_EQ(std::bit_cast<uint32_t>(half_to_float(0x7E01)), 0x7FC02000u);
 }
 
 }  // namespace

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/conv_2d/gather.h"
+
+namespace aotc::ops {
+
+using tir::Ex;
+
+namespace {
+
+bool pads(const WindowAxis& a) {
+  return a.pad_before > 0 || a.start(a.out - 1) + a.effective_kernel() > a.in;
+}
+
+void gather_taps(tir::FunctionBuilder& f, const Windows& w, const WindowPlace& at, const Ex& iy,
+                 const Ex& x0, const Ex& to) {
+  const WindowAxis& y = w.conv.window.y;
+  const WindowAxis& x = w.conv.window.x;
+  const int64_t depth = w.conv.group_in;
+  f.loop("kx", 0, x.kernel, [&](Ex kx) {
+    Ex ix = f.let("ix", x0 + kx * x.dilation);
+    auto copy = [&] {
+      f.copy(w.panel, to + kx * depth, w.image,
+             ((at.n * y.in + iy) * x.in + ix) * w.conv.in_channels + at.g * depth, depth);
+    };
+    if (pads(x)) {
+      f.if_(ix >= 0 && ix < x.in, copy, [&] { w.blank(to + kx * depth, depth); });
+    } else {
+      copy();
+    }
+  });
+}
+
+}  // namespace
+
+void gather_window(tir::FunctionBuilder& f, const Windows& w, const WindowPlace& at, const Ex& to) {
+  const WindowAxis& y = w.conv.window.y;
+  const WindowAxis& x = w.conv.window.x;
+  Ex y0 = f.let("top", at.oy * y.stride - y.pad_before);
+  Ex x0 = f.let("left", at.ox * x.stride - x.pad_before);
+  bool rows_whole = !w.conv.grouped() && x.dilation == 1;
+  int64_t row_elements = x.kernel * w.conv.group_in;
+  f.loop("ky", 0, y.kernel, [&](Ex ky) {
+    Ex iy = f.let("iy", y0 + ky * y.dilation);
+    Ex row = f.let("to", to + ky * row_elements);
+    auto copy_row = [&] {
+      auto whole = [&] {
+        f.copy(w.panel, row, w.image, ((at.n * y.in + iy) * x.in + x0) * w.conv.in_channels,
+               row_elements);
+      };
+      auto by_taps = [&] { gather_taps(f, w, at, iy, x0, row); };
+      if (!rows_whole) {
+        by_taps();
+      } else if (!pads(x)) {
+        whole();
+      } else {
+        f.if_(x0 >= 0 && x0 <= x.in - x.kernel, whole, by_taps);
+      }
+    };
+    if (pads(y)) {
+      f.if_(iy >= 0 && iy < y.in, copy_row, [&] { w.blank(row, row_elements); });
+    } else {
+      copy_row();
+    }
+  });
+}
+
+}  // namespace aotc::ops

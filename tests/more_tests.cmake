@@ -2,7 +2,8 @@
 # Random graphs, the command line, and golden emitted C.
 
 add_executable(random_graphs random_graphs/random_graphs.cpp random_graphs/generator.cpp
-               random_graphs/graph_maker.cpp random_graphs/graph_operators.cpp random_graphs/control_maker.cpp
+               random_graphs/graph_maker.cpp random_graphs/graph_operators.cpp
+               random_graphs/graph_movers.cpp random_graphs/control_maker.cpp
                random_graphs/trial.cpp random_graphs/memory_check.cpp random_graphs/device_check.cpp
                random_graphs/targets.cpp
                random_graphs/batches.cpp)

@@ -6,7 +6,7 @@ Usage: docs.py excerpts|slugs|links|pictures|usage|commands [--pages A.md,B.md] 
                --work DIR
 
 excerpts  lines of C blocks in docs/emitted-c.md are lines of the files that aotc emits, and C++ blocks
-          of docs/adding-an-operator.md are lines of the operator that it walks through; what
+          of docs/adding-an-operator.md are lines of the operators that it walks through; what
           docs/from-keras.md shows are lines of files that were run
 slugs     every slug of a message is explained in docs/errors.md or docs/cli.md
 links     files that pages link to or name exist
@@ -50,8 +50,10 @@ def excerpts(work):
     common.aotc("compile", model, "--prefix", "digits", "-o", work / "digits", "--quiet")
     emitted = "\n".join(p.read_text() for p in sorted((work / "digits").glob("digits*.[ch]")))
     problems = absent("emitted-c.md", "c", emitted)
-    operator = common.ROOT / "compiler" / "ops" / "leaky_relu" / "leaky_relu.cpp"
-    problems += absent("adding-an-operator.md", "cpp", operator.read_text())
+    operators = common.ROOT / "compiler" / "ops"
+    problems += absent("adding-an-operator.md", "cpp",
+                       (operators / "leaky_relu" / "leaky_relu.cpp").read_text() +
+                       (operators / "rearrange" / "borders.cpp").read_text())
     cases = common.ROOT / "tests" / "ops" / "leaky_relu" / "cases.py"
     problems += absent("adding-an-operator.md", "python", cases.read_text())
     models = common.ROOT / "tests" / "models"

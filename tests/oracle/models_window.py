@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reference models of convolution, fully connected and pooling. See numpy_models.py."""
 
+import dataclasses
+
 import models_hybrid as hybrid
 import numpy as np
 from fixed_point import quantize_multiplier, round_half_away, scale
@@ -90,6 +92,31 @@ def conv_2d(call):
     if hybrid.is_hybrid(call):
         return hybrid.conv_2d(call, lambda x: _conv_sums(call, x))
     return _convolution(call, _conv_sums, call.arrays[1].shape[0])
+
+
+def transpose_conv(call):
+    """Every input pixel, in order, adds its products with the kernel where it reaches."""
+    shape, w, x = call.arrays[:3]
+    bias = call.arrays[3] if len(call.arrays) > 3 else None
+    (height, width), (out_channels, taps_h, taps_w, depth) = shape[1:3], w.shape
+    quantized = x.dtype == np.int8
+    values = x.astype(np.int64) - call.inputs[2].zero if quantized else x
+    o = call.options
+    top = window(int(height), taps_h, o["stride_h"], 1, o["padding"])[1]
+    left = window(int(width), taps_w, o["stride_w"], 1, o["padding"])[1]
+    acc = np.zeros([int(n) for n in shape], values.dtype)
+    for iy, ix in np.ndindex(*x.shape[1:3]):
+        for c in range(depth):
+            for fy, fx in np.ndindex(taps_h, taps_w):
+                y, k = iy * o["stride_h"] - top + fy, ix * o["stride_w"] - left + fx
+                if 0 <= y < height and 0 <= k < width:
+                    acc[:, y, k] += values[:, iy, ix, c, None] * w[:, fy, fx, c].astype(values.dtype)
+    if bias is not None:
+        acc = acc + bias.astype(acc.dtype)
+    if quantized:
+        of_input = dataclasses.replace(call, inputs=[call.inputs[2]])
+        return [_rescale_channels(of_input, acc, call.inputs[1], out_channels)]
+    return [clamp_float(call, acc)]
 
 
 def depthwise_conv_2d(call):

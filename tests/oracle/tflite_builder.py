@@ -108,6 +108,25 @@ OPERATORS = {  # name: (operator code, options)
     "READ_VARIABLE": (143, (112, {})),
     "ASSIGN_VARIABLE": (144, (113, {})),
     "BROADCAST_ARGS": (145, _NO_OPTIONS),
+    "RESIZE_BILINEAR": (23, (15, {
+        "align_corners": (2, "bool", 0), "half_pixel_centers": (3, "bool", 0),
+    })),
+    "TRANSPOSE_CONV": (67, (49, {
+        "padding": (0, "padding", 0), "stride_w": (1, "i32", 0), "stride_h": (2, "i32", 0),
+        "activation": (3, "activation", 0),
+    })),
+    # Operators that move elements (compiler/ops/rearrange, compiler/ops/gather).
+    "DEPTH_TO_SPACE": (5, (94, {"block_size": (0, "i32", 0)})),
+    "EMBEDDING_LOOKUP": (7, _NO_OPTIONS),
+    "SPACE_TO_DEPTH": (26, (19, {"block_size": (0, "i32", 0)})),
+    "BATCH_TO_SPACE_ND": (37, (24, {})),
+    "SPACE_TO_BATCH_ND": (38, (25, {})),
+    "TILE": (69, (51, {})),
+    "MIRROR_PAD": (100, (77, {"mode": (0, "i8", 0)})),
+    "REVERSE_V2": (105, (81, {})),
+    "GATHER_ND": (107, (83, {})),
+    "SCATTER_ND": (122, (97, {})),
+    "DYNAMIC_UPDATE_SLICE": (151, _NO_OPTIONS),
     # Elementwise operators of the tables in compiler/ops/elementwise.
     "FLOOR": (8, _NO_OPTIONS),
     "DIV": (42, (29, _ACT)),

@@ -164,7 +164,10 @@ bool GraphMaker::bounded(TensorId id) const {
   static const std::set<std::string_view> kKeeps = {
       "maximum",    "minimum", "relu",      "reshape", "slice",          "transpose",
       "split",      "pack",    "unpack",    "pad",     "max_pool_2d",    "concatenation",
-      "dequantize", "cast",    "quantize",  "if",      "while",          "resize_nearest_neighbor"};
+      "dequantize", "cast",    "quantize",  "if",      "while",          "resize_nearest_neighbor",
+      "reverse_v2", "tile",    "broadcast_to", "mirror_pad", "depth_to_space", "space_to_depth",
+      "gather",     "gather_nd", "fill",     "embedding_lookup", "dynamic_update_slice", "resize_bilinear",
+      "space_to_batch_nd", "batch_to_space_nd"};
   static const std::set<std::string_view> kBounds = {"relu6",   "relu_n1_to_1", "tanh",
                                                      "softmax", "logistic",     "arg_max", "arg_min"};
   DType dtype = of(id).dtype;

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "graph_maker.h"
+#include "graph_movers.h"
 #include "ops/common/constants_only.h"
 #include "ops/operator.h"
 
@@ -36,7 +37,11 @@ class OperatorMaker final : public GraphMaker {
         &OperatorMaker::unpack,      &OperatorMaker::resize,      &OperatorMaker::arg_max,
         &OperatorMaker::cast,        &OperatorMaker::requantize,  &OperatorMaker::simple,
         &OperatorMaker::simple,      &OperatorMaker::simple,      &OperatorMaker::simple,
-        &OperatorMaker::mean,        &OperatorMaker::batch_matmul, &OperatorMaker::recurrent};
+        &OperatorMaker::mean,        &OperatorMaker::batch_matmul, &OperatorMaker::transpose_conv,
+        &OperatorMaker::mover,       &OperatorMaker::mover,       &OperatorMaker::mover,
+        &OperatorMaker::mover,       &OperatorMaker::mover,       &OperatorMaker::simple,
+        &OperatorMaker::simple,      &OperatorMaker::simple,      &OperatorMaker::simple,
+        &OperatorMaker::recurrent};
     for (int tries = 0; tries < 20; ++tries)
       if ((this->*kMakers[random.pick(0, std::size(kMakers) - 1)])()) return;
   }
@@ -116,6 +121,29 @@ class OperatorMaker final : public GraphMaker {
     attrs["dilation_w"] = std::to_string(random.chance(15) ? 2 : 1);
     return add("conv_2d", operands, attrs, {type(dtype, {})});
   }
+
+  bool transpose_conv() {
+    TensorId in = any_with_rank(4);
+    if (!is_main(in) || of(in).shape.size() != 4) return false;
+    DType dtype = of(in).dtype;
+    const Shape shape = of(in).shape;
+    int64_t out = random.pick(1, 9), kernel_h = random.pick(1, 4), kernel_w = random.pick(1, 4);
+    int64_t stride_h = random.pick(1, 3), stride_w = random.pick(1, 3);
+    std::vector<TensorId> operands = {in, weights(dtype, {out, kernel_h, kernel_w, shape[3]}, 0, out)};
+    maybe_bias(operands, dtype, out);
+    auto text = [](int64_t v) { return std::to_string(v); };
+    return add("transpose_conv", operands,
+               {{"height", text(std::max<int64_t>(1, shape[1] * stride_h + random.pick(-1, 2)))},
+                {"width", text(std::max<int64_t>(1, shape[2] * stride_w + random.pick(-1, 2)))},
+                {"stride_h", text(stride_h)},
+                {"stride_w", text(stride_w)},
+                {"pad_top", text(random.pick(0, kernel_h - 1))},
+                {"pad_left", text(random.pick(0, kernel_w - 1))},
+                {"activation", activation()}},
+               {type(dtype, {})});
+  }
+
+  bool mover() { return make_mover(*this); }
 
   bool depthwise() {
     TensorId in = any_with_rank(4);
@@ -448,7 +476,7 @@ class OperatorMaker final : public GraphMaker {
   bool resize() {
     TensorId in = any_with_rank(4);
     bool corners = random.chance(30), centers = !corners && random.chance(30);
-    return add("resize_nearest_neighbor", {in},
+    return add(random.chance(50) ? "resize_nearest_neighbor" : "resize_bilinear", {in},
                {{"height", std::to_string(random.pick(1, 9))},
                 {"width", std::to_string(random.pick(1, 9))},
                 {"align_corners", corners ? "true" : "false"},

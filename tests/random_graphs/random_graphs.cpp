@@ -9,10 +9,12 @@
 //   random_graphs ... --interpret      without C
 //   random_graphs ... --print          the text of graphs and nothing else
 //   random_graphs --graph FILE --first SEED --work DIR     a graph from a file, with that seed's options
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -107,10 +109,17 @@ int run_file(const Options& options) {
   return bad.empty() ? 0 : 1;
 }
 
-int run(const Options& options) {
-  namespace fs = std::filesystem;
-  fs::remove_all(options.work);
-  fs::create_directories(options.work);
+// Operators that are drawn and that no graph had yet.
+std::set<std::string> absent_operators(const std::map<std::string, int>& seen) {
+  std::set<std::string> out;
+  for (const ops::Operator* op : ops::operators().all())
+    if (!op->traits().external && !op->traits().device_copy && !op->traits().may_fail &&
+        dynamic_cast<const ops::ConstantsOnly*>(op) == nullptr && !seen.contains(std::string(op->name())))
+      out.insert(std::string(op->name()));
+  return out;
+}
+
+std::vector<std::string> compiler_of(const Options& options) {
   std::vector<std::string> compiler;
   std::istringstream words(options.cc);
   for (std::string word; words >> word;) compiler.push_back(word);
@@ -120,44 +129,75 @@ int run(const Options& options) {
     compiler.push_back(flag);
   for (const char* folder : {"/tests/random_graphs", "/crt/include"})
     compiler.push_back("-I" + source_dir() + folder);
-  Batches batches(options.work, compiler, 15);
-  int failed = 0, emitted = 0, ran = 0;
-  std::map<std::string, int> seen;
-  for (uint64_t seed = options.first; seed < options.first + static_cast<uint64_t>(options.count);
-       ++seed) {
-    Trial trial(seed, random_graph(seed, options.kind(seed)));
-    count_operators(trial.original(), seen);
+  return compiler;
+}
+
+class Lane {
+ public:
+  explicit Lane(const Options& options)
+      : options_(options), batches_(options.work, compiler_of(options), 15) {}
+
+  int run() {
+    const uint64_t end = options_.first + static_cast<uint64_t>(options_.count);
+    for (uint64_t seed = options_.first; seed < end; ++seed) try_graph(seed, draw(seed));
+    if (options_.count >= 300) draw_absent(end);
+    for (const std::string& line : batches_.run(&ran_)) std::printf("%s\n", line.c_str());
+    if (!options_.interpret) failed_ += emitted_ - ran_;
+    std::printf("%d passed, %d failed\n", ran_, failed_);
+    return failed_ == 0 && ran_ > 0 ? 0 : 1;
+  }
+
+ private:
+  graph::Graph draw(uint64_t seed) const { return random_graph(seed, options_.kind(seed)); }
+
+  // Graphs with operators that none had; a generator that stopped making one would pass for ever.
+  void draw_absent(uint64_t seed) {
+    std::set<std::string> absent = absent_operators(seen_);
+    for (const uint64_t end = seed + 5000; seed < end && !absent.empty(); ++seed) {
+      graph::Graph graph = draw(seed);
+      std::map<std::string, int> here;
+      count_operators(graph, here);
+      bool wanted = std::any_of(absent.begin(), absent.end(), [&](const auto& name) { return here.contains(name); });
+      if (!wanted) continue;
+      try_graph(seed, std::move(graph));
+      absent = absent_operators(seen_);
+    }
+    if (absent.empty()) return;
+    std::printf("FAILED operators that no graph has: %s\n", fmt::format("{}", fmt::join(absent, " ")).c_str());
+    ++failed_;
+  }
+
+  void try_graph(uint64_t seed, graph::Graph graph) {
+    Trial trial(seed, std::move(graph));
+    count_operators(trial.original(), seen_);
     std::string bad = trial.run();
     if (bad.empty() && !sees_a_clash(trial.program(), trial.runs().inputs[0]))
       bad = "a clash in memory goes unseen";
-    if (bad.empty() && options.interpret) {
-      ++ran;
-      continue;
+    if (bad.empty() && options_.interpret) {
+      ++ran_;
+      return;
     }
     if (bad.empty()) {
-      batches.add(fmt::format("seed {}", seed), trial.program(), trial.runs());
-      ++emitted;
-      continue;
+      batches_.add(fmt::format("seed {}", seed), trial.program(), trial.runs());
+      ++emitted_;
+      return;
     }
-    ++failed;
-    std::string file = fmt::format("{}/seed_{}.air", options.work, seed);
+    ++failed_;
+    std::string file = fmt::format("{}/seed_{}.air", options_.work, seed);
     std::ofstream(file) << graph::print(trial.original());
     std::printf("FAILED seed %llu: %s\n", static_cast<unsigned long long>(seed), bad.c_str());
   }
-  for (const std::string& line : batches.run(&ran)) std::printf("%s\n", line.c_str());
-  if (!options.interpret) failed += emitted - ran;
-  // A generator that stopped making an operator would pass for ever.
-  std::string absent;
-  for (const ops::Operator* op : ops::operators().all())
-    if (!op->traits().external && !op->traits().device_copy && !op->traits().may_fail &&
-        dynamic_cast<const ops::ConstantsOnly*>(op) == nullptr && !seen.contains(std::string(op->name())))
-      absent += " " + std::string(op->name());
-  if (!absent.empty() && options.count >= 300) {
-    std::printf("FAILED operators that no graph has:%s\n", absent.c_str());
-    ++failed;
-  }
-  std::printf("%d passed, %d failed\n", ran, failed);
-  return failed == 0 && ran > 0 ? 0 : 1;
+
+  const Options& options_;
+  Batches batches_;
+  int failed_ = 0, emitted_ = 0, ran_ = 0;
+  std::map<std::string, int> seen_;
+};
+
+int run(const Options& options) {
+  std::filesystem::remove_all(options.work);
+  std::filesystem::create_directories(options.work);
+  return Lane(options).run();
 }
 
 }  // namespace

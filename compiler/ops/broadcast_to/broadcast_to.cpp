@@ -5,32 +5,42 @@
 
 #include <fmt/format.h>
 
+#include "ops/common/affine_map.h"
 #include "ops/common/broadcast.h"
 #include "ops/common/checks.h"
 #include "ops/common/constants_only.h"
 #include "ops/common/elementwise.h"
-#include "ops/common/movement.h"
+#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
 namespace {
 
-class BroadcastTo final : public ConstantsOnly {
+struct BroadcastAttrs : graph::Attributes<BroadcastAttrs> {
+  std::vector<int64_t> shape;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("shape", self.shape);
+  }
+};
+
+// Where its dimensions are constant, as they must be for the result to have a shape.
+class BroadcastTo final : public RearrangeOperator {
  public:
   std::string_view name() const override { return "broadcast_to"; }
   std::string_view summary() const override { return "a tensor repeated to a larger shape"; }
-  std::vector<TypeSupport> types() const override {
-    return constants_only(
-        {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8, DType::kBool});
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<BroadcastAttrs>();
   }
   std::vector<int> tflite_builtins() const override { return {130}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    graph::Shape shape, common;
-    if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 1, 1, 1, diags) ||
-        !constant_shape(op, 1, "dimensions", shape, diags))
-      return kFailure;
-    if (broadcast_shapes(op.operand(0).shape, shape, common) && common == shape)
+    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
+    const graph::Shape& shape = op.attrs<BroadcastAttrs>().shape;
+    graph::Shape common;
+    bool possible = std::all_of(shape.begin(), shape.end(), [](int64_t d) { return d >= 0 && d <= INT32_MAX; });
+    if (possible && broadcast_shapes(op.operand(0).shape, shape, common) && common == shape)
       return std::vector<graph::Shape>{shape};
     bad_shape(op, diags,
               fmt::format("shape {} does not broadcast to {}",
@@ -38,22 +48,27 @@ class BroadcastTo final : public ConstantsOnly {
     return kFailure;
   }
 
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const size_t moved[] = {0};
-    return check_moves(op, moved, diags) ? success() : Status(kFailure);
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<BroadcastAttrs>();
+    op.attributes = attrs;
+    OpView view{from.graph(), op};
+    if (!check_counts(view, 2, 2, 1, diags) || !check_rank(view, 1, 1, 1, diags) ||
+        !constant_shape(view, 1, "dimensions", attrs->shape, diags))
+      return kFailure;
+    op.operands.resize(1);
+    return success();
   }
 
-  void evaluate(const OpView& op, const EvalData& data) const override {
-    Movement move;
-    move.extents = op.result().shape;
-    move.to_strides = strides_of(move.extents);
-    const graph::Shape& from = op.operand(0).shape;
-    std::vector<int64_t> strides = strides_of(from);
-    for (size_t i = 0; i < from.size(); ++i)
-      if (from[i] == 1) strides[i] = 0;
-    move.from_strides.assign(move.extents.size() - from.size(), 0);
-    move.from_strides.insert(move.from_strides.end(), strides.begin(), strides.end());
-    run_movement(move, data.operands[0], data.results[0], size_of(op.result().dtype));
+ protected:
+  AffineMap map_of(const OpView& op) const override {
+    const graph::Shape& in = op.operand(0).shape;
+    const graph::Shape& out = op.result().shape;
+    std::vector<int64_t> from = strides_of(in), to = strides_of(out);
+    size_t added = out.size() - in.size();
+    AffineMap map;
+    for (size_t i = 0; i < out.size(); ++i)
+      map.add_axis(out[i], to[i], i < added || in[i - added] == 1 ? 0 : from[i - added]);
+    return map;
   }
 };
 

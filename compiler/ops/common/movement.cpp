@@ -103,7 +103,7 @@ void emit_fill(FunctionBuilder& f, const BufferPtr& to, const Ex& to_index,
 }
 
 void emit_movement(FunctionBuilder& f, const BufferPtr& to, const BufferPtr& from,
-                   const Movement& move) {
+                   const Movement& move, const Ex& at) {
   Movement m = simplified(move);
   size_t loops = m.extents.size();
   int64_t run = 1;
@@ -120,7 +120,7 @@ void emit_movement(FunctionBuilder& f, const BufferPtr& to, const BufferPtr& fro
       nest(d + 1, innermost ? t : f.let("to", t), innermost ? s : f.let("from", s));
     });
   };
-  nest(0, Ex(m.to_offset), Ex(m.from_offset));
+  nest(0, at + m.to_offset, Ex(m.from_offset));
 }
 
 AxisView view_at(const graph::Shape& shape, size_t axis) {

@@ -32,8 +32,9 @@ Movement simplified(const Movement& move);
 
 void run_movement(const Movement& move, std::span<const uint8_t> from, std::span<uint8_t> to,
                   int element_bytes);
+// `at` is added to the offset in `to`.
 void emit_movement(tir::FunctionBuilder& f, const tir::BufferPtr& to, const tir::BufferPtr& from,
-                   const Movement& move);
+                   const Movement& move, const tir::Ex& at = 0);
 
 // Copies `elements` neighbouring elements: memcpy, or assignments where a call would cost more.
 void emit_run(tir::FunctionBuilder& f, const tir::BufferPtr& to, const tir::Ex& to_index,

@@ -9,13 +9,16 @@ namespace aotc::ops {
 
 namespace {
 
-class Fill final : public ConstantsOnly {
+class Fill final : public Operator {
  public:
   std::string_view name() const override { return "fill"; }
   std::string_view summary() const override { return "a tensor of one value"; }
   std::vector<TypeSupport> types() const override {
-    return constants_only(
-        {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kBool});
+    return {{DType::kI8, ""},  {DType::kF32, ""}, {DType::kI16, ""},
+            {DType::kI32, ""}, {DType::kI64, ""}, {DType::kBool, ""}};
+  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<graph::NoAttributes>();
   }
   std::vector<int> tflite_builtins() const override { return {94}; }
 
@@ -44,14 +47,26 @@ class Fill final : public ConstantsOnly {
     for (size_t at = 0; at < out.size(); at += value.size())
       std::copy(value.begin(), value.end(), out.begin() + static_cast<std::ptrdiff_t>(at));
   }
+
+  // The dimensions are constant; the value need not be.
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    LoweringBuilder f(op, "fill");
+    tir::BufferPtr in = f.operand(1), out = f.result();
+    tir::Ex value = f.let("value", load(in, 0));
+    f.loop("i", 0, out->elements, [&](tir::Ex i) { f.store(out, i, value); });
+    return f.finish("flat loop");
+  }
 };
 
-class ZerosLike final : public ConstantsOnly {
+class ZerosLike final : public Operator {
  public:
   std::string_view name() const override { return "zeros_like"; }
   std::string_view summary() const override { return "zeros in the shape of a tensor"; }
   std::vector<TypeSupport> types() const override {
-    return constants_only({DType::kF32, DType::kI32, DType::kI64});
+    return {{DType::kF32, ""}, {DType::kI32, ""}, {DType::kI64, ""}};
+  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<graph::NoAttributes>();
   }
   Traits traits() const override { return {.reads_shapes_only = true}; }
   std::vector<int> tflite_builtins() const override { return {93}; }
@@ -69,6 +84,13 @@ class ZerosLike final : public ConstantsOnly {
 
   void evaluate(const OpView&, const EvalData& data) const override {
     std::fill(data.results[0].begin(), data.results[0].end(), uint8_t{0});
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    LoweringBuilder f(op, "zeros_like");
+    tir::BufferPtr out = f.result();
+    f.fill_bytes(out, 0, 0, out->elements);
+    return f.finish("fill");
   }
 };
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // gather: slices of a tensor along an axis, in the order that a list of indices gives. Leading
 // dimensions may be a batch, in which each slice of the operand has indices of its own.
+// embedding_lookup: the same of rows, with the list in front.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
-#include "ops/common/constants_only.h"
-#include "ops/common/elementwise.h"
 #include "ops/common/movement.h"
+#include "ops/gather/indices.h"
 #include "ops/tflite_op.h"
 
 namespace aotc::ops {
@@ -30,14 +32,12 @@ int64_t product(const graph::Shape& shape, size_t from, size_t to) {
   return out;
 }
 
-class Gather final : public ConstantsOnly {
+class Gather final : public Operator {
  public:
   std::string_view name() const override { return "gather"; }
   std::string_view summary() const override { return "slices along an axis, by their indices"; }
-  std::vector<TypeSupport> types() const override {
-    return constants_only(
-        {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8, DType::kBool});
-  }
+  std::vector<TypeSupport> types() const override { return movable_types(); }
+  Traits traits() const override { return {.may_fail = true}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<GatherAttrs>();
   }
@@ -59,34 +59,40 @@ class Gather final : public ConstantsOnly {
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     const size_t moved[] = {0};
-    if (!check_moves(op, moved, diags) || !check_type(op, 1, {DType::kI32, DType::kI64}, diags))
-      return kFailure;
-    if (op.constant(1) == nullptr) return success();
-    int64_t size = op.operand(0).shape[static_cast<size_t>(op.attrs<GatherAttrs>().axis)];
-    for (int64_t index : widen(op.operand(1).dtype, op.constant(1)->bytes)) {
-      if (index >= 0 && index < size) continue;
-      bad_attribute(op, diags, fmt::format("index {} of a dimension of {}", index, size));
-      return kFailure;
-    }
-    return success();
+    return check_moves(op, moved, diags) && check_indices(op, Sizes(op).tuples, diags) ? success()
+                                                                                      : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
-    const graph::Shape& in = op.operand(0).shape;
-    auto axis = static_cast<size_t>(op.attrs<GatherAttrs>().axis);
-    auto batch = static_cast<size_t>(op.attrs<GatherAttrs>().batch_dims);
-    std::vector<int64_t> indices = widen(op.operand(1).dtype, data.operands[1]);
-    int64_t batches = product(in, 0, batch), outer = product(in, batch, axis);
-    int64_t inner = product(in, axis + 1, in.size()) * size_of(op.operand(0).dtype);
-    int64_t each = batches == 0 ? 0 : static_cast<int64_t>(indices.size()) / batches;
+    Sizes s(op);
+    auto offsets = offsets_of(op, data, s.tuples);
+    if (!offsets) return clear_results(data);
+    int64_t bytes = s.inner * size_of(op.operand(0).dtype);
     auto to = data.results[0].begin();
-    for (int64_t row = 0; row < batches * outer; ++row) {
-      for (int64_t i = 0; i < each; ++i) {
-        int64_t index = indices[static_cast<size_t>(row / outer * each + i)];
-        auto from = data.operands[0].begin() + (row * in[axis] + index) * inner;
-        to = std::copy(from, from + inner, to);
+    for (int64_t row = 0; row < s.batches * s.outer; ++row)
+      for (int64_t i = 0; i < s.each; ++i) {
+        int64_t index = (*offsets)[static_cast<size_t>(row / s.outer * s.each + i)];
+        auto from = data.operands[0].begin() + (row * s.axis * s.inner + index) * size_of(op.operand(0).dtype);
+        to = std::copy(from, from + bytes, to);
       }
-    }
+  }
+
+  // An index is checked once, for all slices of its batch.
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    Sizes s(op);
+    LoweringBuilder f(op, "gather");
+    tir::BufferPtr in = f.operand(0), indices = f.operand(1), out = f.result();
+    f.loop("batch", 0, s.batches, [&](tir::Ex batch) {
+      f.loop("i", 0, s.each, [&](tir::Ex i) {
+        tir::Ex from = f.let("from", batch * (s.outer * s.axis * s.inner) +
+                                         emit_offset(f, op, indices, s.tuples, batch * s.each + i));
+        tir::Ex to = f.let("to", (batch * (s.outer * s.each) + i) * s.inner);
+        f.loop("o", 0, s.outer, [&](tir::Ex o) {
+          emit_run(f, out, to + o * (s.each * s.inner), in, from + o * (s.axis * s.inner), s.inner);
+        });
+      });
+    });
+    return f.finish("copy");
   }
 
   Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
@@ -111,6 +117,23 @@ class Gather final : public ConstantsOnly {
   }
 
  private:
+  // batches x outer x axis x inner elements, and `each` indices a batch.
+  struct Sizes {
+    explicit Sizes(const OpView& op) {
+      const graph::Shape& in = op.operand(0).shape;
+      auto at = static_cast<size_t>(op.attrs<GatherAttrs>().axis);
+      auto batch = static_cast<size_t>(op.attrs<GatherAttrs>().batch_dims);
+      batches = product(in, 0, batch);
+      outer = product(in, batch, at);
+      axis = in[at];
+      inner = product(in, at + 1, in.size());
+      each = product(op.operand(1).shape, batch, op.operand(1).shape.size());
+      tuples = {1, {axis}, {inner}};
+    }
+    int64_t batches, outer, axis, inner, each;
+    Tuples tuples;
+  };
+
   static bool positions(const OpView& op, size_t& axis, size_t& batch, Diagnostics& diags) {
     const auto& attrs = op.attrs<GatherAttrs>();
     const graph::Shape& in = op.operand(0).shape;
@@ -137,8 +160,69 @@ class Gather final : public ConstantsOnly {
   }
 };
 
+class EmbeddingLookup final : public Operator {
+ public:
+  std::string_view name() const override { return "embedding_lookup"; }
+  std::string_view summary() const override { return "rows of a table, by their indices"; }
+  std::vector<TypeSupport> types() const override { return movable_types(); }
+  Traits traits() const override { return {.may_fail = true}; }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<graph::NoAttributes>();
+  }
+  std::vector<int> tflite_builtins() const override { return {7}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 0, 1, 1, diags) ||
+        !check_rank(op, 1, 2, 64, diags))
+      return kFailure;
+    graph::Shape shape = op.operand(1).shape;
+    shape[0] = op.operand(0).shape[0];
+    return std::vector<graph::Shape>{shape};
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    const size_t moved[] = {1};
+    bool good = check_moves(op, moved, diags) && check_type(op, 0, {DType::kI32}, diags) &&
+                check_indices(op, tuples_of(op), diags);
+    return good ? success() : Status(kFailure);
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    auto offsets = offsets_of(op, data, tuples_of(op));
+    if (!offsets) return clear_results(data);
+    int64_t size = size_of(op.result().dtype);
+    auto to = data.results[0].begin();
+    for (int64_t offset : *offsets) {
+      auto from = data.operands[1].begin() + offset * size;
+      to = std::copy(from, from + row_of(op) * size, to);
+    }
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    LoweringBuilder f(op, "embedding_lookup");
+    tir::BufferPtr indices = f.operand(0), table = f.operand(1), out = f.result();
+    f.loop("i", 0, op.operand(0).elements(), [&](tir::Ex i) {
+      tir::Ex from = f.let("from", emit_offset(f, op, indices, tuples_of(op), i));
+      emit_run(f, out, i * row_of(op), table, from, row_of(op));
+    });
+    return f.finish("copy");
+  }
+
+ private:
+  static int64_t row_of(const OpView& op) {
+    return product(op.operand(1).shape, 1, op.operand(1).shape.size());
+  }
+  static Tuples tuples_of(const OpView& op) { return {0, {op.operand(1).shape[0]}, {row_of(op)}}; }
+};
+
 }  // namespace
 
-void add_operators_gather(OperatorSet& set) { set.add(std::make_unique<Gather>()); }
+void add_operators_gather(OperatorSet& set) {
+  set.add(std::make_unique<Gather>());
+  set.add(std::make_unique<EmbeddingLookup>());
+  add_gather_nd(set);
+  add_scatter_nd(set);
+  add_dynamic_update_slice(set);
+}
 
 }  // namespace aotc::ops

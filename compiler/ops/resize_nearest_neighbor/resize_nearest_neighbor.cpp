@@ -5,11 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
-#include "ops/common/checks.h"
-#include "ops/common/import.h"
 #include "ops/common/movement.h"
+#include "ops/common/resize.h"
 #include "ops/tflite_op.h"
 
 namespace aotc::ops {
@@ -18,22 +15,6 @@ using tir::BufferPtr;
 using tir::Ex;
 
 namespace {
-
-struct ResizeAttrs : graph::Attributes<ResizeAttrs> {
-  int32_t height = 0, width = 0;
-  bool align_corners = false, half_pixel_centers = false;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("height", self.height);
-    field("width", self.width);
-    field("align_corners", self.align_corners);
-    field("half_pixel_centers", self.half_pixel_centers);
-  }
-};
-
-// Float32 positions are exact enough to agree with LiteRT up to here.
-constexpr int64_t kMostPixels = int64_t{1} << 24;
 
 // Source index of every result index along one axis.
 std::vector<int32_t> sources(int64_t in, int64_t out, const ResizeAttrs& attrs) {
@@ -89,17 +70,7 @@ class ResizeNearestNeighbor final : public Operator {
   std::vector<int> tflite_builtins() const override { return {97}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 4, 4, diags)) return kFailure;
-    const auto& attrs = op.attrs<ResizeAttrs>();
-    const graph::Shape& in = op.operand(0).shape;
-    auto possible = [](int64_t n) { return n >= 1 && n <= kMostPixels; };
-    if (!possible(attrs.height) || !possible(attrs.width) || !possible(in[1]) || !possible(in[2])) {
-      bad_attribute(op, diags,
-                    fmt::format("cannot resize {} to {} x {}", graph::to_string(in), attrs.height,
-                                attrs.width));
-      return kFailure;
-    }
-    return std::vector<graph::Shape>{{in[0], attrs.height, attrs.width, in[3]}};
+    return infer_resize(op, diags);
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
@@ -132,26 +103,9 @@ class ResizeNearestNeighbor final : public Operator {
   }
 
   Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<ResizeAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    std::vector<int64_t> size;
-    if (!check_counts(view, 2, 2, 1, diags) || !constant_ints(view, 1, "size", 2, size, diags))
-      return kFailure;
-    auto possible = [](int64_t n) { return n >= 1 && n <= kMostPixels; };
-    if (size.size() != 2 || !possible(size[0]) || !possible(size[1])) {
-      bad_attribute(view, diags,
-                    fmt::format("{} is not a size of images", graph::attribute_text::print(size)));
-      return kFailure;
-    }
-    attrs->height = static_cast<int32_t>(size[0]);
-    attrs->width = static_cast<int32_t>(size[1]);
-    if (const auto* options = from.options<tflite_schema::ResizeNearestNeighborOptions>()) {
-      attrs->align_corners = options->align_corners();
-      attrs->half_pixel_centers = options->half_pixel_centers();
-    }
-    op.operands.resize(1);
-    return success();
+    const auto* options = from.options<tflite_schema::ResizeNearestNeighborOptions>();
+    return import_resize(from, op, options != nullptr && options->align_corners(),
+                         options != nullptr && options->half_pixel_centers(), diags);
   }
 
  private:

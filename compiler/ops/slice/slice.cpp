@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "ops/common/affine_map.h"
 #include "ops/common/checks.h"
 #include "ops/common/import.h"
-#include "ops/common/movement.h"
 #include "ops/tflite_op.h"
 
 namespace aotc::ops {
@@ -20,26 +20,12 @@ namespace {
 
 constexpr int kStridedSlice = 45, kSlice = 65;
 
-Movement movement_of(const OpView& op) {
-  const auto& attrs = op.attrs<SliceAttrs>();
-  std::vector<int64_t> strides = strides_of(op.operand(0).shape);
-  Movement move;
-  move.extents = attrs.counts;
-  move.to_strides = strides_of(attrs.counts);
-  for (size_t i = 0; i < strides.size(); ++i) {
-    move.from_offset += attrs.begin[i] * strides[i];
-    move.from_strides.push_back(attrs.strides[i] * strides[i]);
-  }
-  return move;
-}
-
-class Slice final : public Operator {
+class Slice final : public RearrangeOperator {
  public:
   std::string_view name() const override { return "slice"; }
   std::string_view summary() const override {
     return "a box out of a tensor (SLICE, STRIDED_SLICE)";
   }
-  std::vector<TypeSupport> types() const override { return movable_types(); }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<SliceAttrs>();
   }
@@ -75,28 +61,6 @@ class Slice final : public Operator {
     return std::vector<graph::Shape>{attrs.shape};
   }
 
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const size_t moved[] = {0};
-    return check_moves(op, moved, diags) ? success() : Status(kFailure);
-  }
-
-  void evaluate(const OpView& op, const EvalData& data) const override {
-    run_movement(movement_of(op), data.operands[0], data.results[0], size_of(op.operand(0).dtype));
-  }
-
-  Lowered lower(const OpView& op, const TargetInfo&) const override {
-    LoweringBuilder f(op, "slice");
-    tir::BufferPtr in = f.operand(0), out = f.result();
-    emit_movement(f, out, in, movement_of(op));
-    return f.finish("copy");
-  }
-
-  bool is_identity(const OpView& op) const override {
-    Movement move = simplified(movement_of(op));
-    return op.operand(0).elements() == op.result().elements() &&
-           (move.extents.empty() || (move.extents.size() == 1 && move.from_strides[0] == 1));
-  }
-
   Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
     auto attrs = std::make_shared<SliceAttrs>();
     op.attributes = attrs;
@@ -125,6 +89,16 @@ class Slice final : public Operator {
     }
     op.operands.resize(1);
     return success();
+  }
+
+ protected:
+  AffineMap map_of(const OpView& op) const override {
+    const auto& attrs = op.attrs<SliceAttrs>();
+    std::vector<int64_t> from = strides_of(op.operand(0).shape), to = strides_of(attrs.counts);
+    AffineMap map;
+    for (size_t i = 0; i < from.size(); ++i)
+      map.add_axis(attrs.counts[i], to[i], attrs.strides[i] * from[i], attrs.begin[i] * from[i]);
+    return map;
   }
 
  private:

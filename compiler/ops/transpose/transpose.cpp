@@ -2,9 +2,9 @@
 // transpose: dimension i of the result is dimension order[i] of the operand.
 #include <fmt/format.h>
 
+#include "ops/common/affine_map.h"
 #include "ops/common/checks.h"
 #include "ops/common/import.h"
-#include "ops/common/movement.h"
 #include "ops/tflite_op.h"
 
 namespace aotc::ops {
@@ -20,21 +20,10 @@ struct TransposeAttrs : graph::Attributes<TransposeAttrs> {
   }
 };
 
-Movement movement_of(const OpView& op) {
-  Movement move;
-  move.extents = op.result().shape;
-  move.to_strides = strides_of(move.extents);
-  std::vector<int64_t> strides = strides_of(op.operand(0).shape);
-  for (int64_t axis : op.attrs<TransposeAttrs>().order)
-    move.from_strides.push_back(strides[static_cast<size_t>(axis)]);
-  return move;
-}
-
-class Transpose final : public Operator {
+class Transpose final : public RearrangeOperator {
  public:
   std::string_view name() const override { return "transpose"; }
   std::string_view summary() const override { return "dimensions in another order"; }
-  std::vector<TypeSupport> types() const override { return movable_types(); }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<TransposeAttrs>();
   }
@@ -61,28 +50,6 @@ class Transpose final : public Operator {
     return std::vector<graph::Shape>{out};
   }
 
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const size_t moved[] = {0};
-    return check_moves(op, moved, diags) ? success() : Status(kFailure);
-  }
-
-  void evaluate(const OpView& op, const EvalData& data) const override {
-    run_movement(movement_of(op), data.operands[0], data.results[0], size_of(op.operand(0).dtype));
-  }
-
-  Lowered lower(const OpView& op, const TargetInfo&) const override {
-    LoweringBuilder f(op, "transpose");
-    tir::BufferPtr in = f.operand(0), out = f.result();
-    emit_movement(f, out, in, movement_of(op));
-    return f.finish("copy");
-  }
-
-  // Also where only dimensions of size 1 change places.
-  bool is_identity(const OpView& op) const override {
-    Movement move = simplified(movement_of(op));
-    return move.extents.empty() || (move.extents.size() == 1 && move.from_strides[0] == 1);
-  }
-
   Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
     auto attrs = std::make_shared<TransposeAttrs>();
     op.attributes = attrs;
@@ -97,6 +64,17 @@ class Transpose final : public Operator {
     }
     op.operands.resize(1);
     return success();
+  }
+
+ protected:
+  AffineMap map_of(const OpView& op) const override {
+    const graph::Shape& out = op.result().shape;
+    std::vector<int64_t> from = strides_of(op.operand(0).shape), to = strides_of(out);
+    const std::vector<int64_t>& order = op.attrs<TransposeAttrs>().order;
+    AffineMap map;
+    for (size_t i = 0; i < out.size(); ++i)
+      map.add_axis(out[i], to[i], from[static_cast<size_t>(order[i])]);
+    return map;
   }
 };
 

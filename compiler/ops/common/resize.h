@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators share that give images (NHWC) another size: attributes, shapes, import.
+#pragma once
+
+#include "ops/operator.h"
+
+namespace aotc::ops {
+
+struct ResizeAttrs : graph::Attributes<ResizeAttrs> {
+  int32_t height = 0, width = 0;
+  bool align_corners = false, half_pixel_centers = false;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("height", self.height);
+    field("width", self.width);
+    field("align_corners", self.align_corners);
+    field("half_pixel_centers", self.half_pixel_centers);
+  }
+};
+
+Result<std::vector<graph::Shape>> infer_resize(const OpView& op, Diagnostics& diags);
+
+// Operand 1 is the size, which becomes an attribute.
+Status import_resize(const TfliteOp& from, graph::Op& op, bool align_corners, bool half_pixel_centers,
+                     Diagnostics& diags);
+
+}  // namespace aotc::ops

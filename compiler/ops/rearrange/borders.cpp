@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// reverse_v2, tile and mirror_pad: every dimension is read by itself, backwards, several times, or
+// forwards between two mirrored borders.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/common/import.h"
+#include "ops/rearrange/rearrange.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+namespace {
+
+// Strides of one dimension of the result and of the operand.
+struct Strides {
+  std::vector<int64_t> to, from;
+  explicit Strides(const OpView& op)
+      : to(strides_of(op.result().shape)), from(strides_of(op.operand(0).shape)) {}
+};
+
+// ---------------------------------------------------------------- reverse_v2
+
+struct ReverseAttrs : graph::Attributes<ReverseAttrs> {
+  std::vector<int64_t> axes;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("axes", self.axes);
+  }
+};
+
+class Reverse final : public RearrangeOperator {
+ public:
+  std::string_view name() const override { return "reverse_v2"; }
+  std::string_view summary() const override { return "backwards along axes"; }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<ReverseAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {105}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
+    const graph::Shape& in = op.operand(0).shape;
+    std::vector<bool> seen(in.size(), false);
+    for (int64_t axis : op.attrs<ReverseAttrs>().axes) {
+      bool good = axis >= 0 && axis < static_cast<int64_t>(in.size()) && !seen[static_cast<size_t>(axis)];
+      if (!good) {
+        bad_attribute(op, diags, fmt::format("{} are not axes of {} dimensions, each once",
+                                             graph::attribute_text::print(op.attrs<ReverseAttrs>().axes),
+                                             in.size()));
+        return kFailure;
+      }
+      seen[static_cast<size_t>(axis)] = true;
+    }
+    return std::vector<graph::Shape>{in};
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<ReverseAttrs>();
+    op.attributes = attrs;
+    OpView view{from.graph(), op};
+    if (!check_counts(view, 2, 2, 1, diags) ||
+        !constant_ints(view, 1, "axes", kMostAxes, attrs->axes, diags))
+      return kFailure;
+    for (int64_t& value : attrs->axes) {
+      size_t axis = 0;
+      if (!normalize_axis(view, value, view.operand(0).shape.size(), axis, diags)) return kFailure;
+      value = static_cast<int64_t>(axis);
+    }
+    op.operands.resize(1);
+    return success();
+  }
+
+ protected:
+  AffineMap map_of(const OpView& op) const override {
+    const graph::Shape& in = op.operand(0).shape;
+    const std::vector<int64_t>& axes = op.attrs<ReverseAttrs>().axes;
+    Strides strides(op);
+    AffineMap map;
+    for (size_t d = 0; d < in.size(); ++d) {
+      bool backwards = std::find(axes.begin(), axes.end(), static_cast<int64_t>(d)) != axes.end();
+      int64_t step = strides.from[d];
+      map.add_axis(in[d], strides.to[d], backwards ? -step : step, backwards ? (in[d] - 1) * step : 0);
+    }
+    return map;
+  }
+};
+
+// ---------------------------------------------------------------- tile
+
+struct TileAttrs : graph::Attributes<TileAttrs> {
+  std::vector<int64_t> multiples;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("multiples", self.multiples);
+  }
+};
+
+class Tile final : public RearrangeOperator {
+ public:
+  std::string_view name() const override { return "tile"; }
+  std::string_view summary() const override { return "a tensor repeated along its dimensions"; }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<TileAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {69}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
+    graph::Shape shape = op.operand(0).shape;
+    const std::vector<int64_t>& multiples = op.attrs<TileAttrs>().multiples;
+    bool good = multiples.size() == shape.size();
+    for (size_t d = 0; good && d < shape.size(); ++d) {
+      good = multiples[d] >= 1 && shape[d] >= 0 && multiples[d] <= INT32_MAX / std::max<int64_t>(shape[d], 1);
+      if (good) shape[d] *= multiples[d];
+    }
+    if (good) return std::vector<graph::Shape>{shape};
+    bad_attribute(op, diags, fmt::format("a tensor of shape {} cannot be repeated {} times",
+                                         graph::to_string(op.operand(0).shape),
+                                         graph::attribute_text::print(multiples)));
+    return kFailure;
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<TileAttrs>();
+    op.attributes = attrs;
+    OpView view{from.graph(), op};
+    if (!check_counts(view, 2, 2, 1, diags) ||
+        !constant_ints(view, 1, "multiples", kMostAxes, attrs->multiples, diags))
+      return kFailure;
+    op.operands.resize(1);
+    return success();
+  }
+
+ protected:
+  AffineMap map_of(const OpView& op) const override {
+    const graph::Shape& in = op.operand(0).shape;
+    Strides strides(op);
+    AffineMap map;
+    for (size_t d = 0; d < in.size(); ++d) {
+      map.add_axis(op.attrs<TileAttrs>().multiples[d], in[d] * strides.to[d], 0);
+      map.add_axis(in[d], strides.to[d], strides.from[d]);
+    }
+    return map;
+  }
+};
+
+// ---------------------------------------------------------------- mirror_pad
+
+struct MirrorPadAttrs : graph::Attributes<MirrorPadAttrs> {
+  std::vector<int64_t> before, after;
+  bool symmetric = false;  // the element at the border is repeated too
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("before", self.before);
+    field("after", self.after);
+    field("symmetric", self.symmetric);
+  }
+};
+
+class MirrorPad final : public RearrangeOperator {
+ public:
+  std::string_view name() const override { return "mirror_pad"; }
+  std::string_view summary() const override { return "padding with what lies inside of the border"; }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<MirrorPadAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {100}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
+    const auto& attrs = op.attrs<MirrorPadAttrs>();
+    graph::Shape shape = op.operand(0).shape;
+    if (attrs.before.size() != shape.size() || attrs.after.size() != shape.size()) {
+      bad_attribute(op, diags, fmt::format("{} and {} amounts for a tensor of rank {}",
+                                           attrs.before.size(), attrs.after.size(), shape.size()));
+      return kFailure;
+    }
+    for (size_t d = 0; d < shape.size(); ++d) {
+      int64_t most = shape[d] - (attrs.symmetric ? 0 : 1);
+      for (int64_t amount : {attrs.before[d], attrs.after[d]}) {
+        if (amount == 0 || (amount > 0 && amount <= most)) continue;
+        bad_attribute(op, diags, fmt::format("dimension {}, which has {} elements, is padded by {}", d,
+                                             op.operand(0).shape[d], amount));
+        return kFailure;
+      }
+      shape[d] += attrs.before[d] + attrs.after[d];
+    }
+    return std::vector<graph::Shape>{shape};
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<MirrorPadAttrs>();
+    op.attributes = attrs;
+    OpView view{from.graph(), op};
+    std::vector<int64_t> amounts;
+    if (!check_counts(view, 2, 2, 1, diags) ||
+        !constant_ints(view, 1, "amounts", 2 * kMostAxes, amounts, diags, 2))
+      return kFailure;
+    if (amounts.size() % 2 != 0) {
+      bad_attribute(view, diags, fmt::format("{} amounts, expected two a dimension", amounts.size()));
+      return kFailure;
+    }
+    for (size_t i = 0; i < amounts.size(); i += 2) {
+      attrs->before.push_back(amounts[i]);
+      attrs->after.push_back(amounts[i + 1]);
+    }
+    if (const auto* options = from.options<tflite_schema::MirrorPadOptions>())
+      attrs->symmetric = options->mode() == tflite_schema::MirrorPadMode_SYMMETRIC;
+    op.operands.resize(1);
+    return success();
+  }
+
+ protected:
+  AffineMap map_of(const OpView& op) const override {
+    const auto& attrs = op.attrs<MirrorPadAttrs>();
+    const graph::Shape& in = op.operand(0).shape;
+    Strides strides(op);
+    int64_t skipped = attrs.symmetric ? 0 : 1;
+    AffineMap map;
+    for (size_t d = 0; d < in.size(); ++d) {
+      int64_t before = attrs.before[d], after = attrs.after[d], t = strides.to[d], s = strides.from[d];
+      std::vector<Movement> pieces;
+      if (before > 0) pieces.push_back({{before}, {t}, {-s}, 0, (before - 1 + skipped) * s});
+      pieces.push_back({{in[d]}, {t}, {s}, before * t, 0});
+      if (after > 0) pieces.push_back({{after}, {t}, {-s}, (before + in[d]) * t, (in[d] - 1 - skipped) * s});
+      map.add_axis(std::move(pieces));
+    }
+    return map;
+  }
+};
+
+}  // namespace
+
+void add_border_operators(OperatorSet& set) {
+  set.add(std::make_unique<Reverse>());
+  set.add(std::make_unique<Tile>());
+  set.add(std::make_unique<MirrorPad>());
+}
+
+}  // namespace aotc::ops

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that put elements in other places: each file here adds some. What one is, is its map
+// (ops/common/affine_map.h).
+#pragma once
+
+#include "ops/common/affine_map.h"
+
+namespace aotc::ops {
+
+void add_block_operators(OperatorSet& set);   // depth_to_space, space_to_depth and the like
+void add_border_operators(OperatorSet& set);  // mirror_pad, reverse, tile
+
+}  // namespace aotc::ops

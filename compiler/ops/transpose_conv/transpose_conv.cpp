@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/transpose_conv/transpose_conv.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/common/activation_checks.h"
+#include "ops/common/checks.h"
+#include "ops/common/conv.h"
+#include "ops/common/import.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+TransposeShape::TransposeShape(const OpView& op) {
+  const graph::Shape& in = op.operand(0).shape;
+  const graph::Shape& w = op.operand(1).shape;
+  const auto& attrs = op.attrs<TransposeConvAttrs>();
+  y = {in[1], attrs.height, w[1], attrs.stride_h, attrs.pad_top};
+  x = {in[2], attrs.width, w[2], attrs.stride_w, attrs.pad_left};
+  batch = in[0];
+  in_channels = in[3];
+  out_channels = w[0];
+}
+
+namespace {
+
+constexpr int64_t kLargest = int64_t{1} << 24;
+
+// Calls begin(c), product(x_index, w_index) for every product in the reference's order, and
+// end(out_index, c), for every result.
+template <typename Begin, typename Product, typename End>
+void for_each_output(const TransposeShape& s, Begin begin, Product product, End end) {
+  int64_t at = 0;
+  for (int64_t n = 0; n < s.batch; ++n)
+    for (int64_t oy = 0; oy < s.y.out; ++oy)
+      for (int64_t ox = 0; ox < s.x.out; ++ox)
+        for (int64_t c = 0; c < s.out_channels; ++c, ++at) {
+          begin(c);
+          for (int64_t iy = 0; iy < s.y.in; ++iy) {
+            int64_t ky = oy + s.y.pad - iy * s.y.stride;
+            if (ky < 0 || ky >= s.y.kernel) continue;
+            for (int64_t ix = 0; ix < s.x.in; ++ix) {
+              int64_t kx = ox + s.x.pad - ix * s.x.stride;
+              if (kx < 0 || kx >= s.x.kernel) continue;
+              int64_t xi = ((n * s.y.in + iy) * s.x.in + ix) * s.in_channels;
+              int64_t wi = ((c * s.y.kernel + ky) * s.x.kernel + kx) * s.in_channels;
+              for (int64_t k = 0; k < s.in_channels; ++k) product(xi + k, wi + k);
+            }
+          }
+          end(at, c);
+        }
+}
+
+class TransposeConv final : public Operator {
+ public:
+  std::string_view name() const override { return "transpose_conv"; }
+  std::string_view summary() const override { return "transposed 2-D convolution, NHWC"; }
+  std::vector<TypeSupport> types() const override {
+    return {{DType::kI8, "per tensor or per channel"}, {DType::kF32, ""}};
+  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<TransposeConvAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {67}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 0, 4, 4, diags) ||
+        !check_rank(op, 1, 4, 4, diags))
+      return kFailure;
+    const graph::Shape& in = op.operand(0).shape;
+    const graph::Shape& w = op.operand(1).shape;
+    const auto& a = op.attrs<TransposeConvAttrs>();
+    auto possible = [](int64_t v) { return v >= 1 && v <= kLargest; };
+    for (int64_t v : {in[0], in[1], in[2], in[3], w[0], w[1], w[2]})
+      if (!possible(v) || in[3] != w[3]) {
+        bad_shape(op, diags, fmt::format("weights {} do not fit an input of shape {}",
+                                         graph::to_string(w), graph::to_string(in)));
+        return kFailure;
+      }
+    bool good = possible(a.height) && possible(a.width) && possible(a.stride_h) && possible(a.stride_w) &&
+                a.pad_top >= 0 && a.pad_left >= 0 && a.pad_top < w[1] && a.pad_left < w[2];
+    if (!good) {
+      bad_attribute(op, diags,
+                    fmt::format("a result of {} x {} with strides {} x {}, {} and {} pixels left out in front",
+                                a.height, a.width, a.stride_h, a.stride_w, a.pad_top, a.pad_left));
+      return kFailure;
+    }
+    return std::vector<graph::Shape>{{in[0], a.height, a.width, w[0]}};
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    bool good = verify_convolution(op, op.operand(1).shape[0], 0, diags) &&
+                check_convolution_multipliers(op, diags) &&
+                check_activation_bounds(op, op.attrs<TransposeConvAttrs>().activation, diags);
+    return good ? success() : Status(kFailure);
+  }
+
+  int64_t macs(const OpView& op) const override {
+    return op.operand(0).elements() * op.operand(1).elements() / op.operand(1).shape[3];
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    TransposeShape s(op);
+    if (op.operand(0).dtype == DType::kF32) {
+      evaluate_float(op, data, s);
+    } else {
+      evaluate_int8(op, data, s);
+    }
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo& target) const override {
+    return lower_transpose_conv(op, target);
+  }
+
+  // From (shape of the result, weights, input, bias).
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<TransposeConvAttrs>();
+    op.attributes = attrs;
+    OpView view{from.graph(), op};
+    std::vector<int64_t> shape;
+    if (!check_counts(view, 3, 4, 1, diags) || !check_rank(view, 1, 4, 4, diags) ||
+        !check_rank(view, 2, 4, 4, diags) || !constant_ints(view, 0, "shape", 4, shape, diags))
+      return kFailure;
+    auto possible = [](int64_t v) { return v >= 1 && v <= kLargest; };
+    if (shape.size() != 4 || !possible(shape[1]) || !possible(shape[2]) ||
+        shape[0] != view.operand(2).shape[0] || shape[3] != view.operand(1).shape[0]) {
+      bad_shape(view, diags, fmt::format("a result of shape {} from an input {} and weights {}",
+                                         graph::attribute_text::print(shape),
+                                         graph::to_string(view.operand(2).shape),
+                                         graph::to_string(view.operand(1).shape)));
+      return kFailure;
+    }
+    attrs->height = static_cast<int32_t>(shape[1]);
+    attrs->width = static_cast<int32_t>(shape[2]);
+    if (!import_options(from, view, *attrs, diags)) return kFailure;
+    std::vector<graph::TensorId> operands = {op.operands[2], op.operands[1]};
+    if (op.operands.size() > 3) operands.push_back(op.operands[3]);
+    op.operands = operands;
+    return success();
+  }
+
+ private:
+  static bool import_options(const TfliteOp& from, const OpView& op, TransposeConvAttrs& attrs,
+                             Diagnostics& diags) {
+    const auto* options = from.options<tflite_schema::TransposeConvOptions>();
+    if (options == nullptr) return bad_attribute(op, diags, "the model gives no options (strides)");
+    attrs.stride_h = options->stride_h();
+    attrs.stride_w = options->stride_w();
+    // As of a convolution from the result to the input.
+    const graph::Shape& w = op.operand(1).shape;
+    int32_t behind = 0;
+    pads_from_tflite(options->padding(), attrs.height, w[1], attrs.stride_h, 1, attrs.pad_top, behind);
+    pads_from_tflite(options->padding(), attrs.width, w[2], attrs.stride_w, 1, attrs.pad_left, behind);
+    if (activation_from_tflite(options->fused_activation_function(), attrs.activation)) return true;
+    return bad_attribute(op, diags, "the fused activation is not supported");
+  }
+
+  static void evaluate_float(const OpView& op, const EvalData& data, const TransposeShape& s) {
+    auto x = data.in<float>(0);
+    auto w = data.in<float>(1);
+    auto out = data.out<float>();
+    ClampF32 range = float_clamp(op.attrs<TransposeConvAttrs>().activation);
+    float sum = 0;
+    for_each_output(
+        s, [&](int64_t) { sum = 0; },
+        [&](int64_t xi, int64_t wi) { sum += x[static_cast<size_t>(xi)] * w[static_cast<size_t>(wi)]; },
+        [&](int64_t at, int64_t c) {
+          float v = op.constant(2) ? sum + float_bias_at(op, c) : sum;
+          out[static_cast<size_t>(at)] = std::min(std::max(v, range.min), range.max);
+        });
+  }
+
+  static void evaluate_int8(const OpView& op, const EvalData& data, const TransposeShape& s) {
+    auto x = data.in<int8_t>(0);
+    auto w = data.in<int8_t>(1);
+    auto out = data.out<int8_t>();
+    std::vector<QuantizedMultiplier> multipliers;
+    for (double scale : conv_scales(op.operand(0), op.operand(1), op.result(), s.out_channels))
+      multipliers.push_back(quantize_multiplier(scale));
+    ClampI32 range = quantized_clamp(op.attrs<TransposeConvAttrs>().activation, op.result());
+    int32_t zero_in = op.operand(0).zero_point(), zero_out = op.result().zero_point();
+    int32_t sum = 0;
+    for_each_output(
+        s, [&](int64_t c) { sum = bias_at(op, c); },
+        [&](int64_t xi, int64_t wi) {
+          sum += (x[static_cast<size_t>(xi)] - zero_in) * w[static_cast<size_t>(wi)];
+        },
+        [&](int64_t at, int64_t c) {
+          int64_t v = multiply_by_quantized_multiplier(sum, multipliers[static_cast<size_t>(c)]);
+          out[static_cast<size_t>(at)] =
+              static_cast<int8_t>(std::clamp<int64_t>(v + zero_out, range.min, range.max));
+        });
+  }
+};
+
+}  // namespace
+
+void add_operators_transpose_conv(OperatorSet& set) { set.add(std::make_unique<TransposeConv>()); }
+
+}  // namespace aotc::ops

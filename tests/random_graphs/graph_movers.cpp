@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph_movers.h"
+
+#include <cstring>
+#include <iterator>
+
+namespace aotc::tests {
+
+namespace {
+
+using graph::Shape;
+using graph::TensorId;
+using graph::TensorType;
+
+std::string list(const Shape& values) { return graph::attribute_text::print(values); }
+
+TensorId ints(GraphMaker& g, Shape shape, const std::vector<int32_t>& values) {
+  std::vector<uint8_t> bytes(values.size() * sizeof(int32_t));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  TensorType type = g.type(DType::kI32, std::move(shape));
+  return g.made.add_constant("ints" + std::to_string(g.made.tensors.size()), type, std::move(bytes));
+}
+
+int64_t any_axis(GraphMaker& g, const Shape& shape) {
+  return g.random.pick(0, static_cast<int64_t>(shape.size()) - 1);
+}
+
+bool reverse(GraphMaker& g) {
+  TensorId in = g.any();
+  Shape axes;
+  for (size_t d = 0; d < g.of(in).shape.size(); ++d)
+    if (g.random.chance(50)) axes.push_back(static_cast<int64_t>(d));
+  return g.add("reverse_v2", {in}, {{"axes", list(axes)}}, {g.of(in)});
+}
+
+bool tile(GraphMaker& g) {
+  TensorId in = g.any();
+  Shape multiples;
+  for (size_t d = 0; d < g.of(in).shape.size(); ++d) multiples.push_back(g.random.pick(1, 2));
+  return g.add("tile", {in}, {{"multiples", list(multiples)}}, {g.of(in)});
+}
+
+bool broadcast(GraphMaker& g) {
+  TensorId in = g.any();
+  Shape shape = g.of(in).shape;
+  for (int64_t& d : shape)
+    if (d == 1) d = g.random.pick(1, 3);
+  if (g.random.chance(40)) shape.insert(shape.begin(), g.random.pick(1, 3));
+  return g.add("broadcast_to", {in}, {{"shape", list(shape)}}, {g.of(in)});
+}
+
+bool mirror_pad(GraphMaker& g) {
+  TensorId in = g.any();
+  bool symmetric = g.random.chance(50);
+  Shape before, after;
+  for (int64_t d : g.of(in).shape) {
+    int64_t most = std::min<int64_t>(2, d - (symmetric ? 0 : 1));
+    before.push_back(g.random.pick(0, most));
+    after.push_back(g.random.pick(0, most));
+  }
+  return g.add("mirror_pad", {in},
+               {{"before", list(before)}, {"after", list(after)}, {"symmetric", symmetric ? "true" : "false"}},
+               {g.of(in)});
+}
+
+bool depth_and_space(GraphMaker& g) {
+  TensorId in = g.any();
+  return g.add(g.random.chance(50) ? "depth_to_space" : "space_to_depth", {in},
+               {{"block_size", std::to_string(g.random.pick(1, 3))}}, {g.of(in)});
+}
+
+bool batch_and_space(GraphMaker& g) {
+  TensorId in = g.any();
+  const Shape& shape = g.of(in).shape;
+  if (shape.size() < 3 || shape.size() > 4) return false;
+  bool to_batch = g.random.chance(70);
+  Shape block, before, after;
+  for (size_t d = 1; d + 1 < shape.size(); ++d) {
+    block.push_back(g.random.pick(1, 3));
+    before.push_back(g.random.pick(0, to_batch ? 3 : 0));
+    int64_t rest = (shape[d] + before.back()) % block.back();
+    after.push_back(to_batch && rest != 0 ? block.back() - rest : 0);
+  }
+  return g.add(to_batch ? "space_to_batch_nd" : "batch_to_space_nd", {in},
+               {{"block", list(block)}, {"before", list(before)}, {"after", list(after)}}, {g.of(in)});
+}
+
+bool fill(GraphMaker& g) {
+  TensorId in = g.any();
+  if (!g.of(in).shape.empty()) {
+    // One element of it, as a scalar.
+    Shape zeros(g.of(in).shape.size(), 0), ones(g.of(in).shape.size(), 1);
+    if (!g.add("slice", {in},
+               {{"begin", list(zeros)}, {"strides", list(ones)}, {"counts", list(ones)}, {"shape", "[]"}},
+               {g.of(in)}))
+      return false;
+    in = g.last();
+  }
+  auto n = static_cast<int32_t>(g.random.pick(1, 9)), m = static_cast<int32_t>(g.random.pick(1, 4));
+  return g.add("fill", {ints(g, {2}, {n, m}), in}, {}, {g.of(in)});
+}
+
+// Indices that an axis of a tensor has, as a constant or computed.
+TensorId indices(GraphMaker& g, TensorId in, int64_t axis) {
+  auto size = static_cast<int32_t>(g.of(in).shape[static_cast<size_t>(axis)]);
+  TensorType result = g.type(DType::kI32, {});
+  if (g.random.chance(50) && g.add("arg_max", {in}, {{"axis", std::to_string(axis)}}, {result})) return g.last();
+  std::vector<int32_t> values;
+  for (int64_t i = g.random.pick(1, 5); i > 0; --i)
+    values.push_back(static_cast<int32_t>(g.random.pick(0, size - 1)));
+  return ints(g, {static_cast<int64_t>(values.size())}, values);
+}
+
+bool gather(GraphMaker& g) {
+  TensorId in = g.any();
+  if (g.of(in).shape.empty()) return false;
+  int64_t axis = any_axis(g, g.of(in).shape);
+  return g.add("gather", {in, indices(g, in, axis)}, {{"axis", std::to_string(axis)}}, {g.of(in)});
+}
+
+bool lookup(GraphMaker& g) {
+  TensorId in = g.any();
+  if (g.of(in).shape.size() < 2) return false;
+  return g.add("embedding_lookup", {indices(g, in, 0), in}, {}, {g.of(in)});
+}
+
+// Tuples of `each` indices into `shape`.
+TensorId tuples(GraphMaker& g, const Shape& shape, int64_t count, size_t each) {
+  std::vector<int32_t> values;
+  for (int64_t i = 0; i < count; ++i)
+    for (size_t d = 0; d < each; ++d) values.push_back(static_cast<int32_t>(g.random.pick(0, shape[d] - 1)));
+  return ints(g, {count, static_cast<int64_t>(each)}, values);
+}
+
+bool gather_nd(GraphMaker& g) {
+  TensorId in = g.any();
+  const Shape shape = g.of(in).shape;
+  if (shape.empty()) return false;
+  auto each = static_cast<size_t>(g.random.pick(1, static_cast<int64_t>(shape.size())));
+  return g.add("gather_nd", {in, tuples(g, shape, g.random.pick(1, 5), each)}, {}, {g.of(in)});
+}
+
+bool scatter_nd(GraphMaker& g) {
+  TensorId in = g.any();
+  Shape shape = g.of(in).shape;
+  if (shape.empty() || g.of(in).dtype == DType::kF32) return false;  // sums would grow
+  int64_t count = shape[0];
+  shape[0] = g.random.pick(1, 5);
+  return g.add("scatter_nd", {tuples(g, shape, count, 1), in}, {{"shape", list(shape)}}, {g.of(in)});
+}
+
+bool dynamic_update_slice(GraphMaker& g) {
+  TensorId in = g.any();
+  const TensorType whole = g.of(in);
+  if (whole.shape.empty()) return false;
+  TensorType part = whole, begin = g.type(DType::kI32, {static_cast<int64_t>(whole.shape.size())});
+  for (int64_t& d : part.shape) d = g.random.pick(1, d);
+  return g.add("dynamic_update_slice", {in, g.constant(part), g.constant(begin)}, {}, {whole});
+}
+
+}  // namespace
+
+bool make_mover(GraphMaker& graph) {
+  using Make = bool (*)(GraphMaker&);
+  static constexpr Make kMakers[] = {reverse, tile,   broadcast, mirror_pad, depth_and_space, batch_and_space,
+                                     fill,    gather, lookup,    gather_nd,  scatter_nd,      dynamic_update_slice};
+  return kMakers[graph.random.pick(0, std::size(kMakers) - 1)](graph);
+}
+
+}  // namespace aotc::tests

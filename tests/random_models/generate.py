@@ -29,6 +29,7 @@ class Growth:
         self.used = set()
         self.rules = RULES
         self.guessed = False  # shapes of some results are not known here
+        self.late = random.Random(seed + 1)  # draws that came later, so that older models stay the same
 
     def __getitem__(self, tensor):
         return self.model.tensors[tensor]
@@ -110,6 +111,13 @@ def draw_window(g, shape):
 def weights_and_bias(g, x, shape, axis, channels, per_channel):
     """Constants of a layer with weights, and the scale that suits its result."""
     taps = max(1, elements(shape) // max(channels, 1))
+    # Weights of int8 under floats: of inputs only, which are finite then (model.samples_of).
+    if x.dtype == "float32" and any(g[i] is x for i in g.model.inputs) and g.late.random() < 0.5:
+        scales = [float(np.float32(2.0 ** g.late.uniform(-9, 0))) for _ in range(channels if per_channel else 1)]
+        # Not -128, which LiteRT's vector instructions multiply with the wrong sign.
+        w = g.constant(np.maximum(g.data("int8", shape), np.int8(-127)), scale=scales)
+        g[w].axis = axis
+        return w, g.constant(g.data("float32", [channels])), None
     if x.dtype == "float32":
         w = g.constant((g.data("float32", shape) / np.sqrt(taps)).astype(np.float32))
         bias = g.constant(g.data("float32", [channels]))
@@ -145,7 +153,7 @@ def conv_2d(g, x):
         if g.chance(10) else 1
     channels = groups * g.pick(1, max(1, 9 // groups))
     w, bias, scale = weights_and_bias(g, t, [channels, *taps, t.shape[3] // groups], 0, channels,
-                                      g.chance(75))
+                                      g.chance(75) or (groups > 1 and t.dtype == "float32"))
     y = g.activation(t.dtype, [t.shape[0], *out, channels], scale=scale)
     return g.op("CONV_2D", with_bias(g, [x, w], bias), [y], padding=padding, stride_h=strides[0],
                 stride_w=strides[1], dilation_h=dilations[0], dilation_w=dilations[1],
@@ -198,7 +206,9 @@ def fully_connected(g, x):
     keep = depth == t.shape[-1] and g.chance(30)
     y = g.activation(t.dtype, [*t.shape[:-1], channels] if keep else [rows, channels], scale=scale)
     return g.op("FULLY_CONNECTED", with_bias(g, [x, w], bias), [y],
-                activation=g.rng.choice(ACTIVATIONS), keep_num_dims=keep)
+                activation=g.rng.choice(ACTIVATIONS), keep_num_dims=keep,
+                asymmetric_quantize_inputs=g[w].dtype == "int8" and t.dtype == "float32"
+                and g.late.random() < 0.5)
 
 
 def resize_nearest(g, x):

@@ -418,7 +418,7 @@ class OperatorMaker final : public GraphMaker {
     if (!is_main(in) || of(in).shape.size() != 3) return false;
     const DType dtype = of(in).dtype;
     const bool integer = dtype == DType::kI8, time_major = random.chance(50), coupled = random.chance(30);
-    const int64_t cells = random.pick(1, 6), batch = of(in).shape[time_major ? 1 : 0];
+    const int64_t cells = random.chance(30) ? 4 * random.pick(1, 3) : random.pick(1, 6), batch = of(in).shape[time_major ? 1 : 0];
     auto with_scale = [&](DType of_type, Shape shape, float scale, int64_t zero_point) {
       TensorType t;
       t.dtype = of_type;

@@ -45,12 +45,21 @@ bool is_defined(const graph::Graph& g, TensorId id) {
   return false;
 }
 
+// Operands of one type: indices beside values say which values are read, perhaps none of those moved.
+bool reads_all(const graph::Graph& g, const graph::Op& op) {
+  std::set<DType> types;
+  for (TensorId id : op.operands)
+    if (id.valid() && !g.is_constant(id)) types.insert(g[id].type.dtype);
+  return types.size() < 2 || (!types.contains(DType::kI32) && !types.contains(DType::kI64));
+}
+
 // The checker must see it when one operand of a call is moved onto another. Only calls that surely run.
 bool sees_a_clash(const plan::Program& program, const Values& inputs) {
   for (const plan::ProgramStep& step : program.body) {
     if (step.kind != plan::ProgramStep::Kind::kCall) continue;
     const plan::ProgramCall& call = program.calls[static_cast<size_t>(step.call)];
-    if (call.op_index < 0) continue;
+    if (call.op_index < 0 || !reads_all(program.graph, program.graph.ops[static_cast<size_t>(call.op_index)]))
+      continue;
     std::vector<plan::Storage> read;
     for (TensorId id : program.graph.ops[static_cast<size_t>(call.op_index)].operands) {
       if (!id.valid() || !is_defined(program.graph, id)) continue;

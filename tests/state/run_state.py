@@ -101,6 +101,8 @@ def compare(found, expected, about, fields):
 class Case:
     """One model: LiteRT's answers, its emitted C, and the program around it."""
 
+    more = ()  # options of every compilation
+
     def __init__(self, path, work, runs, emitted=None):
         self.path, self._work = path, common.fresh(work)
         self.prefix = common.prefix_of(path.stem)
@@ -112,7 +114,7 @@ class Case:
         pairs = [f"{a}={b}" for a, b in self._about["first"]["state"].items()]
         options = [o for p in pairs for o in ("--state", p)]
         return common.aotc("compile", self.path, "--prefix", self.prefix, "-o", self.emitted,
-                           "--quiet", *options, expect=expect)
+                           "--quiet", *options, *self.more, expect=expect)
 
     def prepare(self):
         """Writes the program and what it reads."""
@@ -172,12 +174,15 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--models", type=names, default=[])
     parser.add_argument("--refused", type=names, default=[])
+    parser.add_argument("--cpu", help="what the C is for, instead of any CPU")
     parser.add_argument("--wrong", type=names, default=[],
                         help="models that LiteRT computes wrongly (docs/numerics.md): only compiled")
     parser.add_argument("--targets", type=names, default=["gcc", "clang"])
     parser.add_argument("--optimize", default="-O2", help="flags of the compiler")
     parser.add_argument("--runs", type=int, default=100)
     options = parser.parse_args()
+    if options.cpu:
+        Case.more = ("--cpu", options.cpu)
     for target in options.targets:
         chosen = emitted_cases.TARGETS[target]
         common.require(chosen.compiler, *(c for c in chosen.command[:1] if "{" not in c))

@@ -140,8 +140,12 @@ class TripleConvLowering {
     Ex zero(op_.operand(0).zero_point());
     f_.loop("ky", 0, y.kernel, [&](Ex ky) {
       std::array<Ex, 3> begin, bytes;  // of the image's row; none for a row outside of it
+      std::array<bool, 3> never{};     // no element is in the image
       for (size_t p = 0; p < 3; ++p) {
         Ex iy = f_.let("iy", top[p] + ky * y.dilation);
+        int64_t known = 0;
+        never[p] = (iy.is_imm(&known) && (known < 0 || known >= y.in)) ||
+                   (left[p].is_imm(&known) && (known >= row_bytes || known + row_elements_ <= 0));
         begin[p] = f_.let("begin", iy * row_bytes);
         bytes[p] = f_.let("bytes", select(iy >= 0 && iy < y.in, Ex(row_bytes), Ex(0)));
       }
@@ -151,7 +155,7 @@ class TripleConvLowering {
         for (size_t p = 0; p < 3; ++p) {
           Ex q = f_.let("q", left[p] + i);
           Ex in_row = cast_wrapping(DType::kU32, q) < cast_wrapping(DType::kU32, bytes[p]);
-          v[p] = f_.let("v", select(in_row, load(in_, begin[p] + q), zero));
+          v[p] = never[p] ? zero : f_.let("v", select(in_row, load(in_, begin[p] + q), zero));
         }
         emit_triple(f_, panel_, (to + i) * kWords, v);
       });

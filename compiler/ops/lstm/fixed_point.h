@@ -60,15 +60,15 @@ Number exp_of_negative(const Number& a, int integer_bits, const Let& let) {
   return let("e", select(a == Number(0), Number(kOne), result));
 }
 
-// 1 / (1 + x), of x between 0 and 1: two integer bits, three steps of Newton's method.
+// 1 / (1 + x), of x between 0 and 1: two integer bits, three steps of Newton's method. The first error is within
+// 1/16 and later ones are smaller, so that nothing saturates.
 template <typename Number, typename Let>
 Number reciprocal_of_one_plus(const Number& x, const Let& let) {
   Number half = let("half", (x + Number(kOne + 1)) >> Number(1));
   Number guess = let("guess", product(half, Number(-15420)) + Number(23130));
   for (int step = 0; step < 3; ++step) {
     Number error = let("error", Number(1 << 13) - product(half, guess));
-    Number by = product(guess, error) * Number(4);
-    guess = let("guess", guess + min(max(by, Number(-32768)), Number(kOne)));
+    guess = let("guess", guess + product(guess, error) * Number(4));
   }
   return guess;
 }

@@ -2,6 +2,7 @@
 // Lowering of unidirectional_sequence_lstm: cell by cell, so that nothing but the states is kept.
 #include <functional>
 
+#include "ops/common/dsp_gemm.h"
 #include "ops/lstm/fixed_point.h"
 #include "ops/lstm/lstm.h"
 
@@ -19,7 +20,7 @@ size_t at(int64_t i) { return static_cast<size_t>(i); }
 
 class LstmLowering {
  public:
-  explicit LstmLowering(const OpView& op) : op_(op), f_(op, "lstm"), shape_(op) {}
+  LstmLowering(const OpView& op, const TargetInfo& target) : op_(op), f_(op, "lstm"), shape_(op), target_(target) {}
 
   Lowered run() {
     const bool integer = op_.operand(kInput).dtype == DType::kI8;
@@ -44,7 +45,7 @@ class LstmLowering {
     f_.loop("t", 0, shape_.times, [&](const Ex& t) {
       f_.loop("b", 0, shape_.batches, [&](const Ex& b) { step(t, b, integer); });
     });
-    return f_.finish(integer ? "integer" : "float");
+    return f_.finish(block_ > 0 ? "pairs" : integer ? "integer" : "float");
   }
 
  private:
@@ -65,13 +66,94 @@ class LstmLowering {
       for (size_t c = 0; c < at(shape_.cells); ++c)
         for (size_t which : {0u, 1u}) bias[(c * 2 + which) * count + g] = scaling_->bias[2 * g + which][c];
     }
-    weights_ = f_.constant("weights", DType::kI8, weights);
-    recurrent_ = f_.constant("recurrent_weights", DType::kI8, recurrent);
+    if (fits_pairs(weights, recurrent)) {
+      begin_pairs(weights, recurrent);
+    } else {
+      weights_ = f_.constant("weights", DType::kI8, weights);
+      recurrent_ = f_.constant("recurrent_weights", DType::kI8, recurrent);
+      sums_of_ = f_.local("sums", DType::kI32, static_cast<int64_t>(count));
+    }
     bias_ = f_.constant("bias", DType::kI32, bias);
     sums_.emplace(f_, scaling_->sums);
     hidden_.emplace(f_, scaling_->hidden);
     gates_ = f_.local("gates", DType::kI16, static_cast<int64_t>(count));
-    sums_of_ = f_.local("sums", DType::kI32, static_cast<int64_t>(count));
+  }
+
+  // ---- pairs (ops/common/dsp_gemm.h): scratch is the panels of the input and of the output state, then the
+  // sums of a block of cells, [inputs or output state][cell][gate]. A group of the kernel is two cells.
+
+  // Rows of weights as the kernel takes them, [cell][gate][k].
+  static std::vector<int8_t> rows_of(const std::vector<int8_t>& spread, int64_t depth) {
+    std::vector<int8_t> rows(spread.size());
+    for (size_t i = 0; i < spread.size(); ++i) {
+      size_t gate = i % kGates, k = i / kGates % at(depth), cell = i / kGates / at(depth);
+      rows[(cell * kGates + gate) * at(depth) + k] = spread[i];
+    }
+    return rows;
+  }
+
+  bool fits_pairs(const std::vector<int8_t>& weights, const std::vector<int8_t>& recurrent) const {
+    if (!target_.dsp || shape_.coupled || shape_.cells % 4 != 0 || shape_.inputs % 4 != 0) return false;
+    auto fits = [](const std::vector<int8_t>& spread, int64_t depth) {
+      std::vector<int8_t> rows = rows_of(spread, depth);
+      const auto size = at(PairGemm::kGemvChannels * depth);
+      for (size_t first = 0; first < rows.size(); first += size) {
+        std::vector<int8_t> part(rows.begin() + static_cast<long>(first),
+                                 rows.begin() + static_cast<long>(first + size));
+        if (!pairs_fit(part, PairGemm::kGemvChannels, depth)) return false;
+      }
+      return depth * 128 * 128 < 1 << 23;  // the kernel's sums have 24 bits
+    };
+    return fits(weights, shape_.inputs) && fits(recurrent, shape_.cells);
+  }
+
+  void begin_pairs(const std::vector<int8_t>& weights, const std::vector<int8_t>& recurrent) {
+    block_ = shape_.cells % 8 == 0 ? 8 : 4;
+    const int64_t groups = block_ * static_cast<int64_t>(kGates) / PairGemm::kGemvChannels;
+    auto stream = [&](const char* name, const std::vector<int8_t>& spread, int64_t depth) {
+      PairOrder order;
+      for (int i = 0; i < depth; i += 4) {
+        order.push_back({i, i + 2});
+        order.push_back({i + 1, i + 3});
+      }
+      std::vector<int64_t> first;
+      for (int64_t c = 0; c < shape_.cells * static_cast<int64_t>(kGates); c += PairGemm::kGemvChannels)
+        first.push_back(c);
+      return f_.constant(name, DType::kI32, gemv_sums_stream(rows_of(spread, depth), depth, order, first));
+    };
+    weights_ = stream("weights", weights, shape_.inputs);
+    recurrent_ = stream("recurrent_weights", recurrent, shape_.cells);
+    input_shape_ = f_.constant("input_shape", DType::kI32, gemv_sums_shape(shape_.inputs / 2, groups));
+    state_shape_ = f_.constant("state_shape", DType::kI32, gemv_sums_shape(shape_.cells / 2, groups));
+    state_panel_ = shape_.inputs / 2;
+    sums_at_ = state_panel_ + shape_.cells / 2;
+    scratch_ = f_.scratch("panel", DType::kI32, sums_at_ + 2 * block_ * static_cast<int64_t>(kGates), 4);
+  }
+
+  void pair_cells(const Ex& x, const Ex& h, const Ex& to) {
+    const int64_t sums = block_ * static_cast<int64_t>(kGates);
+    f_.run(pack_run_kernel(1), {address(in_, x), address(scratch_, 0), Ex(shape_.inputs / 4)});
+    f_.run(pack_run_kernel(1), {address(next_output_, h), address(scratch_, state_panel_), Ex(shape_.cells / 4)});
+    f_.loop("block", 0, shape_.cells / block_, [&](const Ex& block) {
+      f_.run(gemv_sums_kernel(), {address(weights_, block * (sums / 2 * (shape_.inputs / 2))),
+                                  address(scratch_, 0), address(scratch_, sums_at_), address(input_shape_, 0)});
+      f_.run(gemv_sums_kernel(), {address(recurrent_, block * (sums / 2 * (shape_.cells / 2))),
+                                  address(scratch_, state_panel_), address(scratch_, sums_at_ + sums),
+                                  address(state_shape_, 0)});
+      f_.loop("i", 0, block_, [&](const Ex& i) {
+        Ex c = f_.let("c", block * block_ + i);
+        Ex at_sums = f_.let("of_cell", i * static_cast<int64_t>(kGates) + sums_at_);
+        Ex bias = f_.let("bias_of_cell", c * (2 * static_cast<int64_t>(kGates)));
+        f_.loop("g", 0, static_cast<int64_t>(kGates), [&](const Ex& g) {
+          Ex first = f_.let("sum", load(scratch_, at_sums + g) + load(bias_, bias + g));
+          Ex gate = f_.let("gate", clamp16(sums_->emit(f_, first, f_.let("channel", g * 2))));
+          Ex second = f_.let("sum", load(scratch_, at_sums + sums + g) +
+                                        load(bias_, bias + static_cast<int64_t>(kGates) + g));
+          f_.store(gates_, g, clamp16(gate + sums_->emit(f_, second, f_.let("channel", g * 2 + 1))));
+        });
+        f_.store(out_, to + c, cell_of_gates(h, c));
+      });
+    });
   }
 
   void step(const Ex& t, const Ex& b, bool integer) {
@@ -79,9 +161,14 @@ class LstmLowering {
     Ex x = f_.let("x", row * shape_.inputs);
     Ex h = f_.let("h", b * shape_.cells);
     Ex to = f_.let("to", row * shape_.cells);
-    f_.loop("c", 0, shape_.cells, [&](const Ex& c) {
-      f_.store(out_, to + c, integer ? integer_cell(x, h, c) : float_cell(x, h, c));
-    });
+    if (block_ > 0) {
+      pair_cells(x, h, to);
+    } else {
+      f_.loop("c", 0, shape_.cells, [&](const Ex& c) {
+        if (integer) integer_gates(x, h, c);
+        f_.store(out_, to + c, integer ? cell_of_gates(h, c) : float_cell(x, h, c));
+      });
+    }
     f_.copy(next_output_, h, out_, to, shape_.cells);
   }
 
@@ -132,9 +219,9 @@ class LstmLowering {
     });
   }
 
-  Ex integer_cell(const Ex& x, const Ex& h, const Ex& c) {
+  // The output, from what the gates hold; the cell state is changed.
+  Ex cell_of_gates(const Ex& h, const Ex& c) {
     const auto count = static_cast<int64_t>(scaling_->gates.size());
-    integer_gates(x, h, c);
     auto let = [&](const char* name, const Ex& v) { return f_.let(name, v); };
     f_.loop("g", 0, count - 1, [&](const Ex& g) {
       f_.store(gates_, g, fixed_point::sigmoid(load(gates_, g), 3, let));
@@ -182,11 +269,14 @@ class LstmLowering {
   std::optional<LstmScaling> scaling_;
   std::optional<Requantizer> sums_, hidden_;
   std::array<BufferPtr, kOperands> tables_;  // float32: by operand
+  const TargetInfo& target_;
+  int64_t block_ = 0, state_panel_ = 0, sums_at_ = 0;  // of pairs
+  BufferPtr scratch_, input_shape_, state_shape_;
   BufferPtr in_, out_, next_output_, next_cell_, weights_, recurrent_, bias_, gates_, sums_of_;
 };
 
 }  // namespace
 
-Lowered lower_lstm(const OpView& op) { return LstmLowering(op).run(); }
+Lowered lower_lstm(const OpView& op, const TargetInfo& target) { return LstmLowering(op, target).run(); }
 
 }  // namespace aotc::ops

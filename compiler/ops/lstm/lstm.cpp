@@ -245,7 +245,9 @@ class Lstm final : public Operator {
       FloatSteps(op, data).run();
   }
 
-  Lowered lower(const OpView& op, const TargetInfo&) const override { return lower_lstm(op); }
+  Lowered lower(const OpView& op, const TargetInfo& target) const override {
+    return lower_lstm(op, target);
+  }
 
   int64_t macs(const OpView& op) const override {
     LstmShape s(op);

@@ -65,6 +65,6 @@ struct LstmScaling {
 // The exponent of a scale that is a power of two; false for others.
 bool exponent_of_scale(float scale, int& exponent);
 
-Lowered lower_lstm(const OpView& op);
+Lowered lower_lstm(const OpView& op, const TargetInfo& target);
 
 }  // namespace aotc::ops

@@ -96,6 +96,7 @@ LAYERS = {
     "coupled_clip": [Layer(**SMALL, batch=2, coupled=True, clip=0.7, seed=9)],
     "flat": [Layer(**SMALL, weights=0.1, seed=11)],
     "long": [Layer(inputs=4, cells=5, times=40, seed=12)],
+    "even": [Layer(inputs=8, cells=12, batch=2, times=3, weights=0.7, seed=23)],  # for kernels
     "wide": [Layer(inputs=24, cells=17, times=2, seed=13)],
 }
 # Only int8 has zero points and scales; in floats what is steep makes much of every last bit.

@@ -129,7 +129,7 @@ TestModel unsupported() {
   TestModel m;
   m.tensors = {
       {.name = "in", .shape = {1}}, {.name = "t", .shape = {1}}, {.name = "", .shape = {1}}};
-  m.codes = {{32, "Blend"}, {128}};
+  m.codes = {{32, "Blend"}, {15}};
   m.ops = {{.code = 0, .in = {0, -1}, .out = {1}}, {.code = 1, .in = {1}, .out = {2}}};
   m.inputs = {0};
   m.outputs = {2};

@@ -215,13 +215,13 @@ def write_operator(op, seed, out_dir):
 
 def too_few_of_pairs(op, entries):
     """Pairs of operator and type below the minimum, of the folders that list their PAIRS. A case counts
-    for the type of its last operand, or of its result where PAIR_BY says so."""
+    for the type of its last operand, or of its first result where PAIR_BY says so."""
     module = load_module(op)
     pairs, of = getattr(module, "PAIRS", ()), getattr(module, "PAIR_BY", "inputs")
     if not pairs:
         return []
     counts = collections.Counter(
-        (e["kind"], e[of][-1]["dtype"]) for e in entries if e["supported"])
+        (e["kind"], e[of][0 if of == "outputs" else -1]["dtype"]) for e in entries if e["supported"])
     return [f"{kind} {dtype} ({counts[kind, dtype]})" for kind, dtype in pairs
             if counts[kind, dtype] < MINIMUM_CASES]
 

@@ -11,14 +11,14 @@ from fixed_point import (INT16_MAX, INT16_MIN, exp_q5, high_mul, quantize_multip
 _libm = ctypes.CDLL(ctypes.util.find_library("m"))
 
 
-def _libm_float(name):
+def libm_float(name):
     function = getattr(_libm, name)
     function.restype, function.argtypes = ctypes.c_float, [ctypes.c_float]
     return lambda x: np.array([function(float(v)) for v in np.ravel(x)],
                               np.float32).reshape(np.shape(x))
 
 
-expf, tanhf = _libm_float("expf"), _libm_float("tanhf")
+expf, tanhf = libm_float("expf"), libm_float("tanhf")
 _LIMITS = {"RELU": (0.0, None), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
 
 

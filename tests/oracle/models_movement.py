@@ -155,6 +155,37 @@ def dynamic_update_slice(call):
     return [out]
 
 
+def matrix_diag(call):
+    x = call.arrays[0]
+    out = np.zeros(x.shape + x.shape[-1:], x.dtype)
+    out[..., np.arange(x.shape[-1]), np.arange(x.shape[-1])] = x
+    return [out]
+
+
+def matrix_set_diag(call):
+    out, n = call.arrays[0].copy(), call.arrays[1].shape[-1]
+    out[..., np.arange(n), np.arange(n)] = call.arrays[1]
+    return [out]
+
+
+def one_hot(call):
+    indices, depth, one, other = call.arrays
+    axis = call.options["axis"] % (indices.ndim + 1)
+    shape = [1] * (indices.ndim + 1)
+    shape[axis] = int(np.ravel(depth)[0])
+    there = np.expand_dims(indices.astype(np.int32), axis) == np.arange(shape[axis]).reshape(shape)
+    return [np.where(there, np.ravel(one)[0], np.ravel(other)[0]).astype(one.dtype)]
+
+
+def reverse_sequence(call):
+    x, lengths = call.arrays
+    seq, batch = call.options["seq_dim"], call.options["batch_dim"]
+    out = np.moveaxis(x.copy(), (batch, seq), (0, 1))
+    for b, length in enumerate(lengths):
+        out[b, :int(length)] = out[b, :int(length)][::-1].copy()
+    return [np.ascontiguousarray(np.moveaxis(out, (0, 1), (batch, seq)))]
+
+
 def pack(call):
     return [np.stack(call.arrays, axis=call.options["axis"])]
 

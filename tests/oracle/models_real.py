@@ -6,10 +6,10 @@ import math
 import numpy as np
 from fixed_point import (INT32_MAX, INT32_MIN, high_mul, quantize_multiplier, reciprocal_one_plus,
                          round_half_away, rounding_shift, scale)
-from models_activation import (_libm_float, clamp_float, clamp_quantized, expf, lookup_table, tanhf)
+from models_activation import (libm_float, clamp_float, clamp_quantized, expf, lookup_table, tanhf)
 
-logf, sinf, cosf = _libm_float("logf"), _libm_float("sinf"), _libm_float("cosf")
-erfcf, expm1f = _libm_float("erfcf"), _libm_float("expm1f")
+logf, sinf, cosf = libm_float("logf"), libm_float("sinf"), libm_float("cosf")
+erfcf, expm1f = libm_float("erfcf"), libm_float("expm1f")
 HALF, ONE = np.float32(0.5), np.float32(1)
 
 
@@ -105,14 +105,18 @@ def rsqrt(call):
 # ---------------------------------------------------------------- of two operands
 
 
+def libm_power(x, y):
+    import ctypes
+    from models_activation import _libm
+    powf = _libm.powf
+    powf.restype, powf.argtypes = ctypes.c_float, [ctypes.c_float, ctypes.c_float]
+    return powf(x, y)
+
+
 def pow_(call):
     a, b = np.broadcast_arrays(*call.arrays)
     if a.dtype == np.float32:
-        import ctypes
-        from models_activation import _libm
-        powf = _libm.powf
-        powf.restype, powf.argtypes = ctypes.c_float, [ctypes.c_float, ctypes.c_float]
-        flat = [powf(float(x), float(y)) for x, y in zip(np.ravel(a), np.ravel(b))]
+        flat = [libm_power(float(x), float(y)) for x, y in zip(np.ravel(a), np.ravel(b))]
         return [np.array(flat, np.float32).reshape(a.shape)]
     return [np.power(a.astype(np.int64), b.astype(np.int64)).astype(np.int32)]
 

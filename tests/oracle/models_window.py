@@ -183,6 +183,15 @@ def average_pool_2d(call):
     return [clamp_quantized(call, np.where(total > 0, magnitude, -magnitude))]
 
 
+def l2_pool_2d(call):
+    x, o = call.arrays[0], call.options
+    total, count = 0, 0
+    for _, _, inside, values in taps(o, x, o["filter_h"], o["filter_w"]):
+        total = np.where(inside, total + values * values, np.zeros_like(values) + total)
+        count = count + np.broadcast_to(inside, values.shape).astype(np.float32)
+    return [clamp_float(call, np.sqrt(total / count))]
+
+
 def max_pool_2d(call):
     x, o = call.arrays[0], call.options
     integer = x.dtype.kind in "iu"

@@ -17,6 +17,7 @@ import models_families as families
 import models_movement as movement
 import models_real as real
 import models_reductions as reductions
+import models_rows as rows
 import models_shapes as shapes
 import models_window as windowed
 import numpy as np
@@ -29,6 +30,7 @@ MODELS = {
     "BATCH_MATMUL": windowed.batch_matmul,
     "FULLY_CONNECTED": windowed.fully_connected,
     "AVERAGE_POOL_2D": windowed.average_pool_2d,
+    "L2_POOL_2D": windowed.l2_pool_2d,
     "MAX_POOL_2D": windowed.max_pool_2d,
     "SOFTMAX": activation.softmax,
     "RELU": activation.relu,
@@ -74,6 +76,10 @@ MODELS = {
     "EMBEDDING_LOOKUP": movement.embedding_lookup,
     "DYNAMIC_UPDATE_SLICE": movement.dynamic_update_slice,
     "RESIZE_BILINEAR": movement.resize_bilinear,
+    "MATRIX_DIAG": movement.matrix_diag,
+    "MATRIX_SET_DIAG": movement.matrix_set_diag,
+    "ONE_HOT": movement.one_hot,
+    "REVERSE_SEQUENCE": movement.reverse_sequence,
     "RESIZE_NEAREST_NEIGHBOR": movement.resize_nearest_neighbor,
     "SHAPE": shapes.shape,
     "RANK": shapes.rank,
@@ -90,12 +96,13 @@ MODELS = {
     "REDUCE_ANY": reductions.reduce_any,
     "REDUCE_ALL": reductions.reduce_all,
     **families.MODELS,
+    **rows.MODELS,
     **real.MODELS,
 }
 
 
 # LiteRT computes these with vector approximations of its own; the models are within the cases' ulp.
-APPROXIMATED = ("GELU",)
+APPROXIMATED = ("GELU", "LOCAL_RESPONSE_NORMALIZATION")
 
 
 def _ulps(g, e):

@@ -167,7 +167,8 @@ bool GraphMaker::bounded(TensorId id) const {
       "dequantize", "cast",    "quantize",  "if",      "while",          "resize_nearest_neighbor",
       "reverse_v2", "tile",    "broadcast_to", "mirror_pad", "depth_to_space", "space_to_depth",
       "gather",     "gather_nd", "fill",     "embedding_lookup", "dynamic_update_slice", "resize_bilinear",
-      "space_to_batch_nd", "batch_to_space_nd"};
+      "space_to_batch_nd", "batch_to_space_nd", "matrix_diag", "matrix_set_diag", "one_hot", "topk_v2",
+      "reverse_sequence"};
   static const std::set<std::string_view> kBounds = {"relu6",   "relu_n1_to_1", "tanh",
                                                      "softmax", "logistic",     "arg_max", "arg_min"};
   DType dtype = of(id).dtype;

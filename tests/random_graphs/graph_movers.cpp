@@ -21,6 +21,13 @@ TensorId ints(GraphMaker& g, Shape shape, const std::vector<int32_t>& values) {
   return g.made.add_constant("ints" + std::to_string(g.made.tensors.size()), type, std::move(bytes));
 }
 
+// One with the rank, if some tries find it.
+TensorId any_with_rank(GraphMaker& g, size_t rank) {
+  TensorId in = g.any();
+  for (int tries = 0; tries < 12 && g.of(in).shape.size() != rank; ++tries) in = g.any();
+  return in;
+}
+
 int64_t any_axis(GraphMaker& g, const Shape& shape) {
   return g.random.pick(0, static_cast<int64_t>(shape.size()) - 1);
 }
@@ -64,19 +71,24 @@ bool mirror_pad(GraphMaker& g) {
 }
 
 bool depth_and_space(GraphMaker& g) {
-  TensorId in = g.any();
-  return g.add(g.random.chance(50) ? "depth_to_space" : "space_to_depth", {in},
-               {{"block_size", std::to_string(g.random.pick(1, 3))}}, {g.of(in)});
+  TensorId in = any_with_rank(g, 4);
+  bool to_space = g.random.chance(60);
+  bool even = to_space && g.of(in).shape.size() == 4 && g.of(in).shape[3] % 4 == 0;
+  return g.add(to_space ? "depth_to_space" : "space_to_depth", {in},
+               {{"block_size", std::to_string(even ? 2 : g.random.pick(1, 3))}}, {g.of(in)});
 }
 
 bool batch_and_space(GraphMaker& g) {
-  TensorId in = g.any();
+  TensorId in = any_with_rank(g, g.random.chance(70) ? 4 : 3);
   const Shape& shape = g.of(in).shape;
   if (shape.size() < 3 || shape.size() > 4) return false;
-  bool to_batch = g.random.chance(70);
+  bool to_batch = g.random.chance(50);
   Shape block, before, after;
   for (size_t d = 1; d + 1 < shape.size(); ++d) {
-    block.push_back(g.random.pick(1, 3));
+    // To space: what divides the batches.
+    int64_t most = to_batch ? 3 : block.empty() ? shape[0] : 1;
+    block.push_back(g.random.pick(1, most));
+    if (!to_batch && shape[0] % block.back() != 0) block.back() = most;
     before.push_back(g.random.pick(0, to_batch ? 3 : 0));
     int64_t rest = (shape[d] + before.back()) % block.back();
     after.push_back(to_batch && rest != 0 ? block.back() - rest : 0);
@@ -87,6 +99,7 @@ bool batch_and_space(GraphMaker& g) {
 
 bool fill(GraphMaker& g) {
   TensorId in = g.any();
+  if (g.random.chance(30)) return g.add("zeros_like", {in}, {}, {g.of(in)});
   if (!g.of(in).shape.empty()) {
     // One element of it, as a scalar.
     Shape zeros(g.of(in).shape.size(), 0), ones(g.of(in).shape.size(), 1);
@@ -158,12 +171,81 @@ bool dynamic_update_slice(GraphMaker& g) {
   return g.add("dynamic_update_slice", {in, g.constant(part), g.constant(begin)}, {}, {whole});
 }
 
+bool cumsum(GraphMaker& g) {
+  TensorId in = g.any();
+  if (g.of(in).shape.empty() || g.of(in).dtype != DType::kF32) return false;  // sums of integers would grow
+  return g.add("cumsum", {in},
+               {{"axis", std::to_string(any_axis(g, g.of(in).shape))},
+                {"exclusive", g.random.chance(50) ? "true" : "false"},
+                {"reverse", g.random.chance(50) ? "true" : "false"}},
+               {g.of(in)});
+}
+
+// Bytes have a result scale of their own.
+bool normalized(GraphMaker& g) {
+  TensorId in = g.any();
+  TensorType out = g.type(g.of(in).dtype, {});
+  bool log = g.random.chance(50), is_signed = out.dtype == DType::kI8;
+  if (!out.quantization.scale.empty())
+    out.quantization = {{log ? 1.0f / 16 : 1.0f / 128}, {log ? (is_signed ? 127 : 255) : (is_signed ? 0 : 128)}, 0};
+  return g.add(log ? "log_softmax" : "l2_normalization", {in}, {}, {out});
+}
+
+bool diagonal(GraphMaker& g) {
+  TensorId in = g.any();
+  if (g.random.chance(50)) return g.add("matrix_diag", {in}, {}, {g.of(in)});
+  TensorType rows = g.of(in);
+  if (rows.shape.size() < 2) return false;
+  int64_t n = std::min(rows.shape.back(), rows.shape[rows.shape.size() - 2]);
+  rows.shape.pop_back();
+  rows.shape.back() = n;
+  return g.add("matrix_set_diag", {in, g.constant(rows)}, {}, {g.of(in)});
+}
+
+bool one_hot(GraphMaker& g) {
+  TensorId in = g.any();
+  if (g.of(in).shape.empty()) return false;
+  TensorType value = g.of(in);
+  value.shape = {};
+  TensorId at = indices(g, in, any_axis(g, g.of(in).shape));
+  auto rank = static_cast<int64_t>(g.of(at).shape.size());
+  return g.add("one_hot", {at, g.constant(value), g.constant(value)},
+               {{"depth", std::to_string(g.random.pick(1, 6))}, {"axis", std::to_string(g.random.pick(0, rank))}},
+               {value});
+}
+
+bool topk(GraphMaker& g) {
+  TensorId in = g.any();
+  if (g.of(in).shape.empty()) return false;
+  return g.add("topk_v2", {in}, {{"k", std::to_string(g.random.pick(1, g.of(in).shape.back()))}},
+               {g.of(in), g.type(DType::kI32, {})});
+}
+
+bool reverse_sequence(GraphMaker& g) {
+  TensorId in = g.any();
+  const Shape shape = g.of(in).shape;
+  if (shape.size() < 2) return false;
+  int64_t seq = any_axis(g, shape), batch = any_axis(g, shape);
+  std::vector<int32_t> lengths;
+  for (int64_t i = 0; i < shape[static_cast<size_t>(batch)]; ++i)
+    lengths.push_back(static_cast<int32_t>(g.random.pick(0, shape[static_cast<size_t>(seq)])));
+  return g.add("reverse_sequence", {in, ints(g, {shape[static_cast<size_t>(batch)]}, lengths)},
+               {{"seq_dim", std::to_string(seq)}, {"batch_dim", std::to_string(batch)}}, {g.of(in)});
+}
+
+bool local_response(GraphMaker& g) {
+  return g.add("local_response_normalization", {any_with_rank(g, 4)}, {{"radius", std::to_string(g.random.pick(0, 4))}},
+               {g.type(DType::kF32, {})});
+}
+
 }  // namespace
 
 bool make_mover(GraphMaker& graph) {
   using Make = bool (*)(GraphMaker&);
-  static constexpr Make kMakers[] = {reverse, tile,   broadcast, mirror_pad, depth_and_space, batch_and_space,
-                                     fill,    gather, lookup,    gather_nd,  scatter_nd,      dynamic_update_slice};
+  static constexpr Make kMakers[] = {reverse, tile,   broadcast, mirror_pad, depth_and_space, batch_and_space, batch_and_space,
+                                     fill,    gather, lookup,    gather_nd,  scatter_nd,      dynamic_update_slice,
+                                     cumsum,  normalized, diagonal, one_hot, topk, reverse_sequence,
+                                     local_response};
   return kMakers[graph.random.pick(0, std::size(kMakers) - 1)](graph);
 }
 

@@ -39,8 +39,9 @@ class OperatorMaker final : public GraphMaker {
         &OperatorMaker::simple,      &OperatorMaker::simple,      &OperatorMaker::simple,
         &OperatorMaker::mean,        &OperatorMaker::batch_matmul, &OperatorMaker::transpose_conv,
         &OperatorMaker::mover,       &OperatorMaker::mover,       &OperatorMaker::mover,
-        &OperatorMaker::mover,       &OperatorMaker::mover,       &OperatorMaker::simple,
         &OperatorMaker::simple,      &OperatorMaker::simple,      &OperatorMaker::simple,
+        &OperatorMaker::simple,      &OperatorMaker::simple,      &OperatorMaker::simple,
+        &OperatorMaker::mover,       &OperatorMaker::mover,       &OperatorMaker::mover,
         &OperatorMaker::recurrent};
     for (int tries = 0; tries < 20; ++tries)
       if ((this->*kMakers[random.pick(0, std::size(kMakers) - 1)])()) return;
@@ -179,7 +180,8 @@ class OperatorMaker final : public GraphMaker {
     Attributes attrs = window();
     attrs["filter_h"] = std::to_string(random.pick(1, 3));
     attrs["filter_w"] = std::to_string(random.pick(1, 3));
-    return add(random.chance(50) ? "max_pool_2d" : "average_pool_2d", {in}, attrs, {of(in)});
+    static const char* kNames[] = {"max_pool_2d", "average_pool_2d", "l2_pool_2d"};
+    return add(kNames[random.pick(0, 2)], {in}, attrs, {of(in)});
   }
 
   // A partner of the same type: a tensor of the pool, itself, or a constant that may be broadcast.

@@ -8,6 +8,7 @@
 #include "ops/common/broadcast.h"
 #include "ops/common/checks.h"
 #include "ops/common/elementwise.h"
+#include "ops/common/lowered_evaluation.h"
 
 namespace aotc::ops::elementwise {
 
@@ -109,24 +110,7 @@ Status RowOperator::verify(const OpView& op, Diagnostics& diags) const {
 }
 
 void RowOperator::evaluate(const OpView& op, const EvalData& data) const {
-  Lowered lowered = lower(op, {});
-  std::vector<tir::Memory> memory;
-  // Operands are only read.
-  auto bytes = [](std::span<const uint8_t> b) {
-    return tir::Memory{const_cast<uint8_t*>(b.data()), static_cast<int64_t>(b.size())};
-  };
-  for (const Arg& arg : lowered.args) {
-    auto index = static_cast<size_t>(arg.index);
-    if (arg.kind == ArgKind::kOperand)
-      memory.push_back(bytes(data.operands[index]));
-    else if (arg.kind == ArgKind::kResult)
-      memory.push_back(bytes(data.results[index]));
-    else
-      memory.push_back(bytes(lowered.constants[index].bytes));
-  }
-  Diagnostics diags;
-  if (!tir::interpret(*lowered.function, memory, diags))
-    std::fill(data.results[0].begin(), data.results[0].end(), uint8_t{0});
+  evaluate_lowering(op, data);
 }
 
 Lowered RowOperator::lower_elements(const OpView& op) const {

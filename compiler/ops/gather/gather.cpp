@@ -223,6 +223,8 @@ void add_operators_gather(OperatorSet& set) {
   add_gather_nd(set);
   add_scatter_nd(set);
   add_dynamic_update_slice(set);
+  add_one_hot(set);
+  add_reverse_sequence(set);
 }
 
 }  // namespace aotc::ops

@@ -37,5 +37,7 @@ void clear_results(const EvalData& data);
 void add_gather_nd(OperatorSet& set);
 void add_scatter_nd(OperatorSet& set);
 void add_dynamic_update_slice(OperatorSet& set);
+void add_one_hot(OperatorSet& set);
+void add_reverse_sequence(OperatorSet& set);
 
 }  // namespace aotc::ops

@@ -23,7 +23,7 @@ class PoolLowering {
  public:
   PoolLowering(const OpView& op, PoolKind kind)
       : op_(op),
-        f_(op, kind == PoolKind::kMax ? "max_pool_2d" : "average_pool_2d"),
+        f_(op, std::string(op.op.name())),
         kind_(kind),
         window_(pool_window(op)),
         channels_(op.operand(0).shape[3]),
@@ -100,6 +100,7 @@ class PoolLowering {
 
   // In this order a NaN never replaces the maximum, as in the reference.
   Ex join(const Ex& so_far, const Ex& element) const {
+    if (kind_ == PoolKind::kRoot) return so_far + element * element;
     return kind_ == PoolKind::kMax ? max(element, so_far) : so_far + element;
   }
 
@@ -152,7 +153,7 @@ class PoolLowering {
     if (divider_) {
       scale = divider_->prepare(f_, f_.let("kind", (y1 - y0 - y_counts_.least) * x_counts_.kinds() +
                                                        (x1 - x0 - x_counts_.least)));
-    } else if (kind_ == PoolKind::kAverage) {
+    } else if (kind_ != PoolKind::kMax && is_float_) {
       count = f_.let("count", cast(DType::kF32, (y1 - y0) * (x1 - x0)));
     }
     f_.loop("c", 0, channels_, [&](Ex c) {
@@ -170,6 +171,7 @@ class PoolLowering {
     if (divider_) return divider_->emit(f_, acc, scale);
     if (is_float_) {
       Ex v = kind_ == PoolKind::kMax ? acc : acc / count;
+      if (kind_ == PoolKind::kRoot) v = call(tir::Intrinsic::kSqrt, DType::kF32, {v});
       return emit_clamp(v, float_clamp(activation_));
     }
     ClampI32 range = quantized_clamp(activation_, op_.result());

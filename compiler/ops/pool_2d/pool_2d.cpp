@@ -9,6 +9,7 @@
 #include "ops/common/activation_checks.h"
 #include "ops/common/channel_ranges.h"
 #include "ops/common/checks.h"
+#include "ops/common/lowered_evaluation.h"
 #include "ops/tflite_op.h"
 
 namespace aotc::ops {
@@ -217,11 +218,30 @@ class MaxPool2D final : public Pool2D {
   }
 };
 
+class L2Pool2D final : public Pool2D {
+ public:
+  std::string_view name() const override { return "l2_pool_2d"; }
+  std::string_view summary() const override { return "root of the average square of windows, NHWC"; }
+  std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}}; }
+  std::vector<int> tflite_builtins() const override { return {12}; }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    return check_type(op, 0, {DType::kF32}, diags) ? Pool2D::verify(op, diags) : Status(kFailure);
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    return lower_pool_2d(op, PoolKind::kRoot);
+  }
+};
+
 }  // namespace
 
 void add_operators_pool_2d(OperatorSet& set) {
   set.add(std::make_unique<AveragePool2D>());
   set.add(std::make_unique<MaxPool2D>());
+  set.add(std::make_unique<L2Pool2D>());
 }
 
 }  // namespace aotc::ops

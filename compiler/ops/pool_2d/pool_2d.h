@@ -42,7 +42,8 @@ Counts counts_of(const WindowAxis& axis);
 // ranges, numbered (rows - y.least) * x.kinds() + columns - x.least.
 Requantization average_scaling(const OpView& op, Counts y, Counts x);
 
-enum class PoolKind { kAverage, kMax };
+// kRoot: of the average of squares, float only.
+enum class PoolKind { kAverage, kMax, kRoot };
 Lowered lower_pool_2d(const OpView& op, PoolKind kind);
 
 }  // namespace aotc::ops

@@ -6,6 +6,7 @@ namespace aotc::ops {
 void add_operators_rearrange(OperatorSet& set) {
   add_block_operators(set);
   add_border_operators(set);
+  add_diagonal_operators(set);
 }
 
 }  // namespace aotc::ops

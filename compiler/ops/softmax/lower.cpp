@@ -4,21 +4,15 @@
 
 #include <fmt/format.h>
 
+#include "ops/common/fixed_functions.h"
 #include "ops/softmax/softmax.h"
 
 namespace aotc::ops {
 
 using tir::BufferPtr;
 using tir::Ex;
-using tir::i64;
 
 namespace {
-
-// Doubling high multiply, rounded; never of two smallest numbers here.
-Ex high_mul(const Ex& a, const Ex& b) {
-  Ex product = cast(DType::kI64, a) * cast(DType::kI64, b);
-  return cast(DType::kI32, (product + i64(int64_t{1} << 30)) >> i64(31));
-}
 
 class SoftmaxLowering {
  public:
@@ -90,25 +84,14 @@ class SoftmaxLowering {
         f_.assign(sum, sum * (int64_t{1} << step));
         f_.assign(shift, shift - step);
       });
-    Ex inverse = f_.let("inverse", emit_reciprocal(sum));
+    Ex inverse = f_.let("inverse", emit_reciprocal(f_, sum));
     Ex right = shift;
     // Shifts past 31 happen in long rows only; their quotients round to 0 as with 31.
     if (depth_ >= 512) right = f_.let("right", min(shift, 31));
     f_.loop("i", 0, depth_, [&](Ex i) {
-      Ex product = high_mul(inverse, exponential(largest, row + i));
+      Ex product = emit_high_mul(inverse, exponential(largest, row + i));
       f_.store(out_, row + i, min((((product >> right) + 1) >> 1) - 128, 127));
     });
-  }
-
-  // As softmax_reciprocal.
-  Ex emit_reciprocal(const Ex& half_sum) {
-    Ex guess = f_.var("guess", high_mul(half_sum, Ex(kReciprocalSlope)) + kReciprocalConstant);
-    f_.loop("step", 0, kReciprocalSteps, [&](Ex) {
-      Ex error = f_.let("error", Ex(1 << 29) - high_mul(half_sum, guess));
-      f_.assign(guess, guess + high_mul(guess, error) * 4);
-    });
-    return select(guess >= (1 << 30), Ex(std::numeric_limits<int32_t>::max()),
-                  min(guess, (1 << 30) - 1) * 2);
   }
 
   const OpView& op_;

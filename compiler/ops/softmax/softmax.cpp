@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
+#include "ops/common/fixed_functions.h"
 #include "ops/tflite_op.h"
 #include "support/numerics.h"
 
@@ -15,55 +16,13 @@ namespace aotc::ops {
 
 namespace {
 
-constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
-
 int32_t high_mul(int32_t a, int32_t b) { return saturating_rounding_doubling_high_mul(a, b); }
-
-// exp(x) in Q0 of x <= 0 in Q5: a polynomial around -1/8 for the part below 1/4, times
-// exp(-2^k) for every bit k = -2 .. 4 of the rest.
-int32_t exp_q5(int32_t x) {
-  if (x == 0) return kMax;
-  constexpr int32_t kQuarter = 1 << 24;
-  constexpr int32_t kOneThird = 715827883;
-  constexpr int32_t kExpMinusEighth = 1895147668;
-  constexpr int32_t kFactors[] = {1672461947, 1302514674, 790015084, 290630308,
-                                  39332535,   720401,     242};
-  int32_t remainder = (x & (kQuarter - 1)) - kQuarter;
-  // The remainder is in [-1/4, 0), so nothing here saturates.
-  int32_t a = remainder * 32 + (1 << 28);
-  int32_t a2 = high_mul(a, a);
-  int32_t a3 = high_mul(a2, a), a4 = high_mul(a2, a2);
-  int32_t inner = high_mul(rounding_divide_by_pot(a4, 2) + a3, kOneThird) + a2;
-  int32_t tail = rounding_divide_by_pot(inner, 1);
-  int32_t result = kExpMinusEighth + high_mul(kExpMinusEighth, a + tail);
-  int32_t bits = remainder - x;
-  for (int k = 0; k < 7; ++k)
-    if (bits & (1 << (24 + k))) result = high_mul(result, kFactors[k]);
-  return result;
-}
 
 }  // namespace
 
 std::vector<int32_t> softmax_exponentials(const OpView& op) {
-  double beta = static_cast<double>(op.attrs<SoftmaxAttrs>().beta);
-  double real = beta * static_cast<double>(op.operand(0).scale()) * std::ldexp(1.0, 26);
-  QuantizedMultiplier m = quantize_multiplier(std::min(real, 2147483647.0));
-  // The largest distance whose exponent, left shifted, stays within Q5.
-  double most = std::floor(31.0 * std::ldexp(1.0, 26 - m.shift));
-  std::vector<int32_t> out;
-  for (int d = 0; d <= std::min(most, 255.0); ++d)
-    out.push_back(exp_q5(multiply_by_quantized_multiplier(-d, m)));
-  if (out.size() < 256) out.push_back(0);
-  return out;
-}
-
-int32_t softmax_reciprocal(int32_t half_sum) {
-  int32_t guess = kReciprocalConstant + high_mul(half_sum, kReciprocalSlope);
-  for (int i = 0; i < kReciprocalSteps; ++i) {
-    int32_t error = (1 << 29) - high_mul(half_sum, guess);
-    guess += high_mul(guess, error) * 4;
-  }
-  return guess >= 1 << 30 ? kMax : guess * 2;
+  return exponentials(static_cast<double>(op.attrs<SoftmaxAttrs>().beta) *
+                      static_cast<double>(op.operand(0).scale()));
 }
 
 namespace {
@@ -171,7 +130,7 @@ class Softmax final : public Operator {
     for (int8_t v : in) sum += rounding_divide_by_pot(exponential(v), 12);
     int headroom = 1;
     for (; sum < int64_t{1} << 30; sum *= 2) ++headroom;
-    int32_t inverse = softmax_reciprocal(static_cast<int32_t>(sum));
+    int32_t inverse = fixed_reciprocal(static_cast<int32_t>(sum));
     for (size_t i = 0; i < in.size(); ++i) {
       int64_t product = high_mul(inverse, exponential(in[i]));
       int shift = 12 - headroom + 23;

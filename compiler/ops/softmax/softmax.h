@@ -23,12 +23,6 @@ struct SoftmaxAttrs : graph::Attributes<SoftmaxAttrs> {
 // not count an element. Trailing zeros are one zero: distances beyond the end are the last entry.
 std::vector<int32_t> softmax_exponentials(const OpView& op);
 
-// 1 / (2 * half_sum) in Q0 for half_sum in [0.5, 1) in Q0.
-int32_t softmax_reciprocal(int32_t half_sum);
-constexpr int32_t kReciprocalConstant = 1515870810;  // 48/17 in Q2
-constexpr int32_t kReciprocalSlope = -1010580540;    // -32/17 in Q2
-constexpr int kReciprocalSteps = 3;
-
 // Rows longer than this could leave 32 bits in the sum.
 constexpr int64_t kLongestSoftmaxRow = 4095;
 

@@ -27,7 +27,7 @@ namespace schema = tflite_schema;
 constexpr int kAdd = 0;
 constexpr int kSoftmax = 25;
 constexpr int kCustom = 32;
-constexpr int kCumsum = 128;
+constexpr int kUnknown = 15;
 
 struct BetaAttrs : graph::Attributes<BetaAttrs> {
   float beta = 0.0f;
@@ -260,12 +260,12 @@ TEST(TfliteReader, WarnsOfOtherSubgraphs) {
 
 TEST(TfliteReaderErrors, OneUnsupportedOperator) {
   TestModel m = small_model();
-  m.codes[1] = {kCumsum};
+  m.codes[1] = {kUnknown};
   EXPECT_EQ(errors_of(m),
-            "models/m.tflite: op 1 CUMSUM 'out': error: operator is not supported "
+            "models/m.tflite: op 1 LSH_PROJECTION 'out': error: operator is not supported "
             "[op-unsupported]\n"
             "  note: 1 of 2 operators compile\n"
-            "  help: 'aotc ops --like CUMSUM' lists what is\n");
+            "  help: 'aotc ops --like LSH_PROJECTION' lists what is\n");
 }
 
 TEST(TfliteReaderErrors, SeveralUnsupportedOperatorsTogether) {
@@ -273,26 +273,26 @@ TEST(TfliteReaderErrors, SeveralUnsupportedOperatorsTogether) {
   m.tensors.push_back({.name = "it's", .shape = {1, 4}});
   m.ops.push_back({.code = 2, .in = {3}, .out = {4}});
   m.outputs = {4};
-  m.codes = {{kAdd}, {kCumsum}, {kCustom, "Blend"}};
+  m.codes = {{kAdd}, {kUnknown}, {kCustom, "Blend"}};
   EXPECT_EQ(errors_of(m),
             "models/m.tflite: error: 2 operators are not supported [op-unsupported]\n"
-            "  note: op 1 CUMSUM 'out'\n"
+            "  note: op 1 LSH_PROJECTION 'out'\n"
             "  note: op 2 Blend 'it\\x27s'\n"
             "  note: 1 of 3 operators compile\n"
-            "  help: 'aotc ops --like CUMSUM' lists what is\n"
+            "  help: 'aotc ops --like LSH_PROJECTION' lists what is\n"
             "  help: 'aotc ops --like Blend' lists what is\n");
 }
 
 TEST(TfliteReaderErrors, UnsupportedOperatorsAndTypesInOneRun) {
   TestModel m = small_model();
-  m.codes[1] = {kCumsum};
+  m.codes[1] = {kUnknown};
   m.tensors[0].type = schema::TensorType_FLOAT16;
   m.tensors[2].type = schema::TensorType_FLOAT16;
   EXPECT_EQ(errors_of(m),
-            "models/m.tflite: op 1 CUMSUM 'out': error: operator is not supported "
+            "models/m.tflite: op 1 LSH_PROJECTION 'out': error: operator is not supported "
             "[op-unsupported]\n"
             "  note: 0 of 2 operators compile\n"
-            "  help: 'aotc ops --like CUMSUM' lists what is\n"
+            "  help: 'aotc ops --like LSH_PROJECTION' lists what is\n"
             "models/m.tflite: tensor 'in': error: element type FLOAT16 is not supported "
             "[tflite-dtype]\n"
             "  note: 1 more tensor of this type\n"

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// add_n: the sum of two or more tensors of one shape, added in order. Each float sum is held in the finite
+// numbers, as that of two operands without an activation.
+#include <fmt/format.h>
+
+#include "ops/common/activation.h"
+#include "ops/common/checks.h"
+#include "ops/common/lowered_evaluation.h"
+
+namespace aotc::ops {
+
+using tir::BufferPtr;
+using tir::Ex;
+
+namespace {
+
+constexpr size_t kMostOperands = 256;
+
+class AddN final : public Operator {
+ public:
+  std::string_view name() const override { return "add_n"; }
+  std::string_view summary() const override { return "the sum of several tensors"; }
+  std::vector<TypeSupport> types() const override {
+    return {{DType::kF32, ""}, {DType::kI32, "wraps around"}};
+  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<graph::NoAttributes>();
+  }
+  std::vector<int> tflite_builtins() const override { return {106}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 2, kMostOperands, 1, diags)) return kFailure;
+    for (size_t i = 0; i < op.operand_count(); ++i) {
+      if (op.has_operand(i) && op.operand(i).shape == op.operand(0).shape) continue;
+      bad_shape(op, diags, fmt::format("operand {} of add_n is absent or has another shape", i));
+      return kFailure;
+    }
+    return std::vector<graph::Shape>{op.operand(0).shape};
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    bool good = check_type(op, 0, {DType::kF32, DType::kI32}, diags) &&
+                check_result_type(op, 0, op.operand(0).dtype, diags);
+    for (size_t i = 1; good && i < op.operand_count(); ++i)
+      good = check_type(op, i, {op.operand(0).dtype}, diags);
+    return good ? success() : Status(kFailure);
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    LoweringBuilder f(op, "add_n");
+    std::vector<BufferPtr> in;
+    for (size_t i = 0; i < op.operand_count(); ++i) in.push_back(f.operand(i));
+    BufferPtr out = f.result();
+    bool is_float = op.operand(0).dtype == DType::kF32;
+    f.loop("i", 0, out->elements, [&](Ex i) {
+      Ex sum = load(in[0], i);
+      for (size_t k = 1; k < in.size(); ++k) {
+        Ex x = load(in[k], i);
+        sum = is_float ? emit_clamp(f.let("sum", sum + x), float_clamp(Activation::kNone)) : add_wrapping(sum, x);
+      }
+      f.store(out, i, sum);
+    });
+    for (size_t i = 0; i < in.size(); ++i)
+      if (!op.constant(i)) f.publish_in_place(static_cast<int>(i));
+    return f.finish("flat loop");
+  }
+};
+
+}  // namespace
+
+void add_operators_add_n(OperatorSet& set) { set.add(std::make_unique<AddN>()); }
+
+}  // namespace aotc::ops

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// reverse_sequence: of every batch, as many elements along an axis as a list says, backwards. The run
+// ends at a length beyond the axis; one below 1 reverses nothing.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/common/lowered_evaluation.h"
+#include "ops/common/movement.h"
+#include "ops/gather/indices.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+using tir::BufferPtr;
+using tir::Ex;
+
+namespace {
+
+struct ReverseSequenceAttrs : graph::Attributes<ReverseSequenceAttrs> {
+  int32_t seq_dim = 0, batch_dim = 1;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("seq_dim", self.seq_dim);
+    field("batch_dim", self.batch_dim);
+  }
+};
+
+class ReverseSequence final : public Operator {
+ public:
+  std::string_view name() const override { return "reverse_sequence"; }
+  std::string_view summary() const override { return "the begin of each sequence backwards, by its length"; }
+  std::vector<TypeSupport> types() const override {
+    return {{DType::kF32, ""}, {DType::kI16, ""}, {DType::kI32, ""}, {DType::kI64, ""}, {DType::kU8, ""}};
+  }
+  Traits traits() const override { return {.may_fail = true}; }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<ReverseSequenceAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {112}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 1, 1, 1, diags)) return kFailure;
+    const graph::Shape& in = op.operand(0).shape;
+    const auto& a = op.attrs<ReverseSequenceAttrs>();
+    auto rank = static_cast<int64_t>(in.size());
+    bool good = a.seq_dim >= 0 && a.seq_dim < rank && a.batch_dim >= 0 && a.batch_dim < rank &&
+                a.seq_dim != a.batch_dim &&
+                op.operand(1).shape[0] == in[static_cast<size_t>(a.batch_dim)];
+    if (good) return std::vector<graph::Shape>{in};
+    bad_attribute(op, diags, fmt::format("sequences along dimension {}, {} batches along dimension {} of shape {}",
+                                         a.seq_dim, op.operand(1).shape[0], a.batch_dim, graph::to_string(in)));
+    return kFailure;
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    const size_t moved[] = {0};
+    bool good = check_type(op, 0, {DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8}, diags) &&
+                check_moves(op, moved, diags) && check_type(op, 1, {DType::kI32, DType::kI64}, diags);
+    return good ? success() : Status(kFailure);
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    const graph::Shape& in_shape = op.operand(0).shape;
+    const auto& attrs = op.attrs<ReverseSequenceAttrs>();
+    auto seq = static_cast<size_t>(attrs.seq_dim), batch = static_cast<size_t>(attrs.batch_dim);
+    std::vector<int64_t> strides = strides_of(in_shape);
+    AxisView low = view_at(in_shape, std::min(seq, batch)), high = view_at(in_shape, std::max(seq, batch));
+    int64_t between = low.inner / (high.axis * high.inner);
+    LoweringBuilder f(op, "reverse_sequence");
+    BufferPtr in = f.operand(0), lengths = f.operand(1), out = f.result();
+    f.loop("b", 0, in_shape[batch], [&](Ex b) {
+      Ex given = f.let("given", load(lengths, b));
+      auto number = [&](int64_t n) { return tir::imm(given.type(), n); };
+      f.if_(given > number(in_shape[seq]), [&] { f.fail(); });
+      Ex length = max(given, number(0));
+      length = f.let("length", length.type() == DType::kI32 ? length : cast(DType::kI32, length));
+      f.loop("o", 0, low.outer, [&](Ex o) {
+        f.loop("m", 0, between, [&](Ex m) {
+          Ex first = f.let("first", o * (low.axis * low.inner) + m * (high.axis * high.inner) + b * strides[batch]);
+          f.loop("i", 0, in_shape[seq], [&](Ex i) {
+            Ex from = f.let("from", select(i < length, length - 1 - i, i));
+            emit_run(f, out, first + i * strides[seq], in, first + from * strides[seq], high.inner);
+          });
+        });
+      });
+    });
+    return f.finish("copy");
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics&) const override {
+    auto attrs = std::make_shared<ReverseSequenceAttrs>();
+    op.attributes = attrs;
+    attrs->batch_dim = 0;
+    if (const auto* options = from.options<tflite_schema::ReverseSequenceOptions>()) {
+      attrs->seq_dim = options->seq_dim();
+      attrs->batch_dim = options->batch_dim();
+    }
+    return success();
+  }
+};
+
+}  // namespace
+
+void add_reverse_sequence(OperatorSet& set) { set.add(std::make_unique<ReverseSequence>()); }
+
+}  // namespace aotc::ops

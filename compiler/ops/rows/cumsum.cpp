@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// cumsum: running sums along an axis, from either end, with or without the element itself.
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/common/import.h"
+#include "ops/common/lowered_evaluation.h"
+#include "ops/common/movement.h"
+#include "ops/rows/rows.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+using tir::BufferPtr;
+using tir::Ex;
+
+namespace {
+
+struct CumsumAttrs : graph::Attributes<CumsumAttrs> {
+  int32_t axis = 0;
+  bool exclusive = false, reverse = false;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("axis", self.axis);
+    field("exclusive", self.exclusive);
+    field("reverse", self.reverse);
+  }
+};
+
+class Cumsum final : public Operator {
+ public:
+  std::string_view name() const override { return "cumsum"; }
+  std::string_view summary() const override { return "running sums along an axis"; }
+  std::vector<TypeSupport> types() const override {
+    return {{DType::kF32, ""}, {DType::kI32, "wraps around"}, {DType::kI64, "wraps around"}};
+  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<CumsumAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {128}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
+    const graph::Shape& in = op.operand(0).shape;
+    int32_t axis = op.attrs<CumsumAttrs>().axis;
+    if (axis >= 0 && static_cast<size_t>(axis) < in.size()) return std::vector<graph::Shape>{in};
+    bad_attribute(op, diags, fmt::format("axis {} of {} dimensions", axis, in.size()));
+    return kFailure;
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    return check_type(op, 0, {DType::kF32, DType::kI32, DType::kI64}, diags) &&
+                   check_result_type(op, 0, op.operand(0).dtype, diags)
+               ? success()
+               : Status(kFailure);
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    const auto& attrs = op.attrs<CumsumAttrs>();
+    AxisView v = view_at(op.operand(0).shape, static_cast<size_t>(attrs.axis));
+    LoweringBuilder f(op, "cumsum");
+    BufferPtr in = f.operand(0), out = f.result();
+    DType type = op.operand(0).dtype;
+    f.publish_in_place(0);
+    f.loop("o", 0, v.outer, [&](Ex o) {
+      f.loop("k", 0, v.inner, [&](Ex k) {
+        Ex first = f.let("first", o * (v.axis * v.inner) + k);
+        Ex sum = f.var("sum", type == DType::kF32 ? tir::f32(0.0f) : tir::imm(type, 0));
+        f.loop("i", 0, v.axis, [&](Ex i) {
+          Ex at = f.let("at", first + (attrs.reverse ? Ex(v.axis - 1) - i : i) * v.inner);
+          Ex x = f.let("x", load(in, at));
+          Ex next = type == DType::kF32 ? sum + x : add_wrapping(sum, x);
+          if (attrs.exclusive) f.store(out, at, sum);
+          f.assign(sum, next);
+          if (!attrs.exclusive) f.store(out, at, sum);
+        });
+      });
+    });
+    return f.finish("one sum per row");
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<CumsumAttrs>();
+    op.attributes = attrs;
+    OpView view{from.graph(), op};
+    int64_t value = 0;
+    size_t axis = 0;
+    if (!check_counts(view, 2, 2, 1, diags) || !constant_int(view, 1, "axis", value, diags) ||
+        !normalize_axis(view, value, view.operand(0).shape.size(), axis, diags))
+      return kFailure;
+    attrs->axis = static_cast<int32_t>(axis);
+    if (const auto* options = from.options<tflite_schema::CumsumOptions>()) {
+      attrs->exclusive = options->exclusive();
+      attrs->reverse = options->reverse();
+    }
+    op.operands.resize(1);
+    return success();
+  }
+};
+
+}  // namespace
+
+void add_cumsum(OperatorSet& set) { set.add(std::make_unique<Cumsum>()); }
+
+}  // namespace aotc::ops

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// l2_normalization: every row (the last dimension) divided by the root of its sum of squares. Bytes are
+// multiplied by an inverse root in fixed point, which the reference finds by Newton's method.
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/common/fixed_functions.h"
+#include "ops/common/lowered_evaluation.h"
+#include "ops/rows/rows.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+using tir::BufferPtr;
+using tir::Ex;
+
+namespace {
+
+// The largest sum of squares of bytes that has room in 32 bits.
+constexpr int64_t kLongestRow = ((int64_t{1} << 31) - 1) / (255 * 255);
+
+class L2Normalization final : public Operator {
+ public:
+  std::string_view name() const override { return "l2_normalization"; }
+  std::string_view summary() const override { return "rows divided by their length"; }
+  std::vector<TypeSupport> types() const override {
+    return {{DType::kI8, "result scale 1/128, zero point 0"},
+            {DType::kF32, ""},
+            {DType::kU8, "result scale 1/128, zero point 128"}};
+  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<graph::NoAttributes>();
+  }
+  std::vector<int> tflite_builtins() const override { return {11}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 1, 64, diags)) return kFailure;
+    return std::vector<graph::Shape>{op.operand(0).shape};
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    if (!check_type(op, 0, {DType::kI8, DType::kF32, DType::kU8}, diags) ||
+        !check_result_type(op, 0, op.operand(0).dtype, diags))
+      return kFailure;
+    if (op.operand(0).elements() < 1) {
+      bad_shape(op, diags, "the input is empty");
+      return kFailure;
+    }
+    if (op.operand(0).dtype == DType::kF32) return success();
+    if (!check_quantized_io(op, diags)) return kFailure;
+    if (op.operand(0).shape.back() > kLongestRow) {
+      bad_shape(op, diags, fmt::format("rows of {} elements; the sum of more than {} squares can overflow",
+                                       op.operand(0).shape.back(), kLongestRow));
+      return kFailure;
+    }
+    int64_t zero = op.operand(0).dtype == DType::kI8 ? 0 : 128;
+    if (op.result().scale() == 1.0f / 128 && op.result().zero_point() == zero) return success();
+    diags.error(op.where(), "op-quantization",
+                fmt::format("the result has scale {} and zero point {}; l2_normalization gives scale 1/128 "
+                            "and zero point {}",
+                            op.result().scale(), op.result().zero_point(), zero));
+    return kFailure;
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    LoweringBuilder f(op, "l2_normalization");
+    BufferPtr in = f.operand(0), out = f.result();
+    int64_t depth = op.operand(0).shape.back();
+    bool is_float = op.operand(0).dtype == DType::kF32;
+    f.publish_in_place(0);
+    f.loop("r", 0, op.operand(0).elements() / depth, [&](Ex r) {
+      Ex row = f.let("row", r * depth);
+      auto element = [&](const Ex& i) {
+        Ex x = load(in, row + i);
+        return is_float ? x : x - op.operand(0).zero_point();
+      };
+      Ex sum = f.var("sum", is_float ? tir::f32(0.0f) : Ex(0));
+      f.loop("i", 0, depth, [&](Ex i) {
+        Ex x = f.let("x", element(i));
+        f.assign(sum, sum + x * x);
+      });
+      if (is_float) {
+        Ex root = f.let("root", call(tir::Intrinsic::kSqrt, DType::kF32, {sum}));
+        Ex length = f.let("length", select(root < tir::f32(1e-6f), tir::f32(1e-6f), root));
+        f.loop("i", 0, depth, [&](Ex i) { f.store(out, row + i, element(i) / length); });
+        return;
+      }
+      byte_row(op, f, sum, [&](const Ex& i) { return element(i); },
+               [&](const Ex& i, const Ex& v) { f.store(out, row + i, v); });
+    });
+    return f.finish(is_float ? "float" : "fixed point");
+  }
+
+ private:
+  // `sum` of squares becomes inverse * 2^-shift, which every element is multiplied by.
+  template <typename Element, typename Store>
+  static void byte_row(const OpView& op, LoweringBuilder& f, const Ex& sum, Element element, Store store) {
+    Ex inverse = f.var("inverse", Ex(std::numeric_limits<int32_t>::max())), shift = f.var("shift", Ex(0));
+    f.if_(sum > 1, [&] { inverse_root(f, sum, inverse, shift); });
+    bool is_signed = op.operand(0).dtype == DType::kI8;
+    // Seven bits of the result are behind the point: int8 takes them off the shift, uint8 puts them in
+    // front of the product.
+    Ex left = is_signed ? f.let("left", max(Ex(7) - shift, 0)) : Ex(7);
+    Ex right = is_signed ? f.let("right", max(shift - 7, 0)) : shift;
+    Ex half = f.let("half", select(right > 0, Ex(1) << max(right - 1, 0), Ex(0)));
+    f.loop("i", 0, op.operand(0).shape.back(), [&](Ex i) {
+      Ex x = f.let("x", element(i) << left);
+      Ex product = f.let("product", emit_high_mul(x, inverse));
+      // Nearest, ties away from zero.
+      Ex rounded = (product + select(product < 0, max(half - 1, 0), half)) >> right;
+      store(i, is_signed ? clamp(rounded, -128, 127) : clamp(rounded + 128, 0, 255));
+    });
+  }
+
+  // 1 / sqrt(sum), the sum above 1.
+  static void inverse_root(LoweringBuilder& f, const Ex& sum, const Ex& inverse, const Ex& shift) {
+    // To [2^27, 2^29) by pairs of bits.
+    f.assign(shift, 11);
+    f.if_(sum >= (1 << 29), [&] {
+      f.assign(sum, sum >> 2);
+      f.assign(shift, shift + 1);
+    });
+    for (int pairs : {8, 4, 2, 1})
+      f.if_(sum < (int64_t{1} << (29 - 2 * pairs)), [&] {
+        f.assign(sum, sum << (2 * pairs));
+        f.assign(shift, shift - pairs);
+      });
+    Ex input = f.let("input", sum >> 1), half = f.let("half_input", emit_rounding_shift(input, 1));
+    Ex x = f.var("guess", Ex(1 << 28));  // Q3
+    f.loop("step", 0, 5, [&](Ex) {
+      Ex cube = f.let("cube", emit_saturating_shift(emit_high_mul(emit_high_mul(x, x), x), 6));
+      Ex next = emit_high_mul(Ex((1 << 28) + (1 << 27)), x) - emit_high_mul(half, cube);
+      f.assign(x, emit_saturating_shift(next, 3));
+    });
+    f.assign(inverse, emit_high_mul(x, Ex(1518500250)));  // by sqrt(1/2)
+    f.if_(shift < 0, [&] {
+      f.assign(inverse, shl_wrapping(inverse, -shift));
+      f.assign(shift, 0);
+    });
+  }
+};
+
+}  // namespace
+
+void add_l2_normalization(OperatorSet& set) { set.add(std::make_unique<L2Normalization>()); }
+
+}  // namespace aotc::ops

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// topk_v2: the k largest elements of each row and their indices; of equal ones the first, and what is not a
+// number behind all that are. Each is found by going through the row for the largest behind the one before,
+// which needs no memory.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/common/import.h"
+#include "ops/common/lowered_evaluation.h"
+#include "ops/rows/rows.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+using tir::BufferPtr;
+using tir::Ex;
+
+namespace {
+
+struct TopKAttrs : graph::Attributes<TopKAttrs> {
+  int32_t k = 1;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("k", self.k);
+  }
+};
+
+// An element and where it is.
+struct Place {
+  Ex value, index;
+};
+
+// Does a come in front of b?
+Ex before(const Place& a, const Place& b) {
+  Ex first = b.value < a.value || (b.value == a.value && a.index < b.index);
+  if (a.value.type() != DType::kF32) return first;
+  Ex a_is_nan = a.value != a.value, b_is_nan = b.value != b.value;
+  return select(a_is_nan, b_is_nan && a.index < b.index, b_is_nan || first);
+}
+
+class TopK final : public Operator {
+ public:
+  std::string_view name() const override { return "topk_v2"; }
+  std::string_view summary() const override { return "the largest elements of rows, and their indices"; }
+  std::vector<TypeSupport> types() const override {
+    return {{DType::kI8, ""},  {DType::kF32, ""}, {DType::kI16, ""},
+            {DType::kI32, ""}, {DType::kI64, ""}, {DType::kU8, ""}};
+  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<TopKAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {48}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 1, 1, 2, diags) || !check_rank(op, 0, 1, 64, diags)) return kFailure;
+    graph::Shape shape = op.operand(0).shape;
+    int32_t k = op.attrs<TopKAttrs>().k;
+    if (k < 1 || k > shape.back()) {
+      bad_attribute(op, diags, fmt::format("the {} largest of rows of {}", k, shape.back()));
+      return kFailure;
+    }
+    shape.back() = k;
+    return std::vector<graph::Shape>{shape, shape};
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    bool good = check_type(op, 0, {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8},
+                           diags) &&
+                check_result_type(op, 0, op.operand(0).dtype, diags) &&
+                check_result_type(op, 1, DType::kI32, diags);
+    bool whole = good && (op.operand(0).dtype == DType::kI32 || op.operand(0).dtype == DType::kI64);
+    return good && (whole || check_same_quantization(op, 0, 0, diags)) ? success() : Status(kFailure);
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    LoweringBuilder f(op, "topk_v2");
+    BufferPtr in = f.operand(0), values = f.result(0), indices = f.result(1);
+    int64_t n = op.operand(0).shape.back(), k = op.attrs<TopKAttrs>().k;
+    f.loop("r", 0, op.operand(0).elements() / std::max<int64_t>(n, 1), [&](Ex r) {
+      Ex row = f.let("row", r * n);
+      Place last{f.var("last", load(in, row)), f.var("last_at", Ex(-1))};
+      f.loop("rank", 0, k, [&](Ex rank) {
+        Place best{f.var("best", load(in, row)), f.var("best_at", Ex(-1))};
+        f.loop("i", 0, n, [&](Ex i) {
+          Place here{f.let("x", load(in, row + i)), i};
+          Ex left = last.index < 0 || before(last, here);
+          f.if_(left && (best.index < 0 || before(here, best)), [&] {
+            f.assign(best.value, here.value);
+            f.assign(best.index, i);
+          });
+        });
+        f.store(values, r * k + rank, best.value);
+        f.store(indices, r * k + rank, best.index);
+        f.assign(last.value, best.value);
+        f.assign(last.index, best.index);
+      });
+    });
+    return f.finish("one pass per element found");
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<TopKAttrs>();
+    op.attributes = attrs;
+    OpView view{from.graph(), op};
+    int64_t k = 0;
+    if (!check_counts(view, 2, 2, 2, diags) || !constant_int(view, 1, "number", k, diags)) return kFailure;
+    attrs->k = static_cast<int32_t>(std::clamp<int64_t>(k, INT32_MIN, INT32_MAX));
+    op.operands.resize(1);
+    return success();
+  }
+};
+
+}  // namespace
+
+void add_topk(OperatorSet& set) { set.add(std::make_unique<TopK>()); }
+
+}  // namespace aotc::ops

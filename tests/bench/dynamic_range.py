@@ -4,10 +4,10 @@
 
 Usage: dynamic_range.py [--target m4] [--most RATIO] [--keep FOLDER]
 
-The layers are ad's (../shared/models): from the float model's weights a model is made as TensorFlow's
-converter makes it (int8 weights, a scale for each channel, float activations), symmetric and asymmetric.
-All are compiled and run on the emulated board. Prints instructions of each layer; exits with 1 if a total
-is more than --most (default 1.2) times int8's.
+The layers are ad's (../shared/models): from the float model's weights a model is made as
+TensorFlow's converter makes it (int8 weights, a scale for each channel, float activations),
+symmetric and asymmetric. All are compiled and run on the emulated board. Prints instructions of
+each layer; exits with 1 if a total is more than --most (default 1.2) times int8's.
 """
 import argparse
 import pathlib
@@ -71,11 +71,14 @@ def main():
         folder = options.keep or pathlib.Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
         measure.SHIPPED = folder
-        rows = {"int8": measure.measure(aotc, "ad", options.target, "balanced", folder / "work", print)}
-        for name, asymmetric in (("symmetric", False), ("asymmetric", True)):
-            model = f"ad_{name}"
-            (folder / f"{model}.tflite").write_bytes(dynamic_model(source, asymmetric))
-            rows[name] = measure.measure(aotc, model, options.target, "balanced", folder / "work", print)
+        rows = {}
+        for name, model in (("int8", "ad"), ("symmetric", "ad_symmetric"),
+                            ("asymmetric", "ad_asymmetric")):
+            if name != "int8":
+                content = dynamic_model(source, name == "asymmetric")
+                (folder / f"{model}.tflite").write_bytes(content)
+            rows[name] = measure.measure(aotc, model, options.target, "balanced",
+                                         folder / "work", print)
     print(f"{'layer':>9} {'MACs':>9}" + "".join(f" {name:>12}" for name in rows))
     for i, layer in enumerate(rows["int8"]["layers"]):
         print(f"{i:>9} {layer['macs']:>9,}"

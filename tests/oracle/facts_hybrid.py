@@ -55,8 +55,8 @@ def _():
 def _convolution(kind, seed):
     rng = np.random.default_rng(seed)
     shape = (6, 3, 3, 6) if kind == "CONV_2D" else (1, 3, 3, 6)
-    weights = const(rng.integers(-127, 128, shape).astype(np.int8), rng.uniform(0.01, 0.02, 6).astype(F),
-                    [0] * 6, 0 if kind == "CONV_2D" else 3)
+    weights = const(rng.integers(-127, 128, shape).astype(np.int8),
+                    rng.uniform(0.01, 0.02, 6).astype(F), [0] * 6, 0 if kind == "CONV_2D" else 3)
     options = dict(padding="SAME", stride_h=1, stride_w=1)
     if kind != "CONV_2D":
         options["depth_multiplier"] = 1

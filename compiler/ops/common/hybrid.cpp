@@ -52,8 +52,8 @@ int32_t rounded(float v, bool grouped) {
   return static_cast<int32_t>(v < 0 ? v - half : v + half);
 }
 
-// The integer nearest to the zero point that takes the end of the range farther from 0 to the end of
-// int8.
+// The integer nearest to the zero point that takes the end of the range farther from 0 to the end
+// of int8.
 int32_t zero_of(float low, float high, double scale) {
   double below = static_cast<double>(low) / scale, above = static_cast<double>(high) / scale;
   double zero = 128.0 - below < 127.0 + above ? -128.0 - below : 127.0 - above;
@@ -120,8 +120,9 @@ class RowWriter {
         f_.assign(most, max(most, bits_of(element(i + u)) & kMagnitude));
     });
     Ex range = f_.let("range", float_of(most));
-    f_.if_(most >= least_bits(false) && most < kInfinity,
-           [&] { quantize(f_.let("inverse", tir::f32(127.0f) / range), 0); }, [&] { blank(); });
+    f_.if_(
+        most >= least_bits(false) && most < kInfinity,
+        [&] { quantize(f_.let("inverse", tir::f32(127.0f) / range), 0); }, [&] { blank(); });
     return {f_.let("scale", select(most == 0, tir::f32(1.0f), range / tir::f32(127.0f))), 0};
   }
 
@@ -142,25 +143,27 @@ class RowWriter {
     Ex bits = f_.let("range_bits", bits_of(range) & kMagnitude);
     Ex scale = f_.let("scale", select(bits == 0, tir::f32(1.0f), range / tir::f32(255.0f)));
     Ex zero = f_.var("zero", 0);
-    f_.if_(bits >= least_bits(true) && bits < kInfinity,
-           [&] {
-             Ex inverse = f_.let("inverse", tir::f32(1.0f) / scale);
-             find_zero(zero, low, high, range, inverse);
-             quantize(inverse, zero);
-           },
-           [&] { blank(); });
+    f_.if_(
+        bits >= least_bits(true) && bits < kInfinity,
+        [&] {
+          Ex inverse = f_.let("inverse", tir::f32(1.0f) / scale);
+          find_zero(zero, low, high, range, inverse);
+          quantize(inverse, zero);
+        },
+        [&] { blank(); });
     return {scale, f_.let("zero_point", zero)};
   }
 
-  // The zero point is -128 - 255 * low / range but for rounding, and floats show which integer that is,
-  // unless it is next to a tie: they are off by less than 1e-4. Doubles are slow on most cores.
-  void find_zero(const Ex& zero, const Ex& low, const Ex& high, const Ex& range, const Ex& inverse) {
+  // The zero point is -128 - 255 * low / range but for rounding, and floats show which integer that
+  // is, unless it is next to a tie: they are off by less than 1e-4. Doubles are slow on most cores.
+  void find_zero(const Ex& zero, const Ex& low, const Ex& high, const Ex& range,
+                 const Ex& inverse) {
     Ex steps = f_.let("steps", tir::f32(0.5f) - low * inverse);
     Ex whole = f_.let("whole", cast(DType::kI32, steps));
     Ex rest = f_.let("rest", steps - cast(DType::kF32, whole));
-    f_.if_(rest > tir::f32(0.001f) && rest < tir::f32(0.999f),
-           [&] { f_.assign(zero, whole - 128); },
-           [&] { f_.assign(zero, exact_zero(low, high, range)); });
+    f_.if_(
+        rest > tir::f32(0.001f) && rest < tir::f32(0.999f), [&] { f_.assign(zero, whole - 128); },
+        [&] { f_.assign(zero, exact_zero(low, high, range)); });
   }
 
   // Rounds as C's round(), which nothing else here would need.
@@ -184,8 +187,8 @@ class RowWriter {
         for (int64_t u = 0; u < n; ++u) {
           // Of the magnitude, with the sign put back: neither compares nor branches.
           Ex bits = f_.let("bits", bits_of(element(i + u)));
-          Ex size = f_.let("size", cast(DType::kI32, float_of(bits & kMagnitude) * inverse +
-                                                         tir::f32(half)));
+          Ex size = f_.let(
+              "size", cast(DType::kI32, float_of(bits & kMagnitude) * inverse + tir::f32(half)));
           Ex q = (size ^ (bits >> 31)) - (bits >> 31);
           if (!symmetric) q = clamp(q + zero, -128, 127);
           values.push_back(f_.let("q", row_.centred && !symmetric ? q - zero : q));
@@ -198,9 +201,8 @@ class RowWriter {
   }
 
   void blank() {
-    each(f_, 0, row_.count, [&](Ex i, int64_t n) {
-      row_.store(i, std::vector<Ex>(static_cast<size_t>(n), Ex(0)));
-    });
+    each(f_, 0, row_.count,
+         [&](Ex i, int64_t n) { row_.store(i, std::vector<Ex>(static_cast<size_t>(n), Ex(0))); });
   }
 
   FunctionBuilder& f_;
@@ -247,7 +249,8 @@ float weight_scale(const OpView& op, int64_t c) {
   return scales[scales.size() == 1 ? 0 : static_cast<size_t>(c)];
 }
 
-std::vector<int32_t> weight_sums(const OpView& op, int64_t channels, int64_t first, int64_t stride) {
+std::vector<int32_t> weight_sums(const OpView& op, int64_t channels, int64_t first,
+                                 int64_t stride) {
   const int64_t terms = op.operand(1).elements() / channels;
   std::vector<int32_t> out;
   for (int64_t c = 0; c < channels; ++c) {
@@ -265,7 +268,8 @@ bool has_negative_zero(const OpView& op, int64_t channels) {
 }
 
 bool verify_hybrid(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags) {
-  if (!check_counts(op, 2, 3, 1, diags) || !check_result_type(op, 0, DType::kF32, diags)) return false;
+  if (!check_counts(op, 2, 3, 1, diags) || !check_result_type(op, 0, DType::kF32, diags))
+    return false;
   if (!op.constant(1)) return bad_shape(op, diags, "weights must be a constant");
   if (!verify_bias(op, channels, DType::kF32, diags) ||
       !verify_weights_quantization(op, channels, channel_axis, false, diags))

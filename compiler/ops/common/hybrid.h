@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators with float activations and int8 weights share ("dynamic range"): every row of the
-// input is quantised to int8 when it is known, multiplied in integers, and the sums are scaled back.
-// The one thing to know: this is LiteRT's arithmetic to the bit, down to how it rounds groups of eight
-// elements otherwise than the rest. Where a row holds a NaN or an infinity, or is so small that the
-// reciprocal of its scale has no float, LiteRT's is undefined; all its elements count as 0 here, and the
-// scale is what comes out.
+// input is quantised to int8 when it is known, multiplied in integers, and the sums are scaled
+// back. The one thing to know: this is LiteRT's arithmetic to the bit, down to how it rounds groups
+// of eight elements otherwise than the rest. Where a row holds a NaN or an infinity, or is so small
+// that the reciprocal of its scale has no float, LiteRT's is undefined; all its elements count as 0
+// here, and the scale is what comes out.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,17 @@ namespace aotc::ops {
 // Float activations, int8 weights?
 bool is_hybrid(const OpView& op);
 
-// Of one row: value = scale * (q - zero). `zero` is 0 unless asymmetric; a row of zeros has scale 1.
+// Of one row: value = scale * (q - zero). `zero` is 0 unless asymmetric; a row of zeros has
+// scale 1.
 struct RowScale {
   float scale = 1;
   int32_t zero = 0;
 };
 RowScale quantize_row(std::span<const float> x, std::span<int8_t> q, bool asymmetric);
 
-// The same in TIR, from x[at .. at + count) to `store`, which is given a position in the row and the q
-// from there on: four at a time in rows of a multiple of four, an even number in rows of even length.
+// The same in TIR, from x[at .. at + count) to `store`, which is given a position in the row and
+// the q from there on: four at a time in rows of a multiple of four, an even number in rows of even
+// length.
 struct RowQuantization {
   tir::Ex scale, zero;
 };
@@ -42,20 +44,22 @@ RowQuantization emit_quantize_row(tir::FunctionBuilder& f, const RowRequest& row
 RowQuantization emit_quantize_row(tir::FunctionBuilder& f, RowRequest row, const tir::BufferPtr& q,
                                   const tir::Ex& to);
 
-// Publishes that each of `batches` of operand 0 is read whole before the first of its results is written.
+// Publishes that each of `batches` of operand 0 is read whole before the first of its results is
+// written.
 void publish_batches(LoweringBuilder& f, const OpView& op, int64_t batches);
 
 // Scale of the weights of channel c.
 float weight_scale(const OpView& op, int64_t c);
-// Sum of the weights of each of `channels`, which lie `stride` elements apart beginning with c * first.
+// Sum of the weights of each of `channels`, which lie `stride` elements apart beginning with c *
+// first.
 std::vector<int32_t> weight_sums(const OpView& op, int64_t channels, int64_t first, int64_t stride);
 
-// Has every element of the input magnitude 0? Where a bias is -0, LiteRT adds nothing to it then, and
-// +0 otherwise.
+// Has every element of the input magnitude 0? Where a bias is -0, LiteRT adds nothing to it then,
+// and +0 otherwise.
 bool has_negative_zero(const OpView& op, int64_t channels);
 
-// Types, constants, quantisation and sizes of (input, weights, optional bias); `channel_axis` is the
-// weights' axis of output channels. Reports what is wrong.
+// Types, constants, quantisation and sizes of (input, weights, optional bias); `channel_axis` is
+// the weights' axis of output channels. Reports what is wrong.
 bool verify_hybrid(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags);
 
 }  // namespace aotc::ops

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_2d of float activations with int8 weights: a batch's image is quantised into scratch, then goes
-// through the GEMM tile as int8 images do (lower.cpp), and every sum is scaled in float. Padding is the
-// zero point, whose part in a sum is taken off again.
+// conv_2d of float activations with int8 weights: a batch's image is quantised into scratch, then
+// goes through the GEMM tile as int8 images do (lower.cpp), and every sum is scaled in float.
+// Padding is the zero point, whose part in a sum is taken off again.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -27,10 +27,10 @@ class HybridLowering {
     image_ = op.operand(0).elements() / conv_.window.batch;
     constexpr int64_t kMostBlock = 8, kMostUnroll = 64;
     row_ = conv_.pointwise ? conv_.window.y.out * conv_.window.x.out : conv_.window.x.out;
-    block_channels_ = target.wish("channels", std::min<int64_t>(target.gemm_channels, group_out_), 1,
-                                  std::min(kMostBlock, group_out_));
-    block_pixels_ = target.wish("pixels", choose_pixels(row_, target.gemm_pixels, block_channels_), 1,
-                                std::min(kMostBlock, row_));
+    block_channels_ = target.wish("channels", std::min<int64_t>(target.gemm_channels, group_out_),
+                                  1, std::min(kMostBlock, group_out_));
+    block_pixels_ = target.wish("pixels", choose_pixels(row_, target.gemm_pixels, block_channels_),
+                                1, std::min(kMostBlock, row_));
     unroll_ = unroll_for(conv_.k, target.wish("unroll", target.gemm_unroll, 1, kMostUnroll));
   }
 
@@ -42,8 +42,8 @@ class HybridLowering {
     out_ = f_.result(0);
     publish_batches(f_, op_, conv_.window.batch);
     f_.loop("n", 0, conv_.window.batch, [&](Ex n) {
-      q_ = emit_quantize_row(f_, {in_, f_.let("batch", n * image_), image_, asymmetric_, false, nullptr},
-                             scratch_, 0);
+      q_ = emit_quantize_row(
+          f_, {in_, f_.let("batch", n * image_), image_, asymmetric_, false, nullptr}, scratch_, 0);
       if (!asymmetric_) step_ = f_.let("step", q_.scale * load(scales_, 0));
       conv_.pointwise ? pointwise(n) : gathered(n);
     });
@@ -153,7 +153,8 @@ class HybridLowering {
         const Ex& a = acc[static_cast<size_t>(p * tile.channels + c)];
         Ex v = asymmetric_ ? cast(DType::kF32, a - zeros) * scale * q_.scale
                            : cast(DType::kF32, a) * step_;
-        f_.store(out_, base + (p * conv_.out_channels + c), emit_clamp(f_.let("v", v + bias), range));
+        f_.store(out_, base + (p * conv_.out_channels + c),
+                 emit_clamp(f_.let("v", v + bias), range));
       }
     }
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_2d of float activations with int8 weights on cores with the DSP extension: a batch's image is
-// quantised into words of two neighbouring elements, less their zero point, so that padding is 0. The
-// windows of a few neighbouring outputs are copied into a panel of such words, and one kernel call
-// (ops/common/dsp_gemm.h) sums all their channels.
+// conv_2d of float activations with int8 weights on cores with the DSP extension: a batch's image
+// is quantised into words of two neighbouring elements, less their zero point, so that padding is
+// 0. The windows of a few neighbouring outputs are copied into a panel of such words, and one
+// kernel call (ops/common/dsp_gemm.h) sums all their channels.
 #include <algorithm>
 #include <cstdlib>
 
@@ -65,7 +65,8 @@ class HybridPairsLowering {
       int64_t above = 0, below = 0;
       for (size_t i = at; i < at + static_cast<size_t>(conv_.k); ++i)
         (w[i] > 0 ? above : below) += std::abs(static_cast<int64_t>(w[i]));
-      if ((asymmetric_ ? 255 * std::max(above, below) : 127 * (above + below)) >= 1 << 23) return false;
+      if ((asymmetric_ ? 255 * std::max(above, below) : 127 * (above + below)) >= 1 << 23)
+        return false;
     }
     return true;
   }
@@ -110,7 +111,8 @@ class HybridPairsLowering {
         tile_);
   }
 
-  // `count` words of every pixel's window, from step `step` on; `from` is the first pixel's first word.
+  // `count` words of every pixel's window, from step `step` on; `from` is the first pixel's first
+  // word.
   void copy_row(const Ex& from, const Ex& step, int64_t count) {
     const int64_t stride = conv_.window.x.stride * conv_.in_channels / 2;
     Ex at = f_.let("from", from), to = f_.let("panel", step * tile_ + panel_);
@@ -135,8 +137,9 @@ class HybridPairsLowering {
       Ex step = f_.let("step_of_row", ky * row_words);
       auto row = [&] {
         Ex whole = left >= 0 && left + ((tile_ - 1) * x.stride + x.kernel) <= x.in;
-        f_.if_(whole, [&] { copy_row((iy * x.in + left) * depth, step, row_words); },
-               [&] { gather_taps(iy, left, step); });
+        f_.if_(
+            whole, [&] { copy_row((iy * x.in + left) * depth, step, row_words); },
+            [&] { gather_taps(iy, left, step); });
       };
       f_.if_(iy >= 0 && iy < y.in, row,
              [&] { blank(f_.let("panel", step * tile_ + panel_), row_words * tile_, 1); });
@@ -151,13 +154,14 @@ class HybridPairsLowering {
       f_.loop("kx", 0, x.kernel, [&](Ex kx) {
         Ex ix = f_.let("ix", left + p * x.stride + kx);
         Ex to = f_.let("panel", (step + kx * depth) * tile_ + p + panel_);
-        f_.if_(ix >= 0 && ix < x.in,
-               [&] {
-                 Ex from = f_.let("from", (iy * x.in + ix) * depth);
-                 f_.loop("j", 0, depth,
-                         [&](Ex j) { f_.store(words_, to + j * tile_, load(words_, from + j)); });
-               },
-               [&] { blank(to, depth, tile_); });
+        f_.if_(
+            ix >= 0 && ix < x.in,
+            [&] {
+              Ex from = f_.let("from", (iy * x.in + ix) * depth);
+              f_.loop("j", 0, depth,
+                      [&](Ex j) { f_.store(words_, to + j * tile_, load(words_, from + j)); });
+            },
+            [&] { blank(to, depth, tile_); });
       });
     });
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// depthwise_conv_2d of float activations with int8 weights: a batch's image is quantised into scratch;
-// every result is a plain loop over the taps inside of the image, scaled in float.
-#include "ops/common/conv.h"
+// depthwise_conv_2d of float activations with int8 weights: a batch's image is quantised into
+// scratch; every result is a plain loop over the taps inside of the image, scaled in float.
 #include "ops/common/hybrid.h"
+#include "ops/common/conv.h"
 #include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
 
 namespace aotc::ops {
@@ -45,8 +45,8 @@ class HybridLowering {
     publish_batches(f_, op_, s_.window.batch);
     int64_t multiplier = s_.channels / s_.in_channels;
     f_.loop("n", 0, s_.window.batch, [&](Ex n) {
-      q_ = emit_quantize_row(f_, {in_, f_.let("batch", n * s_.image), s_.image, true, false, nullptr}, image_,
-                             0);
+      q_ = emit_quantize_row(
+          f_, {in_, f_.let("batch", n * s_.image), s_.image, true, false, nullptr}, image_, 0);
       f_.loop("oy", 0, y.out, [&](Ex oy) {
         f_.loop("ox", 0, x.out, [&](Ex ox) {
           Ex to = f_.let("to", ((n * y.out + oy) * x.out + ox) * s_.channels);
@@ -129,13 +129,14 @@ void evaluate_depthwise_conv_2d_hybrid(const OpView& op, const EvalData& data) {
   std::vector<int8_t> q(static_cast<size_t>(s.image));
   size_t at = 0;
   for (int64_t n = 0; n < s.window.batch; ++n) {
-    RowScale row = quantize_row(data.in<float>(0).subspan(static_cast<size_t>(n) * q.size(), q.size()),
-                                q, true);
+    RowScale row = quantize_row(
+        data.in<float>(0).subspan(static_cast<size_t>(n) * q.size(), q.size()), q, true);
     for (int64_t oy = 0; oy < s.window.y.out; ++oy)
       for (int64_t ox = 0; ox < s.window.x.out; ++ox)
         for (int64_t c = 0; c < s.channels; ++c, ++at) {
           int32_t sum = sum_at(s, q, row.zero, data.in<int8_t>(1), oy, ox, c);
-          float v = static_cast<float>(sum) * (weight_scale(op, c) * row.scale) + float_bias_at(op, c);
+          float v =
+              static_cast<float>(sum) * (weight_scale(op, c) * row.scale) + float_bias_at(op, c);
           v = v < range.min ? range.min : v;
           out[at] = range.max < v ? range.max : v;
         }

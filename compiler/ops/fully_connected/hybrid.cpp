@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fully_connected of float rows with int8 weights: a row is quantised, multiplied four units at a time
-// (or eight, by the pair kernels where the core has them), and every sum is scaled and added to its
-// bias in float.
+// fully_connected of float rows with int8 weights: a row is quantised, multiplied four units at a
+// time (or eight, by the pair kernels where the core has them), and every sum is scaled and added
+// to its bias in float.
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
@@ -36,7 +36,8 @@ struct Sizes {
 // Not as other operators clamp: -0 and NaN become the bound, and nothing else is one.
 float activated(Activation activation, float v) {
   float top = activation == Activation::kRelu6 ? 6.0f : 1.0f;
-  if (activation == Activation::kRelu6 || activation == Activation::kReluN1To1) v = top < v ? top : v;
+  if (activation == Activation::kRelu6 || activation == Activation::kReluN1To1)
+    v = top < v ? top : v;
   float low = activation == Activation::kReluN1To1 ? -1.0f : 0.0f;
   return activation == Activation::kNone ? v : low < v ? v : low;
 }
@@ -59,10 +60,12 @@ class HybridLowering {
     pairs ? begin_pairs() : begin_tiles(target);
     std::vector<float> bias, scales;
     for (int64_t u = 0; u < s_.units; ++u) bias.push_back(float_bias_at(op_, u));
-    for (int64_t u = 0; u < (s_.per_channel ? s_.units : 1); ++u) scales.push_back(weight_scale(op_, u));
+    for (int64_t u = 0; u < (s_.per_channel ? s_.units : 1); ++u)
+      scales.push_back(weight_scale(op_, u));
     bias_ = f_.constant("bias", DType::kF32, bias);
     scales_ = f_.constant("scales", DType::kF32, scales);
-    if (s_.asymmetric && !pairs) sums_ = f_.constant("sums", DType::kI32, weight_sums(op_, s_.units, s_.depth, 1));
+    if (s_.asymmetric && !pairs)
+      sums_ = f_.constant("sums", DType::kI32, weight_sums(op_, s_.units, s_.depth, 1));
     out_ = f_.result(0);
     publish_batches(f_, op_, s_.rows);
     Ex blank = emit_blank();
@@ -104,10 +107,12 @@ class HybridLowering {
 
   void begin_tiles(const TargetInfo& target) {
     constexpr int64_t kMostBlock = 8, kMostUnroll = 64;
-    block_ = target.wish("units", std::min<int64_t>(4, s_.units), 1, std::min(kMostBlock, s_.units));
+    block_ =
+        target.wish("units", std::min<int64_t>(4, s_.units), 1, std::min(kMostBlock, s_.units));
     unroll_ = unroll_for(s_.depth, target.wish("unroll", 4, 1, kMostUnroll));
-    weights_ = f_.constant("weights", DType::kI8,
-                           pack_weights(op_.constant(1)->to_vector<int8_t>(), s_.units, s_.depth, block_));
+    weights_ =
+        f_.constant("weights", DType::kI8,
+                    pack_weights(op_.constant(1)->to_vector<int8_t>(), s_.units, s_.depth, block_));
     bytes_ = f_.scratch("quantised", DType::kI8, s_.depth, 4);
     f_.choice("units", block_);
     f_.choice("unroll", unroll_);
@@ -129,12 +134,14 @@ class HybridLowering {
           tile.weights = weights_;
           tile.weights_base = f_.let("wi", u * s_.depth);
           std::vector<Ex> acc = emit_gemm_tile(f_, tile, [](int64_t, int64_t) { return Ex(0); });
-          for (int64_t c = 0; c < block_; ++c) emit_result(to, unit + c, acc[static_cast<size_t>(c)]);
+          for (int64_t c = 0; c < block_; ++c)
+            emit_result(to, unit + c, acc[static_cast<size_t>(c)]);
         },
         block_);
   }
 
-  // ---- pairs (ops/common/dsp_gemm.h): scratch is a panel, then the sums of every part of the depth
+  // ---- pairs (ops/common/dsp_gemm.h): scratch is a panel, then the sums of every part of the
+  // depth
 
   // Sums come out of the upper 24 bits of an accumulator, so they have to fit these; long rows are
   // summed in parts that do.
@@ -153,15 +160,16 @@ class HybridLowering {
     return false;
   }
 
-  // The largest magnitude of a sum of `length` elements, over all units and parts of their rows. The
-  // elements of a row span 255 at most, from below 0 to above it.
+  // The largest magnitude of a sum of `length` elements, over all units and parts of their rows.
+  // The elements of a row span 255 at most, from below 0 to above it.
   int64_t largest_sum(int64_t length) const {
     int64_t largest = 0;
     for (size_t at = 0; at < w_.size(); at += static_cast<size_t>(length)) {
       int64_t above = 0, below = 0;
       for (size_t k = at; k < at + static_cast<size_t>(length); ++k)
         (w_[k] > 0 ? above : below) += std::abs(static_cast<int64_t>(w_[k]));
-      largest = std::max(largest, s_.asymmetric ? 255 * std::max(above, below) : 127 * (above + below));
+      largest =
+          std::max(largest, s_.asymmetric ? 255 * std::max(above, below) : 127 * (above + below));
     }
     return largest;
   }
@@ -249,7 +257,8 @@ void evaluate_fully_connected_hybrid(const OpView& op, const EvalData& data) {
   std::vector<int8_t> q(static_cast<size_t>(s.depth));
   const bool zeros = std::all_of(x.begin(), x.end(), [](float v) { return v == 0; });
   for (int64_t r = 0; r < s.rows; ++r) {
-    RowScale row = quantize_row(x.subspan(static_cast<size_t>(r * s.depth), q.size()), q, s.asymmetric);
+    RowScale row =
+        quantize_row(x.subspan(static_cast<size_t>(r * s.depth), q.size()), q, s.asymmetric);
     for (int64_t u = 0; u < s.units; ++u) {
       int32_t sum = 0;
       for (size_t k = 0; k < q.size(); ++k)

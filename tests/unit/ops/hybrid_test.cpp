@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows quantised when they are known (ops/common/hybrid.h): evaluation against TIR on rows of every size,
-// with zero points next to ties, ranges at the edge of what a float's inverse reaches, NaN and infinity.
+// Rows quantised when they are known (ops/common/hybrid.h): evaluation against TIR on rows of every
+// size, with zero points next to ties, ranges at the edge of what a float's inverse reaches, NaN
+// and infinity.
 #include "ops/common/hybrid.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,8 @@ tir::FunctionPtr quantizer(int64_t count, bool asymmetric, bool centred) {
   tir::BufferPtr q = f.output("q", DType::kI16, count);
   tir::BufferPtr scale = f.output("scale", DType::kF32, 1);
   tir::BufferPtr zero = f.output("zero", DType::kI32, 1);
-  RowQuantization row = emit_quantize_row(f, {x, tir::Ex(0), count, asymmetric, centred, nullptr}, q, 0);
+  RowQuantization row =
+      emit_quantize_row(f, {x, tir::Ex(0), count, asymmetric, centred, nullptr}, q, 0);
   f.store(scale, 0, row.scale);
   f.store(zero, 0, row.zero);
   return f.finish();
@@ -29,7 +31,9 @@ class Rows {
  public:
   explicit Rows(uint32_t seed) : random_(seed) {}
 
-  float real(float low, float high) { return std::uniform_real_distribution<float>(low, high)(random_); }
+  float real(float low, float high) {
+    return std::uniform_real_distribution<float>(low, high)(random_);
+  }
   int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
 
   std::vector<float> next(size_t count) {
@@ -57,7 +61,8 @@ class Rows {
 };
 
 bool same(float a, float b) {
-  return (std::isnan(a) && std::isnan(b)) || std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
+  return (std::isnan(a) && std::isnan(b)) ||
+         std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
 }
 
 TEST(HybridRows, EvaluationAndTirAgree) {
@@ -77,19 +82,23 @@ TEST(HybridRows, EvaluationAndTirAgree) {
         int32_t zero = 0;
         auto bytes = [](auto* v) { return reinterpret_cast<uint8_t*>(v); };
         ASSERT_TRUE(tir::interpret(*function,
-                                   {{bytes(x.data()), count * 4}, {bytes(q.data()), count * 2},
-                                    {bytes(&scale), 4}, {bytes(&zero), 4}},
+                                   {{bytes(x.data()), count * 4},
+                                    {bytes(q.data()), count * 2},
+                                    {bytes(&scale), 4},
+                                    {bytes(&zero), 4}},
                                    diags))
             << diags.str();
         ASSERT_TRUE(same(scale, row.scale)) << scale << " " << row.scale;
         ASSERT_EQ(zero, row.zero) << round;
         for (size_t i = 0; i < q.size(); ++i)
-          ASSERT_EQ(q[i] + (centred ? zero : 0), wanted[i]) << x[i] << " at " << i << " of " << count;
+          ASSERT_EQ(q[i] + (centred ? zero : 0), wanted[i])
+              << x[i] << " at " << i << " of " << count;
       }
     }
 }
 
-// Known rows: what is said in docs/numerics.md of ties, of groups of eight and of rows that have no scale.
+// Known rows: what is said in docs/numerics.md of ties, of groups of eight and of rows that have no
+// scale.
 TEST(HybridRows, Examples) {
   const float below = 0x1.fffffep-2f;
   std::vector<float> x(12, below);

@@ -93,7 +93,7 @@ Ex emit_rounding_shift(const Ex& x, int by) {
 }
 
 Ex emit_saturating_shift(const Ex& x, const Ex& by) {
-  Ex wide = cast(DType::kI64, x) << cast(DType::kI64, by);
+  Ex wide = shl_wrapping(cast(DType::kI64, x), cast(DType::kI64, by));  // of what may be below 0
   return cast(DType::kI32, clamp(wide, i64(std::numeric_limits<int32_t>::min()), i64(kMax)));
 }
 

@@ -108,7 +108,7 @@ class L2Normalization final : public Operator {
     Ex right = is_signed ? f.let("right", max(shift - 7, 0)) : shift;
     Ex half = f.let("half", select(right > 0, Ex(1) << max(right - 1, 0), Ex(0)));
     f.loop("i", 0, op.operand(0).shape.back(), [&](Ex i) {
-      Ex x = f.let("x", element(i) << left);
+      Ex x = f.let("x", shl_wrapping(element(i), left));
       Ex product = f.let("product", emit_high_mul(x, inverse));
       // Nearest, ties away from zero.
       Ex rounded = (product + select(product < 0, max(half - 1, 0), half)) >> right;

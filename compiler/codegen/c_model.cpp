@@ -12,6 +12,7 @@
 #include "codegen/c_data.h"
 #include "codegen/c_function.h"
 #include "codegen/c_run.h"
+#include "codegen/c_slices.h"
 #include "codegen/c_state.h"
 #include "codegen/c_support.h"
 #include "codegen/c_tvm.h"
@@ -81,6 +82,8 @@ class ModelPrinter {
                               "check_tensors", "tensor_data", "shapes", "tensors", "type_codes",
                               "names", "functions", "hashes", "offsets", "registry", "module"})
       functions.reserve(fmt::format("{}_{}", p_, taken));
+    if (options_.slices)
+      for (const char* taken : {"begin", "step", "context"}) functions.reserve(fmt::format("{}_{}", p_, taken));
     for (const auto& port : program_.graph.inputs)
       out_.input_fields.push_back(fields_in.make(c_identifier(port.name, "input")));
     for (const auto& port : program_.graph.outputs)
@@ -263,6 +266,7 @@ class ModelPrinter {
     h += state_prototypes(program_, p_);
     h += run_comment();
     h += run_prototype(program_, p_) + ";\n";
+    if (options_.slices) h += slice_declarations(program_, options_);
     h += fmt::format(
         "\n#ifdef {0}_TRACE\n"
         "/* Defined by the application: sees every result right after its operator has run. */\n"
@@ -349,7 +353,10 @@ class ModelPrinter {
       for (int table : bound_tables(program_, f))
         bound.push_back(table < 0 ? "" : out_.constant_names[static_cast<size_t>(table)]);
       printed.push_back(f.external ? PrintedFunction()
-                                   : print_c(*f.body, out_.function_names[i], p_,
+                                   : print_c(options_.bands.functions.empty() || !options_.bands.functions[i]
+                                                 ? *f.body
+                                                 : *options_.bands.functions[i],
+                                             out_.function_names[i], p_,
                                              form_of(program_, options_, f), bound,
                                              options_.narrow_int));
       if (is_called(program_, f)) use.merge(printed.back().use);
@@ -388,6 +395,10 @@ class ModelPrinter {
     if (options_.convention == CallingConvention::kRegistry) s += registry();
     RunPrinter run(program_, options_, out_, tensors);
     std::string text = run.print(count_lines(s), map_["calls"]);
+    if (options_.slices) {
+      text += "\n" + RunPrinter(program_, options_, out_, tensors).print_begin();
+      text += "\n" + RunPrinter(program_, options_, out_, tensors).print_step();
+    }
     return s + text;
   }
 

@@ -10,6 +10,7 @@
 #include "codegen/c_function.h"
 #include "plan/constant_reads.h"
 #include "plan/program.h"
+#include "target/bands.h"
 
 namespace aotc::codegen {
 
@@ -35,6 +36,10 @@ struct CodegenOptions {
   bool narrow_int = false;  // the C is for a CPU whose int has 16 bits
   // kRegistry: external functions are in the model's system library; false: their sources have one.
   bool register_externals = false;
+  target::Bands bands;       // of long calls, for slices of a given length
+  bool slices = false;       // PREFIX_begin and PREFIX_step as well
+  int64_t longest_slice = 0;  // instructions, at most, by `cost_model`; 0: not known
+  std::string cost_model;
   std::string version;   // of aotc, for the first line of each file
 };
 

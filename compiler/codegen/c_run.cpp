@@ -24,7 +24,7 @@ using plan::StorageKind;
 
 namespace {
 
-const Device& device_at(const Program& program, int device) {
+const Device& device_of(const Program& program, int device) {
   return program.devices[static_cast<size_t>(device)];
 }
 
@@ -41,7 +41,7 @@ int copying_device(const Program& program, const ProgramCall& call) {
   if (!is_device_copy(program, call)) return -1;
   const graph::Op& op = program.graph.ops[static_cast<size_t>(call.op_index)];
   for (graph::TensorId id : {op.results[0], op.operands[0]})
-    if (device_at(program, program.graph[id].device).hooks.contains("Copy"))
+    if (device_of(program, program.graph[id].device).hooks.contains("Copy"))
       return program.graph[id].device;
   return -1;
 }
@@ -84,10 +84,11 @@ std::string run_prototype(const Program& program, const std::string& p) {
                      p, memory, has_state(program) ? ", void *state" : "", devices);
 }
 
-bool is_taken(const std::string& symbol, const Program& program) {
+bool is_taken(const std::string& symbol, const Program& program, bool slices) {
   static const std::set<std::string, std::less<>> kTaken = {
       "a",        "args",          "arena", "devices", "function", "inputs", "outputs", "pools",
       "released", "ret_type_code", "s", "state", "status", "tensors", "waited",  "ret_value"};
+  if (slices && (symbol == "context" || symbol == "next")) return true;
   bool block = symbol.size() > 1 && symbol[0] == 'w' &&
                symbol.find_first_not_of("0123456789", 1) == std::string::npos;
   bool header = symbol == "NULL" || symbol.starts_with("TVM") || symbol.starts_with("DL") ||
@@ -123,7 +124,7 @@ std::string alignment_definitions(const Program& program, const std::string& pre
 std::string hook_declarations(const Program& program) {
   std::string s;
   for (int d : context_devices(program)) {
-    const Device& device = device_at(program, d);
+    const Device& device = device_of(program, d);
     auto declare = [&](const char* hook, const char* more) {
       s += fmt::format("extern int32_t TVMDevice{}{}(void *context{});\n", device.camel_name(), hook,
                        more);
@@ -205,7 +206,7 @@ std::string RunPrinter::print(int lines_before, nlohmann::ordered_json& calls) {
   return std::move(text_);
 }
 
-void RunPrinter::declare_locals() {
+void RunPrinter::declare_memory() {
   bool uses_arena = !workspace_ && program_.arena_bytes > 0;
   if (has_pools(program_)) {
     for (size_t i = 0; i < program_.pools.size(); ++i)
@@ -224,22 +225,33 @@ void RunPrinter::declare_locals() {
     line("    (void)arena;");
   }
   if (has_state(program_)) line("    uint8_t *const s = (uint8_t *)state;");
+}
+
+void RunPrinter::declare_locals() {
+  declare_memory();
   std::string unused;
   for (int d : context_devices(program_)) {
-    const std::string& name = device_at(program_, d).name;
+    const std::string& name = device_at(d).name;
     line(fmt::format("    void *const {} = devices != NULL ? devices->{} : NULL;", context(d), name));
-    if (device_at(program_, d).launch == Launch::kAsync)
+    if (launch_of(d) == Launch::kAsync)
       line(fmt::format("    int32_t {}_under_way = 0;", local_name(d)));
     if (!uses_context(d)) unused += fmt::format("    (void){};\n", context(d));
   }
   line("    int32_t status = 0;");
+  declare_call_locals();
+  for (size_t b = 0; b < blocks_.size(); ++b) line(fmt::format("    void *w{} = NULL;", b));
+  if (!unused.empty()) line(unused.substr(0, unused.size() - 1));
+}
+
+// What packed calls are given, and the functions that are found by name.
+void RunPrinter::declare_call_locals() {
   if (tensors_.most_arguments() > 0) {
     int places = 0, arguments = 0;
     bool returns = false;
     for (size_t c = 0; c < program_.calls.size(); ++c) {
       const ProgramCall& call = program_.calls[c];
       returns = returns || (is_packed(program_, options_, call) &&
-                            device_at(program_, call.device).launch == Launch::kNone);
+                            launch_of(call.device) == Launch::kNone);
     }
     for (size_t i = 0; i < program_.devices.size(); ++i) {
       int d = static_cast<int>(i);
@@ -264,8 +276,11 @@ void RunPrinter::declare_locals() {
       std::any_of(program_.calls.begin(), program_.calls.end(),
                   [&](const ProgramCall& c) { return is_looked_up(program_, options_, c); }))
     line("    TVMFunctionHandle function = NULL;");
-  for (size_t b = 0; b < blocks_.size(); ++b) line(fmt::format("    void *w{} = NULL;", b));
-  if (!unused.empty()) line(unused.substr(0, unused.size() - 1));
+}
+
+Launch RunPrinter::launch_of(int device) const {
+  const Launch launch = device_at(device).launch;
+  return sliced_ && launch == Launch::kAsync ? Launch::kSync : launch;
 }
 
 std::string RunPrinter::base(int pool) const {
@@ -274,19 +289,19 @@ std::string RunPrinter::base(int pool) const {
 
 // What the device's own variables begin with. The model's tables begin with its prefix, pools with "a_".
 std::string RunPrinter::local_name(int device) const {
-  const std::string& name = device_at(program_, device).name;
+  const std::string& name = device_at(device).name;
   bool taken = name == p_ || (name == "s" && has_state(program_)) || (has_pools(program_) && (name == "a" || name.starts_with("a_")));
   return taken ? "on_" + name : name;
 }
 
 // "acc_" for a device that works while the host goes on: what its call was given must stay.
 std::string RunPrinter::local_prefix(int device) const {
-  return device_at(program_, device).launch == Launch::kAsync ? local_name(device) + "_" : "";
+  return launch_of(device) == Launch::kAsync ? local_name(device) + "_" : "";
 }
 
 // Without hooks around the run and with all its calls elsewhere, nobody does.
 bool RunPrinter::uses_context(int device) const {
-  const Device& d = device_at(program_, device);
+  const Device& d = device_at(device);
   if (d.launch == Launch::kAsync) return true;
   for (const char* hook : {"Activate", "Open", "Close", "Deactivate"})
     if (d.hooks.contains(hook)) return true;
@@ -300,7 +315,7 @@ bool RunPrinter::uses_context(int device) const {
 }
 
 std::string RunPrinter::context(int device) const {
-  return device_at(program_, device).has_context() ? local_name(device) + "_context" : "NULL";
+  return device_at(device).has_context() ? local_name(device) + "_context" : "NULL";
 }
 
 // Null or misaligned pointers, those in the structs included: once a run, before anything is read.
@@ -348,6 +363,7 @@ void RunPrinter::check_arguments() {
 
 // Where a failure leads: to what is held last, so that all of it is given back.
 std::string RunPrinter::fail() {
+  if (sliced_ && depth_ > 0) return "break;";
   if (!held_.empty()) {
     held_.back().jumped_to = true;
     return fmt::format("goto {};", held_.back().label);
@@ -366,7 +382,7 @@ void RunPrinter::fail_if_status(const std::string& indent) {
 
 void RunPrinter::open_devices() {
   for (int d : context_devices(program_)) {
-    const Device& device = device_at(program_, d);
+    const Device& device = device_at(d);
     std::string hook = "TVMDevice" + device.camel_name();
     for (auto [take, give] : {std::pair{"Activate", "Deactivate"}, {"Open", "Close"}}) {
       if (device.hooks.contains(take)) {
@@ -377,7 +393,7 @@ void RunPrinter::open_devices() {
         held_.push_back({fmt::format("{}_{}", give[0] == 'C' ? "close" : "deactivate", device.name),
                          fmt::format("{}{}({})", hook, give, context(d)), -1});
     }
-    if (device.launch == Launch::kAsync)
+    if (launch_of(d) == Launch::kAsync)
       held_.push_back({fmt::format("wait_{}", device.name), "", d});
   }
 }
@@ -402,7 +418,7 @@ void RunPrinter::close_everything() {
     if (release.empty()) {
       // Only a failure leaves a launch behind: the device may still be using the memory.
       line(fmt::format("    if ({}_under_way != 0) {{", local_name(held.waits_for)));
-      release = fmt::format("TVMDevice{}Sync({})", device_at(program_, held.waits_for).camel_name(),
+      release = fmt::format("TVMDevice{}Sync({})", device_at(held.waits_for).camel_name(),
                             context(held.waits_for));
       indent += "    ";
       line(fmt::format("{}const int32_t waited = {};", indent, release));
@@ -460,18 +476,16 @@ void RunPrinter::print_steps(const std::vector<plan::ProgramStep>& steps, nlohma
       continue;
     }
     const bool loop = step.kind == plan::ProgramStep::Kind::kLoop;
-    const bool far = program_.program_tables && step.condition.kind == StorageKind::kConstant;
-    std::string condition = far ? fmt::format("pgm_read_byte({}) != 0", pointer(step.condition))
-                                : fmt::format("*(const uint8_t *){} != 0", pointer(step.condition));
+    const std::string holds = condition(step.condition);
     forget_locals();
     line("");
-    line(loop ? "    for (;;) {" : fmt::format("    if ({}) {{", condition));
+    line(loop ? "    for (;;) {" : fmt::format("    if ({}) {{", holds));
     ++depth_;
     print_steps(step.blocks[0], calls);
     forget_locals();
     if (loop) {
       line("");
-      line(fmt::format("    if (!({})) {{", condition));
+      line(fmt::format("    if (!({})) {{", holds));
       line("        break;");
       line("    }");
     } else if (!step.blocks[1].empty()) {
@@ -484,22 +498,33 @@ void RunPrinter::print_steps(const std::vector<plan::ProgramStep>& steps, nlohma
   }
 }
 
+// Is the bool true?
+std::string RunPrinter::condition(const Storage& storage) const {
+  const bool far = program_.program_tables && storage.kind == StorageKind::kConstant;
+  const std::string at = pointer(storage);
+  return far ? fmt::format("pgm_read_byte({}) != 0", at) : fmt::format("*(const uint8_t *){} != 0", at);
+}
+
 void RunPrinter::print_call(size_t index, nlohmann::ordered_json& calls) {
-  const ProgramCall& call = program_.calls[index];
   sync_for(index);
   line("");
+  print_call_itself(index, calls);
+}
+
+void RunPrinter::print_call_itself(size_t index, nlohmann::ordered_json& calls) {
+  const ProgramCall& call = program_.calls[index];
   std::string shape;
   if (!call.results.empty()) shape = ": " + describe(program_.graph[call.results[0]].type);
-  std::string on = call.device == 0 ? "" : " on " + device_at(program_, call.device).name;
+  std::string on = call.device == 0 ? "" : " on " + device_at(call.device).name;
   line(fmt::format("    /* call {}: {}{}{} */", index, call_title(program_, call), shape, on));
   if (workspace_) open_blocks(index);
   nlohmann::ordered_json entry;
   entry["call"] = index;
   entry["line"] = lines_ + 1;
   int copying = copying_device(program_, call);
-  entry["function"] = copying >= 0 ? fmt::format("TVMDevice{}Copy", device_at(program_, copying).camel_name())
+  entry["function"] = copying >= 0 ? fmt::format("TVMDevice{}Copy", device_at(copying).camel_name())
                                    : names_.function_names[static_cast<size_t>(call.function)];
-  if (program_.devices.size() > 1) entry["device"] = device_at(program_, call.device).name;
+  if (program_.devices.size() > 1) entry["device"] = device_at(call.device).name;
   if (call.op_index >= 0) {
     const graph::Op& op = program_.graph.ops[static_cast<size_t>(call.op_index)];
     entry["op_index"] = op.location.op_index;
@@ -519,7 +544,11 @@ void RunPrinter::print_call(size_t index, nlohmann::ordered_json& calls) {
   else
     print_direct_call(index);
   fail_if_status();
-  if (device_at(program_, call.device).launch == Launch::kAsync && !is_device_copy(program_, call)) {
+  if (sliced_ && in_parts(index)) {
+    line(fmt::format("    if (++context->band < {}) {{", options_.bands.calls[index].parts()));
+    line("        next = context->position;\n        break;\n    }\n    context->band = 0;");
+  }
+  if (launch_of(call.device) == Launch::kAsync && !is_device_copy(program_, call)) {
     line(fmt::format("    {}_under_way = 1;", local_name(call.device)));
     under_way_[static_cast<size_t>(call.device)] = static_cast<int>(index);
     return;  // what it computes is there after the wait
@@ -541,6 +570,7 @@ void RunPrinter::print_direct_call(size_t index) {
     arguments.push_back(text);
   }
   if (f.external && f.external->context) arguments.push_back(context(call.device));
+  for (const std::string& bound : band_arguments(index)) arguments.push_back(bound);
   list(fmt::format("    status = {}(", names_.function_names[static_cast<size_t>(call.function)]),
        arguments);
 }
@@ -548,7 +578,7 @@ void RunPrinter::print_direct_call(size_t index) {
 void RunPrinter::print_packed_call(size_t index) {
   const ProgramCall& call = program_.calls[index];
   const ProgramFunction& f = program_.functions[static_cast<size_t>(call.function)];
-  const Device& device = device_at(program_, call.device);
+  const Device& device = device_at(call.device);
   const std::string& name = names_.function_names[static_cast<size_t>(call.function)];
   std::string local = local_prefix(call.device);
   Locals& locals = locals_[local];
@@ -567,12 +597,12 @@ void RunPrinter::print_packed_call(size_t index) {
   std::string codes = fmt::format("(int *){}_type_codes", p_);
   std::string count = std::to_string(at);
   std::string args = at == 0 ? "NULL" : local + "args";
-  if (device.launch != Launch::kNone) {
+  if (launch_of(call.device) != Launch::kNone) {
     std::string hook = "TVMDevice" + device.camel_name();
     std::string function = f.external ? "(TVMBackendPackedCFunc)" + name : name;
     list(fmt::format("    status = {}Launch(", hook),
          {context(call.device), function, args, codes, count});
-    if (device.launch == Launch::kSync) {
+    if (launch_of(call.device) == Launch::kSync) {
       fail_if_status();
       line(fmt::format("    status = {}Sync({});", hook, context(call.device)));
     }
@@ -627,7 +657,7 @@ void RunPrinter::print_copy(size_t index) {
   const graph::Op& op = program_.graph.ops[static_cast<size_t>(call.op_index)];
   int device = copying_device(program_, call);
   bool to_device = program_.graph[op.results[0]].device == device;
-  list(fmt::format("    status = TVMDevice{}Copy(", device_at(program_, device).camel_name()),
+  list(fmt::format("    status = TVMDevice{}Copy(", device_at(device).camel_name()),
        {context(device), argument(index, 1), argument(index, 0),
         fmt::format("{}u", program_.graph[op.results[0]].type.bytes()), to_device ? "1" : "0"});
 }
@@ -653,7 +683,7 @@ void RunPrinter::sync_for(size_t index) {
 }
 
 void RunPrinter::sync(int device) {
-  const Device& d = device_at(program_, device);
+  const Device& d = device_at(device);
   auto call = static_cast<size_t>(under_way_[static_cast<size_t>(device)]);
   line("");
   line(fmt::format("    /* call {} is done */", call));

@@ -12,6 +12,7 @@
 
 #include "codegen/c_model.h"
 #include "codegen/c_packed.h"
+#include "codegen/c_slices.h"
 #include "codegen/workspace.h"
 
 namespace aotc::codegen {
@@ -32,9 +33,9 @@ std::vector<graph::Port> struct_ports(const std::vector<graph::Port>& ports,
 // "int32_t PREFIX_run(const struct PREFIX_inputs *inputs, ...)", without ';'.
 std::string run_prototype(const plan::Program& program, const std::string& prefix);
 
-// May a function of the user's not be called so, because the run function or the headers that it
-// includes declare something of that name?
-bool is_taken(const std::string& symbol, const plan::Program& program);
+// May a function of the user's not be called so, because the run function (with `slices`, those that
+// step) or the headers that it includes declare something of that name?
+bool is_taken(const std::string& symbol, const plan::Program& program, bool slices);
 
 // What the run function tests the alignment of the caller's pointers with; empty if all are to bytes.
 std::string alignment_definitions(const plan::Program& program, const std::string& prefix);
@@ -56,6 +57,10 @@ class RunPrinter {
   // `lines_before`).
   std::string print(int lines_before, nlohmann::ordered_json& calls);
 
+  // PREFIX_begin and PREFIX_step (c_slices.cpp), each by a printer of its own.
+  std::string print_begin();
+  std::string print_step();
+
  private:
   // Something to be given back: a label that jumps lead to, and the call that does it.
   struct Held {
@@ -66,6 +71,8 @@ class RunPrinter {
 
   void line(const std::string& text);
   void declare_locals();
+  void declare_memory();
+  void declare_call_locals();
   void check_arguments();
   void open_devices();
   void close_everything();
@@ -74,6 +81,8 @@ class RunPrinter {
   void print_steps(const std::vector<plan::ProgramStep>& steps, nlohmann::ordered_json& calls);
   void forget_locals();
   void print_call(size_t index, nlohmann::ordered_json& calls);
+  void print_call_itself(size_t index, nlohmann::ordered_json& calls);
+  std::string condition(const plan::Storage& storage) const;
   void print_direct_call(size_t index);
   void print_packed_call(size_t index);
   std::string tensor_for(size_t call, size_t argument, const std::string& local);
@@ -92,6 +101,18 @@ class RunPrinter {
   std::string result_pointer(size_t call, graph::TensorId id) const;
   void open_blocks(size_t call);
   void close_blocks(size_t call);
+  std::string begin_body();
+  std::string step_cases(const std::vector<Slice>& slices);
+  // Where a part of a call begins and ends, as "from0", "to0" ...; of a whole call as numbers.
+  std::vector<std::string> band_arguments(size_t call) const;
+  void print_band(size_t call);
+  bool in_parts(size_t call) const;
+  void step_locals(const std::string& cases);
+  void step_end();
+  bool closes(int device) const;  // it has hooks for the end of a run
+  const passes::Device& device_at(int device) const;
+  // A slice waits for what it launches: nobody knows when the next one comes.
+  passes::Launch launch_of(int device) const;
   void list(const std::string& head, const std::vector<std::string>& arguments);
 
   const plan::Program& program_;
@@ -103,6 +124,7 @@ class RunPrinter {
   int lines_ = 0;
   int depth_ = 0;  // of branches and loops around what is printed
   bool workspace_ = false;
+  bool sliced_ = false;
   std::vector<WorkspaceBlock> blocks_;
   std::vector<size_t> open_;      // stack of open blocks, innermost last
   std::vector<Held> held_;        // innermost last

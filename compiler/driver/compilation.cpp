@@ -16,6 +16,7 @@
 #include "driver/project_dir.h"
 #include "driver/schedules.h"
 #include "driver/self_test.h"
+#include "driver/slices.h"
 #include "frontends/foreign.h"
 #include "frontends/tflite/reader.h"
 #include "ops/operator.h"
@@ -152,7 +153,7 @@ Status check_symbols(const Compiled& c, Diagnostics& diags) {
           .help("give the function TVM's packed signature, or the device \"launch\": \"none\"");
       return kFailure;
     }
-    if (codegen::is_taken(f.external->symbol, c.program)) {
+    if (codegen::is_taken(f.external->symbol, c.program, !c.options.slice.empty())) {
       diags
           .error(where, "operator-name",
                  fmt::format("function '{}' is called like something in the emitted code",
@@ -227,16 +228,18 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   out.original = *graph;
   out.options.initial_values = operators.initial_values;
   if (!run_passes(*graph, options, plan_options.devices, out.statistics, diags)) return kFailure;
-  auto program = plan::plan_program(std::move(*graph), plan_options, diags);
-  if (!program) return kFailure;
-  if (!check_structure(options, *program, diags)) return kFailure;
+  auto plan = plan_in_slices(*graph, out.options, plan_options, diags);
+  if (!plan) return kFailure;
+  out.program = std::move(plan->program);
+  out.instructions = std::move(plan->instructions);
+  out.more_arena = plan->more_arena;
+  if (!check_structure(options, out.program, diags)) return kFailure;
   auto dumped = [&](const char* what) {
     return std::any_of(options.dump_after.begin(), options.dump_after.end(),
                        [&](const std::string& name) { return name == "all" || name == what; });
   };
-  if (dumped("tir")) print_err("; tir\n{}", plan::print_functions(*program));
-  if (dumped("plan")) print_err("; plan\n{}", plan::print(*program));
-  out.program = std::move(*program);
+  if (dumped("tir")) print_err("; tir\n{}", plan::print_functions(out.program));
+  if (dumped("plan")) print_err("; plan\n{}", plan::print(out.program));
   out.plan_options = std::move(plan_options);
   std::string stem = std::filesystem::path(options.model_path).stem().string();
   out.prefix = c_identifier(options.prefix.empty() ? stem : options.prefix, "model");
@@ -246,6 +249,10 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   c.arena = options.arena;
   c.memory = options.memory;
   c.convention = options.convention;
+  c.slices = !options.slice.empty();
+  c.bands = std::move(plan->bands);
+  if (const auto longest = longest_slice_of(out)) c.longest_slice = longest->instructions;
+  c.cost_model = out.plan_options.target.name;
   c.tvm_interface = options.tvm_interface;
   c.model_name = codegen::tvm_model_name(options.prefix.empty() ? stem : options.prefix);
   auto sections = parse_sections(options, diags);

@@ -35,6 +35,7 @@ struct CompileOptions {
   codegen::ArenaOwner arena = codegen::ArenaOwner::kCaller;
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
   codegen::CallingConvention convention = codegen::CallingConvention::kPlain;
+  std::string slice;               // NAME_begin and NAME_step as well: "call", or the most instructions of a slice
   bool tvm_interface = false;      // tvmgen_NAME.h and .c as well
   bool interface_given = false;    // --interface: also where it is the default
   std::string constants_section;   // linker sections of the tables: "NAME[:BYTES],..."
@@ -73,6 +74,8 @@ struct Compiled {
   plan::PlanOptions plan_options;  // with the board's target
   plan::Program program;  // its graph is after the passes
   int64_t operator_workspace_bytes = 0;  // of operators that were given in C
+  std::vector<int64_t> instructions;  // of the longest slice of every call, at most; with --slice
+  int64_t more_arena = 0;             // than without --slice
   codegen::ModelFiles c;  // the operators that were given in C are below "operators/"
   std::string prefix;
   double milliseconds = 0;  // reading to printing, for people; not deterministic

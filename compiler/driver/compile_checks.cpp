@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/slices.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -134,6 +135,7 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
   if (options.arena == codegen::ArenaOwner::kModel && !options.pools.empty())
     return conflict("--pool is memory of the caller, and --arena model is not",
                     "leave one of them out");
+  if (!check_slices(options, diags)) return kFailure;
   if (!workspace) return success();
   Contracts contracts = contracts_of(options);
   for (auto [contract, name] : {std::pair{contracts.inputs, "--input"}, {contracts.outputs, "--output"}}) {

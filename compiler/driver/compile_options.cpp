@@ -143,6 +143,13 @@ options::Group code_group(CompileOptions& c) {
             "How operators are called: with typed pointers, with TVM's packed arguments, or with "
             "these by name through the C runtime's registry",
         .see = "emitted-c.md#calling-conventions"},
+       {.names = "--slice",
+        .value = "call|INSTRUCTIONS",
+        .target = &c.slice,
+        .help =
+            "Adds NAME_begin and NAME_step, which do a run in slices, between which the CPU is free for other "
+            "work: call by call, or in parts of calls of at most so many instructions",
+        .see = "slices.md"},
        {.names = "--interface",
         .target = interface_choice(c),
         .help = "tvm adds the files tvmgen_NAME.h and .c with the entry point of TVM's C interface",

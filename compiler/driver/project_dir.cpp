@@ -57,6 +57,7 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   for (const auto& [text, bytes] : options.initial_values) j["state_values"][text] = hex_of(bytes);
   j["arena"] = options.arena == codegen::ArenaOwner::kModel ? "model" : "caller";
   j["memory"] = options.memory == codegen::MemoryMode::kWorkspace ? "workspace" : "static";
+  j["slice"] = options.slice;
   j["calling_convention"] = name_of(options.convention);
   j["interface"] = options.tvm_interface ? "tvm" : "aotc";
   j["constants"] = options.constants_in_ram ? "ram" : "flash";
@@ -102,6 +103,7 @@ CompileOptions ProjectDir::compile_options() const {
   for (const auto& [text, hex] : values.items())
     o.initial_values[text] = bytes_of_hex(hex.get<std::string>());
   if (c.value("arena", "") == "model") o.arena = codegen::ArenaOwner::kModel;
+  o.slice = c.value("slice", "");
   if (c.value("memory", "") == "workspace") o.memory = codegen::MemoryMode::kWorkspace;
   o.convention = convention_of(c.value("calling_convention", ""));
   o.tvm_interface = c.value("interface", "") == "tvm";
@@ -175,8 +177,7 @@ Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags) {
   std::string manifest = path + "/" + project::kManifest;
   if (!fs::exists(manifest, ec)) {
     bool there = fs::exists(path, ec);
-    diags
-        .error(where, "project-invalid",
+    diags.error(where, "project-invalid",
                there ? "is not a project: it holds no aotc.json" : "there is no such project")
         .help("make one with 'aotc MODEL --board BOARD -o DIRECTORY'");
     return kFailure;
@@ -190,8 +191,7 @@ Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags) {
   bool good = is_complete(out.manifest);
   if (out.manifest.is_object() && out.manifest.contains("kind") &&
       out.manifest["kind"] == "model") {
-    diags
-        .error(where, "project-invalid",
+    diags.error(where, "project-invalid",
                "is a compiled model, not a project: there is nothing to build or run")
         .help("make a project with 'aotc MODEL --board BOARD -o DIRECTORY'");
     return kFailure;

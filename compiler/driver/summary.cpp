@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "driver/slices.h"
 #include "ops/operator.h"
 #include "support/files.h"
 #include "support/json.h"
@@ -107,6 +108,11 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
                       fmt::format("each read {:.1f} times a run", read / static_cast<double>(std::max<int64_t>(1, bytes)))});
     }
   }
+  if (const auto longest = longest_slice_of(c))
+    rows.push_back({"longest slice", with_commas(longest->instructions),
+                    fmt::format("instructions at most, by the cost model of {}: call {}",
+                                c.plan_options.target.name, longest->call),
+                    c.more_arena == 0 ? "" : fmt::format("{} bytes more arena for it", with_commas(c.more_arena))});
   rows.push_back({"MACs per inference", with_commas(f.macs)});
   if (const int64_t all = macs_of(c.original); cut_channels(c) > 0 && all > f.macs)
     rows.back().push_back(fmt::format("of {} in the model, {} are of removed channels", with_commas(all),
@@ -143,6 +149,7 @@ nlohmann::ordered_json layers_json(const Compiled& c) {
     j["schedule"] = call.schedule.text();
     j["scratch_bytes"] = call.scratch_bytes;
     j["live_bytes"] = p.live_bytes[i];
+    if (i < c.instructions.size()) j["slice_instructions"] = c.instructions[i];
     int64_t constants = 0;
     for (const plan::CallArgument& a : call.arguments)
       if (a.storage.kind == plan::StorageKind::kConstant)
@@ -193,6 +200,9 @@ nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
   j["output_in_arena"] = c.program.output_contract == plan::Contract::kOverwrite;
   j["constants_bytes"] = f.constant_bytes;
   j["raw_constants_bytes"] = f.raw_constant_bytes;
+  if (const auto longest = longest_slice_of(c))
+    j["longest_slice"] = {{"call", longest->call}, {"instructions", longest->instructions},
+                          {"more_arena_bytes", c.more_arena}};
   j["macs"] = f.macs;
   j["model_macs"] = macs_of(c.original);
   if (stack) j["model_stack_bytes"] = stack->bytes;

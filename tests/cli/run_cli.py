@@ -869,10 +869,42 @@ def inputs_and_outputs_in_the_arena(aotc):
     for option in ("--input", "--output"):
         said = aotc("check", DIGITS, "--memory", "workspace", option, "overwrite", code=2)
         expect(said.err, rf"error: {option} overwrite needs an arena.*\[option-conflict\]", r"--memory static")
+    said = aotc("check", DIGITS, "--memory", "workspace", "--slice", "call", code=2)
+    expect(said.err, r"error: --slice keeps intermediates.*\[option-conflict\]", r"--memory static")
     aotc("compile", DIGITS, "--output", "contract", code=2)
     # verify takes files and words in one option.
     expect(aotc("verify", DIGITS, "--input", "preserve", "--only", "host", "--samples", "1").out, r"bit-exact in")
     expect(aotc("verify", DIGITS, "--input", "nothing.npy", "--input", "overwrite", code=1).err, r"nothing\.npy")
+
+
+@test
+def slices(aotc):
+    aotc("compile", DIGITS, "--board", "qemu_mps2_an386", "-o", "whole")
+    whole = (aotc.folder / "whole/digits_int8.c").read_text()
+    same("digits_int8_step" in whole, False, "slices that nobody asked for")
+    said = aotc("compile", DIGITS, "--board", "qemu_mps2_an386", "-o", "calls", "--slice", "call", "--json").json()
+    calls = (aotc.folder / "calls/digits_int8.c").read_text()
+    same(calls.startswith(whole), True, "the rest of the file")
+    longest = said["longest_slice"]["instructions"]
+    expect((aotc.folder / "calls/digits_int8.h").read_text(), rf"LONGEST_SLICE {longest}u$")
+    expect(aotc("report", DIGITS, "--board", "qemu_mps2_an386", "--slice", "call").out, r"^longest slice +[\d,]+ +instruc")
+    # The message says what can be had, and that can be had.
+    said = aotc("compile", DIGITS, "--board", "qemu_mps2_an386", "--slice", "10", code=1).err
+    expect(said, r"op \d+.*no part of call \d+ is shorter than \d+ .*\[slice-too-short\]")
+    least = re.search(r"--slice (\d+)$", said, re.M)[1]
+    options = ("--board", "qemu_mps2_an386", "--slice")
+    said = aotc("compile", DIGITS, "-o", "least", *options, least, "--json").json()["longest_slice"]["instructions"]
+    same(said <= int(least) < longest, True, f"{said}, {least}, {longest}")
+    aotc("compile", DIGITS, *options, str(int(least) - 1), code=1)
+    for text, message in (("often", r"--slice often is no number"), ("0", r"--slice 0 is no number"),
+                          ("9999999999", r"is no number")):
+        expect(aotc("compile", DIGITS, "--slice", text, code=2).err, message, r"\[option-conflict\]")
+    said = aotc("compile", DIGITS, "--slice", "50000", "--calling-convention", "packed", code=2)
+    expect(said.err, r"divides calls, which packed arguments have no place for \[option-conflict\]")
+    # A project remembers it.
+    aotc("create", DIGITS, *options, least, "-o", "project")
+    expect(next((aotc.folder / "project").rglob("digits_int8.h")).read_text(), r"LONGEST_SLICE")
+    expect(aotc("report", "project").out, r"^longest slice")
 
 
 @test

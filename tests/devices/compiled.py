@@ -174,10 +174,11 @@ def test_model(name, work):
         raise common.Failure(f"{name}: nothing overlaps: {won}")
 
 
-def inject(path, prefix, config, names, folder, hooks):
+def inject(path, prefix, config, names, folder, hooks, slices=()):
     common.fresh(folder).rmdir()
-    common.aotc("compile", path, "-o", folder, "--devices", config)
-    missing = [f"FAULTY_NO_{hook.upper()}" for hook in ("Activate", "Open") if hook not in hooks]
+    common.aotc("compile", path, "-o", folder, "--devices", config, *slices)
+    missing = ["FAULTY_SLICES"] if slices else []
+    missing += [f"FAULTY_NO_{hook.upper()}" for hook in ("Activate", "Open") if hook not in hooks]
     ran = faults.inject(folder, prefix, names, *missing)
     if ran is None or ran.returncode != 0:
         raise common.Failure(f"{folder.name}: {ran and (ran.stdout + ran.stderr)[:2000]}")
@@ -185,7 +186,7 @@ def inject(path, prefix, config, names, folder, hooks):
 
 
 def test_faults(work):
-    """Also with fewer hooks: what is not listed is not called. And two devices at once."""
+    """Also with fewer hooks: what is not listed is not called. Two devices at once. And in slices."""
     work.mkdir(parents=True, exist_ok=True)
     path = work / "duplex.tflite"
     path.write_bytes(transfer_model("duplex"))
@@ -196,6 +197,8 @@ def test_faults(work):
             name = f"faults_duplex_{launch}_{'_'.join(hooks)}"
             inject(path, "duplex", devices_json(work / f"{name}.json", [{"op": "sub"}], launch, hooks),
                    ["Acc"], work / name, hooks)
+            inject(path, "duplex", work / f"{name}.json", ["Acc"], work / f"{name}_slices", hooks,
+                   ("--slice", "call"))
     for launches in (("async", "async"), ("async", "sync"), ("sync", "none")):
         name = f"faults_three_{'_'.join(launches)}"
         config = devices_json(work / f"{name}.json", [{"op": "sub"}], launches[0])
@@ -204,6 +207,7 @@ def test_faults(work):
                                      "hooks": HOOKS, "launch": launches[1]})
         config.write_text(json.dumps(described))
         inject(three, "three", config, ["Acc", "Npu"], work / name, HOOKS)
+        inject(three, "three", config, ["Acc", "Npu"], work / f"{name}_slices", HOOKS, ("--slice", "call"))
 
 
 def main():

@@ -2,7 +2,7 @@
 /* Fails every call of every hook of a model with devices, one at a time and in pairs, and checks
  * what the run leaves behind. Works with any model: MODEL_HEADER is its header, PREFIX and
  * MACRO_PREFIX its names, FAULTY_DEVICES(X) its devices in the order of the struct.
- * Outputs must be those of the first run. */
+ * Outputs must be those of the first run. With FAULTY_SLICES runs are done slice by slice. */
 #include <stdio.h>
 #include <string.h>
 
@@ -53,6 +53,27 @@ static void fill(void *data, size_t bytes, unsigned *noise)
 #define FILL_INPUT(field, c_type, count, scale, zero_point)                                        \
     fill(INPUT_PLACE(field), (count) * sizeof(c_type), &noise);
 
+#ifndef FAULTY_SLICES
+static int32_t run_model(void)
+{
+    return P(_run)(&inputs, &outputs, arena, &devices);
+}
+#else
+static int32_t run_model(void)
+{
+    static struct P(_context) context;
+    int32_t status = P(_begin)(&context, &inputs, &outputs, arena, &devices);
+    if (status != 0) { return status; }
+    do {
+        status = P(_step)(&context);
+    } while (status == M(_MORE));
+    /* What comes behind the end changes nothing: the hooks would see it. */
+    if (P(_step)(&context) != status) { return INT32_MIN + 1; }
+    if (status == M(_DONE)) { return 0; }
+    return status < 0 ? context.status : INT32_MIN + 2;
+}
+#endif
+
 static int32_t run_once(void)
 {
     unsigned noise = 1u;
@@ -60,7 +81,7 @@ static int32_t run_once(void)
     (void)memset(&output_data, 0, sizeof output_data);
     M(_FOR_EACH_INPUT)(FILL_INPUT)
     ++runs;
-    return P(_run)(&inputs, &outputs, arena, &devices);
+    return run_model();
 }
 
 static void complain(const char *what, int32_t status, const struct faulty_fault *f, int count)

@@ -23,6 +23,7 @@ class Header:
         self._text, self.prefix, self.upper = text, prefix, prefix.upper()
         self.inputs, self.outputs = self._fields("INPUT"), self._fields("OUTPUT")
         self.state_size = self._number("STATE_SIZE", 0)
+        self.arena_size = self._number("ARENA_SIZE", 0)
         self._prototypes = {
             name: (result, parameters) for result, name, parameters in re.findall(
                 rf"^(int32_t|void)\s+{re.escape(prefix)}_(\w+)\(([^)]*)\);", text, re.M)}
@@ -44,11 +45,22 @@ class Header:
         """A call of the function, with the argument that each parameter's text asks for."""
         texts = []
         for parameter in self._prototypes[function][1].split(","):
-            kind = next((k for k in ("inputs", "outputs", "state", "arena") if k in parameter), None)
+            kind = next((k for k in ("context", "inputs", "outputs", "state", "arena") if k in parameter), None)
             if kind is None and parameter.strip() not in ("void", ""):
                 raise Unreadable(f"{self.prefix}_{function} has a parameter '{parameter.strip()}'")
             texts += [arguments[kind]] if kind else []
         return f"{self.prefix}_{function}({', '.join(texts)})"
+
+    def in_arena(self, kind):
+        """Whether `kind`, "inputs" or "outputs", lies in the arena."""
+        return self._number(f"{kind.upper()[:-1]}_IN_ARENA", 0) == 1
+
+    def number(self, name):
+        """The value of a macro; None if there is none."""
+        return self._number(name, None)
+
+    def begin(self, **arguments):
+        return self._call("begin", arguments)
 
     def run(self, **arguments):
         return self._call("run", arguments)

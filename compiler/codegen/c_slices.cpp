@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/c_slices.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "codegen/c_run.h"
+#include "codegen/c_state.h"
+#include "support/text.h"
+
+namespace aotc::codegen {
+
+using plan::Program;
+using plan::ProgramStep;
+using plan::StorageKind;
+
+namespace {
+
+constexpr size_t kColumns = 100;
+
+// What leads from the slices [from, to) to slice `old` leads to `now` instead.
+void lead_to(std::vector<Slice>& slices, size_t from, size_t to, int old, int now) {
+  for (size_t s = from; s < to; ++s)
+    for (int* way : {&slices[s].next, &slices[s].otherwise})
+      if (*way == old) *way = now;
+}
+
+int behind(const std::vector<Slice>& slices) { return static_cast<int>(slices.size()) + 1; }
+
+void lay_out(const std::vector<ProgramStep>& steps, std::vector<Slice>& out) {
+  for (const ProgramStep& step : steps) {
+    const bool loop = step.kind == ProgramStep::Kind::kLoop;
+    const int first = behind(out);
+    if (loop) lay_out(step.blocks[0], out);
+    const size_t decision = out.size();
+    out.emplace_back();
+    out[decision].call = step.kind == ProgramStep::Kind::kCall ? step.call : -1;
+    out[decision].condition = step.condition;
+    out[decision].next = behind(out);
+    if (step.kind == ProgramStep::Kind::kCall) continue;
+    lay_out(step.blocks[loop ? 1 : 0], out);
+    const int end_of_block = behind(out);
+    const size_t slices_of_block = out.size();
+    if (!loop) {
+      out[decision].otherwise = end_of_block;
+      lay_out(step.blocks[1], out);
+    }
+    const int after_block = loop ? first : behind(out);
+    lead_to(out, decision + 1, slices_of_block, end_of_block, after_block);
+    if (slices_of_block == decision + 1) out[decision].next = after_block;  // there is none in it
+    if (loop) out[decision].otherwise = behind(out);
+  }
+}
+
+}  // namespace
+
+std::vector<Slice> lay_out_slices(const std::vector<ProgramStep>& body) {
+  std::vector<Slice> out;
+  lay_out(body, out);
+  return out;
+}
+
+bool may_fail_above_zero(const Program& program, const CodegenOptions& options) {
+  return options.convention != CallingConvention::kPlain || !context_devices(program).empty() ||
+         std::any_of(program.functions.begin(), program.functions.end(),
+                     [](const plan::ProgramFunction& f) { return f.external.has_value(); });
+}
+
+std::string begin_prototype(const Program& program, const std::string& p) {
+  std::string run = run_prototype(program, p);
+  const std::string name = fmt::format("{}_run(", p);
+  run.replace(run.find(name), name.size(),
+              fmt::format("{0}_begin(struct {0}_context *context, ", p));
+  // Over as many lines as it takes.
+  const std::string pad(run.find('(') + 1, ' ');
+  std::string out;
+  for (size_t at = 0, column = 0; at < run.size();) {
+    const size_t end = std::min(run.find(", ", at), run.size() - 1) + 1;
+    if (column > 0 && column + end - at > kColumns) {
+      out += "\n" + pad;
+      column = pad.size();
+    } else if (column > 0) {
+      out += " ";
+    }
+    out += run.substr(at, end - at);
+    column += end - at + 1;
+    at = end + (end < run.size() ? 1 : 0);
+  }
+  return out;
+}
+
+namespace {
+
+bool has_parts(const CodegenOptions& options) {
+  return std::any_of(options.bands.calls.begin(), options.bands.calls.end(),
+                     [](const target::CallBands& c) { return c.parts() > 1; });
+}
+
+// The members of struct PREFIX_context.
+std::string context_members(const Program& program, const CodegenOptions& options) {
+  const std::string& p = options.prefix;
+  std::string s;
+  if (!struct_ports(program.graph.inputs, program.input_contract).empty())
+    s += fmt::format("    struct {}_inputs inputs;\n", p);
+  if (!struct_ports(program.graph.outputs, program.output_contract).empty())
+    s += fmt::format("    struct {}_outputs outputs;\n", p);
+  if (has_pools(program))
+    s += fmt::format("    struct {}_pools pools;\n", p);
+  else if (program.arena_bytes > 0)
+    s += "    void *arena;\n";
+  if (has_state(program)) s += "    void *state;\n";
+  if (!context_devices(program).empty()) s += fmt::format("    struct {}_devices devices;\n", p);
+  if (has_parts(options))
+    s += "    int32_t band;     /* of the call at `position`: how many parts of it are done */\n";
+  s += "    int32_t position; /* 0: no run; from 1 on: the next slice; below 0: how the run failed "
+       "*/\n";
+  if (may_fail_above_zero(program, options))
+    s += fmt::format("    int32_t status;   /* what {}_run would have returned */\n", p);
+  return s;
+}
+
+}  // namespace
+
+std::string slice_declarations(const Program& program, const CodegenOptions& options) {
+  const std::string &p = options.prefix, up = upper(p);
+  const bool keeps_ports = !struct_ports(program.graph.inputs, program.input_contract).empty() ||
+                           !struct_ports(program.graph.outputs, program.output_contract).empty();
+  std::string s = fmt::format(
+      "\n/* What {0}_step returns while the run goes on, and when its outputs are there. */\n"
+      "#define {1}_MORE 0\n#define {1}_DONE 1\n",
+      p, up);
+  if (may_fail_above_zero(program, options))
+    s += fmt::format(
+        "/* What it returns for a function that failed with a status above 0: context->status. */\n"
+        "#define {}_ERROR_OPERATOR (-4)\n",
+        up);
+  s += fmt::format(
+      "/* Positions of a run: calls of operators{}, and decisions of branches and loops. */\n"
+      "#define {}_SLICE_COUNT {}\n",
+      has_parts(options) ? " (long ones in several slices)" : "", up,
+      std::max<size_t>(1, lay_out_slices(program.body).size()));
+  if (options.longest_slice > 0)
+    s += fmt::format(
+        "/* Instructions of the longest slice, at most, by the cost model of {}. */\n"
+        "#define {}_LONGEST_SLICE {}u\n",
+        c_comment_text(options.cost_model), up, options.longest_slice);
+  s += fmt::format(
+      "\n/* One run on its way. Its members are for {0}_begin and {0}_step. */\n"
+      "struct {0}_context {{\n{1}}};\n",
+      p, context_members(program, options));
+  s += fmt::format(
+      "\n/* Begins a run that {0}_step does, with what {0}_run takes. All of that memory belongs "
+      "to the run\n"
+      " * until it is done{1}. Begins anew if a run was on its way{2}.\n"
+      " * Returns 0, or {3}_ERROR_ARGUMENT{4}. */\n{5};\n",
+      p, keeps_ports ? "; the structs themselves are copied" : "",
+      has_state(program) ? fmt::format(", which leaves the state to be reset by {}_reset", p) : "",
+      up, may_fail_above_zero(program, options) ? ", or the status of a device" : "",
+      begin_prototype(program, p));
+  s += fmt::format(
+      "\n/* Runs the next slice. Returns {1}_MORE, or {1}_DONE once the last one has run, or the "
+      "status below 0\n"
+      " * of what failed: the outputs then mean nothing. Called again, it returns the same and "
+      "does\n"
+      " * nothing. Contexts with memory of their own may take turns in any order. */\n"
+      "int32_t {0}_step(struct {0}_context *context);\n",
+      p, up);
+  return s;
+}
+
+// ---------------------------------------------------------------- NAME_begin and NAME_step
+
+// The context is filled when all arguments are good; a failure leaves it without a run.
+std::string RunPrinter::print_begin() {
+  sliced_ = true;
+  const std::string body = begin_body();
+  line(begin_prototype(program_, p_));
+  line("{");
+  declare_memory();
+  for (int d : context_devices(program_))
+    if (body.find(context(d)) != std::string::npos)
+      line(fmt::format("    void *const {} = devices != NULL ? devices->{} : NULL;", context(d),
+                       device_at(d).name));
+  if (body.find("status = TVMDevice") != std::string::npos) line("    int32_t status = 0;");
+  text_ += body;
+  line("}");
+  return std::move(text_);
+}
+
+std::string RunPrinter::begin_body() {
+  line("");
+  line("    if (context == NULL) {");
+  line(fmt::format("        return {}_ERROR_ARGUMENT;", up_));
+  line("    }");
+  line("    context->position = 0;");
+  check_arguments();
+  for (const auto& [name, ports, contract] :
+       {std::tuple{"inputs", &program_.graph.inputs, program_.input_contract},
+        {"outputs", &program_.graph.outputs, program_.output_contract}})
+    if (!struct_ports(*ports, contract).empty())
+      line(fmt::format("    context->{0} = *{0};", name));
+  if (has_pools(program_))
+    line("    if (pools != NULL) {\n        context->pools = *pools;\n    }");
+  else if (program_.arena_bytes > 0)
+    line("    context->arena = a;");
+  if (has_state(program_)) line("    context->state = s;");
+  for (int d : context_devices(program_))
+    line(fmt::format("    context->devices.{0} = devices != NULL ? devices->{0} : NULL;",
+                     device_at(d).name));
+  if (has_parts(options_)) line("    context->band = 0;");
+  if (may_fail_above_zero(program_, options_)) line("    context->status = 0;");
+  open_devices();
+  line("    context->position = 1;");
+  const bool opened = text_.find("status = TVMDevice") != std::string::npos;
+  line(opened ? "    return status;" : "    return 0;");
+  // Only what was opened before a failure is given back here.
+  while (!held_.empty() && !held_.back().jumped_to) held_.pop_back();
+  if (jumps_to_done_ || !held_.empty()) {
+    close_everything();
+    line("    return status;");
+  }
+  return std::exchange(text_, {});
+}
+
+std::string RunPrinter::print_step() {
+  sliced_ = true;
+  const std::vector<Slice> slices = lay_out_slices(program_.body);
+  declare_call_locals();
+  const std::string call_locals = std::exchange(text_, {});
+  const std::string cases = step_cases(slices);
+  line(fmt::format("int32_t {0}_step(struct {0}_context *context)", p_));
+  line("{");
+  line("    int32_t status = 0, next;");
+  line("");
+  line("    if (context == NULL || context->position == 0) {");
+  line(fmt::format("        return {}_ERROR_ARGUMENT;", up_));
+  line("    }");
+  line("    if (context->position < 0) {");
+  line("        return context->position;");
+  line("    }");
+  line(fmt::format("    if (context->position > {}_SLICE_COUNT) {{", up_));
+  line(fmt::format("        return {}_DONE;", up_));
+  line("    }");
+  step_locals(cases);
+  text_ += call_locals;
+  line("    next = context->position + 1;");
+  line("    switch (context->position) {");
+  text_ += cases;
+  line("    default:");
+  line("        break;");
+  line("    }");
+  line(fmt::format("    if (status == 0 && next <= {}_SLICE_COUNT) {{", up_));
+  line("        context->position = next;");
+  line(fmt::format("        return {}_MORE;", up_));
+  line("    }");
+  step_end();
+  line("}");
+  return std::move(text_);
+}
+
+// What the slices take from the context, under the names that calls give it.
+void RunPrinter::step_locals(const std::string& cases) {
+  auto used = [&](const std::string& text) { return cases.find(text) != std::string::npos; };
+  for (const char* name : {"inputs", "outputs"})
+    if (used(std::string(name) + "->"))
+      line(fmt::format("    const struct {0}_{1} *const {1} = &context->{1};", p_, name));
+  for (size_t i = 0; i < program_.pools.size(); ++i) {
+    const std::string name = base(static_cast<int>(i));
+    const std::string type = program_.pools[i].constants ? "const uint8_t" : "uint8_t";
+    if (used(fmt::format("({} + ", name)))
+      line(fmt::format("    {1} *const {0} = ({1} *)context->{2};", name, type,
+                       has_pools(program_) ? "pools." + program_.pools[i].name : "arena"));
+  }
+  if (used("(s + ")) line("    uint8_t *const s = (uint8_t *)context->state;");
+  for (int d : context_devices(program_))
+    if (used(context(d)) || closes(d))
+      line(fmt::format("    void *const {} = context->devices.{};", context(d), device_at(d).name));
+}
+
+std::string RunPrinter::step_cases(const std::vector<Slice>& slices) {
+  nlohmann::ordered_json unused;
+  for (size_t i = 0; i < slices.size(); ++i) {
+    const Slice& slice = slices[i];
+    const int following = static_cast<int>(i) + 2;
+    const bool parts = !slice.decides() && in_parts(static_cast<size_t>(slice.call));
+    line(fmt::format("    case {}:{}", i + 1, parts ? " {" : ""));
+    ++depth_;
+    forget_locals();
+    if (slice.decides()) {
+      line(fmt::format("    next = {} ? {} : {};", condition(slice.condition), slice.next,
+                       slice.otherwise));
+    } else {
+      if (parts) print_band(static_cast<size_t>(slice.call));
+      print_call_itself(static_cast<size_t>(slice.call), unused);
+      if (slice.next != following) line(fmt::format("    next = {};", slice.next));
+    }
+    line("    break;");
+    --depth_;
+    if (parts) line("    }");
+  }
+  forget_locals();
+  return std::exchange(text_, {});
+}
+
+bool RunPrinter::in_parts(size_t call) const {
+  return !options_.bands.calls.empty() && options_.bands.calls[call].parts() > 1;
+}
+
+std::vector<std::string> RunPrinter::band_arguments(size_t call) const {
+  std::vector<std::string> out;
+  if (options_.bands.calls.empty()) return out;
+  const std::vector<target::BandLevel>& levels = options_.bands.calls[call].levels;
+  for (size_t i = 0; i < levels.size(); ++i)
+    for (const auto& [name, whole] : {std::pair{"from", levels[i].begin}, {"to", levels[i].end}})
+      out.push_back(sliced_ && levels[i].parts() > 1 ? fmt::format("{}{}", name, i)
+                                                     : std::to_string(whole));
+  if (levels.size() < 2) return out;
+  const bool parts = sliced_ && in_parts(call);
+  out.push_back(parts ? "context->band == 0" : "1");
+  out.push_back(parts ? fmt::format("context->band == {}", options_.bands.calls[call].parts() - 1)
+                      : "1");
+  return out;
+}
+
+// context->band counts parts: the inner loop's within one of the outer loop's.
+void RunPrinter::print_band(size_t call) {
+  const std::vector<target::BandLevel>& levels = options_.bands.calls[call].levels;
+  int64_t inner = 1;
+  for (size_t i = levels.size(); i-- > 0;) {
+    const target::BandLevel& level = levels[i];
+    if (level.parts() <= 1) continue;
+    std::string part = "context->band";
+    if (inner > 1) part = fmt::format("({} / {})", part, inner);
+    const bool is_outermost =
+        std::all_of(levels.begin(), levels.begin() + static_cast<std::ptrdiff_t>(i),
+                    [](const target::BandLevel& l) { return l.parts() <= 1; });
+    if (!is_outermost) part = fmt::format("({} % {})", part, level.parts());
+    const int64_t size = level.turns * level.step;
+    const std::string plus = level.begin == 0 ? "" : fmt::format("{} + ", level.begin);
+    line(fmt::format("    const int32_t from{} = {}{}{};", i, plus, part,
+                     size == 1 ? "" : fmt::format(" * {}", size)));
+    line(fmt::format("    const int32_t to{0} = from{0} < {1} ? from{0} + {2} : {3};", i,
+                     level.end - size, size, level.end));
+    inner *= level.parts();
+  }
+}
+
+// The run is over, well or not: what was opened is given back in the reverse order.
+void RunPrinter::step_end() {
+  for (int d : context_devices(program_)) {
+    for (const char* give : {"Deactivate", "Close"})
+      if (device_at(d).hooks.contains(give))
+        held_.push_back(
+            {"", fmt::format("TVMDevice{}{}({})", device_at(d).camel_name(), give, context(d)),
+             -1});
+  }
+  for (size_t h = held_.size(); h-- > 0;) {
+    line("    {");
+    line(fmt::format("        const int32_t released = {};", held_[h].release));
+    line("        status = status != 0 ? status : released;");
+    line("    }");
+  }
+  line("    if (status != 0) {");
+  if (may_fail_above_zero(program_, options_)) {
+    line("        context->status = status;");
+    line(fmt::format("        context->position = status < 0 ? status : {}_ERROR_OPERATOR;", up_));
+  } else {
+    line("        context->position = status;");
+  }
+  line("        return context->position;");
+  line("    }");
+  line("    context->position = next;");
+  line(fmt::format("    return {}_DONE;", up_));
+}
+
+bool RunPrinter::closes(int device) const {
+  return device_at(device).hooks.contains("Close") ||
+         device_at(device).hooks.contains("Deactivate");
+}
+
+const passes::Device& RunPrinter::device_at(int device) const {
+  return program_.devices[static_cast<size_t>(device)];
+}
+
+}  // namespace aotc::codegen

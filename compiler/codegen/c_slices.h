@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The second way to run a model, slice by slice: what the header says of it, and the numbers of the
+// slices. The one thing to know: a slice is one call, or one look at the condition of a branch or
+// loop, and its number is its place in `lay_out_slices`, counted from 1.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/c_model.h"
+
+namespace aotc::codegen {
+
+struct Slice {
+  int call = -1;            // of the program; -1: a decision
+  plan::Storage condition;  // of a decision
+  int next = 0;             // the slice that follows; of a decision: if it is true
+  int otherwise = 0;        // of a decision: if it is false
+  bool decides() const { return call < 0; }
+};
+
+// The tree as a list: slice n is element n - 1. `next` of what ends the run is one behind the last.
+std::vector<Slice> lay_out_slices(const std::vector<plan::ProgramStep>& body);
+
+// May a failure have a status above 0, which the ways to step through a run have other meanings
+// for?
+bool may_fail_above_zero(const plan::Program& program, const CodegenOptions& options);
+
+// NAME_MORE, NAME_DONE, NAME_SLICE_COUNT, ..., struct NAME_context, NAME_begin and NAME_step.
+std::string slice_declarations(const plan::Program& program, const CodegenOptions& options);
+
+// "int32_t PREFIX_begin(struct PREFIX_context *context, ...)", without ';'.
+std::string begin_prototype(const plan::Program& program, const std::string& prefix);
+
+}  // namespace aotc::codegen

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/slices.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "driver/compile_checks.h"
+#include "support/text.h"
+#include "target/instructions.h"
+
+namespace aotc::driver {
+
+namespace {
+
+// What schedules call the height of their bands, and how many pixels share the loads of weights.
+constexpr const char *kRows = "rows", *kPixels = "pixels";
+
+// Asks for less in one turn wherever a part is too long: bands of half as many rows, or one pixel
+// fewer, beside what was asked for before: so there is an end. False where that changes nothing.
+bool ask_for_less(const SlicedPlan& now, const CompileOptions& options, int64_t limit,
+                  const std::map<int, ops::Schedule>& before, std::map<int, ops::Schedule>& asked,
+                  const std::set<int>& refused) {
+  bool changed = false;
+  // Operators of regions share numbers with those of the model.
+  if (now.program.source != nullptr) return false;
+  for (size_t c = 0; c < now.program.calls.size(); ++c) {
+    const plan::ProgramCall& call = now.program.calls[c];
+    if (now.instructions[c] <= limit || call.op_index < 0) continue;
+    const int op = now.program.graph.ops[static_cast<size_t>(call.op_index)].location.op_index;
+    if (options.schedules.contains(op) || refused.contains(op)) continue;
+    for (const char* name : {kRows, kPixels}) {
+      const auto number = call.schedule.numbers.find(name);
+      if (number == call.schedule.numbers.end() || number->second < 2) continue;
+      if (before.contains(op)) asked[op] = before.at(op);
+      asked[op].algorithm = call.schedule.algorithm;
+      asked[op].numbers[name] = name == kRows ? (number->second + 1) / 2 : number->second - 1;
+      changed = true;
+      break;
+    }
+  }
+  return changed;
+}
+
+Result<SlicedPlan> plan_once(const graph::Graph& graph, const plan::PlanOptions& options,
+                             int64_t limit, Diagnostics& diags) {
+  auto program = plan::plan_program(graph, options, diags);
+  if (!program) return kFailure;
+  SlicedPlan out;
+  out.program = std::move(*program);
+  if (limit == 0) return out;
+  auto bands = target::plan_bands(out.program, options.target, limit, diags);
+  if (!bands) return kFailure;
+  out.bands = std::move(*bands);
+  for (const target::CallBands& call : out.bands.calls)
+    out.instructions.push_back(call.instructions);
+  return out;
+}
+
+// What cannot be had is asked for no more.
+Result<SlicedPlan> plan_shorter(const graph::Graph& graph, plan::PlanOptions& plan_options,
+                                int64_t limit, const std::map<int, ops::Schedule>& asked,
+                                std::set<int>& refused) {
+  const std::map<int, ops::Schedule> before = plan_options.schedules;
+  for (const auto& [op, schedule] : asked) {
+    plan_options.schedules = before;
+    plan_options.schedules[op] = schedule;
+    Diagnostics unsaid;
+    if (!plan::plan_program(graph, plan_options, unsaid)) refused.insert(op);
+  }
+  plan_options.schedules = before;
+  for (const auto& [op, schedule] : asked)
+    if (!refused.contains(op)) plan_options.schedules[op] = schedule;
+  Diagnostics unsaid;
+  return plan_once(graph, plan_options, limit, unsaid);
+}
+
+}  // namespace
+
+int64_t slice_limit(const CompileOptions& options) {
+  const std::string& text = options.slice;
+  const bool digits = !text.empty() && text.size() <= 9 &&
+                      text.find_first_not_of("0123456789") == std::string::npos;
+  return digits ? std::stoll(text) : 0;
+}
+
+Status check_slices(const CompileOptions& options, Diagnostics& diags) {
+  auto conflict = [&](const std::string& what, const std::string& help) -> Status {
+    return conflicting(options.model_path, what, help, diags);
+  };
+  if (options.slice.empty()) return success();
+  if (options.slice != "call" && slice_limit(options) == 0)
+    return conflict(
+        fmt::format("--slice {} is no number of instructions", escape_for_display(options.slice)),
+        "write --slice call, or a number of up to nine digits");
+  if (slice_limit(options) > 0 && options.convention != codegen::CallingConvention::kPlain)
+    return conflict(fmt::format("--slice {} divides calls, which {} arguments have no place for",
+                                options.slice, name_of(options.convention)),
+                    "take --slice call, or leave --calling-convention out");
+  if (options.memory == codegen::MemoryMode::kWorkspace)
+    return conflict(
+        "--slice keeps intermediates from one slice to the next, and blocks of --memory workspace "
+        "have to be freed in the reverse order of all that is allocated meanwhile",
+        "plan the memory with --memory static, or leave --slice out");
+  return success();
+}
+
+Result<SlicedPlan> plan_in_slices(const graph::Graph& graph, const CompileOptions& options,
+                                  plan::PlanOptions& plan_options, Diagnostics& diags) {
+  const int64_t limit = slice_limit(options);
+  auto plan = plan_once(graph, plan_options, limit, diags);
+  if (!plan) return kFailure;
+  if (options.slice == "call")
+    plan->instructions = target::instructions_of_calls(plan->program, plan_options.target);
+  if (limit == 0) return plan;
+  const int64_t arena = plan->program.arena_bytes;
+  std::set<int> refused;
+  for (std::map<int, ops::Schedule> asked;
+       ask_for_less(*plan, options, limit, plan_options.schedules, asked, refused); asked.clear()) {
+    auto shorter = plan_shorter(graph, plan_options, limit, asked, refused);
+    if (!shorter) break;
+    plan = std::move(shorter);
+  }
+  if (!target::check_bands(plan->program, plan->bands, limit, diags)) return kFailure;
+  plan->more_arena = plan->program.arena_bytes - arena;
+  return plan;
+}
+
+std::optional<LongestSlice> longest_slice_of(const Compiled& compiled) {
+  const std::vector<int64_t>& calls = compiled.instructions;
+  // Of functions that were given in C nothing is known.
+  if (calls.empty() || std::count(calls.begin(), calls.end(), 0) > 0) return std::nullopt;
+  const auto longest = std::max_element(calls.begin(), calls.end());
+  return LongestSlice{static_cast<size_t>(longest - calls.begin()), *longest};
+}
+
+}  // namespace aotc::driver

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/arm/thumb_count.h"
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace aotc::target::arm {
+
+namespace {
+
+constexpr int kUnknown = -2, kNumber = -1;  // where a value points to; else an argument or:
+constexpr int kStack = 100, kCode = 101;
+constexpr int64_t kMostSteps = int64_t{1} << 24;
+
+struct Value {
+  int where = kUnknown;
+  int64_t number = 0;
+  bool known() const { return where != kUnknown; }
+};
+
+// One operand: a register, a number, a list of registers, or an address in brackets.
+struct Operand {
+  enum Kind { kRegister, kImmediate, kList, kAddress, kShift, kLabel } kind = kImmediate;
+  int reg = -1, index = -1;
+  int64_t number = 0;  // also a shift's amount, an address's offset, a list's count
+  bool write_back = false;
+  std::vector<int> list;
+};
+
+struct Instruction {
+  std::string name;
+  std::vector<Operand> operands;
+};
+
+int register_of(const std::string& text) {
+  if (text == "sp") return 13;
+  if (text == "lr") return 14;
+  if (text == "pc") return 15;
+  if (text.size() < 2 || text[0] != 'r') return -1;
+  return std::atoi(text.c_str() + 1);
+}
+
+std::string trimmed(const std::string& text) {
+  const size_t from = text.find_first_not_of(' '), to = text.find_last_not_of(' ');
+  return from == std::string::npos ? "" : text.substr(from, to - from + 1);
+}
+
+// Commas between operands, not those in brackets.
+std::vector<std::string> pieces_of(const std::string& text) {
+  std::vector<std::string> out;
+  std::string piece;
+  int depth = 0;
+  for (char c : text) {
+    depth += (c == '[' || c == '{') - (c == ']' || c == '}');
+    if (c == ',' && depth == 0)
+      out.push_back(trimmed(std::exchange(piece, {})));
+    else
+      piece += c;
+  }
+  if (!trimmed(piece).empty()) out.push_back(trimmed(piece));
+  return out;
+}
+
+Operand address_of(const std::string& inside) {
+  Operand out;
+  out.kind = Operand::kAddress;
+  const std::vector<std::string> parts = pieces_of(inside);
+  out.reg = register_of(parts[0]);
+  if (parts.size() > 1 && parts[1][0] == '#') out.number = std::atoll(parts[1].c_str() + 1);
+  if (parts.size() > 1 && parts[1][0] != '#') out.index = register_of(parts[1]);
+  return out;
+}
+
+Operand list_of(const std::string& inside) {
+  Operand out;
+  out.kind = Operand::kList;
+  for (const std::string& part : pieces_of(inside)) {
+    ++out.number;
+    const size_t dash = part.find('-');
+    const int first = register_of(part.substr(0, dash));
+    const int last = dash == std::string::npos ? first : register_of(part.substr(dash + 1));
+    for (int r = first; r <= last; ++r) out.list.push_back(r);
+  }
+  return out;
+}
+
+Operand operand_of(const std::string& text) {
+  Operand out;
+  if (text[0] == '[') {
+    out = address_of(text.substr(1, text.find(']') - 1));
+    out.write_back = text.back() == '!';
+    return out;
+  }
+  if (text[0] == '{') return list_of(text.substr(1, text.find('}') - 1));
+  if (text[0] == '#') {
+    out.number = std::atoll(text.c_str() + 1);
+    return out;
+  }
+  out.write_back = text.back() == '!';
+  out.reg = register_of(out.write_back ? text.substr(0, text.size() - 1) : text);
+  out.kind = out.reg >= 0                       ? Operand::kRegister
+             : text[0] >= '0' && text[0] <= '9' ? Operand::kLabel
+                                                : Operand::kShift;
+  if (const size_t sharp = text.find('#');
+      out.kind == Operand::kShift && sharp != std::string::npos)
+    out.number = std::atoll(text.c_str() + sharp + 1);
+  return out;
+}
+
+class Machine {
+ public:
+  Machine(const Implementation& kernel, const std::vector<CountArgument>& arguments)
+      : arguments_(arguments) {
+    for (size_t a = 0; a < arguments.size() && a < 4; ++a)
+      registers_[a] =
+          arguments[a].pointer ? Value{static_cast<int>(a), 0} : Value{kNumber, arguments[a].value};
+    registers_[13] = {kStack, 0};
+    read(kernel.lines);
+  }
+
+  std::optional<int64_t> run() {
+    int64_t steps = 0;
+    for (at_ = 0; at_ < code_.size(); ++steps) {
+      if (steps > kMostSteps) return std::nullopt;
+      const Instruction& i = code_[at_++];
+      if (!step(i)) return std::nullopt;
+    }
+    return steps;
+  }
+
+ private:
+  // Repeated text is written out; labels are numbers that may be put down more than once.
+  void read(const std::vector<std::string>& lines) {
+    size_t repeated = 0;
+    int64_t times = 0;
+    for (const std::string& line : lines) {
+      if (line.starts_with(".rept ")) {
+        times = std::atoll(line.c_str() + 6);
+        repeated = code_.size();
+      } else if (line == ".endr") {
+        const std::vector<Instruction> body(code_.begin() + static_cast<std::ptrdiff_t>(repeated),
+                                            code_.end());
+        for (int64_t t = 1; t < times; ++t) code_.insert(code_.end(), body.begin(), body.end());
+      } else if (line.back() == ':') {
+        labels_[std::atoi(line.c_str())] = code_.size();
+      } else {
+        const size_t space = std::min(line.find(' '), line.size());
+        Instruction i{line.substr(0, space), {}};
+        for (const std::string& piece : pieces_of(line.substr(space))) {
+          i.operands.push_back(operand_of(piece));
+          if (i.operands.back().kind == Operand::kLabel)
+            i.operands.back().number = std::atoi(piece.c_str());
+        }
+        code_.push_back(std::move(i));
+      }
+    }
+  }
+
+  Value& reg(const Operand& o) { return registers_[static_cast<size_t>(o.reg)]; }
+  Value value(const Operand& o) {
+    return o.kind == Operand::kRegister ? reg(o) : Value{kNumber, o.number};
+  }
+
+  static Value sum(Value a, Value b, int sign) {
+    if (!a.known() || !b.known()) return {};
+    if (b.where == kNumber) return {a.where, a.number + sign * b.number};
+    if (a.where == b.where && sign < 0) return {kNumber, a.number - b.number};
+    return a.where == kNumber && sign > 0 ? Value{b.where, a.number + b.number} : Value{};
+  }
+
+  void compare(Value a, Value b) { flags_ = sum(a, b, -1); }
+
+  bool branch(const Instruction& i) {
+    const std::string condition = i.name.substr(1);
+    bool taken = true;
+    if (!condition.empty()) {
+      if (flags_.where != kNumber) return false;
+      const int64_t f = static_cast<int32_t>(flags_.number);
+      if (condition == "ne")
+        taken = f != 0;
+      else if (condition == "eq")
+        taken = f == 0;
+      else if (condition == "pl")
+        taken = f >= 0;
+      else if (condition == "mi")
+        taken = f < 0;
+      else if (condition == "gt")
+        taken = f > 0;
+      else
+        return false;
+    }
+    if (taken) at_ = labels_.at(static_cast<int>(i.operands[0].number));
+    return true;
+  }
+
+  // Helium: addresses move on, and what comes out of vectors is not known.
+  bool vector(const Instruction& i) {
+    if (i.operands.empty() || i.name.starts_with("vctp")) return true;
+    if (i.operands[0].kind == Operand::kRegister) reg(i.operands[0]) = {};
+    if (i.name.starts_with("vshlc") && i.operands.size() > 1) reg(i.operands[1]) = {};
+    if (i.operands.size() < 2 || i.operands[1].kind != Operand::kAddress) return true;
+    const Operand& at = i.operands[1];
+    int64_t moves = at.write_back ? at.number : 0;
+    if (at.write_back && i.operands[0].kind == Operand::kList)
+      moves = 16 * static_cast<int64_t>(i.operands[0].number);
+    if (i.operands.size() > 2) moves = i.operands[2].number;
+    reg(at) = sum(reg(at), {kNumber, moves}, 1);
+    return true;
+  }
+
+  // lr counts turns, or elements of loops whose last turn may be a part of a vector.
+  bool loop_start(const Instruction& i) {
+    const Value turns = value(i.operands[1]);
+    if (turns.where != kNumber) return false;
+    const size_t dot = i.name.find('.');
+    lanes_ = dot == std::string::npos ? 1 : 128 / std::atoll(i.name.c_str() + dot + 1);
+    reg(i.operands[0]) = turns;
+    if (i.name[0] == 'w' && turns.number == 0)
+      at_ = labels_.at(static_cast<int>(i.operands[2].number));
+    return true;
+  }
+
+  bool loop_end(const Instruction& i) {
+    Value& left = reg(i.operands[0]);
+    if (left.where != kNumber) return false;
+    const int64_t step = i.name == "letp" ? lanes_ : 1;
+    if (left.number <= step) return true;
+    left.number -= step;
+    at_ = labels_.at(static_cast<int>(i.operands[1].number));
+    return true;
+  }
+
+  // The word at an address; what is not known may be anything.
+  Value load(Value address, int64_t bytes) {
+    if (address.where == kStack) {
+      auto found = stack_.find(address.number);
+      return found == stack_.end() ? Value{} : found->second;
+    }
+    if (address.where < 0 || address.where >= static_cast<int>(arguments_.size()) || bytes != 4)
+      return {};
+    const std::span<const uint8_t> table = arguments_[static_cast<size_t>(address.where)].table;
+    if (address.number < 0 || address.number + 4 > static_cast<int64_t>(table.size())) return {};
+    int32_t word = 0;
+    std::memcpy(&word, table.data() + address.number, 4);
+    return {kNumber, word};
+  }
+
+  bool access(const Instruction& i) {
+    const bool loads = i.name.starts_with("ldr"), two = i.name.back() == 'd' && i.name.size() == 4;
+    const size_t where = two ? 2 : 1;
+    const int64_t bytes = i.name.size() == 3 || two ? 4 : 1;
+    const Operand& at = i.operands[where];
+    Value address = sum(reg(at), {kNumber, at.number}, 1);
+    if (at.index >= 0) address = {};
+    if (loads && i.operands[0].reg == 15) return jump(load(address, 4));
+    for (size_t r = 0; r < where; ++r) {
+      Value place = address.known()
+                        ? Value{address.where, address.number + 4 * static_cast<int64_t>(r)}
+                        : address;
+      if (loads)
+        reg(i.operands[r]) = load(place, bytes);
+      else if (place.where == kStack)
+        stack_[place.number] = reg(i.operands[r]);
+    }
+    if (i.operands.size() > where + 1)
+      reg(at) = sum(reg(at), {kNumber, i.operands[where + 1].number}, 1);
+    return true;
+  }
+
+  // Bodies that are entered in the middle have instructions of four bytes.
+  bool jump(Value to) {
+    if (to.where != kCode) return false;
+    at_ = static_cast<size_t>((to.number & ~int64_t{1}) / 4);
+    return at_ <= code_.size();
+  }
+
+  bool many(const Instruction& i) {
+    const Operand &base = i.operands[0], &list = i.operands[1];
+    for (int r : list.list) {
+      if (i.name == "ldmia") registers_[static_cast<size_t>(r)] = load(reg(base), 4);
+      reg(base) = sum(reg(base), {kNumber, 4}, 1);
+    }
+    return true;
+  }
+
+  bool step(const Instruction& i) {
+    const std::string& n = i.name;
+    if (n == "push" || n == "pop") return true;
+    if (n[0] == 'v') return vector(i);
+    if (n == "le" || n == "letp") return loop_end(i);
+    if (n.starts_with("dls") || n.starts_with("wls")) return loop_start(i);
+    if (n[0] == 'b' && n != "bic") return branch(i);
+    if (n == "cmp") return compare(value(i.operands[0]), value(i.operands[1])), true;
+    if (n.starts_with("ldr") || n.starts_with("str")) return access(i);
+    if (n == "ldmia" || n == "stmia") return many(i);
+    return compute(i);
+  }
+
+  bool compute(const Instruction& i) {
+    const std::string& n = i.name;
+    if (i.operands.empty() || i.operands[0].kind != Operand::kRegister) return false;
+    Value& d = reg(i.operands[0]);
+    const bool shifted = i.operands.back().kind == Operand::kShift;
+    if (n == "mov" || n == "movw") {
+      d = value(i.operands[1]);
+    } else if (n == "adr.w") {
+      d = {kCode, 4 * static_cast<int64_t>(labels_.at(static_cast<int>(i.operands[1].number)))};
+    } else if ((n == "add" || n == "sub" || n == "subs") && i.operands.size() >= 3) {
+      Value by = value(i.operands[2]);
+      if (shifted)
+        by = by.where == kNumber ? Value{kNumber, by.number << i.operands[3].number} : Value{};
+      d = sum(value(i.operands[1]), by, n == "add" ? 1 : -1);
+      if (n == "subs") flags_ = d;
+    } else if (i.operands.size() == 3 && !shifted && value(i.operands[1]).where == kNumber &&
+               value(i.operands[2]).where == kNumber) {
+      const int64_t a = value(i.operands[1]).number, b = value(i.operands[2]).number;
+      const auto u = static_cast<uint32_t>(a);
+      if (n == "lsl")
+        d = {kNumber, static_cast<int32_t>(u << b)};
+      else if (n == "lsr")
+        d = {kNumber, static_cast<int64_t>(u >> b)};
+      else if (n == "asr")
+        d = {kNumber, static_cast<int32_t>(u) >> b};
+      else if (n == "and")
+        d = {kNumber, a & b};
+      else if (n == "bic")
+        d = {kNumber, a & ~b};
+      else
+        d = {};
+    } else if (n == "uxth" && value(i.operands[1]).where == kNumber) {
+      d = {kNumber, value(i.operands[1]).number & 0xFFFF};
+    } else {
+      d = {};
+    }
+    return true;
+  }
+
+  const std::vector<CountArgument>& arguments_;
+  std::vector<Instruction> code_;
+  std::map<int, size_t> labels_;
+  std::array<Value, 16> registers_ = {};
+  std::map<int64_t, Value> stack_;
+  Value flags_;
+  int64_t lanes_ = 1;
+  size_t at_ = 0;
+};
+
+}  // namespace
+
+std::optional<int64_t> count_instructions(const Implementation& kernel,
+                                          const std::vector<CountArgument>& arguments) {
+  return Machine(kernel, arguments).run();
+}
+
+}  // namespace aotc::target::arm

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many instructions a kernel in Thumb-2 runs: its text is stepped through with the numbers that
+// decide its branches. The one thing to know: only these are computed; what is loaded from memory
+// that is not given is unknown, and a branch that depends on it ends the count.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "target/implementation.h"
+
+namespace aotc::target::arm {
+
+struct CountArgument {
+  bool pointer = false;
+  int64_t value = 0;                    // of a scalar
+  std::span<const uint8_t> table = {};  // what a pointer points to, as far as it is known
+};
+
+// Nothing where unknown data decides.
+std::optional<int64_t> count_instructions(const Implementation& kernel,
+                                          const std::vector<CountArgument>& arguments);
+
+}  // namespace aotc::target::arm

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts the instructions of one call of a lowered function: compiler/target/instructions.h says
+// how. The one thing to know: turns of a loop that differ are made one by one, with the values of
+// loop variables, up to a limit; beyond it, and where data decides, the longer way is taken.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ops/lowering.h"
+#include "tir/tir.h"
+
+namespace aotc::target {
+
+// What compilers make of an operation, in instructions.
+struct OperationCosts {
+  double memory = 1;  // a load or store, its address at hand
+  double alu = 1;
+  double multiply = 1;
+  double high = 1;    // high word of a product, or a sum of 64 bits
+  double divide = 6;  // by a constant
+  double divide_any = 12;
+  double choose = 2;    // min, max, select: beside their operands
+  double saturate = 1;  // to int8
+  double turn = 4;      // of a loop
+  double branch = 2;
+  double float_add = 1.35, float_multiply = 1.1, float_divide = 14,
+         function = 120;  // and exp, tanh ...
+  double call = 14;       // of a function, with its frame
+  bool fused = true;      // a product and a sum are one
+};
+
+OperationCosts operation_costs(const ops::TargetInfo& target);
+
+class InstructionCounter {
+ public:
+  using Number = std::optional<double>;
+
+  // `assembly`: kernels are the text that the target has of them, where it has one.
+  InstructionCounter(const OperationCosts& costs, bool assembly) : c_(costs), assembly_(assembly) {}
+
+  // What a parameter is, where that is known.
+  void bind(const tir::Buffer* buffer, const ops::Constant* table) { tables_[buffer] = {table, 0}; }
+  void set(const tir::Variable* variable, Number value) { values_[variable] = value; }
+
+  // A statement once; what it declares is known from there on.
+  double run(const tir::Stmt& stmt);
+  // Of whole numbers that tables and variables make known.
+  Number value(const tir::Expr& e);
+  // One turn of a loop, with its variable there.
+  double turn(const tir::For& s, double at);
+  // Every turn takes the same.
+  bool is_uniform(const tir::For& s);
+
+ private:
+  struct Table {
+    const ops::Constant* data = nullptr;
+    double begin = 0;  // element at which a kernel's parameter begins
+  };
+
+  static constexpr int64_t kMostTurns = int64_t{1} << 21;
+
+  double loop(const tir::For& s);
+  bool all_alike(const tir::Stmt& stmt, std::unordered_set<const tir::Variable*>& own);
+  double kernel(const tir::CallKernel& s);
+  double address(const tir::Expr& e);
+  double cost(const tir::Expr& e);
+  double binary(const tir::Binary& e);
+  double call(const tir::Call& e);
+  Number value_of(const tir::Binary& e);
+
+  const OperationCosts& c_;
+  bool assembly_;
+  int64_t turns_left_ = kMostTurns;  // to be made one by one
+  bool exactly_ = true;              // every loop variable around has a value that it has
+  std::unordered_map<const tir::Buffer*, Table> tables_;
+  std::unordered_map<const tir::Variable*, Number> values_;
+  std::unordered_map<const tir::For*, bool> uniform_;
+  std::map<std::string, double> counted_;
+};
+
+}  // namespace aotc::target

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instructions that a call of a program runs on a CPU, without a compiler for it: kernels in
+// Thumb-2 are stepped through, and of everything else the operations of the lowered function are
+// counted, each with what compilers make of it there. The one thing to know: it errs on the side of
+// more, so that a slice takes no longer than is said (docs/emitted-c.md has by how much).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plan/program.h"
+
+namespace aotc::target {
+
+// What NAME_step adds to the call that it makes.
+inline constexpr int64_t kStepInstructions = 60;
+
+// By call of the program, with what NAME_step adds; 0 for a function that was given in C, of which
+// nothing is known.
+std::vector<int64_t> instructions_of_calls(const plan::Program& program,
+                                           const ops::TargetInfo& target);
+
+}  // namespace aotc::target

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The examples of docs/slices.md, compiled against stand-ins for their frameworks and run.
+
+Usage: examples.py --work DIR
+
+The stand-ins call loop() and the work item as the frameworks do. Each example must print the result that
+LiteRT has for the first stored input, once, after as many turns as the model has slices.
+"""
+import argparse
+import pathlib
+import re
+import sys
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "e2e"))
+import common  # noqa: E402
+
+DIGITS = common.ROOT / "tests" / "models" / "digits"
+# What both have: an input, and a line for every result.
+COMMON = """
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+static const int8_t stored[64] = { %s };
+static int filled, turns;
+static int fill_image(int8_t *to) { memcpy(to, stored, sizeof stored); return filled++ == 0; }
+static void show(const int8_t *scores)
+{
+    printf("%%d turns:", turns);
+    for (int i = 0; i < 10; ++i) printf(" %%d", scores[i]);
+    printf("\\n");
+}
+"""
+ARDUINO = """
+static void blink() { ++turns; }
+%s
+int main() { for (int i = 0; i < 100; ++i) loop(); return 0; }
+"""
+ZEPHYR = """
+%s
+int main(void)
+{
+    if (start_inference() < 0) return 1;
+    while (submitted != NULL) {
+        struct k_work *work = submitted;
+        submitted = NULL;
+        ++turns;
+        work->handler(work);
+    }
+    return 0;
+}
+"""
+KERNEL_H = """
+#include <stddef.h>
+#define EINVAL 22
+#define __aligned(n) __attribute__((aligned(n)))
+struct k_work { void (*handler)(struct k_work *work); };
+#define K_WORK_DEFINE(name, function) struct k_work name = { function }
+static struct k_work *submitted;
+static int k_work_submit(struct k_work *work) { submitted = work; return 1; }
+"""
+
+
+def block(language):
+    text = (common.ROOT / "docs" / "slices.md").read_text()
+    found = re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)
+    if len(found) != 1:
+        raise common.Failure(f"{len(found)} blocks of {language} in docs/slices.md")
+    return found[0]
+
+
+def check():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    work = common.fresh(parser.parse_args().work.resolve())
+    common.aotc("compile", DIGITS / "digits_int8.tflite", "--prefix", "digits", "-o", work / "digits",
+                "--slice", "call", "--quiet")
+    stored = np.load(DIGITS / "test_inputs_int8.npy").reshape(-1, 64)[0]
+    wanted = np.load(DIGITS / "test_outputs_int8.npy").reshape(-1, 10)[0]
+    slices = re.search(r"SLICE_COUNT (\d+)", (work / "digits" / "digits.h").read_text())[1]
+    start = COMMON % ", ".join(str(v) for v in stored)
+    (work / "zephyr").mkdir()
+    (work / "zephyr" / "kernel.h").write_text(KERNEL_H)
+    includes = ["-I", work, "-I", work / "digits", "-Wall", "-Wextra", "-Werror"]
+    objects = []
+    for source in sorted((work / "digits").glob("*.c")):
+        objects.append(work / f"{source.stem}.o")
+        common.run(["gcc", "-O1", *includes, "-c", source, "-o", objects[-1]])
+    for name, compiler, text in (
+            ("arduino.cpp", ["g++", "-std=c++11"], start + ARDUINO % block("cpp")),
+            ("zephyr.c", ["gcc", "-std=gnu99"], start + ZEPHYR % block("c"))):
+        (work / name).write_text(text)
+        image = work / f"{pathlib.Path(name).stem}.elf"
+        common.run([*compiler, *includes, work / name, *objects, "-o", image])
+        printed = common.run([image]).split()
+        # loop() blinks behind each slice, a work item counts before it.
+        turns = int(slices) - (1 if name.startswith("arduino") else 0)
+        expected = [str(turns), "turns:", *(str(v) for v in wanted)]
+        if printed != expected:
+            raise common.Failure(f"{name}: {printed} is not {expected}")
+    print("2 passed, 0 failed")
+
+
+if __name__ == "__main__":
+    common.main_of(check)

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counting a kernel's instructions, on texts that are counted by hand.
+#include "target/arm/thumb_count.h"
+
+#include <gtest/gtest.h>
+
+namespace aotc::target::arm {
+namespace {
+
+constexpr const char* kDsp = "defined(__ARM_FEATURE_DSP)";
+
+std::optional<int64_t> count(std::vector<std::string> lines,
+                             const std::vector<CountArgument>& arguments) {
+  return count_instructions({kDsp, std::move(lines), {}}, arguments);
+}
+
+TEST(ThumbCount, LoopsOverANumber) {
+  const std::vector<std::string> text = {"1:", "ldr r3,[r0],#4", "str r3,[r1],#4", "subs r2,r2,#1",
+                                         "bne 1b"};
+  EXPECT_EQ(count(text, {{.pointer = true}, {.pointer = true}, {.value = 5}}), 20);
+}
+
+TEST(ThumbCount, RepeatedTextAndAPointerThatEnds) {
+  const std::vector<std::string> text = {
+      "add r2,r0,r1,lsl #2", "1:", ".rept 3", "ldrsb r3,[r0],#4", ".endr", "cmp r0,r2", "bne 1b"};
+  EXPECT_EQ(count(text, {{.pointer = true}, {.value = 6}}), 1 + 2 * 5);
+}
+
+TEST(ThumbCount, TheEntryOfABodyIsInATable) {
+  // The second word is where the body is entered, in bytes, with bit 0 set.
+  const uint8_t table[] = {2, 0, 0, 0, 5, 0, 0, 0};
+  const std::vector<std::string> text = {
+      "sub sp,sp,#8",    "ldrd r1,r2,[r0, #0]", "adr.w r3,2f", "add r2,r2,r3",
+      "str r2,[sp, #4]", "ldr pc,[sp, #4]",     "2:",          "mov r4,#0",
+      "mov r5,#0",       "subs r1,r1,#1",       "bne 2b"};
+  EXPECT_EQ(count(text, {{.pointer = true, .table = table}}), 6 + 3 + 4);
+}
+
+TEST(ThumbCount, LoopsOverVectors) {
+  const std::vector<std::string> bytes = {"dlstp.8 lr,r2", "1:", "vldrb.u8 q0,[r0],#16", "vstrb.8 q0,[r1],#16", "letp lr,1b"};
+  EXPECT_EQ(count(bytes, {{.pointer = true}, {.pointer = true}, {.value = 33}}), 1 + 3 * 3);
+  const std::vector<std::string> none = {"wls lr,r1,2f", "1:", "vldrb.u8 q0,[r0],#16", "le lr,1b", "2:", "mov r0,#0"};
+  EXPECT_EQ(count(none, {{.pointer = true}, {.value = 0}}), 2);
+  EXPECT_EQ(count(none, {{.pointer = true}, {.value = 4}}), 1 + 4 * 2 + 1);
+}
+
+TEST(ThumbCount, WhatDataDecidesIsNotCounted) {
+  EXPECT_EQ(count({"ldr r1,[r0]", "cmp r1,#0", "beq 1f", "1:"}, {{.pointer = true}}), std::nullopt);
+  EXPECT_EQ(count({"1:", "b 1b"}, {}), std::nullopt);
+  EXPECT_EQ(count({"dls lr,r0", "1:", "le lr,1b"}, {{.pointer = true}}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace aotc::target::arm

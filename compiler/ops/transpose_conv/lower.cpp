@@ -16,14 +16,6 @@ namespace aotc::ops {
 using tir::BufferPtr;
 using tir::Ex;
 
-namespace {
-
-// Phases [begin, end) of an axis, all with `taps` taps.
-struct PhaseGroup {
-  int64_t begin, end, taps;
-  int64_t size() const { return end - begin; }
-};
-
 std::vector<PhaseGroup> groups_of(const TransposeAxis& axis) {
   std::vector<PhaseGroup> out;
   for (int64_t phase = 0; phase < axis.stride; ++phase) {
@@ -32,6 +24,8 @@ std::vector<PhaseGroup> groups_of(const TransposeAxis& axis) {
   }
   return out;
 }
+
+namespace {
 
 class TransposeConvLowering {
  public:
@@ -46,8 +40,10 @@ class TransposeConvLowering {
       if (s_.x.count(phase) > 0) fewest = std::min(fewest, s_.x.count(phase));
       most = std::max(most, s_.x.count(phase));
     }
-    channels_ = std::min<int64_t>(target.gemm_channels, s_.out_channels);
-    pixels_ = std::min(fewest, choose_pixels(most, target.gemm_pixels, channels_));
+    channels_ = target.wish("channels", std::min<int64_t>(target.gemm_channels, s_.out_channels), 1,
+                            std::min<int64_t>(kMostBlock, s_.out_channels));
+    pixels_ = target.wish("pixels", std::min(fewest, choose_pixels(most, target.gemm_pixels, channels_)), 1,
+                          std::min<int64_t>(kMostBlock, fewest));
   }
 
   Lowered run() {
@@ -80,35 +76,12 @@ class TransposeConvLowering {
 
   // ---- constants
 
-  // Weights of one phase, [channel][tap y][tap x][input channel].
-  template <typename T>
-  std::vector<T> phase_weights(const std::vector<T>& w, int64_t py, int64_t px) const {
-    std::vector<T> out;
-    for (int64_t c = 0; c < s_.out_channels; ++c)
-      for (int64_t ty = 0; ty < s_.y.taps(py); ++ty)
-        for (int64_t tx = 0; tx < s_.x.taps(px); ++tx) {
-          int64_t at = (c * s_.y.kernel + s_.y.tap(py, ty)) * s_.x.kernel + s_.x.tap(px, tx);
-          auto first = w.begin() + at * s_.in_channels;
-          out.insert(out.end(), first, first + s_.in_channels);
-        }
-    return out;
-  }
-
-  // In the order of groups of rows, groups of columns, and phases in both.
-  template <typename Visit>
-  void for_each_phase(Visit visit) const {
-    for (const PhaseGroup& y : rows_)
-      for (const PhaseGroup& x : columns_)
-        for (int64_t py = y.begin; py < y.end; ++py)
-          for (int64_t px = x.begin; px < x.end; ++px) visit(py, px);
-  }
-
   template <typename T>
   void pack_weights_of(const std::vector<T>& w) {
     std::vector<T> packed;
-    for_each_phase([&](int64_t py, int64_t px) {
+    for_each_phase(s_, [&](int64_t py, int64_t px) {
       int64_t k = s_.y.taps(py) * s_.x.taps(px) * s_.in_channels;
-      std::vector<T> part = pack_weights(phase_weights(w, py, px), s_.out_channels, k, channels_);
+      std::vector<T> part = pack_weights(phase_weights(s_, w, py, px), s_.out_channels, k, channels_);
       packed.insert(packed.end(), part.begin(), part.end());
     });
     weights_ = f_.constant("weights", op_.operand(1).dtype, packed);
@@ -127,8 +100,8 @@ class TransposeConvLowering {
     // Every phase sums other weights, so the zero point adds something else to its bias.
     std::vector<int32_t> bias;
     std::vector<AccRange> ranges(static_cast<size_t>(s_.out_channels), {INT32_MAX, INT32_MIN});
-    for_each_phase([&](int64_t py, int64_t px) {
-      std::vector<int8_t> part = phase_weights(w, py, px);
+    for_each_phase(s_, [&](int64_t py, int64_t px) {
+      std::vector<int8_t> part = phase_weights(s_, w, py, px);
       auto k = static_cast<std::ptrdiff_t>(part.size()) / s_.out_channels;
       FoldedBias folded = fold_bias(op_, s_.out_channels, [&](int64_t c) {
         return std::vector<int32_t>(part.begin() + c * k, part.begin() + (c + 1) * k);
@@ -168,7 +141,7 @@ class TransposeConvLowering {
   void row_of_group(const Ex& n, const Ex& oy, const Ex& q, const Ex& phase, const PhaseGroup& y,
                     int64_t first_phase) {
     int64_t weights = 0, before = 0;
-    for_each_phase([&](int64_t py, int64_t px) {
+    for_each_phase(s_, [&](int64_t py, int64_t px) {
       if (before++ < first_phase) weights += packed_size(s_.y.taps(py) * s_.x.taps(px));
     });
     for (const PhaseGroup& x : columns_) {
@@ -310,6 +283,8 @@ class TransposeConvLowering {
   const TransposeShape s_;
   LoweringBuilder f_;
   const TargetInfo& target_;
+  // Larger blocks would not fit any CPU's registers.
+  static constexpr int64_t kMostBlock = 8;
   bool is_float_ = false;
   Activation activation_ = Activation::kNone;
   std::vector<PhaseGroup> rows_, columns_;
@@ -363,6 +338,8 @@ Lowered lower_transpose_conv(const OpView& op, const TargetInfo& target) {
     std::vector<float> w = op.constant(1)->to_vector<float>();
     if (!std::all_of(w.begin(), w.end(), [](float v) { return std::isfinite(v); })) return lower_taps(op);
   }
+  if (target.dsp && op.operand(0).dtype == DType::kI8 && target.allows("pairs"))
+    if (auto lowered = lower_transpose_conv_dsp(op, target)) return std::move(*lowered);
   return TransposeConvLowering(op, target).run();
 }
 

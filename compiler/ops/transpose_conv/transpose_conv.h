@@ -55,6 +55,38 @@ struct TransposeShape {
   int64_t batch, in_channels, out_channels;
 };
 
+// Phases [begin, end) of an axis, all with `taps` taps.
+struct PhaseGroup {
+  int64_t begin, end, taps;
+  int64_t size() const { return end - begin; }
+};
+std::vector<PhaseGroup> groups_of(const TransposeAxis& axis);
+
+// Weights of one phase, [channel][tap y][tap x][input channel].
+template <typename T>
+std::vector<T> phase_weights(const TransposeShape& s, const std::vector<T>& w, int64_t py, int64_t px) {
+  std::vector<T> out;
+  for (int64_t c = 0; c < s.out_channels; ++c)
+    for (int64_t ty = 0; ty < s.y.taps(py); ++ty)
+      for (int64_t tx = 0; tx < s.x.taps(px); ++tx) {
+        int64_t at = (c * s.y.kernel + s.y.tap(py, ty)) * s.x.kernel + s.x.tap(px, tx);
+        auto first = w.begin() + at * s.in_channels;
+        out.insert(out.end(), first, first + s.in_channels);
+      }
+  return out;
+}
+
+// In the order of groups of rows, groups of columns, and phases in both.
+template <typename Visit>
+void for_each_phase(const TransposeShape& s, Visit visit) {
+  for (const PhaseGroup& y : groups_of(s.y))
+    for (const PhaseGroup& x : groups_of(s.x))
+      for (int64_t py = y.begin; py < y.end; ++py)
+        for (int64_t px = x.begin; px < x.end; ++px) visit(py, px);
+}
+
 Lowered lower_transpose_conv(const OpView& op, const TargetInfo& target);
+// int8 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
+std::optional<Lowered> lower_transpose_conv_dsp(const OpView& op, const TargetInfo& target);
 
 }  // namespace aotc::ops

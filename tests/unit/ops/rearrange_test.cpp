@@ -288,6 +288,9 @@ TEST(TransposeConv, RefusesWhatCannotBe) {
       {"height", "8"}, {"width", "12"}, {"stride_h", "2"}, {"stride_w", "2"}};
   EXPECT_EQ(refused({3, 2, 2, 2}, good), "");
   EXPECT_THAT(refused({3, 2, 2, 3}, good), HasSubstr("[op-shape]"));
+  OneOp hybrid("transpose_conv", {image, {DType::kI8, {3, 2, 2, 2}, {{0.1f}, {0}, 0}}}, out, good);
+  hybrid.graph[hybrid.graph.ops[0].operands[1]].constant = graph::own_bytes(std::vector<uint8_t>(24));
+  EXPECT_THAT(hybrid.refusal(), HasSubstr("[op-type]"));
   for (const char* key : {"height", "width", "stride_h", "stride_w"})
     for (const char* value : {"0", "-1", "2147483647"}) {
       auto bad = good;

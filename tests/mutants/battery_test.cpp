@@ -65,16 +65,19 @@ INSTANTIATE_TEST_SUITE_P(Battery, OperatorCases,
                                   std::to_string(std::get<1>(of.param));
                          });
 
-class RandomGraph : public testing::TestWithParam<int> {};
+// Seeds; `control`: graphs with states, branches and loops.
+class RandomGraph : public testing::TestWithParam<std::tuple<bool, int>> {};
 
 TEST_P(RandomGraph, IsWhatItsReferenceSays) {
   Folder work;
-  EXPECT_EQ(call(random_graphs_main, {"random_graphs", "--first", std::to_string(GetParam()),
-                                      "--count", "1", "--work", work / "graphs", "--interpret"}),
-            0);
+  auto [control, seed] = GetParam();
+  std::vector<std::string> arguments = {"random_graphs", "--first",       std::to_string(seed), "--count", "1",
+                                        "--work",        work / "graphs", "--interpret"};
+  if (control) arguments.push_back("--control");
+  EXPECT_EQ(call(random_graphs_main, arguments), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Battery, RandomGraph, testing::Range(1, 71));
+INSTANTIATE_TEST_SUITE_P(Battery, RandomGraph, testing::Combine(testing::Bool(), testing::Range(1, 71)));
 
 struct Golden {
   const char *name, *model;

@@ -274,5 +274,19 @@ TEST(Requantizer, LeavesLayersOfConstantsAlone) {
   check(what, 1);
 }
 
+// One channel in the middle that differs is enough.
+TEST(Requantize, ACommonLineHasAChannelForEachScale) {
+  Requantization what;
+  what.clamp = {-128, 127};
+  what.ranges.assign(3, {-3000, 3000});
+  for (double middle : {0.02, 0.01}) {
+    what.scales = {0.01, middle, 0.01};
+    std::vector<int32_t> bias(3, 0);
+    auto fit = fit_common_line(what, 6, bias);
+    ASSERT_TRUE(fit);
+    EXPECT_EQ(fit->channels.size(), middle == 0.01 ? 1u : 3u);
+  }
+}
+
 }  // namespace
 }  // namespace aotc::ops

@@ -40,6 +40,47 @@ TEST(PlanControl, RegionsWithoutOperatorsAreRegions) {
   EXPECT_EQ(program->reference().ops.size(), 1u);
 }
 
+// A loop that doubles until the sum is large, with `before` computing its first value %1 and `behind` reading
+// what is there.
+std::string doubling(const std::string& before, const std::string& behind) {
+  return "graph \"g\" {\n  input %0 \"x\" f32[2]\n" + before +
+         R"(  %2 "r" f32[2] = while(%1) region "goes" {
+    input %0 "a" f32[2]
+    const %1 "end" f32[] = [1000]
+    %2 "s" f32[] = sum(%0) {axes = [0]}
+    %3 "go" bool[] = less(%2, %1)
+    output %3
+  } region "body" {
+    input %0 "a" f32[2]
+    %1 "b" f32[2] = add(%0, %0)
+    output %1
+  }
+)" + behind +
+         "}\n";
+}
+
+size_t copies(const std::string& text) {
+  Diagnostics diags;
+  plan::PlanOptions options;
+  options.inputs = plan::Contract::kPreserve;
+  auto program = plan::plan_program(parsed(text), options, diags);
+  EXPECT_TRUE(program) << diags.str();
+  size_t count = 0;
+  for (const plan::ProgramCall& call : program->calls) count += call.op_index < 0;
+  return count;
+}
+
+// The loop works on the tensor that was computed for it, where nobody else needs that. One copy is in the body,
+// whose sum of a tensor with itself cannot be written over it.
+TEST(PlanControl, ALoopBeginsInThePlaceOfItsFirstValue) {
+  const std::string tanh = "  %1 \"t\" f32[2] = tanh(%0)\n";
+  const std::string uses_result = "  %3 \"y\" f32[2] = neg(%2)\n  output %3\n";
+  EXPECT_EQ(copies(doubling(tanh, uses_result)), 1u);
+  // An operator behind the loop reads what it began with, or it is an output.
+  EXPECT_EQ(copies(doubling(tanh, "  %3 \"y\" f32[2] = add(%2, %1)\n  output %3\n")), 2u);
+  EXPECT_EQ(copies(doubling(tanh, uses_result + "  output %1\n")), 2u);
+}
+
 TEST(PlanControl, ATableThatIsTestedIsInThePoolOfTables) {
   graph::Graph g = parsed(R"(graph "g" source "g" {
   input %0 "a" f32[2]

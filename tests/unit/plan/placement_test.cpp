@@ -37,6 +37,26 @@ TEST(Placement, ABufferWithoutAReaderNeedsNoPlace) {
   EXPECT_EQ(p.bytes, 10);
 }
 
+// All that is tried counts, and trying ends at kMaxWork.
+TEST(Placement, WorkOfEveryAttemptIsCounted) {
+  std::vector<Buffer> buffers = {buffer(64), buffer(64), buffer(32), buffer(48)};
+  ops::WriteOrder order;
+  order.in_place = true;
+  std::vector<BufferUse> calls(3);
+  calls[0].buffers = {0, 1};
+  calls[0].overlaps = {{0, 1, &order}};
+  calls[1].buffers = {1, 2};
+  calls[1].overlaps = {{1, 2, &order}};
+  calls[2].buffers = {2, 3};
+  const Placement apart = plan::place_buffers(buffers, calls, false);
+  const Placement together = plan::place_buffers(buffers, calls, true);
+  ASSERT_TRUE(apart.ok() && together.ok());
+  EXPECT_GT(apart.work, 0);
+  EXPECT_GT(together.work, apart.work);
+  EXPECT_EQ(together.without_overlap, apart.bytes);
+  EXPECT_LT(together.bytes, apart.bytes);
+}
+
 TEST(Placement, InputsAreAliveTogetherBeforeTheFirstCall) {
   std::vector<Buffer> buffers = {buffer(100), buffer(50), buffer(10), buffer(90)};
   for (size_t i : {0, 1}) buffers[i].from_start = true;

@@ -91,7 +91,7 @@ class TransposeConv final : public Operator {
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good = verify_convolution(op, op.operand(1).shape[0], 0, diags) &&
+    bool good = verify_convolution(op, op.operand(1).shape[0], 0, diags, {.int16 = false}) &&
                 check_convolution_multipliers(op, diags) &&
                 check_activation_bounds(op, op.attrs<TransposeConvAttrs>().activation, diags);
     return good ? success() : Status(kFailure);

@@ -14,7 +14,9 @@ struct Entry {
 };
 
 constexpr Entry kTable[] = {
+    {"gemm_halves", arm::gemm_halves},
     {"gemm_pairs", arm::gemm_pairs},
+    {"gemv_halves", arm::gemv_halves},
     {"gemv_pairs", arm::gemv_pairs},
     {"gemm_sums", arm::gemm_sums},
     {"gemv_sums", arm::gemv_sums},
@@ -28,6 +30,8 @@ constexpr Entry kTable[] = {
     {"mve_sum", arm::mve_sum},
     {"mve_weave", arm::mve_weave},
     {"mve_windows", arm::mve_windows},
+    {"pack_halves", arm::pack_halves},
+    {"pack_halves_run", arm::pack_halves_run},
     {"pack_pixels", arm::pack_pixels},
     {"pack_run", arm::pack_run},
     {"dsp_sum", arm::dsp_sum},

@@ -95,8 +95,8 @@ int bundle_${prefix}(void)
 #undef WRITE
 """)
 
-# 16-bit activations are not supported yet, and are refused with this reason.
-REFUSED = {"conv_io_int16": "[op-type]", "dense_io_int16": "[op-type]"}
+# Models that are refused, and with which reason.
+REFUSED = {}
 
 HEADER = """\
 #ifndef BUNDLE_H

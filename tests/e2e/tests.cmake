@@ -51,6 +51,12 @@ foreach(target clang rv32imac)
     --work ${work}/weights_${target} --models weights_dynamic,weights_float16)
 endforeach()
 
+# int16 activations and int8 weights.
+foreach(target gcc clang cortex_m4 rv32imac)
+  e2e_test(models.int16.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+    --work ${work}/int16_${target} --models glance_int16,glance_int8,flatten_int16,conv1d_int16)
+endforeach()
+
 foreach(target gcc clang)
   e2e_test(models.own.${target} full 2 ${python} ${e2e}/bundle.py ${target}
     --work ${work}/own_${target} --models ${own_list} --samples 20)

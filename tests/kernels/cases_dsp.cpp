@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of ops/common/dsp_gemm.h and dsp_winograd.h.
+// Kernels of ops/common/dsp_gemm.h, dsp_gemm16.h and dsp_winograd.h.
 #include "cases.h"
-#include "ops/common/dsp_gemm.h"
+#include "ops/common/dsp_gemm16.h"
 #include "ops/common/dsp_winograd.h"
 
 namespace aotc::tests {
@@ -80,10 +80,45 @@ void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int64_
       }
 }
 
+void add_halves_cases(std::vector<KernelCase>& to, bool relu, int64_t pixels) {
+  for (Pattern pattern : kPatterns)
+    for (int64_t steps : {1, 2, 8, 9, 10, 27})
+      for (int64_t pairs : {1, 3}) {
+        Data data(pattern, static_cast<uint32_t>(steps * 10 + pairs));
+        std::vector<int32_t> stream;
+        for (int64_t p = 0; p < pairs; ++p) {
+          data.add_words(stream, 2 + steps);
+          for (int32_t multiplier : {(1 << 30) + 77, 12345 << 8}) stream.push_back(multiplier);
+        }
+        int64_t stride = 2 * pairs + 1;
+        to.push_back({ops::gemm_halves_kernel(pixels, relu),
+                      {table(stream), data.words(steps * pixels), data.bytes(2 * pixels * stride, 2),
+                       table(ops::halves_shape(steps, pairs, 2 * stride, pixels))},
+                      {}});
+      }
+}
+
+void add_halves_vector_cases(std::vector<KernelCase>& to) {
+  for (Pattern pattern : kPatterns)
+    for (int64_t steps : {1, 3, 4, 5, 18})
+      for (int64_t groups : {1, 3}) {
+        Data data(pattern, static_cast<uint32_t>(steps * 10 + groups));
+        std::vector<int32_t> stream;
+        data.add_words(stream, groups * (8 + 4 * steps));
+        to.push_back({ops::gemv_halves_kernel(),
+                      {table(stream), data.bytes(4 * steps + 2, 2), data.words(groups * 8),
+                       table(ops::halves_vector_shape(steps, groups))},
+                      {}});
+      }
+}
+
 }  // namespace
 
 void add_gemm_cases(std::vector<KernelCase>& to) {
   add_sums_cases(to);
+  add_halves_vector_cases(to);
+  for (bool relu : {false, true})
+    for (int64_t pixels = 1; pixels <= 4; ++pixels) add_halves_cases(to, relu, pixels);
   for (bool words : {false, true})
     for (bool sign : {false, true}) {
       add_vector_cases(to, words, sign);
@@ -100,6 +135,9 @@ void add_pack_cases(std::vector<KernelCase>& to) {
         to.push_back({ops::pack_run_kernel(pixels),
                       {data.bytes(words * 4 + 3, 3), data.words(words * 2 * pixels)},
                       {static_cast<int32_t>(words)}});
+        to.push_back({ops::pack_halves_run_kernel(pixels),
+                      {data.bytes(words * 4 + 2, 2), data.words(words * pixels)},
+                      {static_cast<int32_t>(words)}});
         for (int64_t rows : {1, 3}) {
           int64_t stride = words * 4 - 1, skip = 5;
           std::vector<int32_t> shape(4);
@@ -111,6 +149,12 @@ void add_pack_cases(std::vector<KernelCase>& to) {
           to.push_back({ops::pack_pixels_kernel(pixels),
                         {data.bytes(bytes, 1), data.words(rows * words * 2 * pixels),
                          table(shape)},
+                        {}});
+          shape[PairGemm::kPackPixelStride] = static_cast<int32_t>(stride + 3);
+          shape[PairGemm::kPackRowSkip] = static_cast<int32_t>(skip + 1);
+          to.push_back({ops::pack_halves_kernel(pixels),
+                        {data.bytes(bytes + 3 * pixels + rows + 1, 2),
+                         data.words(rows * words * pixels), table(shape)},
                         {}});
         }
       }

@@ -66,6 +66,14 @@ def scale(x, multiplier, shift):
     return rounding_shift(high_mul(wrap32(np.asarray(x, np.int64) << left), multiplier), right)
 
 
+def scale_wide(x, multiplier, shift):
+    """The same for x of up to 48 bits: the multiplier keeps 16 bits, and is rounded once more by
+    that; the product is rounded once, ties towards plus infinity; 32 bits remain."""
+    kept = (multiplier + (1 << 15)) >> 16 if multiplier < 0x7FFF0000 else 0x7FFF
+    right = 15 - shift
+    return wrap32((np.asarray(x, np.int64) * kept + (1 << (right - 1))) >> right)
+
+
 def saturating_left_shift(x, exponent):
     return np.clip(np.asarray(x, np.int64) << exponent, INT32_MIN, INT32_MAX)
 

@@ -4,6 +4,7 @@
 import ctypes
 import ctypes.util
 
+import models_int16 as int16
 import numpy as np
 from fixed_point import (INT16_MAX, INT16_MIN, exp_q5, high_mul, quantize_multiplier,
                          reciprocal_one_plus, round_half_away, rounding_shift, scale)
@@ -151,6 +152,8 @@ def lookup_table(call, function):
 
 def logistic(call):
     x = call.arrays[0]
+    if x.dtype == np.int16:
+        return [int16.logistic(call)]
     one = np.float32(1)
     if x.dtype != np.float32:
         return lookup_table(call, lambda v: one / (one + expf(-v)))
@@ -161,6 +164,8 @@ def logistic(call):
 
 def tanh(call):
     x = call.arrays[0]
+    if x.dtype == np.int16:
+        return [int16.tanh(call)]
     return [tanhf(x)] if x.dtype == np.float32 else lookup_table(call, tanhf)
 
 
@@ -186,6 +191,8 @@ def softmax(call):
     x = call.arrays[0]
     if x.dtype == np.float32:
         return _softmax_float(call)
+    if x.dtype == np.int16:
+        return [int16.softmax(call)]
     multiplier, shift, diff_min = softmax_parameters(call.options["beta"], call.inputs[0].scale32)
     rows = x.reshape(-1, x.shape[-1]).astype(np.int64)
     diff = rows - rows.max(axis=1, keepdims=True)

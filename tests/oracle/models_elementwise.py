@@ -2,8 +2,25 @@
 """Reference models of arithmetic, reductions and changes of type. See numpy_models.py."""
 
 import numpy as np
-from fixed_point import quantize_multiplier, round_half_away, scale
+from fixed_point import quantize_multiplier, round_half_away, rounding_shift, scale
 from models_activation import clamp_float, clamp_quantized
+from models_int16 import whole_log2
+
+
+def _power_of_two_sum(call):
+    """int16 has arithmetic of its own for scales that are powers of two, unless the model says that
+    it was not converted for that."""
+    tensors = [*call.inputs, *call.outputs]
+    return (call.inputs[0].dtype == "int16" and call.options.get("pot_scale_int16", True)
+            and all(whole_log2(t.scale32) is not None for t in tensors))
+
+
+def _shifted_sum(call, sign):
+    """One operand has the result's scale, the other may have a smaller one; the sum saturates."""
+    values = [rounding_shift(a.astype(np.int64), whole_log2(call.outputs[0].scale32) - whole_log2(t.scale32))
+              for a, t in zip(call.arrays, call.inputs)]
+    total = np.clip(values[0] + sign * values[1], -32768, 32767)
+    return clamp_quantized(call, total)
 
 
 def _add_or_sub(sign):
@@ -14,14 +31,17 @@ def _add_or_sub(sign):
             return [clamp_float(call, a + b if sign > 0 else a - b)]
         if a.dtype in (np.int32, np.int64):
             return [_clamp_int(call, a + b if sign > 0 else a - b)]
-        # Both operands go to 2**20 times a common scale, twice the larger input scale.
+        if _power_of_two_sum(call):
+            return [_shifted_sum(call, sign)]
+        # Both operands go to 2**20 (int16: 2**15) times a common scale, twice the larger one's.
+        headroom = 15 if a.dtype == np.int16 else 20
         twice = np.float32(2) * max(ta.scale32, tb.scale32)
         in_a = quantize_multiplier(np.float64(ta.scale32) / np.float64(twice))
         in_b = quantize_multiplier(np.float64(tb.scale32) / np.float64(twice))
         out_m = quantize_multiplier(
-            np.float64(twice) / np.float64(np.float32(np.float32(1 << 20) * out.scale32)))
-        ya = scale((a.astype(np.int64) - ta.zero) << 20, *in_a)
-        yb = scale((b.astype(np.int64) - tb.zero) << 20, *in_b)
+            np.float64(twice) / np.float64(np.float32(np.float32(1 << headroom) * out.scale32)))
+        ya = scale((a.astype(np.int64) - ta.zero) << headroom, *in_a)
+        yb = scale((b.astype(np.int64) - tb.zero) << headroom, *in_b)
         return [clamp_quantized(call, scale(ya + sign * yb, *out_m) + out.zero)]
     return model
 
@@ -40,7 +60,7 @@ def mul(call):
     ta, tb, out = call.inputs[0], call.inputs[1], call.outputs[0]
     if a.dtype == np.float32:
         return [clamp_float(call, a * b)]
-    if a.dtype in (np.int32, np.int64):
+    if a.dtype in (np.int32, np.int64) or ta.scale is None:
         return [_clamp_int(call, a * b)]
     real = np.float32(np.float32(ta.scale32 * tb.scale32) / out.scale32)  # float32 throughout
     product = (a.astype(np.int64) - ta.zero) * (b.astype(np.int64) - tb.zero)

@@ -2,7 +2,7 @@
 """Models of the reductions: elements are combined one by one, in the operand's memory order."""
 
 import numpy as np
-from fixed_point import quantize_multiplier, scale, wrap32
+from fixed_point import quantize_multiplier, scale, scale_wide, wrap32
 
 
 def _axes(call):
@@ -73,13 +73,6 @@ def mean(call):
     return _rescaled_sum(call, (multiplier << extra) // count, shift - extra)
 
 
-def _scale_product(x, multiplier, shift):
-    """A product of 64 bits by a multiplier of which 16 bits are kept, rounded once."""
-    kept = (multiplier + (1 << 15)) >> 16 if multiplier < 0x7FFF0000 else 0x7FFF
-    right = 15 - shift
-    return wrap32((np.asarray(x, np.int64) * kept + (1 << (right - 1))) >> right)
-
-
 def reduce_prod(call):
     rows = _rows(call)
     if not _quantised(call):
@@ -90,8 +83,8 @@ def reduce_prod(call):
     multiplier = quantize_multiplier(np.float64(call.inputs[0].scale32) / root)
     product, *others = rows.astype(np.int64) - call.inputs[0].zero
     for row in others:
-        product = _scale_product(product * row, *multiplier)
-    return _clipped(call, wrap32(_scale_product(product, *multiplier) + call.outputs[0].zero))
+        product = scale_wide(product * row, *multiplier)
+    return _clipped(call, wrap32(scale_wide(product, *multiplier) + call.outputs[0].zero))
 
 
 def _lowest(dtype):

@@ -5,7 +5,7 @@ import dataclasses
 
 import models_hybrid as hybrid
 import numpy as np
-from fixed_point import quantize_multiplier, round_half_away, scale
+from fixed_point import quantize_multiplier, round_half_away, scale, scale_wide
 from models_activation import clamp_float, clamp_quantized
 
 
@@ -39,13 +39,17 @@ def taps(options, x, taps_h, taps_w):
 
 
 def _rescale_channels(call, acc, weights, channels):
-    """Per channel: real multiplier in double from the float32 scales, then scale()."""
+    """Per channel: real multiplier in double from the float32 scales, then scale(), or for sums of
+    64 bits scale_wide(): those of int16, unless the bias has 32 bits."""
     x, out = call.inputs[0], call.outputs[0]
+    bias = call.arrays[2] if len(call.arrays) > 2 else None
+    wide = x.dtype == "int16" and (bias is None or bias.dtype == np.int64)
+    rescale = scale_wide if wide else scale
     scales = np.broadcast_to(np.float32(np.atleast_1d(weights.scale)), (channels,))
     result = np.empty_like(acc)
     for c in range(channels):
         real = np.float64(x.scale32) * np.float64(scales[c]) / np.float64(out.scale32)
-        result[..., c] = scale(acc[..., c], *quantize_multiplier(real))
+        result[..., c] = rescale(acc[..., c], *quantize_multiplier(real))
     return clamp_quantized(call, result + out.zero)
 
 
@@ -79,7 +83,7 @@ def _depthwise_sums(call, x):
 
 def _convolution(call, sums, channels):
     x, bias = call.arrays[0], call.arrays[2] if len(call.arrays) > 2 else None
-    quantized = x.dtype == np.int8
+    quantized = x.dtype.kind == "i"
     acc = sums(call, x.astype(np.int64) - call.inputs[0].zero if quantized else x)
     if bias is not None:
         acc = acc + bias.astype(acc.dtype)
@@ -132,7 +136,7 @@ def fully_connected(call):
     bias = call.arrays[2] if len(call.arrays) > 2 else None
     units, depth = w.shape
     rows = x.reshape(-1, depth)
-    if x.dtype != np.int8:
+    if x.dtype == np.float32:
         acc = np.zeros((rows.shape[0], units), np.float32)
         for d in range(depth):
             acc = acc + rows[:, d : d + 1] * w[:, d]
@@ -161,7 +165,8 @@ def batch_matmul(call):
     acc = (x.astype(np.int64) - call.inputs[0].zero) @ (y.astype(np.int64) - call.inputs[1].zero)
     product = call.inputs[0].scale32 * call.inputs[1].scale32  # rounds to float32
     real = np.float64(product) / np.float64(out.scale32)
-    result = scale(acc, *quantize_multiplier(real)) + out.zero
+    rescale = scale_wide if x.dtype == np.int16 else scale
+    result = rescale(acc, *quantize_multiplier(real)) + out.zero
     info = np.iinfo(out.dtype)
     return [np.clip(result, info.min, info.max).astype(out.dtype)]
 

@@ -31,7 +31,7 @@ OPERATORS = {  # name: (operator code, options)
     "CONV_2D": (3, (1, {
         "padding": (0, "padding", 0), "stride_w": (1, "i32", 0), "stride_h": (2, "i32", 0),
         "activation": (3, "activation", 0), "dilation_w": (4, "i32", 1),
-        "dilation_h": (5, "i32", 1),
+        "dilation_h": (5, "i32", 1), "quantized_bias_type": (6, "type", 0),
     })),
     "DEPTHWISE_CONV_2D": (4, (2, {
         "padding": (0, "padding", 0), "stride_w": (1, "i32", 0), "stride_h": (2, "i32", 0),
@@ -41,7 +41,7 @@ OPERATORS = {  # name: (operator code, options)
     "DEQUANTIZE": (6, (38, {})),
     "FULLY_CONNECTED": (9, (8, {
         **_ACT, "weights_format": (1, "i8", 0), "keep_num_dims": (2, "bool", 0),
-        "asymmetric_quantize_inputs": (3, "bool", 0),
+        "asymmetric_quantize_inputs": (3, "bool", 0), "quantized_bias_type": (4, "type", 0),
     })),
     "LOGISTIC": (14, _NO_OPTIONS),
     "MAX_POOL_2D": (17, _POOL),

@@ -20,7 +20,8 @@ namespace {
 class Generator {
  public:
   Generator(uint64_t seed, Kind kind) : random_(seed), kind_(kind), control_(random_) {
-    DType main_type = random_.chance(60) ? DType::kI8 : DType::kF32;
+    int64_t draw = random_.pick(1, 100);
+    DType main_type = draw <= 52 ? DType::kI8 : draw <= 68 ? DType::kI16 : DType::kF32;
     maker_ = graph_maker(random_, main_type, fmt::format("random_{}", seed));
   }
 

@@ -77,9 +77,9 @@ class OperatorMaker final : public GraphMaker {
 
   TensorId weights(DType dtype, Shape shape, int axis, int64_t channels) {
     TensorType t;
-    t.dtype = dtype;
+    t.dtype = dtype == DType::kI16 ? DType::kI8 : dtype;
     t.shape = std::move(shape);
-    if (dtype == DType::kI8) {
+    if (t.dtype == DType::kI8) {
       bool per_channel = random.chance(60);
       t.quantization.axis = per_channel ? axis : 0;
       for (int64_t c = 0; c < (per_channel ? channels : 1); ++c) {
@@ -93,13 +93,14 @@ class OperatorMaker final : public GraphMaker {
   void maybe_bias(std::vector<TensorId>& operands, DType dtype, int64_t channels) {
     if (random.chance(30)) return;
     TensorType t;
-    t.dtype = dtype == DType::kI8 ? DType::kI32 : DType::kF32;
+    t.dtype = dtype == DType::kI8 ? DType::kI32 : dtype == DType::kI16 ? DType::kI64 : DType::kF32;
     t.shape = {channels};
     operands.push_back(constant(t));
   }
 
   bool is_main(TensorId id) const {
-    return of(id).dtype == DType::kI8 || of(id).dtype == DType::kF32;
+    DType dtype = of(id).dtype;
+    return dtype == DType::kI8 || dtype == DType::kI16 || dtype == DType::kF32;
   }
 
   // Of an operator with activations of `dtype`: float ones take int8 weights as well.
@@ -265,6 +266,8 @@ class OperatorMaker final : public GraphMaker {
     TensorType out = type(of(in).dtype, {});
     if (out.dtype == DType::kI8 && name == "logistic") out.quantization = {{1.0f / 256}, {-128}, 0};
     if (out.dtype == DType::kI8 && name == "tanh") out.quantization = {{1.0f / 128}, {0}, 0};
+    if (out.dtype == DType::kI16 && (name == "logistic" || name == "tanh"))
+      out.quantization = {{1.0f / 32768}, {0}, 0};
     if (name.starts_with("relu") && random.chance(50)) out = of(in);
     Attributes attrs;
     if (name == "gelu") attrs["approximate"] = random.chance(50) ? "true" : "false";
@@ -277,6 +280,7 @@ class OperatorMaker final : public GraphMaker {
     if (!is_main(in)) return false;
     TensorType out = type(of(in).dtype, {});
     if (out.dtype == DType::kI8) out.quantization = {{1.0f / 256}, {-128}, 0};
+    if (out.dtype == DType::kI16) out.quantization = {{1.0f / 32768}, {0}, 0};
     return add("softmax", {in}, {{"beta", random.chance(80) ? "1" : "0.5"}}, {out});
   }
 

@@ -123,7 +123,7 @@ class OperatorReader {
   bool fold_operands(const graph::Op& op, Build& build);
   bool check_outputs(const Build& build, Diagnostics& told) const;
 
-  enum class Kind { kOther, kUint8, kDynamicRange, kInt16 };
+  enum class Kind { kOther, kUint8, kDynamicRange };
   Kind kind_of(const Failed& failed) const;
   size_t failing() const { return unsupported_.size() + failed_.size(); }
   std::string count_text() const;

@@ -118,14 +118,13 @@ OperatorReader::Kind OperatorReader::kind_of(const Failed& failed) const {
   bool types = std::any_of(failed.told.all().begin(), failed.told.all().end(),
                            [](const Diagnostic& d) { return d.slug == "op-type"; });
   if (!types) return Kind::kOther;
-  bool uint8 = false, int16 = false, int8 = false;
+  bool uint8 = false, int8 = false;
   auto look = [&](const flatbuffers::Vector<int32_t>* list) {
     for (uint32_t i = 0; i < length(list); ++i) {
       if (list->Get(i) < 0) continue;
       const schema::Tensor& tensor = *raw_tensor(list->Get(i));
       bool quantized = tensor.quantization() && length(tensor.quantization()->scale()) > 0;
       uint8 = uint8 || (quantized && tensor.type() == schema::TensorType_UINT8);
-      int16 = int16 || (quantized && tensor.type() == schema::TensorType_INT16);
       int8 = int8 || (quantized && tensor.type() == schema::TensorType_INT8);
     }
   };
@@ -139,7 +138,6 @@ OperatorReader::Kind OperatorReader::kind_of(const Failed& failed) const {
   bool float_out =
       raw_tensor(raw(failed.index).outputs()->Get(0))->type() == schema::TensorType_FLOAT32;
   if (uint8) return Kind::kUint8;
-  if (int16) return Kind::kInt16;
   return int8 && float_in && float_out ? Kind::kDynamicRange : Kind::kOther;
 }
 
@@ -160,14 +158,6 @@ void OperatorReader::report_kind(Kind kind, const std::vector<const Failed*>& op
           "aotc does not compute with in these operators";
       helps = {"for int8: give the converter a representative_dataset (full integer quantisation)",
                "for float32: leave 'converter.optimizations' out"};
-      break;
-    case Kind::kInt16:
-      what =
-          "the model has int16 activations (int16x8 quantisation), which aotc does not compute "
-          "with";
-      helps = {
-          "convert it to int8: converter.target_spec.supported_ops = "
-          "[tf.lite.OpsSet.TFLITE_BUILTINS_INT8]"};
       break;
     case Kind::kOther:
       return;
@@ -215,11 +205,11 @@ void OperatorReader::report_alike(const std::vector<const Failed*>& ops, Diagnos
 }
 
 void OperatorReader::report(Diagnostics& diags) const {
-  std::vector<const Failed*> kinds[4];
+  std::vector<const Failed*> kinds[3];
   for (const Failed& failed : failed_)
     kinds[static_cast<size_t>(kind_of(failed))].push_back(&failed);
   auto& rest = kinds[static_cast<size_t>(Kind::kOther)];
-  for (Kind kind : {Kind::kUint8, Kind::kDynamicRange, Kind::kInt16}) {
+  for (Kind kind : {Kind::kUint8, Kind::kDynamicRange}) {
     auto& ops = kinds[static_cast<size_t>(kind)];
     // One operator of another type says nothing of the model.
     bool whole = ops.size() > 1 || (!ops.empty() && kind == Kind::kDynamicRange);

@@ -11,6 +11,7 @@
 #include "ops/common/binary.h"
 #include "ops/common/checks.h"
 #include "ops/common/dsp_elementwise.h"
+#include "ops/common/fixed_scale.h"
 #include "ops/common/mve_elementwise.h"
 #include "ops/common/pair_budget.h"
 #include "ops/common/scaler.h"
@@ -22,12 +23,10 @@ namespace {
 
 using tir::Ex;
 
-// Bits that operands are shifted left by before they are brought to a common scale.
-constexpr int kHeadroom = 20;
-
-// The fixed-point form of an int8 sum: both operands go to 2^20 times a common scale, twice the
-// larger of theirs; the sum is scaled to the result.
+// The fixed-point form of a sum: both operands go to 2^20 (int16: 2^15) times a common scale, twice
+// the larger of theirs; the sum is scaled to the result.
 struct Sum {
+  int headroom;
   std::array<int32_t, 2> zero;
   std::array<double, 2> in_real;
   std::array<QuantizedMultiplier, 2> in;
@@ -36,13 +35,13 @@ struct Sum {
   int32_t zero_out;
   ClampI32 clamp;
 
-  explicit Sum(const OpView& op) {
+  explicit Sum(const OpView& op) : headroom(op.operand(0).dtype == DType::kI16 ? 15 : 20) {
     float twice = 2.0f * std::max(op.operand(0).scale(), op.operand(1).scale());
     for (size_t i = 0; i < 2; ++i) {
       zero[i] = op.operand(i).zero_point();
       in_real[i] = static_cast<double>(op.operand(i).scale()) / static_cast<double>(twice);
     }
-    float out_scale = static_cast<float>(1 << kHeadroom) * op.result().scale();
+    float out_scale = static_cast<float>(1 << headroom) * op.result().scale();
     out_real = static_cast<double>(twice) / static_cast<double>(out_scale);
     if (!std::isfinite(out_real)) return;
     for (size_t i = 0; i < 2; ++i) in[i] = quantize_multiplier(in_real[i]);
@@ -52,7 +51,7 @@ struct Sum {
   }
 
   int32_t operand(size_t i, int64_t q) const {
-    auto shifted = static_cast<int32_t>((q - zero[i]) * (1 << kHeadroom));
+    auto shifted = static_cast<int32_t>((q - zero[i]) * (1 << headroom));
     return multiply_by_quantized_multiplier(shifted, in[i]);
   }
   int64_t result(int32_t sum) const {
@@ -69,7 +68,8 @@ class SumLowering {
       : op_(op), subtract_(subtract), sum_(op), f_(op, name) {}
 
   Lowered run(const TargetInfo& target) {
-    if (auto form = affine()) {
+    bool bytes = op_.operand(0).dtype == DType::kI8;
+    if (auto form = bytes ? affine() : std::nullopt) {
       if (fits_vectors(*form, target)) return run_vectors(*form);
       return fits_dsp(target) ? run_dsp(*form) : run_affine(*form);
     }
@@ -78,7 +78,7 @@ class SumLowering {
     std::array<std::optional<Scaler>, 2> scaler;
     for (size_t i = 0; i < 2; ++i) {
       zero[i] = p_.add(i == 0 ? "a_zero" : "b_zero", sum_.zero[i]);
-      if (!sum_.only_shifts(i)) scaler[i].emplace(p_, i == 0 ? "a" : "b", sum_.in[i], kHeadroom);
+      if (!sum_.only_shifts(i)) scaler[i].emplace(p_, i == 0 ? "a" : "b", sum_.in[i], sum_.headroom);
     }
     Scaler out(p_, "out", sum_.out);
     size_t zero_out = p_.add("out_zero", sum_.zero_out);
@@ -92,11 +92,11 @@ class SumLowering {
         [&](size_t i, const Ex& index) {
           Ex d = f_.let(i == 0 ? "a" : "b", load(in[i], index) - p_[zero[i]]);
           if (shift_sum) return d;
-          return scaler[i] ? scaler[i]->emit(f_, d) : f_.let("y", d * (1 << (kHeadroom - 1)));
+          return scaler[i] ? scaler[i]->emit(f_, d) : f_.let("y", d * (1 << (sum_.headroom - 1)));
         },
         [&](const std::vector<Ex>& v) {
           Ex sum = subtract_ ? v[0] - v[1] : v[0] + v[1];
-          if (shift_sum) sum = sum * (1 << (kHeadroom - 1));
+          if (shift_sum) sum = sum * (1 << (sum_.headroom - 1));
           return emit_bound(out.emit(f_, f_.let("sum", sum)) + p_[zero_out], sum_.clamp);
         });
     publish_in_place(f_, op_);
@@ -192,6 +192,46 @@ class SumLowering {
   Parameters p_;
 };
 
+// int16 with `shift_only`: the reference's arithmetic for fixed point formats.
+struct ShiftedSum {
+  std::array<int, 2> right{};
+  ClampI32 clamp;
+  bool subtract;
+
+  // Nothing if the scales are no such formats.
+  static std::optional<ShiftedSum> of(const OpView& op, bool subtract) {
+    std::array<std::optional<int>, 3> logs = {whole_log2(op.operand(0).scale()),
+                                              whole_log2(op.operand(1).scale()),
+                                              whole_log2(op.result().scale())};
+    if (!logs[0] || !logs[1] || !logs[2]) return std::nullopt;
+    ShiftedSum out;
+    for (size_t i = 0; i < 2; ++i) out.right[i] = *logs[2] - *logs[i];
+    auto [least, most] = std::minmax(out.right[0], out.right[1]);
+    if (least != 0 || most > 15) return std::nullopt;
+    out.clamp = quantized_clamp(op.attrs<BinaryAttrs>().activation, op.result());
+    out.subtract = subtract;
+    return out;
+  }
+
+  int64_t operator()(int64_t a, int64_t b) const {
+    int64_t x = rounding_divide_by_pot(static_cast<int32_t>(a), right[0]);
+    int64_t y = rounding_divide_by_pot(static_cast<int32_t>(b), right[1]);
+    return std::clamp<int64_t>(subtract ? x - y : x + y, clamp.min, clamp.max);
+  }
+
+  Lowered lower(const OpView& op, const std::string& name) const {
+    return lower_binary(op, name, [&](const Ex& a, const Ex& b) {
+      Ex x = shifted(a, right[0]), y = shifted(b, right[1]);
+      return emit_bound(subtract ? x - y : x + y, clamp);
+    });
+  }
+
+ private:
+  static Ex shifted(const Ex& x, int right) {
+    return right == 0 ? x : (x + (1 << (right - 1)) - (x < 0)) >> right;
+  }
+};
+
 class AddOrSub : public BinaryArithmetic {
  public:
   explicit AddOrSub(bool subtract) : subtract_(subtract) {}
@@ -215,7 +255,21 @@ class AddOrSub : public BinaryArithmetic {
   }
 
  protected:
+  // The reference's sum of two shifted operands does not broadcast.
+  bool verify_shifts(const OpView& op, Diagnostics& diags) const {
+    if (!ShiftedSum::of(op, subtract_)) {
+      diags.error(op.where(), "op-quantization",
+                  fmt::format("{} of int16 in powers of two takes one operand of the result's scale {:g}, "
+                              "and another of this or a smaller one down to 2^-15 of it",
+                              op.op.name(), op.result().scale()));
+      return false;
+    }
+    if (subtract_ || op.operand(0).shape == op.operand(1).shape) return true;
+    return bad_shape(op, diags, "add of int16 in powers of two does not broadcast");
+  }
+
   bool verify_quantized(const OpView& op, Diagnostics& diags) const override {
+    if (op.attrs<BinaryAttrs>().shift_only) return verify_shifts(op, diags);
     Sum sum(op);
     // From 1 on the reference's arithmetic is undefined.
     if (std::isfinite(sum.out_real) && quantize_multiplier(sum.out_real).shift <= 0) return true;
@@ -229,6 +283,7 @@ class AddOrSub : public BinaryArithmetic {
   }
 
   std::function<int64_t(int64_t, int64_t)> quantized(const OpView& op) const override {
+    if (op.attrs<BinaryAttrs>().shift_only) return *ShiftedSum::of(op, subtract_);
     return [sum = Sum(op), subtract = subtract_](int64_t a, int64_t b) {
       int32_t y = sum.operand(1, b);
       return sum.result(sum.operand(0, a) + (subtract ? -y : y));
@@ -236,8 +291,16 @@ class AddOrSub : public BinaryArithmetic {
   }
 
   Lowered lower_quantized(const OpView& op, const TargetInfo& target) const override {
+    if (op.attrs<BinaryAttrs>().shift_only)
+      return ShiftedSum::of(op, subtract_)->lower(op, std::string(name()));
     return SumLowering(op, std::string(name()), subtract_).run(target);
   }
+
+  bool asks_for_shifts(const TfliteOp& from, const OpView& op) const override {
+    return shifts_option(from) && whole_log2(op.operand(0).scale()) &&
+           whole_log2(op.operand(1).scale()) && whole_log2(op.result().scale());
+  }
+  virtual bool shifts_option(const TfliteOp& from) const = 0;
 
  private:
   bool subtract_;
@@ -254,6 +317,10 @@ class Add final : public AddOrSub {
   int fused_activation(const TfliteOp& from) const override {
     const auto* options = from.options<tflite_schema::AddOptions>();
     return options ? static_cast<int>(options->fused_activation_function()) : 0;
+  }
+  bool shifts_option(const TfliteOp& from) const override {
+    const auto* options = from.options<tflite_schema::AddOptions>();
+    return !options || options->pot_scale_int16();
   }
   float compute(float a, float b) const override { return a + b; }
   uint64_t compute(uint64_t a, uint64_t b) const override { return a + b; }
@@ -273,6 +340,10 @@ class Sub final : public AddOrSub {
   int fused_activation(const TfliteOp& from) const override {
     const auto* options = from.options<tflite_schema::SubOptions>();
     return options ? static_cast<int>(options->fused_activation_function()) : 0;
+  }
+  bool shifts_option(const TfliteOp& from) const override {
+    const auto* options = from.options<tflite_schema::SubOptions>();
+    return !options || options->pot_scale_int16();
   }
   float compute(float a, float b) const override { return a - b; }
   uint64_t compute(uint64_t a, uint64_t b) const override { return a - b; }

@@ -8,7 +8,9 @@
 #include "ops/common/broadcast.h"
 #include "ops/common/checks.h"
 #include "ops/common/elementwise.h"
+#include "ops/common/gemm.h"
 #include "ops/common/requantize.h"
+#include "ops/common/wide_requantize.h"
 #include "ops/tflite_op.h"
 
 namespace aotc::ops {
@@ -62,6 +64,12 @@ double scaling_of(const OpView& op) {
 // Stored values less a zero point have 255 steps at most.
 int64_t largest_sum(int64_t depth) { return depth * 255 * 255; }
 
+// int16 by int16 or int8: sums as convolutions have them.
+WideScaling wide_scaling_of(const OpView& op) {
+  int64_t largest = Product(op).depth * (op.operand(1).dtype == DType::kI16 ? 1 << 30 : 1 << 22);
+  return {{scaling_of(op)}, {{-largest, largest}}, WideRounding::kOnce, {-32768, 32767}};
+}
+
 // visit(x index, y index, result index) for each matrix.
 template <typename Visit>
 void for_each_matrix(const OpView& op, const Product& p, Visit visit) {
@@ -73,10 +81,11 @@ void for_each_matrix(const OpView& op, const Product& p, Visit visit) {
   });
 }
 
-template <typename T, typename Sum, typename Finish>
+template <typename T, typename Sum, typename Y = T, typename Finish>
 void multiply(const OpView& op, const EvalData& data, Sum x_zero, Sum y_zero, Finish finish) {
   Product p(op);
-  auto x = data.in<T>(0), y = data.in<T>(1);
+  auto x = data.in<T>(0);
+  auto y = data.in<Y>(1);
   auto out = data.out<T>();
   for_each_matrix(op, p, [&](int64_t from_x, int64_t from_y, int64_t to) {
     for (int64_t r = 0; r < p.rows; ++r)
@@ -107,7 +116,12 @@ class MatmulLowering {
   Lowered run() {
     x_ = f_.operand(0);
     y_ = f_.operand(1);
-    if (!is_float_) {
+    WideScaling wide_scaling;
+    if (op_.operand(0).dtype == DType::kI16) {
+      wide_scaling = wide_scaling_of(op_);
+      wide_.emplace(f_, wide_scaling);
+      if (wide_scaling.wide()) start_ = tir::i64(0);
+    } else if (!is_float_) {
       int64_t largest = largest_sum(p_.depth);
       requantizer_.emplace(f_, Requantization{{scaling_of(op_)},
                                               {{-largest, largest}},
@@ -117,7 +131,9 @@ class MatmulLowering {
     }
     out_ = f_.result();
     if (requantizer_) requantizer_->begin(f_);
+    if (wide_) wide_->begin(f_);
     matrices(0, 0, 0, 0);
+    if (wide_) return f_.finish(std::string(wide_->form()));
     return f_.finish(requantizer_ ? std::string(requantizer_->form()) : std::string());
   }
 
@@ -140,14 +156,19 @@ class MatmulLowering {
       Ex results = f_.let("to", to + r * p_.columns);
       f_.loop("c", 0, p_.columns, [&](Ex c) {
         Ex column = f_.let("column", y + c * p_.of_y.outer);
-        Ex sum = f_.var("sum", is_float_ ? tir::f32(0.0f) : Ex(0));
+        Ex sum = f_.var("sum", is_float_ ? tir::f32(0.0f) : start_);
         f_.loop("k", 0, p_.depth, [&](Ex k) {
-          f_.assign(sum, sum + value(x_, row + k * p_.of_x.inner, 0) *
-                                   value(y_, column + k * p_.of_y.inner, 1));
+          f_.assign(sum, sum + product_for(sum, value(x_, row + k * p_.of_x.inner, 0),
+                                           value(y_, column + k * p_.of_y.inner, 1)));
         });
-        f_.store(out_, results + c, requantizer_ ? requantizer_->emit(f_, sum, Ex(0)) : sum);
+        f_.store(out_, results + c, finished(sum));
       });
     });
+  }
+
+  Ex finished(const Ex& sum) {
+    if (wide_) return wide_->emit(f_, sum, wide_->prepare(f_, Ex(0)));
+    return requantizer_ ? requantizer_->emit(f_, sum, Ex(0)) : sum;
   }
 
   Ex value(const BufferPtr& from, const Ex& at, size_t operand) const {
@@ -161,6 +182,8 @@ class MatmulLowering {
   Broadcast batches_;
   bool is_float_;
   std::optional<Requantizer> requantizer_;
+  std::optional<WideRequantizer> wide_;  // int16
+  Ex start_ = Ex(0);                     // of integer sums, in their type
   BufferPtr x_, y_, out_;
 };
 
@@ -171,7 +194,9 @@ class BatchMatmul final : public Operator {
     return "matrix products of two computed operands, batches broadcast";
   }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "one scale and zero point for each operand"}, {DType::kF32, ""}};
+    return {{DType::kI8, "one scale and zero point for each operand"},
+            {DType::kI16, "by int16 or int8, zero points 0"},
+            {DType::kF32, ""}};
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<BatchMatmulAttrs>();
@@ -198,8 +223,10 @@ class BatchMatmul final : public Operator {
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     DType type = op.operand(0).dtype;
-    if (!check_type(op, 0, {DType::kI8, DType::kF32}, diags) || !check_type(op, 1, {type}, diags) ||
-        !check_result_type(op, 0, type, diags))
+    std::vector<DType> others = {type};
+    if (type == DType::kI16) others.push_back(DType::kI8);
+    if (!check_type(op, 0, {DType::kI8, DType::kI16, DType::kF32}, diags) ||
+        !check_type(op, 1, others, diags) || !check_result_type(op, 0, type, diags))
       return kFailure;
     if (op.result().elements() < 1 || op.operand(0).elements() < 1) {
       bad_shape(op, diags, "batch_matmul of no elements");
@@ -207,6 +234,7 @@ class BatchMatmul final : public Operator {
     }
     if (type == DType::kF32) return success();
     if (!check_quantized_io(op, diags)) return kFailure;
+    if (type == DType::kI16) return verify_int16(op, diags);
     int64_t depth = Product(op).depth;
     if (largest_sum(depth) > INT32_MAX) {
       bad_shape(op, diags, fmt::format("the sum of {} products may leave 32 bits", depth));
@@ -219,6 +247,12 @@ class BatchMatmul final : public Operator {
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(0).dtype == DType::kF32)
       return multiply<float, float>(op, data, 0.0f, 0.0f, [](float sum) { return sum; });
+    if (op.operand(0).dtype == DType::kI16) {
+      WideScaling scaling = wide_scaling_of(op);
+      auto finish = [&](int64_t sum) { return static_cast<int16_t>(scaling.apply(sum, 0)); };
+      if (op.operand(1).dtype == DType::kI16) return multiply<int16_t, int64_t>(op, data, 0, 0, finish);
+      return multiply<int16_t, int64_t, int8_t>(op, data, 0, 0, finish);
+    }
     ChannelReference scale(Rounding::kDouble, scaling_of(op), op.result().zero_point(),
                            {-128, 127});
     multiply<int8_t, int32_t>(op, data, op.operand(0).zero_point(), op.operand(1).zero_point(),
@@ -241,6 +275,18 @@ class BatchMatmul final : public Operator {
     }
     op.attributes = attrs;
     return success();
+  }
+
+ private:
+  static Status verify_int16(const OpView& op, Diagnostics& diags) {
+    bool good = check_symmetric_io(op, diags);
+    if (good && op.operand(1).zero_point() != 0) {
+      diags.error(op.where(), "op-quantization",
+                  fmt::format("operand 1 has zero point {}; a product with int16 takes 0 only",
+                              op.operand(1).zero_point()));
+      return kFailure;
+    }
+    return good && check_wide_sums(op, wide_scaling_of(op), diags) ? success() : Status(kFailure);
   }
 };
 

@@ -7,7 +7,8 @@ namespace aotc::ops {
 
 bool check_activation_bounds(const OpView& op, Activation activation, Diagnostics& diags) {
   bool bounded = activation == Activation::kRelu6 || activation == Activation::kReluN1To1;
-  if (!bounded || op.result().dtype != DType::kI8) return true;
+  bool quantized = op.result().dtype == DType::kI8 || op.result().dtype == DType::kI16;
+  if (!bounded || !quantized || !op.result().quantization.present()) return true;
   double largest = activation == Activation::kRelu6 ? 6 : 1;
   // The zero point is added in 32 bits as well.
   if (largest / static_cast<double>(op.result().scale()) < 2147483648.0 - 256) return true;

@@ -116,11 +116,17 @@ Ex emit_integer_clamp(const Ex& v, Activation activation) {
 }
 
 Status BinaryArithmetic::verify(const OpView& op, Diagnostics& diags) const {
-  if (!verify_binary_types(op, {DType::kI8, DType::kI32, DType::kF32, DType::kI64}, diags) ||
-      !check_quantized_io(op, diags) || !check_activation_bounds(op, activation_of(op), diags))
+  if (!verify_binary_types(op, {DType::kI8, DType::kI16, DType::kI32, DType::kF32, DType::kI64},
+                           diags) ||
+      !check_quantized_io(op, diags) || !check_symmetric_io(op, diags) ||
+      !check_activation_bounds(op, activation_of(op), diags))
     return kFailure;
-  if (op.operand(0).dtype == DType::kI8 && !verify_quantized(op, diags)) return kFailure;
-  return success();
+  DType type = op.operand(0).dtype;
+  bool quantized = type == DType::kI8 || type == DType::kI16;
+  if (quantized && !verify_quantized(op, diags)) return kFailure;
+  if (!op.attrs<BinaryAttrs>().shift_only || type == DType::kI16) return success();
+  bad_attribute(op, diags, "shift_only is for int16");
+  return kFailure;
 }
 
 void BinaryArithmetic::evaluate(const OpView& op, const EvalData& data) const {
@@ -167,6 +173,9 @@ Status BinaryArithmetic::import_tflite(const TfliteOp& from, graph::Op& op,
                                        Diagnostics& diags) const {
   auto attrs = std::make_shared<BinaryAttrs>();
   op.attributes = attrs;
+  OpView view{from.graph(), op};
+  if (view.operand_count() == 2 && view.has_operand(0) && view.operand(0).dtype == DType::kI16)
+    attrs->shift_only = asks_for_shifts(from, view);
   if (activation_from_tflite(fused_activation(from), attrs->activation)) return success();
   bad_attribute({from.graph(), op}, diags, "the fused activation is not supported");
   return kFailure;

@@ -11,9 +11,13 @@ namespace aotc::ops {
 
 struct BinaryAttrs : graph::Attributes<BinaryAttrs> {
   Activation activation = Activation::kNone;
+  // add and sub of int16: scales are powers of two, one operand has the result's, and the other is
+  // shifted to it.
+  bool shift_only = false;
   template <typename Self, typename F>
   static void visit(Self& self, F&& field) {
     field("activation", self.activation);
+    field("shift_only", self.shift_only);
   }
 };
 
@@ -44,11 +48,12 @@ std::optional<Lowered> lower_with_scalar(const OpView& op, const std::string& na
 IntRange integer_clamp(Activation activation, DType type);
 tir::Ex emit_integer_clamp(const tir::Ex& v, Activation activation);
 
-// add, sub, mul: int8, int32, int64 and float32 with a fused activation.
+// add, sub, mul: int8, int16, int32, int64 and float32 with a fused activation.
 class BinaryArithmetic : public BinaryElementwise {
  public:
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, ""},
+            {DType::kI16, "quantised, zero points 0"},
             {DType::kI32, "wraps around"},
             {DType::kF32, ""},
             {DType::kI64, "wraps around"}};
@@ -64,10 +69,12 @@ class BinaryArithmetic : public BinaryElementwise {
  protected:
   // ActivationFunctionType of the operator's options table, 0 without one.
   virtual int fused_activation(const TfliteOp& from) const = 0;
+  // Does the model ask for the arithmetic of `shift_only`? The operands are those of int16.
+  virtual bool asks_for_shifts(const TfliteOp&, const OpView&) const { return false; }
   virtual float compute(float a, float b) const = 0;
   virtual uint64_t compute(uint64_t a, uint64_t b) const = 0;  // the low bits of integers
   virtual tir::Ex emit(const tir::Ex& a, const tir::Ex& b) const = 0;  // float32, or wrapping integers
-  // int8: stored values to the stored result; called often, so the parameters are worked out once.
+  // int8, int16: stored values to the stored result; called often, so the parameters are worked out once.
   virtual std::function<int64_t(int64_t, int64_t)> quantized(const OpView& op) const = 0;
   virtual bool verify_quantized(const OpView& op, Diagnostics& diags) const = 0;
   virtual Lowered lower_quantized(const OpView& op, const TargetInfo& target) const = 0;

@@ -112,6 +112,23 @@ bool check_quantized_io(const OpView& op, Diagnostics& diags) {
   return good;
 }
 
+bool check_symmetric_io(const OpView& op, Diagnostics& diags) {
+  auto check = [&](const graph::Tensor& tensor) {
+    if (tensor.type.dtype != DType::kI16 || tensor.type.zero_point() == 0) return true;
+    diags
+        .error(op.where(), "op-quantization",
+               fmt::format("tensor '{}' is int16 with zero point {}; {} takes 0 only",
+                           escape_for_display(tensor.name), tensor.type.zero_point(), op.op.name()))
+        .help("LiteRT refuses it as well; quantise int16 symmetrically");
+    return false;
+  };
+  bool good = true;
+  for (size_t i = 0; i < op.operand_count(); ++i)
+    if (op.has_operand(i)) good = check(op.operand_tensor(i)) && good;
+  for (graph::TensorId id : op.op.results) good = check(op.graph[id]) && good;
+  return good;
+}
+
 bool check_same_quantization(const OpView& op, size_t operand, size_t result, Diagnostics& diags) {
   const graph::Quantization& a = op.operand(operand).quantization;
   const graph::Quantization& b = op.result(result).quantization;

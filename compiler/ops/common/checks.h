@@ -26,6 +26,8 @@ bool check_rank(const OpView& op, size_t i, size_t least, size_t most, Diagnosti
 // For int8/uint8/int16: operand or result has one scale > 0, finite, and a zero point in range.
 bool check_per_tensor(const OpView& op, const graph::Tensor& tensor, Diagnostics& diags);
 bool check_quantized_io(const OpView& op, Diagnostics& diags);  // every operand and result
+// int16 operands and results have zero point 0, as the reference demands of this operator.
+bool check_symmetric_io(const OpView& op, Diagnostics& diags);
 // Result has operand 0's quantisation exactly (copying operators).
 bool check_same_quantization(const OpView& op, size_t operand, size_t result, Diagnostics& diags);
 

@@ -12,9 +12,10 @@
 
 namespace aotc::ops {
 
-bool verify_bias(const OpView& op, int64_t channels, DType wanted, Diagnostics& diags) {
+bool verify_bias(const OpView& op, int64_t channels, std::span<const DType> types,
+                 Diagnostics& diags) {
   if (!op.has_operand(2)) return true;
-  if (!check_type(op, 2, {wanted}, diags)) return false;
+  if (!check_type(op, 2, types, diags)) return false;
   if (op.operand(2).elements() != channels)
     return bad_shape(op, diags,
                      fmt::format("bias has {} elements for {} output channels",
@@ -45,20 +46,46 @@ bool verify_weights_quantization(const OpView& op, int64_t channels, int channel
   return true;
 }
 
+namespace {
+
+std::vector<DType> bias_types(DType type, ConvolutionRules rules) {
+  if (type == DType::kI8) return {DType::kI32};
+  if (type == DType::kF32) return {DType::kF32};
+  return rules.narrow_bias ? std::vector{DType::kI64, DType::kI32} : std::vector{DType::kI64};
+}
+
+}  // namespace
+
+bool check_bias_option(const OpView& op, int type, Diagnostics& diags) {
+  if (op.operand(0).dtype != DType::kI16 || !op.has_operand(2)) return true;
+  constexpr int kNotSet = 0, kInt32 = 2, kInt64 = 4;  // TensorType
+  DType have = op.operand(2).dtype;
+  if (have == DType::kI64 && (type == kNotSet || type == kInt64)) return true;
+  if (have == DType::kI32 && type == kInt32) return true;
+  return bad_attribute(op, diags,
+                       fmt::format("the bias is {}, but quantized_bias_type says {}; convert the "
+                                   "model again",
+                                   name_of(have), type == kInt32 ? "i32" : "i64"));
+}
+
 bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags,
-                        bool weights_zero_point) {
+                        ConvolutionRules rules) {
   if (is_hybrid(op)) return verify_hybrid(op, channels, channel_axis, diags);
-  if (!check_counts(op, 2, 3, 1, diags) || !check_type(op, 0, {DType::kI8, DType::kF32}, diags))
+  std::vector<DType> types = {DType::kI8, DType::kF32};
+  if (rules.int16) types.insert(types.begin() + 1, DType::kI16);
+  if (!check_counts(op, 2, 3, 1, diags) || !check_type(op, 0, types, diags))
     return false;
   DType type = op.operand(0).dtype;
-  if (!check_type(op, 1, {type}, diags) || !check_result_type(op, 0, type, diags)) return false;
+  DType weights = type == DType::kI16 ? DType::kI8 : type;
+  if (!check_type(op, 1, {weights}, diags) || !check_result_type(op, 0, type, diags)) return false;
   if (!op.constant(1)) return bad_shape(op, diags, "weights must be a constant");
-  if (!verify_bias(op, channels, type == DType::kI8 ? DType::kI32 : type, diags)) return false;
+  if (!verify_bias(op, channels, bias_types(type, rules), diags)) return false;
   if (type == DType::kF32) return true;
   if (!check_per_tensor(op, op.operand_tensor(0), diags) ||
       !check_per_tensor(op, op.graph[op.op.results[0]], diags) ||
-      !verify_weights_quantization(op, channels, channel_axis, weights_zero_point, diags))
+      !verify_weights_quantization(op, channels, channel_axis, rules.weights_zero_point, diags))
     return false;
+  if (type == DType::kI16) return check_symmetric_io(op, diags);
   int64_t terms = channels > 0 ? op.operand(1).elements() / channels : 0;
   int64_t largest = 0;
   for (int64_t c = 0; c < channels; ++c)

@@ -2,21 +2,34 @@
 // What conv_2d and depthwise_conv_2d share: attributes, import, checks and accumulator bounds.
 #pragma once
 
+#include <span>
+
 #include "ops/common/requantize.h"
 #include "ops/common/window.h"
 
 namespace aotc::ops {
 
 // Checks common to convolution-like operators with operands (input, weights, optional bias):
-// types (int8 with int8 weights and int32 bias, or float32 with weights of float32 or int8), quantisation, bias length, accumulator
+// types (int8 with int8 weights and int32 bias, int16 with int8 weights and a bias of int64 or, with
+// `narrow_bias`, int32; float32 with weights of float32 or int8), quantisation, bias length, accumulator
 // range. `channel_axis` is the weights' axis of output channels. int8 weights with a zero point
 // other than 0 are refused unless `weights_zero_point` (then they may have one per tensor).
+struct ConvolutionRules {
+  bool weights_zero_point = false;
+  bool int16 = true;  // with zero points 0
+  bool narrow_bias = true;
+};
 bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags,
-                        bool weights_zero_point = false);
+                        ConvolutionRules rules = {});
 
-// Of it: the bias, absent or a constant of `channels` elements of type `wanted`; the scales of int8
+// The reference reads the bias of int16 activations as int64 unless the model's option
+// quantized_bias_type says int32. Reports [op-attribute].
+bool check_bias_option(const OpView& op, int type, Diagnostics& diags);
+
+// Of it: the bias, absent or a constant of `channels` elements of one of the types; the scales of int8
 // weights.
-bool verify_bias(const OpView& op, int64_t channels, DType wanted, Diagnostics& diags);
+bool verify_bias(const OpView& op, int64_t channels, std::span<const DType> types,
+                 Diagnostics& diags);
 bool verify_weights_quantization(const OpView& op, int64_t channels, int channel_axis,
                                  bool zero_point_allowed, Diagnostics& diags);
 

@@ -49,6 +49,9 @@ class UnaryElementwise : public Operator {
 // int8 with one scale and zero point on both sides, or float32.
 bool verify_unary_i8_f32(const OpView& op, Diagnostics& diags);
 
+// The same, and int16 with zero points 0 if `int16`.
+bool verify_unary_quantized(const OpView& op, Diagnostics& diags, bool int16 = true);
+
 // out[i] = element(in[i]) for all i.
 Lowered lower_unary(const OpView& op, const std::string& name,
                     const std::function<tir::Ex(tir::FunctionBuilder&, const tir::Ex&)>& element);

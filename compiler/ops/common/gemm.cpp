@@ -32,6 +32,11 @@ int64_t choose_pixels(int64_t total, int64_t most, int64_t channels) {
   return best;
 }
 
+Ex product_for(const Ex& acc, const Ex& x, const Ex& w) {
+  if (acc.type() != DType::kI64) return x * w;
+  return cast(DType::kI64, x) * cast(DType::kI64, w);
+}
+
 std::vector<Ex> emit_gemm_tile(tir::FunctionBuilder& f, const GemmTile& tile,
                                const std::function<Ex(int64_t p, int64_t c)>& init) {
   std::vector<Ex> acc;
@@ -51,7 +56,7 @@ std::vector<Ex> emit_gemm_tile(tir::FunctionBuilder& f, const GemmTile& tile,
                      load(tile.x, tile.x_base[static_cast<size_t>(p)] + k + u));
         for (int64_t c = 0; c < tile.channels; ++c) {
           const Ex& a = acc[static_cast<size_t>(p * tile.channels + c)];
-          f.assign(a, a + x * w[static_cast<size_t>(c)]);
+          f.assign(a, a + product_for(a, x, w[static_cast<size_t>(c)]));
         }
       }
     }

@@ -46,6 +46,9 @@ int64_t choose_pixels(int64_t total, int64_t most, int64_t channels);
 // Steps of k per turn of the loop: the largest up to `most` that divides k, so nothing remains.
 int64_t unroll_for(int64_t k, int64_t most);
 
+// x * w in the type of the accumulator that it is added to.
+tir::Ex product_for(const tir::Ex& acc, const tir::Ex& x, const tir::Ex& w);
+
 // Emits the tile: accumulators start as init(p, c), then the loop over k. Returns the P * C
 // accumulator variables, p-major.
 std::vector<tir::Ex> emit_gemm_tile(tir::FunctionBuilder& f, const GemmTile& tile,

@@ -2,6 +2,7 @@
 #include "ops/common/hybrid.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -271,7 +272,7 @@ bool verify_hybrid(const OpView& op, int64_t channels, int channel_axis, Diagnos
   if (!check_counts(op, 2, 3, 1, diags) || !check_result_type(op, 0, DType::kF32, diags))
     return false;
   if (!op.constant(1)) return bad_shape(op, diags, "weights must be a constant");
-  if (!verify_bias(op, channels, DType::kF32, diags) ||
+  if (!verify_bias(op, channels, std::array{DType::kF32}, diags) ||
       !verify_weights_quantization(op, channels, channel_axis, false, diags))
     return false;
   // An element less its zero point has 9 bits, a weight 8.

@@ -147,7 +147,9 @@ std::optional<LineFit> fit_common_line(const Requantization& what, int left,
 Requantizer::Requantizer(LoweringBuilder& f, const Requantization& what)
     : zero_point_(what.zero_point), clamp_(what.clamp) {
   for (double scale : what.scales) per_channel_ = per_channel_ || scale != what.scales[0];
-  auto steps = steps_of(what, per_channel_);
+  // Steps of int16 would be too many to work out, and too fine for one word.
+  bool narrow = int64_t{clamp_.max} - clamp_.min < 256;
+  auto steps = narrow ? steps_of(what, per_channel_) : std::nullopt;
   // A word is the smaller, which counts where there are many; a line is the faster by a little.
   if (steps && per_channel_ && what.rounding != Rounding::kDivide) {
     bool two = what.rounding == Rounding::kDouble;

@@ -2,6 +2,10 @@
 #include "ops/common/scaler.h"
 
 #include <cassert>
+#include <cmath>
+#include <optional>
+
+#include "ops/common/elementwise.h"
 
 namespace aotc::ops {
 
@@ -38,6 +42,33 @@ Ex Scaler::emit(tir::FunctionBuilder& f, const Ex& x) const {
   if (m_.shift >= 0) return t;
   // Ties away from zero; t + half fits because |t| < 2^30.
   return f.let("q", (t + parameters_[half_] - (t < 0)) >> parameters_[shift_]);
+}
+
+Lowered lower_scaled(const OpView& op, const std::string& name, SignedScales scales,
+                     ClampI32 clamp) {
+  LoweringBuilder f(op, name);
+  tir::BufferPtr in = f.operand(0);
+  Parameters p;
+  Scaler above(p, "above", quantize_multiplier(scales.above));
+  bool one = scales.below == scales.above;
+  std::optional<Scaler> below;
+  if (!one) below.emplace(p, "below", quantize_multiplier(std::abs(scales.below)));
+  p.load(f);
+  tir::BufferPtr out = f.result();
+  f.loop("i", 0, op.result().elements(), [&](const Ex& i) {
+    Ex x = f.let("x", tir::load(in, i));
+    Ex y = above.emit(f, x);
+    if (!one) {
+      y = f.var("y", y);
+      f.if_(x < 0, [&] {
+        Ex scaled = below->emit(f, x);
+        f.assign(y, scales.below < 0 ? -scaled : scaled);
+      });
+    }
+    f.store(out, i, emit_bound(y, clamp));
+  });
+  f.publish_in_place(0);
+  return f.finish("fixed point");
 }
 
 }  // namespace aotc::ops

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/common/activation.h"
 #include "ops/lowering.h"
 #include "support/numerics.h"
 
@@ -41,5 +42,12 @@ class Scaler {
   int left_;
   size_t multiplier_ = 0, shift_ = 0, half_ = 0;
 };
+
+// out[i] = in[i] scaled by one of two real numbers: that for values below 0, which may be negative, and
+// that for the others. Of int16 with zero points 0.
+struct SignedScales {
+  double below, above;
+};
+Lowered lower_scaled(const OpView& op, const std::string& name, SignedScales scales, ClampI32 clamp);
 
 }  // namespace aotc::ops

@@ -8,6 +8,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
 #include "ops/common/hybrid.h"
+#include "ops/conv_2d/shape.h"
 #include "ops/tflite_op.h"
 
 namespace aotc::ops {
@@ -64,7 +65,9 @@ class Conv2D final : public Operator {
   std::string_view name() const override { return "conv_2d"; }
   std::string_view summary() const override { return "2-D convolution, NHWC"; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "per tensor or per channel"}, {DType::kF32, "weights float32, or int8 (dynamic range)"}};
+    return {{DType::kI8, "per tensor or per channel"},
+            {DType::kI16, "weights int8; bias int64 or int32"},
+            {DType::kF32, "weights float32, or int8 (dynamic range)"}};
   }
   Traits traits() const override { return {.zero_pads = true}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
@@ -100,6 +103,8 @@ class Conv2D final : public Operator {
     bool good = verify_convolution(op, w[0], 0, diags) &&
                 check_convolution_multipliers(op, diags) &&
                 check_activation_bounds(op, op.attrs<Conv2DAttrs>().activation, diags);
+    if (good && op.operand(0).dtype == DType::kI16)
+      good = check_wide_sums(op, conv_wide_scaling(op, ConvShape(op)), diags);
     return good ? success() : Status(kFailure);
   }
 
@@ -130,6 +135,8 @@ class Conv2D final : public Operator {
       evaluate_hybrid(op, data, s);
     } else if (op.operand(0).dtype == DType::kF32) {
       evaluate_float(op, data, s);
+    } else if (op.operand(0).dtype == DType::kI16) {
+      evaluate_int16(op, data, s);
     } else {
       evaluate_int8(op, data, s);
     }
@@ -147,6 +154,8 @@ class Conv2D final : public Operator {
         !check_rank(view, 1, 4, 4, diags))
       return kFailure;
     const auto* options = from.options<tflite_schema::Conv2DOptions>();
+    if (!check_bias_option(view, options ? options->quantized_bias_type() : 0, diags))
+      return kFailure;
     if (!options) return success();
     attrs->stride_h = options->stride_h();
     attrs->stride_w = options->stride_w();
@@ -231,6 +240,23 @@ class Conv2D final : public Operator {
           int64_t v = multiply_by_quantized_multiplier(sum, multipliers[static_cast<size_t>(c)]);
           v = std::clamp<int64_t>(v + zero_out, range.min, range.max);
           out[static_cast<size_t>(at)] = static_cast<int8_t>(v);
+        });
+  }
+
+  static void evaluate_int16(const OpView& op, const EvalData& data, const Sizes& s) {
+    auto x = data.in<int16_t>(0);
+    auto w = data.in<int8_t>(1);
+    auto out = data.out<int16_t>();
+    WideScaling scaling = conv_wide_scaling(op, ConvShape(op));
+    int64_t sum = 0;
+    for_each_output(
+        s, [&](int64_t c) { sum = wide_bias_at(op, c); },
+        [&](int64_t xi, int64_t wi) {
+          sum += x[static_cast<size_t>(xi)] * w[static_cast<size_t>(wi)];
+        },
+        [&](int64_t at, int64_t c) {
+          out[static_cast<size_t>(at)] =
+              static_cast<int16_t>(scaling.apply(sum, static_cast<size_t>(c)));
         });
   }
 };

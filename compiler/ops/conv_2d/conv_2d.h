@@ -25,7 +25,7 @@ Lowered lower_conv_2d_hybrid(const OpView& op, const TargetInfo& target);
 // The same for cores with the DSP extension (hybrid_dsp.cpp), nothing where its kernel does not apply.
 std::optional<Lowered> lower_conv_2d_hybrid_dsp(const OpView& op, const TargetInfo& target);
 
-// int8 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
+// int8 and int16 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
 std::optional<Lowered> lower_conv_2d_dsp(const OpView& op, const TargetInfo& target);
 // The same where 3 x 3 windows are worth to be transformed (lower_winograd.cpp).
 std::optional<Lowered> lower_conv_2d_winograd(const OpView& op, const TargetInfo& target);

@@ -28,6 +28,7 @@ class ConvLowering {
     groups_ = conv_.in_channels / conv_.group_in;
     group_out_ = conv_.out_channels / groups_;
     is_float_ = op.operand(0).dtype == DType::kF32;
+    is_int16_ = op.operand(0).dtype == DType::kI16;
   }
 
   Lowered run() {
@@ -44,6 +45,7 @@ class ConvLowering {
     if (!conv_.pointwise) panel_ = f_.scratch("panel", in_->dtype, block_pixels_ * conv_.k, 4);
     out_ = f_.result(0);
     if (requantizer_) requantizer_->begin(f_);
+    if (wide_) wide_->begin(f_);
     if (conv_.pointwise) {
       lower_pointwise(row);
     } else {
@@ -53,8 +55,10 @@ class ConvLowering {
     f_.choice("pixels", block_pixels_);
     f_.choice("channels", block_channels_);
     f_.choice("unroll", unroll_);
-    return f_.finish(fmt::format("{}{}{}", conv_.pointwise ? "in place" : "gathered panel",
-                                 is_float_ ? "" : ", ", is_float_ ? "" : requantizer_->form()));
+    std::string how = conv_.pointwise ? "in place" : "gathered panel";
+    if (requantizer_) how += fmt::format(", {}", requantizer_->form());
+    if (wide_) how += fmt::format(", {}", wide_->form());
+    return f_.finish(how);
   }
 
  private:
@@ -68,6 +72,12 @@ class ConvLowering {
     }
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
     pack(w);
+    if (is_int16_) {
+      WideScaling scaling = conv_wide_scaling(op_, conv_);
+      bias_ = wide_bias(f_, op_, scaling);
+      wide_.emplace(f_, scaling);
+      return;
+    }
     auto [folded, scaling] = ConvScaling(op_, conv_, w);
     bias_ = f_.constant("bias", DType::kI32, folded.bias);
     requantizer_.emplace(f_, scaling);
@@ -198,14 +208,14 @@ class ConvLowering {
     for (int64_t c = 0; c < tile.channels; ++c) {
       Ex bias;
       Requantizer::Channel scale;
-      if (is_float_) {
-        bias = f_.let("bias", load(bias_, channel + c));
-      } else {
-        scale = requantizer_->prepare(f_, channel + c);
-      }
+      WideRequantizer::Channel wide;
+      if (is_float_) bias = f_.let("bias", load(bias_, channel + c));
+      if (requantizer_) scale = requantizer_->prepare(f_, channel + c);
+      if (wide_) wide = wide_->prepare(f_, channel + c);
       for (int64_t p = 0; p < tile.pixels; ++p) {
         const Ex& a = acc[static_cast<size_t>(p * tile.channels + c)];
         Ex v = is_float_ ? emit_clamp(a + bias, float_clamp(op_.attrs<Conv2DAttrs>().activation))
+               : wide_   ? wide_->emit(f_, a, wide)
                          : requantizer_->emit(f_, a, scale);
         f_.store(out_, base + (p * conv_.out_channels + c), v);
       }
@@ -220,9 +230,10 @@ class ConvLowering {
   // Larger blocks would not fit any CPU's registers, longer bodies no cache.
   static constexpr int64_t kMostBlock = 8, kMostUnroll = 64;
   int64_t block_pixels_ = 1, block_channels_ = 1, unroll_ = 1, group_packed_ = 0;
-  bool is_float_ = false;
+  bool is_float_ = false, is_int16_ = false;
   BufferPtr in_, out_, panel_, weights_, bias_;
   std::optional<Requantizer> requantizer_;
+  std::optional<WideRequantizer> wide_;  // int16
 };
 
 }  // namespace
@@ -238,7 +249,9 @@ Lowered lower_conv_2d(const OpView& op, const TargetInfo& target) {
     if (auto lowered = lower_conv_2d_mve(op, target)) return std::move(*lowered);
   if (target.dsp && target.allows("winograd") && is_int8)
     if (auto lowered = lower_conv_2d_winograd(op, target)) return std::move(*lowered);
-  if (target.dsp && (target.allows("pairs") || target.allows("words")) && is_int8)
+  bool pairs = target.allows("pairs") || target.allows("words");
+  bool is_int16 = op.operand(0).dtype == DType::kI16;
+  if (target.dsp && ((pairs && is_int8) || is_int16))
     if (auto lowered = lower_conv_2d_dsp(op, target)) return std::move(*lowered);
   if (target.allows("triples") && is_int8)
     if (auto lowered = lower_conv_2d_triple(op, target)) return std::move(*lowered);

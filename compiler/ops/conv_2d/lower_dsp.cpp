@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of int8 conv_2d onto the pair kernels (ops/common/dsp_gemm.h). The windows of a tile of
-// neighbouring outputs are spread into a panel of halfwords, then one kernel call makes all their
-// channels. Elements of a window's row are taken four at a time; what remains of each row comes
-// last, two to a step.
+// Lowering of int8 conv_2d onto the pair kernels (ops/common/dsp_gemm.h), and of int16 onto those of
+// halves (ops/common/dsp_gemm16.h). The windows of a tile of neighbouring outputs are spread into a panel
+// of halfwords, then one kernel call makes all their channels. Elements of a window's row are taken a word
+// at a time, four or two; what remains of each row comes last, two to a step.
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "ops/common/conv_order.h"
-#include "ops/common/dsp_gemm.h"
+#include "ops/common/dsp_gemm16.h"
 #include "ops/conv_2d/shape.h"
 
 namespace aotc::ops {
@@ -21,11 +21,16 @@ namespace {
 class DspConvLowering {
  public:
   DspConvLowering(const OpView& op, const TargetInfo& target)
-      : op_(op), conv_(op), f_(op, "conv_2d"), target_(target) {
+      : op_(op),
+        conv_(op),
+        f_(op, "conv_2d"),
+        target_(target),
+        int16_(op.operand(0).dtype == DType::kI16),
+        lanes_(int16_ ? 2 : 4) {
     const WindowAxis& x = conv_.window.x;
     row_elements_ = x.kernel * conv_.in_channels;
-    row_words_ = row_elements_ / 4;
-    row_rest_ = row_elements_ % 4;
+    row_words_ = row_elements_ / lanes_;
+    row_rest_ = row_elements_ % lanes_;
     zero_ = op.operand(0).zero_point();
   }
 
@@ -33,6 +38,7 @@ class DspConvLowering {
   std::optional<Lowered> run() {
     bool one_image = conv_.pointwise || conv_.window.batch == 1;
     if (conv_.grouped() || !one_image || conv_.window.x.dilation != 1 || row_words_ == 0) return std::nullopt;
+    if (int16_) return run_int16();
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
     bool pairs = pairs_fit(w, conv_.out_channels, conv_.k);
     bool applies = (pairs && target_.allows("pairs")) || words_allowed(target_);
@@ -56,21 +62,48 @@ class DspConvLowering {
   }
 
  private:
+  std::optional<Lowered> run_int16() {
+    if (conv_.out_channels < 2 || !target_.allows("halves")) return std::nullopt;
+    auto scaling = fit_halves(conv_wide_scaling(op_, conv_));
+    if (!scaling) return std::nullopt;
+    make_order();
+    choose_tile();
+    in_ = f_.operand(0);
+    make_halves(*scaling);
+    panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);
+    out_ = f_.result(0);
+    emit();
+    f_.algorithm("halves");
+    f_.choice("pixels", tile_);
+    f_.estimate(work_, target_);
+    return f_.finish(fmt::format("{} steps, {}", steps(), estimate_text(work_, target_)));
+  }
+
   int64_t steps() const { return static_cast<int64_t>(order_.size()); }
   int64_t pixels() const { return conv_.pixels(); }
-  int64_t row_bytes() const { return conv_.window.x.in * conv_.in_channels; }
+  // Elements of a row of the image.
+  int64_t row_size() const { return conv_.window.x.in * conv_.in_channels; }
+  // Steps of a word, and of the words of a window's row.
+  int64_t word_steps() const { return lanes_ / 2; }
+  int64_t row_steps() const { return word_steps() * row_words_; }
+  tir::KernelPtr pack_kernel() const {
+    return int16_ ? pack_halves_kernel(tile_) : pack_pixels_kernel(tile_);
+  }
+  tir::KernelPtr run_kernel() const {
+    return int16_ ? pack_halves_run_kernel(tile_) : pack_run_kernel(tile_);
+  }
 
   void make_order() {
     for (int64_t ky = 0; ky < conv_.window.y.kernel; ++ky)
       for (int64_t i = 0; i < row_words_; ++i) {
-        int at = static_cast<int>(ky * row_elements_ + 4 * i);
-        order_.push_back({at, at + 2});
-        order_.push_back({at + 1, at + 3});
+        int at = static_cast<int>(ky * row_elements_ + lanes_ * i);
+        order_.push_back({at, at + lanes_ / 2});
+        if (!int16_) order_.push_back({at + 1, at + 3});
       }
     std::vector<int> rest;
     for (int64_t ky = 0; ky < conv_.window.y.kernel; ++ky)
       for (int64_t j = 0; j < row_rest_; ++j)
-        rest.push_back(static_cast<int>(ky * row_elements_ + row_words_ * 4 + j));
+        rest.push_back(static_cast<int>(ky * row_elements_ + row_words_ * lanes_ + j));
     if (rest.size() % 2 == 1) rest.push_back(-1);
     for (size_t i = 0; i < rest.size(); i += 2) order_.push_back({rest[i], rest[i + 1]});
   }
@@ -93,6 +126,40 @@ class DspConvLowering {
     }
     tile_ = target_.wish("pixels", tile_, 1, most);
     work_ = shape.work(words_, tile_, sign);
+  }
+
+  // The pixels per tile of int16.
+  void choose_tile() {
+    int64_t rows = conv_.window.y.kernel, most = std::min<int64_t>(4, pixels());
+    auto work = [&](int64_t p) {
+      Work element{.load = 1, .store = 1, .alu = 4};
+      Work one = halves_work(p, steps(), (conv_.out_channels + 1) / 2) +
+                 pack_halves_work(p, row_words_, rows) + element * static_cast<double>(rows * row_rest_ * p);
+      return one * static_cast<double>((pixels() + p - 1) / p);
+    };
+    tile_ = most;
+    for (int64_t p = most; p >= (target_.level == Level::kSize ? most : 1); --p)
+      if (target_.costs.of(work(p)) < target_.costs.of(work(tile_))) tile_ = p;
+    tile_ = target_.wish("pixels", tile_, 1, most);
+    work_ = work(tile_);
+  }
+
+  void make_halves(const HalvesScaling& scaling) {
+    pairs_ = conv_.out_channels / 2;
+    std::vector<int64_t> first = tile_starts(conv_.out_channels, 2);
+    std::vector<int32_t> bias;
+    for (int64_t c = 0; c < conv_.out_channels; ++c)
+      bias.push_back(static_cast<int32_t>(wide_bias_at(op_, c)));
+    std::vector<int32_t> stream = halves_stream(op_.constant(1)->to_vector<int8_t>(), conv_.k, order_,
+                                                first, bias, scaling);
+    stream_words_ = static_cast<int64_t>(stream.size() / first.size());
+    stream_ = f_.constant("stream", DType::kI32, stream);
+    gemm_ = gemm_halves_kernel(tile_, scaling.relu);
+    int64_t stride = conv_.out_channels * 2;
+    shape_ = f_.constant("shape", DType::kI32, halves_shape(steps(), pairs_, stride, tile_));
+    if (conv_.out_channels % 2 == 1)
+      last_shape_ = f_.constant("last_shape", DType::kI32, halves_shape(steps(), 1, stride, tile_));
+    make_pack_tables();
   }
 
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias,
@@ -126,11 +193,12 @@ class DspConvLowering {
     std::vector<int32_t> all;
     for (int64_t n = clips_rows_ ? 1 : rows; n <= rows; ++n) {
       std::vector<int32_t> pack(4);
-      pack[PairGemm::kPackPixelStride] = static_cast<int32_t>(conv_.window.x.stride * conv_.in_channels);
+      pack[PairGemm::kPackPixelStride] =
+          static_cast<int32_t>(conv_.window.x.stride * conv_.in_channels * bytes_);
       pack[PairGemm::kPackWords] = static_cast<int32_t>(row_words_);
       pack[PairGemm::kPackRows] = static_cast<int32_t>(n);
       pack[PairGemm::kPackRowSkip] =
-          static_cast<int32_t>(conv_.pointwise ? 0 : y.dilation * row_bytes() - row_words_ * 4);
+          static_cast<int32_t>(conv_.pointwise ? 0 : y.dilation * row_size() * bytes_ - row_words_ * 4);
       all.insert(all.end(), pack.begin(), pack.end());
     }
     pack_shape_ = f_.constant("pack", DType::kI32, all);
@@ -140,7 +208,7 @@ class DspConvLowering {
     // Where the result is larger than the input, from the last pixel to the first, so that it can
     // be written over the input from behind.
     bool backwards = conv_.pointwise && conv_.out_channels > conv_.in_channels;
-    PixelBytes bytes{conv_.in_channels, conv_.out_channels};
+    PixelBytes bytes{conv_.in_channels * bytes_, conv_.out_channels * bytes_};
     auto order = conv_.pointwise ? pointwise_order(pixels(), tile_, bytes, backwards, false)
                             : window_order(conv_.window, tile_, bytes);
     if (order) f_.publish(std::move(*order));
@@ -172,12 +240,12 @@ class DspConvLowering {
   // All pixels of a tile that lie in one row with windows inside of the image; `from` is the first
   // element of the first window.
   void pack_fast(const Ex& from) {
-    f_.run(pack_pixels_kernel(tile_),
+    f_.run(pack_kernel(),
            {address(in_, from), address(panel_, 0), address(pack_shape_, 0)});
     if (row_rest_ == 0) return;
     for (int64_t p = 0; p < tile_; ++p)
       store_rest(p, [&](int64_t ky, int64_t j) {
-        int64_t at = ky * conv_.window.y.dilation * row_bytes() + row_words_ * 4 + j;
+        int64_t at = ky * conv_.window.y.dilation * row_size() + row_words_ * lanes_ + j;
         return load(in_, from + (p * conv_.window.x.stride * conv_.in_channels + at));
       });
   }
@@ -189,7 +257,7 @@ class DspConvLowering {
     for (int64_t ky = 0; ky < conv_.window.y.kernel; ++ky)
       for (int64_t j = 0; j < row_rest_; ++j) rest.push_back(element(ky, j));
     if (rest.size() % 2 == 1) rest.push_back(0);
-    int64_t step = 2 * row_words_ * conv_.window.y.kernel;
+    int64_t step = row_steps() * conv_.window.y.kernel;
     for (size_t i = 0; i < rest.size(); i += 2, ++step)
       f_.store(panel_, p + step * tile_, pair_word(rest[i], rest[i + 1]));
   }
@@ -221,15 +289,15 @@ class DspConvLowering {
   // All pixels of a tile whose windows reach beyond the image above or below only.
   void pack_clipped(const Ex& top, const Ex& left) {
     const WindowAxis& y = conv_.window.y;
-    int64_t row_steps = 2 * row_words_ * tile_;
+    int64_t words = row_steps() * tile_;
     Ex before = f_.let("above", max(-top, 0));
     Ex after = f_.let("below", max(top + (y.kernel - y.in), 0));
     Ex rows = f_.let("rows", Ex(y.kernel) - before - after);
-    fill_words(0, before * row_steps);
-    fill_words((before + rows) * row_steps, after * row_steps);
-    f_.run(pack_pixels_kernel(tile_),
+    fill_words(0, before * words);
+    fill_words((before + rows) * words, after * words);
+    f_.run(pack_kernel(),
            {address(in_, ((top + before) * conv_.window.x.in + left) * conv_.in_channels),
-            address(panel_, before * row_steps), address(pack_shape_, rows * 4 - 4)});
+            address(panel_, before * words), address(pack_shape_, rows * 4 - 4)});
   }
 
   // One pixel's window wherever it lies, into column i of the panel.
@@ -242,10 +310,10 @@ class DspConvLowering {
     Ex left = f_.let("left", (at - oy * x.out) * x.stride - x.pad_before);
     f_.loop("ky", 0, y.kernel, [&](Ex ky) {
       Ex iy = f_.let("iy", top + ky * y.dilation);
-      Ex to = f_.let("to", ky * (2 * row_words_ * tile_) + i);
-      auto blank = [&] { fill(to, 2 * row_words_); };
+      Ex to = f_.let("to", ky * (row_steps() * tile_) + i);
+      auto blank = [&] { fill(to, row_steps()); };
       auto row = [&] {
-        if (conv_.in_channels % 4 == 0) {
+        if (conv_.in_channels % lanes_ == 0) {
           pack_taps(iy, left, to);
         } else {
           pack_elements(iy, left, to);
@@ -260,9 +328,9 @@ class DspConvLowering {
         int64_t least = a.start(0) + tap * a.dilation;
         return least >= a.in || least + (a.out - 1) * a.stride < 0;
       };
-      if (outside(y, ky) || outside(x, (row_words_ * 4 + j) / conv_.in_channels)) return Ex(zero_);
+      if (outside(y, ky) || outside(x, (row_words_ * lanes_ + j) / conv_.in_channels)) return Ex(zero_);
       Ex iy = f_.let("iy", top + ky * y.dilation);
-      return f_.let("v", element(iy, f_.let("q", left * conv_.in_channels + (row_words_ * 4 + j)), true));
+      return f_.let("v", element(iy, f_.let("q", left * conv_.in_channels + (row_words_ * lanes_ + j)), true));
     });
   }
 
@@ -275,14 +343,15 @@ class DspConvLowering {
   void fill(const Ex& to, const Ex& steps) {
     f_.loop("s", 0, steps, [&](Ex s) { f_.store(panel_, to + s * tile_, blank()); });
   }
-  // Words of the panel one after the other; `count` is a multiple of twice the tile.
+  // Words of the panel one after the other; `count` is a multiple of the tile's steps of a word.
   void fill_words(const Ex& to, const Ex& count) {
+    int64_t words = word_steps() * tile_;
     f_.loop(
         "s", 0, count,
         [&](Ex s) {
-          for (int64_t i = 0; i < 2 * tile_; ++i) f_.store(panel_, to + s + i, blank());
+          for (int64_t i = 0; i < words; ++i) f_.store(panel_, to + s + i, blank());
         },
-        2 * tile_);
+        words);
   }
 
   // A row of a window whose taps are whole words: blanks, the taps inside of the image, blanks.
@@ -294,9 +363,9 @@ class DspConvLowering {
     int64_t steps = conv_.in_channels / 2;
     fill(to, before * steps);
     f_.if_(taps > 0, [&] {
-      f_.run(pack_run_kernel(tile_),
+      f_.run(run_kernel(),
              {address(in_, (iy * x.in + left + before) * conv_.in_channels),
-              address(panel_, to + before * (steps * tile_)), taps * (conv_.in_channels / 4)});
+              address(panel_, to + before * (steps * tile_)), taps * (conv_.in_channels / lanes_)});
     });
     fill(to + (before + taps) * (steps * tile_), after * steps);
   }
@@ -306,13 +375,14 @@ class DspConvLowering {
   void pack_elements(const Ex& iy, const Ex& left, const Ex& to) {
     Ex begin = f_.let("begin", left * conv_.in_channels);
     if (row_words_ == 1) return pack_words(iy, begin, to, 0, 1);
-    Ex first = f_.let("first", min(max(Ex(3) - begin, 0) >> 2, row_words_));
-    Ex last = f_.let("last", max(min((Ex(row_bytes()) - begin) >> 2, row_words_), first));
+    int log2 = int16_ ? 1 : 2;  // of the elements of a word
+    Ex first = f_.let("first", min(max(Ex(lanes_ - 1) - begin, 0) >> log2, row_words_));
+    Ex last = f_.let("last", max(min((Ex(row_size()) - begin) >> log2, row_words_), first));
     pack_words(iy, begin, to, 0, first);
     f_.if_(first < last, [&] {
-      f_.run(pack_run_kernel(tile_),
-             {address(in_, iy * row_bytes() + begin + first * 4),
-              address(panel_, to + first * (2 * tile_)), last - first});
+      f_.run(run_kernel(),
+             {address(in_, iy * row_size() + begin + first * lanes_),
+              address(panel_, to + first * (word_steps() * tile_)), last - first});
     });
     pack_words(iy, begin, to, last, row_words_);
   }
@@ -320,26 +390,29 @@ class DspConvLowering {
   void pack_words(const Ex& iy, const Ex& begin, const Ex& to, const Ex& first, const Ex& end) {
     f_.loop("word", first, end, [&](Ex word) {
       std::vector<Ex> v;
-      for (int64_t j = 0; j < 4; ++j)
-        v.push_back(f_.let("v", element(iy, f_.let("q", begin + word * 4 + j), false)));
-      Ex at = f_.let("step", to + word * (2 * tile_));
-      f_.store(panel_, at, pair_word(v[0], v[2]));
-      f_.store(panel_, at + tile_, pair_word(v[1], v[3]));
+      for (int64_t j = 0; j < lanes_; ++j)
+        v.push_back(f_.let("v", element(iy, f_.let("q", begin + word * lanes_ + j), false)));
+      Ex at = f_.let("step", to + word * (word_steps() * tile_));
+      f_.store(panel_, at, pair_word(v[0], v[static_cast<size_t>(lanes_ / 2)]));
+      if (!int16_) f_.store(panel_, at + tile_, pair_word(v[1], v[3]));
     });
   }
 
   // Element q of an image row; the zero point outside of it.
   Ex element(const Ex& iy, const Ex& q, bool check_row) {
-    Ex in_row = q >= 0 && q < row_bytes();
+    Ex in_row = q >= 0 && q < row_size();
     Ex inside = check_row ? (iy >= 0 && iy < conv_.window.y.in) && in_row : in_row;
-    return select(inside, load(in_, iy * row_bytes() + q), zero_);
+    return select(inside, load(in_, iy * row_size() + q), zero_);
   }
 
   const OpView& op_;
   const ConvShape conv_;
   LoweringBuilder f_;
   const TargetInfo& target_;
+  bool int16_;
+  int lanes_;  // elements of a word
   int64_t row_elements_, row_words_, row_rest_;
+  int64_t bytes_ = int16_ ? 2 : 1;
   int64_t tile_ = 4, pairs_ = 1, stream_words_ = 0;
   Work work_;
   int32_t zero_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ops/common/conv.h"
+#include "ops/common/wide_requantize.h"
 #include "ops/conv_2d/conv_2d.h"
 
 namespace aotc::ops {
@@ -28,5 +29,8 @@ struct ConvScaling {
   FoldedBias folded;
   Requantization requantization;
 };
+
+// int16 only.
+WideScaling conv_wide_scaling(const OpView& op, const ConvShape& shape);
 
 }  // namespace aotc::ops

@@ -21,6 +21,19 @@ Requantization depthwise_scaling(const OpView& op, std::vector<AccRange> ranges)
           quantized_clamp(op.attrs<DepthwiseConv2DAttrs>().activation, op.result())};
 }
 
+WideScaling depthwise_wide_scaling(const OpView& op) {
+  int64_t channels = op.operand(1).shape[3];
+  std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
+  return wide_scaling(op, channels, convolution_rounding(op),
+                      op.attrs<DepthwiseConv2DAttrs>().activation, [&](int64_t c) {
+                        std::vector<int32_t> taps;
+                        for (size_t i = static_cast<size_t>(c); i < w.size();
+                             i += static_cast<size_t>(channels))
+                          taps.push_back(w[i]);
+                        return taps;
+                      });
+}
+
 namespace {
 
 // begin(c), product(x_index, w_index) for every tap inside the input in row, column order, then
@@ -93,7 +106,9 @@ class DepthwiseConv2D final : public Operator {
   std::string_view name() const override { return "depthwise_conv_2d"; }
   std::string_view summary() const override { return "2-D convolution per channel, NHWC"; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "per tensor or per channel"}, {DType::kF32, "weights float32, or int8 (dynamic range)"}};
+    return {{DType::kI8, "per tensor or per channel"},
+            {DType::kI16, "weights int8; bias int64"},
+            {DType::kF32, "weights float32, or int8 (dynamic range)"}};
   }
   Traits traits() const override { return {.zero_pads = true}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
@@ -126,9 +141,11 @@ class DepthwiseConv2D final : public Operator {
           .help("LiteRT reads scales that are not there; convert the model with scales per channel");
       return kFailure;
     }
-    bool good = verify_convolution(op, w[3], 3, diags) &&
+    bool good = verify_convolution(op, w[3], 3, diags, {.narrow_bias = false}) &&
                 check_convolution_multipliers(op, diags) &&
                 check_activation_bounds(op, op.attrs<DepthwiseConv2DAttrs>().activation, diags);
+    if (good && op.operand(0).dtype == DType::kI16)
+      good = check_wide_sums(op, depthwise_wide_scaling(op), diags);
     return good ? success() : Status(kFailure);
   }
 
@@ -172,6 +189,8 @@ class DepthwiseConv2D final : public Operator {
       evaluate_depthwise_conv_2d_hybrid(op, data);
     } else if (op.operand(0).dtype == DType::kF32) {
       evaluate_float(op, data);
+    } else if (op.operand(0).dtype == DType::kI16) {
+      evaluate_int16(op, data);
     } else {
       evaluate_int8(op, data);
     }
@@ -235,6 +254,23 @@ class DepthwiseConv2D final : public Operator {
         [&](int64_t at, int64_t c) {
           out[static_cast<size_t>(at)] =
               static_cast<int8_t>(value_of[static_cast<size_t>(c)](sum));
+        });
+  }
+
+  static void evaluate_int16(const OpView& op, const EvalData& data) {
+    auto x = data.in<int16_t>(0);
+    auto w = data.in<int8_t>(1);
+    auto out = data.out<int16_t>();
+    WideScaling scaling = depthwise_wide_scaling(op);
+    int64_t sum = 0;
+    for_each_output(
+        op, [&](int64_t c) { sum = wide_bias_at(op, c); },
+        [&](int64_t xi, int64_t wi) {
+          sum += x[static_cast<size_t>(xi)] * w[static_cast<size_t>(wi)];
+        },
+        [&](int64_t at, int64_t c) {
+          out[static_cast<size_t>(at)] =
+              static_cast<int16_t>(scaling.apply(sum, static_cast<size_t>(c)));
         });
   }
 };

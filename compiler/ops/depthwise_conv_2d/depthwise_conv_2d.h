@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ops/common/requantize.h"
+#include "ops/common/wide_requantize.h"
 #include "ops/common/window.h"
 
 namespace aotc::ops {
@@ -18,6 +19,9 @@ struct DepthwiseConv2DAttrs : graph::Attributes<DepthwiseConv2DAttrs>, WindowFie
 
 // int8 only; `ranges` per result channel as the lowering needs it.
 Requantization depthwise_scaling(const OpView& op, std::vector<AccRange> ranges);
+
+// int16 only.
+WideScaling depthwise_wide_scaling(const OpView& op);
 
 // int8 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
 std::optional<Lowered> lower_depthwise_conv_2d_dsp(const OpView& op, const TargetInfo& target);

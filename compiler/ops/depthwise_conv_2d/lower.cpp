@@ -11,6 +11,7 @@
 
 #include "ops/common/conv.h"
 #include "ops/common/conv_taps.h"
+#include "ops/common/gemm.h"
 #include "ops/common/hybrid.h"
 #include "ops/depthwise_conv_2d/bands.h"
 #include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
@@ -57,6 +58,7 @@ class DepthwiseLowering {
     plane_ = f_.scratch("plane", in_->dtype, bands_->plane_elements(), 4);
     out_ = f_.result(0);
     if (requantizer_) requantizer_->begin(f_);
+    if (wide_) wide_->begin(f_);
     f_.loop("n", 0, window_.batch, [&](Ex n) {
       if (bands_->one()) return emit_band(n, 0, y.out);
       f_.loop(
@@ -79,7 +81,8 @@ class DepthwiseLowering {
     f_.choice("channels", group_);
     if (!columns_down_) f_.choice("pixels", block_);
     std::string plane = fmt::format("plane of {}x{}", bands_->plane_rows(), plane_width_);
-    return f_.finish(is_float_ ? plane : fmt::format("{}, {}", plane, requantizer_->form()));
+    if (is_float_) return f_.finish(plane);
+    return f_.finish(fmt::format("{}, {}", plane, wide_ ? wide_->form() : requantizer_->form()));
   }
 
   // An image of one column lies in memory like one of one row: neighbours are those along y then.
@@ -160,6 +163,12 @@ class DepthwiseLowering {
     }
     std::vector<int8_t> w = by_channel(op_.constant(1)->to_vector<int8_t>());
     weights_ = f_.constant("weights", DType::kI8, w);
+    if (in_->dtype == DType::kI16) {
+      WideScaling scaling = depthwise_wide_scaling(op_);
+      bias_ = wide_bias(f_, op_, scaling);
+      wide_.emplace(f_, scaling);
+      return;
+    }
     FoldedBias folded = fold_bias(op_, channels_, [&](int64_t c) {
       return std::vector<int32_t>(w.begin() + c * taps_, w.begin() + (c + 1) * taps_);
     });
@@ -287,6 +296,7 @@ class DepthwiseLowering {
       }
     bias_value_ = f_.let("bias", load(bias_, channel));
     if (requantizer_) scale_ = requantizer_->prepare(f_, channel);
+    if (wide_) wide_scale_ = wide_->prepare(f_, channel);
     Ex to = f_.let("first_to", out + channel);
     if (columns_down_) {
       f_.loop("ox", 0, window_.x.out, [&](Ex ox) {
@@ -328,6 +338,7 @@ class DepthwiseLowering {
   void store_output(const Ex& to, const Ex& acc) {
     Activation activation = op_.attrs<DepthwiseConv2DAttrs>().activation;
     Ex v = is_float_   ? emit_clamp(acc + bias_value_, float_clamp(activation))
+           : wide_     ? wide_->emit(f_, acc, wide_scale_)
            : left_ > 0 ? requantizer_->emit_scaled(f_, acc, scale_)
                        : requantizer_->emit(f_, acc, scale_);
     f_.store(out_, to, v);
@@ -371,7 +382,7 @@ class DepthwiseLowering {
         int64_t ky = r - i * window_.y.stride;
         if (ky < 0 || ky >= window_.y.kernel) continue;
         const Ex& a = acc[static_cast<size_t>((oldest + i) % n)];
-        Ex product = value * weight(ky, kx);
+        Ex product = product_for(a, value, weight(ky, kx));
         bool begins = ky == 0 && kx == 0;
         f_.assign(a, begins ? (is_float_ ? tir::f32(0.0f) : bias_value_) + product : a + product);
       }
@@ -415,7 +426,7 @@ class DepthwiseLowering {
       for (int64_t i = 0; i < block_; ++i) {
         const Ex& a = acc[static_cast<size_t>(i)];
         Ex at = start + (kx * x.dilation + i * x.stride) * group_;
-        f_.assign(a, a + load(plane_, at) * weight);
+        f_.assign(a, a + product_for(a, load(plane_, at), weight));
       }
     });
   }
@@ -433,7 +444,7 @@ class DepthwiseLowering {
         if (offset < 0 || offset % x.dilation != 0 || offset / x.dilation >= x.kernel) continue;
         if (!value.ptr()) value = f_.let("x", load(plane_, start + column * group_));
         const Ex& a = acc[static_cast<size_t>(i)];
-        f_.assign(a, a + value * weight(offset / x.dilation));
+        f_.assign(a, a + product_for(a, value, weight(offset / x.dilation)));
       }
     }
   }
@@ -456,6 +467,8 @@ class DepthwiseLowering {
   std::vector<Ex> weight_values_;
   Ex bias_value_;
   Requantizer::Channel scale_;
+  std::optional<WideRequantizer> wide_;  // int16
+  WideRequantizer::Channel wide_scale_;
 };
 
 }  // namespace

@@ -61,7 +61,7 @@ ByteFunction absolute_byte(const OpView& op) {
 }
 
 Row neg_row() {
-  Row r{"neg", "-x", 59, 1, {DType::kI8, DType::kI32, DType::kI64, DType::kF32}, negated};
+  Row r{"neg", "-x", 59, 1, {DType::kI8, DType::kI16, DType::kI32, DType::kI64, DType::kF32}, negated};
   r.stored = Stored::kCopied;
   r.note = "one quantisation, zero point 0";
   r.verify = verify_neg;

@@ -23,6 +23,18 @@ Requantization fully_connected_scaling(const OpView& op, std::vector<AccRange> r
           quantized_clamp(op.attrs<FullyConnectedAttrs>().activation, op.result())};
 }
 
+WideScaling fully_connected_wide_scaling(const OpView& op) {
+  int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
+  int32_t zero = op.operand(1).zero_point();
+  std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
+  return wide_scaling(op, units, WideRounding::kReal, op.attrs<FullyConnectedAttrs>().activation,
+                      [&](int64_t u) {
+                        std::vector<int32_t> row(w.begin() + u * depth, w.begin() + (u + 1) * depth);
+                        for (int32_t& v : row) v -= zero;
+                        return row;
+                      });
+}
+
 namespace {
 
 class FullyConnected final : public Operator {
@@ -31,6 +43,7 @@ class FullyConnected final : public Operator {
   std::string_view summary() const override { return "matrix product with constant weights"; }
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, "weights per tensor (any zero point) or per channel"},
+            {DType::kI16, "weights int8; bias int64 or int32"},
             {DType::kF32, "weights float32, or int8 (dynamic range)"}};
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
@@ -60,10 +73,13 @@ class FullyConnected final : public Operator {
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good = verify_convolution(op, op.operand(1).shape[0], 0, diags, true);
-    if (!good || op.operand(0).dtype != DType::kI8) return good ? success() : Status(kFailure);
+    bool good = verify_convolution(op, op.operand(1).shape[0], 0, diags,
+                                   {.weights_zero_point = true});
+    DType type = op.operand(0).dtype;
+    if (!good || type == DType::kF32) return good ? success() : Status(kFailure);
     good = check_activation_bounds(op, op.attrs<FullyConnectedAttrs>().activation, diags) &&
-           check_scaled_sums(op, diags);
+           (type == DType::kI8 ? check_scaled_sums(op, diags)
+                               : check_wide_sums(op, fully_connected_wide_scaling(op), diags));
     return good ? success() : Status(kFailure);
   }
 
@@ -91,6 +107,8 @@ class FullyConnected final : public Operator {
     if (is_hybrid(op)) return evaluate_fully_connected_hybrid(op, data);
     if (op.operand(0).dtype == DType::kF32) {
       evaluate_float(op, data, rows, units, depth);
+    } else if (op.operand(0).dtype == DType::kI16) {
+      evaluate_int16(op, data, rows, units, depth);
     } else {
       evaluate_int8(op, data, rows, units, depth);
     }
@@ -106,6 +124,8 @@ class FullyConnected final : public Operator {
     OpView view{from.graph(), op};
     if (!check_counts(view, 2, 3, 1, diags) || !check_bias_scale(view, diags)) return kFailure;
     const auto* options = from.options<tflite_schema::FullyConnectedOptions>();
+    if (!check_bias_option(view, options ? options->quantized_bias_type() : 0, diags))
+      return kFailure;
     if (!options) return success();
     attrs->keep_num_dims = options->keep_num_dims();
     attrs->asymmetric_rows = is_hybrid(view) && options->asymmetric_quantize_inputs();
@@ -125,8 +145,10 @@ class FullyConnected final : public Operator {
   // a bias without one has scale 0 there.
   static bool check_bias_scale(const OpView& op, Diagnostics& diags) {
     if (!op.has_operand(2) || op.operand(1).quantization.per_channel()) return true;
-    for (const graph::TensorType* type : {&op.operand(0), &op.operand(1), &op.result()})
-      if (type->dtype != DType::kI8 || type->quantization.scale.size() != 1) return true;
+    for (const graph::TensorType* type : {&op.operand(0), &op.operand(1), &op.result()}) {
+      bool quantized = type->dtype == DType::kI8 || type->dtype == DType::kI16;
+      if (!quantized || type->quantization.scale.size() != 1) return true;
+    }
     const graph::Quantization& bias = op.operand(2).quantization;
     double scale = bias.present() ? static_cast<double>(bias.scale[0]) : 0;
     double wanted = static_cast<double>(op.operand(0).scale() * op.operand(1).scale());
@@ -198,6 +220,23 @@ class FullyConnected final : public Operator {
                  (w[static_cast<size_t>(u * depth + k)] - zero_w);
         out[static_cast<size_t>(r * units + u)] =
             static_cast<int8_t>(scaling.apply(sum, static_cast<size_t>(u)));
+      }
+  }
+
+  static void evaluate_int16(const OpView& op, const EvalData& data, int64_t rows, int64_t units,
+                             int64_t depth) {
+    auto x = data.in<int16_t>(0);
+    auto w = data.in<int8_t>(1);
+    auto out = data.out<int16_t>();
+    WideScaling scaling = fully_connected_wide_scaling(op);
+    int32_t zero_w = op.operand(1).zero_point();
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t u = 0; u < units; ++u) {
+        int64_t sum = wide_bias_at(op, u);
+        for (int64_t k = 0; k < depth; ++k)
+          sum += x[static_cast<size_t>(r * depth + k)] * (w[static_cast<size_t>(u * depth + k)] - zero_w);
+        out[static_cast<size_t>(r * units + u)] =
+            static_cast<int16_t>(scaling.apply(sum, static_cast<size_t>(u)));
       }
   }
 };

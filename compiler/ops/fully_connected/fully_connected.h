@@ -6,6 +6,7 @@
 
 #include "ops/common/activation.h"
 #include "ops/common/requantize.h"
+#include "ops/common/wide_requantize.h"
 #include "ops/operator.h"
 
 namespace aotc::ops {
@@ -27,11 +28,16 @@ struct FullyConnectedAttrs : graph::Attributes<FullyConnectedAttrs> {
 // int8 only; `ranges` per unit as the lowering needs it (the reference does not look at it).
 Requantization fully_connected_scaling(const OpView& op, std::vector<AccRange> ranges);
 
+// int16 only.
+WideScaling fully_connected_wide_scaling(const OpView& op);
+
 Lowered lower_fully_connected(const OpView& op, const TargetInfo& target);
 
 // int8 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
 std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetInfo& target);
-// The same for cores with the vector extension (lower_mve.cpp).
+// int16 for them (lower_dsp16.cpp).
+std::optional<Lowered> lower_fully_connected_dsp16(const OpView& op, const TargetInfo& target);
+// int8 for cores with the vector extension (lower_mve.cpp).
 std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetInfo& target);
 
 // int8 for cores without vectors (lower_quad.cpp), nothing where the general way is as fast.

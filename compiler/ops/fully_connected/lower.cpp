@@ -45,6 +45,7 @@ class FullyConnectedLowering {
     make_constants();
     out_ = f_.result(0);
     if (requantizer_) requantizer_->begin(f_);
+    if (wide_) wide_->begin(f_);
     publish_rows();
     f_.loop(
         "r", 0, rows_,
@@ -57,7 +58,7 @@ class FullyConnectedLowering {
     f_.choice("rows", block_rows_);
     f_.choice("units", block_units_);
     f_.choice("unroll", unroll_);
-    return f_.finish(is_float_ ? std::string() : std::string(requantizer_->form()));
+    return f_.finish(is_float_ ? "" : std::string(wide_ ? wide_->form() : requantizer_->form()));
   }
 
  private:
@@ -80,6 +81,12 @@ class FullyConnectedLowering {
           f_.constant("weights", DType::kI8, std::vector<int8_t>(packed.begin(), packed.end()));
     } else {
       weights_ = f_.constant("weights", DType::kI16, packed);
+    }
+    if (in_->dtype == DType::kI16) {
+      WideScaling scaling = fully_connected_wide_scaling(op_);
+      bias_ = wide_bias(f_, op_, scaling);
+      wide_.emplace(f_, scaling);
+      return;
     }
     FoldedBias folded = fold_bias(op_, units_, [&](int64_t u) {
       return std::vector<int32_t>(w.begin() + u * depth_, w.begin() + (u + 1) * depth_);
@@ -121,10 +128,13 @@ class FullyConnectedLowering {
     Ex base = f_.let("to", row * units_ + unit);
     for (int64_t c = 0; c < block_units_; ++c) {
       Requantizer::Channel scale;
+      WideRequantizer::Channel wide;
+      if (wide_) wide = wide_->prepare(f_, unit + c);
       if (requantizer_) scale = requantizer_->prepare(f_, unit + c);
       for (int64_t p = 0; p < block_rows_; ++p) {
         const Ex& a = acc[static_cast<size_t>(p * block_units_ + c)];
         Ex v = is_float_ ? emit_clamp(a + load(bias_, unit + c), float_clamp(activation_))
+               : wide_   ? wide_->emit(f_, a, wide)
                          : requantizer_->emit(f_, a, scale);
         f_.store(out_, base + (p * units_ + c), v);
       }
@@ -139,6 +149,7 @@ class FullyConnectedLowering {
   Activation activation_;
   BufferPtr in_, out_, weights_, bias_;
   std::optional<Requantizer> requantizer_;
+  std::optional<WideRequantizer> wide_;  // int16
 };
 
 }  // namespace
@@ -150,6 +161,9 @@ Lowered lower_fully_connected(const OpView& op, const TargetInfo& target) {
     if (auto lowered = lower_fully_connected_mve(op, target)) return std::move(*lowered);
   if (target.dsp && (target.allows("pairs") || target.allows("words")) && is_int8)
     if (auto lowered = lower_fully_connected_dsp(op, target)) return std::move(*lowered);
+  bool is_int16 = op.operand(0).dtype == DType::kI16;
+  if (target.dsp && target.allows("halves") && is_int16)
+    if (auto lowered = lower_fully_connected_dsp16(op, target)) return std::move(*lowered);
   if (target.allows("quads") && is_int8)
     if (auto lowered = lower_fully_connected_quad(op, target)) return std::move(*lowered);
   return FullyConnectedLowering(op, target).run();

@@ -6,6 +6,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/lut.h"
+#include "ops/common/scaler.h"
 #include "ops/tflite_op.h"
 
 namespace aotc::ops {
@@ -39,27 +40,30 @@ class LeakyRelu final : public UnaryElementwise {
  public:
   std::string_view name() const override { return "leaky_relu"; }
   std::string_view summary() const override { return "x if x > 0, else alpha * x"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kI8, ""}, {DType::kF32, ""}}; }
+  std::vector<TypeSupport> types() const override {
+    return {{DType::kI8, ""}, {DType::kI16, "zero points 0"}, {DType::kF32, ""}};
+  }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<LeakyReluAttrs>();
   }
   std::vector<int> tflite_builtins() const override { return {98}; }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!verify_unary_i8_f32(op, diags)) return kFailure;
+    if (!verify_unary_quantized(op, diags)) return kFailure;
     if (!std::isfinite(op.attrs<LeakyReluAttrs>().alpha)) {
       bad_attribute(op, diags, "alpha of leaky_relu must be a finite number");
       return kFailure;
     }
     if (op.operand(0).dtype == DType::kF32) return success();
     Reals reals(op);
-    bool fits = check_multiplier(op, reals.positive, 255, diags) &&
-                check_multiplier(op, std::abs(reals.negative), 255, diags);
+    int64_t largest = op.operand(0).dtype == DType::kI8 ? 255 : 32768;
+    bool fits = check_multiplier(op, reals.positive, largest, diags) &&
+                check_multiplier(op, std::abs(reals.negative), largest, diags);
     return fits ? success() : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
-    if (op.operand(0).dtype == DType::kI8) return evaluate_unary_int(op, data, quantized(op));
+    if (op.operand(0).dtype != DType::kF32) return evaluate_unary_int(op, data, quantized(op));
     evaluate_unary_float(data, [alpha = op.attrs<LeakyReluAttrs>().alpha](float x) {
       return x > 0.0f ? x : x * alpha;
     });
@@ -68,6 +72,10 @@ class LeakyRelu final : public UnaryElementwise {
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     if (op.operand(0).dtype == DType::kI8)
       return lower_byte_function(op, "leaky_relu", quantized(op));
+    if (op.operand(0).dtype == DType::kI16) {
+      Reals reals(op);
+      return lower_scaled(op, "leaky_relu", {reals.negative, reals.positive}, {-32768, 32767});
+    }
     return lower_unary(op, "leaky_relu", [&](tir::FunctionBuilder&, const Ex& x) {
       return select(x > tir::f32(0.0f), x, x * tir::f32(op.attrs<LeakyReluAttrs>().alpha));
     });
@@ -88,11 +96,12 @@ class LeakyRelu final : public UnaryElementwise {
     QuantizedMultiplier negative = quantize_multiplier(std::abs(reals.negative));
     bool flips = reals.negative < 0.0;
     int32_t zero_in = op.operand(0).zero_point(), zero_out = op.result().zero_point();
+    IntRange range = int_range(op.result().dtype);
     return [=](int64_t x) -> int64_t {
       auto d = static_cast<int32_t>(x - zero_in);
       int64_t y = multiply_by_quantized_multiplier(d, d >= 0 ? positive : negative);
       if (d < 0 && flips) y = -y;
-      return std::clamp<int64_t>(y + zero_out, -128, 127);
+      return std::clamp<int64_t>(y + zero_out, range.min, range.max);
     };
   }
 };

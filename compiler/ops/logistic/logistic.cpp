@@ -4,6 +4,7 @@
 
 #include "ops/common/elementwise.h"
 #include "ops/common/real_table.h"
+#include "ops/common/sigmoid_table.h"
 
 namespace aotc::ops {
 
@@ -22,14 +23,22 @@ class Logistic final : public UnaryElementwise {
   std::string_view name() const override { return "logistic"; }
   std::string_view summary() const override { return "1 / (1 + exp(-x))"; }
   Traits traits() const override { return {.elementwise = true, .uses_libm = true}; }
-  std::vector<TypeSupport> types() const override { return {{DType::kI8, ""}, {DType::kF32, ""}}; }
+  std::vector<TypeSupport> types() const override {
+    return {{DType::kI8, ""}, {DType::kI16, "result scale 1/32768, zero points 0"}, {DType::kF32, ""}};
+  }
   std::vector<int> tflite_builtins() const override { return {14}; }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
+    if (op.operand_count() > 0 && op.operand(0).dtype == DType::kI16)
+      return verify_unary_quantized(op, diags) && check_sigmoid(op, Sigmoid::kLogistic, diags)
+                 ? success()
+                 : Status(kFailure);
     return verify_real_function(op, diags) ? success() : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
+    if (op.operand(0).dtype == DType::kI16)
+      return evaluate_unary_int(op, data, sigmoid_function(op, Sigmoid::kLogistic));
     if (op.operand(0).dtype == DType::kI8)
       return evaluate_unary_int(op, data, quantized_function(op, plain));
     evaluate_unary_float(data, [](float x) {
@@ -39,6 +48,7 @@ class Logistic final : public UnaryElementwise {
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
+    if (op.operand(0).dtype == DType::kI16) return lower_sigmoid(op, "logistic", Sigmoid::kLogistic);
     if (op.operand(0).dtype == DType::kI8)
       return lower_byte_function(op, "logistic", quantized_function(op, plain));
     return lower_unary(op, "logistic", [](tir::FunctionBuilder&, const Ex& x) {

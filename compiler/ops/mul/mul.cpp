@@ -27,7 +27,8 @@ float real_multiplier(const OpView& op) {
 int64_t largest_product(const OpView& op) {
   auto largest = [&](size_t i) {
     int64_t zero = op.operand(i).zero_point();
-    return std::max(127 - zero, zero + 128);
+    IntRange range = int_range(op.operand(i).dtype);
+    return std::max(range.max - zero, zero - range.min);
   };
   return largest(0) * largest(1);
 }
@@ -109,7 +110,9 @@ class Mul final : public BinaryArithmetic {
     Parameters p;
     std::array<size_t, 2> zero = {p.add("a_zero", op.operand(0).zero_point()),
                                   p.add("b_zero", op.operand(1).zero_point())};
-    auto form = fit_product(op, clamp, m);
+    // All pairs of int16 are too many to try.
+    bool bytes = op.operand(0).dtype == DType::kI8;
+    auto form = bytes ? fit_product(op, clamp, m) : std::nullopt;
     std::function<Ex(const Ex&)> scale =
         form ? emit_form(f, p, *form) : emit_reference(f, p, m, op.result().zero_point());
     tir::BufferPtr result = f.result();

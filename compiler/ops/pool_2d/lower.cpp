@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "ops/common/conv_order.h"
+#include "ops/common/elementwise.h"
 #include "ops/pool_2d/pool_2d.h"
 
 namespace aotc::ops {
@@ -94,7 +95,8 @@ class PoolLowering {
 
   Ex start_value() const {
     if (kind_ == PoolKind::kMax)
-      return is_float_ ? tir::f32(std::numeric_limits<float>::lowest()) : Ex(-128);
+      return is_float_ ? tir::f32(std::numeric_limits<float>::lowest())
+                       : Ex(int_range(in_->dtype).min);
     return is_float_ ? tir::f32(0.0f) : Ex(0);
   }
 
@@ -175,8 +177,8 @@ class PoolLowering {
       return emit_clamp(v, float_clamp(activation_));
     }
     ClampI32 range = quantized_clamp(activation_, op_.result());
-    Ex v = range.min > -128 ? max(acc, range.min) : acc;
-    return range.max < 127 ? min(v, range.max) : v;
+    IntRange all = int_range(in_->dtype);
+    return emit_bound(acc, range, all.min, all.max);
   }
 
   const OpView& op_;

@@ -31,12 +31,13 @@ Counts counts_of(const WindowAxis& axis) {
 
 Requantization average_scaling(const OpView& op, Counts y, Counts x) {
   Requantization out;
+  IntRange values = int_range(op.operand(0).dtype);
   out.rounding = Rounding::kDivide;
   out.clamp = quantized_clamp(op.attrs<Pool2DAttrs>().activation, op.result());
   for (int64_t rows = y.least; rows <= y.most; ++rows)
     for (int64_t columns = x.least; columns <= x.most; ++columns) {
       out.scales.push_back(1.0 / static_cast<double>(rows * columns));
-      out.ranges.push_back({-128 * rows * columns, 127 * rows * columns});
+      out.ranges.push_back({values.min * rows * columns, values.max * rows * columns});
     }
   return out;
 }
@@ -69,7 +70,9 @@ void for_each_output(const OpView& op, Begin begin, Element element, End end) {
 class Pool2D : public Operator {
  public:
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "result quantised as the operand"}, {DType::kF32, ""}};
+    return {{DType::kI8, "result quantised as the operand"},
+            {DType::kI16, "result quantised as the operand, zero point 0"},
+            {DType::kF32, ""}};
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<Pool2DAttrs>();
@@ -101,7 +104,7 @@ class Pool2D : public Operator {
       bad_shape(op, diags, "the input is empty");
       return kFailure;
     }
-    if (!check_type(op, 0, {DType::kI8, DType::kF32}, diags) ||
+    if (!check_type(op, 0, {DType::kI8, DType::kI16, DType::kF32}, diags) ||
         !check_result_type(op, 0, op.operand(0).dtype, diags))
       return kFailure;
     if (op.operand(0).dtype == DType::kF32) return success();
@@ -109,7 +112,8 @@ class Pool2D : public Operator {
         !check_activation_bounds(op, op.attrs<Pool2DAttrs>().activation, diags))
       return kFailure;
     Counts y = counts_of(w.y), x = counts_of(w.x);
-    if (y.most * x.most >= int64_t{1} << 24 || y.kinds() * x.kinds() > kMostCounts) {
+    int bits = op.operand(0).dtype == DType::kI8 ? 24 : 16;
+    if (y.most * x.most >= int64_t{1} << bits || y.kinds() * x.kinds() > kMostCounts) {
       bad_attribute(op, diags, "the window is too large to sum up in 32 bits");
       return kFailure;
     }
@@ -167,8 +171,22 @@ class AveragePool2D final : public Pool2D {
           });
       return;
     }
-    auto in = data.in<int8_t>(0);
-    auto out = data.out<int8_t>();
+    if (op.operand(0).dtype == DType::kI8) {
+      average<int8_t>(op, data);
+    } else {
+      average<int16_t>(op, data);
+    }
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    return lower_pool_2d(op, PoolKind::kAverage);
+  }
+
+ private:
+  template <typename T>
+  static void average(const OpView& op, const EvalData& data) {
+    auto in = data.in<T>(0);
+    auto out = data.out<T>();
     Requantization scaling = average_scaling(op, {1, 0}, {1, 0});
     scaling.scales.resize(1);
     int32_t sum = 0;
@@ -176,12 +194,8 @@ class AveragePool2D final : public Pool2D {
         op, [&] { sum = 0; }, [&](size_t i) { sum += in[i]; },
         [&](size_t at, int64_t count) {
           scaling.scales[0] = 1.0 / static_cast<double>(count);
-          out[at] = static_cast<int8_t>(scaling.apply(sum, 0));
+          out[at] = static_cast<T>(scaling.apply(sum, 0));
         });
-  }
-
-  Lowered lower(const OpView& op, const TargetInfo&) const override {
-    return lower_pool_2d(op, PoolKind::kAverage);
   }
 };
 
@@ -196,6 +210,10 @@ class MaxPool2D final : public Pool2D {
     if (op.operand(0).dtype == DType::kF32) {
       ClampF32 range = float_clamp(activation);
       run<float>(op, data, std::numeric_limits<float>::lowest(), range.min, range.max);
+    } else if (op.operand(0).dtype == DType::kI16) {
+      ClampI32 range = quantized_clamp(activation, op.result());
+      run<int16_t>(op, data, -32768, static_cast<int16_t>(range.min),
+                   static_cast<int16_t>(range.max));
     } else {
       ClampI32 range = quantized_clamp(activation, op.result());
       run<int8_t>(op, data, -128, static_cast<int8_t>(range.min), static_cast<int8_t>(range.max));

@@ -9,6 +9,7 @@
 #include "ops/common/elementwise.h"
 #include "ops/common/lut.h"
 #include "ops/common/quantization.h"
+#include "ops/common/requantize.h"
 #include "ops/common/scaler.h"
 
 namespace aotc::ops {
@@ -44,29 +45,37 @@ class Quantize final : public UnaryElementwise {
   }
   std::vector<TypeSupport> types() const override {
     return {{DType::kF32, "to int8, uint8, int16; per channel too"},
+            {DType::kI32, "to int8, int16"},
             {DType::kI8, "to int8, uint8, int16"},
             {DType::kU8, "to int8, uint8, int16"},
-            {DType::kI16, "to int8, uint8, int16"}};
+            {DType::kI16, "to int8, uint8, int16, int32"}};
   }
   Traits traits() const override { return {.elementwise = true, .conversion = true}; }
   std::vector<int> tflite_builtins() const override { return {114}; }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, {DType::kF32, DType::kI8, DType::kU8, DType::kI16}, diags))
+    if (!check_type(op, 0, {DType::kF32, DType::kI8, DType::kU8, DType::kI16, DType::kI32}, diags))
       return kFailure;
-    DType to = op.result().dtype;
-    if (!is_byte(to) && to != DType::kI16) {
+    DType from = op.operand(0).dtype, to = op.result().dtype;
+    std::vector<DType> results = {DType::kI8, DType::kU8, DType::kI16};
+    if (from == DType::kI32) results = {DType::kI8, DType::kI16};
+    if (from == DType::kI16) results.push_back(DType::kI32);
+    if (std::find(results.begin(), results.end(), to) == results.end()) {
       diags.error(op.where(), "op-type",
-                  fmt::format("quantize makes {}; the model asks for {}",
-                              list_types({DType::kI8, DType::kU8, DType::kI16}), name_of(to)));
+                  fmt::format("quantize of {} makes {}; the model asks for {}", name_of(from),
+                              list_types(results), name_of(to)));
       return kFailure;
     }
-    if (op.operand(0).dtype == DType::kF32)
-      return check_slices(op, op.graph[op.op.results[0]], diags) ? success() : Status(kFailure);
-    if (!check_quantized_io(op, diags) ||
-        !check_multiplier(op, real_multiplier(op), largest_distance(op.operand(0)), diags))
-      return kFailure;
-    return success();
+    const graph::Tensor& result = op.graph[op.op.results[0]];
+    if (from == DType::kF32) return check_slices(op, result, diags) ? success() : Status(kFailure);
+    bool good = check_per_tensor(op, op.operand_tensor(0), diags) &&
+                check_per_tensor(op, result, diags);
+    if (good && from == DType::kI16 && to == DType::kI16) good = check_symmetric_io(op, diags);
+    // int32 is shifted out of its bits, as the reference has it.
+    int64_t largest = from == DType::kI32 ? 1 : largest_distance(op.operand(0));
+    good = good && check_multiplier(op, real_multiplier(op), largest, diags) &&
+           (to != DType::kI32 || check_zero_point(op, diags));
+    return good ? success() : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
@@ -86,17 +95,28 @@ class Quantize final : public UnaryElementwise {
     DType from = op.operand(0).dtype;
     if (from == DType::kF32) return lower_float(op);
     if (is_byte(from)) return lower_byte_function(op, "quantize", requantized(op));
+    if (from == DType::kI32) return lower_int32(op);
     return lower_int16(op);
   }
 
  private:
+  // Of int32: adding it must not leave 32 bits.
+  static bool check_zero_point(const OpView& op, Diagnostics& diags) {
+    double most = real_multiplier(op) * static_cast<double>(largest_distance(op.operand(0)));
+    if (most + std::abs(static_cast<double>(op.result().zero_point())) < 2147483647.0) return true;
+    diags.error(op.where(), "op-quantization",
+                fmt::format("zero point {} of the result takes values of up to {:g} out of 32 bits",
+                            op.result().zero_point(), most));
+    return false;
+  }
+
   static ByteFunction requantized(const OpView& op) {
     QuantizedMultiplier m = quantize_multiplier(real_multiplier(op));
     IntRange range = int_range(op.result().dtype);
     int64_t zero_in = op.operand(0).zero_point(), zero_out = op.result().zero_point();
     return [=](int64_t x) {
       int64_t y = multiply_by_quantized_multiplier(static_cast<int32_t>(x - zero_in), m);
-      return std::clamp(y + zero_out, range.min, range.max);
+      return std::clamp<int64_t>(static_cast<int32_t>(y + zero_out), range.min, range.max);
     };
   }
 
@@ -116,6 +136,18 @@ class Quantize final : public UnaryElementwise {
       f.store(out, i, cast(DType::kI32, bounded) + zero);
     });
     return f.finish(slices.count() > 1 ? "per channel" : "flat loop");
+  }
+
+  // Every step in 32 bits, as the reference takes them: what leaves them wraps around.
+  static Lowered lower_int32(const OpView& op) {
+    IntRange range = int_range(op.result().dtype);
+    QuantizedMultiplier m = quantize_multiplier(real_multiplier(op));
+    ClampI32 clamp{static_cast<int32_t>(range.min), static_cast<int32_t>(range.max)};
+    return lower_unary(op, "quantize", [&](tir::FunctionBuilder& f, const Ex& x) {
+      Ex distance = f.let("distance", sub_wrapping(x, op.operand(0).zero_point()));
+      Ex y = emit_multiply(f, distance, m, int64_t{1} << 31);
+      return emit_bound(add_wrapping(y, op.result().zero_point()), clamp);
+    });
   }
 
   static Lowered lower_int16(const OpView& op) {

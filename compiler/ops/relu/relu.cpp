@@ -6,6 +6,7 @@
 #include "ops/common/activation_checks.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/lut.h"
+#include "ops/common/scaler.h"
 
 namespace aotc::ops {
 
@@ -18,16 +19,20 @@ class Relu final : public UnaryElementwise {
 
   std::string_view name() const override { return name_; }
   std::string_view summary() const override { return summary_; }
-  std::vector<TypeSupport> types() const override { return {{DType::kI8, ""}, {DType::kF32, ""}}; }
+  std::vector<TypeSupport> types() const override {
+    if (!takes_int16()) return {{DType::kI8, ""}, {DType::kF32, ""}};
+    return {{DType::kI8, ""}, {DType::kI16, "zero points 0"}, {DType::kF32, ""}};
+  }
   std::vector<int> tflite_builtins() const override { return {builtin_}; }
   std::optional<Activation> as_activation(const OpView&) const override { return activation_; }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!verify_unary_i8_f32(op, diags)) return kFailure;
-    if (op.operand(0).dtype == DType::kI8 && (!check_multiplier(op, real(op), 255, diags) ||
-                                              !check_activation_bounds(op, activation_, diags)))
-      return kFailure;
-    return success();
+    if (!verify_unary_quantized(op, diags, takes_int16())) return kFailure;
+    DType type = op.operand(0).dtype;
+    if (type == DType::kF32) return success();
+    bool good = check_multiplier(op, real(op), type == DType::kI8 ? 255 : 32768, diags) &&
+                check_activation_bounds(op, activation_, diags);
+    return good ? success() : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
@@ -41,12 +46,25 @@ class Relu final : public UnaryElementwise {
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     if (op.operand(0).dtype == DType::kI8)
       return lower_byte_function(op, std::string(name_), quantized(op));
+    if (op.operand(0).dtype == DType::kI16) return lower_int16(op);
     return lower_unary(op, std::string(name_), [&](tir::FunctionBuilder&, const tir::Ex& x) {
       return emit_clamp(x, range());
     });
   }
 
  private:
+  // LiteRT has no kernel for the other.
+  bool takes_int16() const { return activation_ != Activation::kReluN1To1; }
+
+  Lowered lower_int16(const OpView& op) const {
+    ClampI32 clamp = quantized_clamp(activation_, op.result());
+    if (op.operand(0).scale() == op.result().scale())
+      return lower_unary(op, std::string(name_), [&](tir::FunctionBuilder&, const tir::Ex& x) {
+        return emit_bound(x, clamp, -32768, 32767);
+      });
+    return lower_scaled(op, std::string(name_), {real(op), real(op)}, clamp);
+  }
+
   // Unlike where it is fused, an activation without an upper bound lets infinity pass.
   ClampF32 range() const {
     ClampF32 range = float_clamp(activation_);

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
+#include "ops/common/elementwise.h"
 #include "ops/common/fixed_functions.h"
+#include "ops/softmax/int16.h"
 #include "ops/tflite_op.h"
 #include "support/numerics.h"
 
@@ -33,7 +35,9 @@ class Softmax final : public Operator {
   std::string_view summary() const override { return "softmax over the last axis"; }
   Traits traits() const override { return {.uses_libm = true}; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "result scale 1/256, zero point -128"}, {DType::kF32, ""}};
+    return {{DType::kI8, "result scale 1/256, zero point -128"},
+            {DType::kI16, "result scale 1/32768, zero points 0"},
+            {DType::kF32, ""}};
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<SoftmaxAttrs>();
@@ -46,7 +50,7 @@ class Softmax final : public Operator {
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, {DType::kI8, DType::kF32}, diags) ||
+    if (!check_type(op, 0, {DType::kI8, DType::kI16, DType::kF32}, diags) ||
         !check_result_type(op, 0, op.operand(0).dtype, diags))
       return kFailure;
     if (op.operand(0).elements() < 1) {
@@ -59,27 +63,33 @@ class Softmax final : public Operator {
       return kFailure;
     }
     if (op.operand(0).dtype == DType::kF32) return success();
-    if (!check_quantized_io(op, diags)) return kFailure;
+    if (!check_quantized_io(op, diags) || !check_symmetric_io(op, diags)) return kFailure;
+    bool bytes = op.operand(0).dtype == DType::kI8;
     const graph::TensorType& out = op.result();
-    if (std::abs(out.scale() * 256.0f - 1.0f) > 0.001f || out.zero_point() != -128) {
+    float units = bytes ? 256.0f : 32768.0f;
+    if (std::abs(out.scale() * units - 1.0f) > 0.001f || (bytes && out.zero_point() != -128)) {
       diags.error(op.where(), "op-quantization",
-                  fmt::format("the result has scale {} and zero point {}; softmax of int8 gives "
-                              "scale 1/256 and zero point -128",
-                              out.scale(), out.zero_point()));
+                  fmt::format("the result has scale {} and zero point {}; softmax of {} gives "
+                              "scale 1/{} and zero point {}",
+                              out.scale(), out.zero_point(), bytes ? "int8" : "int16", units,
+                              bytes ? -128 : 0));
       return kFailure;
     }
-    if (op.operand(0).shape.back() > kLongestSoftmaxRow) {
+    int64_t longest = bytes ? kLongestSoftmaxRow : kLongestSoftmaxRow16;
+    if (op.operand(0).shape.back() > longest) {
       bad_shape(op, diags,
                 fmt::format("rows of {} elements; the sum of more than {} can overflow",
-                            op.operand(0).shape.back(), kLongestSoftmaxRow));
+                            op.operand(0).shape.back(), longest));
       return kFailure;
     }
-    return success();
+    bool good = bytes || check_multiplier(op, softmax_distance_scale(op), 65535, diags);
+    return good ? success() : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     auto depth = static_cast<size_t>(op.operand(0).shape.back());
     bool is_float = op.operand(0).dtype == DType::kF32;
+    if (op.operand(0).dtype == DType::kI16) return evaluate_int16(op, data);
     std::vector<int32_t> table;
     if (!is_float) table = softmax_exponentials(op);
     size_t rows = static_cast<size_t>(op.operand(0).elements()) / depth;
@@ -94,7 +104,9 @@ class Softmax final : public Operator {
     }
   }
 
-  Lowered lower(const OpView& op, const TargetInfo&) const override { return lower_softmax(op); }
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    return op.operand(0).dtype == DType::kI16 ? lower_softmax_int16(op) : lower_softmax(op);
+  }
 
   Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
     auto attrs = std::make_shared<SoftmaxAttrs>();
@@ -109,6 +121,14 @@ class Softmax final : public Operator {
   }
 
  private:
+  static void evaluate_int16(const OpView& op, const EvalData& data) {
+    auto depth = static_cast<size_t>(op.operand(0).shape.back());
+    QuantizedMultiplier distance = quantize_multiplier(softmax_distance_scale(op));
+    for (size_t at = 0; at < data.in<int16_t>(0).size(); at += depth)
+      softmax_row(data.in<int16_t>(0).subspan(at, depth), data.out<int16_t>().subspan(at, depth),
+                  distance);
+  }
+
   static void float_row(std::span<const float> in, std::span<float> out, float beta) {
     float largest = in[0];
     for (float v : in) largest = std::max(largest, v);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax over the last axis. int8 follows the reference's fixed point arithmetic: an exponential
+// softmax over the last axis. int16 is in int16.h; int8 follows the reference's fixed point arithmetic: an exponential
 // of the distance to the row's largest element, of which there are 256, and one Newton reciprocal
 // per row.
 #pragma once

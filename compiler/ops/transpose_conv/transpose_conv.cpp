@@ -94,7 +94,7 @@ class TransposeConv final : public Operator {
     // Not float32 with int8 weights, which convolutions take.
     bool good = check_type(op, 0, {DType::kI8, DType::kF32}, diags) &&
                 check_type(op, 1, {op.operand(0).dtype}, diags) &&
-                verify_convolution(op, op.operand(1).shape[0], 0, diags) &&
+                verify_convolution(op, op.operand(1).shape[0], 0, diags, {.int16 = false}) &&
                 check_convolution_multipliers(op, diags) &&
                 check_activation_bounds(op, op.attrs<TransposeConvAttrs>().activation, diags);
     return good ? success() : Status(kFailure);

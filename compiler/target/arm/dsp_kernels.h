@@ -13,6 +13,11 @@ Implementation gemm_sums(const tir::Kernel& kernel);
 Implementation gemv_sums(const tir::Kernel& kernel);
 Implementation gemm_words(const tir::Kernel& kernel);
 Implementation gemv_words(const tir::Kernel& kernel);
+// ops/common/dsp_gemm16.cpp
+Implementation gemm_halves(const tir::Kernel& kernel);
+Implementation gemv_halves(const tir::Kernel& kernel);
+Implementation pack_halves(const tir::Kernel& kernel);
+Implementation pack_halves_run(const tir::Kernel& kernel);
 Implementation pack_pixels(const tir::Kernel& kernel);
 Implementation pack_run(const tir::Kernel& kernel);
 Implementation dw_plane(const tir::Kernel& kernel);

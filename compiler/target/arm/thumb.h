@@ -64,6 +64,10 @@ class Thumb {
   void mla(Reg d, Reg n, Reg m, Reg a) { four("mla", d, n, m, a); }
   // d = a + (n * m >> 32)
   void smmla(Reg d, Reg n, Reg m, Reg a) { four("smmla", d, n, m, a); }
+  // d = n * m >> 32, rounded
+  void smmulr(Reg d, Reg n, Reg m) { emit("smmulr", {name(d), name(n), name(m)}); }
+  // Saturates m to `bits` unsigned bits.
+  void usat(Reg d, int bits, Reg m) { emit("usat", {name(d), imm_text(bits), name(m)}); }
   // Saturates m >> by to `bits` signed bits.
   void ssat(Reg d, int bits, Reg m, int by);
   // Low half of n, high half from the low half of m.

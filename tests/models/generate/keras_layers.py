@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keras models with Keras's default batch, which leaves the first dimension open.
 
-`SMALL` are a few kilobytes each and are committed in tests/models/keras: what the converter writes
+`SMALL` and `SMALL_INT16` are a few kilobytes each and are committed in tests/models/keras: what the converter writes
 for Flatten, Reshape, Conv1D and an unrolled LSTM (SHAPE, STRIDED_SLICE, PACK, FILL, ... around the
 layers). `ORDINARY` are what people train, too large to be committed: scripts/make-keras-models
 writes them. Weights are random and seeded; they have no task.
@@ -59,6 +59,28 @@ def weights():
     y = layers.Flatten()(y)
     y = layers.Dense(16, activation="relu")(y)
     return keras.Model(x, layers.Dense(70)(y))
+
+
+def glance():
+    """A small vision network with what such networks have: depthwise and pointwise convolutions, a
+    residual, a gate over channels, branches that are joined."""
+    x = layers.Input((12, 12, 2), name="image")
+    y = layers.ZeroPadding2D(1)(x)
+    y = stem = layers.Conv2D(8, 3, strides=1, activation="relu")(y)
+    y = layers.DepthwiseConv2D(3, padding="same")(y)
+    y = layers.ReLU(6.0)(y)
+    y = layers.Conv2D(8, 1)(y)
+    y = layers.Add()([stem, y])
+    gate = layers.GlobalAveragePooling2D(keepdims=True)(y)
+    gate = layers.Conv2D(8, 1, activation="sigmoid")(gate)
+    y = layers.Multiply()([y, gate])
+    a = layers.MaxPooling2D(2)(y)
+    b = layers.AveragePooling2D(3, strides=2, padding="same")(y)
+    y = layers.Concatenate()([a, b])
+    y = layers.LeakyReLU(negative_slope=0.1)(layers.Conv2D(12, 3, strides=2)(y))
+    y = layers.Flatten()(y)
+    y = layers.Dense(10, activation="tanh")(y)
+    return keras.Model(x, layers.Dense(4, activation="softmax")(y))
 
 
 def mnist_cnn():
@@ -133,6 +155,8 @@ def mobilenet_v2():
 
 
 SMALL = (flatten, reshape, conv1d, lstm_unrolled)
+# Committed with int16 activations and int8 weights; the first with int8 as well, to compare.
+SMALL_INT16 = (glance, flatten, conv1d)
 ORDINARY = (
     mnist_cnn,
     dilated_causal_conv1d,
@@ -185,9 +209,9 @@ def convert(build, kind):
     return converter.convert()
 
 
-# float32; int8 from input to output; float activations with weights of int8 (dynamic range) or float16.
-# `convert` makes int16 (activations; int8 weights) as well, for when operators take it.
-KINDS = ("f32", "int8", "dynamic", "float16")
+# float32; int8 from input to output; int16 activations with int8 weights; float activations with weights
+# of int8 (dynamic range) or float16.
+KINDS = ("f32", "int8", "int16", "dynamic", "float16")
 
 
 def write(folder, builders, kinds=("f32", "int8")):
@@ -208,3 +232,5 @@ def write(folder, builders, kinds=("f32", "int8")):
 def generate():
     yield from write(FOLDER, SMALL)
     yield from write(FOLDER, (weights,), ("dynamic", "float16"))
+    yield from write(FOLDER, SMALL_INT16, ("int16",))
+    yield from write(FOLDER, SMALL_INT16[:1], ("int8",))

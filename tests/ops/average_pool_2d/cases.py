@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """AVERAGE_POOL_2D: int8 and float32; input and result share their quantisation."""
 
+import int16_cases
 from case import Case, Tensor
 from patterns import float32, int8
 
@@ -52,3 +53,5 @@ def cases(rng):
                     ("NONE", "RELU", "RELU6", "RELU_N1_TO_1")[i % 4])
     yield _case("int8_rank3", ((5, 6, 2),) + GEOMETRIES["k2"][1:], int8((5, 6, 2), 0.1), "NONE")
     yield _case("int32", GEOMETRIES["k2"], Tensor("int32", (1, 6, 8, 3)), "NONE")
+    yield from int16_cases.pools("AVERAGE_POOL_2D", GEOMETRIES, lambda g: dict(
+        padding=g[3], stride_h=g[2][0], stride_w=g[2][1], filter_h=g[1][0], filter_w=g[1][1]))

@@ -4,6 +4,7 @@
 import itertools
 
 from case import Case, Tensor
+from int16_cases import int16
 from patterns import float32, int8
 
 # name: batch of x, batch of y, rows, depth, columns
@@ -45,6 +46,18 @@ def cases(rng):
     for name, (sx, zx, sy, zy, so, zo) in QUANTISATIONS.items():
         yield _case(f"int8_q_{name}", int8((2, 9, 16), sx, zx), int8((2, 16, 20), sy, zy),
                     int8((), so, zo))
+    for i, (name, geometry) in enumerate(GEOMETRIES.items()):
+        x, y = _shapes(geometry, i % 3 == 0, i % 2 == 0)
+        for other, scale in (("int16", 0.0007), ("int8", 0.03)):
+            yield _case(f"int16_by_{other}_{name}", int16(x, 0.001), Tensor(other, y, scale, 0),
+                        int16((), 0.004 if other == "int8" else 0.02), i % 3 == 0, i % 2 == 0)
+    # Sums of 32 bits and of 64, multipliers that are shifted by 32 and others.
+    for i, (sx, sy, so) in enumerate(((0.5, 1.0, 0.3), (1e-6, 1e-5, 1.0), (0.0123456789, 0.0987654321, 0.317))):
+        for other in ("int16", "int8"):
+            yield _case(f"int16_by_{other}_q_{i}", int16((2, 9, 16), sx), Tensor(other, (2, 16, 20), sy, 0),
+                        int16((), so))
+    yield _case("int16_by_int8_very_deep", int16((2, 700), 1e-4), int8((700, 3), 0.02, 0), int16((), 0.01))
+    yield _case("int16_zero_point", int16((2, 3), 0.001, 5), int16((3, 5)), int16())
     yield _case("float32_depths_differ", float32((2, 3)), float32((4, 5)), float32())
     yield _case("float32_batches_differ", float32((2, 2, 3)), float32((3, 3, 5)), float32())
     yield _case("float32_rank1", float32((3,)), float32((3, 5)), float32())

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CONV_2D: int8 with per-channel or per-tensor weights, float32; groups by a shallower filter."""
 
+import int16_cases
 import numpy as np
 from case import Case, const
 from patterns import bias_int32, float32, int8, weights_int8
@@ -191,3 +192,5 @@ def cases(rng):
             yield _int8(rng, f"int8_{name}_{quantization}", geometry, QUANTIZATIONS[quantization])
     for name, quantization in QUANTIZATIONS.items():
         yield _int8(rng, f"int8_q_wide_{name}", WIDE["wide_k40"], quantization)
+    yield from int16_cases.convolutions(rng, "CONV_2D", GEOMETRIES, lambda g: _options(g, "NONE"),
+                                        lambda g: g[1])

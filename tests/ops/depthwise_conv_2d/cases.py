@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """DEPTHWISE_CONV_2D: int8 and float32, any depth multiplier."""
 
+import int16_cases
 import numpy as np
 from case import Case, const
 from patterns import bias_int32, float32, int8, weights_int8
@@ -156,3 +157,5 @@ def cases(rng):
     yield _float32(rng, "float32_no_bias", GEOMETRIES["k3_same"], "RELU_N1_TO_1", bias=False)
     for name in ("k3_same", "multiplier2", "k3_stride2"):
         yield _not_finite(rng, f"float32_not_finite_{name}", GEOMETRIES[name])
+    yield from int16_cases.convolutions(rng, "DEPTHWISE_CONV_2D", GEOMETRIES,
+                                        lambda g: _options(g, "NONE"), _filter_shape)

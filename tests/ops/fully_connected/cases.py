@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """FULLY_CONNECTED: int8 with per-tensor or per-channel weights, float32."""
 
+import int16_cases
 import numpy as np
 from case import Case, const
 from patterns import bias_int32, float32, int8, weights_int8
@@ -154,3 +155,4 @@ def cases(rng):
         for quantization in ("typical", ("relu", "relu6", "saturates")[i % 3]):
             yield _int8(rng, f"int8_{name}_{quantization}", geometry, QUANTIZATIONS[quantization],
                         i % 2 == 1)
+    yield from int16_cases.fully_connected(rng, {**GEOMETRIES, **WIDE})

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """LEAKY_RELU: int8 with two multipliers, float32; any alpha."""
 
+import int16_cases
 from patterns import unary_cases
 
 QUANTIZATIONS = ((0.05, -3, 0.05, -3), (0.1, 5, 0.03, -128), (0.03, -7, 0.1, 9), (0.5, 127, 0.5, 0),
@@ -20,3 +21,6 @@ def cases(rng):
         yield from unary_cases("LEAKY_RELU", QUANTIZATIONS[: 6 if i < 2 else 2],
                                options=dict(alpha=alpha), tag=f"{name}_",
                                shapes=((1, 5, 7, 3), (2, 3, 4), (1, 64), (17,)))
+    for name in ("tenth", "one", "three", "negative"):
+        yield from int16_cases.relus("LEAKY_RELU", dict(alpha=ALPHAS[name]), f"{name}_")
+    yield from int16_cases.zero_points("LEAKY_RELU", 0.001, dict(alpha=0.1))

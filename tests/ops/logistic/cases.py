@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """LOGISTIC: int8 through a table of 256 entries computed in float32, float32."""
 
+import int16_cases
 from case import Case
 from patterns import SHAPES, all_values, every_int8, float32, int8
 
@@ -21,6 +22,7 @@ def cases(rng):
     yield Case("float32_limits", "LOGISTIC", [float32((1, 64))], [float32()], {}, "ulp", 4,
                samples=_limits)
     yield Case("int8_other_result_scale", "LOGISTIC", [int8((4,), 0.1)], [int8((), 1 / 128, -128)])
+    yield from int16_cases.sigmoids("LOGISTIC")
 
 
 def _limits(rng):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """MUL with broadcasting: int8, float32, int32; LiteRT broadcasts up to six dimensions."""
 
+import int16_cases
 import numpy as np
 from case import Case, Tensor, const
 from patterns import ACTIVATIONS, BROADCASTS, float32, int8
@@ -72,6 +73,7 @@ def cases(rng):
     tiny.undefined = "the left shift before the multiply leaves 32 bits"
     yield tiny
     yield Case("bool", KIND, [Tensor("bool", (3,)), Tensor("bool", (3,))], [Tensor("bool")])
+    yield from int16_cases.products(rng)
 
 
 def _small_int32(rng):

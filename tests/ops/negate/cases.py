@@ -4,7 +4,7 @@
 from case import Case, Tensor
 from families import unary
 
-PAIRS = [("NEG", t) for t in ("float32", "int32", "int64", "int8")]
+PAIRS = [("NEG", t) for t in ("float32", "int32", "int64", "int8", "int16")]
 PAIRS += [("ABS", t) for t in ("float32", "int32", "int8")]
 SYMMETRIC = (((0.05, 0), (0.05, 0)), ((0.3, 0), (0.3, 0)))
 QUANTIZATIONS = (((0.05, -3), (0.05, -3)), ((0.05, -3), (0.05, 7)), ((0.1, -128), (0.05, -128)),
@@ -15,7 +15,8 @@ QUANTIZATIONS = (((0.05, -3), (0.05, -3)), ((0.05, -3), (0.05, 7)), ((0.1, -128)
 def cases(rng):
     for dtype in ("float32", "int32", "int64"):
         yield from unary(rng, "NEG", dtype)
-    yield from unary(rng, "NEG", "int8", SYMMETRIC)
+    for dtype in ("int8", "int16"):
+        yield from unary(rng, "NEG", dtype, SYMMETRIC)
     for name, a, b in (("zero_point", (0.05, -3), (0.05, -3)), ("scales", (0.05, 0), (0.1, 0))):
         yield Case(f"neg_int8_{name}", "NEG", [Tensor("int8", (9,), *a)], [Tensor("int8", (), *b)])
     for dtype in ("float32", "int32"):

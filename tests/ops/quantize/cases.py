@@ -3,6 +3,7 @@
 
 import itertools
 
+import int16_cases
 import numpy as np
 from case import Case, Tensor
 from patterns import SHAPES
@@ -58,3 +59,4 @@ def cases(rng):
     yield Case("int16_nonzero_zero_point", "QUANTIZE", [Tensor("int16", (4,), 0.1, 3)],
                [Tensor("int16", (), 0.1, 0)])
     yield Case("float32_to_float32", "QUANTIZE", [Tensor("float32", (4,))], [Tensor("float32")])
+    yield from int16_cases.conversions()

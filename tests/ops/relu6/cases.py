@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """RELU6: int8 with a change of quantisation, float32."""
 
+import int16_cases
 from case import Case, Tensor
 from patterns import unary_cases
 
@@ -33,3 +34,5 @@ def cases(rng):
     yield from unary_cases("RELU6", QUANTIZATIONS)
     yield Case("int32", "RELU6", [Tensor("int32", (3,))], [Tensor("int32")])
     yield Case("int8_to_float32", "RELU6", [Tensor("int8", (3,), 0.1)], [Tensor("float32")])
+    yield from int16_cases.relus("RELU6")
+    yield from int16_cases.zero_points("RELU6", 0.001)

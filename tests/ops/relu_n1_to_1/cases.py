@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """RELU_N1_TO_1: int8 with a change of quantisation, float32."""
 
+import int16_cases
 from case import Case, Tensor
 from patterns import unary_cases
 
@@ -33,3 +34,4 @@ def cases(rng):
     yield from unary_cases("RELU_N1_TO_1", QUANTIZATIONS)
     yield Case("int32", "RELU_N1_TO_1", [Tensor("int32", (3,))], [Tensor("int32")])
     yield Case("int8_to_float32", "RELU_N1_TO_1", [Tensor("int8", (3,), 0.1)], [Tensor("float32")])
+    yield Case("int16", "RELU_N1_TO_1", [int16_cases.int16((4,))], [int16_cases.int16()])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """SOFTMAX over the last axis: int8 to int8 (result scale 1/256, zero point -128), float32."""
 
+import int16_cases
 import numpy as np
 from case import Case, Tensor
 from patterns import float32, int8
@@ -76,3 +77,4 @@ def cases(rng):
     wrong.outputs[0].zero_point = 0
     yield wrong
     yield Case("int32", "SOFTMAX", [Tensor("int32", (1, 4))], [Tensor("int32")], dict(beta=1.0))
+    yield from int16_cases.softmaxes(rng, SHAPES)

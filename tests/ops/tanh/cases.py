@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """TANH: int8 through a table of 256 entries computed in float32, float32."""
 
+import int16_cases
 from case import Case, Tensor
 from patterns import SHAPES, all_values, every_int8, float32, int8
 
@@ -24,6 +25,7 @@ def cases(rng):
     yield Case("float32_limits", "TANH", [float32((1, 64))], [float32()], {}, "ulp", 4,
                samples=_limits)
     yield Case("int32", "TANH", [Tensor("int32", (4,))], [Tensor("int32")])
+    yield from int16_cases.sigmoids("TANH")
 
 
 def _limits(rng):

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// softmax of int16: exp and 1 / (1 + x) are tables of 513 entries, between which straight lines are
+// drawn. The one thing to know: nothing here depends on the model but one multiplier, so all such layers
+// share their tables.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ops/operator.h"
+#include "support/numerics.h"
+
+namespace aotc::ops {
+
+struct SoftmaxTables {
+  std::vector<int16_t> exponential;  // of -10 .. 0
+  std::vector<int16_t> inverse;      // 1 / (1 + x) of 0 .. 1
+};
+const SoftmaxTables& softmax_tables();
+
+// Brings distances to the row's largest element to 10 / 65535.
+double softmax_distance_scale(const OpView& op);
+// Rows longer than this could leave 32 bits in the sum.
+constexpr int64_t kLongestSoftmaxRow16 = 65535;
+
+void softmax_row(std::span<const int16_t> in, std::span<int16_t> out, QuantizedMultiplier distance);
+Lowered lower_softmax_int16(const OpView& op);
+
+}  // namespace aotc::ops

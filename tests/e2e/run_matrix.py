@@ -49,6 +49,7 @@ FOR_CORES = {
     "gadget_m4": ("gadget_int8", ["--board", "qemu_mps2_an386"]),
     "digits_m55": ("digits_int8", ["--board", "qemu_mps3_an547"]),
     "weights_m4": ("weights_dynamic", ["--board", "qemu_mps2_an386"]),
+    "glance_int16_m4": ("glance_int16", ["--board", "qemu_mps2_an386"]),
     "gadget_m55": ("gadget_int8", ["--board", "qemu_mps3_an547"]),
     "kws_m4": ("kws", ["--board", "qemu_mps2_an386"]),
     "resnet_m4": ("resnet", ["--board", "qemu_mps2_an386", "-O", "speed"]),

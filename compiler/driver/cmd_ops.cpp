@@ -28,22 +28,22 @@ struct Substitute {
 };
 const Substitute kSubstitutes[] = {
     {{"gru", "lstm", "rnn"},
-     "recurrent layers compile when they are exported unrolled (Keras: unroll=True); then they are "
+     "LSTM layers compile as they are, other recurrent layers when they are exported unrolled (Keras: unroll=True); then they are "
      "made of these",
      {"fully_connected", "add", "mul", "logistic", "tanh", "split", "concatenation", "slice"}},
     {{"matmul", "einsum", "gemm", "dense"},
      "a product with constant weights is fully_connected",
      {"fully_connected"}},
     {{"transposeconv", "convtranspose", "deconv", "resizebilinear", "upsampl"},
-     "upsampling compiles as nearest neighbour followed by a convolution",
-     {"resize_nearest_neighbor", "conv_2d"}},
+     "upsampling compiles as a transposed convolution, or resized and followed by a convolution",
+     {"transpose_conv", "resize_bilinear", "resize_nearest_neighbor", "conv_2d"}},
     {{"gelu", "elu", "silu", "swish", "mish", "prelu"},
      "activations that compile",
-     {"hard_swish", "leaky_relu", "relu", "relu6"}},
+     {"gelu", "elu", "prelu", "hard_swish", "leaky_relu", "relu", "relu6"}},
     {{"batchnorm", "normalization"},
      "the converter folds a normalisation that follows a convolution into its weights; alone it is",
      {"mul", "add"}},
-    {{"squareddifference", "pow"}, "powers are products", {"mul", "sub"}},
+    {{"pow"}, "powers are products", {"mul", "sub"}},
 };
 
 // Operators that models can have by themselves; what is given in C is none of aotc's.

@@ -27,11 +27,18 @@ namespace {
 using plan::Program;
 using plan::ProgramCall;
 
-int count_lines(const std::string& text) {
-  int lines = 0;
-  for (char c : text) lines += c == '\n';
-  return lines;
-}
+// Lines of a text that only grows: what was added since the last time is counted.
+class LineCount {
+ public:
+  int of(const std::string& text) {
+    for (; counted_ < text.size(); ++counted_) lines_ += text[counted_] == '\n';
+    return lines_;
+  }
+
+ private:
+  size_t counted_ = 0;
+  int lines_ = 0;
+};
 
 // Is a table the condition of a branch or loop?
 bool tests_table(const std::vector<plan::ProgramStep>& steps) {
@@ -394,7 +401,7 @@ class ModelPrinter {
           print_function(s, i, printed[i]);
     if (options_.convention == CallingConvention::kRegistry) s += registry();
     RunPrinter run(program_, options_, out_, tensors);
-    std::string text = run.print(count_lines(s), map_["calls"]);
+    std::string text = run.print(lines_.of(s), map_["calls"]);
     if (options_.slices) {
       text += "\n" + RunPrinter(program_, options_, out_, tensors).print_begin();
       text += "\n" + RunPrinter(program_, options_, out_, tensors).print_step();
@@ -447,12 +454,12 @@ class ModelPrinter {
     std::string schedule = first.schedule.text();
     std::string how = schedule.empty() ? "" : fmt::format(" * schedule: {}\n", schedule);
     s += "/*\n" + comment + io + how + " */\n";
-    int begin = count_lines(s) + 1;
+    int begin = lines_.of(s) + 1;
     s += fmt::format("{}_OPERATOR\n{}\n", up_, f.text);
     nlohmann::ordered_json entry;
     entry["name"] = out_.function_names[index];
     entry["line_begin"] = begin;
-    entry["line_end"] = count_lines(s) - 1;
+    entry["line_end"] = lines_.of(s) - 1;
     entry["calls"] = pf.calls;
     map_["functions"].push_back(entry);
   }
@@ -502,6 +509,7 @@ class ModelPrinter {
   bool floating_ = false;                    // the source computes with floats
   ModelFiles out_;
   nlohmann::ordered_json map_;
+  LineCount lines_;  // of the source file
 };
 
 }  // namespace

@@ -228,7 +228,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   out.original = *graph;
   out.options.initial_values = operators.initial_values;
   if (!run_passes(*graph, options, plan_options.devices, out.statistics, diags)) return kFailure;
-  auto plan = plan_in_slices(*graph, out.options, plan_options, diags);
+  auto plan = plan_in_slices(std::move(*graph), out.options, plan_options, diags);
   if (!plan) return kFailure;
   out.program = std::move(plan->program);
   out.instructions = std::move(plan->instructions);

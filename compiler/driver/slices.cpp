@@ -43,9 +43,9 @@ bool ask_for_less(const SlicedPlan& now, const CompileOptions& options, int64_t 
   return changed;
 }
 
-Result<SlicedPlan> plan_once(const graph::Graph& graph, const plan::PlanOptions& options,
+Result<SlicedPlan> plan_once(graph::Graph graph, const plan::PlanOptions& options,
                              int64_t limit, Diagnostics& diags) {
-  auto program = plan::plan_program(graph, options, diags);
+  auto program = plan::plan_program(std::move(graph), options, diags);
   if (!program) return kFailure;
   SlicedPlan out;
   out.program = std::move(*program);
@@ -106,10 +106,11 @@ Status check_slices(const CompileOptions& options, Diagnostics& diags) {
   return success();
 }
 
-Result<SlicedPlan> plan_in_slices(const graph::Graph& graph, const CompileOptions& options,
+Result<SlicedPlan> plan_in_slices(graph::Graph graph, const CompileOptions& options,
                                   plan::PlanOptions& plan_options, Diagnostics& diags) {
   const int64_t limit = slice_limit(options);
-  auto plan = plan_once(graph, plan_options, limit, diags);
+  // Shorter slices are planned again.
+  auto plan = plan_once(limit == 0 ? std::move(graph) : graph, plan_options, limit, diags);
   if (!plan) return kFailure;
   if (options.slice == "call")
     plan->instructions = target::instructions_of_calls(plan->program, plan_options.target);

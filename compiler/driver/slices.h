@@ -25,7 +25,7 @@ struct SlicedPlan {
   std::vector<int64_t> instructions;
   int64_t more_arena = 0;  // than without slices
 };
-Result<SlicedPlan> plan_in_slices(const graph::Graph& graph, const CompileOptions& options,
+Result<SlicedPlan> plan_in_slices(graph::Graph graph, const CompileOptions& options,
                                   plan::PlanOptions& plan_options, Diagnostics& diags);
 
 // The call with the longest slice; nothing if that is not known.

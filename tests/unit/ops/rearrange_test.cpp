@@ -135,7 +135,8 @@ TEST(AffineMap, MovesAsItsDefinitionSays) {
     ASSERT_EQ(bytes, bytes_of(want)) << trial;
 
     OneOp op("reverse_v2", {typed(DType::kI16, from)}, typed(DType::kI16, {elements}));
-    LoweringBuilder f(op.view(), "map");
+    const OpView view = op.view();  // lives as long as its builder
+    LoweringBuilder f(view, "map");
     tir::BufferPtr source = f.operand(0), to = f.result();
     emit_map(f, to, source, map);
     Lowered lowered = f.finish();

@@ -25,16 +25,12 @@ std::string dl_type(DType type) {
   return fmt::format("{{{}, {}, {}}}", kCodes[t.code], t.bits, t.lanes);
 }
 
-const passes::Device& device_of(const Program& program, int device) {
-  return program.devices[static_cast<size_t>(device)];
-}
-
 }  // namespace
 
 FunctionForm form_of(const Program& program, const CodegenOptions& options,
                      const ProgramFunction& function) {
   bool packed = options.convention != CallingConvention::kPlain ||
-                device_of(program, function.device).launch != passes::Launch::kNone;
+                program.device_of(function.device).launch != passes::Launch::kNone;
   return packed ? FunctionForm::kPacked : FunctionForm::kPlain;
 }
 
@@ -51,7 +47,7 @@ bool is_table(const plan::Storage& storage) {
 
 bool is_looked_up(const Program& program, const CodegenOptions& options, const ProgramCall& call) {
   return options.convention == CallingConvention::kRegistry && is_packed(program, options, call) &&
-         device_of(program, call.device).launch == passes::Launch::kNone;
+         program.device_of(call.device).launch == passes::Launch::kNone;
 }
 
 std::vector<int> bound_tables(const Program& program, const ProgramFunction& function) {
@@ -101,7 +97,7 @@ std::string TensorTable::entry(const ProgramCall& call, const plan::CallArgument
     data = "(void *)" + names_.constant_names[static_cast<size_t>(a.storage.index)];
   if (!shape.empty()) dims = fmt::format("(int64_t *)&{}_shapes[{}]", options_.prefix, at);
   return fmt::format("{{{}, {{{}, 0}}, {}, {}, {}, NULL, 0}}", data,
-                     device_of(program_, call.device).type, shape.size(), dl_type(a.dtype), dims);
+                     program_.device_of(call.device).type, shape.size(), dl_type(a.dtype), dims);
 }
 
 int TensorTable::arguments_of(size_t call) const {

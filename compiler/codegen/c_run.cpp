@@ -24,10 +24,6 @@ using plan::StorageKind;
 
 namespace {
 
-const Device& device_of(const Program& program, int device) {
-  return program.devices[static_cast<size_t>(device)];
-}
-
 bool is_device_copy(const Program& program, const ProgramCall& call) {
   if (call.op_index < 0) return false;
   const graph::Op& op = program.graph.ops[static_cast<size_t>(call.op_index)];
@@ -41,7 +37,7 @@ int copying_device(const Program& program, const ProgramCall& call) {
   if (!is_device_copy(program, call)) return -1;
   const graph::Op& op = program.graph.ops[static_cast<size_t>(call.op_index)];
   for (graph::TensorId id : {op.results[0], op.operands[0]})
-    if (device_of(program, program.graph[id].device).hooks.contains("Copy"))
+    if (program.device_of(program.graph[id].device).hooks.contains("Copy"))
       return program.graph[id].device;
   return -1;
 }
@@ -124,7 +120,7 @@ std::string alignment_definitions(const Program& program, const std::string& pre
 std::string hook_declarations(const Program& program) {
   std::string s;
   for (int d : context_devices(program)) {
-    const Device& device = device_of(program, d);
+    const Device& device = program.device_of(d);
     auto declare = [&](const char* hook, const char* more) {
       s += fmt::format("extern int32_t TVMDevice{}{}(void *context{});\n", device.camel_name(), hook,
                        more);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "driver/inputs.h"
 #include "frontends/graph_json/params.h"
 #include "project/description.h"
 #include "project/operators.h"
@@ -23,14 +24,6 @@ bool is_port(const std::string& target) {
   std::error_code ec;
   return target.starts_with("unix:") || target.starts_with("tcp:") ||
          fs::is_character_file(target, ec);
-}
-
-// SplitMix64.
-uint64_t next(uint64_t& state) {
-  uint64_t z = (state += 0x9E3779B97F4A7C15ull);
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-  return z ^ (z >> 31);
 }
 
 size_t scalar_bytes(const rpc::TensorType& type) { return (type.bits + 7u) / 8u; }
@@ -165,14 +158,14 @@ std::vector<uint8_t> random_values(const rpc::TensorType& type, uint64_t seed) {
   std::vector<uint8_t> bytes(type.bytes());
   for (size_t i = 0; i < bytes.size(); ++i) {
     if (is_real(type) && i % scalar_bytes(type) == 0) {
-      const double unit = static_cast<double>(next(state) >> 11) / 4503599627370496.0 - 1.0;
+      const double unit = static_cast<double>(next_random(state) >> 11) / 4503599627370496.0 - 1.0;
       const auto single = static_cast<float>(unit);
       if (type.bits == 64)
         std::memcpy(&bytes[i], &unit, 8);
       else
         std::memcpy(&bytes[i], &single, 4);
     } else if (!is_real(type)) {
-      bytes[i] = static_cast<uint8_t>(next(state) >> 56);
+      bytes[i] = static_cast<uint8_t>(next_random(state) >> 56);
       if (type.bits == 1) bytes[i] &= 1;
     }
   }

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr uint64_t kMaxCacheBytes = uint64_t{64} << 20;
-constexpr const char* kMagic = "aotc program 1\n";
+constexpr const char* kFirstLine = "aotc program 1\n";
 
 // The user's cache directory, empty if there is none.
 fs::path cache_directory() {
@@ -137,7 +137,7 @@ class HostProgram {
 
   // A kept program is its recipe, its bytes, and a hash over both.
   static std::string packed(const std::string& made_of, const std::string& program) {
-    std::string out = fmt::format("{}{} {}\n", kMagic, made_of.size(), program.size());
+    std::string out = fmt::format("{}{} {}\n", kFirstLine, made_of.size(), program.size());
     out += made_of + program;
     return out + fmt::format("{:016x}", stable_hash(out));
   }
@@ -146,7 +146,7 @@ class HostProgram {
     std::error_code ec;
     if (!fs::is_regular_file(kept, ec) || fs::file_size(kept, ec) > kMaxCacheBytes) return false;
     const std::string all = content_of(kept);
-    const std::string head = fmt::format("{}{} ", kMagic, made_of.size());
+    const std::string head = fmt::format("{}{} ", kFirstLine, made_of.size());
     const size_t line = all.find('\n', head.size());
     if (!all.starts_with(head) || line == std::string::npos) return false;
     const size_t program = line + 1 + made_of.size();

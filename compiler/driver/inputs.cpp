@@ -11,17 +11,12 @@
 
 namespace aotc::driver {
 
-namespace {
-
-// SplitMix64: small, and the same everywhere.
-uint64_t next(uint64_t& state) {
+uint64_t next_random(uint64_t& state) {
   uint64_t z = (state += 0x9E3779B97F4A7C15ull);
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
   return z ^ (z >> 31);
 }
-
-}  // namespace
 
 Sample random_sample(const graph::Graph& graph, uint64_t seed) {
   uint64_t state = seed * 0x2545F4914F6CDD1Dull + 1;
@@ -32,16 +27,16 @@ Sample random_sample(const graph::Graph& graph, uint64_t seed) {
     if (t.dtype == DType::kF32) {
       for (size_t i = 0; i + 4 <= bytes.size(); i += 4) {
         float v =
-            static_cast<float>(static_cast<double>(next(state) >> 11) / 4503599627370496.0 - 1.0);
+            static_cast<float>(static_cast<double>(next_random(state) >> 11) / 4503599627370496.0 - 1.0);
         std::memcpy(&bytes[i], &v, 4);
       }
     } else if (t.dtype == DType::kI32 || t.dtype == DType::kI64) {
       // Small numbers: these are indices or counts far more often than full-range data.
       auto step = static_cast<size_t>(size_of(t.dtype));
       for (size_t i = 0; i < bytes.size(); i += step)
-        bytes[i] = static_cast<uint8_t>(next(state) % 100);
+        bytes[i] = static_cast<uint8_t>(next_random(state) % 100);
     } else {
-      for (uint8_t& b : bytes) b = static_cast<uint8_t>(next(state) >> 56);
+      for (uint8_t& b : bytes) b = static_cast<uint8_t>(next_random(state) >> 56);
       if (t.dtype == DType::kBool)
         for (uint8_t& b : bytes) b &= 1;
     }

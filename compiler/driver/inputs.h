@@ -12,6 +12,9 @@ namespace aotc::driver {
 
 using Sample = std::vector<std::vector<uint8_t>>;  // one buffer per graph input
 
+// The next of 64 random bits (SplitMix64): small, and the same everywhere.
+uint64_t next_random(uint64_t& state);
+
 // Uniform over integer types; floats uniform in [-1, 1), or over the quantised range's real values
 // when the tensor is followed by quantisation it knows. Deterministic for a seed.
 Sample random_sample(const graph::Graph& graph, uint64_t seed);

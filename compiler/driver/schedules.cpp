@@ -25,9 +25,9 @@ bool is_int(const json& value) {
   return value.is_number_integer() && value.get<int64_t>() >= INT_MIN;
 }
 
-class Reader {
+class ScheduleReader {
  public:
-  Reader(const std::string& file, Diagnostics& diags) : diags_(diags) { where_.file = file; }
+  ScheduleReader(const std::string& file, Diagnostics& diags) : diags_(diags) { where_.file = file; }
 
   Result<std::map<int, ops::Schedule>> run(const std::string& text) {
     json root;
@@ -85,7 +85,7 @@ class Reader {
 
 Result<std::map<int, ops::Schedule>> parse_schedules(const std::string& text,
                                                      const std::string& file, Diagnostics& diags) {
-  return Reader(file, diags).run(text);
+  return ScheduleReader(file, diags).run(text);
 }
 
 Result<std::map<int, ops::Schedule>> load_schedules(const std::string& path, Diagnostics& diags) {

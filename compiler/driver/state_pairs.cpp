@@ -27,9 +27,9 @@ struct Pair {
   std::string file;
 };
 
-class Reader {
+class PairReader {
  public:
-  Reader(const graph::Graph& graph, const std::string& text, Diagnostics& diags)
+  PairReader(const graph::Graph& graph, const std::string& text, Diagnostics& diags)
       : graph_(graph), text_(text), diags_(diags) {
     where_.file = "--state";
   }
@@ -113,7 +113,7 @@ class Reader {
 Status pair_states(graph::Graph& graph, const std::vector<std::string>& texts, InitialValues& known,
                    Diagnostics& diags) {
   for (const std::string& text : texts) {
-    Reader reader(graph, text, diags);
+    PairReader reader(graph, text, diags);
     auto pair = reader.read();
     if (!pair || !reader.check_types(*pair)) return kFailure;
     if (!pair->file.empty() && !known.contains(text)) {

@@ -81,13 +81,6 @@ std::string print_hex(std::span<const uint8_t> bytes) {
 }
 
 template <typename T>
-bool parse_number(std::string_view text, T& value) {
-  const char* end = text.data() + text.size();
-  auto [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && stop == end && !text.empty();
-}
-
-template <typename T>
 void append_bytes(std::vector<uint8_t>& bytes, T value) {
   size_t at = bytes.size();
   bytes.resize(at + sizeof(T));

@@ -3,6 +3,7 @@
 // thing to know: either way the bytes come back exactly, NaN payloads included.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,6 +12,14 @@
 #include "graph/graph.h"
 
 namespace aotc::graph {
+
+// The number that the whole text spells; false, and `value` undefined, if it is none of the type T.
+template <typename T>
+bool parse_number(std::string_view text, T& value) {
+  const char* end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end && !text.empty();
+}
 
 // "[1, 2, 3]", "hex {...}" over several lines, or "hash ..." for more than `limit` bytes.
 std::string print_constant(DType type, const ConstantView& constant, int64_t limit);

@@ -16,13 +16,6 @@ namespace aotc::graph {
 
 namespace {
 
-template <typename T>
-bool parse_number(std::string_view text, T& value) {
-  const char* end = text.data() + text.size();
-  auto [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && stop == end && !text.empty();
-}
-
 bool is_numeric(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }

@@ -10,12 +10,13 @@
 namespace aotc::ops {
 
 LoweringBuilder::LoweringBuilder(const OpView& op, std::string name)
-    : FunctionBuilder(std::move(name)), op_(op) {}
+    : FunctionBuilder(std::move(name)), graph_(op.graph), op_(op.op) {}
 
 tir::BufferPtr LoweringBuilder::operand(size_t i) {
-  const graph::TensorType& type = op_.operand(i);
-  std::string name = op_.operand_count() == 1 ? "in" : fmt::format("in{}", i);
-  if (const graph::ConstantView* c = op_.constant(i)) {
+  const OpView op{graph_, op_};
+  const graph::TensorType& type = op.operand(i);
+  std::string name = op.operand_count() == 1 ? "in" : fmt::format("in{}", i);
+  if (const graph::ConstantView* c = op.constant(i)) {
     tir::BufferPtr made = constant_bytes(name, type.dtype, {c->bytes.begin(), c->bytes.end()},
                                          size_of(type.dtype));
     lowered_.args.back().operand = static_cast<int>(i);
@@ -26,9 +27,10 @@ tir::BufferPtr LoweringBuilder::operand(size_t i) {
 }
 
 tir::BufferPtr LoweringBuilder::result(size_t i) {
-  std::string name = op_.op.results.size() == 1 ? "out" : fmt::format("out{}", i);
+  const graph::TensorType& type = graph_[op_.results[i]].type;
+  std::string name = op_.results.size() == 1 ? "out" : fmt::format("out{}", i);
   lowered_.args.push_back({ArgKind::kResult, static_cast<int>(i)});
-  return FunctionBuilder::output(name, op_.result(i).dtype, op_.result(i).elements());
+  return FunctionBuilder::output(name, type.dtype, type.elements());
 }
 
 tir::BufferPtr LoweringBuilder::constant_bytes(const std::string& name, DType type,

@@ -162,7 +162,9 @@ class LoweringBuilder : public tir::FunctionBuilder {
   Lowered finish(std::string note = "");
 
  private:
-  const OpView& op_;
+  // What the view shows, so that the view may be a temporary.
+  const graph::Graph& graph_;
+  const graph::Op& op_;
   Lowered lowered_;
 };
 

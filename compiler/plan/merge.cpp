@@ -62,9 +62,9 @@ class Walker {
         return std::make_shared<Evaluate>(expr(static_cast<const Evaluate&>(*s).value));
       case StmtKind::kBlock: {
         std::vector<StmtPtr> body;
-        for (const StmtPtr& c : static_cast<const Block&>(*s).body) body.push_back(stmt(c));
+        for (const StmtPtr& c : static_cast<const tir::Block&>(*s).body) body.push_back(stmt(c));
         note("}");
-        return std::make_shared<Block>(std::move(body));
+        return std::make_shared<tir::Block>(std::move(body));
       }
       case StmtKind::kAlloc: {
         const auto& b = static_cast<const Alloc&>(*s).buffer;
@@ -305,8 +305,8 @@ Merged merge_functions(const std::vector<FunctionPtr>& functions) {
         vars[i], std::make_shared<Load>(shape, std::make_shared<IntImm>(DType::kI32, static_cast<int64_t>(i))), false));
   MergeWalker walker(plan, buffers);
   StmtPtr rest = walker.stmt(functions[0]->body);
-  for (const StmtPtr& s : static_cast<const Block&>(*rest).body) body.push_back(s);
-  made->body = std::make_shared<Block>(std::move(body));
+  for (const StmtPtr& s : static_cast<const tir::Block&>(*rest).body) body.push_back(s);
+  made->body = std::make_shared<tir::Block>(std::move(body));
   out.function = made;
   return out;
 }

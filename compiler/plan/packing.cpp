@@ -11,7 +11,6 @@ namespace {
 
 using packing::Clique;
 using packing::Model;
-using packing::Placement;
 using packing::Search;
 using Order = std::vector<int32_t>;
 
@@ -347,7 +346,7 @@ class PartSolver {
 
   const Model& model_;
   const PackingOptions& options_;
-  Placement placement_;
+  packing::Placement placement_;
   std::vector<Clique> cliques_;
   bool searchable_ = false, positive_ = false;
   int64_t lower_bound_ = 0, enough_ = 0, height_ = 0, nodes_ = 0;

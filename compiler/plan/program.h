@@ -119,6 +119,7 @@ struct Program {
   std::vector<ProgramCall> calls;   // in the order in which they stand in the run function
   std::vector<ProgramStep> body;    // which of them run when
   std::vector<passes::Device> devices;  // the host first
+  const passes::Device& device_of(int index) const { return devices[static_cast<size_t>(index)]; }
   std::vector<Pool> pools;              // at least one
   int constant_pool = -1;               // -1: tables are data of the program
   bool program_tables = false;          // tables are in program memory (tir::Space::kProgram)

@@ -7,13 +7,12 @@
 #include <unordered_map>
 
 #include "tir/arithmetic.h"
+#include "tir/machine.h"
 #include "tir/program.h"
 
 namespace aotc::tir {
 
 namespace {
-
-bool tracked(const Buffer& b) { return b.role == Role::kLocal || b.role == Role::kScratch; }
 
 Op at_offset(Op base, int offset) { return static_cast<Op>(static_cast<int>(base) + offset); }
 

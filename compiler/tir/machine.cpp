@@ -13,12 +13,6 @@
 
 namespace aotc::tir {
 
-namespace {
-
-bool tracked(const Buffer& b) { return b.role == Role::kLocal || b.role == Role::kScratch; }
-
-}  // namespace
-
 Machine::Machine(const Program& program, const std::vector<Memory>& memory,
                  AccessObserver* observer)
     : program_(program), registers_(program.registers), observer_(observer) {

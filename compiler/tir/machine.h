@@ -25,6 +25,9 @@ enum class TrapCode {
   kFail
 };
 
+// A buffer of which it is known, element by element, whether it was written.
+inline bool tracked(const Buffer& b) { return b.role == Role::kLocal || b.role == Role::kScratch; }
+
 // A buffer while it runs. `defined` has a byte per element of tracked buffers.
 struct Live {
   uint8_t* data = nullptr;

@@ -15,7 +15,7 @@ using Kind = Json::Kind;
 constexpr char kForm[] = "graph-form";
 
 // Spellings of columns; the first is the one of today.
-constexpr std::string_view kSpellings[][2] = {{"dltype", "dtype"},
+constexpr std::string_view kKeySpellings[][2] = {{"dltype", "dtype"},
                                               {"shape", "shape"},
                                               {"storage_id", "storage_id"},
                                               {"device_index", "device_type"}};
@@ -227,7 +227,7 @@ const Attribute* Node::find(std::string_view attribute) const {
 }
 
 const Column* Document::column(std::string_view name) const {
-  for (const auto& spellings : kSpellings) {
+  for (const auto& spellings : kKeySpellings) {
     if (spellings[0] != name) continue;
     for (std::string_view spelling : spellings)
       for (const Column& c : columns)

@@ -170,11 +170,8 @@ class ArgExtreme final : public Operator {
     auto attrs = std::make_shared<ArgAttrs>();
     op.attributes = attrs;
     OpView view{from.graph(), op};
-    int64_t value = 0;
     size_t axis = 0;
-    if (!check_counts(view, 2, 2, 1, diags) || !constant_int(view, 1, "axis", value, diags) ||
-        !normalize_axis(view, value, view.operand(0).shape.size(), axis, diags))
-      return kFailure;
+    if (!check_counts(view, 2, 2, 1, diags) || !constant_axis(view, 1, axis, diags)) return kFailure;
     attrs->axis = static_cast<int32_t>(axis);
     auto wanted = view.result().dtype == DType::kI64 ? tflite_schema::TensorType_INT64
                                                      : tflite_schema::TensorType_INT32;

@@ -135,10 +135,7 @@ std::vector<int32_t> gemv_sums_stream(const std::vector<int8_t>& weights, int64_
   return out;
 }
 
-namespace {
-
-// Bytes from the loop's begin to where `steps` of it remain to be done, as a Thumb address.
-int64_t entry_of(int64_t steps, int64_t unroll, int64_t instructions) {
+int64_t loop_entry(int64_t steps, int64_t unroll, int64_t instructions) {
   int64_t skipped = steps == 0 ? unroll : (unroll - steps % unroll) % unroll;
   return skipped * instructions * 4 + 1;
 }
@@ -149,18 +146,16 @@ std::vector<int32_t> as_words(std::initializer_list<int64_t> list) {
   return out;
 }
 
-}  // namespace
-
 std::vector<int32_t> gemm_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
                                 bool sign) {
   // The first step is outside of the loop.
-  int64_t entry = entry_of(steps - 1, PairGemm::kUnroll, PairGemm::kStepInstructions[pixels]);
+  int64_t entry = loop_entry(steps - 1, PairGemm::kUnroll, PairGemm::kStepInstructions[pixels]);
   return as_words({steps, pairs, stride, entry, steps * pixels * 4,
                    pairs * (2 + steps + 2 * line_words(sign)) * 4});
 }
 
 std::vector<int32_t> gemv_shape(int64_t steps, int64_t groups, bool sign) {
-  int64_t entry = entry_of(steps / 2, PairGemm::kGemvUnroll, PairGemm::kGemvInstructions);
+  int64_t entry = loop_entry(steps / 2, PairGemm::kGemvUnroll, PairGemm::kGemvInstructions);
   return as_words({steps, groups, 0, entry, steps * 4,
                    groups * (8 + 4 * steps + 8 * line_words(sign)) * 4});
 }
@@ -180,13 +175,13 @@ std::vector<int32_t> gemm_sums_shape(int64_t steps, int64_t pairs, int64_t strid
 std::vector<int32_t> gemm_words_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
                                       bool sign) {
   int64_t entry =
-      entry_of(steps - 1, PairGemm::kWordsUnroll, PairGemm::kWordsStepInstructions[pixels]);
+      loop_entry(steps - 1, PairGemm::kWordsUnroll, PairGemm::kWordsStepInstructions[pixels]);
   return as_words({steps, pairs, stride, entry, steps * pixels * 4,
                    pairs * (2 + 2 * steps + 2 * line_words(sign)) * 4});
 }
 
 std::vector<int32_t> gemv_words_shape(int64_t steps, int64_t groups, bool sign) {
-  int64_t entry = entry_of(steps / PairGemm::kWordsGemvSteps, PairGemm::kWordsGemvUnroll,
+  int64_t entry = loop_entry(steps / PairGemm::kWordsGemvSteps, PairGemm::kWordsGemvUnroll,
                            PairGemm::kWordsGemvInstructions);
   return as_words({steps, groups, 0, entry, steps * 4,
                    groups * 4 * (1 + steps + line_words(sign)) * 4});

@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -152,6 +153,11 @@ tir::Ex low_half(const tir::Ex& word);
 tir::Ex high_half(const tir::Ex& word);
 // acc + x.low * w.low + x.high * w.high in 32 bits, of two words.
 tir::Ex dot_words(const tir::Ex& acc, const tir::Ex& x, const tir::Ex& w);
+// Bytes from a loop's begin to where `steps` of it remain to be done, as a Thumb address; a turn is of
+// `unroll` steps of so many instructions of 4 bytes.
+int64_t loop_entry(int64_t steps, int64_t unroll, int64_t instructions);
+// A table's words.
+std::vector<int32_t> as_words(std::initializer_list<int64_t> list);
 // Words of requantisation per channel.
 constexpr int64_t line_words(bool sign) { return sign ? 3 : 2; }
 // The output for an accumulator shifted left, with the channel's line at stream[at].

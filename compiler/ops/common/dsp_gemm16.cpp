@@ -52,18 +52,6 @@ int32_t pair_of_taps(const std::vector<int8_t>& weights, int64_t k, const std::a
   return static_cast<int32_t>(word);
 }
 
-// Bytes from the loop's begin to where `steps` of it remain to be done, as a Thumb address.
-int64_t entry_of(int64_t steps, int64_t unroll, int64_t instructions) {
-  int64_t skipped = steps == 0 ? unroll : (unroll - steps % unroll) % unroll;
-  return skipped * instructions * 4 + 1;
-}
-
-std::vector<int32_t> as_words(std::initializer_list<int64_t> list) {
-  std::vector<int32_t> out;
-  for (int64_t v : list) out.push_back(static_cast<int32_t>(v));
-  return out;
-}
-
 }  // namespace
 
 std::vector<int32_t> halves_stream(const std::vector<int8_t>& weights, int64_t k,
@@ -81,7 +69,7 @@ std::vector<int32_t> halves_stream(const std::vector<int8_t>& weights, int64_t k
 
 std::vector<int32_t> halves_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels) {
   // The first step is outside of the loop.
-  int64_t entry = entry_of(steps - 1, HalvesGemm::kUnroll, HalvesGemm::kStepInstructions[pixels]);
+  int64_t entry = loop_entry(steps - 1, HalvesGemm::kUnroll, HalvesGemm::kStepInstructions[pixels]);
   return as_words({steps, pairs, stride, entry, steps * pixels * 4, pairs * (4 + steps) * 4});
 }
 
@@ -100,7 +88,7 @@ std::vector<int32_t> halves_vector_stream(const std::vector<int8_t>& weights, in
 }
 
 std::vector<int32_t> halves_vector_shape(int64_t steps, int64_t groups) {
-  int64_t entry = entry_of(steps, HalvesGemm::kGemvUnroll, HalvesGemm::kGemvInstructions);
+  int64_t entry = loop_entry(steps, HalvesGemm::kGemvUnroll, HalvesGemm::kGemvInstructions);
   return as_words({steps, groups, 0, entry, steps * 4, groups * (8 + 4 * steps) * 4});
 }
 

@@ -53,4 +53,10 @@ bool constant_int(const OpView& op, size_t i, std::string_view what, int64_t& ou
   return true;
 }
 
+bool constant_axis(const OpView& op, size_t i, size_t& axis, Diagnostics& diags) {
+  int64_t value = 0;
+  return constant_int(op, i, "axis", value, diags) &&
+         normalize_axis(op, value, op.operand(0).shape.size(), axis, diags);
+}
+
 }  // namespace aotc::ops

@@ -22,6 +22,9 @@ bool constant_ints(const OpView& op, size_t i, std::string_view what, size_t mos
 bool constant_int(const OpView& op, size_t i, std::string_view what, int64_t& out,
                   Diagnostics& diags);
 
+// Operand `i`, a constant with one element, as a dimension of operand 0.
+bool constant_axis(const OpView& op, size_t i, size_t& axis, Diagnostics& diags);
+
 // No import limit on ranks is above this, so no list of axes is longer.
 inline constexpr size_t kMostAxes = 64;
 

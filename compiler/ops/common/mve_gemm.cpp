@@ -17,7 +17,7 @@ using tir::KernelPtr;
 
 namespace {
 
-constexpr int64_t kGroup = MveGemm::kGroup;
+constexpr int64_t kChannels = MveGemm::kGroup;
 constexpr int64_t kBlock = MveGemm::kBlock;
 constexpr int64_t kVectorWords = 4;
 
@@ -140,7 +140,7 @@ void put_weights(std::vector<int32_t>& out, const std::vector<int8_t>& w, const 
 
 void put_scaling(std::vector<int32_t>& out, const MveScaling& scaling, int64_t first) {
   for (int v = 0; v < scaling.vectors(); ++v)
-    for (int64_t c = first; c < first + kGroup; c += 2) {
+    for (int64_t c = first; c < first + kChannels; c += 2) {
       const std::vector<int32_t>& words = scaling.words[v];
       out.push_back(static_cast<size_t>(c) < words.size() ? words[static_cast<size_t>(c)] : 0);
     }
@@ -151,7 +151,7 @@ void put_scaling(std::vector<int32_t>& out, const MveScaling& scaling, int64_t f
 std::vector<int32_t> mve_gemm_stream(const std::vector<int8_t>& weights, int64_t channels,
                                      const MveBlocks& blocks, const MveScaling& scaling) {
   std::vector<int32_t> out;
-  for (int64_t group : tile_starts(channels, kGroup))
+  for (int64_t group : tile_starts(channels, kChannels))
     for (int64_t half = 0; half < 2; ++half) {
       for (int64_t i = 0; i < blocks.count(); ++i)
         for (int64_t c = 0; c < 4; ++c)
@@ -165,7 +165,7 @@ std::vector<int32_t> mve_gemm_stream(const std::vector<int8_t>& weights, int64_t
 std::vector<int32_t> mve_gemv_stream(const std::vector<int8_t>& weights, int64_t channels,
                                      const MveBlocks& blocks, const MveScaling& scaling) {
   std::vector<int32_t> out;
-  int64_t width = std::min(channels, kGroup);
+  int64_t width = std::min(channels, kChannels);
   for (int64_t group : tile_starts(channels, width)) {
     for (int64_t i = 0; i < blocks.count(); ++i)
       for (int64_t c = 0; c < width; ++c) put_weights(out, weights, blocks, i, group + c);
@@ -178,8 +178,8 @@ std::vector<int32_t> mve_shape(const MvePixels& pixels, const MveBlocks& blocks,
                                const MveScaling& scaling) {
   std::vector<int32_t> out(MveGemm::kShapeWords);
   auto set = [&](int at, int64_t v) { out[static_cast<size_t>(at)] = static_cast<int32_t>(v); };
-  int64_t groups = std::max<int64_t>(channels / kGroup, 1);
-  int64_t vectors = std::min(channels, kGroup) * blocks.count() + 2 * scaling.vectors();
+  int64_t groups = std::max<int64_t>(channels / kChannels, 1);
+  int64_t vectors = std::min(channels, kChannels) * blocks.count() + 2 * scaling.vectors();
   set(MveGemm::kPairs, pixels.pairs);
   set(MveGemm::kGroups, groups);
   set(MveGemm::kXPixel, pixels.x_pixel);
@@ -206,7 +206,7 @@ class Product {
       : family_(family),
         f_(family),
         blocks_(blocks),
-        width_(std::min(channels, kGroup)),
+        width_(std::min(channels, kChannels)),
         back_((width_ - channels % width_) % width_),
         scaling_(scaling) {
     stream_ = f_.constant("stream", DType::kI32, 0);
@@ -273,7 +273,7 @@ class Product {
     return back_ == 0 ? whole : f_.let("groups", whole + 1);
   }
   Ex first_channel(const Ex& group) const {
-    return back_ == 0 ? group * kGroup : min(group * kGroup, channels_ - kGroup);
+    return back_ == 0 ? group * kChannels : min(group * kChannels, channels_ - kChannels);
   }
 
   Ex begin_of(const Ex& block) {

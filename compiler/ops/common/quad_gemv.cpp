@@ -14,7 +14,7 @@ using tir::FunctionBuilder;
 
 namespace {
 
-constexpr int32_t kHalf = 0x8000;  // makes sums of 16 bits positive, so that they borrow nothing
+constexpr int32_t kHalfWord = 0x8000;  // makes sums of 16 bits positive, so that they borrow nothing
 constexpr int64_t kMostDepth = 1 << 15, kLeastGroup = 4, kMostGroup = 16;
 
 struct Sums {
@@ -126,8 +126,8 @@ void emit_quad_starts(FunctionBuilder& f, const QuadGemv& plan, const QuadBuffer
     Ex sum = load(x, begin);
     for (int64_t k = 1; k < plan.group; ++k) sum = sum + load(x, begin + k);
     Ex less = f.let("less", sum * 128);
-    f.store(buffers.starts, g * 2, sub_wrapping(kHalf, mul_wrapping(less, 0x10001)));
-    f.store(buffers.starts, g * 2 + 1, sub_wrapping(kHalf, mul_wrapping(less, 0x101)));
+    f.store(buffers.starts, g * 2, sub_wrapping(kHalfWord, mul_wrapping(less, 0x10001)));
+    f.store(buffers.starts, g * 2 + 1, sub_wrapping(kHalfWord, mul_wrapping(less, 0x101)));
   });
 }
 
@@ -163,7 +163,7 @@ void emit_rests(FunctionBuilder& f, const QuadBuffers& buffers, const BufferPtr&
 std::vector<Ex> emit_quad_tile(FunctionBuilder& f, const QuadGemv& plan, const QuadBuffers& buffers,
                                const BufferPtr& x, const Ex& row, const Ex& base, const Ex& unit) {
   auto bias = [&](int64_t c) { return load(buffers.bias, unit + c); };
-  Ex halves(plan.groups() * kHalf);  // what the groups' starts add to sums 0 and 1
+  Ex halves(plan.groups() * kHalfWord);  // what the groups' starts add to sums 0 and 1
   std::vector<Ex> total{f.var("total0", sub_wrapping(bias(0), halves)),
                         f.var("total1", sub_wrapping(bias(1), halves)), f.var("total2", 0),
                         f.var("total3", 0)};

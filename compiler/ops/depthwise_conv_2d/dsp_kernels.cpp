@@ -14,12 +14,11 @@ using tir::KernelPtr;
 
 namespace {
 
-constexpr int64_t kTaps = 9;
 // Word and byte of each tap in a channel's stream.
 struct Place {
   int word, byte;
 };
-constexpr std::array<Place, kTaps> kPlaces = {
+constexpr std::array<Place, DepthwisePairs::kTaps> kPlaces = {
     {{0, 0}, {0, 2}, {1, 1}, {0, 1}, {0, 3}, {1, 3}, {1, 0}, {1, 2}, {2, 0}}};
 
 }  // namespace
@@ -34,8 +33,8 @@ std::optional<std::vector<int32_t>> dw_stream(const std::vector<int8_t>& weights
   for (size_t c = 0; c < bias.size(); ++c) {
     if (bias[c] < -kMostBias || bias[c] >= kMostBias) return std::nullopt;
     std::array<uint32_t, 3> words = {0, 0, static_cast<uint32_t>(bias[c]) << 8};
-    for (size_t t = 0; t < kTaps; ++t) {
-      auto w = static_cast<uint8_t>(weights[c * kTaps + t]);
+    for (size_t t = 0; t < DepthwisePairs::kTaps; ++t) {
+      auto w = static_cast<uint8_t>(weights[c * DepthwisePairs::kTaps + t]);
       words[static_cast<size_t>(kPlaces[t].word)] |= uint32_t{w} << (8 * kPlaces[t].byte);
     }
     for (uint32_t w : words) out.push_back(static_cast<int32_t>(w));
@@ -105,7 +104,7 @@ KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int sh
     f.loop("row", 0, rows, [&](Ex row) {
       Ex at = f.let("at", column * plane_column + row * (stride * pitch));
       Ex acc = f.var("acc", bias);
-      for (int64_t t = 0; t < kTaps; ++t)
+      for (int64_t t = 0; t < DepthwisePairs::kTaps; ++t)
         f.assign(acc, add_wrapping(acc, mul_wrapping(load(plane, at + t / 3 * pitch + t % 3),
                                                      w[static_cast<size_t>(t)])));
       Ex product = cast(DType::kI64, acc) * cast(DType::kI64, load(stream, 3));

@@ -11,6 +11,7 @@ namespace aotc::ops {
 
 // Layouts that meanings and implementations share.
 struct DepthwisePairs {
+  static constexpr int64_t kTaps = 9;
   // Words of the table that dw_column takes as shape: columns; (turns of the loop - 1) << 16;
   // outputs of its first turn that are left out; bytes of out from row to row; bytes from the end
   // of a column to the begin of the next one, in the plane and in out; output rows, bytes from

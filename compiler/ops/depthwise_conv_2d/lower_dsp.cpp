@@ -18,8 +18,6 @@ using tir::Ex;
 
 namespace {
 
-constexpr int64_t kTaps = 9;
-
 class DspDepthwiseLowering {
  public:
   DspDepthwiseLowering(const OpView& op, const TargetInfo& target)
@@ -36,7 +34,7 @@ class DspDepthwiseLowering {
     if (!fits()) return std::nullopt;
     std::vector<int8_t> w = weights();
     FoldedBias folded = fold_bias(op_, channels_, [&](int64_t c) {
-      return std::vector<int32_t>(w.begin() + c * kTaps, w.begin() + (c + 1) * kTaps);
+      return std::vector<int32_t>(w.begin() + c * DepthwisePairs::kTaps, w.begin() + (c + 1) * DepthwisePairs::kTaps);
     });
     Requantization scaling = depthwise_scaling(op_, folded.ranges);
     scaling.tame_constant_channels(folded.bias);
@@ -89,7 +87,7 @@ class DspDepthwiseLowering {
   std::vector<int8_t> weights() const {
     std::vector<int8_t> out;
     for (int64_t c = 0; c < channels_; ++c)
-      for (int64_t t = 0; t < kTaps; ++t)
+      for (int64_t t = 0; t < DepthwisePairs::kTaps; ++t)
         out.push_back(op_.constant(1)->get<int8_t>(t * channels_ + c));
     return out;
   }

@@ -53,7 +53,7 @@ Ex squared_difference(const Element& e) {
 }
 
 // Bits that operands are shifted left by before they are brought to a common scale.
-constexpr int kHeadroom = 7;
+constexpr int kPowerHeadroom = 7;
 
 // Both operands go to 2^7 times a common scale, twice the larger of theirs.
 struct SquareScales {
@@ -62,7 +62,7 @@ struct SquareScales {
   explicit SquareScales(const OpView& op) {
     double twice = static_cast<double>(2.0f * std::max(op.operand(0).scale(), op.operand(1).scale()));
     for (size_t i = 0; i < 2; ++i) in[i] = static_cast<double>(op.operand(i).scale()) / twice;
-    float below = static_cast<float>(1 << (2 * kHeadroom)) * op.result().scale();
+    float below = static_cast<float>(1 << (2 * kPowerHeadroom)) * op.result().scale();
     out = twice * twice / static_cast<double>(below);
   }
 };
@@ -86,7 +86,7 @@ Quantized quantized_squares(const OpView& op, LoweringBuilder& f, Parameters& p)
   auto zeros = std::make_shared<std::vector<size_t>>();
   for (size_t i = 0; i < 2; ++i) {
     zeros->push_back(p.add(i == 0 ? "a_zero" : "b_zero", op.operand(i).zero_point()));
-    scalers->emplace_back(p, i == 0 ? "a" : "b", quantize_multiplier(scales.in[i]), kHeadroom);
+    scalers->emplace_back(p, i == 0 ? "a" : "b", quantize_multiplier(scales.in[i]), kPowerHeadroom);
   }
   scalers->emplace_back(p, "out", quantize_multiplier(scales.out));
   size_t zero = p.add("out_zero", op.result().zero_point());

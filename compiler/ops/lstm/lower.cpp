@@ -16,8 +16,6 @@ namespace {
 
 constexpr int64_t kUnroll = 4;  // inputs a turn of the loop over them
 
-size_t at(int64_t i) { return static_cast<size_t>(i); }
-
 class LstmLowering {
  public:
   LstmLowering(const OpView& op, const TargetInfo& target) : op_(op), f_(op, "lstm"), shape_(op), target_(target) {}

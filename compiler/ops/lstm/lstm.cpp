@@ -80,24 +80,30 @@ LstmScaling::LstmScaling(const OpView& op) {
 
 namespace {
 
-size_t at(int64_t i) { return static_cast<size_t>(i); }
+// Every output of every step, cell(batch, time, cell), and the states behind them. The output state is that of
+// the step before until all cells of a step are done.
+template <typename Value, typename CellState, typename Cell>
+void for_each_cell(const EvalData& data, const LstmShape& shape, Cell cell) {
+  auto out = data.out<Value>(kOutput), next = data.out<Value>(kNextOutput);
+  std::ranges::copy(data.in<Value>(kOutputState), next.begin());
+  std::ranges::copy(data.in<CellState>(kCellState), data.out<CellState>(kNextCell).begin());
+  for (int64_t t = 0; t < shape.times; ++t)
+    for (int64_t b = 0; b < shape.batches; ++b) {
+      auto to = out.subspan(at(shape.row(b, t) * shape.cells), at(shape.cells));
+      for (int64_t c = 0; c < shape.cells; ++c) to[at(c)] = cell(b, t, c);
+      std::ranges::copy(to, next.begin() + b * shape.cells);
+    }
+}
 
 class IntegerSteps {
  public:
-  IntegerSteps(const OpView& op, const EvalData& data) : data_(data), shape_(op), scaling_(op) {
+  IntegerSteps(const OpView& op, const EvalData& data)
+      : data_(data), shape_(op), scaling_(op), hidden_(scaling_.hidden.reference(0)) {
     for (size_t c = 0; c < scaling_.bias.size(); ++c) references_.push_back(scaling_.sums.reference(c));
   }
 
   void run() {
-    auto out = data_.out<int8_t>(kOutput), next = data_.out<int8_t>(kNextOutput);
-    std::ranges::copy(data_.in<int8_t>(kOutputState), next.begin());
-    std::ranges::copy(data_.in<int16_t>(kCellState), data_.out<int16_t>(kNextCell).begin());
-    for (int64_t t = 0; t < shape_.times; ++t)
-      for (int64_t b = 0; b < shape_.batches; ++b) {
-        auto to = out.subspan(at(shape_.row(b, t) * shape_.cells), at(shape_.cells));
-        for (int64_t c = 0; c < shape_.cells; ++c) to[at(c)] = cell(b, t, c);
-        std::ranges::copy(to, next.begin() + b * shape_.cells);
-      }
+    for_each_cell<int8_t, int16_t>(data_, shape_, [&](int64_t b, int64_t t, int64_t c) { return cell(b, t, c); });
   }
 
  private:
@@ -129,13 +135,14 @@ class IntegerSteps {
     if (scaling_.cell_clip > 0) sum = std::clamp(sum, -scaling_.cell_clip, scaling_.cell_clip);
     kept = static_cast<int16_t>(sum);
     int32_t shown = fixed_point::tanh(sum, 15 + scaling_.cell_exponent, let);
-    return static_cast<int8_t>(scaling_.hidden.apply(output * shown, 0));
+    return static_cast<int8_t>(hidden_(output * shown));
   }
 
   const EvalData& data_;
   LstmShape shape_;
   LstmScaling scaling_;
-  std::vector<ChannelReference> references_;
+  ChannelReference hidden_;
+  std::vector<ChannelReference> references_;  // of the sums
 };
 
 class FloatSteps {
@@ -144,15 +151,7 @@ class FloatSteps {
       : data_(data), shape_(op), clip_(op.attrs<LstmAttrs>().cell_clip) {}
 
   void run() {
-    auto out = data_.out<float>(kOutput), next = data_.out<float>(kNextOutput);
-    std::ranges::copy(data_.in<float>(kOutputState), next.begin());
-    std::ranges::copy(data_.in<float>(kCellState), data_.out<float>(kNextCell).begin());
-    for (int64_t t = 0; t < shape_.times; ++t)
-      for (int64_t b = 0; b < shape_.batches; ++b) {
-        auto to = out.subspan(at(shape_.row(b, t) * shape_.cells), at(shape_.cells));
-        for (int64_t c = 0; c < shape_.cells; ++c) to[at(c)] = cell(b, t, c);
-        std::ranges::copy(to, next.begin() + b * shape_.cells);
-      }
+    for_each_cell<float, float>(data_, shape_, [&](int64_t b, int64_t t, int64_t c) { return cell(b, t, c); });
   }
 
  private:

@@ -49,6 +49,8 @@ struct LstmShape {
   }
 };
 
+inline size_t at(int64_t i) { return static_cast<size_t>(i); }
+
 // The integer arithmetic, worked out once. Gates are those that there are, sigmoids first: (input,) forget,
 // output, cell.
 struct LstmScaling {

@@ -19,7 +19,7 @@ namespace {
 using tir::Ex;
 using tir::Intrinsic;
 
-double real_multiplier(const OpView& op) {
+double rescale_of(const OpView& op) {
   return static_cast<double>(op.operand(0).scale()) / static_cast<double>(op.result().scale());
 }
 
@@ -73,7 +73,7 @@ class Quantize final : public UnaryElementwise {
     if (good && from == DType::kI16 && to == DType::kI16) good = check_symmetric_io(op, diags);
     // int32 is shifted out of its bits, as the reference has it.
     int64_t largest = from == DType::kI32 ? 1 : largest_distance(op.operand(0));
-    good = good && check_multiplier(op, real_multiplier(op), largest, diags) &&
+    good = good && check_multiplier(op, rescale_of(op), largest, diags) &&
            (to != DType::kI32 || check_zero_point(op, diags));
     return good ? success() : Status(kFailure);
   }
@@ -102,7 +102,7 @@ class Quantize final : public UnaryElementwise {
  private:
   // Of int32: adding it must not leave 32 bits.
   static bool check_zero_point(const OpView& op, Diagnostics& diags) {
-    double most = real_multiplier(op) * static_cast<double>(largest_distance(op.operand(0)));
+    double most = rescale_of(op) * static_cast<double>(largest_distance(op.operand(0)));
     if (most + std::abs(static_cast<double>(op.result().zero_point())) < 2147483647.0) return true;
     diags.error(op.where(), "op-quantization",
                 fmt::format("zero point {} of the result takes values of up to {:g} out of 32 bits",
@@ -111,7 +111,7 @@ class Quantize final : public UnaryElementwise {
   }
 
   static ByteFunction requantized(const OpView& op) {
-    QuantizedMultiplier m = quantize_multiplier(real_multiplier(op));
+    QuantizedMultiplier m = quantize_multiplier(rescale_of(op));
     IntRange range = int_range(op.result().dtype);
     int64_t zero_in = op.operand(0).zero_point(), zero_out = op.result().zero_point();
     return [=](int64_t x) {
@@ -141,7 +141,7 @@ class Quantize final : public UnaryElementwise {
   // Every step in 32 bits, as the reference takes them: what leaves them wraps around.
   static Lowered lower_int32(const OpView& op) {
     IntRange range = int_range(op.result().dtype);
-    QuantizedMultiplier m = quantize_multiplier(real_multiplier(op));
+    QuantizedMultiplier m = quantize_multiplier(rescale_of(op));
     ClampI32 clamp{static_cast<int32_t>(range.min), static_cast<int32_t>(range.max)};
     return lower_unary(op, "quantize", [&](tir::FunctionBuilder& f, const Ex& x) {
       Ex distance = f.let("distance", sub_wrapping(x, op.operand(0).zero_point()));
@@ -156,7 +156,7 @@ class Quantize final : public UnaryElementwise {
     tir::BufferPtr in = f.operand(0);
     Parameters p;
     size_t zero_in = p.add("in_zero", op.operand(0).zero_point());
-    Scaler scaler(p, "out", quantize_multiplier(real_multiplier(op)));
+    Scaler scaler(p, "out", quantize_multiplier(rescale_of(op)));
     size_t zero_out = p.add("out_zero", op.result().zero_point());
     p.load(f);
     tir::BufferPtr out = f.result();

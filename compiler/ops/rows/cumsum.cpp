@@ -86,11 +86,8 @@ class Cumsum final : public Operator {
     auto attrs = std::make_shared<CumsumAttrs>();
     op.attributes = attrs;
     OpView view{from.graph(), op};
-    int64_t value = 0;
     size_t axis = 0;
-    if (!check_counts(view, 2, 2, 1, diags) || !constant_int(view, 1, "axis", value, diags) ||
-        !normalize_axis(view, value, view.operand(0).shape.size(), axis, diags))
-      return kFailure;
+    if (!check_counts(view, 2, 2, 1, diags) || !constant_axis(view, 1, axis, diags)) return kFailure;
     attrs->axis = static_cast<int32_t>(axis);
     if (const auto* options = from.options<tflite_schema::CumsumOptions>()) {
       attrs->exclusive = options->exclusive();

@@ -21,7 +21,7 @@ using tir::Ex;
 namespace {
 
 // Longer rows could leave 32 bits in the sum.
-constexpr int64_t kLongestRow = 4095;
+constexpr int64_t kLongestSum = 4095;
 
 class LogSoftmaxLowering {
  public:
@@ -182,9 +182,9 @@ class LogSoftmax final : public Operator {
     }
     if (op.operand(0).dtype == DType::kF32) return success();
     if (!check_quantized_io(op, diags)) return kFailure;
-    if (op.operand(0).shape.back() > kLongestRow) {
+    if (op.operand(0).shape.back() > kLongestSum) {
       bad_shape(op, diags, fmt::format("rows of {} elements; the sum of more than {} can overflow",
-                                       op.operand(0).shape.back(), kLongestRow));
+                                       op.operand(0).shape.back(), kLongestSum));
       return kFailure;
     }
     int64_t zero = int_range(op.operand(0).dtype).max;

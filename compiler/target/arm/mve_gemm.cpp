@@ -136,9 +136,9 @@ class ProductWriter {
 
 // Two pixels by four channels. r9 and r11 are the pixels, r1 and r3 their outputs, r5 the stream.
 // r7 counts groups, or is what is skipped from one row of elements to the next.
-class GemmWriter : ProductWriter {
+class MveGemmWriter : ProductWriter {
  public:
-  explicit GemmWriter(const tir::Kernel& kernel)
+  explicit MveGemmWriter(const tir::Kernel& kernel)
       : ProductWriter(kernel), unrolled_(blocks_, MveGemm::kGemmUnroll) {}
 
   Implementation run() {
@@ -322,9 +322,9 @@ class GemmWriter : ProductWriter {
 };
 
 // One pixel by eight channels. r1 is the pixel, r3 the output, r5 the stream.
-class GemvWriter : ProductWriter {
+class MveGemvWriter : ProductWriter {
  public:
-  explicit GemvWriter(const tir::Kernel& kernel)
+  explicit MveGemvWriter(const tir::Kernel& kernel)
       : ProductWriter(kernel),
         width_(parameter(kernel, "width")),
         unrolled_(blocks_, MveGemm::kGemvUnroll) {}
@@ -424,8 +424,8 @@ class GemvWriter : ProductWriter {
 
 }  // namespace
 
-Implementation mve_gemm(const tir::Kernel& kernel) { return GemmWriter(kernel).run(); }
-Implementation mve_gemv(const tir::Kernel& kernel) { return GemvWriter(kernel).run(); }
+Implementation mve_gemm(const tir::Kernel& kernel) { return MveGemmWriter(kernel).run(); }
+Implementation mve_gemv(const tir::Kernel& kernel) { return MveGemvWriter(kernel).run(); }
 
 // r0 x, r1 panel, r2 shape.
 Implementation mve_windows(const tir::Kernel& kernel) {

@@ -135,8 +135,7 @@ TEST(AffineMap, MovesAsItsDefinitionSays) {
     ASSERT_EQ(bytes, bytes_of(want)) << trial;
 
     OneOp op("reverse_v2", {typed(DType::kI16, from)}, typed(DType::kI16, {elements}));
-    const OpView view = op.view();  // lives as long as its builder
-    LoweringBuilder f(view, "map");
+    LoweringBuilder f(op.view(), "map");
     tir::BufferPtr source = f.operand(0), to = f.result();
     emit_map(f, to, source, map);
     Lowered lowered = f.finish();

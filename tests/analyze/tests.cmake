@@ -5,6 +5,10 @@ if(NOT TARGET aotc-analyze)
   return()
 endif()
 set(driver ${CMAKE_SOURCE_DIR}/compiler/driver)
+set(aotc $<TARGET_FILE:aotc>)
+if(AOTC_SANITIZE)
+  set(aotc ${CMAKE_SOURCE_DIR}/build/release/compiler/aotc)
+endif()
 add_executable(operator_sources_test ${CMAKE_CURRENT_LIST_DIR}/operator_sources_test.cpp
                ${driver}/operator_sources.cpp ${driver}/operator_check.cpp ${driver}/analyzer.cpp
                ${driver}/temporary.cpp)
@@ -21,7 +25,7 @@ foreach(check cases gcc tvm messages hostile start command)
   endif()
   add_test(NAME ${name_prefix}analyze.${check}
            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run_analyze.py ${check}
-                   --analyze $<TARGET_FILE:aotc-analyze> --aotc $<TARGET_FILE:aotc>
+                   --analyze $<TARGET_FILE:aotc-analyze> --aotc ${aotc}
                    --work ${CMAKE_BINARY_DIR}/analyze/${check})
   set_tests_properties(${name_prefix}analyze.${check} PROPERTIES LABELS ${label}
                        SKIP_RETURN_CODE 77)

@@ -22,7 +22,7 @@ struct ConcatenationAttrs : graph::Attributes<ConcatenationAttrs> {
   }
 };
 
-constexpr size_t kMostOperands = 1000;
+constexpr size_t kMostJoined = 1000;
 
 Parts parts_of(const OpView& op) {
   auto axis = static_cast<size_t>(op.attrs<ConcatenationAttrs>().axis);
@@ -51,7 +51,7 @@ class Concatenation final : public Operator {
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     size_t count = op.operand_count();
-    if (!check_counts(op, std::max<size_t>(count, 1), kMostOperands, 1, diags)) return kFailure;
+    if (!check_counts(op, std::max<size_t>(count, 1), kMostJoined, 1, diags)) return kFailure;
     graph::Shape shape = op.operand(0).shape;
     int32_t value = op.attrs<ConcatenationAttrs>().axis;
     size_t axis = 0;
@@ -98,7 +98,7 @@ class Concatenation final : public Operator {
     auto attrs = std::make_shared<ConcatenationAttrs>();
     op.attributes = attrs;
     OpView view{from.graph(), op};
-    if (!check_counts(view, 1, kMostOperands, 1, diags)) return kFailure;
+    if (!check_counts(view, 1, kMostJoined, 1, diags)) return kFailure;
     const auto* options = from.options<tflite_schema::ConcatenationOptions>();
     if (options == nullptr) return success();
     size_t axis = 0;

@@ -16,6 +16,7 @@
 #include "tflite_builder.h"
 
 namespace aotc {
+namespace tflite_reader_test {
 namespace {
 
 using frontends::read_tflite;
@@ -545,4 +546,5 @@ TEST(TfliteBuiltinNames, Known) {
 }
 
 }  // namespace
+}  // namespace tflite_reader_test
 }  // namespace aotc

@@ -9,6 +9,7 @@
 #include "tflite_builder.h"
 
 namespace aotc {
+namespace tflite_shapes_test {
 namespace {
 
 using testing::TestModel;
@@ -314,4 +315,5 @@ TEST(TfliteShapes, ABiasQuantisedAlongAnotherDimensionIsPutRight) {
 }
 
 }  // namespace
+}  // namespace tflite_shapes_test
 }  // namespace aotc

@@ -6,6 +6,7 @@
 #include "tflite_builder.h"
 
 namespace aotc {
+namespace tflite_variables_test {
 namespace {
 
 using testing::FlatBufferBuilder;
@@ -267,4 +268,5 @@ TEST(TfliteVariables, LayerInABranch) {
 }
 
 }  // namespace
+}  // namespace tflite_variables_test
 }  // namespace aotc

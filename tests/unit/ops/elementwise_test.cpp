@@ -22,7 +22,7 @@ namespace {
 
 using graph::Shape;
 using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // A graph of one operator over tensors of the given types.
 struct OneOp {

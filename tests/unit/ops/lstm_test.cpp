@@ -13,7 +13,7 @@
 namespace aotc::ops {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr auto kLet = [](const char*, int32_t v) { return v; };
 

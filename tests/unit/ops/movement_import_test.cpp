@@ -12,6 +12,7 @@
 #include "ops/slice/slice.h"
 
 namespace aotc::ops {
+namespace movement_import_test {
 namespace {
 
 using namespace aotc::testing;
@@ -188,4 +189,5 @@ TEST(StridedSlice, RefusesWhatIsUndefined) {
 }
 
 }  // namespace
+}  // namespace movement_import_test
 }  // namespace aotc::ops

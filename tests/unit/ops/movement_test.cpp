@@ -6,6 +6,7 @@
 #include <random>
 
 namespace aotc::ops {
+namespace movement_test {
 namespace {
 
 using Rng = std::mt19937;
@@ -127,4 +128,5 @@ TEST(Movement, FillsWithAnyElement) {
 }
 
 }  // namespace
+}  // namespace movement_test
 }  // namespace aotc::ops

@@ -11,6 +11,7 @@
 #include "ops/operator.h"
 
 namespace aotc::ops {
+namespace random_attributes_test {
 namespace {
 
 using Rng = std::mt19937;
@@ -160,4 +161,5 @@ TEST(RandomAttributes, AreRefusedOrRunAlike) {
 }
 
 }  // namespace
+}  // namespace random_attributes_test
 }  // namespace aotc::ops

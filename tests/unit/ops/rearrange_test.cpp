@@ -11,10 +11,11 @@
 #include "ops/operator.h"
 
 namespace aotc::ops {
+namespace rearrange_test {
 namespace {
 
 using graph::Shape;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 using Rng = std::mt19937;
 
@@ -305,4 +306,5 @@ TEST(TransposeConv, RefusesWhatCannotBe) {
 }
 
 }  // namespace
+}  // namespace rearrange_test
 }  // namespace aotc::ops

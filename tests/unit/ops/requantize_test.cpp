@@ -12,6 +12,7 @@
 #include "ops/operator.h"
 
 namespace aotc::ops {
+namespace requantize_test {
 namespace {
 
 // Runs the emitted form of `what` over accs[c][i]; all channels have equally many.
@@ -289,4 +290,5 @@ TEST(Requantize, ACommonLineHasAChannelForEachScale) {
 }
 
 }  // namespace
+}  // namespace requantize_test
 }  // namespace aotc::ops

@@ -12,6 +12,7 @@
 #include "ops/operator.h"
 
 namespace aotc::ops {
+namespace wide_requantize_test {
 namespace {
 
 // Runs the emitted form of `what` over accs[c][i]; all channels have equally many.
@@ -192,4 +193,5 @@ TEST(WideRequantize, ActivationsBoundTheResult) {
 }
 
 }  // namespace
+}  // namespace wide_requantize_test
 }  // namespace aotc::ops

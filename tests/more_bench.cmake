@@ -10,7 +10,7 @@ set_tests_properties(bench.unit PROPERTIES LABELS quick ENVIRONMENT "PYTHONDONTW
 function(bench_check name models targets)
   add_test(NAME bench.${name} COMMAND ${bench} --check --models ${models} --targets ${targets}
     --jobs 2 --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/bench_${name})
-  set_tests_properties(bench.${name} PROPERTIES LABELS full PROCESSORS 2 SKIP_RETURN_CODE 77)
+  set_tests_properties(bench.${name} PROPERTIES LABELS full SKIP_RETURN_CODE 77)
 endfunction()
 bench_check(shipped digits_int8 m0,m3,m4,m7,m33,m55,rv32imac)
 bench_check(shared kws,resnet,ad,strww m3,m4,rv32imac)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Boards that people own: their projects build, and run where a machine of QEMU stands in.
-e2e_test(boards.real full 1 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/build_boards.py
+e2e_test(boards.real full ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/build_boards.py
   --work ${work}/boards_real)
 # Arena, pools and tables in the memories that were asked for; stack; does it fit; the command.
 foreach(test commands fits)
-  e2e_test(boards.${test} quick 1 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/memories.py ${test}
+  e2e_test(boards.${test} quick ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/memories.py ${test}
     --work ${work}/boards_${test})
 endforeach()
 foreach(test placed stack linked)
-  e2e_test(boards.${test} full 1 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/memories.py ${test}
+  e2e_test(boards.${test} full ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/memories.py ${test}
     --work ${work}/boards_${test})
 endforeach()

@@ -17,6 +17,6 @@ foreach(what faults transfer digits_int8 resnet)
   if(what STREQUAL "faults")
     set(label quick)
   endif()
-  e2e_test(devices.compiled.${what} ${label} 1 ${python} ${devices}/compiled.py ${what}
+  e2e_test(devices.compiled.${what} ${label} ${python} ${devices}/compiled.py ${what}
     --work ${CMAKE_BINARY_DIR}/devices)
 endforeach()

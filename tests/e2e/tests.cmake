@@ -3,16 +3,16 @@
 set(e2e ${CMAKE_CURRENT_LIST_DIR})
 set(work ${CMAKE_BINARY_DIR}/e2e)
 
-# e2e_test(NAME quick|full PROCESSORS command...)
-function(e2e_test name label processors)
+# e2e_test(NAME quick|full command...)
+function(e2e_test name label)
   add_test(NAME ${name} COMMAND ${ARGN})
-  set_tests_properties(${name} PROPERTIES LABELS ${label} PROCESSORS ${processors}
+  set_tests_properties(${name} PROPERTIES LABELS ${label}
     SKIP_RETURN_CODE 77 ENVIRONMENT "AOTC=$<TARGET_FILE:aotc>;PYTHONDONTWRITEBYTECODE=1")
 endfunction()
 
-e2e_test(check.layers quick 1 ${CMAKE_SOURCE_DIR}/scripts/check-layers)
-e2e_test(check.licences quick 1 ${CMAKE_SOURCE_DIR}/scripts/check-licences)
-e2e_test(emitted.licences quick 1 ${python} ${e2e}/licences.py --work ${work}/licences)
+e2e_test(check.layers quick ${CMAKE_SOURCE_DIR}/scripts/check-layers)
+e2e_test(check.licences quick ${CMAKE_SOURCE_DIR}/scripts/check-licences)
+e2e_test(emitted.licences quick ${python} ${e2e}/licences.py --work ${work}/licences)
 
 # --- Operator cases as C --------------------------------------------------------------------------
 foreach(target gcc clang cortex_m4 cortex_m55 rv32imac)
@@ -20,7 +20,7 @@ foreach(target gcc clang cortex_m4 cortex_m55 rv32imac)
   if(target MATCHES "^(cortex_m|rv32)")
     set(every 5)
   endif()
-  e2e_test(cases.${target} full 2 ${python} ${e2e}/emitted_cases.py ${target}
+  e2e_test(cases.${target} full ${python} ${e2e}/emitted_cases.py ${target}
     --run-cases $<TARGET_FILE:run_cases> --cases ${cases} --out ${work}/cases_${target}
     --every ${every})
   set_tests_properties(cases.${target} PROPERTIES FIXTURES_REQUIRED cases)
@@ -42,55 +42,55 @@ list(TRANSFORM keras APPEND "_f32" OUTPUT_VARIABLE keras_f32)
 string(REPLACE ";" "," keras_list
   "${keras_int8};${keras_f32};weights_dynamic;weights_float16")
 foreach(target gcc cortex_m4)
-  e2e_test(models.keras.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+  e2e_test(models.keras.${target} full ${python} ${e2e}/bundle.py ${target}
     --work ${work}/keras_${target} --models ${keras_list})
 endforeach()
 # Weights of int8 or float16 under float activations.
 foreach(target clang rv32imac)
-  e2e_test(models.weights.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+  e2e_test(models.weights.${target} full ${python} ${e2e}/bundle.py ${target}
     --work ${work}/weights_${target} --models weights_dynamic,weights_float16)
 endforeach()
 
 # int16 activations and int8 weights.
 foreach(target gcc clang cortex_m4 rv32imac)
-  e2e_test(models.int16.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+  e2e_test(models.int16.${target} full ${python} ${e2e}/bundle.py ${target}
     --work ${work}/int16_${target} --models glance_int16,glance_int8,flatten_int16,conv1d_int16)
 endforeach()
 
 foreach(target gcc clang)
-  e2e_test(models.own.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+  e2e_test(models.own.${target} full ${python} ${e2e}/bundle.py ${target}
     --work ${work}/own_${target} --models ${own_list} --samples 20)
-  e2e_test(models.shared.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+  e2e_test(models.shared.${target} full ${python} ${e2e}/bundle.py ${target}
     --work ${work}/shared_${target} --models ${shared_list})
-  e2e_test(models.ops.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+  e2e_test(models.ops.${target} full ${python} ${e2e}/bundle.py ${target}
     --work ${work}/ops_${target} --ops --optimize=-O1)
 endforeach()
 # The other ways of sharing memory with the caller: by default inputs lie in the arena, outputs not.
 foreach(target gcc cortex_m4)
-  e2e_test(models.own.preserve.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+  e2e_test(models.own.preserve.${target} full ${python} ${e2e}/bundle.py ${target}
     --work ${work}/own_preserve_${target} --models ${own_list} --input preserve)
-  e2e_test(models.own.overwrite.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+  e2e_test(models.own.overwrite.${target} full ${python} ${e2e}/bundle.py ${target}
     --work ${work}/own_overwrite_${target} --models ${own_list} --output overwrite)
 endforeach()
-e2e_test(models.ops.overwrite.gcc full 2 ${python} ${e2e}/bundle.py gcc
+e2e_test(models.ops.overwrite.gcc full ${python} ${e2e}/bundle.py gcc
   --work ${work}/ops_overwrite_gcc --ops --every 3 --output overwrite --optimize=-O1)
 foreach(target cortex_m4 rv32imac)
-  e2e_test(models.ops.${target} full 2 ${python} ${e2e}/bundle.py ${target}
+  e2e_test(models.ops.${target} full ${python} ${e2e}/bundle.py ${target}
     --work ${work}/ops_${target} --ops --samples 1 --optimize=-O1)
 endforeach()
 
 # The calling conventions: the same bytes, and what the packed ones cost.
-e2e_test(conventions.bytes.own full 1 ${python} ${e2e}/conventions.py bytes
+e2e_test(conventions.bytes.own full ${python} ${e2e}/conventions.py bytes
   ${work}/conventions_bytes_own ${own})
-e2e_test(conventions.bytes.shared full 1 ${python} ${e2e}/conventions.py bytes
+e2e_test(conventions.bytes.shared full ${python} ${e2e}/conventions.py bytes
   ${work}/conventions_bytes_shared ${shared_int8} ${shared_float})
-e2e_test(conventions.cost.own full 1 ${python} ${e2e}/conventions.py cost
+e2e_test(conventions.cost.own full ${python} ${e2e}/conventions.py cost
   ${work}/conventions_own digits_int8 gadget_int8)
-e2e_test(conventions.cost.shared full 2 ${python} ${e2e}/conventions.py cost
+e2e_test(conventions.cost.shared full ${python} ${e2e}/conventions.py cost
   ${work}/conventions_shared ${shared_int8})
 
 foreach(what application pools)
-  e2e_test(tvm_interface.${what} full 1 ${python} ${e2e}/tvm_interface.py ${what}
+  e2e_test(tvm_interface.${what} full ${python} ${e2e}/tvm_interface.py ${what}
     ${work}/tvm_${what})
 endforeach()
 
@@ -99,7 +99,7 @@ endforeach()
 # outputs lie, other than by default.
 set(layer_tests "")
 function(layers_test model)
-  e2e_test(layers.${model} full 1 ${python} ${e2e}/layers_on_board.py ${model} ${ARGN}
+  e2e_test(layers.${model} full ${python} ${e2e}/layers_on_board.py ${model} ${ARGN}
     --work ${work}/boards)
   set(layer_tests ${layer_tests} layers.${model} PARENT_SCOPE)
 endfunction()
@@ -125,46 +125,46 @@ foreach(model vww_f32 resnet_f32)
   layers_test(${model} qemu_mps2_an386)
 endforeach()
 
-e2e_test(models.figures full 1 ${python} ${e2e}/figures.py --figures ${work}/boards/figures
+e2e_test(models.figures full ${python} ${e2e}/figures.py --figures ${work}/boards/figures
   --out ${CMAKE_BINARY_DIR}/figures.json)
 set_tests_properties(models.figures PROPERTIES DEPENDS "${layer_tests}")
 
 # --- Properties of the output and of the commands -------------------------------------------------
 foreach(check accuracy_host accuracy_board commands)
-  e2e_test(digits.${check} quick 1 ${python} ${e2e}/digits.py ${check} --work ${work}/digits)
+  e2e_test(digits.${check} quick ${python} ${e2e}/digits.py ${check} --work ${work}/digits)
 endforeach()
-e2e_test(emitted.strict full 2 ${python} ${e2e}/emitted_c.py strict --work ${work}/strict)
-e2e_test(emitted.tidy full 2 ${python} ${e2e}/emitted_c.py tidy --work ${work}/tidy)
-e2e_test(emitted.misra full 2 ${python} ${e2e}/misra.py check --work ${work}/misra)
-e2e_test(emitted.hostile_names full 1 ${python} ${e2e}/emitted_c.py hostile --work ${work}/hostile)
-e2e_test(emitted.deterministic full 1
+e2e_test(emitted.strict full ${python} ${e2e}/emitted_c.py strict --work ${work}/strict)
+e2e_test(emitted.tidy full ${python} ${e2e}/emitted_c.py tidy --work ${work}/tidy)
+e2e_test(emitted.misra full ${python} ${e2e}/misra.py check --work ${work}/misra)
+e2e_test(emitted.hostile_names full ${python} ${e2e}/emitted_c.py hostile --work ${work}/hostile)
+e2e_test(emitted.deterministic full
   ${python} ${e2e}/emitted_c.py deterministic --work ${work}/deterministic)
-e2e_test(emitted.workspace full 1 ${python} ${e2e}/emitted_c.py workspace --work ${work}/workspace)
-e2e_test(emitted.arguments full 1 ${python} ${e2e}/emitted_c.py arguments --work ${work}/arguments)
-e2e_test(emitted.arithmetic full 1
+e2e_test(emitted.workspace full ${python} ${e2e}/emitted_c.py workspace --work ${work}/workspace)
+e2e_test(emitted.arguments full ${python} ${e2e}/emitted_c.py arguments --work ${work}/arguments)
+e2e_test(emitted.arithmetic full
   ${python} ${e2e}/emitted_c.py arithmetic --work ${work}/arithmetic)
-e2e_test(emitted.runs full 2 ${python} ${e2e}/run_matrix.py --work ${work}/runs)
-e2e_test(float_rule.flips.own full 1 ${python} ${e2e}/float_rule.py flips --work ${work}/flips_own
+e2e_test(emitted.runs full ${python} ${e2e}/run_matrix.py --work ${work}/runs)
+e2e_test(float_rule.flips.own full ${python} ${e2e}/float_rule.py flips --work ${work}/flips_own
   --models digits_f32,gadget_f32)
-e2e_test(float_rule.flips.shared full 1 ${python} ${e2e}/float_rule.py flips
+e2e_test(float_rule.flips.shared full ${python} ${e2e}/float_rule.py flips
   --work ${work}/flips_shared --models ad_f32,hello_world_float,resnet_f32,vww_f32)
-e2e_test(float_rule.near_zero full 1 ${python} ${e2e}/float_rule.py near_zero
+e2e_test(float_rule.near_zero full ${python} ${e2e}/float_rule.py near_zero
   --work ${work}/near_zero)
 add_executable(cost_of ${e2e}/cost_of.c)
-e2e_test(compile.cost full 1 ${python} ${e2e}/compile_cost.py --launcher $<TARGET_FILE:cost_of>
+e2e_test(compile.cost full ${python} ${e2e}/compile_cost.py --launcher $<TARGET_FILE:cost_of>
   --out ${CMAKE_BINARY_DIR}/compile_cost.json)
 # Boards and templates around a hand-written model.
-e2e_test(boards full 2 ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/boards/run_boards.py --quick)
+e2e_test(boards full ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/boards/run_boards.py --quick)
 add_test(NAME docs.reliability COMMAND ${Python3_EXECUTABLE}
   ${CMAKE_CURRENT_SOURCE_DIR}/reliability/lanes.py check)
 set_tests_properties(docs.reliability PROPERTIES LABELS quick)
 # What the documentation shows.
 foreach(check excerpts slugs links pictures usage)
-  e2e_test(docs.${check} quick 1 ${python} ${e2e}/docs.py ${check} --work ${work}/docs_${check})
+  e2e_test(docs.${check} quick ${python} ${e2e}/docs.py ${check} --work ${work}/docs_${check})
 endforeach()
-e2e_test(docs.readme quick 1 ${python} ${e2e}/docs.py commands --pages README.md
+e2e_test(docs.readme quick ${python} ${e2e}/docs.py commands --pages README.md
   --work ${work}/docs_readme)
 foreach(guide from-keras how-do-i from-tflm cli boards)
-  e2e_test(docs.${guide} full 1 ${python} ${e2e}/docs.py commands --pages docs/${guide}.md
+  e2e_test(docs.${guide} full ${python} ${e2e}/docs.py commands --pages docs/${guide}.md
     --work ${work}/docs_${guide})
 endforeach()

@@ -6,5 +6,4 @@ foreach(case accuracy models performance lines hostile numbers project zephyr ar
   set_tests_properties(mlperf.${case} PROPERTIES LABELS full SKIP_RETURN_CODE 77
     ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
 endforeach()
-set_tests_properties(mlperf.accuracy PROPERTIES PROCESSORS 2)
 set_tests_properties(mlperf.numbers mlperf.project mlperf.zephyr PROPERTIES LABELS quick)

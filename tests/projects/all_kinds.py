@@ -151,6 +151,7 @@ def check_compiles(project, files, kind, tests):
         return f"not compiled: {compiler} is not installed"
     folders = sorted({project, *(p.parent for p in project.rglob("*.h"))})
     compiled = foreign = 0
+    target = project.parent / f"{project.name}.o"
     for source in sorted(project.rglob("*")):
         if source.suffix not in (".c", ".cpp", ".ino"):
             continue
@@ -159,8 +160,8 @@ def check_compiles(project, files, kind, tests):
             foreign += 1
             continue
         standard = "-std=c99" if source.suffix == ".c" else "-std=c++11"
-        common.run([language, *cflags, standard, "-Wall", "-Wextra", "-Werror", "-O1", "-c", source,
-                    *(f"-I{f}" for f in folders), "-o", os.devnull])
+        common.run([*common.cached(language), *cflags, standard, "-Wall", "-Wextra", "-Werror", "-O1", "-c", source,
+                    *(f"-I{f}" for f in folders), "-o", target])
         compiled += 1
     if foreign and not tests:
         raise common.Failure(f"{foreign} sources need a framework, and its proof names no test")

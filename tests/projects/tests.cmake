@@ -7,7 +7,7 @@ foreach(kind cmake make esp_idf cmsis)
   add_test(NAME projects.${kind} COMMAND ${python} ${projects}/${kind}_kind.py
            --work ${CMAKE_BINARY_DIR}/projects/${kind})
   set_tests_properties(projects.${kind} PROPERTIES LABELS full SKIP_RETURN_CODE 77
-    PROCESSORS 2 ENVIRONMENT "AOTC=$<TARGET_FILE:aotc>;PYTHONDONTWRITEBYTECODE=1")
+    ENVIRONMENT "AOTC=$<TARGET_FILE:aotc>;PYTHONDONTWRITEBYTECODE=1")
 endforeach()
 
 # What holds for every kind of 'aotc templates list'.

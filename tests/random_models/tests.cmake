@@ -13,7 +13,7 @@ set(random_models ${python} ${CMAKE_CURRENT_LIST_DIR}/lane.py --program $<TARGET
     --cc "${random_graphs_cc}")
 add_test(NAME random_models
          COMMAND ${random_models} --count 2000 --jobs 2 --work ${CMAKE_BINARY_DIR}/random_models)
-set_tests_properties(random_models PROPERTIES LABELS full PROCESSORS 2)
+set_tests_properties(random_models PROPERTIES LABELS full)
 add_test(NAME random_models.can_fail
          COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/can_fail.py
                  --program $<TARGET_FILE:check_models> --cc "${random_graphs_cc}"

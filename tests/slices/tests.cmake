@@ -3,19 +3,19 @@
 set(slices ${CMAKE_CURRENT_LIST_DIR})
 set(slices_without ${state_refused},${state_wrong})
 
-e2e_test(slices.host full 2 ${python} ${slices}/run_slices.py --targets gcc,clang
+e2e_test(slices.host full ${python} ${slices}/run_slices.py --targets gcc,clang
   --work ${work}/slices_host --without ${slices_without})
-e2e_test(slices.boards full 2 ${python} ${slices}/run_slices.py --targets cortex_m4,rv32imac --runs 4
+e2e_test(slices.boards full ${python} ${slices}/run_slices.py --targets cortex_m4,rv32imac --runs 4
   --work ${work}/slices_boards --without ${slices_without})
 # As short as can be: every operator in as many parts as it has.
-e2e_test(slices.least full 2 ${python} ${slices}/run_slices.py --targets gcc --slice least --runs 4 --ops
+e2e_test(slices.least full ${python} ${slices}/run_slices.py --targets gcc --slice least --runs 4 --ops
   --options "--board qemu_mps2_an386" --work ${work}/slices_least --without ${slices_without})
-e2e_test(slices.examples quick 1 ${python} ${slices}/examples.py --work ${work}/slices_examples)
+e2e_test(slices.examples quick ${python} ${slices}/examples.py --work ${work}/slices_examples)
 
 # What is said of the longest slice, and what slices cost, counted on a Cortex-M4.
-e2e_test(slices.measured full 1 ${python} ${slices}/measure.py --work ${work}/slices_measured
+e2e_test(slices.measured full ${python} ${slices}/measure.py --work ${work}/slices_measured
   --models digits_int8)
-e2e_test(slices.measured.shared full 1 ${python} ${slices}/measure.py --work ${work}/slices_measured_shared
+e2e_test(slices.measured.shared full ${python} ${slices}/measure.py --work ${work}/slices_measured_shared
   --models kws,vww,resnet,ad,strww --within 10)
-e2e_test(slices.measured.parts full 1 ${python} ${slices}/measure.py --work ${work}/slices_measured_parts
+e2e_test(slices.measured.parts full ${python} ${slices}/measure.py --work ${work}/slices_measured_parts
   --models kws,vww --slice 20000 --overhead kws=2,vww=4)

@@ -6,12 +6,12 @@ set(state_refused while_shift_f32)
 # SUM of int8 with two scales: LiteRT reads it as uint8.
 set(state_wrong if_on_sum_int8,if_captured_int8)
 
-e2e_test(state.host full 2 ${python} ${state}/run_state.py --targets gcc,clang
+e2e_test(state.host full ${python} ${state}/run_state.py --targets gcc,clang
   --work ${work}/state_host --refused ${state_refused} --wrong ${state_wrong})
-e2e_test(state.boards full 2 ${python} ${state}/run_state.py --targets cortex_m4,rv32imac
+e2e_test(state.boards full ${python} ${state}/run_state.py --targets cortex_m4,rv32imac
   --work ${work}/state_boards --refused ${state_refused} --wrong ${state_wrong})
 # With the kernels of the CPU.
-e2e_test(state.kernels full 1 ${python} ${state}/run_state.py --targets cortex_m4 --cpu cortex-m4f
+e2e_test(state.kernels full ${python} ${state}/run_state.py --targets cortex_m4 --cpu cortex-m4f
   --work ${work}/state_kernels --models lstm_even_int8,lstm_wide_int8,lstm_batch_int8,stream_conv_int8)
-e2e_test(state.can_fail full 1 ${python} ${state}/can_fail.py --work ${work}/state_can_fail)
-e2e_test(state.verify_inside full 1 ${python} ${state}/verify_inside.py --work ${work}/state_verify_inside)
+e2e_test(state.can_fail full ${python} ${state}/can_fail.py --work ${work}/state_can_fail)
+e2e_test(state.verify_inside full ${python} ${state}/verify_inside.py --work ${work}/state_verify_inside)

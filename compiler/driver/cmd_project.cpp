@@ -264,6 +264,7 @@ Command report() {
 Command ops() {
   struct State {
     std::string like;
+    bool compare = false;
     CommonOptions common;
   };
   auto s = std::make_shared<State>();
@@ -275,9 +276,15 @@ Command ops() {
             .value = "NAME",
             .target = &s->like,
             .help = "Only those with a name like this, and what to use instead of what is missing"},
+           {.names = "--compare",
+            .target = &s->compare,
+            .help = "Those of the .tflite format, beside what TensorFlow Lite Micro and LiteRT have"},
            json_option(s->common),
            quiet_option(s->common)},
-      .run = [s] { return ops_command(s->like, s->common); }};
+      .run = [s] {
+        if (s->compare && !s->like.empty()) return options::usage_error("aotc ops", "give --like or --compare, not both");
+        return s->compare ? compare_operators_command(s->common) : ops_command(s->like, s->common);
+      }};
 }
 
 }  // namespace

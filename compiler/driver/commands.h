@@ -54,6 +54,7 @@ int verify_command(const VerifyOptions& options, const CompileOptions& compile,
 int report_command(const std::string& target, const CompileOptions& compile,
                    const CommonOptions& common);
 int ops_command(const std::string& like, const CommonOptions& common);
+int compare_operators_command(const CommonOptions& common);
 
 // Commands with options of their own.
 options::Command analyze_declaration();

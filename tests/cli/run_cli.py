@@ -427,6 +427,9 @@ def json_of_every_reporting_command(aotc):
     same(sum(layer["macs"] for layer in report["layers"]), report["macs"], "sum of MACs")
     names = [o["name"] for o in aotc("ops", "--json").json()]
     same(sorted(names) == names and "conv_2d" in names, True, "operators in order")
+    compared = aotc("ops", "--compare", "--json").json()
+    same([o["name"] for o in compared if o["tflm"] and o["litert"] and not o["aotc"]], [], "what TFLM has and aotc lacks")
+    expect(aotc("ops", "--compare", "--like", "add", code=2).err, r"give --like or --compare, not both")
     same("host" in [b["name"] for b in aotc("boards", "--json").json()], True, "boards")
     # An error is said on standard error, also with --json.
     same(aotc("check", "none.tflite", "--json", code=1).out, "")

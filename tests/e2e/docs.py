@@ -234,7 +234,7 @@ def run_page(page, work, update):
     return problems
 
 
-PAGES = ("README.md,docs/from-keras.md,docs/how-do-i.md,docs/from-tflm.md,docs/cli.md,"
+PAGES = ("README.md,docs/from-keras.md,docs/how-do-i.md,docs/from-tflm.md,docs/cli.md,docs/operators.md,"
          "docs/boards.md")
 
 

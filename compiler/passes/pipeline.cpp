@@ -12,6 +12,7 @@
 #include "passes/fuse_activation.h"
 #include "passes/fuse_padding.h"
 #include "passes/generalize.h"
+#include "passes/order_repeats.h"
 #include "passes/partition_devices.h"
 #include "passes/remove_conversions.h"
 #include "passes/remove_identities.h"
@@ -42,6 +43,8 @@ constexpr Pass kPipeline[] = {
      "a producer clamps while it stores, so the activation needs no pass over it", fuse_activation},
     {"dead-channels", "channels that are constant or unread cost work, RAM and flash for nothing",
      remove_dead_channels},
+    {"order-repeats", "an unrolled network that goes step by step needs little RAM, and is a loop",
+     order_repeats},
     {"partition-devices", "a tensor that another device reads has to be brought there",
      partition_devices},
     {"order-devices", "while a device works, the host does what does not wait for it", order_devices},

@@ -197,4 +197,19 @@ bool RearrangeOperator::is_identity(const OpView& op) const {
   return m.extents.empty() || (m.extents.size() == 1 && m.from_strides[0] == 1 && m.to_strides[0] == 1);
 }
 
+std::optional<graph::Op> RearrangeOperator::generalized(graph::Graph& graph, const graph::Op& op) const {
+  const OpView view{graph, op};
+  const graph::TensorType &from = view.operand(0), &to = view.result();
+  if (op.results.size() != 1 || from.shape == to.shape || from.dtype != to.dtype ||
+      from.quantization != to.quantization || !is_identity(view))
+    return std::nullopt;
+  graph::Op reshape = op;
+  reshape.definition = operators().find("reshape");
+  std::shared_ptr<graph::AttributesBase> attributes = reshape.definition->default_attributes();
+  attributes->parse("shape", graph::attribute_text::print(to.shape));
+  reshape.attributes = std::move(attributes);
+  reshape.operands.resize(1);
+  return reshape;
+}
+
 }  // namespace aotc::ops

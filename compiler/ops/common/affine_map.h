@@ -44,6 +44,8 @@ class RearrangeOperator : public Operator {
   void evaluate(const OpView& op, const EvalData& data) const override;
   Lowered lower(const OpView& op, const TargetInfo& target) const override;
   bool is_identity(const OpView& op) const override;
+  // A reshape, where everything stays in its order.
+  std::optional<graph::Op> generalized(graph::Graph& graph, const graph::Op& op) const override;
 
  protected:
   // Of a verified operator.

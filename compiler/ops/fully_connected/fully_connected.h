@@ -37,6 +37,9 @@ Lowered lower_fully_connected(const OpView& op, const TargetInfo& target);
 std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetInfo& target);
 // int16 for them (lower_dsp16.cpp).
 std::optional<Lowered> lower_fully_connected_dsp16(const OpView& op, const TargetInfo& target);
+// int8 for them, of weights that several operators read (lower_shared.cpp).
+bool shares_weights(const OpView& op);
+std::optional<Lowered> lower_fully_connected_shared(const OpView& op, const TargetInfo& target);
 // int8 for cores with the vector extension (lower_mve.cpp).
 std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetInfo& target);
 

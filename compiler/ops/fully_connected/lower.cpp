@@ -157,6 +157,10 @@ class FullyConnectedLowering {
 Lowered lower_fully_connected(const OpView& op, const TargetInfo& target) {
   if (is_hybrid(op)) return lower_fully_connected_hybrid(op, target);
   bool is_int8 = op.operand(0).dtype == DType::kI8;
+  // A table of weights for each step costs more flash than what speed is worth, unless it is all that counts.
+  const bool free = !target.asked || target.asked->algorithm.empty();
+  if (target.dsp && is_int8 && target.allows("halves") && (!free || (target.level != Level::kSpeed && shares_weights(op))))
+    if (auto lowered = lower_fully_connected_shared(op, target)) return std::move(*lowered);
   if (target.mve && target.allows("vectors") && is_int8)
     if (auto lowered = lower_fully_connected_mve(op, target)) return std::move(*lowered);
   if (target.dsp && (target.allows("pairs") || target.allows("words")) && is_int8)

@@ -61,6 +61,9 @@ class ModelPrinter {
     for (size_t c = 0; c < program_.calls.size(); ++c)
       call_of_op_.emplace(program_.calls[c].op_index, static_cast<int>(c));
     name_everything();
+    const bool loops = prints_loops(program_, options_);
+    out_.printed_calls = loops ? plan::printed_calls(program_) : static_cast<int64_t>(program_.calls.size());
+    out_.loop_table_bytes = loops ? plan::repeat_table_bytes(program_) : 0;
     out_.files[p_ + ".h"] = header();
     out_.files[p_ + ".c"] = source();
     out_.files[p_ + "_data.h"] = banner("Private to the files of a neural network: its tables.") +

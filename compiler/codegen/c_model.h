@@ -49,6 +49,8 @@ struct ModelFiles {
   std::vector<std::string> constant_names;   // C name of each program constant
   std::vector<std::string> input_fields;     // struct field of each graph input
   std::vector<std::string> output_fields;
+  int64_t printed_calls = 0;     // in the text of the run function: those in a loop once
+  int64_t loop_table_bytes = 0;  // what its loops read, besides the program's tables
 };
 
 ModelFiles print_model(const plan::Program& program, const CodegenOptions& options);

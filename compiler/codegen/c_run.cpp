@@ -471,6 +471,13 @@ void RunPrinter::print_steps(const std::vector<plan::ProgramStep>& steps, nlohma
       print_call(static_cast<size_t>(step.call), calls);
       continue;
     }
+    if (step.kind == plan::ProgramStep::Kind::kRepeat) {
+      if (prints_loops(program_, options_, sliced_))
+        print_repeat(step, calls);
+      else
+        for (const std::vector<plan::ProgramStep>& turn : step.blocks) print_steps(turn, calls);
+      continue;
+    }
     const bool loop = step.kind == plan::ProgramStep::Kind::kLoop;
     const std::string holds = condition(step.condition);
     forget_locals();
@@ -507,13 +514,9 @@ void RunPrinter::print_call(size_t index, nlohmann::ordered_json& calls) {
   print_call_itself(index, calls);
 }
 
-void RunPrinter::print_call_itself(size_t index, nlohmann::ordered_json& calls) {
+// What the map of the source says of a call whose code begins in the next line.
+nlohmann::ordered_json RunPrinter::call_entry(size_t index) const {
   const ProgramCall& call = program_.calls[index];
-  std::string shape;
-  if (!call.results.empty()) shape = ": " + describe(program_.graph[call.results[0]].type);
-  std::string on = call.device == 0 ? "" : " on " + device_at(call.device).name;
-  line(fmt::format("    /* call {}: {}{}{} */", index, call_title(program_, call), shape, on));
-  if (workspace_) open_blocks(index);
   nlohmann::ordered_json entry;
   entry["call"] = index;
   entry["line"] = lines_ + 1;
@@ -532,7 +535,18 @@ void RunPrinter::print_call_itself(size_t index, nlohmann::ordered_json& calls) 
     entry["op_type"] = op.location.op_type;
     entry["tensor"] = escape_for_display(program_.graph[op.results[0]].name);
   }
-  calls.push_back(entry);
+  return entry;
+}
+
+void RunPrinter::print_call_itself(size_t index, nlohmann::ordered_json& calls) {
+  const ProgramCall& call = program_.calls[index];
+  std::string shape;
+  if (!call.results.empty()) shape = ": " + describe(program_.graph[call.results[0]].type);
+  std::string on = call.device == 0 ? "" : " on " + device_at(call.device).name;
+  line(fmt::format("    /* call {}: {}{}{} */", index, call_title(program_, call), shape, on));
+  if (workspace_) open_blocks(index);
+  calls.push_back(call_entry(index));
+  int copying = copying_device(program_, call);
   if (copying >= 0)
     print_copy(index);
   else if (is_packed(program_, options_, call))
@@ -690,16 +704,20 @@ void RunPrinter::sync(int device) {
   under_way_[static_cast<size_t>(device)] = -1;
 }
 
+std::string RunPrinter::trace_index(size_t index) const {
+  return repeat_ == nullptr ? std::to_string(index) : fmt::format("{} + {} * turn", index, repeat_->period);
+}
+
 void RunPrinter::print_trace(size_t index) {
   const ProgramCall& call = program_.calls[index];
   line(fmt::format("#ifdef {}_TRACE", up_));
   for (size_t r = 0; r < call.results.size(); ++r)
-    line(fmt::format("    {}_trace({}, {}, {}, {}u);", p_, index, r,
+    line(fmt::format("    {}_trace({}, {}, {}, {}u);", p_, trace_index(index), r,
                      result_pointer(index, call.results[r]),
                      program_.graph[call.results[r]].type.bytes()));
   if (call.results.empty()) {
     const plan::CallArgument& copy = call.arguments.back();
-    line(fmt::format("    {}_trace({}, 0, {}, {}u);", p_, index,
+    line(fmt::format("    {}_trace({}, 0, {}, {}u);", p_, trace_index(index),
                      argument(index, call.arguments.size() - 1),
                      copy.elements * size_of(copy.dtype)));
   }
@@ -708,6 +726,7 @@ void RunPrinter::print_trace(size_t index) {
 
 std::string RunPrinter::argument(size_t call, size_t argument) const {
   const Storage& s = program_.calls[call].arguments[argument].storage;
+  if (repeat_ != nullptr) return repeated_argument(call, argument);
   if (workspace_ && s.kind == StorageKind::kArena) {
     WorkspaceOccupant wanted{s.index, s.index < 0 ? static_cast<int>(call) : -1};
     for (size_t b = 0; b < blocks_.size(); ++b)

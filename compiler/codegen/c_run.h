@@ -14,6 +14,7 @@
 #include "codegen/c_packed.h"
 #include "codegen/c_slices.h"
 #include "codegen/workspace.h"
+#include "plan/repeats.h"
 
 namespace aotc::codegen {
 
@@ -39,6 +40,10 @@ bool is_taken(const std::string& symbol, const plan::Program& program, bool slic
 
 // What the run function tests the alignment of the caller's pointers with; empty if all are to bytes.
 std::string alignment_definitions(const plan::Program& program, const std::string& prefix);
+
+// Are repeats of calls printed as loops? Not where calls take more than addresses, or tables are read in
+// some way of their own, or each call is a slice (which asks by `sliced`).
+bool prints_loops(const plan::Program& program, const CodegenOptions& options, bool sliced = false);
 
 // Prototypes of the hooks TVMDevice<Name>... that the run function calls.
 std::string hook_declarations(const plan::Program& program);
@@ -79,6 +84,11 @@ class RunPrinter {
   std::string fail();  // how a failed call leaves the function
   void fail_if_status(const std::string& indent = "    ");
   void print_steps(const std::vector<plan::ProgramStep>& steps, nlohmann::ordered_json& calls);
+  void print_repeat(const plan::ProgramStep& step, nlohmann::ordered_json& calls);
+  void print_lists();
+  void print_repeated_call(size_t number, std::vector<nlohmann::ordered_json>& entries);
+  std::string repeated_argument(size_t call, size_t argument) const;
+  nlohmann::ordered_json call_entry(size_t index) const;
   void forget_locals();
   void print_call(size_t index, nlohmann::ordered_json& calls);
   void print_call_itself(size_t index, nlohmann::ordered_json& calls);
@@ -88,6 +98,7 @@ class RunPrinter {
   std::string tensor_for(size_t call, size_t argument, const std::string& local);
   void print_copy(size_t index);
   void print_trace(size_t index);
+  std::string trace_index(size_t index) const;
   // Waits for what is under way on devices whose tensors the call touches.
   void sync_for(size_t index);
   void sync(int device);
@@ -130,6 +141,9 @@ class RunPrinter {
   std::vector<Held> held_;        // innermost last
   std::vector<int> under_way_;    // by device: the call that was launched and not waited for, or -1
   bool jumps_to_done_ = false;
+  // The loop that is printed, and its first call.
+  const plan::RepeatLayout* repeat_ = nullptr;
+  size_t repeat_first_ = 0;
   // What the local arrays hold, by their prefix: tensors are reused where they still fit.
   struct Locals {
     size_t most = 0;                   // of the tensors there are

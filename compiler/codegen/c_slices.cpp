@@ -33,6 +33,10 @@ int behind(const std::vector<Slice>& slices) { return static_cast<int>(slices.si
 
 void lay_out(const std::vector<ProgramStep>& steps, std::vector<Slice>& out) {
   for (const ProgramStep& step : steps) {
+    if (step.kind == ProgramStep::Kind::kRepeat) {
+      for (const std::vector<ProgramStep>& turn : step.blocks) lay_out(turn, out);
+      continue;
+    }
     const bool loop = step.kind == ProgramStep::Kind::kLoop;
     const int first = behind(out);
     if (loop) lay_out(step.blocks[0], out);

@@ -202,6 +202,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   plan_options.program_tables = plan_options.target.harvard && !options.constants_in_ram;
   if (plan_options.program_tables && !check_program_tables(options, diags)) return kFailure;
   plan_options.merge_at_least = plan::merge_at_least(options.level);
+  plan_options.repeats = options.level != ops::Level::kSpeed;
   if (!options.schedules_path.empty()) {
     auto schedules = load_schedules(options.schedules_path, diags);
     if (!schedules) return kFailure;
@@ -324,6 +325,7 @@ Figures figures_of(const Compiled& compiled) {
   f.workspace_bytes = codegen::workspace_bytes(p);
   for (const plan::ProgramConstant& c : p.constants)
     f.constant_bytes += static_cast<int64_t>(c.data.bytes.size());
+  f.constant_bytes += compiled.c.loop_table_bytes;
   std::set<graph::TensorId> seen;
   for (const graph::Op& op : p.graph.ops) {
     f.macs += ops::definition_of(op).macs({p.graph, op});

@@ -47,6 +47,12 @@ int64_t dynamic_operators(const graph::Graph& graph) {
   return std::count_if(graph.ops.begin(), graph.ops.end(), is_one);
 }
 
+// How many calls stand in the code, if some are in loops.
+std::string in_loops(const Compiled& c) {
+  if (c.c.printed_calls == static_cast<int64_t>(c.program.calls.size())) return "";
+  return fmt::format(" ({} in the code, with loops)", c.c.printed_calls);
+}
+
 int64_t cut_channels(const Compiled& c) {
   return c.statistics.constant_channels + c.statistics.unread_channels;
 }
@@ -118,7 +124,7 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
     rows.back().push_back(fmt::format("of {} in the model, {} are of removed channels", with_commas(all),
                                       with_commas(all - f.macs)));
   rows.push_back({"operators", std::to_string(p.graph.ops.size()),
-                  fmt::format("{} calls, {} functions", p.calls.size(), p.functions.size())});
+                  fmt::format("{} calls{}, {} functions", p.calls.size(), in_loops(c), p.functions.size())});
   if (int64_t count = dynamic_operators(p.graph); count > 0)
     rows.push_back({"dynamic range", fmt::format("{} operators", count),
                     "float activations with int8 weights: rows are quantised when they are known"});

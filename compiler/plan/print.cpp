@@ -34,6 +34,11 @@ class Printer {
           steps(step.blocks[1], indent + "  ");
           out_ += indent + "}\n";
           break;
+        case ProgramStep::Kind::kRepeat:
+          out_ += fmt::format("{}repeat {} times {{\n", indent, step.blocks.size());
+          for (const auto& turn : step.blocks) steps(turn, indent + "  ");
+          out_ += indent + "}\n";
+          break;
         case ProgramStep::Kind::kLoop:
           out_ += indent + "loop {\n";
           steps(step.blocks[0], indent + "  ");

@@ -8,6 +8,7 @@
 #include "ops/operator.h"
 #include "plan/moves.h"
 #include "plan/planner.h"
+#include "plan/repeats.h"
 #include "plan/spaces.h"
 
 namespace aotc::plan {
@@ -28,6 +29,7 @@ Result<Program> Planner::run() {
   if (!place_constants()) return kFailure;
   // Messages of what follows name operators of the program's graph.
   program_.graph = std::move(flat_.graph);
+  if (options_.repeats) roll_calls(program_);
   if (!check_numbers(program_, options_.target, diags_)) return kFailure;
   if (options_.program_tables && program_.constant_pool < 0 &&
       !move_tables_to_program(program_, options_.target, diags_))

@@ -69,6 +69,7 @@ struct ProgramStep {
     kCall,
     kBranch,  // blocks[0] if the condition is true, else blocks[1]
     kLoop,    // blocks[0], and while the condition is then true blocks[1] and again
+    kRepeat,  // all blocks one after the other: of each the same calls, in other places (plan/repeats.h)
   };
   Kind kind = Kind::kCall;
   int call = -1;
@@ -142,6 +143,7 @@ struct PlanOptions {
   bool program_tables = false;  // tables in program memory, for targets that are `harvard`
   bool overlap = true;     // results may be written over operands that die, where it is safe
   int merge_at_least = 3;  // how many functions that differ only in numbers become one; 0: never
+  bool repeats = true;     // calls that come again and again become repeats, where that is smaller
   std::vector<Pool> pools = {};  // empty: one arena without limit
   passes::DeviceSet devices = {};
   std::map<int, ops::Schedule> schedules = {};  // asked for, by operator index in the model's file

@@ -84,6 +84,9 @@ Result<std::vector<std::vector<uint8_t>>> run_program(
         if (!run_call(static_cast<size_t>(step.call))) return kFailure;
       } else if (step.kind == ProgramStep::Kind::kBranch) {
         if (!run_steps(step.blocks[*memory_of(step.condition) != 0 ? 0 : 1])) return kFailure;
+      } else if (step.kind == ProgramStep::Kind::kRepeat) {
+        for (const std::vector<ProgramStep>& turn : step.blocks)
+          if (!run_steps(turn)) return kFailure;
       } else {
         while (true) {
           if (!run_steps(step.blocks[0])) return kFailure;

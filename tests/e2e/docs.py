@@ -48,7 +48,10 @@ def absent(page, language, real):
 def excerpts(work):
     model = common.ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
     common.aotc("compile", model, "--prefix", "digits", "-o", work / "digits", "--quiet")
-    emitted = "\n".join(p.read_text() for p in sorted((work / "digits").glob("digits*.[ch]")))
+    unrolled = common.ROOT / "tests" / "models" / "keras" / "gru_steps_int8.tflite"
+    common.aotc("compile", unrolled, "--prefix", "gru", "-o", work / "gru", "--quiet")
+    emitted = "\n".join(p.read_text() for name in ("digits", "gru")
+                        for p in sorted((work / name).glob(f"{name}*.[ch]")))
     problems = absent("emitted-c.md", "c", emitted)
     operators = common.ROOT / "compiler" / "ops"
     problems += absent("adding-an-operator.md", "cpp",

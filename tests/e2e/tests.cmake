@@ -36,7 +36,7 @@ list(JOIN own "," own_list)
 string(REPLACE ";" "," shared_list "${shared_int8};${shared_float}")
 
 # Keras models with an open batch.
-set(keras flatten reshape conv1d lstm_unrolled)
+set(keras flatten reshape conv1d lstm_unrolled gru_steps)
 list(TRANSFORM keras APPEND "_int8" OUTPUT_VARIABLE keras_int8)
 list(TRANSFORM keras APPEND "_f32" OUTPUT_VARIABLE keras_f32)
 string(REPLACE ";" "," keras_list

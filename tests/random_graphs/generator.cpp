@@ -8,6 +8,7 @@
 #include "control_maker.h"
 #include "graph_maker.h"
 #include "ops/operator.h"
+#include "unrolled_maker.h"
 
 namespace aotc::tests {
 
@@ -22,10 +23,12 @@ class Generator {
   Generator(uint64_t seed, Kind kind) : random_(seed), kind_(kind), control_(random_) {
     int64_t draw = random_.pick(1, 100);
     DType main_type = draw <= 52 ? DType::kI8 : draw <= 68 ? DType::kI16 : DType::kF32;
-    maker_ = graph_maker(random_, main_type, fmt::format("random_{}", seed));
+    name_ = fmt::format("random_{}", seed);
+    maker_ = graph_maker(random_, main_type, name_);
   }
 
   Graph run() {
+    if (kind_ == Kind::kUnrolled) return unrolled_graph(random_, maker_->main_type, name_);
     const bool control = kind_ == Kind::kControl && random_.chance(80);
     if (control)
       for (int64_t i = random_.pick(1, 2); i > 0; --i)
@@ -109,6 +112,7 @@ class Generator {
 
   Random random_;
   Kind kind_;
+  std::string name_;
   ControlMaker control_;
   std::unique_ptr<GraphMaker> maker_;
 };

@@ -17,4 +17,7 @@ namespace aotc::tests {
 std::string check_memory(const plan::Program& program,
                          const std::vector<std::vector<std::vector<uint8_t>>>& runs);
 
+// The steps with all turns of repeats one after the other.
+std::vector<plan::ProgramStep> without_repeats(const std::vector<plan::ProgramStep>& steps);
+
 }  // namespace aotc::tests

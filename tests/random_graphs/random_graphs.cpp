@@ -27,6 +27,7 @@
 #include "ops/operator.h"
 #include "options/options.h"
 #include "plan/program.h"
+#include "plan/repeats.h"
 #include "trial.h"
 
 namespace {
@@ -55,7 +56,7 @@ bool reads_all(const graph::Graph& g, const graph::Op& op) {
 
 // The checker must see it when one operand of a call is moved onto another. Only calls that surely run.
 bool sees_a_clash(const plan::Program& program, const Values& inputs) {
-  for (const plan::ProgramStep& step : program.body) {
+  for (const plan::ProgramStep& step : without_repeats(program.body)) {
     if (step.kind != plan::ProgramStep::Kind::kCall) continue;
     const plan::ProgramCall& call = program.calls[static_cast<size_t>(step.call)];
     if (call.op_index < 0 || !reads_all(program.graph, program.graph.ops[static_cast<size_t>(call.op_index)]))
@@ -89,8 +90,11 @@ struct Options {
   std::string work, graph, cc = "gcc -O1";
   bool interpret = false, control = false, print = false;
 
-  // Every third graph has states, branches and loops, if not all have.
-  Kind kind(uint64_t seed) const { return control || seed % 3 == 2 ? Kind::kControl : Kind::kPlain; }
+  // Every third graph has states, branches and loops, if not all have; every ninth is unrolled.
+  Kind kind(uint64_t seed) const {
+    if (control || seed % 3 == 2) return Kind::kControl;
+    return seed % 9 == 4 ? Kind::kUnrolled : Kind::kPlain;
+  }
 };
 
 void count_operators(const graph::Graph& g, std::map<std::string, int>& seen) {
@@ -152,6 +156,10 @@ class Lane {
     if (options_.count >= 300) draw_absent(end);
     for (const std::string& line : batches_.run(&ran_)) std::printf("%s\n", line.c_str());
     if (!options_.interpret) failed_ += emitted_ - ran_;
+    if (options_.count >= 300 && !options_.control && repeats_ == 0) {
+      std::printf("FAILED no graph has calls that repeat\n");
+      ++failed_;
+    }
     std::printf("%d passed, %d failed\n", ran_, failed_);
     return failed_ == 0 && ran_ > 0 ? 0 : 1;
   }
@@ -180,6 +188,7 @@ class Lane {
     Trial trial(seed, std::move(graph));
     count_operators(trial.original(), seen_);
     std::string bad = trial.run();
+    repeats_ += plan::printed_calls(trial.program()) < static_cast<int64_t>(trial.program().calls.size());
     if (bad.empty() && !sees_a_clash(trial.program(), trial.runs().inputs[0]))
       bad = "a clash in memory goes unseen";
     if (bad.empty() && options_.interpret) {
@@ -200,6 +209,7 @@ class Lane {
   const Options& options_;
   Batches batches_;
   int failed_ = 0, emitted_ = 0, ran_ = 0;
+  int repeats_ = 0;  // programs with calls that repeat
   std::map<std::string, int> seen_;
 };
 

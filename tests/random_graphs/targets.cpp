@@ -34,6 +34,7 @@ plan::PlanOptions plan_options_of(uint64_t variant) {
   if (variant % 5 == 3 || variant % 5 == 4) options.outputs = plan::Contract::kOverwrite;
   options.target = target_of(variant);
   options.merge_at_least = plan::merge_at_least(options.target.level);
+  options.repeats = options.target.level != ops::Level::kSpeed;
   return options;
 }
 

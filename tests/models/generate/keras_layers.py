@@ -2,7 +2,7 @@
 """Keras models with Keras's default batch, which leaves the first dimension open.
 
 `SMALL` and `SMALL_INT16` are a few kilobytes each and are committed in tests/models/keras: what the converter writes
-for Flatten, Reshape, Conv1D and an unrolled LSTM (SHAPE, STRIDED_SLICE, PACK, FILL, ... around the
+for Flatten, Reshape, Conv1D, and an unrolled LSTM and GRU (SHAPE, STRIDED_SLICE, PACK, FILL, ... around the
 layers). `ORDINARY` are what people train, too large to be committed: scripts/make-keras-models
 writes them. Weights are random and seeded; they have no task.
 """
@@ -46,6 +46,13 @@ def conv1d():
 def lstm_unrolled():
     x = layers.Input((3, 3), name="motion")
     y = layers.LSTM(3, unroll=True)(x)
+    return keras.Model(x, layers.Dense(2)(y))
+
+
+def gru_steps():
+    """Steps enough for the calls of all but the first to become a loop."""
+    x = layers.Input((6, 4), name="motion")
+    y = layers.GRU(6, unroll=True, bias_initializer="glorot_uniform")(x)
     return keras.Model(x, layers.Dense(2)(y))
 
 
@@ -154,7 +161,7 @@ def mobilenet_v2():
     )
 
 
-SMALL = (flatten, reshape, conv1d, lstm_unrolled)
+SMALL = (flatten, reshape, conv1d, lstm_unrolled, gru_steps)
 # Committed with int16 activations and int8 weights; the first with int8 as well, to compare.
 SMALL_INT16 = (glance, flatten, conv1d)
 ORDINARY = (

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls that come again and again: what becomes a repeat, and how a call finds what differs.
+#include "plan/repeats.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "ops/operator.h"
+
+namespace aotc::plan {
+namespace {
+
+Program planned_steps(const std::string& text, const PlanOptions& options = {}) {
+  Diagnostics diags;
+  auto graph = graph::parse(text, "test.air", ops::definition_lookup(), diags);
+  EXPECT_TRUE(graph.ok() && ops::verify_graph(*graph, diags)) << diags.str();
+  auto program = plan_program(std::move(*graph), options, diags);
+  EXPECT_TRUE(program.ok()) << diags.str();
+  return program.ok() ? std::move(*program) : Program{};
+}
+
+// h = tanh(relu(w * h) + b), `steps` times, each with a table of its own for b; step `odd` has a
+// maximum for its sum.
+std::string unrolled(int steps, int odd = -1) {
+  std::string text =
+      "graph \"g\" {\n  input %0 \"h\" f32[1x2]\n  const %1 \"w\" f32[2x2] = [0.5, -1, 0.25, 2]\n";
+  int last = 0;
+  for (int i = 0; i < steps; ++i) {
+    const int at = 10 + 10 * i;
+    text += fmt::format("  const %{} \"b{}\" f32[1x2] = [{}, {}]\n", at, i, i + 1, -i);
+    text += fmt::format("  %{} \"sum{}\" f32[1x2] = fully_connected(%{}, %1)\n", at + 1, i, last);
+    text += fmt::format("  %{} \"relu{}\" f32[1x2] = relu(%{})\n", at + 2, i, at + 1);
+    text += fmt::format("  %{} \"add{}\" f32[1x2] = {}(%{}, %{})\n", at + 3, i,
+                        i == odd ? "maximum" : "add", at + 2, at);
+    text += fmt::format("  %{} \"tanh{}\" f32[1x2] = tanh(%{})\n", at + 4, i, at + 3);
+    last = at + 4;
+  }
+  return text + fmt::format("  output %{}\n}}\n", last);
+}
+
+// "c" for a call, "PERIODxTURNS" for a repeat.
+std::string body_of(const Program& p) {
+  std::string out;
+  for (const ProgramStep& step : p.body) {
+    if (!out.empty()) out += " ";
+    out += step.kind == ProgramStep::Kind::kRepeat
+               ? fmt::format("{}x{}", step.blocks[0].size(), step.blocks.size())
+               : "c";
+  }
+  return out;
+}
+
+void expect_output_evaluated(const Program& p) {
+  std::vector<float> h = {0.25f, -0.5f};
+  std::vector<uint8_t> input(8);
+  std::memcpy(input.data(), h.data(), 8);
+  Diagnostics diags;
+  auto out = run_program(p, {input}, diags);
+  ASSERT_TRUE(out.ok()) << diags.str();
+  auto values = ops::evaluate_graph(p.graph, {input});
+  EXPECT_EQ((*out)[0], values[static_cast<size_t>(p.graph.outputs[0].tensor.value)]);
+}
+
+TEST(PlanRepeats, UnrolledStepsBecomeOneRepeat) {
+  Program p = planned_steps(unrolled(12));
+  // The first call reads the input and the last writes the output: they are the caller's.
+  EXPECT_EQ(body_of(p), "c 4x11 c c c");
+  EXPECT_LT(printed_calls(p), 12);
+  EXPECT_EQ(p.calls.size(), 48u);
+  expect_output_evaluated(p);
+}
+
+TEST(PlanRepeats, FewTurnsAndAnotherWishStayCalls) {
+  EXPECT_EQ(body_of(planned_steps(unrolled(2))), "c c c c c c c c");
+  PlanOptions options;
+  options.repeats = false;
+  Program p = planned_steps(unrolled(12), options);
+  EXPECT_EQ(body_of(p).find("x"), std::string::npos);
+  EXPECT_EQ(printed_calls(p), 48);
+  EXPECT_EQ(repeat_table_bytes(p), 0);
+}
+
+TEST(PlanRepeats, AnotherOperatorEndsARepeat) {
+  Program p = planned_steps(unrolled(24, 12));
+  EXPECT_NE(body_of(p).find("4x12"), std::string::npos) << body_of(p);
+  expect_output_evaluated(p);
+}
+
+TEST(PlanRepeats, TheLayoutLeadsEveryTurnToItsArguments) {
+  Program p = planned_steps(unrolled(12));
+  for (const ProgramStep& step : p.body) {
+    if (step.kind != ProgramStep::Kind::kRepeat) continue;
+    const RepeatLayout layout = lay_out_repeat(p, step);
+    EXPECT_EQ(layout.table_bytes(), repeat_table_bytes(p));
+    for (size_t turn = 0; turn < layout.turns; ++turn)
+      for (size_t j = 0; j < layout.period; ++j) {
+        const ProgramCall& call = p.calls[static_cast<size_t>(step.blocks[turn][j].call)];
+        const ProgramCall& first = p.calls[static_cast<size_t>(step.blocks[0][j].call)];
+        for (size_t a = 0; a < call.arguments.size(); ++a) {
+          const RepeatLayout::Value& v = layout.arguments[j][a];
+          Storage s = first.arguments[a].storage;
+          if (v.kind == RepeatLayout::Value::kStride)
+            s.offset += v.stride * static_cast<int64_t>(turn);
+          if (v.kind == RepeatLayout::Value::kPlace) s.offset = layout.places[v.column][turn];
+          if (v.kind == RepeatLayout::Value::kTable) s.index = layout.tables[v.column][turn];
+          EXPECT_EQ(s.kind, call.arguments[a].storage.kind);
+          EXPECT_EQ(s.offset, call.arguments[a].storage.offset);
+          EXPECT_TRUE(s.kind != StorageKind::kConstant ||
+                      s.index == call.arguments[a].storage.index);
+        }
+      }
+  }
+}
+
+// Three products of the same int8 weights, with biases and scales of their own.
+std::string products() {
+  std::string text =
+      "graph \"g\" {\n  input %0 \"x\" i8[1x4] quant(0.1, 3)\n  const %1 \"w\" i8[9x4] quant(0.01, "
+      "0) = [1";
+  for (int i = 1; i < 36; ++i) text += fmt::format(", {}", i * 37 % 251 - 125);
+  text += "]\n";
+  for (int i = 0; i < 3; ++i) {
+    text +=
+        fmt::format("  const %{} \"b{}\" i32[9] = [{}, 1, 2, 3, 4, 5, 6, 7, 8]\n", 10 + i, i, i);
+    text += fmt::format("  %{} \"y{}\" i8[1x9] quant(0.{}, {}) = fully_connected(%0, %1, %{})\n",
+                        20 + i, i, i + 1, i, 10 + i);
+  }
+  return text + "  output %20\n  output %21\n  output %22\n}\n";
+}
+
+int64_t tables_called(const Program& p, const std::string& name) {
+  return std::count_if(p.constants.begin(), p.constants.end(),
+                       [&](const ProgramConstant& c) { return c.name == name; });
+}
+
+TEST(PlanRepeats, WeightsOfSeveralOperatorsAreOneTableForTheDspExtensionToo) {
+  PlanOptions options;
+  options.target.dsp = true;
+  Program p = planned_steps(products(), options);
+  EXPECT_EQ(tables_called(p, "stream"), 1);
+  EXPECT_EQ(tables_called(p, "bias"), 3);
+  const std::vector<uint8_t> input = {1, 250, 127, 128};
+  Diagnostics diags;
+  auto out = run_program(p, {input}, diags);
+  ASSERT_TRUE(out.ok()) << diags.str();
+  auto values = ops::evaluate_graph(p.graph, {input});
+  for (size_t o = 0; o < 3; ++o)
+    EXPECT_EQ((*out)[o], values[static_cast<size_t>(p.graph.outputs[o].tensor.value)]);
+  options.target.level = ops::Level::kSpeed;
+  EXPECT_EQ(tables_called(planned_steps(products(), options), "stream"), 3);
+}
+
+}  // namespace
+}  // namespace aotc::plan

@@ -19,3 +19,6 @@ bench_check(shared kws,resnet,ad,strww m3,m4,rv32imac)
 add_test(NAME bench.dynamic_range
   COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/bench/dynamic_range.py --aotc $<TARGET_FILE:aotc>)
 set_tests_properties(bench.dynamic_range PROPERTIES LABELS full SKIP_RETURN_CODE 77)
+add_test(NAME bench.svdf
+  COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/bench/svdf.py --aotc $<TARGET_FILE:aotc>)
+set_tests_properties(bench.svdf PROPERTIES LABELS full SKIP_RETURN_CODE 77)

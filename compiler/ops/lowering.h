@@ -96,7 +96,7 @@ struct Constant {
   int alignment = 4;
 };
 
-// The order in which a function reads an operand and writes its result 0, for planners that let
+// The order in which a function reads an operand and writes its last result, for planners that let
 // the two share bytes. All in bytes from the start of the tensor.
 struct WriteOrder {
   // Lowerings publish none that would be longer: a plan for tensors this large would cost more memory

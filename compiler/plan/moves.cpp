@@ -135,7 +135,8 @@ class Settler {
       const Op& op = flat_.graph.ops[static_cast<size_t>(i)];
       const ops::Lowered& lowered = *lowered_[static_cast<size_t>(i)];
       bool here = i == writers->first && !op.results.empty() && classes_.of(op.results[0]) == value;
-      if (!here || !in_place(flat_.graph, op, lowered.args, lowered.write_orders, classes_, old)) return;
+      if (!here || !in_place(flat_.graph, op, lowered.args, lowered.write_orders, classes_, old, value))
+        return;
     }
     join(move);
   }
@@ -172,13 +173,14 @@ void settle_moves(FlatGraph& flat, Classes& classes,
 }
 
 bool in_place(const graph::Graph& graph, const Op& op, const std::vector<ops::Arg>& args,
-              const std::vector<ops::WriteOrder>& orders, const Classes& classes, int old) {
+              const std::vector<ops::WriteOrder>& orders, const Classes& classes, int old,
+              int next) {
   auto is_old = [&](TensorId id) { return id.valid() && classes.of(id) == old; };
   int readers = 0;
   for (const ops::Arg& arg : args)
     readers += arg.kind == ops::ArgKind::kOperand && is_old(op.operands[static_cast<size_t>(arg.index)]);
-  if (readers != 1 || op.results.size() != 1) return false;
-  const int64_t result = graph[op.results[0]].type.bytes();
+  if (readers != 1 || op.results.empty() || classes.of(op.results.back()) != next) return false;
+  const int64_t result = graph[op.results.back()].type.bytes();
   for (const ops::WriteOrder& order : orders) {
     TensorId operand = op.operands[static_cast<size_t>(order.operand)];
     if (!is_old(operand)) continue;

@@ -52,7 +52,7 @@ class Planner {
   // A table of what the state begins with, unless all its bytes are the same.
   void intern_initial_value(size_t state);
   bool may_replace(size_t state);
-  bool replaces(size_t call, int old) const;
+  bool replaces(size_t call, int old, int next) const;
 
   // Neither class is read or written by branches and loops.
   bool plain_around(int old, int next);

@@ -85,16 +85,16 @@ bool Planner::may_replace(size_t state) {
     bool reads = reads_class(c, old);
     if (reads && written < c) return false;
     if (!writes_class(c, next)) continue;
-    if (program_.calls[c].device != 0 || (reads && !replaces(c, old))) return false;
+    if (program_.calls[c].device != 0 || (reads && !replaces(c, old, next))) return false;
     written = std::min(written, c);
   }
   return true;
 }
 
-bool Planner::replaces(size_t call, int old) const {
+bool Planner::replaces(size_t call, int old, int next) const {
   const PendingCall& pending = pending_[call];
   const graph::Op& op = graph().ops[static_cast<size_t>(program_.calls[call].op_index)];
-  return in_place(graph(), op, pending.args, pending.write_orders, classes_, old);
+  return in_place(graph(), op, pending.args, pending.write_orders, classes_, old, next);
 }
 
 bool Planner::plain_around(int old, int next) {

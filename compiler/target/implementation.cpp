@@ -17,6 +17,7 @@ constexpr Entry kTable[] = {
     {"gemm_halves", arm::gemm_halves},
     {"gemm_pairs", arm::gemm_pairs},
     {"gemv_halves", arm::gemv_halves},
+    {"svdf_time", arm::svdf_time},
     {"gemv_pairs", arm::gemv_pairs},
     {"gemm_sums", arm::gemm_sums},
     {"gemv_sums", arm::gemv_sums},

@@ -30,6 +30,8 @@ LIBRARY_ULP = 64
 # Behind the name of a tensor that lost channels: constant ones, and those nobody reads.
 LIVE_CHANNELS = " (live channels)"
 LIBRARY_OPERATORS = {"LOGISTIC", "SOFTMAX", "TANH", "UNIDIRECTIONAL_SEQUENCE_LSTM"}
+# Sums of floats that LiteRT adds up in vectors.
+VECTOR_OPERATORS = {"SVDF"}
 MORE_MODELS = "AOTC_MORE_MODELS"  # environment variable: a folder where models are looked for first
 OWN_FOLDERS = ("digits", "gadget", "keras", "ops")
 

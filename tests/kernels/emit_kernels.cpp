@@ -157,6 +157,7 @@ int run(const char* file) {
   std::vector<KernelCase> cases;
   add_gemm_cases(cases);
   add_pack_cases(cases);
+  add_svdf_cases(cases);
   add_winograd_cases(cases);
   add_depthwise_cases(cases);
   add_elementwise_cases(cases);

@@ -57,6 +57,9 @@ OPERATORS = {  # name: (operator code, options)
     "TRANSPOSE": (39, (26, {})),
     "MEAN": (40, (27, {"keep_dims": (0, "bool", 0)})),
     "SUB": (41, (28, {**_ACT, "pot_scale_int16": (1, "bool", 1)})),
+    "SVDF": (27, (6, {
+        "rank": (0, "i32", 0), "activation": (1, "activation", 0), "asymmetric_quantize_inputs": (2, "bool", 0),
+    })),
     "UNIDIRECTIONAL_SEQUENCE_LSTM": (44, (71, {
         **_ACT, "cell_clip": (1, "f32", 0.0), "proj_clip": (2, "f32", 0.0),
         "time_major": (3, "bool", 0), "asymmetric_quantize_inputs": (4, "bool", 0),

@@ -5,6 +5,7 @@
 
 #include "graph_maker.h"
 #include "graph_movers.h"
+#include "graph_states.h"
 #include "ops/common/constants_only.h"
 #include "ops/operator.h"
 
@@ -42,7 +43,7 @@ class OperatorMaker final : public GraphMaker {
         &OperatorMaker::simple,      &OperatorMaker::simple,      &OperatorMaker::simple,
         &OperatorMaker::simple,      &OperatorMaker::simple,      &OperatorMaker::simple,
         &OperatorMaker::mover,       &OperatorMaker::mover,       &OperatorMaker::mover,
-        &OperatorMaker::recurrent};
+        &OperatorMaker::recurrent,   &OperatorMaker::stateful};
     for (int tries = 0; tries < 20; ++tries)
       if ((this->*kMakers[random.pick(0, std::size(kMakers) - 1)])()) return;
   }
@@ -144,6 +145,8 @@ class OperatorMaker final : public GraphMaker {
                 {"activation", activation()}},
                {type(dtype, {})});
   }
+
+  bool stateful() { return make_stateful(*this); }
 
   bool mover() { return make_mover(*this); }
 

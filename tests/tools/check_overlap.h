@@ -37,14 +37,14 @@ inline std::string check_overlap(const ops::Lowered& lowered) {
   // Functions that may fail are given what they are defined for: no divisor of 0.
   const uint8_t filling = tir::can_fail(lowered.function->body) ? 1 : 0;
   for (const ops::WriteOrder& order : lowered.write_orders) {
-    int operand = -1, result = -1;
+    int operand = -1, result = -1, last = -1;  // an order is about the operator's last result
     std::vector<std::vector<uint8_t>> data;
     std::vector<tir::Memory> memory;
     for (size_t a = 0; a < lowered.args.size(); ++a) {
       const ops::Arg& arg = lowered.args[a];
       const tir::Buffer& b = *lowered.function->params[a];
       if (arg.kind == ops::ArgKind::kOperand && arg.index == order.operand) operand = static_cast<int>(a);
-      if (arg.kind == ops::ArgKind::kResult && arg.index == 0) result = static_cast<int>(a);
+      if (arg.kind == ops::ArgKind::kResult && arg.index > last) result = static_cast<int>(a), last = arg.index;
       data.emplace_back(static_cast<size_t>(b.elements * size_of(b.dtype)), filling);
       if (arg.kind == ops::ArgKind::kConstant) data.back() = lowered.constants[static_cast<size_t>(arg.index)].bytes;
     }

@@ -29,6 +29,9 @@ Implementation winograd_rows(const tir::Kernel& kernel);
 Implementation winograd_tile(const tir::Kernel& kernel);
 Implementation winograd_pairs(const tir::Kernel& kernel);
 
+// ops/svdf/time_kernel.cpp
+Implementation svdf_time(const tir::Kernel& kernel);
+
 // The value of a parameter of the kernel.
 int parameter(const tir::Kernel& kernel, std::string_view name);
 

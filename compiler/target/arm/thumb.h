@@ -44,6 +44,7 @@ class Thumb {
   void asr(Reg d, Reg m, int by) { emit("asr", {name(d), name(m), imm_text(by)}); }
   void and_(Reg d, Reg n, int imm) { emit("and", {name(d), name(n), imm_text(imm)}); }
   void bic(Reg d, Reg n, int imm) { emit("bic", {name(d), name(n), imm_text(imm)}); }
+  void orr_lsl(Reg d, Reg n, Reg m, int by) { emit("orr", {name(d), name(n), name(m), shift("lsl", by)}); }
   void uxth(Reg d, Reg m) { three("uxth", d, m); }
   // d = n & (m >> by), arithmetic shift
   void and_asr(Reg d, Reg n, Reg m, int by) {

@@ -12,8 +12,9 @@ machine, cortex_m4 and rv32imac in QEMU) and run four times over a sequence of i
   second    whose content is destroyed before every run, as it is in the other passes
 The state is reset from memory that holds anything, and nothing may be written around it or the arena.
 
-Results of float models that hold an exp or tanh, which come from the C library, or sums that LiteRT makes in
-vectors, may differ by some ulp of the largest one of the run (sums: of all runs); all others are equal to the byte. `--refused`: models that aotc must refuse.
+Results of float models that hold an exp or tanh, which come from the C library, may differ by some ulp of the
+largest one of the run; where LiteRT makes sums in vectors (SVDF), of the output's largest one of all runs. All
+others are equal to the byte. `--refused`: models that aotc must refuse.
 """
 import argparse
 import pathlib

@@ -200,12 +200,13 @@ def softmax(call):
     e = exp_q5(scale(np.where(counted, diff, 0), multiplier, shift))
     total = np.where(counted, rounding_shift(e, 12), 0).sum(axis=1)  # Q12
     y = np.empty_like(rows)
+    bits = 8 * np.dtype(call.outputs[0].dtype).itemsize
     headroom = 32 - np.floor(np.log2(total)).astype(np.int64) - 1  # leading zeros of 32 bits
     for h in np.unique(headroom):
         r = headroom == h
         inverse = reciprocal_one_plus((total[r] << h) - (1 << 31))[:, None]
-        # 12 - h integer bits in the sum, 31 - 8 for an 8 bit result.
-        y[r] = rounding_shift(high_mul(inverse, e[r]), 12 - h + 23)
+        # 12 - h integer bits in the sum, 31 less the bits of the result.
+        y[r] = rounding_shift(high_mul(inverse, e[r]), 12 - h + 31 - bits)
     info = np.iinfo(call.outputs[0].dtype)
     y = np.where(counted, np.clip(y + info.min, info.min, info.max), info.min)
     return [y.reshape(x.shape).astype(call.outputs[0].dtype)]

@@ -31,7 +31,8 @@ class SoftmaxLowering {
       table_ = f_.constant("exponentials", DType::kI32, table);
     }
     out_ = f_.result(0);
-    f_.publish_in_place(0);  // an element is read for the last time just before its result is written
+    // An element is read for the last time just before its result is written.
+    if (!wide_result(op_)) f_.publish_in_place(0);
     f_.loop("r", 0, rows_, [&](Ex r) {
       Ex row = f_.let("row", r * depth_);
       if (is_float) {
@@ -78,7 +79,7 @@ class SoftmaxLowering {
       f_.assign(sum, sum + (((exponential(largest, row + i) >> 11) + 1) >> 1));
     });
     // Shift the sum to [2^30, 2^31). It is 2^19 at least, the largest element's share.
-    Ex shift = f_.var("shift", Ex(33));  // of the final division, less one
+    Ex shift = f_.var("shift", Ex(wide_result(op_) ? 25 : 33));  // of the final division, less one
     for (int step : {8, 4, 2, 1})
       f_.if_(sum < (int64_t{1} << (31 - step)), [&] {
         f_.assign(sum, sum * (int64_t{1} << step));
@@ -87,10 +88,11 @@ class SoftmaxLowering {
     Ex inverse = f_.let("inverse", emit_reciprocal(f_, sum));
     Ex right = shift;
     // Shifts past 31 happen in long rows only; their quotients round to 0 as with 31.
-    if (depth_ >= 512) right = f_.let("right", min(shift, 31));
+    if (depth_ >= 512 && !wide_result(op_)) right = f_.let("right", min(shift, 31));
     f_.loop("i", 0, depth_, [&](Ex i) {
       Ex product = emit_high_mul(inverse, exponential(largest, row + i));
-      f_.store(out_, row + i, min((((product >> right) + 1) >> 1) - 128, 127));
+      IntRange range = int_range(op_.result().dtype);
+      f_.store(out_, row + i, min((((product >> right) + 1) >> 1) + range.min, range.max));
     });
   }
 

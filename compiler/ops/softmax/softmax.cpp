@@ -35,7 +35,7 @@ class Softmax final : public Operator {
   std::string_view summary() const override { return "softmax over the last axis"; }
   Traits traits() const override { return {.uses_libm = true}; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "result scale 1/256, zero point -128"},
+    return {{DType::kI8, "result int8 with scale 1/256 and zero point -128, or int16 with scale 1/65536 and zero point -32768"},
             {DType::kI16, "result scale 1/32768, zero points 0"},
             {DType::kF32, ""}};
   }
@@ -51,7 +51,7 @@ class Softmax final : public Operator {
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     if (!check_type(op, 0, {DType::kI8, DType::kI16, DType::kF32}, diags) ||
-        !check_result_type(op, 0, op.operand(0).dtype, diags))
+        !check_result_type(op, 0, wide_result(op) ? DType::kI16 : op.operand(0).dtype, diags))
       return kFailure;
     if (op.operand(0).elements() < 1) {
       bad_shape(op, diags, "the input is empty");
@@ -63,16 +63,17 @@ class Softmax final : public Operator {
       return kFailure;
     }
     if (op.operand(0).dtype == DType::kF32) return success();
-    if (!check_quantized_io(op, diags) || !check_symmetric_io(op, diags)) return kFailure;
     bool bytes = op.operand(0).dtype == DType::kI8;
+    if (!check_quantized_io(op, diags) || !(bytes || check_symmetric_io(op, diags))) return kFailure;
     const graph::TensorType& out = op.result();
-    float units = bytes ? 256.0f : 32768.0f;
-    if (std::abs(out.scale() * units - 1.0f) > 0.001f || (bytes && out.zero_point() != -128)) {
+    float units = wide_result(op) ? 65536.0f : bytes ? 256.0f : 32768.0f;
+    int64_t zero_point = wide_result(op) ? -32768 : bytes ? -128 : 0;
+    if (std::abs(out.scale() * units - 1.0f) > 0.001f || out.zero_point() != zero_point) {
       diags.error(op.where(), "op-quantization",
-                  fmt::format("the result has scale {} and zero point {}; softmax of {} gives "
+                  fmt::format("the result has scale {} and zero point {}; softmax of {} gives {} of "
                               "scale 1/{} and zero point {}",
-                              out.scale(), out.zero_point(), bytes ? "int8" : "int16", units,
-                              bytes ? -128 : 0));
+                              out.scale(), out.zero_point(), bytes ? "int8" : "int16",
+                              out.dtype == DType::kI8 ? "int8" : "int16", units, zero_point));
       return kFailure;
     }
     int64_t longest = bytes ? kLongestSoftmaxRow : kLongestSoftmaxRow16;
@@ -97,6 +98,9 @@ class Softmax final : public Operator {
       if (is_float) {
         float_row(data.in<float>(0).subspan(r * depth, depth),
                   data.out<float>().subspan(r * depth, depth), op.attrs<SoftmaxAttrs>().beta);
+      } else if (wide_result(op)) {
+        int8_row(data.in<int8_t>(0).subspan(r * depth, depth),
+                 data.out<int16_t>().subspan(r * depth, depth), table);
       } else {
         int8_row(data.in<int8_t>(0).subspan(r * depth, depth),
                  data.out<int8_t>().subspan(r * depth, depth), table);
@@ -140,8 +144,9 @@ class Softmax final : public Operator {
     for (float& v : out) v /= sum;
   }
 
-  static void int8_row(std::span<const int8_t> in, std::span<int8_t> out,
-                       const std::vector<int32_t>& table) {
+  // Q8 or Q16, from the least value of the type.
+  template <typename Out>
+  static void int8_row(std::span<const int8_t> in, std::span<Out> out, const std::vector<int32_t>& table) {
     int32_t largest = *std::max_element(in.begin(), in.end());
     auto exponential = [&](int8_t v) {
       return table[std::min(static_cast<size_t>(largest - v), table.size() - 1)];
@@ -153,9 +158,10 @@ class Softmax final : public Operator {
     int32_t inverse = fixed_reciprocal(static_cast<int32_t>(sum));
     for (size_t i = 0; i < in.size(); ++i) {
       int64_t product = high_mul(inverse, exponential(in[i]));
-      int shift = 12 - headroom + 23;
+      int shift = 12 - headroom + 31 - 8 * static_cast<int>(sizeof(Out));
       int64_t q = ((product >> (shift - 1)) + 1) >> 1;
-      out[i] = static_cast<int8_t>(std::min<int64_t>(q - 128, 127));
+      using Limits = std::numeric_limits<Out>;
+      out[i] = static_cast<Out>(std::min<int64_t>(q + Limits::min(), Limits::max()));
     }
   }
 };

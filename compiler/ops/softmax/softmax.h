@@ -23,6 +23,11 @@ struct SoftmaxAttrs : graph::Attributes<SoftmaxAttrs> {
 // not count an element. Trailing zeros are one zero: distances beyond the end are the last entry.
 std::vector<int32_t> softmax_exponentials(const OpView& op);
 
+// int8 becomes int16: the same arithmetic, eight bits more of the quotient.
+inline bool wide_result(const OpView& op) {
+  return op.operand(0).dtype == DType::kI8 && op.result().dtype == DType::kI16;
+}
+
 // Rows longer than this could leave 32 bits in the sum.
 constexpr int64_t kLongestSoftmaxRow = 4095;
 

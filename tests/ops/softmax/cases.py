@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SOFTMAX over the last axis: int8 to int8 (result scale 1/256, zero point -128), float32."""
+"""SOFTMAX over the last axis: int8 to int8 (result scale 1/256, zero point -128) or to int16 (1/65536, -32768),
+int16, float32."""
 
 import int16_cases
 import numpy as np
@@ -55,7 +56,25 @@ def _int8(name, shape, scale, zero_point, beta):
                 dict(beta=beta))
 
 
+def _wide(name, shape, scale, zero_point=0, beta=1.0):
+    return Case(f"int8_to_int16_{name}", "SOFTMAX", [int8(shape, scale, zero_point)],
+                [Tensor("int16", (), 2**-16, -32768)], dict(beta=beta))
+
+
+def wide_cases():
+    for name, shape in SHAPES.items():
+        yield _wide(name, shape, 0.11, 12)
+    for name, scale in SCALES.items():
+        yield _wide(f"scale_{name}", (4, 10), scale, -20)
+        yield _wide(f"scale_{name}_long", (1, 600), scale, 127)
+    yield _wide("beta", (2, 9), 0.15, beta=0.7)
+    hard = _wide("hard_rows", np.shape(HARD_ROWS), 0.05)
+    hard.samples = lambda rng: [[HARD_ROWS]]
+    yield hard
+
+
 def cases(rng):
+    yield from wide_cases()
     for name, shape in SHAPES.items():
         yield _int8(f"int8_{name}", shape, 0.11, 12, 1.0)
     for name, scale in SCALES.items():

@@ -89,9 +89,12 @@ def summary(aotc, project, out):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 4 and sys.argv[1] == "images":
+    if sys.argv[1:] in (["-h"], ["--help"]):
+        print(__doc__)
+    elif len(sys.argv) == 4 and sys.argv[1] == "images":
         images(pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]))
     elif len(sys.argv) == 5 and sys.argv[1] == "summary":
         summary(sys.argv[2], sys.argv[3], pathlib.Path(sys.argv[4]))
     else:
-        sys.exit(__doc__)
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)

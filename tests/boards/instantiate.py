@@ -4,11 +4,11 @@
 
 Usage: instantiate.py BOARD MODEL_DIR PREFIX OUT [option=value ...]
 """
+import argparse
 import json
 import pathlib
 import re
 import shutil
-import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KEY = re.compile(r"@([a-z][a-z0-9_]*)@")
@@ -136,6 +136,10 @@ def instantiate(board_name, model_dir, prefix, out, given=None, samples=(), labe
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 5:
-        raise SystemExit(__doc__)
-    instantiate(*sys.argv[1:5], given=dict(a.split("=", 1) for a in sys.argv[5:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for word in ("board", "model_dir", "prefix", "out"):
+        parser.add_argument(word)
+    parser.add_argument("option", nargs="*")
+    given = parser.parse_args()
+    instantiate(given.board, given.model_dir, given.prefix, given.out,
+                given=dict(a.split("=", 1) for a in given.option))

@@ -5,6 +5,7 @@
 What is accepted compiles with gcc without a warning (one of a hidden variable is one of a wrong table);
 what would put tensors into memory that is not there or only read is refused, and nothing is written.
 """
+import argparse
 import json
 import pathlib
 import re
@@ -13,7 +14,11 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-AOTC, WORK = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+PARSER = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+PARSER.add_argument("aotc", type=pathlib.Path)
+PARSER.add_argument("work", type=pathlib.Path)
+OPTIONS = PARSER.parse_args()
+AOTC, WORK = OPTIONS.aotc.resolve(), OPTIONS.work.resolve()
 MODEL = ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 ROM = ["--pool", "rom:100000:constants"]

@@ -5,10 +5,10 @@
                                          compilers
   conventions.py cost WORK MODEL...      on the emulated Cortex-M4: instructions per operator over plain
 """
+import argparse
 import functools
 import json
 import pathlib
-import sys
 
 import common
 
@@ -159,9 +159,13 @@ def check_cost(names, work):
 
 
 def test():
-    what, *names = sys.argv[1:]
-    work = pathlib.Path(names.pop(0))
-    {"bytes": check_bytes, "cost": check_cost}[what](names, work)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    checks = {"bytes": check_bytes, "cost": check_cost}
+    parser.add_argument("what", choices=checks)
+    parser.add_argument("work", type=pathlib.Path)
+    parser.add_argument("model", nargs="*")
+    options = parser.parse_args()
+    checks[options.what](options.model, options.work)
 
 
 if __name__ == "__main__":

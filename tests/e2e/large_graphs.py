@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graphs of thousands of small ADDs: what a compiler that looks at every pair would be slow on."""
+import argparse
 import pathlib
 import sys
 
@@ -117,6 +118,11 @@ def many(kind, count):
 KINDS = {"chain": chain, "window": window, "wide": wide}
 
 
-if __name__ == "__main__":  # large_graphs.py KIND COUNT DTYPE FILE
-    kind, size, element, file = sys.argv[1:]
-    pathlib.Path(file).write_bytes(KINDS[kind](int(size), element))
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("count", type=int)
+    parser.add_argument("dtype")
+    parser.add_argument("file", type=pathlib.Path)
+    options = parser.parse_args()
+    options.file.write_bytes(KINDS[options.kind](options.count, options.dtype))

@@ -5,10 +5,10 @@ pools gives the same bytes on a board.
   tvm_interface.py application WORK     on this machine: TVM's own pool, pools of the caller, constants
   tvm_interface.py pools WORK           on the emulated Cortex-M4, every layer against the reference
 """
+import argparse
 import json
 import pathlib
 import re
-import sys
 
 import numpy as np
 
@@ -98,8 +98,12 @@ def pools(work):
 
 
 def test():
-    what, work = sys.argv[1], pathlib.Path(sys.argv[2])
-    {"application": application, "pools": pools}[what](work)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    checks = {"application": application, "pools": pools}
+    parser.add_argument("what", choices=checks)
+    parser.add_argument("work", type=pathlib.Path)
+    options = parser.parse_args()
+    checks[options.what](options.work)
 
 
 if __name__ == "__main__":

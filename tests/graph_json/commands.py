@@ -5,6 +5,7 @@
 It is compiled, built by gcc without a warning and run, against Python; then with one thing wrong
 each: the message, its slug and place, the exit code, and that nothing was written.
 """
+import argparse
 import json
 import pathlib
 import re
@@ -18,7 +19,11 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE.parent / "mlf"))
 import archives  # noqa: E402
 
-AOTC, WORK = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+PARSER = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+PARSER.add_argument("aotc", type=pathlib.Path)
+PARSER.add_argument("work", type=pathlib.Path)
+OPTIONS = PARSER.parse_args()
+AOTC, WORK = OPTIONS.aotc.resolve(), OPTIONS.work.resolve()
 GRAPH = json.loads((HERE / "malformed" / "valid.json").read_text())
 HEADER = "#ifndef SUM_H\n#define SUM_H\n#include <stdint.h>\n#define COUNT 4\n#endif\n"
 PLAIN = """\

@@ -6,6 +6,7 @@ The judge is Python's json module: what `aotc graph convert` writes is the same 
 and what `aotc graph inspect --json` says is what the columns say. With --shared: of the archives that
 TVM wrote, byte for byte, with parameters.
 """
+import argparse
 import json
 import math
 import os
@@ -16,7 +17,12 @@ import tarfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARED = pathlib.Path(os.environ.get("AOTC_SHARED") or ROOT.parent / "shared") / "tvm"
-AOTC, WORK = sys.argv[1], pathlib.Path(sys.argv[2])
+PARSER = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+PARSER.add_argument("aotc")
+PARSER.add_argument("work", type=pathlib.Path)
+PARSER.add_argument("--shared", action="store_true")
+OPTIONS = PARSER.parse_args()
+AOTC, WORK = OPTIONS.aotc, OPTIONS.work
 BYTES = {"int8": 1, "uint8": 1, "bool": 1, "int16": 2, "uint16": 2, "int32": 4, "float32": 4,
          "int64": 8, "float64": 8}
 OLDER = {"dltype": "dtype", "device_index": "device_type"}
@@ -120,4 +126,4 @@ def shared():
 
 
 WORK.mkdir(parents=True, exist_ok=True)
-shared() if "--shared" in sys.argv else own()
+shared() if OPTIONS.shared else own()

@@ -5,6 +5,7 @@
 malformed/NAME.json is read by `aotc graph inspect`; NAME.txt is the exit code, standard output and
 standard error. Cases that are right are here as well, so that an error in all of them is seen.
 """
+import argparse
 import pathlib
 import subprocess
 import sys
@@ -20,7 +21,11 @@ def said(aotc, name):
 
 
 def main():
-    aotc, update = str(pathlib.Path(sys.argv[1]).resolve()), "--update" in sys.argv[2:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("aotc", type=pathlib.Path)
+    parser.add_argument("--update", action="store_true", help="write what is said now")
+    options = parser.parse_args()
+    aotc, update = str(options.aotc.resolve()), options.update
     cases = sorted(CASES.glob("*.json"))
     failed, exits = 0, set()
     for case in cases:

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes the corpus of small archives that the fuzzer starts from: make_corpus.py FOLDER."""
+import argparse
 import json
 import pathlib
-import sys
 import tarfile
 
 from archives import archive_of, every_metadata, full_model, make_tar, member
@@ -40,4 +40,6 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=pathlib.Path)
+    main(parser.parse_args().folder)

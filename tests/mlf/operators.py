@@ -5,19 +5,25 @@
 Each passes the validator; its text prints back as it is; its C compiles with every warning, for the
 host and for Cortex-M, and gives the model's results when called by name.
 """
+import argparse
 import json
 import pathlib
 import re
 import shutil
 import subprocess
-import sys
 
 import archives
 import validate
 from archives import ROOT, expect, run
 from writing import FLAGS, gcc, model_path, unpack
 
-AOTC, OPT, CALL, WORK = (pathlib.Path(p).resolve() for p in sys.argv[1:5])
+PARSER = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+for word in ("aotc", "aotc_opt", "call_operators", "work"):
+    PARSER.add_argument(word, type=pathlib.Path)
+PARSER.add_argument("models", nargs="*")
+OPTIONS = PARSER.parse_args()
+AOTC, OPT, CALL, WORK = (
+    path.resolve() for path in (OPTIONS.aotc, OPTIONS.aotc_opt, OPTIONS.call_operators, OPTIONS.work))
 RUNTIME = ROOT / "crt" / "include"
 BOARDS = ("host", "qemu_mps2_an386", "qemu_mps3_an547")
 
@@ -234,7 +240,7 @@ def main():
     selection()
     devices()
     deterministic()
-    for name in sys.argv[5:]:
+    for name in OPTIONS.models:
         check_model(name)
         if "int8" in name or name in ("kws", "resnet"):
             other_weights(name)

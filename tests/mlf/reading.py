@@ -5,20 +5,24 @@
 Every version is read without loss; every kind of damage has a slug of its own, no matter where it
 is; what is refused leaves nothing behind.
 """
+import argparse
 import gzip
 import json
 import pathlib
 import re
 import shutil
-import sys
 import tarfile
 
 import archives
 import validate
 from archives import archive_of, expect, every_metadata, full_model, make_tar, member, operator, run
 
-AOTC = sys.argv[1]
-WORK = pathlib.Path(sys.argv[2])
+PARSER = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+PARSER.add_argument("aotc")
+PARSER.add_argument("work", type=pathlib.Path)
+PARSER.add_argument("--shared", action="store_true", help="those of ../shared alone")
+OPTIONS = PARSER.parse_args()
+AOTC, WORK = OPTIONS.aotc, OPTIONS.work
 FILES = {"codegen/host/src/default_lib0.c": b"int x;\n" * 300, "parameters/default.params": b"\0" * 3000}
 
 
@@ -319,7 +323,7 @@ TESTS = [every_version, tar_formats, styles, versions, missing_keys, wrong_kinds
 def main():
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)
-    for test in [shared_archives] if "--shared" in sys.argv else TESTS:
+    for test in [shared_archives] if OPTIONS.shared else TESTS:
         print(test.__name__, flush=True)
         test()
 

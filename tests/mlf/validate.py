@@ -5,6 +5,7 @@
 Knows the format from its description and nothing of aotc: members of the tar, keys and types of
 metadata.json, names and numbering of files, the parameters file byte by byte. Prints every fault.
 """
+import argparse
 import json
 import re
 import struct
@@ -323,11 +324,13 @@ def validate(path):
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("archive", nargs="+")
     total = 0
-    for archive in sys.argv[1:]:
+    for archive in parser.parse_args().archive:
         found = validate(archive)
         total += len(found)
         print(f"{archive}: {len(found)} faults")
         for fault in found:
             print(f"  {fault}")
-    sys.exit(1 if total or len(sys.argv) < 2 else 0)
+    sys.exit(1 if total else 0)

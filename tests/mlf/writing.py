@@ -6,6 +6,7 @@ Each archive passes the validator, reads back to the metadata in it, and compile
 from its own files only; the program gives LiteRT's bytes. MODEL is a name of tests/models or of
 ../shared/models.
 """
+import argparse
 import json
 import os
 import pathlib
@@ -22,8 +23,12 @@ from archives import ROOT, expect, run
 
 sys.path.insert(0, str(ROOT / "tests" / "oracle"))
 
-AOTC = os.path.abspath(sys.argv[1])
-WORK = pathlib.Path(sys.argv[2]).absolute()
+PARSER = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+PARSER.add_argument("aotc", type=os.path.abspath)
+PARSER.add_argument("work", type=pathlib.Path)
+PARSER.add_argument("models", nargs="*")
+OPTIONS = PARSER.parse_args()
+AOTC, WORK = OPTIONS.aotc, OPTIONS.work.absolute()
 # aotc-opt stands beside aotc.
 OPT = next(iter(pathlib.Path(AOTC).parent.glob("aotc-opt")), None)
 SAMPLES = 3
@@ -298,10 +303,10 @@ def main():
     WORK.mkdir(parents=True)
     deterministic()
     failures_leave_nothing()
-    if "digits_int8" in sys.argv:
+    if "digits_int8" in OPTIONS.models:
         hostile_names()
         devices()
-    for name in sys.argv[3:]:
+    for name in OPTIONS.models:
         check_model(name)
 
 

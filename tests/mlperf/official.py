@@ -13,12 +13,12 @@ import os
 import runpy
 import sys
 
-import serial.tools.list_ports
 import serial.tools.list_ports_common
-import usb.core
 
 
 def main():
+    import serial.tools.list_ports  # the packages of the benchmark's runner
+    import usb.core
     ours, theirs = sys.argv[1:sys.argv.index("--")], sys.argv[sys.argv.index("--") + 1:]
     folder, path = os.path.abspath(ours[0]), ours[1]
     vendor, product = (int(x, 16) for x in (ours[2] if len(ours) > 2 else "0483:374b").split(":"))
@@ -36,6 +36,10 @@ def main():
 
 
 if __name__ == "__main__":
-    if "--" not in sys.argv or sys.argv.index("--") < 3:
-        sys.exit(__doc__)
+    if sys.argv[1:] in (["-h"], ["--help"]):
+        print(__doc__)
+        sys.exit(0)
+    if "--" not in sys.argv or sys.argv.index("--") < 3 or sys.argv[1].startswith("-"):
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
     main()

@@ -2,14 +2,13 @@
 """Reference models of activations, softmax and the clamps fused into other operators."""
 
 import ctypes
-import ctypes.util
 
 import models_int16 as int16
 import numpy as np
 from fixed_point import (INT16_MAX, INT16_MIN, exp_q5, high_mul, quantize_multiplier,
                          reciprocal_one_plus, round_half_away, rounding_shift, scale)
 
-_libm = ctypes.CDLL(ctypes.util.find_library("m"))
+_libm = ctypes.CDLL("libm.so.6")
 
 
 def libm_float(name):

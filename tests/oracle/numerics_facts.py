@@ -6,6 +6,7 @@ A fact is an experiment that would come out differently if the fact were false: 
 formulas are plausible, it holds data on which they differ, and says which one LiteRT follows.
 """
 
+import argparse
 import sys
 
 import facts_float  # noqa: F401  (importing registers the facts)
@@ -15,6 +16,7 @@ from experiment import FACTS
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     passed = failed = 0
     for text, check in FACTS:
         try:

@@ -219,9 +219,13 @@ def main():
     parser.add_argument("--cc", default="gcc -O1", help="C compiler and flags (%(default)s)")
     parser.add_argument("--damage", default="",
                         help="spoil an operator's results, or 'emitted', to see the lane fail")
+    parser.add_argument("--check-arguments", action="store_true",
+                        help="end here, if the arguments are right")
     options = parser.parse_args()
     if options.count < 1 or options.jobs < 1:
         parser.error("--count and --jobs take numbers from 1")
+    if options.check_arguments:
+        return 0
     settings = Settings(options.program.resolve(), options.work.resolve(), options.cc,
                         options.damage, options.only)
     if options.file:

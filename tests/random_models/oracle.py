@@ -6,6 +6,7 @@ Run as a program it is the server: pickled (file, samples) in, pickled answers o
 client; it starts the server again after a death, and the death is the answer.
 """
 
+import argparse
 import pathlib
 import pickle
 import resource
@@ -104,4 +105,5 @@ def serve():
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     serve()

@@ -80,7 +80,7 @@ def run_lane(name):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["run", "list", "check"])
     parser.add_argument("lanes", nargs="*", metavar="LANE", help=", ".join(LANES))
     options = parser.parse_args()

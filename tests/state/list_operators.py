@@ -4,6 +4,7 @@
 
 One line a model, then one line an operator: NAME, the types it works on, in how many models.
 """
+import argparse
 import collections
 import pathlib
 
@@ -13,6 +14,7 @@ FOLDER = pathlib.Path(__file__).resolve().parents[1] / "models" / "state"
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     types, models = collections.defaultdict(set), collections.defaultdict(set)
     print("| model | bytes | subgraphs | operators |\n|---|--:|--:|---|")
     for path in sorted(FOLDER.glob("*.tflite")):

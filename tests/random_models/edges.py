@@ -18,7 +18,7 @@ import judge  # noqa: E402
 from lane import Lane, Settings  # noqa: E402
 from model import Model, Op, Tensor  # noqa: E402
 
-EQUAL, BOTH, OURS = judge.EQUAL, judge.BOTH_REFUSE, judge.WE_REFUSE
+EQUAL, BOTH, OURS, ONLY = judge.EQUAL, judge.BOTH_REFUSE, judge.WE_REFUSE, judge.ONLY_WE_ACCEPT
 WINDOW = {"padding": "SAME", "stride_h": 1, "stride_w": 1}
 
 
@@ -47,6 +47,27 @@ def convolution(scale, depthwise=False):
     extra = {"depth_multiplier": 1} if depthwise else {}
     return one("DEPTHWISE_CONV_2D" if depthwise else "CONV_2D",
                [int8(scale, 3), w, ints([5, -7])], int8(1.0), **WINDOW, **extra)
+
+
+def with_zero_point(model):
+    """Of the bias: 1."""
+    model.tensors[2].scale, model.tensors[2].zero_point = [0.5], [1]
+    return model
+
+
+def transposed(zero_point):
+    bias = Tensor("int32", [2], [0.5], [zero_point], data=np.array([5, -7], np.int32))
+    return one("TRANSPOSE_CONV", [ints([1, 4, 4, 2]), weights([2, -3, 1, 5], (2, 1, 1, 2)), int8(0.5, 3), bias],
+               int8(1.0), **WINDOW)
+
+
+def of_two_channels(count):
+    """Float activations, weights of int8 with `count` scales."""
+    w = Tensor("int8", [1, 1, 1, 2], [0.5] * count, [0] * count, 3,
+               data=np.array([2, -3], np.int8).reshape(1, 1, 1, 2))
+    floats = Tensor("float32", [2], data=np.array([0.5, -7], np.float32))
+    return one("DEPTHWISE_CONV_2D", [Tensor("float32", [1, 4, 4, 2]), w, floats], Tensor("float32", [1, 4, 4, 2]),
+               **WINDOW, depth_multiplier=1)
 
 
 def fully_connected(scale, bias_scale=None):
@@ -100,6 +121,51 @@ def unpack(announced):
     return model
 
 
+def of_version(number):
+    model = relu6(0.5)
+    model.ops[0].version = number
+    return model
+
+
+def along(axis):
+    model = convolution(0.5)
+    model.tensors[1].axis = axis
+    return model
+
+
+def with_tensor_of(type_number):
+    model = relu6(0.5)
+    model.tensors.append(Tensor("int8", [2], type_number=type_number))
+    return model
+
+
+def unpack_of(dtype, zero_point):
+    model = unpack(2)
+    for tensor in model.tensors:
+        tensor.dtype, tensor.scale = dtype, [0.5]
+    model.tensors[0].zero_point = [zero_point]
+    return model
+
+
+def accepted_by_us():
+    """One of each reason of docs/errors.md, as cases, beside what both take."""
+    yield "convolution without a bias", without_bias(convolution(0.5)), ONLY, "no-bias"
+    yield "depthwise without a bias", without_bias(convolution(0.5, True)), ONLY, "no-bias"
+    yield "version 99", of_version(99), ONLY, "operator-version"
+    yield "one scale along axis 9", along(9), ONLY, "quantized-dimension"
+    yield "one scale along axis 2", along(2), EQUAL, None
+    yield "unused tensor of type 99", with_tensor_of(99), ONLY, "unused-tensor"
+    yield "UNPACK of floats with zero points", unpack_of("float32", 3), ONLY, "needless-quantization"
+    yield "UNPACK of int8 with other zero points", unpack_of("int8", 3), BOTH, "op-quantization"
+    yield "depthwise, floats, one scale", of_two_channels(1), ONLY, "one-scale"
+    yield "depthwise, floats, two scales", of_two_channels(2), EQUAL, None
+
+
+def without_bias(model):
+    model.ops[0].inputs[2] = -1
+    return model
+
+
 def cases():
     """name: (model, what it must end as, slug or None)."""
     quantization, attribute = "op-quantization", "op-attribute"
@@ -117,6 +183,12 @@ def cases():
         yield f"fully connected of scale {scale:g}", fully_connected(scale), OURS, quantization
     yield "bias of another scale", fully_connected(0.5, 0.51), EQUAL, None
     yield "bias of quite another scale", fully_connected(0.5, 0.53), BOTH, quantization
+    for name, make in (("convolution", convolution(0.5)), ("depthwise", convolution(0.5, True))):
+        yield f"zero point of the bias of {name}", with_zero_point(make), BOTH, quantization
+    yield "zero point of the bias of fully connected", with_zero_point(fully_connected(0.5)), EQUAL, None
+    for zero_point in (0, 1):
+        yield f"zero point {zero_point} of the bias of transposed", transposed(zero_point), \
+            *((BOTH, quantization) if zero_point else (EQUAL, None))
     # The bound of an activation that is no int32.
     for name, make in (("relu6", relu6), ("pool with relu6", pool)):
         yield f"{name} of scale 1e-8", make(1e-8), EQUAL, None
@@ -178,15 +250,25 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--cc", default="gcc -O1")
     options = parser.parse_args()
-    wanted = list(cases())
+    wanted = [*cases(), *accepted_by_us()]
     lane = Lane(Settings(options.program.resolve(), options.work.resolve(), options.cc, "", None),
                 "edges")
     try:
         verdicts = lane.verdicts([(f"model {i}", 0, model, model.file())
                                   for i, (_, model, _, _) in enumerate(wanted)])
+        # A reason that is not listed is a failure.
+        listed = dict(judge.REASONS)
+        judge.REASONS.clear()
+        only = [(f"model {i}", 0, case[1], case[1].file()) for i, case in enumerate(wanted) if case[2] == ONLY]
+        unlisted = lane.verdicts(only)
     finally:
         lane.close()
-    failed = 0
+    failed = sum(verdict.what != judge.FAILED for verdict in unlisted)
+    if failed:
+        print(f"FAILED: {failed} of {len(unlisted)} models that only aotc takes pass without a reason")
+    for reason in sorted(set(listed) - {case[3] for case in wanted if case[2] == ONLY}):
+        print(f"FAILED: no model shows the reason '{reason}'")
+        failed += 1
     for (name, _, what, slug), verdict in zip(wanted, verdicts):
         if verdict.what != what or (slug is not None and verdict.detail != slug):
             print(f"FAILED {name}: {verdict.what} {verdict.detail}, expected {what} {slug or ''}")

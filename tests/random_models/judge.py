@@ -14,14 +14,27 @@ EQUAL, UNDEFINED, BOTH_REFUSE, WE_REFUSE, ONLY_WE_ACCEPT, FAILED = CLASSES = (
     "equal", "equal where LiteRT is defined", "refused by both", "refused by aotc only",
     "accepted by aotc only", "failed")
 
-# Why aotc may accept what LiteRT refuses: LiteRT's words. docs/errors.md says why that is right, in
-# a table of the same keys.
+
+def _no_quantised_tensor(model, op):
+    return not {model.tensors[t].dtype for t in op.inputs + op.outputs if t >= 0} & {"int8", "uint8", "int16"}
+
+
+def _one_scale_of_weights(model, op):
+    return model.tensors[op.inputs[0]].dtype == "float32" and len(model.tensors[op.inputs[1]].scale) == 1
+
+
+# Why aotc may accept what LiteRT refuses: LiteRT's words, and what must be so of the operator that they name.
+# docs/errors.md says why that is right, in a table of the same keys.
 REASONS = {
-    "no-bias": r"has_bias was not true.*\((DEPTHWISE_)?CONV_2D\) failed to prepare"
-               r"|Tensor at index 2 was optional but was expected.*\((DEPTHWISE_)?CONV_2D\)",
-    "operator-version": r"Didn't find op for builtin opcode '\w+' version",
-    "quantized-dimension": r"quantized_dimension must be in range",
-    "unused-tensor": r"^Unsupported data type -?\d+ in tensor$",
+    "needless-quantization": (r"->params\.(zero_point|scale) != \S+->params\.(zero_point|scale) ",
+                              _no_quantised_tensor),
+    "no-bias": (r"has_bias was not true.*\((DEPTHWISE_)?CONV_2D\) failed to prepare"
+                r"|Tensor at index 2 was optional but was expected.*\((DEPTHWISE_)?CONV_2D\)", None),
+    "one-scale": (r"scale->size != filter->dims->data.*\(DEPTHWISE_CONV_2D\) failed to prepare",
+                  _one_scale_of_weights),
+    "operator-version": (r"Didn't find op for builtin opcode '\w+' version", None),
+    "quantized-dimension": (r"quantized_dimension must be in range", None),
+    "unused-tensor": (r"^Unsupported data type -?\d+ in tensor$", None),
 }
 _HEADING = "## Models that only aotc accepts"
 
@@ -74,9 +87,8 @@ class Judge:
                                f"refusal {slug}")
             return Verdict(WE_REFUSE if ran else BOTH_REFUSE, slug)
         if not ran:
-            for key, words in REASONS.items():
-                if re.search(words, answer[1]):
-                    return Verdict(ONLY_WE_ACCEPT, key)
+            if reason := _reason(model, answer[1]):
+                return Verdict(ONLY_WE_ACCEPT, reason)
             return Verdict(FAILED, f"accepted, but LiteRT {answer[0]}: {answer[1]}",
                            _plain("accepted: " + answer[1]))
         return self._compare(model, answer[1], outcome.values, samples)
@@ -115,6 +127,14 @@ class Judge:
                 if op.kind in INEXACT and have[name_of(op.outputs[0])][0] == "f32":
                     rounded.update(op.outputs)
         return Verdict(UNDEFINED if undefined else EQUAL)
+
+
+def _reason(model, said):
+    node = re.search(r"Node number (\d+) ", said)
+    for key, (words, condition) in REASONS.items():
+        if re.search(words, said) and (not condition or node and condition(model, model.ops[int(node[1])])):
+            return key
+    return None
 
 
 def _plain(text):

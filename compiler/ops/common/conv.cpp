@@ -54,6 +54,19 @@ std::vector<DType> bias_types(DType type, ConvolutionRules rules) {
   return rules.narrow_bias ? std::vector{DType::kI64, DType::kI32} : std::vector{DType::kI64};
 }
 
+bool check_bias_zero_point(const OpView& op, Diagnostics& diags) {
+  if (!op.has_operand(2)) return true;
+  for (int64_t zero : op.operand(2).quantization.zero_point) {
+    if (zero == 0) continue;
+    diags
+        .error(op.where(), "op-quantization",
+               fmt::format("the bias has zero point {}, expected 0", zero))
+        .help("LiteRT refuses it as well; convert the model again");
+    return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool check_bias_option(const OpView& op, int type, Diagnostics& diags) {
@@ -81,6 +94,7 @@ bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Di
   if (!op.constant(1)) return bad_shape(op, diags, "weights must be a constant");
   if (!verify_bias(op, channels, bias_types(type, rules), diags)) return false;
   if (type == DType::kF32) return true;
+  if (!rules.bias_zero_point && !check_bias_zero_point(op, diags)) return false;
   if (!check_per_tensor(op, op.operand_tensor(0), diags) ||
       !check_per_tensor(op, op.graph[op.op.results[0]], diags) ||
       !verify_weights_quantization(op, channels, channel_axis, rules.weights_zero_point, diags))

@@ -13,9 +13,11 @@ namespace aotc::ops {
 // types (int8 with int8 weights and int32 bias, int16 with int8 weights and a bias of int64 or, with
 // `narrow_bias`, int32; float32 with weights of float32 or int8), quantisation, bias length, accumulator
 // range. `channel_axis` is the weights' axis of output channels. int8 weights with a zero point
-// other than 0 are refused unless `weights_zero_point` (then they may have one per tensor).
+// other than 0 are refused unless `weights_zero_point` (then they may have one per tensor). A bias of
+// integers with a zero point other than 0 is refused unless `bias_zero_point` (then it is ignored).
 struct ConvolutionRules {
   bool weights_zero_point = false;
+  bool bias_zero_point = false;
   bool int16 = true;  // with zero points 0
   bool narrow_bias = true;
 };

@@ -74,7 +74,7 @@ class FullyConnected final : public Operator {
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     bool good = verify_convolution(op, op.operand(1).shape[0], 0, diags,
-                                   {.weights_zero_point = true});
+                                   {.weights_zero_point = true, .bias_zero_point = true});
     DType type = op.operand(0).dtype;
     if (!good || type == DType::kF32) return good ? success() : Status(kFailure);
     good = check_activation_bounds(op, op.attrs<FullyConnectedAttrs>().activation, diags) &&

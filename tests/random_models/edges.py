@@ -189,6 +189,11 @@ def cases():
     for zero_point in (0, 1):
         yield f"zero point {zero_point} of the bias of transposed", transposed(zero_point), \
             *((BOTH, quantization) if zero_point else (EQUAL, None))
+    # A padding that is neither SAME nor VALID: of a pool LiteRT gives no elements.
+    for name, make, what in (("convolution", convolution(0.5), BOTH), ("depthwise", convolution(0.5, True), BOTH),
+                             ("transposed", transposed(0), BOTH), ("pool", pool(1e-3), OURS)):
+        make.ops[0].options["padding"] = 2
+        yield f"padding 2 of {name}", make, what, attribute
     # The bound of an activation that is no int32.
     for name, make in (("relu6", relu6), ("pool with relu6", pool)):
         yield f"{name} of scale 1e-8", make(1e-8), EQUAL, None

@@ -77,8 +77,15 @@ Window window_of(const OpView& op, const WindowFields& fields, int64_t kernel_h,
   return out;
 }
 
+bool check_padding(const OpView& op, int padding, Diagnostics& diags) {
+  if (padding == 0 || padding == 1) return true;
+  return bad_attribute(op, diags,
+                       fmt::format("padding {} is neither SAME (0) nor VALID (1)", padding));
+}
+
 bool import_window(const OpView& op, int padding, int activation, int64_t kernel_h,
                    int64_t kernel_w, WindowFields& fields, Diagnostics& diags) {
+  if (!check_padding(op, padding, diags)) return false;
   const graph::Shape& in = op.operand(0).shape;
   pads_from_tflite(padding, in[1], kernel_h, fields.stride_h, fields.dilation_h, fields.pad_top,
                    fields.pad_bottom);

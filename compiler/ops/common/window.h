@@ -70,8 +70,12 @@ bool infer_window(const OpView& op, const WindowFields& fields, int64_t kernel_h
 // Same for an operator already verified.
 Window window_of(const OpView& op, const WindowFields& fields, int64_t kernel_h, int64_t kernel_w);
 
+// Is it one of the format's two, SAME (0) and VALID (1)? Reports [op-attribute].
+bool check_padding(const OpView& op, int padding, Diagnostics& diags);
+
 // Import of TFLite's padding and fused activation, once strides and dilations are set; operand 0 is
-// known to have rank 4. Reports an activation that no kernel fuses.
+// known to have rank 4. Reports a padding that the format does not have and an activation that no
+// kernel fuses.
 bool import_window(const OpView& op, int padding, int activation, int64_t kernel_h,
                    int64_t kernel_w, WindowFields& fields, Diagnostics& diags);
 

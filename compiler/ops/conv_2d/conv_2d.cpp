@@ -163,6 +163,7 @@ class Conv2D final : public Operator {
     attrs->dilation_w = options->dilation_w_factor();
     const graph::Shape& in = view.operand(0).shape;
     const graph::Shape& w = view.operand(1).shape;
+    if (!check_padding(view, options->padding(), diags)) return kFailure;
     pads_from_tflite(options->padding(), in[1], w[1], attrs->stride_h, attrs->dilation_h,
                      attrs->pad_top, attrs->pad_bottom);
     pads_from_tflite(options->padding(), in[2], w[2], attrs->stride_w, attrs->dilation_w,

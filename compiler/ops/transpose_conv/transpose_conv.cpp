@@ -151,6 +151,7 @@ class TransposeConv final : public Operator {
     if (options == nullptr) return bad_attribute(op, diags, "the model gives no options (strides)");
     attrs.stride_h = options->stride_h();
     attrs.stride_w = options->stride_w();
+    if (!check_padding(op, options->padding(), diags)) return false;
     // As of a convolution from the result to the input.
     const graph::Shape& w = op.operand(1).shape;
     int32_t behind = 0;

@@ -33,6 +33,10 @@ def int8(scale, zero_point=0, shape=(1, 4, 4, 2), data=None):
     return Tensor("int8", list(shape), [scale], [zero_point], data=data)
 
 
+def of_type(dtype):
+    return Tensor(dtype, [1, 4, 4, 2], None if dtype == "float32" else [0.5])
+
+
 def ints(values, scale=None):
     values = np.array(values, np.int32)
     return Tensor("int32", list(values.shape), scale, data=values)
@@ -189,6 +193,13 @@ def cases():
     for zero_point in (0, 1):
         yield f"zero point {zero_point} of the bias of transposed", transposed(zero_point), \
             *((BOTH, quantization) if zero_point else (EQUAL, None))
+    # Types that LiteRT's kernel has no way between.
+    for source in ("float32", "int8", "uint8", "int16", "int32"):
+        for target in ("int8", "uint8", "int16", "int32"):
+            refused = source == "int32" and target in ("uint8", "int32") or \
+                target == "int32" and source != "int16" or (source, target) == ("int16", "uint8")
+            yield f"QUANTIZE of {source} to {target}", \
+                one("QUANTIZE", [of_type(source)], of_type(target)), *((BOTH, "op-type") if refused else (EQUAL, None))
     # A padding that is neither SAME nor VALID: of a pool LiteRT gives no elements.
     for name, make, what in (("convolution", convolution(0.5), BOTH), ("depthwise", convolution(0.5, True), BOTH),
                              ("transposed", transposed(0), BOTH), ("pool", pool(1e-3), OURS)):

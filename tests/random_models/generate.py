@@ -28,6 +28,7 @@ class Growth:
         self.live = []  # tensors that operators may read
         self.used = set()
         self.rules = RULES
+        self.any_type = False
         self.guessed = False  # shapes of some results are not known here
         self.late = random.Random(seed + 1)  # draws that came later, so that older models stay the same
 
@@ -57,6 +58,8 @@ class Growth:
             zero = self.pick(low, low + 255) if zero_point is None else zero_point
             t.scale = [self.scale() if scale is None else float(np.float32(scale))]
             t.zero_point = [low + 128 if self.chance(20) and zero_point is None else zero]
+        elif dtype == "int16" and self.any_type:
+            t.scale, t.zero_point = [self.scale() if scale is None else float(np.float32(scale))], [0]
         return self.add(t)
 
     def constant(self, array, like=None, scale=None):
@@ -122,6 +125,7 @@ def weights_and_bias(g, x, shape, axis, channels, per_channel):
         w = g.constant((g.data("float32", shape) / np.sqrt(taps)).astype(np.float32))
         bias = g.constant(g.data("float32", [channels]))
         return w, bias, None
+    scale_x = x.scale[0] if x.scale else 1.0
     count = channels if per_channel else 1
     scales = [g.scale() / 16 for _ in range(count)]
     data = g.data("int8", shape)
@@ -130,9 +134,9 @@ def weights_and_bias(g, x, shape, axis, channels, per_channel):
     w = g.constant(data, scale=scales)
     g[w].axis = axis
     bias = g.constant(g.values.integers(-3000, 3000, size=[channels]).astype(np.int32),
-                      scale=[float(np.float32(np.float32(x.scale[0]) * np.float32(s)))
+                      scale=[float(np.float32(np.float32(scale_x) * np.float32(s)))
                              for s in scales])
-    spread = x.scale[0] * max(scales) * np.sqrt(taps) * 40
+    spread = scale_x * max(scales) * np.sqrt(taps) * 40
     return w, bias, spread * 2.0 ** g.rng.uniform(-2, 2)
 
 
@@ -590,12 +594,17 @@ def grow(g):
     return True
 
 
-def random_model(seed, only=None):
-    """The model, and whether LiteRT has to be asked for shapes. `only`: of this operator alone."""
+def random_model(seed, only=None, any_type=False):
+    """The model, and whether LiteRT has to be asked for shapes. `only`: of this operator alone.
+    `any_type`: of operators on types that are not theirs, as most of LiteRT's refusals need."""
     g = Growth(seed)
     if only is not None:
         g.rules = {only: RULES[only]}
     dtype = g.rng.choices(["int8", "float32", "int32"], [60, 33, 7])[0]
+    if any_type:
+        g.any_type = True
+        g.rules = {kind: (f, ALL, ranks, weight) for kind, (f, _, ranks, weight) in g.rules.items()}
+        dtype = g.rng.choice(ALL)
     shape = input_shape(g)
     for _ in range(g.rng.choice([1, 1, 1, 2])):
         g.live.append(g.activation(dtype, shape))

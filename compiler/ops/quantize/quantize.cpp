@@ -48,7 +48,7 @@ class Quantize final : public UnaryElementwise {
             {DType::kI32, "to int8, int16"},
             {DType::kI8, "to int8, uint8, int16"},
             {DType::kU8, "to int8, uint8, int16"},
-            {DType::kI16, "to int8, uint8, int16, int32"}};
+            {DType::kI16, "to int8, int16, int32"}};
   }
   Traits traits() const override { return {.elementwise = true, .conversion = true}; }
   std::vector<int> tflite_builtins() const override { return {114}; }
@@ -59,7 +59,7 @@ class Quantize final : public UnaryElementwise {
     DType from = op.operand(0).dtype, to = op.result().dtype;
     std::vector<DType> results = {DType::kI8, DType::kU8, DType::kI16};
     if (from == DType::kI32) results = {DType::kI8, DType::kI16};
-    if (from == DType::kI16) results.push_back(DType::kI32);
+    if (from == DType::kI16) results = {DType::kI8, DType::kI16, DType::kI32};
     if (std::find(results.begin(), results.end(), to) == results.end()) {
       diags.error(op.where(), "op-type",
                   fmt::format("quantize of {} makes {}; the model asks for {}", name_of(from),

@@ -108,10 +108,10 @@ def strided_slice(shape, begin, end, strides, result, **masks):
                Tensor("float32", result), **masks)
 
 
-def split(announced):
-    operands = [ints(0), Tensor("float32", [4, 2])]
-    model = one("SPLIT", operands, Tensor("float32", [2, 2]), num_splits=announced)
-    model.tensors.append(Tensor("float32", [2, 2]))
+def split(announced, dtype="float32"):
+    operands = [ints(0), Tensor(dtype, [4, 2])]
+    model = one("SPLIT", operands, Tensor(dtype, [2, 2]), num_splits=announced)
+    model.tensors.append(Tensor(dtype, [2, 2]))
     model.ops[0].outputs.append(3)
     model.outputs.append(3)
     return model
@@ -159,6 +159,7 @@ def accepted_by_us():
     yield "one scale along axis 9", along(9), ONLY, "quantized-dimension"
     yield "one scale along axis 2", along(2), EQUAL, None
     yield "unused tensor of type 99", with_tensor_of(99), ONLY, "unused-tensor"
+    yield "SPLIT of bool", split(2, "bool"), ONLY, "moved-type"
     yield "UNPACK of floats with zero points", unpack_of("float32", 3), ONLY, "needless-quantization"
     yield "UNPACK of int8 with other zero points", unpack_of("int8", 3), BOTH, "op-quantization"
     yield "depthwise, floats, one scale", of_two_channels(1), ONLY, "one-scale"
@@ -200,6 +201,10 @@ def cases():
                 target == "int32" and source != "int16" or (source, target) == ("int16", "uint8")
             yield f"QUANTIZE of {source} to {target}", \
                 one("QUANTIZE", [of_type(source)], of_type(target)), *((BOTH, "op-type") if refused else (EQUAL, None))
+    for name, make in (("convolution", convolution(0.5)), ("depthwise", convolution(0.5, True)),
+                       ("transposed", transposed(0)), ("pool", pool(1e-3))):
+        make.ops[0].omit_options = True
+        yield f"{name} without options", make, BOTH, attribute
     # A padding that is neither SAME nor VALID: of a pool LiteRT gives no elements.
     for name, make, what in (("convolution", convolution(0.5), BOTH), ("depthwise", convolution(0.5, True), BOTH),
                              ("transposed", transposed(0), BOTH), ("pool", pool(1e-3), OURS)):

@@ -20,12 +20,14 @@ def _no_quantised_tensor(model, op):
 
 
 def _one_scale_of_weights(model, op):
-    return model.tensors[op.inputs[0]].dtype == "float32" and len(model.tensors[op.inputs[1]].scale) == 1
+    x, w = (model.tensors[t] for t in op.inputs[:2])
+    return x.dtype == "float32" and w.scale is not None and len(w.scale) == 1
 
 
 # Why aotc may accept what LiteRT refuses: LiteRT's words, and what must be so of the operator that they name.
 # docs/errors.md says why that is right, in a table of the same keys.
 REASONS = {
+    "moved-type": (r"is_supported_type was not true.*\((SPLIT|SPLIT_V)\) failed to prepare", None),
     "needless-quantization": (r"->params\.(zero_point|scale) != \S+->params\.(zero_point|scale) ",
                               _no_quantised_tensor),
     "no-bias": (r"has_bias was not true.*\((DEPTHWISE_)?CONV_2D\) failed to prepare"

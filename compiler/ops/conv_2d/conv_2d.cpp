@@ -156,7 +156,10 @@ class Conv2D final : public Operator {
     const auto* options = from.options<tflite_schema::Conv2DOptions>();
     if (!check_bias_option(view, options ? options->quantized_bias_type() : 0, diags))
       return kFailure;
-    if (!options) return success();
+    if (!options) {
+      bad_attribute(view, diags, "the model gives no options (strides)");
+      return kFailure;
+    }
     attrs->stride_h = options->stride_h();
     attrs->stride_w = options->stride_w();
     attrs->dilation_h = options->dilation_h_factor();

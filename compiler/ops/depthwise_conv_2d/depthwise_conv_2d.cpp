@@ -208,7 +208,10 @@ class DepthwiseConv2D final : public Operator {
         !check_rank(view, 1, 4, 4, diags))
       return kFailure;
     const auto* options = from.options<tflite_schema::DepthwiseConv2DOptions>();
-    if (!options) return success();
+    if (!options) {
+      bad_attribute(view, diags, "the model gives no options (strides)");
+      return kFailure;
+    }
     attrs->stride_h = options->stride_h();
     attrs->stride_w = options->stride_w();
     attrs->dilation_h = options->dilation_h_factor();

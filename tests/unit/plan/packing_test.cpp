@@ -35,6 +35,13 @@ TEST(Packing, ItemsWithoutSeparationsShareTheArena) {
   expect_optimal(problem, 30);
 }
 
+TEST(Packing, ItemsOfNoBytesNeedNone) {
+  Problem problem;
+  for (int i = 0; i < 3; ++i) problem.add(0);
+  problem.separate(0, 1);
+  expect_optimal(problem, 0);
+}
+
 TEST(Packing, SeparatedItemsStack) {
   Problem problem;
   for (int64_t size : {10, 30, 5}) problem.add(size);
@@ -136,6 +143,7 @@ TEST(Packing, MalformedProblemsAreReported) {
   reported([](Problem& p) { p.separations[0].j = 2; }, "separation 0: items 0 and 2");
   reported([](Problem& p) { p.separations[0].j = 0; }, "separation 0: items 0 and 0");
   reported([](Problem& p) { p.separations[0].i = -1; }, "items -1 and 1");
+  reported([](Problem& p) { p.separations[0].j = -1; }, "items 0 and -1");
   reported([](Problem& p) { p.separations[0].d_ji = INT64_MIN; }, "distance");
 }
 

@@ -338,6 +338,35 @@ TEST(Program, SchedulesThatCannotBeHadAreReported) {
   EXPECT_THAT(said, HasSubstr("sums"));
 }
 
+TEST(Program, EveryPartOfAScheduleIsChecked) {
+  graph::Graph g = read(R"(graph "layer" {
+  input %0 "x" i8[1x4x4x2] quant(0.5, 0)
+  const %1 "w" i8[2x1x1x2] quant(0.25, 0) = [1, 2, 3, 4]
+  const %2 "b" i32[2] quant(0.125, 0) = [5, 6]
+  %3 "y" i8[1x4x4x2] quant(1, 0) = conv_2d(%0, %1, %2)
+  output %3
+})");
+  g.ops[0].location.op_index = 7;
+  Diagnostics diags;
+  auto plan = plan_program(g, {}, diags);
+  ASSERT_TRUE(plan.ok()) << diags.str();
+  const ops::Schedule chosen = plan->calls[0].schedule;
+  ASSERT_FALSE(chosen.algorithm.empty());
+  ASSERT_FALSE(chosen.numbers.empty());
+  auto said = [&](auto change) {
+    PlanOptions options;
+    options.schedules[7] = chosen;
+    change(options.schedules[7]);
+    return refusal(g, options);
+  };
+  EXPECT_EQ(said([](ops::Schedule&) {}), "");
+  EXPECT_EQ(said([](ops::Schedule& s) { s.algorithm = ""; }), "");
+  EXPECT_EQ(said([](ops::Schedule& s) { s.numbers.clear(); }), "");
+  // What is asked last can be had, what is asked before cannot.
+  EXPECT_THAT(said([](ops::Schedule& s) { s.algorithm = "magic"; }), HasSubstr("[schedule-impossible]"));
+  EXPECT_THAT(said([](ops::Schedule& s) { s.numbers["a"] = 1; }), HasSubstr("[schedule-impossible]"));
+}
+
 TEST(Program, TablesInProgramMemory) {
   PlanOptions options;
   options.program_tables = true;

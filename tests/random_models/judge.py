@@ -16,26 +16,28 @@ EQUAL, UNDEFINED, BOTH_REFUSE, WE_REFUSE, ONLY_WE_ACCEPT, FAILED = CLASSES = (
 
 
 def _no_quantised_tensor(model, op):
-    return not {model.tensors[t].dtype for t in op.inputs + op.outputs if t >= 0} & {"int8", "uint8", "int16"}
+    return op and not {model.tensors[t].dtype for t in op.inputs + op.outputs if t >= 0} & {"int8", "uint8", "int16"}
 
 
 def _one_scale_of_weights(model, op):
-    x, w = (model.tensors[t] for t in op.inputs[:2])
-    return x.dtype == "float32" and w.scale is not None and len(w.scale) == 1
+    """LiteRT names no operator, or one of a single scale and channel."""
+    w = op and model.tensors[op.inputs[1]]
+    return not op or w.scale is not None and len(w.scale) == w.shape[-1] == 1
 
 
 # Why aotc may accept what LiteRT refuses: LiteRT's words, and what must be so of the operator that they name.
 # docs/errors.md says why that is right, in a table of the same keys.
 REASONS = {
-    "moved-type": (r"is_supported_type was not true.*\((SPLIT|SPLIT_V)\) failed to prepare", None),
+    "moved-type": (r"is_supported_type was not true.*\((SPLIT|SPLIT_V)\) failed to prepare"
+                   r"|Type '\w+' is not supported by (un)?pack\.", None),
     "needless-quantization": (r"->params\.(zero_point|scale) != \S+->params\.(zero_point|scale) ",
                               _no_quantised_tensor),
     "no-bias": (r"has_bias was not true.*\((DEPTHWISE_)?CONV_2D\) failed to prepare"
                 r"|Tensor at index 2 was optional but was expected.*\((DEPTHWISE_)?CONV_2D\)", None),
-    "one-scale": (r"scale->size != filter->dims->data.*\(DEPTHWISE_CONV_2D\) failed to prepare",
-                  _one_scale_of_weights),
     "operator-version": (r"Didn't find op for builtin opcode '\w+' version", None),
-    "quantized-dimension": (r"quantized_dimension must be in range", None),
+    "quantized-dimension": (r"quantized_dimension must be in range"
+                            r"|scale->size != filter->dims->data.*\(DEPTHWISE_CONV_2D\) failed to prepare",
+                            _one_scale_of_weights),
     "unused-tensor": (r"^Unsupported data type -?\d+ in tensor$", None),
 }
 _HEADING = "## Models that only aotc accepts"
@@ -134,7 +136,8 @@ class Judge:
 def _reason(model, said):
     node = re.search(r"Node number (\d+) ", said)
     for key, (words, condition) in REASONS.items():
-        if re.search(words, said) and (not condition or node and condition(model, model.ops[int(node[1])])):
+        op = model.ops[int(node[1])] if node else None
+        if re.search(words, said) and (not condition or condition(model, op)):
             return key
     return None
 

@@ -5,9 +5,12 @@
 #include <cmath>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
+#include "codegen/c_helpers.h"
+#include "codegen/c_layout.h"
 #include "codegen/c_ranges.h"
 #include "support/text.h"
 #include "tir/arithmetic.h"
@@ -123,10 +126,11 @@ class Printer {
   PrintedFunction run() {
     count_uses(function_.body);
     scopes_.emplace_back();
+    lets_.emplace_back();
     if (form_ == FunctionForm::kPacked)
       scopes_.back() = {"args", "type_codes", "num_args", "ret_value", "ret_type_code",
                         "resource_handle", "packed_status"};
-    out_.prototype = fmt::format("{} {}(", is_kernel_ ? "void" : "int32_t", name_);
+    out_.prototype = fmt::format("{} {}(", returns_nothing() ? "void" : "int32_t", name_);
     const size_t head = out_.prototype.size();
     size_t column = head;
     std::string unused;
@@ -156,12 +160,16 @@ class Printer {
     body_ = unused;
     indent_ = 1;
     print_stmts(function_.body);
-    const char* end = is_kernel_ ? "}\n" : "    return 0;\n}\n";
+    const char* end = returns_nothing() ? "}\n" : "    return 0;\n}\n";
     out_.text = out_.prototype + "\n{\n" + body_ + end;
     return std::move(out_);
   }
 
  private:
+  bool returns_nothing() const {
+    return is_kernel_ || (form_ == FunctionForm::kPlain && !can_fail(function_.body));
+  }
+
   // Replaces the prototype; the pointers come out of the arguments.
   std::string packed_head() {
     out_.prototype = fmt::format(
@@ -318,13 +326,7 @@ class Printer {
       case ExprKind::kVar: return {name_of_node(static_cast<const VarRef&>(*e).var.get()), kPostfix};
       case ExprKind::kLoad: {
         const auto& n = static_cast<const Load&>(*e);
-        std::string text = fmt::format("{}[{}]", name_of_node(n.buffer.get()), any(n.index));
-        if (n.buffer->space == Space::kProgram) {
-          std::string f = fmt::format("program_{}", short_name(n.buffer->dtype));
-          out_.use.functions.insert(f);
-          out_.use.program = true;
-          text = fmt::format("{}_{}(&{})", prefix_, f, text);
-        }
+        std::string text = element(n);
         if (n.buffer->dtype == n.type || stays_int(e)) return {text, kPostfix};
         return {fmt::format("({}){}", c_type_of(n.type), text), kUnary};
       }
@@ -332,6 +334,7 @@ class Printer {
       case ExprKind::kBinary: return binary(static_cast<const Binary&>(*e));
       case ExprKind::kCast: {
         const auto& n = static_cast<const Cast&>(*e);
+        if (auto call = helper_call(n)) return helper(*call);
         if (n.type == n.value->type) return expr(n.value);
         return {fmt::format("({}){}", c_type_of(n.type), at_least(n.value, kUnary)), kUnary};
       }
@@ -354,6 +357,15 @@ class Printer {
     return {"0", kPostfix};
   }
 
+  std::string element(const Load& n) {
+    std::string text = fmt::format("{}[{}]", name_of_node(n.buffer.get()), any(n.index));
+    if (n.buffer->space != Space::kProgram) return text;
+    std::string f = fmt::format("program_{}", short_name(n.buffer->dtype));
+    out_.use.functions.insert(f);
+    out_.use.program = true;
+    return fmt::format("{}_{}(&{})", prefix_, f, text);
+  }
+
   // An element that C leaves in int, where that is wanted.
   bool stays_int(const ExprPtr& load) const {
     auto range = ranges_.of(load);
@@ -373,14 +385,15 @@ class Printer {
     out_.use.floating = out_.use.floating || is_float(n.type);
     if (const ExprPtr* value = saturated_i8(n)) {
       out_.use.functions.insert("saturate_i8");
-      return {fmt::format("{}_saturate_i8({})", prefix_, any(*value)), kPostfix};
+      return {fmt::format("{}_saturate_i8({})", prefix_, converted(*value)), kPostfix};
     }
     if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) {
       std::string f = fmt::format("{}_{}", n.op == BinaryOp::kMin ? "min" : "max",
                                   short_name(n.type));
       out_.use.functions.insert(f);
-      return {fmt::format("{}_{}({}, {})", prefix_, f, any(n.lhs), any(n.rhs)), kPostfix};
+      return {fmt::format("{}_{}({}, {})", prefix_, f, converted(n.lhs), converted(n.rhs)), kPostfix};
     }
+    if (auto call = helper_call(n)) return helper(*call);
     BinarySpelling s = spelling(n.op);
     if (n.wrapping && is_int(n.type) && n.type != DType::kU32) return wrapping(n, s);
     if (ranges_.is_int_product(n)) {
@@ -397,11 +410,33 @@ class Printer {
         n.op == BinaryOp::kLe || n.op == BinaryOp::kGt || n.op == BinaryOp::kGe)
       left = right = kAdditive;
     std::string lhs = at_least(n.lhs, left);
+    std::string rhs = at_least(n.rhs, right);
+    if (n.type == DType::kI64) {
+      // C converts the other operand, and a shift's amount may be of any type.
+      if (s.precedence == kShift && n.rhs->kind == ExprKind::kIntImm)
+        rhs = std::to_string(static_cast<const IntImm&>(*n.rhs).value);
+      else if (s.precedence >= kAdditive && n.rhs->kind == ExprKind::kCast &&
+               static_cast<const Cast&>(*n.rhs).value->type == DType::kI32)
+        rhs = at_least(static_cast<const Cast&>(*n.rhs).value, right);
+    }
     // The left side of a shift decides its width: a literal would be an int.
     bool narrow_shift = s.precedence == kShift && n.lhs->kind == ExprKind::kIntImm;
     if (n.type == DType::kI32 && (narrow_shift || ranges_.leaves_int(n)))
       lhs = "(int32_t)" + at_least(n.lhs, kUnary);
-    return {fmt::format("{} {} {}", lhs, s.op, at_least(n.rhs, right)), s.precedence};
+    return {fmt::format("{} {} {}", lhs, s.op, rhs), s.precedence};
+  }
+
+  Text helper(const HelperCall& call) {
+    out_.use.functions.insert(call.name);
+    std::string arguments;
+    for (const ExprPtr& a : call.arguments) arguments += (arguments.empty() ? "" : ", ") + converted(a);
+    return {fmt::format("{}_{}({})", prefix_, call.name, arguments), kPostfix};
+  }
+
+  // Where C converts to int32_t by itself: a small element needs no cast.
+  std::string converted(const ExprPtr& e) {
+    const bool is_element = e->kind == ExprKind::kLoad && e->type == DType::kI32;
+    return is_element ? element(static_cast<const Load&>(*e)) : any(e);
   }
 
   Text wrapping(const Binary& n, BinarySpelling s) {
@@ -463,13 +498,48 @@ class Printer {
   // ---- statements
 
   void line(const std::string& text) {
-    body_ += std::string(static_cast<size_t>(indent_) * 4, ' ') + text + "\n";
+    body_ += fold_line(std::string(static_cast<size_t>(indent_) * 4, ' ') + text) + "\n";
+  }
+
+  // A value that stands under the same name in sight already, and cannot have changed, is that one.
+  bool said_before(const Declare& n, const std::string& init) {
+    if (n.is_mutable) {
+      changing_.insert(n.var.get());
+      return false;
+    }
+    if (!is_fixed(n.init)) return false;
+    const std::string key = fmt::format("{} {} {}", short_name(n.var->dtype), n.var->name, init);
+    for (const auto& scope : lets_)
+      if (auto found = scope.find(key); found != scope.end()) {
+        names_[n.var.get()] = names_[found->second];
+        return true;
+      }
+    lets_.back()[key] = n.var.get();
+    return false;
+  }
+  // No element of what may be written, and no variable that changes.
+  bool is_fixed(const ExprPtr& e) const {
+    switch (e->kind) {
+      case ExprKind::kIntImm:
+      case ExprKind::kFloatImm: return true;
+      case ExprKind::kVar: return !changing_.contains(static_cast<const VarRef&>(*e).var.get());
+      case ExprKind::kLoad:
+        return static_cast<const Load&>(*e).buffer->role == Role::kConstant &&
+               is_fixed(static_cast<const Load&>(*e).index);
+      case ExprKind::kUnary: return is_fixed(static_cast<const Unary&>(*e).value);
+      case ExprKind::kBinary:
+        return is_fixed(static_cast<const Binary&>(*e).lhs) && is_fixed(static_cast<const Binary&>(*e).rhs);
+      case ExprKind::kCast: return is_fixed(static_cast<const Cast&>(*e).value);
+      default: return false;
+    }
   }
 
   void print_nested(const StmtPtr& s) {
     ++indent_;
     scopes_.emplace_back();
+    lets_.emplace_back();
     print_stmts(s);
+    lets_.pop_back();
     scopes_.pop_back();
     --indent_;
   }
@@ -503,23 +573,25 @@ class Printer {
       case StmtKind::kDeclare: {
         const auto& n = static_cast<const Declare&>(*s);
         if (!n.is_mutable && uses_[n.var.get()] == 0) return;
-        std::string init = any(n.init);
-        std::string id = declare(n.var.get(), n.var->name);
+        std::string init = converted(n.init);
         ranges_.forget(n.var);
         const char* small = n.is_mutable ? nullptr : ranges_.type_of_let(n.var, n.init);
+        if (said_before(n, init)) return;
+        std::string id = declare(n.var.get(), n.var->name);
         return line(fmt::format("{}{} {} = {};", n.is_mutable ? "" : "const ",
                                 small ? small : c_type_of(n.var->dtype), id, init));
       }
       case StmtKind::kAssign: return assign(static_cast<const Assign&>(*s));
       case StmtKind::kStore: {
         const auto& n = static_cast<const Store&>(*s);
-        std::string value = n.buffer->dtype == n.value->type
-                                ? any(n.value)
-                                : fmt::format("({}){}", c_type_of(n.buffer->dtype),
-                                              at_least(n.value, kUnary));
-        return line(fmt::format("{}[{}] = {};", name_of_node(n.buffer.get()), any(n.index), value));
+        return line(fmt::format("{}[{}] = {};", name_of_node(n.buffer.get()), any(n.index),
+                                stored(n.value, n.buffer->dtype)));
       }
-      case StmtKind::kEvaluate: return line(any(static_cast<const Evaluate&>(*s).value) + ";");
+      case StmtKind::kEvaluate: {
+        const ExprPtr& value = static_cast<const Evaluate&>(*s).value;
+        if (value->kind == ExprKind::kCall && assign_element(static_cast<const Call&>(*value))) return;
+        return line(any(value) + ";");
+      }
       case StmtKind::kBlock: return print_stmts(s);
       case StmtKind::kAlloc: {
         const auto& b = static_cast<const Alloc&>(*s).buffer;
@@ -538,6 +610,41 @@ class Printer {
       case StmtKind::kComment:
         return line("/* " + c_comment_text(static_cast<const Comment&>(*s).text, 200) + " */");
     }
+  }
+
+  // What is stored as `type`: with a cast only where the value may be of a wider one.
+  std::string stored(const ExprPtr& value, DType type) {
+    const ExprPtr& inner = value->kind == ExprKind::kCast && value->type == type
+                               ? static_cast<const Cast&>(*value).value
+                               : value;
+    if (inner->kind == ExprKind::kLoad && static_cast<const Load&>(*inner).buffer->dtype == type)
+      return element(static_cast<const Load&>(*inner));
+    if (inner->kind == ExprKind::kIntImm && is_int(type)) {
+      const int64_t v = static_cast<const IntImm&>(*inner).value;
+      const auto range = int_range(type);
+      if (promoted(type) == DType::kI32 && v >= static_cast<int64_t>(range.min) && v <= static_cast<int64_t>(range.max))
+        return c_int(v, DType::kI32);
+    }
+    if (type == value->type) return any(value);
+    return fmt::format("({}){}", c_type_of(type), at_least(value, kUnary));
+  }
+
+  // A copy or a filling of one element is an assignment.
+  bool assign_element(const Call& call) {
+    if (call.callee != Intrinsic::kMemcpy && call.callee != Intrinsic::kMemset) return false;
+    const auto& to = static_cast<const Address&>(*call.args[0]);
+    if (!is_i32(call.args[2], size_of(to.buffer->dtype))) return false;
+    std::string value;
+    if (call.callee == Intrinsic::kMemcpy) {
+      const auto& from = static_cast<const Address&>(*call.args[1]);
+      if (from.buffer->dtype != to.buffer->dtype || from.buffer->space != Space::kData) return false;
+      value = fmt::format("{}[{}]", name_of_node(from.buffer.get()), any(from.index));
+    } else {
+      if (to.buffer->dtype != DType::kI8 || call.args[1]->kind != ExprKind::kIntImm) return false;
+      value = std::to_string(static_cast<int8_t>(static_cast<const IntImm&>(*call.args[1]).value));
+    }
+    line(fmt::format("{}[{}] = {};", name_of_node(to.buffer.get()), any(to.index), value));
+    return true;
   }
 
   void for_loop(const For& n) {
@@ -561,9 +668,9 @@ class Printer {
       bool own = b.lhs->kind == ExprKind::kVar &&
                  static_cast<const VarRef&>(*b.lhs).var.get() == n.var.get();
       if (own && !b.wrapping && (b.op == BinaryOp::kAdd || b.op == BinaryOp::kSub))
-        return line(fmt::format("{} {}= {};", id, b.op == BinaryOp::kAdd ? "+" : "-", any(b.rhs)));
+        return line(fmt::format("{} {}= {};", id, b.op == BinaryOp::kAdd ? "+" : "-", converted(b.rhs)));
     }
-    line(fmt::format("{} = {};", id, any(n.value)));
+    line(fmt::format("{} = {};", id, converted(n.value)));
   }
 
   const Function& function_;
@@ -578,6 +685,8 @@ class Printer {
   int indent_ = 0;
   std::vector<std::vector<std::string>> scopes_;
   std::unordered_map<const void*, std::string> names_;
+  std::vector<std::unordered_map<std::string, const void*>> lets_;  // by scope: what was said
+  std::unordered_set<const void*> changing_;                       // variables that are assigned to
   std::unordered_map<const void*, int> uses_;
 };
 
@@ -615,83 +724,6 @@ std::string c_float(double value, DType type) {
                                          : fmt::format("{}", value);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text + (type == DType::kF32 ? "f" : "");
-}
-
-namespace {
-
-// An element of a table in program memory, as avr-libc reads it.
-std::string program_load(const std::string& name, const std::string& type, DType dtype) {
-  std::string read = dtype == DType::kF32    ? "pgm_read_float(at)"
-                     : size_of(dtype) == 1   ? fmt::format("({})pgm_read_byte(at)", type)
-                     : size_of(dtype) == 2   ? fmt::format("({})pgm_read_word(at)", type)
-                     : size_of(dtype) == 4   ? fmt::format("({})pgm_read_dword(at)", type)
-                                             : "";
-  std::string body = read.empty() ? fmt::format("    {} value;\n    memcpy_P(&value, at, sizeof value);\n"
-                                                "    return value;\n", type)
-                                  : fmt::format("    return {};\n", read);
-  return fmt::format("static inline {0} {1}(const {0} *at)\n{{\n{2}}}\n", type, name, body);
-}
-
-}  // namespace
-
-std::string support_definition(const std::string& name, const std::string& prefix, bool assembly) {
-  std::string f = prefix + "_" + name;
-  if (name == "float_bits")
-    return fmt::format("static inline int32_t {}(float value)\n{{\n    int32_t bits;\n"
-                       "    memcpy(&bits, &value, sizeof bits);\n    return bits;\n}}\n", f);
-  if (name == "float_from_bits")
-    return fmt::format("static inline float {}(int32_t bits)\n{{\n    float value;\n"
-                       "    memcpy(&value, &bits, sizeof value);\n    return value;\n}}\n", f);
-  if (name == "keep" || name == "fence") {
-    bool keeps = name == "keep";
-    std::string barrier =
-        fmt::format("#if defined(__GNUC__)\n    __asm__{}(\"\" : \"+r\"(value));\n#endif\n",
-                    keeps ? "" : " volatile");
-    std::string why = fmt::format("/* Compilers are not to {}, which costs registers. */\n",
-                                  keeps ? "reorder sums of this" : "move work across this");
-    return fmt::format("{}static inline int32_t {}(int32_t value)\n{{\n{}    return value;\n}}\n",
-                       assembly ? why : "", f, assembly ? barrier : "");
-  }
-  if (name == "product") {
-    std::string barrier = "#if defined(__GNUC__)\n    __asm__(\"\" : \"+r\"(product));\n#endif\n";
-    return fmt::format("{}static inline int16_t {}(int16_t a, int16_t b)\n{{\n"
-                       "    int16_t product = (int16_t)(a * b);\n{}    return product;\n}}\n",
-                       assembly ? "/* Fits an int. Compilers are not to multiply in 32 bits because sums of "
-                                  "it are wider. */\n"
-                                : "",
-                       f, assembly ? barrier : "");
-  }
-  if (name == "saturate_i8") {
-    std::string portable = "    return value < -128 ? -128 : value > 127 ? 127 : value;\n";
-    std::string instruction =
-        "#if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)\n"
-        "    __asm__(\"ssat %0, #8, %1\" : \"=r\"(value) : \"r\"(value));\n"
-        "    return value;\n#else\n" + portable + "#endif\n";
-    return fmt::format("static inline int32_t {}(int32_t value)\n{{\n{}}}\n", f,
-                       assembly ? instruction : portable);
-  }
-  if (name == "check_tensors")
-    return fmt::format(
-        "/* 0 if there are `count` arguments and each is a tensor that begins at its address. */\n"
-        "static inline int {}(const TVMValue *args, const int *type_codes, int num_args, int count)\n{{\n"
-        "    if (num_args != count) {{\n        return kTvmErrorFunctionCallNumArguments;\n    }}\n"
-        "    for (int i = 0; i < count; ++i) {{\n"
-        "        if (type_codes[i] != kTVMDLTensorHandle) {{\n"
-        "            return kTvmErrorFunctionCallWrongArgType;\n        }}\n"
-        "        if (((const DLTensor *)args[i].v_handle)->byte_offset != 0) {{\n"
-        "            return kTvmErrorFunctionCallInvalidArg;\n        }}\n    }}\n    return 0;\n}}\n", f);
-  if (name == "tensor_data")
-    return fmt::format(
-        "static inline void *{}(const TVMValue *args, int index)\n{{\n"
-        "    return ((const DLTensor *)args[index].v_handle)->data;\n}}\n", f);
-  auto dtype = dtype_from_name(name.substr(name.rfind('_') + 1));
-  std::string type(c_type_of(dtype ? *dtype : DType::kI32));
-  if (name.starts_with("program_")) return program_load(f, type, dtype ? *dtype : DType::kI32);
-  if (name.starts_with("abs_"))
-    return fmt::format("static inline {0} {1}({0} a)\n{{\n    return a < 0 ? -a : a;\n}}\n", type, f);
-  const char* op = name.starts_with("min_") ? "<" : ">";
-  return fmt::format("static inline {0} {1}({0} a, {0} b)\n{{\n    return a {2} b ? a : b;\n}}\n",
-                     type, f, op);
 }
 
 }  // namespace aotc::codegen

@@ -53,11 +53,6 @@ std::string packed_includes();
 // meaning's buffers and then its scalars as parameters.
 PrintedFunction print_c_kernel(const tir::Kernel& kernel, const std::string& prefix);
 
-// Definition of a support function by its name, ending with a newline.
-// `assembly`: with single instructions and barriers where the compiler and the core take them.
-std::string support_definition(const std::string& name, const std::string& prefix,
-                               bool assembly = true);
-
 // A float or double literal that reads back to the same value ("0.1f", "INFINITY").
 std::string c_float(double value, DType type);
 

@@ -11,6 +11,9 @@
 
 #include "codegen/c_data.h"
 #include "codegen/c_function.h"
+#include "codegen/c_helpers.h"
+#include "codegen/c_layout.h"
+#include "codegen/c_places.h"
 #include "codegen/c_run.h"
 #include "codegen/c_slices.h"
 #include "codegen/c_state.h"
@@ -64,7 +67,7 @@ class ModelPrinter {
     const bool loops = prints_loops(program_, options_);
     out_.printed_calls = loops ? plan::printed_calls(program_) : static_cast<int64_t>(program_.calls.size());
     out_.loop_table_bytes = loops ? plan::repeat_table_bytes(program_) : 0;
-    out_.files[p_ + ".h"] = header();
+    out_.files[p_ + ".h"] = fold_lines(header());
     out_.files[p_ + ".c"] = source();
     out_.files[p_ + "_data.h"] = banner("Private to the files of a neural network: its tables.") +
                                  data_header(program_, options_, out_, floating_);
@@ -94,6 +97,7 @@ class ModelPrinter {
       functions.reserve(fmt::format("{}_{}", p_, taken));
     if (options_.slices)
       for (const char* taken : {"begin", "step", "context"}) functions.reserve(fmt::format("{}_{}", p_, taken));
+    for (const std::string& taken : helper_names()) functions.reserve(fmt::format("{}_{}", p_, taken));
     for (const auto& port : program_.graph.inputs)
       out_.input_fields.push_back(fields_in.make(c_identifier(port.name, "input")));
     for (const auto& port : program_.graph.outputs)
@@ -111,7 +115,7 @@ class ModelPrinter {
                                                   c_identifier(f.body->name, "op"), f.calls[0])));
     }
     for (const auto& c : program_.constants) {
-      std::string owner = c.op_index < 0 ? (c.name == "initial" ? "state" : "output") : fmt::format("op{}", call_of_op(c.op_index));
+      std::string owner = c.op_index < 0 ? (c.name == "initial" ? "state" : "output") : fmt::format("call{}", call_of_op(c.op_index));
       out_.constant_names.push_back(
           functions.make(fmt::format("{}_{}_{}", p_, owner, c_identifier(c.name, "data"))));
     }
@@ -242,7 +246,7 @@ class ModelPrinter {
                        "#define {}_WORKSPACE_SIZE {}u\n", up_, workspace_bytes(program_));
     h += fmt::format("#define {}_INPUT_COUNT {}\n#define {}_OUTPUT_COUNT {}\n", up_,
                      g.inputs.size(), up_, g.outputs.size());
-    h += fmt::format("/* Calls of operators in one run. */\n#define {}_OP_COUNT {}\n", up_,
+    h += fmt::format("/* Calls of operators in one run. */\n#define {}_CALL_COUNT {}\n", up_,
                      program_.calls.size());
     h += fmt::format("/* Status of a run called with a null or misaligned pointer, be it in a struct. */\n"
                      "#define {}_ERROR_ARGUMENT (-1)\n", up_);
@@ -279,8 +283,8 @@ class ModelPrinter {
     if (options_.slices) h += slice_declarations(program_, options_);
     h += fmt::format(
         "\n#ifdef {0}_TRACE\n"
-        "/* Defined by the application: sees every result right after its operator has run. */\n"
-        "void {1}_trace(int32_t op, int32_t result, const void *data, uint32_t bytes);\n#endif\n",
+        "/* Defined by the application: sees every result right after the call that makes it. */\n"
+        "void {1}_trace(int32_t call, int32_t result, const void *data, uint32_t bytes);\n#endif\n",
         up_, p_);
     h += "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
     return h;
@@ -403,11 +407,13 @@ class ModelPrinter {
             !program_.functions[i].external && is_called(program_, program_.functions[i]))
           print_function(s, i, printed[i]);
     if (options_.convention == CallingConvention::kRegistry) s += registry();
-    RunPrinter run(program_, options_, out_, tensors);
+    const PlaceNames places(program_, options_, out_);
+    s += places.definition();
+    RunPrinter run(program_, options_, out_, tensors, places);
     std::string text = run.print(lines_.of(s), map_["calls"]);
     if (options_.slices) {
-      text += "\n" + RunPrinter(program_, options_, out_, tensors).print_begin();
-      text += "\n" + RunPrinter(program_, options_, out_, tensors).print_step();
+      text += "\n" + RunPrinter(program_, options_, out_, tensors, places).print_begin();
+      text += "\n" + RunPrinter(program_, options_, out_, tensors, places).print_step();
     }
     return s + text;
   }
@@ -442,21 +448,7 @@ class ModelPrinter {
 
   void print_function(std::string& s, size_t index, const PrintedFunction& f) {
     const plan::ProgramFunction& pf = program_.functions[index];
-    std::string comment;
-    for (size_t i = 0; i < pf.calls.size(); ++i) {
-      int c = pf.calls[i];
-      const ProgramCall& call = program_.calls[static_cast<size_t>(c)];
-      if (i == 6 && pf.calls.size() > 7) {
-        comment += fmt::format(" * and {} more\n", pf.calls.size() - i);
-        break;
-      }
-      comment += fmt::format(" * call {}: {}; {}\n", c, call_title(program_, call), places(call));
-    }
-    const ProgramCall& first = program_.calls[static_cast<size_t>(pf.calls[0])];
-    std::string io = io_description(first);
-    std::string schedule = first.schedule.text();
-    std::string how = schedule.empty() ? "" : fmt::format(" * schedule: {}\n", schedule);
-    s += "/*\n" + comment + io + how + " */\n";
+    s += fold_lines("/*\n" + function_comment(pf) + " */\n");
     int begin = lines_.of(s) + 1;
     s += fmt::format("{}_OPERATOR\n{}\n", up_, f.text);
     nlohmann::ordered_json entry;
@@ -465,6 +457,35 @@ class ModelPrinter {
     entry["line_end"] = lines_.of(s) - 1;
     entry["calls"] = pf.calls;
     map_["functions"].push_back(entry);
+  }
+
+  // What all calls have in common is said once, behind them; what differs with each of them.
+  std::string function_comment(const plan::ProgramFunction& f) const {
+    auto call_at = [&](size_t i) -> const ProgramCall& {
+      return program_.calls[static_cast<size_t>(f.calls[i])];
+    };
+    bool same_types = true, same_schedule = true;
+    for (size_t i = 1; i < f.calls.size(); ++i) {
+      same_types = same_types && io_description(call_at(i), "") == io_description(call_at(0), "");
+      same_schedule = same_schedule && call_at(i).schedule.text() == call_at(0).schedule.text();
+    }
+    std::string comment;
+    for (size_t i = 0; i < f.calls.size(); ++i) {
+      const ProgramCall& call = call_at(i);
+      if (i == 6 && f.calls.size() > 7) {
+        comment += fmt::format(" * and {} more\n", f.calls.size() - i);
+        break;
+      }
+      comment += fmt::format(" * call {}: {}; {}\n", f.calls[i], operator_title(program_, call, 60), places(call));
+      if (!same_types) comment += io_description(call, "    ");
+      if (!same_schedule) comment += schedule_of(call, "    ");
+    }
+    if (same_types) comment += io_description(call_at(0), "");
+    return same_schedule ? comment + schedule_of(call_at(0), "") : comment;
+  }
+  static std::string schedule_of(const ProgramCall& call, const char* indent) {
+    const std::string text = call.schedule.text();
+    return text.empty() ? "" : fmt::format(" * {}schedule: {}\n", indent, text);
   }
 
   // Where a call's operands and results lie: "arena + 0 -> arena + 8000".
@@ -493,15 +514,15 @@ class ModelPrinter {
     }
   }
 
-  std::string io_description(const ProgramCall& call) const {
+  std::string io_description(const ProgramCall& call, const char* indent) const {
     if (call.op_index < 0) return "";
     const graph::Op& op = program_.graph.ops[static_cast<size_t>(call.op_index)];
     std::string out;
     for (graph::TensorId id : op.operands)
       if (id.valid() && !program_.graph.is_constant(id))
-        out += fmt::format(" * in:  {}\n", describe(program_.graph[id].type));
+        out += fmt::format(" * {}in:  {}\n", indent, describe(program_.graph[id].type));
     for (graph::TensorId id : op.results)
-      out += fmt::format(" * out: {}\n", describe(program_.graph[id].type));
+      out += fmt::format(" * {}out: {}\n", indent, describe(program_.graph[id].type));
     return out;
   }
 
@@ -524,7 +545,7 @@ std::string describe(const graph::TensorType& type) {
   return out;
 }
 
-std::string call_title(const Program& program, const ProgramCall& call) {
+std::string operator_title(const Program& program, const ProgramCall& call, size_t longest) {
   if (call.op_index < 0) {
     plan::StorageKind to = call.arguments.size() > 1 ? call.arguments[1].storage.kind : plan::StorageKind::kOutput;
     return to == plan::StorageKind::kState ? "copy to state" : "copy to output";
@@ -532,8 +553,12 @@ std::string call_title(const Program& program, const ProgramCall& call) {
   const graph::Op& op = program.graph.ops[static_cast<size_t>(call.op_index)];
   std::string type = op.location.op_type.empty() ? std::string(op.name()) : op.location.op_type;
   std::string tensor = op.results.empty() ? "" : program.graph[op.results[0]].name;
-  std::string where = op.location.op_index >= 0 ? fmt::format("op {} ", op.location.op_index) : "";
-  return fmt::format("{}{} '{}'", where, c_comment_text(type, 40), c_comment_text(tensor));
+  return fmt::format("{} '{}'", c_comment_text(type, 40), c_comment_text(tensor, longest));
+}
+
+std::string call_title(const Program& program, const ProgramCall& call) {
+  const int op = call.op_index < 0 ? -1 : program.graph.ops[static_cast<size_t>(call.op_index)].location.op_index;
+  return (op >= 0 ? fmt::format("op {} ", op) : "") + operator_title(program, call);
 }
 
 ModelFiles print_model(const Program& program, const CodegenOptions& options) {

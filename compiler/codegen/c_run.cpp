@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "codegen/c_layout.h"
 #include "codegen/c_state.h"
 #include "ops/operator.h"
 #include "support/text.h"
@@ -138,29 +139,40 @@ std::string hook_declarations(const Program& program) {
 }
 
 RunPrinter::RunPrinter(const Program& program, const CodegenOptions& options,
-                       const ModelFiles& names, const TensorTable& tensors)
+                       const ModelFiles& names, const TensorTable& tensors,
+                       const PlaceNames& places)
     : program_(program),
       options_(options),
       names_(names),
       tensors_(tensors),
+      places_(places),
       p_(options.prefix),
       up_(upper(options.prefix)),
       workspace_(options.memory == MemoryMode::kWorkspace),
       under_way_(program.devices.size(), -1) {
   if (workspace_) blocks_ = workspace_blocks(program);
+  has_status_ = !blocks_.empty() || !context_devices(program).empty();
+  for (size_t c = 0; c < program.calls.size(); ++c) has_status_ = has_status_ || may_fail(c);
+}
+
+// Typed functions that are emitted here fail only where their data may be undefined.
+bool RunPrinter::may_fail(size_t index) const {
+  const ProgramCall& call = program_.calls[index];
+  const ProgramFunction& f = program_.functions[static_cast<size_t>(call.function)];
+  return copying_device(program_, call) >= 0 || is_packed(program_, options_, call) || f.external ||
+         tir::can_fail(f.body->body);
 }
 
 void RunPrinter::line(const std::string& text) {
   const std::string deeper(static_cast<size_t>(depth_) * 4, ' ');
-  for (size_t from = 0; !deeper.empty() && from < text.size();) {
-    size_t end = std::min(text.find('\n', from), text.size());
-    if (text[from] != '#' && end > from) text_ += deeper;
-    text_.append(text, from, end - from);
-    if (end < text.size()) text_ += "\n";
+  for (size_t from = 0; from <= text.size();) {
+    const size_t end = std::min(text.find('\n', from), text.size());
+    const bool plain = text[from] == '#' || end == from;
+    const std::string folded = fold_line((plain ? "" : deeper) + text.substr(from, end - from));
+    text_ += folded + "\n";
+    lines_ += 1 + static_cast<int>(std::count(folded.begin(), folded.end(), '\n'));
     from = end + 1;
   }
-  text_ += (deeper.empty() ? text : "") + "\n";
-  lines_ += 1 + static_cast<int>(std::count(text.begin(), text.end(), '\n'));
 }
 
 // A call over as many lines as it takes.
@@ -197,7 +209,7 @@ std::string RunPrinter::print(int lines_before, nlohmann::ordered_json& calls) {
   for (size_t d = 0; d < under_way_.size(); ++d)
     if (under_way_[d] >= 0) sync(static_cast<int>(d));
   close_everything();
-  line("    return status;");
+  line(has_status_ ? "    return status;" : "    return 0;");
   line("}");
   return std::move(text_);
 }
@@ -233,7 +245,7 @@ void RunPrinter::declare_locals() {
       line(fmt::format("    int32_t {}_under_way = 0;", local_name(d)));
     if (!uses_context(d)) unused += fmt::format("    (void){};\n", context(d));
   }
-  line("    int32_t status = 0;");
+  if (has_status_) line("    int32_t status = 0;");
   declare_call_locals();
   for (size_t b = 0; b < blocks_.size(); ++b) line(fmt::format("    void *w{} = NULL;", b));
   if (!unused.empty()) line(unused.substr(0, unused.size() - 1));
@@ -543,7 +555,7 @@ void RunPrinter::print_call_itself(size_t index, nlohmann::ordered_json& calls) 
   std::string shape;
   if (!call.results.empty()) shape = ": " + describe(program_.graph[call.results[0]].type);
   std::string on = call.device == 0 ? "" : " on " + device_at(call.device).name;
-  line(fmt::format("    /* call {}: {}{}{} */", index, call_title(program_, call), shape, on));
+  line(fmt::format("    /* call {}: {}{}{} */", index, operator_title(program_, call), shape, on));
   if (workspace_) open_blocks(index);
   calls.push_back(call_entry(index));
   int copying = copying_device(program_, call);
@@ -553,7 +565,7 @@ void RunPrinter::print_call_itself(size_t index, nlohmann::ordered_json& calls) 
     print_packed_call(index);
   else
     print_direct_call(index);
-  fail_if_status();
+  if (may_fail(index)) fail_if_status();
   if (sliced_ && in_parts(index)) {
     line(fmt::format("    if (++context->band < {}) {{", options_.bands.calls[index].parts()));
     line("        next = context->position;\n        break;\n    }\n    context->band = 0;");
@@ -581,7 +593,8 @@ void RunPrinter::print_direct_call(size_t index) {
   }
   if (f.external && f.external->context) arguments.push_back(context(call.device));
   for (const std::string& bound : band_arguments(index)) arguments.push_back(bound);
-  list(fmt::format("    status = {}(", names_.function_names[static_cast<size_t>(call.function)]),
+  list(fmt::format("    {}{}(", may_fail(index) ? "status = " : "",
+                   names_.function_names[static_cast<size_t>(call.function)]),
        arguments);
 }
 
@@ -734,14 +747,14 @@ std::string RunPrinter::argument(size_t call, size_t argument) const {
           blocks_[b].occupants.end())
         return fmt::format("w{}", b);
   }
-  return pointer(s);
+  return pointer(s, call);
 }
 
-std::string RunPrinter::pointer(const Storage& s) const {
+std::string RunPrinter::pointer(const Storage& s, size_t call) const {
   auto index = static_cast<size_t>(s.index);
   switch (s.kind) {
     case StorageKind::kArena:
-      return fmt::format("(void *)({} + {})", base(s.pool), s.offset);
+      return fmt::format("(void *)({} + {})", base(s.pool), places_.offset(s, call));
     case StorageKind::kInput:
       return "inputs->" + names_.input_fields[index];
     case StorageKind::kOutput:

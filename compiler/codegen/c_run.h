@@ -12,6 +12,7 @@
 
 #include "codegen/c_model.h"
 #include "codegen/c_packed.h"
+#include "codegen/c_places.h"
 #include "codegen/c_slices.h"
 #include "codegen/workspace.h"
 #include "plan/repeats.h"
@@ -53,10 +54,13 @@ int copying_device(const plan::Program& program, const plan::ProgramCall& call);
 // Is the function called, or do hooks do its work?
 bool is_called(const plan::Program& program, const plan::ProgramFunction& function);
 
+// "CONV_2D 'name'": what comments call a call; the name is escaped and cut.
+std::string operator_title(const plan::Program& program, const plan::ProgramCall& call, size_t longest = 100);
+
 class RunPrinter {
  public:
   RunPrinter(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names,
-             const TensorTable& tensors);
+             const TensorTable& tensors, const PlaceNames& places);
 
   // The function, and in `calls` the source line of every call (lines start at 1 behind
   // `lines_before`).
@@ -107,7 +111,8 @@ class RunPrinter {
   std::string local_prefix(int device) const;
   std::string context(int device) const;
   std::string base(int pool) const;
-  std::string pointer(const plan::Storage& storage) const;
+  std::string pointer(const plan::Storage& storage, size_t call = 0) const;
+  bool may_fail(size_t call) const;  // else its function returns nothing
   std::string argument(size_t call, size_t argument) const;
   std::string result_pointer(size_t call, graph::TensorId id) const;
   void open_blocks(size_t call);
@@ -130,12 +135,14 @@ class RunPrinter {
   const CodegenOptions& options_;
   const ModelFiles& names_;
   const TensorTable& tensors_;
+  const PlaceNames& places_;
   std::string p_, up_;
   std::string text_;
   int lines_ = 0;
   int depth_ = 0;  // of branches and loops around what is printed
   bool workspace_ = false;
   bool sliced_ = false;
+  bool has_status_ = false;  // something of a run can fail
   std::vector<WorkspaceBlock> blocks_;
   std::vector<size_t> open_;      // stack of open blocks, innermost last
   std::vector<Held> held_;        // innermost last

@@ -238,7 +238,7 @@ std::string RunPrinter::print_step() {
   const std::string cases = step_cases(slices);
   line(fmt::format("int32_t {0}_step(struct {0}_context *context)", p_));
   line("{");
-  line("    int32_t status = 0, next;");
+  line(has_status_ ? "    int32_t status = 0, next;" : "    int32_t next;");
   line("");
   line("    if (context == NULL || context->position == 0) {");
   line(fmt::format("        return {}_ERROR_ARGUMENT;", up_));
@@ -257,7 +257,7 @@ std::string RunPrinter::print_step() {
   line("    default:");
   line("        break;");
   line("    }");
-  line(fmt::format("    if (status == 0 && next <= {}_SLICE_COUNT) {{", up_));
+  line(fmt::format("    if ({}next <= {}_SLICE_COUNT) {{", has_status_ ? "status == 0 && " : "", up_));
   line("        context->position = next;");
   line(fmt::format("        return {}_MORE;", up_));
   line("    }");
@@ -367,6 +367,10 @@ void RunPrinter::step_end() {
     line(fmt::format("        const int32_t released = {};", held_[h].release));
     line("        status = status != 0 ? status : released;");
     line("    }");
+  }
+  if (!has_status_) {
+    line("    context->position = next;");
+    return line(fmt::format("    return {}_DONE;", up_));
   }
   line("    if (status != 0) {");
   if (may_fail_above_zero(program_, options_)) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/c_helpers.h"
 #include "codegen/c_kernel.h"
 #include "support/text.h"
 

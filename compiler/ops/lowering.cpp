@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "ops/operator.h"
+#include "tir/uses.h"
 
 namespace aotc::ops {
 
@@ -50,8 +51,32 @@ tir::BufferPtr LoweringBuilder::scratch(const std::string& name, DType type, int
   return FunctionBuilder::scratch(name, type, elements, alignment);
 }
 
+// A table that the algorithm does not read in this case is neither a parameter nor emitted.
+static void drop_unused_constants(Lowered& lowered) {
+  const std::unordered_set<const void*> used = tir::used_in(*lowered.function);
+  auto made = std::make_shared<tir::Function>(*lowered.function);
+  made->params.clear();
+  std::vector<Arg> args;
+  std::vector<Constant> constants;
+  for (size_t p = 0; p < lowered.args.size(); ++p) {
+    const tir::BufferPtr& param = lowered.function->params[p];
+    Arg arg = lowered.args[p];
+    if (arg.kind == ArgKind::kConstant) {
+      if (!used.contains(param.get())) continue;
+      constants.push_back(std::move(lowered.constants[static_cast<size_t>(arg.index)]));
+      arg.index = static_cast<int>(constants.size()) - 1;
+    }
+    made->params.push_back(param);
+    args.push_back(arg);
+  }
+  lowered.function = std::move(made);
+  lowered.args = std::move(args);
+  lowered.constants = std::move(constants);
+}
+
 Lowered LoweringBuilder::finish(std::string note) {
   lowered_.function = FunctionBuilder::finish();
+  if (!lowered_.external) drop_unused_constants(lowered_);
   lowered_.schedule.note = std::move(note);
   return std::move(lowered_);
 }

@@ -9,6 +9,7 @@
 
 #include "support/text.h"
 #include "tir/tir.h"
+#include "tir/uses.h"
 
 namespace aotc::tir {
 
@@ -16,7 +17,8 @@ namespace {
 
 class Words {
  public:
-  explicit Words(const Function& f);
+  // `used` (if any) gets every buffer and variable behind its declaration.
+  explicit Words(const Function& f, std::unordered_set<const void*>* used = nullptr);
   std::vector<uint64_t> words;
   int64_t nodes = 0;
   std::set<DType> types;  // of buffers and values
@@ -26,6 +28,7 @@ class Words {
   // At a declaration: a name that loops share means a new variable in each.
   void put_new(const void* identity) { put(numbers_[identity] = next_++); }
   void put_number(const void* identity) {
+    if (used_ != nullptr) used_->insert(identity);
     auto it = numbers_.find(identity);
     if (it == numbers_.end()) {
       put_new(identity);
@@ -40,6 +43,7 @@ class Words {
 
   std::unordered_map<const void*, uint64_t> numbers_;
   uint64_t next_ = 0;
+  std::unordered_set<const void*>* used_;
 };
 
 constexpr uint64_t kNothing = 0xFFFF;
@@ -47,7 +51,7 @@ constexpr uint64_t kEnd = 0xFFFE;
 constexpr uint64_t kProgramSpace = 0xFFFD;
 constexpr uint64_t kStatement = 0x100;
 
-Words::Words(const Function& f) {
+Words::Words(const Function& f, std::unordered_set<const void*>* used) : used_(used) {
   put(f.params.size());
   for (const BufferPtr& b : f.params) shape(*b);
   body(f.body);
@@ -182,6 +186,12 @@ int64_t count_nodes(const Function& function) { return Words(function).nodes; }
 
 bool uses_type(const Function& function, DType type) {
   return Words(function).types.contains(type);
+}
+
+std::unordered_set<const void*> used_in(const Function& function) {
+  std::unordered_set<const void*> used;
+  Words words(function, &used);
+  return used;
 }
 
 bool can_fail(const StmtPtr& statement) {

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "cases.h"
+#include "codegen/c_helpers.h"
 #include "codegen/c_kernel.h"
 #include "target/implementation.h"
 

@@ -259,4 +259,4 @@ def main_text(header, folder, whole_calls):
         run=header.run(**arguments), begin=header.begin(**arguments),
         reset=header.reset(False, **arguments), first_reset=header.reset(True, **arguments),
         refused=_refused(header, arguments),
-        straight=int(whole_calls and header.number("SLICE_COUNT") == header.number("OP_COUNT")))
+        straight=int(whole_calls and header.number("SLICE_COUNT") == header.number("CALL_COUNT")))

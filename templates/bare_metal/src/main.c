@@ -225,7 +225,7 @@ static struct {
     uint32_t sample;
     intptr_t file;
     uint64_t hook_length; /* what two hook calls in a row see as time between them */
-    uint64_t ticks[MODEL_OP_COUNT];
+    uint64_t ticks[MODEL_CALL_COUNT];
 } trace;
 
 /* {u32 sample, u32 op, u32 result, u32 bytes}, then the bytes. */
@@ -248,7 +248,7 @@ __attribute__((noinline)) void model_trace(int32_t op, int32_t result, const voi
 {
     if (trace.timing) {
         const uint64_t elapsed = platform_clock_elapsed();
-        if (op >= 0 && op < MODEL_OP_COUNT && elapsed > trace.hook_length) {
+        if (op >= 0 && op < MODEL_CALL_COUNT && elapsed > trace.hook_length) {
             trace.ticks[op] += elapsed - trace.hook_length;
         }
     }
@@ -329,7 +329,7 @@ static void print_op_times(void)
     forget_runs();
     load_sample(0);
     if (run_traced() != 0) { return; }
-    for (op = 0; op < MODEL_OP_COUNT; ++op) {
+    for (op = 0; op < MODEL_CALL_COUNT; ++op) {
         print_text("@aotc");
         print_pair("op", op);
         print_text(" op_");
@@ -588,7 +588,7 @@ static void write_figures(uint32_t samples, const struct figures *figures)
     uint8_t summary[24];
     uint32_t op;
     trace.sample = 0;
-    for (op = 0; op < MODEL_OP_COUNT; ++op) {
+    for (op = 0; op < MODEL_CALL_COUNT; ++op) {
         write_record(RECORD_TIMING, op, &trace.ticks[op], (uint32_t)sizeof trace.ticks[op]);
     }
     store_u32(summary, (uint32_t)figures->status);

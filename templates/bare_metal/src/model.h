@@ -17,7 +17,7 @@
 #define MODEL_ARENA_ALIGN @macro_prefix@_ARENA_ALIGN
 #define MODEL_INPUT_COUNT @macro_prefix@_INPUT_COUNT
 #define MODEL_OUTPUT_COUNT @macro_prefix@_OUTPUT_COUNT
-#define MODEL_OP_COUNT @macro_prefix@_OP_COUNT
+#define MODEL_CALL_COUNT @macro_prefix@_CALL_COUNT
 /* 1 if they lie in the arena: inputs are filled before every run, which overwrites them. */
 #define MODEL_INPUT_IN_ARENA @macro_prefix@_INPUT_IN_ARENA
 #define MODEL_OUTPUT_IN_ARENA @macro_prefix@_OUTPUT_IN_ARENA

@@ -72,7 +72,7 @@ struct @prefix@_self_test_result {
 int @prefix@_self_test(struct @prefix@_self_test_result *result);
 
 /* Time of each layer for the first stored input, in units of @prefix@_port_now; the status of the
- * run. `times` has @macro_prefix@_OP_COUNT elements. */
+ * run. `times` has @macro_prefix@_CALL_COUNT elements. */
 int32_t @prefix@_profile(uint64_t *times);
 
 /* Copies the name of a layer, "CONV_2D 'name'", with its terminating null, cut to `size` bytes. */

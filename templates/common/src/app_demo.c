@@ -115,11 +115,11 @@ static int say_self_test(void)
 
 static int32_t say_times(void)
 {
-    static uint64_t times[@macro_prefix@_OP_COUNT + 1];
+    static uint64_t times[@macro_prefix@_CALL_COUNT + 1];
     uint64_t sum = 0;
     int32_t layer;
     const int32_t status = @prefix@_profile(times);
-    for (layer = 0; layer < @macro_prefix@_OP_COUNT; ++layer) {
+    for (layer = 0; layer < @macro_prefix@_CALL_COUNT; ++layer) {
         char name[64];
         @prefix@_layer_name(layer, name, (uint32_t)sizeof name);
         SAY("layer ");

@@ -130,7 +130,7 @@ static void compare(const void *data, uint32_t bytes)
 void @prefix@_trace(int32_t op, int32_t result, const void *data, uint32_t bytes)
 {
     if (trace.times != 0) {
-        if (op >= 0 && op < @macro_prefix@_OP_COUNT) {
+        if (op >= 0 && op < @macro_prefix@_CALL_COUNT) {
             trace.times[op] += @prefix@_port_now() - trace.since;
         }
         trace.since = @prefix@_port_now();
@@ -169,7 +169,7 @@ int32_t @prefix@_profile(uint64_t *times)
 {
     int32_t status;
     memset(&trace, 0, sizeof trace);
-    memset(times, 0, @macro_prefix@_OP_COUNT * sizeof *times);
+    memset(times, 0, @macro_prefix@_CALL_COUNT * sizeof *times);
     @prefix@_load_sample(0);
     trace.times = times;
     trace.since = @prefix@_port_now();
@@ -189,7 +189,7 @@ int @prefix@_self_test(struct @prefix@_self_test_result *result)
 
 int32_t @prefix@_profile(uint64_t *times)
 {
-    memset(times, 0, @macro_prefix@_OP_COUNT * sizeof *times);
+    memset(times, 0, @macro_prefix@_CALL_COUNT * sizeof *times);
     return 0;
 }
 

@@ -200,13 +200,13 @@ static int command_self_test(const struct shell *sh, size_t argc, char **argv)
 
 static int command_profile(const struct shell *sh, size_t argc, char **argv)
 {
-    static uint64_t times[@macro_prefix@_OP_COUNT + 1];
+    static uint64_t times[@macro_prefix@_CALL_COUNT + 1];
     char name[64];
     int32_t layer;
     const int32_t status = @prefix@_profile(times);
     ARG_UNUSED(argc);
     ARG_UNUSED(argv);
-    for (layer = 0; layer < @macro_prefix@_OP_COUNT; ++layer) {
+    for (layer = 0; layer < @macro_prefix@_CALL_COUNT; ++layer) {
         @prefix@_layer_name(layer, name, (uint32_t)sizeof name);
         shell_fprintf(sh, SHELL_NORMAL, "%d: %s cycles  %s\n", (int)layer, decimal(times[layer]),
                       name);

@@ -11,7 +11,7 @@
 #define MIX_OUTPUT_COUNT 7
 #define MIX_INPUT_IN_ARENA 0
 #define MIX_OUTPUT_IN_ARENA 0
-#define MIX_OP_COUNT 1
+#define MIX_CALL_COUNT 1
 #define MIX_FOR_EACH_INPUT(X)                                                                      \
     X(reals, float, 2, 0, 0)                                                                       \
     X(words, int16_t, 3, 1.0e-02f, 0)

@@ -20,7 +20,7 @@ extern "C" {
 #define TOY_OUTPUT_COUNT 2
 #define TOY_INPUT_IN_ARENA 0
 #define TOY_OUTPUT_IN_ARENA 0
-#define TOY_OP_COUNT 2
+#define TOY_CALL_COUNT 2
 #define TOY_FOR_EACH_INPUT(X) X(pixels, int8_t, 64, 5.0e-01f, -3)
 #define TOY_FOR_EACH_OUTPUT(X)                                                                     \
     X(scores, int8_t, 10, 3.90625e-03f, -128)                                                      \

@@ -18,7 +18,7 @@ extern "C" {
 #define TRANSFER_OUTPUT_COUNT 2
 #define TRANSFER_INPUT_IN_ARENA 0
 #define TRANSFER_OUTPUT_IN_ARENA 0
-#define TRANSFER_OP_COUNT 6
+#define TRANSFER_CALL_COUNT 6
 #define TRANSFER_DEVICE_COUNT 1
 #define TRANSFER_FOR_EACH_INPUT(X)                                                                 \
     X(a, int32_t, TRANSFER_ELEMENTS, 0, 0)                                                         \

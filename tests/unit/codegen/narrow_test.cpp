@@ -27,8 +27,8 @@ TEST(NarrowInt, ProductsOfBytesAreInt) {
   EXPECT_THAT(text, HasSubstr("int32_t acc = 0;"));
   EXPECT_THAT(text, HasSubstr("acc += p_product(a, b);"));
   text = printed(body, false);
-  EXPECT_THAT(text, HasSubstr("const int32_t a = (int32_t)x[0];"));
-  EXPECT_THAT(text, HasSubstr("const int32_t b = (int32_t)p_program_i8(&w[1]);"));
+  EXPECT_THAT(text, HasSubstr("const int32_t a = x[0];"));
+  EXPECT_THAT(text, HasSubstr("const int32_t b = p_program_i8(&w[1]);"));
 }
 
 TEST(NarrowInt, WhatLeavesIntIsWidenedFirst) {
@@ -47,7 +47,7 @@ TEST(NarrowInt, WhatLeavesIntIsWidenedFirst) {
 
 TEST(NarrowInt, UnsignedShortsAreNotUnsignedInts) {
   EXPECT_THAT(printed("y[0] = u[0] - 5"), HasSubstr("y[0] = (int32_t)u[0] - 5;"));
-  EXPECT_THAT(printed("let a: i32 = u[0]\ny[0] = a"), HasSubstr("const int32_t a = (int32_t)u[0];"));
+  EXPECT_THAT(printed("let a: i32 = u[0]\ny[0] = a"), HasSubstr("const int32_t a = u[0];"));
 }
 
 TEST(NarrowInt, LoopsCountInIntWhereTheirEndFits) {

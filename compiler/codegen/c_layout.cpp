@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/c_layout.h"
+
+namespace aotc::codegen {
+
+namespace {
+
+size_t indent_of(std::string_view line) {
+  const size_t first = line.find_first_not_of(' ');
+  return first == std::string_view::npos ? line.size() : first;
+}
+
+// Where a string, a character or a comment that begins at `at` ends; `at` if there is none.
+size_t behind_literal(std::string_view line, size_t at) {
+  if (line.substr(at, 2) == "/*") {
+    const size_t end = line.find("*/", at + 2);
+    return end == std::string_view::npos ? line.size() : end + 2;
+  }
+  if (line[at] != '"' && line[at] != '\'') return at;
+  for (size_t i = at + 1; i < line.size(); ++i) {
+    if (line[i] == '\\') {
+      ++i;
+    } else if (line[i] == line[at]) {
+      return i + 1;
+    }
+  }
+  return line.size();
+}
+
+// Is the word in front of the space an operator of two operands, or does it end with what separates?
+bool ends_well(std::string_view line, size_t space) {
+  const size_t before = line.rfind(' ', space - 1);
+  if (space == 0 || before == std::string_view::npos) return false;
+  const std::string_view word = line.substr(before + 1, space - before - 1);
+  if (word.empty()) return false;
+  return word.back() == ',' || word.back() == ';' ||
+         word.find_first_not_of("+-*/%&|^=<>?:!") == std::string_view::npos;
+}
+
+// The space to break at: in as few brackets as possible, the last such one that fits. 0: none.
+size_t place_to_break(std::string_view line, size_t from) {
+  size_t best = 0;
+  int depth = 0, best_depth = 0;
+  for (size_t i = from; i < line.size() && i <= kCColumns;) {
+    if (const size_t behind = behind_literal(line, i); behind > i) {
+      i = behind;
+      continue;
+    }
+    const char c = line[i];
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') --depth;
+    // Nothing is won by a break behind "=" if what follows is too long for a line as well.
+    const bool assigns = i >= 2 && line.substr(i - 2, 2) == " =";
+    if (c == ' ' && i > from && ends_well(line, i) && (best == 0 || depth <= best_depth) &&
+        !(assigns && line.size() - i + from + 4 > kCColumns)) {
+      best = i;
+      best_depth = depth;
+    }
+    ++i;
+  }
+  return best;
+}
+
+std::string fold_comment(std::string_view line) {
+  const size_t indent = indent_of(line);
+  // Behind "/*" and " *" alike the words begin two columns in.
+  const bool inside = line.substr(indent, 2) != "/*";
+  std::string pad = std::string(inside ? indent : indent + 1, ' ') + "* ";
+  pad += "    ";
+  std::string out, rest(line);
+  for (size_t words = indent + 2; rest.size() > kCColumns; words = pad.size()) {
+    const size_t space = rest.rfind(' ', kCColumns);
+    if (space == std::string::npos || space <= words) break;
+    out += rest.substr(0, space) + "\n";
+    rest = pad + rest.substr(space + 1);
+  }
+  return out + rest;
+}
+
+}  // namespace
+
+std::string fold_line(std::string_view line) {
+  if (line.size() <= kCColumns) return std::string(line);
+  const size_t indent = indent_of(line);
+  if (indent == line.size() || line[indent] == '#') return std::string(line);
+  if (line.substr(indent, 2) == "/*" && line.ends_with("*/")) return fold_comment(line);
+  const std::string pad(indent + (line.ends_with('{') ? 8 : 4), ' ');
+  std::string out, rest(line);
+  size_t from = indent;
+  while (rest.size() > kCColumns) {
+    const size_t space = place_to_break(rest, from);
+    if (space == 0) break;
+    out += rest.substr(0, space) + "\n";
+    rest = pad + rest.substr(space + 1);
+    from = pad.size();
+    if (rest.compare(from, 2, "/*") == 0) return out + fold_comment(rest);
+  }
+  return out + rest;
+}
+
+std::string fold_lines(std::string_view text) {
+  std::string out;
+  bool in_comment = false;
+  for (size_t from = 0; from < text.size();) {
+    const size_t end = text.find('\n', from);
+    const std::string_view line = text.substr(from, end - from);
+    const size_t opened = line.rfind("/*"), closed = line.rfind("*/");
+    const bool open = opened != std::string_view::npos, close = closed != std::string_view::npos;
+    const bool was_in_comment = in_comment;
+    if (open || close) in_comment = open && (!close || opened > closed);
+    const bool comment = was_in_comment || (line.substr(indent_of(line), 2) == "/*" && in_comment);
+    out += comment && line.size() > kCColumns ? fold_comment(line) : fold_line(line);
+    if (end == std::string_view::npos) break;
+    out += '\n';
+    from = end + 1;
+  }
+  return out;
+}
+
+}  // namespace aotc::codegen

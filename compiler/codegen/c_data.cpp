@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "codegen/c_function.h"
+#include "codegen/c_layout.h"
 #include "codegen/c_run.h"
 #include "support/text.h"
 
@@ -66,13 +67,19 @@ std::string placement(const plan::Program& program, const CodegenOptions& option
   return s;
 }
 
+// On two lines where one would be too long.
+std::string declaration(const std::string& table, const std::string& placed) {
+  const bool long_line = table.size() + placed.size() > kCColumns;
+  return table + (long_line && placed[0] == ' ' ? "\n   " : "") + placed;
+}
+
 // 16 is 0 for all types that are used here; -1, 1 and 2 round some operation twice or not to a float.
 // Compilers that do not define it are from before C99 and cannot be asked.
 std::string evaluation_check(const std::string& prefix) {
   return fmt::format(
       "\n/* Results are those of arithmetic that rounds to float after every operation. */\n"
       "#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16\n"
-      "#error \"{}: floats are computed in another precision here (FLT_EVAL_METHOD is not 0); "
+      "#error \"{}: floats are computed in another precision here (FLT_EVAL_METHOD is not 0); \\\n"
       "on 32-bit x86 compile with -msse2 -mfpmath=sse\"\n#endif\n",
       prefix);
 }
@@ -114,9 +121,8 @@ std::string data_header(const plan::Program& program, const CodegenOptions& opti
                    program.program_tables ? ", in program memory" : "");
   std::vector<int> section = plan::assign_sections(program, options.constants_sections);
   for (size_t i = 0; i < program.constants.size(); ++i)
-    s += fmt::format("extern {}{};\n",
-                     table_declarator(program.constants[i].data, names.constant_names[i]),
-                     placement(program, options, i, section[i]));
+    s += declaration("extern " + table_declarator(program.constants[i].data, names.constant_names[i]),
+                     placement(program, options, i, section[i]) + ";\n");
   return s + "\n#endif\n";
 }
 
@@ -144,8 +150,8 @@ void append_data_source(std::string& s, const plan::Program& program, const Code
   std::vector<int> section = plan::assign_sections(program, options.constants_sections);
   for (size_t i = 0; i < program.constants.size(); ++i) {
     const ops::Constant& c = program.constants[i].data;
-    s += fmt::format("\n{}{} = {{\n", table_declarator(c, names.constant_names[i]),
-                     placement(program, options, i, section[i]));
+    s += "\n" + declaration(table_declarator(c, names.constant_names[i]),
+                            placement(program, options, i, section[i]) + " = {\n");
     print_numbers(s, c);
     s += "};\n";
   }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/c_layout.h"
 #include "target/implementation.h"
 
 namespace aotc::codegen {
@@ -23,11 +24,17 @@ std::string asm_body(const target::Implementation& made, const PrintedFunction& 
   clobbers += "\"r12\", ";
   for (const std::string& c : made.clobbers) clobbers += fmt::format("\"{}\", ", c);
   std::string text;
-  for (const std::string& line : made.lines)
-    text += fmt::format("        \"{}\\n\"\n", line);
-  return fmt::format("{{\n{}    __asm__ volatile(\n{}        : {}\n        :\n        : {}\"cc\", "
-                     "\"memory\");\n}}\n",
-                     declarations, text, operands, clobbers);
+  bool unwinding = false;
+  for (const std::string& line : made.lines) {
+    if (target::is_unwinding(line) != unwinding)
+      text += unwinding ? "#endif\n" : "#ifdef __GCC_HAVE_DWARF2_CFI_ASM\n";
+    unwinding = target::is_unwinding(line);
+    text += target::is_comment(line) ? fold_line(fmt::format("        /* {} */", line.substr(2))) + "\n"
+                                     : fmt::format("        \"{}\\n\"\n", line);
+  }
+  if (unwinding) text += "#endif\n";
+  return fmt::format("{{\n{}    __asm__ volatile(\n{}        : {}\n        :\n{}\n}}\n", declarations, text,
+                     operands, fold_line(fmt::format("        : {}\"cc\", \"memory\");", clobbers)));
 }
 
 }  // namespace
@@ -36,10 +43,10 @@ std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& 
   std::string what;
   for (const auto& [name, value] : kernel.parameters)
     what += fmt::format("{} {} {}", what.empty() ? ":" : ",", name, value);
-  std::string comment = fmt::format("/* kernel {}{} */\n", kernel.family, what);
+  std::string comment = fold_lines(fmt::format("/* kernel {}{} */\n", kernel.family, what));
   auto made = target::implementation_of(kernel);
-  if (!made) return comment + "static " + portable.text;
-  return fmt::format("{}#if {}\nstatic __attribute__((noinline)) {}\n{}#else\nstatic {}#endif\n",
+  if (!made) return comment + "static\n" + portable.text;
+  return fmt::format("{}#if {}\nstatic __attribute__((noinline))\n{}\n{}#else\nstatic\n{}#endif\n",
                      comment, made->condition, portable.prototype, asm_body(*made, portable),
                      portable.text);
 }

@@ -39,7 +39,7 @@ bool ends_well(std::string_view line, size_t space) {
 
 // The space to break at: in as few brackets as possible, the last such one that fits. 0: none.
 size_t place_to_break(std::string_view line, size_t from) {
-  size_t best = 0;
+  size_t best = 0, assigned = 0;
   int depth = 0, best_depth = 0;
   for (size_t i = from; i < line.size() && i <= kCColumns;) {
     if (const size_t behind = behind_literal(line, i); behind > i) {
@@ -49,16 +49,18 @@ size_t place_to_break(std::string_view line, size_t from) {
     const char c = line[i];
     if (c == '(' || c == '[' || c == '{') ++depth;
     if (c == ')' || c == ']' || c == '}') --depth;
-    // Nothing is won by a break behind "=" if what follows is too long for a line as well.
-    const bool assigns = i >= 2 && line.substr(i - 2, 2) == " =";
-    if (c == ' ' && i > from && ends_well(line, i) && (best == 0 || depth <= best_depth) &&
-        !(assigns && line.size() - i + from + 4 > kCColumns)) {
-      best = i;
-      best_depth = depth;
+    if (c == ' ' && i > from && ends_well(line, i)) {
+      // Little is won by a break behind "=" if what follows is too long for a line as well.
+      if (line.substr(i - 2, 2) == " =" && line.size() - i + from + 4 > kCColumns) {
+        assigned = i;
+      } else if (best == 0 || depth <= best_depth) {
+        best = i;
+        best_depth = depth;
+      }
     }
     ++i;
   }
-  return best;
+  return best == 0 ? assigned : best;
 }
 
 std::string fold_comment(std::string_view line) {
@@ -88,10 +90,17 @@ std::string fold_line(std::string_view line) {
   std::string out, rest(line);
   size_t from = indent;
   while (rest.size() > kCColumns) {
-    const size_t space = place_to_break(rest, from);
-    if (space == 0) break;
-    out += rest.substr(0, space) + "\n";
-    rest = pad + rest.substr(space + 1);
+    const size_t behind = place_to_break(rest, from);
+    if (behind == 0) {
+      // A name of the user's that is nearly as long as a line: what it is given begins on the next.
+      const size_t bracket = rest.find('(', from);
+      if (bracket == std::string::npos || bracket >= kCColumns || bracket + 1 <= pad.size()) break;
+      out += rest.substr(0, bracket + 1) + "\n";
+      rest = pad + rest.substr(bracket + 1);
+    } else {
+      out += rest.substr(0, behind) + "\n";
+      rest = pad + rest.substr(behind + 1);
+    }
     from = pad.size();
     if (rest.compare(from, 2, "/*") == 0) return out + fold_comment(rest);
   }

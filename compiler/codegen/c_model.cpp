@@ -70,7 +70,7 @@ class ModelPrinter {
     out_.files[p_ + ".h"] = fold_lines(header());
     out_.files[p_ + ".c"] = source();
     out_.files[p_ + "_data.h"] = banner("Private to the files of a neural network: its tables.") +
-                                 data_header(program_, options_, out_, floating_);
+                                 fold_lines(data_header(program_, options_, out_, floating_));
     out_.files[p_ + "_data.c"] = banner("Constant tables of a neural network.");
     append_data_source(out_.files[p_ + "_data.c"], program_, options_, out_);
     out_.files[p_ + "_data.c"] += state_definitions(program_, options_, out_);

@@ -27,7 +27,7 @@ std::string support_functions(const SupportUse& use, const CodegenOptions& optio
     s += "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#elif defined(__GNUC__)\n"
          "#pragma GCC optimize(\"fp-contract=off\")\n#endif\n\n";
   // Some are used by the portable halves of kernels only, which a core with the others does not see.
-  std::string unused = use.kernels.empty() ? "" : up + "_MAYBE_UNUSED ";
+  std::string unused = use.kernels.empty() ? "" : up + "_MAYBE_UNUSED\n";
   if (!use.kernels.empty() && !use.functions.empty())
     s += fmt::format("#if defined(__GNUC__)\n#define {0}_MAYBE_UNUSED __attribute__((unused))\n"
                      "#else\n#define {0}_MAYBE_UNUSED\n#endif\n\n", up);

@@ -51,8 +51,9 @@ tir::BufferPtr LoweringBuilder::scratch(const std::string& name, DType type, int
   return FunctionBuilder::scratch(name, type, elements, alignment);
 }
 
-// A table that the algorithm does not read in this case is neither a parameter nor emitted.
-static void drop_unused_constants(Lowered& lowered) {
+// A table that the algorithm does not read in this case is neither a parameter nor emitted, and scratch that
+// it does not need takes no room.
+static void drop_unused(Lowered& lowered) {
   const std::unordered_set<const void*> used = tir::used_in(*lowered.function);
   auto made = std::make_shared<tir::Function>(*lowered.function);
   made->params.clear();
@@ -66,6 +67,10 @@ static void drop_unused_constants(Lowered& lowered) {
       constants.push_back(std::move(lowered.constants[static_cast<size_t>(arg.index)]));
       arg.index = static_cast<int>(constants.size()) - 1;
     }
+    if (arg.kind == ArgKind::kScratch && !used.contains(param.get())) {
+      lowered.scratch_bytes = 0;
+      continue;
+    }
     made->params.push_back(param);
     args.push_back(arg);
   }
@@ -76,7 +81,7 @@ static void drop_unused_constants(Lowered& lowered) {
 
 Lowered LoweringBuilder::finish(std::string note) {
   lowered_.function = FunctionBuilder::finish();
-  if (!lowered_.external) drop_unused_constants(lowered_);
+  if (!lowered_.external) drop_unused(lowered_);
   lowered_.schedule.note = std::move(note);
   return std::move(lowered_);
 }

@@ -298,7 +298,7 @@ Merged merge_functions(const std::vector<FunctionPtr>& functions) {
   }
   auto shape = std::make_shared<Buffer>(
       Buffer{"shape", DType::kI32, static_cast<int64_t>(vars.size()), Role::kConstant, 4});
-  made->params.push_back(shape);
+  if (!vars.empty()) made->params.push_back(shape);
   std::vector<StmtPtr> body;
   for (size_t i = 0; i < vars.size(); ++i)
     body.push_back(std::make_shared<Declare>(

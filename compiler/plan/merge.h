@@ -19,7 +19,8 @@ struct Skeleton {
 Skeleton skeleton_of(const tir::Function& function);
 
 struct Merged {
-  // Parameters of the originals (with the largest element counts), then constant `shape`.
+  // Parameters of the originals (with the largest element counts), then constant `shape`
+  // if numbers differ and not only those counts.
   tir::FunctionPtr function;
   std::vector<std::vector<int32_t>> shapes;  // per original: its table
 };

@@ -58,7 +58,7 @@ void Planner::merge_similar() {
     std::vector<int> calls;
     for (size_t g = 0; g < group.size(); ++g) {
       for (int c : program_.functions[static_cast<size_t>(group[g])].calls) {
-        add_shape(c, merged.shapes[g]);
+        if (!merged.shapes[g].empty()) add_shape(c, merged.shapes[g]);
         program_.calls[static_cast<size_t>(c)].function = group[0];
         calls.push_back(c);
       }

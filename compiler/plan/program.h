@@ -81,7 +81,7 @@ struct ProgramStep {
 struct ProgramFunction {
   tir::FunctionPtr body;  // of an external function: only its parameters
   std::vector<int> calls;  // indices of the calls that share it
-  bool merged = false;     // made of functions of several sizes: the last parameter is its shape
+  bool merged = false;     // made of functions of several sizes; what numbers differ is the last parameter
   int device = 0;          // functions of two devices are never shared
   std::optional<ops::ExternalFunction> external;
 };

@@ -15,10 +15,15 @@ namespace aotc::target {
 
 struct Implementation {
   std::string condition;               // of the C preprocessor: when the text assembles and runs
-  std::vector<std::string> lines;      // instructions and labels, each one line
+  std::vector<std::string> lines;      // instructions and labels, each one line; notes and unwinding
   std::vector<std::string> clobbers;   // besides r0-r3, r12, the flags and memory
   int stack_bytes = 0;                 // most that the text pushes
 };
+
+// A line that says something to readers, behind "@ ".
+inline bool is_comment(const std::string& line) { return line.starts_with("@ "); }
+// A line that tells debuggers of the stack: it assembles only where the compiler describes its own.
+inline bool is_unwinding(const std::string& line) { return line.starts_with(".cfi_"); }
 
 // Nothing for a kernel that no CPU has in assembly.
 std::optional<Implementation> implementation_of(const tir::Kernel& kernel);

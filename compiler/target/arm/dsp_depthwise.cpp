@@ -29,8 +29,11 @@ class ColumnWriter {
     std::vector<Label> output;
     for (int i = 0; i < turn_; ++i) output.push_back(a_.label());
     Label column = a_.label(), done = a_.label();
+    a_.note("On entry r0: weights, bias and scale of a channel, r1: plane, r2: out, r3: shape.");
     a_.enter(kFrame);
     prologue();
+    a_.note("A column of outputs. r0: plane, r1: out, r2: bytes between two outputs, r3 to r6 and the top of r7: the");
+    a_.note("weights in pairs, r8 to r10: sums of the three outputs in flight, lr: bias. The first are begun apart.");
     a_.bind(column);
     a_.ldr(kLast, sp, kCounter);
     a_.jump(sp, kEntry);
@@ -40,6 +43,7 @@ class ColumnWriter {
       if (skip > 0) a_.b(output[static_cast<size_t>(skip)]);
       if (skip > 0) continue;
       // The loop follows the start that leaves nothing out; the other starts follow the loop.
+      a_.note("For every output: a row of the plane is the last of it, the second of the next, the first of the one after.");
       for (int j = 0; j < turn_; ++j) {
         a_.bind(output[static_cast<size_t>(j)]);
         one_output(j);
@@ -216,6 +220,7 @@ Implementation dw_plane(const tir::Kernel& kernel) {
   int skip = 2 * parameter(kernel, "pitch") - 2 * columns;
   Thumb a;
   Label row = a.label(), chunk = a.label();
+  a.note("On entry r0: a channel of the image, r1: plane, r2: shape, r3: rows. Bytes become halfwords.");
   a.enter(0);
   a.ldrd(r4, r5, r2, DepthwisePairs::kPixel * 4);  // and bytes from row to row
   a.add_lsl(r6, r4, r4, 1);

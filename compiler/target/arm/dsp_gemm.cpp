@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdlib>
 
+#include <fmt/format.h>
+
 #include "ops/common/dsp_gemm.h"
 #include "target/arm/dsp_kernels.h"
 #include "target/arm/thumb.h"
@@ -44,8 +46,12 @@ class GemmWriter {
 
   Implementation run() {
     Label pair = a_.label(), body = a_.label();
+    a_.note(fmt::format("On entry r0: weights, r1: panel of {} pixels, r2: out, r3: shape.", pixels_));
     a_.enter(24);
+    a_.note("On the stack from sp: panel, its end, where the unrolled body is entered, out, its stride, end of weights.");
     prologue(body);
+    a_.note(fmt::format("For every pair of channels a, b. r0: panel, r1: weights, r2 to r{}: sums of a and b of each pixel.",
+                        1 + 2 * pixels_));
     a_.bind(pair);
     // The biases wait in the accumulators that the first step writes last.
     if (sums_) {
@@ -53,13 +59,17 @@ class GemmWriter {
     } else {
       a_.ldrd_after(acc(pixels_ - 1, 0), acc(pixels_ - 1, 1), r1, 8);
     }
+    a_.note("The first step adds to the biases; then into the body, as many steps from its end as are left over.");
     step(true);
     a_.jump(sp, kEntry);
     a_.bind(body);
+    a_.note(words_ ? "A step: two taps of two channels, a word of weights for each."
+                   : "A step: two taps of two channels. A word of weights has 256 * b + a in each half.");
     a_.repeat(words_ ? PairGemm::kWordsUnroll : PairGemm::kUnroll, [&] { step(false); });
     a_.ldr(r12, sp, kPanelEnd);
     a_.cmp(r0, r12);
     a_.b("ne", body);
+    a_.note(sums_ ? "The sums are the results." : "Requantise: multiply, add the offset, shift, saturate; store.");
     sums_ ? finish_sums() : finish_pair();
     a_.ldr(r0, sp, kStreamEnd);
     a_.cmp(r1, r0);
@@ -172,18 +182,23 @@ class GemvWriter {
 
   Implementation run() {
     Label group = a_.label(), body = a_.label();
+    a_.note("On entry r0: weights, r1: panel of one pixel, r2: out, r3: shape.");
     a_.enter(24);
+    a_.note("On the stack from sp: panel, its end, where the unrolled body is entered, out, end of weights.");
     prologue(body);
+    a_.note("For every eight channels. r0: panel, r1: weights, r2 to r9: their sums.");
     a_.bind(group);
     for (int c = 0; c < 8 && sums_; ++c) a_.mov(acc(c), 0);
     for (int pair = 0; pair < 4 && !sums_; ++pair)
       a_.ldrd_after(acc(2 * pair), acc(2 * pair + 1), r1, 8);
     a_.jump(sp, kEntry);
     a_.bind(body);
+    a_.note("A step: four taps of eight channels. A word of weights has 256 * b + a in each half.");
     a_.repeat(PairGemm::kGemvUnroll, [&] { step(); });
     a_.ldr(r12, sp, kPanelEnd);
     a_.cmp(r0, r12);
     a_.b("ne", body);
+    a_.note(sums_ ? "The sums are the results." : "Requantise: multiply, add the offset, shift, saturate; store.");
     sums_ ? finish_sums() : finish_group();
     a_.ldr(r0, sp, kStreamEnd);
     a_.cmp(r1, r0);
@@ -268,7 +283,9 @@ class GemvWordsWriter {
 
   Implementation run() {
     Label group = a_.label(), body = a_.label();
+    a_.note("On entry r0: weights, r1: panel of one pixel, r2: out, r3: shape.");
     a_.enter(24);
+    a_.note("On the stack from sp: panel, its end, where the unrolled body is entered, out, end of weights.");
     a_.ldrd(r4, r5, r3, PairGemm::kShapePanelBytes * 4);
     a_.add(r4, r4, r1);
     a_.strd(r1, r4, sp, kPanel);
@@ -281,6 +298,7 @@ class GemvWordsWriter {
     a_.mov(r12, r0);
     a_.mov(r0, r1);
     a_.mov(r1, r12);
+    a_.note("For every four channels. r0: panel, r1: weights, r2 to r5: their sums, from the biases on.");
     a_.bind(group);
     a_.ldm_after(r1, {r2, r3, r4, r5});
     a_.jump(sp, kEntry);
@@ -368,6 +386,7 @@ Implementation pack_pixels(const tir::Kernel& kernel) {
   Thumb a;
   Label row = a.label(), word = a.label();
   const std::array<Reg, 4> x = {r8, r9, r10, r11};
+  a.note("On entry r0: x, r1: panel, r2: shape. Four bytes of each pixel become two words: bytes 0 and 2, 1 and 3.");
   a.enter(0);
   a.ldr(r3, r2, PairGemm::kPackPixelStride * 4);
   a.ldrd(r4, r5, r2, PairGemm::kPackRows * 4);  // and the bytes from one row's end to the next's begin

@@ -33,8 +33,10 @@ class QuadsWriter {
 
   Implementation run() {
     Label channel = a_.label(), quad = a_.label(), done = a_.label();
+    a_.note("On entry r0: woven rows, r1: weights, r2: out, r3: shape.");
     a_.enter(8);
     begin();
+    a_.note("For every group of channels; in it, four outputs at a time.");
     a_.bind(channel);
     load_channel();
     if (twice_) {

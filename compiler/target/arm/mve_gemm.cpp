@@ -144,11 +144,14 @@ class MveGemmWriter : ProductWriter {
   Implementation run() {
     Label pair = a_.label(), group = a_.label(), done = a_.label();
     prologue();
+    a_.note("For every two pixels. r9 and r11: the pixels, r1 and r3: their outputs, r5: weights.");
     a_.bind(pair);
     begin_pair();
+    a_.note("For every eight channels: four even ones, then four odd ones; r0, r2 to r12 and lr sum up.");
     a_.bind(group);
     half(false);
     half(true);
+    a_.note("Requantise and store the eight channels of both pixels.");
     if (needs_shape()) a_.ldr(r4, sp, kShape);
     finish({q4, q5});
     if (row_loop()) {
@@ -186,6 +189,7 @@ class MveGemmWriter : ProductWriter {
 
   // r0 stream, r1 x, r2 out, r3 shape. Leaves r0 stream, r9 x, r1 out, r3 shape.
   void prologue() {
+    a_.note("On entry r0: weights, r1: x, r2: out, r3: shape.");
     a_.enter(kLocals);
     a_.strd(r0, r3, sp, kStream);
     a_.ldrd(r4, r5, r3, MveGemm::kPairs * 4);  // and groups
@@ -331,12 +335,14 @@ class MveGemvWriter : ProductWriter {
 
   Implementation run() {
     Label group = a_.label();
+    a_.note("On entry r0: weights, r1: x, r2: out, r3: shape.");
     a_.enter(0);
     a_.mov(r5, r0);
     a_.mov(r11, r3);
     a_.mov(r3, r2);
     a_.ldr(r9, r11, MveGemm::kGroups * 4);
     if (blocks_ == 1) load_partly({{q6, r1}});
+    a_.note("For every eight channels. r1: the pixel, r3: out, r5: weights; r0, r2 to r12 and lr sum up.");
     a_.bind(group);
     products();
     // A block's channels alternate between the two vectors.
@@ -433,6 +439,7 @@ Implementation mve_windows(const tir::Kernel& kernel) {
   int vectors = bytes / 16, rest = bytes % 16;
   Helium a;
   Label row = a.label();
+  a.note("On entry r0: x, r1: panel, r2: shape. Copies the windows of two pixels, row by row.");
   a.enter(0);
   a.ldrd(r5, r6, r2, MveGemm::kRowStep * 4);  // and from a pixel to the next
   a.ldr(r7, r2, MveGemm::kPanelPixel * 4);

@@ -93,12 +93,26 @@ void Thumb::enter(int locals) {
   // The stack pointer stays a multiple of 8.
   locals_ = locals + (8 - (kSavedBytes + locals) % 8) % 8;
   emit("push", {"{r4-r11, lr}"});
-  if (locals_ > 0) sub(sp, sp, locals_);
+  // The compiler's frame is behind ours from here on; what it counts from must not be a register of ours.
+  unwind(".cfi_remember_state; .cfi_def_cfa_register sp; .cfi_adjust_cfa_offset " + std::to_string(kSavedBytes));
+  for (int first = 4; first <= 12; first += 3) {
+    std::string places;
+    for (int i = first; i < first + 3; ++i)
+      places += fmt::format("{}.cfi_rel_offset {}, {}", places.empty() ? "" : "; ", name(i < 12 ? Reg{i} : lr), 4 * (i - 4));
+    unwind(places);
+  }
+  if (locals_ == 0) return;
+  sub(sp, sp, locals_);
+  unwind(".cfi_adjust_cfa_offset " + std::to_string(locals_));
 }
 
 void Thumb::leave() {
-  if (locals_ > 0) add(sp, sp, locals_);
+  if (locals_ > 0) {
+    add(sp, sp, locals_);
+    unwind(".cfi_adjust_cfa_offset -" + std::to_string(locals_));
+  }
   emit("pop", {"{r4-r11, lr}"});
+  unwind(".cfi_restore_state");
 }
 
 namespace {
@@ -107,10 +121,11 @@ namespace {
 void fit_literal(std::vector<std::string>& lines) {
   constexpr size_t kMost = 4095, kNewline = 2;
   size_t length = 0;
-  for (const std::string& line : lines) length += line.size() + kNewline;
+  for (const std::string& line : lines)
+    if (!is_comment(line)) length += line.size() + kNewline;
   if (length <= kMost) return;
   for (std::string& line : lines)
-    for (size_t at; (at = line.find(", ")) != std::string::npos;) line.erase(at + 1, 1);
+    for (size_t at; !is_comment(line) && (at = line.find(", ")) != std::string::npos;) line.erase(at + 1, 1);
 }
 
 }  // namespace

@@ -120,6 +120,9 @@ class Thumb {
     if (times > 1) lines_.push_back(".endr");
   }
 
+  // What follows, for readers: no part of the text that is assembled.
+  void note(const std::string& text) { lines_.push_back("@ " + text); }
+
   // ---- frame: r4 to r11 and lr, then `locals` bytes; together a multiple of 8
   void enter(int locals);
   void leave();
@@ -134,6 +137,8 @@ class Thumb {
   static std::string set(std::initializer_list<Reg> list);
   std::string target(Label to) const;
   void emit(const std::string& mnemonic, std::initializer_list<std::string> operands);
+  // For debuggers: where registers of the caller are.
+  void unwind(const std::string& text) { lines_.push_back(text); }
   void three(const char* op, Reg d, Reg m) { emit(op, {name(d), name(m)}); }
   void four(const char* op, Reg d, Reg n, Reg m, Reg a) {
     emit(op, {name(d), name(n), name(m), name(a)});

@@ -137,6 +137,7 @@ class Machine {
     size_t repeated = 0;
     int64_t times = 0;
     for (const std::string& line : lines) {
+      if (is_comment(line) || is_unwinding(line)) continue;
       if (line.starts_with(".rept ")) {
         times = std::atoll(line.c_str() + 6);
         repeated = code_.size();

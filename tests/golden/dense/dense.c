@@ -12,6 +12,12 @@ static inline int32_t dense_min_i32(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
+/* The upper word of the product, rounded down. */
+static inline int32_t dense_mul_high(int32_t a, int32_t b)
+{
+    return (int32_t)(((int64_t)a * b) >> 32);
+}
+
 static inline int32_t dense_saturate_i8(int32_t value)
 {
 #if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)
@@ -20,6 +26,12 @@ static inline int32_t dense_saturate_i8(int32_t value)
 #else
     return value < -128 ? -128 : value > 127 ? 127 : value;
 #endif
+}
+
+/* a << by, also of what is negative. */
+static inline int32_t dense_shl(int32_t a, int32_t by)
+{
+    return (int32_t)((uint32_t)a << by);
 }
 
 /* Linkage of the operators. Define it empty to make them plain symbols. */
@@ -32,17 +44,17 @@ static inline int32_t dense_saturate_i8(int32_t value)
 #endif
 
 /*
- * call 0: op 0 FULLY_CONNECTED 'PartitionedCall:0'; arena + 0 -> output out
+ * call 0: FULLY_CONNECTED 'PartitionedCall:0'; arena + 0 -> output out
  * in:  int8 1x10, scale 0.007811751 zero 0
  * out: int8 1x7, scale 0.016641568 zero 2
  * schedule: tiles: rows 1, units 4, unroll 2; one word
  */
 DENSE_OPERATOR
-int32_t dense_fully_connected_0(const int8_t *in0, const int8_t *weights, const int32_t *bias,
-                                const int32_t *scale, const int16_t *shift, int8_t *out)
+void dense_fully_connected_0(const int8_t *in0, const int8_t *weights, const int32_t *bias,
+                             const int32_t *scale, const int16_t *shift, int8_t *out)
 {
-    const int32_t shift_2 = (int32_t)shift[0];
-    const int32_t z = (int32_t)((uint32_t)((int32_t)shift[1] * 2 + 1) << (shift_2 - 1));
+    const int32_t shift_2 = shift[0];
+    const int32_t z = dense_shl((int32_t)shift[1] * 2 + 1, shift_2 - 1);
     for (int32_t u = 0; u < 7; u += 4) {
         const int32_t unit = dense_min_i32(u, 3);
         const int32_t wi = u * 10;
@@ -51,20 +63,20 @@ int32_t dense_fully_connected_0(const int8_t *in0, const int8_t *weights, const 
         int32_t acc02 = bias[unit + 2];
         int32_t acc03 = bias[unit + 3];
         for (int32_t k = 0; k < 10; k += 2) {
-            const int32_t w0 = (int32_t)weights[wi + k * 4];
-            const int32_t w1 = (int32_t)weights[wi + k * 4 + 1];
-            const int32_t w2 = (int32_t)weights[wi + k * 4 + 2];
-            const int32_t w3 = (int32_t)weights[wi + k * 4 + 3];
-            const int32_t x0 = (int32_t)in0[k];
+            const int32_t w0 = weights[wi + k * 4];
+            const int32_t w1 = weights[wi + k * 4 + 1];
+            const int32_t w2 = weights[wi + k * 4 + 2];
+            const int32_t w3 = weights[wi + k * 4 + 3];
+            const int32_t x0 = in0[k];
             acc00 += x0 * w0;
             acc01 += x0 * w1;
             acc02 += x0 * w2;
             acc03 += x0 * w3;
-            const int32_t w0_2 = (int32_t)weights[wi + k * 4 + 4];
-            const int32_t w1_2 = (int32_t)weights[wi + k * 4 + 5];
-            const int32_t w2_2 = (int32_t)weights[wi + k * 4 + 6];
-            const int32_t w3_2 = (int32_t)weights[wi + k * 4 + 7];
-            const int32_t x0_2 = (int32_t)in0[k + 1];
+            const int32_t w0_2 = weights[wi + k * 4 + 4];
+            const int32_t w1_2 = weights[wi + k * 4 + 5];
+            const int32_t w2_2 = weights[wi + k * 4 + 6];
+            const int32_t w3_2 = weights[wi + k * 4 + 7];
+            const int32_t x0_2 = in0[k + 1];
             acc00 += x0_2 * w0_2;
             acc01 += x0_2 * w1_2;
             acc02 += x0_2 * w2_2;
@@ -72,36 +84,35 @@ int32_t dense_fully_connected_0(const int8_t *in0, const int8_t *weights, const 
         }
         const int32_t m = scale[unit];
         const int32_t s = m & 7;
-        const int32_t r = (int32_t)((uint32_t)z << s);
+        const int32_t r = dense_shl(z, s);
         const int32_t s_2 = shift_2 + s;
-        const int32_t q = ((int32_t)((int64_t)(int32_t)((uint32_t)acc00 << 6) * (int64_t)m >> INT64_C(32)) + r) >> s_2;
+        const int32_t q = (dense_mul_high(dense_shl(acc00, 6), m) + r) >> s_2;
         out[unit] = (int8_t)dense_saturate_i8(q);
         const int32_t m_2 = scale[unit + 1];
         const int32_t s_3 = m_2 & 7;
-        const int32_t r_2 = (int32_t)((uint32_t)z << s_3);
+        const int32_t r_2 = dense_shl(z, s_3);
         const int32_t s_4 = shift_2 + s_3;
-        const int32_t q_2 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc01 << 6) * (int64_t)m_2 >> INT64_C(32)) + r_2) >> s_4;
+        const int32_t q_2 = (dense_mul_high(dense_shl(acc01, 6), m_2) + r_2) >> s_4;
         out[unit + 1] = (int8_t)dense_saturate_i8(q_2);
         const int32_t m_3 = scale[unit + 2];
         const int32_t s_5 = m_3 & 7;
-        const int32_t r_3 = (int32_t)((uint32_t)z << s_5);
+        const int32_t r_3 = dense_shl(z, s_5);
         const int32_t s_6 = shift_2 + s_5;
-        const int32_t q_3 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc02 << 6) * (int64_t)m_3 >> INT64_C(32)) + r_3) >> s_6;
+        const int32_t q_3 = (dense_mul_high(dense_shl(acc02, 6), m_3) + r_3) >> s_6;
         out[unit + 2] = (int8_t)dense_saturate_i8(q_3);
         const int32_t m_4 = scale[unit + 3];
         const int32_t s_7 = m_4 & 7;
-        const int32_t r_4 = (int32_t)((uint32_t)z << s_7);
+        const int32_t r_4 = dense_shl(z, s_7);
         const int32_t s_8 = shift_2 + s_7;
-        const int32_t q_4 = ((int32_t)((int64_t)(int32_t)((uint32_t)acc03 << 6) * (int64_t)m_4 >> INT64_C(32)) + r_4) >> s_8;
+        const int32_t q_4 = (dense_mul_high(dense_shl(acc03, 6), m_4) + r_4) >> s_8;
         out[unit + 3] = (int8_t)dense_saturate_i8(q_4);
     }
-    return 0;
 }
 
-int32_t dense_run(const struct dense_inputs *inputs, const struct dense_outputs *outputs, void *arena)
+int32_t dense_run(const struct dense_inputs *inputs, const struct dense_outputs *outputs,
+    void *arena)
 {
     uint8_t *const a = arena != NULL ? (uint8_t *)arena : dense_arena;
-    int32_t status = 0;
 
     (void)inputs;
     if (outputs == NULL || outputs->out == NULL || a == NULL ||
@@ -109,15 +120,12 @@ int32_t dense_run(const struct dense_inputs *inputs, const struct dense_outputs 
         return DENSE_ERROR_ARGUMENT;
     }
 
-    /* call 0: op 0 FULLY_CONNECTED 'PartitionedCall:0': int8 1x7, scale 0.016641568 zero 2 */
-    status = dense_fully_connected_0((void *)(a + 0), dense_op0_weights, dense_op0_bias,
-                                     dense_op0_scale, dense_op0_shift, outputs->out);
-    if (status != 0) {
-        return status;
-    }
+    /* call 0: FULLY_CONNECTED 'PartitionedCall:0': int8 1x7, scale 0.016641568 zero 2 */
+    dense_fully_connected_0((void *)(a + DENSE_INPUT_X_OFFSET), dense_call0_weights,
+                            dense_call0_bias, dense_call0_scale, dense_call0_shift, outputs->out);
 #ifdef DENSE_TRACE
     dense_trace(0, 0, outputs->out, 7u);
 #endif
 
-    return status;
+    return 0;
 }

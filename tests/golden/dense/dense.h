@@ -17,7 +17,7 @@ extern "C" {
 #define DENSE_INPUT_COUNT 1
 #define DENSE_OUTPUT_COUNT 1
 /* Calls of operators in one run. */
-#define DENSE_OP_COUNT 1
+#define DENSE_CALL_COUNT 1
 /* Status of a run called with a null or misaligned pointer, be it in a struct. */
 #define DENSE_ERROR_ARGUMENT (-1)
 /* Inputs lie in the arena: fill them before every run, which overwrites them. */
@@ -72,11 +72,12 @@ static inline int8_t *dense_input_x(void *arena)
  * `arena` may be null: the model then uses DENSE_ARENA_SIZE bytes of its own, and must not
  * be entered twice at a time.
  * Returns 0, or the status of the first operator that failed. */
-int32_t dense_run(const struct dense_inputs *inputs, const struct dense_outputs *outputs, void *arena);
+int32_t dense_run(const struct dense_inputs *inputs, const struct dense_outputs *outputs,
+    void *arena);
 
 #ifdef DENSE_TRACE
-/* Defined by the application: sees every result right after its operator has run. */
-void dense_trace(int32_t op, int32_t result, const void *data, uint32_t bytes);
+/* Defined by the application: sees every result right after the call that makes it. */
+void dense_trace(int32_t call, int32_t result, const void *data, uint32_t bytes);
 #endif
 
 #ifdef __cplusplus

@@ -7,21 +7,21 @@
 
 uint8_t dense_arena[DENSE_ARENA_SIZE] DENSE_ALIGNED(DENSE_ARENA_ALIGN);
 
-const int8_t dense_op0_weights[80] DENSE_ALIGNED(4) = {
+const int8_t dense_call0_weights[80] DENSE_ALIGNED(4) = {
     127, -19, 11, 25, 81, 61, -86, -127, -125, 127, 36, -88, -12, 83, -88, -114, 17, 79, 127, 9,
     106, -62, 10, 57, 10, -78, 49, -42, -127, 78, 28, 118, -14, -80, -94, 10, 102, -49, -46, 46, 25,
     -47, 95, -30, -127, -57, 65, 127, -88, 127, -49, 52, -114, 81, 122, -121, 9, -64, -32, 112, 57,
     108, -56, -113, -42, -51, 104, -82, 118, -114, 127, -18, 10, 49, 18, -53, 46, -94, 71, -15,
 };
 
-const int32_t dense_op0_bias[7] = {
+const int32_t dense_call0_bias[7] = {
     24968, -36025, -22661, -39489, 29656, -3576, 34017,
 };
 
-const int32_t dense_op0_scale[7] = {
+const int32_t dense_call0_scale[7] = {
     1511542800, 1844643048, 1700881560, 1925935528, 1870923872, 1898529320, 1907483632,
 };
 
-const int16_t dense_op0_shift[2] = {
+const int16_t dense_call0_shift[2] = {
     14, 2,
 };

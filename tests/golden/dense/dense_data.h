@@ -14,9 +14,9 @@
 #endif
 
 /* Tables in dense_data.c. */
-extern const int8_t dense_op0_weights[80] DENSE_ALIGNED(4);
-extern const int32_t dense_op0_bias[7];
-extern const int32_t dense_op0_scale[7];
-extern const int16_t dense_op0_shift[2];
+extern const int8_t dense_call0_weights[80] DENSE_ALIGNED(4);
+extern const int32_t dense_call0_bias[7];
+extern const int32_t dense_call0_scale[7];
+extern const int16_t dense_call0_shift[2];
 
 #endif

@@ -187,7 +187,7 @@ void RunPrinter::list(const std::string& head, const std::vector<std::string>& a
   }
   for (size_t a = 0; a < arguments.size(); ++a) {
     std::string arg = arguments[a] + (a + 1 < arguments.size() ? "," : "");
-    if (text.size() > pad.size() && text.size() + arg.size() + 1 > 100) {
+    if (text.size() > pad.size() && text.size() + arg.size() + 1 > width()) {
       line(text);
       text = pad + arg;
     } else {
@@ -555,7 +555,10 @@ void RunPrinter::print_call_itself(size_t index, nlohmann::ordered_json& calls) 
   std::string shape;
   if (!call.results.empty()) shape = ": " + describe(program_.graph[call.results[0]].type);
   std::string on = call.device == 0 ? "" : " on " + device_at(call.device).name;
-  line(fmt::format("    /* call {}: {}{}{} */", index, operator_title(program_, call), shape, on));
+  const std::string title = fmt::format("    /* call {}: {}", index, operator_title(program_, call, 60));
+  const bool fits = width() >= title.size() + shape.size() + on.size() + 3;
+  line(fmt::format("{}{}{}{} */", title, on, fits || shape.empty() ? "" : ":\n     *     ",
+                   fits || shape.empty() ? shape : shape.substr(2)));
   if (workspace_) open_blocks(index);
   calls.push_back(call_entry(index));
   int copying = copying_device(program_, call);

@@ -79,6 +79,7 @@ class RunPrinter {
   };
 
   void line(const std::string& text);
+  size_t width() const { return 100 - 4 * static_cast<size_t>(depth_); }  // of a line's text at this depth
   void declare_locals();
   void declare_memory();
   void declare_call_locals();

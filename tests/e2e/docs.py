@@ -53,6 +53,12 @@ def excerpts(work):
     emitted = "\n".join(p.read_text() for name in ("digits", "gru")
                         for p in sorted((work / name).glob(f"{name}*.[ch]")))
     problems = absent("emitted-c.md", "c", emitted)
+    kws = common.SHARED / "models" / "kws.tflite"
+    if kws.exists():
+        common.aotc("compile", kws, "--prefix", "kws", "--board", "qemu_mps2_an386", "-o", work / "kws", "--quiet")
+        problems += absent("emitted-c.md", "c kws", (work / "kws" / "kws.c").read_text())
+    elif os.environ.get("CI") == "true":
+        problems.append(f"{kws} is missing, and CI=true")
     operators = common.ROOT / "compiler" / "ops"
     problems += absent("adding-an-operator.md", "cpp",
                        (operators / "leaky_relu" / "leaky_relu.cpp").read_text() +

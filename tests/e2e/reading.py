@@ -49,7 +49,7 @@ def wrong_comments(text, prefix):
         types, more = described[name[1]]
         if number not in types and not more:
             yield f"call {number} of {name[1]} is not in its comment"
-        wanted = re.search(r"'(?: on \w+)?: (.*)", unfolded(comment))
+        wanted = re.search(r"'(?: on \w+)?: (.*?)(?: on \w+)?$", unfolded(comment))
         if wanted and types.get(number) and types[number] != wanted[1].strip():
             yield f"call {number} makes {wanted[1].strip()}, the comment of {name[1]} says {types[number]}"
 

@@ -291,8 +291,8 @@ int32_t chain_run(const struct chain_inputs *inputs, const struct chain_outputs 
         return CHAIN_ERROR_ARGUMENT;
     }
 
-    /* call 0: CONV_2D 'functional_1/conv2d_1/Relu;functional_1/conv2d_1/convolution': int8 1x4x4x4,
-     *     scale 0.009717776 zero -128 */
+    /* call 0: CONV_2D 'functional_1/conv2d_1/Relu;functional_1/conv2d_1/convolution':
+     *     int8 1x4x4x4, scale 0.009717776 zero -128 */
     chain_conv_2d_0((void *)(a + CHAIN_INPUT_IMAGE_OFFSET), chain_call0_weights, chain_call0_bias,
                     chain_call0_scale, chain_call0_shift, (void *)(a + CHAIN_CALL0_PANEL),
                     (void *)(a + CHAIN_CALL0_OUT));
@@ -300,8 +300,8 @@ int32_t chain_run(const struct chain_inputs *inputs, const struct chain_outputs 
     chain_trace(0, 0, (void *)(a + CHAIN_CALL0_OUT), 64u);
 #endif
 
-    /* call 1: MAX_POOL_2D 'functional_1/max_pooling2d_1/MaxPool2d': int8 1x2x2x4, scale 0.009717776
-     *     zero -128 */
+    /* call 1: MAX_POOL_2D 'functional_1/max_pooling2d_1/MaxPool2d':
+     *     int8 1x2x2x4, scale 0.009717776 zero -128 */
     chain_max_pool_2d_1((void *)(a + CHAIN_CALL0_OUT), (void *)(a + CHAIN_CALL1_OUT));
 #ifdef CHAIN_TRACE
     chain_trace(1, 0, (void *)(a + CHAIN_CALL1_OUT), 16u);

@@ -307,8 +307,8 @@ int32_t chain_workspace_run(const struct chain_workspace_inputs *inputs,
         return CHAIN_WORKSPACE_ERROR_ARGUMENT;
     }
 
-    /* call 0: CONV_2D 'functional_1/conv1d_1/Relu;functional_1/conv1d_1/convolution...': int8
-     *     1x1x16x4, scale 0.0129928095 zero -128 */
+    /* call 0: CONV_2D 'functional_1/conv1d_1/Relu;functional_1/conv1d_1/convolution...':
+     *     int8 1x1x16x4, scale 0.0129928095 zero -128 */
     w0 = TVMBackendAllocWorkspace(1, 0, 64u, 2, 8);
     if (w0 == NULL) {
         status = CHAIN_WORKSPACE_ERROR_WORKSPACE;
@@ -332,8 +332,8 @@ int32_t chain_workspace_run(const struct chain_workspace_inputs *inputs,
     }
     w1 = NULL;
 
-    /* call 1: CONV_2D 'functional_1/conv1d_1_2/convolution1': int8 1x1x7x4, scale 0.017685954 zero
-     *     5 */
+    /* call 1: CONV_2D 'functional_1/conv1d_1_2/convolution1':
+     *     int8 1x1x7x4, scale 0.017685954 zero 5 */
     w2 = TVMBackendAllocWorkspace(1, 0, 28u, 2, 8);
     if (w2 == NULL) {
         status = CHAIN_WORKSPACE_ERROR_WORKSPACE;
@@ -356,8 +356,8 @@ int32_t chain_workspace_run(const struct chain_workspace_inputs *inputs,
     }
     w3 = NULL;
 
-    /* call 2: MEAN 'functional_1/global_average_pooling1d_1/Mean': int8 1x4, scale 0.0064750393
-     *     zero 33 */
+    /* call 2: MEAN 'functional_1/global_average_pooling1d_1/Mean':
+     *     int8 1x4, scale 0.0064750393 zero 33 */
     chain_workspace_mean_2(w2, w0);
 #ifdef CHAIN_WORKSPACE_TRACE
     chain_workspace_trace(2, 0, w0, 4u);
@@ -369,8 +369,8 @@ int32_t chain_workspace_run(const struct chain_workspace_inputs *inputs,
     }
     w2 = NULL;
 
-    /* call 3: FULLY_CONNECTED 'StatefulPartitionedCall_1:0': int8 1x2, scale 0.0044882856 zero 77
-     *     */
+    /* call 3: FULLY_CONNECTED 'StatefulPartitionedCall_1:0':
+     *     int8 1x2, scale 0.0044882856 zero 77 */
     chain_workspace_fully_connected_3(w0, chain_workspace_call3_weights, chain_workspace_call3_bias,
                                       chain_workspace_call3_scale, chain_workspace_call3_shift,
                                       outputs->output_0);

@@ -264,7 +264,7 @@ int32_t slices_run(const struct slices_inputs *inputs, const struct slices_outpu
 
         /* call 8: ADD 'while/add_2': int32 scalar */
         slices_add_5((void *)(a + SLICES_CALL1_OUT), slices_call5_in1,
-            (void *)(a + SLICES_CALL1_OUT));
+                     (void *)(a + SLICES_CALL1_OUT));
 #ifdef SLICES_TRACE
         slices_trace(8, 0, (void *)(a + SLICES_CALL1_OUT), 4u);
 #endif
@@ -376,7 +376,7 @@ int32_t slices_step(struct slices_context *context)
     case 10:
         /* call 8: ADD 'while/add_2': int32 scalar */
         slices_add_5((void *)(a + SLICES_CALL1_OUT), slices_call5_in1,
-            (void *)(a + SLICES_CALL1_OUT));
+                     (void *)(a + SLICES_CALL1_OUT));
 #ifdef SLICES_TRACE
         slices_trace(8, 0, (void *)(a + SLICES_CALL1_OUT), 4u);
 #endif

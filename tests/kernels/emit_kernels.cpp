@@ -133,7 +133,7 @@ class Emitter {
   void check_length(const target::Implementation& made, const std::string& name) {
     size_t length = 0;
     for (const std::string& line : made.lines)
-      if (!target::is_comment(line)) length += line.size() + 2;
+      if (!target::is_comment(line)) length += line.size() + 1;
     if (length <= 4095) return;
     std::fprintf(stderr, "emit_kernels: the assembly of %s is a string of %zu characters\n",
                  name.c_str(), length);

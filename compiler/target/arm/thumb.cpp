@@ -117,9 +117,9 @@ void Thumb::leave() {
 
 namespace {
 
-// C99 promises string literals of 4095 characters: long texts do without the spaces for readers.
+// C99 promises string literals of 4095 characters (an escape is one): long texts do without the spaces for readers.
 void fit_literal(std::vector<std::string>& lines) {
-  constexpr size_t kMost = 4095, kNewline = 2;
+  constexpr size_t kMost = 4095, kNewline = 1;
   size_t length = 0;
   for (const std::string& line : lines)
     if (!is_comment(line)) length += line.size() + kNewline;

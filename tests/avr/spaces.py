@@ -89,7 +89,7 @@ def run(path, folder, *options):
     on_avr.check_values(values, 2)
     compared, _ = common.compare(oracle, json.loads(made)["layers"], found)
     names = common.run([board["toolchain"]["prefix"] + "nm", image])
-    places = [int(at, 16) for at in re.findall(r"^([0-9a-f]+) . m_(?:op|output)\w+$", names, re.M)]
+    places = [int(at, 16) for at in re.findall(r"^([0-9a-f]+) . m_(?:call|output)\w+$", names, re.M)]
     if not places:
         raise common.Failure(f"no tables are linked:\n{names}")
     return compared, (folder / "m.c").read_text(), [at >= RAM for at in places]

@@ -677,15 +677,15 @@ def verify_finds_a_changed_constant(aotc):
     aotc("verify", "app")
     # The first weight of the second layer that has weights.
     data = aotc.folder / "app/model/digits_int8_data.c"
-    tables = re.findall(r"digits_int8_op(\d+)_weights", data.read_text())
+    tables = re.findall(r"digits_int8_call(\d+)_weights", data.read_text())
     layer = sorted({int(t) for t in tables})[1]
     text = data.read_text()
-    at = re.search(rf"digits_int8_op{layer}_weights\[\d+\][^;]*?= \{{\s*(-?\d+)", text)
+    at = re.search(rf"digits_int8_call{layer}_weights\[\d+\][^;]*?= \{{\s*(-?\d+)", text)
     value = int(at[1])
     data.write_text(text[:at.start(1)] + str(value - 100 if value > 0 else value + 100) + text[at.end(1):])
     said = aotc("verify", "app", code=4)
     title = re.search(rf"call {layer}: (.*?)'", (aotc.folder / "app/model/digits_int8.c").read_text())[1]
-    expect(said.err, rf"^host C: error: {re.escape(title)}.*: sample \d, element \d+ \(\[[\d,]+\]\) is -?\d+, the reference "
+    expect(said.err, rf"^host C: error: (?:op \d+ )?{re.escape(title)}.*: sample \d, element \d+ \(\[[\d,]+\]\) is -?\d+, the reference "
            r"gives -?\d+ \[verify-differs\]$")
     same(said.err.count("error:"), 1, "number of errors")
     broken = aotc("verify", "app", "--json", code=4).json()

@@ -249,7 +249,7 @@ def damage(project):
     """Negates one constant of a layer, of the last one first; yields the layer's number."""
     data = project / "model" / "digits_data.c"
     text = data.read_text()
-    tables = list(re.finditer(r"digits_op(\d+)_(?:weights|stream)\[\d+\][^{;]*\{\s*(-?\d+)", text))
+    tables = list(re.finditer(r"digits_call(\d+)_(?:weights|stream)\[\d+\][^{;]*\{\s*(-?\d+)", text))
     expect(len(tables) >= 3, "no constants found to damage")
     for table in (tables[-1], tables[len(tables) // 2], tables[0]):
         data.write_text(text[:table.start(2)] + str(-int(table[2])) + text[table.end(2):])

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/c_run.h"
 #include "frontends/graph_json/params.h"
 #include "support/text.h"
 
@@ -12,6 +13,17 @@ using plan::Program;
 using plan::ProgramCall;
 using plan::Storage;
 using plan::StorageKind;
+
+namespace {
+
+void mark_repeated(const plan::ProgramStep& step, bool in_repeat, std::vector<bool>& repeated) {
+  if (step.kind == plan::ProgramStep::Kind::kCall && in_repeat) repeated[static_cast<size_t>(step.call)] = true;
+  in_repeat = in_repeat || step.kind == plan::ProgramStep::Kind::kRepeat;
+  for (const std::vector<plan::ProgramStep>& block : step.blocks)
+    for (const plan::ProgramStep& inner : block) mark_repeated(inner, in_repeat, repeated);
+}
+
+}  // namespace
 
 PlaceNames::Key PlaceNames::key(const Storage& storage, int call) {
   return {storage.pool, storage.offset, storage.index, storage.index < 0 ? call : -1};
@@ -38,7 +50,12 @@ PlaceNames::PlaceNames(const Program& program, const CodegenOptions& options, co
     if (program.outputs[i].kind == StorageKind::kArena)
       names_.emplace(key(program.outputs[i], -1),
                      fmt::format("{}_OUTPUT_{}_OFFSET", up_, upper(names.output_fields[i])));
+  const bool loops = prints_loops(program, options);
+  std::vector<bool> repeated(program.calls.size(), false);
+  for (const plan::ProgramStep& step : program.body)
+    if (loops) mark_repeated(step, false, repeated);
   for (size_t c = 0; c < program.calls.size(); ++c) {
+    if (repeated[c]) continue;  // its places are numbers in lists
     const ProgramCall& call = program.calls[c];
     const auto& params = program.functions[static_cast<size_t>(call.function)].body->params;
     for (size_t a = 0; a < call.arguments.size(); ++a) {

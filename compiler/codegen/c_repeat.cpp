@@ -95,8 +95,9 @@ void RunPrinter::print_repeated_call(size_t number, std::vector<nlohmann::ordere
   line("");
   line(fmt::format("    /* {}: the first is {} */",
                    calls_of(repeat_first_, number, period, repeat_->turns),
-                   call_title(program_, call)));
+                   operator_title(program_, call, 60)));
   const auto& variants = repeat_->variants[number];
+  bool may = false;
   for (size_t v = 0; v < variants.size(); ++v) {
     const RepeatLayout::Variant& variant = variants[v];
     if (variants.size() > 1) {
@@ -113,13 +114,15 @@ void RunPrinter::print_repeated_call(size_t number, std::vector<nlohmann::ordere
       entries[turn * period + number] = call_entry(first + turn * period);
     std::vector<std::string> arguments;
     for (size_t a = 0; a < call.arguments.size(); ++a) arguments.push_back(argument(first, a));
-    list(fmt::format("    status = {}(",
+    const bool fails = may_fail(first + variant.turns.front() * period);
+    may = may || fails;
+    list(fmt::format("    {}{}(", fails ? "status = " : "",
                      names_.function_names[static_cast<size_t>(variant.function)]),
          arguments);
     if (variants.size() > 1) --depth_;
   }
   if (variants.size() > 1) line("    }");
-  fail_if_status();
+  if (may) fail_if_status();
   print_trace(first);
 }
 
@@ -137,7 +140,7 @@ std::string RunPrinter::repeated_argument(size_t call, size_t argument) const {
     case RepeatLayout::Value::kTable:
       return fmt::format("table[{}]", value.column);
   }
-  return pointer(s);
+  return pointer(s, call);
 }
 
 }  // namespace aotc::codegen

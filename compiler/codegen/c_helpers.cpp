@@ -15,23 +15,26 @@ struct Helper {
   const char *name, *parameters, *result, *comment;
 };
 
-// Overflow is meant where a name ends with _wrap: unsigned arithmetic, of which C says how it wraps.
+// Overflow is meant where a name ends with _wrap: unsigned arithmetic, of which C says how it
+// wraps.
 constexpr Helper kHelpers[] = {
     {"add_wrap", "int32_t a, int32_t b", "(int32_t)((uint32_t)a + (uint32_t)b)", "Modulo 2^32"},
     {"sub_wrap", "int32_t a, int32_t b", "(int32_t)((uint32_t)a - (uint32_t)b)", "Modulo 2^32"},
     {"mul_wrap", "int32_t a, int32_t b", "(int32_t)((uint32_t)a * (uint32_t)b)", "Modulo 2^32"},
     {"mla_wrap", "int32_t sum, int32_t a, int32_t b",
      "(int32_t)((uint32_t)sum + (uint32_t)a * (uint32_t)b)", "sum + a * b, modulo 2^32"},
-    {"shl", "int32_t a, int32_t by", "(int32_t)((uint32_t)a << by)", "a << by, also of what is negative"},
+    {"shl", "int32_t a, int32_t by", "(int32_t)((uint32_t)a << by)",
+     "a << by, also of what is negative"},
     {"mul_high", "int32_t a, int32_t b", "(int32_t)(((int64_t)a * b) >> 32)",
      "The upper word of the product, rounded down"},
     {"mul_q31", "int32_t a, int32_t b", "(int32_t)(((int64_t)a * b + INT64_C(1073741824)) >> 31)",
      "a * b / 2^31, rounded; half goes up"},
-    {"lo16", "int32_t word", "(int32_t)((uint32_t)word << 16) >> 16", "The lower half, with its sign"},
+    {"lo16", "int32_t word", "(int32_t)((uint32_t)word << 16) >> 16",
+     "The lower half, with its sign"},
     {"byte_at", "int32_t word, int32_t lane", "(int32_t)((uint32_t)word << (24 - 8 * lane)) >> 24",
      "Byte `lane` of the word, 0 the lowest, with its sign"},
-    {"pack16", "int32_t low, int32_t high", "(int32_t)(((uint32_t)low & 65535u) | (uint32_t)high << 16)",
-     "A word of two halves"},
+    {"pack16", "int32_t low, int32_t high",
+     "(int32_t)(((uint32_t)low & 65535u) | (uint32_t)high << 16)", "A word of two halves"},
 };
 
 const Binary* binary_of(const Expr& e, BinaryOp op, DType type) {
@@ -56,7 +59,8 @@ std::optional<std::vector<ExprPtr>> long_product(const Expr& e) {
   if (!n || n->wrapping) return std::nullopt;
   std::vector<ExprPtr> out;
   for (const ExprPtr& side : {n->lhs, n->rhs}) {
-    if (side->kind == ExprKind::kCast && static_cast<const Cast&>(*side).value->type == DType::kI32) {
+    if (side->kind == ExprKind::kCast &&
+        static_cast<const Cast&>(*side).value->type == DType::kI32) {
       out.push_back(static_cast<const Cast&>(*side).value);
     } else if (auto v = immediate_of(side); v && *v >= INT32_MIN && *v <= INT32_MAX) {
       out.push_back(std::make_shared<IntImm>(DType::kI32, *v));
@@ -70,14 +74,16 @@ std::optional<std::vector<ExprPtr>> long_product(const Expr& e) {
 // i32(i64(a) * i64(b) >> 32), and with rounding, >> 31.
 std::optional<HelperCall> high_product(const Expr& e) {
   if (e.kind != ExprKind::kCast || e.type != DType::kI32) return std::nullopt;
-  const Binary* shifted = binary_of(*static_cast<const Cast&>(e).value, BinaryOp::kShr, DType::kI64);
+  const Binary* shifted =
+      binary_of(*static_cast<const Cast&>(e).value, BinaryOp::kShr, DType::kI64);
   if (!shifted) return std::nullopt;
   const auto by = immediate_of(shifted->rhs);
   if (by == 32) {
     if (auto product = long_product(*shifted->lhs)) return HelperCall{"mul_high", *product};
   }
   const Binary* sum = binary_of(*shifted->lhs, BinaryOp::kAdd, DType::kI64);
-  if (by != 31 || !sum || sum->wrapping || immediate_of(sum->rhs) != int64_t{1} << 30) return std::nullopt;
+  if (by != 31 || !sum || sum->wrapping || immediate_of(sum->rhs) != int64_t{1} << 30)
+    return std::nullopt;
   if (auto product = long_product(*sum->lhs)) return HelperCall{"mul_q31", *product};
   return std::nullopt;
 }
@@ -99,19 +105,22 @@ std::optional<HelperCall> two_halves(const Expr& e) {
   if (!both) return std::nullopt;
   const Binary* low = binary_of(*both->lhs, BinaryOp::kBitAnd, DType::kI32);
   const Binary* high = wrapping_of(*both->rhs, BinaryOp::kShl);
-  if (!low || !high || immediate_of(low->rhs) != 65535 || immediate_of(high->rhs) != 16) return std::nullopt;
+  if (!low || !high || immediate_of(low->rhs) != 65535 || immediate_of(high->rhs) != 16)
+    return std::nullopt;
   return HelperCall{"pack16", {low->lhs, high->lhs}};
 }
 
 // An element of a table in program memory, as avr-libc reads it.
 std::string program_load(const std::string& name, const std::string& type, DType dtype) {
-  std::string read = dtype == DType::kF32    ? "pgm_read_float(at)"
-                     : size_of(dtype) == 1   ? fmt::format("({})pgm_read_byte(at)", type)
-                     : size_of(dtype) == 2   ? fmt::format("({})pgm_read_word(at)", type)
-                     : size_of(dtype) == 4   ? fmt::format("({})pgm_read_dword(at)", type)
-                                             : "";
-  std::string body = read.empty() ? fmt::format("    {} value;\n    memcpy_P(&value, at, sizeof value);\n"
-                                                "    return value;\n", type)
+  std::string read = dtype == DType::kF32  ? "pgm_read_float(at)"
+                     : size_of(dtype) == 1 ? fmt::format("({})pgm_read_byte(at)", type)
+                     : size_of(dtype) == 2 ? fmt::format("({})pgm_read_word(at)", type)
+                     : size_of(dtype) == 4 ? fmt::format("({})pgm_read_dword(at)", type)
+                                           : "";
+  std::string body = read.empty() ? fmt::format(
+                                        "    {} value;\n    memcpy_P(&value, at, sizeof value);\n"
+                                        "    return value;\n",
+                                        type)
                                   : fmt::format("    return {};\n", read);
   return fmt::format("static inline {0} {1}(const {0} *at)\n{{\n{2}}}\n", type, name, body);
 }
@@ -126,8 +135,10 @@ std::optional<HelperCall> helper_call(const Expr& e) {
       return HelperCall{"mla_wrap", {n->lhs, product->lhs, product->rhs}};
     return HelperCall{"add_wrap", {n->lhs, n->rhs}};
   }
-  if (const Binary* n = wrapping_of(e, BinaryOp::kSub)) return HelperCall{"sub_wrap", {n->lhs, n->rhs}};
-  if (const Binary* n = wrapping_of(e, BinaryOp::kMul)) return HelperCall{"mul_wrap", {n->lhs, n->rhs}};
+  if (const Binary* n = wrapping_of(e, BinaryOp::kSub))
+    return HelperCall{"sub_wrap", {n->lhs, n->rhs}};
+  if (const Binary* n = wrapping_of(e, BinaryOp::kMul))
+    return HelperCall{"mul_wrap", {n->lhs, n->rhs}};
   if (const Binary* n = wrapping_of(e, BinaryOp::kShl)) return HelperCall{"shl", {n->lhs, n->rhs}};
   return std::nullopt;
 }
@@ -142,14 +153,18 @@ std::string support_definition(const std::string& name, const std::string& prefi
   std::string f = prefix + "_" + name;
   for (const Helper& helper : kHelpers)
     if (name == helper.name)
-      return fmt::format("/* {}. */\nstatic inline int32_t {}({})\n{{\n    return {};\n}}\n", helper.comment, f,
-                         helper.parameters, helper.result);
+      return fmt::format("/* {}. */\nstatic inline int32_t {}({})\n{{\n    return {};\n}}\n",
+                         helper.comment, f, helper.parameters, helper.result);
   if (name == "float_bits")
-    return fmt::format("static inline int32_t {}(float value)\n{{\n    int32_t bits;\n"
-                       "    memcpy(&bits, &value, sizeof bits);\n    return bits;\n}}\n", f);
+    return fmt::format(
+        "static inline int32_t {}(float value)\n{{\n    int32_t bits;\n"
+        "    memcpy(&bits, &value, sizeof bits);\n    return bits;\n}}\n",
+        f);
   if (name == "float_from_bits")
-    return fmt::format("static inline float {}(int32_t bits)\n{{\n    float value;\n"
-                       "    memcpy(&value, &bits, sizeof value);\n    return value;\n}}\n", f);
+    return fmt::format(
+        "static inline float {}(int32_t bits)\n{{\n    float value;\n"
+        "    memcpy(&value, &bits, sizeof value);\n    return value;\n}}\n",
+        f);
   if (name == "keep" || name == "fence") {
     bool keeps = name == "keep";
     std::string barrier =
@@ -162,41 +177,48 @@ std::string support_definition(const std::string& name, const std::string& prefi
   }
   if (name == "product") {
     std::string barrier = "#if defined(__GNUC__)\n    __asm__(\"\" : \"+r\"(product));\n#endif\n";
-    return fmt::format("{}static inline int16_t {}(int16_t a, int16_t b)\n{{\n"
-                       "    int16_t product = (int16_t)(a * b);\n{}    return product;\n}}\n",
-                       assembly ? "/* Fits an int. Compilers are not to multiply in 32 bits because sums of "
-                                  "it are wider. */\n"
-                                : "",
-                       f, assembly ? barrier : "");
+    return fmt::format(
+        "{}static inline int16_t {}(int16_t a, int16_t b)\n{{\n"
+        "    int16_t product = (int16_t)(a * b);\n{}    return product;\n}}\n",
+        assembly ? "/* Fits an int. Compilers are not to multiply in 32 bits because sums of "
+                   "it are wider. */\n"
+                 : "",
+        f, assembly ? barrier : "");
   }
   if (name == "saturate_i8") {
     std::string portable = "    return value < -128 ? -128 : value > 127 ? 127 : value;\n";
     std::string instruction =
         "#if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)\n"
         "    __asm__(\"ssat %0, #8, %1\" : \"=r\"(value) : \"r\"(value));\n"
-        "    return value;\n#else\n" + portable + "#endif\n";
+        "    return value;\n#else\n" +
+        portable + "#endif\n";
     return fmt::format("static inline int32_t {}(int32_t value)\n{{\n{}}}\n", f,
                        assembly ? instruction : portable);
   }
   if (name == "check_tensors")
     return fmt::format(
         "/* 0 if there are `count` arguments and each is a tensor that begins at its address. */\n"
-        "static inline int {}(const TVMValue *args, const int *type_codes, int num_args, int count)\n{{\n"
+        "static inline int {}(const TVMValue *args, const int *type_codes, int num_args, int "
+        "count)\n{{\n"
         "    if (num_args != count) {{\n        return kTvmErrorFunctionCallNumArguments;\n    }}\n"
         "    for (int i = 0; i < count; ++i) {{\n"
         "        if (type_codes[i] != kTVMDLTensorHandle) {{\n"
         "            return kTvmErrorFunctionCallWrongArgType;\n        }}\n"
         "        if (((const DLTensor *)args[i].v_handle)->byte_offset != 0) {{\n"
-        "            return kTvmErrorFunctionCallInvalidArg;\n        }}\n    }}\n    return 0;\n}}\n", f);
+        "            return kTvmErrorFunctionCallInvalidArg;\n        }}\n    }}\n    return "
+        "0;\n}}\n",
+        f);
   if (name == "tensor_data")
     return fmt::format(
         "static inline void *{}(const TVMValue *args, int index)\n{{\n"
-        "    return ((const DLTensor *)args[index].v_handle)->data;\n}}\n", f);
+        "    return ((const DLTensor *)args[index].v_handle)->data;\n}}\n",
+        f);
   auto dtype = dtype_from_name(name.substr(name.rfind('_') + 1));
   std::string type(c_type_of(dtype ? *dtype : DType::kI32));
   if (name.starts_with("program_")) return program_load(f, type, dtype ? *dtype : DType::kI32);
   if (name.starts_with("abs_"))
-    return fmt::format("static inline {0} {1}({0} a)\n{{\n    return a < 0 ? -a : a;\n}}\n", type, f);
+    return fmt::format("static inline {0} {1}({0} a)\n{{\n    return a < 0 ? -a : a;\n}}\n", type,
+                       f);
   const char* op = name.starts_with("min_") ? "<" : ">";
   return fmt::format("static inline {0} {1}({0} a, {0} b)\n{{\n    return a {2} b ? a : b;\n}}\n",
                      type, f, op);

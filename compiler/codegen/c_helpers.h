@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small functions of the emitted C, PREFIX_min_i32 and others: what expressions are calls of one, and
-// how each is defined. The one thing to know: a helper says in one word what C says in casts; compilers
-// make the same instructions of either.
+// Small functions of the emitted C, PREFIX_min_i32 and others: what expressions are calls of one,
+// and how each is defined. The one thing to know: a helper says in one word what C says in casts;
+// compilers make the same instructions of either.
 #pragma once
 
 #include <optional>

@@ -27,7 +27,8 @@ size_t behind_literal(std::string_view line, size_t at) {
   return line.size();
 }
 
-// Is the word in front of the space an operator of two operands, or does it end with what separates?
+// Is the word in front of the space an operator of two operands, or does it end with what
+// separates?
 bool ends_well(std::string_view line, size_t space) {
   const size_t before = line.rfind(' ', space - 1);
   if (space == 0 || before == std::string_view::npos) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of emitted C: none longer than kCColumns, unless one word is. The one thing to know: a line is
-// broken at spaces only, behind a comma or an operator, and never inside of a literal or a directive, so
-// it means the same.
+// Lines of emitted C: none longer than kCColumns, unless one word is. The one thing to know: a line
+// is broken at spaces only, behind a comma or an operator, and never inside of a literal or a
+// directive, so it means the same.
 #pragma once
 
 #include <string>
@@ -11,8 +11,9 @@ namespace aotc::codegen {
 
 inline constexpr size_t kCColumns = 100;
 
-// One line of code, or of a comment that it holds alone, over as many lines as it takes; without '\n' at
-// the end. Lines behind the first are indented by 4 more, by 8 where the line opens a block.
+// One line of code, or of a comment that it holds alone, over as many lines as it takes; without
+// '\n' at the end. Lines behind the first are indented by 4 more, by 8 where the line opens a
+// block.
 std::string fold_line(std::string_view line);
 
 // Every line of a text, which may be in the middle of a comment.

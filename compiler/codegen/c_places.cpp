@@ -17,7 +17,8 @@ using plan::StorageKind;
 namespace {
 
 void mark_repeated(const plan::ProgramStep& step, bool in_repeat, std::vector<bool>& repeated) {
-  if (step.kind == plan::ProgramStep::Kind::kCall && in_repeat) repeated[static_cast<size_t>(step.call)] = true;
+  if (step.kind == plan::ProgramStep::Kind::kCall && in_repeat)
+    repeated[static_cast<size_t>(step.call)] = true;
   in_repeat = in_repeat || step.kind == plan::ProgramStep::Kind::kRepeat;
   for (const std::vector<plan::ProgramStep>& block : step.blocks)
     for (const plan::ProgramStep& inner : block) mark_repeated(inner, in_repeat, repeated);
@@ -39,7 +40,8 @@ void PlaceNames::add(const Key& key, const std::string& name, const plan::CallAr
                      argument.storage.offset});
 }
 
-PlaceNames::PlaceNames(const Program& program, const CodegenOptions& options, const ModelFiles& names)
+PlaceNames::PlaceNames(const Program& program, const CodegenOptions& options,
+                       const ModelFiles& names)
     : up_(upper(options.prefix)) {
   if (options.memory == MemoryMode::kWorkspace) return;
   for (size_t i = 0; i < program.inputs.size(); ++i)
@@ -75,7 +77,9 @@ std::string PlaceNames::offset(const Storage& storage, size_t call) const {
 
 std::string PlaceNames::definition() const {
   if (places_.empty()) return "";
-  std::string s = "/* Where things lie in the arena, in bytes. What is over makes place for what follows. */\nenum {\n";
+  std::string s =
+      "/* Where things lie in the arena, in bytes. What is over makes place for what follows. "
+      "*/\nenum {\n";
   for (const Place& place : places_)
     s += fmt::format("    {} = {}, /* {} */\n", place.name, place.offset, place.comment);
   return s + "};\n\n";

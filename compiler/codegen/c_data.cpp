@@ -90,6 +90,7 @@ void print_numbers(std::string& s, const ops::Constant& c) {
   switch (c.dtype) {
     case DType::kBool:
     case DType::kU8: return numbers<uint8_t>(s, c.bytes);
+    case DType::kI4:
     case DType::kI8: return numbers<int8_t>(s, c.bytes);
     case DType::kI16: return numbers<int16_t>(s, c.bytes);
     case DType::kU16: return numbers<uint16_t>(s, c.bytes);

@@ -30,6 +30,7 @@ std::string print_element(DType type, const ConstantView& constant, int64_t i) {
       uint8_t byte = constant.get<uint8_t>(i);
       return byte > 1 ? "" : attribute_text::print(byte == 1);
     }
+    case DType::kI4:
     case DType::kI8:
       return std::to_string(constant.get<int8_t>(i));
     case DType::kU8:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "graph/graph.h"
@@ -75,6 +76,10 @@ class StructureVerifier {
     if (!tensor.constant) return;
     defined(id) = 1;
     int64_t bytes = static_cast<int64_t>(tensor.constant->bytes.size());
+    auto fits = [](uint8_t byte) { return static_cast<uint8_t>(byte + 8) < 16; };
+    if (tensor.type.dtype == DType::kI4 &&
+        !std::all_of(tensor.constant->bytes.begin(), tensor.constant->bytes.end(), fits))
+      fail(where, "a constant of type i4 has an element outside -8..7");
     if (bytes != count * size_of(tensor.type.dtype))
       fail(where, fmt::format("constant of type {} {} needs {} bytes but has {}",
                               name_of(tensor.type.dtype), to_string(tensor.type.shape),

@@ -19,6 +19,7 @@ constexpr Names kNames[] = {
     {DType::kU16, "u16", "uint16_t"},  {DType::kI32, "i32", "int32_t"},
     {DType::kU32, "u32", "uint32_t"},  {DType::kI64, "i64", "int64_t"},
     {DType::kF32, "f32", "float"},     {DType::kF64, "f64", "double"},
+    {DType::kI4, "i4", "int8_t"},
 };
 
 }  // namespace
@@ -35,6 +36,7 @@ std::optional<DType> dtype_from_name(std::string_view name) {
 IntRange int_range(DType t) {
   switch (t) {
     case DType::kBool: return {0, 1};
+    case DType::kI4: return {-8, 7};
     case DType::kI8: return {-128, 127};
     case DType::kU8: return {0, 255};
     case DType::kI16: return {-32768, 32767};

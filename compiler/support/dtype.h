@@ -8,12 +8,14 @@
 
 namespace aotc {
 
-enum class DType : uint8_t { kBool, kI8, kU8, kI16, kU16, kI32, kU32, kI64, kF32, kF64 };
+// kI4 is of the graph alone, for constants: an element takes a byte there, and lowerings pack them.
+enum class DType : uint8_t { kBool, kI8, kU8, kI16, kU16, kI32, kU32, kI64, kF32, kF64, kI4 };
 
 // Bytes of one element.
 constexpr int size_of(DType t) {
   switch (t) {
     case DType::kBool:
+    case DType::kI4:
     case DType::kI8:
     case DType::kU8: return 1;
     case DType::kI16:

@@ -15,6 +15,7 @@ struct Entry {
 
 constexpr Entry kTable[] = {
     {"gemm_halves", arm::gemm_halves},
+    {"gemm_nibbles", arm::gemm_nibbles},
     {"gemm_pairs", arm::gemm_pairs},
     {"gemv_halves", arm::gemv_halves},
     {"svdf_time", arm::svdf_time},
@@ -38,6 +39,7 @@ constexpr Entry kTable[] = {
     {"dsp_sum", arm::dsp_sum},
     {"dw_plane", arm::dw_plane},
     {"dw_column", arm::dw_column},
+    {"dw_column_nibbles", arm::dw_column},
     {"winograd_rows", arm::winograd_rows},
     {"winograd_tile", arm::winograd_tile},
     {"winograd_pairs", arm::winograd_pairs},

@@ -156,7 +156,7 @@ void Parser::close_scope() {
 bool Parser::dtype(DType* type) {
   std::optional<DType> found;
   if (token_.kind == TokenKind::kName) found = dtype_from_name(token_.text);
-  if (!found) return expected("a type");
+  if (!found || *found == DType::kI4) return expected("a type");
   *type = *found;
   advance();
   return true;

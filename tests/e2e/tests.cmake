@@ -57,6 +57,11 @@ foreach(target gcc clang cortex_m4 rv32imac)
     --work ${work}/int16_${target} --models glance_int16,glance_int8,flatten_int16,conv1d_int16)
 endforeach()
 
+# Weights of 4 bits, made of int8 models.
+foreach(target gcc cortex_m4)
+  e2e_test(models.int4.${target} full ${python} ${e2e}/int4_models.py ${target} --work ${work}/int4_${target})
+endforeach()
+
 foreach(target gcc clang)
   e2e_test(models.own.${target} full ${python} ${e2e}/bundle.py ${target}
     --work ${work}/own_${target} --models ${own_list} --samples 20)

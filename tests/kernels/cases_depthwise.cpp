@@ -20,16 +20,16 @@ void add_plane(std::vector<KernelCase>& to, Pattern pattern, int32_t columns, in
 }
 
 void add_column(std::vector<KernelCase>& to, Pattern pattern, int64_t stride, int64_t rows,
-                int64_t columns, int64_t unroll, bool sign) {
+                int64_t columns, int64_t unroll, bool sign, bool nibbles) {
   constexpr int64_t kPitch = 14;
   Data data(pattern, static_cast<uint32_t>(rows * 10 + columns));
   std::vector<int32_t> stream;
-  data.add_words(stream, 3);
+  data.add_words(stream, nibbles ? 2 : 3);
   data.add_line(stream, sign);
   ops::DepthwiseShape shape{.rows = rows, .columns = columns, .out_row = 3 * columns + 2,
                             .out_column = 3, .plane_row = 2 * kPitch,
                             .plane_column = 2 * stride};
-  to.push_back({ops::dw_column_kernel(kPitch, stride, unroll, kShift, sign),
+  to.push_back({ops::dw_column_kernel(kPitch, stride, unroll, kShift, sign, nibbles),
                 {table(stream), data.words(((rows - 1) * stride + 3) * kPitch / 2),
                  data.bytes(rows * shape.out_row, 1), table(ops::dw_shape(stride, unroll, shape))},
                 {}});
@@ -46,7 +46,8 @@ void add_depthwise_cases(std::vector<KernelCase>& to) {
           for (int64_t columns : {1, 2, 5})
             // Twice with a sign is not used: the text would be too long.
             for (int64_t unroll = 1; unroll <= (sign ? 1 : 2); ++unroll)
-              add_column(to, pattern, stride, rows, columns, unroll, sign);
+              for (bool nibbles : {false, true})
+                add_column(to, pattern, stride, rows, columns, unroll, sign, nibbles);
   }
 }
 

@@ -2,6 +2,7 @@
 // Kernels of ops/common/dsp_gemm.h, dsp_gemm16.h and dsp_winograd.h.
 #include "cases.h"
 #include "ops/common/dsp_gemm16.h"
+#include "ops/common/dsp_nibbles.h"
 #include "ops/common/dsp_winograd.h"
 
 namespace aotc::tests {
@@ -80,6 +81,25 @@ void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int64_
       }
 }
 
+void add_nibble_cases(std::vector<KernelCase>& to, const ops::NibbleTile& tile, bool sign) {
+  for (Pattern pattern : kPatterns)
+    for (int64_t steps : {1, 2, 8, 9, 15, 27})
+      for (int64_t groups : {1, 3}) {
+        Data data(pattern, static_cast<uint32_t>(steps * 10 + groups));
+        std::vector<int32_t> stream;
+        for (int64_t g = 0; g < groups; ++g) {
+          data.add_words(stream, (tile.bias ? tile.channels : 0) + steps * (tile.channels / 4));
+          for (int64_t c = 0; c < tile.channels; ++c) data.add_line(stream, sign);
+        }
+        int64_t stride = tile.channels * groups + 1;
+        to.push_back({ops::gemm_nibbles_kernel(tile, kShift, sign),
+                      {table(stream), data.words(steps * tile.pixels),
+                       data.bytes(tile.pixels * stride, 1),
+                       table(ops::nibble_shape(steps, groups, stride, tile, sign))},
+                      {}});
+      }
+}
+
 void add_halves_cases(std::vector<KernelCase>& to, bool relu, int64_t pixels) {
   for (Pattern pattern : kPatterns)
     for (int64_t steps : {1, 2, 8, 9, 10, 27})
@@ -117,6 +137,11 @@ void add_halves_vector_cases(std::vector<KernelCase>& to) {
 void add_gemm_cases(std::vector<KernelCase>& to) {
   add_sums_cases(to);
   add_halves_vector_cases(to);
+  for (bool bias : {false, true})
+    for (bool sign : {false, true})
+      for (const ops::NibbleTile& tile :
+           {ops::NibbleTile{1, 4, bias}, ops::NibbleTile{2, 4, bias}, ops::NibbleTile{1, 8, bias}})
+        add_nibble_cases(to, tile, sign);
   for (bool relu : {false, true})
     for (int64_t pixels = 1; pixels <= 4; ++pixels) add_halves_cases(to, relu, pixels);
   for (bool words : {false, true})

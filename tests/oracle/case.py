@@ -13,7 +13,8 @@ import numpy as np
 
 @dataclasses.dataclass
 class Tensor:
-    """`scale` None = not quantised; a list = one scale per slice of `axis`."""
+    """`scale` None = not quantised; a list = one scale per slice of `axis`. `bits` 4: int8 data that the
+    model holds as INT4."""
 
     dtype: str
     shape: tuple = ()
@@ -21,6 +22,7 @@ class Tensor:
     zero_point: typing.Any = 0
     axis: int = 0
     data: typing.Any = None
+    bits: int = 8
 
     @property
     def scale32(self):

@@ -80,7 +80,10 @@ def build(case, output_shapes):
             inputs.append(-1 if t is None else made[id(t)])
             continue
         data = None if t.data is None else np.ascontiguousarray(t.data).tobytes()
-        index = m.tensor(f"input_{i}", t.dtype, t.shape, t.scale, t.zero_point, t.axis, data)
+        if t.bits == 4:
+            index = m.int4(f"input_{i}", t.data, t.scale, t.zero_point, t.axis)
+        else:
+            index = m.tensor(f"input_{i}", t.dtype, t.shape, t.scale, t.zero_point, t.axis, data)
         inputs.append(index)
         made[id(t)] = index
         if t.data is None:
@@ -164,6 +167,8 @@ def _describe(t):
     text = {"dtype": t.dtype, "shape": [int(d) for d in t.shape]}
     if t.data is not None:
         text["constant"] = True
+    if t.bits != 8:
+        text["bits"] = t.bits
     if t.scale is not None:
         text["scale"] = [float(np.float32(s)) for s in np.atleast_1d(t.scale)]
         text["zero_point"] = [int(z) for z in np.atleast_1d(t.zero_point)]

@@ -13,6 +13,7 @@ TENSOR_TYPES = {
     "float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7,
     "int8": 9, "float64": 10, "uint64": 12, "uint32": 15, "uint16": 16,
 }
+INT4 = 17  # two in a byte, low half first
 RESOURCE = 13  # the type of what VAR_HANDLE gives: `type_number`
 PADDINGS = {"SAME": 0, "VALID": 1}
 ACTIVATIONS = {"NONE": 0, "RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3, "TANH": 4, "SIGN_BIT": 5}
@@ -219,6 +220,11 @@ class ModelBuilder:
         array = np.array(array)
         return self.tensor(name, array.dtype, array.shape, scale, zero_point, axis, array.tobytes())
 
+    def int4(self, name, array, scale, zero_point=0, axis=0):
+        """A constant of type INT4; `array` holds -8..7."""
+        return self.tensor(name, np.int8, np.shape(array), scale, zero_point, axis, pack_int4(array),
+                           type_number=INT4)
+
     def op(self, kind, inputs, outputs, version=None, omit_options=False, intermediates=(), **options):
         """Adds an operator; an input of -1 is an absent optional one. `omit_options` leaves the
         whole table of options out. `intermediates`: tensors that stand for values inside of it."""
@@ -255,6 +261,13 @@ class ModelBuilder:
             [tensors, graph_inputs, graph_outputs, operators, graph_name]):
             b.PrependUOffsetTRelativeSlot(slot, offset, 0)
         return b.EndObject()
+
+
+def pack_int4(array):
+    """The bytes of an INT4 tensor: all elements in a row, low half first."""
+    halves = np.asarray(array).reshape(-1).astype(np.uint8) & 15
+    halves = np.append(halves, np.zeros(halves.size % 2, np.uint8))
+    return (halves[::2] | halves[1::2] << 4).astype(np.uint8).tobytes()
 
 
 def model_of(graphs):

@@ -34,6 +34,8 @@ std::optional<DType> dtype_of(schema::TensorType type) {
       return DType::kI64;
     case schema::TensorType_BOOL:
       return DType::kBool;
+    case schema::TensorType_INT4:
+      return DType::kI4;
     default:
       return std::nullopt;
   }
@@ -65,7 +67,6 @@ std::vector<const char*> helps_for(schema::TensorType type) {
       return {
           "aotc takes float16 weights that a DEQUANTIZE makes float32, as the converter writes them, "
           "and computes with float32: convert without float16 inputs, outputs and activations"};
-    case schema::TensorType_INT4:
     case schema::TensorType_UINT4:
     case schema::TensorType_INT2:
       return {"convert the model with weights of 8 bits (full integer quantisation)"};
@@ -105,6 +106,7 @@ class TensorReader {
   bool check_scales(const Location& at, const graph::TensorType& type);
   bool is_weight_of_halves(const schema::Tensor& raw, Role role) const;
   bool widen(const Location& at, graph::Tensor& tensor);
+  bool unpack(const schema::Tensor& raw, const Location& at, graph::Tensor& tensor);
   bool read_constant(const schema::Tensor& raw, Role role, const Location& at,
                      graph::Tensor& tensor);
   Diagnostic& error(const Location& at, const char* slug, std::string message) {
@@ -158,7 +160,8 @@ graph::TensorId TensorReader::read(int index, Role role) {
     return {};
   }
   if (!read_quantization(raw, at, tensor.type) || !check_scales(at, tensor.type) ||
-      !read_constant(raw, role, at, tensor) || (half && !widen(at, tensor))) {
+      !read_constant(raw, role, at, tensor) || (half && !widen(at, tensor)) ||
+      (*dtype == DType::kI4 && !unpack(raw, at, tensor))) {
     return {};
   }
   if (role.state && (tensor.constant || role.input || role.result)) {
@@ -360,6 +363,23 @@ bool TensorReader::widen(const Location& at, graph::Tensor& tensor) {
   return true;
 }
 
+// A byte for each element of the int4 constant, of which the file has two in a byte, low half first.
+bool TensorReader::unpack(const schema::Tensor& raw, const Location& at, graph::Tensor& tensor) {
+  if (!tensor.constant) {
+    error(at, "tflite-dtype", fmt::format("a tensor of {} has no constant data", type_name(raw.type())))
+        .help("aotc takes int4 as weights only: convert the model with int8 activations");
+    return false;
+  }
+  if (!take(source_.copies, static_cast<uint64_t>(tensor.type.bytes()), at)) return false;
+  std::vector<uint8_t> wide(static_cast<size_t>(tensor.type.bytes()));
+  for (size_t i = 0; i < wide.size(); ++i) {
+    int nibble = tensor.constant->bytes[i / 2] >> (i % 2 * 4) & 15;
+    wide[i] = static_cast<uint8_t>((nibble ^ 8) - 8);
+  }
+  tensor.constant = graph::own_bytes(std::move(wide));
+  return true;
+}
+
 bool TensorReader::read_constant(const schema::Tensor& raw, Role role, const Location& at,
                                  graph::Tensor& tensor) {
   const auto* buffers = source_.model->buffers();
@@ -388,7 +408,10 @@ bool TensorReader::read_constant(const schema::Tensor& raw, Role role, const Loc
     return false;
   }
   const bool half = raw.type() == schema::TensorType_FLOAT16;
-  const int64_t wanted = half ? tensor.type.bytes() / 2 : tensor.type.bytes();
+  const int64_t all = tensor.type.bytes();
+  const int64_t wanted = half                               ? all / 2
+                         : tensor.type.dtype == DType::kI4 ? (all + 1) / 2
+                                                           : all;
   if (static_cast<int64_t>(size) != wanted) {
     error(at, "tflite-invalid",
           fmt::format("{} bytes of data for shape {} of {}, which takes {}", size,

@@ -31,7 +31,7 @@ bool verify_weights_quantization(const OpView& op, int64_t channels, int channel
     diags.error(op.where(), "op-quantization", why);
     return false;
   };
-  if (!q.present()) return fail("weights are int8 without quantisation parameters");
+  if (!q.present()) return fail("weights are integers without quantisation parameters");
   if (q.per_channel() &&
       (q.axis != channel_axis || static_cast<int64_t>(q.scale.size()) != channels))
     return fail(fmt::format("weights have {} scales along axis {}; expected {} along axis {}",
@@ -42,7 +42,8 @@ bool verify_weights_quantization(const OpView& op, int64_t channels, int channel
   if (zero_point_allowed && !q.per_channel())
     return check_per_tensor(op, op.operand_tensor(1), diags);
   for (int64_t zp : q.zero_point)
-    if (zp != 0) return fail(fmt::format("int8 weights have zero point {}, expected 0", zp));
+    if (zp != 0) return fail(fmt::format("{} weights have zero point {}, expected 0",
+                                     op.operand(1).dtype == DType::kI4 ? "int4" : "int8", zp));
   return true;
 }
 
@@ -67,6 +68,12 @@ bool check_bias_zero_point(const OpView& op, Diagnostics& diags) {
   return true;
 }
 
+std::vector<DType> weight_types(DType type, ConvolutionRules rules) {
+  if (type == DType::kF32) return {DType::kF32};
+  bool packed = type == DType::kI16 ? rules.int4_of_int16 : rules.int4;
+  return packed ? std::vector{DType::kI8, DType::kI4} : std::vector{DType::kI8};
+}
+
 }  // namespace
 
 bool check_bias_option(const OpView& op, int type, Diagnostics& diags) {
@@ -83,21 +90,28 @@ bool check_bias_option(const OpView& op, int type, Diagnostics& diags) {
 
 bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags,
                         ConvolutionRules rules) {
-  if (is_hybrid(op)) return verify_hybrid(op, channels, channel_axis, diags);
+  if (is_hybrid(op)) {
+    if (op.operand(1).dtype == DType::kI4 && !rules.int4_of_floats)
+      return check_type(op, 1, {DType::kF32, DType::kI8}, diags);
+    return verify_hybrid(op, channels, channel_axis, diags);
+  }
   std::vector<DType> types = {DType::kI8, DType::kF32};
   if (rules.int16) types.insert(types.begin() + 1, DType::kI16);
   if (!check_counts(op, 2, 3, 1, diags) || !check_type(op, 0, types, diags))
     return false;
   DType type = op.operand(0).dtype;
-  DType weights = type == DType::kI16 ? DType::kI8 : type;
-  if (!check_type(op, 1, {weights}, diags) || !check_result_type(op, 0, type, diags)) return false;
+  if (!check_type(op, 1, weight_types(type, rules), diags) ||
+      !check_result_type(op, 0, type, diags))
+    return false;
   if (!op.constant(1)) return bad_shape(op, diags, "weights must be a constant");
   if (!verify_bias(op, channels, bias_types(type, rules), diags)) return false;
   if (type == DType::kF32) return true;
   if (!rules.bias_zero_point && !check_bias_zero_point(op, diags)) return false;
   if (!check_per_tensor(op, op.operand_tensor(0), diags) ||
       !check_per_tensor(op, op.graph[op.op.results[0]], diags) ||
-      !verify_weights_quantization(op, channels, channel_axis, rules.weights_zero_point, diags))
+      !verify_weights_quantization(op, channels, channel_axis,
+                                   rules.weights_zero_point && op.operand(1).dtype == DType::kI8,
+                                   diags))
     return false;
   if (type == DType::kI16) return check_symmetric_io(op, diags);
   int64_t terms = channels > 0 ? op.operand(1).elements() / channels : 0;

@@ -10,8 +10,8 @@
 namespace aotc::ops {
 
 // Checks common to convolution-like operators with operands (input, weights, optional bias):
-// types (int8 with int8 weights and int32 bias, int16 with int8 weights and a bias of int64 or, with
-// `narrow_bias`, int32; float32 with weights of float32 or int8), quantisation, bias length, accumulator
+// types (int8 with int8 or int4 weights and int32 bias, int16 with such weights and a bias of int64 or, with
+// `narrow_bias`, int32; float32 with weights of float32, int8 or int4), quantisation, bias length, accumulator
 // range. `channel_axis` is the weights' axis of output channels. int8 weights with a zero point
 // other than 0 are refused unless `weights_zero_point` (then they may have one per tensor). A bias of
 // integers with a zero point other than 0 is refused unless `bias_zero_point` (then it is ignored).
@@ -20,6 +20,9 @@ struct ConvolutionRules {
   bool bias_zero_point = false;
   bool int16 = true;  // with zero points 0
   bool narrow_bias = true;
+  bool int4 = true;  // weights of 4 bits, with zero points 0
+  bool int4_of_int16 = true;
+  bool int4_of_floats = true;
 };
 bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags,
                         ConvolutionRules rules = {});

@@ -38,6 +38,7 @@ void narrow_as(const std::vector<int64_t>& values, std::span<uint8_t> bytes) {
 
 std::vector<int64_t> widen(DType type, std::span<const uint8_t> bytes) {
   switch (type) {
+    case DType::kI4:
     case DType::kI8:
       return widen_as<int8_t>(bytes);
     case DType::kBool:
@@ -63,6 +64,7 @@ std::vector<int64_t> widen(DType type, std::span<const uint8_t> bytes) {
 void narrow(DType type, const std::vector<int64_t>& values, std::span<uint8_t> bytes) {
   switch (type) {
     case DType::kBool:
+    case DType::kI4:
     case DType::kI8:
     case DType::kU8:
       return narrow_as<uint8_t>(values, bytes);

@@ -37,12 +37,59 @@ Ex product_for(const Ex& acc, const Ex& x, const Ex& w) {
   return cast(DType::kI64, x) * cast(DType::kI64, w);
 }
 
+namespace {
+
+using GemmAccumulators = std::vector<Ex>;
+
+// The step at k + `u`, with the weights of the tile's channels.
+void emit_gemm_step(tir::FunctionBuilder& f, const GemmTile& tile, const GemmAccumulators& acc, const Ex& k,
+                    int64_t u, const std::vector<Ex>& w) {
+  for (int64_t p = 0; p < tile.pixels; ++p) {
+    Ex x = f.let(fmt::format("x{}", p), load(tile.x, tile.x_base[static_cast<size_t>(p)] + k + u));
+    for (int64_t c = 0; c < tile.channels; ++c) {
+      const Ex& a = acc[static_cast<size_t>(p * tile.channels + c)];
+      f.assign(a, a + product_for(a, x, w[static_cast<size_t>(c)]));
+    }
+  }
+}
+
+// Two steps of k for each row of bytes, and one for half a row if k is odd.
+void emit_nibble_steps(tir::FunctionBuilder& f, const GemmTile& tile, const GemmAccumulators& acc) {
+  auto step = [&](const Ex& row, bool both) {
+    std::vector<Ex> bytes, low, high;
+    for (int64_t c = 0; c < tile.channels; ++c)
+      bytes.push_back(f.let(fmt::format("b{}", c),
+                            load(tile.weights, tile.weights_base + row * tile.channels + c)));
+    for (const Ex& b : bytes) {
+      low.push_back(f.let(fmt::format("w{}", low.size()), shl_wrapping(b, 28) >> 28));
+      high.push_back(b >> 4);
+    }
+    emit_gemm_step(f, tile, acc, row * 2, 0, low);
+    if (both) emit_gemm_step(f, tile, acc, row * 2, 1, high);
+  };
+  int64_t rows = tile.k / 2, unroll = unroll_for(rows, std::max<int64_t>(tile.unroll / 2, 1));
+  if (rows > 0)
+    f.loop(
+        "k", 0, rows,
+        [&](Ex k) {
+          for (int64_t u = 0; u < unroll; ++u) step(k + u, true);
+        },
+        unroll);
+  if (tile.k % 2 == 1) step(rows, false);
+}
+
+}  // namespace
+
 std::vector<Ex> emit_gemm_tile(tir::FunctionBuilder& f, const GemmTile& tile,
                                const std::function<Ex(int64_t p, int64_t c)>& init) {
   std::vector<Ex> acc;
   for (int64_t p = 0; p < tile.pixels; ++p)
     for (int64_t c = 0; c < tile.channels; ++c)
       acc.push_back(f.var(fmt::format("acc{}{}", p, c), init(p, c)));
+  if (tile.nibbles) {
+    emit_nibble_steps(f, tile, acc);
+    return acc;
+  }
   int64_t unroll = unroll_for(tile.k, tile.unroll);
   auto body = [&](Ex k) {
     for (int64_t u = 0; u < unroll; ++u) {
@@ -51,14 +98,7 @@ std::vector<Ex> emit_gemm_tile(tir::FunctionBuilder& f, const GemmTile& tile,
         w.push_back(f.let(fmt::format("w{}", c),
                           load(tile.weights, tile.weights_base + k * tile.channels +
                                                  (u * tile.channels + c))));
-      for (int64_t p = 0; p < tile.pixels; ++p) {
-        Ex x = f.let(fmt::format("x{}", p),
-                     load(tile.x, tile.x_base[static_cast<size_t>(p)] + k + u));
-        for (int64_t c = 0; c < tile.channels; ++c) {
-          const Ex& a = acc[static_cast<size_t>(p * tile.channels + c)];
-          f.assign(a, a + product_for(a, x, w[static_cast<size_t>(c)]));
-        }
-      }
+      emit_gemm_step(f, tile, acc, k, u, w);
     }
   };
   f.loop("k", 0, tile.k, body, unroll);

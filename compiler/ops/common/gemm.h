@@ -37,6 +37,7 @@ struct GemmTile {
   tir::BufferPtr weights;       // packed
   tir::Ex weights_base;         // index of the tile's first weight
   int64_t unroll = 4;           // most steps of k in one loop iteration
+  bool nibbles = false;         // weights are bytes of pack_nibbles (ops/common/nibbles.h)
 };
 
 // Pixels per tile, at most `most`, for `total` pixels: the choice that costs fewest loads and

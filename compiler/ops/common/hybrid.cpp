@@ -214,7 +214,8 @@ class RowWriter {
 
 bool is_hybrid(const OpView& op) {
   return op.operand_count() > 1 && op.has_operand(0) && op.has_operand(1) &&
-         op.operand(0).dtype == DType::kF32 && op.operand(1).dtype == DType::kI8;
+         op.operand(0).dtype == DType::kF32 &&
+         (op.operand(1).dtype == DType::kI8 || op.operand(1).dtype == DType::kI4);
 }
 
 RowScale quantize_row(std::span<const float> x, std::span<int8_t> q, bool asymmetric) {

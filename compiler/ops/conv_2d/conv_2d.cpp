@@ -65,9 +65,9 @@ class Conv2D final : public Operator {
   std::string_view name() const override { return "conv_2d"; }
   std::string_view summary() const override { return "2-D convolution, NHWC"; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "per tensor or per channel"},
-            {DType::kI16, "weights int8; bias int64 or int32"},
-            {DType::kF32, "weights float32, or int8 (dynamic range)"}};
+    return {{DType::kI8, "weights int8 or int4, per tensor or per channel"},
+            {DType::kI16, "weights int8 or int4; bias int64 or int32"},
+            {DType::kF32, "weights float32, or int8 or int4 (dynamic range)"}};
   }
   Traits traits() const override { return {.zero_pads = true}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {

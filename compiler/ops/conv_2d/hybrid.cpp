@@ -9,6 +9,7 @@
 #include "ops/common/conv_order.h"
 #include "ops/common/gemm.h"
 #include "ops/common/hybrid.h"
+#include "ops/common/nibbles.h"
 #include "ops/conv_2d/gather.h"
 
 namespace aotc::ops {
@@ -22,6 +23,7 @@ class HybridLowering {
  public:
   HybridLowering(const OpView& op, const TargetInfo& target)
       : op_(op), conv_(op), f_(op, "conv_2d"), asymmetric_(conv_rows_are_asymmetric(op)) {
+    nibbles_ = packs_nibbles(op, target);
     groups_ = conv_.in_channels / conv_.group_in;
     group_out_ = conv_.out_channels / groups_;
     image_ = op.operand(0).elements() / conv_.window.batch;
@@ -51,7 +53,8 @@ class HybridLowering {
     f_.choice("pixels", block_pixels_);
     f_.choice("channels", block_channels_);
     f_.choice("unroll", unroll_);
-    return f_.finish(fmt::format("rows quantised, {}", asymmetric_ ? "asymmetric" : "symmetric"));
+    return f_.finish(fmt::format("rows quantised, {}{}", asymmetric_ ? "asymmetric" : "symmetric",
+                                 nibbles_ ? ", weights of 4 bits" : ""));
   }
 
  private:
@@ -60,7 +63,8 @@ class HybridLowering {
     for (int64_t g = 0; g < groups_; ++g) {
       std::vector<int8_t> group(w.begin() + g * group_out_ * conv_.k,
                                 w.begin() + (g + 1) * group_out_ * conv_.k);
-      std::vector<int8_t> part = pack_weights(group, group_out_, conv_.k, block_channels_);
+      auto pack = nibbles_ ? pack_nibbles : pack_weights<int8_t>;
+      std::vector<int8_t> part = pack(group, group_out_, conv_.k, block_channels_);
       packed.insert(packed.end(), part.begin(), part.end());
     }
     group_packed_ = static_cast<int64_t>(packed.size()) / groups_;
@@ -132,7 +136,9 @@ class HybridLowering {
           for (int64_t i = 0; i < block_pixels_; ++i) tile.x_base.push_back(x_base + i * conv_.k);
           tile.weights = weights_;
           // c is a multiple of the block, so tile number * (k * C) is c * k.
-          tile.weights_base = f_.let("wi", g * group_packed_ + c * conv_.k);
+          tile.nibbles = nibbles_;
+          tile.weights_base =
+              f_.let("wi", g * group_packed_ + c * (nibbles_ ? nibble_bytes(conv_.k) : conv_.k));
           emit_tile(tile, at, first);
         },
         block_channels_);
@@ -162,7 +168,7 @@ class HybridLowering {
   const OpView& op_;
   ConvShape conv_;
   LoweringBuilder f_;
-  bool asymmetric_;
+  bool asymmetric_, nibbles_ = false;
   int64_t groups_ = 1, group_out_ = 1, image_ = 1, row_ = 1, group_packed_ = 0;
   int64_t block_pixels_ = 1, block_channels_ = 1, unroll_ = 4;
   BufferPtr in_, out_, scratch_, weights_, bias_, scales_, sums_;
@@ -180,7 +186,7 @@ bool conv_rows_are_asymmetric(const OpView& op) {
 }
 
 Lowered lower_conv_2d_hybrid(const OpView& op, const TargetInfo& target) {
-  if (target.dsp && target.allows("pairs"))
+  if (target.dsp && target.allows("pairs") && !packs_nibbles(op, target))
     if (auto lowered = lower_conv_2d_hybrid_dsp(op, target)) return std::move(*lowered);
   return HybridLowering(op, target).run();
 }

@@ -11,6 +11,7 @@
 #include "ops/common/conv_taps.h"
 #include "ops/common/gemm.h"
 #include "ops/common/hybrid.h"
+#include "ops/common/nibbles.h"
 #include "ops/conv_2d/gather.h"
 #include "ops/conv_2d/shape.h"
 
@@ -29,6 +30,7 @@ class ConvLowering {
     group_out_ = conv_.out_channels / groups_;
     is_float_ = op.operand(0).dtype == DType::kF32;
     is_int16_ = op.operand(0).dtype == DType::kI16;
+    nibbles_ = packs_nibbles(op, target);
   }
 
   Lowered run() {
@@ -58,6 +60,7 @@ class ConvLowering {
     std::string how = conv_.pointwise ? "in place" : "gathered panel";
     if (requantizer_) how += fmt::format(", {}", requantizer_->form());
     if (wide_) how += fmt::format(", {}", wide_->form());
+    if (nibbles_) how += ", weights of 4 bits";
     return f_.finish(how);
   }
 
@@ -89,10 +92,12 @@ class ConvLowering {
     for (int64_t g = 0; g < groups_; ++g) {
       std::vector<T> group(w.begin() + g * group_out_ * conv_.k, w.begin() + (g + 1) * group_out_ * conv_.k);
       std::vector<T> part = pack_weights(group, group_out_, conv_.k, block_channels_);
+      if constexpr (sizeof(T) == 1)
+        if (nibbles_) part = pack_nibbles(group, group_out_, conv_.k, block_channels_);
       packed.insert(packed.end(), part.begin(), part.end());
     }
     group_packed_ = static_cast<int64_t>(packed.size()) / groups_;
-    weights_ = f_.constant("weights", op_.operand(1).dtype, packed);
+    weights_ = f_.constant("weights", is_float_ ? DType::kF32 : DType::kI8, packed);
   }
 
   // Where the result is larger than the input, from the last pixel to the first, so that it can be
@@ -192,8 +197,10 @@ class ConvLowering {
           tile.x = conv_.pointwise ? in_ : panel_;
           for (int64_t i = 0; i < block_pixels_; ++i) tile.x_base.push_back(x_base(i));
           tile.weights = weights_;
+          tile.nibbles = nibbles_;
           // c is a multiple of the block, so tile number * (k * C) is c * k.
-          tile.weights_base = f_.let("wi", g * group_packed_ + c * conv_.k);
+          tile.weights_base =
+              f_.let("wi", g * group_packed_ + c * (nibbles_ ? nibble_bytes(conv_.k) : conv_.k));
           emit_tile(tile, pixel, first);
         },
         block_channels_);
@@ -230,7 +237,7 @@ class ConvLowering {
   // Larger blocks would not fit any CPU's registers, longer bodies no cache.
   static constexpr int64_t kMostBlock = 8, kMostUnroll = 64;
   int64_t block_pixels_ = 1, block_channels_ = 1, unroll_ = 1, group_packed_ = 0;
-  bool is_float_ = false, is_int16_ = false;
+  bool is_float_ = false, is_int16_ = false, nibbles_ = false;
   BufferPtr in_, out_, panel_, weights_, bias_;
   std::optional<Requantizer> requantizer_;
   std::optional<WideRequantizer> wide_;  // int16
@@ -245,6 +252,11 @@ Lowered lower_conv_2d(const OpView& op, const TargetInfo& target) {
   if (needs_taps(op, conv.window))
     return lower_conv_taps(op, {"conv_2d", conv.window, conv.in_channels, conv.out_channels, conv.group_in,
                                 false, op.attrs<Conv2DAttrs>().activation});
+  if (packs_nibbles(op, target)) {
+    if (target.dsp && target.allows("nibbles") && is_int8)
+      if (auto lowered = lower_conv_2d_dsp(op, target)) return std::move(*lowered);
+    return ConvLowering(op, target).run();
+  }
   if (target.mve && target.allows("vectors") && is_int8)
     if (auto lowered = lower_conv_2d_mve(op, target)) return std::move(*lowered);
   if (target.dsp && target.allows("winograd") && is_int8)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lowering of int8 conv_2d onto the pair kernels (ops/common/dsp_gemm.h), and of int16 onto those of
-// halves (ops/common/dsp_gemm16.h). The windows of a tile of neighbouring outputs are spread into a panel
-// of halfwords, then one kernel call makes all their channels. Elements of a window's row are taken a word
+// halves (ops/common/dsp_gemm16.h), with weights of 4 bits onto that of ops/common/dsp_nibbles.h. The
+// windows of a tile of neighbouring outputs are spread into a panel of halfwords, then one kernel call makes all their channels. Elements of a window's row are taken a word
 // at a time, four or two; what remains of each row comes last, two to a step.
 #include <algorithm>
 
@@ -9,6 +9,8 @@
 
 #include "ops/common/conv_order.h"
 #include "ops/common/dsp_gemm16.h"
+#include "ops/common/dsp_nibbles.h"
+#include "ops/common/nibbles.h"
 #include "ops/conv_2d/shape.h"
 
 namespace aotc::ops {
@@ -39,6 +41,7 @@ class DspConvLowering {
     bool one_image = conv_.pointwise || conv_.window.batch == 1;
     if (conv_.grouped() || !one_image || conv_.window.x.dilation != 1 || row_words_ == 0) return std::nullopt;
     if (int16_) return run_int16();
+    if (packs_nibbles(op_, target_)) return run_nibbles();
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
     bool pairs = pairs_fit(w, conv_.out_channels, conv_.k);
     bool applies = (pairs && target_.allows("pairs")) || words_allowed(target_);
@@ -62,6 +65,64 @@ class DspConvLowering {
   }
 
  private:
+  std::optional<Lowered> run_nibbles() {
+    if (conv_.out_channels < 4) return std::nullopt;
+    std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
+    auto [folded, scaling] = ConvScaling(op_, conv_, w);
+    auto lines = fit_nibble_lines(scaling, folded.bias);
+    if (!lines) return std::nullopt;
+    make_order();
+    NibbleTile tile = choose_nibbles(lines->lines.sign());
+    tile.bias = !lines->bias.empty();
+    in_ = f_.operand(0);
+    make_nibbles(w, *lines, tile);
+    panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);
+    out_ = f_.result(0);
+    emit();
+    f_.algorithm("nibbles");
+    f_.choice("pixels", tile_);
+    f_.estimate(work_, target_);
+    return f_.finish(fmt::format("{} channels, {} steps, shift {}{}, {}", group_, steps(),
+                                 lines->lines.fit.shift, lines->lines.sign() ? ", sign" : "",
+                                 estimate_text(work_, target_)));
+  }
+
+  // Two pixels by four channels, or one by eight (by four where there are no eight).
+  NibbleTile choose_nibbles(bool sign) {
+    int64_t rows = conv_.window.y.kernel, most = std::min<int64_t>(2, pixels());
+    auto tile_of = [&](int64_t p) { return NibbleTile{p, p == 2 || conv_.out_channels < 8 ? 4 : 8, true}; };
+    auto work = [&](int64_t p) {
+      NibbleTile tile = tile_of(p);
+      Work element{.load = 1, .store = 1, .alu = 4};
+      int64_t groups = (conv_.out_channels + tile.channels - 1) / tile.channels;
+      Work one = nibble_work(tile, steps(), groups, sign) + pack_work(p, row_words_, rows) +
+                 element * static_cast<double>(rows * row_rest_ * p);
+      return one * static_cast<double>((pixels() + p - 1) / p);
+    };
+    tile_ = most;
+    if (most == 2 && target_.level != Level::kSize &&
+        target_.costs.of(work(1)) < target_.costs.of(work(2)))
+      tile_ = 1;
+    tile_ = target_.wish("pixels", tile_, 1, most);
+    work_ = work(tile_);
+    return tile_of(tile_);
+  }
+
+  void make_nibbles(const std::vector<int8_t>& w, const NibbleLines& lines, const NibbleTile& tile) {
+    group_ = tile.channels;
+    pairs_ = conv_.out_channels / group_;
+    std::vector<int64_t> first = tile_starts(conv_.out_channels, group_);
+    bool sign = lines.lines.sign();
+    std::vector<int32_t> stream = nibble_stream(w, conv_.k, order_, first, group_, lines);
+    stream_words_ = static_cast<int64_t>(stream.size() / first.size());
+    stream_ = f_.constant("stream", DType::kI32, stream);
+    gemm_ = gemm_nibbles_kernel(tile, lines.lines.fit.shift, sign);
+    auto shape = [&](int64_t groups) { return nibble_shape(steps(), groups, conv_.out_channels, tile, sign); };
+    shape_ = f_.constant("shape", DType::kI32, shape(pairs_));
+    if (conv_.out_channels % group_ != 0) last_shape_ = f_.constant("last_shape", DType::kI32, shape(1));
+    make_pack_tables();
+  }
+
   std::optional<Lowered> run_int16() {
     if (conv_.out_channels < 2 || !target_.allows("halves")) return std::nullopt;
     auto scaling = fit_halves(conv_wide_scaling(op_, conv_));
@@ -232,9 +293,9 @@ class DspConvLowering {
   void multiply(const Ex& first) {
     Ex to = f_.let("to", first * conv_.out_channels);
     f_.run(gemm_, {address(stream_, 0), address(panel_, 0), address(out_, to), address(shape_, 0)});
-    if (conv_.out_channels % 2 == 1)
+    if (conv_.out_channels % group_ != 0)
       f_.run(gemm_, {address(stream_, pairs_ * stream_words_), address(panel_, 0),
-                     address(out_, to + (conv_.out_channels - 2)), address(last_shape_, 0)});
+                     address(out_, to + (conv_.out_channels - group_)), address(last_shape_, 0)});
   }
 
   // All pixels of a tile that lie in one row with windows inside of the image; `from` is the first
@@ -413,6 +474,7 @@ class DspConvLowering {
   int lanes_;  // elements of a word
   int64_t row_elements_, row_words_, row_rest_;
   int64_t bytes_ = int16_ ? 2 : 1;
+  int64_t group_ = 2;  // channels at a time
   int64_t tile_ = 4, pairs_ = 1, stream_words_ = 0;
   Work work_;
   int32_t zero_;

@@ -106,7 +106,7 @@ class DepthwiseConv2D final : public Operator {
   std::string_view name() const override { return "depthwise_conv_2d"; }
   std::string_view summary() const override { return "2-D convolution per channel, NHWC"; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "per tensor or per channel"},
+    return {{DType::kI8, "weights int8 or int4, per tensor or per channel"},
             {DType::kI16, "weights int8; bias int64"},
             {DType::kF32, "weights float32, or int8 (dynamic range)"}};
   }
@@ -141,7 +141,10 @@ class DepthwiseConv2D final : public Operator {
           .help("LiteRT reads scales that are not there; convert the model with scales per channel");
       return kFailure;
     }
-    bool good = verify_convolution(op, w[3], 3, diags, {.narrow_bias = false}) &&
+    bool good = verify_convolution(op, w[3], 3, diags,
+                                   {.narrow_bias = false,
+                                    .int4_of_int16 = false,
+                                    .int4_of_floats = false}) &&
                 check_convolution_multipliers(op, diags) &&
                 check_activation_bounds(op, op.attrs<DepthwiseConv2DAttrs>().activation, diags);
     if (good && op.operand(0).dtype == DType::kI16)

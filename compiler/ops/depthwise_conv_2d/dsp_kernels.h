@@ -38,12 +38,14 @@ struct DepthwisePairs {
 };
 
 // Words of a channel: bytes of weights (row, column), lowest first, (0,0) (1,0) (0,1) (1,1), then
-// (2,0) (0,2) (2,1) (1,2); bias << 8 with weight (2,2) below it; multiplier, offset, [sign].
-int64_t dw_stream_words(bool sign);
+// (2,0) (0,2) (2,1) (1,2); bias << 8 with weight (2,2) below it; multiplier, offset, [sign]. With
+// `nibbles` the first eight weights are 4 bits of one word each, lowest first (2,0) (0,0) (0,2) (1,0)
+// (2,1) (0,1) (1,2) (1,1).
+int64_t dw_stream_words(bool sign, bool nibbles = false);
 // `weights` are [channel][3][3]. Nothing if a bias has more than 24 bits.
 std::optional<std::vector<int32_t>> dw_stream(const std::vector<int8_t>& weights,
                                               const std::vector<int32_t>& bias,
-                                              const PairLines& lines);
+                                              const PairLines& lines, bool nibbles = false);
 // Distances in bytes.
 struct DepthwiseShape {
   int64_t rows = 1, columns = 1, out_row = 0, out_column = 0, plane_row = 0, plane_column = 0;
@@ -55,6 +57,6 @@ std::vector<int32_t> dw_shape(int64_t stride, int64_t unroll, const DepthwiseSha
 tir::KernelPtr dw_plane_kernel(int64_t columns, int64_t pitch);
 // (stream, plane, out, shape): all outputs of one channel. `stride` is from row to row.
 tir::KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int shift,
-                                bool sign);
+                                bool sign, bool nibbles = false);
 
 }  // namespace aotc::ops

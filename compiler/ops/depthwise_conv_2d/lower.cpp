@@ -13,6 +13,7 @@
 #include "ops/common/conv_taps.h"
 #include "ops/common/gemm.h"
 #include "ops/common/hybrid.h"
+#include "ops/common/nibbles.h"
 #include "ops/depthwise_conv_2d/bands.h"
 #include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
 
@@ -38,6 +39,7 @@ class DepthwiseLowering {
         channels_(op.operand(1).shape[3]),
         in_channels_(op.operand(0).shape[3]),
         is_float_(op.operand(0).dtype == DType::kF32),
+        nibbles_(packs_nibbles(op, target)),
         window_(window_of(op, op.attrs<DepthwiseConv2DAttrs>(), op.operand(1).shape[1],
                           op.operand(1).shape[2])),
         tall_(window_.x.in == 1 && window_.x.out == 1 && window_.x.kernel == 1),
@@ -162,7 +164,8 @@ class DepthwiseLowering {
       return;
     }
     std::vector<int8_t> w = by_channel(op_.constant(1)->to_vector<int8_t>());
-    weights_ = f_.constant("weights", DType::kI8, w);
+    // A channel's taps are the k of one.
+    weights_ = f_.constant("weights", DType::kI8, nibbles_ ? pack_nibbles(w, channels_, taps_, 1) : w);
     if (in_->dtype == DType::kI16) {
       WideScaling scaling = depthwise_wide_scaling(op_);
       bias_ = wide_bias(f_, op_, scaling);
@@ -286,11 +289,16 @@ class DepthwiseLowering {
     for (int64_t u = whole; u < columns; ++u) element(to + u * group_);
   }
 
+  Ex weight_at(const Ex& channel, const Ex& tap) const {
+    if (nibbles_) return load_nibble(weights_, channel * nibble_bytes(taps_), tap);
+    return load(weights_, channel * taps_ + tap);
+  }
+
   void emit_channel(const Ex& channel, const Ex& lane, const Ex& out, const Ex& rows) {
     weight_values_.clear();
     if (unrolled())
       for (int64_t t = 0; t < taps_; ++t) {
-        Ex w = load(weights_, channel * taps_ + t);
+        Ex w = weight_at(channel, t);
         weight_values_.push_back(
             f_.let(fmt::format("w{}", t), left_ > 0 ? shl_wrapping(w, left_) : w));
       }
@@ -414,15 +422,16 @@ class DepthwiseLowering {
                        const Ex& ky) {
     const WindowAxis& x = along();
     Ex start = f_.let("start", from + ky * (across().dilation * plane_width_ * group_));
-    Ex w = f_.let("w", channel * taps_ + ky * x.kernel);
+    Ex w = f_.let("w", nibbles_ ? ky * x.kernel : channel * taps_ + ky * x.kernel);
+    auto value = [&](const Ex& kx) { return nibbles_ ? weight_at(channel, w + kx) : load(weights_, w + kx); };
     if (x.kernel <= kUnrolledColumns) {
       std::vector<Ex> values;
-      for (int64_t kx = 0; kx < x.kernel; ++kx) values.push_back(load(weights_, w + kx));
+      for (int64_t kx = 0; kx < x.kernel; ++kx) values.push_back(value(kx));
       emit_row(acc, start, [&](int64_t kx) { return values[static_cast<size_t>(kx)]; });
       return;
     }
     f_.loop("kx", 0, x.kernel, [&](Ex kx) {
-      Ex weight = f_.let("weight", load(weights_, w + kx));
+      Ex weight = f_.let("weight", value(kx));
       for (int64_t i = 0; i < block_; ++i) {
         const Ex& a = acc[static_cast<size_t>(i)];
         Ex at = start + (kx * x.dilation + i * x.stride) * group_;
@@ -453,7 +462,7 @@ class DepthwiseLowering {
   LoweringBuilder f_;
   const TargetInfo& target_;
   int64_t channels_, in_channels_;
-  bool is_float_;
+  bool is_float_, nibbles_;
   Window window_;
   bool tall_;
   int64_t taps_ = 1;
@@ -481,7 +490,7 @@ Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo& target) {
   if (needs_taps(op, window))
     return lower_conv_taps(op, {"depthwise_conv_2d", window, op.operand(0).shape[3], w[3], 1, true,
                                 op.attrs<DepthwiseConv2DAttrs>().activation});
-  if (target.mve && target.allows("patches") && is_int8)
+  if (target.mve && target.allows("patches") && is_int8 && !packs_nibbles(op, target))
     if (auto lowered = lower_depthwise_conv_2d_mve(op)) return std::move(*lowered);
   if (target.dsp && target.allows("pairs") && is_int8)
     if (auto lowered = lower_depthwise_conv_2d_dsp(op, target)) return std::move(*lowered);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "ops/common/conv.h"
+#include "ops/common/nibbles.h"
 #include "ops/depthwise_conv_2d/bands.h"
 #include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
 #include "ops/depthwise_conv_2d/dsp_kernels.h"
@@ -24,6 +25,7 @@ class DspDepthwiseLowering {
       : op_(op),
         f_(op, "depthwise_conv_2d"),
         target_(target),
+        nibbles_(packs_nibbles(op, target)),
         window_(window_of(op, op.attrs<DepthwiseConv2DAttrs>(), op.operand(1).shape[1],
                           op.operand(1).shape[2])),
         channels_(op.operand(1).shape[3]),
@@ -39,24 +41,26 @@ class DspDepthwiseLowering {
     Requantization scaling = depthwise_scaling(op_, folded.ranges);
     scaling.tame_constant_channels(folded.bias);
     auto lines = fit_pair_lines(scaling, folded.bias);
-    auto stream = lines ? dw_stream(w, folded.bias, *lines) : std::nullopt;
+    auto stream = lines ? dw_stream(w, folded.bias, *lines, nibbles_) : std::nullopt;
     if (!stream) return std::nullopt;
     in_ = f_.operand(0);
     stream_ = f_.constant("stream", DType::kI32, *stream);
-    stream_words_ = dw_stream_words(lines->sign());
+    stream_words_ = dw_stream_words(lines->sign(), nibbles_);
     // With a sign, twice would be longer than a C99 string literal may be.
     unroll_ = target_.level == Level::kSize || lines->sign() ? 1 : 2;
     make_tables();
     plane_ = f_.scratch("plane", DType::kI16, bands_->plane_elements(), 4);
     out_ = f_.result(0);
     copy_ = dw_plane_kernel(columns_, pitch_);
-    column_ = dw_column_kernel(pitch_, window_.y.stride, unroll_, lines->fit.shift, lines->sign());
+    column_ = dw_column_kernel(pitch_, window_.y.stride, unroll_, lines->fit.shift, lines->sign(),
+                               nibbles_);
     emit();
     f_.publish(bands_->write_order());
     f_.algorithm("pairs");
     f_.choice("rows", bands_->height());
-    return f_.finish(fmt::format("plane of {}x{}, shift {}{}", bands_->plane_rows(), pitch_,
-                                 lines->fit.shift, lines->sign() ? ", sign" : ""));
+    return f_.finish(fmt::format("plane of {}x{}, shift {}{}{}", bands_->plane_rows(), pitch_,
+                                 lines->fit.shift, lines->sign() ? ", sign" : "",
+                                 nibbles_ ? ", weights of 4 bits" : ""));
   }
 
  private:
@@ -184,6 +188,7 @@ class DspDepthwiseLowering {
   const OpView& op_;
   LoweringBuilder f_;
   const TargetInfo& target_;
+  bool nibbles_;
   Window window_;
   int64_t channels_, in_channels_;
   int64_t left_ = 0, columns_ = 0, pitch_ = 0, stream_words_ = 5, unroll_ = 1;

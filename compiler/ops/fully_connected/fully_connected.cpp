@@ -42,9 +42,9 @@ class FullyConnected final : public Operator {
   std::string_view name() const override { return "fully_connected"; }
   std::string_view summary() const override { return "matrix product with constant weights"; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "weights per tensor (any zero point) or per channel"},
-            {DType::kI16, "weights int8; bias int64 or int32"},
-            {DType::kF32, "weights float32, or int8 (dynamic range)"}};
+    return {{DType::kI8, "weights int8 (per tensor with any zero point) or int4, per tensor or per channel"},
+            {DType::kI16, "weights int8 or int4; bias int64 or int32"},
+            {DType::kF32, "weights float32, or int8 or int4 (dynamic range)"}};
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<FullyConnectedAttrs>();
@@ -146,7 +146,8 @@ class FullyConnected final : public Operator {
   static bool check_bias_scale(const OpView& op, Diagnostics& diags) {
     if (!op.has_operand(2) || op.operand(1).quantization.per_channel()) return true;
     for (const graph::TensorType* type : {&op.operand(0), &op.operand(1), &op.result()}) {
-      bool quantized = type->dtype == DType::kI8 || type->dtype == DType::kI16;
+      bool quantized =
+          type->dtype == DType::kI8 || type->dtype == DType::kI4 || type->dtype == DType::kI16;
       if (!quantized || type->quantization.scale.size() != 1) return true;
     }
     const graph::Quantization& bias = op.operand(2).quantization;

@@ -35,6 +35,8 @@ Lowered lower_fully_connected(const OpView& op, const TargetInfo& target);
 
 // int8 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
 std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetInfo& target);
+// int8 with weights of 4 bits for them (lower_dsp.cpp).
+std::optional<Lowered> lower_fully_connected_nibbles(const OpView& op, const TargetInfo& target);
 // int16 for them (lower_dsp16.cpp).
 std::optional<Lowered> lower_fully_connected_dsp16(const OpView& op, const TargetInfo& target);
 // int8 for them, of weights that several operators read (lower_shared.cpp).

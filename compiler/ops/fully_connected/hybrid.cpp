@@ -12,6 +12,7 @@
 #include "ops/common/dsp_gemm.h"
 #include "ops/common/gemm.h"
 #include "ops/common/hybrid.h"
+#include "ops/common/nibbles.h"
 #include "ops/fully_connected/fully_connected.h"
 
 namespace aotc::ops {
@@ -56,7 +57,8 @@ class HybridLowering {
 
   Lowered run(const TargetInfo& target) {
     in_ = f_.operand(0);
-    bool pairs = target.dsp && target.allows("pairs") && fits_pairs();
+    nibbles_ = packs_nibbles(op_, target);
+    bool pairs = !nibbles_ && target.dsp && target.allows("pairs") && fits_pairs();
     pairs ? begin_pairs() : begin_tiles(target);
     std::vector<float> bias, scales;
     for (int64_t u = 0; u < s_.units; ++u) bias.push_back(float_bias_at(op_, u));
@@ -78,7 +80,8 @@ class HybridLowering {
       pairs ? emit_pairs(to) : emit_tiles(to);
     });
     f_.algorithm(pairs ? "pairs" : "tiles");
-    return f_.finish(fmt::format("rows quantised, {}", s_.asymmetric ? "asymmetric" : "symmetric"));
+    return f_.finish(fmt::format("rows quantised, {}{}", s_.asymmetric ? "asymmetric" : "symmetric",
+                                 nibbles_ ? ", weights of 4 bits" : ""));
   }
 
  private:
@@ -110,9 +113,9 @@ class HybridLowering {
     block_ =
         target.wish("units", std::min<int64_t>(4, s_.units), 1, std::min(kMostBlock, s_.units));
     unroll_ = unroll_for(s_.depth, target.wish("unroll", 4, 1, kMostUnroll));
-    weights_ =
-        f_.constant("weights", DType::kI8,
-                    pack_weights(op_.constant(1)->to_vector<int8_t>(), s_.units, s_.depth, block_));
+    auto pack = nibbles_ ? pack_nibbles : pack_weights<int8_t>;
+    weights_ = f_.constant("weights", DType::kI8,
+                           pack(op_.constant(1)->to_vector<int8_t>(), s_.units, s_.depth, block_));
     bytes_ = f_.scratch("quantised", DType::kI8, s_.depth, 4);
     f_.choice("units", block_);
     f_.choice("unroll", unroll_);
@@ -132,7 +135,8 @@ class HybridLowering {
           tile.x = bytes_;
           tile.x_base = {Ex(0)};
           tile.weights = weights_;
-          tile.weights_base = f_.let("wi", u * s_.depth);
+          tile.nibbles = nibbles_;
+          tile.weights_base = f_.let("wi", u * (nibbles_ ? nibble_bytes(s_.depth) : s_.depth));
           std::vector<Ex> acc = emit_gemm_tile(f_, tile, [](int64_t, int64_t) { return Ex(0); });
           for (int64_t c = 0; c < block_; ++c)
             emit_result(to, unit + c, acc[static_cast<size_t>(c)]);
@@ -239,6 +243,7 @@ class HybridLowering {
   const OpView& op_;
   Sizes s_;
   LoweringBuilder f_;
+  bool nibbles_ = false;
   int64_t block_ = 4, unroll_ = 4, parts_ = 1, sums_of_part_ = 0, stream_of_part_ = 0;
   std::vector<int8_t> w_;
   std::vector<int64_t> groups_;

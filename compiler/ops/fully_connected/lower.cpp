@@ -9,6 +9,7 @@
 #include "ops/common/conv_order.h"
 #include "ops/common/gemm.h"
 #include "ops/common/hybrid.h"
+#include "ops/common/nibbles.h"
 #include "ops/fully_connected/fully_connected.h"
 
 namespace aotc::ops {
@@ -27,6 +28,7 @@ class FullyConnectedLowering {
         depth_(op.operand(1).shape[1]),
         rows_(op.operand(0).elements() / depth_),
         is_float_(op.operand(0).dtype == DType::kF32),
+        nibbles_(packs_nibbles(op, target)),
         activation_(op.attrs<FullyConnectedAttrs>().activation) {
     // Larger blocks would not fit any CPU's registers.
     constexpr int64_t kMostBlock = 8, kMostUnroll = 64;
@@ -58,7 +60,8 @@ class FullyConnectedLowering {
     f_.choice("rows", block_rows_);
     f_.choice("units", block_units_);
     f_.choice("unroll", unroll_);
-    return f_.finish(is_float_ ? "" : std::string(wide_ ? wide_->form() : requantizer_->form()));
+    std::string how(is_float_ ? "" : wide_ ? wide_->form() : requantizer_->form());
+    return f_.finish(how + (nibbles_ ? ", weights of 4 bits" : ""));
   }
 
  private:
@@ -76,7 +79,11 @@ class FullyConnectedLowering {
     for (int8_t v : op_.constant(1)->to_vector<int8_t>())
       w.push_back(static_cast<int16_t>(v - op_.operand(1).zero_point()));
     std::vector<int16_t> packed = pack_weights(w, units_, depth_, block_units_);
-    if (op_.operand(1).zero_point() == 0) {
+    if (nibbles_) {
+      weights_ = f_.constant(
+          "weights", DType::kI8,
+          pack_nibbles(op_.constant(1)->to_vector<int8_t>(), units_, depth_, block_units_));
+    } else if (op_.operand(1).zero_point() == 0) {
       weights_ =
           f_.constant("weights", DType::kI8, std::vector<int8_t>(packed.begin(), packed.end()));
     } else {
@@ -120,8 +127,9 @@ class FullyConnectedLowering {
     tile.x = in_;
     for (int64_t p = 0; p < block_rows_; ++p) tile.x_base.push_back((row + p) * depth_);
     tile.weights = weights_;
+    tile.nibbles = nibbles_;
     // u is a multiple of the block, so tile number * (depth * block) is u * depth.
-    tile.weights_base = f_.let("wi", u * depth_);
+    tile.weights_base = f_.let("wi", u * (nibbles_ ? nibble_bytes(depth_) : depth_));
     std::vector<Ex> acc = emit_gemm_tile(f_, tile, [&](int64_t, int64_t c) {
       return is_float_ ? tir::f32(0.0f) : load(bias_, unit + c);
     });
@@ -145,7 +153,7 @@ class FullyConnectedLowering {
   LoweringBuilder f_;
   int64_t units_, depth_, rows_;
   int64_t block_rows_ = 1, unroll_ = 4, block_units_ = 1;
-  bool is_float_;
+  bool is_float_, nibbles_;
   Activation activation_;
   BufferPtr in_, out_, weights_, bias_;
   std::optional<Requantizer> requantizer_;
@@ -157,6 +165,11 @@ class FullyConnectedLowering {
 Lowered lower_fully_connected(const OpView& op, const TargetInfo& target) {
   if (is_hybrid(op)) return lower_fully_connected_hybrid(op, target);
   bool is_int8 = op.operand(0).dtype == DType::kI8;
+  if (packs_nibbles(op, target)) {
+    if (target.dsp && target.allows("nibbles") && is_int8)
+      if (auto lowered = lower_fully_connected_nibbles(op, target)) return std::move(*lowered);
+    return FullyConnectedLowering(op, target).run();
+  }
   // A table of weights for each step costs more flash than what speed is worth, unless it is all that counts.
   const bool free = !target.asked || target.asked->algorithm.empty();
   if (target.dsp && is_int8 && target.allows("halves") && (!free || (target.level != Level::kSpeed && shares_weights(op))))

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lowering of int8 fully_connected onto the pair kernels (ops/common/dsp_gemm.h): a row of the input
 // is spread into a panel of halfwords, then eight units at a time are multiplied with it, or four where
-// speed is wanted more than a small table.
+// speed is wanted more than a small table. Weights of 4 bits go by ops/common/dsp_nibbles.h.
 #include <fmt/format.h>
 
 #include "ops/common/conv.h"
 #include "ops/common/dsp_gemm.h"
+#include "ops/common/dsp_nibbles.h"
 #include "ops/common/gemm.h"
 #include "ops/fully_connected/fully_connected.h"
 
@@ -26,7 +27,83 @@ bool groups_fit(const std::vector<int8_t>& w, const std::vector<int64_t>& groups
   return true;
 }
 
+// Steps of whole words of a row.
+PairOrder row_order(int64_t depth) {
+  PairOrder order;
+  for (int i = 0; i < depth; i += 4) {
+    order.push_back({i, i + 2});
+    order.push_back({i + 1, i + 3});
+  }
+  return order;
+}
+
+// A row is read whole before its results are written.
+WriteOrder row_by_row(int64_t rows, int64_t depth, int64_t units) {
+  WriteOrder write;
+  for (int64_t r = 0; r < rows; ++r) {
+    write.steps.push_back({r * depth, (r + 1) * depth, 0, 0});
+    write.steps.push_back({0, 0, r * units, (r + 1) * units});
+  }
+  return write;
+}
+
+// The biases, and the scaling over the sums of `w`.
+std::pair<FoldedBias, Requantization> folded_scaling(const OpView& op, const std::vector<int8_t>& w) {
+  int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
+  FoldedBias folded = fold_bias(op, units, [&](int64_t u) {
+    return std::vector<int32_t>(w.begin() + u * depth, w.begin() + (u + 1) * depth);
+  });
+  Requantization scaling = fully_connected_scaling(op, folded.ranges);
+  scaling.tame_constant_channels(folded.bias);
+  return {std::move(folded), std::move(scaling)};
+}
+
 }  // namespace
+
+std::optional<Lowered> lower_fully_connected_nibbles(const OpView& op, const TargetInfo& target) {
+  int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
+  int64_t rows = op.operand(0).elements() / depth;
+  if (units < 4 || depth % 4 != 0) return std::nullopt;
+  std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
+  auto [folded, scaling] = folded_scaling(op, w);
+  auto lines = fit_nibble_lines(scaling, folded.bias);
+  if (!lines) return std::nullopt;
+  PairOrder order = row_order(depth);
+  auto steps = static_cast<int64_t>(order.size());
+  NibbleTile tile{1, units < 8 || units % 8 == 4 ? 4 : 8, !lines->bias.empty()};
+  std::vector<int64_t> groups = tile_starts(units, tile.channels);
+  bool sign = lines->lines.sign();
+
+  LoweringBuilder f(op, "fully_connected");
+  BufferPtr in = f.operand(0);
+  std::vector<int32_t> words = nibble_stream(w, depth, order, groups, tile.channels, *lines);
+  int64_t group_words = static_cast<int64_t>(words.size() / groups.size());
+  BufferPtr stream = f.constant("stream", DType::kI32, words);
+  int64_t whole = units / tile.channels;
+  BufferPtr shape = f.constant("shape", DType::kI32, nibble_shape(steps, whole, units, tile, sign));
+  // Units that are left are made again with the ones before them.
+  bool rest = units % tile.channels != 0;
+  BufferPtr last =
+      rest ? f.constant("last_shape", DType::kI32, nibble_shape(steps, 1, units, tile, sign)) : nullptr;
+  BufferPtr panel = f.scratch("panel", DType::kI32, steps, 4);
+  BufferPtr out = f.result(0);
+  tir::KernelPtr gemm = gemm_nibbles_kernel(tile, lines->lines.fit.shift, sign);
+  f.loop("r", 0, rows, [&](Ex r) {
+    f.run(pack_run_kernel(1), {address(in, r * depth), address(panel, 0), Ex(depth / 4)});
+    f.run(gemm, {address(stream, 0), address(panel, 0), address(out, r * units), address(shape, 0)});
+    if (rest)
+      f.run(gemm, {address(stream, whole * group_words), address(panel, 0),
+                   address(out, r * units + (units - tile.channels)), address(last, 0)});
+  });
+  f.publish(row_by_row(rows, depth, units));
+  Work work = (nibble_work(tile, steps, static_cast<int64_t>(groups.size()), sign) +
+               pack_work(1, depth / 4, 1)) *
+              static_cast<double>(rows);
+  f.algorithm("nibbles");
+  f.estimate(work, target);
+  return f.finish(fmt::format("{} units, {} steps, shift {}{}, {}", tile.channels, steps,
+                              lines->lines.fit.shift, sign ? ", sign" : "", estimate_text(work, target)));
+}
 
 std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetInfo& target) {
   int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
@@ -39,18 +116,10 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
   std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
   std::vector<int64_t> groups = tile_starts(units, size);
   if (!words && !groups_fit(w, groups, size, depth)) return std::nullopt;
-  FoldedBias folded = fold_bias(op, units, [&](int64_t u) {
-    return std::vector<int32_t>(w.begin() + u * depth, w.begin() + (u + 1) * depth);
-  });
-  Requantization scaling = fully_connected_scaling(op, folded.ranges);
-  scaling.tame_constant_channels(folded.bias);
+  auto [folded, scaling] = folded_scaling(op, w);
   auto lines = fit_pair_lines(scaling, folded.bias);
   if (!lines) return std::nullopt;
-  PairOrder order;
-  for (int i = 0; i < depth; i += 4) {
-    order.push_back({i, i + 2});
-    order.push_back({i + 1, i + 3});
-  }
+  PairOrder order = row_order(depth);
   auto steps = static_cast<int64_t>(order.size());
 
   LoweringBuilder f(op, "fully_connected");
@@ -77,13 +146,7 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
       f.run(gemv, {address(stream, whole * group_words), address(panel, 0),
                    address(out, r * units + (units - size)), address(last, 0)});
   });
-  // A row is read whole before its results are written.
-  WriteOrder write;
-  for (int64_t r = 0; r < rows; ++r) {
-    write.steps.push_back({r * depth, (r + 1) * depth, 0, 0});
-    write.steps.push_back({0, 0, r * units, (r + 1) * units});
-  }
-  f.publish(std::move(write));
+  f.publish(row_by_row(rows, depth, units));
   Work work = (gemv_work(words, steps, (units + size - 1) / size, sign) +
                pack_work(1, depth / 4, 1)) *
               static_cast<double>(rows);

@@ -20,6 +20,7 @@ class ColumnWriter {
         stride_(parameter(kernel, "stride")),
         shift_(parameter(kernel, "shift")),
         sign_(parameter(kernel, "sign") != 0),
+        nibbles_(kernel.family == "dw_column_nibbles"),
         in_flight_(DepthwisePairs::in_flight(stride_)),
         turn_(in_flight_ * parameter(kernel, "unroll")) {
     for (int i = 0; i < turn_; ++i) start_.push_back(a_.label());
@@ -73,7 +74,6 @@ class ColumnWriter {
 
   // r0 stream, r1 plane, r2 out, r3 shape.
   void prologue() {
-    constexpr int kHighBytes = static_cast<int>(0xFF00FF00);
     a_.mov(r10, r0);
     a_.ldrd(r4, r8, r3, DepthwisePairs::kColumns * 4);  // and turns
     a_.str(r4, sp, kColumnsLeft);
@@ -85,22 +85,44 @@ class ColumnWriter {
     a_.mov(r1, r2);
     a_.mov(kOutRow, r5);
     a_.mov(r5, r10);
-    a_.ldrd(r10, r11, r5);
-    a_.ldr(r12, r5, 8);
-    a_.ldrd(r3, r4, r5, 12);
+    const int bias = nibbles_ ? 4 : 8;
+    if (nibbles_) a_.ldr(r10, r5);
+    if (!nibbles_) a_.ldrd(r10, r11, r5);
+    a_.ldr(r12, r5, bias);
+    a_.ldrd(r3, r4, r5, bias + 4);
     a_.strd(r3, r4, sp, kMultiplier);
-    if (sign_) a_.ldr(r4, r5, 20);
+    if (sign_) a_.ldr(r4, r5, bias + 12);
     if (sign_) a_.str(r4, sp, kSign);
+    nibbles_ ? unpack_nibbles() : unpack_bytes();
+    a_.bic(kBias, r12, 0xFF);
+    a_.and_(r12, r12, 0xFF);
+    a_.add_lsl(r7, r8, r12, 8);
+    a_.str(r7, sp, kCounter);
+  }
+
+  static constexpr int kHighBytes = static_cast<int>(0xFF00FF00);
+
+  // Weights times 256 in halves, from the two words r10 and r11.
+  void unpack_bytes() {
     a_.lsl(r3, r10, 8);
     a_.and_(r3, r3, kHighBytes);
     a_.and_(r4, r10, kHighBytes);
     a_.lsl(r5, r11, 8);
     a_.and_(r5, r5, kHighBytes);
     a_.and_(r6, r11, kHighBytes);
-    a_.bic(kBias, r12, 0xFF);
-    a_.and_(r12, r12, 0xFF);
-    a_.add_lsl(r7, r8, r12, 8);
-    a_.str(r7, sp, kCounter);
+  }
+
+  // The same from the word r10: what is below the 4 bits of a weight is masked off in the end.
+  void unpack_nibbles() {
+    a_.lsl(r11, r10, 4);
+    a_.sxtb16(r3, r10);
+    a_.sxtb16(r4, r10, 8);
+    a_.sxtb16(r5, r11);
+    a_.sxtb16(r6, r11, 8);
+    for (Reg w : {r3, r4, r5, r6}) {
+      a_.lsl(w, w, 4);
+      a_.and_(w, w, kHighBytes);
+    }
   }
 
   // Where columns begin, by what is left out.
@@ -187,7 +209,7 @@ class ColumnWriter {
 
   Thumb a_;
   int pitch_, stride_, shift_;
-  bool sign_;
+  bool sign_, nibbles_;
   int in_flight_, turn_;  // outputs: accumulators, and those of a turn of the loop
   std::vector<Label> start_;
 };

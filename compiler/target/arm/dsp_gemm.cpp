@@ -20,12 +20,6 @@ int parameter(const tir::Kernel& kernel, std::string_view name) {
   std::abort();
 }
 
-namespace {
-
-using ops::PairGemm;
-
-// (acc * multiplier >> 32) + offset, shifted and saturated, in place. With `sign` the offset is
-// less by sign's register for negative accumulators.
 void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const Reg* sign, Reg temp) {
   if (sign) {
     a.and_asr(temp, *sign, acc, 31);
@@ -36,6 +30,10 @@ void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const 
   }
   a.ssat(acc, 8, acc, shift);
 }
+
+namespace {
+
+using ops::PairGemm;
 
 class GemmWriter {
  public:

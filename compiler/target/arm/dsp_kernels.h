@@ -3,6 +3,7 @@
 // are, is said by its meaning in ops/common/dsp_gemm.cpp and ops/depthwise_conv_2d/dsp_kernels.cpp.
 #pragma once
 
+#include "target/arm/thumb.h"
 #include "target/implementation.h"
 
 namespace aotc::target::arm {
@@ -31,6 +32,13 @@ Implementation winograd_pairs(const tir::Kernel& kernel);
 
 // ops/svdf/time_kernel.cpp
 Implementation svdf_time(const tir::Kernel& kernel);
+
+// ops/common/dsp_nibbles.cpp
+Implementation gemm_nibbles(const tir::Kernel& kernel);
+
+// (acc * multiplier >> 32) + offset, shifted and saturated, in place. With `sign` the offset is
+// less by sign's register for negative accumulators.
+void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const Reg* sign, Reg temp);
 
 // The value of a parameter of the kernel.
 int parameter(const tir::Kernel& kernel, std::string_view name);

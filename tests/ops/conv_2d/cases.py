@@ -2,6 +2,7 @@
 """CONV_2D: int8 with per-channel or per-tensor weights, float32; groups by a shallower filter."""
 
 import int16_cases
+import int4_cases
 import numpy as np
 from case import Case, const
 from patterns import bias_int32, float32, int8, weights_int8
@@ -155,6 +156,11 @@ def _dynamic_cases(rng):
 
 
 def cases(rng):
+    yield from _cases(rng)
+    yield from int4_cases.of(_cases(np.random.default_rng(4)), every=2)
+
+
+def _cases(rng):
     yield from _dynamic_cases(np.random.default_rng(8))
     for name, geometry in GEOMETRIES.items():
         yield _int8(rng, f"int8_{name}", geometry, QUANTIZATIONS["typical"])

@@ -2,6 +2,7 @@
 """DEPTHWISE_CONV_2D: int8 and float32, any depth multiplier."""
 
 import int16_cases
+import int4_cases
 import numpy as np
 from case import Case, const
 from patterns import bias_int32, float32, int8, weights_int8
@@ -138,6 +139,11 @@ def _dynamic_cases(rng):
 
 
 def cases(rng):
+    yield from _cases(rng)
+    yield from int4_cases.of(_cases(np.random.default_rng(4)), int16=False, dynamic=False)
+
+
+def _cases(rng):
     yield from _dynamic_cases(np.random.default_rng(9))
     for name, geometry in GEOMETRIES.items():
         yield _int8(rng, f"int8_{name}", geometry, QUANTIZATIONS["typical"])

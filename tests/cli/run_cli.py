@@ -750,8 +750,8 @@ def templates_are_listed_and_exported(aotc):
 @test
 def verify_finds_writes_outside_of_the_arena(aotc):
     aotc("create", DIGITS, "--board", "host", "-o", "app")
-    edit(aotc.folder / "app/model/digits_int8.c", r"\n    return status;\n}\n$",
-         r"\n    ((uint8_t *)arena)[DIGITS_INT8_ARENA_SIZE + 3u] = 0;\n    return status;\n}\n")
+    edit(aotc.folder / "app/model/digits_int8.c", r"\n    return 0;\n}\n$",
+         r"\n    ((uint8_t *)arena)[DIGITS_INT8_ARENA_SIZE + 3u] = 0;\n    return 0;\n}\n")
     aotc("build", "app")
     expect(aotc("verify", "app", code=4).err, r"outside of its arena \[verify-guard\]")
     expect(aotc("run", "app", code=6).err, r"\[device-failed\]")
@@ -760,7 +760,7 @@ def verify_finds_writes_outside_of_the_arena(aotc):
 @test
 def a_model_that_fails(aotc):
     aotc("create", DIGITS, "--board", "host", "-o", "app")
-    edit(aotc.folder / "app/model/digits_int8.c", r"\n    return status;\n}\n$", r"\n    return 77;\n}\n")
+    edit(aotc.folder / "app/model/digits_int8.c", r"\n    return 0;\n}\n$", r"\n    return 77;\n}\n")
     aotc("build", "app")
     expect(aotc("run", "app", code=6).err, r"exit code 1 \[device-failed\]")
     expect(aotc("verify", "app", code=4).err, r"status 77 \[verify-device\]")
@@ -815,8 +815,8 @@ def verify_by_several_at_once(aotc):
 @test
 def a_model_that_never_ends(aotc):
     aotc("create", DIGITS, "--board", "host", "-o", "app")
-    edit(aotc.folder / "app/model/digits_int8.c", r"\n    int32_t status = 0;\n",
-         r"\n    int32_t status = 0;\n    for (volatile int i = 0; i < 1; i = 0) { }\n")
+    edit(aotc.folder / "app/model/digits_int8.c", r"\n    uint8_t \*const a = \(uint8_t \*\)arena;\n",
+         r"\n    uint8_t *const a = (uint8_t *)arena;\n    for (volatile int i = 0; i < 1; i = 0) { }\n")
     aotc("build", "app")
     expect(aotc("run", "app", "--timeout", "1", code=6).err, r"did not end within 1 seconds \[device-timeout\]", r"--timeout")
     expect(aotc("verify", "app", "--timeout", "1", code=6).err, r"\[device-timeout\]")
@@ -1098,12 +1098,13 @@ def boards_that_fail(aotc):
     expect(said.err, r"'qemu-system-riscv32' is not installed \[tool-missing\]", r"apt-get install qemu-system-misc")
     source = aotc.folder / "app/model/digits_int8.c"
     original = source.read_text()
-    edit(source, r"\n    int32_t status = 0;\n", r"\n    int32_t status = 0;\n    for (volatile int i = 0; i < 1; i = 0) { }\n")
+    edit(source, r"\n    uint8_t \*const a = \(uint8_t \*\)arena;\n",
+         r"\n    uint8_t *const a = (uint8_t *)arena;\n    for (volatile int i = 0; i < 1; i = 0) { }\n")
     aotc("build", "app")
     expect(aotc("run", "app", "--timeout", "2", code=6).err, r"\[device-timeout\]")
     # A crash of the firmware on the board only: the host is not touched by the project's copy.
     source.write_text(original)
-    edit(source, r"\n    return status;\n}\n$", r"\n    *(volatile int *)0x18000000 = 1;\n    return status;\n}\n")
+    edit(source, r"\n    return 0;\n}\n$", r"\n    *(volatile int *)0x18000000 = 1;\n    return 0;\n}\n")
     aotc("build", "app")
     expect(aotc("verify", "app", "--timeout", "600", code=6).err, r"qemu_riscv32.*\[verify-device\]")
 

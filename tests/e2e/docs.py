@@ -118,11 +118,14 @@ def places_in_c(work):
     model, board = common.model_path("digits_int8"), ["--board", "qemu_mps2_an386"]
     report = json.loads(common.aotc("report", model, *board, "--json"))
     common.aotc("compile", model, *board, "--prefix", "digits", "-o", work / "digits", "--quiet")
-    body = (work / "digits" / "digits.c").read_text().split("int32_t digits_run(")[1]
+    source, header = ((work / "digits" / f"digits.{end}").read_text() for end in "ch")
+    places = {name: int(at) for name, at in [*re.findall(r"^    (DIGITS_\w+) = (\d+),", source, re.M),
+                                             *re.findall(r"^#define (DIGITS_\w+_OFFSET) (\d+)", header, re.M)]}
+    body = source.split("int32_t digits_run(")[1]
     used = {}
     for text in re.split(r"/\* call (?=\d+: )", body)[1:]:
         call = int(text.split(":")[0])
-        used[call] = {int(n) for n in re.findall(r"\(a \+ (\d+)\)", text)}
+        used[call] = {places[name] for name in re.findall(r"\(a \+ (\w+)\)", text)}
     told = {call: {m["offset"] for m in report["memory"] if m["first_call"] <= call <= m["last_call"]}
             for call in used}
     reads = [f"call {c}: the C uses {sorted(used[c] - told[c])}, which 'report' does not tell"

@@ -275,11 +275,11 @@ void RunPrinter::step_locals(const std::string& cases) {
   for (size_t i = 0; i < program_.pools.size(); ++i) {
     const std::string name = base(static_cast<int>(i));
     const std::string type = program_.pools[i].constants ? "const uint8_t" : "uint8_t";
-    if (used(fmt::format("({} + ", name)))
+    if (used(fmt::format("({} +", name)))  // what follows may be on the next line
       line(fmt::format("    {1} *const {0} = ({1} *)context->{2};", name, type,
                        has_pools(program_) ? "pools." + program_.pools[i].name : "arena"));
   }
-  if (used("(s + ")) line("    uint8_t *const s = (uint8_t *)context->state;");
+  if (used("(s +")) line("    uint8_t *const s = (uint8_t *)context->state;");
   for (int d : context_devices(program_))
     if (used(context(d)) || closes(d))
       line(fmt::format("    void *const {} = context->devices.{};", context(d), device_at(d).name));

@@ -10,11 +10,17 @@ namespace {
 // Comparisons of one search: behind some thousands of items only the repeats that gain most are
 // found.
 constexpr int64_t kMostComparisons = int64_t{1} << 26;
+// Items of repeats whose gain is asked for, for each item of the list: a list of one item over and over repeats
+// with every period. Of short lists all repeats are looked at.
+constexpr size_t kMostAsked = 64, kAlwaysAsked = 20000;
 
 class RepeatSearch {
  public:
   RepeatSearch(const std::vector<int>& list, size_t least, const RepeatGain& gain)
-      : list_(list), least_(std::max<size_t>(least, 2)), gain_(gain) {}
+      : list_(list),
+        least_(std::max<size_t>(least, 2)),
+        gain_(gain),
+        left_(kMostAsked * list.size() + kAlwaysAsked) {}
 
   std::vector<Repeat> run() {
     std::vector<std::pair<size_t, size_t>> open = {{0, list_.size()}};
@@ -48,7 +54,8 @@ class RepeatSearch {
         }
         const Repeat found{i - equal, period, equal / period + 1};
         equal = 0;
-        if (found.count < least_) continue;
+        if (found.count < least_ || found.period * found.count > left_) continue;
+        left_ -= found.period * found.count;
         const int64_t gained = gain_(found);
         if (gained <= most) continue;
         most = gained;
@@ -61,6 +68,7 @@ class RepeatSearch {
   const std::vector<int>& list_;
   size_t least_;
   const RepeatGain& gain_;
+  size_t left_;  // items
   int64_t compared_ = 0;
   std::vector<Repeat> found_;
 };

@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr DLDevice kCpu = {kDLCPU, 0};
+constexpr DLDevice kHostCpu = {kDLCPU, 0};
 constexpr DLDataType kInt8 = {kDLInt, 8, 1};
 
 class Arrays : public testing::Test {
@@ -106,26 +106,26 @@ TEST_F(Arrays, ExhaustionLeavesNothingBehindAndOrderOfFreesIsReported) {
 
 TEST_F(Arrays, DataSpaces) {
   void* space = nullptr;
-  EXPECT_EQ(TVMDeviceAllocDataSpace(kCpu, 100, 8, kInt8, &space), 0);
+  EXPECT_EQ(TVMDeviceAllocDataSpace(kHostCpu, 100, 8, kInt8, &space), 0);
   std::memset(space, 1, 100);
-  EXPECT_EQ(TVMDeviceFreeDataSpace(kCpu, space), 0);
+  EXPECT_EQ(TVMDeviceFreeDataSpace(kHostCpu, space), 0);
   for (std::size_t alignment : {3, 2 * TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES}) {
-    EXPECT_EQ(TVMDeviceAllocDataSpace(kCpu, 1, alignment, kInt8, &space),
+    EXPECT_EQ(TVMDeviceAllocDataSpace(kHostCpu, 1, alignment, kInt8, &space),
               kTvmErrorFunctionCallInvalidArg);
   }
-  EXPECT_EQ(TVMDeviceAllocDataSpace(kCpu, 5000, 0, kInt8, &space), kTvmErrorPlatformNoMemory);
-  EXPECT_EQ(TVMDeviceAllocDataSpace(kCpu, 1, 0, kInt8, nullptr), kTvmErrorFunctionCallInvalidArg);
+  EXPECT_EQ(TVMDeviceAllocDataSpace(kHostCpu, 5000, 0, kInt8, &space), kTvmErrorPlatformNoMemory);
+  EXPECT_EQ(TVMDeviceAllocDataSpace(kHostCpu, 1, 0, kInt8, nullptr), kTvmErrorFunctionCallInvalidArg);
   const std::int64_t shape[] = {10, 3};
   for (const char* scope : {static_cast<const char*>(nullptr), "", "global"}) {
-    EXPECT_EQ(TVMDeviceAllocDataSpaceWithScope(kCpu, 2, shape, kInt8, scope, &space), 0);
+    EXPECT_EQ(TVMDeviceAllocDataSpaceWithScope(kHostCpu, 2, shape, kInt8, scope, &space), 0);
     std::memset(space, 1, 30);
-    EXPECT_EQ(TVMDeviceFreeDataSpace(kCpu, space), 0);
+    EXPECT_EQ(TVMDeviceFreeDataSpace(kHostCpu, space), 0);
   }
   for (const char* scope : {"g", "globa", "global.texture", "local"}) {
-    EXPECT_EQ(TVMDeviceAllocDataSpaceWithScope(kCpu, 2, shape, kInt8, scope, &space),
+    EXPECT_EQ(TVMDeviceAllocDataSpaceWithScope(kHostCpu, 2, shape, kInt8, scope, &space),
               kTvmErrorFunctionCallInvalidArg);
   }
-  EXPECT_EQ(TVMDeviceFreeDataSpace(kCpu, &space), kTvmErrorPlatformStackAllocBadFree);
+  EXPECT_EQ(TVMDeviceFreeDataSpace(kHostCpu, &space), kTvmErrorPlatformStackAllocBadFree);
 }
 
 TEST_F(Arrays, CopiesTakeAsManyBytesAndNoGaps) {
@@ -167,8 +167,8 @@ TEST_F(Arrays, CopiesTakeAsManyBytesAndNoGaps) {
 TEST_F(Arrays, ByteArrays) {
   void* block = nullptr;
   void* data = nullptr;
-  ASSERT_EQ(TVMPlatformMemoryAllocate(sizeof(TVMByteArray), kCpu, &block), 0);
-  ASSERT_EQ(TVMPlatformMemoryAllocate(9, kCpu, &data), 0);
+  ASSERT_EQ(TVMPlatformMemoryAllocate(sizeof(TVMByteArray), kHostCpu, &block), 0);
+  ASSERT_EQ(TVMPlatformMemoryAllocate(9, kHostCpu, &data), 0);
   auto* bytes = static_cast<TVMByteArray*>(block);
   bytes->data = static_cast<const char*>(data);
   bytes->size = 9;

@@ -15,7 +15,7 @@
 
 namespace {
 
-constexpr std::size_t kAlign = TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES;
+constexpr std::size_t kPageAlign = TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES;
 constexpr std::size_t kPageLog2 = 7;
 constexpr std::size_t kPage = std::size_t{1} << kPageLog2;
 constexpr DLDevice kCpu = {kDLCPU, 0};
@@ -79,7 +79,7 @@ TEST(PageAllocator, TakesTheFirstRunThatIsLongEnough) {
 TEST(PageAllocator, FreedRunsJoinTheirNeighboursInEveryOrder) {
   std::vector<int> order = {0, 1, 2, 3};
   do {
-    Pool pool(8 * kPage + 64 + kAlign);
+    Pool pool(8 * kPage + 64 + kPageAlign);
     const std::size_t pages = pool.count_pages();
     ASSERT_GE(pages, 7u);
     std::vector<std::uint8_t*> blocks;
@@ -129,12 +129,12 @@ TEST(PageAllocator, BadFreesAreRefusedAndChangeNothing) {
 }
 
 TEST(PageAllocator, BlocksAreAlignedAndInsideWhereverThePoolBegins) {
-  for (std::size_t shift = 0; shift < kAlign; ++shift) {
+  for (std::size_t shift = 0; shift < kPageAlign; ++shift) {
     Pool pool(6 * kPage, kPageLog2, shift);
     ASSERT_EQ(pool.error(), kTvmErrorNoError);
     int blocks = 0;
     while (std::uint8_t* block = pool.allocate(kPage)) {
-      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % kAlign, 0u) << "shift " << shift;
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % kPageAlign, 0u) << "shift " << shift;
       ASSERT_LE(block + kPage, pool.begin() + shift + 6 * kPage);
       std::memset(block, 0xff, kPage);
       ++blocks;
@@ -150,12 +150,12 @@ TEST(PageAllocator, UsesAllPagesThatFit) {
     Pool pool(bytes);
     if (pool.error() != kTvmErrorNoError) {
       EXPECT_EQ(pool.error(), kTvmErrorPlatformNoMemory);
-      EXPECT_LT(bytes, kPage + 64 + 2 + 2 * kAlign);
+      EXPECT_LT(bytes, kPage + 64 + 2 + 2 * kPageAlign);
       continue;
     }
     const std::size_t pages = pool.count_pages();
     EXPECT_GE(pages, 1u);
-    EXPECT_LT(bytes, (pages + 1) * (kPage + 2) + 64 + 2 * kAlign) << bytes;
+    EXPECT_LT(bytes, (pages + 1) * (kPage + 2) + 64 + 2 * kPageAlign) << bytes;
   }
 }
 
@@ -200,7 +200,7 @@ TEST(PageAllocator, BoundsOfCreateAreChecked) {
 
 TEST(PageAllocator, TooManyPagesAreRefusedAndTheLargestTableWorks) {
   const std::size_t max = TVM_CRT_PAGE_ALLOCATOR_MAX_PAGES;
-  const std::size_t bytes = max * (kPage + 2) + 64 + 2 * kAlign;
+  const std::size_t bytes = max * (kPage + 2) + 64 + 2 * kPageAlign;
   EXPECT_EQ(Pool(bytes + 2 * kPage).error(), kTvmErrorPlatformCheckFailure);
   Pool pool(max * (kPage + 2) + 32);
   ASSERT_EQ(pool.error(), kTvmErrorNoError);
@@ -239,7 +239,7 @@ TEST(PageAllocator, OverwrittenTableIsReportedNotFollowed) {
 TEST(PageAllocator, RandomUseAgreesWithABitmap) {
   for (std::uint32_t seed = 1; seed <= 8; ++seed) {
     std::mt19937 random(seed);
-    Pool pool((8 + random() % 120) * kPage + random() % kPage, kPageLog2, random() % kAlign);
+    Pool pool((8 + random() % 120) * kPage + random() % kPage, kPageLog2, random() % kPageAlign);
     ASSERT_EQ(pool.error(), kTvmErrorNoError);
     std::vector<bool> taken(pool.count_pages(), false);
     std::uint8_t* const base = pool.allocate(1);

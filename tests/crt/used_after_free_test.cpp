@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr DLDevice kCpu = {kDLCPU, 0};
+constexpr DLDevice kFreedCpu = {kDLCPU, 0};
 
 alignas(TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES) std::uint8_t memory[1024];
 
@@ -42,14 +42,14 @@ TEST(UsedAfterFree, PagesReportItOnceTheyAreWantedAgain) {
   MemoryManagerInterface* manager = nullptr;
   ASSERT_EQ(PageMemoryManagerCreate(&manager, memory, sizeof(memory), 6), kTvmErrorNoError);
   void* block = nullptr;
-  ASSERT_EQ(manager->Allocate(manager, 200, kCpu, &block), kTvmErrorNoError);
+  ASSERT_EQ(manager->Allocate(manager, 200, kFreedCpu, &block), kTvmErrorNoError);
   std::memset(block, 1, 200);
-  ASSERT_EQ(manager->Free(manager, block, kCpu), kTvmErrorNoError);
+  ASSERT_EQ(manager->Free(manager, block, kFreedCpu), kTvmErrorNoError);
   static_cast<std::uint8_t*>(block)[64] = 0;
   void* again = nullptr;
-  EXPECT_EQ(manager->Allocate(manager, 64, kCpu, &again), kTvmErrorNoError) << "the page before";
-  EXPECT_EQ(manager->Free(manager, again, kCpu), kTvmErrorNoError);
-  EXPECT_EQ(manager->Allocate(manager, 65, kCpu, &again), kTvmErrorPlatformUsedAfterFree);
+  EXPECT_EQ(manager->Allocate(manager, 64, kFreedCpu, &again), kTvmErrorNoError) << "the page before";
+  EXPECT_EQ(manager->Free(manager, again, kFreedCpu), kTvmErrorNoError);
+  EXPECT_EQ(manager->Allocate(manager, 65, kFreedCpu, &again), kTvmErrorPlatformUsedAfterFree);
   EXPECT_EQ(again, nullptr);
   EXPECT_EQ(manager->vleak_size, 0);
 }

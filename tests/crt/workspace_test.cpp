@@ -22,7 +22,7 @@
 
 namespace {
 
-constexpr std::size_t kAlign = TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES;
+constexpr std::size_t kWorkspaceAlign = TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES;
 constexpr std::size_t kModelBytes =
     TVM_CRT_STACK_ALLOCATOR_BLOCK_BYTES(WORKSPACE_MODEL_SQUARES_BYTES) +
     TVM_CRT_STACK_ALLOCATOR_BLOCK_BYTES(WORKSPACE_MODEL_SUMS_BYTES);
@@ -30,9 +30,9 @@ constexpr std::size_t kModelBytes =
 // Memory that begins at a multiple of the alignment and that AddressSanitizer guards.
 struct Buffer {
   explicit Buffer(std::size_t bytes)
-      : size(bytes), memory(std::make_unique<std::uint8_t[]>(bytes + kAlign - 1)) {
+      : size(bytes), memory(std::make_unique<std::uint8_t[]>(bytes + kWorkspaceAlign - 1)) {
     const auto address = reinterpret_cast<std::uintptr_t>(memory.get());
-    data = memory.get() + (kAlign - address % kAlign) % kAlign;
+    data = memory.get() + (kWorkspaceAlign - address % kWorkspaceAlign) % kWorkspaceAlign;
   }
   std::size_t size;
   std::unique_ptr<std::uint8_t[]> memory;
@@ -66,7 +66,7 @@ TEST(WorkspaceDeathTest, FirstAllocationTakesTheStaticWorkspaceIfThereIsOne) {
     if (ptr == nullptr) std::_Exit(2);
     std::memset(ptr, 1, TVM_WORKSPACE_SIZE_BYTES - 4);
     if (TVMBackendFreeWorkspace(1, 0, ptr) != 0) std::_Exit(3);
-    if (TVMBackendAllocWorkspace(1, 0, TVM_WORKSPACE_SIZE_BYTES + kAlign, 2, 8) != nullptr) {
+    if (TVMBackendAllocWorkspace(1, 0, TVM_WORKSPACE_SIZE_BYTES + kWorkspaceAlign, 2, 8) != nullptr) {
       std::_Exit(4);
     }
 #else
@@ -114,8 +114,8 @@ TEST(Workspace, ModelReportsOneByteTooFewAndLeavesNothingLive) {
 }
 
 TEST(Workspace, MemoryIsNotExchangedUnderALiveBlock) {
-  Buffer first(4 * kAlign);
-  Buffer second(4 * kAlign);
+  Buffer first(4 * kWorkspaceAlign);
+  Buffer second(4 * kWorkspaceAlign);
   ASSERT_EQ(AotcPlatformStackUse(first.data, first.size), kTvmErrorNoError);
   void* ptr = TVMBackendAllocWorkspace(1, 0, 1, 2, 8);
   EXPECT_EQ(ptr, first.data);
@@ -131,10 +131,10 @@ TEST(Workspace, MemoryIsNotExchangedUnderALiveBlock) {
 }
 
 TEST(Workspace, SizesThatNoMemoryHasGiveNull) {
-  Buffer buffer(4 * kAlign);
+  Buffer buffer(4 * kWorkspaceAlign);
   ASSERT_EQ(AotcPlatformStackUse(buffer.data, buffer.size), kTvmErrorNoError);
   const std::uint64_t one = 1;
-  for (std::uint64_t bytes : {4 * kAlign + one, one << 31, one << 32, (one << 32) + 1, one << 63,
+  for (std::uint64_t bytes : {4 * kWorkspaceAlign + one, one << 31, one << 32, (one << 32) + 1, one << 63,
                               std::numeric_limits<std::uint64_t>::max()}) {
     TVMAPISetLastError("");
     EXPECT_EQ(TVMBackendAllocWorkspace(1, 0, bytes, 2, 8), nullptr) << bytes;
@@ -145,7 +145,7 @@ TEST(Workspace, SizesThatNoMemoryHasGiveNull) {
 }
 
 TEST(Workspace, BadFreeReturnsTheCodeAndItsText) {
-  Buffer buffer(4 * kAlign);
+  Buffer buffer(4 * kWorkspaceAlign);
   ASSERT_EQ(AotcPlatformStackUse(buffer.data, buffer.size), kTvmErrorNoError);
   void* ptr = TVMBackendAllocWorkspace(1, 0, 1, 2, 8);
   int elsewhere = 0;

@@ -93,6 +93,21 @@ bool pairs_fit(const std::vector<int8_t>& weights, int64_t channels, int64_t k) 
   return true;
 }
 
+bool pairs_fit(const std::vector<int8_t>& weights, const std::vector<int64_t>& first, int64_t size, int64_t k) {
+  return std::all_of(first.begin(), first.end(), [&](int64_t c) {
+    return pairs_fit({weights.begin() + c * k, weights.begin() + (c + size) * k}, size, k);
+  });
+}
+
+PairOrder row_order(int64_t begin, int64_t end) {
+  PairOrder order;
+  for (int i = static_cast<int>(begin); i < end; i += 4) {
+    order.push_back({i, i + 2});
+    order.push_back({i + 1, i + 3});
+  }
+  return order;
+}
+
 std::vector<int32_t> gemm_stream(const std::vector<int8_t>& weights, int64_t k,
                                  const PairOrder& order, const std::vector<int64_t>& first,
                                  const std::vector<int32_t>& bias, const PairLines& lines) {

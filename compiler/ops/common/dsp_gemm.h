@@ -68,6 +68,11 @@ std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<
 // [channels][k], the last pair overlapping where their number is odd.
 bool pairs_fit(const std::vector<int8_t>& weights, int64_t channels, int64_t k);
 
+// The same of groups of `size` channels that begin at channels `first`.
+bool pairs_fit(const std::vector<int8_t>& weights, const std::vector<int64_t>& first, int64_t size, int64_t k);
+// Steps of the whole words of a row, its elements [begin, end): a multiple of four.
+PairOrder row_order(int64_t begin, int64_t end);
+
 // Streams for pairs that begin at channels `first`.
 std::vector<int32_t> gemm_stream(const std::vector<int8_t>& weights, int64_t k,
                                  const PairOrder& order, const std::vector<int64_t>& first,

@@ -103,14 +103,13 @@ int64_t words_of_group(const NibbleTile& tile, int64_t steps, bool sign) {
 
 std::vector<int32_t> nibble_shape(int64_t steps, int64_t groups, int64_t stride,
                                   const NibbleTile& tile, bool sign) {
-  int64_t skipped = (NibbleGemm::kUnroll - steps % NibbleGemm::kUnroll) % NibbleGemm::kUnroll;
   int64_t instructions = NibbleGemm::step_instructions(tile.pixels, tile.channels / kQuad);
   std::vector<int32_t> out(NibbleGemm::kStreamBytes + 1);
   auto put = [&](int at, int64_t v) { out[static_cast<size_t>(at)] = static_cast<int32_t>(v); };
   put(NibbleGemm::kSteps, steps);
   put(NibbleGemm::kGroups, groups);
   put(NibbleGemm::kStride, stride);
-  put(NibbleGemm::kEntry, skipped * instructions * 4 + 1);  // a Thumb address
+  put(NibbleGemm::kEntry, loop_entry(steps, NibbleGemm::kUnroll, instructions));
   put(NibbleGemm::kPanelBytes, steps * tile.pixels * 4);
   put(NibbleGemm::kStreamBytes, groups * words_of_group(tile, steps, sign) * 4);
   return out;

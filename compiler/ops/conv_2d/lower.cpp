@@ -91,9 +91,10 @@ class ConvLowering {
     std::vector<T> packed;
     for (int64_t g = 0; g < groups_; ++g) {
       std::vector<T> group(w.begin() + g * group_out_ * conv_.k, w.begin() + (g + 1) * group_out_ * conv_.k);
-      std::vector<T> part = pack_weights(group, group_out_, conv_.k, block_channels_);
+      auto pack = pack_weights<T>;
       if constexpr (sizeof(T) == 1)
-        if (nibbles_) part = pack_nibbles(group, group_out_, conv_.k, block_channels_);
+        if (nibbles_) pack = pack_nibbles;
+      std::vector<T> part = pack(group, group_out_, conv_.k, block_channels_);
       packed.insert(packed.end(), part.begin(), part.end());
     }
     group_packed_ = static_cast<int64_t>(packed.size()) / groups_;

@@ -5,6 +5,8 @@
 #pragma once
 
 #include "ops/common/activation.h"
+#include "ops/common/activation.h"
+#include "ops/common/conv.h"
 #include "ops/common/requantize.h"
 #include "ops/common/wide_requantize.h"
 #include "ops/operator.h"
@@ -27,6 +29,19 @@ struct FullyConnectedAttrs : graph::Attributes<FullyConnectedAttrs> {
 
 // int8 only; `ranges` per unit as the lowering needs it (the reference does not look at it).
 Requantization fully_connected_scaling(const OpView& op, std::vector<AccRange> ranges);
+
+// int8 only: the biases for sums over `weights` ([units][depth], less their zero point) and stored inputs, and
+// how the sums are scaled. Units whose result is constant are tame.
+template <typename T>
+std::pair<FoldedBias, Requantization> folded_scaling(const OpView& op, const std::vector<T>& weights) {
+  int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
+  FoldedBias folded = fold_bias(op, units, [&](int64_t u) {
+    return std::vector<int32_t>(weights.begin() + u * depth, weights.begin() + (u + 1) * depth);
+  });
+  Requantization scaling = fully_connected_scaling(op, folded.ranges);
+  scaling.tame_constant_channels(folded.bias);
+  return {std::move(folded), std::move(scaling)};
+}
 
 // int16 only.
 WideScaling fully_connected_wide_scaling(const OpView& op);

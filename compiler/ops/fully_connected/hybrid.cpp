@@ -153,11 +153,7 @@ class HybridLowering {
     if (s_.units < PairGemm::kGemvChannels || s_.depth % 4 != 0) return false;
     w_ = op_.constant(1)->to_vector<int8_t>();
     groups_ = tile_starts(s_.units, PairGemm::kGemvChannels);
-    for (int64_t g : groups_) {
-      std::vector<int8_t> part(w_.begin() + g * s_.depth,
-                               w_.begin() + (g + PairGemm::kGemvChannels) * s_.depth);
-      if (!pairs_fit(part, PairGemm::kGemvChannels, s_.depth)) return false;
-    }
+    if (!pairs_fit(w_, groups_, PairGemm::kGemvChannels, s_.depth)) return false;
     constexpr int64_t kMostParts = 8;
     for (parts_ = 1; parts_ <= kMostParts; ++parts_)
       if (s_.depth % (4 * parts_) == 0 && largest_sum(s_.depth / parts_) < 1 << 23) return true;
@@ -182,12 +178,8 @@ class HybridLowering {
     const int64_t length = s_.depth / parts_;
     std::vector<int32_t> stream;
     for (int64_t part = 0; part < parts_; ++part) {
-      PairOrder order;
-      for (int i = static_cast<int>(part * length); i < (part + 1) * length; i += 4) {
-        order.push_back({i, i + 2});
-        order.push_back({i + 1, i + 3});
-      }
-      std::vector<int32_t> words = gemv_sums_stream(w_, s_.depth, order, groups_);
+      std::vector<int32_t> words =
+          gemv_sums_stream(w_, s_.depth, row_order(part * length, (part + 1) * length), groups_);
       stream.insert(stream.end(), words.begin(), words.end());
     }
     auto groups = static_cast<int64_t>(groups_.size());

@@ -78,16 +78,12 @@ class FullyConnectedLowering {
     std::vector<int16_t> w;  // without their zero point, which can take a ninth bit
     for (int8_t v : op_.constant(1)->to_vector<int8_t>())
       w.push_back(static_cast<int16_t>(v - op_.operand(1).zero_point()));
-    std::vector<int16_t> packed = pack_weights(w, units_, depth_, block_units_);
-    if (nibbles_) {
-      weights_ = f_.constant(
-          "weights", DType::kI8,
-          pack_nibbles(op_.constant(1)->to_vector<int8_t>(), units_, depth_, block_units_));
-    } else if (op_.operand(1).zero_point() == 0) {
-      weights_ =
-          f_.constant("weights", DType::kI8, std::vector<int8_t>(packed.begin(), packed.end()));
+    if (op_.operand(1).zero_point() == 0) {
+      auto pack = nibbles_ ? pack_nibbles : pack_weights<int8_t>;
+      weights_ = f_.constant("weights", DType::kI8,
+                             pack(op_.constant(1)->to_vector<int8_t>(), units_, depth_, block_units_));
     } else {
-      weights_ = f_.constant("weights", DType::kI16, packed);
+      weights_ = f_.constant("weights", DType::kI16, pack_weights(w, units_, depth_, block_units_));
     }
     if (in_->dtype == DType::kI16) {
       WideScaling scaling = fully_connected_wide_scaling(op_);
@@ -95,11 +91,7 @@ class FullyConnectedLowering {
       wide_.emplace(f_, scaling);
       return;
     }
-    FoldedBias folded = fold_bias(op_, units_, [&](int64_t u) {
-      return std::vector<int32_t>(w.begin() + u * depth_, w.begin() + (u + 1) * depth_);
-    });
-    Requantization scaling = fully_connected_scaling(op_, folded.ranges);
-    scaling.tame_constant_channels(folded.bias);
+    auto [folded, scaling] = folded_scaling(op_, w);
     bias_ = f_.constant("bias", DType::kI32, folded.bias);
     requantizer_.emplace(f_, scaling);
   }

@@ -4,61 +4,16 @@
 // speed is wanted more than a small table. Weights of 4 bits go by ops/common/dsp_nibbles.h.
 #include <fmt/format.h>
 
-#include "ops/common/conv.h"
 #include "ops/common/dsp_gemm.h"
 #include "ops/common/dsp_nibbles.h"
 #include "ops/common/gemm.h"
+#include "ops/common/hybrid.h"
 #include "ops/fully_connected/fully_connected.h"
 
 namespace aotc::ops {
 
 using tir::BufferPtr;
 using tir::Ex;
-
-namespace {
-
-// Whether every group of `size` units has pairs that fit a halfword.
-bool groups_fit(const std::vector<int8_t>& w, const std::vector<int64_t>& groups, int64_t size,
-                int64_t depth) {
-  for (int64_t g : groups) {
-    std::vector<int8_t> part(w.begin() + g * depth, w.begin() + (g + size) * depth);
-    if (!pairs_fit(part, size, depth)) return false;
-  }
-  return true;
-}
-
-// Steps of whole words of a row.
-PairOrder row_order(int64_t depth) {
-  PairOrder order;
-  for (int i = 0; i < depth; i += 4) {
-    order.push_back({i, i + 2});
-    order.push_back({i + 1, i + 3});
-  }
-  return order;
-}
-
-// A row is read whole before its results are written.
-WriteOrder row_by_row(int64_t rows, int64_t depth, int64_t units) {
-  WriteOrder write;
-  for (int64_t r = 0; r < rows; ++r) {
-    write.steps.push_back({r * depth, (r + 1) * depth, 0, 0});
-    write.steps.push_back({0, 0, r * units, (r + 1) * units});
-  }
-  return write;
-}
-
-// The biases, and the scaling over the sums of `w`.
-std::pair<FoldedBias, Requantization> folded_scaling(const OpView& op, const std::vector<int8_t>& w) {
-  int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
-  FoldedBias folded = fold_bias(op, units, [&](int64_t u) {
-    return std::vector<int32_t>(w.begin() + u * depth, w.begin() + (u + 1) * depth);
-  });
-  Requantization scaling = fully_connected_scaling(op, folded.ranges);
-  scaling.tame_constant_channels(folded.bias);
-  return {std::move(folded), std::move(scaling)};
-}
-
-}  // namespace
 
 std::optional<Lowered> lower_fully_connected_nibbles(const OpView& op, const TargetInfo& target) {
   int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
@@ -68,7 +23,7 @@ std::optional<Lowered> lower_fully_connected_nibbles(const OpView& op, const Tar
   auto [folded, scaling] = folded_scaling(op, w);
   auto lines = fit_nibble_lines(scaling, folded.bias);
   if (!lines) return std::nullopt;
-  PairOrder order = row_order(depth);
+  PairOrder order = row_order(0, depth);
   auto steps = static_cast<int64_t>(order.size());
   NibbleTile tile{1, units < 8 || units % 8 == 4 ? 4 : 8, !lines->bias.empty()};
   std::vector<int64_t> groups = tile_starts(units, tile.channels);
@@ -95,7 +50,7 @@ std::optional<Lowered> lower_fully_connected_nibbles(const OpView& op, const Tar
       f.run(gemm, {address(stream, whole * group_words), address(panel, 0),
                    address(out, r * units + (units - tile.channels)), address(last, 0)});
   });
-  f.publish(row_by_row(rows, depth, units));
+  publish_batches(f, op, rows);
   Work work = (nibble_work(tile, steps, static_cast<int64_t>(groups.size()), sign) +
                pack_work(1, depth / 4, 1)) *
               static_cast<double>(rows);
@@ -115,11 +70,11 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
   if (units < size || depth % 4 != 0 || op.operand(1).zero_point() != 0) return std::nullopt;
   std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
   std::vector<int64_t> groups = tile_starts(units, size);
-  if (!words && !groups_fit(w, groups, size, depth)) return std::nullopt;
+  if (!words && !pairs_fit(w, groups, size, depth)) return std::nullopt;
   auto [folded, scaling] = folded_scaling(op, w);
   auto lines = fit_pair_lines(scaling, folded.bias);
   if (!lines) return std::nullopt;
-  PairOrder order = row_order(depth);
+  PairOrder order = row_order(0, depth);
   auto steps = static_cast<int64_t>(order.size());
 
   LoweringBuilder f(op, "fully_connected");
@@ -146,7 +101,7 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
       f.run(gemv, {address(stream, whole * group_words), address(panel, 0),
                    address(out, r * units + (units - size)), address(last, 0)});
   });
-  f.publish(row_by_row(rows, depth, units));
+  publish_batches(f, op, rows);
   Work work = (gemv_work(words, steps, (units + size - 1) / size, sign) +
                pack_work(1, depth / 4, 1)) *
               static_cast<double>(rows);

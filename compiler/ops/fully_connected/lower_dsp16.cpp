@@ -5,6 +5,7 @@
 
 #include "ops/common/dsp_gemm16.h"
 #include "ops/common/gemm.h"
+#include "ops/common/hybrid.h"
 #include "ops/fully_connected/fully_connected.h"
 
 namespace aotc::ops {
@@ -50,13 +51,7 @@ std::optional<Lowered> lower_fully_connected_dsp16(const OpView& op, const Targe
       f.store(out, to + u, requantizer.emit(f, f.let("sum", load(sums, u)), requantizer.prepare(f, u)));
     });
   });
-  // A row is read whole before its results are written.
-  WriteOrder write;
-  for (int64_t r = 0; r < rows; ++r) {
-    write.steps.push_back({r * depth * 2, (r + 1) * depth * 2, 0, 0});
-    write.steps.push_back({0, 0, r * units * 2, (r + 1) * units * 2});
-  }
-  if (rows <= WriteOrder::kMostSteps / 2) f.publish(std::move(write));
+  publish_batches(f, op, rows);
   Work scale{.load = 4, .store = 1, .alu = 10, .high = 2, .branch = 1};
   Work work = (halves_vector_work(steps, static_cast<int64_t>(groups.size())) +
                scale * static_cast<double>(units)) *

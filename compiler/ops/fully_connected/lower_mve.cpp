@@ -3,7 +3,6 @@
 // of the input where they are: one row by eight units at a time, several by pairs.
 #include <fmt/format.h>
 
-#include "ops/common/conv.h"
 #include "ops/common/conv_order.h"
 #include "ops/common/mve_gemm.h"
 #include "ops/fully_connected/fully_connected.h"
@@ -20,11 +19,7 @@ std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetI
   if (op.operand(1).zero_point() != 0 || depth > MveGemm::kMostGemvElements) return std::nullopt;
   if (pairs && (units < MveGemm::kGroup || !blocks.fit_gemm())) return std::nullopt;
   std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
-  FoldedBias folded = fold_bias(op, units, [&](int64_t u) {
-    return std::vector<int32_t>(w.begin() + u * depth, w.begin() + (u + 1) * depth);
-  });
-  Requantization what = fully_connected_scaling(op, folded.ranges);
-  what.tame_constant_channels(folded.bias);
+  auto [folded, what] = folded_scaling(op, w);
   auto scaling = fit_mve_scaling(what, folded.bias);
   if (!scaling) return std::nullopt;
 

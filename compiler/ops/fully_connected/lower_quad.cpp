@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "ops/common/conv.h"
 #include "ops/common/gemm.h"
 #include "ops/common/quad_gemv.h"
 #include "ops/fully_connected/fully_connected.h"
@@ -26,11 +25,7 @@ std::optional<Lowered> lower_fully_connected_quad(const OpView& op, const Target
   bool asked = target.asked && target.asked->algorithm == "quads";
   if (!asked && quad_cost(*plan, units, target) * 9 / 8 >= plain_row_cost(units, depth, target))
     return std::nullopt;
-  FoldedBias folded = fold_bias(op, units, [&](int64_t u) {
-    return std::vector<int32_t>(w.begin() + u * depth, w.begin() + (u + 1) * depth);
-  });
-  Requantization scaling = fully_connected_scaling(op, folded.ranges);
-  scaling.tame_constant_channels(folded.bias);
+  auto [folded, scaling] = folded_scaling(op, w);
 
   LoweringBuilder f(op, "fully_connected");
   BufferPtr in = f.operand(0);

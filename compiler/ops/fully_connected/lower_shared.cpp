@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "ops/common/conv.h"
 #include "ops/common/dsp_gemm16.h"
 #include "ops/common/gemm.h"
+#include "ops/common/hybrid.h"
 #include "ops/fully_connected/fully_connected.h"
 
 namespace aotc::ops {
@@ -51,11 +51,7 @@ std::optional<Lowered> lower_fully_connected_shared(const OpView& op, const Targ
   const int64_t rows = op.operand(0).elements() / depth, steps = depth / 2;
   if (units < kGroup || depth % 2 != 0 || op.operand(1).zero_point() != 0) return std::nullopt;
   const std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
-  FoldedBias folded = fold_bias(op, units, [&](int64_t u) {
-    return std::vector<int32_t>(w.begin() + u * depth, w.begin() + (u + 1) * depth);
-  });
-  Requantization scaling = fully_connected_scaling(op, folded.ranges);
-  scaling.tame_constant_channels(folded.bias);
+  auto [folded, scaling] = folded_scaling(op, w);
   const std::vector<int64_t> groups = tile_starts(units, kGroup);
   const std::vector<int32_t> words =
       halves_vector_stream(w, depth, groups, std::vector<int32_t>(static_cast<size_t>(units), 0));
@@ -88,13 +84,7 @@ std::optional<Lowered> lower_fully_connected_shared(const OpView& op, const Targ
       });
     });
   });
-  // A row is read whole before its results are written.
-  WriteOrder write;
-  for (int64_t r = 0; r < rows && rows <= WriteOrder::kMostSteps / 2; ++r) {
-    write.steps.push_back({r * depth, (r + 1) * depth, 0, 0});
-    write.steps.push_back({0, 0, r * units, (r + 1) * units});
-  }
-  if (!write.steps.empty()) f.publish(std::move(write));
+  publish_batches(f, op, rows);
   const Work scale{.load = 4, .store = 1, .alu = 10, .high = 1, .branch = 1};
   const Work widen{.load = 1, .store = 1, .alu = 2, .branch = 1};
   const Work work = (halves_vector_work(steps, static_cast<int64_t>(groups.size())) +

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "ops/common/dsp_gemm.h"
+#include "ops/common/gemm.h"
 #include "ops/lstm/fixed_point.h"
 #include "ops/lstm/lstm.h"
 
@@ -94,13 +95,9 @@ class LstmLowering {
     if (!target_.dsp || shape_.coupled || shape_.cells % 4 != 0 || shape_.inputs % 4 != 0) return false;
     auto fits = [](const std::vector<int8_t>& spread, int64_t depth) {
       std::vector<int8_t> rows = rows_of(spread, depth);
-      const auto size = at(PairGemm::kGemvChannels * depth);
-      for (size_t first = 0; first < rows.size(); first += size) {
-        std::vector<int8_t> part(rows.begin() + static_cast<long>(first),
-                                 rows.begin() + static_cast<long>(first + size));
-        if (!pairs_fit(part, PairGemm::kGemvChannels, depth)) return false;
-      }
-      return depth * 128 * 128 < 1 << 23;  // the kernel's sums have 24 bits
+      const auto count = static_cast<int64_t>(rows.size()) / depth;
+      return depth * 128 * 128 < 1 << 23 &&  // the kernel's sums have 24 bits
+             pairs_fit(rows, tile_starts(count, PairGemm::kGemvChannels), PairGemm::kGemvChannels, depth);
     };
     return fits(weights, shape_.inputs) && fits(recurrent, shape_.cells);
   }
@@ -109,15 +106,10 @@ class LstmLowering {
     block_ = shape_.cells % 8 == 0 ? 8 : 4;
     const int64_t groups = block_ * static_cast<int64_t>(kGates) / PairGemm::kGemvChannels;
     auto stream = [&](const char* name, const std::vector<int8_t>& spread, int64_t depth) {
-      PairOrder order;
-      for (int i = 0; i < depth; i += 4) {
-        order.push_back({i, i + 2});
-        order.push_back({i + 1, i + 3});
-      }
-      std::vector<int64_t> first;
-      for (int64_t c = 0; c < shape_.cells * static_cast<int64_t>(kGates); c += PairGemm::kGemvChannels)
-        first.push_back(c);
-      return f_.constant(name, DType::kI32, gemv_sums_stream(rows_of(spread, depth), depth, order, first));
+      const int64_t rows = shape_.cells * static_cast<int64_t>(kGates);
+      return f_.constant(name, DType::kI32,
+                         gemv_sums_stream(rows_of(spread, depth), depth, row_order(0, depth),
+                                          tile_starts(rows, PairGemm::kGemvChannels)));
     };
     weights_ = stream("weights", weights, shape_.inputs);
     recurrent_ = stream("recurrent_weights", recurrent, shape_.cells);

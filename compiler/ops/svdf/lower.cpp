@@ -60,11 +60,7 @@ class SvdfLowering {
     const auto group = static_cast<int64_t>(PairGemm::kGemvChannels);
     if (!words_kernel_ || s_.filters % group != 0 || s_.inputs % 4 != 0) return false;
     if (s_.inputs * 128 * 128 >= 1 << 23) return false;  // the kernel's sums have 24 bits
-    for (int64_t f = 0; f < s_.filters; f += group) {
-      std::vector<int8_t> part(weights.begin() + f * s_.inputs, weights.begin() + (f + group) * s_.inputs);
-      if (!pairs_fit(part, group, s_.inputs)) return false;
-    }
-    return true;
+    return pairs_fit(weights, tile_starts(s_.filters, group), group, s_.inputs);
   }
 
   void make_features() {
@@ -78,14 +74,9 @@ class SvdfLowering {
     std::vector<int8_t> weights = op_.constant(svdf::kFeatures)->to_vector<int8_t>();
     pairs_ = fits_pairs(weights);
     if (pairs_) {
-      PairOrder order;
-      for (int i = 0; i < s_.inputs; i += 4) {
-        order.push_back({i, i + 2});
-        order.push_back({i + 1, i + 3});
-      }
-      std::vector<int64_t> first;
-      for (int64_t f = 0; f < s_.filters; f += PairGemm::kGemvChannels) first.push_back(f);
-      features_ = f_.constant("features", DType::kI32, gemv_sums_stream(weights, s_.inputs, order, first));
+      features_ = f_.constant("features", DType::kI32,
+                              gemv_sums_stream(weights, s_.inputs, row_order(0, s_.inputs),
+                                               tile_starts(s_.filters, PairGemm::kGemvChannels)));
       shape_ = f_.constant("features_shape", DType::kI32,
                            gemv_sums_shape(s_.inputs / 2, s_.filters / PairGemm::kGemvChannels));
     } else {

@@ -32,7 +32,7 @@ void numbers(std::string& s, const std::vector<uint8_t>& bytes) {
     } else {
       text = fmt::format("{}", v);
     }
-    if (line.size() + text.size() + 2 > 100) {
+    if (line.size() + text.size() + 2 > kCColumns) {
       s += line + "\n";
       line = "   ";
     }

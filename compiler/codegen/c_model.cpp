@@ -108,7 +108,7 @@ class ModelPrinter {
       functions.reserve(fmt::format("{}_output_{}", p_, f));
     for (const auto& f : program_.functions) {
       std::string on =
-          f.device == 0 ? "" : program_.devices[static_cast<size_t>(f.device)].name + "_";
+          f.device == 0 ? "" : program_.device_of(f.device).name + "_";
       out_.function_names.push_back(
           f.external ? f.external->symbol
                      : functions.make(fmt::format("{}_{}{}_{}", p_, on,
@@ -318,10 +318,10 @@ class ModelPrinter {
     h += fmt::format("/* X(field) for every device that has a context. */\n"
                      "#define {}_FOR_EACH_DEVICE(X)", up_);
     for (int d : devices)
-      h += fmt::format(" \\\n    X({})", program_.devices[static_cast<size_t>(d)].name);
+      h += fmt::format(" \\\n    X({})", program_.device_of(d).name);
     h += fmt::format("\n\n/* What each device's hooks are given. */\nstruct {}_devices {{\n", p_);
     for (int d : devices)
-      h += fmt::format("    void *{};\n", program_.devices[static_cast<size_t>(d)].name);
+      h += fmt::format("    void *{};\n", program_.device_of(d).name);
     return h + "};\n";
   }
 

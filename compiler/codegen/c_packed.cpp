@@ -134,7 +134,7 @@ std::string TensorTable::definition() const {
     s += fmt::format("static const int64_t {}_shapes[] = {{\n", p);
     for (int64_t d : shapes_) {
       std::string text = fmt::format(" {},", d);
-      if (line.size() + text.size() > 100) {
+      if (line.size() + text.size() > kCColumns) {
         s += line + "\n";
         line = "   ";
       }

@@ -28,7 +28,7 @@ std::string row_of(const std::vector<std::string>& items) {
   std::string out, text = "            {";
   for (size_t i = 0; i < items.size(); ++i) {
     const std::string item = items[i] + (i + 1 < items.size() ? "," : "},");
-    if (i > 0 && text.size() + item.size() >= 100) {
+    if (i > 0 && text.size() + item.size() >= kCColumns) {
       out += text + "\n";
       text = std::string(13, ' ') + item;
     } else {

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "codegen/c_layout.h"
 #include "codegen/c_state.h"
 #include "ops/operator.h"
 #include "support/text.h"
@@ -152,15 +151,14 @@ RunPrinter::RunPrinter(const Program& program, const CodegenOptions& options,
       under_way_(program.devices.size(), -1) {
   if (workspace_) blocks_ = workspace_blocks(program);
   has_status_ = !blocks_.empty() || !context_devices(program).empty();
-  for (size_t c = 0; c < program.calls.size(); ++c) has_status_ = has_status_ || may_fail(c);
-}
-
-// Typed functions that are emitted here fail only where their data may be undefined.
-bool RunPrinter::may_fail(size_t index) const {
-  const ProgramCall& call = program_.calls[index];
-  const ProgramFunction& f = program_.functions[static_cast<size_t>(call.function)];
-  return copying_device(program_, call) >= 0 || is_packed(program_, options_, call) || f.external ||
-         tir::can_fail(f.body->body);
+  // Typed functions that are emitted here fail only where their data may be undefined.
+  std::vector<bool> fails;
+  for (const ProgramFunction& f : program.functions) fails.push_back(f.external || tir::can_fail(f.body->body));
+  for (const ProgramCall& call : program.calls) {
+    may_fail_.push_back(fails[static_cast<size_t>(call.function)] || copying_device(program, call) >= 0 ||
+                        is_packed(program, options, call));
+    has_status_ = has_status_ || may_fail_.back();
+  }
 }
 
 void RunPrinter::line(const std::string& text) {
@@ -239,7 +237,7 @@ void RunPrinter::declare_locals() {
   declare_memory();
   std::string unused;
   for (int d : context_devices(program_)) {
-    const std::string& name = device_at(d).name;
+    const std::string& name = program_.device_of(d).name;
     line(fmt::format("    void *const {} = devices != NULL ? devices->{} : NULL;", context(d), name));
     if (launch_of(d) == Launch::kAsync)
       line(fmt::format("    int32_t {}_under_way = 0;", local_name(d)));
@@ -287,7 +285,7 @@ void RunPrinter::declare_call_locals() {
 }
 
 Launch RunPrinter::launch_of(int device) const {
-  const Launch launch = device_at(device).launch;
+  const Launch launch = program_.device_of(device).launch;
   return sliced_ && launch == Launch::kAsync ? Launch::kSync : launch;
 }
 
@@ -297,7 +295,7 @@ std::string RunPrinter::base(int pool) const {
 
 // What the device's own variables begin with. The model's tables begin with its prefix, pools with "a_".
 std::string RunPrinter::local_name(int device) const {
-  const std::string& name = device_at(device).name;
+  const std::string& name = program_.device_of(device).name;
   bool taken = name == p_ || (name == "s" && has_state(program_)) || (has_pools(program_) && (name == "a" || name.starts_with("a_")));
   return taken ? "on_" + name : name;
 }
@@ -309,7 +307,7 @@ std::string RunPrinter::local_prefix(int device) const {
 
 // Without hooks around the run and with all its calls elsewhere, nobody does.
 bool RunPrinter::uses_context(int device) const {
-  const Device& d = device_at(device);
+  const Device& d = program_.device_of(device);
   if (d.launch == Launch::kAsync) return true;
   for (const char* hook : {"Activate", "Open", "Close", "Deactivate"})
     if (d.hooks.contains(hook)) return true;
@@ -323,7 +321,7 @@ bool RunPrinter::uses_context(int device) const {
 }
 
 std::string RunPrinter::context(int device) const {
-  return device_at(device).has_context() ? local_name(device) + "_context" : "NULL";
+  return program_.device_of(device).has_context() ? local_name(device) + "_context" : "NULL";
 }
 
 // Null or misaligned pointers, those in the structs included: once a run, before anything is read.
@@ -390,7 +388,7 @@ void RunPrinter::fail_if_status(const std::string& indent) {
 
 void RunPrinter::open_devices() {
   for (int d : context_devices(program_)) {
-    const Device& device = device_at(d);
+    const Device& device = program_.device_of(d);
     std::string hook = "TVMDevice" + device.camel_name();
     for (auto [take, give] : {std::pair{"Activate", "Deactivate"}, {"Open", "Close"}}) {
       if (device.hooks.contains(take)) {
@@ -426,7 +424,7 @@ void RunPrinter::close_everything() {
     if (release.empty()) {
       // Only a failure leaves a launch behind: the device may still be using the memory.
       line(fmt::format("    if ({}_under_way != 0) {{", local_name(held.waits_for)));
-      release = fmt::format("TVMDevice{}Sync({})", device_at(held.waits_for).camel_name(),
+      release = fmt::format("TVMDevice{}Sync({})", program_.device_of(held.waits_for).camel_name(),
                             context(held.waits_for));
       indent += "    ";
       line(fmt::format("{}const int32_t waited = {};", indent, release));
@@ -533,9 +531,9 @@ nlohmann::ordered_json RunPrinter::call_entry(size_t index) const {
   entry["call"] = index;
   entry["line"] = lines_ + 1;
   int copying = copying_device(program_, call);
-  entry["function"] = copying >= 0 ? fmt::format("TVMDevice{}Copy", device_at(copying).camel_name())
+  entry["function"] = copying >= 0 ? fmt::format("TVMDevice{}Copy", program_.device_of(copying).camel_name())
                                    : names_.function_names[static_cast<size_t>(call.function)];
-  if (program_.devices.size() > 1) entry["device"] = device_at(call.device).name;
+  if (program_.devices.size() > 1) entry["device"] = program_.device_of(call.device).name;
   if (call.op_index >= 0) {
     const graph::Op& op = program_.graph.ops[static_cast<size_t>(call.op_index)];
     entry["op_index"] = op.location.op_index;
@@ -554,7 +552,7 @@ void RunPrinter::print_call_itself(size_t index, nlohmann::ordered_json& calls) 
   const ProgramCall& call = program_.calls[index];
   std::string shape;
   if (!call.results.empty()) shape = ": " + describe(program_.graph[call.results[0]].type);
-  std::string on = call.device == 0 ? "" : " on " + device_at(call.device).name;
+  std::string on = call.device == 0 ? "" : " on " + program_.device_of(call.device).name;
   const std::string title = fmt::format("    /* call {}: {}", index, operator_title(program_, call, 60));
   const bool fits = width() >= title.size() + shape.size() + on.size() + 3;
   line(fmt::format("{}{}{}{} */", title, on, fits || shape.empty() ? "" : ":\n     *     ",
@@ -604,7 +602,7 @@ void RunPrinter::print_direct_call(size_t index) {
 void RunPrinter::print_packed_call(size_t index) {
   const ProgramCall& call = program_.calls[index];
   const ProgramFunction& f = program_.functions[static_cast<size_t>(call.function)];
-  const Device& device = device_at(call.device);
+  const Device& device = program_.device_of(call.device);
   const std::string& name = names_.function_names[static_cast<size_t>(call.function)];
   std::string local = local_prefix(call.device);
   Locals& locals = locals_[local];
@@ -683,7 +681,7 @@ void RunPrinter::print_copy(size_t index) {
   const graph::Op& op = program_.graph.ops[static_cast<size_t>(call.op_index)];
   int device = copying_device(program_, call);
   bool to_device = program_.graph[op.results[0]].device == device;
-  list(fmt::format("    status = TVMDevice{}Copy(", device_at(device).camel_name()),
+  list(fmt::format("    status = TVMDevice{}Copy(", program_.device_of(device).camel_name()),
        {context(device), argument(index, 1), argument(index, 0),
         fmt::format("{}u", program_.graph[op.results[0]].type.bytes()), to_device ? "1" : "0"});
 }
@@ -709,7 +707,7 @@ void RunPrinter::sync_for(size_t index) {
 }
 
 void RunPrinter::sync(int device) {
-  const Device& d = device_at(device);
+  const Device& d = program_.device_of(device);
   auto call = static_cast<size_t>(under_way_[static_cast<size_t>(device)]);
   line("");
   line(fmt::format("    /* call {} is done */", call));

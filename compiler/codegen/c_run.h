@@ -10,6 +10,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "codegen/c_layout.h"
 #include "codegen/c_model.h"
 #include "codegen/c_packed.h"
 #include "codegen/c_places.h"
@@ -79,7 +80,7 @@ class RunPrinter {
   };
 
   void line(const std::string& text);
-  size_t width() const { return 100 - 4 * static_cast<size_t>(depth_); }  // of a line's text at this depth
+  size_t width() const { return kCColumns - 4 * static_cast<size_t>(depth_); }  // of a line's text at this depth
   void declare_locals();
   void declare_memory();
   void declare_call_locals();
@@ -113,7 +114,7 @@ class RunPrinter {
   std::string context(int device) const;
   std::string base(int pool) const;
   std::string pointer(const plan::Storage& storage, size_t call = 0) const;
-  bool may_fail(size_t call) const;  // else its function returns nothing
+  bool may_fail(size_t call) const { return may_fail_[call]; }  // else its function returns nothing
   std::string argument(size_t call, size_t argument) const;
   std::string result_pointer(size_t call, graph::TensorId id) const;
   void open_blocks(size_t call);
@@ -127,7 +128,6 @@ class RunPrinter {
   void step_locals(const std::string& cases);
   void step_end();
   bool closes(int device) const;  // it has hooks for the end of a run
-  const passes::Device& device_at(int device) const;
   // A slice waits for what it launches: nobody knows when the next one comes.
   passes::Launch launch_of(int device) const;
   void list(const std::string& head, const std::vector<std::string>& arguments);
@@ -143,7 +143,8 @@ class RunPrinter {
   int depth_ = 0;  // of branches and loops around what is printed
   bool workspace_ = false;
   bool sliced_ = false;
-  bool has_status_ = false;  // something of a run can fail
+  std::vector<bool> may_fail_;  // by call
+  bool has_status_ = false;     // something of a run can fail
   std::vector<WorkspaceBlock> blocks_;
   std::vector<size_t> open_;      // stack of open blocks, innermost last
   std::vector<Held> held_;        // innermost last

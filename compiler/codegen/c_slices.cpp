@@ -20,7 +20,6 @@ using plan::StorageKind;
 
 namespace {
 
-constexpr size_t kColumns = 100;
 
 // What leads from the slices [from, to) to slice `old` leads to `now` instead.
 void lead_to(std::vector<Slice>& slices, size_t from, size_t to, int old, int now) {
@@ -84,7 +83,7 @@ std::string begin_prototype(const Program& program, const std::string& p) {
   std::string out;
   for (size_t at = 0, column = 0; at < run.size();) {
     const size_t end = std::min(run.find(", ", at), run.size() - 1) + 1;
-    if (column > 0 && column + end - at > kColumns) {
+    if (column > 0 && column + end - at > kCColumns) {
       out += "\n" + pad;
       column = pad.size();
     } else if (column > 0) {
@@ -188,7 +187,7 @@ std::string RunPrinter::print_begin() {
   for (int d : context_devices(program_))
     if (body.find(context(d)) != std::string::npos)
       line(fmt::format("    void *const {} = devices != NULL ? devices->{} : NULL;", context(d),
-                       device_at(d).name));
+                       program_.device_of(d).name));
   if (body.find("status = TVMDevice") != std::string::npos) line("    int32_t status = 0;");
   text_ += body;
   line("}");
@@ -214,7 +213,7 @@ std::string RunPrinter::begin_body() {
   if (has_state(program_)) line("    context->state = s;");
   for (int d : context_devices(program_))
     line(fmt::format("    context->devices.{0} = devices != NULL ? devices->{0} : NULL;",
-                     device_at(d).name));
+                     program_.device_of(d).name));
   if (has_parts(options_)) line("    context->band = 0;");
   if (may_fail_above_zero(program_, options_)) line("    context->status = 0;");
   open_devices();
@@ -282,7 +281,7 @@ void RunPrinter::step_locals(const std::string& cases) {
   if (used("(s +")) line("    uint8_t *const s = (uint8_t *)context->state;");
   for (int d : context_devices(program_))
     if (used(context(d)) || closes(d))
-      line(fmt::format("    void *const {} = context->devices.{};", context(d), device_at(d).name));
+      line(fmt::format("    void *const {} = context->devices.{};", context(d), program_.device_of(d).name));
 }
 
 std::string RunPrinter::step_cases(const std::vector<Slice>& slices) {
@@ -357,9 +356,9 @@ void RunPrinter::print_band(size_t call) {
 void RunPrinter::step_end() {
   for (int d : context_devices(program_)) {
     for (const char* give : {"Deactivate", "Close"})
-      if (device_at(d).hooks.contains(give))
+      if (program_.device_of(d).hooks.contains(give))
         held_.push_back(
-            {"", fmt::format("TVMDevice{}{}({})", device_at(d).camel_name(), give, context(d)),
+            {"", fmt::format("TVMDevice{}{}({})", program_.device_of(d).camel_name(), give, context(d)),
              -1});
   }
   for (size_t h = held_.size(); h-- > 0;) {
@@ -386,12 +385,8 @@ void RunPrinter::step_end() {
 }
 
 bool RunPrinter::closes(int device) const {
-  return device_at(device).hooks.contains("Close") ||
-         device_at(device).hooks.contains("Deactivate");
-}
-
-const passes::Device& RunPrinter::device_at(int device) const {
-  return program_.devices[static_cast<size_t>(device)];
+  return program_.device_of(device).hooks.contains("Close") ||
+         program_.device_of(device).hooks.contains("Deactivate");
 }
 
 }  // namespace aotc::codegen

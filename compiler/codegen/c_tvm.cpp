@@ -86,7 +86,7 @@ class TvmPrinter {
     std::vector<int> devices = context_devices(program_);
     if (!devices.empty()) {
       std::vector<std::string> names;
-      for (int d : devices) names.push_back(program_.devices[static_cast<size_t>(d)].name);
+      for (int d : devices) names.push_back(program_.device_of(d).name);
       structure(h, "devices", "Contexts of the devices.", names);
     }
     std::vector<plan::Pool> pools = by_name(program_.pools);
@@ -142,7 +142,7 @@ class TvmPrinter {
         s += fmt::format("    pools.{0} = workspace_pools->{0};\n", pool.name);
     for (int d : devices)
       s += fmt::format("    contexts.{0} = devices->{0};\n",
-                       program_.devices[static_cast<size_t>(d)].name);
+                       program_.device_of(d).name);
     s += fmt::format("    return {}_run(&in, &out, {}{});\n}}\n", p,
                      has_pools(program_) ? "&pools" : own ? "global_workspace" : "NULL",
                      devices.empty() ? "" : ", &contexts");

@@ -143,7 +143,7 @@ Status check_symbols(const Compiled& c, Diagnostics& diags) {
     if (!f.external) continue;
     const plan::ProgramCall& call = c.program.calls[static_cast<size_t>(f.calls[0])];
     const Location& where = c.program.graph.ops[static_cast<size_t>(call.op_index)].location;
-    const passes::Device& device = c.program.devices[static_cast<size_t>(f.device)];
+    const passes::Device& device = c.program.device_of(f.device);
     if (device.launch != passes::Launch::kNone &&
         f.external->convention != ops::ExternalConvention::kPacked) {
       diags
@@ -286,7 +286,7 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   // The first that launches gets the board's second core.
   for (bool launches : {true, false})
     for (int d : codegen::context_devices(compiled.program)) {
-      const passes::Device& device = compiled.program.devices[static_cast<size_t>(d)];
+      const passes::Device& device = compiled.program.device_of(d);
       if ((device.launch != passes::Launch::kNone) != launches) continue;
       model.devices.push_back(device.camel_name());
       model.runtime = true;

@@ -87,7 +87,7 @@ Json operator_functions(const FullModel& model) {
     int64_t scratch = 0;
     for (int call : function.calls)
       scratch = std::max(scratch, p.calls[static_cast<size_t>(call)].scratch_bytes);
-    int type = p.devices[static_cast<size_t>(function.device)].type;
+    int type = p.device_of(function.device).type;
     out.push_back({{"function_name", model.c->function_names[f]},
                    {"workspace", {{{"device", type}, {"workspace_size_bytes", scratch}}}}});
   }

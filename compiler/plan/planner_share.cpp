@@ -74,7 +74,7 @@ void Planner::add_shape(int call, const std::vector<int32_t>& shape) {
   PendingCall& pending = pending_[static_cast<size_t>(call)];
   ops::Constant c{"shape", DType::kI32, {}, 4};
   c.bytes.resize(shape.size() * sizeof(int32_t));
-  if (!shape.empty()) std::memcpy(c.bytes.data(), shape.data(), c.bytes.size());
+  std::memcpy(c.bytes.data(), shape.data(), c.bytes.size());
   pending.args.push_back({ops::ArgKind::kConstant, static_cast<int>(pending.constants.size())});
   pending.constants.push_back(
       intern_constant(program_.calls[static_cast<size_t>(call)].op_index, std::move(c)));

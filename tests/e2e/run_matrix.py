@@ -39,7 +39,7 @@ BASE = ["-std=c99", "-Wall", "-Wextra", "-Werror"]
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g1"]
 FLOAT_32 = ["-msse2", "-mfpmath=sse"]
 
-OWN = ("digits_int8", "digits_f32", "gadget_int8", "gadget_f32")
+OWN = ("digits_int8", "digits_f32", "gadget_int8", "gadget_f32", "gru_steps_int8", "gru_steps_f32")
 SHARED = ("hello_world_int8", "hello_world_float", "kws", "micro_speech", "strww", "ad", "resnet",
           "vww", "ad_f32", "resnet_f32", "vww_f32")
 # Lowered for other cores: prefix -> (model, options of compile).
@@ -52,6 +52,7 @@ FOR_CORES = {
     "weights_m4": ("weights_dynamic", ["--board", "qemu_mps2_an386"]),
     "glance_int16_m4": ("glance_int16", ["--board", "qemu_mps2_an386"]),
     "digits_int4_m4": ("digits_int4", ["--board", "qemu_mps2_an386"]),
+    "gru_steps_m4": ("gru_steps_int8", ["--board", "qemu_mps2_an386"]),
     "gadget_m55": ("gadget_int8", ["--board", "qemu_mps3_an547"]),
     "kws_m4": ("kws", ["--board", "qemu_mps2_an386"]),
     "resnet_m4": ("resnet", ["--board", "qemu_mps2_an386", "-O", "speed"]),

@@ -5,7 +5,8 @@
 Usage: lane.py --program TARGET --runs N [--edges N] [--dict FILE] --work DIR SEEDS...
        lane.py --program planted_fuzz --runs N --planted --work DIR
 
-The seed of libFuzzer is fixed: the same program tries the same inputs. Fails on what a sanitizer, a
+Seed and order are fixed and nothing is read again while it runs: the same program tries the same inputs
+wherever it runs. --seed N is for others. Fails on what a sanitizer, a
 broken promise, 60 s for one input, or 2 GB report; the input is left in DIR/found, and running the
 target with it alone shows the report again. Fails as well if fewer edges are seen than --edges, as
 when the target does not see where inputs go. Inputs that reach something new are left in DIR/new.
@@ -26,7 +27,7 @@ PLANTED = ("overflow", "undefined", "leak", "hang", "memory", "promise")
 class Run:
     """One run of libFuzzer; `found` are the inputs that failed."""
 
-    def __init__(self, program, runs, work, seeds, settings=(), environment=None):
+    def __init__(self, program, runs, work, seeds, settings=(), environment=None, seed=1):
         self.program, self.work = program, work
         shutil.rmtree(work, ignore_errors=True)
         self.new, self.artifacts = work / "new", work / "found"
@@ -34,8 +35,14 @@ class Run:
             folder.mkdir(parents=True)
         self.environment = {**os.environ, "UBSAN_OPTIONS": "abort_on_error=1:print_stacktrace=1",
                             "ASAN_OPTIONS": "detect_leaks=1", **(environment or {})}
-        done = self.call([f"-runs={runs}", "-seed=1", "-max_len=16384", "-timeout=60", "-rss_limit_mb=2048",
-                          f"-artifact_prefix={self.artifacts}/", *settings, self.new, *seeds])
+        # A folder would be read in the file system's order; what was found would be read again each second.
+        listed = work / "seeds"
+        files = [file for path in seeds for file in ([path] if path.is_file() else sorted(path.rglob("*")))
+                 if file.is_file()]
+        listed.write_text(",".join(map(str, files)))
+        done = self.call([f"-runs={runs}", f"-seed={seed}", "-reload=0", "-max_len=16384", "-timeout=60",
+                          "-rss_limit_mb=2048", f"-artifact_prefix={self.artifacts}/", f"-seed_inputs=@{listed}",
+                          *settings, self.new])
         (work / "log").write_text(done)
         self.found = sorted(self.artifacts.iterdir())
         counts = re.search(r"^watch: (\d+) executions, (\d+) edges$", done, re.M)
@@ -52,7 +59,7 @@ class Run:
 
 def lane(options):
     words = [f"-dict={options.dict}"] if options.dict else []
-    run = Run(options.program, options.runs, options.work, options.seeds, words)
+    run = Run(options.program, options.runs, options.work, options.seeds, words, seed=options.seed)
     name = options.program.name
     if run.code != 0 or run.found:
         print((options.work / "log").read_text()[-6000:])
@@ -96,6 +103,7 @@ def main():
     parser.add_argument("--program", required=True, type=lambda p: pathlib.Path(p).resolve())
     parser.add_argument("--runs", required=True, type=int)
     parser.add_argument("--edges", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--dict", type=lambda p: pathlib.Path(p).resolve())
     parser.add_argument("--planted", action="store_true")
     parser.add_argument("--work", required=True, type=lambda p: pathlib.Path(p).resolve())

@@ -2,6 +2,7 @@
 // Writes the committed corpus of small .tflite files: `make_corpus DIR`. They start the fuzzers off
 // in the parts of the format that a mutation seldom reaches by itself.
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -59,6 +60,36 @@ TestModel conv_int8() {
   m.inputs = {0};
   m.outputs = {3};
   m.signatures = {{"serving_default", {{"image", 0}}, {{"scores", 3}}}};
+  return m;
+}
+
+// A 1x1 convolution of int16 whose biases of 64 bits lie at the ends of int64: refused, whatever its weights.
+TestModel conv_int16_bias() {
+  TestModel m;
+  m.tensors = {int8_tensor("in", {1, 2, 2, 1}, 0.5f, 0), {}, {}, int8_tensor("out", {1, 2, 2, 2}, 1.0f, 0)};
+  m.tensors[0].type = m.tensors[3].type = schema::TensorType_INT16;
+  m.tensors[1] = {.name = "weights",
+                  .shape = {2, 1, 1, 1},
+                  .type = schema::TensorType_INT8,
+                  .data = {127, 129},
+                  .scale = {0.25f, 0.125f},
+                  .zero_point = {0, 0}};
+  m.tensors[2] = {.name = "bias",
+                  .shape = {2},
+                  .type = schema::TensorType_INT64,
+                  .data = raw_bytes<int64_t>({INT64_MIN, INT64_MAX}),
+                  .scale = {0.125f, 0.0625f},
+                  .zero_point = {0, 0}};
+  m.codes = {{3}};
+  m.ops = {{.code = 0,
+            .in = {0, 1, 2},
+            .out = {3},
+            .options_type = schema::BuiltinOptions_Conv2DOptions,
+            .options = [](FlatBufferBuilder& fbb) {
+              return schema::CreateConv2DOptions(fbb, schema::Padding_VALID, 1, 1).Union();
+            }}};
+  m.inputs = {0};
+  m.outputs = {3};
   return m;
 }
 
@@ -295,6 +326,7 @@ int main(int argc, char** argv) {
   std::string dir = std::string(argv[1]) + "/";
   bool good = write(dir + "conv_int8.tflite", conv_int8().bytes()) &&
               write(dir + "add_reshape_softmax.tflite", add_reshape_softmax().bytes()) &&
+              write(dir + "conv_int16_bias.tflite", conv_int16_bias().bytes()) &&
               write(dir + "slice_pad.tflite", slice_pad().bytes()) &&
               write(dir + "unsupported.tflite", unsupported().bytes()) &&
               write(dir + "hostile_names.tflite", hostile_names()) &&

@@ -30,6 +30,9 @@ LANES = {
               [f"{PYTHON} tests/e2e/misra.py check --whole-tables --work build/misra"]),
     "fuzz-models": ("10,000 damaged copies of each model, compiled", ["scripts/fuzz-models"]),
     "random-models": ("Random models against LiteRT", ["scripts/random-models --count 20000"]),
+    "compile-cost": ("8,000 small operators of each kind, planned or refused",
+                     [f"{PYTHON} tests/e2e/compile_cost.py --long --launcher build/release/tests/cost_of "
+                      "--out build/compile_cost.json"]),
     "emitted-matrix": ("Emitted C run under every compiler, level and sanitizer",
                        [f"{PYTHON} tests/e2e/run_matrix.py --full --work build/matrix"]),
 }

@@ -87,7 +87,9 @@ WideScaling wide_scaling(const OpView& op, int64_t channels, WideRounding roundi
   for (int64_t c = 0; c < channels; ++c) {
     int64_t reach = 0;
     for (int32_t w : weights_of(c)) reach += std::abs(int64_t{w}) * kLargestInput;
-    int64_t bias = wide_bias_at(op, c);
+    // Far beyond what check_wide_sums lets through, and far from where int64 ends.
+    constexpr int64_t kMostBias = int64_t{1} << 60;
+    int64_t bias = std::clamp(wide_bias_at(op, c), -kMostBias, kMostBias);
     out.ranges.push_back({bias - reach, bias + reach});
   }
   return out;

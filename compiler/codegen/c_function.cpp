@@ -114,7 +114,7 @@ const ExprPtr* saturated_i8(const Binary& n) {
 class Printer {
  public:
   Printer(const Function& function, const std::string& name, const std::string& prefix,
-          bool is_kernel = false, FunctionForm form = FunctionForm::kPlain,
+          bool is_kernel = false, CallingConvention form = CallingConvention::kPlain,
           const std::vector<std::string>& bound = {}, bool narrow = false)
       : function_(function),
         name_(name),
@@ -128,7 +128,7 @@ class Printer {
     count_uses(function_.body);
     scopes_.emplace_back();
     lets_.emplace_back();
-    if (form_ == FunctionForm::kPacked)
+    if (form_ == CallingConvention::kPacked)
       scopes_.back() = {"args", "type_codes", "num_args", "ret_value", "ret_type_code",
                         "resource_handle", "packed_status"};
     out_.prototype = fmt::format("{} {}(", returns_nothing() ? "void" : "int32_t", name_);
@@ -157,7 +157,7 @@ class Printer {
     }
     for (const VarPtr& v : function_.scalars) parameter(v.get(), v->name, "int32_t ");
     out_.prototype += out_.parameters.empty() ? "void)" : ")";
-    if (form_ == FunctionForm::kPacked) unused = packed_head() + unused;
+    if (form_ == CallingConvention::kPacked) unused = packed_head() + unused;
     body_ = unused;
     indent_ = 1;
     print_stmts(function_.body);
@@ -168,7 +168,7 @@ class Printer {
 
  private:
   bool returns_nothing() const {
-    return is_kernel_ || (form_ == FunctionForm::kPlain && !can_fail(function_.body));
+    return is_kernel_ || (form_ == CallingConvention::kPlain && !can_fail(function_.body));
   }
 
   // Replaces the prototype; the pointers come out of the arguments.
@@ -681,7 +681,7 @@ class Printer {
   std::string name_;
   std::string prefix_;
   bool is_kernel_;
-  FunctionForm form_;
+  CallingConvention form_;
   std::vector<std::string> bound_;
   CRanges ranges_;
   PrintedFunction out_;
@@ -707,7 +707,7 @@ void SupportUse::merge(const SupportUse& other) {
 }
 
 PrintedFunction print_c(const tir::Function& function, const std::string& name,
-                        const std::string& prefix, FunctionForm form,
+                        const std::string& prefix, CallingConvention form,
                         const std::vector<std::string>& bound, bool narrow) {
   return Printer(function, name, prefix, false, form, bound, narrow).run();
 }

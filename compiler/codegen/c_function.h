@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/calling_convention.h"
 #include "tir/tir.h"
 
 namespace aotc::codegen {
@@ -34,16 +35,13 @@ struct PrintedFunction {
   SupportUse use;
 };
 
-// plain: int32_t f(const T *in, ..., T *out). kPacked: TVM's packed convention, every parameter a
-// DLTensor; such text needs the headers that `packed_includes` names.
-enum class FunctionForm : uint8_t { kPlain, kPacked };
-
 // `name` is the C name; support functions are called PREFIX_min_i32 and so on. Names of variables are
-// made legal and unique per scope. `parameters` of a packed function are the pointers it takes out of
+// made legal and unique per scope. `form`: kPlain, or kPacked, whose text needs the headers that `packed_includes`
+// names. `parameters` of a packed function are the pointers it takes out of
 // its arguments, in their order; a parameter for which `bound` names a table is that table, and no
 // argument. `narrow`: for CPUs whose int has 16 bits, what is known to fit is computed in int.
 PrintedFunction print_c(const tir::Function& function, const std::string& name,
-                        const std::string& prefix, FunctionForm form = FunctionForm::kPlain,
+                        const std::string& prefix, CallingConvention form = CallingConvention::kPlain,
                         const std::vector<std::string>& bound = {}, bool narrow = false);
 
 // "#include <...>" lines of what packed functions use.

@@ -19,7 +19,7 @@
 #include "codegen/c_state.h"
 #include "codegen/c_support.h"
 #include "codegen/c_tvm.h"
-#include "frontends/graph_json/params.h"
+#include "support/tvm_params.h"
 #include "support/json.h"
 #include "support/text.h"
 
@@ -430,7 +430,7 @@ class ModelPrinter {
         if (!is_called(program_, f)) continue;
         names.push_back(out_.function_names[i]);
         own = true;
-      } else if (f.external->convention == ops::ExternalConvention::kPacked &&
+      } else if (f.external->convention == CallingConvention::kPacked &&
                  external.insert(f.external->symbol).second) {
         names.push_back(f.external->symbol);
       }
@@ -539,7 +539,7 @@ class ModelPrinter {
 }  // namespace
 
 std::string describe(const graph::TensorType& type) {
-  std::string out = fmt::format("{} {}", graph_json::DataType::of(type.dtype).str(), graph::to_string(type.shape));
+  std::string out = fmt::format("{} {}", tvm::DataType::of(type.dtype).str(), graph::to_string(type.shape));
   if (type.quantization.present() && !type.quantization.per_channel())
     out += fmt::format(", scale {} zero {}", type.scale(), type.zero_point());
   return out;

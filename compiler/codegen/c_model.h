@@ -10,18 +10,13 @@
 #include "codegen/c_function.h"
 #include "plan/constant_reads.h"
 #include "plan/program.h"
-#include "target/bands.h"
+#include "plan/bands.h"
+#include "support/calling_convention.h"
 
 namespace aotc::codegen {
 
 enum class ArenaOwner { kCaller, kModel };
 enum class MemoryMode { kStatic, kWorkspace };
-
-enum class CallingConvention {
-  kPlain,     // typed pointers, called directly
-  kPacked,    // TVM's packed functions, called directly
-  kRegistry,  // the same, found by name in the C runtime's registry
-};
 
 struct CodegenOptions {
   std::string prefix;  // a C identifier; c_identifier(model name) if the user gave none
@@ -31,12 +26,12 @@ struct CodegenOptions {
   std::vector<plan::ConstantSection> constants_sections;
   ArenaOwner arena = ArenaOwner::kCaller;
   MemoryMode memory = MemoryMode::kStatic;
-  CallingConvention convention = CallingConvention::kPlain;
+  CallingConvention convention = CallingConvention::kPlain;  // not kUnpacked, which is for functions of users
   bool assembly = true;  // false: portable C throughout
   bool narrow_int = false;  // the C is for a CPU whose int has 16 bits
   // kRegistry: external functions are in the model's system library; false: their sources have one.
   bool register_externals = false;
-  target::Bands bands;       // of long calls, for slices of a given length
+  plan::Bands bands;       // of long calls, for slices of a given length
   bool slices = false;       // PREFIX_begin and PREFIX_step as well
   int64_t longest_slice = 0;  // instructions, at most, by `cost_model`; 0: not known
   std::string cost_model;

@@ -26,7 +26,7 @@ OperatorLibrary print_operators(const std::vector<tir::FunctionPtr>& functions,
   SupportUse use;
   std::string text, declarations;
   for (size_t i = 0; i < functions.size(); ++i) {
-    PrintedFunction f = print_c(*functions[i], symbols[i], p, FunctionForm::kPacked);
+    PrintedFunction f = print_c(*functions[i], symbols[i], p, CallingConvention::kPacked);
     use.merge(f.use);
     declarations += f.prototype + ";\n";
     text += "\n" + f.text;

@@ -8,7 +8,7 @@
 
 #include "codegen/c_function.h"
 #include "codegen/c_run.h"
-#include "frontends/graph_json/params.h"
+#include "support/tvm_params.h"
 #include "support/text.h"
 
 namespace aotc::codegen {
@@ -21,24 +21,24 @@ using plan::ProgramFunction;
 
 std::string dl_type(DType type) {
   static constexpr const char* kCodes[] = {"kDLInt", "kDLUInt", "kDLFloat"};
-  auto t = graph_json::DataType::of(type);
+  auto t = tvm::DataType::of(type);
   return fmt::format("{{{}, {}, {}}}", kCodes[t.code], t.bits, t.lanes);
 }
 
 }  // namespace
 
-FunctionForm form_of(const Program& program, const CodegenOptions& options,
+CallingConvention form_of(const Program& program, const CodegenOptions& options,
                      const ProgramFunction& function) {
   bool packed = options.convention != CallingConvention::kPlain ||
                 program.device_of(function.device).launch != passes::Launch::kNone;
-  return packed ? FunctionForm::kPacked : FunctionForm::kPlain;
+  return packed ? CallingConvention::kPacked : CallingConvention::kPlain;
 }
 
 bool is_packed(const Program& program, const CodegenOptions& options, const ProgramCall& call) {
   if (copying_device(program, call) >= 0) return false;  // a hook does it
   const ProgramFunction& f = program.functions[static_cast<size_t>(call.function)];
-  if (f.external) return f.external->convention == ops::ExternalConvention::kPacked;
-  return form_of(program, options, f) == FunctionForm::kPacked;
+  if (f.external) return f.external->convention == CallingConvention::kPacked;
+  return form_of(program, options, f) == CallingConvention::kPacked;
 }
 
 bool is_table(const plan::Storage& storage) {
@@ -163,11 +163,11 @@ std::string external_declarations(const Program& program) {
     if (!f.external || !seen.insert(f.external->symbol).second) continue;
     if (s.empty()) s += "/* Operators that other sources define. */\n";
     std::string parameters;
-    if (f.external->convention == ops::ExternalConvention::kPacked) {
+    if (f.external->convention == CallingConvention::kPacked) {
       parameters = "void *args, int32_t *type_codes, int32_t num_args, void *ret_value,\n"
                    "        int32_t *ret_type_code, void *resource_handle";
     } else {
-      bool plain = f.external->convention == ops::ExternalConvention::kPlain;
+      bool plain = f.external->convention == CallingConvention::kPlain;
       for (const tir::BufferPtr& b : f.body->params) {
         bool writes = b->role == tir::Role::kOutput || b->role == tir::Role::kScratch;
         parameters += fmt::format("{}{}{} *{}", parameters.empty() ? "" : ", ",

@@ -22,7 +22,7 @@ bool is_table(const plan::Storage& storage);
 // Is the function found by name at run time?
 bool is_looked_up(const plan::Program& program, const CodegenOptions& options,
                   const plan::ProgramCall& call);
-FunctionForm form_of(const plan::Program& program, const CodegenOptions& options,
+CallingConvention form_of(const plan::Program& program, const CodegenOptions& options,
                      const plan::ProgramFunction& function);
 
 // By parameter of a packed function: the table that every call of it passes, which then is part of the

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "codegen/c_run.h"
-#include "frontends/graph_json/params.h"
+#include "support/tvm_params.h"
 #include "support/text.h"
 
 namespace aotc::codegen {
@@ -33,7 +33,7 @@ PlaceNames::Key PlaceNames::key(const Storage& storage, int call) {
 void PlaceNames::add(const Key& key, const std::string& name, const plan::CallArgument& argument,
                      bool scratch) {
   if (!names_.emplace(key, name).second) return;
-  const std::string type = graph_json::DataType::of(argument.dtype).str();
+  const std::string type = tvm::DataType::of(argument.dtype).str();
   places_.push_back({name,
                      scratch ? fmt::format("{} {}, scratch", argument.elements, type)
                              : fmt::format("{} {}", type, graph::to_string(argument.shape)),

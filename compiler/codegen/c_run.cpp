@@ -588,7 +588,7 @@ void RunPrinter::print_direct_call(size_t index) {
     std::string text = argument(index, a);
     // A function of the user's may take what is const here as not const.
     bool unpacked =
-        f.external && f.external->convention == ops::ExternalConvention::kUnpacked;
+        f.external && f.external->convention == CallingConvention::kUnpacked;
     if (unpacked) text = fmt::format("({} *)(uintptr_t){}", c_type_of(call.arguments[a].dtype), text);
     arguments.push_back(text);
   }

@@ -100,7 +100,7 @@ namespace {
 
 bool has_parts(const CodegenOptions& options) {
   return std::any_of(options.bands.calls.begin(), options.bands.calls.end(),
-                     [](const target::CallBands& c) { return c.parts() > 1; });
+                     [](const plan::CallBands& c) { return c.parts() > 1; });
 }
 
 // The members of struct PREFIX_context.
@@ -316,7 +316,7 @@ bool RunPrinter::in_parts(size_t call) const {
 std::vector<std::string> RunPrinter::band_arguments(size_t call) const {
   std::vector<std::string> out;
   if (options_.bands.calls.empty()) return out;
-  const std::vector<target::BandLevel>& levels = options_.bands.calls[call].levels;
+  const std::vector<plan::BandLevel>& levels = options_.bands.calls[call].levels;
   for (size_t i = 0; i < levels.size(); ++i)
     for (const auto& [name, whole] : {std::pair{"from", levels[i].begin}, {"to", levels[i].end}})
       out.push_back(sliced_ && levels[i].parts() > 1 ? fmt::format("{}{}", name, i)
@@ -331,16 +331,16 @@ std::vector<std::string> RunPrinter::band_arguments(size_t call) const {
 
 // context->band counts parts: the inner loop's within one of the outer loop's.
 void RunPrinter::print_band(size_t call) {
-  const std::vector<target::BandLevel>& levels = options_.bands.calls[call].levels;
+  const std::vector<plan::BandLevel>& levels = options_.bands.calls[call].levels;
   int64_t inner = 1;
   for (size_t i = levels.size(); i-- > 0;) {
-    const target::BandLevel& level = levels[i];
+    const plan::BandLevel& level = levels[i];
     if (level.parts() <= 1) continue;
     std::string part = "context->band";
     if (inner > 1) part = fmt::format("({} / {})", part, inner);
     const bool is_outermost =
         std::all_of(levels.begin(), levels.begin() + static_cast<std::ptrdiff_t>(i),
-                    [](const target::BandLevel& l) { return l.parts() <= 1; });
+                    [](const plan::BandLevel& l) { return l.parts() <= 1; });
     if (!is_outermost) part = fmt::format("({} % {})", part, level.parts());
     const int64_t size = level.turns * level.step;
     const std::string plus = level.begin == 0 ? "" : fmt::format("{} + ", level.begin);

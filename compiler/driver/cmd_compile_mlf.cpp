@@ -209,7 +209,7 @@ int compile_mlf_command(const CompileOptions& options, const MlfChoice& choice,
   if (choice.style == mlf::kOperator) {
     // They belong to the run function, which such an archive does not have.
     bool of_run = options.tvm_interface || !options.pools.empty() ||
-                  options.convention == codegen::CallingConvention::kRegistry ||
+                  options.convention == CallingConvention::kRegistry ||
                   !options.constants_section.empty();
     if (of_run) {
       print_err(

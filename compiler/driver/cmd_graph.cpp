@@ -42,11 +42,11 @@ Result<Read> read(const GraphOptions& options, Diagnostics& diags) {
     if (!model || !ops::verify_graph(model->graph, diags)) return kFailure;
     return Read{std::move(model->graph), std::move(model->info)};
   }
-  std::vector<graph_json::Param> params;
+  std::vector<tvm::Param> params;
   if (!options.params.empty()) {
     auto file = read_file(options.params, diags);
-    auto parsed = file ? graph_json::read_params(*file, options.params, diags)
-                       : Result<std::vector<graph_json::Param>>(kFailure);
+    auto parsed = file ? tvm::read_params(*file, options.params, diags)
+                       : Result<std::vector<tvm::Param>>(kFailure);
     if (!parsed) return kFailure;
     params = std::move(*parsed);
   }
@@ -85,7 +85,7 @@ Json describe(const Read& r) {
               {"index", entry.index},
               {"name", tensor.name},
               {"role", role(entry)},
-              {"dtype", graph_json::DataType::of(tensor.type.dtype).str()},
+              {"dtype", tvm::DataType::of(tensor.type.dtype).str()},
               {"shape", shape_json(tensor.type)},
               {"bytes", tensor.type.bytes()}};
     e["storage_id"] = entry.storage_id ? Json(*entry.storage_id) : Json();

@@ -87,21 +87,6 @@ ops::Level level_of(const std::string& name) {
                            : ops::Level::kBalanced;
 }
 
-const char* name_of(codegen::CallingConvention convention) {
-  switch (convention) {
-    case codegen::CallingConvention::kPacked: return "packed";
-    case codegen::CallingConvention::kRegistry: return "registry";
-    case codegen::CallingConvention::kPlain: break;
-  }
-  return "plain";
-}
-
-codegen::CallingConvention convention_of(const std::string& name) {
-  return name == "packed"     ? codegen::CallingConvention::kPacked
-         : name == "registry" ? codegen::CallingConvention::kRegistry
-                              : codegen::CallingConvention::kPlain;
-}
-
 namespace {
 
 Status run_passes(graph::Graph& graph, const CompileOptions& options,
@@ -145,7 +130,7 @@ Status check_symbols(const Compiled& c, Diagnostics& diags) {
     const Location& where = c.program.graph.ops[static_cast<size_t>(call.op_index)].location;
     const passes::Device& device = c.program.device_of(f.device);
     if (device.launch != passes::Launch::kNone &&
-        f.external->convention != ops::ExternalConvention::kPacked) {
+        f.external->convention != CallingConvention::kPacked) {
       diags
           .error(where, "operator-signature",
                  fmt::format("device '{}' launches packed functions, and '{}' is none",
@@ -280,7 +265,7 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
                                        : kind == ModelKind::kGraphJson ? ".json"
                                                                        : ".tflite");
   model.bytes = &compiled.model_bytes;
-  model.runtime = compiled.options.convention != codegen::CallingConvention::kPlain;
+  model.runtime = compiled.options.convention != CallingConvention::kPlain;
   for (const plan::ProgramFunction& f : compiled.program.functions)
     model.runtime = model.runtime || f.external;
   // The first that launches gets the board's second core.
@@ -296,8 +281,8 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   model.workspace_bytes = compiled.operator_workspace_bytes +
                           (allocates ? figures_of(compiled).workspace_bytes : 0);
   model.description = describe_compile(compiled.options);
-  if (compiled.options.convention != codegen::CallingConvention::kPlain)
-    model.needs.push_back(name_of(compiled.options.convention));
+  if (compiled.options.convention != CallingConvention::kPlain)
+    model.needs.emplace_back(name_of(compiled.options.convention));
   if (model.workspace) model.needs.push_back("workspace");
   if (!model.devices.empty()) model.needs.push_back("devices");
   if (!compiled.options.pools.empty()) model.needs.push_back("pools");

@@ -34,7 +34,7 @@ struct CompileOptions {
   int64_t operator_workspace = -1;  // bytes that its operators allocate; -1: as its archive says
   codegen::ArenaOwner arena = codegen::ArenaOwner::kCaller;
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
-  codegen::CallingConvention convention = codegen::CallingConvention::kPlain;
+  CallingConvention convention = CallingConvention::kPlain;
   std::string slice;               // NAME_begin and NAME_step as well: "call", or the most instructions of a slice
   bool tvm_interface = false;      // tvmgen_NAME.h and .c as well
   bool interface_given = false;    // --interface: also where it is the default
@@ -93,8 +93,6 @@ struct Contracts {
 Contracts contracts_of(const CompileOptions& options);
 
 // "plain", "packed", "registry"; anything else is plain.
-const char* name_of(codegen::CallingConvention convention);
-codegen::CallingConvention convention_of(const std::string& name);
 
 // Reads "NAME:BYTES[:fast]" texts; reports [pool-invalid].
 Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& texts,

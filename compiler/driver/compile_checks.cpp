@@ -169,7 +169,7 @@ Status check_device_pools(const CompileOptions& options, const plan::PlanOptions
 
 Status check_program_tables(const CompileOptions& options, Diagnostics& diags) {
   std::string what;
-  if (options.convention != codegen::CallingConvention::kPlain)
+  if (options.convention != CallingConvention::kPlain)
     what = fmt::format("--calling-convention {} passes tables as tensors, which", name_of(options.convention));
   if (!options.constants_section.empty()) what = "--constants-section is for tables that";
   if (what.empty()) return success();

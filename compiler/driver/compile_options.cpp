@@ -103,7 +103,6 @@ options::Setter sections_setter(CompileOptions& c) {
 }
 
 options::Group code_group(CompileOptions& c) {
-  using codegen::CallingConvention;
   return {
       "Options of compiling",
       {{.names = "--prefix",

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/inputs.h"
-#include "frontends/graph_json/params.h"
+#include "support/tvm_params.h"
 #include "project/description.h"
 #include "project/operators.h"
 #include "support/text.h"
@@ -132,8 +132,8 @@ Result<OpenDevice> open_device(const DeviceChoice& choice, Diagnostics& diags) {
 Result<rpc::TensorType> tensor_type(const std::string& dtype, const std::vector<int64_t>& shape,
                                     Diagnostics& diags) {
   rpc::TensorType type;
-  using graph_json::DataType;
-  auto named = graph_json::data_type_from_name(dtype);
+  using tvm::DataType;
+  auto named = tvm::data_type_from_name(dtype);
   bool good = named && named->code <= DataType::kFloat && named->bits <= 64 && named->lanes <= 999;
   if (good) {
     type.code = named->code;

@@ -119,17 +119,6 @@ class SourceSet {
   std::set<fs::path> headers_;
 };
 
-ops::ExternalConvention convention_of(OperatorConvention convention) {
-  switch (convention) {
-    case OperatorConvention::kPlain:
-      return ops::ExternalConvention::kPlain;
-    case OperatorConvention::kUnpacked:
-      return ops::ExternalConvention::kUnpacked;
-    default:
-      return ops::ExternalConvention::kPacked;
-  }
-}
-
 // Every external operator is called as its definition wants it. `used`: files of those definitions.
 Status bind_operators(graph::Graph& graph, const OperatorSources& sources,
                       std::set<std::string>& used, Diagnostics& diags) {
@@ -151,9 +140,9 @@ Status bind_operators(graph::Graph& graph, const OperatorSources& sources,
       continue;
     }
     used.insert(checked->function->where.file);
-    attributes->convention = convention_of(checked->convention);
+    attributes->convention = checked->convention;
     attributes->context =
-        checked->takes_context && checked->convention != OperatorConvention::kPacked;
+        checked->takes_context && checked->convention != CallingConvention::kPacked;
     op.attributes = std::move(attributes);
   }
   return good ? success() : Status(kFailure);
@@ -231,12 +220,12 @@ void name_output(const mlf::Archive& archive, graph::Graph& graph) {
   graph.outputs[0].name = info[0].outputs[0].name;
 }
 
-Result<std::vector<graph_json::Param>> read_params_file(const std::string& path,
+Result<std::vector<tvm::Param>> read_params_file(const std::string& path,
                                                         Diagnostics& diags) {
-  if (path.empty()) return std::vector<graph_json::Param>();
+  if (path.empty()) return std::vector<tvm::Param>();
   auto bytes = read_file(path, diags);
   if (!bytes) return kFailure;
-  return graph_json::read_params(*bytes, path, diags);
+  return tvm::read_params(*bytes, path, diags);
 }
 
 // The archive's sources beside the user's, analysed where they are for a moment.
@@ -269,7 +258,7 @@ Status read_member_graph(mlf::Archive& archive, const Members& members,
                          const CompileOptions& options, GraphModel& out, Diagnostics& diags) {
   const std::string& path = options.model_path;
   auto params = options.params_path.empty() && !members.params.empty()
-                    ? graph_json::read_params(archive.files[members.params],
+                    ? tvm::read_params(archive.files[members.params],
                                               path + ":" + members.params, diags)
                     : read_params_file(options.params_path, diags);
   if (!params) return kFailure;

@@ -138,13 +138,13 @@ Result<CheckedOperator> check_operator(const OperatorSources& sources, const std
   Check check{symbol, tensors, node, diags};
   const OperatorFunction* f = choose(check, sources);
   if (f == nullptr) return kFailure;
-  CheckedOperator out{f, f->convention, false};
+  CheckedOperator out{f, f->convention.value_or(CallingConvention::kPlain), false};
   std::string help = "the graph needs " + wanted(check) + ", or a packed function";
-  if (f->convention == OperatorConvention::kPacked) {
+  if (f->convention == CallingConvention::kPacked) {
     out.takes_context = true;
     return out;
   }
-  if (f->convention == OperatorConvention::kOther) {
+  if (!f->convention) {
     check
         .error(f->where, "operator-signature",
                fmt::format("operator {}{} {}", check.quoted(),
@@ -167,10 +167,10 @@ Result<CheckedOperator> check_operator(const OperatorSources& sources, const std
   for (size_t i = 0; i < needed; ++i) good = fits(check, *f, i, help) && good;
   if (!good) return kFailure;
   // The convention that sources alone suggest does not know which tensors are results.
-  out.convention = OperatorConvention::kPlain;
+  out.convention = CallingConvention::kPlain;
   for (size_t i = 0; i < needed; ++i)
     if (!tensors[i].written && !f->parameters[i].is_const)
-      out.convention = OperatorConvention::kUnpacked;
+      out.convention = CallingConvention::kUnpacked;
   return out;
 }
 

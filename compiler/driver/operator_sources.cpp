@@ -51,18 +51,11 @@ Location place(const Json& object) {
   return where;
 }
 
-OperatorConvention convention_from(const std::string& name) {
-  for (OperatorConvention c :
-       {OperatorConvention::kPacked, OperatorConvention::kPlain, OperatorConvention::kUnpacked})
-    if (name == name_of(c)) return c;
-  return OperatorConvention::kOther;
-}
-
 OperatorFunction function_from(const Json& j) {
   OperatorFunction f;
   f.name = text(j, "name");
   f.where = place(j);
-  f.convention = convention_from(text(j, "convention"));
+  f.convention = calling_convention_from(text(j, "convention"));
   f.why = text(j, "why");
   f.linkage = text(j, "linkage");
   f.definition = flag(j, "definition");
@@ -113,20 +106,6 @@ Failure analyzer_failed(const std::string& program, const ProcessResult& run, Di
 }
 
 }  // namespace
-
-const char* name_of(OperatorConvention convention) {
-  switch (convention) {
-    case OperatorConvention::kPacked:
-      return "packed";
-    case OperatorConvention::kPlain:
-      return "plain";
-    case OperatorConvention::kUnpacked:
-      return "unpacked";
-    case OperatorConvention::kOther:
-      break;
-  }
-  return "other";
-}
 
 void OperatorSources::add(OperatorFunction function) {
   index_.emplace(function.name, functions_.size());

@@ -7,16 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "support/calling_convention.h"
 #include "support/diagnostics.h"
 #include "support/dtype.h"
 #include "support/result.h"
 
 namespace aotc::driver {
-
-enum class OperatorConvention { kPacked, kPlain, kUnpacked, kOther };
-
-// "packed", "plain", "unpacked", "other".
-const char* name_of(OperatorConvention convention);
 
 struct OperatorParameter {
   std::string name;     // "" if it has none
@@ -28,8 +24,8 @@ struct OperatorParameter {
 struct OperatorFunction {
   std::string name;
   Location where;  // file, line, column
-  OperatorConvention convention = OperatorConvention::kOther;
-  std::string why;      // of kOther: "returns 'void', not int32_t"
+  std::optional<CallingConvention> convention;  // nothing: none that a graph can call
+  std::string why;      // there is none: "returns 'void', not int32_t"
   std::string linkage;  // "external", "static", "c++"
   bool definition = false;
   std::string returns;
@@ -66,8 +62,8 @@ struct OperatorTensor {
 
 struct CheckedOperator {
   const OperatorFunction* function = nullptr;
-  // kPacked; kPlain if every operand is const, else kUnpacked. Never kOther.
-  OperatorConvention convention = OperatorConvention::kPlain;
+  // kPacked; kPlain if every operand is const, else kUnpacked.
+  CallingConvention convention = CallingConvention::kPlain;
   // The function takes one void pointer more than there are tensors: the context of its device.
   // Packed functions always do, as resource_handle.
   bool takes_context = false;

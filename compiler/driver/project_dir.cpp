@@ -105,7 +105,7 @@ CompileOptions ProjectDir::compile_options() const {
   if (c.value("arena", "") == "model") o.arena = codegen::ArenaOwner::kModel;
   o.slice = c.value("slice", "");
   if (c.value("memory", "") == "workspace") o.memory = codegen::MemoryMode::kWorkspace;
-  o.convention = convention_of(c.value("calling_convention", ""));
+  o.convention = calling_convention_from(c.value("calling_convention", "")).value_or(CallingConvention::kPlain);
   o.tvm_interface = c.value("interface", "") == "tvm";
   o.constants_in_ram = c.value("constants", "") == "ram";
   o.constants_section = c.value("constants_section", "");

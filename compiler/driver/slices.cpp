@@ -8,7 +8,7 @@
 
 #include "driver/compile_checks.h"
 #include "support/text.h"
-#include "target/instructions.h"
+#include "plan/instructions.h"
 
 namespace aotc::driver {
 
@@ -50,10 +50,10 @@ Result<SlicedPlan> plan_once(graph::Graph graph, const plan::PlanOptions& option
   SlicedPlan out;
   out.program = std::move(*program);
   if (limit == 0) return out;
-  auto bands = target::plan_bands(out.program, options.target, limit, diags);
+  auto bands = plan::plan_bands(out.program, options.target, limit, diags);
   if (!bands) return kFailure;
   out.bands = std::move(*bands);
-  for (const target::CallBands& call : out.bands.calls)
+  for (const plan::CallBands& call : out.bands.calls)
     out.instructions.push_back(call.instructions);
   return out;
 }
@@ -94,7 +94,7 @@ Status check_slices(const CompileOptions& options, Diagnostics& diags) {
     return conflict(
         fmt::format("--slice {} is no number of instructions", escape_for_display(options.slice)),
         "write --slice call, or a number of up to nine digits");
-  if (slice_limit(options) > 0 && options.convention != codegen::CallingConvention::kPlain)
+  if (slice_limit(options) > 0 && options.convention != CallingConvention::kPlain)
     return conflict(fmt::format("--slice {} divides calls, which {} arguments have no place for",
                                 options.slice, name_of(options.convention)),
                     "take --slice call, or leave --calling-convention out");
@@ -113,7 +113,7 @@ Result<SlicedPlan> plan_in_slices(graph::Graph graph, const CompileOptions& opti
   auto plan = plan_once(limit == 0 ? std::move(graph) : graph, plan_options, limit, diags);
   if (!plan) return kFailure;
   if (options.slice == "call")
-    plan->instructions = target::instructions_of_calls(plan->program, plan_options.target);
+    plan->instructions = plan::instructions_of_calls(plan->program, plan_options.target);
   if (limit == 0) return plan;
   const int64_t arena = plan->program.arena_bytes;
   std::set<int> refused;
@@ -123,7 +123,7 @@ Result<SlicedPlan> plan_in_slices(graph::Graph graph, const CompileOptions& opti
     if (!shorter) break;
     plan = std::move(shorter);
   }
-  if (!target::check_bands(plan->program, plan->bands, limit, diags)) return kFailure;
+  if (!plan::check_bands(plan->program, plan->bands, limit, diags)) return kFailure;
   plan->more_arena = plan->program.arena_bytes - arena;
   return plan;
 }

@@ -18,10 +18,10 @@ Status check_slices(const CompileOptions& options, Diagnostics& diags);
 
 // A program, and for slices of a given length its bands; `instructions` are those of every call's
 // longest slice. Operators whose parts are too long are planned again with smaller schedules.
-// Reports what plan_program and target::plan_bands do, and [slice-too-short].
+// Reports what plan_program and plan::plan_bands do, and [slice-too-short].
 struct SlicedPlan {
   plan::Program program;
-  target::Bands bands;
+  plan::Bands bands;
   std::vector<int64_t> instructions;
   int64_t more_arena = 0;  // than without slices
 };

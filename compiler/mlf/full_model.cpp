@@ -11,7 +11,7 @@
 
 #include "codegen/c_run.h"
 #include "codegen/workspace.h"
-#include "frontends/graph_json/params.h"
+#include "support/tvm_params.h"
 #include "mlf/archive.h"
 #include "support/json.h"
 #include "support/text.h"
@@ -126,7 +126,7 @@ std::string module_name(const FullModel& model) {
   return model.prefix;
 }
 
-std::string dtype_text(DType dtype) { return graph_json::DataType::of(dtype).str(); }
+std::string dtype_text(DType dtype) { return tvm::DataType::of(dtype).str(); }
 
 std::string date_text(int64_t seconds) {
   std::time_t time = static_cast<std::time_t>(seconds);
@@ -162,7 +162,7 @@ std::map<std::string, std::string> full_model_files(const FullModel& model) {
     if (file.ends_with(".h"))
       out["codegen/host/include/" + file.substr(file.rfind('/') + 1)] = text;
   // Constants are linked into the code; the list of parameters to be given at run time is empty.
-  std::vector<uint8_t> params = graph_json::write_params({});
+  std::vector<uint8_t> params = tvm::write_params({});
   out[fmt::format("parameters/{}.params", name)].assign(params.begin(), params.end());
   out[fmt::format("src/{}.relay", name)] = model.graph_text;
   for (const auto& [path, text] : model.runtime) out["runtime/" + path] = text;

@@ -15,6 +15,7 @@
 
 #include "graph/graph.h"
 #include "ops/schedule.h"
+#include "support/calling_convention.h"
 #include "tir/builder.h"
 
 namespace aotc::ops {
@@ -75,14 +76,9 @@ struct Arg {
 
 // A function that the user's sources define. The lowered TIR function then is a prototype: it has
 // the parameters and no statement.
-enum class ExternalConvention : uint8_t {
-  kPacked,    // TVM's: every argument is a DLTensor
-  kPlain,     // int32_t f(const T *in, ..., T *out)
-  kUnpacked,  // the same with pointers to what is not const
-};
 struct ExternalFunction {
   std::string symbol;
-  ExternalConvention convention = ExternalConvention::kPacked;
+  CallingConvention convention = CallingConvention::kPacked;  // not kRegistry
   bool context = false;  // plain and unpacked: a last parameter `void *context` of the device
   bool flatten = false;  // packed: tensors are passed with one dimension
   bool operator==(const ExternalFunction&) const = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the instructions of one call of a lowered function: compiler/target/instructions.h says
+// Counts the instructions of one call of a lowered function: compiler/plan/instructions.h says
 // how. The one thing to know: turns of a loop that differ are made one by one, with the values of
 // loop variables, up to a limit; beyond it, and where data decides, the longer way is taken.
 #pragma once

@@ -86,30 +86,30 @@ const std::string kWanted =
 TEST_F(Sources, GiveConventionAndContext) {
   CheckedOperator plain =
       accepted("int add(const int8_t *a, const int8_t *b, float *c) { return a == b || !c; }\n");
-  EXPECT_EQ(plain.convention, OperatorConvention::kPlain);
+  EXPECT_EQ(plain.convention, CallingConvention::kPlain);
   EXPECT_FALSE(plain.takes_context);
   EXPECT_EQ(plain.function->where.str(), "a.c:3:5");
 
   CheckedOperator context = accepted(
       "int32_t add(const int8_t *a, const int8_t *b, float *c, void *x) { return a == b || c == x; "
       "}\n");
-  EXPECT_EQ(context.convention, OperatorConvention::kPlain);
+  EXPECT_EQ(context.convention, CallingConvention::kPlain);
   EXPECT_TRUE(context.takes_context);
 
   // An operand that is not const is TVM's unpacked form.
   CheckedOperator unpacked =
       accepted("int32_t add(const int8_t *a, int8_t *b, float *c) { return a == b || !c; }\n");
-  EXPECT_EQ(unpacked.convention, OperatorConvention::kUnpacked);
+  EXPECT_EQ(unpacked.convention, CallingConvention::kUnpacked);
   unpacked = accepted("int32_t add(int8_t *a, int8_t *b, float *c) { return a == b || !c; }\n");
-  EXPECT_EQ(unpacked.convention, OperatorConvention::kUnpacked);
+  EXPECT_EQ(unpacked.convention, CallingConvention::kUnpacked);
   unpacked = accepted("int32_t add(void *a, void *b, void *c) { return a == b || !c; }\n");
-  EXPECT_EQ(unpacked.convention, OperatorConvention::kUnpacked);
+  EXPECT_EQ(unpacked.convention, CallingConvention::kUnpacked);
   EXPECT_FALSE(unpacked.takes_context);
 
   CheckedOperator packed = accepted(
       "int32_t add(void *a, int32_t *t, int32_t n, void *r, int32_t *c, void *h)\n"
       "{ return a == r || t == c || n || h; }\n");
-  EXPECT_EQ(packed.convention, OperatorConvention::kPacked);
+  EXPECT_EQ(packed.convention, CallingConvention::kPacked);
   EXPECT_TRUE(packed.takes_context);
 }
 

@@ -28,9 +28,9 @@ std::string without_places(const graph::Graph& graph) {
 
 std::string check_params(const std::vector<uint8_t>& bytes, std::vector<Param>& out) {
   Diagnostics diags;
-  auto params = read_params(bytes, "p", diags);
+  auto params = tvm::read_params(bytes, "p", diags);
   if (!params) return bad_errors(diags);
-  if (write_params(*params) != bytes) return "parameters are written differently";
+  if (tvm::write_params(*params) != bytes) return "parameters are written differently";
   out = std::move(*params);
   return "";
 }

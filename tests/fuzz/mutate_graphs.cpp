@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "frontends/graph_json/params.h"
+#include "support/tvm_params.h"
 #include "graph_case.h"
 
 namespace {
@@ -67,7 +67,7 @@ struct Mutator {
 Bytes with_params(Bytes graph) {
   using namespace aotc::graph_json;
   std::vector<Param> params = {{"w", {DataType::kInt, 8, 1}, {1, 4}, {1, 2, 3, 4}}};
-  Bytes bytes = write_params(params);
+  Bytes bytes = tvm::write_params(params);
   graph.push_back(0);
   graph.insert(graph.end(), bytes.begin(), bytes.end());
   return graph;

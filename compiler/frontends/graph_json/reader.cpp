@@ -91,7 +91,7 @@ class Reader {
                       fmt::format("the element type is {}, expected a string", json.kind_name()));
       return;
     }
-    auto data_type = data_type_from_name(json.text);
+    auto data_type = tvm::data_type_from_name(json.text);
     auto dtype = data_type ? data_type->dtype() : std::nullopt;
     if (dtype) {
       type.dtype = *dtype;

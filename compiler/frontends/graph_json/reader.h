@@ -11,10 +11,13 @@
 #include <vector>
 
 #include "frontends/graph_json/document.h"
-#include "frontends/graph_json/params.h"
+#include "support/tvm_params.h"
 #include "graph/graph.h"
 
 namespace aotc::graph_json {
+
+using tvm::DataType;
+using tvm::Param;
 
 // What a graph says beyond the Graph IR.
 struct GraphJsonInfo {

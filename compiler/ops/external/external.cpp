@@ -12,7 +12,6 @@ namespace aotc::ops {
 
 namespace {
 
-constexpr std::string_view kConventions[] = {"packed", "plain", "unpacked"};
 constexpr size_t kMostSymbol = 255;
 
 // C99's keywords, those of C++ for headers that are read as either, and functions of the C library
@@ -58,6 +57,10 @@ class External final : public Operator {
     if (!check_counts(op, operands, operands, std::max<size_t>(op.op.results.size(), 1), diags))
       return kFailure;
     const std::string& symbol = op.attrs<ExternalAttrs>().symbol;
+    if (op.attrs<ExternalAttrs>().convention == CallingConvention::kRegistry) {
+      bad_attribute(op, diags, "a function given in C is called plain, unpacked or packed, not by 'registry'");
+      return kFailure;
+    }
     if (is_c_symbol(symbol)) return success();
     bad_attribute(
         op, diags,
@@ -84,8 +87,6 @@ class External final : public Operator {
 };
 
 }  // namespace
-
-std::span<const std::string_view> enum_names(ExternalConvention) { return kConventions; }
 
 bool is_c_symbol(std::string_view symbol) {
   auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };

@@ -13,11 +13,9 @@
 
 namespace aotc::ops {
 
-std::span<const std::string_view> enum_names(ExternalConvention);
-
 struct ExternalAttrs : graph::Attributes<ExternalAttrs> {
   std::string symbol;  // a C identifier
-  ExternalConvention convention = ExternalConvention::kPacked;
+  CallingConvention convention = CallingConvention::kPacked;  // not kRegistry
   bool context = false;  // plain, unpacked: the device's context is the last argument
   bool flatten = false;  // packed: the tensors are passed with one dimension (TVM's flatten_data)
   std::string extra;     // what else the model says of it: a JSON object, or empty

@@ -61,7 +61,7 @@ std::string why_other(const Function& f) {
 }
 
 bool same_signature(const Function& a, const Function& b) {
-  if (a.convention == Convention::kPacked && b.convention == Convention::kPacked) return true;
+  if (a.convention == CallingConvention::kPacked && b.convention == CallingConvention::kPacked) return true;
   // A declaration without a prototype says nothing of the parameters.
   if (a.returns_canonical != b.returns_canonical) return false;
   if (!a.prototype || !b.prototype) return true;
@@ -78,13 +78,12 @@ int rank(const Function& f) { return !f.definition ? 0 : f.weak ? 1 : 2; }
 void classify(Function& f) {
   bool callable = f.linkage != Linkage::kMangled && f.prototype && !f.variadic && f.returns_int;
   if (callable && is_packed(f.parameters)) {
-    f.convention = Convention::kPacked;
+    f.convention = CallingConvention::kPacked;
     return;
   }
   f.why = why_other(f);
-  f.convention = !f.why.empty()           ? Convention::kOther
-                 : is_plain(f.parameters) ? Convention::kPlain
-                                          : Convention::kUnpacked;
+  if (!f.why.empty()) return;
+  f.convention = is_plain(f.parameters) ? CallingConvention::kPlain : CallingConvention::kUnpacked;
 }
 
 void merge_symbols(Findings& findings) {

@@ -15,19 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* name_of(Convention c) {
-  switch (c) {
-    case Convention::kPacked:
-      return "packed";
-    case Convention::kPlain:
-      return "plain";
-    case Convention::kUnpacked:
-      return "unpacked";
-    case Convention::kOther:
-      break;
-  }
-  return "other";
-}
+std::string_view convention_of(const Function& f) { return f.convention ? name_of(*f.convention) : "other"; }
 
 const char* name_of(Linkage l) {
   return l == Linkage::kExternal ? "external" : l == Linkage::kStatic ? "static" : "c++";
@@ -61,7 +49,7 @@ Json json_of(const Function& f) {
               {"file", f.file},
               {"line", f.line},
               {"column", f.column},
-              {"convention", name_of(f.convention)},
+              {"convention", convention_of(f)},
               {"linkage", name_of(f.linkage)},
               {"definition", f.definition},
               {"weak", f.weak},
@@ -99,7 +87,7 @@ std::string lines_text(const Findings& findings) {
     if (f.linkage == Linkage::kStatic) add("static");
     if (!f.definition) add("only declared");
     if (f.weak) add("weak");
-    out += shown(fmt::format("{}:{}: {}: {}{}, {}", f.file, f.line, f.name, name_of(f.convention),
+    out += shown(fmt::format("{}:{}: {}: {}{}, {}", f.file, f.line, f.name, convention_of(f),
                              notes.empty() ? "" : " (" + notes + ")", prototype_of(f)));
     out += "\n";
   }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "support/calling_convention.h"
+
 namespace aotc::analyze {
 
 struct Parameter {
@@ -28,8 +30,6 @@ enum class Linkage {
   kMangled,  // C++ linkage: the symbol is not the name
 };
 
-enum class Convention { kPacked, kPlain, kUnpacked, kOther };
-
 struct Function {
   std::string name;
   std::string unit;  // the source file that was compiled
@@ -45,8 +45,8 @@ struct Function {
   std::string returns_canonical;
   bool returns_int = false;  // int or int32_t
   std::vector<Parameter> parameters;
-  Convention convention = Convention::kOther;
-  std::string why;  // of kOther: what keeps it from being an operator
+  std::optional<CallingConvention> convention;  // nothing: none that a graph can call
+  std::string why;  // no convention: what keeps it from being an operator
 };
 
 enum class Severity { kError, kWarning, kNote };

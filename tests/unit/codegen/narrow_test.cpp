@@ -16,7 +16,7 @@ std::string printed(const std::string& body, bool narrow = true) {
                       "const w: i8[300] program, out y: i32[9]) {\n" + body + "\n}\n",
                       "narrow", diags);
   EXPECT_TRUE(f) << diags.str();
-  return f ? print_c(**f, "f", "p", FunctionForm::kPlain, {}, narrow).text : "";
+  return f ? print_c(**f, "f", "p", CallingConvention::kPlain, {}, narrow).text : "";
 }
 
 TEST(NarrowInt, ProductsOfBytesAreInt) {

@@ -48,7 +48,7 @@ TEST(GraphJson, NodesBecomeExternalOperators) {
   ASSERT_EQ(g.ops.size(), 3u);
   const auto& split = g.ops[1].attrs<ops::ExternalAttrs>();
   EXPECT_EQ(split.symbol, "f_split");
-  EXPECT_EQ(split.convention, ops::ExternalConvention::kPacked);
+  EXPECT_EQ(split.convention, CallingConvention::kPacked);
   EXPECT_EQ(g.ops[1].results.size(), 2u);
   EXPECT_EQ(g[g.ops[1].results[1]].name, "parts:1");
   EXPECT_EQ(g.ops[1].location.line, 6);

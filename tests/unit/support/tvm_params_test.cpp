@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "frontends/graph_json/params.h"
+#include "support/tvm_params.h"
 #include "support/files.h"
 
-namespace aotc::graph_json {
+namespace aotc::tvm {
 namespace {
 
 std::vector<Param> two_params() {
@@ -109,4 +109,4 @@ TEST(GraphParams, TypeNames) {
 }
 
 }  // namespace
-}  // namespace aotc::graph_json
+}  // namespace aotc::tvm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "target/bands.h"
+#include "plan/bands.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,16 +10,16 @@
 #include <fmt/format.h>
 
 #include "target/instruction_counter.h"
-#include "target/instructions.h"
+#include "plan/instructions.h"
 
-namespace aotc::target {
+namespace aotc::plan {
+
+using target::InstructionCounter;
+using target::OperationCosts;
 
 namespace {
 
 using namespace tir;
-using plan::Program;
-using plan::ProgramCall;
-using plan::ProgramFunction;
 
 constexpr size_t kMostLevels = 2;
 
@@ -181,7 +181,7 @@ FunctionPtr with_bounds(const Function& function, const std::vector<Around>& nes
 class BandPlanner {
  public:
   BandPlanner(const Program& program, const ops::TargetInfo& target)
-      : program_(program), costs_(operation_costs(target)), assembly_(target.dsp || target.mve) {}
+      : program_(program), costs_(target::operation_costs(target)), assembly_(target.dsp || target.mve) {}
 
   std::vector<Around> nest(const ProgramCall& call) const {
     const Function& function = *function_of(call).body;
@@ -278,7 +278,7 @@ class BandPlanner {
     InstructionCounter counter(costs_, assembly_);
     const Function& function = *function_of(call).body;
     for (size_t a = 0; a < call.arguments.size() && a < function.params.size(); ++a)
-      if (call.arguments[a].storage.kind == plan::StorageKind::kConstant)
+      if (call.arguments[a].storage.kind == StorageKind::kConstant)
         counter.bind(
             function.params[a].get(),
             &program_.constants[static_cast<size_t>(call.arguments[a].storage.index)].data);
@@ -371,4 +371,4 @@ Status check_bands(const Program& program, const Bands& bands, int64_t limit, Di
   return kFailure;
 }
 
-}  // namespace aotc::target
+}  // namespace aotc::plan

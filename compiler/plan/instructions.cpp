@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "target/instructions.h"
+#include "plan/instructions.h"
 
 #include <cmath>
 
 #include "target/instruction_counter.h"
 
-namespace aotc::target {
+namespace aotc::plan {
 
-using plan::Program;
-using plan::ProgramCall;
-using plan::ProgramFunction;
+using target::InstructionCounter;
+using target::OperationCosts;
 
 std::vector<int64_t> instructions_of_calls(const Program& program, const ops::TargetInfo& target) {
-  const OperationCosts costs = operation_costs(target);
+  const OperationCosts costs = target::operation_costs(target);
   std::vector<int64_t> out;
   for (const ProgramCall& call : program.calls) {
     const ProgramFunction& function = program.functions[static_cast<size_t>(call.function)];
@@ -22,7 +21,7 @@ std::vector<int64_t> instructions_of_calls(const Program& program, const ops::Ta
     }
     InstructionCounter counter(costs, target.dsp || target.mve);
     for (size_t a = 0; a < call.arguments.size() && a < function.body->params.size(); ++a)
-      if (call.arguments[a].storage.kind == plan::StorageKind::kConstant)
+      if (call.arguments[a].storage.kind == StorageKind::kConstant)
         counter.bind(function.body->params[a].get(),
                      &program.constants[static_cast<size_t>(call.arguments[a].storage.index)].data);
     out.push_back(static_cast<int64_t>(std::ceil(
@@ -31,4 +30,4 @@ std::vector<int64_t> instructions_of_calls(const Program& program, const ops::Ta
   return out;
 }
 
-}  // namespace aotc::target
+}  // namespace aotc::plan

@@ -14,7 +14,7 @@
 #include "support/dtype.h"
 #include "support/result.h"
 
-namespace aotc::graph_json {
+namespace aotc::tvm {
 
 // DLPack's description of an element type.
 struct DataType {
@@ -50,4 +50,4 @@ Result<std::vector<Param>> read_params(std::span<const uint8_t> bytes, const std
 // The same bytes that TVM writes for these arrays in this order.
 std::vector<uint8_t> write_params(std::span<const Param> params);
 
-}  // namespace aotc::graph_json
+}  // namespace aotc::tvm

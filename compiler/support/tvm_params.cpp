@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "frontends/graph_json/params.h"
+#include "support/tvm_params.h"
 
 #include <fmt/format.h>
 
 #include <charconv>
 #include <unordered_set>
 
-namespace aotc::graph_json {
+namespace aotc::tvm {
 
 namespace {
 
@@ -262,4 +262,4 @@ std::vector<uint8_t> write_params(std::span<const Param> params) {
   return out;
 }
 
-}  // namespace aotc::graph_json
+}  // namespace aotc::tvm

@@ -11,14 +11,14 @@
 
 #include "plan/program.h"
 
-namespace aotc::target {
+namespace aotc::plan {
 
 // What NAME_step adds to the call that it makes.
 inline constexpr int64_t kStepInstructions = 60;
 
 // By call of the program, with what NAME_step adds; 0 for a function that was given in C, of which
 // nothing is known.
-std::vector<int64_t> instructions_of_calls(const plan::Program& program,
+std::vector<int64_t> instructions_of_calls(const Program& program,
                                            const ops::TargetInfo& target);
 
-}  // namespace aotc::target
+}  // namespace aotc::plan

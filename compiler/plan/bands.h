@@ -10,7 +10,7 @@
 
 #include "plan/program.h"
 
-namespace aotc::target {
+namespace aotc::plan {
 
 // A loop whose turns are divided.
 struct BandLevel {
@@ -32,19 +32,19 @@ struct Bands {
   // whether it is the first and the last of all parts. Null: called as a whole.
   std::vector<tir::FunctionPtr> functions;
   std::vector<CallBands> calls;  // by call of the program
-  bool has(const plan::ProgramCall& call) const {
+  bool has(const ProgramCall& call) const {
     return !functions.empty() && functions[static_cast<size_t>(call.function)] != nullptr;
   }
 };
 
 // Parts of at most `limit` instructions each, or as short as can be. Reports [slice-unknown] for
 // functions given in C.
-Result<Bands> plan_bands(const plan::Program& program, const ops::TargetInfo& target, int64_t limit,
+Result<Bands> plan_bands(const Program& program, const ops::TargetInfo& target, int64_t limit,
                          Diagnostics& diags);
 
 // Reports [slice-too-short], with the smallest limit that can be had, if a part is longer than
 // that.
-Status check_bands(const plan::Program& program, const Bands& bands, int64_t limit,
+Status check_bands(const Program& program, const Bands& bands, int64_t limit,
                    Diagnostics& diags);
 
-}  // namespace aotc::target
+}  // namespace aotc::plan

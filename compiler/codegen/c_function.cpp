@@ -283,7 +283,7 @@ class Printer {
     switch (e->kind) {
       case ExprKind::kIntImm:
       case ExprKind::kFloatImm: return;
-      case ExprKind::kVar: ++uses_[static_cast<const VarRef&>(*e).var.get()]; return;
+      case ExprKind::kVarRef: ++uses_[static_cast<const VarRef&>(*e).var.get()]; return;
       case ExprKind::kLoad:
         ++uses_[static_cast<const Load&>(*e).buffer.get()];
         return count_uses(static_cast<const Load&>(*e).index);
@@ -324,7 +324,7 @@ class Printer {
         if (!std::isfinite(v)) out_.use.math = true;
         return {c_float(v, e->type), std::signbit(v) ? kUnary : kPostfix};
       }
-      case ExprKind::kVar: return {name_of_node(static_cast<const VarRef&>(*e).var.get()), kPostfix};
+      case ExprKind::kVarRef: return {name_of_node(static_cast<const VarRef&>(*e).var.get()), kPostfix};
       case ExprKind::kLoad: {
         const auto& n = static_cast<const Load&>(*e);
         std::string text = element(n);
@@ -526,7 +526,7 @@ class Printer {
     switch (e->kind) {
       case ExprKind::kIntImm:
       case ExprKind::kFloatImm: return true;
-      case ExprKind::kVar: return !changing_.contains(static_cast<const VarRef&>(*e).var.get());
+      case ExprKind::kVarRef: return !changing_.contains(static_cast<const VarRef&>(*e).var.get());
       case ExprKind::kLoad:
         return static_cast<const Load&>(*e).buffer->role == Role::kConstant &&
                is_fixed(static_cast<const Load&>(*e).index);
@@ -669,7 +669,7 @@ class Printer {
     const std::string& id = name_of_node(n.var.get());
     if (n.value->kind == ExprKind::kBinary) {
       const auto& b = static_cast<const Binary&>(*n.value);
-      bool own = b.lhs->kind == ExprKind::kVar &&
+      bool own = b.lhs->kind == ExprKind::kVarRef &&
                  static_cast<const VarRef&>(*b.lhs).var.get() == n.var.get();
       if (own && !b.wrapping && (b.op == BinaryOp::kAdd || b.op == BinaryOp::kSub))
         return line(fmt::format("{} {}= {};", id, b.op == BinaryOp::kAdd ? "+" : "-", converted(b.rhs)));

@@ -105,7 +105,7 @@ std::optional<CRange> CRanges::of(const ExprPtr& e) const {
       out = {v, v, true};
       break;
     }
-    case ExprKind::kVar: {
+    case ExprKind::kVarRef: {
       auto found = known_.find(static_cast<const VarRef&>(*e).var.get());
       if (found != known_.end()) out = found->second;
       break;

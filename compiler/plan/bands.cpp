@@ -9,8 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "target/instruction_counter.h"
 #include "plan/instructions.h"
+#include "target/instruction_counter.h"
+#include "tir/visit.h"
 
 namespace aotc::plan {
 
@@ -27,31 +28,9 @@ constexpr size_t kMostLevels = 2;
 
 // Reads only tables: the same whenever it is evaluated.
 bool is_fixed(const Expr& e) {
-  switch (e.kind) {
-    case ExprKind::kIntImm:
-    case ExprKind::kFloatImm:
-    case ExprKind::kVar:
-      return true;
-    case ExprKind::kLoad: {
-      const auto& l = static_cast<const Load&>(e);
-      return l.buffer->role == Role::kConstant && is_fixed(*l.index);
-    }
-    case ExprKind::kUnary:
-      return is_fixed(*static_cast<const Unary&>(e).value);
-    case ExprKind::kCast:
-      return is_fixed(*static_cast<const Cast&>(e).value);
-    case ExprKind::kBinary:
-      return is_fixed(*static_cast<const Binary&>(e).lhs) &&
-             is_fixed(*static_cast<const Binary&>(e).rhs);
-    case ExprKind::kSelect: {
-      const auto& s = static_cast<const Select&>(e);
-      return is_fixed(*s.condition) && is_fixed(*s.if_true) && is_fixed(*s.if_false);
-    }
-    case ExprKind::kCall:
-    case ExprKind::kAddress:
-      return false;
-  }
-  return false;
+  if (e.kind == ExprKind::kCall || e.kind == ExprKind::kAddress) return false;
+  if (e.kind == ExprKind::kLoad && static_cast<const Load&>(e).buffer->role != Role::kConstant) return false;
+  return all_children(e, is_fixed);
 }
 
 // The statements around a loop of theirs, in the order in which they stand.

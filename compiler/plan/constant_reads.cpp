@@ -136,7 +136,7 @@ class Counter {
     switch (e.kind) {
       case ExprKind::kIntImm: return static_cast<double>(static_cast<const IntImm&>(e).value);
       case ExprKind::kFloatImm: return std::nullopt;
-      case ExprKind::kVar: {
+      case ExprKind::kVarRef: {
         auto known = values_.find(static_cast<const VarRef&>(e).var.get());
         return known == values_.end() ? std::nullopt : known->second;
       }

@@ -150,7 +150,7 @@ bool InstructionCounter::all_alike(const Stmt& stmt, std::unordered_set<const Va
       const auto& inner = static_cast<const For&>(stmt);
       for (const ExprPtr& bound : {inner.begin, inner.end})
         if (bound->kind != ExprKind::kIntImm &&
-            (bound->kind != ExprKind::kVar ||
+            (bound->kind != ExprKind::kVarRef ||
              own.contains(static_cast<const VarRef&>(*bound).var.get())))
           return false;
       own.insert(inner.var.get());
@@ -238,7 +238,7 @@ double InstructionCounter::kernel(const CallKernel& s) {
 
 // What an index adds to the access: constants and loop variables are in its address.
 double InstructionCounter::address(const Expr& e) {
-  if (e.kind == ExprKind::kIntImm || e.kind == ExprKind::kVar) return 0;
+  if (e.kind == ExprKind::kIntImm || e.kind == ExprKind::kVarRef) return 0;
   if (e.kind == ExprKind::kBinary) {
     const auto& b = static_cast<const Binary&>(e);
     if (b.op == BinaryOp::kAdd || b.op == BinaryOp::kSub) return address(*b.lhs) + address(*b.rhs);
@@ -251,7 +251,7 @@ double InstructionCounter::cost(const Expr& e) {
   switch (e.kind) {
     case ExprKind::kIntImm:
     case ExprKind::kFloatImm:
-    case ExprKind::kVar:
+    case ExprKind::kVarRef:
       return 0;
     case ExprKind::kLoad:
       return c_.memory + address(*static_cast<const Load&>(e).index);
@@ -342,7 +342,7 @@ InstructionCounter::Number InstructionCounter::value(const Expr& e) {
   switch (e.kind) {
     case ExprKind::kIntImm:
       return static_cast<double>(static_cast<const IntImm&>(e).value);
-    case ExprKind::kVar: {
+    case ExprKind::kVarRef: {
       auto known = values_.find(static_cast<const VarRef&>(e).var.get());
       return known == values_.end() ? std::nullopt : known->second;
     }

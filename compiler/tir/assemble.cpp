@@ -133,7 +133,7 @@ int32_t Assembler::expr(const ExprPtr& e, int32_t into) {
       }
       return moved(constant(r, false), into);
     }
-    case ExprKind::kVar: {
+    case ExprKind::kVarRef: {
       const VarPtr& v = static_cast<const VarRef&>(*e).var;
       auto it = variables_.find(v.get());
       if (it == variables_.end())

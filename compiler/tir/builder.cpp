@@ -288,7 +288,7 @@ bool alike(const ExprPtr& a, const ExprPtr& b) {
   if (a->kind != b->kind || a->type != b->type) return false;
   if (a->kind == ExprKind::kIntImm)
     return static_cast<const IntImm&>(*a).value == static_cast<const IntImm&>(*b).value;
-  if (a->kind == ExprKind::kVar)
+  if (a->kind == ExprKind::kVarRef)
     return static_cast<const VarRef&>(*a).var == static_cast<const VarRef&>(*b).var;
   if (a->kind != ExprKind::kBinary) return false;
   const Binary& x = static_cast<const Binary&>(*a);
@@ -364,7 +364,7 @@ void FunctionBuilder::if_(const Ex& condition, const Body& then, const Body& oth
 Ex FunctionBuilder::let(const std::string& name, const Ex& value) {
   ExprKind kind = value.ptr()->kind;
   if (kind == ExprKind::kIntImm || kind == ExprKind::kFloatImm) return value;
-  if (kind == ExprKind::kVar &&
+  if (kind == ExprKind::kVarRef &&
       !mutable_.contains(static_cast<const VarRef&>(*value.ptr()).var.get()))
     return value;
   auto variable = std::make_shared<Variable>(Variable{name, value.type()});
@@ -380,7 +380,7 @@ Ex FunctionBuilder::var(const std::string& name, const Ex& init) {
 }
 
 void FunctionBuilder::assign(const Ex& variable, const Ex& value) {
-  assert(variable.ptr()->kind == ExprKind::kVar && variable.type() == value.type());
+  assert(variable.ptr()->kind == ExprKind::kVarRef && variable.type() == value.type());
   emit(std::make_shared<Assign>(static_cast<const VarRef&>(*variable.ptr()).var, value.ptr()));
 }
 

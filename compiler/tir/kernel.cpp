@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "tir/tir.h"
+#include "tir/visit.h"
 
 namespace aotc::tir {
 
@@ -17,13 +17,20 @@ struct Binding {
   ExprPtr base;
 };
 
-class Inliner {
+class Inliner final : public Mutator {
  public:
-  StmtPtr stmt(const StmtPtr& s);
+  ExprPtr expr(const ExprPtr& e) override { return !e || bindings_.empty() ? e : place(e); }
+  StmtPtr stmt(const StmtPtr& s) override {
+    if (s && s->kind == StmtKind::kCallKernel) return call(static_cast<const CallKernel&>(*s));
+    if (s && s->kind == StmtKind::kStore && !bindings_.empty()) return store(static_cast<const Store&>(*s));
+    return Mutator::stmt(s);
+  }
 
  private:
-  ExprPtr expr(const ExprPtr& e);
+  ExprPtr place(const ExprPtr& e);
+  StmtPtr store(const Store& s);
   StmtPtr call(const CallKernel& c);
+  // Where element `index` of a meaning's parameter lies, and in which buffer.
   std::pair<BufferPtr, ExprPtr> place(const BufferPtr& b, const ExprPtr& index);
 
   std::unordered_map<const Buffer*, Binding> bindings_;  // of the call being inlined
@@ -37,46 +44,21 @@ std::pair<BufferPtr, ExprPtr> Inliner::place(const BufferPtr& b, const ExprPtr& 
                                                          found->second.base, at, false)};
 }
 
-ExprPtr Inliner::expr(const ExprPtr& e) {
-  if (!e || bindings_.empty()) return e;
-  switch (e->kind) {
-    case ExprKind::kIntImm:
-    case ExprKind::kFloatImm:
-    case ExprKind::kVar: return e;
-    case ExprKind::kLoad: {
-      const auto& n = static_cast<const Load&>(*e);
-      auto [buffer, index] = place(n.buffer, n.index);
-      return std::make_shared<Load>(buffer, index);
-    }
-    case ExprKind::kAddress: {
-      const auto& n = static_cast<const Address&>(*e);
-      auto [buffer, index] = place(n.buffer, n.index);
-      return std::make_shared<Address>(buffer, index);
-    }
-    case ExprKind::kUnary: {
-      const auto& n = static_cast<const Unary&>(*e);
-      return std::make_shared<Unary>(n.op, expr(n.value));
-    }
-    case ExprKind::kBinary: {
-      const auto& n = static_cast<const Binary&>(*e);
-      return std::make_shared<Binary>(n.op, n.type, expr(n.lhs), expr(n.rhs), n.wrapping);
-    }
-    case ExprKind::kCast: {
-      const auto& n = static_cast<const Cast&>(*e);
-      return std::make_shared<Cast>(n.type, expr(n.value), n.wrapping);
-    }
-    case ExprKind::kSelect: {
-      const auto& n = static_cast<const Select&>(*e);
-      return std::make_shared<Select>(expr(n.condition), expr(n.if_true), expr(n.if_false));
-    }
-    case ExprKind::kCall: {
-      const auto& n = static_cast<const Call&>(*e);
-      std::vector<ExprPtr> args;
-      for (const ExprPtr& a : n.args) args.push_back(expr(a));
-      return std::make_shared<Call>(n.callee, n.type, std::move(args));
-    }
+ExprPtr Inliner::place(const ExprPtr& e) {
+  if (e->kind == ExprKind::kLoad) {
+    auto [buffer, index] = place(static_cast<const Load&>(*e).buffer, static_cast<const Load&>(*e).index);
+    return std::make_shared<Load>(buffer, index);
   }
-  return e;
+  if (e->kind == ExprKind::kAddress) {
+    auto [buffer, index] = place(static_cast<const Address&>(*e).buffer, static_cast<const Address&>(*e).index);
+    return std::make_shared<Address>(buffer, index);
+  }
+  return rebuilt(e);
+}
+
+StmtPtr Inliner::store(const Store& s) {
+  auto [buffer, index] = place(s.buffer, s.index);
+  return std::make_shared<Store>(buffer, index, expr(s.value));
 }
 
 StmtPtr Inliner::call(const CallKernel& c) {
@@ -102,69 +84,6 @@ StmtPtr Inliner::call(const CallKernel& c) {
   return std::make_shared<Block>(std::move(body));
 }
 
-StmtPtr Inliner::stmt(const StmtPtr& s) {
-  if (!s) return s;
-  switch (s->kind) {
-    case StmtKind::kFor: {
-      const auto& n = static_cast<const For&>(*s);
-      return std::make_shared<For>(n.var, expr(n.begin), expr(n.end), n.step, stmt(n.body));
-    }
-    case StmtKind::kIf: {
-      const auto& n = static_cast<const If&>(*s);
-      return std::make_shared<If>(expr(n.condition), stmt(n.then), stmt(n.otherwise));
-    }
-    case StmtKind::kDeclare: {
-      const auto& n = static_cast<const Declare&>(*s);
-      return bindings_.empty() ? s : std::make_shared<Declare>(n.var, expr(n.init), n.is_mutable);
-    }
-    case StmtKind::kAssign: {
-      const auto& n = static_cast<const Assign&>(*s);
-      return bindings_.empty() ? s : std::make_shared<Assign>(n.var, expr(n.value));
-    }
-    case StmtKind::kStore: {
-      const auto& n = static_cast<const Store&>(*s);
-      if (bindings_.empty()) return s;
-      auto [buffer, index] = place(n.buffer, n.index);
-      return std::make_shared<Store>(buffer, index, expr(n.value));
-    }
-    case StmtKind::kEvaluate:
-      return bindings_.empty()
-                 ? s
-                 : std::make_shared<Evaluate>(expr(static_cast<const Evaluate&>(*s).value));
-    case StmtKind::kBlock: {
-      std::vector<StmtPtr> body;
-      for (const StmtPtr& child : static_cast<const Block&>(*s).body) body.push_back(stmt(child));
-      return std::make_shared<Block>(std::move(body));
-    }
-    case StmtKind::kCallKernel: return call(static_cast<const CallKernel&>(*s));
-    case StmtKind::kAlloc:
-    case StmtKind::kComment:
-    case StmtKind::kFail: return s;
-  }
-  return s;
-}
-
-void collect(const StmtPtr& s, std::vector<KernelPtr>& out) {
-  if (!s) return;
-  switch (s->kind) {
-    case StmtKind::kFor: return collect(static_cast<const For&>(*s).body, out);
-    case StmtKind::kIf:
-      collect(static_cast<const If&>(*s).then, out);
-      return collect(static_cast<const If&>(*s).otherwise, out);
-    case StmtKind::kBlock:
-      for (const StmtPtr& child : static_cast<const Block&>(*s).body) collect(child, out);
-      return;
-    case StmtKind::kCallKernel: {
-      const KernelPtr& kernel = static_cast<const CallKernel&>(*s).kernel;
-      for (const KernelPtr& known : out)
-        if (name_of(*known) == name_of(*kernel)) return;
-      out.push_back(kernel);
-      return;
-    }
-    default: return;
-  }
-}
-
 }  // namespace
 
 FunctionPtr inline_kernels(const FunctionPtr& function) {
@@ -176,7 +95,13 @@ FunctionPtr inline_kernels(const FunctionPtr& function) {
 
 std::vector<KernelPtr> kernels_of(const Function& function) {
   std::vector<KernelPtr> out;
-  collect(function.body, out);
+  for_each_stmt(*function.body, [&](const Stmt& s) {
+    if (s.kind != StmtKind::kCallKernel) return;
+    const KernelPtr& kernel = static_cast<const CallKernel&>(s).kernel;
+    for (const KernelPtr& known : out)
+      if (name_of(*known) == name_of(*kernel)) return;
+    out.push_back(kernel);
+  });
   return out;
 }
 

@@ -137,7 +137,7 @@ std::string Printer::expr(const ExprPtr& e, int outer) const {
     }
     case ExprKind::kFloatImm:
       return float_text(e->type, static_cast<const FloatImm&>(*e).value);
-    case ExprKind::kVar: {
+    case ExprKind::kVarRef: {
       const VarRef& v = static_cast<const VarRef&>(*e);
       return name(v.var.get(), v.var->name);
     }
@@ -152,7 +152,7 @@ std::string Printer::expr(const ExprPtr& e, int outer) const {
     case ExprKind::kUnary: {
       // "-5" is the immediate; the negation of an immediate is "-(5)".
       const Unary& u = static_cast<const Unary&>(*e);
-      bool bare = u.value && (u.value->kind == ExprKind::kVar || u.value->kind == ExprKind::kLoad);
+      bool bare = u.value && (u.value->kind == ExprKind::kVarRef || u.value->kind == ExprKind::kLoad);
       return fmt::format("{}{}{}{}", spelling_of(u.op), bare ? "" : "(", expr(u.value),
                          bare ? "" : ")");
     }

@@ -115,7 +115,7 @@ Interval Ranges::of(const ExprPtr& e) {
       int64_t v = static_cast<const IntImm&>(*e).value;
       return {v, v};
     }
-    case ExprKind::kVar: {
+    case ExprKind::kVarRef: {
       auto it = known_.find(static_cast<const VarRef&>(*e).var.get());
       if (it != known_.end()) result = it->second.interval;
       break;
@@ -242,7 +242,7 @@ Linear Ranges::linear(const ExprPtr& e) const {
   if (e->type != DType::kI32) return {};
   if (e->kind == ExprKind::kIntImm)
     return {.known = true, .constant = static_cast<const IntImm&>(*e).value, .terms = {}};
-  if (e->kind == ExprKind::kVar) {
+  if (e->kind == ExprKind::kVarRef) {
     const Variable* variable = static_cast<const VarRef&>(*e).var.get();
     auto it = known_.find(variable);
     if (it == known_.end() || !it->second.fixed) return {};
@@ -319,7 +319,7 @@ void Ranges::limit(const ExprPtr& e, Interval limit, bool whole) {
     inner = {inner.lo + c, inner.hi + c};
     at = b.lhs.get();
   }
-  if (at->kind == ExprKind::kVar) narrow(static_cast<const VarRef&>(*at).var.get(), inner);
+  if (at->kind == ExprKind::kVarRef) narrow(static_cast<const VarRef&>(*at).var.get(), inner);
 
   Linear l = linear(e);
   bool exact = false;

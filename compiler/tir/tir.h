@@ -62,9 +62,19 @@ constexpr DType promoted(DType t) {
 
 // ---------------------------------------------------------------- expressions
 
-enum class ExprKind : uint8_t {
-  kIntImm, kFloatImm, kVar, kLoad, kUnary, kBinary, kCast, kSelect, kCall, kAddress
-};
+// Every kind of expression; all else that lists them is made of this. A node states what it consists of once, in
+// `fields`, which calls for each part, in the order in which it is evaluated,
+//   f.expr(ExprPtr), f.stmt(StmtPtr)          a part that may be null where the node says so
+//   f.use(VarPtr), f.define(VarPtr)           a variable that is read or assigned; one that begins here
+//   f.buffer(BufferPtr), f.allocate(BufferPtr)  a buffer that is accessed; one that begins here
+//   f.kernel(KernelPtr)                       a kernel that is called
+//   f.value(x)                                a number or an operator
+// tir/visit.h walks, compares and rewrites functions with it.
+#define AOTC_TIR_EXPRESSIONS(X) \
+  X(IntImm) X(FloatImm) X(VarRef) X(Load) X(Unary) X(Binary) X(Cast) X(Select) X(Call) X(Address)
+
+#define AOTC_TIR_KIND(name) k##name,
+enum class ExprKind : uint8_t { AOTC_TIR_EXPRESSIONS(AOTC_TIR_KIND) };
 
 enum class UnaryOp : uint8_t { kNeg, kLogicalNot, kBitNot };
 
@@ -111,14 +121,29 @@ using ExprPtr = std::shared_ptr<const Expr>;
 struct IntImm final : Expr {
   int64_t value;
   IntImm(DType t, int64_t v) : Expr(ExprKind::kIntImm, t), value(v) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.value(n.value);
+  }
 };
 struct FloatImm final : Expr {
   double value;  // exactly representable in `type`
   FloatImm(DType t, double v) : Expr(ExprKind::kFloatImm, t), value(v) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.value(n.value);
+  }
 };
 struct VarRef final : Expr {
   VarPtr var;
-  explicit VarRef(VarPtr v) : Expr(ExprKind::kVar, v->dtype), var(std::move(v)) {}
+  explicit VarRef(VarPtr v) : Expr(ExprKind::kVarRef, v->dtype), var(std::move(v)) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.use(n.var);
+  }
 };
 // buffer[index]; type is promoted(buffer->dtype).
 struct Load final : Expr {
@@ -126,11 +151,23 @@ struct Load final : Expr {
   ExprPtr index;
   Load(BufferPtr b, ExprPtr i)
       : Expr(ExprKind::kLoad, promoted(b->dtype)), buffer(std::move(b)), index(std::move(i)) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.buffer(n.buffer);
+    f.expr(n.index);
+  }
 };
 struct Unary final : Expr {
   UnaryOp op;
   ExprPtr value;
   Unary(UnaryOp o, ExprPtr v) : Expr(ExprKind::kUnary, v->type), op(o), value(std::move(v)) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.value(n.op);
+    f.expr(n.value);
+  }
 };
 // Both sides have the same type (shift amounts too), the result has it unless a comparison.
 struct Binary final : Expr {
@@ -140,6 +177,14 @@ struct Binary final : Expr {
   bool wrapping;
   Binary(BinaryOp o, DType t, ExprPtr l, ExprPtr r, bool w)
       : Expr(ExprKind::kBinary, t), op(o), lhs(std::move(l)), rhs(std::move(r)), wrapping(w) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.value(n.op);
+    f.value(n.wrapping);
+    f.expr(n.lhs);
+    f.expr(n.rhs);
+  }
 };
 // Integer to integer: traps if the value does not fit unless wrapping. Float to integer truncates,
 // traps out of range. Casting to a small type gives that range but is held in it (type i8 etc. is
@@ -148,6 +193,12 @@ struct Cast final : Expr {
   ExprPtr value;
   bool wrapping;
   Cast(DType t, ExprPtr v, bool w) : Expr(ExprKind::kCast, t), value(std::move(v)), wrapping(w) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.value(n.wrapping);
+    f.expr(n.value);
+  }
 };
 // Evaluates only the chosen side.
 struct Select final : Expr {
@@ -157,12 +208,25 @@ struct Select final : Expr {
   Select(ExprPtr c, ExprPtr a, ExprPtr b)
       : Expr(ExprKind::kSelect, a->type), condition(std::move(c)), if_true(std::move(a)),
         if_false(std::move(b)) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.expr(n.condition);
+    f.expr(n.if_true);
+    f.expr(n.if_false);
+  }
 };
 struct Call final : Expr {
   Intrinsic callee;
   std::vector<ExprPtr> args;
   Call(Intrinsic c, DType t, std::vector<ExprPtr> a)
       : Expr(ExprKind::kCall, t), callee(c), args(std::move(a)) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.value(n.callee);
+    for (auto& arg : n.args) f.expr(arg);
+  }
 };
 // &buffer[index], only as an argument of kMemcpy, kMemset and kernels.
 struct Address final : Expr {
@@ -170,14 +234,21 @@ struct Address final : Expr {
   ExprPtr index;
   Address(BufferPtr b, ExprPtr i)
       : Expr(ExprKind::kAddress, DType::kI32), buffer(std::move(b)), index(std::move(i)) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.buffer(n.buffer);
+    f.expr(n.index);
+  }
 };
 
 // ---------------------------------------------------------------- statements
 
-enum class StmtKind : uint8_t {
-  kFor, kIf, kDeclare, kAssign, kStore, kEvaluate, kBlock, kAlloc, kComment, kCallKernel,
-  kFail
-};
+#define AOTC_TIR_STATEMENTS(X) \
+  X(For) X(If) X(Declare) X(Assign) X(Store) X(Evaluate) X(Block) X(Alloc) X(Comment) X(CallKernel) X(Fail)
+
+enum class StmtKind : uint8_t { AOTC_TIR_STATEMENTS(AOTC_TIR_KIND) };
+#undef AOTC_TIR_KIND
 
 struct Stmt {
   StmtKind kind;
@@ -198,6 +269,15 @@ struct For final : Stmt {
   For(VarPtr v, ExprPtr b, ExprPtr e, int64_t s, StmtPtr body_)
       : Stmt(StmtKind::kFor), var(std::move(v)), begin(std::move(b)), end(std::move(e)), step(s),
         body(std::move(body_)) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.value(n.step);
+    f.expr(n.begin);
+    f.expr(n.end);
+    f.define(n.var);
+    f.stmt(n.body);
+  }
 };
 struct If final : Stmt {
   ExprPtr condition;
@@ -205,6 +285,13 @@ struct If final : Stmt {
   StmtPtr otherwise;  // may be null
   If(ExprPtr c, StmtPtr t, StmtPtr o)
       : Stmt(StmtKind::kIf), condition(std::move(c)), then(std::move(t)), otherwise(std::move(o)) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.expr(n.condition);
+    f.stmt(n.then);
+    f.stmt(n.otherwise);
+  }
 };
 // A variable visible to the end of the enclosing block. Not `is_mutable`: "let", never assigned.
 struct Declare final : Stmt {
@@ -213,11 +300,24 @@ struct Declare final : Stmt {
   bool is_mutable;
   Declare(VarPtr v, ExprPtr i, bool m)
       : Stmt(StmtKind::kDeclare), var(std::move(v)), init(std::move(i)), is_mutable(m) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.value(n.is_mutable);
+    f.expr(n.init);
+    f.define(n.var);
+  }
 };
 struct Assign final : Stmt {
   VarPtr var;
   ExprPtr value;
   Assign(VarPtr v, ExprPtr e) : Stmt(StmtKind::kAssign), var(std::move(v)), value(std::move(e)) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.use(n.var);
+    f.expr(n.value);
+  }
 };
 // buffer[index] = value; value's type is the promoted element type (or a Cast to the element type).
 struct Store final : Stmt {
@@ -226,23 +326,48 @@ struct Store final : Stmt {
   ExprPtr value;
   Store(BufferPtr b, ExprPtr i, ExprPtr v)
       : Stmt(StmtKind::kStore), buffer(std::move(b)), index(std::move(i)), value(std::move(v)) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.buffer(n.buffer);
+    f.expr(n.index);
+    f.expr(n.value);
+  }
 };
 struct Evaluate final : Stmt {
   ExprPtr value;
   explicit Evaluate(ExprPtr v) : Stmt(StmtKind::kEvaluate), value(std::move(v)) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.expr(n.value);
+  }
 };
 struct Block final : Stmt {
   std::vector<StmtPtr> body;
   explicit Block(std::vector<StmtPtr> b) : Stmt(StmtKind::kBlock), body(std::move(b)) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    for (auto& s : n.body) f.stmt(s);
+  }
 };
 // A local array (role kLocal) visible to the end of the enclosing block, contents undefined.
 struct Alloc final : Stmt {
   BufferPtr buffer;
   explicit Alloc(BufferPtr b) : Stmt(StmtKind::kAlloc), buffer(std::move(b)) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.allocate(n.buffer);
+  }
 };
 struct Comment final : Stmt {
   std::string text;
   explicit Comment(std::string t) : Stmt(StmtKind::kComment), text(std::move(t)) {}
+
+  template <typename Node, typename F>
+  static void fields(Node&, F&&) {}
 };
 
 // A microkernel: an inner loop that compiler/target has in assembly for some CPUs. `family` and
@@ -264,12 +389,21 @@ struct CallKernel final : Stmt {
   std::vector<ExprPtr> args;
   CallKernel(KernelPtr k, std::vector<ExprPtr> a)
       : Stmt(StmtKind::kCallKernel), kernel(std::move(k)), args(std::move(a)) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.kernel(n.kernel);
+    for (auto& arg : n.args) f.expr(arg);
+  }
 };
 
 // The function ends here and has failed: its data is outside of what the operator is defined for. The
 // run of the model ends with kFailStatus, and the results mean nothing. Not in a kernel's meaning.
 struct Fail final : Stmt {
   Fail() : Stmt(StmtKind::kFail) {}
+
+  template <typename Node, typename F>
+  static void fields(Node&, F&&) {}
 };
 inline constexpr int kFailStatus = -3;
 

@@ -179,7 +179,7 @@ bool Verifier::expr(const ExprPtr& e) {
   switch (e->kind) {
     case ExprKind::kIntImm:
     case ExprKind::kFloatImm: return immediate(*e);
-    case ExprKind::kVar: {
+    case ExprKind::kVarRef: {
       const VarPtr& v = static_cast<const VarRef&>(*e).var;
       return variables_.contains(v.get()) ||
              error(fmt::format("variable '{}' is not declared here", v->name));
@@ -345,7 +345,7 @@ void Verifier::body(const StmtPtr& s) {
 
 bool Verifier::reads(const ExprPtr& e, const Writes& writes) const {
   switch (e->kind) {
-    case ExprKind::kVar: return writes.targets.contains(static_cast<const VarRef&>(*e).var.get());
+    case ExprKind::kVarRef: return writes.targets.contains(static_cast<const VarRef&>(*e).var.get());
     case ExprKind::kLoad: {
       const Load& l = static_cast<const Load&>(*e);
       return writes.targets.contains(l.buffer.get()) || reads(l.index, writes);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walking and rewriting TIR. Everything follows from the list of nodes and from their `fields` (tir/tir.h):
+// a new kind of node is known here as soon as it stands there. The one thing to know: shared nodes are
+// visited once for each place where they stand.
+#pragma once
+
+#include <cstdlib>
+#include <type_traits>
+#include <utility>
+
+#include "tir/tir.h"
+
+namespace aotc::tir {
+
+// Functions of several types as one: visit(e, Overloaded{[](const Load&) {...}, [](const auto&) {...}}).
+template <typename... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
+// f of the node as what it is.
+template <typename F>
+decltype(auto) visit(const Expr& e, F&& f) {
+#define AOTC_TIR_CASE(Name) \
+  case ExprKind::k##Name:   \
+    return std::forward<F>(f)(static_cast<const Name&>(e));
+  switch (e.kind) { AOTC_TIR_EXPRESSIONS(AOTC_TIR_CASE) }
+#undef AOTC_TIR_CASE
+  std::abort();
+}
+
+template <typename F>
+decltype(auto) visit(const Stmt& s, F&& f) {
+#define AOTC_TIR_CASE(Name) \
+  case StmtKind::k##Name:   \
+    return std::forward<F>(f)(static_cast<const Name&>(s));
+  switch (s.kind) { AOTC_TIR_STATEMENTS(AOTC_TIR_CASE) }
+#undef AOTC_TIR_CASE
+  std::abort();
+}
+
+// What a reader of `fields` has to name; those that look at some parts only derive from it.
+struct IgnoreFields {
+  void expr(const ExprPtr&) {}
+  void stmt(const StmtPtr&) {}
+  void use(const VarPtr&) {}
+  void define(const VarPtr&) {}
+  void buffer(const BufferPtr&) {}
+  void allocate(const BufferPtr&) {}
+  void kernel(const KernelPtr&) {}
+  template <typename T>
+  void value(const T&) {}
+};
+
+// Calls e(const Expr&) and s(const Stmt&) for what stands directly in a node, in the order of evaluation.
+template <typename Node, typename E, typename S>
+void for_each_child(const Node& node, E&& e, S&& s) {
+  struct Children : IgnoreFields {
+    E& on_expr;
+    S& on_stmt;
+    Children(E& e, S& s) : on_expr(e), on_stmt(s) {}
+    void expr(const ExprPtr& child) {
+      if (child) on_expr(*child);
+    }
+    void stmt(const StmtPtr& child) {
+      if (child) on_stmt(*child);
+    }
+  };
+  visit(node, [&](const auto& n) { std::decay_t<decltype(n)>::fields(n, Children(e, s)); });
+}
+
+// Is it true of an expression that stands directly in this one?
+template <typename F>
+bool all_children(const Expr& e, F&& holds) {
+  bool all = true;
+  for_each_child(e, [&](const Expr& child) { all = all && holds(child); }, [](const Stmt&) {});
+  return all;
+}
+
+// f(const Stmt&) of a statement and all that stand in it, outermost first.
+template <typename F>
+void for_each_stmt(const Stmt& s, F&& f) {
+  f(s);
+  for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { for_each_stmt(child, f); });
+}
+
+// Rebuilds what it is given, with other parts where a class derived from it says so. Nodes that come out as
+// they were are not copied. Types stay: a buffer may be replaced by one of the same element type only.
+class Mutator {
+ public:
+  virtual ~Mutator() = default;
+
+  virtual ExprPtr expr(const ExprPtr& e);
+  virtual StmtPtr stmt(const StmtPtr& s);
+
+ protected:
+  virtual VarPtr use(const VarPtr& v) { return v; }
+  virtual VarPtr define(const VarPtr& v) { return v; }
+  virtual BufferPtr buffer(const BufferPtr& b) { return b; }
+  virtual BufferPtr allocate(const BufferPtr& b) { return buffer(b); }
+
+  // The node with its parts rebuilt.
+  ExprPtr rebuilt(const ExprPtr& e);
+  StmtPtr rebuilt(const StmtPtr& s);
+
+ private:
+  struct Rebuild;
+};
+
+}  // namespace aotc::tir

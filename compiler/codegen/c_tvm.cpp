@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "codegen/c_run.h"
+#include "codegen/c_state.h"
 #include "codegen/c_support.h"
 #include "codegen/workspace.h"
 #include "support/text.h"
@@ -97,6 +98,11 @@ class TvmPrinter {
     }
     h += "/* Runs the model once; 0, or the status of the first operator that failed. */\n";
     h += prototype() + ";\n\n";
+    if (has_state(program_))
+      h += fmt::format("/* What the model keeps from run to run ({0} bytes) lies in {1}.c, for one instance.\n"
+                       " * Forgets all runs: the next one is a first run, as after start-up. */\n"
+                       "void {1}_reset(void);\n\n",
+                       program_.state_bytes, m_);
     int64_t total = options_.memory == MemoryMode::kWorkspace ? workspace_bytes(program_)
                                                               : program_.arena_bytes;
     h += fmt::format("/* Bytes of workspace. */\n#define {}_WORKSPACE_SIZE {}\n", up_, total);
@@ -127,6 +133,7 @@ class TvmPrinter {
           "#if defined(__GNUC__)\n__attribute__((section(\".bss.noinit.tvm\"), aligned({0})))\n#endif\n"
           "static uint8_t global_workspace[{1}_ARENA_SIZE];\n\n",
           Program::kArenaAlignment, upper(p));
+    if (has_state(program_)) s += state();
     s += prototype() + "\n{\n";
     s += fmt::format("    struct {0}_inputs in;\n    struct {0}_outputs out;\n", p);
     if (has_pools(program_)) s += fmt::format("    struct {}_pools pools;\n", p);
@@ -135,6 +142,10 @@ class TvmPrinter {
     if (has_pools(program_)) null += " || workspace_pools == NULL";
     if (!devices.empty()) null += " || devices == NULL";
     s += fmt::format("    if ({}) {{\n        return {}_ERROR_ARGUMENT;\n    }}\n", null, upper(p));
+    if (has_state(program_))
+      s += fmt::format("    if (!state_is_kept) {{\n        if ({0}_init(state) != 0) {{\n"
+                       "            return {1}_ERROR_ARGUMENT;\n        }}\n        state_is_kept = 1;\n    }}\n",
+                       p, upper(p));
     assign(s, "in", "inputs", "const ", program_.graph.inputs, files_.input_fields, inputs_);
     assign(s, "out", "outputs", "", program_.graph.outputs, files_.output_fields, outputs_);
     if (has_pools(program_))
@@ -143,9 +154,9 @@ class TvmPrinter {
     for (int d : devices)
       s += fmt::format("    contexts.{0} = devices->{0};\n",
                        program_.device_of(d).name);
-    s += fmt::format("    return {}_run(&in, &out, {}{});\n}}\n", p,
+    s += fmt::format("    return {}_run(&in, &out, {}{}{});\n}}\n", p,
                      has_pools(program_) ? "&pools" : own ? "global_workspace" : "NULL",
-                     devices.empty() ? "" : ", &contexts");
+                     has_state(program_) ? ", state" : "", devices.empty() ? "" : ", &contexts");
     return s;
   }
 
@@ -157,6 +168,16 @@ class TvmPrinter {
     if (!context_devices(program_).empty()) more += fmt::format(",\n    struct {}_devices *devices", m_);
     return fmt::format("int32_t {0}_run(\n    struct {0}_inputs *inputs,\n    struct {0}_outputs *outputs{1})",
                        m_, more);
+  }
+
+  // TVM's entry point has no parameter for it: one instance, ready at its first run.
+  std::string state() const {
+    return fmt::format(
+        "#if defined(__GNUC__)\n__attribute__((aligned({0})))\n#endif\n"
+        "static uint8_t state[{1}_STATE_SIZE];\n"
+        "static uint8_t state_is_kept; /* 0: the next run is a first run */\n\n"
+        "void {2}_reset(void)\n{{\n    state_is_kept = 0;\n}}\n\n",
+        Program::kArenaAlignment, upper(options_.prefix), m_);
   }
 
   void sizes(std::string& h, const std::vector<graph::Port>& ports,

@@ -50,6 +50,7 @@ void print_memory(const mlf::ModuleInfo& m) {
     print_out("  memory on {}: workspace {}", device_name(main.device),
                format_bytes(main.workspace_bytes));
     if (main.constants_bytes) print_out(", constants {}", format_bytes(*main.constants_bytes));
+    if (main.state_bytes) print_out(", state {}", format_bytes(*main.state_bytes));
     if (main.io_bytes) print_out(", inputs and outputs {}", format_bytes(*main.io_bytes));
     print_out("\n");
   }

@@ -184,9 +184,6 @@ Status check_structure(const CompileOptions& options, const plan::Program& progr
   if (program.source != nullptr && options.memory == codegen::MemoryMode::kWorkspace)
     return conflicting(file, "--memory workspace is for models without branches and loops",
                        "leave it out: the arena is planned for all ways through the model", diags);
-  if (program.state_bytes > 0 && options.tvm_interface)
-    return conflicting(file, "TVM's interface has no place for what the model keeps from run to run",
-                       "leave --interface out and pass the state to NAME_run", diags);
   if (program.state_bytes > 0 && program.constant_pool >= 0)
     return conflicting(file, "the first values of states are tables, which a pool of constants would have",
                        "leave the pool of constants out, or use --constants-section", diags);

@@ -68,6 +68,8 @@ Json main_memory(const FullModel& model) {
     main["constants_size_bytes"] = host ? constants : 0;
     main["io_size_bytes"] =
         host ? bytes_of(p.graph, p.graph.inputs) + bytes_of(p.graph, p.graph.outputs) : 0;
+    // Ours: TVM has no state.
+    if (host && p.state_bytes > 0) main["state_size_bytes"] = p.state_bytes;
     main["inputs"] = host ? ports(p.graph, p.graph.inputs) : Json::object();
     main["outputs"] = host ? ports(p.graph, p.graph.outputs) : Json::object();
     out.push_back(std::move(main));

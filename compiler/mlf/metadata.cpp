@@ -233,6 +233,7 @@ void check_functions(const Json& functions, const std::string& path, Checker& ch
       check.integer(m, where, "workspace_size_bytes");
       check.optional_integer(m, where, "constants_size_bytes");
       check.optional_integer(m, where, "io_size_bytes");
+      check.optional_integer(m, where, "state_size_bytes");
       check_ports(m, where, "inputs", check);
       check_ports(m, where, "outputs", check);
     }
@@ -391,10 +392,11 @@ void read_model_memory(const Json& memory, ModuleInfo& out) {
   if (memory.is_array()) return;
   const Json& functions = memory["functions"];
   for (const Json& m : functions["main"]) {
-    MainMemory figures{m["device"].get<int64_t>(), m["workspace_size_bytes"].get<int64_t>(), {}, {}};
+    MainMemory figures{m["device"].get<int64_t>(), m["workspace_size_bytes"].get<int64_t>(), {}, {}, {}};
     if (m.contains("constants_size_bytes"))
       figures.constants_bytes = m["constants_size_bytes"].get<int64_t>();
     if (m.contains("io_size_bytes")) figures.io_bytes = m["io_size_bytes"].get<int64_t>();
+    if (m.contains("state_size_bytes")) figures.state_bytes = m["state_size_bytes"].get<int64_t>();
     out.main.push_back(figures);
     read_ports(m, "inputs", out.inputs);
     read_ports(m, "outputs", out.outputs);

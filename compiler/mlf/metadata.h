@@ -25,7 +25,7 @@ Status check_metadata(Archive& archive, const std::string& name, std::string_vie
 struct MainMemory {
   int64_t device = 0;
   int64_t workspace_bytes = 0;
-  std::optional<int64_t> constants_bytes, io_bytes;
+  std::optional<int64_t> constants_bytes, io_bytes, state_bytes;
 };
 struct PortInfo {
   std::string name, dtype;

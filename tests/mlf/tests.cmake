@@ -15,7 +15,7 @@ mlf_test(mlf.reading quick ${Python3_EXECUTABLE} ${mlf}/reading.py $<TARGET_FILE
 mlf_test(mlf.reading.shared quick ${Python3_EXECUTABLE} ${mlf}/reading.py $<TARGET_FILE:aotc>
   ${mlf_work}/reading_shared --shared)
 mlf_test(mlf.writing full ${python} ${mlf}/writing.py $<TARGET_FILE:aotc> ${mlf_work}/writing
-  digits_int8 gadget_int8 digits_f32)
+  digits_int8 gadget_int8 digits_f32 stream_conv_int8 svdf_shapes_int8)
 mlf_test(mlf.writing.shared full ${python} ${mlf}/writing.py $<TARGET_FILE:aotc>
   ${mlf_work}/writing_shared kws)
 

@@ -142,7 +142,8 @@ def check_functions(where, functions, faults):
     size = {"device": int, "workspace_size_bytes": int}
     for i, main in enumerate(functions["main"]):
         at = f"{where}.main[{i}]"
-        if not check_keys(at, main, {**size, "constants_size_bytes": int, "io_size_bytes": int},
+        if not check_keys(at, main, {**size, "constants_size_bytes": int, "io_size_bytes": int,
+                                      **({"state_size_bytes": int} if "state_size_bytes" in main else {})},
                           {"inputs", "outputs"}, faults):
             continue
         for key in ("device", "workspace_size_bytes", "constants_size_bytes", "io_size_bytes"):

@@ -7,6 +7,7 @@ from its own files only; the program gives LiteRT's bytes. MODEL is a name of te
 ../shared/models.
 """
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -43,6 +44,12 @@ static uint8_t arena[@M@_ARENA_SIZE] __attribute__((aligned(@M@_ARENA_ALIGN)));
 #else
 static uint8_t arena[1];
 #endif
+#ifdef @M@_STATE_SIZE
+static uint8_t state[@M@_STATE_SIZE] __attribute__((aligned(@M@_STATE_ALIGN)));
+#define RUN(in, out) @m@_run(in, out, arena, state)
+#else
+#define RUN(in, out) @m@_run(in, out, arena)
+#endif
 #define MEMORY(f, T, n, s, z) static T memory_##f[n];
 @M@_FOR_EACH_INPUT(MEMORY)
 @M@_FOR_EACH_OUTPUT(MEMORY)
@@ -59,9 +66,12 @@ int main(void)
 #endif
 #define OUT(f, T, n, s, z) .f = memory_##f,
     const struct @m@_outputs out = { @M@_FOR_EACH_OUTPUT(OUT) };
+#ifdef @M@_STATE_SIZE
+    if (@m@_init(state) != 0) return 5;
+#endif
     for (;;) {
         @M@_FOR_EACH_INPUT(READ)
-        if (@m@_run(inputs, &out, arena) != 0) return 3;
+        if (RUN(inputs, &out) != 0) return 3;
 #define WRITE(f, T, n, s, z) if (fwrite(memory_##f, sizeof(T), n, stdout) != n) return 4;
         @M@_FOR_EACH_OUTPUT(WRITE)
     }
@@ -89,7 +99,11 @@ def tvm_program(folder, name, metadata):
             lines.append(f"    static int64_t {kind}_{f}[TVMGEN_{upper}_{f.upper()}_SIZE / 8 + 1];")
         values = ", ".join(f"{kind}_{f}" for f in fields[kind])
         lines.append(f"    struct tvmgen_{name}_{kind} {kind} = {{ {values} }};")
-    lines.append("    for (;;) {")
+    # What it keeps from run to run is forgotten half way.
+    kept = "state_size_bytes" in main
+    expect(kept == (f"void tvmgen_{name}_reset(void);" in header), f"state: {main}")
+    lines.append(f"    for (int run = 0;; ++run) {{\n        if (run == {SAMPLES}) tvmgen_{name}_reset();" if kept
+                 else "    for (;;) {")
     for f in fields["inputs"]:
         lines.append(f"        if (fread(inputs_{f}, TVMGEN_{upper}_{f.upper()}_SIZE, 1, stdin) != 1) return 0;")
     lines.append(f"        if (tvmgen_{name}_run(&inputs, &outputs) != 0) return 3;")
@@ -99,7 +113,7 @@ def tvm_program(folder, name, metadata):
 
 
 def model_path(name):
-    for folder in ("digits", "gadget", "ops"):
+    for folder in ("digits", "gadget", "ops", "state"):
         path = ROOT / "tests" / "models" / folder / f"{name}.tflite"
         if path.exists():
             return path
@@ -156,7 +170,8 @@ def build(folder, name, program):
     return folder / "program"
 
 
-def check_outputs(layers, program, what):
+def check_outputs(layers, program, what, times=1):
+    """`layers` begin with a first run; `times`: that often the program begins anew with the same inputs."""
     import numpy as np
     rng = np.random.default_rng(1)
     fed, want = b"", b""
@@ -165,9 +180,9 @@ def check_outputs(layers, program, what):
         layers.run(arrays)
         fed += b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
         want += b"".join(np.ascontiguousarray(a).tobytes() for a in layers.model_outputs())
-    done = subprocess.run([str(program)], input=fed, capture_output=True, timeout=600)
+    done = subprocess.run([str(program)], input=fed * times, capture_output=True, timeout=600)
     expect(done.returncode == 0, f"{what}: exit code {done.returncode}")
-    expect(done.stdout == want, f"{what}: outputs differ from LiteRT's")
+    expect(done.stdout == want * times, f"{what}: outputs differ from LiteRT's")
 
 
 def check_metadata(metadata, layers, name, board):
@@ -186,7 +201,8 @@ def check_metadata(metadata, layers, name, board):
 def check_model(name):
     import litert_layers
     model = model_path(name)
-    layers = litert_layers.Layers(model)
+    first_run = functools.partial(litert_layers.Layers, model, sequence=True)
+    layers = first_run()
     for board, options in (("", ["--memory", "workspace"]), ("qemu_mps2_an386", []),
                            ("qemu_mps2_an386", ["--calling-convention", "registry"]),
                            ("qemu_riscv32", ["-O", "size", "--interface", "aotc"])):
@@ -197,11 +213,12 @@ def check_model(name):
         metadata = compile_archive(model, name, tar, *more, *options)
         check_metadata(metadata, layers, name, board)
         folder = unpack(tar, WORK / f"{name}_{number}")
-        check_outputs(layers, build(folder, name, PROGRAM), what)
+        check_outputs(first_run(), build(folder, name, PROGRAM), what)
         tvm = (folder / f"codegen/host/include/tvmgen_{name}.h").exists()
         expect(tvm == ("--interface" not in options), f"{what}: TVM's entry point")
         if tvm:
-            check_outputs(layers, build(folder, name, tvm_program(folder, name, metadata)), what)
+            kept = "state_size_bytes" in metadata["modules"][name]["memory"]["functions"]["main"][0]
+            check_outputs(first_run(), build(folder, name, tvm_program(folder, name, metadata)), what, 2 if kept else 1)
         if OPT:
             graph = (folder / f"src/{name}.relay").read_text()
             (folder / "graph.air").write_text(graph)

@@ -25,8 +25,10 @@ class Rejected(Exception):
 class Layers:
     """One loaded model. `run` gives every operator result of one sample."""
 
-    def __init__(self, model, kernels="reference"):
-        """`kernels`: "builtin" where the reference resolver lacks an operator."""
+    def __init__(self, model, kernels="reference", sequence=False):
+        """`kernels`: "builtin" where the reference resolver lacks an operator. `sequence`: runs follow one
+        another, so what the model keeps is kept, and only the model's outputs can be had."""
+        self._sequence = sequence
         resolver = {"reference": litert.OpResolverType.BUILTIN_REF,
                     "builtin": litert.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES}[kernels]
         is_bytes = isinstance(model, (bytes, bytearray))
@@ -36,7 +38,7 @@ class Layers:
                 model_content=bytes(content),
                 num_threads=1,
                 experimental_op_resolver_type=resolver,
-                experimental_preserve_all_tensors=True,
+                experimental_preserve_all_tensors=not sequence,
             )
             self._fix_unknown_dimensions()
             self._interpreter.allocate_tensors()
@@ -67,13 +69,16 @@ class Layers:
         if len(arrays) != len(self.inputs):
             raise ValueError(f"{len(arrays)} inputs given, the model has {len(self.inputs)}")
         try:
-            self._interpreter.reset_all_variables()
+            if not self._sequence:
+                self._interpreter.reset_all_variables()
             for detail, array in zip(self.inputs, arrays):
                 array = np.asarray(array, dtype=detail["dtype"]).reshape(detail["shape"])
                 self._interpreter.set_tensor(detail["index"], array)
             self._interpreter.invoke()
         except (RuntimeError, ValueError) as error:
             raise Rejected(_reason(error)) from error
+        if self._sequence:
+            return []
         # An absent optional result has a negative index and no data.
         return [
             [self._interpreter.get_tensor(t) if t >= 0 else None for t in op["outputs"]]

@@ -141,15 +141,19 @@ Requantization random_layer(unsigned seed, Rounding rounding, double least, doub
 }
 
 TEST(Requantizer, EqualsTheReferenceInEveryForm) {
-  std::set<std::string> forms;
+  std::set<std::string> forms, rounded_once;
   for (unsigned seed = 0; seed < 60; ++seed)
     for (Rounding rounding : {Rounding::kDouble, Rounding::kSingle}) {
       forms.insert(check(random_layer(seed, rounding, -11, -7), seed));
       forms.insert(check(random_layer(seed, rounding, -16, -2), seed));
+      if (rounding == Rounding::kSingle)
+        rounded_once.insert(check(random_layer(seed, rounding, -10, -8), seed));
       forms.insert(check(random_layer(seed, rounding, -3, 3), seed));
     }
   for (const char* form : {"one word", "one word and sign", "one multiply", "two roundings"})
     EXPECT_TRUE(forms.count(form)) << form;
+  EXPECT_TRUE(rounded_once.contains("one word"));
+  EXPECT_FALSE(rounded_once.contains("one word and sign"));
 }
 
 TEST(Requantizer, PrefersWords) {
@@ -286,6 +290,69 @@ TEST(Requantize, ACommonLineHasAChannelForEachScale) {
     auto fit = fit_common_line(what, 6, bias);
     ASSERT_TRUE(fit);
     EXPECT_EQ(fit->channels.size(), middle == 0.01 ? 1u : 3u);
+  }
+}
+
+// A left shift that wraps is no step function: what it does is done in its steps, one by one.
+TEST(Requantizer, LeftShiftsThatWrapAreFollowed) {
+  Requantization what{{4.0}, {{(1 << 28) - 50, (1 << 28) + 50}}, Rounding::kDouble, 3, {-128, 127}};
+  EXPECT_EQ(check(what, 1), "two roundings");
+  std::vector<int32_t> bias = {5};
+  EXPECT_FALSE(fit_common_line(what, 1, bias));
+  EXPECT_EQ(bias, std::vector<int32_t>{5});
+}
+
+// Accumulators too far from zero to be shifted are moved there by their biases, each channel by its own.
+TEST(Requantize, ACommonLineMovesWhatLiesFarOut) {
+  Requantization what{{1.1e-6, 2.3e-6, 0.003},
+                      {{(1 << 26) - 60000, 1 << 26}, {-(1 << 25) - 70000, 60000 - (1 << 25)}, {-40000, 40000}},
+                      Rounding::kSingle,
+                      3,
+                      {-128, 127}};
+  std::vector<int32_t> bias = {1 << 26, -(1 << 25), 7};
+  const std::vector<int32_t> old = bias;
+  auto fit = fit_common_line(what, 6, bias);
+  ASSERT_TRUE(fit);
+  for (size_t c = 0; c < 3; ++c) {
+    const LineFit::Channel& line = fit->channels[c];
+    ASSERT_EQ(line.sign, 0);
+    EXPECT_LT(std::abs(bias[c]), 1 << 18);
+    for (int64_t acc = what.ranges[c].low; acc <= what.ranges[c].high; acc += 7) {
+      const int64_t moved = (acc + bias[c] - old[c]) << 6;
+      ASSERT_EQ(moved, static_cast<int32_t>(moved));
+      const int64_t value = (((moved * line.multiplier) >> 32) + line.offset) >> fit->shift;
+      ASSERT_EQ(std::clamp<int64_t>(value, -128, 127), what.apply(static_cast<int32_t>(acc), c)) << c << " " << acc;
+    }
+  }
+}
+
+// One number for all is stored once, however many channels there are.
+TEST(Requantizer, EqualChannelsStoreOneMultiplier) {
+  const AccRange any{-(int64_t{1} << 31), (int64_t{1} << 31) - 1};
+  for (size_t channels : {1, 2, 5}) {
+    Requantization what{std::vector<double>(channels, 0.01), std::vector<AccRange>(channels, any),
+                        Rounding::kDouble, 3, {-128, 127}};
+    graph::Graph graph;
+    for (DType type : {DType::kI32, DType::kI8}) {
+      graph::Tensor tensor;
+      tensor.type = {type, {1}, {}};
+      graph.add_tensor(std::move(tensor));
+    }
+    graph::Op op;
+    op.definition = operators().find("cast");
+    op.operands = {graph::TensorId{0}};
+    op.results = {graph::TensorId{1}};
+    graph.ops.push_back(op);
+    OpView view{graph, graph.ops[0]};
+    LoweringBuilder f(view, "requantize");
+    tir::BufferPtr in = f.operand(0), out = f.result();
+    Requantizer requantizer(f, what);
+    requantizer.begin(f);
+    f.store(out, 0, requantizer.emit(f, load(in, tir::Ex(0)), tir::Ex(0)));
+    ASSERT_EQ(requantizer.form(), "two roundings");
+    Lowered lowered = f.finish();
+    ASSERT_EQ(lowered.constants.size(), 1u);
+    EXPECT_EQ(lowered.constants[0].bytes.size(), 8u) << channels;
   }
 }
 

@@ -146,5 +146,122 @@ TEST(StepFit, RefusesWhatNoLineSeparates) {
     EXPECT_FALSE(fit_words(*steps, 0, {-128, 127}, two_roundings).has_value());
 }
 
+std::vector<Steps> steps_of_layer(const Requantization& what) {
+  std::vector<StepTarget> targets;
+  for (size_t c = 0; c < what.scales.size(); ++c)
+    targets.push_back({what.reference(c), what.scales[c], what.ranges[c]});
+  auto steps = find_steps(targets, what.zero_point, what.clamp);
+  EXPECT_TRUE(steps);
+  return steps ? *steps : std::vector<Steps>{};
+}
+
+// A channel of one value needs no slope, and no room beyond that value.
+TEST(StepFit, AConstantChannelIsItsOffset) {
+  for (int value : {-128, -3, 0, 5, 127}) {
+    StepTarget target{[value](int32_t) -> int64_t { return value; }, 1e-3, {-1000, 1000}};
+    auto steps = find_steps({target}, 0, {-128, 127});
+    ASSERT_TRUE(steps);
+    for (int shift : {0, 1, 4}) {
+      auto fit = fit_line_at(*steps, {-128, 127}, 6, shift);
+      ASSERT_TRUE(fit) << value << " " << shift;
+      EXPECT_EQ(fit->channels[0].multiplier, 0);
+      const int32_t found = fit->channels[0].offset >> shift;
+      EXPECT_EQ(std::clamp(found, -128, 127), value);
+      if (value > -128) {
+        EXPECT_EQ(fit->channels[0].offset, value * (1 << shift));
+      }
+    }
+  }
+}
+
+// Channels that are much flatter than the steepest shift less where one left shift for all would leave too
+// few bits, and without a sign they are moved, with one they are not.
+TEST(StepFit, FlatChannelsAreMovedOrShiftLess) {
+  Requantization what{{0.0119, 1.0517e-4, 1.9523e-4},
+                      {{-60000, 60000}, {-428191, 428191}, {-354092, 441253}},
+                      Rounding::kSingle,
+                      -128,
+                      {-128, 127}};
+  auto moved = fit_moved_lines(steps_of_layer(what), what.clamp, 8);
+  ASSERT_TRUE(moved);
+  EXPECT_FALSE(moved->with_sign);
+  int count = 0;
+  for (const LineFit::Channel& c : moved->channels) count += c.moved != 0;
+  EXPECT_GT(count, 0);
+  EXPECT_FALSE(fit_line_at(steps_of_layer(what), what.clamp, 8, moved->shift));
+  what = {{0.01, 3.1e-5}, {{-12700, 12700}, {-(1 << 23), 1 << 23}}, Rounding::kDouble, 7, {-128, 127}};
+  auto fit = fit_lines(steps_of_layer(what), what.clamp);
+  ASSERT_TRUE(fit);
+  EXPECT_FALSE(fit->same_left);
+  EXPECT_LT(fit->channels[1].left, fit->channels[0].left);
+}
+
+// int16 has steps to be found, more have not.
+TEST(StepFit, StepsOfSixteenBitsAreTheMost) {
+  auto found = [](ClampI32 clamp) {
+    StepTarget target{[](int32_t acc) -> int64_t { return acc / 8; }, 0.125, {-1000, 1000}};
+    return find_steps({target}, 0, clamp).has_value();
+  };
+  EXPECT_TRUE(found({-32768, 32767}));
+  EXPECT_FALSE(found({-65536, 65536}));
+}
+
+// Words shift by 6, by 4 where the sums are too large for that, and are of zero points that the type has.
+TEST(StepFit, WordsShiftByWhatTheSumsAllow) {
+  for (auto [most, left] : {std::pair<int64_t, int>{1 << 20, 6}, {1 << 26, 4}, {int64_t{1} << 28, 2}}) {
+    Requantization what{{0.0023, 0.0017}, {{-most, most}, {-most / 2, most}}, Rounding::kSingle, 0, {-128, 127}};
+    std::vector<Steps> steps = steps_of_layer(what);
+    auto fit = fit_words(steps, 0, what.clamp, false);
+    ASSERT_TRUE(fit) << most;
+    EXPECT_EQ(fit->left, left);
+    for (int zero_point : {256, -256, 300})
+      EXPECT_FALSE(fit_words(steps, zero_point, what.clamp, false)) << zero_point;
+  }
+}
+
+// Layers in which everything is far apart: slopes, ranges, the channels that are off. Whatever is found must
+// step where the reference does.
+TEST(StepFit, WordsOfWildLayersStepWhereTheReferenceDoes) {
+  std::mt19937 random(9);
+  auto any = [&](int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); };
+  int found = 0;
+  for (int round = 0; round < 400; ++round) {
+    Requantization what;
+    what.rounding = round % 2 == 0 ? Rounding::kDouble : Rounding::kSingle;
+    what.clamp = {-128, 127};
+    what.zero_point = static_cast<int32_t>(any(-128, 127));
+    const int flattest = static_cast<int>(8 + any(0, 24));
+    for (int c = 0; c < 3; ++c) {
+      what.scales.push_back(std::ldexp(static_cast<double>(any(1 << 20, (1 << 21) - 1)), -20 - static_cast<int>(any(4, flattest))));
+      const auto bits = static_cast<int>(any(8, 27));
+      what.ranges.push_back({-any(0, int64_t{1} << bits), any(1, int64_t{1} << bits)});
+    }
+    const std::vector<Steps> steps = steps_of_layer(what);
+    auto fit = fit_words(steps, what.zero_point, what.clamp, what.rounding == Rounding::kDouble);
+    if (!fit) continue;
+    ++found;
+    for (size_t c = 0; c < 3; ++c) {
+      const int64_t word = fit->words[c];
+      ASSERT_GE(word, 0);
+      const auto s = static_cast<int>(word & ((1 << fit->low_bits) - 1));
+      auto value = [&](int64_t acc) {
+        const auto shifted = static_cast<int32_t>(static_cast<uint32_t>(acc) << fit->left);
+        int64_t sum = ((shifted * word) >> 32) + fit->first + (int64_t{fit->half_zero()} << s) -
+                      (acc < 0 ? fit->sign : 0);
+        EXPECT_EQ(sum, static_cast<int32_t>(sum));
+        return std::clamp<int64_t>(sum >> (fit->base + s), -128, 127);
+      };
+      std::vector<int64_t> at = {what.ranges[c].low, what.ranges[c].high, std::max<int64_t>(-1, what.ranges[c].low), 0};
+      for (int i = 0; i < 60; ++i) at.push_back(any(what.ranges[c].low, what.ranges[c].high));
+      for (int64_t first : steps[c].first)
+        for (int64_t acc : {first - 1, first})
+          if (acc >= what.ranges[c].low && acc <= what.ranges[c].high) at.push_back(acc);
+      for (int64_t acc : at)
+        ASSERT_EQ(value(acc), what.apply(static_cast<int32_t>(acc), c)) << round << " " << c << " " << acc;
+    }
+  }
+  EXPECT_GT(found, 50);
+}
+
 }  // namespace
 }  // namespace aotc::ops

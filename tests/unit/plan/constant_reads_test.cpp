@@ -109,8 +109,46 @@ TEST(AssignSections, FillsUpToTheSizeWithRoomForAlignment) {
   EXPECT_EQ(assign_sections(p, {{".fast", 12}, {".slow"}}), (std::vector<int>{1, 0, 0}));
   EXPECT_EQ(assign_sections(p, {{".fast", 11}, {".slow"}}), (std::vector<int>{1, 0, 1}));
   EXPECT_EQ(assign_sections(p, {{".fast", 0}, {".slow"}}), (std::vector<int>{1, 1, 1}));
+  // A byte beyond a multiple of the alignment takes all of the next.
+  EXPECT_EQ(assign_sections(tables({5}), {{".fast", 7}, {".slow"}}), (std::vector<int>{1}));
+  EXPECT_EQ(assign_sections(tables({5}), {{".fast", 8}, {".slow"}}), (std::vector<int>{0}));
   // Without one that takes the rest, the rest is where tables are by default.
   EXPECT_EQ(assign_sections(p, {{".fast", 12}}), (std::vector<int>{-1, 0, 0}));
+}
+
+// A number that is read sixteen times comes before a table of which more is read, each byte once.
+TEST(AssignSections, BytesThatAreReadOftenComeFirst) {
+  std::string row;
+  for (int i = 0; i < 32; ++i) row += (i > 0 ? ", " : "") + std::to_string(i);
+  Diagnostics diags;
+  auto graph = graph::parse(R"(graph "g" {
+  input %0 "x" f32[32]
+  input %1 "z" f32[4x4]
+  const %2 "row" f32[32] = [)" + row + R"(]
+  const %3 "one" f32[2] = [7, 8]
+  const %4 "at" i32[16] = [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]
+  %5 "a" f32[32] = add(%0, %2)
+  %6 "b" f32[16] = gather(%3, %4) {axis = 0}
+  output %5
+  output %6
+})",
+                            "t.air", ops::definition_lookup(), diags);
+  ASSERT_TRUE(graph && ops::verify_graph(*graph, diags)) << diags.str();
+  auto program = plan_program(std::move(*graph), {}, diags);
+  ASSERT_TRUE(program) << diags.str();
+  std::vector<double> reads = constant_reads(*program);
+  std::vector<int> section = assign_sections(*program, {{".fast", 128}, {".slow"}});
+  for (size_t i = 0; i < section.size(); ++i) {
+    const size_t bytes = program->constants[i].data.bytes.size();
+    if (bytes == 8) {
+      EXPECT_EQ(reads[i], 64);
+      EXPECT_EQ(section[i], 0);
+    }
+    if (bytes == 128) {
+      EXPECT_EQ(reads[i], 128);
+      EXPECT_EQ(section[i], 1);
+    }
+  }
 }
 
 TEST(AssignSections, WhatIsReadMostPerByteIsFast) {

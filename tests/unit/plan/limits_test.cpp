@@ -7,6 +7,7 @@
 #include "frontends/tflite/reader.h"
 #include "ops/operator.h"
 #include "passes/pipeline.h"
+#include "plan/placement.h"
 #include "plan/program.h"
 
 namespace aotc {
@@ -54,6 +55,44 @@ TEST(PlanLimits, TensorsAliveAtOnce) {
   ASSERT_EQ(diags.all().size(), 1u);
   EXPECT_EQ(diags.all()[0].slug, "plan-limit");
   EXPECT_EQ(diags.all()[0].location.file, "m.tflite");
+}
+
+graph::Graph of_text(const std::string& text) {
+  Diagnostics diags;
+  auto graph = graph::parse(text, "g.air", ops::definition_lookup(), diags);
+  EXPECT_TRUE(graph && ops::verify_graph(*graph, diags)) << diags.str();
+  return graph ? std::move(*graph) : graph::Graph{};
+}
+
+// Of `inputs` inputs in the arena one is read; the others are gone behind the first call. What is said
+// where the pairs are few enough is that there is no such schedule, which takes no packing.
+std::string refused(int inputs, int calls) {
+  std::string text = "graph \"g\" {\n";
+  for (int i = 0; i < inputs; ++i) text += "  input %" + std::to_string(i) + " \"x\" f32[1]\n";
+  for (int i = 0; i < calls; ++i)
+    text += "  %" + std::to_string(inputs + i) + " \"y\" f32[1] = neg(%" + std::to_string(i == 0 ? 0 : inputs + i - 1) + ")\n";
+  text += "  output %" + std::to_string(inputs + calls - 1) + "\n}\n";
+  graph::Graph graph = of_text(text);
+  graph.ops[0].location.op_index = 0;
+  plan::PlanOptions options;
+  options.inputs = options.outputs = plan::Contract::kOverwrite;
+  options.schedules[0].algorithm = "none";
+  Diagnostics diags;
+  EXPECT_FALSE(plan::plan_program(std::move(graph), options, diags));
+  return diags.str();
+}
+
+TEST(PlanLimits, InputsThatNobodyReadsAreAliveBeforeTheFirstCallOnly) {
+  // 725 * 724 / 2 pairs of inputs, and the one that is read with the result, which is alive with the next.
+  EXPECT_NE(refused(725, 1).find(" 262451 pairs of tensors"), std::string::npos) << refused(725, 1);
+  EXPECT_NE(refused(725, 2).find(" 262452 pairs of tensors"), std::string::npos) << refused(725, 2);
+}
+
+TEST(PlanLimits, AsManyPairsAsAreAllowedAreNotTooMany) {
+  // 724 * 723 / 2 pairs of inputs; each call is one more.
+  constexpr int kCalls = static_cast<int>(plan::kMaxPairs - 724 * 723 / 2);
+  EXPECT_NE(refused(724, kCalls).find("[schedule-impossible]"), std::string::npos) << refused(724, kCalls);
+  EXPECT_NE(refused(724, kCalls + 1).find(" 262145 pairs of tensors"), std::string::npos);
 }
 
 TEST(PlanLimits, ConstantTables) {

@@ -114,6 +114,19 @@ TEST(Merge, SumsKeepTheirConstantOutermost) {
   EXPECT_NE(text.find("= x[1] +% (n0 + 3)\n"), std::string::npos) << text;
 }
 
+// What stands behind an if without else is not its else.
+TEST(Skeleton, AnElseIsNotWhatComesBehind) {
+  FunctionPtr either = parsed("in x: i32[1], out y: i32[2]",
+                              "  if x[0] > 0 {\n    y[0] = 1\n  } else {\n    y[1] = 2\n  }\n");
+  const auto& body = static_cast<const tir::Block&>(*either->body).body;
+  ASSERT_EQ(body.size(), 1u);
+  const auto& both = static_cast<const tir::If&>(*body[0]);
+  auto behind = std::make_shared<tir::Function>(*either);
+  behind->body = std::make_shared<tir::Block>(std::vector<tir::StmtPtr>{
+      std::make_shared<tir::If>(both.condition, both.then, nullptr), both.otherwise});
+  EXPECT_NE(skeleton_of(*either).text, skeleton_of(*behind).text);
+}
+
 bool mergeable(const std::string& params, const std::string& a, const std::string& b) {
   return skeleton_of(*parsed(params, a)).text == skeleton_of(*parsed(params, b)).text;
 }

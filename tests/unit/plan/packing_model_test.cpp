@@ -146,6 +146,43 @@ TEST(PackingModel, SearchesEndWithTheBestHeightAndSayThatItIs) {
   }
 }
 
+// What a search of sides looks at: all items and separations for each node, and each separation whose
+// distances it goes through, of which it may go through so many only.
+TEST(PackingModel, ASearchOfSidesCountsWhatItLooksAt) {
+  const Model model = model_of(ring());
+  for (int64_t nodes : {1, 3, 10000}) {
+    Search search;
+    search.max_nodes = nodes;
+    search.max_work = 1'000'000;
+    search.best_height = 24;
+    search_disjunctive(model, find_cliques(model, true), search);
+    EXPECT_GT(search.nodes, 0);
+    EXPECT_GE(search.work, search.nodes * (5 + 5) + 5);
+  }
+  // 1 above 0 and 0 above 1, each by a byte more: distances go round and round up to the height.
+  Problem round;
+  for (int k = 0; k < 3; ++k) round.add(1);
+  const int64_t far = int64_t{1} << 40;
+  round.separations = {{0, 1, 1, far}, {1, 2, 1, far}, {2, 0, -1, far}};
+  const Model steps = model_of(round);
+  Search search;
+  search.max_nodes = 1000;
+  search.max_work = 5000;
+  search.best_height = far / 2;
+  search_disjunctive(steps, find_cliques(steps, true), search);
+  EXPECT_FALSE(search.finished || search.improved);
+  EXPECT_GT(search.work, 4000);
+  EXPECT_LT(search.work, 6000);
+}
+
+TEST(PackingModel, ItemsOfNoBytesHaveNoHeight) {
+  Problem problem;
+  problem.add(0);
+  problem.add(0);
+  EXPECT_EQ(model_of(problem).height({0, 0}), 0);
+  EXPECT_EQ(model_of(problem).height({0, 4}), 4);
+}
+
 TEST(PackingModel, PartsOfAPartKeepTheirDistancesAndPlaces) {
   Problem problem = ring();
   problem.items[3].fixed = 40;

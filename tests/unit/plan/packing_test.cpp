@@ -140,6 +140,7 @@ TEST(Packing, MalformedProblemsAreReported) {
   reported([](Problem& p) { p.items[0].alignment = 12; }, "alignment 12");
   reported([](Problem& p) { p.items[0].alignment = 0; }, "alignment 0");
   reported([](Problem& p) { p.items[0].fixed = -4; }, "fixed offset -4");
+  reported([](Problem& p) { p.items[0].fixed = kMaxBytes + 1; }, "fixed offset 1099511627777");
   reported([](Problem& p) { p.separations[0].j = 2; }, "separation 0: items 0 and 2");
   reported([](Problem& p) { p.separations[0].j = 0; }, "separation 0: items 0 and 0");
   reported([](Problem& p) { p.separations[0].i = -1; }, "items -1 and 1");
@@ -239,6 +240,23 @@ TEST(Packing, CyclesOfNegativeDistancesAreSolved) {
   ASSERT_TRUE(height.has_value());
   expect_optimal(problem, *height);
   expect_optimal(problem, *height, search_only());
+}
+
+// The searches of small sets for a bound count like others: a node looks at one item at least.
+TEST(Packing, WorkOfEverySearchIsCounted) {
+  TestRandom random(3);
+  int by_bounds = 0;
+  for (int round = 0; round < 300; ++round) {
+    const Problem problem = wild_problem(random, 4, false);
+    PackingOptions greedy = search_only();
+    greedy.max_nodes = 0;
+    const Solution without = solve(problem, greedy), with = solve(problem, search_only());
+    ASSERT_EQ(without.ok(), with.ok());
+    if (!with.ok()) continue;
+    ASSERT_GE(with.work - without.work, with.nodes) << round;
+    by_bounds += with.nodes > 0 && with.method < Method::kLocalSearch;
+  }
+  EXPECT_GT(by_bounds, 0);
 }
 
 class PackingAgainstExhaustion : public testing::TestWithParam<bool> {};

@@ -188,6 +188,27 @@ TEST(Placement, BytesAreSharedOnlyWhereThatSavesSome) {
 }
 
 // More items than the packer looks for cliques in: the bound is that of the bytes alive.
+// Of two that may share bytes the smaller one's may be saved, whatever else is alive: so many that no
+// set of them is packed exactly.
+TEST(Placement, WhatMayBeSharedLowersTheBoundByTheSmallerOne) {
+  ops::WriteOrder order = forward_order(40);
+  std::vector<Buffer> buffers = {buffer(100), buffer(40)};
+  std::vector<BufferUse> calls(3);
+  calls[1].buffers = {0, 1};
+  calls[1].overlaps = {{0, 1, &order}};
+  calls[0].buffers = {0};
+  calls[2].buffers = {1};
+  for (int i = 2; i < 20; ++i) {
+    buffers.push_back(buffer(64));
+    for (size_t c : {0, 2}) calls[c].buffers.push_back(i);
+  }
+  Placement p = plan::place_buffers(buffers, calls, true);
+  ASSERT_TRUE(p.ok());
+  EXPECT_EQ(p.bytes, 100 + 18 * 64);
+  EXPECT_EQ(p.lower_bound, p.bytes);
+  EXPECT_TRUE(p.proven_optimal);
+}
+
 TEST(Placement, LongChainsAreProvenOptimal) {
   constexpr size_t kCount = 2100;
   for (bool inputs : {false, true}) {
@@ -352,6 +373,67 @@ TEST(Contract, OutputsThatAreConstantOrListedTwice) {
   EXPECT_EQ(p.outputs[1], p.outputs[2]);
   EXPECT_NE(p.outputs[2], p.outputs[3]);
   expect_outputs(text, floats({-7, 8}), floats({5, 6, 0, 8, 0, 8, 0, 8}));
+}
+
+// Kernels read scratch by words, whatever lies before it.
+TEST(Contract, ScratchIsAligned) {
+  int scratch = 0;
+  for (int width : {3, 5, 6}) {
+    const std::string w = std::to_string(width);
+    plan::Program p = planned("graph \"g\" {\n  input %0 \"x\" i8[1x" + w + "x" + w + R"(x1] quant(0.5, 0)
+  const %1 "w" i8[1x3x3x1] quant(0.25, 0) = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+  %2 "a" i8[1x)" + w + "x" + w + "x1] quant(1, 0) = depthwise_conv_2d(%0, %1) {pad_top = 1, pad_bottom = 1, pad_left = 1, pad_right = 1}\n" +
+                                  "  output %2\n}\n",
+                              Contract::kOverwrite, Contract::kOverwrite);
+    for (const plan::ProgramCall& call : p.calls) {
+      if (call.scratch_bytes == 0) continue;
+      ++scratch;
+      EXPECT_EQ(call.scratch_offset % 4, 0) << width;
+    }
+  }
+  EXPECT_GT(scratch, 0);
+}
+
+// A schedule is asked for an operator of the graph itself; those of regions are counted anew.
+TEST(Contract, SchedulesAreOfOutermostOperators) {
+  graph::Graph g = read(R"(graph "g" {
+  input %0 "x" i8[1x4x4x2] quant(0.5, 0)
+  input %1 "c" bool[1]
+  const %2 "w" i8[2x1x1x2] quant(0.25, 0) = [1, 2, 3, 4]
+  %3 "y" i8[1x4x4x2] quant(1, 0) = conv_2d(%0, %2)
+  %4 "r" i8[1x4x4x2] quant(1, 0) = if(%1, %3) region "then" {
+    input %0 "x" i8[1x4x4x2] quant(1, 0)
+    %1 "t" i8[1x4x4x2] quant(1, 0) = relu(%0)
+    output %1
+  } region "else" {
+    input %0 "x" i8[1x4x4x2] quant(1, 0)
+    output %0
+  }
+  output %4
+})");
+  g.ops[0].location.op_index = g.ops[1].regions[0].ops[0].location.op_index = 3;
+  Diagnostics diags;
+  auto plan = plan::plan_program(g, {}, diags);
+  ASSERT_TRUE(plan) << diags.str();
+  plan::PlanOptions options;
+  options.schedules[3] = plan->calls[0].schedule;
+  ASSERT_FALSE(options.schedules[3].algorithm.empty());
+  EXPECT_TRUE(plan::plan_program(g, options, diags)) << diags.str();
+}
+
+// Two functions that are given in C are two, also where they take the same.
+TEST(Contract, FunctionsOfOtherNamesAreOthers) {
+  plan::Program p = planned(R"(graph "g" {
+  input %0 "x" f32[4]
+  %1 "a" f32[4] = external(%0) {symbol = "f", convention = plain}
+  %2 "b" f32[4] = external(%1) {symbol = "g", convention = plain}
+  %3 "c" f32[4] = external(%2) {symbol = "f", convention = plain}
+  output %3
+})",
+                            Contract::kPreserve, Contract::kPreserve);
+  ASSERT_EQ(p.calls.size(), 3u);
+  EXPECT_NE(p.calls[0].function, p.calls[1].function);
+  EXPECT_EQ(p.calls[0].function, p.calls[2].function);
 }
 
 }  // namespace

@@ -77,6 +77,16 @@ TEST(Spaces, ExternalFunctionsAreNotGivenTables) {
   EXPECT_FALSE(move_tables_to_program(program, {}, diags));
   EXPECT_THAT(diags.str(), HasSubstr("[harvard-external]"));
   EXPECT_THAT(diags.str(), HasSubstr("'mine'"));
+  // Of an operator, the first one too.
+  program.graph.ops.resize(2);
+  for (int op : {0, 1}) {
+    program.graph.ops[static_cast<size_t>(op)].location.op_index = 40 + op;
+    program.calls[0].op_index = op;
+    Diagnostics located;
+    EXPECT_FALSE(move_tables_to_program(program, {}, located));
+    ASSERT_EQ(located.all().size(), 1u);
+    EXPECT_EQ(located.all()[0].location.op_index, 40 + op);
+  }
 }
 
 TEST(Spaces, TablesOutOfReachAreRefused) {

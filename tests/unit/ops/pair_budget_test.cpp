@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Proofs over all pairs are counted, and thousands of small operators are planned without most of them.
+#include <algorithm>
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "graph/graph.h"
+#include "ops/common/affine.h"
 #include "ops/common/pair_budget.h"
 #include "ops/operator.h"
 #include "plan/program.h"
@@ -43,6 +47,23 @@ TEST(PairBudget, CountsWhatProofsLookAt) {
   EXPECT_EQ(spent_by_one("mul"), 65536);
   // The table of what is wanted, and all pairs of the form that fits.
   EXPECT_GE(spent_by_one("add"), 2 * 65536);
+}
+
+// A sum that no form gives, because one pair in the middle is another: each of the weights tried costs a few
+// rows, not all.
+TEST(PairBudget, WhatDoesNotFitCostsFewRows) {
+  std::vector<int8_t> wanted;
+  for (int a = -128; a < 128; ++a)
+    for (int b = -128; b < 128; ++b)
+      wanted.push_back(static_cast<int8_t>(std::clamp(static_cast<int>(std::floor(0.4 * a + 0.3 * b + 0.5)), -128, 127)));
+  wanted[(37 + 128) * 256 + 128] = static_cast<int8_t>(wanted[(37 + 128) * 256 + 128] + 5);
+  PairBudget budget(1 << 30);
+  EXPECT_FALSE(ops::fit_affine(wanted, {0.4, 0.3}, 0.0, {-128, 127}));
+  EXPECT_LT((1 << 30) - budget.left(), 65536 / 2);
+  // A value of a million has no room for a shift.
+  wanted.assign(65536, 127);
+  EXPECT_TRUE(ops::fit_affine(wanted, {0, 0}, 999998, {-128, 127}));
+  EXPECT_FALSE(ops::fit_affine(wanted, {0, 0}, 999999, {-128, 127}));
 }
 
 TEST(PairBudget, WithoutAnyLeftTheReferenceIsLowered) {

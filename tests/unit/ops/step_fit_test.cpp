@@ -214,8 +214,11 @@ TEST(StepFit, WordsShiftByWhatTheSumsAllow) {
     auto fit = fit_words(steps, 0, what.clamp, false);
     ASSERT_TRUE(fit) << most;
     EXPECT_EQ(fit->left, left);
-    for (int zero_point : {256, -256, 300})
-      EXPECT_FALSE(fit_words(steps, zero_point, what.clamp, false)) << zero_point;
+    for (int zero_point : {-255, 255, -256, 256, 300}) {
+      what.zero_point = zero_point;
+      EXPECT_EQ(fit_words(steps_of_layer(what), zero_point, what.clamp, false).has_value(), std::abs(zero_point) < 256)
+          << zero_point;
+    }
   }
 }
 

@@ -326,34 +326,45 @@ TEST(Requantize, ACommonLineMovesWhatLiesFarOut) {
   }
 }
 
+// What is emitted for one accumulator by the reference's own steps.
+Lowered lowered_twice(double scale, size_t channels) {
+  const AccRange any{-(int64_t{1} << 31), (int64_t{1} << 31) - 1};
+  Requantization what{std::vector<double>(channels, scale), std::vector<AccRange>(channels, any),
+                      Rounding::kDouble, 3, {-128, 127}};
+  graph::Graph graph;
+  for (DType type : {DType::kI32, DType::kI8}) {
+    graph::Tensor tensor;
+    tensor.type = {type, {1}, {}};
+    graph.add_tensor(std::move(tensor));
+  }
+  graph::Op op;
+  op.definition = operators().find("cast");
+  op.operands = {graph::TensorId{0}};
+  op.results = {graph::TensorId{1}};
+  graph.ops.push_back(op);
+  OpView view{graph, graph.ops[0]};
+  LoweringBuilder f(view, "requantize");
+  tir::BufferPtr in = f.operand(0), out = f.result();
+  Requantizer requantizer(f, what);
+  requantizer.begin(f);
+  f.store(out, 0, requantizer.emit(f, load(in, tir::Ex(0)), tir::Ex(0)));
+  EXPECT_EQ(requantizer.form(), "two roundings");
+  return f.finish();
+}
+
 // One number for all is stored once, however many channels there are.
 TEST(Requantizer, EqualChannelsStoreOneMultiplier) {
-  const AccRange any{-(int64_t{1} << 31), (int64_t{1} << 31) - 1};
   for (size_t channels : {1, 2, 5}) {
-    Requantization what{std::vector<double>(channels, 0.01), std::vector<AccRange>(channels, any),
-                        Rounding::kDouble, 3, {-128, 127}};
-    graph::Graph graph;
-    for (DType type : {DType::kI32, DType::kI8}) {
-      graph::Tensor tensor;
-      tensor.type = {type, {1}, {}};
-      graph.add_tensor(std::move(tensor));
-    }
-    graph::Op op;
-    op.definition = operators().find("cast");
-    op.operands = {graph::TensorId{0}};
-    op.results = {graph::TensorId{1}};
-    graph.ops.push_back(op);
-    OpView view{graph, graph.ops[0]};
-    LoweringBuilder f(view, "requantize");
-    tir::BufferPtr in = f.operand(0), out = f.result();
-    Requantizer requantizer(f, what);
-    requantizer.begin(f);
-    f.store(out, 0, requantizer.emit(f, load(in, tir::Ex(0)), tir::Ex(0)));
-    ASSERT_EQ(requantizer.form(), "two roundings");
-    Lowered lowered = f.finish();
+    Lowered lowered = lowered_twice(0.01, channels);
     ASSERT_EQ(lowered.constants.size(), 1u);
     EXPECT_EQ(lowered.constants[0].bytes.size(), 8u) << channels;
   }
+}
+
+// Where nothing is shifted right there is no second rounding.
+TEST(Requantizer, WhatIsNotShiftedIsRoundedOnce) {
+  auto length = [](double scale) { return tir::print(*lowered_twice(scale, 1).function).size(); };
+  EXPECT_LT(length(0.75), length(0.3));
 }
 
 }  // namespace

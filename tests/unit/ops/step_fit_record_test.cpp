@@ -62,6 +62,23 @@ Requantization random_layer(TestRandom& random, int round) {
   return out;
 }
 
+// Of layers of a few channels the words alone, which are found soon.
+TEST(StepFitRecord, WordsOfRandomLayers) {
+  std::string all;
+  TestRandom random(6);
+  for (int round = 0; round < 80; ++round) {
+    Requantization what = random_layer(random, round);
+    std::vector<StepTarget> targets;
+    for (size_t c = 0; c < what.scales.size(); ++c)
+      targets.push_back({what.reference(c), what.scales[c], what.ranges[c]});
+    auto steps = find_steps(targets, what.zero_point, what.clamp);
+    if (!steps) continue;
+    const bool two = what.rounding == Rounding::kDouble;
+    all += std::to_string(round) + " words: " + words(fit_words(*steps, what.zero_point, what.clamp, two)) + "\n";
+  }
+  expect_record("step_fit_words.txt", all);
+}
+
 TEST(StepFitRecord, RandomLayers) {
   std::string all;
   TestRandom random(5);

@@ -311,6 +311,14 @@ TEST(PlanMoves, OfLoops) {
     output %4
     output %5
     output %6)");
+  // An operand that is left out is no value of the loop.
+  const std::string without = counting(R"(
+    const %5 "w" f32[4x4] = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
+    %6 "c" f32[4x4] = fully_connected(%1, %5, _)
+    %7 "d" f32[4x4] = add(%2, %3)
+    output %4
+    output %6
+    output %7)");
   const std::string swapped = counting(R"(
     output %4
     output %2
@@ -324,6 +332,7 @@ TEST(PlanMoves, OfLoops) {
               {"turned", 5, turned.c_str()},
               {"one behind the other", 6, behind.c_str()},
               {"read late", 4, late.c_str()},
+              {"without a bias", 4, without.c_str()},
               {"swapped", 7, swapped.c_str()},
               {"one for two", 5, twice.c_str()}});
 }

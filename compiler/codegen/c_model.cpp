@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "codegen/c_comments.h"
 #include "codegen/c_data.h"
 #include "codegen/c_function.h"
 #include "codegen/c_helpers.h"
@@ -448,7 +449,7 @@ class ModelPrinter {
 
   void print_function(std::string& s, size_t index, const PrintedFunction& f) {
     const plan::ProgramFunction& pf = program_.functions[index];
-    s += fold_lines("/*\n" + function_comment(pf) + " */\n");
+    s += fold_lines("/*\n" + FunctionComments(program_, options_, out_).of(pf) + " */\n");
     int begin = lines_.of(s) + 1;
     s += fmt::format("{}_OPERATOR\n{}\n", up_, f.text);
     nlohmann::ordered_json entry;
@@ -457,73 +458,6 @@ class ModelPrinter {
     entry["line_end"] = lines_.of(s) - 1;
     entry["calls"] = pf.calls;
     map_["functions"].push_back(entry);
-  }
-
-  // What all calls have in common is said once, behind them; what differs with each of them.
-  std::string function_comment(const plan::ProgramFunction& f) const {
-    auto call_at = [&](size_t i) -> const ProgramCall& {
-      return program_.calls[static_cast<size_t>(f.calls[i])];
-    };
-    bool same_types = true, same_schedule = true;
-    for (size_t i = 1; i < f.calls.size(); ++i) {
-      same_types = same_types && io_description(call_at(i), "") == io_description(call_at(0), "");
-      same_schedule = same_schedule && call_at(i).schedule.text() == call_at(0).schedule.text();
-    }
-    std::string comment;
-    for (size_t i = 0; i < f.calls.size(); ++i) {
-      const ProgramCall& call = call_at(i);
-      if (i == 6 && f.calls.size() > 7) {
-        comment += fmt::format(" * and {} more\n", f.calls.size() - i);
-        break;
-      }
-      comment += fmt::format(" * call {}: {}; {}\n", f.calls[i], operator_title(program_, call, 60), places(call));
-      if (!same_types) comment += io_description(call, "    ");
-      if (!same_schedule) comment += schedule_of(call, "    ");
-    }
-    if (same_types) comment += io_description(call_at(0), "");
-    return same_schedule ? comment + schedule_of(call_at(0), "") : comment;
-  }
-  static std::string schedule_of(const ProgramCall& call, const char* indent) {
-    const std::string text = call.schedule.text();
-    return text.empty() ? "" : fmt::format(" * {}schedule: {}\n", indent, text);
-  }
-
-  // Where a call's operands and results lie: "arena + 0 -> arena + 8000".
-  std::string places(const ProgramCall& call) const {
-    std::string in, out;
-    const auto& params = program_.functions[static_cast<size_t>(call.function)].body->params;
-    for (size_t a = 0; a < call.arguments.size(); ++a) {
-      bool is_in = params[a]->role == tir::Role::kInput;
-      if (!is_in && params[a]->role != tir::Role::kOutput) continue;
-      std::string& list = is_in ? in : out;
-      list += (list.empty() ? "" : ", ") + place(call.arguments[a].storage);
-    }
-    return (in.empty() ? "constants" : in) + " -> " + out;
-  }
-  std::string place(const plan::Storage& s) const {
-    auto index = static_cast<size_t>(s.index);
-    switch (s.kind) {
-      case plan::StorageKind::kArena:
-        return options_.memory == MemoryMode::kWorkspace
-                   ? "workspace"
-                   : fmt::format("{} + {}", program_.pools[static_cast<size_t>(s.pool)].name, s.offset);
-      case plan::StorageKind::kInput: return "input " + out_.input_fields[index];
-      case plan::StorageKind::kOutput: return "output " + out_.output_fields[index];
-      case plan::StorageKind::kState: return fmt::format("state + {}", s.offset);
-      default: return "a table";
-    }
-  }
-
-  std::string io_description(const ProgramCall& call, const char* indent) const {
-    if (call.op_index < 0) return "";
-    const graph::Op& op = program_.graph.ops[static_cast<size_t>(call.op_index)];
-    std::string out;
-    for (graph::TensorId id : op.operands)
-      if (id.valid() && !program_.graph.is_constant(id))
-        out += fmt::format(" * {}in:  {}\n", indent, describe(program_.graph[id].type));
-    for (graph::TensorId id : op.results)
-      out += fmt::format(" * {}out: {}\n", indent, describe(program_.graph[id].type));
-    return out;
   }
 
   const Program& program_;
@@ -537,29 +471,6 @@ class ModelPrinter {
 };
 
 }  // namespace
-
-std::string describe(const graph::TensorType& type) {
-  std::string out = fmt::format("{} {}", tvm::DataType::of(type.dtype).str(), graph::to_string(type.shape));
-  if (type.quantization.present() && !type.quantization.per_channel())
-    out += fmt::format(", scale {} zero {}", type.scale(), type.zero_point());
-  return out;
-}
-
-std::string operator_title(const Program& program, const ProgramCall& call, size_t longest) {
-  if (call.op_index < 0) {
-    plan::StorageKind to = call.arguments.size() > 1 ? call.arguments[1].storage.kind : plan::StorageKind::kOutput;
-    return to == plan::StorageKind::kState ? "copy to state" : "copy to output";
-  }
-  const graph::Op& op = program.graph.ops[static_cast<size_t>(call.op_index)];
-  std::string type = op.location.op_type.empty() ? std::string(op.name()) : op.location.op_type;
-  std::string tensor = op.results.empty() ? "" : program.graph[op.results[0]].name;
-  return fmt::format("{} '{}'", c_comment_text(type, 40), c_comment_text(tensor, longest));
-}
-
-std::string call_title(const Program& program, const ProgramCall& call) {
-  const int op = call.op_index < 0 ? -1 : program.graph.ops[static_cast<size_t>(call.op_index)].location.op_index;
-  return (op >= 0 ? fmt::format("op {} ", op) : "") + operator_title(program, call);
-}
 
 ModelFiles print_model(const Program& program, const CodegenOptions& options) {
   return ModelPrinter(program, options).run();

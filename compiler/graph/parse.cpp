@@ -9,33 +9,13 @@
 
 #include "graph/constant_text.h"
 #include "graph/graph.h"
+#include "graph/parse_scope.h"
 #include "graph/text_cursor.h"
 #include "support/text.h"
 
 namespace aotc::graph {
 
 namespace {
-
-bool is_numeric(std::string_view name) {
-  return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-// A %name of the text. Its index in Scope::names_ is what operators hold until assign_ids.
-struct Named {
-  std::string_view name;
-  TextPosition first_use;
-  bool declared = false;
-  Tensor tensor;
-};
-
-// What belongs to one graph or region.
-struct Scope {
-  Graph graph_;
-  std::vector<Named> names_;
-  std::map<std::string_view, int32_t> index_;
-  std::vector<bool> unnamed_inputs_;  // ports without `as` are called like their tensors
-  std::vector<bool> unnamed_outputs_;
-};
 
 class Parser : private Scope {
  public:
@@ -467,19 +447,9 @@ class Parser : private Scope {
     return expect(')');
   }
 
-  // Numbered tensors get ids in order of their numbers, so that printed text keeps its ids; named
-  // ones follow in order of appearance.
+  // By numbers where there are some, so that printed text keeps its ids.
   Status assign_ids() {
-    std::vector<size_t> order(names_.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      std::string_view x = names_[a].name;
-      std::string_view y = names_[b].name;
-      bool numeric = is_numeric(x);
-      if (numeric != is_numeric(y)) return numeric;
-      if (!numeric || x == y) return a < b;
-      return x.size() != y.size() ? x.size() < y.size() : x < y;
-    });
+    const std::vector<size_t> order = order_of_ids();
     std::vector<TensorId> ids(names_.size());
     for (size_t i : order) {
       if (!names_[i].declared)

@@ -11,6 +11,8 @@
 #include "tir/arithmetic.h"
 #include "tir/print.h"
 #include "tir/ranges.h"
+#include "tir/visit.h"
+#include "tir/writes.h"
 
 namespace aotc::tir {
 
@@ -25,41 +27,6 @@ bool writable(const Buffer& b) {
 bool may_wrap(BinaryOp op) {
   return op == BinaryOp::kAdd || op == BinaryOp::kSub || op == BinaryOp::kMul ||
          op == BinaryOp::kShl;
-}
-
-// What the statements of a body write, to hold a loop's end against.
-struct Writes {
-  std::unordered_set<const void*> targets;
-  void add(const StmtPtr& s);
-};
-
-void Writes::add(const StmtPtr& s) {
-  if (!s) return;
-  switch (s->kind) {
-    case StmtKind::kFor: return add(static_cast<const For&>(*s).body);
-    case StmtKind::kIf:
-      add(static_cast<const If&>(*s).then);
-      return add(static_cast<const If&>(*s).otherwise);
-    case StmtKind::kBlock:
-      for (const StmtPtr& child : static_cast<const Block&>(*s).body) add(child);
-      return;
-    case StmtKind::kAssign: targets.insert(static_cast<const Assign&>(*s).var.get()); return;
-    case StmtKind::kStore: targets.insert(static_cast<const Store&>(*s).buffer.get()); return;
-    case StmtKind::kEvaluate: {
-      const ExprPtr& e = static_cast<const Evaluate&>(*s).value;
-      if (!e || e->kind != ExprKind::kCall) return;
-      for (const ExprPtr& a : static_cast<const Call&>(*e).args)
-        if (a && a->kind == ExprKind::kAddress)
-          targets.insert(static_cast<const Address&>(*a).buffer.get());
-      return;
-    }
-    case StmtKind::kCallKernel:
-      for (const ExprPtr& a : static_cast<const CallKernel&>(*s).args)
-        if (a && a->kind == ExprKind::kAddress)
-          targets.insert(static_cast<const Address&>(*a).buffer.get());
-      return;
-    default: return;
-  }
 }
 
 class Verifier {
@@ -98,7 +65,7 @@ class Verifier {
   void store(const Store& s);
   void kernel_call(const CallKernel& c);
   // Whether the expression reads something in `writes`.
-  bool reads(const ExprPtr& e, const Writes& writes) const;
+  bool reads(const Expr& e, const Writes& writes) const;
 
   const Function& function_;
   Diagnostics& diags_;
@@ -343,29 +310,10 @@ void Verifier::body(const StmtPtr& s) {
     buffers_.erase(buffer_order_.back());
 }
 
-bool Verifier::reads(const ExprPtr& e, const Writes& writes) const {
-  switch (e->kind) {
-    case ExprKind::kVarRef: return writes.targets.contains(static_cast<const VarRef&>(*e).var.get());
-    case ExprKind::kLoad: {
-      const Load& l = static_cast<const Load&>(*e);
-      return writes.targets.contains(l.buffer.get()) || reads(l.index, writes);
-    }
-    case ExprKind::kUnary: return reads(static_cast<const Unary&>(*e).value, writes);
-    case ExprKind::kBinary: {
-      const Binary& b = static_cast<const Binary&>(*e);
-      return reads(b.lhs, writes) || reads(b.rhs, writes);
-    }
-    case ExprKind::kCast: return reads(static_cast<const Cast&>(*e).value, writes);
-    case ExprKind::kSelect: {
-      const Select& s = static_cast<const Select&>(*e);
-      return reads(s.condition, writes) || reads(s.if_true, writes) || reads(s.if_false, writes);
-    }
-    case ExprKind::kCall:
-      for (const ExprPtr& a : static_cast<const Call&>(*e).args)
-        if (reads(a, writes)) return true;
-      return false;
-    default: return false;
-  }
+bool Verifier::reads(const Expr& e, const Writes& writes) const {
+  if (e.kind == ExprKind::kVarRef) return writes.targets.contains(static_cast<const VarRef&>(e).var.get());
+  if (e.kind == ExprKind::kLoad && writes.targets.contains(static_cast<const Load&>(e).buffer.get())) return true;
+  return !all_children(e, [&](const Expr& child) { return !reads(child, writes); });
 }
 
 void Verifier::loop(const For& s) {
@@ -379,7 +327,7 @@ void Verifier::loop(const For& s) {
     // Printed C evaluates the end before every turn, the interpreter once.
     Writes writes;
     writes.add(s.body);
-    if (reads(s.end, writes)) error("the body of a loop changes the loop's end");
+    if (reads(*s.end, writes)) error("the body of a loop changes the loop's end");
   }
   size_t variables = variable_order_.size();
   Ranges::Mark mark = ranges_.mark();

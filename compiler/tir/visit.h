@@ -69,11 +69,17 @@ void for_each_child(const Node& node, E&& e, S&& s) {
   visit(node, [&](const auto& n) { std::decay_t<decltype(n)>::fields(n, Children(e, s)); });
 }
 
-// Is it true of an expression that stands directly in this one?
+// Calls f(const Expr&) for the expressions that stand directly in a node.
+template <typename Node, typename F>
+void for_each_operand(const Node& node, F&& f) {
+  for_each_child(node, f, [](const Stmt&) {});
+}
+
+// Is it true of every expression that stands directly in this one?
 template <typename F>
 bool all_children(const Expr& e, F&& holds) {
   bool all = true;
-  for_each_child(e, [&](const Expr& child) { all = all && holds(child); }, [](const Stmt&) {});
+  for_each_operand(e, [&](const Expr& child) { all = all && holds(child); });
   return all;
 }
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands above a function of the emitted C: the calls of it, what they take and give, and how it was
+// lowered.
+#pragma once
+
+#include <string>
+
+#include "codegen/c_model.h"
+
+namespace aotc::codegen {
+
+class FunctionComments {
+ public:
+  // `names` has the fields of inputs and outputs.
+  FunctionComments(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names)
+      : program_(program), options_(options), names_(names) {}
+
+  // Lines that begin with " * ". What all calls have in common is said once, behind them; what differs with each
+  // of them.
+  std::string of(const plan::ProgramFunction& f) const;
+
+ private:
+  static std::string schedule_of(const plan::ProgramCall& call, const char* indent);
+  // Where a call's operands and results lie: "arena + 0 -> arena + 8000".
+  std::string places(const plan::ProgramCall& call) const;
+  std::string place(const plan::Storage& s) const;
+  std::string io_description(const plan::ProgramCall& call, const char* indent) const;
+
+  const plan::Program& program_;
+  const CodegenOptions& options_;
+  const ModelFiles& names_;
+};
+
+}  // namespace aotc::codegen

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reader of TIR's text form, for the files that define it: parse.cpp has functions and statements,
+// parse_expressions.cpp expressions. Others call parse().
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "tir/lexer.h"
+#include "tir/tir.h"
+
+namespace aotc::tir::text {
+
+// Deeper trees would need more stack than every later walk over them can count on.
+constexpr int kMaxDepth = 300;
+
+struct Parsed {
+  ExprPtr expr;  // null after an error
+  int depth = 0;
+};
+
+class Parser {
+ public:
+  Parser(const std::string& text, const std::string& file, Diagnostics& diags)
+      : lexer_(text), file_(file), diags_(diags) {
+    advance();
+  }
+  Result<FunctionPtr> function();
+
+ private:
+  using Entity = std::variant<VarPtr, BufferPtr>;
+
+  void advance() { token_ = lexer_.next(); }
+  bool error(const Token& where, std::string message);
+  // "expected X, not Y" at the current token.
+  bool expected(std::string_view what);
+  bool is(std::string_view text) const {
+    return (token_.kind == TokenKind::kPunctuation || token_.kind == TokenKind::kName) &&
+           token_.text == text;
+  }
+  bool accept(std::string_view text);
+  bool expect(std::string_view text);
+
+  bool new_name(std::string* name);
+  bool declare(const Token& where, const std::string& name, Entity entity);
+  const Entity* find(std::string_view name) const;
+  void open_scope() { scopes_.emplace_back(); }
+  void close_scope();
+
+  bool dtype(DType* type);
+  bool count(int64_t least, int64_t most, int64_t* value);
+  bool buffer(Role role);
+
+  StmtPtr block();
+  StmtPtr statement();
+  StmtPtr loop();
+  StmtPtr branch();
+  StmtPtr declaration(bool is_mutable);
+  StmtPtr assignment();
+  StmtPtr comment();
+  bool rest_of_function(Function* made, bool is_kernel);
+  bool kernel();
+  StmtPtr kernel_call();
+
+  Parsed expr() { return binary(1); }
+  Parsed binary(int least);
+  Parsed unary();
+  Parsed primary();
+  Parsed number(bool negative);
+  Parsed named();
+  Parsed typed(DType type, bool negative);
+  Parsed function_call(const Token& name);
+  Parsed address();
+  bool arguments(std::vector<ExprPtr>* args, int* depth);
+  std::optional<BinaryOp> binary_operator(bool* wrapping) const;
+  Parsed deeper(ExprPtr e, int depth);
+
+  Lexer lexer_;
+  Token token_;
+  std::string file_;
+  Diagnostics& diags_;
+  bool failed_ = false;
+  int nesting_ = 0;
+  std::unordered_map<std::string, Entity> entities_;
+  std::vector<std::vector<std::string>> scopes_;
+  BufferPtr last_buffer_;
+  std::unordered_map<std::string, KernelPtr> kernels_;
+  bool in_kernel_ = false;
+};
+
+}  // namespace aotc::tir::text

@@ -78,7 +78,7 @@ def compile_all(target, folder, jobs):
     """Object files of every chunk; each includes the sources of its models."""
     launcher = ["ccache"] if shutil.which("ccache") else []
     sources = [HERE / s for s in target.sources]
-    sources += sorted(folder.glob("chunk_*.c")) + [folder / "main.c"]
+    sources += sorted(folder.glob("chunk_*.c")) + [folder / "main.c", folder / "cases_data.S"]
 
     def one(source):
         made = folder / f"{source.stem}.o"

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the operator cases that tests/oracle/make_cases.py wrote: each by reference evaluation and by
-// the TIR interpreter over the planned program, compared with LiteRT's results; then, with --emit,
-// writes all cases as C with a main that compares again, for any compiler and board.
+// Runs the operator cases that tests/oracle/make_cases.py wrote: each by reference evaluation and
+// by the TIR interpreter over the planned program, compared with LiteRT's results. With --emit it
+// computes nothing: it writes all cases as C with a main that compares, for any compiler and board.
 //
 //   run_cases CASES_DIR [--op NAME]... [--case NAME] [--emit DIR] [--every N] [--features A,B]
 //             [--triples CHANNELS] [--quads]
 //
 // A case LiteRT runs and aotc refuses counts as failed unless tests/ops/<op>/refused.txt names it.
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
@@ -17,7 +16,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "codegen/c_model.h"
+#include "case_emitter.h"
 #include "check_overlap.h"
 #include "compare.h"
 #include "frontends/tflite/reader.h"
@@ -31,9 +30,10 @@
 namespace {
 
 using namespace aotc;
+using tests::Bytes;
+using tests::CaseEmitter;
 using tests::difference;
-namespace fs = std::filesystem;
-using Bytes = std::vector<uint8_t>;
+using tests::Record;
 
 uint32_t u32_at(const Bytes& b, size_t at) {
   uint32_t v = 0;
@@ -41,17 +41,13 @@ uint32_t u32_at(const Bytes& b, size_t at) {
   return v;
 }
 
-struct Record {
-  uint32_t sample, op, result;
-  Bytes data;
-};
-
 std::vector<Record> read_records(const Bytes& b) {
   std::vector<Record> out;
   for (size_t at = 4; at + 16 <= b.size();) {
     Record r{u32_at(b, at), u32_at(b, at + 4), u32_at(b, at + 8), {}};
     size_t n = u32_at(b, at + 12);
-    r.data.assign(b.begin() + static_cast<long>(at + 16), b.begin() + static_cast<long>(at + 16 + n));
+    r.data.assign(b.begin() + static_cast<long>(at + 16),
+                  b.begin() + static_cast<long>(at + 16 + n));
     at += 16 + n;
     out.push_back(std::move(r));
   }
@@ -69,120 +65,6 @@ std::vector<std::vector<Bytes>> read_samples(const Bytes& b, const graph::Graph&
     }
   return out;
 }
-
-// ---------------------------------------------------------------- emission
-
-// Collects cases into C files that include the models' sources; ends with a main that runs all.
-class Emitter {
- public:
-  explicit Emitter(std::string dir) : dir_(std::move(dir)) { fs::create_directories(dir_); }
-
-  void add(const std::string& title, const plan::Program& program,
-           const std::vector<std::vector<Bytes>>& samples, const std::vector<Record>& expected,
-           int64_t ulp) {
-    std::string p = fmt::format("m{}", count_++);
-    codegen::CodegenOptions options;
-    options.prefix = p;
-    options.version = "test";
-    codegen::ModelFiles files = codegen::print_model(program, options);
-    for (const auto& [name, text] : files.files)
-      if (!name.ends_with(".json")) write(name, text);
-    chunk_ += fmt::format("#include \"{0}.c\"\n#include \"{0}_data.c\"\n", p);
-    std::string body;
-    for (size_t s = 0; s < samples.size(); ++s) body += sample(p, s, program, files, samples[s], expected, ulp);
-    chunk_ += fmt::format("int run_{0}(void);\nint run_{0}(void)\n{{\n"
-                          "    static uint8_t bytes[{1}_ARENA_SIZE + 16];\n"
-                          "    void *arena = bytes + (16 - ((uintptr_t)bytes & 15u)) % 16;\n"
-                          "    int bad = 0;\n{2}    if (bad) printf(\"FAILED {3}\\n\");\n"
-                          "    return bad;\n}}\n", p, upper(p), body, title);
-    runs_ += fmt::format("    failed += run_{}() != 0;\n", p);
-    prototypes_ += fmt::format("int run_{}(void);\n", p);
-    if (count_ % 40 == 0) flush();
-  }
-
-  void finish() {
-    flush();
-    write("main.c", fmt::format("#include <stdio.h>\n{}\nint main(void)\n{{\n    int failed = 0;\n{}"
-                                "    printf(\"%d passed, %d failed\\n\", {} - failed, failed);\n"
-                                "    return failed != 0;\n}}\n", prototypes_, runs_, count_));
-  }
-
- private:
-  void write(const std::string& name, const std::string& text) {
-    std::ofstream(fs::path(dir_) / name, std::ios::binary) << text;
-  }
-  void flush() {
-    if (chunk_.empty()) return;
-    write(fmt::format("chunk_{}.c", chunks_++),
-          "#include <stdint.h>\n#include <stdio.h>\n#include \"check.h\"\n" + chunk_);
-    chunk_.clear();
-    if (chunks_ == 1) write("check.h", kCheck);
-  }
-
-  std::string table(const std::string& name, const Bytes& b, bool is_const) {
-    std::string t = fmt::format("    static {}union {{ uint8_t bytes[{}]; uint64_t align; }} {} = {{{{",
-                                is_const ? "const " : "", std::max<size_t>(b.size(), 1), name);
-    for (uint8_t v : b) t += fmt::format("{},", v);
-    if (b.empty()) t += "0";
-    return t + "}};\n";
-  }
-
-  std::string sample(const std::string& p, size_t s, const plan::Program& program,
-                     const codegen::ModelFiles& files, const std::vector<Bytes>& in,
-                     const std::vector<Record>& expected, int64_t ulp) {
-    const graph::Graph& g = program.graph;
-    std::string t = "    {\n", checks;
-    std::string ins, outs, fills;
-    for (size_t i = 0; i < in.size(); ++i) {
-      t += table(fmt::format("in{}", i), in[i], true);
-      if (program.inputs[i].kind == plan::StorageKind::kArena)
-        fills += fmt::format("    memcpy({}_input_{}(arena), in{}.bytes, {});\n", p,
-                             files.input_fields[i], i, in[i].size());
-      else
-        ins += fmt::format("(const void *)in{}.bytes, ", i);
-    }
-    for (size_t o = 0; o < g.outputs.size(); ++o) {
-      Bytes want;
-      for (const Record& r : expected)
-        if (r.sample == s && r.result == o) want = r.data;
-      t += table(fmt::format("want{}", o), want, true);
-      std::string have = fmt::format("out{}.bytes", o);
-      if (program.outputs[o].kind == plan::StorageKind::kArena) {
-        have = fmt::format("{}_output_{}(arena)", p, files.output_fields[o]);
-      } else {
-        t += fmt::format("    static union {{ uint8_t bytes[{}]; uint64_t align; }} out{};\n",
-                         std::max<size_t>(want.size(), 1), o);
-        outs += fmt::format("(void *)out{}.bytes, ", o);
-      }
-      bool is_float = g[g.outputs[o].tensor].type.dtype == DType::kF32;
-      checks += fmt::format("    bad |= check_{}({}, want{}.bytes, {}, {});\n",
-                            is_float ? "float" : "bytes", have, o, want.size(), ulp);
-    }
-    t += fmt::format("    struct {0}_inputs inputs = {{ {1} }};\n    struct {0}_outputs outputs = {{ "
-                     "{2} }};\n{3}    bad |= {0}_run(&inputs, &outputs, arena) != 0;\n", p,
-                     ins.empty() ? "0" : ins, outs.empty() ? "0" : outs, fills);
-    return t + checks + "    }\n";
-  }
-
-  static constexpr const char* kCheck =
-      "#include <string.h>\n"
-      "static inline int64_t check_key(uint32_t b)\n"
-      "{ return (b >> 31) ? -(int64_t)(b & 0x7fffffffu) : (int64_t)b; }\n"
-      "static inline int check_bytes(const void *a, const void *b, size_t n, int64_t ulp)\n"
-      "{ (void)ulp; return memcmp(a, b, n) != 0; }\n"
-      "static inline int check_float(const void *a, const void *b, size_t n, int64_t ulp)\n{\n"
-      "    size_t i;\n    for (i = 0; i < n; i += 4) {\n        uint32_t x, y;\n        int64_t d;\n"
-      "        memcpy(&x, (const char *)a + i, 4);\n        memcpy(&y, (const char *)b + i, 4);\n"
-      "        if ((x & 0x7fffffffu) > 0x7f800000u && (y & 0x7fffffffu) > 0x7f800000u) continue;\n"
-      "        d = check_key(x) - check_key(y);\n        if (d > ulp || d < -ulp) return 1;\n    }\n"
-      "    return 0;\n}\n"
-      "typedef int (*check_unused)(const void *, const void *, size_t, int64_t);\n"
-      "static const check_unused check_all[] = { check_bytes, check_float };\n"
-      "static inline int check_touch(void) { return check_all[0] == check_all[1]; }\n";
-
-  std::string dir_, chunk_, runs_, prototypes_;
-  int count_ = 0, chunks_ = 0;
-};
 
 // ---------------------------------------------------------------- running
 
@@ -274,7 +156,9 @@ class Runner {
     if (!in || !want) return fail(title, diags.str());
     std::vector<Record> records = read_records(*want);
     auto samples = read_samples(*in, *graph);
-    if (!compare_all(title, *graph, samples, records, ulp)) return;
+    if (emitter_ ? !emit(title, *graph, samples, records, ulp)
+                 : !compare_all(title, *graph, samples, records, ulp))
+      return;
     ++passed_;
   }
 
@@ -313,20 +197,33 @@ class Runner {
         DType type = graph[id].type.dtype;
         std::string d = difference(values[static_cast<size_t>(id.value)], r.data, type, ulp);
         if (!d.empty())
-          return fail(title, fmt::format("evaluation, sample {} result {}: {}", s, r.result, d)), false;
+          return fail(title, fmt::format("evaluation, sample {} result {}: {}", s, r.result, d)),
+                 false;
         d = difference((*outputs)[r.result], r.data, type, ulp);
         if (!d.empty())
           return fail(title, fmt::format("TIR, sample {} result {}: {}", s, r.result, d)), false;
       }
     }
-    if (emitter_ && passed_ % options_.every == 0)
-      emitter_->add(title, passed_ / options_.every % 2 == 0 ? *program : *shared, samples, records,
-                    ulp);
+    return true;
+  }
+
+  // Every Nth case, each second one with inputs and outputs in the arena.
+  bool emit(const std::string& title, const graph::Graph& graph,
+            const std::vector<std::vector<Bytes>>& samples, const std::vector<Record>& records,
+            int64_t ulp) {
+    if (passed_ % options_.every != 0) return true;
+    Diagnostics diags;
+    plan::PlanOptions plan;
+    plan.target = options_.target;
+    if (passed_ / options_.every % 2 != 0) plan.inputs = plan.outputs = plan::Contract::kOverwrite;
+    auto program = plan::plan_program(graph, plan, diags);
+    if (!program) return fail(title, "plan: " + diags.str()), false;
+    emitter_->add(title, *program, samples, records, ulp);
     return true;
   }
 
   Options options_;
-  std::optional<Emitter> emitter_;
+  std::optional<CaseEmitter> emitter_;
   int passed_ = 0, failed_ = 0, refused_ = 0, overlaps_ = 0;
 };
 
@@ -343,42 +240,54 @@ int main(int argc, char** argv) {
       const std::string feature = left.substr(0, left.find(','));
       left.erase(0, feature.size() + 1);
       if (feature != "dsp" && feature != "mve")
-        return aotc::options::usage_error("run_cases", "--features: '" + feature + "' is neither dsp nor mve");
+        return aotc::options::usage_error("run_cases",
+                                          "--features: '" + feature + "' is neither dsp nor mve");
       (feature == "dsp" ? options.target.dsp : options.target.mve) = true;
     }
     options.ops.insert(ops.begin(), ops.end());
     // So that the cost model takes these wherever they apply.
-    if (options.target.triple_channels > 0 || options.target.quad_units) options.target.multiply_add = 100;
+    if (options.target.triple_channels > 0 || options.target.quad_units)
+      options.target.multiply_add = 100;
     if (speed) options.target.level = ops::Level::kSpeed;
     return Runner(options).run();
   };
   const aotc::options::Command program = {
       .name = "run_cases",
       .summary = "Runs operator cases against LiteRT's results",
-      .options = {{.names = "DIR", .target = &options.dir, .help = "What make_cases.py wrote", .required = true},
-                  {.names = "--op", .value = "NAME", .target = &ops, .help = "Only these operators"},
-                  {.names = "--case", .value = "NAME", .target = &options.only_case, .help = "Only this case"},
-                  {.names = "--emit",
-                   .value = "DIR",
-                   .target = &options.emit,
-                   .help = "Write the cases that pass as C here"},
-                  {.names = "--speed", .target = &speed, .help = "Lower as -O speed does"},
-                  {.names = "--every", .value = "N", .target = &options.every, .help = "Emit only every Nth case"},
-                  {.names = "--features",
-                   .value = "NAME,...",
-                   .target = &features,
-                   .help = "Of the core that is lowered for: dsp, mve"},
-                  {.names = "--triples",
-                   .value = "N",
-                   .target = &options.target.triple_channels,
-                   .help = "Multiply three pixels in two words, this many channels at a time"},
-                  {.names = "--quads",
-                   .target = &options.target.quad_units,
-                   .help = "Multiply rows with four units in a word"},
-                  {.names = "--triple-unroll",
-                   .value = "N",
-                   .target = &options.target.triple_unroll,
-                   .help = "Steps written out"}},
+      .options =
+          {{.names = "DIR",
+            .target = &options.dir,
+            .help = "What make_cases.py wrote",
+            .required = true},
+           {.names = "--op", .value = "NAME", .target = &ops, .help = "Only these operators"},
+           {.names = "--case",
+            .value = "NAME",
+            .target = &options.only_case,
+            .help = "Only this case"},
+           {.names = "--emit",
+            .value = "DIR",
+            .target = &options.emit,
+            .help = "Write the cases as C here; none is computed"},
+           {.names = "--speed", .target = &speed, .help = "Lower as -O speed does"},
+           {.names = "--every",
+            .value = "N",
+            .target = &options.every,
+            .help = "Emit only every Nth case"},
+           {.names = "--features",
+            .value = "NAME,...",
+            .target = &features,
+            .help = "Of the core that is lowered for: dsp, mve"},
+           {.names = "--triples",
+            .value = "N",
+            .target = &options.target.triple_channels,
+            .help = "Multiply three pixels in two words, this many channels at a time"},
+           {.names = "--quads",
+            .target = &options.target.quad_units,
+            .help = "Multiply rows with four units in a word"},
+           {.names = "--triple-unroll",
+            .value = "N",
+            .target = &options.target.triple_unroll,
+            .help = "Steps written out"}},
       .run = work};
   return aotc::options::run(program, {argv + 1, argv + argc});
 }

@@ -17,9 +17,10 @@ quantized one). Ranges of inputs and pairs are in inputs.json beside the model, 
 """
 import argparse
 import json
+import os
 import pathlib
-import subprocess
 import sys
+import tempfile
 
 import numpy as np
 
@@ -171,15 +172,25 @@ def write(folder, path, runs, seed, reset_after, pairs=None):
 
 
 def ask(folder, path, runs, seed, reset_after, pairs=None):
-    """As `write`, in a process of its own: LiteRT may die of a model."""
-    command = [sys.executable, __file__, path, "--out", folder, "--runs", runs, "--seed", seed,
-               "--reset-after", reset_after]
-    for result, operand in (pairs or {}).items():
-        command += ["--state", f"{result}={operand}"]
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
-    if done.returncode != 0:
-        words = done.stderr.strip().splitlines()
-        raise Failure(f"{path.name}: exit code {done.returncode}: {words[-1] if words else ''}")
+    """As `write`, in a process of its own: LiteRT may die of a model. The process is forked, because a new
+    one would read LiteRT and NumPy again, which takes longer than most models."""
+    with tempfile.TemporaryFile() as said:
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                os.dup2(said.fileno(), 2)
+                write(folder, path, runs, seed, reset_after, pairs)
+                code = 0
+            except BaseException as error:  # whatever it is, this process ends here
+                os.write(2, f"{type(error).__name__}: {error}".encode())
+            finally:
+                os._exit(code)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        said.seek(0)
+        words = said.read().decode(errors="replace").strip().splitlines()
+    if code != 0:
+        raise Failure(f"{path.name}: exit code {code}: {words[-1] if words else ''}")
     return json.loads((folder / "oracle.json").read_text())
 
 

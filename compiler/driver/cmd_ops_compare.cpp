@@ -32,13 +32,15 @@ std::map<std::string, Support> supports() {
     if (litert_has(name)) out[std::string(name)].litert = true;
   for (std::string_view name : tflm_builtins()) out[std::string(name)].tflm = true;
   for (std::string_view name : tflm_custom_operators()) out[std::string(name)].tflm = true;
-  for (const ops::Operator* op : ops::operators().all())
-    for (int code : op->tflite_builtins()) {
-      Support& found = out[frontends::tflite_builtin_name(code)];
-      for (const ops::TypeSupport& type : op->types())
-        if (std::string name(name_of(type.dtype)); std::ranges::find(found.ours, name) == found.ours.end())
-          found.ours.push_back(std::move(name));
-    }
+  auto add_types = [](const ops::Operator& op, Support& found) {
+    for (const ops::TypeSupport& type : op.types())
+      if (std::string name(name_of(type.dtype)); std::ranges::find(found.ours, name) == found.ours.end())
+        found.ours.push_back(std::move(name));
+  };
+  for (const ops::Operator* op : ops::operators().all()) {
+    for (int code : op->tflite_builtins()) add_types(*op, out[frontends::tflite_builtin_name(code)]);
+    for (std::string_view name : op->tflite_customs()) add_types(*op, out[std::string(name)]);
+  }
   for (int code : {frontends::kTfliteIf, frontends::kTfliteWhile})
     out[frontends::tflite_builtin_name(code)].ours = {"control flow"};
   for (int code : {frontends::kTfliteCallOnce, frontends::kTfliteVarHandle, frontends::kTfliteReadVariable,

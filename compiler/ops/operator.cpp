@@ -31,6 +31,13 @@ const Operator* OperatorSet::find_tflite(int builtin) const {
   return nullptr;
 }
 
+const Operator* OperatorSet::find_tflite_custom(std::string_view wanted) const {
+  for (const auto& op : ops_)
+    for (std::string_view name : op->tflite_customs())
+      if (name == wanted) return op.get();
+  return nullptr;
+}
+
 std::vector<const Operator*> OperatorSet::all() const {
   std::vector<const Operator*> out;
   for (const auto& op : ops_) out.push_back(op.get());

@@ -105,6 +105,13 @@ struct Padding {
   std::vector<uint8_t> fill;
 };
 
+// What an operator keeps for itself from run to run; at first every bit is 0 unless `initial` says otherwise.
+struct KeptState {
+  graph::TensorType type;
+  std::optional<size_t> result;  // the value after is this result of the file; else one more behind them
+  std::vector<uint8_t> initial;  // bytes; empty: zeros
+};
+
 class Operator : public graph::OpDefinition {
  public:
   // One line for `aotc ops`.
@@ -167,6 +174,13 @@ class Operator : public graph::OpDefinition {
   // from run to run. In the graph each is an operand as well, the value before, and one more result behind
   // those of the file, the value after.
   virtual std::vector<size_t> tflite_state_operands() const { return {}; }
+  // Names under which TFLite has it as a custom operator.
+  virtual std::vector<std::string_view> tflite_customs() const { return {}; }
+  // What the operator keeps from run to run although the file has no tensor for it; asked when its attributes
+  // are known. Each value before is an operand behind those of the file.
+  virtual std::vector<KeptState> tflite_kept(const OpView&) const { return {}; }
+  // Takes and gives uint64: words of 64 bits, which are i64 in the graph.
+  virtual bool tflite_words() const { return false; }
   // Fills op.attributes and may drop or reorder op.operands (constant operands that became
   // attributes). op.definition, operands, results and location are set. Reports located errors.
   virtual Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const;
@@ -181,6 +195,7 @@ class OperatorSet {
   void add(std::unique_ptr<Operator> op);
   const Operator* find(std::string_view name) const;
   const Operator* find_tflite(int builtin) const;
+  const Operator* find_tflite_custom(std::string_view name) const;
   // In order of name.
   std::vector<const Operator*> all() const;
 

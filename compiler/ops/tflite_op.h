@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "graph/graph.h"
@@ -33,6 +34,12 @@ class TfliteOp {
   template <typename T>
   const T* options() const {
     return raw_.builtin_options_as<T>();
+  }
+
+  // Of a custom operator, as they are in the file; empty if there are none.
+  std::span<const uint8_t> custom_options() const {
+    const auto* bytes = raw_.custom_options();
+    return bytes == nullptr ? std::span<const uint8_t>() : std::span(bytes->data(), bytes->size());
   }
 
   // Scale and zero point of an intermediate tensor, which stands for values inside the operator; nothing if

@@ -8,6 +8,7 @@ live in the tables at the top; a number there is the position of a field in its 
 
 import flatbuffers
 import numpy as np
+from flatbuffers import flexbuffers
 
 TENSOR_TYPES = {
     "float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7,
@@ -181,6 +182,7 @@ OPERATORS = {  # name: (operator code, options)
     "BITWISE_XOR": (160, _NO_OPTIONS),
     "RIGHT_SHIFT": (161, _NO_OPTIONS),
 }
+CUSTOM = 32  # the code of all operators that go by a name of their own
 FIRST_VERSIONS = {"BROADCAST_TO": 2}  # others begin with 1
 _LAST_OLD_OPERATOR_CODE = 127  # Larger codes only fit the newer, wider field.
 
@@ -236,6 +238,12 @@ class ModelBuilder:
         self._operators.append((kind, list(inputs), list(outputs), version, given))
         if intermediates:
             self._intermediates[len(self._operators) - 1] = list(intermediates)
+        return len(self._operators) - 1
+
+    def custom(self, name, inputs, outputs, options=None):
+        """Adds a custom operator; `options`: a dict that becomes a FlexBuffer map, or bytes as they are."""
+        packed = options if isinstance(options, (bytes, type(None))) else bytes(flexbuffers.Dumps(options))
+        self._operators.append((f"custom:{name}", list(inputs), list(outputs), 1, packed))
         return len(self._operators) - 1
 
     def finish(self, inputs, outputs):
@@ -365,24 +373,31 @@ def _operator(b, code_index, operator, intermediates=None):
     kind, inputs, outputs, _, given = operator
     ins, outs = _ints(b, inputs), _ints(b, outputs)
     inside = _ints(b, intermediates) if intermediates else 0
-    number, options = (0, 0)
-    if OPERATORS[kind][1][0] and given is not None:
+    number, options, custom = (0, 0, 0)
+    if kind.startswith("custom:"):
+        custom = b.CreateByteVector(given) if given else 0
+    elif OPERATORS[kind][1][0] and given is not None:
         number, options = _options(b, kind, given)
-    b.StartObject(9 if intermediates else 5)
+    b.StartObject(9 if intermediates else 7 if custom else 5)
     b.PrependUint32Slot(0, code_index, 0)
     b.PrependUOffsetTRelativeSlot(1, ins, 0)
     b.PrependUOffsetTRelativeSlot(2, outs, 0)
     b.PrependUint8Slot(3, number, 0)
     b.PrependUOffsetTRelativeSlot(4, options, 0)
+    if custom:
+        b.PrependUOffsetTRelativeSlot(5, custom, 0)
     if intermediates:
         b.PrependUOffsetTRelativeSlot(8, inside, 0)
     return b.EndObject()
 
 
 def _code(b, kind, version):
-    code = OPERATORS[kind][0]
+    _, custom, name = kind.partition("custom:")
+    code = CUSTOM if custom else OPERATORS[kind][0]
+    text = b.CreateString(name) if custom else 0
     b.StartObject(4)
     b.PrependInt8Slot(0, min(code, _LAST_OLD_OPERATOR_CODE), 0)
+    b.PrependUOffsetTRelativeSlot(1, text, 0)
     b.PrependInt32Slot(2, version, 1)
     b.PrependInt32Slot(3, code, 0)
     return b.EndObject()

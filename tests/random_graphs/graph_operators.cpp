@@ -5,6 +5,7 @@
 
 #include "graph_maker.h"
 #include "graph_movers.h"
+#include "graph_signal.h"
 #include "graph_states.h"
 #include "ops/common/constants_only.h"
 #include "ops/operator.h"
@@ -43,7 +44,8 @@ class OperatorMaker final : public GraphMaker {
         &OperatorMaker::simple,      &OperatorMaker::simple,      &OperatorMaker::simple,
         &OperatorMaker::simple,      &OperatorMaker::simple,      &OperatorMaker::simple,
         &OperatorMaker::mover,       &OperatorMaker::mover,       &OperatorMaker::mover,
-        &OperatorMaker::recurrent,   &OperatorMaker::stateful};
+        &OperatorMaker::recurrent,   &OperatorMaker::stateful,    &OperatorMaker::signal,
+        &OperatorMaker::signal};
     for (int tries = 0; tries < 20; ++tries)
       if ((this->*kMakers[random.pick(0, std::size(kMakers) - 1)])()) return;
   }
@@ -147,6 +149,8 @@ class OperatorMaker final : public GraphMaker {
   }
 
   bool stateful() { return make_stateful(*this); }
+
+  bool signal() { return make_signal(*this); }
 
   bool mover() { return make_mover(*this); }
 

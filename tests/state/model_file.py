@@ -16,6 +16,8 @@ class Model:
 
     def _name(self, operator):
         code = self._model.operatorCodes[operator.opcodeIndex]
+        if code.customCode:
+            return code.customCode.decode()
         return _OPERATORS[max(code.builtinCode, code.deprecatedBuiltinCode)]
 
     def operators(self):
@@ -36,6 +38,10 @@ class Model:
 
     def subgraphs(self):
         return len(self._model.subgraphs)
+
+    def ports(self):
+        """Tensors that are inputs, and those that are outputs."""
+        return [int(t) for t in self._graph.inputs], [int(t) for t in self._graph.outputs]
 
     def port_names(self):
         """({tensor: name} of inputs, the same of outputs), as the first signature has them."""

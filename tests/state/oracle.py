@@ -41,6 +41,42 @@ def settings_of(path):
     return json.loads(file.read_text()).get(path.stem, {}) if file.exists() else {}
 
 
+class MicroInterpreter:
+    """TensorFlow Lite Micro's interpreter, with as much of LiteRT's interface as is used here."""
+
+    ARENA = 1 << 22
+
+    def __init__(self, data):
+        from tflite_micro.python.tflite_micro import runtime
+        self._graph = model_file.Model(data)
+        self._interpreter = runtime.Interpreter.from_bytes(data, arena_size=self.ARENA)
+        self._inputs, self._outputs = self._graph.ports()
+
+    def _details(self, tensors, detail):
+        found = []
+        for at, index in enumerate(tensors):
+            given = detail(at)
+            scales, zeros = (given["quantization_parameters"][k] for k in ("scales", "zero_points"))
+            found.append({"index": index, "dtype": given["dtype"], "shape": given["shape"],
+                          "quantization": (scales[0] if len(scales) else 0.0, zeros[0] if len(zeros) else 0)})
+        return found
+
+    def get_input_details(self):
+        return self._details(self._inputs, self._interpreter.get_input_details)
+
+    def get_output_details(self):
+        return self._details(self._outputs, self._interpreter.get_output_details)
+
+    def set_tensor(self, index, array):
+        self._interpreter.set_input(np.array(array, order="C"), self._inputs.index(index))
+
+    def get_tensor(self, index):
+        return self._interpreter.get_output(self._outputs.index(index))
+
+    def invoke(self):
+        self._interpreter.invoke()
+
+
 class Port:
     """An input or output of the model."""
 
@@ -67,6 +103,7 @@ class Runner:
         self.file = model_file.Model(self._data)
         settings = settings_of(pathlib.Path(path))
         self._ranges = settings.get("inputs", {})
+        self._micro = settings.get("oracle") == "tflite-micro"
         self.pairs = {**settings.get("state", {}), **(pairs or {})}
         first = self._interpreter()
         names = self.file.port_names()
@@ -78,6 +115,8 @@ class Runner:
 
     def _interpreter(self):
         try:
+            if self._micro:
+                return MicroInterpreter(self._data)
             made = litert_layers.litert.Interpreter(
                 model_content=self._data, num_threads=1,
                 experimental_op_resolver_type=litert_layers.litert.OpResolverType.BUILTIN_REF)

@@ -4,7 +4,7 @@
 
 Usage: run_state.py --work DIR [--models A,B] [--targets gcc,clang] [--runs 100] [--refused C,D]
 
-Each model of tests/models/state is compiled, built for each target (emitted_cases.py: gcc and clang on this
+Each model of tests/models/state, or of --folder, is compiled, built for each target (emitted_cases.py: gcc and clang on this
 machine, cortex_m4 and rv32imac in QEMU) and run four times over a sequence of inputs:
   kept      the state goes from run to run
   reset     as before, but the state is reset in the middle
@@ -186,6 +186,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--models", type=names, default=[])
+    parser.add_argument("--folder", type=pathlib.Path, default=FOLDER)
     parser.add_argument("--refused", type=names, default=[])
     parser.add_argument("--cpu", help="what the C is for, instead of any CPU")
     parser.add_argument("--wrong", type=names, default=[],
@@ -200,7 +201,7 @@ def main():
         chosen = emitted_cases.TARGETS[target]
         common.require(chosen.compiler, *(c for c in chosen.command[:1] if "{" not in c))
     options.work = options.work.resolve()
-    paths = [p for p in sorted(FOLDER.glob("*.tflite")) if not options.models or p.stem in options.models]
+    paths = [p for p in sorted(options.folder.glob("*.tflite")) if not options.models or p.stem in options.models]
     failures = []
     for path in paths:
         try:

@@ -83,6 +83,8 @@ bool OperatorReader::resolve_code(size_t index, Resolved& out) {
     auto [entry, is_new] = found_.try_emplace(out.builtin, nullptr);
     if (is_new && out.builtin != kTfliteCustom) entry->second = set_.find_tflite(out.builtin);
     out.definition = entry->second;
+    if (out.builtin == kTfliteCustom && code.custom_code() != nullptr)
+      out.definition = set_.find_tflite_custom(code.custom_code()->string_view());
   }
   return true;
 }
@@ -120,14 +122,20 @@ void OperatorReader::mark(size_t index, std::vector<Role>& roles) {
   const bool control = is_control(resolved_[index].builtin);
   auto is_handle = [&](int32_t tensor) { return control && is_resource(*source_.subgraph, tensor); };
   const bool widens = is_widening(index);
+  auto is_word = [&](int32_t tensor) {
+    return resolved_[index].definition != nullptr && resolved_[index].definition->tflite_words() &&
+           raw_tensor(tensor)->type() == schema::TensorType_UINT64;
+  };
   for (uint32_t i = 0; i < length(op.inputs()); ++i) {
     if (op.inputs()->Get(i) < 0 || is_handle(op.inputs()->Get(i))) continue;
     Role& role = roles[static_cast<size_t>(op.inputs()->Get(i))];
-    (widens ? role.widened : role.operand) = true;
+    (widens ? role.widened : is_word(op.inputs()->Get(i)) ? role.word : role.operand) = true;
   }
   for (int32_t tensor : state_tensors(index)) roles[static_cast<size_t>(tensor)].state = true;
   for (uint32_t i = 0; i < length(op.outputs()); ++i) {
-    if (!is_handle(op.outputs()->Get(i))) roles[static_cast<size_t>(op.outputs()->Get(i))].result = true;
+    if (is_handle(op.outputs()->Get(i))) continue;
+    Role& role = roles[static_cast<size_t>(op.outputs()->Get(i))];
+    (is_word(op.outputs()->Get(i)) ? role.word : role.result) = true;
   }
 }
 
@@ -180,7 +188,7 @@ void OperatorReader::start(Build& build) const {
 
 bool OperatorReader::build(const std::vector<graph::TensorId>& ids, graph::Graph& graph,
                            const std::vector<graph::TensorId>& given) {
-  Build build{ids, graph, {}, {}, {}, {}, kMostSteps, {}};
+  Build build{ids, graph, {}, {}, {}, {}, kMostSteps, {}, {}};
   start(build);
   for (graph::TensorId id : given) build.defined[static_cast<size_t>(id.value)] = true;
   graph.ops.reserve(resolved_.size());
@@ -387,7 +395,7 @@ bool OperatorReader::import(size_t index, Build& build, graph::Op& op, Diagnosti
   const Resolved& known = resolved_[index];
   ops::TfliteOp view(raw(index), known.builtin, known.version, build.graph, !derived,
                      source_.subgraph);
-  if (!known.definition->import_tflite(view, op, told)) return false;
+  if (!known.definition->import_tflite(view, op, told) || !connect_kept(index, build, op, told)) return false;
   settle_shapes(index, op, build);
   return check_sizes(op, build, told) && ops::verify_op({build.graph, op}, told).ok();
 }

@@ -68,6 +68,7 @@ class OperatorReader {
     std::vector<bool> folded;   // by index in graph.ops
     int64_t steps_left;
     std::map<size_t, std::vector<graph::TensorId>> changed;  // by operator: what it leaves in variable tensors
+    std::map<size_t, std::vector<graph::State>> kept;        // by operator: what it keeps for itself
 
     // Tensors that were added to the graph on the way are defined.
     void mark_added() {
@@ -89,8 +90,10 @@ class OperatorReader {
   std::vector<int32_t> state_tensors(size_t index) const;
   // Their values as operands, what it leaves in them as results behind those of the file.
   bool connect_states(size_t index, Build& build, graph::Op& op, Diagnostics& told);
+  // What the operator keeps and the file has no tensors for.
+  bool connect_kept(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   // The operator is there: those behind it read what it left.
-  void keep_states(size_t index, const Build& build);
+  void keep_states(size_t index, Build& build);
 
   void start(Build& build) const;
   void build_one(size_t index, Build& build);

@@ -42,7 +42,44 @@ bool OperatorReader::connect_states(size_t index, Build& build, graph::Op& op, D
   return true;
 }
 
-void OperatorReader::keep_states(size_t index, const Build& build) {
+bool OperatorReader::connect_kept(size_t index, Build& build, graph::Op& op, Diagnostics& told) {
+  std::vector<ops::KeptState> kept = resolved_[index].definition->tflite_kept({build.graph, op});
+  if (kept.empty()) return true;
+  if (source_.depth > 0) {
+    told.error(op.location, "tflite-variable", "it keeps a state inside a branch or a loop")
+        .help("export the model with the operator outside");
+    return false;
+  }
+  std::vector<graph::State>& states = build.kept[index];
+  for (size_t i = 0; i < kept.size(); ++i) {
+    const std::vector<uint8_t>& initial = kept[i].initial;
+    graph::Tensor before;
+    before.name = op.location.tensor + (kept[i].result ? "_before" : "_kept");
+    before.type = kept[i].type;
+    if (kept[i].result) before.type.quantization = build.graph[op.results[*kept[i].result]].type.quantization;
+    if (i == states.size()) {  // an operator may be read twice
+      graph::State state;
+      state.initial = graph::own_bytes(
+          initial.empty() ? std::vector<uint8_t>(static_cast<size_t>(before.type.bytes())) : initial);
+      state.before = build.graph.add_tensor(before);
+      if (kept[i].result) {
+        state.after = op.results[*kept[i].result];
+      } else {
+        before.name += "_next";
+        state.after = build.graph.add_tensor(before);
+      }
+      states.push_back(std::move(state));
+    }
+    op.operands.push_back(states[i].before);
+    if (!kept[i].result) op.results.push_back(states[i].after);
+  }
+  build.mark_added();
+  return true;
+}
+
+void OperatorReader::keep_states(size_t index, Build& build) {
+  if (auto kept = build.kept.find(index); kept != build.kept.end())
+    for (const graph::State& state : kept->second) build.graph.states.push_back(state);
   auto changed = build.changed.find(index);
   if (changed == build.changed.end()) return;
   const std::vector<int32_t> tensors = state_tensors(index);

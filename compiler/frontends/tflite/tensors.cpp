@@ -30,6 +30,8 @@ std::optional<DType> dtype_of(schema::TensorType type) {
       return DType::kI16;
     case schema::TensorType_INT32:
       return DType::kI32;
+    case schema::TensorType_UINT32:
+      return DType::kU32;
     case schema::TensorType_INT64:
       return DType::kI64;
     case schema::TensorType_BOOL:
@@ -70,6 +72,8 @@ std::vector<const char*> helps_for(schema::TensorType type) {
     case schema::TensorType_UINT4:
     case schema::TensorType_INT2:
       return {"convert the model with weights of 8 bits (full integer quantisation)"};
+    case schema::TensorType_UINT64:
+      return {"uint64 is taken between SignalFilterBank and SignalFilterBankSquareRoot only"};
     case schema::TensorType_STRING:
       return {
           "a microcontroller has no strings: look words up in the firmware, and export the "
@@ -144,6 +148,8 @@ graph::TensorId TensorReader::read(int index, Role role) {
   std::optional<DType> dtype = dtype_of(raw.type());
   const bool half = is_weight_of_halves(raw, role);
   if (half) dtype = DType::kF32;
+  const bool elsewhere = role.input || role.output || role.operand || role.result;
+  if (raw.type() == schema::TensorType_UINT64 && role.word && !elsewhere) dtype = DType::kI64;
   if (!dtype) {
     BadType& bad = bad_types_[raw.type()];
     if (bad.count++ == 0) bad.first = tensor.name;

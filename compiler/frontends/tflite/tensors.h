@@ -20,8 +20,9 @@ struct Role {
   bool result = false;   // of a supported operator
   bool state = false;    // a variable tensor that a supported operator changes
   bool widened = false;  // float16 that a DEQUANTIZE makes float32
+  bool word = false;     // uint64 of an operator that takes it
 
-  bool any() const { return input || output || operand || result || widened; }
+  bool any() const { return input || output || operand || result || widened || word; }
 };
 
 // Adds every tensor with a role to the graph, in file order; constants of float16 that are only widened

@@ -17,7 +17,7 @@ using tir::Ex;
 using tir::f32;
 
 constexpr std::initializer_list<DType> kTypes = {DType::kBool, DType::kI8,  DType::kU8, DType::kI16,
-                                                 DType::kI32,  DType::kI64, DType::kF32};
+                                                 DType::kI32,  DType::kU32, DType::kI64, DType::kF32};
 
 // Floats strictly between these truncate into the type; both are exact. From 32 bits on no float
 // lies between the type's smallest value and the next integer, so that value itself is the limit.

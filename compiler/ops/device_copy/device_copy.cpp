@@ -14,7 +14,11 @@ class DeviceCopy final : public Operator {
   std::string_view summary() const override {
     return "a tensor brought to the memory of another device; made by the compiler";
   }
-  std::vector<TypeSupport> types() const override { return movable_types(); }
+  std::vector<TypeSupport> types() const override {
+    std::vector<TypeSupport> out = movable_types();
+    out.push_back({DType::kU32, ""});
+    return out;
+  }
   Traits traits() const override { return {.device_copy = true}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<graph::NoAttributes>();
@@ -25,6 +29,8 @@ class DeviceCopy final : public Operator {
     return std::vector<graph::Shape>{op.operand(0).shape};
   }
   Status verify(const OpView& op, Diagnostics& diags) const override {
+    if (op.operand(0).dtype == DType::kU32)
+      return check_result_type(op, 0, DType::kU32, diags) ? success() : Status(kFailure);
     const size_t moved[] = {0};
     return check_moves(op, moved, diags) ? success() : Status(kFailure);
   }

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 from case import Case, Tensor
 
-TYPES = ("float32", "int8", "uint8", "int16", "int32", "bool")
+TYPES = ("float32", "int8", "uint8", "int16", "int32", "uint32", "bool")
 # Values about the limits of every integer type, and fractions of either sign.
 LIMITS = np.float32([0.5, -0.5, 1.5, -1.5, 127, 127.9, 128, -128, -128.9, -129, 255, 255.9, 256, -1,
                      32767, 32768, -32768, -32769, 65536, 2147483520, 2147483648, -2147483648,

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of custom operators: a FlexBuffer map from names to numbers. The one thing to know: the
+// bytes come from the file, so every place is checked before it is read; of the format only maps,
+// numbers and bools are known.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+
+#include "ops/operator.h"
+
+namespace aotc::ops {
+
+class FlexOptions {
+ public:
+  // Reports [op-attribute] if the bytes are no FlexBuffer map.
+  FlexOptions(const TfliteOp& from, const graph::Op& op, Diagnostics& diags);
+
+  // The whole number (or bool) of this name; reports [op-attribute] unless it is there and within
+  // [least, most].
+  bool integer(const char* name, int64_t least, int64_t most, int64_t& out);
+  bool integer(const char* name, int32_t& out);
+  bool boolean(const char* name, bool& out);
+
+ private:
+  bool bad(const std::string& message);
+
+  const graph::Op& op_;
+  Diagnostics& diags_;
+  bool good_ = false;
+  // Values that are numbers; others are known by name alone.
+  std::map<std::string, std::variant<std::monostate, int64_t, double>> values_;
+};
+
+}  // namespace aotc::ops

@@ -28,7 +28,7 @@ struct Substitute {
 };
 const Substitute kSubstitutes[] = {
     {{"gru", "lstm", "rnn"},
-     "LSTM layers compile as they are, other recurrent layers when they are exported unrolled (Keras: unroll=True); then they are "
+     "LSTM and RNN layers compile as they are, GRU layers when they are exported unrolled (Keras: unroll=True); then they are "
      "made of these",
      {"fully_connected", "add", "mul", "logistic", "tanh", "split", "concatenation", "slice"}},
     {{"matmul", "einsum", "gemm", "dense"},

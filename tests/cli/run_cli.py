@@ -459,7 +459,7 @@ def operators_like(aotc):
     gru = aotc("ops", "--like", "GRU")
     expect(gru.err, r"no operator is called 'GRU'; .*unroll")
     expect(gru.out, r"^fully_connected ", r"^tanh ")
-    expect(aotc("ops", "--like", "BIDIRECTIONAL_SEQUENCE_LSTM").err, r"operator of TFLite that aotc does not have")
+    expect(aotc("ops", "--like", "CONV_3D").err, r"operator of TFLite that aotc does not have")
     expect(aotc("ops", "--like", "zzzzzz", code=1).err, r"'aotc ops' lists all \d+")
     same([o["name"] for o in aotc("ops", "--like", "CONV_2D", "--json").json()][0], "conv_2d")
 

@@ -29,9 +29,10 @@ OUTPUT, TIMING, SUMMARY = 0xFFFFFFFE, 0xFFFFFFFD, 0xFFFFFFFF
 LIBRARY_ULP = 64
 # Behind the name of a tensor that lost channels: constant ones, and those nobody reads.
 LIVE_CHANNELS = " (live channels)"
-LIBRARY_OPERATORS = {"LOGISTIC", "SOFTMAX", "TANH", "UNIDIRECTIONAL_SEQUENCE_LSTM"}
+LIBRARY_OPERATORS = {"LOGISTIC", "SOFTMAX", "TANH", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM",
+                     "RNN", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_RNN"}
 # Sums of floats that LiteRT adds up in vectors.
-VECTOR_OPERATORS = {"SVDF"}
+VECTOR_OPERATORS = {"SVDF", "RNN", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_RNN"}
 MORE_MODELS = "AOTC_MORE_MODELS"  # environment variable: a folder where models are looked for first
 OWN_FOLDERS = ("digits", "gadget", "keras", "ops")
 

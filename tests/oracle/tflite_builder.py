@@ -67,6 +67,18 @@ OPERATORS = {  # name: (operator code, options)
         "time_major": (3, "bool", 0), "asymmetric_quantize_inputs": (4, "bool", 0),
         "diagonal_recurrent_tensors": (5, "bool", 0),
     })),
+    "BIDIRECTIONAL_SEQUENCE_LSTM": (52, (69, {
+        **_ACT, "cell_clip": (1, "f32", 0.0), "proj_clip": (2, "f32", 0.0), "merge_outputs": (3, "bool", 0),
+        "time_major": (4, "bool", 1), "asymmetric_quantize_inputs": (5, "bool", 0),
+    })),
+    "RNN": (24, (7, {**_ACT, "asymmetric_quantize_inputs": (1, "bool", 0)})),
+    "UNIDIRECTIONAL_SEQUENCE_RNN": (35, (31, {
+        "time_major": (0, "bool", 0), "activation": (1, "activation", 0), "asymmetric_quantize_inputs": (2, "bool", 0),
+    })),
+    "BIDIRECTIONAL_SEQUENCE_RNN": (46, (70, {
+        "time_major": (0, "bool", 0), "activation": (1, "activation", 0), "merge_outputs": (2, "bool", 0),
+        "asymmetric_quantize_inputs": (3, "bool", 0),
+    })),
     "SQUEEZE": (43, (30, {"squeeze_dims": (0, "i32s", None)})),
     "STRIDED_SLICE": (45, (32, {
         "begin_mask": (0, "i32", 0), "end_mask": (1, "i32", 0), "ellipsis_mask": (2, "i32", 0),

@@ -5,6 +5,7 @@
 
 #include "graph_maker.h"
 #include "graph_movers.h"
+#include "graph_recurrent.h"
 #include "graph_signal.h"
 #include "graph_states.h"
 #include "ops/common/constants_only.h"
@@ -421,52 +422,7 @@ class OperatorMaker final : public GraphMaker {
   }
 
   // A value of the type that is there, else a constant: what a state begins with.
-  TensorId value_of(const TensorType& wanted) {
-    TensorId id = any_of(wanted);
-    return id.valid() && random.chance(50) ? id : constant(wanted);
-  }
-
-  bool recurrent() {
-    TensorId in = any_with_rank(3);
-    if (!is_main(in) || of(in).shape.size() != 3) return false;
-    const DType dtype = of(in).dtype;
-    const bool integer = dtype == DType::kI8, time_major = random.chance(50), coupled = random.chance(30);
-    const int64_t cells = random.chance(30) ? 4 * random.pick(1, 3) : random.pick(1, 6), batch = of(in).shape[time_major ? 1 : 0];
-    auto with_scale = [&](DType of_type, Shape shape, float scale, int64_t zero_point) {
-      TensorType t;
-      t.dtype = of_type;
-      t.shape = std::move(shape);
-      if (integer && of_type != DType::kI32) {
-        t.quantization.scale = {scale};
-        t.quantization.zero_point = {zero_point};
-      }
-      return t;
-    };
-    auto each = [&](std::vector<TensorId>& operands, DType of_type, const Shape& shape) {
-      for (int gate = 0; gate < 4; ++gate)
-        operands.push_back(gate == 0 && coupled
-                               ? TensorId{}
-                               : constant(with_scale(of_type, shape, random.real(0.001f, 0.02f), 0)));
-    };
-    const TensorType state = with_scale(dtype, {batch, cells}, random.real(0.005f, 0.01f), random.pick(-20, 20));
-    const TensorType cell = with_scale(integer ? DType::kI16 : dtype, {batch, cells},
-                                       1.0f / static_cast<float>(1 << random.pick(9, 15)), 0);
-    std::vector<TensorId> operands = {in};
-    each(operands, dtype, {cells, of(in).shape[2]});
-    each(operands, dtype, {cells, cells});
-    each(operands, integer ? DType::kI32 : dtype, {cells});
-    operands.push_back(value_of(state));
-    operands.push_back(value_of(cell));
-    Attributes attrs = {{"time_major", time_major ? "true" : "false"},
-                        {"cell_clip", random.chance(30) ? "0.5" : "0"}};
-    if (integer) {
-      attrs["hidden_scale"] = "0.0078125";
-      attrs["hidden_zero_point"] = std::to_string(random.pick(-9, 9));
-    }
-    TensorType out = state;
-    out.shape = {};
-    return add("unidirectional_sequence_lstm", operands, attrs, {out, state, cell});
-  }
+  bool recurrent() { return make_recurrent(*this); }
 
   bool pack() {
     TensorId first = any();

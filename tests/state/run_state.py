@@ -15,6 +15,9 @@ The state is reset from memory that holds anything, and nothing may be written a
 Results of float models that hold an exp or tanh, which come from the C library, may differ by some ulp of the
 largest one of the run; where LiteRT makes sums in vectors (SVDF), of the output's largest one of all runs. All
 others are equal to the byte. `--refused`: models that aotc must refuse.
+
+What layers of float activations with int8 weights (`*_hybrid`) remember is rounded to 8 bits at each step, and a
+last bit decides now and then: one result in twenty may differ by up to a hundredth of the largest one.
 """
 import argparse
 import pathlib
@@ -33,6 +36,7 @@ import program  # noqa: E402
 import records  # noqa: E402
 
 FOLDER = common.ROOT / "tests" / "models" / "state"
+FLIPS, FLIP = 0.05, 0.01  # of results, and how far apart
 SEEDS = {"first": 1, "second": 2}
 EXPECTED = {"kept": ("first", "outputs"), "reset": ("first", "outputs_reset"),
             "first": ("first", "outputs"), "second": ("second", "outputs")}
@@ -92,19 +96,28 @@ def largest_of(want, about):
     return peaks
 
 
-def compare(found, expected, about, fields):
+def is_flip(distance):
+    """Whether ulps are few enough for one value that was rounded the other way."""
+    return common.LIBRARY_ULP < distance <= FLIP * 2**24
+
+
+def compare(found, expected, about, fields, flips=False):
     """(results compared, worst distance in ulp); raises at the first run that differs."""
     places = in_header_order(about["outputs"], fields, "outputs")
     want = {(run, at): data for run, _, at, data in records.unpack_results(expected.read_bytes())}
     got = records.unpack_results(found.read_bytes()) if found.exists() else []
     if len(got) != len(want) or len(want) != about["runs"] * len(places):
         raise common.Failure(f"{found.name}: {len(got)} results, LiteRT has {len(want)}")
-    worst = 0
+    worst, flipped = 0, 0
     peaks = largest_of(want, about)
     for run, _, field, data in got:
         port = about["outputs"][places[field]]
         array = np.frombuffer(want[run, places[field]], port["dtype"])
         distance, text = difference(data, array, is_exact(about), peaks.get(places[field], 0.0))
+        if text and flips and is_flip(distance):
+            flipped += 1
+            if flipped <= FLIPS * len(got):
+                continue
         worst = max(worst, distance)
         if text:
             raise common.Failure(f"{found.name}: run {run}, output '{port['name']}': {text}")
@@ -151,7 +164,8 @@ class Case:
         compared, worst = 0, 0
         for name, (instance, file) in EXPECTED.items():
             count, distance = compare(self._work / f"{name}.out", self._work / instance / f"{file}.bin",
-                                      self._about[instance], self._header.outputs)
+                                      self._about[instance], self._header.outputs,
+                                      self.path.stem.endswith("_hybrid"))
             compared, worst = compared + count, max(worst, distance)
         if self._header.state_size == 0 and self._about["first"]["reset_shows"]:
             raise common.Failure("LiteRT keeps a state, and the header has no size of one")

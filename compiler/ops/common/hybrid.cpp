@@ -112,7 +112,7 @@ class RowWriter {
   RowQuantization run() { return row_.asymmetric ? asymmetric() : symmetric(); }
 
  private:
-  Ex element(const Ex& i) { return load(row_.x, row_.at + i); }
+  Ex element(const Ex& i) { return row_.element ? row_.element(i) : load(row_.x, row_.at + i); }
 
   RowQuantization symmetric() {
     Ex most = f_.var("most", 0);

@@ -38,6 +38,8 @@ struct RowRequest {
   bool asymmetric = false;
   bool centred = false;  // q less its zero point, of 9 bits
   std::function<void(const tir::Ex& position, const std::vector<tir::Ex>& q)> store;
+  // Where it is not elements of a buffer: element i of the row, in the place of x and at.
+  std::function<tir::Ex(const tir::Ex& i)> element = nullptr;
 };
 RowQuantization emit_quantize_row(tir::FunctionBuilder& f, const RowRequest& row);
 // Into q[to .. to + count).

@@ -11,6 +11,7 @@ import traceback
 import state_control as control
 import state_direct
 import state_lstm
+import state_rnn
 import state_svdf
 import state_variables as variables
 import tensorflow as tf
@@ -102,7 +103,8 @@ def models():
             if not model:
                 raise RuntimeError(f"{file_name(build, kind)}: the converter failed")
             yield file_name(build, kind), model
-    for name, build in [*state_direct.BUILDERS.items(), *state_lstm.builders(), *state_svdf.builders()]:
+    for name, build in [*state_direct.BUILDERS.items(), *state_lstm.builders(), *state_rnn.builders(),
+                        *state_svdf.builders()]:
         yield f"{name}.tflite", build()
 
 

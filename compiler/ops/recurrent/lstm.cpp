@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // unidirectional_sequence_lstm: a recurrent layer over all steps of a sequence. Its states (the last output
 // and the cells) are operands and results, so that the graph says where they are kept.
-#include "ops/lstm/lstm.h"
+#include "ops/recurrent/lstm.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,22 +11,25 @@
 
 #include "ops/common/checks.h"
 #include "ops/common/elementwise.h"
-#include "ops/lstm/fixed_point.h"
+#include "ops/common/lowered_evaluation.h"
+#include "ops/recurrent/fixed_point.h"
+#include "ops/recurrent/recurrent.h"
 #include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
 using namespace lstm;
 
-LstmShape::LstmShape(const OpView& op) {
-  const graph::Shape& in = op.operand(kInput).shape;
-  time_major = op.attrs<LstmAttrs>().time_major;
-  batches = in[time_major ? 1 : 0];
-  times = in[time_major ? 0 : 1];
-  inputs = in[2];
-  cells = op.operand(kCellState).shape[1];
-  coupled = !op.has_operand(kWeights + kInputGate);
+const LstmPorts& lstm::ports() {
+  static const LstmPorts kPorts{.input = kInput, .weights = kWeights, .recurrent = kRecurrent,
+                                .peephole = kPeephole, .bias = kBias, .projection = kProjection,
+                                .projection_bias = kProjectionBias, .output_state = kOutputState,
+                                .cell_state = kCellState, .norm = kNorm, .output = kOutput,
+                                .next_output = kNextOutput, .next_cell = kNextCell};
+  return kPorts;
 }
+
+LstmSizes lstm_sizes(const OpView& op) { return {op, ports(), op.attrs<LstmAttrs>().time_major}; }
 
 bool exponent_of_scale(float scale, int& exponent) {
   int up = 0;
@@ -36,7 +39,7 @@ bool exponent_of_scale(float scale, int& exponent) {
 }
 
 LstmScaling::LstmScaling(const OpView& op) {
-  LstmShape shape(op);
+  const LstmSizes shape = lstm_sizes(op);
   gates = shape.coupled ? std::vector<size_t>{1, 3, 2} : std::vector<size_t>{0, 1, 3, 2};
   sums.rounding = hidden.rounding = Rounding::kDouble;
   sums.clamp = {-(1 << 16), (1 << 16) - 1};  // beyond what a gate holds, whatever is added to it
@@ -83,13 +86,13 @@ namespace {
 // Every output of every step, cell(batch, time, cell), and the states behind them. The output state is that of
 // the step before until all cells of a step are done.
 template <typename Value, typename CellState, typename Cell>
-void for_each_cell(const EvalData& data, const LstmShape& shape, Cell cell) {
+void for_each_cell(const EvalData& data, const LstmSizes& shape, Cell cell) {
   auto out = data.out<Value>(kOutput), next = data.out<Value>(kNextOutput);
   std::ranges::copy(data.in<Value>(kOutputState), next.begin());
   std::ranges::copy(data.in<CellState>(kCellState), data.out<CellState>(kNextCell).begin());
-  for (int64_t t = 0; t < shape.times; ++t)
-    for (int64_t b = 0; b < shape.batches; ++b) {
-      auto to = out.subspan(at(shape.row(b, t) * shape.cells), at(shape.cells));
+  for (int64_t t = 0; t < shape.rows.times; ++t)
+    for (int64_t b = 0; b < shape.rows.batches; ++b) {
+      auto to = out.subspan(at(shape.rows.row(b, t) * shape.cells), at(shape.cells));
       for (int64_t c = 0; c < shape.cells; ++c) to[at(c)] = cell(b, t, c);
       std::ranges::copy(to, next.begin() + b * shape.cells);
     }
@@ -98,7 +101,7 @@ void for_each_cell(const EvalData& data, const LstmShape& shape, Cell cell) {
 class IntegerSteps {
  public:
   IntegerSteps(const OpView& op, const EvalData& data)
-      : data_(data), shape_(op), scaling_(op), hidden_(scaling_.hidden.reference(0)) {
+      : data_(data), shape_(lstm_sizes(op)), scaling_(op), hidden_(scaling_.hidden.reference(0)) {
     for (size_t c = 0; c < scaling_.bias.size(); ++c) references_.push_back(scaling_.sums.reference(c));
   }
 
@@ -115,7 +118,7 @@ class IntegerSteps {
   }
 
   int32_t gate(size_t g, int64_t b, int64_t t, int64_t c) const {
-    const int8_t* x = data_.in<int8_t>(kInput).data() + shape_.row(b, t) * shape_.inputs;
+    const int8_t* x = data_.in<int8_t>(kInput).data() + shape_.rows.row(b, t) * shape_.inputs;
     const int8_t* h = data_.out<int8_t>(kNextOutput).data() + b * shape_.cells;
     auto clamp = [](int32_t v) { return std::clamp(v, -32768, 32767); };
     int32_t first = clamp(sum(2 * g, kWeights + scaling_.gates[g], x, shape_.inputs, c));
@@ -139,47 +142,10 @@ class IntegerSteps {
   }
 
   const EvalData& data_;
-  LstmShape shape_;
+  LstmSizes shape_;
   LstmScaling scaling_;
   ChannelReference hidden_;
   std::vector<ChannelReference> references_;  // of the sums
-};
-
-class FloatSteps {
- public:
-  FloatSteps(const OpView& op, const EvalData& data)
-      : data_(data), shape_(op), clip_(op.attrs<LstmAttrs>().cell_clip) {}
-
-  void run() {
-    for_each_cell<float, float>(data_, shape_, [&](int64_t b, int64_t t, int64_t c) { return cell(b, t, c); });
-  }
-
- private:
-  float gate(size_t g, int64_t b, int64_t t, int64_t c) const {
-    float sum = data_.in<float>(kBias + g)[at(c)];
-    auto add = [&](size_t weights, const float* values, int64_t depth) {
-      auto w = data_.in<float>(weights).subspan(at(c * depth), at(depth));
-      for (int64_t k = 0; k < depth; ++k) sum += w[at(k)] * values[k];
-    };
-    add(kWeights + g, data_.in<float>(kInput).data() + shape_.row(b, t) * shape_.inputs, shape_.inputs);
-    add(kRecurrent + g, data_.out<float>(kNextOutput).data() + b * shape_.cells, shape_.cells);
-    return sum;
-  }
-
-  float cell(int64_t b, int64_t t, int64_t c) const {
-    auto sigmoid = [&](size_t g) { return 1.0f / (1.0f + std::exp(-gate(g, b, t, c))); };
-    float forget = sigmoid(1), input = shape_.coupled ? 1.0f - forget : sigmoid(0);
-    float& kept = data_.out<float>(kNextCell)[at(b * shape_.cells + c)];
-    float old = forget * kept;
-    float sum = old + std::tanh(gate(kCellGate, b, t, c)) * input;
-    if (clip_ > 0) sum = std::max(std::min(clip_, sum), -clip_);
-    kept = sum;
-    return sigmoid(3) * std::tanh(sum);
-  }
-
-  const EvalData& data_;
-  LstmShape shape_;
-  float clip_;
 };
 
 class Lstm final : public Operator {
@@ -189,7 +155,7 @@ class Lstm final : public Operator {
   Traits traits() const override { return {.uses_libm = true}; }
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, "int16 cell state; without peepholes, projection, layer normalisation"},
-            {DType::kF32, "without peepholes, projection, layer normalisation"}};
+            {DType::kF32, "weights float32 or int8"}};
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<LstmAttrs>();
@@ -198,99 +164,88 @@ class Lstm final : public Operator {
   std::vector<size_t> tflite_state_operands() const override { return {18, 19}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_operands(op, diags) || !check_rank(op, kInput, 3, 3, diags) ||
-        !check_rank(op, kOutputState, 2, 2, diags) || !check_rank(op, kCellState, 2, 2, diags))
-      return kFailure;
-    LstmShape shape(op);
-    const graph::Shape state{shape.batches, shape.cells};
-    auto wants = [&](size_t operand, const graph::Shape& wanted) {
-      if (!op.has_operand(operand) || op.operand(operand).shape == wanted) return true;
-      return bad_shape(op, diags, fmt::format("operand {} is {}, not {}", operand,
-                                              graph::to_string(op.operand(operand).shape),
-                                              graph::to_string(wanted)));
-    };
-    bool good = wants(kOutputState, state) && wants(kCellState, state);
-    for (size_t g = 0; g < kGates && good; ++g)
-      good = wants(kWeights + g, {shape.cells, shape.inputs}) &&
-             wants(kRecurrent + g, {shape.cells, shape.cells}) && wants(kBias + g, {shape.cells});
-    if (!good) return kFailure;
+    if (!check_counts_of(op, kOperands, kResults, diags) || !check_lstm_operands(op, ports(), diags)) return kFailure;
+    const LstmSizes s = lstm_sizes(op);
+    if (!check_lstm_shapes(op, ports(), s, diags)) return kFailure;
     graph::Shape out = op.operand(kInput).shape;
-    out[2] = shape.cells;
-    return std::vector<graph::Shape>{out, state, state};
+    out[2] = s.outputs;
+    return std::vector<graph::Shape>{out, {s.rows.batches, s.outputs}, {s.rows.batches, s.cells}};
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     const DType type = op.operand(kInput).dtype;
     const bool integer = type == DType::kI8;
-    if (!check_type(op, kInput, {DType::kI8, DType::kF32}, diags) ||
-        !check_types(op, type, integer, diags))
-      return kFailure;
-    if (op.result(kOutput).elements() < 1 || LstmShape(op).inputs < 1) {
-      bad_shape(op, diags, "a sequence without elements");
-      return kFailure;
-    }
-    const float clip = op.attrs<LstmAttrs>().cell_clip;
-    if (!(clip >= 0) || !std::isfinite(clip)) {
-      bad_attribute(op, diags, fmt::format("cell_clip is {}; it is at least 0", clip));
+    if (!check_type(op, kInput, {DType::kI8, DType::kF32}, diags) || !check_results(op, diags)) return kFailure;
+    const auto& attrs = op.attrs<LstmAttrs>();
+    for (auto [name, clip] : {std::pair("cell_clip", attrs.cell_clip), {"projection_clip", attrs.projection_clip}}) {
+      if (clip >= 0 && std::isfinite(clip)) continue;
+      bad_attribute(op, diags, fmt::format("{} is {}; it is at least 0", name, clip));
       return kFailure;
     }
-    return !integer || check_scales(op, diags) ? success() : Status(kFailure);
+    if (attrs.nonlinearity == Nonlinearity::kNone) {
+      bad_attribute(op, diags, "an LSTM has a nonlinearity");
+      return kFailure;
+    }
+    if (!integer) return check_float_lstm(op, ports(), diags) ? success() : Status(kFailure);
+    return check_integer(op, diags) && check_scales(op, diags) ? success() : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(kInput).dtype == DType::kI8)
       IntegerSteps(op, data).run();
     else
-      FloatSteps(op, data).run();
+      evaluate_lowering(op, data);
   }
 
   Lowered lower(const OpView& op, const TargetInfo& target) const override {
-    return lower_lstm(op, target);
+    return op.operand(kInput).dtype == DType::kI8 ? lower_lstm(op, target) : lower_float(op);
   }
 
-  int64_t macs(const OpView& op) const override {
-    LstmShape s(op);
-    return s.batches * s.times * s.cells * (s.coupled ? 3 : 4) * (s.inputs + s.cells);
-  }
+  int64_t macs(const OpView& op) const override { return lstm_sizes(op).macs(); }
 
   Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override;
 
  private:
-  static bool check_operands(const OpView& op, Diagnostics& diags) {
-    // The input gate's are the only ones that may be absent, all of them.
-    std::vector<graph::TensorId> ids = op.op.operands;
-    bool whole = ids.size() == kOperands && op.op.results.size() == kResults;
-    for (size_t i = 0; whole && i < ids.size(); ++i) {
-      bool of_input_gate = i == kWeights || i == kRecurrent || i == kBias;
-      whole = ids[i].valid() || (of_input_gate && !ids[kWeights].valid());
-      if (of_input_gate && !ids[kWeights].valid()) whole = whole && !ids[i].valid();
-    }
-    if (whole) return true;
-    diags.error(op.where(), "op-operands",
-                fmt::format("it takes {} operands (weights, recurrent weights and bias of the input gate "
-                            "may be left out together) and gives {} results",
-                            kOperands, kResults));
-    return false;
+  static Lowered lower_float(const OpView& op) {
+    const auto& attrs = op.attrs<LstmAttrs>();
+    const LstmSizes s = lstm_sizes(op);
+    LoweringBuilder f(op, "lstm");
+    FloatProducts products(op, f, attrs.asymmetric_rows, lstm_matrices(ports()), lstm_vectors(ports()),
+                           lstm_floats(s), lstm_quantised(s));
+    emit_float_lstm(f, products, ports(), s,
+                    {attrs.nonlinearity, attrs.cell_clip, attrs.projection_clip, false, 0, s.outputs});
+    return f.finish(has_integer_weights(op, lstm_matrices(ports())) ? "rows quantised" : "float");
   }
 
-  static bool check_types(const OpView& op, DType type, bool integer, Diagnostics& diags) {
-    bool good = check_type(op, kOutputState, {type}, diags) &&
-                check_type(op, kCellState, {integer ? DType::kI16 : type}, diags) &&
-                check_result_type(op, kOutput, type, diags) &&
-                check_result_type(op, kNextOutput, type, diags) &&
-                check_result_type(op, kNextCell, op.operand(kCellState).dtype, diags);
-    for (size_t g = 0; g < kGates && good; ++g) {
-      if (!op.has_operand(kWeights + g)) continue;
-      good = check_type(op, kWeights + g, {type}, diags) && check_type(op, kRecurrent + g, {type}, diags) &&
-             check_type(op, kBias + g, {integer ? DType::kI32 : type}, diags);
-      for (size_t i : {kWeights + g, kRecurrent + g, kBias + g})
-        if (good && integer && op.constant(i) == nullptr) {
-          diags.error(op.where(), "op-operands", fmt::format("operand {} is not constant", i))
-              .help("int8 weights and biases are part of the model");
-          good = false;
-        }
+  static bool check_results(const OpView& op, Diagnostics& diags) {
+    const DType type = op.operand(kInput).dtype;
+    const DType cell = type == DType::kI8 ? DType::kI16 : type;
+    return check_type(op, kOutputState, {type}, diags) && check_type(op, kCellState, {cell}, diags) &&
+           check_result_type(op, kOutput, type, diags) && check_result_type(op, kNextOutput, type, diags) &&
+           check_result_type(op, kNextCell, cell, diags);
+  }
+
+  static bool check_integer(const OpView& op, Diagnostics& diags) {
+    const LstmSizes s = lstm_sizes(op);
+    if (s.peepholes || s.projected || s.normalised) {
+      diags.error(op.where(), "op-type",
+                  fmt::format("{} of int8 is not supported", s.peepholes   ? "a peephole from the cells to the gates"
+                                                             : s.projected ? "a projection of the output"
+                                                                           : "layer normalisation"))
+          .help("float32 or int8 weights under float activations are");
+      return false;
     }
-    return good;
+    if (op.attrs<LstmAttrs>().nonlinearity != Nonlinearity::kTanh)
+      return bad_attribute(op, diags, "an LSTM of int8 has tanh alone");
+    for (size_t g : s.gates)
+      for (size_t i : {kWeights + g, kRecurrent + g, kBias + g}) {
+        if (!check_type(op, i, {i < kBias ? DType::kI8 : DType::kI32}, diags)) return false;
+        if (op.constant(i) != nullptr) continue;
+        diags.error(op.where(), "op-operands", fmt::format("operand {} is not constant", i))
+            .help("int8 weights and biases are part of the model");
+        return false;
+      }
+    return true;
   }
 
   static bool check_scales(const OpView& op, Diagnostics& diags) {
@@ -340,32 +295,30 @@ Status Lstm::import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& dia
   auto attrs = std::make_shared<LstmAttrs>();
   op.attributes = attrs;
   const auto* options = from.options<tflite_schema::UnidirectionalSequenceLSTMOptions>();
-  if (options == nullptr || options->fused_activation_function() != tflite_schema::ActivationFunctionType_TANH)
-    return refuse("an activation other than tanh");
+  if (options == nullptr ||
+      !nonlinearity_from_tflite(static_cast<int>(options->fused_activation_function()), attrs->nonlinearity))
+    return refuse("an activation that is a sign bit or missing");
+  // The reference then multiplies what another gate left in its memory.
+  if (attrs->nonlinearity == Nonlinearity::kNone) return refuse("an LSTM without an activation");
   if (options->diagonal_recurrent_tensors()) return refuse("a diagonal of recurrent weights");
   attrs->time_major = options->time_major();
   attrs->cell_clip = options->cell_clip();
-  std::vector<graph::TensorId> given = op.operands;
-  given.resize(std::max<size_t>(given.size(), 24));
-  auto any = [&](size_t first, size_t last) {
-    return std::any_of(given.begin() + static_cast<long>(first), given.begin() + static_cast<long>(last),
-                       [](graph::TensorId id) { return id.valid(); });
-  };
-  if (any(9, 12)) return refuse("a peephole from the cells to the gates");
-  if (any(16, 18)) return refuse("a projection of the output");
-  if (any(20, 24)) return refuse("layer normalisation");
+  attrs->projection_clip = options->proj_clip();
+  attrs->asymmetric_rows = options->asymmetric_quantize_inputs();
+  op.operands.resize(kOperands);
   if (auto hidden = from.intermediate_quantization(4)) {
     attrs->hidden_scale = hidden->first;
     attrs->hidden_zero_point = hidden->second;
   }
-  op.operands.assign(given.begin(), given.begin() + 9);
-  op.operands.insert(op.operands.end(), given.begin() + 12, given.begin() + 16);
-  op.operands.insert(op.operands.end(), {given[18], given[19]});
   return success();
 }
 
 }  // namespace
 
-void add_operators_lstm(OperatorSet& set) { set.add(std::make_unique<Lstm>()); }
+void add_operators_recurrent(OperatorSet& set) {
+  set.add(std::make_unique<Lstm>());
+  add_bidirectional_lstm(set);
+  add_rnns(set);
+}
 
 }  // namespace aotc::ops

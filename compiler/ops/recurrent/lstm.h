@@ -7,12 +7,16 @@
 
 #include "ops/common/requantize.h"
 #include "ops/operator.h"
+#include "ops/recurrent/float_lstm.h"
 
 namespace aotc::ops {
 
 struct LstmAttrs : graph::Attributes<LstmAttrs> {
-  bool time_major = false;  // input [time, batch, input]; else [batch, time, input]
-  float cell_clip = 0;      // the cell state stays within [-cell_clip, cell_clip]; 0: wherever it goes
+  bool time_major = false;    // input [time, batch, input]; else [batch, time, input]
+  float cell_clip = 0;        // the cell state stays within [-cell_clip, cell_clip]; 0: wherever it goes
+  float projection_clip = 0;  // the same of what a projection gives
+  Nonlinearity nonlinearity = Nonlinearity::kTanh;
+  bool asymmetric_rows = false;  // dynamic range: rows are quantised with a zero point
   // int8 only: what the output gate's product is quantised to.
   float hidden_scale = 0;
   int64_t hidden_zero_point = 0;
@@ -21,33 +25,24 @@ struct LstmAttrs : graph::Attributes<LstmAttrs> {
   static void visit(Self& self, F&& field) {
     field("time_major", self.time_major);
     field("cell_clip", self.cell_clip);
+    field("projection_clip", self.projection_clip);
+    field("nonlinearity", self.nonlinearity);
+    field("asymmetric_rows", self.asymmetric_rows);
     field("hidden_scale", self.hidden_scale);
     field("hidden_zero_point", self.hidden_zero_point);
   }
 };
 
-// Operands and results. Gates are in the order input, forget, cell, output; those of the input gate are
-// absent where it is one less the forget gate.
+// Operands, as TFLite has them, and results.
 namespace lstm {
-constexpr size_t kInput = 0, kWeights = 1, kRecurrent = 5, kBias = 9, kOutputState = 13, kCellState = 14,
-                 kOperands = 15;
+constexpr size_t kInput = 0, kWeights = 1, kRecurrent = 5, kPeephole = 9, kBias = 12, kProjection = 16,
+                 kProjectionBias = 17, kOutputState = 18, kCellState = 19, kNorm = 20, kOperands = 24;
 constexpr size_t kOutput = 0, kNextOutput = 1, kNextCell = 2, kResults = 3;
-constexpr size_t kGates = 4, kInputGate = 0, kCellGate = 2;
+constexpr size_t kGates = LstmPorts::kGates;
+const LstmPorts& ports();
 }  // namespace lstm
 
-struct LstmShape {
-  explicit LstmShape(const OpView& op);
-
-  int64_t batches, times, inputs, cells;
-  bool time_major;
-  bool coupled;  // there is no input gate
-
-  // The row of input or output at a step, for int64_t and tir::Ex.
-  template <typename Number>
-  Number row(const Number& batch, const Number& time) const {
-    return time_major ? time * Number(batches) + batch : batch * Number(times) + time;
-  }
-};
+LstmSizes lstm_sizes(const OpView& op);
 
 inline size_t at(int64_t i) { return static_cast<size_t>(i); }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of unidirectional_sequence_lstm: cell by cell, so that nothing but the states is kept.
+// Lowering of unidirectional_sequence_lstm of int8: cell by cell, so that nothing but the states is kept.
 #include <functional>
 
 #include "ops/common/dsp_gemm.h"
 #include "ops/common/gemm.h"
-#include "ops/lstm/fixed_point.h"
-#include "ops/lstm/lstm.h"
+#include "ops/recurrent/fixed_point.h"
+#include "ops/recurrent/lstm.h"
 
 namespace aotc::ops {
 
@@ -19,32 +19,24 @@ constexpr int64_t kUnroll = 4;  // inputs a turn of the loop over them
 
 class LstmLowering {
  public:
-  LstmLowering(const OpView& op, const TargetInfo& target) : op_(op), f_(op, "lstm"), shape_(op), target_(target) {}
+  LstmLowering(const OpView& op, const TargetInfo& target) : op_(op), f_(op, "lstm"), shape_(lstm_sizes(op)), target_(target) {}
 
   Lowered run() {
-    const bool integer = op_.operand(kInput).dtype == DType::kI8;
     in_ = f_.operand(kInput);
-    if (integer) {
-      scaling_.emplace(op_);
-      pack();
-    } else {
-      for (size_t i = kWeights; i < kOutputState; ++i)
-        if (op_.has_operand(i)) tables_.at(i) = f_.operand(i);
-    }
+    scaling_.emplace(op_);
+    pack();
     BufferPtr output_state = f_.operand(kOutputState), cell_state = f_.operand(kCellState);
     out_ = f_.result(kOutput);
     next_output_ = f_.result(kNextOutput);
     next_cell_ = f_.result(kNextCell);
-    if (integer) {
-      sums_->begin(f_);
-      hidden_->begin(f_);
-    }
-    f_.copy(next_output_, 0, output_state, 0, shape_.batches * shape_.cells);
-    f_.copy(next_cell_, 0, cell_state, 0, shape_.batches * shape_.cells);
-    f_.loop("t", 0, shape_.times, [&](const Ex& t) {
-      f_.loop("b", 0, shape_.batches, [&](const Ex& b) { step(t, b, integer); });
+    sums_->begin(f_);
+    hidden_->begin(f_);
+    f_.copy(next_output_, 0, output_state, 0, shape_.rows.batches * shape_.cells);
+    f_.copy(next_cell_, 0, cell_state, 0, shape_.rows.batches * shape_.cells);
+    f_.loop("t", 0, shape_.rows.times, [&](const Ex& t) {
+      f_.loop("b", 0, shape_.rows.batches, [&](const Ex& b) { step(t, b); });
     });
-    return f_.finish(block_ > 0 ? "pairs" : integer ? "integer" : "float");
+    return f_.finish(block_ > 0 ? "pairs" : "integer");
   }
 
  private:
@@ -146,8 +138,8 @@ class LstmLowering {
     });
   }
 
-  void step(const Ex& t, const Ex& b, bool integer) {
-    Ex row = f_.let("row", shape_.row(b, t));
+  void step(const Ex& t, const Ex& b) {
+    Ex row = f_.let("row", shape_.rows.row(b, t));
     Ex x = f_.let("x", row * shape_.inputs);
     Ex h = f_.let("h", b * shape_.cells);
     Ex to = f_.let("to", row * shape_.cells);
@@ -155,20 +147,11 @@ class LstmLowering {
       pair_cells(x, h, to);
     } else {
       f_.loop("c", 0, shape_.cells, [&](const Ex& c) {
-        if (integer) integer_gates(x, h, c);
-        f_.store(out_, to + c, integer ? cell_of_gates(h, c) : float_cell(x, h, c));
+        integer_gates(x, h, c);
+        f_.store(out_, to + c, cell_of_gates(h, c));
       });
     }
     f_.copy(next_output_, h, out_, to, shape_.cells);
-  }
-
-  Ex dot(const Ex& start, const BufferPtr& weights, const Ex& row, const BufferPtr& values, const Ex& first,
-         int64_t depth) {
-    Ex sum = f_.var("sum", start);
-    f_.loop("k", 0, depth, [&](const Ex& k) {
-      f_.assign(sum, sum + load(weights, row + k) * load(values, first + k));
-    });
-    return sum;
   }
 
   static Ex clamp16(const Ex& v) { return clamp(v, Ex(-32768), Ex(32767)); }
@@ -231,34 +214,11 @@ class LstmLowering {
     return hidden_->emit(f_, f_.let("product", load(gates_, forget_at + 1) * shown), Ex(0));
   }
 
-  Ex float_gate(size_t g, const Ex& x, const Ex& h, const Ex& c) {
-    Ex sum = dot(load(tables_.at(kBias + g), c), tables_.at(kWeights + g), f_.let("w", c * shape_.inputs), in_, x,
-                 shape_.inputs);
-    return dot(sum, tables_.at(kRecurrent + g), f_.let("r", c * shape_.cells), next_output_, h, shape_.cells);
-  }
-
-  Ex float_cell(const Ex& x, const Ex& h, const Ex& c) {
-    auto library = [&](tir::Intrinsic which, const Ex& v) { return call(which, DType::kF32, {v}); };
-    auto sigmoid = [&](const char* name, size_t g) {
-      Ex sum = float_gate(g, x, h, c);
-      return f_.let(name, tir::f32(1.0f) / (tir::f32(1.0f) + library(tir::Intrinsic::kExp, -sum)));
-    };
-    Ex forget = sigmoid("forget", 1);
-    Ex input = shape_.coupled ? f_.let("input", tir::f32(1.0f) - forget) : sigmoid("input", kInputGate);
-    Ex fresh = f_.let("fresh", library(tir::Intrinsic::kTanh, float_gate(kCellGate, x, h, c)));
-    Ex cell = f_.let("cell", forget * load(next_cell_, h + c) + fresh * input);
-    const float clip = op_.attrs<LstmAttrs>().cell_clip;
-    if (clip > 0) cell = f_.let("cell", max(min(cell, tir::f32(clip)), tir::f32(-clip)));
-    f_.store(next_cell_, h + c, cell);
-    return sigmoid("output", 3) * library(tir::Intrinsic::kTanh, cell);
-  }
-
   const OpView& op_;
   LoweringBuilder f_;
-  LstmShape shape_;
+  LstmSizes shape_;
   std::optional<LstmScaling> scaling_;
   std::optional<Requantizer> sums_, hidden_;
-  std::array<BufferPtr, kOperands> tables_;  // float32: by operand
   const TargetInfo& target_;
   int64_t block_ = 0, state_panel_ = 0, sums_at_ = 0;  // of pairs
   BufferPtr scratch_, input_shape_, state_shape_;

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// bidirectional_sequence_lstm: two LSTMs over a sequence, one of which begins at its end.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/common/lowered_evaluation.h"
+#include "ops/recurrent/float_lstm.h"
+#include "ops/recurrent/recurrent.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+namespace {
+
+struct BidirectionalLstmAttrs : graph::Attributes<BidirectionalLstmAttrs> {
+  bool time_major = false;
+  bool merge_outputs = false;  // one output: forwards, then backwards
+  float cell_clip = 0, projection_clip = 0;
+  Nonlinearity nonlinearity = Nonlinearity::kTanh;
+  bool asymmetric_rows = false;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("time_major", self.time_major);
+    field("merge_outputs", self.merge_outputs);
+    field("cell_clip", self.cell_clip);
+    field("projection_clip", self.projection_clip);
+    field("nonlinearity", self.nonlinearity);
+    field("asymmetric_rows", self.asymmetric_rows);
+  }
+};
+
+constexpr size_t kBothOperands = 48, kBothAux = 39;
+
+struct BothLstms {
+  explicit BothLstms(const OpView& op) {
+    const size_t outputs = op.attrs<BidirectionalLstmAttrs>().merge_outputs ? 1 : 2;
+    const bool has_aux_weights = op.has_operand(41);
+    forward = {.input = 0, .weights = 1, .recurrent = 5, .peephole = 9, .bias = 12, .projection = 16,
+               .projection_bias = 17, .output_state = 35, .cell_state = 36, .aux = kBothAux, .aux_weights = 40,
+               .output = 0, .next_output = outputs, .next_cell = outputs + 1};
+    // An auxiliary input without weights of its own is the input of the way back.
+    backward = {.input = !has_aux_weights && op.has_operand(kBothAux) ? kBothAux : 0, .weights = 18,
+                .recurrent = 22, .peephole = 26, .bias = 29, .projection = 33, .projection_bias = 34,
+                .output_state = 37, .cell_state = 38, .aux = kBothAux, .aux_weights = 44,
+                .output = outputs - 1, .next_output = outputs + 2, .next_cell = outputs + 3};
+  }
+
+  std::vector<size_t> matrices() const { return joined(lstm_matrices(forward), lstm_matrices(backward)); }
+  std::vector<size_t> vectors() const { return joined(lstm_vectors(forward), lstm_vectors(backward)); }
+
+  LstmPorts forward, backward;
+};
+
+class BidirectionalLstm final : public Operator {
+ public:
+  std::string_view name() const override { return "bidirectional_sequence_lstm"; }
+  std::string_view summary() const override { return "LSTMs over a sequence from its begin and from its end"; }
+  Traits traits() const override { return {.uses_libm = true}; }
+  std::vector<TypeSupport> types() const override { return {{DType::kF32, "weights float32 or int8"}}; }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<BidirectionalLstmAttrs>();
+  }
+  std::vector<int> tflite_builtins() const override { return {52}; }
+  std::vector<size_t> tflite_state_operands() const override { return {35, 36, 37, 38}; }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    const auto& attrs = op.attrs<BidirectionalLstmAttrs>();
+    if (!check_counts_of(op, kBothOperands, attrs.merge_outputs ? 5 : 6, diags)) return kFailure;
+    const BothLstms both(op);
+    std::vector<graph::Shape> states;
+    std::vector<int64_t> outputs;
+    for (const LstmPorts* ports : {&both.forward, &both.backward}) {
+      if (!check_lstm_operands(op, *ports, diags)) return kFailure;
+      const LstmSizes s(op, *ports, attrs.time_major);
+      if (!check_lstm_shapes(op, *ports, s, diags)) return kFailure;
+      states.insert(states.end(), {{s.rows.batches, s.outputs}, {s.rows.batches, s.cells}});
+      outputs.push_back(s.outputs);
+    }
+    if (states[0] != states[2] || states[1] != states[3]) {
+      bad_shape(op, diags, "both directions have as many cells and outputs");
+      return kFailure;
+    }
+    if (!check_second_input(op, both.backward.input, diags)) return kFailure;
+    return both_results(op, outputs, attrs.merge_outputs, states);
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    const auto& attrs = op.attrs<BidirectionalLstmAttrs>();
+    for (float clip : {attrs.cell_clip, attrs.projection_clip})
+      if (!(clip >= 0) || !std::isfinite(clip)) {
+        bad_attribute(op, diags, fmt::format("a clip is {}; it is at least 0", clip));
+        return kFailure;
+      }
+    if (attrs.nonlinearity == Nonlinearity::kNone) {
+      bad_attribute(op, diags, "an LSTM has a nonlinearity");
+      return kFailure;
+    }
+    for (size_t i = 0; i < op.op.results.size(); ++i)
+      if (!check_result_type(op, i, DType::kF32, diags)) return kFailure;
+    const BothLstms both(op);
+    if (attrs.merge_outputs && !attrs.time_major && op.operand(0).shape[0] > 1) {
+      diags.error(op.where(), "op-attribute", "merged outputs of several batches, batch first")
+          .help("the reference writes behind its states; outputs that are not merged, or time first, are defined");
+      return kFailure;
+    }
+    // Both directions have weights of one type.
+    std::vector<size_t> weights = joined(both.matrices(), both.vectors());
+    return check_float_weights(op, weights, diags) && check_float_lstm(op, both.forward, diags) &&
+                   check_float_lstm(op, both.backward, diags)
+               ? success()
+               : Status(kFailure);
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    const auto& attrs = op.attrs<BidirectionalLstmAttrs>();
+    const BothLstms both(op);
+    const LstmSizes there(op, both.forward, attrs.time_major), back(op, both.backward, attrs.time_major);
+    LoweringBuilder f(op, "bidirectional_lstm");
+    FloatProducts products(op, f, attrs.asymmetric_rows, both.matrices(), both.vectors(),
+                           std::max(lstm_floats(there), lstm_floats(back)),
+                           std::max(lstm_quantised(there), lstm_quantised(back)));
+    const bool merged = attrs.merge_outputs;
+    const int64_t all = there.outputs + back.outputs;
+    FloatLstmOptions options{attrs.nonlinearity, attrs.cell_clip, attrs.projection_clip, false, 0,
+                             merged ? all : there.outputs};
+    emit_float_lstm(f, products, both.forward, there, options);
+    options.backward = true;
+    options.output_at = merged ? there.outputs : 0;
+    options.output_depth = merged ? all : back.outputs;
+    emit_float_lstm(f, products, both.backward, back, options);
+    return f.finish(has_integer_weights(op, both.matrices()) ? "rows quantised" : "float");
+  }
+
+  int64_t macs(const OpView& op) const override {
+    const BothLstms both(op);
+    const bool time_major = op.attrs<BidirectionalLstmAttrs>().time_major;
+    return LstmSizes(op, both.forward, time_major).macs() + LstmSizes(op, both.backward, time_major).macs();
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<BidirectionalLstmAttrs>();
+    op.attributes = attrs;
+    const auto* options = from.options<tflite_schema::BidirectionalSequenceLSTMOptions>();
+    // Without an activation the reference multiplies what another gate left in its memory.
+    if (options == nullptr ||
+        !nonlinearity_from_tflite(static_cast<int>(options->fused_activation_function()), attrs->nonlinearity) ||
+        attrs->nonlinearity == Nonlinearity::kNone)
+      return refuse_activation(op, diags);
+    attrs->time_major = options->time_major();
+    attrs->merge_outputs = options->merge_outputs();
+    attrs->cell_clip = options->cell_clip();
+    attrs->projection_clip = options->proj_clip();
+    attrs->asymmetric_rows = options->asymmetric_quantize_inputs();
+    op.operands.resize(kBothOperands);
+    return success();
+  }
+};
+
+}  // namespace
+
+void add_bidirectional_lstm(OperatorSet& set) { set.add(std::make_unique<BidirectionalLstm>()); }
+
+}  // namespace aotc::ops

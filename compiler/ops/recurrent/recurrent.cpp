@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/recurrent/recurrent.h"
+
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+
+namespace aotc::ops {
+
+std::vector<size_t> joined(std::vector<size_t> a, const std::vector<size_t>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+bool check_counts_of(const OpView& op, size_t operands, size_t results, Diagnostics& diags) {
+  if (op.op.operands.size() == operands && op.op.results.size() == results) return true;
+  diags.error(op.where(), "op-operands",
+              fmt::format("it takes {} operands, of which some may be absent, and gives {} results", operands, results));
+  return false;
+}
+
+bool check_second_input(const OpView& op, size_t second, Diagnostics& diags) {
+  if (op.operand(second).shape == op.operand(0).shape) return true;
+  return bad_shape(op, diags, fmt::format("the input of the way back is {}, the other {}",
+                                          graph::to_string(op.operand(second).shape),
+                                          graph::to_string(op.operand(0).shape)));
+}
+
+std::vector<graph::Shape> both_results(const OpView& op, const std::vector<int64_t>& outputs, bool merged,
+                                       const std::vector<graph::Shape>& states) {
+  std::vector<graph::Shape> out;
+  int64_t all = 0;
+  for (int64_t depth : outputs) {
+    all += depth;
+    out.push_back(op.operand(0).shape);
+    out.back()[2] = depth;
+  }
+  if (merged) {
+    out.resize(1);
+    out[0][2] = all;
+  }
+  out.insert(out.end(), states.begin(), states.end());
+  return out;
+}
+
+Status refuse_activation(const graph::Op& op, Diagnostics& diags) {
+  diags.error(op.location, "op-attribute", "its activation is not supported")
+      .help("tanh, RELU, RELU6 and RELU_N1_TO_1 are, and none for RNNs");
+  return kFailure;
+}
+
+}  // namespace aotc::ops

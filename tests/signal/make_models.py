@@ -8,6 +8,7 @@ Usage: make_models.py FOLDER
 formulas and from a seed that is the same each time. front_end.tflite is a whole audio front end, from 30 ms of
 samples at 16 kHz to 40 channels of int8.
 """
+import argparse
 import json
 import pathlib
 import sys
@@ -239,6 +240,6 @@ def write(folder):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    write(pathlib.Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    write(parser.parse_args().folder)

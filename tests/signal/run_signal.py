@@ -7,6 +7,7 @@ Usage: run_signal.py --work DIR [options of run_state.py]
 make_models.py writes the models; tests/state/run_state.py runs them. Who computes them is the package tflite-micro:
 without it the test is skipped, with CI=true it fails.
 """
+import argparse
 import importlib.util
 import os
 import pathlib
@@ -20,15 +21,18 @@ import run_state  # noqa: E402
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    options, rest = parser.parse_known_args()
     if importlib.util.find_spec("tflite_micro") is None:
         what = "the Python package tflite-micro is not installed (tests/requirements.txt)"
         if os.environ.get("CI") == "true":
             raise common.Failure(what)
         common.skip(what)
-    work = pathlib.Path(sys.argv[sys.argv.index("--work") + 1]).resolve()
+    work = options.work.resolve()
     models = common.fresh(work / "models")
     make_models.write(models)
-    sys.argv += ["--folder", str(models)]
+    sys.argv[1:] = [*rest, "--work", str(work), "--folder", str(models)]
     run_state.main()
 
 

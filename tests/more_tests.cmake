@@ -12,6 +12,9 @@ add_executable(random_graphs random_graphs/random_graphs.cpp random_graphs/gener
 find_package(Threads REQUIRED)
 target_link_libraries(random_graphs PRIVATE source_dir aotc_codegen aotc_frontends aotc_options
                       Threads::Threads)
+if(AOTC_SANITIZE)
+  target_compile_options(random_graphs PRIVATE -O0)
+endif()
 set(random_graphs_cc "gcc -O1")
 if(CCACHE)
   set(random_graphs_cc "${CCACHE} gcc -O1")

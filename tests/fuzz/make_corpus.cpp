@@ -93,6 +93,17 @@ TestModel conv_int16_bias() {
   return m;
 }
 
+// A square root of int8, which ends a run where the number is negative: no fault of the compiler's.
+TestModel root_of_negative() {
+  TestModel m;
+  m.tensors = {int8_tensor("x", {1, 16}, 0.03125f, 0), int8_tensor("root", {1, 16}, 0.0625f, -128)};
+  m.codes = {{75}};
+  m.ops = {{.code = 0, .in = {0}, .out = {1}}};
+  m.inputs = {0};
+  m.outputs = {1};
+  return m;
+}
+
 // (a + b) reshaped by a constant shape, then softmax; two inputs, two outputs, float.
 TestModel add_reshape_softmax() {
   TestModel m;
@@ -327,6 +338,7 @@ int main(int argc, char** argv) {
   bool good = write(dir + "conv_int8.tflite", conv_int8().bytes()) &&
               write(dir + "add_reshape_softmax.tflite", add_reshape_softmax().bytes()) &&
               write(dir + "conv_int16_bias.tflite", conv_int16_bias().bytes()) &&
+              write(dir + "root_of_negative.tflite", root_of_negative().bytes()) &&
               write(dir + "slice_pad.tflite", slice_pad().bytes()) &&
               write(dir + "unsupported.tflite", unsupported().bytes()) &&
               write(dir + "hostile_names.tflite", hostile_names()) &&

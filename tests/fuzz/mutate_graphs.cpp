@@ -65,9 +65,9 @@ struct Mutator {
 };
 
 Bytes with_params(Bytes graph) {
-  using namespace aotc::graph_json;
+  using namespace aotc::tvm;
   std::vector<Param> params = {{"w", {DataType::kInt, 8, 1}, {1, 4}, {1, 2, 3, 4}}};
-  Bytes bytes = tvm::write_params(params);
+  Bytes bytes = write_params(params);
   graph.push_back(0);
   graph.insert(graph.end(), bytes.begin(), bytes.end());
   return graph;

@@ -25,7 +25,7 @@ constexpr int32_t kMagnitude = 0x7FFFFFFF, kInfinity = 0x7F800000;
 // Elements that the reference rounds together, by adding a half to the magnitude. That takes the
 // float just below a half up as well; elements that are left are rounded as they should be, which
 // is adding that float.
-constexpr int64_t kLanes = 8;
+constexpr int64_t kRoundedTogether = 8;
 constexpr float kHalf = 0.5f, kBelowHalf = 0x1.fffffep-2f;
 
 float largest_float() { return std::numeric_limits<float>::max(); }
@@ -62,7 +62,7 @@ int32_t zero_of(float low, float high, double scale) {
 }
 
 void quantize(std::span<const float> x, std::span<int8_t> q, float inverse, int32_t zero) {
-  auto grouped = x.size() / kLanes * kLanes;
+  auto grouped = x.size() / kRoundedTogether * kRoundedTogether;
   for (size_t i = 0; i < x.size(); ++i)
     q[i] = static_cast<int8_t>(std::clamp(rounded(x[i] * inverse, i < grouped) + zero, -128, 127));
 }
@@ -180,7 +180,7 @@ class RowWriter {
   }
 
   void quantize(const Ex& inverse, const Ex& zero) {
-    const int64_t grouped = row_.count / kLanes * kLanes;
+    const int64_t grouped = row_.count / kRoundedTogether * kRoundedTogether;
     const bool symmetric = !row_.asymmetric;
     auto part = [&](int64_t begin, int64_t end, float half) {
       each(f_, begin, end, [&](Ex i, int64_t n) {

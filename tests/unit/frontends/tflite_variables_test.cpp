@@ -226,8 +226,8 @@ TEST(TfliteVariables, TensorsOfTwoLayers) {
   ASSERT_EQ(graph->states.size(), 2u);
   ASSERT_EQ(graph->ops.size(), 2u);
   for (size_t i : {0u, 1u}) {
-    EXPECT_EQ(graph->ops[0].operands[13 + i], graph->states[i].before);
-    EXPECT_EQ(graph->ops[1].operands[13 + i], graph->ops[0].results[1 + i]);
+    EXPECT_EQ(graph->ops[0].operands[18 + i], graph->states[i].before);
+    EXPECT_EQ(graph->ops[1].operands[18 + i], graph->ops[0].results[1 + i]);
     EXPECT_EQ(graph->ops[1].results[1 + i], graph->states[i].after);
   }
 }
@@ -248,10 +248,10 @@ TEST(TfliteVariables, LayerWithoutThem) {
   EXPECT_TRUE(has(said(m), "and gives 3 results")) << said(m);
 }
 
-TEST(TfliteVariables, LayerWithAPeephole) {
+TEST(TfliteVariables, LayerWithOnePeephole) {
   TestModel m = recurrent();
   m.ops[0].in[10] = 2;
-  EXPECT_TRUE(has(said(m), "error: a peephole from the cells to the gates is not supported")) << said(m);
+  EXPECT_TRUE(has(said(m), "error: peepholes go to the input, forget and output gate, or to none")) << said(m);
 }
 
 TEST(TfliteVariables, LayerInABranch) {

@@ -14,14 +14,6 @@
 
 namespace aotc::codegen {
 
-using passes::Device;
-using passes::Launch;
-using plan::Program;
-using plan::ProgramCall;
-using plan::ProgramFunction;
-using plan::Storage;
-using plan::StorageKind;
-
 namespace {
 
 bool is_device_copy(const Program& program, const ProgramCall& call) {

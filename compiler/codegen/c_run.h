@@ -20,6 +20,15 @@
 
 namespace aotc::codegen {
 
+// What the files of the run function speak of.
+using passes::Device;
+using passes::Launch;
+using plan::Program;
+using plan::ProgramCall;
+using plan::ProgramFunction;
+using plan::Storage;
+using plan::StorageKind;
+
 // Does the model hold an arena of its own? It is `PREFIX_arena` in PREFIX_data.c.
 bool has_own_arena(const plan::Program& program, const CodegenOptions& options);
 

@@ -15,14 +15,6 @@
 
 namespace aotc::codegen {
 
-using passes::Device;
-using passes::Launch;
-using plan::Program;
-using plan::ProgramCall;
-using plan::ProgramFunction;
-using plan::Storage;
-using plan::StorageKind;
-
 // Is the bool true?
 std::string RunPrinter::condition(const Storage& storage) const {
   const bool far = program_.program_tables && storage.kind == StorageKind::kConstant;

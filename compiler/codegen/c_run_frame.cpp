@@ -15,14 +15,6 @@
 
 namespace aotc::codegen {
 
-using passes::Device;
-using passes::Launch;
-using plan::Program;
-using plan::ProgramCall;
-using plan::ProgramFunction;
-using plan::Storage;
-using plan::StorageKind;
-
 void RunPrinter::declare_memory() {
   bool uses_arena = !workspace_ && program_.arena_bytes > 0;
   if (has_pools(program_)) {

@@ -220,8 +220,7 @@ void name_output(const mlf::Archive& archive, graph::Graph& graph) {
   graph.outputs[0].name = info[0].outputs[0].name;
 }
 
-Result<std::vector<tvm::Param>> read_params_file(const std::string& path,
-                                                        Diagnostics& diags) {
+Result<std::vector<tvm::Param>> read_params_file(const std::string& path, Diagnostics& diags) {
   if (path.empty()) return std::vector<tvm::Param>();
   auto bytes = read_file(path, diags);
   if (!bytes) return kFailure;
@@ -258,8 +257,7 @@ Status read_member_graph(mlf::Archive& archive, const Members& members,
                          const CompileOptions& options, GraphModel& out, Diagnostics& diags) {
   const std::string& path = options.model_path;
   auto params = options.params_path.empty() && !members.params.empty()
-                    ? tvm::read_params(archive.files[members.params],
-                                              path + ":" + members.params, diags)
+                    ? tvm::read_params(archive.files[members.params], path + ":" + members.params, diags)
                     : read_params_file(options.params_path, diags);
   if (!params) return kFailure;
   auto graph = graph_json::read_graph_json(text_of(archive.files[members.graph]),

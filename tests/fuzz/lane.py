@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fuzzes a target from its corpus for a fixed number of inputs.
 
-Usage: lane.py --program TARGET --runs N [--edges N] [--dict FILE] --work DIR SEEDS...
+Usage: lane.py --program TARGET --runs N [--seed N] [--edges N] [--dict FILE] --work DIR SEEDS...
        lane.py --program planted_fuzz --runs N --planted --work DIR
 
 Seed and order are fixed and nothing is read again while it runs: the same program tries the same inputs

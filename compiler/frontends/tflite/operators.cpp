@@ -79,12 +79,12 @@ bool OperatorReader::resolve_code(size_t index, Resolved& out) {
   const schema::OperatorCode& code = *codes->Get(at);
   out.builtin = builtin_of(code);
   out.version = code.version();
-  if (out.builtin >= 0 && static_cast<size_t>(out.builtin) < tflite_builtin_names().size()) {
+  if (out.builtin == kTfliteCustom) {
+    if (code.custom_code() != nullptr) out.definition = set_.find_tflite_custom(code.custom_code()->string_view());
+  } else if (out.builtin >= 0 && static_cast<size_t>(out.builtin) < tflite_builtin_names().size()) {
     auto [entry, is_new] = found_.try_emplace(out.builtin, nullptr);
-    if (is_new && out.builtin != kTfliteCustom) entry->second = set_.find_tflite(out.builtin);
+    if (is_new) entry->second = set_.find_tflite(out.builtin);
     out.definition = entry->second;
-    if (out.builtin == kTfliteCustom && code.custom_code() != nullptr)
-      out.definition = set_.find_tflite_custom(code.custom_code()->string_view());
   }
   return true;
 }

@@ -88,6 +88,8 @@ class OperatorReader {
   void mark(size_t index, std::vector<Role>& roles);
   // Variable tensors that the operator changes, in the order of its operands.
   std::vector<int32_t> state_tensors(size_t index) const;
+  // Not inside of a branch or a loop.
+  bool may_keep_state(const graph::Op& op, const char* help, Diagnostics& told) const;
   // Their values as operands, what it leaves in them as results behind those of the file.
   bool connect_states(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   // What the operator keeps and the file has no tensors for.

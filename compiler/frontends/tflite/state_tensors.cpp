@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variable tensors of operators that keep a state (recurrent layers), as states of the graph.
+// Variable tensors of operators that keep a state (recurrent layers), and what operators keep without one, as
+// states of the graph.
 #include <algorithm>
 
 #include "frontends/tflite/operators.h"
@@ -17,14 +18,17 @@ std::vector<int32_t> OperatorReader::state_tensors(size_t index) const {
   return out;
 }
 
+bool OperatorReader::may_keep_state(const graph::Op& op, const char* help, Diagnostics& told) const {
+  if (source_.depth == 0) return true;
+  told.error(op.location, "tflite-variable", "it keeps a state inside a branch or a loop").help(help);
+  return false;
+}
+
 bool OperatorReader::connect_states(size_t index, Build& build, graph::Op& op, Diagnostics& told) {
   const std::vector<int32_t> tensors = state_tensors(index);
   if (tensors.empty()) return true;
-  if (source_.depth > 0) {
-    told.error(op.location, "tflite-variable", "it keeps a state inside a branch or a loop")
-        .help("export the model with the layer outside, or with its state as inputs and outputs");
+  if (!may_keep_state(op, "export the model with the layer outside, or with its state as inputs and outputs", told))
     return false;
-  }
   const auto* inputs = raw(index).inputs();
   for (size_t operand : resolved_[index].definition->tflite_state_operands()) {
     int32_t tensor = index_at(inputs, static_cast<uint32_t>(operand));
@@ -45,11 +49,7 @@ bool OperatorReader::connect_states(size_t index, Build& build, graph::Op& op, D
 bool OperatorReader::connect_kept(size_t index, Build& build, graph::Op& op, Diagnostics& told) {
   std::vector<ops::KeptState> kept = resolved_[index].definition->tflite_kept({build.graph, op});
   if (kept.empty()) return true;
-  if (source_.depth > 0) {
-    told.error(op.location, "tflite-variable", "it keeps a state inside a branch or a loop")
-        .help("export the model with the operator outside");
-    return false;
-  }
+  if (!may_keep_state(op, "export the model with the operator outside", told)) return false;
   std::vector<graph::State>& states = build.kept[index];
   for (size_t i = 0; i < kept.size(); ++i) {
     const std::vector<uint8_t>& initial = kept[i].initial;
@@ -79,7 +79,7 @@ bool OperatorReader::connect_kept(size_t index, Build& build, graph::Op& op, Dia
 
 void OperatorReader::keep_states(size_t index, Build& build) {
   if (auto kept = build.kept.find(index); kept != build.kept.end())
-    for (const graph::State& state : kept->second) build.graph.states.push_back(state);
+    build.graph.states.insert(build.graph.states.end(), kept->second.begin(), kept->second.end());
   auto changed = build.changed.find(index);
   if (changed == build.changed.end()) return;
   const std::vector<int32_t> tensors = state_tensors(index);

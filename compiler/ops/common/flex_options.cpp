@@ -144,7 +144,7 @@ bool FlexOptions::integer(const char* name, int64_t least, int64_t most, int64_t
   return bad(fmt::format("option '{}' is {}, outside of {}..{}", name, out, least, most));
 }
 
-bool FlexOptions::integer(const char* name, int32_t& out) {
+bool FlexOptions::read(const char* name, int32_t& out) {
   int64_t value = 0;
   if (!integer(name, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max(),
                value))
@@ -153,9 +153,9 @@ bool FlexOptions::integer(const char* name, int32_t& out) {
   return true;
 }
 
-bool FlexOptions::boolean(const char* name, bool& out) {
+bool FlexOptions::read(const char* name, bool& out) {
   int32_t value = 0;
-  if (!integer(name, value)) return false;
+  if (!read(name, value)) return false;
   out = value != 0;
   return true;
 }

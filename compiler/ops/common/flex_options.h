@@ -21,8 +21,8 @@ class FlexOptions {
   // The whole number (or bool) of this name; reports [op-attribute] unless it is there and within
   // [least, most].
   bool integer(const char* name, int64_t least, int64_t most, int64_t& out);
-  bool integer(const char* name, int32_t& out);
-  bool boolean(const char* name, bool& out);
+  bool read(const char* name, int32_t& out);
+  bool read(const char* name, bool& out);
 
  private:
   bool bad(const std::string& message);

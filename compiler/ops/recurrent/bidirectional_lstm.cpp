@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bidirectional_sequence_lstm: two LSTMs over a sequence, one of which begins at its end.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -107,12 +108,7 @@ class BidirectionalLstm final : public Operator {
           .help("the reference writes behind its states; outputs that are not merged, or time first, are defined");
       return kFailure;
     }
-    // Both directions have weights of one type.
-    std::vector<size_t> weights = joined(both.matrices(), both.vectors());
-    return check_float_weights(op, weights, diags) && check_float_lstm(op, both.forward, diags) &&
-                   check_float_lstm(op, both.backward, diags)
-               ? success()
-               : Status(kFailure);
+    return check_float_lstms(op, std::array{both.forward, both.backward}, diags) ? success() : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "ops/recurrent/float_products.h"
 
@@ -39,8 +40,8 @@ struct LstmSizes {
 // Presence and ranks, so that LstmSizes may be made; then shapes.
 bool check_lstm_operands(const OpView& op, const LstmPorts& ports, Diagnostics& diags);
 bool check_lstm_shapes(const OpView& op, const LstmPorts& ports, const LstmSizes& sizes, Diagnostics& diags);
-// Of float activations: types, constants, quantisation.
-bool check_float_lstm(const OpView& op, const LstmPorts& ports, Diagnostics& diags);
+// Of float activations: types, constants, quantisation; the weights of all directions have one type.
+bool check_float_lstms(const OpView& op, std::span<const LstmPorts> lstms, Diagnostics& diags);
 
 struct FloatLstmOptions {
   Nonlinearity nonlinearity = Nonlinearity::kTanh;

@@ -186,7 +186,7 @@ class Lstm final : public Operator {
       bad_attribute(op, diags, "an LSTM has a nonlinearity");
       return kFailure;
     }
-    if (!integer) return check_float_lstm(op, ports(), diags) ? success() : Status(kFailure);
+    if (!integer) return check_float_lstms(op, {&ports(), 1}, diags) ? success() : Status(kFailure);
     return check_integer(op, diags) && check_scales(op, diags) ? success() : Status(kFailure);
   }
 

@@ -4,6 +4,7 @@
 
 #include "ops/common/checks.h"
 #include "ops/recurrent/float_lstm.h"
+#include "ops/recurrent/recurrent.h"
 
 namespace aotc::ops {
 
@@ -81,11 +82,7 @@ int64_t LstmSizes::macs() const {
 }
 
 bool check_lstm_shapes(const OpView& op, const LstmPorts& p, const LstmSizes& s, Diagnostics& diags) {
-  auto wants = [&](size_t operand, const graph::Shape& wanted) {
-    if (operand == LstmPorts::kNone || !op.has_operand(operand) || op.operand(operand).shape == wanted) return true;
-    return bad_shape(op, diags, fmt::format("operand {} is {}, not {}", operand,
-                                            graph::to_string(op.operand(operand).shape), graph::to_string(wanted)));
-  };
+  auto wants = [&](size_t operand, const graph::Shape& wanted) { return check_shape_of(op, operand, wanted, diags); };
   bool good = wants(p.output_state, {s.rows.batches, s.outputs}) && wants(p.cell_state, {s.rows.batches, s.cells}) &&
               wants(p.projection, {s.outputs, s.cells}) && wants(p.projection_bias, {s.outputs});
   for (size_t g = 0; g < LstmPorts::kGates && good; ++g)
@@ -103,15 +100,15 @@ bool check_lstm_shapes(const OpView& op, const LstmPorts& p, const LstmSizes& s,
   return good;
 }
 
-bool check_float_lstm(const OpView& op, const LstmPorts& p, Diagnostics& diags) {
-  std::vector<size_t> weights = lstm_matrices(p);
-  for (size_t i : lstm_vectors(p)) weights.push_back(i);
-  if (!check_float_weights(op, weights, diags)) return false;
-  std::vector<size_t> floats = {p.input, p.output_state, p.cell_state, p.projection_bias, p.aux};
-  for (size_t g = 0; g < LstmPorts::kGates; ++g) {
-    floats.push_back(p.bias + g);
-    floats.push_back(LstmPorts::of(p.norm, g));
+bool check_float_lstms(const OpView& op, std::span<const LstmPorts> lstms, Diagnostics& diags) {
+  std::vector<size_t> weights, floats;
+  for (const LstmPorts& p : lstms) {
+    weights = joined(joined(std::move(weights), lstm_matrices(p)), lstm_vectors(p));
+    floats = joined(std::move(floats), {p.input, p.output_state, p.cell_state, p.projection_bias, p.aux});
+    for (size_t g = 0; g < LstmPorts::kGates; ++g)
+      floats = joined(std::move(floats), {p.bias + g, LstmPorts::of(p.norm, g)});
   }
+  if (!check_float_weights(op, weights, diags)) return false;
   for (size_t i : floats)
     if (op.has_operand(i) && !check_type(op, i, {DType::kF32}, diags)) return false;
   return true;

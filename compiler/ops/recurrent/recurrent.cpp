@@ -19,6 +19,12 @@ bool check_counts_of(const OpView& op, size_t operands, size_t results, Diagnost
   return false;
 }
 
+bool check_shape_of(const OpView& op, size_t operand, const graph::Shape& wanted, Diagnostics& diags) {
+  if (!op.has_operand(operand) || op.operand(operand).shape == wanted) return true;
+  return bad_shape(op, diags, fmt::format("operand {} is {}, not {}", operand,
+                                          graph::to_string(op.operand(operand).shape), graph::to_string(wanted)));
+}
+
 bool check_second_input(const OpView& op, size_t second, Diagnostics& diags) {
   if (op.operand(second).shape == op.operand(0).shape) return true;
   return bad_shape(op, diags, fmt::format("the input of the way back is {}, the other {}",

@@ -13,6 +13,8 @@ std::vector<size_t> joined(std::vector<size_t> a, const std::vector<size_t>& b);
 
 // As many operands, of which some may be absent, and results.
 bool check_counts_of(const OpView& op, size_t operands, size_t results, Diagnostics& diags);
+// An operand that is there has this shape.
+bool check_shape_of(const OpView& op, size_t operand, const graph::Shape& wanted, Diagnostics& diags);
 // The input of the way back, operand `second`, has the shape of operand 0.
 bool check_second_input(const OpView& op, size_t second, Diagnostics& diags);
 // Shapes of the results: the outputs, of which there is one if they are merged, and the states.

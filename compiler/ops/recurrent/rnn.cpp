@@ -266,11 +266,7 @@ class Rnn final : public Operator {
         (p.aux && !check_rank(op, *p.aux, 3, 3, diags)))
       return false;
     const RnnSizes s(op, p);
-    auto wants = [&](size_t operand, const graph::Shape& wanted) {
-      if (op.operand(operand).shape == wanted) return true;
-      return bad_shape(op, diags, fmt::format("operand {} is {}, not {}", operand,
-                                              graph::to_string(op.operand(operand).shape), graph::to_string(wanted)));
-    };
+    auto wants = [&](size_t operand, const graph::Shape& wanted) { return check_shape_of(op, operand, wanted, diags); };
     if (!wants(p.weights, {s.units, s.inputs}) || !wants(p.recurrent, {s.units, s.units}) ||
         !wants(p.bias, {s.units}) || !wants(p.state, {s.rows.batches, s.units}))
       return false;

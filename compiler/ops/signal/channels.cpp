@@ -38,16 +38,13 @@ struct SubtractionAttrs : graph::Attributes<SubtractionAttrs> {
 };
 
 // Operands: channels, noise before. Results: channels, noise after.
-class SignalSubtraction final : public SignalOperator {
+class SignalSubtraction final : public SignalOperatorOf<SubtractionAttrs> {
  public:
   std::string_view name() const override { return "signal_filter_bank_spectral_subtraction"; }
   std::string_view summary() const override {
     return "channels less a running estimate of their noise";
   }
   std::vector<TypeSupport> types() const override { return {{DType::kU32, "keeps the estimate"}}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<SubtractionAttrs>();
-  }
   std::vector<std::string_view> tflite_customs() const override {
     return {"SignalFilterBankSpectralSubtraction"};
   }
@@ -111,20 +108,10 @@ class SignalSubtraction final : public SignalOperator {
   }
 
   Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto a = std::make_shared<SubtractionAttrs>();
-    op.attributes = a;
-    FlexOptions o(from, op, diags);
-    bool good = check_counts({from.graph(), op}, 1, 1, 2, diags) &&
-                o.integer("num_channels", a->num_channels) &&
-                o.integer("smoothing", a->smoothing) &&
-                o.integer("one_minus_smoothing", a->one_minus_smoothing) &&
-                o.integer("alternate_smoothing", a->alternate_smoothing) &&
-                o.integer("alternate_one_minus_smoothing", a->alternate_one_minus_smoothing) &&
-                o.integer("min_signal_remaining", a->min_signal_remaining) &&
-                o.integer("smoothing_bits", a->smoothing_bits) &&
-                o.integer("spectral_subtraction_bits", a->spectral_subtraction_bits) &&
-                o.boolean("clamping", a->clamping);
-    return good && check_channels({from.graph(), op}, diags) ? success() : Status(kFailure);
+    const OpView view{from.graph(), op};
+    const bool good = check_counts(view, 1, 1, 2, diags) &&
+                      SignalOperatorOf::import_tflite(from, op, diags) && check_channels(view, diags);
+    return good ? success() : Status(kFailure);
   }
 
  private:
@@ -147,7 +134,7 @@ struct PcanAttrs : graph::Attributes<PcanAttrs> {
   }
 };
 
-class SignalPcan final : public SignalOperator {
+class SignalPcan final : public SignalOperatorOf<PcanAttrs> {
  public:
   std::string_view name() const override { return "signal_pcan"; }
   std::string_view summary() const override {
@@ -155,9 +142,6 @@ class SignalPcan final : public SignalOperator {
   }
   std::vector<TypeSupport> types() const override {
     return {{DType::kU32, "constant table of int16"}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<PcanAttrs>();
   }
   std::vector<std::string_view> tflite_customs() const override { return {"SignalPCAN"}; }
 
@@ -204,13 +188,6 @@ class SignalPcan final : public SignalOperator {
     return f.finish();
   }
 
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<PcanAttrs>();
-    op.attributes = attrs;
-    return FlexOptions(from, op, diags).integer("snr_shift", attrs->snr_shift) ? success()
-                                                                               : Status(kFailure);
-  }
-
  private:
   static constexpr int64_t kGains = 125;
 
@@ -255,16 +232,13 @@ std::vector<uint16_t> log_table() {
   return table;
 }
 
-class SignalLog final : public SignalOperator {
+class SignalLog final : public SignalOperatorOf<LogAttrs> {
  public:
   std::string_view name() const override { return "signal_filter_bank_log"; }
   std::string_view summary() const override {
     return "natural logarithms in whole numbers of 1 / output_scale";
   }
   std::vector<TypeSupport> types() const override { return {{DType::kU32, "result int16"}}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<LogAttrs>();
-  }
   std::vector<std::string_view> tflite_customs() const override { return {"SignalFilterBankLog"}; }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
@@ -308,16 +282,6 @@ class SignalLog final : public SignalOperator {
     });
     f.publish_in_place(0);
     return f.finish();
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<LogAttrs>();
-    op.attributes = attrs;
-    FlexOptions options(from, op, diags);
-    return options.integer("input_correction_bits", attrs->input_correction_bits) &&
-                   options.integer("output_scale", attrs->output_scale)
-               ? success()
-               : Status(kFailure);
   }
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // signal_rfft and signal_irfft: rows of real samples to pairs (real, imaginary) and back, by a
 // transform of half as many complex numbers.
+#include <numbers>
+
 #include <fmt/format.h>
 
 #include "ops/signal/fft_stages.h"
@@ -62,7 +64,7 @@ class SignalFft : public SignalOperator {
     op.attributes = attrs;
     FlexOptions options(from, op, diags);
     int32_t type = 0;
-    if (!options.integer("fft_length", attrs->fft_length) || !options.integer("T", type))
+    if (!options.read("fft_length", attrs->fft_length) || !options.read("T", type))
       return kFailure;
     const OpView view{from.graph(), op};
     if (!check_counts(view, 1, 1, 1, diags)) return kFailure;
@@ -94,7 +96,7 @@ class SignalFft : public SignalOperator {
   static BufferPtr halves_table(LoweringBuilder& f, DType type, int64_t points, bool inverse) {
     std::vector<double> phases;
     for (int64_t i = 0; i < points / 2; ++i) {
-      const double phase = -3.14159265358979323846264338327 *
+      const double phase = -std::numbers::pi *
                            (static_cast<double>(i + 1) / static_cast<double>(points) + .5);
       phases.push_back(inverse ? -phase : phase);
     }

@@ -2,6 +2,7 @@
 #include "ops/signal/fft_stages.h"
 
 #include <cmath>
+#include <numbers>
 
 namespace aotc::ops {
 
@@ -9,8 +10,6 @@ using tir::BufferPtr;
 using tir::Ex;
 
 namespace {
-
-constexpr double kFftPi = 3.14159265358979323846264338327;
 
 int64_t most_fraction(DType type) { return type == DType::kI32 ? 2147483647 : 32767; }
 
@@ -123,7 +122,7 @@ FftStages::FftStages(LoweringBuilder& f, DType type, int64_t points, bool invers
   }
   std::vector<double> phases;
   for (int64_t i = 0; i < points; ++i) {
-    const double phase = -2 * kFftPi * static_cast<double>(i) / static_cast<double>(points);
+    const double phase = -2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(points);
     phases.push_back(inverse ? -phase : phase);
   }
   twiddles_ = fft_table(f, "twiddles", type, phases);

@@ -22,16 +22,13 @@ struct WindowAttrs : graph::Attributes<WindowAttrs> {
   }
 };
 
-class SignalWindow final : public SignalOperator {
+class SignalWindow final : public SignalOperatorOf<WindowAttrs> {
  public:
   std::string_view name() const override { return "signal_window"; }
   std::string_view summary() const override {
     return "frames of samples times a window, shifted and saturated";
   }
   std::vector<TypeSupport> types() const override { return {{DType::kI16, ""}}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<WindowAttrs>();
-  }
   std::vector<std::string_view> tflite_customs() const override { return {"SignalWindow"}; }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
@@ -68,13 +65,6 @@ class SignalWindow final : public SignalOperator {
       });
     });
     return f.finish();
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<WindowAttrs>();
-    op.attributes = attrs;
-    return FlexOptions(from, op, diags).integer("shift", attrs->shift) ? success()
-                                                                       : Status(kFailure);
   }
 };
 
@@ -137,7 +127,7 @@ struct EnergyAttrs : graph::Attributes<EnergyAttrs> {
   }
 };
 
-class SignalEnergy final : public SignalOperator {
+class SignalEnergy final : public SignalOperatorOf<EnergyAttrs> {
  public:
   std::string_view name() const override { return "signal_energy"; }
   std::string_view summary() const override {
@@ -145,9 +135,6 @@ class SignalEnergy final : public SignalOperator {
            "elsewhere";
   }
   std::vector<TypeSupport> types() const override { return {{DType::kI16, "result uint32"}}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<EnergyAttrs>();
-  }
   std::vector<std::string_view> tflite_customs() const override { return {"SignalEnergy"}; }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
@@ -184,16 +171,6 @@ class SignalEnergy final : public SignalOperator {
            [&](const Ex& i) { f.store(out, i, u32(0)); });
     f.publish_in_place(0);
     return f.finish();
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<EnergyAttrs>();
-    op.attributes = attrs;
-    FlexOptions options(from, op, diags);
-    return options.integer("start_index", attrs->start_index) &&
-                   options.integer("end_index", attrs->end_index)
-               ? success()
-               : Status(kFailure);
   }
 };
 

@@ -28,6 +28,23 @@ class SignalOperator : public Operator {
                             std::initializer_list<DType> results, Diagnostics& diags);
 };
 
+// With attributes that are custom options of the same names: int32_t are whole numbers, bool is a bool.
+template <typename Attrs>
+class SignalOperatorOf : public SignalOperator {
+ public:
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<Attrs>();
+  }
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<Attrs>();
+    op.attributes = attrs;
+    FlexOptions options(from, op, diags);
+    bool good = true;
+    Attrs::visit(*attrs, [&](const char* name, auto& value) { good = good && options.read(name, value); });
+    return good ? success() : Status(kFailure);
+  }
+};
+
 inline tir::Ex u32(int64_t v) { return tir::imm(DType::kU32, v); }
 // Of an u32 > 0: the number of bits up to the highest that is set, as u32.
 tir::Ex emit_significant_bits(LoweringBuilder& f, const tir::Ex& x);

@@ -27,8 +27,12 @@ std::vector<std::vector<uint8_t>> random_inputs(const graph::Graph& graph, std::
     std::vector<uint8_t>& bytes = inputs.emplace_back(static_cast<size_t>(type.bytes()));
     for (size_t i = 0; i < bytes.size(); ++i)
       bytes[i] = static_cast<uint8_t>(type.dtype == DType::kBool ? random() & 1 : random());
-    if (type.dtype != DType::kF32) continue;
-    for (int64_t i = 0; i < type.elements(); ++i)
+    // Integers may say how often a loop runs: with any bytes one runs until its limit.
+    for (int64_t i = 0; i < type.elements() && type.dtype == DType::kI32; ++i) {
+      const int32_t drawn = static_cast<int32_t>(random() % 60) - 9;
+      std::memcpy(bytes.data() + 4 * i, &drawn, sizeof drawn);
+    }
+    for (int64_t i = 0; i < type.elements() && type.dtype == DType::kF32; ++i)
       store_real(type, bytes.data(), i, static_cast<float>(random() % 2001) * 0.004f - 4.0f);
   }
   return inputs;

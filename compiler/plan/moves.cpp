@@ -59,19 +59,15 @@ class Settler {
     }
   }
 
-  // The operators that write a class; nothing if somebody else has written it, or moves do.
-  struct Writers {
-    int first = INT_MAX, last = -1;
-  };
-  std::optional<Writers> writers_of(int wanted) const {
-    Writers out;
+  // The first operator that writes a class; nothing if somebody else has written it, or moves do.
+  std::optional<int> first_writer_of(int wanted) const {
+    int first = INT_MAX;
     for (size_t i = 0; i < definer_.size(); ++i) {
       if (classes_.of(static_cast<int>(i)) != wanted) continue;
       if (definer_[i] < 0) return std::nullopt;
-      out.first = std::min(out.first, definer_[i]);
-      out.last = std::max(out.last, definer_[i]);
+      first = std::min(first, definer_[i]);
     }
-    return out;
+    return first;
   }
 
   static bool is_direct(const Block& block, int op) {
@@ -115,9 +111,9 @@ class Settler {
   bool same(Move& move) { return move.nothing = classes_.of(move.from) == classes_.of(move.to); }
 
   void settle_branch(const Block& block, Move& move) {
-    if (same(move) || !is_free(move.from) || is_condition(classes_.of(move.from))) return;
+    if (same(move) || is_condition(classes_.of(move.from))) return;
     const int value = classes_.of(move.from);
-    if (!writers_of(value) || !written_in(block, value)) return;
+    if (!first_writer_of(value) || !written_in(block, value)) return;
     if (!read_by_moves(value, 0, INT_MAX, &move)) join(move);
   }
 
@@ -126,15 +122,15 @@ class Settler {
     if (same(move) || !is_free(move.from)) return;
     const Block& body = step.blocks[1];
     const int value = classes_.of(move.from), old = classes_.of(move.to);
-    auto writers = writers_of(value);
-    if (!writers || !written_in(body, value) || is_condition(old)) return;
+    auto first = first_writer_of(value);
+    if (!first || !written_in(body, value) || is_condition(old)) return;
     if (read_by_moves(value, 0, INT_MAX, &move)) return;
-    if (read_by_moves(old, writers->first + 1, body.end, nullptr)) return;
-    for (int i = writers->first; i < body.end; ++i) {
+    if (read_by_moves(old, *first + 1, body.end, nullptr)) return;
+    for (int i = *first; i < body.end; ++i) {
       if (!reads(i, old)) continue;
       const Op& op = flat_.graph.ops[static_cast<size_t>(i)];
       const ops::Lowered& lowered = *lowered_[static_cast<size_t>(i)];
-      bool here = i == writers->first && !op.results.empty() && classes_.of(op.results[0]) == value;
+      bool here = !op.results.empty() && classes_.of(op.results[0]) == value;
       if (!here || !in_place(flat_.graph, op, lowered.args, lowered.write_orders, classes_, old, value))
         return;
     }
@@ -145,8 +141,8 @@ class Settler {
   void settle_first(const Step& step, int loop, Move& move) {
     if (same(move) || !is_free(move.from)) return;
     const int value = classes_.of(move.from);
-    auto writers = writers_of(value);
-    if (!writers || writers->first < loop || writers->last >= step.begin || is_condition(value)) return;
+    auto first = first_writer_of(value);
+    if (!first || *first < loop || is_condition(value)) return;
     for (int i = step.begin; i < static_cast<int>(flat_.graph.ops.size()); ++i)
       if (reads(i, value)) return;
     if (read_by_moves(value, step.begin, INT_MAX, &move)) return;

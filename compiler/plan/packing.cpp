@@ -182,15 +182,14 @@ class PartSolver {
 
  private:
   // Tries one order; true if it is the best so far.
-  bool attempt(const Order& order, Method method) {
+  void attempt(const Order& order, Method method) {
     const int64_t limit = offsets_.empty() ? INT64_MAX - 1 : height_ - 1;
     const int64_t height = placement_.place_all(order, limit);
-    if (height > limit) return false;
+    if (height > limit) return;
     height_ = height;
     offsets_ = placement_.offsets();
     method_ = method;
     best_order_ = order;
-    return true;
   }
 
   template <typename Key>

@@ -91,7 +91,6 @@ ProgramStep Planner::emit_loop(Step& step) {
   const size_t begin = uses_.size();
   std::vector<TensorId> carried;
   for (const Move& move : step.before) carried.push_back(move.to);
-  mark(carried);
   out.condition_index = static_cast<int>(conditions_.size());
   conditions_.push_back(step.condition);
   out.blocks.push_back(emit(step.blocks[0]));

@@ -40,20 +40,19 @@ bool Planner::pays(size_t skeleton, size_t functions, size_t numbers) {
 
 void Planner::merge_similar() {
   if (options_.merge_at_least == 0) return;
-  std::map<std::string, std::vector<int>> groups;
+  std::map<std::pair<int, std::string>, std::vector<int>> groups;  // by device and text without numbers
   for (size_t i = 0; i < program_.functions.size(); ++i) {
     const ProgramFunction& f = program_.functions[i];
     if (f.external) continue;
-    std::string key = f.device == 0 ? "" : fmt::format("device {}\n", f.device);
-    groups[key + skeleton_of(*f.body).text].push_back(static_cast<int>(i));
+    groups[{f.device, skeleton_of(*f.body).text}].push_back(static_cast<int>(i));
   }
   std::vector<bool> gone(program_.functions.size(), false);
-  for (const auto& [text, group] : groups) {
+  for (const auto& [key, group] : groups) {
     if (static_cast<int>(group.size()) < options_.merge_at_least) continue;
     std::vector<tir::FunctionPtr> bodies;
     for (int i : group) bodies.push_back(program_.functions[static_cast<size_t>(i)].body);
     Merged merged = merge_functions(bodies);
-    if (!pays(text.size(), group.size(), merged.shapes[0].size())) continue;
+    if (!pays(key.second.size(), group.size(), merged.shapes[0].size())) continue;
     ProgramFunction& kept = program_.functions[static_cast<size_t>(group[0])];
     std::vector<int> calls;
     for (size_t g = 0; g < group.size(); ++g) {

@@ -42,7 +42,7 @@ class PoolPlacer {
       // A model without tensors has a placement as well.
       if (region.empty() && d > 0) continue;
       std::vector<int> pools = pools_of(devices_[d]);
-      for (size_t i = 0; i < pools.size() && out_.placement.ok(); ++i) {
+      for (size_t i = 0; i < pools.size(); ++i) {
         bool last = i + 1 == pools.size();
         Region rest = last ? Region{} : split(region, out_.sizes[at(pools[i])]);
         accept(region, place(region), pools[i]);

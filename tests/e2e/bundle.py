@@ -169,7 +169,7 @@ def build(target, folder, units, flags):
 
     def one(source):
         made = folder / f"{source.stem}.o"
-        common.run([*base, "-I", folder, "-c", source, "-o", made], cwd=folder)
+        common.run([*base, *common.LISTED, "-I", folder, "-c", source, "-o", made], cwd=folder)
         return made
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -95,6 +95,10 @@ def aotc(*arguments, **options):
     return run([AOTC, *arguments], **options)
 
 
+# With the list of what a source includes ccache (CCACHE_DEPEND) need not preprocess it first.
+LISTED = ["-MMD"]
+
+
 def cached(compiler):
     return ["ccache", compiler] if shutil.which("ccache") else [compiler]
 

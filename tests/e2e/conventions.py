@@ -77,7 +77,7 @@ def runtime(compiler, folder):
     made = []
     for source in sorted((CRT / "src").glob("*.c")):
         made.append(folder / f"{source.stem}.o")
-        common.run([*common.cached(compiler), "-std=c99", "-O1", "-DTVM_WORKSPACE_SIZE_BYTES=4194304",
+        common.run([*common.cached(compiler), *common.LISTED, "-std=c99", "-O1", "-DTVM_WORKSPACE_SIZE_BYTES=4194304",
                     f"-I{CRT / 'include'}", "-c", source, "-o", made[-1]])
     return made
 
@@ -111,9 +111,9 @@ def build_and_run(name, compiler, folder):
     compiled = []
     for source in objects:
         compiled.append(folder / f"{source.stem}.o")
-        common.run([*common.cached(compiler), *FLAGS, *includes, "-c", source, "-o", compiled[-1]])
+        common.run([*common.cached(compiler), *common.LISTED, *FLAGS, *includes, "-c", source, "-o", compiled[-1]])
     compiled += runtime(compiler, folder.parent / f"runtime_{compiler}")
-    common.run([*common.cached(compiler), "-std=gnu99", "-O1", *includes, "-c", main, "-o",
+    common.run([*common.cached(compiler), *common.LISTED, "-std=gnu99", "-O1", *includes, "-c", main, "-o",
                 folder / "main.o"])
     common.run([compiler, *compiled, folder / "main.o", "-lm", "-o", folder / "program"])
     common.run([folder / "program"])

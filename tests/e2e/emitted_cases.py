@@ -82,7 +82,7 @@ def compile_all(target, folder, jobs):
 
     def one(source):
         made = folder / f"{source.stem}.o"
-        code, text = run([*launcher, target.compiler, *COMMON, *target.flags, "-I", folder, "-c",
+        code, text = run([*launcher, target.compiler, "-MMD", *COMMON, *target.flags, "-I", folder, "-c",
                           source, "-o", made], cwd=folder)
         return made, code, text
 

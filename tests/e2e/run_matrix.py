@@ -195,7 +195,7 @@ class Builder:
     def object(self, key, source, command):
         made = self.folder / f"{'.'.join(key)}.o"
         if key not in self.made:
-            common.run([*command, "-I", self.folder, "-c", source, "-o", made], cwd=self.folder)
+            common.run([*command, *common.LISTED, "-I", self.folder, "-c", source, "-o", made], cwd=self.folder)
             self.made[key] = made
         return made
 

@@ -45,7 +45,7 @@ class Run:
                           *settings, self.new])
         (work / "log").write_text(done)
         self.found = sorted(self.artifacts.iterdir())
-        counts = re.search(r"^watch: (\d+) executions, (\d+) edges$", done, re.M)
+        counts = re.search(r"^#(\d+)\s+DONE\s+cov: (\d+) ", done, re.M)
         self.executions, self.edges = map(int, counts.groups()) if counts else (0, 0)
         self.kept = len(list(self.new.iterdir()))
 

@@ -31,7 +31,7 @@
 #include "support/text.h"
 #include "tflite_schema_generated.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(AOTC_SANITIZED)
 #define AOTC_ASAN 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)

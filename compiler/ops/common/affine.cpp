@@ -71,10 +71,10 @@ std::optional<AffineForm> fit_affine(const std::vector<int8_t>& wanted,
                                      ClampI32 clamp) {
   double reach = 128 * (std::abs(slope[0]) + std::abs(slope[1])) + std::abs(constant) + 1;
   if (!(reach < 1e6)) return std::nullopt;
-  int finest = 30 - std::ilogb(reach);
+  int finest = 30 - std::ilogb(reach);  // 11 or more
   constexpr int kNearby[] = {0, 1, -1};
   Rows rows;
-  for (int shift = std::min(finest, 30); shift >= std::max(finest - 2, 1); --shift) {
+  for (int shift = std::min(finest, 30); shift >= finest - 2; --shift) {
     int64_t rounded[2];
     for (size_t i = 0; i < 2; ++i) rounded[i] = std::llround(std::ldexp(slope[i], shift));
     for (int da : kNearby) {

@@ -199,7 +199,6 @@ void Requantizer::make_word_tables(LoweringBuilder& f, const WordFit& fit) {
 }
 
 void Requantizer::make_line_tables(LoweringBuilder& f, const LineFit& fit) {
-  form_ = Form::kLine;
   same_left_ = fit.same_left;
   left_ = fit.channels[0].left;
   sign_ = fit.with_sign;

@@ -371,7 +371,7 @@ LineSearch line_search(const std::vector<Steps>& channels, ClampI32 clamp) {
   double slope = 0;
   for (const Steps& s : channels)
     if (!s.constant) slope = std::max(slope, s.real);
-  search.top = slope > 0 ? exponent_of(slope) : 0;
+  search.top = exponent_of(slope);
   return search;
 }
 

@@ -27,7 +27,7 @@ void limit_resources() {
   setrlimit(RLIMIT_CPU, &time);
   rlimit core = {0, 0};
   setrlimit(RLIMIT_CORE, &core);
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(AOTC_SANITIZED)
   rlimit memory = {rlim_t{2} << 30, rlim_t{2} << 30};
   setrlimit(RLIMIT_AS, &memory);
 #endif

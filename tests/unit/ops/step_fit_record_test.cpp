@@ -50,8 +50,8 @@ Requantization random_layer(TestRandom& random, int round) {
   const int channels = 1 + round % 5;
   const int64_t spread = round % 3 == 0 ? 1 : 6;
   for (int c = 0; c < channels; ++c) {
-    double scale = std::ldexp(static_cast<double>(random.range(1 << 20, (1 << 21) - 1)),
-                              static_cast<int>(-20 - 6 - random.range(0, spread)));
+    const auto exponent = static_cast<int>(-20 - 6 - random.range(0, spread));
+    double scale = std::ldexp(static_cast<double>(random.range(1 << 20, (1 << 21) - 1)), exponent);
     if (out.rounding == Rounding::kDivide) scale = 1.0 / static_cast<double>(random.range(1, 90));
     out.scales.push_back(scale);
     int64_t low = -random.range(10, 60'000), high = random.range(10, 60'000);

@@ -68,8 +68,8 @@ inline int64_t live_bytes(const Problem& problem, const std::vector<Interval>& l
 inline Problem wild_problem(TestRandom& random, int n, bool positive) {
   Problem problem;
   for (int k = 0; k < n; ++k) {
-    const int32_t item =
-        problem.add(random.range(positive ? 1 : 0, 5), int64_t{1} << random.range(0, 2));
+    const int64_t alignment = int64_t{1} << random.range(0, 2);
+    const int32_t item = problem.add(random.range(positive ? 1 : 0, 5), alignment);
     if (random.one_in(5)) {
       Item& fixed = problem.items[static_cast<size_t>(item)];
       fixed.fixed = random.range(0, 2) * fixed.alignment;

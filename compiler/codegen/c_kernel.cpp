@@ -10,18 +10,17 @@ namespace aotc::codegen {
 
 namespace {
 
-constexpr size_t kArguments = 4;  // r0 to r3
-
-// The compiler sees r0 to r3 and r12 only, so it can always give them; the text saves the others.
+// The compiler sees the registers of arguments and what is named as changed; the text saves the others.
 std::string asm_body(const target::Implementation& made, const PrintedFunction& f) {
   std::string declarations, operands, clobbers;
   for (size_t i = 0; i < f.parameters.size(); ++i) {
     const auto& p = f.parameters[i];
-    declarations += fmt::format("    register {}a{} __asm__(\"r{}\") = {};\n", p.type, i, i, p.name);
+    declarations +=
+        fmt::format("    register {}a{} __asm__(\"{}\") = {};\n", p.type, i, made.arguments.at(i), p.name);
     operands += fmt::format("{}\"+r\"(a{})", i > 0 ? ", " : "", i);
   }
-  for (size_t i = f.parameters.size(); i < kArguments; ++i) clobbers += fmt::format("\"r{}\", ", i);
-  clobbers += "\"r12\", ";
+  for (size_t i = f.parameters.size(); i < made.arguments.size(); ++i)
+    clobbers += fmt::format("\"{}\", ", made.arguments[i]);
   for (const std::string& c : made.clobbers) clobbers += fmt::format("\"{}\", ", c);
   std::string text;
   bool unwinding = false;

@@ -65,7 +65,7 @@ Result<BenchOperator> from_entry(const mlf::OperatorEntry& entry, const Compiled
   ops::TargetInfo target = compiled.plan_options.target;
   auto asked = compiled.options.schedules.find(op.location.op_index);
   if (asked != compiled.options.schedules.end()) target.asked = &asked->second;
-  const ops::Lowered lowered = ops::definition_of(op).lower(view, target);
+  const ops::Lowered lowered = ops::lower(view, target);
   BenchOperator out;
   out.name = entry.name;
   out.title = fmt::format("{}", op.name());
@@ -141,7 +141,7 @@ Result<std::vector<BenchOperator>> graph_operators(const CompileOptions& options
   std::vector<BenchOperator> out;
   for (const graph::Op& op : graph->ops) {
     if (!ops::definition_of(op).traits().external) continue;
-    const ops::Lowered lowered = ops::definition_of(op).lower({*graph, op}, ops::TargetInfo{});
+    const ops::Lowered lowered = ops::lower({*graph, op}, {});
     if (!lowered.external) continue;
     auto known = std::find_if(out.begin(), out.end(), [&](const BenchOperator& o) {
       return o.name == lowered.external->symbol;

@@ -83,7 +83,7 @@ class Collector {
     ops::TargetInfo target = choice_.target;
     auto asked = choice_.schedules.find(op.location.op_index);
     if (asked != choice_.schedules.end()) target.asked = &asked->second;
-    ops::Lowered lowered = ops::definition_of(op).lower({graph_, op}, target);
+    ops::Lowered lowered = ops::lower({graph_, op}, target);
     std::string name = entry_name(*lowered.function);
     // Functions of one name on two devices are two.
     if (op.device > 0) name += "_" + devices_[static_cast<size_t>(op.device)].name;

@@ -10,6 +10,14 @@
 
 namespace aotc::ops {
 
+Lowered lower(const OpView& op, const TargetInfo& target) {
+  if (target.lowerings)
+    for (const TargetLowering& own : *target.lowerings)
+      if (own.op == op.op.name() && own.applies(op, target))
+        if (auto lowered = own.lower(op, target)) return std::move(*lowered);
+  return definition_of(op.op).lower(op, target);
+}
+
 LoweringBuilder::LoweringBuilder(const OpView& op, std::string name)
     : FunctionBuilder(std::move(name)), graph_(op.graph), op_(op.op) {}
 

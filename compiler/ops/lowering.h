@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,8 @@
 namespace aotc::ops {
 
 struct OpView;
+struct Lowered;
+struct TargetLowering;
 
 // What the code is to be good at. kSize shares and loops where kSpeed specialises and unrolls.
 enum class Level : uint8_t { kSize, kBalanced, kSpeed };
@@ -48,9 +51,9 @@ struct TargetInfo {
   int triple_unroll = 4;
   bool fence_steps = false; // compilers move the loads of unrolled steps too far
   bool quad_units = false;  // products of one row in words of four units' weights
-  // Microkernels to be used; each is printed in assembly beside portable C of the same meaning.
-  bool dsp = false;         // Thumb-2 with the DSP extension: two halfword products at once
-  bool mve = false;         // Helium: vectors of 16 bytes
+  bool vector_bytes = false;  // vectors multiply bytes: weights of 4 bits are worth a byte each
+  // What the target knows to do better than the operators themselves, in the order in which it is asked.
+  std::shared_ptr<const std::vector<TargetLowering>> lowerings;
   Costs costs;              // in instructions: what the cost model goes by
   Costs cycles;             // in cycles, for reports
   const Schedule* asked = nullptr;  // what a schedules file asks for the operator being lowered
@@ -66,6 +69,20 @@ struct TargetInfo {
     return std::clamp(found->second, least, std::max(least, most));
   }
 };
+
+// A lowering of one operator that a target brings along (compiler/target/family.h). The results are those of
+// the operator's own.
+struct TargetLowering {
+  std::string_view op;  // "conv_2d"
+  int priority = 0;     // of those that apply the highest is asked first, and the operator itself last
+  bool (*applies)(const OpView& op, const TargetInfo& target);
+  // Nothing where its kernels do not fit after all.
+  std::optional<Lowered> (*lower)(const OpView& op, const TargetInfo& target);
+};
+
+// The operator's code for the target: that of the first of its lowerings that gives one, else the operator's own.
+// Of operators with a lowering that were verified; not of views.
+Lowered lower(const OpView& op, const TargetInfo& target);
 
 enum class ArgKind : uint8_t { kOperand, kResult, kConstant, kScratch };
 struct Arg {

@@ -134,7 +134,8 @@ class Operator : public graph::OpDefinition {
   // Can it become code? Otherwise it is evaluated on constants while compiling (ops/constants.h), and
   // a model in which it remains is refused. May be asked of operators that are not verified.
   virtual bool has_lowering(const OpView&) const { return true; }
-  // The algorithm as TIR. Called on verified operators with a lowering only; not for views.
+  // The algorithm as TIR that any CPU runs; ops::lower (ops/lowering.h) asks the target first. Called on
+  // verified operators with a lowering only; not for views.
   virtual Lowered lower(const OpView& op, const TargetInfo& target) const = 0;
 
   // Facts that passes act on; each is asked of verified operators only.

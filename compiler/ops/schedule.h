@@ -32,7 +32,7 @@ struct Work {
   double high = 0;             // high word of a 64-bit product
   double divide = 0;
   double branch = 0;           // taken
-  double vector = 0;           // MVE, whichever
+  double vector = 0;           // on a vector, whichever
 
   Work& operator+=(const Work& o);
   friend Work operator+(Work a, const Work& b) { return a += b; }

@@ -19,7 +19,7 @@ std::vector<int64_t> instructions_of_calls(const Program& program, const ops::Ta
       out.push_back(0);
       continue;
     }
-    InstructionCounter counter(costs, target.dsp || target.mve);
+    InstructionCounter counter(costs, target.lowerings != nullptr);
     for (size_t a = 0; a < call.arguments.size() && a < function.body->params.size(); ++a)
       if (call.arguments[a].storage.kind == StorageKind::kConstant)
         counter.bind(function.body->params[a].get(),

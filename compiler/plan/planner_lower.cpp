@@ -30,7 +30,7 @@ Status Planner::lower_all() {
     ops::TargetInfo target = options_.target;
     auto asked = options_.schedules.find(op.location.op_index);
     if (asked != options_.schedules.end() && flat_.outermost[i]) target.asked = &asked->second;
-    lowered_[i] = view ? lower_copy(op_view) : ops::definition_of(op).lower(op_view, target);
+    lowered_[i] = view ? lower_copy(op_view) : ops::lower(op_view, target);
     if (target.asked && !honoured(*target.asked, lowered_[i]->schedule, op.location)) return kFailure;
     for (const ops::Constant& c : lowered_[i]->constants)
       constant_bytes_ += static_cast<int64_t>(c.bytes.size());

@@ -22,6 +22,9 @@ struct CpuQuery {
 // A CPU that is not known gets what its instruction set promises.
 ops::TargetInfo target_info(const CpuQuery& query);
 
+// Adds what cores with these features are better at.
+void extend(ops::TargetInfo& target, const std::function<bool(std::string_view)>& has);
+
 // The same for what is wanted: at kSize loops are written out less.
 ops::TargetInfo for_level(ops::TargetInfo target, ops::Level level);
 

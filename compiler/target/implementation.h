@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Assembly for microkernels. A kernel is looked up by its family; what comes back is the text of one
-// self-saving asm statement over the kernel's arguments in r0 to r3. The one thing to know: an
+// self-saving asm statement over the kernel's arguments in registers. The one thing to know: an
 // implementation must leave the same bytes as the kernel's meaning, which is printed beside it for
 // compilers and cores that fail `condition`.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,11 +15,21 @@
 
 namespace aotc::target {
 
+// What is known of an argument where the instructions of a call are counted.
+struct CountArgument {
+  bool pointer = false;
+  int64_t value = 0;                    // of a scalar
+  std::span<const uint8_t> table = {};  // what a pointer points to, as far as it is known
+};
+
 struct Implementation {
   std::string condition;               // of the C preprocessor: when the text assembles and runs
   std::vector<std::string> lines;      // instructions and labels, each one line; notes and unwinding
-  std::vector<std::string> clobbers;   // besides r0-r3, r12, the flags and memory
+  std::vector<std::string> arguments;  // registers that take the kernel's arguments, and may be changed
+  std::vector<std::string> clobbers;   // besides those, the flags and memory
   int stack_bytes = 0;                 // most that the text pushes
+  // Instructions of one call, nothing where unknown data decides.
+  std::optional<int64_t> (*count)(const Implementation& made, const std::vector<CountArgument>& arguments) = nullptr;
 };
 
 // A line that says something to readers, behind "@ ".
@@ -29,6 +41,6 @@ inline bool is_unwinding(const std::string& line) { return line.starts_with(".cf
 std::optional<Implementation> implementation_of(const tir::Kernel& kernel);
 
 // Families of kernels that some CPU has in assembly.
-std::vector<std::string> families();
+std::vector<std::string> kernel_families();
 
 }  // namespace aotc::target

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "target/arm/thumb_count.h"
 #include "target/implementation.h"
 
 namespace aotc::target {
@@ -192,7 +191,7 @@ double InstructionCounter::turn(const For& s, double at) {
 double InstructionCounter::kernel(const CallKernel& s) {
   const Function& meaning = *s.kernel->meaning;
   double out = 4;  // the call and its return
-  std::vector<arm::CountArgument> arguments;
+  std::vector<CountArgument> arguments;
   std::vector<std::pair<const Buffer*, Table>> bound;
   std::string key = name_of(*s.kernel);
   bool known = true;
@@ -204,7 +203,7 @@ double InstructionCounter::kernel(const CallKernel& s) {
     auto found = tables_.find(at.buffer.get());
     Table table = found == tables_.end() ? Table{} : found->second;
     table.begin += begin.value_or(0);
-    arm::CountArgument argument{.pointer = true};
+    CountArgument argument{.pointer = true};
     if (table.data) {
       const auto from =
           static_cast<size_t>(table.begin) * static_cast<size_t>(size_of(table.data->dtype));
@@ -229,7 +228,7 @@ double InstructionCounter::kernel(const CallKernel& s) {
     return out + seen->second;
   std::optional<int64_t> instructions;
   if (auto text = assembly_ && known ? implementation_of(*s.kernel) : std::nullopt)
-    instructions = arm::count_instructions(*text, arguments);
+    if (text->count != nullptr) instructions = text->count(*text, arguments);
   for (auto& [buffer, table] : bound) tables_[buffer] = table;
   const double body = instructions ? static_cast<double>(*instructions) : run(*meaning.body);
   if (known && assembly_) counted_[key] = body;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of ops/depthwise_conv_2d/dsp_kernels.h.
+// Kernels of target/arm/dsp/depthwise_kernels.h.
 #include "cases.h"
-#include "ops/depthwise_conv_2d/dsp_kernels.h"
+#include "target/arm/dsp/depthwise_kernels.h"
 
 namespace aotc::tests {
 
@@ -13,7 +13,7 @@ void add_plane(std::vector<KernelCase>& to, Pattern pattern, int32_t columns, in
   for (int32_t rows : {1, 4}) {
     Data data(pattern, static_cast<uint32_t>(columns * 10 + rows));
     int32_t pixel = 3, row = columns * pixel + 5;
-    to.push_back({ops::dw_plane_kernel(columns, pitch),
+    to.push_back({arm::dw_plane_kernel(columns, pitch),
                   {data.bytes(rows * row, 1), data.words(rows * pitch / 2), table({pixel, row})},
                   {rows}});
   }
@@ -26,12 +26,12 @@ void add_column(std::vector<KernelCase>& to, Pattern pattern, int64_t stride, in
   std::vector<int32_t> stream;
   data.add_words(stream, nibbles ? 2 : 3);
   data.add_line(stream, sign);
-  ops::DepthwiseShape shape{.rows = rows, .columns = columns, .out_row = 3 * columns + 2,
+  arm::DepthwiseShape shape{.rows = rows, .columns = columns, .out_row = 3 * columns + 2,
                             .out_column = 3, .plane_row = 2 * kPitch,
                             .plane_column = 2 * stride};
-  to.push_back({ops::dw_column_kernel(kPitch, stride, unroll, kShift, sign, nibbles),
+  to.push_back({arm::dw_column_kernel(kPitch, stride, unroll, kShift, sign, nibbles),
                 {table(stream), data.words(((rows - 1) * stride + 3) * kPitch / 2),
-                 data.bytes(rows * shape.out_row, 1), table(ops::dw_shape(stride, unroll, shape))},
+                 data.bytes(rows * shape.out_row, 1), table(arm::dw_shape(stride, unroll, shape))},
                 {}});
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of ops/common/dsp_gemm.h, dsp_gemm16.h and dsp_winograd.h.
+// Kernels of target/arm/dsp/gemm.h, dsp_gemm16.h and dsp_winograd.h.
 #include "cases.h"
-#include "ops/common/dsp_gemm16.h"
-#include "ops/common/dsp_nibbles.h"
-#include "ops/common/dsp_winograd.h"
+#include "target/arm/dsp/gemm16.h"
+#include "target/arm/dsp/nibbles.h"
+#include "target/arm/dsp/winograd.h"
 
 namespace aotc::tests {
 
@@ -12,7 +12,7 @@ namespace {
 constexpr int kShift = 3;
 
 void add_vector_cases(std::vector<KernelCase>& to, bool words, bool sign) {
-  using ops::PairGemm;
+  using arm::PairGemm;
   int64_t size = words ? PairGemm::kWordsGemvChannels : PairGemm::kGemvChannels;
   for (Pattern pattern : kPatterns)
     for (int64_t steps : words ? std::vector<int64_t>{4, 16, 20, 36} : std::vector<int64_t>{2, 8, 10, 18})
@@ -23,10 +23,10 @@ void add_vector_cases(std::vector<KernelCase>& to, bool words, bool sign) {
           data.add_words(stream, size + steps * (words ? size : size / 2));
           for (int64_t c = 0; c < size; ++c) data.add_line(stream, sign);
         }
-        auto shape = words ? ops::gemv_words_shape(steps, groups, sign)
-                           : ops::gemv_shape(steps, groups, sign);
-        to.push_back({words ? ops::gemv_words_kernel(kShift, sign)
-                            : ops::gemv_pairs_kernel(kShift, sign),
+        auto shape = words ? arm::gemv_words_shape(steps, groups, sign)
+                           : arm::gemv_shape(steps, groups, sign);
+        to.push_back({words ? arm::gemv_words_kernel(kShift, sign)
+                            : arm::gemv_pairs_kernel(kShift, sign),
                       {table(stream), data.words(steps), data.bytes(groups * size), table(shape)},
                       {}});
       }
@@ -39,9 +39,9 @@ void add_sums_cases(std::vector<KernelCase>& to) {
         Data data(pattern, static_cast<uint32_t>(steps * 10 + groups));
         std::vector<int32_t> stream;
         data.add_words(stream, groups * steps * 4);
-        to.push_back({ops::gemv_sums_kernel(),
+        to.push_back({arm::gemv_sums_kernel(),
                       {table(stream), data.words(steps), data.words(groups * 8),
-                       table(ops::gemv_sums_shape(steps, groups))},
+                       table(arm::gemv_sums_shape(steps, groups))},
                       {}});
       }
   for (Pattern pattern : kPatterns)
@@ -52,9 +52,9 @@ void add_sums_cases(std::vector<KernelCase>& to) {
           std::vector<int32_t> stream;
           data.add_words(stream, pairs * steps);
           int64_t stride = 2 * pairs + 1;
-          to.push_back({ops::gemm_sums_kernel(pixels),
+          to.push_back({arm::gemm_sums_kernel(pixels),
                         {table(stream), data.words(steps * pixels), data.words(pixels * stride),
-                         table(ops::gemm_sums_shape(steps, pairs, stride * 4, pixels))},
+                         table(arm::gemm_sums_shape(steps, pairs, stride * 4, pixels))},
                         {}});
         }
 }
@@ -71,17 +71,17 @@ void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int64_
           for (int c = 0; c < 2; ++c) data.add_line(stream, sign);
         }
         int64_t stride = 2 * pairs + 1;
-        auto shape = words ? ops::gemm_words_shape(steps, pairs, stride, pixels, sign)
-                           : ops::gemm_shape(steps, pairs, stride, pixels, sign);
-        to.push_back({words ? ops::gemm_words_kernel(pixels, kShift, sign)
-                            : ops::gemm_pairs_kernel(pixels, kShift, sign),
+        auto shape = words ? arm::gemm_words_shape(steps, pairs, stride, pixels, sign)
+                           : arm::gemm_shape(steps, pairs, stride, pixels, sign);
+        to.push_back({words ? arm::gemm_words_kernel(pixels, kShift, sign)
+                            : arm::gemm_pairs_kernel(pixels, kShift, sign),
                       {table(stream), data.words(steps * pixels),
                        data.bytes(pixels * stride, 1), table(shape)},
                       {}});
       }
 }
 
-void add_nibble_cases(std::vector<KernelCase>& to, const ops::NibbleTile& tile, bool sign) {
+void add_nibble_cases(std::vector<KernelCase>& to, const arm::NibbleTile& tile, bool sign) {
   for (Pattern pattern : kPatterns)
     for (int64_t steps : {1, 2, 8, 9, 15, 27})
       for (int64_t groups : {1, 3}) {
@@ -92,10 +92,10 @@ void add_nibble_cases(std::vector<KernelCase>& to, const ops::NibbleTile& tile, 
           for (int64_t c = 0; c < tile.channels; ++c) data.add_line(stream, sign);
         }
         int64_t stride = tile.channels * groups + 1;
-        to.push_back({ops::gemm_nibbles_kernel(tile, kShift, sign),
+        to.push_back({arm::gemm_nibbles_kernel(tile, kShift, sign),
                       {table(stream), data.words(steps * tile.pixels),
                        data.bytes(tile.pixels * stride, 1),
-                       table(ops::nibble_shape(steps, groups, stride, tile, sign))},
+                       table(arm::nibble_shape(steps, groups, stride, tile, sign))},
                       {}});
       }
 }
@@ -111,9 +111,9 @@ void add_halves_cases(std::vector<KernelCase>& to, bool relu, int64_t pixels) {
           for (int32_t multiplier : {(1 << 30) + 77, 12345 << 8}) stream.push_back(multiplier);
         }
         int64_t stride = 2 * pairs + 1;
-        to.push_back({ops::gemm_halves_kernel(pixels, relu),
+        to.push_back({arm::gemm_halves_kernel(pixels, relu),
                       {table(stream), data.words(steps * pixels), data.bytes(2 * pixels * stride, 2),
-                       table(ops::halves_shape(steps, pairs, 2 * stride, pixels))},
+                       table(arm::halves_shape(steps, pairs, 2 * stride, pixels))},
                       {}});
       }
 }
@@ -125,9 +125,9 @@ void add_halves_vector_cases(std::vector<KernelCase>& to) {
         Data data(pattern, static_cast<uint32_t>(steps * 10 + groups));
         std::vector<int32_t> stream;
         data.add_words(stream, groups * (8 + 4 * steps));
-        to.push_back({ops::gemv_halves_kernel(),
+        to.push_back({arm::gemv_halves_kernel(),
                       {table(stream), data.bytes(4 * steps + 2, 2), data.words(groups * 8),
-                       table(ops::halves_vector_shape(steps, groups))},
+                       table(arm::halves_vector_shape(steps, groups))},
                       {}});
       }
 }
@@ -139,8 +139,8 @@ void add_gemm_cases(std::vector<KernelCase>& to) {
   add_halves_vector_cases(to);
   for (bool bias : {false, true})
     for (bool sign : {false, true})
-      for (const ops::NibbleTile& tile :
-           {ops::NibbleTile{1, 4, bias}, ops::NibbleTile{2, 4, bias}, ops::NibbleTile{1, 8, bias}})
+      for (const arm::NibbleTile& tile :
+           {arm::NibbleTile{1, 4, bias}, arm::NibbleTile{2, 4, bias}, arm::NibbleTile{1, 8, bias}})
         add_nibble_cases(to, tile, sign);
   for (bool relu : {false, true})
     for (int64_t pixels = 1; pixels <= 4; ++pixels) add_halves_cases(to, relu, pixels);
@@ -152,15 +152,15 @@ void add_gemm_cases(std::vector<KernelCase>& to) {
 }
 
 void add_pack_cases(std::vector<KernelCase>& to) {
-  using ops::PairGemm;
+  using arm::PairGemm;
   for (Pattern pattern : kPatterns)
     for (int64_t pixels = 1; pixels <= 4; ++pixels)
       for (int64_t words : {1, 3, 8}) {
         Data data(pattern, static_cast<uint32_t>(pixels * 10 + words));
-        to.push_back({ops::pack_run_kernel(pixels),
+        to.push_back({arm::pack_run_kernel(pixels),
                       {data.bytes(words * 4 + 3, 3), data.words(words * 2 * pixels)},
                       {static_cast<int32_t>(words)}});
-        to.push_back({ops::pack_halves_run_kernel(pixels),
+        to.push_back({arm::pack_halves_run_kernel(pixels),
                       {data.bytes(words * 4 + 2, 2), data.words(words * pixels)},
                       {static_cast<int32_t>(words)}});
         for (int64_t rows : {1, 3}) {
@@ -171,13 +171,13 @@ void add_pack_cases(std::vector<KernelCase>& to) {
           shape[PairGemm::kPackRows] = static_cast<int32_t>(rows);
           shape[PairGemm::kPackRowSkip] = static_cast<int32_t>(skip);
           int64_t bytes = 1 + rows * (words * 4 + skip) + pixels * stride;
-          to.push_back({ops::pack_pixels_kernel(pixels),
+          to.push_back({arm::pack_pixels_kernel(pixels),
                         {data.bytes(bytes, 1), data.words(rows * words * 2 * pixels),
                          table(shape)},
                         {}});
           shape[PairGemm::kPackPixelStride] = static_cast<int32_t>(stride + 3);
           shape[PairGemm::kPackRowSkip] = static_cast<int32_t>(skip + 1);
-          to.push_back({ops::pack_halves_kernel(pixels),
+          to.push_back({arm::pack_halves_kernel(pixels),
                         {data.bytes(bytes + 3 * pixels + rows + 1, 2),
                          data.words(rows * words * pixels), table(shape)},
                         {}});
@@ -188,7 +188,7 @@ void add_pack_cases(std::vector<KernelCase>& to) {
 namespace {
 
 void add_product_cases(std::vector<KernelCase>& to, Pattern pattern, int64_t steps, bool sign) {
-  using ops::Winograd;
+  using arm::Winograd;
   for (int64_t pairs : {1, 3}) {
     Data data(pattern, static_cast<uint32_t>(steps * 10 + pairs));
     std::vector<int32_t> stream;
@@ -203,9 +203,9 @@ void add_product_cases(std::vector<KernelCase>& to, Pattern pattern, int64_t ste
       panel.push_back(static_cast<int32_t>(tile * channels));
       panel.push_back(0);
     }
-    to.push_back({ops::winograd_pairs_kernel(steps, kShift, sign),
+    to.push_back({arm::winograd_pairs_kernel(steps, kShift, sign),
                   {table(stream), table(panel), data.bytes(2 * row),
-                   table(ops::winograd_shape(steps, pairs, channels, row, sign))},
+                   table(arm::winograd_shape(steps, pairs, channels, row, sign))},
                   {}});
   }
 }
@@ -219,12 +219,12 @@ void add_winograd_cases(std::vector<KernelCase>& to) {
       for (bool top : {false, true})
         for (bool bottom : {false, true}) {
           int32_t row = words * 4 + 3;
-          to.push_back({ops::winograd_rows_kernel(top, bottom, -77),
+          to.push_back({arm::winograd_rows_kernel(top, bottom, -77),
                         {data.bytes(1 + 4 * row, 1), data.words(words * 8)},
                         {row, words}});
         }
       int32_t column = words * 8 + 8;
-      to.push_back({ops::winograd_tile_kernel(),
+      to.push_back({arm::winograd_tile_kernel(),
                     {data.words(4 * column), data.words(words * 128)},
                     {column, words}});
     }

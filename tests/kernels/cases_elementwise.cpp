@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of ops/common/dsp_elementwise.h.
+// Kernels of target/arm/dsp/elementwise.h.
 #include "cases.h"
-#include "ops/common/dsp_elementwise.h"
+#include "target/arm/dsp/elementwise.h"
 
 namespace aotc::tests {
 
@@ -14,9 +14,9 @@ void add_elementwise_cases(std::vector<KernelCase>& to) {
     for (const ops::AffineForm& form : forms)
       for (int64_t elements : {4, 12, 100}) {
         Data data(pattern, static_cast<uint32_t>(elements));
-        to.push_back({ops::dsp_sum_kernel(form.shift),
+        to.push_back({arm::dsp_sum_kernel(form.shift),
                       {data.bytes(elements, 1), data.bytes(elements, 2), data.bytes(elements, 3),
-                       table(ops::dsp_sum_table(form, elements))},
+                       table(arm::dsp_sum_table(form, elements))},
                       {}});
       }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of ops/svdf/time_kernel.h.
+// Kernels of target/arm/dsp/svdf_kernel.h.
 #include "cases.h"
-#include "ops/svdf/time_kernel.h"
+#include "target/arm/dsp/svdf_kernel.h"
 
 namespace aotc::tests {
 
@@ -19,7 +19,7 @@ void add_svdf_cases(std::vector<KernelCase>& to) {
             data.add_words(one, 1);
             values.push_back(bytes ? static_cast<int8_t>(one[0]) : static_cast<int16_t>(one[0]));
           }
-          to.push_back({ops::svdf_time_kernel(words, bytes),
+          to.push_back({arm::svdf_time_kernel(words, bytes),
                         {data.words(filters * words), table(stream), data.words(filters * words), table(values)},
                         {}});
         }

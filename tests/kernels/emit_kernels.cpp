@@ -166,7 +166,7 @@ int run(const char* file) {
   Emitter emitter;
   for (const KernelCase& c : cases) emitter.add(c);
   int missing = emitter.errors();
-  for (const std::string& family : target::families()) {
+  for (const std::string& family : target::kernel_families()) {
     if (emitter.families().contains(family) || kElsewhere.contains(family)) continue;
     std::fprintf(stderr, "emit_kernels: kernel '%s' has no case in tests/kernels\n", family.c_str());
     ++missing;

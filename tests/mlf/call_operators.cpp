@@ -144,7 +144,7 @@ class Caller {
 
   void call(const std::string& name, const graph::Op& op) {
     const graph::Graph& g = model_.program.graph;
-    ops::Lowered lowered = ops::definition_of(op).lower({g, op}, model_.target);
+    ops::Lowered lowered = ops::lower({g, op}, model_.target);
     check_text(name, *lowered.function);
     std::vector<Bytes> data;
     for (size_t a = 0; a < lowered.args.size(); ++a) {

@@ -26,6 +26,7 @@
 #include "source_dir.h"
 #include "support/files.h"
 #include "support/text.h"
+#include "target/cpu.h"
 
 namespace {
 
@@ -178,7 +179,7 @@ class Runner {
         return fail(title, "TIR verifier: " + diags.str() + tir::print(*f.body)), false;
     for (const graph::Op& op : graph.ops) {
       if (ops::definition_of(op).traits().view) continue;
-      ops::Lowered lowered = ops::definition_of(op).lower({graph, op}, options_.target);
+      ops::Lowered lowered = ops::lower({graph, op}, options_.target);
       overlaps_ += static_cast<int>(lowered.write_orders.size());
       std::string wrong = tests::check_overlap(lowered);
       if (!wrong.empty()) return fail(title, wrong), false;
@@ -236,14 +237,16 @@ int main(int argc, char** argv) {
   bool speed = false;
   options.refused_dir = aotc::source_dir() + "/tests/ops";
   auto work = [&] {
+    std::set<std::string, std::less<>> wanted;
     for (std::string left = features; !left.empty();) {
       const std::string feature = left.substr(0, left.find(','));
       left.erase(0, feature.size() + 1);
       if (feature != "dsp" && feature != "mve")
         return aotc::options::usage_error("run_cases",
                                           "--features: '" + feature + "' is neither dsp nor mve");
-      (feature == "dsp" ? options.target.dsp : options.target.mve) = true;
+      wanted.insert(feature);
     }
+    target::extend(options.target, [&](std::string_view feature) { return wanted.contains(feature); });
     options.ops.insert(ops.begin(), ops.end());
     // So that the cost model takes these wherever they apply.
     if (options.target.triple_channels > 0 || options.target.quad_units)

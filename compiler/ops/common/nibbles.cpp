@@ -5,7 +5,7 @@ namespace aotc::ops {
 
 bool packs_nibbles(const OpView& op, const TargetInfo& target) {
   if (op.operand(1).dtype != DType::kI4 || target.level == Level::kSpeed) return false;
-  bool vectors = target.mve && op.operand(0).dtype == DType::kI8;
+  bool vectors = target.vector_bytes && op.operand(0).dtype == DType::kI8;
   return !vectors || target.level == Level::kSize;
 }
 

@@ -34,7 +34,7 @@ bool lanes_hold(const std::vector<int8_t>& weights, int64_t channels, int64_t k,
 }
 
 // Instructions around a product: to requantise and store, to begin a tile, to close a loop.
-constexpr int64_t kFinish = 12, kTile = 20, kLoop = 3;
+constexpr int64_t kFinish = 12, kTileWork = 20, kLoop = 3;
 
 }  // namespace
 
@@ -61,7 +61,7 @@ int64_t triple_cost(const TripleGemm& plan, int64_t pixels, int64_t channels, bo
   int64_t c = plan.channels;
   int64_t step = TripleGemm::kWords + c + TripleGemm::kWords * c * target.multiply_add;
   int64_t split = plan.segments() == 1 ? 3 : 8 * plan.segments();
-  int64_t tile = plan.padded_k * step + plan.padded_k / plan.unroll * kLoop + kTile +
+  int64_t tile = plan.padded_k * step + plan.padded_k / plan.unroll * kLoop + kTileWork +
                  TripleGemm::kPixels * c * (kFinish + split);
   int64_t fill = plan.k * (gathered ? 12 : 8);
   int64_t tiles = (pixels + TripleGemm::kPixels - 1) / TripleGemm::kPixels;
@@ -73,7 +73,7 @@ int64_t plain_cost(int64_t pixels, int64_t channels, int64_t k, bool gathered,
   int64_t c = std::min<int64_t>(target.gemm_channels, channels);
   int64_t p = choose_pixels(pixels, target.gemm_pixels, c);
   int64_t tile = k * (p + c + p * c * target.multiply_add) + k / target.gemm_unroll * kLoop +
-                 kTile + p * c * kFinish;
+                 kTileWork + p * c * kFinish;
   int64_t fill = gathered ? k * p * 3 / 2 : 0;
   return (pixels + p - 1) / p * (fill + (channels + c - 1) / c * tile);
 }

@@ -22,15 +22,6 @@ Lowered lower_conv_2d(const OpView& op, const TargetInfo& target);
 // row, quantised with a zero point or without.
 bool conv_rows_are_asymmetric(const OpView& op);
 Lowered lower_conv_2d_hybrid(const OpView& op, const TargetInfo& target);
-// The same for cores with the DSP extension (hybrid_dsp.cpp), nothing where its kernel does not apply.
-std::optional<Lowered> lower_conv_2d_hybrid_dsp(const OpView& op, const TargetInfo& target);
-
-// int8 and int16 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
-std::optional<Lowered> lower_conv_2d_dsp(const OpView& op, const TargetInfo& target);
-// The same where 3 x 3 windows are worth to be transformed (lower_winograd.cpp).
-std::optional<Lowered> lower_conv_2d_winograd(const OpView& op, const TargetInfo& target);
-// The same for cores with the vector extension (lower_mve.cpp).
-std::optional<Lowered> lower_conv_2d_mve(const OpView& op, const TargetInfo& target);
 
 // int8 for cores without vectors (lower_triple.cpp), nothing where the general way is as fast.
 std::optional<Lowered> lower_conv_2d_triple(const OpView& op, const TargetInfo& target);

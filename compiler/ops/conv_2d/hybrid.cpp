@@ -186,8 +186,6 @@ bool conv_rows_are_asymmetric(const OpView& op) {
 }
 
 Lowered lower_conv_2d_hybrid(const OpView& op, const TargetInfo& target) {
-  if (target.dsp && target.allows("pairs") && !packs_nibbles(op, target))
-    if (auto lowered = lower_conv_2d_hybrid_dsp(op, target)) return std::move(*lowered);
   return HybridLowering(op, target).run();
 }
 

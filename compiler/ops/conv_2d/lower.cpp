@@ -248,25 +248,11 @@ class ConvLowering {
 
 Lowered lower_conv_2d(const OpView& op, const TargetInfo& target) {
   if (is_hybrid(op)) return lower_conv_2d_hybrid(op, target);
-  bool is_int8 = op.operand(0).dtype == DType::kI8;
   ConvShape conv(op);
   if (needs_taps(op, conv.window))
     return lower_conv_taps(op, {"conv_2d", conv.window, conv.in_channels, conv.out_channels, conv.group_in,
                                 false, op.attrs<Conv2DAttrs>().activation});
-  if (packs_nibbles(op, target)) {
-    if (target.dsp && target.allows("nibbles") && is_int8)
-      if (auto lowered = lower_conv_2d_dsp(op, target)) return std::move(*lowered);
-    return ConvLowering(op, target).run();
-  }
-  if (target.mve && target.allows("vectors") && is_int8)
-    if (auto lowered = lower_conv_2d_mve(op, target)) return std::move(*lowered);
-  if (target.dsp && target.allows("winograd") && is_int8)
-    if (auto lowered = lower_conv_2d_winograd(op, target)) return std::move(*lowered);
-  bool pairs = target.allows("pairs") || target.allows("words");
-  bool is_int16 = op.operand(0).dtype == DType::kI16;
-  if (target.dsp && ((pairs && is_int8) || is_int16))
-    if (auto lowered = lower_conv_2d_dsp(op, target)) return std::move(*lowered);
-  if (target.allows("triples") && is_int8)
+  if (op.operand(0).dtype == DType::kI8 && target.allows("triples") && !packs_nibbles(op, target))
     if (auto lowered = lower_conv_2d_triple(op, target)) return std::move(*lowered);
   return ConvLowering(op, target).run();
 }

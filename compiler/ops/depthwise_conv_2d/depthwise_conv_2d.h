@@ -23,17 +23,11 @@ Requantization depthwise_scaling(const OpView& op, std::vector<AccRange> ranges)
 // int16 only.
 WideScaling depthwise_wide_scaling(const OpView& op);
 
-// int8 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
-std::optional<Lowered> lower_depthwise_conv_2d_dsp(const OpView& op, const TargetInfo& target);
-
 Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo& target);
 
 // Float activations and int8 weights (hybrid.cpp; arithmetic in ops/common/hybrid.h): a batch is one
 // row, always quantised with a zero point.
 void evaluate_depthwise_conv_2d_hybrid(const OpView& op, const EvalData& data);
 Lowered lower_depthwise_conv_2d_hybrid(const OpView& op);
-
-// int8 for cores with Helium (lower_mve.cpp), nothing where its kernels do not apply.
-std::optional<Lowered> lower_depthwise_conv_2d_mve(const OpView& op);
 
 }  // namespace aotc::ops

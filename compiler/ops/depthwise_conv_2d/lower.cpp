@@ -484,16 +484,11 @@ class DepthwiseLowering {
 
 Lowered lower_depthwise_conv_2d(const OpView& op, const TargetInfo& target) {
   if (is_hybrid(op)) return lower_depthwise_conv_2d_hybrid(op);
-  bool is_int8 = op.operand(0).dtype == DType::kI8;
   const graph::Shape& w = op.operand(1).shape;
   Window window = window_of(op, op.attrs<DepthwiseConv2DAttrs>(), w[1], w[2]);
   if (needs_taps(op, window))
     return lower_conv_taps(op, {"depthwise_conv_2d", window, op.operand(0).shape[3], w[3], 1, true,
                                 op.attrs<DepthwiseConv2DAttrs>().activation});
-  if (target.mve && target.allows("patches") && is_int8 && !packs_nibbles(op, target))
-    if (auto lowered = lower_depthwise_conv_2d_mve(op)) return std::move(*lowered);
-  if (target.dsp && target.allows("pairs") && is_int8)
-    if (auto lowered = lower_depthwise_conv_2d_dsp(op, target)) return std::move(*lowered);
   return DepthwiseLowering(op, target).run();
 }
 

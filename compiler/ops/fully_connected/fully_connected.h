@@ -5,7 +5,6 @@
 #pragma once
 
 #include "ops/common/activation.h"
-#include "ops/common/activation.h"
 #include "ops/common/conv.h"
 #include "ops/common/requantize.h"
 #include "ops/common/wide_requantize.h"
@@ -47,18 +46,6 @@ std::pair<FoldedBias, Requantization> folded_scaling(const OpView& op, const std
 WideScaling fully_connected_wide_scaling(const OpView& op);
 
 Lowered lower_fully_connected(const OpView& op, const TargetInfo& target);
-
-// int8 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
-std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetInfo& target);
-// int8 with weights of 4 bits for them (lower_dsp.cpp).
-std::optional<Lowered> lower_fully_connected_nibbles(const OpView& op, const TargetInfo& target);
-// int16 for them (lower_dsp16.cpp).
-std::optional<Lowered> lower_fully_connected_dsp16(const OpView& op, const TargetInfo& target);
-// int8 for them, of weights that several operators read (lower_shared.cpp).
-bool shares_weights(const OpView& op);
-std::optional<Lowered> lower_fully_connected_shared(const OpView& op, const TargetInfo& target);
-// int8 for cores with the vector extension (lower_mve.cpp).
-std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetInfo& target);
 
 // int8 for cores without vectors (lower_quad.cpp), nothing where the general way is as fast.
 std::optional<Lowered> lower_fully_connected_quad(const OpView& op, const TargetInfo& target);

@@ -156,24 +156,7 @@ class FullyConnectedLowering {
 
 Lowered lower_fully_connected(const OpView& op, const TargetInfo& target) {
   if (is_hybrid(op)) return lower_fully_connected_hybrid(op, target);
-  bool is_int8 = op.operand(0).dtype == DType::kI8;
-  if (packs_nibbles(op, target)) {
-    if (target.dsp && target.allows("nibbles") && is_int8)
-      if (auto lowered = lower_fully_connected_nibbles(op, target)) return std::move(*lowered);
-    return FullyConnectedLowering(op, target).run();
-  }
-  // A table of weights for each step costs more flash than what speed is worth, unless it is all that counts.
-  const bool free = !target.asked || target.asked->algorithm.empty();
-  if (target.dsp && is_int8 && target.allows("halves") && (!free || (target.level != Level::kSpeed && shares_weights(op))))
-    if (auto lowered = lower_fully_connected_shared(op, target)) return std::move(*lowered);
-  if (target.mve && target.allows("vectors") && is_int8)
-    if (auto lowered = lower_fully_connected_mve(op, target)) return std::move(*lowered);
-  if (target.dsp && (target.allows("pairs") || target.allows("words")) && is_int8)
-    if (auto lowered = lower_fully_connected_dsp(op, target)) return std::move(*lowered);
-  bool is_int16 = op.operand(0).dtype == DType::kI16;
-  if (target.dsp && target.allows("halves") && is_int16)
-    if (auto lowered = lower_fully_connected_dsp16(op, target)) return std::move(*lowered);
-  if (target.allows("quads") && is_int8)
+  if (op.operand(0).dtype == DType::kI8 && target.allows("quads") && !packs_nibbles(op, target))
     if (auto lowered = lower_fully_connected_quad(op, target)) return std::move(*lowered);
   return FullyConnectedLowering(op, target).run();
 }

@@ -1,224 +1,150 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of svdf: the values of all filters first, then what is remembered, filter by filter; the next state
-// is made in the place of the present one.
-#include "ops/common/dsp_gemm.h"
 #include "ops/common/gemm.h"
-#include "ops/svdf/svdf.h"
-#include "ops/svdf/time_kernel.h"
+#include "ops/svdf/lowering.h"
 
 namespace aotc::ops {
 
 using tir::BufferPtr;
 using tir::Ex;
 
-namespace {
+SvdfLowering::SvdfLowering(const OpView& op, const TargetInfo& target)
+    : op_(op),
+      f_(op, "svdf"),
+      target_(target),
+      s_(op),
+      integer_(op.operand(svdf::kInput).dtype == DType::kI8),
+      bytes_(op.operand(svdf::kState).dtype == DType::kI8) {}
 
-class SvdfLowering {
- public:
-  SvdfLowering(const OpView& op, const TargetInfo& target)
-      : op_(op),
-        f_(op, "svdf"),
-        target_(target),
-        s_(op),
-        integer_(op.operand(svdf::kInput).dtype == DType::kI8),
-        bytes_(op.operand(svdf::kState).dtype == DType::kI8),
-        words_kernel_(integer_ && target.dsp && s_.lanes > 1 && s_.memory / s_.lanes <= kMostWords) {}
+Lowered SvdfLowering::run() {
+  in_ = f_.operand(svdf::kInput);
+  if (integer_) scaling_.emplace(op_);
+  make_features();
+  make_time();
+  make_bias();
+  state_ = f_.operand(svdf::kState);
+  out_ = f_.result(svdf::kOutput);
+  next_ = f_.result(svdf::kNextState);
+  values_ = f_.scratch("values", integer_ ? DType::kI32 : DType::kF32, s_.filters + more_values(), 4);
+  if (integer_) {
+    feature_scaler_->begin(f_);
+    output_scaler_->begin(f_);
+  }
+  f_.loop("b", 0, s_.batches, [&](const Ex& b) {
+    features(b);
+    units(b);
+  });
+  f_.publish_in_place(svdf::kState);  // the next state over the present one
+  f_.algorithm(summed_ ? "words" : "values");
+  return f_.finish(std::string(note()));
+}
 
-  Lowered run() {
-    in_ = f_.operand(svdf::kInput);
-    if (integer_) scaling_.emplace(op_);
-    make_features();
-    make_time();
-    make_bias();
-    state_ = f_.operand(svdf::kState);
-    out_ = f_.result(svdf::kOutput);
-    next_ = f_.result(svdf::kNextState);
-    values_ = f_.scratch("values", integer_ ? DType::kI32 : DType::kF32, s_.filters + panel_words(), 4);
-    if (integer_) {
-      feature_scaler_->begin(f_);
-      output_scaler_->begin(f_);
-    }
-    f_.loop("b", 0, s_.batches, [&](const Ex& b) {
-      if (pairs_) {
-        pair_features(b);
-      } else {
-        tile_features(b);
-      }
-      remember(b);
+void SvdfLowering::pack_features(const std::vector<int8_t>& weights) {
+  features_ = f_.constant("features", DType::kI8, pack_weights(weights, s_.filters, s_.inputs, block_));
+}
+
+void SvdfLowering::make_features() {
+  block_ = std::min<int64_t>(target_.gemm_channels, s_.filters);
+  if (!integer_) {
+    features_ = f_.constant("features", DType::kF32,
+                            pack_weights(op_.constant(svdf::kFeatures)->to_vector<float>(), s_.filters,
+                                         s_.inputs, block_));
+    return;
+  }
+  pack_features(op_.constant(svdf::kFeatures)->to_vector<int8_t>());
+  feature_bias_ = f_.constant("feature_bias", DType::kI32, scaling_->feature_bias);
+  feature_scaler_.emplace(f_, scaling_->features);
+  output_scaler_.emplace(f_, scaling_->output);
+}
+
+BufferPtr SvdfLowering::pack_time(const std::vector<int16_t>& weights) {
+  if (bytes_) return f_.constant("time", DType::kI8, std::vector<int8_t>(weights.begin(), weights.end()));
+  return f_.constant("time", DType::kI16, weights);
+}
+
+void SvdfLowering::make_time() {
+  time_ = integer_ ? pack_time(s_.as_state(svdf_time_weights(op_)))
+                   : f_.constant("time", DType::kF32, op_.constant(svdf::kTime)->to_vector<float>());
+}
+
+void SvdfLowering::make_bias() {
+  if (summed_ || (!integer_ && !op_.has_operand(svdf::kBias))) return;
+  bias_ = integer_ ? f_.constant("bias", DType::kI32, scaling_->bias)
+                   : f_.constant("bias", DType::kF32, op_.constant(svdf::kBias)->to_vector<float>());
+}
+
+// A zero point added to a byte wraps around, as in the reference.
+Ex SvdfLowering::feature_value(const Ex& acc) {
+  if (!integer_) return acc;
+  Ex value = feature_scaler_->emit(f_, acc, Ex(0));
+  if (scaling_->state_zero == 0) return value;
+  return shl_wrapping(f_.let("stored", value + scaling_->state_zero), Ex(24)) >> Ex(24);
+}
+
+void SvdfLowering::features(const Ex& b) {
+  f_.loop("f", 0, s_.filters, [&](const Ex& f) {
+    Ex first = s_.filters % block_ == 0 ? f : f_.let("first", min(f, Ex(s_.filters - block_)));
+    GemmTile tile;
+    tile.k = s_.inputs;
+    tile.channels = block_;
+    tile.unroll = target_.gemm_unroll;
+    tile.x = in_;
+    tile.x_base = {f_.let("x", b * s_.inputs)};
+    tile.weights = features_;
+    tile.weights_base = f_.let("w", f * s_.inputs);
+    std::vector<Ex> acc = emit_gemm_tile(f_, tile, [&](int64_t, int64_t c) {
+      return integer_ ? load(feature_bias_, first + c) : tir::f32(0.0f);
     });
-    f_.publish_in_place(svdf::kState);  // the next state over the present one
-    f_.algorithm(words_kernel_ ? "words" : "values");
-    return f_.finish(pairs_ ? "pairs" : integer_ ? "integer" : "float");
-  }
+    for (int64_t c = 0; c < block_; ++c)
+      f_.store(values_, first + c, feature_value(acc[static_cast<size_t>(c)]));
+  }, block_);
+}
 
- private:
-  static constexpr int64_t kMostWords = 64;  // of a filter's state: the kernel writes all of them out
+void SvdfLowering::units(const Ex& b) {
+  Ex state = f_.let("of_batch", b * (s_.filters * s_.memory));
+  remember(state);
+  const int64_t unroll = summed_ && s_.rank == 1 ? unroll_for(s_.units, 8) : 1;
+  f_.loop("u", 0, s_.units, [&](const Ex& u) {
+    for (int64_t i = 0; i < unroll; ++i) unit(b, unroll == 1 ? u : u + i, state);
+  }, unroll);
+}
 
-  int64_t panel_words() const { return pairs_ ? s_.inputs / 2 : 0; }
-
-  bool fits_pairs(const std::vector<int8_t>& weights) const {
-    const auto group = static_cast<int64_t>(PairGemm::kGemvChannels);
-    if (!words_kernel_ || s_.filters % group != 0 || s_.inputs % 4 != 0) return false;
-    if (s_.inputs * 128 * 128 >= 1 << 23) return false;  // the kernel's sums have 24 bits
-    return pairs_fit(weights, tile_starts(s_.filters, group), group, s_.inputs);
-  }
-
-  void make_features() {
-    block_ = std::min<int64_t>(target_.gemm_channels, s_.filters);
-    if (!integer_) {
-      features_ = f_.constant("features", DType::kF32,
-                              pack_weights(op_.constant(svdf::kFeatures)->to_vector<float>(), s_.filters,
-                                           s_.inputs, block_));
-      return;
-    }
-    std::vector<int8_t> weights = op_.constant(svdf::kFeatures)->to_vector<int8_t>();
-    pairs_ = fits_pairs(weights);
-    if (pairs_) {
-      features_ = f_.constant("features", DType::kI32,
-                              gemv_sums_stream(weights, s_.inputs, row_order(0, s_.inputs),
-                                               tile_starts(s_.filters, PairGemm::kGemvChannels)));
-      shape_ = f_.constant("features_shape", DType::kI32,
-                           gemv_sums_shape(s_.inputs / 2, s_.filters / PairGemm::kGemvChannels));
-    } else {
-      features_ = f_.constant("features", DType::kI8, pack_weights(weights, s_.filters, s_.inputs, block_));
-    }
-    feature_bias_ = f_.constant("feature_bias", DType::kI32, scaling_->feature_bias);
-    feature_scaler_.emplace(f_, scaling_->features);
-    output_scaler_.emplace(f_, scaling_->output);
-  }
-
-  void make_time() {
-    if (!integer_) {
-      time_ = f_.constant("time", DType::kF32, op_.constant(svdf::kTime)->to_vector<float>());
-      return;
-    }
-    const std::vector<int16_t> weights = s_.as_state(svdf_time_weights(op_));
-    if (words_kernel_) {
-      time_ = f_.constant("time", DType::kI32, svdf_time_stream(weights, starts(), bytes_));
-    } else if (bytes_) {
-      time_ = f_.constant("time", DType::kI8, std::vector<int8_t>(weights.begin(), weights.end()));
-    } else {
-      time_ = f_.constant("time", DType::kI16, weights);
-    }
-  }
-
-  // A unit's bias is where the sum of its first filter begins.
-  std::vector<int32_t> starts() const {
-    std::vector<int32_t> out(static_cast<size_t>(s_.filters), 0);
-    for (int64_t u = 0; u < s_.units; ++u)
-      out[static_cast<size_t>(u * s_.rank)] = scaling_->bias[static_cast<size_t>(u)];
-    return out;
-  }
-
-  void make_bias() {
-    if (words_kernel_ || (!integer_ && !op_.has_operand(svdf::kBias))) return;
-    bias_ = integer_ ? f_.constant("bias", DType::kI32, scaling_->bias)
-                     : f_.constant("bias", DType::kF32, op_.constant(svdf::kBias)->to_vector<float>());
-  }
-
-  // What is stored of a feature; a zero point added to a byte wraps around, as in the reference.
-  Ex feature_value(const Ex& acc) {
-    if (!integer_) return acc;
-    Ex value = feature_scaler_->emit(f_, acc, Ex(0));
-    if (scaling_->state_zero == 0) return value;
-    return shl_wrapping(f_.let("stored", value + scaling_->state_zero), Ex(24)) >> Ex(24);
-  }
-
-  void pair_features(const Ex& b) {
-    f_.run(pack_run_kernel(1), {address(in_, b * s_.inputs), address(values_, s_.filters), Ex(s_.inputs / 4)});
-    f_.run(gemv_sums_kernel(), {address(features_, 0), address(values_, s_.filters), address(values_, 0),
-                                address(shape_, 0)});
-    const int64_t unroll = 8;  // divides the number of filters, as the groups of the kernel do
-    f_.loop("f", 0, s_.filters, [&](const Ex& f) {
-      for (int64_t i = 0; i < unroll; ++i) {
-        Ex acc = f_.let("acc", load(values_, f + i) + load(feature_bias_, f + i));
-        f_.store(values_, f + i, feature_value(acc));
-      }
-    }, unroll);
-  }
-
-  void tile_features(const Ex& b) {
-    f_.loop("f", 0, s_.filters, [&](const Ex& f) {
-      Ex first = s_.filters % block_ == 0 ? f : f_.let("first", min(f, Ex(s_.filters - block_)));
-      GemmTile tile;
-      tile.k = s_.inputs;
-      tile.channels = block_;
-      tile.unroll = target_.gemm_unroll;
-      tile.x = in_;
-      tile.x_base = {f_.let("x", b * s_.inputs)};
-      tile.weights = features_;
-      tile.weights_base = f_.let("w", f * s_.inputs);
-      std::vector<Ex> acc = emit_gemm_tile(f_, tile, [&](int64_t, int64_t c) {
-        return integer_ ? load(feature_bias_, first + c) : tir::f32(0.0f);
-      });
-      for (int64_t c = 0; c < block_; ++c)
-        f_.store(values_, first + c, feature_value(acc[static_cast<size_t>(c)]));
-    }, block_);
-  }
-
-  void remember(const Ex& b) {
-    Ex state = f_.let("of_batch", b * (s_.filters * s_.memory));
-    if (words_kernel_)
-      f_.run(svdf_time_kernel(s_.memory / s_.lanes, bytes_),
-             {address(state_, state), address(time_, 0), address(next_, state), address(values_, 0)});
-    const int64_t unroll = words_kernel_ && s_.rank == 1 ? unroll_for(s_.units, 8) : 1;
-    f_.loop("u", 0, s_.units, [&](const Ex& u) {
-      for (int64_t i = 0; i < unroll; ++i) unit(b, unroll == 1 ? u : u + i, state);
-    }, unroll);
-  }
-
-  void unit(const Ex& b, const Ex& u, const Ex& state) {
-    Ex sum;
-    if (words_kernel_ && s_.rank == 1) {
-      sum = f_.let("sum", load(values_, u));
-    } else {
-      sum = f_.var("sum", integer_ ? Ex(0) : tir::f32(0.0f));
-      f_.loop("r", 0, s_.rank, [&](const Ex& r) {
-        Ex filter = f_.let("filter", u * s_.rank + r);
-        Ex more = words_kernel_ ? load(values_, filter) : of_filter(state, filter);
-        f_.assign(sum, integer_ ? add_wrapping(sum, more) : sum + more);
-      });
-      if (bias_) f_.assign(sum, integer_ ? add_wrapping(sum, load(bias_, u)) : sum + load(bias_, u));
-    }
-    Ex value = integer_ ? output_scaler_->emit(f_, sum, Ex(0))
-                        : emit_clamp(sum, float_clamp(op_.attrs<SvdfAttrs>().activation));
-    f_.store(out_, b * s_.units + u, value);
-  }
-
-  // Moves on what a filter remembers; the filter's sum.
-  Ex of_filter(const Ex& state, const Ex& filter) {
-    Ex row = f_.let("row", state + filter * s_.memory);
-    Ex w = f_.let("of_filter", filter * s_.memory);
-    std::vector<Ex> last;
-    for (int64_t l = 1; l < s_.lanes; ++l) last.push_back(f_.let("moved", load(state_, row + l)));
-    last.push_back(f_.let("fresh", load(values_, filter)));
-    Ex acc = f_.var("acc", integer_ ? Ex(0) : tir::f32(0.0f));
-    auto add = [&](const Ex& at, const Ex& value) {
-      Ex product = value * load(time_, w + at);
-      f_.store(next_, row + at, value);
-      f_.assign(acc, integer_ ? add_wrapping(acc, product) : acc + product);
-    };
-    f_.loop("m", 0, s_.memory - s_.lanes, [&](const Ex& m) {
-      add(m, f_.let("value", load(state_, row + m + s_.lanes)));
+void SvdfLowering::unit(const Ex& b, const Ex& u, const Ex& state) {
+  Ex sum;
+  if (summed_ && s_.rank == 1) {
+    sum = f_.let("sum", load(values_, u));
+  } else {
+    sum = f_.var("sum", integer_ ? Ex(0) : tir::f32(0.0f));
+    f_.loop("r", 0, s_.rank, [&](const Ex& r) {
+      Ex filter = f_.let("filter", u * s_.rank + r);
+      Ex more = summed_ ? load(values_, filter) : of_filter(state, filter);
+      f_.assign(sum, integer_ ? add_wrapping(sum, more) : sum + more);
     });
-    for (int64_t l = 0; l < s_.lanes; ++l) add(Ex(s_.memory - s_.lanes + l), last[static_cast<size_t>(l)]);
-    return acc;
+    if (bias_) f_.assign(sum, integer_ ? add_wrapping(sum, load(bias_, u)) : sum + load(bias_, u));
   }
+  Ex value = integer_ ? output_scaler_->emit(f_, sum, Ex(0))
+                      : emit_clamp(sum, float_clamp(op_.attrs<SvdfAttrs>().activation));
+  f_.store(out_, b * s_.units + u, value);
+}
 
-  const OpView& op_;
-  LoweringBuilder f_;
-  const TargetInfo& target_;
-  SvdfShape s_;
-  bool integer_, bytes_;
-  bool words_kernel_;    // what is remembered goes through the kernel
-  bool pairs_ = false;   // so do the features
-  int64_t block_ = 1;    // filters whose features are summed together
-  std::optional<SvdfScaling> scaling_;
-  std::optional<Requantizer> feature_scaler_, output_scaler_;
-  BufferPtr in_, out_, state_, next_, features_, shape_, feature_bias_, time_, bias_, values_;
-};
-
-}  // namespace
+// Moves on what a filter remembers; the filter's sum.
+Ex SvdfLowering::of_filter(const Ex& state, const Ex& filter) {
+  Ex row = f_.let("row", state + filter * s_.memory);
+  Ex w = f_.let("of_filter", filter * s_.memory);
+  std::vector<Ex> last;
+  for (int64_t l = 1; l < s_.lanes; ++l) last.push_back(f_.let("moved", load(state_, row + l)));
+  last.push_back(f_.let("fresh", load(values_, filter)));
+  Ex acc = f_.var("acc", integer_ ? Ex(0) : tir::f32(0.0f));
+  auto add = [&](const Ex& at, const Ex& value) {
+    Ex product = value * load(time_, w + at);
+    f_.store(next_, row + at, value);
+    f_.assign(acc, integer_ ? add_wrapping(acc, product) : acc + product);
+  };
+  f_.loop("m", 0, s_.memory - s_.lanes, [&](const Ex& m) {
+    add(m, f_.let("value", load(state_, row + m + s_.lanes)));
+  });
+  for (int64_t l = 0; l < s_.lanes; ++l) add(Ex(s_.memory - s_.lanes + l), last[static_cast<size_t>(l)]);
+  return acc;
+}
 
 Lowered lower_svdf(const OpView& op, const TargetInfo& target) { return SvdfLowering(op, target).run(); }
 

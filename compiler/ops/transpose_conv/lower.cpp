@@ -338,8 +338,6 @@ Lowered lower_transpose_conv(const OpView& op, const TargetInfo& target) {
     std::vector<float> w = op.constant(1)->to_vector<float>();
     if (!std::all_of(w.begin(), w.end(), [](float v) { return std::isfinite(v); })) return lower_taps(op);
   }
-  if (target.dsp && op.operand(0).dtype == DType::kI8 && target.allows("pairs"))
-    if (auto lowered = lower_transpose_conv_dsp(op, target)) return std::move(*lowered);
   return TransposeConvLowering(op, target).run();
 }
 

@@ -86,7 +86,5 @@ void for_each_phase(const TransposeShape& s, Visit visit) {
 }
 
 Lowered lower_transpose_conv(const OpView& op, const TargetInfo& target);
-// int8 for cores with the DSP extension (lower_dsp.cpp), nothing where its kernels do not apply.
-std::optional<Lowered> lower_transpose_conv_dsp(const OpView& op, const TargetInfo& target);
 
 }  // namespace aotc::ops

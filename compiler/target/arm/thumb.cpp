@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "target/arm/thumb_count.h"
+
 namespace aotc::target::arm {
 
 namespace {
@@ -136,6 +138,9 @@ Implementation Thumb::finish() {
   out.condition =
       "defined(__GNUC__) && defined(__thumb2__) && defined(__ARMEL__) && defined(__ARM_FEATURE_DSP)";
   out.lines = std::move(lines_);
+  out.arguments = {"r0", "r1", "r2", "r3"};
+  out.clobbers = {"r12"};  // of all others the text keeps the values: compilers cannot always give them
+  out.count = count_instructions;
   out.stack_bytes = framed_ ? kSavedBytes + locals_ : 0;
   return out;
 }

@@ -6,18 +6,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "target/implementation.h"
 
 namespace aotc::target::arm {
-
-struct CountArgument {
-  bool pointer = false;
-  int64_t value = 0;                    // of a scalar
-  std::span<const uint8_t> table = {};  // what a pointer points to, as far as it is known
-};
 
 // Nothing where unknown data decides.
 std::optional<int64_t> count_instructions(const Implementation& kernel,

@@ -11,6 +11,7 @@
 #include "ops/depthwise_conv_2d/bands.h"
 #include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
 #include "ops/operator.h"
+#include "target/cpu.h"
 
 namespace aotc::ops {
 namespace {
@@ -138,7 +139,7 @@ std::vector<TargetInfo> targets() {
   out[2].registers = 13;
   out[2].unaligned_words = true;  // several channels at a time
   out[3] = out[2];
-  out[3].dsp = true;
+  target::extend(out[3], [](std::string_view feature) { return feature == "dsp"; });
   out[4] = out[3];
   out[4].level = Level::kSize;
   out[4].prefer_ram = true;
@@ -154,7 +155,7 @@ TEST(DepthwiseRandom, LoweringsGiveTheReferenceAndSafeOrders) {
     std::vector<uint8_t> in = trial.random_input();
     std::vector<uint8_t> want = trial.reference(in);
     for (const TargetInfo& target : targets()) {
-      Lowered lowered = lower_depthwise_conv_2d(trial.view(), target);
+      Lowered lowered = lower(trial.view(), target);
       ++algorithms[lowered.schedule.algorithm];
       ASSERT_EQ(trial.interpreted(lowered, in), want)
           << "seed " << seed << ": " << trial.name() << ", " << lowered.schedule.text();

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/operator.h"
+#include "target/cpu.h"
 
 namespace aotc::plan {
 namespace {
@@ -139,7 +140,7 @@ int64_t tables_called(const Program& p, const std::string& name) {
 
 TEST(PlanRepeats, WeightsOfSeveralOperatorsAreOneTableForTheDspExtensionToo) {
   PlanOptions options;
-  options.target.dsp = true;
+  target::extend(options.target, [](std::string_view feature) { return feature == "dsp"; });
   Program p = planned_steps(products(), options);
   EXPECT_EQ(tables_called(p, "stream"), 1);
   EXPECT_EQ(tables_called(p, "bias"), 3);

@@ -11,7 +11,10 @@ constexpr const char* kDsp = "defined(__ARM_FEATURE_DSP)";
 
 std::optional<int64_t> count(std::vector<std::string> lines,
                              const std::vector<CountArgument>& arguments) {
-  return count_instructions({kDsp, std::move(lines), {}}, arguments);
+  Implementation made;
+  made.condition = kDsp;
+  made.lines = std::move(lines);
+  return count_instructions(made, arguments);
 }
 
 TEST(ThumbCount, LoopsOverANumber) {

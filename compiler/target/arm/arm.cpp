@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cores of the Cortex-M series.
+#include "target/arm/dsp/lowerings.h"
+#include "target/arm/helium/lowerings.h"
+#include "target/family.h"
+
+namespace aotc::target {
+
+namespace {
+
+// M0, M3, M4: instruction timing tables of the technical reference manuals. A load is 2 cycles,
+// 1 where it follows another: 1.5 in the mean. Most loads of kernels for the DSP extension are of two
+// words, which is one more each: 2.5 for the cores that have it. M7 and M33 have
+// no published tables: throughput of LLVM 19's scheduling models (llvm-mca) on the inner loops of
+// our kernels. M55: its software optimisation guide; a vector instruction is two beats.
+std::vector<Core> cortex_cores() {
+  using ops::Costs;
+  return {
+      //                    load store alu  mul  dual high div  branch vector
+      {"cortex-m0", Costs{2.0, 2.0, 1.0, 1.0, 1.0, 17.0, 40.0, 3.0, 1.0}},
+      {"cortex-m0plus", Costs{2.0, 2.0, 1.0, 1.0, 1.0, 17.0, 40.0, 2.0, 1.0}},
+      {"cortex-m3", Costs{1.5, 1.0, 1.0, 2.0, 2.0, 4.0, 7.0, 3.0, 1.0}},
+      {"cortex-m4", Costs{2.5, 1.0, 1.0, 1.0, 1.0, 1.0, 7.0, 3.0, 1.0}},
+      {"cortex-m7", Costs{1.0, 0.6, 0.5, 1.0, 1.0, 1.0, 5.0, 1.0, 1.0}},
+      {"cortex-m33", Costs{2.2, 1.0, 1.0, 1.0, 1.0, 1.0, 6.0, 2.0, 1.0}},
+      {"cortex-m55", Costs{1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 6.0, 2.0, 2.0}},
+  };
+}
+
+// Thumb-2 is what most cores of 32 bits are like.
+bool describe_arm(const CpuQuery& query, ops::TargetInfo& t) {
+  if (query.isa != "armv6-m") return false;
+  t.registers = 8;
+  t.gemm_pixels = 2;
+  t.gemm_channels = 2;
+  t.multiply_add = 2;
+  t.triple_channels = 1;
+  t.quad_units = true;
+  t.costs.high = 20;  // four multiplies and their sums: there is no long one
+  return true;
+}
+
+}  // namespace
+
+void add_family_arm(std::vector<Family>& to) {
+  to.push_back({"arm", cortex_cores(), describe_arm, {arm::dsp_extension(), arm::helium_extension()}});
+}
+
+}  // namespace aotc::target

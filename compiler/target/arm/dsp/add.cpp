@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/arm/dsp/add.h"
+
+#include "target/arm/dsp/elementwise.h"
+#include "target/arm/dsp/lowerings.h"
+
+namespace aotc::target::arm {
+
+bool is_plain_sum(const OpView& op, const TargetInfo&) {
+  const bool number = op.result().elements() == 1 && (op.constant(0) || op.constant(1));
+  return op.operand(0).dtype == DType::kI8 && op.operand(0).shape == op.operand(1).shape && !number;
+}
+
+std::optional<Lowered> DspSumLowering::run_kernel(const AffineForm& form) {
+  const int64_t elements = op_.result().elements();
+  if (!saturates() || elements == 0 || elements % DspSum::kUnroll != 0) return std::nullopt;
+  tir::BufferPtr a = f_.operand(0), b = f_.operand(1);
+  tir::BufferPtr table = f_.constant("table", DType::kI32, dsp_sum_table(form, elements));
+  tir::BufferPtr result = f_.result();
+  f_.run(dsp_sum_kernel(form.shift),
+         {address(a, 0), address(b, 0), address(result, 0), address(table, 0)});
+  publish_in_place(f_, op_);
+  return f_.finish("weighted sum, saturated by the shift, proven equal for all pairs");
+}
+
+std::optional<Lowered> lower_sum_dsp(const OpView& op, const TargetInfo&) { return DspSumLowering(op).run(); }
+
+}  // namespace aotc::target::arm

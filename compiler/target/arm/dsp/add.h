@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// add and sub of int8 by the kernel for weighted sums (elementwise.h).
+#pragma once
+
+#include "ops/add/sum.h"
+#include "ops/common/broadcast.h"
+#include "target/arm/lowering.h"
+
+namespace aotc::target::arm {
+
+// Two tensors of int8 and one shape, not one of which is a number known now: what kernels for sums take.
+bool is_plain_sum(const OpView& op, const TargetInfo& target);
+
+class DspSumLowering : public SumLowering {
+ public:
+  explicit DspSumLowering(const OpView& op)
+      : SumLowering(op, std::string(op.op.name()), op.op.name() == "sub") {}
+
+ protected:
+  std::optional<Lowered> run_kernel(const AffineForm& form) override;
+};
+
+}  // namespace aotc::target::arm

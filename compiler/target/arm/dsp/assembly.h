@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The DSP extension's kernels, for Cortex-M4, M7 and M33. What each does, and what its arguments
+// are, is said by its meaning in target/arm/dsp/gemm.cpp and target/arm/dsp/depthwise_kernels.cpp.
+#pragma once
+
+#include "target/arm/thumb.h"
+#include "target/implementation.h"
+
+namespace aotc::target::arm {
+
+Implementation gemm_pairs(const tir::Kernel& kernel);
+Implementation gemv_pairs(const tir::Kernel& kernel);
+Implementation gemm_sums(const tir::Kernel& kernel);
+Implementation gemv_sums(const tir::Kernel& kernel);
+Implementation gemm_words(const tir::Kernel& kernel);
+Implementation gemv_words(const tir::Kernel& kernel);
+// target/arm/dsp/gemm16.cpp
+Implementation gemm_halves(const tir::Kernel& kernel);
+Implementation gemv_halves(const tir::Kernel& kernel);
+Implementation pack_halves(const tir::Kernel& kernel);
+Implementation pack_halves_run(const tir::Kernel& kernel);
+Implementation pack_pixels(const tir::Kernel& kernel);
+Implementation pack_run(const tir::Kernel& kernel);
+Implementation dw_plane(const tir::Kernel& kernel);
+Implementation dw_column(const tir::Kernel& kernel);
+// target/arm/dsp/elementwise.cpp
+Implementation dsp_sum(const tir::Kernel& kernel);
+// target/arm/dsp/winograd.cpp
+Implementation winograd_rows(const tir::Kernel& kernel);
+Implementation winograd_tile(const tir::Kernel& kernel);
+Implementation winograd_pairs(const tir::Kernel& kernel);
+
+// target/arm/dsp/svdf_kernel.cpp
+Implementation svdf_time(const tir::Kernel& kernel);
+
+// target/arm/dsp/nibbles.cpp
+Implementation gemm_nibbles(const tir::Kernel& kernel);
+
+// (acc * multiplier >> 32) + offset, shifted and saturated, in place. With `sign` the offset is
+// less by sign's register for negative accumulators.
+void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const Reg* sign, Reg temp);
+
+// The value of a parameter of the kernel.
+int parameter(const tir::Kernel& kernel, std::string_view name);
+
+}  // namespace aotc::target::arm

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lowering of int8 3 x 3 depthwise convolutions onto the kernels of dsp_kernels.h: each channel of
+// a band is copied into a plane of halfwords whose padding is the input's zero point, then its
+// outputs are made column by column.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/common/conv.h"
+#include "ops/common/nibbles.h"
+#include "ops/depthwise_conv_2d/bands.h"
+#include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
+#include "target/arm/dsp/depthwise_kernels.h"
+#include "target/arm/dsp/lowerings.h"
+
+namespace aotc::target::arm {
+
+using tir::BufferPtr;
+using tir::Ex;
+
+namespace {
+
+class DspDepthwiseLowering {
+ public:
+  DspDepthwiseLowering(const OpView& op, const TargetInfo& target)
+      : op_(op),
+        f_(op, "depthwise_conv_2d"),
+        target_(target),
+        nibbles_(packs_nibbles(op, target)),
+        window_(window_of(op, op.attrs<DepthwiseConv2DAttrs>(), op.operand(1).shape[1],
+                          op.operand(1).shape[2])),
+        channels_(op.operand(1).shape[3]),
+        in_channels_(op.operand(0).shape[3]) {}
+
+  // Nothing where the kernels do not apply.
+  std::optional<Lowered> run() {
+    if (!fits()) return std::nullopt;
+    std::vector<int8_t> w = weights();
+    FoldedBias folded = fold_bias(op_, channels_, [&](int64_t c) {
+      return std::vector<int32_t>(w.begin() + c * DepthwisePairs::kTaps, w.begin() + (c + 1) * DepthwisePairs::kTaps);
+    });
+    Requantization scaling = depthwise_scaling(op_, folded.ranges);
+    scaling.tame_constant_channels(folded.bias);
+    auto lines = fit_pair_lines(scaling, folded.bias);
+    auto stream = lines ? dw_stream(w, folded.bias, *lines, nibbles_) : std::nullopt;
+    if (!stream) return std::nullopt;
+    in_ = f_.operand(0);
+    stream_ = f_.constant("stream", DType::kI32, *stream);
+    stream_words_ = dw_stream_words(lines->sign(), nibbles_);
+    // With a sign, twice would be longer than a C99 string literal may be.
+    unroll_ = target_.level == Level::kSize || lines->sign() ? 1 : 2;
+    make_tables();
+    plane_ = f_.scratch("plane", DType::kI16, bands_->plane_elements(), 4);
+    out_ = f_.result(0);
+    copy_ = dw_plane_kernel(columns_, pitch_);
+    column_ = dw_column_kernel(pitch_, window_.y.stride, unroll_, lines->fit.shift, lines->sign(),
+                               nibbles_);
+    emit();
+    f_.publish(bands_->write_order());
+    f_.algorithm("pairs");
+    f_.choice("rows", bands_->height());
+    return f_.finish(fmt::format("plane of {}x{}, shift {}{}{}", bands_->plane_rows(), pitch_,
+                                 lines->fit.shift, lines->sign() ? ", sign" : "",
+                                 nibbles_ ? ", weights of 4 bits" : ""));
+  }
+
+ private:
+  // Sets the plane's layout.
+  bool fits() {
+    const WindowAxis& y = window_.y;
+    const WindowAxis& x = window_.x;
+    if (y.kernel != 3 || x.kernel != 3 || y.dilation != 1 || x.dilation != 1 || y.stride > 2)
+      return false;
+    int64_t width = (x.out - 1) * x.stride + x.kernel;
+    // The first column that is copied begins at a word.
+    left_ = x.pad_before + x.pad_before % 2;
+    columns_ = std::min(x.in, width - x.pad_before);
+    pitch_ = left_ - x.pad_before + width;
+    pitch_ += pitch_ % 2;
+    if (columns_ < 1 || pitch_ > DepthwisePairs::kMostPitch ||
+        pitch_ - columns_ > DepthwisePairs::kMostGap)
+      return false;
+    constexpr int64_t kPitchStep = 8, kShared = 32;
+    // Small planes round their pitch up, so that more layers share their code.
+    if (pitch_ <= kShared) pitch_ = (pitch_ + kPitchStep - 1) / kPitchStep * kPitchStep;
+    bands_.emplace(op_, window_, PlaneLayout{pitch_, 2, 0}, target_);
+    // Every band has rows to be copied.
+    return y.pad_before < bands_->height() && y.pad_before < y.kernel &&
+           y.start(y.out - 1) < y.in && (bands_->even() || y.pad_before < 2);
+  }
+
+  std::vector<int8_t> weights() const {
+    std::vector<int8_t> out;
+    for (int64_t c = 0; c < channels_; ++c)
+      for (int64_t t = 0; t < DepthwisePairs::kTaps; ++t)
+        out.push_back(op_.constant(1)->get<int8_t>(t * channels_ + c));
+    return out;
+  }
+
+  void make_tables() {
+    std::vector<int32_t> plane(2);
+    plane[DepthwisePairs::kPixel] = static_cast<int32_t>(in_channels_);
+    plane[DepthwisePairs::kRow] = static_cast<int32_t>(window_.x.in * in_channels_);
+    plane_shape_ = f_.constant("plane_shape", DType::kI32, plane);
+    std::vector<int32_t> shapes;
+    for (int64_t rows : heights()) {
+      DepthwiseShape shape{rows,      window_.x.out, window_.x.out * channels_,
+                           channels_, 2 * pitch_,    2 * window_.x.stride};
+      std::vector<int32_t> one = dw_shape(window_.y.stride, unroll_, shape);
+      shapes.insert(shapes.end(), one.begin(), one.end());
+    }
+    shape_ = f_.constant("shape", DType::kI32, shapes);
+  }
+
+  // Of the bands: most of them, the first, the last.
+  std::vector<int64_t> heights() const {
+    if (bands_->even()) return {bands_->height()};
+    int64_t height = bands_->height(), out = window_.y.out;
+    int64_t first = bands_->begin() + height;
+    int64_t last = (out - first) % height;
+    return {height, first, last == 0 ? height : last};
+  }
+
+  void emit() {
+    f_.loop("n", 0, window_.batch, [&](Ex n) {
+      if (bands_->even()) {
+        f_.loop(
+            "b", 0, window_.y.out, [&](Ex b) { emit_band(n, b, bands_->height(), 0); },
+            bands_->height());
+        return;
+      }
+      int64_t height = bands_->height(), out = window_.y.out;
+      f_.loop(
+          "b", bands_->begin(), out,
+          [&](Ex b) {
+            Ex first = f_.let("first", max(b, 0));
+            Ex rows = f_.let("rows", min(b + height, out) - first);
+            int64_t words = DepthwisePairs::kShapeWords;
+            Ex shape = select(b < 0, words, select(b + height > out, 2 * words, 0));
+            emit_band(n, first, rows, f_.let("shape_at", shape));
+          },
+          height);
+    });
+  }
+
+  void emit_band(const Ex& n, const Ex& first, const Ex& rows, const Ex& shape) {
+    const WindowAxis& y = window_.y;
+    const WindowAxis& x = window_.x;
+    Ex top = f_.let("top", first * y.stride - y.pad_before);
+    Ex begin = f_.let("begin", max(-top, 0));
+    Ex end = f_.let("end", min((rows - 1) * y.stride + y.kernel, Ex(y.in) - top));
+    fill_padding(begin, end);
+    Ex from = f_.let("from", (n * y.in + top + begin) * (x.in * in_channels_));
+    Ex to = f_.let("to", (n * y.out + first) * (x.out * channels_));
+    int64_t multiplier = channels_ / in_channels_;
+    f_.loop("c", 0, in_channels_, [&](Ex c) {
+      f_.run(copy_, {address(in_, from + c), address(plane_, begin * pitch_ + left_),
+                     address(plane_shape_, 0), end - begin});
+      f_.loop("m", 0, multiplier, [&](Ex m) {
+        Ex channel = f_.let("channel", c * multiplier + m);
+        f_.run(column_,
+               {address(stream_, channel * stream_words_), address(plane_, left_ - x.pad_before),
+                address(out_, to + channel), address(shape_, shape)});
+      });
+    });
+  }
+
+  // What copies leave alone.
+  void fill_padding(const Ex& begin, const Ex& end) {
+    const WindowAxis& y = window_.y;
+    const WindowAxis& x = window_.x;
+    int32_t zero = op_.operand(0).zero_point();
+    int64_t elements = bands_->plane_elements();
+    auto fill = [&](const Ex& from, const Ex& to) {
+      f_.loop("i", from, to, [&](Ex i) { f_.store(plane_, i, zero); });
+    };
+    if (y.pad_before > 0) fill(0, begin * pitch_);
+    int64_t last = y.start(y.out - 1) + y.kernel;
+    if (last > y.in) fill(end * pitch_, elements);
+    int64_t before = left_, after = left_ + columns_;
+    int64_t width = left_ - x.pad_before + (x.out - 1) * x.stride + x.kernel;
+    if (before == 0 && after >= width) return;
+    f_.loop("r", begin, end, [&](Ex r) {
+      for (int64_t i = 0; i < width; ++i)
+        if (i < before || i >= after) f_.store(plane_, r * pitch_ + i, zero);
+    });
+  }
+
+  const OpView& op_;
+  LoweringBuilder f_;
+  const TargetInfo& target_;
+  bool nibbles_;
+  Window window_;
+  int64_t channels_, in_channels_;
+  int64_t left_ = 0, columns_ = 0, pitch_ = 0, stream_words_ = 5, unroll_ = 1;
+  std::optional<Bands> bands_;
+  tir::KernelPtr copy_, column_;
+  BufferPtr in_, out_, plane_, stream_, plane_shape_, shape_;
+};
+
+}  // namespace
+
+std::optional<Lowered> lower_depthwise_conv_2d_dsp(const OpView& op, const TargetInfo& target) {
+  return DspDepthwiseLowering(op, target).run();
+}
+
+}  // namespace aotc::target::arm

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lowering of int8 fully_connected onto the pair kernels (target/arm/dsp/gemm.h): a row of the input
+// is spread into a panel of halfwords, then eight units at a time are multiplied with it, or four where
+// speed is wanted more than a small table. Weights of 4 bits go by target/arm/dsp/nibbles.h.
+#include <fmt/format.h>
+
+#include "ops/common/gemm.h"
+#include "ops/common/hybrid.h"
+#include "ops/fully_connected/fully_connected.h"
+#include "target/arm/dsp/gemm.h"
+#include "target/arm/dsp/lowerings.h"
+#include "target/arm/dsp/nibbles.h"
+
+namespace aotc::target::arm {
+
+using tir::BufferPtr;
+using tir::Ex;
+
+std::optional<Lowered> lower_fully_connected_nibbles(const OpView& op, const TargetInfo& target) {
+  int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
+  int64_t rows = op.operand(0).elements() / depth;
+  if (units < 4 || depth % 4 != 0) return std::nullopt;
+  std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
+  auto [folded, scaling] = folded_scaling(op, w);
+  auto lines = fit_nibble_lines(scaling, folded.bias);
+  if (!lines) return std::nullopt;
+  PairOrder order = row_order(0, depth);
+  auto steps = static_cast<int64_t>(order.size());
+  NibbleTile tile{1, units < 8 || units % 8 == 4 ? 4 : 8, !lines->bias.empty()};
+  std::vector<int64_t> groups = tile_starts(units, tile.channels);
+  bool sign = lines->lines.sign();
+
+  LoweringBuilder f(op, "fully_connected");
+  BufferPtr in = f.operand(0);
+  std::vector<int32_t> words = nibble_stream(w, depth, order, groups, tile.channels, *lines);
+  int64_t group_words = static_cast<int64_t>(words.size() / groups.size());
+  BufferPtr stream = f.constant("stream", DType::kI32, words);
+  int64_t whole = units / tile.channels;
+  BufferPtr shape = f.constant("shape", DType::kI32, nibble_shape(steps, whole, units, tile, sign));
+  // Units that are left are made again with the ones before them.
+  bool rest = units % tile.channels != 0;
+  BufferPtr last =
+      rest ? f.constant("last_shape", DType::kI32, nibble_shape(steps, 1, units, tile, sign)) : nullptr;
+  BufferPtr panel = f.scratch("panel", DType::kI32, steps, 4);
+  BufferPtr out = f.result(0);
+  tir::KernelPtr gemm = gemm_nibbles_kernel(tile, lines->lines.fit.shift, sign);
+  f.loop("r", 0, rows, [&](Ex r) {
+    f.run(pack_run_kernel(1), {address(in, r * depth), address(panel, 0), Ex(depth / 4)});
+    f.run(gemm, {address(stream, 0), address(panel, 0), address(out, r * units), address(shape, 0)});
+    if (rest)
+      f.run(gemm, {address(stream, whole * group_words), address(panel, 0),
+                   address(out, r * units + (units - tile.channels)), address(last, 0)});
+  });
+  publish_batches(f, op, rows);
+  Work work = (nibble_work(tile, steps, static_cast<int64_t>(groups.size()), sign) +
+               pack_work(1, depth / 4, 1)) *
+              static_cast<double>(rows);
+  f.algorithm("nibbles");
+  f.estimate(work, target);
+  return f.finish(fmt::format("{} units, {} steps, shift {}{}, {}", tile.channels, steps,
+                              lines->lines.fit.shift, sign ? ", sign" : "", estimate_text(work, target)));
+}
+
+std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetInfo& target) {
+  int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
+  int64_t rows = op.operand(0).elements() / depth;
+  bool words = words_allowed(target) && depth % (2 * PairGemm::kWordsGemvSteps) == 0;
+  if (!words && !target.allows("pairs")) return std::nullopt;
+  int64_t size = words ? PairGemm::kWordsGemvChannels : PairGemm::kGemvChannels;
+  // Fewer units than a group are not worth the panel.
+  if (units < size || depth % 4 != 0 || op.operand(1).zero_point() != 0) return std::nullopt;
+  std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
+  std::vector<int64_t> groups = tile_starts(units, size);
+  if (!words && !pairs_fit(w, groups, size, depth)) return std::nullopt;
+  auto [folded, scaling] = folded_scaling(op, w);
+  auto lines = fit_pair_lines(scaling, folded.bias);
+  if (!lines) return std::nullopt;
+  PairOrder order = row_order(0, depth);
+  auto steps = static_cast<int64_t>(order.size());
+
+  LoweringBuilder f(op, "fully_connected");
+  BufferPtr in = f.operand(0);
+  auto make_stream = words ? gemv_words_stream : gemv_stream;
+  auto make_shape = words ? gemv_words_shape : gemv_shape;
+  BufferPtr stream =
+      f.constant("stream", DType::kI32, make_stream(w, depth, order, groups, folded.bias, *lines));
+  bool sign = lines->sign();
+  int64_t whole = units / size;
+  BufferPtr shape = f.constant("shape", DType::kI32, make_shape(steps, whole, sign));
+  // Units that are left are made again with the ones before them.
+  bool rest = units % size != 0;
+  BufferPtr last = rest ? f.constant("last_shape", DType::kI32, make_shape(steps, 1, sign)) : nullptr;
+  BufferPtr panel = f.scratch("panel", DType::kI32, steps, 4);
+  BufferPtr out = f.result(0);
+  tir::KernelPtr gemv = words ? gemv_words_kernel(lines->fit.shift, sign)
+                              : gemv_pairs_kernel(lines->fit.shift, sign);
+  int64_t group_words = static_cast<int64_t>(stream->elements) / static_cast<int64_t>(groups.size());
+  f.loop("r", 0, rows, [&](Ex r) {
+    f.run(pack_run_kernel(1), {address(in, r * depth), address(panel, 0), Ex(depth / 4)});
+    f.run(gemv, {address(stream, 0), address(panel, 0), address(out, r * units), address(shape, 0)});
+    if (rest)
+      f.run(gemv, {address(stream, whole * group_words), address(panel, 0),
+                   address(out, r * units + (units - size)), address(last, 0)});
+  });
+  publish_batches(f, op, rows);
+  Work work = (gemv_work(words, steps, (units + size - 1) / size, sign) +
+               pack_work(1, depth / 4, 1)) *
+              static_cast<double>(rows);
+  f.algorithm(words ? "words" : "pairs");
+  f.estimate(work, target);
+  return f.finish(fmt::format("{} units, {} steps, shift {}{}, {}", size, steps,
+                              lines->fit.shift, sign ? ", sign" : "", estimate_text(work, target)));
+}
+
+}  // namespace aotc::target::arm

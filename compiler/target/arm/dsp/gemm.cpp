@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/arm/dsp/gemm.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace aotc::target::arm {
+
+using tir::BufferPtr;
+using tir::Ex;
+using tir::FunctionBuilder;
+using tir::KernelPtr;
+
+Ex low_half(const Ex& word) { return shl_wrapping(word, 16) >> 16; }
+Ex high_half(const Ex& word) { return word >> 16; }
+
+namespace {
+
+// Sign-extended bytes 0 and 2.
+Ex byte_0(const Ex& w) { return shl_wrapping(w, 24) >> 24; }
+Ex byte_2(const Ex& w) { return shl_wrapping(w, 8) >> 24; }
+
+// acc + x.low * w.low + x.high * w.high; sums of channel b may pass 32 bits and come back.
+Ex dot(const Ex& acc, const Ex& x_low, const Ex& w_low, const Ex& x_high, const Ex& w_high) {
+  return add_wrapping(add_wrapping(acc, mul_wrapping(x_low, w_low)), mul_wrapping(x_high, w_high));
+}
+
+}  // namespace
+
+Ex dot_words(const Ex& acc, const Ex& x, const Ex& w) {
+  return dot(acc, low_half(x), low_half(w), high_half(x), high_half(w));
+}
+
+Ex line_output(FunctionBuilder& f, const Ex& acc, const BufferPtr& stream, const Ex& at, int shift,
+               bool sign) {
+  Ex product = cast(DType::kI64, acc) * cast(DType::kI64, load(stream, at));
+  Ex sum = cast(DType::kI32, product >> tir::i64(32)) + load(stream, at + 1);
+  if (sign) sum = sum - ((acc >> 31) & load(stream, at + 2));
+  return clamp(f.let("v", sum) >> shift, -128, 127);
+}
+
+namespace {
+
+int32_t stream_word(const std::vector<int8_t>& w, int64_t k, const std::array<int, 2>& step,
+                    int64_t a) {
+  uint32_t out = 0;
+  for (size_t half = 0; half < 2; ++half) {
+    if (step[half] < 0) continue;
+    int32_t low = w[static_cast<size_t>(a * k + step[half])];
+    int32_t high = w[static_cast<size_t>((a + 1) * k + step[half])];
+    out |= (static_cast<uint32_t>(256 * high + low) & 0xFFFF) << (16 * half);
+  }
+  return static_cast<int32_t>(out);
+}
+
+// Channel b's sum is 256 times its own plus channel a's, the biases as well.
+void put_biases(std::vector<int32_t>& out, const std::vector<int32_t>& bias, int64_t a) {
+  auto low = static_cast<uint32_t>(bias[static_cast<size_t>(a)]);
+  auto high = static_cast<uint32_t>(bias[static_cast<size_t>(a + 1)]);
+  out.push_back(static_cast<int32_t>(low));
+  out.push_back(static_cast<int32_t>((high << 8) + low));
+}
+
+}  // namespace
+
+void put_line(std::vector<int32_t>& out, const PairLines& lines, int64_t channel) {
+  const LineFit::Channel& line = lines.channel(channel);
+  out.push_back(line.multiplier);
+  out.push_back(line.offset);
+  if (lines.sign()) out.push_back(line.sign);
+}
+
+std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<int32_t>& bias,
+                                        int left) {
+  if (what.clamp.min != -128 || what.clamp.max != 127) return std::nullopt;
+  auto fit = fit_common_line(what, left, bias);
+  if (!fit) return std::nullopt;
+  return PairLines{std::move(*fit)};
+}
+
+bool pairs_fit(const std::vector<int8_t>& weights, int64_t channels, int64_t k) {
+  if (channels < 2) return false;
+  for (int64_t c = 0; c + 1 < channels; ++c) {
+    bool begins_pair = c % 2 == 0 || c == channels - 2;
+    for (int64_t i = 0; begins_pair && i < k; ++i) {
+      int32_t a = weights[static_cast<size_t>(c * k + i)];
+      int32_t b = weights[static_cast<size_t>((c + 1) * k + i)];
+      if (256 * b + a < INT16_MIN || 256 * b + a > INT16_MAX) return false;
+    }
+  }
+  return true;
+}
+
+bool pairs_fit(const std::vector<int8_t>& weights, const std::vector<int64_t>& first, int64_t size, int64_t k) {
+  return std::all_of(first.begin(), first.end(), [&](int64_t c) {
+    return pairs_fit({weights.begin() + c * k, weights.begin() + (c + size) * k}, size, k);
+  });
+}
+
+PairOrder row_order(int64_t begin, int64_t end) {
+  PairOrder order;
+  for (int i = static_cast<int>(begin); i < end; i += 4) {
+    order.push_back({i, i + 2});
+    order.push_back({i + 1, i + 3});
+  }
+  return order;
+}
+
+std::vector<int32_t> gemm_stream(const std::vector<int8_t>& weights, int64_t k,
+                                 const PairOrder& order, const std::vector<int64_t>& first,
+                                 const std::vector<int32_t>& bias, const PairLines& lines) {
+  std::vector<int32_t> out;
+  for (int64_t a : first) {
+    put_biases(out, bias, a);
+    for (const auto& step : order) out.push_back(stream_word(weights, k, step, a));
+    for (int64_t c = a; c < a + 2; ++c) put_line(out, lines, c);
+  }
+  return out;
+}
+
+std::vector<int32_t> gemv_stream(const std::vector<int8_t>& weights, int64_t k,
+                                 const PairOrder& order, const std::vector<int64_t>& first,
+                                 const std::vector<int32_t>& bias, const PairLines& lines) {
+  std::vector<int32_t> out;
+  for (int64_t a : first) {
+    for (int64_t c = a; c < a + 8; c += 2) put_biases(out, bias, c);
+    for (const auto& step : order)
+      for (int64_t c = a; c < a + 8; c += 2) out.push_back(stream_word(weights, k, step, c));
+    for (int64_t c = a; c < a + 8; ++c) put_line(out, lines, c);
+  }
+  return out;
+}
+
+std::vector<int32_t> gemm_sums_stream(const std::vector<int8_t>& weights, int64_t k,
+                                      const PairOrder& order, const std::vector<int64_t>& first) {
+  std::vector<int32_t> out;
+  for (int64_t a : first)
+    for (const auto& step : order) out.push_back(stream_word(weights, k, step, a));
+  return out;
+}
+
+std::vector<int32_t> gemv_sums_stream(const std::vector<int8_t>& weights, int64_t k,
+                                      const PairOrder& order, const std::vector<int64_t>& first) {
+  std::vector<int32_t> out;
+  for (int64_t a : first)
+    for (const auto& step : order)
+      for (int64_t c = a; c < a + 8; c += 2) out.push_back(stream_word(weights, k, step, c));
+  return out;
+}
+
+int64_t loop_entry(int64_t steps, int64_t unroll, int64_t instructions) {
+  int64_t skipped = steps == 0 ? unroll : (unroll - steps % unroll) % unroll;
+  return skipped * instructions * 4 + 1;
+}
+
+std::vector<int32_t> as_words(std::initializer_list<int64_t> list) {
+  std::vector<int32_t> out;
+  for (int64_t v : list) out.push_back(static_cast<int32_t>(v));
+  return out;
+}
+
+std::vector<int32_t> gemm_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
+                                bool sign) {
+  // The first step is outside of the loop.
+  int64_t entry = loop_entry(steps - 1, PairGemm::kUnroll, PairGemm::kStepInstructions[pixels]);
+  return as_words({steps, pairs, stride, entry, steps * pixels * 4,
+                   pairs * (2 + steps + 2 * line_words(sign)) * 4});
+}
+
+std::vector<int32_t> gemv_shape(int64_t steps, int64_t groups, bool sign) {
+  int64_t entry = loop_entry(steps / 2, PairGemm::kGemvUnroll, PairGemm::kGemvInstructions);
+  return as_words({steps, groups, 0, entry, steps * 4,
+                   groups * (8 + 4 * steps + 8 * line_words(sign)) * 4});
+}
+
+std::vector<int32_t> gemv_sums_shape(int64_t steps, int64_t groups) {
+  std::vector<int32_t> out = gemv_shape(steps, groups, false);
+  out[PairGemm::kShapeStreamBytes] = static_cast<int32_t>(groups * 4 * steps * 4);
+  return out;
+}
+
+std::vector<int32_t> gemm_sums_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels) {
+  std::vector<int32_t> out = gemm_shape(steps, pairs, stride, pixels, false);
+  out[PairGemm::kShapeStreamBytes] = static_cast<int32_t>(pairs * steps * 4);
+  return out;
+}
+
+std::vector<int32_t> gemm_words_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
+                                      bool sign) {
+  int64_t entry =
+      loop_entry(steps - 1, PairGemm::kWordsUnroll, PairGemm::kWordsStepInstructions[pixels]);
+  return as_words({steps, pairs, stride, entry, steps * pixels * 4,
+                   pairs * (2 + 2 * steps + 2 * line_words(sign)) * 4});
+}
+
+std::vector<int32_t> gemv_words_shape(int64_t steps, int64_t groups, bool sign) {
+  int64_t entry = loop_entry(steps / PairGemm::kWordsGemvSteps, PairGemm::kWordsGemvUnroll,
+                           PairGemm::kWordsGemvInstructions);
+  return as_words({steps, groups, 0, entry, steps * 4,
+                   groups * 4 * (1 + steps + line_words(sign)) * 4});
+}
+
+namespace {
+
+Work times(const Work& work, int64_t n) { return work * static_cast<double>(n); }
+
+}  // namespace
+
+Work gemm_work(bool words, int64_t pixels, int64_t steps, int64_t pairs, bool sign) {
+  auto p = static_cast<double>(pixels);
+  double panel_loads = pixels == 4 ? 2 : 1;
+  Work step{.load = panel_loads + 1, .alu = words ? 0.0 : 1.0, .dual = 2 * p};
+  int64_t unroll = words ? PairGemm::kWordsUnroll : PairGemm::kUnroll;
+  Work pass{.load = 1, .alu = 1, .branch = 1};
+  // Multiply, saturate and store two channels; what they share is taken apart first.
+  Work finish{.store = 2 * p, .alu = (words ? 3 : 5) * p + (sign ? 4 * p : 0), .high = 2 * p};
+  Work pair{.load = 7, .store = 1, .alu = 2, .branch = 2};
+  pair += times(step, steps) + times(pass, (steps + unroll - 1) / unroll) + finish;
+  return Work{.load = 12, .store = 12, .alu = 12, .branch = 4} + times(pair, pairs);
+}
+
+Work pack_work(int64_t pixels, int64_t words, int64_t rows) {
+  auto p = static_cast<double>(pixels);
+  Work word{.load = p, .store = static_cast<double>((pixels + 1) / 2 + 1), .alu = 2 * p + 1,
+            .branch = 1};
+  Work row{.alu = 3, .branch = 1};
+  return Work{.load = 12, .store = 10, .alu = 20, .branch = 3} +
+         times(times(word, words) + row, rows);
+}
+
+Work gemv_work(bool words, int64_t steps, int64_t groups, bool sign) {
+  double channels = words ? PairGemm::kWordsGemvChannels : PairGemm::kGemvChannels;
+  int64_t taken = words ? PairGemm::kWordsGemvSteps : 2;  // steps at a time
+  int64_t unroll = words ? PairGemm::kWordsGemvUnroll : PairGemm::kGemvUnroll;
+  Work step = words ? Work{.load = 5, .dual = 16} : Work{.load = 5, .alu = 8, .dual = 16};
+  int64_t units = steps / taken;
+  Work pass{.load = 1, .alu = 1, .branch = 1};
+  Work finish{.load = sign || !words ? channels : 1, .store = channels,
+              .alu = (words ? 1 : 2) * channels + (sign ? 2 * channels : 0), .high = channels};
+  Work group{.load = words ? 4.0 : 7.0, .store = 1, .alu = 1, .branch = 2};
+  group += times(step, units) + times(pass, (units + unroll - 1) / unroll) + finish;
+  return Work{.load = 12, .store = 12, .alu = 12, .branch = 4} + times(group, groups);
+}
+
+Work GemmShape::work(bool as_words, int64_t tile, bool sign) const {
+  Work element{.load = 1, .store = 1, .alu = 4};
+  int64_t steps = 2 * rows * words + (rest + 1) / 2;
+  Work one = gemm_work(as_words, tile, steps, (channels + 1) / 2, sign) +
+             pack_work(tile, words, rows) + times(element, rest * tile);
+  return times(one, (pixels + tile - 1) / tile);
+}
+
+double GemmShape::least_cost(const Costs& costs, bool as_words, bool sign) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t tile = 1; tile <= std::min<int64_t>(4, pixels); ++tile)
+    least = std::min(least, costs.of(work(as_words, tile, sign)));
+  return least;
+}
+
+std::string cost_text(double cost) {
+  return cost < 10000 ? fmt::format("{:.0f}", cost) : fmt::format("{:.0f} k", cost / 1000);
+}
+
+std::string estimate_text(const Work& work, const TargetInfo& target) {
+  return fmt::format("about {} instructions, {} cycles", cost_text(target.costs.of(work)),
+                     cost_text(target.cycles.of(work)));
+}
+
+namespace {
+
+// Two accumulators for each pixel take the steps of a pair whose weights begin at stream[at].
+void gemm_steps(FunctionBuilder& f, const std::vector<Ex>& acc, const BufferPtr& stream, const Ex& at,
+                const BufferPtr& panel, const Ex& steps) {
+  const auto pixels = static_cast<int64_t>(acc.size() / 2);
+  f.loop("i", 0, steps, [&](Ex i) {
+    Ex w = f.let("w", load(stream, at + i));
+    for (int64_t p = 0; p < pixels; ++p) {
+      Ex x = f.let(fmt::format("x{}", p), load(panel, i * pixels + p));
+      const Ex& a = acc[static_cast<size_t>(2 * p)];
+      const Ex& b = acc[static_cast<size_t>(2 * p + 1)];
+      f.assign(a, dot(a, low_half(x), byte_0(w), high_half(x), byte_2(w)));
+      f.assign(b, dot(b, low_half(x), low_half(w), high_half(x), high_half(w)));
+    }
+  });
+}
+
+}  // namespace
+
+KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign) {
+  FunctionBuilder f("gemm_pairs");
+  BufferPtr stream = f.constant("stream", DType::kI32, 0);
+  BufferPtr panel = f.input("panel", DType::kI32, 0);
+  BufferPtr out = f.output("out", DType::kI8, 0);
+  BufferPtr shape = f.constant("shape", DType::kI32, 0);
+  Ex steps = f.let("steps", load(shape, PairGemm::kShapeSteps));
+  Ex pairs = f.let("pairs", load(shape, PairGemm::kShapePairs));
+  Ex stride = f.let("stride", load(shape, PairGemm::kShapeStride));
+  int64_t words = 2 * line_words(sign);
+  f.loop("pair", 0, pairs, [&](Ex pair) {
+    Ex at = f.let("at", pair * (steps + (2 + words)));
+    std::vector<Ex> acc;
+    for (int64_t p = 0; p < pixels; ++p)
+      for (int64_t c = 0; c < 2; ++c)
+        acc.push_back(f.var(fmt::format("acc{}{}", p, c), load(stream, at + c)));
+    gemm_steps(f, acc, stream, at + 2, panel, steps);
+    Ex line = f.let("line", at + 2 + steps);
+    for (int64_t p = 0; p < pixels; ++p) {
+      const Ex& a = acc[static_cast<size_t>(2 * p)];
+      Ex b = f.let("b", sub_wrapping(acc[static_cast<size_t>(2 * p + 1)], a));
+      Ex scaled = f.let("a", shl_wrapping(a, PairGemm::kLeft));
+      Ex to = f.let("to", p * stride + pair * 2);
+      f.store(out, to, line_output(f, scaled, stream, line, shift, sign));
+      f.store(out, to + 1, line_output(f, b, stream, line + words / 2, shift, sign));
+    }
+  });
+  return f.finish_kernel("gemm_pairs", {{"pixels", pixels}, {"shift", shift}, {"sign", sign}});
+}
+
+namespace {
+
+// Eight accumulators take the steps of a group whose weights begin at stream[at].
+void gemv_steps(FunctionBuilder& f, const std::vector<Ex>& acc, const BufferPtr& stream, const Ex& at,
+                const BufferPtr& panel, const Ex& steps) {
+  f.loop("i", 0, steps, [&](Ex i) {
+    Ex x = f.let("x", load(panel, i));
+    for (int64_t pair = 0; pair < 4; ++pair) {
+      Ex w = f.let(fmt::format("w{}", pair), load(stream, at + i * 4 + pair));
+      const Ex& a = acc[static_cast<size_t>(2 * pair)];
+      const Ex& b = acc[static_cast<size_t>(2 * pair + 1)];
+      f.assign(a, dot(a, low_half(x), byte_0(w), high_half(x), byte_2(w)));
+      f.assign(b, dot(b, low_half(x), low_half(w), high_half(x), high_half(w)));
+    }
+  });
+}
+
+}  // namespace
+
+KernelPtr gemv_pairs_kernel(int shift, bool sign) {
+  FunctionBuilder f("gemv_pairs");
+  BufferPtr stream = f.constant("stream", DType::kI32, 0);
+  BufferPtr panel = f.input("panel", DType::kI32, 0);
+  BufferPtr out = f.output("out", DType::kI8, 0);
+  BufferPtr shape = f.constant("shape", DType::kI32, 0);
+  Ex steps = f.let("steps", load(shape, PairGemm::kShapeSteps));
+  Ex groups = f.let("groups", load(shape, PairGemm::kShapePairs));
+  int64_t words = line_words(sign);
+  f.loop("group", 0, groups, [&](Ex group) {
+    Ex at = f.let("at", group * (steps * 4 + (8 + 8 * words)));
+    std::vector<Ex> acc;
+    for (int64_t c = 0; c < 8; ++c)
+      acc.push_back(f.var(fmt::format("acc{}", c), load(stream, at + c)));
+    gemv_steps(f, acc, stream, at + 8, panel, steps);
+    Ex line = f.let("line", at + 8 + steps * 4);
+    for (int64_t c = 0; c < 8; ++c) {
+      const Ex& own = acc[static_cast<size_t>(c)];
+      Ex scaled = f.let("a", c % 2 == 0 ? shl_wrapping(own, PairGemm::kLeft)
+                                        : sub_wrapping(own, acc[static_cast<size_t>(c - 1)]));
+      f.store(out, group * 8 + c, line_output(f, scaled, stream, line + c * words, shift, sign));
+    }
+  });
+  return f.finish_kernel("gemv_pairs", {{"shift", shift}, {"sign", sign}});
+}
+
+KernelPtr gemm_sums_kernel(int64_t pixels) {
+  FunctionBuilder f("gemm_sums");
+  BufferPtr stream = f.constant("stream", DType::kI32, 0);
+  BufferPtr panel = f.input("panel", DType::kI32, 0);
+  BufferPtr out = f.output("out", DType::kI32, 0);
+  BufferPtr shape = f.constant("shape", DType::kI32, 0);
+  Ex steps = f.let("steps", load(shape, PairGemm::kShapeSteps));
+  Ex pairs = f.let("pairs", load(shape, PairGemm::kShapePairs));
+  Ex stride = f.let("stride", load(shape, PairGemm::kShapeStride) >> 2);
+  f.loop("pair", 0, pairs, [&](Ex pair) {
+    std::vector<Ex> acc;
+    for (int64_t i = 0; i < 2 * pixels; ++i)
+      acc.push_back(f.var(fmt::format("acc{}{}", i / 2, i % 2), 0));
+    gemm_steps(f, acc, stream, f.let("at", pair * steps), panel, steps);
+    for (int64_t p = 0; p < pixels; ++p) {
+      const Ex& a = acc[static_cast<size_t>(2 * p)];
+      Ex to = f.let("to", pair * 2 + p * stride);
+      f.store(out, to, a);
+      f.store(out, to + 1, sub_wrapping(acc[static_cast<size_t>(2 * p + 1)], a) >> 8);
+    }
+  });
+  return f.finish_kernel("gemm_sums", {{"pixels", pixels}});
+}
+
+KernelPtr gemv_sums_kernel() {
+  FunctionBuilder f("gemv_sums");
+  BufferPtr stream = f.constant("stream", DType::kI32, 0);
+  BufferPtr panel = f.input("panel", DType::kI32, 0);
+  BufferPtr out = f.output("out", DType::kI32, 0);
+  BufferPtr shape = f.constant("shape", DType::kI32, 0);
+  Ex steps = f.let("steps", load(shape, PairGemm::kShapeSteps));
+  Ex groups = f.let("groups", load(shape, PairGemm::kShapePairs));
+  f.loop("group", 0, groups, [&](Ex group) {
+    std::vector<Ex> acc;
+    for (int64_t c = 0; c < 8; ++c) acc.push_back(f.var(fmt::format("acc{}", c), 0));
+    gemv_steps(f, acc, stream, f.let("at", group * (steps * 4)), panel, steps);
+    for (int64_t c = 0; c < 8; ++c) {
+      const Ex& own = acc[static_cast<size_t>(c)];
+      Ex sum = c % 2 == 0 ? own : sub_wrapping(own, acc[static_cast<size_t>(c - 1)]) >> 8;
+      f.store(out, group * 8 + c, sum);
+    }
+  });
+  return f.finish_kernel("gemv_sums", {});
+}
+
+Ex pair_word(const Ex& low, const Ex& high) { return (low & 0xFFFF) | shl_wrapping(high, 16); }
+
+namespace {
+
+// Elements x[at .. at + 3] of one pixel into two steps of the panel.
+void spread(FunctionBuilder& f, const BufferPtr& x, const Ex& at, const BufferPtr& panel,
+            const Ex& to, int64_t pixels) {
+  f.store(panel, to, pair_word(load(x, at), load(x, at + 2)));
+  f.store(panel, to + pixels, pair_word(load(x, at + 1), load(x, at + 3)));
+}
+
+}  // namespace
+
+KernelPtr pack_pixels_kernel(int64_t pixels) {
+  FunctionBuilder f("pack_pixels");
+  BufferPtr x = f.input("x", DType::kI8, 0);
+  BufferPtr panel = f.output("panel", DType::kI32, 0);
+  BufferPtr shape = f.constant("shape", DType::kI32, 0);
+  Ex stride = f.let("stride", load(shape, PairGemm::kPackPixelStride));
+  Ex words = f.let("words", load(shape, PairGemm::kPackWords));
+  Ex rows = f.let("rows", load(shape, PairGemm::kPackRows));
+  Ex skip = f.let("skip", load(shape, PairGemm::kPackRowSkip));
+  f.loop("row", 0, rows, [&](Ex row) {
+    f.loop("word", 0, words, [&](Ex word) {
+      Ex from = f.let("from", row * (words * 4 + skip) + word * 4);
+      Ex to = f.let("to", (row * words + word) * (2 * pixels));
+      for (int64_t p = 0; p < pixels; ++p) spread(f, x, from + p * stride, panel, to + p, pixels);
+    });
+  });
+  return f.finish_kernel("pack_pixels", {{"pixels", pixels}});
+}
+
+KernelPtr pack_run_kernel(int64_t pixels) {
+  FunctionBuilder f("pack_run");
+  BufferPtr x = f.input("x", DType::kI8, 0);
+  BufferPtr panel = f.output("panel", DType::kI32, 0);
+  Ex words = f.scalar("words");
+  f.loop("word", 0, words,
+         [&](Ex word) { spread(f, x, word * 4, panel, word * (2 * pixels), pixels); });
+  return f.finish_kernel("pack_run", {{"pixels", pixels}});
+}
+
+}  // namespace aotc::target::arm

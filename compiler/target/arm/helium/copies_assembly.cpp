@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels with vectors that gather what products read, or fill it.
+#include "target/arm/helium/gemm.h"
+
+#include <algorithm>
+#include <array>
+
+#include "target/arm/dsp/assembly.h"
+#include "target/arm/helium/assembly.h"
+#include "target/arm/helium/helium.h"
+
+namespace aotc::target::arm {
+
+// r0 x, r1 panel, r2 shape.
+Implementation mve_windows(const tir::Kernel& kernel) {
+  int rows = parameter(kernel, "rows"), bytes = parameter(kernel, "bytes");
+  int vectors = bytes / 16, rest = bytes % 16;
+  Helium a;
+  Label row = a.label();
+  a.note("On entry r0: x, r1: panel, r2: shape. Copies the windows of two pixels, row by row.");
+  a.enter(0);
+  a.ldrd(r5, r6, r2, MveGemm::kRowStep * 4);  // and from a pixel to the next
+  a.ldr(r7, r2, MveGemm::kPanelPixel * 4);
+  a.sub(r5, r5, bytes);
+  a.add(r3, r0, r6);
+  a.add(r4, r1, r7);
+  if (rest != 0) {
+    a.mov(r12, rest);
+    a.vctp(8, r12);
+  }
+  a.mov(r12, rows);
+  a.dls(r12);
+  a.bind(row);
+  a.repeat(vectors, [&] {
+    a.vldrb_after(8, q0, r0, 16);
+    a.vldrb_after(8, q1, r3, 16);
+    a.vstrb_after(8, q0, r1, 16);
+    a.vstrb_after(8, q1, r4, 16);
+  });
+  if (rest != 0) {
+    a.vpst(4);
+    a.predicated([&] {
+      a.vldrb_after(8, q0, r0, rest);
+      a.vldrb_after(8, q1, r3, rest);
+      a.vstrb_after(8, q0, r1, rest);
+      a.vstrb_after(8, q1, r4, rest);
+    });
+  }
+  a.add(r0, r0, r5);
+  a.add(r3, r3, r5);
+  a.le(row);
+  a.leave();
+  return a.finish();
+}
+
+// r0 x, r1 panel, r2 shape, r3 size.
+Implementation mve_rows(const tir::Kernel&) {
+  Helium a;
+  Label row = a.label(), vector = a.label();
+  a.enter(0);
+  a.ldrd(r4, r5, r2, 0);
+  a.lsr(r6, r3, 16);
+  a.uxth(r3, r3);
+  a.bind(row);
+  a.mov(r2, r0);
+  a.mov(r12, r1);
+  a.dlstp(8, r3);
+  a.bind(vector);
+  a.vldrb_after(8, q0, r2, 16);
+  a.vstrb_after(8, q0, r12, 16);
+  a.letp(vector);
+  a.add(r0, r0, r4);
+  a.add(r1, r1, r5);
+  a.subs(r6, r6, 1);
+  a.b("ne", row);
+  a.leave();
+  return a.finish();
+}
+
+// r0 panel, r1 value, r2 bytes.
+Implementation mve_fill(const tir::Kernel&) {
+  Helium a;
+  Label vector = a.label();
+  a.enter(0);
+  a.vdup(8, q0, r1);
+  a.dlstp(8, r2);
+  a.bind(vector);
+  a.vstrb_after(8, q0, r0, 16);
+  a.letp(vector);
+  a.leave();
+  return a.finish();
+}
+
+}  // namespace aotc::target::arm

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lowering of int8 fully_connected onto the vector kernels (target/arm/helium/gemm.h), which read rows
+// of the input where they are: one row by eight units at a time, several by pairs.
+#include <fmt/format.h>
+
+#include "ops/common/conv_order.h"
+#include "ops/fully_connected/fully_connected.h"
+#include "target/arm/helium/gemm.h"
+#include "target/arm/helium/lowerings.h"
+
+namespace aotc::target::arm {
+
+using tir::BufferPtr;
+
+std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetInfo&) {
+  int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
+  int64_t rows = op.operand(0).elements() / depth;
+  MveBlocks blocks(1, depth, false);
+  bool pairs = rows > 1;
+  if (op.operand(1).zero_point() != 0 || depth > MveGemm::kMostGemvElements) return std::nullopt;
+  if (pairs && (units < MveGemm::kGroup || !blocks.fit_gemm())) return std::nullopt;
+  std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
+  auto [folded, what] = folded_scaling(op, w);
+  auto scaling = fit_mve_scaling(what, folded.bias);
+  if (!scaling) return std::nullopt;
+
+  LoweringBuilder f(op, "fully_connected");
+  BufferPtr in = f.operand(0);
+  auto make_stream = pairs ? mve_gemm_stream : mve_gemv_stream;
+  BufferPtr stream = f.constant("stream", DType::kI32, make_stream(w, units, blocks, *scaling));
+  BufferPtr out = f.result(0);
+  tir::KernelPtr kernel =
+      pairs ? mve_gemm_kernel(blocks, units, *scaling) : mve_gemv_kernel(blocks, units, *scaling);
+  auto run = [&](const char* name, int64_t first, int64_t count) {
+    MvePixels pixels{count, depth, units, 2 * depth, 2 * units};
+    BufferPtr shape = f.constant(name, DType::kI32, mve_shape(pixels, blocks, units, *scaling));
+    f.run(kernel, {address(stream, 0), address(in, first * depth), address(out, first * units),
+                   address(shape, 0)});
+  };
+  run("shape", 0, pairs ? rows / 2 : 1);
+  if (pairs && rows % 2 == 1) run("last_shape", rows - 2, 1);
+  if (pairs)
+    if (auto order = pointwise_order(rows, 2, {depth, units}, false, true))
+      f.publish(std::move(*order));
+  f.algorithm("vectors");
+  return f.finish(fmt::format("{}, {} blocks, shift {}", pairs ? "2x4" : "1x8", blocks.count(),
+                              scaling->shift));
+}
+
+}  // namespace aotc::target::arm

@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products with VMLADAVA, which adds the sixteen products of two vectors of bytes to an even
+// general register: r0, r2 .. r12 and lr are the eight sums, odd registers hold the pointers. Sums
+// are moved into vectors of four channels to be requantised; the even channels' results go to the
+// even half lanes and the odd ones' to the odd half lanes of one vector, so that one narrowing and
+// one store do for eight channels.
+#include "target/arm/helium/gemm.h"
+
+#include <algorithm>
+#include <array>
+
+#include "target/arm/dsp/assembly.h"
+#include "target/arm/helium/assembly.h"
+#include "target/arm/helium/helium.h"
+
+namespace aotc::target::arm {
+
+namespace {
+
+constexpr std::array<Reg, 8> kSums = {r0, r2, r4, r6, r8, r10, r12, lr};
+
+// How many blocks are written out: all of them, or some before and some in a loop.
+struct Unrolled {
+  Unrolled(int blocks, int most) {
+    if (blocks <= most) {
+      before = blocks;
+      return;
+    }
+    int rest = blocks % most;
+    before = rest == 0 ? most : rest;
+    in_loop = most;
+    passes = (blocks - before) / most;
+  }
+  int before = 0, in_loop = 0, passes = 0;
+};
+
+// What both products have in common: their parameters, sums and requantisation.
+class ProductWriter {
+ public:
+  explicit ProductWriter(const tir::Kernel& kernel)
+      : rows_(parameter(kernel, "rows")),
+        per_row_(parameter(kernel, "blocks")),
+        blocks_(rows_ * per_row_),
+        first_(parameter(kernel, "first")),
+        back_(parameter(kernel, "back")),
+        left_(parameter(kernel, "left")),
+        shift_(parameter(kernel, "shift")),
+        twice_(parameter(kernel, "twice") != 0),
+        clamps_(parameter(kernel, "clamp") != 0) {}
+
+ protected:
+  // Four sums of four channels into a vector.
+  void gather(Vec d, Reg a, Reg b, Reg c, Reg e) {
+    a_.vmov_lanes(d, 2, 0, a, c);
+    a_.vmov_lanes(d, 3, 1, b, e);
+  }
+
+  // Two vectors of sums, of the same channels, into the half lanes of two results. q2, q3 are free.
+  void requantize(Vec a, Vec b, Vec to_a, Vec to_b, bool odd) {
+    if (twice_) {
+      a_.vldrw_after(q2, r5, 16);
+      a_.vldrw_after(q3, r5, 16);
+      for (Vec v : {a, b}) a_.vadd(32, v, v, q2);
+      for (Vec v : {a, b}) {
+        a_.vshr(32, q2, v, 31);
+        a_.vqrdmulh(32, v, v, q3);
+        a_.vadd(32, v, v, q2);
+      }
+      a_.vldrw_after(q2, r5, 16);
+      for (Vec v : {a, b}) a_.vrshl(32, v, v, q2);
+      narrow(a, to_a, odd);
+      narrow(b, to_b, odd);
+      return;
+    }
+    a_.vldrw_after(q2, r5, 16);
+    a_.vshl(32, a, a, left_);
+    a_.vshl(32, b, b, left_);
+    a_.vldrw_after(q3, r5, 16);
+    a_.vmulh(32, a, a, q2);
+    a_.vmulh(32, b, b, q2);
+    a_.vadd(32, a, a, q3);
+    a_.vadd(32, b, b, q3);
+    narrow(a, to_a, odd);
+    narrow(b, to_b, odd);
+  }
+
+  // Words to half words.
+  void narrow(Vec v, Vec to, bool odd) {
+    int by = twice_ ? 0 : std::min(shift_, 16);
+    if (by == 0) {
+      odd ? a_.vqmovnt(32, to, v) : a_.vqmovnb(32, to, v);
+    } else {
+      odd ? a_.vqrshrnt(32, to, v, by) : a_.vqrshrnb(32, to, v, by);
+    }
+  }
+
+  // Half words to bytes in their even places. r0, r2 and q2, q3 are free, r4 points to the shape.
+  void finish(std::initializer_list<Vec> results) {
+    if (twice_) {
+      a_.ldr(r0, r4, MveGemm::kZero * 4);
+      for (Vec v : results) a_.vqadd(16, v, v, r0);
+    }
+    int by = twice_ ? 0 : std::max(shift_ - 16, 0);
+    for (Vec v : results) by == 0 ? a_.vqmovnb(16, v, v) : a_.vqrshrnb(16, v, v, by);
+    if (!clamps_) return;
+    a_.ldrd(r0, r2, r4, MveGemm::kLeast * 4);
+    a_.vdup(8, q2, r0);
+    a_.vdup(8, q3, r2);
+    for (Vec v : results) {
+      a_.vmax(8, v, v, q2);
+      a_.vmin(8, v, v, q3);
+    }
+  }
+  bool needs_shape() const { return twice_ || clamps_; }
+
+  // Elements beyond the only block's are read as 0; nothing behind them is touched.
+  void load_partly(std::initializer_list<std::pair<Vec, Reg>> loads) {
+    if (first_ < MveGemm::kBlock) {
+      a_.mov(r0, first_);
+      a_.vctp(8, r0);
+      a_.vpst(static_cast<int>(loads.size()));
+      a_.predicated([&] {
+        for (auto [v, from] : loads) a_.vldrb(8, v, from);
+      });
+    } else {
+      for (auto [v, from] : loads) a_.vldrb(8, v, from);
+    }
+  }
+
+  Helium a_;
+  int rows_, per_row_, blocks_, first_, back_, left_, shift_;
+  bool twice_, clamps_;
+};
+
+// Two pixels by four channels. r9 and r11 are the pixels, r1 and r3 their outputs, r5 the stream.
+// r7 counts groups, or is what is skipped from one row of elements to the next.
+class MveGemmWriter : ProductWriter {
+ public:
+  explicit MveGemmWriter(const tir::Kernel& kernel)
+      : ProductWriter(kernel), unrolled_(blocks_, MveGemm::kGemmUnroll) {}
+
+  Implementation run() {
+    Label pair = a_.label(), group = a_.label(), done = a_.label();
+    prologue();
+    a_.note("For every two pixels. r9 and r11: the pixels, r1 and r3: their outputs, r5: weights.");
+    a_.bind(pair);
+    begin_pair();
+    a_.note("For every eight channels: four even ones, then four odd ones; r0, r2 to r12 and lr sum up.");
+    a_.bind(group);
+    half(false);
+    half(true);
+    a_.note("Requantise and store the eight channels of both pixels.");
+    if (needs_shape()) a_.ldr(r4, sp, kShape);
+    finish({q4, q5});
+    if (row_loop()) {
+      a_.ldr(r3, sp, kOutPixel);
+      a_.add(r3, r1, r3);
+    }
+    a_.vstrb_after(16, q4, r1, 8);
+    a_.vstrb_after(16, q5, r3, 8);
+    next_group(group);
+    a_.ldr(r2, sp, kPairs);
+    a_.subs(r2, r2, 1);
+    a_.b("eq", done);
+    a_.str(r2, sp, kPairs);
+    a_.ldrd(r0, r3, sp, kStream);
+    a_.ldrd(r4, r6, sp, kXStep);
+    a_.add(r9, r9, r4);
+    a_.add(r1, r1, r6);
+    a_.b(pair);
+    a_.bind(done);
+    a_.leave();
+    return a_.finish();
+  }
+
+ private:
+  // kOutStep here is from the end of a pixel's channels. kGroups is where the stream of whole
+  // groups ends if r7 does not count them.
+  static constexpr int kStream = 0, kShape = 4, kPairs = 8, kGroups = 12, kXStep = 16,
+                       kOutStep = 20, kOutPixel = 24, kGroupsLeft = 28, kLocals = 32;
+  static Reg sum(int pixel, int channel) { return kSums[static_cast<size_t>(4 * pixel + channel)]; }
+  // The one block stays in registers.
+  bool hoisted() const { return blocks_ == 1; }
+  bool several_rows() const { return rows_ > 1; }
+  bool row_loop() const { return several_rows() && blocks_ > MveGemm::kGemmUnroll; }
+  bool block_loop() const { return !several_rows() && unrolled_.passes > 0; }
+
+  // r0 stream, r1 x, r2 out, r3 shape. Leaves r0 stream, r9 x, r1 out, r3 shape.
+  void prologue() {
+    a_.note("On entry r0: weights, r1: x, r2: out, r3: shape.");
+    a_.enter(kLocals);
+    a_.strd(r0, r3, sp, kStream);
+    a_.ldrd(r4, r5, r3, MveGemm::kPairs * 4);  // and groups
+    if (several_rows()) {
+      a_.ldrd(r7, r5, r3, MveGemm::kRowSkip * 4);  // and the stream's bytes
+      a_.add(r5, r5, r0);
+    }
+    a_.strd(r4, r5, sp, kPairs);
+    a_.ldrd(r6, r4, r3, MveGemm::kXStep * 4);  // and the output's step
+    a_.ldr(r8, r3, MveGemm::kChannels * 4);
+    a_.sub(r4, r4, r8);
+    a_.strd(r6, r4, sp, kXStep);
+    a_.mov(r9, r1);
+    a_.mov(r1, r2);
+  }
+
+  void begin_pair() {
+    a_.ldrd(r4, r6, r3, MveGemm::kXPixel * 4);  // and the output's
+    a_.mov(r5, r0);
+    a_.add(r11, r9, r4);
+    row_loop() ? a_.str(r6, sp, kOutPixel) : a_.add(r3, r1, r6);
+    if (!several_rows()) a_.ldr(r7, sp, kGroups);
+    if (hoisted()) load_partly({{q6, r9}, {q7, r11}});
+  }
+
+  // Four channels: blocks upwards for the even ones, downwards for the odd ones.
+  void half(bool odd) {
+    if (row_loop()) {
+      loop_rows(odd);
+    } else if (block_loop()) {
+      loop_blocks(odd);
+    } else {
+      blocks_of_row(odd, true);
+      a_.repeat(rows_ - 1, [&] {
+        skip(odd);
+        blocks_of_row(odd, false);
+      });
+    }
+    gather(q0, sum(0, 0), sum(0, 1), sum(0, 2), sum(0, 3));
+    gather(q1, sum(1, 0), sum(1, 1), sum(1, 2), sum(1, 3));
+    requantize(q0, q1, q4, q5, odd);
+  }
+
+  // Down, a row is entered by the skip that leaves it upwards.
+  void loop_rows(bool odd) {
+    auto row = [&](bool begins) {
+      if (odd) skip(odd);
+      blocks_of_row(odd, begins);
+      if (!odd) skip(odd);
+    };
+    bool peels = per_row_ <= MveGemm::kRowUnroll;
+    if (peels) {
+      row(true);
+    } else {
+      for (Reg sum : kSums) a_.mov(sum, 0);
+    }
+    Label body = a_.label();
+    a_.mov(r3, peels ? rows_ - 1 : rows_);
+    a_.bind(body);
+    row(false);
+    a_.subs(r3, r3, 1);
+    a_.b("ne", body);
+  }
+
+  // Only the lowest block's length is not 16, and if it is not there is no loop.
+  void loop_blocks(bool odd) {
+    Label body = a_.label();
+    block(odd, MveGemm::kBlock, true);
+    a_.repeat(unrolled_.before - 1, [&] { block(odd, MveGemm::kBlock, false); });
+    a_.str(r7, sp, kGroupsLeft);
+    a_.mov(r7, unrolled_.passes);
+    a_.bind(body);
+    a_.repeat(unrolled_.in_loop, [&] { block(odd, MveGemm::kBlock, false); });
+    a_.subs(r7, r7, 1);
+    a_.b("ne", body);
+    a_.ldr(r7, sp, kGroupsLeft);
+  }
+
+  // The lowest block of a row may be shorter: it is the first upwards, the last downwards.
+  void blocks_of_row(bool odd, bool begins) {
+    if (first_ == MveGemm::kBlock || per_row_ == 1) {
+      if (begins) block(odd, first_, true);
+      return a_.repeat(begins ? per_row_ - 1 : per_row_, [&] { block(odd, first_, false); });
+    }
+    block(odd, odd ? MveGemm::kBlock : first_, begins);
+    a_.repeat(per_row_ - 2, [&] { block(odd, MveGemm::kBlock, false); });
+    block(odd, odd ? first_ : MveGemm::kBlock, false);
+  }
+
+  void skip(bool odd) {
+    for (Reg x : {r9, r11}) odd ? a_.sub(x, x, r7) : a_.add(x, x, r7);
+  }
+
+  void block(bool odd, int step, bool begins) {
+    Vec x0 = hoisted() ? q6 : q0, x1 = hoisted() ? q7 : q1;
+    load_x(x0, r9, odd, step);
+    for (int c = 0; c < 4; ++c) {
+      Vec w = c % 2 == 0 ? q2 : q3;
+      a_.vldrb_after(8, w, r5, 16);
+      multiply(sum(0, c), x0, w, begins);
+      if (c == 0) load_x(x1, r11, odd, step);
+      multiply(sum(1, c), x1, w, begins);
+    }
+  }
+
+  void load_x(Vec x, Reg from, bool odd, int step) {
+    if (hoisted()) return;
+    odd ? a_.vldrb_before(8, x, from, -step) : a_.vldrb_after(8, x, from, step);
+  }
+
+  void multiply(Reg sum, Vec x, Vec w, bool begins) {
+    begins ? a_.vmladav(sum, x, w) : a_.vmladava(sum, x, w);
+  }
+
+  // After the whole groups one more that begins earlier, if channels remain.
+  void next_group(Label group) {
+    Label done = a_.label();
+    if (several_rows()) {
+      a_.ldr(r0, sp, kGroups);
+      a_.cmp(r5, r0);
+    } else {
+      a_.subs(r7, r7, 1);
+    }
+    if (back_ == 0) return a_.b("ne", group);
+    a_.b(several_rows() ? "lo" : "gt", group);
+    a_.b("ne", done);
+    a_.sub(r1, r1, back_);
+    a_.sub(r3, r3, back_);
+    a_.b(group);
+    a_.bind(done);
+  }
+
+  Unrolled unrolled_;
+};
+
+// One pixel by eight channels. r1 is the pixel, r3 the output, r5 the stream.
+class MveGemvWriter : ProductWriter {
+ public:
+  explicit MveGemvWriter(const tir::Kernel& kernel)
+      : ProductWriter(kernel),
+        width_(parameter(kernel, "width")),
+        unrolled_(blocks_, MveGemm::kGemvUnroll) {}
+
+  Implementation run() {
+    Label group = a_.label();
+    a_.note("On entry r0: weights, r1: x, r2: out, r3: shape.");
+    a_.enter(0);
+    a_.mov(r5, r0);
+    a_.mov(r11, r3);
+    a_.mov(r3, r2);
+    a_.ldr(r9, r11, MveGemm::kGroups * 4);
+    if (blocks_ == 1) load_partly({{q6, r1}});
+    a_.note("For every eight channels. r1: the pixel, r3: out, r5: weights; r0, r2 to r12 and lr sum up.");
+    a_.bind(group);
+    products();
+    // A block's channels alternate between the two vectors.
+    gather(q0, kSums[0], kSums[2], kSums[4], kSums[6]);
+    gather(q1, kSums[1], kSums[3], kSums[5], kSums[7]);
+    requantize_halves();
+    if (needs_shape()) a_.mov(r4, r11);
+    finish({q4});
+    store();
+    next_group(group);
+    a_.leave();
+    return a_.finish();
+  }
+
+ private:
+  void products() {
+    block(true, first_);
+    a_.repeat(unrolled_.before - 1, [&] { block(false, MveGemm::kBlock); });
+    if (unrolled_.passes > 0) {
+      Label body = a_.label();
+      a_.mov(r7, unrolled_.passes);
+      a_.bind(body);
+      a_.repeat(unrolled_.in_loop, [&] { block(false, MveGemm::kBlock); });
+      a_.subs(r7, r7, 1);
+      a_.b("ne", body);
+    }
+    if (blocks_ > 1) a_.sub(r1, r1, first_ + MveGemm::kBlock * (blocks_ - 1));
+  }
+
+  void block(bool begins, int step) {
+    Vec x = blocks_ == 1 ? q6 : q0;
+    if (blocks_ > 1) a_.vldrb_after(8, x, r1, step);
+    for (size_t c = 0; c < static_cast<size_t>(width_); ++c) {
+      Vec w = c % 2 == 0 ? q2 : q3;
+      a_.vldrb_after(8, w, r5, 16);
+      begins ? a_.vmladav(kSums[c], x, w) : a_.vmladava(kSums[c], x, w);
+    }
+  }
+
+  void requantize_halves() {
+    for (Vec v : {q0, q1}) {
+      bool odd = v == q1;
+      a_.vldrw_after(q2, r5, 16);
+      if (twice_) {
+        a_.vadd(32, v, v, q2);
+        a_.vldrw_after(q3, r5, 16);
+        a_.vshr(32, q2, v, 31);
+        a_.vqrdmulh(32, v, v, q3);
+        a_.vldrw_after(q3, r5, 16);
+        a_.vadd(32, v, v, q2);
+        a_.vrshl(32, v, v, q3);
+      } else {
+        a_.vshl(32, v, v, left_);
+        a_.vldrw_after(q3, r5, 16);
+        a_.vmulh(32, v, v, q2);
+        a_.vadd(32, v, v, q3);
+      }
+      narrow(v, q4, odd);
+    }
+  }
+
+  // Of channels that do not exist there are neither products nor results.
+  void store() {
+    if (width_ == MveGemm::kGroup) return a_.vstrb_after(16, q4, r3, 8);
+    a_.mov(r0, width_);
+    a_.vctp(16, r0);
+    a_.vpst(1);
+    a_.predicated([&] { a_.vstrb(16, q4, r3); });
+  }
+
+  void next_group(Label group) {
+    a_.subs(r9, r9, 1);
+    if (back_ == 0) return a_.b("ne", group);
+    Label done = a_.label();
+    a_.b("gt", group);
+    a_.b("ne", done);
+    a_.sub(r3, r3, back_);
+    a_.b(group);
+    a_.bind(done);
+  }
+
+  int width_;
+  Unrolled unrolled_;
+};
+
+}  // namespace
+
+Implementation mve_gemm(const tir::Kernel& kernel) { return MveGemmWriter(kernel).run(); }
+Implementation mve_gemv(const tir::Kernel& kernel) { return MveGemvWriter(kernel).run(); }
+
+}  // namespace aotc::target::arm

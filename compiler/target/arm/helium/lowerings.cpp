@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "target/arm/helium/lowerings.h"
+
+#include "ops/common/nibbles.h"
+#include "target/arm/dsp/add.h"
+#include "target/arm/helium/assembly.h"
+
+namespace aotc::target::arm {
+
+namespace {
+
+bool is_vector_bytes(const OpView& op, const TargetInfo& target) {
+  return op.operand(0).dtype == DType::kI8 && !packs_nibbles(op, target);
+}
+
+bool is_vector_gemm(const OpView& op, const TargetInfo& target) {
+  return is_vector_bytes(op, target) && target.allows("vectors");
+}
+
+bool is_patches(const OpView& op, const TargetInfo& target) {
+  return is_vector_bytes(op, target) && target.allows("patches");
+}
+
+constexpr int kBeforeDsp = 20;  // dsp/lowerings.cpp has 10 and 15, and 30 for what is smaller than vectors
+
+}  // namespace
+
+Extension helium_extension() {
+  Extension out;
+  out.feature = "mve";
+  out.lowerings = {
+      {"add", kBeforeDsp, is_plain_sum, lower_sum_mve},
+      {"sub", kBeforeDsp, is_plain_sum, lower_sum_mve},
+      {"conv_2d", kBeforeDsp, is_vector_gemm, lower_conv_2d_mve},
+      {"depthwise_conv_2d", kBeforeDsp, is_patches, lower_depthwise_conv_2d_mve},
+      {"fully_connected", kBeforeDsp, is_vector_gemm, lower_fully_connected_mve},
+  };
+  out.kernels = {
+      {"mve_fill", mve_fill},   {"mve_gemm", mve_gemm},   {"mve_gemv", mve_gemv}, {"mve_quads", mve_quads},
+      {"mve_rows", mve_rows},   {"mve_sum", mve_sum},     {"mve_weave", mve_weave}, {"mve_windows", mve_windows},
+  };
+  out.describe = [](ops::TargetInfo& target) { target.vector_bytes = true; };
+  return out;
+}
+
+}  // namespace aotc::target::arm

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// 8-bit AVR.
+#include "target/family.h"
+
+namespace aotc::target {
+
+namespace {
+
+bool describe_avr(const CpuQuery& query, ops::TargetInfo& t) {
+  if (!query.isa.starts_with("avr")) return false;
+  // Eight-bit registers: 32 of them hold four sums and little else.
+  t.registers = 6;
+  t.gemm_pixels = 1;
+  t.gemm_channels = 2;
+  t.gemm_unroll = 1;
+  t.costs = {4, 4, 4, 20, 20, 60, 600, 4, 4};
+  t.fp64 = false;
+  t.narrow_int = true;
+  // The first 64 KiB, which interrupt vectors and other tables share; pointer differences have a sign.
+  t.program_reach = 61440;
+  t.largest_object = 32767;
+  return true;
+}
+
+}  // namespace
+
+void add_family_avr(std::vector<Family>& to) {
+  Family family;
+  family.name = "avr";
+  family.cores = {{"atmega328p", {}}, {"atmega2560", {}}};
+  family.describe = describe_avr;
+  to.push_back(std::move(family));
+}
+
+}  // namespace aotc::target

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a family of CPUs brings along: a folder of compiler/target that defines `void
+// add_family_<folder>(std::vector<Family>&)`, of which CMake makes a table. The one thing to know: everything in a
+// family is chosen by names that boards give (`cpu`, `isa`, `features`), and nothing of it changes results.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "ops/lowering.h"
+#include "target/cpu.h"
+#include "target/implementation.h"
+
+namespace aotc::target {
+
+// A core that boards may name; without cycles it costs what most do.
+struct Core {
+  std::string_view cpu;  // "cortex-m4"
+  std::optional<ops::Costs> cycles;
+};
+
+// The text of a microkernel, by the family that its meaning names.
+struct KernelText {
+  std::string_view family;
+  Implementation (*make)(const tir::Kernel& kernel);
+};
+
+// What cores with a feature are better at.
+struct Extension {
+  std::string_view feature;                    // "dsp"
+  std::vector<ops::TargetLowering> lowerings;  // asked before the operators' own
+  std::vector<KernelText> kernels;             // what their calls are printed as
+  void (*describe)(ops::TargetInfo& target) = nullptr;
+};
+
+struct Family {
+  std::string_view name;  // its folder
+  std::vector<Core> cores;
+  // What compilers make of loops there; false where the instruction set is another's.
+  bool (*describe)(const CpuQuery& query, ops::TargetInfo& target) = nullptr;
+  std::vector<Extension> extensions;
+};
+
+// Those of the build, and what was added.
+const std::vector<Family>& families();
+// For programs that bring a family along. Before the first question for a CPU.
+void add_family(Family family);
+
+}  // namespace aotc::target

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// RV32 cores.
+#include "target/family.h"
+
+namespace aotc::target {
+
+namespace {
+
+bool describe_riscv(const CpuQuery& query, ops::TargetInfo& t) {
+  if (!query.isa.starts_with("rv32")) return false;
+  t.registers = 27;
+  t.gemm_pixels = 4;
+  t.gemm_channels = 4;
+  // gcc's scheduler moves the loads of several steps together and then runs out of registers.
+  t.gemm_unroll = 1;
+  t.multiply_add = 2;
+  t.triple_channels = 4;
+  t.fence_steps = true;
+  t.quad_units = true;
+  return true;
+}
+
+}  // namespace
+
+void add_family_riscv(std::vector<Family>& to) {
+  // Three stages, with a multiplier of one cycle.
+  //                     load store alu  mul  dual high  div  branch vector
+  const ops::Costs cycles{2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 35.0, 3.0, 1.0};
+  Family family;
+  family.name = "riscv";
+  family.cores = {{"rv32imac", cycles}, {"rv32imc", cycles}};
+  family.describe = describe_riscv;
+  to.push_back(std::move(family));
+}
+
+}  // namespace aotc::target

@@ -31,6 +31,7 @@ enum class Level : uint8_t { kSize, kBalanced, kSpeed };
 // What lowering may know of the CPU and of what is wanted. compiler/target fills it from a board.
 struct TargetInfo {
   std::string name = "generic";
+  std::string_view family;  // of compiler/target, if one knows the instruction set
   Level level = Level::kBalanced;
   bool prefer_ram = false;  // where a faster schedule costs RAM, take the smaller one
   int registers = 12;       // general registers a compiler can hold loop state in

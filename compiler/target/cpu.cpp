@@ -25,7 +25,8 @@ const Core* find_core(std::string_view cpu) {
   return nullptr;
 }
 
-// What most cores of 32 bits are like.
+}  // namespace
+
 void describe_usual(ops::TargetInfo& t) {
   t.registers = 13;
   t.gemm_pixels = 4;
@@ -33,8 +34,6 @@ void describe_usual(ops::TargetInfo& t) {
   t.triple_channels = 4;
   t.quad_units = true;
 }
-
-}  // namespace
 
 ops::Costs cycle_costs(std::string_view cpu) {
   const Core* core = find_core(cpu);
@@ -73,10 +72,9 @@ ops::TargetInfo target_info(const CpuQuery& query) {
   t.fpu = query.has("fpu");
   t.unaligned_words = query.has("unaligned") && query.isa != "native";
   t.harvard = query.has("harvard");
-  const bool described = std::any_of(families().begin(), families().end(), [&](const Family& family) {
-    return family.describe != nullptr && family.describe(query, t);
-  });
-  if (!described && query.isa != "native") describe_usual(t);
+  for (const Family& family : families())
+    if (t.family.empty() && family.describe != nullptr && family.describe(query, t)) t.family = family.name;
+  if (t.family.empty() && query.isa != "native") describe_usual(t);
   t.cycles = cycle_costs(query.cpu);
   if (query.assembly) extend(t, query.has);
   return t;

@@ -11,6 +11,7 @@
 #include "ops/lowering.h"
 #include "target/cpu.h"
 #include "target/implementation.h"
+#include "target/operation_costs.h"
 
 namespace aotc::target {
 
@@ -39,8 +40,13 @@ struct Family {
   std::vector<Core> cores;
   // What compilers make of loops there; false where the instruction set is another's.
   bool (*describe)(const CpuQuery& query, ops::TargetInfo& target) = nullptr;
+  // And of single operations, where it is not what they make of them for Thumb-2.
+  void (*operations)(const ops::TargetInfo& target, OperationCosts& costs) = nullptr;
   std::vector<Extension> extensions;
 };
+
+// What loops are like on most cores of 32 bits.
+void describe_usual(ops::TargetInfo& target);
 
 // Those of the build, and what was added.
 const std::vector<Family>& families();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "target/implementation.h"
+#include "tir/visit.h"
 
 namespace aotc::target {
 
@@ -40,92 +41,33 @@ const Expr* saturated(const Binary& e) {
 
 }  // namespace
 
-namespace {
-
-void scale(OperationCosts& c, double by) {
-  for (double* cost : {&c.memory, &c.alu, &c.multiply, &c.high, &c.divide, &c.divide_any, &c.choose,
-                       &c.saturate, &c.turn, &c.branch, &c.call})
-    *cost *= by;
-}
-
-}  // namespace
-
-OperationCosts operation_costs(const ops::TargetInfo& target) {
-  OperationCosts c;
-  const bool riscv = target.registers == 27, small = target.registers == 8;
-  if (riscv) c = {.high = 2, .choose = 3, .saturate = 4, .fused = false};
-  // Two operands an instruction, and few registers.
-  if (small)
-    c = {.high = 34,
-         .divide = 40,
-         .divide_any = 60,
-         .choose = 4,
-         .saturate = 6,
-         .call = 40,
-         .fused = false};
-  if (target.registers <= 6)
-    c = {.memory = 4,
-         .alu = 4,
-         .multiply = 20,
-         .high = 60,
-         .divide = 600,
-         .divide_any = 600,
-         .choose = 8,
-         .saturate = 8,
-         .turn = 8,
-         .branch = 6,
-         .call = 60,
-         .fused = false};
-  if (!target.fpu) {
-    c.float_add = 100;
-    c.float_multiply = 75;
-    c.float_divide = 250;
-    c.function = 1200;
-  }
-  // What the counts of tests/bench/record.json are to these.
-  if (riscv) scale(c, 0.9);
-  if (small) scale(c, 1.35);
-  return c;
-}
-
 double InstructionCounter::run(const Stmt& stmt) {
-  switch (stmt.kind) {
-    case StmtKind::kFor:
-      return loop(static_cast<const For&>(stmt));
-    case StmtKind::kIf: {
-      const auto& s = static_cast<const If&>(stmt);
-      const double test = cost(*s.condition) + c_.branch;
-      const Number holds = exactly_ ? value(*s.condition) : std::nullopt;
-      const double then = !holds || *holds != 0 ? run(*s.then) : 0;
-      const double otherwise = s.otherwise && (!holds || *holds == 0) ? run(*s.otherwise) : 0;
-      return test + std::max(then, otherwise);
-    }
-    case StmtKind::kDeclare: {
-      const auto& s = static_cast<const Declare&>(stmt);
-      values_[s.var.get()] = s.is_mutable ? std::nullopt : value(*s.init);
-      return cost(*s.init);
-    }
-    case StmtKind::kAssign:
-      return cost(*static_cast<const Assign&>(stmt).value);
-    case StmtKind::kStore: {
-      const auto& s = static_cast<const Store&>(stmt);
-      return c_.memory + address(*s.index) + cost(*s.value);
-    }
-    case StmtKind::kEvaluate:
-      return cost(*static_cast<const Evaluate&>(stmt).value);
-    case StmtKind::kBlock: {
-      double out = 0;
-      for (const StmtPtr& s : static_cast<const Block&>(stmt).body) out += run(*s);
-      return out;
-    }
-    case StmtKind::kCallKernel:
-      return kernel(static_cast<const CallKernel&>(stmt));
-    case StmtKind::kAlloc:
-    case StmtKind::kFail:
-    case StmtKind::kComment:
-      return 0;
-  }
-  return 0;
+  return visit(stmt, Overloaded{
+      [&](const For& s) { return loop(s); },
+      [&](const If& s) {
+        const double test = cost(*s.condition) + c_.branch;
+        const Number holds = exactly_ ? value(*s.condition) : std::nullopt;
+        const double then = !holds || *holds != 0 ? run(*s.then) : 0;
+        const double otherwise = s.otherwise && (!holds || *holds == 0) ? run(*s.otherwise) : 0;
+        return test + std::max(then, otherwise);
+      },
+      [&](const Declare& s) {
+        values_[s.var.get()] = s.is_mutable ? std::nullopt : value(*s.init);
+        return cost(*s.init);
+      },
+      [&](const Assign& s) { return cost(*s.value); },
+      [&](const Store& s) { return c_.memory + address(*s.index) + cost(*s.value); },
+      [&](const Evaluate& s) { return cost(*s.value); },
+      [&](const Block& s) {
+        double out = 0;
+        for (const StmtPtr& child : s.body) out += run(*child);
+        return out;
+      },
+      [&](const CallKernel& s) { return kernel(s); },
+      [](const Alloc&) { return 0.0; },
+      [](const Fail&) { return 0.0; },
+      [](const Comment&) { return 0.0; },
+  });
 }
 
 // Does a turn take what every other takes? Then the values of loop variables decide nothing in it.
@@ -247,32 +189,23 @@ double InstructionCounter::address(const Expr& e) {
 }
 
 double InstructionCounter::cost(const Expr& e) {
-  switch (e.kind) {
-    case ExprKind::kIntImm:
-    case ExprKind::kFloatImm:
-    case ExprKind::kVarRef:
-      return 0;
-    case ExprKind::kLoad:
-      return c_.memory + address(*static_cast<const Load&>(e).index);
-    case ExprKind::kUnary:
-      return cost(*static_cast<const Unary&>(e).value) + c_.alu;
-    case ExprKind::kBinary:
-      return binary(static_cast<const Binary&>(e));
-    case ExprKind::kCast: {
-      const auto& s = static_cast<const Cast&>(e);
-      const bool converts = is_float(s.type) != is_float(s.value->type);
-      return cost(*s.value) + (converts ? c_.float_add : 0);
-    }
-    case ExprKind::kSelect: {
-      const auto& s = static_cast<const Select&>(e);
-      return cost(*s.condition) + std::max(cost(*s.if_true), cost(*s.if_false)) + c_.choose;
-    }
-    case ExprKind::kCall:
-      return call(static_cast<const Call&>(e));
-    case ExprKind::kAddress:
-      return cost(*static_cast<const Address&>(e).index);
-  }
-  return 0;
+  return visit(e, Overloaded{
+      [](const IntImm&) { return 0.0; },
+      [](const FloatImm&) { return 0.0; },
+      [](const VarRef&) { return 0.0; },
+      [&](const Load& s) { return c_.memory + address(*s.index); },
+      [&](const Unary& s) { return cost(*s.value) + c_.alu; },
+      [&](const Binary& s) { return binary(s); },
+      [&](const Cast& s) {
+        const bool converts = is_float(s.type) != is_float(s.value->type);
+        return cost(*s.value) + (converts ? c_.float_add : 0);
+      },
+      [&](const Select& s) {
+        return cost(*s.condition) + std::max(cost(*s.if_true), cost(*s.if_false)) + c_.choose;
+      },
+      [&](const Call& s) { return call(s); },
+      [&](const Address& s) { return cost(*s.index); },
+  });
 }
 
 double InstructionCounter::binary(const Binary& e) {

@@ -27,10 +27,15 @@ std::vector<Core> cortex_cores() {
   };
 }
 
-// Thumb-2 is what most cores of 32 bits are like.
+constexpr int kThumb1Registers = 8;
+
 bool describe_arm(const CpuQuery& query, ops::TargetInfo& t) {
-  if (query.isa != "armv6-m") return false;
-  t.registers = 8;
+  if (!query.isa.starts_with("arm")) return false;
+  if (query.isa != "armv6-m") {
+    describe_usual(t);
+    return true;
+  }
+  t.registers = kThumb1Registers;
   t.gemm_pixels = 2;
   t.gemm_channels = 2;
   t.multiply_add = 2;
@@ -40,10 +45,23 @@ bool describe_arm(const CpuQuery& query, ops::TargetInfo& t) {
   return true;
 }
 
+// Thumb-1: two operands an instruction, and few registers.
+void thumb1_operations(const ops::TargetInfo& target, OperationCosts& c) {
+  if (target.registers != kThumb1Registers) return;
+  c = {.high = 34,
+       .divide = 40,
+       .divide_any = 60,
+       .choose = 4,
+       .saturate = 6,
+       .call = 40,
+       .fused = false};
+  c.scale(1.35);  // what the counts of tests/bench/record.json are to these
+}
+
 }  // namespace
 
 void add_family_arm(std::vector<Family>& to) {
-  to.push_back({"arm", cortex_cores(), describe_arm, {arm::dsp_extension(), arm::helium_extension()}});
+  to.push_back({"arm", cortex_cores(), describe_arm, thumb1_operations, {arm::dsp_extension(), arm::helium_extension()}});
 }
 
 }  // namespace aotc::target

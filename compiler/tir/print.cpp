@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "tir/arithmetic.h"
+#include "tir/visit.h"
 
 namespace aotc::tir {
 
@@ -130,47 +131,24 @@ std::string Printer::call(const Call& c) const {
 
 std::string Printer::expr(const ExprPtr& e, int outer) const {
   if (!e) return "?null";
-  switch (e->kind) {
-    case ExprKind::kIntImm: {
-      const IntImm& i = static_cast<const IntImm&>(*e);
-      return fmt::format("{}{}", i.value, e->type == DType::kI32 ? "" : name_of(e->type));
-    }
-    case ExprKind::kFloatImm:
-      return float_text(e->type, static_cast<const FloatImm&>(*e).value);
-    case ExprKind::kVarRef: {
-      const VarRef& v = static_cast<const VarRef&>(*e);
-      return name(v.var.get(), v.var->name);
-    }
-    case ExprKind::kLoad: {
-      const Load& l = static_cast<const Load&>(*e);
-      return fmt::format("{}[{}]", name(l.buffer.get(), l.buffer->name), expr(l.index));
-    }
-    case ExprKind::kAddress: {
-      const Address& a = static_cast<const Address&>(*e);
-      return fmt::format("&{}[{}]", name(a.buffer.get(), a.buffer->name), expr(a.index));
-    }
-    case ExprKind::kUnary: {
-      // "-5" is the immediate; the negation of an immediate is "-(5)".
-      const Unary& u = static_cast<const Unary&>(*e);
-      bool bare = u.value && (u.value->kind == ExprKind::kVarRef || u.value->kind == ExprKind::kLoad);
-      return fmt::format("{}{}{}{}", spelling_of(u.op), bare ? "" : "(", expr(u.value),
-                         bare ? "" : ")");
-    }
-    case ExprKind::kBinary:
-      return binary(static_cast<const Binary&>(*e), outer);
-    case ExprKind::kCast: {
-      const Cast& c = static_cast<const Cast&>(*e);
-      return fmt::format("{}{}({})", name_of(e->type), c.wrapping ? "%" : "", expr(c.value));
-    }
-    case ExprKind::kSelect: {
-      const Select& s = static_cast<const Select&>(*e);
-      return fmt::format("select({}, {}, {})", expr(s.condition), expr(s.if_true),
-                         expr(s.if_false));
-    }
-    case ExprKind::kCall:
-      return call(static_cast<const Call&>(*e));
-  }
-  return "?";
+  return visit(*e, Overloaded{
+      [](const IntImm& i) { return fmt::format("{}{}", i.value, i.type == DType::kI32 ? "" : name_of(i.type)); },
+      [](const FloatImm& f) { return float_text(f.type, f.value); },
+      [&](const VarRef& v) { return name(v.var.get(), v.var->name); },
+      [&](const Load& l) { return fmt::format("{}[{}]", name(l.buffer.get(), l.buffer->name), expr(l.index)); },
+      [&](const Address& a) { return fmt::format("&{}[{}]", name(a.buffer.get(), a.buffer->name), expr(a.index)); },
+      [&](const Unary& u) {
+        // "-5" is the immediate; the negation of an immediate is "-(5)".
+        bool bare = u.value && (u.value->kind == ExprKind::kVarRef || u.value->kind == ExprKind::kLoad);
+        return fmt::format("{}{}{}{}", spelling_of(u.op), bare ? "" : "(", expr(u.value), bare ? "" : ")");
+      },
+      [&](const Binary& b) { return binary(b, outer); },
+      [&](const Cast& c) { return fmt::format("{}{}({})", name_of(c.type), c.wrapping ? "%" : "", expr(c.value)); },
+      [&](const Select& s) {
+        return fmt::format("select({}, {}, {})", expr(s.condition), expr(s.if_true), expr(s.if_false));
+      },
+      [&](const Call& c) { return call(c); },
+  });
 }
 
 void Printer::line(const Stmt* s, const std::string& text) {
@@ -223,49 +201,35 @@ void Printer::branch(const If& s) {
 
 void Printer::statement(const StmtPtr& s) {
   if (!s) return line(nullptr, "?null");
-  switch (s->kind) {
-    case StmtKind::kFor:
-      return loop(static_cast<const For&>(*s));
-    case StmtKind::kIf:
-      return branch(static_cast<const If&>(*s));
-    case StmtKind::kDeclare: {
-      const Declare& d = static_cast<const Declare&>(*s);
-      std::string value = expr(d.init);
-      line(s.get(), fmt::format("{} {}: {} = {}", d.is_mutable ? "var" : "let",
-                                declare(d.var.get(), d.var->name), name_of(d.var->dtype), value));
-      return;
-    }
-    case StmtKind::kAssign: {
-      const Assign& a = static_cast<const Assign&>(*s);
-      return line(s.get(), name(a.var.get(), a.var->name) + " = " + expr(a.value));
-    }
-    case StmtKind::kStore: {
-      const Store& t = static_cast<const Store&>(*s);
-      return line(s.get(), fmt::format("{}[{}] = {}", name(t.buffer.get(), t.buffer->name),
-                                       expr(t.index), expr(t.value)));
-    }
-    case StmtKind::kEvaluate:
-      return line(s.get(), "eval " + expr(static_cast<const Evaluate&>(*s).value));
-    case StmtKind::kBlock:
-      line(s.get(), "{");
-      body(s);
-      return line(nullptr, "}");
-    case StmtKind::kAlloc: {
-      const Buffer& b = *static_cast<const Alloc&>(*s).buffer;
-      return line(s.get(), "alloc " + buffer_text(b, declare(&b, b.name)));
-    }
-    case StmtKind::kCallKernel: {
-      const CallKernel& c = static_cast<const CallKernel&>(*s);
-      std::string args;
-      for (const ExprPtr& a : c.args) args += (args.empty() ? "" : ", ") + expr(a);
-      return line(s.get(), fmt::format("run {}({})", name_of(*c.kernel), args));
-    }
-    case StmtKind::kFail: return line(s.get(), "fail");
-    case StmtKind::kComment: {
-      const std::string& text = static_cast<const Comment&>(*s).text;
-      return line(s.get(), text.empty() ? "#" : "# " + comment_text(text));
-    }
-  }
+  visit(*s, Overloaded{
+      [&](const For& f) { loop(f); },
+      [&](const If& i) { branch(i); },
+      [&](const Declare& d) {
+        std::string value = expr(d.init);
+        line(&d, fmt::format("{} {}: {} = {}", d.is_mutable ? "var" : "let", declare(d.var.get(), d.var->name),
+                             name_of(d.var->dtype), value));
+      },
+      [&](const Assign& a) { line(&a, name(a.var.get(), a.var->name) + " = " + expr(a.value)); },
+      [&](const Store& t) {
+        line(&t, fmt::format("{}[{}] = {}", name(t.buffer.get(), t.buffer->name), expr(t.index), expr(t.value)));
+      },
+      [&](const Evaluate& e) { line(&e, "eval " + expr(e.value)); },
+      [&](const Block& b) {
+        line(&b, "{");
+        body(s);
+        line(nullptr, "}");
+      },
+      [&](const Alloc& a) {
+        line(&a, "alloc " + buffer_text(*a.buffer, declare(a.buffer.get(), a.buffer->name)));
+      },
+      [&](const CallKernel& c) {
+        std::string args;
+        for (const ExprPtr& a : c.args) args += (args.empty() ? "" : ", ") + expr(a);
+        line(&c, fmt::format("run {}({})", name_of(*c.kernel), args));
+      },
+      [&](const Fail& f) { line(&f, "fail"); },
+      [&](const Comment& c) { line(&c, c.text.empty() ? "#" : "# " + comment_text(c.text)); },
+  });
 }
 
 void Printer::parameters(const Function& f) {

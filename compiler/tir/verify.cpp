@@ -62,6 +62,7 @@ class Verifier {
   void statement(const StmtPtr& s);
   void loop(const For& s);
   void branch(const If& s);
+  void assign(const Assign& a);
   void store(const Store& s);
   void kernel_call(const CallKernel& c);
   // Whether the expression reads something in `writes`.
@@ -143,27 +144,23 @@ bool Verifier::immediate(const Expr& e) {
 
 bool Verifier::expr(const ExprPtr& e) {
   if (!e) return error("an expression is missing");
-  switch (e->kind) {
-    case ExprKind::kIntImm:
-    case ExprKind::kFloatImm: return immediate(*e);
-    case ExprKind::kVarRef: {
-      const VarPtr& v = static_cast<const VarRef&>(*e).var;
-      return variables_.contains(v.get()) ||
-             error(fmt::format("variable '{}' is not declared here", v->name));
-    }
-    case ExprKind::kLoad: {
-      const Load& l = static_cast<const Load&>(*e);
-      return visible(l.buffer) && typed(l.index, DType::kI32, "an index") &&
-             access(l.buffer, l.index);
-    }
-    case ExprKind::kUnary: return unary(static_cast<const Unary&>(*e));
-    case ExprKind::kBinary: return binary(static_cast<const Binary&>(*e));
-    case ExprKind::kCast: return cast(static_cast<const Cast&>(*e), false);
-    case ExprKind::kSelect: return select(static_cast<const Select&>(*e));
-    case ExprKind::kCall: return call(static_cast<const Call&>(*e));
-    case ExprKind::kAddress: return error("an address stands where a value is needed");
-  }
-  return false;
+  return visit(*e, Overloaded{
+      [&](const IntImm& i) { return immediate(i); },
+      [&](const FloatImm& f) { return immediate(f); },
+      [&](const VarRef& v) {
+        return variables_.contains(v.var.get()) ||
+               error(fmt::format("variable '{}' is not declared here", v.var->name));
+      },
+      [&](const Load& l) {
+        return visible(l.buffer) && typed(l.index, DType::kI32, "an index") && access(l.buffer, l.index);
+      },
+      [&](const Unary& u) { return unary(u); },
+      [&](const Binary& b) { return binary(b); },
+      [&](const Cast& c) { return cast(c, false); },
+      [&](const Select& s) { return select(s); },
+      [&](const Call& c) { return call(c); },
+      [&](const Address&) { return error("an address stands where a value is needed"); },
+  });
 }
 
 bool Verifier::unary(const Unary& u) {
@@ -373,51 +370,44 @@ void Verifier::statement(const StmtPtr& s) {
     error("a statement is missing");
     return;
   }
-  switch (s->kind) {
-    case StmtKind::kFor: return loop(static_cast<const For&>(*s));
-    case StmtKind::kIf: return branch(static_cast<const If&>(*s));
-    case StmtKind::kDeclare: {
-      const Declare& d = static_cast<const Declare&>(*s);
-      bool fine = typed(d.init, d.var->dtype, "the value declared");
-      if (fine && promoted(d.var->dtype) == d.var->dtype) ranges_.declare(d);
-      declare(d.var, d.is_mutable, false);
-      return;
-    }
-    case StmtKind::kAssign: {
-      const Assign& a = static_cast<const Assign&>(*s);
-      auto it = variables_.find(a.var.get());
-      if (it == variables_.end()) {
-        error(fmt::format("variable '{}' is not declared here", a.var->name));
-      } else if (!it->second.is_mutable) {
-        error(fmt::format("{} '{}' is assigned", it->second.is_loop ? "loop variable" : "let",
-                          a.var->name));
-      } else {
-        typed(a.value, a.var->dtype, "the value assigned");
-      }
-      return;
-    }
-    case StmtKind::kStore: return store(static_cast<const Store&>(*s));
-    case StmtKind::kEvaluate: {
-      const ExprPtr& value = static_cast<const Evaluate&>(*s).value;
-      bool memory = value && value->kind == ExprKind::kCall &&
-                    !info_of(static_cast<const Call&>(*value).callee).is_scalar;
-      if (memory) {
-        memory_call(static_cast<const Call&>(*value));
-      } else {
-        expr(value);
-      }
-      return;
-    }
-    case StmtKind::kBlock: return body(s);
-    case StmtKind::kAlloc: {
-      const BufferPtr& b = static_cast<const Alloc&>(*s).buffer;
-      if (buffer_is_sound(b) && b->role != Role::kLocal)
-        error(fmt::format("buffer '{}' is allocated but is '{}'", b->name, spelling_of(b->role)));
-      return;
-    }
-    case StmtKind::kCallKernel: return kernel_call(static_cast<const CallKernel&>(*s));
-    case StmtKind::kFail:
-    case StmtKind::kComment: return;
+  visit(*s, Overloaded{
+      [&](const For& f) { loop(f); },
+      [&](const If& i) { branch(i); },
+      [&](const Declare& d) {
+        bool fine = typed(d.init, d.var->dtype, "the value declared");
+        if (fine && promoted(d.var->dtype) == d.var->dtype) ranges_.declare(d);
+        declare(d.var, d.is_mutable, false);
+      },
+      [&](const Assign& a) { assign(a); },
+      [&](const Store& t) { store(t); },
+      [&](const Evaluate& e) {
+        bool memory = e.value && e.value->kind == ExprKind::kCall &&
+                      !info_of(static_cast<const Call&>(*e.value).callee).is_scalar;
+        if (memory) {
+          memory_call(static_cast<const Call&>(*e.value));
+        } else {
+          expr(e.value);
+        }
+      },
+      [&](const Block&) { body(s); },
+      [&](const Alloc& a) {
+        if (buffer_is_sound(a.buffer) && a.buffer->role != Role::kLocal)
+          error(fmt::format("buffer '{}' is allocated but is '{}'", a.buffer->name, spelling_of(a.buffer->role)));
+      },
+      [&](const CallKernel& c) { kernel_call(c); },
+      [](const Fail&) {},
+      [](const Comment&) {},
+  });
+}
+
+void Verifier::assign(const Assign& a) {
+  auto it = variables_.find(a.var.get());
+  if (it == variables_.end()) {
+    error(fmt::format("variable '{}' is not declared here", a.var->name));
+  } else if (!it->second.is_mutable) {
+    error(fmt::format("{} '{}' is assigned", it->second.is_loop ? "loop variable" : "let", a.var->name));
+  } else {
+    typed(a.value, a.var->dtype, "the value assigned");
   }
 }
 

@@ -149,10 +149,84 @@ bool channels(GraphMaker& g) {
   }
 }
 
+// What is kept of earlier runs is some constant here.
+bool streams(GraphMaker& g) {
+  TensorId in = row_of(g, DType::kI16);
+  if (!in.valid()) return false;
+  const int64_t count = g.of(in).elements();
+  const TensorType same = plain_type(DType::kI16, {}), flag = plain_type(DType::kBool, {}),
+                   runs = plain_type(DType::kI32, {});
+  auto kept = [&](int64_t samples) { return plain_type(DType::kI16, {1, samples}); };
+  auto counter = [&] {
+    graph::Tensor tensor;
+    tensor.name = "runs" + digits(static_cast<int64_t>(g.made.tensors.size()));
+    tensor.type = runs;
+    const auto value = static_cast<uint8_t>(g.random.pick(0, 2));
+    tensor.constant = graph::own_bytes(g.random.chance(30) ? std::vector<uint8_t>(4, 255)
+                                                           : std::vector<uint8_t>{value, 0, 0, 0});
+    return g.made.add_tensor(std::move(tensor));
+  };
+  switch (g.random.pick(0, 2)) {
+    case 0: {
+      const int64_t length = g.random.pick(1, 2 * count);
+      return g.add("signal_delay", {in, g.constant(kept(length))}, {{"delay_length", digits(length)}},
+                   {same, kept(length)});
+    }
+    case 1: {
+      int64_t step = g.random.pick(1, count);
+      while (count % step != 0) --step;
+      const bool prefill = g.random.chance(50);
+      const int64_t size = step + g.random.pick(1, 2 * step);
+      const TensorType held = kept(prefill ? size - step : (size - 1) / step * step);
+      const Attributes attributes = {{"frame_size", digits(size)},
+                                                 {"frame_step", digits(step)},
+                                                 {"prefill", prefill ? "true" : "false"}};
+      if (prefill)
+        return g.add("signal_framer", {in, g.constant(held)}, attributes, {same, flag, held});
+      return g.add("signal_framer", {in, counter(), g.constant(held)}, attributes, {same, flag, runs, held});
+    }
+    default: {
+      const int64_t left = g.random.pick(0, 2), right = g.random.pick(1, 2), frames = left + right + 1;
+      const TensorType held = kept((frames - 1) * count);
+      return g.add("signal_stacker", {in, counter(), g.constant(held)},
+                   {{"num_channels", digits(count)},
+                    {"stacker_left_context", digits(left)},
+                    {"stacker_right_context", digits(right)},
+                    {"stacker_step", digits(g.random.pick(1, frames))}},
+                   {same, flag, runs, held});
+    }
+  }
+}
+
+bool overlaps(GraphMaker& g) {
+  const DType type = g.random.chance(50) ? DType::kI16 : DType::kF32;
+  TensorId in = row_of(g, type);
+  if (!in.valid()) return false;
+  const int64_t count = g.of(in).elements();
+  int64_t size = g.random.pick(1, count);
+  while (count % size != 0) --size;
+  const TensorType frames = plain_type(type, {count / size, size});
+  if (!g.add("reshape", {in}, {{"shape", "[" + digits(count / size) + ", " + digits(size) + "]"}}, {frames}))
+    return false;
+  in = g.last();
+  const int64_t step = g.random.pick(1, size);
+  std::vector<TensorId> operands = {in};
+  std::vector<TensorType> results = {plain_type(type, {})};
+  if (step < size) {
+    results.push_back(plain_type(type, {1, size - step}));
+    operands.push_back(g.constant(results.back()));
+  }
+  return g.add("signal_overlap_add", operands, {{"frame_step", digits(step)}}, results);
+}
+
 }  // namespace
 
 bool make_signal(GraphMaker& graph) {
-  switch (graph.random.pick(0, 2)) {
+  switch (graph.random.pick(0, 4)) {
+    case 3:
+      return streams(graph);
+    case 4:
+      return overlaps(graph);
     case 0:
       return samples(graph);
     case 1:

@@ -182,6 +182,61 @@ def transform(dtype, back):
     return make
 
 
+def delay(rng):
+    m = Model()
+    for shape in ((8,), (1, 8), (3, 5), (2, 3, 4), (1,), (160,)):
+        for length in (1, 3, shape[-1], 2 * shape[-1] + 1, 0):
+            m.builder.custom("SignalDelay", [m.input("int16", shape)], [m.output("int16", shape)], {"delay_length": length})
+    return m
+
+
+def shown_if_whole(m, frames, whole, shape):
+    """Frames that are not whole are what memory held in the reference: they become 0."""
+    wide, flag = m.between(f"w{len(m.outputs)}", "int32", shape), m.between(f"f{len(m.outputs)}", "int32", ())
+    m.builder.op("CAST", [frames], [wide], in_type="int16", out_type="int32")
+    m.builder.op("CAST", [whole], [flag], in_type="bool", out_type="int32")
+    m.builder.op("MUL", [wide, flag], [m.output("int32", shape)])
+    m.outputs.append(whole)
+
+
+def framer(rng):
+    m = Model()
+    for shape, size, step in (((8,), 12, 4), ((8,), 10, 4), ((1, 8), 8, 8), ((1, 160), 480, 160), ((320,), 400, 160),
+                              ((2, 6), 7, 3), ((2, 2, 4), 9, 2), ((5,), 1, 1), ((6,), 2, 3), ((3,), 40, 3)):
+        for prefill in (True, False)[size < step:]:
+            parts = (*shape[:-1], shape[-1] // step, size)
+            frames, whole = m.between(f"p{len(m.outputs)}", "int16", parts), m.between(f"v{len(m.outputs)}", "bool", ())
+            m.builder.custom("SignalFramer", [m.input("int16", shape)], [frames, whole],
+                             {"frame_size": size, "frame_step": step, "prefill": prefill})
+            shown_if_whole(m, frames, whole, parts)
+    return m
+
+
+def stacker(rng):
+    m = Model()
+    for channels in (1, 2, 10, 40):
+        for left, right, step in ((0, 0, 1), (1, 0, 1), (0, 1, 1), (0, 1, 2), (1, 1, 2), (3, 0, 4), (2, 3, 3), (0, 4, 5), (2, 2, 1)):
+            shape = ((left + right + 1) * channels,)
+            stack, whole = m.between(f"p{len(m.outputs)}", "int16", shape), m.between(f"v{len(m.outputs)}", "bool", ())
+            m.builder.custom("SignalStacker", [m.input("int16", (channels,))], [stack, whole],
+                             {"num_channels": channels, "stacker_left_context": left, "stacker_right_context": right,
+                              "stacker_step": step})
+            shown_if_whole(m, stack, whole, shape)
+    return m
+
+
+def overlap_add(dtype):
+    def make(rng):
+        m = Model()
+        for shape in ((1, 8), (3, 8), (2, 3, 5), (2, 2, 2, 6), (5, 1), (1, 1), (4, 33)):
+            for step in {1, (shape[-1] + 1) // 2, max(shape[-1] * 3 // 4, 1), shape[-1]}:
+                out = (*shape[:-2], shape[-2] * step)
+                m.builder.custom("SignalOverlapAdd", [m.input(dtype, shape)], [m.output(dtype, out)],
+                                 {"T": TENSOR_TYPES[dtype], "frame_step": step})
+        return m
+    return make
+
+
 def front_end(rng, *loudness):
     m = Model()
     b, frame, bins, channels = m.builder, 480, 257, 40
@@ -222,7 +277,9 @@ def front_end(rng, *loudness):
 
 
 MODELS = {"window": window, "fft_auto_scale": auto_scale, "energy": energy, "filter_bank": filter_bank,
-          "spectral_subtraction": subtraction, "pcan": pcan, "log": log, "front_end": front_end,
+          "spectral_subtraction": subtraction, "pcan": pcan, "log": log, "delay": delay, "framer": framer,
+          "stacker": stacker, "overlap_add_int16": overlap_add("int16"), "overlap_add_float32": overlap_add("float32"),
+          "front_end": front_end,
           "front_end_quiet": lambda rng: front_end(rng, -60, 60),
           "front_end_silent": lambda rng: front_end(rng, -1, 1),
           **{f"rfft_{t}": transform(t, False) for t in FFT_TYPES},

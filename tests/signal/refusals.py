@@ -62,7 +62,58 @@ def energy(start, end, samples=8):
                   {"start_index": start, "end_index": end})
 
 
+def delay(shape=(8,), length=3):
+    return single("SignalDelay", [("int16", shape)], [("int16", shape)], {"delay_length": length})
+
+
+def framer(size=4, step=2, prefill=True, samples=6, out=None):
+    out = (samples // step, size) if out is None and step > 0 else out or (1, 1)
+    return single("SignalFramer", [("int16", (samples,))], [("int16", out), ("bool", ())],
+                  {"frame_size": size, "frame_step": step, "prefill": prefill})
+
+
+def stacker(left=1, right=1, step=1, said=3, channels=3, out=None):
+    return single("SignalStacker", [("int16", (channels,))], [("int16", out or (9,)), ("bool", ())],
+                  {"num_channels": said, "stacker_left_context": left, "stacker_right_context": right, "stacker_step": step})
+
+
+def overlap(step=3, kind=7, shape=(2, 4), dtype="int16"):
+    out = (*shape[:-2], shape[-2] * 3) if len(shape) > 1 else (3,)
+    return single("SignalOverlapAdd", [(dtype, shape)], [(dtype, out)], {"T": kind, "frame_step": step})
+
+
+def streams():
+    yield "delay", delay(), None
+    yield "delay_minus", delay(length=-1), "delay_length -1"
+    yield "delay_huge", delay(length=0x7FFFFFFF), "delay_length 2147483647"
+    yield "delay_rows", delay(shape=(1 << 15, 2), length=1 << 15), "are the most"
+    yield "framer", framer(), None
+    yield "framer_step", framer(step=4), "do not divide rows of 6"
+    yield "framer_none", framer(step=0), "frame_step 0"
+    yield "framer_minus", framer(step=-2), "frame_step -2"
+    yield "framer_prefill", framer(size=1), "frame_size 1 is outside of 2.."
+    yield "framer_empty", framer(size=0, prefill=False), "frame_size 0"
+    yield "framer_short", framer(size=1, prefill=False), None
+    yield "framer_result", framer(out=(3, 5)), "op-shape"
+    yield "stacker", stacker(), None
+    yield "stacker_channels", stacker(said=2), "3 channels, the options say 2"
+    yield "stacker_left", stacker(left=-1), "stacker_left_context -1"
+    yield "stacker_right", stacker(right=-1), "stacker_right_context -1"
+    yield "stacker_none", stacker(step=0), "stacker_step 0"
+    yield "stacker_step", stacker(step=4), "stacker_step 4 is outside of 1..3"
+    yield "stacker_huge", stacker(left=1 << 20, right=1 << 20), "are the most"
+    yield "stacker_result", stacker(out=(6,)), "op-shape"
+    yield "overlap", overlap(), None
+    yield "overlap_float", overlap(kind=0, dtype="float32"), None
+    yield "overlap_type", overlap(kind=0), "option 'T'"
+    yield "overlap_int32", overlap(kind=2, dtype="int32"), "option 'T'"
+    yield "overlap_step", overlap(step=5), "frame_step 5 is outside of 1..4"
+    yield "overlap_none", overlap(step=0), "frame_step 0"
+    yield "overlap_rank", overlap(shape=(4,)), "op-"
+
+
 def cases():
+    yield from streams()
     packed = bytes(flexbuffers.Dumps({"shift": 3}))
     yield "whole", window({"shift": 3}), None
     yield "packed", window(packed), None

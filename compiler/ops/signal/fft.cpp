@@ -27,16 +27,12 @@ struct FftAttrs : graph::Attributes<FftAttrs> {
 
 constexpr int32_t kMostFftLength = 1 << 16;
 
-class SignalFft : public SignalOperator {
+class SignalFft : public SignalOperatorOf<FftAttrs> {
  public:
   std::vector<TypeSupport> types() const override {
     const char* note = "fft_length / 2 of factors 2, 3 and 5";
     return {{DType::kI16, note}, {DType::kI32, note}, {DType::kF32, note}};
   }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<FftAttrs>();
-  }
-
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 1, 8, diags) ||
         !check_length(op, diags))
@@ -60,22 +56,11 @@ class SignalFft : public SignalOperator {
   }
 
   Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<FftAttrs>();
-    op.attributes = attrs;
-    FlexOptions options(from, op, diags);
-    int32_t type = 0;
-    if (!options.read("fft_length", attrs->fft_length) || !options.read("T", type))
-      return kFailure;
     const OpView view{from.graph(), op};
-    if (!check_counts(view, 1, 1, 1, diags)) return kFailure;
-    const DType wanted = type == tflite_schema::TensorType_INT16   ? DType::kI16
-                         : type == tflite_schema::TensorType_INT32 ? DType::kI32
-                                                                   : DType::kF32;
-    const bool known = wanted != DType::kF32 || type == tflite_schema::TensorType_FLOAT32;
-    if (known && view.operand(0).dtype == wanted) return success();
-    bad_attribute(view, diags,
-                  fmt::format("option 'T' is type {}, which is not the operand's", type));
-    return kFailure;
+    const bool good =
+        SignalOperatorOf::import_tflite(from, op, diags) && check_counts(view, 1, 1, 1, diags) &&
+        check_type_option(from, view, {DType::kI16, DType::kI32, DType::kF32}, diags);
+    return good ? success() : Status(kFailure);
   }
 
  protected:

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/signal/signal.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/tflite_op.h"
+
 namespace aotc::ops {
 
 using tir::Ex;
@@ -14,6 +20,20 @@ Status SignalOperator::check_types(const OpView& op, std::initializer_list<DType
   for (DType type : results)
     if (!check_result_type(op, i++, type, diags)) return kFailure;
   return success();
+}
+
+bool check_type_option(const TfliteOp& from, const OpView& op, std::initializer_list<DType> allowed,
+                       Diagnostics& diags) {
+  int32_t type = 0;
+  if (!FlexOptions(from, op.op, diags).read("T", type)) return false;
+  for (DType dtype : allowed) {
+    const int32_t number = dtype == DType::kI16   ? tflite_schema::TensorType_INT16
+                           : dtype == DType::kI32 ? tflite_schema::TensorType_INT32
+                                                  : tflite_schema::TensorType_FLOAT32;
+    if (number == type && op.operand(0).dtype == dtype) return true;
+  }
+  return bad_attribute(op, diags,
+                       fmt::format("option 'T' is type {}, which is not the operand's", type));
 }
 
 Ex emit_significant_bits(LoweringBuilder& f, const Ex& x) {
@@ -36,6 +56,8 @@ void add_operators_signal(OperatorSet& set) {
   add_signal_spectral_subtraction(set);
   add_signal_pcan(set);
   add_signal_log(set);
+  add_signal_frames(set);
+  add_signal_overlap_add(set);
 }
 
 }  // namespace aotc::ops

@@ -45,6 +45,10 @@ class SignalOperatorOf : public SignalOperator {
   }
 };
 
+// Reads option 'T', the number of a type of the format: one of `allowed`, and operand 0's.
+bool check_type_option(const TfliteOp& from, const OpView& op, std::initializer_list<DType> allowed,
+                       Diagnostics& diags);
+
 inline tir::Ex u32(int64_t v) { return tir::imm(DType::kU32, v); }
 // Of an u32 > 0: the number of bits up to the highest that is set, as u32.
 tir::Ex emit_significant_bits(LoweringBuilder& f, const tir::Ex& x);
@@ -58,5 +62,7 @@ void add_signal_square_root(OperatorSet& set);
 void add_signal_spectral_subtraction(OperatorSet& set);
 void add_signal_pcan(OperatorSet& set);
 void add_signal_log(OperatorSet& set);
+void add_signal_frames(OperatorSet& set);
+void add_signal_overlap_add(OperatorSet& set);
 
 }  // namespace aotc::ops

@@ -180,6 +180,11 @@ class Operator : public graph::OpDefinition {
   // What the operator keeps from run to run although the file has no tensor for it; asked when its attributes
   // are known. Each value before is an operand behind those of the file.
   virtual std::vector<KeptState> tflite_kept(const OpView&) const { return {}; }
+  // May results be variable tensors of the file? Then they are what the operator keeps.
+  virtual bool tflite_variable_results() const { return false; }
+  // For operators behind which the reference ends some runs: it goes on in one of so many runs that come here.
+  // None but such operators may keep anything behind them.
+  virtual std::optional<int64_t> tflite_cycles(const OpView&) const { return std::nullopt; }
   // Takes and gives uint64: words of 64 bits, which are i64 in the graph.
   virtual bool tflite_words() const { return false; }
   // Fills op.attributes and may drop or reorder op.operands (constant operands that became

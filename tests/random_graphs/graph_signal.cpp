@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph_signal.h"
 
+#include <cstring>
+
 namespace aotc::tests {
 
 namespace {
@@ -219,10 +221,67 @@ bool overlaps(GraphMaker& g) {
   return g.add("signal_overlap_add", operands, {{"frame_step", digits(step)}}, results);
 }
 
+bool rows_kept(GraphMaker& g) {
+  TensorId in = row_of(g, DType::kI8);
+  if (!in.valid() || g.of(in).quantization.per_channel()) return false;
+  TensorType row = g.of(in);
+  row.shape = {1, 1, 1, row.elements()};
+  if (!g.add("reshape", {in}, {{"shape", "[1, 1, 1, " + digits(row.elements()) + "]"}}, {row})) return false;
+  in = g.last();
+  TensorType rows = row, runs = plain_type(DType::kI32, {});
+  rows.shape[1] = g.random.pick(1, 4);
+  const int64_t every = g.random.pick(1, 3), cycles = g.random.pick(1, 3);
+  const Attributes attributes = {{"cycles", digits(cycles)}, {"every", digits(every)}};
+  if (every == 1) return g.add("circular_buffer", {in, g.constant(rows)}, attributes, {rows});
+  graph::Tensor left;
+  left.name = "runs" + digits(static_cast<int64_t>(g.made.tensors.size()));
+  left.type = runs;
+  left.constant = graph::own_bytes({static_cast<uint8_t>(g.random.pick(1, every)), 0, 0, 0});
+  return g.add("circular_buffer", {in, g.constant(rows), g.made.add_tensor(left)}, attributes, {rows, runs});
+}
+
+// Sizes of anchors are positive: others have no corners, and the run ends.
+bool detections(GraphMaker& g) {
+  TensorId in = row_of(g, DType::kF32);
+  if (!in.valid() || g.of(in).elements() < 4) return false;
+  const int64_t boxes = g.of(in).elements() / 4, classes = g.random.pick(1, 4), most = g.random.pick(1, 5);
+  if (g.of(in).elements() % 4 != 0) return false;
+  if (!g.add("reshape", {in}, {{"shape", "[1, " + digits(boxes) + ", 4]"}}, {g.of(in)})) return false;
+  in = g.last();
+  graph::Tensor anchors;
+  anchors.name = "anchors" + digits(static_cast<int64_t>(g.made.tensors.size()));
+  anchors.type = plain_type(DType::kF32, {boxes, 4});
+  std::vector<float> numbers;
+  for (int64_t i = 0; i < boxes * 4; ++i)
+    numbers.push_back(static_cast<float>(g.random.pick(1, 64)) / 64.0f);
+  std::vector<uint8_t> bytes(numbers.size() * sizeof(float));
+  std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  anchors.constant = graph::own_bytes(std::move(bytes));
+  const TensorId scores = g.constant(
+      g.random.chance(50) ? g.type(DType::kU8, {1, boxes, classes}) : plain_type(DType::kF32, {1, boxes, classes}));
+  return g.add("detection_postprocess", {in, scores, g.made.add_tensor(anchors)},
+               {{"max_detections", digits(most)},
+                {"max_classes_per_detection", digits(g.random.pick(1, 3))},
+                {"detections_per_class", digits(g.random.pick(1, 4))},
+                {"num_classes", digits(classes)},
+                {"use_regular_nms", g.random.chance(50) ? "true" : "false"},
+                {"nms_score_threshold", g.random.chance(50) ? "-1000" : "0.5"},
+                {"nms_iou_threshold", "0.4"},
+                {"y_scale", "10"},
+                {"x_scale", "10"},
+                {"h_scale", "5"},
+                {"w_scale", "5"}},
+               std::vector<TensorType>(4, plain_type(DType::kF32, {})));
+}
+
 }  // namespace
 
 bool make_signal(GraphMaker& graph) {
-  switch (graph.random.pick(0, 4)) {
+  switch (graph.random.pick(0, 6)) {
+    case 5:
+      return rows_kept(graph);
+    case 6:
+      return detections(graph);
     case 3:
       return streams(graph);
     case 4:

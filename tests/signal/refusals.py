@@ -6,7 +6,6 @@ Usage: refusals.py --work DIR
 
 Each model is one that compiles but for one change; the message has to say what is wrong.
 """
-import argparse
 import pathlib
 import sys
 
@@ -17,6 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 import common  # noqa: E402
 import make_models  # noqa: E402
+import refusals_of  # noqa: E402
 
 
 def single(name, inputs, outputs, options, consts=()):
@@ -153,25 +153,5 @@ def cases():
     yield "pcan_shift", pcan(shift=33), "snr_shift 33"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    work = common.fresh(parser.parse_args().work)
-    passed, failed = 0, []
-    for name, model, wanted in cases():
-        path = work / f"{name}.tflite"
-        path.write_bytes(model)
-        done = common.aotc("check", path, expect=None)
-        text = done.stdout + done.stderr
-        good = done.returncode == 0 if wanted is None else done.returncode == 1 and wanted in text
-        passed += good
-        if not good:
-            failed.append(name)
-            print(f"{name}: exit code {done.returncode}, wanted {wanted!r}: {text[:400]}")
-    print(f"{passed} passed, {len(failed)} failed")
-    if failed:
-        raise common.Failure(", ".join(failed))
-
-
 if __name__ == "__main__":
-    common.main_of(main)
+    common.main_of(lambda: refusals_of.main(cases, __doc__))

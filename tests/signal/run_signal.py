@@ -20,7 +20,7 @@ import make_models  # noqa: E402
 import run_state  # noqa: E402
 
 
-def main():
+def main(write=make_models.write):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=pathlib.Path, required=True)
     options, rest = parser.parse_known_args()
@@ -31,7 +31,7 @@ def main():
         common.skip(what)
     work = options.work.resolve()
     models = common.fresh(work / "models")
-    make_models.write(models)
+    write(models)
     sys.argv[1:] = [*rest, "--work", str(work), "--folder", str(models)]
     run_state.main()
 

@@ -13,7 +13,8 @@ Writes into DIR:
 Neither LiteRT's reset nor a second allocation resets a resource variable: only a new interpreter
 does. `--state` returns an output of a run as an input of the next, first as zeros (the zero point of a
 quantized one). Ranges of inputs and pairs are in inputs.json beside the model, as names of the model;
-`--state` is added to them. Inputs of run r depend on the seed and r alone.
+`--state` is added to them; `every`: of so many runs the
+last one has outputs. Inputs of run r depend on the seed and r alone.
 """
 import argparse
 import json
@@ -193,6 +194,8 @@ def packed(results):
 def write(folder, path, runs, seed, reset_after, pairs=None):
     """Writes the files that the module's text lists; gives what oracle.json holds."""
     runner = Runner(path, pairs)
+    every = settings_of(path).get("every", 1)
+    reset_after -= reset_after % every
     samples = [runner.draw(seed, run) for run in range(runs)]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "inputs.bin").write_bytes(records.pack_inputs(samples))
@@ -201,7 +204,7 @@ def write(folder, path, runs, seed, reset_after, pairs=None):
     (folder / "outputs_reset.bin").write_bytes(reset)
     about = {
         "model": path.name, "runs": runs, "seed": seed, "reset_after": reset_after,
-        "state": runner.pairs, "reset_shows": kept != reset,
+        "state": runner.pairs, "every": every, "reset_shows": kept != reset,
         "operators": sorted({name for name, _ in runner.file.operators()}),
         "inputs": [p.described() for p in runner.given],
         "outputs": [p.described() for p in runner.shown],

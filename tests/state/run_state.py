@@ -111,6 +111,8 @@ def compare(found, expected, about, fields, flips=False):
     worst, flipped = 0, 0
     peaks = largest_of(want, about)
     for run, _, field, data in got:
+        if (run + 1) % about["every"] != 0:
+            continue
         port = about["outputs"][places[field]]
         array = np.frombuffer(want[run, places[field]], port["dtype"])
         distance, text = difference(data, array, is_exact(about), peaks.get(places[field], 0.0))

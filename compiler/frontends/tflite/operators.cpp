@@ -136,6 +136,8 @@ void OperatorReader::mark(size_t index, std::vector<Role>& roles) {
     if (is_handle(op.outputs()->Get(i))) continue;
     Role& role = roles[static_cast<size_t>(op.outputs()->Get(i))];
     (is_word(op.outputs()->Get(i)) ? role.word : role.result) = true;
+    const ops::Operator* definition = resolved_[index].definition;
+    role.kept = role.kept || (definition != nullptr && definition->tflite_variable_results());
   }
 }
 
@@ -328,7 +330,9 @@ bool OperatorReader::assign_variable(size_t index, Build& build, Diagnostics& to
   int32_t tensor = length(inputs) == 2 ? inputs->Get(1) : -1;
   if (tensor < 0) return damaged(told, where(index), "it assigns no tensor");
   graph::TensorId value = build.ids[static_cast<size_t>(tensor)];
-  if (!value.valid() || !may_read(build, value, -1, where(index), told)) return false;
+  if (!value.valid() || !may_read(build, value, -1, where(index), told) ||
+      !every_run_comes_here(build.graph, where(index), told))
+    return false;
   return variables_.assign(raw(index), value, where(index), build.graph, told);
 }
 

@@ -90,6 +90,8 @@ class OperatorReader {
   std::vector<int32_t> state_tensors(size_t index) const;
   // Not inside of a branch or a loop.
   bool may_keep_state(const graph::Op& op, const char* help, Diagnostics& told) const;
+  // The reference ends no run before that.
+  static bool every_run_comes_here(const graph::Graph& graph, const Location& at, Diagnostics& told);
   // Their values as operands, what it leaves in them as results behind those of the file.
   bool connect_states(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   // What the operator keeps and the file has no tensors for.

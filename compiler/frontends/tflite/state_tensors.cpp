@@ -24,10 +24,25 @@ bool OperatorReader::may_keep_state(const graph::Op& op, const char* help, Diagn
   return false;
 }
 
+bool OperatorReader::every_run_comes_here(const graph::Graph& graph, const Location& at, Diagnostics& told) {
+  for (const graph::Op& op : graph.ops) {
+    if (op.definition == nullptr ||
+        ops::definition_of(op).tflite_cycles({graph, op}).value_or(1) == 1)
+      continue;
+    told.error(at, "tflite-variable",
+               "it keeps a state behind an operator that ends some runs ('" +
+                   escape_for_display(op.location.tensor) + "')")
+        .help("export the model with cycles_max = 1, or with this operator in a model of its own");
+    return false;
+  }
+  return true;
+}
+
 bool OperatorReader::connect_states(size_t index, Build& build, graph::Op& op, Diagnostics& told) {
   const std::vector<int32_t> tensors = state_tensors(index);
   if (tensors.empty()) return true;
-  if (!may_keep_state(op, "export the model with the layer outside, or with its state as inputs and outputs", told))
+  if (!may_keep_state(op, "export the model with the layer outside, or with its state as inputs and outputs", told) ||
+      !every_run_comes_here(build.graph, op.location, told))
     return false;
   const auto* inputs = raw(index).inputs();
   for (size_t operand : resolved_[index].definition->tflite_state_operands()) {
@@ -50,6 +65,8 @@ bool OperatorReader::connect_kept(size_t index, Build& build, graph::Op& op, Dia
   std::vector<ops::KeptState> kept = resolved_[index].definition->tflite_kept({build.graph, op});
   if (kept.empty()) return true;
   if (!may_keep_state(op, "export the model with the operator outside", told)) return false;
+  const bool counts = resolved_[index].definition->tflite_cycles({build.graph, op}).has_value();
+  if (!counts && !every_run_comes_here(build.graph, op.location, told)) return false;
   std::vector<graph::State>& states = build.kept[index];
   for (size_t i = 0; i < kept.size(); ++i) {
     const std::vector<uint8_t>& initial = kept[i].initial;

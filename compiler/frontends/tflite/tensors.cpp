@@ -217,7 +217,7 @@ bool TensorReader::check_supported(const schema::Tensor& raw, Role role, const L
   if (raw.sparsity() != nullptr) {
     error(at, "tflite-sparse", "sparse tensors are not supported")
         .help("export the model with dense weights");
-  } else if (raw.is_variable() && !role.state) {
+  } else if (raw.is_variable() && !role.state && !role.kept) {
     error(at, "tflite-variable",
           "a variable tensor (state kept between runs) of an operator that keeps none")
         .help("export the model with its state as inputs and outputs");

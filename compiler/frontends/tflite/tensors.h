@@ -19,6 +19,7 @@ struct Role {
   bool operand = false;  // of a supported operator
   bool result = false;   // of a supported operator
   bool state = false;    // a variable tensor that a supported operator changes
+  bool kept = false;     // a result that its operator keeps: it may be a variable tensor
   bool widened = false;  // float16 that a DEQUANTIZE makes float32
   bool word = false;     // uint64 of an operator that takes it
 

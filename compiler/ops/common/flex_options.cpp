@@ -160,4 +160,18 @@ bool FlexOptions::read(const char* name, bool& out) {
   return true;
 }
 
+bool FlexOptions::read(const char* name, float& out) {
+  if (!good_) return false;
+  auto found = values_.find(name);
+  if (found == values_.end()) return bad(fmt::format("the custom options have no '{}'", name));
+  if (const auto* real = std::get_if<double>(&found->second)) {
+    out = static_cast<float>(*real);
+  } else if (const auto* whole = std::get_if<int64_t>(&found->second)) {
+    out = static_cast<float>(*whole);
+  } else {
+    return bad(fmt::format("option '{}' is no number", name));
+  }
+  return true;
+}
+
 }  // namespace aotc::ops

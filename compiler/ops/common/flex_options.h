@@ -23,6 +23,9 @@ class FlexOptions {
   bool integer(const char* name, int64_t least, int64_t most, int64_t& out);
   bool read(const char* name, int32_t& out);
   bool read(const char* name, bool& out);
+  bool read(const char* name, float& out);  // a whole number is one as well
+  // Is an option of this name there, of whatever type?
+  bool has(const char* name) const { return values_.contains(name); }
 
  private:
   bool bad(const std::string& message);

@@ -11,7 +11,7 @@
 namespace aotc::plan::packing {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 Model model_of(const Problem& problem) {
   std::vector<int32_t> items(problem.items.size());
@@ -40,7 +40,7 @@ TEST(PackingModel, BoundOfACliqueIsItsSum) {
   ASSERT_EQ(cliques.size(), 2u);
   std::vector<int64_t> bounds;
   for (const Clique& c : cliques) bounds.push_back(c.bound);
-  EXPECT_THAT(bounds, testing::UnorderedElementsAre(23, 100));
+  EXPECT_THAT(bounds, ::testing::UnorderedElementsAre(23, 100));
   EXPECT_EQ(simple_bound(model, cliques), 100);
 }
 

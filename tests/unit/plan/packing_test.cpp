@@ -259,7 +259,7 @@ TEST(Packing, WorkOfEverySearchIsCounted) {
   EXPECT_GT(by_bounds, 0);
 }
 
-class PackingAgainstExhaustion : public testing::TestWithParam<bool> {};
+class PackingAgainstExhaustion : public ::testing::TestWithParam<bool> {};
 
 TEST_P(PackingAgainstExhaustion, WildProblems) {
   const bool positive = GetParam();
@@ -290,7 +290,7 @@ TEST_P(PackingAgainstExhaustion, WildProblems) {
   EXPECT_GT(by_search, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PackingAgainstExhaustion, testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(All, PackingAgainstExhaustion, ::testing::Bool(),
                          [](const auto& p) { return p.param ? "positive" : "any_sign"; });
 
 // No order of a greedy placement may beat what is called optimal.

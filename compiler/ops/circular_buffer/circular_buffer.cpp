@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// circular_buffer: the last rows of a stream, TensorFlow Lite Micro's CIRCULAR_BUFFER. The one thing to
+// know: the reference ends a run behind one that is to go on in each n-th run only. Here all of the run is
+// computed, and those behind it take nothing in such a run (`every`), so that states are the reference's.
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/common/flex_options.h"
+#include "ops/common/lowered_evaluation.h"
+#include "ops/tflite_op.h"
+
+namespace aotc::ops {
+
+using tir::BufferPtr;
+using tir::Ex;
+
+namespace {
+
+struct CircularBufferAttrs : graph::Attributes<CircularBufferAttrs> {
+  int32_t cycles = 1;   // of so many runs that come here, the reference goes on in one
+  int32_t every = 1;    // one of so many runs comes here
+  int32_t guesses = 0;  // of cycles, up to here and since the reference began to count anew
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("cycles", self.cycles);
+    field("every", self.every);
+    field("guesses", self.guesses);
+  }
+};
+
+constexpr int32_t kMostCycles = 1 << 16;
+
+// Operands: a row, the rows before, runs to the next one (if not every run comes here). Results: the rows
+// after, runs.
+class CircularBuffer final : public Operator {
+ public:
+  std::string_view name() const override { return "circular_buffer"; }
+  std::string_view summary() const override { return "the last rows of a stream, the newest last"; }
+  std::vector<TypeSupport> types() const override { return {{DType::kI8, "keeps rows"}}; }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<CircularBufferAttrs>();
+  }
+  std::vector<std::string_view> tflite_customs() const override { return {"CIRCULAR_BUFFER"}; }
+  bool tflite_variable_results() const override { return true; }
+  std::optional<int64_t> tflite_cycles(const OpView& op) const override {
+    return op.attrs<CircularBufferAttrs>().cycles;
+  }
+  std::vector<KeptState> tflite_kept(const OpView& op) const override {
+    const graph::TensorType& rows = op.result();
+    KeptState state{{DType::kI8, rows.shape, {}}, 0, {}};
+    const int64_t zero = rows.quantization.zero_point.empty() ? 0 : rows.quantization.zero_point[0];
+    state.initial.assign(static_cast<size_t>(rows.elements()), static_cast<uint8_t>(zero));
+    std::vector<KeptState> out = {std::move(state)};
+    const auto every = static_cast<uint32_t>(op.attrs<CircularBufferAttrs>().every);
+    if (every == 1) return out;
+    KeptState runs{{DType::kI32, {}, {}}, {}, {}};
+    for (int part : {0, 8, 16, 24}) runs.initial.push_back(static_cast<uint8_t>(every >> part));
+    out.push_back(std::move(runs));
+    return out;
+  }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    const size_t counts = counted(op) ? 1 : 0;
+    if (!check_counts(op, 2 + counts, 2 + counts, 1 + counts, diags)) return kFailure;
+    std::vector<graph::Shape> out = {op.operand(1).shape};
+    if (counts > 0) out.emplace_back();
+    return out;
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    const auto& a = op.attrs<CircularBufferAttrs>();
+    if (!check_type(op, 0, {DType::kI8}, diags) || !check_type(op, 1, {DType::kI8}, diags) ||
+        !check_result_type(op, 0, DType::kI8, diags) || !check_rows(op, op.operand(1).shape, diags) ||
+        !check_same_quantization(op, 0, 0, diags) || !check_same_quantization(op, 1, 0, diags))
+      return kFailure;
+    if (counted(op) &&
+        (!check_type(op, 2, {DType::kI32}, diags) || !check_rank(op, 2, 0, 0, diags) ||
+         !check_result_type(op, 1, DType::kI32, diags)))
+      return kFailure;
+    if (a.cycles >= 1 && a.cycles <= kMostCycles && a.every >= 1) return success();
+    bad_attribute(op, diags, fmt::format("{} cycles are outside of 1..{}", a.cycles, kMostCycles));
+    return kFailure;
+  }
+
+  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
+    auto attrs = std::make_shared<CircularBufferAttrs>();
+    op.attributes = attrs;
+    const OpView view{from.graph(), op};
+    if (!check_counts(view, 1, 1, 1, diags) || !check_rows(view, view.result().shape, diags))
+      return kFailure;
+    int64_t every = 1;
+    for (const graph::Op& earlier : from.graph().ops) {
+      every *= definition_of(earlier).tflite_cycles({from.graph(), earlier}).value_or(1);
+      if (every > kMostCycles) break;
+      if (earlier.definition == this) attrs->guesses = earlier.attrs<CircularBufferAttrs>().guesses;
+    }
+    if (!from.custom_options().empty()) {
+      FlexOptions options(from, op, diags);
+      if (!options.read("cycles_max", attrs->cycles)) return kFailure;
+    } else {
+      attrs->cycles = 0;
+    }
+    if (attrs->cycles <= 0) guess(view.result().shape, *attrs);
+    if (every > kMostCycles) {
+      bad_attribute(view, diags, fmt::format("one in more than {} runs comes here", kMostCycles));
+      return kFailure;
+    }
+    attrs->every = static_cast<int32_t>(every);
+    return success();
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    evaluate_lowering(op, data);
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    LoweringBuilder f(op, "circular_buffer");
+    BufferPtr in = f.operand(0), before = f.operand(1), out = f.result(0);
+    const int64_t row = op.operand(0).elements(), all = op.result().elements();
+    auto take = [&] {
+      f.loop("i", 0, all - row, [&](const Ex& i) { f.store(out, i, load(before, i + row)); });
+      f.loop("i", 0, row, [&](const Ex& i) { f.store(out, i + (all - row), load(in, i)); });
+    };
+    if (!counted(op)) {
+      take();
+      f.publish_in_place(1);
+      return f.finish();
+    }
+    BufferPtr runs = f.operand(2), left = f.result(1);
+    Ex wait = f.let("wait", load(runs, 0));
+    f.store(left, 0, select(wait > Ex(1), wait, Ex(op.attrs<CircularBufferAttrs>().every) + Ex(1)) - Ex(1));
+    f.if_(
+        wait > Ex(1),
+        [&] { f.loop("i", 0, all, [&](const Ex& i) { f.store(out, i, load(before, i)); }); }, take);
+    return f.finish();
+  }
+
+ private:
+  static bool counted(const OpView& op) { return op.attrs<CircularBufferAttrs>().every > 1; }
+
+  // Files without the option are of two models whose cycles the reference knows by shapes.
+  static void guess(const graph::Shape& rows, CircularBufferAttrs& a) {
+    a.guesses += 1;
+    a.cycles = 2;
+    const bool last = a.guesses == 5 && rows[2] == 2 && rows[3] == 96;
+    if (rows[1] != 5 && rows[1] != 13 && rows[1] != 25 && !last) return;
+    a.cycles = 1;
+    a.guesses = 0;
+  }
+
+  static bool check_rows(const OpView& op, const graph::Shape& rows, Diagnostics& diags) {
+    if (!check_rank(op, 0, 4, 4, diags)) return false;
+    const graph::Shape& in = op.operand(0).shape;
+    return (rows.size() == 4 && rows[1] >= 1 && in == graph::Shape{1, 1, rows[2], rows[3]} &&
+            rows[0] == 1 && op.operand(0).elements() > 0) ||
+           bad_shape(op, diags,
+                     fmt::format("a row is [1, 1, x, y] and the rows [1, n, x, y], not {} and {}",
+                                 graph::to_string(in), graph::to_string(rows)));
+  }
+};
+
+}  // namespace
+
+void add_operators_circular_buffer(OperatorSet& set) {
+  set.add(std::make_unique<CircularBuffer>());
+}
+
+}  // namespace aotc::ops

@@ -69,7 +69,7 @@ def excerpts(work):
     problems += absent("from-keras.md", "c", (models / "from_keras" / "read_digit.c").read_text())
     problems += absent("from-keras.md", "python", (models / "generate" / "from_keras.py").read_text() +
                        (models / "generate" / "common.py").read_text())
-    return problems
+    return problems + absent("speech.md", "c", (common.ROOT / "examples" / "speech" / "speech.c").read_text())
 
 
 def slugs(_):
@@ -219,7 +219,7 @@ def tidy(lines):
 
 def run_page(page, work, update):
     place = common.fresh(work / page.stem)
-    for folder in ("tests", "scripts"):
+    for folder in ("tests", "scripts", "examples"):
         (place / folder).symlink_to(common.ROOT / folder)
     if "../shared/" in page.read_text():
         common.model_path("kws")  # not there: skips, or fails in CI
@@ -247,7 +247,7 @@ def run_page(page, work, update):
 
 
 PAGES = ("README.md,docs/from-keras.md,docs/how-do-i.md,docs/from-tflm.md,docs/cli.md,docs/operators.md,"
-         "docs/boards.md")
+         "docs/boards.md,docs/speech.md")
 
 
 def commands(work, pages=PAGES, update=False):

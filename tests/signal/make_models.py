@@ -276,6 +276,14 @@ def front_end(rng, *loudness):
     return m
 
 
+def preprocessor(rng):
+    """The front end under the names that TensorFlow Lite Micro's example gives its input and output."""
+    m = front_end(rng)
+    for tensor, name in ((m.inputs[0], "audio_frame"), (m.outputs[0], "output_0")):
+        m.builder._tensors[tensor]["name"] = name
+    return m
+
+
 MODELS = {"window": window, "fft_auto_scale": auto_scale, "energy": energy, "filter_bank": filter_bank,
           "spectral_subtraction": subtraction, "pcan": pcan, "log": log, "delay": delay, "framer": framer,
           "stacker": stacker, "overlap_add_int16": overlap_add("int16"), "overlap_add_float32": overlap_add("float32"),

@@ -3,18 +3,22 @@
 // reference evaluation; names the first layer and element that differ.
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "driver/commands.h"
 #include "driver/comparison.h"
+#include "driver/given_reference.h"
 #include "driver/host_program.h"
 #include "driver/inputs.h"
 #include "driver/project_dir.h"
 #include "driver/run_sequence.h"
 #include "driver/summary.h"
 #include "driver/temporary.h"
+#include "ops/external/external.h"
 #include "ops/operator.h"
 #include "project/generate.h"
 #include "support/files.h"
@@ -62,6 +66,7 @@ class Verifier {
     if (!compiled || !has_reference(*compiled)) return finish(kExitBadInput);
     if (!make_samples(*compiled)) return finish(kExitBadInput);
     sequence_ = sequence_of(compiled->program.reference(), samples_);
+    if (!try_given(*compiled)) return finish(kExitVerifyFailed);
     bool good = true;
     // A project for this machine is the place itself: what is in it is what is to be proven.
     bool own = project && project->board.is_host() && project->can_verify();
@@ -86,15 +91,43 @@ class Verifier {
     return true;
   }
 
-  // What operators given in C should compute is known to nobody but them.
+  // What operators given in C should compute is known to nobody but them: they run here, too, unless they
+  // are TVM's, which call its runtime.
   bool has_reference(const Compiled& compiled) {
-    for (const graph::Op& op : compiled.original.ops) {
+    std::map<std::string, size_t> parameters;
+    if (!find_given(compiled.original, parameters)) return false;
+    return given_ == nullptr || given_->build(parameters, diags_).ok();
+  }
+
+  bool find_given(const graph::Graph& graph, std::map<std::string, size_t>& parameters) {
+    for (const graph::Op& op : graph.ops) {
+      for (const graph::Graph& region : op.regions)
+        if (!find_given(region, parameters)) return false;
       if (!ops::definition_of(op).traits().external) continue;
-      diags_.error(op.location, "verify-external", "the operator is given in C: it has no reference")
-          .help("run the firmware and compare its results with those of the graph's own runtime");
-      return false;
+      const auto& a = op.attrs<ops::ExternalAttrs>();
+      auto given = std::dynamic_pointer_cast<GivenReference>(a.reference);
+      if (given == nullptr || a.context || a.convention == CallingConvention::kPacked) {
+        diags_.error(op.location, "verify-external", "the operator is given in C: it has no reference")
+            .help("run the firmware and compare its results with those of the graph's own runtime");
+        return false;
+      }
+      given_ = std::move(given);
+      parameters[a.symbol] = op.operands.size() + op.results.size();
     }
     return true;
+  }
+
+  // Before anything else runs them: what they do wrong is told of them.
+  bool try_given(const Compiled& compiled) {
+    if (given_ == nullptr) return true;
+    evaluate_sequence(compiled.original, sequence_);
+    if (given_->problem().empty()) return true;
+    Location where;
+    where.file = compiled.options.operators.empty() ? "--operators" : compiled.options.operators[0];
+    diags_.error(where, "verify-operator", "on this machine, operator function " + given_->problem())
+        .help("it is called with the operands of the first inputs of 'aotc verify': run it on them in a debugger, "
+              "or with -fsanitize=address");
+    return false;
   }
 
   bool make_samples(const Compiled& compiled) {
@@ -278,6 +311,7 @@ class Verifier {
   Diagnostics diags_;
   std::vector<Sample> samples_;
   RunSequence sequence_;
+  std::shared_ptr<GivenReference> given_;
   std::vector<PlaceResult> places_;
   int code_ = kExitDone;
 };

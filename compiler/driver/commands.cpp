@@ -68,6 +68,7 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   bool operators = std::any_of(compiled->c.files.begin(), compiled->c.files.end(), [](const auto& f) {
     return f.first.starts_with("operators/");
   });
+  const bool runtime = project_model_of(*compiled).runtime;
   // Moved: the text of the tables is the largest thing in memory.
   for (auto& [name, text] : compiled->c.files) directory.add(name, std::move(text));
   nlohmann::ordered_json manifest;
@@ -89,7 +90,7 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   for (const std::string& name : directory.names()) print_out(" {}", name);
   print_out("\nnext: add {0}.c{1}{0}_data.c{2} to your firmware and call {0}_run from {0}.h\n",
              compiled->prefix, operators ? ", " : " and ",
-             operators ? ", operators/*.c and the C runtime" : "");
+             !operators ? "" : runtime ? ", operators/*.c and the C runtime" : " and operators/*.c");
   return kExitDone;
 }
 
@@ -101,9 +102,9 @@ bool check_project(const CompileOptions& options, const project::TemplateDescrip
   Location where;
   where.file = options.model_path;
   if (!description.model_file) return true;
-  if (options.operators.empty() && options.params_path.empty() &&
-      kind_of(options.model_path, compiled.model_bytes) != ModelKind::kGraphJson)
-    return true;
+  const ModelKind kind = kind_of(options.model_path, compiled.model_bytes);
+  if (kind == ModelKind::kTflite) return true;  // its operators lie beside it
+  if (options.operators.empty() && options.params_path.empty() && kind != ModelKind::kGraphJson) return true;
   diags.error(where, "project-graph", "a project keeps its model in one file, a graph has several")
       .help("give an archive with the graph, or write the C with 'aotc compile'");
   return false;

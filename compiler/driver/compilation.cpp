@@ -59,19 +59,26 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
     if (!pair_states(model->graph, options.states, initial_values, diags)) return kFailure;
     return std::move(model->graph);
   }
-  if (!options.params_path.empty() || !options.operators.empty())
-    return conflicting(options.model_path,
-                       "--params and --operators are for TVM graphs, and this is none",
-                       "leave them out", diags);
+  if (!options.params_path.empty())
+    return conflicting(options.model_path, "--params is for TVM graphs, and this is none", "leave it out", diags);
+  GivenModelOperators given;
+  if (!options.operators.empty()) {
+    auto loaded = load_given_operators(options, diags);
+    if (!loaded) return kFailure;
+    given = std::move(*loaded);
+  }
   auto shapes = parse_input_shapes(options.shapes, diags);
   if (!shapes) return kFailure;
   frontends::ReadOptions read_options;
   read_options.signature = options.signature;
   read_options.shapes = std::move(*shapes);
+  read_options.given = &given.operators;
   auto graph = frontends::read_tflite(std::move(*read), options.model_path, diags, read_options);
+  if (!graph || !bind_given_operators(*graph, given, diags)) return kFailure;
+  if (operators) operators->files = std::move(given.files);
   // The reader has asked every operator.
   InitialValues& initial_values = operators ? operators->initial_values : own;
-  if (!graph || !pair_states(*graph, options.states, initial_values, diags) ||
+  if (!pair_states(*graph, options.states, initial_values, diags) ||
       !graph::verify_structure(*graph, diags))
     return kFailure;
   return graph;
@@ -250,11 +257,25 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   c.version = kVersion;
   out.c = codegen::print_model(out.program, c);
   out.operator_workspace_bytes = operators.workspace_bytes;
-  for (auto& [name, text] : operators.files) out.c.files["operators/" + name] = std::move(text);
+  const bool kept = kind_of(options.model_path, out.model_bytes) == ModelKind::kTflite;
+  for (auto& [name, text] : operators.files) {
+    if (kept && (name.ends_with(".c") || name.ends_with(".json"))) out.options.kept_operators.push_back("operators/" + name);
+    out.c.files["operators/" + name] = std::move(text);
+  }
   std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   out.milliseconds = took.count();
   return out;
 }
+
+namespace {
+
+// Operators of TVM's may call its C runtime; those of a .tflite model's author need none, unless called as TVM does.
+bool needs_runtime(const plan::ProgramFunction& f, ModelKind kind) {
+  if (!f.external) return false;
+  return kind != ModelKind::kTflite || f.external->context || f.external->convention == CallingConvention::kPacked;
+}
+
+}  // namespace
 
 project::ProjectModel project_model_of(const Compiled& compiled) {
   project::ProjectModel model;
@@ -267,7 +288,7 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   model.bytes = &compiled.model_bytes;
   model.runtime = compiled.options.convention != CallingConvention::kPlain;
   for (const plan::ProgramFunction& f : compiled.program.functions)
-    model.runtime = model.runtime || f.external;
+    model.runtime = model.runtime || needs_runtime(f, kind);
   // The first that launches gets the board's second core.
   for (bool launches : {true, false})
     for (int d : codegen::context_devices(compiled.program)) {
@@ -288,6 +309,7 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   if (!compiled.options.pools.empty()) model.needs.push_back("pools");
   if (compiled.options.tvm_interface) model.needs.push_back("interface");
   if (compiled.program.state_bytes > 0) model.needs.push_back("state");
+  if (!compiled.options.kept_operators.empty()) model.needs.push_back("operators");
   for (const plan::Pool& pool : compiled.program.pools)
     if (!compiled.options.pools.empty()) model.pools.push_back(pool.name);
   const std::string& sections = compiled.options.constants_section;

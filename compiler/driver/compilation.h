@@ -28,9 +28,10 @@ struct CompileOptions {
   std::vector<std::string> shapes;  // "INPUT=1,98,40", as given
   std::vector<std::string> states;  // "OUTPUT=INPUT[@FILE]", as given
   InitialValues initial_values;     // of those with a file: read by compile_model, or from a project
-  // Of a TVM graph: its parameters and the C sources of its operators.
-  std::string params_path;
+  std::string params_path;  // of a TVM graph
+  // C sources of a TVM graph's operators; of a .tflite model's custom operators, with their descriptions.
   std::vector<std::string> operators, include_dirs;
+  std::vector<std::string> kept_operators;  // what of these a project of a .tflite model holds; set by compile_model
   int64_t operator_workspace = -1;  // bytes that its operators allocate; -1: as its archive says
   codegen::ArenaOwner arena = codegen::ArenaOwner::kCaller;
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
@@ -57,7 +58,7 @@ struct CompileOptions {
   bool time_passes = false;
 };
 
-// What came with a TVM graph beside it.
+// What came with a model beside it.
 struct GivenOperators {
   std::map<std::string, std::string> files;  // C sources and headers
   // The most that one of them takes from TVMBackendAllocWorkspace, as the C runtime counts it.

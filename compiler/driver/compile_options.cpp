@@ -227,19 +227,20 @@ options::Group memory_group(CompileOptions& c, bool contract_of_input) {
 }
 
 options::Group graph_group(CompileOptions& c) {
-  return {"Options of TVM graphs",
+  return {"Options of operators in C and of TVM graphs",
           {{.names = "--params",
             .value = "FILE",
             .target = &c.params_path,
-            .help = "The parameters of the graph",
+            .help = "The parameters of a TVM graph",
             .takes = Takes::kFile,
             .see = "graph-json.md"},
            {.names = "--operators",
             .value = "FILE.c",
             .target = &c.operators,
-            .help = "The C sources of its functions; aotc-analyze checks them against the graph",
+            .help = "A C source of operators: custom operators of a .tflite model, which FILE.json beside it "
+                    "describes, or the functions of a TVM graph; aotc-analyze checks them against the model",
             .takes = Takes::kFile,
-            .see = "graph-operators.md"},
+            .see = "custom-operators.md"},
            {.names = "--operator-include",
             .value = "DIR",
             .target = &c.include_dirs,

@@ -10,7 +10,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "driver/operator_sources.h"
+#include "driver/given_reference.h"
+#include "driver/operator_descriptions.h"
 #include "driver/temporary.h"
 #include "mlf/archive.h"
 #include "mlf/metadata.h"
@@ -125,6 +126,7 @@ Status bind_operators(graph::Graph& graph, const OperatorSources& sources,
   bool good = true;
   std::set<std::string> failed;
   for (graph::Op& op : graph.ops) {
+    for (graph::Graph& region : op.regions) good = bind_operators(region, sources, used, diags) && good;
     if (!ops::definition_of(op).traits().external) continue;
     auto attributes = std::make_shared<ops::ExternalAttrs>(op.attrs<ops::ExternalAttrs>());
     std::vector<OperatorTensor> tensors;
@@ -351,6 +353,38 @@ Result<GraphModel> load_graph_model(ModelKind kind, const std::vector<uint8_t>& 
   if (!model || !name_devices(*model, options, diags) || !ops::verify_graph(model->graph, diags))
     return kFailure;
   return model;
+}
+
+Result<GivenModelOperators> load_given_operators(const CompileOptions& options, Diagnostics& diags) {
+  auto from = operator_files(options.operators, diags);
+  if (!from) return kFailure;
+  GivenModelOperators out;
+  bool good = true;
+  for (const std::string& path : from->descriptions) good = read_description(path, out.operators, diags) && good;
+  SourceSet set(diags);
+  for (const std::string& path : from->sources) {
+    if (path.ends_with(".c")) {
+      good = set.add_file(path, true, true) && good;
+      continue;
+    }
+    Location where;
+    where.file = path;
+    diags.error(where, "operator-description", "is no C source").help("give a file that ends in .c, or a description, .json");
+    good = false;
+  }
+  for (const std::string& path : from->descriptions) good = set.add_file(path, true, false) && good;
+  if (!good) return kFailure;
+  auto functions = read_operator_sources(from->sources, options.include_dirs, diags);
+  if (!functions) return kFailure;
+  out.functions = std::move(*functions);
+  out.files = set.take();
+  out.operators.reference = std::make_shared<GivenReference>(out.files, options.include_dirs);
+  return out;
+}
+
+Status bind_given_operators(graph::Graph& graph, const GivenModelOperators& given, Diagnostics& diags) {
+  std::set<std::string> used;
+  return bind_operators(graph, given.functions, used, diags);
 }
 
 Result<GraphModel> read_archived_graph(const std::vector<uint8_t>& bytes,

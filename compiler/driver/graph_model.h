@@ -6,12 +6,15 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "driver/compilation.h"
+#include "driver/operator_sources.h"
 #include "frontends/graph_json/reader.h"
+#include "ops/external/given.h"
 #include "support/diagnostics.h"
 
 namespace aotc::driver {
@@ -33,6 +36,19 @@ struct GraphModel {
 // graph.
 Result<GraphModel> load_graph_model(ModelKind kind, const std::vector<uint8_t>& bytes,
                                     const CompileOptions& options, Diagnostics& diags);
+
+// Custom operators of a .tflite model that are given as C.
+struct GivenModelOperators {
+  ops::GivenOperators operators;  // for the reader
+  OperatorSources functions;
+  std::map<std::string, std::string> files;  // sources, headers beside them, descriptions
+};
+
+// Reads what `options.operators` names. Reports [operator-description], [operator-header] and what
+// read_operator_sources does.
+Result<GivenModelOperators> load_given_operators(const CompileOptions& options, Diagnostics& diags);
+// Checks the functions that a graph calls, and how they are called. Reports what check_operator does.
+Status bind_given_operators(graph::Graph& graph, const GivenModelOperators& given, Diagnostics& diags);
 
 // The graph of an archive as it is: without operators' sources, which take Clang to read, and devices.
 // Uses of `options`: model_path, params_path.

@@ -75,7 +75,7 @@ class HostProgram {
   std::vector<std::string> flags() const {
     return {"-std=c99", "-O1", "-ffp-contract=off", "-DAOTC_VERIFY=1",
             fmt::format("-D{0}_run={0}_run_traced", prefix_),
-            fmt::format("-D{}_TRACE=", upper(prefix_)), "-I" + folder_ + "/model"};
+            fmt::format("-D{}_TRACE=", upper(prefix_)), "-w", "-I" + folder_ + "/model"};
   }
 
   static std::string upper(std::string text) {
@@ -87,7 +87,7 @@ class HostProgram {
   // Names below the project's folder, sorted.
   std::vector<std::string> files(const char* ending) const {
     std::vector<std::string> out;
-    for (const char* part : {"model", "src"}) {
+    for (const char* part : {"model", "model/operators", "src"}) {
       std::error_code ec;
       for (const auto& entry : fs::directory_iterator(fs::path(folder_) / part, ec))
         if (entry.path().extension() == ending)

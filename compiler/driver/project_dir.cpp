@@ -23,9 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string hex_of(const std::vector<uint8_t>& bytes) {
-  std::string out;
-  for (uint8_t b : bytes) out += fmt::format("{:02x}", b);
-  return out;
+  return fmt::format("{:02x}", fmt::join(bytes, ""));
 }
 
 // Anything that is no digit counts as 0: a value of the wrong size is refused where it is used.
@@ -52,6 +50,7 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["signature"] = options.signature;
   j["cpu"] = options.cpu_name;
   j["shapes"] = options.shapes;
+  j["operators"] = options.kept_operators;
   j["states"] = options.states;
   j["state_values"] = nlohmann::ordered_json::object();
   for (const auto& [text, bytes] : options.initial_values) j["state_values"][text] = hex_of(bytes);
@@ -98,10 +97,11 @@ CompileOptions ProjectDir::compile_options() const {
   o.signature = c.value("signature", "");
   o.cpu_name = c.value("cpu", "");
   o.shapes = c.value("shapes", std::vector<std::string>());
+  for (const std::string& name : c.value("operators", std::vector<std::string>()))
+    o.operators.push_back(path + "/" + manifest.value("model_folder", "") + name);
   o.states = c.value("states", std::vector<std::string>());
   const nlohmann::json values = c.value("state_values", nlohmann::json::object());
-  for (const auto& [text, hex] : values.items())
-    o.initial_values[text] = bytes_of_hex(hex.get<std::string>());
+  for (const auto& [text, hex] : values.items()) o.initial_values[text] = bytes_of_hex(hex.get<std::string>());
   if (c.value("arena", "") == "model") o.arena = codegen::ArenaOwner::kModel;
   o.slice = c.value("slice", "");
   if (c.value("memory", "") == "workspace") o.memory = codegen::MemoryMode::kWorkspace;
@@ -162,7 +162,7 @@ bool is_complete(const nlohmann::json& manifest) {
   const nlohmann::json values = compile->value("state_values", nlohmann::json::object());
   for (const auto& [text, hex] : values.items())
     if (!hex.is_string()) return false;
-  for (const char* list : {"pools", "shapes", "states"})
+  for (const char* list : {"pools", "shapes", "states", "operators"})
     for (const auto& text : compile->value(list, nlohmann::json::array()))
       if (!text.is_string()) return false;
   return schedules_of(*compile).ok();
@@ -197,8 +197,7 @@ Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags) {
     return kFailure;
   }
   if (!good) {
-    diags.error(where, "project-invalid", "aotc.json is damaged or of another version")
-        .help("create the project again");
+    diags.error(where, "project-invalid", "aotc.json is damaged or of another version").help("create the project again");
     return kFailure;
   }
   auto board = project::find_board(out.manifest["board"], diags);

@@ -91,8 +91,7 @@ struct Traits {
   bool may_fail = false;
   // The result is the operand in another device's memory.
   bool device_copy = false;
-  // Given as C and known by its types alone: it is never evaluated, and no model format but TVM's
-  // graphs has it.
+  // Given as C and known by its types alone: it is never folded, and evaluated only by its own C.
   bool external = false;
   Control control = Control::kNone;
 };

@@ -181,6 +181,7 @@ Status check_needs(const TemplateDescription& t, const ProjectModel& model, Diag
                                                               : need == "workspace" ? "--memory workspace"
                                                               : need == "devices"   ? "devices"
                                                               : need == "interface" ? "--interface tvm"
+                                                              : need == "operators" ? "--operators"
                                                                                     : "--pool"))
         .help("compile it without, or take --project bare-metal");
     return kFailure;

@@ -192,7 +192,7 @@ def wrong():
                 base=["g.json", "--params", "p.params", "-o", "out"])
     write()
     shutil.copy(ROOT / "tests" / "models" / "digits" / "digits_int8.tflite", WORK / "d.tflite")
-    refused("option-conflict", r"^d\.tflite: error: --params and --operators",
+    refused("option-conflict", r"^d\.tflite: error: --params is for TVM graphs",
             code=2, base=["d.tflite", "--params", "p.params", "-o", "out"])
     refused("verify-external", r"op 2 f_add 'sum': error", command="verify",
             base=["g.json", "--params", "p.params"])

@@ -80,7 +80,10 @@ bool OperatorReader::resolve_code(size_t index, Resolved& out) {
   out.builtin = builtin_of(code);
   out.version = code.version();
   if (out.builtin == kTfliteCustom) {
-    if (code.custom_code() != nullptr) out.definition = set_.find_tflite_custom(code.custom_code()->string_view());
+    if (code.custom_code() == nullptr) return true;
+    const std::string_view name = code.custom_code()->string_view();
+    if (source_.given != nullptr) out.given = source_.given->find(name);
+    out.definition = out.given != nullptr ? set_.find("external") : set_.find_tflite_custom(name);
   } else if (out.builtin >= 0 && static_cast<size_t>(out.builtin) < tflite_builtin_names().size()) {
     auto [entry, is_new] = found_.try_emplace(out.builtin, nullptr);
     if (is_new) entry->second = set_.find_tflite(out.builtin);
@@ -399,9 +402,22 @@ bool OperatorReader::import(size_t index, Build& build, graph::Op& op, Diagnosti
   const Resolved& known = resolved_[index];
   ops::TfliteOp view(raw(index), known.builtin, known.version, build.graph, !derived,
                      source_.subgraph);
-  if (!known.definition->import_tflite(view, op, told) || !connect_kept(index, build, op, told)) return false;
+  if (known.given != nullptr) {
+    const bool good =
+        ops::import_given(*known.given, view, source_.given->reference, build.graph, op, told).ok();
+    build.mark_added();
+    if (!good) return false;
+  } else if (!known.definition->import_tflite(view, op, told) || !connect_kept(index, build, op, told)) {
+    return false;
+  }
   settle_shapes(index, op, build);
-  return check_sizes(op, build, told) && ops::verify_op({build.graph, op}, told).ok();
+  if (check_sizes(op, build, told) && ops::verify_op({build.graph, op}, told)) return true;
+  if (known.given != nullptr)
+    told.error(op.location, "operator-description",
+               fmt::format("the description of '{}' does not fit the model", escape_for_display(known.given->name)))
+        .note(fmt::format("{}: described here", known.given->where.str()))
+        .help("see \"shape\" in docs/custom-operators.md");
+  return false;
 }
 
 // Where the file leaves a dimension of a result open, or gives it for other operands, the operands

@@ -46,6 +46,7 @@ class OperatorReader {
  private:
   struct Resolved {
     const ops::Operator* definition = nullptr;
+    const ops::GivenOperator* given = nullptr;  // its function is the user's; the definition is `external`
     int builtin = 0;
     int version = 1;
   };

@@ -87,7 +87,7 @@ void OperatorReader::report_unsupported(Diagnostics& diags) const {
                                           : "operator " + unsupported_[0].reason;
   Diagnostic& d =
       diags.error(one ? where(unsupported_[0].index) : source_.where(), "op-unsupported", what);
-  std::vector<std::string> types;
+  std::vector<std::string> types, customs;
   std::vector<const Family*> families;
   for (size_t i = 0; i < unsupported_.size(); ++i) {
     Location at = where(unsupported_[i].index);
@@ -102,15 +102,23 @@ void OperatorReader::report_unsupported(Diagnostics& diags) const {
     if (family && std::find(families.begin(), families.end(), family) == families.end())
       families.push_back(family);
     bool named = std::find(types.begin(), types.end(), at.op_type) != types.end();
-    if (!family && reason.empty() && types.size() < 5 && !named) types.push_back(at.op_type);
+    if (!family && reason.empty() && types.size() < 5 && !named) {
+      types.push_back(at.op_type);
+      if (resolved_[unsupported_[i].index].builtin == kTfliteCustom) customs.push_back(at.op_type);
+    }
   }
   if (!one && unsupported_.size() > limits::kMaxListed)
     d.note(fmt::format("and {} more", unsupported_.size() - limits::kMaxListed));
   for (const Family* family : families) d.note(family->note);
   d.note(count_text());
   for (const Family* family : families) d.help(family->help);
-  for (const std::string& type : types)
-    d.help(fmt::format("'aotc ops --like {}' lists what is", escape_for_display(type)));
+  for (const std::string& type : types) {
+    if (std::find(customs.begin(), customs.end(), type) != customs.end())
+      d.help(fmt::format("'{}' is a custom operator: give its C by --operators (docs/custom-operators.md)",
+                         escape_for_display(type)));
+    else
+      d.help(fmt::format("'aotc ops --like {}' lists what is", escape_for_display(type)));
+  }
 }
 
 // How the model was quantised, if that is why the operator's types are not taken.

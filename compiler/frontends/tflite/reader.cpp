@@ -402,6 +402,7 @@ Result<graph::Graph> read_tflite(std::vector<uint8_t> bytes, const std::string& 
                                  Diagnostics& diags, const ReadOptions& options) {
   Source source;
   source.file = file;
+  source.given = options.given;
   source.diags = &diags;
   source.errors_before = diags.error_count();
   source.bytes = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));

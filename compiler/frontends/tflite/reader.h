@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "ops/external/given.h"
 #include "ops/operator.h"
 #include "support/diagnostics.h"
 #include "support/result.h"
@@ -25,6 +26,8 @@ struct ReadOptions {
   std::map<std::string, graph::Shape> shapes;
   // The operators there are; null: every operator of this build.
   const ops::OperatorSet* operators = nullptr;
+  // Custom operators that the user gives as C, if any; they go before those of the set.
+  const ops::GivenOperators* given = nullptr;
 };
 
 // Weights are views of `bytes`, which the graph's constants keep alive. `file` is how messages call

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "ops/external/given.h"
 #include "support/diagnostics.h"
 #include "tflite_schema_generated.h"
 
@@ -61,6 +62,7 @@ struct Source {
   int subgraph_index = 0;
   int depth = 0;  // of regions around the subgraph
   const tflite_schema::SignatureDef* signature = nullptr;  // null: the subgraph has none
+  const ops::GivenOperators* given = nullptr;              // custom operators that the user gives, or null
   Diagnostics* diags = nullptr;
   int errors_before = 0;  // that the sink held when reading began
   // By tensor of the subgraph: shapes of inputs that the user gave instead of the file's.

@@ -144,6 +144,14 @@ bool FlexOptions::integer(const char* name, int64_t least, int64_t most, int64_t
   return bad(fmt::format("option '{}' is {}, outside of {}..{}", name, out, least, most));
 }
 
+std::optional<std::variant<int64_t, double>> FlexOptions::number(const std::string& name) const {
+  auto found = values_.find(name);
+  if (found == values_.end()) return std::nullopt;
+  if (const auto* whole = std::get_if<int64_t>(&found->second)) return *whole;
+  if (const auto* real = std::get_if<double>(&found->second)) return *real;
+  return std::nullopt;
+}
+
 bool FlexOptions::read(const char* name, int32_t& out) {
   int64_t value = 0;
   if (!integer(name, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max(),

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -26,6 +27,10 @@ class FlexOptions {
   bool read(const char* name, float& out);  // a whole number is one as well
   // Is an option of this name there, of whatever type?
   bool has(const char* name) const { return values_.contains(name); }
+  // Whether the bytes were a map.
+  bool good() const { return good_; }
+  // The number of this name; nothing if it is not there or no number.
+  std::optional<std::variant<int64_t, double>> number(const std::string& name) const;
 
  private:
   bool bad(const std::string& message);

@@ -40,15 +40,27 @@ class External final : public Operator {
       out.push_back({t, ""});
     return out;
   }
-  Traits traits() const override { return {.external = true}; }
+  // What it calls is not known: the library's functions for all that we know.
+  Traits traits() const override { return {.uses_libm = true, .external = true}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<ExternalAttrs>();
   }
 
-  // The file's shapes are all that is known.
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics&) const override {
+  // The file's shapes are all that is known, unless the attributes have others.
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    const std::vector<int64_t>& given = op.attrs<ExternalAttrs>().shapes;
     std::vector<graph::Shape> shapes;
-    for (size_t i = 0; i < op.op.results.size(); ++i) shapes.push_back(op.result(i).shape);
+    for (size_t i = 0; given.empty() && i < op.op.results.size(); ++i) shapes.push_back(op.result(i).shape);
+    for (size_t at = 0; at < given.size();) {
+      const int64_t rank = given[at++];
+      if (rank < 0 || rank > static_cast<int64_t>(given.size() - at)) {
+        bad_attribute(op, diags, "'shapes' is no list of ranks, each with its dimensions");
+        return kFailure;
+      }
+      const auto begin = given.begin() + static_cast<int64_t>(at);
+      shapes.emplace_back(begin, begin + rank);
+      at += static_cast<size_t>(rank);
+    }
     return shapes;
   }
 
@@ -68,7 +80,9 @@ class External final : public Operator {
     return kFailure;
   }
 
-  void evaluate(const OpView& op, const EvalData&) const override {
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    if (const auto& reference = op.attrs<ExternalAttrs>().reference)
+      return reference->run(op.attrs<ExternalAttrs>().symbol, data);
     // Callers ask for the trait first. A made-up result would be compared as if it were right.
     throw std::logic_error("external operator '" + op.attrs<ExternalAttrs>().symbol +
                            "' was evaluated");

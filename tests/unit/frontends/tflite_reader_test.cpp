@@ -281,7 +281,7 @@ TEST(TfliteReaderErrors, SeveralUnsupportedOperatorsTogether) {
             "  note: op 2 Blend 'it\\x27s'\n"
             "  note: 1 of 3 operators compile\n"
             "  help: 'aotc ops --like LSH_PROJECTION' lists what is\n"
-            "  help: 'aotc ops --like Blend' lists what is\n");
+            "  help: 'Blend' is a custom operator: give its C by --operators (docs/custom-operators.md)\n");
 }
 
 TEST(TfliteReaderErrors, UnsupportedOperatorsAndTypesInOneRun) {

@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Custom operators that a user gives as C, in a .tflite model.
+
+Usage: run_custom.py equal|refused --work DIR
+
+equal    the model of make_model.py as emitted C by gcc, clang and on a Cortex-M4, beside LiteRT and numpy;
+         `aotc verify` of the model and of a project, and what verify says of operators that do wrong
+refused  C and descriptions with one thing wrong each: the message, its slug and place, and that nothing
+         was written
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import sys
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
+import common  # noqa: E402
+import emitted_cases  # noqa: E402
+import make_model  # noqa: E402
+
+SAMPLES = 8
+WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror"]
+MAIN = """\
+#include <stdio.h>
+#include <string.h>
+#include "custom.h"
+%s
+static uint8_t arena[CUSTOM_ARENA_SIZE] __attribute__((aligned(CUSTOM_ARENA_ALIGN)));
+int main(void)
+{
+    static int32_t place[PLACE];
+    static float last[LAST];
+    const struct custom_inputs inputs = { 0 };
+    const struct custom_outputs outputs = { place, last };
+    int sample, wrong = 0;
+    for (sample = 0; sample < SAMPLES; ++sample) {
+        memcpy(custom_input_x(arena), samples[sample], sizeof samples[0]);
+        if (custom_run(&inputs, &outputs, arena) != 0) ++wrong;
+        if (memcmp(place, places[sample], sizeof place) != 0 || memcmp(last, lasts[sample], sizeof last) != 0) ++wrong;
+    }
+    printf("%%d passed, %%d failed\\n", SAMPLES - wrong, wrong);
+    return wrong;
+}
+"""
+
+
+def check(good, what):
+    if not good:
+        raise common.Failure(what)
+
+
+def array(c_type, name, values):
+    rows = ",\n".join("{" + ", ".join(float(v).hex() if c_type == "float" else str(v) for v in row.ravel()) + "}"
+                      for row in values)
+    return f"static const {c_type} {name}[SAMPLES][{values[0].size}] = {{\n{rows}\n}};\n"
+
+
+def inputs():
+    rng = np.random.default_rng(5)
+    return [rng.integers(-128, 128, (1, make_model.STEPS, make_model.CHANNELS)).astype(np.int8)
+            for _ in range(SAMPLES)]
+
+
+def write_main(work, out):
+    wanted = [make_model.expected(work, x) for x in inputs()]
+    data = (f"#define SAMPLES {SAMPLES}\n#define PLACE {wanted[0][0].size}\n#define LAST {wanted[0][1].size}\n"
+            + array("int8_t", "samples", inputs()) + array("int32_t", "places", [w[0] for w in wanted])
+            + array("float", "lasts", [w[1] for w in wanted]))
+    (out / "main.c").write_text(MAIN % data)
+
+
+def run_on(name, out, expect_passed=SAMPLES):
+    target = emitted_cases.TARGETS[name]
+    image = out / f"{name}.elf"
+    ours = ["custom.c", "custom_data.c", "operators/operators.c", "main.c"]
+    warnings = [] if target.sources else WARNINGS
+    common.run([target.compiler, *target.flags, *emitted_cases.COMMON, *warnings, *ours,
+                *[str(emitted_cases.HERE / s) for s in target.sources], *target.link, "-o", image], cwd=out)
+    done = common.run([part.format(image=image) for part in target.command], expect=None)
+    text = done.stdout + done.stderr
+    if f"{expect_passed} passed, {SAMPLES - expect_passed} failed" not in text:
+        raise common.Failure(f"{name}: {text[-300:]}")
+
+
+def verified(done, places):
+    check(done.returncode == 0 and done.stdout.count("bit-exact in 5 of 5 layers") == places,
+                 f"verify: {done.stdout}{done.stderr}")
+
+
+def equal(work):
+    make_model.write(work)
+    given = ["--operators", HERE / "operators.c"]
+    out = work / "out"
+    common.aotc("compile", work / "custom.tflite", *given, "-o", out, "--quiet")
+    write_main(work, out)
+    for target in ("gcc", "clang", "cortex_m4"):
+        run_on(target, out)
+    # The comparison can fail: another decay is another result.
+    text = (out / "operators" / "operators.c").read_text()
+    (out / "operators" / "operators.c").write_text(text.replace("row[f * step[0] + i]", "row[f * step[0]]"))
+    run_on("gcc", out, expect_passed=0)
+    verified(common.aotc("verify", work / "custom.tflite", *given, "--quiet", expect=None), 1)
+    project = work / "project"
+    common.aotc("create", work / "custom.tflite", *given, "--board", "qemu_mps2_an386", "-o", project, "--quiet")
+    # From what the project holds: sources, headers beside them, descriptions.
+    verified(common.aotc("verify", project, "--quiet", expect=None), 2)
+    wrong_in_verify(work)
+
+
+def wrong_in_verify(work):
+    """What operators do wrong on this machine is told of them."""
+    source = (HERE / "operators.c").read_text()
+    cases = [("wrote outside of its tensors", "held[t * channels + c] =", "held[t * channels + c + 1] ="),
+             ("wrote to an operand", "place[c] = 0;", "place[c] = 0; ((int8_t *)x)[0] = 1; ((int8_t *)x)[1] = 2;"),
+             ("returned 7", "return 0;", "return 7;"),
+             ("ended by signal 11", "place[c] = 0;", "*(volatile int *)0 = 0;")]
+    for number, (said, old, new) in enumerate(cases):
+        folder = common.fresh(work / f"wrong{number}")
+        for name in ("operators.json", "limits.inc"):
+            shutil.copy(HERE / name, folder)
+        (folder / "operators.c").write_text(source.replace(old, new))
+        done = common.aotc("verify", work / "custom.tflite", "--operators", folder / "operators.c", "--quiet",
+                           expect=None)
+        check(done.returncode == 4 and "[verify-operator]" in done.stderr and said in done.stderr, f"{said}: {done.stderr}")
+
+
+# What is changed in the C (or the description), the slug, and what the message has.
+C_CASES = [
+    ("int32_t peak_hold", "int32_t peak_holds", "operator-missing", "did you mean 'peak_holds'"),
+    ("int32_t peak_hold", "static int32_t peak_hold", "operator-signature", "is static"),
+    ("const int8_t *x", "const uint8_t *x", "operator-signature", "parameter 1 'x' is 'const uint8_t *'"),
+    ("const float *decay", "const double *decay", "operator-signature", "tensor 4 'decay of held' (an operand of float) is passed"),
+    ("const float *decay,", "const float *decay, const float *more,", "operator-signature", "has 7 parameters, but 6"),
+    ("const float *row", "const char *row", "operator-signature", "'frames': parameter 1 'row'"),
+    ("int32_t frames", "long frames", "operator-signature", "returns 'long'"),
+    ("limits.inc", "limit.inc", "operator-source", "file not found"),
+]
+J_CASES = [
+    ('"custom": "Frames"', '"custom": "Framed"', "op-unsupported", "'Frames' is a custom operator: give its C by --operators"),
+    ('"shape": "x"', '"shape": "y"', "operator-description", "operators.json:10:51: error: there is no operand 'y'"),
+    ('["x[-1]"]', '["x[-2]"]', "operator-description", "does not fit the model"),
+    ('["x[-1]"]', '["x[3]"]', "op-shape", "'x' has 3 dimensions, there is no x[3]"),
+    ('["x[-1]"]', '["x[1"]', "op-shape", "a ']' is missing"),
+    ('["x[-1]"]', '["x[1] / 0"]', "op-shape", "divides by zero"),
+    ('["x[-1]"]', '[0]', "op-shape", "a dimension is at least 1"),
+    ('["x[-1]"]', '["9999999999 * 9999999999"]', "op-shape", "too large"),
+    ('"type": "int8"}]', '"type": "uint8"}]', "op-type", "is int8_t in the model, its description says uint8_t"),
+    ('"type": "int8"}]', '"type": "int7"}]', "operator-description", "'int7' is no element type"),
+    ('"default": 8}', '"default": 8}, {"name": "more", "type": "int32"}', "op-attribute",
+     "the model gives no number 'more'"),
+    ('"name": "step", "type": "int32"', '"name": "step", "type": "bool"', "op-attribute", "'step' is 7, which is no"),
+    ('"x.zero_point"', '"x.zero"', "operator-description", "'x' has no 'zero'"),
+    ('"decay", "held"', '"held", "decay"', "operator-description", "results are the function's last parameters"),
+    ('"held", "place"]', '"held"]', "operator-description", "result 'place' is missing"),
+    ('"function": "frames"', '"function": "for"', "operator-description", "cannot be the name of a C function"),
+    ('"function": "frames"', '"functions": "frames"', "operator-description", 'did you mean "function"?'),
+    ('"operands": [{"name": "row", "type": "float32"}],', '', "operator-description", '"operands" is missing'),
+    ('"custom": "Frames"', '"custom": "PeakHold"', "operator-description", "is described twice"),
+    ('{"name": "row"', '{"name": "step"', "operator-description", "'step' is there already"),
+    ('"operators": [', '"operators": ', "operator-description", "operators.json:"),
+    ('"parameters": ["row", "step", "out.shape", "out"]', '"parameters": ["row", "row.scale", "out"]',
+     "op-quantization", "'row' has no scale"),
+]
+
+
+def refused(work):
+    make_model.write(work)
+    cases = [("operators.c", *c) for c in C_CASES] + [("operators.json", *c) for c in J_CASES]
+    failed = []
+    for number, (name, old, new, slug, said) in enumerate(cases):
+        folder = common.fresh(work / f"case{number}")
+        for file in ("operators.c", "operators.json", "limits.inc"):
+            shutil.copy(HERE / file, folder)
+        text = (folder / name).read_text()
+        check(old in text, f"{old}: not in {name}")
+        (folder / name).write_text(text.replace(old, new, 1))
+        failed += refusal(work, folder, ["--operators", folder / "operators.c"], slug, said)
+    folder = common.fresh(work / "alone")
+    shutil.copy(HERE / "operators.c", folder)
+    failed += refusal(work, folder, ["--operators", folder / "operators.c"], "operator-description", "operators.json")
+    failed += refusal(work, folder, ["--operators", HERE / "operators.json"], "operator-description", "no C source")
+    failed += refusal(work, folder, ["--operators", HERE / "operators.c"], "tool-missing", "AOTC_ANALYZE",
+                      {"AOTC_ANALYZE": "/nowhere/aotc-analyze"})
+    print("\n".join(failed))
+    print(f"{len(cases) + 3 - len(failed)} passed, {len(failed)} failed")
+    if failed:
+        sys.exit(1)
+
+
+def refusal(work, folder, arguments, slug, said, env=None):
+    out = folder / "out"
+    done = common.aotc("compile", work / "custom.tflite", *arguments, "-o", out, "--quiet", expect=None,
+                       env={**os.environ, **(env or {})})
+    wanted = 5 if slug == "tool-missing" else 1
+    if done.returncode == wanted and f"[{slug}]" in done.stderr and said in done.stderr and not out.exists():
+        return []
+    return [f"{slug}: exit code {done.returncode}, {done.stderr}"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["equal", "refused"])
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    work = common.fresh(options.work.resolve())
+    if options.what == "refused":
+        refused(work)
+        return
+    equal(work)
+    print(f"{4 * SAMPLES + 7} passed, 0 failed")
+
+
+if __name__ == "__main__":
+    common.main_of(main)

@@ -43,6 +43,7 @@ std::map<std::string, Support> supports() {
   }
   for (int code : {frontends::kTfliteIf, frontends::kTfliteWhile})
     out[frontends::tflite_builtin_name(code)].ours = {"control flow"};
+  out[frontends::tflite_builtin_name(frontends::kTfliteComposite)].ours = {"inlined"};
   for (int code : {frontends::kTfliteCallOnce, frontends::kTfliteVarHandle, frontends::kTfliteReadVariable,
                    frontends::kTfliteAssignVariable})
     out[frontends::tflite_builtin_name(code)].ours = {"state"};

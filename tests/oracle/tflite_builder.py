@@ -115,6 +115,9 @@ OPERATORS = {  # name: (operator code, options)
     "HARD_SWISH": (117, (91, {})),
     "IF": (118, (92, {"then": (0, "i32", 0), "else_": (1, "i32", 0)})),
     "WHILE": (119, (93, {"cond": (0, "i32", 0), "body": (1, "i32", 0)})),
+    "STABLEHLO_COMPOSITE": (206, (21, {
+        "name": (0, "text", ""), "subgraph": (1, "i32", 0), "attributes": (2, "bytes", b""),
+    })),
     "CALL_ONCE": (129, (103, {"init": (0, "i32", 0)})),
     "BATCH_MATMUL": (126, (101, {
         "adj_x": (0, "bool", 0), "adj_y": (1, "bool", 0), "asymmetric_quantize_inputs": (2, "bool", 0),
@@ -195,6 +198,7 @@ OPERATORS = {  # name: (operator code, options)
     "RIGHT_SHIFT": (161, _NO_OPTIONS),
 }
 CUSTOM = 32  # the code of all operators that go by a name of their own
+OPTIONS_2 = {"STABLEHLO_COMPOSITE"}  # whose options are in the second union
 FIRST_VERSIONS = {"BROADCAST_TO": 2}  # others begin with 1
 _LAST_OLD_OPERATOR_CODE = 127  # Larger codes only fit the newer, wider field.
 
@@ -355,7 +359,8 @@ def _tensor(b, t, buffer_index):
 
 def _options(b, kind, given):
     number, fields = OPERATORS[kind][1]
-    write = {"i32s": _ints, "text": lambda b, text: b.CreateString(text)}
+    write = {"i32s": _ints, "text": lambda b, text: b.CreateString(text),
+             "bytes": lambda b, data: b.CreateByteVector(data)}
     vectors = {
         name: write[what](b, given[name])
         for name, (_, what, _) in fields.items() if what in write and given.get(name) is not None
@@ -390,12 +395,13 @@ def _operator(b, code_index, operator, intermediates=None):
         custom = b.CreateByteVector(given) if given else 0
     elif OPERATORS[kind][1][0] and given is not None:
         number, options = _options(b, kind, given)
-    b.StartObject(9 if intermediates else 7 if custom else 5)
+    second = kind in OPTIONS_2
+    b.StartObject(13 if second else 9 if intermediates else 7 if custom else 5)
     b.PrependUint32Slot(0, code_index, 0)
     b.PrependUOffsetTRelativeSlot(1, ins, 0)
     b.PrependUOffsetTRelativeSlot(2, outs, 0)
-    b.PrependUint8Slot(3, number, 0)
-    b.PrependUOffsetTRelativeSlot(4, options, 0)
+    b.PrependUint8Slot(11 if second else 3, number, 0)
+    b.PrependUOffsetTRelativeSlot(12 if second else 4, options, 0)
     if custom:
         b.PrependUOffsetTRelativeSlot(5, custom, 0)
     if intermediates:

@@ -13,7 +13,7 @@ namespace aotc::frontends {
 inline constexpr int kTfliteCustom = 32, kTfliteDequantize = 6;
 inline constexpr int kTfliteCallOnce = 129, kTfliteVarHandle = 142, kTfliteReadVariable = 143,
                      kTfliteAssignVariable = 144;
-inline constexpr int kTfliteIf = 118, kTfliteWhile = 119;
+inline constexpr int kTfliteIf = 118, kTfliteWhile = 119, kTfliteComposite = 206;
 
 // All known names; the index is the builtin code.
 std::span<const std::string_view> tflite_builtin_names();

@@ -52,6 +52,8 @@ std::vector<int> subgraphs_of(const schema::Operator& op) {
     return {options->then_subgraph_index(), options->else_subgraph_index()};
   if (const auto* options = op.builtin_options_as<schema::WhileOptions>())
     return {options->cond_subgraph_index(), options->body_subgraph_index()};
+  if (const auto* options = op.builtin_options_2_as<schema::StableHLOCompositeOptions>())
+    return {options->decomposition_subgraph_index()};
   return {};
 }
 

@@ -156,7 +156,8 @@ Status OperatorReader::resolve(std::vector<Role>& roles) {
         !check_indices(i, "operand", op.inputs(), true, roles.size()) ||
         !check_indices(i, "result", op.outputs(), false, roles.size())) {
       good = false;
-    } else if (is_variable_operator(resolved_[i].builtin) || is_control(resolved_[i].builtin)) {
+    } else if (is_variable_operator(resolved_[i].builtin) || is_control(resolved_[i].builtin) ||
+               resolved_[i].builtin == kTfliteComposite) {
       mark(i, roles);
     } else if (resolved_[i].definition == nullptr) {
       unsupported_.push_back({i, ""});
@@ -202,6 +203,8 @@ bool OperatorReader::build(const std::vector<graph::TensorId>& ids, graph::Graph
       build_variable(i, build);
     else if (is_control(resolved_[i].builtin))
       build_control(i, build);
+    else if (resolved_[i].builtin == kTfliteComposite)
+      build_composite(i, build);
     else
       build_one(i, build);
   }

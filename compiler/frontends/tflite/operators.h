@@ -114,6 +114,11 @@ class OperatorReader {
   bool pass_variables(size_t index, Build& build, Control& control, Diagnostics& told);
   bool read_regions(Build& build, Control& control, Diagnostics& told);
   bool take_results(size_t index, Build& build, Control& control, Diagnostics& told);
+  // STABLEHLO_COMPOSITE: the operators of its subgraph take its place.
+  void build_composite(size_t index, Build& build);
+  bool inline_composite(size_t index, Build& build, Diagnostics& told);
+  bool read_composite(const graph::Op& op, int subgraph, const Build& build, graph::Graph& region, Diagnostics& told);
+  bool splice(const graph::Op& op, graph::Graph& region, Build& build, Diagnostics& told);
   void skip(size_t index, Build& build) const;
   // Something may read it: told, if it is not computed yet. `operand`: which one it is, or -1.
   static bool may_read(const Build& build, graph::TensorId id, int operand, const Location& at,

@@ -256,6 +256,16 @@ Status check_signature(Source& source, const std::vector<Role>& roles) {
     for (uint32_t i = 0; i < length(maps); ++i) {
       uint32_t index = maps->Get(i)->tensor_index();
       if (index < roles.size() && (input ? roles[index].input : roles[index].output)) continue;
+      if (index < roles.size()) {
+        // Tools that cut a model leave the signature as it was.
+        source.diags
+            ->warning(source.where(), "signature-port",
+                      fmt::format("the signature names tensor {} '{}', which is no {} of the subgraph", index,
+                                  escape_for_display(tensor_name(*source.subgraph, static_cast<int>(index))),
+                                  input ? "input" : "output"))
+            .help("the subgraph's own inputs and outputs are compiled");
+        continue;
+      }
       damaged(*source.diags, source.where(),
               fmt::format("the signature names tensor {}, which is no {} of the subgraph", index,
                           input ? "input" : "output"));
@@ -336,6 +346,19 @@ bool settle_arguments(Source& source, const RegionRequest& request) {
                              request.arguments.size() - request.inputs.size()));
 }
 
+// An input of the region whose value is known.
+bool know_argument(Source& source, const std::optional<graph::ConstantView>& value, graph::Tensor& tensor) {
+  if (!value) return true;
+  if (static_cast<int64_t>(value->bytes.size()) != tensor.type.bytes())
+    return damaged(*source.diags, source.where_tensor(tensor.name), "it has another type than what the operator gives it");
+  if (!source.constants.take(value->bytes.size())) {
+    report_aliasing(*source.diags, source.where());
+    return false;
+  }
+  tensor.constant = value;
+  return true;
+}
+
 // Its variables: more inputs, defined before the first operator.
 std::vector<graph::TensorId> add_variables(const RegionRequest& request, Variables& variables,
                                            graph::Graph& graph) {
@@ -379,6 +402,9 @@ bool read_region(Source& outer, const ops::OperatorSet& set, const RegionRequest
   OperatorReader operators(source, set, variables);
   std::vector<graph::TensorId> ids;
   good = good && operators.resolve(roles) && read_tensors(source, roles, graph, ids);
+  for (uint32_t i = 0; good && i < std::min(request.constants.size(), length(subgraph.inputs())); ++i)
+    if (graph::TensorId id = ids[static_cast<size_t>(subgraph.inputs()->Get(i))]; id.valid())
+      good = know_argument(source, request.constants[i], graph[id]);
   if (good) {
     std::vector<graph::TensorId> given = add_variables(request, variables, graph);
     good = operators.build(ids, graph, given);

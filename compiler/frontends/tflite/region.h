@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subgraphs that operators of another one run (IF, WHILE), as regions of the graph. The one thing to know:
+// Subgraphs that operators of another one run (IF, WHILE, composites), as regions of the graph. The one thing to know:
 // TFLite hands a subgraph its tensors by position, and variables by handles that mean nothing in a graph;
 // here variables are more arguments and results, behind those that the file has.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -27,13 +28,15 @@ struct VariableUse {
   int64_t operators_left = 1 << 20;  // to look at: subgraphs may be entered from many places
 };
 
-// The subgraphs that IF and WHILE run: then and else, or condition and body; empty for other operators.
+// The subgraphs that IF and WHILE run: then and else, or condition and body; what a STABLEHLO_COMPOSITE is
+// made of; empty for other operators.
 std::vector<int> subgraphs_of(const tflite_schema::Operator& op);
 
 // What a region is read for.
 struct RegionRequest {
   int subgraph = 0;
   std::vector<graph::TensorType> arguments;     // of its inputs that are no handles
+  std::vector<std::optional<graph::ConstantView>> constants;  // of the arguments that are known; or empty
   std::map<int32_t, Variables::Key> handles;    // by tensor of the subgraph: inputs that are
   std::vector<Variables::Key> inputs, outputs;  // variables: more arguments and results
 };

@@ -439,8 +439,8 @@ const BadModel kBadModels[] = {
     {"CustomQuantisation", [](TestModel& m) { m.tensors[0].custom_quantization = true; },
      "models/m.tflite: tensor 'in': error: only affine quantisation, per tensor or per channel, is "
      "supported [tflite-quantization]"},
-    {"SignatureTensor", [](TestModel& m) { m.signatures = {{"serve", {{"x", 2}}, {{"y", 3}}}}; },
-     "models/m.tflite: error: the signature names tensor 2, which is no input of the subgraph "
+    {"SignatureTensor", [](TestModel& m) { m.signatures = {{"serve", {{"x", 99}}, {{"y", 3}}}}; },
+     "models/m.tflite: error: the signature names tensor 99, which is no input of the subgraph "
      "[tflite-invalid]"},
 };
 

@@ -6,8 +6,9 @@ Usage: keras_models.py FOLDER --work DIR
 
 FOLDER is what scripts/make-keras-models wrote: ordinary Keras models with an open batch, in several kinds.
 Each is compiled and run on this machine (gcc, -O2); what is refused is printed with the first line of its
-message. At the end is a table of models and kinds. "alone": it compiles and runs, but LiteRT's reference
-kernels lack an operator (ELU), so that there is nothing to compare it with.
+message. At the end is a table of models and kinds. "builtin": LiteRT's reference kernels lack an operator (ELU,
+TILE), and every layer equals its optimised kernels; "alone": these differ from the reference, so that there is
+nothing to compare it with. "flex": the converter left operators that only TensorFlow itself runs.
 """
 import argparse
 import os
@@ -25,12 +26,16 @@ def outcome(path, work):
     """"equal", and what bundle.py counted; or "refused" or "differs", and why."""
     made = common.aotc("check", path, "--quiet", expect=None)
     if made.returncode:
-        return "refused", next(line for line in made.stderr.splitlines() if " error: " in line)
+        why = next(line for line in made.stderr.splitlines() if " error: " in line)
+        return "flex" if "Flex operators run in TensorFlow itself" in made.stderr else "refused", why
     # In a process of its own: some of LiteRT's kernels abort.
     command = [sys.executable, BUNDLE, "gcc", "--work", work, "--models", path.stem]
-    done = common.run(command, expect=None, env={**os.environ, common.MORE_MODELS: str(path.parent)})
+    environment = {**os.environ, common.MORE_MODELS: str(path.parent)}
+    done = common.run(command, expect=None, env=environment)
     if done.returncode and "Didn't find op for builtin" in done.stdout:
-        return "alone", next(line for line in done.stdout.splitlines() if "Didn't find op" in line)
+        again = common.run(command, expect=None, env={**environment, "AOTC_KERNELS": "builtin"})
+        lacking = next(line for line in done.stdout.splitlines() if "Didn't find op" in line)
+        return "alone" if again.returncode else "builtin", lacking
     if done.returncode:
         return "differs", (done.stdout.splitlines() or [f"exit code {done.returncode}"])[-1]
     return "equal", done.stdout.splitlines()[-1]
@@ -63,7 +68,8 @@ def main():
     print("\n".join(table(outcomes)))
     count = lambda what: sum(o == what for o in outcomes.values())
     print(f"{count('equal')} of {len(models)} models compile and equal LiteRT in every layer, "
-          f"{count('alone')} compile with nothing to compare them with, {count('refused')} refused, "
+          f"{count('builtin')} its optimised kernels, {count('alone')} compile with nothing to compare them with, "
+          f"{count('refused')} refused, {count('flex')} need TensorFlow, "
           f"{count('differs')} differ")
     return 1 if count("differs") or not models else 0
 

@@ -49,7 +49,7 @@ class Model:
         maps = [(), ()] if signature is None else [signature.inputs, signature.outputs]
         names = []
         for ports, entries in zip((self._graph.inputs, self._graph.outputs), maps):
-            by_tensor = {int(t): self._graph.tensors[t].name.decode() for t in ports}
+            by_tensor = {int(t): (self._graph.tensors[t].name or f"tensor_{t}".encode()).decode() for t in ports}
             by_tensor.update({e.tensorIndex: e.name.decode() for e in entries})
             names.append(by_tensor)
         return names

@@ -8,13 +8,13 @@
 namespace aotc::passes {
 namespace {
 
-struct Result {
+struct PrunedModel {
   graph::Graph graph;
   PassStatistics counts;
 };
 
-Result cut(const std::string& text) {
-  Result out;
+PrunedModel cut(const std::string& text) {
+  PrunedModel out;
   PassOptions options;
   options.statistics = &out.counts;
   out.graph = run_on("dead-channels,compact-tensors", text, options);
@@ -53,7 +53,7 @@ std::string reader(const std::string& attributes, int size) {
 constexpr const char* kSame = "{pad_top = 1, pad_bottom = 1, pad_left = 1, pad_right = 1}";
 
 TEST(DeadChannels, FoldsConstantsIntoReadersWithoutPadding) {
-  Result result = cut(first() + reader("", 2));
+  PrunedModel result = cut(first() + reader("", 2));
   EXPECT_EQ(channels(result.graph, 0), 2);
   EXPECT_EQ(result.counts.constant_channels, 1);
   EXPECT_EQ(result.counts.unread_channels, 0);
@@ -74,7 +74,7 @@ TEST(DeadChannels, FoldsZeroPointsIntoPaddedReaders) {
   // 40 / 4 - 10 is the zero point.
   std::string text = first(-10);
   text.replace(text.find("[1, 40, 3]"), 10, "[1, 0, 33]");
-  Result result = cut(text + reader(kSame, 4));
+  PrunedModel result = cut(text + reader(kSame, 4));
   EXPECT_EQ(channels(result.graph, 0), 2);
   EXPECT_EQ(result.graph.ops[1].operands.size(), 2u);  // zero adds nothing to the bias
 }
@@ -120,7 +120,7 @@ TEST(DeadChannels, KeepsWhatAnUnknownOperatorReads) {
 }
 
 TEST(DeadChannels, KeepsInputsThatNobodyReads) {
-  Result result = cut(R"(graph "g" {
+  PrunedModel result = cut(R"(graph "g" {
   input %0 "x" i8[1x2x2x3] quant(0.5, -1)
   const %1 "w" i8[2x1x1x3] quant(0.5, 0) = [100, 0, -70, 3, 0, 5]
   %2 "y" i8[1x2x2x2] quant(1, 0) = conv_2d(%0, %1)
@@ -149,7 +149,7 @@ std::string two_readers(const std::string& more) {
 }
 
 TEST(DeadChannels, RemovesOnlyWhatNoReaderNeeds) {
-  Result result = cut(two_readers(""));
+  PrunedModel result = cut(two_readers(""));
   EXPECT_EQ(channels(result.graph, 0), 2);
   EXPECT_EQ(channels(result.graph, 1), 2);  // relu cannot pick channels: it keeps both
   EXPECT_EQ(result.counts.unread_channels, 2);
@@ -183,7 +183,7 @@ TEST(DeadChannels, FollowsAdd) {
   EXPECT_EQ(channels(cut(sum(varied, "[1, 2, 3]")).graph, 1), 3);
   EXPECT_EQ(channels(cut(sum(varied, "[1, 0, 3]")).graph, 1), 2);
   EXPECT_EQ(cut(sum(computed, "[1, 2, 3]")).counts.channels_cut_tensors, 0);
-  Result unread = cut(sum(computed, "[1, 0, 3]"));
+  PrunedModel unread = cut(sum(computed, "[1, 0, 3]"));
   EXPECT_EQ(unread.counts.channels_cut_tensors, 4);
   EXPECT_EQ(unread.counts.constant_channels, 1);
   EXPECT_EQ(unread.counts.unread_channels, 3);
@@ -221,7 +221,7 @@ TEST(DeadChannels, PassesThroughReshapeIntoFullyConnected) {
       out.replace(out.find(name), std::string(name).size(), value);
     return out;
   };
-  Result rows = cut(with("3", "[1, 2, 0, 3, 4, 0]", "4x3", "[4, 3]", "4"));
+  PrunedModel rows = cut(with("3", "[1, 2, 0, 3, 4, 0]", "4x3", "[4, 3]", "4"));
   EXPECT_EQ(channels(rows.graph, 0), 1);
   EXPECT_EQ(rows.counts.channels_cut_tensors, 2);
   // Flattened, places mix with channels.

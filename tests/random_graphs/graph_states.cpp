@@ -44,15 +44,19 @@ bool svdf(GraphMaker& g) {
   const float step = kept == DType::kI16 ? 0.0005f : 0.05f;
   TensorType state = scaled_type(kept, {type.shape[0], filters * memory}, g.random.real(step, 4 * step));
   if (kept == DType::kI8) state.quantization.zero_point = {g.random.pick(-40, 40)};
+  const bool hybrid = !integer && g.random.chance(50);
   std::vector<TensorId> operands = {
-      in, g.constant(scaled_type(type.dtype, {filters, type.shape[1]}, g.random.real(0.002f, 0.02f))),
-      g.constant(scaled_type(kept, {filters, memory}, kept == DType::kI16 ? 0.00003f : 0.008f))};
+      in, g.constant(scaled_type(hybrid ? DType::kI8 : type.dtype, {filters, type.shape[1]}, g.random.real(0.002f, 0.02f))),
+      g.constant(scaled_type(hybrid ? DType::kI8 : kept, {filters, memory}, kept == DType::kI16 ? 0.00003f : 0.008f))};
   operands.push_back(g.random.chance(30) ? TensorId{}
                                          : g.constant(scaled_type(integer ? DType::kI32 : DType::kF32, {units}, 0)));
   operands.push_back(first_state(g, state));
   TensorType out = g.type(type.dtype, {});
   return g.add("svdf", operands,
-               {{"rank", std::to_string(rank)}, {"activation", g.random.chance(50) ? "relu" : "none"}}, {out, state});
+               {{"rank", std::to_string(rank)},
+                {"activation", g.random.chance(50) ? "relu" : "none"},
+                {"asymmetric_rows", hybrid && g.random.chance(50) ? "true" : "false"}},
+               {out, state});
 }
 
 }  // namespace

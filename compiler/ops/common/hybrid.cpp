@@ -287,4 +287,39 @@ bool verify_hybrid(const OpView& op, int64_t channels, int channel_axis, Diagnos
   return false;
 }
 
+bool has_integer_weights(const OpView& op, const std::vector<size_t>& matrices) {
+  for (size_t i : matrices)
+    if (op.has_operand(i)) return op.operand(i).dtype == DType::kI8;
+  return false;
+}
+
+bool check_float_weights(const OpView& op, const std::vector<size_t>& weights, Diagnostics& diags) {
+  // An element less its zero point has 9 bits, a weight 8.
+  constexpr int64_t kMostTerms = (int64_t{1} << 31) / (256 * 128) - 1;
+  const bool hybrid = has_integer_weights(op, weights);
+  for (size_t i : weights) {
+    if (!op.has_operand(i)) continue;
+    if (!check_type(op, i, {hybrid ? DType::kI8 : DType::kF32}, diags)) return false;
+    if (!hybrid) continue;
+    if (op.constant(i) == nullptr) {
+      diags.error(op.where(), "op-operands", fmt::format("operand {} is not constant", i))
+          .help("int8 weights are part of the model");
+      return false;
+    }
+    if (!check_per_tensor(op, op.operand_tensor(i), diags)) return false;
+    if (op.operand(i).zero_point() != 0) {
+      diags.error(op.where(), "op-quantization",
+                  fmt::format("operand {} has zero point {}; weights have 0", i, op.operand(i).zero_point()));
+      return false;
+    }
+    if (op.operand(i).shape.size() == 2 && op.operand(i).shape[1] > kMostTerms) {
+      diags.error(op.where(), "op-quantization",
+                  fmt::format("a sum of {} products can overflow 32 bits", op.operand(i).shape[1]))
+          .help("the reference result is undefined for such a layer; split it");
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace aotc::ops

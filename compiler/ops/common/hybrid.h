@@ -64,4 +64,11 @@ bool has_negative_zero(const OpView& op, int64_t channels);
 // the weights' axis of output channels. Reports what is wrong.
 bool verify_hybrid(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags);
 
+// Dynamic range, by the first of `matrices` that there is?
+bool has_integer_weights(const OpView& op, const std::vector<size_t>& matrices);
+
+// Types, constants, quantisation and lengths of operands that are matrices or vectors of weights: float32, or
+// all int8. Reports what is wrong.
+bool check_float_weights(const OpView& op, const std::vector<size_t>& weights, Diagnostics& diags);
+
 }  // namespace aotc::ops

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // detection_postprocess: boxes of an object detector, decoded and thinned out (TFLite_Detection_PostProcess).
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -64,9 +65,12 @@ class DetectionPostprocess final : public Operator {
     evaluate_lowering(op, data);
   }
 
-  // Each box is met with each that is chosen.
+  // For each that is chosen, all boxes are looked at twice.
   int64_t macs(const OpView& op) const override {
-    return op.operand(0).shape[1] * op.attrs<DetectionAttrs>().max_detections;
+    const auto& a = op.attrs<DetectionAttrs>();
+    const int64_t boxes = op.operand(0).shape[1];
+    if (!a.use_regular_nms) return boxes * (a.num_classes + 2 * std::min<int64_t>(a.max_detections, boxes));
+    return boxes * a.num_classes * (1 + 2 * std::min<int64_t>(a.detections_per_class, boxes));
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {

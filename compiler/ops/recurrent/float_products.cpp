@@ -3,10 +3,7 @@
 
 #include <array>
 
-#include <fmt/format.h>
-
 #include "ops/common/activation.h"
-#include "ops/common/checks.h"
 #include "ops/common/gemm.h"
 #include "ops/common/hybrid.h"
 
@@ -41,12 +38,6 @@ Ex emit_nonlinearity(Nonlinearity which, const Ex& v) {
 
 Ex emit_logistic(const Ex& v) {
   return tir::f32(1.0f) / (tir::f32(1.0f) + call(tir::Intrinsic::kExp, DType::kF32, {-v}));
-}
-
-bool has_integer_weights(const OpView& op, const std::vector<size_t>& matrices) {
-  for (size_t i : matrices)
-    if (op.has_operand(i)) return op.operand(i).dtype == DType::kI8;
-  return false;
 }
 
 FloatProducts::FloatProducts(const OpView& op, LoweringBuilder& f, bool asymmetric,
@@ -143,35 +134,6 @@ void FloatProducts::add(const std::vector<Ex>& sums, const std::vector<Row>& row
 Ex FloatProducts::weight(size_t operand_index, const Ex& i) {
   Ex value = load(operand(operand_index), i);
   return hybrid_ ? cast(DType::kF32, value) * load(scales_, scale_at_.at(operand_index)) : value;
-}
-
-bool check_float_weights(const OpView& op, const std::vector<size_t>& weights, Diagnostics& diags) {
-  // An element less its zero point has 9 bits, a weight 8.
-  constexpr int64_t kMostTerms = (int64_t{1} << 31) / (256 * 128) - 1;
-  const bool hybrid = has_integer_weights(op, weights);
-  for (size_t i : weights) {
-    if (!op.has_operand(i)) continue;
-    if (!check_type(op, i, {hybrid ? DType::kI8 : DType::kF32}, diags)) return false;
-    if (!hybrid) continue;
-    if (op.constant(i) == nullptr) {
-      diags.error(op.where(), "op-operands", fmt::format("operand {} is not constant", i))
-          .help("int8 weights are part of the model");
-      return false;
-    }
-    if (!check_per_tensor(op, op.operand_tensor(i), diags)) return false;
-    if (op.operand(i).zero_point() != 0) {
-      diags.error(op.where(), "op-quantization",
-                  fmt::format("operand {} has zero point {}; weights have 0", i, op.operand(i).zero_point()));
-      return false;
-    }
-    if (op.operand(i).shape.size() == 2 && op.operand(i).shape[1] > kMostTerms) {
-      diags.error(op.where(), "op-quantization",
-                  fmt::format("a sum of {} products can overflow 32 bits", op.operand(i).shape[1]))
-          .help("the reference result is undefined for such a layer; split it");
-      return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace aotc::ops

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ops/common/hybrid.h"
 #include "ops/operator.h"
 
 namespace aotc::ops {
@@ -85,12 +86,5 @@ class FloatProducts {
   std::map<size_t, int64_t> scale_at_, sums_at_;  // by operand
   tir::BufferPtr scales_, sums_, scratch_;
 };
-
-// Dynamic range, by the first of `matrices` that there is?
-bool has_integer_weights(const OpView& op, const std::vector<size_t>& matrices);
-
-// Types, constants, quantisation and lengths of operands that are matrices or vectors of weights: float32, or
-// all int8. Reports what is wrong.
-bool check_float_weights(const OpView& op, const std::vector<size_t>& weights, Diagnostics& diags);
 
 }  // namespace aotc::ops

@@ -4,6 +4,7 @@
 // the parts that are virtual, and every part says what it leaves for the next.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -31,7 +32,7 @@ class SvdfLowering {
   // Moves on what the filters remember and takes values_ in. Where summed_, leaves there what each filter sums up
   // to, its unit's bias included.
   virtual void remember(const tir::Ex& /*state*/) {}
-  virtual std::string_view note() const { return integer_ ? "integer" : "float"; }
+  virtual std::string_view note() const { return integer_ ? "integer" : hybrid_ ? "dynamic range" : "float"; }
 
   // What is stored of a feature's sum.
   tir::Ex feature_value(const tir::Ex& acc);
@@ -40,13 +41,19 @@ class SvdfLowering {
   LoweringBuilder f_;
   const TargetInfo& target_;
   SvdfShape s_;
-  bool integer_, bytes_;
+  bool integer_, hybrid_, bytes_;
   bool summed_ = false;
   std::optional<SvdfScaling> scaling_;
   tir::BufferPtr in_, state_, next_, features_, feature_bias_, time_, values_;
 
  private:
   void make_features();
+  void make_hybrid_features();
+  void hybrid_features(const tir::Ex& batch);
+  // Every filter's sum of x[at ..] with its weights, to `take`.
+  void tiles(const tir::BufferPtr& x, const tir::Ex& at,
+             const std::function<void(const tir::Ex& filter, const tir::Ex& sum)>& take);
+  tir::Ex fresh_value(const tir::Ex& filter);
   void make_time();
   void make_bias();
   void units(const tir::Ex& batch);
@@ -55,7 +62,7 @@ class SvdfLowering {
 
   int64_t block_ = 1;  // filters whose features are summed together
   std::optional<Requantizer> feature_scaler_, output_scaler_;
-  tir::BufferPtr out_, bias_;
+  tir::BufferPtr out_, bias_, feature_scale_, feature_sums_;
 };
 
 }  // namespace aotc::ops

@@ -11,6 +11,8 @@
 
 #include "ops/common/checks.h"
 #include "ops/common/elementwise.h"
+#include "ops/common/hybrid.h"
+#include "ops/common/lowered_evaluation.h"
 #include "ops/tflite_op.h"
 
 namespace aotc::ops {
@@ -25,6 +27,10 @@ SvdfShape::SvdfShape(const OpView& op) {
   units = filters / rank;
   const DType type = op.operand(svdf::kState).dtype;
   lanes = type == DType::kI16 && memory % 2 == 0 ? 2 : type == DType::kI8 && memory % 4 == 0 ? 4 : 1;
+}
+
+bool svdf_is_hybrid(const OpView& op) {
+  return op.operand(svdf::kInput).dtype == DType::kF32 && op.operand(svdf::kFeatures).dtype == DType::kI8;
 }
 
 std::vector<int16_t> svdf_time_weights(const OpView& op) {
@@ -163,7 +169,7 @@ class Svdf final : public Operator {
     return "a fully connected layer of low rank over the last runs, its state kept from run to run";
   }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "state and weights over time int16 or int8"}, {DType::kF32, ""}};
+    return {{DType::kI8, "state and weights over time int16 or int8"}, {DType::kF32, "weights float32 or int8"}};
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<SvdfAttrs>();
@@ -206,6 +212,7 @@ class Svdf final : public Operator {
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
+    if (svdf_is_hybrid(op)) return evaluate_lowering(op, data);
     switch (op.operand(svdf::kState).dtype) {
       case DType::kI16: return SvdfRun<int16_t>(op, data).integers();
       case DType::kI8: return SvdfRun<int8_t>(op, data).integers();
@@ -226,6 +233,7 @@ class Svdf final : public Operator {
     const auto* options = from.options<tflite_schema::SVDFOptions>();
     if (options == nullptr) return success();
     attrs->rank = options->rank();
+    attrs->asymmetric_rows = options->asymmetric_quantize_inputs();
     if (activation_from_tflite(options->fused_activation_function(), attrs->activation)) return success();
     diags.error(op.location, "op-attribute", "the fused activation is not supported")
         .help("export the layer without an activation and the activation behind it");
@@ -255,12 +263,12 @@ class Svdf final : public Operator {
   }
 
   static bool check_floats(const OpView& op, Diagnostics& diags) {
-    if (op.operand(svdf::kFeatures).dtype == DType::kI8) {
-      diags.error(op.where(), "op-type", "int8 weights under float32 activations are not supported")
-          .help("convert with weights of float32, or quantise the whole model to int8");
+    const bool hybrid = svdf_is_hybrid(op);
+    if (hybrid ? !check_float_weights(op, {svdf::kFeatures, svdf::kTime}, diags)
+               : !check_type(op, svdf::kFeatures, {DType::kF32}, diags) ||
+                     !check_type(op, svdf::kTime, {DType::kF32}, diags))
       return false;
-    }
-    for (size_t i : {svdf::kFeatures, svdf::kTime, svdf::kBias, svdf::kState})
+    for (size_t i : {svdf::kBias, svdf::kState})
       if (op.has_operand(i) && !check_type(op, i, {DType::kF32}, diags)) return false;
     return check_result_type(op, svdf::kOutput, DType::kF32, diags) &&
            check_result_type(op, svdf::kNextState, DType::kF32, diags) && check_constants(op, diags);

@@ -17,11 +17,13 @@ namespace aotc::ops {
 struct SvdfAttrs : graph::Attributes<SvdfAttrs> {
   int64_t rank = 1;
   Activation activation = Activation::kNone;
+  bool asymmetric_rows = false;  // dynamic range: rows are quantised with a zero point
 
   template <typename Self, typename F>
   static void visit(Self& self, F&& field) {
     field("rank", self.rank);
     field("activation", self.activation);
+    field("asymmetric_rows", self.asymmetric_rows);
   }
 };
 
@@ -30,6 +32,9 @@ namespace svdf {
 constexpr size_t kInput = 0, kFeatures = 1, kTime = 2, kBias = 3, kState = 4, kOperands = 5;
 constexpr size_t kOutput = 0, kNextState = 1, kResults = 2;
 }  // namespace svdf
+
+// Float activations, int8 weights?
+bool svdf_is_hybrid(const OpView& op);
 
 struct SvdfShape {
   explicit SvdfShape(const OpView& op);

@@ -67,6 +67,23 @@ def add_float(g, layer, number):
     return x, y
 
 
+def add_hybrid(g, layer, number):
+    """Float activations, int8 weights. Rows are quantised with a zero point in every second layer."""
+    rng = np.random.default_rng(layer.seed)
+
+    def const(name, scale, *shape):
+        return g.const(f"{name}_{number}", rng.integers(-127, 128, shape).astype(np.int8), scale)
+
+    x = g.tensor(f"x_{number}", "float32", (layer.batch, layer.inputs))
+    features, time = const("features", 0.011, layer.filters, layer.inputs), const("time", 0.007, layer.filters, layer.memory)
+    bias = g.const(f"bias_{number}", rng.normal(0, 0.5, layer.units).astype(np.float32)) if layer.bias else -1
+    state = g.tensor(f"state_{number}", "float32", (layer.batch, layer.filters * layer.memory), is_variable=True)
+    y = g.tensor(f"y_{number}", "float32", (layer.batch, layer.units))
+    g.op("SVDF", [x, features, time, bias, state], [y], version=4, rank=layer.rank, activation=layer.activation,
+         asymmetric_quantize_inputs=number % 2 == 1)
+    return x, y
+
+
 def model(layers, add):
     g = tflite_builder.ModelBuilder()
     ports = [add(g, layer, number) for number, layer in enumerate(layers)]
@@ -118,3 +135,4 @@ def builders():
     tables["values"] = float_values()
     for name, layers in tables.items():
         yield f"svdf_{name}_f32", lambda layers=layers: model(layers, add_float)
+        yield f"svdf_{name}_hybrid", lambda layers=layers: model(layers, add_hybrid)

@@ -114,6 +114,25 @@ TEST(Svdf, Shapes) {
   EXPECT_THAT(svdf_said({.operands = "%0, %1, %2, %3"}), HasSubstr("it takes 5 operands"));
 }
 
+TEST(Svdf, WeightsOfBytesUnderFloats) {
+  const SvdfText right{.input = "f32[1x2]", .bias = "f32[2] = [7, -900]", .state = "f32[1x8]", .out = "f32[1x2]"};
+  EXPECT_EQ(svdf_said(right), "");
+  SvdfText text = right;
+  text.options = "rank = 1, activation = relu6, asymmetric_rows = true";
+  EXPECT_EQ(svdf_said(text), "");
+  text = right;
+  text.features = "i8[2x2] quant(0.5, 3) = [100, -100, 3, 4]";
+  EXPECT_THAT(svdf_said(text), HasSubstr("operand 1 has zero point 3; weights have 0"));
+  text = right;
+  text.time = "i8[2x4] quant(axis 0, [0.5, 0.25]) = [1, -2, 3, -4, 50, 60, 70, -80]";
+  EXPECT_THAT(svdf_said(text), HasSubstr("op-quantization"));
+  text.time = "f32[2x4] = [1, -2, 3, -4, 50, 60, 70, -80]";
+  EXPECT_THAT(svdf_said(text), HasSubstr("op-type"));
+  text = right;
+  text.operands = "%0, %1, %2, %2, %4";
+  EXPECT_NE(svdf_said(text), "");
+}
+
 TEST(Svdf, TypesAndScales) {
   EXPECT_NE(svdf_said({.state = "i16[1x8] quant(0.25, 0)"}), "");  // weights over time of another type
   EXPECT_EQ(svdf_said({.state = "i8[1x8] quant(0.25, 4)"}), "");
@@ -121,8 +140,7 @@ TEST(Svdf, TypesAndScales) {
                          .state = "i16[1x8] quant(0.25, 4)"}),
               HasSubstr("operand 4 has zero point 4; weights and int16 states have 0"));
   EXPECT_THAT(svdf_said({.options = "activation = relu6"}), HasSubstr("no activation but relu"));
-  EXPECT_THAT(svdf_said({.input = "f32[1x2]", .out = "f32[1x2]"}),
-              HasSubstr("int8 weights under float32 activations are not supported"));
+  EXPECT_THAT(svdf_said({.input = "f32[1x2]", .out = "f32[1x2]"}), HasSubstr("op-type"));
   EXPECT_NE(svdf_said({.state = "i8[1x8] quant(1e-12, 0)"}), "");  // a multiplier that leaves 32 bits
 }
 

@@ -200,7 +200,8 @@ static void both(uint32_t run)
     finish(run % 2u == 0u ? &second : &first);
 }
 
-int main(void)
+int main_${prefix}(void);
+int main_${prefix}(void)
 {
     struct instance *self = &first;
     uint32_t run;

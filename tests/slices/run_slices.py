@@ -25,7 +25,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "state"), str(HERE)]
 import run_state  # noqa: E402
-from run_state import common, emitted_cases, header, oracle  # noqa: E402
+from run_state import common, emitted_cases  # noqa: E402
 
 # By path: the state tests have a module of this name.
 import importlib.util  # noqa: E402
@@ -62,19 +62,15 @@ class Case(run_state.Case):
 
     def prepare(self):
         super().prepare()
-        (self._work / "main.c").write_text(
+        self.main.write_text(
             program.main_text(self._header, self._work, self._length == "call"))
 
 
-def one(path, options):
+def prepared(path, options):
     case = Case(path, options.work / path.stem, options.runs, options.slice, options.options.split())
     case.compile()
     case.prepare()
-    texts = []
-    for target in options.targets:
-        compared, worst = case.run(target, ["-O2"])
-        texts.append(f"{target} {compared} results" + (f", worst {worst:.1f} ulp" if worst else ""))
-    return "; ".join(texts)
+    return case
 
 
 def default_models(left_out, of_operators):
@@ -103,16 +99,12 @@ def main():
         common.require(chosen.compiler, *(c for c in chosen.command[:1] if "{" not in c))
     options.work = options.work.resolve()
     paths = [pathlib.Path(m).resolve() for m in options.models] or default_models(options.without, options.ops)
-    failures = []
+    models = run_state.Models(options.targets, ["-O2"], options.work)
     for path in paths:
-        try:
-            print(f"{path.stem}: {one(path, options)}", flush=True)
-        except (common.Failure, header.Unreadable, oracle.Failure, OSError) as failure:
-            failures.append(path.stem)
-            print(f"{path.stem}: FAILED: {str(failure)[:1500]}", flush=True)
-    print(f"{len(paths) - len(failures)} passed, {len(failures)} failed")
-    if failures or not paths:
-        raise common.Failure(", ".join(failures) or "no models")
+        models.add(path, lambda path: prepared(path, options))
+    models.finish(len(paths))
+    if models.failures or not paths:
+        raise common.Failure(", ".join(models.failures) or "no models")
 
 
 if __name__ == "__main__":

@@ -121,7 +121,8 @@ static void end(struct instance *self)
     if (self->out == NULL || fclose(self->out) != 0) fail("cannot write");
 }
 
-int main(void)
+int main_${prefix}(void);
+int main_${prefix}(void)
 {
     struct instance *self = &first;
     uint32_t run;
@@ -148,7 +149,7 @@ int main(void)
 
 
 def main_text(header, folder):
-    """C that reads FOLDER/{first,second}.in and writes kept.out, reset.out, first.out and second.out."""
+    """C whose main_PREFIX reads FOLDER/{first,second}.in and writes kept.out, reset.out, first.out and second.out."""
     arguments = {"inputs": "&inputs", "outputs": "&outputs", "arena": "arena + GUARD",
                  "state": "self->state + GUARD"}
     return _MAIN.substitute(

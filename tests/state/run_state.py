@@ -14,7 +14,7 @@ The state is reset from memory that holds anything, and nothing may be written a
 
 Results of float models that hold an exp or tanh, which come from the C library, may differ by some ulp of the
 largest one of the run; where LiteRT makes sums in vectors (SVDF), of the output's largest one of all runs. All
-others are equal to the byte. `--refused`: models that aotc must refuse.
+others are equal to the byte. `--refused`: models that aotc must refuse. Twelve models are one program; if that fails, each is run by itself.
 
 What layers of float activations with int8 weights (`*_hybrid`) remember is rounded to 8 bits at each step, and a
 last bit decides now and then: one result in twenty may differ by up to a hundredth of the largest one.
@@ -151,18 +151,24 @@ class Case:
         for name, about in self._about.items():
             (self._work / f"{name}.in").write_bytes(
                 inputs_file(self._work / name, about, self._header.inputs))
-        (self._work / "main.c").write_text(program.main_text(self._header, self._work))
+        self.main.write_text(program.main_text(self._header, self._work))
+
+    @property
+    def main(self):
+        return self._work / f"main_{self.prefix}.c"
+
+    def forget(self):
+        """Removes what a run writes."""
+        for name in EXPECTED:
+            (self._work / f"{name}.out").unlink(missing_ok=True)
 
     def run(self, target, flags):
         """Builds for a target and runs there; (results compared, worst ulp)."""
-        chosen = emitted_cases.TARGETS[target]
-        image = bundle.build(chosen, self._work, sorted(self.emitted.glob(f"{self.prefix}*.c")),
-                             ["-Wall", "-Wextra", "-Werror", "-I", self.emitted, *flags])
-        for name in EXPECTED:
-            (self._work / f"{name}.out").unlink(missing_ok=True)
-        done = common.run([c.format(image=image) for c in chosen.command], expect=None)
-        if done.returncode != 0:
-            raise common.Failure(f"exit code {done.returncode}: {done.stdout}{done.stderr}")
+        run_together([self], target, flags, self._work / "alone")
+        return self.compare()
+
+    def compare(self):
+        """(results compared, worst ulp) of what was run last."""
         compared, worst = 0, 0
         for name, (instance, file) in EXPECTED.items():
             count, distance = compare(self._work / f"{name}.out", self._work / instance / f"{file}.bin",
@@ -174,8 +180,92 @@ class Case:
         return compared, worst
 
 
-def one(path, options):
-    """Checks one model; gives what there is to say."""
+def run_together(cases, target, flags, work):
+    """Builds the programs of all cases as one for a target, and runs it there."""
+    chosen = emitted_cases.TARGETS[target]
+    folder = common.fresh(work)
+    files = [f for c in cases for f in sorted(c.emitted.glob(f"{c.prefix}*.c"))]
+    units = []
+    for name, data in (("models", False), ("data", True)):
+        units.append(folder / f"{name}.c")
+        units[-1].write_text("".join(f'#include "{f}"\n' for f in files if f.stem.endswith("_data") == data))
+    (folder / "main.c").write_text(
+        "".join(f"int main_{c.prefix}(void);\n" for c in cases) + "int main(void)\n{\n    int bad = 0;\n"
+        + "".join(f"    bad |= main_{c.prefix}();\n" for c in cases) + "    return bad;\n}\n")
+    includes = [o for c in cases for o in ("-I", c.emitted)]
+    image = bundle.build(chosen, folder, [*units, *(c.main for c in cases)],
+                         ["-Wall", "-Wextra", "-Werror", *includes, *flags])
+    for case in cases:
+        case.forget()
+    done = common.run([c.format(image=image) for c in chosen.command], expect=None)
+    if done.returncode != 0:
+        raise common.Failure(f"exit code {done.returncode}: {done.stdout}{done.stderr}")
+
+
+class Models:
+    """Runs models, some in one program, and says of each what came of it."""
+
+    TOGETHER = 12
+    FAILURES = (common.Failure, header.Unreadable, oracle.Failure, OSError)
+
+    def __init__(self, targets, flags, work):
+        self._targets, self._flags, self._work = targets, flags, work
+        self._ready, self._groups = [], 0
+        self.failures = []
+
+    def failed(self, name, failure):
+        self.failures.append(name)
+        print(f"{name}: FAILED: {str(failure)[:1500]}", flush=True)
+
+    def add(self, path, made):
+        """`made` gives a case that is prepared, or a text if there is nothing to run."""
+        try:
+            case = made(path)
+        except self.FAILURES as failure:
+            self.failed(path.stem, failure)
+            return
+        if isinstance(case, str):
+            print(f"{path.stem}: {case}", flush=True)
+            return
+        self._ready.append(case)
+        if len(self._ready) == self.TOGETHER:
+            self.run()
+
+    def run(self):
+        """Runs those that wait."""
+        if not self._ready:
+            return
+        texts = {case: [] for case in self._ready}
+        for target in self._targets:
+            together = self._on(target, texts)
+            for case in list(texts):
+                try:
+                    compared, worst = case.compare() if together else case.run(target, self._flags)
+                except self.FAILURES as failure:
+                    del texts[case]
+                    self.failed(case.path.stem, f"{target}: {failure}")
+                    continue
+                texts[case].append(f"{target} {compared} results" + (f", worst {worst:.1f} ulp" if worst else ""))
+        for case, said in texts.items():
+            print(f"{case.path.stem}: {'; '.join(said)}", flush=True)
+        self._ready = []
+
+    def _on(self, target, cases):
+        """Whether all of them ran as one program; if not, each by itself shows which it is."""
+        self._groups += 1
+        try:
+            run_together(list(cases), target, self._flags, self._work / f"together_{self._groups}")
+        except common.Failure:
+            return False
+        return True
+
+    def finish(self, count):
+        self.run()
+        print(f"{count - len(self.failures)} passed, {len(self.failures)} failed")
+
+
+def prepared(path, options):
+    """A case that is ready to run, or what there is to say."""
     case = Case(path, options.work / path.stem, options.runs)
     if path.stem in options.refused:
         made = case.compile(expect=None)
@@ -186,11 +276,7 @@ def one(path, options):
     if path.stem in options.wrong:
         return "compiled, not compared: LiteRT is wrong"
     case.prepare()
-    texts = []
-    for target in options.targets:
-        compared, worst = case.run(target, options.optimize.split())
-        texts.append(f"{target} {compared} results" + (f", worst {worst:.1f} ulp" if worst else ""))
-    return "; ".join(texts)
+    return case
 
 
 def names(text):
@@ -218,17 +304,13 @@ def main():
         common.require(chosen.compiler, *(c for c in chosen.command[:1] if "{" not in c))
     options.work = options.work.resolve()
     paths = [p for p in sorted(options.folder.glob("*.tflite")) if not options.models or p.stem in options.models]
-    failures = []
+    models = Models(options.targets, options.optimize.split(), options.work)
     for path in paths:
-        try:
-            print(f"{path.stem}: {one(path, options)}", flush=True)
-        except (common.Failure, header.Unreadable, oracle.Failure, OSError) as failure:
-            failures.append(path.stem)
-            print(f"{path.stem}: FAILED: {str(failure)[:1500]}", flush=True)
-    print(f"{len(paths) - len(failures)} passed, {len(failures)} failed")
+        models.add(path, lambda path: prepared(path, options))
+    models.finish(len(paths))
     missing = (set(options.models) | set(options.refused)) - {p.stem for p in paths}
-    if failures or missing or not paths:
-        raise common.Failure(", ".join([*failures, *(f"no model {m}" for m in sorted(missing))]))
+    if models.failures or missing or not paths:
+        raise common.Failure(", ".join([*models.failures, *(f"no model {m}" for m in sorted(missing))]))
 
 
 if __name__ == "__main__":

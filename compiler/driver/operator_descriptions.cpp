@@ -12,6 +12,7 @@
 #include "frontends/graph_json/json.h"
 #include "support/files.h"
 #include "support/text.h"
+#include "support/tvm_params.h"
 
 namespace aotc::driver {
 
@@ -23,15 +24,6 @@ using Kind = Json::Kind;
 
 constexpr uint64_t kMostDescriptionBytes = uint64_t{1} << 20;
 constexpr const char* kHelp = "docs/custom-operators.md describes the members";
-
-const std::vector<std::pair<std::string, DType>>& type_names() {
-  static const std::vector<std::pair<std::string, DType>> names = {
-      {"bool", DType::kBool},   {"int8", DType::kI8},    {"uint8", DType::kU8},
-      {"int16", DType::kI16},   {"uint16", DType::kU16}, {"int32", DType::kI32},
-      {"uint32", DType::kU32},  {"int64", DType::kI64},  {"float32", DType::kF32},
-      {"float64", DType::kF64}};
-  return names;
-}
 
 bool is_name(const std::string& text) {
   auto letter = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
@@ -128,12 +120,12 @@ class DescriptionReader {
   bool take_type(const Json& j, DType& dtype) {
     const Json* text = member(j, "type", Kind::kString, "an element type like \"int8\"");
     if (text == nullptr) return false;
-    std::string all;
-    for (const auto& [name, type] : type_names()) {
-      if (name == text->text) return dtype = type, true;
-      all += (all.empty() ? "" : ", ") + name;
-    }
-    error(*text, fmt::format("'{}' is no element type", escape_for_display(text->text))).note("there are " + all);
+    const auto named = tvm::data_type_from_name(text->text);
+    const auto known = named ? named->dtype() : std::nullopt;
+    // One spelling for each: TVM has others of the same meaning.
+    if (known && tvm::DataType::of(*known).str() == text->text) return dtype = *known, true;
+    error(*text, fmt::format("'{}' is no element type", escape_for_display(text->text)))
+        .note("there are bool, int8, uint8, int16, uint16, int32, uint32, int64, float32, float64");
     return false;
   }
 

@@ -11,6 +11,12 @@ namespace aotc::ops {
 
 void add_all_operators(OperatorSet& set);  // generated from the folders of ops/
 
+KeptState KeptState::counter(int32_t initial) {
+  KeptState out{{DType::kI32, {}, {}}, {}, {}};
+  for (int part : {0, 8, 16, 24}) out.initial.push_back(static_cast<uint8_t>(static_cast<uint32_t>(initial) >> part));
+  return out;
+}
+
 Status Operator::import_tflite(const TfliteOp&, graph::Op& op, Diagnostics&) const {
   op.attributes = default_attributes();
   return success();

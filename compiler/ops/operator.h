@@ -109,6 +109,9 @@ struct KeptState {
   graph::TensorType type;
   std::optional<size_t> result;  // the value after is this result of the file; else one more behind them
   std::vector<uint8_t> initial;  // bytes; empty: zeros
+
+  // A count of runs or samples: an int32 that is `initial` at first.
+  static KeptState counter(int32_t initial);
 };
 
 class Operator : public graph::OpDefinition {

@@ -17,6 +17,8 @@ import shutil
 import subprocess
 import sys
 
+import common
+
 HERE = pathlib.Path(__file__).resolve().parent
 # -O1 for speed of compiling; what optimisers do is seen on the whole models. A fused multiply-add
 # rounds once where the reference rounds twice.
@@ -76,13 +78,12 @@ def run(command, **options):
 
 def compile_all(target, folder, jobs):
     """Object files of every chunk; each includes the sources of its models."""
-    launcher = ["ccache"] if shutil.which("ccache") else []
     sources = [HERE / s for s in target.sources]
     sources += sorted(folder.glob("chunk_*.c")) + [folder / "main.c", folder / "cases_data.S"]
 
     def one(source):
         made = folder / f"{source.stem}.o"
-        code, text = run([*launcher, target.compiler, "-MMD", *COMMON, *target.flags, "-I", folder, "-c",
+        code, text = run([*common.cached(target.compiler), *common.LISTED, *COMMON, *target.flags, "-I", folder, "-c",
                           source, "-o", made], cwd=folder)
         return made, code, text
 

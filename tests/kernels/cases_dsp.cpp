@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of target/arm/dsp/gemm.h, dsp_gemm16.h and dsp_winograd.h.
+// Kernels of target/arm/dsp/gemm.h, gemm16.h and winograd.h.
 #include "cases.h"
 #include "target/arm/dsp/gemm16.h"
 #include "target/arm/dsp/nibbles.h"

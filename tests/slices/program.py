@@ -215,7 +215,7 @@ int main_${prefix}(void)
     end_sequence(self);
     begin_sequence(self, "${folder}/first.in", "${folder}/reset.out");
     for (run = 0; good && run < self->runs; ++run) {
-        if (run == self->runs / 2u && ${reset} != 0) fail("the reset failed");
+        if (run == ${reset_after}u && ${reset} != 0) fail("the reset failed");
         start(self, run);
         /* Inputs of the caller are there still: a run without state may begin anew. */
         if (!${upper}_INPUT_IN_ARENA && STATE_SIZE == 0u && run % 5u == 2u) {
@@ -251,12 +251,12 @@ def _refused(header, arguments):
         f'fail("{kind} {text} is taken");' for kind, texts in bad.items() for text in texts)
 
 
-def main_text(header, folder, whole_calls):
+def main_text(header, folder, reset_after, whole_calls):
     """C that reads FOLDER/{first,second}.in and writes kept.out, reset.out, first.out and second.out."""
     arguments = {"inputs": "&inputs", "outputs": "&outputs", "arena": "self->arena + GUARD",
                  "state": "self->state + GUARD", "context": "&self->context"}
     return _MAIN.substitute(
-        prefix=header.prefix, upper=header.upper, folder=folder, state_size=header.state_size,
+        prefix=header.prefix, upper=header.upper, folder=folder, state_size=header.state_size, reset_after=reset_after,
         run=header.run(**arguments), begin=header.begin(**arguments),
         reset=header.reset(False, **arguments), first_reset=header.reset(True, **arguments),
         refused=_refused(header, arguments),

@@ -62,8 +62,8 @@ class Case(run_state.Case):
 
     def prepare(self):
         super().prepare()
-        self.main.write_text(
-            program.main_text(self._header, self._work, self._length == "call"))
+        self.main.write_text(program.main_text(
+            self._header, self._work, self._about["first"]["reset_after"], self._length == "call"))
 
 
 def prepared(path, options):

@@ -131,7 +131,7 @@ int main_${prefix}(void)
     end(self);
     begin(self, "${folder}/first.in", "${folder}/reset.out");
     for (run = 0; good && run < self->runs; ++run) {
-        if (run == self->runs / 2u && ${reset} != 0) fail("the reset failed");
+        if (run == ${reset_after}u && ${reset} != 0) fail("the reset failed");
         run_once(self, run);
     }
     end(self);
@@ -148,11 +148,14 @@ int main_${prefix}(void)
 """)
 
 
-def main_text(header, folder):
-    """C whose main_PREFIX reads FOLDER/{first,second}.in and writes kept.out, reset.out, first.out and second.out."""
+def main_text(header, folder, reset_after):
+    """C whose main_PREFIX reads FOLDER/{first,second}.in and writes kept.out, reset.out, first.out and second.out.
+
+    `reset_after`: the run before which the pass `reset` resets the state, as the oracle did.
+    """
     arguments = {"inputs": "&inputs", "outputs": "&outputs", "arena": "arena + GUARD",
                  "state": "self->state + GUARD"}
     return _MAIN.substitute(
-        prefix=header.prefix, upper=header.upper, folder=folder, state_size=header.state_size,
+        prefix=header.prefix, upper=header.upper, folder=folder, state_size=header.state_size, reset_after=reset_after,
         run=header.run(**arguments), reset=header.reset(False, **arguments),
         first_reset=header.reset(True, **arguments))

@@ -151,7 +151,7 @@ class Case:
         for name, about in self._about.items():
             (self._work / f"{name}.in").write_bytes(
                 inputs_file(self._work / name, about, self._header.inputs))
-        self.main.write_text(program.main_text(self._header, self._work))
+        self.main.write_text(program.main_text(self._header, self._work, self._about["first"]["reset_after"]))
 
     @property
     def main(self):

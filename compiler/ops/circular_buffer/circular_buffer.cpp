@@ -52,11 +52,7 @@ class CircularBuffer final : public Operator {
     const int64_t zero = rows.quantization.zero_point.empty() ? 0 : rows.quantization.zero_point[0];
     state.initial.assign(static_cast<size_t>(rows.elements()), static_cast<uint8_t>(zero));
     std::vector<KeptState> out = {std::move(state)};
-    const auto every = static_cast<uint32_t>(op.attrs<CircularBufferAttrs>().every);
-    if (every == 1) return out;
-    KeptState runs{{DType::kI32, {}, {}}, {}, {}};
-    for (int part : {0, 8, 16, 24}) runs.initial.push_back(static_cast<uint8_t>(every >> part));
-    out.push_back(std::move(runs));
+    if (counted(op)) out.push_back(KeptState::counter(op.attrs<CircularBufferAttrs>().every));
     return out;
   }
 

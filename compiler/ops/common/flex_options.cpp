@@ -170,15 +170,10 @@ bool FlexOptions::read(const char* name, bool& out) {
 
 bool FlexOptions::read(const char* name, float& out) {
   if (!good_) return false;
-  auto found = values_.find(name);
-  if (found == values_.end()) return bad(fmt::format("the custom options have no '{}'", name));
-  if (const auto* real = std::get_if<double>(&found->second)) {
-    out = static_cast<float>(*real);
-  } else if (const auto* whole = std::get_if<int64_t>(&found->second)) {
-    out = static_cast<float>(*whole);
-  } else {
-    return bad(fmt::format("option '{}' is no number", name));
-  }
+  if (!has(name)) return bad(fmt::format("the custom options have no '{}'", name));
+  const auto value = number(name);
+  if (!value) return bad(fmt::format("option '{}' is no number", name));
+  out = std::visit([](auto v) { return static_cast<float>(v); }, *value);
   return true;
 }
 

@@ -156,12 +156,7 @@ class SignalFramer final : public SignalOperatorOf<FramerAttrs> {
   std::vector<KeptState> tflite_kept(const OpView& op) const override {
     const Stream s = stream(op);
     std::vector<KeptState> out;
-    if (counts(op)) {
-      const auto missing = static_cast<uint32_t>(s.kept / s.step);
-      KeptState steps{{DType::kI32, {}, {}}, {}, {}};
-      for (int part : {0, 8, 16, 24}) steps.initial.push_back(static_cast<uint8_t>(missing >> part));
-      out.push_back(std::move(steps));
-    }
+    if (counts(op)) out.push_back(KeptState::counter(static_cast<int32_t>(s.kept / s.step)));
     if (s.kept > 0) out.push_back({s.kept_type(), {}, {}});
     return out;
   }
@@ -266,7 +261,7 @@ class SignalStacker final : public SignalOperatorOf<StackerAttrs> {
   std::vector<std::string_view> tflite_customs() const override { return {"SignalStacker"}; }
   std::vector<KeptState> tflite_kept(const OpView& op) const override {
     if (states(op) == 0) return {};
-    return {{{DType::kI32, {}, {}}, {}, {255, 255, 255, 255}}, {stream(op).kept_type(), {}, {}}};
+    return {KeptState::counter(-1), {stream(op).kept_type(), {}, {}}};
   }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {

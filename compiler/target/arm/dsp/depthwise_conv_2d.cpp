@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of int8 3 x 3 depthwise convolutions onto the kernels of dsp_kernels.h: each channel of
+// Lowering of int8 3 x 3 depthwise convolutions onto the kernels of depthwise_kernels.h: each channel of
 // a band is copied into a plane of halfwords whose padding is the input's zero point, then its
 // outputs are made column by column.
 #include <algorithm>

@@ -6,7 +6,7 @@
 //
 // Stream of a pair of channels: two biases, one word a step, two multipliers. An output is
 // saturate((acc * multiplier + 2^31) >> 32), to int16 or, with `relu`, to 0 .. 32767. Panel and shape are
-// those of dsp_gemm.h.
+// those of gemm.h.
 #pragma once
 
 #include <optional>

@@ -7,7 +7,7 @@
 //
 // Stream of a group of four channels: with `bias` a word for each, one word a step, then for each
 // channel its multiplier, offset and, with `sign`, a third word, as in target/arm/dsp/gemm.h. Of a group
-// of eight: eight words, two a step, eight lines. Panels are those of dsp_gemm.h.
+// of eight: eight words, two a step, eight lines. Panels are those of gemm.h.
 #pragma once
 
 #include "target/arm/dsp/gemm.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels in assembly for cores with the vector extension, by family. What each does, and what its
-// arguments are, is said by its meaning in target/arm/helium/gemm.cpp and mve_elementwise.cpp.
+// arguments are, is said by its meaning in target/arm/helium/gemm.cpp and elementwise.cpp.
 #pragma once
 
 #include "target/implementation.h"

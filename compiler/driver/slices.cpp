@@ -43,6 +43,8 @@ bool ask_for_less(const SlicedPlan& now, const CompileOptions& options, int64_t 
   return changed;
 }
 
+constexpr int64_t kFiner = 8;
+
 Result<SlicedPlan> plan_once(graph::Graph graph, const plan::PlanOptions& options,
                              int64_t limit, Diagnostics& diags) {
   auto program = plan::plan_program(std::move(graph), options, diags);
@@ -56,6 +58,11 @@ Result<SlicedPlan> plan_once(graph::Graph graph, const plan::PlanOptions& option
   for (const plan::CallBands& call : out.bands.calls)
     out.instructions.push_back(call.instructions);
   return out;
+}
+
+bool fits(const SlicedPlan& plan, int64_t limit) {
+  return std::all_of(plan.instructions.begin(), plan.instructions.end(),
+                     [&](int64_t instructions) { return instructions <= limit; });
 }
 
 // What cannot be had is asked for no more.
@@ -109,6 +116,7 @@ Status check_slices(const CompileOptions& options, Diagnostics& diags) {
 Result<SlicedPlan> plan_in_slices(graph::Graph graph, const CompileOptions& options,
                                   plan::PlanOptions& plan_options, Diagnostics& diags) {
   const int64_t limit = slice_limit(options);
+  plan_options.target.slice = limit;
   // Shorter slices are planned again.
   auto plan = plan_once(limit == 0 ? std::move(graph) : graph, plan_options, limit, diags);
   if (!plan) return kFailure;
@@ -122,6 +130,12 @@ Result<SlicedPlan> plan_in_slices(graph::Graph graph, const CompileOptions& opti
     auto shorter = plan_shorter(graph, plan_options, limit, asked, refused);
     if (!shorter) break;
     plan = std::move(shorter);
+  }
+  // Where that is not enough, more and so shorter turns of what kernels do at once.
+  while (plan_options.target.slice > 1 && !fits(*plan, limit)) {
+    plan_options.target.slice = std::max<int64_t>(plan_options.target.slice / kFiner, 1);
+    plan = plan_once(graph, plan_options, limit, diags);
+    if (!plan) return kFailure;
   }
   if (!plan::check_bands(plan->program, plan->bands, limit, diags)) return kFailure;
   plan->more_arena = plan->program.arena_bytes - arena;

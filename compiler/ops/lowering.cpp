@@ -87,6 +87,25 @@ static void drop_unused(Lowered& lowered) {
   lowered.constants = std::move(constants);
 }
 
+Turns turns_of(int64_t units, double each, const TargetInfo& target, int64_t group) {
+  const auto part = static_cast<double>(target.slice);
+  const int64_t groups = units / group;
+  if (target.slice == 0 || groups < 2 || each * static_cast<double>(units) <= part * 3 / 4) return {units, 1, 0};
+  // At least two turns, which a loop can be made of.
+  const auto fit = static_cast<int64_t>(part / 4 / (each * static_cast<double>(group)));
+  const int64_t size = group * std::clamp<int64_t>(fit, 1, groups / 2);
+  return {size, units / size, units % size};
+}
+
+void LoweringBuilder::take_turns(const Turns& turns, const std::function<void(tir::Ex, int64_t)>& body) {
+  if (turns.whole == 1) {
+    body(0, turns.size);
+  } else {
+    loop("turn", 0, turns.whole, [&](tir::Ex turn) { body(turn * turns.size, turns.size); });
+  }
+  if (turns.rest > 0) body(turns.whole * turns.size, turns.rest);
+}
+
 Lowered LoweringBuilder::finish(std::string note) {
   lowered_.function = FunctionBuilder::finish();
   if (!lowered_.external) drop_unused(lowered_);

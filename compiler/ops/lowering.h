@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,6 +59,7 @@ struct TargetInfo {
   Costs costs;              // in instructions: what the cost model goes by
   Costs cycles;             // in cycles, for reports
   const Schedule* asked = nullptr;  // what a schedules file asks for the operator being lowered
+  int64_t slice = 0;        // instructions that a part of a call may take; 0: calls are not divided
 
   // The algorithm is not ruled out by what was asked.
   bool allows(std::string_view algorithm) const {
@@ -140,6 +142,14 @@ struct Lowered {
   std::vector<WriteOrder> write_orders;
 };
 
+// How units of work that do not depend on each other are done: `size` at a time, and the `rest` behind them.
+struct Turns {
+  int64_t size = 0, whole = 0, rest = 0;
+};
+// All at once, unless calls are divided and these units, of so many instructions each, would take most of a part: then
+// in turns that are a fourth of a part, of a multiple of `group` units.
+Turns turns_of(int64_t units, double each, const TargetInfo& target, int64_t group = 1);
+
 // FunctionBuilder plus the bookkeeping of arguments. Operands that are constants in the graph become
 // constant parameters with their bytes as they are.
 class LoweringBuilder : public tir::FunctionBuilder {
@@ -164,6 +174,8 @@ class LoweringBuilder : public tir::FunctionBuilder {
   void publish_in_place(int operand) { publish({operand, {}, true}); }
   // The function is not made here: it has this symbol, and the parameters declared so far.
   void external(ExternalFunction function) { lowered_.external = std::move(function); }
+  // Does what `body` does for so many units from `first` on, turn after turn.
+  void take_turns(const Turns& turns, const std::function<void(tir::Ex first, int64_t units)>& body);
   // What the schedule is: recorded, printed by reports, and what --schedules may ask for.
   void algorithm(std::string name) { lowered_.schedule.algorithm = std::move(name); }
   void choice(const std::string& name, int64_t value) { lowered_.schedule.numbers[name] = value; }

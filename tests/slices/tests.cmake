@@ -10,6 +10,15 @@ e2e_test(slices.boards full ${python} ${slices}/run_slices.py --targets cortex_m
 # As short as can be: every operator in as many parts as it has.
 e2e_test(slices.least full ${python} ${slices}/run_slices.py --targets gcc --slice least --runs 4 --ops
   --options "--board qemu_mps2_an386" --work ${work}/slices_least --without ${slices_without})
+# The same where vectors do an operator at once.
+set(vector_models)
+foreach(model add_int8 conv_1x1_relu6_int8 conv_same_int8 dense_int8 depthwise_same_int8)
+  list(APPEND vector_models ${CMAKE_CURRENT_SOURCE_DIR}/models/ops/${model}.tflite)
+endforeach()
+list(JOIN vector_models , vector_models)
+e2e_test(slices.least_vectors full ${python} ${slices}/run_slices.py --targets gcc --slice least --runs 4
+  --models ${vector_models},${CMAKE_CURRENT_SOURCE_DIR}/models/digits/digits_int8.tflite
+  --options "--board qemu_mps3_an547" --work ${work}/slices_least_vectors)
 e2e_test(slices.examples quick ${python} ${slices}/examples.py --work ${work}/slices_examples)
 
 # What is said of the longest slice, and what slices cost, counted on a Cortex-M4.
@@ -18,4 +27,4 @@ e2e_test(slices.measured full ${python} ${slices}/measure.py --work ${work}/slic
 e2e_test(slices.measured.shared full ${python} ${slices}/measure.py --work ${work}/slices_measured_shared
   --models kws,vww,resnet,ad,strww --within 10)
 e2e_test(slices.measured.parts full ${python} ${slices}/measure.py --work ${work}/slices_measured_parts
-  --models kws,vww --slice 20000 --overhead kws=2,vww=4)
+  --models kws,vww,resnet,ad,strww --slice 20000 --overhead kws=2,vww=4,resnet=2,ad=2,strww=2)

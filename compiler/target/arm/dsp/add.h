@@ -13,11 +13,12 @@ bool is_plain_sum(const OpView& op, const TargetInfo& target);
 
 class DspSumLowering : public SumLowering {
  public:
-  explicit DspSumLowering(const OpView& op)
-      : SumLowering(op, std::string(op.op.name()), op.op.name() == "sub") {}
+  DspSumLowering(const OpView& op, const TargetInfo& target)
+      : SumLowering(op, std::string(op.op.name()), op.op.name() == "sub"), target_(target) {}
 
  protected:
   std::optional<Lowered> run_kernel(const AffineForm& form) override;
+  const TargetInfo& target_;
 };
 
 }  // namespace aotc::target::arm

@@ -119,8 +119,7 @@ class DspConvLowering {
     stream_ = f_.constant("stream", DType::kI32, stream);
     gemm_ = gemm_nibbles_kernel(tile, lines.lines.fit.shift, sign);
     auto shape = [&](int64_t groups) { return nibble_shape(steps(), groups, conv_.out_channels, tile, sign); };
-    shape_ = f_.constant("shape", DType::kI32, shape(pairs_));
-    if (conv_.out_channels % group_ != 0) last_shape_ = f_.constant("last_shape", DType::kI32, shape(1));
+    make_shapes(nibble_work(tile, steps(), 1, sign), shape);
     make_pack_tables();
   }
 
@@ -218,9 +217,8 @@ class DspConvLowering {
     stream_ = f_.constant("stream", DType::kI32, stream);
     gemm_ = gemm_halves_kernel(tile_, scaling.relu);
     int64_t stride = conv_.out_channels * 2;
-    shape_ = f_.constant("shape", DType::kI32, halves_shape(steps(), pairs_, stride, tile_));
-    if (conv_.out_channels % 2 == 1)
-      last_shape_ = f_.constant("last_shape", DType::kI32, halves_shape(steps(), 1, stride, tile_));
+    make_shapes(halves_work(tile_, steps(), 1),
+                [&](int64_t pairs) { return halves_shape(steps(), pairs, stride, tile_); });
     make_pack_tables();
   }
 
@@ -236,13 +234,18 @@ class DspConvLowering {
     stream_ = f_.constant("stream", DType::kI32, stream);
     gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign)
                    : gemm_pairs_kernel(tile_, lines.fit.shift, sign);
-    shape_ =
-        f_.constant("shape", DType::kI32, make_shape(steps(), pairs_, conv_.out_channels, tile_, sign));
-    // An odd last channel is made again with the one before it.
-    if (conv_.out_channels % 2 == 1)
-      last_shape_ = f_.constant("last_shape", DType::kI32,
-                                make_shape(steps(), 1, conv_.out_channels, tile_, sign));
+    make_shapes(gemm_work(words_, tile_, steps(), 1, sign),
+                [&](int64_t pairs) { return make_shape(steps(), pairs, conv_.out_channels, tile_, sign); });
     make_pack_tables();
+  }
+
+  // Tables for turns of groups of channels, of which one takes `group`.
+  void make_shapes(const Work& group, const std::function<std::vector<int32_t>(int64_t groups)>& shape) {
+    turns_ = turns_of(pairs_, target_.costs.of(group), target_);
+    shape_ = f_.constant("shape", DType::kI32, shape(turns_.size));
+    if (turns_.rest > 0) rest_shape_ = f_.constant("rest_shape", DType::kI32, shape(turns_.rest));
+    // Last channels that are no whole group are made again with the ones before them.
+    if (conv_.out_channels % group_ != 0) last_shape_ = f_.constant("last_shape", DType::kI32, shape(1));
   }
 
   // A table for every number of rows of a window that may lie inside of the image.
@@ -293,7 +296,10 @@ class DspConvLowering {
 
   void multiply(const Ex& first) {
     Ex to = f_.let("to", first * conv_.out_channels);
-    f_.run(gemm_, {address(stream_, 0), address(panel_, 0), address(out_, to), address(shape_, 0)});
+    f_.take_turns(turns_, [&](const Ex& pair, int64_t pairs) {
+      f_.run(gemm_, {address(stream_, pair * stream_words_), address(panel_, 0), address(out_, to + pair * group_),
+                     address(pairs == turns_.size ? shape_ : rest_shape_, 0)});
+    });
     if (conv_.out_channels % group_ != 0)
       f_.run(gemm_, {address(stream_, pairs_ * stream_words_), address(panel_, 0),
                      address(out_, to + (conv_.out_channels - group_)), address(last_shape_, 0)});
@@ -482,7 +488,8 @@ class DspConvLowering {
   bool words_ = false, clips_rows_ = false;
   PairOrder order_;
   tir::KernelPtr gemm_;
-  BufferPtr in_, out_, panel_, stream_, shape_, last_shape_, pack_shape_;
+  Turns turns_;  // of pairs_
+  BufferPtr in_, out_, panel_, stream_, shape_, rest_shape_, last_shape_, pack_shape_;
 };
 
 }  // namespace

@@ -36,17 +36,25 @@ std::optional<Lowered> lower_fully_connected_nibbles(const OpView& op, const Tar
   int64_t group_words = static_cast<int64_t>(words.size() / groups.size());
   BufferPtr stream = f.constant("stream", DType::kI32, words);
   int64_t whole = units / tile.channels;
-  BufferPtr shape = f.constant("shape", DType::kI32, nibble_shape(steps, whole, units, tile, sign));
+  const Turns turns = turns_of(whole, target.costs.of(nibble_work(tile, steps, 1, sign)), target);
+  auto shape_of = [&](const char* name, int64_t count) {
+    return f.constant(name, DType::kI32, nibble_shape(steps, count, units, tile, sign));
+  };
+  BufferPtr shape = shape_of("shape", turns.size);
+  BufferPtr rest_shape = turns.rest > 0 ? shape_of("rest_shape", turns.rest) : nullptr;
   // Units that are left are made again with the ones before them.
   bool rest = units % tile.channels != 0;
-  BufferPtr last =
-      rest ? f.constant("last_shape", DType::kI32, nibble_shape(steps, 1, units, tile, sign)) : nullptr;
+  BufferPtr last = rest ? shape_of("last_shape", 1) : nullptr;
   BufferPtr panel = f.scratch("panel", DType::kI32, steps, 4);
   BufferPtr out = f.result(0);
   tir::KernelPtr gemm = gemm_nibbles_kernel(tile, lines->lines.fit.shift, sign);
   f.loop("r", 0, rows, [&](Ex r) {
     f.run(pack_run_kernel(1), {address(in, r * depth), address(panel, 0), Ex(depth / 4)});
-    f.run(gemm, {address(stream, 0), address(panel, 0), address(out, r * units), address(shape, 0)});
+    f.take_turns(turns, [&](const Ex& first, int64_t count) {
+      f.run(gemm, {address(stream, first * group_words), address(panel, 0),
+                   address(out, r * units + first * tile.channels),
+                   address(count == turns.size ? shape : rest_shape, 0)});
+    });
     if (rest)
       f.run(gemm, {address(stream, whole * group_words), address(panel, 0),
                    address(out, r * units + (units - tile.channels)), address(last, 0)});
@@ -86,10 +94,15 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
       f.constant("stream", DType::kI32, make_stream(w, depth, order, groups, folded.bias, *lines));
   bool sign = lines->sign();
   int64_t whole = units / size;
-  BufferPtr shape = f.constant("shape", DType::kI32, make_shape(steps, whole, sign));
+  const Turns turns = turns_of(whole, target.costs.of(gemv_work(words, steps, 1, sign)), target);
+  auto shape_of = [&](const char* name, int64_t count) {
+    return f.constant(name, DType::kI32, make_shape(steps, count, sign));
+  };
+  BufferPtr shape = shape_of("shape", turns.size);
+  BufferPtr rest_shape = turns.rest > 0 ? shape_of("rest_shape", turns.rest) : nullptr;
   // Units that are left are made again with the ones before them.
   bool rest = units % size != 0;
-  BufferPtr last = rest ? f.constant("last_shape", DType::kI32, make_shape(steps, 1, sign)) : nullptr;
+  BufferPtr last = rest ? shape_of("last_shape", 1) : nullptr;
   BufferPtr panel = f.scratch("panel", DType::kI32, steps, 4);
   BufferPtr out = f.result(0);
   tir::KernelPtr gemv = words ? gemv_words_kernel(lines->fit.shift, sign)
@@ -97,7 +110,10 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
   int64_t group_words = static_cast<int64_t>(stream->elements) / static_cast<int64_t>(groups.size());
   f.loop("r", 0, rows, [&](Ex r) {
     f.run(pack_run_kernel(1), {address(in, r * depth), address(panel, 0), Ex(depth / 4)});
-    f.run(gemv, {address(stream, 0), address(panel, 0), address(out, r * units), address(shape, 0)});
+    f.take_turns(turns, [&](const Ex& first, int64_t count) {
+      f.run(gemv, {address(stream, first * group_words), address(panel, 0), address(out, r * units + first * size),
+                   address(count == turns.size ? shape : rest_shape, 0)});
+    });
     if (rest)
       f.run(gemv, {address(stream, whole * group_words), address(panel, 0),
                    address(out, r * units + (units - size)), address(last, 0)});

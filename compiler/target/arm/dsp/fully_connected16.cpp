@@ -32,19 +32,25 @@ std::optional<Lowered> lower_fully_connected_dsp16(const OpView& op, const Targe
   BufferPtr in = f.operand(0);
   BufferPtr stream = f.constant("stream", DType::kI32, words);
   int64_t whole = units / kGroup;
-  BufferPtr shape = f.constant("shape", DType::kI32, halves_vector_shape(steps, whole));
+  const Turns turns = turns_of(whole, target.costs.of(halves_vector_work(steps, 1)), target);
+  auto shape_of = [&](const char* name, int64_t count) {
+    return f.constant(name, DType::kI32, halves_vector_shape(steps, count));
+  };
+  BufferPtr shape = shape_of("shape", turns.size);
+  BufferPtr rest_shape = turns.rest > 0 ? shape_of("rest_shape", turns.rest) : nullptr;
   // Units that are left are made again with the ones before them.
   bool rest = units % kGroup != 0;
-  BufferPtr last =
-      rest ? f.constant("last_shape", DType::kI32, halves_vector_shape(steps, 1)) : nullptr;
+  BufferPtr last = rest ? shape_of("last_shape", 1) : nullptr;
   WideRequantizer requantizer(f, scaling);
   BufferPtr sums = f.scratch("sums", DType::kI32, units, 4);
   BufferPtr out = f.result(0);
   requantizer.begin(f);
   f.loop("r", 0, rows, [&](Ex r) {
     Ex row = f.let("row", r * depth), to = f.let("to", r * units);
-    f.run(gemv_halves_kernel(),
-          {address(stream, 0), address(in, row), address(sums, 0), address(shape, 0)});
+    f.take_turns(turns, [&](const Ex& first, int64_t count) {
+      f.run(gemv_halves_kernel(), {address(stream, first * group_words), address(in, row), address(sums, first * kGroup),
+                                   address(count == turns.size ? shape : rest_shape, 0)});
+    });
     if (rest)
       f.run(gemv_halves_kernel(), {address(stream, whole * group_words), address(in, row),
                                    address(sums, units - kGroup), address(last, 0)});

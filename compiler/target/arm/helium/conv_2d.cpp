@@ -128,7 +128,9 @@ class MveConvLowering {
     offset_ = columns_inside_.low % 2;
     tiles_ = {(columns_inside_.low + offset_) / 2, (columns_inside_.high - 1 + offset_) / 2};
     if (rows.empty() || tiles_.empty()) return false;
-    if (target_.wish("panel", cost_of_rows(blocks, rows) > cost_of_panel(), 0, 1) == 1)
+    // Parts of calls are made of a panel's pairs: those of a row are one kernel's, which nothing divides.
+    const bool too_long = target_.slice > 0 && cost_of_rows(blocks, rows) > target_.slice / 2;
+    if (target_.wish("panel", too_long || cost_of_rows(blocks, rows) > cost_of_panel(), 0, 1) == 1)
       return false;
     rows_inside_ = rows;
     blocks_ = blocks;
@@ -205,7 +207,18 @@ class MveConvLowering {
     MvePixels how{pixels() / 2, conv_.in_channels, conv_.out_channels, sign * conv_.in_channels,
                   sign * conv_.out_channels};
     int64_t last = pixels() - 2, first = backwards ? last : 0, odd = backwards ? 0 : last;
-    multiply(in_, first * conv_.in_channels, first, shape("shape", how));
+    const double pair = static_cast<double>(halves() * (kBlockCost * blocks_.count() + 1));
+    const Turns turns = turns_of(how.pairs, pair, target_);
+    auto shape_of = [&](const char* name, int64_t pairs) {
+      how.pairs = pairs;
+      return shape(name, how);
+    };
+    BufferPtr turn = shape_of("shape", turns.size);
+    BufferPtr rest = turns.rest > 0 ? shape_of("rest_shape", turns.rest) : nullptr;
+    f_.take_turns(turns, [&](const Ex& from, int64_t pairs) {
+      Ex at = from * sign + first;
+      multiply(in_, at * conv_.in_channels, at, pairs == turns.size ? turn : rest);
+    });
     how.pairs = 1;
     // A last pixel that has no neighbour left is done again with the one before it.
     if (pixels() % 2 == 1) multiply(in_, odd * conv_.in_channels, odd, shape("last_shape", how));

@@ -10,6 +10,8 @@
 namespace aotc::target::arm {
 
 struct MveSum {
+  static constexpr int kGroup = 16;             // elements at a time; what is left goes by fours
+  static constexpr double kInstructions = 1.8;  // of an element
   // Words of the table that mve_sum takes.
   enum Table { kElements, kWeightA, kWeightB, kOffset, kTableWords };
 };

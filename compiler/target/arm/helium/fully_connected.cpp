@@ -11,8 +11,9 @@
 namespace aotc::target::arm {
 
 using tir::BufferPtr;
+using tir::Ex;
 
-std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetInfo&) {
+std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetInfo& target) {
   int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
   int64_t rows = op.operand(0).elements() / depth;
   MveBlocks blocks(1, depth, false);
@@ -29,16 +30,32 @@ std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetI
   auto make_stream = pairs ? mve_gemm_stream : mve_gemv_stream;
   BufferPtr stream = f.constant("stream", DType::kI32, make_stream(w, units, blocks, *scaling));
   BufferPtr out = f.result(0);
+  // Units or pairs of rows, turn after turn; units that are left over come with the last ones.
+  const double group = 14.0 * static_cast<double>(blocks.count());
+  const bool whole = units % MveGemm::kGroup == 0;
+  const Turns turns = pairs ? turns_of(rows / 2, group * static_cast<double>((units + 3) / 4), target)
+                      : whole ? turns_of(units, group / MveGemm::kGroup, target, MveGemm::kGroup)
+                              : Turns{units, 1, 0};
   tir::KernelPtr kernel =
       pairs ? mve_gemm_kernel(blocks, units, *scaling) : mve_gemv_kernel(blocks, units, *scaling);
-  auto run = [&](const char* name, int64_t first, int64_t count) {
-    MvePixels pixels{count, depth, units, 2 * depth, 2 * units};
-    BufferPtr shape = f.constant(name, DType::kI32, mve_shape(pixels, blocks, units, *scaling));
-    f.run(kernel, {address(stream, 0), address(in, first * depth), address(out, first * units),
-                   address(shape, 0)});
+  auto shape_of = [&](const char* name, int64_t count) {
+    MvePixels pixels{pairs ? count : 1, depth, units, 2 * depth, 2 * units};
+    return f.constant(name, DType::kI32, mve_shape(pixels, blocks, pairs ? units : count, *scaling));
   };
-  run("shape", 0, pairs ? rows / 2 : 1);
-  if (pairs && rows % 2 == 1) run("last_shape", rows - 2, 1);
+  auto run = [&](const Ex& first, const BufferPtr& shape) {
+    if (pairs) {
+      f.run(kernel, {address(stream, 0), address(in, first * depth), address(out, first * units), address(shape, 0)});
+    } else {
+      const auto unit_words = static_cast<int64_t>(stream->elements) / units;
+      f.run(kernel, {address(stream, first * unit_words), address(in, 0), address(out, first), address(shape, 0)});
+    }
+  };
+  BufferPtr shape = shape_of("shape", turns.size);
+  BufferPtr rest = turns.rest > 0 ? shape_of("rest_shape", turns.rest) : nullptr;
+  f.take_turns(turns, [&](const Ex& first, int64_t count) {
+    run(pairs ? first * 2 : first, count == turns.size ? shape : rest);
+  });
+  if (pairs && rows % 2 == 1) run(rows - 2, shape_of("last_shape", 1));
   if (pairs)
     if (auto order = pointwise_order(rows, 2, {depth, units}, false, true))
       f.publish(std::move(*order));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/c_layout.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace aotc::codegen {
 
 namespace {
@@ -64,12 +67,20 @@ size_t place_to_break(std::string_view line, size_t from) {
   return best == 0 ? assigned : best;
 }
 
+// A line of a list: what it goes on with stands further in than it begins.
+bool is_item(std::string_view comment) {
+  const size_t text = comment.find_first_not_of("/* ");
+  if (text == std::string_view::npos) return false;
+  const std::string_view words = comment.substr(text);
+  return words.starts_with("call ") || words.substr(0, words.find(' ')).ends_with(':');
+}
+
 std::string fold_comment(std::string_view line) {
   const size_t indent = indent_of(line);
   // Behind "/*" and " *" alike the words begin two columns in.
   const bool inside = line.substr(indent, 2) != "/*";
   std::string pad = std::string(inside ? indent : indent + 1, ' ') + "* ";
-  pad += "    ";
+  if (is_item(line.substr(indent))) pad += "    ";
   std::string out, rest(line);
   for (size_t words = indent + 2; rest.size() > kCColumns; words = pad.size()) {
     const size_t space = rest.rfind(' ', kCColumns);
@@ -108,21 +119,50 @@ std::string fold_line(std::string_view line) {
   return out + rest;
 }
 
+namespace {
+
+// Words of a comment's line that goes on with the sentence of the line before; nothing if it begins one.
+std::string_view words_that_go_on(std::string_view line, size_t indent) {
+  if (indent_of(line) != indent || line.substr(indent, 2) != "* " || line.size() < indent + 3) return {};
+  const std::string_view words = line.substr(indent + 2);
+  return words[0] >= 'a' && words[0] <= 'z' && !is_item(words) ? words : std::string_view();
+}
+
+// What does not fit in a comment's line begins the next one, where that goes on with the sentence: true. The next
+// line then is `next`.
+bool hand_on_words(std::string& line, std::string& next) {
+  const bool first = line.compare(indent_of(line), 2, "/*") == 0;
+  const size_t indent = indent_of(line) + (first ? 1 : 0), words = indent_of(line) + (first ? 3 : 2);
+  if (line.size() <= words || line[words] == ' ' || is_item(std::string_view(line).substr(indent_of(line)))) return false;
+  const std::string_view behind = words_that_go_on(next, indent);
+  const size_t space = line.rfind(' ', kCColumns);
+  if (behind.empty() || space == std::string::npos || space <= words) return false;
+  next = std::string(indent, ' ') + "* " + line.substr(space + 1) + " " + std::string(behind);
+  line.resize(space);
+  return true;
+}
+
+}  // namespace
+
 std::string fold_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  for (size_t from = 0; from <= text.size();) {
+    const size_t end = std::min(text.find('\n', from), text.size());
+    lines.emplace_back(text.substr(from, end - from));
+    from = end + 1;
+  }
   std::string out;
   bool in_comment = false;
-  for (size_t from = 0; from < text.size();) {
-    const size_t end = text.find('\n', from);
-    const std::string_view line = text.substr(from, end - from);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    std::string& line = lines[i];
     const size_t opened = line.rfind("/*"), closed = line.rfind("*/");
-    const bool open = opened != std::string_view::npos, close = closed != std::string_view::npos;
+    const bool open = opened != std::string::npos, close = closed != std::string::npos;
     const bool was_in_comment = in_comment;
     if (open || close) in_comment = open && (!close || opened > closed);
-    const bool comment = was_in_comment || (line.substr(indent_of(line), 2) == "/*" && in_comment);
+    const bool comment = was_in_comment || (line.compare(indent_of(line), 2, "/*") == 0 && in_comment);
+    if (comment && in_comment && line.size() > kCColumns && i + 1 < lines.size()) hand_on_words(line, lines[i + 1]);
     out += comment && line.size() > kCColumns ? fold_comment(line) : fold_line(line);
-    if (end == std::string_view::npos) break;
-    out += '\n';
-    from = end + 1;
+    if (i + 1 < lines.size()) out += '\n';
   }
   return out;
 }

@@ -75,6 +75,8 @@ class HostProgram {
   std::vector<std::string> flags() const {
     return {"-std=c99", "-O1", "-ffp-contract=off", "-DAOTC_VERIFY=1",
             fmt::format("-D{0}_run={0}_run_traced", prefix_),
+            fmt::format("-D{0}_begin={0}_begin_traced", prefix_),
+            fmt::format("-D{0}_step={0}_step_traced", prefix_),
             fmt::format("-D{}_TRACE=", upper(prefix_)), "-w", "-I" + folder_ + "/model"};
   }
 

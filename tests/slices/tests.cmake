@@ -20,6 +20,7 @@ e2e_test(slices.least_vectors full ${python} ${slices}/run_slices.py --targets g
   --models ${vector_models},${CMAKE_CURRENT_SOURCE_DIR}/models/digits/digits_int8.tflite
   --options "--board qemu_mps3_an547" --work ${work}/slices_least_vectors)
 e2e_test(slices.examples quick ${python} ${slices}/examples.py --work ${work}/slices_examples)
+e2e_test(slices.projects full ${python} ${slices}/projects.py --work ${work}/slices_projects)
 
 # What is said of the longest slice, and what slices cost, counted on a Cortex-M4.
 e2e_test(slices.measured full ${python} ${slices}/measure.py --work ${work}/slices_measured

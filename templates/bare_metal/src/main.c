@@ -273,8 +273,18 @@ static void start_op_timing(void)
 static int32_t run_traced(void)
 {
     int32_t status;
+#ifdef MODEL_SLICES
+    static model_context context;
+    status = model_begin_traced(&context, &inputs, &outputs, ARENA);
+    platform_clock_restart();
+    if (status == 0) {
+        do { status = model_step_traced(&context); } while (status == MODEL_MORE);
+        if (status == MODEL_DONE) { status = 0; }
+    }
+#else
     platform_clock_restart();
     status = model_run_traced(&inputs, &outputs, ARENA);
+#endif
     (void)platform_clock_elapsed();
     return status;
 }

@@ -112,4 +112,24 @@ int32_t model_run_traced(const model_inputs *inputs, const model_outputs *output
 #endif
 #endif
 
+/* A model that runs in slices is compared in slices. */
+#if AOTC_VERIFY && defined(@macro_prefix@_SLICE_COUNT)
+#define MODEL_SLICES
+#define MODEL_MORE @macro_prefix@_MORE
+#define MODEL_DONE @macro_prefix@_DONE
+typedef struct @prefix@_context model_context;
+int32_t @prefix@_begin_traced(model_context *context, const model_inputs *inputs,
+                              const model_outputs *outputs,
+                              MODEL_MEMORY_TYPE memory MODEL_STATE_TYPE MODEL_DEVICES_TYPE);
+int32_t @prefix@_step_traced(model_context *context);
+#define model_step_traced @prefix@_step_traced
+
+static inline int32_t model_begin_traced(model_context *context, const model_inputs *inputs,
+                                         const model_outputs *outputs, void *arena)
+{
+    return @prefix@_begin_traced(context, inputs, outputs,
+                                 MODEL_MEMORY(arena) MODEL_STATE MODEL_DEVICES);
+}
+#endif
+
 #endif

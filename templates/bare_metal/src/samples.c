@@ -91,11 +91,16 @@ static int as_expected(const struct check *expected, const uint8_t *data, uint32
 void self_test_result(struct self_test *test, int32_t call, int32_t result, const void *data,
                       uint32_t bytes)
 {
+    /* What a loop calls is there once for every turn: the first that has not been seen is meant. */
+    static uint8_t seen[sizeof checks / sizeof *checks];
     const struct check *expected = checks;
-    while (expected->call >= 0 && (expected->call != call || expected->result != result)) {
+    if (test->compared == 0u) { memset(seen, 0, sizeof seen); }
+    while (expected->call >= 0 &&
+           (expected->call != call || expected->result != result || seen[expected - checks] != 0u)) {
         ++expected;
     }
     if (expected->call < 0) { return; }
+    seen[expected - checks] = 1u;
     ++test->compared;
     if (!as_expected(expected, (const uint8_t *)data, bytes)) {
         if (test->first_difference < 0 || call < test->first_difference) {

@@ -5,6 +5,8 @@
  * the application runs costs nothing. */
 #define @macro_prefix@_TRACE 1
 #define @prefix@_run @prefix@_run_traced
+#define @prefix@_begin @prefix@_begin_traced
+#define @prefix@_step @prefix@_step_traced
 #include "@prefix@_app.h"
 
 #include <string.h>
@@ -143,8 +145,10 @@ void @prefix@_trace(int32_t op, int32_t result, const void *data, uint32_t bytes
 }
 
 #ifdef @macro_prefix@_STATE_SIZE
-#define STATE_TYPE , void *
+#define STATE , state
+#define STATE_TYPE , void *state
 #else
+#define STATE
 #define STATE_TYPE
 #endif
 
@@ -153,6 +157,22 @@ int32_t @prefix@_app_run_by(int32_t (*run)(const struct @prefix@_inputs *,
                                            const struct @prefix@_outputs *,
                                            @prefix@_memory_type STATE_TYPE));
 
+/* The copy, in slices if the model has them. */
+static int32_t run_traced(const struct @prefix@_inputs *inputs,
+                          const struct @prefix@_outputs *outputs,
+                          @prefix@_memory_type memory STATE_TYPE)
+{
+#ifdef @macro_prefix@_SLICE_COUNT
+    static struct @prefix@_context context;
+    int32_t status = @prefix@_begin_traced(&context, inputs, outputs, memory STATE);
+    if (status != 0) { return status; }
+    do { status = @prefix@_step_traced(&context); } while (status == @macro_prefix@_MORE);
+    return status == @macro_prefix@_DONE ? 0 : status;
+#else
+    return @prefix@_run_traced(inputs, outputs, memory STATE);
+#endif
+}
+
 int @prefix@_self_test(struct @prefix@_self_test_result *result)
 {
     memset(result, 0, sizeof *result);
@@ -160,7 +180,7 @@ int @prefix@_self_test(struct @prefix@_self_test_result *result)
     memset(&trace, 0, sizeof trace);
     trace.result = result;
     @prefix@_load_sample(0);
-    result->status = @prefix@_app_run_by(@prefix@_run_traced);
+    result->status = @prefix@_app_run_by(run_traced);
     trace.result = 0;
     return result->status == 0 && result->layer < 0 && result->layers == CHECK_COUNT ? 0 : -1;
 }
@@ -173,7 +193,7 @@ int32_t @prefix@_profile(uint64_t *times)
     @prefix@_load_sample(0);
     trace.times = times;
     trace.since = @prefix@_port_now();
-    status = @prefix@_app_run_by(@prefix@_run_traced);
+    status = @prefix@_app_run_by(run_traced);
     trace.times = 0;
     return status;
 }

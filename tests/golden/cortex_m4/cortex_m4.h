@@ -66,8 +66,7 @@ static inline int8_t *cortex_m4_input_x(void *arena)
 /* Runs the network once. Inputs in the arena are overwritten; `inputs` may be null.
  * Outputs must not overlap the arena.
  * `arena` has CORTEX_M4_ARENA_SIZE bytes, aligned to CORTEX_M4_ARENA_ALIGN; its other content is
- *     not kept
- * between runs and need not be initialised.
+ * not kept between runs and need not be initialised.
  * Returns 0, or the status of the first operator that failed. */
 int32_t cortex_m4_run(const struct cortex_m4_inputs *inputs,
     const struct cortex_m4_outputs *outputs, void *arena);

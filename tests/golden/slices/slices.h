@@ -112,15 +112,13 @@ struct slices_context {
 };
 
 /* Begins a run that slices_step does, with what slices_run takes. All of that memory belongs to the
- *     run
- * until it is done; the structs themselves are copied. Begins anew if a run was on its way.
+ * run until it is done; the structs themselves are copied. Begins anew if a run was on its way.
  * Returns 0, or SLICES_ERROR_ARGUMENT. */
 int32_t slices_begin(struct slices_context *context, const struct slices_inputs *inputs,
                      const struct slices_outputs *outputs, void *arena);
 
 /* Runs the next slice. Returns SLICES_MORE, or SLICES_DONE once the last one has run, or the status
- *     below 0
- * of what failed: the outputs then mean nothing. Called again, it returns the same and does
+ * below 0 of what failed: the outputs then mean nothing. Called again, it returns the same and does
  * nothing. Contexts with memory of their own may take turns in any order. */
 int32_t slices_step(struct slices_context *context);
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "codegen/c_model.h"
+#include "plan/bands.h"
 #include "support/process.h"
 #include "support/text.h"
 
@@ -27,7 +28,7 @@ std::string table(const std::string& name, const std::vector<uint8_t>& bytes) {
 // A function that runs sample `s` of model `p` and compares.
 std::string sample_function(const std::string& p, size_t s, const plan::Program& program,
                             const codegen::ModelFiles& names, const Batches::Values& in,
-                            const Batches::Values& want, bool caller_arena) {
+                            const Batches::Values& want, bool caller_arena, bool slices) {
   std::string tables, set_in, set_out, guards, fills, checks;
   std::string arena = caller_arena ? fmt::format("{}_arena_bytes.bytes + GUARD", p) : "NULL";
   for (size_t i = 0; i < in.size(); ++i) {
@@ -68,14 +69,20 @@ std::string sample_function(const std::string& p, size_t s, const plan::Program&
     checks += fmt::format(
         "    if (guard_broken({0}_arena_bytes.bytes, {1}_ARENA_SIZE, 0xC3)) return 3000;\n", p, up);
   }
+  const std::string run =
+      slices ? fmt::format("    status = {0}_begin(&{0}_context, &in, &out, {1}{2});\n"
+                           "    if (status == 0) {{\n"
+                           "        do {{ status = {0}_step(&{0}_context); }} while (status == {3}_MORE);\n"
+                           "        status = status == {3}_DONE ? 0 : status;\n    }}\n",
+                           p, arena, state, up)
+             : fmt::format("    status = {0}_run(&in, &out, {1}{2});\n", p, arena, state);
   return tables +
          fmt::format(
              "static int32_t {0}_sample{1}(void)\n{{\n    const struct {0}_inputs in = {{ {2} }};\n"
-             "    const struct {0}_outputs out = {{ {3} }};\n    int32_t status;\n{4}{7}"
-             "    status = {0}_run(&in, &out, {5}{8});\n    if (status != 0) return status;\n{6}"
+             "    const struct {0}_outputs out = {{ {3} }};\n    int32_t status;\n{4}{6}{7}"
+             "    if (status != 0) return status;\n{5}"
              "    return 0;\n}}\n",
-             p, s, set_in.empty() ? "0" : set_in, set_out.empty() ? "0" : set_out, guards, arena,
-             checks, fills, state);
+             p, s, set_in.empty() ? "0" : set_in, set_out.empty() ? "0" : set_out, guards, checks, fills, run);
 }
 
 // Memory of the state, and a function that makes the next run a first run.
@@ -83,9 +90,9 @@ std::string state_memory(const std::string& p) {
   return fmt::format(
       "static union {{ uint8_t bytes[{1}_STATE_SIZE + 2 * GUARD]; uint64_t a; }} {0}_state_bytes "
       "__attribute__((aligned(16)));\n"
-      "static int32_t {0}_begin(void)\n{{\n    guard({0}_state_bytes.bytes, {1}_STATE_SIZE, 0x69);\n"
+      "static int32_t {0}_forget(void)\n{{\n    guard({0}_state_bytes.bytes, {1}_STATE_SIZE, 0x69);\n"
       "    return {0}_init({0}_state_bytes.bytes + GUARD);\n}}\n"
-      "static int32_t {0}_first(void)\n{{\n    int32_t status = {0}_begin();\n"
+      "static int32_t {0}_first(void)\n{{\n    int32_t status = {0}_forget();\n"
       "    return status != 0 ? status : {0}_sample0();\n}}\n",
       p, upper(p));
 }
@@ -97,7 +104,8 @@ Batches::Batches(std::string folder, std::vector<std::string> compiler, size_t b
   fs::create_directories(folder_);
 }
 
-void Batches::add(const std::string& name, const plan::Program& program, const Runs& runs) {
+void Batches::add(const std::string& name, const plan::Program& program, const Runs& runs,
+                  const std::optional<Slices>& slices) {
   std::string p = fmt::format("m{}", models_);
   codegen::CodegenOptions options;
   options.prefix = p;
@@ -106,7 +114,13 @@ void Batches::add(const std::string& name, const plan::Program& program, const R
                   program.output_contract == plan::Contract::kPreserve;
   if (models_ % 3 == 1) options.arena = codegen::ArenaOwner::kModel;
   // Workspace is for models without branches and loops.
-  if (preserve && models_ % 3 != 1 && program.source == nullptr) options.memory = codegen::MemoryMode::kWorkspace;
+  if (slices) {
+    Diagnostics diags;
+    options.slices = true;
+    if (slices->limit > 0) options.bands = *plan::plan_bands(program, slices->target, slices->limit, diags);
+  } else if (preserve && models_ % 3 != 1 && program.source == nullptr) {
+    options.memory = codegen::MemoryMode::kWorkspace;
+  }
   ++models_;
   bool workspace = options.memory == codegen::MemoryMode::kWorkspace;
   bool caller = !workspace && options.arena == codegen::ArenaOwner::kCaller;
@@ -119,14 +133,16 @@ void Batches::add(const std::string& name, const plan::Program& program, const R
         "static union {{ uint8_t bytes[{0}_ARENA_SIZE + 2 * GUARD]; uint64_t a; }} "
         "{1}_arena_bytes __attribute__((aligned(16)));\n",
         upper(p), p);
+  if (slices) source_ += fmt::format("static struct {0}_context {0}_context;\n", p);
   const bool state = program.state_bytes > 0;
   if (state) source_ += fmt::format("static int32_t {}_sample0(void);\n", p) + state_memory(p);
   std::string body;
   for (size_t s = 0; s < runs.inputs.size(); ++s) {
-    source_ += sample_function(p, s, program, printed, runs.inputs[s], runs.expected[s], caller);
+    source_ += sample_function(p, s, program, printed, runs.inputs[s], runs.expected[s], caller,
+                               slices && s % 2 == 0);
     if (state && (s == 0 || s == runs.reset))
       body += fmt::format("    status = {0}_{1};\n    if (status != 0) return report(\"{2}\", \"reset\", status);\n", p,
-                          s == 0 ? "begin()" : fmt::format("reset({}_state_bytes.bytes + GUARD)", p), name);
+                          s == 0 ? "forget()" : fmt::format("reset({}_state_bytes.bytes + GUARD)", p), name);
     body += fmt::format(
         "    status = {0}_sample{1}();\n    if (status != 0) return report(\"{2}\", \"sample "
         "{1}\", status);\n",

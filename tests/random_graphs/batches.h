@@ -2,10 +2,11 @@
 // Emits many models as C programs that compare their outputs with given bytes, builds them with a
 // compiler of this machine and runs them. Models take their memory in turn from the caller's arena,
 // an arena of their own, and workspace; the latter also with every allocation and every release
-// failing once.
+// failing once. Some also run in slices, in turn with whole runs.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,14 @@ class Batches {
   };
 
   Batches(std::string folder, std::vector<std::string> compiler, size_t batch_size);
-  // `name` is what failures are reported by.
-  void add(const std::string& name, const plan::Program& program, const Runs& runs);
+  // Runs in slices: parts of calls of at most so many instructions, or whole calls.
+  struct Slices {
+    ops::TargetInfo target;
+    int64_t limit = 0;  // 0: whole calls
+  };
+  // `name` is what failures are reported by. With `slices` every other sample is run in slices.
+  void add(const std::string& name, const plan::Program& program, const Runs& runs,
+           const std::optional<Slices>& slices = std::nullopt);
   // Builds and runs everything; returns the lines of failures, empty if all is well. `ran` counts
   // the models that passed.
   std::vector<std::string> run(int* ran);

@@ -196,7 +196,7 @@ class Lane {
       return;
     }
     if (bad.empty()) {
-      batches_.add(fmt::format("seed {}", seed), trial.program(), trial.runs());
+      batches_.add(fmt::format("seed {}", seed), trial.program(), trial.runs(), trial.slices());
       ++emitted_;
       return;
     }

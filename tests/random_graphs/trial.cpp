@@ -81,6 +81,19 @@ Trial::Trial(uint64_t seed, Graph graph) : seed_(seed), graph_(std::move(graph))
   if (state) runs_.reset = kReset;
 }
 
+std::optional<Batches::Slices> Trial::slices() const {
+  if (seed_ % 4 != 3) return std::nullopt;
+  // Whole calls, and parts from the shortest there are to some thousands.
+  static const int64_t kLimits[] = {0, 1, 300, 2000};
+  return Batches::Slices{target_of(seed_), kLimits[seed_ / 4 % std::size(kLimits)]};
+}
+
+plan::PlanOptions Trial::plan_options() const {
+  plan::PlanOptions options = plan_options_of(seed_);
+  if (auto sliced = slices()) options.target.slice = sliced->limit;
+  return options;
+}
+
 std::string Trial::run() {
   if (!ops::verify_graph(graph_, diags_)) return "does not verify: " + diags_.str();
   if (std::string bad = round_trip(); !bad.empty()) return bad;
@@ -92,7 +105,7 @@ std::string Trial::run() {
   if (std::string bad = run_passes(); !bad.empty()) return bad;
   // Some as they are: passes take away what nobody needs, and the planner has to be right with it.
   const Graph& planned = has_regions(graph_) && seed_ % 4 == 1 ? graph_ : optimised_;
-  auto program = plan::plan_program(planned, plan_options_of(seed_), diags_);
+  auto program = plan::plan_program(planned, plan_options(), diags_);
   if (!program) return "cannot be planned: " + diags_.str();
   program_ = std::move(*program);
   for (const plan::ProgramFunction& f : program_.functions)

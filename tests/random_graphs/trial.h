@@ -23,6 +23,8 @@ class Trial {
   const graph::Graph& original() const { return graph_; }
   const plan::Program& program() const { return program_; }
   const Batches::Runs& runs() const { return runs_; }
+  // How the emitted C may run in slices; every fourth graph.
+  std::optional<Batches::Slices> slices() const;
 
  private:
   std::string round_trip();
@@ -34,6 +36,8 @@ class Trial {
   std::string interpret();
   std::string interpret(const Values& in, std::vector<uint8_t>& state, std::vector<std::vector<uint8_t>>& states,
                         const Values& want);
+
+  plan::PlanOptions plan_options() const;
 
   uint64_t seed_;
   graph::Graph graph_, optimised_;

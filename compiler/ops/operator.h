@@ -73,6 +73,14 @@ enum class Control : uint8_t {
   kWhile,  // regions[1] on the operands, then on its own outputs, for as long as regions[0] says so
 };
 
+// What the reader of models makes of uint8 operands (frontends/tflite/uint8.cpp).
+enum class Uint8 : uint8_t {
+  kOwn,      // the operator takes them itself, or not at all
+  kEither,   // stored values mean the same as int8 with the top bit flipped and the zero point 128 lower
+  kShifted,  // the operator takes them in that form alone
+  kWeighted,  // the same, but for operand 1 of the file: weights stay as they are
+};
+
 struct Traits {
   bool view = false;         // the result is operand 0's bytes under another shape: no code, no copy
   bool elementwise = false;  // result element i depends on operand element i only (same shape)
@@ -187,6 +195,8 @@ class Operator : public graph::OpDefinition {
   // For operators behind which the reference ends some runs: it goes on in one of so many runs that come here.
   // None but such operators may keep anything behind them.
   virtual std::optional<int64_t> tflite_cycles(const OpView&) const { return std::nullopt; }
+  // May be asked of operators that are not verified.
+  virtual Uint8 tflite_uint8(const OpView&) const { return Uint8::kOwn; }
   // Takes and gives uint64: words of 64 bits, which are i64 in the graph.
   virtual bool tflite_words() const { return false; }
   // Fills op.attributes and may drop or reorder op.operands (constant operands that became

@@ -30,6 +30,9 @@ class TfliteOp {
   const graph::Graph& graph() const { return graph_; }
   // Have the operands the shapes that the file gives them? Otherwise those of the results mean nothing.
   bool shapes_as_in_file() const { return shapes_as_in_file_; }
+  // Are operands that the file has as uint8 here as int8 (Uint8)? Set by the reader.
+  bool shifted() const { return shifted_; }
+  void set_shifted(bool shifted) { shifted_ = shifted; }
   // The options table if it is there and of type T, else null (defaults apply).
   template <typename T>
   const T* options() const {
@@ -52,6 +55,7 @@ class TfliteOp {
   int version_;
   const graph::Graph& graph_;
   bool shapes_as_in_file_;
+  bool shifted_ = false;
   const tflite_schema::SubGraph* subgraph_;
 };
 

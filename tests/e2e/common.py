@@ -29,6 +29,8 @@ OUTPUT, TIMING, SUMMARY = 0xFFFFFFFE, 0xFFFFFFFD, 0xFFFFFFFF
 LIBRARY_ULP = 64
 # Behind the name of a tensor that lost channels: constant ones, and those nobody reads.
 LIVE_CHANNELS = " (live channels)"
+# How aotc names an int8 tensor in the place of a uint8 one: the top bit is the other.
+AS_INT8 = " (int8)"
 LIBRARY_OPERATORS = {"LOGISTIC", "SOFTMAX", "TANH", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM",
                      "RNN", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_RNN"}
 # Sums of floats that LiteRT adds up in vectors.
@@ -225,6 +227,19 @@ class Oracle:
         behind = [p for p in found if p[0] >= op_index]
         return behind[0] if behind else None
 
+    def as_int8(self, name, op_index, sample):
+        """What a tensor that aotc has as int8 is in LiteRT, as int8, or None if it is no such tensor. It may
+        be an input, or the result of an operator before `op_index`."""
+        if not name.endswith(AS_INT8):
+            return None
+        name = name.removesuffix(AS_INT8)
+        place = self.place(name, op_index) or (self.places.get(name) or [None])[-1]
+        given = [a for a, d in zip(self.samples[sample], self.layers.inputs) if escaped(d["name"]) == name]
+        want = self.results[sample][place[0]][place[1]] if place else given[0] if given else None
+        if want is None or np.asarray(want).dtype != np.uint8:
+            return None
+        return (np.asarray(want) ^ 0x80).view(np.int8)
+
 
 def ulp_distance(a, b):
     a, b = (x.view(np.int32).astype(np.int64) for x in (a, b))
@@ -305,11 +320,13 @@ def compare(oracle, layers, found, outputs=True):
             is_cut = place is None and name.endswith(LIVE_CHANNELS)
             if is_cut:
                 place = oracle.place(name.removesuffix(LIVE_CHANNELS), layer["op_index"])
-            if place is None and oracle.has_composites:
+            want = oracle.results[sample][place[0]][place[1]] if place else oracle.as_int8(
+                name.removesuffix(LIVE_CHANNELS), layer["op_index"], sample)
+            if want is None and oracle.has_composites:
                 continue  # what a composite is made of is another subgraph to LiteRT
-            if place is None:
+            if want is None:
                 raise Failure(f"call {call} gives a tensor '{name}' that LiteRT does not have")
-            want, ulp = oracle.results[sample][place[0]][place[1]], limits[call]
+            ulp = limits[call]
             if is_cut:
                 want = live_channels_of(data, layer["results"][result]["shape"], want)
             title = f"call {call} ({layer['op_type']} '{name}')"

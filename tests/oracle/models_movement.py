@@ -2,6 +2,7 @@
 """Reference models of operators that only move data. See numpy_models.py."""
 
 import numpy as np
+from fixed_point import round_half_away
 
 
 def reshape(call):
@@ -24,7 +25,16 @@ def _pad(x, amounts, value):
 
 
 def concatenation(call):
-    return [np.concatenate(call.arrays, axis=call.options["axis"])]
+    """uint8 operands of another quantisation are brought to the result's in float32."""
+    out, parts = call.outputs[0], []
+    for x, t in zip(call.arrays, call.inputs):
+        if x.dtype == np.uint8 and t.scale is not None and (t.scale32, t.zero) != (out.scale32, out.zero):
+            factor = t.scale32 * (np.float32(1) / out.scale32)
+            bias = np.float32(-t.zero) * factor
+            value = round_half_away(x.astype(np.float32) * factor + bias) + out.zero
+            x = np.clip(value, 0, 255).astype(np.uint8)
+        parts.append(x)
+    return [np.concatenate(parts, axis=call.options["axis"])]
 
 
 def split(call):

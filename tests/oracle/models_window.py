@@ -39,8 +39,8 @@ def taps(options, x, taps_h, taps_w):
 
 
 def _rescale_channels(call, acc, weights, channels):
-    """Per channel: real multiplier in double from the float32 scales, then scale(), or for sums of
-    64 bits scale_wide(): those of int16, unless the bias has 32 bits."""
+    """Per channel: real multiplier in double from the float32 scales (of uint8 their product in float32), then
+    scale(), or for sums of 64 bits scale_wide(): those of int16, unless the bias has 32 bits."""
     x, out = call.inputs[0], call.outputs[0]
     bias = call.arrays[2] if len(call.arrays) > 2 else None
     wide = x.dtype == "int16" and (bias is None or bias.dtype == np.int64)
@@ -48,14 +48,23 @@ def _rescale_channels(call, acc, weights, channels):
     scales = np.broadcast_to(np.float32(np.atleast_1d(weights.scale)), (channels,))
     result = np.empty_like(acc)
     for c in range(channels):
-        real = np.float64(x.scale32) * np.float64(scales[c]) / np.float64(out.scale32)
+        product = np.float64(x.scale32) * np.float64(scales[c])
+        if x.dtype == "uint8":
+            product = np.float64(x.scale32 * scales[c])
+        real = product / np.float64(out.scale32)
         result[..., c] = rescale(acc[..., c], *quantize_multiplier(real))
     return clamp_quantized(call, result + out.zero)
 
 
+def _centred(call):
+    """The weights, of uint8 less their zero point."""
+    w = call.arrays[1]
+    return w.astype(np.int16) - call.inputs[1].zero if w.dtype == np.uint8 else w
+
+
 def _conv_sums(call, x):
     """Running sums over the taps inside of x, in integers if it has them."""
-    w = call.arrays[1]
+    w = _centred(call)
     out_channels, taps_h, taps_w, depth = w.shape
     per_group = out_channels // (x.shape[3] // depth)
     acc = None
@@ -70,7 +79,7 @@ def _conv_sums(call, x):
 
 
 def _depthwise_sums(call, x):
-    w = call.arrays[1]
+    w = _centred(call)
     _, taps_h, taps_w, out_channels = w.shape
     source = np.arange(out_channels) // (out_channels // x.shape[3])
     acc = None
@@ -83,7 +92,7 @@ def _depthwise_sums(call, x):
 
 def _convolution(call, sums, channels):
     x, bias = call.arrays[0], call.arrays[2] if len(call.arrays) > 2 else None
-    quantized = x.dtype.kind == "i"
+    quantized = x.dtype.kind in "iu"
     acc = sums(call, x.astype(np.int64) - call.inputs[0].zero if quantized else x)
     if bias is not None:
         acc = acc + bias.astype(acc.dtype)
@@ -103,7 +112,8 @@ def transpose_conv(call):
     shape, w, x = call.arrays[:3]
     bias = call.arrays[3] if len(call.arrays) > 3 else None
     (height, width), (out_channels, taps_h, taps_w, depth) = shape[1:3], w.shape
-    quantized = x.dtype == np.int8
+    quantized = x.dtype != np.float32
+    w = _centred(call)
     values = x.astype(np.int64) - call.inputs[2].zero if quantized else x
     o = call.options
     top = window(int(height), taps_h, o["stride_h"], 1, o["padding"])[1]

@@ -98,6 +98,9 @@ bool same(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b, DType dt
   return true;
 }
 
+// An int8 tensor in the place of a uint8 one; the top bit is the other.
+constexpr std::string_view kAsInt8 = " (int8)";
+
 // One model on its way through the compiler.
 class Trial {
  public:
@@ -134,9 +137,14 @@ class Trial {
         if (!values[t].empty()) computed.push_back(t);
       out.number(static_cast<uint32_t>(computed.size()));
       for (size_t t : computed) {
-        out.block(graph_.tensors[t].name);
-        out.block(std::string(name_of(graph_.tensors[t].type.dtype)));
-        out.block(values[t]);
+        const std::string& name = graph_.tensors[t].name;
+        const bool shifted = name.ends_with(kAsInt8);
+        out.block(shifted ? name.substr(0, name.size() - kAsInt8.size()) : name);
+        out.block(std::string(shifted ? "u8" : name_of(graph_.tensors[t].type.dtype)));
+        std::vector<uint8_t> bytes = values[t];
+        if (shifted)
+          for (uint8_t& byte : bytes) byte ^= 0x80;
+        out.block(bytes);
       }
     }
   }

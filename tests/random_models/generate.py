@@ -621,6 +621,23 @@ def random_model(seed, only=None, any_type=False):
         g.model.outputs.pop()  # an operator for nothing
     if g.chance(5):
         g.add(Tensor("float32", [3], type_number=g.rng.choice([None, 5, 8])))  # nobody's
+    if not any_type and g.late.random() < 0.2:
+        to_uint8(g)
     if g.chance(40):
         spoil(g)
     return g.model, g.guessed
+
+
+def to_uint8(g):
+    """All of int8 becomes uint8: the same numbers, stored as 128 more. Weights have one scale and any zero point."""
+    weights = {op.inputs[1] for op in g.model.ops
+               if op.kind in ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")}
+    for i, t in enumerate(g.model.tensors):
+        if t.dtype == "int32" and t.scale:  # biases
+            t.scale, t.zero_point = t.scale[:1], [0]
+        if t.dtype != "int8" or not t.scale:
+            continue
+        zero = g.late.randrange(256) if i in weights else t.zero_point[0] + 128
+        if t.data is not None:
+            t.data = np.clip(t.data.astype(np.int16) + zero - t.zero_point[0], 0, 255).astype(np.uint8)
+        t.dtype, t.scale, t.zero_point = "uint8", t.scale[:1], [zero]

@@ -194,11 +194,14 @@ void OperatorReader::start(Build& build) const {
 
 bool OperatorReader::build(const std::vector<graph::TensorId>& ids, graph::Graph& graph,
                            const std::vector<graph::TensorId>& given) {
-  Build build{ids, graph, {}, {}, {}, {}, kMostSteps, {}, {}};
+  Build build{ids, graph, {}, {}, {}, {}, kMostSteps, {}, {}, {}, {}, {}};
   start(build);
   for (graph::TensorId id : given) build.defined[static_cast<size_t>(id.value)] = true;
   graph.ops.reserve(resolved_.size());
   for (size_t i = 0; i < resolved_.size(); ++i) {
+    const bool is_plain = !is_variable_operator(resolved_[i].builtin) && !is_control(resolved_[i].builtin) &&
+                          resolved_[i].builtin != kTfliteComposite;
+    if (!is_plain && !make_operands(i, build)) continue;
     if (is_variable_operator(resolved_[i].builtin))
       build_variable(i, build);
     else if (is_control(resolved_[i].builtin))
@@ -208,6 +211,7 @@ bool OperatorReader::build(const std::vector<graph::TensorId>& ids, graph::Graph
     else
       build_one(i, build);
   }
+  if (!make_outputs(build)) return false;
   if (source_.depth == 0) variables_.finish(graph);
   size_t kept = 0;
   for (size_t i = 0; i < graph.ops.size(); ++i) {
@@ -283,6 +287,7 @@ void OperatorReader::build_one(size_t index, Build& build) {
   }
   good = good && fold(index, op, build, told);
   if (good) keep_states(index, build);
+  settle_bytes(index, build);
   skip(index, build);
   if (!good) failed_.push_back({index, std::move(told)});
 }
@@ -389,7 +394,7 @@ bool OperatorReader::connect(size_t index, Build& build, graph::Op& op, Diagnost
     if (!id.valid()) readable = false;
     op.results.push_back(id);
   }
-  return connect_states(index, build, op, told) && readable;
+  return connect_states(index, build, op, told) && readable && (control || shift_bytes(build, op, told));
 }
 
 // Attributes and shapes; is it then an operator that aotc takes?
@@ -405,6 +410,9 @@ bool OperatorReader::import(size_t index, Build& build, graph::Op& op, Diagnosti
   const Resolved& known = resolved_[index];
   ops::TfliteOp view(raw(index), known.builtin, known.version, build.graph, !derived,
                      source_.subgraph);
+  view.set_shifted(std::any_of(op.operands.begin(), op.operands.end(), [&](graph::TensorId id) {
+    return build.twins.contains(id);
+  }));
   if (known.given != nullptr) {
     const bool good =
         ops::import_given(*known.given, view, source_.given->reference, build.graph, op, told).ok();

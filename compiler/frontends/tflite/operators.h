@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,9 @@ class OperatorReader {
     std::vector<int> pending;   // the op that could make it constant, or -1
     std::vector<bool> folded;   // by index in graph.ops
     int64_t steps_left;
+    std::map<graph::TensorId, graph::TensorId> shifted;  // int8 in the place of uint8
+    std::set<graph::TensorId> twins;                     // those int8 tensors
+    std::map<graph::TensorId, int> unmade;  // uint8 tensors whose values are there as int8 alone, from which operator
     std::map<size_t, std::vector<graph::TensorId>> changed;  // by operator: what it leaves in variable tensors
     std::map<size_t, std::vector<graph::State>> kept;        // by operator: what it keeps for itself
 
@@ -128,6 +132,15 @@ class OperatorReader {
                         Diagnostics& told);
   bool connect(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   bool import(size_t index, Build& build, graph::Op& op, Diagnostics& told);
+  // Operators on uint8 (uint8.cpp): operands and results become int8 tensors where the operator takes them so.
+  bool shift_bytes(Build& build, graph::Op& op, Diagnostics& told);
+  bool shifted_operand(Build& build, graph::TensorId id, const Location& at, graph::TensorId& out, Diagnostics& told);
+  bool shifted_tensor(Build& build, graph::TensorId id, const Location& at, graph::TensorId& out, Diagnostics& told);
+  bool convert_bytes(Build& build, graph::TensorId from, graph::TensorId to, const Location& at, Diagnostics& told);
+  bool make_bytes(Build& build, graph::TensorId id, Diagnostics& told);
+  bool make_operands(size_t index, Build& build);
+  void settle_bytes(size_t index, Build& build) const;
+  bool make_outputs(Build& build);
   void settle_shapes(size_t index, const graph::Op& op, Build& build) const;
   bool check_sizes(const graph::Op& op, const Build& build, Diagnostics& told) const;
   bool is_output(size_t index) const;

@@ -155,7 +155,9 @@ void OperatorReader::report_kind(Kind kind, const std::vector<const Failed*>& op
   std::vector<const char*> helps;
   switch (kind) {
     case Kind::kUint8:
-      what = "the model is quantised to uint8, as older converters did; aotc computes with int8";
+      what =
+          "the model is quantised to uint8, as older converters did, which aotc does not compute with in "
+          "these operators";
       helps = {
           "convert the float model again: converter.target_spec.supported_ops = "
           "[tf.lite.OpsSet.TFLITE_BUILTINS_INT8] and a representative_dataset"};

@@ -139,6 +139,7 @@ class Add final : public AddOrSub {
   std::string_view name() const override { return "add"; }
   std::string_view summary() const override { return "sum of two tensors, broadcasting"; }
   std::vector<int> tflite_builtins() const override { return {0}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kShifted; }
 
  protected:
   int fused_activation(const TfliteOp& from) const override {
@@ -162,6 +163,7 @@ class Sub final : public AddOrSub {
   std::string_view name() const override { return "sub"; }
   std::string_view summary() const override { return "difference of two tensors, broadcasting"; }
   std::vector<int> tflite_builtins() const override { return {41}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kShifted; }
 
  protected:
   int fused_activation(const TfliteOp& from) const override {

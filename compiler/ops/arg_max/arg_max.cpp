@@ -94,6 +94,7 @@ class ArgExtreme final : public Operator {
     return std::make_shared<ArgAttrs>();
   }
   std::vector<int> tflite_builtins() const override { return {rule_.builtin}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags)) return kFailure;

@@ -53,6 +53,7 @@ class BinaryArithmetic : public BinaryElementwise {
  public:
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, ""},
+            {DType::kU8, ""},
             {DType::kI16, "quantised, zero points 0"},
             {DType::kI32, "wraps around"},
             {DType::kF32, ""},

@@ -71,7 +71,10 @@ bool check_bias_zero_point(const OpView& op, Diagnostics& diags) {
 std::vector<DType> weight_types(DType type, ConvolutionRules rules) {
   if (type == DType::kF32) return {DType::kF32};
   bool packed = type == DType::kI16 ? rules.int4_of_int16 : rules.int4;
-  return packed ? std::vector{DType::kI8, DType::kI4} : std::vector{DType::kI8};
+  std::vector<DType> out = {DType::kI8};
+  if (packed) out.push_back(DType::kI4);
+  if (type == DType::kI8 && rules.uint8) out.push_back(DType::kU8);
+  return out;
 }
 
 }  // namespace
@@ -86,6 +89,25 @@ bool check_bias_option(const OpView& op, int type, Diagnostics& diags) {
                        fmt::format("the bias is {}, but quantized_bias_type says {}; convert the "
                                    "model again",
                                    name_of(have), type == kInt32 ? "i32" : "i64"));
+}
+
+bool check_bias_scale(const OpView& op, Diagnostics& diags) {
+  if (!op.has_operand(2) || op.operand(1).quantization.per_channel()) return true;
+  for (const graph::TensorType* type : {&op.operand(0), &op.operand(1), &op.result()}) {
+    bool quantized = type->dtype == DType::kI8 || type->dtype == DType::kI4 || type->dtype == DType::kI16 ||
+                     type->dtype == DType::kU8;
+    if (!quantized || type->quantization.scale.size() != 1) return true;
+  }
+  const graph::Quantization& bias = op.operand(2).quantization;
+  double scale = bias.present() ? static_cast<double>(bias.scale[0]) : 0;
+  double wanted = static_cast<double>(op.operand(0).scale() * op.operand(1).scale());
+  if (std::abs(wanted - scale) / static_cast<double>(op.result().scale()) <= 0.02) return true;
+  diags
+      .error(op.where(), "op-quantization",
+             fmt::format("the bias has scale {:g}, the sums it is added to have {:g}", scale,
+                         wanted))
+      .help("convert the model again; LiteRT refuses this bias as well");
+  return false;
 }
 
 bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags,
@@ -106,11 +128,13 @@ bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Di
   if (!op.constant(1)) return bad_shape(op, diags, "weights must be a constant");
   if (!verify_bias(op, channels, bias_types(type, rules), diags)) return false;
   if (type == DType::kF32) return true;
-  if (!rules.bias_zero_point && !check_bias_zero_point(op, diags)) return false;
+  bool uint8 = has_uint8_weights(op);
+  if (!rules.bias_zero_point && !uint8 && !check_bias_zero_point(op, diags)) return false;
   if (!check_per_tensor(op, op.operand_tensor(0), diags) ||
       !check_per_tensor(op, op.graph[op.op.results[0]], diags) ||
+      (uint8 && !check_per_tensor(op, op.operand_tensor(1), diags)) ||
       !verify_weights_quantization(op, channels, channel_axis,
-                                   rules.weights_zero_point && op.operand(1).dtype == DType::kI8,
+                                   uint8 || (rules.weights_zero_point && op.operand(1).dtype == DType::kI8),
                                    diags))
     return false;
   if (type == DType::kI16) return check_symmetric_io(op, diags);
@@ -124,8 +148,9 @@ bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Di
     // The cheap bound failed; sum the actual weights (for depthwise the channels interleave, so
     // take the whole tensor's largest weight).
     int64_t weight = 0;
-    for (int64_t i = 0; i < op.operand(1).elements(); ++i)
-      weight = std::max(weight, std::abs(op.constant(1)->get<int8_t>(i) - weights_zero));
+    for (int16_t w : centred_weights(op)) weight = std::max<int64_t>(weight, std::abs(w));
+    // Sums over stored weights are corrected by what their distance from the zero point adds.
+    if (uint8) weight += 128;
     if (largest + terms * 256 * weight >= int64_t{1} << 31) {
       diags
           .error(op.where(), "op-quantization",
@@ -154,6 +179,29 @@ bool check_convolution_multipliers(const OpView& op, Diagnostics& diags) {
     return false;
   }
   return true;
+}
+
+std::vector<int16_t> centred_weights(const OpView& op) {
+  std::span<const uint8_t> bytes = op.constant(1)->bytes;
+  const int32_t zero = op.operand(1).zero_point();
+  const bool is_unsigned = has_uint8_weights(op);
+  std::vector<int16_t> out;
+  out.reserve(bytes.size());
+  for (uint8_t byte : bytes)
+    out.push_back(static_cast<int16_t>((is_unsigned ? int32_t{byte} : int32_t{static_cast<int8_t>(byte)}) - zero));
+  return out;
+}
+
+StoredWeights::StoredWeights(const OpView& op) : values(op.constant(1)->to_vector<int8_t>()) {
+  if (!has_uint8_weights(op)) return;
+  for (int8_t& v : values) v = static_cast<int8_t>(v ^ -128);
+  correction = 128 - op.operand(1).zero_point();
+}
+
+tir::BufferPtr weights_constant(LoweringBuilder& f, const std::string& name, const std::vector<int16_t>& weights) {
+  bool narrow = std::all_of(weights.begin(), weights.end(), [](int16_t w) { return w >= -128 && w <= 127; });
+  if (!narrow) return f.constant(name, DType::kI16, weights);
+  return f.constant(name, DType::kI8, std::vector<int8_t>(weights.begin(), weights.end()));
 }
 
 int32_t bias_at(const OpView& op, int64_t c) {

@@ -23,6 +23,7 @@ struct ConvolutionRules {
   bool int4 = true;  // weights of 4 bits, with zero points 0
   bool int4_of_int16 = true;
   bool int4_of_floats = true;
+  bool uint8 = true;  // weights of uint8 for int8 activations
 };
 bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags,
                         ConvolutionRules rules = {});
@@ -30,6 +31,10 @@ bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Di
 // The reference reads the bias of int16 activations as int64 unless the model's option
 // quantized_bias_type says int32. Reports [op-attribute].
 bool check_bias_option(const OpView& op, int type, Diagnostics& diags);
+
+// The reference compares the scale of the bias with that of the sums, for weights per tensor only (of
+// convolutions: of uint8); a bias without one has scale 0 there. Reports [op-quantization].
+bool check_bias_scale(const OpView& op, Diagnostics& diags);
 
 // Of it: the bias, absent or a constant of `channels` elements of one of the types; the scales of int8
 // weights.
@@ -51,6 +56,21 @@ struct FoldedBias {
 // `weights_of(c)` gives the weights (less their zero point) that output channel c sums over.
 FoldedBias fold_bias(const OpView& op, int64_t channels,
                      const std::function<std::vector<int32_t>(int64_t c)>& weights_of);
+
+// Weights of integers less their zero point, in the order of the tensor: those of uint8 take nine bits.
+std::vector<int16_t> centred_weights(const OpView& op);
+// Weights as kernels of bytes take them, int8 or uint8 less 128, and what these sums lack of those of centred
+// weights: `correction` times the sum of the stored inputs. 0 unless weights are uint8.
+struct StoredWeights {
+  explicit StoredWeights(const OpView& op);
+  std::vector<int8_t> values;
+  int32_t correction = 0;
+};
+// Constant `name` with these values, as int8 where they fit and int16 otherwise.
+tir::BufferPtr weights_constant(LoweringBuilder& f, const std::string& name, const std::vector<int16_t>& weights);
+
+// An int8 layer with weights of uint8, per tensor and with any zero point: a uint8 layer of the model.
+inline bool has_uint8_weights(const OpView& op) { return op.operand(1).dtype == DType::kU8; }
 
 // int32 bias of channel c, 0 without one.
 int32_t bias_at(const OpView& op, int64_t c);

@@ -12,13 +12,15 @@ using tir::FunctionBuilder;
 using tir::i64;
 
 std::vector<double> conv_scales(const graph::TensorType& input, const graph::TensorType& weights,
-                                const graph::TensorType& output, int64_t channels) {
+                                const graph::TensorType& output, int64_t channels, bool float_products) {
   std::vector<double> out;
   const std::vector<float>& scales = weights.quantization.scale;
   for (int64_t c = 0; c < channels; ++c) {
     float scale = scales.size() == 1 ? scales[0] : scales[static_cast<size_t>(c)];
-    out.push_back(static_cast<double>(input.scale()) * static_cast<double>(scale) /
-                  static_cast<double>(output.scale()));
+    const double product = float_products && weights.dtype == DType::kU8
+                               ? static_cast<double>(input.scale() * scale)
+                               : static_cast<double>(input.scale()) * static_cast<double>(scale);
+    out.push_back(product / static_cast<double>(output.scale()));
   }
   return out;
 }

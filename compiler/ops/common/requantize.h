@@ -22,9 +22,10 @@ enum class Rounding {
 };
 
 // input_scale * weight_scale[c] / output_scale in double for each of `channels` (weights per
-// tensor: all the same).
+// tensor: all the same). With weights of uint8 the reference multiplies the scales in float32, but for fully
+// connected layers (not `float_products`).
 std::vector<double> conv_scales(const graph::TensorType& input, const graph::TensorType& weights,
-                                const graph::TensorType& output, int64_t channels);
+                                const graph::TensorType& output, int64_t channels, bool float_products = true);
 
 // The reference of one channel: the value (clamped) of an accumulator. What does not depend on the
 // accumulator is computed once.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // concatenation: the operands one after the other along an axis. All have the result's
-// quantisation, as LiteRT demands: nothing is requantised.
+// quantisation, as LiteRT demands, but for those of uint8, which it requantises in float32.
 #include <fmt/format.h>
 
+#include <array>
+#include <cmath>
 #include <numeric>
 
 #include "ops/common/checks.h"
@@ -15,10 +17,13 @@ namespace {
 
 struct ConcatenationAttrs : graph::Attributes<ConcatenationAttrs> {
   int32_t axis = 0;
+  // Of int8 that is uint8 in the model: operands of another quantisation are brought to the result's.
+  bool requantize = false;
 
   template <typename Self, typename F>
   static void visit(Self& self, F&& field) {
     field("axis", self.axis);
+    field("requantize", self.requantize);
   }
 };
 
@@ -35,6 +40,63 @@ Parts parts_of(const OpView& op) {
   return parts;
 }
 
+bool has_other_quantization(const OpView& op, size_t operand) {
+  return op.operand(operand).scale() != op.result().scale() ||
+         op.operand(operand).zero_point() != op.result().zero_point();
+}
+
+bool needs_requantization(const OpView& op) {
+  for (size_t i = 0; i < op.operand_count(); ++i)
+    if (op.has_operand(i) && has_other_quantization(op, i)) return true;
+  return false;
+}
+
+// The result's value of each stored byte of an operand: float32 arithmetic on the values of uint8.
+std::array<int8_t, 256> requantized(const OpView& op, size_t operand) {
+  const float scale = op.operand(operand).scale() * (1.0f / op.result().scale());
+  const float bias = static_cast<float>(-(op.operand(operand).zero_point() + 128)) * scale;
+  std::array<int8_t, 256> out{};
+  for (int byte = 0; byte < 256; ++byte) {
+    const int value = static_cast<int8_t>(byte);
+    const float product = static_cast<float>(value + 128) * scale;
+    const float rounded = std::round(product + bias);
+    // Beyond int32 the reference is undefined; either way such values end at a bound.
+    const auto whole = static_cast<int64_t>(std::clamp(rounded, -1e9f, 1e9f));
+    out[static_cast<size_t>(byte)] =
+        static_cast<int8_t>(std::clamp<int64_t>(whole + op.result().zero_point(), -128, 127));
+  }
+  return out;
+}
+
+Lowered lower_requantizing(const OpView& op, const Parts& parts) {
+  LoweringBuilder f(op, "concatenation");
+  std::vector<tir::BufferPtr> from, tables(op.operand_count());
+  for (size_t i = 0; i < op.operand_count(); ++i) from.push_back(f.operand(i));
+  for (size_t i = 0; i < op.operand_count(); ++i) {
+    if (!has_other_quantization(op, i)) continue;
+    const std::array<int8_t, 256> values = requantized(op, i);
+    tables[i] = f.constant(fmt::format("table{}", i), DType::kI8, std::vector<int8_t>(values.begin(), values.end()));
+  }
+  tir::BufferPtr whole = f.result();
+  f.loop("row", 0, parts.outer, [&](tir::Ex row) {
+    tir::Ex at = f.let("to", row * parts.row());
+    int64_t before = 0;
+    for (size_t i = 0; i < from.size(); ++i) {
+      const int64_t n = parts.row_elements[i];
+      if (!tables[i]) {
+        emit_run(f, whole, at + before, from[i], row * n, n);
+      } else {
+        f.loop("i", 0, n, [&](const tir::Ex& k) {
+          tir::Ex byte = cast(DType::kI32, cast_wrapping(DType::kU8, load(from[i], row * n + k)));
+          f.store(whole, at + before + k, load(tables[i], byte));
+        });
+      }
+      before += n;
+    }
+  });
+  return f.finish("copy, tables of 256");
+}
+
 class Concatenation final : public Operator {
  public:
   std::string_view name() const override { return "concatenation"; }
@@ -42,12 +104,17 @@ class Concatenation final : public Operator {
   std::vector<TypeSupport> types() const override {
     std::vector<TypeSupport> types = movable_types();
     types[0].note = "operands and result have one scale and zero point";
+    for (TypeSupport& type : types)
+      if (type.dtype == DType::kU8) type.note = "requantises";
     return types;
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<ConcatenationAttrs>();
   }
   std::vector<int> tflite_builtins() const override { return {2}; }
+  Uint8 tflite_uint8(const OpView& op) const override {
+    return op.op.results.size() == 1 && needs_requantization(op) ? Uint8::kShifted : Uint8::kEither;
+  }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     size_t count = op.operand_count();
@@ -79,20 +146,38 @@ class Concatenation final : public Operator {
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
+    if (op.attrs<ConcatenationAttrs>().requantize) {
+      bool good = check_result_type(op, 0, DType::kI8, diags) && check_per_tensor(op, op.graph[op.op.results[0]], diags);
+      for (size_t i = 0; good && i < op.operand_count(); ++i)
+        good = check_type(op, i, {DType::kI8}, diags) && check_per_tensor(op, op.operand_tensor(i), diags);
+      return good ? success() : Status(kFailure);
+    }
     std::vector<size_t> moved(op.operand_count());
     std::iota(moved.begin(), moved.end(), size_t{0});
     return check_moves(op, moved, diags) ? success() : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
-    join_parts(parts_of(op), data.operands, data.results[0], size_of(op.result().dtype));
+    if (!op.attrs<ConcatenationAttrs>().requantize)
+      return join_parts(parts_of(op), data.operands, data.results[0], size_of(op.result().dtype));
+    std::vector<std::vector<uint8_t>> copies;
+    for (size_t i = 0; i < op.operand_count(); ++i) {
+      copies.emplace_back(data.operands[i].begin(), data.operands[i].end());
+      if (!has_other_quantization(op, i)) continue;
+      const std::array<int8_t, 256> values = requantized(op, i);
+      for (uint8_t& byte : copies.back()) byte = static_cast<uint8_t>(values[byte]);
+    }
+    join_parts(parts_of(op), {copies.begin(), copies.end()}, data.results[0], 1);
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
+    if (op.attrs<ConcatenationAttrs>().requantize) return lower_requantizing(op, parts_of(op));
     return lower_join(op, parts_of(op));
   }
 
-  bool is_identity(const OpView& op) const override { return op.operand_count() == 1; }
+  bool is_identity(const OpView& op) const override {
+    return op.operand_count() == 1 && !op.attrs<ConcatenationAttrs>().requantize;
+  }
 
   Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
     auto attrs = std::make_shared<ConcatenationAttrs>();
@@ -109,6 +194,7 @@ class Concatenation final : public Operator {
     if (!normalize_axis(view, options->axis(), view.operand(0).shape.size(), axis, diags))
       return kFailure;
     attrs->axis = static_cast<int32_t>(axis);
+    attrs->requantize = from.shifted() && needs_requantization(view);
     return success();
   }
 };

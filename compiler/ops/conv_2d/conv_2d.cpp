@@ -66,6 +66,7 @@ class Conv2D final : public Operator {
   std::string_view summary() const override { return "2-D convolution, NHWC"; }
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, "weights int8 or int4, per tensor or per channel"},
+            {DType::kU8, "weights uint8, per tensor with any zero point"},
             {DType::kI16, "weights int8 or int4; bias int64 or int32"},
             {DType::kF32, "weights float32, or int8 or int4 (dynamic range)"}};
   }
@@ -74,6 +75,7 @@ class Conv2D final : public Operator {
     return std::make_shared<Conv2DAttrs>();
   }
   std::vector<int> tflite_builtins() const override { return {3}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kWeighted; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 4, 4, diags)) return kFailure;
@@ -114,7 +116,7 @@ class Conv2D final : public Operator {
 
   ChannelFlow channel_flow(const OpView& op) const override {
     Sizes s = sizes_of(op);
-    if (op.operand(0).dtype != DType::kI8 || s.groups != 1) return ChannelFlow::kOpaque;
+    if (op.operand(0).dtype != DType::kI8 || has_uint8_weights(op) || s.groups != 1) return ChannelFlow::kOpaque;
     return has_padding(op.attrs<Conv2DAttrs>()) ? ChannelFlow::kPaddedSum : ChannelFlow::kSum;
   }
 
@@ -151,7 +153,7 @@ class Conv2D final : public Operator {
     op.attributes = attrs;
     OpView view{from.graph(), op};
     if (!check_counts(view, 2, 3, 1, diags) || !check_rank(view, 0, 4, 4, diags) ||
-        !check_rank(view, 1, 4, 4, diags))
+        !check_rank(view, 1, 4, 4, diags) || (from.shifted() && !check_bias_scale(view, diags)))
       return kFailure;
     const auto* options = from.options<tflite_schema::Conv2DOptions>();
     if (!check_bias_option(view, options ? options->quantized_bias_type() : 0, diags))
@@ -227,7 +229,7 @@ class Conv2D final : public Operator {
 
   static void evaluate_int8(const OpView& op, const EvalData& data, const Sizes& s) {
     auto x = data.in<int8_t>(0);
-    auto w = data.in<int8_t>(1);
+    const std::vector<int16_t> w = centred_weights(op);
     auto out = data.out<int8_t>();
     std::vector<QuantizedMultiplier> multipliers;
     for (double scale : conv_scales(op.operand(0), op.operand(1), op.result(), s.out_channels))

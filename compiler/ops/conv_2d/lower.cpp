@@ -61,6 +61,7 @@ class ConvLowering {
     if (requantizer_) how += fmt::format(", {}", requantizer_->form());
     if (wide_) how += fmt::format(", {}", wide_->form());
     if (nibbles_) how += ", weights of 4 bits";
+    if (correction_ != 0) how += ", sums of inputs";
     return f_.finish(how);
   }
 
@@ -73,15 +74,16 @@ class ConvLowering {
       bias_ = f_.constant("bias", DType::kF32, bias);
       return;
     }
-    std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
-    pack(w);
+    StoredWeights stored(op_);
+    correction_ = stored.correction;
+    pack(stored.values);
     if (is_int16_) {
       WideScaling scaling = conv_wide_scaling(op_, conv_);
       bias_ = wide_bias(f_, op_, scaling);
       wide_.emplace(f_, scaling);
       return;
     }
-    auto [folded, scaling] = ConvScaling(op_, conv_, w);
+    auto [folded, scaling] = ConvScaling(op_, conv_);
     bias_ = f_.constant("bias", DType::kI32, folded.bias);
     requantizer_.emplace(f_, scaling);
   }
@@ -118,7 +120,9 @@ class ConvLowering {
           Ex first = f_.let("pixel", start);
           // One base and constant offsets: compilers then need one pointer for all pixels.
           Ex base = f_.let("xi", first * conv_.k);
-          channel_tiles(0, first, [&](int64_t i) { return base + i * conv_.k; });
+          auto x_base = [&](int64_t i) { return base + i * conv_.k; };
+          emit_corrections(x_base);
+          channel_tiles(0, first, x_base);
         },
         block_pixels_);
   }
@@ -164,7 +168,9 @@ class ConvLowering {
                   gather_window(f_, windows, {n, oy, first + i, g}, i * conv_.k);
                 });
                 Ex pixel = f_.let("pixel", (n * y.out + oy) * x.out + first);
-                channel_tiles(g, pixel, [&](int64_t i) { return Ex(i * conv_.k); });
+                auto x_base = [&](int64_t i) { return Ex(i * conv_.k); };
+                emit_corrections(x_base);
+                channel_tiles(g, pixel, x_base);
               });
             },
             block_pixels_);
@@ -180,6 +186,27 @@ class ConvLowering {
   void blank(const Ex& to, int64_t elements) {
     int byte = is_float_ ? 0 : op_.operand(0).zero_point() & 0xFF;
     f_.fill_bytes(panel_, to, byte, elements);
+  }
+
+  // What the weights' zero point adds to all sums of a pixel.
+  template <typename XBase>
+  void emit_corrections(XBase x_base) {
+    corrections_.clear();
+    if (correction_ == 0) return;
+    const BufferPtr& from = conv_.pointwise ? in_ : panel_;
+    int64_t unroll = unroll_for(conv_.k, 8);
+    for (int64_t p = 0; p < block_pixels_; ++p) {
+      Ex sum = f_.var("sum", 0);
+      f_.loop(
+          "k", 0, conv_.k,
+          [&](Ex k) {
+            Ex total = load(from, x_base(p) + k);
+            for (int64_t u = 1; u < unroll; ++u) total = total + load(from, x_base(p) + k + u);
+            f_.assign(sum, sum + total);
+          },
+          unroll);
+      corrections_.push_back(f_.let("rest", sum * correction_));
+    }
   }
 
   // All output channels of group g for the block of pixels that starts at `pixel`.
@@ -208,8 +235,10 @@ class ConvLowering {
   }
 
   void emit_tile(const GemmTile& tile, const Ex& pixel, const Ex& channel) {
-    auto init = [&](int64_t, int64_t c) {
-      return is_float_ ? tir::f32(0.0f) : load(bias_, channel + c);
+    auto init = [&](int64_t p, int64_t c) {
+      if (is_float_) return tir::f32(0.0f);
+      Ex bias = load(bias_, channel + c);
+      return corrections_.empty() ? bias : bias + corrections_[static_cast<size_t>(p)];
     };
     std::vector<Ex> acc = emit_gemm_tile(f_, tile, init);
     Ex base = f_.let("to", pixel * conv_.out_channels + channel);
@@ -239,6 +268,8 @@ class ConvLowering {
   static constexpr int64_t kMostBlock = 8, kMostUnroll = 64;
   int64_t block_pixels_ = 1, block_channels_ = 1, unroll_ = 1, group_packed_ = 0;
   bool is_float_ = false, is_int16_ = false, nibbles_ = false;
+  int32_t correction_ = 0;  // times the sum of a pixel's inputs
+  std::vector<Ex> corrections_;
   BufferPtr in_, out_, panel_, weights_, bias_;
   std::optional<Requantizer> requantizer_;
   std::optional<WideRequantizer> wide_;  // int16
@@ -252,7 +283,8 @@ Lowered lower_conv_2d(const OpView& op, const TargetInfo& target) {
   if (needs_taps(op, conv.window))
     return lower_conv_taps(op, {"conv_2d", conv.window, conv.in_channels, conv.out_channels, conv.group_in,
                                 false, op.attrs<Conv2DAttrs>().activation});
-  if (op.operand(0).dtype == DType::kI8 && target.allows("triples") && !packs_nibbles(op, target))
+  if (op.operand(0).dtype == DType::kI8 && target.allows("triples") && !packs_nibbles(op, target) &&
+      !has_uint8_weights(op))
     if (auto lowered = lower_conv_2d_triple(op, target)) return std::move(*lowered);
   return ConvLowering(op, target).run();
 }

@@ -58,7 +58,7 @@ class TripleConvLowering {
  private:
   void make_constants(const std::vector<int8_t>& w) {
     weights_ = f_.constant("weights", DType::kI8, pack_triple_weights(plan_, w, conv_.out_channels));
-    auto [folded, scaling] = ConvScaling(op_, conv_, w);
+    auto [folded, scaling] = ConvScaling(op_, conv_);
     bias_ = f_.constant("bias", DType::kI32, folded.bias);
     requantizer_.emplace(f_, scaling);
   }

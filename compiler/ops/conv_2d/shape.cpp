@@ -14,8 +14,10 @@ ConvShape::ConvShape(const OpView& op) {
   pointwise = !grouped() && same(window.y) && same(window.x);
 }
 
-ConvScaling::ConvScaling(const OpView& op, const ConvShape& shape,
-                         const std::vector<int8_t>& weights)
+ConvScaling::ConvScaling(const OpView& op, const ConvShape& shape)
+    : ConvScaling(op, shape, centred_weights(op)) {}
+
+ConvScaling::ConvScaling(const OpView& op, const ConvShape& shape, const std::vector<int16_t>& weights)
     : folded(fold_bias(op, shape.out_channels,
                        [&](int64_t c) {
                          return std::vector<int32_t>(weights.begin() + c * shape.k,

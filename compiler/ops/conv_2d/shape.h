@@ -24,10 +24,14 @@ struct ConvShape {
 
 // int8 only.
 struct ConvScaling {
-  ConvScaling(const OpView& op, const ConvShape& shape, const std::vector<int8_t>& weights);
+  // The weights are those of the operand, less their zero point.
+  ConvScaling(const OpView& op, const ConvShape& shape);
 
   FoldedBias folded;
   Requantization requantization;
+
+ private:
+  ConvScaling(const OpView& op, const ConvShape& shape, const std::vector<int16_t>& weights);
 };
 
 // int16 only.

@@ -107,6 +107,7 @@ class DepthwiseConv2D final : public Operator {
   std::string_view summary() const override { return "2-D convolution per channel, NHWC"; }
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, "weights int8 or int4, per tensor or per channel"},
+            {DType::kU8, "weights uint8, per tensor with any zero point"},
             {DType::kI16, "weights int8; bias int64"},
             {DType::kF32, "weights float32, or int8 (dynamic range)"}};
   }
@@ -115,6 +116,7 @@ class DepthwiseConv2D final : public Operator {
     return std::make_shared<DepthwiseConv2DAttrs>();
   }
   std::vector<int> tflite_builtins() const override { return {4}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kWeighted; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 4, 4, diags)) return kFailure;
@@ -169,11 +171,12 @@ class DepthwiseConv2D final : public Operator {
     bool padded = has_padding(op.attrs<DepthwiseConv2DAttrs>());
     auto channels = static_cast<int64_t>(operands[0].size());
     int32_t zero = op.operand(0).zero_point();
+    const std::vector<int16_t> weights = centred_weights(op);
     ChannelRanges out;
     for (int64_t c = 0; c < channels; ++c) {
       AccRange acc{bias_at(op, c), bias_at(op, c)};
       for (int64_t i = c; i < op.operand(1).elements(); i += channels) {
-        int32_t weight = op.constant(1)->get<int8_t>(i);
+        int32_t weight = weights[static_cast<size_t>(i)];
         AccRange product =
             product_range(weight, operands[0][static_cast<size_t>(c)], zero, padded);
         acc = {acc.low + product.low, acc.high + product.high};
@@ -208,7 +211,7 @@ class DepthwiseConv2D final : public Operator {
     op.attributes = attrs;
     OpView view{from.graph(), op};
     if (!check_counts(view, 2, 3, 1, diags) || !check_rank(view, 0, 4, 4, diags) ||
-        !check_rank(view, 1, 4, 4, diags))
+        !check_rank(view, 1, 4, 4, diags) || (from.shifted() && !check_bias_scale(view, diags)))
       return kFailure;
     const auto* options = from.options<tflite_schema::DepthwiseConv2DOptions>();
     if (!options) {
@@ -245,7 +248,7 @@ class DepthwiseConv2D final : public Operator {
 
   static void evaluate_int8(const OpView& op, const EvalData& data) {
     auto x = data.in<int8_t>(0);
-    auto w = data.in<int8_t>(1);
+    const std::vector<int16_t> w = centred_weights(op);
     auto out = data.out<int8_t>();
     Requantization scaling = depthwise_scaling(op, {});
     std::vector<ChannelReference> value_of;

@@ -163,9 +163,13 @@ class DepthwiseLowering {
       bias_ = f_.constant("bias", DType::kF32, bias);
       return;
     }
-    std::vector<int8_t> w = by_channel(op_.constant(1)->to_vector<int8_t>());
+    std::vector<int16_t> w = by_channel(centred_weights(op_));
     // A channel's taps are the k of one.
-    weights_ = f_.constant("weights", DType::kI8, nibbles_ ? pack_nibbles(w, channels_, taps_, 1) : w);
+    if (nibbles_)
+      weights_ = f_.constant("weights", DType::kI8,
+                             pack_nibbles(std::vector<int8_t>(w.begin(), w.end()), channels_, taps_, 1));
+    else
+      weights_ = weights_constant(f_, "weights", w);
     if (in_->dtype == DType::kI16) {
       WideScaling scaling = depthwise_wide_scaling(op_);
       bias_ = wide_bias(f_, op_, scaling);

@@ -2,7 +2,6 @@
 #include "ops/fully_connected/fully_connected.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -18,7 +17,7 @@ namespace aotc::ops {
 
 Requantization fully_connected_scaling(const OpView& op, std::vector<AccRange> ranges) {
   int64_t units = op.operand(1).shape[0];
-  return {conv_scales(op.operand(0), op.operand(1), op.result(), units), std::move(ranges),
+  return {conv_scales(op.operand(0), op.operand(1), op.result(), units, false), std::move(ranges),
           Rounding::kSingle, op.result().zero_point(),
           quantized_clamp(op.attrs<FullyConnectedAttrs>().activation, op.result())};
 }
@@ -43,6 +42,7 @@ class FullyConnected final : public Operator {
   std::string_view summary() const override { return "matrix product with constant weights"; }
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, "weights int8 (per tensor with any zero point) or int4, per tensor or per channel"},
+            {DType::kU8, "weights uint8, per tensor with any zero point"},
             {DType::kI16, "weights int8 or int4; bias int64 or int32"},
             {DType::kF32, "weights float32, or int8 or int4 (dynamic range)"}};
   }
@@ -50,6 +50,7 @@ class FullyConnected final : public Operator {
     return std::make_shared<FullyConnectedAttrs>();
   }
   std::vector<int> tflite_builtins() const override { return {9}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kWeighted; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 2, 2, diags) ||
@@ -90,7 +91,7 @@ class FullyConnected final : public Operator {
   ChannelFlow channel_flow(const OpView& op) const override {
     const graph::TensorType& in = op.operand(0);
     bool rows_are_channels = !in.shape.empty() && in.shape.back() == op.operand(1).shape[1];
-    return in.dtype == DType::kI8 && rows_are_channels && op.operand(1).zero_point() == 0
+    return in.dtype == DType::kI8 && rows_are_channels && op.operand(1).zero_point() == 0 && !has_uint8_weights(op)
                ? ChannelFlow::kSum
                : ChannelFlow::kOpaque;
   }
@@ -141,40 +142,20 @@ class FullyConnected final : public Operator {
   }
 
  private:
-  // The reference compares the scale of the bias with that of the sums, for weights per tensor only;
-  // a bias without one has scale 0 there.
-  static bool check_bias_scale(const OpView& op, Diagnostics& diags) {
-    if (!op.has_operand(2) || op.operand(1).quantization.per_channel()) return true;
-    for (const graph::TensorType* type : {&op.operand(0), &op.operand(1), &op.result()}) {
-      bool quantized =
-          type->dtype == DType::kI8 || type->dtype == DType::kI4 || type->dtype == DType::kI16;
-      if (!quantized || type->quantization.scale.size() != 1) return true;
-    }
-    const graph::Quantization& bias = op.operand(2).quantization;
-    double scale = bias.present() ? static_cast<double>(bias.scale[0]) : 0;
-    double wanted = static_cast<double>(op.operand(0).scale() * op.operand(1).scale());
-    if (std::abs(wanted - scale) / static_cast<double>(op.result().scale()) <= 0.02) return true;
-    diags
-        .error(op.where(), "op-quantization",
-               fmt::format("the bias has scale {:g}, the sums it is added to have {:g}", scale,
-                           wanted))
-        .help("convert the model again; LiteRT refuses this bias as well");
-    return false;
-  }
-
   // The reference converts the scaled sum to int32 before it is clamped, which is undefined for a
   // number outside.
   static bool check_scaled_sums(const OpView& op, Diagnostics& diags) {
     int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
-    std::vector<double> reals = conv_scales(op.operand(0), op.operand(1), op.result(), units);
-    int64_t zero_x = op.operand(0).zero_point(), zero_w = op.operand(1).zero_point();
+    std::vector<double> reals = conv_scales(op.operand(0), op.operand(1), op.result(), units, false);
+    const std::vector<int16_t> weights = centred_weights(op);
+    int64_t zero_x = op.operand(0).zero_point();
     constexpr double kLimit = 2147483648.0 - 256;  // the zero point is added in 32 bits
     for (int64_t u = 0; u < units; ++u) {
       double real = reals[static_cast<size_t>(u)];
       if (real < 1) continue;  // the sum itself is a number of 32 bits
       int64_t low = bias_at(op, u), high = low;
       for (int64_t k = 0; k < depth; ++k) {
-        int64_t w = op.constant(1)->get<int8_t>(u * depth + k) - zero_w;
+        int64_t w = weights[static_cast<size_t>(u * depth + k)];
         low += std::min(w * (-128 - zero_x), w * (127 - zero_x));
         high += std::max(w * (-128 - zero_x), w * (127 - zero_x));
       }
@@ -209,16 +190,16 @@ class FullyConnected final : public Operator {
   static void evaluate_int8(const OpView& op, const EvalData& data, int64_t rows, int64_t units,
                             int64_t depth) {
     auto x = data.in<int8_t>(0);
-    auto w = data.in<int8_t>(1);
+    std::vector<int16_t> w = centred_weights(op);
     auto out = data.out<int8_t>();
     Requantization scaling = fully_connected_scaling(op, {});
-    int32_t zero_x = op.operand(0).zero_point(), zero_w = op.operand(1).zero_point();
+    int32_t zero_x = op.operand(0).zero_point();
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t u = 0; u < units; ++u) {
         int32_t sum = bias_at(op, u);
         for (int64_t k = 0; k < depth; ++k)
           sum += (x[static_cast<size_t>(r * depth + k)] - zero_x) *
-                 (w[static_cast<size_t>(u * depth + k)] - zero_w);
+                 w[static_cast<size_t>(u * depth + k)];
         out[static_cast<size_t>(r * units + u)] =
             static_cast<int8_t>(scaling.apply(sum, static_cast<size_t>(u)));
       }

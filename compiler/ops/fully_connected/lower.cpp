@@ -75,15 +75,12 @@ class FullyConnectedLowering {
       bias_ = f_.constant("bias", DType::kF32, bias);
       return;
     }
-    std::vector<int16_t> w;  // without their zero point, which can take a ninth bit
-    for (int8_t v : op_.constant(1)->to_vector<int8_t>())
-      w.push_back(static_cast<int16_t>(v - op_.operand(1).zero_point()));
-    if (op_.operand(1).zero_point() == 0) {
-      auto pack = nibbles_ ? pack_nibbles : pack_weights<int8_t>;
+    std::vector<int16_t> w = centred_weights(op_);
+    if (nibbles_) {
       weights_ = f_.constant("weights", DType::kI8,
-                             pack(op_.constant(1)->to_vector<int8_t>(), units_, depth_, block_units_));
+                             pack_nibbles(op_.constant(1)->to_vector<int8_t>(), units_, depth_, block_units_));
     } else {
-      weights_ = f_.constant("weights", DType::kI16, pack_weights(w, units_, depth_, block_units_));
+      weights_ = weights_constant(f_, "weights", pack_weights(w, units_, depth_, block_units_));
     }
     if (in_->dtype == DType::kI16) {
       WideScaling scaling = fully_connected_wide_scaling(op_);

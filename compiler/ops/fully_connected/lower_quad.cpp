@@ -17,7 +17,7 @@ using tir::Ex;
 std::optional<Lowered> lower_fully_connected_quad(const OpView& op, const TargetInfo& target) {
   int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
   int64_t rows = op.operand(0).elements() / depth;
-  if (!target.quad_units || op.operand(1).zero_point() != 0) return std::nullopt;
+  if (!target.quad_units || op.operand(1).zero_point() != 0 || has_uint8_weights(op)) return std::nullopt;
   std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
   auto plan = plan_quads(w, units, depth, target);
   // A gain of a few per cent is not worth the scratch.

@@ -42,6 +42,7 @@ class Gather final : public Operator {
     return std::make_shared<GatherAttrs>();
   }
   std::vector<int> tflite_builtins() const override { return {36}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     size_t axis = 0, batch = 0;

@@ -41,12 +41,13 @@ class LeakyRelu final : public UnaryElementwise {
   std::string_view name() const override { return "leaky_relu"; }
   std::string_view summary() const override { return "x if x > 0, else alpha * x"; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, ""}, {DType::kI16, "zero points 0"}, {DType::kF32, ""}};
+    return {{DType::kI8, ""}, {DType::kU8, ""}, {DType::kI16, "zero points 0"}, {DType::kF32, ""}};
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<LeakyReluAttrs>();
   }
   std::vector<int> tflite_builtins() const override { return {98}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kShifted; }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     if (!verify_unary_quantized(op, diags)) return kFailure;

@@ -73,6 +73,7 @@ class Mul final : public BinaryArithmetic {
   std::string_view name() const override { return "mul"; }
   std::string_view summary() const override { return "product of two tensors, broadcasting"; }
   std::vector<int> tflite_builtins() const override { return {18}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kShifted; }
 
  protected:
   int fused_activation(const TfliteOp& from) const override {

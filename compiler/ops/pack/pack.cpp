@@ -47,6 +47,7 @@ class Pack final : public Operator {
     return std::make_shared<AxisAttrs>();
   }
   std::vector<int> tflite_builtins() const override { return {83}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     size_t count = op.operand_count(), axis = 0;
@@ -109,6 +110,7 @@ class Unpack final : public Operator {
     return std::make_shared<AxisAttrs>();
   }
   std::vector<int> tflite_builtins() const override { return {88}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     size_t count = op.op.results.size(), axis = 0;

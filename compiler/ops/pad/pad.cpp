@@ -118,6 +118,7 @@ class Pad final : public Operator {
     return std::make_shared<PadAttrs>();
   }
   std::vector<int> tflite_builtins() const override { return {34, 60}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 2, 1, diags)) return kFailure;

@@ -93,7 +93,9 @@ class PoolLowering {
     f_.if_(fits, whole, clipped);
   }
 
-  Ex start_value() const {
+  // `count` elements are joined.
+  Ex start_value(const Ex& count) const {
+    if (divider_ && average_shift(op_) != 0) return count * average_shift(op_);
     if (kind_ == PoolKind::kMax)
       return is_float_ ? tir::f32(std::numeric_limits<float>::lowest())
                        : Ex(int_range(in_->dtype).min);
@@ -115,7 +117,7 @@ class PoolLowering {
     if (divider_) scale = divider_->prepare(f_, Ex(y_counts_.kinds() * x_counts_.kinds() - 1));
     f_.loop("c", 0, channels_, [&](Ex c) {
       Ex at = f_.let("at", from + c);
-      Ex acc = f_.var(kind_ == PoolKind::kMax ? "best" : "sum", start_value());
+      Ex acc = f_.var(kind_ == PoolKind::kMax ? "best" : "sum", start_value(y.kernel * x.kernel));
       if (y.kernel * x.kernel <= kUnrolledTaps) {
         for (int64_t ky = 0; ky < y.kernel; ++ky)
           for (int64_t kx = 0; kx < x.kernel; ++kx)
@@ -159,7 +161,7 @@ class PoolLowering {
       count = f_.let("count", cast(DType::kF32, (y1 - y0) * (x1 - x0)));
     }
     f_.loop("c", 0, channels_, [&](Ex c) {
-      Ex acc = f_.var(kind_ == PoolKind::kMax ? "best" : "sum", start_value());
+      Ex acc = f_.var(kind_ == PoolKind::kMax ? "best" : "sum", start_value((y1 - y0) * (x1 - x0)));
       f_.loop("y", y0, y1, [&](Ex iy) {
         Ex row = f_.let("row", (n * y.in + iy) * (x.in * channels_) + c);
         f_.loop("x", x0, x1,

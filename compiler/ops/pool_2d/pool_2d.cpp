@@ -34,10 +34,12 @@ Requantization average_scaling(const OpView& op, Counts y, Counts x) {
   IntRange values = int_range(op.operand(0).dtype);
   out.rounding = Rounding::kDivide;
   out.clamp = quantized_clamp(op.attrs<Pool2DAttrs>().activation, op.result());
+  const int64_t shift = average_shift(op);
+  out.zero_point = static_cast<int32_t>(-shift);
   for (int64_t rows = y.least; rows <= y.most; ++rows)
     for (int64_t columns = x.least; columns <= x.most; ++columns) {
       out.scales.push_back(1.0 / static_cast<double>(rows * columns));
-      out.ranges.push_back({values.min * rows * columns, values.max * rows * columns});
+      out.ranges.push_back({(values.min + shift) * rows * columns, (values.max + shift) * rows * columns});
     }
   return out;
 }
@@ -71,12 +73,15 @@ class Pool2D : public Operator {
  public:
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, "result quantised as the operand"},
+            {DType::kU8, "result quantised as the operand"},
             {DType::kI16, "result quantised as the operand, zero point 0"},
             {DType::kF32, ""}};
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<Pool2DAttrs>();
   }
+
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kShifted; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     const auto& attrs = op.attrs<Pool2DAttrs>();
@@ -107,6 +112,10 @@ class Pool2D : public Operator {
     if (!check_type(op, 0, {DType::kI8, DType::kI16, DType::kF32}, diags) ||
         !check_result_type(op, 0, op.operand(0).dtype, diags))
       return kFailure;
+    if (attrs.ties_up && op.operand(0).dtype != DType::kI8) {
+      bad_attribute(op, diags, "ties go up of int8 only");
+      return kFailure;
+    }
     if (op.operand(0).dtype == DType::kF32) return success();
     if (!check_quantized_io(op, diags) || !check_same_quantization(op, 0, 0, diags) ||
         !check_activation_bounds(op, op.attrs<Pool2DAttrs>().activation, diags))
@@ -145,6 +154,7 @@ class Pool2D : public Operator {
     attrs->filter_w = options->filter_width();
     attrs->stride_h = options->stride_h();
     attrs->stride_w = options->stride_w();
+    attrs->ties_up = from.shifted() && from.builtin() == 1;
     bool done = import_window(view, options->padding(), options->fused_activation_function(),
                               attrs->filter_h, attrs->filter_w, *attrs, diags);
     return done ? success() : Status(kFailure);
@@ -189,9 +199,10 @@ class AveragePool2D final : public Pool2D {
     auto out = data.out<T>();
     Requantization scaling = average_scaling(op, {1, 0}, {1, 0});
     scaling.scales.resize(1);
+    const int32_t shift = average_shift(op);
     int32_t sum = 0;
     for_each_output(
-        op, [&] { sum = 0; }, [&](size_t i) { sum += in[i]; },
+        op, [&] { sum = 0; }, [&](size_t i) { sum += in[i] + shift; },
         [&](size_t at, int64_t count) {
           scaling.scales[0] = 1.0 / static_cast<double>(count);
           out[at] = static_cast<T>(scaling.apply(sum, 0));

@@ -10,12 +10,15 @@ namespace aotc::ops {
 
 struct Pool2DAttrs : graph::Attributes<Pool2DAttrs>, WindowFields {
   int32_t filter_h = 1, filter_w = 1;
+  // Averages of int8: ties go up, as those of uint8 do in the reference, and not away from zero.
+  bool ties_up = false;
 
   template <typename Self, typename F>
   static void visit(Self& self, F&& field) {
     field("filter_h", self.filter_h);
     field("filter_w", self.filter_w);
     visit_window(self, field);
+    field("ties_up", self.ties_up);
   }
 };
 
@@ -38,8 +41,11 @@ struct Counts {
 };
 Counts counts_of(const WindowAxis& axis);
 
+// What is added to each value where ties go up, so that none is below 0.
+inline int32_t average_shift(const OpView& op) { return op.attrs<Pool2DAttrs>().ties_up ? 128 : 0; }
+
 // The int8 average of windows with `rows` x `columns` pixels for all rows and columns in the given
-// ranges, numbered (rows - y.least) * x.kinds() + columns - x.least.
+// ranges, of values to which average_shift is added, numbered (rows - y.least) * x.kinds() + columns - x.least.
 Requantization average_scaling(const OpView& op, Counts y, Counts x);
 
 // kRoot: of the average of squares, float only.

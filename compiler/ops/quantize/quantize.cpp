@@ -52,6 +52,10 @@ class Quantize final : public UnaryElementwise {
   }
   Traits traits() const override { return {.elementwise = true, .conversion = true}; }
   std::vector<int> tflite_builtins() const override { return {114}; }
+  // What makes uint8 of floats mostly does it for an operator that takes it as int8.
+  Uint8 tflite_uint8(const OpView& op) const override {
+    return op.has_operand(0) && op.operand(0).dtype == DType::kF32 ? Uint8::kShifted : Uint8::kEither;
+  }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     if (!check_type(op, 0, {DType::kF32, DType::kI8, DType::kU8, DType::kI16, DType::kI32}, diags))

@@ -24,6 +24,8 @@ class MatrixDiag final : public RearrangeOperator {
     return std::make_shared<graph::NoAttributes>();
   }
   std::vector<int> tflite_builtins() const override { return {113}; }
+  // Stored zeros are beside the diagonal.
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kOwn; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 1, 64, diags)) return kFailure;

@@ -20,10 +20,11 @@ class Relu final : public UnaryElementwise {
   std::string_view name() const override { return name_; }
   std::string_view summary() const override { return summary_; }
   std::vector<TypeSupport> types() const override {
-    if (!takes_int16()) return {{DType::kI8, ""}, {DType::kF32, ""}};
-    return {{DType::kI8, ""}, {DType::kI16, "zero points 0"}, {DType::kF32, ""}};
+    if (!takes_int16()) return {{DType::kI8, ""}, {DType::kU8, ""}, {DType::kF32, ""}};
+    return {{DType::kI8, ""}, {DType::kU8, ""}, {DType::kI16, "zero points 0"}, {DType::kF32, ""}};
   }
   std::vector<int> tflite_builtins() const override { return {builtin_}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kShifted; }
   std::optional<Activation> as_activation(const OpView&) const override { return activation_; }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {

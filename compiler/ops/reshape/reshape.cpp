@@ -76,6 +76,7 @@ class Reshape final : public Operator {
     return std::make_shared<ReshapeAttrs>();
   }
   std::vector<int> tflite_builtins() const override { return {kReshape, kSqueeze, kExpandDims}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags)) return kFailure;

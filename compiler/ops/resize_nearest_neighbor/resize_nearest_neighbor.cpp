@@ -68,6 +68,7 @@ class ResizeNearestNeighbor final : public Operator {
     return std::make_shared<ResizeAttrs>();
   }
   std::vector<int> tflite_builtins() const override { return {97}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     return infer_resize(op, diags);

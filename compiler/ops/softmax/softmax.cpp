@@ -36,6 +36,7 @@ class Softmax final : public Operator {
   Traits traits() const override { return {.uses_libm = true}; }
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, "result int8 with scale 1/256 and zero point -128, or int16 with scale 1/65536 and zero point -32768"},
+            {DType::kU8, "result uint8 with scale 1/256 and zero point 0"},
             {DType::kI16, "result scale 1/32768, zero points 0"},
             {DType::kF32, ""}};
   }
@@ -43,6 +44,7 @@ class Softmax final : public Operator {
     return std::make_shared<SoftmaxAttrs>();
   }
   std::vector<int> tflite_builtins() const override { return {25}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kShifted; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 1, 8, diags)) return kFailure;

@@ -48,6 +48,7 @@ class Split final : public Operator {
     return std::make_shared<SplitAttrs>();
   }
   std::vector<int> tflite_builtins() const override { return {kSplit, kSplitV}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     const auto& attrs = op.attrs<SplitAttrs>();

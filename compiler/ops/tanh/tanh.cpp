@@ -18,9 +18,10 @@ class Tanh final : public UnaryElementwise {
   std::string_view summary() const override { return "hyperbolic tangent"; }
   Traits traits() const override { return {.elementwise = true, .uses_libm = true}; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, ""}, {DType::kI16, "result scale 1/32768, zero points 0"}, {DType::kF32, ""}};
+    return {{DType::kI8, ""}, {DType::kU8, ""}, {DType::kI16, "result scale 1/32768, zero points 0"}, {DType::kF32, ""}};
   }
   std::vector<int> tflite_builtins() const override { return {28}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kShifted; }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     if (op.operand_count() > 0 && op.operand(0).dtype == DType::kI16)

@@ -84,7 +84,10 @@ class TransposeConvLowering {
       std::vector<T> part = pack_weights(phase_weights(s_, w, py, px), s_.out_channels, k, channels_);
       packed.insert(packed.end(), part.begin(), part.end());
     });
-    weights_ = f_.constant("weights", op_.operand(1).dtype, packed);
+    if constexpr (sizeof(T) == 2)
+      weights_ = weights_constant(f_, "weights", packed);
+    else
+      weights_ = f_.constant("weights", DType::kF32, packed);
   }
 
   void pack() {
@@ -95,13 +98,13 @@ class TransposeConvLowering {
       if (op_.constant(2)) bias_ = f_.constant("bias", DType::kF32, bias);
       return;
     }
-    std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
+    std::vector<int16_t> w = centred_weights(op_);
     pack_weights_of(w);
     // Every phase sums other weights, so the zero point adds something else to its bias.
     std::vector<int32_t> bias;
     std::vector<AccRange> ranges(static_cast<size_t>(s_.out_channels), {INT32_MAX, INT32_MIN});
     for_each_phase(s_, [&](int64_t py, int64_t px) {
-      std::vector<int8_t> part = phase_weights(s_, w, py, px);
+      std::vector<int16_t> part = phase_weights(s_, w, py, px);
       auto k = static_cast<std::ptrdiff_t>(part.size()) / s_.out_channels;
       FoldedBias folded = fold_bias(op_, s_.out_channels, [&](int64_t c) {
         return std::vector<int32_t>(part.begin() + c * k, part.begin() + (c + 1) * k);

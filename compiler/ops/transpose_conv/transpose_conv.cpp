@@ -58,12 +58,15 @@ class TransposeConv final : public Operator {
   std::string_view name() const override { return "transpose_conv"; }
   std::string_view summary() const override { return "transposed 2-D convolution, NHWC"; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "per tensor or per channel"}, {DType::kF32, ""}};
+    return {{DType::kI8, "per tensor or per channel"},
+            {DType::kU8, "weights uint8, per tensor with any zero point"},
+            {DType::kF32, ""}};
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<TransposeConvAttrs>();
   }
   std::vector<int> tflite_builtins() const override { return {67}; }
+  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kWeighted; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 0, 4, 4, diags) ||
@@ -93,7 +96,7 @@ class TransposeConv final : public Operator {
   Status verify(const OpView& op, Diagnostics& diags) const override {
     // Not float32 with int8 weights, which convolutions take.
     bool good = check_type(op, 0, {DType::kI8, DType::kF32}, diags) &&
-                check_type(op, 1, {op.operand(0).dtype}, diags) &&
+                (has_uint8_weights(op) || check_type(op, 1, {op.operand(0).dtype}, diags)) &&
                 verify_convolution(op, op.operand(1).shape[0], 0, diags, {.int16 = false}) &&
                 check_convolution_multipliers(op, diags) &&
                 check_activation_bounds(op, op.attrs<TransposeConvAttrs>().activation, diags);
@@ -141,6 +144,7 @@ class TransposeConv final : public Operator {
     std::vector<graph::TensorId> operands = {op.operands[2], op.operands[1]};
     if (op.operands.size() > 3) operands.push_back(op.operands[3]);
     op.operands = operands;
+    if (from.shifted() && !check_bias_scale(OpView{from.graph(), op}, diags)) return kFailure;
     return success();
   }
 
@@ -178,7 +182,7 @@ class TransposeConv final : public Operator {
 
   static void evaluate_int8(const OpView& op, const EvalData& data, const TransposeShape& s) {
     auto x = data.in<int8_t>(0);
-    auto w = data.in<int8_t>(1);
+    const std::vector<int16_t> w = centred_weights(op);
     auto out = data.out<int8_t>();
     std::vector<QuantizedMultiplier> multipliers;
     for (double scale : conv_scales(op.operand(0), op.operand(1), op.result(), s.out_channels))

@@ -3,8 +3,12 @@
 
 import int16_cases
 import numpy as np
+import uint8_cases
 from case import Case, Tensor, const
 from patterns import ACTIVATIONS, BROADCASTS, float32, int8
+
+PAIRS = [("ADD", "uint8")]
+PAIR_BY = "outputs"
 
 KIND = "ADD"
 # name: scale and zero point of the operands and of the result
@@ -39,6 +43,11 @@ def _int8(name, shapes, quantization, activation="NONE"):
 
 
 def cases(rng):
+    yield from _cases(rng)
+    yield from uint8_cases.of(_cases(rng))
+
+
+def _cases(rng):
     same = BROADCASTS[0]
     for i, shapes in enumerate(BROADCASTS):
         yield _int8(f"int8_shapes_{i:02}", shapes, QUANTIZATIONS["typical"])

@@ -4,8 +4,12 @@
 import int16_cases
 import int4_cases
 import numpy as np
+import uint8_cases
 from case import Case, const
 from patterns import bias_int32, float32, int8, weights_int8
+
+PAIRS = [("CONV_2D", "uint8")]
+PAIR_BY = "outputs"
 
 # name: input shape, filter (out channels, height, width, depth), strides, dilations, padding
 GEOMETRIES = {
@@ -158,6 +162,7 @@ def _dynamic_cases(rng):
 def cases(rng):
     yield from _cases(rng)
     yield from int4_cases.of(_cases(np.random.default_rng(4)), every=2)
+    yield from uint8_cases.of(_cases(rng), weights=1)
 
 
 def _cases(rng):

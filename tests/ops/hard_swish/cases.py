@@ -2,8 +2,12 @@
 """HARD_SWISH: int8 in 16 bit fixed point, float32. The result's scale must exceed 1/128 of the
 input's."""
 
+import uint8_cases
 from case import Case
 from patterns import int8, unary_cases
+
+PAIRS = [("HARD_SWISH", "uint8")]
+PAIR_BY = "outputs"
 
 QUANTIZATIONS = (
     (0.05, -3, 0.05, -3), (0.1, 0, 0.1, 0), (0.05, -128, 0.05, -128), (0.05, 127, 0.02, 127),
@@ -14,5 +18,10 @@ QUANTIZATIONS = (
 
 
 def cases(rng):
+    yield from _cases(rng)
+    yield from uint8_cases.of(_cases(rng), rounds=2)
+
+
+def _cases(rng):
     yield from unary_cases("HARD_SWISH", QUANTIZATIONS)
     yield Case("int8_result_scale_too_small", "HARD_SWISH", [int8((4,), 1.0)], [int8((), 0.005)])

@@ -2,7 +2,11 @@
 """LEAKY_RELU: int8 with two multipliers, float32; any alpha."""
 
 import int16_cases
+import uint8_cases
 from patterns import unary_cases
+
+PAIRS = [("LEAKY_RELU", "uint8")]
+PAIR_BY = "outputs"
 
 QUANTIZATIONS = ((0.05, -3, 0.05, -3), (0.1, 5, 0.03, -128), (0.03, -7, 0.1, 9), (0.5, 127, 0.5, 0),
                  (1e-5, 3, 2e-5, 4), (1e4, -128, 3e4, -128))
@@ -15,6 +19,11 @@ NEXT_TO_TIES = ((0.35, -128, 0.14, -128), (0.9, -128, 0.2, -128), (0.7, 127, 0.1
 
 
 def cases(rng):
+    yield from _cases(rng)
+    yield from uint8_cases.of(_cases(rng))
+
+
+def _cases(rng):
     yield from unary_cases("LEAKY_RELU", NEXT_TO_TIES, options=dict(alpha=0.3),
                            tag="next_to_ties_", shapes=((1, 256),))
     for i, (name, alpha) in enumerate(ALPHAS.items()):

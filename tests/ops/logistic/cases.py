@@ -2,8 +2,12 @@
 """LOGISTIC: int8 through a table of 256 entries computed in float32, float32."""
 
 import int16_cases
+import uint8_cases
 from case import Case
 from patterns import SHAPES, all_values, every_int8, float32, int8
+
+PAIRS = [("LOGISTIC", "uint8")]
+PAIR_BY = "outputs"
 
 SCALES = (0.05, 0.1, 1.0, 1e-4, 0.0235, 1000.0, 0.007, 1 / 3, 0.5, 1 / 16, 0.0784, 7.77)
 ZEROS = (0, -3, 127, -128, 50)
@@ -11,6 +15,11 @@ OUT_ZERO = (-128, 0, 127)
 
 
 def cases(rng):
+    yield from _cases(rng)
+    yield from uint8_cases.of(_cases(rng), rounds=2)
+
+
+def _cases(rng):
     for i, scale in enumerate(SCALES):
         zero = ZEROS[i % len(ZEROS)]
         yield Case(f"int8_{i:02}",

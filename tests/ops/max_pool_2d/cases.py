@@ -2,8 +2,12 @@
 """MAX_POOL_2D: int8 and float32; input and result share their quantisation."""
 
 import int16_cases
+import uint8_cases
 from case import Case, Tensor
 from patterns import float32, int8
+
+PAIRS = [("MAX_POOL_2D", "uint8")]
+PAIR_BY = "outputs"
 
 # name: input shape, window, strides, padding
 GEOMETRIES = {
@@ -43,6 +47,11 @@ def _case(name, geometry, tensor, activation):
 
 
 def cases(rng):
+    yield from _cases(rng)
+    yield from uint8_cases.of(_cases(rng))
+
+
+def _cases(rng):
     for name, geometry in GEOMETRIES.items():
         yield _case(f"int8_{name}", geometry, int8(geometry[0], 0.05, -7), "NONE")
     for name, (scale, zero, activation) in QUANTIZATIONS.items():

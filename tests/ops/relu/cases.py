@@ -2,8 +2,12 @@
 """RELU: int8 with a change of quantisation, float32."""
 
 import int16_cases
+import uint8_cases
 from case import Case, Tensor
 from patterns import unary_cases
+
+PAIRS = [("RELU", "uint8")]
+PAIR_BY = "outputs"
 
 QUANTIZATIONS = (
     (0.05, -3, 0.05, -3),
@@ -31,6 +35,11 @@ QUANTIZATIONS = (
 
 
 def cases(rng):
+    yield from _cases(rng)
+    yield from uint8_cases.of(_cases(rng))
+
+
+def _cases(rng):
     yield from unary_cases("RELU", QUANTIZATIONS)
     yield Case("int32", "RELU", [Tensor("int32", (3,))], [Tensor("int32")])
     yield Case("int8_to_float32", "RELU", [Tensor("int8", (3,), 0.1)], [Tensor("float32")])

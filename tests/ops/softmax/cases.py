@@ -4,8 +4,12 @@ int16, float32."""
 
 import int16_cases
 import numpy as np
+import uint8_cases
 from case import Case, Tensor
 from patterns import float32, int8
+
+PAIRS = [("SOFTMAX", "uint8")]
+PAIR_BY = "outputs"
 
 SHAPES = {"row10": (1, 10), "row2": (1, 2), "row1": (1, 1), "rows": (3, 7), "rank1": (12,),
           "rank3": (2, 3, 5), "rank4": (1, 2, 3, 4), "rank5": (1, 2, 1, 2, 9), "wide": (1, 300),
@@ -74,6 +78,14 @@ def wide_cases():
 
 
 def cases(rng):
+    yield from _cases(rng)
+    for case in uint8_cases.of(_cases(rng)):
+        if "other_result" in case.name:
+            case.undefined = "of uint8 the result's quantisation is not looked at"
+        yield case
+
+
+def _cases(rng):
     yield from wide_cases()
     for name, shape in SHAPES.items():
         yield _int8(f"int8_{name}", shape, 0.11, 12, 1.0)

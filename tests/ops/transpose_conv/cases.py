@@ -3,10 +3,11 @@
 the stride, phases with no tap, borders that are cut, and weights that are not finite."""
 
 import numpy as np
+import uint8_cases
 from case import Case, const
 from patterns import bias_int32, float32, int8, weights_int8
 
-PAIRS = [("TRANSPOSE_CONV", "int8"), ("TRANSPOSE_CONV", "float32")]
+PAIRS = [("TRANSPOSE_CONV", "int8"), ("TRANSPOSE_CONV", "float32"), ("TRANSPOSE_CONV", "uint8")]
 PAIR_BY = "outputs"
 
 # name: input, filter (out channels, height, width, depth), strides, size of the result, padding
@@ -83,6 +84,11 @@ def _float32(rng, name, geometry, activation="NONE", bias=True):
 
 
 def cases(rng):
+    yield from _cases(rng)
+    yield from uint8_cases.of(_cases(rng), weights=1)
+
+
+def _cases(rng):
     for i, (name, geometry) in enumerate(GEOMETRIES.items()):
         yield _int8(rng, f"int8_{name}", geometry, bias=i % 4 != 3)
         yield _float32(rng, f"float32_{name}", geometry, ("NONE", "RELU", "RELU6")[i % 3], i % 4 != 2)

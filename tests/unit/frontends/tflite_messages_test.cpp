@@ -14,7 +14,7 @@ using testing::TestModel;
 namespace schema = tflite_schema;
 
 constexpr int kAdd = 0, kBatchMatmul = 126, kSub = 41, kCustom = 32, kUnknown = 15;
-constexpr int kHashtableFind = 137;
+constexpr int kHashtableFind = 137, kSquaredDifference = 99, kFloorMod = 95;
 
 testing::TestTensor quantized(const std::string& name, schema::TensorType type) {
   return {.name = name, .shape = {1, 4}, .type = type, .scale = {0.5f}, .zero_point = {0}};
@@ -34,6 +34,13 @@ TestModel chain(schema::TensorType type, int count) {
   return m;
 }
 
+// The same of operators that do not take uint8.
+TestModel uint8_chain(int count) {
+  TestModel m = chain(schema::TensorType_UINT8, count);
+  m.codes = {{kSquaredDifference}, {kFloorMod}};
+  return m;
+}
+
 std::string said(const TestModel& m) {
   Diagnostics diags;
   EXPECT_FALSE(frontends::read_tflite(m.bytes(), "m.tflite", diags).ok());
@@ -41,19 +48,19 @@ std::string said(const TestModel& m) {
 }
 
 TEST(TfliteMessages, Uint8) {
-  EXPECT_EQ(said(chain(schema::TensorType_UINT8, 40)),
-            "m.tflite: error: the model is quantised to uint8, as older converters did; aotc "
-            "computes with int8 [model-types]\n"
-            "  note: 40 operators: ADD (39), SUB\n"
+  EXPECT_EQ(said(uint8_chain(40)),
+            "m.tflite: error: the model is quantised to uint8, as older converters did, which aotc does not "
+            "compute with in these operators [model-types]\n"
+            "  note: 40 operators: SQUARED_DIFFERENCE (39), FLOOR_MOD\n"
             "  note: 0 of 40 operators compile\n"
             "  help: convert the float model again: converter.target_spec.supported_ops = "
             "[tf.lite.OpsSet.TFLITE_BUILTINS_INT8] and a representative_dataset\n");
 }
 
 TEST(TfliteMessages, OneOperatorOfAnotherTypeIsNamed) {
-  EXPECT_EQ(said(chain(schema::TensorType_UINT8, 1)),
-            "m.tflite: op 0 ADD 't0': error: operand 0 ('in') of add is u8; supported: i8, i16, i32, "
-            "f32 or i64 [op-type]\n"
+  EXPECT_EQ(said(uint8_chain(1)),
+            "m.tflite: op 0 SQUARED_DIFFERENCE 't0': error: operand 0 ('in') of squared_difference is u8; "
+            "supported: i8, i32, f32 [op-type]\n"
             "  help: 'aotc ops' lists the types of every operator\n");
 }
 
@@ -84,16 +91,16 @@ TEST(TfliteMessages, DynamicRange) {
 }
 
 TEST(TfliteMessages, TheCountLooksAtTypes) {
-  TestModel m = chain(schema::TensorType_UINT8, 4);
+  TestModel m = uint8_chain(4);
   m.codes.push_back({kUnknown});
   m.ops[3].code = 2;
   EXPECT_EQ(said(m),
             "m.tflite: op 3 LSH_PROJECTION 't3': error: operator is not supported [op-unsupported]\n"
             "  note: 0 of 4 operators compile\n"
             "  help: 'aotc ops --like LSH_PROJECTION' lists what is\n"
-            "m.tflite: error: the model is quantised to uint8, as older converters did; aotc "
-            "computes with int8 [model-types]\n"
-            "  note: 3 operators: ADD (2), SUB\n"
+            "m.tflite: error: the model is quantised to uint8, as older converters did, which aotc does not "
+            "compute with in these operators [model-types]\n"
+            "  note: 3 operators: SQUARED_DIFFERENCE (2), FLOOR_MOD\n"
             "  help: convert the float model again: converter.target_spec.supported_ops = "
             "[tf.lite.OpsSet.TFLITE_BUILTINS_INT8] and a representative_dataset\n");
 }

@@ -13,6 +13,7 @@
 #include "target/arm/dsp/gemm16.h"
 #include "target/arm/dsp/lowerings.h"
 #include "target/arm/dsp/nibbles.h"
+#include "target/arm/dsp/window_sums.h"
 
 namespace aotc::target::arm {
 
@@ -43,14 +44,17 @@ class DspConvLowering {
     if (conv_.grouped() || !one_image || conv_.window.x.dilation != 1 || row_words_ == 0) return std::nullopt;
     if (int16_) return run_int16();
     if (packs_nibbles(op_, target_)) return run_nibbles();
-    std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
-    bool pairs = pairs_fit(w, conv_.out_channels, conv_.k);
+    make_order();
+    auto stored = weights_with_sums(op_, conv_.out_channels, conv_.k, order_);
+    if (!stored) return std::nullopt;
+    stored_k_ = stored->k, sum_steps_ = stored->steps;
+    const std::vector<int8_t>& w = stored->weights;
+    bool pairs = pairs_fit(w, conv_.out_channels, stored_k_);
     bool applies = (pairs && target_.allows("pairs")) || words_allowed(target_);
     if (conv_.out_channels < 2 || !applies) return std::nullopt;
-    auto [folded, scaling] = ConvScaling(op_, conv_, w);
+    auto [folded, scaling] = ConvScaling(op_, conv_);
     auto lines = fit_pair_lines(scaling, folded.bias);
     if (!lines) return std::nullopt;
-    make_order();
     choose_kernel(pairs, lines->sign());
     in_ = f_.operand(0);
     make_tables(w, folded.bias, *lines);
@@ -60,7 +64,7 @@ class DspConvLowering {
     f_.algorithm(words_ ? "words" : "pairs");
     f_.choice("pixels", tile_);
     f_.estimate(work_, target_);
-    return f_.finish(fmt::format("{} steps, shift {}{}, {}", steps(),
+    return f_.finish(fmt::format("{} steps{}, shift {}{}, {}", steps(), sum_steps_ > 0 ? " with sums of inputs" : "",
                                  lines->fit.shift, lines->sign() ? ", sign" : "",
                                  estimate_text(work_, target_)));
   }
@@ -69,7 +73,7 @@ class DspConvLowering {
   std::optional<Lowered> run_nibbles() {
     if (conv_.out_channels < 4) return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
-    auto [folded, scaling] = ConvScaling(op_, conv_, w);
+    auto [folded, scaling] = ConvScaling(op_, conv_);
     auto lines = fit_nibble_lines(scaling, folded.bias);
     if (!lines) return std::nullopt;
     make_order();
@@ -229,7 +233,7 @@ class DspConvLowering {
     bool sign = lines.sign();
     auto make_stream = words_ ? gemm_words_stream : gemm_stream;
     auto make_shape = words_ ? gemm_words_shape : gemm_shape;
-    std::vector<int32_t> stream = make_stream(w, conv_.k, order_, first, bias, lines);
+    std::vector<int32_t> stream = make_stream(w, stored_k_, order_, first, bias, lines);
     stream_words_ = static_cast<int64_t>(stream.size() / first.size());
     stream_ = f_.constant("stream", DType::kI32, stream);
     gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign)
@@ -295,6 +299,7 @@ class DspConvLowering {
   }
 
   void multiply(const Ex& first) {
+    emit_window_sums(f_, {panel_, tile_, steps() - sum_steps_, sum_steps_});
     Ex to = f_.let("to", first * conv_.out_channels);
     f_.take_turns(turns_, [&](const Ex& pair, int64_t pairs) {
       f_.run(gemm_, {address(stream_, pair * stream_words_), address(panel_, 0), address(out_, to + pair * group_),
@@ -483,6 +488,7 @@ class DspConvLowering {
   int64_t bytes_ = int16_ ? 2 : 1;
   int64_t group_ = 2;  // channels at a time
   int64_t tile_ = 4, pairs_ = 1, stream_words_ = 0;
+  int64_t stored_k_ = 0, sum_steps_ = 0;  // with the sums of windows (target/arm/dsp/window_sums.h)
   Work work_;
   int32_t zero_;
   bool words_ = false, clips_rows_ = false;

@@ -42,7 +42,7 @@ class WinogradLowering {
   // Nothing where no requantisation in the kernels' form is exact.
   std::optional<Lowered> run() {
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
-    auto [folded, scaling] = ConvScaling(op_, conv_, w);
+    auto [folded, scaling] = ConvScaling(op_, conv_);
     // Results are 4 times the sums and shifted with the weights: their ranges decide how far.
     std::optional<PairLines> lines;
     WinogradWeights weights;

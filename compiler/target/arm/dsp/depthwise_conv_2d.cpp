@@ -35,7 +35,10 @@ class DspDepthwiseLowering {
   // Nothing where the kernels do not apply.
   std::optional<Lowered> run() {
     if (!fits()) return std::nullopt;
-    std::vector<int8_t> w = weights();
+    const std::vector<int16_t> centred = ops::centred_weights(op_);
+    if (std::any_of(centred.begin(), centred.end(), [](int16_t v) { return v < -128 || v > 127; }))
+      return std::nullopt;
+    std::vector<int8_t> w = weights(centred);
     FoldedBias folded = fold_bias(op_, channels_, [&](int64_t c) {
       return std::vector<int32_t>(w.begin() + c * DepthwisePairs::kTaps, w.begin() + (c + 1) * DepthwisePairs::kTaps);
     });
@@ -89,11 +92,11 @@ class DspDepthwiseLowering {
            y.start(y.out - 1) < y.in && (bands_->even() || y.pad_before < 2);
   }
 
-  std::vector<int8_t> weights() const {
+  std::vector<int8_t> weights(const std::vector<int16_t>& centred) const {
     std::vector<int8_t> out;
     for (int64_t c = 0; c < channels_; ++c)
       for (int64_t t = 0; t < DepthwisePairs::kTaps; ++t)
-        out.push_back(op_.constant(1)->get<int8_t>(t * channels_ + c));
+        out.push_back(static_cast<int8_t>(centred[static_cast<size_t>(t * channels_ + c)]));
     return out;
   }
 

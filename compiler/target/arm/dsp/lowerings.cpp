@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/arm/dsp/lowerings.h"
 
+#include "ops/common/conv.h"
 #include "ops/common/hybrid.h"
 #include "ops/common/nibbles.h"
 #include "target/arm/dsp/add.h"
@@ -14,7 +15,7 @@ bool of_type(const OpView& op, DType type) { return op.operand(0).dtype == type;
 
 // Weights of a byte.
 bool of_bytes(const OpView& op, const TargetInfo& target) {
-  return of_type(op, DType::kI8) && !packs_nibbles(op, target);
+  return of_type(op, DType::kI8) && !packs_nibbles(op, target) && !has_uint8_weights(op);
 }
 
 bool of_nibbles(const OpView& op, const TargetInfo& target) {
@@ -33,7 +34,7 @@ bool is_conv_winograd(const OpView& op, const TargetInfo& target) {
 
 bool is_conv_gemm(const OpView& op, const TargetInfo& target) {
   if (of_nibbles(op, target)) return true;
-  return (of_bytes(op, target) && pairs_allowed(target)) ||
+  return (of_type(op, DType::kI8) && !packs_nibbles(op, target) && pairs_allowed(target)) ||
          (of_type(op, DType::kI16) && !packs_nibbles(op, target));
 }
 
@@ -53,6 +54,11 @@ bool is_half_rows(const OpView& op, const TargetInfo& target) {
 }
 
 bool is_int8_pairs(const OpView& op, const TargetInfo& target) {
+  return of_type(op, DType::kI8) && !has_uint8_weights(op) && target.allows("pairs");
+}
+
+// Weights of uint8 where they are bytes without their zero point, which the lowering finds out.
+bool is_depthwise_pairs(const OpView& op, const TargetInfo& target) {
   return of_type(op, DType::kI8) && target.allows("pairs");
 }
 
@@ -68,7 +74,7 @@ std::vector<ops::TargetLowering> all_lowerings() {
       {"conv_2d", kSecond, is_conv_winograd, lower_conv_2d_winograd},
       {"conv_2d", kUsual, is_conv_gemm, lower_conv_2d_dsp},
       {"conv_2d", kUsual, is_hybrid_pairs, lower_conv_2d_hybrid_dsp},
-      {"depthwise_conv_2d", kUsual, is_int8_pairs, lower_depthwise_conv_2d_dsp},
+      {"depthwise_conv_2d", kUsual, is_depthwise_pairs, lower_depthwise_conv_2d_dsp},
       {"fully_connected", kFirst, is_shared_rows, lower_fully_connected_shared},
       {"fully_connected", kUsual, is_pair_rows, lower_fully_connected_dsp},
       {"fully_connected", kUsual, of_nibbles, lower_fully_connected_nibbles},

@@ -42,7 +42,7 @@ class MveConvLowering {
   std::optional<Lowered> run() {
     if (conv_.grouped() || conv_.window.x.dilation != 1 || !choose_form()) return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
-    auto [folded, scaling] = ConvScaling(op_, conv_, w);
+    auto [folded, scaling] = ConvScaling(op_, conv_);
     auto fit = fit_mve_scaling(scaling, folded.bias);
     if (!fit) return std::nullopt;
     scaling_ = std::move(*fit);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/arm/helium/lowerings.h"
 
+#include "ops/common/conv.h"
 #include "ops/common/nibbles.h"
 #include "target/arm/dsp/add.h"
 #include "target/arm/helium/assembly.h"
@@ -10,7 +11,7 @@ namespace aotc::target::arm {
 namespace {
 
 bool is_vector_bytes(const OpView& op, const TargetInfo& target) {
-  return op.operand(0).dtype == DType::kI8 && !packs_nibbles(op, target);
+  return op.operand(0).dtype == DType::kI8 && !packs_nibbles(op, target) && !ops::has_uint8_weights(op);
 }
 
 bool is_vector_gemm(const OpView& op, const TargetInfo& target) {

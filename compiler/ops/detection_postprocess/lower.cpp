@@ -197,6 +197,18 @@ class DetectionLowering {
     f_.assign(count_, count_ + 1);
   }
 
+  // Moves the detections from `to` on one place back.
+  void make_room(const Ex& to, const Ex& end) {
+    f_.loop("k", 0, f_.let("moved", end - to), [&](const Ex& k) {
+      Ex at = f_.let("at", end - k);
+      f_.store(scores_out_, at, load(scores_out_, at - 1));
+      f_.store(classes_out_, at, load(classes_out_, at - 1));
+      f_.loop("part", 0, 4, [&](const Ex& part) {
+        f_.store(boxes_out_, at * 4 + part, load(boxes_out_, at * 4 - 4 + part));
+      });
+    });
+  }
+
   // Among the detections so far, behind those of the same score; the last one may fall out.
   void insert(const Ex& box, const Ex& c, const Ex& value) {
     const int64_t most = a_.max_detections;
@@ -206,14 +218,7 @@ class DetectionLowering {
     });
     f_.if_(before < Ex(most), [&] {
       Ex to = f_.let("to", before), end = f_.let("end", min(now, Ex(most - 1)));
-      f_.loop("k", 0, f_.let("moved", end - to), [&](const Ex& k) {
-        Ex at = f_.let("at", end - k);
-        f_.store(scores_out_, at, load(scores_out_, at - 1));
-        f_.store(classes_out_, at, load(classes_out_, at - 1));
-        f_.loop("part", 0, 4, [&](const Ex& part) {
-          f_.store(boxes_out_, at * 4 + part, load(boxes_out_, at * 4 - 4 + part));
-        });
-      });
+      if (most > 1) make_room(to, end);
       f_.store(scores_out_, to, value);
       f_.store(classes_out_, to, cast(DType::kF32, c));
       store_box(to, box);

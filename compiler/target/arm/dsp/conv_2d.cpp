@@ -44,7 +44,7 @@ class DspConvLowering {
     if (conv_.grouped() || !one_image || conv_.window.x.dilation != 1 || row_words_ == 0) return std::nullopt;
     if (int16_) return run_int16();
     if (packs_nibbles(op_, target_)) return run_nibbles();
-    make_order();
+    order_ = window_steps(conv_.window.y.kernel, row_elements_, lanes_);
     auto stored = weights_with_sums(op_, conv_.out_channels, conv_.k, order_);
     if (!stored) return std::nullopt;
     stored_k_ = stored->k, sum_steps_ = stored->steps;
@@ -76,7 +76,7 @@ class DspConvLowering {
     auto [folded, scaling] = ConvScaling(op_, conv_);
     auto lines = fit_nibble_lines(scaling, folded.bias);
     if (!lines) return std::nullopt;
-    make_order();
+    order_ = window_steps(conv_.window.y.kernel, row_elements_, lanes_);
     NibbleTile tile = choose_nibbles(lines->lines.sign());
     tile.bias = !lines->bias.empty();
     in_ = f_.operand(0);
@@ -131,7 +131,7 @@ class DspConvLowering {
     if (conv_.out_channels < 2 || !target_.allows("halves")) return std::nullopt;
     auto scaling = fit_halves(conv_wide_scaling(op_, conv_));
     if (!scaling) return std::nullopt;
-    make_order();
+    order_ = window_steps(conv_.window.y.kernel, row_elements_, lanes_);
     choose_tile();
     in_ = f_.operand(0);
     make_halves(*scaling);
@@ -156,21 +156,6 @@ class DspConvLowering {
   }
   tir::KernelPtr run_kernel() const {
     return int16_ ? pack_halves_run_kernel(tile_) : pack_run_kernel(tile_);
-  }
-
-  void make_order() {
-    for (int64_t ky = 0; ky < conv_.window.y.kernel; ++ky)
-      for (int64_t i = 0; i < row_words_; ++i) {
-        int at = static_cast<int>(ky * row_elements_ + lanes_ * i);
-        order_.push_back({at, at + lanes_ / 2});
-        if (!int16_) order_.push_back({at + 1, at + 3});
-      }
-    std::vector<int> rest;
-    for (int64_t ky = 0; ky < conv_.window.y.kernel; ++ky)
-      for (int64_t j = 0; j < row_rest_; ++j)
-        rest.push_back(static_cast<int>(ky * row_elements_ + row_words_ * lanes_ + j));
-    if (rest.size() % 2 == 1) rest.push_back(-1);
-    for (size_t i = 0; i < rest.size(); i += 2) order_.push_back({rest[i], rest[i + 1]});
   }
 
   // The form of the weights and the pixels per tile.

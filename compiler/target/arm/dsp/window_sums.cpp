@@ -17,6 +17,23 @@ constexpr int64_t kSummedSteps = 128;  // 256 values of -128 and more are a half
 
 }  // namespace
 
+PairOrder window_steps(int64_t rows, int64_t row_elements, int64_t lanes) {
+  PairOrder order;
+  const int64_t words = row_elements / lanes;
+  std::vector<int> rest;
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t i = 0; i < words; ++i) {
+      const int at = static_cast<int>(row * row_elements + lanes * i);
+      order.push_back({at, at + static_cast<int>(lanes) / 2});
+      if (lanes == 4) order.push_back({at + 1, at + 3});
+    }
+    for (int64_t i = words * lanes; i < row_elements; ++i) rest.push_back(static_cast<int>(row * row_elements + i));
+  }
+  if (rest.size() % 2 == 1) rest.push_back(-1);
+  for (size_t i = 0; i < rest.size(); i += 2) order.push_back({rest[i], rest[i + 1]});
+  return order;
+}
+
 std::optional<SummedWeights> weights_with_sums(const ops::OpView& op, int64_t channels, int64_t k, PairOrder& order) {
   ops::StoredWeights stored(op);
   if (stored.correction == 0) return SummedWeights{std::move(stored.values), k};

@@ -11,6 +11,9 @@
 
 namespace aotc::target::arm {
 
+// The steps of a window of so many rows: words of `lanes` elements of each row, then what remains of all rows.
+PairOrder window_steps(int64_t rows, int64_t row_elements, int64_t lanes);
+
 struct SummedWeights {
   std::vector<int8_t> weights;  // [channels][k]
   int64_t k;                    // elements of a window, and behind them the parts of its sum

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ops: the operators with their types. --like finds by name, by TFLite's name and by what they do,
+// ops: the operators with their types. --like finds by name, by the names of formats and by what they do,
 // and says what to use instead of some that aotc does not have.
 #include <algorithm>
 #include <cctype>
@@ -9,7 +9,7 @@
 
 #include "driver/commands.h"
 #include "driver/operator_names.h"
-#include "frontends/tflite/builtin_names.h"
+#include "frontends/frontend.h"
 #include "ops/operator.h"
 #include "support/json.h"
 #include "support/streams.h"
@@ -66,10 +66,33 @@ bool contains(const std::string& text, const std::string& part) {
   return !part.empty() && text.find(part) != std::string::npos;
 }
 
-// Ours and TFLite's.
-std::vector<std::string> names_of(const ops::Operator& op) {
-  std::vector<std::string> out = {std::string(op.name())};
-  for (int code : op.tflite_builtins()) out.push_back(frontends::tflite_builtin_name(code));
+// What a format has.
+struct Format {
+  const frontends::Frontend& frontend;
+  std::vector<frontends::FormatOperator> operators;
+};
+
+const std::vector<Format>& formats() {
+  static const std::vector<Format> all = [] {
+    std::vector<Format> made;
+    for (const frontends::Frontend& f : frontends::frontends()) made.push_back({f, f.operators()});
+    return made;
+  }();
+  return all;
+}
+
+// What a format calls one of ours, and the numbers of these, where it has some.
+std::vector<std::string> names_in(const Format& format, const ops::Operator& op) {
+  std::vector<std::string> out;
+  for (const frontends::FormatOperator& o : format.operators)
+    if (o.op == op.name()) out.push_back(o.name);
+  return out;
+}
+
+std::vector<int> codes_in(const Format& format, const ops::Operator& op) {
+  std::vector<int> out;
+  for (const frontends::FormatOperator& o : format.operators)
+    if (o.op == op.name() && o.code) out.push_back(*o.code);
   return out;
 }
 
@@ -81,8 +104,11 @@ std::vector<std::string> other_names_of(const ops::Operator& op) {
   return out;
 }
 
+// Ours, those of formats, others.
 std::vector<std::string> all_names_of(const ops::Operator& op) {
-  std::vector<std::string> out = names_of(op);
+  std::vector<std::string> out = {std::string(op.name())};
+  for (const Format& format : formats())
+    for (std::string& name : names_in(format, op)) out.push_back(std::move(name));
   for (std::string& name : other_names_of(op)) out.push_back(std::move(name));
   return out;
 }
@@ -142,14 +168,15 @@ std::string absence(const std::string& like, const Search& result) {
       part = part || contains(plain(name), wanted);
     }
   std::string shown = escape_for_display(like);
-  bool tflite = false;
-  for (std::string_view name : frontends::tflite_builtin_names())
-    tflite = tflite || plain(name) == wanted;
+  const Format* known = nullptr;
+  for (const Format& format : formats())
+    for (const frontends::FormatOperator& o : format.operators)
+      if (known == nullptr && plain(o.name) == wanted) known = &format;
   // A part of names is what was searched for, unless an operator has it as its own.
-  if (part && !tflite) return "";
-  std::string out =
-      tflite ? fmt::format("'{}' is an operator of TFLite that aotc does not have", shown)
-             : fmt::format("no operator is called '{}'", shown);
+  if (part && known == nullptr) return "";
+  std::string out = known != nullptr ? fmt::format("'{}' is an operator of {} that aotc does not have", shown,
+                                                   known->frontend.title)
+                                     : fmt::format("no operator is called '{}'", shown);
   if (!result.advice.empty()) return out + "; " + result.advice + ":\n";
   return out + (result.found.empty() ? "" : "; nearest:") + "\n";
 }
@@ -174,16 +201,17 @@ int ops_command(const std::string& like, const CommonOptions& common) {
                            s.note.empty() ? "" : " (" + s.note + ")");
       t.push_back({{"dtype", name_of(s.dtype)}, {"note", s.note}});
     }
-    std::vector<std::string> names = names_of(*op);
-    names.erase(names.begin());
     rows.push_back({std::string(op->name()), std::string(op->summary()), types});
     j.push_back({{"name", op->name()},
                  {"summary", op->summary()},
                  {"types", t},
-                 {"tflite_builtins", op->tflite_builtins()},
-                 {"tflite_names", names},
                  {"other_names", other_names_of(*op)},
                  {"uses_libm", op->traits().uses_libm}});
+    for (const Format& format : formats()) {
+      const std::string name(format.frontend.name);
+      j.back()[name + "_names"] = names_in(format, *op);
+      if (auto codes = codes_in(format, *op); !codes.empty()) j.back()[name + "_codes"] = codes;
+    }
   }
   if (common.json) {
     print_out("{}\n", json_text(j, 1));

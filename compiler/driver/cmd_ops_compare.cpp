@@ -9,7 +9,7 @@
 
 #include "driver/commands.h"
 #include "driver/other_runtimes.h"
-#include "frontends/tflite/builtin_names.h"
+#include "frontends/frontend.h"
 #include "ops/operator.h"
 #include "support/json.h"
 #include "support/streams.h"
@@ -24,29 +24,23 @@ struct Support {
   bool tflm = false, litert = false;
 };
 
-// By name. Operators of control flow and of variables are no operators of the graph: the reader makes
-// regions and states of them.
+// By name.
 std::map<std::string, Support> supports() {
   std::map<std::string, Support> out;
-  for (std::string_view name : frontends::tflite_builtin_names())
-    if (litert_has(name)) out[std::string(name)].litert = true;
   for (std::string_view name : tflm_builtins()) out[std::string(name)].tflm = true;
   for (std::string_view name : tflm_custom_operators()) out[std::string(name)].tflm = true;
-  auto add_types = [](const ops::Operator& op, Support& found) {
-    for (const ops::TypeSupport& type : op.types())
+  for (const frontends::FormatOperator& o : frontends::find_frontend("tflite")->operators()) {
+    const ops::Operator* op = ops::operators().find(o.op);
+    const bool litert = o.code && litert_has(o.name);  // of builtin operators
+    if (op == nullptr && o.becomes.empty() && !litert) continue;
+    Support& found = out[o.name];
+    found.litert = litert;
+    if (!o.becomes.empty()) found.ours = {std::string(o.becomes)};
+    if (op == nullptr) continue;
+    for (const ops::TypeSupport& type : op->types())
       if (std::string name(name_of(type.dtype)); std::ranges::find(found.ours, name) == found.ours.end())
         found.ours.push_back(std::move(name));
-  };
-  for (const ops::Operator* op : ops::operators().all()) {
-    for (int code : op->tflite_builtins()) add_types(*op, out[frontends::tflite_builtin_name(code)]);
-    for (std::string_view name : op->tflite_customs()) add_types(*op, out[std::string(name)]);
   }
-  for (int code : {frontends::kTfliteIf, frontends::kTfliteWhile})
-    out[frontends::tflite_builtin_name(code)].ours = {"control flow"};
-  out[frontends::tflite_builtin_name(frontends::kTfliteComposite)].ours = {"inlined"};
-  for (int code : {frontends::kTfliteCallOnce, frontends::kTfliteVarHandle, frontends::kTfliteReadVariable,
-                   frontends::kTfliteAssignVariable})
-    out[frontends::tflite_builtin_name(code)].ours = {"state"};
   return out;
 }
 

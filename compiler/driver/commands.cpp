@@ -103,7 +103,7 @@ bool check_project(const CompileOptions& options, const project::TemplateDescrip
   where.file = options.model_path;
   if (!description.model_file) return true;
   const ModelKind kind = kind_of(options.model_path, compiled.model_bytes);
-  if (kind == ModelKind::kTflite) return true;  // its operators lie beside it
+  if (kind == ModelKind::kModel) return true;  // its operators lie beside it
   if (options.operators.empty() && options.params_path.empty() && kind != ModelKind::kGraphJson) return true;
   diags.error(where, "project-graph", "a project keeps its model in one file, a graph has several")
       .help("give an archive with the graph, or write the C with 'aotc compile'");

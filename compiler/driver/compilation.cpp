@@ -18,7 +18,7 @@
 #include "driver/self_test.h"
 #include "driver/slices.h"
 #include "frontends/foreign.h"
-#include "frontends/tflite/reader.h"
+#include "frontends/frontend.h"
 #include "ops/operator.h"
 #include "passes/devices.h"
 #include "passes/pipeline.h"
@@ -45,7 +45,7 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
   InitialValues own = options.initial_values;
   if (operators) operators->initial_values = own;
   ModelKind kind = kind_of(options.model_path, *read);
-  if (kind != ModelKind::kTflite) {
+  if (kind != ModelKind::kModel) {
     if (!options.shapes.empty())
       return conflicting(options.model_path, "--shape is for .tflite models; TVM's graphs have fixed shapes",
                          "leave it out", diags);
@@ -73,7 +73,7 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
   read_options.signature = options.signature;
   read_options.shapes = std::move(*shapes);
   read_options.given = &given.operators;
-  auto graph = frontends::read_tflite(std::move(*read), options.model_path, diags, read_options);
+  auto graph = frontends::read_model(std::move(*read), options.model_path, diags, read_options);
   if (!graph || !bind_given_operators(*graph, given, diags)) return kFailure;
   if (operators) operators->files = std::move(given.files);
   // The reader has asked every operator.
@@ -257,7 +257,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   c.version = kVersion;
   out.c = codegen::print_model(out.program, c);
   out.operator_workspace_bytes = operators.workspace_bytes;
-  const bool kept = kind_of(options.model_path, out.model_bytes) == ModelKind::kTflite;
+  const bool kept = kind_of(options.model_path, out.model_bytes) == ModelKind::kModel;
   for (auto& [name, text] : operators.files) {
     if (kept && (name.ends_with(".c") || name.ends_with(".json"))) out.options.kept_operators.push_back("operators/" + name);
     out.c.files["operators/" + name] = std::move(text);
@@ -272,7 +272,14 @@ namespace {
 // Operators of TVM's may call its C runtime; those of a .tflite model's author need none, unless called as TVM does.
 bool needs_runtime(const plan::ProgramFunction& f, ModelKind kind) {
   if (!f.external) return false;
-  return kind != ModelKind::kTflite || f.external->context || f.external->convention == CallingConvention::kPacked;
+  return kind != ModelKind::kModel || f.external->context || f.external->convention == CallingConvention::kPacked;
+}
+
+std::string extension_of(ModelKind kind, std::span<const uint8_t> bytes) {
+  if (kind == ModelKind::kArchive) return ".tar";
+  if (kind == ModelKind::kGraphJson) return ".json";
+  const frontends::Frontend* frontend = frontends::recognise(bytes);
+  return frontend == nullptr ? "" : std::string(frontend->extension);
 }
 
 }  // namespace
@@ -282,9 +289,7 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   model.prefix = compiled.prefix;
   model.files = &compiled.c;
   ModelKind kind = kind_of(compiled.options.model_path, compiled.model_bytes);
-  model.file_name = compiled.prefix + (kind == ModelKind::kArchive     ? ".tar"
-                                       : kind == ModelKind::kGraphJson ? ".json"
-                                                                       : ".tflite");
+  model.file_name = compiled.prefix + extension_of(kind, compiled.model_bytes);
   model.bytes = &compiled.model_bytes;
   model.runtime = compiled.options.convention != CallingConvention::kPlain;
   for (const plan::ProgramFunction& f : compiled.program.functions)

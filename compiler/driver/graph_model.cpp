@@ -13,6 +13,7 @@
 #include "driver/given_reference.h"
 #include "driver/operator_descriptions.h"
 #include "driver/temporary.h"
+#include "frontends/frontend.h"
 #include "mlf/archive.h"
 #include "mlf/metadata.h"
 #include "ops/external/external.h"
@@ -334,14 +335,14 @@ ModelKind kind_of(const std::string& path, std::span<const uint8_t> bytes) {
     return bytes.size() >= offset + text.size() &&
            std::memcmp(bytes.data() + offset, text.data(), text.size()) == 0;
   };
-  if (at(4, "TFL3")) return ModelKind::kTflite;
+  if (frontends::recognise(bytes) != nullptr) return ModelKind::kModel;
   if (at(257, "ustar")) return ModelKind::kArchive;
   size_t first = 0;
   while (first < bytes.size() && bytes[first] <= ' ') ++first;
   if (first < bytes.size() && bytes[first] == '{') return ModelKind::kGraphJson;
   if (path.ends_with(".tar")) return ModelKind::kArchive;
   if (path.ends_with(".json") || path.ends_with(".graph")) return ModelKind::kGraphJson;
-  return ModelKind::kTflite;
+  return ModelKind::kModel;
 }
 
 Result<GraphModel> load_graph_model(ModelKind kind, const std::vector<uint8_t>& bytes,

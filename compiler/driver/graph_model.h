@@ -19,7 +19,8 @@
 
 namespace aotc::driver {
 
-enum class ModelKind { kTflite, kGraphJson, kArchive };
+// A model of one of the frontends, or one of these with functions in C.
+enum class ModelKind { kModel, kGraphJson, kArchive };
 
 // By content, and where that says nothing by the path's extension.
 ModelKind kind_of(const std::string& path, std::span<const uint8_t> bytes);

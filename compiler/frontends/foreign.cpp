@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "frontends/frontend.h"
 #include "support/diagnostics.h"
 
 namespace aotc::frontends {
@@ -260,11 +261,15 @@ std::optional<Foreign> recognise_foreign_folder(const std::string& path) {
   return std::nullopt;
 }
 
+std::string readable_formats() {
+  std::string out;
+  for (const Frontend& frontend : frontends()) out += fmt::format("{}, ", frontend.files);
+  return out + "and graphs and archives of TVM";
+}
+
 void report_foreign(Diagnostics& diags, const Location& at, const Foreign& foreign) {
   Diagnostic& d = diags.error(at, "model-format",
-                              fmt::format("this is {}; aotc reads TensorFlow Lite (.tflite), and "
-                                          "graphs and archives of TVM",
-                                          foreign.what));
+                              fmt::format("this is {}; aotc reads {}", foreign.what, readable_formats()));
   for (const std::string& help : foreign.helps) d.help(help);
 }
 

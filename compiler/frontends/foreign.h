@@ -25,6 +25,9 @@ std::optional<Foreign> recognise_foreign(std::span<const uint8_t> bytes, const s
 // A directory that is a model, such as a SavedModel.
 std::optional<Foreign> recognise_foreign_folder(const std::string& path);
 
+// The formats that are read, for messages.
+std::string readable_formats();
+
 // Reports [model-format].
 void report_foreign(Diagnostics& diags, const Location& at, const Foreign& foreign);
 

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "ops/tflite_op.h"
-
 namespace aotc::ops {
 
 void add_all_operators(OperatorSet& set);  // generated from the folders of ops/
@@ -17,30 +15,11 @@ KeptState KeptState::counter(int32_t initial) {
   return out;
 }
 
-Status Operator::import_tflite(const TfliteOp&, graph::Op& op, Diagnostics&) const {
-  op.attributes = default_attributes();
-  return success();
-}
-
 void OperatorSet::add(std::unique_ptr<Operator> op) { ops_.push_back(std::move(op)); }
 
 const Operator* OperatorSet::find(std::string_view name) const {
   for (const auto& op : ops_)
     if (op->name() == name) return op.get();
-  return nullptr;
-}
-
-const Operator* OperatorSet::find_tflite(int builtin) const {
-  for (const auto& op : ops_)
-    for (int code : op->tflite_builtins())
-      if (code == builtin) return op.get();
-  return nullptr;
-}
-
-const Operator* OperatorSet::find_tflite_custom(std::string_view wanted) const {
-  for (const auto& op : ops_)
-    for (std::string_view name : op->tflite_customs())
-      if (name == wanted) return op.get();
   return nullptr;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operator interface: everything aotc knows of one operator is behind one of these. An operator
-// lives in a folder of its own (attributes, verify, shape inference, reference evaluation, lowering,
-// import rules); the folder defines `void add_operators_<folder>(OperatorSet&)` and CMake makes the
-// table of folders. No pass, planner or printer knows an operator by name.
+// lives in a folder of its own (attributes, verify, shape inference, reference evaluation, lowering); the
+// folder defines `void add_operators_<folder>(OperatorSet&)` and CMake makes the table of folders. No pass,
+// planner or printer knows an operator by name, and no operator knows a file format: how a model's
+// operators become these is in the tables of rules of compiler/frontends.
 #pragma once
 
 #include <functional>
@@ -20,7 +21,6 @@
 
 namespace aotc::ops {
 
-class TfliteOp;
 enum class Activation : uint8_t;  // ops/common/activation.h
 
 // One operator in its graph, with the accessors its definition needs.
@@ -73,7 +73,7 @@ enum class Control : uint8_t {
   kWhile,  // regions[1] on the operands, then on its own outputs, for as long as regions[0] says so
 };
 
-// What the reader of models makes of uint8 operands (frontends/tflite/uint8.cpp).
+// What the reader of models makes of uint8 operands.
 enum class Uint8 : uint8_t {
   kOwn,      // the operator takes them itself, or not at all
   kEither,   // stored values mean the same as int8 with the top bit flipped and the zero point 128 lower
@@ -115,7 +115,7 @@ struct Padding {
 // What an operator keeps for itself from run to run; at first every bit is 0 unless `initial` says otherwise.
 struct KeptState {
   graph::TensorType type;
-  std::optional<size_t> result;  // the value after is this result of the file; else one more behind them
+  std::optional<size_t> result;  // the value after is this result; else one more behind those of the model
   std::vector<uint8_t> initial;  // bytes; empty: zeros
 
   // A count of runs or samples: an int32 that is `initial` at first.
@@ -179,29 +179,14 @@ class Operator : public graph::OpDefinition {
   // Multiply-accumulates of one inference, 0 where that is no measure.
   virtual int64_t macs(const OpView&) const { return 0; }
 
-  // TFLite builtin operator codes this operator imports, and how.
-  virtual std::vector<int> tflite_builtins() const { return {}; }
-  // Which of TFLite's operands are variable tensors: the operator changes them, and they keep their values
-  // from run to run. In the graph each is an operand as well, the value before, and one more result behind
-  // those of the file, the value after.
-  virtual std::vector<size_t> tflite_state_operands() const { return {}; }
-  // Names under which TFLite has it as a custom operator.
-  virtual std::vector<std::string_view> tflite_customs() const { return {}; }
-  // What the operator keeps from run to run although the file has no tensor for it; asked when its attributes
-  // are known. Each value before is an operand behind those of the file.
-  virtual std::vector<KeptState> tflite_kept(const OpView&) const { return {}; }
-  // May results be variable tensors of the file? Then they are what the operator keeps.
-  virtual bool tflite_variable_results() const { return false; }
-  // For operators behind which the reference ends some runs: it goes on in one of so many runs that come here.
-  // None but such operators may keep anything behind them.
-  virtual std::optional<int64_t> tflite_cycles(const OpView&) const { return std::nullopt; }
+  // What the operator keeps from run to run. Frontends ask when operands, results and attributes are as a
+  // model's file has them: each value before is then one more operand behind those of the file. Reports
+  // what it cannot keep.
+  virtual Result<std::vector<KeptState>> kept(const OpView&, Diagnostics&) const {
+    return std::vector<KeptState>();
+  }
   // May be asked of operators that are not verified.
-  virtual Uint8 tflite_uint8(const OpView&) const { return Uint8::kOwn; }
-  // Takes and gives uint64: words of 64 bits, which are i64 in the graph.
-  virtual bool tflite_words() const { return false; }
-  // Fills op.attributes and may drop or reorder op.operands (constant operands that became
-  // attributes). op.definition, operands, results and location are set. Reports located errors.
-  virtual Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const;
+  virtual Uint8 uint8_form(const OpView&) const { return Uint8::kOwn; }
 };
 
 inline const Operator& definition_of(const graph::Op& op) {
@@ -212,8 +197,6 @@ class OperatorSet {
  public:
   void add(std::unique_ptr<Operator> op);
   const Operator* find(std::string_view name) const;
-  const Operator* find_tflite(int builtin) const;
-  const Operator* find_tflite_custom(std::string_view name) const;
   // In order of name.
   std::vector<const Operator*> all() const;
 

@@ -6,7 +6,7 @@ Usage: docs.py excerpts|slugs|links|pictures|usage|commands [--pages A.md,B.md] 
                --work DIR
 
 excerpts  lines of C blocks in docs/emitted-c.md are lines of the files that aotc emits, and C++ blocks
-          of docs/adding-an-operator.md are lines of the operators that it walks through; what
+          of docs/adding-an-operator.md are lines of the operators that it walks through, and of their rules; what
           docs/from-keras.md shows are lines of files that were run
 slugs     every slug of a message is explained in docs/errors.md or docs/cli.md
 links     files that pages link to or name exist
@@ -62,6 +62,9 @@ def excerpts(work):
     operators = common.ROOT / "compiler" / "ops"
     problems += absent("adding-an-operator.md", "cpp",
                        (operators / "leaky_relu" / "leaky_relu.cpp").read_text() +
+                       (operators / "leaky_relu" / "attributes.h").read_text() +
+                       (common.ROOT / "compiler/frontends/tflite/rules/elementwise.cpp").read_text() +
+                       (common.ROOT / "compiler/frontends/tflite/rules/recurrent.cpp").read_text() +
                        (operators / "rearrange" / "borders.cpp").read_text())
     cases = common.ROOT / "tests" / "ops" / "leaky_relu" / "cases.py"
     problems += absent("adding-an-operator.md", "python", cases.read_text())

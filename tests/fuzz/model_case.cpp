@@ -5,13 +5,13 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "codegen/c_model.h"
 #include "frontends/tflite/builtin_names.h"
 #include "frontends/tflite/reader.h"
+#include "frontends/tflite/rules.h"
 #include "mutations.h"
 #include "ops/operator.h"
 #include "passes/pipeline.h"
@@ -42,12 +42,6 @@ class AnyOperator : public ops::Operator {
   }
   void evaluate(const ops::OpView&, const ops::EvalData&) const override {}
   ops::Lowered lower(const ops::OpView&, const ops::TargetInfo&) const override { return {}; }
-  std::vector<int> tflite_builtins() const override {
-    if (name_ != "any") return {};
-    std::vector<int> all(frontends::tflite_builtin_names().size());
-    std::iota(all.begin(), all.end(), 0);
-    return all;
-  }
 
  private:
   std::string_view name_;
@@ -61,6 +55,15 @@ const ops::OperatorSet& any_operators() {
     return made;
   }();
   return set;
+}
+
+const frontends::tflite::RuleTable& any_rules() {
+  static const frontends::tflite::RuleTable table = [] {
+    frontends::tflite::RuleTable made;
+    for (std::string_view name : frontends::tflite_builtin_names()) made.add({name, "any"});
+    return made;
+  }();
+  return table;
 }
 
 // What every message owes its reader, and what each stage owes those behind it.
@@ -212,14 +215,14 @@ CaseResult compile(const graph::Graph& original, const CaseOptions& options, Dia
 }  // namespace
 
 CaseResult run_tflite_case(std::vector<uint8_t> bytes, const CaseOptions& case_options) {
-  for (const ops::OperatorSet* set : {&any_operators(), &ops::operators()}) {
+  // With operators that accept anything, only the structure means something.
+  for (bool any : {true, false}) {
     frontends::ReadOptions options;
-    options.operators = set;
+    options.operators = any ? &any_operators() : &ops::operators();
     Diagnostics diags;
-    auto graph = frontends::read_tflite(bytes, "case.tflite", diags, options);
+    auto graph = frontends::read_tflite(bytes, "case.tflite", diags, options,
+                                        any ? any_rules() : frontends::tflite::rules());
     bool ok = graph.ok();
-    // With operators that accept anything, only the structure means something.
-    bool any = set == &any_operators();
     if (ok)
       ok =
           any ? graph::verify_structure(*graph, diags).ok() : ops::verify_graph(*graph, diags).ok();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/tflite/builtin_names.h"
 
+#include <algorithm>
 #include <array>
 
 namespace aotc::frontends {
@@ -69,6 +70,12 @@ static_assert(kNames[kTfliteCustom] == "CUSTOM");
 }  // namespace
 
 std::span<const std::string_view> tflite_builtin_names() { return kNames; }
+
+std::optional<int> tflite_builtin_code(std::string_view name) {
+  const auto found = std::find(kNames.begin(), kNames.end(), name);
+  if (found == kNames.end()) return std::nullopt;
+  return static_cast<int>(found - kNames.begin());
+}
 
 std::string tflite_builtin_name(int code) {
   if (code >= 0 && static_cast<size_t>(code) < kNames.size()) {

@@ -4,6 +4,7 @@
 // newer than this table get a made-up name.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,9 @@ inline constexpr int kTfliteCustom = 32, kTfliteDequantize = 6;
 inline constexpr int kTfliteCallOnce = 129, kTfliteVarHandle = 142, kTfliteReadVariable = 143,
                      kTfliteAssignVariable = 144;
 inline constexpr int kTfliteIf = 118, kTfliteWhile = 119, kTfliteComposite = 206;
+
+// The code of a name, if there is such an operator.
+std::optional<int> tflite_builtin_code(std::string_view name);
 
 // All known names; the index is the builtin code.
 std::span<const std::string_view> tflite_builtin_names();

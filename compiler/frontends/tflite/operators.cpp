@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "frontends/tflite/builtin_names.h"
+#include "frontends/tflite/flex_options.h"
 #include "frontends/tflite/region.h"
 #include "ops/constants.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::frontends {
 
@@ -78,18 +78,24 @@ bool OperatorReader::resolve_code(size_t index, Resolved& out) {
   }
   const schema::OperatorCode& code = *codes->Get(at);
   out.builtin = builtin_of(code);
-  out.version = code.version();
   if (out.builtin == kTfliteCustom) {
     if (code.custom_code() == nullptr) return true;
     const std::string_view name = code.custom_code()->string_view();
     if (source_.given != nullptr) out.given = source_.given->find(name);
-    out.definition = out.given != nullptr ? set_.find("external") : set_.find_tflite_custom(name);
-  } else if (out.builtin >= 0 && static_cast<size_t>(out.builtin) < tflite_builtin_names().size()) {
-    auto [entry, is_new] = found_.try_emplace(out.builtin, nullptr);
-    if (is_new) entry->second = set_.find_tflite(out.builtin);
-    out.definition = entry->second;
+    if (out.given != nullptr)
+      out.definition = set_.find("external");
+    else
+      resolve_rule(source_.rules->find_custom(name), out);
+  } else {
+    resolve_rule(source_.rules->find_builtin(out.builtin), out);
   }
   return true;
+}
+
+void OperatorReader::resolve_rule(const tflite::Rule* rule, Resolved& out) const {
+  if (rule == nullptr) return;
+  out.definition = set_.find(rule->op);
+  if (out.definition != nullptr) out.rule = rule;
 }
 
 bool OperatorReader::check_indices(size_t index, const char* what,
@@ -126,7 +132,7 @@ void OperatorReader::mark(size_t index, std::vector<Role>& roles) {
   auto is_handle = [&](int32_t tensor) { return control && is_resource(*source_.subgraph, tensor); };
   const bool widens = is_widening(index);
   auto is_word = [&](int32_t tensor) {
-    return resolved_[index].definition != nullptr && resolved_[index].definition->tflite_words() &&
+    return resolved_[index].rule != nullptr && resolved_[index].rule->words &&
            raw_tensor(tensor)->type() == schema::TensorType_UINT64;
   };
   for (uint32_t i = 0; i < length(op.inputs()); ++i) {
@@ -139,8 +145,8 @@ void OperatorReader::mark(size_t index, std::vector<Role>& roles) {
     if (is_handle(op.outputs()->Get(i))) continue;
     Role& role = roles[static_cast<size_t>(op.outputs()->Get(i))];
     (is_word(op.outputs()->Get(i)) ? role.word : role.result) = true;
-    const ops::Operator* definition = resolved_[index].definition;
-    role.kept = role.kept || (definition != nullptr && definition->tflite_variable_results());
+    const tflite::Rule* rule = resolved_[index].rule;
+    role.kept = role.kept || (rule != nullptr && rule->variable_results);
   }
 }
 
@@ -397,6 +403,25 @@ bool OperatorReader::connect(size_t index, Build& build, graph::Op& op, Diagnost
   return connect_states(index, build, op, told) && readable && (control || shift_bytes(build, op, told));
 }
 
+// A call of the user's function, which is passed what its description says of the file's options.
+bool OperatorReader::import_given(size_t index, const TfliteOp& from, Build& build, graph::Op& op,
+                                  Diagnostics& told) {
+  const ops::GivenOperator& given = *resolved_[index].given;
+  std::optional<FlexOptions> numbers;
+  if (!given.attributes.empty()) {
+    Diagnostics unread;
+    const bool none = from.custom_options().empty();
+    numbers.emplace(from, op, none ? unread : told);
+    if (!none && !numbers->good()) return false;
+  }
+  const ops::GivenOptions options{
+      from.custom_options(),
+      [&](const std::string& name) { return numbers ? numbers->number(name) : std::nullopt; }};
+  const bool good = ops::import_given(given, options, source_.given->reference, build.graph, op, told).ok();
+  build.mark_added();
+  return good;
+}
+
 // Attributes and shapes; is it then an operator that aotc takes?
 bool OperatorReader::import(size_t index, Build& build, graph::Op& op, Diagnostics& told) {
   if (!source_.constants.take(constant_bytes(op, build.graph))) {
@@ -408,19 +433,14 @@ bool OperatorReader::import(size_t index, Build& build, graph::Op& op, Diagnosti
   });
   for (graph::TensorId id : op.results) build.derived[static_cast<size_t>(id.value)] = derived;
   const Resolved& known = resolved_[index];
-  ops::TfliteOp view(raw(index), known.builtin, known.version, build.graph, !derived,
-                     source_.subgraph);
+  TfliteOp view(raw(index), build.graph, !derived, source_.subgraph);
   view.set_shifted(std::any_of(op.operands.begin(), op.operands.end(), [&](graph::TensorId id) {
     return build.twins.contains(id);
   }));
-  if (known.given != nullptr) {
-    const bool good =
-        ops::import_given(*known.given, view, source_.given->reference, build.graph, op, told).ok();
-    build.mark_added();
-    if (!good) return false;
-  } else if (!known.definition->import_tflite(view, op, told) || !connect_kept(index, build, op, told)) {
-    return false;
-  }
+  const bool imported = known.given != nullptr
+                            ? import_given(index, view, build, op, told)
+                            : known.rule->import(view, op, told) && connect_kept(index, build, op, told);
+  if (!imported) return false;
   settle_shapes(index, op, build);
   if (check_sizes(op, build, told) && ops::verify_op({build.graph, op}, told)) return true;
   if (known.given != nullptr)

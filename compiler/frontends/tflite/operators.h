@@ -29,8 +29,8 @@ class OperatorReader {
   // supported operators use. Reports damaged lists.
   Status resolve(std::vector<Role>& roles);
 
-  // Appends the operators to the graph: operands, results, attributes through each operator's
-  // import rule, and shapes where the file leaves them open or `shapes` changed what they depend
+  // Appends the operators to the graph: operands, results, attributes by the operator's
+  // rule, and shapes where the file leaves them open or `shapes` changed what they depend
   // on. What depends on constants and shapes only becomes constants. After a successful `resolve`
   // only; ids may be invalid, where a tensor could not be read. False: `report` has something to
   // tell.
@@ -47,9 +47,9 @@ class OperatorReader {
  private:
   struct Resolved {
     const ops::Operator* definition = nullptr;
+    const tflite::Rule* rule = nullptr;         // none of what the user gives
     const ops::GivenOperator* given = nullptr;  // its function is the user's; the definition is `external`
     int builtin = 0;
-    int version = 1;
   };
   // Why an operator does not compile; `told`: what it reported, empty if its tensors said it.
   struct Failed {
@@ -90,13 +90,15 @@ class OperatorReader {
   bool resolve_code(size_t index, Resolved& out);
   bool check_indices(size_t index, const char* what, const flatbuffers::Vector<int32_t>* list,
                      bool optional_allowed, size_t tensors);
+  // Sets what an operator of the file becomes, if the rule says so and there is such an operator.
+  void resolve_rule(const tflite::Rule* rule, Resolved& out) const;
   void mark(size_t index, std::vector<Role>& roles);
   // Variable tensors that the operator changes, in the order of its operands.
   std::vector<int32_t> state_tensors(size_t index) const;
   // Not inside of a branch or a loop.
   bool may_keep_state(const graph::Op& op, const char* help, Diagnostics& told) const;
   // The reference ends no run before that.
-  static bool every_run_comes_here(const graph::Graph& graph, const Location& at, Diagnostics& told);
+  bool every_run_comes_here(const graph::Graph& graph, const Location& at, Diagnostics& told) const;
   // Their values as operands, what it leaves in them as results behind those of the file.
   bool connect_states(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   // What the operator keeps and the file has no tensors for.
@@ -131,6 +133,7 @@ class OperatorReader {
   static bool may_write(const Build& build, graph::TensorId id, uint32_t i, const graph::Op& op,
                         Diagnostics& told);
   bool connect(size_t index, Build& build, graph::Op& op, Diagnostics& told);
+  bool import_given(size_t index, const TfliteOp& from, Build& build, graph::Op& op, Diagnostics& told);
   bool import(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   // Operators on uint8 (uint8.cpp): operands and results become int8 tensors where the operator takes them so.
   bool shift_bytes(Build& build, graph::Op& op, Diagnostics& told);
@@ -160,7 +163,6 @@ class OperatorReader {
   const ops::OperatorSet& set_;
   Variables& variables_;
   std::vector<Resolved> resolved_;
-  std::map<int, const ops::Operator*> found_;  // by builtin code
   std::vector<bool> outputs_;                  // by tensor of the file
   std::vector<Unsupported> unsupported_;
   std::vector<Failed> failed_;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <set>
 
-#include "frontends/foreign.h"
 #include "frontends/tflite/operators.h"
 #include "frontends/tflite/region.h"
 #include "frontends/tflite/source.h"
@@ -32,10 +31,6 @@ Status check_file(Source& source) {
   at.file = source.file;
   // Smallest: root offset, identifier, and a table's offset to its vtable.
   if (bytes.size() < 12 || !schema::ModelBufferHasIdentifier(bytes.data())) {
-    if (auto foreign = recognise_foreign(bytes, source.file)) {
-      report_foreign(*source.diags, at, *foreign);
-      return kFailure;
-    }
     source.diags
         ->error(
             at, "tflite-invalid",
@@ -425,10 +420,12 @@ bool read_region(Source& outer, const ops::OperatorSet& set, const RegionRequest
 }
 
 Result<graph::Graph> read_tflite(std::vector<uint8_t> bytes, const std::string& file,
-                                 Diagnostics& diags, const ReadOptions& options) {
+                                 Diagnostics& diags, const ReadOptions& options,
+                                 const tflite::RuleTable& rules) {
   Source source;
   source.file = file;
   source.given = options.given;
+  source.rules = &rules;
   source.diags = &diags;
   source.errors_before = diags.error_count();
   source.bytes = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));

@@ -5,30 +5,16 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "frontends/frontend.h"
+#include "frontends/tflite/rules.h"
 #include "graph/graph.h"
-#include "ops/external/given.h"
-#include "ops/operator.h"
 #include "support/diagnostics.h"
 #include "support/result.h"
 
 namespace aotc::frontends {
-
-struct ReadOptions {
-  // Key of the signature to compile. Empty: subgraph 0, with the names of its first signature if
-  // it has one.
-  std::string signature;
-  // Shapes of inputs, by the name that the caller sees or the tensor's; every dimension at least 1.
-  // What depends on them is worked out again.
-  std::map<std::string, graph::Shape> shapes;
-  // The operators there are; null: every operator of this build.
-  const ops::OperatorSet* operators = nullptr;
-  // Custom operators that the user gives as C, if any; they go before those of the set.
-  const ops::GivenOperators* given = nullptr;
-};
 
 // Weights are views of `bytes`, which the graph's constants keep alive. `file` is how messages call
 // the model; the graph is named after its last component. Tensors keep the order they have in the
@@ -42,6 +28,7 @@ struct ReadOptions {
 // [output-not-computed], [input-name], what the operators report, and the warnings
 // [subgraph-unused] and [quantized-dimension].
 Result<graph::Graph> read_tflite(std::vector<uint8_t> bytes, const std::string& file,
-                                 Diagnostics& diags, const ReadOptions& options = {});
+                                 Diagnostics& diags, const ReadOptions& options = {},
+                                 const tflite::RuleTable& rules = tflite::rules());
 
 }  // namespace aotc::frontends

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "frontends/tflite/rules.h"
 #include "graph/graph.h"
 #include "ops/external/given.h"
 #include "support/diagnostics.h"
@@ -62,6 +63,7 @@ struct Source {
   int subgraph_index = 0;
   int depth = 0;  // of regions around the subgraph
   const tflite_schema::SignatureDef* signature = nullptr;  // null: the subgraph has none
+  const tflite::RuleTable* rules = nullptr;                // what operators of the file become
   const ops::GivenOperators* given = nullptr;              // custom operators that the user gives, or null
   Diagnostics* diags = nullptr;
   int errors_before = 0;  // that the sink held when reading began

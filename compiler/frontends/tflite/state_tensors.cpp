@@ -9,9 +9,9 @@ namespace aotc::frontends {
 
 std::vector<int32_t> OperatorReader::state_tensors(size_t index) const {
   std::vector<int32_t> out;
-  if (resolved_[index].definition == nullptr) return out;
+  if (resolved_[index].rule == nullptr) return out;
   const auto* inputs = raw(index).inputs();
-  for (size_t operand : resolved_[index].definition->tflite_state_operands()) {
+  for (size_t operand : resolved_[index].rule->states) {
     int32_t tensor = index_at(inputs, static_cast<uint32_t>(operand));
     if (tensor >= 0 && raw_tensor(tensor)->is_variable()) out.push_back(tensor);
   }
@@ -24,11 +24,9 @@ bool OperatorReader::may_keep_state(const graph::Op& op, const char* help, Diagn
   return false;
 }
 
-bool OperatorReader::every_run_comes_here(const graph::Graph& graph, const Location& at, Diagnostics& told) {
+bool OperatorReader::every_run_comes_here(const graph::Graph& graph, const Location& at, Diagnostics& told) const {
   for (const graph::Op& op : graph.ops) {
-    if (op.definition == nullptr ||
-        ops::definition_of(op).tflite_cycles({graph, op}).value_or(1) == 1)
-      continue;
+    if (op.definition == nullptr || source_.rules->cycles(op).value_or(1) == 1) continue;
     told.error(at, "tflite-variable",
                "it keeps a state behind an operator that ends some runs ('" +
                    escape_for_display(op.location.tensor) + "')")
@@ -45,7 +43,7 @@ bool OperatorReader::connect_states(size_t index, Build& build, graph::Op& op, D
       !every_run_comes_here(build.graph, op.location, told))
     return false;
   const auto* inputs = raw(index).inputs();
-  for (size_t operand : resolved_[index].definition->tflite_state_operands()) {
+  for (size_t operand : resolved_[index].rule->states) {
     int32_t tensor = index_at(inputs, static_cast<uint32_t>(operand));
     if (std::find(tensors.begin(), tensors.end(), tensor) == tensors.end()) continue;
     graph::TensorId id = build.ids[static_cast<size_t>(tensor)];
@@ -62,10 +60,12 @@ bool OperatorReader::connect_states(size_t index, Build& build, graph::Op& op, D
 }
 
 bool OperatorReader::connect_kept(size_t index, Build& build, graph::Op& op, Diagnostics& told) {
-  std::vector<ops::KeptState> kept = resolved_[index].definition->tflite_kept({build.graph, op});
+  const auto all = resolved_[index].definition->kept({build.graph, op}, told);
+  if (!all) return false;
+  const std::vector<ops::KeptState>& kept = *all;
   if (kept.empty()) return true;
   if (!may_keep_state(op, "export the model with the operator outside", told)) return false;
-  const bool counts = resolved_[index].definition->tflite_cycles({build.graph, op}).has_value();
+  const bool counts = source_.rules->cycles(op).has_value();
   if (!counts && !every_run_comes_here(build.graph, op.location, told)) return false;
   std::vector<graph::State>& states = build.kept[index];
   for (size_t i = 0; i < kept.size(); ++i) {

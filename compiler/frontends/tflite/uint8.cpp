@@ -126,7 +126,7 @@ bool OperatorReader::shift_bytes(Build& build, graph::Op& op, Diagnostics& told)
   using ops::Uint8;
   if (op.definition == nullptr) return true;
   const ops::Operator& definition = ops::definition_of(op);
-  Uint8 kind = definition.tflite_uint8({build.graph, op});
+  Uint8 kind = definition.uint8_form({build.graph, op});
   auto is_byte = [&](graph::TensorId id) { return id.valid() && is_quantized_byte(build.graph[id].type); };
   if (kind == Uint8::kEither) {
     const bool any = std::any_of(op.operands.begin(), op.operands.end(),

@@ -11,7 +11,6 @@
 #include "ops/common/binary.h"
 #include "ops/common/checks.h"
 #include "ops/common/fixed_scale.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -123,12 +122,6 @@ class AddOrSub : public BinaryArithmetic {
     return SumLowering(op, std::string(name()), subtract_).run();
   }
 
-  bool asks_for_shifts(const TfliteOp& from, const OpView& op) const override {
-    return shifts_option(from) && whole_log2(op.operand(0).scale()) &&
-           whole_log2(op.operand(1).scale()) && whole_log2(op.result().scale());
-  }
-  virtual bool shifts_option(const TfliteOp& from) const = 0;
-
  private:
   bool subtract_;
 };
@@ -138,18 +131,9 @@ class Add final : public AddOrSub {
   Add() : AddOrSub(false) {}
   std::string_view name() const override { return "add"; }
   std::string_view summary() const override { return "sum of two tensors, broadcasting"; }
-  std::vector<int> tflite_builtins() const override { return {0}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kShifted; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
 
  protected:
-  int fused_activation(const TfliteOp& from) const override {
-    const auto* options = from.options<tflite_schema::AddOptions>();
-    return options ? static_cast<int>(options->fused_activation_function()) : 0;
-  }
-  bool shifts_option(const TfliteOp& from) const override {
-    const auto* options = from.options<tflite_schema::AddOptions>();
-    return !options || options->pot_scale_int16();
-  }
   float compute(float a, float b) const override { return a + b; }
   uint64_t compute(uint64_t a, uint64_t b) const override { return a + b; }
   Ex emit(const Ex& a, const Ex& b) const override {
@@ -162,18 +146,9 @@ class Sub final : public AddOrSub {
   Sub() : AddOrSub(true) {}
   std::string_view name() const override { return "sub"; }
   std::string_view summary() const override { return "difference of two tensors, broadcasting"; }
-  std::vector<int> tflite_builtins() const override { return {41}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kShifted; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
 
  protected:
-  int fused_activation(const TfliteOp& from) const override {
-    const auto* options = from.options<tflite_schema::SubOptions>();
-    return options ? static_cast<int>(options->fused_activation_function()) : 0;
-  }
-  bool shifts_option(const TfliteOp& from) const override {
-    const auto* options = from.options<tflite_schema::SubOptions>();
-    return !options || options->pot_scale_int16();
-  }
   float compute(float a, float b) const override { return a - b; }
   uint64_t compute(uint64_t a, uint64_t b) const override { return a - b; }
   Ex emit(const Ex& a, const Ex& b) const override {

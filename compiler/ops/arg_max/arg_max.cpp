@@ -5,10 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "ops/arg_max/attributes.h"
 #include "ops/common/checks.h"
-#include "ops/common/import.h"
 #include "ops/common/movement.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -19,32 +18,12 @@ namespace {
 
 struct Rule {
   std::string_view name, summary;
-  int builtin;
   bool largest;
-  // Announced type of the result, nothing without options.
-  std::optional<tflite_schema::TensorType> (*output_type)(const TfliteOp& from);
 };
-
-template <typename Options>
-std::optional<tflite_schema::TensorType> output_type_in(const TfliteOp& from) {
-  const auto* options = from.options<Options>();
-  return options ? std::optional(options->output_type()) : std::nullopt;
-}
 
 constexpr Rule kRules[] = {
-    {"arg_max", "index of the largest element along an axis, as int32 or int64", 56, true,
-     output_type_in<tflite_schema::ArgMaxOptions>},
-    {"arg_min", "index of the smallest element along an axis, as int32 or int64", 79, false,
-     output_type_in<tflite_schema::ArgMinOptions>},
-};
-
-struct ArgAttrs : graph::Attributes<ArgAttrs> {
-  int32_t axis = 0;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("axis", self.axis);
-  }
+    {"arg_max", "index of the largest element along an axis, as int32 or int64", true},
+    {"arg_min", "index of the smallest element along an axis, as int32 or int64", false},
 };
 
 AxisView axis_view(const OpView& op) {
@@ -93,8 +72,7 @@ class ArgExtreme final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<ArgAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {rule_.builtin}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
@@ -165,25 +143,6 @@ class ArgExtreme final : public Operator {
       });
     });
     return f.finish("scan");
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<ArgAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    size_t axis = 0;
-    if (!check_counts(view, 2, 2, 1, diags) || !constant_axis(view, 1, axis, diags)) return kFailure;
-    attrs->axis = static_cast<int32_t>(axis);
-    auto wanted = view.result().dtype == DType::kI64 ? tflite_schema::TensorType_INT64
-                                                     : tflite_schema::TensorType_INT32;
-    if (rule_.output_type(from) != wanted) {
-      bad_attribute(view, diags,
-                    fmt::format("the result is {}, but the model's options announce another type",
-                                name_of(view.result().dtype)));
-      return kFailure;
-    }
-    op.operands.resize(1);
-    return success();
   }
 
  private:

@@ -5,13 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "ops/batch_matmul/attributes.h"
 #include "ops/common/broadcast.h"
 #include "ops/common/checks.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/gemm.h"
 #include "ops/common/requantize.h"
 #include "ops/common/wide_requantize.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -19,16 +19,6 @@ using tir::BufferPtr;
 using tir::Ex;
 
 namespace {
-
-struct BatchMatmulAttrs : graph::Attributes<BatchMatmulAttrs> {
-  bool adj_x = false, adj_y = false;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("adj_x", self.adj_x);
-    field("adj_y", self.adj_y);
-  }
-};
 
 graph::Shape batch_of(const graph::Shape& shape) { return {shape.begin(), shape.end() - 2}; }
 
@@ -201,7 +191,6 @@ class BatchMatmul final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<BatchMatmulAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {126}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 0, 2, 5, diags) ||
@@ -265,16 +254,6 @@ class BatchMatmul final : public Operator {
 
   int64_t macs(const OpView& op) const override {
     return op.result().elements() * Product(op).depth;
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics&) const override {
-    auto attrs = std::make_shared<BatchMatmulAttrs>();
-    if (const auto* options = from.options<tflite_schema::BatchMatMulOptions>()) {
-      attrs->adj_x = options->adj_x();
-      attrs->adj_y = options->adj_y();
-    }
-    op.attributes = attrs;
-    return success();
   }
 
  private:

@@ -5,25 +5,16 @@
 
 #include <fmt/format.h>
 
+#include "ops/broadcast_to/attributes.h"
 #include "ops/common/affine_map.h"
 #include "ops/common/broadcast.h"
 #include "ops/common/checks.h"
 #include "ops/common/constants_only.h"
 #include "ops/common/elementwise.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
 namespace {
-
-struct BroadcastAttrs : graph::Attributes<BroadcastAttrs> {
-  std::vector<int64_t> shape;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("shape", self.shape);
-  }
-};
 
 // Where its dimensions are constant, as they must be for the result to have a shape.
 class BroadcastTo final : public RearrangeOperator {
@@ -33,7 +24,6 @@ class BroadcastTo final : public RearrangeOperator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<BroadcastAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {130}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
@@ -46,17 +36,6 @@ class BroadcastTo final : public RearrangeOperator {
               fmt::format("shape {} does not broadcast to {}",
                           graph::to_string(op.operand(0).shape), graph::to_string(shape)));
     return kFailure;
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<BroadcastAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    if (!check_counts(view, 2, 2, 1, diags) || !check_rank(view, 1, 1, 1, diags) ||
-        !constant_shape(view, 1, "dimensions", attrs->shape, diags))
-      return kFailure;
-    op.operands.resize(1);
-    return success();
   }
 
  protected:
@@ -79,7 +58,6 @@ class BroadcastArgs final : public ConstantsOnly {
   std::vector<TypeSupport> types() const override {
     return constants_only({DType::kI32, DType::kI64});
   }
-  std::vector<int> tflite_builtins() const override { return {145}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 0, 1, 1, diags) ||

@@ -64,7 +64,6 @@ class Cast final : public UnaryElementwise {
     for (DType t : kTypes) out.push_back({t, ""});
     return out;
   }
-  std::vector<int> tflite_builtins() const override { return {53}; }
   bool is_identity(const OpView& op) const override {
     return op.operand(0).dtype == op.result().dtype;
   }

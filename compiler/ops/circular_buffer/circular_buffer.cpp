@@ -4,32 +4,26 @@
 // computed, and those behind it take nothing in such a run (`every`), so that states are the reference's.
 #include <fmt/format.h>
 
+#include "ops/circular_buffer/attributes.h"
 #include "ops/common/checks.h"
-#include "ops/common/flex_options.h"
 #include "ops/common/lowered_evaluation.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
 using tir::BufferPtr;
 using tir::Ex;
 
+bool check_circular_buffer(const OpView& op, const graph::Shape& rows, Diagnostics& diags) {
+  if (!check_rank(op, 0, 4, 4, diags)) return false;
+  const graph::Shape& in = op.operand(0).shape;
+  return (rows.size() == 4 && rows[1] >= 1 && in == graph::Shape{1, 1, rows[2], rows[3]} &&
+          rows[0] == 1 && op.operand(0).elements() > 0) ||
+         bad_shape(op, diags,
+                   fmt::format("a row is [1, 1, x, y] and the rows [1, n, x, y], not {} and {}",
+                               graph::to_string(in), graph::to_string(rows)));
+}
+
 namespace {
-
-struct CircularBufferAttrs : graph::Attributes<CircularBufferAttrs> {
-  int32_t cycles = 1;   // of so many runs that come here, the reference goes on in one
-  int32_t every = 1;    // one of so many runs comes here
-  int32_t guesses = 0;  // of cycles, up to here and since the reference began to count anew
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("cycles", self.cycles);
-    field("every", self.every);
-    field("guesses", self.guesses);
-  }
-};
-
-constexpr int32_t kMostCycles = 1 << 16;
 
 // Operands: a row, the rows before, runs to the next one (if not every run comes here). Results: the rows
 // after, runs.
@@ -41,12 +35,7 @@ class CircularBuffer final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<CircularBufferAttrs>();
   }
-  std::vector<std::string_view> tflite_customs() const override { return {"CIRCULAR_BUFFER"}; }
-  bool tflite_variable_results() const override { return true; }
-  std::optional<int64_t> tflite_cycles(const OpView& op) const override {
-    return op.attrs<CircularBufferAttrs>().cycles;
-  }
-  std::vector<KeptState> tflite_kept(const OpView& op) const override {
+  Result<std::vector<KeptState>> kept(const OpView& op, Diagnostics&) const override {
     const graph::TensorType& rows = op.result();
     KeptState state{{DType::kI8, rows.shape, {}}, 0, {}};
     const int64_t zero = rows.quantization.zero_point.empty() ? 0 : rows.quantization.zero_point[0];
@@ -67,7 +56,7 @@ class CircularBuffer final : public Operator {
   Status verify(const OpView& op, Diagnostics& diags) const override {
     const auto& a = op.attrs<CircularBufferAttrs>();
     if (!check_type(op, 0, {DType::kI8}, diags) || !check_type(op, 1, {DType::kI8}, diags) ||
-        !check_result_type(op, 0, DType::kI8, diags) || !check_rows(op, op.operand(1).shape, diags) ||
+        !check_result_type(op, 0, DType::kI8, diags) || !check_circular_buffer(op, op.operand(1).shape, diags) ||
         !check_same_quantization(op, 0, 0, diags) || !check_same_quantization(op, 1, 0, diags))
       return kFailure;
     if (counted(op) &&
@@ -77,33 +66,6 @@ class CircularBuffer final : public Operator {
     if (a.cycles >= 1 && a.cycles <= kMostCycles && a.every >= 1) return success();
     bad_attribute(op, diags, fmt::format("{} cycles are outside of 1..{}", a.cycles, kMostCycles));
     return kFailure;
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<CircularBufferAttrs>();
-    op.attributes = attrs;
-    const OpView view{from.graph(), op};
-    if (!check_counts(view, 1, 1, 1, diags) || !check_rows(view, view.result().shape, diags))
-      return kFailure;
-    int64_t every = 1;
-    for (const graph::Op& earlier : from.graph().ops) {
-      every *= definition_of(earlier).tflite_cycles({from.graph(), earlier}).value_or(1);
-      if (every > kMostCycles) break;
-      if (earlier.definition == this) attrs->guesses = earlier.attrs<CircularBufferAttrs>().guesses;
-    }
-    if (!from.custom_options().empty()) {
-      FlexOptions options(from, op, diags);
-      if (!options.read("cycles_max", attrs->cycles)) return kFailure;
-    } else {
-      attrs->cycles = 0;
-    }
-    if (attrs->cycles <= 0) guess(view.result().shape, *attrs);
-    if (every > kMostCycles) {
-      bad_attribute(view, diags, fmt::format("one in more than {} runs comes here", kMostCycles));
-      return kFailure;
-    }
-    attrs->every = static_cast<int32_t>(every);
-    return success();
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
@@ -134,26 +96,6 @@ class CircularBuffer final : public Operator {
 
  private:
   static bool counted(const OpView& op) { return op.attrs<CircularBufferAttrs>().every > 1; }
-
-  // Files without the option are of two models whose cycles the reference knows by shapes.
-  static void guess(const graph::Shape& rows, CircularBufferAttrs& a) {
-    a.guesses += 1;
-    a.cycles = 2;
-    const bool last = a.guesses == 5 && rows[2] == 2 && rows[3] == 96;
-    if (rows[1] != 5 && rows[1] != 13 && rows[1] != 25 && !last) return;
-    a.cycles = 1;
-    a.guesses = 0;
-  }
-
-  static bool check_rows(const OpView& op, const graph::Shape& rows, Diagnostics& diags) {
-    if (!check_rank(op, 0, 4, 4, diags)) return false;
-    const graph::Shape& in = op.operand(0).shape;
-    return (rows.size() == 4 && rows[1] >= 1 && in == graph::Shape{1, 1, rows[2], rows[3]} &&
-            rows[0] == 1 && op.operand(0).elements() > 0) ||
-           bad_shape(op, diags,
-                     fmt::format("a row is [1, 1, x, y] and the rows [1, n, x, y], not {} and {}",
-                                 graph::to_string(in), graph::to_string(rows)));
-  }
 };
 
 }  // namespace

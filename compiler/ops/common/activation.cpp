@@ -51,12 +51,4 @@ tir::Ex emit_clamp(const tir::Ex& v, ClampF32 range) {
   return out;
 }
 
-bool activation_from_tflite(int code, Activation& out) {
-  if (code < 0 || code > 3) return false;
-  constexpr Activation kByCode[] = {Activation::kNone, Activation::kRelu, Activation::kReluN1To1,
-                                    Activation::kRelu6};
-  out = kByCode[code];
-  return true;
-}
-
 }  // namespace aotc::ops

@@ -31,7 +31,4 @@ ClampF32 float_clamp(Activation activation);
 // without an activation infinities become the largest finite values. Infinite sides are left out.
 tir::Ex emit_clamp(const tir::Ex& v, ClampF32 range);
 
-// TFLite's ActivationFunctionType; false for those no kernel fuses (tanh, sign bit).
-bool activation_from_tflite(int code, Activation& out);
-
 }  // namespace aotc::ops

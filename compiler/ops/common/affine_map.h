@@ -40,7 +40,7 @@ void emit_map(LoweringBuilder& f, const tir::BufferPtr& to, const tir::BufferPtr
 class RearrangeOperator : public Operator {
  public:
   std::vector<TypeSupport> types() const override { return movable_types(); }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
   Status verify(const OpView& op, Diagnostics& diags) const override;
   void evaluate(const OpView& op, const EvalData& data) const override;
   Lowered lower(const OpView& op, const TargetInfo& target) const override;

@@ -8,7 +8,6 @@
 #include "ops/common/activation_checks.h"
 #include "ops/common/checks.h"
 #include "ops/common/lut.h"
-#include "ops/tflite_op.h"
 #include "tir/arithmetic.h"
 
 namespace aotc::ops {
@@ -167,18 +166,6 @@ Lowered BinaryArithmetic::lower(const OpView& op, const TargetInfo& target) cons
   }
   if (auto table = lower_with_scalar(op, name, quantized(op))) return std::move(*table);
   return lower_quantized(op, target);
-}
-
-Status BinaryArithmetic::import_tflite(const TfliteOp& from, graph::Op& op,
-                                       Diagnostics& diags) const {
-  auto attrs = std::make_shared<BinaryAttrs>();
-  op.attributes = attrs;
-  OpView view{from.graph(), op};
-  if (view.operand_count() == 2 && view.has_operand(0) && view.operand(0).dtype == DType::kI16)
-    attrs->shift_only = asks_for_shifts(from, view);
-  if (activation_from_tflite(fused_activation(from), attrs->activation)) return success();
-  bad_attribute({from.graph(), op}, diags, "the fused activation is not supported");
-  return kFailure;
 }
 
 }  // namespace aotc::ops

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Base of operators with two broadcast operands, and what add, sub and mul share: attributes,
-// import of the fused activation, and the three kinds of elements. An operator says what it
+// Base of operators with two broadcast operands, and what add, sub and mul share: attributes
+// and the three kinds of elements. An operator says what it
 // computes of two stored values; everything else is here.
 #pragma once
 
@@ -65,13 +65,8 @@ class BinaryArithmetic : public BinaryElementwise {
   Status verify(const OpView& op, Diagnostics& diags) const override;
   void evaluate(const OpView& op, const EvalData& data) const override;
   Lowered lower(const OpView& op, const TargetInfo& target) const override;
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override;
 
  protected:
-  // ActivationFunctionType of the operator's options table, 0 without one.
-  virtual int fused_activation(const TfliteOp& from) const = 0;
-  // Does the model ask for the arithmetic of `shift_only`? The operands are those of int16.
-  virtual bool asks_for_shifts(const TfliteOp&, const OpView&) const { return false; }
   virtual float compute(float a, float b) const = 0;
   virtual uint64_t compute(uint64_t a, uint64_t b) const = 0;  // the low bits of integers
   virtual tir::Ex emit(const tir::Ex& a, const tir::Ex& b) const = 0;  // float32, or wrapping integers

@@ -79,18 +79,6 @@ std::vector<DType> weight_types(DType type, ConvolutionRules rules) {
 
 }  // namespace
 
-bool check_bias_option(const OpView& op, int type, Diagnostics& diags) {
-  if (op.operand(0).dtype != DType::kI16 || !op.has_operand(2)) return true;
-  constexpr int kNotSet = 0, kInt32 = 2, kInt64 = 4;  // TensorType
-  DType have = op.operand(2).dtype;
-  if (have == DType::kI64 && (type == kNotSet || type == kInt64)) return true;
-  if (have == DType::kI32 && type == kInt32) return true;
-  return bad_attribute(op, diags,
-                       fmt::format("the bias is {}, but quantized_bias_type says {}; convert the "
-                                   "model again",
-                                   name_of(have), type == kInt32 ? "i32" : "i64"));
-}
-
 bool check_bias_scale(const OpView& op, Diagnostics& diags) {
   if (!op.has_operand(2) || op.operand(1).quantization.per_channel()) return true;
   for (const graph::TensorType* type : {&op.operand(0), &op.operand(1), &op.result()}) {

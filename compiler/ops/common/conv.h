@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What conv_2d and depthwise_conv_2d share: attributes, import, checks and accumulator bounds.
+// What conv_2d and depthwise_conv_2d share: attributes, checks and accumulator bounds.
 #pragma once
 
 #include <span>
@@ -27,10 +27,6 @@ struct ConvolutionRules {
 };
 bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags,
                         ConvolutionRules rules = {});
-
-// The reference reads the bias of int16 activations as int64 unless the model's option
-// quantized_bias_type says int32. Reports [op-attribute].
-bool check_bias_option(const OpView& op, int type, Diagnostics& diags);
 
 // The reference compares the scale of the bias with that of the sums, for weights per tensor only (of
 // convolutions: of uint8); a bias without one has scale 0 there. Reports [op-quantization].

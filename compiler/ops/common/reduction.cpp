@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
-#include "ops/common/import.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -35,27 +33,6 @@ Result<std::vector<graph::Shape>> infer_reduction(const OpView& op, Diagnostics&
     if (attrs.reduces(i) && attrs.keep_dims) out.push_back(1);
   }
   return std::vector<graph::Shape>{out};
-}
-
-Status import_reduction(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
-  auto attrs = std::make_shared<ReduceAttrs>();
-  op.attributes = attrs;
-  OpView view{from.graph(), op};
-  std::vector<int64_t> axes;
-  if (!check_counts(view, 2, 2, 1, diags) ||
-      !constant_ints(view, 1, "axes", kMostAxes, axes, diags, kAnyRank))
-    return kFailure;
-  for (int64_t value : axes) {
-    size_t axis = 0;
-    if (!normalize_axis(view, value, view.operand(0).shape.size(), axis, diags)) return kFailure;
-    attrs->axes.push_back(static_cast<int64_t>(axis));
-  }
-  std::sort(attrs->axes.begin(), attrs->axes.end());
-  attrs->axes.erase(std::unique(attrs->axes.begin(), attrs->axes.end()), attrs->axes.end());
-  if (const auto* options = from.options<tflite_schema::ReducerOptions>())
-    attrs->keep_dims = options->keep_dims();
-  op.operands.resize(1);
-  return success();
 }
 
 }  // namespace aotc::ops

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators that reduce along axes share: attributes, the shape of the result, and how the axes
-// are read from a model, where they are a list or a single number.
+// What operators that reduce along axes share: attributes and the shape of the
+// result.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,5 @@ struct ReduceAttrs : graph::Attributes<ReduceAttrs> {
 // Reports [op-operands] for anything but one operand and one result, [op-attribute] for axes that
 // are not ascending or not of the operand.
 Result<std::vector<graph::Shape>> infer_reduction(const OpView& op, Diagnostics& diags);
-
-// The axes are operand 1 in the model, and become an attribute.
-Status import_reduction(const TfliteOp& from, graph::Op& op, Diagnostics& diags);
 
 }  // namespace aotc::ops

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
-#include "ops/common/import.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -29,27 +27,6 @@ Result<std::vector<graph::Shape>> infer_resize(const OpView& op, Diagnostics& di
     return kFailure;
   }
   return std::vector<graph::Shape>{{in[0], attrs.height, attrs.width, in[3]}};
-}
-
-Status import_resize(const TfliteOp& from, graph::Op& op, bool align_corners, bool half_pixel_centers,
-                     Diagnostics& diags) {
-  auto attrs = std::make_shared<ResizeAttrs>();
-  op.attributes = attrs;
-  OpView view{from.graph(), op};
-  std::vector<int64_t> size;
-  if (!check_counts(view, 2, 2, 1, diags) || !constant_ints(view, 1, "size", 2, size, diags))
-    return kFailure;
-  if (size.size() != 2 || !possible(size[0]) || !possible(size[1])) {
-    bad_attribute(view, diags,
-                  fmt::format("{} is not a size of images", graph::attribute_text::print(size)));
-    return kFailure;
-  }
-  attrs->height = static_cast<int32_t>(size[0]);
-  attrs->width = static_cast<int32_t>(size[1]);
-  attrs->align_corners = align_corners;
-  attrs->half_pixel_centers = half_pixel_centers;
-  op.operands.resize(1);
-  return success();
 }
 
 }  // namespace aotc::ops

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators share that give images (NHWC) another size: attributes, shapes, import.
+// What operators share that give images (NHWC) another size: attributes and shapes.
 #pragma once
 
 #include "ops/operator.h"
@@ -20,9 +20,5 @@ struct ResizeAttrs : graph::Attributes<ResizeAttrs> {
 };
 
 Result<std::vector<graph::Shape>> infer_resize(const OpView& op, Diagnostics& diags);
-
-// Operand 1 is the size, which becomes an attribute.
-Status import_resize(const TfliteOp& from, graph::Op& op, bool align_corners, bool half_pixel_centers,
-                     Diagnostics& diags);
 
 }  // namespace aotc::ops

@@ -35,12 +35,11 @@ int64_t window_output(int64_t in, int64_t kernel, int64_t stride, int64_t dilati
   return span < 0 ? -1 : span / stride + 1;
 }
 
-void pads_from_tflite(int padding, int64_t in, int64_t kernel, int64_t stride, int64_t dilation,
-                      int32_t& before, int32_t& after) {
+void same_pads(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int32_t& before,
+               int32_t& after) {
   before = after = 0;
   for (int64_t v : {in, kernel, stride, dilation})
     if (v < 1 || v > kLargest) return;  // infer_window reports it
-  if (padding != 0) return;
   int64_t out = (in + stride - 1) / stride;
   int64_t total = std::max<int64_t>(0, (out - 1) * stride + (kernel - 1) * dilation + 1 - in);
   total = std::min(total, kLargest);
@@ -75,24 +74,6 @@ Window window_of(const OpView& op, const WindowFields& fields, int64_t kernel_h,
   Diagnostics unused;
   infer_window(op, fields, kernel_h, kernel_w, out, unused);
   return out;
-}
-
-bool check_padding(const OpView& op, int padding, Diagnostics& diags) {
-  if (padding == 0 || padding == 1) return true;
-  return bad_attribute(op, diags,
-                       fmt::format("padding {} is neither SAME (0) nor VALID (1)", padding));
-}
-
-bool import_window(const OpView& op, int padding, int activation, int64_t kernel_h,
-                   int64_t kernel_w, WindowFields& fields, Diagnostics& diags) {
-  if (!check_padding(op, padding, diags)) return false;
-  const graph::Shape& in = op.operand(0).shape;
-  pads_from_tflite(padding, in[1], kernel_h, fields.stride_h, fields.dilation_h, fields.pad_top,
-                   fields.pad_bottom);
-  pads_from_tflite(padding, in[2], kernel_w, fields.stride_w, fields.dilation_w, fields.pad_left,
-                   fields.pad_right);
-  return activation_from_tflite(activation, fields.activation) ||
-         bad_attribute(op, diags, "the fused activation is not supported");
 }
 
 }  // namespace aotc::ops

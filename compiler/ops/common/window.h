@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows over NHWC images: the geometry that convolutions and pools share. Padding is always
-// explicit (four counts); "SAME" and "VALID" exist only in import.
+// explicit (four counts); "SAME" and "VALID" exist only in files.
 #pragma once
 
 #include <cstdint>
@@ -59,9 +59,9 @@ struct Window {
 int64_t window_output(int64_t in, int64_t kernel, int64_t stride, int64_t dilation,
                       int64_t pad_before, int64_t pad_after);
 
-// TFLite's SAME (0) or VALID (1): sets pads of one axis. SAME puts the odd one behind.
-void pads_from_tflite(int padding, int64_t in, int64_t kernel, int64_t stride, int64_t dilation,
-                      int32_t& before, int32_t& after);
+// The pads of one axis with which as many windows fit as steps: padding SAME, the odd one behind.
+void same_pads(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int32_t& before,
+               int32_t& after);
 
 // Checks the fields (positive strides and dilations, pads >= 0) and computes the output size of
 // a rank-4 operand 0 with a kernel; reports and returns false if it cannot be.
@@ -69,14 +69,5 @@ bool infer_window(const OpView& op, const WindowFields& fields, int64_t kernel_h
                   Window& out, Diagnostics& diags);
 // Same for an operator already verified.
 Window window_of(const OpView& op, const WindowFields& fields, int64_t kernel_h, int64_t kernel_w);
-
-// Is it one of the format's two, SAME (0) and VALID (1)? Reports [op-attribute].
-bool check_padding(const OpView& op, int padding, Diagnostics& diags);
-
-// Import of TFLite's padding and fused activation, once strides and dilations are set; operand 0 is
-// known to have rank 4. Reports a padding that the format does not have and an activation that no
-// kernel fuses.
-bool import_window(const OpView& op, int padding, int activation, int64_t kernel_h,
-                   int64_t kernel_w, WindowFields& fields, Diagnostics& diags);
 
 }  // namespace aotc::ops

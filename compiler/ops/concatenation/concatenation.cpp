@@ -9,25 +9,27 @@
 
 #include "ops/common/checks.h"
 #include "ops/common/movement.h"
-#include "ops/tflite_op.h"
+#include "ops/concatenation/attributes.h"
 
 namespace aotc::ops {
 
 namespace {
 
-struct ConcatenationAttrs : graph::Attributes<ConcatenationAttrs> {
-  int32_t axis = 0;
-  // Of int8 that is uint8 in the model: operands of another quantisation are brought to the result's.
-  bool requantize = false;
+bool has_other_quantization(const OpView& op, size_t operand) {
+  return op.operand(operand).scale() != op.result().scale() ||
+         op.operand(operand).zero_point() != op.result().zero_point();
+}
 
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("axis", self.axis);
-    field("requantize", self.requantize);
-  }
-};
+}  // namespace
 
-constexpr size_t kMostJoined = 1000;
+bool needs_requantization(const OpView& op) {
+  for (size_t i = 0; i < op.operand_count(); ++i)
+    if (op.has_operand(i) && has_other_quantization(op, i)) return true;
+  return false;
+}
+
+namespace {
+
 
 Parts parts_of(const OpView& op) {
   auto axis = static_cast<size_t>(op.attrs<ConcatenationAttrs>().axis);
@@ -38,17 +40,6 @@ Parts parts_of(const OpView& op) {
     parts.row_elements.push_back(v.axis * v.inner);
   }
   return parts;
-}
-
-bool has_other_quantization(const OpView& op, size_t operand) {
-  return op.operand(operand).scale() != op.result().scale() ||
-         op.operand(operand).zero_point() != op.result().zero_point();
-}
-
-bool needs_requantization(const OpView& op) {
-  for (size_t i = 0; i < op.operand_count(); ++i)
-    if (op.has_operand(i) && has_other_quantization(op, i)) return true;
-  return false;
 }
 
 // The result's value of each stored byte of an operand: float32 arithmetic on the values of uint8.
@@ -111,8 +102,7 @@ class Concatenation final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<ConcatenationAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {2}; }
-  Uint8 tflite_uint8(const OpView& op) const override {
+  Uint8 uint8_form(const OpView& op) const override {
     return op.op.results.size() == 1 && needs_requantization(op) ? Uint8::kShifted : Uint8::kEither;
   }
 
@@ -179,24 +169,6 @@ class Concatenation final : public Operator {
     return op.operand_count() == 1 && !op.attrs<ConcatenationAttrs>().requantize;
   }
 
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<ConcatenationAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    if (!check_counts(view, 1, kMostJoined, 1, diags)) return kFailure;
-    const auto* options = from.options<tflite_schema::ConcatenationOptions>();
-    if (options == nullptr) return success();
-    size_t axis = 0;
-    if (options->fused_activation_function() != tflite_schema::ActivationFunctionType_NONE) {
-      bad_attribute(view, diags, "a concatenation with a fused activation is not supported");
-      return kFailure;
-    }
-    if (!normalize_axis(view, options->axis(), view.operand(0).shape.size(), axis, diags))
-      return kFailure;
-    attrs->axis = static_cast<int32_t>(axis);
-    attrs->requantize = from.shifted() && needs_requantization(view);
-    return success();
-  }
 };
 
 }  // namespace

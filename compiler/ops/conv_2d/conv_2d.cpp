@@ -9,7 +9,6 @@
 #include "ops/common/conv.h"
 #include "ops/common/hybrid.h"
 #include "ops/conv_2d/shape.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -74,8 +73,7 @@ class Conv2D final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<Conv2DAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {3}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kWeighted; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kWeighted; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 4, 4, diags)) return kFailure;
@@ -146,38 +144,6 @@ class Conv2D final : public Operator {
 
   Lowered lower(const OpView& op, const TargetInfo& target) const override {
     return lower_conv_2d(op, target);
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<Conv2DAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    if (!check_counts(view, 2, 3, 1, diags) || !check_rank(view, 0, 4, 4, diags) ||
-        !check_rank(view, 1, 4, 4, diags) || (from.shifted() && !check_bias_scale(view, diags)))
-      return kFailure;
-    const auto* options = from.options<tflite_schema::Conv2DOptions>();
-    if (!check_bias_option(view, options ? options->quantized_bias_type() : 0, diags))
-      return kFailure;
-    if (!options) {
-      bad_attribute(view, diags, "the model gives no options (strides)");
-      return kFailure;
-    }
-    attrs->stride_h = options->stride_h();
-    attrs->stride_w = options->stride_w();
-    attrs->dilation_h = options->dilation_h_factor();
-    attrs->dilation_w = options->dilation_w_factor();
-    const graph::Shape& in = view.operand(0).shape;
-    const graph::Shape& w = view.operand(1).shape;
-    if (!check_padding(view, options->padding(), diags)) return kFailure;
-    pads_from_tflite(options->padding(), in[1], w[1], attrs->stride_h, attrs->dilation_h,
-                     attrs->pad_top, attrs->pad_bottom);
-    pads_from_tflite(options->padding(), in[2], w[2], attrs->stride_w, attrs->dilation_w,
-                     attrs->pad_left, attrs->pad_right);
-    if (!activation_from_tflite(options->fused_activation_function(), attrs->activation)) {
-      bad_attribute(view, diags, "the fused activation is not supported");
-      return kFailure;
-    }
-    return success();
   }
 
  private:

@@ -21,7 +21,6 @@ class Decode final : public ConstantsOnly {
     return constants_only(
         {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kBool});
   }
-  std::vector<std::string_view> tflite_customs() const override { return {"TFLM_DECODE"}; }
 
   // Nothing but the file's results says what their shapes are.
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {

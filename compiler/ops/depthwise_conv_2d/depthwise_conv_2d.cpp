@@ -10,7 +10,6 @@
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
 #include "ops/common/hybrid.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -115,8 +114,7 @@ class DepthwiseConv2D final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<DepthwiseConv2DAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {4}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kWeighted; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kWeighted; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 4, 4, diags)) return kFailure;
@@ -204,28 +202,6 @@ class DepthwiseConv2D final : public Operator {
 
   Lowered lower(const OpView& op, const TargetInfo& target) const override {
     return lower_depthwise_conv_2d(op, target);
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<DepthwiseConv2DAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    if (!check_counts(view, 2, 3, 1, diags) || !check_rank(view, 0, 4, 4, diags) ||
-        !check_rank(view, 1, 4, 4, diags) || (from.shifted() && !check_bias_scale(view, diags)))
-      return kFailure;
-    const auto* options = from.options<tflite_schema::DepthwiseConv2DOptions>();
-    if (!options) {
-      bad_attribute(view, diags, "the model gives no options (strides)");
-      return kFailure;
-    }
-    attrs->stride_h = options->stride_h();
-    attrs->stride_w = options->stride_w();
-    attrs->dilation_h = options->dilation_h_factor();
-    attrs->dilation_w = options->dilation_w_factor();
-    const graph::Shape& w = view.operand(1).shape;
-    bool done = import_window(view, options->padding(), options->fused_activation_function(), w[1],
-                              w[2], *attrs, diags);
-    return done ? success() : Status(kFailure);
   }
 
  private:

@@ -20,8 +20,7 @@ class Dequantize final : public UnaryElementwise {
             {DType::kI16, "to float32; per channel too"}};
   }
   Traits traits() const override { return {.elementwise = true, .conversion = true}; }
-  std::vector<int> tflite_builtins() const override { return {6}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     if (!check_type(op, 0, {DType::kI8, DType::kU8, DType::kI16}, diags) ||

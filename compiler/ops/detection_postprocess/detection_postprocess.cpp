@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// detection_postprocess: boxes of an object detector, decoded and thinned out (TFLite_Detection_PostProcess).
+// detection_postprocess: boxes of an object detector, decoded and thinned out.
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
-#include "ops/common/flex_options.h"
 #include "ops/common/lowered_evaluation.h"
 #include "ops/detection_postprocess/detection_postprocess.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -29,9 +27,6 @@ class DetectionPostprocess final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<DetectionAttrs>();
   }
-  std::vector<std::string_view> tflite_customs() const override {
-    return {"TFLite_Detection_PostProcess"};
-  }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 3, 3, 4, diags) || !check_numbers(op, diags)) return kFailure;
@@ -48,17 +43,6 @@ class DetectionPostprocess final : public Operator {
     for (size_t i = 0; good && i < 3; ++i)
       if (op.operand(i).dtype == DType::kU8) good = check_per_tensor(op, op.operand_tensor(i), diags);
     return good && check_shapes(op, diags) ? success() : Status(kFailure);
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto a = std::make_shared<DetectionAttrs>();
-    op.attributes = a;
-    FlexOptions options(from, op, diags);
-    bool good = true;
-    DetectionAttrs::visit(*a, [&](const char* name, auto& value) {
-      if (good && (!DetectionAttrs::optional(name) || options.has(name))) good = options.read(name, value);
-    });
-    return good ? success() : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {

@@ -61,7 +61,7 @@ ByteFunction absolute_byte(const OpView& op) {
 }
 
 Row neg_row() {
-  Row r{"neg", "-x", 59, 1, {DType::kI8, DType::kI16, DType::kI32, DType::kI64, DType::kF32}, negated};
+  Row r{"neg", "-x", 1, {DType::kI8, DType::kI16, DType::kI32, DType::kI64, DType::kF32}, negated};
   r.stored = Stored::kCopied;
   r.note = "one quantisation, zero point 0";
   r.verify = verify_neg;
@@ -69,7 +69,7 @@ Row neg_row() {
 }
 
 Row abs_row() {
-  Row r{"abs", "|x|", 101, 1, {DType::kI8, DType::kI32, DType::kF32}, absolute};
+  Row r{"abs", "|x|", 1, {DType::kI8, DType::kI32, DType::kF32}, absolute};
   r.stored = Stored::kQuantized;
   r.bytes = absolute_byte;
   r.verify = verify_abs;

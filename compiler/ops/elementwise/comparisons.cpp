@@ -112,10 +112,9 @@ Ex plain(const Element& e) {
 }
 
 template <typename Compare>
-Row row(std::string_view name, std::string_view summary, int builtin, bool of_bool) {
+Row row(std::string_view name, std::string_view summary, bool of_bool) {
   Row r{name,
         summary,
-        builtin,
         2,
         {DType::kI8, DType::kU8, DType::kI32, DType::kI64, DType::kF32},
         plain<Compare>};
@@ -132,12 +131,12 @@ Row row(std::string_view name, std::string_view summary, int builtin, bool of_bo
 
 std::span<const Row> comparison_rows() {
   static const Row rows[] = {
-      row<std::less<>>("less", "a < b, broadcasting", 58, false),
-      row<std::less_equal<>>("less_equal", "a <= b, broadcasting", 63, false),
-      row<std::greater<>>("greater", "a > b, broadcasting", 61, false),
-      row<std::greater_equal<>>("greater_equal", "a >= b, broadcasting", 62, false),
-      row<std::equal_to<>>("equal", "a == b, broadcasting", 71, true),
-      row<std::not_equal_to<>>("not_equal", "a != b, broadcasting", 72, true),
+      row<std::less<>>("less", "a < b, broadcasting", false),
+      row<std::less_equal<>>("less_equal", "a <= b, broadcasting", false),
+      row<std::greater<>>("greater", "a > b, broadcasting", false),
+      row<std::greater_equal<>>("greater_equal", "a >= b, broadcasting", false),
+      row<std::equal_to<>>("equal", "a == b, broadcasting", true),
+      row<std::not_equal_to<>>("not_equal", "a != b, broadcasting", true),
   };
   return rows;
 }

@@ -10,7 +10,6 @@
 #include "ops/common/binary.h"
 #include "ops/common/checks.h"
 #include "ops/elementwise/table.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops::elementwise {
 
@@ -207,30 +206,19 @@ std::shared_ptr<graph::AttributesBase> binary_attributes() {
   return std::make_shared<BinaryAttrs>();
 }
 
-Status import_div(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
-  auto attrs = std::make_shared<BinaryAttrs>();
-  op.attributes = attrs;
-  const auto* options = from.options<tflite_schema::DivOptions>();
-  int code = options ? static_cast<int>(options->fused_activation_function()) : 0;
-  if (activation_from_tflite(code, attrs->activation)) return success();
-  bad_attribute({from.graph(), op}, diags, "the fused activation is not supported");
-  return kFailure;
-}
-
 Row div_row() {
-  Row r{"div", "a / b, truncated if whole; broadcasting", 42, 2,
+  Row r{"div", "a / b, truncated if whole; broadcasting", 2,
         {DType::kI8, DType::kU8, DType::kI32, DType::kF32}, quotient};
   r.stored = Stored::kQuantized;
   r.quantized = quantized_quotient;
   r.verify = verify_div;
   r.fails = true;
   r.attributes = binary_attributes;
-  r.import = import_div;
   return r;
 }
 
 Row floor_div_row() {
-  Row r{"floor_div", "a / b rounded down, broadcasting", 90, 2, {DType::kI32, DType::kF32},
+  Row r{"floor_div", "a / b rounded down, broadcasting", 2, {DType::kI32, DType::kF32},
         floor_quotient};
   r.verify = verify_divisor;
   r.fails = true;
@@ -238,7 +226,7 @@ Row floor_div_row() {
 }
 
 Row floor_mod_row() {
-  Row r{"floor_mod", "rest of a / b rounded down, broadcasting", 95, 2,
+  Row r{"floor_mod", "rest of a / b rounded down, broadcasting", 2,
         {DType::kI32, DType::kI64, DType::kF32}, floor_rest};
   r.verify = verify_integer_divisor;
   r.fails = true;

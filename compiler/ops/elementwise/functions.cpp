@@ -7,8 +7,8 @@
 
 #include "ops/common/elementwise.h"
 #include "ops/common/real_table.h"
+#include "ops/elementwise/attributes.h"
 #include "ops/elementwise/table.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops::elementwise {
 
@@ -47,14 +47,6 @@ Ex log_of_table(const Element& e) {
 
 // ---------------------------------------------------------------- gelu
 
-struct GeluAttrs : graph::Attributes<GeluAttrs> {
-  bool approximate = false;
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("approximate", self.approximate);
-  }
-};
-
 constexpr double kRootOfHalf = 0.70710678118654752440;
 constexpr double kTwoByRootOfPi = 1.12837916709551257390;
 
@@ -74,14 +66,6 @@ Ex gelu_of_float(const Element& e) { return gelu(e, f32(0.044715f) * (e[0] * e[0
 Ex gelu_of_table(const Element& e) { return gelu(e, f32(0.044715f) * e[0] * e[0] * e[0]); }
 
 std::shared_ptr<graph::AttributesBase> gelu_attributes() { return std::make_shared<GeluAttrs>(); }
-
-Status import_gelu(const TfliteOp& from, graph::Op& op, Diagnostics&) {
-  auto attrs = std::make_shared<GeluAttrs>();
-  if (const auto* options = from.options<tflite_schema::GeluOptions>())
-    attrs->approximate = options->approximate();
-  op.attributes = attrs;
-  return success();
-}
 
 // ---------------------------------------------------------------- tables of bytes
 
@@ -127,15 +111,15 @@ bool verify_inverse(const OpView& op, Diagnostics& diags) {
   return !carries_scale(op.operand(0).dtype) || check_inverse_scale(op, diags);
 }
 
-Row real(std::string_view name, std::string_view summary, int builtin, Expression expression) {
-  Row r{name, summary, builtin, 1, {DType::kF32}, expression};
+Row real(std::string_view name, std::string_view summary, Expression expression) {
+  Row r{name, summary, 1, {DType::kF32}, expression};
   r.libm = true;
   return r;
 }
 
-Row real_or_byte(std::string_view name, std::string_view summary, int builtin,
+Row real_or_byte(std::string_view name, std::string_view summary,
                  Expression expression, ByteFunction (*bytes)(const OpView&)) {
-  Row r = real(name, summary, builtin, expression);
+  Row r = real(name, summary, expression);
   r.types = {DType::kI8, DType::kF32};
   r.stored = Stored::kQuantized;
   r.bytes = bytes;
@@ -144,11 +128,10 @@ Row real_or_byte(std::string_view name, std::string_view summary, int builtin,
 }
 
 Row gelu_row() {
-  Row r = real_or_byte("gelu", "x times the normal distribution of x", 150, gelu_of_float,
+  Row r = real_or_byte("gelu", "x times the normal distribution of x", gelu_of_float,
                        table<gelu_of_table>);
   r.types = {DType::kI8, DType::kU8, DType::kF32};
   r.attributes = gelu_attributes;
-  r.import = import_gelu;
   return r;
 }
 
@@ -221,9 +204,9 @@ bool verify_rsqrt(const OpView& op, Diagnostics& diags) {
   return check_multiplier(op, 1.0 / static_cast<double>(product), 1, diags);
 }
 
-Row root_row(std::string_view name, std::string_view summary, int builtin, Expression expression,
+Row root_row(std::string_view name, std::string_view summary, Expression expression,
              Quantized (*quantized)(const OpView&, LoweringBuilder&, Parameters&)) {
-  Row r{name, summary, builtin, 1, {DType::kI8, DType::kF32}, expression};
+  Row r{name, summary, 1, {DType::kI8, DType::kF32}, expression};
   r.stored = Stored::kQuantized;
   r.note = "fails below 0";
   r.fails = true;
@@ -232,7 +215,7 @@ Row root_row(std::string_view name, std::string_view summary, int builtin, Expre
 }
 
 Row rsqrt_row() {
-  Row r = root_row("rsqrt", "1 / square root of x", 76, inverse_root,
+  Row r = root_row("rsqrt", "1 / square root of x", inverse_root,
                    table_of_positive<inverse_root_byte>);
   r.verify = verify_rsqrt;
   return r;
@@ -242,15 +225,15 @@ Row rsqrt_row() {
 
 std::span<const Row> function_rows() {
   static const Row rows[] = {
-      real_or_byte("exp", "e to the power of x", 47, of<Intrinsic::kExp>,
+      real_or_byte("exp", "e to the power of x", of<Intrinsic::kExp>,
                    table<of<Intrinsic::kExp>>),
-      real_or_byte("log", "natural logarithm", 73, of<Intrinsic::kLog>, table<log_of_table>),
-      real("sin", "sine", 66, of<Intrinsic::kSin>),
-      real("cos", "cosine", 108, of<Intrinsic::kCos>),
-      real_or_byte("elu", "x if x > 0, else e^x - 1", 111, elu, table<elu_of_table>),
+      real_or_byte("log", "natural logarithm", of<Intrinsic::kLog>, table<log_of_table>),
+      real("sin", "sine", of<Intrinsic::kSin>),
+      real("cos", "cosine", of<Intrinsic::kCos>),
+      real_or_byte("elu", "x if x > 0, else e^x - 1", elu, table<elu_of_table>),
       gelu_row(),
-      {"square", "x * x", 92, 1, {DType::kF32}, square},
-      root_row("sqrt", "square root", 75, of<Intrinsic::kSqrt>, table_of_positive<root_byte>),
+      {"square", "x * x", 1, {DType::kF32}, square},
+      root_row("sqrt", "square root", of<Intrinsic::kSqrt>, table_of_positive<root_byte>),
       rsqrt_row(),
   };
   return rows;

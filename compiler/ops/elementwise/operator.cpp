@@ -26,11 +26,6 @@ std::shared_ptr<graph::AttributesBase> RowOperator::default_attributes() const {
   return std::make_shared<graph::NoAttributes>();
 }
 
-Status RowOperator::import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const {
-  if (row_.import != nullptr) return row_.import(from, op, diags);
-  return Operator::import_tflite(from, op, diags);
-}
-
 Traits RowOperator::traits() const {
   return {.elementwise = row_.operands == 1, .uses_libm = row_.libm, .may_fail = row_.fails};
 }

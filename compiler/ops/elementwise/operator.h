@@ -14,13 +14,11 @@ class RowOperator final : public Operator {
   std::string_view summary() const override { return row_.summary; }
   std::vector<TypeSupport> types() const override;
   Traits traits() const override;
-  std::vector<int> tflite_builtins() const override { return {row_.builtin}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override;
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override;
   Status verify(const OpView& op, Diagnostics& diags) const override;
   void evaluate(const OpView& op, const EvalData& data) const override;
   Lowered lower(const OpView& op, const TargetInfo& target) const override;
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override;
 
  private:
   bool check_types(const OpView& op, Diagnostics& diags) const;

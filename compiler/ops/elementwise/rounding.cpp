@@ -35,10 +35,10 @@ Ex sign(const Element& e) {
 
 std::span<const Row> rounding_rows() {
   static const Row rows[] = {
-      {"floor", "largest whole number not above x", 8, 1, {DType::kF32}, rounded_down},
-      {"ceil", "smallest whole number not below x", 104, 1, {DType::kF32}, rounded_up},
-      {"round", "nearest whole number, ties to even", 116, 1, {DType::kF32}, rounded},
-      {"sign", "-1, 0 or 1", 158, 1, {DType::kI32, DType::kF32}, sign},
+      {"floor", "largest whole number not above x", 1, {DType::kF32}, rounded_down},
+      {"ceil", "smallest whole number not below x", 1, {DType::kF32}, rounded_up},
+      {"round", "nearest whole number, ties to even", 1, {DType::kF32}, rounded},
+      {"sign", "-1, 0 or 1", 1, {DType::kI32, DType::kF32}, sign},
   };
   return rows;
 }

@@ -50,7 +50,6 @@ enum class Shapes : uint8_t {
 struct Row {
   std::string_view name;
   std::string_view summary;
-  int builtin;
   size_t operands;
   std::vector<DType> types;  // of every operand but a condition, the same
   tir::Ex (*expression)(const Element&);
@@ -69,9 +68,8 @@ struct Row {
   Quantized (*quantized)(const OpView&, LoweringBuilder&, Parameters&) = nullptr;
   // What else can be wrong with operands whose counts, types, shapes and scales are in order.
   bool (*verify)(const OpView&, Diagnostics&) = nullptr;
-  // Both, or neither: attributes with their defaults, and as the file has them.
+  // With their defaults, if there are any.
   std::shared_ptr<graph::AttributesBase> (*attributes)() = nullptr;
-  Status (*import)(const TfliteOp&, graph::Op&, Diagnostics&) = nullptr;
 };
 
 // Each defined in the file of its name.

@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "ops/common/flex_options.h"
-
 namespace aotc::ops {
 
 namespace {
@@ -49,9 +47,9 @@ std::vector<uint8_t> bytes_as(const std::vector<From>& values) {
 
 class GivenImport : public ShapeNames {
  public:
-  GivenImport(const GivenOperator& given, const TfliteOp& from, graph::Graph& graph, graph::Op& op,
-              Diagnostics& diags)
-      : given_(given), from_(from), graph_(graph), op_(op), diags_(diags) {}
+  GivenImport(const GivenOperator& given, const GivenOptions& options, graph::Graph& graph,
+              graph::Op& op, Diagnostics& diags)
+      : given_(given), options_(options), graph_(graph), op_(op), diags_(diags) {}
 
   bool run(const std::shared_ptr<ExternalReference>& reference) {
     if (!check_tensors() || !read_attributes()) return false;
@@ -120,12 +118,8 @@ class GivenImport : public ShapeNames {
   }
 
   bool read_attributes() {
-    if (given_.attributes.empty()) return true;
-    Diagnostics unread;
-    const FlexOptions options(from_, op_, from_.custom_options().empty() ? unread : diags_);
-    if (!options.good() && !from_.custom_options().empty()) return false;
     for (const GivenAttribute& a : given_.attributes) {
-      auto value = options.number(a.name);
+      auto value = options_.number(a.name);
       if (!value) value = a.preset;
       if (!value) {
         error("op-attribute", fmt::format("the model gives no number '{}'", escape_for_display(a.name)), a.where)
@@ -183,7 +177,7 @@ class GivenImport : public ShapeNames {
       return true;
     }
     if (p.what == What::kOptions) {
-      const auto bytes = from_.custom_options();
+      const auto bytes = options_.bytes;
       std::vector<uint8_t> copy(std::max<size_t>(bytes.size(), 1));  // C has no empty tables
       std::copy(bytes.begin(), bytes.end(), copy.begin());
       operands.push_back(add("options", DType::kU8, std::move(copy)));
@@ -224,7 +218,7 @@ class GivenImport : public ShapeNames {
   }
 
   const GivenOperator& given_;
-  const TfliteOp& from_;
+  const GivenOptions& options_;
   graph::Graph& graph_;
   graph::Op& op_;
   Diagnostics& diags_;
@@ -238,10 +232,10 @@ const GivenOperator* GivenOperators::find(std::string_view name) const {
   return found == list.end() ? nullptr : &*found;
 }
 
-Status import_given(const GivenOperator& given, const TfliteOp& from,
+Status import_given(const GivenOperator& given, const GivenOptions& options,
                     const std::shared_ptr<ExternalReference>& reference, graph::Graph& graph,
                     graph::Op& op, Diagnostics& diags) {
-  return GivenImport(given, from, graph, op, diags).run(reference) ? success() : Status(kFailure);
+  return GivenImport(given, options, graph, op, diags).run(reference) ? success() : Status(kFailure);
 }
 
 }  // namespace aotc::ops

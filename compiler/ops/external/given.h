@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Custom operators of a TFLite model that the user gives as C, as their description says them
+// Custom operators of a model that the user gives as C, as their description says them
 // (docs/custom-operators.md). The one thing to know: what a function is passed beside tensors
 // (attributes, shapes, scales) becomes constants of the graph, so that it is an `external` with
 // more operands.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -14,7 +16,6 @@
 
 #include "graph/graph.h"
 #include "ops/external/external.h"
-#include "ops/tflite_op.h"
 #include "support/diagnostics.h"
 
 namespace aotc::ops {
@@ -61,10 +62,17 @@ struct GivenOperators {
   const GivenOperator* find(std::string_view name) const;
 };
 
+// What a model's file has for one such operator beside operands and results.
+struct GivenOptions {
+  std::span<const uint8_t> bytes;  // as they are in the file
+  // The number of a name, if there is one; asked only for operators that are described with attributes.
+  std::function<std::optional<GivenNumber>(const std::string& name)> number;
+};
+
 // Makes `op`, whose operands and results are the file's, a call of the function; its constants are
 // added to the graph. Reports [op-operands], [op-type], [op-attribute], [op-shape],
 // [op-quantization] at the operator.
-Status import_given(const GivenOperator& given, const TfliteOp& from,
+Status import_given(const GivenOperator& given, const GivenOptions& options,
                     const std::shared_ptr<ExternalReference>& reference, graph::Graph& graph,
                     graph::Op& op, Diagnostics& diags);
 

@@ -20,7 +20,6 @@ class Fill final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<graph::NoAttributes>();
   }
-  std::vector<int> tflite_builtins() const override { return {94}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     graph::Shape shape;
@@ -69,7 +68,6 @@ class ZerosLike final : public Operator {
     return std::make_shared<graph::NoAttributes>();
   }
   Traits traits() const override { return {.reads_shapes_only = true}; }
-  std::vector<int> tflite_builtins() const override { return {93}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags)) return kFailure;

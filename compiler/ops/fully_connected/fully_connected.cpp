@@ -11,7 +11,6 @@
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
 #include "ops/common/hybrid.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -49,8 +48,7 @@ class FullyConnected final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<FullyConnectedAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {9}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kWeighted; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kWeighted; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 2, 2, diags) ||
@@ -119,29 +117,8 @@ class FullyConnected final : public Operator {
     return lower_fully_connected(op, target);
   }
 
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<FullyConnectedAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    if (!check_counts(view, 2, 3, 1, diags) || !check_bias_scale(view, diags)) return kFailure;
-    const auto* options = from.options<tflite_schema::FullyConnectedOptions>();
-    if (!check_bias_option(view, options ? options->quantized_bias_type() : 0, diags))
-      return kFailure;
-    if (!options) return success();
-    attrs->keep_num_dims = options->keep_num_dims();
-    attrs->asymmetric_rows = is_hybrid(view) && options->asymmetric_quantize_inputs();
-    if (options->weights_format() != tflite_schema::FullyConnectedOptionsWeightsFormat_DEFAULT) {
-      bad_attribute(view, diags, "shuffled weights are not supported; convert without them");
-      return kFailure;
-    }
-    if (!activation_from_tflite(options->fused_activation_function(), attrs->activation)) {
-      bad_attribute(view, diags, "the fused activation is not supported");
-      return kFailure;
-    }
-    return success();
-  }
-
  private:
+
   // The reference converts the scaled sum to int32 before it is clamped, which is undefined for a
   // number outside.
   static bool check_scaled_sums(const OpView& op, Diagnostics& diags) {

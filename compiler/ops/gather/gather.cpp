@@ -8,23 +8,12 @@
 
 #include "ops/common/checks.h"
 #include "ops/common/movement.h"
+#include "ops/gather/attributes.h"
 #include "ops/gather/indices.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
 namespace {
-
-struct GatherAttrs : graph::Attributes<GatherAttrs> {
-  int32_t axis = 0;
-  int32_t batch_dims = 0;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("axis", self.axis);
-    field("batch_dims", self.batch_dims);
-  }
-};
 
 int64_t product(const graph::Shape& shape, size_t from, size_t to) {
   int64_t out = 1;
@@ -41,8 +30,7 @@ class Gather final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<GatherAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {36}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     size_t axis = 0, batch = 0;
@@ -94,27 +82,6 @@ class Gather final : public Operator {
       });
     });
     return f.finish("copy");
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<GatherAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    const auto* options = from.options<tflite_schema::GatherOptions>();
-    if (options == nullptr || !check_counts(view, 2, 2, 1, diags))
-      return options == nullptr ? success() : Status(kFailure);
-    size_t rank = view.operand(0).shape.size(), axis = 0;
-    int64_t batch = options->batch_dims();
-    if (batch < 0) batch += static_cast<int64_t>(view.operand(1).shape.size());
-    if (!normalize_axis(view, options->axis(), rank, axis, diags)) return kFailure;
-    if (batch < 0 || batch > static_cast<int64_t>(axis)) {
-      bad_attribute(view, diags,
-                    fmt::format("{} batch dimensions before axis {}", options->batch_dims(), axis));
-      return kFailure;
-    }
-    attrs->axis = static_cast<int32_t>(axis);
-    attrs->batch_dims = static_cast<int32_t>(batch);
-    return success();
   }
 
  private:
@@ -170,7 +137,6 @@ class EmbeddingLookup final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<graph::NoAttributes>();
   }
-  std::vector<int> tflite_builtins() const override { return {7}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 0, 1, 1, diags) ||

@@ -9,10 +9,9 @@
 #include "ops/common/checks.h"
 #include "ops/common/constants_only.h"
 #include "ops/common/elementwise.h"
-#include "ops/common/import.h"
 #include "ops/common/movement.h"
+#include "ops/gather/attributes.h"
 #include "ops/gather/indices.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -62,7 +61,6 @@ class GatherNd final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<graph::NoAttributes>();
   }
-  std::vector<int> tflite_builtins() const override { return {107}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 2, 2, 1, diags) || !check_tuples(op, 1, op.operand(0).shape, diags))
@@ -103,15 +101,6 @@ class GatherNd final : public Operator {
 
 // ---------------------------------------------------------------- scatter_nd
 
-struct ScatterAttrs : graph::Attributes<ScatterAttrs> {
-  std::vector<int64_t> shape;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("shape", self.shape);
-  }
-};
-
 // Operands: indices, what is added there.
 class ScatterNd final : public Operator {
  public:
@@ -125,7 +114,6 @@ class ScatterNd final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<ScatterAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {122}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     const graph::Shape& shape = op.attrs<ScatterAttrs>().shape;
@@ -179,16 +167,6 @@ class ScatterNd final : public Operator {
       });
     });
     return f.finish("added to zeros");
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<ScatterAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    if (!check_counts(view, 3, 3, 1, diags) || !constant_shape(view, 2, "shape", attrs->shape, diags))
-      return kFailure;
-    op.operands.resize(2);
-    return success();
   }
 
  private:

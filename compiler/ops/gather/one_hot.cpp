@@ -6,11 +6,10 @@
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
-#include "ops/common/import.h"
 #include "ops/common/lowered_evaluation.h"
 #include "ops/common/movement.h"
+#include "ops/gather/attributes.h"
 #include "ops/gather/indices.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -18,16 +17,6 @@ using tir::BufferPtr;
 using tir::Ex;
 
 namespace {
-
-struct OneHotAttrs : graph::Attributes<OneHotAttrs> {
-  int32_t depth = 0, axis = 0;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("depth", self.depth);
-    field("axis", self.axis);
-  }
-};
 
 class OneHot final : public Operator {
  public:
@@ -39,7 +28,6 @@ class OneHot final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<OneHotAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {85}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 3, 3, 1, diags)) return kFailure;
@@ -88,21 +76,6 @@ class OneHot final : public Operator {
     return f.finish("filled");
   }
 
-  // From (indices, depth, one value, the other).
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<OneHotAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    int64_t depth = 0;
-    if (!check_counts(view, 4, 4, 1, diags) || !constant_int(view, 1, "depth", depth, diags)) return kFailure;
-    const auto* options = from.options<tflite_schema::OneHotOptions>();
-    int32_t axis = options == nullptr ? 0 : options->axis();
-    if (axis == -1) axis = static_cast<int32_t>(view.operand(0).shape.size());
-    attrs->axis = axis;
-    attrs->depth = static_cast<int32_t>(std::clamp<int64_t>(depth, INT32_MIN, INT32_MAX));
-    op.operands.erase(op.operands.begin() + 1);
-    return success();
-  }
 };
 
 }  // namespace

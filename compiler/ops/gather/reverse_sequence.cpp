@@ -8,8 +8,8 @@
 #include "ops/common/checks.h"
 #include "ops/common/lowered_evaluation.h"
 #include "ops/common/movement.h"
+#include "ops/gather/attributes.h"
 #include "ops/gather/indices.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -17,16 +17,6 @@ using tir::BufferPtr;
 using tir::Ex;
 
 namespace {
-
-struct ReverseSequenceAttrs : graph::Attributes<ReverseSequenceAttrs> {
-  int32_t seq_dim = 0, batch_dim = 1;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("seq_dim", self.seq_dim);
-    field("batch_dim", self.batch_dim);
-  }
-};
 
 class ReverseSequence final : public Operator {
  public:
@@ -39,7 +29,6 @@ class ReverseSequence final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<ReverseSequenceAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {112}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 1, 1, 1, diags)) return kFailure;
@@ -92,16 +81,6 @@ class ReverseSequence final : public Operator {
     return f.finish("copy");
   }
 
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics&) const override {
-    auto attrs = std::make_shared<ReverseSequenceAttrs>();
-    op.attributes = attrs;
-    attrs->batch_dim = 0;
-    if (const auto* options = from.options<tflite_schema::ReverseSequenceOptions>()) {
-      attrs->seq_dim = options->seq_dim();
-      attrs->batch_dim = options->batch_dim();
-    }
-    return success();
-  }
 };
 
 }  // namespace

@@ -54,8 +54,7 @@ class HardSwish final : public UnaryElementwise {
   std::string_view name() const override { return "hard_swish"; }
   std::string_view summary() const override { return "x * relu6(x + 3) / 6"; }
   std::vector<TypeSupport> types() const override { return {{DType::kI8, ""}, {DType::kU8, ""}, {DType::kF32, ""}}; }
-  std::vector<int> tflite_builtins() const override { return {117}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kShifted; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     if (!verify_unary_i8_f32(op, diags)) return kFailure;

@@ -7,21 +7,13 @@
 #include "ops/common/elementwise.h"
 #include "ops/common/lut.h"
 #include "ops/common/scaler.h"
-#include "ops/tflite_op.h"
+#include "ops/leaky_relu/attributes.h"
 
 namespace aotc::ops {
 
 namespace {
 
 using tir::Ex;
-
-struct LeakyReluAttrs : graph::Attributes<LeakyReluAttrs> {
-  float alpha = 0.0f;
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("alpha", self.alpha);
-  }
-};
 
 // Float32 quotients, as the reference has them.
 struct Reals {
@@ -46,8 +38,7 @@ class LeakyRelu final : public UnaryElementwise {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<LeakyReluAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {98}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kShifted; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     if (!verify_unary_quantized(op, diags)) return kFailure;
@@ -80,14 +71,6 @@ class LeakyRelu final : public UnaryElementwise {
     return lower_unary(op, "leaky_relu", [&](tir::FunctionBuilder&, const Ex& x) {
       return select(x > tir::f32(0.0f), x, x * tir::f32(op.attrs<LeakyReluAttrs>().alpha));
     });
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics&) const override {
-    auto attrs = std::make_shared<LeakyReluAttrs>();
-    if (const auto* options = from.options<tflite_schema::LeakyReluOptions>())
-      attrs->alpha = options->alpha();
-    op.attributes = attrs;
-    return success();
   }
 
  private:

@@ -78,8 +78,7 @@ class Maximum final : public Extremum {
   Maximum() : Extremum(true) {}
   std::string_view name() const override { return "maximum"; }
   std::string_view summary() const override { return "larger of two tensors, broadcasting"; }
-  std::vector<int> tflite_builtins() const override { return {55}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
 };
 
 class Minimum final : public Extremum {
@@ -87,8 +86,7 @@ class Minimum final : public Extremum {
   Minimum() : Extremum(false) {}
   std::string_view name() const override { return "minimum"; }
   std::string_view summary() const override { return "smaller of two tensors, broadcasting"; }
-  std::vector<int> tflite_builtins() const override { return {57}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
 };
 
 }  // namespace

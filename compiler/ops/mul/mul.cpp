@@ -9,7 +9,6 @@
 #include "ops/common/binary.h"
 #include "ops/common/pair_budget.h"
 #include "ops/common/scaler.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -72,14 +71,9 @@ class Mul final : public BinaryArithmetic {
  public:
   std::string_view name() const override { return "mul"; }
   std::string_view summary() const override { return "product of two tensors, broadcasting"; }
-  std::vector<int> tflite_builtins() const override { return {18}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kShifted; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
 
  protected:
-  int fused_activation(const TfliteOp& from) const override {
-    const auto* options = from.options<tflite_schema::MulOptions>();
-    return options ? static_cast<int>(options->fused_activation_function()) : 0;
-  }
   float compute(float a, float b) const override { return a * b; }
   uint64_t compute(uint64_t a, uint64_t b) const override { return a * b; }
   Ex emit(const Ex& a, const Ex& b) const override {

@@ -6,33 +6,23 @@
 
 #include "ops/common/checks.h"
 #include "ops/common/movement.h"
-#include "ops/tflite_op.h"
+#include "ops/pack/attributes.h"
 
 namespace aotc::ops {
 
 namespace {
 
-constexpr size_t kMostParts = 1000;
-
-struct AxisAttrs : graph::Attributes<AxisAttrs> {
-  int32_t axis = 0;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("axis", self.axis);
-  }
-};
 
 // The axis within `rank` dimensions; attributes do not count from the end.
 bool axis_of(const OpView& op, size_t rank, size_t& axis, Diagnostics& diags) {
-  int32_t value = op.attrs<AxisAttrs>().axis;
+  int32_t value = op.attrs<PackAttrs>().axis;
   if (value < 0) return bad_attribute(op, diags, fmt::format("axis {} is negative", value));
   return normalize_axis(op, value, rank, axis, diags);
 }
 
 // The stacked tensor as rows: each part's row is what lies inside the axis.
 Parts parts_of(const OpView& op, const graph::Shape& stacked) {
-  AxisView v = view_at(stacked, static_cast<size_t>(op.attrs<AxisAttrs>().axis));
+  AxisView v = view_at(stacked, static_cast<size_t>(op.attrs<PackAttrs>().axis));
   return {v.outer, std::vector<int64_t>(static_cast<size_t>(v.axis), v.inner)};
 }
 
@@ -44,10 +34,9 @@ class Pack final : public Operator {
     return movable_types("LiteRT has no kernel for it");
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<AxisAttrs>();
+    return std::make_shared<PackAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {83}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     size_t count = op.operand_count(), axis = 0;
@@ -80,25 +69,6 @@ class Pack final : public Operator {
     return lower_join(op, parts_of(op, op.result().shape));
   }
 
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<AxisAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    if (!check_counts(view, 1, kMostParts, 1, diags)) return kFailure;
-    const auto* options = from.options<tflite_schema::PackOptions>();
-    int32_t announced = options == nullptr ? 0 : options->values_count();
-    if (announced != static_cast<int64_t>(op.operands.size())) {
-      bad_attribute(view, diags,
-                    fmt::format("{} values are announced, there are {} operands", announced,
-                                op.operands.size()));
-      return kFailure;
-    }
-    size_t axis = 0;
-    if (!normalize_axis(view, options->axis(), view.operand(0).shape.size() + 1, axis, diags))
-      return kFailure;
-    attrs->axis = static_cast<int32_t>(axis);
-    return success();
-  }
 };
 
 class Unpack final : public Operator {
@@ -107,10 +77,9 @@ class Unpack final : public Operator {
   std::string_view summary() const override { return "takes a tensor apart along an axis"; }
   std::vector<TypeSupport> types() const override { return movable_types(); }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<AxisAttrs>();
+    return std::make_shared<PackAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {88}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     size_t count = op.op.results.size(), axis = 0;
@@ -141,25 +110,6 @@ class Unpack final : public Operator {
     return lower_split(op, parts_of(op, op.operand(0).shape));
   }
 
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<AxisAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    if (!check_counts(view, 1, 1, op.results.size(), diags)) return kFailure;
-    const auto* options = from.options<tflite_schema::UnpackOptions>();
-    int32_t announced = options == nullptr ? 0 : options->num();
-    if (announced != static_cast<int64_t>(op.results.size())) {
-      bad_attribute(view, diags,
-                    fmt::format("{} parts are announced, there are {} results", announced,
-                                op.results.size()));
-      return kFailure;
-    }
-    size_t axis = 0;
-    if (!normalize_axis(view, options->axis(), view.operand(0).shape.size(), axis, diags))
-      return kFailure;
-    attrs->axis = static_cast<int32_t>(axis);
-    return success();
-  }
 };
 
 }  // namespace

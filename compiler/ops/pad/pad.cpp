@@ -7,9 +7,8 @@
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
-#include "ops/common/import.h"
 #include "ops/common/movement.h"
-#include "ops/tflite_op.h"
+#include "ops/pad/attributes.h"
 
 namespace aotc::ops {
 
@@ -17,16 +16,6 @@ using tir::BufferPtr;
 using tir::Ex;
 
 namespace {
-
-struct PadAttrs : graph::Attributes<PadAttrs> {
-  std::vector<int64_t> before, after;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("before", self.before);
-    field("after", self.after);
-  }
-};
 
 constexpr int64_t kMostPadding = int64_t{1} << 30;
 
@@ -117,8 +106,7 @@ class Pad final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<PadAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {34, 60}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 2, 1, diags)) return kFailure;
@@ -189,27 +177,6 @@ class Pad final : public Operator {
     return Padding{op.attrs<PadAttrs>().before, op.attrs<PadAttrs>().after, fill_of(op)};
   }
 
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<PadAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    std::vector<int64_t> amounts;
-    if (!check_counts(view, 2, 3, 1, diags) ||
-        !constant_ints(view, 1, "amounts", 2 * kMostAxes, amounts, diags, 2))
-      return kFailure;
-    if (amounts.size() != 2 * view.operand(0).shape.size()) {
-      bad_attribute(view, diags,
-                    fmt::format("{} amounts for a tensor of rank {}, expected two a dimension",
-                                amounts.size(), view.operand(0).shape.size()));
-      return kFailure;
-    }
-    for (size_t i = 0; i < amounts.size(); i += 2) {
-      attrs->before.push_back(amounts[i]);
-      attrs->after.push_back(amounts[i + 1]);
-    }
-    op.operands.erase(op.operands.begin() + 1);
-    return success();
-  }
 };
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "ops/common/channel_ranges.h"
 #include "ops/common/checks.h"
 #include "ops/common/lowered_evaluation.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -81,7 +80,7 @@ class Pool2D : public Operator {
     return std::make_shared<Pool2DAttrs>();
   }
 
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kShifted; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     const auto& attrs = op.attrs<Pool2DAttrs>();
@@ -140,32 +139,12 @@ class Pool2D : public Operator {
                           quantized_clamp(op.attrs<Pool2DAttrs>().activation, op.result()));
   }
 
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<Pool2DAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    if (!check_counts(view, 1, 1, 1, diags) || !check_rank(view, 0, 4, 4, diags)) return kFailure;
-    const auto* options = from.options<tflite_schema::Pool2DOptions>();
-    if (!options) {
-      bad_attribute(view, diags, "the model gives no pooling options");
-      return kFailure;
-    }
-    attrs->filter_h = options->filter_height();
-    attrs->filter_w = options->filter_width();
-    attrs->stride_h = options->stride_h();
-    attrs->stride_w = options->stride_w();
-    attrs->ties_up = from.shifted() && from.builtin() == 1;
-    bool done = import_window(view, options->padding(), options->fused_activation_function(),
-                              attrs->filter_h, attrs->filter_w, *attrs, diags);
-    return done ? success() : Status(kFailure);
-  }
 };
 
 class AveragePool2D final : public Pool2D {
  public:
   std::string_view name() const override { return "average_pool_2d"; }
   std::string_view summary() const override { return "average of windows, NHWC"; }
-  std::vector<int> tflite_builtins() const override { return {1}; }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(0).dtype == DType::kF32) {
@@ -214,7 +193,6 @@ class MaxPool2D final : public Pool2D {
  public:
   std::string_view name() const override { return "max_pool_2d"; }
   std::string_view summary() const override { return "largest element of windows, NHWC"; }
-  std::vector<int> tflite_builtins() const override { return {17}; }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     Activation activation = op.attrs<Pool2DAttrs>().activation;
@@ -252,7 +230,6 @@ class L2Pool2D final : public Pool2D {
   std::string_view name() const override { return "l2_pool_2d"; }
   std::string_view summary() const override { return "root of the average square of windows, NHWC"; }
   std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}}; }
-  std::vector<int> tflite_builtins() const override { return {12}; }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     return check_type(op, 0, {DType::kF32}, diags) ? Pool2D::verify(op, diags) : Status(kFailure);

@@ -51,9 +51,8 @@ class Quantize final : public UnaryElementwise {
             {DType::kI16, "to int8, int16, int32"}};
   }
   Traits traits() const override { return {.elementwise = true, .conversion = true}; }
-  std::vector<int> tflite_builtins() const override { return {114}; }
   // What makes uint8 of floats mostly does it for an operator that takes it as int8.
-  Uint8 tflite_uint8(const OpView& op) const override {
+  Uint8 uint8_form(const OpView& op) const override {
     return op.has_operand(0) && op.operand(0).dtype == DType::kF32 ? Uint8::kShifted : Uint8::kEither;
   }
 

@@ -47,7 +47,6 @@ class Range final : public ConstantsOnly {
   std::vector<TypeSupport> types() const override {
     return constants_only({DType::kI32, DType::kI64, DType::kF32});
   }
-  std::vector<int> tflite_builtins() const override { return {96}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 3, 3, 1, diags)) return kFailure;

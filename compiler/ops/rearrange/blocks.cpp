@@ -7,9 +7,8 @@
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
-#include "ops/common/import.h"
+#include "ops/rearrange/attributes.h"
 #include "ops/rearrange/rearrange.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -18,15 +17,6 @@ namespace {
 constexpr int64_t kLargestBlock = 1 << 12;
 
 // ---------------------------------------------------------------- depth and space
-
-struct DepthAttrs : graph::Attributes<DepthAttrs> {
-  int32_t block_size = 1;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("block_size", self.block_size);
-  }
-};
 
 class DepthAndSpace final : public RearrangeOperator {
  public:
@@ -42,7 +32,6 @@ class DepthAndSpace final : public RearrangeOperator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<DepthAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {to_space_ ? 5 : 26}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 4, 4, diags)) return kFailure;
@@ -60,17 +49,6 @@ class DepthAndSpace final : public RearrangeOperator {
     bad_attribute(op, diags, fmt::format("{} does not divide into blocks of {}",
                                          graph::to_string(op.operand(0).shape), block));
     return kFailure;
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics&) const override {
-    auto attrs = std::make_shared<DepthAttrs>();
-    op.attributes = attrs;
-    attrs->block_size = 0;
-    if (const auto* options = from.options<tflite_schema::DepthToSpaceOptions>())
-      attrs->block_size = options->block_size();
-    if (const auto* options = from.options<tflite_schema::SpaceToDepthOptions>())
-      attrs->block_size = options->block_size();
-    return success();
   }
 
  protected:
@@ -99,18 +77,6 @@ class DepthAndSpace final : public RearrangeOperator {
 
 // ---------------------------------------------------------------- batch and space
 
-struct BatchAttrs : graph::Attributes<BatchAttrs> {
-  // Per dimension between batch and channels; what the space is padded by, or cropped.
-  std::vector<int64_t> block, before, after;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("block", self.block);
-    field("before", self.before);
-    field("after", self.after);
-  }
-};
-
 class BatchAndSpace final : public RearrangeOperator {
  public:
   explicit BatchAndSpace(bool to_space) : to_space_(to_space) {}
@@ -123,7 +89,6 @@ class BatchAndSpace final : public RearrangeOperator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<BatchAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {to_space_ ? 37 : 38}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 3, 4, diags)) return kFailure;
@@ -144,25 +109,6 @@ class BatchAndSpace final : public RearrangeOperator {
                               graph::attribute_text::print(attrs.before),
                               graph::attribute_text::print(attrs.after)));
     return kFailure;
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<BatchAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    std::vector<int64_t> edges;
-    if (!check_counts(view, 3, 3, 1, diags) || !constant_ints(view, 1, "block", kMostAxes, attrs->block, diags) ||
-        !constant_ints(view, 2, to_space_ ? "crops" : "paddings", 2 * kMostAxes, edges, diags, 2))
-      return kFailure;
-    for (size_t i = 0; i < edges.size(); ++i) {
-      if (edges[i] < 0 || edges[i] > INT32_MAX) {
-        bad_attribute(view, diags, fmt::format("{} at an edge", edges[i]));
-        return kFailure;
-      }
-      (i % 2 == 0 ? attrs->before : attrs->after).push_back(edges[i]);
-    }
-    op.operands.resize(1);
-    return success();
   }
 
  protected:

@@ -6,9 +6,8 @@
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
-#include "ops/common/import.h"
+#include "ops/rearrange/attributes.h"
 #include "ops/rearrange/rearrange.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -23,15 +22,6 @@ struct Strides {
 
 // ---------------------------------------------------------------- reverse_v2
 
-struct ReverseAttrs : graph::Attributes<ReverseAttrs> {
-  std::vector<int64_t> axes;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("axes", self.axes);
-  }
-};
-
 class Reverse final : public RearrangeOperator {
  public:
   std::string_view name() const override { return "reverse_v2"; }
@@ -39,7 +29,6 @@ class Reverse final : public RearrangeOperator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<ReverseAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {105}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
@@ -56,22 +45,6 @@ class Reverse final : public RearrangeOperator {
       seen[static_cast<size_t>(axis)] = true;
     }
     return std::vector<graph::Shape>{in};
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<ReverseAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    if (!check_counts(view, 2, 2, 1, diags) ||
-        !constant_ints(view, 1, "axes", kMostAxes, attrs->axes, diags))
-      return kFailure;
-    for (int64_t& value : attrs->axes) {
-      size_t axis = 0;
-      if (!normalize_axis(view, value, view.operand(0).shape.size(), axis, diags)) return kFailure;
-      value = static_cast<int64_t>(axis);
-    }
-    op.operands.resize(1);
-    return success();
   }
 
  protected:
@@ -91,15 +64,6 @@ class Reverse final : public RearrangeOperator {
 
 // ---------------------------------------------------------------- tile
 
-struct TileAttrs : graph::Attributes<TileAttrs> {
-  std::vector<int64_t> multiples;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("multiples", self.multiples);
-  }
-};
-
 class Tile final : public RearrangeOperator {
  public:
   std::string_view name() const override { return "tile"; }
@@ -107,7 +71,6 @@ class Tile final : public RearrangeOperator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<TileAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {69}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
@@ -125,17 +88,6 @@ class Tile final : public RearrangeOperator {
     return kFailure;
   }
 
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<TileAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    if (!check_counts(view, 2, 2, 1, diags) ||
-        !constant_ints(view, 1, "multiples", kMostAxes, attrs->multiples, diags))
-      return kFailure;
-    op.operands.resize(1);
-    return success();
-  }
-
  protected:
   AffineMap map_of(const OpView& op) const override {
     const graph::Shape& in = op.operand(0).shape;
@@ -151,18 +103,6 @@ class Tile final : public RearrangeOperator {
 
 // ---------------------------------------------------------------- mirror_pad
 
-struct MirrorPadAttrs : graph::Attributes<MirrorPadAttrs> {
-  std::vector<int64_t> before, after;
-  bool symmetric = false;  // the element at the border is repeated too
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("before", self.before);
-    field("after", self.after);
-    field("symmetric", self.symmetric);
-  }
-};
-
 class MirrorPad final : public RearrangeOperator {
  public:
   std::string_view name() const override { return "mirror_pad"; }
@@ -170,7 +110,6 @@ class MirrorPad final : public RearrangeOperator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<MirrorPadAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {100}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
@@ -192,28 +131,6 @@ class MirrorPad final : public RearrangeOperator {
       shape[d] += attrs.before[d] + attrs.after[d];
     }
     return std::vector<graph::Shape>{shape};
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<MirrorPadAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    std::vector<int64_t> amounts;
-    if (!check_counts(view, 2, 2, 1, diags) ||
-        !constant_ints(view, 1, "amounts", 2 * kMostAxes, amounts, diags, 2))
-      return kFailure;
-    if (amounts.size() % 2 != 0) {
-      bad_attribute(view, diags, fmt::format("{} amounts, expected two a dimension", amounts.size()));
-      return kFailure;
-    }
-    for (size_t i = 0; i < amounts.size(); i += 2) {
-      attrs->before.push_back(amounts[i]);
-      attrs->after.push_back(amounts[i + 1]);
-    }
-    if (const auto* options = from.options<tflite_schema::MirrorPadOptions>())
-      attrs->symmetric = options->mode() == tflite_schema::MirrorPadMode_SYMMETRIC;
-    op.operands.resize(1);
-    return success();
   }
 
  protected:

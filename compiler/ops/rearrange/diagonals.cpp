@@ -23,9 +23,8 @@ class MatrixDiag final : public RearrangeOperator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<graph::NoAttributes>();
   }
-  std::vector<int> tflite_builtins() const override { return {113}; }
   // Stored zeros are beside the diagonal.
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kOwn; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kOwn; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 1, 64, diags)) return kFailure;
@@ -54,7 +53,6 @@ class MatrixSetDiag final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<graph::NoAttributes>();
   }
-  std::vector<int> tflite_builtins() const override { return {115}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 0, 2, 64, diags)) return kFailure;

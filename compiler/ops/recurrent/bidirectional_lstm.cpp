@@ -8,33 +8,15 @@
 
 #include "ops/common/checks.h"
 #include "ops/common/lowered_evaluation.h"
+#include "ops/recurrent/attributes.h"
 #include "ops/recurrent/float_lstm.h"
 #include "ops/recurrent/recurrent.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
 namespace {
 
-struct BidirectionalLstmAttrs : graph::Attributes<BidirectionalLstmAttrs> {
-  bool time_major = false;
-  bool merge_outputs = false;  // one output: forwards, then backwards
-  float cell_clip = 0, projection_clip = 0;
-  Nonlinearity nonlinearity = Nonlinearity::kTanh;
-  bool asymmetric_rows = false;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("time_major", self.time_major);
-    field("merge_outputs", self.merge_outputs);
-    field("cell_clip", self.cell_clip);
-    field("projection_clip", self.projection_clip);
-    field("nonlinearity", self.nonlinearity);
-    field("asymmetric_rows", self.asymmetric_rows);
-  }
-};
-
-constexpr size_t kBothOperands = 48, kBothAux = 39;
+constexpr size_t kBothAux = 39;
 
 struct BothLstms {
   explicit BothLstms(const OpView& op) {
@@ -65,8 +47,6 @@ class BidirectionalLstm final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<BidirectionalLstmAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {52}; }
-  std::vector<size_t> tflite_state_operands() const override { return {35, 36, 37, 38}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     const auto& attrs = op.attrs<BidirectionalLstmAttrs>();
@@ -139,23 +119,6 @@ class BidirectionalLstm final : public Operator {
     return LstmSizes(op, both.forward, time_major).macs() + LstmSizes(op, both.backward, time_major).macs();
   }
 
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<BidirectionalLstmAttrs>();
-    op.attributes = attrs;
-    const auto* options = from.options<tflite_schema::BidirectionalSequenceLSTMOptions>();
-    // Without an activation the reference multiplies what another gate left in its memory.
-    if (options == nullptr ||
-        !nonlinearity_from_tflite(static_cast<int>(options->fused_activation_function()), attrs->nonlinearity) ||
-        attrs->nonlinearity == Nonlinearity::kNone)
-      return refuse_activation(op, diags);
-    attrs->time_major = options->time_major();
-    attrs->merge_outputs = options->merge_outputs();
-    attrs->cell_clip = options->cell_clip();
-    attrs->projection_clip = options->proj_clip();
-    attrs->asymmetric_rows = options->asymmetric_quantize_inputs();
-    op.operands.resize(kBothOperands);
-    return success();
-  }
 };
 
 }  // namespace

@@ -17,14 +17,6 @@ std::span<const std::string_view> enum_names(Nonlinearity) {
   return kNames;
 }
 
-bool nonlinearity_from_tflite(int code, Nonlinearity& out) {
-  constexpr std::array kByCode = {Nonlinearity::kNone, Nonlinearity::kRelu, Nonlinearity::kReluN1To1,
-                                  Nonlinearity::kRelu6, Nonlinearity::kTanh};
-  if (code < 0 || code >= static_cast<int>(kByCode.size())) return false;
-  out = kByCode[static_cast<size_t>(code)];
-  return true;
-}
-
 Ex emit_nonlinearity(Nonlinearity which, const Ex& v) {
   switch (which) {
     case Nonlinearity::kNone: return v;

@@ -18,8 +18,6 @@ namespace aotc::ops {
 // Of what a recurrent layer gives and remembers.
 enum class Nonlinearity : uint8_t { kNone, kRelu, kRelu6, kReluN1To1, kTanh };
 std::span<const std::string_view> enum_names(Nonlinearity);
-// TFLite's ActivationFunctionType; false for the sign bit.
-bool nonlinearity_from_tflite(int code, Nonlinearity& out);
 tir::Ex emit_nonlinearity(Nonlinearity which, const tir::Ex& v);
 tir::Ex emit_logistic(const tir::Ex& v);
 

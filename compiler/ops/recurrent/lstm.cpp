@@ -14,7 +14,6 @@
 #include "ops/common/lowered_evaluation.h"
 #include "ops/recurrent/fixed_point.h"
 #include "ops/recurrent/recurrent.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -160,8 +159,6 @@ class Lstm final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<LstmAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {44}; }
-  std::vector<size_t> tflite_state_operands() const override { return {18, 19}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts_of(op, kOperands, kResults, diags) || !check_lstm_operands(op, ports(), diags)) return kFailure;
@@ -202,8 +199,6 @@ class Lstm final : public Operator {
   }
 
   int64_t macs(const OpView& op) const override { return lstm_sizes(op).macs(); }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override;
 
  private:
   static Lowered lower_float(const OpView& op) {
@@ -285,33 +280,6 @@ class Lstm final : public Operator {
     return check_multiplier(op, scaling.hidden.scales[0], int64_t{1} << 30, diags);
   }
 };
-
-Status Lstm::import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const {
-  auto refuse = [&](const char* what) {
-    diags.error(op.location, "op-attribute", fmt::format("{} is not supported", what))
-        .help("a Keras LSTM layer with its default activations is");
-    return Status(kFailure);
-  };
-  auto attrs = std::make_shared<LstmAttrs>();
-  op.attributes = attrs;
-  const auto* options = from.options<tflite_schema::UnidirectionalSequenceLSTMOptions>();
-  if (options == nullptr ||
-      !nonlinearity_from_tflite(static_cast<int>(options->fused_activation_function()), attrs->nonlinearity))
-    return refuse("an activation that is a sign bit or missing");
-  // The reference then multiplies what another gate left in its memory.
-  if (attrs->nonlinearity == Nonlinearity::kNone) return refuse("an LSTM without an activation");
-  if (options->diagonal_recurrent_tensors()) return refuse("a diagonal of recurrent weights");
-  attrs->time_major = options->time_major();
-  attrs->cell_clip = options->cell_clip();
-  attrs->projection_clip = options->proj_clip();
-  attrs->asymmetric_rows = options->asymmetric_quantize_inputs();
-  op.operands.resize(kOperands);
-  if (auto hidden = from.intermediate_quantization(4)) {
-    attrs->hidden_scale = hidden->first;
-    attrs->hidden_zero_point = hidden->second;
-  }
-  return success();
-}
 
 }  // namespace
 

@@ -33,7 +33,7 @@ struct LstmAttrs : graph::Attributes<LstmAttrs> {
   }
 };
 
-// Operands, as TFLite has them, and results.
+// Operands and results.
 namespace lstm {
 constexpr size_t kInput = 0, kWeights = 1, kRecurrent = 5, kPeephole = 9, kBias = 12, kProjection = 16,
                  kProjectionBias = 17, kOutputState = 18, kCellState = 19, kNorm = 20, kOperands = 24;

@@ -49,10 +49,4 @@ std::vector<graph::Shape> both_results(const OpView& op, const std::vector<int64
   return out;
 }
 
-Status refuse_activation(const graph::Op& op, Diagnostics& diags) {
-  diags.error(op.location, "op-attribute", "its activation is not supported")
-      .help("tanh, RELU, RELU6 and RELU_N1_TO_1 are, and none for RNNs");
-  return kFailure;
-}
-
 }  // namespace aotc::ops

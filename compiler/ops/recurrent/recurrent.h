@@ -20,8 +20,6 @@ bool check_second_input(const OpView& op, size_t second, Diagnostics& diags);
 // Shapes of the results: the outputs, of which there is one if they are merged, and the states.
 std::vector<graph::Shape> both_results(const OpView& op, const std::vector<int64_t>& outputs, bool merged,
                                        const std::vector<graph::Shape>& states);
-// Reports that there is no such activation.
-Status refuse_activation(const graph::Op& op, Diagnostics& diags);
 
 void add_bidirectional_lstm(OperatorSet& set);
 void add_rnns(OperatorSet& set);

@@ -10,9 +10,9 @@
 #include "ops/common/checks.h"
 #include "ops/common/gemm.h"
 #include "ops/common/lowered_evaluation.h"
+#include "ops/recurrent/attributes.h"
 #include "ops/recurrent/float_products.h"
 #include "ops/recurrent/recurrent.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -20,21 +20,6 @@ using tir::BufferPtr;
 using tir::Ex;
 
 namespace {
-
-struct RnnAttrs : graph::Attributes<RnnAttrs> {
-  bool time_major = false;     // input [time, batch, input]; else [batch, time, input]
-  bool merge_outputs = false;  // bidirectional: one output, forwards, then backwards
-  Nonlinearity nonlinearity = Nonlinearity::kTanh;
-  bool asymmetric_rows = false;  // dynamic range: rows are quantised with a zero point
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("time_major", self.time_major);
-    field("merge_outputs", self.merge_outputs);
-    field("nonlinearity", self.nonlinearity);
-    field("asymmetric_rows", self.asymmetric_rows);
-  }
-};
 
 enum class RnnKind : uint8_t { kStep, kSequence, kBoth };
 
@@ -143,8 +128,8 @@ class RnnEmitter {
 
 class Rnn final : public Operator {
  public:
-  Rnn(RnnKind kind, std::string_view name, std::string_view summary, int builtin)
-      : kind_(kind), name_(name), summary_(summary), builtin_(builtin) {}
+  Rnn(RnnKind kind, std::string_view name, std::string_view summary)
+      : kind_(kind), name_(name), summary_(summary) {}
 
   std::string_view name() const override { return name_; }
   std::string_view summary() const override { return summary_; }
@@ -152,10 +137,6 @@ class Rnn final : public Operator {
   std::vector<TypeSupport> types() const override { return {{DType::kF32, "weights float32 or int8"}}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<RnnAttrs>();
-  }
-  std::vector<int> tflite_builtins() const override { return {builtin_}; }
-  std::vector<size_t> tflite_state_operands() const override {
-    return kind_ == RnnKind::kBoth ? std::vector<size_t>{4, 8} : std::vector<size_t>{4};
   }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
@@ -222,29 +203,6 @@ class Rnn final : public Operator {
     return out;
   }
 
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<RnnAttrs>();
-    op.attributes = attrs;
-    bool known = false;
-    auto take = [&](const auto* options) {
-      if (options == nullptr) return false;
-      attrs->asymmetric_rows = options->asymmetric_quantize_inputs();
-      known = nonlinearity_from_tflite(static_cast<int>(options->fused_activation_function()), attrs->nonlinearity);
-      return true;
-    };
-    if (kind_ == RnnKind::kStep) {
-      take(from.options<tflite_schema::RNNOptions>());
-    } else if (kind_ == RnnKind::kSequence) {
-      const auto* options = from.options<tflite_schema::SequenceRNNOptions>();
-      if (take(options)) attrs->time_major = options->time_major();
-    } else {
-      const auto* options = from.options<tflite_schema::BidirectionalSequenceRNNOptions>();
-      if (take(options)) attrs->time_major = options->time_major(), attrs->merge_outputs = options->merge_outputs();
-      op.operands.resize(12);
-    }
-    return known ? success() : refuse_activation(op, diags);
-  }
-
  private:
   bool check_presence(const OpView& op, Diagnostics& diags) const {
     auto wrong = [&](const char* message) {
@@ -290,17 +248,16 @@ class Rnn final : public Operator {
 
   RnnKind kind_;
   std::string_view name_, summary_;
-  int builtin_;
 };
 
 }  // namespace
 
 void add_rnns(OperatorSet& set) {
-  set.add(std::make_unique<Rnn>(RnnKind::kStep, "rnn", "one step of a recurrent layer, its state kept", 24));
+  set.add(std::make_unique<Rnn>(RnnKind::kStep, "rnn", "one step of a recurrent layer, its state kept"));
   set.add(std::make_unique<Rnn>(RnnKind::kSequence, "unidirectional_sequence_rnn",
-                                "recurrent layer over a sequence, its state kept from run to run", 35));
+                                "recurrent layer over a sequence, its state kept from run to run"));
   set.add(std::make_unique<Rnn>(RnnKind::kBoth, "bidirectional_sequence_rnn",
-                                "recurrent layers over a sequence from its begin and from its end", 46));
+                                "recurrent layers over a sequence from its begin and from its end"));
 }
 
 }  // namespace aotc::ops

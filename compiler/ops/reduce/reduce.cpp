@@ -6,7 +6,6 @@
 
 #include "ops/common/checks.h"
 #include "ops/common/reduction.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -60,23 +59,23 @@ const std::vector<Rule>& rules() {
   static const Combine kSmaller =
       combine([](auto least, auto x, bool) { return smaller(x, least); });
   static const std::vector<Rule> kRules = {
-      {"sum", "sum along axes", 74, "sum", Start::kZero, kAdd, Finish::kSum,
+      {"sum", "sum along axes", "sum", Start::kZero, kAdd, Finish::kSum,
        {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, "wraps around"}, {DType::kU8, ""},
         {DType::kI16, ""}, {DType::kI64, "wraps around"}}},
-      {"mean", "mean over axes", 40, "sum", Start::kZero, kAdd, Finish::kMean,
+      {"mean", "mean over axes", "sum", Start::kZero, kAdd, Finish::kMean,
        {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, "not quantised"}, {DType::kU8, ""},
         {DType::kI16, ""}, {DType::kI64, "not quantised"}}},
-      {"reduce_prod", "product along axes", 81, "product", Start::kOne, kMultiply, Finish::kProduct,
+      {"reduce_prod", "product along axes", "product", Start::kOne, kMultiply, Finish::kProduct,
        {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, "wraps around"},
         {DType::kU8, "not quantised"}, {DType::kI16, ""}, {DType::kI64, "wraps around"}}},
-      {"reduce_max", "largest element along axes", 82, "most", Start::kLowest, kLarger,
+      {"reduce_max", "largest element along axes", "most", Start::kLowest, kLarger,
        Finish::kValue, kOrdered},
-      {"reduce_min", "smallest element along axes", 89, "least", Start::kHighest, kSmaller,
+      {"reduce_min", "smallest element along axes", "least", Start::kHighest, kSmaller,
        Finish::kValue, kOrdered},
       // Truth values are 0 and 1.
-      {"reduce_any", "is any element along axes true?", 91, "any", Start::kZero, kLarger,
+      {"reduce_any", "is any element along axes true?", "any", Start::kZero, kLarger,
        Finish::kValue, {{DType::kBool, ""}}},
-      {"reduce_all", "are all elements along axes true?", 140, "all", Start::kOne, kSmaller,
+      {"reduce_all", "are all elements along axes true?", "all", Start::kOne, kSmaller,
        Finish::kValue, {{DType::kBool, ""}}},
   };
   return kRules;
@@ -89,7 +88,6 @@ class Reduce final : public Operator {
   std::string_view name() const override { return rule_.name; }
   std::string_view summary() const override { return rule_.summary; }
   std::vector<TypeSupport> types() const override { return rule_.types; }
-  std::vector<int> tflite_builtins() const override { return {rule_.builtin}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<ReduceAttrs>();
   }
@@ -114,9 +112,6 @@ class Reduce final : public Operator {
   }
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     return reduce::lower(Reduction(rule_, op));
-  }
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    return import_reduction(from, op, diags);
   }
 
  private:

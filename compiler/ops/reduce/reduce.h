@@ -35,7 +35,6 @@ enum class Finish {
 
 struct Rule {
   std::string_view name, summary;
-  int builtin;
   std::string_view variable;  // of what is combined so far
   Start start;
   Combine combine;

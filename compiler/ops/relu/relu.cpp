@@ -14,8 +14,8 @@ namespace {
 
 class Relu final : public UnaryElementwise {
  public:
-  Relu(std::string_view name, std::string_view summary, Activation activation, int builtin)
-      : name_(name), summary_(summary), activation_(activation), builtin_(builtin) {}
+  Relu(std::string_view name, std::string_view summary, Activation activation)
+      : name_(name), summary_(summary), activation_(activation) {}
 
   std::string_view name() const override { return name_; }
   std::string_view summary() const override { return summary_; }
@@ -23,8 +23,7 @@ class Relu final : public UnaryElementwise {
     if (!takes_int16()) return {{DType::kI8, ""}, {DType::kU8, ""}, {DType::kF32, ""}};
     return {{DType::kI8, ""}, {DType::kU8, ""}, {DType::kI16, "zero points 0"}, {DType::kF32, ""}};
   }
-  std::vector<int> tflite_builtins() const override { return {builtin_}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kShifted; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
   std::optional<Activation> as_activation(const OpView&) const override { return activation_; }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
@@ -92,16 +91,15 @@ class Relu final : public UnaryElementwise {
 
   std::string_view name_, summary_;
   Activation activation_;
-  int builtin_;
 };
 
 }  // namespace
 
 void add_operators_relu(OperatorSet& set) {
-  set.add(std::make_unique<Relu>("relu", "max(x, 0)", Activation::kRelu, 19));
-  set.add(std::make_unique<Relu>("relu6", "x clamped to 0 .. 6", Activation::kRelu6, 21));
+  set.add(std::make_unique<Relu>("relu", "max(x, 0)", Activation::kRelu));
+  set.add(std::make_unique<Relu>("relu6", "x clamped to 0 .. 6", Activation::kRelu6));
   set.add(
-      std::make_unique<Relu>("relu_n1_to_1", "x clamped to -1 .. 1", Activation::kReluN1To1, 20));
+      std::make_unique<Relu>("relu_n1_to_1", "x clamped to -1 .. 1", Activation::kReluN1To1));
 }
 
 }  // namespace aotc::ops

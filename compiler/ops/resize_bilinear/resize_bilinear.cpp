@@ -11,7 +11,6 @@
 #include "ops/common/checks.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/resize.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -77,7 +76,6 @@ class ResizeBilinear final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<ResizeAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {23}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     return infer_resize(op, diags);
@@ -143,12 +141,6 @@ class ResizeBilinear final : public Operator {
     const graph::Shape& in = op.operand(0).shape;
     // Weights of 0 make zeros of what is not a number.
     return op.operand(0).dtype != DType::kF32 && in[1] == attrs.height && in[2] == attrs.width;
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    const auto* options = from.options<tflite_schema::ResizeBilinearOptions>();
-    return import_resize(from, op, options != nullptr && options->align_corners(),
-                         options != nullptr && options->half_pixel_centers(), diags);
   }
 
  private:

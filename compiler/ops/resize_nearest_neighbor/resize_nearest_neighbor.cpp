@@ -7,7 +7,6 @@
 
 #include "ops/common/movement.h"
 #include "ops/common/resize.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -67,8 +66,7 @@ class ResizeNearestNeighbor final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<ResizeAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {97}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     return infer_resize(op, diags);
@@ -101,12 +99,6 @@ class ResizeNearestNeighbor final : public Operator {
   bool is_identity(const OpView& op) const override {
     Geometry g = geometry_of(op);
     return repeats(g.rows, g.in_h) == 1 && repeats(g.columns, g.in_w) == 1;
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    const auto* options = from.options<tflite_schema::ResizeNearestNeighborOptions>();
-    return import_resize(from, op, options != nullptr && options->align_corners(),
-                         options != nullptr && options->half_pixel_centers(), diags);
   }
 
  private:

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
-#include "ops/common/import.h"
 #include "ops/common/lowered_evaluation.h"
 #include "ops/common/movement.h"
+#include "ops/rows/attributes.h"
 #include "ops/rows/rows.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -15,18 +14,6 @@ using tir::BufferPtr;
 using tir::Ex;
 
 namespace {
-
-struct CumsumAttrs : graph::Attributes<CumsumAttrs> {
-  int32_t axis = 0;
-  bool exclusive = false, reverse = false;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("axis", self.axis);
-    field("exclusive", self.exclusive);
-    field("reverse", self.reverse);
-  }
-};
 
 class Cumsum final : public Operator {
  public:
@@ -38,7 +25,6 @@ class Cumsum final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<CumsumAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {128}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
@@ -82,20 +68,6 @@ class Cumsum final : public Operator {
     return f.finish("one sum per row");
   }
 
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<CumsumAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    size_t axis = 0;
-    if (!check_counts(view, 2, 2, 1, diags) || !constant_axis(view, 1, axis, diags)) return kFailure;
-    attrs->axis = static_cast<int32_t>(axis);
-    if (const auto* options = from.options<tflite_schema::CumsumOptions>()) {
-      attrs->exclusive = options->exclusive();
-      attrs->reverse = options->reverse();
-    }
-    op.operands.resize(1);
-    return success();
-  }
 };
 
 }  // namespace

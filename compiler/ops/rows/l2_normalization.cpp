@@ -9,7 +9,6 @@
 #include "ops/common/fixed_functions.h"
 #include "ops/common/lowered_evaluation.h"
 #include "ops/rows/rows.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -33,7 +32,6 @@ class L2Normalization final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<graph::NoAttributes>();
   }
-  std::vector<int> tflite_builtins() const override { return {11}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 1, 64, diags)) return kFailure;

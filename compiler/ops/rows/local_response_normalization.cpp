@@ -7,8 +7,8 @@
 
 #include "ops/common/checks.h"
 #include "ops/common/lowered_evaluation.h"
+#include "ops/rows/attributes.h"
 #include "ops/rows/rows.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -16,19 +16,6 @@ using tir::BufferPtr;
 using tir::Ex;
 
 namespace {
-
-struct ResponseAttrs : graph::Attributes<ResponseAttrs> {
-  int32_t radius = 1;
-  float bias = 1.0f, alpha = 1.0f, beta = 0.5f;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("radius", self.radius);
-    field("bias", self.bias);
-    field("alpha", self.alpha);
-    field("beta", self.beta);
-  }
-};
 
 class LocalResponseNormalization final : public Operator {
  public:
@@ -39,7 +26,6 @@ class LocalResponseNormalization final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<ResponseAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {13}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 4, 4, diags)) return kFailure;
@@ -82,20 +68,6 @@ class LocalResponseNormalization final : public Operator {
     return f.finish("float");
   }
 
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics&) const override {
-    auto attrs = std::make_shared<ResponseAttrs>();
-    op.attributes = attrs;
-    *attrs = {};
-    attrs->radius = 0;
-    attrs->bias = attrs->alpha = attrs->beta = 0.0f;
-    if (const auto* options = from.options<tflite_schema::LocalResponseNormalizationOptions>()) {
-      attrs->radius = options->radius();
-      attrs->bias = options->bias();
-      attrs->alpha = options->alpha();
-      attrs->beta = options->beta();
-    }
-    return success();
-  }
 };
 
 }  // namespace

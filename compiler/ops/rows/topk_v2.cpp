@@ -7,10 +7,9 @@
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
-#include "ops/common/import.h"
 #include "ops/common/lowered_evaluation.h"
+#include "ops/rows/attributes.h"
 #include "ops/rows/rows.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -18,15 +17,6 @@ using tir::BufferPtr;
 using tir::Ex;
 
 namespace {
-
-struct TopKAttrs : graph::Attributes<TopKAttrs> {
-  int32_t k = 1;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("k", self.k);
-  }
-};
 
 // An element and where it is.
 struct Place {
@@ -52,7 +42,6 @@ class TopK final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<TopKAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {48}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 2, diags) || !check_rank(op, 0, 1, 64, diags)) return kFailure;
@@ -103,16 +92,6 @@ class TopK final : public Operator {
     return f.finish("one pass per element found");
   }
 
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<TopKAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    int64_t k = 0;
-    if (!check_counts(view, 2, 2, 2, diags) || !constant_int(view, 1, "number", k, diags)) return kFailure;
-    attrs->k = static_cast<int32_t>(std::clamp<int64_t>(k, INT32_MIN, INT32_MAX));
-    op.operands.resize(1);
-    return success();
-  }
 };
 
 }  // namespace

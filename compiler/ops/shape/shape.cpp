@@ -18,7 +18,6 @@ class Shape final : public ConstantsOnly {
     return constants_only({DType::kI32, DType::kI64});
   }
   Traits traits() const override { return {.reads_shapes_only = true}; }
-  std::vector<int> tflite_builtins() const override { return {77}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
@@ -41,7 +40,6 @@ class Rank final : public ConstantsOnly {
   std::string_view summary() const override { return "how many dimensions a tensor has"; }
   std::vector<TypeSupport> types() const override { return constants_only({DType::kI32}); }
   Traits traits() const override { return {.reads_shapes_only = true}; }
-  std::vector<int> tflite_builtins() const override { return {110}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags)) return kFailure;

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "ops/signal/attributes.h"
 #include "ops/signal/signal.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -17,26 +17,6 @@ namespace {
 
 constexpr int64_t kMostChannels = 32766;
 
-struct SubtractionAttrs : graph::Attributes<SubtractionAttrs> {
-  int32_t num_channels = 0, smoothing = 0, one_minus_smoothing = 0, alternate_smoothing = 0,
-          alternate_one_minus_smoothing = 0, min_signal_remaining = 0, smoothing_bits = 0,
-          spectral_subtraction_bits = 0;
-  bool clamping = false;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("num_channels", self.num_channels);
-    field("smoothing", self.smoothing);
-    field("one_minus_smoothing", self.one_minus_smoothing);
-    field("alternate_smoothing", self.alternate_smoothing);
-    field("alternate_one_minus_smoothing", self.alternate_one_minus_smoothing);
-    field("min_signal_remaining", self.min_signal_remaining);
-    field("smoothing_bits", self.smoothing_bits);
-    field("spectral_subtraction_bits", self.spectral_subtraction_bits);
-    field("clamping", self.clamping);
-  }
-};
-
 // Operands: channels, noise before. Results: channels, noise after.
 class SignalSubtraction final : public SignalOperatorOf<SubtractionAttrs> {
  public:
@@ -45,13 +25,9 @@ class SignalSubtraction final : public SignalOperatorOf<SubtractionAttrs> {
     return "channels less a running estimate of their noise";
   }
   std::vector<TypeSupport> types() const override { return {{DType::kU32, "keeps the estimate"}}; }
-  std::vector<std::string_view> tflite_customs() const override {
-    return {"SignalFilterBankSpectralSubtraction"};
-  }
-  std::vector<KeptState> tflite_kept(const OpView& op) const override {
-    if (op.operand_count() != 1 || op.op.results.size() != 2 || !op.op.results[1].valid())
-      return {};
-    return {{{DType::kU32, op.operand(0).shape, {}}, 1, {}}};
+  Result<std::vector<KeptState>> kept(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 1, 1, 2, diags) || !check_channels(op, diags)) return kFailure;
+    return std::vector<KeptState>{{{DType::kU32, op.operand(0).shape, {}}, 1, {}}};
   }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
@@ -107,13 +83,6 @@ class SignalSubtraction final : public SignalOperatorOf<SubtractionAttrs> {
     return f.finish();
   }
 
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    const OpView view{from.graph(), op};
-    const bool good = check_counts(view, 1, 1, 2, diags) &&
-                      SignalOperatorOf::import_tflite(from, op, diags) && check_channels(view, diags);
-    return good ? success() : Status(kFailure);
-  }
-
  private:
   // Before there is a state of so many.
   static bool check_channels(const OpView& op, Diagnostics& diags) {
@@ -122,15 +91,6 @@ class SignalSubtraction final : public SignalOperatorOf<SubtractionAttrs> {
     return bad_shape(op, diags,
                      fmt::format("{} channels, the options say {}; they agree, and {} are the most",
                                  op.operand(0).elements(), channels, kMostChannels));
-  }
-};
-
-struct PcanAttrs : graph::Attributes<PcanAttrs> {
-  int32_t snr_shift = 0;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("snr_shift", self.snr_shift);
   }
 };
 
@@ -143,7 +103,6 @@ class SignalPcan final : public SignalOperatorOf<PcanAttrs> {
   std::vector<TypeSupport> types() const override {
     return {{DType::kU32, "constant table of int16"}};
   }
-  std::vector<std::string_view> tflite_customs() const override { return {"SignalPCAN"}; }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 3, 3, 1, diags)) return kFailure;
@@ -212,16 +171,6 @@ class SignalPcan final : public SignalOperatorOf<PcanAttrs> {
   }
 };
 
-struct LogAttrs : graph::Attributes<LogAttrs> {
-  int32_t input_correction_bits = 0, output_scale = 0;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("input_correction_bits", self.input_correction_bits);
-    field("output_scale", self.output_scale);
-  }
-};
-
 // What log2(1 + x) is above x, in 16 bits of fraction, at each 128th of 0..1; the last is read
 // beside it.
 std::vector<uint16_t> log_table() {
@@ -239,7 +188,6 @@ class SignalLog final : public SignalOperatorOf<LogAttrs> {
     return "natural logarithms in whole numbers of 1 / output_scale";
   }
   std::vector<TypeSupport> types() const override { return {{DType::kU32, "result int16"}}; }
-  std::vector<std::string_view> tflite_customs() const override { return {"SignalFilterBankLog"}; }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags)) return kFailure;

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "ops/signal/attributes.h"
 #include "ops/signal/fft_stages.h"
 #include "ops/signal/signal.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -15,15 +15,6 @@ using tir::BufferPtr;
 using tir::Ex;
 
 namespace {
-
-struct FftAttrs : graph::Attributes<FftAttrs> {
-  int32_t fft_length = 0;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("fft_length", self.fft_length);
-  }
-};
 
 constexpr int32_t kMostFftLength = 1 << 16;
 
@@ -53,14 +44,6 @@ class SignalFft : public SignalOperatorOf<FftAttrs> {
                   "rows of {} for an fft_length of {}; {}", row, length(op),
                   inverse() ? "they have fft_length + 2 numbers" : "they have at most that many"));
     return kFailure;
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    const OpView view{from.graph(), op};
-    const bool good =
-        SignalOperatorOf::import_tflite(from, op, diags) && check_counts(view, 1, 1, 1, diags) &&
-        check_type_option(from, view, {DType::kI16, DType::kI32, DType::kF32}, diags);
-    return good ? success() : Status(kFailure);
   }
 
  protected:
@@ -93,7 +76,6 @@ class SignalRfft final : public SignalFft {
  public:
   std::string_view name() const override { return "signal_rfft"; }
   std::string_view summary() const override { return "spectrum of rows of real samples"; }
-  std::vector<std::string_view> tflite_customs() const override { return {"SignalRfft"}; }
   int64_t macs(const OpView& op) const override {
     return op.operand(0).elements() / op.operand(0).shape.back() * length(op) * 4;
   }
@@ -158,7 +140,6 @@ class SignalIrfft final : public SignalFft {
  public:
   std::string_view name() const override { return "signal_irfft"; }
   std::string_view summary() const override { return "rows of real samples of spectra"; }
-  std::vector<std::string_view> tflite_customs() const override { return {"SignalIrfft"}; }
   int64_t macs(const OpView& op) const override { return op.result().elements() * 4; }
 
   // Numbers go right where the transform in the result begins with them.

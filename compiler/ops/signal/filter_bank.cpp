@@ -3,8 +3,8 @@
 // signal_filter_bank_square_root.
 #include <fmt/format.h>
 
+#include "ops/signal/attributes.h"
 #include "ops/signal/signal.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -18,15 +18,6 @@ constexpr size_t kInput = 0, kWeights = 1, kUnweights = 2, kFrequencies = 3, kSt
                  kWidths = 5, kOperands = 6;
 }  // namespace bank
 
-struct FilterBankAttrs : graph::Attributes<FilterBankAttrs> {
-  int32_t num_channels = 0;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("num_channels", self.num_channels);
-  }
-};
-
 class SignalFilterBank final : public SignalOperator {
  public:
   std::string_view name() const override { return "signal_filter_bank"; }
@@ -37,8 +28,6 @@ class SignalFilterBank final : public SignalOperator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<FilterBankAttrs>();
   }
-  std::vector<std::string_view> tflite_customs() const override { return {"SignalFilterBank"}; }
-  bool tflite_words() const override { return true; }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, bank::kOperands, bank::kOperands, 1, diags)) return kFailure;
@@ -93,15 +82,6 @@ class SignalFilterBank final : public SignalOperator {
     return f.finish();
   }
 
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<FilterBankAttrs>();
-    op.attributes = attrs;
-    int64_t channels = 0;
-    if (!FlexOptions(from, op, diags).integer("num_channels", 1, 32766, channels)) return kFailure;
-    attrs->num_channels = static_cast<int32_t>(channels);
-    return success();
-  }
-
  private:
   static bool check_bands(const OpView& op, Diagnostics& diags) {
     const int64_t channels = op.attrs<FilterBankAttrs>().num_channels;
@@ -139,10 +119,6 @@ class SignalSquareRoot final : public SignalOperator {
   std::vector<TypeSupport> types() const override {
     return {{DType::kI64, "uint64, result uint32"}};
   }
-  std::vector<std::string_view> tflite_customs() const override {
-    return {"SignalFilterBankSquareRoot"};
-  }
-  bool tflite_words() const override { return true; }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 2, 2, 1, diags)) return kFailure;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // signal_delay, signal_framer, signal_stacker: samples of this run behind those of earlier ones.
 #include "ops/signal/frames.h"
+#include "ops/signal/attributes.h"
 
 #include <fmt/format.h>
 
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -65,25 +65,17 @@ bool check_option(const OpView& op, const char* name, int64_t value, int64_t lea
 
 namespace {
 
-struct DelayAttrs : graph::Attributes<DelayAttrs> {
-  int32_t delay_length = 0;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("delay_length", self.delay_length);
-  }
-};
-
 // Operands: samples, those before. Results: samples, those after.
 class SignalDelay final : public SignalOperatorOf<DelayAttrs> {
  public:
   std::string_view name() const override { return "signal_delay"; }
   std::string_view summary() const override { return "samples as they were delay_length earlier"; }
   std::vector<TypeSupport> types() const override { return {{DType::kI16, "keeps samples"}}; }
-  std::vector<std::string_view> tflite_customs() const override { return {"SignalDelay"}; }
-  std::vector<KeptState> tflite_kept(const OpView& op) const override {
-    if (stream(op).kept == 0) return {};
-    return {{stream(op).kept_type(), {}, {}}};
+  Result<std::vector<KeptState>> kept(const OpView& op, Diagnostics& diags) const override {
+    if (!check_samples(op, diags)) return kFailure;
+    std::vector<KeptState> out;
+    if (stream(op).kept > 0) out.push_back({stream(op).kept_type(), {}, {}});
+    return out;
   }
   bool is_identity(const OpView& op) const override { return stream(op).kept == 0; }
 
@@ -98,13 +90,6 @@ class SignalDelay final : public SignalOperatorOf<DelayAttrs> {
     if (!check_types(op, {DType::kI16}, {DType::kI16}, diags)) return kFailure;
     if (states(op) > 0 && !check_state(op, 1, 1, stream(op).kept_type(), diags)) return kFailure;
     return success();
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    const OpView view{from.graph(), op};
-    const bool good = check_counts(view, 1, 1, 1, diags) &&
-                      SignalOperatorOf::import_tflite(from, op, diags) && check_samples(view, diags);
-    return good ? success() : Status(kFailure);
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
@@ -131,18 +116,6 @@ class SignalDelay final : public SignalOperatorOf<DelayAttrs> {
   }
 };
 
-struct FramerAttrs : graph::Attributes<FramerAttrs> {
-  int32_t frame_size = 1, frame_step = 1;
-  bool prefill = false;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("frame_size", self.frame_size);
-    field("frame_step", self.frame_step);
-    field("prefill", self.prefill);
-  }
-};
-
 // Operands: samples, steps that are missing to the first frame (unless prefilled), samples before.
 // Results: frames, are they whole, steps missing after, samples after.
 class SignalFramer final : public SignalOperatorOf<FramerAttrs> {
@@ -152,8 +125,8 @@ class SignalFramer final : public SignalOperatorOf<FramerAttrs> {
     return "frames of frame_size samples, one every frame_step";
   }
   std::vector<TypeSupport> types() const override { return {{DType::kI16, "keeps samples"}}; }
-  std::vector<std::string_view> tflite_customs() const override { return {"SignalFramer"}; }
-  std::vector<KeptState> tflite_kept(const OpView& op) const override {
+  Result<std::vector<KeptState>> kept(const OpView& op, Diagnostics& diags) const override {
+    if (!check_samples(op, diags)) return kFailure;
     const Stream s = stream(op);
     std::vector<KeptState> out;
     if (counts(op)) out.push_back(KeptState::counter(static_cast<int32_t>(s.kept / s.step)));
@@ -180,13 +153,6 @@ class SignalFramer final : public SignalOperatorOf<FramerAttrs> {
     if (stream(op).kept > 0 && !check_state(op, last, last + 1, stream(op).kept_type(), diags))
       return kFailure;
     return success();
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    const OpView view{from.graph(), op};
-    const bool good = check_counts(view, 1, 1, 2, diags) &&
-                      SignalOperatorOf::import_tflite(from, op, diags) && check_samples(view, diags);
-    return good ? success() : Status(kFailure);
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
@@ -237,18 +203,6 @@ class SignalFramer final : public SignalOperatorOf<FramerAttrs> {
   }
 };
 
-struct StackerAttrs : graph::Attributes<StackerAttrs> {
-  int32_t num_channels = 1, stacker_left_context = 0, stacker_right_context = 0, stacker_step = 1;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("num_channels", self.num_channels);
-    field("stacker_left_context", self.stacker_left_context);
-    field("stacker_right_context", self.stacker_right_context);
-    field("stacker_step", self.stacker_step);
-  }
-};
-
 // Operands: channels, runs to the next stack (-1: there was no run yet), channels before. Results: the
 // stack, is it one, runs after, channels after.
 class SignalStacker final : public SignalOperatorOf<StackerAttrs> {
@@ -258,10 +212,11 @@ class SignalStacker final : public SignalOperatorOf<StackerAttrs> {
     return "the channels of several runs, once every stacker_step runs";
   }
   std::vector<TypeSupport> types() const override { return {{DType::kI16, "keeps channels"}}; }
-  std::vector<std::string_view> tflite_customs() const override { return {"SignalStacker"}; }
-  std::vector<KeptState> tflite_kept(const OpView& op) const override {
-    if (states(op) == 0) return {};
-    return {KeptState::counter(-1), {stream(op).kept_type(), {}, {}}};
+  Result<std::vector<KeptState>> kept(const OpView& op, Diagnostics& diags) const override {
+    if (!check_channels(op, diags)) return kFailure;
+    std::vector<KeptState> out;
+    if (states(op) > 0) out = {KeptState::counter(-1), {stream(op).kept_type(), {}, {}}};
+    return out;
   }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
@@ -277,13 +232,6 @@ class SignalStacker final : public SignalOperatorOf<StackerAttrs> {
     if (!check_types(op, {DType::kI16}, {DType::kI16, DType::kBool}, diags)) return kFailure;
     const bool good = states(op) == 0 || (check_state(op, 1, 2, {DType::kI32, {}, {}}, diags) &&
                                           check_state(op, 2, 3, stream(op).kept_type(), diags));
-    return good ? success() : Status(kFailure);
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    const OpView view{from.graph(), op};
-    const bool good = check_counts(view, 1, 1, 2, diags) &&
-                      SignalOperatorOf::import_tflite(from, op, diags) && check_channels(view, diags);
     return good ? success() : Status(kFailure);
   }
 

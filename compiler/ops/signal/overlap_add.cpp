@@ -2,8 +2,8 @@
 // signal_overlap_add: frames that overlap become one row of samples.
 #include <fmt/format.h>
 
+#include "ops/signal/attributes.h"
 #include "ops/signal/frames.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -11,15 +11,6 @@ using tir::BufferPtr;
 using tir::Ex;
 
 namespace {
-
-struct OverlapAddAttrs : graph::Attributes<OverlapAddAttrs> {
-  int32_t frame_step = 1;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("frame_step", self.frame_step);
-  }
-};
 
 // Operands: frames, sums before. Results: samples, sums after. The sums are what earlier frames add to the
 // first frame_size - frame_step samples to come.
@@ -32,11 +23,12 @@ class SignalOverlapAdd final : public SignalOperatorOf<OverlapAddAttrs> {
   std::vector<TypeSupport> types() const override {
     return {{DType::kI16, "keeps sums"}, {DType::kF32, "keeps sums"}};
   }
-  std::vector<std::string_view> tflite_customs() const override { return {"SignalOverlapAdd"}; }
-  std::vector<KeptState> tflite_kept(const OpView& op) const override {
+  Result<std::vector<KeptState>> kept(const OpView& op, Diagnostics& diags) const override {
+    if (!check_frames(op, diags)) return kFailure;
     const Sizes s(op);
-    if (s.kept == 0) return {};
-    return {{s.type, {}, {}}};
+    std::vector<KeptState> out;
+    if (s.kept > 0) out.push_back({s.type, {}, {}});
+    return out;
   }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
@@ -57,15 +49,6 @@ class SignalOverlapAdd final : public SignalOperatorOf<OverlapAddAttrs> {
       return kFailure;
     const Sizes s(op);
     return s.kept == 0 || check_state(op, 1, 1, s.type, diags) ? success() : Status(kFailure);
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    const OpView view{from.graph(), op};
-    const bool good = check_counts(view, 1, 1, 1, diags) &&
-                      SignalOperatorOf::import_tflite(from, op, diags) &&
-                      check_type_option(from, view, {DType::kI16, DType::kF32}, diags) &&
-                      check_frames(view, diags);
-    return good ? success() : Status(kFailure);
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {

@@ -3,8 +3,8 @@
 // signal_energy.
 #include <fmt/format.h>
 
+#include "ops/signal/attributes.h"
 #include "ops/signal/signal.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -13,15 +13,6 @@ using tir::Ex;
 
 namespace {
 
-struct WindowAttrs : graph::Attributes<WindowAttrs> {
-  int32_t shift = 12;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("shift", self.shift);
-  }
-};
-
 class SignalWindow final : public SignalOperatorOf<WindowAttrs> {
  public:
   std::string_view name() const override { return "signal_window"; }
@@ -29,7 +20,6 @@ class SignalWindow final : public SignalOperatorOf<WindowAttrs> {
     return "frames of samples times a window, shifted and saturated";
   }
   std::vector<TypeSupport> types() const override { return {{DType::kI16, ""}}; }
-  std::vector<std::string_view> tflite_customs() const override { return {"SignalWindow"}; }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 2, 2, 1, diags)) return kFailure;
@@ -75,7 +65,6 @@ class SignalFftAutoScale final : public SignalOperator {
     return "samples shifted to the left as far as they go, and how far";
   }
   std::vector<TypeSupport> types() const override { return {{DType::kI16, ""}}; }
-  std::vector<std::string_view> tflite_customs() const override { return {"SignalFftAutoScale"}; }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 2, diags)) return kFailure;
@@ -117,16 +106,6 @@ class SignalFftAutoScale final : public SignalOperator {
   }
 };
 
-struct EnergyAttrs : graph::Attributes<EnergyAttrs> {
-  int32_t start_index = 0, end_index = 0;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("start_index", self.start_index);
-    field("end_index", self.end_index);
-  }
-};
-
 class SignalEnergy final : public SignalOperatorOf<EnergyAttrs> {
  public:
   std::string_view name() const override { return "signal_energy"; }
@@ -135,7 +114,6 @@ class SignalEnergy final : public SignalOperatorOf<EnergyAttrs> {
            "elsewhere";
   }
   std::vector<TypeSupport> types() const override { return {{DType::kI16, "result uint32"}}; }
-  std::vector<std::string_view> tflite_customs() const override { return {"SignalEnergy"}; }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 1, 1, diags)) return kFailure;

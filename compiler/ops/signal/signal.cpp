@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -20,20 +19,6 @@ Status SignalOperator::check_types(const OpView& op, std::initializer_list<DType
   for (DType type : results)
     if (!check_result_type(op, i++, type, diags)) return kFailure;
   return success();
-}
-
-bool check_type_option(const TfliteOp& from, const OpView& op, std::initializer_list<DType> allowed,
-                       Diagnostics& diags) {
-  int32_t type = 0;
-  if (!FlexOptions(from, op.op, diags).read("T", type)) return false;
-  for (DType dtype : allowed) {
-    const int32_t number = dtype == DType::kI16   ? tflite_schema::TensorType_INT16
-                           : dtype == DType::kI32 ? tflite_schema::TensorType_INT32
-                                                  : tflite_schema::TensorType_FLOAT32;
-    if (number == type && op.operand(0).dtype == dtype) return true;
-  }
-  return bad_attribute(op, diags,
-                       fmt::format("option 'T' is type {}, which is not the operand's", type));
 }
 
 Ex emit_significant_bits(LoweringBuilder& f, const Ex& x) {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "ops/common/checks.h"
-#include "ops/common/flex_options.h"
 #include "ops/common/lowered_evaluation.h"
 #include "ops/operator.h"
 
@@ -35,19 +34,7 @@ class SignalOperatorOf : public SignalOperator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<Attrs>();
   }
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<Attrs>();
-    op.attributes = attrs;
-    FlexOptions options(from, op, diags);
-    bool good = true;
-    Attrs::visit(*attrs, [&](const char* name, auto& value) { good = good && options.read(name, value); });
-    return good ? success() : Status(kFailure);
-  }
 };
-
-// Reads option 'T', the number of a type of the format: one of `allowed`, and operand 0's.
-bool check_type_option(const TfliteOp& from, const OpView& op, std::initializer_list<DType> allowed,
-                       Diagnostics& diags);
 
 inline tir::Ex u32(int64_t v) { return tir::imm(DType::kU32, v); }
 // Of an u32 > 0: the number of bits up to the highest that is set, as u32.

@@ -11,14 +11,10 @@
 
 #include "ops/common/affine_map.h"
 #include "ops/common/checks.h"
-#include "ops/common/import.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
 namespace {
-
-constexpr int kStridedSlice = 45, kSlice = 65;
 
 class Slice final : public RearrangeOperator {
  public:
@@ -29,7 +25,6 @@ class Slice final : public RearrangeOperator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<SliceAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {kStridedSlice, kSlice}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
@@ -61,36 +56,6 @@ class Slice final : public RearrangeOperator {
     return std::vector<graph::Shape>{attrs.shape};
   }
 
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<SliceAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    bool strided = from.builtin() == kStridedSlice;
-    size_t operands = strided ? 4 : 3;
-    std::vector<int64_t> begin, end, strides;
-    if (!check_counts(view, operands, operands, 1, diags) ||
-        !constant_ints(view, 1, "begin", kMostAxes, begin, diags) ||
-        !constant_ints(view, 2, strided ? "end" : "size", kMostAxes, end, diags))
-      return kFailure;
-    if (strided) {
-      if (!constant_ints(view, 3, "strides", kMostAxes, strides, diags)) return kFailure;
-      StridedSliceSpec spec{std::move(begin), std::move(end), std::move(strides)};
-      if (const auto* o = from.options<tflite_schema::StridedSliceOptions>()) {
-        spec.begin_mask = o->begin_mask();
-        spec.end_mask = o->end_mask();
-        spec.ellipsis_mask = o->ellipsis_mask();
-        spec.new_axis_mask = o->new_axis_mask();
-        spec.shrink_axis_mask = o->shrink_axis_mask();
-        spec.end_is_offset = o->offset();
-      }
-      if (!resolve_strided_slice(view, spec, *attrs, diags)) return kFailure;
-    } else if (!import_slice(view, begin, end, *attrs, diags)) {
-      return kFailure;
-    }
-    op.operands.resize(1);
-    return success();
-  }
-
  protected:
   AffineMap map_of(const OpView& op) const override {
     const auto& attrs = op.attrs<SliceAttrs>();
@@ -117,24 +82,6 @@ class Slice final : public RearrangeOperator {
                                      count, begin, stride, i, n));
   }
 
-  static bool import_slice(const OpView& op, const std::vector<int64_t>& begin,
-                           const std::vector<int64_t>& size, SliceAttrs& attrs,
-                           Diagnostics& diags) {
-    const graph::Shape& in = op.operand(0).shape;
-    if (begin.size() != in.size() || size.size() != in.size())
-      return bad_attribute(op, diags,
-                           fmt::format("begin and size have {} and {} elements for a tensor of "
-                                       "rank {}",
-                                       begin.size(), size.size(), in.size()));
-    attrs.begin = begin;
-    attrs.strides.assign(in.size(), 1);
-    for (size_t i = 0; i < in.size(); ++i) {
-      bool rest = size[i] == -1 && begin[i] >= 0 && begin[i] <= in[i];
-      attrs.counts.push_back(rest ? in[i] - begin[i] : size[i]);
-    }
-    attrs.shape = attrs.counts;
-    return true;
-  }
 };
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include "ops/common/elementwise.h"
 #include "ops/common/fixed_functions.h"
 #include "ops/softmax/int16.h"
-#include "ops/tflite_op.h"
 #include "support/numerics.h"
 
 namespace aotc::ops {
@@ -43,8 +42,7 @@ class Softmax final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<SoftmaxAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {25}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kShifted; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 1, 8, diags)) return kFailure;
@@ -112,18 +110,6 @@ class Softmax final : public Operator {
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     return op.operand(0).dtype == DType::kI16 ? lower_softmax_int16(op) : lower_softmax(op);
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<SoftmaxAttrs>();
-    op.attributes = attrs;
-    const auto* options = from.options<tflite_schema::SoftmaxOptions>();
-    if (!options) {
-      bad_attribute({from.graph(), op}, diags, "the model gives no softmax options (beta)");
-      return kFailure;
-    }
-    attrs->beta = options->beta();
-    return success();
   }
 
  private:

@@ -4,27 +4,12 @@
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
-#include "ops/common/import.h"
 #include "ops/common/movement.h"
-#include "ops/tflite_op.h"
+#include "ops/split/attributes.h"
 
 namespace aotc::ops {
 
 namespace {
-
-struct SplitAttrs : graph::Attributes<SplitAttrs> {
-  int32_t axis = 0;
-  std::vector<int64_t> sizes;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("axis", self.axis);
-    field("sizes", self.sizes);
-  }
-};
-
-constexpr int kSplit = 49, kSplitV = 102;
-constexpr size_t kMostResults = 1000;
 
 Parts parts_of(const OpView& op) {
   const auto& attrs = op.attrs<SplitAttrs>();
@@ -47,8 +32,7 @@ class Split final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<SplitAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {kSplit, kSplitV}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kEither; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     const auto& attrs = op.attrs<SplitAttrs>();
@@ -96,69 +80,8 @@ class Split final : public Operator {
 
   bool is_identity(const OpView& op) const override { return op.op.results.size() == 1; }
 
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<SplitAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    bool by_sizes = from.builtin() == kSplitV;
-    size_t operands = by_sizes ? 3 : 2, data = by_sizes ? 0 : 1, axis_at = by_sizes ? 2 : 0;
-    int64_t value = 0;
-    size_t axis = 0;
-    if (!check_counts(view, operands, operands, op.results.size(), diags) ||
-        !constant_int(view, axis_at, "axis", value, diags) ||
-        !normalize_axis(view, value, view.operand(data).shape.size(), axis, diags))
-      return kFailure;
-    attrs->axis = static_cast<int32_t>(axis);
-    if (!announced(from, view, diags)) return kFailure;
-    int64_t length = view.operand(data).shape[axis];
-    if (by_sizes ? !given_sizes(view, length, attrs->sizes, diags)
-                 : !equal_sizes(view, length, attrs->sizes, diags))
-      return kFailure;
-    op.operands = {op.operands[data]};
-    return success();
-  }
-
  private:
-  // Both operators announce how many results they have.
-  static bool announced(const TfliteOp& from, const OpView& op, Diagnostics& diags) {
-    int32_t parts = 0;
-    if (const auto* o = from.options<tflite_schema::SplitOptions>()) parts = o->num_splits();
-    if (const auto* o = from.options<tflite_schema::SplitVOptions>()) parts = o->num_splits();
-    if (parts == static_cast<int64_t>(op.op.results.size())) return true;
-    return bad_attribute(op, diags,
-                         fmt::format("{} parts are announced, there are {} results", parts,
-                                     op.op.results.size()));
-  }
 
-  static bool equal_sizes(const OpView& op, int64_t length, std::vector<int64_t>& sizes,
-                          Diagnostics& diags) {
-    auto parts = static_cast<int64_t>(op.op.results.size());
-    if (parts == 0 || length % parts != 0)
-      return bad_attribute(op, diags,
-                           fmt::format("{} does not divide into {} equal parts", length, parts));
-    sizes.assign(op.op.results.size(), length / parts);
-    return true;
-  }
-
-  static bool given_sizes(const OpView& op, int64_t length, std::vector<int64_t>& sizes,
-                          Diagnostics& diags) {
-    if (!constant_ints(op, 1, "sizes", kMostResults, sizes, diags)) return false;
-    int64_t* open = nullptr;
-    int64_t rest = length;
-    for (int64_t& size : sizes) {
-      if (size == -1 && open == nullptr) {
-        open = &size;
-      } else if (size < 0 || size > rest) {
-        return bad_attribute(op, diags,
-                             fmt::format("parts {} do not fit a dimension of {}",
-                                         graph::attribute_text::print(sizes), length));
-      } else {
-        rest -= size;
-      }
-    }
-    if (open != nullptr) *open = rest;
-    return true;
-  }
 };
 
 }  // namespace

@@ -13,7 +13,6 @@
 #include "ops/common/elementwise.h"
 #include "ops/common/hybrid.h"
 #include "ops/common/lowered_evaluation.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -174,8 +173,6 @@ class Svdf final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<SvdfAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {27}; }
-  std::vector<size_t> tflite_state_operands() const override { return {svdf::kState}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_operands(op, diags)) return kFailure;
@@ -225,19 +222,6 @@ class Svdf final : public Operator {
   int64_t macs(const OpView& op) const override {
     SvdfShape s(op);
     return s.batches * s.filters * (s.inputs + s.memory);
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<SvdfAttrs>();
-    op.attributes = attrs;
-    const auto* options = from.options<tflite_schema::SVDFOptions>();
-    if (options == nullptr) return success();
-    attrs->rank = options->rank();
-    attrs->asymmetric_rows = options->asymmetric_quantize_inputs();
-    if (activation_from_tflite(options->fused_activation_function(), attrs->activation)) return success();
-    diags.error(op.location, "op-attribute", "the fused activation is not supported")
-        .help("export the layer without an activation and the activation behind it");
-    return kFailure;
   }
 
  private:

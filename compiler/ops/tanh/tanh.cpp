@@ -20,8 +20,7 @@ class Tanh final : public UnaryElementwise {
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, ""}, {DType::kU8, ""}, {DType::kI16, "result scale 1/32768, zero points 0"}, {DType::kF32, ""}};
   }
-  std::vector<int> tflite_builtins() const override { return {28}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kShifted; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     if (op.operand_count() > 0 && op.operand(0).dtype == DType::kI16)

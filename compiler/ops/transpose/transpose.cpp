@@ -4,21 +4,11 @@
 
 #include "ops/common/affine_map.h"
 #include "ops/common/checks.h"
-#include "ops/common/import.h"
-#include "ops/tflite_op.h"
+#include "ops/transpose/attributes.h"
 
 namespace aotc::ops {
 
 namespace {
-
-struct TransposeAttrs : graph::Attributes<TransposeAttrs> {
-  std::vector<int64_t> order;
-
-  template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
-    field("order", self.order);
-  }
-};
 
 class Transpose final : public RearrangeOperator {
  public:
@@ -27,7 +17,6 @@ class Transpose final : public RearrangeOperator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<TransposeAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {39}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
@@ -48,22 +37,6 @@ class Transpose final : public RearrangeOperator {
       return kFailure;
     }
     return std::vector<graph::Shape>{out};
-  }
-
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<TransposeAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    if (!check_counts(view, 2, 2, 1, diags) ||
-        !constant_ints(view, 1, "order of dimensions", kMostAxes, attrs->order, diags))
-      return kFailure;
-    for (int64_t& value : attrs->order) {
-      size_t axis = 0;
-      if (!normalize_axis(view, value, view.operand(0).shape.size(), axis, diags)) return kFailure;
-      value = static_cast<int64_t>(axis);
-    }
-    op.operands.resize(1);
-    return success();
   }
 
  protected:

@@ -8,8 +8,6 @@
 #include "ops/common/activation_checks.h"
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
-#include "ops/common/import.h"
-#include "ops/tflite_op.h"
 
 namespace aotc::ops {
 
@@ -65,8 +63,7 @@ class TransposeConv final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<TransposeConvAttrs>();
   }
-  std::vector<int> tflite_builtins() const override { return {67}; }
-  Uint8 tflite_uint8(const OpView&) const override { return Uint8::kWeighted; }
+  Uint8 uint8_form(const OpView&) const override { return Uint8::kWeighted; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 0, 4, 4, diags) ||
@@ -120,50 +117,7 @@ class TransposeConv final : public Operator {
     return lower_transpose_conv(op, target);
   }
 
-  // From (shape of the result, weights, input, bias).
-  Status import_tflite(const TfliteOp& from, graph::Op& op, Diagnostics& diags) const override {
-    auto attrs = std::make_shared<TransposeConvAttrs>();
-    op.attributes = attrs;
-    OpView view{from.graph(), op};
-    std::vector<int64_t> shape;
-    if (!check_counts(view, 3, 4, 1, diags) || !check_rank(view, 1, 4, 4, diags) ||
-        !check_rank(view, 2, 4, 4, diags) || !constant_ints(view, 0, "shape", 4, shape, diags))
-      return kFailure;
-    auto possible = [](int64_t v) { return v >= 1 && v <= kLargest; };
-    if (shape.size() != 4 || !possible(shape[1]) || !possible(shape[2]) ||
-        shape[0] != view.operand(2).shape[0] || shape[3] != view.operand(1).shape[0]) {
-      bad_shape(view, diags, fmt::format("a result of shape {} from an input {} and weights {}",
-                                         graph::attribute_text::print(shape),
-                                         graph::to_string(view.operand(2).shape),
-                                         graph::to_string(view.operand(1).shape)));
-      return kFailure;
-    }
-    attrs->height = static_cast<int32_t>(shape[1]);
-    attrs->width = static_cast<int32_t>(shape[2]);
-    if (!import_options(from, view, *attrs, diags)) return kFailure;
-    std::vector<graph::TensorId> operands = {op.operands[2], op.operands[1]};
-    if (op.operands.size() > 3) operands.push_back(op.operands[3]);
-    op.operands = operands;
-    if (from.shifted() && !check_bias_scale(OpView{from.graph(), op}, diags)) return kFailure;
-    return success();
-  }
-
  private:
-  static bool import_options(const TfliteOp& from, const OpView& op, TransposeConvAttrs& attrs,
-                             Diagnostics& diags) {
-    const auto* options = from.options<tflite_schema::TransposeConvOptions>();
-    if (options == nullptr) return bad_attribute(op, diags, "the model gives no options (strides)");
-    attrs.stride_h = options->stride_h();
-    attrs.stride_w = options->stride_w();
-    if (!check_padding(op, options->padding(), diags)) return false;
-    // As of a convolution from the result to the input.
-    const graph::Shape& w = op.operand(1).shape;
-    int32_t behind = 0;
-    pads_from_tflite(options->padding(), attrs.height, w[1], attrs.stride_h, 1, attrs.pad_top, behind);
-    pads_from_tflite(options->padding(), attrs.width, w[2], attrs.stride_w, 1, attrs.pad_left, behind);
-    if (activation_from_tflite(options->fused_activation_function(), attrs.activation)) return true;
-    return bad_attribute(op, diags, "the fused activation is not supported");
-  }
 
   static void evaluate_float(const OpView& op, const EvalData& data, const TransposeShape& s) {
     auto x = data.in<float>(0);

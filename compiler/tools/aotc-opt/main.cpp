@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "frontends/tflite/reader.h"
+#include "frontends/frontend.h"
 #include "options/options.h"
 #include "passes/devices.h"
 #include "passes/pipeline.h"
@@ -116,15 +116,9 @@ Result<std::vector<uint8_t>> read_input(const Options& options, Diagnostics& dia
   return options.input == "-" ? read_standard_input(diags) : read_file(options.input, diags);
 }
 
-bool is_tflite(const std::vector<uint8_t>& bytes) {
-  static constexpr char kIdentifier[] = {'T', 'F', 'L', '3'};
-  return bytes.size() >= 8 &&
-         std::equal(std::begin(kIdentifier), std::end(kIdentifier), bytes.begin() + 4);
-}
-
 Result<graph::Graph> read_graph(std::vector<uint8_t> bytes, const std::string& shown,
                                 Diagnostics& diags) {
-  if (is_tflite(bytes)) return frontends::read_tflite(std::move(bytes), shown, diags);
+  if (frontends::recognise(bytes) != nullptr) return frontends::read_model(std::move(bytes), shown, diags);
   return graph::parse(std::string(bytes.begin(), bytes.end()), shown, ops::definition_lookup(),
                       diags);
 }

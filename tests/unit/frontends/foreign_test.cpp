@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "frontends/tflite/reader.h"
+#include "frontends/frontend.h"
 
 namespace aotc {
 namespace {
@@ -18,7 +18,7 @@ std::vector<uint8_t> bytes_of(std::string_view text) { return {text.begin(), tex
 
 std::string message(const std::string& file, std::vector<uint8_t> bytes) {
   Diagnostics diags;
-  EXPECT_FALSE(frontends::read_tflite(std::move(bytes), file, diags).ok());
+  EXPECT_FALSE(frontends::read_model(std::move(bytes), file, diags).ok());
   return diags.str();
 }
 

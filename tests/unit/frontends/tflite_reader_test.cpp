@@ -11,7 +11,7 @@
 #include <filesystem>
 
 #include "frontends/tflite/builtin_names.h"
-#include "ops/tflite_op.h"
+#include "frontends/tflite/rules.h"
 #include "support/files.h"
 #include "tflite_builder.h"
 
@@ -41,7 +41,7 @@ struct BetaAttrs : graph::Attributes<BetaAttrs> {
 // A unary or binary operator whose result has the shape of operand 0.
 class SameShape : public ops::Operator {
  public:
-  SameShape(std::string name, int builtin) : name_(std::move(name)), builtin_(builtin) {}
+  explicit SameShape(std::string name) : name_(std::move(name)) {}
   std::string_view name() const override { return name_; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<BetaAttrs>();
@@ -55,24 +55,33 @@ class SameShape : public ops::Operator {
   }
   void evaluate(const ops::OpView&, const ops::EvalData&) const override {}
   ops::Lowered lower(const ops::OpView&, const ops::TargetInfo&) const override { return {}; }
-  std::vector<int> tflite_builtins() const override { return {builtin_}; }
-  Status import_tflite(const ops::TfliteOp& from, graph::Op& op, Diagnostics&) const override {
-    auto attributes = std::make_shared<BetaAttrs>();
-    if (const auto* o = from.options<schema::SoftmaxOptions>()) attributes->beta = o->beta();
-    op.attributes = attributes;
-    return success();
-  }
 
  private:
   std::string name_;
-  int builtin_;
 };
+
+Status import_beta(const frontends::TfliteOp& from, graph::Op& op, Diagnostics&) {
+  auto attributes = std::make_shared<BetaAttrs>();
+  if (const auto* o = from.options<schema::SoftmaxOptions>()) attributes->beta = o->beta();
+  op.attributes = attributes;
+  return success();
+}
+
+const frontends::tflite::RuleTable& test_rules() {
+  static const frontends::tflite::RuleTable table = [] {
+    frontends::tflite::RuleTable made;
+    made.add({"ADD", "add", import_beta});
+    made.add({"SOFTMAX", "softmax", import_beta});
+    return made;
+  }();
+  return table;
+}
 
 const ops::OperatorSet& test_operators() {
   static const ops::OperatorSet set = [] {
     ops::OperatorSet made;
-    made.add(std::make_unique<SameShape>("add", kAdd));
-    made.add(std::make_unique<SameShape>("softmax", kSoftmax));
+    made.add(std::make_unique<SameShape>("add"));
+    made.add(std::make_unique<SameShape>("softmax"));
     return made;
   }();
   return set;
@@ -113,7 +122,7 @@ Result<graph::Graph> read(std::vector<uint8_t> bytes, Diagnostics& diags,
   ReadOptions options;
   options.signature = signature;
   options.operators = &test_operators();
-  return read_tflite(std::move(bytes), "models/m.tflite", diags, options);
+  return read_tflite(std::move(bytes), "models/m.tflite", diags, options, test_rules());
 }
 
 // The messages of a model that is refused.

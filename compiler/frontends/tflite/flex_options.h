@@ -10,9 +10,9 @@
 #include <string>
 #include <variant>
 
-#include "ops/operator.h"
+#include "frontends/tflite/tflite_op.h"
 
-namespace aotc::ops {
+namespace aotc::frontends {
 
 class FlexOptions {
  public:
@@ -42,4 +42,4 @@ class FlexOptions {
   std::map<std::string, std::variant<std::monostate, int64_t, double>> values_;
 };
 
-}  // namespace aotc::ops
+}  // namespace aotc::frontends

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/common/flex_options.h"
+#include "frontends/tflite/flex_options.h"
 
 #include <cstring>
 #include <limits>
@@ -8,9 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "ops/tflite_op.h"
-
-namespace aotc::ops {
+namespace aotc::frontends {
 
 namespace {
 
@@ -177,4 +175,4 @@ bool FlexOptions::read(const char* name, float& out) {
   return true;
 }
 
-}  // namespace aotc::ops
+}  // namespace aotc::frontends

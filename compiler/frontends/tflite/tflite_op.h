@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator's TFLite import rule sees: the operator table of the (already verified) file and
-// the graph under construction. The generated schema types come from ops/tflite_schema.fbs, our own
-// subset of the format.
+// What a rule sees: the operator table of the (already verified) file and the graph under
+// construction. The generated schema types come from tflite_schema.fbs, our own subset of the
+// format.
 #pragma once
 
 #include <cstring>
@@ -12,23 +12,17 @@
 #include "graph/graph.h"
 #include "tflite_schema_generated.h"
 
-namespace aotc::ops {
+namespace aotc::frontends {
 
 class TfliteOp {
  public:
-  TfliteOp(const tflite_schema::Operator& raw, int builtin, int version, const graph::Graph& graph,
-           bool shapes_as_in_file = true, const tflite_schema::SubGraph* subgraph = nullptr)
-      : raw_(raw),
-        builtin_(builtin),
-        version_(version),
-        graph_(graph),
-        shapes_as_in_file_(shapes_as_in_file),
-        subgraph_(subgraph) {}
+  TfliteOp(const tflite_schema::Operator& raw, const graph::Graph& graph, bool shapes_as_in_file,
+           const tflite_schema::SubGraph* subgraph)
+      : raw_(raw), graph_(graph), shapes_as_in_file_(shapes_as_in_file), subgraph_(subgraph) {}
 
-  int builtin() const { return builtin_; }
-  int version() const { return version_; }
   const graph::Graph& graph() const { return graph_; }
-  // Have the operands the shapes that the file gives them? Otherwise those of the results mean nothing.
+  // Have the operands the shapes that the file gives them? Otherwise those of the results mean
+  // nothing.
   bool shapes_as_in_file() const { return shapes_as_in_file_; }
   // Are operands that the file has as uint8 here as int8 (Uint8)? Set by the reader.
   bool shifted() const { return shifted_; }
@@ -45,18 +39,16 @@ class TfliteOp {
     return bytes == nullptr ? std::span<const uint8_t>() : std::span(bytes->data(), bytes->size());
   }
 
-  // Scale and zero point of an intermediate tensor, which stands for values inside the operator; nothing if
-  // the file does not give them.
+  // Scale and zero point of an intermediate tensor, which stands for values inside the operator;
+  // nothing if the file does not give them.
   std::optional<std::pair<float, int64_t>> intermediate_quantization(uint32_t i) const;
 
  private:
   const tflite_schema::Operator& raw_;
-  int builtin_;
-  int version_;
   const graph::Graph& graph_;
   bool shapes_as_in_file_;
   bool shifted_ = false;
   const tflite_schema::SubGraph* subgraph_;
 };
 
-}  // namespace aotc::ops
+}  // namespace aotc::frontends

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/tflite_op.h"
+#include "frontends/tflite/tflite_op.h"
 
-namespace aotc::ops {
+namespace aotc::frontends {
 
 std::optional<std::pair<float, int64_t>> TfliteOp::intermediate_quantization(uint32_t i) const {
   const auto* list = raw_.intermediates();
@@ -18,4 +18,4 @@ std::optional<std::pair<float, int64_t>> TfliteOp::intermediate_quantization(uin
   return std::pair(q->scale()->Get(0), zero_point);
 }
 
-}  // namespace aotc::ops
+}  // namespace aotc::frontends

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// CONV_2D and what else sums products: convolutions, products of matrices, pools.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "frontends/tflite/rules.h"
+#include "frontends/tflite/rules/options.h"
+#include "ops/batch_matmul/attributes.h"
+#include "ops/common/checks.h"
+#include "ops/common/conv.h"
+#include "ops/common/hybrid.h"
+#include "ops/common/import.h"
+#include "ops/conv_2d/conv_2d.h"
+#include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
+#include "ops/fully_connected/fully_connected.h"
+#include "ops/pool_2d/pool_2d.h"
+#include "ops/transpose_conv/transpose_conv.h"
+
+namespace aotc::frontends::tflite {
+
+namespace {
+
+// The reference reads the bias of int16 activations as int64 unless the model's option
+// quantized_bias_type says int32. Reports [op-attribute].
+bool check_bias_option(const OpView& op, int type, Diagnostics& diags) {
+  if (op.operand(0).dtype != DType::kI16 || !op.has_operand(2)) return true;
+  constexpr int kNotSet = 0, kInt32 = 2, kInt64 = 4;  // TensorType
+  DType have = op.operand(2).dtype;
+  if (have == DType::kI64 && (type == kNotSet || type == kInt64)) return true;
+  if (have == DType::kI32 && type == kInt32) return true;
+  return bad_attribute(op, diags,
+                       fmt::format("the bias is {}, but quantized_bias_type says {}; convert the "
+                                   "model again",
+                                   name_of(have), type == kInt32 ? "i32" : "i64"));
+}
+
+Status import_conv_2d(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<Conv2DAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  if (!check_counts(view, 2, 3, 1, diags) || !check_rank(view, 0, 4, 4, diags) ||
+      !check_rank(view, 1, 4, 4, diags) || (from.shifted() && !check_bias_scale(view, diags)))
+    return kFailure;
+  const auto* options = from.options<schema::Conv2DOptions>();
+  if (!check_bias_option(view, options ? options->quantized_bias_type() : 0, diags))
+    return kFailure;
+  if (!options) {
+    bad_attribute(view, diags, "the model gives no options (strides)");
+    return kFailure;
+  }
+  attrs->stride_h = options->stride_h();
+  attrs->stride_w = options->stride_w();
+  attrs->dilation_h = options->dilation_h_factor();
+  attrs->dilation_w = options->dilation_w_factor();
+  const graph::Shape& w = view.operand(1).shape;
+  bool done = import_window(view, options->padding(), options->fused_activation_function(), w[1],
+                            w[2], *attrs, diags);
+  return done ? success() : Status(kFailure);
+}
+
+Status import_depthwise_conv_2d(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<DepthwiseConv2DAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  if (!check_counts(view, 2, 3, 1, diags) || !check_rank(view, 0, 4, 4, diags) ||
+      !check_rank(view, 1, 4, 4, diags) || (from.shifted() && !check_bias_scale(view, diags)))
+    return kFailure;
+  const auto* options = from.options<schema::DepthwiseConv2DOptions>();
+  if (!options) {
+    bad_attribute(view, diags, "the model gives no options (strides)");
+    return kFailure;
+  }
+  attrs->stride_h = options->stride_h();
+  attrs->stride_w = options->stride_w();
+  attrs->dilation_h = options->dilation_h_factor();
+  attrs->dilation_w = options->dilation_w_factor();
+  const graph::Shape& w = view.operand(1).shape;
+  bool done = import_window(view, options->padding(), options->fused_activation_function(), w[1],
+                            w[2], *attrs, diags);
+  return done ? success() : Status(kFailure);
+}
+
+bool import_transpose_conv_options(const TfliteOp& from, const OpView& op,
+                                   TransposeConvAttrs& attrs, Diagnostics& diags) {
+  const auto* options = from.options<schema::TransposeConvOptions>();
+  if (options == nullptr) return bad_attribute(op, diags, "the model gives no options (strides)");
+  attrs.stride_h = options->stride_h();
+  attrs.stride_w = options->stride_w();
+  if (!check_padding(op, options->padding(), diags)) return false;
+  // As of a convolution from the result to the input.
+  const graph::Shape& w = op.operand(1).shape;
+  int32_t behind = 0;
+  set_pads(options->padding(), attrs.height, w[1], attrs.stride_h, 1, attrs.pad_top, behind);
+  set_pads(options->padding(), attrs.width, w[2], attrs.stride_w, 1, attrs.pad_left, behind);
+  return fused_activation(op, options->fused_activation_function(), attrs.activation, diags);
+}
+
+// From (shape of the result, weights, input, bias).
+Status import_transpose_conv(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<TransposeConvAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  std::vector<int64_t> shape;
+  if (!check_counts(view, 3, 4, 1, diags) || !check_rank(view, 1, 4, 4, diags) ||
+      !check_rank(view, 2, 4, 4, diags) || !constant_ints(view, 0, "shape", 4, shape, diags))
+    return kFailure;
+  if (shape.size() != 4 || !is_image_length(shape[1]) || !is_image_length(shape[2]) ||
+      shape[0] != view.operand(2).shape[0] || shape[3] != view.operand(1).shape[0]) {
+    bad_shape(
+        view, diags,
+        fmt::format("a result of shape {} from an input {} and weights {}",
+                    graph::attribute_text::print(shape), graph::to_string(view.operand(2).shape),
+                    graph::to_string(view.operand(1).shape)));
+    return kFailure;
+  }
+  attrs->height = static_cast<int32_t>(shape[1]);
+  attrs->width = static_cast<int32_t>(shape[2]);
+  if (!import_transpose_conv_options(from, view, *attrs, diags)) return kFailure;
+  std::vector<graph::TensorId> operands = {op.operands[2], op.operands[1]};
+  if (op.operands.size() > 3) operands.push_back(op.operands[3]);
+  op.operands = operands;
+  if (from.shifted() && !check_bias_scale(OpView{from.graph(), op}, diags)) return kFailure;
+  return success();
+}
+
+Status import_fully_connected(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<FullyConnectedAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  if (!check_counts(view, 2, 3, 1, diags) || !check_bias_scale(view, diags)) return kFailure;
+  const auto* options = from.options<schema::FullyConnectedOptions>();
+  if (!check_bias_option(view, options ? options->quantized_bias_type() : 0, diags))
+    return kFailure;
+  if (!options) return success();
+  attrs->keep_num_dims = options->keep_num_dims();
+  attrs->asymmetric_rows = is_hybrid(view) && options->asymmetric_quantize_inputs();
+  if (options->weights_format() != schema::FullyConnectedOptionsWeightsFormat_DEFAULT) {
+    bad_attribute(view, diags, "shuffled weights are not supported; convert without them");
+    return kFailure;
+  }
+  return fused_activation(view, options->fused_activation_function(), attrs->activation, diags)
+             ? success()
+             : Status(kFailure);
+}
+
+Status import_batch_matmul(const TfliteOp& from, graph::Op& op, Diagnostics&) {
+  auto attrs = std::make_shared<BatchMatmulAttrs>();
+  if (const auto* options = from.options<schema::BatchMatMulOptions>()) {
+    attrs->adj_x = options->adj_x();
+    attrs->adj_y = options->adj_y();
+  }
+  op.attributes = attrs;
+  return success();
+}
+
+template <bool average>
+Status import_pool_2d(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<Pool2DAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  if (!check_counts(view, 1, 1, 1, diags) || !check_rank(view, 0, 4, 4, diags)) return kFailure;
+  const auto* options = from.options<schema::Pool2DOptions>();
+  if (!options) {
+    bad_attribute(view, diags, "the model gives no pooling options");
+    return kFailure;
+  }
+  attrs->filter_h = options->filter_height();
+  attrs->filter_w = options->filter_width();
+  attrs->stride_h = options->stride_h();
+  attrs->stride_w = options->stride_w();
+  attrs->ties_up = average && from.shifted();
+  bool done = import_window(view, options->padding(), options->fused_activation_function(),
+                            attrs->filter_h, attrs->filter_w, *attrs, diags);
+  return done ? success() : Status(kFailure);
+}
+
+}  // namespace
+
+std::span<const Rule> convolution_rules() {
+  static const Rule all[] = {
+      {"CONV_2D", "conv_2d", import_conv_2d},
+      {"DEPTHWISE_CONV_2D", "depthwise_conv_2d", import_depthwise_conv_2d},
+      {"TRANSPOSE_CONV", "transpose_conv", import_transpose_conv},
+      {"FULLY_CONNECTED", "fully_connected", import_fully_connected},
+      {"BATCH_MATMUL", "batch_matmul", import_batch_matmul},
+      {"AVERAGE_POOL_2D", "average_pool_2d", import_pool_2d<true>},
+      {"MAX_POOL_2D", "max_pool_2d", import_pool_2d<false>},
+      {"L2_POOL_2D", "l2_pool_2d", import_pool_2d<false>},
+  };
+  return all;
+}
+
+}  // namespace aotc::frontends::tflite

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators on single elements; most have no options.
+#include "frontends/tflite/rules.h"
+#include "frontends/tflite/rules/options.h"
+#include "ops/common/binary.h"
+#include "ops/common/checks.h"
+#include "ops/common/fixed_scale.h"
+#include "ops/elementwise/attributes.h"
+#include "ops/leaky_relu/attributes.h"
+
+namespace aotc::frontends::tflite {
+
+namespace {
+
+// The fused activation of an options table, none without one.
+template <typename Options>
+bool import_activation(const TfliteOp& from, const OpView& op, Activation& out,
+                       Diagnostics& diags) {
+  const auto* options = from.options<Options>();
+  return fused_activation(op, options ? static_cast<int>(options->fused_activation_function()) : 0,
+                          out, diags);
+}
+
+template <typename Options>
+Status import_binary(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<BinaryAttrs>();
+  op.attributes = attrs;
+  return import_activation<Options>(from, {from.graph(), op}, attrs->activation, diags)
+             ? success()
+             : Status(kFailure);
+}
+
+// Does the model ask for the arithmetic of `shift_only`? Unless it says no, where all scales are
+// powers of two.
+template <typename Options>
+bool asks_for_shifts(const TfliteOp& from, const OpView& op) {
+  if (op.operand_count() != 2 || !op.has_operand(0) || op.operand(0).dtype != DType::kI16)
+    return false;
+  const auto* options = from.options<Options>();
+  return (options == nullptr || options->pot_scale_int16()) && whole_log2(op.operand(0).scale()) &&
+         whole_log2(op.operand(1).scale()) && whole_log2(op.result().scale());
+}
+
+template <typename Options>
+Status import_sum(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<BinaryAttrs>();
+  op.attributes = attrs;
+  const OpView view{from.graph(), op};
+  attrs->shift_only = asks_for_shifts<Options>(from, view);
+  return import_activation<Options>(from, view, attrs->activation, diags) ? success()
+                                                                          : Status(kFailure);
+}
+
+Status import_gelu(const TfliteOp& from, graph::Op& op, Diagnostics&) {
+  auto attrs = std::make_shared<GeluAttrs>();
+  if (const auto* options = from.options<schema::GeluOptions>())
+    attrs->approximate = options->approximate();
+  op.attributes = attrs;
+  return success();
+}
+
+Status import_leaky_relu(const TfliteOp& from, graph::Op& op, Diagnostics&) {
+  auto attrs = std::make_shared<LeakyReluAttrs>();
+  if (const auto* options = from.options<schema::LeakyReluOptions>())
+    attrs->alpha = options->alpha();
+  op.attributes = attrs;
+  return success();
+}
+
+}  // namespace
+
+std::span<const Rule> elementwise_rules() {
+  static const Rule all[] = {
+      {"ADD", "add", import_sum<schema::AddOptions>},
+      {"SUB", "sub", import_sum<schema::SubOptions>},
+      {"MUL", "mul", import_binary<schema::MulOptions>},
+      {"DIV", "div", import_binary<schema::DivOptions>},
+      {"GELU", "gelu", import_gelu},
+      {"LEAKY_RELU", "leaky_relu", import_leaky_relu},
+      {"ABS", "abs"},
+      {"ADD_N", "add_n"},
+      {"BITWISE_XOR", "bitwise_xor"},
+      {"CAST", "cast"},
+      {"CEIL", "ceil"},
+      {"COS", "cos"},
+      {"DEQUANTIZE", "dequantize"},
+      {"ELU", "elu"},
+      {"EQUAL", "equal"},
+      {"EXP", "exp"},
+      {"FLOOR", "floor"},
+      {"FLOOR_DIV", "floor_div"},
+      {"FLOOR_MOD", "floor_mod"},
+      {"GREATER", "greater"},
+      {"GREATER_EQUAL", "greater_equal"},
+      {"HARD_SWISH", "hard_swish"},
+      {"LESS", "less"},
+      {"LESS_EQUAL", "less_equal"},
+      {"LOG", "log"},
+      {"LOGICAL_AND", "logical_and"},
+      {"LOGICAL_NOT", "logical_not"},
+      {"LOGICAL_OR", "logical_or"},
+      {"LOGISTIC", "logistic"},
+      {"MAXIMUM", "maximum"},
+      {"MINIMUM", "minimum"},
+      {"NEG", "neg"},
+      {"NOT_EQUAL", "not_equal"},
+      {"POW", "pow"},
+      {"PRELU", "prelu"},
+      {"QUANTIZE", "quantize"},
+      {"RELU", "relu"},
+      {"RELU6", "relu6"},
+      {"RELU_0_TO_1", "relu_0_to_1"},
+      {"RELU_N1_TO_1", "relu_n1_to_1"},
+      {"RIGHT_SHIFT", "right_shift"},
+      {"ROUND", "round"},
+      {"RSQRT", "rsqrt"},
+      {"SELECT", "select"},
+      {"SELECT_V2", "select_v2"},
+      {"SIGN", "sign"},
+      {"SIN", "sin"},
+      {"SQRT", "sqrt"},
+      {"SQUARE", "square"},
+      {"SQUARED_DIFFERENCE", "squared_difference"},
+      {"TANH", "tanh"},
+  };
+  return all;
+}
+
+}  // namespace aotc::frontends::tflite

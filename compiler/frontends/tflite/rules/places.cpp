@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that take elements from other places: gathers, borders, blocks, other sizes.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "frontends/tflite/rules.h"
+#include "frontends/tflite/rules/options.h"
+#include "ops/broadcast_to/attributes.h"
+#include "ops/common/checks.h"
+#include "ops/common/constants_only.h"
+#include "ops/common/import.h"
+#include "ops/common/resize.h"
+#include "ops/gather/attributes.h"
+#include "ops/pad/attributes.h"
+#include "ops/rearrange/attributes.h"
+
+namespace aotc::frontends::tflite {
+
+namespace {
+
+Status import_gather(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<GatherAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  const auto* options = from.options<schema::GatherOptions>();
+  if (options == nullptr || !check_counts(view, 2, 2, 1, diags))
+    return options == nullptr ? success() : Status(kFailure);
+  size_t rank = view.operand(0).shape.size(), axis = 0;
+  int64_t batch = options->batch_dims();
+  if (batch < 0) batch += static_cast<int64_t>(view.operand(1).shape.size());
+  if (!normalize_axis(view, options->axis(), rank, axis, diags)) return kFailure;
+  if (batch < 0 || batch > static_cast<int64_t>(axis)) {
+    bad_attribute(view, diags,
+                  fmt::format("{} batch dimensions before axis {}", options->batch_dims(), axis));
+    return kFailure;
+  }
+  attrs->axis = static_cast<int32_t>(axis);
+  attrs->batch_dims = static_cast<int32_t>(batch);
+  return success();
+}
+
+Status import_scatter_nd(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<ScatterAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  if (!check_counts(view, 3, 3, 1, diags) || !constant_shape(view, 2, "shape", attrs->shape, diags))
+    return kFailure;
+  op.operands.resize(2);
+  return success();
+}
+
+// From (indices, depth, one value, the other).
+Status import_one_hot(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<OneHotAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  int64_t depth = 0;
+  if (!check_counts(view, 4, 4, 1, diags) || !constant_int(view, 1, "depth", depth, diags))
+    return kFailure;
+  const auto* options = from.options<schema::OneHotOptions>();
+  int32_t axis = options == nullptr ? 0 : options->axis();
+  if (axis == -1) axis = static_cast<int32_t>(view.operand(0).shape.size());
+  attrs->axis = axis;
+  attrs->depth = static_cast<int32_t>(std::clamp<int64_t>(depth, INT32_MIN, INT32_MAX));
+  op.operands.erase(op.operands.begin() + 1);
+  return success();
+}
+
+Status import_reverse_sequence(const TfliteOp& from, graph::Op& op, Diagnostics&) {
+  auto attrs = std::make_shared<ReverseSequenceAttrs>();
+  op.attributes = attrs;
+  attrs->batch_dim = 0;
+  if (const auto* options = from.options<schema::ReverseSequenceOptions>()) {
+    attrs->seq_dim = options->seq_dim();
+    attrs->batch_dim = options->batch_dim();
+  }
+  return success();
+}
+
+Status import_broadcast_to(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<BroadcastAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  if (!check_counts(view, 2, 2, 1, diags) || !check_rank(view, 1, 1, 1, diags) ||
+      !constant_shape(view, 1, "dimensions", attrs->shape, diags))
+    return kFailure;
+  op.operands.resize(1);
+  return success();
+}
+
+Status import_pad(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<PadAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  std::vector<int64_t> amounts;
+  if (!check_counts(view, 2, 3, 1, diags) ||
+      !constant_ints(view, 1, "amounts", 2 * kMostAxes, amounts, diags, 2))
+    return kFailure;
+  if (amounts.size() != 2 * view.operand(0).shape.size()) {
+    bad_attribute(view, diags,
+                  fmt::format("{} amounts for a tensor of rank {}, expected two a dimension",
+                              amounts.size(), view.operand(0).shape.size()));
+    return kFailure;
+  }
+  for (size_t i = 0; i < amounts.size(); i += 2) {
+    attrs->before.push_back(amounts[i]);
+    attrs->after.push_back(amounts[i + 1]);
+  }
+  op.operands.erase(op.operands.begin() + 1);
+  return success();
+}
+
+Status import_reverse(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<ReverseAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  if (!check_counts(view, 2, 2, 1, diags) ||
+      !constant_ints(view, 1, "axes", kMostAxes, attrs->axes, diags))
+    return kFailure;
+  for (int64_t& value : attrs->axes) {
+    size_t axis = 0;
+    if (!normalize_axis(view, value, view.operand(0).shape.size(), axis, diags)) return kFailure;
+    value = static_cast<int64_t>(axis);
+  }
+  op.operands.resize(1);
+  return success();
+}
+
+Status import_tile(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<TileAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  if (!check_counts(view, 2, 2, 1, diags) ||
+      !constant_ints(view, 1, "multiples", kMostAxes, attrs->multiples, diags))
+    return kFailure;
+  op.operands.resize(1);
+  return success();
+}
+
+Status import_mirror_pad(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<MirrorPadAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  std::vector<int64_t> amounts;
+  if (!check_counts(view, 2, 2, 1, diags) ||
+      !constant_ints(view, 1, "amounts", 2 * kMostAxes, amounts, diags, 2))
+    return kFailure;
+  if (amounts.size() % 2 != 0) {
+    bad_attribute(view, diags, fmt::format("{} amounts, expected two a dimension", amounts.size()));
+    return kFailure;
+  }
+  for (size_t i = 0; i < amounts.size(); i += 2) {
+    attrs->before.push_back(amounts[i]);
+    attrs->after.push_back(amounts[i + 1]);
+  }
+  if (const auto* options = from.options<schema::MirrorPadOptions>())
+    attrs->symmetric = options->mode() == schema::MirrorPadMode_SYMMETRIC;
+  op.operands.resize(1);
+  return success();
+}
+
+template <typename Options>
+Status import_depth(const TfliteOp& from, graph::Op& op, Diagnostics&) {
+  auto attrs = std::make_shared<DepthAttrs>();
+  op.attributes = attrs;
+  attrs->block_size = 0;
+  if (const auto* options = from.options<Options>()) attrs->block_size = options->block_size();
+  return success();
+}
+
+template <bool to_space>
+Status import_batch(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<BatchAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  std::vector<int64_t> edges;
+  if (!check_counts(view, 3, 3, 1, diags) ||
+      !constant_ints(view, 1, "block", kMostAxes, attrs->block, diags) ||
+      !constant_ints(view, 2, to_space ? "crops" : "paddings", 2 * kMostAxes, edges, diags, 2))
+    return kFailure;
+  for (size_t i = 0; i < edges.size(); ++i) {
+    if (edges[i] < 0 || edges[i] > INT32_MAX) {
+      bad_attribute(view, diags, fmt::format("{} at an edge", edges[i]));
+      return kFailure;
+    }
+    (i % 2 == 0 ? attrs->before : attrs->after).push_back(edges[i]);
+  }
+  op.operands.resize(1);
+  return success();
+}
+
+// Operand 1 is the size, which becomes an attribute.
+template <typename Options>
+Status import_resize(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<ResizeAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  std::vector<int64_t> size;
+  if (!check_counts(view, 2, 2, 1, diags) || !constant_ints(view, 1, "size", 2, size, diags))
+    return kFailure;
+  if (size.size() != 2 || !is_image_length(size[0]) || !is_image_length(size[1])) {
+    bad_attribute(view, diags,
+                  fmt::format("{} is not a size of images", graph::attribute_text::print(size)));
+    return kFailure;
+  }
+  attrs->height = static_cast<int32_t>(size[0]);
+  attrs->width = static_cast<int32_t>(size[1]);
+  const auto* options = from.options<Options>();
+  attrs->align_corners = options != nullptr && options->align_corners();
+  attrs->half_pixel_centers = options != nullptr && options->half_pixel_centers();
+  op.operands.resize(1);
+  return success();
+}
+
+}  // namespace
+
+std::span<const Rule> place_rules() {
+  static const Rule all[] = {
+      {"GATHER", "gather", import_gather},
+      {"GATHER_ND", "gather_nd"},
+      {"SCATTER_ND", "scatter_nd", import_scatter_nd},
+      {"EMBEDDING_LOOKUP", "embedding_lookup"},
+      {"ONE_HOT", "one_hot", import_one_hot},
+      {"REVERSE_SEQUENCE", "reverse_sequence", import_reverse_sequence},
+      {"REVERSE_V2", "reverse_v2", import_reverse},
+      {"DYNAMIC_UPDATE_SLICE", "dynamic_update_slice"},
+      {"BROADCAST_TO", "broadcast_to", import_broadcast_to},
+      {"BROADCAST_ARGS", "broadcast_args"},
+      {"TILE", "tile", import_tile},
+      {"PAD", "pad", import_pad},
+      {"PADV2", "pad", import_pad},
+      {"MIRROR_PAD", "mirror_pad", import_mirror_pad},
+      {"DEPTH_TO_SPACE", "depth_to_space", import_depth<schema::DepthToSpaceOptions>},
+      {"SPACE_TO_DEPTH", "space_to_depth", import_depth<schema::SpaceToDepthOptions>},
+      {"BATCH_TO_SPACE_ND", "batch_to_space_nd", import_batch<true>},
+      {"SPACE_TO_BATCH_ND", "space_to_batch_nd", import_batch<false>},
+      {"MATRIX_DIAG", "matrix_diag"},
+      {"MATRIX_SET_DIAG", "matrix_set_diag"},
+      {"RESIZE_BILINEAR", "resize_bilinear", import_resize<schema::ResizeBilinearOptions>},
+      {"RESIZE_NEAREST_NEIGHBOR", "resize_nearest_neighbor",
+       import_resize<schema::ResizeNearestNeighborOptions>},
+      {"FILL", "fill"},
+      {"ZEROS_LIKE", "zeros_like"},
+      {"RANGE", "range"},
+  };
+  return all;
+}
+
+}  // namespace aotc::frontends::tflite

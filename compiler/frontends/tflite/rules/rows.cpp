@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators along axes: reductions, normalisations, sorting.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "frontends/tflite/rules.h"
+#include "ops/arg_max/attributes.h"
+#include "ops/common/checks.h"
+#include "ops/common/import.h"
+#include "ops/common/reduction.h"
+#include "ops/rows/attributes.h"
+#include "ops/softmax/softmax.h"
+
+namespace aotc::frontends::tflite {
+
+namespace {
+
+// The axes are operand 1 in the model, a list or a single number, and become an attribute.
+Status import_reduction(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<ReduceAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  std::vector<int64_t> axes;
+  if (!check_counts(view, 2, 2, 1, diags) ||
+      !constant_ints(view, 1, "axes", kMostAxes, axes, diags, kAnyRank))
+    return kFailure;
+  for (int64_t value : axes) {
+    size_t axis = 0;
+    if (!normalize_axis(view, value, view.operand(0).shape.size(), axis, diags)) return kFailure;
+    attrs->axes.push_back(static_cast<int64_t>(axis));
+  }
+  std::sort(attrs->axes.begin(), attrs->axes.end());
+  attrs->axes.erase(std::unique(attrs->axes.begin(), attrs->axes.end()), attrs->axes.end());
+  if (const auto* options = from.options<schema::ReducerOptions>())
+    attrs->keep_dims = options->keep_dims();
+  op.operands.resize(1);
+  return success();
+}
+
+template <typename Options>
+Status import_arg(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<ArgAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  size_t axis = 0;
+  if (!check_counts(view, 2, 2, 1, diags) || !constant_axis(view, 1, axis, diags)) return kFailure;
+  attrs->axis = static_cast<int32_t>(axis);
+  auto wanted =
+      view.result().dtype == DType::kI64 ? schema::TensorType_INT64 : schema::TensorType_INT32;
+  const auto* options = from.options<Options>();
+  if (options == nullptr || options->output_type() != wanted) {
+    bad_attribute(view, diags,
+                  fmt::format("the result is {}, but the model's options announce another type",
+                              name_of(view.result().dtype)));
+    return kFailure;
+  }
+  op.operands.resize(1);
+  return success();
+}
+
+Status import_cumsum(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<CumsumAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  size_t axis = 0;
+  if (!check_counts(view, 2, 2, 1, diags) || !constant_axis(view, 1, axis, diags)) return kFailure;
+  attrs->axis = static_cast<int32_t>(axis);
+  if (const auto* options = from.options<schema::CumsumOptions>()) {
+    attrs->exclusive = options->exclusive();
+    attrs->reverse = options->reverse();
+  }
+  op.operands.resize(1);
+  return success();
+}
+
+Status import_topk_v2(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<TopKAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  int64_t k = 0;
+  if (!check_counts(view, 2, 2, 2, diags) || !constant_int(view, 1, "number", k, diags))
+    return kFailure;
+  attrs->k = static_cast<int32_t>(std::clamp<int64_t>(k, INT32_MIN, INT32_MAX));
+  op.operands.resize(1);
+  return success();
+}
+
+Status import_softmax(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<SoftmaxAttrs>();
+  op.attributes = attrs;
+  const auto* options = from.options<schema::SoftmaxOptions>();
+  if (!options) {
+    bad_attribute({from.graph(), op}, diags, "the model gives no softmax options (beta)");
+    return kFailure;
+  }
+  attrs->beta = options->beta();
+  return success();
+}
+
+Status import_local_response_normalization(const TfliteOp& from, graph::Op& op, Diagnostics&) {
+  auto attrs = std::make_shared<ResponseAttrs>();
+  op.attributes = attrs;
+  *attrs = {};
+  attrs->radius = 0;
+  attrs->bias = attrs->alpha = attrs->beta = 0.0f;
+  if (const auto* options = from.options<schema::LocalResponseNormalizationOptions>()) {
+    attrs->radius = options->radius();
+    attrs->bias = options->bias();
+    attrs->alpha = options->alpha();
+    attrs->beta = options->beta();
+  }
+  return success();
+}
+
+}  // namespace
+
+std::span<const Rule> row_rules() {
+  static const Rule all[] = {
+      {"SUM", "sum", import_reduction},
+      {"MEAN", "mean", import_reduction},
+      {"REDUCE_PROD", "reduce_prod", import_reduction},
+      {"REDUCE_MAX", "reduce_max", import_reduction},
+      {"REDUCE_MIN", "reduce_min", import_reduction},
+      {"REDUCE_ANY", "reduce_any", import_reduction},
+      {"REDUCE_ALL", "reduce_all", import_reduction},
+      {"ARG_MAX", "arg_max", import_arg<schema::ArgMaxOptions>},
+      {"ARG_MIN", "arg_min", import_arg<schema::ArgMinOptions>},
+      {"CUMSUM", "cumsum", import_cumsum},
+      {"TOPK_V2", "topk_v2", import_topk_v2},
+      {"SOFTMAX", "softmax", import_softmax},
+      {"LOG_SOFTMAX", "log_softmax"},
+      {"L2_NORMALIZATION", "l2_normalization"},
+      {"LOCAL_RESPONSE_NORMALIZATION", "local_response_normalization",
+       import_local_response_normalization},
+  };
+  return all;
+}
+
+}  // namespace aotc::frontends::tflite

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "codegen/c_ranges.h"
 #include "support/text.h"
 #include "tir/arithmetic.h"
+#include "tir/visit.h"
 
 namespace aotc::codegen {
 
@@ -125,7 +127,7 @@ class Printer {
         ranges_(narrow) {}
 
   PrintedFunction run() {
-    count_uses(function_.body);
+    count_uses(*function_.body);
     scopes_.emplace_back();
     lets_.emplace_back();
     if (form_ == CallingConvention::kPacked)
@@ -223,86 +225,38 @@ class Printer {
 
   // ---- use counts, so that nothing unused is declared
 
-  void count_uses(const StmtPtr& s) {
-    if (!s) return;
-    switch (s->kind) {
-      case StmtKind::kFor: {
-        const auto& n = static_cast<const For&>(*s);
-        count_uses(n.begin);
-        count_uses(n.end);
-        count_uses(n.body);
-        return;
-      }
-      case StmtKind::kIf: {
-        const auto& n = static_cast<const If&>(*s);
-        count_uses(n.condition);
-        count_uses(n.then);
-        count_uses(n.otherwise);
-        return;
-      }
-      case StmtKind::kDeclare: {
-        // Last to first would be exact; here a let used only by unused lets stays.
-        const auto& n = static_cast<const Declare&>(*s);
-        count_uses(n.init);
-        if (n.is_mutable) ++uses_[n.var.get()];
-        return;
-      }
-      case StmtKind::kAssign: {
-        const auto& n = static_cast<const Assign&>(*s);
-        ++uses_[n.var.get()];
-        return count_uses(n.value);
-      }
-      case StmtKind::kStore: {
-        const auto& n = static_cast<const Store&>(*s);
-        ++uses_[n.buffer.get()];
-        count_uses(n.index);
-        return count_uses(n.value);
-      }
-      case StmtKind::kEvaluate: return count_uses(static_cast<const Evaluate&>(*s).value);
-      case StmtKind::kBlock: {
-        // Backwards, so that the initialiser of an unused let does not count.
-        const auto& body = static_cast<const Block&>(*s).body;
-        for (size_t i = body.size(); i-- > 0;) {
-          if (body[i]->kind == StmtKind::kDeclare) {
-            const auto& d = static_cast<const Declare&>(*body[i]);
-            if (!d.is_mutable && uses_[d.var.get()] == 0) continue;
-          }
-          count_uses(body[i]);
-        }
-        return;
-      }
-      case StmtKind::kCallKernel:
-        for (const ExprPtr& a : static_cast<const CallKernel&>(*s).args) count_uses(a);
-        return;
-      case StmtKind::kAlloc:
-      case StmtKind::kFail:
-      case StmtKind::kComment: return;
+  struct Counter : IgnoreFields {
+    Printer& printer;
+    explicit Counter(Printer& p) : printer(p) {}
+    void expr(const ExprPtr& e) { printer.count_uses(*e); }
+    void stmt(const StmtPtr& s) {
+      if (s) printer.count_uses(*s);
     }
+    void use(const VarPtr& v) { ++printer.uses_[v.get()]; }
+    void buffer(const BufferPtr& b) { ++printer.uses_[b.get()]; }
+  };
+  void count_uses(const Stmt& s) {
+    visit(s, Overloaded{[&](const Block& n) {
+                          // Backwards, so that the initialiser of an unused let does not count.
+                          for (size_t i = n.body.size(); i-- > 0;)
+                            if (!is_unused_let(*n.body[i])) count_uses(*n.body[i]);
+                        },
+                        [&](const auto& n) { count_fields(n); }});
+    // A variable that is assigned to stays, whoever reads it.
+    if (s.kind == StmtKind::kDeclare && static_cast<const Declare&>(s).is_mutable)
+      ++uses_[static_cast<const Declare&>(s).var.get()];
   }
-  void count_uses(const ExprPtr& e) {
-    switch (e->kind) {
-      case ExprKind::kIntImm:
-      case ExprKind::kFloatImm: return;
-      case ExprKind::kVarRef: ++uses_[static_cast<const VarRef&>(*e).var.get()]; return;
-      case ExprKind::kLoad:
-        ++uses_[static_cast<const Load&>(*e).buffer.get()];
-        return count_uses(static_cast<const Load&>(*e).index);
-      case ExprKind::kUnary: return count_uses(static_cast<const Unary&>(*e).value);
-      case ExprKind::kBinary:
-        count_uses(static_cast<const Binary&>(*e).lhs);
-        return count_uses(static_cast<const Binary&>(*e).rhs);
-      case ExprKind::kCast: return count_uses(static_cast<const Cast&>(*e).value);
-      case ExprKind::kSelect:
-        count_uses(static_cast<const Select&>(*e).condition);
-        count_uses(static_cast<const Select&>(*e).if_true);
-        return count_uses(static_cast<const Select&>(*e).if_false);
-      case ExprKind::kCall:
-        for (const ExprPtr& a : static_cast<const Call&>(*e).args) count_uses(a);
-        return;
-      case ExprKind::kAddress:
-        ++uses_[static_cast<const Address&>(*e).buffer.get()];
-        return count_uses(static_cast<const Address&>(*e).index);
-    }
+  void count_uses(const Expr& e) {
+    visit(e, [&](const auto& n) { count_fields(n); });
+  }
+  template <typename Node>
+  void count_fields(const Node& n) {
+    Node::fields(n, Counter(*this));
+  }
+  bool is_unused_let(const Stmt& s) {
+    if (s.kind != StmtKind::kDeclare) return false;
+    const auto& d = static_cast<const Declare&>(s);
+    return !d.is_mutable && uses_[d.var.get()] == 0;
   }
 
   // ---- expressions
@@ -314,48 +268,46 @@ class Printer {
   std::string any(const ExprPtr& e) { return expr(e).text; }
 
   Text expr(const ExprPtr& e) {
-    switch (e->kind) {
-      case ExprKind::kIntImm: {
-        int64_t v = static_cast<const IntImm&>(*e).value;
-        return {c_int(v, e->type), v < 0 ? kUnary : kPostfix};
-      }
-      case ExprKind::kFloatImm: {
-        double v = static_cast<const FloatImm&>(*e).value;
-        if (!std::isfinite(v)) out_.use.math = true;
-        return {c_float(v, e->type), std::signbit(v) ? kUnary : kPostfix};
-      }
-      case ExprKind::kVarRef: return {name_of_node(static_cast<const VarRef&>(*e).var.get()), kPostfix};
-      case ExprKind::kLoad: {
-        const auto& n = static_cast<const Load&>(*e);
-        std::string text = element(n);
-        if (n.buffer->dtype == n.type || stays_int(e)) return {text, kPostfix};
-        return {fmt::format("({}){}", c_type_of(n.type), text), kUnary};
-      }
-      case ExprKind::kUnary: return unary(static_cast<const Unary&>(*e));
-      case ExprKind::kBinary: return binary(static_cast<const Binary&>(*e));
-      case ExprKind::kCast: {
-        const auto& n = static_cast<const Cast&>(*e);
-        if (auto call = helper_call(n)) return helper(*call);
-        if (n.type == n.value->type) return expr(n.value);
-        return {fmt::format("({}){}", c_type_of(n.type), at_least(n.value, kUnary)), kUnary};
-      }
-      case ExprKind::kSelect: {
-        const auto& n = static_cast<const Select&>(*e);
-        return {fmt::format("{} ? {} : {}", at_least(n.condition, kLogicalOr),
-                            at_least(n.if_true, kLogicalOr), at_least(n.if_false, kConditional)),
-                kConditional};
-      }
-      case ExprKind::kCall: return call(static_cast<const Call&>(*e));
-      case ExprKind::kAddress: {
-        const auto& n = static_cast<const Address&>(*e);
-        const auto* imm = n.index->kind == ExprKind::kIntImm
-                              ? static_cast<const IntImm*>(n.index.get())
-                              : nullptr;
-        if (imm && imm->value == 0) return {name_of_node(n.buffer.get()), kPostfix};
-        return {fmt::format("&{}[{}]", name_of_node(n.buffer.get()), any(n.index)), kUnary};
-      }
-    }
-    return {"0", kPostfix};
+    return visit(*e, [&](const auto& n) {
+      // What ranges know is known by the place where a node stands.
+      if constexpr (std::is_same_v<decltype(n), const Load&>) return text(n, e);
+      else return text(n);
+    });
+  }
+
+  // One for each kind of expression.
+  Text text(const IntImm& n) { return {c_int(n.value, n.type), n.value < 0 ? kUnary : kPostfix}; }
+
+  Text text(const FloatImm& n) {
+    if (!std::isfinite(n.value)) out_.use.math = true;
+    return {c_float(n.value, n.type), std::signbit(n.value) ? kUnary : kPostfix};
+  }
+
+  Text text(const VarRef& n) { return {name_of_node(n.var.get()), kPostfix}; }
+
+  Text text(const Load& n, const ExprPtr& e) {
+    std::string text = element(n);
+    if (n.buffer->dtype == n.type || stays_int(e)) return {text, kPostfix};
+    return {fmt::format("({}){}", c_type_of(n.type), text), kUnary};
+  }
+
+  Text text(const Cast& n) {
+    if (auto call = helper_call(n)) return helper(*call);
+    if (n.type == n.value->type) return expr(n.value);
+    return {fmt::format("({}){}", c_type_of(n.type), at_least(n.value, kUnary)), kUnary};
+  }
+
+  Text text(const Select& n) {
+    return {fmt::format("{} ? {} : {}", at_least(n.condition, kLogicalOr), at_least(n.if_true, kLogicalOr),
+                        at_least(n.if_false, kConditional)),
+            kConditional};
+  }
+
+  Text text(const Address& n) {
+    const auto* imm =
+        n.index->kind == ExprKind::kIntImm ? static_cast<const IntImm*>(n.index.get()) : nullptr;
+    if (imm && imm->value == 0) return {name_of_node(n.buffer.get()), kPostfix};
+    return {fmt::format("&{}[{}]", name_of_node(n.buffer.get()), any(n.index)), kUnary};
   }
 
   std::string element(const Load& n) {
@@ -373,7 +325,7 @@ class Printer {
     return ranges_.narrow() && range && range->is_int;
   }
 
-  Text unary(const Unary& n) {
+  Text text(const Unary& n) {
     const char* op = n.op == UnaryOp::kNeg ? "-" : n.op == UnaryOp::kLogicalNot ? "!" : "~";
     Text v = expr(n.value);
     if (ranges_.leaves_int(n)) v = {"(int32_t)" + at_least(n.value, kUnary), kUnary};
@@ -382,7 +334,7 @@ class Printer {
     return {op + (brackets ? "(" + v.text + ")" : v.text), kUnary};
   }
 
-  Text binary(const Binary& n) {
+  Text text(const Binary& n) {
     out_.use.floating = out_.use.floating || is_float(n.type);
     if (const ExprPtr* value = saturated_i8(n)) {
       out_.use.functions.insert("saturate_i8");
@@ -449,7 +401,7 @@ class Printer {
             kUnary};
   }
 
-  Text call(const Call& n) {
+  Text text(const Call& n) {
     std::string args;
     switch (n.callee) {
       case Intrinsic::kMemcpy:
@@ -511,7 +463,7 @@ class Printer {
       changing_.insert(n.var.get());
       return false;
     }
-    if (!is_fixed(n.init)) return false;
+    if (!is_fixed(*n.init)) return false;
     const std::string key = fmt::format("{} {} {}", short_name(n.var->dtype), n.var->name, init);
     for (const auto& scope : lets_)
       if (auto found = scope.find(key); found != scope.end()) {
@@ -522,20 +474,16 @@ class Printer {
     return false;
   }
   // No element of what may be written, and no variable that changes.
-  bool is_fixed(const ExprPtr& e) const {
-    switch (e->kind) {
-      case ExprKind::kIntImm:
-      case ExprKind::kFloatImm: return true;
-      case ExprKind::kVarRef: return !changing_.contains(static_cast<const VarRef&>(*e).var.get());
-      case ExprKind::kLoad:
-        return static_cast<const Load&>(*e).buffer->role == Role::kConstant &&
-               is_fixed(static_cast<const Load&>(*e).index);
-      case ExprKind::kUnary: return is_fixed(static_cast<const Unary&>(*e).value);
-      case ExprKind::kBinary:
-        return is_fixed(static_cast<const Binary&>(*e).lhs) && is_fixed(static_cast<const Binary&>(*e).rhs);
-      case ExprKind::kCast: return is_fixed(static_cast<const Cast&>(*e).value);
-      default: return false;
-    }
+  bool is_fixed(const Expr& e) const {
+    return visit(e, Overloaded{[&](const VarRef& n) { return !changing_.contains(n.var.get()); },
+                               [&](const Load& n) {
+                                 return n.buffer->role == Role::kConstant && is_fixed(*n.index);
+                               },
+                               [](const Select&) { return false; }, [](const Call&) { return false; },
+                               [](const Address&) { return false; },
+                               [&](const auto& n) {
+                                 return all_children(n, [&](const Expr& x) { return is_fixed(x); });
+                               }});
   }
 
   void print_nested(const StmtPtr& s) {
@@ -562,59 +510,55 @@ class Printer {
   }
 
   void stmt(const StmtPtr& s) {
-    switch (s->kind) {
-      case StmtKind::kFor: return for_loop(static_cast<const For&>(*s));
-      case StmtKind::kIf: {
-        const auto& n = static_cast<const If&>(*s);
-        line(fmt::format("if ({}) {{", any(n.condition)));
-        print_nested(n.then);
-        if (n.otherwise) {
-          line("} else {");
-          print_nested(n.otherwise);
-        }
-        return line("}");
-      }
-      case StmtKind::kDeclare: {
-        const auto& n = static_cast<const Declare&>(*s);
-        if (!n.is_mutable && uses_[n.var.get()] == 0) return;
-        std::string init = converted(n.init);
-        ranges_.forget(n.var);
-        const char* small = n.is_mutable ? nullptr : ranges_.type_of_let(n.var, n.init);
-        if (said_before(n, init)) return;
-        std::string id = declare(n.var.get(), n.var->name);
-        return line(fmt::format("{}{} {} = {};", n.is_mutable ? "" : "const ",
-                                small ? small : c_type_of(n.var->dtype), id, init));
-      }
-      case StmtKind::kAssign: return assign(static_cast<const Assign&>(*s));
-      case StmtKind::kStore: {
-        const auto& n = static_cast<const Store&>(*s);
-        return line(fmt::format("{}[{}] = {};", name_of_node(n.buffer.get()), any(n.index),
-                                stored(n.value, n.buffer->dtype)));
-      }
-      case StmtKind::kEvaluate: {
-        const ExprPtr& value = static_cast<const Evaluate&>(*s).value;
-        if (value->kind == ExprKind::kCall && assign_element(static_cast<const Call&>(*value))) return;
-        return line(any(value) + ";");
-      }
-      case StmtKind::kBlock: return print_stmts(s);
-      case StmtKind::kAlloc: {
-        const auto& b = static_cast<const Alloc&>(*s).buffer;
-        std::string id = declare(b.get(), b->name);
-        return line(fmt::format("{} {}[{}];", c_type_of(b->dtype), id, b->elements));
-      }
-      case StmtKind::kCallKernel: {
-        const auto& n = static_cast<const CallKernel&>(*s);
-        std::string kernel = name_of(*n.kernel), args;
-        out_.use.kernels.emplace(kernel, n.kernel);
-        for (const ExprPtr& a : n.args) args += (args.empty() ? "" : ", ") + any(a);
-        return line(fmt::format("{}_{}({});", prefix_, kernel, args));
-      }
-      case StmtKind::kFail:
-        return line(fmt::format("return {}; /* not defined for this data */", tir::kFailStatus));
-      case StmtKind::kComment:
-        return line("/* " + c_comment_text(static_cast<const Comment&>(*s).text, 200) + " */");
-    }
+    visit(*s, Overloaded{[&](const Block&) { print_stmts(s); }, [&](const auto& n) { print(n); }});
   }
+
+  // One for each kind of statement.
+  void print(const If& n) {
+    line(fmt::format("if ({}) {{", any(n.condition)));
+    print_nested(n.then);
+    if (n.otherwise) {
+      line("} else {");
+      print_nested(n.otherwise);
+    }
+    line("}");
+  }
+
+  void print(const Declare& n) {
+    if (is_unused_let(n)) return;
+    std::string init = converted(n.init);
+    ranges_.forget(n.var);
+    const char* small = n.is_mutable ? nullptr : ranges_.type_of_let(n.var, n.init);
+    if (said_before(n, init)) return;
+    std::string id = declare(n.var.get(), n.var->name);
+    line(fmt::format("{}{} {} = {};", n.is_mutable ? "" : "const ", small ? small : c_type_of(n.var->dtype), id,
+                     init));
+  }
+
+  void print(const Store& n) {
+    line(fmt::format("{}[{}] = {};", name_of_node(n.buffer.get()), any(n.index), stored(n.value, n.buffer->dtype)));
+  }
+
+  void print(const Evaluate& n) {
+    if (n.value->kind == ExprKind::kCall && assign_element(static_cast<const Call&>(*n.value))) return;
+    line(any(n.value) + ";");
+  }
+
+  void print(const Alloc& n) {
+    std::string id = declare(n.buffer.get(), n.buffer->name);
+    line(fmt::format("{} {}[{}];", c_type_of(n.buffer->dtype), id, n.buffer->elements));
+  }
+
+  void print(const CallKernel& n) {
+    std::string kernel = name_of(*n.kernel), args;
+    out_.use.kernels.emplace(kernel, n.kernel);
+    for (const ExprPtr& a : n.args) args += (args.empty() ? "" : ", ") + any(a);
+    line(fmt::format("{}_{}({});", prefix_, kernel, args));
+  }
+
+  void print(const Fail&) { line(fmt::format("return {}; /* not defined for this data */", tir::kFailStatus)); }
+
+  void print(const Comment& n) { line("/* " + c_comment_text(n.text, 200) + " */"); }
 
   // What is stored as `type`: with a cast only where the value may be of a wider one.
   std::string stored(const ExprPtr& value, DType type) {
@@ -651,7 +595,7 @@ class Printer {
     return true;
   }
 
-  void for_loop(const For& n) {
+  void print(const For& n) {
     std::string begin = any(n.begin), end = at_least(n.end, kAdditive);
     scopes_.emplace_back();
     std::string id = declare(n.var.get(), n.var->name);
@@ -665,7 +609,7 @@ class Printer {
   }
 
   // "a = a + b" reads better, and is the same, as "a += b".
-  void assign(const Assign& n) {
+  void print(const Assign& n) {
     const std::string& id = name_of_node(n.var.get());
     if (n.value->kind == ExprKind::kBinary) {
       const auto& b = static_cast<const Binary&>(*n.value);

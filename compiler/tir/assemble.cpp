@@ -9,6 +9,7 @@
 #include "tir/arithmetic.h"
 #include "tir/machine.h"
 #include "tir/program.h"
+#include "tir/visit.h"
 
 namespace aotc::tir {
 
@@ -44,22 +45,37 @@ class Assembler {
   int32_t expr(const ExprPtr& e, int32_t into = -1);
   int32_t moved(int32_t from, int32_t into);
   int32_t target(int32_t into) { return into >= 0 ? into : temporary(); }
-  int32_t binary(const Binary& b, int32_t into);
   int32_t int_binary(const Binary& b, int32_t into);
   int32_t float_binary(const Binary& b, int32_t into);
   int32_t mul_add(const Binary& sum, Op op, int32_t into);
-  int32_t unary(const Unary& u, int32_t into);
-  int32_t cast(const Cast& c, int32_t into);
-  int32_t select(const Select& s, int32_t into);
-  int32_t call(const Call& c, int32_t into);
+  // One for each kind of expression.
+  int32_t value(const IntImm& n, int32_t into);
+  int32_t value(const FloatImm& n, int32_t into);
+  int32_t value(const VarRef& n, int32_t into);
+  int32_t value(const Load& l, int32_t into);
+  int32_t value(const Unary& u, int32_t into);
+  int32_t value(const Binary& b, int32_t into);
+  int32_t value(const Cast& c, int32_t into);
+  int32_t value(const Select& s, int32_t into);
+  int32_t value(const Call& c, int32_t into);
+  int32_t value(const Address&, int32_t) { return fail("an address stands where a value is needed"); }
   // Sets b and c of an access to the two addends of an index.
   void index(const ExprPtr& e, Instr* access);
   void memory_call(const Call& c);
 
   void statement(const StmtPtr& s);
-  void loop(const For& s);
-  void branch(const If& s);
-  void store(const Store& s);
+  // One for each kind of statement.
+  void run(const For& s);
+  void run(const If& s);
+  void run(const Declare& d);
+  void run(const Assign& a);
+  void run(const Store& s);
+  void run(const Evaluate& e);
+  void run(const Block& b);
+  void run(const Alloc& a);
+  void run(const CallKernel&) { fail("a kernel call was not inlined"); }
+  void run(const Fail&) { emit({.op = Op::kFail}); }
+  void run(const Comment&) {}
 
   bool observed_;
   Program program_;
@@ -120,52 +136,37 @@ int32_t Assembler::moved(int32_t from, int32_t into) {
 int32_t Assembler::expr(const ExprPtr& e, int32_t into) {
   if (!e) return fail("an expression is missing");
   if (!problem_.empty()) return 0;
-  switch (e->kind) {
-    case ExprKind::kIntImm:
-      return moved(int_constant(static_cast<const IntImm&>(*e).value), into);
-    case ExprKind::kFloatImm: {
-      double v = static_cast<const FloatImm&>(*e).value;
-      Register r{};
-      if (e->type == DType::kF32) {
-        r.f = static_cast<float>(v);
-      } else {
-        r.d = v;
-      }
-      return moved(constant(r, false), into);
-    }
-    case ExprKind::kVarRef: {
-      const VarPtr& v = static_cast<const VarRef&>(*e).var;
-      auto it = variables_.find(v.get());
-      if (it == variables_.end())
-        return fail(fmt::format("variable '{}' is not declared", v->name));
-      return moved(it->second, into);
-    }
-    case ExprKind::kLoad: {
-      const Load& l = static_cast<const Load&>(*e);
-      Instr access{.a = buffer(l.buffer)};
-      if (!problem_.empty()) return 0;
-      index(l.index, &access);
-      Op base = tracked(*l.buffer) ? Op::kLoadTrackedBool : Op::kLoadBool;
-      bool slow = observed_ && l.buffer->role != Role::kLocal;
-      access.op = slow ? Op::kLoadSlow : at_offset(base, static_cast<int>(l.buffer->dtype));
-      access.dst = target(into);
-      emit(access);
-      return access.dst;
-    }
-    case ExprKind::kUnary:
-      return unary(static_cast<const Unary&>(*e), into);
-    case ExprKind::kBinary:
-      return binary(static_cast<const Binary&>(*e), into);
-    case ExprKind::kCast:
-      return cast(static_cast<const Cast&>(*e), into);
-    case ExprKind::kSelect:
-      return select(static_cast<const Select&>(*e), into);
-    case ExprKind::kCall:
-      return call(static_cast<const Call&>(*e), into);
-    case ExprKind::kAddress:
-      return fail("an address stands where a value is needed");
+  return visit(*e, [&](const auto& n) { return value(n, into); });
+}
+
+int32_t Assembler::value(const IntImm& n, int32_t into) { return moved(int_constant(n.value), into); }
+
+int32_t Assembler::value(const FloatImm& n, int32_t into) {
+  Register r{};
+  if (n.type == DType::kF32) {
+    r.f = static_cast<float>(n.value);
+  } else {
+    r.d = n.value;
   }
-  return 0;
+  return moved(constant(r, false), into);
+}
+
+int32_t Assembler::value(const VarRef& n, int32_t into) {
+  auto it = variables_.find(n.var.get());
+  if (it == variables_.end()) return fail(fmt::format("variable '{}' is not declared", n.var->name));
+  return moved(it->second, into);
+}
+
+int32_t Assembler::value(const Load& l, int32_t into) {
+  Instr access{.a = buffer(l.buffer)};
+  if (!problem_.empty()) return 0;
+  index(l.index, &access);
+  Op base = tracked(*l.buffer) ? Op::kLoadTrackedBool : Op::kLoadBool;
+  bool slow = observed_ && l.buffer->role != Role::kLocal;
+  access.op = slow ? Op::kLoadSlow : at_offset(base, static_cast<int>(l.buffer->dtype));
+  access.dst = target(into);
+  emit(access);
+  return access.dst;
 }
 
 void Assembler::index(const ExprPtr& e, Instr* access) {
@@ -200,7 +201,7 @@ int32_t Assembler::mul_add(const Binary& sum, Op op, int32_t into) {
   return dst;
 }
 
-int32_t Assembler::binary(const Binary& b, int32_t into) {
+int32_t Assembler::value(const Binary& b, int32_t into) {
   if (!b.lhs || !b.rhs) return fail("an operand is missing");
   if (b.lhs->type != b.rhs->type)
     return fail(fmt::format("operands of '{}' are {} and {}", spelling_of(b.op),
@@ -257,7 +258,7 @@ int32_t Assembler::float_binary(const Binary& b, int32_t into) {
   return instr.dst;
 }
 
-int32_t Assembler::unary(const Unary& u, int32_t into) {
+int32_t Assembler::value(const Unary& u, int32_t into) {
   if (!u.value) return fail("an operand is missing");
   DType type = u.value->type;
   Instr instr{.flag = static_cast<uint16_t>(type)};
@@ -274,7 +275,7 @@ int32_t Assembler::unary(const Unary& u, int32_t into) {
   return instr.dst;
 }
 
-int32_t Assembler::cast(const Cast& c, int32_t into) {
+int32_t Assembler::value(const Cast& c, int32_t into) {
   if (!c.value) return fail("an operand is missing");
   DType from = c.value->type;
   Instr instr{.flag = static_cast<uint16_t>(c.type)};
@@ -299,7 +300,7 @@ int32_t Assembler::cast(const Cast& c, int32_t into) {
   return instr.dst;
 }
 
-int32_t Assembler::select(const Select& s, int32_t into) {
+int32_t Assembler::value(const Select& s, int32_t into) {
   if (!s.if_true || !s.if_false || s.if_true->type != s.if_false->type)
     return fail("the sides of a select differ in type");
   int32_t condition = expr(s.condition);
@@ -313,7 +314,7 @@ int32_t Assembler::select(const Select& s, int32_t into) {
   return dst;
 }
 
-int32_t Assembler::call(const Call& c, int32_t into) {
+int32_t Assembler::value(const Call& c, int32_t into) {
   const IntrinsicInfo& info = info_of(c.callee);
   if (!info.is_scalar || c.args.size() != static_cast<size_t>(info.args) || !c.args[0])
     return fail(fmt::format("'{}' is not called as it must be", info.name));
@@ -351,7 +352,7 @@ void Assembler::memory_call(const Call& c) {
   emit(instr);
 }
 
-void Assembler::store(const Store& s) {
+void Assembler::run(const Store& s) {
   Instr access{.a = buffer(s.buffer)};
   if (!problem_.empty()) return;
   if (s.buffer->role == Role::kInput || s.buffer->role == Role::kConstant)
@@ -367,7 +368,7 @@ void Assembler::store(const Store& s) {
   emit(access);
 }
 
-void Assembler::loop(const For& s) {
+void Assembler::run(const For& s) {
   if (s.step <= 0 || s.step > int_range(DType::kI32).max) {
     fail("the step of a loop is not a positive i32");
     return;
@@ -394,7 +395,7 @@ void Assembler::loop(const For& s) {
       {static_cast<size_t>(first), program_.code.size(), variable, s.var->name});
 }
 
-void Assembler::branch(const If& s) {
+void Assembler::run(const If& s) {
   if (s.condition && is_float(s.condition->type)) fail("a condition is not an integer");
   size_t skip = emit({.op = Op::kJumpIfZero, .a = expr(s.condition)});
   statement(s.then);
@@ -413,66 +414,47 @@ void Assembler::statement(const StmtPtr& s) {
   if (!problem_.empty()) return;
   current_ = s.get();
   temporaries_used_ = 0;
-  switch (s->kind) {
-    case StmtKind::kFor:
-      return loop(static_cast<const For&>(*s));
-    case StmtKind::kIf:
-      return branch(static_cast<const If&>(*s));
-    case StmtKind::kDeclare: {
-      const Declare& d = static_cast<const Declare&>(*s);
-      if (d.init && d.init->type != d.var->dtype)
-        fail(fmt::format("'{}' is declared with a value of another type", d.var->name));
-      int32_t variable = fresh();
-      expr(d.init, variable);
-      variables_[d.var.get()] = variable;
-      return;
-    }
-    case StmtKind::kAssign: {
-      const Assign& a = static_cast<const Assign&>(*s);
-      auto it = variables_.find(a.var.get());
-      if (it == variables_.end()) {
-        fail(fmt::format("variable '{}' is not declared", a.var->name));
-      } else if (a.value && a.value->type != a.var->dtype) {
-        fail(fmt::format("'{}' is assigned a value of another type", a.var->name));
-      } else {
-        expr(a.value, it->second);
-      }
-      return;
-    }
-    case StmtKind::kStore:
-      return store(static_cast<const Store&>(*s));
-    case StmtKind::kEvaluate: {
-      const ExprPtr& value = static_cast<const Evaluate&>(*s).value;
-      bool memory = value && value->kind == ExprKind::kCall &&
-                    !info_of(static_cast<const Call&>(*value).callee).is_scalar;
-      if (memory) {
-        memory_call(static_cast<const Call&>(*value));
-      } else {
-        expr(value);
-      }
-      return;
-    }
-    case StmtKind::kBlock:
-      for (const StmtPtr& child : static_cast<const Block&>(*s).body) statement(child);
-      return;
-    case StmtKind::kAlloc: {
-      const BufferPtr& b = static_cast<const Alloc&>(*s).buffer;
-      if (b->role != Role::kLocal) fail(fmt::format("'{}' is not local", b->name));
-      auto [it, is_new] =
-          buffers_.try_emplace(b.get(), static_cast<int32_t>(program_.buffers.size()));
-      if (is_new) program_.buffers.push_back({b, -1});
-      emit({.op = Op::kAllocate, .a = it->second});
-      return;
-    }
-    case StmtKind::kCallKernel:
-      fail("a kernel call was not inlined");
-      return;
-    case StmtKind::kFail:
-      emit({.op = Op::kFail});
-      return;
-    case StmtKind::kComment:
-      return;
+  visit(*s, [&](const auto& n) { run(n); });
+}
+
+void Assembler::run(const Declare& d) {
+  if (d.init && d.init->type != d.var->dtype)
+    fail(fmt::format("'{}' is declared with a value of another type", d.var->name));
+  int32_t variable = fresh();
+  expr(d.init, variable);
+  variables_[d.var.get()] = variable;
+}
+
+void Assembler::run(const Assign& a) {
+  auto it = variables_.find(a.var.get());
+  if (it == variables_.end()) {
+    fail(fmt::format("variable '{}' is not declared", a.var->name));
+  } else if (a.value && a.value->type != a.var->dtype) {
+    fail(fmt::format("'{}' is assigned a value of another type", a.var->name));
+  } else {
+    expr(a.value, it->second);
   }
+}
+
+void Assembler::run(const Evaluate& e) {
+  const Call* call = e.value && e.value->kind == ExprKind::kCall ? static_cast<const Call*>(e.value.get()) : nullptr;
+  if (call && !info_of(call->callee).is_scalar) {
+    memory_call(*call);
+  } else {
+    expr(e.value);
+  }
+}
+
+void Assembler::run(const Block& b) {
+  for (const StmtPtr& child : b.body) statement(child);
+}
+
+void Assembler::run(const Alloc& a) {
+  const BufferPtr& b = a.buffer;
+  if (b->role != Role::kLocal) fail(fmt::format("'{}' is not local", b->name));
+  auto [it, is_new] = buffers_.try_emplace(b.get(), static_cast<int32_t>(program_.buffers.size()));
+  if (is_new) program_.buffers.push_back({b, -1});
+  emit({.op = Op::kAllocate, .a = it->second});
 }
 
 Result<Program> Assembler::run(const Function& function, std::string* problem) {

@@ -186,6 +186,13 @@ void evaluate_op(const graph::Graph& graph, const graph::Op& op, const EvalData&
   evaluate_op(graph, op, data, evaluation, 0);
 }
 
+std::optional<AxisFlow> Operator::axis_flow(const OpView& op) const {
+  if (!traits().elementwise || op.operand_count() != 1 || op.op.results.size() != 1 || !op.has_operand(0) ||
+      op.operand(0).shape != op.result().shape)
+    return std::nullopt;
+  return same_axes(1, 1, op.result().shape.size());
+}
+
 StateValues initial_states(const graph::Graph& graph) {
   StateValues out;
   for (const graph::State& state : graph.states)

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "ops/axes.h"
 #include "ops/channels.h"
 #include "ops/lowering.h"
 #include "support/diagnostics.h"
@@ -162,6 +163,20 @@ class Operator : public graph::OpDefinition {
   virtual std::optional<graph::Op> generalized(graph::Graph&, const graph::Op&) const {
     return std::nullopt;
   }
+
+  // Is the result operand 0 with its dimensions in another order and nothing else (transpose)? Which?
+  virtual std::optional<Order> as_transposition(const OpView&) const { return std::nullopt; }
+  // The axes that the operator works along, if it does the same, bit for bit, when its tensors' dimensions
+  // stand in another order (ops/axes.h): what has one operand, and is elementwise, says so here.
+  virtual std::optional<AxisFlow> axis_flow(const OpView& op) const;
+  // The attributes of the same operator with its axes in another order; null where results would not be the same.
+  virtual std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
+                                                                           const Order& /*axes*/) const {
+    return op.op.attributes;
+  }
+  // Operand 0 is rows of so many elements, and each is added up with the rows of the constant operand 1 [units,
+  // elements] in an order that does not matter: elements of both may stand in another. 0: it is not so.
+  virtual int64_t free_row(const OpView&) const { return 0; }
 
   // How channels of int8 tensors go through this operator (ops/channels.h).
   virtual ChannelFlow channel_flow(const OpView&) const { return ChannelFlow::kOpaque; }

@@ -12,6 +12,7 @@
 #include "passes/fuse_activation.h"
 #include "passes/fuse_padding.h"
 #include "passes/generalize.h"
+#include "passes/move_transposes.h"
 #include "passes/order_repeats.h"
 #include "passes/partition_devices.h"
 #include "passes/remove_conversions.h"
@@ -36,6 +37,8 @@ constexpr Pass kPipeline[] = {
      remove_identities},
     {"remove-conversions", "converting to float and exactly back is work for nothing",
      remove_conversions},
+    {"move-transposes", "transposes that meet vanish, and a model of NCHW becomes one of NHWC",
+     move_transposes},
     {"generalize", "operators that are cases of others share their kernels and rewrites", generalize},
     {"fuse-padding", "a convolution pads on the fly, so the padded copy needs no memory",
      fuse_padding},

@@ -31,12 +31,14 @@ LIBRARY_ULP = 64
 LIVE_CHANNELS = " (live channels)"
 # How aotc names an int8 tensor in the place of a uint8 one: the top bit is the other.
 AS_INT8 = " (int8)"
+# Of a tensor whose dimensions stand in another order than LiteRT's: that order.
+OTHER_ORDER = re.compile(r" \(order ([0-9,]+)\)$")
 LIBRARY_OPERATORS = {"LOGISTIC", "SOFTMAX", "TANH", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM",
                      "RNN", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_RNN"}
 # Sums of floats that LiteRT adds up in vectors.
 VECTOR_OPERATORS = {"SVDF", "RNN", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_RNN"}
 MORE_MODELS = "AOTC_MORE_MODELS"  # environment variable: a folder where models are looked for first
-OWN_FOLDERS = ("digits", "gadget", "keras", "ops")
+OWN_FOLDERS = ("digits", "gadget", "keras", "ops", "planes")
 
 
 class Failure(Exception):
@@ -216,6 +218,7 @@ class Oracle:
                 if tensor >= 0:
                     place = self.places.setdefault(escaped(names[int(tensor)]), [])
                     place.append((op, result))
+        self.inputs = {escaped(detail["name"]): i for i, detail in enumerate(self.layers.inputs)}
         self.results, self.outputs = [], []
         for arrays in self.samples:
             self.results.append(self.layers.run(arrays))
@@ -239,6 +242,10 @@ class Oracle:
         if want is None or np.asarray(want).dtype != np.uint8:
             return None
         return (np.asarray(want) ^ 0x80).view(np.int8)
+
+    def value(self, sample, place):
+        """What is at a place; that of an input is (None, input)."""
+        return self.samples[sample][place[1]] if place[0] is None else self.results[sample][place[0]][place[1]]
 
 
 def ulp_distance(a, b):
@@ -292,9 +299,26 @@ def live_channels_of(got, shape, want):
     return all_channels[:, chosen]
 
 
+def place_of(oracle, name, op_index):
+    """Where LiteRT has what aotc calls `name`; is it some channels only; its order of dimensions, if it is another;
+    the name without these."""
+    place = oracle.place(name, op_index)
+    is_cut = place is None and name.endswith(LIVE_CHANNELS)
+    if is_cut:
+        name = name.removesuffix(LIVE_CHANNELS)
+        place = oracle.place(name, op_index)
+    moved = OTHER_ORDER.search(name) if place is None else None
+    if not moved:
+        return place, is_cut, None, name
+    name = name[:moved.start()]
+    place = (None, oracle.inputs[name]) if name in oracle.inputs else oracle.place(name, op_index)
+    return place, is_cut, [int(i) for i in moved[1].split(",")], name
+
+
 def compare(oracle, layers, found, outputs=True):
     """Checks traced records against LiteRT. `layers` is aotc's list of calls (`--json`).
 
+    A tensor in another order of dimensions must hold LiteRT's in that order.
     A tensor that lost channels must hold channels of LiteRT's, in LiteRT's order; which ones aotc
     kept is not checked here: a wrong choice shows behind it.
 
@@ -316,17 +340,15 @@ def compare(oracle, layers, found, outputs=True):
             if "op_index" not in layer:
                 continue  # a copy into an output, which is compared as such
             name = layer["results"][result]["tensor"]
-            place = oracle.place(name, layer["op_index"])
-            is_cut = place is None and name.endswith(LIVE_CHANNELS)
-            if is_cut:
-                place = oracle.place(name.removesuffix(LIVE_CHANNELS), layer["op_index"])
-            want = oracle.results[sample][place[0]][place[1]] if place else oracle.as_int8(
-                name.removesuffix(LIVE_CHANNELS), layer["op_index"], sample)
+            place, is_cut, order, base = place_of(oracle, name, layer["op_index"])
+            want = oracle.value(sample, place) if place else oracle.as_int8(base, layer["op_index"], sample)
             if want is None and oracle.has_composites:
                 continue  # what a composite is made of is another subgraph to LiteRT
             if want is None:
                 raise Failure(f"call {call} gives a tensor '{name}' that LiteRT does not have")
             ulp = limits[call]
+            if order:
+                want = np.asarray(want).transpose(order)
             if is_cut:
                 want = live_channels_of(data, layer["results"][result]["shape"], want)
             title = f"call {call} ({layer['op_type']} '{name}')"

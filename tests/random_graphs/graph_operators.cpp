@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "graph_layouts.h"
 #include "graph_maker.h"
 #include "graph_movers.h"
 #include "graph_recurrent.h"
@@ -46,7 +47,7 @@ class OperatorMaker final : public GraphMaker {
         &OperatorMaker::simple,      &OperatorMaker::simple,      &OperatorMaker::simple,
         &OperatorMaker::mover,       &OperatorMaker::mover,       &OperatorMaker::mover,
         &OperatorMaker::recurrent,   &OperatorMaker::stateful,    &OperatorMaker::signal,
-        &OperatorMaker::signal};
+        &OperatorMaker::signal,      &OperatorMaker::planes,      &OperatorMaker::planes};
     for (int tries = 0; tries < 20; ++tries)
       if ((this->*kMakers[random.pick(0, std::size(kMakers) - 1)])()) return;
   }
@@ -153,6 +154,7 @@ class OperatorMaker final : public GraphMaker {
 
   bool signal() { return make_signal(*this); }
 
+  bool planes() { return make_planes(*this); }
   bool mover() { return make_mover(*this); }
 
   bool depthwise() {

@@ -45,6 +45,10 @@ class AddN final : public Operator {
     return good ? success() : Status(kFailure);
   }
 
+  std::optional<AxisFlow> axis_flow(const OpView& op) const override {
+    return same_axes(op.operand_count(), 1, op.result().shape.size());
+  }
+
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {

@@ -98,6 +98,18 @@ class ArgExtreme final : public Operator {
     return kFailure;
   }
 
+  std::optional<AxisFlow> axis_flow(const OpView& op) const override {
+    AxisFlow flow = same_axes(1, 1, op.operand(0).shape.size());
+    flow.results[0].erase(flow.results[0].begin() + op.attrs<ArgAttrs>().axis);
+    return flow;
+  }
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
+                                                                   const Order& axes) const override {
+    auto attributes = std::make_shared<ArgAttrs>(op.attrs<ArgAttrs>());
+    attributes->axis = inverse_order(axes)[static_cast<size_t>(attributes->axis)];
+    return attributes;
+  }
+
   void evaluate(const OpView& op, const EvalData& data) const override {
     AxisView v = axis_view(op);
     bool wide = op.result().dtype == DType::kI64;

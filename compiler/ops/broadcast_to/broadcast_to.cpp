@@ -38,6 +38,16 @@ class BroadcastTo final : public RearrangeOperator {
     return kFailure;
   }
 
+  std::optional<AxisFlow> axis_flow(const OpView& op) const override {
+    return broadcast_axes({op.operand(0).shape}, op.result().shape);
+  }
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
+                                                                   const Order& axes) const override {
+    auto attributes = std::make_shared<BroadcastAttrs>();
+    attributes->shape = ordered_shape(op.result().shape, axes);
+    return attributes;
+  }
+
  protected:
   AffineMap map_of(const OpView& op) const override {
     const graph::Shape& in = op.operand(0).shape;

@@ -18,6 +18,8 @@ using Pieces = std::vector<Movement>;
 
 // Loop nests that are written out. Beyond, the pieces of an axis are rows of a table.
 constexpr int64_t kMostNests = 6;
+// Elements that are moved one by one instead of in a loop.
+constexpr int64_t kMostInRow = 4;
 
 // Both moves, one within the other.
 Movement nested(Movement outer, const Movement& inner) {
@@ -88,6 +90,11 @@ class MapEmitter {
     bool last = d + 1 == piece.extents.size() && k + 1 == map_.axes.size();
     int64_t extent = piece.extents[d], t = piece.to_strides[d], s = piece.from_strides[d];
     if (last && t == 1 && s == 1) return emit_run(f_, to_, to, from_, from, extent);
+    // A few elements in the innermost loop cost less than the loop.
+    if (last && depth_ > 0 && extent <= kMostInRow) {
+      for (int64_t i = 0; i < extent; ++i) emit_run(f_, to_, to + i * t, from_, from + i * s, 1);
+      return;
+    }
     f_.loop(fmt::format("i{}", depth_++), 0, extent, [&](Ex i) {
       Ex inner_to = to + i * t, inner_from = from + i * s;
       // Named once per loop, so that inner loops add to a value instead of multiplying again.

@@ -28,6 +28,10 @@ Result<std::vector<graph::Shape>> BinaryElementwise::infer(const OpView& op,
   return std::vector<graph::Shape>{shape};
 }
 
+std::optional<AxisFlow> BinaryElementwise::axis_flow(const OpView& op) const {
+  return broadcast_axes({op.operand(0).shape, op.operand(1).shape}, op.result().shape);
+}
+
 bool verify_binary_types(const OpView& op, std::initializer_list<DType> types, Diagnostics& diags) {
   return check_counts(op, 2, 2, 1, diags) && check_type(op, 0, types, diags) &&
          check_type(op, 1, {op.operand(0).dtype}, diags) &&

@@ -24,6 +24,7 @@ struct BinaryAttrs : graph::Attributes<BinaryAttrs> {
 class BinaryElementwise : public Operator {
  public:
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override;
+  std::optional<AxisFlow> axis_flow(const OpView& op) const override;
 };
 
 // Both operands and the result have one of the types, the same.

@@ -165,6 +165,16 @@ class Concatenation final : public Operator {
     return lower_join(op, parts_of(op));
   }
 
+  std::optional<AxisFlow> axis_flow(const OpView& op) const override {
+    return same_axes(op.operand_count(), 1, op.result().shape.size());
+  }
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
+                                                                   const Order& axes) const override {
+    auto attributes = std::make_shared<ConcatenationAttrs>(op.attrs<ConcatenationAttrs>());
+    attributes->axis = inverse_order(axes)[static_cast<size_t>(attributes->axis)];
+    return attributes;
+  }
+
   bool is_identity(const OpView& op) const override {
     return op.operand_count() == 1 && !op.attrs<ConcatenationAttrs>().requantize;
   }

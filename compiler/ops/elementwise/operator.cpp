@@ -38,6 +38,14 @@ std::vector<graph::Shape> RowOperator::shapes(const OpView& op) const {
   return out;
 }
 
+std::optional<AxisFlow> RowOperator::axis_flow(const OpView& op) const {
+  std::vector<graph::Shape> given;
+  for (size_t i = 0; i < op.operand_count(); ++i) given.push_back(op.operand(i).shape);
+  // A condition of the first dimension only is not aligned at the last.
+  if (row_.shapes == Shapes::kLeadingCondition && given[0].size() != given[1].size()) return std::nullopt;
+  return broadcast_axes(given, op.result().shape);
+}
+
 Result<std::vector<graph::Shape>> RowOperator::infer(const OpView& op, Diagnostics& diags) const {
   if (!check_counts(op, row_.operands, row_.operands, 1, diags)) return kFailure;
   std::vector<graph::Shape> given = shapes(op);

@@ -19,6 +19,7 @@ class RowOperator final : public Operator {
   Status verify(const OpView& op, Diagnostics& diags) const override;
   void evaluate(const OpView& op, const EvalData& data) const override;
   Lowered lower(const OpView& op, const TargetInfo& target) const override;
+  std::optional<AxisFlow> axis_flow(const OpView& op) const override;
 
  private:
   bool check_types(const OpView& op, Diagnostics& diags) const;

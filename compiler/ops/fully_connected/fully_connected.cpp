@@ -86,6 +86,23 @@ class FullyConnected final : public Operator {
     return op.result().elements() * op.operand(1).shape[1];
   }
 
+  // Sums of integers alone; in float their order counts.
+  int64_t free_row(const OpView& op) const override {
+    bool integers = op.operand(0).dtype != DType::kF32 && op.constant(1) != nullptr;
+    return integers && !op.attrs<FullyConnectedAttrs>().keep_num_dims ? op.operand(1).shape[1] : 0;
+  }
+  std::optional<AxisFlow> axis_flow(const OpView& op) const override {
+    if (!op.attrs<FullyConnectedAttrs>().keep_num_dims) return std::nullopt;
+    AxisFlow flow = same_axes(1, 1, op.result().shape.size());
+    flow.operands.resize(op.operand_count());
+    return flow;
+  }
+  // Rows stay rows.
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
+                                                                   const Order& axes) const override {
+    return axes.back() == static_cast<int>(axes.size()) - 1 ? op.op.attributes : nullptr;
+  }
+
   ChannelFlow channel_flow(const OpView& op) const override {
     const graph::TensorType& in = op.operand(0);
     bool rows_are_channels = !in.shape.empty() && in.shape.back() == op.operand(1).shape[1];

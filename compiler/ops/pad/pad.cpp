@@ -166,6 +166,19 @@ class Pad final : public Operator {
     return PadLowering(op).run();
   }
 
+  std::optional<AxisFlow> axis_flow(const OpView& op) const override {
+    AxisFlow flow = same_axes(1, 1, op.result().shape.size());
+    flow.operands.resize(op.operand_count());
+    return flow;
+  }
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
+                                                                   const Order& axes) const override {
+    auto attributes = std::make_shared<PadAttrs>(op.attrs<PadAttrs>());
+    attributes->before = ordered_shape(attributes->before, axes);
+    attributes->after = ordered_shape(attributes->after, axes);
+    return attributes;
+  }
+
   bool is_identity(const OpView& op) const override {
     const auto& attrs = op.attrs<PadAttrs>();
     auto zero = [](int64_t v) { return v == 0; };

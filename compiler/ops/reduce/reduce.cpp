@@ -2,6 +2,8 @@
 // The table of reductions, and the operator that each row is.
 #include "ops/reduce/reduce.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
@@ -107,6 +109,29 @@ class Reduce final : public Operator {
     }
     return verify_quantization(r, diags);
   }
+  std::optional<AxisFlow> axis_flow(const OpView& op) const override {
+    const auto& attrs = op.attrs<ReduceAttrs>();
+    AxisFlow flow = same_axes(1, 1, op.operand(0).shape.size());
+    if (!attrs.keep_dims)
+      std::erase_if(flow.results[0], [&](int axis) { return attrs.reduces(static_cast<size_t>(axis)); });
+    return flow;
+  }
+  // Each result is combined in memory order, so where that counts reduced axes stay in order among themselves.
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
+                                                                   const Order& axes) const override {
+    const auto& attrs = op.attrs<ReduceAttrs>();
+    auto attributes = std::make_shared<ReduceAttrs>(attrs);
+    attributes->axes.clear();
+    Order reduced;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      if (!attrs.reduces(static_cast<size_t>(axes[i]))) continue;
+      attributes->axes.push_back(static_cast<int64_t>(i));
+      if (op.operand(0).shape[static_cast<size_t>(axes[i])] != 1) reduced.push_back(axes[i]);
+    }
+    bool any_order = Reduction(rule_, op).any_order();
+    return any_order || std::is_sorted(reduced.begin(), reduced.end()) ? attributes : nullptr;
+  }
+
   void evaluate(const OpView& op, const EvalData& data) const override {
     reduce::evaluate(Reduction(rule_, op), data);
   }

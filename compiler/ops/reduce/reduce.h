@@ -58,6 +58,10 @@ struct Reduction {
   bool quantized() const {
     return arithmetic == Arithmetic::kScaledSum || arithmetic == Arithmetic::kScaledProduct;
   }
+  // Whether elements may be combined in another order.
+  bool any_order() const {
+    return arithmetic == Arithmetic::kInteger || arithmetic == Arithmetic::kScaledSum;
+  }
   // Whether the first element stands for the start value.
   bool from_first() const;
   // What integers start from; a sum of quantised values has the zero points taken off here.

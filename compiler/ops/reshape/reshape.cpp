@@ -59,6 +59,16 @@ class Reshape final : public Operator {
     std::copy(data.operands[0].begin(), data.operands[0].end(), data.results[0].begin());
   }
 
+  std::optional<AxisFlow> axis_flow(const OpView& op) const override {
+    return shared_axes(op.operand(0).shape, op.result().shape);
+  }
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
+                                                                   const Order& axes) const override {
+    auto attributes = std::make_shared<ReshapeAttrs>();
+    attributes->shape = ordered_shape(op.result().shape, dimension_order(axis_flow(op)->results[0], axes));
+    return attributes;
+  }
+
   ChannelFlow channel_flow(const OpView& op) const override {
     const graph::Shape& from = op.operand(0).shape;
     const graph::Shape& to = op.result().shape;

@@ -198,6 +198,15 @@ class LogSoftmax final : public Operator {
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
+  std::optional<AxisFlow> axis_flow(const OpView& op) const override {
+    return same_axes(1, 1, op.result().shape.size());
+  }
+  // Rows stay rows.
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
+                                                                   const Order& axes) const override {
+    return axes.back() == static_cast<int>(axes.size()) - 1 ? op.op.attributes : nullptr;
+  }
+
   Lowered lower(const OpView& op, const TargetInfo&) const override { return LogSoftmaxLowering(op).run(); }
 };
 

@@ -56,6 +56,24 @@ class Slice final : public RearrangeOperator {
     return std::vector<graph::Shape>{attrs.shape};
   }
 
+  std::optional<AxisFlow> axis_flow(const OpView& op) const override {
+    const auto& attrs = op.attrs<SliceAttrs>();
+    // Its result is `counts` under another shape, in which dimensions of size 1 come and go.
+    return shared_axes(attrs.counts, attrs.shape);
+  }
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
+                                                                   const Order& axes) const override {
+    const auto& attrs = op.attrs<SliceAttrs>();
+    AxisFlow flow = *axis_flow(op);
+    Order order = dimension_order(flow.operands[0], axes);
+    auto attributes = std::make_shared<SliceAttrs>();
+    attributes->begin = ordered_shape(attrs.begin, order);
+    attributes->strides = ordered_shape(attrs.strides, order);
+    attributes->counts = ordered_shape(attrs.counts, order);
+    attributes->shape = ordered_shape(attrs.shape, dimension_order(flow.results[0], axes));
+    return attributes;
+  }
+
  protected:
   AffineMap map_of(const OpView& op) const override {
     const auto& attrs = op.attrs<SliceAttrs>();

@@ -78,6 +78,16 @@ class Split final : public Operator {
     return lower_split(op, parts_of(op));
   }
 
+  std::optional<AxisFlow> axis_flow(const OpView& op) const override {
+    return same_axes(1, op.op.results.size(), op.operand(0).shape.size());
+  }
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
+                                                                   const Order& axes) const override {
+    auto attributes = std::make_shared<SplitAttrs>(op.attrs<SplitAttrs>());
+    attributes->axis = inverse_order(axes)[static_cast<size_t>(attributes->axis)];
+    return attributes;
+  }
+
   bool is_identity(const OpView& op) const override { return op.op.results.size() == 1; }
 
  private:

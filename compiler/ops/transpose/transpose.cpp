@@ -39,6 +39,11 @@ class Transpose final : public RearrangeOperator {
     return std::vector<graph::Shape>{out};
   }
 
+  std::optional<Order> as_transposition(const OpView& op) const override {
+    const auto& order = op.attrs<TransposeAttrs>().order;
+    return Order(order.begin(), order.end());
+  }
+
  protected:
   AffineMap map_of(const OpView& op) const override {
     const graph::Shape& out = op.result().shape;

@@ -18,6 +18,9 @@ using ops::Order;
 
 namespace {
 
+// Larger tensors are taken for tensors of so many, so that sums of costs stay in 64 bits.
+constexpr int64_t kMostElements = int64_t{1} << 32;
+
 class Choice {
  public:
   explicit Choice(const Layout& layout)
@@ -135,7 +138,8 @@ class Choice {
   // it is read and not made.
   void add_costs(TensorId root, const Order& order) {
     const graph::TensorType& type = graph_[root].type;
-    const int64_t cost = type.elements() * 1024 + type.bytes() + 1;
+    const int64_t cost = std::min(type.elements(), kMostElements) * 1024 +
+                         std::min(type.bytes(), kMostElements) + 1;
     int definer = layout_.definer(root);
     int made = definer < 0 ? MinCut::kZero : variables_[static_cast<size_t>(definer)];
     const Order old = counted(root, ops::identity_order(type.shape.size())),

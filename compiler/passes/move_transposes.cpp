@@ -16,8 +16,8 @@ using ops::Order;
 
 namespace {
 
-// Operators that all searches together may look at: some seconds.
-constexpr int64_t kMostWork = int64_t{1} << 23;
+// Operators that all searches together may look at: a few seconds.
+constexpr int64_t kMostWork = int64_t{1} << 22;
 
 // Is that graph better? It transposes less: elements first, then bytes, then operators.
 bool take_if_better(Graph& graph, std::optional<Graph> changed, const PassOptions& options,

@@ -16,7 +16,7 @@ namespace {
 using tir::Ex;
 using tir::f32;
 
-constexpr std::initializer_list<DType> kTypes = {DType::kBool, DType::kI8,  DType::kU8, DType::kI16,
+constexpr std::initializer_list<DType> kTypes = {DType::kBool, DType::kI8,  DType::kU8, DType::kI16, DType::kU16,
                                                  DType::kI32,  DType::kU32, DType::kI64, DType::kF32};
 
 // Floats strictly between these truncate into the type; both are exact. From 32 bits on no float

@@ -8,7 +8,8 @@
 namespace aotc::ops {
 
 std::span<const std::string_view> enum_names(Activation) {
-  static constexpr std::string_view kNames[] = {"none", "relu", "relu6", "relu_n1_to_1"};
+  static constexpr std::string_view kNames[] = {"none", "relu", "relu6", "relu_n1_to_1",
+                                                "unbounded"};
   return kNames;
 }
 
@@ -22,6 +23,7 @@ ClampI32 quantized_clamp(Activation activation, const graph::TensorType& out) {
     return static_cast<int32_t>(std::clamp(q, -2147483648.0, 2147483647.0));
   };
   switch (activation) {
+    case Activation::kUnbounded:
     case Activation::kNone: return {lo, hi};
     case Activation::kRelu: return {std::max(lo, quantize(0.0f)), hi};
     case Activation::kRelu6: return {std::max(lo, quantize(0.0f)), std::min(hi, quantize(6.0f))};
@@ -39,6 +41,8 @@ ClampF32 float_clamp(Activation activation) {
     case Activation::kRelu: return {0.0f, kMax};
     case Activation::kRelu6: return {0.0f, 6.0f};
     case Activation::kReluN1To1: return {-1.0f, 1.0f};
+    case Activation::kUnbounded:
+      return {-std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity()};
   }
   return {kLowest, kMax};
 }

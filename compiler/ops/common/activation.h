@@ -10,7 +10,8 @@
 
 namespace aotc::ops {
 
-enum class Activation : uint8_t { kNone, kRelu, kRelu6, kReluN1To1 };
+// kUnbounded: none, and infinities of floats stay, which LiteRT's operators bound.
+enum class Activation : uint8_t { kNone, kRelu, kRelu6, kReluN1To1, kUnbounded };
 std::span<const std::string_view> enum_names(Activation);
 
 struct ClampI32 {

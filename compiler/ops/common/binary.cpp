@@ -98,6 +98,7 @@ Activation activation_of(const OpView& op) { return op.attrs<BinaryAttrs>().acti
 IntRange integer_clamp(Activation activation, DType type) {
   IntRange range = int_range(type);
   switch (activation) {
+    case Activation::kUnbounded:
     case Activation::kNone:
       break;
     case Activation::kRelu:

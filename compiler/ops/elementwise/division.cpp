@@ -208,7 +208,7 @@ std::shared_ptr<graph::AttributesBase> binary_attributes() {
 
 Row div_row() {
   Row r{"div", "a / b, truncated if whole; broadcasting", 2,
-        {DType::kI8, DType::kU8, DType::kI32, DType::kF32}, quotient};
+        {DType::kI8, DType::kU8, DType::kI32, DType::kF32, DType::kI64}, quotient};
   r.stored = Stored::kQuantized;
   r.quantized = quantized_quotient;
   r.verify = verify_div;

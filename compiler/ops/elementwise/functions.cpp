@@ -232,6 +232,7 @@ std::span<const Row> function_rows() {
       real("cos", "cosine", of<Intrinsic::kCos>),
       real_or_byte("elu", "x if x > 0, else e^x - 1", elu, table<elu_of_table>),
       gelu_row(),
+      real("erf", "error function", of<Intrinsic::kErf>),
       {"square", "x * x", 1, {DType::kF32}, square},
       root_row("sqrt", "square root", of<Intrinsic::kSqrt>, table_of_positive<root_byte>),
       rsqrt_row(),

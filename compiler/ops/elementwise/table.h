@@ -47,6 +47,7 @@ enum class Shapes : uint8_t {
   kLeadingCondition  // operand 0 has the others' shape, their first dimension only, or one element
 };
 
+
 struct Row {
   std::string_view name;
   std::string_view summary;

@@ -31,6 +31,27 @@
 
 namespace aotc::driver {
 
+namespace {
+
+// What was asked for and the format has not.
+Status check_format(const frontends::Frontend* format, const CompileOptions& options, Diagnostics& diags) {
+  const bool any = format == nullptr;
+  struct Given {
+    bool given, taken;
+    const char* name;
+  };
+  for (const Given& o : {Given{!options.operators.empty(), any || format->custom_operators, "--operators"},
+                         Given{!options.signature.empty(), any || format->signatures, "--signature"}})
+    if (o.given && !o.taken)
+      return conflicting(options.model_path, fmt::format("{} is not for {} models", o.name, format->title),
+                         "leave it out", diags);
+  if ((any || !format->values) && (!options.dimensions.empty() || !options.values.empty()))
+    return conflicting(options.model_path, "--dim and --value are for ONNX models", "leave them out", diags);
+  return success();
+}
+
+}  // namespace
+
 Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,
                                 GivenOperators* operators, Diagnostics& diags) {
   if (auto foreign = frontends::recognise_foreign_folder(options.model_path)) {
@@ -44,10 +65,11 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
   if (bytes) *bytes = *read;
   InitialValues own = options.initial_values;
   if (operators) operators->initial_values = own;
+  if (!check_format(frontends::recognise(*read), options, diags)) return kFailure;
   ModelKind kind = kind_of(options.model_path, *read);
   if (kind != ModelKind::kModel) {
     if (!options.shapes.empty())
-      return conflicting(options.model_path, "--shape is for .tflite models; TVM's graphs have fixed shapes",
+      return conflicting(options.model_path, "--shape is for .tflite and .onnx models; TVM's graphs have fixed shapes",
                          "leave it out", diags);
     auto model = load_graph_model(kind, *read, options, diags);
     if (!model) return kFailure;
@@ -68,10 +90,14 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
     given = std::move(*loaded);
   }
   auto shapes = parse_input_shapes(options.shapes, diags);
-  if (!shapes) return kFailure;
+  auto dimensions = parse_dimensions(options.dimensions, diags);
+  auto values = parse_input_values(options.values, diags);
+  if (!shapes || !dimensions || !values) return kFailure;
   frontends::ReadOptions read_options;
   read_options.signature = options.signature;
   read_options.shapes = std::move(*shapes);
+  read_options.dimensions = std::move(*dimensions);
+  read_options.values = std::move(*values);
   read_options.given = &given.operators;
   auto graph = frontends::read_model(std::move(*read), options.model_path, diags, read_options);
   if (!graph || !bind_given_operators(*graph, given, diags)) return kFailure;

@@ -122,6 +122,17 @@ options::Group code_group(CompileOptions& c) {
         .target = &c.shapes,
         .help = "The shape of an input, where the model leaves it open or another is wanted. All shapes that "
                 "follow are worked out again; a project keeps it"},
+       {.names = "--dim",
+        .value = "NAME=1",
+        .target = &c.dimensions,
+        .help = "The size of a dimension that an ONNX model has by name, such as the batch; a project keeps it",
+        .see = "onnx.md"},
+       {.names = "--value",
+        .value = "INPUT=[0,2]",
+        .target = &c.values,
+        .help = "The value of an ONNX model's input, which is an input no longer: axes, shapes and the like, "
+                "which must be known while compiling; a project keeps it",
+        .see = "onnx.md"},
        {.names = "--state",
         .value = "OUTPUT=INPUT",
         .target = &c.states,

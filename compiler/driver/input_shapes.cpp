@@ -55,4 +55,49 @@ Result<std::map<std::string, graph::Shape>> parse_input_shapes(
   return out;
 }
 
+Result<std::map<std::string, int64_t>> parse_dimensions(const std::vector<std::string>& texts,
+                                                        Diagnostics& diags) {
+  std::map<std::string, int64_t> out;
+  Location where;
+  where.file = "--dim";
+  bool good = true;
+  for (const std::string& text : texts) {
+    size_t equals = text.rfind('=');
+    std::string name = text.substr(0, std::min(equals, text.size()));
+    graph::Shape size;
+    bool number = equals != std::string::npos && !name.empty() && parse_shape(text.substr(equals + 1), size) &&
+                  size.size() == 1;
+    if (number && out.try_emplace(name, size[0]).second) continue;
+    diags
+        .error(where, "shape-invalid",
+               fmt::format("'{}' {}", escape_for_display(text), number ? "gives a dimension a second size" : "is not NAME=SIZE"))
+        .help("write the dimension's name and its size, at least 1: --dim batch=1");
+    good = false;
+  }
+  if (!good) return kFailure;
+  return out;
+}
+
+Result<std::map<std::string, std::string>> parse_input_values(const std::vector<std::string>& texts,
+                                                              Diagnostics& diags) {
+  std::map<std::string, std::string> out;
+  Location where;
+  where.file = "--value";
+  bool good = true;
+  for (const std::string& text : texts) {
+    // A value has no '='.
+    size_t equals = text.rfind('=');
+    std::string name = text.substr(0, std::min(equals, text.size()));
+    bool pair = equals != std::string::npos && !name.empty();
+    if (pair && out.try_emplace(name, text.substr(equals + 1)).second) continue;
+    diags
+        .error(where, "value-invalid",
+               fmt::format("'{}' {}", escape_for_display(text), pair ? "gives an input a second value" : "is not INPUT=VALUE"))
+        .help("write the input's name and its numbers: --value axes=[0,2]");
+    good = false;
+  }
+  if (!good) return kFailure;
+  return out;
+}
+
 }  // namespace aotc::driver

@@ -50,6 +50,8 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["signature"] = options.signature;
   j["cpu"] = options.cpu_name;
   j["shapes"] = options.shapes;
+  j["dimensions"] = options.dimensions;
+  j["values"] = options.values;
   j["operators"] = options.kept_operators;
   j["states"] = options.states;
   j["state_values"] = nlohmann::ordered_json::object();
@@ -97,6 +99,8 @@ CompileOptions ProjectDir::compile_options() const {
   o.signature = c.value("signature", "");
   o.cpu_name = c.value("cpu", "");
   o.shapes = c.value("shapes", std::vector<std::string>());
+  o.dimensions = c.value("dimensions", std::vector<std::string>());
+  o.values = c.value("values", std::vector<std::string>());
   for (const std::string& name : c.value("operators", std::vector<std::string>()))
     o.operators.push_back(path + "/" + manifest.value("model_folder", "") + name);
   o.states = c.value("states", std::vector<std::string>());
@@ -162,7 +166,7 @@ bool is_complete(const nlohmann::json& manifest) {
   const nlohmann::json values = compile->value("state_values", nlohmann::json::object());
   for (const auto& [text, hex] : values.items())
     if (!hex.is_string()) return false;
-  for (const char* list : {"pools", "shapes", "states", "operators"})
+  for (const char* list : {"pools", "shapes", "dimensions", "values", "states", "operators"})
     for (const auto& text : compile->value(list, nlohmann::json::array()))
       if (!text.is_string()) return false;
   return schedules_of(*compile).ok();

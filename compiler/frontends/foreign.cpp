@@ -40,14 +40,6 @@ std::vector<std::string> by_tensorflow(const std::string& converter, const std::
           "for int8 give the converter optimizations and a representative_dataset first"};
 }
 
-std::vector<std::string> by_onnx2tf(const std::string& file) {
-  return {fmt::format("convert it: pip install onnx2tf, then onnx2tf -i {} -o converted -oiqt",
-                      shown(file)),
-          fmt::format("and give aotc converted/{0}_full_integer_quant.tflite, or "
-                      "converted/{0}_float32.tflite",
-                      stem_of(file))};
-}
-
 std::string by_torch(const std::string& module, const std::string& file) {
   return fmt::format("ai_edge_torch.convert({}, (SAMPLE_INPUT,)).export('{}.tflite')", module,
                      stem_of(file));
@@ -209,9 +201,6 @@ std::optional<Foreign> protocol_buffer(Bytes bytes, const std::string& file) {
   if (has(1, false) &&
       std::any_of(fields->begin(), fields->end(), [](const Field& f) { return f.number >= 200; }))
     return core_ml();
-  if (has(1, false) && has(7, true) && has(8, true) &&
-      all([](const Field& f) { return f.number <= 30; }))
-    return Foreign{"an ONNX model", by_onnx2tf(file)};
   if (has(1, false) && has(2, true) && all([](const Field& f) { return f.number <= 2; }))
     return saved_model("the graph of a SavedModel", fs::path(file).parent_path().empty()
                                                         ? "."
@@ -244,7 +233,7 @@ std::optional<Foreign> recognise_foreign(Bytes bytes, const std::string& file) {
         {fmt::format("gunzip {}, or tar xzf {} if it is an archive", shown(file), shown(file))}};
   if (begins(bytes, "ORTM", 4))
     return Foreign{"a model in ONNX Runtime's own format",
-                   {"nothing converts it back: give onnx2tf the .onnx file that it was made of"}};
+                   {"nothing converts it back: give aotc the .onnx file that it was made of"}};
   if (begins(bytes, "<!DOCTYPE") || begins(bytes, "<!doctype") || begins(bytes, "<html"))
     return Foreign{"a web page, in place of the model",
                    {"download the file itself: such pages have a link 'raw' or 'download'"}};

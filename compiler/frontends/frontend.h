@@ -28,6 +28,10 @@ struct ReadOptions {
   // Shapes of inputs, by the name that the caller sees or the tensor's; every dimension at least 1.
   // What depends on them is worked out again.
   std::map<std::string, graph::Shape> shapes;
+  // Of formats that have `values`: symbolic dimensions by name, and values of inputs, which are inputs no longer: numbers,
+  // as text: "3", "[1, 2]", "[[1.5], [2]]".
+  std::map<std::string, int64_t> dimensions;
+  std::map<std::string, std::string> values;
   // The operators there are; null: every operator of this build.
   const ops::OperatorSet* operators = nullptr;
   // Custom operators that the user gives as C, if any; they go before those of the set.
@@ -56,6 +60,9 @@ struct Frontend {
                                Diagnostics& diags, const ReadOptions& options);
   // All of the format, those first that become an operator, for `aotc ops`.
   std::vector<FormatOperator> (*operators)();
+  bool signatures = true;        // models may have several entry points
+  bool custom_operators = true;  // models may have operators that the user gives as C
+  bool values = false;           // open dimensions have names, and inputs may be given a value
 };
 
 // Those of the build, and what was added.

@@ -209,8 +209,8 @@ def models_of_other_formats(aotc):
     (folder / "saved_model.pb").write_bytes(b"\x08\x01")
     for command in ("check", "compile", "verify", "report"):
         same(aotc(command, "saved", code=1).err,
-             "saved: error: this is a SavedModel; aotc reads TensorFlow Lite (.tflite), and graphs "
-             "and archives of TVM [model-format]\n"
+             "saved: error: this is a SavedModel; aotc reads ONNX (.onnx), TensorFlow Lite "
+             "(.tflite), and graphs and archives of TVM [model-format]\n"
              "  help: convert it: python3 -c \"import tensorflow as tf; open('saved.tflite', "
              "'wb').write(tf.lite.TFLiteConverter.from_saved_model('saved').convert())\"\n"
              "  help: for int8 give the converter optimizations and a representative_dataset "
@@ -218,7 +218,7 @@ def models_of_other_formats(aotc):
     (aotc.folder / "kws.tflite").write_text("version https://git-lfs.github.com/spec/v1\n")
     same(aotc("check", "kws.tflite", code=1).err,
          "kws.tflite: error: this is a pointer of Git LFS, in place of the model; aotc reads "
-         "TensorFlow Lite (.tflite), and graphs and archives of TVM [model-format]\n"
+         "ONNX (.onnx), TensorFlow Lite (.tflite), and graphs and archives of TVM [model-format]\n"
          "  help: fetch the model: git lfs pull --include 'kws.tflite'\n")
 
 

@@ -25,7 +25,7 @@ std::string message(const std::string& file, std::vector<uint8_t> bytes) {
 // What every such message begins with.
 std::string this_is(const std::string& file, const std::string& what) {
   return file + ": error: this is " + what +
-         "; aotc reads TensorFlow Lite (.tflite), and graphs and archives of TVM [model-format]\n";
+         "; aotc reads ONNX (.onnx), TensorFlow Lite (.tflite), and graphs and archives of TVM [model-format]\n";
 }
 
 // A zip of empty files: local headers, directory, end.
@@ -62,18 +62,6 @@ std::string bytes_field(int field, const std::string& bytes) {
   for (int key = field << 3 | 2; key > 0; key >>= 7)
     out += static_cast<char>((key & 0x7f) | (key > 0x7f ? 0x80 : 0));
   return out + static_cast<char>(bytes.size()) + bytes;
-}
-
-TEST(Foreign, Onnx) {
-  std::string onnx = number_field(1, 8) + bytes_field(2, "pytorch") +
-                     bytes_field(7, bytes_field(2, "main_graph")) +
-                     bytes_field(8, number_field(2, 17));
-  EXPECT_EQ(message("nets/kws.onnx", bytes_of(onnx)),
-            this_is("nets/kws.onnx", "an ONNX model") +
-                "  help: convert it: pip install onnx2tf, then onnx2tf -i nets/kws.onnx -o "
-                "converted -oiqt\n"
-                "  help: and give aotc converted/kws_full_integer_quant.tflite, or "
-                "converted/kws_float32.tflite\n");
 }
 
 TEST(Foreign, Keras) {
@@ -163,7 +151,7 @@ TEST(Foreign, Others) {
                 "  help: gunzip kws.tflite.gz, or tar xzf kws.tflite.gz if it is an archive\n");
   EXPECT_EQ(message("kws.ort", bytes_of(std::string("\x10\0\0\0ORTM", 8))),
             this_is("kws.ort", "a model in ONNX Runtime's own format") +
-                "  help: nothing converts it back: give onnx2tf the .onnx file that it was made "
+                "  help: nothing converts it back: give aotc the .onnx file that it was made "
                 "of\n");
   EXPECT_EQ(message("kws.tflite", bytes_of("<!DOCTYPE html><html>")),
             this_is("kws.tflite", "a web page, in place of the model") +

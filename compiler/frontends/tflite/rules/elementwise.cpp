@@ -30,6 +30,15 @@ Status import_binary(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
              : Status(kFailure);
 }
 
+// LiteRT divides no int64, which ONNX models do.
+Status import_quotient(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  const OpView view{from.graph(), op};
+  if (view.operand_count() > 0 && view.has_operand(0) && view.operand(0).dtype == DType::kI64 &&
+      !check_type(view, 0, {DType::kI8, DType::kU8, DType::kI32, DType::kF32}, diags))
+    return kFailure;
+  return import_binary<schema::DivOptions>(from, op, diags);
+}
+
 // Does the model ask for the arithmetic of `shift_only`? Unless it says no, where all scales are
 // powers of two.
 template <typename Options>
@@ -74,7 +83,7 @@ std::span<const Rule> elementwise_rules() {
       {"ADD", "add", import_sum<schema::AddOptions>},
       {"SUB", "sub", import_sum<schema::SubOptions>},
       {"MUL", "mul", import_binary<schema::MulOptions>},
-      {"DIV", "div", import_binary<schema::DivOptions>},
+      {"DIV", "div", import_quotient},
       {"GELU", "gelu", import_gelu},
       {"LEAKY_RELU", "leaky_relu", import_leaky_relu},
       {"ABS", "abs"},

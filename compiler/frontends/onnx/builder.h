@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// What import rules make operators with. The one thing to know: a step that is not possible tells
+// why and throws `Stop`, which the reader catches behind every operator of the file; so a rule is
+// written as if every step were possible. What depends on constants and shapes only becomes
+// constants here, so that rules see the value of whatever the file computes from shapes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "frontends/onnx/tensors.h"
+#include "graph/graph.h"
+#include "ops/operator.h"
+
+namespace aotc::frontends::onnx {
+
+// An operator of the file cannot be taken; the reason has been told.
+struct Stop {};
+
+using Id = graph::TensorId;
+using Ints = std::vector<int64_t>;
+
+// An attribute of one of our operators, as text (graph/attributes.h).
+struct Setting {
+  std::string name, text;
+  Setting(std::string n, int64_t value);
+  Setting(std::string n, int value) : Setting(std::move(n), int64_t{value}) {}
+  Setting(std::string n, bool value);
+  Setting(std::string n, float value);
+  Setting(std::string n, const Ints& value);
+};
+
+class Builder {
+ public:
+  Builder(graph::Graph& graph, const ops::OperatorSet& set) : graph_(graph), set_(set) {}
+
+  // What is added from here on belongs to this operator of the file.
+  void begin(const Location& at, Diagnostics& told) {
+    at_ = at;
+    told_ = &told;
+    first_ = graph_.tensors.size();
+  }
+  [[noreturn]] void stop(std::string_view slug, std::string message, std::string help);
+  const Location& where() const { return at_; }
+
+  // Appends an operator, or its results as constants. The result has the type of the first operand
+  // unless given. Both of them: stops with what the operator says of its operands.
+  Id add(std::string_view op, std::vector<Id> operands, const std::vector<Setting>& settings = {},
+         std::optional<DType> type = std::nullopt);
+  std::vector<Id> add_several(std::string_view op, std::vector<Id> operands,
+                              const std::vector<Setting>& settings,
+                              const std::vector<DType>& types);
+
+  const graph::TensorType& type(Id id) const { return graph_[id].type; }
+  const graph::Shape& shape(Id id) const { return graph_[id].type.shape; }
+  DType dtype(Id id) const { return graph_[id].type.dtype; }
+  int64_t rank(Id id) const { return static_cast<int64_t>(shape(id).size()); }
+  // From the end if negative; stops outside of -rank .. rank - 1.
+  int64_t axis(int64_t axis, int64_t rank);
+
+  // Of small constants too large to be computed at once, the value is computed when it is asked
+  // for.
+  bool is_constant(Id id);
+  std::optional<Ints> ints(Id id);      // elements of an integer constant
+  std::optional<double> number(Id id);  // of a constant of one element
+
+  Id constant(DType type, graph::Shape shape, std::vector<uint8_t> bytes);
+  Id int_list(const Ints& values, DType type = DType::kI64);
+  // A scalar, or of the given shape, every element the same.
+  Id filled(DType type, double value, const graph::Shape& shape = {});
+  Id filled_int(DType type, int64_t value, const graph::Shape& shape = {});
+
+  // Of these, one that changes nothing gives the operand itself.
+  Id reshape(Id x, const graph::Shape& shape);
+  Id transpose(Id x, const Ints& order);
+  Id cast(Id x, DType type);
+  Id slice(Id x, const Ints& begin, const Ints& counts, const Ints& strides = {});
+  Id broadcast(Id x, const graph::Shape& shape);
+
+  // a op b, op a, computed in a type the operator has: small integers as i32, u32 as i64.
+  Id widened(std::string_view op, std::vector<Id> operands, bool truth = false,
+             const std::vector<Setting>& settings = {});
+  // Shorthands of float arithmetic with numbers.
+  Id binary(std::string_view op, Id a, Id b) { return add(op, {a, b}); }
+  Id binary(std::string_view op, Id a, double b) { return add(op, {a, filled(dtype(a), b)}); }
+  Id binary(std::string_view op, double a, Id b) { return add(op, {filled(dtype(b), a), b}); }
+
+  // An operator that writes the tensor as it is into one of its own.
+  Id copy(Id x);
+  // Was it made by the operator of the file that is being read?
+  bool is_new(Id id) const { return static_cast<size_t>(id.value) >= first_; }
+  void name(Id id, std::string_view name) { graph_[id].name = std::string(name); }
+  graph::Graph& graph() { return graph_; }
+  // Operators whose results became constants behind their back are left out.
+  void finish();
+
+ private:
+  void check_size(const graph::TensorType& type);
+  bool fold(const graph::Op& op);
+  void evaluate(const graph::Op& op);
+  int64_t steps(const graph::Op& op) const;
+
+  graph::Graph& graph_;
+  const ops::OperatorSet& set_;
+  Location at_;
+  Diagnostics* told_ = nullptr;
+  size_t first_ = 0;
+  int64_t steps_left_ = int64_t{1} << 28;
+  int64_t activation_bytes_ = 0;
+  bool copying_ = false;
+  std::vector<int> pending_;  // by tensor: the operator that could make it constant, or -1
+  std::vector<bool> folded_;  // by operator
+};
+
+}  // namespace aotc::frontends::onnx

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// One ONNX graph on its way into ours: names to tensors, node after node. The one thing to know: an
+// operator that cannot be taken poisons the names it would define, so that those behind it are
+// still looked at and only the first of a chain is told.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "frontends/onnx/reader.h"
+#include "frontends/onnx/rules.h"
+
+namespace aotc::frontends::onnx {
+
+inline constexpr int64_t kOldestOpset = 7;
+inline constexpr size_t kMostNodes = 50'000;  // with those of functions, each time they are called
+inline constexpr int kMostErrors = 50;
+inline constexpr Id kPoison{-2};
+
+// Versions of operator sets by domain; "" is ai.onnx.
+using Versions = std::map<std::string_view, int64_t>;
+
+// Names that a graph defines, behind those of the graphs around it.
+struct Scope {
+  std::unordered_map<std::string_view, Id> values;
+  const Scope* outer = nullptr;
+};
+
+// A message that another sink has taken.
+inline void append(Diagnostics& to, const Diagnostic& d) {
+  Diagnostic& copy = d.severity == Severity::kError ? to.error(d.location, d.slug, d.message)
+                                                    : to.warning(d.location, d.slug, d.message);
+  copy.notes = d.notes;
+  copy.helps = d.helps;
+}
+
+class Importer {
+ public:
+  Importer(const Model& model, TensorReader& tensors, const std::string& file,
+           const OnnxOptions& options, graph::Graph& graph, Diagnostics& diags);
+  bool run();
+
+ private:
+  struct Unknown {
+    Location at;
+    std::string text;
+  };
+
+  bool error(const Location& at, std::string_view slug, std::string message, std::string help);
+  Location where(std::string_view tensor) const;
+  bool read_opsets(const std::vector<Opset>& from, Versions& to);
+  bool add_initializers(const Graph& from, Scope& scope);
+  std::optional<graph::Shape> shape_of(const ValueInfo& info, bool tell);
+  bool add_given(const ValueInfo& info, DType dtype, const std::string& text, Scope& scope);
+  bool add_input(const ValueInfo& info, Scope& scope);
+  bool add_inputs(Scope& scope);
+  bool check_declared(const ValueInfo& info, Id id);
+  bool add_outputs(const Scope& scope);
+
+  // nodes.cpp. False: something was told, if perhaps only as unknown.
+  bool add_nodes(const std::vector<Node>& nodes, const Versions& versions, Scope& scope, int depth);
+  bool add_node(const Node& node, const Versions& versions, Scope& scope, int depth);
+  bool apply_rule(const Rule& rule, const Node& node, int64_t version, std::vector<Id> inputs,
+                  Scope& scope);
+  bool add_if(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
+              Scope& scope, int depth);
+  bool call_function(const Function& function, const Node& node, const std::vector<Id>& inputs,
+                     Scope& scope, int depth);
+  const Function* find_function(const Node& node) const;
+  bool define(const Node& node, size_t output, Id id, Scope& scope);
+  void poison(const Node& node, Scope& scope);
+  Id find(const Scope& scope, std::string_view name) const;
+  Location where_node(const Node& node) const;
+  void report_unknown();
+
+  const Model& model_;
+  TensorReader& tensors_;
+  const std::string& file_;
+  const OnnxOptions& options_;
+  Diagnostics& diags_;
+  Builder builder_;
+  graph::Graph& graph_;
+  std::vector<Unknown> unknown_;
+  size_t nodes_ = 0;
+  int index_ = -1;  // of the node of the main graph
+};
+
+}  // namespace aotc::frontends::onnx

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The messages of an ONNX file that aotc reads, as structs. The one thing to know: texts and data
+// are views of the file's bytes, which must outlive them; counts and depths are limited while they
+// are read, but no name, number or size in them has been checked for its meaning.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontends/onnx/wire.h"
+#include "support/diagnostics.h"
+#include "support/result.h"
+
+namespace aotc::frontends::onnx {
+
+// Element types as a file numbers them; those that are not named here are refused.
+enum ElementType : int32_t {
+  kUndefined = 0,
+  kFloat = 1,
+  kUint8 = 2,
+  kInt8 = 3,
+  kUint16 = 4,
+  kInt16 = 5,
+  kInt32 = 6,
+  kInt64 = 7,
+  kString = 8,
+  kBool = 9,
+  kFloat16 = 10,
+  kDouble = 11,
+  kUint32 = 12,
+  kUint64 = 13,
+  kBfloat16 = 16,
+};
+// "FLOAT", "INT64"; a number for what has no name.
+std::string element_type_name(int32_t type);
+
+// Numbers of a typed field: runs as they are in the file, packed or one by one.
+using Runs = std::vector<Bytes>;
+
+struct Tensor {
+  std::string_view name;
+  std::vector<int64_t> dims;
+  int32_t type = kUndefined;
+  bool has_raw = false;
+  Bytes raw;
+  Runs floats, ints, longs, doubles, unsigned_longs;
+  bool external = false;
+  bool segmented = false;
+  std::vector<std::pair<std::string_view, std::string_view>> external_keys;
+};
+
+struct Dimension {
+  std::optional<int64_t> value;
+  std::string_view name;  // "" if it has none
+};
+
+struct ValueInfo {
+  enum class Kind : uint8_t { kNone, kTensor, kOther };  // kOther: sequences, maps, optionals
+  std::string_view name;
+  Kind kind = Kind::kNone;
+  int32_t type = kUndefined;
+  bool has_shape = false;
+  std::vector<Dimension> dims;
+};
+
+struct Graph;
+
+struct Attribute {
+  std::string_view name;
+  int64_t i = 0;
+  float f = 0.0f;
+  std::string_view s;
+  std::string_view reference;  // of a function's own attribute
+  std::vector<int64_t> ints;
+  std::vector<float> floats;
+  std::vector<std::string_view> strings;
+  std::shared_ptr<Tensor> tensor;
+  std::shared_ptr<Graph> graph;
+  bool other = false;  // sparse tensors, types, lists of graphs and of tensors
+};
+
+struct Node {
+  std::string_view name, type, domain, overload;
+  std::vector<std::string_view> inputs, outputs;  // "" is absent
+  std::vector<Attribute> attributes;
+
+  const Attribute* find(std::string_view attribute) const;
+};
+
+struct Graph {
+  std::string_view name;
+  std::vector<Node> nodes;
+  std::vector<Tensor> initializers;
+  std::vector<ValueInfo> inputs, outputs, values;
+  bool sparse = false;  // has sparse initialisers
+};
+
+struct Opset {
+  std::string_view domain;
+  int64_t version = 0;
+};
+
+struct Function {
+  std::string_view name, domain, overload;
+  std::vector<std::string_view> inputs, outputs;
+  std::vector<Node> nodes;
+  std::vector<Opset> opsets;
+  std::vector<Attribute> defaults;
+};
+
+struct Model {
+  int64_t ir_version = 0;
+  std::string_view producer;
+  std::vector<Opset> opsets;
+  std::vector<Function> functions;
+  bool has_graph = false;
+  Graph graph;
+};
+
+namespace limits {
+inline constexpr int kMaxMessages = 500'000;        // of all kinds in a file
+inline constexpr int kMaxDepth = 16;                // of graphs in attributes of graphs
+inline constexpr int64_t kMaxNumbers = 16'000'000;  // of attributes and dimensions
+}  // namespace limits
+
+// Is this an ONNX model? Any bytes.
+bool is_onnx(Bytes bytes);
+
+// Reports [onnx-invalid] and [onnx-limit] at `where`.
+Result<Model> read_messages(Bytes bytes, const Location& where, Diagnostics& diags);
+
+}  // namespace aotc::frontends::onnx

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes of an ONNX graph: each through its rule; functions of the model and branches whose
+// condition is known in their place.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontends/onnx/import.h"
+
+namespace aotc::frontends::onnx {
+
+Location Importer::where_node(const Node& node) const {
+  Location at;
+  at.file = file_;
+  at.op_index = index_;
+  at.op_type = std::string(node.type.substr(0, 200));
+  for (std::string_view output : node.outputs)
+    if (!output.empty() && at.tensor.empty()) at.tensor = std::string(output.substr(0, 4096));
+  return at;
+}
+
+Id Importer::find(const Scope& scope, std::string_view name) const {
+  for (const Scope* s = &scope; s != nullptr; s = s->outer)
+    if (auto found = s->values.find(name); found != s->values.end()) return found->second;
+  return {};
+}
+
+bool Importer::define(const Node& node, size_t output, Id id, Scope& scope) {
+  std::string_view name = node.outputs[output];
+  if (name.empty()) return true;
+  if (scope.values.emplace(name, id).second) return true;
+  return error(where_node(node), "onnx-invalid",
+               fmt::format("'{}' is defined twice", escape_for_display(std::string(name))),
+               "the file is damaged; export the model again");
+}
+
+void Importer::poison(const Node& node, Scope& scope) {
+  for (std::string_view name : node.outputs)
+    if (!name.empty()) scope.values.emplace(name, kPoison);
+}
+
+bool Importer::add_nodes(const std::vector<Node>& nodes, const Versions& versions, Scope& scope,
+                         int depth) {
+  bool good = true;
+  for (const Node& node : nodes) {
+    if (depth == 0) ++index_;
+    if (++nodes_ > kMostNodes)
+      return error(where_node(node), "onnx-limit",
+                   fmt::format("the model has more than {} operators", kMostNodes),
+                   "export a smaller model");
+    if (!add_node(node, versions, scope, depth)) {
+      good = false;
+      poison(node, scope);
+    }
+    if (diags_.error_count() > kMostErrors) return false;
+  }
+  return good;
+}
+
+const Function* Importer::find_function(const Node& node) const {
+  for (const Function& f : model_.functions)
+    if (f.name == node.type && f.domain == node.domain && f.overload == node.overload) return &f;
+  return nullptr;
+}
+
+bool Importer::add_node(const Node& node, const Versions& versions, Scope& scope, int depth) {
+  std::vector<Id> inputs;
+  for (std::string_view name : node.inputs) {
+    Id id = name.empty() ? Id{} : find(scope, name);
+    if (id == kPoison) return false;
+    if (!name.empty() && !id.valid())
+      return error(where_node(node), "onnx-invalid",
+                   fmt::format("its input '{}' is not defined before it",
+                               escape_for_display(std::string(name))),
+                   "the file is damaged; export the model again");
+    inputs.push_back(id);
+  }
+  std::string_view domain = node.domain == "ai.onnx" ? "" : node.domain;
+  if (const Function* function = find_function(node))
+    return call_function(*function, node, inputs, scope, depth);
+  if (domain.empty() && node.type == "If") return add_if(node, versions, inputs, scope, depth);
+  auto version = versions.find(domain);
+  const Rule* rule =
+      version == versions.end() ? nullptr : find_rule(domain, node.type, version->second);
+  if (rule != nullptr) return apply_rule(*rule, node, version->second, std::move(inputs), scope);
+  std::string from = domain.empty() ? "ai.onnx" : std::string(domain);
+  unknown_.push_back(
+      {where_node(node),
+       fmt::format("{} ({}{})", escape_for_display(std::string(node.type)),
+                   escape_for_display(from),
+                   version == versions.end() ? std::string(", not imported")
+                                             : fmt::format(" {}", version->second))});
+  return false;
+}
+
+bool Importer::apply_rule(const Rule& rule, const Node& node, int64_t version,
+                          std::vector<Id> inputs, Scope& scope) {
+  Diagnostics told;
+  builder_.begin(where_node(node), told);
+  Call call(builder_, node, version, std::move(inputs), tensors_);
+  bool good = true;
+  try {
+    rule.import(call);
+    for (size_t i = 0; good && i < node.outputs.size(); ++i) {
+      if (node.outputs[i].empty()) continue;
+      Id id = call.results()[i];
+      if (!id.valid())
+        builder_.stop("onnx-attribute", fmt::format("aotc does not compute its output {}", i),
+                      "export the model without what reads it");
+      if (builder_.is_new(id)) builder_.name(id, node.outputs[i]);
+      good = define(node, i, id, scope);
+    }
+  } catch (const Stop&) {
+    good = false;
+  }
+  for (const Diagnostic& d : told.all()) append(diags_, d);
+  return good;
+}
+
+// A branch whose condition is known takes the operator's place.
+bool Importer::add_if(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
+                      Scope& scope, int depth) {
+  Diagnostics told;
+  builder_.begin(where_node(node), told);
+  auto condition = inputs.empty() || !inputs[0].valid() ? std::nullopt : builder_.number(inputs[0]);
+  if (!condition)
+    return error(where_node(node), "onnx-constant", "its condition must be known while compiling",
+                 "give it: --value NAME=true, or export the branch that is wanted");
+  const Attribute* branch = node.find(*condition != 0 ? "then_branch" : "else_branch");
+  if (branch == nullptr || !branch->graph || branch->graph->outputs.size() != node.outputs.size())
+    return error(where_node(node), "onnx-invalid", "its branches do not have its outputs",
+                 "the file is damaged; export the model again");
+  Scope inner;
+  inner.outer = &scope;
+  if (!add_initializers(*branch->graph, inner) ||
+      !add_nodes(branch->graph->nodes, versions, inner, depth + 1))
+    return false;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    Id id = find(inner, branch->graph->outputs[i].name);
+    if (id.value < 0)
+      return error(where_node(node), "onnx-invalid",
+                   fmt::format("output {} of the branch is not defined", i),
+                   "the file is damaged; export the model again");
+    if (!define(node, i, id, scope)) return false;
+  }
+  return true;
+}
+
+bool Importer::call_function(const Function& function, const Node& node,
+                             const std::vector<Id>& inputs, Scope& scope, int depth) {
+  if (depth >= limits::kMaxDepth)
+    return error(where_node(node), "onnx-limit",
+                 "functions call each other too deep, or themselves",
+                 "export the model with its functions inlined");
+  if (inputs.size() > function.inputs.size() || node.outputs.size() > function.outputs.size())
+    return error(where_node(node), "onnx-invalid",
+                 "it has more inputs or outputs than the function of its name",
+                 "the file is damaged; export the model again");
+  Versions versions;
+  if (!read_opsets(function.opsets, versions)) return false;
+  Scope inner;
+  for (size_t i = 0; i < function.inputs.size(); ++i)
+    inner.values.emplace(function.inputs[i], i < inputs.size() ? inputs[i] : Id{});
+  // Attributes of the function's operators that stand for its own.
+  std::vector<Node> nodes = function.nodes;
+  for (Node& n : nodes) {
+    std::erase_if(n.attributes, [&](Attribute& a) {
+      if (a.reference.empty()) return false;
+      std::string_view name = a.name;
+      const Attribute* given = node.find(a.reference);
+      for (const Attribute& d : function.defaults)
+        if (given == nullptr && d.name == a.reference) given = &d;
+      if (given == nullptr) return true;
+      a = *given;
+      a.name = name;
+      return false;
+    });
+    // An optional input that is not given is absent to whatever reads it.
+    for (std::string_view& name : n.inputs)
+      if (auto found = inner.values.find(name);
+          found != inner.values.end() && found->second == Id{})
+        name = "";
+  }
+  if (!add_nodes(nodes, versions, inner, depth + 1)) return false;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    Id id = find(inner, function.outputs[i]);
+    if (id.value < 0)
+      return error(where_node(node), "onnx-invalid",
+                   fmt::format("output {} of the function is not defined", i),
+                   "the file is damaged; export the model again");
+    if (!define(node, i, id, scope)) return false;
+  }
+  return true;
+}
+
+void Importer::report_unknown() {
+  if (unknown_.empty()) return;
+  constexpr size_t kMostListed = 100;
+  Location at = unknown_.size() == 1 ? unknown_[0].at : where("");
+  std::vector<std::string> kinds;
+  for (const Unknown& u : unknown_)
+    if (std::find(kinds.begin(), kinds.end(), u.text) == kinds.end()) kinds.push_back(u.text);
+  std::string all = fmt::format(
+      "{}", fmt::join(kinds.begin(), kinds.begin() + std::min<size_t>(kinds.size(), 20), ", "));
+  Diagnostic& d = diags_.error(
+      at, "op-unsupported",
+      fmt::format("{} of the model's operators {} not supported: {}{}", unknown_.size(),
+                  unknown_.size() == 1 ? "is" : "are", all, kinds.size() > 20 ? ", ..." : ""));
+  for (size_t i = 0; unknown_.size() > 1 && i < unknown_.size() && i < kMostListed; ++i)
+    d.note(fmt::format("{}", unknown_[i].at.str()));
+  d.help(
+      "export the model without them, or for another operator set; docs/onnx.md lists what aotc "
+      "reads");
+}
+
+}  // namespace aotc::frontends::onnx

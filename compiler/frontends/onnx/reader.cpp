@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/onnx/reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "frontends/onnx/import.h"
+#include "frontends/onnx/values.h"
+
+namespace aotc::frontends {
+
+namespace onnx {
+
+Importer::Importer(const Model& model, TensorReader& tensors, const std::string& file,
+                   const OnnxOptions& options, graph::Graph& graph, Diagnostics& diags)
+    : model_(model),
+      tensors_(tensors),
+      file_(file),
+      options_(options),
+      diags_(diags),
+      builder_(graph, ops::operators()),
+      graph_(graph) {}
+
+bool Importer::error(const Location& at, std::string_view slug, std::string message,
+                     std::string help) {
+  diags_.error(at, std::string(slug), std::move(message)).help(std::move(help));
+  return false;
+}
+
+Location Importer::where(std::string_view tensor) const {
+  Location at;
+  at.file = file_;
+  at.tensor = std::string(tensor.substr(0, 4096));
+  return at;
+}
+
+bool Importer::read_opsets(const std::vector<Opset>& from, Versions& to) {
+  for (const Opset& o : from) {
+    std::string_view domain = o.domain == "ai.onnx" ? "" : o.domain;
+    if (domain.empty() && o.version < kOldestOpset)
+      return error(where(""), "onnx-version",
+                   fmt::format("the model has operator set {}; aotc reads {} and newer", o.version,
+                               kOldestOpset),
+                   "convert it: onnx.version_converter.convert_version(model, 17)");
+    to[domain] = o.version;
+  }
+  return true;
+}
+
+bool Importer::add_initializers(const Graph& from, Scope& scope) {
+  for (const Tensor& t : from.initializers) {
+    graph::Tensor tensor;
+    tensor.name = std::string(t.name);
+    graph::ConstantView value;
+    if (!tensors_.read(t, where(t.name), tensor.type, value, diags_)) return false;
+    tensor.constant = std::move(value);
+    if (t.name.empty() ||
+        !scope.values.emplace(t.name, graph_.add_tensor(std::move(tensor))).second)
+      return error(where(t.name), "onnx-invalid", "two constants have this name, or one has none",
+                   "the file is damaged; export the model again");
+  }
+  if (from.sparse)
+    return error(where(""), "onnx-type", "the model has sparse constants",
+                 "export the model with dense ones");
+  return true;
+}
+
+// The shape of an input, as the file and the user say; nothing if a dimension stays open.
+std::optional<graph::Shape> Importer::shape_of(const ValueInfo& info, bool tell) {
+  auto given = options_.shapes.find(std::string(info.name));
+  if (given != options_.shapes.end()) return given->second;
+  graph::Shape shape;
+  for (size_t i = 0; i < info.dims.size(); ++i) {
+    const Dimension& d = info.dims[i];
+    auto named = options_.dimensions.find(std::string(d.name));
+    if (d.value) {
+      shape.push_back(*d.value);
+    } else if (!d.name.empty() && named != options_.dimensions.end()) {
+      shape.push_back(named->second);
+    } else if (i == 0 && d.name.empty()) {
+      shape.push_back(1);
+    } else {
+      if (!tell) return std::nullopt;
+      std::string name = escape_for_display(std::string(d.name));
+      error(where(info.name), "dynamic-shape",
+            fmt::format("dimension {}{} of the input is open", i,
+                        name.empty() ? "" : " ('" + name + "')"),
+            name.empty()
+                ? fmt::format("give the input's shape: --shape {}=...",
+                              escape_for_display(std::string(info.name)))
+                : fmt::format("give it: --dim {}=1, or the input's shape with --shape", name));
+      return std::nullopt;
+    }
+  }
+  return shape;
+}
+
+bool Importer::add_given(const ValueInfo& info, DType dtype, const std::string& text,
+                         Scope& scope) {
+  std::optional<graph::Shape> declared;
+  if (info.has_shape) declared = shape_of(info, false);
+  auto value = parse_value(text, dtype, declared);
+  if (!value)
+    return error(
+        where(info.name), "value-invalid",
+        fmt::format("'{}' is no value of {}{} for this input", escape_for_display(text),
+                    name_of(dtype), declared ? " and shape " + graph::to_string(*declared) : ""),
+        "write numbers in brackets, as many as the input has: --value axes=[0,2]");
+  scope.values[info.name] =
+      graph_.add_constant(std::string(info.name), value->type, std::move(value->bytes));
+  return true;
+}
+
+bool Importer::add_input(const ValueInfo& info, Scope& scope) {
+  auto dtype = dtype_of(info.type);
+  if (info.kind != ValueInfo::Kind::kTensor || !dtype)
+    return error(where(info.name), "onnx-type",
+                 info.kind == ValueInfo::Kind::kTensor
+                     ? fmt::format("an input of {}", element_type_name(info.type))
+                     : std::string("an input that is no tensor"),
+                 "export the model with tensors of float32 and whole numbers of up to 64 bits");
+  auto given = options_.values.find(std::string(info.name));
+  if (given != options_.values.end()) return add_given(info, *dtype, given->second, scope);
+  if (!info.has_shape && !options_.shapes.contains(std::string(info.name)))
+    return error(
+        where(info.name), "dynamic-shape", "the input has no shape",
+        fmt::format("give it: --shape {}=...", escape_for_display(std::string(info.name))));
+  auto shape = shape_of(info, true);
+  if (!shape) return false;
+  if (bounded_bytes(*shape, *dtype) < 0 || shape->size() > limits::kMaxRank)
+    return error(
+        where(info.name), "onnx-limit",
+        fmt::format("an input of shape {} is more than aotc takes", graph::to_string(*shape)),
+        fmt::format("at most {} bytes and {} dimensions", limits::kMaxTensorBytes,
+                    limits::kMaxRank));
+  if (graph::element_count(*shape) == 0)
+    return error(where(info.name), "onnx-empty",
+                 fmt::format("an input of shape {} has no elements", graph::to_string(*shape)),
+                 "export the model with fixed shapes whose dimensions are at least 1");
+  graph::Tensor tensor;
+  tensor.name = std::string(info.name);
+  tensor.type.dtype = *dtype;
+  tensor.type.shape = *shape;
+  Id id = graph_.add_tensor(std::move(tensor));
+  scope.values[info.name] = id;
+  graph_.inputs.push_back({id, std::string(info.name)});
+  return true;
+}
+
+bool Importer::add_inputs(Scope& scope) {
+  std::set<std::string_view> names;
+  bool good = true;
+  for (const ValueInfo& info : model_.graph.inputs) {
+    if (!names.insert(info.name).second || info.name.empty())
+      return error(where(info.name), "onnx-invalid", "two inputs have this name, or one has none",
+                   "the file is damaged; export the model again");
+    // Before IR 4 constants had to be listed as inputs too.
+    bool given = options_.values.contains(std::string(info.name));
+    if (scope.values.contains(info.name) && !given) continue;
+    good = add_input(info, scope) && good;
+  }
+  auto unknown = [&](const auto& map, const char* option) {
+    for (const auto& [name, value] : map)
+      if (!names.contains(name))
+        good =
+            error(where(""), "input-name",
+                  fmt::format("{}: the model has no input '{}'", option, escape_for_display(name)),
+                  "'aotc check' lists the inputs");
+  };
+  unknown(options_.shapes, "--shape");
+  unknown(options_.values, "--value");
+  for (const auto& [name, value] : options_.dimensions) {
+    bool used = false;
+    for (const ValueInfo& info : model_.graph.inputs)
+      for (const Dimension& d : info.dims) used = used || d.name == name;
+    if (!used)
+      good = error(where(""), "input-name",
+                   fmt::format("--dim: no input has a dimension '{}'", escape_for_display(name)),
+                   "'aotc check' without it names the open dimensions");
+  }
+  return good;
+}
+
+// What the file says of an output; shapes that the user changed make it stale.
+bool Importer::check_declared(const ValueInfo& info, Id id) {
+  const graph::TensorType& type = graph_[id].type;
+  auto dtype = dtype_of(info.type);
+  if (info.kind == ValueInfo::Kind::kTensor && info.type != kUndefined && dtype != type.dtype)
+    return error(where(info.name), "onnx-shape",
+                 fmt::format("the file says that this output is {}, and it is {}",
+                             element_type_name(info.type), name_of(type.dtype)),
+                 "the file is damaged; export the model again");
+  if (!info.has_shape || !options_.shapes.empty()) return true;
+  bool fits = info.dims.size() == type.shape.size();
+  for (size_t i = 0; fits && i < info.dims.size(); ++i)
+    fits = !info.dims[i].value || *info.dims[i].value == type.shape[i];
+  if (fits) return true;
+  std::string declared;
+  for (const Dimension& d : info.dims)
+    declared +=
+        (declared.empty() ? "" : "x") + (d.value ? std::to_string(*d.value) : std::string("?"));
+  return error(where(info.name), "onnx-shape",
+               fmt::format("the file says that this output has shape {}, and it has {}",
+                           declared.empty() ? "scalar" : declared, graph::to_string(type.shape)),
+               "export the model again, or run onnx.shape_inference on it");
+}
+
+bool Importer::add_outputs(const Scope& scope) {
+  if (model_.graph.outputs.empty())
+    return error(where(""), "onnx-invalid", "the model has no output", "export the model again");
+  for (const ValueInfo& info : model_.graph.outputs) {
+    Id id = find(scope, info.name);
+    if (id.value < 0)
+      return error(where(info.name), "output-not-computed",
+                   "this output is not computed by any operator",
+                   "remove it from the model, or compute it from an input");
+    if (!check_declared(info, id)) return false;
+    // The caller's buffer has to be written by somebody.
+    bool shared = graph_.is_constant(id) || graph_.is_input(id) || graph_.is_output(id);
+    if (shared) {
+      Location at = where(info.name);
+      at.op_type = "Identity";
+      Diagnostics told;
+      builder_.begin(at, told);
+      try {
+        id = builder_.copy(id);
+      } catch (const Stop&) {
+        for (const Diagnostic& d : told.all()) append(diags_, d);
+        return false;
+      }
+    }
+    graph_[id].name = std::string(info.name);
+    graph_.outputs.push_back({id, std::string(info.name)});
+  }
+  return true;
+}
+
+bool Importer::run() {
+  Scope scope;
+  if (!model_.has_graph)
+    return error(where(""), "onnx-invalid", "the file has no graph", "export the model again");
+  Versions versions;
+  if (!read_opsets(model_.opsets, versions) || !add_initializers(model_.graph, scope) ||
+      !add_inputs(scope))
+    return false;
+  bool good = add_nodes(model_.graph.nodes, versions, scope, 0);
+  report_unknown();
+  if (!good || !unknown_.empty()) return false;
+  good = add_outputs(scope);
+  builder_.finish();
+  return good;
+}
+
+}  // namespace onnx
+
+bool is_onnx_model(std::span<const uint8_t> bytes) { return onnx::is_onnx(bytes); }
+
+Result<graph::Graph> read_onnx(std::vector<uint8_t> bytes, const std::string& file,
+                               Diagnostics& diags, const OnnxOptions& options) {
+  auto owner = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
+  Location where;
+  where.file = file;
+  auto model = onnx::read_messages(*owner, where, diags);
+  if (!model) return kFailure;
+  graph::Graph graph;
+  graph.source_file = file;
+  graph.name = std::filesystem::path(file).stem().string();
+  onnx::TensorReader tensors(owner, file);
+  onnx::Importer importer(*model, tensors, file, options, graph, diags);
+  if (!importer.run()) return kFailure;
+  graph::compact(graph);
+  return graph;
+}
+
+}  // namespace aotc::frontends

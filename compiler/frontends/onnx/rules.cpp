@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/onnx/rules.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace aotc::frontends::onnx {
+
+Id Call::in(size_t i) {
+  if (has(i)) return inputs_[i];
+  b.stop("onnx-invalid", fmt::format("its input {} is missing", i),
+         "the file is damaged; export the model again");
+}
+
+int64_t Call::i(std::string_view name, int64_t otherwise) const {
+  const Attribute* a = find(name);
+  return a == nullptr ? otherwise : a->i;
+}
+
+float Call::f(std::string_view name, float otherwise) const {
+  const Attribute* a = find(name);
+  return a == nullptr ? otherwise : a->f;
+}
+
+std::string Call::s(std::string_view name, std::string_view otherwise) const {
+  const Attribute* a = find(name);
+  return std::string(a == nullptr ? otherwise : a->s);
+}
+
+std::optional<Ints> Call::ints(std::string_view name) const {
+  const Attribute* a = find(name);
+  if (a == nullptr) return std::nullopt;
+  return a->ints;
+}
+
+Id Call::tensor(const Attribute& attribute) {
+  if (!attribute.tensor) refuse(fmt::format("its attribute '{}' is no tensor", attribute.name));
+  graph::TensorType type;
+  graph::ConstantView value;
+  Diagnostics told;
+  if (!tensors_.read(*attribute.tensor, b.where(), type, value, told)) {
+    const Diagnostic& d = told.all().front();
+    b.stop(d.slug, d.message, d.helps.empty() ? "" : d.helps.front());
+  }
+  return b.constant(type.dtype, type.shape, {value.bytes.begin(), value.bytes.end()});
+}
+
+Ints Call::known_ints(size_t i, std::string_view what) {
+  auto values = b.ints(in(i));
+  if (values) return *values;
+  b.stop("onnx-constant",
+         fmt::format("{} (input {}, '{}') must be known while compiling", what, i,
+                     escape_for_display(b.graph()[in(i)].name)),
+         "give it: --value NAME=[...]");
+}
+
+std::optional<Ints> Call::optional_ints(size_t i, std::string_view what) {
+  if (!has(i)) return std::nullopt;
+  return known_ints(i, what);
+}
+
+void Call::refuse(std::string message, std::string help) {
+  b.stop("onnx-attribute", std::move(message), std::move(help));
+}
+
+const Rule* find_rule(std::string_view domain, std::string_view type, int64_t version) {
+  using Key = std::pair<std::string_view, std::string_view>;
+  static const std::multimap<Key, const Rule*> all = [] {
+    std::multimap<Key, const Rule*> made;
+    for (auto table :
+         {elementwise_rules(), function_rules(), reduction_rules(), shape_rules(), movement_rules(),
+          index_rules(), product_rules(), window_rules(), normalisation_rules(), attention_rules()})
+      for (const Rule& rule : table) made.emplace(Key(rule.domain, rule.type), &rule);
+    return made;
+  }();
+  const Rule* best = nullptr;
+  auto [begin, end] = all.equal_range(Key(domain, type));
+  for (auto at = begin; at != end; ++at)
+    if (at->second->since <= version && (best == nullptr || at->second->since > best->since))
+      best = at->second;
+  return best;
+}
+
+}  // namespace aotc::frontends::onnx

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Import rules: how an operator of ONNX becomes operators of our graph. The one thing to know: a
+// rule stands in a table with the version of the operator set since which it holds; what changed
+// between versions is either another row or asked for with `version()`.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "frontends/onnx/builder.h"
+#include "frontends/onnx/messages.h"
+
+namespace aotc::frontends::onnx {
+
+// One operator of the file, as its rule sees it.
+class Call {
+ public:
+  Call(Builder& builder, const Node& node, int64_t version, std::vector<Id> inputs,
+       TensorReader& tensors)
+      : b(builder),
+        node_(node),
+        version_(version),
+        inputs_(std::move(inputs)),
+        outputs_(node.outputs.size()),
+        tensors_(tensors) {}
+
+  Builder& b;
+
+  std::string_view op() const { return node_.type; }
+  int64_t version() const { return version_; }
+
+  size_t inputs() const { return inputs_.size(); }
+  size_t outputs() const { return node_.outputs.size(); }
+  bool has(size_t i) const { return i < inputs_.size() && inputs_[i].valid(); }
+  // Stops if it is absent.
+  Id in(size_t i);
+  const std::vector<Id>& all() const { return inputs_; }
+  const graph::Shape& shape(size_t i) { return b.shape(in(i)); }
+  // Is the output there and named?
+  bool wants(size_t i) const { return i < node_.outputs.size() && !node_.outputs[i].empty(); }
+
+  const Attribute* find(std::string_view name) const { return node_.find(name); }
+  int64_t i(std::string_view name, int64_t otherwise) const;
+  float f(std::string_view name, float otherwise) const;
+  std::string s(std::string_view name, std::string_view otherwise) const;
+  std::optional<Ints> ints(std::string_view name) const;
+  Id tensor(const Attribute& attribute);
+
+  // Integers that must be known while compiling.
+  Ints known_ints(size_t i, std::string_view what);
+  std::optional<Ints> optional_ints(size_t i, std::string_view what);
+
+  void out(size_t i, Id id) {
+    if (i < outputs_.size()) outputs_[i] = id;
+  }
+  const std::vector<Id>& results() const { return outputs_; }
+
+  // The operator has a form that aotc does not take.
+  [[noreturn]] void refuse(std::string message, std::string help = "export the model without it");
+
+ private:
+  const Node& node_;
+  int64_t version_;
+  std::vector<Id> inputs_, outputs_;
+  TensorReader& tensors_;
+};
+
+struct Rule {
+  std::string_view type;
+  int64_t since;
+  void (*import)(Call&);
+  std::string_view domain = {};
+};
+
+// Each defined in rules_<name>.cpp.
+std::span<const Rule> elementwise_rules();
+std::span<const Rule> function_rules();
+std::span<const Rule> reduction_rules();
+std::span<const Rule> shape_rules();
+std::span<const Rule> movement_rules();
+std::span<const Rule> index_rules();
+std::span<const Rule> product_rules();
+std::span<const Rule> window_rules();
+std::span<const Rule> normalisation_rules();
+std::span<const Rule> attention_rules();
+
+// The rule of the newest version up to this one. Domains are "" for ai.onnx, else as in the file.
+const Rule* find_rule(std::string_view domain, std::string_view type, int64_t version);
+
+// What several files of rules use.
+Id nchw_to_nhwc(Builder& b, Id x);
+Id nhwc_to_nchw(Builder& b, Id x);
+Id softmax_of(Builder& b, Id x, int64_t axis, bool logarithm);
+Id less_than(Builder& b, Id a, double c);
+Id select(Builder& b, Id condition, Id a, Id c);
+Id reduce(Builder& b, std::string_view op, Id x, const Ints& axes, bool keep);
+Id matmul(Builder& b, Id x, Id y);
+
+}  // namespace aotc::frontends::onnx

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax and its kin, normalisations, and losses. Normalisations are put together from reductions;
+// those with constant statistics become one product and one sum.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "frontends/onnx/rules.h"
+
+namespace aotc::frontends::onnx {
+
+Id softmax_of(Builder& b, Id x, int64_t axis, bool logarithm) {
+  Ints order(static_cast<size_t>(b.rank(x)));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[static_cast<size_t>(axis)], order.back());
+  Id turned = b.transpose(x, order);
+  Id out =
+      logarithm ? b.add("log_softmax", {turned}) : b.add("softmax", {turned}, {{"beta", 1.0f}});
+  return b.transpose(out, order);
+}
+
+namespace normalisation {
+
+namespace {
+
+// Before version 13 everything from the axis on was one row.
+template <typename Apply>
+void over_rows(Call& c, Apply apply) {
+  Builder& b = c.b;
+  int64_t rank = b.rank(c.in(0));
+  if (rank == 0) {
+    Id row = apply(b.reshape(c.in(0), {1}), 0);
+    return c.out(0, b.reshape(row, {}));
+  }
+  int64_t axis = b.axis(c.i("axis", c.version() < 13 ? 1 : -1), rank);
+  if (c.version() >= 13) return c.out(0, apply(c.in(0), axis));
+  const graph::Shape shape = c.shape(0);
+  int64_t rows =
+      std::accumulate(shape.begin(), shape.begin() + axis, int64_t{1}, std::multiplies<>());
+  c.out(0, b.reshape(apply(b.reshape(c.in(0), {rows, graph::element_count(shape) /
+                                                         std::max<int64_t>(rows, 1)}),
+                           1),
+                     shape));
+}
+
+void softmax(Call& c) {
+  over_rows(c, [&](Id x, int64_t axis) { return softmax_of(c.b, x, axis, false); });
+}
+
+void log_softmax(Call& c) {
+  over_rows(c, [&](Id x, int64_t axis) { return softmax_of(c.b, x, axis, true); });
+}
+
+// 1 at the first of the largest, 0 elsewhere.
+void hardmax(Call& c) {
+  Builder& b = c.b;
+  over_rows(c, [&](Id x, int64_t axis) {
+    graph::Shape column = b.shape(x), places(column.size(), 1);
+    int64_t n = column[static_cast<size_t>(axis)];
+    column[static_cast<size_t>(axis)] = 1;
+    places[static_cast<size_t>(axis)] = n;
+    Ints all(static_cast<size_t>(n));
+    std::iota(all.begin(), all.end(), 0);
+    Id at = b.reshape(b.add("arg_max", {x}, {{"axis", axis}}, DType::kI64), column);
+    Id hit = b.add("equal", {at, b.reshape(b.int_list(all), places)}, {}, DType::kBool);
+    return b.cast(hit, b.dtype(x));
+  });
+}
+
+// A list for the channels as a column that broadcasts over what is behind them.
+Id column(Builder& b, Id list, int64_t rank) {
+  graph::Shape shape(static_cast<size_t>(std::max<int64_t>(rank - 1, 1)), 1);
+  shape[0] = b.type(list).elements();
+  return b.reshape(list, shape);
+}
+
+void batch_normalization(Call& c) {
+  Builder& b = c.b;
+  if (c.i("training_mode", 0) != 0 || c.wants(1))
+    c.refuse("a BatchNormalization that trains", "export the model for inference");
+  if (c.version() < 9 && c.i("spatial", 1) == 0) c.refuse("statistics for each place");
+  double epsilon = c.f("epsilon", 1e-5f);
+  Id root = b.add("sqrt", {b.binary("add", c.in(4), epsilon)});
+  Id factor = b.binary("div", c.in(1), root);
+  int64_t rank = b.rank(c.in(0));
+  // With constants the two lists are constants; the order of operations is the file's.
+  Id centred = b.binary("sub", c.in(0), column(b, c.in(3), rank));
+  c.out(0, b.binary("add", b.binary("mul", centred, column(b, factor, rank)),
+                    column(b, c.in(2), rank)));
+}
+
+struct Moments {
+  Id centred, inverse;
+  Id mean;
+};
+
+Moments moments_of(Builder& b, Id x, const Ints& axes, double epsilon) {
+  Id mean = reduce(b, "mean", x, axes, true);
+  Id centred = b.binary("sub", x, mean);
+  Id variance = reduce(b, "mean", b.binary("mul", centred, centred), axes, true);
+  Id inverse = b.binary("div", 1.0, b.add("sqrt", {b.binary("add", variance, epsilon)}));
+  return {centred, inverse, mean};
+}
+
+Ints axes_from(int64_t first, int64_t rank) {
+  Ints axes(static_cast<size_t>(rank - first));
+  std::iota(axes.begin(), axes.end(), first);
+  return axes;
+}
+
+void layer_normalization(Call& c) {
+  Builder& b = c.b;
+  int64_t rank = b.rank(c.in(0)), axis = b.axis(c.i("axis", -1), rank);
+  Moments m = moments_of(b, c.in(0), axes_from(axis, rank), c.f("epsilon", 1e-5f));
+  Id out = b.binary("mul", b.binary("mul", m.centred, m.inverse), c.in(1));
+  c.out(0, c.has(2) ? b.binary("add", out, c.in(2)) : out);
+  c.out(1, m.mean);
+  c.out(2, m.inverse);
+}
+
+void rms_normalization(Call& c) {
+  Builder& b = c.b;
+  int64_t rank = b.rank(c.in(0)), axis = b.axis(c.i("axis", -1), rank);
+  Id square = reduce(b, "mean", b.binary("mul", c.in(0), c.in(0)), axes_from(axis, rank), true);
+  Id root = b.add("sqrt", {b.binary("add", square, c.f("epsilon", 1e-5f))});
+  c.out(0, b.binary("mul", b.binary("div", c.in(0), root), c.in(1)));
+}
+
+void instance_normalization(Call& c) {
+  Builder& b = c.b;
+  int64_t rank = b.rank(c.in(0));
+  if (rank < 3) c.refuse("its operand is no image");
+  Moments m = moments_of(b, c.in(0), axes_from(2, rank), c.f("epsilon", 1e-5f));
+  Id out = b.binary("mul", b.binary("mul", m.centred, m.inverse), column(b, c.in(1), rank));
+  c.out(0, b.binary("add", out, column(b, c.in(2), rank)));
+}
+
+void group_normalization(Call& c) {
+  Builder& b = c.b;
+  const graph::Shape shape = c.shape(0);
+  int64_t groups = c.i("num_groups", 0);
+  if (shape.size() < 2 || groups < 1 || shape[1] % groups != 0)
+    c.refuse("its groups do not fit the channels");
+  Id x = b.reshape(c.in(0), {shape[0], groups, graph::element_count(shape) / (shape[0] * groups)});
+  Moments m = moments_of(b, x, {2}, c.f("epsilon", 1e-5f));
+  Id out = b.reshape(b.binary("mul", m.centred, m.inverse), shape);
+  auto wide = [&](Id list) {
+    // Before version 21 there was one number for each group.
+    int64_t n = b.type(list).elements();
+    if (n == shape[1]) return column(b, list, b.rank(c.in(0)));
+    if (n != groups) c.refuse("its scales do not fit the channels");
+    return column(b,
+                  b.reshape(b.broadcast(b.reshape(list, {groups, 1}), {groups, shape[1] / groups}),
+                            {shape[1]}),
+                  b.rank(c.in(0)));
+  };
+  c.out(0, b.binary("add", b.binary("mul", out, wide(c.in(1))), wide(c.in(2))));
+}
+
+void mean_variance_normalization(Call& c) {
+  Builder& b = c.b;
+  Ints axes;
+  for (int64_t a : c.ints("axes").value_or(Ints{0, 2, 3}))
+    axes.push_back(b.axis(a, b.rank(c.in(0))));
+  std::sort(axes.begin(), axes.end());
+  Id mean = reduce(b, "mean", c.in(0), axes, true);
+  Id centred = b.binary("sub", c.in(0), mean);
+  Id variance = reduce(b, "mean", b.binary("mul", centred, centred), axes, true);
+  c.out(0, b.binary("div", centred, b.binary("add", b.add("sqrt", {variance}), 1e-9)));
+}
+
+void lp_normalization(Call& c) {
+  Builder& b = c.b;
+  int64_t axis = b.axis(c.i("axis", -1), b.rank(c.in(0)));
+  Id x = c.in(0);
+  Id norm = c.i("p", 2) == 1
+                ? reduce(b, "sum", b.add("abs", {x}), {axis}, true)
+                : b.add("sqrt", {reduce(b, "sum", b.binary("mul", x, x), {axis}, true)});
+  c.out(0, b.binary("div", x, norm));
+}
+
+void lrn(Call& c) {
+  Builder& b = c.b;
+  const graph::Shape shape = c.shape(0);
+  int64_t size = c.i("size", 0);
+  if (shape.size() < 3 || size < 1 || size > 64) c.refuse("its size does not fit the channels");
+  int64_t before = (size - 1) / 2, after = size - 1 - before;
+  Ints front(shape.size(), 0), behind(shape.size(), 0);
+  front[1] = before;
+  behind[1] = after;
+  Id square = b.binary("mul", c.in(0), c.in(0));
+  Id padded =
+      b.add("pad", {square, b.filled(DType::kF32, 0.0)}, {{"before", front}, {"after", behind}});
+  Id sum;
+  for (int64_t i = 0; i < size; ++i) {
+    Ints begin(shape.size(), 0);
+    begin[1] = i;
+    Id part = b.slice(padded, begin, shape);
+    sum = sum.valid() ? b.binary("add", sum, part) : part;
+  }
+  double alpha = c.f("alpha", 1e-4f) / static_cast<double>(size);
+  Id base = b.binary("add", b.binary("mul", sum, alpha), c.f("bias", 1.0f));
+  c.out(0, b.binary("div", c.in(0), b.binary("pow", base, c.f("beta", 0.75f))));
+}
+
+// ---------------------------------------------------------------- losses
+
+// Minus the logarithm at the right class, weighted, over [batch, class, ...].
+Id loss_of(Call& c, Id logarithms, Id labels, Id weights) {
+  Builder& b = c.b;
+  const graph::Shape shape = b.shape(logarithms);
+  graph::Shape column_shape = shape, places(shape.size(), 1);
+  if (shape.size() < 2) c.refuse("its operand has no classes");
+  column_shape[1] = 1;
+  places[1] = shape[1];
+  Ints all(static_cast<size_t>(shape[1]));
+  std::iota(all.begin(), all.end(), 0);
+  Id targets = b.reshape(b.cast(labels, DType::kI64), column_shape);
+  Id hit = b.cast(b.add("equal", {targets, b.reshape(b.int_list(all), places)}, {}, DType::kBool),
+                  DType::kF32);
+  if (weights.valid())
+    hit = b.binary("mul", hit, column(b, weights, static_cast<int64_t>(shape.size())));
+  if (c.find("ignore_index")) {
+    Id kept = b.add("not_equal", {targets, b.filled_int(DType::kI64, c.i("ignore_index", 0))}, {},
+                    DType::kBool);
+    hit = b.binary("mul", hit, b.cast(kept, DType::kF32));
+  }
+  Id loss = b.add("neg", {reduce(b, "sum", b.binary("mul", hit, logarithms), {1}, false)});
+  std::string reduction = c.s("reduction", "mean");
+  if (reduction == "none") return loss;
+  Ints everything = axes_from(0, b.rank(loss));
+  Id sum = reduce(b, "sum", loss, everything, false);
+  if (reduction == "sum") return sum;
+  // The mean is that of weights, of which labels that are left out have none.
+  if (!weights.valid() && !c.find("ignore_index"))
+    return b.binary("div", sum, static_cast<double>(b.type(loss).elements()));
+  return b.binary("div", sum, reduce(b, "sum", hit, axes_from(0, b.rank(hit)), false));
+}
+
+void negative_log_likelihood(Call& c) {
+  c.out(0, loss_of(c, c.in(0), c.in(1), c.has(2) ? c.in(2) : Id{}));
+}
+
+void softmax_cross_entropy(Call& c) {
+  Id logarithms = softmax_of(c.b, c.in(0), 1, true);
+  c.out(0, loss_of(c, logarithms, c.in(1), c.has(2) ? c.in(2) : Id{}));
+  c.out(1, logarithms);
+}
+
+constexpr Rule kRules[] = {
+    {"Softmax", 1, softmax},
+    {"LogSoftmax", 1, log_softmax},
+    {"Hardmax", 1, hardmax},
+    {"BatchNormalization", 7, batch_normalization},
+    {"LayerNormalization", 17, layer_normalization},
+    {"RMSNormalization", 23, rms_normalization},
+    {"InstanceNormalization", 6, instance_normalization},
+    {"GroupNormalization", 18, group_normalization},
+    {"MeanVarianceNormalization", 9, mean_variance_normalization},
+    {"LpNormalization", 1, lp_normalization},
+    {"LRN", 1, lrn},
+    {"NegativeLogLikelihoodLoss", 12, negative_log_likelihood},
+    {"SoftmaxCrossEntropyLoss", 12, softmax_cross_entropy},
+};
+
+}  // namespace
+
+}  // namespace normalisation
+
+std::span<const Rule> normalisation_rules() { return normalisation::kRules; }
+
+}  // namespace aotc::frontends::onnx

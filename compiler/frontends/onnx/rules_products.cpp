@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices. Constant float weights become fully connected layers, whose lowering packs
+// them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontends/onnx/rules.h"
+
+namespace aotc::frontends::onnx {
+
+namespace {
+
+// Whole numbers as sums of products, all of them at once: for small ones.
+Id whole_product(Builder& b, Id x, Id y) {
+  DType type = b.dtype(x), wide = size_of(type) < 4 ? DType::kI32 : type;
+  graph::Shape p = b.shape(x), q = b.shape(y);
+  p.push_back(1);
+  q.insert(q.end() - 2, 1);
+  Id all = b.widened("mul", {b.reshape(b.cast(x, wide), p), b.reshape(b.cast(y, wide), q)});
+  int64_t axis = b.rank(all) - 2;
+  return b.cast(b.widened("sum", {all}, false, {{"axes", Ints{axis}}, {"keep_dims", false}}), type);
+}
+
+}  // namespace
+
+Id matmul(Builder& b, Id x, Id y) {
+  const graph::Shape p = b.shape(x), q = b.shape(y);
+  if (p.empty() || q.empty())
+    b.stop("onnx-invalid", "an operand of a matrix product is a scalar", "export the model again");
+  Id left = p.size() == 1 ? b.reshape(x, {1, p[0]}) : x;
+  Id right = q.size() == 1 ? b.reshape(y, {q[0], 1}) : y;
+  Id out;
+  if (b.dtype(x) != DType::kF32)
+    out = whole_product(b, left, right);
+  else if (b.rank(right) == 2 && b.is_constant(right))
+    out = b.add("fully_connected", {left, b.transpose(right, {1, 0})}, {{"keep_num_dims", true}});
+  else
+    out = b.add("batch_matmul", {left, right});
+  graph::Shape to = b.shape(out);
+  if (q.size() == 1) to.pop_back();
+  if (p.size() == 1) to.erase(to.end() - (q.size() == 1 ? 1 : 2));
+  return b.reshape(out, to);
+}
+
+namespace products {
+
+namespace {
+
+void mat_mul(Call& c) { c.out(0, matmul(c.b, c.in(0), c.in(1))); }
+
+void gemm(Call& c) {
+  Builder& b = c.b;
+  bool turn_x = c.i("transA", 0) != 0, turn_y = c.i("transB", 0) != 0;
+  float alpha = c.f("alpha", 1.0f), beta = c.f("beta", 1.0f);
+  if (c.shape(0).size() != 2 || c.shape(1).size() != 2) c.refuse("its operands are no matrices");
+  Id x = turn_x ? b.transpose(c.in(0), {1, 0}) : c.in(0);
+  Id y = c.in(1);
+  bool real = b.dtype(x) == DType::kF32;
+  int64_t columns = c.shape(1)[turn_y ? 0 : 1];
+  bool bias = c.has(2) && real && alpha == 1.0f && beta == 1.0f && b.is_constant(c.in(2)) &&
+              b.type(c.in(2)).elements() == columns && b.shape(c.in(2)).back() == columns;
+  if (real && alpha == 1.0f && b.is_constant(y)) {
+    std::vector<Id> operands = {x, turn_y ? y : b.transpose(y, {1, 0})};
+    if (bias) operands.push_back(b.reshape(c.in(2), {columns}));
+    Id out = b.add("fully_connected", operands, {{"keep_num_dims", true}});
+    if (bias || !c.has(2)) return c.out(0, out);
+    Id term = beta == 1.0f ? c.in(2) : b.binary("mul", c.in(2), beta);
+    return c.out(0, b.binary("add", out, term));
+  }
+  if (!real && (alpha != 1.0f || beta != 1.0f)) c.refuse("scaled products of whole numbers");
+  Id out = matmul(b, x, turn_y ? b.transpose(y, {1, 0}) : y);
+  if (alpha != 1.0f) out = b.binary("mul", out, alpha);
+  if (c.has(2))
+    out = b.widened("add", {out, beta == 1.0f ? c.in(2) : b.binary("mul", c.in(2), beta)});
+  c.out(0, out);
+}
+
+// (x - zx)(y - zy) in int32.
+void mat_mul_integer(Call& c) {
+  Builder& b = c.b;
+  auto centred = [&](size_t i, bool rows) {
+    Id v = b.cast(c.in(i), DType::kI32);
+    if (!c.has(i + 2)) return v;
+    Id zero = b.cast(c.in(i + 2), DType::kI32);
+    // One zero point for each row of the left operand, or for each column of the right one.
+    if (rows && b.rank(zero) == 1 && b.type(zero).elements() > 1)
+      zero = b.reshape(zero, {b.type(zero).elements(), 1});
+    return b.add("sub", {v, zero});
+  };
+  Id x = centred(0, true), y = centred(1, false);
+  c.out(0, matmul(b, x, y));
+}
+
+// Two operands, as products over all letters and a sum over those that are not in the result.
+Id einsum_of(Call& c, const std::vector<std::string>& terms, const std::string& result) {
+  Builder& b = c.b;
+  std::string letters = result;
+  for (const std::string& t : terms)
+    for (char l : t)
+      if (letters.find(l) == std::string::npos) letters += l;
+  Id product;
+  for (size_t i = 0; i < terms.size(); ++i) {
+    Id x = c.in(i);
+    if (b.shape(x).size() != terms[i].size()) c.refuse("its equation does not fit its operands");
+    Ints order;
+    graph::Shape to;
+    for (char l : letters) {
+      size_t at = terms[i].find(l);
+      if (terms[i].rfind(l) != at) c.refuse("a diagonal in its equation");
+      to.push_back(at == std::string::npos ? 1 : b.shape(x)[at]);
+      if (at != std::string::npos) order.push_back(static_cast<int64_t>(at));
+    }
+    x = b.reshape(b.transpose(x, order), to);
+    product = i == 0 ? x : b.widened("mul", {product, x});
+  }
+  Ints axes;
+  for (size_t i = result.size(); i < letters.size(); ++i) axes.push_back(static_cast<int64_t>(i));
+  return reduce(b, "sum", product, axes, false);
+}
+
+void einsum(Call& c) {
+  std::string equation, result;
+  for (char l : c.s("equation", ""))
+    if (l != ' ') equation += l;
+  size_t arrow = equation.find("->");
+  std::string left = equation.substr(0, arrow);
+  std::vector<std::string> terms = {""};
+  for (char l : left) {
+    if (l == ',')
+      terms.emplace_back();
+    else
+      terms.back() += l;
+  }
+  if (terms.size() != c.inputs()) c.refuse("its equation does not fit its operands");
+  // Dots stand for as many dimensions as the letters leave; upper case digits stand for them here.
+  for (size_t i = 0; i < terms.size(); ++i) {
+    size_t dots = terms[i].find("...");
+    if (dots == std::string::npos) continue;
+    auto rank = c.shape(i).size();
+    if (rank + 3 < terms[i].size() || rank + 3 - terms[i].size() > 8)
+      c.refuse("its equation does not fit its operands");
+    size_t count = rank + 3 - terms[i].size();
+    std::string all = "01234567";
+    terms[i].replace(dots, 3, all.substr(8 - count));
+  }
+  if (arrow == std::string::npos) {
+    std::string letters;
+    for (const std::string& t : terms) letters += t;
+    std::string sorted = letters;
+    std::sort(sorted.begin(), sorted.end());
+    for (char l : sorted)
+      if ((std::count(letters.begin(), letters.end(), l) == 1 || (l >= '0' && l <= '7')) &&
+          result.find(l) == std::string::npos)
+        result += l;
+  } else {
+    result = equation.substr(arrow + 2);
+    size_t dots = result.find("...");
+    std::string most;
+    for (const std::string& t : terms) {
+      std::string digits;
+      for (char l : t)
+        if (l >= '0' && l <= '7') digits += l;
+      if (digits.size() > most.size()) most = digits;
+    }
+    if (dots != std::string::npos) result.replace(dots, 3, most);
+  }
+  c.out(0, einsum_of(c, terms, result));
+}
+
+constexpr Rule kRules[] = {
+    {"MatMul", 1, mat_mul},
+    {"Gemm", 7, gemm},
+    {"MatMulInteger", 10, mat_mul_integer},
+    {"Einsum", 12, einsum},
+};
+
+}  // namespace
+
+}  // namespace products
+
+std::span<const Rule> product_rules() { return products::kRules; }
+
+}  // namespace aotc::frontends::onnx

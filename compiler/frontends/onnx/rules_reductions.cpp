@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions along axes, and the positions of extremes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "frontends/onnx/rules.h"
+
+namespace aotc::frontends::onnx {
+
+Id reduce(Builder& b, std::string_view op, Id x, const Ints& axes, bool keep) {
+  if (axes.empty()) return x;
+  return b.widened(op, {x}, false, {{"axes", axes}, {"keep_dims", keep}});
+}
+
+namespace reductions {
+
+namespace {
+
+struct Axes {
+  Ints list;
+  bool keep;
+  bool noop;  // nothing is reduced; what is done to elements is done all the same
+};
+
+// An attribute before the version in which the operator's axes became an input.
+Axes axes_of(Call& c, int64_t input_since) {
+  Axes out;
+  out.keep = c.i("keepdims", 1) != 0;
+  std::optional<Ints> given =
+      c.version() >= input_since ? c.optional_ints(1, "its axes") : c.ints("axes");
+  int64_t rank = c.b.rank(c.in(0));
+  out.noop = (!given || given->empty()) && c.i("noop_with_empty_axes", 0) != 0;
+  if (out.noop) return out;
+  if (!given || given->empty()) {
+    out.list.resize(static_cast<size_t>(rank));
+    std::iota(out.list.begin(), out.list.end(), 0);
+    return out;
+  }
+  for (int64_t a : *given) out.list.push_back(c.b.axis(a, rank));
+  std::sort(out.list.begin(), out.list.end());
+  out.list.erase(std::unique(out.list.begin(), out.list.end()), out.list.end());
+  return out;
+}
+
+template <const char* op, int64_t since>
+void plain(Call& c) {
+  Axes axes = axes_of(c, since);
+  c.out(0, axes.noop ? c.in(0) : reduce(c.b, op, c.in(0), axes.list, axes.keep));
+}
+constexpr char kSum[] = "sum", kMean[] = "mean", kMax[] = "reduce_max", kMin[] = "reduce_min",
+               kProd[] = "reduce_prod";
+
+Id magnitude(Builder& b, Id x) {
+  if (b.dtype(x) == DType::kF32) return b.add("abs", {x});
+  return b.widened("maximum", {x, b.widened("neg", {x})});
+}
+
+enum class Form { kL1, kL2, kLogSum, kLogSumExp, kSumSquare };
+
+// The logarithm of a sum of exponentials, from the largest element on.
+Id log_sum_exp(Builder& b, Id x, const Axes& axes) {
+  if (axes.noop || axes.list.empty()) return b.add("log", {b.add("exp", {x})});
+  Id largest = reduce(b, "reduce_max", x, axes.list, true);
+  Id sum = reduce(b, "sum", b.add("exp", {b.binary("sub", x, largest)}), axes.list, axes.keep);
+  Id shift = axes.keep ? largest : b.reshape(largest, b.shape(sum));
+  return b.binary("add", b.add("log", {sum}), shift);
+}
+
+template <Form form>
+void function(Call& c) {
+  Builder& b = c.b;
+  Axes axes = axes_of(c, 18);
+  Id x = c.in(0);
+  auto sum = [&](Id v) { return axes.noop ? v : reduce(b, "sum", v, axes.list, axes.keep); };
+  switch (form) {
+    case Form::kL1:
+      return c.out(0, sum(magnitude(b, x)));
+    case Form::kL2: {
+      Id real = b.cast(x, DType::kF32);
+      return c.out(0, b.cast(b.add("sqrt", {sum(b.binary("mul", real, real))}), b.dtype(x)));
+    }
+    case Form::kLogSum:
+      return c.out(0, b.add("log", {sum(x)}));
+    case Form::kLogSumExp:
+      return c.out(0, log_sum_exp(b, x, axes));
+    case Form::kSumSquare:
+      return c.out(0, sum(b.widened("mul", {x, x})));
+  }
+}
+
+template <const char* op>
+void position(Call& c) {
+  Builder& b = c.b;
+  int64_t axis = b.axis(c.i("axis", 0), b.rank(c.in(0)));
+  Id x = c.in(0);
+  DType type = b.dtype(x);
+  if (type == DType::kI8 || type == DType::kI16 || type == DType::kU16 || type == DType::kI32)
+    x = b.cast(x, DType::kI32);
+  bool last = c.i("select_last_index", 0) != 0;
+  if (last) x = b.add("reverse_v2", {x}, {{"axes", Ints{axis}}});
+  Id at = b.add(op, {x}, {{"axis", axis}}, DType::kI64);
+  if (last)
+    at = b.add("sub", {b.filled_int(DType::kI64, b.shape(x)[static_cast<size_t>(axis)] - 1), at});
+  if (c.i("keepdims", 1) != 0) {
+    graph::Shape shape = b.shape(x);
+    shape[static_cast<size_t>(axis)] = 1;
+    at = b.reshape(at, shape);
+  }
+  c.out(0, at);
+}
+constexpr char kArgMax[] = "arg_max", kArgMin[] = "arg_min";
+
+constexpr Rule kRules[] = {
+    {"ReduceSum", 1, plain<kSum, 13>},
+    {"ReduceMean", 1, plain<kMean, 18>},
+    {"ReduceMax", 1, plain<kMax, 18>},
+    {"ReduceMin", 1, plain<kMin, 18>},
+    {"ReduceProd", 1, plain<kProd, 18>},
+    {"ReduceL1", 1, function<Form::kL1>},
+    {"ReduceL2", 1, function<Form::kL2>},
+    {"ReduceLogSum", 1, function<Form::kLogSum>},
+    {"ReduceLogSumExp", 1, function<Form::kLogSumExp>},
+    {"ReduceSumSquare", 1, function<Form::kSumSquare>},
+    {"ArgMax", 1, position<kArgMax>},
+    {"ArgMin", 1, position<kArgMin>},
+};
+
+}  // namespace
+
+}  // namespace reductions
+
+std::span<const Rule> reduction_rules() { return reductions::kRules; }
+
+}  // namespace aotc::frontends::onnx

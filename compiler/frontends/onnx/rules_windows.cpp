@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions and pools. Two-dimensional ones with constant weights are our operators between two
+// transpositions; all others are put together from slices, one for each place in the window.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "frontends/onnx/window_attributes.h"
+
+namespace aotc::frontends::onnx {
+
+namespace windows {
+
+namespace {
+
+std::vector<Setting> window_settings(const WindowAttributes& w) {
+  return {{"stride_h", w.strides[0]},     {"stride_w", w.strides[1]},
+          {"dilation_h", w.dilations[0]}, {"dilation_w", w.dilations[1]},
+          {"pad_top", w.before[0]},       {"pad_bottom", w.after[0]},
+          {"pad_left", w.before[1]},      {"pad_right", w.after[1]}};
+}
+
+Id pad_spatial(Builder& b, Id x, const WindowAttributes& w, double value) {
+  Ints before = {0, 0}, after = {0, 0};
+  bool any = false;
+  for (size_t i = 0; i < w.dims(); ++i) {
+    before.push_back(w.before[i]);
+    after.push_back(w.after[i]);
+    any = any || w.before[i] != 0 || w.after[i] != 0;
+  }
+  if (!any) return x;
+  return b.add("pad", {x, b.filled(b.dtype(x), value)}, {{"before", before}, {"after", after}});
+}
+
+// Calls each(slice) with what every place of the window sees, in row, column order.
+template <typename Each>
+void for_each_tap(Call& c, Id padded, const WindowAttributes& w, Each each) {
+  Builder& b = c.b;
+  int64_t taps = graph::element_count(w.kernel);
+  if (taps > 256)
+    c.refuse("a window of more than 256 places", "use a smaller one, or one of two dimensions");
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    Ints begin = {0, 0}, counts = {b.shape(padded)[0], b.shape(padded)[1]}, steps = {1, 1};
+    int64_t rest = tap;
+    Ints at(w.dims());
+    for (size_t i = w.dims(); i-- > 0; rest /= w.kernel[i]) at[i] = rest % w.kernel[i];
+    for (size_t i = 0; i < w.dims(); ++i) {
+      begin.push_back(at[i] * w.dilations[i]);
+      counts.push_back(w.out[i]);
+      steps.push_back(w.out[i] == 1 ? 1 : w.strides[i]);
+    }
+    each(b.slice(padded, begin, counts, steps));
+  }
+}
+
+// ---------------------------------------------------------------- convolutions
+
+// Weights are operands of a matrix product: [group, outputs, taps and channels].
+Id conv_of_slices(Call& c, const WindowAttributes& w, int64_t groups) {
+  Builder& b = c.b;
+  const graph::Shape in = c.shape(0), weights = c.shape(1);
+  int64_t outputs = weights[0] / groups, channels = weights[1],
+          pixels = graph::element_count(w.out);
+  int64_t taps = graph::element_count(w.kernel);
+  std::vector<Id> columns;
+  for_each_tap(c, pad_spatial(b, c.in(0), w, 0.0), w, [&](Id slice) {
+    columns.push_back(b.reshape(slice, {in[0], groups, 1, channels, pixels}));
+  });
+  Id all = columns.size() == 1 ? columns[0] : b.add("concatenation", columns, {{"axis", 2}});
+  all = b.reshape(all, {in[0], groups, taps * channels, pixels});
+  Id filter = b.reshape(c.in(1), {groups, outputs, channels, taps});
+  filter = b.reshape(b.transpose(filter, {0, 1, 3, 2}), {1, groups, outputs, taps * channels});
+  Id out = b.add("batch_matmul", {filter, all});
+  graph::Shape to = {in[0], weights[0]};
+  to.insert(to.end(), w.out.begin(), w.out.end());
+  return b.reshape(out, to);
+}
+
+Id conv_2d(Call& c, const WindowAttributes& w, int64_t groups, bool& biased) {
+  Builder& b = c.b;
+  const graph::Shape& weights = c.shape(1);
+  bool depthwise = groups > 1 && weights[1] == 1 && c.shape(0)[1] == groups;
+  std::vector<Id> operands = {
+      nchw_to_nhwc(b, c.in(0)),
+      b.transpose(c.in(1), depthwise ? Ints{1, 2, 3, 0} : Ints{0, 2, 3, 1})};
+  biased = c.has(2) && b.is_constant(c.in(2));
+  if (biased) operands.push_back(c.in(2));
+  return nhwc_to_nchw(
+      b, b.add(depthwise ? "depthwise_conv_2d" : "conv_2d", operands, window_settings(w)));
+}
+
+void conv(Call& c) {
+  Builder& b = c.b;
+  const graph::Shape in = c.shape(0), weights = c.shape(1);
+  int64_t groups = c.i("group", 1);
+  if (in.size() < 3 || weights.size() != in.size())
+    c.refuse("its operands are no image and filters");
+  WindowAttributes w = window_of(c, Ints(weights.begin() + 2, weights.end()));
+  bool fits = groups >= 1 && in[1] == weights[1] * groups && weights[0] % groups == 0;
+  if (!fits) c.refuse("its filters do not fit the image");
+  bool biased = false;
+  bool image = w.dims() == 2 && b.is_constant(c.in(1)) && b.dtype(c.in(0)) == DType::kF32;
+  Id out = image ? conv_2d(c, w, groups, biased) : conv_of_slices(c, w, groups);
+  if (c.has(2) && !biased) {
+    graph::Shape column(w.dims() + 1, 1);
+    column[0] = weights[0];
+    out = b.binary("add", out, b.reshape(c.in(2), column));
+  }
+  c.out(0, out);
+}
+
+// ---------------------------------------------------------------- pools
+
+Id max_of_slices(Call& c, const WindowAttributes& w) {
+  Builder& b = c.b;
+  DType type = b.dtype(c.in(0));
+  double lowest = type == DType::kF32 ? -std::numeric_limits<float>::infinity()
+                                      : static_cast<double>(int_range(type).min);
+  Id out;
+  for_each_tap(c, pad_spatial(b, c.in(0), w, lowest), w,
+               [&](Id slice) { out = out.valid() ? b.widened("maximum", {out, slice}) : slice; });
+  return out;
+}
+
+void max_pool(Call& c) {
+  Builder& b = c.b;
+  if (c.wants(1)) c.refuse("the indices of a maximum", "export the model without what reads them");
+  WindowAttributes w = window_of(c, c.ints("kernel_shape").value_or(Ints{}));
+  bool plain = w.dims() == 2 && b.dtype(c.in(0)) == DType::kF32 && w.is_inside() &&
+               w.dilations == Ints{1, 1};
+  if (!plain) return c.out(0, max_of_slices(c, w));
+  auto settings = window_settings(w);
+  settings.emplace_back("filter_h", w.kernel[0]);
+  settings.emplace_back("filter_w", w.kernel[1]);
+  c.out(0, nhwc_to_nchw(b, b.add("max_pool_2d", {nchw_to_nhwc(b, c.in(0))}, settings)));
+}
+
+// How many elements of the image each window holds.
+Id counts_of(Call& c, const WindowAttributes& w, bool with_padding) {
+  graph::Shape shape = {1, 1};
+  shape.insert(shape.end(), w.out.begin(), w.out.end());
+  std::vector<float> counts(static_cast<size_t>(graph::element_count(w.out)), 1.0f);
+  int64_t inner = static_cast<int64_t>(counts.size());
+  for (size_t i = 0; i < w.dims(); ++i) {
+    inner /= w.out[i];
+    for (size_t at = 0; at < counts.size(); ++at) {
+      int64_t o = static_cast<int64_t>(at) / inner % w.out[i], inside = 0;
+      for (int64_t k = 0; k < w.kernel[i]; ++k) {
+        int64_t x = o * w.strides[i] + k * w.dilations[i] - w.before[i];
+        // What rounding up added behind the padding never counts.
+        inside += with_padding ? (x < w.in[i] + w.asked_after[i] ? 1 : 0)
+                               : (x >= 0 && x < w.in[i] ? 1 : 0);
+      }
+      counts[at] *= static_cast<float>(inside);
+    }
+  }
+  std::vector<uint8_t> bytes(counts.size() * 4);
+  std::copy_n(reinterpret_cast<const uint8_t*>(counts.data()), bytes.size(), bytes.begin());
+  return c.b.constant(DType::kF32, shape, std::move(bytes));
+}
+
+Id sum_of_slices(Call& c, Id x, const WindowAttributes& w) {
+  Builder& b = c.b;
+  Id out;
+  for_each_tap(c, pad_spatial(b, x, w, 0.0), w,
+               [&](Id slice) { out = out.valid() ? b.binary("add", out, slice) : slice; });
+  return out;
+}
+
+void average_pool(Call& c) {
+  Builder& b = c.b;
+  WindowAttributes w = window_of(c, c.ints("kernel_shape").value_or(Ints{}));
+  bool with_padding = c.i("count_include_pad", 0) != 0 && !w.is_unpadded();
+  bool plain = w.dims() == 2 && w.is_inside() && w.dilations == Ints{1, 1} && !with_padding;
+  if (!plain)
+    return c.out(0, b.binary("div", sum_of_slices(c, c.in(0), w), counts_of(c, w, with_padding)));
+  auto settings = window_settings(w);
+  settings.emplace_back("filter_h", w.kernel[0]);
+  settings.emplace_back("filter_w", w.kernel[1]);
+  c.out(0, nhwc_to_nchw(b, b.add("average_pool_2d", {nchw_to_nhwc(b, c.in(0))}, settings)));
+}
+
+// The p-th root of a sum of p-th powers.
+Id norm(Builder& b, int64_t p, Id x, const std::function<Id(Id)>& sum) {
+  Id magnitude = b.add("abs", {x});
+  if (p == 1) return sum(magnitude);
+  if (p == 2) return b.add("sqrt", {sum(b.binary("mul", x, x))});
+  return b.binary("pow", sum(b.binary("pow", magnitude, static_cast<double>(p))),
+                  1.0 / static_cast<double>(p));
+}
+
+void lp_pool(Call& c) {
+  WindowAttributes w = window_of(c, c.ints("kernel_shape").value_or(Ints{}));
+  c.out(0, norm(c.b, c.i("p", 2), c.in(0), [&](Id x) { return sum_of_slices(c, x, w); }));
+}
+
+Ints spatial_axes(Call& c) {
+  if (c.shape(0).size() < 3) c.refuse("its operand is no image");
+  Ints axes(c.shape(0).size() - 2);
+  std::iota(axes.begin(), axes.end(), 2);
+  return axes;
+}
+
+template <const char* op>
+void global_pool(Call& c) {
+  c.out(0, reduce(c.b, op, c.in(0), spatial_axes(c), true));
+}
+constexpr char kMean[] = "mean", kMax[] = "reduce_max";
+
+void global_lp_pool(Call& c) {
+  Ints axes = spatial_axes(c);
+  c.out(0,
+        norm(c.b, c.i("p", 2), c.in(0), [&](Id x) { return reduce(c.b, "sum", x, axes, true); }));
+}
+
+constexpr Rule kRules[] = {
+    {"Conv", 1, conv},
+    {"ConvTranspose", 1, conv_transpose},
+    {"MaxPool", 1, max_pool},
+    {"AveragePool", 7, average_pool},
+    {"LpPool", 2, lp_pool},
+    {"GlobalAveragePool", 1, global_pool<kMean>},
+    {"GlobalMaxPool", 1, global_pool<kMax>},
+    {"GlobalLpPool", 2, global_lp_pool},
+};
+
+}  // namespace
+
+}  // namespace windows
+
+std::span<const Rule> window_rules() { return windows::kRules; }
+
+}  // namespace aotc::frontends::onnx

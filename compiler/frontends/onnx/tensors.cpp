@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/onnx/tensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "support/files.h"
+
+namespace aotc::frontends::onnx {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_invalid(Diagnostics& told, const Location& at, std::string message) {
+  told.error(at, "onnx-invalid", std::move(message))
+      .help("the file is damaged; export the model again");
+  return false;
+}
+
+bool is_outside(Diagnostics& told, const Location& at, std::string message) {
+  told.error(at, "onnx-external", std::move(message))
+      .help(
+          "put the data file beside the model, as it was exported, or export the model as one "
+          "file");
+  return false;
+}
+
+std::optional<uint64_t> number_in(std::string_view text) {
+  uint64_t value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::optional<DType> dtype_of(int32_t element_type) {
+  switch (element_type) {
+    case kFloat:
+      return DType::kF32;
+    case kUint8:
+      return DType::kU8;
+    case kInt8:
+      return DType::kI8;
+    case kUint16:
+      return DType::kU16;
+    case kInt16:
+      return DType::kI16;
+    case kInt32:
+      return DType::kI32;
+    case kInt64:
+      return DType::kI64;
+    case kBool:
+      return DType::kBool;
+    case kUint32:
+      return DType::kU32;
+    default:
+      return std::nullopt;
+  }
+}
+
+int64_t bounded_bytes(const graph::Shape& shape, DType dtype) {
+  int64_t bytes = size_of(dtype);
+  for (int64_t d : shape) {
+    if (d < 0 || d > limits::kMaxTensorBytes) return -1;
+    bytes *= std::max<int64_t>(d, 1);
+    if (bytes > limits::kMaxTensorBytes) return -1;
+  }
+  return std::find(shape.begin(), shape.end(), 0) != shape.end() ? 0 : bytes;
+}
+
+bool TensorReader::external(const Tensor& from, const Location& at, graph::ConstantView& data,
+                            Diagnostics& told) {
+  std::string_view location;
+  uint64_t offset = 0;
+  std::optional<uint64_t> length;
+  bool good = true;
+  for (const auto& [key, value] : from.external_keys) {
+    if (key == "location") location = value;
+    if (key != "offset" && key != "length") continue;
+    auto number = number_in(value);
+    good = good && number.has_value();
+    if (key == "offset") offset = number.value_or(0);
+    if (key == "length") length = number.value_or(0);
+  }
+  if (location.empty() || !good)
+    return is_invalid(
+        told, at, "its data lies in another file, and the file, offset or length is no such thing");
+  std::string name(location);
+  std::string shown = escape_for_display(name);
+  fs::path path(name);
+  bool relative = path.is_relative() && name.find('\0') == std::string::npos &&
+                  std::find(path.begin(), path.end(), "..") == path.end();
+  if (!relative)
+    return is_outside(
+        told, at, fmt::format("its data lies in '{}', outside of the model's directory", shown));
+  auto [entry, is_new] = files_.try_emplace(name, nullptr);
+  if (is_new) {
+    std::error_code error;
+    fs::path folder = fs::path(file_).parent_path();
+    fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
+    fs::path real = error ? fs::path() : fs::canonical(root / path, error);
+    if (error)
+      return is_outside(told, at, fmt::format("its data lies in '{}', which is not there", shown));
+    if (!fs::relative(real, root, error).native().compare(0, 2, "..") || error)
+      return is_outside(
+          told, at,
+          fmt::format("its data lies in '{}', a link out of the model's directory", shown));
+    auto bytes = read_file(real.string(), told);
+    if (!bytes) return false;
+    entry->second = std::make_shared<const std::vector<uint8_t>>(std::move(*bytes));
+  }
+  if (!entry->second)
+    return is_outside(told, at, fmt::format("its data lies in '{}', which cannot be read", shown));
+  uint64_t size = entry->second->size();
+  if (offset > size || (length && *length > size - offset))
+    return is_outside(
+        told, at,
+        fmt::format("its data lies beyond the end of '{}', which has {} bytes", shown, size));
+  data.owner = entry->second;
+  data.bytes = std::span(*entry->second).subspan(offset, length ? *length : size - offset);
+  return true;
+}
+
+// Numbers of a typed field as bytes of the type; false if they are not as many as the shape says.
+bool TensorReader::typed(const Tensor& from, const graph::TensorType& type,
+                         std::vector<uint8_t>& out) const {
+  auto count = static_cast<size_t>(type.elements());
+  size_t size = static_cast<size_t>(size_of(type.dtype));
+  if (type.dtype == DType::kF32) {
+    for (Bytes run : from.floats) {
+      if (run.size() > count * size - out.size()) return false;
+      out.insert(out.end(), run.begin(), run.end());
+    }
+    return out.size() == count * size;
+  }
+  const Runs& runs = type.dtype == DType::kI64   ? from.longs
+                     : type.dtype == DType::kU32 ? from.unsigned_longs
+                                                 : from.ints;
+  for (Bytes run : runs) {
+    WireReader reader(run);
+    uint64_t value = 0;
+    while (reader.next_varint(value)) {
+      if (out.size() == count * size) return false;
+      for (size_t i = 0; i < size; ++i) out.push_back(static_cast<uint8_t>(value >> (8 * i)));
+    }
+    if (reader.damaged()) return false;
+  }
+  return out.size() == count * size;
+}
+
+bool TensorReader::read(const Tensor& from, const Location& at, graph::TensorType& type,
+                        graph::ConstantView& value, Diagnostics& told) {
+  auto dtype = dtype_of(from.type);
+  if (!dtype) {
+    told.error(at, "onnx-type", fmt::format("a constant of {}", element_type_name(from.type)))
+        .help("export the model with float32 and whole numbers of up to 64 bits");
+    return false;
+  }
+  type.dtype = *dtype;
+  type.shape = from.dims;
+  int64_t bytes = bounded_bytes(type.shape, *dtype);
+  if (bytes < 0 || type.shape.size() > limits::kMaxRank) {
+    told.error(at, "onnx-limit",
+               fmt::format("a constant of shape {} is larger than aotc takes",
+                           graph::to_string(type.shape)))
+        .help(fmt::format("at most {} bytes and {} dimensions", limits::kMaxTensorBytes,
+                          limits::kMaxRank));
+    return false;
+  }
+  if (from.segmented)
+    return is_invalid(told, at, "its data is in segments, which no exporter writes");
+  if (from.external) {
+    if (!external(from, at, value, told)) return false;
+  } else if (from.has_raw) {
+    value = {bytes_, from.raw};
+  } else {
+    std::vector<uint8_t> own;
+    if (!typed(from, type, own))
+      return is_invalid(
+          told, at, fmt::format("its data are not the {} elements of its shape", type.elements()));
+    value = graph::own_bytes(std::move(own));
+  }
+  if (static_cast<int64_t>(value.bytes.size()) != bytes)
+    return is_invalid(
+        told, at,
+        fmt::format("it has {} bytes of data, and its shape needs {}", value.bytes.size(), bytes));
+  bool other = *dtype == DType::kBool &&
+               std::any_of(value.bytes.begin(), value.bytes.end(), [](uint8_t b) { return b > 1; });
+  if (other) {
+    std::vector<uint8_t> own(value.bytes.begin(), value.bytes.end());
+    for (uint8_t& b : own) b = b != 0 ? 1 : 0;
+    value = graph::own_bytes(std::move(own));
+  }
+  return true;
+}
+
+}  // namespace aotc::frontends::onnx

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/onnx/window_attributes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace aotc::frontends::onnx {
+
+namespace {
+
+constexpr int64_t kMostSize = int64_t{1} << 20;
+
+Ints list_of(Call& c, std::string_view name, size_t size, int64_t otherwise, int64_t least) {
+  Ints list = c.ints(name).value_or(Ints(size, otherwise));
+  if (list.empty()) list.assign(size, otherwise);
+  bool good = list.size() == size;
+  for (int64_t v : list) good = good && v >= least && v <= kMostSize;
+  if (!good) c.refuse(fmt::format("its {} do not fit its {} dimensions", name, size));
+  return list;
+}
+
+// Sets padding so that there are ceil(in / stride) windows.
+void pad_as_same(WindowAttributes& w, size_t i, bool more_in_front) {
+  int64_t out = (w.in[i] + w.strides[i] - 1) / w.strides[i];
+  int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
+  int64_t total = std::max<int64_t>((out - 1) * w.strides[i] + reach - w.in[i], 0);
+  w.before[i] = more_in_front ? (total + 1) / 2 : total / 2;
+  w.after[i] = total - w.before[i];
+}
+
+}  // namespace
+
+bool WindowAttributes::is_unpadded() const {
+  for (size_t i = 0; i < dims(); ++i)
+    if (before[i] != 0 || after[i] != 0) return false;
+  return true;
+}
+
+bool WindowAttributes::is_inside() const {
+  for (size_t i = 0; i < dims(); ++i)
+    if (before[i] >= kernel[i] || (out[i] - 1) * strides[i] - before[i] >= in[i]) return false;
+  return true;
+}
+
+WindowAttributes window_of(Call& c, const Ints& kernel) {
+  const graph::Shape& image = c.shape(0);
+  if (image.size() < 3 || image.size() > 5 || kernel.size() != image.size() - 2)
+    c.refuse("its window does not fit its operand");
+  WindowAttributes w;
+  size_t n = kernel.size();
+  w.in = Ints(image.begin() + 2, image.end());
+  w.kernel = kernel;
+  for (int64_t k : kernel)
+    if (k < 1 || k > kMostSize) c.refuse("its window has no size");
+  w.strides = list_of(c, "strides", n, 1, 1);
+  w.dilations = list_of(c, "dilations", n, 1, 1);
+  Ints pads = list_of(c, "pads", 2 * n, 0, 0);
+  w.before = Ints(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(n));
+  w.after = Ints(pads.begin() + static_cast<std::ptrdiff_t>(n), pads.end());
+  std::string mode = c.s("auto_pad", "NOTSET");
+  bool up = c.i("ceil_mode", 0) != 0;
+  for (size_t i = 0; i < n; ++i) {
+    if (mode == "SAME_UPPER" || mode == "SAME_LOWER") pad_as_same(w, i, mode == "SAME_LOWER");
+    if (mode == "VALID") w.before[i] = w.after[i] = 0;
+    w.asked_after.push_back(w.after[i]);
+    int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
+    int64_t span = w.in[i] + w.before[i] + w.after[i] - reach;
+    if (span < 0) c.refuse(fmt::format("a window of {} does not fit {} elements", reach, w.in[i]));
+    int64_t out = span / w.strides[i] + 1;
+    if (up && span % w.strides[i] != 0) {
+      // A window that would begin behind the image is left out.
+      if (out * w.strides[i] < w.in[i] + w.before[i]) {
+        w.after[i] += w.strides[i] - span % w.strides[i];
+        ++out;
+      }
+    }
+    w.out.push_back(out);
+  }
+  return w;
+}
+
+namespace {
+
+struct Transposed {
+  WindowAttributes w;  // of the convolution from the result to the operand
+  Ints size;           // of the result, without padding
+};
+
+Transposed transposed_of(Call& c) {
+  const graph::Shape& image = c.shape(0);
+  const graph::Shape& weights = c.shape(1);
+  if (image.size() < 3 || image.size() > 5 || weights.size() != image.size())
+    c.refuse("its operands are no image and filters");
+  Transposed t;
+  WindowAttributes& w = t.w;
+  size_t n = image.size() - 2;
+  w.in = Ints(image.begin() + 2, image.end());
+  w.kernel = Ints(weights.begin() + 2, weights.end());
+  for (int64_t k : w.kernel)
+    if (k < 1 || k > kMostSize) c.refuse("its window has no size");
+  w.strides = list_of(c, "strides", n, 1, 1);
+  w.dilations = list_of(c, "dilations", n, 1, 1);
+  Ints pads = list_of(c, "pads", 2 * n, 0, 0), more = list_of(c, "output_padding", n, 0, 0);
+  Ints wanted = c.ints("output_shape").value_or(Ints{});
+  std::string mode = c.s("auto_pad", "NOTSET");
+  if (wanted.size() == n + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
+  for (size_t i = 0; i < n; ++i) {
+    int64_t full = (w.in[i] - 1) * w.strides[i] + more[i] + (w.kernel[i] - 1) * w.dilations[i] + 1;
+    int64_t before = mode == "VALID" ? 0 : pads[i], after = mode == "VALID" ? 0 : pads[n + i];
+    int64_t out = full - before - after;
+    bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+    if (same || wanted.size() == n) {
+      out = wanted.size() == n ? wanted[i] : w.in[i] * w.strides[i];
+      int64_t total = std::max<int64_t>(full - out, 0);
+      before = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
+      if (mode == "NOTSET") before = total / 2;
+    }
+    if (out < 1 || out > kMostSize) c.refuse("its result has no size");
+    w.before.push_back(before);
+    w.out.push_back(out);
+    t.size.push_back(full);
+  }
+  return t;
+}
+
+// Elements of a dimension apart by the stride, the first at `first` of `out` places; what is
+// outside is cut off.
+Id spread(Builder& b, Id x, size_t axis, int64_t stride, int64_t first, int64_t out) {
+  graph::Shape shape = b.shape(x);
+  size_t rank = shape.size();
+  Id zero = b.filled(DType::kF32, 0.0);
+  if (stride > 1) {
+    graph::Shape apart = shape;
+    apart.insert(apart.begin() + static_cast<std::ptrdiff_t>(axis) + 1, 1);
+    Ints after(rank + 1, 0);
+    after[axis + 1] = stride - 1;
+    x = b.add("pad", {b.reshape(x, apart), zero},
+              {{"before", Ints(rank + 1, 0)}, {"after", after}});
+    shape[axis] *= stride;
+    x = b.reshape(x, shape);
+  }
+  int64_t skip = std::max<int64_t>(-first, 0), end = std::min<int64_t>(shape[axis], out - first);
+  // All of it outside: one element in its place, as zero.
+  bool outside = end <= skip;
+  Ints begin(rank, 0), counts = shape, front(rank, 0), behind(rank, 0);
+  begin[axis] = outside ? 0 : skip;
+  counts[axis] = outside ? 1 : end - skip;
+  x = b.slice(x, begin, counts);
+  if (outside) x = b.binary("mul", x, 0.0);
+  front[axis] = outside ? 0 : std::max<int64_t>(first, 0);
+  behind[axis] = out - front[axis] - counts[axis];
+  if (front[axis] == 0 && behind[axis] == 0) return x;
+  return b.add("pad", {x, zero}, {{"before", front}, {"after", behind}});
+}
+
+// Every place of the window adds a spread copy of the products with its weights.
+Id transposed_by_slices(Call& c, const Transposed& t, int64_t groups) {
+  Builder& b = c.b;
+  const graph::Shape in = c.shape(0), weights = c.shape(1);
+  size_t n = t.w.dims();
+  int64_t channels = in[1] / groups, outputs = weights[1], taps = graph::element_count(t.w.kernel);
+  int64_t pixels = graph::element_count(t.w.in);
+  if (taps > 256) c.refuse("a window of more than 256 places");
+  // [batch, group, channel, pixel] by [group, tap and output, channel]
+  Id x = b.reshape(c.in(0), {in[0], groups, channels, pixels});
+  Id filter = b.reshape(c.in(1), {groups, channels, outputs, taps});
+  filter = b.reshape(b.transpose(filter, {0, 3, 2, 1}), {1, groups, taps * outputs, channels});
+  Id products =
+      b.reshape(b.add("batch_matmul", {filter, x}), {in[0], groups, taps, outputs, pixels});
+  graph::Shape image = {in[0], groups * outputs};
+  image.insert(image.end(), t.w.in.begin(), t.w.in.end());
+  Id sum;
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    Id part = b.slice(products, {0, 0, tap, 0, 0}, {in[0], groups, 1, outputs, pixels});
+    part = b.reshape(part, image);
+    int64_t rest = tap;
+    for (size_t i = n; i-- > 0; rest /= t.w.kernel[i]) {
+      int64_t first = rest % t.w.kernel[i] * t.w.dilations[i] - t.w.before[i];
+      part = spread(b, part, i + 2, t.w.strides[i], first, t.w.out[i]);
+    }
+    sum = sum.valid() ? b.binary("add", sum, part) : part;
+  }
+  return sum;
+}
+
+}  // namespace
+
+void conv_transpose(Call& c) {
+  Builder& b = c.b;
+  Transposed t = transposed_of(c);
+  int64_t groups = c.i("group", 1), outputs = c.shape(1)[1] * groups;
+  if (groups < 1 || c.shape(0)[1] % groups != 0 || c.shape(1)[0] != c.shape(0)[1])
+    c.refuse("its filters do not fit the image");
+  bool native = t.w.dims() == 2 && groups == 1 && b.is_constant(c.in(1)) &&
+                t.w.dilations == Ints{1, 1} && t.w.before[0] < t.w.kernel[0] &&
+                t.w.before[1] < t.w.kernel[1];
+  Id out;
+  if (native) {
+    out = b.add("transpose_conv", {nchw_to_nhwc(b, c.in(0)), b.transpose(c.in(1), {1, 2, 3, 0})},
+                {{"height", t.w.out[0]},
+                 {"width", t.w.out[1]},
+                 {"stride_h", t.w.strides[0]},
+                 {"stride_w", t.w.strides[1]},
+                 {"pad_top", t.w.before[0]},
+                 {"pad_left", t.w.before[1]}});
+    out = nhwc_to_nchw(b, out);
+  } else {
+    out = transposed_by_slices(c, t, groups);
+  }
+  if (c.has(2)) {
+    graph::Shape column(t.w.dims() + 1, 1);
+    column[0] = outputs;
+    out = b.binary("add", out, b.reshape(c.in(2), column));
+  }
+  c.out(0, out);
+}
+
+}  // namespace aotc::frontends::onnx

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""That node_tests.py can fail: expected results that are changed are seen as wrong, and so is a missing one.
+
+Usage: can_fail.py --work DIR
+"""
+import argparse
+import pathlib
+import sys
+import types
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import node_tests  # noqa: E402
+from node_tests import common  # noqa: E402
+
+
+def main():
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("--work", required=True)
+    work = parser.parse_args().work
+    try:
+        import onnx
+    except ImportError:
+        common.skip("the package onnx is not installed: scripts/setup test")
+    root = pathlib.Path(onnx.__file__).parent / "backend" / "test" / "data" / "node"
+    cases = [node_tests.load(root / name, lambda name, model: "all")
+             for name in ("test_add", "test_add", "test_shape", "test_shape", "test_softmax_axis_1")]
+    cases[1].outputs[0] = cases[1].outputs[0] * np.float32(1.01)
+    cases[3].outputs[0] = cases[3].outputs[0] + 1
+    cases[4].outputs.append(np.zeros(3, np.float32))
+    node_tests.run(cases, types.SimpleNamespace(work=work, frozen=False, target="host", jobs=2, compiler="gcc"))
+    got = [c.verdict for c in cases]
+    want = ["passed", "wrong", "passed", "wrong", "wrong"]
+    print(got)
+    if got != want:
+        raise common.Failure(f"expected {want}")
+
+
+if __name__ == "__main__":
+    common.main_of(main)

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Seeds of the fuzzing of ONNX models: make_corpus.py DIR writes small models that between them have every kind
+of message that aotc reads. They are made here with the onnx package."""
+import pathlib
+import sys
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+
+def value(name, shape, kind=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def model(name, nodes, inputs, outputs, constants=(), functions=(), opset=17):
+    graph = helper.make_graph(nodes, name, inputs, outputs, constants)
+    opsets = [helper.make_opsetid("", opset)] + ([helper.make_opsetid("own", 1)] if functions else [])
+    return helper.make_model(graph, opset_imports=opsets, functions=functions, ir_version=8)
+
+
+def models():
+    node = helper.make_node
+    rng = np.random.default_rng(1)
+    weights = numpy_helper.from_array(rng.standard_normal((2, 1, 3, 3)).astype(np.float32), "w")
+    yield model("conv", [node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1], strides=[2, 2]), node("Relu", ["c"], ["r"]),
+                         node("MaxPool", ["r"], ["p"], kernel_shape=[2, 2]), node("Flatten", ["p"], ["y"])],
+                [value("x", [None, 1, 6, 6])], [value("y", [1, 8])], [weights])
+    typed = helper.make_tensor("t", TensorProto.FLOAT, [2, 2], [1.0, 2.0, 3.0, 4.0])
+    yield model("gemm", [node("Gemm", ["x", "t"], ["g"], alpha=0.5, transB=1), node("Softmax", ["g"], ["y"], axis=-1)],
+                [value("x", [1, 2])], [value("y", [1, 2])], [typed])
+    to = helper.make_tensor("rest", TensorProto.INT64, [1], [-1])
+    yield model("shapes", [node("Shape", ["x"], ["s"]), node("Gather", ["s", "i"], ["n"]),
+                           node("Concat", ["n", "rest"], ["to"], axis=0), node("Reshape", ["x", "to"], ["y"])],
+                [value("x", [2, 3, 4])], [value("y", [2, 12])], [to, helper.make_tensor("i", TensorProto.INT64, [1], [0])])
+    then = helper.make_graph([node("Relu", ["x"], ["a"])], "then", [], [value("a", [2])])
+    other = helper.make_graph([node("Tanh", ["x"], ["b"])], "other", [], [value("b", [2])])
+    yield model("branch", [node("Constant", [], ["c"], value=helper.make_tensor("v", TensorProto.BOOL, [], [1])),
+                           node("If", ["c"], ["y"], then_branch=then, else_branch=other)],
+                [value("x", [2])], [value("y", [2])])
+    twice = helper.make_function("own", "Twice", ["a"], ["b"], [node("Add", ["a", "a"], ["b"])], [helper.make_opsetid("", 17)])
+    yield model("function", [node("Twice", ["x"], ["y"], domain="own")], [value("x", [3])], [value("y", [3])],
+                functions=[twice])
+    yield model("moves", [node("Slice", ["x", "b", "e", "a", "s"], ["p"]), node("Transpose", ["p"], ["q"], perm=[1, 0]),
+                          node("ReduceMean", ["q"], ["r"], axes=[1], keepdims=0), node("LeakyRelu", ["r"], ["y"], alpha=0.1)],
+                [value("x", [4, 6])], [value("y", [3])],
+                [helper.make_tensor(n, TensorProto.INT64, [1], v) for n, v in zip("beas", ([5], [-9], [1], [-2]))])
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for m in models():
+        onnx.checker.check_model(m)
+        (folder / f"{m.graph.name}.onnx").write_bytes(m.SerializeToString())
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        help_asked = sys.argv[1:] in (["-h"], ["--help"])
+        print(__doc__, file=sys.stdout if help_asked else sys.stderr)
+        sys.exit(0 if help_asked else 2)
+    main()

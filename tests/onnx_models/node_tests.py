@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The node tests of the onnx package: each is a small model with inputs and what comes out. Those that aotc
+compiles run as C, many in one program, each in its planned arena; what is accepted must be right.
+
+Usage: node_tests.py --work DIR [--only TEXT ...] [--frozen] [--list] [--least N] [--subset N] [--markdown]
+                     [--target host|cortex_m4] [--compiler CC] [--jobs N]
+
+  --only TEXT    tests whose name has the text; may be given again
+  --subset N     N of them, spread over the list
+  --frozen       inputs that must be known while compiling (axes, shapes) have their value by --value
+  --least N      fail if fewer pass
+  --list         what became of each test, with the message
+  --markdown     the table as docs/onnx.md has it
+  --target       where programs run: host, or cortex_m4 in the emulator (default host)
+
+The last line counts: N passed, N refused, N wrong. Without the package it is skipped; with CI=true it fails.
+"""
+import argparse
+import collections
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
+import common  # noqa: E402
+import onnx_families as families  # noqa: E402
+import onnx_programs as programs  # noqa: E402
+
+TYPES = {"float32": "float", "int64": "int64_t", "int32": "int32_t", "uint8": "uint8_t", "int8": "int8_t",
+         "bool": "uint8_t", "int16": "int16_t", "uint16": "uint16_t", "uint32": "uint32_t"}
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    path: pathlib.Path
+    family: str
+    inputs: list  # (name, array) of tensors
+    outputs: list  # arrays
+    verdict: str = ""  # passed, refused, wrong
+    why: str = ""  # slug, or how it is wrong
+    text: str = ""
+    frozen: bool = False
+    given: list = dataclasses.field(default_factory=list)  # inputs of the program, in its order
+
+
+def tensors_of(folder, kind, count):
+    """What the test's files hold; None in place of what is no tensor of numbers."""
+    import onnx
+    from onnx import numpy_helper
+    out = []
+    for i in range(count):
+        path = folder / "test_data_set_0" / f"{kind}_{i}.pb"
+        array = None
+        try:
+            tensor = onnx.TensorProto()
+            tensor.ParseFromString(path.read_bytes())
+            array = numpy_helper.to_array(tensor)
+            if array.dtype.name not in TYPES:
+                array = None
+        except Exception:  # sequences, optionals, strings
+            pass
+        out.append(array)
+    return out
+
+
+def load(folder, family_of):
+    import onnx
+    model = onnx.load(folder / "model.onnx", load_external_data=False)
+    names = [i.name for i in model.graph.input]
+    return Case(folder.name, folder / "model.onnx", family_of(folder.name, model),
+                list(zip(names, tensors_of(folder, "input", len(names)))),
+                tensors_of(folder, "output", len(model.graph.output)))
+
+
+def value_text(array):
+    if array.dtype == bool:
+        array = array.astype(np.uint8)
+    return str(array.tolist()).replace(" ", "").replace("nan", "nan")
+
+
+def frozen_sets(case):
+    """Which inputs to give a value, from few to all: small whole numbers behind the first, then the rest."""
+    known = [(n, a) for n, a in case.inputs if a is not None]
+    small = [(n, a) for n, a in known[1:] if a.dtype.kind in "iub" and a.ndim <= 1 and a.size <= 64]
+    rest = [(n, a) for n, a in known[1:] if a.size <= 512]
+    every = [(n, a) for n, a in known if a.size <= 512]
+    return [small, rest, every]
+
+
+def compile_case(case, index, folder, arguments):
+    """Runs aotc; on success the model's C lies in the folder under the prefix."""
+    prefix = f"m{index}"
+    attempts = [[]] + (frozen_sets(case) if arguments.frozen else [])
+    for values in attempts:
+        options = [f"--value={n}={value_text(a)}" for n, a in values]
+        options += ["--cpu", "cortex-m4"] if arguments.target == "cortex_m4" else []
+        done = subprocess.run([common.AOTC, "compile", case.path, "--prefix", prefix, "-o", folder / prefix, *options],
+                              capture_output=True, text=True, errors="replace", timeout=600)
+        if done.returncode == 0:
+            case.given = [a for n, a in case.inputs if n not in dict(values)]
+            case.frozen = bool(values)
+            return
+        if "[onnx-constant]" not in done.stderr:
+            break
+    case.text = done.stderr.replace(f"{case.path}: ", "")
+    slugs = re.findall(r"\[([a-z-]+)\]", done.stderr)
+    case.verdict = "refused" if done.returncode == 1 and slugs else "wrong"
+    case.why = slugs[0] if slugs else f"aotc ended with {done.returncode}"
+    if case.why == "internal" or case.why.startswith(("tir-", "ir-", "plan-")):
+        case.verdict = "wrong"
+
+
+def judge(case, found):
+    for i, want in enumerate(case.outputs):
+        if want is None:
+            case.verdict, case.why = "wrong", f"output {i} was accepted, and is no tensor of numbers"
+            return
+        raw = found[i] if i < len(found) else b""
+        if len(raw) != want.nbytes:
+            case.verdict, case.why = "wrong", f"output {i} has {len(raw)} bytes, expected {want.nbytes}"
+            return
+        got = np.frombuffer(raw, want.dtype).reshape(want.shape)
+        good = (np.allclose(got, want, rtol=1e-3, atol=1e-7, equal_nan=True) if want.dtype.kind == "f"
+                else np.array_equal(got, want))
+        if not good:
+            case.verdict, case.why = "wrong", f"output {i} differs"
+            apart = ~np.isclose(got, want, rtol=1e-3, atol=1e-7, equal_nan=True).ravel()
+            case.text = f"{apart.sum()} of {apart.size}: {got.ravel()[apart][:8]} instead of {want.ravel()[apart][:8]}\n"
+            return
+    case.verdict = "passed"
+
+
+def run(cases, arguments):
+    work = pathlib.Path(arguments.work)
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        list(pool.map(lambda pair: compile_case(pair[1], pair[0], work, arguments), enumerate(cases)))
+        accepted = [(f"m{i}", case) for i, case in enumerate(cases) if not case.verdict]
+        size = programs.BATCH[arguments.target]
+        batches = [accepted[i:i + size] for i in range(0, len(accepted), size)]
+        build = lambda pair: programs.run_batch(pair[1], work, pair[0], arguments)  # noqa: E731
+        for batch, results in zip(batches, pool.map(build, enumerate(batches))):
+            for (prefix, case), (status, found) in zip(batch, results):
+                if status == 0:
+                    judge(case, found)
+                else:
+                    case.verdict, case.why = "wrong", f"the program ended with {status}"
+
+
+def report(cases, arguments):
+    if arguments.list:
+        for case in cases:
+            print(f"{case.verdict:8} {case.name} {case.why}")
+            for line in case.text.splitlines():
+                print(f"    {line}")
+    columns = ("passed", "refused", "wrong")
+    table = collections.defaultdict(collections.Counter)
+    for case in cases:
+        table[case.family][case.verdict] += 1
+        table["all"][case.verdict] += 1
+    bar, edge = (" | ", "|") if arguments.markdown else ("  ", "")
+    wide = max(len(f) for f in table)
+    print(f"{edge}{'family':{wide}}{bar}{bar.join(f'{c:>7}' for c in columns)}{edge}")
+    if arguments.markdown:
+        print("|-|-:|-:|-:|")
+    for family in sorted(table, key=lambda f: (f == "all", f)):
+        print(f"{edge}{family:{wide}}{bar}{bar.join(f'{table[family][c]:7}' for c in columns)}{edge}")
+    reasons = collections.Counter(c.why for c in cases if c.verdict == "refused")
+    print("refused: " + (", ".join(f"{why} {n}" for why, n in reasons.most_common()) or "none"))
+    frozen = sum(c.frozen for c in cases if c.verdict == "passed")
+    if arguments.frozen:
+        print(f"{frozen} of the passed have inputs with a value")
+    for case in cases:
+        if case.verdict == "wrong" and not arguments.list:
+            print(f"WRONG {case.name}: {case.why}\n{case.text}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     allow_abbrev=False)
+    parser.add_argument("--work", required=True)
+    parser.add_argument("--only", action="append", default=[])
+    parser.add_argument("--subset", type=int, default=0)
+    parser.add_argument("--frozen", action="store_true")
+    parser.add_argument("--least", type=int, default=0)
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--target", choices=sorted(programs.BATCH), default="host")
+    parser.add_argument("--compiler", default="gcc")
+    parser.add_argument("--jobs", type=int, default=min(os.cpu_count() or 1, 4))
+    arguments = parser.parse_args()
+    try:
+        import onnx
+    except ImportError:
+        if os.environ.get("CI"):
+            raise common.Failure("the package onnx is not installed: scripts/setup test") from None
+        common.skip("the package onnx is not installed: scripts/setup test")
+    root = pathlib.Path(onnx.__file__).parent / "backend" / "test" / "data" / "node"
+    if not root.is_dir():
+        raise common.Failure(f"onnx {onnx.__version__} has no node tests on disk; tests/requirements.txt names one that has")
+    folders = [f for f in sorted(root.iterdir()) if all(t in f.name for t in arguments.only)]
+    if arguments.subset:
+        step = max(len(folders) / arguments.subset, 1.0)
+        folders = [folders[int(i * step)] for i in range(min(arguments.subset, len(folders)))]
+    family_of = families.finder(root)
+    cases = [load(f, family_of) for f in folders]
+    run(cases, arguments)
+    report(cases, arguments)
+    count = collections.Counter(c.verdict for c in cases)
+    print(f"{count['passed']} passed, {count['refused']} refused, {count['wrong']} wrong")
+    if count["wrong"]:
+        raise common.Failure("what is accepted must be right")
+    if count["passed"] < arguments.least:
+        raise common.Failure(f"{count['passed']} passed, and it were {arguments.least}")
+
+
+if __name__ == "__main__":
+    common.main_of(main)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many compiled models as one program: each runs once on its inputs, in an arena that is filled with a pattern
+before, and writes its status and its outputs."""
+import pathlib
+import re
+import subprocess
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+BATCH = {"host": 48, "cortex_m4": 24}
+ARENA = 1 << 16  # models that need more have an arena of their own on the host
+
+MODEL = """
+#define {U}_IN(field, type, elements, scale, zero) \\
+    memcpy({p}_input_##field(arena), data, (elements) * sizeof(type)); data += (elements) * sizeof(type);
+#define {U}_OUT(field, type, elements, scale, zero) static type {p}_out_##field[elements];
+#define {U}_SET(field, type, elements, scale, zero) outputs.field = {p}_out_##field;
+#define {U}_PUT(field, type, elements, scale, zero) put({p}_out_##field, (elements) * sizeof(type));
+{outputs}
+static void run_{p}(void) {{
+    {arena}
+    struct {p}_outputs outputs;
+    int32_t status;
+    {copy}
+    {sets}
+    status = {p}_run(0, &outputs, arena);
+    put(&status, sizeof status);
+    if (status != 0) return;
+    {puts}
+}}
+"""
+
+
+def bytes_of(arrays):
+    return b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
+
+
+def model_text(prefix, case, header):
+    upper = prefix.upper()
+    inputs = bytes_of(case.given)
+    size = int(re.search(rf"#define {upper}_ARENA_SIZE (\d+)u", header).group(1))
+    numbers = ",".join(map(str, inputs))
+    data = f"static const uint8_t {prefix}_bytes[] = {{{numbers}}};\n" if inputs else ""
+    copy = (f"const uint8_t *data = {prefix}_bytes; {upper}_FOR_EACH_INPUT({upper}_IN)" if case.given else "")
+    return data + MODEL.format(
+        p=prefix, U=upper, copy=copy, outputs=f"{upper}_FOR_EACH_OUTPUT({upper}_OUT)",
+        arena=f"static _Alignas(16) uint8_t arena[{max(size, 16)}]; memset(arena, 0xA5, sizeof arena);",
+        sets=f"{upper}_FOR_EACH_OUTPUT({upper}_SET)", puts=f"{upper}_FOR_EACH_OUTPUT({upper}_PUT)")
+
+
+def write_program(batch, work, number):
+    text = "#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n"
+    for prefix, _ in batch:
+        text += f'#include "{prefix}/{prefix}.h"\n'
+    text += ("static void put(const void *data, uint32_t bytes) {\n    fwrite(&bytes, 1, 4, stdout);\n"
+             "    fwrite(data, 1, bytes, stdout);\n}\n")
+    for prefix, case in batch:
+        text += model_text(prefix, case, (work / prefix / f"{prefix}.h").read_text())
+    text += "int main(void) {\n" + "".join(f"    run_{p}();\n" for p, _ in batch) + "    fflush(stdout);\n    return 0;\n}\n"
+    path = work / f"program{number}.c"
+    path.write_text(text)
+    models = work / f"models{number}.c"
+    models.write_text("".join(f'#include "{p}/{f}.c"\n' for p, _ in batch for f in (p, f"{p}_data")
+                              if (work / p / f"{f}.c").exists()))
+    return [path, models]
+
+
+def build(batch, work, number, arguments):
+    sources = write_program(batch, work, number)
+    program = work / f"program{number}"
+    command = [*arguments.compiler.split(), "-std=c11", "-O1", "-w", "-ffp-contract=off", f"-I{work}", *sources]
+    if arguments.target == "host":
+        subprocess.run([*command, "-o", program, "-lm"], check=True, capture_output=True, timeout=600)
+        return [program]
+    e2e = ROOT / "tests" / "e2e"
+    subprocess.run(["arm-none-eabi-gcc", *command[1:], e2e / "cortex_m4_start.c", "-mcpu=cortex-m4", "-mthumb",
+                    "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "--specs=rdimon.specs", "-T", e2e / "cortex_m4.ld",
+                    "-o", program, "-lm"],
+                   check=True, capture_output=True, timeout=600)
+    return ["qemu-system-arm", "-M", "mps2-an386", "-display", "none", "-monitor", "none", "-serial", "none",
+            "-semihosting-config", "enable=on,target=native,chardev=out", "-chardev", "stdio,id=out",
+            "-kernel", program]
+
+
+def results_of(raw, batch):
+    """(status, outputs) of each model of the batch."""
+    out, at = [], 0
+
+    def take():
+        nonlocal at
+        size = int.from_bytes(raw[at:at + 4], "little")
+        data = raw[at + 4:at + 4 + size]
+        at += 4 + size
+        return data
+
+    for _, case in batch:
+        if at >= len(raw):
+            out.append(("nothing: it crashed", []))
+            continue
+        status = int.from_bytes(take(), "little", signed=True)
+        out.append((status, [take() for _ in case.outputs] if status == 0 else []))
+    return out
+
+
+def run_batch(batch, work, number, arguments):
+    try:
+        command = build(batch, work, number, arguments)
+    except subprocess.CalledProcessError as error:
+        text = error.stderr.decode(errors="replace")
+        if len(batch) == 1:
+            return [("an error of the C compiler: " + text[:500], [])]
+        half = len(batch) // 2
+        return (run_batch(batch[:half], work, f"{number}a", arguments) +
+                run_batch(batch[half:], work, f"{number}b", arguments))
+    done = subprocess.run(command, capture_output=True, timeout=600)
+    return results_of(done.stdout, batch)

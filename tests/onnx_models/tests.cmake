@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# ONNX: the package's node tests. The numbers are what passes; scripts/onnx-node-tests runs all of them.
+set(onnx_models ${CMAKE_CURRENT_LIST_DIR})
+e2e_test(onnx.host full ${python} ${onnx_models}/node_tests.py --frozen --subset 640 --least 420
+  --work ${work}/onnx_host)
+e2e_test(onnx.boards full ${python} ${onnx_models}/node_tests.py --frozen --subset 120 --least 78
+  --target cortex_m4 --work ${work}/onnx_boards)
+e2e_test(onnx.can_fail full ${python} ${onnx_models}/can_fail.py --work ${work}/onnx_can_fail)

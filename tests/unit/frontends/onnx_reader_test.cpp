@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ONNX reader on files made here: what becomes of the storage of tensors, shapes that are open,
+// values that users give, versions, functions, branches, and of what is damaged.
+#include "frontends/onnx/reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "frontends/onnx/values.h"
+#include "onnx_builder.h"
+
+namespace aotc {
+namespace {
+
+using namespace onnx_test;
+using ::testing::HasSubstr;
+using Options = frontends::OnnxOptions;
+
+std::string printed(const std::vector<uint8_t>& file, const Options& options = {},
+                    const std::string& name = "m.onnx") {
+  Diagnostics diags;
+  auto graph = frontends::read_onnx(file, name, diags, options);
+  EXPECT_EQ(graph.ok(), !diags.has_errors()) << diags.str();
+  if (!graph) return diags.str();
+  EXPECT_TRUE(ops::verify_graph(*graph, diags)) << diags.str();
+  return graph::print(*graph, {.constants_limit = INT64_MAX, .locations = false});
+}
+
+std::string relu_of(const std::vector<int64_t>& shape) {
+  return node("Relu", {"x"}, {"y"}) + input(value_info("x", shape)) +
+         output(value_info("y", shape));
+}
+
+// x plus a constant of two elements.
+std::vector<uint8_t> sum_with(const std::string& c, const std::string& name = "c") {
+  return model(node("Add", {"x", name}, {"y"}) + constant(c) + input(value_info("x", {2})) +
+               output(value_info("y", {2})));
+}
+
+TEST(OnnxReader, AModelIsKnownByItsContent) {
+  EXPECT_TRUE(frontends::is_onnx_model(model(relu_of({2}))));
+  EXPECT_FALSE(frontends::is_onnx_model({}));
+  std::vector<uint8_t> flat = {0x1c, 0, 0, 0, 'T', 'F', 'L', '3'};
+  EXPECT_FALSE(frontends::is_onnx_model(flat));
+}
+
+TEST(OnnxReader, OneOperator) {
+  EXPECT_EQ(
+      printed(model(relu_of({1, 3}))),
+      "graph \"m\" {\n  input %0 \"x\" f32[1x3]\n  %1 \"y\" f32[1x3] = relu(%0)\n  output %1\n}\n");
+}
+
+TEST(OnnxReader, TensorsOfEveryStorage) {
+  std::string want = "[1.5, -2]";
+  EXPECT_THAT(printed(sum_with(tensor("c", {2}, 1, raw_floats({1.5f, -2.0f})))), HasSubstr(want));
+  EXPECT_THAT(printed(sum_with(tensor("c", {2}, 1, real(4, 1.5f) + real(4, -2.0f)))),
+              HasSubstr(want));
+  std::string packed = raw_floats({1.5f, -2.0f});
+  packed[0] = static_cast<char>(4 << 3 | 2);
+  EXPECT_THAT(printed(sum_with(tensor("c", {2}, 1, packed))), HasSubstr(want));
+}
+
+TEST(OnnxReader, DataOfTheWrongSize) {
+  EXPECT_THAT(printed(sum_with(tensor("c", {2}, 1, raw_floats({1.5f})))),
+              HasSubstr("its shape needs 8 [onnx-invalid]"));
+  EXPECT_THAT(printed(sum_with(tensor("c", {2}, 1, real(4, 1.5f)))),
+              HasSubstr("are not the 2 elements of its shape [onnx-invalid]"));
+  EXPECT_THAT(printed(sum_with(tensor("c", {int64_t{1} << 40}, 1, ""))), HasSubstr("[onnx-limit]"));
+  EXPECT_THAT(printed(sum_with(tensor("c", {2}, 11, ""))),
+              HasSubstr("a constant of DOUBLE [onnx-type]"));
+}
+
+// A folder with a model's data beside it.
+class OnnxExternal : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        std::filesystem::temp_directory_path() / ("onnx_external_" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder_ / "in");
+    for (const char* name : {"in/data.bin", "outside.bin"}) {
+      std::ofstream out(folder_ / name, std::ios::binary);
+      float values[] = {7.0f, 1.5f, -2.0f};
+      out.write(reinterpret_cast<const char*>(values), sizeof values);
+    }
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string read(const std::string& location, const std::string& offset = "4",
+                   const std::string& length = "8") {
+    auto entry = [](const std::string& key, const std::string& value) {
+      return bytes(13, bytes(1, key) + bytes(2, value));
+    };
+    std::string data = entry("location", location) + entry("offset", offset) +
+                       entry("length", length) + number(14, 1);
+    return printed(sum_with(tensor("c", {2}, 1, data)), {}, (folder_ / "in" / "m.onnx").string());
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(OnnxExternal, IsReadBesideTheModel) {
+  EXPECT_THAT(read("data.bin"), HasSubstr("[1.5, -2]"));
+  EXPECT_THAT(read("data.bin", "8"),
+              HasSubstr("beyond the end of 'data.bin', which has 12 bytes [onnx-external]"));
+  EXPECT_THAT(read("data.bin", "18446744073709551615"), HasSubstr("[onnx-external]"));
+  EXPECT_THAT(read("data.bin", "-1"), HasSubstr("[onnx-invalid]"));
+  EXPECT_THAT(read("none.bin"), HasSubstr("which is not there [onnx-external]"));
+}
+
+TEST_F(OnnxExternal, NeverLeavesItsFolder) {
+  EXPECT_THAT(read("../outside.bin"),
+              HasSubstr("outside of the model's directory [onnx-external]"));
+  EXPECT_THAT(read((folder_ / "outside.bin").string()), HasSubstr("[onnx-external]"));
+  std::filesystem::create_symlink(folder_ / "outside.bin", folder_ / "in" / "link.bin");
+  EXPECT_THAT(read("link.bin"), HasSubstr("a link out of the model's directory [onnx-external]"));
+}
+
+TEST(OnnxReader, OpenDimensions) {
+  EXPECT_THAT(printed(model(relu_of({-1, 3}))), HasSubstr("f32[1x3]"));
+  EXPECT_THAT(printed(model(relu_of({-2, 3}))),
+              HasSubstr("dimension 0 ('d2') of the input is open [dynamic-shape]\n"
+                        "  help: give it: --dim d2=1"));
+  EXPECT_THAT(printed(model(relu_of({-2, 3})), {.dimensions = {{"d2", 4}}}), HasSubstr("f32[4x3]"));
+  EXPECT_THAT(printed(model(relu_of({-2, 3})), {.shapes = {{"x", {5, 3}}}}), HasSubstr("f32[5x3]"));
+  EXPECT_THAT(printed(model(relu_of({3})), {.dimensions = {{"d9", 4}}}),
+              HasSubstr("no input has a dimension 'd9' [input-name]"));
+  EXPECT_THAT(printed(model(relu_of({3})), {.shapes = {{"z", {3}}}}),
+              HasSubstr("the model has no input 'z' [input-name]"));
+}
+
+std::vector<uint8_t> sum_over_axes() {
+  return model(node("ReduceSum", {"x", "axes"}, {"y"}, int_attribute("keepdims", 0)) +
+                   input(value_info("x", {2, 3})) + input(value_info("axes", {1}, 7)) +
+                   output(value_info("y", {2})),
+               13);
+}
+
+TEST(OnnxReader, ValuesThatUsersGive) {
+  EXPECT_THAT(
+      printed(sum_over_axes()),
+      HasSubstr("its axes (input 1, 'axes') must be known while compiling [onnx-constant]"));
+  std::string text = printed(sum_over_axes(), {.values = {{"axes", "[1]"}}});
+  EXPECT_THAT(text, HasSubstr("f32[2] = sum(%0) {axes = [1]}"));
+  EXPECT_THAT(text, Not(HasSubstr("\"axes\"")));
+  EXPECT_THAT(printed(sum_over_axes(), {.values = {{"axes", "[1, 0]"}}}),
+              HasSubstr("[value-invalid]"));
+  EXPECT_THAT(printed(sum_over_axes(), {.values = {{"axes", "[-3]"}}}),
+              HasSubstr("axis -3 is outside a tensor of rank 2"));
+}
+
+TEST(OnnxReader, TextsOfValues) {
+  using frontends::onnx::parse_value;
+  auto shape = [](const std::string& text, DType type = DType::kI64) {
+    auto value = parse_value(text, type, std::nullopt);
+    return value ? graph::to_string(value->type.shape) : std::string("none");
+  };
+  EXPECT_EQ(shape("3"), "scalar");
+  EXPECT_EQ(shape("[1, 2]"), "2");
+  EXPECT_EQ(shape("[[1.5], [2]]", DType::kF32), "2x1");
+  EXPECT_EQ(shape("[]"), "0");
+  for (const char* bad :
+       {"", "[", "]", "[1,[2]]", "[[1],[2,3]]", "1.5", "x", "[1]2", "99999999999999999999"})
+    EXPECT_EQ(shape(bad), "none") << bad;
+  EXPECT_EQ(shape("300", DType::kU8), "none");
+  EXPECT_EQ(shape("true", DType::kBool), "scalar");
+}
+
+TEST(OnnxReader, ShapeArithmeticIsConstant) {
+  // Reshape to [Shape(x)[0], -1].
+  auto file =
+      model(node("Shape", {"x"}, {"s"}) + node("Gather", {"s", "zero"}, {"n"}) +
+            node("Concat", {"n", "rest"}, {"to"}, int_attribute("axis", 0)) +
+            node("Reshape", {"x", "to"}, {"y"}) + constant(tensor("zero", {1}, 7, longs({0}))) +
+            constant(tensor("rest", {1}, 7, longs({-1}))) + input(value_info("x", {2, 3, 4})) +
+            output(value_info("y", {2, 12})));
+  EXPECT_EQ(printed(file),
+            "graph \"m\" {\n  input %0 \"x\" f32[2x3x4]\n  %1 \"y\" f32[2x12] = reshape(%0) {shape "
+            "= [2, 12]}\n  output %1\n}\n");
+}
+
+TEST(OnnxReader, ConstantsListedAsInputsAreConstants) {
+  auto file = model(
+      node("Add", {"x", "c"}, {"y"}) + constant(tensor("c", {2}, 1, raw_floats({1, 2}))) +
+      input(value_info("x", {2})) + input(value_info("c", {2})) + output(value_info("y", {2})));
+  EXPECT_THAT(printed(file), HasSubstr("const %0 \"c\""));
+  EXPECT_THAT(printed(file, {.values = {{"c", "[5, 6]"}}}), HasSubstr("[5, 6]"));
+}
+
+TEST(OnnxReader, DeclaredTypesAreChecked) {
+  auto file = [](const std::vector<int64_t>& shape, int type) {
+    return model(node("Relu", {"x"}, {"y"}) + input(value_info("x", {2})) +
+                 output(value_info("y", shape, type)));
+  };
+  EXPECT_THAT(printed(file({3}, 1)),
+              HasSubstr("the file says that this output has shape 3, and it has 2 [onnx-shape]"));
+  EXPECT_THAT(printed(file({2}, 7)),
+              HasSubstr("the file says that this output is INT64, and it is f32 [onnx-shape]"));
+  EXPECT_THAT(printed(file({-1}, 1)), HasSubstr("relu"));
+}
+
+TEST(OnnxReader, UnknownOperatorsAreToldAtOnce) {
+  auto file = model(node("Relu", {"x"}, {"a"}) + node("Fancy", {"a"}, {"b"}) +
+                    node("Neat", {"x"}, {"c"}, "", "my.own") + node("Add", {"b", "c"}, {"y"}) +
+                    input(value_info("x", {2})) + output(value_info("y", {2})));
+  EXPECT_THAT(printed(file),
+              HasSubstr("2 of the model's operators are not supported: Fancy (ai.onnx 17), "
+                        "Neat (my.own, not imported) [op-unsupported]"));
+}
+
+TEST(OnnxReader, Versions) {
+  EXPECT_THAT(printed(model(relu_of({2}), 6)),
+              HasSubstr("operator set 6; aotc reads 7 and newer [onnx-version]"));
+  // Softmax made rows of everything from its axis on before 13.
+  auto softmax = [](int version) {
+    return model(node("Softmax", {"x"}, {"y"}) + input(value_info("x", {2, 3, 4})) +
+                     output(value_info("y", {2, 3, 4})),
+                 version);
+  };
+  EXPECT_THAT(printed(softmax(11)), HasSubstr("f32[2x12] = softmax"));
+  EXPECT_THAT(printed(softmax(13)), HasSubstr("f32[2x3x4] = softmax"));
+}
+
+TEST(OnnxReader, FunctionsOfTheModel) {
+  std::string body = bytes(1, "Twice") + bytes(4, "a") + bytes(5, "b") +
+                     bytes(7, node("Add", {"a", "a"}, {"b"}).substr(2)) +
+                     bytes(9, bytes(1, "") + number(2, 17)) + bytes(10, "my.own");
+  std::string graph = node("Twice", {"x"}, {"y"}, "", "my.own") + input(value_info("x", {2})) +
+                      output(value_info("y", {2}));
+  EXPECT_THAT(printed(model(graph, 17, bytes(25, body))), HasSubstr("add(%0, %0)"));
+  std::string loop = bytes(1, "Twice") + bytes(4, "a") + bytes(5, "b") +
+                     bytes(7, node("Twice", {"a"}, {"b"}, "", "my.own").substr(2)) +
+                     bytes(10, "my.own");
+  EXPECT_THAT(printed(model(graph, 17, bytes(25, loop))),
+              HasSubstr("functions call each other too deep, or themselves [onnx-limit]"));
+}
+
+TEST(OnnxReader, BranchesWhoseConditionIsKnown) {
+  auto branch = [](const char* attribute, const char* type) {
+    return bytes(5, bytes(1, attribute) +
+                        bytes(6, node(type, {"x"}, {std::string("r") + type}) +
+                                     bytes(12, bytes(1, std::string("r") + type))) +
+                        number(20, 5));
+  };
+  auto file = model(
+      node("If", {"c"}, {"y"}, branch("then_branch", "Relu") + branch("else_branch", "Tanh")) +
+      input(value_info("x", {2})) + input(value_info("c", {}, 9)) + output(value_info("y", {2})));
+  EXPECT_THAT(printed(file, {.values = {{"c", "true"}}}), HasSubstr("relu(%0)"));
+  EXPECT_THAT(printed(file, {.values = {{"c", "false"}}}), HasSubstr("tanh(%0)"));
+  EXPECT_THAT(printed(file),
+              HasSubstr("its condition must be known while compiling [onnx-constant]"));
+}
+
+TEST(OnnxReader, Damage) {
+  EXPECT_THAT(printed({}), HasSubstr("the file has no graph [onnx-invalid]"));
+  auto file = model(relu_of({2}));
+  file.resize(file.size() - 1);
+  EXPECT_THAT(printed(file), HasSubstr("[onnx-invalid]"));
+  EXPECT_THAT(printed(model(node("Relu", {"z"}, {"y"}) + input(value_info("x", {2})) +
+                            output(value_info("y", {2})))),
+              HasSubstr("its input 'z' is not defined before it [onnx-invalid]"));
+  EXPECT_THAT(printed(model(relu_of({2}) + node("Relu", {"x"}, {"y"}))),
+              HasSubstr("'y' is defined twice [onnx-invalid]"));
+  EXPECT_THAT(printed(model(node("Relu", {}, {"y"}) + output(value_info("y", {2})))),
+              HasSubstr("its input 0 is missing [onnx-invalid]"));
+}
+
+TEST(OnnxReader, GraphsInGraphsEnd) {
+  std::string inner = node("Relu", {"x"}, {"y"});
+  for (int i = 0; i < 40; ++i)
+    inner = node("If", {"c"}, {"y"}, bytes(5, bytes(1, "then_branch") + bytes(6, inner)));
+  EXPECT_THAT(printed(model(inner)), HasSubstr("too deep messages to be a model [onnx-limit]"));
+}
+
+}  // namespace
+}  // namespace aotc

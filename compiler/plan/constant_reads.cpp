@@ -92,7 +92,7 @@ class Counter {
       values_[s.var.get()] = *begin + (trips - 1) / 2 * static_cast<double>(s.step);
     }
     mean_loops_ += trips > 1;
-    if (trips > 0) run(*s.body, times * trips);
+    run(*s.body, times * trips);
     mean_loops_ -= trips > 1;
   }
 

@@ -16,10 +16,9 @@ namespace {
 
 using namespace tir;  // NOLINT: many kinds of nodes are used here
 
-// Sizes of memcpy and memset stay literal: compilers expand small ones in line only if they know them.
-bool is_literal(const Call& call, size_t argument) {
-  return argument == 2 && (call.callee == Intrinsic::kMemcpy || call.callee == Intrinsic::kMemset);
-}
+// Sizes of memcpy and memset, which alone have a third argument, stay literal: compilers expand small ones in line only
+// if they know them.
+bool is_literal(size_t argument) { return argument == 2; }
 
 // Writes out all of a function but the i32 immediates that may vary, which are listed.
 class SkeletonWriter {
@@ -48,7 +47,7 @@ class SkeletonWriter {
       const auto& call = static_cast<const Call&>(*e);
       value(call.callee);
       for (size_t i = 0; i < call.args.size(); ++i) {
-        literal_ = is_literal(call, i);
+        literal_ = is_literal(i);
         expr(call.args[i]);
         literal_ = false;
       }
@@ -126,7 +125,7 @@ class Merger final : public BufferReplacer {
   ExprPtr call(const Call& n) {
     std::vector<ExprPtr> args;
     for (size_t i = 0; i < n.args.size(); ++i) {
-      literal_ = is_literal(n, i);
+      literal_ = is_literal(i);
       args.push_back(expr(n.args[i]));
       literal_ = false;
     }

@@ -198,7 +198,7 @@ class Attempt {
         problem_.separate(i, j);
       }
     }
-    live_bytes_.assign(at(end_) + 1, 0);
+    live_bytes_.resize(at(end_) + 1);
     std::partial_sum(change.begin(), change.end() - 1, live_bytes_.begin());
   }
 

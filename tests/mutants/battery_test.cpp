@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the changed sources are tried on beside the unit tests, in the same process: operator cases
-// with LiteRT's results, random graphs, and the C of the golden models.
+// with LiteRT's results, random graphs, and the C of whole models.
 #include <unistd.h>
 
 #include <filesystem>
@@ -79,12 +79,26 @@ TEST_P(RandomGraph, IsWhatItsReferenceSays) {
 
 INSTANTIATE_TEST_SUITE_P(Battery, RandomGraph, testing::Combine(testing::Bool(), testing::Range(1, 71)));
 
-struct Golden {
-  const char *name, *model;
+// A line of whole_models.txt: a name, a model of tests/models, options.
+struct WholeModel {
+  std::string name, model;
   std::vector<std::string> options;
 };
 
-class GoldenModel : public testing::TestWithParam<Golden> {};
+std::vector<WholeModel> whole_models() {
+  std::vector<WholeModel> models;
+  std::ifstream in(AOTC_SOURCE_DIR "/tests/mutants/whole_models.txt");
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with('#')) continue;
+    std::stringstream words(line);
+    WholeModel& model = models.emplace_back();
+    words >> model.name >> model.model;
+    for (std::string option; words >> option;) model.options.push_back(option);
+  }
+  return models;
+}
+
+class EmittedC : public testing::TestWithParam<WholeModel> {};
 
 std::string contents(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -93,41 +107,25 @@ std::string contents(const fs::path& path) {
   return text.str();
 }
 
-// scripts/mutants let tests/golden/golden.py write the C without any change, and compare it with
-// what is stored; here it must be the same.
-TEST_P(GoldenModel, IsWrittenToTheLetter) {
+// scripts/mutants wrote the C without any change; here it must be the same.
+TEST_P(EmittedC, IsWrittenToTheLetter) {
   Folder work;
-  const Golden& golden = GetParam();
-  std::vector<std::string> arguments = {
-      "aotc",
-      "compile",
-      std::string(AOTC_SOURCE_DIR "/tests/models/") + golden.model,
-      "--prefix",
-      golden.name,
-      "-o",
-      work / golden.name,
-      "--quiet"};
-  arguments.insert(arguments.end(), golden.options.begin(), golden.options.end());
+  const WholeModel& model = GetParam();
+  std::vector<std::string> arguments = {"aotc", "compile", AOTC_SOURCE_DIR "/tests/models/" + model.model,
+                                        "--prefix", model.name, "-o", work / model.name, "--quiet"};
+  arguments.insert(arguments.end(), model.options.begin(), model.options.end());
   ASSERT_EQ(call(aotc_main, arguments), 0);
   size_t files = 0;
-  for (const auto& entry : fs::directory_iterator(fs::path(MUTANTS_GOLDEN) / golden.name)) {
+  for (const auto& entry : fs::directory_iterator(fs::path(MUTANTS_EMITTED) / model.name)) {
     std::string file = entry.path().filename();
     if (file == "aotc.json") continue;
-    EXPECT_TRUE(contents(work / (golden.name + ("/" + file))) == contents(entry.path())) << file;
+    EXPECT_TRUE(contents(work / (model.name + ("/" + file))) == contents(entry.path())) << file;
     ++files;
   }
   EXPECT_GT(files, 2u);
 }
 
-// CASES of golden.py.
-INSTANTIATE_TEST_SUITE_P(
-    Battery, GoldenModel,
-    testing::Values(Golden{"digits", "digits/digits_int8.tflite", {}},
-                    Golden{"dense", "ops/dense_int8.tflite", {"--arena", "model"}},
-                    Golden{"gadget", "gadget/gadget_int8.tflite", {}},
-                    Golden{
-                        "gadget_workspace", "gadget/gadget_int8.tflite", {"--memory", "workspace"}},
-                    Golden{"gadget_float", "gadget/gadget_f32.tflite", {}}),
-    [](const auto& of) { return std::string(of.param.name); });
+INSTANTIATE_TEST_SUITE_P(Battery, EmittedC, testing::ValuesIn(whole_models()),
+                         [](const auto& of) { return of.param.name; });
 
 }  // namespace

@@ -5,4 +5,7 @@ e2e_test(onnx.host full ${python} ${onnx_models}/node_tests.py --frozen --subset
   --work ${work}/onnx_host)
 e2e_test(onnx.boards full ${python} ${onnx_models}/node_tests.py --frozen --subset 120 --least 78
   --target cortex_m4 --work ${work}/onnx_boards)
+e2e_test(onnx.networks full ${python} ${onnx_models}/networks.py --work ${work}/onnx_networks)
+e2e_test(onnx.networks.boards full ${python} ${onnx_models}/networks.py --target cortex_m4
+  --work ${work}/onnx_networks_boards)
 e2e_test(onnx.can_fail full ${python} ${onnx_models}/can_fail.py --work ${work}/onnx_can_fail)

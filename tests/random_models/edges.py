@@ -152,6 +152,16 @@ def unpack_of(dtype, zero_point):
     return model
 
 
+def with_rank_of_bias(model, shape):
+    model.tensors[2].shape = list(shape)
+    model.tensors[2].data = model.tensors[2].data.reshape(shape)
+    return model
+
+
+def bytes_of_one(kind, scale, result, **options):
+    return one(kind, [int8(scale, 3)], int8(result, -128), **options)
+
+
 def accepted_by_us():
     """One of each reason of docs/errors.md, as cases, beside what both take."""
     yield "convolution without a bias", without_bias(convolution(0.5)), ONLY, "no-bias"
@@ -197,6 +207,12 @@ def cases():
     for zero_point in (0, 1):
         yield f"zero point {zero_point} of the bias of transposed", transposed(zero_point), \
             *((BOTH, quantization) if zero_point else (EQUAL, None))
+    yield "depthwise with a bias of two dimensions", with_rank_of_bias(convolution(0.5, True), (1, 2)), BOTH, "op-shape"
+    yield "logistic of another result", bytes_of_one("LOGISTIC", 0.5, 1 / 128), BOTH, quantization
+    yield "logistic", bytes_of_one("LOGISTIC", 0.5, 1 / 256), EQUAL, None
+    # The reference's multiplier begins at 2^-26.
+    yield "softmax of a small beta", bytes_of_one("SOFTMAX", 0.5, 1 / 256, beta=1e-7), EQUAL, None
+    yield "softmax of a smaller beta", bytes_of_one("SOFTMAX", 0.5, 1 / 256, beta=1e-9), BOTH, attribute
     # Types that LiteRT's kernel has no way between.
     for source in ("float32", "int8", "uint8", "int16", "int32"):
         for target in ("int8", "uint8", "int16", "int32"):

@@ -38,7 +38,7 @@ REASONS = {
     "quantized-dimension": (r"quantized_dimension must be in range"
                             r"|scale->size != filter->dims->data.*\(DEPTHWISE_CONV_2D\) failed to prepare",
                             _one_scale_of_weights),
-    "unused-tensor": (r"^Unsupported data type -?\d+ in tensor$", None),
+    "unused-tensor": (r"^Unsupported data type -?\d+ in tensor$|^String variable tensor isn't supported", None),
 }
 _HEADING = "## Models that only aotc accepts"
 
@@ -176,10 +176,12 @@ def _undefined(model, op, have, wrong, inputs):
     if source is None:
         return False
     if op.kind == "ARG_MAX":
-        # Vector instructions of the machine decide about NaN in rows of four and more.
-        shape = model.tensors[op.inputs[0]].shape
-        rows = source.reshape(-1, shape[-1])
-        return shape[-1] >= 4 and len(rows) * shape[-1] == source.size \
+        # Vector instructions of the machine decide about NaN in rows of four and more, behind which is nothing but
+        # dimensions of 1.
+        longer = [n for n in model.tensors[op.inputs[0]].shape if n != 1]
+        length = longer[-1] if longer else 1
+        rows = source.reshape(-1, length)
+        return length >= 4 and len(rows) * length == source.size \
             and wrong.max() < len(rows) and bool(np.isnan(rows[wrong]).any(axis=1).all())
     if op.kind != "QUANTIZE" or model.tensors[op.outputs[0]].scale is None:
         return False

@@ -83,6 +83,12 @@ class Softmax final : public Operator {
                             op.operand(0).shape.back(), longest));
       return kFailure;
     }
+    // The reference multiplies distances by this in a form that begins at 1, and stops below.
+    const double real = static_cast<double>(beta) * static_cast<double>(op.operand(0).scale());
+    if (bytes && !(real * (1 << 26) > 1)) {
+      bad_attribute(op, diags, fmt::format("beta times the input's scale is {}; it must be more than 2^-26", real));
+      return kFailure;
+    }
     bool good = bytes || check_multiplier(op, softmax_distance_scale(op), 65535, diags);
     return good ? success() : Status(kFailure);
   }

@@ -64,7 +64,8 @@ Status import_depthwise_conv_2d(const TfliteOp& from, graph::Op& op, Diagnostics
   op.attributes = attrs;
   OpView view{from.graph(), op};
   if (!check_counts(view, 2, 3, 1, diags) || !check_rank(view, 0, 4, 4, diags) ||
-      !check_rank(view, 1, 4, 4, diags) || (from.shifted() && !check_bias_scale(view, diags)))
+      !check_rank(view, 1, 4, 4, diags) || (from.shifted() && !check_bias_scale(view, diags)) ||
+      (view.has_operand(2) && !check_rank(view, 2, 1, 1, diags)))
     return kFailure;
   const auto* options = from.options<schema::DepthwiseConv2DOptions>();
   if (!options) {

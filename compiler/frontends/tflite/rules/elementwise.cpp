@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators on single elements; most have no options.
+#include <fmt/format.h>
+
 #include "frontends/tflite/rules.h"
 #include "frontends/tflite/rules/options.h"
 #include "ops/common/binary.h"
@@ -37,6 +39,18 @@ Status import_quotient(const TfliteOp& from, graph::Op& op, Diagnostics& diags) 
       !check_type(view, 0, {DType::kI8, DType::kU8, DType::kI32, DType::kF32}, diags))
     return kFailure;
   return import_binary<schema::DivOptions>(from, op, diags);
+}
+
+// LiteRT takes no other result of bytes.
+Status import_logistic(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  if (!import_defaults(from, op, diags)) return kFailure;
+  if (op.results.size() != 1) return success();
+  const OpView view{from.graph(), op};
+  const graph::TensorType& out = view.result();
+  if (out.dtype != DType::kI8 || !out.quantization.present() || out.scale() == 1.0f / 256) return success();
+  diags.error(view.where(), "op-quantization",
+              fmt::format("the result has scale {}; logistic of int8 gives 1/256", out.scale()));
+  return kFailure;
 }
 
 // Does the model ask for the arithmetic of `shift_only`? Unless it says no, where all scales are
@@ -108,7 +122,7 @@ std::span<const Rule> elementwise_rules() {
       {"LOGICAL_AND", "logical_and"},
       {"LOGICAL_NOT", "logical_not"},
       {"LOGICAL_OR", "logical_or"},
-      {"LOGISTIC", "logistic"},
+      {"LOGISTIC", "logistic", import_logistic},
       {"MAXIMUM", "maximum"},
       {"MINIMUM", "minimum"},
       {"NEG", "neg"},

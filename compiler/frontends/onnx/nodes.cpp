@@ -64,6 +64,21 @@ const Function* Importer::find_function(const Node& node) const {
 }
 
 bool Importer::add_node(const Node& node, const Versions& versions, Scope& scope, int depth) {
+  const std::string_view domain = node.domain == "ai.onnx" ? "" : node.domain;
+  const Function* function = find_function(node);
+  const bool branches = domain.empty() && node.type == "If";
+  auto version = versions.find(domain);
+  const Rule* rule = version == versions.end() ? nullptr : find_rule(domain, node.type, version->second);
+  // Also behind what is not known: all of them are told at once.
+  if (function == nullptr && !branches && rule == nullptr) {
+    std::string from = domain.empty() ? "ai.onnx" : std::string(domain);
+    unknown_.push_back(
+        {where_node(node),
+         fmt::format("{} ({}{})", escape_for_display(std::string(node.type)), escape_for_display(from),
+                     version == versions.end() ? std::string(", not imported")
+                                               : fmt::format(" {}", version->second))});
+    return false;
+  }
   std::vector<Id> inputs;
   for (std::string_view name : node.inputs) {
     Id id = name.empty() ? Id{} : find(scope, name);
@@ -75,22 +90,9 @@ bool Importer::add_node(const Node& node, const Versions& versions, Scope& scope
                    "the file is damaged; export the model again");
     inputs.push_back(id);
   }
-  std::string_view domain = node.domain == "ai.onnx" ? "" : node.domain;
-  if (const Function* function = find_function(node))
-    return call_function(*function, node, inputs, scope, depth);
-  if (domain.empty() && node.type == "If") return add_if(node, versions, inputs, scope, depth);
-  auto version = versions.find(domain);
-  const Rule* rule =
-      version == versions.end() ? nullptr : find_rule(domain, node.type, version->second);
-  if (rule != nullptr) return apply_rule(*rule, node, version->second, std::move(inputs), scope);
-  std::string from = domain.empty() ? "ai.onnx" : std::string(domain);
-  unknown_.push_back(
-      {where_node(node),
-       fmt::format("{} ({}{})", escape_for_display(std::string(node.type)),
-                   escape_for_display(from),
-                   version == versions.end() ? std::string(", not imported")
-                                             : fmt::format(" {}", version->second))});
-  return false;
+  if (function != nullptr) return call_function(*function, node, inputs, scope, depth);
+  if (branches) return add_if(node, versions, inputs, scope, depth);
+  return apply_rule(*rule, node, version->second, std::move(inputs), scope);
 }
 
 bool Importer::apply_rule(const Rule& rule, const Node& node, int64_t version,

@@ -202,7 +202,7 @@ TEST(OnnxReader, DeclaredTypesAreChecked) {
 
 TEST(OnnxReader, UnknownOperatorsAreToldAtOnce) {
   auto file = model(node("Relu", {"x"}, {"a"}) + node("Fancy", {"a"}, {"b"}) +
-                    node("Neat", {"x"}, {"c"}, "", "my.own") + node("Add", {"b", "c"}, {"y"}) +
+                    node("Neat", {"b"}, {"c"}, "", "my.own") + node("Add", {"b", "c"}, {"y"}) +
                     input(value_info("x", {2})) + output(value_info("y", {2})));
   EXPECT_THAT(printed(file),
               HasSubstr("2 of the model's operators are not supported: Fancy (ai.onnx 17), "

@@ -35,12 +35,21 @@ bool check_bias_option(const OpView& op, int type, Diagnostics& diags) {
                                    name_of(have), type == kInt32 ? "i32" : "i64"));
 }
 
+// LiteRT takes weights of uint8 with activations of uint8 alone, and reads others there as if they were. Reports [op-type].
+bool check_weight_bytes(const TfliteOp& from, const OpView& op, Diagnostics& diags) {
+  if (op.operand_count() < 2 || !op.has_operand(1)) return true;
+  if (from.shifted()) return check_type(op, 1, {DType::kU8}, diags);
+  return op.operand(1).dtype != DType::kU8 ||
+         check_type(op, 1, {DType::kI8, DType::kI4, DType::kF32}, diags);
+}
+
 Status import_conv_2d(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   auto attrs = std::make_shared<Conv2DAttrs>();
   op.attributes = attrs;
   OpView view{from.graph(), op};
   if (!check_counts(view, 2, 3, 1, diags) || !check_rank(view, 0, 4, 4, diags) ||
-      !check_rank(view, 1, 4, 4, diags) || (from.shifted() && !check_bias_scale(view, diags)))
+      !check_rank(view, 1, 4, 4, diags) || !check_weight_bytes(from, view, diags) ||
+      (from.shifted() && !check_bias_scale(view, diags)))
     return kFailure;
   const auto* options = from.options<schema::Conv2DOptions>();
   if (!check_bias_option(view, options ? options->quantized_bias_type() : 0, diags))
@@ -64,8 +73,8 @@ Status import_depthwise_conv_2d(const TfliteOp& from, graph::Op& op, Diagnostics
   op.attributes = attrs;
   OpView view{from.graph(), op};
   if (!check_counts(view, 2, 3, 1, diags) || !check_rank(view, 0, 4, 4, diags) ||
-      !check_rank(view, 1, 4, 4, diags) || (from.shifted() && !check_bias_scale(view, diags)) ||
-      (view.has_operand(2) && !check_rank(view, 2, 1, 1, diags)))
+      !check_rank(view, 1, 4, 4, diags) || !check_weight_bytes(from, view, diags) ||
+      (from.shifted() && !check_bias_scale(view, diags)) || (view.has_operand(2) && !check_rank(view, 2, 1, 1, diags)))
     return kFailure;
   const auto* options = from.options<schema::DepthwiseConv2DOptions>();
   if (!options) {
@@ -104,7 +113,8 @@ Status import_transpose_conv(const TfliteOp& from, graph::Op& op, Diagnostics& d
   OpView view{from.graph(), op};
   std::vector<int64_t> shape;
   if (!check_counts(view, 3, 4, 1, diags) || !check_rank(view, 1, 4, 4, diags) ||
-      !check_rank(view, 2, 4, 4, diags) || !constant_ints(view, 0, "shape", 4, shape, diags))
+      !check_rank(view, 2, 4, 4, diags) || !check_weight_bytes(from, view, diags) ||
+      !constant_ints(view, 0, "shape", 4, shape, diags))
     return kFailure;
   if (shape.size() != 4 || !is_image_length(shape[1]) || !is_image_length(shape[2]) ||
       shape[0] != view.operand(2).shape[0] || shape[3] != view.operand(1).shape[0]) {
@@ -129,7 +139,9 @@ Status import_fully_connected(const TfliteOp& from, graph::Op& op, Diagnostics& 
   auto attrs = std::make_shared<FullyConnectedAttrs>();
   op.attributes = attrs;
   OpView view{from.graph(), op};
-  if (!check_counts(view, 2, 3, 1, diags) || !check_bias_scale(view, diags)) return kFailure;
+  if (!check_counts(view, 2, 3, 1, diags) || !check_weight_bytes(from, view, diags) ||
+      !check_bias_scale(view, diags))
+    return kFailure;
   const auto* options = from.options<schema::FullyConnectedOptions>();
   if (!check_bias_option(view, options ? options->quantized_bias_type() : 0, diags))
     return kFailure;

@@ -58,10 +58,7 @@ bool improve(Graph& graph, const PassOptions& options, Diagnostics& diags, int64
 }  // namespace
 
 Status move_transposes(Graph& graph, const PassOptions& options, Diagnostics& diags) {
-  const bool none = std::none_of(graph.ops.begin(), graph.ops.end(), [&](const graph::Op& op) {
-    return ops::definition_of(op).as_transposition({graph, op}).has_value();
-  });
-  if (none) return success();
+  if (transpose_cost(graph) == TransposeCost{}) return success();
   int64_t work = 0;
   bool changed = false;
   {

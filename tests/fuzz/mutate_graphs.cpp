@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/tvm_params.h"
+#include "damage.h"
 #include "graph_case.h"
 
 namespace {
@@ -25,7 +26,7 @@ const char* const kTexts[] = {
 struct Mutator {
   std::mt19937_64 random;
 
-  size_t below(size_t n) { return n == 0 ? 0 : random() % n; }
+  size_t below(size_t n) { return aotc::fuzz::below(random, n); }
 
   void replace_number(Bytes& bytes) {
     std::vector<size_t> digits;
@@ -40,27 +41,8 @@ struct Mutator {
 
   void mutate(Bytes& bytes) {
     if (bytes.empty()) return;
-    auto at = bytes.begin() + static_cast<std::ptrdiff_t>(below(bytes.size()));
-    auto left = static_cast<size_t>(bytes.end() - at);
-    switch (below(6)) {
-      case 0:
-        *at = static_cast<uint8_t>(random());
-        break;
-      case 1:
-        *at = static_cast<uint8_t>(*at ^ (1u << below(8)));
-        break;
-      case 2:
-        bytes.erase(at, at + static_cast<std::ptrdiff_t>(below(std::min<size_t>(left, 40))));
-        break;
-      case 3: {
-        Bytes piece(at, at + static_cast<std::ptrdiff_t>(below(std::min<size_t>(left, 60))));
-        bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(below(bytes.size())),
-                     piece.begin(), piece.end());
-        break;
-      }
-      default:
-        replace_number(bytes);
-    }
+    const size_t at = below(bytes.size()), kind = below(6);
+    if (!aotc::fuzz::damage(bytes, at, kind, random)) replace_number(bytes);
   }
 };
 

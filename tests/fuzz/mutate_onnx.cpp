@@ -7,37 +7,19 @@
 #include <iterator>
 #include <random>
 
+#include "damage.h"
 #include "onnx_case.h"
 
 namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-void damage(Bytes& bytes, std::mt19937_64& random) {
-  auto below = [&](size_t n) { return n == 0 ? 0 : random() % n; };
-  if (bytes.empty()) return;
-  auto at = bytes.begin() + static_cast<std::ptrdiff_t>(below(bytes.size()));
-  auto left = static_cast<size_t>(bytes.end() - at);
+void mutate(Bytes& bytes, std::mt19937_64& random) {
+  using aotc::fuzz::below;
   constexpr uint8_t kBytes[] = {0, 1, 2, 3, 7, 8, 0x7f, 0x80, 0xff};
-  switch (below(5)) {
-    case 0:
-      *at = static_cast<uint8_t>(random());
-      break;
-    case 1:
-      *at = static_cast<uint8_t>(*at ^ (1u << below(8)));
-      break;
-    case 2:
-      bytes.erase(at, at + static_cast<std::ptrdiff_t>(below(std::min<size_t>(left, 40))));
-      break;
-    case 3: {
-      Bytes piece(at, at + static_cast<std::ptrdiff_t>(below(std::min<size_t>(left, 60))));
-      bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(below(bytes.size())), piece.begin(),
-                   piece.end());
-      break;
-    }
-    default:
-      *at = kBytes[below(std::size(kBytes))];
-  }
+  if (bytes.empty()) return;
+  const size_t at = below(random, bytes.size()), kind = below(random, 5);
+  if (!aotc::fuzz::damage(bytes, at, kind, random)) bytes[at] = kBytes[below(random, std::size(kBytes))];
 }
 
 }  // namespace
@@ -51,7 +33,7 @@ int main(int argc, char** argv) {
     for (long n = 0; n <= count; ++n, ++all) {
       std::mt19937_64 random(static_cast<uint64_t>(n));
       Bytes bytes = original;
-      for (uint64_t k = n == 0 ? 0 : 1 + random() % 4; k > 0; --k) damage(bytes, random);
+      for (uint64_t k = n == 0 ? 0 : 1 + random() % 4; k > 0; --k) mutate(bytes, random);
       bool good = false;
       std::string bad = aotc::fuzz::check_onnx_case(bytes, &good);
       accepted += good ? 1 : 0;

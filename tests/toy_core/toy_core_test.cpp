@@ -2,7 +2,6 @@
 // A core with kernels is one folder: toy/ is chosen by its CPU's name and feature, its kernel is taken before the
 // operator's own lowering, printed, compiled and run on this computer.
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -14,10 +13,9 @@
 #include "graph/graph.h"
 #include "ops/operator.h"
 #include "plan/program.h"
-#include "support/files.h"
-#include "support/process.h"
 #include "target/cpu.h"
 #include "target/family.h"
+#include "in_directory.h"
 
 namespace aotc::target {
 
@@ -134,38 +132,13 @@ std::string wanted() {
   return out;
 }
 
-class InDirectory : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "aotc_toy_XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    dir_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(dir_); }
-
-  void write(const std::string& name, const std::string& text) {
-    Diagnostics diags;
-    ASSERT_TRUE(write_file(dir_ + "/" + name, text, diags)) << diags.str();
-  }
-  std::string text(const std::string& name) {
-    std::ifstream in(dir_ + "/" + name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  std::string run(const std::vector<std::string>& argv) {
-    const ProcessResult r = run_process(argv, dir_);
-    EXPECT_EQ(r.exit_code, 0) << argv[0] << ": " << r.output;
-    return r.output;
-  }
-
-  std::string dir_;
-};
+using tests::InDirectory;
 
 TEST_F(InDirectory, TheKernelIsPrintedCompiledAndRun) {
   codegen::CodegenOptions options;
   options.prefix = options.model_name = "toy";
   const codegen::ModelFiles files = codegen::print_model(planned(toy()), options);
-  for (const auto& [name, text] : files.files) write(name, text);
-  write("main.c", main_c());
+  write(files, main_c());
   const std::string& c = files.files.at("toy.c");
   EXPECT_NE(c.find("kernel toy_larger"), std::string::npos);
   EXPECT_NE(c.find("register const int8_t *a0 __asm__(\"rdi\")"), std::string::npos) << c;
@@ -173,11 +146,7 @@ TEST_F(InDirectory, TheKernelIsPrintedCompiledAndRun) {
 #ifdef __x86_64__
   EXPECT_NE(text("toy.s").find("cmovll %r8d, %eax"), std::string::npos);
 #endif
-  std::vector<std::string> command = {"cc", "-std=gnu99", "-O2", "-Wall", "-Wextra", "-Werror", "-o", "toy", "main.c"};
-  for (const auto& [name, text] : files.files)
-    if (name.ends_with(".c")) command.push_back(name);
-  run(command);
-  EXPECT_EQ(run({dir_ + "/toy"}), wanted());
+  EXPECT_EQ(built_and_run(files, {"-std=gnu99", "-O2"}), wanted());
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 // and what it gives goes through passes, planner and printer, is compiled and run on this computer.
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -14,8 +13,7 @@
 #include "ops/operator.h"
 #include "passes/pipeline.h"
 #include "plan/program.h"
-#include "support/files.h"
-#include "support/process.h"
+#include "in_directory.h"
 
 namespace aotc::frontends {
 
@@ -126,38 +124,12 @@ int main(void) {
 // The larger: 1 -2 8 and -1 0.5 -8; a quarter of what is negative: 1 -0.5 8 and -0.25 0.5 -2.
 constexpr char kWanted[] = "8.5 -1.75\n";
 
-class InDirectory : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "aotc_toy_XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    dir_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(dir_); }
-
-  void write(const std::string& name, const std::string& text) {
-    Diagnostics diags;
-    ASSERT_TRUE(write_file(dir_ + "/" + name, text, diags)) << diags.str();
-  }
-  std::string run(const std::vector<std::string>& argv) {
-    const ProcessResult r = run_process(argv, dir_);
-    EXPECT_EQ(r.exit_code, 0) << argv[0] << ": " << r.output;
-    return r.output;
-  }
-
-  std::string dir_;
-};
+using tests::InDirectory;
 
 TEST_F(InDirectory, AModelIsReadCompiledAndRun) {
   const codegen::ModelFiles files = compiled();
-  for (const auto& [name, text] : files.files) write(name, text);
-  write("main.c", kMain);
-  std::vector<std::string> command = {"cc",      "-std=c99", "-O1", "-Wall", "-Wextra",
-                                      "-Werror", "-o",       "toy", "main.c"};
-  for (const auto& [name, text] : files.files)
-    if (name.ends_with(".c")) command.push_back(name);
-  run(command);
-  EXPECT_EQ(run({dir_ + "/toy"}), kWanted);
+  write(files, kMain);
+  EXPECT_EQ(built_and_run(files, {"-std=c99", "-O1"}), kWanted);
 }
 
 }  // namespace

@@ -43,17 +43,19 @@ bool check_weight_bytes(const TfliteOp& from, const OpView& op, Diagnostics& dia
          check_type(op, 1, {DType::kI8, DType::kI4, DType::kF32}, diags);
 }
 
-Status import_conv_2d(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
-  auto attrs = std::make_shared<Conv2DAttrs>();
+// Both kinds of convolution; `check` is what one of them asks beside. Options may be null there.
+template <typename Attrs, typename Options>
+Status import_convolution(const TfliteOp& from, graph::Op& op, Diagnostics& diags,
+                          bool (*check)(const OpView&, const Options*, Diagnostics&)) {
+  auto attrs = std::make_shared<Attrs>();
   op.attributes = attrs;
   OpView view{from.graph(), op};
   if (!check_counts(view, 2, 3, 1, diags) || !check_rank(view, 0, 4, 4, diags) ||
       !check_rank(view, 1, 4, 4, diags) || !check_weight_bytes(from, view, diags) ||
       (from.shifted() && !check_bias_scale(view, diags)))
     return kFailure;
-  const auto* options = from.options<schema::Conv2DOptions>();
-  if (!check_bias_option(view, options ? options->quantized_bias_type() : 0, diags))
-    return kFailure;
+  const auto* options = from.options<Options>();
+  if (!check(view, options, diags)) return kFailure;
   if (!options) {
     bad_attribute(view, diags, "the model gives no options (strides)");
     return kFailure;
@@ -68,27 +70,18 @@ Status import_conv_2d(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   return done ? success() : Status(kFailure);
 }
 
+Status import_conv_2d(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  return import_convolution<Conv2DAttrs, schema::Conv2DOptions>(
+      from, op, diags, [](const OpView& view, const schema::Conv2DOptions* options, Diagnostics& told) {
+        return check_bias_option(view, options ? options->quantized_bias_type() : 0, told);
+      });
+}
+
 Status import_depthwise_conv_2d(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
-  auto attrs = std::make_shared<DepthwiseConv2DAttrs>();
-  op.attributes = attrs;
-  OpView view{from.graph(), op};
-  if (!check_counts(view, 2, 3, 1, diags) || !check_rank(view, 0, 4, 4, diags) ||
-      !check_rank(view, 1, 4, 4, diags) || !check_weight_bytes(from, view, diags) ||
-      (from.shifted() && !check_bias_scale(view, diags)) || (view.has_operand(2) && !check_rank(view, 2, 1, 1, diags)))
-    return kFailure;
-  const auto* options = from.options<schema::DepthwiseConv2DOptions>();
-  if (!options) {
-    bad_attribute(view, diags, "the model gives no options (strides)");
-    return kFailure;
-  }
-  attrs->stride_h = options->stride_h();
-  attrs->stride_w = options->stride_w();
-  attrs->dilation_h = options->dilation_h_factor();
-  attrs->dilation_w = options->dilation_w_factor();
-  const graph::Shape& w = view.operand(1).shape;
-  bool done = import_window(view, options->padding(), options->fused_activation_function(), w[1],
-                            w[2], *attrs, diags);
-  return done ? success() : Status(kFailure);
+  return import_convolution<DepthwiseConv2DAttrs, schema::DepthwiseConv2DOptions>(
+      from, op, diags, [](const OpView& view, const schema::DepthwiseConv2DOptions*, Diagnostics& told) {
+        return !view.has_operand(2) || check_rank(view, 2, 1, 1, told);
+      });
 }
 
 bool import_transpose_conv_options(const TfliteOp& from, const OpView& op,

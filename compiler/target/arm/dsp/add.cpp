@@ -16,15 +16,11 @@ std::optional<Lowered> DspSumLowering::run_kernel(const AffineForm& form) {
   if (!saturates() || elements == 0 || elements % DspSum::kUnroll != 0) return std::nullopt;
   tir::BufferPtr a = f_.operand(0), b = f_.operand(1);
   const Turns turns = turns_of(elements, DspSum::kInstructions, target_, DspSum::kUnroll);
-  auto table_of = [&](const char* name, int64_t count) {
-    return f_.constant(name, DType::kI32, dsp_sum_table(form, count));
-  };
-  tir::BufferPtr table = table_of("table", turns.size);
-  tir::BufferPtr last = turns.rest > 0 ? table_of("last_table", turns.rest) : nullptr;
+  const TurnTables tables(f_, turns, "table", [&](int64_t count) { return dsp_sum_table(form, count); });
   tir::BufferPtr result = f_.result();
   f_.take_turns(turns, [&](const tir::Ex& at, int64_t count) {
     f_.run(dsp_sum_kernel(form.shift), {address(a, at), address(b, at), address(result, at),
-                                        address(count == turns.size ? table : last, 0)});
+                                        address(tables.of(count), 0)});
   });
   publish_in_place(f_, op_);
   return f_.finish("weighted sum, saturated by the shift, proven equal for all pairs");

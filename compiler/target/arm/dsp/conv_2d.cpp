@@ -231,8 +231,7 @@ class DspConvLowering {
   // Tables for turns of groups of channels, of which one takes `group`.
   void make_shapes(const Work& group, const std::function<std::vector<int32_t>(int64_t groups)>& shape) {
     turns_ = turns_of(pairs_, target_.costs.of(group), target_);
-    shape_ = f_.constant("shape", DType::kI32, shape(turns_.size));
-    if (turns_.rest > 0) rest_shape_ = f_.constant("rest_shape", DType::kI32, shape(turns_.rest));
+    shapes_ = TurnTables(f_, turns_, "shape", shape);
     // Last channels that are no whole group are made again with the ones before them.
     if (conv_.out_channels % group_ != 0) last_shape_ = f_.constant("last_shape", DType::kI32, shape(1));
   }
@@ -288,7 +287,7 @@ class DspConvLowering {
     Ex to = f_.let("to", first * conv_.out_channels);
     f_.take_turns(turns_, [&](const Ex& pair, int64_t pairs) {
       f_.run(gemm_, {address(stream_, pair * stream_words_), address(panel_, 0), address(out_, to + pair * group_),
-                     address(pairs == turns_.size ? shape_ : rest_shape_, 0)});
+                     address(shapes_.of(pairs), 0)});
     });
     if (conv_.out_channels % group_ != 0)
       f_.run(gemm_, {address(stream_, pairs_ * stream_words_), address(panel_, 0),
@@ -480,7 +479,8 @@ class DspConvLowering {
   PairOrder order_;
   tir::KernelPtr gemm_;
   Turns turns_;  // of pairs_
-  BufferPtr in_, out_, panel_, stream_, shape_, rest_shape_, last_shape_, pack_shape_;
+  TurnTables shapes_;
+  BufferPtr in_, out_, panel_, stream_, last_shape_, pack_shape_;
 };
 
 }  // namespace

@@ -37,14 +37,11 @@ std::optional<Lowered> lower_fully_connected_nibbles(const OpView& op, const Tar
   BufferPtr stream = f.constant("stream", DType::kI32, words);
   int64_t whole = units / tile.channels;
   const Turns turns = turns_of(whole, target.costs.of(nibble_work(tile, steps, 1, sign)), target);
-  auto shape_of = [&](const char* name, int64_t count) {
-    return f.constant(name, DType::kI32, nibble_shape(steps, count, units, tile, sign));
-  };
-  BufferPtr shape = shape_of("shape", turns.size);
-  BufferPtr rest_shape = turns.rest > 0 ? shape_of("rest_shape", turns.rest) : nullptr;
+  auto shape_of = [&](int64_t count) { return nibble_shape(steps, count, units, tile, sign); };
+  const TurnTables shapes(f, turns, "shape", shape_of);
   // Units that are left are made again with the ones before them.
   bool rest = units % tile.channels != 0;
-  BufferPtr last = rest ? shape_of("last_shape", 1) : nullptr;
+  BufferPtr last = rest ? f.constant("last_shape", DType::kI32, shape_of(1)) : nullptr;
   BufferPtr panel = f.scratch("panel", DType::kI32, steps, 4);
   BufferPtr out = f.result(0);
   tir::KernelPtr gemm = gemm_nibbles_kernel(tile, lines->lines.fit.shift, sign);
@@ -53,7 +50,7 @@ std::optional<Lowered> lower_fully_connected_nibbles(const OpView& op, const Tar
     f.take_turns(turns, [&](const Ex& first, int64_t count) {
       f.run(gemm, {address(stream, first * group_words), address(panel, 0),
                    address(out, r * units + first * tile.channels),
-                   address(count == turns.size ? shape : rest_shape, 0)});
+                   address(shapes.of(count), 0)});
     });
     if (rest)
       f.run(gemm, {address(stream, whole * group_words), address(panel, 0),
@@ -95,14 +92,11 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
   bool sign = lines->sign();
   int64_t whole = units / size;
   const Turns turns = turns_of(whole, target.costs.of(gemv_work(words, steps, 1, sign)), target);
-  auto shape_of = [&](const char* name, int64_t count) {
-    return f.constant(name, DType::kI32, make_shape(steps, count, sign));
-  };
-  BufferPtr shape = shape_of("shape", turns.size);
-  BufferPtr rest_shape = turns.rest > 0 ? shape_of("rest_shape", turns.rest) : nullptr;
+  auto shape_of = [&](int64_t count) { return make_shape(steps, count, sign); };
+  const TurnTables shapes(f, turns, "shape", shape_of);
   // Units that are left are made again with the ones before them.
   bool rest = units % size != 0;
-  BufferPtr last = rest ? shape_of("last_shape", 1) : nullptr;
+  BufferPtr last = rest ? f.constant("last_shape", DType::kI32, shape_of(1)) : nullptr;
   BufferPtr panel = f.scratch("panel", DType::kI32, steps, 4);
   BufferPtr out = f.result(0);
   tir::KernelPtr gemv = words ? gemv_words_kernel(lines->fit.shift, sign)
@@ -112,7 +106,7 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
     f.run(pack_run_kernel(1), {address(in, r * depth), address(panel, 0), Ex(depth / 4)});
     f.take_turns(turns, [&](const Ex& first, int64_t count) {
       f.run(gemv, {address(stream, first * group_words), address(panel, 0), address(out, r * units + first * size),
-                   address(count == turns.size ? shape : rest_shape, 0)});
+                   address(shapes.of(count), 0)});
     });
     if (rest)
       f.run(gemv, {address(stream, whole * group_words), address(panel, 0),

@@ -33,14 +33,11 @@ std::optional<Lowered> lower_fully_connected_dsp16(const OpView& op, const Targe
   BufferPtr stream = f.constant("stream", DType::kI32, words);
   int64_t whole = units / kGroup;
   const Turns turns = turns_of(whole, target.costs.of(halves_vector_work(steps, 1)), target);
-  auto shape_of = [&](const char* name, int64_t count) {
-    return f.constant(name, DType::kI32, halves_vector_shape(steps, count));
-  };
-  BufferPtr shape = shape_of("shape", turns.size);
-  BufferPtr rest_shape = turns.rest > 0 ? shape_of("rest_shape", turns.rest) : nullptr;
+  auto shape_of = [&](int64_t count) { return halves_vector_shape(steps, count); };
+  const TurnTables shapes(f, turns, "shape", shape_of);
   // Units that are left are made again with the ones before them.
   bool rest = units % kGroup != 0;
-  BufferPtr last = rest ? shape_of("last_shape", 1) : nullptr;
+  BufferPtr last = rest ? f.constant("last_shape", DType::kI32, shape_of(1)) : nullptr;
   WideRequantizer requantizer(f, scaling);
   BufferPtr sums = f.scratch("sums", DType::kI32, units, 4);
   BufferPtr out = f.result(0);
@@ -49,7 +46,7 @@ std::optional<Lowered> lower_fully_connected_dsp16(const OpView& op, const Targe
     Ex row = f.let("row", r * depth), to = f.let("to", r * units);
     f.take_turns(turns, [&](const Ex& first, int64_t count) {
       f.run(gemv_halves_kernel(), {address(stream, first * group_words), address(in, row), address(sums, first * kGroup),
-                                   address(count == turns.size ? shape : rest_shape, 0)});
+                                   address(shapes.of(count), 0)});
     });
     if (rest)
       f.run(gemv_halves_kernel(), {address(stream, whole * group_words), address(in, row),

@@ -17,15 +17,11 @@ class VectorSumLowering final : public DspSumLowering {
     if (!saturates() || !mve_sum_fits(form)) return DspSumLowering::run_kernel(form);
     tir::BufferPtr a = f_.operand(0), b = f_.operand(1);
     const Turns turns = turns_of(op_.result().elements(), MveSum::kInstructions, target_, MveSum::kGroup);
-    auto table_of = [&](const char* name, int64_t elements) {
-      return f_.constant(name, DType::kI32, mve_sum_table(form, elements));
-    };
-    tir::BufferPtr parameters = table_of("parameters", turns.size);
-    tir::BufferPtr last = turns.rest > 0 ? table_of("last_parameters", turns.rest) : nullptr;
+    const TurnTables tables(f_, turns, "parameters", [&](int64_t elements) { return mve_sum_table(form, elements); });
     tir::BufferPtr result = f_.result();
     f_.take_turns(turns, [&](const tir::Ex& at, int64_t elements) {
       f_.run(mve_sum_kernel(form.shift), {address(a, at), address(b, at), address(result, at),
-                                          address(elements == turns.size ? parameters : last, 0)});
+                                          address(tables.of(elements), 0)});
     });
     publish_in_place(f_, op_);
     return f_.finish("weighted sum in vectors, proven equal for all pairs");

@@ -209,15 +209,13 @@ class MveConvLowering {
     int64_t last = pixels() - 2, first = backwards ? last : 0, odd = backwards ? 0 : last;
     const double pair = static_cast<double>(halves() * (kBlockCost * blocks_.count() + 1));
     const Turns turns = turns_of(how.pairs, pair, target_);
-    auto shape_of = [&](const char* name, int64_t pairs) {
+    const TurnTables shapes(f_, turns, "shape", [&](int64_t pairs) {
       how.pairs = pairs;
-      return shape(name, how);
-    };
-    BufferPtr turn = shape_of("shape", turns.size);
-    BufferPtr rest = turns.rest > 0 ? shape_of("rest_shape", turns.rest) : nullptr;
+      return mve_shape(how, blocks_, conv_.out_channels, scaling_);
+    });
     f_.take_turns(turns, [&](const Ex& from, int64_t pairs) {
       Ex at = from * sign + first;
-      multiply(in_, at * conv_.in_channels, at, pairs == turns.size ? turn : rest);
+      multiply(in_, at * conv_.in_channels, at, shapes.of(pairs));
     });
     how.pairs = 1;
     // A last pixel that has no neighbour left is done again with the one before it.

@@ -38,9 +38,9 @@ std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetI
                               : Turns{units, 1, 0};
   tir::KernelPtr kernel =
       pairs ? mve_gemm_kernel(blocks, units, *scaling) : mve_gemv_kernel(blocks, units, *scaling);
-  auto shape_of = [&](const char* name, int64_t count) {
+  auto shape_of = [&](int64_t count) {
     MvePixels pixels{pairs ? count : 1, depth, units, 2 * depth, 2 * units};
-    return f.constant(name, DType::kI32, mve_shape(pixels, blocks, pairs ? units : count, *scaling));
+    return mve_shape(pixels, blocks, pairs ? units : count, *scaling);
   };
   auto run = [&](const Ex& first, const BufferPtr& shape) {
     if (pairs) {
@@ -50,12 +50,11 @@ std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetI
       f.run(kernel, {address(stream, first * unit_words), address(in, 0), address(out, first), address(shape, 0)});
     }
   };
-  BufferPtr shape = shape_of("shape", turns.size);
-  BufferPtr rest = turns.rest > 0 ? shape_of("rest_shape", turns.rest) : nullptr;
+  const TurnTables shapes(f, turns, "shape", shape_of);
   f.take_turns(turns, [&](const Ex& first, int64_t count) {
-    run(pairs ? first * 2 : first, count == turns.size ? shape : rest);
+    run(pairs ? first * 2 : first, shapes.of(count));
   });
-  if (pairs && rows % 2 == 1) run(rows - 2, shape_of("last_shape", 1));
+  if (pairs && rows % 2 == 1) run(rows - 2, f.constant("last_shape", DType::kI32, shape_of(1)));
   if (pairs)
     if (auto order = pointwise_order(rows, 2, {depth, units}, false, true))
       f.publish(std::move(*order));

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Emits operator cases as C, builds them as one program for a target and runs it.
+"""Emits operator cases as C, builds them as one program for each target and runs it.
 
-Usage: emitted_cases.py TARGET --run-cases PROGRAM --cases DIR --out DIR [--every N] [--op NAME]
+Usage: emitted_cases.py TARGET... --run-cases PROGRAM --cases DIR --out DIR [--every N] [--op NAME]
 
-TARGET is gcc, clang (the host), cortex_m4, cortex_m55 or rv32imac (QEMU). The program compares every result with
+TARGET is gcc, clang, clang_O2 (the host), cortex_m4, cortex_m55 or rv32imac (QEMU). The program compares every result with
 LiteRT's and ends with 'N passed, 0 failed'; anything else fails.
 """
 import argparse
@@ -20,8 +20,8 @@ import sys
 import common
 
 HERE = pathlib.Path(__file__).resolve().parent
-# -O1 for speed of compiling; what optimisers do is seen on the whole models. A fused multiply-add
-# rounds once where the reference rounds twice.
+# -O1 for speed of compiling; what optimisers do is seen on the whole models, and in run_matrix.py at every level. A
+# fused multiply-add rounds once where the reference rounds twice.
 COMMON = ["-std=c99", "-O1", "-ffp-contract=off"]
 
 
@@ -33,11 +33,14 @@ class Target:
     link: list
     command: list
     features: list = dataclasses.field(default_factory=list)  # what to lower for
+    level: list = dataclasses.field(default_factory=list)  # instead of -O1
 
 
 TARGETS = {
     "gcc": Target("gcc", [], [], ["-lm"], ["{image}"]),
-    "clang": Target("clang-19", [], [], ["-lm"], ["{image}"]),
+    # A fifth of the time of -O1, which gcc has for the same cases.
+    "clang": Target("clang-19", [], [], ["-lm"], ["{image}"], level=["-O0"]),
+    "clang_O2": Target("clang-19", [], [], ["-lm"], ["{image}"], level=["-O2"]),
     "cortex_m4": Target(
         "arm-none-eabi-gcc",
         ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"],
@@ -76,14 +79,15 @@ def run(command, **options):
     return done.returncode, done.stdout + done.stderr
 
 
-def compile_all(target, folder, jobs):
-    """Object files of every chunk; each includes the sources of its models."""
+def compile_all(name, folder, jobs):
+    """Object files of every chunk for a target; each includes the sources of its models."""
+    target = TARGETS[name]
     sources = [HERE / s for s in target.sources]
     sources += sorted(folder.glob("chunk_*.c")) + [folder / "main.c", folder / "cases_data.S"]
 
     def one(source):
-        made = folder / f"{source.stem}.o"
-        code, text = run([*common.cached(target.compiler), *common.LISTED, *COMMON, *target.flags, "-I", folder, "-c",
+        made = folder / f"{source.stem}.{name}.o"
+        code, text = run([*common.cached(target.compiler), *common.LISTED, *COMMON, *target.level, *target.flags, "-I", folder, "-c",
                           source, "-o", made], cwd=folder)
         return made, code, text
 
@@ -95,31 +99,11 @@ def compile_all(target, folder, jobs):
     return [made for made, _, _ in results]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("target", choices=TARGETS)
-    parser.add_argument("--run-cases", required=True)
-    parser.add_argument("--cases", required=True)
-    parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--op", action="append", default=[])
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    options = parser.parse_args()
-    target = TARGETS[options.target]
-    for tool in (target.compiler, target.command[0]):
-        if "{" not in tool and shutil.which(tool) is None:
-            raise SystemExit(f"error: '{tool}' is not installed; scripts/setup installs it")
-    shutil.rmtree(options.out, ignore_errors=True)
-    folder = options.out.resolve()
-    # Cases that fail on the host are the business of the test `cases.evaluate`.
-    _, text = run([options.run_cases, options.cases, "--emit", folder, "--every", options.every,
-                   *(a for op in options.op for a in ("--op", op)),
-                   *(["--features", ",".join(target.features)] if target.features else [])])
-    if not (folder / "main.c").exists():
-        raise SystemExit(f"error: no cases were emitted\n{text[-2000:]}")
-    objects = compile_all(target, folder, options.jobs)
-    image = folder / "cases.elf"
+def build_and_run(name, folder, jobs):
+    """Whether every case that lies in the folder as C gives LiteRT's results on a target."""
+    target = TARGETS[name]
+    objects = compile_all(name, folder, jobs)
+    image = folder / f"cases.{name}.elf"
     code, text = run([target.compiler, *target.flags, *objects, "-o", image, *target.link])
     if code:
         raise SystemExit(f"error: does not link\n{text[:4000]}")
@@ -127,9 +111,40 @@ def main():
     print(text.rstrip())
     found = re.search(r"^(\d+) passed, (\d+) failed$", text, re.M)
     if code != 0 or not found or int(found[1]) == 0 or int(found[2]) != 0:
-        print(f"error: exit code {code}")
-        return 1
-    return 0
+        print(f"error: {name}: exit code {code}")
+        return False
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("targets", nargs="+", choices=TARGETS, metavar="TARGET",
+                        help="what is emitted is the same for all of them: " + ", ".join(TARGETS))
+    parser.add_argument("--run-cases", required=True)
+    parser.add_argument("--cases", required=True)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--op", action="append", default=[])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    targets = [TARGETS[name] for name in options.targets]
+    features = targets[0].features
+    if any(target.features != features for target in targets):
+        parser.error("these targets do not take the same C")
+    for tool in (tool for target in targets for tool in (target.compiler, target.command[0])):
+        if "{" not in tool and shutil.which(tool) is None:
+            raise SystemExit(f"error: '{tool}' is not installed; scripts/setup installs it")
+    shutil.rmtree(options.out, ignore_errors=True)
+    folder = options.out.resolve()
+    # Cases that fail on the host are the business of the test `cases.evaluate`.
+    _, text = run([options.run_cases, options.cases, "--emit", folder, "--every", options.every,
+                   *(a for op in options.op for a in ("--op", op)),
+                   *(["--features", ",".join(features)] if features else [])])
+    if not (folder / "main.c").exists():
+        raise SystemExit(f"error: no cases were emitted\n{text[-2000:]}")
+    good = [build_and_run(name, folder, options.jobs) for name in options.targets]
+    return 0 if all(good) else 1
 
 
 if __name__ == "__main__":

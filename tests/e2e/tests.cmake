@@ -15,12 +15,18 @@ e2e_test(check.licences quick ${CMAKE_SOURCE_DIR}/scripts/check-licences)
 e2e_test(emitted.licences quick ${python} ${e2e}/licences.py --work ${work}/licences)
 
 # --- Operator cases as C --------------------------------------------------------------------------
-foreach(target gcc clang cortex_m4 cortex_m55 rv32imac)
+foreach(target host clang_O2 cortex_m4 cortex_m55 rv32imac)
   set(every 1)
+  set(targets ${target})
+  if(target STREQUAL "host")
+    set(targets gcc clang)
+  elseif(target STREQUAL "clang_O2")
+    set(every 32)
+  endif()
   if(target MATCHES "^(cortex_m|rv32)")
     set(every 5)
   endif()
-  e2e_test(cases.${target} full ${python} ${e2e}/emitted_cases.py ${target}
+  e2e_test(cases.${target} full ${python} ${e2e}/emitted_cases.py ${targets}
     --run-cases $<TARGET_FILE:run_cases> --cases ${cases} --out ${work}/cases_${target}
     --every ${every})
   set_tests_properties(cases.${target} PROPERTIES FIXTURES_REQUIRED cases)

@@ -258,7 +258,7 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
                        [&](const std::string& name) { return name == "all" || name == what; });
   };
   if (dumped("tir")) print_err("; tir\n{}", plan::print_functions(out.program));
-  if (dumped("plan")) print_err("; plan\n{}", plan::print(out.program));
+  if (dumped("plan")) print_err("; plan\n{}", plan::print(out.program, {.functions = false, .constants_limit = 0}));
   out.plan_options = std::move(plan_options);
   std::string stem = std::filesystem::path(options.model_path).stem().string();
   out.prefix = c_identifier(options.prefix.empty() ? stem : options.prefix, "model");

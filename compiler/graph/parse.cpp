@@ -10,18 +10,18 @@
 #include "graph/constant_text.h"
 #include "graph/graph.h"
 #include "graph/parse_scope.h"
-#include "graph/text_cursor.h"
+#include "graph/text_reader.h"
 #include "support/text.h"
 
 namespace aotc::graph {
 
 namespace {
 
-class Parser : private Scope {
+class Parser : private Scope, private TextReader {
  public:
   Parser(const std::string& text, const std::string& file, const DefinitionLookup& find,
          Diagnostics& diags)
-      : cursor_(text), file_(file), find_(find), diags_(diags) {}
+      : TextReader(text, file, "ir-parse", diags), find_(find) {}
 
   Result<Graph> run() {
     if (!parse_header()) return kFailure;
@@ -33,50 +33,6 @@ class Parser : private Scope {
   }
 
  private:
-  Failure fail_at(TextPosition at, std::string message, std::string help = "") {
-    Location where;
-    where.file = file_;
-    where.line = at.line;
-    where.column = at.column;
-    Diagnostic& error = diags_.error(where, "ir-parse", std::move(message));
-    if (!help.empty()) error.help(std::move(help));
-    return kFailure;
-  }
-  // "expected X" gets "but found Y".
-  Failure fail(const std::string& message) {
-    TextPosition at = cursor_.position();
-    return fail_at(at, message + ", found " + cursor_.found());
-  }
-  Status expect(char punctuation) {
-    if (cursor_.accept(punctuation)) return success();
-    return fail(fmt::format("expected '{}'", punctuation));
-  }
-
-  Result<std::string> parse_string(const char* what) {
-    TextPosition at = cursor_.position();
-    std::string value;
-    std::string_view text = cursor_.quoted();
-    if (text.empty()) return fail(fmt::format("expected {} as a quoted string on one line", what));
-    if (!attribute_text::parse(text, value))
-      return fail_at(at, "string has an escape that is none of \\\", \\\\ and \\xNN");
-    return value;
-  }
-
-  template <typename T>
-  Result<T> parse_int(const char* what) {
-    TextPosition at = cursor_.position();
-    std::string_view text = cursor_.scalar();
-    T value = 0;
-    if (text.empty()) return fail(fmt::format("expected {}", what));
-    if (!parse_number(text, value))
-      return fail_at(at, fmt::format("expected {}, found '{}'", what, shown(text)));
-    return value;
-  }
-
-  static std::string shown(std::string_view text) {
-    return escape_for_display(std::string(text), 40);
-  }
-
   Status parse_header() {
     if (!cursor_.accept_word("graph")) return fail("expected 'graph'");
     auto name = parse_string("the graph's name");
@@ -157,68 +113,6 @@ class Parser : private Scope {
     return id;
   }
 
-  // i8[1x2x3] quant(...)
-  Status parse_type(TensorType& type) {
-    TextPosition at = cursor_.position();
-    std::string_view word = cursor_.word();
-    auto dtype = dtype_from_name(word);
-    if (word.empty()) return fail("expected a type such as i8[1x8]");
-    if (!dtype) return fail_at(at, fmt::format("'{}' is not an element type", shown(word)));
-    type.dtype = *dtype;
-    if (!expect('[')) return kFailure;
-    TextPosition shape_at = cursor_.position();
-    auto shape = cursor_.until(']');
-    if (!shape) return fail_at(shape_at, "expected ']' after the shape");
-    std::string_view dims = *shape;
-    while (!dims.empty()) {
-      size_t x = dims.find('x');
-      int64_t dim = 0;
-      if (!parse_number(dims.substr(0, x), dim) || x == dims.size() - 1)
-        return fail_at(shape_at, fmt::format("'{}' is not a shape such as 1x8", shown(*shape)));
-      type.shape.push_back(dim);
-      if (x == std::string_view::npos) break;
-      dims = dims.substr(x + 1);
-    }
-    return cursor_.accept_word("quant") ? parse_quantization(type.quantization) : success();
-  }
-
-  // (scale, zero_point) or (axis N, [scales]) or (axis N, [scales], [zero points])
-  Status parse_quantization(Quantization& q) {
-    if (!expect('(')) return kFailure;
-    if (!cursor_.accept_word("axis")) {
-      q.scale.resize(1);
-      q.zero_point.resize(1);
-      if (!parse_float(q.scale[0]) || !expect(',')) return kFailure;
-      auto zero_point = parse_int<int64_t>("a zero point");
-      if (!zero_point) return kFailure;
-      q.zero_point[0] = *zero_point;
-      return expect(')');
-    }
-    auto axis = parse_int<int>("an axis");
-    if (!axis || !expect(',') || !expect('[')) return kFailure;
-    q.axis = *axis;
-    while (!cursor_.accept(']')) {
-      if (!q.scale.empty() && !expect(',')) return kFailure;
-      if (!parse_float(q.scale.emplace_back())) return kFailure;
-    }
-    if (!cursor_.accept(',')) {
-      q.zero_point.assign(q.scale.size(), 0);
-      return expect(')');
-    }
-    TextPosition at = cursor_.position();
-    if (!attribute_text::parse(cursor_.value(), q.zero_point))
-      return fail_at(at, "expected a list of zero points such as [0, 0]");
-    return expect(')');
-  }
-
-  Status parse_float(float& value) {
-    TextPosition at = cursor_.position();
-    std::string_view text = cursor_.scalar();
-    if (text.empty()) return fail("expected a number");
-    if (attribute_text::parse(text, value)) return success();
-    return fail_at(at, fmt::format("expected a number, found '{}'", shown(text)));
-  }
-
   Status parse_port(std::vector<Port>& ports, bool declares) {
     TextPosition at = cursor_.position();
     auto id = declares ? parse_declared(false) : parse_optional_reference();
@@ -248,16 +142,6 @@ class Parser : private Scope {
     return success();
   }
 
-  // "= [1, 2]" or "= hex {0102}"
-  Status parse_value(DType type, std::vector<uint8_t>& bytes) {
-    if (!expect('=')) return kFailure;
-    TextPosition at = cursor_.position();
-    if (cursor_.accept_word("hash"))
-      return fail_at(at, "the constant's bytes were left out of this text",
-                     "print the graph without a limit on constants");
-    return cursor_.accept_word("hex") ? parse_hex(bytes) : parse_list(bytes, type);
-  }
-
   // state %0 "name" type = value
   Status parse_state() {
     auto id = parse_declared(true);
@@ -285,30 +169,6 @@ class Parser : private Scope {
     }
     return fail_at(at, fmt::format("%{} is no state", shown(named(*before).name)),
                    "declare it before with a line that begins with 'state'");
-  }
-
-  Status parse_hex(std::vector<uint8_t>& bytes) {
-    if (!expect('{')) return kFailure;
-    TextPosition at = cursor_.position();
-    auto digits = cursor_.until('}');
-    if (!digits) return fail_at(at, "expected '}' after the constant's bytes");
-    if (!append_hex(bytes, *digits))
-      return fail_at(at, "expected pairs of hexadecimal digits as the constant's bytes");
-    return success();
-  }
-
-  Status parse_list(std::vector<uint8_t>& bytes, DType type) {
-    if (!cursor_.accept('[')) return fail("expected a list of values or 'hex {'");
-    for (bool first = true; !cursor_.accept(']'); first = false) {
-      if (!first && !expect(',')) return kFailure;
-      TextPosition at = cursor_.position();
-      std::string_view text = cursor_.scalar();
-      if (text.empty()) return fail("expected a value or ']'");
-      if (!append_element(bytes, type, text))
-        return fail_at(at,
-                       fmt::format("'{}' is not a value of type {}", shown(text), name_of(type)));
-    }
-    return success();
   }
 
   Status parse_op() {
@@ -480,10 +340,7 @@ class Parser : private Scope {
     return success();
   }
 
-  TextCursor cursor_;
-  const std::string& file_;
   const DefinitionLookup& find_;
-  Diagnostics& diags_;
   int depth_ = 0;
 };
 

@@ -63,6 +63,11 @@ TextPosition TextCursor::position() {
   return position_;
 }
 
+size_t TextCursor::offset() {
+  skip_space();
+  return at_;
+}
+
 bool TextCursor::at_end() {
   skip_space();
   return rest().empty();

@@ -21,6 +21,7 @@ class TextCursor {
 
   // Of the next token.
   TextPosition position();
+  size_t offset();
   bool at_end();
   // What stands at the cursor, for messages: "'foo'", "end of text".
   std::string found();

@@ -229,6 +229,16 @@ FunctionPtr with_parameter_sizes(const Function& function, const std::vector<int
   return with_parameters(function, std::move(params));
 }
 
+FunctionPtr with_kept_scratch(const Function& function) {
+  std::vector<BufferPtr> params;
+  for (const BufferPtr& param : function.params) {
+    auto copy = std::make_shared<Buffer>(*param);
+    if (copy->role == Role::kScratch) copy->role = Role::kOutput;
+    params.push_back(std::move(copy));
+  }
+  return with_parameters(function, std::move(params));
+}
+
 FunctionPtr with_parameter_spaces(const Function& function, const std::vector<Space>& spaces) {
   std::vector<BufferPtr> params;
   for (size_t p = 0; p < function.params.size(); ++p) {

@@ -19,6 +19,14 @@ constexpr std::string_view kPunctuation[] = {
 
 }  // namespace
 
+Lexer::Lexer(std::string_view text, size_t begin) : text_(text) {
+  for (; at_ < begin; ++at_) {
+    if (text_[at_] != '\n') continue;
+    ++line_;
+    line_start_ = at_ + 1;
+  }
+}
+
 void Lexer::skip_space() {
   while (at_ < text_.size()) {
     char c = text_[at_];

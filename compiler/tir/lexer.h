@@ -18,7 +18,8 @@ struct Token {
 
 class Lexer {
  public:
-  explicit Lexer(std::string_view text) : text_(text) {}
+  // From byte `begin` on; lines and columns are those of the whole text.
+  explicit Lexer(std::string_view text, size_t begin = 0);
   Token next();
 
  private:

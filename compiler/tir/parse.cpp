@@ -2,6 +2,8 @@
 // Recursive descent over the text form (docs/ir.md). Any bytes give a function or one located
 // [tir-parse] error: nesting and sizes are bounded, names must be declared before use. Types are
 // not checked here: verify() does that, also for functions that never were text.
+#include "tir/parse.h"
+
 #include "tir/parser.h"
 
 #include <fmt/format.h>
@@ -116,12 +118,13 @@ bool Parser::buffer(Role role) {
   return declare(where, made->name, last_buffer_);
 }
 
-// '(' [ROLE BUFFER {',' ROLE BUFFER}] {',' 'scalar' NAME} ')' BLOCK; scalars only in kernels.
-bool Parser::rest_of_function(Function* made, bool is_kernel) {
+// '(' [ROLE BUFFER {',' ROLE BUFFER}] {',' 'scalar' NAME} ')' BLOCK; scalars only in kernels and
+// functions of programs.
+bool Parser::rest_of_function(Function* made, bool with_scalars) {
   if (!expect("(")) return false;
   while (!is(")")) {
     if (!(made->params.empty() && made->scalars.empty()) && !expect(",")) return false;
-    if (is_kernel && accept("scalar")) {
+    if (with_scalars && accept("scalar")) {
       Token where = token_;
       std::string name;
       if (!new_name(&name)) return false;
@@ -133,7 +136,7 @@ bool Parser::rest_of_function(Function* made, bool is_kernel) {
     for (Role r : {Role::kInput, Role::kConstant, Role::kOutput, Role::kScratch})
       if (is(spelling_of(r))) role = r;
     if (!role || !made->scalars.empty())
-      return expected(is_kernel ? "'in', 'const', 'out', 'scratch' or 'scalar'"
+      return expected(with_scalars ? "'in', 'const', 'out', 'scratch' or 'scalar'"
                                 : "'in', 'const', 'out' or 'scratch'");
     advance();
     if (!buffer(*role)) return false;
@@ -174,18 +177,34 @@ bool Parser::kernel() {
   return true;
 }
 
-Result<FunctionPtr> Parser::function() {
+FunctionPtr Parser::next_function(bool with_scalars) {
+  kernels_.clear();
   while (accept("kernel"))
-    if (!kernel()) return kFailure;
+    if (!kernel()) return nullptr;
   auto made = std::make_shared<Function>();
   open_scope();
-  if (!expect("func") || !new_name(&made->name) || !rest_of_function(made.get(), false))
-    return kFailure;
+  if (!expect("func") || !new_name(&made->name) || !rest_of_function(made.get(), with_scalars)) return nullptr;
+  close_scope();
+  return made;
+}
+
+Result<FunctionPtr> Parser::function() {
+  FunctionPtr made = next_function(false);
+  if (!made) return kFailure;
   if (token_.kind != TokenKind::kEnd) {
     expected("the end of the text");
     return kFailure;
   }
-  return FunctionPtr(made);
+  return made;
+}
+
+Result<std::vector<FunctionPtr>> Parser::functions() {
+  std::vector<FunctionPtr> out;
+  while (token_.kind != TokenKind::kEnd) {
+    out.push_back(next_function(true));
+    if (!out.back()) return kFailure;
+  }
+  return out;
 }
 
 StmtPtr Parser::kernel_call() {
@@ -334,14 +353,27 @@ StmtPtr Parser::assignment() {
 
 constexpr size_t kMaxText = size_t{8} << 20;
 
+namespace {
+
+bool short_enough(size_t bytes, const std::string& file, Diagnostics& diags) {
+  if (bytes <= kMaxText) return true;
+  Location where;
+  where.file = file;
+  diags.error(where, "tir-parse", fmt::format("the text is longer than {} bytes", kMaxText));
+  return false;
+}
+
+}  // namespace
+
 Result<FunctionPtr> parse(const std::string& text, const std::string& file, Diagnostics& diags) {
-  if (text.size() > kMaxText) {
-    Location where;
-    where.file = file;
-    diags.error(where, "tir-parse", fmt::format("the text is longer than {} bytes", kMaxText));
-    return kFailure;
-  }
+  if (!short_enough(text.size(), file, diags)) return kFailure;
   return text::Parser(text, file, diags).function();
+}
+
+Result<std::vector<FunctionPtr>> parse_functions(const std::string& text, size_t begin, const std::string& file,
+                                                 Diagnostics& diags) {
+  if (!short_enough(text.size() - begin, file, diags)) return kFailure;
+  return text::Parser(text, file, diags, begin).functions();
 }
 
 }  // namespace aotc::tir

@@ -25,11 +25,13 @@ struct Parsed {
 
 class Parser {
  public:
-  Parser(const std::string& text, const std::string& file, Diagnostics& diags)
-      : lexer_(text), file_(file), diags_(diags) {
+  Parser(const std::string& text, const std::string& file, Diagnostics& diags, size_t begin = 0)
+      : lexer_(text, begin), file_(file), diags_(diags) {
     advance();
   }
   Result<FunctionPtr> function();
+  // All there are; they may have scalars.
+  Result<std::vector<FunctionPtr>> functions();
 
  private:
   using Entity = std::variant<VarPtr, BufferPtr>;
@@ -62,7 +64,8 @@ class Parser {
   StmtPtr declaration(bool is_mutable);
   StmtPtr assignment();
   StmtPtr comment();
-  bool rest_of_function(Function* made, bool is_kernel);
+  bool rest_of_function(Function* made, bool with_scalars);
+  FunctionPtr next_function(bool with_scalars);
   bool kernel();
   StmtPtr kernel_call();
 

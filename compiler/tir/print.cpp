@@ -78,16 +78,7 @@ class Printer {
 };
 
 std::string Printer::declare(const void* identity, const std::string& hint) {
-  std::string base;
-  for (char c : hint) {
-    bool word =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    base += word ? c : '_';
-    if (base.size() >= 64) break;
-  }
-  if (base.empty()) base += 'v';
-  if (base[0] >= '0' && base[0] <= '9') base.insert(base.begin(), '_');
-  if (is_text_keyword(base)) base += "_";
+  const std::string base = text_identifier(hint);
   std::string candidate = base;
   for (int n = 2; visible_.contains(candidate); ++n) candidate = fmt::format("{}_{}", base, n);
   names_[identity] = candidate;
@@ -301,6 +292,20 @@ int strength_of(BinaryOp op) {
       return 12;
   }
   return 12;
+}
+
+std::string text_identifier(std::string_view name) {
+  std::string base;
+  for (char c : name) {
+    bool word =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    base += word ? c : '_';
+    if (base.size() >= 64) break;
+  }
+  if (base.empty()) base += 'v';
+  if (base[0] >= '0' && base[0] <= '9') base.insert(base.begin(), '_');
+  if (is_text_keyword(base)) base += "_";
+  return base;
 }
 
 bool is_text_keyword(std::string_view word) {

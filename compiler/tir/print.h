@@ -14,6 +14,9 @@ namespace aotc::tir {
 // Empty if the statement is not part of the function.
 std::string statement_text(const Function& function, const Stmt* statement);
 
+// A name as print() writes it where it is the only one: other characters become '_', and no word of the language.
+std::string text_identifier(std::string_view name);
+
 // Words of the text form that are no names.
 bool is_text_keyword(std::string_view word);
 

@@ -7,6 +7,8 @@
 #include "graph/graph.h"
 #include "ops/operator.h"
 #include "passes/devices.h"
+#include "plan/print.h"
+#include "plan/verify.h"
 #include "project/description.h"
 #include "tir/tir.h"
 
@@ -47,6 +49,23 @@ std::string check_function(const std::string& text) {
   return "";
 }
 
+std::string check_program(const std::string& text) {
+  Diagnostics diags;
+  auto read = plan::parse(text, "t", diags);
+  if (!read) {
+    const bool of_function = diags.has_errors() && diags.all()[0].slug == "tir-parse";
+    return bad_errors(diags, of_function ? "tir-parse" : "program-parse");
+  }
+  auto printed = [](const plan::ReadProgram& p) { return plan::print(p.program, {true, INT64_MAX, &p.bands}); };
+  // Places that there are not are told before anything looks there.
+  if (!plan::verify(read->program, diags, &read->bands, &read->calls))
+    return diags.has_errors() ? "" : "a program is refused without an error";
+  const std::string once = printed(*read);
+  auto again = plan::parse(once, "t", diags);
+  if (!again) return "printed text of a program does not parse: " + diags.str();
+  return printed(*again) == once ? "" : "a program is printed differently";
+}
+
 std::string check_schedules(const std::string& text) {
   Diagnostics diags;
   auto schedules = driver::parse_schedules(text, "t", diags);
@@ -78,7 +97,7 @@ std::string check_template(const std::string& text) {
 }  // namespace
 
 std::string check_text_case(const std::string& text) {
-  for (auto check : {check_graph, check_function, check_schedules, check_devices, check_template}) {
+  for (auto check : {check_graph, check_function, check_program, check_schedules, check_devices, check_template}) {
     std::string bad = check(text);
     if (!bad.empty()) return bad;
   }

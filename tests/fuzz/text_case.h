@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case of fuzzing the text forms: the Graph IR, the loop IR, and the JSON of --schedules,
+// One case of fuzzing the text forms: the Graph IR, the loop IR, programs, and the JSON of --schedules,
 // --devices and --templates. The one thing to know: every input goes to all of them; those that it
 // is not made for refuse it at its first word.
 #pragma once

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""lit configuration: every .air and .tir file under tests/lit is a test with RUN lines.
+"""lit configuration: every .air, .tir and .plan file under tests/lit is a test with RUN lines.
 
 lit is pointed at the build folder, whose lit.site.cfg.py says where the tools are:
   lit build/release/tests/lit
@@ -11,7 +11,7 @@ import lit.formats
 
 config.name = "aotc"
 config.test_format = lit.formats.ShTest(execute_external=True)
-config.suffixes = [".air", ".tir"]
+config.suffixes = [".air", ".tir", ".plan"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = config.exec_dir
 

@@ -11,6 +11,9 @@
 #include "memory_check.h"
 #include "ops/operator.h"
 #include "passes/pipeline.h"
+#include "plan/parts.h"
+#include "plan/print.h"
+#include "plan/verify.h"
 #include "targets.h"
 #include "tir/tir.h"
 
@@ -113,11 +116,39 @@ std::string Trial::run() {
   const bool many = !graph_.states.empty() || has_regions(graph_);
   if (std::string bad = check_memory(program_, many ? runs_.inputs : std::vector<Values>{runs_.inputs[0]}); !bad.empty())
     return "memory plan: " + bad;
+  if (std::string bad = divide(); !bad.empty()) return bad;
+  if (std::string bad = read_back(); !bad.empty()) return bad;
   if (std::string bad = interpret(); !bad.empty()) return bad;
   // The interpreter is most of the time: not every graph twice.
   if (seed_ % 3 != 0 || has_regions(optimised_)) return "";
   std::string bad = check_devices(optimised_, plan_options_of(seed_), seed_, runs_);
   return bad.empty() ? bad : "several devices: " + bad;
+}
+
+// What is interpreted in parts is so as it is emitted.
+std::string Trial::divide() {
+  if (const auto sliced = slices(); sliced && sliced->limit > 0) {
+    auto bands = plan::plan_bands(program_, sliced->target, sliced->limit, diags_);
+    if (!bands) return "cannot be divided: " + diags_.str();
+    bands_ = std::move(*bands);
+  }
+  return plan::verify(program_, diags_, &bands_) ? "" : "the program does not verify: " + diags_.str();
+}
+
+// The program's text, and what a program read from it computes.
+std::string Trial::read_back() {
+  const std::string text = plan::print(program_, {true, INT64_MAX, &bands_});
+  auto again = plan::parse(text, "text", diags_);
+  if (!again || !plan::verify(again->program, diags_, &again->bands, &again->calls))
+    return "the program's text does not read back: " + diags_.str();
+  if (plan::print(again->program, {true, INT64_MAX, &again->bands}) != text)
+    return "the program's text reads back to another program";
+  // The interpreter is most of the time: not every graph twice.
+  if (seed_ % 7 != 0) return "";
+  auto out = plan::run_in_parts(again->program, again->bands, runs_.inputs[0], diags_);
+  if (!out) return "the program that was read traps: " + diags_.str();
+  std::string bad = differ(*out, runs_.expected[0], program_.graph);
+  return bad.empty() ? bad : "the program that was read: " + bad;
 }
 
 std::string Trial::round_trip() {
@@ -188,7 +219,7 @@ std::string Trial::interpret(const Values& in, std::vector<uint8_t>& state, ops:
     if (!d.empty()) bad = fmt::format("TIR of call {} ({}): {}", c, op.name(), d);
     if (++result == call.results.size()) ++next, result = 0;
   };
-  auto out = plan::run_program(program_, in, diags_, on_result, &state);
+  auto out = plan::run_in_parts(program_, bands_, in, diags_, on_result, &state);
   if (!out) return "TIR traps: " + diags_.str();
   if (!bad.empty()) return bad;
   if (next != computed.size()) return "calls are missing";

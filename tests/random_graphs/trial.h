@@ -6,6 +6,7 @@
 
 #include "batches.h"
 #include "graph/graph.h"
+#include "plan/bands.h"
 #include "plan/program.h"
 
 namespace aotc::tests {
@@ -28,6 +29,8 @@ class Trial {
 
  private:
   std::string round_trip();
+  std::string divide();
+  std::string read_back();
   std::string run_passes();
   std::string differ(const Values& have, const Values& want, const graph::Graph& g);
   // Runs `one` on every run's inputs and with the states that the runs before leave in `states`.
@@ -42,6 +45,7 @@ class Trial {
   uint64_t seed_;
   graph::Graph graph_, optimised_;
   plan::Program program_;
+  plan::Bands bands_;  // none where the graph is not run in slices
   Batches::Runs runs_;
   Diagnostics diags_;
 };

@@ -11,9 +11,10 @@
 #include "options/options.h"
 #include "passes/devices.h"
 #include "passes/pipeline.h"
-#include "plan/print.h"
+#include "plan/verify.h"
 #include "support/files.h"
 #include "support/streams.h"
+#include "tools/aotc-opt/plan_mode.h"
 #include "tools/aotc-opt/tir_mode.h"
 
 namespace aotc {
@@ -30,6 +31,7 @@ struct Options {
   bool pipeline = false;
   bool tir = false;
   bool plan = false;
+  PlanOptions plan_options;
   bool list_passes = false;
   bool locations = false;
   bool verify_each = true;
@@ -102,7 +104,16 @@ options::Command command_line(Options& o) {
             .help = "Read, verify and print the text form of TIR instead"},
            {.names = "--plan",
             .target = &o.plan,
-            .help = "Print what runs when, and on which memory, instead of the graph"},
+            .help = "Print what runs when, and on which memory, instead of the graph; reads that text as well"},
+           {.names = "--slice",
+            .value = "INSTRUCTIONS",
+            .target = &o.plan_options.slice,
+            .help = "With --plan: calls in parts of at most so many instructions"},
+           {.names = "--run",
+            .value = "VALUES",
+            .target = &o.plan_options.runs,
+            .help = "With --plan: run it instead, with a list such as [1, 2] for each input; repeat it for more runs, "
+                    "which share the states"},
            {.names = "--list-passes",
             .target = &o.list_passes,
             .help = "List the passes in pipeline order"}},
@@ -164,8 +175,22 @@ Result<std::string> run_graph(const Options& options, std::vector<uint8_t> bytes
   if (!passes::run_passes(*graph, *chosen, run, diags)) return kFailure;
   if (!options.plan) return print(*graph, print_options);
   auto program = plan::plan_program(std::move(*graph), {}, diags);
-  if (!program) return kFailure;
-  return plan::print(*program);
+  if (!program || !plan::verify(*program, diags)) return kFailure;
+  PlanOptions plan_options = options.plan_options;
+  plan_options.constants_limit = options.constants_limit;
+  return run_plan({std::move(*program), {}, {}}, plan_options, diags);
+}
+
+Result<std::string> run_text(const Options& options, std::vector<uint8_t> bytes, const std::string& shown,
+                             Diagnostics& diags) {
+  const std::string text(bytes.begin(), bytes.end());
+  if (options.tir) return run_tir(text, shown, diags);
+  if (!options.plan || !is_plan(text)) return run_graph(options, std::move(bytes), shown, diags);
+  auto read = read_plan(text, shown, diags);
+  if (!read) return kFailure;
+  PlanOptions plan_options = options.plan_options;
+  plan_options.constants_limit = options.constants_limit;
+  return run_plan(std::move(*read), plan_options, diags);
 }
 
 Status write_output(const Options& options, const std::string& text, Diagnostics& diags) {
@@ -192,8 +217,7 @@ Status run(const Options& options, Diagnostics& diags) {
   auto bytes = read_input(options, diags);
   if (!bytes) return kFailure;
   std::string shown = options.input == "-" ? "<stdin>" : options.input;
-  auto text = options.tir ? run_tir(std::string(bytes->begin(), bytes->end()), shown, diags)
-                          : run_graph(options, std::move(*bytes), shown, diags);
+  auto text = run_text(options, std::move(*bytes), shown, diags);
   if (!text) return kFailure;
   return write_output(options, *text, diags);
 }

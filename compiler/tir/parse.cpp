@@ -17,6 +17,7 @@
 #include <variant>
 
 #include "tir/arithmetic.h"
+#include "tir/forms.h"
 #include "tir/print.h"
 
 namespace aotc::tir {
@@ -143,7 +144,7 @@ bool Parser::rest_of_function(Function* made, bool with_scalars) {
     made->params.push_back(last_buffer_);
   }
   advance();
-  made->body = block();
+  made->body = read_Block();
   return !failed_;
 }
 
@@ -207,22 +208,33 @@ Result<std::vector<FunctionPtr>> Parser::functions() {
   return out;
 }
 
-StmtPtr Parser::kernel_call() {
-  Token name = token_;
-  auto found = kernels_.find(std::string(name.text));
-  if (found == kernels_.end() || in_kernel_) {
-    error(name, fmt::format("'{}' is no kernel", escape_for_display(std::string(name.text))));
-    return nullptr;
+std::optional<StmtKind> Parser::statement_kind() {
+  if (token_.kind == TokenKind::kComment) return StmtKind::kComment;
+  if (const auto kind = kind_of(kStatementForms, token_.text)) return kind;
+  if (token_.kind != TokenKind::kName || is_text_keyword(token_.text)) {
+    expected("a statement");
+    return std::nullopt;
   }
-  KernelPtr kernel = found->second;
-  advance();
-  std::vector<ExprPtr> args;
-  int depth = 0;
-  if (!arguments(&args, &depth)) return nullptr;
-  return std::make_shared<CallKernel>(kernel, std::move(args));
+  const Entity* found = named();
+  if (!found) return std::nullopt;
+  return std::holds_alternative<VarPtr>(*found) ? StmtKind::kAssign : StmtKind::kStore;
 }
 
-StmtPtr Parser::block() {
+StmtPtr Parser::statement() {
+#define AOTC_TIR_READER(Name) &Parser::read_##Name,
+  static constexpr StmtPtr (Parser::*kReaders[])() = {AOTC_TIR_STATEMENTS(AOTC_TIR_READER)};
+#undef AOTC_TIR_READER
+  const auto kind = statement_kind();
+  return kind ? (this->*kReaders[static_cast<size_t>(*kind)])() : nullptr;
+}
+
+const Parser::Entity* Parser::named() {
+  const Entity* found = find(token_.text);
+  if (!found) error(token_, fmt::format("'{}' is not declared", escape_for_display(std::string(token_.text))));
+  return found;
+}
+
+StmtPtr Parser::read_Block() {
   if (nesting_ >= kMaxDepth) {
     error(token_, fmt::format("blocks are nested deeper than {}", kMaxDepth));
     return nullptr;
@@ -242,31 +254,7 @@ StmtPtr Parser::block() {
   return std::make_shared<Block>(std::move(body));
 }
 
-StmtPtr Parser::statement() {
-  if (token_.kind == TokenKind::kComment) return comment();
-  if (is("{")) return block();
-  if (accept("for")) return loop();
-  if (accept("if")) return branch();
-  if (accept("let")) return declaration(false);
-  if (accept("var")) return declaration(true);
-  if (accept("alloc")) {
-    if (!buffer(Role::kLocal)) return nullptr;
-    return std::make_shared<Alloc>(last_buffer_);
-  }
-  if (accept("eval")) {
-    Parsed value = expr();
-    return value.expr ? std::make_shared<Evaluate>(value.expr) : nullptr;
-  }
-  if (accept("run")) return kernel_call();
-  if (accept("fail")) return std::make_shared<Fail>();
-  if (token_.kind != TokenKind::kName || is_text_keyword(token_.text)) {
-    expected("a statement");
-    return nullptr;
-  }
-  return assignment();
-}
-
-StmtPtr Parser::comment() {
+StmtPtr Parser::read_Comment() {
   std::string text;
   auto hex = [](char c) {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
@@ -286,7 +274,8 @@ StmtPtr Parser::comment() {
   return std::make_shared<Comment>(std::move(text));
 }
 
-StmtPtr Parser::loop() {
+StmtPtr Parser::read_For() {
+  advance();
   Token where = token_;
   std::string name;
   if (!new_name(&name) || !expect("in")) return nullptr;
@@ -299,23 +288,26 @@ StmtPtr Parser::loop() {
   auto variable = std::make_shared<const Variable>(Variable{name, DType::kI32});
   open_scope();
   if (!declare(where, name, variable)) return nullptr;
-  StmtPtr body = block();
+  StmtPtr body = read_Block();
   if (!body) return nullptr;
   close_scope();
   return std::make_shared<For>(variable, begin.expr, end.expr, step, body);
 }
 
-StmtPtr Parser::branch() {
+StmtPtr Parser::read_If() {
+  advance();
   Parsed condition = expr();
   if (!condition.expr) return nullptr;
-  StmtPtr then = block();
+  StmtPtr then = read_Block();
   if (!then) return nullptr;
   StmtPtr otherwise;
-  if (accept("else") && !(otherwise = block())) return nullptr;
+  if (accept("else") && !(otherwise = read_Block())) return nullptr;
   return std::make_shared<If>(condition.expr, then, otherwise);
 }
 
-StmtPtr Parser::declaration(bool is_mutable) {
+StmtPtr Parser::read_Declare() {
+  const bool is_mutable = is("var");
+  advance();
   Token where = token_;
   Variable variable;
   if (!new_name(&variable.name) || !expect(":") || !dtype(&variable.dtype) || !expect("="))
@@ -327,26 +319,53 @@ StmtPtr Parser::declaration(bool is_mutable) {
   return std::make_shared<Declare>(made, init.expr, is_mutable);
 }
 
-StmtPtr Parser::assignment() {
+StmtPtr Parser::read_Assign() {
+  const VarPtr variable = std::get<VarPtr>(*named());
+  advance();
+  if (!expect("=")) return nullptr;
+  Parsed value = expr();
+  return value.expr ? std::make_shared<Assign>(variable, value.expr) : nullptr;
+}
+
+StmtPtr Parser::read_Store() {
+  const BufferPtr buffer = std::get<BufferPtr>(*named());
+  advance();
+  Parsed at = index();
+  if (!at.expr || !expect("=")) return nullptr;
+  Parsed value = expr();
+  return value.expr ? std::make_shared<Store>(buffer, at.expr, value.expr) : nullptr;
+}
+
+StmtPtr Parser::read_Alloc() {
+  advance();
+  return buffer(Role::kLocal) ? std::make_shared<Alloc>(last_buffer_) : nullptr;
+}
+
+StmtPtr Parser::read_Evaluate() {
+  advance();
+  Parsed value = expr();
+  return value.expr ? std::make_shared<Evaluate>(value.expr) : nullptr;
+}
+
+StmtPtr Parser::read_CallKernel() {
+  advance();
   Token name = token_;
-  const Entity* found = find(name.text);
-  if (!found) {
-    error(name, fmt::format("'{}' is not declared", escape_for_display(std::string(name.text))));
+  auto found = kernels_.find(std::string(name.text));
+  if (found == kernels_.end() || in_kernel_) {
+    error(name, fmt::format("'{}' is no kernel", escape_for_display(std::string(name.text))));
     return nullptr;
   }
-  Entity entity = *found;
+  KernelPtr kernel = found->second;
   advance();
-  if (const VarPtr* variable = std::get_if<VarPtr>(&entity)) {
-    if (!expect("=")) return nullptr;
-    Parsed value = expr();
-    return value.expr ? std::make_shared<Assign>(*variable, value.expr) : nullptr;
-  }
-  if (!expect("[")) return nullptr;
-  Parsed index = expr();
-  if (!index.expr || !expect("]") || !expect("=")) return nullptr;
-  Parsed value = expr();
-  if (!value.expr) return nullptr;
-  return std::make_shared<Store>(std::get<BufferPtr>(entity), index.expr, value.expr);
+  std::vector<ExprPtr> args;
+  int depth = 0;
+  if (!arguments(&args, &depth)) return nullptr;
+  return std::make_shared<CallKernel>(kernel, std::move(args));
+}
+
+StmtPtr Parser::read_Fail() {
+  advance();
+  return std::make_shared<Fail>();
 }
 
 }  // namespace text

@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "tir/arithmetic.h"
+#include "tir/forms.h"
 #include "tir/print.h"
 
 namespace aotc::tir::text {
@@ -34,7 +35,7 @@ std::optional<BinaryOp> Parser::binary_operator(bool* wrapping) const {
 }
 
 Parsed Parser::binary(int least) {
-  Parsed left = unary();
+  Parsed left = operand();
   while (left.expr) {
     bool wrapping = false;
     std::optional<BinaryOp> op = binary_operator(&wrapping);
@@ -49,49 +50,63 @@ Parsed Parser::binary(int least) {
   return left;
 }
 
-Parsed Parser::unary() {
+std::optional<ExprKind> Parser::expression_kind() {
+  if (token_.kind == TokenKind::kNumber) return ExprKind::kIntImm;
+  if (const auto kind = kind_of(kExpressionForms, token_.text)) return kind;
+  if (token_.kind != TokenKind::kName) {
+    expected("an expression");
+    return std::nullopt;
+  }
+  if (dtype_from_name(token_.text)) return ExprKind::kCast;
+  if (intrinsic_from_name(token_.text)) return ExprKind::kCall;
+  if (is_text_keyword(token_.text)) {
+    error(token_, fmt::format("expected an expression, not '{}'", token_.text));
+    return std::nullopt;
+  }
+  const Entity* found = named();
+  if (!found) return std::nullopt;
+  return std::holds_alternative<VarPtr>(*found) ? ExprKind::kVarRef : ExprKind::kLoad;
+}
+
+// What operators stand between.
+Parsed Parser::operand() {
+#define AOTC_TIR_READER(Name) &Parser::read_##Name,
+  static constexpr Parsed (Parser::*kReaders[])() = {AOTC_TIR_EXPRESSIONS(AOTC_TIR_READER)};
+#undef AOTC_TIR_READER
   if (nesting_ >= kMaxDepth) {
     error(token_, fmt::format("the expression is nested deeper than {}", kMaxDepth));
     return {};
   }
   ++nesting_;
   Parsed result;
-  std::optional<UnaryOp> op;
-  for (UnaryOp u : {UnaryOp::kNeg, UnaryOp::kLogicalNot, UnaryOp::kBitNot})
-    if (is(spelling_of(u))) op = u;
-  if (op) {
-    advance();
-    bool number_follows = *op == UnaryOp::kNeg && token_.kind == TokenKind::kNumber;
-    std::optional<DType> type;
-    if (*op == UnaryOp::kNeg && token_.kind == TokenKind::kName) type = dtype_from_name(token_.text);
-    if (number_follows) {
-      result = number(true);
-    } else if (type) {
-      advance();
-      result = typed(*type, true);
-    } else {
-      Parsed value = unary();
-      if (value.expr) result = deeper(std::make_shared<Unary>(*op, value.expr), value.depth);
-    }
-  } else {
-    result = primary();
+  if (accept("(")) {
+    result = expr();
+    if (result.expr && !expect(")")) result = {};
+  } else if (const auto kind = expression_kind()) {
+    result = (this->*kReaders[static_cast<size_t>(*kind)])();
   }
   --nesting_;
   return result;
 }
 
-Parsed Parser::primary() {
-  if (token_.kind == TokenKind::kNumber) return number(false);
-  if (token_.kind == TokenKind::kName) return named();
-  if (accept("&")) return address();
-  if (accept("(")) {
-    Parsed inner = expr();
-    if (!inner.expr || !expect(")")) return {};
-    return inner;
-  }
-  expected("an expression");
-  return {};
+Parsed Parser::read_Unary() {
+  UnaryOp op = UnaryOp::kNeg;
+  for (UnaryOp u : {UnaryOp::kLogicalNot, UnaryOp::kBitNot})
+    if (is(spelling_of(u))) op = u;
+  advance();
+  if (op == UnaryOp::kNeg && token_.kind == TokenKind::kNumber) return number(true);
+  if (op == UnaryOp::kNeg && token_.kind == TokenKind::kName)
+    if (const auto type = dtype_from_name(token_.text)) {
+      advance();
+      return typed(*type, true);
+    }
+  Parsed value = operand();
+  return value.expr ? deeper(std::make_shared<Unary>(op, value.expr), value.depth) : Parsed{};
 }
+
+// Which of the two a number is, its suffix says.
+Parsed Parser::read_IntImm() { return number(false); }
+Parsed Parser::read_FloatImm() { return number(false); }
 
 // DIGITS [suffix], or a float with suffix.
 Parsed Parser::number(bool negative) {
@@ -153,23 +168,29 @@ Parsed Parser::typed(DType type, bool negative) {
   return deeper(std::make_shared<Unary>(UnaryOp::kNeg, result.expr), result.depth);
 }
 
-Parsed Parser::named() {
-  Token name = token_;
+Parsed Parser::read_Cast() {
+  const DType type = *dtype_from_name(token_.text);
   advance();
-  if (std::optional<DType> type = dtype_from_name(name.text)) return typed(*type, false);
-  if (is_text_keyword(name.text)) return function_call(name);
-  const Entity* found = find(name.text);
-  if (!found) {
-    error(name, fmt::format("'{}' is not declared", escape_for_display(std::string(name.text))));
-    return {};
-  }
-  if (const VarPtr* variable = std::get_if<VarPtr>(found))
-    return {std::make_shared<VarRef>(*variable), 1};
-  BufferPtr buffer = std::get<BufferPtr>(*found);
+  return typed(type, false);
+}
+
+Parsed Parser::read_VarRef() {
+  const VarPtr variable = std::get<VarPtr>(*named());
+  advance();
+  return {std::make_shared<VarRef>(variable), 1};
+}
+
+Parsed Parser::index() {
   if (!expect("[")) return {};
-  Parsed index = expr();
-  if (!index.expr || !expect("]")) return {};
-  return deeper(std::make_shared<Load>(buffer, index.expr), index.depth);
+  Parsed at = expr();
+  return at.expr && expect("]") ? at : Parsed{};
+}
+
+Parsed Parser::read_Load() {
+  const BufferPtr buffer = std::get<BufferPtr>(*named());
+  advance();
+  Parsed at = index();
+  return at.expr ? deeper(std::make_shared<Load>(buffer, at.expr), at.depth) : Parsed{};
 }
 
 bool Parser::arguments(std::vector<ExprPtr>* args, int* depth) {
@@ -185,44 +206,51 @@ bool Parser::arguments(std::vector<ExprPtr>* args, int* depth) {
   return true;
 }
 
-Parsed Parser::function_call(const Token& name) {
-  const IntrinsicInfo* info = intrinsic_from_name(name.text);
-  bool least = name.text == "min";
-  bool chooses = name.text == "select";
-  if (!info && !chooses && !least && name.text != "max") {
-    error(name, fmt::format("expected an expression, not '{}'", name.text));
-    return {};
-  }
+bool Parser::values(size_t count, std::vector<ExprPtr>* args, int* depth) {
+  const Token name = token_;
+  advance();
+  if (!arguments(args, depth)) return false;
+  return args->size() == count ||
+         error(name, fmt::format("'{}' takes {} arguments, not {}", name.text, count, args->size()));
+}
+
+Parsed Parser::read_Call() {
+  const IntrinsicInfo* info = intrinsic_from_name(token_.text);
   std::vector<ExprPtr> args;
   int depth = 0;
-  if (!arguments(&args, &depth)) return {};
-  size_t wanted = info ? static_cast<size_t>(info->args) : chooses ? 3 : 2;
-  if (args.size() != wanted) {
-    error(name, fmt::format("'{}' takes {} arguments, not {}", name.text, wanted, args.size()));
-    return {};
-  }
-  if (chooses) return deeper(std::make_shared<Select>(args[0], args[1], args[2]), depth);
-  if (!info) {
-    BinaryOp op = least ? BinaryOp::kMin : BinaryOp::kMax;
-    return deeper(std::make_shared<Binary>(op, args[0]->type, args[0], args[1], false), depth);
-  }
+  if (!values(static_cast<size_t>(info->args), &args, &depth)) return {};
   DType type = result_type(info->id, args[0]->type);
   return deeper(std::make_shared<Call>(info->id, type, std::move(args)), depth);
 }
 
-Parsed Parser::address() {
+Parsed Parser::read_Select() {
+  std::vector<ExprPtr> args;
+  int depth = 0;
+  if (!values(3, &args, &depth)) return {};
+  return deeper(std::make_shared<Select>(args[0], args[1], args[2]), depth);
+}
+
+// min and max; the others stand between their operands.
+Parsed Parser::read_Binary() {
+  const BinaryOp op = is("min") ? BinaryOp::kMin : BinaryOp::kMax;
+  std::vector<ExprPtr> args;
+  int depth = 0;
+  if (!values(2, &args, &depth)) return {};
+  return deeper(std::make_shared<Binary>(op, args[0]->type, args[0], args[1], false), depth);
+}
+
+Parsed Parser::read_Address() {
+  advance();
   const Entity* found = token_.kind == TokenKind::kName ? find(token_.text) : nullptr;
-  const BufferPtr* named = found ? std::get_if<BufferPtr>(found) : nullptr;
-  if (!named) {
+  const BufferPtr* buffer = found ? std::get_if<BufferPtr>(found) : nullptr;
+  if (!buffer) {
     expected("a buffer");
     return {};
   }
-  BufferPtr buffer = *named;
+  const BufferPtr kept = *buffer;
   advance();
-  if (!expect("[")) return {};
-  Parsed index = expr();
-  if (!index.expr || !expect("]")) return {};
-  return deeper(std::make_shared<Address>(buffer, index.expr), index.depth);
+  Parsed at = index();
+  return at.expr ? deeper(std::make_shared<Address>(kept, at.expr), at.depth) : Parsed{};
 }
 
 }  // namespace aotc::tir::text

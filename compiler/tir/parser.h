@@ -23,6 +23,7 @@ struct Parsed {
   int depth = 0;
 };
 
+// Reads by kinds: statement_kind and expression_kind say what begins, and read_For and the like read it.
 class Parser {
  public:
   Parser(const std::string& text, const std::string& file, Diagnostics& diags, size_t begin = 0)
@@ -57,27 +58,34 @@ class Parser {
   bool count(int64_t least, int64_t most, int64_t* value);
   bool buffer(Role role);
 
-  StmtPtr block();
+  // Of each kind of tir.h's lists, from its first word on: parse.cpp and parse_expressions.cpp have one for each.
+#define AOTC_TIR_READER(Name) StmtPtr read_##Name();
+  AOTC_TIR_STATEMENTS(AOTC_TIR_READER)
+#undef AOTC_TIR_READER
+#define AOTC_TIR_READER(Name) Parsed read_##Name();
+  AOTC_TIR_EXPRESSIONS(AOTC_TIR_READER)
+#undef AOTC_TIR_READER
+
   StmtPtr statement();
-  StmtPtr loop();
-  StmtPtr branch();
-  StmtPtr declaration(bool is_mutable);
-  StmtPtr assignment();
-  StmtPtr comment();
+  // What begins at the token: nothing, after an error.
+  std::optional<StmtKind> statement_kind();
+  std::optional<ExprKind> expression_kind();
+  // The buffer or variable that the token names; null, after an error, if it names neither.
+  const Entity* named();
+
   bool rest_of_function(Function* made, bool with_scalars);
   FunctionPtr next_function(bool with_scalars);
   bool kernel();
-  StmtPtr kernel_call();
 
   Parsed expr() { return binary(1); }
   Parsed binary(int least);
-  Parsed unary();
-  Parsed primary();
+  Parsed operand();
   Parsed number(bool negative);
-  Parsed named();
   Parsed typed(DType type, bool negative);
-  Parsed function_call(const Token& name);
-  Parsed address();
+  // The values behind a function's name: so many of them.
+  bool values(size_t count, std::vector<ExprPtr>* args, int* depth);
+  // [index] behind a buffer.
+  Parsed index();
   bool arguments(std::vector<ExprPtr>* args, int* depth);
   std::optional<BinaryOp> binary_operator(bool* wrapping) const;
   Parsed deeper(ExprPtr e, int depth);

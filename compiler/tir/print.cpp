@@ -5,22 +5,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "tir/arithmetic.h"
+#include "tir/forms.h"
 #include "tir/visit.h"
 
 namespace aotc::tir {
 
 namespace {
-
-// Roles, "in", "step" and "func" stand where no name can, so they may be names as well.
-constexpr std::string_view kKeywords[] = {"align", "for",   "if",     "else", "let", "var",
-                                          "eval",  "alloc", "select", "min",  "max", "run",
-                                          "fail"};
 
 std::string float_text(DType type, double v) {
   std::string suffix(name_of(type));
@@ -308,11 +305,11 @@ std::string text_identifier(std::string_view name) {
   return base;
 }
 
+// Roles, "in", "step" and "func" stand where no name can, so they may be names as well.
 bool is_text_keyword(std::string_view word) {
   if (dtype_from_name(word) || intrinsic_from_name(word)) return true;
-  for (std::string_view k : kKeywords)
-    if (k == word) return true;
-  return false;
+  return text::kind_of(text::kStatementForms, word) || text::kind_of(text::kExpressionForms, word) ||
+         std::find(std::begin(text::kInnerWords), std::end(text::kInnerWords), word) != std::end(text::kInnerWords);
 }
 
 std::string print(const Function& function) { return Printer().function(function); }

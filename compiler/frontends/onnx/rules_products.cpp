@@ -49,6 +49,51 @@ namespace {
 
 void mat_mul(Call& c) { c.out(0, matmul(c.b, c.in(0), c.in(1))); }
 
+const graph::Op* producer(const graph::Graph& graph, Id id) {
+  for (size_t i = graph.ops.size(); i > 0; --i)
+    for (Id result : graph.ops[i - 1].results)
+      if (result == id) return &graph.ops[i - 1];
+  return nullptr;
+}
+
+// The images of several channels that were flattened into the rows x, if they were computed as
+// NHWC: the last step but elementwise ones made NCHW of them.
+std::optional<Id> flattened_images(Builder& b, Id x) {
+  constexpr int kMostSteps = 8;
+  const graph::Graph& graph = b.graph();
+  const graph::Op* op = producer(graph, x);
+  while (op != nullptr && op->name() == "reshape" && b.rank(op->operands[0]) == 2 &&
+         b.shape(op->operands[0]) == b.shape(x))
+    op = producer(graph, op->operands[0]);
+  if (op == nullptr || op->name() != "reshape") return std::nullopt;
+  Id images = op->operands[0];
+  const graph::Shape& shape = b.shape(images);
+  if (shape.size() != 4 || shape[0] != b.shape(x)[0] || shape[1] == 1 || shape[2] * shape[3] == 1)
+    return std::nullopt;
+  op = producer(graph, images);
+  for (int step = 0; op != nullptr && step < kMostSteps; ++step) {
+    if (op->name() == "transpose") {
+      bool nchw = op->attributes->print().front().second ==
+                  graph::attribute_text::print(Ints{0, 3, 1, 2});
+      return nchw ? std::optional(images) : std::nullopt;
+    }
+    if (op->operands.size() != 1 || b.shape(op->operands[0]) != shape) return std::nullopt;
+    op = producer(graph, op->operands[0]);
+  }
+  return std::nullopt;
+}
+
+// x and the transposed right operand of a product, both with their columns in the order NHWC where
+// that saves bringing x into the order NCHW.
+void take_columns_as_computed(Builder& b, Id& x, Id& turned) {
+  std::optional<Id> images = flattened_images(b, x);
+  if (!images) return;
+  graph::Shape s = b.shape(*images), flat = b.shape(turned);
+  const Ints order = {0, 2, 3, 1};
+  x = b.reshape(b.transpose(*images, order), b.shape(x));
+  turned = b.reshape(b.transpose(b.reshape(turned, {flat[0], s[1], s[2], s[3]}), order), flat);
+}
+
 void gemm(Call& c) {
   Builder& b = c.b;
   bool turn_x = c.i("transA", 0) != 0, turn_y = c.i("transB", 0) != 0;
@@ -61,7 +106,9 @@ void gemm(Call& c) {
   bool bias = c.has(2) && real && alpha == 1.0f && beta == 1.0f && b.is_constant(c.in(2)) &&
               b.type(c.in(2)).elements() == columns && b.shape(c.in(2)).back() == columns;
   if (real && alpha == 1.0f && b.is_constant(y)) {
-    std::vector<Id> operands = {x, turn_y ? y : b.transpose(y, {1, 0})};
+    Id turned = turn_y ? y : b.transpose(y, {1, 0});
+    take_columns_as_computed(b, x, turned);
+    std::vector<Id> operands = {x, turned};
     if (bias) operands.push_back(b.reshape(c.in(2), {columns}));
     Id out = b.add("fully_connected", operands, {{"keep_num_dims", true}});
     if (bias || !c.has(2)) return c.out(0, out);

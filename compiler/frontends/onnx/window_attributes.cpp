@@ -196,8 +196,11 @@ void conv_transpose(Call& c) {
                 t.w.dilations == Ints{1, 1} && t.w.before[0] < t.w.kernel[0] &&
                 t.w.before[1] < t.w.kernel[1];
   Id out;
+  bool bias = native && c.has(2) && b.is_constant(c.in(2));
   if (native) {
-    out = b.add("transpose_conv", {nchw_to_nhwc(b, c.in(0)), b.transpose(c.in(1), {1, 2, 3, 0})},
+    std::vector<Id> operands = {nchw_to_nhwc(b, c.in(0)), b.transpose(c.in(1), {1, 2, 3, 0})};
+    if (bias) operands.push_back(c.in(2));
+    out = b.add("transpose_conv", std::move(operands),
                 {{"height", t.w.out[0]},
                  {"width", t.w.out[1]},
                  {"stride_h", t.w.strides[0]},
@@ -208,7 +211,7 @@ void conv_transpose(Call& c) {
   } else {
     out = transposed_by_slices(c, t, groups);
   }
-  if (c.has(2)) {
+  if (c.has(2) && !bias) {
     graph::Shape column(t.w.dims() + 1, 1);
     column[0] = outputs;
     out = b.binary("add", out, b.reshape(c.in(2), column));

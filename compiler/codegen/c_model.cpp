@@ -381,7 +381,8 @@ class ModelPrinter {
     std::string s = banner("Operators and run function of a neural network.");
     s += fmt::format("#include \"{0}.h\"\n#include \"{0}_data.h\"\n\n#include <stddef.h>\n", p_);
     floating_ = use.floating;
-    use.program = use.program || (program_.program_tables && tests_table(program_.body));
+    use.program = use.program || (program_.program_tables &&
+                                  (tests_table(program_.body) || reads_lists(program_, options_)));
     if (use.math) s += "#include <math.h>\n";
     if (use.string) s += "#include <string.h>\n";
     if (use.program) s += "\n#include <avr/pgmspace.h>\n";
@@ -411,6 +412,7 @@ class ModelPrinter {
     const PlaceNames places(program_, options_, out_);
     s += places.definition();
     RunPrinter run(program_, options_, out_, tensors, places);
+    if (options_.slices) s += run.print_lists();
     std::string text = run.print(lines_.of(s), map_["calls"]);
     if (options_.slices) {
       text += "\n" + RunPrinter(program_, options_, out_, tensors, places).print_begin();

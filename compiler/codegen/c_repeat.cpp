@@ -2,6 +2,8 @@
 // Repeats of calls as loops: what differs from turn to turn stands in two lists in front, offsets
 // in the memory of the run and addresses of tables.
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,23 +16,49 @@ using plan::Program;
 using plan::ProgramCall;
 using plan::RepeatLayout;
 
-bool prints_loops(const Program& program, const CodegenOptions& options, bool sliced) {
-  return !sliced && options.convention == CallingConvention::kPlain &&
-         options.memory == MemoryMode::kStatic && options.bands.calls.empty() &&
+namespace {
+
+bool alike(const plan::CallBands& a, const plan::CallBands& b) {
+  return std::equal(a.levels.begin(), a.levels.end(), b.levels.begin(), b.levels.end(),
+                    [](const plan::BandLevel& x, const plan::BandLevel& y) {
+                      return std::tie(x.begin, x.end, x.step, x.turns) == std::tie(y.begin, y.end, y.step, y.turns);
+                    });
+}
+
+// Are the calls that a loop stands for divided alike?
+bool divided_alike(const plan::ProgramStep& step, const plan::Bands& bands) {
+  if (step.kind != plan::ProgramStep::Kind::kRepeat || bands.calls.empty()) return true;
+  for (const std::vector<plan::ProgramStep>& turn : step.blocks)
+    for (size_t j = 0; j < turn.size(); ++j)
+      if (!alike(bands.calls[static_cast<size_t>(turn[j].call)],
+                 bands.calls[static_cast<size_t>(step.blocks[0][j].call)]))
+        return false;
+  return true;
+}
+
+}  // namespace
+
+bool prints_loops(const Program& program, const CodegenOptions& options) {
+  return options.convention == CallingConvention::kPlain && options.memory == MemoryMode::kStatic &&
          program.devices.size() <= 1 && context_devices(program).empty() &&
-         program.constant_pool < 0 && !program.program_tables;
+         std::all_of(program.body.begin(), program.body.end(),
+                     [&](const plan::ProgramStep& step) { return divided_alike(step, options.bands); });
+}
+
+bool reads_lists(const Program& program, const CodegenOptions& options) {
+  return prints_loops(program, options) && plan::repeat_table_bytes(program) > 0;
 }
 
 namespace {
 
 // "{a, b, c}," over as many lines as it takes.
-std::string row_of(const std::vector<std::string>& items) {
-  std::string out, text = "            {";
+std::string row_of(const std::vector<std::string>& items, const std::string& indent) {
+  std::string out, text = indent + "{";
   for (size_t i = 0; i < items.size(); ++i) {
     const std::string item = items[i] + (i + 1 < items.size() ? "," : "},");
     if (i > 0 && text.size() + item.size() >= kCColumns) {
       out += text + "\n";
-      text = std::string(13, ' ') + item;
+      text = indent + " " + item;
     } else {
       text += (i > 0 ? " " : "") + item;
     }
@@ -46,23 +74,75 @@ std::string calls_of(size_t first, size_t number, size_t period, size_t turns) {
 
 }  // namespace
 
-void RunPrinter::print_lists() {
-  auto list = [&](const char* type, const char* name, size_t columns, auto&& item) {
+// In a model with slices two functions have the loop.
+std::string RunPrinter::list_name(const char* what) const {
+  return options_.slices ? fmt::format("{}_calls{}_{}", p_, repeat_first_, what) : what;
+}
+
+// Tables in a pool are told by their offsets in it.
+std::string RunPrinter::type_of_tables() const {
+  if (program_.constant_pool < 0) return "void *const ";
+  const bool small = program_.pools[static_cast<size_t>(program_.constant_pool)].bytes <= UINT16_MAX;
+  return small ? "uint16_t " : "uint32_t ";
+}
+
+void RunPrinter::print_lists(const std::string& indent) {
+  auto list = [&](const std::string& type, const char* name, size_t columns, auto&& item) {
     if (columns == 0) return;
-    line(
-        fmt::format("        static const {}{}[{}][{}] = {{", type, name, repeat_->turns, columns));
+    line(fmt::format("{}static const {}{}[{}][{}]{} = {{", indent, type, list_name(name), repeat_->turns, columns,
+                     program_.program_tables ? " PROGMEM" : ""));
     for (size_t turn = 0; turn < repeat_->turns; ++turn) {
       std::vector<std::string> row;
       for (size_t c = 0; c < columns; ++c) row.push_back(item(c, turn));
-      line(row_of(row));
+      line(row_of(row, indent + "    "));
     }
-    line("        };");
+    line(indent + "};");
   };
   list(repeat_->place_bytes() == 2 ? "uint16_t " : "uint32_t ", "places", repeat_->places.size(),
        [&](size_t c, size_t turn) { return std::to_string(repeat_->places[c][turn]); });
-  list("void *const ", "tables", repeat_->tables.size(), [&](size_t c, size_t turn) {
-    return names_.constant_names[static_cast<size_t>(repeat_->tables[c][turn])];
+  list(type_of_tables(), "tables", repeat_->tables.size(), [&](size_t c, size_t turn) {
+    const auto table = static_cast<size_t>(repeat_->tables[c][turn]);
+    return program_.constant_pool < 0 ? names_.constant_names[table] : std::to_string(program_.constants[table].offset);
   });
+}
+
+std::string RunPrinter::print_lists() {
+  if (!prints_loops(program_, options_)) return "";
+  for (const plan::ProgramStep& step : program_.body) {
+    if (step.kind != plan::ProgramStep::Kind::kRepeat) continue;
+    const RepeatLayout layout = plan::lay_out_repeat(program_, step);
+    repeat_ = &layout;
+    repeat_first_ = static_cast<size_t>(step.blocks[0][0].call);
+    if (layout.places.empty() && layout.tables.empty()) continue;
+    line(fmt::format("/* What calls {} to {} read in each turn of their loop: places in the arena, tables. */",
+                     repeat_first_, repeat_first_ + layout.period * layout.turns - 1));
+    print_lists("");
+    line("");
+  }
+  repeat_ = nullptr;
+  lines_ = 0;
+  return std::exchange(text_, {});
+}
+
+// The row of the turn.
+void RunPrinter::print_columns(const std::string& indent, bool places, bool tables) {
+  if (places)
+    line(fmt::format("{}const {} *const place = {}[{}];", indent,
+                     repeat_->place_bytes() == 2 ? "uint16_t" : "uint32_t", list_name("places"), turn()));
+  if (tables)
+    line(fmt::format("{}const {}*const table = {}[{}];", indent, type_of_tables(), list_name("tables"), turn()));
+}
+
+// An entry of a row; in program memory it is read as such.
+std::string RunPrinter::entry(const char* row, size_t column, bool wide) const {
+  if (!program_.program_tables) return fmt::format("{}[{}]", row, column);
+  return fmt::format("pgm_read_{}(&{}[{}])", wide ? "dword" : "word", row, column);
+}
+
+std::string RunPrinter::table_of_row(size_t column) const {
+  const std::string read = entry("table", column, false);
+  if (program_.constant_pool >= 0) return fmt::format("(const void *)({} + {})", base(program_.constant_pool), read);
+  return program_.program_tables ? fmt::format("(const void *){}", read) : read;
 }
 
 void RunPrinter::print_repeat(const plan::ProgramStep& step, nlohmann::ordered_json& calls) {
@@ -73,12 +153,9 @@ void RunPrinter::print_repeat(const plan::ProgramStep& step, nlohmann::ordered_j
   line(fmt::format("    /* Calls {} to {}: {} times the same {}. */", repeat_first_,
                    repeat_first_ + layout.period * layout.turns - 1, layout.turns, layout.period));
   line("    {");
-  print_lists();
+  if (!options_.slices) print_lists("        ");
   line(fmt::format("        for (int32_t turn = 0; turn < {}; ++turn) {{", layout.turns));
-  if (!layout.places.empty())
-    line(fmt::format("            const {} *const place = places[turn];",
-                     layout.place_bytes() == 2 ? "uint16_t" : "uint32_t"));
-  if (!layout.tables.empty()) line("            const void *const *const table = tables[turn];");
+  print_columns("            ", !layout.places.empty(), !layout.tables.empty());
   depth_ += 2;
   std::vector<nlohmann::ordered_json> entries(layout.period * layout.turns);
   for (size_t j = 0; j < layout.period; ++j) print_repeated_call(j, entries);
@@ -89,10 +166,29 @@ void RunPrinter::print_repeat(const plan::ProgramStep& step, nlohmann::ordered_j
   repeat_ = nullptr;
 }
 
+// One call of the turn that the run is in.
+void RunPrinter::print_turn(const Slice& slice) {
+  const RepeatLayout layout = plan::lay_out_repeat(program_, *slice.repeat);
+  repeat_ = &layout;
+  repeat_first_ = static_cast<size_t>(slice.repeat->blocks[0][0].call);
+  auto reads = [&](RepeatLayout::Value::Kind kind) {
+    const auto& values = layout.arguments[slice.number];
+    return std::any_of(values.begin(), values.end(), [&](const auto& value) { return value.kind == kind; });
+  };
+  print_columns("    ", reads(RepeatLayout::Value::kPlace), reads(RepeatLayout::Value::kTable));
+  std::vector<nlohmann::ordered_json> unused(layout.period * layout.turns);
+  print_repeated_call(slice.number, unused);
+  if (slice.again > 0) {
+    line(fmt::format("    if (++context->turn < {}) {{", layout.turns));
+    line(fmt::format("        next = {};\n        break;\n    }}\n    context->turn = 0;", slice.again));
+  }
+  repeat_ = nullptr;
+}
+
 void RunPrinter::print_repeated_call(size_t number, std::vector<nlohmann::ordered_json>& entries) {
   const size_t period = repeat_->period, first = repeat_first_ + number;
   const ProgramCall& call = program_.calls[first];
-  line("");
+  if (!sliced_) line("");
   line(fmt::format("    /* {}: the first is {} */",
                    calls_of(repeat_first_, number, period, repeat_->turns),
                    operator_title(program_, call, 60)));
@@ -103,7 +199,7 @@ void RunPrinter::print_repeated_call(size_t number, std::vector<nlohmann::ordere
     if (variants.size() > 1) {
       std::string condition;
       for (size_t turn : variant.turns)
-        condition += fmt::format("{}turn == {}", condition.empty() ? "" : " || ", turn);
+        condition += fmt::format("{}{} == {}", condition.empty() ? "" : " || ", this->turn(), turn);
       if (v + 1 == variants.size())
         line("    } else {");
       else
@@ -114,6 +210,7 @@ void RunPrinter::print_repeated_call(size_t number, std::vector<nlohmann::ordere
       entries[turn * period + number] = call_entry(first + turn * period);
     std::vector<std::string> arguments;
     for (size_t a = 0; a < call.arguments.size(); ++a) arguments.push_back(argument(first, a));
+    for (const std::string& bound : band_arguments(first)) arguments.push_back(bound);
     const bool fails = may_fail(first + variant.turns.front() * period);
     may = may || fails;
     list(fmt::format("    {}{}(", fails ? "status = " : "",
@@ -123,6 +220,7 @@ void RunPrinter::print_repeated_call(size_t number, std::vector<nlohmann::ordere
   }
   if (variants.size() > 1) line("    }");
   if (may) fail_if_status();
+  if (sliced_) print_next_band(first);
   print_trace(first);
 }
 
@@ -133,12 +231,12 @@ std::string RunPrinter::repeated_argument(size_t call, size_t argument) const {
     case RepeatLayout::Value::kSame:
       break;
     case RepeatLayout::Value::kStride:
-      return fmt::format("(void *)({} + {} {} {} * turn)", base(s.pool), s.offset,
-                         value.stride < 0 ? "-" : "+", std::abs(value.stride));
+      return fmt::format("(void *)({} + {} {} {} * {})", base(s.pool), s.offset,
+                         value.stride < 0 ? "-" : "+", std::abs(value.stride), turn());
     case RepeatLayout::Value::kPlace:
-      return fmt::format("(void *)({} + place[{}])", base(s.pool), value.column);
+      return fmt::format("(void *)({} + {})", base(s.pool), entry("place", value.column, repeat_->place_bytes() > 2));
     case RepeatLayout::Value::kTable:
-      return fmt::format("table[{}]", value.column);
+      return table_of_row(value.column);
   }
   return pointer(s, call);
 }

@@ -211,7 +211,7 @@ void RunPrinter::print_steps(const std::vector<plan::ProgramStep>& steps, nlohma
       continue;
     }
     if (step.kind == plan::ProgramStep::Kind::kRepeat) {
-      if (prints_loops(program_, options_, sliced_))
+      if (prints_loops(program_, options_))
         print_repeat(step, calls);
       else
         for (const std::vector<plan::ProgramStep>& turn : step.blocks) print_steps(turn, calls);

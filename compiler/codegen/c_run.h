@@ -52,9 +52,11 @@ bool is_taken(const std::string& symbol, const plan::Program& program, bool slic
 // What the run function tests the alignment of the caller's pointers with; empty if all are to bytes.
 std::string alignment_definitions(const plan::Program& program, const std::string& prefix);
 
-// Are repeats of calls printed as loops? Not where calls take more than addresses, or tables are read in
-// some way of their own, or each call is a slice (which asks by `sliced`).
-bool prints_loops(const plan::Program& program, const CodegenOptions& options, bool sliced = false);
+// Are repeats of calls printed as loops? Not where calls take more than addresses, or the calls of one repeat
+// are divided into parts that differ.
+bool prints_loops(const plan::Program& program, const CodegenOptions& options);
+// Do such loops have lists?
+bool reads_lists(const plan::Program& program, const CodegenOptions& options);
 
 // Prototypes of the hooks TVMDevice<Name>... that the run function calls.
 std::string hook_declarations(const plan::Program& program);
@@ -75,6 +77,9 @@ class RunPrinter {
   // The function, and in `calls` the source line of every call (lines start at 1 behind
   // `lines_before`).
   std::string print(int lines_before, nlohmann::ordered_json& calls);
+
+  // What the loops read, where two functions have loops; else it is in the function (c_repeat.cpp).
+  std::string print_lists();
 
   // PREFIX_begin and PREFIX_step (c_slices.cpp), each by a printer of its own.
   std::string print_begin();
@@ -100,7 +105,13 @@ class RunPrinter {
   void fail_if_status(const std::string& indent = "    ");
   void print_steps(const std::vector<plan::ProgramStep>& steps, nlohmann::ordered_json& calls);
   void print_repeat(const plan::ProgramStep& step, nlohmann::ordered_json& calls);
-  void print_lists();
+  void print_lists(const std::string& indent);
+  std::string list_name(const char* what) const;
+  void print_columns(const std::string& indent, bool places, bool tables);
+  std::string type_of_tables() const;
+  std::string entry(const char* row, size_t column, bool wide) const;
+  std::string table_of_row(size_t column) const;
+  void print_turn(const Slice& slice);
   void print_repeated_call(size_t number, std::vector<nlohmann::ordered_json>& entries);
   std::string repeated_argument(size_t call, size_t argument) const;
   nlohmann::ordered_json call_entry(size_t index) const;
@@ -133,6 +144,7 @@ class RunPrinter {
   // Where a part of a call begins and ends, as "from0", "to0" ...; of a whole call as numbers.
   std::vector<std::string> band_arguments(size_t call) const;
   void print_band(size_t call);
+  void print_next_band(size_t call);
   bool in_parts(size_t call) const;
   void step_locals(const std::string& cases);
   void step_end();
@@ -162,6 +174,7 @@ class RunPrinter {
   // The loop that is printed, and its first call.
   const plan::RepeatLayout* repeat_ = nullptr;
   size_t repeat_first_ = 0;
+  const char* turn() const { return sliced_ ? "context->turn" : "turn"; }
   // What the local arrays hold, by their prefix: tensors are reused where they still fit.
   struct Locals {
     size_t most = 0;                   // of the tensors there are

@@ -71,10 +71,7 @@ void RunPrinter::print_call_itself(size_t index, nlohmann::ordered_json& calls) 
   else
     print_direct_call(index);
   if (may_fail(index)) fail_if_status();
-  if (sliced_ && in_parts(index)) {
-    line(fmt::format("    if (++context->band < {}) {{", options_.bands.calls[index].parts()));
-    line("        next = context->position;\n        break;\n    }\n    context->band = 0;");
-  }
+  if (sliced_) print_next_band(index);
   if (launch_of(call.device) == Launch::kAsync && !is_device_copy(program_, call)) {
     line(fmt::format("    {}_under_way = 1;", local_name(call.device)));
     under_way_[static_cast<size_t>(call.device)] = static_cast<int>(index);
@@ -223,7 +220,7 @@ void RunPrinter::sync(int device) {
 }
 
 std::string RunPrinter::trace_index(size_t index) const {
-  return repeat_ == nullptr ? std::to_string(index) : fmt::format("{} + {} * turn", index, repeat_->period);
+  return repeat_ == nullptr ? std::to_string(index) : fmt::format("{} + {} * {}", index, repeat_->period, turn());
 }
 
 void RunPrinter::print_trace(size_t index) {

@@ -30,27 +30,42 @@ void lead_to(std::vector<Slice>& slices, size_t from, size_t to, int old, int no
 
 int behind(const std::vector<Slice>& slices) { return static_cast<int>(slices.size()) + 1; }
 
-void lay_out(const std::vector<ProgramStep>& steps, std::vector<Slice>& out) {
+void lay_out_loop(const ProgramStep& step, std::vector<Slice>& out) {
+  const int first = behind(out);
+  for (size_t j = 0; j < step.blocks[0].size(); ++j) {
+    Slice& slice = out.emplace_back();
+    slice.call = step.blocks[0][j].call;
+    slice.next = behind(out);
+    slice.repeat = &step;
+    slice.number = j;
+  }
+  out.back().again = first;
+}
+
+void lay_out(const std::vector<ProgramStep>& steps, bool loops, std::vector<Slice>& out) {
   for (const ProgramStep& step : steps) {
     if (step.kind == ProgramStep::Kind::kRepeat) {
-      for (const std::vector<ProgramStep>& turn : step.blocks) lay_out(turn, out);
+      if (loops)
+        lay_out_loop(step, out);
+      else
+        for (const std::vector<ProgramStep>& turn : step.blocks) lay_out(turn, loops, out);
       continue;
     }
     const bool loop = step.kind == ProgramStep::Kind::kLoop;
     const int first = behind(out);
-    if (loop) lay_out(step.blocks[0], out);
+    if (loop) lay_out(step.blocks[0], loops, out);
     const size_t decision = out.size();
     out.emplace_back();
     out[decision].call = step.kind == ProgramStep::Kind::kCall ? step.call : -1;
     out[decision].condition = step.condition;
     out[decision].next = behind(out);
     if (step.kind == ProgramStep::Kind::kCall) continue;
-    lay_out(step.blocks[loop ? 1 : 0], out);
+    lay_out(step.blocks[loop ? 1 : 0], loops, out);
     const int end_of_block = behind(out);
     const size_t slices_of_block = out.size();
     if (!loop) {
       out[decision].otherwise = end_of_block;
-      lay_out(step.blocks[1], out);
+      lay_out(step.blocks[1], loops, out);
     }
     const int after_block = loop ? first : behind(out);
     lead_to(out, decision + 1, slices_of_block, end_of_block, after_block);
@@ -61,9 +76,9 @@ void lay_out(const std::vector<ProgramStep>& steps, std::vector<Slice>& out) {
 
 }  // namespace
 
-std::vector<Slice> lay_out_slices(const std::vector<ProgramStep>& body) {
+std::vector<Slice> lay_out_slices(const std::vector<ProgramStep>& body, bool loops) {
   std::vector<Slice> out;
-  lay_out(body, out);
+  lay_out(body, loops, out);
   return out;
 }
 
@@ -103,6 +118,12 @@ bool has_parts(const CodegenOptions& options) {
                      [](const plan::CallBands& c) { return c.parts() > 1; });
 }
 
+bool has_turns(const Program& program, const CodegenOptions& options) {
+  return prints_loops(program, options) &&
+         std::any_of(program.body.begin(), program.body.end(),
+                     [](const ProgramStep& step) { return step.kind == ProgramStep::Kind::kRepeat; });
+}
+
 // The members of struct PREFIX_context.
 std::string context_members(const Program& program, const CodegenOptions& options) {
   const std::string& p = options.prefix;
@@ -119,6 +140,8 @@ std::string context_members(const Program& program, const CodegenOptions& option
   if (!context_devices(program).empty()) s += fmt::format("    struct {}_devices devices;\n", p);
   if (has_parts(options))
     s += "    int32_t band;     /* of the call at `position`: how many parts of it are done */\n";
+  if (has_turns(program, options))
+    s += "    int32_t turn;     /* of the loop over calls that `position` is in */\n";
   s += "    int32_t position; /* 0: no run; from 1 on: the next slice; below 0: how the run failed "
        "*/\n";
   if (may_fail_above_zero(program, options))
@@ -144,8 +167,8 @@ std::string slice_declarations(const Program& program, const CodegenOptions& opt
   s += fmt::format(
       "/* Positions of a run: calls of operators{}, and decisions of branches and loops. */\n"
       "#define {}_SLICE_COUNT {}\n",
-      has_parts(options) ? " (long ones in several slices)" : "", up,
-      std::max<size_t>(1, lay_out_slices(program.body).size()));
+      has_parts(options) ? " (long ones in several slices)" : has_turns(program, options) ? " (those of loops in several slices)" : "", up,
+      std::max<size_t>(1, lay_out_slices(program.body, prints_loops(program, options)).size()));
   if (options.longest_slice > 0)
     s += fmt::format(
         "/* Instructions of the longest slice, at most, by the cost model of {}. */\n"
@@ -215,6 +238,7 @@ std::string RunPrinter::begin_body() {
     line(fmt::format("    context->devices.{0} = devices != NULL ? devices->{0} : NULL;",
                      program_.device_of(d).name));
   if (has_parts(options_)) line("    context->band = 0;");
+  if (has_turns(program_, options_)) line("    context->turn = 0;");
   if (may_fail_above_zero(program_, options_)) line("    context->status = 0;");
   open_devices();
   line("    context->position = 1;");
@@ -231,7 +255,7 @@ std::string RunPrinter::begin_body() {
 
 std::string RunPrinter::print_step() {
   sliced_ = true;
-  const std::vector<Slice> slices = lay_out_slices(program_.body);
+  const std::vector<Slice> slices = lay_out_slices(program_.body, prints_loops(program_, options_));
   declare_call_locals();
   const std::string call_locals = std::exchange(text_, {});
   const std::string cases = step_cases(slices);
@@ -290,7 +314,8 @@ std::string RunPrinter::step_cases(const std::vector<Slice>& slices) {
     const Slice& slice = slices[i];
     const int following = static_cast<int>(i) + 2;
     const bool parts = !slice.decides() && in_parts(static_cast<size_t>(slice.call));
-    line(fmt::format("    case {}:{}", i + 1, parts ? " {" : ""));
+    const bool block = parts || slice.repeat != nullptr;
+    line(fmt::format("    case {}:{}", i + 1, block ? " {" : ""));
     ++depth_;
     forget_locals();
     if (slice.decides()) {
@@ -298,12 +323,15 @@ std::string RunPrinter::step_cases(const std::vector<Slice>& slices) {
                        slice.otherwise));
     } else {
       if (parts) print_band(static_cast<size_t>(slice.call));
-      print_call_itself(static_cast<size_t>(slice.call), unused);
+      if (slice.repeat != nullptr)
+        print_turn(slice);
+      else
+        print_call_itself(static_cast<size_t>(slice.call), unused);
       if (slice.next != following) line(fmt::format("    next = {};", slice.next));
     }
     line("    break;");
     --depth_;
-    if (parts) line("    }");
+    if (block) line("    }");
   }
   forget_locals();
   return std::exchange(text_, {});
@@ -350,6 +378,13 @@ void RunPrinter::print_band(size_t call) {
                      level.end - size, size, level.end));
     inner *= level.parts();
   }
+}
+
+// What follows is for the last part.
+void RunPrinter::print_next_band(size_t call) {
+  if (!in_parts(call)) return;
+  line(fmt::format("    if (++context->band < {}) {{", options_.bands.calls[call].parts()));
+  line("        next = context->position;\n        break;\n    }\n    context->band = 0;");
 }
 
 // The run is over, well or not: what was opened is given back in the reverse order.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The second way to run a model, slice by slice: what the header says of it, and the numbers of the
 // slices. The one thing to know: a slice is one call, or one look at the condition of a branch or
-// loop, and its number is its place in `lay_out_slices`, counted from 1.
+// loop; a call of a loop over calls is one slice in every turn. Its number is its place in `lay_out_slices`, counted from 1.
 #pragma once
 
 #include <string>
@@ -17,10 +17,15 @@ struct Slice {
   int next = 0;             // the slice that follows; of a decision: if it is true
   int otherwise = 0;        // of a decision: if it is false
   bool decides() const { return call < 0; }
+  // Of a loop over calls: the first turn's stands for all, and the last of a turn goes on at `again`.
+  const plan::ProgramStep* repeat = nullptr;
+  size_t number = 0;  // of the call in its turn
+  int again = 0;
 };
 
 // The tree as a list: slice n is element n - 1. `next` of what ends the run is one behind the last.
-std::vector<Slice> lay_out_slices(const std::vector<plan::ProgramStep>& body);
+// With `loops` repeats of calls have a slice for each call of one turn, else for each call.
+std::vector<Slice> lay_out_slices(const std::vector<plan::ProgramStep>& body, bool loops = false);
 
 // May a failure have a status above 0, which the ways to step through a run have other meanings
 // for?

@@ -14,8 +14,8 @@ machine, cortex_m4 and rv32imac in QEMU) and run over a sequence of inputs:
 Results are compared as run_state.py compares them. Begins with a null or misaligned pointer and steps of a
 context without a run must be refused. A model without branches and loops has as many slices as calls.
 
-Without --models: those of tests/models/state, the digits and the gadget; with --ops those of
-tests/models/ops that are int8, and the digits.
+Without --models: those of tests/models/state, the digits, the gadget and the unrolled GRUs; with --ops those of
+tests/models/ops that are int8, the digits and the unrolled GRU.
 """
 import argparse
 import pathlib
@@ -75,10 +75,12 @@ def prepared(path, options):
 
 def default_models(left_out, of_operators):
     if of_operators:
-        return [*sorted((MODELS / "ops").glob("*_int8.tflite")), MODELS / "digits" / "digits_int8.tflite"]
+        return [*sorted((MODELS / "ops").glob("*_int8.tflite")), MODELS / "digits" / "digits_int8.tflite",
+                MODELS / "keras" / "gru_steps_int8.tflite"]
     paths = sorted((MODELS / "state").glob("*.tflite"))
     paths += [MODELS / "digits" / "digits_int8.tflite", MODELS / "digits" / "digits_f32.tflite"]
     paths += sorted((MODELS / "gadget").glob("*.tflite"))
+    paths += sorted((MODELS / "keras").glob("gru_steps_*.tflite"))  # loops over calls
     return [p for p in paths if p.stem not in left_out]
 
 

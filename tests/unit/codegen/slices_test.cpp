@@ -50,6 +50,24 @@ TEST(RunSlices, CallsFollowEachOther) {
   EXPECT_EQ(lay_out_slices({}).size(), 0u);
 }
 
+TEST(RunSlices, RepeatsAreLoopsWhereTheyArePrinted) {
+  ProgramStep repeat;
+  repeat.kind = ProgramStep::Kind::kRepeat;
+  repeat.blocks = {{call(1), call(2)}, {call(3), call(4)}, {call(5), call(6)}};
+  const Steps steps = {call(0), repeat, call(7)};
+  EXPECT_EQ(calls_of(steps, {}), "01234567");
+  const std::vector<Slice> slices = lay_out_slices(steps, true);
+  ASSERT_EQ(slices.size(), 4u);
+  EXPECT_EQ(slices[1].call, 1);
+  EXPECT_EQ(slices[2].call, 2);
+  EXPECT_EQ(slices[2].number, 1u);
+  // Behind the second call the next turn begins, or what follows.
+  EXPECT_EQ(slices[1].again, 0);
+  EXPECT_EQ(slices[2].again, 2);
+  EXPECT_EQ(slices[2].next, 4);
+  EXPECT_EQ(slices[3].call, 7);
+}
+
 TEST(RunSlices, BranchesMeetAgain) {
   const Steps steps = {call(0), branch({call(1), call(2)}, {call(3)}), call(4)};
   EXPECT_EQ(calls_of(steps, {true}), "0124");

@@ -80,7 +80,7 @@ def fully_connected(call):
     return [_clamp(call, np.stack(rows)).reshape(call.outputs[0].shape)]
 
 
-def _batches(x, quantized):
+def batches(x, quantized):
     """Every batch quantised as one row; (q less its zero point, scales to multiply batches with)."""
     rows = [quantized(row) for row in x.reshape(x.shape[0], -1)]
     values = np.stack([r[0] - (r[2] if len(r) > 2 else 0) for r in rows]).reshape(x.shape)
@@ -93,16 +93,16 @@ def conv_2d(call, sums):
     scales = _scales(call, call.arrays[1].shape[0])
     grouped = x.shape[3] != call.arrays[1].shape[3]
     if not grouped and np.all(scales == scales[0]):
-        values, factors = _batches(x, symmetric)
+        values, factors = batches(x, symmetric)
         result = sums(values).astype(F) * (factors * scales[0])
     else:
-        values, factors = _batches(x, asymmetric)
+        values, factors = batches(x, asymmetric)
         result = sums(values).astype(F) * scales * factors
     return [clamp_float(call, result if bias is None else result + bias)]
 
 
 def depthwise_conv_2d(call, sums):
     bias = _bias(call)
-    values, factors = _batches(call.arrays[0], asymmetric)
+    values, factors = batches(call.arrays[0], asymmetric)
     result = sums(values).astype(F) * (_scales(call, call.arrays[1].shape[3]) * factors)
     return [clamp_float(call, result if bias is None else result + bias)]

@@ -43,7 +43,8 @@ def _rescale_channels(call, acc, weights, channels):
     scale(), or for sums of 64 bits scale_wide(): those of int16, unless the bias has 32 bits."""
     x, out = call.inputs[0], call.outputs[0]
     bias = call.arrays[2] if len(call.arrays) > 2 else None
-    wide = x.dtype == "int16" and (bias is None or bias.dtype == np.int64)
+    wide = x.dtype == "int16" and (
+        call.options.get("quantized_bias_type") != "int32" if bias is None else bias.dtype == np.int64)
     rescale = scale_wide if wide else scale
     scales = np.broadcast_to(np.float32(np.atleast_1d(weights.scale)), (channels,))
     result = np.empty_like(acc)
@@ -113,6 +114,8 @@ def transpose_conv(call):
     bias = call.arrays[3] if len(call.arrays) > 3 else None
     (height, width), (out_channels, taps_h, taps_w, depth) = shape[1:3], w.shape
     quantized = x.dtype != np.float32
+    if not quantized and w.dtype == np.int8:
+        return _dynamic_transpose_conv(call)
     w = _centred(call)
     values = x.astype(np.int64) - call.inputs[2].zero if quantized else x
     o = call.options
@@ -128,9 +131,31 @@ def transpose_conv(call):
     if bias is not None:
         acc = acc + bias.astype(acc.dtype)
     if quantized:
-        of_input = dataclasses.replace(call, inputs=[call.inputs[2]])
+        of_input = dataclasses.replace(call, inputs=[call.inputs[2]],
+                                       arrays=call.arrays[2:3] + [None] + call.arrays[3:])
         return [_rescale_channels(of_input, acc, call.inputs[1], out_channels)]
     return [clamp_float(call, acc)]
+
+
+def _dynamic_transpose_conv(call):
+    """A batch is a row, asymmetric; every product is scaled before it is added."""
+    weights = call.arrays[1]
+    scales = np.float32(np.broadcast_to(call.inputs[1].scale, (weights.shape[0],)))
+    x = call.arrays[2]
+    values, factors = hybrid.batches(x, hybrid.asymmetric)
+    (height, width), (_, taps_h, taps_w, depth) = call.arrays[0][1:3], weights.shape
+    o = call.options
+    top = window(int(height), taps_h, o["stride_h"], 1, o["padding"])[1]
+    left = window(int(width), taps_w, o["stride_w"], 1, o["padding"])[1]
+    acc = np.zeros([int(n) for n in call.arrays[0]], np.float32)
+    for iy, ix in np.ndindex(*x.shape[1:3]):
+        for c in range(depth):
+            for fy, fx in np.ndindex(taps_h, taps_w):
+                y, k = iy * o["stride_h"] - top + fy, ix * o["stride_w"] - left + fx
+                if 0 <= y < height and 0 <= k < width:
+                    products = values[:, iy, ix, c, None] * weights[:, fy, fx, c].astype(np.int64)
+                    acc[:, y, k] += products.astype(np.float32) * scales * factors[:, 0, 0]
+    return [clamp_float(call, acc if len(call.arrays) < 4 else acc + call.arrays[3])]
 
 
 def depthwise_conv_2d(call):

@@ -19,6 +19,7 @@ import models_real as real
 import models_reductions as reductions
 import models_rows as rows
 import models_shapes as shapes
+import models_volume as volume
 import models_window as windowed
 import numpy as np
 from case import call_of
@@ -98,6 +99,7 @@ MODELS = {
     **families.MODELS,
     **rows.MODELS,
     **real.MODELS,
+    **volume.MODELS,
 }
 
 

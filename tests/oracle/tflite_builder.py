@@ -25,6 +25,11 @@ _POOL = (5, {
     "padding": (0, "padding", 0), "stride_w": (1, "i32", 0), "stride_h": (2, "i32", 0),
     "filter_w": (3, "i32", 0), "filter_h": (4, "i32", 0), "activation": (5, "activation", 0),
 })
+_VOLUME = (106, {
+    "padding": (0, "padding", 0), "stride_d": (1, "i32", 0), "stride_w": (2, "i32", 0), "stride_h": (3, "i32", 0),
+    "activation": (4, "activation", 0), "dilation_d": (5, "i32", 1), "dilation_w": (6, "i32", 1),
+    "dilation_h": (7, "i32", 1),
+})
 _NO_OPTIONS = (0, {})
 OPERATORS = {  # name: (operator code, options)
     "ADD": (0, (11, {**_ACT, "pot_scale_int16": (1, "bool", 1)})),
@@ -133,8 +138,15 @@ OPERATORS = {  # name: (operator code, options)
     })),
     "TRANSPOSE_CONV": (67, (49, {
         "padding": (0, "padding", 0), "stride_w": (1, "i32", 0), "stride_h": (2, "i32", 0),
-        "activation": (3, "activation", 0),
+        "activation": (3, "activation", 0), "quantized_bias_type": (4, "type", 0),
     })),
+    "CONV_3D": (132, _VOLUME),
+    "CONV_3D_TRANSPOSE": (141, _VOLUME),
+    "SEGMENT_SUM": (125, (100, {})),
+    "UNSORTED_SEGMENT_PROD": (153, _NO_OPTIONS),
+    "UNSORTED_SEGMENT_MAX": (154, _NO_OPTIONS),
+    "UNSORTED_SEGMENT_SUM": (155, _NO_OPTIONS),
+    "UNSORTED_SEGMENT_MIN": (157, _NO_OPTIONS),
     "L2_NORMALIZATION": (11, (12, {"activation": (0, "activation", 0)})),
     "L2_POOL_2D": (12, _POOL),
     "LOG_SOFTMAX": (50, (36, {})),

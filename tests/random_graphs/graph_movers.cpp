@@ -162,6 +162,18 @@ bool scatter_nd(GraphMaker& g) {
   return g.add("scatter_nd", {tuples(g, shape, count, 1), in}, {{"shape", list(shape)}}, {g.of(in)});
 }
 
+bool segments(GraphMaker& g) {
+  static const char* kNames[] = {"unsorted_segment_max", "unsorted_segment_min"};  // sums would grow
+  TensorId in = g.any();
+  const Shape& shape = g.of(in).shape;
+  if (shape.empty() || (g.of(in).dtype != DType::kF32 && g.of(in).dtype != DType::kI32)) return false;
+  const int64_t count = g.random.pick(1, 5);
+  std::vector<int32_t> values;
+  for (int64_t i = 0; i < shape[0]; ++i) values.push_back(static_cast<int32_t>(g.random.pick(-1, count - 1)));
+  TensorId numbers = ints(g, {shape[0]}, values);
+  return g.add(kNames[g.random.pick(0, 1)], {in, numbers}, {{"segments", std::to_string(count)}}, {g.of(in)});
+}
+
 bool dynamic_update_slice(GraphMaker& g) {
   TensorId in = g.any();
   const TensorType whole = g.of(in);
@@ -245,7 +257,7 @@ bool make_mover(GraphMaker& graph) {
   static constexpr Make kMakers[] = {reverse, tile,   broadcast, mirror_pad, depth_and_space, batch_and_space, batch_and_space,
                                      fill,    gather, lookup,    gather_nd,  scatter_nd,      dynamic_update_slice,
                                      cumsum,  normalized, diagonal, one_hot, topk, reverse_sequence,
-                                     local_response};
+                                     local_response, segments};
   return kMakers[graph.random.pick(0, std::size(kMakers) - 1)](graph);
 }
 

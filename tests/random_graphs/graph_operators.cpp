@@ -6,6 +6,7 @@
 #include "graph_layouts.h"
 #include "graph_maker.h"
 #include "graph_movers.h"
+#include "graph_products.h"
 #include "graph_recurrent.h"
 #include "graph_signal.h"
 #include "graph_states.h"
@@ -47,7 +48,8 @@ class OperatorMaker final : public GraphMaker {
         &OperatorMaker::simple,      &OperatorMaker::simple,      &OperatorMaker::simple,
         &OperatorMaker::mover,       &OperatorMaker::mover,       &OperatorMaker::mover,
         &OperatorMaker::recurrent,   &OperatorMaker::stateful,    &OperatorMaker::signal,
-        &OperatorMaker::signal,      &OperatorMaker::planes,      &OperatorMaker::planes};
+        &OperatorMaker::signal,      &OperatorMaker::planes,      &OperatorMaker::planes,
+        &OperatorMaker::product};
     for (int tries = 0; tries < 20; ++tries)
       if ((this->*kMakers[random.pick(0, std::size(kMakers) - 1)])()) return;
   }
@@ -422,6 +424,8 @@ class OperatorMaker final : public GraphMaker {
       if (of(id).dtype == of(a).dtype && of(id).shape == shape) b = id;
     return add("batch_matmul", {a, b}, {{"adj_y", turned ? "true" : "false"}}, {type(of(a).dtype, {})});
   }
+
+  bool product() { return make_product(*this, activation()); }
 
   // A value of the type that is there, else a constant: what a state begins with.
   bool recurrent() { return make_recurrent(*this); }

@@ -280,12 +280,12 @@ void OperatorReader::build_one(size_t index, Build& build) {
   if (good && !import(index, build, op, told)) {
     Diagnostics again;
     graph::Op retried;
-    good = connect(index, build, retried, again) && fold_operands(retried, build) &&
-           import(index, build, retried, again);
-    if (good) {
-      op = std::move(retried);
-      told = std::move(again);
-    }
+    good = connect(index, build, retried, again);
+    if (good) fold_operands(retried, build);
+    good = good && import(index, build, retried, again, true);
+    // What only then is another operator of ours says itself why it is refused.
+    if (good || retried.definition != op.definition) told = std::move(again);
+    if (good) op = std::move(retried);
   }
   if (good && only_constants && is_output(index)) {
     unsupported_.push_back({index, "is computed on constants only, and its result is an output"});
@@ -423,7 +423,7 @@ bool OperatorReader::import_given(size_t index, const TfliteOp& from, Build& bui
 }
 
 // Attributes and shapes; is it then an operator that aotc takes?
-bool OperatorReader::import(size_t index, Build& build, graph::Op& op, Diagnostics& told) {
+bool OperatorReader::import(size_t index, Build& build, graph::Op& op, Diagnostics& told, bool settled) {
   if (!source_.constants.take(constant_bytes(op, build.graph))) {
     report_aliasing(told, op.location);
     return false;
@@ -434,6 +434,7 @@ bool OperatorReader::import(size_t index, Build& build, graph::Op& op, Diagnosti
   for (graph::TensorId id : op.results) build.derived[static_cast<size_t>(id.value)] = derived;
   const Resolved& known = resolved_[index];
   TfliteOp view(raw(index), build.graph, !derived, source_.subgraph);
+  view.set_settled(settled);
   view.set_shifted(std::any_of(op.operands.begin(), op.operands.end(), [&](graph::TensorId id) {
     return build.twins.contains(id);
   }));

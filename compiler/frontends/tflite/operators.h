@@ -134,7 +134,8 @@ class OperatorReader {
                         Diagnostics& told);
   bool connect(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   bool import_given(size_t index, const TfliteOp& from, Build& build, graph::Op& op, Diagnostics& told);
-  bool import(size_t index, Build& build, graph::Op& op, Diagnostics& told);
+  // `settled`: TfliteOp's.
+  bool import(size_t index, Build& build, graph::Op& op, Diagnostics& told, bool settled = false);
   // Operators on uint8 (uint8.cpp): operands and results become int8 tensors where the operator takes them so.
   bool shift_bytes(Build& build, graph::Op& op, Diagnostics& told);
   bool shifted_operand(Build& build, graph::TensorId id, const Location& at, graph::TensorId& out, Diagnostics& told);

@@ -27,6 +27,10 @@ class TfliteOp {
   // Are operands that the file has as uint8 here as int8 (Uint8)? Set by the reader.
   bool shifted() const { return shifted_; }
   void set_shifted(bool shifted) { shifted_ = shifted; }
+  // Was everything folded that can be? Then an operand that is not constant is computed when the model runs.
+  // Rules that prefer a constant refuse what is not one until then. Set by the reader.
+  bool settled() const { return settled_; }
+  void set_settled(bool settled) { settled_ = settled; }
   // The options table if it is there and of type T, else null (defaults apply).
   template <typename T>
   const T* options() const {
@@ -48,6 +52,7 @@ class TfliteOp {
   const graph::Graph& graph_;
   bool shapes_as_in_file_;
   bool shifted_ = false;
+  bool settled_ = false;
   const tflite_schema::SubGraph* subgraph_;
 };
 

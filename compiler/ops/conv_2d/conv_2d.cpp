@@ -12,6 +12,20 @@
 
 namespace aotc::ops {
 
+Result<std::vector<graph::Shape>> infer_conv_2d(const OpView& op, Diagnostics& diags) {
+  if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 4, 4, diags)) return kFailure;
+  const graph::Shape& w = op.operand(1).shape;
+  Window window;
+  if (!infer_window(op, op.attrs<Conv2DAttrs>(), w[1], w[2], window, diags)) return kFailure;
+  return std::vector<graph::Shape>{{window.batch, window.y.out, window.x.out, w[0]}};
+}
+
+bool check_conv_2d_channels(const OpView& op, Diagnostics& diags) {
+  const graph::Shape &in = op.operand(0).shape, &w = op.operand(1).shape;
+  if (w[0] >= 1 && w[3] >= 1 && in[3] >= 1 && in[3] % w[3] == 0 && w[0] % (in[3] / w[3]) == 0) return true;
+  return bad_shape(op, diags, fmt::format("weights {} do not fit an input of {} channels", graph::to_string(w), in[3]));
+}
+
 namespace {
 
 struct Sizes {
@@ -76,22 +90,13 @@ class Conv2D final : public Operator {
   Uint8 uint8_form(const OpView&) const override { return Uint8::kWeighted; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 4, 4, diags)) return kFailure;
-    const graph::Shape& w = op.operand(1).shape;
-    Window window;
-    if (!infer_window(op, op.attrs<Conv2DAttrs>(), w[1], w[2], window, diags)) return kFailure;
-    return std::vector<graph::Shape>{{window.batch, window.y.out, window.x.out, w[0]}};
+    return infer_conv_2d(op, diags);
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     const graph::Shape& in = op.operand(0).shape;
     const graph::Shape& w = op.operand(1).shape;
-    if (w[0] < 1 || w[3] < 1 || in[3] < 1 || in[3] % w[3] != 0 || w[0] % (in[3] / w[3]) != 0) {
-      bad_shape(
-          op, diags,
-          fmt::format("weights {} do not fit an input of {} channels", graph::to_string(w), in[3]));
-      return kFailure;
-    }
+    if (!check_conv_2d_channels(op, diags)) return kFailure;
     if (is_hybrid(op) && in[3] != w[3] &&
         op.operand(1).quantization.scale.size() < static_cast<size_t>(w[0])) {
       diags
@@ -235,6 +240,9 @@ class Conv2D final : public Operator {
 
 }  // namespace
 
-void add_operators_conv_2d(OperatorSet& set) { set.add(std::make_unique<Conv2D>()); }
+void add_operators_conv_2d(OperatorSet& set) {
+  set.add(std::make_unique<Conv2D>());
+  add_conv_2d_computed(set);
+}
 
 }  // namespace aotc::ops

@@ -15,6 +15,10 @@ struct Conv2DAttrs : graph::Attributes<Conv2DAttrs>, WindowFields {
   }
 };
 
+// The result's shape, and do the channels of input and weights fit? Whatever the weights are.
+Result<std::vector<graph::Shape>> infer_conv_2d(const OpView& op, Diagnostics& diags);
+bool check_conv_2d_channels(const OpView& op, Diagnostics& diags);
+
 // The lowering of int8 and float32 (lower.cpp).
 Lowered lower_conv_2d(const OpView& op, const TargetInfo& target);
 
@@ -25,5 +29,8 @@ Lowered lower_conv_2d_hybrid(const OpView& op, const TargetInfo& target);
 
 // int8 for cores without vectors (lower_triple.cpp), nothing where the general way is as fast.
 std::optional<Lowered> lower_conv_2d_triple(const OpView& op, const TargetInfo& target);
+
+// The operator conv_2d_computed, whose weights are no constant (computed.cpp).
+void add_conv_2d_computed(OperatorSet& set);
 
 }  // namespace aotc::ops

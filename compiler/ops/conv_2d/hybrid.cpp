@@ -19,9 +19,9 @@ using tir::Ex;
 
 namespace {
 
-class HybridLowering {
+class HybridConvLowering {
  public:
-  HybridLowering(const OpView& op, const TargetInfo& target)
+  HybridConvLowering(const OpView& op, const TargetInfo& target)
       : op_(op), conv_(op), f_(op, "conv_2d"), asymmetric_(conv_rows_are_asymmetric(op)) {
     nibbles_ = packs_nibbles(op, target);
     groups_ = conv_.in_channels / conv_.group_in;
@@ -186,7 +186,7 @@ bool conv_rows_are_asymmetric(const OpView& op) {
 }
 
 Lowered lower_conv_2d_hybrid(const OpView& op, const TargetInfo& target) {
-  return HybridLowering(op, target).run();
+  return HybridConvLowering(op, target).run();
 }
 
 }  // namespace aotc::ops

@@ -24,9 +24,9 @@ struct Sizes {
   int64_t in_channels, channels, image;
 };
 
-class HybridLowering {
+class HybridDepthwiseLowering {
  public:
-  explicit HybridLowering(const OpView& op) : op_(op), s_(op), f_(op, "depthwise_conv_2d") {}
+  explicit HybridDepthwiseLowering(const OpView& op) : op_(op), s_(op), f_(op, "depthwise_conv_2d") {}
 
   Lowered run() {
     const WindowAxis& y = s_.window.y;
@@ -143,6 +143,6 @@ void evaluate_depthwise_conv_2d_hybrid(const OpView& op, const EvalData& data) {
   }
 }
 
-Lowered lower_depthwise_conv_2d_hybrid(const OpView& op) { return HybridLowering(op).run(); }
+Lowered lower_depthwise_conv_2d_hybrid(const OpView& op) { return HybridDepthwiseLowering(op).run(); }
 
 }  // namespace aotc::ops

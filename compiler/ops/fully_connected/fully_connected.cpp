@@ -33,6 +33,27 @@ WideScaling fully_connected_wide_scaling(const OpView& op) {
                       });
 }
 
+Result<std::vector<graph::Shape>> infer_fully_connected(const OpView& op, Diagnostics& diags) {
+  if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 2, 2, diags) ||
+      !check_rank(op, 0, 1, 8, diags))
+    return kFailure;
+  const graph::Shape& in = op.operand(0).shape;
+  const graph::Shape& w = op.operand(1).shape;
+  bool keep = op.attrs<FullyConnectedAttrs>().keep_num_dims;
+  int64_t elements = graph::element_count(in);
+  if (w[0] < 1 || w[1] < 1 || elements < 1 || elements % w[1] != 0 ||
+      (keep && in.back() != w[1])) {
+    bad_shape(op, diags,
+              fmt::format("an input of {} does not divide into rows for weights {}",
+                          graph::to_string(in), graph::to_string(w)));
+    return kFailure;
+  }
+  if (!keep) return std::vector<graph::Shape>{{elements / w[1], w[0]}};
+  graph::Shape out = in;
+  out.back() = w[0];
+  return std::vector<graph::Shape>{out};
+}
+
 namespace {
 
 class FullyConnected final : public Operator {
@@ -51,24 +72,7 @@ class FullyConnected final : public Operator {
   Uint8 uint8_form(const OpView&) const override { return Uint8::kWeighted; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 2, 2, diags) ||
-        !check_rank(op, 0, 1, 8, diags))
-      return kFailure;
-    const graph::Shape& in = op.operand(0).shape;
-    const graph::Shape& w = op.operand(1).shape;
-    bool keep = op.attrs<FullyConnectedAttrs>().keep_num_dims;
-    int64_t elements = graph::element_count(in);
-    if (w[0] < 1 || w[1] < 1 || elements < 1 || elements % w[1] != 0 ||
-        (keep && in.back() != w[1])) {
-      bad_shape(op, diags,
-                fmt::format("an input of {} does not divide into rows for weights {}",
-                            graph::to_string(in), graph::to_string(w)));
-      return kFailure;
-    }
-    if (!keep) return std::vector<graph::Shape>{{elements / w[1], w[0]}};
-    graph::Shape out = in;
-    out.back() = w[0];
-    return std::vector<graph::Shape>{out};
+    return infer_fully_connected(op, diags);
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
@@ -221,6 +225,7 @@ class FullyConnected final : public Operator {
 
 void add_operators_fully_connected(OperatorSet& set) {
   set.add(std::make_unique<FullyConnected>());
+  add_fully_connected_computed(set);
 }
 
 }  // namespace aotc::ops

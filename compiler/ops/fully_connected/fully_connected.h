@@ -26,6 +26,9 @@ struct FullyConnectedAttrs : graph::Attributes<FullyConnectedAttrs> {
   }
 };
 
+// The result's shape, whatever the weights are.
+Result<std::vector<graph::Shape>> infer_fully_connected(const OpView& op, Diagnostics& diags);
+
 // int8 only; `ranges` per unit as the lowering needs it (the reference does not look at it).
 Requantization fully_connected_scaling(const OpView& op, std::vector<AccRange> ranges);
 
@@ -53,5 +56,8 @@ std::optional<Lowered> lower_fully_connected_quad(const OpView& op, const Target
 // Float activations and int8 weights (hybrid.cpp; arithmetic in ops/common/hybrid.h).
 void evaluate_fully_connected_hybrid(const OpView& op, const EvalData& data);
 Lowered lower_fully_connected_hybrid(const OpView& op, const TargetInfo& target);
+
+// The operator fully_connected_computed, whose weights are no constant (computed.cpp).
+void add_fully_connected_computed(OperatorSet& set);
 
 }  // namespace aotc::ops

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes of gather, scatter_nd, one_hot and reverse_sequence.
+// Attributes of gather, scatter_nd, one_hot, unsorted_segment_* and reverse_sequence.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,15 @@ struct OneHotAttrs : graph::Attributes<OneHotAttrs> {
   static void visit(Self& self, F&& field) {
     field("depth", self.depth);
     field("axis", self.axis);
+  }
+};
+
+struct SegmentAttrs : graph::Attributes<SegmentAttrs> {
+  int32_t segments = 1;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("segments", self.segments);
   }
 };
 

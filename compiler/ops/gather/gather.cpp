@@ -192,6 +192,7 @@ void add_operators_gather(OperatorSet& set) {
   add_dynamic_update_slice(set);
   add_one_hot(set);
   add_reverse_sequence(set);
+  add_segments(set);
 }
 
 }  // namespace aotc::ops

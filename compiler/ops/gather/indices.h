@@ -39,5 +39,6 @@ void add_scatter_nd(OperatorSet& set);
 void add_dynamic_update_slice(OperatorSet& set);
 void add_one_hot(OperatorSet& set);
 void add_reverse_sequence(OperatorSet& set);
+void add_segments(OperatorSet& set);
 
 }  // namespace aotc::ops

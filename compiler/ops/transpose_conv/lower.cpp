@@ -4,11 +4,14 @@
 // Phases with as many taps share their code.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <fmt/format.h>
 
 #include "ops/common/conv.h"
 #include "ops/common/gemm.h"
+#include "ops/common/hybrid.h"
+#include "ops/common/wide_requantize.h"
 #include "ops/transpose_conv/transpose_conv.h"
 
 namespace aotc::ops {
@@ -53,14 +56,15 @@ class TransposeConvLowering {
     if (!direct()) panel_ = f_.scratch("panel", in_->dtype, pixels_ * k, 4);
     out_ = f_.result();
     if (requantizer_) requantizer_->begin(f_);
+    if (wide_) wide_->begin(f_);
     f_.loop("n", 0, s_.batch, [&](Ex n) {
       f_.loop("oy", 0, s_.y.out, [&](Ex oy) { row(n, oy); });
     });
     f_.algorithm("phases");
     f_.choice("pixels", pixels_);
     f_.choice("channels", channels_);
-    return f_.finish(fmt::format("{}{}{}", direct() ? "in place" : "gathered panel", is_float_ ? "" : ", ",
-                                 is_float_ ? "" : requantizer_->form()));
+    std::string how = is_float_ ? "" : fmt::format(", {}", wide_ ? wide_->form() : requantizer_->form());
+    return f_.finish((direct() ? "in place" : "gathered panel") + how);
   }
 
  private:
@@ -100,6 +104,12 @@ class TransposeConvLowering {
     }
     std::vector<int16_t> w = centred_weights(op_);
     pack_weights_of(w);
+    if (in_->dtype == DType::kI16) {
+      WideScaling scaling = transpose_conv_wide_scaling(op_);
+      bias_ = wide_bias(f_, op_, scaling);
+      wide_.emplace(f_, scaling);
+      return;
+    }
     // Every phase sums other weights, so the zero point adds something else to its bias.
     std::vector<int32_t> bias;
     std::vector<AccRange> ranges(static_cast<size_t>(s_.out_channels), {INT32_MAX, INT32_MIN});
@@ -251,7 +261,8 @@ class TransposeConvLowering {
           bool whole = s_.out_channels % channels_ == 0;
           Ex channel = f_.let("channel", whole ? c : min(c, Ex(s_.out_channels - channels_)));
           auto init = [&](int64_t, int64_t i) {
-            return is_float_ ? tir::f32(0.0f) : load(bias_, p.bias + channel + i);
+            if (is_float_) return tir::f32(0.0f);
+            return load(bias_, wide_ ? channel + i : p.bias + channel + i);
           };
           std::vector<Ex> acc;
           if (k == 0) {
@@ -271,11 +282,14 @@ class TransposeConvLowering {
     for (int64_t c = 0; c < channels_; ++c) {
       Ex bias;
       Requantizer::Channel scale;
-      if (!is_float_) scale = requantizer_->prepare(f_, channel + c);
+      WideRequantizer::Channel wide;
+      if (wide_) wide = wide_->prepare(f_, channel + c);
+      if (requantizer_) scale = requantizer_->prepare(f_, channel + c);
       if (is_float_ && bias_) bias = f_.let("bias", load(bias_, channel + c));
       for (int64_t p = 0; p < pixels_; ++p) {
         const Ex& a = acc[static_cast<size_t>(p * channels_ + c)];
         Ex v = is_float_ ? emit_clamp(bias_ ? a + bias : a, float_clamp(activation_))
+               : wide_   ? wide_->emit(f_, a, wide)
                          : requantizer_->emit(f_, a, scale);
         f_.store(out_, base + (p * s_.x.stride * s_.out_channels + c), v);
       }
@@ -294,52 +308,88 @@ class TransposeConvLowering {
   int64_t channels_ = 1, pixels_ = 1;
   BufferPtr in_, out_, panel_, weights_, bias_;
   std::optional<Requantizer> requantizer_;
+  std::optional<WideRequantizer> wide_;  // int16
 };
 
 // Float sums tap by tap, with a test for each that may lie outside: a weight that is not finite must not
-// meet a padding of zeros.
-Lowered lower_taps(const OpView& op) {
-  TransposeShape s(op);
-  LoweringBuilder f(op, "transpose_conv");
-  BufferPtr in = f.operand(0), weights = f.operand(1), bias = op.constant(2) ? f.operand(2) : BufferPtr();
-  BufferPtr out = f.result();
-  auto inputs = [&](const TransposeAxis& axis, const Ex& o, const char* name, auto body) {
-    f.loop(name, 0, axis.in, [&](Ex i) {
-      Ex k = f.let("tap", o + axis.pad - i * axis.stride);
-      f.if_(k >= 0 && k < axis.kernel, [&] { body(i, k); });
-    });
-  };
-  f.loop("n", 0, s.batch, [&](Ex n) {
-    f.loop("oy", 0, s.y.out, [&](Ex oy) {
-      f.loop("ox", 0, s.x.out, [&](Ex ox) {
-        f.loop("c", 0, s.out_channels, [&](Ex c) {
-          Ex acc = f.var("acc", tir::f32(0.0f));
-          inputs(s.y, oy, "iy", [&](const Ex& iy, const Ex& ky) {
-            inputs(s.x, ox, "ix", [&](const Ex& ix, const Ex& kx) {
-              Ex from = f.let("from", ((n * s.y.in + iy) * s.x.in + ix) * s.in_channels);
-              Ex weight = f.let("weight", ((c * s.y.kernel + ky) * s.x.kernel + kx) * s.in_channels);
-              f.loop("k", 0, s.in_channels, [&](Ex k) {
-                f.assign(acc, acc + load(in, from + k) * load(weights, weight + k));
-              });
-            });
-          });
-          Ex v = bias ? acc + load(bias, c) : acc;
-          f.store(out, ((n * s.y.out + oy) * s.x.out + ox) * s.out_channels + c,
-                  emit_clamp(v, float_clamp(op.attrs<TransposeConvAttrs>().activation)));
+// meet a padding of zeros. Of int8 weights as well: the reference scales every product before it is added.
+class TapsLowering {
+ public:
+  explicit TapsLowering(const OpView& op)
+      : op_(op), s_(op), f_(op, "transpose_conv"), batch_(s_.y.in * s_.x.in * s_.in_channels) {}
+
+  Lowered run() {
+    const bool hybrid = is_hybrid(op_);
+    in_ = f_.operand(0);
+    weights_ = f_.operand(1);
+    if (op_.constant(2)) bias_ = f_.operand(2);
+    if (hybrid) {
+      std::vector<float> scales;
+      for (int64_t c = 0; c < s_.out_channels; ++c) scales.push_back(weight_scale(op_, c));
+      scales_ = f_.constant("scales", DType::kF32, scales);
+      bytes_ = f_.scratch("quantised", DType::kI8, batch_, 4);
+    }
+    out_ = f_.result();
+    f_.loop("n", 0, s_.batch, [&](Ex n) {
+      if (hybrid) {
+        Ex row = f_.let("row", n * batch_);
+        row_ = emit_quantize_row(f_, {in_, row, batch_, true, false, nullptr}, bytes_, 0);
+      }
+      f_.loop("oy", 0, s_.y.out, [&](Ex oy) {
+        f_.loop("ox", 0, s_.x.out, [&](Ex ox) {
+          f_.loop("c", 0, s_.out_channels, [&](Ex c) { output(n, oy, ox, c); });
         });
       });
     });
-  });
-  f.algorithm("taps");
-  return f.finish("padding skipped: weights are not finite");
-}
+    f_.algorithm("taps");
+    return f_.finish(hybrid ? "input quantised" : "padding skipped: weights are not finite");
+  }
+
+ private:
+  void inputs(const TransposeAxis& axis, const Ex& o, const char* name, const std::function<void(Ex, Ex)>& body) {
+    f_.loop(name, 0, axis.in, [&](Ex i) {
+      Ex k = f_.let("tap", o + axis.pad - i * axis.stride);
+      f_.if_(k >= 0 && k < axis.kernel, [&] { body(i, k); });
+    });
+  }
+
+  Ex product(const Ex& from, const Ex& weight, const Ex& scale) const {
+    if (!bytes_) return load(in_, from) * load(weights_, weight);
+    return cast(DType::kF32, (load(bytes_, from) - row_.zero) * load(weights_, weight)) * scale * row_.scale;
+  }
+
+  void output(const Ex& n, const Ex& oy, const Ex& ox, const Ex& c) {
+    Ex acc = f_.var("acc", tir::f32(0.0f));
+    Ex scale = bytes_ ? f_.let("scale", load(scales_, c)) : Ex();
+    Ex first = bytes_ ? Ex(0) : f_.let("first", n * batch_);
+    inputs(s_.y, oy, "iy", [&](const Ex& iy, const Ex& ky) {
+      inputs(s_.x, ox, "ix", [&](const Ex& ix, const Ex& kx) {
+        Ex from = f_.let("from", first + (iy * s_.x.in + ix) * s_.in_channels);
+        Ex weight = f_.let("weight", ((c * s_.y.kernel + ky) * s_.x.kernel + kx) * s_.in_channels);
+        f_.loop("k", 0, s_.in_channels,
+                [&](Ex k) { f_.assign(acc, acc + product(from + k, weight + k, scale)); });
+      });
+    });
+    Ex v = bias_ ? acc + load(bias_, c) : acc;
+    f_.store(out_, ((n * s_.y.out + oy) * s_.x.out + ox) * s_.out_channels + c,
+             emit_clamp(v, float_clamp(op_.attrs<TransposeConvAttrs>().activation)));
+  }
+
+  const OpView& op_;
+  const TransposeShape s_;
+  LoweringBuilder f_;
+  int64_t batch_;  // elements
+  BufferPtr in_, weights_, bias_, out_, scales_, bytes_;
+  RowQuantization row_;
+};
 
 }  // namespace
 
 Lowered lower_transpose_conv(const OpView& op, const TargetInfo& target) {
+  if (is_hybrid(op)) return TapsLowering(op).run();
   if (op.operand(0).dtype == DType::kF32) {
     std::vector<float> w = op.constant(1)->to_vector<float>();
-    if (!std::all_of(w.begin(), w.end(), [](float v) { return std::isfinite(v); })) return lower_taps(op);
+    if (!std::all_of(w.begin(), w.end(), [](float v) { return std::isfinite(v); })) return TapsLowering(op).run();
   }
   return TransposeConvLowering(op, target).run();
 }

@@ -8,6 +8,8 @@
 #include "ops/common/activation_checks.h"
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
+#include "ops/common/hybrid.h"
+#include "ops/common/lowered_evaluation.h"
 
 namespace aotc::ops {
 
@@ -20,6 +22,15 @@ TransposeShape::TransposeShape(const OpView& op) {
   batch = in[0];
   in_channels = in[3];
   out_channels = w[0];
+}
+
+WideScaling transpose_conv_wide_scaling(const OpView& op) {
+  const std::vector<int16_t> w = centred_weights(op);
+  const auto each = static_cast<std::ptrdiff_t>(w.size()) / op.operand(1).shape[0];
+  return wide_scaling(op, op.operand(1).shape[0], convolution_rounding(op), op.attrs<TransposeConvAttrs>().activation,
+                      [&](int64_t c) {
+                        return std::vector<int32_t>(w.begin() + c * each, w.begin() + (c + 1) * each);
+                      });
 }
 
 namespace {
@@ -58,7 +69,8 @@ class TransposeConv final : public Operator {
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, "per tensor or per channel"},
             {DType::kU8, "weights uint8, per tensor with any zero point"},
-            {DType::kF32, ""}};
+            {DType::kI16, "weights int8; bias int64 or int32"},
+            {DType::kF32, "weights float32, or int8 per channel (dynamic range)"}};
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<TransposeConvAttrs>();
@@ -91,12 +103,20 @@ class TransposeConv final : public Operator {
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    // Not float32 with int8 weights, which convolutions take.
-    bool good = check_type(op, 0, {DType::kI8, DType::kF32}, diags) &&
-                (has_uint8_weights(op) || check_type(op, 1, {op.operand(0).dtype}, diags)) &&
-                verify_convolution(op, op.operand(1).shape[0], 0, diags, {.int16 = false}) &&
+    const int64_t channels = op.operand(1).shape[0];
+    if (is_hybrid(op) && op.operand(1).quantization.scale.size() < static_cast<size_t>(channels)) {
+      diags
+          .error(op.where(), "op-quantization",
+                 "int8 weights of a transposed convolution of floats need a scale for each channel")
+          .help("LiteRT reads scales that are not there; convert the model with scales per channel");
+      return kFailure;
+    }
+    bool good = verify_convolution(op, channels, 0, diags,
+                                   {.int4 = false, .int4_of_int16 = false, .int4_of_floats = false}) &&
                 check_convolution_multipliers(op, diags) &&
                 check_activation_bounds(op, op.attrs<TransposeConvAttrs>().activation, diags);
+    if (good && op.operand(0).dtype == DType::kI16)
+      good = check_wide_sums(op, transpose_conv_wide_scaling(op), diags);
     return good ? success() : Status(kFailure);
   }
 
@@ -106,7 +126,11 @@ class TransposeConv final : public Operator {
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     TransposeShape s(op);
-    if (op.operand(0).dtype == DType::kF32) {
+    if (is_hybrid(op)) {
+      evaluate_lowering(op, data);
+    } else if (op.operand(0).dtype == DType::kI16) {
+      evaluate_int16(op, data, s);
+    } else if (op.operand(0).dtype == DType::kF32) {
       evaluate_float(op, data, s);
     } else {
       evaluate_int8(op, data, s);
@@ -131,6 +155,20 @@ class TransposeConv final : public Operator {
         [&](int64_t at, int64_t c) {
           float v = op.constant(2) ? sum + float_bias_at(op, c) : sum;
           out[static_cast<size_t>(at)] = std::min(std::max(v, range.min), range.max);
+        });
+  }
+
+  static void evaluate_int16(const OpView& op, const EvalData& data, const TransposeShape& s) {
+    auto x = data.in<int16_t>(0);
+    auto w = data.in<int8_t>(1);
+    auto out = data.out<int16_t>();
+    const WideScaling scaling = transpose_conv_wide_scaling(op);
+    int64_t sum = 0;
+    for_each_output(
+        s, [&](int64_t c) { sum = wide_bias_at(op, c); },
+        [&](int64_t xi, int64_t wi) { sum += x[static_cast<size_t>(xi)] * w[static_cast<size_t>(wi)]; },
+        [&](int64_t at, int64_t c) {
+          out[static_cast<size_t>(at)] = static_cast<int16_t>(scaling.apply(sum, static_cast<size_t>(c)));
         });
   }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ops/common/activation.h"
+#include "ops/common/wide_requantize.h"
 #include "ops/operator.h"
 
 namespace aotc::ops {
@@ -84,6 +85,9 @@ void for_each_phase(const TransposeShape& s, Visit visit) {
       for (int64_t py = y.begin; py < y.end; ++py)
         for (int64_t px = x.begin; px < x.end; ++px) visit(py, px);
 }
+
+// int16 only.
+WideScaling transpose_conv_wide_scaling(const OpView& op);
 
 Lowered lower_transpose_conv(const OpView& op, const TargetInfo& target);
 

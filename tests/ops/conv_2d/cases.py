@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CONV_2D: int8 with per-channel or per-tensor weights, float32; groups by a shallower filter."""
 
+import computed_cases
 import int16_cases
 import int4_cases
 import numpy as np
@@ -163,6 +164,8 @@ def cases(rng):
     yield from _cases(rng)
     yield from int4_cases.of(_cases(np.random.default_rng(4)), every=2)
     yield from uint8_cases.of(_cases(rng), weights=1)
+    yield from computed_cases.of(_cases(np.random.default_rng(14)), every=3)
+    yield from computed_cases.of(uint8_cases.of(_cases(np.random.default_rng(15)), weights=1), every=5)
 
 
 def _cases(rng):

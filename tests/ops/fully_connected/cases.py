@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """FULLY_CONNECTED: int8 with per-tensor or per-channel weights, float32."""
 
+import computed_cases
 import int16_cases
 import int4_cases
 import numpy as np
@@ -135,6 +136,8 @@ def cases(rng):
     yield from _cases(rng)
     yield from int4_cases.of(_cases(np.random.default_rng(4)), every=2)
     yield from uint8_cases.of(_cases(rng), weights=1)
+    yield from computed_cases.of(_cases(np.random.default_rng(14)))
+    yield from computed_cases.of(uint8_cases.of(_cases(np.random.default_rng(15)), weights=1), every=2)
 
 
 def _cases(rng):

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TRANSPOSE_CONV: int8 with per-channel or per-tensor weights and float32; kernels smaller and larger than
-the stride, phases with no tap, borders that are cut, and weights that are not finite."""
+"""TRANSPOSE_CONV: int8 with per-channel or per-tensor weights, int16, float32 with weights of either kind;
+kernels smaller and larger than the stride, phases with no tap, borders that are cut, and weights that are not
+finite."""
 
+import int16_cases
 import numpy as np
 import uint8_cases
 from case import Case, const
 from patterns import bias_int32, float32, int8, weights_int8
 
-PAIRS = [("TRANSPOSE_CONV", "int8"), ("TRANSPOSE_CONV", "float32"), ("TRANSPOSE_CONV", "uint8")]
+PAIRS = [("TRANSPOSE_CONV", "int8"), ("TRANSPOSE_CONV", "float32"), ("TRANSPOSE_CONV", "uint8"),
+         ("TRANSPOSE_CONV", "int16")]
 PAIR_BY = "outputs"
 
 # name: input, filter (out channels, height, width, depth), strides, size of the result, padding
@@ -83,8 +86,51 @@ def _float32(rng, name, geometry, activation="NONE", bias=True):
     return _case(name, geometry, w, float32(geometry[0]), b, float32(), activation, "ulp")
 
 
+def _int16(rng, name, geometry, scales=int16_cases.SCALES["typical"], per_channel=True, bias="int64",
+           magnitude=200000):
+    si, sw, so, activation = scales
+    w = weights_int8(rng, geometry[1], 0, per_channel, sw)
+    b = int16_cases.bias_of(rng, geometry[1][0], si, w, bias, magnitude) if bias else None
+    case = _case(name, geometry, w, int16_cases.int16(geometry[0], si), b, int16_cases.int16((), so), activation)
+    if bias == "int32":
+        case.options["quantized_bias_type"] = "int32"
+    return case
+
+
+def _int16_cases(rng):
+    for i, (name, geometry) in enumerate(GEOMETRIES.items()):
+        yield _int16(rng, f"int16_{name}", geometry, bias=(None, "int64", "int32")[i % 3], magnitude=20000)
+    for i, (name, scales) in enumerate(int16_cases.SCALES.items()):
+        geometry = GEOMETRIES[("k3_stride2", "k2_stride2", "k1_stride2", "k3_stride1")[i % 4]]
+        yield _int16(rng, f"int16_q_{name}", geometry, scales)
+        yield _int16(rng, f"int16_q_{name}_per_tensor", geometry, scales, False)
+        yield _int16(rng, f"int16_q_{name}_narrow", geometry, scales, True, "int32", 2000)
+    for i, magnitude in enumerate((1 << 31, 1 << 36, 1 << 42)):  # sums that leave 32 bits
+        scales = (0.001, 0.02, 0.004 * magnitude / (1 << 28), "NONE")
+        yield _int16(rng, f"int16_wide_bias_{i}", GEOMETRIES["k5_stride3"], scales, magnitude=magnitude)
+    yield from int16_cases.refused(rng, lambda name, **more: _int16(rng, name, GEOMETRIES["k3_stride2"], **more))
+    case = _int16(rng, "int16_no_bias_announced_as_int32", GEOMETRIES["k3_stride2"], bias=None)
+    case.options["quantized_bias_type"] = "int32"
+    yield case
+
+
+def _dynamic_cases(rng):
+    """Float activations and int8 weights: the input is quantised when the operator runs."""
+    for i, (name, geometry) in enumerate(GEOMETRIES.items()):
+        w = weights_int8(rng, geometry[1], 0, True, 0.02)
+        b = const(rng.standard_normal(geometry[1][0]).astype(np.float32)) if i % 4 != 2 else None
+        yield _case(f"dynamic_{name}", geometry, w, float32(geometry[0]), b, float32(),
+                    ("NONE", "RELU", "RELU6")[i % 3], "ulp")
+    case = _float32(rng, "dynamic_per_tensor", GEOMETRIES["k3_stride2"])
+    case.inputs[1] = weights_int8(rng, GEOMETRIES["k3_stride2"][1], 0, False)
+    case.undefined = "reads scales that are not there"
+    yield case
+
+
 def cases(rng):
     yield from _cases(rng)
+    yield from _int16_cases(np.random.default_rng(16))
+    yield from _dynamic_cases(np.random.default_rng(17))
     yield from uint8_cases.of(_cases(rng), weights=1)
 
 

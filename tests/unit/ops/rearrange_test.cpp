@@ -291,7 +291,7 @@ TEST(TransposeConv, RefusesWhatCannotBe) {
   EXPECT_THAT(refused({3, 2, 2, 3}, good), HasSubstr("[op-shape]"));
   OneOp hybrid("transpose_conv", {image, {DType::kI8, {3, 2, 2, 2}, {{0.1f}, {0}, 0}}}, out, good);
   hybrid.graph[hybrid.graph.ops[0].operands[1]].constant = graph::own_bytes(std::vector<uint8_t>(24));
-  EXPECT_THAT(hybrid.refusal(), HasSubstr("[op-type]"));
+  EXPECT_THAT(hybrid.refusal(), HasSubstr("need a scale for each channel"));
   for (const char* key : {"height", "width", "stride_h", "stride_w"})
     for (const char* value : {"0", "-1", "2147483647"}) {
       auto bad = good;

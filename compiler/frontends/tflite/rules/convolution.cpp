@@ -12,6 +12,7 @@
 #include "ops/common/hybrid.h"
 #include "ops/common/import.h"
 #include "ops/conv_2d/conv_2d.h"
+#include "ops/conv_3d/conv_3d.h"
 #include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
 #include "ops/fully_connected/fully_connected.h"
 #include "ops/pool_2d/pool_2d.h"
@@ -24,8 +25,12 @@ namespace {
 // The reference reads the bias of int16 activations as int64 unless the model's option
 // quantized_bias_type says int32. Reports [op-attribute].
 bool check_bias_option(const OpView& op, int type, Diagnostics& diags) {
-  if (op.operand(0).dtype != DType::kI16 || !op.has_operand(2)) return true;
+  if (op.operand(0).dtype != DType::kI16) return true;
   constexpr int kNotSet = 0, kInt32 = 2, kInt64 = 4;  // TensorType
+  // Sums would be rounded as with a bias of 32 bits.
+  if (!op.has_operand(2))
+    return type != kInt32 || op.op.name() == "fully_connected" ||
+           bad_attribute(op, diags, "quantized_bias_type says i32, but there is no bias; convert the model again");
   DType have = op.operand(2).dtype;
   if (have == DType::kI64 && (type == kNotSet || type == kInt64)) return true;
   if (have == DType::kI32 && type == kInt32) return true;
@@ -41,6 +46,14 @@ bool check_weight_bytes(const TfliteOp& from, const OpView& op, Diagnostics& dia
   if (from.shifted()) return check_type(op, 1, {DType::kU8}, diags);
   return op.operand(1).dtype != DType::kU8 ||
          check_type(op, 1, {DType::kI8, DType::kI4, DType::kF32}, diags);
+}
+
+// Weights, or a bias of floats, that only a run of the model gives: an operator of its own takes them.
+void take_computed_weights(const TfliteOp& from, graph::Op& op, std::string_view computed) {
+  OpView view{from.graph(), op};
+  auto is_computed = [&](size_t i) { return view.has_operand(i) && view.constant(i) == nullptr; };
+  if (from.settled() && (is_computed(1) || (is_computed(2) && view.operand(2).dtype == DType::kF32)))
+    op.definition = operators().find(computed);
 }
 
 // Both kinds of convolution; `check` is what one of them asks beside. Options may be null there.
@@ -71,6 +84,7 @@ Status import_convolution(const TfliteOp& from, graph::Op& op, Diagnostics& diag
 }
 
 Status import_conv_2d(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  take_computed_weights(from, op, "conv_2d_computed");
   return import_convolution<Conv2DAttrs, schema::Conv2DOptions>(
       from, op, diags, [](const OpView& view, const schema::Conv2DOptions* options, Diagnostics& told) {
         return check_bias_option(view, options ? options->quantized_bias_type() : 0, told);
@@ -124,11 +138,75 @@ Status import_transpose_conv(const TfliteOp& from, graph::Op& op, Diagnostics& d
   std::vector<graph::TensorId> operands = {op.operands[2], op.operands[1]};
   if (op.operands.size() > 3) operands.push_back(op.operands[3]);
   op.operands = operands;
+  const int bias_type = from.options<schema::TransposeConvOptions>()->quantized_bias_type();
+  if (!check_bias_option(OpView{from.graph(), op}, bias_type, diags)) return kFailure;
   if (from.shifted() && !check_bias_scale(OpView{from.graph(), op}, diags)) return kFailure;
   return success();
 }
 
+// Options, and the pads with which windows of `w` lie in a volume of `lengths`.
+bool import_volume(const TfliteOp& from, const OpView& view, const graph::Shape& w, std::span<const int64_t> lengths,
+                   Conv3DAttrs& attrs, Diagnostics& diags) {
+  const auto* options = from.options<schema::Conv3DOptions>();
+  if (options == nullptr) return bad_attribute(view, diags, "the model gives no options (strides)");
+  attrs.strides = {options->stride_d(), options->stride_h(), options->stride_w()};
+  attrs.dilations = {options->dilation_d_factor(), options->dilation_h_factor(), options->dilation_w_factor()};
+  if (!check_padding(view, options->padding(), diags)) return false;
+  for (size_t i = 0; i < 3; ++i) {
+    int32_t before = 0, after = 0;
+    set_pads(options->padding(), lengths[i], w[i], attrs.strides[i], attrs.dilations[i], before, after);
+    attrs.pads_before[i] = before;
+    attrs.pads_after[i] = after;
+  }
+  return fused_activation(view, options->fused_activation_function(), attrs.activation, diags);
+}
+
+Status import_conv_3d(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<Conv3DAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  if (!check_counts(view, 2, 3, 1, diags) || !check_rank(view, 0, 5, 5, diags) || !check_rank(view, 1, 5, 5, diags))
+    return kFailure;
+  const std::span<const int64_t> lengths = std::span(view.operand(0).shape).subspan(1, 3);
+  return import_volume(from, view, view.operand(1).shape, lengths, *attrs, diags) ? success() : Status(kFailure);
+}
+
+// From (shape of the result, weights, input, bias).
+Status import_conv_3d_transpose(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<Conv3DAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  std::vector<int64_t> shape;
+  if (!check_counts(view, 3, 4, 1, diags) || !check_rank(view, 1, 5, 5, diags) ||
+      !check_rank(view, 2, 5, 5, diags) || !constant_ints(view, 0, "shape", 5, shape, diags))
+    return kFailure;
+  const graph::Shape &w = view.operand(1).shape, &in = view.operand(2).shape;
+  if (shape.size() != 5 || shape[0] != in[0] || shape[4] != w[3]) {
+    bad_shape(view, diags, fmt::format("a result of shape {} from an input {} and weights {}",
+                                       graph::attribute_text::print(shape), graph::to_string(in),
+                                       graph::to_string(w)));
+    return kFailure;
+  }
+  attrs->shape.assign(shape.begin() + 1, shape.end() - 1);
+  if (!import_volume(from, view, w, attrs->shape, *attrs, diags)) return kFailure;
+  // As of a convolution from the result to the input.
+  for (size_t i = 0; i < 3; ++i) {
+    const int64_t fits = window_output(attrs->shape[i], w[i], attrs->strides[i], attrs->dilations[i],
+                                       attrs->pads_before[i], attrs->pads_after[i]);
+    if (fits == in[i + 1]) continue;
+    bad_shape(view, diags, fmt::format("{} windows fit a result of {}, but the input has {}", fits, attrs->shape[i],
+                                       in[i + 1]));
+    return kFailure;
+  }
+  attrs->pads_after = {0, 0, 0};
+  std::vector<graph::TensorId> operands = {op.operands[2], op.operands[1]};
+  if (op.operands.size() > 3) operands.push_back(op.operands[3]);
+  op.operands = operands;
+  return success();
+}
+
 Status import_fully_connected(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  take_computed_weights(from, op, "fully_connected_computed");
   auto attrs = std::make_shared<FullyConnectedAttrs>();
   op.attributes = attrs;
   OpView view{from.graph(), op};
@@ -188,6 +266,8 @@ std::span<const Rule> convolution_rules() {
       {"CONV_2D", "conv_2d", import_conv_2d},
       {"DEPTHWISE_CONV_2D", "depthwise_conv_2d", import_depthwise_conv_2d},
       {"TRANSPOSE_CONV", "transpose_conv", import_transpose_conv},
+      {"CONV_3D", "conv_3d", import_conv_3d},
+      {"CONV_3D_TRANSPOSE", "conv_3d_transpose", import_conv_3d_transpose},
       {"FULLY_CONNECTED", "fully_connected", import_fully_connected},
       {"BATCH_MATMUL", "batch_matmul", import_batch_matmul},
       {"AVERAGE_POOL_2D", "average_pool_2d", import_pool_2d<true>},

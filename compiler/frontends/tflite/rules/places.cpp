@@ -50,6 +50,44 @@ Status import_scatter_nd(const TfliteOp& from, graph::Op& op, Diagnostics& diags
   return success();
 }
 
+Status import_unsorted_segment(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<SegmentAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  int64_t segments = 0;
+  if (!check_counts(view, 3, 3, 1, diags) || !constant_int(view, 2, "number of segments", segments, diags))
+    return kFailure;
+  attrs->segments = static_cast<int32_t>(std::clamp<int64_t>(segments, 0, INT32_MAX));
+  op.operands.resize(2);
+  return success();
+}
+
+// Numbers that rise from 0 by 1 at most: the last says how many segments there are.
+Status import_segment_sum(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<SegmentAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  std::vector<int64_t> numbers;
+  if (!check_counts(view, 2, 2, 1, diags) || !check_rank(view, 1, 1, 1, diags) ||
+      !check_type(view, 1, {DType::kI32}, diags) ||
+      !constant_ints(view, 1, "numbers of segments", SIZE_MAX, numbers, diags))
+    return kFailure;
+  int64_t last = -1;
+  for (int64_t number : numbers) {
+    if (number != last && number != last + 1) {
+      bad_attribute(view, diags, fmt::format("segment {} behind segment {}", number, last));
+      return kFailure;
+    }
+    last = number;
+  }
+  if (last < 0) {
+    bad_attribute(view, diags, "no segment");
+    return kFailure;
+  }
+  attrs->segments = static_cast<int32_t>(last + 1);
+  return success();
+}
+
 // From (indices, depth, one value, the other).
 Status import_one_hot(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   auto attrs = std::make_shared<OneHotAttrs>();
@@ -220,6 +258,11 @@ std::span<const Rule> place_rules() {
       {"GATHER", "gather", import_gather},
       {"GATHER_ND", "gather_nd"},
       {"SCATTER_ND", "scatter_nd", import_scatter_nd},
+      {"SEGMENT_SUM", "unsorted_segment_sum", import_segment_sum},
+      {"UNSORTED_SEGMENT_SUM", "unsorted_segment_sum", import_unsorted_segment},
+      {"UNSORTED_SEGMENT_PROD", "unsorted_segment_prod", import_unsorted_segment},
+      {"UNSORTED_SEGMENT_MAX", "unsorted_segment_max", import_unsorted_segment},
+      {"UNSORTED_SEGMENT_MIN", "unsorted_segment_min", import_unsorted_segment},
       {"EMBEDDING_LOOKUP", "embedding_lookup"},
       {"ONE_HOT", "one_hot", import_one_hot},
       {"REVERSE_SEQUENCE", "reverse_sequence", import_reverse_sequence},

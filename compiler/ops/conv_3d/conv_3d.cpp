@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/conv_3d/conv_3d.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "ops/common/checks.h"
+#include "ops/common/lowered_evaluation.h"
+#include "ops/common/window.h"
+
+namespace aotc::ops {
+
+using tir::BufferPtr;
+using tir::Ex;
+
+namespace {
+
+using Axes = std::array<WindowAxis, 3>;
+constexpr std::array kDepth{"id", "iy", "ix"};
+constexpr std::array kTaps{"kd", "ky", "kx"};
+constexpr std::array kOutputs{"od", "oy", "ox"};
+
+// Calls `body` with the place among taps and inputs of every tap that meets an input, axis by axis.
+using TapBody = std::function<void(const Ex& input, const Ex& tap)>;
+
+class Convolution3D : public Operator {
+ public:
+  std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}}; }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<Conv3DAttrs>();
+  }
+
+  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+    if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 0, 5, 5, diags) || !check_rank(op, 1, 5, 5, diags))
+      return kFailure;
+    const graph::Shape &in = op.operand(0).shape, &w = op.operand(1).shape;
+    const auto& a = op.attrs<Conv3DAttrs>();
+    auto possible = [](int64_t v) { return v >= 1 && v <= kLargest; };
+    bool good = a.strides.size() == 3 && a.dilations.size() == 3 && a.pads_before.size() == 3 &&
+                a.pads_after.size() == 3;
+    for (size_t i = 0; good && i < 3; ++i)
+      good = possible(a.strides[i]) && possible(a.dilations[i]) && a.pads_before[i] >= 0 &&
+             a.pads_before[i] <= kLargest && a.pads_after[i] >= 0 && a.pads_after[i] <= kLargest;
+    if (!good) {
+      bad_attribute(op, diags, "strides, dilations and pads of a volume are three positive numbers each");
+      return kFailure;
+    }
+    if (in[4] != w[channels_axis()] || !std::all_of(in.begin(), in.end(), possible) ||
+        !std::all_of(w.begin(), w.end(), possible)) {
+      bad_shape(op, diags, fmt::format("weights {} do not fit an input of {}", graph::to_string(w),
+                                       graph::to_string(in)));
+      return kFailure;
+    }
+    graph::Shape out = {in[0], 0, 0, 0, w[7 - channels_axis()]};
+    if (!place(op, out, diags)) return kFailure;
+    return std::vector<graph::Shape>{out};
+  }
+
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    bool good = check_type(op, 0, {DType::kF32}, diags) && check_type(op, 1, {DType::kF32}, diags) &&
+                check_result_type(op, 0, DType::kF32, diags) &&
+                (!op.has_operand(2) || check_type(op, 2, {DType::kF32}, diags));
+    if (good && op.has_operand(2) && op.operand(2).elements() != op.result().shape[4])
+      good = bad_shape(op, diags, fmt::format("bias has {} elements for {} output channels",
+                                              op.operand(2).elements(), op.result().shape[4]));
+    return good ? success() : Status(kFailure);
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
+    LoweringBuilder f(op, std::string(name()));
+    BufferPtr in = f.operand(0), weights = f.operand(1), bias = op.has_operand(2) ? f.operand(2) : BufferPtr();
+    BufferPtr out = f.result();
+    const graph::Shape &x = op.operand(0).shape, &w = op.operand(1).shape, &y = op.result().shape;
+    const ClampF32 range = float_clamp(op.attrs<Conv3DAttrs>().activation);
+    // Elements between weights of neighbouring channels of input and result.
+    const int64_t per_input = channels_axis() == 3 ? w[4] : 1, per_output = channels_axis() == 3 ? 1 : w[4];
+    auto output = [&](const Ex& n, const std::array<Ex, 3>& at, const Ex& c) {
+      Ex acc = f.var("acc", tir::f32(0.0f));
+      taps(f, op, 0, at[0], [&](const Ex& d, const Ex& kd) {
+        taps(f, op, 1, at[1], [&](const Ex& h, const Ex& kh) {
+          taps(f, op, 2, at[2], [&](const Ex& v, const Ex& kv) {
+            Ex from = f.let("from", (((n * x[1] + d) * x[2] + h) * x[3] + v) * x[4]);
+            Ex weight = f.let("weight", ((kd * w[1] + kh) * w[2] + kv) * (w[3] * w[4]) + c * per_output);
+            f.loop("k", 0, x[4], [&](Ex k) {
+              f.assign(acc, acc + load(in, from + k) * load(weights, weight + k * per_input));
+            });
+          });
+        });
+      });
+      return emit_clamp(bias ? acc + load(bias, c) : adds_zero() ? acc + tir::f32(0.0f) : acc, range);
+    };
+    f.loop("n", 0, y[0], [&](Ex n) {
+      f.loop(kOutputs[0], 0, y[1], [&](Ex d) {
+        f.loop(kOutputs[1], 0, y[2], [&](Ex h) {
+          f.loop(kOutputs[2], 0, y[3], [&](Ex v) {
+            Ex to = f.let("to", (((n * y[1] + d) * y[2] + h) * y[3] + v) * y[4]);
+            f.loop("c", 0, y[4], [&](Ex c) { f.store(out, to + c, output(n, {d, h, v}, c)); });
+          });
+        });
+      });
+    });
+    return f.finish("taps");
+  }
+
+ protected:
+  static constexpr int64_t kLargest = int64_t{1} << 24;
+
+  // The dimension of the weights that is the input's channels: 3 or 4.
+  virtual size_t channels_axis() const = 0;
+  // Lengths 1 to 3 of the result.
+  virtual bool place(const OpView& op, graph::Shape& out, Diagnostics& diags) const = 0;
+  // Inputs and taps that meet in output `o` of an axis, in the reference's order.
+  virtual void taps(LoweringBuilder& f, const OpView& op, size_t axis, const Ex& o, const TapBody& body) const = 0;
+  // Without a bias: is a 0 added?
+  virtual bool adds_zero() const = 0;
+};
+
+class Conv3D final : public Convolution3D {
+ public:
+  std::string_view name() const override { return "conv_3d"; }
+  std::string_view summary() const override { return "3-D convolution, NDHWC"; }
+  int64_t macs(const OpView& op) const override {
+    return op.result().elements() * op.operand(1).elements() / op.operand(1).shape[4];
+  }
+
+ protected:
+  size_t channels_axis() const override { return 3; }
+  bool adds_zero() const override { return true; }
+
+  bool place(const OpView& op, graph::Shape& out, Diagnostics& diags) const override {
+    const graph::Shape &in = op.operand(0).shape, &w = op.operand(1).shape;
+    const auto& a = op.attrs<Conv3DAttrs>();
+    for (size_t i = 0; i < 3; ++i) {
+      out[i + 1] = window_output(in[i + 1], w[i], a.strides[i], a.dilations[i], a.pads_before[i], a.pads_after[i]);
+      if (out[i + 1] < 1)
+        return bad_shape(op, diags, fmt::format("a kernel {} does not fit an input of {}", graph::to_string(w),
+                                                graph::to_string(in)));
+    }
+    return true;
+  }
+
+  void taps(LoweringBuilder& f, const OpView& op, size_t axis, const Ex& o, const TapBody& body) const override {
+    const auto& a = op.attrs<Conv3DAttrs>();
+    const int64_t length = op.operand(0).shape[axis + 1];
+    f.loop(kTaps[axis], 0, op.operand(1).shape[axis], [&](Ex tap) {
+      Ex at = f.let("at", o * a.strides[axis] + tap * a.dilations[axis] - a.pads_before[axis]);
+      if (a.pads_before[axis] == 0 && a.pads_after[axis] == 0) return body(at, tap);
+      f.if_(at >= 0 && at < length, [&] { body(at, tap); });
+    });
+  }
+};
+
+class Conv3DTranspose final : public Convolution3D {
+ public:
+  std::string_view name() const override { return "conv_3d_transpose"; }
+  std::string_view summary() const override { return "transposed 3-D convolution, NDHWC"; }
+  int64_t macs(const OpView& op) const override {
+    return op.operand(0).elements() * op.operand(1).elements() / op.operand(1).shape[4];
+  }
+
+ protected:
+  size_t channels_axis() const override { return 4; }
+  bool adds_zero() const override { return false; }
+
+  bool place(const OpView& op, graph::Shape& out, Diagnostics& diags) const override {
+    const std::vector<int64_t>& shape = op.attrs<Conv3DAttrs>().shape;
+    bool good = shape.size() == 3;
+    for (size_t i = 0; good && i < 3; ++i) {
+      good = shape[i] >= 1 && shape[i] <= kLargest;
+      out[i + 1] = shape[i];
+    }
+    return good || bad_attribute(op, diags, "the result of conv_3d_transpose has three lengths");
+  }
+
+  void taps(LoweringBuilder& f, const OpView& op, size_t axis, const Ex& o, const TapBody& body) const override {
+    const auto& a = op.attrs<Conv3DAttrs>();
+    const int64_t kernel = op.operand(1).shape[axis], dilation = a.dilations[axis];
+    f.loop(kDepth[axis], 0, op.operand(0).shape[axis + 1], [&](Ex i) {
+      Ex distance = f.let("distance", o + a.pads_before[axis] - i * a.strides[axis]);
+      if (dilation == 1) {
+        f.if_(distance >= 0 && distance < kernel, [&] { body(i, distance); });
+        return;
+      }
+      f.if_(distance >= 0 && distance < kernel * dilation && distance % dilation == 0,
+            [&] { body(i, f.let("tap", distance / dilation)); });
+    });
+  }
+};
+
+}  // namespace
+
+void add_operators_conv_3d(OperatorSet& set) {
+  set.add(std::make_unique<Conv3D>());
+  set.add(std::make_unique<Conv3DTranspose>());
+}
+
+}  // namespace aotc::ops

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph_products.h"
+
+namespace aotc::tests {
+
+using graph::Shape;
+using graph::TensorId;
+
+namespace {
+
+std::string list(const Shape& values) { return graph::attribute_text::print(values); }
+
+bool is_main(const GraphMaker& g, TensorId id) {
+  return g.of(id).dtype == g.main_type && (g.main_type == DType::kF32 || g.main_type == DType::kI8);
+}
+
+// A tensor of this shape if there is one, else a constant.
+TensorId weights(GraphMaker& g, DType dtype, const Shape& shape) {
+  for (TensorId id : g.known)
+    if (g.of(id).dtype == dtype && g.of(id).shape == shape && g.of(id).zero_point() == 0 && g.random.chance(70))
+      return id;
+  graph::TensorType type = g.type(dtype, shape);
+  for (int64_t& zero : type.quantization.zero_point) zero = 0;
+  return g.constant(type);
+}
+
+bool rows(GraphMaker& g, const std::string& activation) {
+  TensorId in = g.any();
+  if (!is_main(g, in) || g.of(in).shape.empty()) return false;
+  const Shape shape = {g.random.pick(1, 4), g.of(in).shape.back()};
+  return g.add("fully_connected_computed", {in, weights(g, g.main_type, shape)}, {{"activation", activation}},
+               {g.type(g.main_type, {})});
+}
+
+bool image(GraphMaker& g, const std::string& activation) {
+  TensorId in = g.any();
+  if (!is_main(g, in) || g.of(in).shape.size() != 4) return false;
+  const Shape shape = {g.random.pick(1, 3), g.random.pick(1, 2), g.random.pick(1, 2), g.of(in).shape[3]};
+  return g.add("conv_2d_computed", {in, weights(g, g.main_type, shape)},
+               {{"pad_top", std::to_string(g.random.pick(0, 1))}, {"activation", activation}}, {g.type(g.main_type, {})});
+}
+
+bool volume(GraphMaker& g, const std::string& activation) {
+  TensorId in = g.any();
+  if (g.of(in).dtype != DType::kF32 || g.of(in).shape.size() > 5) return false;
+  Shape shape(5 - g.of(in).shape.size(), 1);
+  shape.insert(shape.end(), g.of(in).shape.begin(), g.of(in).shape.end());
+  if (shape.size() != g.of(in).shape.size()) {
+    if (!g.add("reshape", {in}, {{"shape", list(shape)}}, {g.of(in)})) return false;
+    in = g.last();
+  }
+  const int64_t channels = g.random.pick(1, 3);
+  Shape kernel = {g.random.pick(1, 2), g.random.pick(1, 2), g.random.pick(1, 2), shape[4], channels};
+  if (g.random.chance(50))
+    return g.add("conv_3d", {in, weights(g, DType::kF32, kernel)},
+                 {{"pads_before", "[1,0,1]"}, {"pads_after", "[1,1,0]"}, {"activation", activation}},
+                 {g.type(DType::kF32, {})});
+  std::swap(kernel[3], kernel[4]);
+  const Shape out = {shape[1] * 2, shape[2] + 1, shape[3]};
+  return g.add("conv_3d_transpose", {in, weights(g, DType::kF32, kernel)},
+               {{"shape", list(out)}, {"strides", "[2,1,1]"}, {"activation", activation}}, {g.type(DType::kF32, {})});
+}
+
+}  // namespace
+
+bool make_product(GraphMaker& graph, const std::string& activation) {
+  using Make = bool (*)(GraphMaker&, const std::string&);
+  static constexpr Make kMakers[] = {rows, image, volume};
+  return kMakers[graph.random.pick(0, std::size(kMakers) - 1)](graph, activation);
+}
+
+}  // namespace aotc::tests

@@ -36,13 +36,30 @@ bool divided_alike(const plan::ProgramStep& step, const plan::Bands& bands) {
   return true;
 }
 
+// Beside devices: does the host call all of a loop, and wait for nothing in it? A copy that the plan made may be of
+// any memory.
+bool of_host_alone(const plan::ProgramStep& step, const Program& program) {
+  if (step.kind != plan::ProgramStep::Kind::kRepeat || program.devices.size() <= 1) return true;
+  auto at_host = [&](graph::TensorId id) { return !id.valid() || program.graph[id].device == 0; };
+  auto called = [&](const plan::ProgramStep& inner) {
+    const ProgramCall& call = program.calls[static_cast<size_t>(inner.call)];
+    if (call.op_index < 0 || call.device != 0) return false;
+    const graph::Op& op = program.graph.ops[static_cast<size_t>(call.op_index)];
+    return std::all_of(op.operands.begin(), op.operands.end(), at_host) &&
+           std::all_of(op.results.begin(), op.results.end(), at_host);
+  };
+  return std::all_of(step.blocks.begin(), step.blocks.end(), [&](const auto& turn) {
+    return std::all_of(turn.begin(), turn.end(), called);
+  });
+}
+
 }  // namespace
 
 bool prints_loops(const Program& program, const CodegenOptions& options) {
   return options.convention == CallingConvention::kPlain && options.memory == MemoryMode::kStatic &&
-         program.devices.size() <= 1 && context_devices(program).empty() &&
-         std::all_of(program.body.begin(), program.body.end(),
-                     [&](const plan::ProgramStep& step) { return divided_alike(step, options.bands); });
+         std::all_of(program.body.begin(), program.body.end(), [&](const plan::ProgramStep& step) {
+           return divided_alike(step, options.bands) && of_host_alone(step, program);
+         });
 }
 
 bool reads_lists(const Program& program, const CodegenOptions& options) {

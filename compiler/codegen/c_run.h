@@ -53,7 +53,7 @@ bool is_taken(const std::string& symbol, const plan::Program& program, bool slic
 std::string alignment_definitions(const plan::Program& program, const std::string& prefix);
 
 // Are repeats of calls printed as loops? Not where calls take more than addresses, or the calls of one repeat
-// are divided into parts that differ.
+// are divided into parts that differ, or not all the host's.
 bool prints_loops(const plan::Program& program, const CodegenOptions& options);
 // Do such loops have lists?
 bool reads_lists(const plan::Program& program, const CodegenOptions& options);

@@ -33,7 +33,10 @@ SPLITS = {
     "resnet": [{"op": "conv_2d", "tensor": "model/conv2d_5/*"},
                {"op": "conv_2d", "tensor": "model/conv2d_8/*"}],
     "digits_int8": [{"op": "conv_2d"}],
+    # What is behind the loop over the steps.
+    "gru_steps_int8": [{"op": "fully_connected", "tensor": "StatefulPartitionedCall*"}],
 }
+LOOPS = {"gru_steps_int8"}  # calls of the host that come again and again
 
 
 def transfer_model(kind):
@@ -131,6 +134,9 @@ def split_on_board(name, path, operators, work):
         common.fresh(folder).rmdir()
         common.create_project(path, BOARD, folder, "--devices",
                               devices_json(work / name / f"{launch}.json", operators, launch))
+        source = (folder / "model" / f"{name}.c").read_text()
+        if name in LOOPS and "++turn" not in source:
+            raise common.Failure(f"{name}, {launch}: the steps are no loop")
         found, figures = common.verify_on_board(folder, BOARD, oracle.samples)
         if outputs_of(found) != expected:
             raise common.Failure(f"{name}, {launch}: outputs are not those of one core")

@@ -12,7 +12,7 @@ add_test(NAME devices.names COMMAND ${Python3_EXECUTABLE} ${devices}/names.py
          $<TARGET_FILE:aotc> ${CMAKE_BINARY_DIR}/devices/names)
 set_tests_properties(devices.names PROPERTIES LABELS quick)
 # Models that aotc compiled for two devices.
-foreach(what faults transfer digits_int8 resnet)
+foreach(what faults transfer digits_int8 gru_steps_int8 resnet)
   set(label full)
   if(what STREQUAL "faults")
     set(label quick)

@@ -92,6 +92,13 @@ def pools(work):
             pool_name, limit = pool.split(":")[:2]
             if not 0 < sizes[pool_name.upper()] <= int(limit):
                 raise common.Failure(f"{name}: pool {pool} needs {sizes[pool_name.upper()]} bytes")
+    # A loop over calls that reads lists of places and of offsets in the pool of tables.
+    folder = common.fresh(work / "loop")
+    common.create_project(common.model_path("gru_steps_int8"), "qemu_mps2_an386", folder / "app", "--pool",
+                          "sram:4000", "--pool", "flash:40000:constants")
+    common.aotc("verify", folder / "app")
+    if "flash + table[" not in (folder / "app" / "model" / "gru_steps_int8.c").read_text():
+        raise common.Failure("no loop reads tables of the pool")
     common.aotc("compile", path, "--pool", "sram:800:fast", "--pool", "dram:40", "-o",
                 work / "refused", expect=3)
     print("pools: every layer is the reference's")

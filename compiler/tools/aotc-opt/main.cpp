@@ -174,7 +174,9 @@ Result<std::string> run_graph(const Options& options, std::vector<uint8_t> bytes
     };
   if (!passes::run_passes(*graph, *chosen, run, diags)) return kFailure;
   if (!options.plan) return print(*graph, print_options);
-  auto program = plan::plan_program(std::move(*graph), {}, diags);
+  plan::PlanOptions planned;
+  planned.devices = devices;
+  auto program = plan::plan_program(std::move(*graph), planned, diags);
   if (!program || !plan::verify(*program, diags)) return kFailure;
   PlanOptions plan_options = options.plan_options;
   plan_options.constants_limit = options.constants_limit;

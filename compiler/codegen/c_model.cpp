@@ -52,6 +52,11 @@ bool tests_table(const std::vector<plan::ProgramStep>& steps) {
   });
 }
 
+// Does the run function itself read program memory?
+bool reads_program(const Program& program, const CodegenOptions& options) {
+  return program.program_tables && (tests_table(program.body) || reads_lists(program, options));
+}
+
 class ModelPrinter {
  public:
   ModelPrinter(const Program& program, const CodegenOptions& options)
@@ -381,8 +386,7 @@ class ModelPrinter {
     std::string s = banner("Operators and run function of a neural network.");
     s += fmt::format("#include \"{0}.h\"\n#include \"{0}_data.h\"\n\n#include <stddef.h>\n", p_);
     floating_ = use.floating;
-    use.program = use.program || (program_.program_tables &&
-                                  (tests_table(program_.body) || reads_lists(program_, options_)));
+    use.program = use.program || reads_program(program_, options_);
     if (use.math) s += "#include <math.h>\n";
     if (use.string) s += "#include <string.h>\n";
     if (use.program) s += "\n#include <avr/pgmspace.h>\n";

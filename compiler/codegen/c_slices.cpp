@@ -167,7 +167,10 @@ std::string slice_declarations(const Program& program, const CodegenOptions& opt
   s += fmt::format(
       "/* Positions of a run: calls of operators{}, and decisions of branches and loops. */\n"
       "#define {}_SLICE_COUNT {}\n",
-      has_parts(options) ? " (long ones in several slices)" : has_turns(program, options) ? " (those of loops in several slices)" : "", up,
+      has_parts(options)            ? " (long ones in several slices)"
+      : has_turns(program, options) ? " (those of loops in several slices)"
+                                    : "",
+      up,
       std::max<size_t>(1, lay_out_slices(program.body, prints_loops(program, options)).size()));
   if (options.longest_slice > 0)
     s += fmt::format(

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The second way to run a model, slice by slice: what the header says of it, and the numbers of the
 // slices. The one thing to know: a slice is one call, or one look at the condition of a branch or
-// loop; a call of a loop over calls is one slice in every turn. Its number is its place in `lay_out_slices`, counted from 1.
+// loop; a call of a loop over calls is one slice in every turn. Its number is its place in
+// `lay_out_slices`, counted from 1.
 #pragma once
 
 #include <string>

@@ -29,7 +29,8 @@ class Verifier {
     ports("output", program_.graph.outputs, program_.outputs, StorageKind::kOutput);
     states();
     steps(program_.body);
-    if (next_ != program_.calls.size()) error(fmt::format("{} calls stand nowhere in the tree", program_.calls.size() - next_));
+    if (next_ != program_.calls.size())
+      error(fmt::format("{} calls stand nowhere in the tree", program_.calls.size() - next_));
     // What follows looks into the memories that calls name.
     if (failed_) return false;
     for (size_t f = 0; f < program_.functions.size(); ++f) function(f);
@@ -83,7 +84,8 @@ class Verifier {
       else
         within(program_.states[i], tensor.type.bytes(), what);
       if (static_cast<int64_t>(state.initial.bytes.size()) != tensor.type.bytes())
-        error(fmt::format("{} begins with {} bytes, and has {}", what, state.initial.bytes.size(), tensor.type.bytes()));
+        error(fmt::format("{} begins with {} bytes, and has {}", what, state.initial.bytes.size(),
+                          tensor.type.bytes()));
     }
   }
 
@@ -142,7 +144,8 @@ class Verifier {
       const bool calls = std::all_of(turn.begin(), turn.end(), [](const ProgramStep& inner) {
         return inner.kind == ProgramStep::Kind::kCall;
       });
-      if (!calls || turn.size() != step.blocks[0].size()) return error("the turns of a repeat are not as many calls each");
+      if (!calls || turn.size() != step.blocks[0].size())
+        return error("the turns of a repeat are not as many calls each");
     }
   }
 
@@ -183,7 +186,8 @@ class Verifier {
     const Storage& s = argument.storage;
     // A merged function has the sizes of its largest call.
     if (argument.elements > param.elements || (argument.elements < param.elements && !f.merged && !f.external))
-      return error(fmt::format("{} has {} elements, and the function takes {}", what, argument.elements, param.elements));
+      return error(fmt::format("{} has {} elements, and the function takes {}", what, argument.elements,
+                               param.elements));
     within(s, argument.elements * size_of(param.dtype), what);
     if (param.role == tir::Role::kOutput && (s.kind == StorageKind::kInput || s.kind == StorageKind::kConstant))
       error(what + " is written, and it is only to be read");
@@ -204,7 +208,8 @@ class Verifier {
         const bool both = a != b && written(a) && (b > a || !written(b));
         const bool ordered = params[a]->role == tir::Role::kOutput && !written(b);
         if (both && !ordered && overlap(c.arguments[a], c.arguments[b]))
-          error(fmt::format("arguments {} and {} of {} lie over each other", std::min(a, b) + 1, std::max(a, b) + 1, what));
+          error(fmt::format("arguments {} and {} of {} lie over each other", std::min(a, b) + 1, std::max(a, b) + 1,
+                            what));
       }
   }
 

@@ -450,8 +450,10 @@ bool shape_may_become(const schema::Tensor& raw, const Shape& stored, const Shap
   if (stored.empty() && !raw.has_rank()) return true;
   if (stored.size() != inferred.size()) return false;
   for (uint32_t i = 0; i < stored.size(); ++i) {
-    bool unknown =
-        raw.shape()->Get(i) < 0 || (has_signature(raw) && raw.shape_signature()->Get(i) < 0);
+    // A shape that the caller gave may have more dimensions than the file's.
+    bool unknown = i < length(raw.shape()) &&
+                   (raw.shape()->Get(i) < 0 ||
+                    (has_signature(raw) && raw.shape_signature()->Get(i) < 0));
     if (stored[i] != inferred[i] && !unknown) return false;
   }
   return true;

@@ -122,8 +122,9 @@ std::string data_header(const plan::Program& program, const CodegenOptions& opti
                    program.program_tables ? ", in program memory" : "");
   std::vector<int> section = plan::assign_sections(program, options.constants_sections);
   for (size_t i = 0; i < program.constants.size(); ++i)
-    s += declaration("extern " + table_declarator(program.constants[i].data, names.constant_names[i]),
-                     placement(program, options, i, section[i]) + ";\n");
+    if (!names.is_row[i])
+      s += declaration("extern " + table_declarator(program.constants[i].data, names.constant_names[i]),
+                       placement(program, options, i, section[i]) + ";\n");
   return s + "\n#endif\n";
 }
 
@@ -150,6 +151,7 @@ void append_data_source(std::string& s, const plan::Program& program, const Code
   if (!tables) return;
   std::vector<int> section = plan::assign_sections(program, options.constants_sections);
   for (size_t i = 0; i < program.constants.size(); ++i) {
+    if (names.is_row[i]) continue;
     const ops::Constant& c = program.constants[i].data;
     s += "\n" + declaration(table_declarator(c, names.constant_names[i]),
                             placement(program, options, i, section[i]) + " = {\n");

@@ -73,6 +73,9 @@ class ModelPrinter {
     const bool loops = prints_loops(program_, options_);
     out_.printed_calls = loops ? plan::printed_calls(program_) : static_cast<int64_t>(program_.calls.size());
     out_.loop_table_bytes = loops ? plan::repeat_table_bytes(program_) : 0;
+    out_.is_row = loops ? plan::constants_in_rows(program_) : std::vector<bool>(program_.constants.size(), false);
+    for (size_t i = 0; i < out_.is_row.size(); ++i)
+      if (out_.is_row[i]) out_.loop_table_bytes -= static_cast<int64_t>(program_.constants[i].data.bytes.size());
     out_.files[p_ + ".h"] = fold_lines(header());
     out_.files[p_ + ".c"] = source();
     out_.files[p_ + "_data.h"] = banner("Private to the files of a neural network: its tables.") +
@@ -99,7 +102,7 @@ class ModelPrinter {
                               "min_f32", "max_f32", "min_i64", "max_i64", "abs_i32", "float_bits",
                               "float_from_bits", "keep", "fence", "product", "saturate_i8", "devices", "pools",
                               "check_tensors", "tensor_data", "shapes", "tensors", "type_codes",
-                              "names", "functions", "hashes", "offsets", "registry", "module"})
+                              "names", "functions", "hashes", "offsets", "registry", "module", "row16", "row24", "row32"})
       functions.reserve(fmt::format("{}_{}", p_, taken));
     if (options_.slices)
       for (const char* taken : {"begin", "step", "context"}) functions.reserve(fmt::format("{}_{}", p_, taken));
@@ -416,6 +419,7 @@ class ModelPrinter {
     const PlaceNames places(program_, options_, out_);
     s += places.definition();
     RunPrinter run(program_, options_, out_, tensors, places);
+    s += row_helpers(program_, options_);
     if (options_.slices) s += run.print_lists();
     std::string text = run.print(lines_.of(s), map_["calls"]);
     if (options_.slices) {

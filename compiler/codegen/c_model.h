@@ -42,10 +42,11 @@ struct ModelFiles {
   std::map<std::string, std::string> files;  // name -> content
   std::vector<std::string> function_names;   // C name of each program function
   std::vector<std::string> constant_names;   // C name of each program constant
+  std::vector<bool> is_row;                  // by constant: its values are in rows that loops read, and nowhere else
   std::vector<std::string> input_fields;     // struct field of each graph input
   std::vector<std::string> output_fields;
   int64_t printed_calls = 0;     // in the text of the run function: those in a loop once
-  int64_t loop_table_bytes = 0;  // what its loops read, besides the program's tables
+  int64_t loop_table_bytes = 0;  // what its loops read, less the program's tables that are not there for it
 };
 
 ModelFiles print_model(const plan::Program& program, const CodegenOptions& options);

@@ -2,13 +2,16 @@
 // Repeats of calls as loops: what differs from turn to turn stands in two lists in front, offsets
 // in the memory of the run and addresses of tables.
 #include <algorithm>
+#include <array>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "codegen/c_layout.h"
 #include "codegen/c_run.h"
+#include "support/text.h"
 
 namespace aotc::codegen {
 
@@ -96,6 +99,26 @@ std::string RunPrinter::list_name(const char* what) const {
   return options_.slices ? fmt::format("{}_calls{}_{}", p_, repeat_first_, what) : what;
 }
 
+std::string row_helpers(const Program& program, const CodegenOptions& options) {
+  if (!prints_loops(program, options)) return "";
+  std::array<bool, 5> used{};
+  for (const plan::ProgramStep& step : program.body) {
+    if (step.kind != plan::ProgramStep::Kind::kRepeat) continue;
+    for (const RepeatLayout::Packed& packed : plan::lay_out_repeat(program, step).packed)
+      for (const auto& entry : packed.entries) used[static_cast<size_t>(entry.bytes)] = true;
+  }
+  std::string s;
+  std::string sum = "(uint32_t)at[0]";
+  for (size_t bytes = 2; bytes <= 4; ++bytes) {
+    sum += fmt::format(" | (uint32_t)at[{}] << {}", bytes - 1, 8 * (bytes - 1));
+    if (used[bytes])
+      s += fmt::format("/* {0} bytes of a row, the lowest first. */\n"
+                       "static inline int32_t {1}_row{2}(const uint8_t *at)\n{{\n    return (int32_t)({3});\n}}\n\n",
+                       bytes == 2 ? "Two" : bytes == 3 ? "Three" : "Four", options.prefix, 8 * bytes, sum);
+  }
+  return s;
+}
+
 // Tables in a pool are told by their offsets in it.
 std::string RunPrinter::type_of_tables() const {
   if (program_.constant_pool < 0) return "void *const ";
@@ -121,6 +144,61 @@ void RunPrinter::print_lists(const std::string& indent) {
     const auto table = static_cast<size_t>(repeat_->tables[c][turn]);
     return program_.constant_pool < 0 ? names_.constant_names[table] : std::to_string(program_.constants[table].offset);
   });
+  list("uint8_t ", "rows", repeat_->rows.empty() ? 0 : repeat_->rows[0].size(),
+       [&](size_t c, size_t turn) { return std::to_string(repeat_->rows[turn][c]); });
+}
+
+// A value of the row of the turn.
+std::string RunPrinter::row_value(const RepeatLayout::Packed::Entry& entry) const {
+  const auto literal = [](int64_t value) {
+    return value == INT32_MIN ? std::string("(-2147483647 - 1)") : std::to_string(value);
+  };
+  if (entry.bytes == 0) return literal(entry.base);
+  // An int may have 16 bits.
+  const bool small = entry.shift == 0 && std::abs(entry.base) < 16384;
+  std::string read = entry.bytes == 1 ? fmt::format("{}row[{}]", small ? "" : "(int32_t)", entry.at)
+                                      : fmt::format("{}_row{}(&row[{}])", p_, 8 * entry.bytes, entry.at);
+  if (entry.shift > 0) read += fmt::format(" * {}", int64_t{1} << entry.shift);
+  if (entry.base == INT32_MIN) return fmt::format("{} + {}", literal(entry.base), read);
+  if (entry.base != 0) read += fmt::format(" {} {}", entry.base < 0 ? '-' : '+', std::abs(entry.base));
+  return read;
+}
+
+// The small tables of the turn, in front of the call that reads them.
+void RunPrinter::print_row_tables(size_t number) {
+  const auto& values = repeat_->arguments[number];
+  for (size_t a = 0; a < values.size(); ++a) {
+    if (values[a].kind != RepeatLayout::Value::kRow) continue;
+    const RepeatLayout::Packed& packed = repeat_->packed[values[a].column];
+    const bool narrow = packed.dtype != DType::kI32;
+    const std::string type(c_type_of(packed.dtype));
+    std::string head = fmt::format("    const {} {}[{}] = {{", type, row_table(number, a), packed.entries.size());
+    std::vector<std::string> items;
+    for (const auto& entry : packed.entries) {
+      const std::string value = row_value(entry);
+      items.push_back(narrow && entry.bytes > 0 ? fmt::format("({})({})", type, value) : value);
+    }
+    std::string text = head;
+    for (size_t i = 0; i < items.size(); ++i) {
+      const std::string item = items[i] + (i + 1 < items.size() ? ", " : "};");
+      if (text.size() + item.size() > width()) {
+        line(text.substr(0, text.find_last_not_of(' ') + 1));
+        text = "        ";
+      }
+      text += item;
+    }
+    line(text);
+  }
+}
+
+// What a call's table is called that is made of the row.
+std::string RunPrinter::row_table(size_t number, size_t argument) const {
+  const ProgramCall& call = program_.calls[repeat_first_ + number];
+  const auto& parameters = program_.functions[static_cast<size_t>(call.function)].body->params;
+  const std::string name = c_identifier(parameters[argument]->name, "table") + "_now";
+  for (size_t a = 0; a < argument; ++a)
+    if (parameters[a]->name == parameters[argument]->name) return fmt::format("{}_{}", name, argument);
+  return name;
 }
 
 std::string RunPrinter::print_lists() {
@@ -130,8 +208,8 @@ std::string RunPrinter::print_lists() {
     const RepeatLayout layout = plan::lay_out_repeat(program_, step);
     repeat_ = &layout;
     repeat_first_ = static_cast<size_t>(step.blocks[0][0].call);
-    if (layout.places.empty() && layout.tables.empty()) continue;
-    line(fmt::format("/* What calls {} to {} read in each turn of their loop: places in the arena, tables. */",
+    if (layout.places.empty() && layout.tables.empty() && layout.rows.empty()) continue;
+    line(fmt::format("/* What calls {} to {} read in each turn of their loop: places in the arena, tables, numbers. */",
                      repeat_first_, repeat_first_ + layout.period * layout.turns - 1));
     print_lists("");
     line("");
@@ -141,13 +219,24 @@ std::string RunPrinter::print_lists() {
   return std::exchange(text_, {});
 }
 
+// Does a table of the call differ from turn to turn? It may be of constants.
+static bool reads_row(const RepeatLayout& layout, size_t number) {
+  const auto& values = layout.arguments[number];
+  return std::any_of(values.begin(), values.end(), [&](const RepeatLayout::Value& value) {
+    if (value.kind != RepeatLayout::Value::kRow) return false;
+    const auto& entries = layout.packed[value.column].entries;
+    return std::any_of(entries.begin(), entries.end(), [](const auto& entry) { return entry.bytes > 0; });
+  });
+}
+
 // The row of the turn.
-void RunPrinter::print_columns(const std::string& indent, bool places, bool tables) {
+void RunPrinter::print_columns(const std::string& indent, bool places, bool tables, bool rows) {
   if (places)
     line(fmt::format("{}const {} *const place = {}[{}];", indent,
                      repeat_->place_bytes() == 2 ? "uint16_t" : "uint32_t", list_name("places"), turn()));
   if (tables)
     line(fmt::format("{}const {}*const table = {}[{}];", indent, type_of_tables(), list_name("tables"), turn()));
+  if (rows) line(fmt::format("{}const uint8_t *const row = {}[{}];", indent, list_name("rows"), turn()));
 }
 
 // An entry of a row; in program memory it is read as such.
@@ -172,7 +261,7 @@ void RunPrinter::print_repeat(const plan::ProgramStep& step, nlohmann::ordered_j
   line("    {");
   if (!options_.slices) print_lists("        ");
   line(fmt::format("        for (int32_t turn = 0; turn < {}; ++turn) {{", layout.turns));
-  print_columns("            ", !layout.places.empty(), !layout.tables.empty());
+  print_columns("            ", !layout.places.empty(), !layout.tables.empty(), !layout.rows.empty());
   depth_ += 2;
   std::vector<nlohmann::ordered_json> entries(layout.period * layout.turns);
   for (size_t j = 0; j < layout.period; ++j) print_repeated_call(j, entries);
@@ -192,7 +281,8 @@ void RunPrinter::print_turn(const Slice& slice) {
     const auto& values = layout.arguments[slice.number];
     return std::any_of(values.begin(), values.end(), [&](const auto& value) { return value.kind == kind; });
   };
-  print_columns("    ", reads(RepeatLayout::Value::kPlace), reads(RepeatLayout::Value::kTable));
+  print_columns("    ", reads(RepeatLayout::Value::kPlace), reads(RepeatLayout::Value::kTable),
+                reads_row(layout, slice.number));
   std::vector<nlohmann::ordered_json> unused(layout.period * layout.turns);
   print_repeated_call(slice.number, unused);
   if (slice.again > 0) {
@@ -210,6 +300,15 @@ void RunPrinter::print_repeated_call(size_t number, std::vector<nlohmann::ordere
                    calls_of(repeat_first_, number, period, repeat_->turns),
                    operator_title(program_, call, 60)));
   const auto& variants = repeat_->variants[number];
+  const auto& values = repeat_->arguments[number];
+  const bool block = !sliced_ && std::any_of(values.begin(), values.end(), [](const RepeatLayout::Value& value) {
+    return value.kind == RepeatLayout::Value::kRow;
+  });
+  if (block) {
+    line("    {");
+    ++depth_;
+  }
+  print_row_tables(number);
   bool may = false;
   for (size_t v = 0; v < variants.size(); ++v) {
     const RepeatLayout::Variant& variant = variants[v];
@@ -236,6 +335,10 @@ void RunPrinter::print_repeated_call(size_t number, std::vector<nlohmann::ordere
     if (variants.size() > 1) --depth_;
   }
   if (variants.size() > 1) line("    }");
+  if (block) {
+    --depth_;
+    line("    }");
+  }
   if (may) fail_if_status();
   if (sliced_) print_next_band(first);
   print_trace(first);
@@ -254,6 +357,8 @@ std::string RunPrinter::repeated_argument(size_t call, size_t argument) const {
       return fmt::format("(void *)({} + {})", base(s.pool), entry("place", value.column, repeat_->place_bytes() > 2));
     case RepeatLayout::Value::kTable:
       return table_of_row(value.column);
+    case RepeatLayout::Value::kRow:
+      return row_table(call - repeat_first_, argument);
   }
   return pointer(s, call);
 }

@@ -57,6 +57,8 @@ std::string alignment_definitions(const plan::Program& program, const std::strin
 bool prints_loops(const plan::Program& program, const CodegenOptions& options);
 // Do such loops have lists?
 bool reads_lists(const plan::Program& program, const CodegenOptions& options);
+// What reads their rows.
+std::string row_helpers(const plan::Program& program, const CodegenOptions& options);
 
 // Prototypes of the hooks TVMDevice<Name>... that the run function calls.
 std::string hook_declarations(const plan::Program& program);
@@ -107,7 +109,10 @@ class RunPrinter {
   void print_repeat(const plan::ProgramStep& step, nlohmann::ordered_json& calls);
   void print_lists(const std::string& indent);
   std::string list_name(const char* what) const;
-  void print_columns(const std::string& indent, bool places, bool tables);
+  void print_columns(const std::string& indent, bool places, bool tables, bool rows);
+  std::string row_value(const plan::RepeatLayout::Packed::Entry& entry) const;
+  std::string row_table(size_t number, size_t argument) const;
+  void print_row_tables(size_t number);
   std::string type_of_tables() const;
   std::string entry(const char* row, size_t column, bool wide) const;
   std::string table_of_row(size_t column) const;

@@ -2,7 +2,9 @@
 #include "plan/repeats.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -18,11 +20,32 @@ constexpr size_t kLeastTurns = 3;
 // status, an argument in the arena and one that is a table, and more of each where it is read from
 // a list.
 constexpr int64_t kCallBytes = 8, kPlaceBytes = 3, kTableBytes = 6, kReadBytes = 3;
+// A value that is made of a row.
+constexpr int64_t kEntryBytes = 8;
 constexpr int64_t kLoopBytes = 40, kVariantBytes = 8, kTurnOfVariantBytes = 4;
 // A loop is harder to read than some calls.
 constexpr int64_t kLeastGain = 200;
 
+// Values of a table that is made anew in each turn: the scales of an operator, not those of its channels.
+constexpr int64_t kMostPacked = 16;
+
 using Value = RepeatLayout::Value;
+
+template <typename T>
+std::vector<int64_t> widened(const std::vector<uint8_t>& bytes) {
+  std::vector<int64_t> out;
+  for (size_t at = 0; at < bytes.size(); at += sizeof(T)) {
+    T value;
+    std::memcpy(&value, &bytes[at], sizeof(T));
+    out.push_back(value);
+  }
+  return out;
+}
+
+std::vector<int64_t> numbers_of(const ops::Constant& c) {
+  if (c.dtype == DType::kI8) return widened<int8_t>(c.bytes);
+  return c.dtype == DType::kI16 ? widened<int16_t>(c.bytes) : widened<int32_t>(c.bytes);
+}
 
 class RepeatColumns {
  public:
@@ -63,6 +86,7 @@ class RepeatColumns {
       value.stride = stride;
       return value;
     }
+    if (table && packable(list)) return pack(list);
     value.kind = table ? Value::kTable : Value::kPlace;
     auto& columns = table ? table_columns_ : place_columns_;
     auto [at, fresh] = columns.emplace(list, columns.size());
@@ -70,6 +94,65 @@ class RepeatColumns {
     if (fresh && table) out_.tables.emplace_back(list.begin(), list.end());
     if (fresh && !table) out_.places.push_back(list);
     return value;
+  }
+
+  const ops::Constant& constant(int64_t index) const {
+    return program_.constants[static_cast<size_t>(index)].data;
+  }
+
+  // Few whole numbers, as many in all turns, in memory that is read like other memory.
+  bool packable(const std::vector<int64_t>& list) const {
+    if (program_.constant_pool >= 0 || program_.program_tables) return false;
+    const ops::Constant& first = constant(list[0]);
+    const bool whole = first.dtype == DType::kI8 || first.dtype == DType::kI16 || first.dtype == DType::kI32;
+    const auto bytes = static_cast<int64_t>(first.bytes.size());
+    return whole && bytes > 0 && bytes <= kMostPacked * size_of(first.dtype) &&
+           std::all_of(list.begin(), list.end(), [&](int64_t index) {
+             const ops::Constant& c = constant(index);
+             return c.dtype == first.dtype && c.bytes.size() == first.bytes.size() &&
+                    c.alignment <= size_of(c.dtype);
+           });
+  }
+
+  Value pack(const std::vector<int64_t>& list) {
+    Value value;
+    value.kind = Value::kRow;
+    auto [at, fresh] = packed_columns_.emplace(list, out_.packed.size());
+    value.column = at->second;
+    if (!fresh) return value;
+    RepeatLayout::Packed packed;
+    packed.dtype = constant(list[0]).dtype;
+    packed.constants.assign(list.begin(), list.end());
+    std::vector<std::vector<int64_t>> numbers;
+    for (int64_t index : list) numbers.push_back(numbers_of(constant(index)));
+    for (size_t i = 0; i < numbers[0].size(); ++i) {
+      std::vector<int64_t> column;
+      for (const auto& turn : numbers) column.push_back(turn[i]);
+      packed.entries.push_back(entry_of(column));
+    }
+    out_.packed.push_back(std::move(packed));
+    return value;
+  }
+
+  RepeatLayout::Packed::Entry entry_of(std::vector<int64_t> column) {
+    const auto [least, most] = std::minmax_element(column.begin(), column.end());
+    RepeatLayout::Packed::Entry entry{.base = *least};
+    const int64_t range = *most - *least;
+    if (range == 0) return entry;
+    int64_t bits = 0;
+    for (int64_t v : column) bits |= v - entry.base;
+    while ((bits >> entry.shift & 1) == 0) ++entry.shift;
+    entry.bytes = 1;
+    while (range >> entry.shift >> (8 * entry.bytes) != 0) ++entry.bytes;
+    if (entry.bytes >= 4) entry = {.base = 0, .bytes = 4};
+    for (int64_t& v : column) v = (v - entry.base) >> entry.shift;
+    out_.rows.resize(out_.turns);
+    auto [at, fresh] = row_columns_.emplace(column, out_.rows[0].size());
+    entry.at = at->second;
+    for (size_t turn = 0; fresh && turn < out_.turns; ++turn)
+      for (int b = 0; b < entry.bytes; ++b)
+        out_.rows[turn].push_back(static_cast<uint8_t>(static_cast<uint64_t>(column[turn]) >> (8 * b)));
+    return entry;
   }
 
   std::vector<RepeatLayout::Variant> variants_of(size_t j) const {
@@ -89,7 +172,7 @@ class RepeatColumns {
   const Program& program_;
   size_t first_;
   RepeatLayout out_;
-  std::map<std::vector<int64_t>, size_t> place_columns_, table_columns_;
+  std::map<std::vector<int64_t>, size_t> place_columns_, table_columns_, packed_columns_, row_columns_;
 };
 
 int64_t argument_bytes(const Storage& s) {
@@ -108,6 +191,11 @@ int64_t saved_bytes(const Program& program, size_t first, const Repeat& r) {
   int64_t saved = -kLoopBytes - layout.table_bytes();
   for (size_t c = r.period; c < r.period * r.count; ++c)
     saved += call_bytes(program.calls[first + r.begin + c]);
+  for (const RepeatLayout::Packed& packed : layout.packed) {
+    saved -= kEntryBytes * static_cast<int64_t>(packed.entries.size());
+    const std::set<int> tables(packed.constants.begin(), packed.constants.end());
+    saved += static_cast<int64_t>(tables.size() * packed.entries.size()) * size_of(packed.dtype);
+  }
   for (size_t j = 0; j < r.period; ++j) {
     for (const Value& v : layout.arguments[j])
       if (v.kind != Value::kSame) saved -= kReadBytes;
@@ -191,7 +279,8 @@ int RepeatLayout::place_bytes() const {
 
 int64_t RepeatLayout::table_bytes() const {
   return static_cast<int64_t>(
-      turns * (places.size() * static_cast<size_t>(place_bytes()) + tables.size() * 4));
+      turns * (places.size() * static_cast<size_t>(place_bytes()) + tables.size() * 4 +
+               (rows.empty() ? 0 : rows[0].size())));
 }
 
 RepeatLayout lay_out_repeat(const Program& program, size_t first, size_t period, size_t turns) {
@@ -239,6 +328,35 @@ int64_t repeat_table_bytes(const Program& program) {
     bytes += lay_out_repeat(program, step).table_bytes();
   });
   return bytes;
+}
+
+std::vector<bool> constants_in_rows(const Program& program) {
+  std::vector<bool> in_rows(program.constants.size(), false);
+  each_repeat(program, [&](const ProgramStep& step) {
+    for (const RepeatLayout::Packed& packed : lay_out_repeat(program, step).packed)
+      for (int constant : packed.constants) in_rows[static_cast<size_t>(constant)] = true;
+  });
+  auto read = [&](const Storage& s) {
+    if (s.kind == StorageKind::kConstant) in_rows[static_cast<size_t>(s.index)] = false;
+  };
+  std::vector<bool> in_loop(program.calls.size(), false);
+  each_repeat(program, [&](const ProgramStep& step) {
+    const RepeatLayout layout = lay_out_repeat(program, step);
+    const auto first = static_cast<size_t>(step.blocks[0][0].call);
+    for (size_t c = 0; c < layout.period * layout.turns; ++c) {
+      in_loop[first + c] = true;
+      for (size_t a = 0; a < program.calls[first + c].arguments.size(); ++a)
+        if (layout.arguments[c % layout.period][a].kind != Value::kRow)
+          read(program.calls[first + c].arguments[a].storage);
+    }
+  });
+  for (size_t c = 0; c < program.calls.size(); ++c)
+    for (const CallArgument& a : program.calls[c].arguments)
+      if (!in_loop[c]) read(a.storage);
+  for (const Storage& s : program.tensors) read(s);
+  for (int table : program.initial_values)
+    if (table >= 0) in_rows[static_cast<size_t>(table)] = false;
+  return in_rows;
 }
 
 }  // namespace aotc::plan

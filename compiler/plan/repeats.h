@@ -20,6 +20,7 @@ struct RepeatLayout {
       kStride,  // `stride` bytes further on each turn
       kPlace,   // at the offset in column `column` of `places`
       kTable,   // the constant in column `column` of `tables`
+      kRow,     // values of the turn's row, as `packed[column]` says
     };
     Kind kind = kSame;
     int64_t stride = 0;
@@ -29,6 +30,20 @@ struct RepeatLayout {
   std::vector<std::vector<Value>> arguments;  // by call of the body
   std::vector<std::vector<int64_t>> places;   // by column: offsets by turn
   std::vector<std::vector<int>> tables;       // by column: constants by turn
+  // A small table whose values are made of bytes of the turn's row: base + (bytes << shift), the lowest byte first.
+  struct Packed {
+    struct Entry {
+      int64_t base = 0;
+      int bytes = 0;  // 0: the same in all turns; 4: the value itself
+      size_t at = 0;  // in the row
+      int shift = 0;
+    };
+    DType dtype = DType::kI32;
+    std::vector<Entry> entries;
+    std::vector<int> constants;  // by turn
+  };
+  std::vector<Packed> packed;
+  std::vector<std::vector<uint8_t>> rows;  // by turn; equal columns are there once
   // By call of the body: functions with the turns that call them, that of most turns last.
   struct Variant {
     int function;
@@ -37,7 +52,7 @@ struct RepeatLayout {
   std::vector<std::vector<Variant>> variants;
 
   int place_bytes() const;      // of one entry of `places`: 2 or 4
-  int64_t table_bytes() const;  // of both, with addresses of 4 bytes
+  int64_t table_bytes() const;  // of all lists, with addresses of 4 bytes
 };
 
 // Of the calls [first, first + period * turns).
@@ -54,5 +69,7 @@ void roll_calls(Program& program);
 int64_t printed_calls(const Program& program);
 // Bytes of what its loops read.
 int64_t repeat_table_bytes(const Program& program);
+// By constant: is it nowhere but in rows of loops, so that there need not be a table of it?
+std::vector<bool> constants_in_rows(const Program& program);
 
 }  // namespace aotc::plan

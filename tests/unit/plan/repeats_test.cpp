@@ -108,12 +108,69 @@ TEST(PlanRepeats, TheLayoutLeadsEveryTurnToItsArguments) {
             s.offset += v.stride * static_cast<int64_t>(turn);
           if (v.kind == RepeatLayout::Value::kPlace) s.offset = layout.places[v.column][turn];
           if (v.kind == RepeatLayout::Value::kTable) s.index = layout.tables[v.column][turn];
+          if (v.kind == RepeatLayout::Value::kRow) s.index = layout.packed[v.column].constants[turn];
           EXPECT_EQ(s.kind, call.arguments[a].storage.kind);
           EXPECT_EQ(s.offset, call.arguments[a].storage.offset);
           EXPECT_TRUE(s.kind != StorageKind::kConstant ||
                       s.index == call.arguments[a].storage.index);
         }
       }
+  }
+}
+
+// h = (h + b) * h in int8, `steps` times, with scales of its own in each.
+std::string scaled_steps(int steps) {
+  std::string text =
+      "graph \"g\" {\n  input %0 \"h\" i8[1x4] quant(0.02, 3)\n"
+      "  const %1 \"b\" i8[1x4] quant(0.01, 0) = [1, -7, 9, 40]\n";
+  int last = 0;
+  for (int i = 0; i < steps; ++i) {
+    const int at = 10 + 10 * i;
+    text += fmt::format("  %{} \"sum{}\" i8[1x4] quant({}, {}) = add(%{}, %1)\n", at, i,
+                        0.03 + 0.0017 * i, i - 5, last);
+    text += fmt::format("  %{} \"h{}\" i8[1x4] quant({}, {}) = mul(%{}, %{})\n", at + 1, i,
+                        0.02 + 0.0003 * i, 3 * i, at, last);
+    last = at + 1;
+  }
+  return text + fmt::format("  output %{}\n}}\n", last);
+}
+
+int64_t from_row(const RepeatLayout::Packed::Entry& entry, const std::vector<uint8_t>& row) {
+  uint32_t bits = 0;
+  for (int b = 0; b < entry.bytes; ++b)
+    bits |= uint32_t{row[entry.at + static_cast<size_t>(b)]} << (8 * b);
+  const int64_t value = entry.bytes == 4 ? static_cast<int32_t>(bits) : int64_t{bits};
+  return entry.base + (value << entry.shift);
+}
+
+TEST(PlanRepeats, RowsHoldWhatScalesMakeOfTheSteps) {
+  Program p = planned_steps(scaled_steps(16));
+  ASSERT_NE(body_of(p).find("x"), std::string::npos) << body_of(p);
+  size_t tables = 0;
+  for (const ProgramStep& step : p.body) {
+    if (step.kind != ProgramStep::Kind::kRepeat) continue;
+    const RepeatLayout layout = lay_out_repeat(p, step);
+    ASSERT_EQ(layout.rows.size(), layout.turns);
+    EXPECT_LT(layout.rows[0].size(), 32u);
+    for (const RepeatLayout::Packed& packed : layout.packed)
+      for (size_t turn = 0; turn < layout.turns; ++turn, ++tables) {
+        const ops::Constant& c = p.constants[static_cast<size_t>(packed.constants[turn])].data;
+        ASSERT_EQ(c.dtype, DType::kI32);
+        std::vector<int32_t> values;
+        for (const auto& entry : packed.entries)
+          values.push_back(static_cast<int32_t>(from_row(entry, layout.rows[turn])));
+        ASSERT_EQ(values.size() * 4, c.bytes.size());
+        EXPECT_EQ(std::memcmp(values.data(), c.bytes.data(), c.bytes.size()), 0);
+      }
+  }
+  const std::vector<bool> in_rows = constants_in_rows(p);
+  EXPECT_GT(std::count(in_rows.begin(), in_rows.end(), true), 20);
+  EXPECT_GE(tables, static_cast<size_t>(std::count(in_rows.begin(), in_rows.end(), true)));
+  // What a call outside of the loop reads stays a table.
+  for (const ProgramStep& step : p.body) {
+    if (step.kind != ProgramStep::Kind::kCall) continue;
+    for (const CallArgument& a : p.calls[static_cast<size_t>(step.call)].arguments)
+      EXPECT_FALSE(a.storage.kind == StorageKind::kConstant && in_rows[static_cast<size_t>(a.storage.index)]);
   }
 }
 

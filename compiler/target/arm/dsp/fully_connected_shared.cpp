@@ -64,14 +64,18 @@ std::optional<Lowered> lower_fully_connected_shared(const OpView& op, const Targ
   BufferPtr bias =
       f.constant("bias", DType::kI32, biases_of_differences(op, w, depth, folded.bias));
   Requantizer requantizer(f, scaling);
+  // From a table, so that operators with scales of their own are one function.
+  const auto zero_point = static_cast<int16_t>(op.operand(0).zero_point());
+  BufferPtr zero_table = f.constant<int16_t>("zero", DType::kI16, {zero_point}, 2);
   BufferPtr panel = f.scratch("panel", DType::kI16, depth, 4);
   BufferPtr out = f.result(0);
   BufferPtr sums = f.local("sums", DType::kI32, kGroup);
   requantizer.begin(f);
+  Ex zero = f.let("zero", load(zero_table, Ex(0)));
   const auto group_words = static_cast<int64_t>(words.size() / groups.size());
   f.loop("r", 0, rows, [&](Ex r) {
     f.loop("i", 0, depth,
-           [&](Ex i) { f.store(panel, i, load(in, r * depth + i) - op.operand(0).zero_point()); });
+           [&](Ex i) { f.store(panel, i, load(in, r * depth + i) - zero); });
     f.loop("g", 0, static_cast<int64_t>(groups.size()), [&](Ex g) {
       // Units that are left are made again with the ones before them.
       Ex first =

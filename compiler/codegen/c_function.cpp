@@ -96,6 +96,7 @@ const char* math_name(Intrinsic f) {
     case Intrinsic::kFmod: return "fmod";
     case Intrinsic::kErfc: return "erfc";
     case Intrinsic::kExpm1: return "expm1";
+    case Intrinsic::kAtan2: return "atan2";
     default: return "";
   }
 }

@@ -152,6 +152,7 @@ constexpr IntrinsicInfo kIntrinsics[] = {
     {Intrinsic::kFmod, "fmod", 2, true},
     {Intrinsic::kErfc, "erfc", 1, true},
     {Intrinsic::kExpm1, "expm1", 1, true},
+    {Intrinsic::kAtan2, "atan2", 2, true},
 };
 
 constexpr std::string_view kBinaryText[] = {"+",  "-",  "*",  "/",  "%", "min", "max",

@@ -142,6 +142,9 @@ bool call_float(Intrinsic id, T x, T y, T* out) {
     case Intrinsic::kExpm1:
       *out = std::expm1(x);
       return true;
+    case Intrinsic::kAtan2:
+      *out = std::atan2(x, y);
+      return true;
     default:
       return false;
   }

@@ -106,6 +106,8 @@ enum class Intrinsic : uint8_t {
   // Of floats: the rest of a truncated division, which is exact; 1 - erf(x) and exp(x) - 1 without
   // cancellation.
   kFmod, kErfc, kExpm1,
+  // The angle of a point (y, x).
+  kAtan2,
 };
 
 struct Expr {

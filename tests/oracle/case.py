@@ -56,7 +56,9 @@ class Case:
     `join`: a tensor that the result meets in a MAXIMUM: operators that are only computed while aotc
     compiles leave a model that has something to run. `undefined`: why the result LiteRT gives means
     nothing; such a case counts as not supported. `stand_in`: what LiteRT runs instead, where its
-    kernel is broken for the case and another one computes the same."""
+    kernel is broken for the case and another one computes the same. `most_rows`: result 0 has as many
+    rows as the data says, at most so many: aotc fills up with zeros and gives one more result, the count. `follow`: adds operators behind
+    it, of a model builder and the results' tensors; gives the tensor that is the model's output instead."""
 
     name: str
     kind: str
@@ -72,6 +74,8 @@ class Case:
     join: typing.Any = None
     kernels: str = "reference"
     stand_in: typing.Any = None
+    most_rows: typing.Any = None
+    follow: typing.Any = None
 
     def model_inputs(self):
         own = unique(t for t in self.inputs if t is not None and t.data is None)

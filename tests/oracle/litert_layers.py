@@ -81,9 +81,18 @@ class Layers:
             return []
         # An absent optional result has a negative index and no data.
         return [
-            [self._interpreter.get_tensor(t) if t >= 0 else None for t in op["outputs"]]
+            [self._tensor(t) if t >= 0 else None for t in op["outputs"]]
             for op in self.operators
         ]
+
+    def _tensor(self, index):
+        try:
+            return self._interpreter.get_tensor(index)
+        except ValueError:  # a result without elements that was made in the run
+            details = self._interpreter._get_tensor_details(index, 0)
+            if 0 not in details["shape"]:
+                raise
+            return np.zeros(details["shape"], details["dtype"])
 
     def model_outputs(self):
         """The model outputs of the latest `run`."""

@@ -27,7 +27,7 @@ sys.path.insert(0, str(ORACLE))
 import litert_layers  # noqa: E402
 import numpy as np  # noqa: E402
 import records  # noqa: E402
-from case import random_samples  # noqa: E402
+from case import Tensor, random_samples  # noqa: E402
 from tflite_builder import ModelBuilder  # noqa: E402
 
 OPS = ORACLE.parent / "ops"
@@ -88,8 +88,14 @@ def build(case, output_shapes):
         made[id(t)] = index
         if t.data is None:
             graph_inputs.append(index)
-    outputs = [m.tensor(f"output_{i}", t.dtype, shape, t.scale, t.zero_point, t.axis)
-               for i, (t, shape) in enumerate(zip(case.outputs, output_shapes))]
+    outputs = []
+    for i, (t, shape) in enumerate(zip(case.outputs, output_shapes)):
+        signature = None
+        if case.most_rows is not None and i == 0:  # as converters write it
+            shape = (1,) + tuple(shape[1:])
+            signature = (-1,) + shape[1:]
+        outputs.append(m.tensor(f"output_{i}", t.dtype, shape, t.scale, t.zero_point, t.axis,
+                                shape_signature=signature))
     if case.join is None:
         m.op(case.kind, inputs, outputs, **case.options)
     else:
@@ -98,6 +104,8 @@ def build(case, output_shapes):
         result = m.tensor("result", t.dtype, output_shapes[0], t.scale, t.zero_point)
         m.op(case.kind, inputs, [result], **case.options)
         m.op("MAXIMUM", [result, graph_inputs[-1]], outputs)
+    if case.follow:
+        outputs = [case.follow(m, outputs)]
     return m.finish(graph_inputs, outputs)
 
 
@@ -118,15 +126,24 @@ def run_case(case, seed):
     inputs = [[there(a) for a in s] for s in samples]
     try:
         unknown = build(run, [t.shape for t in run.outputs])
-        shapes = [r.shape for r in litert_layers.Layers(unknown, case.kernels).run(inputs[0])[-1]]
+        shapes = [r.shape for r in litert_layers.Layers(unknown, case.kernels).run(inputs[0])[0 if case.follow else -1]]
         model = build(case, shapes)
         layers = litert_layers.Layers(build(run, shapes), case.kernels)
-        expected = [[back(r) for r in layers.run(s)[-1]] for s in inputs]
+        expected = [_with_count(case, [back(r) for r in layers.run(s)[-1]]) for s in inputs]
     except litert_layers.Rejected as error:
         return Result(case, model, samples, [], _clean(str(error)))
     if case.undefined:
         return Result(case, model, samples, [], f"undefined in LiteRT: {case.undefined}")
     return Result(case, model, samples, expected, None)
+
+
+def _with_count(case, results):
+    """A result that has as many rows as the data says, filled up, and how many rows count."""
+    if case.most_rows is None:
+        return results
+    rows = results[0]
+    rest = np.zeros((case.most_rows - len(rows),) + rows.shape[1:], rows.dtype)
+    return [np.concatenate([rows, rest])] + results[1:] + [np.array([len(rows)], np.int32)]
 
 
 def _clean(reason):
@@ -180,7 +197,8 @@ def _describe(t):
 def _entry(result):
     case = result.case
     shapes = [e.shape for e in result.expected[0]] if result.expected else []
-    outputs = [_describe(t) for t in case.outputs]
+    count = [Tensor("int32", (1,))] if case.most_rows is not None else []
+    outputs = [_describe(t) for t in case.outputs + count]
     for text, shape in zip(outputs, shapes):
         text["shape"] = [int(d) for d in shape]
     entry = {

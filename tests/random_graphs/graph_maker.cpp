@@ -168,9 +168,10 @@ bool GraphMaker::bounded(TensorId id) const {
       "reverse_v2", "tile",    "broadcast_to", "mirror_pad", "depth_to_space", "space_to_depth",
       "gather",     "gather_nd", "fill",     "embedding_lookup", "dynamic_update_slice", "resize_bilinear",
       "space_to_batch_nd", "batch_to_space_nd", "matrix_diag", "matrix_set_diag", "one_hot", "topk_v2",
-      "reverse_sequence"};
+      "reverse_sequence", "unique"};
   static const std::set<std::string_view> kBounds = {"relu6",   "relu_n1_to_1", "tanh",
-                                                     "softmax", "logistic",     "arg_max", "arg_min"};
+                                                     "softmax", "logistic",     "arg_max", "arg_min", "where",
+                                                     "non_max_suppression"};
   DType dtype = of(id).dtype;
   if (dtype != DType::kF32 && dtype != DType::kI32 && dtype != DType::kI64) return true;
   for (const graph::Op& op : made.ops) {

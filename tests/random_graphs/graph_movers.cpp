@@ -250,6 +250,31 @@ bool local_response(GraphMaker& g) {
                {g.type(DType::kF32, {})});
 }
 
+// What has as many rows as the data says, and its count.
+bool counted(GraphMaker& g) {
+  TensorId in = g.any();
+  if (g.of(in).shape.empty()) return false;
+  const TensorType count = g.type(DType::kI32, {});
+  if (g.random.chance(50)) return g.add("where", {in}, {}, {g.type(DType::kI64, {}), count});
+  if (g.of(in).shape.size() > 1) {
+    if (!g.add("reshape", {in}, {{"shape", list({g.of(in).elements()})}}, {g.of(in)})) return false;
+    in = g.known.back();
+  }
+  return g.add("unique", {in}, {}, {g.of(in), g.type(g.random.chance(50) ? DType::kI32 : DType::kI64, {}), count});
+}
+
+bool suppression(GraphMaker& g) {
+  TensorId scores = any_with_rank(g, 1);
+  if (g.of(scores).dtype != DType::kF32 || g.of(scores).shape.size() != 1) return false;
+  const int64_t n = g.of(scores).shape[0];
+  std::vector<TensorType> results = {g.type(DType::kI32, {}), g.type(DType::kI32, {})};
+  const bool soft = g.random.chance(50);
+  if (soft) results.insert(results.begin() + 1, g.type(DType::kF32, {}));
+  return g.add("non_max_suppression", {g.constant(g.type(DType::kF32, {n, 4})), scores},
+               {{"most", std::to_string(g.random.pick(1, 2 * n))}, {"overlap", "0.3"}, {"score", "-0.5"},
+                {"sigma", soft ? "0.5" : "0"}}, results);
+}
+
 }  // namespace
 
 bool make_mover(GraphMaker& graph) {
@@ -257,7 +282,7 @@ bool make_mover(GraphMaker& graph) {
   static constexpr Make kMakers[] = {reverse, tile,   broadcast, mirror_pad, depth_and_space, batch_and_space, batch_and_space,
                                      fill,    gather, lookup,    gather_nd,  scatter_nd,      dynamic_update_slice,
                                      cumsum,  normalized, diagonal, one_hot, topk, reverse_sequence,
-                                     local_response, segments};
+                                     local_response, segments, counted, suppression};
   return kMakers[graph.random.pick(0, std::size(kMakers) - 1)](graph);
 }
 

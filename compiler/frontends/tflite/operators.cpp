@@ -348,6 +348,7 @@ bool OperatorReader::assign_variable(size_t index, Build& build, Diagnostics& to
   if (tensor < 0) return damaged(told, where(index), "it assigns no tensor");
   graph::TensorId value = build.ids[static_cast<size_t>(tensor)];
   if (!value.valid() || !may_read(build, value, -1, where(index), told) ||
+      !may_leave(build, value, where(index), told) ||
       !every_run_comes_here(build.graph, where(index), told))
     return false;
   return variables_.assign(raw(index), value, where(index), build.graph, told);
@@ -388,6 +389,7 @@ bool OperatorReader::connect(size_t index, Build& build, graph::Op& op, Diagnost
     graph::TensorId id = tensor < 0 ? graph::TensorId{} : build.ids[static_cast<size_t>(tensor)];
     if (tensor >= 0 && !id.valid()) readable = false;
     if (id.valid() && !may_read(build, id, static_cast<int>(i), op.location, told)) return false;
+    if (control && !may_leave(build, id, op.location, told)) return false;
     op.operands.push_back(id);
   }
   // What only changes variables has none.
@@ -440,52 +442,18 @@ bool OperatorReader::import(size_t index, Build& build, graph::Op& op, Diagnosti
   }));
   const bool imported = known.given != nullptr
                             ? import_given(index, view, build, op, told)
-                            : known.rule->import(view, op, told) && connect_kept(index, build, op, told);
+                            : known.rule->import(view, op, told) && connect_kept(index, build, op, told) &&
+                                  connect_count(index, build, op, told);
   if (!imported) return false;
   settle_shapes(index, op, build);
-  if (check_sizes(op, build, told) && ops::verify_op({build.graph, op}, told)) return true;
+  if (check_sizes(op, build, told) && ops::verify_op({build.graph, op}, told))
+    return pass_count(index, build, op, told);
   if (known.given != nullptr)
     told.error(op.location, "operator-description",
                fmt::format("the description of '{}' does not fit the model", escape_for_display(known.given->name)))
         .note(fmt::format("{}: described here", known.given->where.str()))
         .help("see \"shape\" in docs/custom-operators.md");
   return false;
-}
-
-// Where the file leaves a dimension of a result open, or gives it for other operands, the operands
-// decide. Disagreements and operands that make no sense are left to the operator's own checks.
-void OperatorReader::settle_shapes(size_t index, const graph::Op& op, Build& build) const {
-  const schema::Operator& from = raw(index);
-  Diagnostics unreported;
-  ops::OpView view{build.graph, op};
-  auto shapes = resolved_[index].definition->infer(view, unreported);
-  if (!shapes || shapes->size() != op.results.size()) return;
-  bool known = ops::can_evaluate(view);
-  for (size_t i = 0; i < shapes->size() && i < length(from.outputs()); ++i) {
-    const graph::Shape& inferred = (*shapes)[i];
-    graph::TensorType& type = build.graph[op.results[i]].type;
-    bool free = known || build.derived[static_cast<size_t>(op.results[i].value)] ||
-                shape_may_become(*raw_tensor(from.outputs()->Get(static_cast<uint32_t>(i))),
-                                 type.shape, inferred);
-    if (!free || bounded_bytes(inferred, type.dtype) < 0) continue;
-    const graph::Quantization& q = type.quantization;
-    auto axis = static_cast<size_t>(q.axis);
-    if (q.per_channel() &&
-        (axis >= inferred.size() || inferred[axis] != static_cast<int64_t>(q.scale.size())))
-      continue;
-    type.shape = inferred;
-  }
-}
-
-bool OperatorReader::check_sizes(const graph::Op& op, const Build& build, Diagnostics& told) const {
-  if (ops::can_evaluate({build.graph, op})) return true;
-  for (graph::TensorId id : op.results) {
-    const graph::Tensor& tensor = build.graph[id];
-    if (tensor.type.bytes() > 0) continue;
-    report_empty(told, source_.where_tensor(tensor.name), tensor.type.shape);
-    return false;
-  }
-  return true;
 }
 
 bool OperatorReader::is_output(size_t index) const {

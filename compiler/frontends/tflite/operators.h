@@ -43,6 +43,8 @@ class OperatorReader {
   void report_unsupported(Diagnostics& diags) const;
   // Everything else; what is common to many operators as one error each.
   void report(Diagnostics& diags) const;
+  // After `build`: the counts of outputs that have as many rows as the data says.
+  void add_counts(std::vector<graph::Port>& outputs) const;
 
  private:
   struct Resolved {
@@ -153,6 +155,16 @@ class OperatorReader {
   bool fold_operands(const graph::Op& op, Build& build);
   bool check_outputs(const Build& build, Diagnostics& told) const;
 
+  // Results that have as many rows as the data says (counted.cpp).
+  bool connect_count(size_t index, Build& build, graph::Op& op, Diagnostics& told);
+  bool pass_count(size_t index, Build& build, const graph::Op& op, Diagnostics& told);
+  bool may_leave(const Build& build, graph::TensorId id, const Location& at, Diagnostics& told) const;
+  struct Counted {
+    graph::TensorId count;
+    bool zeros;  // beyond the count
+  };
+  void mark_counted(size_t index, const Build& build, const graph::Op& op, const Counted& counted);
+
   enum class Kind { kOther, kUint8, kDynamicRange };
   Kind kind_of(const Failed& failed) const;
   size_t failing() const { return unsupported_.size() + failed_.size(); }
@@ -168,6 +180,8 @@ class OperatorReader {
   std::vector<Unsupported> unsupported_;
   std::vector<Failed> failed_;
   Diagnostics other_;  // what belongs to no operator
+  std::map<graph::TensorId, Counted> counted_;
+  std::map<size_t, graph::TensorId> count_made_;  // by operator
 };
 
 }  // namespace aotc::frontends

@@ -474,6 +474,7 @@ Result<graph::Graph> read_tflite(std::vector<uint8_t> bytes, const std::string& 
       !add_ports(source, ids, false, graph.outputs)) {
     return kFailure;
   }
+  operators.add_counts(graph.outputs);
   return graph;
 }
 

@@ -42,6 +42,11 @@ struct Rule {
   // Of operators behind which the reference ends some runs: it goes on in one of so many runs that
   // come here. None but such operators may keep anything behind them.
   int64_t (*cycles)(const graph::Op& op) = nullptr;
+  // Result 0 has as many rows as the data says: unless operand 0 is constant, the graph's operator has one more
+  // result behind those of the file, which counts them (counted.cpp).
+  bool counted = false;
+  // Does each row of the result come from one row of this operand, an index?
+  bool (*by_rows)(const OpView& op, size_t operand) = nullptr;
 };
 
 class RuleTable {

@@ -214,6 +214,14 @@ Row root_row(std::string_view name, std::string_view summary, Expression express
   return r;
 }
 
+Ex angle(const Element& e) { return call(Intrinsic::kAtan2, e.type(), {e[0], e[1]}); }
+
+Row atan2_row() {
+  Row r{"atan2", "angle of the point (b, a), broadcasting", 2, {DType::kF32}, angle};
+  r.libm = true;
+  return r;
+}
+
 Row rsqrt_row() {
   Row r = root_row("rsqrt", "1 / square root of x", inverse_root,
                    table_of_positive<inverse_root_byte>);
@@ -233,6 +241,7 @@ std::span<const Row> function_rows() {
       real_or_byte("elu", "x if x > 0, else e^x - 1", elu, table<elu_of_table>),
       gelu_row(),
       real("erf", "error function", of<Intrinsic::kErf>),
+      atan2_row(),
       {"square", "x * x", 1, {DType::kF32}, square},
       root_row("sqrt", "square root", of<Intrinsic::kSqrt>, table_of_positive<root_byte>),
       rsqrt_row(),

@@ -48,7 +48,7 @@ const char kEverything[] =
     "  let l: f64 = f64(k) * 0.1f64 - f64.inf - -f64.inf + f64.nan\n"
     "  z[0] = pow(exp(l), log(l)) + tanh(l) + sqrt(l) + floor(l) + ceil(l) + round(l)\n"
     "  z[0] = abs(l) + erf(l) + sin(l) + cos(l) + round_to_even(l)\n"
-    "  z[0] = fmod(l, l) + erfc(l) + expm1(l)\n"
+    "  z[0] = fmod(l, l) + erfc(l) + expm1(l) + atan2(l, l)\n"
     "  if n == 77 {\n"
     "    fail\n"
     "  }\n"

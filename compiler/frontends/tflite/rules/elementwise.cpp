@@ -41,6 +41,19 @@ Status import_quotient(const TfliteOp& from, graph::Op& op, Diagnostics& diags) 
   return import_binary<schema::DivOptions>(from, op, diags);
 }
 
+// LiteRT broadcasts nothing here.
+Status import_atan2(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  const OpView view{from.graph(), op};
+  if (!import_defaults(from, op, diags)) return kFailure;
+  if (view.operand_count() == 2 && view.has_operand(0) && view.has_operand(1) &&
+      view.operand(0).shape != view.operand(1).shape) {
+    bad_shape(view, diags, fmt::format("the operands have shapes {} and {}", graph::to_string(view.operand(0).shape),
+                                       graph::to_string(view.operand(1).shape)));
+    return kFailure;
+  }
+  return success();
+}
+
 // LiteRT takes no other result of bytes.
 Status import_logistic(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   if (!import_defaults(from, op, diags)) return kFailure;
@@ -102,6 +115,8 @@ std::span<const Rule> elementwise_rules() {
       {"LEAKY_RELU", "leaky_relu", import_leaky_relu},
       {"ABS", "abs"},
       {"ADD_N", "add_n"},
+      {"ATAN2", "atan2", import_atan2},
+      {"BITCAST", "bitcast"},
       {"BITWISE_XOR", "bitwise_xor"},
       {"CAST", "cast"},
       {"CEIL", "ceil"},

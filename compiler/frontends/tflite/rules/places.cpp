@@ -251,12 +251,19 @@ Status import_resize(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   return success();
 }
 
+bool gathers_rows(const OpView& op, size_t operand) {
+  const auto& attrs = op.attrs<GatherAttrs>();
+  return operand == 1 && attrs.axis == 0 && attrs.batch_dims == 0;
+}
+
+bool gathers_tuples(const OpView& op, size_t operand) { return operand == 1 && op.operand(1).shape.size() > 1; }
+
 }  // namespace
 
 std::span<const Rule> place_rules() {
   static const Rule all[] = {
-      {"GATHER", "gather", import_gather},
-      {"GATHER_ND", "gather_nd"},
+      {.name = "GATHER", .op = "gather", .import = import_gather, .by_rows = gathers_rows},
+      {.name = "GATHER_ND", .op = "gather_nd", .by_rows = gathers_tuples},
       {"SCATTER_ND", "scatter_nd", import_scatter_nd},
       {"SEGMENT_SUM", "unsorted_segment_sum", import_segment_sum},
       {"UNSORTED_SEGMENT_SUM", "unsorted_segment_sum", import_unsorted_segment},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators along axes: reductions, normalisations, sorting.
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/import.h"
 #include "ops/common/reduction.h"
+#include "ops/non_max_suppression/attributes.h"
 #include "ops/rows/attributes.h"
 #include "ops/softmax/softmax.h"
 
@@ -113,6 +115,49 @@ Status import_local_response_normalization(const TfliteOp& from, graph::Op& op, 
   return success();
 }
 
+// LiteRT looks at the options as well as at the result.
+Status import_unique(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  const OpView view{from.graph(), op};
+  if (!import_defaults(from, op, diags) || !check_counts(view, 1, 1, 2, diags)) return kFailure;
+  const auto* options = from.options<schema::UniqueOptions>();
+  const auto wanted = view.result(1).dtype == DType::kI64 ? schema::TensorType_INT64 : schema::TensorType_INT32;
+  if (options != nullptr && options->idx_out_type() == wanted) return success();
+  bad_attribute(view, diags, fmt::format("the indices are {}, but the model's options announce another type",
+                                         name_of(view.result(1).dtype)));
+  return kFailure;
+}
+
+// A constant float with one element.
+bool constant_real(const OpView& op, size_t i, std::string_view what, float& out, Diagnostics& diags) {
+  const graph::ConstantView* value = op.constant(i);
+  if (value == nullptr || op.operand(i).dtype != DType::kF32 || value->bytes.size() != sizeof out) {
+    diags.error(op.where(), "op-operands", fmt::format("operand {}, {}, must be one constant float", i, what))
+        .help("export the model with it as a constant");
+    return false;
+  }
+  std::memcpy(&out, value->bytes.data(), sizeof out);
+  return true;
+}
+
+// Behind boxes and scores are numbers, which become attributes.
+template <bool soft>
+Status import_suppression(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<SuppressionAttrs>();
+  op.attributes = attrs;
+  const OpView view{from.graph(), op};
+  int64_t most = 0;
+  constexpr size_t kOperands = soft ? 6 : 5;
+  if (!check_counts(view, kOperands, kOperands, soft ? 3 : 2, diags) ||
+      !constant_int(view, 2, "the number of boxes", most, diags) ||
+      !constant_real(view, 3, "the overlap", attrs->overlap, diags) ||
+      !constant_real(view, 4, "the least score", attrs->score, diags) ||
+      (soft && !constant_real(view, 5, "the sigma", attrs->sigma, diags)))
+    return kFailure;
+  attrs->most = static_cast<int32_t>(std::clamp<int64_t>(most, INT32_MIN, INT32_MAX));
+  op.operands.resize(2);
+  return success();
+}
+
 }  // namespace
 
 std::span<const Rule> row_rules() {
@@ -128,6 +173,10 @@ std::span<const Rule> row_rules() {
       {"ARG_MIN", "arg_min", import_arg<schema::ArgMinOptions>},
       {"CUMSUM", "cumsum", import_cumsum},
       {"TOPK_V2", "topk_v2", import_topk_v2},
+      {.name = "WHERE", .op = "where", .counted = true},
+      {.name = "UNIQUE", .op = "unique", .import = import_unique, .counted = true},
+      {"NON_MAX_SUPPRESSION_V4", "non_max_suppression", import_suppression<false>},
+      {"NON_MAX_SUPPRESSION_V5", "non_max_suppression", import_suppression<true>},
       {"SOFTMAX", "softmax", import_softmax},
       {"LOG_SOFTMAX", "log_softmax"},
       {"L2_NORMALIZATION", "l2_normalization"},

@@ -4,12 +4,14 @@
 // speed is wanted more than a small table. Weights of 4 bits go by target/arm/dsp/nibbles.h.
 #include <fmt/format.h>
 
+#include "ops/common/conv.h"
 #include "ops/common/gemm.h"
 #include "ops/common/hybrid.h"
 #include "ops/fully_connected/fully_connected.h"
 #include "target/arm/dsp/gemm.h"
 #include "target/arm/dsp/lowerings.h"
 #include "target/arm/dsp/nibbles.h"
+#include "target/arm/dsp/window_sums.h"
 
 namespace aotc::target::arm {
 
@@ -73,22 +75,28 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
   if (!words && !target.allows("pairs")) return std::nullopt;
   int64_t size = words ? PairGemm::kWordsGemvChannels : PairGemm::kGemvChannels;
   // Fewer units than a group are not worth the panel.
-  if (units < size || depth % 4 != 0 || op.operand(1).zero_point() != 0) return std::nullopt;
-  std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
+  if (units < size || depth % 4 != 0) return std::nullopt;
+  if (op.operand(1).zero_point() != 0 && !has_uint8_weights(op)) return std::nullopt;
+  PairOrder order = row_order(0, depth);
+  const auto row_steps = static_cast<int64_t>(order.size());
+  auto stored = weights_with_sums(op, units, depth, order);
+  if (!stored) return std::nullopt;
+  // Kernels take steps in twos, or in fours; row_steps are.
+  while (order.size() % (words ? PairGemm::kWordsGemvSteps : 2) != 0) order.push_back({-1, -1});
+  auto steps = static_cast<int64_t>(order.size());
+  const std::vector<int8_t>& w = stored->weights;
   std::vector<int64_t> groups = tile_starts(units, size);
-  if (!words && !pairs_fit(w, groups, size, depth)) return std::nullopt;
-  auto [folded, scaling] = folded_scaling(op, w);
+  if (!words && !pairs_fit(w, groups, size, stored->k)) return std::nullopt;
+  auto [folded, scaling] = folded_scaling(op, centred_weights(op));
   auto lines = fit_pair_lines(scaling, folded.bias);
   if (!lines) return std::nullopt;
-  PairOrder order = row_order(0, depth);
-  auto steps = static_cast<int64_t>(order.size());
 
   LoweringBuilder f(op, "fully_connected");
   BufferPtr in = f.operand(0);
   auto make_stream = words ? gemv_words_stream : gemv_stream;
   auto make_shape = words ? gemv_words_shape : gemv_shape;
   BufferPtr stream =
-      f.constant("stream", DType::kI32, make_stream(w, depth, order, groups, folded.bias, *lines));
+      f.constant("stream", DType::kI32, make_stream(w, stored->k, order, groups, folded.bias, *lines));
   bool sign = lines->sign();
   int64_t whole = units / size;
   const Turns turns = turns_of(whole, target.costs.of(gemv_work(words, steps, 1, sign)), target);
@@ -104,6 +112,7 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
   int64_t group_words = static_cast<int64_t>(stream->elements) / static_cast<int64_t>(groups.size());
   f.loop("r", 0, rows, [&](Ex r) {
     f.run(pack_run_kernel(1), {address(in, r * depth), address(panel, 0), Ex(depth / 4)});
+    emit_window_sums(f, {panel, 1, row_steps, steps - row_steps});
     f.take_turns(turns, [&](const Ex& first, int64_t count) {
       f.run(gemv, {address(stream, first * group_words), address(panel, 0), address(out, r * units + first * size),
                    address(shapes.of(count), 0)});
@@ -118,8 +127,9 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
               static_cast<double>(rows);
   f.algorithm(words ? "words" : "pairs");
   f.estimate(work, target);
-  return f.finish(fmt::format("{} units, {} steps, shift {}{}, {}", size, steps,
-                              lines->fit.shift, sign ? ", sign" : "", estimate_text(work, target)));
+  return f.finish(fmt::format("{} units, {} steps, shift {}{}{}, {}", size, steps, lines->fit.shift,
+                              sign ? ", sign" : "", steps > row_steps ? ", sum of the row" : "",
+                              estimate_text(work, target)));
 }
 
 }  // namespace aotc::target::arm

@@ -45,8 +45,9 @@ bool is_shared_rows(const OpView& op, const TargetInfo& target) {
   return !free || (target.level != Level::kSpeed && shares_weights(op));
 }
 
+// Weights of uint8 as well.
 bool is_pair_rows(const OpView& op, const TargetInfo& target) {
-  return of_bytes(op, target) && pairs_allowed(target);
+  return of_type(op, DType::kI8) && !packs_nibbles(op, target) && pairs_allowed(target);
 }
 
 bool is_half_rows(const OpView& op, const TargetInfo& target) {

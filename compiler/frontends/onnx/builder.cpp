@@ -114,8 +114,16 @@ std::vector<Id> Builder::add_several(std::string_view name, std::vector<Id> oper
   if (!ops::verify_op(view, *told_)) throw Stop{};
   pending_.resize(graph_.tensors.size(), -1);
   if (fold(op)) return op.results;
-  for (Id id : op.results)
-    if (type(id).elements() == 0)
+  bool all_empty = true;
+  for (Id id : op.results) all_empty = all_empty && type(id).elements() == 0;
+  if (all_empty) {  // whatever the operands hold
+    for (Id id : op.results) graph_[id].constant = graph::own_bytes({});
+    return op.results;
+  }
+  std::vector<Id> touched = op.results;
+  touched.insert(touched.end(), op.operands.begin(), op.operands.end());
+  for (Id id : touched)
+    if (id.valid() && type(id).elements() == 0)
       stop("onnx-empty",
            fmt::format("a tensor of shape {} has no elements", graph::to_string(shape(id))),
            "export the model with fixed shapes whose dimensions are at least 1");

@@ -31,6 +31,15 @@ struct Setting {
   Setting(std::string n, bool value);
   Setting(std::string n, float value);
   Setting(std::string n, const Ints& value);
+  // A word, one of an enumeration.
+  Setting(std::string n, std::string_view word) : name(std::move(n)), text(word) {}
+  Setting(std::string n, const char* word) : Setting(std::move(n), std::string_view(word)) {}
+};
+
+// What casts to floats of few bits do with what is too large, and how they round powers of two.
+struct Narrowing {
+  bool saturate = true;
+  ops::PowerRounding powers = ops::PowerRounding::kUp;
 };
 
 class Builder {
@@ -57,6 +66,17 @@ class Builder {
   const graph::TensorType& type(Id id) const { return graph_[id].type; }
   const graph::Shape& shape(Id id) const { return graph_[id].type.shape; }
   DType dtype(Id id) const { return graph_[id].type.dtype; }
+  // The type that a tensor stands for, as files number them.
+  int32_t element(Id id) const;
+  // A tensor that was made for it; the same value as another type.
+  Id set_element(Id id, int32_t element);
+  Id as_element(Id x, int32_t element, const Narrowing& narrowing = {});
+  // What was computed in the type that carries this one, rounded to it.
+  Id rounded(Id x, int32_t element);
+  // Inputs and outputs of the C hold floats of other formats as they are stored.
+  Id from_stored(Id x, int32_t element);
+  Id to_stored(Id x);
+  bool has_float64() const { return float64_; }
   int64_t rank(Id id) const { return static_cast<int64_t>(shape(id).size()); }
   // From the end if negative; stops outside of -rank .. rank - 1.
   int64_t axis(int64_t axis, int64_t rank);
@@ -111,6 +131,8 @@ class Builder {
   int64_t steps_left_ = int64_t{1} << 28;
   int64_t activation_bytes_ = 0;
   bool copying_ = false;
+  bool float64_ = false;              // something computed stands for one
+  std::vector<int32_t> elements_;     // by tensor, 0: what its type says
   std::vector<int> pending_;  // by tensor: the operator that could make it constant, or -1
   std::vector<bool> folded_;  // by operator
 };

@@ -4,6 +4,7 @@
 // still looked at and only the first of a chain is told.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -54,7 +55,9 @@ class Importer {
   bool read_opsets(const std::vector<Opset>& from, Versions& to);
   bool add_initializers(const Graph& from, Scope& scope);
   std::optional<graph::Shape> shape_of(const ValueInfo& info, bool tell);
-  bool add_given(const ValueInfo& info, DType dtype, const std::string& text, Scope& scope);
+  bool add_given(const ValueInfo& info, const std::string& text, Scope& scope);
+  bool build(std::string_view tensor, const std::function<void()>& add);
+  void take_type(const Rule& rule, const std::vector<Id>& inputs, size_t output, Id& id);
   bool add_input(const ValueInfo& info, Scope& scope);
   bool add_inputs(Scope& scope);
   bool check_declared(const ValueInfo& info, Id id);

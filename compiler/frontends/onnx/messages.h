@@ -34,6 +34,14 @@ enum ElementType : int32_t {
   kUint32 = 12,
   kUint64 = 13,
   kBfloat16 = 16,
+  kFloat8E4M3Fn = 17,
+  kFloat8E4M3FnUz = 18,
+  kFloat8E5M2 = 19,
+  kFloat8E5M2FnUz = 20,
+  kUint4 = 21,
+  kInt4 = 22,
+  kFloat4E2M1 = 23,
+  kFloat8E8M0 = 24,
 };
 // "FLOAT", "INT64"; a number for what has no name.
 std::string element_type_name(int32_t type);

@@ -95,6 +95,23 @@ bool Importer::add_node(const Node& node, const Versions& versions, Scope& scope
   return apply_rule(*rule, node, version->second, std::move(inputs), scope);
 }
 
+// What a rule computed of tensors that stand for another type stands for it too: floats are rounded, unless
+// they are elements that were only moved.
+void Importer::take_type(const Rule& rule, const std::vector<Id>& inputs, size_t output, Id& id) {
+  DType type = builder_.dtype(id);
+  if (states_type(rule) || !builder_.is_new(id) || builder_.element(id) != element_of(type)) return;
+  bool real = type == DType::kF32, moves = only_moves(rule);
+  if (!real && !moves && !keeps_type(rule, output)) return;
+  // The first operand that is carried by the result's type says what it is.
+  for (Id in : inputs) {
+    if (!in.valid() || builder_.dtype(in) != type) continue;
+    int32_t element = builder_.element(in);
+    if (element == element_of(type)) return;
+    id = moves ? builder_.set_element(id, element) : builder_.rounded(id, element);
+    return;
+  }
+}
+
 bool Importer::apply_rule(const Rule& rule, const Node& node, int64_t version,
                           std::vector<Id> inputs, Scope& scope) {
   Diagnostics told;
@@ -109,6 +126,7 @@ bool Importer::apply_rule(const Rule& rule, const Node& node, int64_t version,
       if (!id.valid())
         builder_.stop("onnx-attribute", fmt::format("aotc does not compute its output {}", i),
                       "export the model without what reads it");
+      take_type(rule, call.all(), i, id);
       if (builder_.is_new(id)) builder_.name(id, node.outputs[i]);
       good = define(node, i, id, scope);
     }

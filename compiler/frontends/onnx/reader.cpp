@@ -57,8 +57,8 @@ bool Importer::add_initializers(const Graph& from, Scope& scope) {
     graph::ConstantView value;
     if (!tensors_.read(t, where(t.name), tensor.type, value, diags_)) return false;
     tensor.constant = std::move(value);
-    if (t.name.empty() ||
-        !scope.values.emplace(t.name, graph_.add_tensor(std::move(tensor))).second)
+    Id id = builder_.set_element(graph_.add_tensor(std::move(tensor)), t.type);
+    if (t.name.empty() || !scope.values.emplace(t.name, id).second)
       return error(where(t.name), "onnx-invalid", "two constants have this name, or one has none",
                    "the file is damaged; export the model again");
   }
@@ -98,8 +98,8 @@ std::optional<graph::Shape> Importer::shape_of(const ValueInfo& info, bool tell)
   return shape;
 }
 
-bool Importer::add_given(const ValueInfo& info, DType dtype, const std::string& text,
-                         Scope& scope) {
+bool Importer::add_given(const ValueInfo& info, const std::string& text, Scope& scope) {
+  DType dtype = form_of(info.type)->carrier;
   std::optional<graph::Shape> declared;
   if (info.has_shape) declared = shape_of(info, false);
   auto value = parse_value(text, dtype, declared);
@@ -107,47 +107,64 @@ bool Importer::add_given(const ValueInfo& info, DType dtype, const std::string& 
     return error(
         where(info.name), "value-invalid",
         fmt::format("'{}' is no value of {}{} for this input", escape_for_display(text),
-                    name_of(dtype), declared ? " and shape " + graph::to_string(*declared) : ""),
+                    element_type_name(info.type), declared ? " and shape " + graph::to_string(*declared) : ""),
         "write numbers in brackets, as many as the input has: --value axes=[0,2]");
-  scope.values[info.name] =
-      graph_.add_constant(std::string(info.name), value->type, std::move(value->bytes));
-  return true;
+  Id id = graph_.add_constant(std::string(info.name), value->type, std::move(value->bytes));
+  return build(info.name, [&] { scope.values[info.name] = builder_.rounded(id, info.type); });
+}
+
+// Adds operators that belong to no operator of the file.
+bool Importer::build(std::string_view tensor, const std::function<void()>& add) {
+  Location at = where(tensor);
+  at.op_type = "Identity";
+  Diagnostics told;
+  builder_.begin(at, told);
+  bool good = true;
+  try {
+    add();
+  } catch (const Stop&) {
+    good = false;
+  }
+  for (const Diagnostic& d : told.all()) append(diags_, d);
+  return good;
 }
 
 bool Importer::add_input(const ValueInfo& info, Scope& scope) {
-  auto dtype = dtype_of(info.type);
-  if (info.kind != ValueInfo::Kind::kTensor || !dtype)
+  auto form = form_of(info.type);
+  if (info.kind != ValueInfo::Kind::kTensor || !form)
     return error(where(info.name), "onnx-type",
                  info.kind == ValueInfo::Kind::kTensor
                      ? fmt::format("an input of {}", element_type_name(info.type))
                      : std::string("an input that is no tensor"),
-                 "export the model with tensors of float32 and whole numbers of up to 64 bits");
+                 "export the model with tensors of numbers");
   auto given = options_.values.find(std::string(info.name));
-  if (given != options_.values.end()) return add_given(info, *dtype, given->second, scope);
+  if (given != options_.values.end()) return add_given(info, given->second, scope);
   if (!info.has_shape && !options_.shapes.contains(std::string(info.name)))
     return error(
         where(info.name), "dynamic-shape", "the input has no shape",
         fmt::format("give it: --shape {}=...", escape_for_display(std::string(info.name))));
   auto shape = shape_of(info, true);
   if (!shape) return false;
-  if (bounded_bytes(*shape, *dtype) < 0 || shape->size() > limits::kMaxRank)
+  if (bounded_bytes(*shape, form->stored) < 0 || shape->size() > limits::kMaxRank)
     return error(
         where(info.name), "onnx-limit",
         fmt::format("an input of shape {} is more than aotc takes", graph::to_string(*shape)),
         fmt::format("at most {} bytes and {} dimensions", limits::kMaxTensorBytes,
                     limits::kMaxRank));
-  if (graph::element_count(*shape) == 0)
-    return error(where(info.name), "onnx-empty",
-                 fmt::format("an input of shape {} has no elements", graph::to_string(*shape)),
-                 "export the model with fixed shapes whose dimensions are at least 1");
   graph::Tensor tensor;
   tensor.name = std::string(info.name);
-  tensor.type.dtype = *dtype;
   tensor.type.shape = *shape;
+  // What has no elements has nothing to hand over: it is known, and no input of the C.
+  if (graph::element_count(*shape) == 0) {
+    tensor.type.dtype = form->carrier;
+    Id id = graph_.add_constant(tensor.name, tensor.type, {});
+    scope.values[info.name] = builder_.set_element(id, info.type);
+    return true;
+  }
+  tensor.type.dtype = form->stored;
   Id id = graph_.add_tensor(std::move(tensor));
-  scope.values[info.name] = id;
   graph_.inputs.push_back({id, std::string(info.name)});
-  return true;
+  return build(info.name, [&] { scope.values[info.name] = builder_.from_stored(id, info.type); });
 }
 
 bool Importer::add_inputs(Scope& scope) {
@@ -187,11 +204,11 @@ bool Importer::add_inputs(Scope& scope) {
 // What the file says of an output; shapes that the user changed make it stale.
 bool Importer::check_declared(const ValueInfo& info, Id id) {
   const graph::TensorType& type = graph_[id].type;
-  auto dtype = dtype_of(info.type);
-  if (info.kind == ValueInfo::Kind::kTensor && info.type != kUndefined && dtype != type.dtype)
+  int32_t element = builder_.element(id);
+  if (info.kind == ValueInfo::Kind::kTensor && info.type != kUndefined && element != info.type)
     return error(where(info.name), "onnx-shape",
                  fmt::format("the file says that this output is {}, and it is {}",
-                             element_type_name(info.type), name_of(type.dtype)),
+                             element_type_name(info.type), element_type_name(element)),
                  "the file is damaged; export the model again");
   if (!info.has_shape || !options_.shapes.empty()) return true;
   bool fits = info.dims.size() == type.shape.size();
@@ -218,23 +235,23 @@ bool Importer::add_outputs(const Scope& scope) {
                    "this output is not computed by any operator",
                    "remove it from the model, or compute it from an input");
     if (!check_declared(info, id)) return false;
+    // Nothing to write, and C has no arrays without elements.
+    if (graph_[id].type.elements() == 0) continue;
     // The caller's buffer has to be written by somebody.
-    bool shared = graph_.is_constant(id) || graph_.is_input(id) || graph_.is_output(id);
-    if (shared) {
-      Location at = where(info.name);
-      at.op_type = "Identity";
-      Diagnostics told;
-      builder_.begin(at, told);
-      try {
-        id = builder_.copy(id);
-      } catch (const Stop&) {
-        for (const Diagnostic& d : told.all()) append(diags_, d);
-        return false;
-      }
-    }
+    bool good = build(info.name, [&] {
+      id = builder_.to_stored(id);
+      if (graph_.is_constant(id) || graph_.is_input(id) || graph_.is_output(id)) id = builder_.copy(id);
+    });
+    if (!good) return false;
     graph_[id].name = std::string(info.name);
     graph_.outputs.push_back({id, std::string(info.name)});
   }
+  if (graph_.outputs.empty())
+    return error(where(""), "onnx-empty", "none of the outputs has elements",
+                 "give the inputs shapes whose dimensions are at least 1");
+  if (builder_.has_float64())
+    diags_.warning(where(""), "onnx-float64", "float64 is computed as float32")
+        .help("inputs and outputs stay float64; export the model with float32 to be rid of the casts");
   return true;
 }
 

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 namespace aotc::frontends::onnx {
 
@@ -43,7 +45,8 @@ Id Call::tensor(const Attribute& attribute) {
     const Diagnostic& d = told.all().front();
     b.stop(d.slug, d.message, d.helps.empty() ? "" : d.helps.front());
   }
-  return b.constant(type.dtype, type.shape, {value.bytes.begin(), value.bytes.end()});
+  Id id = b.constant(type.dtype, type.shape, {value.bytes.begin(), value.bytes.end()});
+  return b.set_element(id, attribute.tensor->type);
 }
 
 Ints Call::known_ints(size_t i, std::string_view what) {
@@ -80,6 +83,24 @@ const Rule* find_rule(std::string_view domain, std::string_view type, int64_t ve
     if (at->second->since <= version && (best == nullptr || at->second->since > best->since))
       best = at->second;
   return best;
+}
+
+bool only_moves(const Rule& rule) {
+  static const std::set<std::string_view> gathering = {"Gather", "GatherElements", "GatherND", "ReverseSequence"};
+  std::span<const Rule> moving = movement_rules();
+  bool known = gathering.contains(rule.type) || std::any_of(moving.begin(), moving.end(), [&](const Rule& r) { return &r == &rule; });
+  return known && rule.type != "OneHot";
+}
+
+bool states_type(const Rule& rule) {
+  static const std::set<std::string_view> casting = {"Cast", "CastLike", "EyeLike", "QuantizeLinear", "DequantizeLinear"};
+  return casting.contains(rule.type);
+}
+
+bool keeps_type(const Rule& rule, size_t output) {
+  std::span<const Rule> all = elementwise_rules();
+  bool known = std::any_of(all.begin(), all.end(), [&](const Rule& r) { return &r == &rule; });
+  return output == 0 && (known || rule.type == "TopK");
 }
 
 }  // namespace aotc::frontends::onnx

@@ -87,6 +87,12 @@ std::span<const Rule> window_rules();
 std::span<const Rule> normalisation_rules();
 std::span<const Rule> attention_rules();
 
+// Results of a type that the rule says itself; elements of the operands and no others; and results with
+// the type of the operands, whole numbers too.
+bool states_type(const Rule& rule);
+bool only_moves(const Rule& rule);
+bool keeps_type(const Rule& rule, size_t output);
+
 // The rule of the newest version up to this one. Domains are "" for ai.onnx, else as in the file.
 const Rule* find_rule(std::string_view domain, std::string_view type, int64_t version);
 

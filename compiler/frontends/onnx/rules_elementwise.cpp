@@ -148,15 +148,17 @@ void clip(Call& c) {
 }
 
 void cast_to(Call& c, int32_t element_type) {
-  auto type = dtype_of(element_type);
-  if (!type)
-    c.b.stop("onnx-type", fmt::format("a cast to {}", element_type_name(element_type)),
-             "export the model with float32 and whole numbers of up to 64 bits");
-  c.out(0, c.b.cast(c.in(0), *type));
+  std::string powers = c.s("round_mode", "up");
+  if (powers != "up" && powers != "down" && powers != "nearest")
+    c.refuse(fmt::format("round_mode '{}'", escape_for_display(powers)));
+  Narrowing narrowing{c.i("saturate", 1) != 0, powers == "up"     ? ops::PowerRounding::kUp
+                                               : powers == "down" ? ops::PowerRounding::kDown
+                                                                  : ops::PowerRounding::kNearest};
+  c.out(0, c.b.as_element(c.in(0), element_type, narrowing));
 }
 
 void cast(Call& c) { cast_to(c, static_cast<int32_t>(c.i("to", 0))); }
-void cast_like(Call& c) { c.out(0, c.b.cast(c.in(0), c.b.dtype(c.in(1)))); }
+void cast_like(Call& c) { cast_to(c, c.b.element(c.in(1))); }
 
 constexpr Rule kRules[] = {
     {"Add", 7, arithmetic<kAdd>},

@@ -61,10 +61,10 @@ void constant_of_shape(Call& c) {
   const Attribute* value = c.find("value");
   Id one = value != nullptr ? c.tensor(*value) : b.filled(DType::kF32, 0.0);
   if (b.type(one).elements() != 1) c.refuse("its value is not one element");
-  one = b.reshape(one, {});
+  int32_t element = b.element(one);
   DType type = b.dtype(one);
-  if (type == DType::kF32) return c.out(0, b.filled(type, *b.number(one), to));
-  c.out(0, b.filled_int(type, (*b.ints(one))[0], to));
+  Id out = type == DType::kF32 ? b.filled(type, *b.number(one), to) : b.filled_int(type, (*b.ints(one))[0], to);
+  c.out(0, b.set_element(out, element));
 }
 
 void range(Call& c) {
@@ -104,14 +104,13 @@ void eye_like(Call& c) {
   Builder& b = c.b;
   const graph::Shape& like = c.shape(0);
   if (like.size() != 2) c.refuse("its operand is no matrix");
-  auto type = c.find("dtype") ? dtype_of(static_cast<int32_t>(c.i("dtype", 0))) : b.dtype(c.in(0));
-  if (!type) b.stop("onnx-type", "an element type that aotc does not have", "use float32");
+  int32_t type = c.find("dtype") ? static_cast<int32_t>(c.i("dtype", 0)) : b.element(c.in(0));
   int64_t k = c.i("k", 0);
   std::vector<float> values(static_cast<size_t>(graph::element_count(like)));
   for (int64_t r = 0; r < like[0]; ++r)
     if (k >= -like[0] && k <= like[1] && r + k >= 0 && r + k < like[1])
       values[static_cast<size_t>(r * like[1] + r + k)] = 1.0f;
-  c.out(0, b.cast(b.constant(DType::kF32, like, bytes_of(values)), *type));
+  c.out(0, b.as_element(b.constant(DType::kF32, like, bytes_of(values)), type));
 }
 
 enum class WindowKind { kHann, kHamming, kBlackman };
@@ -121,8 +120,6 @@ void window(Call& c) {
   Builder& b = c.b;
   Ints n = c.known_ints(0, "its size");
   if (n.size() != 1 || n[0] < 0 || n[0] > 1'000'000) c.refuse("its size is no size");
-  auto type = dtype_of(static_cast<int32_t>(c.i("output_datatype", kFloat)));
-  if (!type) b.stop("onnx-type", "an element type that aotc does not have", "use float32");
   double turn = 2 * M_PI / static_cast<double>(c.i("periodic", 1) != 0 ? n[0] : n[0] - 1);
   std::vector<float> values;
   for (int64_t i = 0; i < n[0]; ++i) {
@@ -132,7 +129,8 @@ void window(Call& c) {
                                               : 0.42 - 0.5 * std::cos(x) + 0.08 * std::cos(2 * x);
     values.push_back(static_cast<float>(v));
   }
-  c.out(0, b.cast(b.constant(DType::kF32, {n[0]}, bytes_of(values)), *type));
+  auto type = static_cast<int32_t>(c.i("output_datatype", kFloat));
+  c.out(0, b.as_element(b.constant(DType::kF32, {n[0]}, bytes_of(values)), type));
 }
 
 constexpr Rule kRules[] = {

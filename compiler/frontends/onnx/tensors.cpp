@@ -39,28 +39,9 @@ std::optional<uint64_t> number_in(std::string_view text) {
 }  // namespace
 
 std::optional<DType> dtype_of(int32_t element_type) {
-  switch (element_type) {
-    case kFloat:
-      return DType::kF32;
-    case kUint8:
-      return DType::kU8;
-    case kInt8:
-      return DType::kI8;
-    case kUint16:
-      return DType::kU16;
-    case kInt16:
-      return DType::kI16;
-    case kInt32:
-      return DType::kI32;
-    case kInt64:
-      return DType::kI64;
-    case kBool:
-      return DType::kBool;
-    case kUint32:
-      return DType::kU32;
-    default:
-      return std::nullopt;
-  }
+  auto form = form_of(element_type);
+  bool own = form && element_of(form->carrier) == element_type;
+  return own ? std::optional(form->carrier) : std::nullopt;
 }
 
 int64_t bounded_bytes(const graph::Shape& shape, DType dtype) {
@@ -126,44 +107,43 @@ bool TensorReader::external(const Tensor& from, const Location& at, graph::Const
   return true;
 }
 
-// Numbers of a typed field as bytes of the type; false if they are not as many as the shape says.
-bool TensorReader::typed(const Tensor& from, const graph::TensorType& type,
+// Numbers of a typed field as so many bytes of the type; false if they are not as many.
+bool TensorReader::typed(const Tensor& from, DType stored, size_t bytes,
                          std::vector<uint8_t>& out) const {
-  auto count = static_cast<size_t>(type.elements());
-  size_t size = static_cast<size_t>(size_of(type.dtype));
-  if (type.dtype == DType::kF32) {
-    for (Bytes run : from.floats) {
-      if (run.size() > count * size - out.size()) return false;
+  auto size = static_cast<size_t>(size_of(stored));
+  if (is_float(stored)) {
+    for (Bytes run : stored == DType::kF32 ? from.floats : from.doubles) {
+      if (run.size() > bytes - out.size()) return false;
       out.insert(out.end(), run.begin(), run.end());
     }
-    return out.size() == count * size;
+    return out.size() == bytes;
   }
-  const Runs& runs = type.dtype == DType::kI64   ? from.longs
-                     : type.dtype == DType::kU32 ? from.unsigned_longs
-                                                 : from.ints;
+  const Runs& runs = from.type == kUint32 || from.type == kUint64 ? from.unsigned_longs
+                     : stored == DType::kI64                      ? from.longs
+                                                                  : from.ints;
   for (Bytes run : runs) {
     WireReader reader(run);
     uint64_t value = 0;
     while (reader.next_varint(value)) {
-      if (out.size() == count * size) return false;
+      if (out.size() == bytes) return false;
       for (size_t i = 0; i < size; ++i) out.push_back(static_cast<uint8_t>(value >> (8 * i)));
     }
     if (reader.damaged()) return false;
   }
-  return out.size() == count * size;
+  return out.size() == bytes;
 }
 
 bool TensorReader::read(const Tensor& from, const Location& at, graph::TensorType& type,
                         graph::ConstantView& value, Diagnostics& told) {
-  auto dtype = dtype_of(from.type);
-  if (!dtype) {
+  auto form = form_of(from.type);
+  if (!form) {
     told.error(at, "onnx-type", fmt::format("a constant of {}", element_type_name(from.type)))
-        .help("export the model with float32 and whole numbers of up to 64 bits");
+        .help("export the model with numbers");
     return false;
   }
-  type.dtype = *dtype;
+  type.dtype = form->carrier;
   type.shape = from.dims;
-  int64_t bytes = bounded_bytes(type.shape, *dtype);
+  int64_t bytes = bounded_bytes(type.shape, form->stored);
   if (bytes < 0 || type.shape.size() > limits::kMaxRank) {
     told.error(at, "onnx-limit",
                fmt::format("a constant of shape {} is larger than aotc takes",
@@ -172,6 +152,7 @@ bool TensorReader::read(const Tensor& from, const Location& at, graph::TensorTyp
                           limits::kMaxRank));
     return false;
   }
+  if (form->packed) bytes = (bytes + 1) / 2;
   if (from.segmented)
     return is_invalid(told, at, "its data is in segments, which no exporter writes");
   if (from.external) {
@@ -180,7 +161,7 @@ bool TensorReader::read(const Tensor& from, const Location& at, graph::TensorTyp
     value = {bytes_, from.raw};
   } else {
     std::vector<uint8_t> own;
-    if (!typed(from, type, own))
+    if (!typed(from, form->packed ? DType::kU8 : form->stored, static_cast<size_t>(bytes), own))
       return is_invalid(
           told, at, fmt::format("its data are not the {} elements of its shape", type.elements()));
     value = graph::own_bytes(std::move(own));
@@ -189,7 +170,11 @@ bool TensorReader::read(const Tensor& from, const Location& at, graph::TensorTyp
     return is_invalid(
         told, at,
         fmt::format("it has {} bytes of data, and its shape needs {}", value.bytes.size(), bytes));
-  bool other = *dtype == DType::kBool &&
+  if (form->format || form->packed) {
+    value = graph::own_bytes(to_carrier(*form, value.bytes.data(), type.elements()));
+    return true;
+  }
+  bool other = form->carrier == DType::kBool &&
                std::any_of(value.bytes.begin(), value.bytes.end(), [](uint8_t b) { return b > 1; });
   if (other) {
     std::vector<uint8_t> own(value.bytes.begin(), value.bytes.end());

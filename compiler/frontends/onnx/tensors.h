@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "frontends/onnx/element_types.h"
 #include "frontends/onnx/messages.h"
 #include "graph/graph.h"
 
@@ -21,6 +22,7 @@ inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 28;
 inline constexpr int64_t kMaxActivationBytes = int64_t{1} << 28;  // sum over computed tensors
 }  // namespace limits
 
+// Of types that aotc has itself.
 std::optional<DType> dtype_of(int32_t element_type);
 
 // Bytes of a tensor; -1 if it is larger than any that aotc takes.
@@ -32,14 +34,15 @@ class TensorReader {
   TensorReader(std::shared_ptr<const std::vector<uint8_t>> bytes, std::string file)
       : bytes_(std::move(bytes)), file_(std::move(file)) {}
 
-  // Reports [onnx-invalid], [onnx-type], [onnx-limit], [onnx-external].
+  // The type and the bytes are those inside the graph (element_types.h). Reports [onnx-invalid],
+  // [onnx-type], [onnx-limit], [onnx-external].
   bool read(const Tensor& from, const Location& at, graph::TensorType& type,
             graph::ConstantView& value, Diagnostics& told);
 
  private:
   bool external(const Tensor& from, const Location& at, graph::ConstantView& data,
                 Diagnostics& told);
-  bool typed(const Tensor& from, const graph::TensorType& type, std::vector<uint8_t>& out) const;
+  bool typed(const Tensor& from, DType stored, size_t bytes, std::vector<uint8_t>& out) const;
 
   std::shared_ptr<const std::vector<uint8_t>> bytes_;
   std::string file_;

@@ -204,6 +204,17 @@ std::optional<Ints> Builder::ints(Id id) {
   return integers_of(graph_[id]);
 }
 
+std::optional<std::vector<float>> Builder::floats(Id id) {
+  if (dtype(id) != DType::kF32 || !is_constant(id)) return std::nullopt;
+  return graph_[id].constant->to_vector<float>();
+}
+
+Id Builder::floats_of(const std::vector<float>& values, graph::Shape shape) {
+  std::vector<uint8_t> bytes(values.size() * sizeof(float));
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return constant(DType::kF32, std::move(shape), std::move(bytes));
+}
+
 std::optional<double> Builder::number(Id id) {
   if (!is_constant(id) || type(id).elements() != 1) return std::nullopt;
   if (dtype(id) == DType::kF32) return double{graph_[id].constant->get<float>(0)};

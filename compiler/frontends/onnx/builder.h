@@ -85,9 +85,11 @@ class Builder {
   // for.
   bool is_constant(Id id);
   std::optional<Ints> ints(Id id);      // elements of an integer constant
+  std::optional<std::vector<float>> floats(Id id);  // of an f32 constant
   std::optional<double> number(Id id);  // of a constant of one element
 
   Id constant(DType type, graph::Shape shape, std::vector<uint8_t> bytes);
+  Id floats_of(const std::vector<float>& values, graph::Shape shape);
   Id int_list(const Ints& values, DType type = DType::kI64);
   // A scalar, or of the given shape, every element the same.
   Id filled(DType type, double value, const graph::Shape& shape = {});

@@ -49,13 +49,23 @@ Id Call::tensor(const Attribute& attribute) {
   return b.set_element(id, attribute.tensor->type);
 }
 
-Ints Call::known_ints(size_t i, std::string_view what) {
-  auto values = b.ints(in(i));
-  if (values) return *values;
+void Call::ask_for(size_t i, std::string_view what) {
   b.stop("onnx-constant",
          fmt::format("{} (input {}, '{}') must be known while compiling", what, i,
                      escape_for_display(b.graph()[in(i)].name)),
          "give it: --value NAME=[...]");
+}
+
+Ints Call::known_ints(size_t i, std::string_view what) {
+  auto values = b.ints(in(i));
+  if (!values) ask_for(i, what);
+  return *values;
+}
+
+std::vector<float> Call::known_floats(size_t i, std::string_view what) {
+  auto values = b.floats(in(i));
+  if (!values) ask_for(i, what);
+  return *values;
 }
 
 std::optional<Ints> Call::optional_ints(size_t i, std::string_view what) {
@@ -73,7 +83,8 @@ const Rule* find_rule(std::string_view domain, std::string_view type, int64_t ve
     std::multimap<Key, const Rule*> made;
     for (auto table :
          {elementwise_rules(), function_rules(), reduction_rules(), shape_rules(), movement_rules(),
-          index_rules(), product_rules(), window_rules(), normalisation_rules(), attention_rules()})
+          index_rules(), product_rules(), window_rules(), normalisation_rules(), attention_rules(),
+          resize_rules(), rotary_rules()})
       for (const Rule& rule : table) made.emplace(Key(rule.domain, rule.type), &rule);
     return made;
   }();

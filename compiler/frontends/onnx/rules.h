@@ -52,11 +52,14 @@ class Call {
   // Integers that must be known while compiling.
   Ints known_ints(size_t i, std::string_view what);
   std::optional<Ints> optional_ints(size_t i, std::string_view what);
+  std::vector<float> known_floats(size_t i, std::string_view what);
 
   void out(size_t i, Id id) {
     if (i < outputs_.size()) outputs_[i] = id;
   }
   const std::vector<Id>& results() const { return outputs_; }
+
+  [[noreturn]] void ask_for(size_t i, std::string_view what);
 
   // The operator has a form that aotc does not take.
   [[noreturn]] void refuse(std::string message, std::string help = "export the model without it");
@@ -86,6 +89,8 @@ std::span<const Rule> product_rules();
 std::span<const Rule> window_rules();
 std::span<const Rule> normalisation_rules();
 std::span<const Rule> attention_rules();
+std::span<const Rule> resize_rules();
+std::span<const Rule> rotary_rules();
 
 // Results of a type that the rule says itself; elements of the operands and no others; and results with
 // the type of the operands, whole numbers too.

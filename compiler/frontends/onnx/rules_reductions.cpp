@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "frontends/onnx/rules.h"
@@ -11,6 +12,16 @@ namespace aotc::frontends::onnx {
 
 Id reduce(Builder& b, std::string_view op, Id x, const Ints& axes, bool keep) {
   if (axes.empty()) return x;
+  bool largest = op == "reduce_max";
+  if (b.type(x).elements() == 0 && b.dtype(x) == DType::kF32 && (largest || op == "reduce_min")) {
+    graph::Shape to = b.shape(x);
+    for (size_t i = axes.size(); i-- > 0;) {
+      to[static_cast<size_t>(axes[i])] = 1;
+      if (!keep) to.erase(to.begin() + axes[i]);
+    }
+    double bound = std::numeric_limits<double>::infinity();
+    return b.filled(DType::kF32, largest ? -bound : bound, to);
+  }
   return b.widened(op, {x}, false, {{"axes", axes}, {"keep_dims", keep}});
 }
 

@@ -42,6 +42,10 @@ TYPES = {"float32": "float", "int64": "int64_t", "int32": "int32_t", "uint8": "u
          "float8_e8m0fnu": "uint8_t", "float4_e2m1fn": "uint8_t", "int4": "int8_t", "uint4": "uint8_t"}
 
 
+# Tests whose recorded results are not those of their model.
+UNFIT = {"test_adam_multiple": "its results were made with epsilon 0.01, which the model does not have"}
+
+
 @dataclasses.dataclass
 class Case:
     name: str
@@ -129,6 +133,9 @@ def raw_kind(array):
 
 
 def judge(case, found):
+    if case.name in UNFIT:
+        case.verdict, case.why = "unfit", UNFIT[case.name]
+        return
     for i, want in enumerate(case.outputs):
         if want is None:
             case.verdict, case.why = "wrong", f"output {i} was accepted, and is no tensor of numbers"
@@ -192,6 +199,9 @@ def report(cases, arguments):
     for family in sorted(table, key=lambda f: (f == "all", f)):
         print(f"{edge}{family:{wide}}{bar}{bar.join(f'{table[family][c]:7}' for c in columns)}{edge}")
     reasons = collections.Counter(c.why for c in cases if c.verdict == "refused")
+    for case in cases:
+        if case.verdict == "unfit":
+            print(f"left out: {case.name}: {case.why}")
     print("refused: " + (", ".join(f"{why} {n}" for why, n in reasons.most_common()) or "none"))
     frozen = sum(c.frozen for c in cases if c.verdict == "passed")
     if arguments.frozen:

@@ -271,6 +271,7 @@ Id Builder::filled(DType type, double value, const graph::Shape& shape) {
 
 Id Builder::reshape(Id x, const graph::Shape& to) {
   if (shape(x) == to) return x;
+  if (type(x).elements() == 0 && graph::element_count(to) == 0) return constant(dtype(x), to, {});
   return add("reshape", {x}, {{"shape", to}});
 }
 
@@ -312,7 +313,7 @@ Id Builder::copy(Id x) {
   copying_ = true;
   Id id = add("reshape", {x}, {{"shape", shape(x)}});
   copying_ = false;
-  return id;
+  return set_element(id, element(x));
 }
 
 Id Builder::widened(std::string_view op, std::vector<Id> operands, bool truth,

@@ -93,6 +93,7 @@ Id Builder::as_element(Id x, int32_t to, const Narrowing& narrowing) {
              {"saturate", narrowing.saturate && size_of(form->stored) == 1},
              {"powers", ops::enum_names(narrowing.powers)[static_cast<size_t>(narrowing.powers)]}});
   // The same bytes under another type: a tensor of its own, which is a view.
+  if (y == x && this->type(x).elements() == 0) y = constant(dtype(x), shape(x), {});
   if (y == x) y = add("reshape", {x}, {{"shape", shape(x)}});
   return set_element(y, to);
 }

@@ -119,6 +119,10 @@ bool Importer::apply_rule(const Rule& rule, const Node& node, int64_t version,
   Call call(builder_, node, version, std::move(inputs), tensors_);
   bool good = true;
   try {
+    for (Id id : call.all())
+      if (id.valid() && !takes_element(rule, builder_.element(id)))
+        builder_.stop("onnx-type", fmt::format("{} of {}", node.type, element_type_name(builder_.element(id))),
+                      "cast to another type before it");
     rule.import(call);
     for (size_t i = 0; good && i < node.outputs.size(); ++i) {
       if (node.outputs[i].empty()) continue;

@@ -239,6 +239,7 @@ bool Importer::add_outputs(const Scope& scope) {
     if (graph_[id].type.elements() == 0) continue;
     // The caller's buffer has to be written by somebody.
     bool good = build(info.name, [&] {
+      if (builder_.element(id) != element_of(builder_.dtype(id)) && graph_.is_constant(id)) id = builder_.copy(id);
       id = builder_.to_stored(id);
       if (graph_.is_constant(id) || graph_.is_input(id) || graph_.is_output(id)) id = builder_.copy(id);
     });

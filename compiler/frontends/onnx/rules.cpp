@@ -84,7 +84,7 @@ const Rule* find_rule(std::string_view domain, std::string_view type, int64_t ve
     for (auto table :
          {elementwise_rules(), function_rules(), reduction_rules(), shape_rules(), movement_rules(),
           index_rules(), product_rules(), window_rules(), normalisation_rules(), attention_rules(),
-          resize_rules(), rotary_rules()})
+          resize_rules(), rotary_rules(), sampling_rules(), training_rules()})
       for (const Rule& rule : table) made.emplace(Key(rule.domain, rule.type), &rule);
     return made;
   }();
@@ -108,10 +108,21 @@ bool states_type(const Rule& rule) {
   return casting.contains(rule.type);
 }
 
+// Arithmetic on what carries them would not be theirs.
+bool takes_element(const Rule& rule, int32_t element) {
+  if (element != kUint64 && element != kInt4 && element != kUint4) return true;
+  static const std::set<std::string_view> any = {"Cast", "CastLike", "Identity", "Shape", "Size", "QuantizeLinear", "DequantizeLinear"};
+  static const std::set<std::string_view> whole = {
+      "Add",  "Sub",         "Mul",     "Div",            "Mod",        "Max",       "Min",        "Sum",        "Equal",
+      "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "BitShift",
+      "Pow",  "Where",       "TopK",    "ReduceSum",      "CumSum",     "ConstantOfShape"};
+  return any.contains(rule.type) || only_moves(rule) || (element == kUint64 && whole.contains(rule.type));
+}
+
 bool keeps_type(const Rule& rule, size_t output) {
   std::span<const Rule> all = elementwise_rules();
   bool known = std::any_of(all.begin(), all.end(), [&](const Rule& r) { return &r == &rule; });
-  return output == 0 && (known || rule.type == "TopK");
+  return output == 0 && (known || rule.type == "ReduceSum" || rule.type == "CumSum");
 }
 
 }  // namespace aotc::frontends::onnx

@@ -91,10 +91,13 @@ std::span<const Rule> normalisation_rules();
 std::span<const Rule> attention_rules();
 std::span<const Rule> resize_rules();
 std::span<const Rule> rotary_rules();
+std::span<const Rule> sampling_rules();
+std::span<const Rule> training_rules();
 
 // Results of a type that the rule says itself; elements of the operands and no others; and results with
 // the type of the operands, whole numbers too.
 bool states_type(const Rule& rule);
+bool takes_element(const Rule& rule, int32_t element);
 bool only_moves(const Rule& rule);
 bool keeps_type(const Rule& rule, size_t output);
 

@@ -28,9 +28,30 @@ void arithmetic(Call& c) {
   c.out(0, c.b.widened(op, {c.in(0), c.in(1)}));
 }
 
+// Unsigned 64 bits are int64 to us: in the same order with the top bit the other way round.
+Id ordered(Builder& b, Id x) {
+  return b.element(x) == kUint64 ? b.add("add", {x, b.filled_int(DType::kI64, INT64_MIN)}) : x;
+}
+
 template <const char* op>
 void comparison(Call& c) {
-  c.out(0, c.b.widened(op, {c.in(0), c.in(1)}, true));
+  c.out(0, c.b.widened(op, {ordered(c.b, c.in(0)), ordered(c.b, c.in(1))}, true));
+}
+
+// A quotient of unsigned numbers: of the half it is one of signed ones, and at most one too small.
+Id unsigned_quotient(Builder& b, Id x, Id y) {
+  auto whole = [&](int64_t v) { return b.filled_int(DType::kI64, v); };
+  auto flipped = [&](Id v) { return b.add("add", {v, whole(INT64_MIN)}); };
+  auto reaches = [&](Id v) {
+    return b.add("greater_equal", {flipped(v), flipped(y)}, {}, DType::kBool);
+  };
+  Id large = b.add("less", {y, whole(0)}, {}, DType::kBool);
+  Id divisor = select(b, large, whole(1), y);
+  Id half = b.add("div", {b.add("shift_right_unsigned", {x, whole(1)}), divisor});
+  Id twice = b.add("add", {half, half});
+  Id rest = b.add("sub", {x, b.add("mul", {twice, divisor})});
+  Id quotient = b.add("add", {twice, b.cast(reaches(rest), DType::kI64)});
+  return select(b, large, b.cast(reaches(x), DType::kI64), quotient);
 }
 
 // Versions before 7 had an axis to broadcast along; aotc reads none of these.
@@ -40,7 +61,11 @@ constexpr char kAdd[] = "add", kSub[] = "sub", kMul[] = "mul", kLess[] = "less",
                kMinimum[] = "minimum", kAnd[] = "logical_and", kOr[] = "logical_or";
 
 // Truncated, as C has it.
-void div(Call& c) { c.out(0, c.b.widened("div", {c.in(0), c.in(1)})); }
+void div(Call& c) {
+  Builder& b = c.b;
+  bool large = b.element(c.in(0)) == kUint64;
+  c.out(0, large ? unsigned_quotient(b, c.in(0), c.in(1)) : b.widened("div", {c.in(0), c.in(1)}));
+}
 
 Id modulo(Builder& b, Id x, Id y, bool truncated) {
   if (!truncated) return b.widened("floor_mod", {x, y});
@@ -53,13 +78,21 @@ Id modulo(Builder& b, Id x, Id y, bool truncated) {
                 type);
 }
 
-void mod(Call& c) { c.out(0, modulo(c.b, c.in(0), c.in(1), c.i("fmod", 0) != 0)); }
+void mod(Call& c) {
+  Builder& b = c.b;
+  if (b.element(c.in(0)) == kUint64) {
+    Id quotient = unsigned_quotient(b, c.in(0), c.in(1));
+    return c.out(0, b.add("sub", {c.in(0), b.add("mul", {quotient, c.in(1)})}));
+  }
+  c.out(0, modulo(c.b, c.in(0), c.in(1), c.i("fmod", 0) != 0));
+}
 
 void pow(Call& c) {
   Builder& b = c.b;
   Id x = c.in(0), y = c.in(1);
   DType type = b.dtype(x);
-  if (type == DType::kF32) return c.out(0, b.add("pow", {x, b.cast(y, DType::kF32)}));
+  if (b.element(x) == kUint64) c.refuse("powers of UINT64", "use float32");
+  if (type == DType::kF32) return c.out(0, b.add("pow", {x, b.dtype(y) == type ? y : b.as_element(y, kFloat)}));
   if (b.dtype(y) == DType::kF32 || type == DType::kI64)
     return c.out(0, b.cast(b.add("pow", {b.cast(x, DType::kF32), b.cast(y, DType::kF32)}), type));
   c.out(0, b.cast(b.add("pow", {b.cast(x, DType::kI32), b.cast(y, DType::kI32)}), type));
@@ -67,8 +100,11 @@ void pow(Call& c) {
 
 template <const char* op>
 void variadic(Call& c) {
-  Id out = c.in(0);
-  for (size_t i = 1; i < c.inputs(); ++i) out = c.b.widened(op, {out, c.in(i)});
+  bool turned = c.b.element(c.in(0)) == kUint64 && op != kAdd;
+  Id out = turned ? ordered(c.b, c.in(0)) : c.in(0);
+  for (size_t i = 1; i < c.inputs(); ++i)
+    out = c.b.widened(op, {out, turned ? ordered(c.b, c.in(i)) : c.in(i)});
+  if (turned) out = c.b.add("add", {out, c.b.filled_int(DType::kI64, INT64_MIN)});
   c.out(0, c.inputs() == 1 ? c.in(0) : out);
 }
 
@@ -83,27 +119,12 @@ void where(Call& c) { c.out(0, select(c.b, c.in(0), c.in(1), c.in(2))); }
 void logical_xor(Call& c) { c.out(0, c.b.add("not_equal", {c.in(0), c.in(1)}, {}, DType::kBool)); }
 void logical_not(Call& c) { c.out(0, c.b.add("logical_not", {c.in(0)})); }
 
-// and = (a + b - xor) / 2, which has room in a type that is wider; 0 where it has none.
-Id bits_and(Call& c) {
-  Builder& b = c.b;
-  DType type = b.dtype(c.in(0));
-  if (size_of(type) > 2)
-    c.refuse(fmt::format("{} of {}", c.op(), name_of(type)), "use types of at most 16 bits");
-  Id x = b.cast(c.in(0), DType::kI32), y = b.cast(c.in(1), DType::kI32);
-  Id twice = b.add("sub", {b.add("add", {x, y}), b.add("bitwise_xor", {x, y})});
-  return b.add("right_shift", {twice, b.filled_int(DType::kI32, 1)});
+template <const char* op>
+void bitwise(Call& c) {
+  c.out(0, c.b.widened(op, {c.in(0), c.in(1)}));
 }
-
-void bitwise_and(Call& c) { c.out(0, c.b.cast(bits_and(c), c.b.dtype(c.in(0)))); }
-
-void bitwise_or(Call& c) {
-  Builder& b = c.b;
-  Id both = bits_and(c);
-  Id sum = b.add("add", {b.cast(c.in(0), DType::kI32), b.cast(c.in(1), DType::kI32)});
-  c.out(0, b.cast(b.add("sub", {sum, both}), b.dtype(c.in(0))));
-}
-
-void bitwise_xor(Call& c) { c.out(0, c.b.widened("bitwise_xor", {c.in(0), c.in(1)})); }
+constexpr char kBitAnd[] = "bit_and", kBitOr[] = "bit_or", kBitXor[] = "bit_xor", kLeft[] = "shift_left",
+               kRight[] = "shift_right_unsigned";
 
 void bitwise_not(Call& c) {
   Builder& b = c.b;
@@ -113,17 +134,9 @@ void bitwise_not(Call& c) {
 }
 
 void bit_shift(Call& c) {
-  Builder& b = c.b;
-  Id x = c.in(0), y = c.in(1);
-  DType type = b.dtype(x);
-  if (size_of(type) > 2)
-    c.refuse(fmt::format("{} of {}", c.op(), name_of(type)), "use types of at most 16 bits");
-  x = b.cast(x, DType::kI32);
-  y = b.cast(y, DType::kI32);
-  Id out = c.s("direction", "") == "RIGHT"
-               ? b.add("right_shift", {x, y})
-               : b.add("mul", {x, b.add("pow", {b.filled_int(DType::kI32, 2), y})});
-  c.out(0, b.cast(out, type));
+  std::string direction = c.s("direction", "");
+  if (direction != "LEFT" && direction != "RIGHT") c.refuse("its direction is neither LEFT nor RIGHT");
+  direction == "LEFT" ? bitwise<kLeft>(c) : bitwise<kRight>(c);
 }
 
 void prelu(Call& c) {
@@ -180,9 +193,9 @@ constexpr Rule kRules[] = {
     {"Or", 7, arithmetic<kOr>},
     {"Xor", 7, logical_xor},
     {"Not", 1, logical_not},
-    {"BitwiseAnd", 18, bitwise_and},
-    {"BitwiseOr", 18, bitwise_or},
-    {"BitwiseXor", 18, bitwise_xor},
+    {"BitwiseAnd", 18, bitwise<kBitAnd>},
+    {"BitwiseOr", 18, bitwise<kBitOr>},
+    {"BitwiseXor", 18, bitwise<kBitXor>},
     {"BitwiseNot", 18, bitwise_not},
     {"BitShift", 11, bit_shift},
     {"Where", 9, where},

@@ -244,15 +244,19 @@ void top_k(Call& c) {
   DType type = b.dtype(c.in(0)), wide = type == DType::kF32 || type == DType::kI64 ? type
                                         : type == DType::kU32                      ? DType::kI64
                                                                                    : DType::kI32;
+  // Unsigned 64 bits have their order with the top bit the other way round.
+  const bool flips = b.element(c.in(0)) == kUint64;
+  auto flipped = [&](Id x) { return flips ? b.add("add", {x, b.filled_int(DType::kI64, INT64_MIN)}) : x; };
   auto turned = [&](Id x) {
     return largest ? x
                    : b.add(wide == DType::kF32 ? "neg" : "sub",
                            wide == DType::kF32 ? std::vector<Id>{x}
                                                : std::vector<Id>{b.filled_int(wide, -1), x});
   };
-  Id x = turned(b.transpose(b.cast(c.in(0), wide), order));
+  Id x = turned(b.transpose(flipped(b.cast(c.in(0), wide)), order));
   std::vector<Id> found = b.add_several("topk_v2", {x}, {{"k", k}}, {wide, DType::kI32});
-  c.out(0, b.cast(b.transpose(turned(found[0]), order), type));
+  Id values = b.cast(b.transpose(flipped(turned(found[0])), order), type);
+  c.out(0, flips ? b.set_element(values, kUint64) : values);
   c.out(1, b.transpose(b.cast(found[1], DType::kI64), order));
 }
 

@@ -264,8 +264,13 @@ void pad(Call& c) {
     Id value = c.version() < 11 ? b.filled(b.dtype(x), c.f("value", 0))
                : c.has(2)       ? c.in(2)
                                 : b.filled(b.dtype(x), 0);
-    return c.out(0,
-                 b.add("pad", {x, b.reshape(value, {})}, {{"before", before}, {"after", after}}));
+    value = b.reshape(value, {});
+    if (b.is_constant(value)) return c.out(0, b.add("pad", {x, value}, {{"before", before}, {"after", after}}));
+    // Zeros, and the value where the tensor is not.
+    Id zero = b.filled_int(b.dtype(x), 0), one = b.filled_int(DType::kBool, 1, b.shape(x));
+    Id padded = b.add("pad", {x, zero}, {{"before", before}, {"after", after}});
+    Id inside = b.add("pad", {one, b.filled_int(DType::kBool, 0)}, {{"before", before}, {"after", after}});
+    return c.out(0, select(b, inside, padded, value));
   }
   if (mode != "edge" && mode != "wrap" && mode != "reflect")
     c.refuse(fmt::format("mode '{}'", mode));

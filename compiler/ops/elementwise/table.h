@@ -77,6 +77,7 @@ struct Row {
 std::span<const Row> comparison_rows();
 std::span<const Row> logical_rows();
 std::span<const Row> arithmetic_rows();
+std::span<const Row> bit_rows();
 std::span<const Row> division_rows();
 std::span<const Row> function_rows();
 std::span<const Row> power_rows();

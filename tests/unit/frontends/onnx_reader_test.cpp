@@ -247,7 +247,7 @@ TEST(OnnxReader, DeclaredTypesAreChecked) {
   EXPECT_THAT(printed(file({3}, 1)),
               HasSubstr("the file says that this output has shape 3, and it has 2 [onnx-shape]"));
   EXPECT_THAT(printed(file({2}, 7)),
-              HasSubstr("the file says that this output is INT64, and it is f32 [onnx-shape]"));
+              HasSubstr("the file says that this output is INT64, and it is FLOAT [onnx-shape]"));
   EXPECT_THAT(printed(file({-1}, 1)), HasSubstr("relu"));
 }
 

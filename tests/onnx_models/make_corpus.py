@@ -46,6 +46,41 @@ def models():
                           node("ReduceMean", ["q"], ["r"], axes=[1], keepdims=0), node("LeakyRelu", ["r"], ["y"], alpha=0.1)],
                 [value("x", [4, 6])], [value("y", [3])],
                 [helper.make_tensor(n, TensorProto.INT64, [1], v) for n, v in zip("beas", ([5], [-9], [1], [-2]))])
+    yield from newer_models(node, rng)
+
+
+def newer_models(node, rng):
+    """Stored floats, steps in time, loops, sampling, and classical models."""
+    arrays = lambda **named: [numpy_helper.from_array(a.astype(np.float32), n) for n, a in named.items()]  # noqa: E731
+    half = helper.make_tensor("h", TensorProto.FLOAT16, [2], [1.5, -2.0])
+    nibbles = helper.make_tensor("n", TensorProto.INT4, [2], [-3, 5])
+    yield model("stored", [node("Add", ["x", "h"], ["a"]), node("CastLike", ["n", "a"], ["b"]), node("Mul", ["a", "b"], ["c"]),
+                           node("Cast", ["c"], ["y"], to=TensorProto.FLOAT8E4M3FN, saturate=0)],
+                [value("x", [2], TensorProto.FLOAT16)], [value("y", [2], TensorProto.FLOAT8E4M3FN)], [half, nibbles], opset=21)
+    yield model("steps", [node("LSTM", ["x", "w", "r"], ["", "y"], hidden_size=2, direction="bidirectional", clip=3.0)],
+                [value("x", [3, 1, 2])], [value("y", [2, 1, 2])],
+                arrays(w=rng.standard_normal((2, 8, 2)), r=rng.standard_normal((2, 8, 2))))
+    body = helper.make_graph([node("Add", ["s", "e"], ["t"]), node("Neg", ["t"], ["o"])], "body",
+                             [value("s", [2]), value("e", [2])], [value("t", [2]), value("o", [2])])
+    yield model("scan", [node("Scan", ["i", "x"], ["s", "y"], body=body, num_scan_inputs=1)],
+                [value("i", [2]), value("x", [3, 2])], [value("y", [3, 2])])
+    turn = helper.make_graph([node("Identity", ["c"], ["d"]), node("Relu", ["s"], ["t"])], "turn",
+                             [value("i", [], TensorProto.INT64), value("c", [], TensorProto.BOOL), value("s", [2])],
+                             [value("d", [], TensorProto.BOOL), value("t", [2])])
+    yield model("loop", [node("Loop", ["n", "", "x"], ["y"], body=turn)], [value("x", [2])], [value("y", [2])],
+                [helper.make_tensor("n", TensorProto.INT64, [], [3])])
+    yield model("sampling", [node("Resize", ["x", "", "f"], ["r"], mode="cubic"),
+                             node("GridSample", ["r", "g"], ["y"], padding_mode="reflection", mode="bilinear")],
+                [value("x", [1, 1, 2, 2]), value("g", [1, 2, 2, 2])], [value("y", [1, 1, 2, 2])],
+                arrays(f=np.array([1, 1, 1.5, 2])))
+    ml = "ai.onnx.ml"
+    linear = model("linear", [node("Scaler", ["x"], ["s"], domain=ml, offset=[0.5], scale=[2.0]),
+                              node("LinearClassifier", ["s"], ["l", "p"], domain=ml, coefficients=[1.0, 2.0, -1.0, 0.5],
+                                   intercepts=[0.0, 1.0], classlabels_ints=[3, 4], post_transform="SOFTMAX"),
+                              node("Normalizer", ["p"], ["y"], domain=ml, norm="L1")],
+                   [value("x", [1, 2])], [value("l", [1], TensorProto.INT64), value("y", [1, 2])])
+    linear.opset_import.append(helper.make_opsetid(ml, 3))
+    yield linear
 
 
 def main():

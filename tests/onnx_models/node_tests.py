@@ -132,7 +132,7 @@ def raw_kind(array):
     return "wide" if array.dtype.name in ("float16", "float32", "float64", "bfloat16") else "narrow"
 
 
-def judge(case, found):
+def judge(case, found, rtol, atol):
     if case.name in UNFIT:
         case.verdict, case.why = "unfit", UNFIT[case.name]
         return
@@ -153,16 +153,16 @@ def judge(case, found):
         else:
             exact = np.array_equal(got, want)
         good = exact or (want.dtype.kind == "f" and raw_kind(case.outputs[i]) == "wide" and
-                         np.allclose(got, want, rtol=1e-3, atol=1e-7, equal_nan=True))
+                         np.allclose(got, want, rtol=rtol, atol=atol, equal_nan=True))
         if not good:
             case.verdict, case.why = "wrong", f"output {i} differs"
-            apart = ~np.isclose(got, want, rtol=1e-3, atol=1e-7, equal_nan=True).ravel()
+            apart = ~np.isclose(got, want, rtol=rtol, atol=atol, equal_nan=True).ravel()
             case.text = f"{apart.sum()} of {apart.size}: {got.ravel()[apart][:8]} instead of {want.ravel()[apart][:8]}\n"
             return
     case.verdict = "passed"
 
 
-def run(cases, arguments):
+def run(cases, arguments, rtol=1e-3, atol=1e-7):
     work = pathlib.Path(arguments.work)
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
@@ -175,7 +175,7 @@ def run(cases, arguments):
         for batch, results in zip(batches, pool.map(build, enumerate(batches))):
             for (prefix, case), (status, found) in zip(batch, results):
                 if status == 0:
-                    judge(case, found)
+                    judge(case, found, rtol, atol)
                 else:
                     case.verdict, case.why = "wrong", f"the program ended with {status}"
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # ONNX: the package's node tests. The numbers are what passes; scripts/onnx-node-tests runs all of them.
 set(onnx_models ${CMAKE_CURRENT_LIST_DIR})
-e2e_test(onnx.host full ${python} ${onnx_models}/node_tests.py --frozen --subset 640 --least 420
+e2e_test(onnx.host full ${python} ${onnx_models}/node_tests.py --frozen --subset 400 --least 345
   --work ${work}/onnx_host)
-e2e_test(onnx.boards full ${python} ${onnx_models}/node_tests.py --frozen --subset 120 --least 78
+e2e_test(onnx.boards full ${python} ${onnx_models}/node_tests.py --frozen --subset 120 --least 100
   --target cortex_m4 --work ${work}/onnx_boards)
+e2e_test(onnx.operators full ${python} ${onnx_models}/operators.py --work ${work}/onnx_operators)
 e2e_test(onnx.networks full ${python} ${onnx_models}/networks.py --work ${work}/onnx_networks)
 e2e_test(onnx.networks.boards full ${python} ${onnx_models}/networks.py --target cortex_m4
   --work ${work}/onnx_networks_boards)

@@ -12,7 +12,9 @@ namespace aotc::frontends::onnx {
 using ops::FloatFormat;
 
 std::optional<ElementForm> form_of(int32_t element_type) {
-  auto real = [](FloatFormat f) { return ElementForm{DType::kF32, ops::storage_of(f), f, f == FloatFormat::kE2m1}; };
+  auto real = [](FloatFormat f) {
+    return ElementForm{DType::kF32, ops::storage_of(f), f, f == FloatFormat::kE2m1};
+  };
   auto plain = [](DType t) { return ElementForm{t, t, std::nullopt}; };
   switch (element_type) {
     case kFloat:

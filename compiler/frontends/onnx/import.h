@@ -70,6 +70,14 @@ class Importer {
                   Scope& scope);
   bool add_if(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
               Scope& scope, int depth);
+  // loops.cpp
+  std::optional<std::vector<Id>> add_body(const Graph& body, const std::vector<Id>& inputs,
+                                          const Versions& versions, Scope& scope, int depth);
+  bool build_at(const Node& node, const std::function<void()>& add);
+  bool add_loop(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
+                Scope& scope, int depth);
+  bool add_scan(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
+                Scope& scope, int depth);
   bool call_function(const Function& function, const Node& node, const std::vector<Id>& inputs,
                      Scope& scope, int depth);
   const Function* find_function(const Node& node) const;

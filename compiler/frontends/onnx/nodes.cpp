@@ -66,8 +66,10 @@ const Function* Importer::find_function(const Node& node) const {
 bool Importer::add_node(const Node& node, const Versions& versions, Scope& scope, int depth) {
   const std::string_view domain = node.domain == "ai.onnx" ? "" : node.domain;
   const Function* function = find_function(node);
-  const bool branches = domain.empty() && node.type == "If";
   auto version = versions.find(domain);
+  // The Scan of version 8 has a batch and lengths.
+  const bool scans = node.type == "Scan" && version != versions.end() && version->second >= 9;
+  const bool branches = domain.empty() && (node.type == "If" || node.type == "Loop" || scans);
   const Rule* rule = version == versions.end() ? nullptr : find_rule(domain, node.type, version->second);
   // Also behind what is not known: all of them are told at once.
   if (function == nullptr && !branches && rule == nullptr) {
@@ -91,6 +93,8 @@ bool Importer::add_node(const Node& node, const Versions& versions, Scope& scope
     inputs.push_back(id);
   }
   if (function != nullptr) return call_function(*function, node, inputs, scope, depth);
+  if (branches && node.type == "Loop") return add_loop(node, versions, inputs, scope, depth);
+  if (branches && scans) return add_scan(node, versions, inputs, scope, depth);
   if (branches) return add_if(node, versions, inputs, scope, depth);
   return apply_rule(*rule, node, version->second, std::move(inputs), scope);
 }

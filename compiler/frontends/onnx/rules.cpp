@@ -84,7 +84,8 @@ const Rule* find_rule(std::string_view domain, std::string_view type, int64_t ve
     for (auto table :
          {elementwise_rules(), function_rules(), reduction_rules(), shape_rules(), movement_rules(),
           index_rules(), product_rules(), window_rules(), normalisation_rules(), attention_rules(),
-          resize_rules(), rotary_rules(), sampling_rules(), training_rules()})
+          classical_rules(), recurrent_rules(), resize_rules(), rotary_rules(), sampling_rules(),
+          training_rules()})
       for (const Rule& rule : table) made.emplace(Key(rule.domain, rule.type), &rule);
     return made;
   }();
@@ -97,26 +98,52 @@ const Rule* find_rule(std::string_view domain, std::string_view type, int64_t ve
 }
 
 bool only_moves(const Rule& rule) {
-  static const std::set<std::string_view> gathering = {"Gather", "GatherElements", "GatherND", "ReverseSequence"};
+  static const std::set<std::string_view> gathering = {"Gather", "GatherElements", "GatherND",
+                                                       "ReverseSequence"};
   std::span<const Rule> moving = movement_rules();
-  bool known = gathering.contains(rule.type) || std::any_of(moving.begin(), moving.end(), [&](const Rule& r) { return &r == &rule; });
+  bool known =
+      gathering.contains(rule.type) ||
+      std::any_of(moving.begin(), moving.end(), [&](const Rule& r) { return &r == &rule; });
   return known && rule.type != "OneHot";
 }
 
 bool states_type(const Rule& rule) {
-  static const std::set<std::string_view> casting = {"Cast", "CastLike", "EyeLike", "QuantizeLinear", "DequantizeLinear"};
+  static const std::set<std::string_view> casting = {"Cast", "CastLike", "EyeLike",
+                                                     "QuantizeLinear", "DequantizeLinear"};
   return casting.contains(rule.type);
 }
 
 // Arithmetic on what carries them would not be theirs.
 bool takes_element(const Rule& rule, int32_t element) {
   if (element != kUint64 && element != kInt4 && element != kUint4) return true;
-  static const std::set<std::string_view> any = {"Cast", "CastLike", "Identity", "Shape", "Size", "QuantizeLinear", "DequantizeLinear"};
-  static const std::set<std::string_view> whole = {
-      "Add",  "Sub",         "Mul",     "Div",            "Mod",        "Max",       "Min",        "Sum",        "Equal",
-      "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot", "BitShift",
-      "Pow",  "Where",       "TopK",    "ReduceSum",      "CumSum",     "ConstantOfShape"};
-  return any.contains(rule.type) || only_moves(rule) || (element == kUint64 && whole.contains(rule.type));
+  static const std::set<std::string_view> any = {
+      "Cast", "CastLike", "Identity", "Shape", "Size", "QuantizeLinear", "DequantizeLinear"};
+  static const std::set<std::string_view> whole = {"Add",
+                                                   "Sub",
+                                                   "Mul",
+                                                   "Div",
+                                                   "Mod",
+                                                   "Max",
+                                                   "Min",
+                                                   "Sum",
+                                                   "Equal",
+                                                   "Less",
+                                                   "LessOrEqual",
+                                                   "Greater",
+                                                   "GreaterOrEqual",
+                                                   "BitwiseAnd",
+                                                   "BitwiseOr",
+                                                   "BitwiseXor",
+                                                   "BitwiseNot",
+                                                   "BitShift",
+                                                   "Pow",
+                                                   "Where",
+                                                   "TopK",
+                                                   "ReduceSum",
+                                                   "CumSum",
+                                                   "ConstantOfShape"};
+  return any.contains(rule.type) || only_moves(rule) ||
+         (element == kUint64 && whole.contains(rule.type));
 }
 
 bool keeps_type(const Rule& rule, size_t output) {

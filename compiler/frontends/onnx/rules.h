@@ -89,6 +89,8 @@ std::span<const Rule> product_rules();
 std::span<const Rule> window_rules();
 std::span<const Rule> normalisation_rules();
 std::span<const Rule> attention_rules();
+std::span<const Rule> classical_rules();
+std::span<const Rule> recurrent_rules();
 std::span<const Rule> resize_rules();
 std::span<const Rule> rotary_rules();
 std::span<const Rule> sampling_rules();

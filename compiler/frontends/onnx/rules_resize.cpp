@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize and Upsample: along one dimension after the other, each result is a weighted sum of elements whose
-// places are known. So many sums of whole slices, with the weights as constants.
+// Resize and Upsample: along one dimension after the other, each result is a weighted sum of
+// elements whose places are known. So many sums of whole slices, with the weights as constants.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,7 +63,8 @@ struct Weights {
   std::vector<double> of;
 };
 
-// The ratio is above 0 and up to 1: an element in whose place the result lies is the neighbour to the right.
+// The ratio is above 0 and up to 1: an element in whose place the result lies is the neighbour to
+// the right.
 Weights weights_of(const Form& form, double ratio, double scale) {
   if (form.mode == "nearest") return {nearer(form.nearest, ratio), {1}};
   double shrink = form.antialias ? std::min(scale, 1.0) : 1.0;
@@ -72,7 +73,8 @@ Weights weights_of(const Form& form, double ratio, double scale) {
   Weights out{first, {}};
   for (int64_t i = first; i <= 1 - first; ++i) {
     double x = (static_cast<double>(i) - ratio) * shrink;
-    out.of.push_back(form.mode == "cubic" ? cubic_weight(x, form.cubic) : std::max(0.0, 1 - std::abs(x)));
+    out.of.push_back(form.mode == "cubic" ? cubic_weight(x, form.cubic)
+                                          : std::max(0.0, 1 - std::abs(x)));
   }
   if (!form.antialias) return out;
   double sum = std::accumulate(out.of.begin(), out.of.end(), 0.0);
@@ -130,7 +132,8 @@ Id resize_axis(Call& c, Id x, size_t axis, const Form& form, const Dimension& d)
   for (size_t k = 0; k < taps.places.size(); ++k) {
     const std::vector<float>& w = taps.weights[k];
     if (std::all_of(w.begin(), w.end(), [](float v) { return v == 0; })) continue;
-    Id part = b.add("gather", {x, b.int_list(taps.places[k])}, {{"axis", static_cast<int64_t>(axis)}});
+    Id part =
+        b.add("gather", {x, b.int_list(taps.places[k])}, {{"axis", static_cast<int64_t>(axis)}});
     if (!std::all_of(w.begin(), w.end(), [](float v) { return v == 1; }))
       part = b.add("mul", {part, b.floats_of(w, line)});
     sum = sum.valid() ? b.add("add", {sum, part}) : part;
@@ -148,7 +151,8 @@ std::vector<Dimension> sizes_of(Call& c, const Ints& axes, const std::optional<I
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t from = c.shape(0)[static_cast<size_t>(axes[i])];
     double scale = sizes ? static_cast<double>((*sizes)[i]) / static_cast<double>(from) : scales[i];
-    double to = sizes ? static_cast<double>((*sizes)[i]) : std::floor(scale * static_cast<double>(from));
+    double to =
+        sizes ? static_cast<double>((*sizes)[i]) : std::floor(scale * static_cast<double>(from));
     if (!(scale > 0) || !(to >= 1) || to > 1e7) c.refuse("its scales or sizes give no shape");
     out.push_back({from, static_cast<int64_t>(to), scale});
   }
@@ -164,11 +168,14 @@ std::vector<Dimension> sizes_of(Call& c, const Ints& axes, const std::optional<I
   return out;
 }
 
-void resize_with(Call& c, const Form& form, const Ints& axes, const std::vector<Dimension>& dimensions) {
+void resize_with(Call& c, const Form& form, const Ints& axes,
+                 const std::vector<Dimension>& dimensions) {
   Builder& b = c.b;
   Id x = c.in(0);
   if (b.dtype(x) != DType::kF32 && form.mode != "nearest")
-    c.refuse(fmt::format("{} interpolation of {}", escape_for_display(form.mode), name_of(b.dtype(x))), "use float32");
+    c.refuse(
+        fmt::format("{} interpolation of {}", escape_for_display(form.mode), name_of(b.dtype(x))),
+        "use float32");
   for (size_t i = 0; i < axes.size(); ++i) {
     const Dimension& d = dimensions[i];
     bool same = d.from == d.to && d.scale == 1 && form.coordinates != "tf_crop_and_resize";
@@ -194,8 +201,8 @@ Form form_of(Call& c) {
   };
   one_of(form.mode, {"nearest", "linear", "cubic"});
   one_of(form.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
-  one_of(form.coordinates, {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
-                            "asymmetric", "tf_crop_and_resize"});
+  one_of(form.coordinates, {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+                            "align_corners", "asymmetric", "tf_crop_and_resize"});
   return form;
 }
 
@@ -221,7 +228,8 @@ void resize(Call& c) {
     sizes = c.known_ints(3, "its sizes");
   else
     scales = doubles(c, 2, "its scales");
-  if ((has_sizes ? sizes->size() : scales.size()) != axes.size()) c.refuse("its scales or sizes do not fit its axes");
+  if ((has_sizes ? sizes->size() : scales.size()) != axes.size())
+    c.refuse("its scales or sizes do not fit its axes");
   std::vector<Dimension> dimensions = sizes_of(c, axes, sizes, scales);
   if (form.coordinates == "tf_crop_and_resize") {
     std::vector<double> roi = doubles(c, 1, "its region");
@@ -239,7 +247,8 @@ void resize_10(Call& c) {
   Form form;
   form.mode = c.s("mode", "nearest");
   if (form.mode == "bilinear") form.mode = "linear";
-  if (form.mode != "nearest" && form.mode != "linear") c.refuse(fmt::format("mode '{}'", escape_for_display(form.mode)));
+  if (form.mode != "nearest" && form.mode != "linear")
+    c.refuse(fmt::format("mode '{}'", escape_for_display(form.mode)));
   form.nearest = "floor";
   form.coordinates = "asymmetric";
   std::vector<double> scales;

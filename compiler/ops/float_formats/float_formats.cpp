@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// float_decode, float_encode, float_round: stored floats to f32, f32 to stored floats, and f32 to those f32 that
-// can be stored. All of it on the bits, as processors without these types do it.
+// float_decode, float_encode, float_round: stored floats to f32, f32 to stored floats, and f32 to
+// those f32 that can be stored. All of it on the bits, as processors without these types do it.
 #include "ops/float_formats/attributes.h"
 
 #include <fmt/format.h>
@@ -115,7 +115,8 @@ Ex encode_power(FunctionBuilder& f, const Ex& x, const FloatFormatAttrs& attrs) 
   return select(magnitude > kInfinity || (bits < 0 && magnitude > 0), 255, min(power, most));
 }
 
-// Of a magnitude up to infinity, the code to the nearest, ties to even; beyond `most` where it is too large.
+// Of a magnitude up to infinity, the code to the nearest, ties to even; beyond `most` where it is
+// too large.
 Ex nearest(FunctionBuilder& f, const Ex& magnitude, const Layout& l) {
   if (l.exponent == 8)  // bf16: the upper half
     return (magnitude + 0x7fff + ((magnitude >> 16) & 1)) >> 16;
@@ -155,7 +156,9 @@ class FloatConversion : public UnaryElementwise {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<FloatFormatAttrs>();
   }
-  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    evaluate_lowering(op, data);
+  }
 };
 
 class FloatDecode final : public FloatConversion {

@@ -76,19 +76,23 @@ TEST(OnnxReader, DataOfTheWrongSize) {
 
 // A cast of a constant to f32: what the file's bytes are read as.
 std::string cast_of(const std::string& c) {
-  return printed(model(node("Cast", {"c"}, {"z"}, int_attribute("to", 1)) + node("Add", {"x", "z"}, {"y"}) + constant(c) +
-                       input(value_info("x", {3})) + output(value_info("y", {3}))));
+  return printed(model(node("Cast", {"c"}, {"z"}, int_attribute("to", 1)) +
+                       node("Add", {"x", "z"}, {"y"}) + constant(c) + input(value_info("x", {3})) +
+                       output(value_info("y", {3}))));
 }
 
 TEST(OnnxReader, FloatsOfOtherFormats) {
   auto raw = [](std::vector<uint8_t> v) { return bytes(9, std::string(v.begin(), v.end())); };
-  EXPECT_THAT(cast_of(tensor("c", {3}, 10, raw({0, 0x3c, 1, 0, 0, 0xfc}))), HasSubstr("[1, 5.9604645e-08, -inf]"));
-  EXPECT_THAT(cast_of(tensor("c", {3}, 16, raw({0x80, 0x3f, 0, 0xc0, 0, 0}))), HasSubstr("[1, -2, 0]"));
+  EXPECT_THAT(cast_of(tensor("c", {3}, 10, raw({0, 0x3c, 1, 0, 0, 0xfc}))),
+              HasSubstr("[1, 5.9604645e-08, -inf]"));
+  EXPECT_THAT(cast_of(tensor("c", {3}, 16, raw({0x80, 0x3f, 0, 0xc0, 0, 0}))),
+              HasSubstr("[1, -2, 0]"));
   EXPECT_THAT(cast_of(tensor("c", {3}, 17, raw({0x38, 0xfe, 0}))), HasSubstr("[1, -448, 0]"));
   EXPECT_THAT(cast_of(tensor("c", {3}, 23, raw({0x72, 0x0c}))), HasSubstr("[1, 6, -2]"));
   EXPECT_THAT(cast_of(tensor("c", {3}, 22, raw({0x8f, 0x07}))), HasSubstr("[-1, -8, 7]"));
   EXPECT_THAT(cast_of(tensor("c", {3}, 21, raw({0x8f, 0x07}))), HasSubstr("[15, 8, 7]"));
-  EXPECT_THAT(cast_of(tensor("c", {3}, 22, raw({0x8f}))), HasSubstr("its shape needs 2 [onnx-invalid]"));
+  EXPECT_THAT(cast_of(tensor("c", {3}, 22, raw({0x8f}))),
+              HasSubstr("its shape needs 2 [onnx-invalid]"));
   EXPECT_THAT(cast_of(tensor("c", {3}, 11, raw(std::vector<uint8_t>(24)))), HasSubstr("[0, 0, 0]"));
 }
 
@@ -103,25 +107,30 @@ TEST(OnnxReader, InputsOfOtherFormatsAreStoredAsTheyAre) {
 
 TEST(OnnxReader, Float64IsSaidToBeComputedAsFloat32) {
   Diagnostics diags;
-  ASSERT_TRUE(frontends::read_onnx(model(node("Relu", {"x"}, {"y"}) + input(value_info("x", {2}, 11)) +
-                                         output(value_info("y", {2}, 11))),
-                                   "m.onnx", diags));
+  ASSERT_TRUE(
+      frontends::read_onnx(model(node("Relu", {"x"}, {"y"}) + input(value_info("x", {2}, 11)) +
+                                 output(value_info("y", {2}, 11))),
+                           "m.onnx", diags));
   EXPECT_THAT(diags.str(), HasSubstr("float64 is computed as float32 [onnx-float64]"));
 }
 
 // What carries these would overflow elsewhere.
 TEST(OnnxReader, ArithmeticOfFourBitsIsRefused) {
-  EXPECT_THAT(printed(model(node("Abs", {"x"}, {"y"}) + input(value_info("x", {2}, 22)) + output(value_info("y", {2}, 22)))),
+  EXPECT_THAT(printed(model(node("Abs", {"x"}, {"y"}) + input(value_info("x", {2}, 22)) +
+                            output(value_info("y", {2}, 22)))),
               HasSubstr("Abs of INT4 [onnx-type]"));
-  EXPECT_THAT(printed(model(node("Neg", {"x"}, {"y"}) + input(value_info("x", {2}, 13)) + output(value_info("y", {2}, 13)))),
+  EXPECT_THAT(printed(model(node("Neg", {"x"}, {"y"}) + input(value_info("x", {2}, 13)) +
+                            output(value_info("y", {2}, 13)))),
               HasSubstr("Neg of UINT64 [onnx-type]"));
 }
 
 TEST(OnnxReader, WhatHasNoElementsIsKnown) {
-  std::string text = printed(model(node("ReduceMax", {"x"}, {"z"}, int_attribute("keepdims", 0)) + node("Add", {"z", "w"}, {"y"}) +
-                                   input(value_info("x", {0})) + input(value_info("w", {})) + output(value_info("y", {}))));
+  std::string text = printed(model(node("ReduceMax", {"x"}, {"z"}, int_attribute("keepdims", 0)) +
+                                   node("Add", {"z", "w"}, {"y"}) + input(value_info("x", {0})) +
+                                   input(value_info("w", {})) + output(value_info("y", {}))));
   EXPECT_THAT(text, HasSubstr("-inf"));
-  EXPECT_THAT(printed(model(node("Relu", {"x"}, {"y"}) + input(value_info("x", {0})) + output(value_info("y", {0})))),
+  EXPECT_THAT(printed(model(node("Relu", {"x"}, {"y"}) + input(value_info("x", {0})) +
+                            output(value_info("y", {0})))),
               HasSubstr("none of the outputs has elements [onnx-empty]"));
 }
 

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loop and Scan: as often as is known while compiling, the body takes the operator's place again
+// and again.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontends/onnx/import.h"
+
+namespace aotc::frontends::onnx {
+
+namespace {
+
+constexpr int64_t kMostTurns = 4096;
+
+// One element of a dimension, without it.
+Id element_at(Builder& b, Id x, int64_t axis, int64_t at) {
+  graph::Shape shape = b.shape(x);
+  Ints begin(shape.size(), 0);
+  begin[static_cast<size_t>(axis)] = at;
+  shape[static_cast<size_t>(axis)] = 1;
+  Id one = b.slice(x, begin, shape);
+  shape.erase(shape.begin() + axis);
+  return b.set_element(b.reshape(one, shape), b.element(x));
+}
+
+// Tensors side by side along a dimension of their own.
+Id stacked(Builder& b, const std::vector<Id>& parts, int64_t axis) {
+  std::vector<Id> all;
+  for (Id x : parts) {
+    graph::Shape shape = b.shape(x);
+    int64_t at = b.axis(axis, static_cast<int64_t>(shape.size()) + 1);
+    shape.insert(shape.begin() + at, 1);
+    all.push_back(b.reshape(x, shape));
+  }
+  int64_t at = b.axis(axis, b.rank(all[0]));
+  Id out = all.size() == 1 ? all[0] : b.add("concatenation", all, {{"axis", at}});
+  if (b.element(out) == b.element(parts[0])) return out;
+  return b.set_element(out == all[0] ? b.copy(out) : out, b.element(parts[0]));
+}
+
+}  // namespace
+
+// What its outputs are, or nothing if something was told.
+std::optional<std::vector<Id>> Importer::add_body(const Graph& body, const std::vector<Id>& inputs,
+                                                  const Versions& versions, Scope& scope,
+                                                  int depth) {
+  Scope inner;
+  inner.outer = &scope;
+  for (size_t i = 0; i < inputs.size(); ++i) inner.values[body.inputs[i].name] = inputs[i];
+  if (!add_initializers(body, inner) || !add_nodes(body.nodes, versions, inner, depth + 1))
+    return std::nullopt;
+  std::vector<Id> out;
+  for (const ValueInfo& info : body.outputs) out.push_back(find(inner, info.name));
+  return out;
+}
+
+// Steps of a builder outside of rules.
+bool Importer::build_at(const Node& node, const std::function<void()>& add) {
+  Diagnostics told;
+  builder_.begin(where_node(node), told);
+  bool good = true;
+  try {
+    add();
+  } catch (const Stop&) {
+    good = false;
+  }
+  for (const Diagnostic& d : told.all()) append(diags_, d);
+  return good;
+}
+
+// Inputs: how often at most, whether at all, and what goes from turn to turn.
+bool Importer::add_loop(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
+                        Scope& scope, int depth) {
+  const Attribute* a = node.find("body");
+  size_t carried = inputs.size() < 2 ? 0 : inputs.size() - 2;
+  const Graph* body = a == nullptr ? nullptr : a->graph.get();
+  if (body == nullptr || inputs.size() < 2 || body->inputs.size() != carried + 2 ||
+      body->outputs.size() < carried + 1 || body->outputs.size() - 1 != node.outputs.size())
+    return error(where_node(node), "onnx-invalid", "its body does not fit its inputs and outputs",
+                 "the file is damaged; export the model again");
+  std::optional<double> most = kMostTurns + 1, go_on = 1;
+  bool good = build_at(node, [&] {
+    if (inputs[0].valid()) most = builder_.number(inputs[0]);
+    if (inputs[1].valid()) go_on = builder_.number(inputs[1]);
+  });
+  std::vector<Id> state(inputs.begin() + 2, inputs.end());
+  std::vector<std::vector<Id>> scanned(node.outputs.size() - carried);
+  for (int64_t turn = 0; good && most && go_on && *go_on != 0 && static_cast<double>(turn) < *most;
+       ++turn) {
+    if (turn >= kMostTurns)
+      return error(where_node(node), "onnx-limit",
+                   fmt::format("it makes more than {} turns", kMostTurns),
+                   "aotc writes every turn out; export a shorter loop");
+    std::vector<Id> given(2);
+    good = build_at(node, [&] {
+      given[0] = builder_.filled_int(DType::kI64, turn);
+      given[1] = builder_.filled_int(DType::kBool, 1);
+    });
+    given.insert(given.end(), state.begin(), state.end());
+    auto out = add_body(*body, given, versions, scope, depth);
+    if (!out) return false;
+    for (Id id : *out)
+      if (id.value < 0)
+        return id == kPoison
+                   ? false
+                   : error(where_node(node), "onnx-invalid", "an output of its body is not defined",
+                           "the file is damaged; export the model again");
+    good = good && build_at(node, [&] { go_on = builder_.number((*out)[0]); });
+    for (size_t i = 0; i < carried; ++i) state[i] = (*out)[1 + i];
+    for (size_t i = 0; i < scanned.size(); ++i) scanned[i].push_back((*out)[1 + carried + i]);
+  }
+  if (!good) return false;
+  if (!most || !go_on)
+    return error(where_node(node), "onnx-constant",
+                 "how often it runs must be known while compiling",
+                 "export the model with a fixed number of turns");
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    Id id = i < carried ? state[i] : Id{};
+    if (i >= carried) {
+      if (node.outputs[i].empty()) continue;
+      if (scanned[i - carried].empty())
+        return error(where_node(node), "onnx-empty",
+                     "it makes no turn, and gives what every turn adds to",
+                     "export the model without the loop");
+      if (!build_at(node, [&] { id = stacked(builder_, scanned[i - carried], 0); })) return false;
+    }
+    if (!define(node, i, id, scope)) return false;
+  }
+  return true;
+}
+
+// Inputs: what goes from turn to turn, and tensors of which every turn sees one element of a
+// dimension.
+bool Importer::add_scan(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
+                        Scope& scope, int depth) {
+  const Attribute *a = node.find("body"), *count = node.find("num_scan_inputs");
+  const Graph* body = a == nullptr ? nullptr : a->graph.get();
+  int64_t seen = count == nullptr ? 0 : count->i;
+  bool fits = body != nullptr && seen >= 1 && static_cast<size_t>(seen) <= inputs.size() &&
+              body->inputs.size() == inputs.size() && body->outputs.size() == node.outputs.size() &&
+              body->outputs.size() >= inputs.size() - static_cast<size_t>(seen) &&
+              std::all_of(inputs.begin(), inputs.end(), [](Id id) { return id.valid(); });
+  if (!fits)
+    return error(where_node(node), "onnx-invalid", "its body does not fit its inputs and outputs",
+                 "the file is damaged; export the model again");
+  size_t carried = inputs.size() - static_cast<size_t>(seen),
+         given_out = node.outputs.size() - carried;
+  auto list = [&](std::string_view name, size_t i) -> int64_t {
+    const Attribute* l = node.find(name);
+    return l != nullptr && i < l->ints.size() ? l->ints[i] : 0;
+  };
+  std::vector<int64_t> axes;
+  int64_t turns = -1;
+  bool good = build_at(node, [&] {
+    for (size_t i = carried; i < inputs.size(); ++i) {
+      axes.push_back(builder_.axis(list("scan_input_axes", i - carried), builder_.rank(inputs[i])));
+      int64_t n = builder_.shape(inputs[i])[static_cast<size_t>(axes.back())];
+      if (turns >= 0 && n != turns)
+        builder_.stop("onnx-invalid", "its inputs are of different lengths",
+                      "export the model again");
+      turns = n;
+    }
+    if (turns < 1 || turns > kMostTurns)
+      builder_.stop("onnx-limit", fmt::format("it makes {} turns", turns),
+                    fmt::format("aotc writes every turn out: from 1 to {}", kMostTurns));
+  });
+  std::vector<Id> state(inputs.begin(), inputs.begin() + static_cast<int64_t>(carried));
+  std::vector<std::vector<Id>> scanned(given_out);
+  for (int64_t turn = 0; good && turn < turns; ++turn) {
+    std::vector<Id> given = state;
+    good = build_at(node, [&] {
+      for (size_t i = 0; i < axes.size(); ++i) {
+        bool backwards = list("scan_input_directions", i) != 0;
+        given.push_back(element_at(builder_, inputs[carried + i], axes[i],
+                                   backwards ? turns - 1 - turn : turn));
+      }
+    });
+    if (!good) return false;
+    auto out = add_body(*body, given, versions, scope, depth);
+    if (!out) return false;
+    for (Id id : *out)
+      if (id.value < 0)
+        return id == kPoison
+                   ? false
+                   : error(where_node(node), "onnx-invalid", "an output of its body is not defined",
+                           "the file is damaged; export the model again");
+    for (size_t i = 0; i < carried; ++i) state[i] = (*out)[i];
+    for (size_t i = 0; i < given_out; ++i) scanned[i].push_back((*out)[carried + i]);
+  }
+  if (!good) return false;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    Id id = i < carried ? state[i] : Id{};
+    bool made =
+        i < carried || build_at(
+                           node,
+                           [&] {
+                             std::vector<Id>& parts = scanned[i - carried];
+                             if (list("scan_output_directions", i - carried) != 0)
+                               std::reverse(parts.begin(), parts.end());
+                             id = stacked(builder_, parts, list("scan_output_axes", i - carried));
+                           });
+    if (!made || !define(node, i, id, scope)) return false;
+  }
+  return true;
+}
+
+}  // namespace aotc::frontends::onnx

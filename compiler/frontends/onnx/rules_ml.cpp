@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Classical models (ai.onnx.ml) that are products and sums: linear ones, support vectors that
+// regress, and what prepares features for them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "frontends/onnx/rules.h"
+
+namespace aotc::frontends::onnx {
+
+namespace classical {
+
+namespace {
+
+constexpr std::string_view kDomain = "ai.onnx.ml";
+constexpr size_t kMostKeys = 256;
+
+std::vector<float> numbers(Call& c, std::string_view name) {
+  const Attribute* a = c.find(name);
+  return a == nullptr ? std::vector<float>() : a->floats;
+}
+
+// Rows of features as f32.
+Id features(Call& c) {
+  Builder& b = c.b;
+  Id x = b.as_element(c.in(0), kFloat);
+  if (b.rank(x) == 1) x = b.reshape(x, {1, b.shape(x)[0]});
+  if (b.rank(x) != 2) c.refuse("its operand is no list of rows");
+  return x;
+}
+
+// One number for all features, or one for each.
+Id by_feature(Call& c, std::string_view name, int64_t count, float otherwise) {
+  std::vector<float> values = numbers(c, name);
+  if (values.empty()) values = {otherwise};
+  auto size = static_cast<int64_t>(values.size());
+  if (size != 1 && size != count)
+    c.refuse(fmt::format("its {} are not as many as its features", name));
+  return c.b.floats_of(values, {size});
+}
+
+void scaler(Call& c) {
+  Builder& b = c.b;
+  Id x = b.as_element(c.in(0), kFloat);
+  int64_t count = b.rank(x) == 0 ? 1 : b.shape(x).back();
+  Id moved = b.binary("sub", x, by_feature(c, "offset", count, 0.0f));
+  c.out(0, b.binary("mul", moved, by_feature(c, "scale", count, 1.0f)));
+}
+
+void binarizer(Call& c) {
+  Builder& b = c.b;
+  Id above = b.add("greater", {c.in(0), b.filled(b.dtype(c.in(0)), c.f("threshold", 0))}, {},
+                   DType::kBool);
+  c.out(0, b.cast(above, b.dtype(c.in(0))));
+}
+
+// A row without anything stays as it is.
+void normalizer(Call& c) {
+  Builder& b = c.b;
+  const graph::Shape given = c.shape(0);
+  Id x = features(c);
+  std::string norm = c.s("norm", "MAX");
+  Id size;
+  if (norm == "MAX")
+    size = reduce(b, "reduce_max", x, {1}, true);
+  else if (norm == "L1")
+    size = reduce(b, "sum", b.add("abs", {x}), {1}, true);
+  else if (norm == "L2")
+    size = b.add("sqrt", {reduce(b, "sum", b.binary("mul", x, x), {1}, true)});
+  else
+    c.refuse(fmt::format("norm '{}'", escape_for_display(norm)));
+  Id none = b.add("equal", {size, b.filled(DType::kF32, 0)}, {}, DType::kBool);
+  c.out(0, b.reshape(b.binary("div", x, select(b, none, b.filled(DType::kF32, 1), size)), given));
+}
+
+Id transformed(Call& c, Id scores) {
+  std::string how = c.s("post_transform", "NONE");
+  if (how == "NONE") return scores;
+  if (how == "LOGISTIC") return c.b.add("logistic", {scores});
+  if (how == "SOFTMAX") return softmax_of(c.b, scores, 1, false);
+  c.refuse(fmt::format("post_transform '{}'", escape_for_display(how)));
+}
+
+// Features times coefficients, so many rows of them, and what is added.
+Id linear(Call& c, Id x, int64_t rows) {
+  Builder& b = c.b;
+  std::vector<float> weights = numbers(c, "coefficients"), added = numbers(c, "intercepts");
+  int64_t inputs = b.shape(x)[1];
+  if (rows < 1 || static_cast<int64_t>(weights.size()) != rows * inputs ||
+      (!added.empty() && static_cast<int64_t>(added.size()) != rows))
+    c.refuse("its coefficients do not fit its features");
+  std::vector<Id> operands = {x, b.floats_of(weights, {rows, inputs})};
+  if (!added.empty()) operands.push_back(b.floats_of(added, {rows}));
+  return b.add("fully_connected", operands, {{"keep_num_dims", true}});
+}
+
+void linear_regressor(Call& c) {
+  c.out(0, transformed(c, linear(c, features(c), c.i("targets", 1))));
+}
+
+// Of every row the label of the largest score.
+Id label_of(Call& c, Id scores, const Ints& labels) {
+  Builder& b = c.b;
+  Id best = b.add("arg_max", {scores}, {{"axis", 1}}, DType::kI32);
+  return b.add("gather", {b.int_list(labels), b.reshape(best, {b.shape(scores)[0]})},
+               {{"axis", 0}});
+}
+
+void linear_classifier(Call& c) {
+  Builder& b = c.b;
+  Ints labels = c.ints("classlabels_ints").value_or(Ints{});
+  if (labels.empty())
+    b.stop("onnx-type", "labels that are strings",
+           "train with whole numbers as labels, and look their names up outside");
+  Id x = features(c);
+  auto rows =
+      static_cast<int64_t>(numbers(c, "coefficients").size()) / std::max<int64_t>(b.shape(x)[1], 1);
+  if (rows != static_cast<int64_t>(labels.size()) || rows < 2)
+    c.refuse("its coefficients are not as many as its labels");
+  Id scores = linear(c, x, rows);
+  if (c.wants(0)) c.out(0, label_of(c, scores, labels));
+  if (c.wants(1)) c.out(1, transformed(c, scores));
+}
+
+// Of every row the similarity to every support vector.
+Id kernel_of(Call& c, Id x, Id vectors) {
+  Builder& b = c.b;
+  std::vector<float> p = numbers(c, "kernel_params");
+  p.resize(3, 0.0f);  // gamma, coef0, degree
+  std::string kernel = c.s("kernel_type", "LINEAR");
+  if (kernel == "RBF") {
+    int64_t rows = b.shape(x)[0], inputs = b.shape(x)[1], count = b.shape(vectors)[0];
+    Id way =
+        b.binary("sub", b.reshape(x, {rows, 1, inputs}), b.reshape(vectors, {1, count, inputs}));
+    Id square = reduce(b, "sum", b.binary("mul", way, way), {2}, false);
+    return b.add("exp", {b.binary("mul", square, -p[0])});
+  }
+  Id product = b.add("fully_connected", {x, vectors}, {{"keep_num_dims", true}});
+  if (kernel == "LINEAR") return product;
+  Id line = b.binary("add", b.binary("mul", product, p[0]), p[1]);
+  if (kernel == "SIGMOID") return b.add("tanh", {line});
+  if (kernel == "POLY") return b.binary("pow", line, p[2]);
+  c.refuse(fmt::format("kernel_type '{}'", escape_for_display(kernel)));
+}
+
+void svm_regressor(Call& c) {
+  Builder& b = c.b;
+  Id x = features(c);
+  std::vector<float> coefficients = numbers(c, "coefficients"),
+                     vectors = numbers(c, "support_vectors"), rho = numbers(c, "rho");
+  int64_t inputs = b.shape(x)[1], count = c.i("n_supports", 0);
+  if (rho.size() != 1 || c.i("one_class", 0) != 0) c.refuse("it is no regression to one number");
+  Id similar = x;
+  if (count > 0) {
+    if (static_cast<int64_t>(vectors.size()) != count * inputs)
+      c.refuse("its support vectors do not fit its features");
+    similar = kernel_of(c, x, b.floats_of(vectors, {count, inputs}));
+  }
+  auto size = static_cast<int64_t>(coefficients.size());
+  if (size != b.shape(similar)[1]) c.refuse("its coefficients do not fit");
+  Id out = b.add("fully_connected",
+                 {similar, b.floats_of(coefficients, {1, size}), b.floats_of(rho, {1})},
+                 {{"keep_num_dims", true}});
+  c.out(0, transformed(c, out));
+}
+
+void array_feature_extractor(Call& c) {
+  Builder& b = c.b;
+  int64_t rank = b.rank(c.in(0));
+  if (rank < 1) c.refuse("its operand is a scalar");
+  Id places = b.reshape(c.in(1), {b.type(c.in(1)).elements()});
+  Id out = b.add("gather", {c.in(0), b.cast(places, DType::kI32)}, {{"axis", rank - 1}});
+  // A list becomes one row.
+  c.out(0, rank == 1 ? b.reshape(out, {1, b.shape(out)[0]}) : out);
+}
+
+void imputer(Call& c) {
+  Builder& b = c.b;
+  Id x = c.in(0);
+  if (b.dtype(x) != DType::kF32) c.refuse("an Imputer of whole numbers", "use float32");
+  float missing = c.f("replaced_value_float", 0.0f);
+  Id gone = std::isnan(missing)
+                ? b.add("not_equal", {x, x}, {}, DType::kBool)
+                : b.add("equal", {x, b.filled(DType::kF32, missing)}, {}, DType::kBool);
+  c.out(0, select(b, gone,
+                  by_feature(c, "imputed_value_floats", b.shape(x).empty() ? 1 : b.shape(x).back(),
+                             0.0f),
+                  x));
+}
+
+void one_hot_encoder(Call& c) {
+  Builder& b = c.b;
+  Ints known = c.ints("cats_int64s").value_or(Ints{});
+  if (known.empty()) b.stop("onnx-type", "categories that are strings", "number them before");
+  if (c.i("zeros", 1) == 0) c.refuse("an error where a category is not known");
+  graph::Shape shape = c.shape(0);
+  shape.push_back(1);
+  Id x = b.reshape(b.cast(c.in(0), DType::kI64), shape);
+  c.out(0, b.cast(b.add("equal", {x, b.int_list(known)}, {}, DType::kBool), DType::kF32));
+}
+
+// Key by key: what is none of them has the default.
+void label_encoder(Call& c) {
+  Builder& b = c.b;
+  Id x = c.in(0);
+  const Attribute *keys = c.find("keys_int64s"), *floats = c.find("keys_floats");
+  const Attribute *to = c.find("values_int64s"), *to_floats = c.find("values_floats");
+  if ((keys == nullptr && floats == nullptr) || (to == nullptr && to_floats == nullptr))
+    b.stop("onnx-type", "keys or values that are no numbers in its attributes",
+           "number them before");
+  size_t count = keys != nullptr ? keys->ints.size() : floats->floats.size();
+  size_t values = to != nullptr ? to->ints.size() : to_floats->floats.size();
+  if (count != values || count > kMostKeys)
+    c.refuse(fmt::format("{} keys and {} values", count, values));
+  Id out = to != nullptr ? b.filled_int(DType::kI64, c.i("default_int64", -1))
+                         : b.filled(DType::kF32, c.f("default_float", 0));
+  for (size_t i = count; i-- > 0;) {
+    Id key = keys != nullptr ? b.filled_int(DType::kI64, keys->ints[i])
+                             : b.filled(DType::kF32, floats->floats[i]);
+    if (b.dtype(key) != b.dtype(x)) c.refuse("its keys are of another type than its operand");
+    bool nan = floats != nullptr && std::isnan(floats->floats[i]);
+    Id same = nan ? b.add("not_equal", {x, x}, {}, DType::kBool)
+                  : b.add("equal", {x, key}, {}, DType::kBool);
+    Id value = to != nullptr ? b.filled_int(DType::kI64, to->ints[i])
+                             : b.filled(DType::kF32, to_floats->floats[i]);
+    out = select(b, same, value, out);
+  }
+  c.out(0, b.broadcast(out, c.shape(0)));
+}
+
+constexpr Rule kRules[] = {
+    {"Scaler", 1, scaler, kDomain},
+    {"Binarizer", 1, binarizer, kDomain},
+    {"Normalizer", 1, normalizer, kDomain},
+    {"LinearRegressor", 1, linear_regressor, kDomain},
+    {"LinearClassifier", 1, linear_classifier, kDomain},
+    {"SVMRegressor", 1, svm_regressor, kDomain},
+    {"ArrayFeatureExtractor", 1, array_feature_extractor, kDomain},
+    {"Imputer", 1, imputer, kDomain},
+    {"OneHotEncoder", 1, one_hot_encoder, kDomain},
+    {"LabelEncoder", 2, label_encoder, kDomain},
+};
+
+}  // namespace
+
+}  // namespace classical
+
+std::span<const Rule> classical_rules() { return classical::kRules; }
+
+}  // namespace aotc::frontends::onnx

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of ONNX in forms that the package's node tests do not have, and those of ai.onnx.ml: small models made
+here, compiled, run as C in one program, and compared with onnxruntime (floats within 1e-4, or 1e-6 absolute; whole numbers to the bit).
+
+Usage: operators.py --work DIR [--only TEXT] [--target host|cortex_m4] [--compiler CC]
+"""
+import argparse
+import pathlib
+import sys
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
+import common  # noqa: E402
+import node_tests  # noqa: E402
+import onnx_programs as programs  # noqa: E402
+
+RNG = np.random.default_rng(7)
+OPSET, ML = 17, 3
+
+
+def floats(*shape):
+    return RNG.normal(size=shape).astype(np.float32)
+
+
+def graph_of(nodes, inputs, outputs, constants=()):
+    from onnx import helper, numpy_helper
+    values = lambda names: [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)  # noqa: E731
+                            for n, a in names.items()]
+    return helper.make_graph(nodes, "g", values(inputs), [helper.make_empty_tensor_value_info(o) for o in outputs],
+                             [numpy_helper.from_array(a, n) for n, a in dict(constants).items()])
+
+
+def single(op, inputs, attributes, outputs=1, constants=(), domain=""):
+    """(graph, inputs) of one operator; names are in the order of its operands, constants among them."""
+    from onnx import helper
+    names = {**inputs, **dict(constants)}
+    order = sorted(names, key=lambda n: int(n[1:]))
+    operands = [f"x{i}" if f"x{i}" in names else "" for i in range(int(order[-1][1:]) + 1)]
+    node = helper.make_node(op, operands, [f"y{i}" for i in range(outputs)], domain=domain, **attributes)
+    return graph_of([node], inputs, node.output, constants), inputs
+
+
+def recurrent_cases():
+    steps, batch, inputs, hidden = 5, 3, 4, 6
+    for op, gates, states in (("RNN", 1, 1), ("GRU", 3, 1), ("LSTM", 4, 2)):
+        for way, directions in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+            weights = {"x1": floats(directions, gates * hidden, inputs), "x2": floats(directions, gates * hidden, hidden),
+                       "x3": floats(directions, 2 * gates * hidden)}
+            given = {"x0": floats(steps, batch, inputs), "x5": floats(directions, batch, hidden)}
+            if op == "LSTM":
+                given["x6"] = floats(directions, batch, hidden)
+                weights["x7"] = floats(directions, 3 * hidden)
+            attributes = {"direction": way, "hidden_size": hidden}
+            yield f"{op.lower()}_{way}", single(op, given, attributes, 1 + states, weights)
+            if way == "bidirectional":
+                lengths = {**weights, "x4": np.array([5, 2, 4], np.int32)}
+                yield f"{op.lower()}_lengths", single(op, given, attributes, 1 + states, lengths)
+                yield f"{op.lower()}_clip", single(op, given, {**attributes, "clip": 0.4}, 1 + states, weights)
+        if op == "GRU":
+            yield "gru_linear_before_reset", single(op, given, {**attributes, "linear_before_reset": 1}, 2, weights)
+
+
+def loop_cases():
+    from onnx import TensorProto, helper
+    one = helper.make_tensor_value_info
+    body = helper.make_graph(
+        [helper.make_node("Add", ["s", "e"], ["t"]), helper.make_node("Mul", ["t", "t"], ["o"])], "body",
+        [one("s", TensorProto.FLOAT, [3]), one("e", TensorProto.FLOAT, [3])],
+        [one("t", TensorProto.FLOAT, [3]), one("o", TensorProto.FLOAT, [3])])
+    for name, axis, back_in, back_out in (("", 0, 0, 0), ("_axis", 1, 0, 0), ("_backwards", 0, 1, 0), ("_turned", 0, 1, 1)):
+        scan = helper.make_node("Scan", ["x0", "x1"], ["y0", "y1"], body=body, num_scan_inputs=1, scan_input_axes=[axis],
+                                scan_input_directions=[back_in], scan_output_axes=[axis],
+                                scan_output_directions=[back_out])
+        inputs = {"x0": floats(3), "x1": floats(*((4, 3) if axis == 0 else (3, 4)))}
+        yield f"scan{name}", (graph_of([scan], inputs, scan.output), inputs)
+    turns = helper.make_graph(
+        [helper.make_node("Identity", ["c"], ["d"]), helper.make_node("Cast", ["i"], ["f"], to=TensorProto.FLOAT),
+         helper.make_node("Add", ["s", "f"], ["t"]), helper.make_node("Mul", ["t", "s"], ["o"])], "body",
+        [one("i", TensorProto.INT64, []), one("c", TensorProto.BOOL, []), one("s", TensorProto.FLOAT, [3])],
+        [one("d", TensorProto.BOOL, []), one("t", TensorProto.FLOAT, [3]), one("o", TensorProto.FLOAT, [3])])
+    loop = helper.make_node("Loop", ["n", "", "x0"], ["y0", "y1"], body=turns)
+    inputs = {"x0": floats(3)}
+    yield "loop", (graph_of([loop], inputs, loop.output, {"n": np.array(4, np.int64)}), inputs)
+
+
+def sampling_cases():
+    image = {"x0": floats(1, 2, 5, 7)}
+    for mode in ("nearest", "linear", "cubic"):
+        for coordinates in ("half_pixel", "asymmetric", "align_corners"):
+            # Where corners are aligned, onnxruntime takes whole numbers for the size, and the specification does not.
+            factors = [1, 1, 2, 3] if coordinates == "align_corners" else [1, 1, 1.5, 2.25]
+            scales = {"x2": np.array(factors, np.float32)}
+            yield (f"resize_{mode}_{coordinates}",
+                   single("Resize", image, {"mode": mode, "coordinate_transformation_mode": coordinates,
+                                            "nearest_mode": "floor"}, 1, scales))
+
+
+def classical_cases():
+    x, values = {"x0": floats(9, 4)}, lambda n: floats(n).tolist()  # noqa: E731
+    ml = "ai.onnx.ml"
+    yield "ml_scaler", single("Scaler", x, {"offset": values(4), "scale": values(4)}, domain=ml)
+    for norm in ("MAX", "L1", "L2"):
+        yield f"ml_normalizer_{norm}", single("Normalizer", {"x0": np.abs(floats(9, 4))}, {"norm": norm}, domain=ml)
+    yield "ml_binarizer", single("Binarizer", x, {"threshold": 0.3}, domain=ml)
+    yield "ml_linear_regressor", single("LinearRegressor", x, {"coefficients": values(8), "intercepts": values(2), "targets": 2},
+                                        domain=ml)
+    for post in ("NONE", "LOGISTIC", "SOFTMAX"):
+        attributes = {"coefficients": values(12), "intercepts": values(3), "classlabels_ints": [4, -1, 9], "post_transform": post}
+        yield f"ml_linear_classifier_{post}", single("LinearClassifier", x, attributes, 2, domain=ml)
+    for kernel in ("LINEAR", "RBF", "SIGMOID"):
+        attributes = {"coefficients": values(5), "support_vectors": values(20), "n_supports": 5, "rho": [0.4],
+                      "kernel_type": kernel, "kernel_params": [0.3, 0.2, 2.0]}
+        yield f"ml_svm_regressor_{kernel}", single("SVMRegressor", x, attributes, domain=ml)
+    holes = floats(5, 3)
+    holes[1, 2] = holes[4, 0] = np.nan
+    yield "ml_imputer", single("Imputer", {"x0": holes}, {"imputed_value_floats": values(3), "replaced_value_float": float("nan")},
+                               domain=ml)
+    words = {"x0": RNG.integers(0, 6, size=(3, 4)).astype(np.int64)}
+    yield "ml_one_hot", single("OneHotEncoder", words, {"cats_int64s": [0, 2, 5]}, domain=ml)
+    yield "ml_label_encoder", single("LabelEncoder", words, {"keys_int64s": [1, 3, 4], "values_int64s": [10, -30, 40],
+                                                            "default_int64": 7}, domain=ml)
+    yield "ml_label_encoder_float", single("LabelEncoder", words, {"keys_int64s": [1, 3], "values_floats": [0.5, -2.0],
+                                                                  "default_float": 1.5}, domain=ml)
+    yield "ml_extractor", single("ArrayFeatureExtractor", x, {}, constants={"x1": np.array([2, 0], np.int64)}, domain=ml)
+
+
+def bit_cases():
+    big = np.array([0, 1, 7, 1 << 40, (1 << 63) - 1, 1 << 63, (1 << 63) + 5, (1 << 64) - 1], np.uint64)
+    a, b = {"x0": np.repeat(big, 8)}, {"x1": np.tile(np.where(big == 0, 3, big).astype(np.uint64), 8)}
+    for op in ("Add", "Sub", "Mul", "Div", "Max", "Min", "Less", "GreaterOrEqual", "Equal", "Mod"):
+        yield f"uint64_{op}", single(op, {**a, **b}, {})
+    shifts = {"x0": np.repeat(big, 8), "x1": np.tile(np.array([0, 1, 5, 31, 32, 33, 62, 63], np.uint64), 8)}
+    for way in ("LEFT", "RIGHT"):
+        yield f"uint64_{way}", single("BitShift", shifts, {"direction": way})
+    halves = {"x0": np.concatenate([floats(20), [65504, 1e-7, -0.0, 3e-5]]).astype(np.float16), "x1": floats(24).astype(np.float16)}
+    for op in ("Add", "Mul", "Max"):
+        yield f"float16_{op}", single(op, halves, {})
+
+
+def all_cases():
+    for family in (recurrent_cases, loop_cases, sampling_cases, classical_cases, bit_cases):
+        yield from family()
+
+
+def make(name, graph, inputs, work):
+    import onnx
+    import onnxruntime
+    from onnx import helper
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML)],
+                              ir_version=8)
+    path = work / f"{name}.onnx"
+    onnx.save(model, path)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return node_tests.Case(name, path, "", list(inputs.items()), session.run(None, inputs))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     allow_abbrev=False)
+    parser.add_argument("--work", required=True)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--target", choices=sorted(programs.BATCH), default="host")
+    parser.add_argument("--compiler", default="gcc")
+    arguments = parser.parse_args()
+    try:
+        import onnxruntime  # noqa: F401
+    except ImportError:
+        common.skip("the package onnxruntime is not installed: scripts/setup test")
+    arguments.frozen, arguments.jobs = False, 2
+    models = pathlib.Path(arguments.work) / "models"
+    models.mkdir(parents=True, exist_ok=True)
+    cases = [make(name, graph, inputs, models) for name, (graph, inputs) in all_cases() if arguments.only in name]
+    program = argparse.Namespace(**{**vars(arguments), "work": str(pathlib.Path(arguments.work) / "run")})
+    node_tests.run(cases, program, rtol=1e-4, atol=1e-6)
+    bad = [c for c in cases if c.verdict != "passed"]
+    for case in bad:
+        print(f"FAILED {case.name}: {case.verdict}, {case.why}\n{case.text}")
+    print(f"{len(cases) - len(bad)} passed, {len(bad)} failed")
+    if bad:
+        raise common.Failure("what onnxruntime gives is right")
+
+
+if __name__ == "__main__":
+    common.main_of(main)

@@ -149,7 +149,8 @@ def judge(case, found, rtol, atol):
         got = np.frombuffer(raw, want.dtype).reshape(want.shape)
         if want.dtype.isbuiltin != 1:  # types of few bits: to the bit, but for NaN's
             got, want = (a.astype(np.int32 if "int" in a.dtype.name else np.float32) for a in (got, want))
-            exact = np.array_equal(got, want, equal_nan=True) and np.array_equal(*(np.signbit(np.where(np.isnan(a), 0, a)) for a in (got, want)))
+            signs = (np.signbit(np.where(np.isnan(a), 0, a)) for a in (got, want))
+            exact = np.array_equal(got, want, equal_nan=True) and np.array_equal(*signs)
         else:
             exact = np.array_equal(got, want)
         good = exact or (want.dtype.kind == "f" and raw_kind(case.outputs[i]) == "wide" and

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Operators of ONNX in forms that the package's node tests do not have, and those of ai.onnx.ml: small models made
-here, compiled, run as C in one program, and compared with onnxruntime (floats within 1e-4, or 1e-6 absolute; whole numbers to the bit).
+here, compiled, run as C in one program, and compared with onnxruntime (floats within 1e-4, or 1e-6 absolute; whole
+numbers to the bit).
 
 Usage: operators.py --work DIR [--only TEXT] [--target host|cortex_m4] [--compiler CC]
 """

@@ -121,7 +121,8 @@ NETWORKS = {"images": (images, 1), "residual": (residual, 0), "transformer": (tr
 
 # The same of what PyTorch exported, most of which have none: heads of attention are turned to and fro.
 TORCH = HERE.parent / "models" / "torch"
-LEFT_OF_TORCH = {"convolutional": 1, "squeeze": 1, "transformer": 5}
+# Resize is put together from gathers, through which transposes do not move: one in front and one behind.
+LEFT_OF_TORCH = {"convolutional": 1, "interpolate": 2, "squeeze": 1, "transformer": 5}
 
 
 def case_of(name, path):

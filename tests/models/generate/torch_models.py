@@ -73,6 +73,16 @@ class Transformer(nn.Module):
         return self.head(self.layer(x)[:, 0])
 
 
+class Recurrent(nn.Module):
+    def __init__(self, kind):
+        super().__init__()
+        self.cells = getattr(nn, kind)(6, 8, batch_first=True)
+        self.head = nn.Linear(8, 3)
+
+    def forward(self, x):
+        return self.head(self.cells(x)[0][:, -1])
+
+
 class Sound(nn.Module):
     """One dimension, causal padding, a bit of normalisation."""
 
@@ -101,6 +111,18 @@ class Upscale(nn.Module):
         return torch.sigmoid(self.last(torch.cat([x, y], 1)))
 
 
+class Interpolate(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Conv2d(1, 4, 3, 2, 1), nn.Conv2d(4, 1, 3, padding=1)
+
+    def forward(self, x):
+        x = nn.functional.silu(self.first(x))
+        x = nn.functional.interpolate(x, scale_factor=2, mode="nearest")
+        x = nn.functional.interpolate(x, size=(12, 12), mode="bilinear", align_corners=False)
+        return self.last(x)
+
+
 def dense():
     return nn.Sequential(nn.Linear(10, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 16), nn.PReLU(), nn.Linear(16, 10),
                          nn.Tanh())
@@ -111,8 +133,11 @@ MODELS = {
     "residual": (Residual, (1, 1, 12, 12)),
     "squeeze": (SqueezeExcite, (1, 3, 16, 16)),
     "transformer": (Transformer, (1, 6, 16)),
+    "lstm": (lambda: Recurrent("LSTM"), (1, 5, 6)),
+    "gru": (lambda: Recurrent("GRU"), (1, 5, 6)),
     "sound": (Sound, (1, 4, 20)),
     "upscale": (Upscale, (1, 1, 8, 8)),
+    "interpolate": (Interpolate, (1, 1, 8, 8)),
     "dense": (dense, (1, 10)),
 }
 OUTSIDE = "dense"  # also with its weights in a file of their own

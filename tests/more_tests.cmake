@@ -3,7 +3,8 @@
 
 add_executable(random_graphs random_graphs/random_graphs.cpp random_graphs/generator.cpp
                random_graphs/graph_maker.cpp random_graphs/graph_operators.cpp
-               random_graphs/graph_layouts.cpp random_graphs/graph_movers.cpp random_graphs/graph_products.cpp
+               random_graphs/graph_bits.cpp random_graphs/graph_layouts.cpp
+               random_graphs/graph_movers.cpp random_graphs/graph_products.cpp
                random_graphs/graph_recurrent.cpp random_graphs/graph_states.cpp
                random_graphs/graph_signal.cpp random_graphs/control_maker.cpp
                random_graphs/unrolled_maker.cpp

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "graph_bits.h"
 #include "graph_layouts.h"
 #include "graph_maker.h"
 #include "graph_movers.h"
@@ -49,7 +50,7 @@ class OperatorMaker final : public GraphMaker {
         &OperatorMaker::mover,       &OperatorMaker::mover,       &OperatorMaker::mover,
         &OperatorMaker::recurrent,   &OperatorMaker::stateful,    &OperatorMaker::signal,
         &OperatorMaker::signal,      &OperatorMaker::planes,      &OperatorMaker::planes,
-        &OperatorMaker::product};
+        &OperatorMaker::product,     &OperatorMaker::bits};
     for (int tries = 0; tries < 20; ++tries)
       if ((this->*kMakers[random.pick(0, std::size(kMakers) - 1)])()) return;
   }
@@ -155,7 +156,7 @@ class OperatorMaker final : public GraphMaker {
   bool stateful() { return make_stateful(*this); }
 
   bool signal() { return make_signal(*this); }
-
+  bool bits() { return make_bits(*this); }
   bool planes() { return make_planes(*this); }
   bool mover() { return make_mover(*this); }
 
@@ -240,8 +241,7 @@ class OperatorMaker final : public GraphMaker {
       std::erase_if(out, [](const ops::Operator* op) {
         const ops::Traits traits = op->traits();
         return traits.external || traits.device_copy || traits.view || traits.conversion ||
-               traits.may_fail ||
-               traits.control != ops::Control::kNone || !op->default_attributes()->print().empty() ||
+               traits.may_fail || traits.control != ops::Control::kNone || !op->default_attributes()->print().empty() ||
                dynamic_cast<const ops::ConstantsOnly*>(op) != nullptr;
       });
       return out;

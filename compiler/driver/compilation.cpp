@@ -190,9 +190,7 @@ Status check_symbols(const Compiled& c, Diagnostics& diags) {
   return success();
 }
 
-}  // namespace
-
-Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags) {
+Result<Compiled> compile_checked(const CompileOptions& options, Diagnostics& diags) {
   if (!check_options(options, diags)) return kFailure;
   auto begin = std::chrono::steady_clock::now();
   Compiled out;
@@ -291,6 +289,20 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
   std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   out.milliseconds = took.count();
   return out;
+}
+
+}  // namespace
+
+Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags) {
+  auto compiled = compile_checked(options, diags);
+  // Whoever is refused is told why, also where a check of ours forgot to.
+  if (!compiled && diags.error_count() == 0) {
+    Location where;
+    where.file = options.model_path;
+    diags.error(where, "internal", "the model was refused without a reason")
+        .help("please report this with the model");
+  }
+  return compiled;
 }
 
 namespace {

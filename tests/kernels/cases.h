@@ -43,6 +43,8 @@ class Data {
   void add_words(std::vector<int32_t>& to, int64_t count);
   // A multiplier, an offset and, with `sign`, its third word.
   void add_line(std::vector<int32_t>& to, bool sign);
+  // Without a shift: the bits of a float32 and a zero point.
+  void add_line(std::vector<int32_t>& to, bool sign, int shift);
 
  private:
   int32_t word();

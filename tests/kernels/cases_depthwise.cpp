@@ -7,7 +7,7 @@ namespace aotc::tests {
 
 namespace {
 
-constexpr int kShift = 3;
+constexpr int kShift = 3, kEven = 0;
 
 void add_plane(std::vector<KernelCase>& to, Pattern pattern, int32_t columns, int64_t pitch) {
   for (int32_t rows : {1, 4}) {
@@ -20,16 +20,16 @@ void add_plane(std::vector<KernelCase>& to, Pattern pattern, int32_t columns, in
 }
 
 void add_column(std::vector<KernelCase>& to, Pattern pattern, int64_t stride, int64_t rows,
-                int64_t columns, int64_t unroll, bool sign, bool nibbles) {
+                int64_t columns, int64_t unroll, bool sign, int shift, bool nibbles) {
   constexpr int64_t kPitch = 14;
   Data data(pattern, static_cast<uint32_t>(rows * 10 + columns));
   std::vector<int32_t> stream;
   data.add_words(stream, nibbles ? 2 : 3);
-  data.add_line(stream, sign);
+  data.add_line(stream, sign, shift);
   arm::DepthwiseShape shape{.rows = rows, .columns = columns, .out_row = 3 * columns + 2,
                             .out_column = 3, .plane_row = 2 * kPitch,
                             .plane_column = 2 * stride};
-  to.push_back({arm::dw_column_kernel(kPitch, stride, unroll, kShift, sign, nibbles),
+  to.push_back({arm::dw_column_kernel(kPitch, stride, unroll, shift, sign, nibbles),
                 {table(stream), data.words(((rows - 1) * stride + 3) * kPitch / 2),
                  data.bytes(rows * shape.out_row, 1), table(arm::dw_shape(stride, unroll, shape))},
                 {}});
@@ -46,8 +46,10 @@ void add_depthwise_cases(std::vector<KernelCase>& to) {
           for (int64_t columns : {1, 2, 5})
             // Twice with a sign is not used: the text would be too long.
             for (int64_t unroll = 1; unroll <= (sign ? 1 : 2); ++unroll)
-              for (bool nibbles : {false, true})
-                add_column(to, pattern, stride, rows, columns, unroll, sign, nibbles);
+              for (bool nibbles : {false, true}) {
+                add_column(to, pattern, stride, rows, columns, unroll, sign, kShift, nibbles);
+                if (!sign && unroll == 1) add_column(to, pattern, stride, rows, columns, unroll, sign, kEven, nibbles);
+              }
   }
 }
 

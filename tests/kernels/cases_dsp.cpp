@@ -9,9 +9,9 @@ namespace aotc::tests {
 
 namespace {
 
-constexpr int kShift = 3;
+constexpr int kShift = 3, kEven = 0;
 
-void add_vector_cases(std::vector<KernelCase>& to, bool words, bool sign) {
+void add_vector_cases(std::vector<KernelCase>& to, bool words, bool sign, int shift) {
   using arm::PairGemm;
   int64_t size = words ? PairGemm::kWordsGemvChannels : PairGemm::kGemvChannels;
   for (Pattern pattern : kPatterns)
@@ -21,12 +21,12 @@ void add_vector_cases(std::vector<KernelCase>& to, bool words, bool sign) {
         std::vector<int32_t> stream;
         for (int64_t g = 0; g < groups; ++g) {
           data.add_words(stream, size + steps * (words ? size : size / 2));
-          for (int64_t c = 0; c < size; ++c) data.add_line(stream, sign);
+          for (int64_t c = 0; c < size; ++c) data.add_line(stream, sign, shift);
         }
         auto shape = words ? arm::gemv_words_shape(steps, groups, sign)
                            : arm::gemv_shape(steps, groups, sign);
-        to.push_back({words ? arm::gemv_words_kernel(kShift, sign)
-                            : arm::gemv_pairs_kernel(kShift, sign),
+        to.push_back({words ? arm::gemv_words_kernel(shift, sign)
+                            : arm::gemv_pairs_kernel(shift, sign),
                       {table(stream), data.words(steps), data.bytes(groups * size), table(shape)},
                       {}});
       }
@@ -59,7 +59,8 @@ void add_sums_cases(std::vector<KernelCase>& to) {
         }
 }
 
-void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int64_t pixels) {
+void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int shift,
+                      int64_t pixels) {
   for (Pattern pattern : kPatterns)
     for (int64_t steps : words ? std::vector<int64_t>{1, 2, 32, 33, 34, 67}
                                : std::vector<int64_t>{1, 2, 8, 9, 10, 27})
@@ -68,13 +69,13 @@ void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int64_
         std::vector<int32_t> stream;
         for (int64_t p = 0; p < pairs; ++p) {
           data.add_words(stream, 2 + steps * (words ? 2 : 1));
-          for (int c = 0; c < 2; ++c) data.add_line(stream, sign);
+          for (int c = 0; c < 2; ++c) data.add_line(stream, sign, shift);
         }
         int64_t stride = 2 * pairs + 1;
         auto shape = words ? arm::gemm_words_shape(steps, pairs, stride, pixels, sign)
                            : arm::gemm_shape(steps, pairs, stride, pixels, sign);
-        to.push_back({words ? arm::gemm_words_kernel(pixels, kShift, sign)
-                            : arm::gemm_pairs_kernel(pixels, kShift, sign),
+        to.push_back({words ? arm::gemm_words_kernel(pixels, shift, sign)
+                            : arm::gemm_pairs_kernel(pixels, shift, sign),
                       {table(stream), data.words(steps * pixels),
                        data.bytes(pixels * stride, 1), table(shape)},
                       {}});
@@ -146,8 +147,10 @@ void add_gemm_cases(std::vector<KernelCase>& to) {
     for (int64_t pixels = 1; pixels <= 4; ++pixels) add_halves_cases(to, relu, pixels);
   for (bool words : {false, true})
     for (bool sign : {false, true}) {
-      add_vector_cases(to, words, sign);
-      for (int64_t pixels = 1; pixels <= 4; ++pixels) add_matrix_cases(to, words, sign, pixels);
+      for (int shift : sign ? std::vector<int>{kShift} : std::vector<int>{kShift, kEven}) {
+        add_vector_cases(to, words, sign, shift);
+        for (int64_t pixels = 1; pixels <= 4; ++pixels) add_matrix_cases(to, words, sign, shift, pixels);
+      }
     }
 }
 

@@ -3,6 +3,7 @@
 // table of cases that main.c runs. A family that has assembly for the target but no case is an error.
 //
 //   emit_kernels FILE
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -59,6 +60,15 @@ void Data::add_line(std::vector<int32_t>& to, bool sign) {
   to.push_back(static_cast<int32_t>(random_() >> (few ? 21 : 1)));
   to.push_back(static_cast<int32_t>(random_() >> (few ? 21 : 3)) - (1 << (few ? 10 : 28)));
   if (sign) to.push_back(static_cast<int32_t>(random_() >> (few ? 24 : 14)));
+}
+
+void Data::add_line(std::vector<int32_t>& to, bool sign, int shift) {
+  if (shift != 0) return add_line(to, sign);
+  // Sums of about 32 bits become some tens to some thousands; every fourth is a power of two, with ties.
+  float scale = 0x1p-26f * static_cast<float>(1 << random_() % 8);
+  if (random_() % 4 != 0) scale *= 1.0f + static_cast<float>(random_() >> 8) * 0x1p-24f;
+  to.push_back(std::bit_cast<int32_t>(scale));
+  to.push_back(static_cast<int32_t>(random_() % 256) - 128);
 }
 
 Buffer table(const std::vector<int32_t>& words) {

@@ -6,6 +6,9 @@
 
 #include <stdint.h>
 
+/* Not every compiler for the core comes with a C library. */
+void *memcpy(void *to, const void *from, __SIZE_TYPE__ count);
+
 struct kernel_buffer {
     const uint32_t *data; /* null: not one of the arguments */
     uint32_t bytes;

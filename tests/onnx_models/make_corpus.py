@@ -83,6 +83,30 @@ def newer_models(node, rng):
     yield linear
 
 
+    scale = helper.make_tensor("s", TensorProto.FLOAT, [], [0.1])
+    zero = helper.make_tensor("z", TensorProto.INT8, [], [-128])
+    bytes_of = helper.make_tensor("w", TensorProto.INT8, [2, 1, 3, 3], range(-9, 9))
+    sums = helper.make_tensor("b", TensorProto.INT32, [2], [100, -100])
+    several = helper.make_tensor("t", TensorProto.FLOAT, [2], [0.01, 0.02])
+    yield model("groups", [node("QuantizeLinear", ["x", "s", "z"], ["q"]), node("DequantizeLinear", ["q", "s", "z"], ["d"]),
+                           node("DequantizeLinear", ["w", "t"], ["e"], axis=0),
+                           node("DequantizeLinear", ["b", "t"], ["f"], axis=0),
+                           node("Conv", ["d", "e", "f"], ["c"]), node("Relu", ["c"], ["r"]),
+                           node("QuantizeLinear", ["r", "s", "z"], ["u"]), node("DequantizeLinear", ["u", "s", "z"], ["v"]),
+                           node("Sigmoid", ["v"], ["g"]), node("QuantizeLinear", ["g", "s", "z"], ["h"]),
+                           node("DequantizeLinear", ["h", "s", "z"], ["y"])],
+                [value("x", [1, 1, 6, 6])], [value("y", [1, 2, 4, 4])], [scale, zero, bytes_of, sums, several])
+    matrix = helper.make_tensor("m", TensorProto.UINT8, [2, 3], [1, 2, 3, 250, 128, 7])
+    middle = helper.make_tensor("z", TensorProto.UINT8, [], [128])
+    yield model("integers", [node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+                             node("MatMulInteger", ["q", "m", "z"], ["p"]), node("Cast", ["p"], ["c"], to=1),
+                             node("Mul", ["c", "s"], ["y"])], [value("x", [4, 2])], [value("y", [4, 3])], [matrix])
+    yield model("operators", [node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+                              node("QLinearMatMul", ["q", "s", "z", "m", "s", "z", "s", "z"], ["p"]),
+                              node("DequantizeLinear", ["p", "s", "z"], ["y"])],
+                [value("x", [4, 2])], [value("y", [4, 3])], [matrix, scale, middle])
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)

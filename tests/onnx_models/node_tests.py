@@ -46,6 +46,10 @@ TYPES = {"float32": "float", "int64": "int64_t", "int32": "int32_t", "uint8": "u
 UNFIT = {"test_adam_multiple": "its results were made with epsilon 0.01, which the model does not have"}
 
 
+# Their recorded results wrap around where the operator saturates (20 in place of -235.7): what onnxruntime gives counts.
+WRAPPED = {f"test_qlinearmatmul_{dims}D_int8_{scales}" for dims in (2, 3) for scales in ("float16", "float32")}
+
+
 @dataclasses.dataclass
 class Case:
     name: str
@@ -58,6 +62,8 @@ class Case:
     text: str = ""
     frozen: bool = False
     given: list = dataclasses.field(default_factory=list)  # inputs of the program, in its order
+    later: list = dataclasses.field(default_factory=list)  # the same for further runs, one behind the other
+    options: list = dataclasses.field(default_factory=list)  # more of them for aotc
 
 
 def tensors_of(folder, kind, count):
@@ -84,9 +90,17 @@ def load(folder, family_of):
     import onnx
     model = onnx.load(folder / "model.onnx", load_external_data=False)
     names = [i.name for i in model.graph.input]
-    return Case(folder.name, folder / "model.onnx", family_of(folder.name, model),
-                list(zip(names, tensors_of(folder, "input", len(names)))),
-                tensors_of(folder, "output", len(model.graph.output)))
+    outputs = tensors_of(folder, "output", len(model.graph.output))
+    inputs = list(zip(names, tensors_of(folder, "input", len(names))))
+    if folder.name in WRAPPED:
+        outputs = by_onnxruntime(folder / "model.onnx", inputs)
+    return Case(folder.name, folder / "model.onnx", family_of(folder.name, model), inputs, outputs)
+
+
+def by_onnxruntime(path, inputs):
+    import onnxruntime
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    return session.run(None, dict(inputs))
 
 
 def value_text(array):
@@ -109,7 +123,7 @@ def compile_case(case, index, folder, arguments):
     prefix = f"m{index}"
     attempts = [[]] + (frozen_sets(case) if arguments.frozen else [])
     for values in attempts:
-        options = [f"--value={n}={value_text(a)}" for n, a in values]
+        options = case.options + [f"--value={n}={value_text(a)}" for n, a in values]
         options += ["--cpu", "cortex-m4"] if arguments.target == "cortex_m4" else []
         done = subprocess.run([common.AOTC, "compile", case.path, "--prefix", prefix, "-o", folder / prefix, *options],
                               capture_output=True, text=True, errors="replace", timeout=600)
@@ -163,7 +177,8 @@ def judge(case, found, rtol, atol):
     case.verdict = "passed"
 
 
-def run(cases, arguments, rtol=1e-3, atol=1e-7):
+def run(cases, arguments, rtol=1e-3, atol=1e-7, judged=None):
+    judged = judged or (lambda case, found: judge(case, found, rtol, atol))
     work = pathlib.Path(arguments.work)
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
@@ -176,7 +191,7 @@ def run(cases, arguments, rtol=1e-3, atol=1e-7):
         for batch, results in zip(batches, pool.map(build, enumerate(batches))):
             for (prefix, case), (status, found) in zip(batch, results):
                 if status == 0:
-                    judge(case, found, rtol, atol)
+                    judged(case, found)
                 else:
                     case.verdict, case.why = "wrong", f"the program ended with {status}"
 

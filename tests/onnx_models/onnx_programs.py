@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many compiled models as one program: each runs once on its inputs, in an arena that is filled with a pattern
-before, and writes its status and its outputs."""
+"""Many compiled models as one program: each runs on its inputs, in an arena that is filled with a pattern before, and
+writes its status and its outputs; once, or as often as it has further inputs."""
 import pathlib
 import re
 import subprocess
@@ -23,12 +23,17 @@ static void run_{p}(void) {{
     {arena}
     struct {p}_outputs outputs;
     int32_t status;
-    {copy}
+    int turn;
+    {data}
     {sets}
-    status = {p}_run(0, &outputs, arena);
-    put(&status, sizeof status);
-    if (status != 0) return;
-    {puts}
+    for (turn = 0; turn < {turns}; ++turn) {{
+        memset(arena, 0xA5, sizeof arena);
+        {copy}
+        status = {p}_run(0, &outputs, arena);
+        put(&status, sizeof status);
+        if (status != 0) return;
+        {puts}
+    }}
 }}
 """
 
@@ -38,16 +43,21 @@ def bytes_of(arrays):
     return b"".join(np.ascontiguousarray(a).tobytes() for a in whole)
 
 
+def turns_of(case):
+    return 1 + len(case.later) // max(len(case.given), 1)
+
+
 def model_text(prefix, case, header):
     upper = prefix.upper()
-    inputs = bytes_of(case.given)
+    inputs = bytes_of(case.given + case.later)
     size = int(re.search(rf"#define {upper}_ARENA_SIZE (\d+)u", header).group(1))
     numbers = ",".join(map(str, inputs))
     data = f"static const uint8_t {prefix}_bytes[] = {{{numbers}}};\n" if inputs else ""
-    copy = (f"const uint8_t *data = {prefix}_bytes; {upper}_FOR_EACH_INPUT({upper}_IN)" if case.given else "")
+    copy = f"{upper}_FOR_EACH_INPUT({upper}_IN)" if case.given else ""
     return data + MODEL.format(
-        p=prefix, U=upper, copy=copy, outputs=f"{upper}_FOR_EACH_OUTPUT({upper}_OUT)",
-        arena=f"static _Alignas(16) uint8_t arena[{max(size, 16)}]; memset(arena, 0xA5, sizeof arena);",
+        p=prefix, U=upper, copy=copy, turns=turns_of(case),
+        data=f"const uint8_t *data = {prefix}_bytes;" if case.given else "", outputs=f"{upper}_FOR_EACH_OUTPUT({upper}_OUT)",
+        arena=f"static _Alignas(16) uint8_t arena[{max(size, 16)}];",
         sets=f"{upper}_FOR_EACH_OUTPUT({upper}_SET)", puts=f"{upper}_FOR_EACH_OUTPUT({upper}_PUT)")
 
 
@@ -86,7 +96,7 @@ def build(batch, work, number, arguments):
 
 
 def results_of(raw, batch):
-    """(status, outputs) of each model of the batch."""
+    """(status, outputs, those of all turns) of each model of the batch."""
     out, at = [], 0
 
     def take():
@@ -100,8 +110,13 @@ def results_of(raw, batch):
         if at >= len(raw):
             out.append(("nothing: it crashed", []))
             continue
-        status = int.from_bytes(take(), "little", signed=True)
-        out.append((status, [take() for want in case.outputs if want is None or want.size] if status == 0 else []))
+        found = []
+        for _ in range(turns_of(case)):
+            status = int.from_bytes(take(), "little", signed=True)
+            if status != 0:
+                break
+            found += [take() for want in case.outputs if want is None or want.size]
+        out.append((status, found))
     return out
 
 
@@ -115,5 +130,8 @@ def run_batch(batch, work, number, arguments):
         half = len(batch) // 2
         return (run_batch(batch[:half], work, f"{number}a", arguments) +
                 run_batch(batch[half:], work, f"{number}b", arguments))
-    done = subprocess.run(command, capture_output=True, timeout=600)
-    return results_of(done.stdout, batch)
+    # Not a pipe: of one that is full the emulator drops what it writes.
+    results = work / f"results{number}"
+    with open(results, "wb") as out:
+        subprocess.run(command, stdout=out, stderr=subprocess.DEVNULL, timeout=600)
+    return results_of(results.read_bytes(), batch)

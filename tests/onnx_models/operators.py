@@ -141,8 +141,54 @@ def bit_cases():
         yield f"float16_{op}", single(op, halves, {})
 
 
+def numbers(kind, *shape, bits=8):
+    """Weights of 7 bits are what every processor's onnxruntime sums exactly."""
+    limits = np.iinfo(kind)
+    return RNG.integers(limits.min >> (8 - bits), (limits.max >> (8 - bits)) + 1, shape).astype(kind)
+
+
+def integer_cases():
+    one = lambda kind, value: np.array(value, kind)  # noqa: E731
+    for name, x, w, group in (("deep", (2, 70, 6, 5), (4, 70, 3, 3), 1), ("grouped", (1, 90, 5, 5), (4, 45, 3, 3), 2),
+                              ("line", (1, 300, 9), (3, 300, 2), 1), ("small", (1, 3, 6, 6), (4, 3, 3, 3), 1)):
+        for kind in ("int8", "uint8"):
+            known = {"x1": numbers(kind, *w, bits=7), "x2": one("uint8", 120), "x3": one(kind, 3)}
+            yield f"integers_conv_{name}_{kind}", single(
+                "ConvInteger", {"x0": numbers("uint8", *x)}, {"group": group, "pads": [1] * (2 * len(x) - 4)}, 1, known)
+    known = {"x1": numbers("int8", 600, 7, bits=7), "x2": one("uint8", 9), "x3": one("int8", 2)}
+    yield "integers_product", single("MatMulInteger", {"x0": numbers("uint8", 4, 600)}, {}, 1, known)
+    yield "integers_dynamic", single("DynamicQuantizeLinear", {"x0": floats(5, 31)}, {}, 3)
+    yield "integers_zeros", single("DynamicQuantizeLinear", {"x0": np.zeros((2, 3), np.float32)}, {}, 3)
+
+
+def between_cases():
+    """Operators between DequantizeLinear and QuantizeLinear whose groups are not whole."""
+    from onnx import helper
+    scale, zero = {"s": np.array(0.02, np.float32)}, {"z": np.array(119, np.uint8)}
+    weights = {"w": numbers("int8", 8, 2, 3, 3, bits=7), "ws": np.array(0.01, np.float32), "wz": np.array(0, np.int8)}
+    node = helper.make_node
+    into = node("DequantizeLinear", ["x", "s", "z"], ["r"])
+    filters = node("DequantizeLinear", ["w", "ws", "wz"], ["v"])
+    out = node("QuantizeLinear", ["c", "s", "z"], ["y"])
+    bytes_of = {"x": numbers("uint8", 1, 4, 7, 7)}
+    conv = {"kernel_shape": [3, 3], "group": 2}
+    pool = {"kernel_shape": [2, 3], "strides": [2, 1], "pads": [0, 1, 0, 1]}
+    for name, nodes, constants in (
+            ("conv_to_floats", [into, filters, node("Conv", ["r", "v"], ["y"], **conv)], weights),
+            ("grouped_conv", [into, filters, node("Conv", ["r", "v"], ["c"], **conv), out], weights),
+            ("pool_to_floats", [into, node("AveragePool", ["r"], ["y"], **pool)], {}),
+            ("pool", [into, node("AveragePool", ["r"], ["c"], **pool), out], {}),
+            ("no_zero_points", [node("DequantizeLinear", ["x", "s"], ["r"]), node("Add", ["r", "r"], ["c"]),
+                                node("QuantizeLinear", ["c", "s"], ["y"])], {})):
+        yield f"between_{name}", (graph_of(nodes, bytes_of, ["y"], {**scale, **zero, **constants}), bytes_of)
+    mixed = [into, node("Relu", ["r"], ["c"]), node("QuantizeLinear", ["c", "s", "h"], ["y"])]
+    known = {**scale, **zero, "h": np.array(-7, np.int8)}
+    yield "between_types", (graph_of(mixed, bytes_of, ["y"], known), bytes_of)
+
+
 def all_cases():
-    for family in (recurrent_cases, loop_cases, sampling_cases, classical_cases, bit_cases):
+    for family in (recurrent_cases, loop_cases, sampling_cases, classical_cases, bit_cases, integer_cases,
+                   between_cases):
         yield from family()
 
 

@@ -9,4 +9,8 @@ e2e_test(onnx.operators full ${python} ${onnx_models}/operators.py --work ${work
 e2e_test(onnx.networks full ${python} ${onnx_models}/networks.py --work ${work}/onnx_networks)
 e2e_test(onnx.networks.boards full ${python} ${onnx_models}/networks.py --target cortex_m4
   --work ${work}/onnx_networks_boards)
+e2e_test(onnx.quantised full ${python} ${onnx_models}/quantised.py --work ${work}/onnx_quantised)
+e2e_test(onnx.quantised.boards full ${python} ${onnx_models}/quantised.py --target cortex_m4
+  --inputs 1 --forms s8s8_channels,operators --work ${work}/onnx_quantised_boards)
+e2e_test(onnx.twins full ${python} ${onnx_models}/twins.py --models kws,resnet --work ${work}/onnx_twins)
 e2e_test(onnx.can_fail full ${python} ${onnx_models}/can_fail.py --work ${work}/onnx_can_fail)

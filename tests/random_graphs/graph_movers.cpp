@@ -70,6 +70,22 @@ bool mirror_pad(GraphMaker& g) {
                {g.of(in)});
 }
 
+// Bytes under another scale, or replaced by those of a table.
+bool stored(GraphMaker& g) {
+  TensorId in = g.any();
+  TensorType type = g.of(in);
+  if (type.dtype != DType::kI8 && type.dtype != DType::kU8) return false;
+  if (g.random.chance(50)) {
+    type.quantization = {{0.25f}, {3}, 0};
+    return g.add("as_stored", {in}, {}, {type});
+  }
+  std::vector<uint8_t> bytes;
+  for (int i = 0; i < 256; ++i) bytes.push_back(static_cast<uint8_t>(g.random.pick(0, 255)));
+  TensorType of = g.type(type.dtype, {256});
+  TensorId table = g.made.add_constant("bytes" + std::to_string(g.made.tensors.size()), of, std::move(bytes));
+  return g.add("byte_table", {in, table}, {}, {type});
+}
+
 bool depth_and_space(GraphMaker& g) {
   TensorId in = any_with_rank(g, 4);
   bool to_space = g.random.chance(60);
@@ -282,7 +298,7 @@ bool make_mover(GraphMaker& graph) {
   static constexpr Make kMakers[] = {reverse, tile,   broadcast, mirror_pad, depth_and_space, batch_and_space, batch_and_space,
                                      fill,    gather, lookup,    gather_nd,  scatter_nd,      dynamic_update_slice,
                                      cumsum,  normalized, diagonal, one_hot, topk, reverse_sequence,
-                                     local_response, segments, counted, suppression};
+                                     local_response, segments, counted, suppression, stored};
   return kMakers[graph.random.pick(0, std::size(kMakers) - 1)](graph);
 }
 

@@ -33,6 +33,8 @@ LANES = {
     "compile-cost": ("8,000 small operators of each kind, planned or refused",
                      [f"{PYTHON} tests/e2e/compile_cost.py --long --launcher build/release/tests/cost_of "
                       "--out build/compile_cost.json"]),
+    "onnx-quantised": ("Quantised ONNX networks in the emulator, 30 inputs each, against onnxruntime",
+                       [f"{PYTHON} tests/onnx_models/quantised.py --target cortex_m4 --work build/onnx_quantised"]),
     "emitted-matrix": ("Emitted C run under every compiler, level and sanitizer",
                        [f"{PYTHON} tests/e2e/run_matrix.py --full --work build/matrix"]),
 }

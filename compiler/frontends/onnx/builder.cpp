@@ -79,9 +79,27 @@ Id Builder::add(std::string_view op, std::vector<Id> operands, const std::vector
   return add_several(op, std::move(operands), settings, {result})[0];
 }
 
+Id Builder::add_typed(std::string_view op, std::vector<Id> operands,
+                      const std::vector<Setting>& settings, DType type,
+                      graph::Quantization quantization) {
+  quantization_ = std::move(quantization);
+  Id id = add_several(op, std::move(operands), settings, {type})[0];
+  return id;
+}
+
+const graph::Op* Builder::producer(Id id) const {
+  auto at = static_cast<size_t>(id.value);
+  if (!id.valid() || at >= producers_.size() || producers_[at] < 0) return nullptr;
+  return &graph_.ops[static_cast<size_t>(producers_[at])];
+}
+
 std::vector<Id> Builder::add_several(std::string_view name, std::vector<Id> operands,
                                      const std::vector<Setting>& settings,
                                      const std::vector<DType>& types) {
+  // Taken at once: what follows may stop.
+  graph::Quantization quantization = std::exchange(quantization_, {});
+  const bool moves = name == "reshape" || name == "transpose" || name == "slice";
+  if (moves && !quantization.present()) quantization = type(operands[0]).quantization;
   const ops::Operator* definition = set_.find(name);
   if (definition == nullptr) stop("internal", fmt::format("no operator {}", name), "report this");
   graph::Op op;
@@ -102,6 +120,7 @@ std::vector<Id> Builder::add_several(std::string_view name, std::vector<Id> oper
     graph::Tensor tensor;
     tensor.name = fmt::format("{}/{}", at_.tensor, name);
     tensor.type.dtype = t;
+    tensor.type.quantization = quantization;
     op.results.push_back(graph_.add_tensor(std::move(tensor)));
   }
   ops::OpView view{graph_, op};
@@ -134,6 +153,8 @@ std::vector<Id> Builder::add_several(std::string_view name, std::vector<Id> oper
   for (Id id : op.results)
     pending_[static_cast<size_t>(id.value)] = possible ? static_cast<int>(graph_.ops.size()) : -1;
   std::vector<Id> results = op.results;
+  producers_.resize(graph_.tensors.size(), -1);
+  for (Id id : results) producers_[static_cast<size_t>(id.value)] = static_cast<int>(graph_.ops.size());
   graph_.ops.push_back(std::move(op));
   folded_.push_back(false);
   return results;
@@ -190,6 +211,7 @@ void Builder::finish() {
   }
   graph_.ops.resize(kept);
   folded_.assign(kept, false);
+  producers_.clear();
   pending_.assign(graph_.tensors.size(), -1);
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -62,6 +63,14 @@ class Builder {
   std::vector<Id> add_several(std::string_view op, std::vector<Id> operands,
                               const std::vector<Setting>& settings,
                               const std::vector<DType>& types);
+
+  // The same with results of this type, quantisation included.
+  Id add_typed(std::string_view op, std::vector<Id> operands, const std::vector<Setting>& settings,
+               DType type, graph::Quantization quantization);
+  // Tensors of int8 that stand for one of the file, each with a quantisation of its own (quantized.h).
+  std::vector<Id>& int8_forms(Id id) { return int8_forms_[id.value]; }
+  // The operator that computes a tensor, unless it is an input or constant. Not to be kept.
+  const graph::Op* producer(Id id) const;
 
   const graph::TensorType& type(Id id) const { return graph_[id].type; }
   const graph::Shape& shape(Id id) const { return graph_[id].type.shape; }
@@ -135,6 +144,9 @@ class Builder {
   bool copying_ = false;
   bool float64_ = false;              // something computed stands for one
   std::vector<int32_t> elements_;     // by tensor, 0: what its type says
+  std::unordered_map<int32_t, std::vector<Id>> int8_forms_;
+  graph::Quantization quantization_;  // of the results that are being added
+  std::vector<int> producers_;        // by tensor: the index of its operator, or -1
   std::vector<int> pending_;  // by tensor: the operator that could make it constant, or -1
   std::vector<bool> folded_;  // by operator
 };

@@ -44,6 +44,7 @@ bool Importer::add_nodes(const std::vector<Node>& nodes, const Versions& version
   bool good = true;
   for (const Node& node : nodes) {
     if (depth == 0) ++index_;
+    if (node.type.empty() && node.outputs.empty()) continue;  // part of a group (qdq.h)
     if (++nodes_ > kMostNodes)
       return error(where_node(node), "onnx-limit",
                    fmt::format("the model has more than {} operators", kMostNodes),

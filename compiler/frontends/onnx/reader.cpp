@@ -8,6 +8,7 @@
 #include <set>
 
 #include "frontends/onnx/import.h"
+#include "frontends/onnx/qdq.h"
 #include "frontends/onnx/values.h"
 
 namespace aotc::frontends {
@@ -264,7 +265,9 @@ bool Importer::run() {
   if (!read_opsets(model_.opsets, versions) || !add_initializers(model_.graph, scope) ||
       !add_inputs(scope))
     return false;
-  bool good = add_nodes(model_.graph.nodes, versions, scope, 0);
+  versions[kGroups] = 1;
+  const std::vector<Node> nodes = fold_groups(model_.graph);
+  bool good = add_nodes(nodes, versions, scope, 0);
   report_unknown();
   if (!good || !unknown_.empty()) return false;
   good = add_outputs(scope);

@@ -90,6 +90,8 @@ std::span<const Rule> window_rules();
 std::span<const Rule> normalisation_rules();
 std::span<const Rule> attention_rules();
 std::span<const Rule> classical_rules();
+std::span<const Rule> qlinear_rules();
+std::span<const Rule> quantize_rules();
 std::span<const Rule> recurrent_rules();
 std::span<const Rule> resize_rules();
 std::span<const Rule> rotary_rules();
@@ -114,5 +116,7 @@ Id less_than(Builder& b, Id a, double c);
 Id select(Builder& b, Id condition, Id a, Id c);
 Id reduce(Builder& b, std::string_view op, Id x, const Ints& axes, bool keep);
 Id matmul(Builder& b, Id x, Id y);
+// AveragePool of a tensor that has the shape of input 0.
+Id average_of_windows(Call& c, Id x);
 
 }  // namespace aotc::frontends::onnx

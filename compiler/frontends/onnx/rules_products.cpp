@@ -123,22 +123,6 @@ void gemm(Call& c) {
   c.out(0, out);
 }
 
-// (x - zx)(y - zy) in int32.
-void mat_mul_integer(Call& c) {
-  Builder& b = c.b;
-  auto centred = [&](size_t i, bool rows) {
-    Id v = b.cast(c.in(i), DType::kI32);
-    if (!c.has(i + 2)) return v;
-    Id zero = b.cast(c.in(i + 2), DType::kI32);
-    // One zero point for each row of the left operand, or for each column of the right one.
-    if (rows && b.rank(zero) == 1 && b.type(zero).elements() > 1)
-      zero = b.reshape(zero, {b.type(zero).elements(), 1});
-    return b.add("sub", {v, zero});
-  };
-  Id x = centred(0, true), y = centred(1, false);
-  c.out(0, matmul(b, x, y));
-}
-
 // Two operands, as products over all letters and a sum over those that are not in the result.
 Id einsum_of(Call& c, const std::vector<std::string>& terms, const std::string& result) {
   Builder& b = c.b;
@@ -218,7 +202,6 @@ void einsum(Call& c) {
 constexpr Rule kRules[] = {
     {"MatMul", 1, mat_mul},
     {"Gemm", 7, gemm},
-    {"MatMulInteger", 10, mat_mul_integer},
     {"Einsum", 12, einsum},
 };
 

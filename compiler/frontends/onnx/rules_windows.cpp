@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "frontends/onnx/quantized.h"
 #include "frontends/onnx/window_attributes.h"
 
 namespace aotc::frontends::onnx {
@@ -59,19 +60,19 @@ void for_each_tap(Call& c, Id padded, const WindowAttributes& w, Each each) {
 // ---------------------------------------------------------------- convolutions
 
 // Weights are operands of a matrix product: [group, outputs, taps and channels].
-Id conv_of_slices(Call& c, const WindowAttributes& w, int64_t groups) {
+Id conv_of_slices(Call& c, Id x, Id filters, const WindowAttributes& w, int64_t groups) {
   Builder& b = c.b;
-  const graph::Shape in = c.shape(0), weights = c.shape(1);
+  const graph::Shape in = b.shape(x), weights = b.shape(filters);
   int64_t outputs = weights[0] / groups, channels = weights[1],
           pixels = graph::element_count(w.out);
   int64_t taps = graph::element_count(w.kernel);
   std::vector<Id> columns;
-  for_each_tap(c, pad_spatial(b, c.in(0), w, 0.0), w, [&](Id slice) {
+  for_each_tap(c, pad_spatial(b, x, w, 0.0), w, [&](Id slice) {
     columns.push_back(b.reshape(slice, {in[0], groups, 1, channels, pixels}));
   });
   Id all = columns.size() == 1 ? columns[0] : b.add("concatenation", columns, {{"axis", 2}});
   all = b.reshape(all, {in[0], groups, taps * channels, pixels});
-  Id filter = b.reshape(c.in(1), {groups, outputs, channels, taps});
+  Id filter = b.reshape(filters, {groups, outputs, channels, taps});
   filter = b.reshape(b.transpose(filter, {0, 1, 3, 2}), {1, groups, outputs, taps * channels});
   Id out = b.add("batch_matmul", {filter, all});
   graph::Shape to = {in[0], weights[0]};
@@ -103,7 +104,7 @@ void conv(Call& c) {
   if (!fits) c.refuse("its filters do not fit the image");
   bool biased = false;
   bool image = w.dims() == 2 && b.is_constant(c.in(1)) && b.dtype(c.in(0)) == DType::kF32;
-  Id out = image ? conv_2d(c, w, groups, biased) : conv_of_slices(c, w, groups);
+  Id out = image ? conv_2d(c, w, groups, biased) : conv_of_slices(c, c.in(0), c.in(1), w, groups);
   if (c.has(2) && !biased) {
     graph::Shape column(w.dims() + 1, 1);
     column[0] = weights[0];
@@ -125,12 +126,28 @@ Id max_of_slices(Call& c, const WindowAttributes& w) {
   return out;
 }
 
+// Stored values of some quantisation: what follows says which.
+Id max_of_bytes(Call& c, const WindowAttributes& w) {
+  Builder& b = c.b;
+  const DType type = b.dtype(c.in(0));
+  const graph::Quantization any{{1.0f}, {0}, 0};
+  auto settings = window_settings(w);
+  settings.emplace_back("filter_h", w.kernel[0]);
+  settings.emplace_back("filter_w", w.kernel[1]);
+  Id image = nchw_to_nhwc(b, int8_of(b, c.in(0), any));
+  Id out = b.add_typed("max_pool_2d", {image}, settings, DType::kI8, any);
+  return stored_of(b, nhwc_to_nchw(b, out), type);
+}
+
 void max_pool(Call& c) {
   Builder& b = c.b;
   if (c.wants(1)) c.refuse("the indices of a maximum", "export the model without what reads them");
   WindowAttributes w = window_of(c, c.ints("kernel_shape").value_or(Ints{}));
   bool plain = w.dims() == 2 && b.dtype(c.in(0)) == DType::kF32 && w.is_inside() &&
                w.dilations == Ints{1, 1};
+  const DType type = b.dtype(c.in(0));
+  const bool bytes = type == DType::kI8 || type == DType::kU8;
+  if (bytes && w.dims() == 2 && w.is_inside() && w.dilations == Ints{1, 1}) return c.out(0, max_of_bytes(c, w));
   if (!plain) return c.out(0, max_of_slices(c, w));
   auto settings = window_settings(w);
   settings.emplace_back("filter_h", w.kernel[0]);
@@ -170,18 +187,35 @@ Id sum_of_slices(Call& c, Id x, const WindowAttributes& w) {
   return out;
 }
 
-void average_pool(Call& c) {
+}  // namespace
+
+}  // namespace windows
+
+Id convolution(Call& c, Id x, Id filters, const WindowAttributes& w, int64_t groups) {
+  Builder& b = c.b;
+  if (w.dims() != 2 || !b.is_constant(filters)) return windows::conv_of_slices(c, x, filters, w, groups);
+  Id image = nchw_to_nhwc(b, x);
+  return nhwc_to_nchw(b, b.add("conv_2d", {image, b.transpose(filters, {0, 2, 3, 1})}, windows::window_settings(w)));
+}
+
+Id average_of_windows(Call& c, Id x) {
+  using namespace windows;
   Builder& b = c.b;
   WindowAttributes w = window_of(c, c.ints("kernel_shape").value_or(Ints{}));
   bool with_padding = c.i("count_include_pad", 0) != 0 && !w.is_unpadded();
   bool plain = w.dims() == 2 && w.is_inside() && w.dilations == Ints{1, 1} && !with_padding;
-  if (!plain)
-    return c.out(0, b.binary("div", sum_of_slices(c, c.in(0), w), counts_of(c, w, with_padding)));
+  if (!plain) return b.binary("div", sum_of_slices(c, x, w), counts_of(c, w, with_padding));
   auto settings = window_settings(w);
   settings.emplace_back("filter_h", w.kernel[0]);
   settings.emplace_back("filter_w", w.kernel[1]);
-  c.out(0, nhwc_to_nchw(b, b.add("average_pool_2d", {nchw_to_nhwc(b, c.in(0))}, settings)));
+  return nhwc_to_nchw(b, b.add("average_pool_2d", {nchw_to_nhwc(b, x)}, settings));
 }
+
+namespace windows {
+
+namespace {
+
+void average_pool(Call& c) { c.out(0, average_of_windows(c, c.in(0))); }
 
 // The p-th root of a sum of p-th powers.
 Id norm(Builder& b, int64_t p, Id x, const std::function<Id(Id)>& sum) {

@@ -22,6 +22,9 @@ struct WindowAttributes {
 // Of operand 0, an image of batches and channels.
 WindowAttributes window_of(Call& c, const Ints& kernel);
 
+// A convolution of floats that have the shapes of inputs 0 and 1, without a bias.
+Id convolution(Call& c, Id x, Id filters, const WindowAttributes& w, int64_t groups);
+
 void conv_transpose(Call& c);
 
 }  // namespace aotc::frontends::onnx

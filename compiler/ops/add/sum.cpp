@@ -25,12 +25,31 @@ Sum::Sum(const OpView& op) : headroom(op.operand(0).dtype == DType::kI16 ? 15 : 
   clamp = quantized_clamp(op.attrs<BinaryAttrs>().activation, op.result());
 }
 
+FloatSum::FloatSum(const OpView& op) {
+  std::array<float, 2> zero;
+  for (size_t i = 0; i < 2; ++i) {
+    ratio[i] = op.operand(i).scale() / op.result().scale();
+    zero[i] = static_cast<float>(op.operand(i).zero_point());
+  }
+  fixed = static_cast<float>(op.result().zero_point()) - std::fma(ratio[0], zero[0], ratio[1] * zero[1]);
+  clamp = quantized_clamp(op.attrs<BinaryAttrs>().activation, op.result());
+}
+
+float FloatSum::part(int64_t b) const { return std::fma(static_cast<float>(b), ratio[1], fixed); }
+
+int64_t FloatSum::operator()(int64_t a, int64_t b) const {
+  float sum = std::fma(static_cast<float>(a), ratio[0], part(b));
+  sum = std::clamp(sum, static_cast<float>(clamp.min), static_cast<float>(clamp.max));
+  return static_cast<int64_t>(std::nearbyint(sum));
+}
+
 Lowered SumLowering::run() {
   bool bytes = op_.operand(0).dtype == DType::kI8;
   if (auto form = bytes ? affine() : std::nullopt) {
     auto by_kernel = run_kernel(*form);
     return by_kernel ? std::move(*by_kernel) : run_affine(*form);
   }
+  if (op_.attrs<BinaryAttrs>().rounding == RoundingRule::kOnnxruntime) return run_float();
   std::array<tir::BufferPtr, 2> in = {f_.operand(0), f_.operand(1)};
   std::array<size_t, 2> zero;
   std::array<std::optional<Scaler>, 2> scaler;
@@ -61,18 +80,51 @@ Lowered SumLowering::run() {
   return f_.finish(shift_sum ? "fixed point, equal scales" : "fixed point");
 }
 
-std::optional<AffineForm> SumLowering::affine() const {
-  if (!PairBudget::any()) return std::nullopt;
+// A product of 8 and 24 bits is exact in double, and the sum is rounded once on its way to float32.
+Lowered SumLowering::run_float() {
+  std::array<tir::BufferPtr, 2> in = {f_.operand(0), f_.operand(1)};
+  const FloatSum sum(op_);
+  std::vector<float> parts;  // by the stored byte
+  for (int b = 0; b < 256; ++b) parts.push_back(sum.part(static_cast<int8_t>(b)));
+  tir::BufferPtr table = f_.constant("parts", DType::kF32, parts);
+  tir::BufferPtr ratio = f_.constant<float>("ratio", DType::kF32, {sum.ratio[0]});
+  Ex scale = f_.let("scale", cast(DType::kF64, load(ratio, Ex(0))));
+  tir::BufferPtr result = f_.result();
+  Broadcast(op_).emit(
+      f_, result,
+      [&](size_t i, const Ex& index) { return f_.let(i == 0 ? "a" : "b", load(in[i], index)); },
+      [&](const std::vector<Ex>& v) {
+        Ex part = load(table, cast(DType::kI32, cast_wrapping(DType::kU8, v[1])));
+        Ex y = f_.let("y", cast(DType::kF32, cast(DType::kF64, v[0]) * scale + cast(DType::kF64, part)));
+        y = clamp(y, tir::f32(static_cast<float>(sum.clamp.min)), tir::f32(static_cast<float>(sum.clamp.max)));
+        return cast(DType::kI32, call(tir::Intrinsic::kRoundToEven, DType::kF32, {y}));
+      });
+  publish_in_place(f_, op_);
+  return f_.finish("float, ties to even");
+}
+
+std::vector<int8_t> SumLowering::wanted() const {
+  std::vector<int8_t> wanted(65536);
+  int8_t* to = wanted.data();
+  if (op_.attrs<BinaryAttrs>().rounding == RoundingRule::kOnnxruntime) {
+    const FloatSum sum(op_);
+    for (int64_t a = -128; a < 128; ++a)
+      for (int64_t b = -128; b < 128; ++b) *to++ = static_cast<int8_t>(sum(a, b));
+    return wanted;
+  }
   std::array<std::array<int32_t, 256>, 2> scaled;
   for (size_t i = 0; i < 2; ++i)
     for (size_t q = 0; q < 256; ++q)
       scaled[i][q] = sum_.operand(i, static_cast<int64_t>(q) - 128);
-  std::vector<int8_t> wanted(65536);
-  int8_t* to = wanted.data();
-  PairBudget::spend(65536);
   const RoundedTwice result(sum_.out, sum_.zero_out, sum_.clamp);
   for (int64_t a : scaled[0])
     for (int64_t b : scaled[1]) *to++ = static_cast<int8_t>(result(subtract_ ? a - b : a + b));
+  return wanted;
+}
+
+std::optional<AffineForm> SumLowering::affine() const {
+  if (!PairBudget::any()) return std::nullopt;
+  PairBudget::spend(65536);
   std::array<double, 2> slope;
   double constant = sum_.zero_out;
   for (size_t i = 0; i < 2; ++i) {
@@ -81,7 +133,7 @@ std::optional<AffineForm> SumLowering::affine() const {
     slope[i] = subtract_ && i == 1 ? -ratio : ratio;
     constant -= slope[i] * sum_.zero[i];
   }
-  return fit_affine(wanted, slope, constant, sum_.clamp);
+  return fit_affine(wanted(), slope, constant, sum_.clamp);
 }
 
 Lowered SumLowering::run_affine(const AffineForm& form) {

@@ -40,6 +40,19 @@ struct Sum {
   bool only_shifts(size_t i) const { return in[i].multiplier == 1 << 30 && in[i].shift == 0; }
 };
 
+// onnxruntime's sum of int8: float32 with fused multiply-adds, the result's zero point added before
+// the only rounding to a whole number, ties to even.
+struct FloatSum {
+  std::array<float, 2> ratio;
+  float fixed;
+  ClampI32 clamp;
+
+  explicit FloatSum(const OpView& op);
+  // The part that operand b has in it.
+  float part(int64_t b) const;
+  int64_t operator()(int64_t a, int64_t b) const;
+};
+
 class SumLowering {
  public:
   SumLowering(const OpView& op, const std::string& name, bool subtract)
@@ -62,6 +75,8 @@ class SumLowering {
  private:
   std::optional<AffineForm> affine() const;
   Lowered run_affine(const AffineForm& form);
+  std::vector<int8_t> wanted() const;
+  Lowered run_float();
 
   Parameters p_;
 };

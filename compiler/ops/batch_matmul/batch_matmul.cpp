@@ -48,6 +48,8 @@ struct Product {
 // float32 product of the operands' scales, as the reference's.
 double scaling_of(const OpView& op) {
   float product = op.operand(0).scale() * op.operand(1).scale();
+  if (op.attrs<BatchMatmulAttrs>().rounding == RoundingRule::kOnnxruntime)
+    return static_cast<double>(product / op.result().scale());
   return static_cast<double>(product) / static_cast<double>(op.result().scale());
 }
 
@@ -115,7 +117,8 @@ class MatmulLowering {
       int64_t largest = largest_sum(p_.depth);
       requantizer_.emplace(f_, Requantization{{scaling_of(op_)},
                                               {{-largest, largest}},
-                                              Rounding::kDouble,
+                                              rounding_of(op_.attrs<BatchMatmulAttrs>().rounding,
+                                                          Rounding::kDouble),
                                               op_.result().zero_point(),
                                               {-128, 127}});
     }
@@ -215,7 +218,8 @@ class BatchMatmul final : public Operator {
     std::vector<DType> others = {type};
     if (type == DType::kI16) others.push_back(DType::kI8);
     if (!check_type(op, 0, {DType::kI8, DType::kI16, DType::kF32}, diags) ||
-        !check_type(op, 1, others, diags) || !check_result_type(op, 0, type, diags))
+        !check_type(op, 1, others, diags) || !check_result_type(op, 0, type, diags) ||
+        !check_rounding_rule(op, op.attrs<BatchMatmulAttrs>().rounding, diags))
       return kFailure;
     if (op.result().elements() < 1 || op.operand(0).elements() < 1) {
       bad_shape(op, diags, "batch_matmul of no elements");
@@ -224,6 +228,10 @@ class BatchMatmul final : public Operator {
     if (type == DType::kF32) return success();
     if (!check_quantized_io(op, diags)) return kFailure;
     if (type == DType::kI16) return verify_int16(op, diags);
+    const double real = scaling_of(op);
+    if (op.attrs<BatchMatmulAttrs>().rounding == RoundingRule::kOnnxruntime &&
+        !check_even_scales(op, std::span(&real, 1), diags))
+      return kFailure;
     int64_t depth = Product(op).depth;
     if (largest_sum(depth) > INT32_MAX) {
       bad_shape(op, diags, fmt::format("the sum of {} products may leave 32 bits", depth));
@@ -242,8 +250,8 @@ class BatchMatmul final : public Operator {
       if (op.operand(1).dtype == DType::kI16) return multiply<int16_t, int64_t>(op, data, 0, 0, finish);
       return multiply<int16_t, int64_t, int8_t>(op, data, 0, 0, finish);
     }
-    ChannelReference scale(Rounding::kDouble, scaling_of(op), op.result().zero_point(),
-                           {-128, 127});
+    ChannelReference scale(rounding_of(op.attrs<BatchMatmulAttrs>().rounding, Rounding::kDouble), scaling_of(op),
+                           op.result().zero_point(), {-128, 127});
     multiply<int8_t, int32_t>(op, data, op.operand(0).zero_point(), op.operand(1).zero_point(),
                               [&](int32_t sum) { return static_cast<int8_t>(scale(sum)); });
   }

@@ -123,7 +123,8 @@ Status BinaryArithmetic::verify(const OpView& op, Diagnostics& diags) const {
   if (!verify_binary_types(op, {DType::kI8, DType::kI16, DType::kI32, DType::kF32, DType::kI64},
                            diags) ||
       !check_quantized_io(op, diags) || !check_symmetric_io(op, diags) ||
-      !check_activation_bounds(op, activation_of(op), diags))
+      !check_activation_bounds(op, activation_of(op), diags) ||
+      !check_rounding_rule(op, op.attrs<BinaryAttrs>().rounding, diags))
     return kFailure;
   DType type = op.operand(0).dtype;
   bool quantized = type == DType::kI8 || type == DType::kI16;

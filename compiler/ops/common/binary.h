@@ -6,6 +6,7 @@
 
 #include "ops/common/broadcast.h"
 #include "ops/common/elementwise.h"
+#include "ops/common/rounding.h"
 
 namespace aotc::ops {
 
@@ -14,10 +15,12 @@ struct BinaryAttrs : graph::Attributes<BinaryAttrs> {
   // add and sub of int16: scales are powers of two, one operand has the result's, and the other is
   // shifted to it.
   bool shift_only = false;
+  RoundingRule rounding = RoundingRule::kLitert;  // add and mul
   template <typename Self, typename F>
   static void visit(Self& self, F&& field) {
     field("activation", self.activation);
     field("shift_only", self.shift_only);
+    field("rounding", self.rounding);
   }
 };
 

@@ -39,7 +39,8 @@ std::vector<AccRange> ranges_of(const OpView& op, const ComputedWeights& what) {
 }
 
 std::vector<double> scales_of(const OpView& op, const ComputedWeights& what) {
-  return conv_scales(op.operand(0), op.operand(1), op.result(), what.channels, what.float_products);
+  return conv_scales(op.operand(0), op.operand(1), op.result(), what.channels, RoundingRule::kLitert,
+                     what.float_products);
 }
 
 Requantization scaling_of(const OpView& op, const ComputedWeights& what) {

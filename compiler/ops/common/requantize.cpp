@@ -5,6 +5,8 @@
 #include <cmath>
 #include <optional>
 
+#include <fmt/format.h>
+
 namespace aotc::ops {
 
 using tir::Ex;
@@ -12,17 +14,36 @@ using tir::FunctionBuilder;
 using tir::i64;
 
 std::vector<double> conv_scales(const graph::TensorType& input, const graph::TensorType& weights,
-                                const graph::TensorType& output, int64_t channels, bool float_products) {
+                                const graph::TensorType& output, int64_t channels, RoundingRule rule,
+                                bool float_products) {
   std::vector<double> out;
   const std::vector<float>& scales = weights.quantization.scale;
   for (int64_t c = 0; c < channels; ++c) {
     float scale = scales.size() == 1 ? scales[0] : scales[static_cast<size_t>(c)];
+    if (rule == RoundingRule::kOnnxruntime) {
+      out.push_back(static_cast<double>(input.scale() * scale / output.scale()));
+      continue;
+    }
     const double product = float_products && weights.dtype == DType::kU8
                                ? static_cast<double>(input.scale() * scale)
                                : static_cast<double>(input.scale()) * static_cast<double>(scale);
     out.push_back(product / static_cast<double>(output.scale()));
   }
   return out;
+}
+
+bool check_even_scales(const OpView& op, std::span<const double> scales, Diagnostics& diags) {
+  constexpr double kLeast = 0x1p-100, kMost = 1 << 30;
+  for (double real : scales) {
+    if (real >= kLeast && real < kMost) continue;
+    diags
+        .error(op.where(), "op-quantization",
+               fmt::format("the scales of {} make a multiplier of {:g}, which float32 cannot round with",
+                           op.op.name(), real))
+        .help("re-quantise the model; a scale this far from the others is a calibration mistake");
+    return false;
+  }
+  return true;
 }
 
 namespace {
@@ -44,11 +65,20 @@ int32_t ChannelReference::operator()(int32_t acc) const {
     scaled = multiply_by_quantized_multiplier(acc, multiplier_);
   } else if (rounding_ == Rounding::kDivide) {
     scaled = (acc > 0 ? acc + divisor_ / 2 : acc - divisor_ / 2) / divisor_;
+  } else if (rounding_ == Rounding::kEven) {
+    return even(acc);
   } else {
     double real = std::round(static_cast<double>(acc) * scale_);
     scaled = static_cast<int64_t>(std::clamp(real, -2147483648.0, 2147483647.0));
   }
   return static_cast<int32_t>(std::clamp<int64_t>(scaled + zero_point_, clamp_.min, clamp_.max));
+}
+
+int32_t ChannelReference::even(int32_t acc) const {
+  // Bounds and their distance from the zero point are whole numbers of few bits.
+  float real = static_cast<float>(acc) * static_cast<float>(scale_);
+  real = std::clamp(real, static_cast<float>(clamp_.min - zero_point_), static_cast<float>(clamp_.max - zero_point_));
+  return static_cast<int32_t>(std::nearbyint(real)) + zero_point_;
 }
 
 void Requantization::tame_constant_channels(std::vector<int32_t>& bias) {
@@ -139,7 +169,7 @@ std::optional<LineFit> fit_common_line(const Requantization& what, int left,
     if ((r.magnitude() << left) >= int64_t{1} << 31) origin[c] = r.low + (r.high - r.low) / 2;
   }
   auto steps = steps_of(what, per_channel, origin);
-  auto fit = steps ? fit_moved_lines(*steps, what.clamp, left) : std::nullopt;
+  auto fit = steps ? fit_moved_lines(*steps, what.clamp, left, what.rounding == Rounding::kEven) : std::nullopt;
   for (size_t c = 0; fit && c < origin.size(); ++c)
     bias[c] = static_cast<int32_t>(bias[c] - origin[c] +
                                    fit->channels[per_channel ? c : 0].moved);
@@ -179,6 +209,11 @@ void Requantizer::make_exact_tables(LoweringBuilder& f, const Requantization& wh
     for (size_t c = 0; c < (per_channel_ ? what.scales.size() : 1); ++c)
       divisors.push_back(static_cast<int32_t>(divisor_of(what.scales[c])));
     table_ = f.constant("count", DType::kI32, divisors);
+  } else if (what.rounding == Rounding::kEven) {
+    form_ = Form::kEven;
+    std::vector<float> scales(what.scales.begin(), what.scales.end());
+    if (!per_channel_) scales.resize(1);
+    table_ = f.constant("scale", DType::kF32, scales);
   } else {
     form_ = Form::kFloat;
     std::vector<double> scales = what.scales;
@@ -243,6 +278,8 @@ std::string_view Requantizer::form() const {
       return "two roundings";
     case Form::kFloat:
       return "double";
+    case Form::kEven:
+      return "float, ties to even";
     case Form::kDivide:
       return "division";
   }
@@ -295,6 +332,8 @@ Ex Requantizer::emit(FunctionBuilder& f, const Ex& acc, const Channel& channel) 
       return emit_twice(f, acc, channel);
     case Form::kFloat:
       return emit_float(f, acc, channel);
+    case Form::kEven:
+      return emit_even(f, acc, channel);
     case Form::kDivide:
       return emit_divide(f, acc, channel);
   }
@@ -354,6 +393,13 @@ Ex Requantizer::emit_float(FunctionBuilder& f, const Ex& acc, const Channel& cha
   return cast(DType::kI32, clamp(t, tir::f64(clamp_.min), tir::f64(clamp_.max)));
 }
 
+Ex Requantizer::emit_even(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
+  Ex real = f.let("t", cast(DType::kF32, acc) * channel.multiplier);
+  real = clamp(real, tir::f32(static_cast<float>(clamp_.min - zero_point_)),
+               tir::f32(static_cast<float>(clamp_.max - zero_point_)));
+  return cast(DType::kI32, f.let("q", emit_nearest_even(real))) + zero_point_;
+}
+
 Ex Requantizer::emit_divide(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
   const Ex& n = channel.multiplier;
   Ex t = f.let("t", select(acc > 0, acc + (n >> 1), acc - (n >> 1)) / n);
@@ -364,6 +410,11 @@ Ex Requantizer::emit_divide(FunctionBuilder& f, const Ex& acc, const Channel& ch
 Ex Requantizer::emit_zero_point(FunctionBuilder& f, const Ex& t) const {
   Ex q = f.let("q", clamp(t, clamp_.min - zero_point_, clamp_.max - zero_point_));
   return q + zero_point_;
+}
+
+Ex emit_nearest_even(const Ex& x) {
+  constexpr float kWhole = 12582912.0f;  // 1.5 * 2^23
+  return (x + tir::f32(kWhole)) - tir::f32(kWhole);
 }
 
 Ex emit_multiply(FunctionBuilder& f, const Ex& value, QuantizedMultiplier m, int64_t largest) {

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "ops/common/activation.h"
+#include "ops/common/rounding.h"
 #include "ops/common/step_fit.h"
 #include "ops/lowering.h"
 #include "support/numerics.h"
@@ -19,13 +21,24 @@ enum class Rounding {
   kDouble,  // doubling high multiply rounds, then the shift rounds: convolutions
   kSingle,  // round(double(acc) * real), half away from zero: fully connected layers
   kDivide,  // acc / n, half away from zero, real being 1 / n for an integer n: averages
+  kEven,    // float32: acc * real rounded, ties to even: onnxruntime
 };
+
+// How sums of products are rounded by a rule; by LiteRT's in the operator's own way.
+inline Rounding rounding_of(RoundingRule rule, Rounding litert) {
+  return rule == RoundingRule::kOnnxruntime ? Rounding::kEven : litert;
+}
 
 // input_scale * weight_scale[c] / output_scale in double for each of `channels` (weights per
 // tensor: all the same). With weights of uint8 the reference multiplies the scales in float32, but for fully
-// connected layers (not `float_products`).
+// connected layers (not `float_products`). By onnxruntime's rule both operations are of float32.
 std::vector<double> conv_scales(const graph::TensorType& input, const graph::TensorType& weights,
-                                const graph::TensorType& output, int64_t channels, bool float_products = true);
+                                const graph::TensorType& output, int64_t channels,
+                                RoundingRule rule = RoundingRule::kLitert, bool float_products = true);
+
+// Can onnxruntime's rule scale by these, quotients of float32? Others are subnormal, or no numbers. Reports
+// [op-quantization].
+bool check_even_scales(const OpView& op, std::span<const double> scales, Diagnostics& diags);
 
 // The reference of one channel: the value (clamped) of an accumulator. What does not depend on the
 // accumulator is computed once.
@@ -35,6 +48,7 @@ class ChannelReference {
   int32_t operator()(int32_t acc) const;
 
  private:
+  int32_t even(int32_t acc) const;
   Rounding rounding_;
   double scale_;
   QuantizedMultiplier multiplier_;  // kDouble
@@ -98,7 +112,7 @@ class Requantizer {
   }
 
  private:
-  enum class Form { kWord, kLine, kTwice, kFloat, kDivide };
+  enum class Form { kWord, kLine, kTwice, kFloat, kEven, kDivide };
   void make_word_tables(LoweringBuilder& f, const WordFit& fit);
   void make_line_tables(LoweringBuilder& f, const LineFit& fit);
   void make_exact_tables(LoweringBuilder& f, const Requantization& what);
@@ -112,6 +126,7 @@ class Requantizer {
                     const Channel& channel) const;
   tir::Ex emit_twice(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit_float(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
+  tir::Ex emit_even(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit_divide(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit_zero_point(tir::FunctionBuilder& f, const tir::Ex& t) const;
 
@@ -138,6 +153,10 @@ class Requantizer {
   bool right_at_least_one_ = true;
   bool sum_fits_ = true;  // t + 2^(s-1) cannot leave int32
 };
+
+// A float32 of magnitude below 2^22 rounded to a whole number, ties to even, without the C library: where sums
+// have no fractions left.
+tir::Ex emit_nearest_even(const tir::Ex& x);
 
 // Emits multiply_by_quantized_multiplier of `x` (magnitude at most `largest`) by a constant.
 tir::Ex emit_multiply(tir::FunctionBuilder& f, const tir::Ex& x, QuantizedMultiplier m,

@@ -106,14 +106,40 @@ Interval offsets(const Steps& s, const Form& form, int64_t multiplier) {
   return out;
 }
 
+// The same for accumulators below zero and for the others, each with an offset of its own.
+std::pair<Interval, Interval> sides(const Steps& s, const Form& form, int64_t multiplier) {
+  constexpr int64_t kFar = int64_t{1} << 61;
+  Interval below{-kFar, kFar}, above{-kFar, kFar};
+  int64_t scaled = multiplier << form.left;
+  for (size_t i = 0; i < s.first.size(); ++i) {
+    int64_t level = ((form.first_level + static_cast<int64_t>(i)) << form.shift) * kWord;
+    int64_t at = s.first[i];
+    if (at <= s.range.high) {
+      Interval& side = at < 0 ? below : above;
+      side.low = std::max(side.low, level - at * scaled);
+    }
+    if (at > s.range.low) {
+      Interval& side = at - 1 < 0 ? below : above;
+      side.high = std::min(side.high, level - (at - 1) * scaled);
+    }
+  }
+  return {below, above};
+}
+
+int64_t width_of(const Steps& s, const Form& form, int64_t multiplier, bool broken) {
+  if (!broken) return offsets(s, form, multiplier).width();
+  auto [below, above] = sides(s, form, multiplier);
+  return std::min(below.width(), above.width());
+}
+
 // The multiplier between `low` and `high` with the widest interval: the width is concave in it.
-int64_t widest(const Steps& s, const Form& form, int64_t low, int64_t high) {
+int64_t widest(const Steps& s, const Form& form, int64_t low, int64_t high, bool broken = false) {
   low = std::max<int64_t>(0, low);
   high = std::min<int64_t>(std::numeric_limits<int32_t>::max(), high);
   while (high - low > 2) {
     int64_t third = (high - low) / 3;
     int64_t a = low + third, b = high - third;
-    if (offsets(s, form, a).width() < offsets(s, form, b).width()) {
+    if (width_of(s, form, a, broken) < width_of(s, form, b, broken)) {
       low = a + 1;
     } else {
       high = b;
@@ -189,6 +215,34 @@ bool fit_moved(const Steps& s, const Form& form, LineFit::Channel& out) {
   return false;
 }
 
+// Two lines of one slope, either side of the accumulator that becomes zero: float32 products that land on
+// ties move a few steps of a channel by one, mostly towards the ends, which takes another offset there.
+bool fit_broken(const Steps& s, int left, int shift, int32_t first_level, LineFit::Channel& out) {
+  const Form form{0, left, shift, first_level};
+  auto guess = static_cast<int64_t>(std::round(std::ldexp(s.real, 32 + shift - left)));
+  int64_t reach = std::max<int64_t>(guess / 64, 16);
+  auto inside = [&](int64_t at) { return at > s.range.low && at <= s.range.high; };
+  auto attempt = [&](int64_t at) {
+    if (!inside(at) || (s.range.magnitude() + std::abs(at)) << left >= int64_t{1} << 31) return false;
+    Steps moved = s;
+    for (int64_t& first : moved.first) first -= at;
+    moved.range = {s.range.low - at, s.range.high - at};
+    int64_t m = widest(moved, form, guess - reach, guess + reach, true);
+    auto [below, above] = sides(moved, form, m);
+    int32_t low = 0;
+    if (m < 1 || !offset_inside(below, 0, low) || !offset_inside(above, 0, out.offset)) return false;
+    out.left = left;
+    out.multiplier = static_cast<int32_t>(m);
+    out.sign = out.offset - low;
+    out.moved = static_cast<int32_t>(-at);
+    return true;
+  };
+  constexpr size_t kFirstTurn = 16;
+  for (size_t i = kFirstTurn / 2; i < s.first.size(); i += kFirstTurn)
+    if (attempt(s.first[i])) return true;
+  return std::any_of(s.first.begin(), s.first.end(), attempt);
+}
+
 int exponent_of(double real) {
   int exponent = 0;
   std::frexp(real, &exponent);
@@ -201,6 +255,7 @@ struct LineSearch {
   int top = 0;         // exponent of the largest slope
   int most_shift = 0;  // keeps offsets within 2^29
   bool may_move = false;
+  bool may_break = false;
 
   // The shift with which the largest slope's multiplier has 31 bits.
   int shift_of(int left) const { return std::min(left - 1 - top, most_shift); }
@@ -215,7 +270,7 @@ struct LineSearch {
       int exponent = exponent_of(s.real);
       // The first rounding's tie is at -2^30 above zero and at 2^30 below, in units where the slope
       // has 31 bits; scaled to this form's units.
-      bool needs_sign = with_sign && !s.constant && fit.shift + exponent >= 0;
+      bool needs_sign = with_sign && !may_break && !s.constant && fit.shift + exponent >= 0;
       int32_t sign = needs_sign ? 1 << (fit.shift + exponent) : 0;
       Form form{sign, left, fit.shift, clamp.min + 1};
       // Smaller slopes shifted less keep all bits of their multipliers.
@@ -224,8 +279,10 @@ struct LineSearch {
       if (!s.constant && (s.range.magnitude() << form.left) >= int64_t{1} << 31)
         return std::nullopt;
       LineFit::Channel channel;
-      if (!fit_channel(s, form, channel) && !(may_move && fit_moved(s, form, channel)))
-        return std::nullopt;
+      bool fits = fit_channel(s, form, channel) || (may_move && fit_moved(s, form, channel));
+      if (!fits && with_sign && may_break)
+        fits = fit_broken(s, form.left, form.shift, form.first_level, channel);
+      if (!fits) return std::nullopt;
       fit.channels.push_back(channel);
     }
     return fit;
@@ -403,9 +460,10 @@ std::optional<LineFit> fit_left(const LineSearch& search, int left) {
 }  // namespace
 
 std::optional<LineFit> fit_moved_lines(const std::vector<Steps>& channels, ClampI32 clamp,
-                                       int left) {
+                                       int left, bool may_break) {
   LineSearch search = line_search(channels, clamp);
   search.may_move = true;
+  search.may_break = may_break;
   return fit_left(search, left);
 }
 

@@ -79,7 +79,7 @@ struct LineFit {
     int32_t multiplier = 0;
     int32_t offset = 0;
     int32_t left = 0;
-    int32_t sign = 0;  // if `with_sign`: by what the reference's two roundings differ below zero
+    int32_t sign = 0;  // if `with_sign`: by what the offset is less below zero
     int32_t moved = 0;  // to be added to the accumulator, that is to the channel's bias
   };
   std::vector<Channel> channels;
@@ -93,9 +93,10 @@ std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 cl
 
 // The same with every channel shifted left by `left`. Without sign where that fits; the shift is
 // one of few, so that layers of a network mostly agree on it. Channels may be moved: where no whole
-// offset has every step in its place, another accumulator's has.
+// offset has every step in its place, another accumulator's has. With `may_break`, signs are free: channels
+// for which no line does may have two, either side of what becomes zero.
 std::optional<LineFit> fit_moved_lines(const std::vector<Steps>& channels, ClampI32 clamp,
-                                       int left);
+                                       int left, bool may_break = false);
 // Without moves, for those whose accumulators have no bias to change.
 std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left);
 

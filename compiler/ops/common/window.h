@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "ops/common/activation.h"
+#include "ops/common/rounding.h"
 #include "ops/operator.h"
 
 namespace aotc::ops {
@@ -16,6 +17,7 @@ struct WindowFields {
   int32_t dilation_h = 1, dilation_w = 1;
   int32_t pad_top = 0, pad_bottom = 0, pad_left = 0, pad_right = 0;
   Activation activation = Activation::kNone;
+  RoundingRule rounding = RoundingRule::kLitert;
 
   template <typename Self, typename F>
   static void visit_window(Self& self, F&& field) {
@@ -28,6 +30,7 @@ struct WindowFields {
     field("pad_left", self.pad_left);
     field("pad_right", self.pad_right);
     field("activation", self.activation);
+    field("rounding", self.rounding);
   }
 };
 

@@ -107,7 +107,10 @@ class Conv2D final : public Operator {
     }
     bool good = verify_convolution(op, w[0], 0, diags) &&
                 check_convolution_multipliers(op, diags) &&
-                check_activation_bounds(op, op.attrs<Conv2DAttrs>().activation, diags);
+                check_activation_bounds(op, op.attrs<Conv2DAttrs>().activation, diags) &&
+                check_rounding_rule(op, op.attrs<Conv2DAttrs>().rounding, diags);
+    if (good && op.attrs<Conv2DAttrs>().rounding == RoundingRule::kOnnxruntime)
+      good = check_even_scales(op, conv_requantization(op, {}).scales, diags);
     if (good && op.operand(0).dtype == DType::kI16)
       good = check_wide_sums(op, conv_wide_scaling(op, ConvShape(op)), diags);
     return good ? success() : Status(kFailure);
@@ -125,12 +128,7 @@ class Conv2D final : public Operator {
 
   ChannelRanges channel_ranges(const OpView& op,
                                const std::vector<ChannelRanges>& operands) const override {
-    Requantization scaling{conv_scales(op.operand(0), op.operand(1), op.result(),
-                                       op.operand(1).shape[0]),
-                           {},
-                           Rounding::kDouble,
-                           op.result().zero_point(),
-                           quantized_clamp(op.attrs<Conv2DAttrs>().activation, op.result())};
+    Requantization scaling = conv_requantization(op, {});
     return sum_channel_ranges(op, scaling, operands[0], has_padding(op.attrs<Conv2DAttrs>()));
   }
 
@@ -202,11 +200,10 @@ class Conv2D final : public Operator {
     auto x = data.in<int8_t>(0);
     const std::vector<int16_t> w = centred_weights(op);
     auto out = data.out<int8_t>();
-    std::vector<QuantizedMultiplier> multipliers;
-    for (double scale : conv_scales(op.operand(0), op.operand(1), op.result(), s.out_channels))
-      multipliers.push_back(quantize_multiplier(scale));
-    ClampI32 range = quantized_clamp(op.attrs<Conv2DAttrs>().activation, op.result());
-    int32_t zero_in = op.operand(0).zero_point(), zero_out = op.result().zero_point();
+    Requantization scaling = conv_requantization(op, {});
+    std::vector<ChannelReference> value_of;
+    for (size_t c = 0; c < scaling.scales.size(); ++c) value_of.push_back(scaling.reference(c));
+    int32_t zero_in = op.operand(0).zero_point();
     int32_t sum = 0;
     for_each_output(
         s, [&](int64_t c) { sum = bias_at(op, c); },
@@ -214,9 +211,7 @@ class Conv2D final : public Operator {
           sum += (x[static_cast<size_t>(xi)] - zero_in) * w[static_cast<size_t>(wi)];
         },
         [&](int64_t at, int64_t c) {
-          int64_t v = multiply_by_quantized_multiplier(sum, multipliers[static_cast<size_t>(c)]);
-          v = std::clamp<int64_t>(v + zero_out, range.min, range.max);
-          out[static_cast<size_t>(at)] = static_cast<int8_t>(v);
+          out[static_cast<size_t>(at)] = static_cast<int8_t>(value_of[static_cast<size_t>(c)](sum));
         });
   }
 

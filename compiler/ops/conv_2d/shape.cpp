@@ -14,6 +14,13 @@ ConvShape::ConvShape(const OpView& op) {
   pointwise = !grouped() && same(window.y) && same(window.x);
 }
 
+Requantization conv_requantization(const OpView& op, std::vector<AccRange> ranges) {
+  const auto& attrs = op.attrs<Conv2DAttrs>();
+  return {conv_scales(op.operand(0), op.operand(1), op.result(), op.operand(1).shape[0], attrs.rounding),
+          std::move(ranges), rounding_of(attrs.rounding, Rounding::kDouble), op.result().zero_point(),
+          quantized_clamp(attrs.activation, op.result())};
+}
+
 ConvScaling::ConvScaling(const OpView& op, const ConvShape& shape)
     : ConvScaling(op, shape, centred_weights(op)) {}
 
@@ -23,9 +30,7 @@ ConvScaling::ConvScaling(const OpView& op, const ConvShape& shape, const std::ve
                          return std::vector<int32_t>(weights.begin() + c * shape.k,
                                                      weights.begin() + (c + 1) * shape.k);
                        })),
-      requantization{conv_scales(op.operand(0), op.operand(1), op.result(), shape.out_channels),
-                     folded.ranges, Rounding::kDouble, op.result().zero_point(),
-                     quantized_clamp(op.attrs<Conv2DAttrs>().activation, op.result())} {
+      requantization(conv_requantization(op, folded.ranges)) {
   requantization.tame_constant_channels(folded.bias);
 }
 

@@ -15,8 +15,9 @@ namespace aotc::ops {
 
 Requantization depthwise_scaling(const OpView& op, std::vector<AccRange> ranges) {
   int64_t channels = op.operand(1).shape[3];
-  return {conv_scales(op.operand(0), op.operand(1), op.result(), channels), std::move(ranges),
-          Rounding::kDouble, op.result().zero_point(),
+  const RoundingRule rule = op.attrs<DepthwiseConv2DAttrs>().rounding;
+  return {conv_scales(op.operand(0), op.operand(1), op.result(), channels, rule), std::move(ranges),
+          rounding_of(rule, Rounding::kDouble), op.result().zero_point(),
           quantized_clamp(op.attrs<DepthwiseConv2DAttrs>().activation, op.result())};
 }
 
@@ -146,7 +147,10 @@ class DepthwiseConv2D final : public Operator {
                                     .int4_of_int16 = false,
                                     .int4_of_floats = false}) &&
                 check_convolution_multipliers(op, diags) &&
-                check_activation_bounds(op, op.attrs<DepthwiseConv2DAttrs>().activation, diags);
+                check_activation_bounds(op, op.attrs<DepthwiseConv2DAttrs>().activation, diags) &&
+                check_rounding_rule(op, op.attrs<DepthwiseConv2DAttrs>().rounding, diags);
+    if (good && op.attrs<DepthwiseConv2DAttrs>().rounding == RoundingRule::kOnnxruntime)
+      good = check_even_scales(op, depthwise_scaling(op, {}).scales, diags);
     if (good && op.operand(0).dtype == DType::kI16)
       good = check_wide_sums(op, depthwise_wide_scaling(op), diags);
     return good ? success() : Status(kFailure);

@@ -16,8 +16,9 @@ namespace aotc::ops {
 
 Requantization fully_connected_scaling(const OpView& op, std::vector<AccRange> ranges) {
   int64_t units = op.operand(1).shape[0];
-  return {conv_scales(op.operand(0), op.operand(1), op.result(), units, false), std::move(ranges),
-          Rounding::kSingle, op.result().zero_point(),
+  const RoundingRule rule = op.attrs<FullyConnectedAttrs>().rounding;
+  return {conv_scales(op.operand(0), op.operand(1), op.result(), units, rule, false), std::move(ranges),
+          rounding_of(rule, Rounding::kSingle), op.result().zero_point(),
           quantized_clamp(op.attrs<FullyConnectedAttrs>().activation, op.result())};
 }
 
@@ -77,11 +78,12 @@ class FullyConnected final : public Operator {
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     bool good = verify_convolution(op, op.operand(1).shape[0], 0, diags,
-                                   {.weights_zero_point = true, .bias_zero_point = true});
+                                   {.weights_zero_point = true, .bias_zero_point = true}) &&
+                check_rounding_rule(op, op.attrs<FullyConnectedAttrs>().rounding, diags);
     DType type = op.operand(0).dtype;
     if (!good || type == DType::kF32) return good ? success() : Status(kFailure);
     good = check_activation_bounds(op, op.attrs<FullyConnectedAttrs>().activation, diags) &&
-           (type == DType::kI8 ? check_scaled_sums(op, diags)
+           (type == DType::kI8 ? check_scaled_sums(op, diags) && check_scales(op, diags)
                                : check_wide_sums(op, fully_connected_wide_scaling(op), diags));
     return good ? success() : Status(kFailure);
   }
@@ -140,11 +142,17 @@ class FullyConnected final : public Operator {
 
  private:
 
+  static bool check_scales(const OpView& op, Diagnostics& diags) {
+    return op.attrs<FullyConnectedAttrs>().rounding == RoundingRule::kLitert ||
+           check_even_scales(op, fully_connected_scaling(op, {}).scales, diags);
+  }
+
   // The reference converts the scaled sum to int32 before it is clamped, which is undefined for a
   // number outside.
   static bool check_scaled_sums(const OpView& op, Diagnostics& diags) {
     int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
-    std::vector<double> reals = conv_scales(op.operand(0), op.operand(1), op.result(), units, false);
+    std::vector<double> reals =
+        conv_scales(op.operand(0), op.operand(1), op.result(), units, RoundingRule::kLitert, false);
     const std::vector<int16_t> weights = centred_weights(op);
     int64_t zero_x = op.operand(0).zero_point();
     constexpr double kLimit = 2147483648.0 - 256;  // the zero point is added in 32 bits

@@ -17,12 +17,14 @@ struct FullyConnectedAttrs : graph::Attributes<FullyConnectedAttrs> {
   bool keep_num_dims = false;
   // Of float activations and int8 weights: rows are quantised with a zero point.
   bool asymmetric_rows = false;
+  RoundingRule rounding = RoundingRule::kLitert;
 
   template <typename Self, typename F>
   static void visit(Self& self, F&& field) {
     field("activation", self.activation);
     field("keep_num_dims", self.keep_num_dims);
     field("asymmetric_rows", self.asymmetric_rows);
+    field("rounding", self.rounding);
   }
 };
 

@@ -2,6 +2,7 @@
 // mul: product of two tensors, with broadcasting and a fused activation.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -21,6 +22,25 @@ float real_multiplier(const OpView& op) {
   float product = op.operand(0).scale() * op.operand(1).scale();
   return product / op.result().scale();
 }
+
+bool by_onnxruntime(const OpView& op) {
+  return op.attrs<BinaryAttrs>().rounding == RoundingRule::kOnnxruntime;
+}
+
+// onnxruntime's result for a product: float32, the zero point added before it is rounded, ties to even.
+struct EvenProduct {
+  float real, zero;
+  ClampI32 clamp;
+  EvenProduct(const OpView& op, ClampI32 c)
+      : real(real_multiplier(op)), zero(static_cast<float>(op.result().zero_point())), clamp(c) {}
+
+  int64_t operator()(int64_t product) const {
+    // The product has 16 bits; two statements, so that nothing fuses them.
+    volatile float scaled = static_cast<float>(product) * real;
+    float y = std::clamp(scaled + zero, static_cast<float>(clamp.min), static_cast<float>(clamp.max));
+    return static_cast<int64_t>(std::nearbyint(y));
+  }
+};
 
 // Largest |(a - a_zero) * (b - b_zero)|.
 int64_t largest_product(const OpView& op) {
@@ -42,11 +62,11 @@ constexpr int kOffsetBits = 23;
 
 // The form if there is an offset with which it gives the reference's result for every product of
 // two stored values: the reference rounds twice, so the plain offset of one half may not do.
-std::optional<ProductForm> fit_product(const OpView& op, ClampI32 clamp, QuantizedMultiplier m) {
+template <typename Wanted>
+std::optional<ProductForm> fit_product(const OpView& op, ClampI32 clamp, QuantizedMultiplier m, const Wanted& wanted) {
   int shift = 31 - m.shift;
   if (m.multiplier == 0 || shift < 31 || shift > 54 || !PairBudget::any()) return std::nullopt;
   PairBudget::spend(65536);
-  const RoundedTwice wanted(m, op.result().zero_point(), clamp);
   const int64_t one = int64_t{1} << shift, widest = 129 * one;
   int64_t least = -widest, most = widest;
   for (int64_t q = -128; q < 128; ++q) {
@@ -88,6 +108,9 @@ class Mul final : public BinaryArithmetic {
   std::function<int64_t(int64_t, int64_t)> quantized(const OpView& op) const override {
     QuantizedMultiplier m = quantize_multiplier(static_cast<double>(real_multiplier(op)));
     ClampI32 clamp = quantized_clamp(op.attrs<BinaryAttrs>().activation, op.result());
+    if (by_onnxruntime(op))
+      return [even = EvenProduct(op, clamp), za = op.operand(0).zero_point(), zb = op.operand(1).zero_point()](
+                 int64_t a, int64_t b) { return even((a - za) * (b - zb)); };
     int64_t za = op.operand(0).zero_point(), zb = op.operand(1).zero_point();
     int64_t zero = op.result().zero_point();
     return [=](int64_t a, int64_t b) {
@@ -107,9 +130,16 @@ class Mul final : public BinaryArithmetic {
                                   p.add("b_zero", op.operand(1).zero_point())};
     // All pairs of int16 are too many to try.
     bool bytes = op.operand(0).dtype == DType::kI8;
-    auto form = bytes ? fit_product(op, clamp, m) : std::nullopt;
+    std::optional<ProductForm> form;
+    if (by_onnxruntime(op)) {
+      form = fit_product(op, clamp, m, EvenProduct(op, clamp));
+    } else if (bytes && m.shift <= 0) {
+      form = fit_product(op, clamp, m, RoundedTwice(m, op.result().zero_point(), clamp));
+    }
     std::function<Ex(const Ex&)> scale =
-        form ? emit_form(f, p, *form) : emit_reference(f, p, m, op.result().zero_point());
+        form                 ? emit_form(f, p, *form)
+        : by_onnxruntime(op) ? emit_even(f, p, op, clamp)
+                             : emit_reference(f, p, m, op.result().zero_point());
     tir::BufferPtr result = f.result();
     Broadcast(op).emit(
         f, result,
@@ -131,6 +161,19 @@ class Mul final : public BinaryArithmetic {
     size_t zero = p.add("out_zero", zero_point);
     p.load(f);
     return [&f, &p, out, zero](const Ex& product) { return out->emit(f, product) + p[zero]; };
+  }
+
+  static std::function<Ex(const Ex&)> emit_even(LoweringBuilder& f, Parameters& p, const OpView& op,
+                                                ClampI32 clamp) {
+    p.load(f);
+    auto zero = static_cast<float>(op.result().zero_point());
+    return [&f, real = real_multiplier(op), zero, clamp](const Ex& product) {
+      // A product of 40 bits, exact in double: no compiler fuses the sum with a conversion in between.
+      Ex exact = cast(DType::kF64, product) * tir::f64(static_cast<double>(real));
+      Ex y = f.let("y", cast(DType::kF32, exact) + tir::f32(zero));
+      y = tir::clamp(y, tir::f32(static_cast<float>(clamp.min)), tir::f32(static_cast<float>(clamp.max)));
+      return cast(DType::kI32, call(tir::Intrinsic::kRoundToEven, DType::kF32, {y}));
+    };
   }
 
   static std::function<Ex(const Ex&)> emit_form(LoweringBuilder& f, Parameters& p,

@@ -34,6 +34,15 @@ Requantization average_scaling(const OpView& op, Counts y, Counts x) {
   out.rounding = Rounding::kDivide;
   out.clamp = quantized_clamp(op.attrs<Pool2DAttrs>().activation, op.result());
   const int64_t shift = average_shift(op);
+  if (op.attrs<Pool2DAttrs>().rounding == RoundingRule::kOnnxruntime) {
+    const int64_t count = y.most * x.most;
+    out.rounding = Rounding::kEven;
+    out.zero_point = op.result().zero_point();
+    float divisor = op.result().scale() * static_cast<float>(count);
+    out.scales = {static_cast<double>(op.operand(0).scale() / divisor)};
+    out.ranges = {{(values.min + shift) * count, (values.max + shift) * count}};
+    return out;
+  }
   out.zero_point = static_cast<int32_t>(-shift);
   for (int64_t rows = y.least; rows <= y.most; ++rows)
     for (int64_t columns = x.least; columns <= x.most; ++columns) {
@@ -115,11 +124,18 @@ class Pool2D : public Operator {
       bad_attribute(op, diags, "ties go up of int8 only");
       return kFailure;
     }
+    if (!check_rounding_rule(op, attrs.rounding, diags)) return kFailure;
     if (op.operand(0).dtype == DType::kF32) return success();
-    if (!check_quantized_io(op, diags) || !check_same_quantization(op, 0, 0, diags) ||
+    const bool rescaled = attrs.rounding == RoundingRule::kOnnxruntime;
+    if (!check_quantized_io(op, diags) || !(rescaled || check_same_quantization(op, 0, 0, diags)) ||
         !check_activation_bounds(op, op.attrs<Pool2DAttrs>().activation, diags))
       return kFailure;
     Counts y = counts_of(w.y), x = counts_of(w.x);
+    if (rescaled && (attrs.ties_up || y.kinds() * x.kinds() != 1 || op.op.name() != "average_pool_2d")) {
+      bad_attribute(op, diags, "rounding = onnxruntime is for averages without padding");
+      return kFailure;
+    }
+    if (rescaled && !check_even_scales(op, average_scaling(op, y, x).scales, diags)) return kFailure;
     int bits = op.operand(0).dtype == DType::kI8 ? 24 : 16;
     if (y.most * x.most >= int64_t{1} << bits || y.kinds() * x.kinds() > kMostCounts) {
       bad_attribute(op, diags, "the window is too large to sum up in 32 bits");
@@ -135,6 +151,8 @@ class Pool2D : public Operator {
   // A rounded average of values in a range, as their maximum, is in it, and reaches its ends.
   ChannelRanges channel_ranges(const OpView& op,
                                const std::vector<ChannelRanges>& operands) const override {
+    if (op.attrs<Pool2DAttrs>().rounding == RoundingRule::kOnnxruntime)
+      return ChannelRanges(operands[0].size(), {-128, 127});
     return clamped_ranges(operands[0],
                           quantized_clamp(op.attrs<Pool2DAttrs>().activation, op.result()));
   }
@@ -176,14 +194,17 @@ class AveragePool2D final : public Pool2D {
   static void average(const OpView& op, const EvalData& data) {
     auto in = data.in<T>(0);
     auto out = data.out<T>();
-    Requantization scaling = average_scaling(op, {1, 0}, {1, 0});
+    const bool rescaled = op.attrs<Pool2DAttrs>().rounding == RoundingRule::kOnnxruntime;
+    const Window window = pool_window(op);
+    Requantization scaling = rescaled ? average_scaling(op, counts_of(window.y), counts_of(window.x))
+                                      : average_scaling(op, {1, 0}, {1, 0});
     scaling.scales.resize(1);
     const int32_t shift = average_shift(op);
     int32_t sum = 0;
     for_each_output(
         op, [&] { sum = 0; }, [&](size_t i) { sum += in[i] + shift; },
         [&](size_t at, int64_t count) {
-          scaling.scales[0] = 1.0 / static_cast<double>(count);
+          if (!rescaled) scaling.scales[0] = 1.0 / static_cast<double>(count);
           out[at] = static_cast<T>(scaling.apply(sum, 0));
         });
   }

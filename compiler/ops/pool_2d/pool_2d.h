@@ -41,8 +41,13 @@ struct Counts {
 };
 Counts counts_of(const WindowAxis& axis);
 
-// What is added to each value where ties go up, so that none is below 0.
-inline int32_t average_shift(const OpView& op) { return op.attrs<Pool2DAttrs>().ties_up ? 128 : 0; }
+// What is added to each value: where ties go up, so that none is below 0; by onnxruntime's rule, so that
+// real zero is 0.
+inline int32_t average_shift(const OpView& op) {
+  const auto& attrs = op.attrs<Pool2DAttrs>();
+  if (attrs.rounding == RoundingRule::kOnnxruntime) return -op.operand(0).zero_point();
+  return attrs.ties_up ? 128 : 0;
+}
 
 // The int8 average of windows with `rows` x `columns` pixels for all rows and columns in the given
 // ranges, of values to which average_shift is added, numbered (rows - y.least) * x.kinds() + columns - x.least.

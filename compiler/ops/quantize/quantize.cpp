@@ -30,12 +30,20 @@ int64_t largest_distance(const graph::TensorType& type) {
 
 // Saturates before the conversion to an integer; NaN, for which the reference is undefined, gives
 // the smallest value.
-int64_t quantize_float(float x, float scale, int64_t zero, IntRange range) {
-  float whole = std::round(x / scale);
+int64_t quantize_float(float x, float scale, int64_t zero, IntRange range, RoundingRule rule) {
+  float whole = rule == RoundingRule::kOnnxruntime ? std::nearbyint(x / scale) : std::round(x / scale);
   float least = static_cast<float>(range.min - zero), most = static_cast<float>(range.max - zero);
   whole = whole > least ? whole : least;
   return static_cast<int64_t>(whole < most ? whole : most) + zero;
 }
+
+struct QuantizeAttrs : graph::Attributes<QuantizeAttrs> {
+  RoundingRule rounding = RoundingRule::kLitert;
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("rounding", self.rounding);
+  }
+};
 
 class Quantize final : public UnaryElementwise {
  public:
@@ -51,6 +59,9 @@ class Quantize final : public UnaryElementwise {
             {DType::kI16, "to int8, int16, int32"}};
   }
   Traits traits() const override { return {.elementwise = true, .conversion = true}; }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
+    return std::make_shared<QuantizeAttrs>();
+  }
   // What makes uint8 of floats mostly does it for an operator that takes it as int8.
   Uint8 uint8_form(const OpView& op) const override {
     return op.has_operand(0) && op.operand(0).dtype == DType::kF32 ? Uint8::kShifted : Uint8::kEither;
@@ -71,6 +82,10 @@ class Quantize final : public UnaryElementwise {
     }
     const graph::Tensor& result = op.graph[op.op.results[0]];
     if (from == DType::kF32) return check_slices(op, result, diags) ? success() : Status(kFailure);
+    if (op.attrs<QuantizeAttrs>().rounding != RoundingRule::kLitert) {
+      bad_attribute(op, diags, "rounding = onnxruntime is for float32 operands");
+      return kFailure;
+    }
     bool good = check_per_tensor(op, op.operand_tensor(0), diags) &&
                 check_per_tensor(op, result, diags);
     if (good && from == DType::kI16 && to == DType::kI16) good = check_symmetric_io(op, diags);
@@ -89,7 +104,7 @@ class Quantize final : public UnaryElementwise {
     std::vector<int64_t> out(in.size());
     for (size_t i = 0; i < in.size(); ++i) {
       size_t c = slices.channel_of(i);
-      out[i] = quantize_float(in[i], slices.scale(c), slices.zero_point(c), range);
+      out[i] = quantize_float(in[i], slices.scale(c), slices.zero_point(c), range, op.attrs<QuantizeAttrs>().rounding);
     }
     narrow(op.result().dtype, out, data.results[0]);
   }
@@ -126,12 +141,14 @@ class Quantize final : public UnaryElementwise {
   static Lowered lower_float(const OpView& op) {
     Slices slices(op.result());
     IntRange range = int_range(op.result().dtype);
+    bool even = op.attrs<QuantizeAttrs>().rounding == RoundingRule::kOnnxruntime;
+    const Intrinsic round = even ? Intrinsic::kRoundToEven : Intrinsic::kRound;
     LoweringBuilder f(op, "quantize");
     tir::BufferPtr in = f.operand(0);
     SliceTables tables(f, slices);
     tir::BufferPtr out = f.result();
     tables.for_each(f, [&](const Ex& i, const Ex& scale, const Ex& zero) {
-      Ex whole = f.let("whole", call(Intrinsic::kRound, DType::kF32, {load(in, i) / scale}));
+      Ex whole = f.let("whole", call(round, DType::kF32, {load(in, i) / scale}));
       // The zero point is exact in float32, and so are the bounds.
       Ex least = cast(DType::kF32, Ex(range.min) - zero);
       Ex most = cast(DType::kF32, Ex(range.max) - zero);

@@ -132,14 +132,28 @@ void fit_literal(std::vector<std::string>& lines) {
 
 }  // namespace
 
+void Thumb::round_even(Reg acc, Reg scale, Reg offset) {
+  fpu_ = true;
+  emit("vmov", {"s0", name(acc)});
+  emit("vmov", {"s1", name(scale)});
+  emit("vcvt.f32.s32", {"s0", "s0"});
+  emit("vmul.f32", {"s0", "s0", "s1"});
+  emit("vcvtr.s32.f32", {"s0", "s0"});
+  emit("vmov", {name(acc), "s0"});
+  add(acc, acc, offset);
+  ssat(acc, 8, acc, 0);
+}
+
 Implementation Thumb::finish() {
   fit_literal(lines_);
   Implementation out;
   out.condition =
       "defined(__GNUC__) && defined(__thumb2__) && defined(__ARMEL__) && defined(__ARM_FEATURE_DSP)";
+  if (fpu_) out.condition += " && defined(__ARM_FP)";
   out.lines = std::move(lines_);
   out.arguments = {"r0", "r1", "r2", "r3"};
   out.clobbers = {"r12"};  // of all others the text keeps the values: compilers cannot always give them
+  if (fpu_) out.clobbers.insert(out.clobbers.end(), {"s0", "s1"});
   out.count = count_instructions;
   out.stack_bytes = framed_ ? kSavedBytes + locals_ : 0;
   return out;

@@ -77,6 +77,10 @@ class Thumb {
   void sadd16(Reg d, Reg n, Reg m) { emit("sadd16", {name(d), name(n), name(m)}); }
   void ssub16(Reg d, Reg n, Reg m) { emit("ssub16", {name(d), name(n), name(m)}); }
 
+  // ---- FPU, in the rounding mode that is in force from reset: to nearest, ties to even
+  // acc = saturate8(round(float(acc) * scale) + offset), `scale` being the bits of a float32. Changes s0 and s1.
+  void round_even(Reg acc, Reg scale, Reg offset);
+
   // ---- memory: [n, #offset], [n], #step after, [n, m, lsl #by]
   void ldr(Reg t, Reg n, int offset = 0) { access("ldr", t, n, offset); }
   void ldr_after(Reg t, Reg n, int step) { access_after("ldr", t, n, step); }
@@ -151,6 +155,7 @@ class Thumb {
   std::vector<bool> bound_;
   int next_label_ = 1;
   int locals_ = 0;
+  bool fpu_ = false;
   bool framed_ = false;
 };
 

@@ -69,7 +69,7 @@ TEST(ElementwisePasses, FuseFloatActivations) {
   %2 "s" f32[2x3] = add(%0, %1)
   %3 "r" f32[2x3] = )" + std::string(name) +
                              "(%2)\n  output %3\n}\n"),
-                ElementsAre("add activation=" + std::string(name) + " shift_only=false"));
+                ElementsAre("add activation=" + std::string(name) + " shift_only=false rounding=litert"));
 }
 
 TEST(ElementwisePasses, FuseInt8ActivationsOfOneQuantisation) {
@@ -81,7 +81,7 @@ TEST(ElementwisePasses, FuseInt8ActivationsOfOneQuantisation) {
   output %3
 }
 )"),
-              ElementsAre("mul activation=relu6 shift_only=false"));
+              ElementsAre("mul activation=relu6 shift_only=false rounding=litert"));
 }
 
 TEST(ElementwisePasses, KeepInt8ActivationsThatRescale) {
@@ -93,7 +93,7 @@ TEST(ElementwisePasses, KeepInt8ActivationsThatRescale) {
   output %3
 }
 )"),
-              ElementsAre("sub activation=none shift_only=false", "relu"));
+              ElementsAre("sub activation=none shift_only=false rounding=litert", "relu"));
 }
 
 TEST(ElementwisePasses, DropConversionsThatCancel) {
@@ -127,7 +127,7 @@ TEST(ElementwisePasses, KeepConversionsThatRound) {
   output %3
 }
 )"),
-              ElementsAre("quantize", "quantize", "tanh"));
+              ElementsAre("quantize rounding=litert", "quantize rounding=litert", "tanh"));
 }
 
 }  // namespace

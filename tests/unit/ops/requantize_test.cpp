@@ -143,14 +143,14 @@ Requantization random_layer(unsigned seed, Rounding rounding, double least, doub
 TEST(Requantizer, EqualsTheReferenceInEveryForm) {
   std::set<std::string> forms, rounded_once;
   for (unsigned seed = 0; seed < 60; ++seed)
-    for (Rounding rounding : {Rounding::kDouble, Rounding::kSingle}) {
+    for (Rounding rounding : {Rounding::kDouble, Rounding::kSingle, Rounding::kEven}) {
       forms.insert(check(random_layer(seed, rounding, -11, -7), seed));
       forms.insert(check(random_layer(seed, rounding, -16, -2), seed));
       if (rounding == Rounding::kSingle)
         rounded_once.insert(check(random_layer(seed, rounding, -10, -8), seed));
       forms.insert(check(random_layer(seed, rounding, -3, 3), seed));
     }
-  for (const char* form : {"one word", "one word and sign", "one multiply", "two roundings"})
+  for (const char* form : {"one word", "one word and sign", "one multiply", "two roundings", "float, ties to even"})
     EXPECT_TRUE(forms.count(form)) << form;
   EXPECT_TRUE(rounded_once.contains("one word"));
   EXPECT_FALSE(rounded_once.contains("one word and sign"));
@@ -202,7 +202,7 @@ TEST(Requantizer, FollowsTheReferenceWhereNoLineServes) {
                                      1,       2,     3,    4,    5,    6,  7,  499, 500, 501, 100000};
   const AccRange any{-(int64_t{1} << 31), (int64_t{1} << 31) - 1};
   for (auto [rounding, form] : {std::pair{Rounding::kDivide, "division"}, {Rounding::kSingle, "double"},
-                                {Rounding::kDouble, "two roundings"}})
+                                {Rounding::kEven, "float, ties to even"}, {Rounding::kDouble, "two roundings"}})
     for (auto [one, other] : {std::pair{7, 7}, {4, 9}, {1000, 1}, {1, 1}})
       for (int zero_point : {0, -128, 5}) {
         Requantization what{{1.0 / one, 1.0 / other}, {any, any}, rounding, zero_point, {-128, 127}};

@@ -53,7 +53,7 @@ class DspConvLowering {
     bool applies = (pairs && target_.allows("pairs")) || words_allowed(target_);
     if (conv_.out_channels < 2 || !applies) return std::nullopt;
     auto [folded, scaling] = ConvScaling(op_, conv_);
-    auto lines = fit_pair_lines(scaling, folded.bias);
+    auto lines = fit_pair_lines(scaling, folded.bias, PairGemm::kLeft, target_.fpu);
     if (!lines) return std::nullopt;
     choose_kernel(pairs, lines->sign());
     in_ = f_.operand(0);
@@ -64,9 +64,8 @@ class DspConvLowering {
     f_.algorithm(words_ ? "words" : "pairs");
     f_.choice("pixels", tile_);
     f_.estimate(work_, target_);
-    return f_.finish(fmt::format("{} steps{}, shift {}{}, {}", steps(), sum_steps_ > 0 ? " with sums of inputs" : "",
-                                 lines->fit.shift, lines->sign() ? ", sign" : "",
-                                 estimate_text(work_, target_)));
+    return f_.finish(fmt::format("{} steps{}, {}, {}", steps(), sum_steps_ > 0 ? " with sums of inputs" : "",
+                                 form_text(*lines), estimate_text(work_, target_)));
   }
 
  private:

@@ -191,6 +191,7 @@ class ColumnWriter {
     } else {
       a_.ldrd(kPair, kSingle, sp, kMultiplier);
     }
+    if (shift_ == 0) return a_.round_even(acc, kPair, kSingle);
     a_.smmla(acc, acc, kPair, kSingle);
     a_.ssat(acc, 8, acc, shift_);
   }

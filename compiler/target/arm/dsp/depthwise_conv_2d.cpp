@@ -44,14 +44,14 @@ class DspDepthwiseLowering {
     });
     Requantization scaling = depthwise_scaling(op_, folded.ranges);
     scaling.tame_constant_channels(folded.bias);
-    auto lines = fit_pair_lines(scaling, folded.bias);
+    auto lines = fit_pair_lines(scaling, folded.bias, PairGemm::kLeft, target_.fpu);
     auto stream = lines ? dw_stream(w, folded.bias, *lines, nibbles_) : std::nullopt;
     if (!stream) return std::nullopt;
     in_ = f_.operand(0);
     stream_ = f_.constant("stream", DType::kI32, *stream);
     stream_words_ = dw_stream_words(lines->sign(), nibbles_);
     // With a sign, twice would be longer than a C99 string literal may be.
-    unroll_ = target_.level == Level::kSize || lines->sign() ? 1 : 2;
+    unroll_ = target_.level == Level::kSize || lines->sign() || lines->even() ? 1 : 2;
     make_tables();
     plane_ = f_.scratch("plane", DType::kI16, bands_->plane_elements(), 4);
     out_ = f_.result(0);
@@ -62,8 +62,7 @@ class DspDepthwiseLowering {
     f_.publish(bands_->write_order());
     f_.algorithm("pairs");
     f_.choice("rows", bands_->height());
-    return f_.finish(fmt::format("plane of {}x{}, shift {}{}{}", bands_->plane_rows(), pitch_,
-                                 lines->fit.shift, lines->sign() ? ", sign" : "",
+    return f_.finish(fmt::format("plane of {}x{}, {}{}", bands_->plane_rows(), pitch_, form_text(*lines),
                                  nibbles_ ? ", weights of 4 bits" : ""));
   }
 

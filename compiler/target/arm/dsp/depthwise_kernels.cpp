@@ -126,10 +126,7 @@ KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int sh
       for (int64_t t = 0; t < DepthwisePairs::kTaps; ++t)
         f.assign(acc, add_wrapping(acc, mul_wrapping(load(plane, at + t / 3 * pitch + t % 3),
                                                      w[static_cast<size_t>(t)])));
-      Ex product = cast(DType::kI64, acc) * cast(DType::kI64, load(stream, line));
-      Ex sum = cast(DType::kI32, product >> tir::i64(32)) + load(stream, line + 1);
-      if (sign) sum = sum - ((acc >> 31) & load(stream, line + 2));
-      f.store(out, column * out_column + row * out_row, clamp(f.let("v", sum) >> shift, -128, 127));
+      f.store(out, column * out_column + row * out_row, line_output(f, acc, stream, line, shift, sign));
     });
   });
   return f.finish_kernel(nibbles ? "dw_column_nibbles" : "dw_column",

@@ -88,7 +88,7 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
   std::vector<int64_t> groups = tile_starts(units, size);
   if (!words && !pairs_fit(w, groups, size, stored->k)) return std::nullopt;
   auto [folded, scaling] = folded_scaling(op, centred_weights(op));
-  auto lines = fit_pair_lines(scaling, folded.bias);
+  auto lines = fit_pair_lines(scaling, folded.bias, PairGemm::kLeft, target.fpu);
   if (!lines) return std::nullopt;
 
   LoweringBuilder f(op, "fully_connected");
@@ -127,9 +127,8 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
               static_cast<double>(rows);
   f.algorithm(words ? "words" : "pairs");
   f.estimate(work, target);
-  return f.finish(fmt::format("{} units, {} steps, shift {}{}{}, {}", size, steps, lines->fit.shift,
-                              sign ? ", sign" : "", steps > row_steps ? ", sum of the row" : "",
-                              estimate_text(work, target)));
+  return f.finish(fmt::format("{} units, {} steps, {}{}, {}", size, steps, form_text(*lines),
+                              steps > row_steps ? ", sum of the row" : "", estimate_text(work, target)));
 }
 
 }  // namespace aotc::target::arm

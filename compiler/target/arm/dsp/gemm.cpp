@@ -2,6 +2,8 @@
 #include "target/arm/dsp/gemm.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -35,6 +37,12 @@ Ex dot_words(const Ex& acc, const Ex& x, const Ex& w) {
 
 Ex line_output(FunctionBuilder& f, const Ex& acc, const BufferPtr& stream, const Ex& at, int shift,
                bool sign) {
+  if (shift == 0) {
+    Ex real = cast(DType::kF32, acc) * call(tir::Intrinsic::kFloatFromBits, DType::kF32, {load(stream, at)});
+    // Far beyond what bytes and zero points can tell apart.
+    real = clamp(f.let("v", real), tir::f32(-1024.0f), tir::f32(1024.0f));
+    return clamp(cast(DType::kI32, f.let("v", ops::emit_nearest_even(real))) + load(stream, at + 1), -128, 127);
+  }
   Ex product = cast(DType::kI64, acc) * cast(DType::kI64, load(stream, at));
   Ex sum = cast(DType::kI32, product >> tir::i64(32)) + load(stream, at + 1);
   if (sign) sum = sum - ((acc >> 31) & load(stream, at + 2));
@@ -72,10 +80,35 @@ void put_line(std::vector<int32_t>& out, const PairLines& lines, int64_t channel
   if (lines.sign()) out.push_back(line.sign);
 }
 
+namespace {
+
+// Accumulators shifted left are as exact in float32 as without, if the scale makes up for it.
+std::optional<LineFit> even_lines(const Requantization& what, int left) {
+  LineFit fit;
+  for (size_t c = 0; c < what.scales.size(); ++c) {
+    const auto largest = static_cast<double>(what.ranges[c].magnitude());
+    // No sum of the result and the zero point leaves 32 bits, no scale is subnormal.
+    constexpr double kMost = 1 << 30, kLeast = 0x1p-100;
+    if (std::ldexp(largest, left) >= 2 * kMost || largest * what.scales[c] >= kMost || what.scales[c] < kLeast)
+      return std::nullopt;
+    auto scale = static_cast<float>(std::ldexp(what.scales[c], -left));
+    fit.channels.push_back({std::bit_cast<int32_t>(scale), what.zero_point, left, 0, 0});
+  }
+  return fit;
+}
+
+}  // namespace
+
+std::string form_text(const PairLines& lines) {
+  if (lines.even()) return "float, ties to even";
+  return fmt::format("shift {}{}", lines.fit.shift, lines.sign() ? ", sign" : "");
+}
+
 std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<int32_t>& bias,
-                                        int left) {
+                                        int left, bool fpu) {
   if (what.clamp.min != -128 || what.clamp.max != 127) return std::nullopt;
   auto fit = fit_common_line(what, left, bias);
+  if (!fit && fpu && what.rounding == Rounding::kEven) fit = even_lines(what, left);
   if (!fit) return std::nullopt;
   return PairLines{std::move(*fit)};
 }

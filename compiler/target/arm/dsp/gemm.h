@@ -55,15 +55,20 @@ using PairOrder = std::vector<std::array<int, 2>>;
 // A requantisation as the kernels do it: every channel by one multiply and one shift for all.
 struct PairLines {
   LineFit fit;
+  // By no line but by the FPU, which rounds as the reference does: the multiplier is the bits of a float32, the
+  // offset the zero point, and there is no shift.
+  bool even() const { return fit.shift == 0; }
   bool sign() const { return fit.with_sign; }
   const LineFit::Channel& channel(int64_t c) const {
     return fit.channels[fit.channels.size() == 1 ? 0 : static_cast<size_t>(c)];
   }
 };
+// How, for descriptions: "shift 12, sign".
+std::string form_text(const PairLines& lines);
 // For accumulators shifted left by `left`. Nothing if the clamp is not int8's own range or no such
-// form is exact. May change biases (fit_common_line).
+// form is exact. May change biases (fit_common_line). What is rounded to even is always exact with an FPU.
 std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<int32_t>& bias,
-                                        int left = PairGemm::kLeft);
+                                        int left = PairGemm::kLeft, bool fpu = false);
 
 // Whether 256 * b + a fits 16 bits for the pairs of neighbouring channels of weights
 // [channels][k], the last pair overlapping where their number is odd.

@@ -21,6 +21,10 @@ int parameter(const tir::Kernel& kernel, std::string_view name) {
 }
 
 void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const Reg* sign, Reg temp) {
+  if (shift == 0) {
+    a.round_even(acc, multiplier, offset);
+    return;
+  }
   if (sign) {
     a.and_asr(temp, *sign, acc, 31);
     a.sub(temp, offset, temp);

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/onnx/quantized.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace aotc::frontends::onnx {
+
+namespace {
+
+constexpr int64_t kFlip = 128;
+
+bool is_byte(DType type) { return type == DType::kI8 || type == DType::kU8; }
+
+graph::Quantization shifted(graph::Quantization q, int64_t by) {
+  if (q.zero_point.empty()) q.zero_point = {0};
+  for (int64_t& z : q.zero_point) z += by;
+  return q;
+}
+
+// Results hold elements of the operands and nothing else, whatever these mean.
+bool only_moves(const graph::Op& op) {
+  constexpr std::array<std::string_view, 9> kMoves = {
+      "reshape", "transpose", "slice",        "concatenation", "pad",
+      "split",   "gather",    "broadcast_to", "max_pool_2d"};
+  return op.results.size() == 1 &&
+         std::find(kMoves.begin(), kMoves.end(), op.name()) != kMoves.end();
+}
+
+std::vector<Setting> settings_of(const graph::Op& op) {
+  std::vector<Setting> out;
+  for (const auto& [name, text] : op.attributes->print()) {
+    Setting s(name, 0);
+    s.text = text;
+    out.push_back(s);
+  }
+  return out;
+}
+
+Id flipped_constant(Builder& b, Id x, const graph::Quantization& q) {
+  const graph::Tensor from = b.graph()[x];  // adding one moves them
+  std::vector<uint8_t> bytes(from.constant->bytes.begin(), from.constant->bytes.end());
+  if (from.type.dtype == DType::kU8)
+    for (uint8_t& v : bytes) v ^= 0x80;
+  Id out = b.constant(DType::kI8, from.type.shape, std::move(bytes));
+  b.graph()[out].type.quantization = q;
+  b.name(out, from.name + " (int8)");
+  return out;
+}
+
+}  // namespace
+
+graph::Quantization Affine::int8(int axis) const {
+  graph::Quantization q{scale, zero, axis};
+  return stored == DType::kU8 ? shifted(q, -kFlip) : q;
+}
+
+std::optional<Affine> affine_of(Call& c, size_t scale, size_t zero, DType otherwise) {
+  Builder& b = c.b;
+  Affine out;
+  out.stored = otherwise;
+  Id s = c.in(scale);
+  if (!b.is_constant(s) || b.dtype(s) != DType::kF32) return std::nullopt;
+  out.scale = b.graph()[s].constant->to_vector<float>();
+  out.zero.assign(out.scale.size(), 0);
+  for (float v : out.scale)
+    if (!(v > 0) || !std::isfinite(v)) return std::nullopt;
+  if (c.has(zero)) {
+    out.stored = b.dtype(c.in(zero));
+    auto values = b.ints(c.in(zero));
+    if (!values || values->size() != out.scale.size()) return std::nullopt;
+    out.zero = *values;
+  }
+  if (!is_byte(out.stored) || out.scale.empty()) return std::nullopt;
+  return out;
+}
+
+Affine operand_affine(Call& c, size_t i) {
+  const DType type = c.b.dtype(c.in(i));
+  Affine out = known_affine(c, i + 1, i + 2, type);
+  if (out.stored != type) c.refuse("an operand and its zero point of different types");
+  return out;
+}
+
+Affine known_affine(Call& c, size_t scale, size_t zero, DType otherwise) {
+  auto out = affine_of(c, scale, zero, otherwise);
+  if (out && out->per_tensor()) return *out;
+  c.b.stop("onnx-constant",
+           "its scales and zero points must be one each, known while compiling, for int8 or uint8",
+           "quantise the model with onnxruntime's quantize_static");
+}
+
+namespace {
+
+Id made_int8(Builder& b, Id x, const graph::Quantization& q, int depth);
+
+// Of int8: nothing but the quantisation changes. Of uint8: the top bit as well.
+Id int8_form(Builder& b, Id x, const graph::Quantization& q, int depth) {
+  if (b.dtype(x) == DType::kI8 && b.type(x).quantization == q) return x;
+  for (Id known : b.int8_forms(x))
+    if (b.type(known).quantization == q) return known;
+  Id made = made_int8(b, x, q, depth);
+  b.int8_forms(x).push_back(made);
+  return made;
+}
+
+Id made_int8(Builder& b, Id x, const graph::Quantization& q, int depth) {
+  constexpr int kDeepest = 64;
+  const DType type = b.dtype(x);
+  if (b.is_constant(x)) return flipped_constant(b, x, q);
+  const graph::Op* found = depth < kDeepest ? b.producer(x) : nullptr;
+  if (found != nullptr) {
+    const graph::Op op = *found;  // adding operators moves them
+    // stored_of, backwards
+    const bool flips =
+        op.name() == "quantize" && type == DType::kU8 && b.dtype(op.operands[0]) == DType::kI8;
+    if (op.name() == "as_stored" || flips) return int8_form(b, op.operands[0], q, depth + 1);
+    if (only_moves(op)) {
+      std::vector<Id> operands = op.operands;
+      for (size_t i = 0; i < operands.size(); ++i)
+        if (operands[i].valid() && b.dtype(operands[i]) == type &&
+            (op.name() != "gather" || i == 0))
+          operands[i] = int8_form(b, operands[i], q, depth + 1);
+      return b.add_typed(op.name(), operands, settings_of(op), DType::kI8, q);
+    }
+  }
+  if (type == DType::kI8) return b.add_typed("as_stored", {x}, {}, type, q);
+  Id real = b.add_typed("as_stored", {x}, {}, type, shifted(q, kFlip));
+  return b.add_typed("quantize", {real}, {}, DType::kI8, q);
+}
+
+}  // namespace
+
+Id int8_of(Builder& b, Id x, const graph::Quantization& q) { return int8_form(b, x, q, 0); }
+
+Id stored_of(Builder& b, Id x, DType stored) {
+  const graph::Quantization q = b.type(x).quantization;
+  if (stored == DType::kU8) x = b.add_typed("quantize", {x}, {}, DType::kU8, shifted(q, kFlip));
+  return b.add("as_stored", {x});
+}
+
+Id dequantized(Builder& b, Id stored, const Affine& a) {
+  return b.add("dequantize", {int8_of(b, stored, a)}, {}, DType::kF32);
+}
+
+namespace {
+
+// The one quantised tensor that floats follow from element by element, with what leads from it to
+// them.
+struct Chain {
+  Id from;
+  std::vector<graph::Op> steps;
+};
+
+bool is_elementwise(const graph::Op& op) {
+  constexpr std::array<std::string_view, 7> kBinary = {"add",     "sub",     "mul", "div",
+                                                       "maximum", "minimum", "pow"};
+  return op.results.size() == 1 &&
+         (ops::definition_of(op).traits().elementwise ||
+          std::find(kBinary.begin(), kBinary.end(), op.name()) != kBinary.end());
+}
+
+bool collect(Builder& b, Id x, const graph::Shape& shape, Chain& out, int depth) {
+  constexpr int kDeepest = 32;
+  if (b.is_constant(x)) return b.dtype(x) == DType::kF32 && b.type(x).elements() == 1;
+  if (depth > kDeepest || b.shape(x) != shape) return false;
+  const graph::Op* op = b.producer(x);
+  if (op == nullptr) return false;
+  for (const graph::Op& step : out.steps)
+    if (step.results == op->results) return true;
+  if (op->name() == "dequantize") {
+    Id from = op->operands[0];
+    bool fits = b.dtype(from) == DType::kI8 && !b.type(from).quantization.per_channel();
+    if (!fits || (out.from.valid() && out.from != from)) return false;
+    out.from = from;
+  } else if (!is_elementwise(*op) || b.dtype(x) != DType::kF32) {
+    return false;
+  } else {
+    const graph::Op copy = *op;
+    for (Id operand : copy.operands)
+      if (operand.valid() && !collect(b, operand, shape, out, depth + 1)) return false;
+  }
+  if (out.steps.size() >= kDeepest) return false;
+  out.steps.push_back(*b.producer(x));
+  return true;
+}
+
+// The same operators on all bytes there are.
+Id table_of(Builder& b, const Chain& function, Id result, const graph::Quantization& q) {
+  std::vector<uint8_t> bytes;
+  for (int v = -128; v < 128; ++v) bytes.push_back(static_cast<uint8_t>(v));
+  Id all = b.constant(DType::kI8, {256}, std::move(bytes));
+  b.graph()[all].type.quantization = b.type(function.from).quantization;
+  std::map<int32_t, Id> made = {{function.from.value, all}};
+  for (const graph::Op& op : function.steps) {
+    std::vector<Id> operands = op.operands;
+    for (Id& id : operands) {
+      auto found = made.find(id.value);
+      if (found != made.end())
+        id = found->second;
+      else if (id.valid())
+        id = b.reshape(id, {1});
+    }
+    made[op.results[0].value] = b.add(op.name(), operands, settings_of(op), DType::kF32);
+  }
+  return b.add_typed("quantize", {made.at(result.value)}, {onnxruntime_rounding()}, DType::kI8, q);
+}
+
+}  // namespace
+
+Id quantized(Builder& b, Id real, const Affine& a) {
+  const graph::Quantization q = a.int8();
+  Chain function;
+  if (!b.is_constant(real) && collect(b, real, b.shape(real), function, 0) &&
+      function.from.valid()) {
+    Id table = table_of(b, function, real, q);
+    if (b.is_constant(table))
+      return b.add_typed("byte_table", {function.from, table}, {}, DType::kI8, q);
+  }
+  return b.add_typed("quantize", {real}, {onnxruntime_rounding()}, DType::kI8, q);
+}
+
+}  // namespace aotc::frontends::onnx

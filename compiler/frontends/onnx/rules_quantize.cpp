@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// QuantizeLinear and DequantizeLinear of any kind, quantisation whose scale follows from the data,
+// and sums of products of integers.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontends/onnx/quantized.h"
+#include "frontends/onnx/window_attributes.h"
+
+namespace aotc::frontends::onnx {
+
+namespace quantize {
+
+namespace {
+
+// Scales or zero points so that they broadcast to `shape`: one, one for each index of an axis, or
+// one for each block of an axis.
+Id spread(Call& c, Id v, const graph::Shape shape, int64_t block) {
+  Builder& b = c.b;
+  if (b.type(v).elements() == 1) return b.reshape(v, {});
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t at = b.axis(c.i("axis", 1), rank);
+  const auto axis = static_cast<size_t>(at);
+  if (b.rank(v) == 1 && block == 0) {
+    if (b.shape(v)[0] != shape[axis]) c.refuse("scales that do not fit its axis");
+    graph::Shape to(shape.size(), 1);
+    to[axis] = shape[axis];
+    return b.reshape(v, to);
+  }
+  graph::Shape blocks = shape;
+  if (block > 0) blocks[axis] = (shape[axis] + block - 1) / block;
+  if (block <= 0 || b.shape(v) != blocks) c.refuse("scales that do not fit its blocks");
+  graph::Shape inserted = blocks, repeated = blocks, joined = blocks;
+  inserted.insert(inserted.begin() + at + 1, 1);
+  repeated.insert(repeated.begin() + at + 1, block);
+  joined[axis] *= block;
+  Id all = b.reshape(b.broadcast(b.reshape(v, inserted), repeated), joined);
+  return b.slice(all, Ints(shape.size(), 0), shape);
+}
+
+// What QuantizeLinear makes, as files number types.
+int32_t result_element(Call& c) {
+  if (c.has(2)) return c.b.element(c.in(2));
+  const int64_t asked = c.i("output_dtype", 0);
+  return asked == 0 ? int32_t{kUint8} : static_cast<int32_t>(asked);
+}
+
+struct Range {
+  double least, most;
+};
+
+// Nothing for what is no whole number.
+std::optional<Range> range_of_element(int32_t element) {
+  if (element == kInt4) return Range{-8, 7};
+  if (element == kUint4) return Range{0, 15};
+  auto type = dtype_of(element);
+  if (!type || is_float(*type) || size_of(*type) > 2 || *type == DType::kBool) return std::nullopt;
+  IntRange range = int_range(*type);
+  return Range{static_cast<double>(range.min), static_cast<double>(range.max)};
+}
+
+// One scale and zero point for bytes, both known.
+std::optional<Affine> plain(Call& c, int32_t element) {
+  if (element != kInt8 && element != kUint8) return std::nullopt;
+  if (c.b.element(c.in(1)) != kFloat) return std::nullopt;
+  if (c.b.type(c.in(1)).elements() != 1) return std::nullopt;
+  return affine_of(c, 1, 2, element == kInt8 ? DType::kI8 : DType::kU8);
+}
+
+void quantize_linear(Call& c) {
+  Builder& b = c.b;
+  Id x = b.cast(c.in(0), DType::kF32);
+  const int32_t element = result_element(c);
+  const int64_t block = c.i("block_size", 0);
+  const auto form = form_of(element);
+  const auto range = range_of_element(element);
+  const bool real = form && form->format && form->format != ops::FloatFormat::kF64;
+  if (!real && !range) c.refuse(fmt::format("a quantisation to {}", element_type_name(element)));
+  auto known = plain(c, element);
+  if (known && b.element(c.in(0)) == kFloat) {
+    Id out = quantized(b, x, *known);
+    if (b.is_new(out)) b.name(out, b.where().tensor + " (int8)");
+    return c.out(0, stored_of(b, out, known->stored));
+  }
+  Id y = b.binary("div", x, spread(c, b.cast(c.in(1), DType::kF32), b.shape(x), block));
+  if (range) y = b.add("round", {y});
+  if (c.has(2))
+    y = b.binary("add", y, spread(c, b.cast(c.in(2), DType::kF32), b.shape(x), block));
+  if (!range) return c.out(0, b.as_element(y, element, {.saturate = c.i("saturate", 1) != 0}));
+  y = b.binary("minimum", b.binary("maximum", y, range->least), range->most);
+  c.out(0, b.set_element(b.cast(y, form->carrier), element));
+}
+
+void dequantize_linear(Call& c) {
+  Builder& b = c.b;
+  const DType type = b.dtype(c.in(0));
+  const int64_t block = c.i("block_size", 0);
+  const int64_t asked = c.i("output_dtype", 0);
+  const int32_t element = asked == 0 ? b.element(c.in(1)) : static_cast<int32_t>(asked);
+  auto known = plain(c, b.element(c.in(0)));
+  if (known && element == kFloat && known->stored == type && !b.is_constant(c.in(0)))
+    return c.out(0, dequantized(b, c.in(0), *known));
+  Id x = b.cast(c.in(0), type == DType::kI32 ? type : DType::kF32);
+  if (c.has(2)) x = b.binary("sub", x, spread(c, b.cast(c.in(2), b.dtype(x)), b.shape(x), block));
+  Id real = b.binary("mul", b.cast(x, DType::kF32),
+                     spread(c, b.cast(c.in(1), DType::kF32), b.shape(x), block));
+  c.out(0, b.as_element(real, element));
+}
+
+// ---------------------------------------------------------------- scales from the data
+
+void dynamic_quantize_linear(Call& c) {
+  Builder& b = c.b;
+  Id x = c.in(0);
+  Ints axes;
+  for (int64_t d = 0; d < b.rank(x); ++d) axes.push_back(d);
+  auto least = [&](const char* op, const char* join) {
+    Id v = axes.empty() ? x : b.add(op, {x}, {{"axes", axes}, {"keep_dims", false}});
+    return b.binary(join, v, 0.0);
+  };
+  Id low = least("reduce_min", "minimum"), high = least("reduce_max", "maximum");
+  Id scale = b.binary("div", b.binary("sub", high, low), 255.0);
+  // Of zeros alone the scale is 1, as in onnxruntime.
+  Id none = b.add("equal", {scale, b.filled(DType::kF32, 0.0)}, {}, DType::kBool);
+  scale = b.add("select_v2", {none, b.filled(DType::kF32, 1.0), scale}, {}, DType::kF32);
+  auto bytes = [&](Id v) {
+    Id whole = b.binary("minimum", b.binary("maximum", v, 0.0), 255.0);
+    return whole;
+  };
+  Id zero = b.add("round", {bytes(b.binary("div", b.binary("sub", 0.0, low), scale))});
+  Id whole = b.add("round", {b.binary("div", x, scale)});
+  c.out(0, b.cast(bytes(b.binary("add", whole, zero)), DType::kU8));
+  c.out(1, scale);
+  c.out(2, b.cast(zero, DType::kU8));
+}
+
+// ---------------------------------------------------------------- sums of products of integers
+
+Id less_zero_point(Call& c, size_t i, bool rows) {
+  Builder& b = c.b;
+  Id v = b.cast(c.in(i), DType::kI32);
+  if (!c.has(i + 2)) return v;
+  Id zero = b.cast(c.in(i + 2), DType::kI32);
+  if (b.type(zero).elements() == 1) zero = b.reshape(zero, {});
+  // One for each row of the left operand, or for each column of the right one.
+  if (rows && b.rank(zero) == 1) zero = b.reshape(zero, {b.type(zero).elements(), 1});
+  return b.add("sub", {v, zero});
+}
+
+// Sums of so many products of 8 by 8 bits are whole numbers that float32 holds, in whatever order.
+constexpr int64_t kExactDepth = 256;
+
+Id exact_product(Builder& b, Id x, Id y) {
+  const int64_t depth = b.shape(x).back();
+  const int64_t rank = b.rank(x);
+  Id sum;
+  for (int64_t from = 0; from < depth; from += kExactDepth) {
+    const int64_t count = std::min(kExactDepth, depth - from);
+    auto part = [&](Id v, int64_t axis) {
+      Ints begin(static_cast<size_t>(b.rank(v)), 0), counts = b.shape(v);
+      begin[static_cast<size_t>(axis)] = from;
+      counts[static_cast<size_t>(axis)] = count;
+      return b.cast(b.slice(v, begin, counts), DType::kF32);
+    };
+    Id product = b.cast(matmul(b, part(x, rank - 1), part(y, b.rank(y) - 2)), DType::kI32);
+    sum = from == 0 ? product : b.add("add", {sum, product});
+  }
+  return sum;
+}
+
+void mat_mul_integer(Call& c) {
+  Builder& b = c.b;
+  Id x = less_zero_point(c, 0, true), y = less_zero_point(c, 1, false);
+  bool matrices =
+      b.rank(x) >= 2 && b.rank(y) >= 2 && b.shape(x).back() == b.shape(y)[b.shape(y).size() - 2];
+  c.out(0, matrices ? exact_product(b, x, y) : matmul(b, x, y));
+}
+
+// The same channels of every group.
+Id some_channels(Builder& b, Id image, int64_t groups, int64_t from, int64_t count) {
+  graph::Shape shape = b.shape(image), apart = shape;
+  const int64_t channels = shape[1] / groups;
+  if (count == channels) return image;
+  apart[1] = channels;
+  apart.insert(apart.begin() + 1, groups);
+  Ints begin(apart.size(), 0), counts = apart;
+  begin[2] = from;
+  counts[2] = count;
+  shape[1] = groups * count;
+  return b.reshape(b.slice(b.reshape(image, apart), begin, counts), shape);
+}
+
+// Of int32, as sums over so many channels that floats hold them.
+Id exact_convolution(Call& c, Id image, Id filter, const WindowAttributes& w, int64_t groups) {
+  Builder& b = c.b;
+  const int64_t channels = b.shape(filter)[1];
+  const int64_t most = kExactDepth / std::max<int64_t>(graph::element_count(w.kernel), 1);
+  if (most < 1) c.refuse("a window of more than 256 elements");
+  Id sum;
+  for (int64_t from = 0; from < channels; from += most) {
+    const int64_t count = std::min(most, channels - from);
+    Id part = some_channels(b, image, groups, from, count);
+    Id taps = some_channels(b, filter, 1, from, count);
+    Id product = convolution(c, b.cast(part, DType::kF32), b.cast(taps, DType::kF32), w, groups);
+    product = b.cast(product, DType::kI32);
+    sum = from == 0 ? product : b.add("add", {sum, product});
+  }
+  return sum;
+}
+
+void conv_integer(Call& c) {
+  Builder& b = c.b;
+  const graph::Shape in = c.shape(0), weights = c.shape(1);
+  const int64_t groups = c.i("group", 1);
+  if (in.size() < 3 || weights.size() != in.size())
+    c.refuse("its operands are no image and filters");
+  const WindowAttributes w = window_of(c, Ints(weights.begin() + 2, weights.end()));
+  if (groups < 1 || in[1] != weights[1] * groups || weights[0] % groups != 0)
+    c.refuse("its filters do not fit the image");
+  Id filter = b.cast(c.in(1), DType::kI32);
+  if (c.has(3)) {
+    Id zero = b.cast(c.in(3), DType::kI32);
+    graph::Shape column(b.type(zero).elements() == 1 ? 0 : weights.size(), 1);
+    if (!column.empty()) column[0] = weights[0];
+    filter = b.add("sub", {filter, b.reshape(zero, column)});
+  }
+  Id image = b.cast(c.in(0), DType::kI32);
+  if (c.has(2)) image = b.add("sub", {image, b.reshape(b.cast(c.in(2), DType::kI32), {})});
+  c.out(0, exact_convolution(c, image, filter, w, groups));
+}
+
+constexpr Rule kRules[] = {
+    {"QuantizeLinear", 10, quantize_linear},
+    {"DequantizeLinear", 10, dequantize_linear},
+    {"DynamicQuantizeLinear", 11, dynamic_quantize_linear},
+    {"MatMulInteger", 10, mat_mul_integer},
+    {"ConvInteger", 10, conv_integer},
+};
+
+}  // namespace
+
+}  // namespace quantize
+
+std::span<const Rule> quantize_rules() { return quantize::kRules; }
+
+}  // namespace aotc::frontends::onnx

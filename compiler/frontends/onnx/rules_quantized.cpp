@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantised operators of ai.onnx and com.microsoft, as onnxruntime computes them. Groups of
+// DequantizeLinear, operator and QuantizeLinear come as these too (qdq.h).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "frontends/onnx/qdq.h"
+#include "frontends/onnx/quantized.h"
+#include "frontends/onnx/window_attributes.h"
+
+namespace aotc::frontends::onnx {
+
+namespace qlinear {
+
+namespace {
+
+// The result of a rule: the int8 tensor, and the file's for whoever reads that.
+void finish(Call& c, Id int8, DType stored) {
+  Builder& b = c.b;
+  if (b.is_new(int8)) b.name(int8, b.where().tensor + " (int8)");
+  c.out(0, stored_of(b, int8, stored));
+}
+
+// ---------------------------------------------------------------- weights
+
+// As our operators take them: int8 without zero points, else bytes with one for all.
+struct Weights {
+  DType type = DType::kI8;
+  std::vector<uint8_t> bytes;
+  graph::Quantization quantization;
+};
+
+// `channel` is the axis of scales, if there are several.
+Weights weights_of(Call& c, size_t i, int channel) {
+  Builder& b = c.b;
+  auto given = affine_of(c, i + 1, i + 2, c.b.dtype(c.in(i)));
+  Id x = c.in(i);
+  if (!given || !b.is_constant(x) || b.dtype(x) != given->stored)
+    c.refuse("weights whose values or scales are not known while compiling");
+  const graph::Shape& shape = b.shape(x);
+  int64_t inner = 1, channels = static_cast<int64_t>(given->scale.size());
+  for (size_t d = static_cast<size_t>(channel) + 1; d < shape.size(); ++d) inner *= shape[d];
+  if (channels > 1 && shape[static_cast<size_t>(channel)] != channels)
+    c.refuse("scales that do not fit the weights");
+  Ints values = *b.ints(x);
+  Weights out{DType::kI8, {}, {given->scale, {}, channel}};
+  bool fits = true;
+  for (size_t at = 0; at < values.size(); ++at) {
+    int64_t v =
+        values[at] - given->zero[static_cast<size_t>(static_cast<int64_t>(at) / inner % channels)];
+    fits = fits && v >= -128 && v <= 127;
+    out.bytes.push_back(static_cast<uint8_t>(v));
+  }
+  out.quantization.zero_point.assign(given->scale.size(), 0);
+  if (fits) return out;
+  if (channels > 1)
+    c.refuse("weights with several zero points that do not fit int8", "use symmetric weights");
+  int64_t shift = given->stored == DType::kI8 ? 128 : 0;
+  out.type = DType::kU8;
+  out.bytes.clear();
+  for (int64_t v : values) out.bytes.push_back(static_cast<uint8_t>(v + shift));
+  out.quantization.zero_point = {given->zero[0] + shift};
+  return out;
+}
+
+// In another order of dimensions, which has the channels at `channel`.
+Id weights_constant(Builder& b, const Weights& w, const graph::Shape& shape, const Ints& order,
+                    int channel) {
+  Id id = b.transpose(b.constant(w.type, shape, w.bytes), order);
+  if (!b.is_constant(id))
+    b.stop("onnx-limit", "its weights are too large", "export a smaller model");
+  graph::Tensor tensor = b.graph()[id];
+  Id out = b.constant(w.type, tensor.type.shape,
+                      {tensor.constant->bytes.begin(), tensor.constant->bytes.end()});
+  b.graph()[out].type.quantization = w.quantization;
+  b.graph()[out].type.quantization.axis = w.quantization.scale.size() > 1 ? channel : 0;
+  return out;
+}
+
+// int32, with the scale of the sums.
+Id bias_constant(Call& c, size_t i, const Affine& x, const Weights& w, int64_t channels) {
+  Builder& b = c.b;
+  Id id = c.in(i);
+  if (!b.is_constant(id) || b.dtype(id) != DType::kI32 || b.type(id).elements() != channels)
+    c.refuse("a bias that is no constant of int32");
+  const graph::Tensor tensor = b.graph()[id];
+  Id out = b.constant(DType::kI32, {channels},
+                      {tensor.constant->bytes.begin(), tensor.constant->bytes.end()});
+  graph::Quantization q{w.quantization.scale, std::vector<int64_t>(w.quantization.scale.size(), 0),
+                        0};
+  for (float& s : q.scale) s *= x.scale[0];
+  b.graph()[out].type.quantization = q;
+  return out;
+}
+
+// ---------------------------------------------------------------- convolutions and pools
+
+// Images of one dimension become images of one row.
+graph::Shape as_image(const graph::Shape& shape) {
+  return shape.size() == 3 ? graph::Shape{shape[0], shape[1], 1, shape[2]} : shape;
+}
+
+std::vector<Setting> window_settings(const WindowAttributes& w) {
+  size_t y = 0, x = w.dims() - 1;
+  bool flat = w.dims() == 1;
+  auto of = [&](const Ints& list, int64_t otherwise) { return flat ? otherwise : list[y]; };
+  return {{"stride_h", of(w.strides, 1)},
+          {"stride_w", w.strides[x]},
+          {"dilation_h", of(w.dilations, 1)},
+          {"dilation_w", w.dilations[x]},
+          {"pad_top", of(w.before, 0)},
+          {"pad_bottom", of(w.after, 0)},
+          {"pad_left", w.before[x]},
+          {"pad_right", w.after[x]},
+          onnxruntime_rounding()};
+}
+
+void conv(Call& c) {
+  Builder& b = c.b;
+  const Affine x = operand_affine(c, 0), y = known_affine(c, 6, 7);
+  const graph::Shape in = c.shape(0), weights = c.shape(3);
+  if (in.size() < 3 || in.size() > 4 || weights.size() != in.size())
+    c.refuse("a quantised convolution that is not over one or two dimensions");
+  const int64_t groups = c.i("group", 1);
+  const WindowAttributes window = window_of(c, Ints(weights.begin() + 2, weights.end()));
+  if (groups < 1 || in[1] != weights[1] * groups || weights[0] % groups != 0)
+    c.refuse("its filters do not fit the image");
+  const Weights w = weights_of(c, 3, 0);
+  const bool depthwise = groups > 1 && weights[1] == 1;
+  Id image = b.reshape(int8_of(b, c.in(0), x), as_image(in));
+  std::vector<Id> operands = {
+      nchw_to_nhwc(b, image),
+      weights_constant(b, w, as_image(weights), depthwise ? Ints{1, 2, 3, 0} : Ints{0, 2, 3, 1},
+                       depthwise ? 3 : 0)};
+  if (c.has(8)) operands.push_back(bias_constant(c, 8, x, w, weights[0]));
+  Id out = b.add_typed(depthwise ? "depthwise_conv_2d" : "conv_2d", operands,
+                       window_settings(window), DType::kI8, y.int8());
+  b.name(out, b.where().tensor + " (int8, NHWC)");
+  out = nhwc_to_nchw(b, out);
+  graph::Shape to = {in[0], weights[0]};
+  to.insert(to.end(), window.out.begin(), window.out.end());
+  finish(c, b.reshape(out, to), y.stored);
+}
+
+void global_average_pool(Call& c) {
+  Builder& b = c.b;
+  const Affine x = operand_affine(c, 0), y = known_affine(c, 3, 4);
+  const graph::Shape shape = c.shape(0);
+  const bool last = c.i("channels_last", 0) != 0;
+  if (shape.size() < 3 || shape.size() > 4)
+    c.refuse("a pool that is not over one or two dimensions");
+  Id image = int8_of(b, c.in(0), x);
+  if (shape.size() == 3)
+    image =
+        b.reshape(image, last ? graph::Shape{shape[0], 1, shape[1], shape[2]} : as_image(shape));
+  if (!last) image = nchw_to_nhwc(b, image);
+  Id out = b.add_typed(
+      "average_pool_2d", {image},
+      {{"filter_h", b.shape(image)[1]}, {"filter_w", b.shape(image)[2]}, onnxruntime_rounding()},
+      DType::kI8, y.int8());
+  if (!last) out = nhwc_to_nchw(b, out);
+  graph::Shape to = shape;
+  for (size_t d = last ? 1 : 2; d < (last ? shape.size() - 1 : shape.size()); ++d) to[d] = 1;
+  finish(c, b.reshape(out, to), y.stored);
+}
+
+// In float, as onnxruntime has it: unlike elsewhere the zero point is added before rounding, so that it says to
+// which side ties go. Groups of int8 are uint8 there.
+template <bool group>
+void average_pool(Call& c) {
+  Builder& b = c.b;
+  if (c.i("channels_last", 0) != 0) c.refuse("a pool over images whose channels come last");
+  const Affine y = known_affine(c, 3, 4);
+  const bool flipped = group || y.stored == DType::kU8;
+  const graph::Quantization q = y.int8();
+  const int64_t up = flipped ? 128 : 0;
+  Id real = average_of_windows(c, dequantized(b, c.in(0), operand_affine(c, 0)));
+  Id place = b.binary("add", b.binary("div", real, static_cast<double>(y.scale[0])),
+                      static_cast<double>(q.zero_point[0] + up));
+  Id out =
+      b.add_typed("quantize", {place}, {onnxruntime_rounding()}, DType::kI8, {{1.0f}, {-up}, 0});
+  finish(c, b.add_typed("as_stored", {out}, {}, DType::kI8, q), y.stored);
+}
+
+// ---------------------------------------------------------------- products
+
+// x times constant weights [depth, units], or [units, depth] if turned.
+Id layer(Call& c, Id x, const Affine& ax, size_t weights, bool turned, std::optional<size_t> bias,
+         const Affine& y) {
+  Builder& b = c.b;
+  const int channel = turned ? 0 : 1;
+  const Weights w = weights_of(c, weights, channel);
+  const graph::Shape shape = c.shape(weights);
+  std::vector<Id> operands = {int8_of(b, x, ax),
+                              weights_constant(b, w, shape, turned ? Ints{0, 1} : Ints{1, 0}, 0)};
+  if (bias) operands.push_back(bias_constant(c, *bias, ax, w, shape[static_cast<size_t>(channel)]));
+  return b.add_typed("fully_connected", operands, {{"keep_num_dims", true}, onnxruntime_rounding()},
+                     DType::kI8, y.int8());
+}
+
+void mat_mul(Call& c) {
+  Builder& b = c.b;
+  const Affine x = operand_affine(c, 0), y = known_affine(c, 6, 7);
+  if (c.shape(0).size() < 2 || c.shape(3).size() < 2) c.refuse("a quantised product of vectors");
+  if (b.is_constant(c.in(3)) && c.shape(3).size() == 2)
+    return finish(c, layer(c, c.in(0), x, 3, false, std::nullopt, y), y.stored);
+  const Affine w = operand_affine(c, 3);
+  Id out = b.add_typed("batch_matmul", {int8_of(b, c.in(0), x), int8_of(b, c.in(3), w)},
+                       {onnxruntime_rounding()}, DType::kI8, y.int8());
+  finish(c, out, y.stored);
+}
+
+void gemm(Call& c) {
+  Builder& b = c.b;
+  if (c.shape(0).size() != 2 || c.shape(3).size() != 2) c.refuse("its operands are no matrices");
+  if (!c.has(7)) c.refuse("a quantised Gemm with a float result", "quantise its result too");
+  if (c.f("alpha", 1.0f) != 1.0f || !b.is_constant(c.in(3)))
+    c.refuse("a scaled product, or weights that are no constant");
+  const Affine x = operand_affine(c, 0), y = known_affine(c, 7, 8);
+  Id in = c.i("transA", 0) != 0 ? b.transpose(c.in(0), {1, 0}) : c.in(0);
+  std::optional<size_t> bias;
+  if (c.has(6)) bias = 6;
+  finish(c, layer(c, in, x, 3, c.i("transB", 0) != 0, bias, y), y.stored);
+}
+
+// ---------------------------------------------------------------- elementwise
+
+template <const char* op>
+void binary(Call& c) {
+  Builder& b = c.b;
+  const Affine p = operand_affine(c, 0), q = operand_affine(c, 3), y = known_affine(c, 6, 7);
+  Id out = b.add_typed(op, {int8_of(b, c.in(0), p), int8_of(b, c.in(3), q)},
+                       {{"activation", "none"}, onnxruntime_rounding()}, DType::kI8, y.int8());
+  finish(c, out, y.stored);
+}
+constexpr char kAdd[] = "add", kMul[] = "mul";
+
+void sigmoid(Call& c) {
+  const Affine y = known_affine(c, 3, 4);
+  Id real = c.b.add("logistic", {dequantized(c.b, c.in(0), operand_affine(c, 0))});
+  finish(c, quantized(c.b, real, y), y.stored);
+}
+
+void leaky_relu(Call& c) {
+  const Affine y = known_affine(c, 3, 4);
+  Id real = dequantized(c.b, c.in(0), operand_affine(c, 0));
+  finish(c, quantized(c.b, c.b.add("leaky_relu", {real}, {{"alpha", c.f("alpha", 0.01f)}}), y),
+         y.stored);
+}
+
+void concat(Call& c) {
+  Builder& b = c.b;
+  const Affine y = known_affine(c, 0, 1);
+  if (c.inputs() < 5 || (c.inputs() - 2) % 3 != 0) c.refuse("it has no operands in threes");
+  std::vector<Id> operands;
+  for (size_t i = 2; i < c.inputs(); i += 3) {
+    const Affine x = operand_affine(c, i);
+    bool same = x.int8() == y.int8();
+    operands.push_back(same ? int8_of(b, c.in(i), x) : quantized(b, dequantized(b, c.in(i), x), y));
+  }
+  int64_t axis = b.axis(c.i("axis", 0), b.rank(operands[0]));
+  finish(c, b.add_typed("concatenation", operands, {{"axis", axis}}, DType::kI8, y.int8()),
+         y.stored);
+}
+
+// ---------------------------------------------------------------- softmax
+
+// exp of the distances from the largest, by the stored difference less 255, scaled up so far that a
+// row's sum just fits float32.
+Id exponentials(Builder& b, double scale, int64_t length) {
+  double most = std::log(static_cast<double>(std::numeric_limits<float>::max()) /
+                         static_cast<double>(length));
+  double up = std::max(0.0, most - 5.0) / scale;
+  std::vector<uint8_t> bytes(256 * sizeof(float));
+  for (int i = 0; i < 256; ++i) {
+    auto v = static_cast<float>(std::exp((i - 255 + up) * scale));
+    std::copy_n(reinterpret_cast<const uint8_t*>(&v), sizeof v, bytes.begin() + i * 4);
+  }
+  return b.constant(DType::kF32, {256}, std::move(bytes));
+}
+
+void softmax(Call& c) {
+  Builder& b = c.b;
+  const Affine x = operand_affine(c, 0), y = known_affine(c, 3, 4);
+  const graph::Shape shape = c.shape(0);
+  const int64_t rank = b.rank(c.in(0));
+  if (rank < 1) c.refuse("a softmax of a scalar");
+  const bool flat = c.i("opset", 13) < 13;
+  const int64_t axis = b.axis(c.i("axis", flat ? 1 : -1), rank);
+  Ints order(static_cast<size_t>(rank));
+  std::iota(order.begin(), order.end(), 0);
+  Id rows = int8_of(b, c.in(0), x);
+  if (flat) {
+    int64_t outer =
+        std::accumulate(shape.begin(), shape.begin() + axis, int64_t{1}, std::multiplies<>());
+    rows = b.reshape(rows, {outer, graph::element_count(shape) / std::max<int64_t>(outer, 1)});
+  } else {
+    std::swap(order[static_cast<size_t>(axis)], order.back());
+    rows = b.transpose(rows, order);
+  }
+  Id stored = b.cast(rows, DType::kI32);
+  const Ints last = {b.rank(stored) - 1};
+  Id largest = b.add("reduce_max", {stored}, {{"axes", last}, {"keep_dims", true}});
+  Id place = b.add("add", {b.add("sub", {stored, largest}), b.filled_int(DType::kI32, 255)});
+  Id parts = b.add("gather",
+                   {exponentials(b, static_cast<double>(x.scale[0]), b.shape(rows).back()), place},
+                   {{"axis", 0}}, DType::kF32);
+  Id sum = b.add("sum", {parts}, {{"axes", last}, {"keep_dims", true}});
+  Id real = b.binary(
+      "div", b.binary("mul", parts, static_cast<double>(std::floor(1.0f / y.scale[0]))), sum);
+  const graph::Quantization q = y.int8();
+  Id out = b.add_typed("quantize", {real}, {onnxruntime_rounding()}, DType::kI8,
+                       {{1.0f}, q.zero_point, 0});
+  out = b.add_typed("as_stored", {out}, {}, DType::kI8, q);
+  finish(c, flat ? b.reshape(out, shape) : b.transpose(out, order), y.stored);
+}
+
+constexpr Rule kRules[] = {
+    {"QLinearConv", 10, conv},
+    {"QLinearMatMul", 10, mat_mul},
+    {"QGemm", 1, gemm, "com.microsoft"},
+    {"QLinearAdd", 1, binary<kAdd>, "com.microsoft"},
+    {"QLinearMul", 1, binary<kMul>, "com.microsoft"},
+    {"QLinearSigmoid", 1, sigmoid, "com.microsoft"},
+    {"QLinearLeakyRelu", 1, leaky_relu, "com.microsoft"},
+    {"QLinearConcat", 1, concat, "com.microsoft"},
+    {"QLinearSoftmax", 1, softmax, "com.microsoft"},
+    {"QLinearAveragePool", 1, average_pool<false>, "com.microsoft"},
+    {"QLinearGlobalAveragePool", 1, global_average_pool, "com.microsoft"},
+    {"QLinearConv", 1, conv, kGroups},
+    {"QLinearMatMul", 1, mat_mul, kGroups},
+    {"QGemm", 1, gemm, kGroups},
+    {"QLinearAdd", 1, binary<kAdd>, kGroups},
+    {"QLinearMul", 1, binary<kMul>, kGroups},
+    {"QLinearConcat", 1, concat, kGroups},
+    {"QLinearSoftmax", 1, softmax, kGroups},
+    {"QLinearAveragePool", 1, average_pool<true>, kGroups},
+    {"QLinearGlobalAveragePool", 1, global_average_pool, kGroups},
+};
+
+}  // namespace
+
+}  // namespace qlinear
+
+std::span<const Rule> qlinear_rules() { return qlinear::kRules; }
+
+}  // namespace aotc::frontends::onnx

@@ -337,7 +337,8 @@ std::vector<bool> constants_in_rows(const Program& program) {
       for (int constant : packed.constants) in_rows[static_cast<size_t>(constant)] = true;
   });
   auto read = [&](const Storage& s) {
-    if (s.kind == StorageKind::kConstant) in_rows[static_cast<size_t>(s.index)] = false;
+    // A constant that no call reads has no table.
+    if (s.kind == StorageKind::kConstant && s.index >= 0) in_rows[static_cast<size_t>(s.index)] = false;
   };
   std::vector<bool> in_loop(program.calls.size(), false);
   each_repeat(program, [&](const ProgramStep& step) {

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // device_copy: the operand's bytes in the memory of another device. It computes nothing, and is never
 // removed: what it is for lies in the devices of its operand and its result.
+#include <algorithm>
+#include <iterator>
+
 #include "ops/common/checks.h"
 #include "ops/common/movement.h"
 
 namespace aotc::ops {
 
 namespace {
+
+// Beside what operators of movement take: what models have as inputs, outputs and stored floats.
+constexpr DType kAlso[] = {DType::kU32, DType::kU16, DType::kF64};
 
 class DeviceCopy final : public Operator {
  public:
@@ -16,7 +22,7 @@ class DeviceCopy final : public Operator {
   }
   std::vector<TypeSupport> types() const override {
     std::vector<TypeSupport> out = movable_types();
-    out.push_back({DType::kU32, ""});
+    for (DType type : kAlso) out.push_back({type, ""});
     return out;
   }
   Traits traits() const override { return {.device_copy = true}; }
@@ -29,8 +35,9 @@ class DeviceCopy final : public Operator {
     return std::vector<graph::Shape>{op.operand(0).shape};
   }
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (op.operand(0).dtype == DType::kU32)
-      return check_result_type(op, 0, DType::kU32, diags) ? success() : Status(kFailure);
+    const DType type = op.operand(0).dtype;
+    if (std::find(std::begin(kAlso), std::end(kAlso), type) != std::end(kAlso))
+      return check_result_type(op, 0, type, diags) ? success() : Status(kFailure);
     const size_t moved[] = {0};
     return check_moves(op, moved, diags) ? success() : Status(kFailure);
   }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes models of TFLite_Detection_PostProcess, CIRCULAR_BUFFER and TFLM_DECODE, many of one kind side by side.
+"""Writes models of TFLite_Detection_PostProcess, CIRCULAR_BUFFER, TFLM_DECODE and LSTM of int16, many side by side.
 
 Usage: custom_models.py FOLDER
 
@@ -174,6 +174,33 @@ def convolve(m, decoded, values, scale, axis):
     m.outputs.append(y)
 
 
+def lstm_int16(rng):
+    """(batches, steps, inputs, cells, exponent of the cell's scale, clip, time first). Weights are large enough for sums
+    to saturate in some, and deep enough to need 64 bits in one."""
+    m, b = make_models.Model(), None
+    b = m.builder
+    for i, (batches, steps, inputs, cells, exponent, clip, time_major) in enumerate(LSTMS):
+        names = iter(f"lstm{i}_{k}" for k in range(40))
+        scale_x, scale_h, scale_w = 2.0 ** -rng.uniform(10, 15), 2.0 ** -rng.uniform(14.5, 15.5), 2.0 ** -rng.uniform(3, 9)
+        shape = (steps, batches, inputs) if time_major else (batches, steps, inputs)
+        x = b.tensor(f"x{i}", "int16", shape, scale_x, 0)
+        m.inputs.append(x)
+        weights = [b.const(next(names), rng.integers(-127, 128, (cells, n)).astype(np.int8), scale_w * f, 0)
+                   for n, f in [(inputs, rng.uniform(0.5, 2)) for _ in range(4)] + [(cells, rng.uniform(0.5, 2)) for _ in range(4)]]
+        biases = [b.const(next(names), rng.integers(-30000, 30000, cells).astype(np.int64), scale_x * scale_w, 0) for _ in range(4)]
+        states = [b.tensor(next(names), "int16", (batches, cells), s, 0, is_variable=True) for s in (scale_h, 2.0 ** exponent)]
+        y = b.tensor(f"y{i}", "int16", shape[:2] + (cells,), scale_h, 0)
+        b.op("UNIDIRECTIONAL_SEQUENCE_LSTM", [x, *weights, -1, -1, -1, *biases, -1, -1, *states, -1, -1, -1, -1], [y],
+             activation="TANH", cell_clip=clip, time_major=time_major)
+        m.outputs.append(y)
+    return m
+
+
+LSTMS = ((1, 1, 1, 1, -11, 0.0, False), (1, 3, 4, 5, -11, 0.0, False), (2, 3, 4, 5, -11, 0.0, True), (1, 8, 3, 7, -12, 0.0, False),
+         (1, 2, 13, 9, -15, 0.0, False), (3, 2, 5, 4, -14, 0.0, False), (1, 5, 6, 6, -13, 0.0, True), (1, 4, 8, 8, -10, 0.0, False),
+         (1, 4, 8, 8, -9, 0.0, False), (1, 4, 2, 3, -11, 1.5, False), (2, 4, 2, 3, -12, 0.25, True), (1, 3, 600, 4, -11, 0.0, False),
+         (1, 6, 1, 16, -11, 0.0, False), (1, 3, 5, 2, -15, 0.7, False), (4, 1, 3, 3, -11, 0.0, False), (1, 10, 4, 4, -13, 3.0, False),
+         (2, 2, 2, 2, -10, 0.0, True), (1, 2, 17, 1, -11, 0.0, False), (1, 1, 9, 12, -12, 100.0, False), (1, 7, 3, 3, -9, 2.0, False))
 MICRO = {"oracle": "tflite-micro"}
 MODELS = {"detection_fast": (detections("float32", FAST, False), {}),
           "detection_regular": (detections("float32", REGULAR, True), {}),
@@ -185,6 +212,7 @@ MODELS = {"detection_fast": (detections("float32", FAST, False), {}),
           # Of so many runs the reference goes to the end of one.
           "circular_buffer_cycles": (chain((2, 2), (3, 1), (4, 3), (2, 1)), {**MICRO, "every": 6}),
           "circular_buffer_guess": (chain((4, None), (13, None), (3, 3)), {**MICRO, "every": 6}),
+          "lstm_int16": (lstm_int16, MICRO),
           **{f"decode_{kind}": (decode(kind), MICRO) for kind in packing.KINDS}}
 
 

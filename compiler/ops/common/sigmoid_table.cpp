@@ -91,31 +91,36 @@ std::function<int64_t(int64_t)> sigmoid_function(const OpView& op, Sigmoid kind)
   };
 }
 
+SigmoidCurve::SigmoidCurve(LoweringBuilder& f) : table_(f.constant("sigmoids", DType::kU16, sigmoids(), 2)) {}
+
+Ex SigmoidCurve::emit(tir::FunctionBuilder& f, const Ex& x, Sigmoid kind) const {
+  const int bits = fraction(kind);
+  Ex magnitude = f.let("magnitude", max(x, -x));
+  Ex index = f.let("index", magnitude >> bits);
+  Ex y = f.var("y", Ex((kind == Sigmoid::kLogistic ? 0xFFFE : 0xFFFF) << bits));
+  f.if_(index < kEntries - 1, [&] {
+    Ex low = f.let("low", load(table_, index));
+    Ex rest = magnitude & ((1 << bits) - 1);
+    f.assign(y, (low << bits) + rest * (load(table_, index + 1) - low));
+  });
+  int one = kind == Sigmoid::kLogistic ? 1 << 24 : 1 << 23;  // one half, in which the two are odd
+  Ex odd = f.let("odd", select(x >= 0, y - one, Ex(one) - y - 1));
+  return kind == Sigmoid::kLogistic ? (odd + (one + (1 << 9))) >> 10 : (odd + (1 << 7)) >> 8;
+}
+
 Lowered lower_sigmoid(const OpView& op, const std::string& name, Sigmoid kind) {
   LoweringBuilder f(op, name);
   tir::BufferPtr in = f.operand(0);
-  tir::BufferPtr table = f.constant("sigmoids", DType::kU16, sigmoids(), 2);
+  SigmoidCurve curve(f);
   Argument argument(op, kind);
   tir::BufferPtr parameters = f.constant<int32_t>("parameters", DType::kI32,
                                                   {argument.factor, argument.half(), argument.right});
   Ex factor = f.let("factor", load(parameters, 0)), half = f.let("half", load(parameters, 1));
   Ex right = f.let("right", load(parameters, 2));
   tir::BufferPtr out = f.result();
-  int bits = fraction(kind);
   f.loop("i", 0, op.result().elements(), [&](const Ex& i) {
     Ex x = f.let("x", (load(in, i) * factor + half) >> right);
-    Ex magnitude = f.let("magnitude", max(x, -x));
-    Ex index = f.let("index", magnitude >> bits);
-    Ex y = f.var("y", Ex((kind == Sigmoid::kLogistic ? 0xFFFE : 0xFFFF) << bits));
-    f.if_(index < kEntries - 1, [&] {
-      Ex low = f.let("low", load(table, index));
-      Ex rest = magnitude & ((1 << bits) - 1);
-      f.assign(y, (low << bits) + rest * (load(table, index + 1) - low));
-    });
-    int one = kind == Sigmoid::kLogistic ? 1 << 24 : 1 << 23;  // one half, in which the two are odd
-    Ex odd = f.let("odd", select(x >= 0, y - one, Ex(one) - y - 1));
-    Ex q = kind == Sigmoid::kLogistic ? (odd + (one + (1 << 9))) >> 10 : (odd + (1 << 7)) >> 8;
-    f.store(out, i, q);
+    f.store(out, i, curve.emit(f, x, kind));
   });
   f.publish_in_place(0);
   return f.finish("table of 256 sigmoids");

@@ -18,4 +18,14 @@ bool check_sigmoid(const OpView& op, Sigmoid kind, Diagnostics& diags);
 std::function<int64_t(int64_t)> sigmoid_function(const OpView& op, Sigmoid kind);
 Lowered lower_sigmoid(const OpView& op, const std::string& name, Sigmoid kind);
 
+// Emits the curves of numbers in units of 1 / (3 * 4096); one table for both.
+class SigmoidCurve {
+ public:
+  explicit SigmoidCurve(LoweringBuilder& f);
+  tir::Ex emit(tir::FunctionBuilder& f, const tir::Ex& x, Sigmoid kind) const;
+
+ private:
+  tir::BufferPtr table_;
+};
+
 }  // namespace aotc::ops

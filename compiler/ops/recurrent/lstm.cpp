@@ -13,6 +13,7 @@
 #include "ops/common/elementwise.h"
 #include "ops/common/lowered_evaluation.h"
 #include "ops/recurrent/fixed_point.h"
+#include "ops/recurrent/int16_lstm.h"
 #include "ops/recurrent/recurrent.h"
 
 namespace aotc::ops {
@@ -154,6 +155,7 @@ class Lstm final : public Operator {
   Traits traits() const override { return {.uses_libm = true}; }
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, "int16 cell state; without peepholes, projection, layer normalisation"},
+            {DType::kI16, "as TensorFlow Lite Micro has it; weights int8, biases int64"},
             {DType::kF32, "weights float32 or int8"}};
   }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
@@ -171,8 +173,8 @@ class Lstm final : public Operator {
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     const DType type = op.operand(kInput).dtype;
-    const bool integer = type == DType::kI8;
-    if (!check_type(op, kInput, {DType::kI8, DType::kF32}, diags) || !check_results(op, diags)) return kFailure;
+    if (!check_type(op, kInput, {DType::kI8, DType::kI16, DType::kF32}, diags) || !check_results(op, diags))
+      return kFailure;
     const auto& attrs = op.attrs<LstmAttrs>();
     for (auto [name, clip] : {std::pair("cell_clip", attrs.cell_clip), {"projection_clip", attrs.projection_clip}}) {
       if (clip >= 0 && std::isfinite(clip)) continue;
@@ -183,8 +185,14 @@ class Lstm final : public Operator {
       bad_attribute(op, diags, "an LSTM has a nonlinearity");
       return kFailure;
     }
-    if (!integer) return check_float_lstms(op, {&ports(), 1}, diags) ? success() : Status(kFailure);
-    return check_integer(op, diags) && check_scales(op, diags) ? success() : Status(kFailure);
+    if (type == DType::kF32) return check_float_lstms(op, {&ports(), 1}, diags) ? success() : Status(kFailure);
+    if (type == DType::kI16)
+      return check_int16_lstm(op, diags) && check_scales(op, diags) && check_int16_lstm_sums(op, diags)
+                 ? success()
+                 : Status(kFailure);
+    return check_integer(op, diags) && check_scales(op, diags) && check_hidden(op, diags) && check_sums(op, diags)
+               ? success()
+               : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
@@ -195,6 +203,7 @@ class Lstm final : public Operator {
   }
 
   Lowered lower(const OpView& op, const TargetInfo& target) const override {
+    if (op.operand(kInput).dtype == DType::kI16) return lower_int16_lstm(op);
     return op.operand(kInput).dtype == DType::kI8 ? lower_lstm(op, target) : lower_float(op);
   }
 
@@ -214,7 +223,7 @@ class Lstm final : public Operator {
 
   static bool check_results(const OpView& op, Diagnostics& diags) {
     const DType type = op.operand(kInput).dtype;
-    const DType cell = type == DType::kI8 ? DType::kI16 : type;
+    const DType cell = type == DType::kF32 ? type : DType::kI16;
     return check_type(op, kOutputState, {type}, diags) && check_type(op, kCellState, {cell}, diags) &&
            check_result_type(op, kOutput, type, diags) && check_result_type(op, kNextOutput, type, diags) &&
            check_result_type(op, kNextCell, cell, diags);
@@ -249,7 +258,7 @@ class Lstm final : public Operator {
       return false;
     };
     for (size_t i = 0; i < kOperands; ++i) {
-      if (!op.has_operand(i) || op.operand(i).dtype == DType::kI32) continue;
+      if (!op.has_operand(i) || (i >= kBias && i < kProjection)) continue;
       if (!check_per_tensor(op, op.operand_tensor(i), diags)) return false;
       if (i >= kWeights && i < kBias && op.operand(i).zero_point() != 0)
         return wrong(fmt::format("operand {} has zero point {}; weights have 0", i, op.operand(i).zero_point()));
@@ -264,12 +273,18 @@ class Lstm final : public Operator {
       return wrong(fmt::format("the cell state has scale {} and zero point {}; the scale is a power of two from "
                                "2^-15 to 2^-9, the zero point 0",
                                cell.scale(), cell.zero_point()));
+    return op.operand(kInput).dtype != DType::kI16 || check_symmetric_io(op, diags);
+  }
+
+  static bool check_hidden(const OpView& op, Diagnostics& diags) {
     const auto& attrs = op.attrs<LstmAttrs>();
-    if (!(attrs.hidden_scale > 0) || !std::isfinite(attrs.hidden_scale) || attrs.hidden_zero_point < -128 ||
-        attrs.hidden_zero_point > 127)
-      return wrong(fmt::format("the hidden output has scale {} and zero point {}", attrs.hidden_scale,
-                               attrs.hidden_zero_point));
-    return check_sums(op, diags);
+    if (attrs.hidden_scale > 0 && std::isfinite(attrs.hidden_scale) && attrs.hidden_zero_point >= -128 &&
+        attrs.hidden_zero_point <= 127)
+      return true;
+    diags.error(op.where(), "op-quantization",
+                fmt::format("the hidden output has scale {} and zero point {}", attrs.hidden_scale,
+                            attrs.hidden_zero_point));
+    return false;
   }
 
   // 32 bits hold every sum, and every shift to the left of one.

@@ -33,6 +33,9 @@ foreach(target host O2 cortex_m4 cortex_m55 rv32imac)
   set_tests_properties(cases.${target} PROPERTIES FIXTURES_REQUIRED cases)
 endforeach()
 
+e2e_test(cases.pairs full ${python} ${e2e}/../oracle/pairs.py ${cases}/index.json --wanted 525)
+set_tests_properties(cases.pairs PROPERTIES FIXTURES_REQUIRED cases)
+
 # --- Whole models ---------------------------------------------------------------------------------
 set(shared_int8 kws vww resnet ad strww micro_speech hello_world_int8)
 set(shared_float vww_f32 resnet_f32 ad_f32 hello_world_float)

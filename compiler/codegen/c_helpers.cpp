@@ -149,22 +149,10 @@ std::vector<std::string> helper_names() {
   return out;
 }
 
-std::string support_definition(const std::string& name, const std::string& prefix, bool assembly) {
-  std::string f = prefix + "_" + name;
-  for (const Helper& helper : kHelpers)
-    if (name == helper.name)
-      return fmt::format("/* {}. */\nstatic inline int32_t {}({})\n{{\n    return {};\n}}\n",
-                         helper.comment, f, helper.parameters, helper.result);
-  if (name == "float_bits")
-    return fmt::format(
-        "static inline int32_t {}(float value)\n{{\n    int32_t bits;\n"
-        "    memcpy(&bits, &value, sizeof bits);\n    return bits;\n}}\n",
-        f);
-  if (name == "float_from_bits")
-    return fmt::format(
-        "static inline float {}(int32_t bits)\n{{\n    float value;\n"
-        "    memcpy(&value, &bits, sizeof value);\n    return value;\n}}\n",
-        f);
+namespace {
+
+// Those with single instructions and barriers; nothing for others.
+std::string instruction_definition(const std::string& name, const std::string& f, bool assembly) {
   if (name == "keep" || name == "fence") {
     bool keeps = name == "keep";
     std::string barrier =
@@ -195,6 +183,28 @@ std::string support_definition(const std::string& name, const std::string& prefi
     return fmt::format("static inline int32_t {}(int32_t value)\n{{\n{}}}\n", f,
                        assembly ? instruction : portable);
   }
+  return "";
+}
+
+}  // namespace
+
+std::string support_definition(const std::string& name, const std::string& prefix, bool assembly) {
+  std::string f = prefix + "_" + name;
+  for (const Helper& helper : kHelpers)
+    if (name == helper.name)
+      return fmt::format("/* {}. */\nstatic inline int32_t {}({})\n{{\n    return {};\n}}\n",
+                         helper.comment, f, helper.parameters, helper.result);
+  if (std::string found = instruction_definition(name, f, assembly); !found.empty()) return found;
+  if (name == "float_bits")
+    return fmt::format(
+        "static inline int32_t {}(float value)\n{{\n    int32_t bits;\n"
+        "    memcpy(&bits, &value, sizeof bits);\n    return bits;\n}}\n",
+        f);
+  if (name == "float_from_bits")
+    return fmt::format(
+        "static inline float {}(int32_t bits)\n{{\n    float value;\n"
+        "    memcpy(&value, &bits, sizeof value);\n    return value;\n}}\n",
+        f);
   if (name == "check_tensors")
     return fmt::format(
         "/* 0 if there are `count` arguments and each is a tensor that begins at its address. */\n"

@@ -273,6 +273,13 @@ class ModelPrinter {
       tensor_macros(h, "INPUT", out_.input_fields[i], g.inputs[i], program_.inputs[i]);
     for (size_t i = 0; i < g.outputs.size(); ++i)
       tensor_macros(h, "OUTPUT", out_.output_fields[i], g.outputs[i], program_.outputs[i]);
+    ports_and_prototypes(h);
+    return h + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+  }
+
+  // What programs read and call behind the figures.
+  void ports_and_prototypes(std::string& h) {
+    const graph::Graph& g = program_.graph;
     h += "\n/* X(field, c_type, elements, scale, zero_point) for every input and output. */\n";
     x_macro(h, "INPUT", g.inputs, out_.input_fields);
     x_macro(h, "OUTPUT", g.outputs, out_.output_fields);
@@ -295,8 +302,6 @@ class ModelPrinter {
         "/* Defined by the application: sees every result right after the call that makes it. */\n"
         "void {1}_trace(int32_t call, int32_t result, const void *data, uint32_t bytes);\n#endif\n",
         up_, p_);
-    h += "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
-    return h;
   }
 
   // What the caller gives beside inputs and outputs: a struct of pools, contexts of devices.
@@ -367,8 +372,7 @@ class ModelPrinter {
 
   // ---------------------------------------------------------------- source
 
-  std::string source() {
-    SupportUse use;
+  std::vector<PrintedFunction> printed_functions(SupportUse& use) const {
     std::vector<PrintedFunction> printed;
     for (size_t i = 0; i < program_.functions.size(); ++i) {
       const plan::ProgramFunction& f = program_.functions[i];
@@ -384,6 +388,12 @@ class ModelPrinter {
                                              options_.narrow_int));
       if (is_called(program_, f)) use.merge(printed.back().use);
     }
+    return printed;
+  }
+
+  std::string source() {
+    SupportUse use;
+    const std::vector<PrintedFunction> printed = printed_functions(use);
     TensorTable tensors(program_, options_, out_);
     std::string kernels = kernel_definitions(use, p_);
     std::string s = banner("Operators and run function of a neural network.");

@@ -225,6 +225,21 @@ std::string target_key(const Board& board) {
   return board.cpu + " " + board.isa + " " + joined(board.features);
 }
 
+Json json_of(const Board& b, const Need& need, const Fit& fit) {
+  Json j;
+  j["name"] = b.name;
+  j["fits"] = fit.both();
+  j["ram_needed"] = fit.ram_needed;
+  j["ram"] = fit.arena->size;
+  j["arena_memory"] = fit.arena->name;
+  j["arena_bytes"] = need.tensors;
+  j["stack_bytes"] = need.stack;
+  j["flash_needed"] = fit.flash_needed;
+  j["flash"] = fit.constants->size;
+  j["constants_bytes"] = need.constants;
+  return j;
+}
+
 int list_fitting(const std::vector<Board>& boards, const BoardsOptions& options, Diagnostics& diags) {
   Progress progress(options.common.quiet || options.common.json);
   std::map<std::string, std::optional<Compiled>> compiled;
@@ -271,18 +286,7 @@ int list_fitting(const std::vector<Board>& boards, const BoardsOptions& options,
     rows.push_back({b.name, fit.both() ? "yes" : fit.ram ? "no flash" : fit.flash ? "no RAM" : "no",
                     with_commas(fit.ram_needed), short_bytes(fit.arena->size), fit.arena->name,
                     with_commas(fit.flash_needed), short_bytes(fit.constants->size)});
-    Json j;
-    j["name"] = b.name;
-    j["fits"] = fit.both();
-    j["ram_needed"] = fit.ram_needed;
-    j["ram"] = fit.arena->size;
-    j["arena_memory"] = fit.arena->name;
-    j["arena_bytes"] = need.tensors;
-    j["stack_bytes"] = need.stack;
-    j["flash_needed"] = fit.flash_needed;
-    j["flash"] = fit.constants->size;
-    j["constants_bytes"] = need.constants;
-    all.push_back(j);
+    all.push_back(json_of(b, need, fit));
   }
   progress.clear();
   // What is wrong for every board is wrong with the model.

@@ -218,7 +218,9 @@ Result<Compiled> compile_checked(const CompileOptions& options, Diagnostics& dia
   plan_options.program_tables = plan_options.target.harvard && !options.constants_in_ram;
   if (plan_options.program_tables && !check_program_tables(options, diags)) return kFailure;
   plan_options.merge_at_least = plan::merge_at_least(options.level);
-  plan_options.repeats = options.level != ops::Level::kSpeed;
+  // Loops and pieces of tensors have offsets, which blocks of a workspace have not.
+  plan_options.repeats =
+      options.level != ops::Level::kSpeed && options.memory != codegen::MemoryMode::kWorkspace;
   if (!options.schedules_path.empty()) {
     auto schedules = load_schedules(options.schedules_path, diags);
     if (!schedules) return kFailure;

@@ -78,17 +78,13 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   return j;
 }
 
-namespace {
-
 // The schedules that a manifest's "compile" holds; a failure if it holds something else.
-Result<std::map<int, ops::Schedule>> schedules_of(const nlohmann::json& compile) {
+static Result<std::map<int, ops::Schedule>> schedules_of(const nlohmann::json& compile) {
   Diagnostics said_by_the_caller;
   nlohmann::json file;
   file["calls"] = compile.value("schedules", nlohmann::json::array());
   return parse_schedules(json_text(file), project::kManifest, said_by_the_caller);
 }
-
-}  // namespace
 
 CompileOptions ProjectDir::compile_options() const {
   CompileOptions o;

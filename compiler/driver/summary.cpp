@@ -68,6 +68,26 @@ std::string live_text(const Compiled& c) {
       exact_bytes(most), exact_bytes(most - c.program.arena_bytes));
 }
 
+static void add_sections(const Compiled& c, std::vector<std::vector<std::string>>& rows) {
+  const plan::Program& p = c.program;
+  Diagnostics checked_before;
+  if (auto sections = parse_sections(c.options, checked_before); sections && !sections->empty()) {
+    std::vector<int> section = plan::assign_sections(p, *sections);
+    std::vector<double> reads = plan::constant_reads(p);
+    for (size_t s = 0; s < sections->size(); ++s) {
+      int64_t bytes = 0;
+      double read = 0;
+      for (size_t i = 0; i < section.size(); ++i) {
+        if (section[i] != static_cast<int>(s)) continue;
+        bytes += static_cast<int64_t>(p.constants[i].data.bytes.size());
+        read += reads[i];
+      }
+      rows.push_back({"  in " + (*sections)[s].name, exact_bytes(bytes),
+                      fmt::format("each read {:.1f} times a run", read / static_cast<double>(std::max<int64_t>(1, bytes)))});
+    }
+  }
+}
+
 std::string summary_text(const Compiled& c, const StackNeed* stack) {
   Figures f = figures_of(c);
   const plan::Program& p = c.program;
@@ -98,22 +118,7 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
                : "reserved; 'aotc run' measures"});
   rows.push_back({"flash: constants", exact_bytes(f.constant_bytes),
                   fmt::format("raw {}", exact_bytes(f.raw_constant_bytes)), limit("constants")});
-  Diagnostics checked_before;
-  if (auto sections = parse_sections(c.options, checked_before); sections && !sections->empty()) {
-    std::vector<int> section = plan::assign_sections(p, *sections);
-    std::vector<double> reads = plan::constant_reads(p);
-    for (size_t s = 0; s < sections->size(); ++s) {
-      int64_t bytes = 0;
-      double read = 0;
-      for (size_t i = 0; i < section.size(); ++i) {
-        if (section[i] != static_cast<int>(s)) continue;
-        bytes += static_cast<int64_t>(p.constants[i].data.bytes.size());
-        read += reads[i];
-      }
-      rows.push_back({"  in " + (*sections)[s].name, exact_bytes(bytes),
-                      fmt::format("each read {:.1f} times a run", read / static_cast<double>(std::max<int64_t>(1, bytes)))});
-    }
-  }
+  add_sections(c, rows);
   if (const auto longest = longest_slice_of(c))
     rows.push_back({"longest slice", with_commas(longest->instructions),
                     fmt::format("instructions at most, by the cost model of {}: call {}",

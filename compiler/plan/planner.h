@@ -41,6 +41,9 @@ class Planner {
   // Inputs, constants and outputs get their storage first; views then join classes where at most
   // one side has one. What cannot join is copied.
   void bind_externals();
+  // Of the steps of an unrolled network: results that are pieces of the operand are not copied out of it.
+  void bind_pieces(size_t op_index);
+  bool repeats_constants(const graph::Op& op) const;
 
   // States lie one behind the other in memory of their own, those of wide elements first.
   void place_states();
@@ -179,6 +182,9 @@ class Planner {
   // By output: a copy writes it; the number is its own buffer, if it lies in the arena.
   std::vector<std::optional<int>> copied_outputs_;
   std::vector<bool> view_copied_;
+  std::vector<bool> pieces_;  // by operator: its results are pieces of its operand
+  std::map<const uint8_t*, int> readers_of_constants_;
+  std::vector<int> producer_;  // by tensor: the operator that makes it, or -1
   // Values of states that are set aside while the states change.
   struct Aside {
     graph::TensorType type;

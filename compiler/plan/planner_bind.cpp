@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "ops/common/pieces.h"
+
 namespace aotc::plan {
 
 using graph::Graph;
@@ -25,18 +27,64 @@ void Planner::bind_externals() {
       if (s.kind == StorageKind::kNone) s = {StorageKind::kOutput, static_cast<int>(i), 0};
     }
   view_copied_.resize(graph().ops.size());
+  pieces_.resize(graph().ops.size());
+  producer_.assign(graph().tensors.size(), -1);
+  for (size_t i = 0; i < graph().ops.size(); ++i) {
+    for (TensorId id : graph().ops[i].results) producer_[at(id)] = static_cast<int>(i);
+    for (TensorId id : graph().ops[i].operands)
+      if (id.valid() && graph().is_constant(id)) ++readers_of_constants_[graph()[id].constant->bytes.data()];
+  }
   for (size_t i = 0; i < graph().ops.size(); ++i) {
     const graph::Op& op = graph().ops[i];
-    if (!ops::definition_of(op).traits().view) continue;
+    if (!ops::definition_of(op).traits().view) {
+      bind_pieces(i);
+      continue;
+    }
     Storage& from = external_of(op.operands[0]);
     Storage& to = external_of(op.results[0]);
     bool both = from.kind != StorageKind::kNone && to.kind != StorageKind::kNone;
+    both = both || (to.kind != StorageKind::kNone && classes_.has_pieces(op.operands[0]));
     both = both || graph()[op.operands[0]].device != graph()[op.results[0]].device;
     view_copied_[i] = both;
     if (both) continue;
     Storage joined = from.kind != StorageKind::kNone ? from : to;
     classes_.join(op.operands[0], op.results[0], joined);
   }
+}
+
+// Does an operator read what others of its kind read, as the steps of an unrolled network do?
+bool Planner::repeats_constants(const graph::Op& op) const {
+  constexpr int kLeastReaders = 3;
+  return std::any_of(op.operands.begin(), op.operands.end(), [&](TensorId id) {
+    return id.valid() && graph().is_constant(id) &&
+           readers_of_constants_.at(graph()[id].constant->bytes.data()) >= kLeastReaders;
+  });
+}
+
+void Planner::bind_pieces(size_t op_index) {
+  const graph::Op& op = graph().ops[op_index];
+  if (!options_.repeats || !graph().states.empty() || options_.devices.devices.size() > 1 ||
+      flat_.flat_op.size() != graph().ops.size() || op.operands.empty() || !op.operands[0].valid())
+    return;
+  const TensorId whole = op.operands[0];
+  const int producer = producer_[at(whole)];
+  if (producer < 0 || !repeats_constants(graph().ops[static_cast<size_t>(producer)]) ||
+      external_of(whole).kind != StorageKind::kNone)
+    return;
+  const auto begins = ops::pieces_of({graph(), op});
+  if (!begins) return;
+  const int64_t element = size_of(graph()[whole].type.dtype);
+  for (size_t r = 0; r < op.results.size(); ++r) {
+    const graph::TensorType& type = graph()[op.results[r]].type;
+    const auto is_it = [&](const graph::Port& port) { return port.tensor == op.results[r]; };
+    if (type.bytes() == 0 || external_of(op.results[r]).kind != StorageKind::kNone ||
+        (classes_.offset(whole.value) + (*begins)[r] * element) % alignment_of(type.dtype, type.bytes()) != 0 ||
+        std::any_of(graph().outputs.begin(), graph().outputs.end(), is_it))
+      return;
+  }
+  for (size_t r = 0; r < op.results.size(); ++r)
+    classes_.take_piece(whole, op.results[r], (*begins)[r] * element);
+  pieces_[op_index] = true;
 }
 
 TensorId Planner::tensor_of(size_t call, const ops::Arg& arg) const {

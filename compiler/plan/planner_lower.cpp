@@ -25,7 +25,7 @@ Status Planner::lower_all() {
   for (size_t i = 0; i < graph().ops.size(); ++i) {
     const graph::Op& op = graph().ops[i];
     bool view = ops::definition_of(op).traits().view;
-    if (view && !view_copied_[i]) continue;
+    if ((view && !view_copied_[i]) || pieces_[i]) continue;
     ops::OpView op_view{graph(), op};
     ops::TargetInfo target = options_.target;
     auto asked = options_.schedules.find(op.location.op_index);

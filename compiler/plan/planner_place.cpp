@@ -20,7 +20,7 @@ std::vector<Buffer> Planner::make_buffers() {
   std::vector<int64_t> bytes(graph().tensors.size(), 0);
   for (size_t i = 0; i < graph().tensors.size(); ++i) {
     int64_t& of_class = bytes[static_cast<size_t>(classes_.of(static_cast<int>(i)))];
-    of_class = std::max(of_class, graph().tensors[i].type.bytes());
+    of_class = std::max(of_class, classes_.offset(static_cast<int>(i)) + graph().tensors[i].type.bytes());
   }
   std::vector<Buffer> buffers;
   for (size_t c = 0; c < bytes.size(); ++c) {
@@ -93,7 +93,9 @@ BufferUse Planner::use_of(size_t call) {
   for (const ops::WriteOrder& order : pending.write_orders) {
     int operand = buffer_of(op.operands[static_cast<size_t>(order.operand)]);
     int result = buffer_of(op.results[0]);
-    if (operand >= 0 && result >= 0 && op.results.size() == 1)
+    // Of a tensor that has pieces, others may be read by the same call.
+    const bool whole = !classes_.has_pieces(op.operands[static_cast<size_t>(order.operand)]);
+    if (operand >= 0 && result >= 0 && op.results.size() == 1 && whole)
       use.overlaps.push_back({operand, result, &order});
   }
   return use;
@@ -127,6 +129,7 @@ Status Planner::few_enough() {
   for (size_t i = 0; i < count; ++i) {
     const graph::Op& op = graph().ops[i];
     if (ops::definition_of(op).traits().view && !view_copied_[i]) continue;
+    if (pieces_[i]) continue;
     for (TensorId id : op.operands) touch(id, i + 1);
     for (TensorId id : op.results) touch(id, i + 1);
   }
@@ -225,7 +228,9 @@ void Planner::accept(const PooledPlacement& pooled) {
   };
   for (size_t i = 0; i < graph().tensors.size(); ++i) {
     auto c = static_cast<size_t>(classes_.of(static_cast<int>(i)));
-    program_.tensors[i] = buffer_of_[c] >= 0 ? storage(buffer_of_[c]) : classes_.storage_of_class(static_cast<int>(c));
+    Storage& place = program_.tensors[i];
+    place = buffer_of_[c] >= 0 ? storage(buffer_of_[c]) : classes_.storage_of_class(static_cast<int>(c));
+    if (place.kind == StorageKind::kArena) place.offset += classes_.offset(static_cast<int>(i));
   }
   for (Aside& aside : set_aside_) aside.storage = storage(aside.buffer);
   bool in_caller = options_.inputs == Contract::kPreserve;

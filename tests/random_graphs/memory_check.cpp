@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "ops/operator.h"
+#include "ops/common/pieces.h"
 #include "plan/merge.h"
 
 namespace aotc::tests {
@@ -38,9 +39,9 @@ struct Memory {
   void rename(int64_t offset, int64_t size, int value) {
     for (int64_t i = 0; i < size; ++i) tags[static_cast<size_t>(offset + i)] = {value, i};
   }
-  bool holds(int64_t offset, int64_t size, int value) const {
+  bool holds(int64_t offset, int64_t size, const Tag& first) const {
     for (int64_t i = 0; i < size; ++i)
-      if (tags[static_cast<size_t>(offset + i)] != Tag{value, i}) return false;
+      if (tags[static_cast<size_t>(offset + i)] != Tag{first.value, first.at + i}) return false;
     return true;
   }
 };
@@ -90,7 +91,7 @@ class ShadowRun final : public tir::AccessObserver {
     for (int64_t b = offset; b < offset + bytes; ++b) {
       const Tag tag = p.memory->tags[static_cast<size_t>(p.offset + b)];
       if (copied_ && param == 0) read_[b] = tag;
-      if (!copied_ && p.checked && tag != Tag{p.value, b})
+      if (!copied_ && p.checked && tag != tag_of(p.value, b))
         return fail(fmt::format("argument {} reads byte {} of its memory as byte {} of value {}, but it is byte {} "
                                 "of value {}",
                                 param, p.offset + b, b, p.value, tag.at, tag.value));
@@ -151,6 +152,12 @@ class ShadowRun final : public tir::AccessObserver {
         call_operator(steps[next++].call, op, values);
       } else if (traits.view) {
         values[at(op.results[0])] = values[at(op.operands[0])];
+      } else if (const auto begins = ops::pieces_of({g, op})) {
+        const int64_t element = size_of(g[op.operands[0]].type.dtype);
+        for (size_t r = 0; r < op.results.size(); ++r) {
+          values[at(op.results[r])] = next_value_;
+          pieces_[next_value_++] = {values[at(op.operands[0])], (*begins)[r] * element};
+        }
       } else {
         fail(fmt::format("operator {} is not called", op.name()));
       }
@@ -202,11 +209,19 @@ class ShadowRun final : public tir::AccessObserver {
     Memory* memory = memory_of(step.condition);
     if (memory == nullptr) return fail("a condition has no place"), false;
     const int64_t offset = offset_of(step.condition);
-    if (!memory->holds(offset, 1, value)) fail("a condition is not what is tested");
+    if (!memory->holds(offset, 1, tag_of(value, 0))) fail("a condition is not what is tested");
     return memory->bytes[static_cast<size_t>(offset)] != 0;
   }
 
   // ---------------------------------------------------------------- memory
+
+  // Byte `b` of a value, which may be a piece of another.
+  Tag tag_of(int value, int64_t b) const {
+    Tag tag{value, b};
+    for (auto piece = pieces_.find(value); piece != pieces_.end(); piece = pieces_.find(tag.value))
+      tag = {piece->second.value, tag.at + piece->second.at};
+    return tag;
+  }
 
   static int64_t offset_of(const Storage& s) {
     return s.kind == StorageKind::kArena || s.kind == StorageKind::kState ? s.offset : 0;
@@ -228,11 +243,12 @@ class ShadowRun final : public tir::AccessObserver {
   void check_end(const Graph& g, const Values& values) {
     for (size_t o = 0; o < p_.outputs.size(); ++o) {
       const TensorId id = g.outputs[o].tensor;
-      if (!memory_of(p_.outputs[o])->holds(offset_of(p_.outputs[o]), g[id].type.bytes(), values[at(id)]))
+      if (!memory_of(p_.outputs[o])->holds(offset_of(p_.outputs[o]), g[id].type.bytes(), tag_of(values[at(id)], 0)))
         fail(fmt::format("output {} does not survive the run", o));
     }
     for (size_t i = 0; i < g.states.size(); ++i)
-      if (!state_.holds(p_.states[i].offset, g[g.states[i].before].type.bytes(), values[at(g.states[i].after)]))
+      if (!state_.holds(p_.states[i].offset, g[g.states[i].before].type.bytes(),
+                        tag_of(values[at(g.states[i].after)], 0)))
         fail(fmt::format("state {} does not hold what it is next", i));
   }
 
@@ -266,7 +282,7 @@ class ShadowRun final : public tir::AccessObserver {
       for (size_t i = 0; i < ids.size() && in_tensors; ++i) {
         if (!ids[i].valid() || p_.tensors[at(ids[i])] != s) continue;
         const int value = is_result ? results[i] : values[at(op.operands[i])];
-        if (param.value >= 0 && param.value != value) fail("two values in one place");
+        if (param.value >= 0 && tag_of(param.value, 0) != tag_of(value, 0)) fail("two values in one place");
         param.value = value;
       }
     });
@@ -309,6 +325,7 @@ class ShadowRun final : public tir::AccessObserver {
   Memory arena_, state_;
   std::vector<Memory> inputs_, outputs_, constants_;
   std::map<std::vector<uint8_t>, int> value_of_constant_;
+  std::map<int, Tag> pieces_;  // values that lie in others, by operators that no call makes
   int next_value_ = 0;
   int call_ = -1;
   bool copied_ = false;          // the call is a copy of the planner's: tags go with the bytes

@@ -6,6 +6,7 @@
 
 #include "ops/common/checks.h"
 #include "ops/common/movement.h"
+#include "ops/common/pieces.h"
 #include "ops/pack/attributes.h"
 
 namespace aotc::ops {
@@ -71,7 +72,7 @@ class Pack final : public Operator {
 
 };
 
-class Unpack final : public Operator {
+class Unpack final : public Operator, public TakesPieces {
  public:
   std::string_view name() const override { return "unpack"; }
   std::string_view summary() const override { return "takes a tensor apart along an axis"; }
@@ -108,6 +109,10 @@ class Unpack final : public Operator {
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     return lower_split(op, parts_of(op, op.operand(0).shape));
+  }
+
+  std::optional<std::vector<int64_t>> pieces(const OpView& op) const override {
+    return pieces_of(parts_of(op, op.operand(0).shape));
   }
 
 };

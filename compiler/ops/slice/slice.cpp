@@ -11,12 +11,13 @@
 
 #include "ops/common/affine_map.h"
 #include "ops/common/checks.h"
+#include "ops/common/pieces.h"
 
 namespace aotc::ops {
 
 namespace {
 
-class Slice final : public RearrangeOperator {
+class Slice final : public RearrangeOperator, public TakesPieces {
  public:
   std::string_view name() const override { return "slice"; }
   std::string_view summary() const override {
@@ -73,6 +74,8 @@ class Slice final : public RearrangeOperator {
     attributes->shape = ordered_shape(attrs.shape, dimension_order(flow.results[0], axes));
     return attributes;
   }
+
+  std::optional<std::vector<int64_t>> pieces(const OpView& op) const override { return pieces_of(map_of(op)); }
 
  protected:
   AffineMap map_of(const OpView& op) const override {

@@ -5,6 +5,7 @@
 
 #include "ops/common/checks.h"
 #include "ops/common/movement.h"
+#include "ops/common/pieces.h"
 #include "ops/split/attributes.h"
 
 namespace aotc::ops {
@@ -20,7 +21,7 @@ Parts parts_of(const OpView& op) {
   return parts;
 }
 
-class Split final : public Operator {
+class Split final : public Operator, public TakesPieces {
  public:
   std::string_view name() const override { return "split"; }
   std::string_view summary() const override {
@@ -90,8 +91,9 @@ class Split final : public Operator {
 
   bool is_identity(const OpView& op) const override { return op.op.results.size() == 1; }
 
- private:
-
+  std::optional<std::vector<int64_t>> pieces(const OpView& op) const override {
+    return pieces_of(parts_of(op));
+  }
 };
 
 }  // namespace

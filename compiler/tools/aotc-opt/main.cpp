@@ -42,10 +42,35 @@ struct Options {
   std::string devices;
 };
 
+// Which passes run, and how.
+std::vector<options::Option> pass_options(Options& o) {
+  passes::PassOptions& pass = o.pass_options;
+  return {{.names = "--pass",
+        .value = "NAME,...",
+        .target = &o.passes,
+        .help = "Run these passes, separated by commas, in this order"},
+       {.names = "--pipeline",
+        .target = &o.pipeline,
+        .help = "Run all passes, as a compilation does"},
+       {.names = "--strip-boundary-float",
+        .target = &pass.strip_boundary_float,
+        .help = "Let the strip-boundary-float pass act"},
+       {.names = "--remove-rounding",
+        .target = &pass.remove_rounding,
+        .help = "Let remove-conversions remove quantize followed by dequantize, which rounds"},
+       {.names = "--keep-dead-channels",
+        .target = &pass.keep_dead_channels,
+        .help = "Let the dead-channels pass do nothing"},
+       {.names = "--devices",
+        .value = "FILE",
+        .target = &o.devices,
+        .help = "devices.json: what runs where",
+        .takes = options::Takes::kFile}};
+}
+
 options::Command command_line(Options& o) {
   using options::Takes;
-  passes::PassOptions& pass = o.pass_options;
-  return {
+  options::Command command = {
       .name = "aotc-opt",
       .summary = "Runs passes over the text form of aotc's intermediate representations",
       .options =
@@ -57,27 +82,6 @@ options::Command command_line(Options& o) {
             .value = "FILE",
             .target = &o.output,
             .help = "File to write; '-' is stdout",
-            .takes = Takes::kFile},
-           {.names = "--pass",
-            .value = "NAME,...",
-            .target = &o.passes,
-            .help = "Run these passes, separated by commas, in this order"},
-           {.names = "--pipeline",
-            .target = &o.pipeline,
-            .help = "Run all passes, as a compilation does"},
-           {.names = "--strip-boundary-float",
-            .target = &pass.strip_boundary_float,
-            .help = "Let the strip-boundary-float pass act"},
-           {.names = "--remove-rounding",
-            .target = &pass.remove_rounding,
-            .help = "Let remove-conversions remove quantize followed by dequantize, which rounds"},
-           {.names = "--keep-dead-channels",
-            .target = &pass.keep_dead_channels,
-            .help = "Let the dead-channels pass do nothing"},
-           {.names = "--devices",
-            .value = "FILE",
-            .target = &o.devices,
-            .help = "devices.json: what runs where",
             .takes = Takes::kFile},
            {.names = "--dump-after",
             .value = "PASS",
@@ -117,10 +121,10 @@ options::Command command_line(Options& o) {
            {.names = "--list-passes",
             .target = &o.list_passes,
             .help = "List the passes in pipeline order"}},
-      .exit_codes = {{kDone, "done"},
-                     {kBadInput, "bad input"},
-                     {kUsage, "usage"},
-                     {kInternal, "bug in aotc"}}};
+      .exit_codes = {{kDone, "done"}, {kBadInput, "bad input"}, {kUsage, "usage"}, {kInternal, "bug in aotc"}}};
+  const std::vector<options::Option> passes = pass_options(o);
+  command.options.insert(command.options.begin() + 2, passes.begin(), passes.end());
+  return command;
 }
 
 Result<std::vector<uint8_t>> read_input(const Options& options, Diagnostics& diags) {

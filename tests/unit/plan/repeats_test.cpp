@@ -174,6 +174,49 @@ TEST(PlanRepeats, RowsHoldWhatScalesMakeOfTheSteps) {
   }
 }
 
+// h = a + b, a and b being the halves of w * h.
+std::string halved_steps(int steps) {
+  std::string text = "graph \"g\" {\n  input %0 \"h\" f32[1x4]\n  const %1 \"w\" f32[8x4] = [0.5";
+  for (int i = 1; i < 32; ++i) text += fmt::format(", {}", i % 5 * 0.25);
+  text += "]\n";
+  int last = 0;
+  for (int i = 0; i < steps; ++i) {
+    const int at = 10 + 10 * i;
+    text += fmt::format("  %{} \"both{}\" f32[1x8] = fully_connected(%{}, %1)\n", at, i, last);
+    text += fmt::format("  %{} \"a{}\" f32[1x4], %{} \"b{}\" f32[1x4] = split(%{}) {{axis = 1, sizes = [4, 4]}}\n",
+                        at + 1, i, at + 2, i, at);
+    text += fmt::format("  %{} \"h{}\" f32[1x4] = add(%{}, %{})\n", at + 3, i, at + 1, at + 2);
+    last = at + 3;
+  }
+  return text + fmt::format("  output %{}\n}}\n", last);
+}
+
+TEST(PlanRepeats, PiecesOfWhatAStepComputesAreNotCopied) {
+  for (int steps : {2, 4}) {
+    Program p = planned_steps(halved_steps(steps));
+    // Two steps are no unrolled network.
+    EXPECT_EQ(p.calls.size(), steps == 2 ? 6u : 8u);
+    const std::vector<float> h = {0.25f, -0.5f, 1, 3};
+    std::vector<uint8_t> input(16);
+    std::memcpy(input.data(), h.data(), 16);
+    Diagnostics diags;
+    auto out = run_program(p, {input}, diags);
+    ASSERT_TRUE(out.ok()) << diags.str();
+    auto values = ops::evaluate_graph(p.graph, {input});
+    EXPECT_EQ((*out)[0], values[static_cast<size_t>(p.graph.outputs[0].tensor.value)]);
+    if (steps == 2) continue;
+    for (const graph::Op& op : p.graph.ops) {
+      if (op.name() != "split") continue;
+      const Storage& whole = p.tensors[static_cast<size_t>(op.operands[0].value)];
+      for (size_t r = 0; r < 2; ++r) {
+        const Storage& piece = p.tensors[static_cast<size_t>(op.results[r].value)];
+        EXPECT_EQ(piece.index, whole.index);
+        EXPECT_EQ(piece.offset, whole.offset + static_cast<int64_t>(16 * r));
+      }
+    }
+  }
+}
+
 // Three products of the same int8 weights, with biases and scales of their own.
 std::string products() {
   std::string text =

@@ -47,6 +47,8 @@ Status check_format(const frontends::Frontend* format, const CompileOptions& opt
                          "leave it out", diags);
   if ((any || !format->values) && (!options.dimensions.empty() || !options.values.empty()))
     return conflicting(options.model_path, "--dim and --value are for ONNX models", "leave them out", diags);
+  if ((any || !format->values) && options.literal_rounding)
+    return conflicting(options.model_path, "--rounding is for ONNX models", "leave it out", diags);
   return success();
 }
 
@@ -98,6 +100,7 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
   read_options.shapes = std::move(*shapes);
   read_options.dimensions = std::move(*dimensions);
   read_options.values = std::move(*values);
+  read_options.literal_rounding = options.literal_rounding;
   read_options.given = &given.operators;
   auto graph = frontends::read_model(std::move(*read), options.model_path, diags, read_options);
   if (!graph || !bind_given_operators(*graph, given, diags)) return kFailure;

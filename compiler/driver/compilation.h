@@ -27,6 +27,7 @@ struct CompileOptions {
   std::string signature;
   std::vector<std::string> shapes;  // "INPUT=1,98,40", as given
   std::vector<std::string> dimensions, values;  // of an ONNX model: "NAME=1", "INPUT=[1,2]", as given
+  bool literal_rounding = false;    // of an ONNX model: --rounding spec
   std::vector<std::string> states;  // "OUTPUT=INPUT[@FILE]", as given
   InitialValues initial_values;     // of those with a file: read by compile_model, or from a project
   std::string params_path;  // of a TVM graph

@@ -133,6 +133,11 @@ options::Group code_group(CompileOptions& c) {
         .help = "The value of an ONNX model's input, which is an input no longer: axes, shapes and the like, "
                 "which must be known while compiling; a project keeps it",
         .see = "onnx.md"},
+       {.names = "--rounding",
+        .target = one_of(&c.literal_rounding, {{"onnxruntime", false}, {"spec", true}}),
+        .help = "Operators between DequantizeLinear and QuantizeLinear of an ONNX model: as onnxruntime's default "
+                "session computes them, or as the specification says; a project keeps it",
+        .see = "onnx.md"},
        {.names = "--state",
         .value = "OUTPUT=INPUT",
         .target = &c.states,

@@ -52,6 +52,7 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["shapes"] = options.shapes;
   j["dimensions"] = options.dimensions;
   j["values"] = options.values;
+  j["rounding"] = options.literal_rounding ? "spec" : "onnxruntime";
   j["operators"] = options.kept_operators;
   j["states"] = options.states;
   j["state_values"] = nlohmann::ordered_json::object();
@@ -97,6 +98,7 @@ CompileOptions ProjectDir::compile_options() const {
   o.shapes = c.value("shapes", std::vector<std::string>());
   o.dimensions = c.value("dimensions", std::vector<std::string>());
   o.values = c.value("values", std::vector<std::string>());
+  o.literal_rounding = c.value("rounding", "") == "spec";
   for (const std::string& name : c.value("operators", std::vector<std::string>()))
     o.operators.push_back(path + "/" + manifest.value("model_folder", "") + name);
   o.states = c.value("states", std::vector<std::string>());

@@ -32,6 +32,8 @@ struct ReadOptions {
   // as text: "3", "[1, 2]", "[[1.5], [2]]".
   std::map<std::string, int64_t> dimensions;
   std::map<std::string, std::string> values;
+  // Of the same: operators between DequantizeLinear and QuantizeLinear round as the file says, not as onnxruntime.
+  bool literal_rounding = false;
   // The operators there are; null: every operator of this build.
   const ops::OperatorSet* operators = nullptr;
   // Custom operators that the user gives as C, if any; they go before those of the set.

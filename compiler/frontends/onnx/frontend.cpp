@@ -10,7 +10,7 @@ namespace {
 
 Result<graph::Graph> read_this(std::vector<uint8_t> bytes, const std::string& file, Diagnostics& diags,
                                const ReadOptions& options) {
-  return read_onnx(std::move(bytes), file, diags, {options.shapes, options.dimensions, options.values});
+  return read_onnx(std::move(bytes), file, diags, {options.shapes, options.dimensions, options.values, options.literal_rounding});
 }
 
 // A rule makes several operators of ours: docs/onnx.md lists what is read.

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 8> kMoving = {"Reshape",   "Flatten", "Tr
 
 class Groups {
  public:
-  explicit Groups(const Graph& graph) : graph_(graph), nodes_(graph.nodes) {
+  Groups(const Graph& graph, bool literal) : literal_(literal), nodes_(graph.nodes) {
     for (const Tensor& t : graph.initializers) constants_.emplace(t.name, &t);
     for (size_t i = 0; i < nodes_.size(); ++i) {
       for (std::string_view name : nodes_[i].outputs)
@@ -224,7 +224,7 @@ class Groups {
   }
 
   std::optional<Node> replaced(const Node& n, const Node& q) const {
-    if (n.inputs.empty()) return std::nullopt;
+    if (n.inputs.empty() || (literal_ && is_rounded(n.type))) return std::nullopt;
     Node out;
     out.domain = kGroups;
     out.attributes = n.attributes;
@@ -315,7 +315,14 @@ class Groups {
     return out;
   }
 
-  const Graph& graph_;
+  // Whose operator rounds otherwise than the group.
+  static bool is_rounded(std::string_view type) {
+    constexpr std::array<std::string_view, 5> kRounded = {
+        "Add", "Mul", "Softmax", "GlobalAveragePool", "AveragePool"};
+    return std::find(kRounded.begin(), kRounded.end(), type) != kRounded.end();
+  }
+
+  bool literal_;
   std::vector<Node> nodes_;
   std::unordered_map<std::string_view, const Tensor*> constants_;
   std::unordered_map<std::string_view, size_t> producers_;
@@ -325,6 +332,8 @@ class Groups {
 
 }  // namespace
 
-std::vector<Node> fold_groups(const Graph& graph) { return Groups(graph).run(); }
+std::vector<Node> fold_groups(const Graph& graph, bool literal) {
+  return Groups(graph, literal).run();
+}
 
 }  // namespace aotc::frontends::onnx

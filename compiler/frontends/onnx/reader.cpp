@@ -266,7 +266,7 @@ bool Importer::run() {
       !add_inputs(scope))
     return false;
   versions[kGroups] = 1;
-  const std::vector<Node> nodes = fold_groups(model_.graph);
+  const std::vector<Node> nodes = fold_groups(model_.graph, options_.literal_rounding);
   bool good = add_nodes(nodes, versions, scope, 0);
   report_unknown();
   if (!good || !unknown_.empty()) return false;

@@ -21,6 +21,7 @@ struct OnnxOptions {
   std::map<std::string, int64_t> dimensions = {};   // of symbolic dimensions, by name
   // Values of inputs, which are inputs no longer: numbers, as text: "3", "[1, 2]", "[[1.5], [2]]".
   std::map<std::string, std::string> values = {};
+  bool literal_rounding = false;  // of groups of quantised operators (qdq.h)
 };
 
 // Is it an ONNX model, by its content?

@@ -81,6 +81,15 @@ def newer_models(node, rng):
                    [value("x", [1, 2])], [value("l", [1], TensorProto.INT64), value("y", [1, 2])])
     linear.opset_import.append(helper.make_opsetid(ml, 3))
     yield linear
+    two = model("trees", [node("TreeEnsembleClassifier", ["x"], ["l", "y"], domain=ml, nodes_treeids=[0, 0, 0, 1, 1, 1],
+                               nodes_nodeids=[0, 1, 2] * 2, nodes_featureids=[0, 0, 0, 1, 0, 0],
+                               nodes_values=[0.5, 0.0, 0.0, -1.0, 0.0, 0.0], nodes_truenodeids=[1, 0, 0] * 2,
+                               nodes_falsenodeids=[2, 0, 0] * 2, nodes_modes=["BRANCH_LEQ", "LEAF", "LEAF"] * 2,
+                               class_treeids=[0, 0, 1, 1], class_nodeids=[1, 2, 1, 2], class_ids=[0] * 4,
+                               class_weights=[0.1, 0.5, 0.25, 0.5], classlabels_int64s=[3, 4], post_transform="LOGISTIC")],
+                [value("x", [1, 2])], [value("l", [1], TensorProto.INT64), value("y", [1, 2])])
+    two.opset_import.append(helper.make_opsetid(ml, 1))
+    yield two
 
 
     scale = helper.make_tensor("s", TensorProto.FLOAT, [], [0.1])

@@ -128,6 +128,57 @@ def classical_cases():
     yield "ml_extractor", single("ArrayFeatureExtractor", x, {}, constants={"x1": np.array([2, 0], np.int64)}, domain=ml)
 
 
+def tree_attributes(rng, kind, modes, trees=4, levels=3, targets=3, own=False, negative=True):
+    """Whole trees of random thresholds, on few values, so that samples meet them; `own`: each tree has one target."""
+    a = {f"nodes_{n}": [] for n in ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids",
+                                    "missing_value_tracks_true")}
+    a.update({f"{kind}_{n}": [] for n in ("treeids", "nodeids", "ids", "weights")})
+    for tree in range(trees):
+        inner = 2 ** levels - 1
+        for i in range(2 * inner + 1):
+            leaf = i >= inner
+            row = (tree, i, int(rng.integers(0, 4)), float(rng.integers(-3, 4)) / 2, "LEAF" if leaf else str(rng.choice(modes)),
+                   0 if leaf else 2 * i + 1, 0 if leaf else 2 * i + 2, int(rng.integers(0, 2)))
+            for key, value in zip(list(a)[:8], row):
+                a[key].append(value)
+            for target in ([tree % targets] if own else range(targets)) if leaf else []:
+                weight = float(rng.normal())
+                for key, value in zip(list(a)[8:], (tree, i, target, weight if negative else abs(weight) / trees)):
+                    a[key].append(value)
+    return a
+
+
+def tree_cases():
+    ml, rng = "ai.onnx.ml", np.random.default_rng(3)
+    rows = (rng.integers(-4, 5, (40, 4)) / 2).astype(np.float32)
+    rows[3, :2], rows[7, 1:], rows[9, 0] = np.nan, np.inf, -0.0
+    x = {"x0": rows}
+    for modes in (["BRANCH_LEQ"], ["BRANCH_LT"], ["BRANCH_GTE"], ["BRANCH_GT"]):
+        a = tree_attributes(rng, "target", modes)
+        yield f"tree_{modes[0][7:]}", single("TreeEnsembleRegressor", x, {**a, "n_targets": 3}, domain=ml)
+    a = tree_attributes(rng, "target", ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT"])
+    yield "tree_mixed", single("TreeEnsembleRegressor", x, {**a, "n_targets": 3, "aggregate_function": "AVERAGE",
+                                                            "base_values": [0.5, -1.0, 2.0]}, domain=ml)
+    a = tree_attributes(rng, "target", ["BRANCH_LT"], targets=1)
+    yield "tree_one_target", single("TreeEnsembleRegressor", x, {**a, "n_targets": 1, "base_values": [0.25]}, domain=ml)
+    for post in ("NONE", "SOFTMAX", "LOGISTIC"):
+        for own in (False, True):
+            a = tree_attributes(rng, "class", ["BRANCH_LEQ"], own=own, trees=6)
+            yield f"tree_classes_{post}_{own}", single("TreeEnsembleClassifier", x, {
+                **a, "classlabels_int64s": [4, -1, 9], "post_transform": post}, 2, domain=ml)
+            for negative in (False, True):
+                a = tree_attributes(rng, "class", ["BRANCH_LT"], targets=1, negative=negative)
+                base = {"base_values": [0.2]} if own else {}
+                yield f"tree_two_{post}_{own}_{negative}", single("TreeEnsembleClassifier", x, {
+                    **a, **base, "classlabels_int64s": [5, 7], "post_transform": post}, 2, domain=ml)
+        a["class_ids"] = [1] * len(a["class_ids"])
+        yield f"tree_second_{post}", single("TreeEnsembleClassifier", x, {
+            **a, "classlabels_int64s": [5, 7], "post_transform": post}, 2, domain=ml)
+    deep = tree_attributes(rng, "target", ["BRANCH_LEQ"], trees=2, levels=7, targets=1)
+    deep["nodes_values"] = [v + i * 1e-3 for i, v in enumerate(deep["nodes_values"])]
+    yield "tree_many_thresholds", single("TreeEnsembleRegressor", x, {**deep, "n_targets": 1}, domain=ml)
+
+
 def bit_cases():
     big = np.array([0, 1, 7, 1 << 40, (1 << 63) - 1, 1 << 63, (1 << 63) + 5, (1 << 64) - 1], np.uint64)
     a, b = {"x0": np.repeat(big, 8)}, {"x1": np.tile(np.where(big == 0, 3, big).astype(np.uint64), 8)}
@@ -207,8 +258,8 @@ def rounding_cases():
 
 
 def all_cases():
-    for family in (recurrent_cases, loop_cases, sampling_cases, classical_cases, bit_cases, integer_cases,
-                   between_cases, rounding_cases):
+    for family in (recurrent_cases, loop_cases, sampling_cases, classical_cases, tree_cases, bit_cases,
+                   integer_cases, between_cases, rounding_cases):
         yield from family()
 
 

@@ -14,4 +14,7 @@ e2e_test(onnx.quantised.boards full ${python} ${onnx_models}/quantised.py --targ
   --inputs 1 --forms s8s8_channels,operators --work ${work}/onnx_quantised_boards)
 e2e_test(onnx.compare full ${python} ${onnx_models}/compare_test.py --work ${work}/onnx_compare)
 e2e_test(onnx.twins full ${python} ${onnx_models}/twins.py --models kws,resnet --work ${work}/onnx_twins)
+e2e_test(onnx.classical full ${python} ${onnx_models}/classical.py --work ${work}/onnx_classical)
+e2e_test(onnx.classical.boards full ${python} ${onnx_models}/classical.py --target cortex_m4 --only random_forest
+  --work ${work}/onnx_classical_boards)
 e2e_test(onnx.can_fail full ${python} ${onnx_models}/can_fail.py --work ${work}/onnx_can_fail)

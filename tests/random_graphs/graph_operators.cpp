@@ -11,6 +11,7 @@
 #include "graph_recurrent.h"
 #include "graph_signal.h"
 #include "graph_states.h"
+#include "graph_trees.h"
 #include "ops/common/constants_only.h"
 #include "ops/operator.h"
 
@@ -156,7 +157,7 @@ class OperatorMaker final : public GraphMaker {
   bool stateful() { return make_stateful(*this); }
 
   bool signal() { return make_signal(*this); }
-  bool bits() { return make_bits(*this); }
+  bool bits() { return random.chance(70) ? make_bits(*this) : make_trees(*this); }
   bool planes() { return make_planes(*this); }
   bool mover() { return make_mover(*this); }
 
@@ -427,7 +428,6 @@ class OperatorMaker final : public GraphMaker {
 
   bool product() { return make_product(*this, activation()); }
 
-  // A value of the type that is there, else a constant: what a state begins with.
   bool recurrent() { return make_recurrent(*this); }
 
   bool pack() {

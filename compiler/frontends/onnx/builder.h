@@ -86,6 +86,9 @@ class Builder {
   Id from_stored(Id x, int32_t element);
   Id to_stored(Id x);
   bool has_float64() const { return float64_; }
+  // What stands for strings is their place in such a list, which users are told.
+  void tell_labels(std::vector<std::string> labels) { labels_ = std::move(labels); }
+  const std::vector<std::string>& labels() const { return labels_; }
   int64_t rank(Id id) const { return static_cast<int64_t>(shape(id).size()); }
   // From the end if negative; stops outside of -rank .. rank - 1.
   int64_t axis(int64_t axis, int64_t rank);
@@ -143,6 +146,7 @@ class Builder {
   int64_t activation_bytes_ = 0;
   bool copying_ = false;
   bool float64_ = false;              // something computed stands for one
+  std::vector<std::string> labels_;
   std::vector<int32_t> elements_;     // by tensor, 0: what its type says
   std::unordered_map<int32_t, std::vector<Id>> int8_forms_;
   graph::Quantization quantization_;  // of the results that are being added

@@ -206,7 +206,8 @@ bool Importer::add_inputs(Scope& scope) {
 bool Importer::check_declared(const ValueInfo& info, Id id) {
   const graph::TensorType& type = graph_[id].type;
   int32_t element = builder_.element(id);
-  if (info.kind == ValueInfo::Kind::kTensor && info.type != kUndefined && element != info.type)
+  const bool label = info.type == kString && element == kInt64 && !builder_.labels().empty();
+  if (info.kind == ValueInfo::Kind::kTensor && info.type != kUndefined && element != info.type && !label)
     return error(where(info.name), "onnx-shape",
                  fmt::format("the file says that this output is {}, and it is {}",
                              element_type_name(info.type), element_type_name(element)),
@@ -251,6 +252,13 @@ bool Importer::add_outputs(const Scope& scope) {
   if (graph_.outputs.empty())
     return error(where(""), "onnx-empty", "none of the outputs has elements",
                  "give the inputs shapes whose dimensions are at least 1");
+  if (!builder_.labels().empty()) {
+    std::string list;
+    for (size_t i = 0; i < builder_.labels().size(); ++i)
+      list += fmt::format("{}{} '{}'", i == 0 ? "" : ", ", i, escape_for_display(builder_.labels()[i]));
+    diags_.warning(where(""), "onnx-labels", "labels are strings, and the C gives their places: " + list)
+        .help("keep this list in your firmware");
+  }
   if (builder_.has_float64())
     diags_.warning(where(""), "onnx-float64", "float64 is computed as float32")
         .help("inputs and outputs stay float64; export the model with float32 to be rid of the casts");

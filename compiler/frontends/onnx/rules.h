@@ -97,6 +97,7 @@ std::span<const Rule> resize_rules();
 std::span<const Rule> rotary_rules();
 std::span<const Rule> sampling_rules();
 std::span<const Rule> training_rules();
+std::span<const Rule> tree_rules();
 
 // Results of a type that the rule says itself; elements of the operands and no others; and results with
 // the type of the operands, whole numbers too.

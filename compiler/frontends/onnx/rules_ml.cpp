@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classical models (ai.onnx.ml) that are products and sums: linear ones, support vectors that
-// regress, and what prepares features for them.
+// Classical models (ai.onnx.ml) that are products and sums: linear ones, support vectors, and what
+// prepares features for them.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
-#include "frontends/onnx/rules.h"
+#include "frontends/onnx/rules_ml.h"
 
 namespace aotc::frontends::onnx {
 
 namespace classical {
-
-namespace {
-
-constexpr std::string_view kDomain = "ai.onnx.ml";
-constexpr size_t kMostKeys = 256;
 
 std::vector<float> numbers(Call& c, std::string_view name) {
   const Attribute* a = c.find(name);
   return a == nullptr ? std::vector<float>() : a->floats;
 }
 
-// Rows of features as f32.
 Id features(Call& c) {
   Builder& b = c.b;
   Id x = b.as_element(c.in(0), kFloat);
@@ -30,6 +25,41 @@ Id features(Call& c) {
   if (b.rank(x) != 2) c.refuse("its operand is no list of rows");
   return x;
 }
+
+Id transformed(Call& c, Id scores) {
+  std::string how = c.s("post_transform", "NONE");
+  if (how == "NONE") return scores;
+  if (how == "LOGISTIC") return c.b.add("logistic", {scores});
+  if (how == "SOFTMAX") return softmax_of(c.b, scores, 1, false);
+  c.refuse(fmt::format("post_transform '{}'", escape_for_display(how)));
+}
+
+Ints labels_of(Call& c, std::string_view ints) {
+  Ints labels = c.ints(ints).value_or(Ints{});
+  if (!labels.empty()) return labels;
+  const Attribute* strings = c.find("classlabels_strings");
+  if (strings == nullptr || strings->strings.empty() || strings->strings.size() > kMostTargets)
+    c.refuse("it says no labels");
+  std::vector<std::string> names(strings->strings.begin(), strings->strings.end());
+  for (size_t i = 0; i < names.size(); ++i) labels.push_back(static_cast<int64_t>(i));
+  c.b.tell_labels(std::move(names));
+  return labels;
+}
+
+Id label_at(Call& c, Id places, const Ints& labels) {
+  return c.b.add("gather", {c.b.int_list(labels), places}, {{"axis", 0}});
+}
+
+Id label_of(Call& c, Id scores, const Ints& labels) {
+  Builder& b = c.b;
+  Id best = b.add("arg_max", {scores}, {{"axis", 1}}, DType::kI32);
+  return label_at(c, b.reshape(best, {b.shape(scores)[0]}), labels);
+}
+
+namespace {
+
+constexpr size_t kMostKeys = 256;
+constexpr int64_t kMostWeights = 1 << 24;
 
 // One number for all features, or one for each.
 Id by_feature(Call& c, std::string_view name, int64_t count, float otherwise) {
@@ -75,14 +105,6 @@ void normalizer(Call& c) {
   c.out(0, b.reshape(b.binary("div", x, select(b, none, b.filled(DType::kF32, 1), size)), given));
 }
 
-Id transformed(Call& c, Id scores) {
-  std::string how = c.s("post_transform", "NONE");
-  if (how == "NONE") return scores;
-  if (how == "LOGISTIC") return c.b.add("logistic", {scores});
-  if (how == "SOFTMAX") return softmax_of(c.b, scores, 1, false);
-  c.refuse(fmt::format("post_transform '{}'", escape_for_display(how)));
-}
-
 // Features times coefficients, so many rows of them, and what is added.
 Id linear(Call& c, Id x, int64_t rows) {
   Builder& b = c.b;
@@ -100,20 +122,9 @@ void linear_regressor(Call& c) {
   c.out(0, transformed(c, linear(c, features(c), c.i("targets", 1))));
 }
 
-// Of every row the label of the largest score.
-Id label_of(Call& c, Id scores, const Ints& labels) {
-  Builder& b = c.b;
-  Id best = b.add("arg_max", {scores}, {{"axis", 1}}, DType::kI32);
-  return b.add("gather", {b.int_list(labels), b.reshape(best, {b.shape(scores)[0]})},
-               {{"axis", 0}});
-}
-
 void linear_classifier(Call& c) {
   Builder& b = c.b;
-  Ints labels = c.ints("classlabels_ints").value_or(Ints{});
-  if (labels.empty())
-    b.stop("onnx-type", "labels that are strings",
-           "train with whole numbers as labels, and look their names up outside");
+  Ints labels = labels_of(c, "classlabels_ints");
   Id x = features(c);
   auto rows =
       static_cast<int64_t>(numbers(c, "coefficients").size()) / std::max<int64_t>(b.shape(x)[1], 1);
@@ -164,6 +175,131 @@ void svm_regressor(Call& c) {
                  {similar, b.floats_of(coefficients, {1, size}), b.floats_of(rho, {1})},
                  {{"keep_num_dims", true}});
   c.out(0, transformed(c, out));
+}
+
+// Of all pairs of classes in the order of the file, which support vectors speak for which side.
+struct Pairs {
+  std::vector<float> weights;  // [pairs, vectors]
+  std::vector<float> votes,
+      by_default;  // [classes, pairs] of pairs won by their first class, and those without
+};
+
+Pairs pairs_of(Call& c, const Ints& counts, int64_t vectors) {
+  const std::vector<float> coefficients = numbers(c, "coefficients");
+  const auto classes = static_cast<int64_t>(counts.size());
+  if (static_cast<int64_t>(coefficients.size()) != (classes - 1) * vectors)
+    c.refuse("its coefficients do not fit its vectors");
+  const int64_t pairs = classes * (classes - 1) / 2;
+  Pairs out;
+  out.votes.resize(static_cast<size_t>(classes * pairs));
+  out.by_default.resize(static_cast<size_t>(classes));
+  int64_t pair = 0;
+  for (int64_t i = 0, begin_i = 0; i < classes; begin_i += counts[static_cast<size_t>(i++)])
+    for (int64_t j = i + 1, begin_j = begin_i + counts[static_cast<size_t>(i)]; j < classes;
+         begin_j += counts[static_cast<size_t>(j++)], ++pair) {
+      std::vector<float> row(static_cast<size_t>(vectors), 0.0f);
+      for (auto [side, other, begin] : {std::tuple(i, j - 1, begin_i), std::tuple(j, i, begin_j)})
+        for (int64_t v = begin; v < begin + counts[static_cast<size_t>(side)]; ++v)
+          row[static_cast<size_t>(v)] = coefficients[static_cast<size_t>(other * vectors + v)];
+      out.weights.insert(out.weights.end(), row.begin(), row.end());
+      out.votes[static_cast<size_t>(i * pairs + pair)] = 1.0f;
+      out.votes[static_cast<size_t>(j * pairs + pair)] = -1.0f;
+      out.by_default[static_cast<size_t>(j)] += 1.0f;
+    }
+  return out;
+}
+
+// [pairs, vectors] times [vectors, inputs].
+std::vector<float> product(const std::vector<float>& weights, const std::vector<float>& vectors,
+                           int64_t pairs, int64_t inputs) {
+  const size_t count = weights.size() / static_cast<size_t>(pairs),
+               width = static_cast<size_t>(inputs);
+  std::vector<float> out;
+  for (size_t p = 0; p < static_cast<size_t>(pairs); ++p)
+    for (size_t k = 0; k < width; ++k) {
+      double sum = 0;
+      for (size_t v = 0; v < count; ++v)
+        sum += double{weights[p * count + v]} * double{vectors[v * width + k]};
+      out.push_back(static_cast<float>(sum));
+    }
+  return out;
+}
+
+// Vectors of all classes by turns: those of one class pull to one side, and one behind the other
+// their sum would be far larger than the score that is left, with its digits lost.
+std::vector<size_t> mixed(const Ints& counts) {
+  std::vector<std::pair<double, size_t>> places;
+  for (int64_t n : counts)
+    for (int64_t i = 0; i < n; ++i)
+      places.emplace_back((static_cast<double>(i) + 0.5) / static_cast<double>(n), places.size());
+  std::sort(places.begin(), places.end());
+  std::vector<size_t> out;
+  for (auto [place, vector] : places) out.push_back(vector);
+  return out;
+}
+
+// In that order, of each of so many rows, columns of `width` numbers.
+std::vector<float> columns(const std::vector<float>& from, int64_t rows, int64_t width,
+                           const std::vector<size_t>& order) {
+  std::vector<float> out;
+  const auto w = static_cast<size_t>(width);
+  for (size_t row = 0; row < static_cast<size_t>(rows); ++row)
+    for (size_t column : order)
+      for (size_t k = 0; k < w; ++k) out.push_back(from[(row * order.size() + column) * w + k]);
+  return out;
+}
+
+// One against one: each pair of classes has a score, and a vote for one of them.
+void svm_classifier(Call& c) {
+  Builder& b = c.b;
+  const Ints labels = labels_of(c, "classlabels_ints"),
+             counts = c.ints("vectors_per_class").value_or(Ints{});
+  const std::vector<float> vectors = numbers(c, "support_vectors"), rho = numbers(c, "rho");
+  const auto classes = static_cast<int64_t>(labels.size());
+  if (!numbers(c, "prob_a").empty())
+    c.refuse("probabilities of support vectors", "train with probability=False");
+  if (c.s("post_transform", "NONE") != "NONE") c.refuse("its post_transform");
+  Id x = features(c);
+  const int64_t inputs = b.shape(x)[1];
+  int64_t count = 0;
+  for (int64_t n : counts) {
+    if (n < 0 || n > static_cast<int64_t>(vectors.size())) c.refuse("its vectors_per_class");
+    count += n;
+  }
+  const int64_t pairs = classes * (classes - 1) / 2;
+  if (classes < 2 || classes > 256 || counts.size() != labels.size() || count < 1 ||
+      static_cast<int64_t>(vectors.size()) != count * inputs ||
+      static_cast<int64_t>(rho.size()) != pairs)
+    c.refuse("its support vectors do not fit its classes and features");
+  if (pairs > kMostWeights / count) c.refuse("too many pairs of classes for its vectors");
+  Pairs of = pairs_of(c, counts, count);
+  const std::vector<Setting> keep = {{"keep_num_dims", true}};
+  Id scores;
+  if (c.s("kernel_type", "LINEAR") == "LINEAR") {
+    // The vectors of a pair are one then.
+    const std::vector<float> sums = product(of.weights, vectors, pairs, inputs);
+    scores = b.add("fully_connected",
+                   {x, b.floats_of(sums, {pairs, inputs}), b.floats_of(rho, {pairs})}, keep);
+  } else {
+    const std::vector<size_t> order = mixed(counts);
+    Id similar = kernel_of(c, x, b.floats_of(columns(vectors, 1, inputs, order), {count, inputs}));
+    of.weights = columns(of.weights, pairs, 1, order);
+    scores =
+        b.add("fully_connected",
+              {similar, b.floats_of(of.weights, {pairs, count}), b.floats_of(rho, {pairs})}, keep);
+  }
+  if (c.wants(0)) {
+    Id won =
+        b.cast(b.add("greater", {scores, b.filled(DType::kF32, 0)}, {}, DType::kBool), DType::kF32);
+    Id votes =
+        b.add("fully_connected",
+              {won, b.floats_of(of.votes, {classes, pairs}), b.floats_of(of.by_default, {classes})},
+              keep);
+    c.out(0, label_of(c, votes, labels));
+  }
+  if (classes == 2)
+    scores = b.add("concatenation", {b.add("neg", {scores}), scores}, {{"axis", 1}});
+  c.out(1, scores);
 }
 
 void array_feature_extractor(Call& c) {
@@ -237,6 +373,7 @@ constexpr Rule kRules[] = {
     {"LinearRegressor", 1, linear_regressor, kDomain},
     {"LinearClassifier", 1, linear_classifier, kDomain},
     {"SVMRegressor", 1, svm_regressor, kDomain},
+    {"SVMClassifier", 1, svm_classifier, kDomain},
     {"ArrayFeatureExtractor", 1, array_feature_extractor, kDomain},
     {"Imputer", 1, imputer, kDomain},
     {"OneHotEncoder", 1, one_hot_encoder, kDomain},

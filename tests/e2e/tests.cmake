@@ -50,11 +50,12 @@ set(keras flatten reshape conv1d lstm_unrolled gru_steps)
 list(TRANSFORM keras APPEND "_int8" OUTPUT_VARIABLE keras_int8)
 list(TRANSFORM keras APPEND "_f32" OUTPUT_VARIABLE keras_f32)
 string(REPLACE ";" "," keras_list
-  "${keras_int8};${keras_f32};weights_dynamic;weights_float16")
+  "${keras_int8};${keras_f32};lstm_turns_int8;gru_turns_int8;weights_dynamic;weights_float16")
 foreach(target gcc cortex_m4)
   e2e_test(models.keras.${target} full ${python} ${e2e}/bundle.py ${target}
     --work ${work}/keras_${target} --models ${keras_list})
 endforeach()
+e2e_test(models.unrolled full ${python} ${e2e}/unrolled.py --work ${work}/unrolled)
 # Weights of int8 or float16 under float activations.
 foreach(target clang rv32imac)
   e2e_test(models.weights.${target} full ${python} ${e2e}/bundle.py ${target}

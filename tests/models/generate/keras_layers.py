@@ -56,6 +56,19 @@ def gru_steps():
     return keras.Model(x, layers.Dense(2)(y))
 
 
+def lstm_turns():
+    """As large as a gesture model's: what a step costs beside its weights is seen."""
+    x = layers.Input((12, 6), name="motion")
+    y = layers.LSTM(16, unroll=True)(x)
+    return keras.Model(x, layers.Dense(5, activation="softmax")(y))
+
+
+def gru_turns():
+    x = layers.Input((12, 6), name="motion")
+    y = layers.GRU(16, unroll=True, bias_initializer="glorot_uniform")(x)
+    return keras.Model(x, layers.Dense(5, activation="softmax")(y))
+
+
 def weights():
     """Layers with weights enough for the converter to quantise them by themselves: from 1,024 on."""
     x = layers.Input((6, 6, 8), name="image")
@@ -238,6 +251,7 @@ def write(folder, builders, kinds=("f32", "int8")):
 
 def generate():
     yield from write(FOLDER, SMALL)
+    yield from write(FOLDER, (lstm_turns, gru_turns), ("int8",))
     yield from write(FOLDER, (weights,), ("dynamic", "float16"))
     yield from write(FOLDER, SMALL_INT16, ("int16",))
     yield from write(FOLDER, SMALL_INT16[:1], ("int8",))

@@ -14,36 +14,36 @@ namespace aotc::driver {
 
 namespace {
 
-using Json = nlohmann::json;
+using AnalyzerJson = nlohmann::json;
 
 constexpr int kSeconds = 120;
 
-std::string text(const Json& object, const char* key) {
+std::string text(const AnalyzerJson& object, const char* key) {
   auto at = object.find(key);
   return at != object.end() && at->is_string() ? at->get<std::string>() : "";
 }
 
-int number(const Json& object, const char* key) {
+int number(const AnalyzerJson& object, const char* key) {
   auto at = object.find(key);
   return at != object.end() && at->is_number_integer() ? at->get<int>() : 0;
 }
 
-bool flag(const Json& object, const char* key) {
+bool flag(const AnalyzerJson& object, const char* key) {
   auto at = object.find(key);
   return at != object.end() && at->is_boolean() && at->get<bool>();
 }
 
 // The objects of a list; none if there is no such list.
-std::vector<const Json*> objects(const Json& object, const char* key) {
-  std::vector<const Json*> out;
+std::vector<const AnalyzerJson*> objects(const AnalyzerJson& object, const char* key) {
+  std::vector<const AnalyzerJson*> out;
   auto at = object.find(key);
   if (at == object.end() || !at->is_array()) return out;
-  for (const Json& item : *at)
+  for (const AnalyzerJson& item : *at)
     if (item.is_object()) out.push_back(&item);
   return out;
 }
 
-Location place(const Json& object) {
+Location place(const AnalyzerJson& object) {
   Location where;
   where.file = text(object, "file");
   where.line = number(object, "line");
@@ -51,7 +51,7 @@ Location place(const Json& object) {
   return where;
 }
 
-OperatorFunction function_from(const Json& j) {
+OperatorFunction function_from(const AnalyzerJson& j) {
   OperatorFunction f;
   f.name = text(j, "name");
   f.where = place(j);
@@ -60,16 +60,16 @@ OperatorFunction function_from(const Json& j) {
   f.linkage = text(j, "linkage");
   f.definition = flag(j, "definition");
   f.returns = text(j, "returns");
-  for (const Json* p : objects(j, "parameters"))
+  for (const AnalyzerJson* p : objects(j, "parameters"))
     f.parameters.push_back(
         {text(*p, "name"), text(*p, "type"), text(*p, "element"), flag(*p, "const")});
   return f;
 }
 
 // Messages of aotc-analyze as ours; a note belongs to the message before it.
-void report_messages(const Json& all, Diagnostics& diags) {
+void report_messages(const AnalyzerJson& all, Diagnostics& diags) {
   Diagnostic* last = nullptr;
-  for (const Json* m : objects(all, "diagnostics")) {
+  for (const AnalyzerJson* m : objects(all, "diagnostics")) {
     std::string severity = text(*m, "severity"), message = text(*m, "message");
     std::string slug = text(*m, "slug");
     if (severity == "note") {
@@ -143,14 +143,14 @@ Result<OperatorSources> read_operator_sources(const std::vector<std::string>& fi
   ProcessResult run = run_process(argv, "", kSeconds);
   Diagnostics unread;
   auto bytes = read_file(result, unread);
-  Json all;  // null if it is no JSON
+  AnalyzerJson all;  // null if it is no JSON
   if (bytes) (void)parse_json({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, all);
   if (!all.is_object()) return analyzer_failed(*program, run, diags);
   int errors = diags.error_count();
   report_messages(all, diags);
   if (diags.error_count() > errors) return kFailure;
   if (run.exit_code != 0) return analyzer_failed(*program, run, diags);
-  for (const Json* f : objects(all, "functions")) sources.add(function_from(*f));
+  for (const AnalyzerJson* f : objects(all, "functions")) sources.add(function_from(*f));
   return sources;
 }
 

@@ -55,7 +55,8 @@ class Unique final : public Operator {
   }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    const bool known = op.constant(0) != nullptr;
+    // With a count the shape is the largest, also where a pass finds the operand's value.
+    const bool known = op.constant(0) != nullptr && op.op.results.size() != 3;
     if (!check_counts(op, 1, 1, known ? 2 : 3, diags) || !check_rank(op, 0, 1, 1, diags)) return kFailure;
     const graph::TensorType& in = op.operand(0);
     if (!known) return std::vector<graph::Shape>{in.shape, in.shape, {1}};

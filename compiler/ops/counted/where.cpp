@@ -29,7 +29,8 @@ class Where final : public Operator {
   }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    const bool known = op.constant(0) != nullptr;
+    // With a count the shape is the largest, also where a pass finds the operand's value.
+    const bool known = op.constant(0) != nullptr && op.op.results.size() != 2;
     if (!check_counts(op, 1, 1, known ? 1 : 2, diags) || !check_rank(op, 0, 1, 64, diags)) return kFailure;
     const graph::TensorType& in = op.operand(0);
     auto rank = static_cast<int64_t>(in.shape.size());

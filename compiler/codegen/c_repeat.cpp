@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeats of calls as loops: what differs from turn to turn stands in two lists in front, offsets
-// in the memory of the run and addresses of tables.
+// Repeats of calls as loops: what differs from turn to turn stands in lists in front: offsets in the
+// memory of the run, addresses of tables, and bytes of which small tables are made.
 #include <algorithm>
 #include <array>
 #include <tuple>

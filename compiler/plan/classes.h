@@ -40,6 +40,7 @@ class Classes {
   void join(graph::TensorId a, graph::TensorId b, const Storage& storage) {
     const auto joined = static_cast<size_t>(of(b));
     offset_[joined] = offset(a.value) - offset(b.value);
+    if (has_pieces_[joined]) has_pieces_[static_cast<size_t>(of(a))] = true;
     parent_[joined] = of(a);
     this->storage(a) = storage;
   }

@@ -144,7 +144,8 @@ class RepeatColumns {
     while ((bits >> entry.shift & 1) == 0) ++entry.shift;
     entry.bytes = 1;
     while (range >> entry.shift >> (8 * entry.bytes) != 0) ++entry.bytes;
-    if (entry.bytes >= 4) entry = {.base = 0, .bytes = 4};
+    // Sums of a base and a larger number would leave int32 on the way.
+    if (entry.bytes >= 4 || range > INT32_MAX) entry = {.base = 0, .bytes = 4};
     for (int64_t& v : column) v = (v - entry.base) >> entry.shift;
     out_.rows.resize(out_.turns);
     auto [at, fresh] = row_columns_.emplace(column, out_.rows[0].size());
@@ -331,18 +332,16 @@ int64_t repeat_table_bytes(const Program& program) {
 }
 
 std::vector<bool> constants_in_rows(const Program& program) {
-  std::vector<bool> in_rows(program.constants.size(), false);
-  each_repeat(program, [&](const ProgramStep& step) {
-    for (const RepeatLayout::Packed& packed : lay_out_repeat(program, step).packed)
-      for (int constant : packed.constants) in_rows[static_cast<size_t>(constant)] = true;
-  });
+  std::vector<bool> in_rows(program.constants.size(), false), elsewhere = in_rows;
   auto read = [&](const Storage& s) {
     // A constant that no call reads has no table.
-    if (s.kind == StorageKind::kConstant && s.index >= 0) in_rows[static_cast<size_t>(s.index)] = false;
+    if (s.kind == StorageKind::kConstant && s.index >= 0) elsewhere[static_cast<size_t>(s.index)] = true;
   };
   std::vector<bool> in_loop(program.calls.size(), false);
   each_repeat(program, [&](const ProgramStep& step) {
     const RepeatLayout layout = lay_out_repeat(program, step);
+    for (const RepeatLayout::Packed& packed : layout.packed)
+      for (int constant : packed.constants) in_rows[static_cast<size_t>(constant)] = true;
     const auto first = static_cast<size_t>(step.blocks[0][0].call);
     for (size_t c = 0; c < layout.period * layout.turns; ++c) {
       in_loop[first + c] = true;
@@ -356,7 +355,8 @@ std::vector<bool> constants_in_rows(const Program& program) {
       if (!in_loop[c]) read(a.storage);
   for (const Storage& s : program.tensors) read(s);
   for (int table : program.initial_values)
-    if (table >= 0) in_rows[static_cast<size_t>(table)] = false;
+    if (table >= 0) elsewhere[static_cast<size_t>(table)] = true;
+  for (size_t i = 0; i < in_rows.size(); ++i) in_rows[i] = in_rows[i] && !elsewhere[i];
   return in_rows;
 }
 

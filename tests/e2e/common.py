@@ -6,6 +6,7 @@ are matched to LiteRT's tensors by name and operator index. Layers that a pass r
 compared; every call of the generated program is.
 """
 import functools
+import importlib
 import json
 import os
 import pathlib
@@ -57,6 +58,16 @@ def main_of(test):
 def skip(why):
     print(f"SKIPPED: {why}")
     sys.exit(SKIP)
+
+
+def need_modules(*names):
+    """The modules of Python that a test needs; skips it where one is missing, fails in CI."""
+    try:
+        return [importlib.import_module(name) for name in names]
+    except ImportError as error:
+        if os.environ.get("CI") == "true":
+            raise Failure(f"{error}, and CI=true") from error
+        skip(f"{error}: pip install -r tests/requirements.txt")
 
 
 # --- Models --------------------------------------------------------------------------------------

@@ -183,13 +183,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--target", choices=tuple(SAMPLES), default="host")
     arguments = parser.parse_args()
-    try:
-        import onnx
-        import onnxruntime  # noqa: F401
-    except ImportError as error:
-        if os.environ.get("CI") == "true":
-            raise common.Failure(f"{error}, and CI=true") from error
-        common.skip(f"{error}: pip install -r tests/requirements.txt")
+    onnx, _ = common.need_modules("onnx", "onnxruntime")
     names = sorted(p.stem for p in MODELS.glob("*.onnx") if arguments.only in p.stem)
     work = arguments.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
@@ -216,4 +210,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    common.main_of(main)

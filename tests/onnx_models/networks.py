@@ -149,13 +149,7 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--target", choices=("host", "cortex_m4"), default="host")
     arguments = parser.parse_args()
-    try:
-        import onnx  # noqa: F401
-        import onnxruntime  # noqa: F401
-    except ImportError as error:
-        if os.environ.get("CI") == "true":
-            raise common.Failure(f"{error}, and CI=true") from error
-        common.skip(f"{error}: pip install -r tests/requirements.txt")
+    common.need_modules("onnx", "onnxruntime")
     arguments.frozen, arguments.compiler, arguments.jobs = False, "gcc", 2
     models = arguments.work.resolve() / "models"
     models.mkdir(parents=True, exist_ok=True)
@@ -174,4 +168,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    common.main_of(main)

@@ -176,13 +176,7 @@ def main():
     parser.add_argument("--inputs", type=int, default=30)
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
-    try:
-        import onnx  # noqa: F401
-        import onnxruntime  # noqa: F401
-    except ImportError as error:
-        if os.environ.get("CI") == "true":
-            raise common.Failure(f"{error}, and CI=true") from error
-        common.skip(f"{error}: pip install -r tests/requirements.txt")
+    common.need_modules("onnx", "onnxruntime")
     import logging
     logging.disable(logging.WARNING)
     warnings.simplefilter("ignore")

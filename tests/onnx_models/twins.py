@@ -135,14 +135,7 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--models", default="kws,ad,resnet")
     arguments = parser.parse_args()
-    try:
-        import check_model
-        import onnx
-        import onnxruntime
-    except ImportError as error:
-        if os.environ.get("CI") == "true":
-            raise common.Failure(f"{error}, and CI=true") from error
-        common.skip(f"{error}: pip install -r tests/requirements.txt")
+    check_model, onnx, onnxruntime = common.need_modules("check_model", "onnx", "onnxruntime")
     work = common.fresh(arguments.work.resolve())
     common.require(common.board(BOARD)["emulator"]["program"])
     failed = 0

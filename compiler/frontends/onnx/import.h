@@ -57,6 +57,7 @@ class Importer {
   std::optional<graph::Shape> shape_of(const ValueInfo& info, bool tell);
   bool add_given(const ValueInfo& info, const std::string& text, Scope& scope);
   bool build(std::string_view tensor, const std::function<void()>& add);
+  bool build_at(const Location& at, const std::function<void()>& add);
   void take_type(const Rule& rule, const std::vector<Id>& inputs, size_t output, Id& id);
   bool add_input(const ValueInfo& info, Scope& scope);
   bool add_inputs(Scope& scope);
@@ -71,9 +72,9 @@ class Importer {
   bool add_if(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
               Scope& scope, int depth);
   // loops.cpp
-  std::optional<std::vector<Id>> add_body(const Graph& body, const std::vector<Id>& inputs,
-                                          const Versions& versions, Scope& scope, int depth);
-  bool build_at(const Node& node, const std::function<void()>& add);
+  std::optional<std::vector<Id>> add_body(const Node& node, const Graph& body,
+                                          const std::vector<Id>& inputs, const Versions& versions,
+                                          Scope& scope, int depth);
   bool add_loop(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
                 Scope& scope, int depth);
   bool add_scan(const Node& node, const Versions& versions, const std::vector<Id>& inputs,

@@ -41,8 +41,9 @@ Id stacked(Builder& b, const std::vector<Id>& parts, int64_t axis) {
 
 }  // namespace
 
-// What its outputs are, or nothing if something was told.
-std::optional<std::vector<Id>> Importer::add_body(const Graph& body, const std::vector<Id>& inputs,
+// What the outputs of one turn of a node's body are, or nothing if something was told.
+std::optional<std::vector<Id>> Importer::add_body(const Node& node, const Graph& body,
+                                                  const std::vector<Id>& inputs,
                                                   const Versions& versions, Scope& scope,
                                                   int depth) {
   Scope inner;
@@ -51,22 +52,15 @@ std::optional<std::vector<Id>> Importer::add_body(const Graph& body, const std::
   if (!add_initializers(body, inner) || !add_nodes(body.nodes, versions, inner, depth + 1))
     return std::nullopt;
   std::vector<Id> out;
-  for (const ValueInfo& info : body.outputs) out.push_back(find(inner, info.name));
-  return out;
-}
-
-// Steps of a builder outside of rules.
-bool Importer::build_at(const Node& node, const std::function<void()>& add) {
-  Diagnostics told;
-  builder_.begin(where_node(node), told);
-  bool good = true;
-  try {
-    add();
-  } catch (const Stop&) {
-    good = false;
+  for (const ValueInfo& info : body.outputs) {
+    out.push_back(find(inner, info.name));
+    if (out.back() == kPoison) return std::nullopt;
+    if (out.back().value >= 0) continue;
+    (void)error(where_node(node), "onnx-invalid", "an output of its body is not defined",
+                "the file is damaged; export the model again");
+    return std::nullopt;
   }
-  for (const Diagnostic& d : told.all()) append(diags_, d);
-  return good;
+  return out;
 }
 
 // Inputs: how often at most, whether at all, and what goes from turn to turn.
@@ -80,7 +74,7 @@ bool Importer::add_loop(const Node& node, const Versions& versions, const std::v
     return error(where_node(node), "onnx-invalid", "its body does not fit its inputs and outputs",
                  "the file is damaged; export the model again");
   std::optional<double> most = kMostTurns + 1, go_on = 1;
-  bool good = build_at(node, [&] {
+  bool good = build_at(where_node(node), [&] {
     if (inputs[0].valid()) most = builder_.number(inputs[0]);
     if (inputs[1].valid()) go_on = builder_.number(inputs[1]);
   });
@@ -93,20 +87,14 @@ bool Importer::add_loop(const Node& node, const Versions& versions, const std::v
                    fmt::format("it makes more than {} turns", kMostTurns),
                    "aotc writes every turn out; export a shorter loop");
     std::vector<Id> given(2);
-    good = build_at(node, [&] {
+    good = build_at(where_node(node), [&] {
       given[0] = builder_.filled_int(DType::kI64, turn);
       given[1] = builder_.filled_int(DType::kBool, 1);
     });
     given.insert(given.end(), state.begin(), state.end());
-    auto out = add_body(*body, given, versions, scope, depth);
+    auto out = add_body(node, *body, given, versions, scope, depth);
     if (!out) return false;
-    for (Id id : *out)
-      if (id.value < 0)
-        return id == kPoison
-                   ? false
-                   : error(where_node(node), "onnx-invalid", "an output of its body is not defined",
-                           "the file is damaged; export the model again");
-    good = good && build_at(node, [&] { go_on = builder_.number((*out)[0]); });
+    good = good && build_at(where_node(node), [&] { go_on = builder_.number((*out)[0]); });
     for (size_t i = 0; i < carried; ++i) state[i] = (*out)[1 + i];
     for (size_t i = 0; i < scanned.size(); ++i) scanned[i].push_back((*out)[1 + carried + i]);
   }
@@ -123,7 +111,7 @@ bool Importer::add_loop(const Node& node, const Versions& versions, const std::v
         return error(where_node(node), "onnx-empty",
                      "it makes no turn, and gives what every turn adds to",
                      "export the model without the loop");
-      if (!build_at(node, [&] { id = stacked(builder_, scanned[i - carried], 0); })) return false;
+      if (!build_at(where_node(node), [&] { id = stacked(builder_, scanned[i - carried], 0); })) return false;
     }
     if (!define(node, i, id, scope)) return false;
   }
@@ -152,7 +140,7 @@ bool Importer::add_scan(const Node& node, const Versions& versions, const std::v
   };
   std::vector<int64_t> axes;
   int64_t turns = -1;
-  bool good = build_at(node, [&] {
+  bool good = build_at(where_node(node), [&] {
     for (size_t i = carried; i < inputs.size(); ++i) {
       axes.push_back(builder_.axis(list("scan_input_axes", i - carried), builder_.rank(inputs[i])));
       int64_t n = builder_.shape(inputs[i])[static_cast<size_t>(axes.back())];
@@ -169,7 +157,7 @@ bool Importer::add_scan(const Node& node, const Versions& versions, const std::v
   std::vector<std::vector<Id>> scanned(given_out);
   for (int64_t turn = 0; good && turn < turns; ++turn) {
     std::vector<Id> given = state;
-    good = build_at(node, [&] {
+    good = build_at(where_node(node), [&] {
       for (size_t i = 0; i < axes.size(); ++i) {
         bool backwards = list("scan_input_directions", i) != 0;
         given.push_back(element_at(builder_, inputs[carried + i], axes[i],
@@ -177,14 +165,8 @@ bool Importer::add_scan(const Node& node, const Versions& versions, const std::v
       }
     });
     if (!good) return false;
-    auto out = add_body(*body, given, versions, scope, depth);
+    auto out = add_body(node, *body, given, versions, scope, depth);
     if (!out) return false;
-    for (Id id : *out)
-      if (id.value < 0)
-        return id == kPoison
-                   ? false
-                   : error(where_node(node), "onnx-invalid", "an output of its body is not defined",
-                           "the file is damaged; export the model again");
     for (size_t i = 0; i < carried; ++i) state[i] = (*out)[i];
     for (size_t i = 0; i < given_out; ++i) scanned[i].push_back((*out)[carried + i]);
   }
@@ -193,7 +175,7 @@ bool Importer::add_scan(const Node& node, const Versions& versions, const std::v
     Id id = i < carried ? state[i] : Id{};
     bool made =
         i < carried || build_at(
-                           node,
+                           where_node(node),
                            [&] {
                              std::vector<Id>& parts = scanned[i - carried];
                              if (list("scan_output_directions", i - carried) != 0)

@@ -118,6 +118,11 @@ bool Importer::add_given(const ValueInfo& info, const std::string& text, Scope& 
 bool Importer::build(std::string_view tensor, const std::function<void()>& add) {
   Location at = where(tensor);
   at.op_type = "Identity";
+  return build_at(at, add);
+}
+
+// Steps of a builder outside of rules.
+bool Importer::build_at(const Location& at, const std::function<void()>& add) {
   Diagnostics told;
   builder_.begin(at, told);
   bool good = true;

@@ -115,6 +115,8 @@ Id nhwc_to_nchw(Builder& b, Id x);
 Id softmax_of(Builder& b, Id x, int64_t axis, bool logarithm);
 Id less_than(Builder& b, Id a, double c);
 Id select(Builder& b, Id condition, Id a, Id c);
+// Of floats.
+Id clamp(Builder& b, Id x, double low, double high);
 Id reduce(Builder& b, std::string_view op, Id x, const Ints& axes, bool keep);
 Id matmul(Builder& b, Id x, Id y);
 // AveragePool of a tensor that has the shape of input 0.

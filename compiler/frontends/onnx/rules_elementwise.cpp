@@ -13,6 +13,10 @@ Id less_than(Builder& b, Id a, double c) {
   return b.add("less", {a, b.filled(b.dtype(a), c)}, {}, DType::kBool);
 }
 
+Id clamp(Builder& b, Id x, double low, double high) {
+  return b.binary("minimum", b.binary("maximum", x, low), high);
+}
+
 Id select(Builder& b, Id condition, Id a, Id c) {
   DType type = b.dtype(a);
   DType wide = type == DType::kU16 ? DType::kI32 : type == DType::kU32 ? DType::kI64 : type;

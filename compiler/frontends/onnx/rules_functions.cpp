@@ -124,10 +124,6 @@ void celu(Call& c) {
   c.out(0, exponential(c.b, c.in(0), alpha, 1.0, 1.0 / alpha));
 }
 
-Id clamp(Builder& b, Id x, double low, double high) {
-  return b.binary("minimum", b.binary("maximum", x, low), high);
-}
-
 void hard_sigmoid(Call& c) {
   Builder& b = c.b;
   Id line = b.binary("add", b.binary("mul", c.in(0), c.f("alpha", 0.2f)), c.f("beta", 0.5f));

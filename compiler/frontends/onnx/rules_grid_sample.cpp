@@ -27,7 +27,7 @@ Id is_greater(Builder& b, Id x, double y) {
   return b.add("greater", {x, b.filled(DType::kF32, y)}, {}, DType::kBool);
 }
 Id clamped(Builder& b, Id x, const Side& s) {
-  return b.binary("minimum", b.binary("maximum", x, 0.0), static_cast<double>(s.length - 1));
+  return clamp(b, x, 0.0, static_cast<double>(s.length - 1));
 }
 
 // Folded back at both borders, as often as it takes.
@@ -200,11 +200,13 @@ void affine_grid(Call& c) {
   int64_t places = 1;
   for (size_t i = 2; i < size.size(); ++i) places *= size[i];
   // [places, x y (z) 1]
+  std::vector<std::vector<float>> lines;
+  for (size_t i = 2; i < size.size(); ++i) lines.push_back(centres(size[i], corners));
   std::vector<float> base;
   for (int64_t at = 0; at < places; ++at) {
     int64_t rest = at;
     for (size_t i = size.size(); i-- > 2; rest /= size[i])
-      base.push_back(centres(size[i], corners)[static_cast<size_t>(rest % size[i])]);
+      base.push_back(lines[i - 2][static_cast<size_t>(rest % size[i])]);
     base.push_back(1.0f);
   }
   Id points = b.broadcast(b.floats_of(base, {1, places, static_cast<int64_t>(sides + 1)}),

@@ -88,7 +88,7 @@ void quantize_linear(Call& c) {
   if (c.has(2))
     y = b.binary("add", y, spread(c, b.cast(c.in(2), DType::kF32), b.shape(x), block));
   if (!range) return c.out(0, b.as_element(y, element, {.saturate = c.i("saturate", 1) != 0}));
-  y = b.binary("minimum", b.binary("maximum", y, range->least), range->most);
+  y = clamp(b, y, range->least, range->most);
   c.out(0, b.set_element(b.cast(y, form->carrier), element));
 }
 
@@ -124,10 +124,7 @@ void dynamic_quantize_linear(Call& c) {
   // Of zeros alone the scale is 1, as in onnxruntime.
   Id none = b.add("equal", {scale, b.filled(DType::kF32, 0.0)}, {}, DType::kBool);
   scale = b.add("select_v2", {none, b.filled(DType::kF32, 1.0), scale}, {}, DType::kF32);
-  auto bytes = [&](Id v) {
-    Id whole = b.binary("minimum", b.binary("maximum", v, 0.0), 255.0);
-    return whole;
-  };
+  auto bytes = [&](Id v) { return clamp(b, v, 0.0, 255.0); };
   Id zero = b.add("round", {bytes(b.binary("div", b.binary("sub", 0.0, low), scale))});
   Id whole = b.add("round", {b.binary("div", x, scale)});
   c.out(0, b.cast(bytes(b.binary("add", whole, zero)), DType::kU8));

@@ -28,7 +28,6 @@ struct Sizes {
 
 Id apply(Call& c, const Function& f, Id x) {
   Builder& b = c.b;
-  auto clamp = [&](Id v) { return b.binary("minimum", b.binary("maximum", v, 0.0), 1.0); };
   if (f.name == "tanh") return b.add("tanh", {x});
   if (f.name == "sigmoid") return b.add("logistic", {x});
   if (f.name == "relu") return b.add("relu", {x});
@@ -36,7 +35,7 @@ Id apply(Call& c, const Function& f, Id x) {
   if (f.name == "leakyrelu") return b.add("leaky_relu", {x}, {{"alpha", f.alpha}});
   if (f.name == "scaledtanh")
     return b.binary("mul", b.add("tanh", {b.binary("mul", x, f.beta)}), f.alpha);
-  if (f.name == "hardsigmoid") return clamp(b.binary("add", b.binary("mul", x, f.alpha), f.beta));
+  if (f.name == "hardsigmoid") return clamp(b, b.binary("add", b.binary("mul", x, f.alpha), f.beta), 0.0, 1.0);
   if (f.name == "elu" && f.alpha == 1.0f) return b.add("elu", {x});
   if (f.name == "softsign") return b.binary("div", x, b.binary("add", b.add("abs", {x}), 1.0));
   c.refuse(fmt::format("the activation '{}'", escape_for_display(f.name)));
@@ -55,8 +54,10 @@ std::vector<Function> functions_of(Call& c, size_t directions,
   std::vector<std::string> names;
   if (const Attribute* a = c.find("activations"))
     for (std::string_view s : a->strings) names.emplace_back(s);
-  for (size_t i = 0; names.size() < directions * usual.size(); ++i)
-    names.push_back(usual[i % usual.size()]);
+  if (names.empty())
+    for (size_t d = 0; d < directions; ++d) names.insert(names.end(), usual.begin(), usual.end());
+  if (names.size() != directions * usual.size())
+    c.refuse(fmt::format("{} activations where its gates take {}", names.size(), directions * usual.size()));
   const Attribute *alpha = c.find("activation_alpha"), *beta = c.find("activation_beta");
   size_t next_alpha = 0, next_beta = 0;
   std::vector<Function> out;
@@ -142,7 +143,7 @@ class Layer {
   }
 
   Id of(size_t function, Id x) {
-    if (clip_ > 0) x = b_.binary("minimum", b_.binary("maximum", x, -clip_), clip_);
+    if (clip_ > 0) x = clamp(b_, x, -clip_, clip_);
     return apply(c_, functions_[function], x);
   }
 

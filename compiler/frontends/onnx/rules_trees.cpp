@@ -27,10 +27,16 @@ const Ints& list(Call& c, std::string_view name, size_t count) {
   return out;
 }
 
+// Of an attribute that is a tensor; nothing if it is not there.
+std::vector<float> floats_of_tensor(Call& c, std::string_view name) {
+  const Attribute* a = c.find(name);
+  if (a == nullptr) return {};
+  return c.b.floats(c.b.as_element(c.tensor(*a), kFloat)).value_or(std::vector<float>{});
+}
+
 std::vector<float> float_list(Call& c, const std::string& name) {
-  if (const Attribute* a = c.find(name + "_as_tensor"))
-    return c.b.floats(c.b.as_element(c.tensor(*a), kFloat)).value_or(std::vector<float>{});
-  return numbers(c, name);
+  const std::string tensor = name + "_as_tensor";
+  return c.find(tensor) != nullptr ? floats_of_tensor(c, tensor) : numbers(c, name);
 }
 
 Branch branch_of(Call& c, std::string_view mode) {
@@ -274,11 +280,6 @@ struct NewForest {
 
 void tree_ensemble(Call& c) {
   if (c.has(1)) c.refuse("more than one operand");
-  auto floats = [&](std::string_view name) {
-    const Attribute* a = c.find(name);
-    if (a == nullptr) return std::vector<float>();
-    return c.b.floats(c.b.as_element(c.tensor(*a), kFloat)).value_or(std::vector<float>{});
-  };
   NewForest f{c,
               known(c, "nodes_featureids"),
               known(c, "nodes_truenodeids"),
@@ -288,8 +289,8 @@ void tree_ensemble(Call& c) {
               known(c, "nodes_modes"),
               known(c, "nodes_missing_value_tracks_true"),
               known(c, "leaf_targetids"),
-              floats("nodes_splits"),
-              floats("leaf_weights"),
+              floats_of_tensor(c, "nodes_splits"),
+              floats_of_tensor(c, "leaf_weights"),
               {}};
   for (const Ints* each : {&f.features, &f.yes, &f.no, &f.yes_leafs, &f.no_leafs, &f.modes})
     if (each->size() != f.splits.size()) c.refuse("the lists of its nodes are not of one length");

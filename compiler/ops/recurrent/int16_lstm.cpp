@@ -120,8 +120,7 @@ class Int16LstmLowering {
   }
 
   void append_row(std::vector<int8_t>& to, size_t operand, int64_t row, int64_t width) {
-    auto values = op_.constant(operand)->to_vector<int8_t>();
-    to.insert(to.end(), values.begin() + row * width, values.begin() + (row + 1) * width);
+    for (int64_t k = 0; k < width; ++k) to.push_back(op_.constant(operand)->get<int8_t>(row * width + k));
   }
 
   void step(const Ex& t, const Ex& b) {

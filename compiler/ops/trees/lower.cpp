@@ -187,16 +187,16 @@ class Walk {
       f_.store(out_, row, total);
       return;
     }
-    bool one_target = t_.values == targets_;
+    bool all_targets = t_.values == targets_;
     BufferPtr targets;
-    if (!one_target)
+    if (!all_targets)
       targets =
           table(f_, "targets", list_of(t_.tree_count(), [&](int64_t i) { return t_.target(i); }));
     f_.loop("v", 0, targets_, [&](Ex v) { f_.store(out_, row * targets_ + v, tir::f32(0.0f)); });
     f_.loop("tree", 0, t_.tree_count(), [&](Ex tree) {
       Ex values = leaf(tree);
       Ex first =
-          f_.let("first", one_target ? row * targets_ : row * targets_ + load(targets, tree));
+          f_.let("first", all_targets ? row * targets_ : row * targets_ + load(targets, tree));
       f_.loop("v", 0, t_.values, [&](Ex v) {
         Ex so_far = f_.let("so_far", load(out_, first + v));
         f_.store(out_, first + v, so_far + load(leaves_, values * t_.values + v));

@@ -282,6 +282,22 @@ TEST(OnnxReader, Versions) {
   EXPECT_THAT(printed(softmax(13)), HasSubstr("f32[2x3x4] = softmax"));
 }
 
+TEST(OnnxReader, ActivationsOfARecurrentLayerAreAsManyAsItTakes) {
+  auto layer = [](const std::vector<std::string>& names) {
+    std::string list = bytes(1, "activations") + number(20, 8);
+    for (const std::string& n : names) list += bytes(9, n);
+    return model(node("RNN", {"x", "w", "r"}, {"y"},
+                      int_attribute("hidden_size", 1) + bytes(5, list) +
+                          bytes(5, bytes(1, "direction") + bytes(4, "bidirectional") + number(20, 3))) +
+                 constant(tensor("w", {2, 1, 1}, 1, raw_floats({0.5f, 0.25f}))) +
+                 constant(tensor("r", {2, 1, 1}, 1, raw_floats({0.5f, 0.25f}))) +
+                 input(value_info("x", {2, 1, 1})) + output(value_info("y", {2, 2, 1, 1})));
+  };
+  EXPECT_THAT(printed(layer({"Tanh", "Relu"})), HasSubstr("relu("));
+  for (const std::vector<std::string>& names : {std::vector<std::string>{"Relu"}, {"Tanh", "Relu", "Relu"}})
+    EXPECT_THAT(printed(layer(names)), HasSubstr(std::to_string(names.size()) + " activations where its gates take 2"));
+}
+
 TEST(OnnxReader, FunctionsOfTheModel) {
   std::string body = bytes(1, "Twice") + bytes(4, "a") + bytes(5, "b") +
                      bytes(7, node("Add", {"a", "a"}, {"b"}).substr(2)) +

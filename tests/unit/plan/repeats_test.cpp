@@ -174,6 +174,30 @@ TEST(PlanRepeats, RowsHoldWhatScalesMakeOfTheSteps) {
   }
 }
 
+// The emitted sum of a base and a shifted number is one of int32.
+TEST(PlanRepeats, NumbersFurtherApartThanInt32AreKeptWhole) {
+  Program p = planned_steps(scaled_steps(16));
+  int wide = 0;
+  for (const ProgramStep& step : p.body) {
+    if (step.kind != ProgramStep::Kind::kRepeat) continue;
+    const RepeatLayout before = lay_out_repeat(p, step);
+    for (const RepeatLayout::Packed& packed : before.packed)
+      for (size_t turn = 0; turn < before.turns; ++turn) {
+        const int32_t value = turn == 0 ? -2000000000 : 2000000000;  // multiples of 256
+        auto& bytes = p.constants[static_cast<size_t>(packed.constants[turn])].data.bytes;
+        for (size_t at = 0; at + 4 <= bytes.size(); at += 4) std::memcpy(bytes.data() + at, &value, 4);
+      }
+    const RepeatLayout layout = lay_out_repeat(p, step);
+    for (const RepeatLayout::Packed& packed : layout.packed)
+      for (const auto& entry : packed.entries)
+        for (size_t turn = 0; turn < layout.turns; ++turn, ++wide) {
+          EXPECT_LE(from_row(entry, layout.rows[turn]) - entry.base, INT32_MAX);
+          EXPECT_EQ(std::abs(from_row(entry, layout.rows[turn])), 2000000000);
+        }
+  }
+  EXPECT_GT(wide, 0);
+}
+
 // h = a + b, a and b being the halves of w * h.
 std::string halved_steps(int steps) {
   std::string text = "graph \"g\" {\n  input %0 \"h\" f32[1x4]\n  const %1 \"w\" f32[8x4] = [0.5";

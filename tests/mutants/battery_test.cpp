@@ -49,12 +49,10 @@ std::vector<std::string> operators() {
 class OperatorCases : public testing::TestWithParam<std::tuple<std::string, int>> {};
 
 TEST_P(OperatorCases, AreThoseOfLiteRT) {
-  static const std::vector<std::vector<std::string>> targets = {
-      {}, {"--features", "dsp"}, {"--features", "dsp", "--speed"}, {"--features", "dsp,mve"}};
+  static const std::vector<std::string> targets = {"plain", "dsp", "dsp_speed", "mve"};
   auto [name, target] = GetParam();
-  std::vector<std::string> arguments = {"run_cases", MUTANTS_CASES, "--op", name};
-  const auto& more = targets[static_cast<size_t>(target)];
-  arguments.insert(arguments.end(), more.begin(), more.end());
+  const std::vector<std::string> arguments = {"run_cases", MUTANTS_CASES, "--op",
+                                              name,        "--targets",   targets[static_cast<size_t>(target)]};
   EXPECT_EQ(call(run_cases_main, arguments), 0);
 }
 

@@ -8,11 +8,17 @@ LiteRT. A case that LiteRT does not accept has no files beside its model; the in
 
 Comparing: "tolerance" is "exact" or "ulp", the latter with the largest distance allowed in units
 of the last place ("ulp": 0 still means equal bits). Any NaN equals any NaN.
+
+With --keep, cases that the same case files, seed and packages have made there are left as they are: builds of one
+tree share them.
 """
 
 import argparse
 import collections
 import dataclasses
+import fcntl
+import hashlib
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -249,12 +255,35 @@ def too_few_of_pairs(op, entries):
             if counts[kind, dtype] < MINIMUM_CASES]
 
 
+def key_of(args):
+    """What the cases depend on."""
+    key = hashlib.sha256(repr((args.seed, args.ops, sys.version)).encode())
+    for package in ("numpy", "ai-edge-litert"):
+        key.update(importlib.metadata.version(package).encode())
+    for source in sorted([*ORACLE.glob("*.py"), *OPS.glob("*/*.py")]):
+        key.update(str(source.relative_to(ORACLE.parent)).encode() + source.read_bytes())
+    return key.hexdigest()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("out_dir", type=pathlib.Path)
     parser.add_argument("--ops", help="comma separated folder names; all by default")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", action="store_true", help="leave what the same sources have made")
     args = parser.parse_args()
+    args.out_dir.mkdir(parents=True, exist_ok=True)
+    with open(args.out_dir / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return make(args)
+
+
+def make(args):
+    stamp, key = args.out_dir / "made-by", key_of(args)
+    if args.keep and stamp.exists() and stamp.read_text().split("\n")[0] == key:
+        print(stamp.read_text().split("\n")[1] + ", made before")
+        return 0
+    stamp.unlink(missing_ok=True)
     index, few = {"seed": args.seed, "operators": {}}, []
     for op in operator_names(args.ops):
         entries = write_operator(op, args.seed, args.out_dir)
@@ -266,10 +295,12 @@ def main():
         few += too_few_of_pairs(op, entries)
     (args.out_dir / "index.json").write_text(json.dumps(index, indent=1, sort_keys=True) + "\n")
     total = sum(e["supported"] for entries in index["operators"].values() for e in entries)
-    print(f"{total} cases of {len(index['operators'])} operators in {args.out_dir}")
+    summary = f"{total} cases of {len(index['operators'])} operators in {args.out_dir}"
+    print(summary)
     if few:
         print(f"error: fewer than {MINIMUM_CASES} cases: {', '.join(few)}", file=sys.stderr)
         return 1
+    stamp.write_text(f"{key}\n{summary}\n")
     return 0
 
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include <fmt/format.h>
@@ -253,10 +254,16 @@ bool WideRequantizer::make_pieces(LoweringBuilder& f, const WideScaling& what) {
   // Fewer bits would be off by more than the proof takes for granted.
   if (wide_ || shift < 1 || std::ldexp(least, 31 + shift) < 0x1p41) return false;
   auto pieces = [&](size_t c, bool larger) { return pieces_of(what.scales[c], shift, larger); };
+  // Of channels with the same scale the one with the largest sums proves it for all.
+  std::map<double, size_t> largest;
+  for (size_t c = 0; c < what.scales.size(); ++c) {
+    auto [of, fresh] = largest.emplace(what.scales[c], c);
+    if (!fresh && what.ranges[c].magnitude() > what.ranges[of->second].magnitude()) of->second = c;
+  }
   auto holds = [&](bool larger) {
-    for (size_t c = 0; c < what.scales.size(); ++c)
-      if (!PiecesProof(what.scales[c], what.ranges[c], pieces(c, larger)).holds()) return false;
-    return true;
+    return std::all_of(largest.begin(), largest.end(), [&](const auto& of) {
+      return PiecesProof(of.first, what.ranges[of.second], pieces(of.second, larger)).holds();
+    });
   };
   bool larger = holds(true);
   if (!larger && !holds(false)) return false;

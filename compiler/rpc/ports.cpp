@@ -4,6 +4,9 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#ifdef AOTC_STATIC
+#include <nss.h>
+#endif
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -70,6 +73,10 @@ int connect_tcp(const std::string& host, const std::string& port, Milliseconds t
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
+#ifdef AOTC_STATIC
+  // What the machine's configuration names beyond these would be loaded from its own C library.
+  __nss_configure_lookup("hosts", "files dns");
+#endif
   if (getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) {
     errno = EADDRNOTAVAIL;
     return -1;

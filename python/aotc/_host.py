@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The emitted C on this computer: compiled once into a shared library and called through ctypes."""
+from __future__ import annotations
+
+import ctypes
+import os
+import pathlib
+import shutil
+import subprocess
+from typing import Any, Sequence
+
+from . import _errors
+
+_DRIVER = """\
+#include <string.h>
+#include "{prefix}.h"
+
+/* Runs `count` times: buffers hold one element of the batch after the other. Returns 0 or the first status that is not. */
+int32_t aotc_batch(int64_t count, const uint8_t *const *in, uint8_t *const *out, void *arena{state_parameter})
+{{
+    for (int64_t i = 0; i < count; ++i) {{
+        {outputs}
+{inputs}
+        int32_t status = {prefix}_run({input_argument}, &outputs, arena{state_argument});
+        if (status != 0) {{
+            return status;
+        }}
+{results}
+    }}
+    return 0;
+}}
+"""
+
+
+def _driver(summary: dict[str, Any]) -> str:
+    prefix = summary["prefix"]
+    upper = prefix.upper()
+    inputs, fields, outputs, results = [], [], [], []
+    for k, port in enumerate(summary["inputs"]):
+        size = f"{upper}_INPUT_{port['field'].upper()}_BYTES"
+        if summary["input_in_arena"]:
+            inputs.append(f"        memcpy({prefix}_input_{port['field']}(arena), in[{k}] + i * (int64_t){size}, {size});")
+        else:
+            fields.append(f".{port['field']} = (const void *)(in[{k}] + i * (int64_t){size})")
+    for k, port in enumerate(summary["outputs"]):
+        size = f"{upper}_OUTPUT_{port['field'].upper()}_BYTES"
+        if summary["output_in_arena"]:
+            results.append(f"        memcpy(out[{k}] + i * (int64_t){size}, {prefix}_output_{port['field']}(arena), {size});")
+        else:
+            outputs.append(f".{port['field']} = (void *)(out[{k}] + i * (int64_t){size})")
+    if fields:
+        inputs.append(f"        const struct {prefix}_inputs inputs = {{ {', '.join(fields)} }};")
+    struct = f"struct {prefix}_outputs outputs = {{ {', '.join(outputs) or '0'} }};"
+    state = bool(summary.get("state_bytes"))
+    return _DRIVER.format(prefix=prefix, outputs=struct, inputs="\n".join(inputs), results="\n".join(results),
+                          input_argument="&inputs" if fields else "0", state_parameter=", void *state" if state else "",
+                          state_argument=", state" if state else "")
+
+
+def compiler() -> str | None:
+    """The C compiler of this computer: $CC, cc, gcc or clang; None if there is none."""
+    for name in (os.environ.get("CC"), "cc", "gcc", "clang"):
+        if name and shutil.which(name):
+            return name
+    return None
+
+
+class _Buffer:
+    """Zeroed memory at an aligned address."""
+
+    def __init__(self, size: int, align: int = 64):
+        self.memory = ctypes.create_string_buffer(size + align)
+        self.address = -(-ctypes.addressof(self.memory) // align) * align
+
+
+def _addresses(values: Sequence[int]) -> ctypes.Array[ctypes.c_void_p]:
+    return (ctypes.c_void_p * max(len(values), 1))(*values)
+
+
+class Library:
+    """The program of a folder of emitted C, loaded into this process. Calls release the GIL."""
+
+    def __init__(self, folder: pathlib.Path, summary: dict[str, Any]):
+        cc = compiler()
+        if cc is None:
+            raise _errors.ToolMissingError("running the emitted C takes a C compiler: sudo apt install gcc, or set CC")
+        (folder / "aotc_driver.c").write_text(_driver(summary))
+        library = folder / "aotc_program.so"
+        command = [*cc.split(), "-std=c99", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-w", "-o", str(library),
+                   *(str(p) for p in sorted(folder.glob("*.c"))), "-lm"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise _errors.InternalError(f"'{cc}' does not compile the emitted C:\n{done.stderr[-4000:]}")
+        self._library = ctypes.CDLL(str(library))
+        self._run = self._library.aotc_batch
+        self._run.restype = ctypes.c_int32
+        self._summary = summary
+        self._arena = _Buffer(max(summary["arena_bytes"], 1))
+        self._state = _Buffer(summary["state_bytes"]) if summary.get("state_bytes") else None
+        self.reset()
+
+    def reset(self) -> None:
+        """Makes the model's state that of a first run. Nothing to do for a model without."""
+        if self._state is not None:
+            init = getattr(self._library, self._summary["prefix"] + "_init")
+            status = init(ctypes.c_void_p(self._state.address))
+            if status != 0:
+                raise _errors.InternalError(f"init ended with status {status}")
+
+    def run(self, count: int, inputs: Sequence[int], outputs: Sequence[int]) -> None:
+        """Runs `count` times; inputs and outputs are addresses of buffers of `count` elements each."""
+        arguments: list[Any] = [ctypes.c_int64(count), _addresses(inputs), _addresses(outputs), ctypes.c_void_p(self._arena.address)]
+        if self._state is not None:
+            arguments.append(ctypes.c_void_p(self._state.address))
+        status = self._run(*arguments)
+        if status != 0:
+            raise _errors.InternalError(f"the run ended with status {status}")

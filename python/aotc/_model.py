@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A compiled model."""
+from __future__ import annotations
+
+import dataclasses
+import html
+import io
+import math
+import os
+import pathlib
+import shutil
+import tempfile
+import threading
+import zipfile
+from typing import Any, Callable, Iterator, Mapping, Sequence
+
+from . import _command, _convert, _errors, _host
+
+_NUMPY = {"bool": "bool", "i8": "int8", "u8": "uint8", "i16": "int16", "u16": "uint16", "i32": "int32", "u32": "uint32",
+          "i64": "int64", "f32": "float32", "f64": "float64"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Tensor:
+    """An input or output of a program."""
+
+    name: str
+    shape: tuple[int, ...]  #: with the batch, as the model has it
+    dtype: str  #: numpy's name: "int8", "float32"
+    scale: float | None = None  #: real = scale * (value - zero_point); None: not quantised
+    zero_point: int = 0
+
+    @property
+    def elements(self) -> int:
+        return math.prod(self.shape)
+
+
+class Layers(list[dict[str, Any]]):
+    """Calls of the program in their order, one dict each: "op", "op_type", "function", "schedule", "macs",
+    "live_bytes" of the arena while it runs, "scratch_bytes", "constants_bytes", "results"."""
+
+    _COLUMNS = ("op", "macs", "live_bytes", "scratch_bytes", "constants_bytes", "schedule")
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame with a row for each call."""
+        pandas = _convert.module("pandas", "a table of layers as a data frame")
+        return pandas.DataFrame(list(self))
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(c.replace('_', ' '))}</th>" for c in self._COLUMNS)
+        rows = "".join(f"<tr>{''.join(_cell(row.get(c, '')) for c in self._COLUMNS)}</tr>" for row in self)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+class Model:
+    """What `aotc.compile` returns: the emitted C with its figures. Sizes are in bytes."""
+
+    def __init__(self, source: pathlib.Path, options: Mapping[str, Any], folder: tempfile.TemporaryDirectory[str]):
+        self._folder = folder  # lives as long as the model
+        self._source = source
+        self._options = dict(options)
+        self._code = pathlib.Path(folder.name) / "code"
+        self._lock = threading.Lock()
+        self._library: _host.Library | None = None
+        #: All figures, as `aotc compile --json` prints them.
+        self.summary: dict[str, Any] = _command.run_json("compile", source, "-o", self._code, *_command.flags(options))
+
+    # --- Figures ---------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The prefix of every C name."""
+        return str(self.summary["prefix"])
+
+    @property
+    def arena(self) -> int:
+        """Bytes of RAM that the intermediates take, with the inputs and outputs that lie in the arena."""
+        return int(self.summary["arena_bytes"])
+
+    @property
+    def state(self) -> int:
+        """Bytes that the program keeps from run to run; 0 for a model without state."""
+        return int(self.summary.get("state_bytes", 0))
+
+    @property
+    def constants(self) -> int:
+        """Bytes of weights and tables."""
+        return int(self.summary["constants_bytes"])
+
+    @property
+    def macs(self) -> int:
+        """Multiplications with an addition in one run."""
+        return int(self.summary["macs"])
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        return tuple(_tensor(port) for port in self.summary["inputs"])
+
+    @property
+    def outputs(self) -> tuple[Tensor, ...]:
+        return tuple(_tensor(port) for port in self.summary["outputs"])
+
+    @property
+    def layers(self) -> Layers:
+        return Layers(self.summary["layers"])
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The emitted files: text by name."""
+        return {p.name: p.read_text() for p in self._emitted()}
+
+    def __repr__(self) -> str:
+        target = self.summary.get("board") or self.summary.get("cpu") or "any CPU"
+        return (f"<aotc.Model {self.name!r} for {target}: arena {self.arena:,} bytes, constants {self.constants:,} bytes, "
+                f"{self.macs:,} MACs>")
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{html.escape(self.name)}</b>: {html.escape(repr(self)[1:-1])}</p>{self.layers._repr_html_()}"
+
+    # --- Files -----------------------------------------------------------------------------------
+
+    def _emitted(self) -> Iterator[pathlib.Path]:
+        yield from sorted(p for p in self._code.iterdir() if not p.name.startswith("aotc_"))
+
+    def write(self, directory: str | os.PathLike[str], *, force: bool = False) -> pathlib.Path:
+        """Writes the C files. `force` replaces files that were changed since aotc wrote them."""
+        _command.run("compile", self._source, "-o", directory, "--quiet", *_command.flags(self._options),
+                     *(["--force"] if force else []))
+        return pathlib.Path(directory)
+
+    def to_zip(self) -> bytes:
+        """The C files in a zip archive, the same bytes for the same files."""
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in self._emitted():
+                archive.writestr(zipfile.ZipInfo(f"{self.name}/{path.name}", (1980, 1, 1, 0, 0, 0)), path.read_bytes())
+        return out.getvalue()
+
+    def project(self, kind: str, board: str, directory: str | os.PathLike[str], **options: Any) -> pathlib.Path:
+        """Writes a firmware project: `kind` is one of `aotc templates list`, `board` one of `aotc boards`. Options are
+        those of `aotc create`."""
+        given = {k: v for k, v in self._options.items() if k != "cpu"}
+        _command.run("create", self._source, "--project", kind, "-o", directory, "--quiet",
+                     *_command.flags({**given, "board": board, **options}))
+        return pathlib.Path(directory)
+
+    # --- Running on this computer ----------------------------------------------------------------
+
+    def _loaded(self) -> _host.Library:
+        with self._lock:
+            if self._library is None:
+                self._library = _host.Library(self._code, self.summary)
+            return self._library
+
+    def reset(self) -> None:
+        """Makes the state of a model that has one that of a first run."""
+        library = self._loaded()
+        with self._lock:
+            library.reset()
+
+    def __call__(self, *inputs: Any, raw: bool = False) -> Any:
+        """Runs the emitted C on this computer: the results are those of the device, bit for bit.
+
+        One array for each input, of the model's shape, or with more elements in the first dimension: a batch, run one
+        after the other. Real numbers given to a quantised input are quantised, and quantised outputs come back as real
+        numbers (float32); with `raw` integers pass as they are. Returns an array, or a tuple for several outputs. A
+        model with state keeps it from call to call; see `reset`. Takes a C compiler (cc, gcc, clang or $CC)."""
+        np = _convert.module("numpy", "running a model")
+        ports = self.inputs
+        if len(inputs) != len(ports):
+            raise TypeError(f"{self.name} takes {len(ports)} inputs, {len(inputs)} were given")
+        arrays, counts = [], []
+        for port, value in zip(ports, inputs):
+            array = _quantised(np, port, np.asarray(value), raw)
+            counts.append(_count(port, array.shape))
+            arrays.append(np.ascontiguousarray(array))
+        count = counts[0] if counts else 1
+        if any(c != count for c in counts):
+            raise ValueError(f"{self.name}: the inputs have different numbers of elements in the batch: {counts}")
+        results = [np.empty((count, *port.shape), port.dtype) for port in self.outputs]
+        library = self._loaded()
+        with self._lock:  # one arena
+            library.run(count, [a.ctypes.data for a in arrays], [r.ctypes.data for r in results])
+        batched = any(a.shape != p.shape for a, p in zip(arrays, ports))
+        out = tuple(_shaped(np, port, result, batched, raw) for port, result in zip(self.outputs, results))
+        return out[0] if len(out) == 1 else out
+
+    def accuracy(self, x: Any, y: Any) -> float:
+        """The part of the samples `x` whose largest output is at the index that `y` says: 0.0 to 1.0. `y`: indices, or
+        one-hot rows."""
+        np = _convert.module("numpy", "running a model")
+        result = self(x, raw=True)
+        scores = np.asarray(result[0] if isinstance(result, tuple) else result)
+        want = np.asarray(y)
+        scores = scores.reshape(len(want), -1)
+        if want.ndim > 1 and want.shape[-1] > 1:
+            want = want.reshape(len(want), -1).argmax(axis=1)
+        if scores.shape[1] == 1:
+            raise ValueError("accuracy takes a model with an output for each class")
+        return float((scores.argmax(axis=1) == want.reshape(-1)).mean())
+
+    def compare(self, reference: Callable[..., Any], x: Any) -> dict[str, float]:
+        """Runs the samples `x` here and through `reference`, a callable such as a Keras model that takes and returns
+        real numbers. Returns "largest_difference", "mean_difference" and, for outputs of several classes,
+        "agreement", the part of samples with the same largest output."""
+        np = _convert.module("numpy", "running a model")
+        ours = self(x)
+        ours = np.asarray(ours[0] if isinstance(ours, tuple) else ours, np.float64).reshape(len(x), -1)
+        theirs = reference(x)
+        theirs = np.asarray(theirs[0] if isinstance(theirs, (tuple, list)) else theirs, np.float64).reshape(len(x), -1)
+        distance = np.abs(ours - theirs)
+        out = {"largest_difference": float(distance.max()), "mean_difference": float(distance.mean())}
+        if ours.shape[1] > 1:
+            out["agreement"] = float((ours.argmax(axis=1) == theirs.argmax(axis=1)).mean())
+        return out
+
+    # --- Proof -----------------------------------------------------------------------------------
+
+    def verify(self, board: str | None = None, *, samples: int = 3, seed: int = 1, project: str = "bare_metal") -> dict[str, Any]:
+        """Compares every layer with the reference: the emitted C on this computer, and with `board` the firmware in the
+        board's emulator. Returns the figures of `aotc verify --json`; raises VerificationError where a layer differs,
+        and ToolMissingError, with what to install, where a compiler or an emulator is missing."""
+        options = ["--samples", str(samples), "--seed", str(seed)]
+        if board is None:
+            return dict(_command.run_json("verify", self._source, "--only", "host", *options, *_command.flags(self._options)))
+        with tempfile.TemporaryDirectory() as folder:
+            made = self.project(project, board, pathlib.Path(folder) / self.name)
+            return dict(_command.run_json("verify", made, *options))
+
+    def instructions(self, board: str) -> int:
+        """Instructions of one run in the emulator of `board`, counted exactly."""
+        places = self.verify(board, samples=1)["places"]
+        counted = [p for p in places if p["place"] != "host C"]
+        if not counted:
+            raise _errors.ToolMissingError(f"{board} has no emulator; 'aotc boards' lists those that have")
+        return int(counted[0]["length"])
+
+
+def _cell(value: Any) -> str:
+    return f"<td>{html.escape(f'{value:,}' if isinstance(value, int) else str(value))}</td>"
+
+
+def _tensor(port: Mapping[str, Any]) -> Tensor:
+    return Tensor(port["name"], tuple(port["shape"]), _NUMPY[port["dtype"]], port.get("scale"), port.get("zero_point", 0))
+
+
+def _quantised(np: Any, port: Tensor, array: Any, raw: bool) -> Any:
+    wanted = np.dtype(port.dtype)
+    if array.dtype == wanted:
+        return array
+    if not raw and port.scale and array.dtype.kind == "f":
+        limits = np.iinfo(wanted)
+        scaled = np.round(array.astype(np.float64) / port.scale) + port.zero_point
+        if np.isnan(scaled).any():
+            raise ValueError(f"input {port.name!r}: NaN cannot be quantised")
+        return np.clip(scaled, limits.min, limits.max).astype(wanted)
+    if not np.can_cast(array.dtype, wanted, "same_kind") and not _exact(np, array, wanted):
+        raise TypeError(f"input {port.name!r} is {port.dtype}, {array.dtype} was given")
+    converted = array.astype(wanted)
+    if wanted.kind in "iub" and (converted != array).any():
+        raise ValueError(f"input {port.name!r}: values leave {port.dtype}")
+    return converted
+
+
+def _exact(np: Any, array: Any, wanted: Any) -> bool:
+    return array.dtype.kind in "iub" and wanted.kind in "iubf"
+
+
+def _count(port: Tensor, shape: Sequence[int]) -> int:
+    """Elements of the batch in an array of this shape."""
+    if tuple(shape) == port.shape:
+        return 1
+    if len(shape) == len(port.shape) and port.shape and tuple(shape[1:]) == port.shape[1:] and shape[0] % port.shape[0] == 0:
+        return shape[0] // port.shape[0]
+    if tuple(shape[1:]) == port.shape:
+        return shape[0]
+    if port.shape[:1] == (1,) and tuple(shape) == port.shape[1:]:
+        return 1
+    raise ValueError(f"input {port.name!r} has the shape {port.shape}, an array of {tuple(shape)} was given")
+
+
+def _shaped(np: Any, port: Tensor, result: Any, batched: bool, raw: bool) -> Any:
+    if not raw and port.scale:
+        result = ((result.astype(np.float64) - port.zero_point) * port.scale).astype(np.float32)
+    if not batched:
+        return result[0]
+    return result.reshape((-1, *port.shape[1:])) if port.shape[:1] == (1,) else result
+
+
+def compile(model: Any, *, cpu: str | None = None, board: str | None = None, name: str | None = None,
+            representative_data: Any = None, example_inputs: Any = None, **options: Any) -> Model:
+    """Compiles a model to C for a microcontroller.
+
+    model: the path of a .tflite or .onnx file or of a TVM graph; the bytes of one; an `onnx.ModelProto`; a Keras model;
+    a `torch.nn.Module` (with `example_inputs`, a tensor or a tuple of them); an estimator of scikit-learn (with
+    `example_inputs`, an array of samples). cpu: one of `aotc cpus`, such as "cortex-m4f". board: one of `aotc boards`,
+    instead of a cpu. name: beginning of every C name. representative_data: samples, an array or a sequence of them, of
+    which int8 quantisation takes its ranges; without it a Keras or PyTorch model stays float.
+
+    Further options are those of `aotc compile`, with underscores: `optimize="speed"`, `prefer="ram"`,
+    `shape={"input": (1, 98, 40)}`, `keep_dead_channels=True`.
+
+    Raises ModelError for what is damaged or not supported, OptionError for options, DoesNotFitError where the board has
+    less memory than the program needs."""
+    folder = tempfile.TemporaryDirectory(prefix="aotc-")
+    try:
+        source, suggested = _convert.to_file(model, pathlib.Path(folder.name), representative_data, example_inputs)
+        if name is not None:
+            options["prefix"] = name
+        elif suggested:
+            options.setdefault("prefix", suggested)
+        if cpu is not None:
+            options["cpu"] = cpu
+        if board is not None:
+            options["board"] = board
+        return Model(source, options, folder)
+    except BaseException:
+        shutil.rmtree(folder.name, ignore_errors=True)
+        raise

@@ -1,0 +1,325 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The Python package: its wheel is built, checked, installed into an empty virtual environment, and used.
+
+What the emitted C computes on this computer is compared with LiteRT's reference kernels, bit for bit.
+"""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+import traceback
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path += [str(ROOT / "tests/e2e"), str(ROOT / "tests/oracle")]
+import common  # noqa: E402
+
+MODELS = ROOT / "tests/models"
+TAG = "py3-none-manylinux2014_x86_64.musllinux_1_1_x86_64"
+TESTS = []
+
+
+def test(f):
+    TESTS.append(f)
+    return f
+
+
+def run(*command, **more):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, **more)
+    if done.returncode != 0:
+        raise common.Failure(f"{' '.join(map(str, command))}: {done.returncode}\n{(done.stdout + done.stderr)[-3000:]}")
+    return done.stdout
+
+
+def raises(kind, action, *words):
+    try:
+        action()
+    except kind as error:
+        for word in words:
+            assert word in str(error), f"'{word}' is not in: {error}"
+        return error
+    raise AssertionError(f"no {kind.__name__}")
+
+
+# --- The wheel -----------------------------------------------------------------------------------
+
+
+def build_wheel(work):
+    """Through ccache the release build's objects are found again."""
+    tools = pathlib.Path(sys.executable).parent
+    environment = {**os.environ, "CC": "/usr/bin/cc", "CXX": "/usr/bin/c++", "PATH": f"{tools}:{os.environ['PATH']}"}
+    # Where the release build keeps them.
+    environment.pop("CCACHE_DEPEND", None)
+    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "--no-index", "-w", work / "built",
+        ROOT, env=environment)
+    [wheel] = (work / "built").glob("aotc-*.whl")
+    run(sys.executable, "-m", "wheel", "tags", "--platform-tag", TAG.split("-")[2], "--remove", wheel)
+    [wheel] = (work / "built").glob("aotc-*.whl")
+    return wheel
+
+
+@test
+def the_wheel_has_what_it_should(use):
+    assert use.wheel.name.endswith(TAG + ".whl"), use.wheel.name
+    with zipfile.ZipFile(use.wheel) as archive:
+        names = archive.namelist()
+        metadata = next(n for n in names if n.endswith(".dist-info/METADATA"))
+        licences = [n for n in names if "/licenses/" in n]
+        assert any(n.endswith("NOTICES") for n in licences) and any(n.endswith("LICENSE") for n in licences), licences
+        assert {"aotc/py.typed", "aotc/bin/aotc", "aotc/__init__.py"} <= set(names), names
+        assert not [n for n in names if "pyc" in n or n.startswith("tests")], names
+        from packaging.metadata import Metadata
+        parsed = Metadata.from_email(archive.read(metadata), validate=True)
+        assert parsed.name == "aotc" and not [r for r in parsed.requires_dist or [] if "extra" not in str(r)]
+        assert str(parsed.version) == run(use.program, "--version").split()[-1]
+
+
+@test
+def the_program_is_static(use):
+    headers = run("readelf", "-lW", use.program)
+    assert "INTERP" not in headers and "DYNAMIC" not in headers, headers
+    size = use.program.stat().st_size
+    print(f"program: {size:,} bytes")
+    assert size < 12_000_000, size
+    # Names are resolved by what is linked, whatever the machine's configuration asks for.
+    done = subprocess.run([use.program, "rpc", "info", "--port", "tcp:localhost:1"], capture_output=True, text=True)
+    assert done.returncode in (2, 5, 6) and "Aborted" not in done.stderr, done
+
+
+@test
+def an_empty_environment_is_enough(use):
+    """No numpy, no compiler's name in PATH."""
+    code = """
+import aotc
+m = aotc.compile(%r, cpu="cortex-m4f")
+assert m.arena > 0 and m.constants > 0 and m.macs > 0 and m.name == "digits_int8"
+assert m.inputs[0].dtype == "int8" and m.layers[0]["op"] and "digits_int8.c" in m.files
+try:
+    m([0])
+except aotc.ToolMissingError as error:
+    assert "pip install numpy" in str(error), error
+else:
+    raise SystemExit("ran without numpy")
+print(m.arena)
+""" % str(MODELS / "digits/digits_int8.tflite")
+    bare = {"PATH": str(use.environment / "bin"), "HOME": str(use.work)}
+    arena = int(run(use.environment / "bin/python", "-c", code, env=bare, cwd=use.work))
+    text = run(use.environment / "bin/aotc", "compile", MODELS / "digits/digits_int8.tflite", "--cpu", "cortex-m4f",
+               "-o", use.work / "by-command", "--json", env=bare)
+    assert f'"arena_bytes": {arena},' in text
+
+
+# --- Running -------------------------------------------------------------------------------------
+
+
+def reference(model, *inputs):
+    """LiteRT's outputs for one sample after the other, in the order of the model's outputs."""
+    import numpy as np
+    from ai_edge_litert import interpreter as litert
+    runner = litert.Interpreter(str(model), experimental_op_resolver_type=litert.OpResolverType.BUILTIN_REF)
+    runner.allocate_tensors()
+    out = []
+    for i in range(len(inputs[0])):
+        for detail, array in zip(runner.get_input_details(), inputs):
+            runner.set_tensor(detail["index"], array[i:i + 1].reshape(detail["shape"]))
+        runner.invoke()
+        out.append([runner.get_tensor(d["index"]) for d in runner.get_output_details()])
+    return [np.concatenate(rows) for rows in zip(*out)]
+
+
+def digits(kind):
+    import numpy as np
+    folder = MODELS / "digits"
+    return folder / f"digits_{kind}.tflite", np.load(folder / f"test_inputs_{kind}.npy"), np.load(folder / "test_labels.npy")
+
+
+@test
+def results_are_those_of_the_reference(use):
+    import numpy as np
+    path, x, y = digits("int8")
+    for options in ({}, {"cpu": "cortex-m4f"}, {"cpu": "cortex-m55", "input": "preserve"}, {"output": "overwrite"}):
+        m = use.aotc.compile(path, **options)
+        want = reference(path, x)[0]
+        assert np.array_equal(m(x, raw=True), want), options
+        one = m(x[0], raw=True)
+        assert np.array_equal(one.reshape(want[0].shape), want[0]), (one.shape, want.shape)
+    assert m.accuracy(x, y) == (want.argmax(axis=1) == y).mean() > 0.9
+    assert m.accuracy(x, np.eye(10)[y]) == m.accuracy(x, y)
+    assert m.compare(lambda a: use.aotc.compile(path)(a), x) == {"largest_difference": 0, "mean_difference": 0, "agreement": 1}
+
+
+@test
+def real_numbers_are_quantised(use):
+    import numpy as np
+    path, x, _ = digits("int8")
+    m = use.aotc.compile(path)
+    port, out = m.inputs[0], m.outputs[0]
+    real = (x.astype(np.float64) - port.zero_point) * port.scale
+    want = (m(x, raw=True).astype(np.float64) - out.zero_point) * out.scale
+    assert np.array_equal(m(real), want.astype(np.float32)) and m(real).dtype == np.float32
+    assert np.array_equal(m(np.full_like(real, 1e9)), m(np.full_like(x, 127)))
+    raises(ValueError, lambda: m(np.full_like(real, np.nan)), "NaN")
+
+
+@test
+def several_inputs_and_outputs(use):
+    import numpy as np
+    folder = MODELS / "gadget"
+    for kind in ("int8", "f32"):
+        path = folder / f"gadget_{kind}.tflite"
+        m = use.aotc.compile(path)
+        arrays = [np.load(folder / f"inputs_{kind}_{port.name.split(':')[0].split('_')[-1]}.npy") for port in m.inputs]
+        got = m(*arrays, raw=True)
+        want = reference(path, *arrays)
+        assert len(got) == len(want) == 2
+        for a, b in zip(got, want):
+            assert np.array_equal(a, b.reshape(a.shape)), kind
+        raises(TypeError, lambda: m(arrays[0]), "takes 2 inputs, 1 were given")  # noqa: B023
+        raises(ValueError, lambda: m(arrays[0], arrays[1][:3]), "different numbers")  # noqa: B023
+
+
+@test
+def state_is_kept_and_reset(use):
+    import numpy as np
+    path = MODELS / "state/accumulator_f32.tflite"
+    m = use.aotc.compile(path)
+    assert m.state > 0
+    x = np.random.default_rng(1).standard_normal((6, *m.inputs[0].shape[1:]), np.float32)
+    want = reference(path, x)[0]
+    assert np.array_equal(m(x), want)
+    assert not np.array_equal(m(x), want)
+    m.reset()
+    assert np.array_equal(np.concatenate([m(x[:2]), m(x[2:])]), want)
+
+
+@test
+def onnx_and_bytes(use):
+    import numpy as np
+    path, x, _ = digits("int8")
+    assert np.array_equal(use.aotc.compile(path.read_bytes())(x), use.aotc.compile(path)(x))
+    onnx, onnxruntime = common.need_modules("onnx", "onnxruntime")
+    tree = MODELS / "sklearn/decision_tree_regressor.onnx"
+    m = use.aotc.compile(tree)
+    samples = np.random.default_rng(2).standard_normal((50, *m.inputs[0].shape[1:]), np.float32)
+    session = onnxruntime.InferenceSession(str(tree))
+    want = np.concatenate([session.run(None, {session.get_inputs()[0].name: s[None]})[0] for s in samples])
+    assert np.array_equal(m(samples), want.reshape(m(samples).shape))
+    assert use.aotc.compile(onnx.load(str(tree))).macs == m.macs
+
+
+@test
+def calls_of_several_threads_do_not_mix(use):
+    import numpy as np
+    path, x, _ = digits("int8")
+    m = use.aotc.compile(path)
+    want, wrong = m(x, raw=True), []
+    threads = [threading.Thread(target=lambda k=k: wrong.append(k) if not np.array_equal(m(x[k::4], raw=True), want[k::4])
+                                else None) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+@test
+def wrong_input_is_said(use):
+    import numpy as np
+    path, x, _ = digits("int8")
+    m = use.aotc.compile(path)
+    raises(ValueError, lambda: m(x.reshape(-1)), "has the shape", str(m.inputs[0].shape))
+    raises(ValueError, lambda: m(x.astype(np.int32) + 1000, raw=True), "leave int8")
+    raises(TypeError, lambda: m(x.astype(np.float32), raw=True), "is int8, float32 was given")
+    raises(TypeError, lambda: use.aotc.compile(42), "int")
+    assert raises(use.aotc.ModelError, lambda: use.aotc.compile(b"nonsense"), "error: ").slug == "model-format"
+    assert raises(use.aotc.ModelError, lambda: use.aotc.compile("/nowhere.tflite")).slug == "file-read"
+    raises(use.aotc.OptionError, lambda: use.aotc.compile(path, nonsense=1), "--nonsense")
+    raises(use.aotc.OptionError, lambda: use.aotc.compile(path, cpu="z80"), "z80")
+    assert issubclass(use.aotc.OptionError, ValueError)
+
+
+@test
+def without_a_compiler_it_says_what_to_install(use):
+    path, x, _ = digits("int8")
+    before = dict(os.environ)
+    try:
+        os.environ.update(PATH="/nowhere", AOTC=str(use.program))
+        os.environ.pop("CC", None)
+        raises(use.aotc.ToolMissingError, lambda: use.aotc.compile(path)(x), "apt install gcc")
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+# --- Files and proof -----------------------------------------------------------------------------
+
+
+@test
+def files_are_written(use):
+    path, _, _ = digits("int8")
+    m = use.aotc.compile(path, cpu="cortex-m4f", name="net")
+    folder = m.write(use.work / "written")
+    assert {p.name for p in folder.iterdir()} == set(m.files) and "net.c" in m.files
+    assert {p.name: p.read_text() for p in folder.iterdir() if p.name != "aotc.json"} \
+        == {n: t for n, t in m.files.items() if n != "aotc.json"}
+    (folder / "net.c").write_text("/* mine */")
+    raises(use.aotc.Error, lambda: m.write(folder), "net.c")
+    m.write(folder, force=True)
+    assert m.to_zip() == use.aotc.compile(path, cpu="cortex-m4f", name="net").to_zip()
+    made = m.project("bare_metal", "qemu_mps2_an386", use.work / "project")
+    assert (made / "aotc.json").exists()
+    assert "net" in repr(m) and "<table>" in m._repr_html_()
+
+
+@test
+def layers_are_verified(use):
+    path, _, _ = digits("int8")
+    m = use.aotc.compile(path, cpu="cortex-m4f")
+    assert m.verify()["passed"]
+    common.require(common.board("qemu_mps2_an386")["emulator"]["program"])
+    report = m.verify("qemu_mps2_an386")
+    assert report["passed"] and len(report["places"]) == 2
+    assert m.instructions("qemu_mps2_an386") == m.instructions("qemu_mps2_an386") > 10_000
+
+
+class Use:
+    pass
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--only", default="", help="tests whose names contain this")
+    arguments = parser.parse_args()
+    common.need_modules("scikit_build_core", "wheel", "packaging")
+    use = Use()
+    use.work = common.fresh(arguments.work.resolve())
+    use.wheel = build_wheel(use.work)
+    use.environment = use.work / "environment"
+    run(sys.executable, "-m", "venv", "--without-pip", use.environment)
+    run(sys.executable, "-m", "pip", "--python", use.environment / "bin/python", "install", "--quiet", "--no-index", use.wheel)
+    [packages] = use.environment.glob("lib/python*/site-packages")
+    use.program = packages / "aotc/bin/aotc"
+    os.environ.pop("AOTC", None)
+    sys.path.insert(0, str(packages))
+    import aotc
+    assert aotc.program() == str(use.program)
+    use.aotc = aotc
+    failed = 0
+    tests = [t for t in TESTS if arguments.only in t.__name__]
+    for one in tests:
+        try:
+            one(use)
+        except Exception:  # noqa: BLE001
+            failed += 1
+            print(f"FAILED {one.__name__}\n{traceback.format_exc()}")
+    print(f"{len(tests) - failed} passed, {failed} failed, 0 skipped")
+    if failed or not tests:
+        raise common.Failure(f"{failed} of {len(tests)} tests")
+
+
+if __name__ == "__main__":
+    common.main_of(main)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// analyze: starts aotc-analyze with what follows on the command line, as git starts its
-// subcommands.
+// analyze: programs by aotc itself; sources by aotc-analyze, which it starts with what follows on the command
+// line, as git starts its subcommands.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +13,8 @@
 
 #include "driver/analyzer.h"
 #include "driver/commands.h"
+#include "machine/commands.h"
+#include "machine/objdump.h"
 
 namespace aotc::driver {
 
@@ -64,10 +66,16 @@ static int analyze_command(const std::vector<std::string>& args) {
 options::Command analyze_declaration() {
   auto args = std::make_shared<std::vector<std::string>>();
   // Every argument, --help too, is for aotc-analyze.
+  options::Command signatures = {.name = "signatures",
+                                 .summary = "List the functions of operator libraries in C and C++",
+                                 .run = [args] {
+                                   args->insert(args->begin(), "signatures");
+                                   return analyze_command(*args);
+                                 },
+                                 .rest = args.get()};
   return {.name = "analyze",
-          .summary = "Read C sources: 'aotc analyze signatures FILE...' lists their functions",
-          .run = [args] { return analyze_command(*args); },
-          .rest = args.get()};
+          .summary = "Look into linked programs, and into C sources",
+          .commands = {machine::stack_declaration(machine::objdump_decoder), std::move(signatures)}};
 }
 
 }  // namespace aotc::driver

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// ELF files of 32-bit little-endian microcontrollers: sections, symbols, and the bytes that never change.
+// The one thing to know: every offset was checked when the file was read; what is asked for outside of it
+// is simply not there.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "support/diagnostics.h"
+#include "support/result.h"
+
+namespace aotc::machine {
+
+enum class Isa { kThumb, kRiscv, kAvr };
+
+struct Section {
+  std::string name;
+  uint32_t type = 0, flags = 0, address = 0, size = 0, offset = 0;
+
+  bool allocated() const { return (flags & 2u) != 0; }
+  bool executable() const { return (flags & 4u) != 0; }
+  bool writable() const { return (flags & 1u) != 0; }
+  // .bss and the like have none.
+  bool has_bytes() const;
+  bool contains(uint32_t at) const { return at - address < size; }
+};
+
+enum class SymbolKind { kOther, kFunction, kObject, kFile };
+
+struct Symbol {
+  std::string name;
+  uint32_t address = 0;  // without the bit that says Thumb
+  uint32_t size = 0;
+  SymbolKind kind = SymbolKind::kOther;
+  bool global = false;
+  int section = -1;  // index into sections(); -1: absolute or undefined
+};
+
+class Elf {
+ public:
+  // Reports [bad-elf] for what is no such file, and [elf-machine] for one of another machine.
+  static Result<Elf> read(std::vector<uint8_t> bytes, const std::string& file, Diagnostics& diags);
+
+  Isa isa() const { return isa_; }
+  uint32_t flags() const { return flags_; }
+  uint32_t entry() const { return entry_; }
+  const std::string& file() const { return file_; }
+  const std::vector<Section>& sections() const { return sections_; }
+  // In the order of their addresses, mapping symbols ($t, $d) apart.
+  const std::vector<Symbol>& symbols() const { return symbols_; }
+  std::span<const uint8_t> content(const Section& section) const;
+
+  const Section* section_at(uint32_t address) const;
+  // The function that is at an address, or around it: of those of one place, a global one.
+  const Symbol* function_at(uint32_t address) const;
+  const Symbol* function_around(uint32_t address) const;
+  // All of the name: there may be several static ones.
+  std::vector<const Symbol*> functions_named(const std::string& name) const;
+  // "conv+0x1c (0x80f4)".
+  std::string place(uint32_t address) const;
+  // Little-endian, of a section that the program cannot write. `width`: 1, 2 or 4 bytes.
+  std::optional<uint32_t> constant(uint32_t address, int width) const;
+  // Whether mapping symbols say that data is here.
+  bool is_data(uint32_t address) const;
+  // AVR devices with more than 128 KB of flash push three bytes for a call.
+  uint32_t return_bytes() const;
+
+ private:
+  Status read_sections(Diagnostics& diags);
+  Status read_symbols(Diagnostics& diags);
+  void add_symbol(Symbol symbol, uint8_t kind);
+  Status fail(Diagnostics& diags, const std::string& what) const;
+  uint32_t word(size_t at) const;
+  uint32_t half(size_t at) const;
+  bool holds(uint64_t at, uint64_t size) const { return at + size <= bytes_.size(); }
+  std::string text(const Section& strings, uint32_t at) const;
+
+  std::string file_;
+  std::vector<uint8_t> bytes_;
+  Isa isa_ = Isa::kThumb;
+  uint32_t flags_ = 0, entry_ = 0;
+  std::vector<Section> sections_;
+  std::vector<Symbol> symbols_;
+  std::vector<size_t> functions_;  // indices of symbols, one for each address
+  std::map<uint32_t, char> mapping_;
+};
+
+}  // namespace aotc::machine

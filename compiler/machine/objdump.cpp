@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/objdump.h"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "support/process.h"
+#include "support/text.h"
+
+namespace aotc::machine {
+
+namespace {
+
+constexpr int kSeconds = 300;
+
+std::vector<std::string> programs_for(Isa isa) {
+  switch (isa) {
+    case Isa::kThumb: return {"arm-none-eabi-objdump", "arm-zephyr-eabi-objdump"};
+    case Isa::kRiscv:
+      return {"riscv64-unknown-elf-objdump", "riscv32-unknown-elf-objdump", "riscv-none-elf-objdump",
+              "riscv32-esp-elf-objdump"};
+    case Isa::kAvr: return {"avr-objdump"};
+  }
+  return {};
+}
+
+bool is_hex(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+std::string_view next_field(std::string_view& line) {
+  size_t tab = line.find('\t');
+  std::string_view field = line.substr(0, tab);
+  line = tab == std::string_view::npos ? std::string_view() : line.substr(tab + 1);
+  return field;
+}
+
+// "    8040:\te92d 4ff0 \tstmdb\tsp!, {r4, lr}". Lines of data have a mnemonic with a dot.
+void add_line(Isa isa, std::string_view line, Listing& to) {
+  std::string_view address = next_field(line), bytes = next_field(line), mnemonic = next_field(line);
+  size_t begin = address.find_first_not_of(' ');
+  if (begin == std::string_view::npos || !address.ends_with(':')) return;
+  address = address.substr(begin, address.size() - begin - 1);
+  while (mnemonic.ends_with(' ')) mnemonic.remove_suffix(1);
+  if (!is_hex(address) || address.size() > 8 || mnemonic.empty() || mnemonic[0] == '.') return;
+  uint32_t digits = 0;
+  for (char c : bytes) digits += c != ' ';
+  if (digits < 4) return;
+  to.add(parse_instruction(isa, static_cast<uint32_t>(std::stoul(std::string(address), nullptr, 16)), digits / 2,
+                           std::string(mnemonic), std::string(line)));
+}
+
+}  // namespace
+
+Listing parse_objdump(Isa isa, const std::string& text) {
+  Listing out;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    size_t end = rest.find('\n');
+    add_line(isa, rest.substr(0, end), out);
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+  }
+  out.finish(isa);
+  return out;
+}
+
+Decoder objdump_decoder(const std::string& program) {
+  return [program](const Elf& elf, Diagnostics& diags) -> Result<Listing> {
+    std::string found = program;
+    if (found.empty())
+      for (const std::string& name : programs_for(elf.isa()))
+        if (found.empty() && !find_program(name).empty()) found = name;
+    Location where;
+    where.file = elf.file();
+    if (found.empty() || find_program(found).empty()) {
+      diags.error(where, "tool-missing",
+                  fmt::format("no objdump for this machine is installed: {}",
+                              joined(program.empty() ? programs_for(elf.isa()) : std::vector{program}, ", ")))
+          .help("name it by --objdump");
+      return kFailure;
+    }
+    // More than the end of the output is needed, so the text is collected as it comes.
+    std::string text;
+    ProcessResult run = run_process({found, "-d", "-z", "--", elf.file()}, "", kSeconds, [&](const std::string& piece) {
+      text += piece;
+      return true;
+    });
+    if (!run.started || run.exit_code != 0) {
+      where.file = found;
+      diags.error(where, "tool-failed", fmt::format("ended with {}", run.exit_code))
+          .note(escape_for_display(run.output, 400));
+      return kFailure;
+    }
+    return parse_objdump(elf.isa(), text);
+  };
+}
+
+}  // namespace aotc::machine

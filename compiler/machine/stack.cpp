@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine/stack.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "support/files.h"
+
+namespace aotc::machine {
+
+namespace {
+
+bool holds_vectors(const std::string& name) {
+  return name.find("vector") != std::string::npos || name.find("isr") != std::string::npos;
+}
+
+std::unique_ptr<Semantics> semantics_of(const Elf& elf) {
+  switch (elf.isa()) {
+    case Isa::kThumb: return thumb_semantics(elf);
+    case Isa::kRiscv: return riscv_semantics(elf);
+    case Isa::kAvr: break;
+  }
+  return avr_semantics(elf);
+}
+
+}  // namespace
+
+std::vector<uint32_t> functions_called(const Elf& elf, const std::string& name) {
+  std::vector<uint32_t> out;
+  for (const Symbol* s : elf.functions_named(name)) out.push_back(s->address);
+  auto number = name.starts_with("0x") ? number_in(name) : std::nullopt;
+  if (out.empty() && number) out.push_back(static_cast<uint32_t>(*number));
+  return out;
+}
+
+Result<IndirectCalls> read_indirect_calls(const std::string& path, const Elf& elf, Diagnostics& diags) {
+  auto bytes = read_file(path, diags, 1 << 20);
+  if (!bytes) return kFailure;
+  IndirectCalls out;
+  std::istringstream lines(std::string(bytes->begin(), bytes->end()));
+  Location where;
+  where.file = path;
+  for (std::string line; std::getline(lines, line);) {
+    ++where.line;
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string caller, callee;
+    if (!(words >> caller)) continue;
+    const bool colon = caller.ends_with(":");
+    if (colon) caller.pop_back();
+    std::vector<uint32_t> callees;
+    while (words >> callee) {
+      auto found = functions_called(elf, callee);
+      if (found.empty()) diags.error(where, "bad-file", "the program has no function '" + escape_for_display(callee) + "'");
+      callees.insert(callees.end(), found.begin(), found.end());
+    }
+    auto callers = functions_called(elf, caller);
+    if (callers.empty()) diags.error(where, "bad-file", "the program has no function '" + escape_for_display(caller) + "'");
+    if (!colon || callees.empty())
+      diags.error(where, "bad-file", "is no line CALLER: CALLEE...").help("write the functions that CALLER calls through pointers");
+    for (uint32_t c : callers) (caller.starts_with("0x") ? out.by_address : out.by_function)[c] = callees;
+  }
+  if (diags.has_errors()) return kFailure;
+  return out;
+}
+
+StackAnalysis::StackAnalysis(const Elf& elf, const Listing& listing, IndirectCalls indirect)
+    : elf_(elf), listing_(listing), indirect_(std::move(indirect)), semantics_(semantics_of(elf)) {}
+
+StackAnalysis::~StackAnalysis() = default;
+
+const Walk& StackAnalysis::walked(uint32_t entry) {
+  auto found = walks_.find(entry);
+  if (found == walks_.end())
+    found = walks_.emplace(entry, Walker(elf_, listing_, *semantics_).walk(entry, noreturn_)).first;
+  return found->second;
+}
+
+// Functions whose address is in data or was in a register of a function that was walked.
+const std::vector<uint32_t>& StackAnalysis::address_taken() {
+  if (address_taken_) return *address_taken_;
+  std::set<uint32_t> numbers;
+  for (const Symbol& s : elf_.symbols())
+    if (s.kind == SymbolKind::kFunction && s.section >= 0 && listing_.at(s.address) != nullptr) {
+      const Walk& walk = walked(s.address);
+      numbers.insert(walk.numbers.begin(), walk.numbers.end());
+    }
+  const uint32_t width = elf_.isa() == Isa::kAvr ? 2 : 4;
+  for (const Section& s : elf_.sections()) {
+    if (!s.allocated() || holds_vectors(s.name)) continue;
+    auto bytes = elf_.content(s);
+    for (uint32_t at = 0; at + width <= bytes.size(); at += width) {
+      const Symbol* code = s.executable() ? elf_.function_around(s.address + at) : nullptr;
+      if (code != nullptr && code->size != 0 && !elf_.is_data(s.address + at)) continue;
+      uint32_t word = bytes[at] | uint32_t{bytes[at + 1]} << 8;
+      if (width == 4) word |= uint32_t{bytes[at + 2]} << 16 | uint32_t{bytes[at + 3]} << 24;
+      numbers.insert(word);
+    }
+  }
+  address_taken_.emplace();
+  for (uint32_t n : numbers) {
+    if (elf_.isa() == Isa::kThumb && (n & 1u) == 0) continue;
+    const uint32_t address = elf_.isa() == Isa::kThumb ? n - 1 : elf_.isa() == Isa::kAvr ? n * 2 : n;
+    const Symbol* function = elf_.function_at(address);
+    if (function != nullptr && function->kind == SymbolKind::kFunction && listing_.at(address) != nullptr)
+      address_taken_->push_back(address);
+  }
+  return *address_taken_;
+}
+
+// All functions that can be called below a root, itself first.
+std::vector<uint32_t> StackAnalysis::below(uint32_t root) {
+  std::vector<uint32_t> out = {root};
+  std::set<uint32_t> seen = {root};
+  for (size_t i = 0; i < out.size(); ++i) {
+    const uint32_t function = out[i];
+    auto add = [&](uint32_t to) {
+      if (seen.insert(to).second) out.push_back(to);
+    };
+    for (const Call& c : walked(function).calls) {
+      for (uint32_t to : c.targets) add(to);
+      if (!c.indirect) continue;
+      if (auto given = indirect_.by_address.find(c.address); given != indirect_.by_address.end())
+        for (uint32_t to : given->second) add(to);
+      else if (auto by = indirect_.by_function.find(function); by != indirect_.by_function.end())
+        for (uint32_t to : by->second) add(to);
+      else
+        for (uint32_t to : address_taken()) add(to);
+    }
+  }
+  return out;
+}
+
+// What follows a call that does not come back is not code of the function. First all calls are taken to
+// come back; each function without a way back takes some ways from those that call it.
+void StackAnalysis::explore(uint32_t root) {
+  for (bool more = true; more;) {
+    more = false;
+    std::vector<uint32_t> functions = below(root);
+    std::set<uint32_t> fresh;
+    for (uint32_t f : functions)
+      if (!walked(f).returns && noreturn_.insert(f).second) fresh.insert(f);
+    for (uint32_t f : functions) {
+      const auto& calls = walked(f).calls;
+      bool changes = std::any_of(calls.begin(), calls.end(), [&](const Call& c) {
+        return std::any_of(c.targets.begin(), c.targets.end(), [&](uint32_t to) { return fresh.contains(to); });
+      });
+      if (!changes) continue;
+      walks_.erase(f);
+      more = true;
+    }
+  }
+}
+
+// The bound of one root over the walks below it.
+class Bounding {
+ public:
+  Bounding(StackAnalysis& analysis, uint32_t root) : analysis_(analysis), elf_(analysis.elf_) {
+    out_.root = root;
+    analysis.explore(root);
+    functions_ = analysis.below(root);
+    out_.functions = functions_.size();
+    for (uint32_t f : functions_) add_edges(f);
+    // Pointers are not taken to lead back to who calls through them; what is left of cycles is recursion.
+    find_components();
+    drop_guessed();
+    find_components();
+    report_recursion();
+    order();
+    finish(root);
+  }
+
+  StackBound take() { return std::move(out_); }
+
+ private:
+  struct Edge {
+    uint32_t to = 0, place = 0;
+    int64_t depth = 0;
+    bool guessed = false;  // a pointer may hold this function's address
+  };
+
+  void problem(ProblemKind kind, uint32_t at, std::string text, bool assumed, bool given = false) {
+    out_.problems.push_back({kind, at, std::move(text), assumed, given});
+  }
+
+  std::string names(const std::vector<uint32_t>& functions) const {
+    constexpr size_t kShown = 6;
+    std::string out;
+    for (size_t i = 0; i < std::min(functions.size(), kShown); ++i) {
+      const Symbol* s = elf_.function_at(functions[i]);
+      out += (i > 0 ? ", " : "") + (s != nullptr ? escape_for_display(s->name) : fmt::format("{:#x}", functions[i]));
+    }
+    if (functions.size() > kShown) out += fmt::format(", and {} more", functions.size() - kShown);
+    return out;
+  }
+
+  void add_edges(uint32_t f) {
+    const Walk& walk = analysis_.walked(f);
+    for (const Problem& p : walk.problems) out_.problems.push_back(p);
+    for (const Call& c : walk.calls) {
+      for (uint32_t to : c.targets) edges_[f].push_back({to, c.address, c.depth, false});
+      if (c.indirect) add_indirect(f, c);
+    }
+  }
+
+  void add_indirect(uint32_t f, const Call& c) {
+    const auto& given = analysis_.indirect_;
+    auto at = given.by_address.find(c.address);
+    auto by = given.by_function.find(f);
+    const bool is_given = at != given.by_address.end() || by != given.by_function.end();
+    const std::vector<uint32_t>& targets = at != given.by_address.end()   ? at->second
+                                           : by != given.by_function.end() ? by->second
+                                                                           : analysis_.address_taken();
+    for (uint32_t to : targets) edges_[f].push_back({to, c.address, c.depth, !is_given});
+    if (is_given)
+      problem(ProblemKind::kIndirectCall, c.address,
+              "a call through a pointer: goes to " + names(targets) + ", as --indirect says", true,
+              true);
+    else if (targets.empty())
+      problem(ProblemKind::kIndirectCall, c.address, "a call through a pointer, and no function's address is taken", false);
+    else
+      problem(ProblemKind::kIndirectCall, c.address,
+              fmt::format("a call through a pointer: taken to go to one of the {} functions whose address is taken ({})",
+                          targets.size(), names(targets)), true);
+  }
+
+  // Strongly connected components, by Tarjan's algorithm with a stack of its own.
+  void find_components() {
+    component_.clear();
+    std::map<uint32_t, size_t> index, low;
+    std::vector<uint32_t> open;
+    std::set<uint32_t> is_open;
+    size_t count = 0, components = 0;
+    for (uint32_t start : functions_) {
+      if (index.contains(start)) continue;
+      std::vector<std::pair<uint32_t, size_t>> path = {{start, 0}};
+      while (!path.empty()) {
+        auto& [f, next] = path.back();
+        if (next == 0 && !index.contains(f)) {
+          index[f] = low[f] = count++;
+          open.push_back(f);
+          is_open.insert(f);
+        }
+        const auto& edges = edges_[f];
+        if (next < edges.size()) {
+          const uint32_t to = edges[next++].to;
+          if (!index.contains(to)) path.emplace_back(to, 0);
+          else if (is_open.contains(to)) low[f] = std::min(low[f], index[to]);
+          continue;
+        }
+        if (low[f] == index[f]) {
+          for (bool more = true; more;) {
+            const uint32_t member = open.back();
+            open.pop_back();
+            is_open.erase(member);
+            component_[member] = components;
+            more = member != f;
+          }
+          ++components;
+        }
+        const uint32_t done = f;
+        path.pop_back();
+        if (!path.empty()) low[path.back().first] = std::min(low[path.back().first], low[done]);
+      }
+    }
+  }
+
+  bool inside(uint32_t f, const Edge& e) const { return component_.at(f) == component_.at(e.to); }
+
+  void drop_guessed() {
+    for (uint32_t f : functions_)
+      std::erase_if(edges_[f], [&](const Edge& e) { return e.guessed && inside(f, e); });
+  }
+
+  void report_recursion() {
+    std::set<size_t> told;
+    for (uint32_t f : functions_)
+      for (const Edge& e : edges_[f]) {
+        if (!inside(f, e) || !told.insert(component_.at(f)).second) continue;
+        std::vector<uint32_t> members;
+        for (uint32_t other : functions_)
+          if (component_.at(other) == component_.at(f)) members.push_back(other);
+        problem(ProblemKind::kRecursion, e.place,
+                members.size() == 1 ? "calls itself" : "calls itself by way of " + names(members), false);
+      }
+    for (uint32_t f : functions_) std::erase_if(edges_[f], [&](const Edge& e) { return inside(f, e); });
+  }
+
+  // Bounds from the leaves up, without recursion of our own.
+  void order() {
+    std::vector<std::pair<uint32_t, size_t>> path = {{out_.root, 0}};
+    while (!path.empty()) {
+      auto& [f, next] = path.back();
+      const auto& edges = edges_[f];
+      if (next < edges.size()) {
+        const uint32_t to = edges[next++].to;
+        if (!deepest_.contains(to)) path.emplace_back(to, 0);
+        continue;
+      }
+      int64_t best = analysis_.walked(f).depth;
+      const Edge* by = nullptr;
+      for (const Edge& e : edges) {
+        if (e.depth + deepest_.at(e.to) <= best) continue;
+        best = e.depth + deepest_.at(e.to);
+        by = &e;
+      }
+      deepest_[f] = best;
+      through_[f] = by;
+      path.pop_back();
+    }
+  }
+
+  void finish(uint32_t root) {
+    out_.bytes = deepest_.at(root);
+    for (uint32_t f = root;;) {
+      const Edge* e = through_.at(f);
+      const Walk& walk = analysis_.walked(f);
+      if (e == nullptr) {
+        out_.chain.push_back({f, walk.depth_place, walk.depth});
+        break;
+      }
+      out_.chain.push_back({f, e->place, e->depth});
+      f = e->to;
+    }
+    std::sort(out_.problems.begin(), out_.problems.end());
+    auto same = [](const Problem& a, const Problem& b) { return !(a < b) && !(b < a); };
+    out_.problems.erase(std::unique(out_.problems.begin(), out_.problems.end(), same), out_.problems.end());
+    for (const Problem& p : out_.problems)
+      out_.state = std::max(out_.state, p.assumed ? BoundState::kAssumed : BoundState::kUnbounded);
+  }
+
+  StackAnalysis& analysis_;
+  const Elf& elf_;
+  StackBound out_;
+  std::vector<uint32_t> functions_;
+  std::map<uint32_t, std::vector<Edge>> edges_;
+  std::map<uint32_t, size_t> component_;
+  std::map<uint32_t, int64_t> deepest_;
+  std::map<uint32_t, const Edge*> through_;
+};
+
+StackBound StackAnalysis::bound(uint32_t root) { return Bounding(*this, root).take(); }
+
+}  // namespace aotc::machine

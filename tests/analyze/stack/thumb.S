@@ -1,0 +1,170 @@
+@ SPDX-License-Identifier: Apache-2.0
+@ `root: NAME BYTES; STATE KINDS`: counted by hand.
+    .syntax unified
+    .thumb
+    .text
+
+    .macro function name
+    .balign 4
+    .global \name
+    .type \name, %function
+    .thumb_func
+\name:
+    .endm
+
+@ root: asm_pops_into_other 8; proven
+    function asm_pops_into_other
+    push {r4, lr}
+    movs r4, #1
+    pop {r4}
+    pop {r3}
+    bx r3
+    .size asm_pops_into_other, . - asm_pops_into_other
+
+@ root: asm_grows 12; unbounded stack-grows
+    function asm_grows
+    push {r4, r5, lr}
+1:  push {r4}
+    subs r0, #1
+    bne 1b
+    pop {r4, r5, pc}
+    .size asm_grows, . - asm_grows
+
+@ root: asm_unbalanced 12; unbounded unbalanced
+    function asm_unbalanced
+    push {r4, r5, r6}
+    pop {r4, r5}
+    bx lr
+    .size asm_unbalanced, . - asm_unbalanced
+
+@ Even and odd by jumps into each other: a loop, no recursion.
+@ root: asm_even 4; proven
+    function asm_even
+    subs r0, #1
+    bmi 1f
+    b asm_odd
+1:  push {lr}
+    pop {pc}
+    .size asm_even, . - asm_even
+    function asm_odd
+    subs r0, #1
+    bmi 1f
+    b asm_even
+1:  bx lr
+    .size asm_odd, . - asm_odd
+
+@ To one of three places, by an address that comes from memory.
+@ root: asm_computed 20; assumed jump
+    function asm_computed
+    push {r4, r5, r6, lr}
+    ldr r1, [r0]
+    mov pc, r1
+    movs r0, #1
+    pop {r4, r5, r6, pc}
+    push {r0}
+    movs r0, #2
+    pop {r1}
+    pop {r4, r5, r6, pc}
+    .size asm_computed, . - asm_computed
+
+@ A frame pointer, and a literal pool between the code.
+@ root: asm_frame 2056; proven
+    function asm_frame
+    push {r7, lr}
+    mov r7, sp
+    ldr r3, 1f
+    add sp, r3
+    b 2f
+    .balign 4
+1:  .word -2048
+2:  mov sp, r7
+    pop {r7, pc}
+    .size asm_frame, . - asm_frame
+
+@ root: asm_sets_sp 8; unbounded stack-pointer
+    function asm_sets_sp
+    push {r4, lr}
+    mov sp, r0
+    pop {r4, pc}
+    .size asm_sets_sp, . - asm_sets_sp
+
+@ root: asm_far_call 16; proven
+    function asm_far_call
+    push {r4, lr}
+    ldr r3, =asm_pops_into_other
+    blx r3
+    pop {r4, pc}
+    .size asm_far_call, . - asm_far_call
+    .pool
+
+#if __ARM_ARCH >= 7 && !defined(__ARM_ARCH_6M__)
+@ root: asm_conditional 12; proven
+    function asm_conditional
+    push {r4, r5, lr}
+    cmp r0, #3
+    it eq
+    popeq {r4, r5, pc}
+    movs r0, #1
+    ldr r4, [sp], #8
+    ldr pc, [sp], #4
+    .size asm_conditional, . - asm_conditional
+
+@ root: asm_words 16; proven
+    function asm_words
+    str lr, [sp, #-4]!
+    strd r4, r5, [sp, #-8]!
+    sub sp, #4
+    cmp r0, #2
+    bhi 3f
+    adr r1, 1f
+    ldr pc, [r1, r0, lsl #2]
+    .balign 4
+1:  .word 2f + 1, 3f + 1, 4f + 1
+2:  nop
+3:  nop
+4:  add sp, #4
+    ldrd r4, r5, [sp], #8
+    ldr pc, [sp], #4
+    .size asm_words, . - asm_words
+
+@ root: asm_nearby 8; proven
+    function asm_nearby
+    push {r4, lr}
+    cmp r0, #2
+    bhi 3f
+    tbb [pc, r0]
+1:  .byte (2f - 1b) / 2, (3f - 1b) / 2, (4f - 1b) / 2, 0
+2:  movs r4, #1
+3:  movs r4, #2
+4:  pop {r4, pc}
+    .size asm_nearby, . - asm_nearby
+#endif
+
+#ifdef __ARM_FP
+@ root: asm_floats 88; proven
+    function asm_floats
+    push {r4, lr}
+    vpush {d8-d15}
+    vpush {s0-s3}
+    vpop {s0-s3}
+    vldmia sp!, {d8-d15}
+    pop {r4, pc}
+    .size asm_floats, . - asm_floats
+#endif
+
+#if __ARM_ARCH >= 8 && defined(__ARM_FEATURE_MVE)
+@ root: asm_vectors 40; proven
+    function asm_vectors
+    push {r4, lr}
+    vpush {d8-d11}
+    dlstp.8 lr, r2
+1:  vldrb.u8 q0, [r0], #16
+    vstrb.8 q0, [r1], #16
+    letp lr, 1b
+    wls lr, r2, 3f
+2:  vldrb.u8 q4, [r0], #16
+    le lr, 2b
+3:  vpop {d8-d11}
+    pop {r4, pc}
+    .size asm_vectors, . - asm_vectors
+#endif

@@ -75,7 +75,8 @@ options::Command analyze_declaration() {
                                  .rest = args.get()};
   return {.name = "analyze",
           .summary = "Look into linked programs, and into C sources",
-          .commands = {machine::stack_declaration(machine::objdump_decoder), std::move(signatures)}};
+          .commands = {machine::stack_declaration(machine::objdump_decoder),
+                       machine::size_declaration(machine::objdump_decoder), std::move(signatures)}};
 }
 
 }  // namespace aotc::driver

@@ -88,8 +88,10 @@ class Avr : public Semantics {
     if (m == "call" || m == "rcall") {
       out.target = address_in(i);
       // "rcall .+0" takes two bytes of stack.
-      if (out.target.is_constant() && out.target.base == i.next()) state.sp -= static_cast<int32_t>(elf_.return_bytes());
-      else out.flow = Flow::kCall;
+      if (out.target.is_constant() && out.target.base == i.next())
+        state.sp -= static_cast<int32_t>(elf_.return_bytes());
+      else
+        out.flow = Flow::kCall;
       return true;
     }
     if (m == "icall" || m == "eicall" || m == "ijmp" || m == "eijmp") {
@@ -97,7 +99,8 @@ class Avr : public Semantics {
       if (to.is_constant()) to.base *= 2;
       const Value &low = get(state, 30), &high = get(state, 31);
       // Both bytes of words of a table.
-      if (low.kind == Value::Kind::kTable && high.kind == low.kind && high.base == low.base + 1 && high.count == low.count) {
+      if (low.kind == Value::Kind::kTable && high.kind == low.kind && high.base == low.base + 1 &&
+          high.count == low.count) {
         to = low;
         to.width = 2;
         to.shift = 1;
@@ -194,9 +197,9 @@ class Avr : public Semantics {
   }
 
   void arithmetic(const Instruction& i, State& state) const {
-    static const std::set<std::string_view> kNoResult = {"cp", "cpc", "cpi", "tst", "nop", "cli", "sei", "st", "std",
-                                                         "sts", "sbi", "cbi", "wdr", "sleep", "bst", "sec", "clc",
-                                                         "clt", "set", "spm"};
+    static const std::set<std::string_view> kNoResult = {"cp",  "cpc", "cpi", "tst", "nop", "cli", "sei",
+                                                         "st",  "std", "sts", "sbi", "cbi", "wdr", "sleep",
+                                                         "bst", "sec", "clc", "clt", "set", "spm"};
     const std::string& m = i.mnemonic;
     int r = avr_register(operand(i, 0));
     if (m == "cpi" || m == "cp" || m == "cpc") return compare(i, state, r);
@@ -281,8 +284,10 @@ class Avr : public Semantics {
   // Once both halves have got their part of a constant, they are the halves of another place.
   static void added(State& state, int r) {
     Value low = get(state, r), high = get(state, r + 1);
-    if (low.kind != Value::Kind::kStackLow || high.kind != Value::Kind::kStackHigh || low.offset != high.offset) return;
-    low.offset = high.offset = low.offset + static_cast<int16_t>((low.add | high.add << 8) - (low.base | high.base << 8));
+    if (low.kind != Value::Kind::kStackLow || high.kind != Value::Kind::kStackHigh || low.offset != high.offset)
+      return;
+    low.offset = high.offset =
+        low.offset + static_cast<int16_t>((low.add | high.add << 8) - (low.base | high.base << 8));
     low.base = high.base = low.add = high.add = 0;
     set(state, r, low);
     set(state, r + 1, high);
@@ -337,7 +342,8 @@ class Avr : public Semantics {
     }
     const bool twice = (m == "add" && operand(i, 0) == operand(i, 1)) || m == "lsl";
     if (twice && mine.kind == Value::Kind::kPairLow && mine.add == 0) return mine.add = 2, mine;
-    if (m == "subi" && mine.is_constant() && other.is_constant()) return Value::number((mine.base - other.base) & 0xffu);
+    if (m == "subi" && mine.is_constant() && other.is_constant())
+      return Value::number((mine.base - other.base) & 0xffu);
     return {};
   }
 

@@ -12,13 +12,13 @@ namespace aotc::machine {
 
 namespace {
 
-constexpr int kDone = 0, kBadInput = 1, kTooMuch = 3, kToolMissing = 5;
-
 struct StackOptions {
   std::string file, indirect, objdump;
   std::vector<std::string> roots, interrupts;
   bool json = false, strict = false;
 };
+
+}  // namespace
 
 int failed(const Diagnostics& diags) {
   write_err(diags.str());
@@ -27,13 +27,18 @@ int failed(const Diagnostics& diags) {
   return kBadInput;
 }
 
-// All functions of a name: static ones may share it.
-std::vector<uint32_t> named(const Elf& elf, const std::string& name, Diagnostics& diags) {
+Result<Elf> read_program(const std::string& path, Diagnostics& diags) {
+  auto bytes = read_file(path, diags);
+  if (!bytes) return kFailure;
+  return Elf::read(std::move(*bytes), path, diags);
+}
+
+std::vector<uint32_t> functions_named(const Elf& elf, const std::string& name, Diagnostics& diags) {
   auto found = functions_called(elf, name);
   if (!found.empty()) return found;
   Location where;
   where.file = elf.file();
-  auto& error = diags.error(where, "no-function", "has no function '" + escape_for_display(name) + "'");
+  auto& error = diags.error(where, "function-unknown", "has no function '" + escape_for_display(name) + "'");
   std::vector<std::string> names;
   for (const Symbol& s : elf.symbols())
     if (s.kind == SymbolKind::kFunction) names.push_back(s.name);
@@ -42,8 +47,11 @@ std::vector<uint32_t> named(const Elf& elf, const std::string& name, Diagnostics
   return {};
 }
 
+namespace {
+
 // "TIMER_Handler=2,UART_Handler": handlers with their priorities, 0 if none is said.
-std::vector<std::pair<std::string, int>> handlers(const std::vector<std::string>& given, Diagnostics& diags) {
+// Gives what is none in `wrong`.
+std::vector<std::pair<std::string, int>> handlers(const std::vector<std::string>& given, std::string& wrong) {
   std::vector<std::pair<std::string, int>> out;
   for (std::string rest : given)
     while (!rest.empty()) {
@@ -53,10 +61,7 @@ std::vector<std::pair<std::string, int>> handlers(const std::vector<std::string>
       size_t equals = item.find('=');
       auto priority = equals == std::string::npos ? std::optional<int64_t>(0) : number_in(item.substr(equals + 1));
       if (!priority || *priority < 0 || *priority > 255) {
-        Location where;
-        where.file = "--interrupts";
-        diags.error(where, "bad-value", "'" + escape_for_display(item) + "' is no HANDLER=PRIORITY")
-            .help("priorities are numbers from 0 to 255");
+        wrong = item;
         continue;
       }
       out.emplace_back(item.substr(0, equals), static_cast<int>(*priority));
@@ -67,16 +72,20 @@ std::vector<std::pair<std::string, int>> handlers(const std::vector<std::string>
 std::vector<uint32_t> roots_of(const Elf& elf, const StackOptions& o, Diagnostics& diags) {
   std::vector<uint32_t> out;
   for (const std::string& name : o.roots)
-    for (uint32_t f : named(elf, name, diags)) out.push_back(f);
+    for (uint32_t f : functions_named(elf, name, diags)) out.push_back(f);
   if (o.roots.empty()) out.push_back(elf.entry());
   return out;
 }
 
 int stack(const StackOptions& o, const DecoderChoice& choice) {
   Diagnostics diags;
-  auto bytes = read_file(o.file, diags);
-  if (!bytes) return failed(diags);
-  auto elf = Elf::read(std::move(*bytes), o.file, diags);
+  std::string wrong;
+  const auto given = handlers(o.interrupts, wrong);
+  if (!wrong.empty())
+    return options::usage_error("aotc analyze stack",
+                                "--interrupts: '" + escape_for_display(wrong) + "' is no HANDLER=PRIORITY",
+                                {"priorities are numbers from 0 to 255"});
+  auto elf = read_program(o.file, diags);
   if (!elf) return failed(diags);
   IndirectCalls indirect;
   if (!o.indirect.empty()) {
@@ -85,8 +94,8 @@ int stack(const StackOptions& o, const DecoderChoice& choice) {
   }
   const auto roots = roots_of(*elf, o, diags);
   std::vector<std::pair<uint32_t, int>> levels;
-  for (auto& [name, priority] : handlers(o.interrupts, diags))
-    for (uint32_t f : named(*elf, name, diags)) levels.emplace_back(f, priority);
+  for (auto& [name, priority] : given)
+    for (uint32_t f : functions_named(*elf, name, diags)) levels.emplace_back(f, priority);
   if (diags.has_errors()) return failed(diags);
   auto listing = choice(o.objdump)(*elf, diags);
   if (!listing) return failed(diags);
@@ -103,41 +112,42 @@ int stack(const StackOptions& o, const DecoderChoice& choice) {
 
 options::Command stack_declaration(const DecoderChoice& decoder) {
   auto o = std::make_shared<StackOptions>();
-  return {.name = "stack",
-          .summary = "How deep the stack of a linked program gets, proven from its instructions",
-          .description =
-              "Walks the instructions of FIRMWARE (Arm Thumb, RISC-V with 32 bits, AVR) from each root over all "
-              "calls, whoever compiled them, and prints a bound with the deepest chain of calls. 'proven': every "
-              "way was walked. 'assumed': something was taken to be as compilers make it, and is listed. "
-              "'unbounded': what is listed, such as recursion, has no bound.",
-          .options = {{.names = "FIRMWARE",
-                       .target = &o->file,
-                       .help = "The linked program (.elf)",
-                       .required = true,
-                       .takes = options::Takes::kFile},
-                      {.names = "--root",
-                       .value = "FUNCTION",
-                       .target = &o->roots,
-                       .help = "Function, or address 0x..., to begin at: the entry of a thread (default: the entry "
-                               "of the program)"},
-                      {.names = "--interrupts",
-                       .value = "HANDLER=PRIORITY,...",
-                       .target = &o->interrupts,
-                       .help = "Handlers that interrupt the roots; those of one priority do not interrupt each other"},
-                      {.names = "--indirect",
-                       .value = "FILE",
-                       .target = &o->indirect,
-                       .help = "What calls through pointers call: a line 'CALLER: CALLEE...' each",
-                       .takes = options::Takes::kFile},
-                      {.names = "--objdump",
-                       .value = "PROGRAM",
-                       .target = &o->objdump,
-                       .help = "The toolchain's objdump, if it is not found by its usual name"},
-                      {.names = "--strict",
-                       .target = &o->strict,
-                       .help = "Exit with 3 if a bound is not proven, but for what --indirect says"},
-                      {.names = "--json", .target = &o->json, .help = "Print JSON"}},
-          .run = [o, decoder] { return stack(*o, decoder); }};
+  return {
+      .name = "stack",
+      .summary = "How deep the stack of a linked program gets, proven from its instructions",
+      .description =
+          "Walks the instructions of FIRMWARE (Arm Thumb, RISC-V with 32 bits, AVR) from each root over all "
+          "calls, whoever compiled them, and prints a bound with the deepest chain of calls. 'proven': every "
+          "way was walked. 'assumed': something was taken to be as compilers make it, and is listed. "
+          "'unbounded': what is listed, such as recursion, has no bound.",
+      .options = {{.names = "FIRMWARE",
+                   .target = &o->file,
+                   .help = "The linked program (.elf)",
+                   .required = true,
+                   .takes = options::Takes::kFile},
+                  {.names = "--root",
+                   .value = "FUNCTION",
+                   .target = &o->roots,
+                   .help = "Function, or address 0x..., to begin at: the entry of a thread (default: the entry "
+                           "of the program)"},
+                  {.names = "--interrupts",
+                   .value = "HANDLER=PRIORITY,...",
+                   .target = &o->interrupts,
+                   .help = "Handlers that interrupt the roots; those of one priority do not interrupt each other"},
+                  {.names = "--indirect",
+                   .value = "FILE",
+                   .target = &o->indirect,
+                   .help = "What calls through pointers call: a line 'CALLER: CALLEE...' each",
+                   .takes = options::Takes::kFile},
+                  {.names = "--objdump",
+                   .value = "PROGRAM",
+                   .target = &o->objdump,
+                   .help = "The toolchain's objdump, if it is not found by its usual name"},
+                  {.names = "--strict",
+                   .target = &o->strict,
+                   .help = "Exit with 3 if a bound is not proven, but for what --indirect says"},
+                  {.names = "--json", .target = &o->json, .help = "Print JSON"}},
+      .run = [o, decoder] { return stack(*o, decoder); }};
 }
 
 }  // namespace aotc::machine

@@ -14,5 +14,15 @@ namespace aotc::machine {
 using DecoderChoice = std::function<Decoder(const std::string&)>;
 
 options::Command stack_declaration(const DecoderChoice& decoder);
+options::Command size_declaration(const DecoderChoice& decoder);
+
+// What both have in common. Exit codes are those of aotc.
+inline constexpr int kDone = 0, kBadInput = 1, kTooMuch = 3, kToolMissing = 5;
+// Prints the messages and gives the exit code.
+int failed(const Diagnostics& diags);
+// Reports what Elf::read does, and [file-read].
+Result<Elf> read_program(const std::string& path, Diagnostics& diags);
+// All functions of a name: static ones may share it. Reports [function-unknown].
+std::vector<uint32_t> functions_named(const Elf& elf, const std::string& name, Diagnostics& diags);
 
 }  // namespace aotc::machine

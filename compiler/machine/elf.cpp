@@ -23,10 +23,14 @@ Location in_file(const std::string& file) {
 
 SymbolKind kind_of(uint8_t type) {
   switch (type) {
-    case kObjectType: return SymbolKind::kObject;
-    case kFunctionType: return SymbolKind::kFunction;
-    case kFileType: return SymbolKind::kFile;
-    default: return SymbolKind::kOther;
+    case kObjectType:
+      return SymbolKind::kObject;
+    case kFunctionType:
+      return SymbolKind::kFunction;
+    case kFileType:
+      return SymbolKind::kFile;
+    default:
+      return SymbolKind::kOther;
   }
 }
 
@@ -39,7 +43,8 @@ uint32_t Elf::half(size_t at) const { return bytes_[at] | uint32_t{bytes_[at + 1
 uint32_t Elf::word(size_t at) const { return half(at) | half(at + 2) << 16; }
 
 Status Elf::fail(Diagnostics& diags, const std::string& what) const {
-  diags.error(in_file(file_), "bad-elf", what).help("give the linked program (.elf), not an archive or an image");
+  diags.error(in_file(file_), "elf-invalid", what)
+      .help("give the linked program (.elf), not an archive or an image");
   return kFailure;
 }
 
@@ -61,9 +66,10 @@ Result<Elf> Elf::read(std::vector<uint8_t> bytes, const std::string& file, Diagn
   const uint32_t machine = elf.half(18);
   const bool known = machine == kArm || machine == kAvrMachine || machine == kRiscvMachine;
   if (b[4] != 1 || b[5] != 1 || !known) {
-    diags.error(in_file(file), "elf-machine",
-                fmt::format("is for machine {} with {} bits, {}-endian", machine, b[4] == 2 ? 64 : 32,
-                            b[5] == 1 ? "little" : "big"))
+    diags
+        .error(in_file(file), "elf-machine",
+               fmt::format("is for machine {} with {} bits, {}-endian", machine, b[4] == 2 ? 64 : 32,
+                           b[5] == 1 ? "little" : "big"))
         .help("programs for Arm Cortex-M, RISC-V with 32 bits and AVR can be read");
     return kFailure;
   }
@@ -94,6 +100,9 @@ Status Elf::read_sections(Diagnostics& diags) {
       return fail(diags, fmt::format("section {} says {} bytes at {}, and the file has {}", i, s.size, s.offset,
                                      bytes_.size()));
     if (s.type == 0) s.size = 0;
+    if (s.allocated() && uint64_t{s.address} + s.size > UINT32_MAX)
+      return fail(diags, fmt::format("section {} lies at {:#x} with {} bytes: beyond what an address can say", i,
+                                     s.address, s.size));
     sections_.push_back(std::move(s));
   }
   if (names >= count || sections_[names].type != kStringTable)
@@ -148,7 +157,8 @@ Status Elf::read_symbols(Diagnostics& diags) {
     end = std::max(end, uint64_t{s.address} + s.size);
     if (functions_.empty() || symbols_[functions_.back()].address != s.address) functions_.push_back(i);
     // Of several names of one place the first that has a size says where it ends.
-    else if (symbols_[functions_.back()].size == 0) symbols_[functions_.back()].size = s.size;
+    else if (symbols_[functions_.back()].size == 0)
+      symbols_[functions_.back()].size = s.size;
   }
   return success();
 }

@@ -43,7 +43,7 @@ struct Symbol {
 
 class Elf {
  public:
-  // Reports [bad-elf] for what is no such file, and [elf-machine] for one of another machine.
+  // Reports [elf-invalid] for what is no such file, and [elf-machine] for one of another machine.
   static Result<Elf> read(std::vector<uint8_t> bytes, const std::string& file, Diagnostics& diags);
 
   Isa isa() const { return isa_; }

@@ -16,11 +16,13 @@ constexpr int kSeconds = 300;
 
 std::vector<std::string> programs_for(Isa isa) {
   switch (isa) {
-    case Isa::kThumb: return {"arm-none-eabi-objdump", "arm-zephyr-eabi-objdump"};
+    case Isa::kThumb:
+      return {"arm-none-eabi-objdump", "arm-zephyr-eabi-objdump"};
     case Isa::kRiscv:
       return {"riscv64-unknown-elf-objdump", "riscv32-unknown-elf-objdump", "riscv-none-elf-objdump",
               "riscv32-esp-elf-objdump"};
-    case Isa::kAvr: return {"avr-objdump"};
+    case Isa::kAvr:
+      return {"avr-objdump"};
   }
   return {};
 }
@@ -74,18 +76,20 @@ Decoder objdump_decoder(const std::string& program) {
     Location where;
     where.file = elf.file();
     if (found.empty() || find_program(found).empty()) {
-      diags.error(where, "tool-missing",
-                  fmt::format("no objdump for this machine is installed: {}",
-                              joined(program.empty() ? programs_for(elf.isa()) : std::vector{program}, ", ")))
+      diags
+          .error(where, "tool-missing",
+                 fmt::format("no objdump for this machine is installed: {}",
+                             joined(program.empty() ? programs_for(elf.isa()) : std::vector{program}, ", ")))
           .help("name it by --objdump");
       return kFailure;
     }
     // More than the end of the output is needed, so the text is collected as it comes.
     std::string text;
-    ProcessResult run = run_process({found, "-d", "-z", "--", elf.file()}, "", kSeconds, [&](const std::string& piece) {
-      text += piece;
-      return true;
-    });
+    ProcessResult run =
+        run_process({found, "-d", "-z", "--", elf.file()}, "", kSeconds, [&](const std::string& piece) {
+          text += piece;
+          return true;
+        });
     if (!run.started || run.exit_code != 0) {
       where.file = found;
       diags.error(where, "tool-failed", fmt::format("ended with {}", run.exit_code))

@@ -16,8 +16,8 @@ constexpr int kZero = 0, kRa = 1, kRvSp = 2, kNoRegister = -1;
 
 int riscv_register(std::string_view name) {
   static const std::vector<std::string_view> kNames = {
-      "zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0", "a1", "a2", "a3", "a4", "a5",
-      "a6", "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
+      "zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0",  "a1",  "a2", "a3", "a4", "a5",
+      "a6",   "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
   if (name == "fp") return 8;
   for (size_t i = 0; i < kNames.size(); ++i)
     if (kNames[i] == name) return static_cast<int>(i);
@@ -82,7 +82,7 @@ class Riscv : public Semantics {
 
   void assign(const Instruction& i, State& state, int r, const Value& value, Step& out) const {
     if (r != kRvSp) return set(state, r, value);
-    if (value.is_stack()) {
+    if (value.is_stack() && value.offset > -kMostStack && value.offset < kMostStack) {
       state.sp = value.offset;
       state.sp_known = true;
     } else if (value.is_constant() || i.mnemonic == "auipc" || i.mnemonic == "lui") {
@@ -125,8 +125,10 @@ class Riscv : public Semantics {
   bool flow(const Instruction& i, State& state, Step& out) const {
     const std::string& m = i.mnemonic;
     if (m == "ret" || m == "mret" || m == "sret" || m == "uret") {
-      if (m == "ret") jump(get(state, kRa), true, out);
-      else out.flow = Flow::kReturn;
+      if (m == "ret")
+        jump(get(state, kRa), true, out);
+      else
+        out.flow = Flow::kReturn;
       return true;
     }
     if (m == "j") return jump(address_in(i), false, out), true;
@@ -158,9 +160,9 @@ class Riscv : public Semantics {
       out.undecoded = m != "unimp";
       return true;
     }
-    static const std::set<std::string_view> kBranches = {"beq", "bne", "blt", "bge", "bltu", "bgeu", "bgt",
-                                                         "ble", "bgtu", "bleu", "beqz", "bnez", "blez", "bgez",
-                                                         "bltz", "bgtz"};
+    static const std::set<std::string_view> kBranches = {"beq",  "bne",  "blt",  "bge",  "bltu", "bgeu",
+                                                         "bgt",  "ble",  "bgtu", "bleu", "beqz", "bnez",
+                                                         "blez", "bgez", "bltz", "bgtz"};
     if (!kBranches.contains(m)) return false;
     out.flow = Flow::kBranch;
     out.target = address_in(i);
@@ -193,7 +195,7 @@ class Riscv : public Semantics {
     const std::string& m = i.mnemonic;
     if (!m.starts_with("cm.push") && !m.starts_with("cm.pop")) return false;
     auto bytes = number_in(i.operands.empty() ? "" : i.operands.back());
-    if (!bytes) {
+    if (!bytes || *bytes > 4096 || *bytes < -4096) {
       state.sp_known = false;
       out.problem = "a push of unknown size";
     } else if (m == "cm.push") {
@@ -218,7 +220,7 @@ class Riscv : public Semantics {
     bool store = m == "sw" || m == "sh" || m == "sb" || m.starts_with("fs") || m == "swsp";
     if (store) {
       if (address.is_stack()) state.store(address.offset, m.starts_with("sw") ? get(state, r) : Value{});
-      if (address.is_stack() && m == "fsd") state.store(address.offset + 4, {});
+      if (address.is_stack() && m == "fsd") state.store(int64_t{address.offset} + 4, {});
       return true;
     }
     Value value;
@@ -255,7 +257,7 @@ class Riscv : public Semantics {
     if (m == "and" || m == "andi") return right.is_constant() ? masked(left, right.base) : Value{};
     if (m == "zext.b") return masked(right, 0xffu);
     if (m == "zext.h") return masked(right, 0xffffu);
-    if (m.size() == 6 && m.starts_with("sh") && m.ends_with("add")) 
+    if (m.size() == 6 && m.starts_with("sh") && m.ends_with("add"))
       return plus(shifted_left(left, static_cast<uint32_t>(m[2] - '0')), right);
     return {};
   }

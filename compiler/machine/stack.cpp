@@ -18,9 +18,12 @@ bool holds_vectors(const std::string& name) {
 
 std::unique_ptr<Semantics> semantics_of(const Elf& elf) {
   switch (elf.isa()) {
-    case Isa::kThumb: return thumb_semantics(elf);
-    case Isa::kRiscv: return riscv_semantics(elf);
-    case Isa::kAvr: break;
+    case Isa::kThumb:
+      return thumb_semantics(elf);
+    case Isa::kRiscv:
+      return riscv_semantics(elf);
+    case Isa::kAvr:
+      break;
   }
   return avr_semantics(elf);
 }
@@ -52,13 +55,17 @@ Result<IndirectCalls> read_indirect_calls(const std::string& path, const Elf& el
     std::vector<uint32_t> callees;
     while (words >> callee) {
       auto found = functions_called(elf, callee);
-      if (found.empty()) diags.error(where, "bad-file", "the program has no function '" + escape_for_display(callee) + "'");
+      if (found.empty())
+        diags.error(where, "annotation-invalid",
+                    "the program has no function '" + escape_for_display(callee) + "'");
       callees.insert(callees.end(), found.begin(), found.end());
     }
     auto callers = functions_called(elf, caller);
-    if (callers.empty()) diags.error(where, "bad-file", "the program has no function '" + escape_for_display(caller) + "'");
+    if (callers.empty())
+      diags.error(where, "annotation-invalid", "the program has no function '" + escape_for_display(caller) + "'");
     if (!colon || callees.empty())
-      diags.error(where, "bad-file", "is no line CALLER: CALLEE...").help("write the functions that CALLER calls through pointers");
+      diags.error(where, "annotation-invalid", "is no line CALLER: CALLEE...")
+          .help("write the functions that CALLER calls through pointers");
     for (uint32_t c : callers) (caller.starts_with("0x") ? out.by_address : out.by_function)[c] = callees;
   }
   if (diags.has_errors()) return kFailure;
@@ -189,7 +196,8 @@ class Bounding {
     std::string out;
     for (size_t i = 0; i < std::min(functions.size(), kShown); ++i) {
       const Symbol* s = elf_.function_at(functions[i]);
-      out += (i > 0 ? ", " : "") + (s != nullptr ? escape_for_display(s->name) : fmt::format("{:#x}", functions[i]));
+      out +=
+          (i > 0 ? ", " : "") + (s != nullptr ? escape_for_display(s->name) : fmt::format("{:#x}", functions[i]));
     }
     if (functions.size() > kShown) out += fmt::format(", and {} more", functions.size() - kShown);
     return out;
@@ -209,20 +217,22 @@ class Bounding {
     auto at = given.by_address.find(c.address);
     auto by = given.by_function.find(f);
     const bool is_given = at != given.by_address.end() || by != given.by_function.end();
-    const std::vector<uint32_t>& targets = at != given.by_address.end()   ? at->second
+    const std::vector<uint32_t>& targets = at != given.by_address.end()    ? at->second
                                            : by != given.by_function.end() ? by->second
                                                                            : analysis_.address_taken();
     for (uint32_t to : targets) edges_[f].push_back({to, c.address, c.depth, !is_given});
     if (is_given)
       problem(ProblemKind::kIndirectCall, c.address,
-              "a call through a pointer: goes to " + names(targets) + ", as --indirect says", true,
-              true);
+              "a call through a pointer: goes to " + names(targets) + ", as --indirect says", true, true);
     else if (targets.empty())
-      problem(ProblemKind::kIndirectCall, c.address, "a call through a pointer, and no function's address is taken", false);
+      problem(ProblemKind::kIndirectCall, c.address,
+              "a call through a pointer, and no function's address is taken", false);
     else
       problem(ProblemKind::kIndirectCall, c.address,
-              fmt::format("a call through a pointer: taken to go to one of the {} functions whose address is taken ({})",
-                          targets.size(), names(targets)), true);
+              fmt::format(
+                  "a call through a pointer: taken to go to one of the {} functions whose address is taken ({})",
+                  targets.size(), names(targets)),
+              true);
   }
 
   // Strongly connected components, by Tarjan's algorithm with a stack of its own.
@@ -245,8 +255,10 @@ class Bounding {
         const auto& edges = edges_[f];
         if (next < edges.size()) {
           const uint32_t to = edges[next++].to;
-          if (!index.contains(to)) path.emplace_back(to, 0);
-          else if (is_open.contains(to)) low[f] = std::min(low[f], index[to]);
+          if (!index.contains(to))
+            path.emplace_back(to, 0);
+          else if (is_open.contains(to))
+            low[f] = std::min(low[f], index[to]);
           continue;
         }
         if (low[f] == index[f]) {

@@ -21,15 +21,15 @@ struct IndirectCalls {
 };
 
 // "CALLER: CALLEE CALLEE..." in each line; CALLER is a function or the address of the call; # begins a
-// comment. Reports [bad-file] with the line.
+// comment. Reports [annotation-invalid] with the line.
 Result<IndirectCalls> read_indirect_calls(const std::string& path, const Elf& elf, Diagnostics& diags);
 
 enum class BoundState { kProven, kAssumed, kUnbounded };
 
 struct ChainLink {
-  uint32_t function = 0;   // its entry
-  uint32_t place = 0;      // of the call of the next; in the last, where the stack is deepest
-  int64_t bytes = 0;       // from the call of this one to the call of the next
+  uint32_t function = 0;  // its entry
+  uint32_t place = 0;     // of the call of the next; in the last, where the stack is deepest
+  int64_t bytes = 0;      // from the call of this one to the call of the next
 };
 
 struct StackBound {

@@ -19,22 +19,32 @@ constexpr int64_t kArmFrame = 32, kArmFloatFrame = 104, kArmAlignment = 4;
 
 const char* word_for(BoundState state) {
   switch (state) {
-    case BoundState::kProven: return "proven";
-    case BoundState::kAssumed: return "assumed";
-    case BoundState::kUnbounded: break;
+    case BoundState::kProven:
+      return "proven";
+    case BoundState::kAssumed:
+      return "assumed";
+    case BoundState::kUnbounded:
+      break;
   }
   return "unbounded";
 }
 
 const char* word_for(ProblemKind kind) {
   switch (kind) {
-    case ProblemKind::kStackPointer: return "stack-pointer";
-    case ProblemKind::kStackGrows: return "stack-grows";
-    case ProblemKind::kUnbalanced: return "unbalanced";
-    case ProblemKind::kJump: return "jump";
-    case ProblemKind::kIndirectCall: return "indirect-call";
-    case ProblemKind::kRecursion: return "recursion";
-    case ProblemKind::kNoCode: break;
+    case ProblemKind::kStackPointer:
+      return "stack-pointer";
+    case ProblemKind::kStackGrows:
+      return "stack-grows";
+    case ProblemKind::kUnbalanced:
+      return "unbalanced";
+    case ProblemKind::kJump:
+      return "jump";
+    case ProblemKind::kIndirectCall:
+      return "indirect-call";
+    case ProblemKind::kRecursion:
+      return "recursion";
+    case ProblemKind::kNoCode:
+      break;
   }
   return "no-code";
 }
@@ -68,12 +78,17 @@ Json bound_json(const Elf& elf, const StackBound& b) {
   j["functions"] = b.functions;
   j["chain"] = Json::array();
   for (const ChainLink& link : b.chain)
-    j["chain"].push_back({{"function", function_name(elf, link.function)}, {"address", link.function},
-                          {"bytes", link.bytes}, {"place", elf.place(link.place)}});
+    j["chain"].push_back({{"function", function_name(elf, link.function)},
+                          {"address", link.function},
+                          {"bytes", link.bytes},
+                          {"place", elf.place(link.place)}});
   j["problems"] = Json::array();
   for (const Problem& p : b.problems)
-    j["problems"].push_back({{"kind", word_for(p.kind)}, {"place", elf.place(p.address)}, {"address", p.address},
-                             {"assumed", p.assumed}, {"text", p.text}});
+    j["problems"].push_back({{"kind", word_for(p.kind)},
+                             {"place", elf.place(p.address)},
+                             {"address", p.address},
+                             {"assumed", p.assumed},
+                             {"text", p.text}});
   return j;
 }
 

@@ -17,9 +17,9 @@ constexpr int kSp = 13, kLr = 14, kPc = 15, kNone = -1;
 
 int thumb_register(std::string_view name) {
   static const std::map<std::string_view, int> kNames = {
-      {"r0", 0}, {"r1", 1}, {"r2", 2}, {"r3", 3}, {"r4", 4}, {"r5", 5}, {"r6", 6}, {"r7", 7}, {"r8", 8},
-      {"r9", 9}, {"sb", 9}, {"r10", 10}, {"sl", 10}, {"r11", 11}, {"fp", 11}, {"r12", 12}, {"ip", 12},
-      {"r13", kSp}, {"sp", kSp}, {"r14", kLr}, {"lr", kLr}, {"r15", kPc}, {"pc", kPc}};
+      {"r0", 0},  {"r1", 1},    {"r2", 2},   {"r3", 3},    {"r4", 4},   {"r5", 5},    {"r6", 6},  {"r7", 7},
+      {"r8", 8},  {"r9", 9},    {"sb", 9},   {"r10", 10},  {"sl", 10},  {"r11", 11},  {"fp", 11}, {"r12", 12},
+      {"ip", 12}, {"r13", kSp}, {"sp", kSp}, {"r14", kLr}, {"lr", kLr}, {"r15", kPc}, {"pc", kPc}};
   auto found = kNames.find(name);
   return found == kNames.end() ? kNone : found->second;
 }
@@ -33,7 +33,10 @@ struct RegisterList {
 RegisterList register_list(const std::string& text) {
   RegisterList out;
   std::string item;
-  auto number = [](const std::string& name) { return number_in(name.substr(1)).value_or(0); };
+  auto number = [](const std::string& name) {
+    const int64_t value = name.size() < 2 ? 0 : number_in(name.substr(1)).value_or(0);
+    return value < 64 ? value : 0;
+  };
   auto add = [&] {
     if (item.empty()) return;
     size_t dash = item.find('-');
@@ -50,8 +53,10 @@ RegisterList register_list(const std::string& text) {
     item.clear();
   };
   for (char c : text) {
-    if (c == ',' || c == '}') add();
-    else if (c != '{' && c != ' ') item += c;
+    if (c == ',' || c == '}')
+      add();
+    else if (c != '{' && c != ' ')
+      item += c;
   }
   out.bytes += 4 * static_cast<int32_t>(out.registers.size());
   return out;
@@ -87,11 +92,17 @@ Memory memory_operand(const std::vector<std::string>& operands, size_t at) {
     out.offset = number_in(parts[1]).value_or(0);
     if (out.index == kNone && !number_in(parts[1])) out.base = kNone;
   }
-  if (parts.size() > 2) out.shift = static_cast<uint32_t>(number_in(parts[2].substr(parts[2].find('#'))).value_or(99));
+  if (parts.size() > 2) {
+    const size_t hash = parts[2].find('#');
+    out.shift =
+        static_cast<uint32_t>(hash == std::string::npos ? 99 : number_in(parts[2].substr(hash)).value_or(99));
+  }
   if (at + 1 < operands.size()) {
     out.after = true;
     out.offset = number_in(operands[at + 1]).value_or(0);
   }
+  // No instruction has a larger one.
+  if (out.offset < -4096 || out.offset > 4096) out.base = kNone;
   return out;
 }
 
@@ -138,7 +149,7 @@ class Thumb : public Semantics {
   void assign(const Instruction& i, State& state, int r, const Value& value, Step& out) const {
     if (r == kPc) return jump(value, out);
     if (r != kSp) return set(state, r, value);
-    if (value.is_stack()) {
+    if (value.is_stack() && value.offset > -kMostStack && value.offset < kMostStack) {
       state.sp = value.offset;
       state.sp_known = true;
     } else if (value.is_constant()) {
@@ -178,9 +189,12 @@ class Thumb : public Semantics {
       bool call = m[1] == 'l';
       Value to = r != kNone ? get(state, r) : address_in(i);
       if (r != kNone && to.is_constant()) to.base &= ~1u;
-      if (!call) jump(to, out);
-      else if (is_case_helper(to)) case_helper(i, state, to, out);
-      else called(i, state, to, out);
+      if (!call)
+        jump(to, out);
+      else if (is_case_helper(to))
+        case_helper(i, state, to, out);
+      else
+        called(i, state, to, out);
       if (r == kNone && m == "blx") out.target = {}, out.undecoded = true;
       out.by_register = r != kNone;
       return true;
@@ -235,7 +249,7 @@ class Thumb : public Semantics {
   // libgcc's helpers of v6-M, whose table stands behind the call.
   bool is_case_helper(const Value& to) const {
     const Symbol* s = to.is_constant() ? elf_.function_at(to.base) : nullptr;
-    return s != nullptr && (s->name.starts_with("__gnu_thumb1_case_") || s->name == "____gnu_thumb1_case_uqi_from_thumb");
+    return s != nullptr && s->name.starts_with("__gnu_thumb1_case_");
   }
 
   void case_helper(const Instruction& i, const State& state, const Value& to, Step& out) const {
@@ -296,8 +310,10 @@ class Thumb : public Semantics {
     int32_t at = down ? state.sp - list.bytes : state.sp;
     std::vector<std::pair<int, Value>> values;
     for (int r : list.registers) {
-      if (store) state.store(at, get(state, r));
-      else values.emplace_back(r, state.sp_known ? state.load(at) : Value{});
+      if (store)
+        state.store(at, get(state, r));
+      else
+        values.emplace_back(r, state.sp_known ? state.load(at) : Value{});
       at += 4;
     }
     state.sp += down ? -list.bytes : list.bytes;
@@ -315,8 +331,10 @@ class Thumb : public Semantics {
     const bool plain = m.starts_with("ldr") || m.starts_with("str");
     Value base = place.base == kPc ? Value::number((i.address + 4) & ~3u) : get(state, place.base);
     Value address = place.after ? base : plus(base, offset_of(state, place));
-    if (place.base == kSp && (place.before || place.after)) state.sp += static_cast<int32_t>(place.offset);
-    else if (place.before || place.after) set(state, place.base, plus(base, offset_of(state, place)));
+    if (place.base == kSp && (place.before || place.after))
+      state.sp += static_cast<int32_t>(place.offset);
+    else if (place.before || place.after)
+      set(state, place.base, plus(base, offset_of(state, place)));
     if (store) {
       if (m.starts_with("strex") || m.starts_with("stlex")) set(state, thumb_register(i.operands[0]), {});
       stores(i, state, address, at);
@@ -336,15 +354,15 @@ class Thumb : public Semantics {
     int r = thumb_register(i.operands[n]);
     if (r == kNone) return;
     bool ours = pair && address.is_stack();
-    assign(i, state, r, ours ? state.load(address.offset + 4 * static_cast<int32_t>(n)) : Value{}, out);
+    assign(i, state, r, ours ? state.load(address.offset + 4 * static_cast<int64_t>(n)) : Value{}, out);
   }
 
   static void stores(const Instruction& i, State& state, const Value& address, size_t operands) {
     if (!address.is_stack()) return;
-    for (int32_t n = 0; n < 4 && i.mnemonic[0] == 'v'; ++n) state.store(address.offset + 4 * n, {});
+    for (int32_t n = 0; n < 4 && i.mnemonic[0] == 'v'; ++n) state.store(int64_t{address.offset} + 4 * n, {});
     for (size_t n = 0; n < operands; ++n) {
       bool word = i.mnemonic == "str" || i.mnemonic == "strd";
-      state.store(address.offset + 4 * static_cast<int32_t>(n),
+      state.store(address.offset + 4 * static_cast<int64_t>(n),
                   word ? get(state, thumb_register(i.operands[n])) : Value{});
     }
   }
@@ -373,10 +391,10 @@ class Thumb : public Semantics {
     if (i.operands.size() < 2) return false;
     if (m == "cmp") return compare(i, state), true;
     static const std::map<std::string_view, char> kKinds = {
-        {"mov", '='}, {"movs", '='}, {"movw", '='}, {"movt", 't'}, {"mvn", '~'}, {"mvns", '~'}, {"add", '+'},
-        {"adds", '+'}, {"addw", '+'}, {"sub", '-'}, {"subs", '-'}, {"subw", '-'}, {"lsl", '<'}, {"lsls", '<'},
-        {"and", '&'}, {"ands", '&'}, {"bic", 'c'}, {"bics", 'c'}, {"uxtb", 'b'}, {"uxth", 'h'}, {"ubfx", 'u'},
-        {"adr", 'a'}};
+        {"mov", '='},  {"movs", '='}, {"movw", '='}, {"movt", 't'}, {"mvn", '~'},  {"mvns", '~'},
+        {"add", '+'},  {"adds", '+'}, {"addw", '+'}, {"sub", '-'},  {"subs", '-'}, {"subw", '-'},
+        {"lsl", '<'},  {"lsls", '<'}, {"and", '&'},  {"ands", '&'}, {"bic", 'c'},  {"bics", 'c'},
+        {"uxtb", 'b'}, {"uxth", 'h'}, {"ubfx", 'u'}, {"adr", 'a'}};
     auto found = kKinds.find(m);
     int r = thumb_register(i.operands[0]);
     if (found == kKinds.end() || r == kNone) return false;
@@ -392,22 +410,34 @@ class Thumb : public Semantics {
     Value left = value_of_register(i, state, three ? 1 : 0, last), right = value_of(i, state, last);
     const uint32_t low = right.is_constant() ? right.base : 0;
     switch (kind) {
-      case '=': return three ? Value{} : right;
-      case 't': return left.is_constant() ? Value::number((left.base & 0xffffu) | low << 16) : Value{};
-      case '~': return right.is_constant() ? Value::number(~low) : Value{};
-      case '+': return plus(left, right);
-      case '-': return minus(left, right);
-      case '<': return right.is_constant() ? shifted_left(left, low) : Value{};
-      case '&': return right.is_constant() ? masked(left, low) : Value{};
-      case 'c': return right.is_constant() ? masked(left, ~low) : Value{};
-      case 'b': return masked(right, 0xffu);
-      case 'h': return masked(right, 0xffffu);
-      case 'a': return plus(Value::number((i.address + 4) & ~3u), right);
+      case '=':
+        return three ? Value{} : right;
+      case 't':
+        return left.is_constant() ? Value::number((left.base & 0xffffu) | low << 16) : Value{};
+      case '~':
+        return right.is_constant() ? Value::number(~low) : Value{};
+      case '+':
+        return plus(left, right);
+      case '-':
+        return minus(left, right);
+      case '<':
+        return right.is_constant() ? shifted_left(left, low) : Value{};
+      case '&':
+        return right.is_constant() ? masked(left, low) : Value{};
+      case 'c':
+        return right.is_constant() ? masked(left, ~low) : Value{};
+      case 'b':
+        return masked(right, 0xffu);
+      case 'h':
+        return masked(right, 0xffffu);
+      case 'a':
+        return plus(Value::number((i.address + 4) & ~3u), right);
       case 'u': {
         auto width = number_in(operand(i, 3));
         return width && *width < 12 ? Value::up_to((1u << *width) - 1) : Value{};
       }
-      default: return {};
+      default:
+        return {};
     }
   }
 
@@ -425,19 +455,20 @@ class Thumb : public Semantics {
   }
 
   void other(const Instruction& i, State& state, Step& out) const {
-    static const std::set<std::string_view> kNoResult = {"cmn", "tst", "teq", "nop", "msr", "cpsid", "cpsie",
-                                                         "svc", "bkpt", "pld", "pli", "dmb", "dsb", "isb", "mcr",
-                                                         "mcrr", "cdp", "vmsr", "cpy"};
+    static const std::set<std::string_view> kNoResult = {"cmn", "tst",  "teq", "nop",  "msr", "cpsid", "cpsie",
+                                                         "svc", "bkpt", "pld", "pli",  "dmb", "dsb",   "isb",
+                                                         "mcr", "mcrr", "cdp", "vmsr", "cpy"};
     const std::string& m = i.mnemonic;
     if (m == "msr" && operand(i, 0) == "msp") {
       out.problem = "the main stack pointer is set";
       state.sp_known = false;
     }
-    if (m == "cmn" || m == "tst" || m == "teq" || (m.ends_with("s") && !m.starts_with("v"))) state.compared = kNone;
+    if (m == "cmn" || m == "tst" || m == "teq" || (m.ends_with("s") && !m.starts_with("v")))
+      state.compared = kNone;
     if (kNoResult.contains(m)) return;
     // Long results have two registers; instructions of vectors write where they like.
-    static const std::set<std::string_view> kTwo = {"umull", "smull", "umlal", "smlal", "umaal", "mrrc", "asrl",
-                                                    "lsll", "lsrl", "umulls", "asrll"};
+    static const std::set<std::string_view> kTwo = {"umull", "smull", "umlal", "smlal",  "umaal", "mrrc",
+                                                    "asrl",  "lsll",  "lsrl",  "umulls", "asrll"};
     const bool many = m[0] == 'v' || kTwo.contains(m) || m.starts_with("smlal") || m.starts_with("smlsl") ||
                       m.ends_with("l") || m.ends_with("ll");
     const size_t results = many ? i.operands.size() : std::min<size_t>(1, i.operands.size());

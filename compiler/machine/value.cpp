@@ -39,10 +39,14 @@ Value Value::stack(int32_t offset) {
 Value plus(const Value& a, const Value& b) {
   if (b.is_constant() && !a.is_constant()) {
     Value out = a;
-    if (a.is_number()) out.base += b.base;
-    else if (a.kind == Value::Kind::kTable) out.add += b.base;
-    else if (a.is_stack()) out.offset = static_cast<int32_t>(static_cast<uint32_t>(a.offset) + b.base);
-    else return {};
+    if (a.is_number())
+      out.base += b.base;
+    else if (a.kind == Value::Kind::kTable)
+      out.add += b.base;
+    else if (a.is_stack())
+      out.offset = static_cast<int32_t>(static_cast<uint32_t>(a.offset) + b.base);
+    else
+      return {};
     return out;
   }
   if (a.is_constant() && b.is_constant()) return Value::number(a.base + b.base);
@@ -50,7 +54,8 @@ Value plus(const Value& a, const Value& b) {
 }
 
 Value minus(const Value& a, const Value& b) {
-  if (a.is_stack() && b.is_stack()) return Value::number(static_cast<uint32_t>(a.offset) - static_cast<uint32_t>(b.offset));
+  if (a.is_stack() && b.is_stack())
+    return Value::number(static_cast<uint32_t>(a.offset) - static_cast<uint32_t>(b.offset));
   return b.is_constant() ? plus(a, Value::number(0u - b.base)) : Value{};
 }
 
@@ -70,7 +75,10 @@ Value shifted_left(const Value& a, uint32_t by) {
 Value masked(const Value& a, uint32_t mask) {
   if (a.is_constant()) return Value::number(a.base & mask);
   // Aligning the stack pointer takes at most what the mask clears.
-  if (a.is_stack()) return ~mask < 4096 && ((~mask + 1) & ~mask) == 0 ? Value::stack(a.offset - static_cast<int32_t>(~mask)) : Value{};
+  if (a.is_stack()) {
+    const bool aligns = ~mask < 4096 && ((~mask + 1) & ~mask) == 0;
+    return aligns ? Value::stack(static_cast<int32_t>(static_cast<uint32_t>(a.offset) - ~mask)) : Value{};
+  }
   if ((mask & (mask + 1)) != 0) return {};
   if (a.is_number() && a.base + uint64_t{a.stride} * a.count <= mask) return a;
   return Value::up_to(mask);
@@ -135,12 +143,12 @@ bool State::join(const State& other) {
   return less;
 }
 
-void State::store(int32_t at, const Value& value) {
+void State::store(int64_t at, const Value& value) {
   slots.erase(at);
   if (value.known() && slots.size() < kMostSlots) slots[at] = value;
 }
 
-Value State::load(int32_t at) const {
+Value State::load(int64_t at) const {
   auto found = slots.find(at);
   return found == slots.end() ? Value{} : found->second;
 }

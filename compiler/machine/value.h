@@ -25,7 +25,7 @@ struct Value {
     kStackHigh,  // byte has got its part
     kPairLow,    // AVR: the low and the high byte of base + i * stride
     kPairHigh,
-    kReturn      // the address that the function returns to
+    kReturn  // the address that the function returns to
   };
   Kind kind = Kind::kUnknown;
   uint8_t width = 0, shift = 0;
@@ -54,20 +54,20 @@ Value loaded(const Elf& elf, const Value& address, int width, bool is_signed);
 std::optional<std::vector<uint32_t>> all_of(const Elf& elf, const Value& value);
 
 struct State {
-  int32_t sp = 0;         // bytes from its value at the entry
-  bool sp_known = true;   // false: somewhere below `sp`
+  int32_t sp = 0;          // bytes from its value at the entry
+  bool sp_known = true;    // false: somewhere below `sp`
   uint32_t inside_of = 0;  // see Step::inside; 0: not in a subroutine
-  int compared = -1;      // register of the last comparison with a number
+  int compared = -1;       // register of the last comparison with a number
   uint32_t compared_with = 0;
-  bool compared_pair = false;      // AVR: with the register behind it
+  bool compared_pair = false;  // AVR: with the register behind it
   std::array<Value, 32> registers = {};
-  std::map<int32_t, Value> slots;  // words of the stack, by their place from the entry's stack pointer
+  std::map<int64_t, Value> slots;  // words of the stack, by their place from the entry's stack pointer
   Value stack_high, stack_low;     // AVR: written to the stack pointer's registers, until both are
 
   // Keeps what both know; true if that is less than before.
   bool join(const State& other);
-  void store(int32_t at, const Value& value);
-  Value load(int32_t at) const;
+  void store(int64_t at, const Value& value);
+  Value load(int64_t at) const;
 };
 
 // What an instruction does, besides what it does to the state.
@@ -78,7 +78,7 @@ struct Step {
     kBranch,  // to the target, or on
     kCall,
     kReturn,
-    kStop     // nothing follows: a trap
+    kStop  // nothing follows: a trap
   };
   Flow flow = Flow::kNext;
   Value target;
@@ -89,7 +89,7 @@ struct Step {
   uint32_t not_above = 0;
   bool bounded_if_taken = false;
   bool bounds_pair = false;
-  std::string problem;  // why the stack pointer is not known
+  std::string problem;          // why the stack pointer is not known
   bool stack_switched = false;  // to another stack, at its beginning
   bool undecoded = false;
 };
@@ -102,6 +102,9 @@ class Semantics {
   virtual void after_call(State& state) const = 0;
   virtual Step step(const struct Instruction& instruction, State& state) const = 0;
 };
+
+// No stack is larger: what is, was computed from something else.
+inline constexpr int32_t kMostStack = 1 << 28;
 
 std::unique_ptr<Semantics> thumb_semantics(const Elf& elf);
 std::unique_ptr<Semantics> riscv_semantics(const Elf& elf);

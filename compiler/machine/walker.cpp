@@ -48,7 +48,8 @@ class Walking {
       ++steps_;
       visit(node);
     }
-    if (!work_.empty()) problem(ProblemKind::kNoCode, work_.begin()->address, "the function is too large to be walked");
+    if (!work_.empty())
+      problem(ProblemKind::kNoCode, work_.begin()->address, "the function is too large to be walked");
   }
 
   void problem(ProblemKind kind, uint32_t at, std::string text, bool assumed = false) {
@@ -57,6 +58,8 @@ class Walking {
 
   // Control comes to an address with a state.
   void go(uint32_t address, const State& state) {
+    if (state.sp <= -kMostStack || state.sp >= kMostStack)
+      return problem(ProblemKind::kStackGrows, address, "the stack grows beyond all memory");
     Node node{address, state.sp, state.sp_known, state.inside_of};
     auto [known, fresh] = states_.try_emplace(node, state);
     if (fresh) {
@@ -84,7 +87,8 @@ class Walking {
     Step step = semantics_.step(*i, after);
     if (-after.sp > out_.depth) deepest(node.address, -after.sp);
     if (!step.problem.empty()) problem(ProblemKind::kStackPointer, i->address, step.problem);
-    if (step.undecoded) problem(ProblemKind::kNoCode, i->address, "'" + i->mnemonic + "' is no instruction that is known");
+    if (step.undecoded)
+      problem(ProblemKind::kNoCode, i->address, "'" + i->mnemonic + "' is no instruction that is known");
     if (step.stack_switched) {
       out_.switches_stack = true;
       after.sp = entry_sp_;
@@ -108,12 +112,23 @@ class Walking {
     using Flow = Step::Flow;
     if (i.conditional && step.flow != Flow::kCall) go(i.next(), before);
     switch (step.flow) {
-      case Flow::kNext: go(i.next(), after); break;
-      case Flow::kBranch: branch(i, after, step); break;
-      case Flow::kJump: jump(i, after, step); break;
-      case Flow::kCall: call(i, before, after, step); break;
-      case Flow::kReturn: returned(i, after); break;
-      case Flow::kStop: break;
+      case Flow::kNext:
+        go(i.next(), after);
+        break;
+      case Flow::kBranch:
+        branch(i, after, step);
+        break;
+      case Flow::kJump:
+        jump(i, after, step);
+        break;
+      case Flow::kCall:
+        call(i, before, after, step);
+        break;
+      case Flow::kReturn:
+        returned(i, after);
+        break;
+      case Flow::kStop:
+        break;
     }
   }
 
@@ -124,11 +139,15 @@ class Walking {
         Value& v = way.registers[static_cast<size_t>(step.bounded)];
         // A constant, too: another way may come here with another one.
         if (!v.known() || (v.is_constant() && v.base <= step.not_above)) v = Value::up_to(step.not_above);
-        if (step.bounds_pair && step.not_above < 256) way.registers[static_cast<size_t>(step.bounded) + 1] = Value::number(0);
+        if (step.bounds_pair && step.bounded < 31 && step.not_above < 256)
+          way.registers[static_cast<size_t>(step.bounded) + 1] = Value::number(0);
       }
-      if (!taken) go(i.next(), way);
-      else if (step.target.is_constant()) go(step.target.base, way);
-      else problem(ProblemKind::kNoCode, i.address, "a branch whose target is not read");
+      if (!taken)
+        go(i.next(), way);
+      else if (step.target.is_constant())
+        go(step.target.base, way);
+      else
+        problem(ProblemKind::kNoCode, i.address, "a branch whose target is not read");
     }
   }
 

@@ -22,7 +22,7 @@ enum class ProblemKind {
   kJump,          // a computed jump without a table that was understood
   kIndirectCall,
   kRecursion,
-  kNoCode         // control goes where no instruction was decoded
+  kNoCode  // control goes where no instruction was decoded
 };
 
 struct Problem {
@@ -33,7 +33,9 @@ struct Problem {
   bool assumed = false;
   bool given = false;  // assumed because the user said so
 
-  bool operator<(const Problem& o) const { return std::tie(address, kind, text) < std::tie(o.address, o.kind, o.text); }
+  bool operator<(const Problem& o) const {
+    return std::tie(address, kind, text) < std::tie(o.address, o.kind, o.text);
+  }
 };
 
 struct Call {
@@ -54,7 +56,6 @@ struct Walk {
   std::set<uint32_t> reached;
   std::set<uint32_t> numbers;  // constants that registers held: among them addresses of functions
 };
-
 
 class Walker {
  public:

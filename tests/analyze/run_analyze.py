@@ -371,7 +371,7 @@ def check_command(analyze, aotc, work):
     equal("exit code of a bad source", Run(aotc, "analyze", "signatures", "none.c", code=1).err,
           "none.c: error: cannot open: No such file or directory [file-read]\n")
     Run(aotc, "analyze", "nonsense", code=2)
-    equal("help", Run(aotc, "analyze", "--help").out, Run(analyze, "--help").out)
+    equal("help", Run(aotc, "analyze", "signatures", "--help").out, Run(analyze, "signatures", "--help").out)
     # A lone aotc: not beside it, then in PATH, then by the environment.
     lone = work / "lone"
     lone.mkdir()

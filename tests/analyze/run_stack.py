@@ -23,16 +23,16 @@ ARM = ["arm-none-eabi-gcc", "-mthumb", "-nostartfiles", "-Wl,-e,start", "--specs
 RISCV = ["riscv64-unknown-elf-gcc", "-misa-spec=2.2", "-march=rv32imac", "-mabi=ilp32", "-nostartfiles",
          "--specs=picolibc.specs", "-Wl,-e,start,--no-gc-sections"]
 AVR = ["avr-gcc"]
-# name: compiler and flags, assembly, bytes that a call pushes
+# name: compiler and flags, assembly
 CORES = {
-    "m0plus": (ARM + ["-mcpu=cortex-m0plus", "-O2"], "thumb.S", 0),
-    "m0plus-small": (ARM + ["-mcpu=cortex-m0plus", "-Os"], "thumb.S", 0),
-    "m4": (ARM + ["-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "-O2"], "thumb.S", 0),
-    "m55": (ARM + ["-mcpu=cortex-m55", "-mfloat-abi=hard", "-O3"], "thumb.S", 0),
-    "rv32": (RISCV + ["-O2"], "riscv.S", 0),
-    "rv32-small": (RISCV + ["-Os", "-msave-restore"], "riscv.S", 0),
-    "mega328": (AVR + ["-mmcu=atmega328p", "-O2"], "avr.S", 2),
-    "mega328-small": (AVR + ["-mmcu=atmega328p", "-Os", "-mcall-prologues"], "avr.S", 2),
+    "m0plus": (ARM + ["-mcpu=cortex-m0plus", "-O2"], "thumb.S"),
+    "m0plus-small": (ARM + ["-mcpu=cortex-m0plus", "-Os"], "thumb.S"),
+    "m4": (ARM + ["-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "-O2"], "thumb.S"),
+    "m55": (ARM + ["-mcpu=cortex-m55", "-mfloat-abi=hard", "-O3"], "thumb.S"),
+    "rv32": (RISCV + ["-O2"], "riscv.S"),
+    "rv32-small": (RISCV + ["-Os", "-msave-restore"], "riscv.S"),
+    "mega328": (AVR + ["-mmcu=atmega328p", "-O2"], "avr.S"),
+    "mega328-small": (AVR + ["-mmcu=atmega328p", "-Os", "-mcall-prologues"], "avr.S"),
 }
 FILES = ["programs.c", "other.c"]
 
@@ -65,15 +65,16 @@ class Expected:
                 self.relation, self.sum = relation, what[len(relation):].strip()
                 break
 
-    def value(self, frames, pushed):
+    def values(self, frames):
         def frame(match):
-            name = match[0]
-            if name not in frames:
-                raise Failure(f"{self.name}: gcc wrote no frame of {name}")
-            return f"Frame({frames[name]})"
+            word = match[0]
+            if word == "or":
+                return word
+            if not word.isdigit() and word not in frames:
+                raise Failure(f"{self.name}: gcc wrote no frame of {word}")
+            return f"Frame({frames.get(word, word)})"
         # a + b is a sum, a | b the larger.
-        text = re.sub(r"\b\d+\b", lambda m: f"Frame({m[0]})", self.sum)
-        text = re.sub(r"[a-z_]\w*(?!\()\b", lambda m: m[0] if m[0] in ("or", "Frame") else frame(m), text) if not self.sum.isdigit() else text
+        text = re.sub(r"[a-z_]\w*|\d+", frame, self.sum)
         return [eval(way, {"Frame": Frame}).bytes for way in text.split(" or ")]
 
 
@@ -97,19 +98,18 @@ def expectations(source, defined):
     return [e for e in found if e.name in defined]
 
 
-def frames_of(work, names):
-    """Bytes of every function by gcc, of the file that is asked first."""
+def frames_of(work, stem):
+    """Bytes of every function of a source, by gcc."""
     out = {}
-    for name in names:
-        for line in (work / f"{name}.su").read_text().splitlines():
-            place, size, _ = line.split("\t")
-            function = place.split(":")[-1].split(".")[0]
-            out[function] = max(out.get(function, 0), int(size))
+    for line in (work / f"{stem}.su").read_text().splitlines():
+        place, size, _ = line.split("\t")
+        function = place.split(":")[-1].split(".")[0]
+        out[function] = max(out.get(function, 0), int(size))
     return out
 
 
 def build(core, work):
-    command, assembly, pushed = CORES[core]
+    command, assembly = CORES[core]
     link = [f for f in command if f.startswith("-Wl") or f.startswith("--specs") or f == "-nostartfiles"]
     compile_flags = [f for f in command if f not in link or f.startswith("--specs=pico")]
     for name in FILES + [assembly]:
@@ -119,7 +119,7 @@ def build(core, work):
     objects = [work / (pathlib.Path(name).stem + ".o") for name in FILES + [assembly]]
     extra = ["-nostartfiles", "-Wl,-e,start"] if command[0] == "avr-gcc" else []
     run(*command, *extra, *objects, "-o", elf)
-    return elf, assembly, pushed
+    return elf, assembly
 
 
 def symbols_of(core, elf):
@@ -127,7 +127,7 @@ def symbols_of(core, elf):
     return {line.split()[-1] for line in run(tool, elf).stdout.splitlines()}
 
 
-def check_program(expected, found, frames, pushed):
+def check_program(expected, found, frames):
     if found["state"] != expected.state:
         raise Failure(f"{expected.name}: {found['state']}, not {expected.state}: {found['problems']}")
     kinds = {p["kind"] for p in found["problems"]}
@@ -138,7 +138,7 @@ def check_program(expected, found, frames, pushed):
         raise Failure(f"{expected.name}: the chain is not the bound: {found}")
     if not expected.sum or expected.state == "unbounded":
         return
-    values, bytes_ = expected.value(frames, pushed), found["bytes"]
+    values, bytes_ = expected.values(frames), found["bytes"]
     value = max(values)
     holds = {"=": bytes_ in values, ">=": bytes_ >= value, "<=": value <= bytes_ <= value + 64}
     if not holds[expected.relation]:
@@ -147,11 +147,11 @@ def check_program(expected, found, frames, pushed):
 
 def check_core(core, aotc, analyze, work):
     """(passed, failures)"""
-    elf, assembly, pushed = build(core, work)
+    elf, assembly = build(core, work)
     defined = symbols_of(core, elf)
     everything = []
     for name in FILES + [assembly]:
-        frames = frames_of(work, [pathlib.Path(name).stem, "programs"][:1]) if name.endswith(".c") else {}
+        frames = frames_of(work, pathlib.Path(name).stem) if name.endswith(".c") else {}
         everything += [(e, frames) for e in expectations(HERE / name, defined)]
     roots = [word for e, _ in everything for word in ("--root", e.name)]
     report = json.loads(run(aotc, "analyze", "stack", "--json", elf, *roots).stdout)
@@ -160,7 +160,7 @@ def check_core(core, aotc, analyze, work):
         raise Failure(f"{len(report['roots'])} roots, not {len(everything)}")
     for (expected, frames), found in zip(everything, report["roots"]):
         try:
-            check_program(expected, found, frames, pushed)
+            check_program(expected, found, frames)
             passed += 1
         except Failure as failure:
             failures.append(f"{core}: {failure}")
@@ -171,7 +171,75 @@ def check_core(core, aotc, analyze, work):
                 passed += 1
             else:
                 failures.append(f"{core}: {a['function']}: objdump {a}\nLLVM {b}")
+    for check in (check_size, check_limits, check_messages):
+        try:
+            check(core, aotc, elf, work)
+            passed += 1
+        except Failure as failure:
+            failures.append(f"{core}: {check.__name__}: {failure}")
     return passed, failures
+
+
+def check_size(core, aotc, elf, _work):
+    """Rows add up to what `size -A` of the toolchain says of each section."""
+    report = json.loads(run(aotc, "analyze", "size", "--json", elf).stdout)
+    said = {}
+    for line in run(CORES[core][0][0].replace("-gcc", "-size"), "-A", elf).stdout.splitlines():
+        words = line.split()
+        if len(words) == 3 and words[1].isdigit() and int(words[1]):
+            said[words[0]] = int(words[1])
+    rows = {}
+    for row in report["rows"]:
+        rows[row["section"]] = rows.get(row["section"], 0) + row["bytes"]
+    ours = {s["name"]: s["bytes"] for s in report["sections"]}
+    if ours != rows or not ours or any(said.get(name) != size for name, size in ours.items()):
+        raise Failure(f"sections {ours}, rows {rows}, size -A {said}")
+    totals = report["totals"]
+    if sum(totals[k] for k in ("code", "constants", "data", "zero")) != sum(ours.values()):
+        raise Failure(f"{totals} is not the sum of {ours}")
+
+
+def check_limits(_core, aotc, elf, _work):
+    totals = json.loads(run(aotc, "analyze", "size", "--json", elf).stdout)["totals"]
+    run(aotc, "analyze", "size", elf, "--max-code", totals["flash"], "--max-ram", totals["ram"])
+    for option in (["--max-code", totals["flash"] - 1], ["--max-stack", 0, "--root", "chain"],
+                   ["--max-stack", 1 << 30, "--root", "recursive"]):
+        said = run(aotc, "analyze", "size", elf, *option, code=3).stderr
+        if "[does-not-fit]" not in said:
+            raise Failure(said)
+    run(aotc, "analyze", "size", elf, "--max-stack", 1 << 30, "--root", "chain")
+    said = run(aotc, "analyze", "size", elf, "--compare", elf).stdout
+    if "0 rows are of another size" not in said:
+        raise Failure(said[-300:])
+
+
+def check_messages(_core, aotc, elf, work):
+    """What a user gets wrong, and what --strict and --indirect do."""
+    run(aotc, "analyze", "stack", elf, "--root", "chain", "--strict")
+    for root in ("through_parameter", "recursive"):
+        run(aotc, "analyze", "stack", elf, "--root", root, "--strict", code=3)
+    lines = work / "calls.txt"
+    lines.write_text("# what the table holds\nthrough_parameter: of_table_a\n")
+    run(aotc, "analyze", "stack", elf, "--root", "through_parameter", "--strict", "--indirect", lines)
+    one = json.loads(run(aotc, "analyze", "stack", elf, "--root", "through_parameter", "--json",
+                         "--indirect", lines).stdout)["roots"][0]
+    if [link["function"] for link in one["chain"]][:2] != ["through_parameter", "of_table_a"]:
+        raise Failure(f"{one['chain']}")
+    levels = json.loads(run(aotc, "analyze", "stack", elf, "--root", "nothing", "--json", "--interrupts",
+                            "chain=1,nothing=1", "--interrupts", "huge=2").stdout)
+    by_name = {i["function"]: i["bytes"] + i["frame_bytes"] for i in levels["interrupts"]}
+    wanted = levels["roots"][0]["bytes"] + max(by_name["chain"], by_name["nothing"]) + by_name["huge"]
+    if levels["roots"][0]["with_interrupts"] != wanted:
+        raise Failure(f"{levels['roots'][0]['with_interrupts']} with interrupts, not {wanted}")
+    lines.write_text("through_parameter of_table_a\nnobody: nowhere\n")
+    for options, code, text in ((["--root", "no_such"], 1, "[function-unknown]"),
+                                (["--indirect", lines], 1, "calls.txt:1"),
+                                (["--interrupts", "chain=x"], 2, "HANDLER=PRIORITY"),
+                                (["--objdump", "no-such-objdump"], 5, "[tool-missing]"),
+                                (["--objdump", "false"], 1, "[tool-failed]")):
+        said = run(aotc, "analyze", "stack", elf, *options, code=code).stderr
+        if text not in said:
+            raise Failure(f"{options}: {said}")
 
 
 def main():

@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # aotc-analyze, and what aotc does with its findings: included by tests/CMakeLists.txt. The build
 # with sanitizers runs them too: the program under test is another one.
+if(NOT AOTC_SANITIZE)
+  add_test(NAME analyze.stack
+           COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run_stack.py --aotc $<TARGET_FILE:aotc>
+                   --work ${CMAKE_BINARY_DIR}/analyze/stack)
+  set_tests_properties(analyze.stack PROPERTIES LABELS quick SKIP_RETURN_CODE 77)
+endif()
 if(NOT TARGET aotc-analyze)
   return()
 endif()

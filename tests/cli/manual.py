@@ -38,7 +38,7 @@ def split_page():
 def commands_of(aotc, path=()):
     """Every path of subcommands, as help lists them."""
     yield path
-    if path == ("analyze",):
+    if path == ("analyze", "signatures"):
         return  # help is aotc-analyze's
     text = run(aotc, "help", *path)
     listed = re.search(r"^Commands:\n((?:  .*\n)*)", text, re.M)
@@ -60,7 +60,7 @@ def every_command_is_described(aotc, _):
     for path in paths:
         if f"`{path[0]}" not in head:
             raise Failure(f"the table of commands in docs/cli.md has no '{path[0]}'")
-        if path[0] == "analyze":
+        if path == ("analyze", "signatures"):
             continue
         said = run(aotc, "help", *path)
         if said != run(aotc, *path, "--help"):
@@ -131,7 +131,7 @@ def bash_completes(aotc, work):
             raise Failure(f"{words}: {have}, not {want}")
     # Every option is offered for its command.
     for path in commands_of(aotc):
-        if path in ((), ("analyze",)):
+        if path in ((), ("analyze", "signatures")):
             continue
         offered = set(completed(aotc, work, "aotc", *path, "-"))
         listed = set(re.findall(r"^  (?:-\w, )?(-[-\w]+)", run(aotc, "help", *path), re.M))

@@ -160,10 +160,10 @@ def usage(_):
         for line in [*code.splitlines(), *spans]:
             for part in re.split(r"&&|\|\||[|;]", line.split(" #")[0]):
                 words = part.strip().removeprefix("$ ").replace("$aotc", "aotc").split()
-                if len(words) < 2 or words[0] != "aotc" or words[1] == "analyze" or words[1] in meant:
-                    continue  # analyze's options are those of aotc-analyze, which may not be built
+                if len(words) < 2 or words[0] != "aotc" or words[1:3] == ["analyze", "signatures"] or words[1] in meant:
+                    continue  # the options of signatures are those of aotc-analyze, which may not be built
                 seen += 1
-                command = words[1:3] if words[1] in ("graph", "mlf", "rpc", "templates") else words[1:2]
+                command = words[1:3] if words[1] in ("analyze", "graph", "mlf", "rpc", "templates") else words[1:2]
                 if words[1] not in names:
                     known = re.fullmatch(r"-.*|[A-Z]+|.*\.(tflite|tar)", words[1])
                     if not known:
@@ -250,7 +250,7 @@ def run_page(page, work, update):
 
 
 PAGES = ("README.md,docs/from-keras.md,docs/how-do-i.md,docs/from-tflm.md,docs/cli.md,docs/operators.md,"
-         "docs/boards.md,docs/speech.md,docs/from-scikit-learn.md,docs/from-pytorch.md")
+         "docs/boards.md,docs/speech.md,docs/from-scikit-learn.md,docs/from-pytorch.md,docs/analyze.md")
 
 
 def commands(work, pages=PAGES, update=False):

@@ -1,4 +1,4 @@
-@ SPDX-License-Identifier: Apache-2.0
+// SPDX-License-Identifier: Apache-2.0
 @ `root: NAME BYTES; STATE KINDS`: counted by hand.
     .syntax unified
     .thumb

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the bytes of a linked program go. The one thing to know: every byte of every section is in exactly one
+// row, so rows add up to what `size -A` says; what nothing names is a row of its own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "machine/elf.h"
+
+namespace aotc::machine {
+
+enum class ByteKind { kCode, kConstants, kData, kZero };  // kData is in flash and in RAM
+
+struct SizeRow {
+  std::string name;    // of a function or object; of the linker's input section; "padding"
+  std::string object;  // the file that it came from, if the linker's map says it
+  int section = 0;
+  int64_t bytes = 0;
+  ByteKind kind = ByteKind::kCode;
+  std::vector<std::string> layers;  // of the model
+  std::string part;                 // "model", "library", "start-up", "application", "padding", "unknown"
+};
+
+struct SizeTotals {
+  int64_t code = 0, constants = 0, data = 0, zero = 0;
+  int64_t flash() const { return code + constants + data; }
+  int64_t ram() const { return data + zero; }
+};
+
+struct SizeReport {
+  std::vector<SizeRow> rows;  // the largest first
+  SizeTotals totals;
+};
+
+// What the linker put where, by the map that GNU ld writes (-Wl,-Map).
+struct InputSection {
+  std::string name, object;
+  uint32_t size = 0;
+};
+using LinkerMap = std::map<uint32_t, InputSection>;
+LinkerMap parse_linker_map(const std::string& text);
+
+// Names of functions of the emitted C and the layers that call them: NAME.map.json.
+struct ModelFunctions {
+  std::string prefix;
+  std::map<std::string, std::vector<std::string>> layers;
+  std::vector<std::string> calls;  // the layer of each call
+};
+// Reports [source-map-invalid].
+Result<ModelFunctions> read_model_functions(const std::string& path, Diagnostics& diags);
+
+SizeReport size_of(const Elf& elf, const LinkerMap& map, const ModelFunctions& model);
+
+const char* word_for(ByteKind kind);
+std::string size_text(const Elf& elf, const SizeReport& report, size_t most_rows);
+nlohmann::ordered_json size_json(const Elf& elf, const SizeReport& report);
+// What is larger or smaller than in an older program, by function; the largest changes first.
+struct SizeChange {
+  std::string name;
+  int64_t before = 0, now = 0;
+};
+std::vector<SizeChange> changes(const Elf& old_elf, const SizeReport& before, const Elf& elf,
+                                const SizeReport& now);
+
+}  // namespace aotc::machine

@@ -29,7 +29,7 @@ class Walking {
   Walking(const Elf& elf, const Listing& listing, const Semantics& semantics, const std::set<uint32_t>& noreturn,
           uint32_t entry)
       : elf_(elf), listing_(listing), semantics_(semantics), noreturn_(noreturn) {
-    out_.entry = entry;
+    out_.entry = out_.depth_place = entry;
     State state = semantics.at_entry();
     entry_sp_ = state.sp;
     go(entry, state);

@@ -3,9 +3,13 @@
 """`aotc analyze stack` and `size` on small programs whose answers are known.
 
 Usage: run_stack.py --aotc PROGRAM [--analyze PROGRAM] --work DIR [--only TEXT]
+       run_stack.py --aotc PROGRAM --work DIR --firmware MODEL[=BOARD,...]...
 
 The programs of stack/ are compiled for cores of each family. Their answers stand beside them: counted by hand for
 assembly, sums of gcc's -fstack-usage for C. --analyze: aotc-analyze, which disassembles by LLVM, says the same.
+--firmware: projects of models for emulated boards (without BOARD: all that `aotc boards` lists), whose self test
+paints the stack: the bound of NAME_run is at least what was measured, and where no function of a library is below it,
+at most 16 bytes more.
 Ends with 'N passed, N failed'; 77 if a toolchain is missing.
 """
 import argparse
@@ -180,6 +184,42 @@ def check_core(core, aotc, analyze, work):
     return passed, failures
 
 
+def emulated_boards(aotc):
+    listed = json.loads(run(aotc, "boards", "--emulated", "--json").stdout)
+    return [b["name"] for b in listed if b["name"].startswith("qemu_")]
+
+
+def check_firmware(model, board, aotc, work):
+    """What it takes, measured and bounded."""
+    folder = work / f"{model.stem}-{board}"
+    run(aotc, "create", model, "--board", board, "-o", folder, "--prefix", "net", "--force", "--quiet")
+    run(aotc, "build", folder, "--quiet")
+    said = run(aotc, "run", folder).stdout
+    found = re.search(r"stack (\d+) bytes", said)
+    if not found:
+        raise Failure(f"{folder.name}: no measurement: {said[:300]}")
+    measured = int(found[1])
+    elf = folder / "build" / "firmware.elf"
+    bound = json.loads(run(aotc, "analyze", "stack", elf, "--root", "net_run", "--json").stdout)["roots"][0]
+    ours = all(link["function"].startswith("net_") for link in bound["chain"])
+    if bound["state"] == "unbounded" or bound["bytes"] < measured or (ours and bound["bytes"] > measured + 16):
+        raise Failure(f"{folder.name}: measured {measured}, bound {bound}")
+    print(f"{folder.name:<40} measured {measured:>5}, bound {bound['bytes']:>5}, {bound['state']}")
+
+
+def check_firmwares(given, aotc, work):
+    passed, failures = 0, []
+    for item in given:
+        model, _, boards = item.partition("=")
+        for board in boards.split(",") if boards else emulated_boards(aotc):
+            try:
+                check_firmware(pathlib.Path(model).resolve(), board, aotc, work)
+                passed += 1
+            except Failure as failure:
+                failures.append(str(failure))
+    return passed, failures
+
+
 def check_size(core, aotc, elf, _work):
     """Rows add up to what `size -A` of the toolchain says of each section."""
     report = json.loads(run(aotc, "analyze", "size", "--json", elf).stdout)
@@ -242,18 +282,30 @@ def check_messages(_core, aotc, elf, work):
             raise Failure(f"{options}: {said}")
 
 
+def ended(passed, failures):
+    for failure in failures:
+        print(f"FAIL {failure}")
+    print(f"{passed} passed, {len(failures)} failed")
+    return 1 if failures else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--aotc", required=True, type=pathlib.Path)
     parser.add_argument("--analyze", type=pathlib.Path)
     parser.add_argument("--work", required=True, type=pathlib.Path)
     parser.add_argument("--only", default="", help="cores whose name has this")
+    parser.add_argument("--firmware", nargs="+", metavar="MODEL[=BOARD,...]")
     args = parser.parse_args()
     shutil.rmtree(args.work, ignore_errors=True)
     missing = [c[0][0] for c in CORES.values() if not shutil.which(c[0][0])]
     if missing and not os.environ.get("CI"):
         print(f"skipped: {', '.join(sorted(set(missing)))} not installed")
         return SKIP
+    aotc = args.aotc.resolve()
+    if args.firmware:
+        args.work.mkdir(parents=True)
+        return ended(*check_firmwares(args.firmware, aotc, args.work.resolve()))
     passed, failures = 0, []
     for core in CORES:
         if args.only not in core:
@@ -261,15 +313,12 @@ def main():
         work = args.work / core
         work.mkdir(parents=True)
         try:
-            more, wrong = check_core(core, args.aotc.resolve(), args.analyze and args.analyze.resolve(), work.resolve())
+            more, wrong = check_core(core, aotc, args.analyze and args.analyze.resolve(), work.resolve())
         except Failure as failure:
             more, wrong = 0, [f"{core}: {failure}"]
         passed += more
         failures += wrong
-    for failure in failures:
-        print(f"FAIL {failure}")
-    print(f"{passed} passed, {len(failures)} failed")
-    return 1 if failures else 0
+    return ended(passed, failures)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,22 @@
 # aotc-analyze, and what aotc does with its findings: included by tests/CMakeLists.txt. The build
 # with sanitizers runs them too: the program under test is another one.
 if(NOT AOTC_SANITIZE)
+  # What is not built is not said on the command line.
+  set(analyzer "")
+  if(TARGET aotc-analyze)
+    set(analyzer --analyze $<TARGET_FILE:aotc-analyze>)
+  endif()
   add_test(NAME analyze.stack
            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run_stack.py --aotc $<TARGET_FILE:aotc>
+                   ${analyzer}
                    --work ${CMAKE_BINARY_DIR}/analyze/stack)
   set_tests_properties(analyze.stack PROPERTIES LABELS quick SKIP_RETURN_CODE 77)
+  add_test(NAME analyze.firmware
+           COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run_stack.py --aotc $<TARGET_FILE:aotc>
+                   --work ${CMAKE_BINARY_DIR}/analyze/firmware --firmware
+                   ${CMAKE_SOURCE_DIR}/tests/models/digits/digits_int8.tflite=qemu_microbit,qemu_mps2_an386,qemu_riscv32
+                   ${CMAKE_SOURCE_DIR}/tests/models/digits/digits_f32.tflite=qemu_mps3_an547)
+  set_tests_properties(analyze.firmware PROPERTIES LABELS full SKIP_RETURN_CODE 77)
 endif()
 if(NOT TARGET aotc-analyze)
   return()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // aotc-analyze: reads C and C++ sources by Clang for aotc, which starts it as git starts its
-// subcommands. The only program here that links LLVM.
+// subcommands, and linked programs by LLVM's disassembler. The only program here that links LLVM.
 #include <exception>
 #include <string>
 #include <vector>
@@ -9,6 +9,8 @@
 
 #include "clang_reader.h"
 #include "convention.h"
+#include "llvm_decoder.h"
+#include "machine/commands.h"
 #include "options/options.h"
 #include "output.h"
 #include "support/files.h"
@@ -69,6 +71,7 @@ int signatures(const Options& options) {
 }
 
 options::Command command_line(Options& o) {
+  const auto by_llvm = [](const std::string&) { return llvm_decoder(); };
   options::Command signature_lister = {
       .name = "signatures",
       .summary = "Every function with its place, calling convention and signature",
@@ -97,7 +100,7 @@ options::Command command_line(Options& o) {
       .run = [&o] { return signatures(o); }};
   return {.name = "aotc analyze",
           .summary = "Reads operator libraries in C and C++ for aotc",
-          .commands = {std::move(signature_lister)},
+          .commands = {std::move(signature_lister), machine::stack_declaration(by_llvm), machine::size_declaration(by_llvm)},
           .version = "aotc-analyze " AOTC_VERSION,
           .exit_codes = {{kExitDone, "done"},
                          {kExitBadInput, "a source does not compile"},

@@ -463,7 +463,7 @@ class Thumb : public Semantics {
       out.problem = "the main stack pointer is set";
       state.sp_known = false;
     }
-    if (m == "cmn" || m == "tst" || m == "teq" || (m.ends_with("s") && !m.starts_with("v")))
+    if (m == "cmn" || m == "tst" || m == "vmrs" || m == "teq" || (m.ends_with("s") && !m.starts_with("v")))
       state.compared = kNone;
     if (kNoResult.contains(m)) return;
     // Long results have two registers; instructions of vectors write where they like.

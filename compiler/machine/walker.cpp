@@ -132,13 +132,21 @@ class Walking {
     }
   }
 
+  // A constant becomes a range, too: another way may come here with another one.
+  static void refine(Value& v, uint32_t most) {
+    const bool within = v.is_number() && v.count > 0 && v.base + uint64_t{v.stride} * v.count <= most;
+    if (!within && !v.is_stack() && Value::up_to(most).known()) v = Value::up_to(most);
+  }
+
+  // A function that is declared weak and is nowhere is at 0, and not called: the program asks before.
+  bool is_absent(uint32_t to) const { return to == 0 && listing_.at(0) == nullptr; }
+
   void branch(const Instruction& i, const State& after, const Step& step) {
     for (bool taken : {false, true}) {
       State way = after;
       if (step.bounded >= 0 && step.bounded_if_taken == taken) {
         Value& v = way.registers[static_cast<size_t>(step.bounded)];
-        // A constant, too: another way may come here with another one.
-        if (!v.known() || (v.is_constant() && v.base <= step.not_above)) v = Value::up_to(step.not_above);
+        refine(v, step.not_above);
         if (step.bounds_pair && step.bounded < 31 && step.not_above < 256)
           way.registers[static_cast<size_t>(step.bounded) + 1] = Value::number(0);
       }
@@ -159,7 +167,8 @@ class Walking {
     }
     State there = after;
     if (targets->size() == 1 && targets->front() == after.inside_of) there.inside_of = 0;
-    for (uint32_t to : *targets) go(elf_.isa() == Isa::kThumb ? to & ~1u : to, there);
+    for (uint32_t to : *targets)
+      if (!is_absent(to)) go(elf_.isa() == Isa::kThumb ? to & ~1u : to, there);
   }
 
   void call(const Instruction& i, const State& before, State& after, const Step& step) {
@@ -178,6 +187,7 @@ class Walking {
       goes_on = false;
       for (uint32_t to : *targets) {
         if (elf_.isa() == Isa::kThumb) to &= ~1u;
+        if (is_absent(to)) continue;
         if (std::find(c.targets.begin(), c.targets.end(), to) == c.targets.end()) c.targets.push_back(to);
         if (!noreturn_.contains(to)) goes_on = true;
       }

@@ -84,7 +84,8 @@ void add_instruction(const Elf& elf, Printer& p, const llvm::MCInst& inst, uint3
   uint64_t branch_target = 0;
   const llvm::MCInstrDesc& kind = p.instructions->get(inst.getOpcode());
   // Arm's addresses of data are such operands, too; RISC-V's jumps that keep another register are no calls.
-  const bool goes = elf.isa() == Isa::kRiscv || kind.isBranch() || kind.isCall();
+  const bool by_register = made.mnemonic == "jalr" || made.mnemonic == "jr";
+  const bool goes = elf.isa() == Isa::kRiscv ? !by_register : kind.isBranch() || kind.isCall();
   if (p.analysis && goes && !made.operands.empty() &&
       p.analysis->evaluateBranch(inst, address, size, branch_target))
     made.operands.back() = fmt::format("{:#x}", static_cast<uint32_t>(branch_target));

@@ -40,6 +40,7 @@ class Avr : public Semantics {
   void after_call(State& state) const override {
     for (int r : {0, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 30, 31}) set(state, r, {});
     state.compared = kNotARegister;
+    state.forget_variables();
   }
 
   Step step(const Instruction& i, State& state) const override {
@@ -204,6 +205,11 @@ class Avr : public Semantics {
     int r = avr_register(operand(i, 0));
     if (m == "cpi" || m == "cp" || m == "cpc") return compare(i, state, r);
     if (m == "lpm" && i.operands.size() == 2) return load_program(i, state, r);
+    if (m.starts_with("st")) state.forget_variables();
+    // All but moves change the flags.
+    static const std::set<std::string_view> kMoves = {"ldi", "mov", "movw", "lds", "ld", "ldd",
+                                                      "lpm", "nop", "st",   "std", "sts"};
+    if (!kMoves.contains(m)) state.compared = kNotARegister;
     if (m.starts_with("st")) return moved_pointer(state, operand(i, 0));
     if (kNoResult.contains(m) || r == kNotARegister) {
       if (m == "lpm" || m == "elpm") set(state, 0, {});

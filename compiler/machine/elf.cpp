@@ -207,6 +207,9 @@ std::optional<uint32_t> Elf::constant(uint32_t address, int width) const {
   const Section* s = section_at(address);
   const auto bytes = static_cast<uint32_t>(width);
   if (s == nullptr || !s->has_bytes() || (s->writable() && !s->executable())) return std::nullopt;
+  // Code in RAM: its own constants, and no variables beside it.
+  const Symbol* function = s->writable() ? function_around(address) : nullptr;
+  if (s->writable() && (function == nullptr || function->size == 0)) return std::nullopt;
   const uint32_t from = address - s->address;
   if (s->size < bytes || from > s->size - bytes || !holds(s->offset, s->size)) return std::nullopt;
   uint32_t value = 0;

@@ -55,6 +55,7 @@ class Riscv : public Semantics {
 
   void after_call(State& state) const override {
     for (int r : {1, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31}) set(state, r, {});
+    state.forget_variables();
   }
 
   Step step(const Instruction& given, State& state) const override {
@@ -219,6 +220,7 @@ class Riscv : public Semantics {
     int r = riscv_register(i.operands[0]);
     bool store = m == "sw" || m == "sh" || m == "sb" || m.starts_with("fs") || m == "swsp";
     if (store) {
+      if (!address.is_stack() && !address.is_constant()) state.forget_variables();
       if (address.is_stack()) state.store(address.offset, m.starts_with("sw") ? get(state, r) : Value{});
       if (address.is_stack() && m == "fsd") state.store(int64_t{address.offset} + 4, {});
       return true;
@@ -235,6 +237,7 @@ class Riscv : public Semantics {
   void arithmetic(const Instruction& i, State& state, Step& out) const {
     const std::string& m = i.mnemonic;
     int r = riscv_register(operand(i, 0));
+    if (m == "ecall") out.assumption = "the handler of ecall is not counted: add it by --interrupts";
     if (r == kNoRegister || m.starts_with("csrw") || m == "sfence.vma") return;
     assign(i, state, r, result(i, state), out);
   }

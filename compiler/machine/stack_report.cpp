@@ -41,6 +41,8 @@ const char* word_for(ProblemKind kind) {
       return "jump";
     case ProblemKind::kIndirectCall:
       return "indirect-call";
+    case ProblemKind::kException:
+      return "exception";
     case ProblemKind::kRecursion:
       return "recursion";
     case ProblemKind::kNoCode:

@@ -119,6 +119,7 @@ class Thumb : public Semantics {
   void after_call(State& state) const override {
     for (int r : {0, 1, 2, 3, 12, kLr}) set(state, r, {});
     state.compared = kNone;
+    state.forget_variables();
   }
 
   Step step(const Instruction& i, State& state) const override {
@@ -300,6 +301,7 @@ class Thumb : public Semantics {
       return true;
     }
     if (writes_back) set(state, r, {});
+    if (store) state.forget_variables();
     if (load)
       for (int each : list.registers) assign(i, state, each, {}, out);
     return true;
@@ -358,7 +360,7 @@ class Thumb : public Semantics {
   }
 
   static void stores(const Instruction& i, State& state, const Value& address, size_t operands) {
-    if (!address.is_stack()) return;
+    if (!address.is_stack()) return address.is_constant() ? void() : state.forget_variables();
     for (int32_t n = 0; n < 4 && i.mnemonic[0] == 'v'; ++n) state.store(int64_t{address.offset} + 4 * n, {});
     for (size_t n = 0; n < operands; ++n) {
       bool word = i.mnemonic == "str" || i.mnemonic == "strd";
@@ -459,6 +461,7 @@ class Thumb : public Semantics {
                                                          "svc", "bkpt", "pld", "pli",  "dmb", "dsb",   "isb",
                                                          "mcr", "mcrr", "cdp", "vmsr", "cpy"};
     const std::string& m = i.mnemonic;
+    if (m == "svc") out.assumption = "the handler of svc is not counted: add it by --interrupts";
     if (m == "msr" && operand(i, 0) == "msp") {
       out.problem = "the main stack pointer is set";
       state.sp_known = false;

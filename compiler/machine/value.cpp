@@ -148,6 +148,13 @@ void State::store(int64_t at, const Value& value) {
   if (value.known() && slots.size() < kMostSlots) slots[at] = value;
 }
 
+void State::forget_variables() {
+  std::erase_if(slots, [](const auto& slot) {
+    const Value::Kind kind = slot.second.kind;
+    return kind == Value::Kind::kNumber || kind == Value::Kind::kTable;
+  });
+}
+
 Value State::load(int64_t at) const {
   auto found = slots.find(at);
   return found == slots.end() ? Value{} : found->second;

@@ -68,6 +68,9 @@ struct State {
   bool join(const State& other);
   void store(int64_t at, const Value& value);
   Value load(int64_t at) const;
+  // Something was written, or may have been, that is not known: a variable may have another value. What a function
+  // saved of its caller (addresses to return to, places in the stack) is taken to stay.
+  void forget_variables();
 };
 
 // What an instruction does, besides what it does to the state.
@@ -89,6 +92,7 @@ struct Step {
   uint32_t not_above = 0;
   bool bounded_if_taken = false;
   bool bounds_pair = false;
+  std::string assumption;       // what is not counted
   std::string problem;          // why the stack pointer is not known
   bool stack_switched = false;  // to another stack, at its beginning
   bool undecoded = false;

@@ -87,6 +87,7 @@ class Walking {
     Step step = semantics_.step(*i, after);
     if (-after.sp > out_.depth) deepest(node.address, -after.sp);
     if (!step.problem.empty()) problem(ProblemKind::kStackPointer, i->address, step.problem);
+    if (!step.assumption.empty()) problem(ProblemKind::kException, i->address, step.assumption, true);
     if (step.undecoded)
       problem(ProblemKind::kNoCode, i->address, "'" + i->mnemonic + "' is no instruction that is known");
     if (step.stack_switched) {
@@ -165,6 +166,7 @@ class Walking {
       unresolved_[i.address] = {after, step.by_register};
       return;
     }
+    resolved_.insert(i.address);
     State there = after;
     if (targets->size() == 1 && targets->front() == after.inside_of) there.inside_of = 0;
     for (uint32_t to : *targets)
@@ -219,6 +221,9 @@ class Walking {
       if (table) {
         problem(ProblemKind::kJump, at,
                 "a computed jump: taken to go to all code of the function that nothing else reaches", true);
+      } else if (resolved_.contains(at)) {
+        problem(ProblemKind::kJump, at, "a jump by a variable: taken to go where the function said when it set it",
+                true);
       } else if (jump.by_register && jump.state.sp_known && jump.state.sp == entry_sp_) {
         Call& c = calls_[at];
         c.address = at;
@@ -270,7 +275,7 @@ class Walking {
   std::map<uint32_t, Call> calls_;
   std::set<Problem> problems_;
   std::map<uint32_t, Unresolved> unresolved_;
-  std::set<uint32_t> guessed_;
+  std::set<uint32_t> guessed_, resolved_;
   size_t steps_ = 0;
 };
 

@@ -22,6 +22,7 @@ enum class ProblemKind {
   kJump,          // a computed jump without a table that was understood
   kIndirectCall,
   kRecursion,
+  kException,  // by an instruction: its handler is another root
   kNoCode  // control goes where no instruction was decoded
 };
 

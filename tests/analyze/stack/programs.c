@@ -162,6 +162,15 @@ int ranged(int a) {
     }
 }
 
+// A pointer that another function may change is no constant.
+APART static void changes(function* f) { if (source) { *f = of_table_b; } }
+// root: changed >= changed + of_table_b + use; assumed indirect-call
+int changed(int a) {
+    function f = of_table_a;
+    changes(&f);
+    return f(a) + 1;
+}
+
 #ifndef __AVR__
 extern void absent(void) __attribute__((weak));
 // root: calls_absent = calls_absent + third + use; proven

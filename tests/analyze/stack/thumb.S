@@ -88,6 +88,13 @@
     pop {r4, pc}
     .size asm_sets_sp, . - asm_sets_sp
 
+@ root: asm_asks 8; assumed exception
+    function asm_asks
+    push {r4, lr}
+    svc 0
+    pop {r4, pc}
+    .size asm_asks, . - asm_asks
+
 @ root: asm_far_call 16; proven
     function asm_far_call
     push {r4, lr}

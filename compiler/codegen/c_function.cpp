@@ -118,13 +118,14 @@ class Printer {
  public:
   Printer(const Function& function, const std::string& name, const std::string& prefix,
           bool is_kernel = false, CallingConvention form = CallingConvention::kPlain,
-          const std::vector<std::string>& bound = {}, bool narrow = false)
+          const std::vector<std::string>& bound = {}, bool narrow = false, int traced_call = -1)
       : function_(function),
         name_(name),
         prefix_(prefix),
         is_kernel_(is_kernel),
         form_(form),
         bound_(bound),
+        traced_call_(traced_call),
         ranges_(narrow) {}
 
   PrintedFunction run() {
@@ -557,6 +558,13 @@ class Printer {
     line(fmt::format("{}_{}({});", prefix_, kernel, args));
   }
 
+  void print(const Trace& n) {
+    if (traced_call_ < 0) return;
+    body_ += fmt::format("#ifdef {}_TRACE\n", upper(prefix_));
+    line(fmt::format("{}_trace({}, {}, {}, {}u);", prefix_, traced_call_, n.result, any(n.from), n.bytes));
+    body_ += "#endif\n";
+  }
+
   void print(const Fail&) { line(fmt::format("return {}; /* not defined for this data */", tir::kFailStatus)); }
 
   void print(const Comment& n) { line("/* " + c_comment_text(n.text, 200) + " */"); }
@@ -628,6 +636,7 @@ class Printer {
   bool is_kernel_;
   CallingConvention form_;
   std::vector<std::string> bound_;
+  int traced_call_;
   CRanges ranges_;
   PrintedFunction out_;
   std::string body_;
@@ -653,8 +662,8 @@ void SupportUse::merge(const SupportUse& other) {
 
 PrintedFunction print_c(const tir::Function& function, const std::string& name,
                         const std::string& prefix, CallingConvention form,
-                        const std::vector<std::string>& bound, bool narrow) {
-  return Printer(function, name, prefix, false, form, bound, narrow).run();
+                        const std::vector<std::string>& bound, bool narrow, int traced_call) {
+  return Printer(function, name, prefix, false, form, bound, narrow, traced_call).run();
 }
 
 std::string packed_includes() {

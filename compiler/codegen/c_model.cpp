@@ -385,7 +385,7 @@ class ModelPrinter {
                                                  : *options_.bands.functions[i],
                                              out_.function_names[i], p_,
                                              form_of(program_, options_, f), bound,
-                                             options_.narrow_int));
+                                             options_.narrow_int, f.calls.empty() ? -1 : f.calls[0]));
       if (is_called(program_, f)) use.merge(printed.back().use);
     }
     return printed;

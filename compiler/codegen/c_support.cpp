@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/c_support.h"
 
+#include <map>
+#include <set>
+
 #include <fmt/format.h>
 
 #include "codegen/c_helpers.h"
@@ -11,10 +14,18 @@ namespace aotc::codegen {
 
 std::string kernel_definitions(SupportUse& use, const std::string& prefix) {
   std::string kernels;
-  for (const auto& [name, kernel] : use.kernels) {
-    PrintedFunction portable = print_c_kernel(*kernel, prefix);
+  // What a kernel calls stands in front of it.
+  std::set<std::string> done;
+  const std::map<std::string, tir::KernelPtr> called = use.kernels;
+  auto define = [&](const tir::Kernel& kernel) {
+    if (!done.insert(name_of(kernel)).second) return;
+    PrintedFunction portable = print_c_kernel(kernel, prefix);
     use.merge(portable.use);
-    kernels += kernel_definition(*kernel, portable) + "\n";
+    kernels += kernel_definition(kernel, portable) + "\n";
+  };
+  for (const auto& [name, kernel] : called) {
+    for (const tir::KernelPtr& inner : tir::kernels_of(*kernel->meaning)) define(*inner);
+    define(*kernel);
   }
   return kernels;
 }

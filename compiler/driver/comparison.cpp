@@ -91,6 +91,13 @@ Comparison::Comparison(const Compiled& compiled, std::string place, const RunSeq
     inputs_.push_back(sequence.runs[i].inputs);
     tolerances_.emplace_back(compiled.program, inputs_[i], reference_[i]);
   }
+  for (const plan::ProgramCall& call : compiled.program.calls) {
+    rows_.emplace_back();
+    for (graph::TensorId id : call.rows) {
+      rows_.back().push_back({id, layers_.size(), std::vector<size_t>(reference_.size(), 0)});
+      layers_.emplace_back();
+    }
+  }
 }
 
 bool Comparison::compare(const DeviceResults& results) {
@@ -138,7 +145,7 @@ int Comparison::layers_not_compared() const {
 void Comparison::expect_calls() {
   expected_.assign(reference_.size(), {});
   for (size_t s = 0; s < reference_.size(); ++s) {
-    expected_[s].resize(layers_.size());
+    expected_[s].resize(rows_.size());
     for (const CallResult& result : reference_[s].calls)
       expected_[s][static_cast<size_t>(result.call)].push_back(&result);
   }
@@ -158,6 +165,15 @@ bool Comparison::all_came() {
                                expected_[s][c].size(), s));
       return false;
     }
+  for (size_t c = 0; c < rows_.size(); ++c)
+    for (const Rows& rows : rows_[c])
+      for (size_t s = 0; s < rows.bytes.size(); ++s) {
+        if (rows.bytes[s] == reference_[s].values[static_cast<size_t>(rows.id.value)].size()) continue;
+        diags_.error(where_, "verify-device",
+                     fmt::format("call {} left a trace of {} bytes of '{}' for sample {}", c, rows.bytes[s],
+                                 escape_for_display(compiled_.program.graph[rows.id].name), s));
+        return false;
+      }
   return true;
 }
 
@@ -166,7 +182,8 @@ bool Comparison::layer(const DeviceRecord& r) {
   if (r.op >= p.calls.size()) return bad_file();
   const plan::ProgramCall& call = p.calls[r.op];
   if (call.op_index < 0) return true;  // a copy to an output: compared as the output
-  if (r.result >= call.results.size()) return bad_file();
+  if (r.result >= call.results.size() + call.rows.size()) return bad_file();
+  if (r.result >= call.results.size()) return row(r, call, rows_[r.op][r.result - call.results.size()]);
   std::deque<const CallResult*>& expected = expected_[r.sample][r.op];
   if (expected.empty() || expected.front()->result != static_cast<int>(r.result)) {
     diags_.error(where_, "verify-differs",
@@ -184,6 +201,26 @@ bool Comparison::layer(const DeviceRecord& r) {
   }
   return equal(r, want->bytes, p.graph[id], *allowed, codegen::call_title(p, call),
                &layers_[r.op].worst_ulp);
+}
+
+bool Comparison::row(const DeviceRecord& r, const plan::ProgramCall& call, Rows& rows) {
+  const plan::Program& p = compiled_.program;
+  const std::vector<uint8_t>& whole = reference_[r.sample].values[static_cast<size_t>(rows.id.value)];
+  size_t& came = rows.bytes[r.sample];
+  if (r.data.size() > whole.size() - came) return bad_file();
+  const auto begin = whole.begin() + static_cast<std::ptrdiff_t>(came);
+  const std::vector<uint8_t> want(begin, begin + static_cast<std::ptrdiff_t>(r.data.size()));
+  came += r.data.size();
+  const auto allowed = tolerances_[r.sample].of(rows.id, want);
+  if (!allowed) {
+    layers_[rows.layer].not_compared = true;
+    return true;
+  }
+  graph::Tensor tensor = p.graph[rows.id];
+  tensor.type.shape[1] = 1;
+  const std::string title = fmt::format("{}, bytes {} to {} of '{}'", codegen::call_title(p, call), came - want.size(),
+                                        came, escape_for_display(tensor.name));
+  return equal(r, want, tensor, *allowed, title, &layers_[rows.layer].worst_ulp);
 }
 
 bool Comparison::output(const DeviceRecord& r) {

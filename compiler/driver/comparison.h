@@ -54,11 +54,18 @@ class Comparison {
     int64_t worst_ulp = 0;
     bool not_compared = false;
   };
+  // What comes row by row.
+  struct Rows {
+    graph::TensorId id;
+    size_t layer = 0;
+    std::vector<size_t> bytes;  // by sample: so many came
+  };
 
   void expect_calls();
   bool bad_file();
   bool all_came();
   bool layer(const DeviceRecord& r);
+  bool row(const DeviceRecord& r, const plan::ProgramCall& call, Rows& rows);
   bool output(const DeviceRecord& r);
   bool same_types_as_original(graph::TensorId id, graph::TensorId before) const;
   std::vector<uint8_t> value_of(const graph::Graph& g, graph::TensorId id, uint32_t sample,
@@ -69,7 +76,8 @@ class Comparison {
   const Compiled& compiled_;
   Location where_;
   Diagnostics& diags_;
-  std::vector<Layer> layers_;
+  std::vector<Layer> layers_;             // by call, then by what comes row by row
+  std::vector<std::vector<Rows>> rows_;   // by call
   std::vector<Sample> inputs_;
   std::vector<RunTolerances> tolerances_;  // of each run
   std::vector<RunValues> reference_, original_;

@@ -113,6 +113,15 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
   return graph;
 }
 
+const char* name_of(plan::Stream stream) {
+  switch (stream) {
+    case plan::Stream::kOff: return "off";
+    case plan::Stream::kAuto: return "auto";
+    case plan::Stream::kMax: return "max";
+  }
+  return "off";
+}
+
 const char* name_of(ops::Level level) {
   return level == ops::Level::kSize ? "size" : level == ops::Level::kSpeed ? "speed" : "balanced";
 }
@@ -218,6 +227,7 @@ Result<Compiled> compile_checked(const CompileOptions& options, Diagnostics& dia
   plan_options.outputs = contracts.outputs;
   plan_options.target = target::for_level(plan_options.target, options.level);
   plan_options.target.prefer_ram = options.prefer_ram;
+  plan_options.stream = options.stream;
   plan_options.program_tables = plan_options.target.harvard && !options.constants_in_ram;
   if (plan_options.program_tables && !check_program_tables(options, diags)) return kFailure;
   plan_options.merge_at_least = plan::merge_at_least(options.level);

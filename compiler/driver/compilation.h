@@ -53,6 +53,7 @@ struct CompileOptions {
   std::optional<plan::Contract> inputs, outputs;
   ops::Level level = ops::Level::kBalanced;
   bool prefer_ram = false;
+  plan::Stream stream = plan::Stream::kOff;
   bool assembly = true;  // microkernels in assembly; false: portable C only
   std::string schedules_path;              // read by compile_model into:
   std::map<int, ops::Schedule> schedules;  // by operator index in the model's file
@@ -89,6 +90,8 @@ inline constexpr const char* kVersion = AOTC_VERSION;
 // "size", "balanced", "speed"; anything else is balanced.
 const char* name_of(ops::Level level);
 ops::Level level_of(const std::string& name);
+
+const char* name_of(plan::Stream stream);
 
 struct Contracts {
   plan::Contract inputs, outputs;

@@ -148,6 +148,13 @@ options::Group code_group(CompileOptions& c) {
        {.names = "--prefer",
         .target = one_of(&c.prefer_ram, {{"speed", false}, {"ram", true}}),
         .help = "Where a faster schedule needs more RAM: take it, or not"},
+       {.names = "--stream",
+        .target = one_of(&c.stream, {{"off", plan::Stream::kOff}, {"auto", plan::Stream::kAuto},
+                                     {"max", plan::Stream::kMax}}),
+        .help = "Operators one behind the other computed row by row, so that only some rows of the tensors between "
+                "them are in RAM: never, where the arena is smaller for at most 3 % more instructions by estimate, or "
+                "wherever the arena is smaller",
+        .see = "streaming.md"},
        assembly_option(c),
        schedules_option(c),
        {.names = "--calling-convention",

@@ -74,6 +74,7 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["output"] = name(contracts_of(options).outputs);
   j["level"] = name_of(options.level);
   j["prefer"] = options.prefer_ram ? "ram" : "speed";
+  j["stream"] = name_of(options.stream);
   j["assembly"] = options.assembly;
   j["schedules"] = schedules_json(options.schedules);
   return j;
@@ -125,6 +126,9 @@ CompileOptions ProjectDir::compile_options() const {
   o.outputs = contract("output");
   o.level = level_of(c.value("level", ""));
   o.prefer_ram = c.value("prefer", "") == "ram";
+  // A project of before there was a choice has whole tensors.
+  const std::string stream = c.value("stream", "");
+  o.stream = stream == "max" ? plan::Stream::kMax : stream == "auto" ? plan::Stream::kAuto : plan::Stream::kOff;
   o.assembly = c.value("assembly", true);
   if (auto schedules = schedules_of(c)) o.schedules = std::move(*schedules);
   return o;

@@ -207,6 +207,7 @@ nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
   j["output_bytes"] = f.output_bytes;
   j["level"] = name_of(c.options.level);
   j["prefer"] = c.options.prefer_ram ? "ram" : "speed";
+  j["stream"] = name_of(c.options.stream);
   j["input_in_arena"] = c.program.input_contract == plan::Contract::kOverwrite;
   j["output_in_arena"] = c.program.output_contract == plan::Contract::kOverwrite;
   j["constants_bytes"] = f.constant_bytes;

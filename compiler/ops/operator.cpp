@@ -186,6 +186,12 @@ void evaluate_op(const graph::Graph& graph, const graph::Op& op, const EvalData&
   evaluate_op(graph, op, data, evaluation, 0);
 }
 
+std::optional<RowFlow> Operator::row_flow(const OpView& op) const {
+  if (traits().elementwise) return RowFlow();
+  const auto axes = axis_flow(op);
+  return axes && axes->broadcasts ? std::optional(RowFlow()) : std::nullopt;
+}
+
 std::optional<AxisFlow> Operator::axis_flow(const OpView& op) const {
   if (!traits().elementwise || op.operand_count() != 1 || op.op.results.size() != 1 || !op.has_operand(0) ||
       op.operand(0).shape != op.result().shape)

@@ -18,6 +18,7 @@
 #include "ops/axes.h"
 #include "ops/channels.h"
 #include "ops/lowering.h"
+#include "ops/row_flow.h"
 #include "support/diagnostics.h"
 
 namespace aotc::ops {
@@ -177,6 +178,14 @@ class Operator : public graph::OpDefinition {
   // Operand 0 is rows of so many elements, and each is added up with the rows of the constant operand 1 [units,
   // elements] in an order that does not matter: elements of both may stand in another. 0: it is not so.
   virtual int64_t free_row(const OpView&) const { return 0; }
+
+  // How rows of images go through this operator: by default of what is elementwise, broadcast operands included.
+  // Nothing where a row needs more than some rows.
+  virtual std::optional<RowFlow> row_flow(const OpView& op) const;
+  // The attributes of the same operator without padding above and below.
+  virtual std::shared_ptr<const graph::AttributesBase> attributes_for_rows(const OpView& op) const {
+    return op.op.attributes;
+  }
 
   // How channels of int8 tensors go through this operator (ops/channels.h).
   virtual ChannelFlow channel_flow(const OpView&) const { return ChannelFlow::kOpaque; }

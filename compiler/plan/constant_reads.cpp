@@ -65,6 +65,7 @@ class Counter {
         [&](const CallKernel& s) { kernel(s, times); },
         [](const Alloc&) {},
         [](const Fail&) {},
+        [](const Trace&) {},
         [](const Comment&) {},
     });
   }

@@ -219,6 +219,21 @@ class Attempt {
         relaxed[{s.i, s.j}] = s;
         shared[at(time_of(c))] += std::min(in, out);
       }
+    for (size_t c = 0; c < calls_.size(); ++c) relax_scratch(c, relaxed, shared);
+  }
+
+  void relax_scratch(size_t c, std::map<std::pair<int, int>, Separation>& relaxed, std::vector<int64_t>& shared) const {
+    const BufferUse::Overlap& o = calls_[c].scratch_overlap;
+    if (o.order == nullptr || item_of_call_[c] < 0) return;
+    const int operand = root_of(o.operand);
+    const auto readers = std::count_if(calls_[c].buffers.begin(), calls_[c].buffers.end(),
+                                       [&](int b) { return root_of(b) == operand; });
+    if (life_[at(operand)].end != time_of(c) || readers != 1) return;
+    const int64_t in = buffers_[at(operand)].bytes, scratch = calls_[c].scratch_bytes;
+    const OverlapLimits limits = overlap_limits(*o.order, in, scratch);
+    const int i = item_of_buffer_[at(operand)], j = item_of_call_[c];
+    relaxed[{i, j}] = {i, j, std::min(in, limits.backward), std::min(scratch, -limits.forward)};
+    shared[at(time_of(c))] += std::min(in, scratch);
   }
 
   const std::vector<Buffer>& buffers_;

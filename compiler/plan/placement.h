@@ -34,6 +34,8 @@ struct BufferUse {
     const ops::WriteOrder* order = nullptr;
   };
   std::vector<Overlap> overlaps;
+  // The scratch memory may be written over an operand in this order, if nobody needs that later.
+  Overlap scratch_overlap = {};
 };
 
 struct Placement {

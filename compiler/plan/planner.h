@@ -15,13 +15,16 @@
 #include "plan/placement.h"
 #include "plan/pools.h"
 #include "plan/program.h"
+#include "plan/segments.h"
 
 namespace aotc::plan {
 
 class Planner {
  public:
-  Planner(FlatGraph flat, const PlanOptions& options, Diagnostics& diags)
-      : options_(options), diags_(diags), flat_(std::move(flat)), classes_(flat_.graph.tensors.size()) {
+  // `segments` are of operators that can be one (plan/segments.h).
+  Planner(FlatGraph flat, const PlanOptions& options, std::vector<Segment> segments, Diagnostics& diags)
+      : options_(options), diags_(diags), flat_(std::move(flat)), classes_(flat_.graph.tensors.size()),
+        segments_(std::move(segments)) {
     program_.input_contract = options.inputs;
     program_.output_contract = options.outputs;
     program_.devices = options.devices.devices;
@@ -64,6 +67,8 @@ class Planner {
 
   // --- Lowering, and the calls in their order (planner_lower.cpp)
   Status lower_all();
+  const Segment* segment_of(size_t op_index) const;
+  bool lower_rows(const Segment& segment);
   Status too_many_constants(const Location& where);
 
   // Calls in the order in which they stand in the run function, and the tree of what runs when.
@@ -100,9 +105,11 @@ class Planner {
     std::vector<ops::WriteOrder> write_orders;
     std::vector<int> constants;  // program constant of each lowered constant
     int scratch_alignment = 1;
-    int scratch_element = 1;  // bytes
     std::optional<Copy> copy;
+    std::optional<ops::WriteOrder> scratch_order;  // of a segment
   };
+  // What an argument that is an operand reads.
+  graph::TensorId operand_of(const ProgramCall& call, int index) const;
   void add_call(int op_index, const graph::Op& op, ops::Lowered lowered);
 
   // --- Functions and tables that are alike (planner_share.cpp)
@@ -150,8 +157,8 @@ class Planner {
   void bind_arguments();
   Storage storage_of(const CopyEnd& end, const ProgramCall& call);
   Storage storage_of(ProgramCall& call, const PendingCall& pending, const ops::Arg& arg);
-  int64_t elements_of(const ProgramCall& call, const PendingCall& pending, const ops::Arg& arg);
-  graph::Shape shape_of(const ProgramCall& call, const PendingCall& pending, const ops::Arg& arg);
+  int64_t elements_of(const ProgramCall& call, const PendingCall& pending, const ops::Arg& arg, DType type);
+  graph::Shape shape_of(const ProgramCall& call, const PendingCall& pending, const ops::Arg& arg, DType type);
 
   // Constants that a call reads as they are (views or outputs of constants) become tables here.
   Storage storage_of_operand(graph::TensorId id, const ProgramCall& call);
@@ -167,6 +174,15 @@ class Planner {
   FlatGraph flat_;
   Classes classes_;
   std::vector<std::optional<ops::Lowered>> lowered_;  // by operator; nothing: a view
+  // Of operators that are rows: the last has what the others are lowered to as well.
+  std::vector<Segment> segments_;
+  struct LastOfSegment {
+    graph::TensorId input;
+    ops::WriteOrder scratch_order;
+    std::vector<graph::TensorId> rows;
+  };
+  std::map<int, LastOfSegment> last_of_segment_;  // by operator
+  RowKernels row_kernels_;
   std::vector<graph::TensorId> conditions_;                  // of branches and loops
   // What is alive when: calls in their order, and tensors that have to be there between them.
   struct Use {

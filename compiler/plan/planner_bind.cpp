@@ -90,7 +90,7 @@ void Planner::bind_pieces(size_t op_index) {
 TensorId Planner::tensor_of(size_t call, const ops::Arg& arg) const {
   if (program_.calls[call].op_index < 0) return {};
   const graph::Op& op = graph().ops[static_cast<size_t>(program_.calls[call].op_index)];
-  if (arg.kind == ops::ArgKind::kOperand) return op.operands[static_cast<size_t>(arg.index)];
+  if (arg.kind == ops::ArgKind::kOperand) return operand_of(program_.calls[call], arg.index);
   if (arg.kind == ops::ArgKind::kResult) return op.results[static_cast<size_t>(arg.index)];
   return {};
 }
@@ -126,8 +126,8 @@ void Planner::bind_arguments() {
     }
     for (size_t a = 0; a < pending.args.size(); ++a)
       call.arguments.push_back({storage_of(call, pending, pending.args[a]), params[a]->dtype,
-                                elements_of(call, pending, pending.args[a]),
-                                shape_of(call, pending, pending.args[a])});
+                                elements_of(call, pending, pending.args[a], params[a]->dtype),
+                                shape_of(call, pending, pending.args[a], params[a]->dtype)});
   }
 }
 
@@ -146,7 +146,7 @@ Storage Planner::storage_of(ProgramCall& call, const PendingCall& pending, const
   const graph::Op& op = graph().ops[static_cast<size_t>(call.op_index)];
   auto index = static_cast<size_t>(arg.index);
   switch (arg.kind) {
-    case ops::ArgKind::kOperand: return storage_of_operand(op.operands[index], call);
+    case ops::ArgKind::kOperand: return storage_of_operand(operand_of(call, arg.index), call);
     case ops::ArgKind::kResult: return program_.tensors[at(op.results[index])];
     case ops::ArgKind::kConstant: return {StorageKind::kConstant, pending.constants[index], 0, -1};
     case ops::ArgKind::kScratch:
@@ -155,29 +155,29 @@ Storage Planner::storage_of(ProgramCall& call, const PendingCall& pending, const
   return {};
 }
 
-int64_t Planner::elements_of(const ProgramCall& call, const PendingCall& pending, const ops::Arg& arg) {
+int64_t Planner::elements_of(const ProgramCall& call, const PendingCall& pending, const ops::Arg& arg, DType type) {
   const graph::Op& op = graph().ops[static_cast<size_t>(call.op_index)];
   auto index = static_cast<size_t>(arg.index);
   switch (arg.kind) {
-    case ops::ArgKind::kOperand: return graph()[op.operands[index]].type.elements();
+    case ops::ArgKind::kOperand: return graph()[operand_of(call, arg.index)].type.elements();
     case ops::ArgKind::kResult: return graph()[op.results[index]].type.elements();
     case ops::ArgKind::kConstant: {
       const ops::Constant& c =
           program_.constants[static_cast<size_t>(pending.constants[index])].data;
       return static_cast<int64_t>(c.bytes.size()) / size_of(c.dtype);
     }
-    case ops::ArgKind::kScratch: return call.scratch_bytes / pending.scratch_element;
+    case ops::ArgKind::kScratch: return call.scratch_bytes / size_of(type);
   }
   return 0;
 }
 
-graph::Shape Planner::shape_of(const ProgramCall& call, const PendingCall& pending, const ops::Arg& arg) {
+graph::Shape Planner::shape_of(const ProgramCall& call, const PendingCall& pending, const ops::Arg& arg, DType type) {
   const graph::Op& op = graph().ops[static_cast<size_t>(call.op_index)];
   int operand = arg.kind == ops::ArgKind::kOperand ? arg.index : arg.operand;
-  if (operand >= 0) return graph()[op.operands[static_cast<size_t>(operand)]].type.shape;
+  if (operand >= 0) return graph()[operand_of(call, operand)].type.shape;
   if (arg.kind == ops::ArgKind::kResult)
     return graph()[op.results[static_cast<size_t>(arg.index)]].type.shape;
-  return {elements_of(call, pending, arg)};
+  return {elements_of(call, pending, arg, type)};
 }
 
 Storage Planner::storage_of_operand(TensorId id, const ProgramCall& call) {

@@ -26,6 +26,10 @@ Status Planner::lower_all() {
     const graph::Op& op = graph().ops[i];
     bool view = ops::definition_of(op).traits().view;
     if ((view && !view_copied_[i]) || pieces_[i]) continue;
+    if (const Segment* segment = segment_of(i)) {
+      if (i == segment->last && !lower_rows(*segment)) return kFailure;
+      continue;
+    }
     ops::OpView op_view{graph(), op};
     ops::TargetInfo target = options_.target;
     auto asked = options_.schedules.find(op.location.op_index);
@@ -37,6 +41,28 @@ Status Planner::lower_all() {
     if (constant_bytes_ > kMaxConstantBytes) return too_many_constants(op.location);
   }
   return all_schedules_used() ? success() : Status(kFailure);
+}
+
+const Segment* Planner::segment_of(size_t op_index) const {
+  for (const Segment& s : segments_)
+    if (op_index >= s.first && op_index <= s.last) return &s;
+  return nullptr;
+}
+
+bool Planner::lower_rows(const Segment& segment) {
+  const auto rows = rows_of_segment(graph(), segment);
+  if (!rows) return false;
+  auto made = lower_segment(graph(), segment, *rows, options_.target, row_kernels_);
+  if (!made) return false;
+  lowered_[segment.last] = std::move(made->lowered);
+  last_of_segment_[static_cast<int>(segment.last)] = {rows->input, std::move(made->scratch_order), std::move(made->rows)};
+  return true;
+}
+
+TensorId Planner::operand_of(const ProgramCall& call, int index) const {
+  const auto segment = last_of_segment_.find(call.op_index);
+  if (segment != last_of_segment_.end()) return segment->second.input;
+  return graph().ops[static_cast<size_t>(call.op_index)].operands[static_cast<size_t>(index)];
 }
 
 Status Planner::too_many_constants(const Location& where) {
@@ -213,8 +239,10 @@ void Planner::add_call(int op_index, const graph::Op& op, ops::Lowered lowered) 
   pending.args = std::move(lowered.args);
   pending.write_orders = std::move(lowered.write_orders);
   pending.scratch_alignment = lowered.scratch_alignment;
-  for (const tir::BufferPtr& p : lowered.function->params)
-    if (p->role == tir::Role::kScratch) pending.scratch_element = size_of(p->dtype);
+  if (const auto segment = last_of_segment_.find(op_index); segment != last_of_segment_.end()) {
+    pending.scratch_order = std::move(segment->second.scratch_order);
+    call.rows = segment->second.rows;
+  }
   for (ops::Constant& c : lowered.constants)
     pending.constants.push_back(intern_constant(op_index, std::move(c)));
   uses_.push_back({static_cast<int>(program_.calls.size()), {}});

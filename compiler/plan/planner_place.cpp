@@ -91,12 +91,18 @@ BufferUse Planner::use_of(size_t call) {
   for (const ops::Arg& arg : pending.args) touch(buffer_of(tensor_of(call, arg)));
   const graph::Op& op = graph().ops[static_cast<size_t>(program_.calls[call].op_index)];
   for (const ops::WriteOrder& order : pending.write_orders) {
-    int operand = buffer_of(op.operands[static_cast<size_t>(order.operand)]);
+    const TensorId id = operand_of(program_.calls[call], order.operand);
+    int operand = buffer_of(id);
     int result = buffer_of(op.results[0]);
     // Of a tensor that has pieces, others may be read by the same call.
-    const bool whole = !classes_.has_pieces(op.operands[static_cast<size_t>(order.operand)]);
+    const bool whole = !classes_.has_pieces(id);
     if (operand >= 0 && result >= 0 && op.results.size() == 1 && whole)
       use.overlaps.push_back({operand, result, &order});
+  }
+  if (pending.scratch_order) {
+    const TensorId id = operand_of(program_.calls[call], 0);
+    if (buffer_of(id) >= 0 && !classes_.has_pieces(id))
+      use.scratch_overlap = {buffer_of(id), -1, &*pending.scratch_order};
   }
   return use;
 }

@@ -106,6 +106,9 @@ class PoolPlacer {
       if (region.scratch.contains(static_cast<int>(c))) {
         use.scratch_bytes = all.scratch_bytes;
         use.scratch_alignment = all.scratch_alignment;
+        const BufferUse::Overlap& o = all.scratch_overlap;
+        if (o.order != nullptr && local[at(o.operand)] >= 0)
+          use.scratch_overlap = {local[at(o.operand)], -1, o.order};
       }
       uses.push_back(std::move(use));
     }

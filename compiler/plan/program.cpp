@@ -48,6 +48,30 @@ Status check_control(const Graph& graph, const PlanOptions& options, Diagnostics
   return kFailure;
 }
 
+// At most so many percent more instructions, where rows are not wanted at any price.
+constexpr double kMostMore = 3;
+
+double instructions_of(const Program& program) {
+  double sum = 0;
+  for (const ProgramCall& call : program.calls) sum += call.schedule.instructions;
+  return sum;
+}
+
+// The smallest arena of the plan without segments and those with segments that are worth a try.
+Result<Program> plan_streamed(Graph graph, const PlanOptions& options, Diagnostics& diags) {
+  auto best = Planner(flatten(Graph(graph)), options, {}, diags).run();
+  if (!best) return kFailure;
+  const double instructions = instructions_of(*best);
+  for (const std::vector<Segment>& segments : segment_candidates(graph, options.inputs == Contract::kPreserve)) {
+    Diagnostics unsaid;
+    auto program = Planner(flatten(Graph(graph)), options, segments, unsaid).run();
+    if (!program || program->arena_bytes >= best->arena_bytes) continue;
+    const bool cheap = instructions_of(*program) <= instructions * (1 + kMostMore / 100);
+    if (cheap || options.stream == Stream::kMax) best = std::move(program);
+  }
+  return best;
+}
+
 }  // namespace
 
 int merge_at_least(ops::Level level) {
@@ -66,7 +90,9 @@ Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Dia
     if (!check_control(graph, options, diags)) return kFailure;
     source = std::make_shared<const Graph>(graph);
   }
-  auto program = Planner(flatten(std::move(graph)), options, diags).run();
+  if (source == nullptr && options.stream != Stream::kOff && options.devices.devices.size() <= 1)
+    return plan_streamed(std::move(graph), options, diags);
+  auto program = Planner(flatten(std::move(graph)), options, {}, diags).run();
   if (program) program->source = std::move(source);
   return program;
 }

@@ -61,6 +61,9 @@ struct ProgramCall {
   int64_t scratch_bytes = 0;
   ops::Schedule schedule;
   std::vector<graph::TensorId> results;
+  // Of operators that are computed row by row (plan/segments.h) before the last, whose results these are: nowhere in
+  // memory as a whole. Traced a row at a time, as results of the call behind those above.
+  std::vector<graph::TensorId> rows;
 };
 
 // What runs when: calls one after the other, and blocks of them.
@@ -136,8 +139,13 @@ struct Program {
   }
 };
 
+// Operators as segments of rows (plan/segments.h): never, where that costs next to nothing, or where the arena is
+// smaller at any price.
+enum class Stream : uint8_t { kOff, kAuto, kMax };
+
 struct PlanOptions {
   ops::TargetInfo target;
+  Stream stream = Stream::kOff;
   Contract inputs = Contract::kPreserve;
   Contract outputs = Contract::kPreserve;
   bool program_tables = false;  // tables in program memory, for targets that are `harvard`

@@ -66,6 +66,7 @@ double InstructionCounter::run(const Stmt& stmt) {
       [&](const CallKernel& s) { return kernel(s); },
       [](const Alloc&) { return 0.0; },
       [](const Fail&) { return 0.0; },
+      [](const Trace&) { return 0.0; },
       [](const Comment&) { return 0.0; },
   });
 }

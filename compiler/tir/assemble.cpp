@@ -76,6 +76,7 @@ class Assembler {
   void run(const CallKernel&) { fail("a kernel call was not inlined"); }
   void run(const Fail&) { emit({.op = Op::kFail}); }
   void run(const Comment&) {}
+  void run(const Trace&) {}
 
   bool observed_;
   Program program_;

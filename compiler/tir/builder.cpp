@@ -412,6 +412,10 @@ void FunctionBuilder::fill_bytes(const BufferPtr& to, const Ex& index, int byte,
 
 void FunctionBuilder::fail() { emit(std::make_shared<Fail>()); }
 
+void FunctionBuilder::trace(int64_t result, const BufferPtr& from, const Ex& index, int64_t elements) {
+  emit(std::make_shared<Trace>(result, address(from, index).ptr(), elements * size_of(from->dtype)));
+}
+
 void FunctionBuilder::comment(std::string text) {
   emit(std::make_shared<Comment>(std::move(text)));
 }

@@ -101,6 +101,7 @@ class FunctionBuilder {
   void fill_bytes(const BufferPtr& to, const Ex& index, int byte, int64_t elements);  // memset
   void comment(std::string text);
   void fail();
+  void trace(int64_t result, const BufferPtr& from, const Ex& index, int64_t elements);
   // Addresses for the meaning's buffers, then i32 values for its scalars.
   void run(const KernelPtr& kernel, const std::vector<Ex>& args);
   // A parameter of a kernel's meaning.

@@ -64,6 +64,7 @@ StmtPtr Inliner::store(const Store& s) {
 StmtPtr Inliner::call(const CallKernel& c) {
   const Function& meaning = *c.kernel->meaning;
   std::vector<StmtPtr> body;
+  // What a kernel passes on may be its own parameters.
   std::unordered_map<const Buffer*, Binding> bindings;
   auto declare = [&](const VarPtr& v, const ExprPtr& value) {
     body.push_back(std::make_shared<Declare>(v, value, false));
@@ -72,15 +73,16 @@ StmtPtr Inliner::call(const CallKernel& c) {
     if (!c.args[i] || c.args[i]->kind != ExprKind::kAddress) continue;
     const auto& a = static_cast<const Address&>(*c.args[i]);
     auto base = std::make_shared<Variable>(Variable{meaning.params[i]->name + "_at", DType::kI32});
-    declare(base, a.index);
-    bindings[meaning.params[i].get()] = {a.buffer, std::make_shared<VarRef>(base)};
+    const auto [buffer, index] = place(a.buffer, a.index);
+    declare(base, index);
+    bindings[meaning.params[i].get()] = {buffer, std::make_shared<VarRef>(base)};
   }
   for (size_t i = 0; i < meaning.scalars.size(); ++i)
     if (meaning.params.size() + i < c.args.size())
-      declare(meaning.scalars[i], c.args[meaning.params.size() + i]);
-  bindings_ = std::move(bindings);
+      declare(meaning.scalars[i], expr(c.args[meaning.params.size() + i]));
+  std::swap(bindings_, bindings);
   body.push_back(stmt(meaning.body));
-  bindings_.clear();
+  std::swap(bindings_, bindings);
   return std::make_shared<Block>(std::move(body));
 }
 
@@ -93,15 +95,24 @@ FunctionPtr inline_kernels(const FunctionPtr& function) {
   return made;
 }
 
-std::vector<KernelPtr> kernels_of(const Function& function) {
-  std::vector<KernelPtr> out;
+namespace {
+
+void add_kernels(const Function& function, std::vector<KernelPtr>& out) {
   for_each_stmt(*function.body, [&](const Stmt& s) {
     if (s.kind != StmtKind::kCallKernel) return;
     const KernelPtr& kernel = static_cast<const CallKernel&>(s).kernel;
     for (const KernelPtr& known : out)
       if (name_of(*known) == name_of(*kernel)) return;
+    if (kernel->meaning && kernel->meaning->body) add_kernels(*kernel->meaning, out);
     out.push_back(kernel);
   });
+}
+
+}  // namespace
+
+std::vector<KernelPtr> kernels_of(const Function& function) {
+  std::vector<KernelPtr> out;
+  add_kernels(function, out);
   return out;
 }
 

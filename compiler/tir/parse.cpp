@@ -351,7 +351,8 @@ StmtPtr Parser::read_CallKernel() {
   advance();
   Token name = token_;
   auto found = kernels_.find(std::string(name.text));
-  if (found == kernels_.end() || in_kernel_) {
+  // So deep and no deeper: what is called twice at each depth has no end.
+  if (found == kernels_.end() || (in_kernel_ && !kernels_of(*found->second->meaning).empty())) {
     error(name, fmt::format("'{}' is no kernel", escape_for_display(std::string(name.text))));
     return nullptr;
   }
@@ -361,6 +362,14 @@ StmtPtr Parser::read_CallKernel() {
   int depth = 0;
   if (!arguments(&args, &depth)) return nullptr;
   return std::make_shared<CallKernel>(kernel, std::move(args));
+}
+
+StmtPtr Parser::read_Trace() {
+  advance();
+  int64_t result = 0, bytes = 0;
+  if (!count(0, int_range(DType::kI32).max, &result) || !count(0, int_range(DType::kI32).max, &bytes)) return nullptr;
+  const Parsed from = expr();
+  return from.expr ? std::make_shared<Trace>(result, from.expr, bytes) : nullptr;
 }
 
 StmtPtr Parser::read_Fail() {

@@ -216,6 +216,7 @@ void Printer::statement(const StmtPtr& s) {
         line(&c, fmt::format("run {}({})", name_of(*c.kernel), args));
       },
       [&](const Fail& f) { line(&f, "fail"); },
+      [&](const Trace& t) { line(&t, fmt::format("trace {} {} {}", t.result, t.bytes, expr(t.from))); },
       [&](const Comment& c) { line(&c, c.text.empty() ? "#" : "# " + comment_text(c.text)); },
   });
 }

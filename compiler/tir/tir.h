@@ -247,7 +247,7 @@ struct Address final : Expr {
 // ---------------------------------------------------------------- statements
 
 #define AOTC_TIR_STATEMENTS(X) \
-  X(For) X(If) X(Declare) X(Assign) X(Store) X(Evaluate) X(Block) X(Alloc) X(Comment) X(CallKernel) X(Fail)
+  X(For) X(If) X(Declare) X(Assign) X(Store) X(Evaluate) X(Block) X(Alloc) X(Comment) X(CallKernel) X(Fail) X(Trace)
 
 enum class StmtKind : uint8_t { AOTC_TIR_STATEMENTS(AOTC_TIR_KIND) };
 #undef AOTC_TIR_KIND
@@ -409,6 +409,22 @@ struct Fail final : Stmt {
 };
 inline constexpr int kFailStatus = -3;
 
+// Shows `bytes` from an address on to whoever follows the run: the next ones of a result that is nowhere in memory as
+// a whole. Changes nothing. Not in a kernel's meaning.
+struct Trace final : Stmt {
+  int64_t result;  // of the call that the function is made for
+  ExprPtr from;    // an Address
+  int64_t bytes;
+  Trace(int64_t r, ExprPtr f, int64_t b) : Stmt(StmtKind::kTrace), result(r), from(std::move(f)), bytes(b) {}
+
+  template <typename Node, typename F>
+  static void fields(Node& n, F&& f) {
+    f.value(n.result);
+    f.expr(n.from);
+    f.value(n.bytes);
+  }
+};
+
 // ---------------------------------------------------------------- functions
 
 // Parameters in call order; buffers of role kOutput, kInput, kConstant, kScratch. Inputs and
@@ -460,7 +476,7 @@ Status interpret(const Function& function, const std::vector<Memory>& memory, Di
 // The function with every kernel call replaced by the kernel's meaning; itself if it has none.
 FunctionPtr inline_kernels(const FunctionPtr& function);
 
-// The kernels a function calls, in order of first call, each once.
+// The kernels a function calls, each once, in order of first call; what a kernel calls stands in front of it.
 std::vector<KernelPtr> kernels_of(const Function& function);
 
 // "gemm_pairs_4_2": the same for the same kernel, different for different ones.

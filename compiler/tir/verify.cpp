@@ -396,6 +396,14 @@ void Verifier::statement(const StmtPtr& s) {
       },
       [&](const CallKernel& c) { kernel_call(c); },
       [](const Fail&) {},
+      [&](const Trace& t) {
+        if (!t.from || t.from->kind != ExprKind::kAddress) {
+          error("what is traced is no address");
+          return;
+        }
+        const Address& a = static_cast<const Address&>(*t.from);
+        if (visible(a.buffer)) typed(a.index, DType::kI32, "an index");
+      },
       [](const Comment&) {},
   });
 }

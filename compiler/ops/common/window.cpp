@@ -76,4 +76,18 @@ Window window_of(const OpView& op, const WindowFields& fields, int64_t kernel_h,
   return out;
 }
 
+RowFlow rows_of_window(const WindowAxis& y, std::vector<uint8_t> fill) {
+  RowFlow flow{y.effective_kernel(), y.stride, y.pad_before, 0, std::move(fill)};
+  flow.after = std::max<int64_t>(0, y.start(y.out - 1) + flow.rows - y.in);
+  return flow;
+}
+
+std::vector<uint8_t> zero_element(const graph::TensorType& type) {
+  std::vector<uint8_t> bytes(static_cast<size_t>(size_of(type.dtype)), 0);
+  if (is_float(type.dtype)) return bytes;
+  const auto zero = static_cast<uint32_t>(type.zero_point());
+  for (size_t b = 0; b < bytes.size() && b < sizeof zero; ++b) bytes[b] = static_cast<uint8_t>(zero >> (8 * b));
+  return bytes;
+}
+
 }  // namespace aotc::ops

@@ -73,4 +73,18 @@ bool infer_window(const OpView& op, const WindowFields& fields, int64_t kernel_h
 // Same for an operator already verified.
 Window window_of(const OpView& op, const WindowFields& fields, int64_t kernel_h, int64_t kernel_w);
 
+// Windows row by row; what is read above and below the image has the bytes `fill`.
+RowFlow rows_of_window(const WindowAxis& y, std::vector<uint8_t> fill);
+
+// Real zero in an element of the type, as bytes.
+std::vector<uint8_t> zero_element(const graph::TensorType& type);
+
+// The attributes without padding above and below.
+template <typename Attributes>
+std::shared_ptr<const graph::AttributesBase> without_row_padding(const OpView& op) {
+  auto made = std::make_shared<Attributes>(op.attrs<Attributes>());
+  made->pad_top = made->pad_bottom = 0;
+  return made;
+}
+
 }  // namespace aotc::ops

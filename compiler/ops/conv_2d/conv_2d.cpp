@@ -120,6 +120,15 @@ class Conv2D final : public Operator {
     return op.result().elements() * op.operand(1).elements() / op.operand(1).shape[0];
   }
 
+  // Of float rows with int8 weights, the whole image has one scale.
+  std::optional<RowFlow> row_flow(const OpView& op) const override {
+    if (is_hybrid(op)) return std::nullopt;
+    return rows_of_window(sizes_of(op).window.y, zero_element(op.operand(0)));
+  }
+  std::shared_ptr<const graph::AttributesBase> attributes_for_rows(const OpView& op) const override {
+    return without_row_padding<Conv2DAttrs>(op);
+  }
+
   ChannelFlow channel_flow(const OpView& op) const override {
     Sizes s = sizes_of(op);
     if (op.operand(0).dtype != DType::kI8 || has_uint8_weights(op) || s.groups != 1) return ChannelFlow::kOpaque;

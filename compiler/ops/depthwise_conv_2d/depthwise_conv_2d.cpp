@@ -161,6 +161,16 @@ class DepthwiseConv2D final : public Operator {
     return op.result().elements() * w[1] * w[2];
   }
 
+  // Of float rows with int8 weights, the whole image has one scale.
+  std::optional<RowFlow> row_flow(const OpView& op) const override {
+    if (is_hybrid(op)) return std::nullopt;
+    const graph::Shape& w = op.operand(1).shape;
+    return rows_of_window(window_of(op, op.attrs<DepthwiseConv2DAttrs>(), w[1], w[2]).y, zero_element(op.operand(0)));
+  }
+  std::shared_ptr<const graph::AttributesBase> attributes_for_rows(const OpView& op) const override {
+    return without_row_padding<DepthwiseConv2DAttrs>(op);
+  }
+
   ChannelFlow channel_flow(const OpView& op) const override {
     bool one_to_one = op.operand(0).shape[3] == op.operand(1).shape[3];
     return op.operand(0).dtype == DType::kI8 && one_to_one ? ChannelFlow::kEach

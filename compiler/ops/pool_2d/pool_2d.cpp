@@ -148,6 +148,10 @@ class Pool2D : public Operator {
     return op.operand(0).dtype == DType::kI8 ? ChannelFlow::kEach : ChannelFlow::kOpaque;
   }
 
+  std::shared_ptr<const graph::AttributesBase> attributes_for_rows(const OpView& op) const override {
+    return without_row_padding<Pool2DAttrs>(op);
+  }
+
   // A rounded average of values in a range, as their maximum, is in it, and reaches its ends.
   ChannelRanges channel_ranges(const OpView& op,
                                const std::vector<ChannelRanges>& operands) const override {
@@ -183,6 +187,12 @@ class AveragePool2D final : public Pool2D {
     } else {
       average<int16_t>(op, data);
     }
+  }
+
+  // Averages at the border are of fewer pixels.
+  std::optional<RowFlow> row_flow(const OpView& op) const override {
+    const RowFlow flow = rows_of_window(pool_window(op).y, {});
+    return flow.before == 0 && flow.after == 0 ? std::optional(flow) : std::nullopt;
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
@@ -228,6 +238,16 @@ class MaxPool2D final : public Pool2D {
       ClampI32 range = quantized_clamp(activation, op.result());
       run<int8_t>(op, data, -128, static_cast<int8_t>(range.min), static_cast<int8_t>(range.max));
     }
+  }
+
+  // What is the least there is never is the maximum.
+  std::optional<RowFlow> row_flow(const OpView& op) const override {
+    if (op.operand(0).dtype != DType::kI8 && op.operand(0).dtype != DType::kI16) {
+      const RowFlow flow = rows_of_window(pool_window(op).y, {});
+      return flow.before == 0 && flow.after == 0 ? std::optional(flow) : std::nullopt;
+    }
+    const bool wide = op.operand(0).dtype == DType::kI16;
+    return rows_of_window(pool_window(op).y, wide ? std::vector<uint8_t>{0x00, 0x80} : std::vector<uint8_t>{0x80});
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {

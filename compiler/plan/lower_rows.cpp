@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0
+// A segment as one function: the events of its schedule are rows of a table, and what each does stands once in a loop
+// over them.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "ops/operator.h"
+#include "plan/packing.h"
+#include "plan/segments.h"
+
+namespace aotc::plan {
+
+using graph::Graph;
+using graph::TensorId;
+using tir::BufferPtr;
+using tir::Ex;
+
+namespace {
+
+constexpr int64_t kWord = 4;
+constexpr int64_t kMoves = 128;  // of the place where a row goes: rows are moved first
+
+// An operator on windows as large as one row of its result needs.
+struct RowOperator {
+  Graph graph;
+  graph::Op op;
+
+  RowOperator(const Graph& from, const graph::Op& whole, const RowStage& stage) : op(whole) {
+    graph.name = from.name;
+    graph.source_file = from.source_file;
+    size_t read = 0;
+    for (TensorId& id : op.operands) {
+      if (!id.valid()) continue;
+      graph::Tensor tensor = from[id];
+      if (!tensor.constant) tensor.type.shape[1] = stage.reads[read++].flow.rows;
+      id = graph.add_tensor(std::move(tensor));
+    }
+    graph::Tensor result = from[op.results[0]];
+    result.type.shape[1] = 1;
+    op.results[0] = graph.add_tensor(std::move(result));
+    op.attributes = ops::definition_of(whole).attributes_for_rows({from, whole});
+  }
+};
+
+class SegmentLowering {
+ public:
+  SegmentLowering(const Graph& graph, const Segment& segment, const SegmentRows& rows, const ops::TargetInfo& target,
+                  RowKernels& kernels)
+      : graph_(graph), segment_(segment), rows_(rows), target_(target), kernels_(kernels), f_("rows") {}
+
+  std::optional<LoweredSegment> run() {
+    if (!lower_stages() || !begins_at_words()) return std::nullopt;
+    find_lives();
+    if (!lay_out()) return std::nullopt;
+    number_events();
+    declare();
+    print_events();
+    finish();
+    return std::move(out_);
+  }
+
+ private:
+  struct Stage {
+    ops::Lowered lowered;
+    tir::KernelPtr kernel;
+    std::vector<size_t> constants;  // of the segment, by constant of the stage
+    std::vector<size_t> operands;   // read of the stage, by operand of the operator
+  };
+
+  // What is done: all events of one kind with one operator or tensor, that move as many rows.
+  struct Action {
+    RowEvent first;
+    std::vector<std::vector<int64_t>> values;  // by event: place of the row, then places of what is read
+    int64_t shift = 0, kept = 0;
+    bool varies(size_t value) const {
+      return std::any_of(values.begin(), values.end(), [&](const auto& v) { return v[value] != values[0][value]; });
+    }
+  };
+
+  const graph::TensorType& type_of(size_t tensor) const { return graph_[rows_.ids[tensor]].type; }
+  int64_t row_elements(size_t tensor) const { return type_of(tensor).elements() / type_of(tensor).shape[1]; }
+  int64_t row_bytes(size_t tensor) const { return row_elements(tensor) * size_of(type_of(tensor).dtype); }
+  bool whole(size_t tensor) const { return rows_.tensors[tensor].place == RowPlace::kWhole; }
+  bool is_stage(const RowEvent& e) const { return e.kind == RowEvent::Kind::kStage; }
+
+  bool lower_stages() {
+    for (size_t s = 0; s < rows_.stages.size(); ++s) {
+      const RowOperator row(graph_, graph_.ops[segment_.first + s], rows_.stages[s]);
+      Stage stage;
+      stage.lowered = ops::lower({row.graph, row.op}, target_);
+      if (stage.lowered.external || tir::can_fail(stage.lowered.function->body)) return false;
+      size_t read = 0;
+      for (TensorId id : row.op.operands)
+        stage.operands.push_back(id.valid() && !row.graph.is_constant(id) ? read++ : 0);
+      stage.kernel = kernel_of(stage.lowered.function, row.op.name());
+      for (ops::Constant& c : stage.lowered.constants) stage.constants.push_back(constant_of(std::move(c)));
+      stages_.push_back(std::move(stage));
+    }
+    return true;
+  }
+
+  tir::KernelPtr kernel_of(const tir::FunctionPtr& function, std::string_view op) {
+    for (const tir::KernelPtr& known : kernels_)
+      if (tir::structurally_equal(*known->meaning, *function)) return known;
+    auto made = std::make_shared<tir::Kernel>();
+    made->family = fmt::format("{}_row", op);
+    made->parameters = {{"number", static_cast<int64_t>(kernels_.size())}};
+    made->meaning = function;
+    kernels_.push_back(made);
+    return made;
+  }
+
+  size_t constant_of(ops::Constant made) {
+    std::vector<ops::Constant>& list = out_.lowered.constants;
+    for (size_t i = 0; i < list.size(); ++i)
+      if (list[i].dtype == made.dtype && list[i].bytes == made.bytes && list[i].alignment >= made.alignment) return i;
+    list.push_back(std::move(made));
+    return list.size() - 1;
+  }
+
+  // Lowerings count on tensors that begin at words.
+  bool begins_at_words() const {
+    auto good = [&](size_t tensor, int64_t slot) { return slot * row_bytes(tensor) % kWord == 0; };
+    for (const RowEvent& e : rows_.schedule.events) {
+      if (e.slot >= kMoves && !whole(e.tensor)) return false;
+      if (!is_stage(e)) continue;
+      if (!good(e.tensor, e.slot)) return false;
+      for (size_t r = 0; r < e.sources.size(); ++r)
+        if (!good(rows_.stages[e.index].reads[r].tensor, e.sources[r])) return false;
+    }
+    return true;
+  }
+
+  // ---------------------------------------------------------------- what is in memory when
+
+  void find_lives() {
+    const auto& events = rows_.schedule.events;
+    tensor_alive_.assign(rows_.ids.size(), std::vector<bool>(events.size(), false));
+    panel_alive_.assign(stages_.size(), std::vector<bool>(events.size(), false));
+    std::vector<std::map<int64_t, size_t>> born(rows_.ids.size());
+    std::vector<int64_t> next(stages_.size(), 0);
+    for (size_t e = 0; e < events.size(); ++e) {
+      born[events[e].tensor][events[e].row] = e;
+      tensor_alive_[events[e].tensor][e] = true;
+      if (!is_stage(events[e])) continue;
+      const size_t s = events[e].index;
+      panel_alive_[s][e] = true;
+      for (const RowRead& r : rows_.stages[s].reads)
+        for (int64_t row = 0; row < r.flow.rows; ++row) {
+          const auto from = born[r.tensor].find(next[s] * r.flow.stride - r.flow.before + row);
+          if (from == born[r.tensor].end()) continue;
+          std::fill(tensor_alive_[r.tensor].begin() + static_cast<std::ptrdiff_t>(from->second),
+                    tensor_alive_[r.tensor].begin() + static_cast<std::ptrdiff_t>(e) + 1, true);
+        }
+      ++next[s];
+    }
+  }
+
+  static bool together(const std::vector<bool>& a, const std::vector<bool>& b) {
+    for (size_t e = 0; e < a.size(); ++e)
+      if (a[e] && b[e]) return true;
+    return false;
+  }
+
+  bool lay_out() {
+    Problem problem;
+    std::vector<const std::vector<bool>*> lives;
+    auto add = [&](int64_t bytes, int64_t alignment, const std::vector<bool>& life) {
+      lives.push_back(&life);
+      return problem.add((bytes + kWord - 1) / kWord * kWord, std::max(kWord, alignment));
+    };
+    std::vector<int32_t> windows(rows_.ids.size(), -1), panels(stages_.size(), -1);
+    for (size_t t = 0; t < rows_.ids.size(); ++t)
+      if (!whole(t)) windows[t] = add(rows_.schedule.slots[t] * row_bytes(t), size_of(type_of(t).dtype), tensor_alive_[t]);
+    for (size_t s = 0; s < stages_.size(); ++s)
+      if (stages_[s].lowered.scratch_bytes > 0)
+        panels[s] = add(stages_[s].lowered.scratch_bytes, stages_[s].lowered.scratch_alignment, panel_alive_[s]);
+    int64_t alignment = kWord;
+    for (size_t i = 0; i < lives.size(); ++i) {
+      alignment = std::max(alignment, problem.items[i].alignment);
+      for (size_t j = 0; j < i; ++j)
+        if (together(*lives[i], *lives[j])) problem.separate(static_cast<int32_t>(j), static_cast<int32_t>(i));
+    }
+    for (size_t e = 0; e < rows_.schedule.events.size(); ++e) {
+      int64_t bytes = 0;
+      for (size_t i = 0; i < lives.size(); ++i) bytes += (*lives[i])[e] ? problem.items[i].size : 0;
+      problem.lower_bound = std::max(problem.lower_bound, bytes);
+    }
+    const Solution solution = solve(problem);
+    if (!solution.ok() || solution.height == 0) return false;
+    auto offset = [&](int32_t item) { return item < 0 ? -1 : solution.offsets[static_cast<size_t>(item)]; };
+    for (int32_t item : windows) window_at_.push_back(offset(item));
+    for (int32_t item : panels) panel_at_.push_back(offset(item));
+    // Elements of every type that lies in it, without rest.
+    out_.lowered.scratch_bytes = (solution.height + alignment - 1) / alignment * alignment;
+    out_.lowered.scratch_alignment = static_cast<int>(alignment);
+    return true;
+  }
+
+  // ---------------------------------------------------------------- the table
+
+  std::vector<int64_t> values_of(const RowEvent& e) const {
+    std::vector<int64_t> values = {e.slot + (e.kept > 0 ? kMoves : 0)};
+    values.insert(values.end(), e.sources.begin(), e.sources.end());
+    return values;
+  }
+
+  void number_events() {
+    std::vector<size_t> action_of;
+    for (const RowEvent& e : rows_.schedule.events) {
+      auto same = [&](const Action& a) {
+        return a.first.kind == e.kind && a.first.index == e.index &&
+               (e.kept == 0 || a.kept == 0 || (a.shift == e.shift && a.kept == e.kept));
+      };
+      auto found = std::find_if(actions_.begin(), actions_.end(), same);
+      if (found == actions_.end()) found = actions_.insert(actions_.end(), Action{e, {}, 0, 0});
+      if (e.kept > 0) {
+        found->shift = e.shift;
+        found->kept = e.kept;
+      }
+      found->values.push_back(values_of(e));
+      action_of.push_back(static_cast<size_t>(found - actions_.begin()));
+    }
+    for (const Action& a : actions_) {
+      size_t columns = 0;
+      for (size_t v = 0; v < a.values[0].size(); ++v) columns += a.varies(v);
+      columns_ = std::max(columns_, columns + 1);
+    }
+    std::vector<size_t> next(actions_.size(), 0);
+    for (size_t a : action_of) {
+      const Action& action = actions_[a];
+      const std::vector<int64_t>& values = action.values[next[a]++];
+      table_.push_back(static_cast<int64_t>(a));
+      size_t used = 1;
+      for (size_t v = 0; v < values.size(); ++v)
+        if (action.varies(v)) table_.push_back(values[v]), ++used;
+      table_.resize(table_.size() + columns_ - used, 0);
+    }
+  }
+
+  // ---------------------------------------------------------------- the function
+
+  void declare() {
+    ops::Lowered& l = out_.lowered;
+    const size_t last = rows_.ids.size() - 1;
+    in_ = f_.input("in", type_of(0).dtype, type_of(0).elements());
+    l.args.push_back({ops::ArgKind::kOperand, 0});
+    for (size_t c = 0; c < l.constants.size(); ++c) {
+      const ops::Constant& made = l.constants[c];
+      constants_.push_back(f_.constant(made.name, made.dtype, static_cast<int64_t>(made.bytes.size()) / size_of(made.dtype),
+                                       made.alignment));
+      l.args.push_back({ops::ArgKind::kConstant, static_cast<int>(c)});
+    }
+    const bool bytes = *std::max_element(table_.begin(), table_.end()) <= 255;
+    ops::Constant events{"events", bytes ? DType::kU8 : DType::kI16, {}, bytes ? 1 : 2};
+    for (int64_t v : table_) {
+      events.bytes.push_back(static_cast<uint8_t>(v));
+      if (!bytes) events.bytes.push_back(static_cast<uint8_t>(v >> 8));
+    }
+    events_ = f_.constant("events", events.dtype, static_cast<int64_t>(table_.size()), events.alignment);
+    l.args.push_back({ops::ArgKind::kConstant, static_cast<int>(l.constants.size())});
+    l.constants.push_back(std::move(events));
+    for (size_t t = 0; t < rows_.ids.size(); ++t)
+      if (!whole(t)) scratch_of(type_of(t).dtype);
+    for (const Stage& s : stages_)
+      for (const BufferPtr& p : s.lowered.function->params)
+        if (p->role == tir::Role::kScratch) scratch_of(p->dtype);
+    result_ = f_.output("out", type_of(last).dtype, type_of(last).elements());
+    l.args.push_back({ops::ArgKind::kResult, 0});
+  }
+
+  // The memory of windows and panels as elements of a type.
+  const BufferPtr& scratch_of(DType type) {
+    auto [found, fresh] = scratch_.emplace(type, nullptr);
+    if (fresh) {
+      found->second = f_.scratch(size_of(type) == 1 ? "rows" : "words", type, out_.lowered.scratch_bytes / size_of(type),
+                                 out_.lowered.scratch_alignment);
+      out_.lowered.args.push_back({ops::ArgKind::kScratch, 0});
+    }
+    return found->second;
+  }
+
+  // Where a row of a tensor is, by its slot.
+  const BufferPtr& buffer_of(size_t tensor) {
+    if (whole(tensor)) return tensor == 0 ? in_ : result_;
+    return scratch_of(type_of(tensor).dtype);
+  }
+  Ex place_of(size_t tensor, const Ex& slot) const {
+    const int64_t begin = whole(tensor) ? 0 : window_at_[tensor] / size_of(type_of(tensor).dtype);
+    return slot * row_elements(tensor) + begin;
+  }
+
+  void print_events() {
+    const auto count = static_cast<int64_t>(rows_.schedule.events.size()), columns = static_cast<int64_t>(columns_);
+    f_.loop("event", 0, count, [&](const Ex& event) {
+      const Ex action = f_.let("action", load(events_, event * columns));
+      for (size_t a = 0; a < actions_.size(); ++a)
+        f_.if_(action == Ex(static_cast<int64_t>(a)), [&] { print_action(actions_[a], event * columns); });
+    });
+  }
+
+  void print_action(const Action& a, const Ex& at) {
+    std::vector<Ex> values;
+    int64_t column = 1;
+    for (size_t v = 0; v < a.values[0].size(); ++v)
+      values.push_back(a.varies(v) ? f_.let(v == 0 ? "to" : "from", load(events_, at + column++)) : Ex(a.values[0][v]));
+    const size_t tensor = a.first.tensor;
+    if (!whole(tensor)) values[0] = make_room(a, values[0]);
+    switch (a.first.kind) {
+      case RowEvent::Kind::kStage: return print_stage(a, values);
+      case RowEvent::Kind::kFeed:
+        return f_.copy(buffer_of(tensor), place_of(tensor, values[0]), in_, values[1] * row_elements(tensor),
+                       row_elements(tensor));
+      case RowEvent::Kind::kPad: return print_padding(tensor, values[0]);
+    }
+  }
+
+  // The slot without the mark, and rows moved where it was there.
+  Ex make_room(const Action& a, const Ex& marked) {
+    int64_t known = 0;
+    const bool is_known = marked.is_imm(&known);
+    if (is_known && known < kMoves) return marked;
+    const size_t t = a.first.tensor;
+    auto move = [&] {
+      const BufferPtr& b = buffer_of(t);
+      if (a.kept <= a.shift) return f_.copy(b, place_of(t, 0), b, place_of(t, a.shift), a.kept * row_elements(t));
+      f_.loop("row", 0, a.kept, [&](const Ex& row) {
+        f_.copy(b, place_of(t, row), b, place_of(t, row + a.shift), row_elements(t));
+      });
+    };
+    if (is_known) {
+      move();
+      return known - kMoves;
+    }
+    if (a.kept > 0) f_.if_(marked >= Ex(kMoves), move);
+    return a.kept > 0 ? f_.let("slot", marked & Ex(kMoves - 1)) : marked;
+  }
+
+  void print_stage(const Action& a, const std::vector<Ex>& values) {
+    const Stage& stage = stages_[a.first.index];
+    const RowStage& reads = rows_.stages[a.first.index];
+    std::vector<Ex> args;
+    for (size_t p = 0; p < stage.lowered.args.size(); ++p) {
+      const ops::Arg& arg = stage.lowered.args[p];
+      const auto index = static_cast<size_t>(arg.index);
+      switch (arg.kind) {
+        case ops::ArgKind::kOperand: {
+          const size_t read = stage.operands[index], tensor = reads.reads[read].tensor;
+          args.push_back(address(buffer_of(tensor), place_of(tensor, values[read + 1])));
+          break;
+        }
+        case ops::ArgKind::kResult:
+          args.push_back(address(buffer_of(reads.result), place_of(reads.result, values[0])));
+          break;
+        case ops::ArgKind::kConstant: args.push_back(address(constants_[stage.constants[index]], 0)); break;
+        case ops::ArgKind::kScratch: {
+          const DType type = stage.lowered.function->params[p]->dtype;
+          args.push_back(address(scratch_of(type), panel_at_[a.first.index] / size_of(type)));
+        }
+      }
+    }
+    f_.run(stage.kernel, args);
+    if (!whole(reads.result))
+      f_.trace(static_cast<int64_t>(reads.result), buffer_of(reads.result), place_of(reads.result, values[0]),
+               row_elements(reads.result));
+  }
+
+  void print_padding(size_t tensor, const Ex& slot) {
+    const std::vector<uint8_t>& fill = rows_.fills[tensor];
+    const BufferPtr& b = buffer_of(tensor);
+    if (std::all_of(fill.begin(), fill.end(), [&](uint8_t byte) { return byte == fill[0]; }))
+      return f_.fill_bytes(b, place_of(tensor, slot), fill[0], row_elements(tensor));
+    const auto value = static_cast<int16_t>(fill[0] | fill[1] << 8);
+    f_.loop("i", 0, row_elements(tensor), [&](const Ex& i) { f_.store(b, place_of(tensor, slot) + i, Ex(value)); });
+  }
+
+  // ---------------------------------------------------------------- what the planner is told
+
+  void finish() {
+    ops::Lowered& l = out_.lowered;
+    l.function = f_.finish();
+    int64_t operators = 0;
+    for (size_t s = 0; s < stages_.size(); ++s, ++operators) {
+      const auto rows = static_cast<double>(rows_.tensors[rows_.stages[s].result].rows);
+      l.schedule.instructions += rows * stages_[s].lowered.schedule.instructions;
+      l.schedule.cycles += rows * stages_[s].lowered.schedule.cycles;
+    }
+    l.schedule.note = fmt::format("rows of {} operators", operators);
+    for (size_t t = 1; t + 1 < rows_.ids.size(); ++t) out_.rows.push_back(rows_.ids[t]);
+    publish();
+  }
+
+  void publish() {
+    ops::WriteOrder result{0, {}, false};
+    out_.scratch_order = {0, {}, false};
+    for (const RowEvent& e : rows_.schedule.events) {
+      ops::WriteOrder::Step step;
+      if (e.kind == RowEvent::Kind::kFeed) {
+        step.read_begin = e.sources[0] * row_bytes(0);
+        step.read_end = step.read_begin + row_bytes(0);
+      }
+      if (is_stage(e))
+        for (size_t r = 0; r < e.sources.size(); ++r) {
+          const RowRead& read = rows_.stages[e.index].reads[r];
+          if (read.tensor != 0 || !whole(0)) continue;
+          step.read_begin = step.read_end == 0 ? e.sources[r] * row_bytes(0)
+                                               : std::min(step.read_begin, e.sources[r] * row_bytes(0));
+          step.read_end = std::max(step.read_end, (e.sources[r] + read.flow.rows) * row_bytes(0));
+        }
+      publish_scratch(e, step);
+      if (whole(e.tensor)) {
+        step.write_begin = e.slot * row_bytes(e.tensor);
+        step.write_end = step.write_begin + row_bytes(e.tensor);
+      }
+      result.steps.push_back(step);
+    }
+    if (static_cast<int64_t>(result.steps.size()) < ops::WriteOrder::kMostSteps)
+      out_.lowered.write_orders.push_back(std::move(result));
+    if (static_cast<int64_t>(out_.scratch_order.steps.size()) >= ops::WriteOrder::kMostSteps)
+      out_.scratch_order.steps.clear();
+  }
+
+  // All that an event writes counts as written before it reads.
+  void publish_scratch(const RowEvent& e, ops::WriteOrder::Step reads) {
+    auto written = [&](int64_t begin, int64_t bytes) {
+      if (bytes > 0) out_.scratch_order.steps.push_back({0, 0, begin, begin + bytes});
+    };
+    if (is_stage(e) && panel_at_[e.index] >= 0) written(panel_at_[e.index], stages_[e.index].lowered.scratch_bytes);
+    if (!whole(e.tensor)) {
+      written(window_at_[e.tensor], e.kept * row_bytes(e.tensor));
+      written(window_at_[e.tensor] + e.slot * row_bytes(e.tensor), row_bytes(e.tensor));
+    }
+    if (reads.read_begin < reads.read_end) out_.scratch_order.steps.push_back(reads);
+  }
+
+  const Graph& graph_;
+  const Segment& segment_;
+  const SegmentRows& rows_;
+  const ops::TargetInfo& target_;
+  RowKernels& kernels_;
+  tir::FunctionBuilder f_;
+  LoweredSegment out_;
+  std::vector<Stage> stages_;
+  std::vector<std::vector<bool>> tensor_alive_, panel_alive_;  // by event
+  std::vector<int64_t> window_at_, panel_at_;                  // bytes in the scratch memory, -1: none
+  std::vector<Action> actions_;
+  std::vector<int64_t> table_;
+  size_t columns_ = 1;
+  BufferPtr in_, result_, events_;
+  std::vector<BufferPtr> constants_;
+  std::map<DType, BufferPtr> scratch_;
+};
+
+}  // namespace
+
+std::optional<LoweredSegment> lower_segment(const Graph& graph, const Segment& segment, const SegmentRows& rows,
+                                            const ops::TargetInfo& target, RowKernels& kernels) {
+  return SegmentLowering(graph, segment, rows, target, kernels).run();
+}
+
+}  // namespace aotc::plan

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which operators can be a segment, and which are worth it.
+#include "plan/segments.h"
+
+#include <algorithm>
+
+#include "ops/operator.h"
+
+namespace aotc::plan {
+
+using graph::Graph;
+using graph::TensorId;
+
+namespace {
+
+// One image of rows.
+bool is_image(const graph::TensorType& type) { return type.shape.size() == 4 && type.shape[0] == 1; }
+
+int64_t row_bytes(const graph::TensorType& type) { return type.shape[1] == 0 ? 0 : type.bytes() / type.shape[1]; }
+
+class SegmentReader {
+ public:
+  SegmentReader(const Graph& graph, const Segment& segment) : graph_(graph), segment_(segment) {}
+
+  std::optional<SegmentRows> run() {
+    add_tensor(TensorId());
+    for (size_t i = segment_.first; i <= segment_.last; ++i)
+      if (!add_stage(graph_.ops[i])) return std::nullopt;
+    if (!out_.input.valid() || !used_inside()) return std::nullopt;
+    out_.tensors[0].fed = true;
+    if (out_.fills[0].empty()) out_.tensors[0].place = RowPlace::kWhole;
+    out_.tensors.back().place = RowPlace::kWhole;
+    auto schedule = schedule_rows(out_.tensors, out_.stages);
+    if (!schedule) return std::nullopt;
+    out_.schedule = std::move(*schedule);
+    return std::move(out_);
+  }
+
+ private:
+  void add_tensor(TensorId id) {
+    out_.ids.push_back(id);
+    out_.tensors.push_back({id.valid() ? graph_[id].type.shape[1] : 0});
+    out_.fills.emplace_back();
+  }
+
+  bool add_stage(const graph::Op& op) {
+    const ops::Operator& definition = ops::definition_of(op);
+    const ops::OpView view{graph_, op};
+    if (definition.traits().view || definition.traits().external || !op.regions.empty() || op.device != 0) return false;
+    if (op.results.size() != 1 || !is_image(view.result())) return false;
+    const auto flow = definition.row_flow(view);
+    if (!flow || view.result().elements() == 0) return false;
+    RowStage stage;
+    for (size_t i = 0; i < op.operands.size(); ++i) {
+      if (!view.has_operand(i)) continue;
+      if (view.constant(i) != nullptr) {
+        if (!same_in_all_rows(view, i, *flow)) return false;
+        continue;
+      }
+      const auto tensor = tensor_of(op.operands[i]);
+      if (!tensor || !is_image(view.operand(i))) return false;
+      if (i > 0 && view.operand(i).shape[1] != view.result().shape[1]) return false;
+      if (!add_read(stage, *tensor, i == 0 ? *flow : ops::RowFlow())) return false;
+    }
+    if (stage.reads.empty() || (flow->rows == 1 && flow->stride == 1 && flow->before == 0 &&
+                                view.operand(0).shape.size() == 4 && view.constant(0) == nullptr &&
+                                view.operand(0).shape[1] != view.result().shape[1]))
+      return false;
+    add_tensor(op.results[0]);
+    stage.result = out_.ids.size() - 1;
+    out_.stages.push_back(std::move(stage));
+    return true;
+  }
+
+  // Weights are none of the image; what is added to it is the same in every row.
+  static bool same_in_all_rows(const ops::OpView& op, size_t operand, const ops::RowFlow& flow) {
+    const auto axes = ops::definition_of(op.op).axis_flow(op);
+    if (!axes || !axes->broadcasts) return operand > 0;
+    const graph::Shape& shape = op.operand(operand).shape;
+    return flow.rows == 1 && (shape.size() < 3 || shape[shape.size() - 3] == 1);
+  }
+
+  bool add_read(RowStage& stage, size_t tensor, const ops::RowFlow& flow) {
+    if (flow.before > 0 || flow.after > 0) {
+      std::vector<uint8_t>& fill = out_.fills[tensor];
+      if (flow.fill.empty() || (!fill.empty() && fill != flow.fill)) return false;
+      fill = flow.fill;
+    }
+    stage.reads.push_back({tensor, flow});
+    return true;
+  }
+
+  // One of the segment, or the one from outside.
+  std::optional<size_t> tensor_of(TensorId id) {
+    for (size_t t = 1; t < out_.ids.size(); ++t)
+      if (out_.ids[t] == id) return t;
+    if (!out_.input.valid()) {
+      if (!is_image(graph_[id].type) || graph_[id].device != 0) return std::nullopt;
+      out_.input = out_.ids[0] = id;
+      out_.tensors[0].rows = graph_[id].type.shape[1];
+    }
+    return out_.input == id ? std::optional<size_t>(0) : std::nullopt;
+  }
+
+  // Is every result but the last read in the segment, and there only?
+  bool used_inside() const {
+    for (size_t t = 1; t < out_.ids.size(); ++t) {
+      bool inside = false, outside = graph_.is_kept(out_.ids[t]);
+      for (size_t i = 0; i < graph_.ops.size(); ++i)
+        for (TensorId id : graph_.ops[i].operands)
+          if (id == out_.ids[t]) (i >= segment_.first && i <= segment_.last ? inside : outside) = true;
+      const bool last = t + 1 == out_.ids.size();
+      if (last ? inside : outside || !inside) return false;
+    }
+    return true;
+  }
+
+  const Graph& graph_;
+  const Segment& segment_;
+  SegmentRows out_;
+};
+
+}  // namespace
+
+std::optional<SegmentRows> rows_of_segment(const Graph& graph, const Segment& segment) {
+  return SegmentReader(graph, segment).run();
+}
+
+int64_t peak_of_rows(const Graph& graph, const SegmentRows& rows, bool keeps_input) {
+  auto type_of = [&](size_t t) -> const graph::TensorType& { return graph[rows.ids[t]].type; };
+  int64_t windows = 0;
+  for (size_t t = 0; t < rows.ids.size(); ++t)
+    if (rows.schedule.slots[t] > 1) windows += rows.schedule.slots[t] * row_bytes(type_of(t));
+  const int64_t input = type_of(0).bytes(), in_row = row_bytes(type_of(0)), out_row = row_bytes(type_of(rows.ids.size() - 1));
+  int64_t peak = input, out = 0, gone = 0;
+  for (const RowEvent& e : rows.schedule.events) {
+    if (e.kind == RowEvent::Kind::kFeed) gone = e.sources[0] * in_row;
+    int64_t passing = 0;  // the row that is read and the one that is made
+    if (e.kind == RowEvent::Kind::kStage)
+      for (size_t r = 0; r < e.sources.size(); ++r) {
+        const size_t t = rows.stages[e.index].reads[r].tensor;
+        if (t == 0 && rows.tensors[0].place == RowPlace::kWhole) gone = e.sources[r] * in_row;
+        if (rows.schedule.slots[t] == 1) passing += row_bytes(type_of(t));
+      }
+    if (rows.tensors[e.tensor].place == RowPlace::kWhole) out = (e.slot + 1) * out_row;
+    if (rows.schedule.slots[e.tensor] == 1) passing += row_bytes(type_of(e.tensor));
+    peak = std::max(peak, (keeps_input ? input : input - gone) + windows + passing + out);
+  }
+  return peak;
+}
+
+namespace {
+
+// What each operator takes by itself, roughly: its result may lie over most of an operand that dies.
+std::vector<int64_t> peaks_of_ops(const Graph& graph) {
+  const graph::UseDef uses = graph::compute_use_def(graph);
+  std::vector<int64_t> last(graph.tensors.size(), -1), out;
+  for (size_t i = 0; i < graph.ops.size(); ++i)
+    for (TensorId id : graph.ops[i].operands)
+      if (id.valid()) last[static_cast<size_t>(id.value)] = static_cast<int64_t>(i);
+  for (const graph::Port& port : graph.outputs) last[static_cast<size_t>(port.tensor.value)] = INT64_MAX;
+  for (size_t i = 0; i < graph.ops.size(); ++i) {
+    int64_t alive = 0, dying = 0, made = 0;
+    for (size_t t = 0; t < graph.tensors.size(); ++t) {
+      if (graph.tensors[t].constant) continue;
+      const int64_t bytes = graph.tensors[t].type.bytes(), from = uses.definer[t], to = last[t];
+      const auto at = static_cast<int64_t>(i);
+      if (from == at) made += bytes;
+      if (from < at && to == at) dying = std::max(dying, bytes);
+      if (from < at && to >= at) alive += bytes;
+    }
+    out.push_back(alive + made - std::min(dying, made));
+  }
+  return out;
+}
+
+constexpr size_t kMostOpsOfSegment = 64, kMostCandidates = 6;
+
+struct RatedSegment {
+  Segment segment;
+  int64_t peak = 0;
+};
+
+// All that can be, with what each takes.
+std::vector<RatedSegment> all_segments(const Graph& graph, bool keeps_input) {
+  std::vector<RatedSegment> out;
+  for (size_t first = 0; first < graph.ops.size(); ++first)
+    for (size_t last = first + 1; last < graph.ops.size() && last - first < kMostOpsOfSegment; ++last) {
+      const ops::OpView view{graph, graph.ops[last]};
+      const ops::Operator& definition = ops::definition_of(graph.ops[last]);
+      if (definition.traits().view || !definition.row_flow(view)) break;
+      const auto rows = rows_of_segment(graph, {first, last});
+      if (!rows) continue;
+      const bool keeps = keeps_input && graph.is_input(rows->input);
+      out.push_back({{first, last}, peak_of_rows(graph, *rows, keeps)});
+    }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::vector<Segment>> segment_candidates(const Graph& graph, bool keeps_input) {
+  const std::vector<int64_t> peaks = peaks_of_ops(graph);
+  const std::vector<RatedSegment> all = all_segments(graph, keeps_input);
+  std::vector<std::vector<Segment>> out;
+  // From the largest peak down: of the segments around it the one that leaves the least.
+  std::vector<Segment> chosen;
+  std::vector<int64_t> now = peaks;
+  while (chosen.size() < kMostCandidates) {
+    const auto peak = std::max_element(now.begin(), now.end());
+    if (peak == now.end()) break;
+    const auto at = static_cast<size_t>(peak - now.begin());
+    const RatedSegment* best = nullptr;
+    int64_t least = *peak;
+    for (const RatedSegment& s : all) {
+      if (at < s.segment.first || at > s.segment.last) continue;
+      const bool free = std::none_of(chosen.begin(), chosen.end(), [&](const Segment& c) {
+        return c.first <= s.segment.last && s.segment.first <= c.last;
+      });
+      int64_t left = s.peak;
+      for (size_t i = 0; i < now.size(); ++i)
+        if (i < s.segment.first || i > s.segment.last) left = std::max(left, now[i]);
+      if (free && left < least) {
+        least = left;
+        best = &s;
+      }
+    }
+    if (best == nullptr) break;
+    chosen.push_back(best->segment);
+    std::sort(chosen.begin(), chosen.end(), [](const Segment& a, const Segment& b) { return a.first < b.first; });
+    for (size_t i = best->segment.first; i <= best->segment.last; ++i) now[i] = best->peak;
+    out.insert(out.begin(), chosen);
+  }
+  return out;
+}
+
+}  // namespace aotc::plan

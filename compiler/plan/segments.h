@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Segments: operators one behind the other that are computed row by row as one call, with windows of some rows in the
+// place of the tensors between them. The one thing to know: a row of an operator is the same operator on a window's
+// rows, lowered as any other, so every operator that states a RowFlow works on every CPU, in every type.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "graph/graph.h"
+#include "ops/lowering.h"
+#include "plan/row_schedule.h"
+
+namespace aotc::plan {
+
+// Operators [first, last] of a graph.
+struct Segment {
+  size_t first = 0, last = 0;
+  bool operator==(const Segment&) const = default;
+};
+
+// A segment as rows: tensor 0 is the input, stage i is operator first + i, and its result is tensor i + 1.
+struct SegmentRows {
+  graph::TensorId input;
+  std::vector<graph::TensorId> ids;  // of the tensors
+  std::vector<RowTensor> tensors;
+  std::vector<RowStage> stages;
+  std::vector<std::vector<uint8_t>> fills;  // by tensor: an element of its rows of padding; empty: there are none
+  RowSchedule schedule;
+};
+
+// The operators as rows, or nothing if they cannot be: one of them has no rows, a tensor of theirs but the last is
+// needed elsewhere, or they read more than one tensor from outside.
+std::optional<SegmentRows> rows_of_segment(const graph::Graph& graph, const Segment& segment);
+
+// What a segment takes at its fullest moment, estimated: rows of windows, what is left of the input and what is there
+// of the result.
+int64_t peak_of_rows(const graph::Graph& graph, const SegmentRows& rows, bool keeps_input);
+
+// Kernels that rows of operators are, shared by all segments of a program.
+using RowKernels = std::vector<tir::KernelPtr>;
+
+struct LoweredSegment {
+  ops::Lowered lowered;  // operand 0 is the input, its result that of the last operator
+  // In which order the input is read and the scratch written.
+  ops::WriteOrder scratch_order;
+  std::vector<graph::TensorId> rows;  // what is traced row by row: results 1, 2, ... of the call
+};
+
+// Nothing where the rows of an operator cannot be had: where they would not begin at words, or it may fail.
+std::optional<LoweredSegment> lower_segment(const graph::Graph& graph, const Segment& segment, const SegmentRows& rows,
+                                            const ops::TargetInfo& target, RowKernels& kernels);
+
+// Lists of segments that may make the arena smaller, the most promising first.
+std::vector<std::vector<Segment>> segment_candidates(const graph::Graph& graph, bool keeps_input);
+
+}  // namespace aotc::plan

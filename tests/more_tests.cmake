@@ -7,7 +7,7 @@ add_executable(random_graphs random_graphs/random_graphs.cpp random_graphs/gener
                random_graphs/graph_movers.cpp random_graphs/graph_products.cpp
                random_graphs/graph_recurrent.cpp random_graphs/graph_states.cpp
                random_graphs/graph_signal.cpp random_graphs/graph_trees.cpp random_graphs/control_maker.cpp
-               random_graphs/unrolled_maker.cpp
+               random_graphs/unrolled_maker.cpp random_graphs/rows_maker.cpp
                random_graphs/trial.cpp random_graphs/memory_check.cpp random_graphs/device_check.cpp
                random_graphs/targets.cpp
                random_graphs/batches.cpp)
@@ -28,6 +28,10 @@ set_tests_properties(${name_prefix}random_graphs PROPERTIES LABELS quick)
 add_test(NAME ${name_prefix}random_graphs.control
          COMMAND random_graphs --control --count 150 --work ${CMAKE_BINARY_DIR}/random_graphs_control
                  --cc "${random_graphs_cc} -fsanitize=address,undefined -fno-sanitize-recover=all")
+add_test(NAME ${name_prefix}random_graphs.rows
+         COMMAND random_graphs --rows --count 60 --work ${CMAKE_BINARY_DIR}/random_graphs_rows
+                 --cc "${random_graphs_cc}")
+set_tests_properties(${name_prefix}random_graphs.rows PROPERTIES LABELS quick)
 
 if(AOTC_SANITIZE)
   return()

@@ -135,6 +135,9 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
   if (options.arena == codegen::ArenaOwner::kModel && !options.pools.empty())
     return conflict("--pool is memory of the caller, and --arena model is not",
                     "leave one of them out");
+  if (options.stream != plan::Stream::kOff && options.convention == CallingConvention::kRegistry)
+    return conflict("--stream computes rows, which a function of the registry cannot trace",
+                    "leave one of --stream and --calling-convention registry out");
   if (!check_slices(options, diags)) return kFailure;
   if (!workspace) return success();
   Contracts contracts = contracts_of(options);

@@ -27,7 +27,7 @@ struct WrittenCall {
   std::string function;
   TextPosition at;
   std::vector<Argument> in, out;
-  std::vector<Result> results;
+  std::vector<Result> results, rows;
   int device = 0;
   std::vector<BandLevel> levels;
 };
@@ -196,6 +196,11 @@ class Parser : private MemoryReader {
         if (!result(made.results)) return kFailure;
       while (cursor_.accept(','));
     }
+    if (cursor_.accept_word("rows")) {
+      do
+        if (!result(made.rows)) return kFailure;
+      while (cursor_.accept(','));
+    }
     if (cursor_.accept_word("on") && !number_into("a device", made.device)) return kFailure;
     if (cursor_.accept_word("parts") && !levels(made.levels)) return kFailure;
     ProgramStep step;
@@ -328,6 +333,7 @@ class Parser : private MemoryReader {
         return fail_at(r.at, "where it lies is only known without 'at' if the call gives one thing");
       call.results.push_back(add_tensor(std::move(r.tensor), resolved(r.place ? *r.place : written.out[0].storage)));
     }
+    for (WrittenCall::Result& r : written.rows) call.rows.push_back(add_tensor(std::move(r.tensor), Storage()));
     return success();
   }
 

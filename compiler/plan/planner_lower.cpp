@@ -242,6 +242,7 @@ void Planner::add_call(int op_index, const graph::Op& op, ops::Lowered lowered) 
   if (const auto segment = last_of_segment_.find(op_index); segment != last_of_segment_.end()) {
     pending.scratch_order = std::move(segment->second.scratch_order);
     call.rows = segment->second.rows;
+    call.rows_of = segment->second.input;
   }
   for (ops::Constant& c : lowered.constants)
     pending.constants.push_back(intern_constant(op_index, std::move(c)));

@@ -166,6 +166,10 @@ class Printer {
     out_ += fmt::format("{}{}: {}({}) -> {}", indent, index, names_[f], in, results.empty() ? "nothing" : results);
     for (size_t r = 0; r < c.results.size(); ++r)
       out_ += fmt::format("{}{}", r == 0 ? " as " : ", ", result(c, c.results[r]));
+    for (size_t r = 0; r < c.rows.size(); ++r) {
+      const graph::Tensor& tensor = program_.graph[c.rows[r]];
+      out_ += fmt::format("{}{} {}", r == 0 ? " rows " : ", ", quoted(tensor.name), type_text(tensor.type));
+    }
     if (c.device != 0) out_ += fmt::format(" on {}", c.device);
     if (options_.bands != nullptr && options_.bands->has(c)) parts(options_.bands->calls[index]);
     out_ += "\n";

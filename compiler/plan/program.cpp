@@ -59,6 +59,7 @@ double instructions_of(const Program& program) {
 
 // The smallest arena of the plan without segments and those with segments that are worth a try.
 Result<Program> plan_streamed(Graph graph, const PlanOptions& options, Diagnostics& diags) {
+  if (options.segments) return Planner(flatten(std::move(graph)), options, *options.segments, diags).run();
   auto best = Planner(flatten(Graph(graph)), options, {}, diags).run();
   if (!best) return kFailure;
   const double instructions = instructions_of(*best);
@@ -90,7 +91,9 @@ Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Dia
     if (!check_control(graph, options, diags)) return kFailure;
     source = std::make_shared<const Graph>(graph);
   }
-  if (source == nullptr && options.stream != Stream::kOff && options.devices.devices.size() <= 1)
+  // Kernels know no program memory, which rows of operators would have to.
+  const bool plain = source == nullptr && options.devices.devices.size() <= 1 && !options.program_tables;
+  if (options.stream != Stream::kOff && plain)
     return plan_streamed(std::move(graph), options, diags);
   auto program = Planner(flatten(std::move(graph)), options, {}, diags).run();
   if (program) program->source = std::move(source);

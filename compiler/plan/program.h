@@ -64,6 +64,13 @@ struct ProgramCall {
   // Of operators that are computed row by row (plan/segments.h) before the last, whose results these are: nowhere in
   // memory as a whole. Traced a row at a time, as results of the call behind those above.
   std::vector<graph::TensorId> rows;
+  graph::TensorId rows_of;  // what the first of those operators reads
+};
+
+// Operators [first, last] of a graph, one behind the other, that are computed row by row (plan/segments.h).
+struct Segment {
+  size_t first = 0, last = 0;
+  bool operator==(const Segment&) const = default;
 };
 
 // What runs when: calls one after the other, and blocks of them.
@@ -146,6 +153,7 @@ enum class Stream : uint8_t { kOff, kAuto, kMax };
 struct PlanOptions {
   ops::TargetInfo target;
   Stream stream = Stream::kOff;
+  std::optional<std::vector<Segment>> segments = {};  // these and no others, whatever they cost
   Contract inputs = Contract::kPreserve;
   Contract outputs = Contract::kPreserve;
   bool program_tables = false;  // tables in program memory, for targets that are `harvard`

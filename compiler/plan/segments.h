@@ -10,15 +10,10 @@
 
 #include "graph/graph.h"
 #include "ops/lowering.h"
+#include "plan/program.h"
 #include "plan/row_schedule.h"
 
 namespace aotc::plan {
-
-// Operators [first, last] of a graph.
-struct Segment {
-  size_t first = 0, last = 0;
-  bool operator==(const Segment&) const = default;
-};
 
 // A segment as rows: tensor 0 is the input, stage i is operator first + i, and its result is tensor i + 1.
 struct SegmentRows {

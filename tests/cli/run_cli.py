@@ -904,6 +904,8 @@ def slices(aotc):
         expect(aotc("compile", DIGITS, "--slice", text, code=2).err, message, r"\[option-conflict\]")
     said = aotc("compile", DIGITS, "--slice", "50000", "--calling-convention", "packed", code=2)
     expect(said.err, r"divides calls, which packed arguments have no place for \[option-conflict\]")
+    said = aotc("compile", DIGITS, "--stream", "max", "--calling-convention", "registry", code=2)
+    expect(said.err, r"a function of the registry cannot trace \[option-conflict\]")
     # A project remembers it.
     aotc("create", DIGITS, *options, least, "-o", "project")
     expect(next((aotc.folder / "project").rglob("digits_int8.h")).read_text(), r"LONGEST_SLICE")

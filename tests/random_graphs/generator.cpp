@@ -8,6 +8,7 @@
 #include "control_maker.h"
 #include "graph_maker.h"
 #include "ops/operator.h"
+#include "rows_maker.h"
 #include "unrolled_maker.h"
 
 namespace aotc::tests {
@@ -28,6 +29,7 @@ class Generator {
   }
 
   Graph run() {
+    if (kind_ == Kind::kRows) return rows_graph(random_, maker_->main_type, name_);
     if (kind_ == Kind::kUnrolled) return unrolled_graph(random_, maker_->main_type, name_);
     const bool control = kind_ == Kind::kControl && random_.chance(80);
     if (control)

@@ -28,6 +28,7 @@ enum class Kind {
   kPlain,    // operators only
   kControl,  // states, branches and loops as well; at least one of them
   kUnrolled,  // a body of operators again and again
+  kRows,      // a chain over images
 };
 
 // int8 or float32 at heart, with conversions to other types; tensors with several users, views of

@@ -150,6 +150,8 @@ class ShadowRun final : public tir::AccessObserver {
         control(steps[next++], op, values, index);
       } else if (next < steps.size() && runs(steps[next], p_.flat_ops[index])) {
         call_operator(steps[next++].call, op, values);
+      } else if (in_rows(op.results[0])) {
+        values[at(op.results[0])] = -1;  // nowhere as a whole
       } else if (traits.view) {
         values[at(op.results[0])] = values[at(op.operands[0])];
       } else if (const auto begins = ops::pieces_of({g, op})) {
@@ -174,6 +176,11 @@ class ShadowRun final : public tir::AccessObserver {
   bool runs(const ProgramStep& step, int flat_op) const {
     return step.kind == ProgramStep::Kind::kCall &&
            p_.calls[static_cast<size_t>(step.call)].op_index == flat_op;
+  }
+  bool in_rows(TensorId id) const {
+    return std::any_of(p_.calls.begin(), p_.calls.end(), [&](const plan::ProgramCall& c) {
+      return std::find(c.rows.begin(), c.rows.end(), id) != c.rows.end();
+    });
   }
   bool is_copy(const ProgramStep& step) const { return runs(step, -1); }
 
@@ -278,10 +285,13 @@ class ShadowRun final : public tir::AccessObserver {
       }
       param.checked = true;
       const bool is_result = role == tir::Role::kOutput;
-      const auto& ids = is_result ? flat.results : flat.operands;
+      const std::vector<TensorId> input = {called.rows_of};
+      const auto& operands = called.rows.empty() ? flat.operands : input;
+      const auto& read = called.rows.empty() ? op.operands : input;
+      const auto& ids = is_result ? flat.results : operands;
       for (size_t i = 0; i < ids.size() && in_tensors; ++i) {
         if (!ids[i].valid() || p_.tensors[at(ids[i])] != s) continue;
-        const int value = is_result ? results[i] : values[at(op.operands[i])];
+        const int value = is_result ? results[i] : values[at(read[i])];
         if (param.value >= 0 && tag_of(param.value, 0) != tag_of(value, 0)) fail("two values in one place");
         param.value = value;
       }

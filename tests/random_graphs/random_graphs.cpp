@@ -6,6 +6,7 @@
 //
 //   random_graphs --count 300 [--first SEED] --work DIR [--cc "gcc -O1"]
 //   random_graphs ... --control        only graphs with states, branches and loops
+//   random_graphs ... --rows           chains over images, of which some operators are computed row by row
 //   random_graphs ... --interpret      without C
 //   random_graphs ... --print          the text of graphs and nothing else
 //   random_graphs --graph FILE --first SEED --work DIR     a graph from a file, with that seed's options
@@ -88,10 +89,11 @@ struct Options {
   uint64_t first = 1;
   int count = 300;
   std::string work, graph, cc = "gcc -O1";
-  bool interpret = false, control = false, print = false;
+  bool interpret = false, control = false, rows = false, print = false;
 
   // Every third graph has states, branches and loops, if not all have; every ninth is unrolled.
   Kind kind(uint64_t seed) const {
+    if (rows) return Kind::kRows;
     if (control || seed % 3 == 2) return Kind::kControl;
     return seed % 9 == 4 ? Kind::kUnrolled : Kind::kPlain;
   }
@@ -153,11 +155,15 @@ class Lane {
   int run() {
     const uint64_t end = options_.first + static_cast<uint64_t>(options_.count);
     for (uint64_t seed = options_.first; seed < end; ++seed) try_graph(seed, draw(seed));
-    if (options_.count >= 300) draw_absent(end);
+    if (options_.count >= 300 && !options_.rows) draw_absent(end);
     for (const std::string& line : batches_.run(&ran_)) std::printf("%s\n", line.c_str());
     if (!options_.interpret) failed_ += emitted_ - ran_;
-    if (options_.count >= 300 && !options_.control && repeats_ == 0) {
+    if (options_.count >= 300 && !options_.control && !options_.rows && repeats_ == 0) {
       std::printf("FAILED no graph has calls that repeat\n");
+      ++failed_;
+    }
+    if (options_.rows && streamed_ * 3 < options_.count * 2) {
+      std::printf("FAILED of %d graphs %d have operators that are computed row by row\n", options_.count, streamed_);
       ++failed_;
     }
     std::printf("%d passed, %d failed\n", ran_, failed_);
@@ -185,9 +191,10 @@ class Lane {
   }
 
   void try_graph(uint64_t seed, graph::Graph graph) {
-    Trial trial(seed, std::move(graph));
+    Trial trial(seed, std::move(graph), options_.rows);
     count_operators(trial.original(), seen_);
     std::string bad = trial.run();
+    streamed_ += trial.streams();
     repeats_ += plan::printed_calls(trial.program()) < static_cast<int64_t>(trial.program().calls.size());
     if (bad.empty() && !sees_a_clash(trial.program(), trial.runs().inputs[0]))
       bad = "a clash in memory goes unseen";
@@ -209,7 +216,8 @@ class Lane {
   const Options& options_;
   Batches batches_;
   int failed_ = 0, emitted_ = 0, ran_ = 0;
-  int repeats_ = 0;  // programs with calls that repeat
+  int repeats_ = 0;   // programs with calls that repeat
+  int streamed_ = 0;  // programs with operators that are computed row by row
   std::map<std::string, int> seen_;
 };
 
@@ -238,6 +246,9 @@ int main(int argc, char** argv) {
                 {.names = "--control",
                  .target = &o.control,
                  .help = "Only graphs with states, branches and loops"},
+                {.names = "--rows",
+                 .target = &o.rows,
+                 .help = "Chains over images, of which some operators are computed row by row"},
                 {.names = "--graph", .value = "FILE", .target = &o.graph, .help = "The text of a graph to run"},
                 {.names = "--print", .target = &o.print, .help = "Print the graphs, and nothing else"}},
       .run = [&o] { return o.print ? print(o) : o.graph.empty() ? run(o) : run_file(o); }};

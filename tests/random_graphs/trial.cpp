@@ -11,6 +11,7 @@
 #include "memory_check.h"
 #include "ops/operator.h"
 #include "passes/pipeline.h"
+#include "plan/segments.h"
 #include "plan/parts.h"
 #include "plan/print.h"
 #include "plan/verify.h"
@@ -77,7 +78,7 @@ std::vector<Computed> computed_by(const plan::Program& program, const Values& in
 
 }  // namespace
 
-Trial::Trial(uint64_t seed, Graph graph) : seed_(seed), graph_(std::move(graph)) {
+Trial::Trial(uint64_t seed, Graph graph, bool rows) : seed_(seed), graph_(std::move(graph)), rows_(rows) {
   const bool state = !graph_.states.empty();
   for (uint64_t s = 0; s < (state ? kRunsWithState : kSamples); ++s)
     runs_.inputs.push_back(random_inputs(graph_, seed * (state ? kRunsWithState : kSamples) + s));
@@ -108,9 +109,11 @@ std::string Trial::run() {
   if (std::string bad = run_passes(); !bad.empty()) return bad;
   // Some as they are: passes take away what nobody needs, and the planner has to be right with it.
   const Graph& planned = has_regions(graph_) && seed_ % 4 == 1 ? graph_ : optimised_;
-  auto program = plan::plan_program(planned, plan_options(), diags_);
-  if (!program) return "cannot be planned: " + diags_.str();
-  program_ = std::move(*program);
+  if (!rows_ || !plan_rows()) {
+    auto program = plan::plan_program(planned, plan_options(), diags_);
+    if (!program) return "cannot be planned: " + diags_.str();
+    program_ = std::move(*program);
+  }
   for (const plan::ProgramFunction& f : program_.functions)
     if (!tir::verify(*f.body, diags_)) return "TIR does not verify: " + diags_.str();
   const bool many = !graph_.states.empty() || has_regions(graph_);
@@ -123,6 +126,35 @@ std::string Trial::run() {
   if (seed_ % 3 != 0 || has_regions(optimised_)) return "";
   std::string bad = check_devices(optimised_, plan_options_of(seed_), seed_, runs_);
   return bad.empty() ? bad : "several devices: " + bad;
+}
+
+bool Trial::streams() const {
+  return std::any_of(program_.calls.begin(), program_.calls.end(), [](const auto& c) { return !c.rows.empty(); });
+}
+
+// Some operators one behind the other, of all that can be so.
+bool Trial::plan_rows() {
+  std::vector<plan::Segment> all;
+  for (size_t first = 0; first < optimised_.ops.size(); ++first)
+    for (size_t last = first + 1; last < optimised_.ops.size(); ++last)
+      if (plan::rows_of_segment(optimised_, {first, last})) all.push_back({first, last});
+  plan::PlanOptions options = plan_options();
+  options.stream = plan::Stream::kMax;
+  Random random(seed_ ^ 0x726F7773u);
+  for (int tries = 0; tries < 6 && !all.empty(); ++tries) {
+    // Long ones are worth more.
+    plan::Segment chosen = all[static_cast<size_t>(random.pick(0, static_cast<int64_t>(all.size()) - 1))];
+    const plan::Segment other = all[static_cast<size_t>(random.pick(0, static_cast<int64_t>(all.size()) - 1))];
+    if (other.last - other.first > chosen.last - chosen.first) chosen = other;
+    options.segments = std::vector<plan::Segment>{chosen};
+    if (other.first > chosen.last) options.segments->push_back(other);
+    Diagnostics refused;
+    auto program = plan::plan_program(optimised_, options, refused);
+    if (!program) continue;
+    program_ = std::move(*program);
+    return true;
+  }
+  return false;
 }
 
 // What is interpreted in parts is so as it is emitted.

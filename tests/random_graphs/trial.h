@@ -15,8 +15,8 @@ class Trial {
  public:
   using Values = Batches::Values;
 
-  // `seed`: of inputs and options.
-  Trial(uint64_t seed, graph::Graph graph);
+  // `seed`: of inputs and options. `rows`: some operators are computed row by row, if any can be.
+  Trial(uint64_t seed, graph::Graph graph, bool rows = false);
 
   // Empty, or what went wrong.
   std::string run();
@@ -24,6 +24,7 @@ class Trial {
   const graph::Graph& original() const { return graph_; }
   const plan::Program& program() const { return program_; }
   const Batches::Runs& runs() const { return runs_; }
+  bool streams() const;
   // How the emitted C may run in slices; every fourth graph.
   std::optional<Batches::Slices> slices() const;
 
@@ -41,9 +42,11 @@ class Trial {
                         const Values& want);
 
   plan::PlanOptions plan_options() const;
+  bool plan_rows();
 
   uint64_t seed_;
   graph::Graph graph_, optimised_;
+  bool rows_;
   plan::Program program_;
   plan::Bands bands_;  // none where the graph is not run in slices
   Batches::Runs runs_;

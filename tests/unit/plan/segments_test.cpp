@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that are computed row by row: in which order, with how many rows of each tensor at a time, which operators
+// can be so, and what a plan with them computes.
+#include "plan/segments.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "ops/operator.h"
+#include "packing_oracle.h"
+#include "tir/tir.h"
+
+namespace aotc::plan {
+namespace {
+
+constexpr int64_t kNothing = INT64_MIN;
+
+// Does what the schedule says with rows that know which they are. Empty, or what goes wrong.
+std::string play(const std::vector<RowTensor>& tensors, const std::vector<RowStage>& stages, const RowSchedule& s) {
+  std::vector<std::vector<int64_t>> memory;
+  for (size_t t = 0; t < tensors.size(); ++t)
+    memory.emplace_back(static_cast<size_t>(tensors[t].place == RowPlace::kWhole ? tensors[t].rows : s.slots[t]), kNothing);
+  if (tensors[0].place == RowPlace::kWhole)
+    for (size_t row = 0; row < memory[0].size(); ++row) memory[0][row] = static_cast<int64_t>(row);
+  std::vector<int64_t> next(stages.size(), 0);
+  for (const RowEvent& e : s.events) {
+    if (e.kind == RowEvent::Kind::kStage) {
+      const RowStage& stage = stages[e.index];
+      if (e.row != next[e.index]++) return fmt::format("stage {} makes row {}", e.index, e.row);
+      for (size_t r = 0; r < stage.reads.size(); ++r)
+        for (int64_t i = 0; i < stage.reads[r].flow.rows; ++i) {
+          const auto& from = memory[stage.reads[r].tensor];
+          const int64_t slot = e.sources[r] + i, want = e.row * stage.reads[r].flow.stride - stage.reads[r].flow.before + i;
+          if (slot < 0 || slot >= static_cast<int64_t>(from.size()) || from[static_cast<size_t>(slot)] != want)
+            return fmt::format("row {} of stage {} does not find row {}", e.row, e.index, want);
+        }
+    }
+    auto& to = memory[e.tensor];
+    for (int64_t i = 0; i < e.kept; ++i) to[static_cast<size_t>(i)] = to[static_cast<size_t>(i + e.shift)];
+    if (e.slot < 0 || e.slot >= static_cast<int64_t>(to.size())) return "a row has no slot";
+    to[static_cast<size_t>(e.slot)] = e.row;
+  }
+  for (size_t i = 0; i < stages.size(); ++i)
+    if (next[i] != tensors[stages[i].result].rows) return fmt::format("stage {} ends with {} rows", i, next[i]);
+  return "";
+}
+
+TEST(RowSchedule, EveryRowFindsWhatItReads) {
+  TestRandom random(5);
+  for (int round = 0; round < 400; ++round) {
+    std::vector<RowTensor> tensors = {{random.range(1, 20), RowPlace::kWindow, true}};
+    std::vector<RowStage> stages;
+    for (int64_t depth = random.range(2, 6); depth > 0; --depth) {
+      ops::RowFlow flow;
+      flow.rows = random.range(1, 4);
+      flow.stride = random.range(1, 3);
+      const int64_t in = tensors.back().rows;
+      flow.before = random.range(0, flow.rows - 1);
+      const int64_t rows = (in + flow.before + random.range(0, flow.rows - 1) - flow.rows) / flow.stride + 1;
+      if (in + flow.before < flow.rows || rows < 1) continue;
+      stages.push_back({{{tensors.size() - 1, flow}}, tensors.size()});
+      tensors.push_back({rows});
+      // What came before once more, where that has as many rows.
+      for (size_t t = 0; t + 1 < tensors.size(); ++t)
+        if (tensors[t].rows == rows && random.range(0, 2) == 0) stages.back().reads.push_back({t, {}});
+    }
+    if (stages.empty()) continue;
+    tensors.back().place = RowPlace::kWhole;
+    const auto schedule = schedule_rows(tensors, stages);
+    ASSERT_TRUE(schedule) << "round " << round;
+    ASSERT_EQ(play(tensors, stages, *schedule), "") << "round " << round;
+  }
+}
+
+TEST(RowSchedule, WindowsAreAsHighAsKernels) {
+  const ops::RowFlow same{3, 1, 1, 1, {0}}, half{3, 2, 0, 1, {0}};
+  const std::vector<RowTensor> tensors = {
+      {16, RowPlace::kWindow, true}, {16}, {16}, {16}, {8}, {8, RowPlace::kWhole}};
+  // Two convolutions with what they begin with added, one with stride 2, one of single pixels.
+  const std::vector<RowStage> stages = {
+      {{{0, same}}, 1}, {{{1, same}}, 2}, {{{2, {}}, {0, {}}}, 3}, {{{3, half}}, 4}, {{{4, {}}}, 5}};
+  const auto schedule = schedule_rows(tensors, stages);
+  ASSERT_TRUE(schedule);
+  EXPECT_EQ(schedule->slots, (std::vector<int64_t>{3, 3, 1, 3, 1, 0}));
+  EXPECT_EQ(play(tensors, stages, *schedule), "");
+}
+
+graph::Graph parsed_chain(const std::string& text) {
+  Diagnostics diags;
+  auto graph = graph::parse(text, "test.air", ops::definition_lookup(), diags);
+  EXPECT_TRUE(graph.ok() && ops::verify_graph(*graph, diags)) << diags.str();
+  return graph.ok() ? std::move(*graph) : graph::Graph();
+}
+
+// A depthwise convolution, another with what it begins with added, and the largest of windows.
+std::string chain(const std::string& tail = "", const std::string& outputs = "  output %6\n") {
+  const std::string t = " i8[1x12x4x4] quant(0.5, 3)", pads = " {pad_top = 1, pad_bottom = 1, pad_left = 1, pad_right = 1}";
+  std::string taps;
+  for (int i = 0; i < 36; ++i) taps += fmt::format("{}{}", i > 0 ? ", " : "", i % 7 - 3);
+  return "graph \"g\" {\n  input %0 \"x\"" + t + "\n  const %1 \"w\" i8[1x3x3x4] quant(0.1, 0) = [" + taps + "]\n" +
+         "  %2 \"a\"" + t + " = depthwise_conv_2d(%0, %1)" + pads + "\n  %3 \"b\"" + t + " = depthwise_conv_2d(%2, %1)" + pads +
+         "\n  %4 \"c\"" + t + " = add(%2, %3)\n" +
+         "  %6 \"d\" i8[1x6x2x4] quant(0.5, 3) = max_pool_2d(%4) {filter_h = 2, filter_w = 2, stride_h = 2, stride_w = 2}\n" +
+         tail + outputs + "}\n";
+}
+
+TEST(Segments, WhatCanBeOne) {
+  const graph::Graph g = parsed_chain(chain());
+  for (size_t last = 1; last < 4; ++last) EXPECT_EQ(rows_of_segment(g, {0, last}).has_value(), last > 1) << last;
+  // Two tensors from outside.
+  EXPECT_FALSE(rows_of_segment(g, {1, 2})->input != graph::TensorId{2});
+  EXPECT_TRUE(rows_of_segment(g, {2, 3}) == std::nullopt);
+  // Somebody else reads what would be rows.
+  const graph::Graph used = parsed_chain(chain("", "  output %6\n  output %3\n"));
+  EXPECT_FALSE(rows_of_segment(used, {0, 3}));
+  EXPECT_TRUE(rows_of_segment(used, {2, 3}) == std::nullopt);
+}
+
+// What the plan gives for some input; also what the reference gives.
+void expect_rows_evaluated(const Program& p) {
+  std::vector<uint8_t> input(192);
+  for (size_t i = 0; i < input.size(); ++i) input[i] = static_cast<uint8_t>(i * 37 + i / 16);
+  Diagnostics diags;
+  auto out = run_program(p, {input}, diags);
+  ASSERT_TRUE(out.ok()) << diags.str();
+  const auto values = ops::evaluate_graph(p.graph, {input});
+  EXPECT_EQ((*out)[0], values[static_cast<size_t>(p.graph.outputs[0].tensor.value)]);
+}
+
+TEST(Segments, AreTakenWhereTheArenaIsSmaller) {
+  PlanOptions options;
+  options.inputs = Contract::kOverwrite;
+  Diagnostics diags;
+  auto whole = plan_program(parsed_chain(chain()), options, diags);
+  options.stream = Stream::kMax;
+  auto rows = plan_program(parsed_chain(chain()), options, diags);
+  ASSERT_TRUE(whole.ok() && rows.ok()) << diags.str();
+  EXPECT_EQ(rows->calls.size(), 1u);
+  EXPECT_EQ(rows->calls[0].rows.size(), 3u);
+  EXPECT_LT(rows->arena_bytes, whole->arena_bytes);
+  // Windows lie over rows of the input that were read.
+  EXPECT_LT(rows->arena_bytes, 192 + rows->calls[0].scratch_bytes);
+  expect_rows_evaluated(*whole);
+  expect_rows_evaluated(*rows);
+}
+
+TEST(Segments, AskedForWhateverTheyCost) {
+  for (const Segment& segment : {Segment{0, 2}, Segment{0, 3}}) {
+    PlanOptions options;
+    options.stream = Stream::kMax;
+    options.segments = std::vector<Segment>{segment};
+    Diagnostics diags;
+    auto program = plan_program(parsed_chain(chain()), options, diags);
+    ASSERT_TRUE(program.ok()) << diags.str();
+    EXPECT_EQ(program->calls.size(), 4 - segment.last);
+    expect_rows_evaluated(*program);
+  }
+}
+
+TEST(Segments, TextOfTheirFunctionsReadsBack) {
+  PlanOptions options;
+  options.stream = Stream::kMax;
+  Diagnostics diags;
+  auto program = plan_program(parsed_chain(chain()), options, diags);
+  ASSERT_TRUE(program.ok()) << diags.str();
+  const std::string text = tir::print(*program->functions[0].body);
+  EXPECT_NE(text.find("trace 1 16 &"), std::string::npos) << text;
+  auto again = tir::parse(text, "text", diags);
+  ASSERT_TRUE(again.ok() && tir::verify(**again, diags)) << diags.str();
+  EXPECT_EQ(tir::print(**again), text);
+}
+
+}  // namespace
+}  // namespace aotc::plan

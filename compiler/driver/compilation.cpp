@@ -49,12 +49,14 @@ Status check_format(const frontends::Frontend* format, const CompileOptions& opt
     return conflicting(options.model_path, "--dim and --value are for ONNX models", "leave them out", diags);
   if ((any || !format->values) && options.literal_rounding)
     return conflicting(options.model_path, "--rounding is for ONNX models", "leave it out", diags);
+  if ((any || !format->values) && options.images_last)
+    return conflicting(options.model_path, "--input-layout is for ONNX models", "leave it out", diags);
   return success();
 }
 
 }  // namespace
 
-Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,
+Result<graph::Graph> load_model(const CompileOptions& options, FileBytes* bytes,
                                 GivenOperators* operators, Diagnostics& diags) {
   if (auto foreign = frontends::recognise_foreign_folder(options.model_path)) {
     Location where;
@@ -62,7 +64,7 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
     frontends::report_foreign(diags, where, *foreign);
     return kFailure;
   }
-  auto read = read_file(options.model_path, diags);
+  auto read = map_file(options.model_path, diags);
   if (!read) return kFailure;
   if (bytes) *bytes = *read;
   InitialValues own = options.initial_values;
@@ -73,7 +75,7 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
     if (!options.shapes.empty())
       return conflicting(options.model_path, "--shape is for .tflite and .onnx models; TVM's graphs have fixed shapes",
                          "leave it out", diags);
-    auto model = load_graph_model(kind, *read, options, diags);
+    auto model = load_graph_model(kind, {read->begin(), read->end()}, options, diags);
     if (!model) return kFailure;
     if (operators) {
       model->operators.initial_values = std::move(operators->initial_values);
@@ -101,7 +103,9 @@ Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8
   read_options.dimensions = std::move(*dimensions);
   read_options.values = std::move(*values);
   read_options.literal_rounding = options.literal_rounding;
+  read_options.images_last = options.images_last;
   read_options.given = &given.operators;
+  if (operators) read_options.files = &operators->model_files;
   auto graph = frontends::read_model(std::move(*read), options.model_path, diags, read_options);
   if (!graph || !bind_given_operators(*graph, given, diags)) return kFailure;
   if (operators) operators->files = std::move(given.files);
@@ -258,6 +262,7 @@ Result<Compiled> compile_checked(const CompileOptions& options, Diagnostics& dia
   auto graph = load_model(out.options, &out.model_bytes, &operators, diags);
   if (!graph) return kFailure;
   out.original = *graph;
+  out.model_files = std::move(operators.model_files);
   out.options.initial_values = operators.initial_values;
   if (!run_passes(*graph, options, plan_options.devices, out.statistics, diags)) return kFailure;
   auto plan = plan_in_slices(std::move(*graph), out.options, plan_options, diags);
@@ -301,6 +306,7 @@ Result<Compiled> compile_checked(const CompileOptions& options, Diagnostics& dia
     if (kept && (name.ends_with(".c") || name.ends_with(".json"))) out.options.kept_operators.push_back("operators/" + name);
     out.c.files["operators/" + name] = std::move(text);
   }
+  if (!check_mapped_files(diags)) return kFailure;
   std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   out.milliseconds = took.count();
   return out;
@@ -344,6 +350,7 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   ModelKind kind = kind_of(compiled.options.model_path, compiled.model_bytes);
   model.file_name = compiled.prefix + extension_of(kind, compiled.model_bytes);
   model.bytes = &compiled.model_bytes;
+  model.beside = &compiled.model_files;
   model.runtime = compiled.options.convention != CallingConvention::kPlain;
   for (const plan::ProgramFunction& f : compiled.program.functions)
     model.runtime = model.runtime || needs_runtime(f, kind);

@@ -28,6 +28,7 @@ struct CompileOptions {
   std::vector<std::string> shapes;  // "INPUT=1,98,40", as given
   std::vector<std::string> dimensions, values;  // of an ONNX model: "NAME=1", "INPUT=[1,2]", as given
   bool literal_rounding = false;    // of an ONNX model: --rounding spec
+  bool images_last = false;         // of an ONNX model: --input-layout nhwc
   std::vector<std::string> states;  // "OUTPUT=INPUT[@FILE]", as given
   InitialValues initial_values;     // of those with a file: read by compile_model, or from a project
   std::string params_path;  // of a TVM graph
@@ -64,6 +65,7 @@ struct CompileOptions {
 // What came with a model beside it.
 struct GivenOperators {
   std::map<std::string, std::string> files;  // C sources and headers
+  std::map<std::string, FileBytes> model_files;  // that the model has constants in, beside it
   // The most that one of them takes from TVMBackendAllocWorkspace, as the C runtime counts it.
   int64_t workspace_bytes = 0;
   InitialValues initial_values;  // of states, from files
@@ -72,7 +74,8 @@ struct GivenOperators {
 struct Compiled {
   CompileOptions options;
   std::optional<project::Board> board;
-  std::vector<uint8_t> model_bytes;
+  FileBytes model_bytes;
+  std::map<std::string, FileBytes> model_files;  // beside the model, which it has constants in
   graph::Graph original;  // as read and verified, before any pass
   passes::PassStatistics statistics;
   plan::PlanOptions plan_options;  // with the board's target
@@ -109,7 +112,7 @@ Result<std::vector<plan::ConstantSection>> parse_sections(const CompileOptions& 
 
 // Reads and verifies only: a .tflite file, or a TVM graph or archive (graph_model.h) with what comes
 // with it. Both pointers may be null.
-Result<graph::Graph> load_model(const CompileOptions& options, std::vector<uint8_t>* bytes,
+Result<graph::Graph> load_model(const CompileOptions& options, FileBytes* bytes,
                                 GivenOperators* operators, Diagnostics& diags);
 // Everything.
 Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags);

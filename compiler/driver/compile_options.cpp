@@ -133,6 +133,11 @@ options::Group code_group(CompileOptions& c) {
         .help = "The value of an ONNX model's input, which is an input no longer: axes, shapes and the like, "
                 "which must be known while compiling; a project keeps it",
         .see = "onnx.md"},
+       {.names = "--input-layout",
+        .target = one_of(&c.images_last, {{"nchw", false}, {"nhwc", true}}),
+        .help = "What the caller feeds to inputs of an ONNX model with four dimensions: planes as in the file, or the "
+                "channels of each pixel together, as cameras and .tflite models have them; a project keeps it",
+        .see = "onnx.md"},
        {.names = "--rounding",
         .target = one_of(&c.literal_rounding, {{"onnxruntime", false}, {"spec", true}}),
         .help = "Operators between DequantizeLinear and QuantizeLinear of an ONNX model: as onnxruntime's default "

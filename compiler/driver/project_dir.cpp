@@ -52,6 +52,7 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["shapes"] = options.shapes;
   j["dimensions"] = options.dimensions;
   j["values"] = options.values;
+  j["input_layout"] = options.images_last ? "nhwc" : "nchw";
   j["rounding"] = options.literal_rounding ? "spec" : "onnxruntime";
   j["operators"] = options.kept_operators;
   j["states"] = options.states;
@@ -99,6 +100,7 @@ CompileOptions ProjectDir::compile_options() const {
   o.shapes = c.value("shapes", std::vector<std::string>());
   o.dimensions = c.value("dimensions", std::vector<std::string>());
   o.values = c.value("values", std::vector<std::string>());
+  o.images_last = c.value("input_layout", "") == "nhwc";
   o.literal_rounding = c.value("rounding", "") == "spec";
   for (const std::string& name : c.value("operators", std::vector<std::string>()))
     o.operators.push_back(path + "/" + manifest.value("model_folder", "") + name);

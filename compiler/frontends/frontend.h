@@ -17,6 +17,7 @@
 #include "ops/external/given.h"
 #include "ops/operator.h"
 #include "support/diagnostics.h"
+#include "support/file_bytes.h"
 #include "support/result.h"
 
 namespace aotc::frontends {
@@ -34,6 +35,10 @@ struct ReadOptions {
   std::map<std::string, std::string> values;
   // Of the same: operators between DequantizeLinear and QuantizeLinear round as the file says, not as onnxruntime.
   bool literal_rounding = false;
+  // Of the same: inputs of four dimensions are fed with the second of the file's behind the others (NHWC).
+  bool images_last = false;
+  // Gets files beside the model that its constants come from, by their path from the model's folder; or null.
+  std::map<std::string, FileBytes>* files = nullptr;
   // The operators there are; null: every operator of this build.
   const ops::OperatorSet* operators = nullptr;
   // Custom operators that the user gives as C, if any; they go before those of the set.
@@ -58,7 +63,7 @@ struct Frontend {
   // The bytes may be anything at all; the result is a graph whose operators passed ops::verify_op,
   // or located errors. Time and memory are bounded by the size of the file. `file` is how messages
   // call the model.
-  Result<graph::Graph> (*read)(std::vector<uint8_t> bytes, const std::string& file,
+  Result<graph::Graph> (*read)(FileBytes bytes, const std::string& file,
                                Diagnostics& diags, const ReadOptions& options);
   // All of the format, those first that become an operator, for `aotc ops`.
   std::vector<FormatOperator> (*operators)();
@@ -79,7 +84,7 @@ const Frontend* recognise(std::span<const uint8_t> bytes);
 
 // Reads a model of any of these formats. What nobody recognises is told by the format whose
 // extension the file has, which says what is wrong with it, or else as [model-format].
-Result<graph::Graph> read_model(std::vector<uint8_t> bytes, const std::string& file,
+Result<graph::Graph> read_model(FileBytes bytes, const std::string& file,
                                 Diagnostics& diags, const ReadOptions& options = {});
 
 }  // namespace aotc::frontends

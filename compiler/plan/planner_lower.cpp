@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/limits.h"
 #include "ops/common/pair_budget.h"
 #include "plan/moves.h"
 #include "support/text.h"
@@ -14,9 +15,6 @@ namespace aotc::plan {
 
 using graph::Graph;
 using graph::TensorId;
-
-// More than any microcontroller holds: a damaged or absurd model must not take hours to print.
-static constexpr int64_t kMaxConstantBytes = int64_t{32} << 20;
 
 Status Planner::lower_all() {
   lowered_.resize(graph().ops.size());
@@ -38,7 +36,7 @@ Status Planner::lower_all() {
     if (target.asked && !honoured(*target.asked, lowered_[i]->schedule, op.location)) return kFailure;
     for (const ops::Constant& c : lowered_[i]->constants)
       constant_bytes_ += static_cast<int64_t>(c.bytes.size());
-    if (constant_bytes_ > kMaxConstantBytes) return too_many_constants(op.location);
+    if (constant_bytes_ > graph::kMostConstantBytes) return too_many_constants(op.location);
   }
   return all_schedules_used() ? success() : Status(kFailure);
 }
@@ -70,7 +68,7 @@ Status Planner::too_many_constants(const Location& where) {
       .error(where, "plan-limit",
              fmt::format("the constant tables up to here take {} bytes, at most {} are "
                          "emitted",
-                         constant_bytes_, kMaxConstantBytes))
+                         constant_bytes_, graph::kMostConstantBytes))
       .help("no microcontroller holds such tables; quantise the model or make it smaller");
   return kFailure;
 }

@@ -191,6 +191,24 @@ Status check_needs(const TemplateDescription& t, const ProjectModel& model, Diag
 
 }  // namespace
 
+// What the model's constants are in lies beside it in the project as well.
+static Status add_model_files(const ProjectModel& model, const std::string& folder, OutputDirectory& out,
+                              Diagnostics& diags) {
+  if (model.beside == nullptr) return success();
+  const std::vector<std::string> taken = out.names();
+  for (const auto& [name, bytes] : *model.beside) {
+    if (std::find(taken.begin(), taken.end(), folder + name) != taken.end()) {
+      Location where;
+      where.file = model.title;
+      diags.error(where, "onnx-external", fmt::format("its data file '{}' has the name of a file of the project", name))
+          .help("export the model again with another name for its data, or as one file");
+      return kFailure;
+    }
+    out.add(folder + name, std::string(bytes.begin(), bytes.end()));
+  }
+  return success();
+}
+
 nlohmann::ordered_json project_manifest(const TemplateDescription& description, const Board& board,
                                         const std::string& prefix, const Rendered& rendered) {
   nlohmann::ordered_json manifest;
@@ -223,6 +241,7 @@ Status generate_project(const TemplateDescription& description, const Board& boa
   if (model.bytes && rendered->model_file) {
     manifest["model"] = rendered->model_folder + model.file_name;
     out.add(manifest["model"], std::string(model.bytes->begin(), model.bytes->end()));
+    if (!add_model_files(model, rendered->model_folder, out, diags)) return kFailure;
   }
   if (model.runtime || model.workspace || !model.devices.empty()) {
     add_runtime(rendered->runtime_folder, out);

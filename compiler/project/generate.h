@@ -9,6 +9,7 @@
 
 #include "codegen/c_model.h"
 #include "project/template.h"
+#include "support/file_bytes.h"
 #include "support/files.h"
 
 namespace aotc::project {
@@ -40,7 +41,8 @@ struct ProjectModel {
   std::string prefix;
   const codegen::ModelFiles* files = nullptr;
   std::string file_name;  // of the model inside the project, "kws.tflite"
-  const std::vector<uint8_t>* bytes = nullptr;
+  const FileBytes* bytes = nullptr;
+  const std::map<std::string, FileBytes>* beside = nullptr;  // files that the model has constants in, by their path from it
   bool runtime = false;  // the emitted code includes the C runtime's headers
   bool workspace = false;
   int64_t workspace_bytes = 0;

@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kMostListed = 10;
-constexpr const char* kRoom = "check that the directory exists, is writable and has room";
 
 using Files = std::map<std::string, OutputDirectory::File>;
 
@@ -56,7 +55,7 @@ class Commit {
   Failure failed(const std::error_code& ec, const std::string& name = "") {
     const std::string file = name.empty() ? "" : fmt::format(" '{}'", escape_for_display(name));
     return error("file-write",
-                 fmt::format("cannot write output directory{}: {}", file, ec.message()), kRoom);
+                 fmt::format("cannot write output directory{}: {}", file, ec.message()), kNeedsRoom);
   }
 
   Status check_target() {

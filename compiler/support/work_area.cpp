@@ -19,7 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kRoom = "check that the directory exists, is writable and has room";
 constexpr size_t kMostOfName = 180;  // a name has 255 bytes at most
 constexpr int kTries = 1500;         // of the lock: half a minute
 constexpr long kPause = 20'000'000;  // nanoseconds between two
@@ -85,7 +84,7 @@ Status WorkArea::make_folders(Diagnostics& diags) {
     ec = make_directory(*it);
     if (ec && ec != std::errc::file_exists)
       return fail("file-write",
-                  fmt::format("cannot make directory '{}': {}", it->string(), ec.message()), kRoom,
+                  fmt::format("cannot make directory '{}': {}", it->string(), ec.message()), kNeedsRoom,
                   diags);
     if (!ec) made_.push_back(*it);
   }
@@ -99,7 +98,7 @@ Status WorkArea::lock(Diagnostics& diags) {
   if (lock_ < 0)
     return fail(
         "file-write",
-        fmt::format("cannot open its directory: {}", std::generic_category().message(errno)), kRoom,
+        fmt::format("cannot open its directory: {}", std::generic_category().message(errno)), kNeedsRoom,
         diags);
   for (int i = 0; i < kTries; ++i) {
     if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return success();
@@ -118,7 +117,7 @@ Status WorkArea::lock(Diagnostics& diags) {
 Status WorkArea::finish(const fs::path& left, Diagnostics& diags) {
   if (std::error_code ec = finish_in_place(left, target_))
     return fail("file-write", fmt::format("cannot end what a killed run began: {}", ec.message()),
-                kRoom, diags);
+                kNeedsRoom, diags);
   const bool old = is_there(left / kTwoSteps) && is_there(left / "old");
   if (old && is_there(left / "new")) {
     if (is_there(target_))
@@ -129,7 +128,7 @@ Status WorkArea::finish(const fs::path& left, Diagnostics& diags) {
     if (std::error_code ec = rename_fresh(left / "old", target_))
       return fail("file-write",
                   fmt::format("cannot bring back what a killed run took away: {}", ec.message()),
-                  kRoom, diags);
+                  kNeedsRoom, diags);
   }
   (void)remove_tree(left);
   return success();
@@ -141,7 +140,7 @@ Status WorkArea::clear_left_over(Diagnostics& diags) {
   std::vector<std::string> names;
   if (std::error_code ec = list_directory(target_.parent_path(), names))
     return fail("file-write", fmt::format("cannot look into its directory: {}", ec.message()),
-                kRoom, diags);
+                kNeedsRoom, diags);
   for (const std::string& name : names)
     if (const fs::path left = target_.parent_path() / name; is_area(left, prefix))
       if (!finish(left, diags)) return kFailure;
@@ -160,7 +159,7 @@ Status WorkArea::open(bool folders, Diagnostics& diags) {
     if (ec != std::errc::file_exists) break;
   }
   if (!ec) return success();
-  return fail("file-write", fmt::format("cannot write in its directory: {}", ec.message()), kRoom,
+  return fail("file-write", fmt::format("cannot write in its directory: {}", ec.message()), kNeedsRoom,
               diags);
 }
 

@@ -14,6 +14,9 @@
 
 namespace aotc {
 
+// What to do where nothing can be written.
+inline constexpr const char* kNeedsRoom = "check that the directory exists, is writable and has room";
+
 // `path` made absolute, with links followed and without a slash at its end.
 std::filesystem::path resolve_output(const std::string& path);
 

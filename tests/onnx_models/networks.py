@@ -6,7 +6,7 @@ Usage: networks.py --work DIR [--target host|cortex_m4]
 
 Networks that PyTorch exported, both ways (tests/models/torch, made by scripts/make-torch-models), go the same way.
 Each is compiled, runs on random inputs, and must give what onnxruntime gives (relative 1e-3, absolute 1e-7); of the
-transpositions around convolutions no more may be left than is written here. Without the packages it is skipped; with
+transpositions around convolutions no more may be left than is written here, and none where the caller feeds NHWC. Without the packages it is skipped; with
 CI=true it fails.
 """
 import argparse
@@ -116,7 +116,8 @@ def transformer():
 
 
 # How many transpositions may be left: that of an input of several channels, and the one of attention.
-NETWORKS = {"images": (images, 1), "residual": (residual, 0), "transformer": (transformer, 1)}
+NETWORKS = {"images": (images, 1), "images_nhwc": (images, 0), "residual": (residual, 0), "residual_nhwc": (residual, 0),
+            "transformer": (transformer, 1)}
 
 
 # The same of what PyTorch exported, most of which have none: heads of attention are turned to and fro.
@@ -136,7 +137,10 @@ def case_of(name, path):
     shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
     x = np.random.default_rng(7).standard_normal(shape).astype(np.float32)
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    return node_tests.Case(name, path, "networks", [("x", x)], session.run(None, {"x": x}))
+    case = node_tests.Case(name, path, "networks", [("x", x)], session.run(None, {"x": x}))
+    if name.endswith("_nhwc"):
+        case.inputs, case.options = [("x", x.transpose(0, 2, 3, 1))], ["--input-layout", "nhwc"]
+    return case
 
 
 def transpositions(folder, prefix):

@@ -87,6 +87,43 @@ def loop_cases():
     yield "loop", (graph_of([loop], inputs, loop.output, {"n": np.array(4, np.int64)}), inputs)
 
 
+def branch_cases():
+    """Conditions that are computed when the model runs: branches that read what is around them, constants, and each other."""
+    from onnx import TensorProto, helper, numpy_helper
+    node = helper.make_node
+    w = floats(3, 3)
+
+    def graph(name, nodes, outputs, constants=()):
+        return helper.make_graph(nodes, name, [], [helper.make_empty_tensor_value_info(o) for o in outputs],
+                                 [numpy_helper.from_array(a, n) for n, a in dict(constants).items()])
+
+    def chosen(prefix, condition, then_nodes, else_nodes):
+        return node("If", [condition], [f"{prefix}0", f"{prefix}1"],
+                    then_branch=graph("t" + prefix, then_nodes, [f"t{prefix}0", f"t{prefix}1"], {f"w{prefix}": w}),
+                    else_branch=graph("e" + prefix, else_nodes, [f"e{prefix}0", f"e{prefix}1"]))
+
+    inner = chosen("i", "b", [node("MatMul", ["s", "wi"], ["ti0"]), node("Identity", ["x0"], ["ti1"])],
+                   [node("Relu", ["x0"], ["ei0"]), node("Add", ["c", "s"], ["ei1"])])
+    outer = chosen("y", "a", [node("MatMul", ["s", "wy"], ["ty0"]), node("Identity", ["c"], ["ty1"])],
+                   [inner, node("Mul", ["i0", "s"], ["ey0"]), node("Identity", ["i1"], ["ey1"])])
+    nodes = [node("Add", ["x0", "c"], ["s"]), node("ReduceMax", ["x0"], ["m"], keepdims=0),
+             node("Greater", ["m", "z"], ["a"]), node("Greater", ["m", "z2"], ["b"]), outer]
+    constants = {"c": floats(2, 3), "z": np.float32(0), "z2": np.float32(-10)}
+    for name, x in (("then", np.abs(floats(2, 3))), ("else_then", -np.abs(floats(2, 3))), ("else_else", floats(2, 3) - 30)):
+        yield f"if_{name}", (graph_of(nodes, {"x0": x}, ["y0", "y1"], constants), {"x0": x})
+    # The condition of each turn of a Scan; whole numbers.
+    body = helper.make_graph(
+        [node("ReduceSum", ["e"], ["n"], keepdims=0), node("Greater", ["n", "s"], ["q"]),
+         node("If", ["q"], ["r"], then_branch=graph("tb", [node("Add", ["s", "n"], ["v"])], ["v"]),
+              else_branch=graph("eb", [node("Sub", ["s", "one"], ["u"])], ["u"], {"one": np.int32(1)})),
+         node("Identity", ["r"], ["o"])], "body",
+        [helper.make_tensor_value_info("s", TensorProto.INT32, []), helper.make_tensor_value_info("e", TensorProto.INT32, [3])],
+        [helper.make_tensor_value_info("r", TensorProto.INT32, []), helper.make_tensor_value_info("o", TensorProto.INT32, [])])
+    inputs = {"x0": np.array(4, np.int32), "x1": RNG.integers(-9, 9, (6, 3)).astype(np.int32)}
+    scan = node("Scan", ["x0", "x1"], ["y0", "y1"], body=body, num_scan_inputs=1)
+    yield "if_in_scan", (graph_of([scan], inputs, scan.output), inputs)
+
+
 def sampling_cases():
     image = {"x0": floats(1, 2, 5, 7)}
     for mode in ("nearest", "linear", "cubic"):
@@ -258,8 +295,8 @@ def rounding_cases():
 
 
 def all_cases():
-    for family in (recurrent_cases, loop_cases, sampling_cases, classical_cases, tree_cases, bit_cases,
-                   integer_cases, between_cases, rounding_cases):
+    for family in (recurrent_cases, loop_cases, branch_cases, sampling_cases, classical_cases,
+                   tree_cases, bit_cases, integer_cases, between_cases, rounding_cases):
         yield from family()
 
 

@@ -17,4 +17,6 @@ e2e_test(onnx.twins full ${python} ${onnx_models}/twins.py --models kws,resnet -
 e2e_test(onnx.classical full ${python} ${onnx_models}/classical.py --work ${work}/onnx_classical)
 e2e_test(onnx.classical.boards full ${python} ${onnx_models}/classical.py --target cortex_m4 --only random_forest
   --work ${work}/onnx_classical_boards)
+e2e_test(onnx.projects full ${python} ${onnx_models}/projects.py --work ${work}/onnx_projects)
+e2e_test(onnx.large full ${python} ${onnx_models}/large.py --work ${work}/onnx_large)
 e2e_test(onnx.can_fail full ${python} ${onnx_models}/can_fail.py --work ${work}/onnx_can_fail)

@@ -160,6 +160,29 @@ std::vector<Id> Builder::add_several(std::string_view name, std::vector<Id> oper
   return results;
 }
 
+std::vector<Id> Builder::add_if(Id condition, const std::vector<Id>& operands, std::vector<graph::Graph> regions) {
+  graph::Op op;
+  op.definition = set_.find("if");
+  if (op.definition == nullptr) stop("internal", "no operator if", "report this");
+  op.location = at_;
+  op.attributes = op.definition->default_attributes();
+  op.operands = {condition};
+  op.operands.insert(op.operands.end(), operands.begin(), operands.end());
+  for (const graph::Port& port : regions[0].outputs) {
+    graph::Tensor tensor;
+    tensor.type = regions[0][port.tensor].type;
+    check_size(tensor.type);
+    op.results.push_back(graph_.add_tensor(std::move(tensor)));
+  }
+  op.regions = std::move(regions);
+  if (!ops::verify_op({graph_, op}, *told_)) throw Stop{};
+  pending_.resize(graph_.tensors.size(), -1);
+  producers_.resize(graph_.tensors.size(), -1);
+  graph_.ops.push_back(std::move(op));
+  folded_.push_back(false);
+  return graph_.ops.back().results;
+}
+
 int64_t Builder::steps(const graph::Op& op) const {
   // Only products read operands over and over among what constants go through.
   int64_t steps = ops::definition_of(op).macs({graph_, op});
@@ -249,6 +272,7 @@ Id Builder::constant(DType dtype, graph::Shape shape, std::vector<uint8_t> bytes
   graph::TensorType type;
   type.dtype = dtype;
   type.shape = std::move(shape);
+  check_size(type);  // rules make tables of numbers in the file
   Id id = graph_.add_constant(fmt::format("{}/constant", at_.tensor), std::move(type),
                               std::move(bytes));
   pending_.resize(graph_.tensors.size(), -1);

@@ -67,6 +67,13 @@ class Builder {
   // The same with results of this type, quantisation included.
   Id add_typed(std::string_view op, std::vector<Id> operands, const std::vector<Setting>& settings,
                DType type, graph::Quantization quantization);
+  // One of two graphs, whose inputs are these operands.
+  std::vector<Id> add_if(Id condition, const std::vector<Id>& operands, std::vector<graph::Graph> regions);
+  // What is left of a model's limits goes along into a graph of its own, and back.
+  void swap_limits(Builder& other) {
+    std::swap(steps_left_, other.steps_left_);
+    std::swap(activation_bytes_, other.activation_bytes_);
+  }
   // Tensors of int8 that stand for one of the file, each with a quantisation of its own (quantized.h).
   std::vector<Id>& int8_forms(Id id) { return int8_forms_[id.value]; }
   // The operator that computes a tensor, unless it is an input or constant. Not to be kept.

@@ -53,6 +53,7 @@ class Importer {
   bool error(const Location& at, std::string_view slug, std::string message, std::string help);
   Location where(std::string_view tensor) const;
   bool read_opsets(const std::vector<Opset>& from, Versions& to);
+  bool check_weights(const Versions& versions);  // weights.cpp
   bool add_initializers(const Graph& from, Scope& scope);
   std::optional<graph::Shape> shape_of(const ValueInfo& info, bool tell);
   bool add_given(const ValueInfo& info, const std::string& text, Scope& scope);
@@ -69,8 +70,14 @@ class Importer {
   bool add_node(const Node& node, const Versions& versions, Scope& scope, int depth);
   bool apply_rule(const Rule& rule, const Node& node, int64_t version, std::vector<Id> inputs,
                   Scope& scope);
+  // branches.cpp
+  const Graph* branch_of(const Node& node, bool condition);
   bool add_if(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
               Scope& scope, int depth);
+  bool captures_of(const Node& node, const Scope& scope, std::vector<std::string_view>& names);
+  bool add_region(const Graph& branch, const std::vector<std::string_view>& names, const Versions& versions,
+                  const Scope& scope, int depth, graph::Graph& region, std::vector<int32_t>& elements);
+  bool add_branches(const Node& node, const Versions& versions, Id condition, Scope& scope, int depth);
   // loops.cpp
   std::optional<std::vector<Id>> add_body(const Node& node, const Graph& body,
                                           const std::vector<Id>& inputs, const Versions& versions,
@@ -81,6 +88,7 @@ class Importer {
                 Scope& scope, int depth);
   bool call_function(const Function& function, const Node& node, const std::vector<Id>& inputs,
                      Scope& scope, int depth);
+  bool is_known(const Node& node, const Versions& versions);
   const Function* find_function(const Node& node) const;
   bool define(const Node& node, size_t output, Id id, Scope& scope);
   void poison(const Node& node, Scope& scope);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of an ONNX graph: each through its rule; functions of the model and branches whose
-// condition is known in their place.
+// Nodes of an ONNX graph: each through its rule, functions of the model in their place.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,16 @@
 #include "frontends/onnx/import.h"
 
 namespace aotc::frontends::onnx {
+
+namespace {
+
+// The Scan of version 8 has a batch and lengths.
+bool branches(const Node& node, std::string_view domain, int64_t version) {
+  const bool scans = node.type == "Scan" && version >= 9;
+  return domain.empty() && (node.type == "If" || node.type == "Loop" || scans);
+}
+
+}  // namespace
 
 Location Importer::where_node(const Node& node) const {
   Location at;
@@ -64,24 +73,29 @@ const Function* Importer::find_function(const Node& node) const {
   return nullptr;
 }
 
-bool Importer::add_node(const Node& node, const Versions& versions, Scope& scope, int depth) {
+// Told at the end, if it is not.
+bool Importer::is_known(const Node& node, const Versions& versions) {
   const std::string_view domain = node.domain == "ai.onnx" ? "" : node.domain;
-  const Function* function = find_function(node);
   auto version = versions.find(domain);
-  // The Scan of version 8 has a batch and lengths.
-  const bool scans = node.type == "Scan" && version != versions.end() && version->second >= 9;
-  const bool branches = domain.empty() && (node.type == "If" || node.type == "Loop" || scans);
-  const Rule* rule = version == versions.end() ? nullptr : find_rule(domain, node.type, version->second);
+  if (find_function(node) != nullptr) return true;
+  if (version != versions.end() && (branches(node, domain, version->second) ||
+                                    find_rule(domain, node.type, version->second) != nullptr))
+    return true;
+  const std::string from = domain.empty() ? "ai.onnx" : std::string(domain);
+  unknown_.push_back(
+      {where_node(node),
+       fmt::format("{} ({}{})", escape_for_display(std::string(node.type)), escape_for_display(from),
+                   version == versions.end() ? std::string(", not imported")
+                                             : fmt::format(" {}", version->second))});
+  return false;
+}
+
+bool Importer::add_node(const Node& node, const Versions& versions, Scope& scope, int depth) {
+  const Function* function = find_function(node);
   // Also behind what is not known: all of them are told at once.
-  if (function == nullptr && !branches && rule == nullptr) {
-    std::string from = domain.empty() ? "ai.onnx" : std::string(domain);
-    unknown_.push_back(
-        {where_node(node),
-         fmt::format("{} ({}{})", escape_for_display(std::string(node.type)), escape_for_display(from),
-                     version == versions.end() ? std::string(", not imported")
-                                               : fmt::format(" {}", version->second))});
-    return false;
-  }
+  if (!is_known(node, versions)) return false;
+  const std::string_view domain = node.domain == "ai.onnx" ? "" : node.domain;
+  auto version = versions.find(domain);
   std::vector<Id> inputs;
   for (std::string_view name : node.inputs) {
     Id id = name.empty() ? Id{} : find(scope, name);
@@ -94,10 +108,12 @@ bool Importer::add_node(const Node& node, const Versions& versions, Scope& scope
     inputs.push_back(id);
   }
   if (function != nullptr) return call_function(*function, node, inputs, scope, depth);
-  if (branches && node.type == "Loop") return add_loop(node, versions, inputs, scope, depth);
-  if (branches && scans) return add_scan(node, versions, inputs, scope, depth);
-  if (branches) return add_if(node, versions, inputs, scope, depth);
-  return apply_rule(*rule, node, version->second, std::move(inputs), scope);
+  if (branches(node, domain, version->second)) {
+    if (node.type == "Loop") return add_loop(node, versions, inputs, scope, depth);
+    if (node.type == "Scan") return add_scan(node, versions, inputs, scope, depth);
+    return add_if(node, versions, inputs, scope, depth);
+  }
+  return apply_rule(*find_rule(domain, node.type, version->second), node, version->second, std::move(inputs), scope);
 }
 
 // What a rule computed of tensors that stand for another type stands for it too: floats are rounded, unless
@@ -144,35 +160,6 @@ bool Importer::apply_rule(const Rule& rule, const Node& node, int64_t version,
   }
   for (const Diagnostic& d : told.all()) append(diags_, d);
   return good;
-}
-
-// A branch whose condition is known takes the operator's place.
-bool Importer::add_if(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
-                      Scope& scope, int depth) {
-  Diagnostics told;
-  builder_.begin(where_node(node), told);
-  auto condition = inputs.empty() || !inputs[0].valid() ? std::nullopt : builder_.number(inputs[0]);
-  if (!condition)
-    return error(where_node(node), "onnx-constant", "its condition must be known while compiling",
-                 "give it: --value NAME=true, or export the branch that is wanted");
-  const Attribute* branch = node.find(*condition != 0 ? "then_branch" : "else_branch");
-  if (branch == nullptr || !branch->graph || branch->graph->outputs.size() != node.outputs.size())
-    return error(where_node(node), "onnx-invalid", "its branches do not have its outputs",
-                 "the file is damaged; export the model again");
-  Scope inner;
-  inner.outer = &scope;
-  if (!add_initializers(*branch->graph, inner) ||
-      !add_nodes(branch->graph->nodes, versions, inner, depth + 1))
-    return false;
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    Id id = find(inner, branch->graph->outputs[i].name);
-    if (id.value < 0)
-      return error(where_node(node), "onnx-invalid",
-                   fmt::format("output {} of the branch is not defined", i),
-                   "the file is damaged; export the model again");
-    if (!define(node, i, id, scope)) return false;
-  }
-  return true;
 }
 
 bool Importer::call_function(const Function& function, const Node& node,

@@ -168,9 +168,14 @@ bool Importer::add_input(const ValueInfo& info, Scope& scope) {
     return true;
   }
   tensor.type.dtype = form->stored;
+  const bool turned = options_.images_last && shape->size() == 4;
+  if (turned) std::rotate(tensor.type.shape.begin() + 1, tensor.type.shape.begin() + 2, tensor.type.shape.end());
   Id id = graph_.add_tensor(std::move(tensor));
   graph_.inputs.push_back({id, std::string(info.name)});
-  return build(info.name, [&] { scope.values[info.name] = builder_.from_stored(id, info.type); });
+  return build(info.name, [&] {
+    Id x = builder_.from_stored(id, info.type);
+    scope.values[info.name] = turned ? builder_.set_element(nhwc_to_nchw(builder_, x), info.type) : x;
+  });
 }
 
 bool Importer::add_inputs(Scope& scope) {
@@ -195,6 +200,10 @@ bool Importer::add_inputs(Scope& scope) {
   };
   unknown(options_.shapes, "--shape");
   unknown(options_.values, "--value");
+  const bool images = std::any_of(graph_.inputs.begin(), graph_.inputs.end(),
+                                  [&](const graph::Port& port) { return builder_.rank(port.tensor) == 4; });
+  if (good && options_.images_last && !images)
+    good = error(where(""), "input-name", "--input-layout nhwc: no input has four dimensions", "leave it out");
   for (const auto& [name, value] : options_.dimensions) {
     bool used = false;
     for (const ValueInfo& info : model_.graph.inputs)
@@ -275,7 +284,7 @@ bool Importer::run() {
   if (!model_.has_graph)
     return error(where(""), "onnx-invalid", "the file has no graph", "export the model again");
   Versions versions;
-  if (!read_opsets(model_.opsets, versions) || !add_initializers(model_.graph, scope) ||
+  if (!read_opsets(model_.opsets, versions) || !check_weights(versions) || !add_initializers(model_.graph, scope) ||
       !add_inputs(scope))
     return false;
   versions[kGroups] = 1;
@@ -292,19 +301,19 @@ bool Importer::run() {
 
 bool is_onnx_model(std::span<const uint8_t> bytes) { return onnx::is_onnx(bytes); }
 
-Result<graph::Graph> read_onnx(std::vector<uint8_t> bytes, const std::string& file,
+Result<graph::Graph> read_onnx(FileBytes bytes, const std::string& file,
                                Diagnostics& diags, const OnnxOptions& options) {
-  auto owner = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
   Location where;
   where.file = file;
-  auto model = onnx::read_messages(*owner, where, diags);
+  auto model = onnx::read_messages(bytes, where, diags);
   if (!model) return kFailure;
   graph::Graph graph;
   graph.source_file = file;
   graph.name = std::filesystem::path(file).stem().string();
-  onnx::TensorReader tensors(owner, file);
+  onnx::TensorReader tensors(std::move(bytes), file);
   onnx::Importer importer(*model, tensors, file, options, graph, diags);
   if (!importer.run()) return kFailure;
+  if (options.files != nullptr) *options.files = tensors.files();
   graph::compact(graph);
   return graph;
 }

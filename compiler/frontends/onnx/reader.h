@@ -12,6 +12,7 @@
 #include "graph/graph.h"
 #include "ops/operator.h"
 #include "support/diagnostics.h"
+#include "support/file_bytes.h"
 #include "support/result.h"
 
 namespace aotc::frontends {
@@ -22,6 +23,8 @@ struct OnnxOptions {
   // Values of inputs, which are inputs no longer: numbers, as text: "3", "[1, 2]", "[[1.5], [2]]".
   std::map<std::string, std::string> values = {};
   bool literal_rounding = false;  // of groups of quantised operators (qdq.h)
+  bool images_last = false;       // inputs of four dimensions are fed as NHWC
+  std::map<std::string, FileBytes>* files = nullptr;  // gets files beside the model that constants come from
 };
 
 // Is it an ONNX model, by its content?
@@ -35,7 +38,7 @@ bool is_onnx_model(std::span<const uint8_t> bytes);
 // Reports [onnx-invalid], [onnx-limit], [onnx-version], [onnx-type], [onnx-shape], [onnx-external],
 // [onnx-constant], [onnx-attribute], [onnx-empty], [dynamic-shape], [value-invalid], [input-name],
 // [op-unsupported] (all such operators in one error), and what the operators report.
-Result<graph::Graph> read_onnx(std::vector<uint8_t> bytes, const std::string& file,
+Result<graph::Graph> read_onnx(FileBytes bytes, const std::string& file,
                                Diagnostics& diags, const OnnxOptions& options = {});
 
 }  // namespace aotc::frontends

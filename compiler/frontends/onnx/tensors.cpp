@@ -7,7 +7,6 @@
 #include <charconv>
 #include <filesystem>
 
-#include "support/files.h"
 
 namespace aotc::frontends::onnx {
 
@@ -79,7 +78,7 @@ bool TensorReader::external(const Tensor& from, const Location& at, graph::Const
   if (!relative)
     return is_outside(
         told, at, fmt::format("its data lies in '{}', outside of the model's directory", shown));
-  auto [entry, is_new] = files_.try_emplace(name, nullptr);
+  auto [entry, is_new] = files_.try_emplace(name);
   if (is_new) {
     std::error_code error;
     fs::path folder = fs::path(file_).parent_path();
@@ -91,9 +90,9 @@ bool TensorReader::external(const Tensor& from, const Location& at, graph::Const
       return is_outside(
           told, at,
           fmt::format("its data lies in '{}', a link out of the model's directory", shown));
-    auto bytes = read_file(real.string(), told);
+    auto bytes = map_file(real.string(), told);
     if (!bytes) return false;
-    entry->second = std::make_shared<const std::vector<uint8_t>>(std::move(*bytes));
+    entry->second = std::move(*bytes);
   }
   if (!entry->second)
     return is_outside(told, at, fmt::format("its data lies in '{}', which cannot be read", shown));
@@ -102,9 +101,16 @@ bool TensorReader::external(const Tensor& from, const Location& at, graph::Const
     return is_outside(
         told, at,
         fmt::format("its data lies beyond the end of '{}', which has {} bytes", shown, size));
-  data.owner = entry->second;
-  data.bytes = std::span(*entry->second).subspan(offset, length ? *length : size - offset);
+  data.owner = entry->second->owner();
+  data.bytes = entry->second->bytes().subspan(offset, length ? *length : size - offset);
   return true;
+}
+
+std::map<std::string, FileBytes> TensorReader::files() const {
+  std::map<std::string, FileBytes> out;
+  for (const auto& [name, bytes] : files_)
+    if (bytes) out.emplace(fs::path(name).lexically_normal().generic_string(), *bytes);
+  return out;
 }
 
 // Numbers of a typed field as so many bytes of the type; false if they are not as many.
@@ -158,7 +164,7 @@ bool TensorReader::read(const Tensor& from, const Location& at, graph::TensorTyp
   if (from.external) {
     if (!external(from, at, value, told)) return false;
   } else if (from.has_raw) {
-    value = {bytes_, from.raw};
+    value = {bytes_.owner(), from.raw};
   } else {
     std::vector<uint8_t> own;
     if (!typed(from, form->packed ? DType::kU8 : form->stored, static_cast<size_t>(bytes), own))

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "frontends/onnx/element_types.h"
 #include "frontends/onnx/messages.h"
 #include "graph/graph.h"
+#include "support/file_bytes.h"
 
 namespace aotc::frontends::onnx {
 
@@ -31,7 +31,7 @@ int64_t bounded_bytes(const graph::Shape& shape, DType dtype);
 class TensorReader {
  public:
   // `file` as the user named the model.
-  TensorReader(std::shared_ptr<const std::vector<uint8_t>> bytes, std::string file)
+  TensorReader(FileBytes bytes, std::string file)
       : bytes_(std::move(bytes)), file_(std::move(file)) {}
 
   // The type and the bytes are those inside the graph (element_types.h). Reports [onnx-invalid],
@@ -39,14 +39,17 @@ class TensorReader {
   bool read(const Tensor& from, const Location& at, graph::TensorType& type,
             graph::ConstantView& value, Diagnostics& told);
 
+  // Those beside the model that were read, by the path in the model.
+  std::map<std::string, FileBytes> files() const;
+
  private:
   bool external(const Tensor& from, const Location& at, graph::ConstantView& data,
                 Diagnostics& told);
   bool typed(const Tensor& from, DType stored, size_t bytes, std::vector<uint8_t>& out) const;
 
-  std::shared_ptr<const std::vector<uint8_t>> bytes_;
+  FileBytes bytes_;
   std::string file_;
-  std::map<std::string, std::shared_ptr<const std::vector<uint8_t>>> files_;
+  std::map<std::string, std::optional<FileBytes>> files_;  // nothing: it cannot be read
 };
 
 }  // namespace aotc::frontends::onnx

@@ -10,7 +10,7 @@ namespace aotc::frontends {
 
 namespace {
 
-Result<graph::Graph> read_this(std::vector<uint8_t> bytes, const std::string& file,
+Result<graph::Graph> read_this(FileBytes bytes, const std::string& file,
                                Diagnostics& diags, const ReadOptions& options) {
   return read_tflite(std::move(bytes), file, diags, options);
 }

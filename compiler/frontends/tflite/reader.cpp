@@ -26,7 +26,7 @@ std::string stem_of(const std::string& file) {
 
 // Is this a file whose every offset FlatBuffers can follow safely?
 Status check_file(Source& source) {
-  const std::vector<uint8_t>& bytes = *source.bytes;
+  const FileBytes& bytes = source.bytes;
   Location at;
   at.file = source.file;
   // Smallest: root offset, identifier, and a table's offset to its vtable.
@@ -419,7 +419,7 @@ bool read_region(Source& outer, const ops::OperatorSet& set, const RegionRequest
   return good;
 }
 
-Result<graph::Graph> read_tflite(std::vector<uint8_t> bytes, const std::string& file,
+Result<graph::Graph> read_tflite(FileBytes bytes, const std::string& file,
                                  Diagnostics& diags, const ReadOptions& options,
                                  const tflite::RuleTable& rules) {
   Source source;
@@ -428,9 +428,9 @@ Result<graph::Graph> read_tflite(std::vector<uint8_t> bytes, const std::string& 
   source.rules = &rules;
   source.diags = &diags;
   source.errors_before = diags.error_count();
-  source.bytes = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
-  source.copies = Budget(source.bytes->size() * 8 + 65536);
-  source.constants = Budget(source.bytes->size() * kMostReads + 65536);
+  source.bytes = std::move(bytes);
+  source.copies = Budget(source.bytes.size() * 8 + 65536);
+  source.constants = Budget(source.bytes.size() * kMostReads + 65536);
   if (!check_file(source) || !choose_subgraph(source, options)) return kFailure;
   warn_of_other_subgraphs(source);
 
@@ -459,6 +459,7 @@ Result<graph::Graph> read_tflite(std::vector<uint8_t> bytes, const std::string& 
   bool good = operators.resolve(roles).ok();
   bool sound = good;
   std::vector<graph::TensorId> ids;
+  if (!check_weights(source, of_tensors)) good = sound = false;
   if (!read_tensors(source, roles, graph, ids)) good = false;
   if (source.out_of_patience()) {
     of_tensors.error(source.where(), "tflite-limit", "too many errors; the rest is left out")

@@ -12,6 +12,7 @@
 #include "frontends/tflite/rules.h"
 #include "graph/graph.h"
 #include "support/diagnostics.h"
+#include "support/file_bytes.h"
 #include "support/result.h"
 
 namespace aotc::frontends {
@@ -27,7 +28,7 @@ namespace aotc::frontends {
 // [op-unsupported] (all such operators in one error), [model-types], [signature-unknown],
 // [output-not-computed], [input-name], what the operators report, and the warnings
 // [subgraph-unused] and [quantized-dimension].
-Result<graph::Graph> read_tflite(std::vector<uint8_t> bytes, const std::string& file,
+Result<graph::Graph> read_tflite(FileBytes bytes, const std::string& file,
                                  Diagnostics& diags, const ReadOptions& options = {},
                                  const tflite::RuleTable& rules = tflite::rules());
 

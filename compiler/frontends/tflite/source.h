@@ -17,6 +17,7 @@
 #include "graph/graph.h"
 #include "ops/external/given.h"
 #include "support/diagnostics.h"
+#include "support/file_bytes.h"
 #include "tflite_schema_generated.h"
 
 namespace aotc::frontends {
@@ -57,7 +58,7 @@ inline int builtin_of(const tflite_schema::OperatorCode& code) {
 
 struct Source {
   std::string file;
-  std::shared_ptr<const std::vector<uint8_t>> bytes;
+  FileBytes bytes;
   const tflite_schema::Model* model = nullptr;
   const tflite_schema::SubGraph* subgraph = nullptr;
   int subgraph_index = 0;

@@ -425,7 +425,7 @@ bool TensorReader::read_constant(const schema::Tensor& raw, Role role, const Loc
         .help(kDamaged);
     return false;
   }
-  tensor.constant = graph::ConstantView{source_.bytes, {}};
+  tensor.constant = graph::ConstantView{source_.bytes.owner(), {}};
   if (size > 0) tensor.constant->bytes = {buffer->data()->data(), size};
   return true;
 }

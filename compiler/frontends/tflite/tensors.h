@@ -40,4 +40,7 @@ int64_t bounded_bytes(const graph::Shape& shape, DType dtype);
 bool shape_may_become(const tflite_schema::Tensor& raw, const graph::Shape& stored,
                       const graph::Shape& inferred);
 
+// False, told as [tflite-limit]: the subgraph's weights are more than is ever emitted. Looks at sizes only.
+bool check_weights(const Source& source, Diagnostics& told);
+
 }  // namespace aotc::frontends

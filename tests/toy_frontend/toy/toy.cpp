@@ -162,7 +162,7 @@ bool is_toy(std::span<const uint8_t> bytes) {
          std::equal(kFirstLine.begin(), kFirstLine.end(), bytes.begin());
 }
 
-Result<graph::Graph> read_toy(std::vector<uint8_t> bytes, const std::string& file,
+Result<graph::Graph> read_toy(FileBytes bytes, const std::string& file,
                               Diagnostics& diags, const ReadOptions&) {
   return ToyReader(file, diags).read({bytes.begin(), bytes.end()});
 }

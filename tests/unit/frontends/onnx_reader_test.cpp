@@ -312,20 +312,42 @@ TEST(OnnxReader, FunctionsOfTheModel) {
               HasSubstr("functions call each other too deep, or themselves [onnx-limit]"));
 }
 
-TEST(OnnxReader, BranchesWhoseConditionIsKnown) {
-  auto branch = [](const char* attribute, const char* type) {
+// An If between operators of these types, both of the same operand.
+std::vector<uint8_t> branches(const char* then_type, const char* else_type, const char* operand = "x") {
+  auto branch = [&](const char* attribute, const char* type) {
     return bytes(5, bytes(1, attribute) +
-                        bytes(6, node(type, {"x"}, {std::string("r") + type}) +
+                        bytes(6, node(type, {operand}, {std::string("r") + type}) +
                                      bytes(12, bytes(1, std::string("r") + type))) +
                         number(20, 5));
   };
-  auto file = model(
-      node("If", {"c"}, {"y"}, branch("then_branch", "Relu") + branch("else_branch", "Tanh")) +
-      input(value_info("x", {2})) + input(value_info("c", {}, 9)) + output(value_info("y", {2})));
-  EXPECT_THAT(printed(file, {.values = {{"c", "true"}}}), HasSubstr("relu(%0)"));
-  EXPECT_THAT(printed(file, {.values = {{"c", "false"}}}), HasSubstr("tanh(%0)"));
-  EXPECT_THAT(printed(file),
-              HasSubstr("its condition must be known while compiling [onnx-constant]"));
+  return model(node("If", {"c"}, {"y"}, branch("then_branch", then_type) + branch("else_branch", else_type)) +
+               input(value_info("x", {2})) + input(value_info("c", {}, 9)) + output(value_info("y", {2})));
+}
+
+TEST(OnnxReader, BranchesWhoseConditionIsKnown) {
+  EXPECT_THAT(printed(branches("Relu", "Tanh"), {.values = {{"c", "true"}}}), HasSubstr("relu(%0)"));
+  EXPECT_THAT(printed(branches("Relu", "Tanh"), {.values = {{"c", "false"}}}), HasSubstr("tanh(%0)"));
+  EXPECT_THAT(printed(branches("Relu", "Flatten"), {.values = {{"c", "true"}}}), HasSubstr("relu(%0)"));
+}
+
+TEST(OnnxReader, BranchesWhoseConditionIsComputed) {
+  std::string text = printed(branches("Relu", "Tanh"));
+  EXPECT_THAT(text, HasSubstr("%2 \"y\" f32[2] = if(%1, %0)"));
+  EXPECT_THAT(text, HasSubstr("relu(%0)"));
+  EXPECT_THAT(text, HasSubstr("tanh(%0)"));
+  EXPECT_THAT(printed(branches("Relu", "Flatten")),
+              HasSubstr("output 0 is FLOAT 2 of one branch and FLOAT 2x1 of the other [onnx-shape]"));
+  EXPECT_THAT(printed(branches("Relu", "Tanh", "z")), HasSubstr("its input 'z' is not defined before it [onnx-invalid]"));
+  std::string unknown = printed(branches("Nothing", "Nowhere"));
+  EXPECT_THAT(unknown, HasSubstr("2 of the model's operators are not supported: Nothing (ai.onnx"));
+}
+
+TEST(OnnxReader, InputsAreFedAsPicturesOnRequest) {
+  auto file = model(relu_of({1, 3, 4, 5}));
+  EXPECT_THAT(printed(file, {.images_last = true}), HasSubstr("input %0 \"x\" f32[1x4x5x3]"));
+  EXPECT_THAT(printed(file), HasSubstr("input %0 \"x\" f32[1x3x4x5]"));
+  EXPECT_THAT(printed(model(relu_of({3, 4, 5})), {.images_last = true}),
+              HasSubstr("no input has four dimensions [input-name]"));
 }
 
 TEST(OnnxReader, Damage) {

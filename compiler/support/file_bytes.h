@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of a file that somebody keeps: large files are mapped, read only, and take no memory until they are looked
+// at. The one thing to know: a mapped file may change while it is read. One that gets shorter ends the program with a
+// message in place of a signal; one that is written to is told by check_mapped_files(), which whoever writes output
+// made of it asks first.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/diagnostics.h"
+
+namespace aotc {
+
+// Copies share the bytes.
+class FileBytes {
+ public:
+  FileBytes() = default;
+  FileBytes(std::vector<uint8_t> bytes);  // NOLINT: whoever has bytes may hand them over as those of a file
+  FileBytes(std::shared_ptr<const void> owner, std::span<const uint8_t> bytes)
+      : owner_(std::move(owner)), bytes_(bytes) {}
+
+  const uint8_t* data() const { return bytes_.data(); }
+  size_t size() const { return bytes_.size(); }
+  bool empty() const { return bytes_.empty(); }
+  auto begin() const { return bytes_.begin(); }
+  auto end() const { return bytes_.end(); }
+  std::span<const uint8_t> bytes() const { return bytes_; }
+  const std::shared_ptr<const void>& owner() const { return owner_; }
+
+ private:
+  std::shared_ptr<const void> owner_;
+  std::span<const uint8_t> bytes_;
+};
+
+// Files below this size are read: a copy costs less than a mapping, and nobody can change it.
+inline constexpr uint64_t kSmallestMapped = uint64_t{4} << 20;
+
+// The bytes of `path`, a regular file that is measured first; mapped if it is large. Reports what read_file reports.
+Result<FileBytes> map_file(const std::string& path, Diagnostics& diags, uint64_t limit = uint64_t{1} << 30);
+
+// Reports [file-changed] of each file that is mapped now and is no longer as it was.
+Status check_mapped_files(Diagnostics& diags);
+
+}  // namespace aotc

@@ -124,6 +124,24 @@ def branch_cases():
     yield "if_in_scan", (graph_of([scan], inputs, scan.output), inputs)
 
 
+def signal_cases():
+    sound = {"x0": floats(2, 40, 1)}
+    yield "stft", single("STFT", sound, {}, 1, {"x1": np.array(6, np.int64), "x3": np.array(16, np.int64)})
+    yield "stft_window", single("STFT", sound, {"onesided": 0}, 1, {"x1": np.array(8, np.int64), "x2": floats(16)})
+
+
+def place_cases():
+    image = {"x0": RNG.integers(-4, 5, (2, 3, 6, 7)).astype(np.float32)}
+    for name, attributes in (("", {}), ("_strides", {"strides": [2, 2]}), ("_pads", {"pads": [1, 0, 1, 1], "strides": [2, 1]}),
+                             ("_columns", {"storage_order": 1}), ("_same", {"auto_pad": "SAME_LOWER", "strides": [2, 2]}),
+                             ("_dilations", {"dilations": [2, 1]})):
+        yield f"max_places{name}", single("MaxPool", image, {"kernel_shape": [2, 3], **attributes}, 2)
+    yield "max_places_line", single("MaxPool", {"x0": floats(2, 3, 9)}, {"kernel_shape": [3], "strides": [2]}, 2)
+    for op in ("Asin", "Acos", "Atan"):
+        values = np.concatenate([floats(20), np.array([0, -0.0, 1, -1, 2, 1e-9, np.nan], np.float32)])
+        yield f"arc_{op}", single(op, {"x0": values}, {})
+
+
 def sampling_cases():
     image = {"x0": floats(1, 2, 5, 7)}
     for mode in ("nearest", "linear", "cubic"):
@@ -295,7 +313,7 @@ def rounding_cases():
 
 
 def all_cases():
-    for family in (recurrent_cases, loop_cases, branch_cases, sampling_cases, classical_cases,
+    for family in (recurrent_cases, loop_cases, branch_cases, signal_cases, place_cases, sampling_cases, classical_cases,
                    tree_cases, bit_cases, integer_cases, between_cases, rounding_cases):
         yield from family()
 

@@ -95,6 +95,7 @@ std::span<const Rule> quantize_rules();
 std::span<const Rule> recurrent_rules();
 std::span<const Rule> resize_rules();
 std::span<const Rule> rotary_rules();
+std::span<const Rule> fourier_rules();
 std::span<const Rule> sampling_rules();
 std::span<const Rule> training_rules();
 std::span<const Rule> tree_rules();

@@ -185,6 +185,14 @@ void is_inf(Call& c) {
   c.out(0, b.add("equal", {of, infinite}, {}, DType::kBool));
 }
 
+// Angles of points: of the unit circle for the arc sine and cosine, whose other coordinate is no number beyond it.
+Id other_coordinate(Builder& b, Id x) {
+  return b.add("sqrt", {b.binary("mul", b.binary("sub", 1.0, x), b.binary("add", x, 1.0))});
+}
+void asin(Call& c) { c.out(0, c.b.binary("atan2", c.in(0), other_coordinate(c.b, c.in(0)))); }
+void acos(Call& c) { c.out(0, c.b.binary("atan2", other_coordinate(c.b, c.in(0)), c.in(0))); }
+void atan(Call& c) { c.out(0, c.b.binary("atan2", c.in(0), 1.0)); }
+
 void identity(Call& c) { c.out(0, c.in(0)); }
 
 // In inference nothing is dropped; training is refused.
@@ -220,6 +228,9 @@ constexpr Rule kRules[] = {
     {"Tan", 7, tan},
     {"Sinh", 9, hyperbolic<kDifference>},
     {"Cosh", 9, hyperbolic<kSum>},
+    {"Asin", 7, asin},
+    {"Acos", 7, acos},
+    {"Atan", 7, atan},
     {"Asinh", 9, asinh},
     {"Acosh", 9, acosh},
     {"Atanh", 9, atanh},

@@ -139,10 +139,49 @@ Id max_of_bytes(Call& c, const WindowAttributes& w) {
   return stored_of(b, nhwc_to_nchw(b, out), type);
 }
 
+// The first of the largest, and its place in the whole operand; by columns where storage_order says so.
+void max_and_places(Call& c, const WindowAttributes& w) {
+  Builder& b = c.b;
+  const graph::Shape in = c.shape(0);
+  const bool columns = c.i("storage_order", 0) != 0;
+  if (graph::element_count(in) > int64_t{1} << 22) c.refuse("places in more than 4,194,304 elements", "use a smaller image");
+  if (!w.is_inside()) c.refuse("a maximum with its place, of windows that lie in the padding altogether");
+  Ints places(static_cast<size_t>(graph::element_count(in)));
+  std::iota(places.begin(), places.end(), int64_t{0});
+  if (columns && w.dims() == 2) {
+    const int64_t height = in[2], width = in[3];
+    for (int64_t& p : places) {
+      const int64_t at = p % (height * width);
+      p = p - at + at % width * height + at / width;
+    }
+  } else if (columns && w.dims() > 2) {
+    c.refuse("places by columns of more than two dimensions");
+  }
+  const DType type = b.dtype(c.in(0));
+  const double lowest = type == DType::kF32 ? -std::numeric_limits<float>::infinity()
+                                            : static_cast<double>(int_range(type).min);
+  std::vector<Id> values, indices;
+  for_each_tap(c, pad_spatial(b, c.in(0), w, lowest), w, [&](Id slice) { values.push_back(slice); });
+  Id numbers = b.reshape(b.int_list(places), in);
+  // Padding is never the first of the largest unless all is as small as it: then it must not be taken either.
+  for_each_tap(c, pad_spatial(b, numbers, w, -1.0), w, [&](Id slice) { indices.push_back(slice); });
+  Id best = values[0], place = indices[0];
+  for (size_t i = 1; i < values.size(); ++i) {
+    Id outside = b.add("less", {place, b.filled_int(DType::kI64, 0)}, {}, DType::kBool);
+    Id inside = b.add("greater_equal", {indices[i], b.filled_int(DType::kI64, 0)}, {}, DType::kBool);
+    Id takes = b.add("logical_or", {b.widened("greater", {values[i], best}, true), outside});
+    takes = b.add("logical_and", {takes, inside});
+    best = select(b, takes, values[i], best);
+    place = select(b, takes, indices[i], place);
+  }
+  c.out(0, best);
+  c.out(1, place);
+}
+
 void max_pool(Call& c) {
   Builder& b = c.b;
-  if (c.wants(1)) c.refuse("the indices of a maximum", "export the model without what reads them");
   WindowAttributes w = window_of(c, c.ints("kernel_shape").value_or(Ints{}));
+  if (c.wants(1)) return max_and_places(c, w);
   bool plain = w.dims() == 2 && b.dtype(c.in(0)) == DType::kF32 && w.is_inside() &&
                w.dilations == Ints{1, 1};
   const DType type = b.dtype(c.in(0));

@@ -186,6 +186,40 @@ Id transposed_by_slices(Call& c, const Transposed& t, int64_t groups) {
 
 }  // namespace
 
+// Columns are what each place of a window holds, [batch, channel and place, window]; what meets in a pixel is added.
+void col2im(Call& c) {
+  Builder& b = c.b;
+  const graph::Shape in = c.shape(0);
+  const Ints image = c.known_ints(1, "the image's size"), block = c.known_ints(2, "the window's size");
+  const size_t n = block.size();
+  if (in.size() != 3 || n < 1 || n > 6 || image.size() != n || b.dtype(c.in(0)) != DType::kF32)
+    c.refuse("its operands are no columns of float32 and sizes");
+  const Ints strides = list_of(c, "strides", n, 1, 1), dilations = list_of(c, "dilations", n, 1, 1),
+             pads = list_of(c, "pads", 2 * n, 0, 0);
+  graph::Shape windows;
+  int64_t taps = 1;
+  for (size_t i = 0; i < n; ++i) {
+    if (block[i] < 1 || block[i] > kMostSize || image[i] < 1 || image[i] > kMostSize) c.refuse("its window has no size");
+    const int64_t room = image[i] + pads[i] + pads[n + i] - dilations[i] * (block[i] - 1) - 1;
+    windows.push_back(room < 0 ? 0 : room / strides[i] + 1);
+    taps *= block[i];
+    if (taps > 256) c.refuse("a window of more than 256 places");
+  }
+  if (in[1] % taps != 0 || graph::element_count(windows) != in[2] || in[2] == 0) c.refuse("its columns do not fit the image");
+  const int64_t channels = in[1] / taps;
+  graph::Shape part_shape = {in[0], channels};
+  part_shape.insert(part_shape.end(), windows.begin(), windows.end());
+  Id columns = b.reshape(c.in(0), {in[0], channels, taps, in[2]}), sum;
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    Id part = b.reshape(b.slice(columns, {0, 0, tap, 0}, {in[0], channels, 1, in[2]}), part_shape);
+    int64_t rest = tap;
+    for (size_t i = n; i-- > 0; rest /= block[i])
+      part = spread(b, part, i + 2, strides[i], rest % block[i] * dilations[i] - pads[i], image[i]);
+    sum = sum.valid() ? b.binary("add", sum, part) : part;
+  }
+  c.out(0, sum);
+}
+
 void conv_transpose(Call& c) {
   Builder& b = c.b;
   Transposed t = transposed_of(c);

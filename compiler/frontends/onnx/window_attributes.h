@@ -26,5 +26,6 @@ WindowAttributes window_of(Call& c, const Ints& kernel);
 Id convolution(Call& c, Id x, Id filters, const WindowAttributes& w, int64_t groups);
 
 void conv_transpose(Call& c);
+void col2im(Call& c);
 
 }  // namespace aotc::frontends::onnx

@@ -157,7 +157,7 @@ options::Group code_group(CompileOptions& c) {
         .target = one_of(&c.stream, {{"off", plan::Stream::kOff}, {"auto", plan::Stream::kAuto},
                                      {"max", plan::Stream::kMax}}),
         .help = "Operators one behind the other computed row by row, so that only some rows of the tensors between "
-                "them are in RAM: never, where the arena is smaller for at most 3 % more instructions by estimate, or "
+                "them are in RAM: never, where the arena is smaller for at most 3 % more instructions, or "
                 "wherever the arena is smaller",
         .see = "streaming.md"},
        assembly_option(c),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "plan/instructions.h"
 #include "plan/program.h"
 
 #include <algorithm>
@@ -51,9 +52,10 @@ Status check_control(const Graph& graph, const PlanOptions& options, Diagnostics
 // At most so many percent more instructions, where rows are not wanted at any price.
 constexpr double kMostMore = 3;
 
-double instructions_of(const Program& program) {
+// As they are counted in what was lowered: the operators' own estimates are for whole tensors.
+double instructions_of(const Program& program, const ops::TargetInfo& target) {
   double sum = 0;
-  for (const ProgramCall& call : program.calls) sum += call.schedule.instructions;
+  for (int64_t call : instructions_of_calls(program, target)) sum += static_cast<double>(call);
   return sum;
 }
 
@@ -62,12 +64,12 @@ Result<Program> plan_streamed(Graph graph, const PlanOptions& options, Diagnosti
   if (options.segments) return Planner(flatten(std::move(graph)), options, *options.segments, diags).run();
   auto best = Planner(flatten(Graph(graph)), options, {}, diags).run();
   if (!best) return kFailure;
-  const double instructions = instructions_of(*best);
+  const double instructions = instructions_of(*best, options.target);
   for (const std::vector<Segment>& segments : segment_candidates(graph, options.inputs == Contract::kPreserve)) {
     Diagnostics unsaid;
     auto program = Planner(flatten(Graph(graph)), options, segments, unsaid).run();
     if (!program || program->arena_bytes >= best->arena_bytes) continue;
-    const bool cheap = instructions_of(*program) <= instructions * (1 + kMostMore / 100);
+    const bool cheap = instructions_of(*program, options.target) <= instructions * (1 + kMostMore / 100);
     if (cheap || options.stream == Stream::kMax) best = std::move(program);
   }
   return best;

@@ -250,9 +250,11 @@ def _quantised(np: Any, port: Tensor, array: Any, raw: bool) -> Any:
         return array
     if not raw and port.scale and array.dtype.kind == "f":
         limits = np.iinfo(wanted)
-        scaled = np.round(array.astype(np.float64) / port.scale) + port.zero_point
-        if np.isnan(scaled).any():
+        if np.isnan(array).any():
             raise ValueError(f"input {port.name!r}: NaN cannot be quantised")
+        # As LiteRT's QUANTIZE does: divided in float32, halves away from zero.
+        quotient = (array.astype(np.float32) / np.float32(port.scale)).astype(np.float64)
+        scaled = np.sign(quotient) * np.floor(np.abs(quotient) + 0.5) + port.zero_point
         return np.clip(scaled, limits.min, limits.max).astype(wanted)
     if not np.can_cast(array.dtype, wanted, "same_kind") and not _exact(np, array, wanted):
         raise TypeError(f"input {port.name!r} is {port.dtype}, {array.dtype} was given")

@@ -165,6 +165,29 @@ def real_numbers_are_quantised(use):
 
 
 @test
+def real_numbers_are_rounded_as_the_reference_does(use):
+    """Halves among them, of both signs."""
+    import numpy as np
+    from tflite_builder import ModelBuilder
+    scale, zero, count = 0.25, 3, 400
+    builder = ModelBuilder()
+    given = builder.tensor("x", "float32", (1, count))
+    made = builder.tensor("q", "int8", (1, count), scale, zero)
+    builder.op("QUANTIZE", [given], [made])
+    quantize = use.work / "quantize.tflite"
+    quantize.write_bytes(builder.finish([given], [made]))
+    builder = ModelBuilder()
+    same = builder.tensor("q", "int8", (1, count), scale, zero)
+    out = builder.tensor("y", "int8", (1, count), scale, zero)
+    builder.op("MAXIMUM", [same, same], [out])
+    x = np.concatenate([(np.arange(count // 2) - 100) * 0.125, np.random.default_rng(3).normal(0, 20, count // 2)])
+    x = x.astype(np.float32)[None]
+    want = reference(quantize, x)[0]
+    m = use.aotc.compile(bytes(builder.finish([same], [out])))
+    assert np.array_equal(m(x), ((want.astype(np.float64) - zero) * scale).astype(np.float32))
+
+
+@test
 def several_inputs_and_outputs(use):
     import numpy as np
     folder = MODELS / "gadget"

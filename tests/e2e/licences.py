@@ -61,7 +61,7 @@ def archive(work, name, *options):
     file, folder = work / f"{name}.tar", work / name
     common.aotc("compile", MODEL, *options, "-o", file, "--quiet")
     with tarfile.open(file) as tar:
-        tar.extractall(folder, filter="data")
+        common.unpack(tar, folder)
     return folder
 
 

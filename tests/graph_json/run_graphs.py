@@ -121,7 +121,7 @@ class Archive:
     def __init__(self, path, folder):
         self.path = path
         with tarfile.open(path) as tar:
-            tar.extractall(folder, filter="data")
+            common.unpack(tar, folder)
         self.graph_path = next(folder.glob("executor-config/graph/*.graph"))
         self.params_path = next(folder.glob("parameters/*.params"))
         self.sources = sorted(folder.glob("codegen/host/src/*.c"))

@@ -39,7 +39,8 @@ struct PrintedFunction {
 // made legal and unique per scope. `form`: kPlain, or kPacked, whose text needs the headers that `packed_includes`
 // names. `parameters` of a packed function are the pointers it takes out of
 // its arguments, in their order; a parameter for which `bound` names a table is that table, and no
-// argument. `traced_call`: the call whose results it traces. `narrow`: for CPUs whose int has 16 bits, what is known to fit is computed in int.
+// argument. `traced_call`: the call whose results it traces. `narrow`: for CPUs whose int has
+// 16 bits, what is known to fit is computed in int.
 PrintedFunction print_c(const tir::Function& function, const std::string& name,
                         const std::string& prefix, CallingConvention form = CallingConvention::kPlain,
                         const std::vector<std::string>& bound = {}, bool narrow = false, int traced_call = -1);

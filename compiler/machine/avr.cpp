@@ -52,8 +52,6 @@ class Avr : public Semantics {
  private:
   using Flow = Step::Flow;
 
-  static std::string operand(const Instruction& i, size_t n) { return n < i.operands.size() ? i.operands[n] : ""; }
-
   static Value get(const State& state, int r) {
     return r >= 0 && r < 32 ? state.registers[static_cast<size_t>(r)] : Value{};
   }

@@ -8,6 +8,7 @@
 #include "machine/size.h"
 #include "machine/stack_report.h"
 #include "support/files.h"
+#include "support/json.h"
 #include "support/streams.h"
 #include "support/text.h"
 
@@ -67,11 +68,8 @@ int judge(const std::vector<Limit>& limits, const Elf& elf, const std::vector<Si
 
 // The deepest of the roots.
 Result<int64_t> stack_of(const Elf& elf, const SizeOptions& o, const DecoderChoice& choice, Diagnostics& diags) {
-  std::vector<uint32_t> roots;
-  for (const std::string& name : o.roots)
-    for (uint32_t f : functions_named(elf, name, diags)) roots.push_back(f);
+  const auto roots = roots_named(elf, o.roots, diags);
   if (diags.has_errors()) return kFailure;
-  if (o.roots.empty()) roots.push_back(elf.entry());
   auto listing = choice(o.objdump)(elf, diags);
   if (!listing) return kFailure;
   StackAnalysis analysis(elf, *listing, {});
@@ -116,7 +114,7 @@ int size(const SizeOptions& o, const DecoderChoice& choice) {
       for (const SizeChange& c : changed)
         j["changes"].push_back({{"name", c.name}, {"before", c.before}, {"now", c.now}});
     }
-    write_out(j.dump(2) + "\n");
+    write_out(json_text(j, 2) + "\n");
   } else {
     write_out(size_text(*elf, report, o.all ? SIZE_MAX : kShownRows));
     if (!o.old_file.empty()) print_out("{} rows are of another size than in {}\n", changed.size(), o.old_file);
@@ -146,11 +144,7 @@ options::Command size_declaration(const DecoderChoice& decoder) {
       .description =
           "Every byte of every section of FIRMWARE is in one row, so rows add up to what 'size -A' prints. The "
           "linker's map says which file a row is from; it is looked for beside FIRMWARE.",
-      .options = {{.names = "FIRMWARE",
-                   .target = &o->file,
-                   .help = "The linked program (.elf)",
-                   .required = true,
-                   .takes = options::Takes::kFile},
+      .options = {firmware_option(o->file),
                   {.names = "--map",
                    .value = "FILE",
                    .target = &o->map,
@@ -174,10 +168,7 @@ options::Command size_declaration(const DecoderChoice& decoder) {
                    .value = "FUNCTION",
                    .target = &o->roots,
                    .help = "Of --max-stack, as of 'analyze stack'"},
-                  {.names = "--objdump",
-                   .value = "PROGRAM",
-                   .target = &o->objdump,
-                   .help = "The toolchain's objdump, if it is not found by its usual name"},
+                  objdump_option(o->objdump),
                   {.names = "--all", .target = &o->all, .help = "Print all rows"},
                   {.names = "--json", .target = &o->json, .help = "Print JSON, with all rows"}},
       .run = [o, decoder] { return size(*o, decoder); }};

@@ -5,6 +5,7 @@
 #include "machine/commands.h"
 #include "machine/stack_report.h"
 #include "support/files.h"
+#include "support/json.h"
 #include "support/streams.h"
 #include "support/text.h"
 
@@ -47,6 +48,29 @@ std::vector<uint32_t> functions_named(const Elf& elf, const std::string& name, D
   return {};
 }
 
+std::vector<uint32_t> roots_named(const Elf& elf, const std::vector<std::string>& names, Diagnostics& diags) {
+  if (names.empty()) return {elf.entry()};
+  std::vector<uint32_t> out;
+  for (const std::string& name : names)
+    for (uint32_t f : functions_named(elf, name, diags)) out.push_back(f);
+  return out;
+}
+
+options::Option firmware_option(std::string& target) {
+  return {.names = "FIRMWARE",
+          .target = &target,
+          .help = "The linked program (.elf)",
+          .required = true,
+          .takes = options::Takes::kFile};
+}
+
+options::Option objdump_option(std::string& target) {
+  return {.names = "--objdump",
+          .value = "PROGRAM",
+          .target = &target,
+          .help = "The toolchain's objdump, if it is not found by its usual name"};
+}
+
 namespace {
 
 // "TIMER_Handler=2,UART_Handler": handlers with their priorities, 0 if none is said.
@@ -69,14 +93,6 @@ std::vector<std::pair<std::string, int>> handlers(const std::vector<std::string>
   return out;
 }
 
-std::vector<uint32_t> roots_of(const Elf& elf, const StackOptions& o, Diagnostics& diags) {
-  std::vector<uint32_t> out;
-  for (const std::string& name : o.roots)
-    for (uint32_t f : functions_named(elf, name, diags)) out.push_back(f);
-  if (o.roots.empty()) out.push_back(elf.entry());
-  return out;
-}
-
 int stack(const StackOptions& o, const DecoderChoice& choice) {
   Diagnostics diags;
   std::string wrong;
@@ -92,7 +108,7 @@ int stack(const StackOptions& o, const DecoderChoice& choice) {
     auto read = read_indirect_calls(o.indirect, *elf, diags);
     if (read) indirect = *read;
   }
-  const auto roots = roots_of(*elf, o, diags);
+  const auto roots = roots_named(*elf, o.roots, diags);
   std::vector<std::pair<uint32_t, int>> levels;
   for (auto& [name, priority] : given)
     for (uint32_t f : functions_named(*elf, name, diags)) levels.emplace_back(f, priority);
@@ -104,7 +120,7 @@ int stack(const StackOptions& o, const DecoderChoice& choice) {
   for (uint32_t f : roots) report.roots.push_back(analysis.bound(f));
   for (auto [f, priority] : levels) report.interrupts.push_back({priority, analysis.bound(f)});
   report.frame_bytes = exception_frame(*elf, *listing);
-  write_out(o.json ? stack_json(*elf, report).dump(2) + "\n" : stack_text(*elf, report));
+  write_out(o.json ? json_text(stack_json(*elf, report), 2) + "\n" : stack_text(*elf, report));
   return o.strict && !report.proven() ? kTooMuch : kDone;
 }
 
@@ -120,11 +136,7 @@ options::Command stack_declaration(const DecoderChoice& decoder) {
           "calls, whoever compiled them, and prints a bound with the deepest chain of calls. 'proven': every "
           "way was walked. 'assumed': something was taken to be as compilers make it, and is listed. "
           "'unbounded': what is listed, such as recursion, has no bound.",
-      .options = {{.names = "FIRMWARE",
-                   .target = &o->file,
-                   .help = "The linked program (.elf)",
-                   .required = true,
-                   .takes = options::Takes::kFile},
+      .options = {firmware_option(o->file),
                   {.names = "--root",
                    .value = "FUNCTION",
                    .target = &o->roots,
@@ -139,10 +151,7 @@ options::Command stack_declaration(const DecoderChoice& decoder) {
                    .target = &o->indirect,
                    .help = "What calls through pointers call: a line 'CALLER: CALLEE...' each",
                    .takes = options::Takes::kFile},
-                  {.names = "--objdump",
-                   .value = "PROGRAM",
-                   .target = &o->objdump,
-                   .help = "The toolchain's objdump, if it is not found by its usual name"},
+                  objdump_option(o->objdump),
                   {.names = "--strict",
                    .target = &o->strict,
                    .help = "Exit with 3 if a bound is not proven, but for what --indirect says"},

@@ -22,7 +22,11 @@ inline constexpr int kDone = 0, kBadInput = 1, kTooMuch = 3, kToolMissing = 5;
 int failed(const Diagnostics& diags);
 // Reports what Elf::read does, and [file-read].
 Result<Elf> read_program(const std::string& path, Diagnostics& diags);
-// All functions of a name: static ones may share it. Reports [function-unknown].
+// All functions of the names: static ones may share one. Reports [function-unknown].
 std::vector<uint32_t> functions_named(const Elf& elf, const std::string& name, Diagnostics& diags);
+// The functions of --root: without names, where the program begins.
+std::vector<uint32_t> roots_named(const Elf& elf, const std::vector<std::string>& names, Diagnostics& diags);
+options::Option firmware_option(std::string& target);
+options::Option objdump_option(std::string& target);
 
 }  // namespace aotc::machine

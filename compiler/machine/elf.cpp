@@ -197,6 +197,11 @@ std::vector<const Symbol*> Elf::functions_named(const std::string& name) const {
   return out;
 }
 
+std::string Elf::function_name(uint32_t address) const {
+  const Symbol* s = function_at(address);
+  return s != nullptr ? escape_for_display(s->name) : fmt::format("{:#x}", address);
+}
+
 std::string Elf::place(uint32_t address) const {
   const Symbol* s = function_around(address);
   if (s == nullptr) return fmt::format("{:#x}", address);

@@ -50,6 +50,7 @@ class Elf {
   uint32_t flags() const { return flags_; }
   uint32_t entry() const { return entry_; }
   const std::string& file() const { return file_; }
+  std::span<const uint8_t> bytes() const { return bytes_; }
   const std::vector<Section>& sections() const { return sections_; }
   // In the order of their addresses, mapping symbols ($t, $d) apart.
   const std::vector<Symbol>& symbols() const { return symbols_; }
@@ -61,6 +62,8 @@ class Elf {
   const Symbol* function_around(uint32_t address) const;
   // All of the name: there may be several static ones.
   std::vector<const Symbol*> functions_named(const std::string& name) const;
+  // Its name as it may be shown, or the address if there is none.
+  std::string function_name(uint32_t address) const;
   // "conv+0x1c (0x80f4)".
   std::string place(uint32_t address) const;
   // Little-endian, of a section that the program cannot write. `width`: 1, 2 or 4 bytes.

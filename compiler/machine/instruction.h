@@ -22,6 +22,11 @@ struct Instruction {
   uint32_t next() const { return address + size; }
 };
 
+// Empty if there are fewer.
+inline std::string operand(const Instruction& i, size_t n) {
+  return n < i.operands.size() ? i.operands[n] : "";
+}
+
 class Listing {
  public:
   // As they come, in any order.

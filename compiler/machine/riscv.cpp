@@ -69,8 +69,6 @@ class Riscv : public Semantics {
  private:
   using Flow = Step::Flow;
 
-  static std::string operand(const Instruction& i, size_t n) { return n < i.operands.size() ? i.operands[n] : ""; }
-
   static Value get(const State& state, int r) {
     if (r == kZero) return Value::number(0);
     if (r == kRvSp) return state.sp_known ? Value::stack(state.sp) : Value{};
@@ -83,10 +81,8 @@ class Riscv : public Semantics {
 
   void assign(const Instruction& i, State& state, int r, const Value& value, Step& out) const {
     if (r != kRvSp) return set(state, r, value);
-    if (value.is_stack() && value.offset > -kMostStack && value.offset < kMostStack) {
-      state.sp = value.offset;
-      state.sp_known = true;
-    } else if (value.is_constant() || i.mnemonic == "auipc" || i.mnemonic == "lui") {
+    if (state.set_stack(value)) return;
+    if (value.is_constant() || i.mnemonic == "auipc" || i.mnemonic == "lui") {
       // lui and addi set it in two steps.
       out.stack_switched = true;
     } else {

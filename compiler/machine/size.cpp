@@ -9,6 +9,7 @@
 
 #include "machine/value.h"
 #include "support/files.h"
+#include "support/json.h"
 #include "support/text.h"
 
 namespace aotc::machine {
@@ -96,17 +97,22 @@ class Sizing {
     unnamed(section, at, s.address + s.size);
   }
 
+  // The linker's input section around an address, or the map's end.
+  LinkerMap::const_iterator input_at(uint32_t address) const {
+    auto behind = map_.upper_bound(address);
+    if (behind == map_.begin()) return map_.end();
+    auto input = std::prev(behind);
+    return address - input->first < input->second.size ? input : map_.end();
+  }
+
   // Between symbols: the linker's input sections, and what fills up.
   void unnamed(int section, uint32_t from, uint32_t to) {
     while (from < to) {
       auto behind = map_.upper_bound(from);
       uint32_t end = behind == map_.end() ? to : std::min(to, behind->first);
-      const bool inside =
-          behind != map_.begin() && from - std::prev(behind)->first < std::prev(behind)->second.size;
-      if (inside) {
-        auto& [begin, input] = *std::prev(behind);
-        end = std::min(end, begin + input.size);
-        add(section, end - from < kLargestPadding ? "" : input.name, from, end);
+      if (auto input = input_at(from); input != map_.end()) {
+        end = std::min(end, input->first + input->second.size);
+        add(section, end - from < kLargestPadding ? "" : input->second.name, from, end);
       } else {
         add(section, end - from < kLargestPadding ? "" : "?", from, end);
       }
@@ -121,9 +127,7 @@ class Sizing {
     row.bytes = int64_t{to} - from;
     row.kind = kind_of(s);
     row.name = name.empty() ? "padding" : name == "?" ? "unnamed in " + s.name : name;
-    auto behind = map_.upper_bound(from);
-    if (behind != map_.begin() && from - std::prev(behind)->first < std::prev(behind)->second.size)
-      row.object = std::prev(behind)->second.object;
+    if (auto input = input_at(from); input != map_.end()) row.object = input->second.object;
     row.part = part_of(row, name, s);
     (row.kind == ByteKind::kCode        ? out_.totals.code
      : row.kind == ByteKind::kConstants ? out_.totals.constants
@@ -236,9 +240,9 @@ Result<ModelFunctions> read_model_functions(const std::string& path, Diagnostics
   Location where;
   where.file = path;
   ModelFunctions out;
-  Json j = Json::parse(bytes->begin(), bytes->end(), nullptr, false);
+  Json j;
   const bool is_map =
-      j.is_object() && j.contains("file") && j["file"].is_string() && j.contains("calls") && j["calls"].is_array();
+      !parse_json(std::string_view(reinterpret_cast<const char*>(bytes->data()), bytes->size()), j) && j.is_object() && j.contains("file") && j["file"].is_string() && j.contains("calls") && j["calls"].is_array();
   if (!is_map) {
     diags.error(where, "source-map-invalid", "is no source map")
         .help("aotc writes it beside the C as NAME.map.json");

@@ -116,6 +116,12 @@ const std::vector<uint32_t>& StackAnalysis::address_taken() {
   return *address_taken_;
 }
 
+const std::vector<uint32_t>* StackAnalysis::given_targets(uint32_t function, uint32_t call) const {
+  if (auto at = indirect_.by_address.find(call); at != indirect_.by_address.end()) return &at->second;
+  auto by = indirect_.by_function.find(function);
+  return by != indirect_.by_function.end() ? &by->second : nullptr;
+}
+
 // All functions that can be called below a root, itself first.
 std::vector<uint32_t> StackAnalysis::below(uint32_t root) {
   std::vector<uint32_t> out = {root};
@@ -128,12 +134,8 @@ std::vector<uint32_t> StackAnalysis::below(uint32_t root) {
     for (const Call& c : walked(function).calls) {
       for (uint32_t to : c.targets) add(to);
       if (!c.indirect) continue;
-      if (auto given = indirect_.by_address.find(c.address); given != indirect_.by_address.end())
-        for (uint32_t to : given->second) add(to);
-      else if (auto by = indirect_.by_function.find(function); by != indirect_.by_function.end())
-        for (uint32_t to : by->second) add(to);
-      else
-        for (uint32_t to : address_taken()) add(to);
+      const std::vector<uint32_t>* given = given_targets(function, c.address);
+      for (uint32_t to : given != nullptr ? *given : address_taken()) add(to);
     }
   }
   return out;
@@ -194,11 +196,8 @@ class Bounding {
   std::string names(const std::vector<uint32_t>& functions) const {
     constexpr size_t kShown = 6;
     std::string out;
-    for (size_t i = 0; i < std::min(functions.size(), kShown); ++i) {
-      const Symbol* s = elf_.function_at(functions[i]);
-      out +=
-          (i > 0 ? ", " : "") + (s != nullptr ? escape_for_display(s->name) : fmt::format("{:#x}", functions[i]));
-    }
+    for (size_t i = 0; i < std::min(functions.size(), kShown); ++i)
+      out += (i > 0 ? ", " : "") + elf_.function_name(functions[i]);
     if (functions.size() > kShown) out += fmt::format(", and {} more", functions.size() - kShown);
     return out;
   }
@@ -213,13 +212,9 @@ class Bounding {
   }
 
   void add_indirect(uint32_t f, const Call& c) {
-    const auto& given = analysis_.indirect_;
-    auto at = given.by_address.find(c.address);
-    auto by = given.by_function.find(f);
-    const bool is_given = at != given.by_address.end() || by != given.by_function.end();
-    const std::vector<uint32_t>& targets = at != given.by_address.end()    ? at->second
-                                           : by != given.by_function.end() ? by->second
-                                                                           : analysis_.address_taken();
+    const std::vector<uint32_t>* given = analysis_.given_targets(f, c.address);
+    const bool is_given = given != nullptr;
+    const std::vector<uint32_t>& targets = is_given ? *given : analysis_.address_taken();
     for (uint32_t to : targets) edges_[f].push_back({to, c.address, c.depth, !is_given});
     if (is_given)
       problem(ProblemKind::kIndirectCall, c.address,

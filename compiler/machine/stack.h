@@ -55,6 +55,8 @@ class StackAnalysis {
   void explore(uint32_t root);
   const std::vector<uint32_t>& address_taken();
   std::vector<uint32_t> below(uint32_t root);
+  // What --indirect says of a call through a pointer; null: nothing.
+  const std::vector<uint32_t>* given_targets(uint32_t function, uint32_t call) const;
 
   friend class Bounding;
 

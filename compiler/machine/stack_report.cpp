@@ -51,19 +51,14 @@ const char* word_for(ProblemKind kind) {
   return "no-code";
 }
 
-std::string function_name(const Elf& elf, uint32_t address) {
-  const Symbol* s = elf.function_at(address);
-  return s != nullptr ? escape_for_display(s->name) : fmt::format("{:#x}", address);
-}
-
 std::string bound_text(const Elf& elf, const StackBound& b) {
   const bool none = b.state == BoundState::kUnbounded;
-  std::string out = fmt::format("{}: {}{} bytes of stack, {} ({} function{})\n", function_name(elf, b.root),
+  std::string out = fmt::format("{}: {}{} bytes of stack, {} ({} function{})\n", elf.function_name(b.root),
                                 none ? "at least " : "", with_commas(b.bytes), word_for(b.state), b.functions,
                                 b.functions == 1 ? "" : "s");
   for (size_t i = 0; i < b.chain.size(); ++i) {
     const ChainLink& link = b.chain[i];
-    out += fmt::format("  {:>6}  {:<32} {} {}\n", link.bytes, function_name(elf, link.function),
+    out += fmt::format("  {:>6}  {:<32} {} {}\n", link.bytes, elf.function_name(link.function),
                        i + 1 < b.chain.size() ? "calls at" : "deepest at", elf.place(link.place));
   }
   for (const Problem& p : b.problems)
@@ -73,14 +68,14 @@ std::string bound_text(const Elf& elf, const StackBound& b) {
 
 Json bound_json(const Elf& elf, const StackBound& b) {
   Json j;
-  j["function"] = function_name(elf, b.root);
+  j["function"] = elf.function_name(b.root);
   j["address"] = b.root;
   j["bytes"] = b.bytes;
   j["state"] = word_for(b.state);
   j["functions"] = b.functions;
   j["chain"] = Json::array();
   for (const ChainLink& link : b.chain)
-    j["chain"].push_back({{"function", function_name(elf, link.function)},
+    j["chain"].push_back({{"function", elf.function_name(link.function)},
                           {"address", link.function},
                           {"bytes", link.bytes},
                           {"place", elf.place(link.place)}});

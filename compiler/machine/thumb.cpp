@@ -133,8 +133,6 @@ class Thumb : public Semantics {
  private:
   using Flow = Step::Flow;
 
-  static std::string operand(const Instruction& i, size_t n) { return n < i.operands.size() ? i.operands[n] : ""; }
-
   static Value get(const State& state, int r) {
     if (r == kSp) return state.sp_known ? Value::stack(state.sp) : Value{};
     return r >= 0 && r < kPc ? state.registers[static_cast<size_t>(r)] : Value{};
@@ -150,10 +148,8 @@ class Thumb : public Semantics {
   void assign(const Instruction& i, State& state, int r, const Value& value, Step& out) const {
     if (r == kPc) return jump(value, out);
     if (r != kSp) return set(state, r, value);
-    if (value.is_stack() && value.offset > -kMostStack && value.offset < kMostStack) {
-      state.sp = value.offset;
-      state.sp_known = true;
-    } else if (value.is_constant()) {
+    if (state.set_stack(value)) return;
+    if (value.is_constant()) {
       out.stack_switched = true;
     } else {
       state.sp_known = false;

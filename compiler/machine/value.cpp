@@ -143,6 +143,13 @@ bool State::join(const State& other) {
   return less;
 }
 
+bool State::set_stack(const Value& value) {
+  if (!value.is_stack() || value.offset <= -kMostStack || value.offset >= kMostStack) return false;
+  sp = value.offset;
+  sp_known = true;
+  return true;
+}
+
 void State::store(int64_t at, const Value& value) {
   slots.erase(at);
   if (value.known() && slots.size() < kMostSlots) slots[at] = value;

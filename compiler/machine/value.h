@@ -66,6 +66,8 @@ struct State {
 
   // Keeps what both know; true if that is less than before.
   bool join(const State& other);
+  // The stack pointer becomes the value, if that is a place in a stack that can be; false if not.
+  bool set_stack(const Value& value);
   void store(int64_t at, const Value& value);
   Value load(int64_t at) const;
   // Something was written, or may have been, that is not known: a variable may have another value. What a function
@@ -98,6 +100,9 @@ struct Step {
   bool undecoded = false;
 };
 
+// No stack is larger: what is, was computed from something else.
+inline constexpr int32_t kMostStack = 1 << 28;
+
 class Semantics {
  public:
   virtual ~Semantics() = default;
@@ -106,9 +111,6 @@ class Semantics {
   virtual void after_call(State& state) const = 0;
   virtual Step step(const struct Instruction& instruction, State& state) const = 0;
 };
-
-// No stack is larger: what is, was computed from something else.
-inline constexpr int32_t kMostStack = 1 << 28;
 
 std::unique_ptr<Semantics> thumb_semantics(const Elf& elf);
 std::unique_ptr<Semantics> riscv_semantics(const Elf& elf);

@@ -382,13 +382,12 @@ class SegmentLowering {
   void finish() {
     ops::Lowered& l = out_.lowered;
     l.function = f_.finish();
-    int64_t operators = 0;
-    for (size_t s = 0; s < stages_.size(); ++s, ++operators) {
+    for (size_t s = 0; s < stages_.size(); ++s) {
       const auto rows = static_cast<double>(rows_.tensors[rows_.stages[s].result].rows);
       l.schedule.instructions += rows * stages_[s].lowered.schedule.instructions;
       l.schedule.cycles += rows * stages_[s].lowered.schedule.cycles;
     }
-    l.schedule.note = fmt::format("rows of {} operators", operators);
+    l.schedule.note = fmt::format("rows of {} operators", stages_.size());
     for (size_t t = 1; t + 1 < rows_.ids.size(); ++t) out_.rows.push_back(rows_.ids[t]);
     publish();
   }

@@ -280,6 +280,17 @@ def check_messages(_core, aotc, elf, work):
         said = run(aotc, "analyze", "stack", elf, *options, code=code).stderr
         if text not in said:
             raise Failure(f"{options}: {said}")
+    check_odd_name(aotc, elf, work)
+
+
+def check_odd_name(aotc, elf, work):
+    """JSON is UTF-8 whatever the file is called."""
+    odd = pathlib.Path(os.fsdecode(os.fsencode(str(work)) + b"/odd\xff.elf"))
+    shutil.copy(elf, odd)
+    for command in (["stack", "--root", "chain"], ["size"]):
+        report = json.loads(run(aotc, "analyze", command[0], odd, "--json", *command[1:]).stdout)
+        if not report["file"].endswith("odd\ufffd.elf"):
+            raise Failure(f"{report['file']!r}")
 
 
 def ended(passed, failures):

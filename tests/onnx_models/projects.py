@@ -8,7 +8,6 @@ Usage: projects.py --work DIR
 Ends with 'N passed, N failed'.
 """
 import argparse
-import os
 import pathlib
 import shutil
 import sys
@@ -58,12 +57,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=pathlib.Path, required=True)
     work = parser.parse_args().work.resolve()
-    try:
-        import onnx  # noqa: F401
-    except ImportError as error:
-        if os.environ.get("CI") == "true":
-            raise common.Failure(f"{error}, and CI=true") from error
-        common.skip(f"{error}: pip install -r tests/requirements.txt")
+    common.need_modules("onnx")
     failed = 0
     checks = [("beside", lambda at: check_kept(at, "net.data")), ("below", lambda at: check_kept(at, "data/weights.bin")),
               ("taken", check_taken)]
@@ -79,4 +73,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    common.main_of(main)

@@ -77,6 +77,11 @@ void for_each_output(const OpView& op, Begin begin, Element element, End end) {
         }
 }
 
+std::optional<RowFlow> rows_without_border(const OpView& op) {
+  const RowFlow flow = rows_of_window(pool_window(op).y, {});
+  return flow.before == 0 && flow.after == 0 ? std::optional(flow) : std::nullopt;
+}
+
 class Pool2D : public Operator {
  public:
   std::vector<TypeSupport> types() const override {
@@ -190,10 +195,7 @@ class AveragePool2D final : public Pool2D {
   }
 
   // Averages at the border are of fewer pixels.
-  std::optional<RowFlow> row_flow(const OpView& op) const override {
-    const RowFlow flow = rows_of_window(pool_window(op).y, {});
-    return flow.before == 0 && flow.after == 0 ? std::optional(flow) : std::nullopt;
-  }
+  std::optional<RowFlow> row_flow(const OpView& op) const override { return rows_without_border(op); }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     return lower_pool_2d(op, PoolKind::kAverage);
@@ -242,10 +244,8 @@ class MaxPool2D final : public Pool2D {
 
   // What is the least there is never is the maximum.
   std::optional<RowFlow> row_flow(const OpView& op) const override {
-    if (op.operand(0).dtype != DType::kI8 && op.operand(0).dtype != DType::kI16) {
-      const RowFlow flow = rows_of_window(pool_window(op).y, {});
-      return flow.before == 0 && flow.after == 0 ? std::optional(flow) : std::nullopt;
-    }
+    if (op.operand(0).dtype != DType::kI8 && op.operand(0).dtype != DType::kI16)
+      return rows_without_border(op);
     const bool wide = op.operand(0).dtype == DType::kI16;
     return rows_of_window(pool_window(op).y, wide ? std::vector<uint8_t>{0x00, 0x80} : std::vector<uint8_t>{0x80});
   }

@@ -120,9 +120,8 @@ Result<Listing> decode(const Elf& elf, Diagnostics& diags) {
     diags.error(where, "tool-failed", "LLVM cannot disassemble it: " + escape_for_display(why, 300));
     return kFailure;
   };
-  auto buffer = llvm::MemoryBuffer::getFile(elf.file());
-  if (!buffer) return fail(buffer.getError().message());
-  auto object = llvm::object::ObjectFile::createELFObjectFile((*buffer)->getMemBufferRef());
+  const llvm::StringRef bytes(reinterpret_cast<const char*>(elf.bytes().data()), elf.bytes().size());
+  auto object = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(bytes, elf.file()));
   if (!object) return fail(llvm::toString(object.takeError()));
   llvm::Triple triple = (*object)->makeTriple();
   std::string features;

@@ -206,18 +206,13 @@ Status check_symbols(const Compiled& c, Diagnostics& diags) {
   return success();
 }
 
-Result<Compiled> compile_checked(const CompileOptions& options, Diagnostics& diags) {
-  if (!check_options(options, diags)) return kFailure;
-  auto begin = std::chrono::steady_clock::now();
-  Compiled out;
-  out.options = options;
-  plan::PlanOptions plan_options;
-  plan_options.overlap = options.overlap;
+// The core that the code is for; notes the board.
+Status choose_target(const CompileOptions& options, Compiled& out, plan::PlanOptions& plan_options,
+                     Diagnostics& diags) {
   if (!options.board_name.empty()) {
     auto board = project::find_board(options.board_name, diags);
     if (!board) return kFailure;
-    if (!board->is_generic())
-      plan_options.target = project::target_of(*board, options.assembly);
+    if (!board->is_generic()) plan_options.target = project::target_of(*board, options.assembly);
     out.board = std::move(*board);
   }
   if (!options.cpu_name.empty()) {
@@ -226,18 +221,15 @@ Result<Compiled> compile_checked(const CompileOptions& options, Diagnostics& dia
     if (!cpu->is_generic()) plan_options.target = project::target_of(*cpu, options.assembly);
     if (!out.board) out.board = std::move(*cpu);
   }
-  Contracts contracts = contracts_of(options);
-  plan_options.inputs = contracts.inputs;
-  plan_options.outputs = contracts.outputs;
   plan_options.target = target::for_level(plan_options.target, options.level);
   plan_options.target.prefer_ram = options.prefer_ram;
-  plan_options.stream = options.stream;
   plan_options.program_tables = plan_options.target.harvard && !options.constants_in_ram;
-  if (plan_options.program_tables && !check_program_tables(options, diags)) return kFailure;
-  plan_options.merge_at_least = plan::merge_at_least(options.level);
-  // Loops and pieces of tensors have offsets, which blocks of a workspace have not.
-  plan_options.repeats =
-      options.level != ops::Level::kSpeed && options.memory != codegen::MemoryMode::kWorkspace;
+  return plan_options.program_tables ? check_program_tables(options, diags) : success();
+}
+
+// Schedules, pools and devices, from the files that the options name.
+Status read_plan_files(const CompileOptions& options, Compiled& out, plan::PlanOptions& plan_options,
+                       Diagnostics& diags) {
   if (!options.schedules_path.empty()) {
     auto schedules = load_schedules(options.schedules_path, diags);
     if (!schedules) return kFailure;
@@ -252,12 +244,77 @@ Result<Compiled> compile_checked(const CompileOptions& options, Diagnostics& dia
     if (!text) return kFailure;
     out.options.devices_text.assign(text->begin(), text->end());
   }
-  if (!out.options.devices_text.empty()) {
-    auto devices = passes::parse_devices(out.options.devices_text, options.devices_path, diags);
-    if (!devices) return kFailure;
-    plan_options.devices = std::move(*devices);
-    if (!check_device_pools(options, plan_options, diags)) return kFailure;
+  if (out.options.devices_text.empty()) return success();
+  auto devices = passes::parse_devices(out.options.devices_text, options.devices_path, diags);
+  if (!devices) return kFailure;
+  plan_options.devices = std::move(*devices);
+  return check_device_pools(options, plan_options, diags);
+}
+
+Status choose_plan(const CompileOptions& options, Compiled& out, plan::PlanOptions& plan_options,
+                   Diagnostics& diags) {
+  plan_options.overlap = options.overlap;
+  Contracts contracts = contracts_of(options);
+  plan_options.inputs = contracts.inputs;
+  plan_options.outputs = contracts.outputs;
+  plan_options.stream = options.stream;
+  plan_options.merge_at_least = plan::merge_at_least(options.level);
+  // Loops and pieces of tensors have offsets, which blocks of a workspace have not.
+  plan_options.repeats =
+      options.level != ops::Level::kSpeed && options.memory != codegen::MemoryMode::kWorkspace;
+  if (!choose_target(options, out, plan_options, diags)) return kFailure;
+  return read_plan_files(options, out, plan_options, diags);
+}
+
+void dump_program(const CompileOptions& options, const plan::Program& program) {
+  auto dumped = [&](const char* what) {
+    return std::any_of(options.dump_after.begin(), options.dump_after.end(),
+                       [&](const std::string& name) { return name == "all" || name == what; });
+  };
+  if (dumped("tir")) print_err("; tir\n{}", plan::print_functions(program));
+  if (dumped("plan")) print_err("; plan\n{}", plan::print(program, {.functions = false, .constants_limit = 0}));
+}
+
+// What is said of the C besides the program.
+Result<codegen::CodegenOptions> choose_code(const Compiled& out, const std::string& stem, Diagnostics& diags) {
+  const CompileOptions& options = out.options;
+  codegen::CodegenOptions c;
+  c.prefix = out.prefix;
+  c.arena = options.arena;
+  c.memory = options.memory;
+  c.convention = options.convention;
+  c.slices = !options.slice.empty();
+  if (const auto longest = longest_slice_of(out)) c.longest_slice = longest->instructions;
+  c.cost_model = out.plan_options.target.name;
+  c.tvm_interface = options.tvm_interface;
+  c.model_name = codegen::tvm_model_name(options.prefix.empty() ? stem : options.prefix);
+  auto sections = parse_sections(options, diags);
+  if (!sections) return kFailure;
+  c.constants_sections = std::move(*sections);
+  c.assembly = options.assembly;
+  c.narrow_int = out.plan_options.target.narrow_int;
+  c.version = kVersion;
+  return c;
+}
+
+// The files of the user's operators go where the C is.
+void add_operators(GivenOperators& operators, Compiled& out) {
+  out.operator_workspace_bytes = operators.workspace_bytes;
+  const bool kept = kind_of(out.options.model_path, out.model_bytes) == ModelKind::kModel;
+  for (auto& [name, text] : operators.files) {
+    if (kept && (name.ends_with(".c") || name.ends_with(".json")))
+      out.options.kept_operators.push_back("operators/" + name);
+    out.c.files["operators/" + name] = std::move(text);
   }
+}
+
+Result<Compiled> compile_checked(const CompileOptions& options, Diagnostics& diags) {
+  if (!check_options(options, diags)) return kFailure;
+  auto begin = std::chrono::steady_clock::now();
+  Compiled out;
+  out.options = options;
+  plan::PlanOptions plan_options;
+  if (!choose_plan(options, out, plan_options, diags)) return kFailure;
   GivenOperators operators;
   auto graph = load_model(out.options, &out.model_bytes, &operators, diags);
   if (!graph) return kFailure;
@@ -271,41 +328,17 @@ Result<Compiled> compile_checked(const CompileOptions& options, Diagnostics& dia
   out.instructions = std::move(plan->instructions);
   out.more_arena = plan->more_arena;
   if (!check_structure(options, out.program, diags)) return kFailure;
-  auto dumped = [&](const char* what) {
-    return std::any_of(options.dump_after.begin(), options.dump_after.end(),
-                       [&](const std::string& name) { return name == "all" || name == what; });
-  };
-  if (dumped("tir")) print_err("; tir\n{}", plan::print_functions(out.program));
-  if (dumped("plan")) print_err("; plan\n{}", plan::print(out.program, {.functions = false, .constants_limit = 0}));
+  dump_program(options, out.program);
   out.plan_options = std::move(plan_options);
   std::string stem = std::filesystem::path(options.model_path).stem().string();
   out.prefix = c_identifier(options.prefix.empty() ? stem : options.prefix, "model");
   if (!check_symbols(out, diags)) return kFailure;
-  codegen::CodegenOptions c;
-  c.prefix = out.prefix;
-  c.arena = options.arena;
-  c.memory = options.memory;
-  c.convention = options.convention;
-  c.slices = !options.slice.empty();
-  c.bands = std::move(plan->bands);
-  if (const auto longest = longest_slice_of(out)) c.longest_slice = longest->instructions;
-  c.cost_model = out.plan_options.target.name;
-  c.tvm_interface = options.tvm_interface;
-  c.model_name = codegen::tvm_model_name(options.prefix.empty() ? stem : options.prefix);
-  auto sections = parse_sections(options, diags);
-  if (!sections) return kFailure;
-  c.constants_sections = std::move(*sections);
-  c.assembly = options.assembly;
-  c.narrow_int = out.plan_options.target.narrow_int;
-  c.register_externals = !operators.files.empty();
-  c.version = kVersion;
-  out.c = codegen::print_model(out.program, c);
-  out.operator_workspace_bytes = operators.workspace_bytes;
-  const bool kept = kind_of(options.model_path, out.model_bytes) == ModelKind::kModel;
-  for (auto& [name, text] : operators.files) {
-    if (kept && (name.ends_with(".c") || name.ends_with(".json"))) out.options.kept_operators.push_back("operators/" + name);
-    out.c.files["operators/" + name] = std::move(text);
-  }
+  auto code = choose_code(out, stem, diags);
+  if (!code) return kFailure;
+  code->bands = std::move(plan->bands);
+  code->register_externals = !operators.files.empty();
+  out.c = codegen::print_model(out.program, *code);
+  add_operators(operators, out);
   if (!check_mapped_files(diags)) return kFailure;
   std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   out.milliseconds = took.count();

@@ -102,101 +102,115 @@ options::Setter sections_setter(CompileOptions& c) {
   };
 }
 
+// What is said of the model, besides its file.
+std::vector<options::Option> model_options(CompileOptions& c) {
+  return {{.names = "--signature",
+           .value = "NAME",
+           .target = &c.signature,
+           .help = "Which signature of the model, if it has several"},
+          {.names = "--shape",
+           .value = "INPUT=1,98,40",
+           .target = &c.shapes,
+           .help = "The shape of an input, where the model leaves it open or another is wanted. All shapes that "
+                   "follow are worked out again; a project keeps it"},
+          {.names = "--dim",
+           .value = "NAME=1",
+           .target = &c.dimensions,
+           .help = "The size of a dimension that an ONNX model has by name, such as the batch; a project keeps it",
+           .see = "onnx.md"},
+          {.names = "--value",
+           .value = "INPUT=[0,2]",
+           .target = &c.values,
+           .help = "The value of an ONNX model's input, which is an input no longer: axes, shapes and the like, "
+                   "which must be known while compiling; a project keeps it",
+           .see = "onnx.md"},
+          {.names = "--input-layout",
+           .target = one_of(&c.images_last, {{"nchw", false}, {"nhwc", true}}),
+           .help = "What the caller feeds to inputs of an ONNX model with four dimensions: planes as in the file, or the "
+                   "channels of each pixel together, as cameras and .tflite models have them; a project keeps it",
+           .see = "onnx.md"},
+          {.names = "--rounding",
+           .target = one_of(&c.literal_rounding, {{"onnxruntime", false}, {"spec", true}}),
+           .help = "Operators between DequantizeLinear and QuantizeLinear of an ONNX model: as onnxruntime's default "
+                   "session computes them, or as the specification says; a project keeps it",
+           .see = "onnx.md"},
+          {.names = "--state",
+           .value = "OUTPUT=INPUT",
+           .target = &c.states,
+           .help = "An output that is the input of the next run: the model keeps it, in memory that NAME_init "
+                   "makes ready. It begins at real 0, or at the value in a file: OUTPUT=INPUT@FILE.npy",
+           .see = "state.md"}};
+}
+
+// How operators are computed.
+std::vector<options::Option> schedule_options(CompileOptions& c) {
+  return {level_option(c),
+          {.names = "--prefer",
+           .target = one_of(&c.prefer_ram, {{"speed", false}, {"ram", true}}),
+           .help = "Where a faster schedule needs more RAM: take it, or not"},
+          {.names = "--stream",
+           .target = one_of(&c.stream, {{"off", plan::Stream::kOff}, {"auto", plan::Stream::kAuto},
+                                        {"max", plan::Stream::kMax}}),
+           .help = "Operators one behind the other computed row by row, so that only some rows of the tensors between "
+                   "them are in RAM: never, where the arena is smaller for at most 3 % more instructions, or "
+                   "wherever the arena is smaller",
+           .see = "streaming.md"},
+          assembly_option(c),
+          schedules_option(c)};
+}
+
+// How operators and the model are called.
+std::vector<options::Option> interface_options(CompileOptions& c) {
+  return {{.names = "--calling-convention",
+           .target = one_of(&c.convention, {{"plain", CallingConvention::kPlain},
+                                            {"packed", CallingConvention::kPacked},
+                                            {"registry", CallingConvention::kRegistry}}),
+           .help =
+               "How operators are called: with typed pointers, with TVM's packed arguments, or with "
+               "these by name through the C runtime's registry",
+           .see = "emitted-c.md#calling-conventions"},
+          {.names = "--slice",
+           .value = "call|INSTRUCTIONS",
+           .target = &c.slice,
+           .help =
+               "Adds NAME_begin and NAME_step, which do a run in slices, between which the CPU is free for other "
+               "work: call by call, or in parts of calls of at most so many instructions",
+           .see = "slices.md"},
+          {.names = "--interface",
+           .target = interface_choice(c),
+           .help = "tvm adds the files tvmgen_NAME.h and .c with the entry point of TVM's C interface",
+           .see = "emitted-c.md#tvms-c-interface"},
+          {.names = "--devices",
+           .value = "FILE",
+           .target = &c.devices_path,
+           .help = "JSON that says which operators run on which device",
+           .takes = Takes::kFile,
+           .see = "devices.md"},
+          {.names = "--strip-float-io",
+           .target = &c.strip_boundary_float,
+           .help =
+               "A model that quantises its own inputs and outputs takes and gives integers instead"},
+          {.names = "--keep-dead-channels",
+           .target = &c.keep_dead_channels,
+           .help =
+               "Channels that have one value whatever the input, or that nobody reads, stay in the "
+               "tensors and weights"}};
+}
+
 options::Group code_group(CompileOptions& c) {
-  return {
-      "Options of compiling",
-      {{.names = "--prefix",
-        .value = "NAME",
-        .target = &c.prefix,
-        .help = "Beginning of every C name; by default from the file's name"},
-       board_option(c.board_name,
-                    "What the code is for, and whose limits are printed beside the "
-                    "figures; 'aotc boards' lists them"),
-       cpu_option(c),
-       {.names = "--signature",
-        .value = "NAME",
-        .target = &c.signature,
-        .help = "Which signature of the model, if it has several"},
-       {.names = "--shape",
-        .value = "INPUT=1,98,40",
-        .target = &c.shapes,
-        .help = "The shape of an input, where the model leaves it open or another is wanted. All shapes that "
-                "follow are worked out again; a project keeps it"},
-       {.names = "--dim",
-        .value = "NAME=1",
-        .target = &c.dimensions,
-        .help = "The size of a dimension that an ONNX model has by name, such as the batch; a project keeps it",
-        .see = "onnx.md"},
-       {.names = "--value",
-        .value = "INPUT=[0,2]",
-        .target = &c.values,
-        .help = "The value of an ONNX model's input, which is an input no longer: axes, shapes and the like, "
-                "which must be known while compiling; a project keeps it",
-        .see = "onnx.md"},
-       {.names = "--input-layout",
-        .target = one_of(&c.images_last, {{"nchw", false}, {"nhwc", true}}),
-        .help = "What the caller feeds to inputs of an ONNX model with four dimensions: planes as in the file, or the "
-                "channels of each pixel together, as cameras and .tflite models have them; a project keeps it",
-        .see = "onnx.md"},
-       {.names = "--rounding",
-        .target = one_of(&c.literal_rounding, {{"onnxruntime", false}, {"spec", true}}),
-        .help = "Operators between DequantizeLinear and QuantizeLinear of an ONNX model: as onnxruntime's default "
-                "session computes them, or as the specification says; a project keeps it",
-        .see = "onnx.md"},
-       {.names = "--state",
-        .value = "OUTPUT=INPUT",
-        .target = &c.states,
-        .help = "An output that is the input of the next run: the model keeps it, in memory that NAME_init "
-                "makes ready. It begins at real 0, or at the value in a file: OUTPUT=INPUT@FILE.npy",
-        .see = "state.md"},
-       level_option(c),
-       {.names = "--prefer",
-        .target = one_of(&c.prefer_ram, {{"speed", false}, {"ram", true}}),
-        .help = "Where a faster schedule needs more RAM: take it, or not"},
-       {.names = "--stream",
-        .target = one_of(&c.stream, {{"off", plan::Stream::kOff}, {"auto", plan::Stream::kAuto},
-                                     {"max", plan::Stream::kMax}}),
-        .help = "Operators one behind the other computed row by row, so that only some rows of the tensors between "
-                "them are in RAM: never, where the arena is smaller for at most 3 % more instructions, or "
-                "wherever the arena is smaller",
-        .see = "streaming.md"},
-       assembly_option(c),
-       schedules_option(c),
-       {.names = "--calling-convention",
-        .target = one_of(&c.convention, {{"plain", CallingConvention::kPlain},
-                                         {"packed", CallingConvention::kPacked},
-                                         {"registry", CallingConvention::kRegistry}}),
-        .help =
-            "How operators are called: with typed pointers, with TVM's packed arguments, or with "
-            "these by name through the C runtime's registry",
-        .see = "emitted-c.md#calling-conventions"},
-       {.names = "--slice",
-        .value = "call|INSTRUCTIONS",
-        .target = &c.slice,
-        .help =
-            "Adds NAME_begin and NAME_step, which do a run in slices, between which the CPU is free for other "
-            "work: call by call, or in parts of calls of at most so many instructions",
-        .see = "slices.md"},
-       {.names = "--interface",
-        .target = interface_choice(c),
-        .help = "tvm adds the files tvmgen_NAME.h and .c with the entry point of TVM's C interface",
-        .see = "emitted-c.md#tvms-c-interface"},
-       {.names = "--devices",
-        .value = "FILE",
-        .target = &c.devices_path,
-        .help = "JSON that says which operators run on which device",
-        .takes = Takes::kFile,
-        .see = "devices.md"},
-       {.names = "--strip-float-io",
-        .target = &c.strip_boundary_float,
-        .help =
-            "A model that quantises its own inputs and outputs takes and gives integers instead"},
-       {.names = "--keep-dead-channels",
-        .target = &c.keep_dead_channels,
-        .help =
-            "Channels that have one value whatever the input, or that nobody reads, stay in the "
-            "tensors and weights"}},
-      true};
+  options::Group out = {"Options of compiling",
+                        {{.names = "--prefix",
+                          .value = "NAME",
+                          .target = &c.prefix,
+                          .help = "Beginning of every C name; by default from the file's name"},
+                         board_option(c.board_name,
+                                      "What the code is for, and whose limits are printed beside the "
+                                      "figures; 'aotc boards' lists them"),
+                         cpu_option(c)},
+                        true};
+  for (const auto& part : {model_options(c), schedule_options(c), interface_options(c)})
+    out.options.insert(out.options.end(), part.begin(), part.end());
+  return out;
 }
 
 options::Group memory_group(CompileOptions& c, bool contract_of_input) {

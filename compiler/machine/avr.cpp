@@ -78,6 +78,22 @@ class Avr : public Semantics {
     return Value::number(static_cast<uint32_t>(*to) + (relative ? i.next() : 0));
   }
 
+  // Where icall and ijmp go.
+  Value address_in_z(const State& state) const {
+    const Value &low = get(state, 30), &high = get(state, 31);
+    // Both bytes of words of a table.
+    if (low.kind == Value::Kind::kTable && high.kind == low.kind && high.base == low.base + 1 &&
+        high.count == low.count) {
+      Value to = low;
+      to.width = 2;
+      to.shift = 1;
+      return to;
+    }
+    Value to = pair(state, 30);
+    if (to.is_constant()) to.base *= 2;
+    return to;
+  }
+
   bool flow(const Instruction& i, State& state, Step& out) const {
     const std::string& m = i.mnemonic;
     if (m == "ret" || m == "reti") {
@@ -94,18 +110,8 @@ class Avr : public Semantics {
       return true;
     }
     if (m == "icall" || m == "eicall" || m == "ijmp" || m == "eijmp") {
-      Value to = pair(state, 30);
-      if (to.is_constant()) to.base *= 2;
-      const Value &low = get(state, 30), &high = get(state, 31);
-      // Both bytes of words of a table.
-      if (low.kind == Value::Kind::kTable && high.kind == low.kind && high.base == low.base + 1 &&
-          high.count == low.count) {
-        to = low;
-        to.width = 2;
-        to.shift = 1;
-      }
       out.flow = m.ends_with("call") ? Flow::kCall : Flow::kJump;
-      out.target = m[0] == 'e' ? Value{} : to;
+      out.target = m[0] == 'e' ? Value{} : address_in_z(state);
       out.by_register = true;
       return true;
     }

@@ -81,6 +81,8 @@ class CanonicalSearch {
 
  private:
   using Candidates = std::vector<std::pair<int64_t, int32_t>>;
+  // Sorting them and the bounds of their cliques, where other searches add one distance.
+  static constexpr int64_t kWorkOfCandidate = 16;
 
   // The free items that may come next, in the order to try them; false if nothing below the best
   // height can follow.
@@ -119,7 +121,7 @@ class CanonicalSearch {
       search_.improved = true;
       return true;
     }
-    search_.work += model_.count() - placed;
+    search_.work += kWorkOfCandidate * (model_.count() - placed);
     if (++search_.nodes > search_.max_nodes || search_.work > search_.max_work) return false;
     Candidates next;
     if (!candidates(last, last_item, next)) return true;

@@ -68,15 +68,23 @@ std::optional<Lowered> lower_fully_connected_nibbles(const OpView& op, const Tar
                               lines->lines.fit.shift, sign ? ", sign" : "", estimate_text(work, target)));
 }
 
+namespace {
+
+// Fewer units than a group are not worth the panel.
+bool groups_serve(const OpView& op, int64_t group) {
+  const graph::Shape& weights = op.operand(1).shape;
+  return weights[0] >= group && weights[1] % 4 == 0 &&
+         (op.operand(1).zero_point() == 0 || has_uint8_weights(op));
+}
+
+}  // namespace
+
 std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetInfo& target) {
   int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
   int64_t rows = op.operand(0).elements() / depth;
   bool words = words_allowed(target) && depth % (2 * PairGemm::kWordsGemvSteps) == 0;
-  if (!words && !target.allows("pairs")) return std::nullopt;
   int64_t size = words ? PairGemm::kWordsGemvChannels : PairGemm::kGemvChannels;
-  // Fewer units than a group are not worth the panel.
-  if (units < size || depth % 4 != 0) return std::nullopt;
-  if (op.operand(1).zero_point() != 0 && !has_uint8_weights(op)) return std::nullopt;
+  if ((!words && !target.allows("pairs")) || !groups_serve(op, size)) return std::nullopt;
   PairOrder order = row_order(0, depth);
   const auto row_steps = static_cast<int64_t>(order.size());
   auto stored = weights_with_sums(op, units, depth, order);

@@ -2,7 +2,8 @@
 // Lowering of int8 3 x 3 convolutions of stride 1 by Winograd's algorithm (target/arm/dsp/winograd.h).
 // Of four image rows the columns are transformed into a strip, once; from it four tiles of 2 x 2
 // outputs at a time are transformed into the panel, and one kernel call makes all their channels.
-// Taken where the estimates say that it needs fewer instructions than the product of windows.
+// Taken where the estimates say that it needs fewer instructions than the product of windows; at -O balanced
+// where they are worth the flash that the transformed weights take.
 // Where the image has an odd number of rows or columns the last tile lies over the one before it.
 #include <algorithm>
 
@@ -39,8 +40,9 @@ class WinogradLowering {
            conv_.in_channels % 4 == 0 && steps() <= Winograd::kMostSteps && conv_.out_channels >= 2;
   }
 
-  // Nothing where no requantisation in the kernels' form is exact.
+  // Nothing where no requantisation in the kernels' form is exact, or where it does not pay.
   std::optional<Lowered> run() {
+    if (!asked() && !pays(false)) return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
     auto [folded, scaling] = ConvScaling(op_, conv_);
     // Results are 4 times the sums and shifted with the weights: their ranges decide how far.
@@ -48,15 +50,11 @@ class WinogradLowering {
     WinogradWeights weights;
     for (int left = PairGemm::kLeft; left >= 2 && !lines; left = weights.left - 1) {
       weights = winograd_weights(w, conv_.out_channels, conv_.in_channels, left);
-      lines = fit_pair_lines(scaling, folded.bias, weights.left);
+      lines = fit_pair_lines(scaling, folded.bias, weights.left, target_.fpu);
     }
     if (!lines) return std::nullopt;
-    Work work =
-        winograd_work(conv_.window.y.out, conv_.window.x.out, conv_.in_channels, conv_.out_channels, lines->sign());
-    double own = target_.costs.of(work);
-    GemmShape direct{conv_.window.y.out * conv_.window.x.out, 3, 3 * conv_.in_channels / 4, 0, conv_.out_channels};
-    double other = direct.least_cost(target_.costs, true, lines->sign());
-    if (own >= other && !asked()) return std::nullopt;
+    if (!asked() && !pays(lines->sign())) return std::nullopt;
+    const Work work = parts(lines->sign()).of(conv_.window.y.out, conv_.window.x.out);
     in_ = f_.operand(0);
     make_tables(weights, folded.bias, *lines);
     work_ = f_.scratch("work", DType::kI32, strip_words() + Winograd::panel_words(steps()), 8);
@@ -67,11 +65,39 @@ class WinogradLowering {
     f_.algorithm("winograd");
     f_.estimate(work, target_);
     return f_.finish(fmt::format(
-        "{} steps, left {}, shift {}{}, {} (words: {} instructions)", steps(), weights.left,
-        lines->fit.shift, lines->sign() ? ", sign" : "", estimate_text(work, target_), cost_text(other)));
+        "{} steps, left {}, {}, {} ({}: {} instructions)", steps(), weights.left, form_text(*lines),
+        estimate_text(work, target_), fast() ? "words" : "pairs", cost_text(direct_cost(lines->sign()))));
   }
 
  private:
+  bool fast() const { return target_.level == Level::kSpeed; }
+
+  WinogradWork parts(bool sign) const {
+    return winograd_work(conv_.window.x.out, conv_.in_channels, conv_.out_channels, sign);
+  }
+
+  // Of the product of windows.
+  double direct_cost(bool sign) const {
+    GemmShape direct{conv_.window.y.out * conv_.window.x.out, 3, 3 * conv_.in_channels / 4, 0, conv_.out_channels};
+    return direct.least_cost(target_.costs, fast(), sign);
+  }
+
+  bool pays(bool sign) const {
+    const WinogradWork own = parts(sign);
+    const double saved =
+        direct_cost(sign) - target_.costs.of(own.of(conv_.window.y.out, conv_.window.x.out));
+    if (fast()) return saved > 0;
+    const bool fits_slices =
+        target_.slice == 0 || own.longest_turn(target_.costs) <= static_cast<double>(target_.slice);
+    return fits_slices && saved > least_saving();
+  }
+
+  // Transformed weights take 16 words of 16 bits where there were 9 bytes.
+  double least_saving() const {
+    constexpr double kInstructionsPerByte = 50;
+    return kInstructionsPerByte * static_cast<double>((32 - 9) * conv_.in_channels * conv_.out_channels);
+  }
+
   int64_t steps() const { return conv_.in_channels / 2; }
   int64_t tiles() const { return (conv_.window.x.out + 1) / 2; }
   int64_t column_words() const { return conv_.in_channels * 2; }
@@ -103,19 +129,25 @@ class WinogradLowering {
         "oy", 0, conv_.window.y.out,
         [&](Ex at) {
           Ex oy = f_.let("row", start(at, conv_.window.y.out));
+          if (target_.slice > 0) return emit_turns(oy);
           transform_rows(oy);
-          f_.loop(
-              "tile", 0, tiles(),
-              [&](Ex t) {
-                Ex first = tiles() % Winograd::kTiles == 0
-                               ? t
-                               : f_.let("first", min(t, tiles() - Winograd::kTiles));
-                transform_tiles(oy, first);
-                multiply();
-              },
-              Winograd::kTiles);
+          f_.loop("tile", 0, tiles(), [&](Ex t) { make_tiles(oy, t); }, Winograd::kTiles);
         },
         2);
+  }
+
+  // As emit does, but the strip is a turn of its own, which can be a part of a call.
+  void emit_turns(const Ex& oy) {
+    constexpr int64_t kTiles = Winograd::kTiles;
+    f_.loop(
+        "turn", 0, tiles() + kTiles,
+        [&](Ex t) { f_.if_(t == 0, [&] { transform_rows(oy); }, [&] { make_tiles(oy, t - kTiles); }); }, kTiles);
+  }
+
+  void make_tiles(const Ex& oy, const Ex& t) {
+    Ex first = tiles() % Winograd::kTiles == 0 ? t : f_.let("first", min(t, tiles() - Winograd::kTiles));
+    transform_tiles(oy, first);
+    multiply();
   }
 
   // The first of two rows (or columns), moved back where only one is left.
@@ -187,8 +219,8 @@ class WinogradLowering {
 
 std::optional<Lowered> lower_conv_2d_winograd(const OpView& op, const TargetInfo& target) {
   WinogradLowering lowering(op, target);
-  // Its panels of transformed tiles take RAM.
-  bool wanted = lowering.asked() || (target.level == Level::kSpeed && !target.prefer_ram &&
+  // Its panels of transformed tiles take RAM, its kernels code.
+  bool wanted = lowering.asked() || (target.level != Level::kSize && !target.prefer_ram &&
                                      target.allows("winograd"));
   if (!wanted || !lowering.applies()) return std::nullopt;
   return lowering.run();

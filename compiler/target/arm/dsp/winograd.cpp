@@ -233,11 +233,9 @@ KernelPtr winograd_pairs_kernel(int64_t steps, int shift, bool sign) {
   return f.finish_kernel("winograd_pairs", {{"steps", steps}, {"shift", shift}, {"sign", sign}});
 }
 
-Work winograd_work(int64_t rows, int64_t columns, int64_t in_channels, int64_t out_channels,
-                   bool sign) {
+WinogradWork winograd_work(int64_t columns, int64_t in_channels, int64_t out_channels, bool sign) {
   auto times = [](const Work& work, int64_t n) { return work * static_cast<double>(n); };
   int64_t words = in_channels / 4, pairs = (out_channels + 1) / 2, steps = in_channels / 2;
-  int64_t tile_rows = (rows + 1) / 2, blocks = ((columns + 1) / 2 + 3) / 4;
   Work call{.load = 12, .store = 12, .alu = 14, .branch = 2};
   Work row_word{.load = 4, .store = 4, .alu = 17, .branch = 1};
   Work tile_word{.load = 17, .store = 32, .alu = 34, .branch = 1};
@@ -246,8 +244,13 @@ Work winograd_work(int64_t rows, int64_t columns, int64_t in_channels, int64_t o
   Work tile{.load = 23, .store = 8, .alu = 46.0 + (sign ? 18 : 0), .high = 8, .branch = 1};
   Work pair = Work{.load = 4, .store = 2, .alu = 6, .branch = 1} + times(step, 16 * steps) +
               times(run, 8) + times(tile, 4);
-  Work block = call + times(call + times(tile_word, words), 4) + times(pair, pairs);
-  return times(call + times(row_word, columns * words) + times(block, blocks), tile_rows);
+  return {call + times(row_word, columns * words),
+          call + times(call + times(tile_word, words), 4) + times(pair, pairs)};
+}
+
+Work WinogradWork::of(int64_t rows, int64_t columns) const {
+  const int64_t tile_rows = (rows + 1) / 2, blocks = ((columns + 1) / 2 + 3) / 4;
+  return (strip + tiles * static_cast<double>(blocks)) * static_cast<double>(tile_rows);
 }
 
 }  // namespace aotc::target::arm

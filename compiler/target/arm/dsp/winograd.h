@@ -20,6 +20,8 @@
 // Products are in the order of `product`, which lets one sum go on where another was noted down.
 #pragma once
 
+#include <algorithm>
+
 #include "target/arm/dsp/gemm.h"
 
 namespace aotc::target::arm {
@@ -71,8 +73,15 @@ tir::KernelPtr winograd_tile_kernel();
 // (stream, panel, out, shape): all outputs of four tiles.
 tir::KernelPtr winograd_pairs_kernel(int64_t steps, int shift, bool sign);
 
-// The convolution of an image of `rows` x `columns` outputs.
-Work winograd_work(int64_t rows, int64_t columns, int64_t in_channels, int64_t out_channels,
-                   bool sign);
+// What two rows of results take: the rows of B^T d once, and as much for every four tiles.
+struct WinogradWork {
+  Work strip, tiles;
+
+  // The convolution of an image of `rows` x `columns` outputs.
+  Work of(int64_t rows, int64_t columns) const;
+  // Of what can be done by itself.
+  double longest_turn(const Costs& costs) const { return std::max(costs.of(strip), costs.of(tiles)); }
+};
+WinogradWork winograd_work(int64_t columns, int64_t in_channels, int64_t out_channels, bool sign);
 
 }  // namespace aotc::target::arm

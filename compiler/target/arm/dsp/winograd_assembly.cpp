@@ -250,17 +250,8 @@ class PairsWriter {
     int line = c * (sign_ ? 12 : 8);
     a_.ldrd(r10, r11, r1, line);
     if (sign_) a_.ldr(r12, r1, line + 8);
-    for (int n = 0; n < 4; ++n) {
-      Reg y = acc(n, c);
-      if (sign_) {
-        a_.and_asr(lr, r12, y, 31);
-        a_.sub(lr, r11, lr);
-        a_.smmla(y, y, r10, lr);
-      } else {
-        a_.smmla(y, y, r10, r11);
-      }
-      a_.ssat(y, 8, y, shift_);
-    }
+    const Reg sign = r12;
+    for (int n = 0; n < 4; ++n) requantize(a_, acc(n, c), r10, r11, shift_, sign_ ? &sign : nullptr, lr);
   }
 
   void store() {

@@ -132,10 +132,10 @@ void fit_literal(std::vector<std::string>& lines) {
 
 }  // namespace
 
-void Thumb::round_even(Reg acc, Reg scale, Reg offset) {
+void Thumb::round_even(Reg acc, Reg scale, Reg offset, bool same) {
   fpu_ = true;
   emit("vmov", {"s0", name(acc)});
-  emit("vmov", {"s1", name(scale)});
+  if (!same) emit("vmov", {"s1", name(scale)});
   emit("vcvt.f32.s32", {"s0", "s0"});
   emit("vmul.f32", {"s0", "s0", "s1"});
   emit("vcvtr.s32.f32", {"s0", "s0"});

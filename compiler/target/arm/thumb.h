@@ -78,8 +78,9 @@ class Thumb {
   void ssub16(Reg d, Reg n, Reg m) { emit("ssub16", {name(d), name(n), name(m)}); }
 
   // ---- FPU, in the rounding mode that is in force from reset: to nearest, ties to even
-  // acc = saturate8(round(float(acc) * scale) + offset), `scale` being the bits of a float32. Changes s0 and s1.
-  void round_even(Reg acc, Reg scale, Reg offset);
+  // acc = saturate8(round(float(acc) * scale) + offset), `scale` being the bits of a float32. Changes s0 and s1;
+  // `same`: s1 holds the scale already.
+  void round_even(Reg acc, Reg scale, Reg offset, bool same = false);
 
   // ---- memory: [n, #offset], [n], #step after, [n, m, lsl #by]
   void ldr(Reg t, Reg n, int offset = 0) { access("ldr", t, n, offset); }

@@ -37,8 +37,9 @@ Implementation svdf_time(const tir::Kernel& kernel);
 Implementation gemm_nibbles(const tir::Kernel& kernel);
 
 // (acc * multiplier >> 32) + offset, shifted and saturated, in place. With `sign` the offset is
-// less by sign's register for negative accumulators.
-void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const Reg* sign, Reg temp);
+// less by sign's register for negative accumulators. `same`: as the one before, with the same registers.
+void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const Reg* sign, Reg temp,
+                bool same = false);
 
 // The value of a parameter of the kernel.
 int parameter(const tir::Kernel& kernel, std::string_view name);

@@ -194,12 +194,37 @@ std::vector<int32_t> as_words(std::initializer_list<int64_t> list) {
   return out;
 }
 
+namespace {
+
+int64_t pair_entry(int64_t steps, int64_t pixels) {
+  return loop_entry(steps - 1, PairGemm::kUnroll, PairGemm::kStepInstructions[pixels]);
+}
+
+// Where a loop of three steps a turn is entered: behind the load of their weights, which is done before with as
+// many words in front of the first as there are steps that are left out.
+struct TripleEntry {
+  int64_t entry = 0, back = 0;
+};
+
+TripleEntry triple_entry(int64_t steps) {
+  constexpr int64_t kSteps = 3, kTurn = PairGemm::kTripleInstructions * 4, kStep = PairGemm::kTripleStep * 4;
+  constexpr int64_t kAll = kSteps * PairGemm::kTripleUnroll;
+  if (steps == 0) return {PairGemm::kTripleUnroll * kTurn + 1, kSteps * 4};
+  const int64_t skipped = (kAll - steps % kAll) % kAll, within = skipped % kSteps;
+  return {skipped / kSteps * kTurn + 4 + within * kStep + 1, within * 4};
+}
+
+}  // namespace
+
 std::vector<int32_t> gemm_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
                                 bool sign) {
   // The first step is outside of the loop.
-  int64_t entry = loop_entry(steps - 1, PairGemm::kUnroll, PairGemm::kStepInstructions[pixels]);
-  return as_words({steps, pairs, stride, entry, steps * pixels * 4,
-                   pairs * (2 + steps + 2 * line_words(sign)) * 4});
+  const TripleEntry triple = triple_entry(steps - 1);
+  const int64_t entry = pixels == 3 ? triple.entry : pair_entry(steps, pixels);
+  std::vector<int32_t> out = as_words({steps, pairs, stride, entry, steps * pixels * 4,
+                                       pairs * (2 + steps + 2 * line_words(sign)) * 4});
+  if (pixels == 3) out.push_back(static_cast<int32_t>(triple.back));
+  return out;
 }
 
 std::vector<int32_t> gemv_shape(int64_t steps, int64_t groups, bool sign) {
@@ -215,9 +240,7 @@ std::vector<int32_t> gemv_sums_shape(int64_t steps, int64_t groups) {
 }
 
 std::vector<int32_t> gemm_sums_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels) {
-  std::vector<int32_t> out = gemm_shape(steps, pairs, stride, pixels, false);
-  out[PairGemm::kShapeStreamBytes] = static_cast<int32_t>(pairs * steps * 4);
-  return out;
+  return as_words({steps, pairs, stride, pair_entry(steps, pixels), steps * pixels * 4, pairs * steps * 4});
 }
 
 std::vector<int32_t> gemm_words_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
@@ -243,13 +266,14 @@ Work times(const Work& work, int64_t n) { return work * static_cast<double>(n); 
 
 Work gemm_work(bool words, int64_t pixels, int64_t steps, int64_t pairs, bool sign) {
   auto p = static_cast<double>(pixels);
+  const bool triple = !words && pixels == 3;
   double panel_loads = pixels == 4 ? 2 : 1;
-  Work step{.load = panel_loads + 1, .alu = words ? 0.0 : 1.0, .dual = 2 * p};
-  int64_t unroll = words ? PairGemm::kWordsUnroll : PairGemm::kUnroll;
+  Work step{.load = panel_loads + (triple ? 1.0 / 3 : 1), .alu = words ? 0.0 : 1.0, .dual = 2 * p};
+  int64_t unroll = words ? PairGemm::kWordsUnroll : triple ? 3 * PairGemm::kTripleUnroll : PairGemm::kUnroll;
   Work pass{.load = 1, .alu = 1, .branch = 1};
   // Multiply, saturate and store two channels; what they share is taken apart first.
   Work finish{.store = 2 * p, .alu = (words ? 3 : 5) * p + (sign ? 4 * p : 0), .high = 2 * p};
-  Work pair{.load = 7, .store = 1, .alu = 2, .branch = 2};
+  Work pair{.load = triple ? 9.0 : 7.0, .store = 1, .alu = triple ? 3.0 : 2.0, .branch = 2};
   pair += times(step, steps) + times(pass, (steps + unroll - 1) / unroll) + finish;
   return Work{.load = 12, .store = 12, .alu = 12, .branch = 4} + times(pair, pairs);
 }

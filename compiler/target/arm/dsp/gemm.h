@@ -33,6 +33,9 @@ struct PairGemm {
   static constexpr int kUnroll = 8;
   static constexpr int kGemvUnroll = 4;  // of two words of the panel each
   static constexpr int kStepInstructions[] = {0, 5, 7, 9, 12};  // by pixels; 4 bytes each
+  // Three pixels leave registers for the weights of three steps, which one instruction loads.
+  static constexpr int kTripleUnroll = 4;  // of three steps each
+  static constexpr int kTripleInstructions = 25, kTripleStep = 8;
   static constexpr int kGemvInstructions = 29;
   static constexpr int kGemvChannels = 8;
   static constexpr int kWordsUnroll = 32;
@@ -43,7 +46,8 @@ struct PairGemm {
   static constexpr int kWordsGemvChannels = 4;
   // Words of the table that gemm_pairs and gemv_pairs take as shape.
   enum Shape { kShapeSteps, kShapePairs, kShapeStride, kShapeEntry, kShapePanelBytes,
-               kShapeStreamBytes };
+               kShapeStreamBytes,
+               kShapeBack };  // of three pixels: bytes of weights that the first load begins too early
   // Words of the table that pack_pixels takes.
   enum Pack { kPackPixelStride, kPackWords, kPackRows, kPackRowSkip };
   static constexpr int kLeft = 8;  // accumulators are requantised shifted left by this

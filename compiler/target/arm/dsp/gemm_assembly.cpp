@@ -20,9 +20,9 @@ int parameter(const tir::Kernel& kernel, std::string_view name) {
   std::abort();
 }
 
-void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const Reg* sign, Reg temp) {
+void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const Reg* sign, Reg temp, bool same) {
   if (shift == 0) {
-    a.round_even(acc, multiplier, offset);
+    a.round_even(acc, multiplier, offset, same);
     return;
   }
   if (sign) {
@@ -42,12 +42,13 @@ class GemmWriter {
   // `words`: the weight stream has a word for each of the two channels of a step. `sums`: accumulators
   // begin as 0 and are written as they are.
   GemmWriter(int pixels, int shift, bool sign, bool words, bool sums)
-      : pixels_(pixels), shift_(shift), sign_(sign), words_(words), sums_(sums) {}
+      : pixels_(pixels), shift_(shift), sign_(sign), words_(words), sums_(sums),
+        triple_(pixels == 3 && !words && !sums) {}
 
   Implementation run() {
     Label pair = a_.label(), body = a_.label();
     a_.note(fmt::format("On entry r0: weights, r1: panel of {} pixels, r2: out, r3: shape.", pixels_));
-    a_.enter(24);
+    a_.enter(triple_ ? 32 : 24);
     a_.note("On the stack from sp: panel, its end, where the unrolled body is entered, out, its stride, end of weights.");
     prologue(body);
     a_.note(fmt::format("For every pair of channels a, b. r0: panel, r1: weights, r2 to r{}: sums of a and b of each pixel.",
@@ -61,11 +62,21 @@ class GemmWriter {
     }
     a_.note("The first step adds to the biases; then into the body, as many steps from its end as are left over.");
     step(true);
+    if (triple_) {
+      a_.note("The body is entered behind its load of three words of weights, of which the first may be of no use.");
+      a_.ldr(r12, sp, kBack);
+      a_.sub(r1, r1, r12);
+      a_.ldm_after(r1, {r8, r9, r10});
+    }
     a_.jump(sp, kEntry);
     a_.bind(body);
     a_.note(words_ ? "A step: two taps of two channels, a word of weights for each."
                    : "A step: two taps of two channels. A word of weights has 256 * b + a in each half.");
-    a_.repeat(words_ ? PairGemm::kWordsUnroll : PairGemm::kUnroll, [&] { step(false); });
+    if (triple_) {
+      a_.repeat(PairGemm::kTripleUnroll, [&] { three_steps(); });
+    } else {
+      a_.repeat(words_ ? PairGemm::kWordsUnroll : PairGemm::kUnroll, [&] { step(false); });
+    }
     a_.ldr(r12, sp, kPanelEnd);
     a_.cmp(r0, r12);
     a_.b("ne", body);
@@ -81,7 +92,7 @@ class GemmWriter {
 
  private:
   static constexpr int kPanel = 0, kPanelEnd = 4, kEntry = 8, kOut = 12, kStride = 16,
-                       kStreamEnd = 20;
+                       kStreamEnd = 20, kBack = 24;
   static Reg acc(int pixel, int channel) { return {2 + 2 * pixel + channel}; }
   // Four pixels leave four registers beside the accumulators and two pointers, fewer leave more.
   Reg word() const { return pixels_ == 4 ? r10 : r8; }
@@ -100,9 +111,26 @@ class GemmWriter {
     a_.str(r6, sp, kEntry);
     a_.ldr(r7, r3, PairGemm::kShapeStride * 4);
     a_.strd(r2, r7, sp, kOut);
+    if (triple_) {
+      a_.ldr(r6, r3, PairGemm::kShapeBack * 4);
+      a_.str(r6, sp, kBack);
+    }
     a_.mov(r12, r0);
     a_.mov(r0, r1);
     a_.mov(r1, r12);
+  }
+
+  // Every instruction here is 4 bytes, as in step.
+  void three_steps() {
+    a_.ldm_after(r1, {r8, r9, r10});
+    for (int i = 0; i < 3; ++i) {
+      const Reg w = {8 + i};
+      const Reg x[] = {r11, r12, lr};
+      a_.ldm_after(r0, {r11, r12, lr});
+      for (int p = 0; p < 3; ++p) a_.smlad(acc(p, 1), x[p], w, acc(p, 1));
+      a_.sxtb16(w, w);
+      for (int p = 0; p < 3; ++p) a_.smlad(acc(p, 0), x[p], w, acc(p, 0));
+    }
   }
 
   // Every instruction here is 4 bytes: the entry into the unrolled body counts on it.
@@ -144,7 +172,7 @@ class GemmWriter {
       Reg sign = r12;
       for (int p = 0; p < pixels_; ++p) {
         if (c == 0 && !words_) a_.lsl(acc(p, 0), acc(p, 0), 8);
-        requantize(a_, acc(p, c), r10, r11, shift_, sign_ ? &sign : nullptr, lr);
+        requantize(a_, acc(p, c), r10, r11, shift_, sign_ ? &sign : nullptr, lr, p > 0);
       }
     }
     a_.ldrd(r0, r10, sp, kOut);  // and the stride
@@ -171,7 +199,7 @@ class GemmWriter {
 
   Thumb a_;
   int pixels_, shift_;
-  bool sign_, words_, sums_;
+  bool sign_, words_, sums_, triple_;
 };
 
 // One pixel, four pairs of channels: the accumulators are r2 to r9, channel 2 * pair + c. `sums`: they

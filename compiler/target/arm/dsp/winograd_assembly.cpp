@@ -251,7 +251,8 @@ class PairsWriter {
     a_.ldrd(r10, r11, r1, line);
     if (sign_) a_.ldr(r12, r1, line + 8);
     const Reg sign = r12;
-    for (int n = 0; n < 4; ++n) requantize(a_, acc(n, c), r10, r11, shift_, sign_ ? &sign : nullptr, lr);
+    for (int n = 0; n < 4; ++n)
+      requantize(a_, acc(n, c), r10, r11, shift_, sign_ ? &sign : nullptr, lr, n > 0);
   }
 
   void store() {

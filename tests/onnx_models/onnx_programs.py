@@ -47,8 +47,17 @@ def turns_of(case):
     return 1 + len(case.later) // max(len(case.given), 1)
 
 
+def note_outputs(case, upper, header):
+    """What the header says of outputs: their shapes, and how many of the last ones say how much of others counts."""
+    fields = re.findall(r"X\((\w+), ", header.split(f"#define {upper}_FOR_EACH_OUTPUT(X)")[1].split("\n\n")[0])
+    dims = dict(re.findall(rf"#define {upper}_OUTPUT_(\w+)_DIMS \{{(.*)\}}", header))  # not of scalars
+    case.shapes = [tuple(map(int, re.findall(r"\d+", dims.get(f.upper(), "")))) for f in fields]
+    case.counts = sum(f.endswith("_count") and f[:-len("_count")] in fields for f in fields)
+
+
 def model_text(prefix, case, header):
     upper = prefix.upper()
+    note_outputs(case, upper, header)
     inputs = bytes_of(case.given + case.later)
     size = int(re.search(rf"#define {upper}_ARENA_SIZE (\d+)u", header).group(1))
     numbers = ",".join(map(str, inputs))
@@ -115,7 +124,7 @@ def results_of(raw, batch):
             status = int.from_bytes(take(), "little", signed=True)
             if status != 0:
                 break
-            found += [take() for want in case.outputs if want is None or want.size]
+            found += [take() for _ in case.shapes]
         out.append((status, found))
     return out
 

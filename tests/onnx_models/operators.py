@@ -87,6 +87,94 @@ def loop_cases():
     yield "loop", (graph_of([loop], inputs, loop.output, {"n": np.array(4, np.int64)}), inputs)
 
 
+def run_time_loop_cases():
+    """How often they turn is known when they run: a condition that is computed, a number that is an input."""
+    from onnx import TensorProto, helper, numpy_helper
+    node, one = helper.make_node, helper.make_tensor_value_info
+
+    def body_of(nodes, kinds, outputs, constants=()):
+        return helper.make_graph(nodes, "body", [one("i", TensorProto.INT64, []), one("c", TensorProto.BOOL, []),
+                                                 *(one(n, k, s) for n, k, s in kinds)],
+                                 [helper.make_empty_tensor_value_info(o) for o in outputs],
+                                 [numpy_helper.from_array(a, n) for n, a in dict(constants).items()])
+
+    state = [("s", TensorProto.FLOAT, [3])]
+    doubles = body_of([node("Add", ["s", "s"], ["t0"]), node("Add", ["t0", "a"], ["t"]),
+                       node("ReduceSum", ["t"], ["r"], keepdims=0), node("Less", ["r", "limit"], ["d"]),
+                       node("Cast", ["i"], ["f"], to=TensorProto.FLOAT), node("Mul", ["t", "f"], ["o"])],
+                      state, ["d", "t", "o"], {"limit": np.float32(100)})
+    for name, x, most, go in (("", np.abs(floats(3)), 10, None), ("_cut", np.abs(floats(3)) / 64, 3, True),
+                              ("_never", floats(3), 9, False), ("_once", floats(3) + 90, 9, True)):
+        inputs = {"x0": x, **({} if go is None else {"x1": np.array(go)})}
+        nodes = [node("Abs", ["x0"], ["a"]), node("Loop", ["n", "" if go is None else "x1", "x0"], ["y0", "y1"], body=doubles)]
+        yield f"while{name}", (graph_of(nodes, inputs, ["y0", "y1"], {"n": np.array(most, np.int64)}), inputs)
+    # What counts of an output goes on through what keeps rows apart.
+    behind = [node("Neg", ["y1"], ["m"]), node("Transpose", ["m"], ["y2"], perm=[1, 0]), node("Gather", ["m", "z"], ["y3"], axis=1)]
+    inputs = {"x0": np.abs(floats(3))}
+    nodes = [node("Abs", ["x0"], ["a"]), node("Loop", ["n", "", "x0"], ["y0", "y1"], body=doubles), *behind]
+    yield "while_behind", (graph_of(nodes, inputs, ["y0", "y2", "y3"], {"n": np.array(12, np.int64), "z": np.array(1, np.int64)}),
+                           inputs)
+    # Two numbers that change places, one that stays, and the turn as a number; as often as an input says, or for ever.
+    places = body_of([node("Identity", ["c"], ["d"]), node("Add", ["u", "k"], ["w"]), node("Identity", ["v"], ["v2"]),
+                      node("Identity", ["k"], ["k2"]), node("Add", ["e", "i"], ["e2"])],
+                     [(n, TensorProto.INT64, [2]) for n in "uv"] + [("k", TensorProto.INT64, []), ("e", TensorProto.INT64, [])],
+                     ["d", "v2", "w", "k2", "e2"])
+    for turns in (0, 1, 5, 5000):
+        inputs = {"x0": np.array(turns, np.int64), "x1": np.array([3, -4]), "x2": np.array([50, 60])}
+        nodes = [node("Loop", ["x0", "", "x1", "x2", "k", "e"], ["y0", "y1", "y2", "y3"], body=places)]
+        known = {"k": np.array(7, np.int64), "e": np.array(100, np.int64)}
+        yield f"loop_times_{turns}", (graph_of(nodes, inputs, ["y0", "y1", "y2", "y3"], known), inputs)
+    del inputs["x0"]
+    nodes[0].input[0] = "n"
+    yield "loop_many", (graph_of(nodes, inputs, ["y0", "y1", "y2", "y3"], {**known, "n": np.array(6000, np.int64)}), inputs)
+    # A loop in a loop's branch; float16, that is rounded in every turn.
+    halves = body_of([node("Mul", ["s", "b"], ["t"]), node("ReduceMax", ["t"], ["r"], keepdims=0), node("Less", ["r", "h"], ["d"])],
+                     [("s", TensorProto.FLOAT16, [4])], ["d", "t"], {"b": np.float16(1.1), "h": np.float16(30)})
+    taken = helper.make_graph([node("Loop", ["", "", "s"], ["lt"], body=halves)], "t", [], [helper.make_empty_tensor_value_info("lt")])
+    other = helper.make_graph([node("Add", ["s", "s"], ["le"])], "e", [], [helper.make_empty_tensor_value_info("le")])
+    outer = body_of([node("ReduceMin", ["s"], ["r1"], keepdims=0), node("Less", ["r1", "one"], ["q"]),
+                     node("If", ["q"], ["t2"], then_branch=taken, else_branch=other),
+                     node("ReduceMin", ["t2"], ["r2"], keepdims=0), node("Less", ["r2", "one"], ["d2"])],
+                    [("s", TensorProto.FLOAT16, [4])], ["d2", "t2"], {"one": np.float16(1)})
+    inputs = {"x0": np.abs(floats(4)).astype(np.float16) + np.float16(0.01)}
+    yield "while_nested", (graph_of([node("Loop", ["", "", "x0"], ["y0"], body=outer)], inputs, ["y0"]), inputs)
+    scanned = helper.make_graph([node("Add", ["s", "e"], ["t"]), node("Mul", ["t", "half"], ["t1"]), node("Add", ["t1", "e"], ["o"])],
+                                "body", [one("s", TensorProto.FLOAT, [2]), one("e", TensorProto.FLOAT, [2])],
+                                [one("t1", TensorProto.FLOAT, [2]), one("o", TensorProto.FLOAT, [2])],
+                                [numpy_helper.from_array(np.float32(0.5), "half")])
+    for name, axis, back in (("", 0, 0), ("_axis_backwards", 1, 1)):
+        scan = node("Scan", ["x0", "x1"], ["y0", "y1"], body=scanned, num_scan_inputs=1, scan_input_axes=[axis],
+                    scan_output_axes=[axis], scan_input_directions=[back], scan_output_directions=[back])
+        inputs = {"x0": floats(2), "x1": floats(*((4100, 2) if axis == 0 else (2, 4100)))}
+        yield f"scan_long{name}", (graph_of([scan], inputs, scan.output), inputs)
+
+
+def counted_cases():
+    """Results as large as the data says: the part that counts is compared, and how much that is."""
+    from onnx import helper
+    flags = {"x1": RNG.integers(0, 2, 6).astype(bool)}
+    for axis in (None, 0, 1):
+        x = {"x0": floats(*((2, 6) if axis == 1 else (6, 2)))}
+        yield f"compress_{axis}", single("Compress", {**x, **flags}, {} if axis is None else {"axis": axis})
+    yield "compress_none", single("Compress", {"x0": floats(6), "x1": np.zeros(4, bool)}, {})
+    for kind in (np.float32, np.int64, np.bool_, np.uint8):
+        yield f"non_zero_{np.dtype(kind)}", single("NonZero", {"x0": RNG.integers(0, 2, (2, 3, 4)).astype(kind)}, {})
+    yield "non_zero_none", single("NonZero", {"x0": np.zeros((2, 3), np.float32)}, {})
+    spots = [helper.make_node("NonZero", ["x0"], ["n"]), helper.make_node("Transpose", ["n"], ["y0"], perm=[1, 0]),
+             helper.make_node("Gather", ["y0", "k"], ["r"], axis=1), helper.make_node("Gather", ["x1", "r"], ["y1"], axis=0)]
+    given = {"x0": RNG.integers(0, 2, (4, 3)).astype(np.float32), "x1": floats(4, 5)}
+    yield "non_zero_rows", (graph_of(spots, given, ["y0", "y1"], {"k": np.array(0, np.int64)}), given)
+    for name, form, most, overlap, score in (("", 0, 5, 0.3, 0.2), ("_centre", 1, 4, 0.1, None), ("_all", 0, 100, 0.9, -9.0),
+                                             ("_few", 0, 1, 0.0, 0.0), ("_no_threshold", 1, 3, None, 0.4), ("_none", 0, 2, 0.5, 9.0)):
+        # Few values: sides that touch, boxes without area, equal scores.
+        boxes = (RNG.integers(0, 9, (2, 24, 4)) / 4).astype(np.float32)
+        scores = (RNG.integers(-3, 9, (2, 3, 24)) / 8).astype(np.float32)
+        known = {"x2": np.array([most], np.int64)}
+        known.update({} if overlap is None else {"x3": np.array([overlap], np.float32)})
+        known.update({} if score is None else {"x4": np.array([score], np.float32)})
+        yield f"suppression{name}", single("NonMaxSuppression", {"x0": boxes, "x1": scores}, {"center_point_box": form}, 1, known)
+
+
 def branch_cases():
     """Conditions that are computed when the model runs: branches that read what is around them, constants, and each other."""
     from onnx import TensorProto, helper, numpy_helper
@@ -313,7 +401,7 @@ def rounding_cases():
 
 
 def all_cases():
-    for family in (recurrent_cases, loop_cases, branch_cases, signal_cases, place_cases, sampling_cases, classical_cases,
+    for family in (recurrent_cases, loop_cases, run_time_loop_cases, counted_cases, branch_cases, signal_cases, place_cases, sampling_cases, classical_cases,
                    tree_cases, bit_cases, integer_cases, between_cases, rounding_cases):
         yield from family()
 

@@ -171,7 +171,7 @@ bool GraphMaker::bounded(TensorId id) const {
       "reverse_sequence", "unique"};
   static const std::set<std::string_view> kBounds = {"relu6",   "relu_n1_to_1", "tanh",
                                                      "softmax", "logistic",     "arg_max", "arg_min", "where",
-                                                     "non_max_suppression"};
+                                                     "non_max_suppression", "class_suppression"};
   DType dtype = of(id).dtype;
   if (dtype != DType::kF32 && dtype != DType::kI32 && dtype != DType::kI64) return true;
   for (const graph::Op& op : made.ops) {

@@ -280,6 +280,14 @@ bool counted(GraphMaker& g) {
 }
 
 bool suppression(GraphMaker& g) {
+  if (g.random.chance(30)) {
+    TensorId each = any_with_rank(g, 3);
+    if (g.of(each).dtype != DType::kF32 || g.of(each).shape.size() != 3) return false;
+    return g.add("class_suppression", {g.constant(g.type(DType::kF32, {g.of(each).shape[0], g.of(each).shape[2], 4})), each},
+                 {{"most", std::to_string(g.random.pick(1, 4))}, {"overlap", "0.3"}, {"score", "-0.5"},
+                  {"has_score", g.random.chance(50) ? "true" : "false"}, {"centre", g.random.chance(50) ? "true" : "false"}},
+                 {g.type(DType::kI64, {}), g.type(DType::kI32, {})});
+  }
   TensorId scores = any_with_rank(g, 1);
   if (g.of(scores).dtype != DType::kF32 || g.of(scores).shape.size() != 1) return false;
   const int64_t n = g.of(scores).shape[0];

@@ -10,8 +10,6 @@
 
 namespace aotc::frontends::onnx {
 
-namespace {
-
 // Names that a graph, or one in it, reads and does not define, each once.
 void find_outer_names(const Graph& graph, std::set<std::string_view> defined, std::vector<std::string_view>& out) {
   auto read = [&](std::string_view name) {
@@ -31,8 +29,6 @@ void find_outer_names(const Graph& graph, std::set<std::string_view> defined, st
   }
   for (const ValueInfo& info : graph.outputs) read(info.name);
 }
-
-}  // namespace
 
 const Graph* Importer::branch_of(const Node& node, bool condition) {
   const Attribute* branch = node.find(condition ? "then_branch" : "else_branch");
@@ -66,19 +62,64 @@ bool Importer::add_if(const Node& node, const Versions& versions, const std::vec
   return true;
 }
 
-// Names read from outside that are computed: operands of the operator, in this order.
-bool Importer::captures_of(const Node& node, const Scope& scope, std::vector<std::string_view>& names) {
-  for (bool condition : {true, false}) {
-    const Graph* branch = branch_of(node, condition);
-    if (branch == nullptr) return false;
-    std::vector<std::string_view> read;
-    find_outer_names(*branch, {}, read);
-    for (std::string_view name : read) {
-      Id id = find(scope, name);
-      if (id == kPoison) return false;
-      // What is defined nowhere is told where it is read.
-      if (id.valid() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
+// Names that a graph reads from outside and that are there.
+bool Importer::captures_of(const Node& node, const Graph& graph, const Scope& scope,
+                           std::vector<std::string_view>& names) {
+  std::vector<std::string_view> read;
+  find_outer_names(graph, {}, read);
+  for (std::string_view name : read) {
+    Id id = find(scope, name);
+    if (id == kPoison) return false;
+    // What is defined nowhere is told where it is read.
+    if (!id.valid() || std::find(names.begin(), names.end(), name) != names.end()) continue;
+    if (builder_.counted(id)) return error_counted(where_node(node), id);
+    names.push_back(name);
+  }
+  return true;
+}
+
+// The reader of a region of the graph, which goes on with the limits of this one.
+Importer Importer::open_region(const Graph& from, graph::Graph& region) {
+  region.name = std::string(from.name);
+  region.source_file = file_;
+  Importer inner(model_, tensors_, file_, options_, region, diags_);
+  inner.index_ = index_;
+  inner.nodes_ = nodes_;
+  inner.builder_.swap_limits(builder_);
+  return inner;
+}
+
+void Importer::close_region(Importer& inner) {
+  inner.builder_.finish();
+  inner.builder_.swap_limits(builder_);
+  nodes_ = inner.nodes_;
+  unknown_.insert(unknown_.end(), inner.unknown_.begin(), inner.unknown_.end());
+}
+
+// A value of this graph in the region: constants are its own, unless they are only what it begins with.
+Id Importer::hand_over(Id outer, std::string_view name, bool first_value, Importer& inner) {
+  graph::Graph& region = inner.graph_;
+  graph::Tensor tensor;
+  tensor.name = std::string(name);
+  tensor.type = graph_[outer].type;
+  if (!first_value) tensor.constant = graph_[outer].constant;
+  const bool given = !tensor.constant;
+  const Id id = region.add_tensor(std::move(tensor));
+  if (given) region.inputs.push_back({id, std::string(name)});
+  return inner.builder_.set_element(id, builder_.element(outer));
+}
+
+// What the outputs of a region's graph are, of tensors that are its own.
+bool Importer::find_outputs(const Graph& from, const Scope& values, std::vector<Id>& out) {
+  for (size_t i = 0; i < from.outputs.size(); ++i) {
+    const std::string_view name = from.outputs[i].name;
+    const Id id = find(values, name);
+    if (id == kPoison) return false;
+    if (!id.valid())
+      return error(where(name), "onnx-invalid", fmt::format("output {} of the branch is not defined", i),
+                   "the file is damaged; export the model again");
+    if (builder_.counted(id)) return error_counted(where(name), id);
+    out.push_back(id);
   }
   return true;
 }
@@ -86,33 +127,15 @@ bool Importer::captures_of(const Node& node, const Scope& scope, std::vector<std
 // A branch as a graph of its own, and what its outputs stand for.
 bool Importer::add_region(const Graph& branch, const std::vector<std::string_view>& names, const Versions& versions,
                           const Scope& scope, int depth, graph::Graph& region, std::vector<int32_t>& elements) {
-  region.name = std::string(branch.name);
-  region.source_file = file_;
-  Importer inner(model_, tensors_, file_, options_, region, diags_);
-  inner.index_ = index_;
-  inner.nodes_ = nodes_;
-  inner.builder_.swap_limits(builder_);
+  Importer inner = open_region(branch, region);
   Scope values;
-  for (std::string_view name : names) {
-    const Id outer = find(scope, name);
-    graph::Tensor tensor;
-    tensor.name = std::string(name);
-    tensor.type = graph_[outer].type;
-    tensor.constant = graph_[outer].constant;
-    const bool given = !tensor.constant;
-    const Id id = region.add_tensor(std::move(tensor));
-    if (given) region.inputs.push_back({id, std::string(name)});
-    values.values.emplace(name, inner.builder_.set_element(id, builder_.element(outer)));
-  }
-  bool good = inner.add_initializers(branch, values) && inner.add_nodes(branch.nodes, versions, values, depth + 1);
-  for (size_t i = 0; good && i < branch.outputs.size(); ++i) {
+  for (std::string_view name : names) values.values.emplace(name, hand_over(find(scope, name), name, false, inner));
+  std::vector<Id> outputs;
+  bool good = inner.add_initializers(branch, values) && inner.add_nodes(branch.nodes, versions, values, depth + 1) &&
+              inner.find_outputs(branch, values, outputs);
+  for (size_t i = 0; good && i < outputs.size(); ++i) {
     const std::string_view name = branch.outputs[i].name;
-    Id id = inner.find(values, name);
-    good = id != kPoison;
-    if (good && !id.valid())
-      good = error(where(name), "onnx-invalid", fmt::format("output {} of the branch is not defined", i),
-                   "the file is damaged; export the model again");
-    if (!good) break;
+    Id id = outputs[i];
     good = inner.build(name, [&] {
       if (region[id].type.elements() == 0)
         inner.builder_.stop("onnx-empty", "a branch gives a tensor without elements", "export the model with fixed shapes");
@@ -121,10 +144,7 @@ bool Importer::add_region(const Graph& branch, const std::vector<std::string_vie
     region.outputs.push_back({id, std::string(name)});
     elements.push_back(inner.builder_.element(id));
   }
-  inner.builder_.finish();
-  inner.builder_.swap_limits(builder_);
-  nodes_ = inner.nodes_;
-  unknown_.insert(unknown_.end(), inner.unknown_.begin(), inner.unknown_.end());
+  close_region(inner);
   return good;
 }
 
@@ -132,8 +152,11 @@ bool Importer::add_branches(const Node& node, const Versions& versions, Id condi
   std::vector<std::string_view> names;
   if (depth >= limits::kMaxDepth)
     return error(where_node(node), "onnx-limit", "branches in branches are too deep", "export the model with fewer");
-  if (!captures_of(node, scope, names)) return false;
-  std::vector<Id> operands;
+  for (bool taken : {true, false}) {
+    const Graph* branch = branch_of(node, taken);
+    if (branch == nullptr || !captures_of(node, *branch, scope, names)) return false;
+  }
+  std::vector<Id> operands = {condition};
   std::vector<graph::Graph> regions(2);
   std::vector<int32_t> elements[2];
   for (std::string_view name : names) {
@@ -156,7 +179,7 @@ bool Importer::add_branches(const Node& node, const Versions& versions, Id condi
                    "both must be of one type and shape, unless the condition is known: --value NAME=true");
   }
   std::vector<Id> results;
-  good = build_at(where_node(node), [&] { results = builder_.add_if(condition, operands, std::move(regions)); });
+  good = build_at(where_node(node), [&] { results = builder_.add_control("if", operands, std::move(regions)); });
   for (size_t i = 0; good && i < node.outputs.size(); ++i) {
     if (!node.outputs[i].empty()) builder_.name(results[i], node.outputs[i]);
     good = define(node, i, builder_.set_element(results[i], elements[0][i]), scope);

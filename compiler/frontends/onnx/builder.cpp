@@ -160,17 +160,17 @@ std::vector<Id> Builder::add_several(std::string_view name, std::vector<Id> oper
   return results;
 }
 
-std::vector<Id> Builder::add_if(Id condition, const std::vector<Id>& operands, std::vector<graph::Graph> regions) {
+std::vector<Id> Builder::add_control(std::string_view name, std::vector<Id> operands,
+                                     std::vector<graph::Graph> regions) {
   graph::Op op;
-  op.definition = set_.find("if");
-  if (op.definition == nullptr) stop("internal", "no operator if", "report this");
+  op.definition = set_.find(name);
+  if (op.definition == nullptr) stop("internal", fmt::format("no operator {}", name), "report this");
   op.location = at_;
   op.attributes = op.definition->default_attributes();
-  op.operands = {condition};
-  op.operands.insert(op.operands.end(), operands.begin(), operands.end());
-  for (const graph::Port& port : regions[0].outputs) {
+  op.operands = std::move(operands);
+  for (const graph::Port& port : regions.back().outputs) {
     graph::Tensor tensor;
-    tensor.type = regions[0][port.tensor].type;
+    tensor.type = regions.back()[port.tensor].type;
     check_size(tensor.type);
     op.results.push_back(graph_.add_tensor(std::move(tensor)));
   }

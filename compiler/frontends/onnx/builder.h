@@ -37,6 +37,13 @@ struct Setting {
   Setting(std::string n, const char* word) : Setting(std::move(n), std::string_view(word)) {}
 };
 
+// A tensor of the largest shape, of which the data says how much counts when the model runs: the first
+// so many along an axis (counted.cpp).
+struct Counted {
+  Id count;  // i32, one element
+  int64_t axis = 0;
+};
+
 // What casts to floats of few bits do with what is too large, and how they round powers of two.
 struct Narrowing {
   bool saturate = true;
@@ -67,8 +74,8 @@ class Builder {
   // The same with results of this type, quantisation included.
   Id add_typed(std::string_view op, std::vector<Id> operands, const std::vector<Setting>& settings,
                DType type, graph::Quantization quantization);
-  // One of two graphs, whose inputs are these operands.
-  std::vector<Id> add_if(Id condition, const std::vector<Id>& operands, std::vector<graph::Graph> regions);
+  // "if" or "while" with these operands; results are what the last graph gives.
+  std::vector<Id> add_control(std::string_view op, std::vector<Id> operands, std::vector<graph::Graph> regions);
   // What is left of a model's limits goes along into a graph of its own, and back.
   void swap_limits(Builder& other) {
     std::swap(steps_left_, other.steps_left_);
@@ -76,6 +83,11 @@ class Builder {
   }
   // Tensors of int8 that stand for one of the file, each with a quantisation of its own (quantized.h).
   std::vector<Id>& int8_forms(Id id) { return int8_forms_[id.value]; }
+  void set_counted(Id id, const Counted& counted) { counted_[id.value] = counted; }
+  std::optional<Counted> counted(Id id) const {
+    auto found = counted_.find(id.value);
+    return found == counted_.end() ? std::nullopt : std::optional(found->second);
+  }
   // The operator that computes a tensor, unless it is an input or constant. Not to be kept.
   const graph::Op* producer(Id id) const;
 
@@ -156,6 +168,7 @@ class Builder {
   std::vector<std::string> labels_;
   std::vector<int32_t> elements_;     // by tensor, 0: what its type says
   std::unordered_map<int32_t, std::vector<Id>> int8_forms_;
+  std::unordered_map<int32_t, Counted> counted_;
   graph::Quantization quantization_;  // of the results that are being added
   std::vector<int> producers_;        // by tensor: the index of its operator, or -1
   std::vector<int> pending_;  // by tensor: the operator that could make it constant, or -1

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -37,6 +38,32 @@ inline void append(Diagnostics& to, const Diagnostic& d) {
   copy.notes = d.notes;
   copy.helps = d.helps;
 }
+
+void find_outer_names(const Graph& graph, std::set<std::string_view> defined, std::vector<std::string_view>& out);
+
+// A Loop or Scan that becomes a while of the graph.
+struct LoopForm {
+  std::vector<Id> state;           // what goes from turn to turn, at first
+  Id most, go_on;                  // i64 and bool of one element; absent: without end, true
+  bool decides = false;            // the body is told the turn, and says whether to go on (Loop)
+  std::vector<Id> seen;            // of which every turn sees one element, along dimension 0
+  std::vector<bool> seen_backwards, given_backwards;  // given: what every turn adds an element to
+  std::vector<int64_t> given_axes;
+};
+
+// The region that it runs, while it is made.
+struct WhileBody {
+  explicit WhileBody(const Node& from) : node(from) {}
+  const Node& node;
+  graph::Graph region;
+  // By operand of the while: what it begins with, and the region's input and output.
+  std::vector<Id> first, before, after;
+  std::vector<Id> outputs;     // of the body, in the region
+  std::optional<size_t> limit; // operands: the most turns, if they are computed,
+  std::optional<size_t> going; // and whether to go on, unless it always does
+  std::vector<int32_t> elements;
+  size_t given = 0;            // the first of those that turns add to
+};
 
 class Importer {
  public:
@@ -74,7 +101,11 @@ class Importer {
   const Graph* branch_of(const Node& node, bool condition);
   bool add_if(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
               Scope& scope, int depth);
-  bool captures_of(const Node& node, const Scope& scope, std::vector<std::string_view>& names);
+  bool captures_of(const Node& node, const Graph& graph, const Scope& scope, std::vector<std::string_view>& names);
+  Importer open_region(const Graph& from, graph::Graph& region);
+  void close_region(Importer& inner);
+  Id hand_over(Id outer, std::string_view name, bool first_value, Importer& inner);
+  bool find_outputs(const Graph& from, const Scope& values, std::vector<Id>& out);
   bool add_region(const Graph& branch, const std::vector<std::string_view>& names, const Versions& versions,
                   const Scope& scope, int depth, graph::Graph& region, std::vector<int32_t>& elements);
   bool add_branches(const Node& node, const Versions& versions, Id condition, Scope& scope, int depth);
@@ -84,8 +115,25 @@ class Importer {
                                           Scope& scope, int depth);
   bool add_loop(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
                 Scope& scope, int depth);
+  bool turns_are_known(const Graph& body, const std::vector<Id>& inputs, const std::optional<double>& most,
+                       const std::optional<double>& go_on, const Scope& scope);
+  bool add_long_scan(const Node& node, const Graph& body, const std::vector<Id>& inputs, const Ints& axes,
+                     const Versions& versions, Scope& scope, int depth);
   bool add_scan(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
                 Scope& scope, int depth);
+  // run_time_loops.cpp
+  bool depends(const Graph& body, std::set<std::string_view> seeds, size_t carried, const Scope& scope);
+  bool add_while(const Node& node, const Graph& body, LoopForm form, const Versions& versions, Scope& scope, int depth);
+  Id while_operand(WhileBody& loop, Id first, std::string_view name, bool changes, Importer& inner);
+  bool read_while_body(const Graph& body, const LoopForm& form, const Versions& versions, const Scope& scope, int depth,
+                       Importer& inner, WhileBody& loop);
+  void change_operands(const LoopForm& form, Importer& inner, WhileBody& loop);
+  void add_rows(const LoopForm& form, Importer& inner, WhileBody& loop);
+  bool define_while(const LoopForm& form, const WhileBody& loop, const std::vector<Id>& results, Scope& scope);
+  graph::Graph condition_of(const LoopForm& form, const WhileBody& loop);
+  // counted.cpp
+  bool error_counted(const Location& at, Id id);
+  bool pass_counts(const Rule& rule, Call& call, size_t output, Id id);
   bool call_function(const Function& function, const Node& node, const std::vector<Id>& inputs,
                      Scope& scope, int depth);
   bool is_known(const Node& node, const Versions& versions);

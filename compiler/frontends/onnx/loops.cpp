@@ -63,6 +63,24 @@ std::optional<std::vector<Id>> Importer::add_body(const Node& node, const Graph&
   return out;
 }
 
+// Can every turn be written out? Not if it is known only when the model runs how many there are, or if they are
+// many and the body does not end them.
+bool Importer::turns_are_known(const Graph& body, const std::vector<Id>& inputs, const std::optional<double>& most,
+                               const std::optional<double>& go_on, const Scope& scope) {
+  if (most && (*most <= 0 || (go_on && *go_on == 0))) return true;
+  if (!most || !go_on) return false;
+  std::set<std::string_view> computed, all = {body.inputs[0].name};
+  bool good = build("", [&] {
+    for (size_t i = 2; i < inputs.size(); ++i) {
+      all.insert(body.inputs[i].name);
+      if (!builder_.is_constant(inputs[i])) computed.insert(body.inputs[i].name);
+    }
+  });
+  const size_t carried = inputs.size() - 2;
+  if (!good || depends(body, computed, carried, scope)) return false;
+  return !inputs[0].valid() || *most <= kMostTurns || depends(body, all, carried, scope);
+}
+
 // Inputs: how often at most, whether at all, and what goes from turn to turn.
 bool Importer::add_loop(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
                         Scope& scope, int depth) {
@@ -79,9 +97,18 @@ bool Importer::add_loop(const Node& node, const Versions& versions, const std::v
     if (inputs[1].valid()) go_on = builder_.number(inputs[1]);
   });
   std::vector<Id> state(inputs.begin() + 2, inputs.end());
+  if (good && !turns_are_known(*body, inputs, most, go_on, scope)) {
+    LoopForm form;
+    form.state = state;
+    form.most = inputs[0];
+    form.go_on = inputs[1];
+    form.decides = true;
+    form.given_axes.resize(node.outputs.size() - carried);
+    form.given_backwards.resize(form.given_axes.size());
+    return add_while(node, *body, std::move(form), versions, scope, depth);
+  }
   std::vector<std::vector<Id>> scanned(node.outputs.size() - carried);
-  for (int64_t turn = 0; good && most && go_on && *go_on != 0 && static_cast<double>(turn) < *most;
-       ++turn) {
+  for (int64_t turn = 0; good && go_on.value_or(0) != 0 && static_cast<double>(turn) < *most; ++turn) {
     if (turn >= kMostTurns)
       return error(where_node(node), "onnx-limit",
                    fmt::format("it makes more than {} turns", kMostTurns),
@@ -99,10 +126,6 @@ bool Importer::add_loop(const Node& node, const Versions& versions, const std::v
     for (size_t i = 0; i < scanned.size(); ++i) scanned[i].push_back((*out)[1 + carried + i]);
   }
   if (!good) return false;
-  if (!most || !go_on)
-    return error(where_node(node), "onnx-constant",
-                 "how often it runs must be known while compiling",
-                 "export the model with a fixed number of turns");
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     Id id = i < carried ? state[i] : Id{};
     if (i >= carried) {
@@ -116,6 +139,34 @@ bool Importer::add_loop(const Node& node, const Versions& versions, const std::v
     if (!define(node, i, id, scope)) return false;
   }
   return true;
+}
+
+// A Scan of more turns than are written out.
+bool Importer::add_long_scan(const Node& node, const Graph& body, const std::vector<Id>& inputs, const Ints& axes,
+                             const Versions& versions, Scope& scope, int depth) {
+  LoopForm form;
+  const size_t carried = inputs.size() - axes.size(), given = node.outputs.size() - carried;
+  auto number = [&](std::string_view name, size_t i) -> int64_t {
+    const Attribute* l = node.find(name);
+    return l != nullptr && i < l->ints.size() ? l->ints[i] : 0;
+  };
+  form.state.assign(inputs.begin(), inputs.begin() + static_cast<int64_t>(carried));
+  bool good = build_at(where_node(node), [&] {
+    for (size_t i = 0; i < axes.size(); ++i) {
+      Id x = inputs[carried + i];
+      Ints order = {axes[i]};
+      for (int64_t d = 0; d < builder_.rank(x); ++d)
+        if (d != axes[i]) order.push_back(d);
+      form.seen.push_back(builder_.set_element(builder_.transpose(x, order), builder_.element(x)));
+      form.seen_backwards.push_back(number("scan_input_directions", i) != 0);
+    }
+    form.most = builder_.filled_int(DType::kI64, builder_.shape(form.seen[0])[0]);
+  });
+  for (size_t i = 0; i < given; ++i) {
+    form.given_axes.push_back(number("scan_output_axes", i));
+    form.given_backwards.push_back(number("scan_output_directions", i) != 0);
+  }
+  return good && add_while(node, body, std::move(form), versions, scope, depth);
 }
 
 // Inputs: what goes from turn to turn, and tensors of which every turn sees one element of a
@@ -149,10 +200,10 @@ bool Importer::add_scan(const Node& node, const Versions& versions, const std::v
                       "export the model again");
       turns = n;
     }
-    if (turns < 1 || turns > kMostTurns)
-      builder_.stop("onnx-limit", fmt::format("it makes {} turns", turns),
-                    fmt::format("aotc writes every turn out: from 1 to {}", kMostTurns));
+    if (turns < 1)
+      builder_.stop("onnx-limit", "it makes no turn", "export the model with sequences of at least one element");
   });
+  if (good && turns > kMostTurns) return add_long_scan(node, *body, inputs, axes, versions, scope, depth);
   std::vector<Id> state(inputs.begin(), inputs.begin() + static_cast<int64_t>(carried));
   std::vector<std::vector<Id>> scanned(given_out);
   for (int64_t turn = 0; good && turn < turns; ++turn) {

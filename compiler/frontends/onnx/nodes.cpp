@@ -109,6 +109,8 @@ bool Importer::add_node(const Node& node, const Versions& versions, Scope& scope
   }
   if (function != nullptr) return call_function(*function, node, inputs, scope, depth);
   if (branches(node, domain, version->second)) {
+    for (Id id : inputs)
+      if (id.valid() && builder_.counted(id)) return error_counted(where_node(node), id);
     if (node.type == "Loop") return add_loop(node, versions, inputs, scope, depth);
     if (node.type == "Scan") return add_scan(node, versions, inputs, scope, depth);
     return add_if(node, versions, inputs, scope, depth);
@@ -153,7 +155,7 @@ bool Importer::apply_rule(const Rule& rule, const Node& node, int64_t version,
                       "export the model without what reads it");
       take_type(rule, call.all(), i, id);
       if (builder_.is_new(id)) builder_.name(id, node.outputs[i]);
-      good = define(node, i, id, scope);
+      good = pass_counts(rule, call, i, id) && define(node, i, id, scope);
     }
   } catch (const Stop&) {
     good = false;

@@ -228,8 +228,11 @@ bool Importer::check_declared(const ValueInfo& info, Id id) {
                  "the file is damaged; export the model again");
   if (!info.has_shape || !options_.shapes.empty()) return true;
   bool fits = info.dims.size() == type.shape.size();
-  for (size_t i = 0; fits && i < info.dims.size(); ++i)
-    fits = !info.dims[i].value || *info.dims[i].value == type.shape[i];
+  const std::optional<Counted> counted = builder_.counted(id);
+  for (size_t i = 0; fits && i < info.dims.size(); ++i) {
+    const bool largest = counted && counted->axis == static_cast<int64_t>(i);
+    fits = !info.dims[i].value || *info.dims[i].value == type.shape[i] || (largest && *info.dims[i].value < type.shape[i]);
+  }
   if (fits) return true;
   std::string declared;
   for (const Dimension& d : info.dims)
@@ -244,6 +247,7 @@ bool Importer::check_declared(const ValueInfo& info, Id id) {
 bool Importer::add_outputs(const Scope& scope) {
   if (model_.graph.outputs.empty())
     return error(where(""), "onnx-invalid", "the model has no output", "export the model again");
+  std::vector<graph::Port> counts;  // behind all of the file's
   for (const ValueInfo& info : model_.graph.outputs) {
     Id id = find(scope, info.name);
     if (id.value < 0)
@@ -253,6 +257,10 @@ bool Importer::add_outputs(const Scope& scope) {
     if (!check_declared(info, id)) return false;
     // Nothing to write, and C has no arrays without elements.
     if (graph_[id].type.elements() == 0) continue;
+    const std::optional<Counted> counted = builder_.counted(id);
+    auto named = [&](const graph::Port& port) { return counted && port.tensor == counted->count; };
+    if (counted && std::none_of(counts.begin(), counts.end(), named))
+      counts.push_back({counted->count, std::string(info.name) + "_count"});
     // The caller's buffer has to be written by somebody.
     bool good = build(info.name, [&] {
       if (builder_.element(id) != element_of(builder_.dtype(id)) && graph_.is_constant(id)) id = builder_.copy(id);
@@ -262,6 +270,10 @@ bool Importer::add_outputs(const Scope& scope) {
     if (!good) return false;
     graph_[id].name = std::string(info.name);
     graph_.outputs.push_back({id, std::string(info.name)});
+  }
+  for (const graph::Port& port : counts) {
+    graph_[port.tensor].name = port.name;
+    graph_.outputs.push_back(port);
   }
   if (graph_.outputs.empty())
     return error(where(""), "onnx-empty", "none of the outputs has elements",

@@ -80,6 +80,7 @@ struct Rule {
 
 // Each defined in rules_<name>.cpp.
 std::span<const Rule> elementwise_rules();
+std::span<const Rule> counted_rules();
 std::span<const Rule> function_rules();
 std::span<const Rule> reduction_rules();
 std::span<const Rule> shape_rules();

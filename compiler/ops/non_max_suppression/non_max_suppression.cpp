@@ -208,6 +208,11 @@ class NonMaxSuppression final : public Operator {
 
 }  // namespace
 
-void add_operators_non_max_suppression(OperatorSet& set) { set.add(std::make_unique<NonMaxSuppression>()); }
+void add_class_suppression(OperatorSet& set);  // per_class.cpp
+
+void add_operators_non_max_suppression(OperatorSet& set) {
+  set.add(std::make_unique<NonMaxSuppression>());
+  add_class_suppression(set);
+}
 
 }  // namespace aotc::ops

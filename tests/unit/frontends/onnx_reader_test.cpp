@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ONNX reader on files made here: what becomes of the storage of tensors, shapes that are open,
-// values that users give, versions, functions, branches, and of what is damaged.
+// values that users give, versions, functions, branches, loops, and of what is damaged.
 #include "frontends/onnx/reader.h"
 
 #include <gmock/gmock.h>
@@ -340,6 +340,66 @@ TEST(OnnxReader, BranchesWhoseConditionIsComputed) {
   EXPECT_THAT(printed(branches("Relu", "Tanh", "z")), HasSubstr("its input 'z' is not defined before it [onnx-invalid]"));
   std::string unknown = printed(branches("Nothing", "Nowhere"));
   EXPECT_THAT(unknown, HasSubstr("2 of the model's operators are not supported: Nothing (ai.onnx"));
+}
+
+// `y` of x: doubled as long as its sum is below 9, `next` is what the body makes of it; `rows` collects it.
+std::string doubling(const std::string& most, const std::string& next, bool rows, const std::string& behind = "") {
+  std::string limit = constant(tensor("nine", {}, 1, raw_floats({9.0f})));
+  std::string body = node("Add", {"s", "s"}, {"t"}) + node("Flatten", {"t"}, {"f"}) +
+                     node("ReduceSum", {"t"}, {"r"}, int_attribute("keepdims", 0)) + node("Less", {"r", "nine"}, {"go"}) + limit +
+                     input(value_info("i", {}, 7)) + input(value_info("c", {}, 9)) + input(value_info("s", {2})) +
+                     output(bytes(1, "go")) + output(bytes(1, next)) + (rows ? output(bytes(1, "r")) : "");
+  std::vector<std::string> results = {"y"};
+  if (rows) results.push_back("z");
+  return node("Loop", {most, "", "x"}, results, bytes(5, bytes(1, "body") + bytes(6, body) + number(20, 5))) + behind +
+         input(value_info("x", {2})) + constant(tensor("five", {}, 7, longs({5}))) + output(bytes(1, "y"));
+}
+
+TEST(OnnxReader, ConditionsThatAreComputed) {
+  std::string text = printed(model(doubling("", "t", false)));
+  EXPECT_THAT(text, HasSubstr("= while("));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("less(%0")));  // no limit: it goes on as the body says
+  text = printed(model(doubling("five", "t", true) + output(bytes(1, "z"))));
+  EXPECT_THAT(text, HasSubstr("%7 \"z\" f32[5] = while("));
+  EXPECT_THAT(text, HasSubstr("\"z_count\" i32[1] = "));
+  EXPECT_THAT(text, HasSubstr("  output %7\n  output %9\n}"));
+}
+
+TEST(OnnxReader, WhatHasNoBoundIsRefused) {
+  const std::string why = "every turn adds to its output 1, and how many turns it makes at most must be known while "
+                          "compiling [onnx-constant]";
+  EXPECT_THAT(printed(model(doubling("", "t", true) + output(bytes(1, "z")))), HasSubstr(why));
+  std::string given = doubling("n", "t", true) + input(value_info("n", {}, 7)) + output(bytes(1, "z"));
+  EXPECT_THAT(printed(model(given)), HasSubstr(why));
+  EXPECT_THAT(printed(model(given), {.values = {{"n", "4"}}}), HasSubstr("f32[4]"));
+}
+
+TEST(OnnxReader, ShapesStayFromTurnToTurn) {
+  EXPECT_THAT(printed(model(doubling("five", "f", false))),
+              HasSubstr("value 0 that goes from turn to turn is FLOAT 2 at first and FLOAT 2x1 after a turn [onnx-shape]"));
+}
+
+TEST(OnnxReader, WhatReadsAllRowsIsRefused) {
+  auto with = [](const std::string& behind) {
+    return printed(model(doubling("five", "t", true, behind) + output(bytes(1, "w"))));
+  };
+  EXPECT_THAT(with(node("Neg", {"z"}, {"w"})), HasSubstr("\"w_count\""));
+  EXPECT_THAT(with(node("ReduceSum", {"z"}, {"w"})),
+              HasSubstr("it reads 'z', which has as many elements as the data says when the model runs [op-unsupported]"));
+  EXPECT_THAT(with(node("Shape", {"z"}, {"w"})), HasSubstr("it reads 'z', which"));
+  std::string inner = node("Identity", {"z"}, {"v"}) + output(bytes(1, "v"));
+  auto branch = [&](const char* name) { return bytes(5, bytes(1, name) + bytes(6, inner) + number(20, 5)); };
+  EXPECT_THAT(printed(model(doubling("five", "t", true, node("If", {"b"}, {"w"}, branch("then_branch") + branch("else_branch"))) +
+                              input(value_info("b", {}, 9)) + output(bytes(1, "w")))),
+              HasSubstr("it reads 'z', which"));
+}
+
+TEST(OnnxReader, CountsDoNotLeaveBranches) {
+  std::string inner = node("NonZero", {"x"}, {"v"}) + output(bytes(1, "v"));
+  auto branch = [&](const char* name) { return bytes(5, bytes(1, name) + bytes(6, inner) + number(20, 5)); };
+  EXPECT_THAT(printed(model(node("If", {"b"}, {"y"}, branch("then_branch") + branch("else_branch")) +
+                              input(value_info("x", {2})) + input(value_info("b", {}, 9)) + output(bytes(1, "y")))),
+              HasSubstr("it reads 'v', which has as many elements as the data says"));
 }
 
 TEST(OnnxReader, InputsAreFedAsPicturesOnRequest) {

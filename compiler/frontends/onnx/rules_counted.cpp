@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators whose results are as large as the data says: the largest shape and a count (counted.cpp).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "frontends/onnx/rules.h"
+
+namespace aotc::frontends::onnx {
+
+namespace counting {
+
+namespace {
+
+// What `where` takes and tells from 0 as it is.
+Id comparable(Builder& b, Id x) {
+  const DType type = b.dtype(x);
+  return type == DType::kI16 || type == DType::kU16 ? b.cast(x, DType::kI32) : x;
+}
+
+// Coordinates of what is not 0, one in a row; of a constant exactly so many.
+std::pair<Id, std::optional<Counted>> places_of(Builder& b, Id x) {
+  if (b.is_constant(x)) return {b.add("where", {x}, {}, DType::kI64), std::nullopt};
+  std::vector<Id> found = b.add_several("where", {x}, {}, {DType::kI64, DType::kI32});
+  return {found[0], Counted{found[1], 0}};
+}
+
+void non_zero(Call& c) {
+  Builder& b = c.b;
+  Id x = comparable(b, c.in(0));
+  if (b.rank(x) == 0) x = b.reshape(x, {1});  // as of one element
+  auto [places, counted] = places_of(b, x);
+  Id out = b.transpose(places, {1, 0});
+  if (counted && out == places) out = b.copy(places);
+  c.out(0, out);
+  if (counted) b.set_counted(out, {counted->count, 1});
+}
+
+// Elements of the operand, or of its values as a list, whose condition is true.
+void compress(Call& c) {
+  Builder& b = c.b;
+  Id x = c.in(0), chosen = c.in(1);
+  if (c.find("axis") == nullptr) x = b.reshape(x, {b.type(x).elements()});
+  const int64_t axis = c.find("axis") == nullptr ? 0 : b.axis(c.i("axis", 0), b.rank(x));
+  const int64_t size = b.shape(x)[static_cast<size_t>(axis)];
+  if (b.rank(chosen) != 1) c.refuse("its condition is no list");
+  if (b.shape(chosen)[0] > size) chosen = b.slice(chosen, {0}, {size});
+  auto [places, counted] = places_of(b, chosen);
+  Id out = b.add("gather", {x, b.reshape(places, {b.type(places).elements()})}, {{"axis", axis}});
+  c.out(0, out);
+  if (counted) b.set_counted(out, {counted->count, axis});
+}
+
+double number_of(Call& c, size_t i, const char* what, double otherwise) {
+  if (!c.has(i)) return otherwise;
+  auto number = c.b.number(c.in(i));
+  if (!number) c.ask_for(i, what);
+  return *number;
+}
+
+void non_max_suppression(Call& c) {
+  Builder& b = c.b;
+  const double most = number_of(c, 2, "how many boxes of each class are chosen", 0);
+  if (b.rank(c.in(1)) != 3) c.refuse("its scores have not three dimensions");
+  const int64_t n = c.shape(1)[2];
+  if (!(most >= 1) || n == 0) {
+    c.out(0, b.constant(DType::kI64, {0, 3}, {}));
+    return;
+  }
+  std::vector<Setting> settings = {
+      {"most", static_cast<int64_t>(std::min(most, static_cast<double>(n)))},
+      {"overlap", static_cast<float>(number_of(c, 3, "its threshold of overlaps", 0))},
+      {"centre", c.i("center_point_box", 0) != 0}};
+  if (c.has(4)) {
+    settings.emplace_back("score", static_cast<float>(number_of(c, 4, "its threshold of scores", 0)));
+    settings.emplace_back("has_score", true);
+  }
+  std::vector<Id> found = b.add_several("class_suppression", {c.in(0), c.in(1)}, settings, {DType::kI64, DType::kI32});
+  if (auto count = b.ints(found[1])) {
+    c.out(0, b.slice(found[0], {0, 0}, {(*count)[0], 3}));
+    return;
+  }
+  c.out(0, found[0]);
+  b.set_counted(found[0], {found[1], 0});
+}
+
+constexpr Rule kRules[] = {
+    {"NonZero", 9, non_zero},
+    {"Compress", 9, compress},
+    {"NonMaxSuppression", 10, non_max_suppression},
+};
+
+}  // namespace
+
+}  // namespace counting
+
+std::span<const Rule> counted_rules() { return counting::kRules; }
+
+}  // namespace aotc::frontends::onnx

@@ -64,6 +64,24 @@ def recurrent_cases():
             yield "gru_linear_before_reset", single(op, given, {**attributes, "linear_before_reset": 1}, 2, weights)
 
 
+def quantised_recurrent_cases():
+    """What onnxruntime's dynamic quantisation makes of an LSTM; weights of 7 bits, as every processor sums them exactly."""
+    steps, batch, inputs, hidden = 6, 2, 300, 8
+    for name, way, kind, each, initial in (("", "forward", "int8", 1, True), ("_reverse", "reverse", "uint8", 1, False),
+                                           ("_columns", "bidirectional", "int8", 4 * hidden, True)):
+        directions = 2 if way == "bidirectional" else 1
+        zero = np.full((directions, each) if each > 1 else directions, 0 if kind == "int8" else 60, kind)
+        scales = lambda: (RNG.uniform(0.5, 1.5, zero.shape) / 100).astype(np.float32)  # noqa: E731
+        known = {"x1": numbers(kind, directions, inputs, 4 * hidden, bits=7),
+                 "x2": numbers(kind, directions, hidden, 4 * hidden, bits=7), "x3": floats(directions, 8 * hidden),
+                 "x8": scales() / 8, "x9": zero, "x10": scales(), "x11": zero}
+        given = {"x0": floats(steps, batch, inputs)}
+        if initial:
+            given |= {"x5": floats(directions, batch, hidden) / 2, "x6": floats(directions, batch, hidden)}
+        yield f"dynamic_lstm{name}", single("DynamicQuantizeLSTM", given, {"direction": way, "hidden_size": hidden}, 3, known,
+                                            "com.microsoft")
+
+
 def loop_cases():
     from onnx import TensorProto, helper
     one = helper.make_tensor_value_info
@@ -401,7 +419,7 @@ def rounding_cases():
 
 
 def all_cases():
-    for family in (recurrent_cases, loop_cases, run_time_loop_cases, counted_cases, branch_cases, signal_cases, place_cases, sampling_cases, classical_cases,
+    for family in (recurrent_cases, quantised_recurrent_cases, loop_cases, run_time_loop_cases, counted_cases, branch_cases, signal_cases, place_cases, sampling_cases, classical_cases,
                    tree_cases, bit_cases, integer_cases, between_cases, rounding_cases):
         yield from family()
 
@@ -410,7 +428,8 @@ def make(name, graph, inputs, work):
     import onnx
     import onnxruntime
     from onnx import helper
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML)],
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML),
+                                                     helper.make_opsetid("com.microsoft", 1)],
                               ir_version=8)
     path = work / f"{name}.onnx"
     onnx.save(model, path)

@@ -45,4 +45,12 @@ Id quantized(Builder& b, Id real, const Affine& a);
 // Setting of our operators for onnxruntime's arithmetic.
 inline Setting onnxruntime_rounding() { return {"rounding", "onnxruntime"}; }
 
+// Floats as bytes by their least and largest: whole numbers of 0 to 255 and the zero point as f32, and the scale.
+struct ByData {
+  Id whole, scale, zero;
+};
+ByData by_data(Builder& b, Id x);
+// The i32 product of matrices of whole numbers of 9 bits, i32 or f32.
+Id exact_product(Builder& b, Id x, Id y);
+
 }  // namespace aotc::frontends::onnx

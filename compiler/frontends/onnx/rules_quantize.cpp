@@ -10,6 +10,45 @@
 
 namespace aotc::frontends::onnx {
 
+ByData by_data(Builder& b, Id x) {
+  Ints axes;
+  for (int64_t d = 0; d < b.rank(x); ++d) axes.push_back(d);
+  auto least = [&](const char* op, const char* join) {
+    Id v = axes.empty() ? x : b.add(op, {x}, {{"axes", axes}, {"keep_dims", false}});
+    return b.binary(join, v, 0.0);
+  };
+  Id low = least("reduce_min", "minimum"), high = least("reduce_max", "maximum");
+  Id scale = b.binary("div", b.binary("sub", high, low), 255.0);
+  // Of zeros alone the scale is 1, as in onnxruntime.
+  Id none = b.add("equal", {scale, b.filled(DType::kF32, 0.0)}, {}, DType::kBool);
+  scale = b.add("select_v2", {none, b.filled(DType::kF32, 1.0), scale}, {}, DType::kF32);
+  auto bytes = [&](Id v) { return clamp(b, v, 0.0, 255.0); };
+  Id zero = b.add("round", {bytes(b.binary("div", b.binary("sub", 0.0, low), scale))});
+  Id whole = b.add("round", {b.binary("div", x, scale)});
+  return {bytes(b.binary("add", whole, zero)), scale, zero};
+}
+
+// Sums of so many products of 8 by 8 bits are whole numbers that float32 holds, in whatever order.
+constexpr int64_t kExactDepth = 256;
+
+Id exact_product(Builder& b, Id x, Id y) {
+  const int64_t depth = b.shape(x).back();
+  const int64_t rank = b.rank(x);
+  Id sum;
+  for (int64_t from = 0; from < depth; from += kExactDepth) {
+    const int64_t count = std::min(kExactDepth, depth - from);
+    auto part = [&](Id v, int64_t axis) {
+      Ints begin(static_cast<size_t>(b.rank(v)), 0), counts = b.shape(v);
+      begin[static_cast<size_t>(axis)] = from;
+      counts[static_cast<size_t>(axis)] = count;
+      return b.cast(b.slice(v, begin, counts), DType::kF32);
+    };
+    Id product = b.cast(matmul(b, part(x, rank - 1), part(y, b.rank(y) - 2)), DType::kI32);
+    sum = from == 0 ? product : b.add("add", {sum, product});
+  }
+  return sum;
+}
+
 namespace quantize {
 
 namespace {
@@ -111,25 +150,10 @@ void dequantize_linear(Call& c) {
 // ---------------------------------------------------------------- scales from the data
 
 void dynamic_quantize_linear(Call& c) {
-  Builder& b = c.b;
-  Id x = c.in(0);
-  Ints axes;
-  for (int64_t d = 0; d < b.rank(x); ++d) axes.push_back(d);
-  auto least = [&](const char* op, const char* join) {
-    Id v = axes.empty() ? x : b.add(op, {x}, {{"axes", axes}, {"keep_dims", false}});
-    return b.binary(join, v, 0.0);
-  };
-  Id low = least("reduce_min", "minimum"), high = least("reduce_max", "maximum");
-  Id scale = b.binary("div", b.binary("sub", high, low), 255.0);
-  // Of zeros alone the scale is 1, as in onnxruntime.
-  Id none = b.add("equal", {scale, b.filled(DType::kF32, 0.0)}, {}, DType::kBool);
-  scale = b.add("select_v2", {none, b.filled(DType::kF32, 1.0), scale}, {}, DType::kF32);
-  auto bytes = [&](Id v) { return clamp(b, v, 0.0, 255.0); };
-  Id zero = b.add("round", {bytes(b.binary("div", b.binary("sub", 0.0, low), scale))});
-  Id whole = b.add("round", {b.binary("div", x, scale)});
-  c.out(0, b.cast(bytes(b.binary("add", whole, zero)), DType::kU8));
-  c.out(1, scale);
-  c.out(2, b.cast(zero, DType::kU8));
+  const ByData q = by_data(c.b, c.in(0));
+  c.out(0, c.b.cast(q.whole, DType::kU8));
+  c.out(1, q.scale);
+  c.out(2, c.b.cast(q.zero, DType::kU8));
 }
 
 // ---------------------------------------------------------------- sums of products of integers
@@ -143,27 +167,6 @@ Id less_zero_point(Call& c, size_t i, bool rows) {
   // One for each row of the left operand, or for each column of the right one.
   if (rows && b.rank(zero) == 1) zero = b.reshape(zero, {b.type(zero).elements(), 1});
   return b.add("sub", {v, zero});
-}
-
-// Sums of so many products of 8 by 8 bits are whole numbers that float32 holds, in whatever order.
-constexpr int64_t kExactDepth = 256;
-
-Id exact_product(Builder& b, Id x, Id y) {
-  const int64_t depth = b.shape(x).back();
-  const int64_t rank = b.rank(x);
-  Id sum;
-  for (int64_t from = 0; from < depth; from += kExactDepth) {
-    const int64_t count = std::min(kExactDepth, depth - from);
-    auto part = [&](Id v, int64_t axis) {
-      Ints begin(static_cast<size_t>(b.rank(v)), 0), counts = b.shape(v);
-      begin[static_cast<size_t>(axis)] = from;
-      counts[static_cast<size_t>(axis)] = count;
-      return b.cast(b.slice(v, begin, counts), DType::kF32);
-    };
-    Id product = b.cast(matmul(b, part(x, rank - 1), part(y, b.rank(y) - 2)), DType::kI32);
-    sum = from == 0 ? product : b.add("add", {sum, product});
-  }
-  return sum;
 }
 
 void mat_mul_integer(Call& c) {

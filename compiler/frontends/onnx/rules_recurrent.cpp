@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "frontends/onnx/rules.h"
+#include "frontends/onnx/quantized.h"
 
 namespace aotc::frontends::onnx {
 
@@ -21,6 +21,9 @@ struct Function {
   std::string name;  // in small letters
   float alpha, beta;
 };
+
+// com.microsoft's DynamicQuantizeLSTM: weights of bytes, transposed, of what is quantised by its values.
+bool is_dynamic(const Call& c) { return c.op() == "DynamicQuantizeLSTM"; }
 
 struct Sizes {
   int64_t steps, batch, inputs, hidden;
@@ -91,8 +94,14 @@ class Layer {
                : kind == Kind::kGru ? 3
                                     : 4) {
     int64_t rows = gates_ * s_.hidden;
-    weights_ = part(1, direction, {rows, s_.inputs});
-    recurrent_ = part(2, direction, {rows, s_.hidden});
+    if (is_dynamic(c_)) {
+      weights_ = part(1, direction, {s_.inputs, rows});
+      recurrent_ = part(2, direction, {s_.hidden, rows});
+      for (size_t i = 8; i < 12; ++i) column(i, direction, rows);
+    } else {
+      weights_ = part(1, direction, {rows, s_.inputs});
+      recurrent_ = part(2, direction, {rows, s_.hidden});
+    }
     if (c_.has(3)) {
       Id both = part(3, direction, {2 * rows});
       input_bias_ = b_.slice(both, {0}, {rows});
@@ -108,7 +117,7 @@ class Layer {
   // separate.
   Id of_inputs(Id x) {
     Id flat = b_.reshape(x, {s_.steps * s_.batch, s_.inputs});
-    Id out = matmul(b_, flat, b_.transpose(weights_, {1, 0}));
+    Id out = is_dynamic(c_) ? product_of_bytes(flat, weights_, 0) : matmul(b_, flat, b_.transpose(weights_, {1, 0}));
     if (input_bias_.valid()) {
       out = b_.binary("add", out, input_bias_);
       Id bias = state_bias_;
@@ -142,6 +151,25 @@ class Layer {
     return b_.reshape(b_.slice(c_.in(input), begin, want), shape);
   }
 
+  // Of a direction's weights the scale or zero point, one or one for each of their columns.
+  void column(size_t input, int64_t direction, int64_t columns) {
+    const int64_t elements = b_.type(c_.in(input)).elements(), directions = c_.shape(1)[0];
+    const int64_t each = elements / std::max<int64_t>(directions, 1);
+    if ((each != 1 && each != columns) || each * directions != elements)
+      c_.refuse(fmt::format("its input {} of shape {} does not fit the others", input, graph::to_string(c_.shape(input))));
+    Id flat = b_.reshape(c_.in(input), {elements});
+    bytes_[input - 8] = b_.slice(flat, {direction * each}, {each});
+  }
+
+  // Quantised by their values, as a sum of integers; `which`: the first of the weights' scale and zero point.
+  Id product_of_bytes(Id x, Id weights, size_t which) {
+    const ByData q = by_data(b_, x);
+    Id left = b_.cast(b_.binary("sub", q.whole, q.zero), DType::kI32);
+    Id right = b_.add("sub", {b_.cast(weights, DType::kI32), b_.cast(bytes_[which + 1], DType::kI32)});
+    Id sums = b_.cast(exact_product(b_, left, right), DType::kF32);
+    return b_.binary("mul", sums, b_.binary("mul", bytes_[which], q.scale));
+  }
+
   Id of(size_t function, Id x) {
     if (clip_ > 0) x = clamp(b_, x, -clip_, clip_);
     return apply(c_, functions_[function], x);
@@ -149,6 +177,7 @@ class Layer {
 
   // The state through the weights of so many gates.
   Id product(Id h, int64_t first, int64_t count) {
+    if (is_dynamic(c_)) return product_of_bytes(h, recurrent_, 2);
     Id rows = b_.slice(recurrent_, {first * s_.hidden, 0}, {count * s_.hidden, s_.hidden});
     return matmul(b_, h, b_.transpose(rows, {1, 0}));
   }
@@ -197,6 +226,7 @@ class Layer {
   std::vector<Function> functions_;
   int64_t gates_;
   Id weights_, recurrent_, input_bias_, state_bias_, peephole_;
+  Id bytes_[4];  // scale and zero point of both weights
   float clip_ = 0;
   bool separate_ = false, coupled_ = false;
 };
@@ -223,7 +253,7 @@ class Network {
     const graph::Shape x = c_.shape(0), r = c_.shape(2);
     if (x.size() != 3 || r.size() != 3 || b_.dtype(c_.in(0)) != DType::kF32)
       c_.refuse("its operands do not fit");
-    s_ = {x[batch_first_ ? 1 : 0], x[batch_first_ ? 0 : 1], x[2], r[2]};
+    s_ = {x[batch_first_ ? 1 : 0], x[batch_first_ ? 0 : 1], x[2], is_dynamic(c_) ? r[1] : r[2]};
     if (s_.steps > kMostSteps)
       b_.stop("onnx-limit", fmt::format("a sequence of {} steps", s_.steps),
               fmt::format(
@@ -327,6 +357,7 @@ constexpr Rule kRules[] = {
     {"RNN", 7, network<Kind::kRnn>},
     {"GRU", 7, network<Kind::kGru>},
     {"LSTM", 7, network<Kind::kLstm>},
+    {"DynamicQuantizeLSTM", 1, network<Kind::kLstm>, "com.microsoft"},
 };
 
 }  // namespace

@@ -50,6 +50,10 @@ UNFIT = {"test_adam_multiple": "its results were made with epsilon 0.01, which t
 WRAPPED = {f"test_qlinearmatmul_{dims}D_int8_{scales}" for dims in (2, 3) for scales in ("float16", "float32")}
 
 
+# Their recorded results have 1.9e-7 where the sum is 0, the noise of a transform in float32: numpy's in float64 count.
+ROUGH = {"test_dft_inverse", "test_dft_inverse_opset19"}
+
+
 @dataclasses.dataclass
 class Case:
     name: str
@@ -96,6 +100,8 @@ def load(folder, family_of):
     inputs = list(zip(names, tensors_of(folder, "input", len(names))))
     if folder.name in WRAPPED:
         outputs = by_onnxruntime(folder / "model.onnx", inputs)
+    if folder.name in ROUGH:
+        outputs = [dft(inputs[0][1], axis=1, inverse=True)]
     return Case(folder.name, folder / "model.onnx", family_of(folder.name, model), inputs, outputs)
 
 
@@ -103,6 +109,15 @@ def by_onnxruntime(path, inputs):
     import onnxruntime
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     return session.run(None, dict(inputs))
+
+
+def dft(x, axis, length=None, onesided=False, inverse=False):
+    """What the operator DFT gives, in float64: the last dimension is real and perhaps imaginary parts."""
+    numbers = x[..., 0].astype(np.complex128) + (1j * x[..., 1] if x.shape[-1] == 2 else 0)
+    out = (np.fft.ifft if inverse else np.fft.fft)(numbers, length, axis)
+    if onesided:
+        out = np.take(out, range(out.shape[axis] // 2 + 1), axis)
+    return np.stack([out.real, out.imag], axis=-1).astype(np.float32)
 
 
 def value_text(array):

@@ -91,6 +91,7 @@ std::span<const Rule> window_rules();
 std::span<const Rule> normalisation_rules();
 std::span<const Rule> attention_rules();
 std::span<const Rule> classical_rules();
+std::span<const Rule> label_rules();
 std::span<const Rule> qlinear_rules();
 std::span<const Rule> quantize_rules();
 std::span<const Rule> recurrent_rules();

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int64_t kMostTable = int64_t{1} << 20;  // elements
 
-// [places and parts of the operand, places and parts of the result]
-Id table_of(Call& c, int64_t length, int64_t parts, int64_t results) {
+// [places and parts of the operand, places and parts of the result]; `scale` is below 0 for angles that turn the other way.
+Id table_of(Call& c, int64_t length, int64_t parts, int64_t results, double scale = 1.0) {
   if (length < 1 || results < 1 || length * parts * results * 2 > kMostTable)
     c.refuse(fmt::format("a transform of {} numbers, whose table has more than {} elements", length, kMostTable),
              "use a shorter one");
@@ -25,7 +25,7 @@ Id table_of(Call& c, int64_t length, int64_t parts, int64_t results) {
   for (int64_t t = 0; t < length; ++t)
     for (int64_t k = 0; k < results; ++k) {
       const double angle = 2 * std::numbers::pi * static_cast<double>(k * t % length) / static_cast<double>(length);
-      const double real = std::cos(angle), imaginary = -std::sin(angle);
+      const double real = std::cos(angle) * std::abs(scale), imaginary = -std::sin(angle) * scale;
       auto at = [&](int64_t part, int64_t result) -> float& {
         return table[static_cast<size_t>(((t * parts + part) * results + k) * 2 + result)];
       };
@@ -49,6 +49,19 @@ Id transformed(Call& c, Id x, bool onesided) {
   shape.back() = length * parts;
   Id out = matmul(b, b.reshape(x, shape), table);
   shape.back() = results;
+  shape.push_back(2);
+  return b.reshape(out, shape);
+}
+
+Id inverted(Call& c, Id x) {
+  Builder& b = c.b;
+  graph::Shape shape = b.shape(x);
+  const int64_t parts = shape.back(), length = shape[shape.size() - 2];
+  Id table = table_of(c, length, parts, length, -1.0 / static_cast<double>(length));
+  shape.pop_back();
+  shape.back() = length * parts;
+  Id out = matmul(b, b.reshape(x, shape), table);
+  shape.back() = length;
   shape.push_back(2);
   return b.reshape(out, shape);
 }
@@ -88,12 +101,88 @@ void stft(Call& c) {
   c.out(0, transformed(c, framed, onesided));
 }
 
+// The attribute of older versions, or an operand.
+int64_t axis_of(Call& c) {
+  const int64_t rank = c.b.rank(c.in(0));
+  const int64_t axis = c.version() < 20 ? c.i("axis", 1) : c.has(2) ? known_number(c, 2, "its axis") : -2;
+  return c.b.axis(axis, rank);
+}
+
+// The table for it is made of complex angles that turn the other way, and shared out among the elements.
+void dft(Call& c) {
+  Builder& b = c.b;
+  Id x = c.in(0);
+  check_signal(c, x, 2);
+  const int64_t rank = b.rank(x), axis = axis_of(c);
+  const bool inverse = c.i("inverse", 0) != 0, onesided = c.i("onesided", 0) != 0;
+  if (axis == rank - 1) c.refuse("a transform along real and imaginary parts");
+  if (onesided && (inverse || b.shape(x).back() == 2)) c.refuse("a transform of one side of complex numbers");
+  Ints order;
+  for (int64_t d = 0; d < rank - 1; ++d)
+    if (d != axis) order.push_back(d);
+  order.insert(order.end(), {axis, rank - 1});
+  x = b.transpose(x, order);
+  graph::Shape shape = b.shape(x);
+  int64_t& length = shape[shape.size() - 2];
+  const int64_t asked = c.has(1) ? known_number(c, 1, "its length") : length;
+  if (asked < 1 || asked > kMostTable) c.refuse(fmt::format("a transform of {} numbers", asked));
+  if (asked < length) {
+    length = asked;
+    x = b.slice(x, Ints(shape.size(), 0), shape);
+  } else if (asked > length) {
+    shape[shape.size() - 2] = asked - length;
+    x = b.add("concatenation", {x, b.filled(DType::kF32, 0.0, shape)}, {{"axis", rank - 2}});
+  }
+  Id out = inverse ? inverted(c, x) : transformed(c, x, onesided);
+  Ints back(order.size());
+  for (size_t i = 0; i < order.size(); ++i) back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  c.out(0, b.transpose(out, back));
+}
+
+// What bands of hearing take of a spectrum: triangles whose corners are evenly apart in mel.
+void mel_weight_matrix(Call& c) {
+  Builder& b = c.b;
+  const int64_t bands = known_number(c, 0, "the number of bands"), length = known_number(c, 1, "the length of transforms"),
+                rate = known_number(c, 2, "the sample rate");
+  auto edge = [&](size_t i) {
+    auto hertz = b.number(c.in(i));
+    if (!hertz) c.ask_for(i, "an edge of the bands");
+    return *hertz;
+  };
+  const double low = edge(3), high = edge(4);
+  if (bands < 1 || bands > kMostTable || length < 1 || length > kMostTable || rate < 1 || !(low >= 0) || !(high > low) ||
+      (length / 2 + 1) * bands > kMostTable)
+    c.refuse("its numbers make no bands");
+  auto mel = [](double hertz) { return 2595.0 * std::log10(1.0 + hertz / 700.0); };
+  const double step = (mel(high) - mel(low)) / static_cast<double>(bands + 2);
+  const int64_t bins = length / 2 + 1;
+  Ints corner;
+  for (int64_t i = 0; i < bands + 2; ++i) {
+    const double hertz = 700.0 * (std::pow(10.0, (static_cast<double>(i) * step + mel(low)) / 2595.0) - 1.0);
+    const double bin = std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate));
+    if (!(bin >= 0 && bin < static_cast<double>(bins))) c.refuse("bands above half of the sample rate");
+    corner.push_back(static_cast<int64_t>(bin));
+  }
+  std::vector<float> table(static_cast<size_t>(bins * bands));
+  for (int64_t i = 0; i < bands; ++i) {
+    const int64_t from = corner[static_cast<size_t>(i)], top = corner[static_cast<size_t>(i + 1)],
+                  to = corner[static_cast<size_t>(i + 2)];
+    auto at = [&](int64_t bin) -> float& { return table[static_cast<size_t>(bin * bands + i)]; };
+    for (int64_t k = from; k < top; ++k) at(k) = static_cast<float>(static_cast<double>(k - from) / static_cast<double>(top - from));
+    at(top) = 1.0f;
+    for (int64_t k = top; k < to; ++k) at(k) = static_cast<float>(static_cast<double>(to - k) / static_cast<double>(to - top));
+  }
+  const auto kind = static_cast<int32_t>(c.i("output_datatype", kFloat));
+  c.out(0, b.as_element(b.floats_of(table, {bins, bands}), kind));
+}
+
 }  // namespace
 
 }  // namespace fourier
 
 std::span<const Rule> fourier_rules() {
-  static constexpr Rule kRules[] = {{"STFT", 17, fourier::stft}, {"Col2Im", 18, col2im}};
+  static constexpr Rule kRules[] = {{"STFT", 17, fourier::stft}, {"Col2Im", 18, col2im}, {"DFT", 17, fourier::dft},
+                                    {"MelWeightMatrix", 17, fourier::mel_weight_matrix}};
   return kRules;
 }
 

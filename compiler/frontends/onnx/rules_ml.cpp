@@ -58,7 +58,6 @@ Id label_of(Call& c, Id scores, const Ints& labels) {
 
 namespace {
 
-constexpr size_t kMostKeys = 256;
 constexpr int64_t kMostWeights = 1 << 24;
 
 // One number for all features, or one for each.
@@ -249,6 +248,17 @@ std::vector<float> columns(const std::vector<float>& from, int64_t rows, int64_t
   return out;
 }
 
+// How probable the first class of each pair is, and from that how probable each class is.
+Id probabilities_of(Call& c, Id scores, int64_t pairs) {
+  Builder& b = c.b;
+  const std::vector<float> slope = numbers(c, "prob_a"), added = numbers(c, "prob_b");
+  if (static_cast<int64_t>(slope.size()) != pairs || slope.size() != added.size())
+    c.refuse("its prob_a and prob_b are not as many as pairs of its classes");
+  Id line = b.binary("add", b.binary("mul", scores, b.floats_of(slope, {pairs})), b.floats_of(added, {pairs}));
+  Id first = clamp(b, b.binary("sub", 1.0, b.add("logistic", {line})), 1e-7, 1.0 - 1e-7);
+  return b.add("coupled_probabilities", {first});
+}
+
 // One against one: each pair of classes has a score, and a vote for one of them.
 void svm_classifier(Call& c) {
   Builder& b = c.b;
@@ -256,8 +266,6 @@ void svm_classifier(Call& c) {
              counts = c.ints("vectors_per_class").value_or(Ints{});
   const std::vector<float> vectors = numbers(c, "support_vectors"), rho = numbers(c, "rho");
   const auto classes = static_cast<int64_t>(labels.size());
-  if (!numbers(c, "prob_a").empty())
-    c.refuse("probabilities of support vectors", "train with probability=False");
   if (c.s("post_transform", "NONE") != "NONE") c.refuse("its post_transform");
   Id x = features(c);
   const int64_t inputs = b.shape(x)[1];
@@ -297,7 +305,9 @@ void svm_classifier(Call& c) {
               keep);
     c.out(0, label_of(c, votes, labels));
   }
-  if (classes == 2)
+  if (c.find("prob_a") != nullptr)
+    scores = probabilities_of(c, scores, pairs);
+  else if (classes == 2)
     scores = b.add("concatenation", {b.add("neg", {scores}), scores}, {{"axis", 1}});
   c.out(1, scores);
 }
@@ -314,16 +324,21 @@ void array_feature_extractor(Call& c) {
 
 void imputer(Call& c) {
   Builder& b = c.b;
-  Id x = c.in(0);
-  if (b.dtype(x) != DType::kF32) c.refuse("an Imputer of whole numbers", "use float32");
+  const bool whole = b.dtype(c.in(0)) == DType::kI64;
+  Id x = whole ? c.in(0) : b.as_element(c.in(0), kFloat);
+  const int64_t features = b.shape(x).empty() ? 1 : b.shape(x).back();
+  if (whole) {
+    const Ints values = c.ints("imputed_value_int64s").value_or(Ints{});
+    const auto size = static_cast<int64_t>(values.size());
+    if (size != 1 && size != features) c.refuse("its imputed_value_int64s are not as many as its features");
+    Id gone = b.add("equal", {x, b.filled_int(DType::kI64, c.i("replaced_value_int64", 0))}, {}, DType::kBool);
+    return c.out(0, select(b, gone, b.int_list(values), x));
+  }
   float missing = c.f("replaced_value_float", 0.0f);
   Id gone = std::isnan(missing)
                 ? b.add("not_equal", {x, x}, {}, DType::kBool)
                 : b.add("equal", {x, b.filled(DType::kF32, missing)}, {}, DType::kBool);
-  c.out(0, select(b, gone,
-                  by_feature(c, "imputed_value_floats", b.shape(x).empty() ? 1 : b.shape(x).back(),
-                             0.0f),
-                  x));
+  c.out(0, b.as_element(select(b, gone, by_feature(c, "imputed_value_floats", features, 0.0f), x), b.element(c.in(0))));
 }
 
 void one_hot_encoder(Call& c) {
@@ -337,35 +352,6 @@ void one_hot_encoder(Call& c) {
   c.out(0, b.cast(b.add("equal", {x, b.int_list(known)}, {}, DType::kBool), DType::kF32));
 }
 
-// Key by key: what is none of them has the default.
-void label_encoder(Call& c) {
-  Builder& b = c.b;
-  Id x = c.in(0);
-  const Attribute *keys = c.find("keys_int64s"), *floats = c.find("keys_floats");
-  const Attribute *to = c.find("values_int64s"), *to_floats = c.find("values_floats");
-  if ((keys == nullptr && floats == nullptr) || (to == nullptr && to_floats == nullptr))
-    b.stop("onnx-type", "keys or values that are no numbers in its attributes",
-           "number them before");
-  size_t count = keys != nullptr ? keys->ints.size() : floats->floats.size();
-  size_t values = to != nullptr ? to->ints.size() : to_floats->floats.size();
-  if (count != values || count > kMostKeys)
-    c.refuse(fmt::format("{} keys and {} values", count, values));
-  Id out = to != nullptr ? b.filled_int(DType::kI64, c.i("default_int64", -1))
-                         : b.filled(DType::kF32, c.f("default_float", 0));
-  for (size_t i = count; i-- > 0;) {
-    Id key = keys != nullptr ? b.filled_int(DType::kI64, keys->ints[i])
-                             : b.filled(DType::kF32, floats->floats[i]);
-    if (b.dtype(key) != b.dtype(x)) c.refuse("its keys are of another type than its operand");
-    bool nan = floats != nullptr && std::isnan(floats->floats[i]);
-    Id same = nan ? b.add("not_equal", {x, x}, {}, DType::kBool)
-                  : b.add("equal", {x, key}, {}, DType::kBool);
-    Id value = to != nullptr ? b.filled_int(DType::kI64, to->ints[i])
-                             : b.filled(DType::kF32, to_floats->floats[i]);
-    out = select(b, same, value, out);
-  }
-  c.out(0, b.broadcast(out, c.shape(0)));
-}
-
 constexpr Rule kRules[] = {
     {"Scaler", 1, scaler, kDomain},
     {"Binarizer", 1, binarizer, kDomain},
@@ -377,7 +363,6 @@ constexpr Rule kRules[] = {
     {"ArrayFeatureExtractor", 1, array_feature_extractor, kDomain},
     {"Imputer", 1, imputer, kDomain},
     {"OneHotEncoder", 1, one_hot_encoder, kDomain},
-    {"LabelEncoder", 2, label_encoder, kDomain},
 };
 
 }  // namespace

@@ -199,8 +199,36 @@ void einsum(Call& c) {
   c.out(0, einsum_of(c, terms, result));
 }
 
+// Of matrices of up to four rows, by the first row and the determinants below it.
+Id determinant(Builder& b, const std::vector<std::vector<Id>>& rows) {
+  if (rows.size() == 1) return rows[0][0];
+  Id sum;
+  for (size_t column = 0; column < rows.size(); ++column) {
+    std::vector<std::vector<Id>> below(rows.begin() + 1, rows.end());
+    for (auto& row : below) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+    Id part = b.binary("mul", rows[0][column], determinant(b, below));
+    sum = column == 0 ? part : b.binary(column % 2 == 1 ? "sub" : "add", sum, part);
+  }
+  return sum;
+}
+
+void det(Call& c) {
+  Builder& b = c.b;
+  const graph::Shape in = c.shape(0);
+  const int64_t n = in.empty() ? 0 : in.back();
+  if (in.size() < 2 || in[in.size() - 2] != n || n < 1) c.refuse("its operand is no square matrix");
+  if (n > 4) c.refuse(fmt::format("determinants of {} rows", n), "aotc has them of up to four");
+  const int64_t count = graph::element_count(in) / (n * n);
+  Id all = b.reshape(c.in(0), {count, n * n});
+  std::vector<std::vector<Id>> rows(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n * n; ++i)
+    rows[static_cast<size_t>(i / n)].push_back(b.reshape(b.slice(all, {0, i}, {count, 1}), {count}));
+  c.out(0, b.reshape(determinant(b, rows), {in.begin(), in.end() - 2}));
+}
+
 constexpr Rule kRules[] = {
     {"MatMul", 1, mat_mul},
+    {"Det", 11, det},
     {"Gemm", 7, gemm},
     {"Einsum", 12, einsum},
 };

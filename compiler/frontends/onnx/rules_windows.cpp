@@ -289,10 +289,44 @@ void global_lp_pool(Call& c) {
         norm(c.b, c.i("p", 2), c.in(0), [&](Id x) { return reduce(c.b, "sum", x, axes, true); }));
 }
 
+// Values at the places that MaxPool told; the rest is 0. Another shape that is asked for has zeros behind.
+void max_unpool(Call& c) {
+  Builder& b = c.b;
+  const graph::Shape in = c.shape(0);
+  const auto kernel = c.ints("kernel_shape").value_or(Ints{});
+  const size_t dims = in.size() < 3 ? 0 : in.size() - 2;
+  const Ints strides = c.ints("strides").value_or(Ints(dims, 1)), pads = c.ints("pads").value_or(Ints(2 * dims, 0));
+  if (dims == 0 || kernel.size() != dims || strides.size() != dims || pads.size() != 2 * dims || c.shape(1) != in)
+    c.refuse("its attributes do not fit its operands");
+  graph::Shape out = {in[0], in[1]};
+  for (size_t d = 0; d < dims; ++d) {
+    // One place is told by several windows if they share elements.
+    if (strides[d] < kernel[d] || kernel[d] > INT32_MAX || strides[d] > INT32_MAX)
+      c.refuse("windows that share elements", "use strides that are not below the kernel's sizes");
+    out.push_back((in[d + 2] - 1) * strides[d] + kernel[d] - pads[d] - pads[d + dims]);
+    if (out.back() < 1) c.refuse("a result without elements");
+  }
+  if (bounded_bytes(out, DType::kI32) < 0) c.refuse(fmt::format("a result of shape {}", graph::to_string(out)));
+  const int64_t count = b.type(c.in(0)).elements();
+  Id places = b.reshape(b.cast(c.in(1), DType::kI32), {count, 1});
+  Id flat = b.add("scatter_nd", {places, b.reshape(c.in(0), {count})}, {{"shape", Ints{graph::element_count(out)}}},
+                  b.dtype(c.in(0)));
+  Id whole = b.reshape(flat, out);
+  const Ints asked = c.optional_ints(2, "its shape").value_or(out);
+  Ints behind(asked.size());
+  bool fits = asked.size() == out.size();
+  for (size_t d = 0; fits && d < out.size(); ++d) fits = (behind[d] = asked[d] - out[d]) >= 0;
+  if (!fits) c.refuse("an output_shape smaller than what its windows need");
+  if (asked == out) return c.out(0, whole);
+  Id zero = b.filled(b.dtype(whole), 0.0);
+  c.out(0, b.add("pad", {whole, zero}, {{"before", Ints(out.size(), 0)}, {"after", behind}}));
+}
+
 constexpr Rule kRules[] = {
     {"Conv", 1, conv},
     {"ConvTranspose", 1, conv_transpose},
     {"MaxPool", 1, max_pool},
+    {"MaxUnpool", 9, max_unpool},
     {"AveragePool", 7, average_pool},
     {"LpPool", 2, lp_pool},
     {"GlobalAveragePool", 1, global_pool<kMean>},

@@ -136,6 +136,11 @@ class TreeEnsemble final : public Operator {
 
 }  // namespace
 
-void add_operators_trees(OperatorSet& set) { set.add(std::make_unique<TreeEnsemble>()); }
+void add_coupled_probabilities(OperatorSet& set);  // pairs.cpp
+
+void add_operators_trees(OperatorSet& set) {
+  set.add(std::make_unique<TreeEnsemble>());
+  add_coupled_probabilities(set);
+}
 
 }  // namespace aotc::ops

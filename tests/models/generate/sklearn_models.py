@@ -54,6 +54,8 @@ MODELS = {
     "linear_svc_2": (svm.LinearSVC(random_state=1), TWO),
     "svc": (svm.SVC(), THREE),
     "svc_2": (svm.SVC(), TWO),
+    "svc_probability": (svm.SVC(probability=True, random_state=1), THREE),
+    "svc_probability_2": (svm.SVC(probability=True, random_state=1), TWO),
     "svc_poly": (svm.SVC(kernel="poly"), THREE),
     "svc_linear": (svm.SVC(kernel="linear"), TWO),
     "svr": (svm.SVR(), numbers),

@@ -402,6 +402,24 @@ TEST(OnnxReader, CountsDoNotLeaveBranches) {
               HasSubstr("it reads 'v', which has as many elements as the data says"));
 }
 
+TEST(OnnxReader, LabelsThatAreStrings) {
+  auto list = [](const std::string& name, const std::vector<std::string>& strings) {
+    std::string all;
+    for (const std::string& s : strings) all += bytes(9, s);
+    return bytes(5, bytes(1, name) + all + number(20, 8));
+  };
+  std::string keys = bytes(5, bytes(1, "keys_int64s") + number(8, 4) + number(8, 9) + number(20, 7));
+  auto encoder = [&](const std::string& attributes) {
+    return printed(model(node("LabelEncoder", {"x"}, {"y"}, attributes, "ai.onnx.ml") + input(value_info("x", {2}, 7)) +
+                             output(value_info("y", {2}, 8)),
+                         17, bytes(8, bytes(1, "ai.onnx.ml") + number(2, 3))));
+  };
+  EXPECT_THAT(encoder(keys + list("values_strings", {"b", "a"})), HasSubstr("= [0, 1, 2]"));
+  EXPECT_THAT(encoder(list("keys_strings", {"p", "q"}) + list("values_strings", {"b", "a"})),
+              HasSubstr("keys that are strings [onnx-type]"));
+  EXPECT_THAT(encoder(keys + list("values_strings", {"b"})), HasSubstr("2 keys and 1 values [onnx-attribute]"));
+}
+
 TEST(OnnxReader, InputsAreFedAsPicturesOnRequest) {
   auto file = model(relu_of({1, 3, 4, 5}));
   EXPECT_THAT(printed(file, {.images_last = true}), HasSubstr("input %0 \"x\" f32[1x4x5x3]"));

@@ -114,6 +114,46 @@ def newer_models(node, rng):
                               node("QLinearMatMul", ["q", "s", "z", "m", "s", "z", "s", "z"], ["p"]),
                               node("DequantizeLinear", ["p", "s", "z"], ["y"])],
                 [value("x", [4, 2])], [value("y", [4, 3])], [matrix, scale, middle])
+    yield from models_of_data(node, rng)
+
+
+def models_of_data(node, rng):
+    """Turns and sizes that the data decides, transforms, strings, and a quantised recurrent layer."""
+    whole = lambda name, dims, values: helper.make_tensor(name, TensorProto.INT64, dims, values)  # noqa: E731
+    real = lambda name, dims, values: helper.make_tensor(name, TensorProto.FLOAT, dims, values)  # noqa: E731
+    turn = helper.make_graph([node("Add", ["s", "c"], ["t"]), node("ReduceSum", ["t"], ["r"], keepdims=0),
+                              node("Less", ["r", "e"], ["g"])], "turn",
+                             [value("i", [], TensorProto.INT64), value("go", [], TensorProto.BOOL), value("s", [2])],
+                             [value("g", [], TensorProto.BOOL), value("t", [2]), value("r", [])], [real("e", [], [9.0])])
+    yield model("while", [node("Abs", ["x"], ["c"]), node("Loop", ["n", "", "x"], ["y", "z"], body=turn), node("Neg", ["z"], ["w"])],
+                [value("x", [2])], [value("y", [2]), value("w", [None])], [whole("n", [], [5])])
+    yield model("counted", [node("NonZero", ["x"], ["p"]), node("Transpose", ["p"], ["y"], perm=[1, 0]),
+                            node("Compress", ["x", "k"], ["z"], axis=0),
+                            node("NonMaxSuppression", ["b", "s", "n", "t", "t"], ["c"], center_point_box=1)],
+                [value("x", [3, 2]), value("k", [3], TensorProto.BOOL), value("b", [1, 4, 4]), value("s", [1, 2, 4])],
+                [value("y", [None, 2], TensorProto.INT64), value("z", [None, 2]), value("c", [None, 3], TensorProto.INT64)],
+                [whole("n", [1], [2]), real("t", [1], [0.5])])
+    numbers = [whole("n", [], [4]), whole("l", [], [8]), whole("h", [], [8000]), real("a", [], [20.0]), real("e", [], [3000.0])]
+    yield model("transforms", [node("DFT", ["x", "l"], ["d"], axis=1, onesided=1), node("ReduceL2", ["d"], ["s"], axes=[2], keepdims=0),
+                               node("MelWeightMatrix", ["n", "l", "h", "a", "e"], ["m"]), node("MatMul", ["s", "m"], ["y"]),
+                               node("MaxPool", ["i"], ["p", "q"], kernel_shape=[2, 2], strides=[2, 2]),
+                               node("MaxUnpool", ["p", "q"], ["u"], kernel_shape=[2, 2], strides=[2, 2]), node("Det", ["u"], ["v"])],
+                [value("x", [2, 6, 1]), value("i", [1, 1, 4, 4])], [value("y", [2, 4]), value("v", [1, 1])], numbers)
+    ml = "ai.onnx.ml"
+    labels = model("labels", [node("SVMClassifier", ["x"], ["l", "y"], domain=ml, classlabels_ints=[3, 4], coefficients=[1.0, -1.0],
+                                   support_vectors=[0.5, 0.25, -1.0, 2.0], vectors_per_class=[1, 1], rho=[0.1], kernel_type="RBF",
+                                   kernel_params=[0.5, 0.0, 3.0], prob_a=[-1.0], prob_b=[0.1]),
+                              node("LabelEncoder", ["l"], ["z"], domain=ml, keys_int64s=[4], values_strings=["four"])],
+                   [value("x", [2, 2])], [value("y", [2, 2]), value("z", [2], TensorProto.STRING)])
+    labels.opset_import.append(helper.make_opsetid(ml, 4))
+    yield labels
+    parts = [helper.make_tensor(n, TensorProto.INT8, d, rng.integers(-99, 99, d).ravel()) for n, d in
+             (("w", [1, 2, 8]), ("r", [1, 2, 8]), ("z", [1]))]
+    lstm = model("dynamic", [node("DynamicQuantizeLSTM", ["x", "w", "r", "", "", "", "", "", "s", "z", "s", "z"], ["", "y"],
+                                  domain="com.microsoft", hidden_size=2)], [value("x", [2, 1, 2])], [value("y", [1, 1, 2])],
+                 [*parts, real("s", [1], [0.01])])
+    lstm.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    yield lstm
 
 
 def main():

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph_recurrent.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace aotc::tests {
@@ -50,7 +51,11 @@ class RecurrentMaker {
   TensorId matrix(int64_t rows, int64_t depth) {
     return g_.constant(typed(weights_, {rows, depth}, g_.random.real(0.001f, 0.02f)));
   }
+  TensorId bias(int64_t count) { return integer_ ? g_.constant(typed(DType::kI32, {count})) : floats(count); }
   TensorId floats(int64_t count) { return g_.constant(typed(DType::kF32, {count})); }
+  TensorId norms() {
+    return integer_ ? g_.constant(typed(DType::kI16, {cells_}, g_.random.real(1e-5f, 1e-3f))) : floats(cells_);
+  }
   TensorId value_of(const TensorType& wanted) {
     TensorId id = g_.any_of(wanted);
     return id.valid() && g_.random.chance(50) ? id : g_.constant(wanted);
@@ -68,18 +73,20 @@ class RecurrentMaker {
     gates(true, [&] { return matrix(cells_, outputs_); });
     for (int gate = 0; gate < 3; ++gate)
       operands.push_back(peepholes_ && (gate > 0 || !coupled)
-                             ? g_.constant(typed(weights_, {cells_}, 0.01f))
+                             ? g_.constant(typed(integer_ ? DType::kI16 : weights_, {cells_}, integer_ ? 3e-5f : 0.01f))
                              : TensorId{});
-    gates(true, [&] { return integer_ ? g_.constant(typed(DType::kI32, {cells_})) : floats(cells_); });
+    gates(true, [&] { return bias(cells_); });
     operands.push_back(projected_ ? matrix(outputs_, cells_) : TensorId{});
-    operands.push_back(projected_ && g_.random.chance(50) ? floats(outputs_) : TensorId{});
+    operands.push_back(projected_ && g_.random.chance(50) ? bias(outputs_) : TensorId{});
   }
 
   void draw_lstm() {
     cells_ = some_units();
-    projected_ = !integer_ && g_.random.chance(30);
-    peepholes_ = !integer_ && g_.random.chance(30);
+    projected_ = g_.random.chance(30);
+    peepholes_ = g_.random.chance(30);
     outputs_ = projected_ ? some_units() : cells_;
+    // LiteRT reads behind the peepholes' weights there.
+    if (integer_ && peepholes_) outputs_ = std::min(outputs_, cells_);
     attributes_["cell_clip"] = g_.random.chance(30) ? "0.5" : "0";
     if (projected_) attributes_["projection_clip"] = g_.random.chance(30) ? "0.5" : "0";
     if (!integer_) draw_float();
@@ -101,10 +108,12 @@ class RecurrentMaker {
     const TensorType cell = typed(integer_ ? DType::kI16 : type, {batch, cells_},
                                   1.0f / static_cast<float>(1 << g_.random.pick(9, 15)));
     operands.insert(operands.end(), {value_of(state), value_of(cell)});
-    const bool normalised = !integer_ && g_.random.chance(30);
+    const bool normalised = g_.random.chance(30);
     for (int gate = 0; gate < 4; ++gate)
-      operands.push_back(normalised && (gate > 0 || !coupled) ? floats(cells_) : TensorId{});
+      operands.push_back(normalised && (gate > 0 || !coupled) ? norms() : TensorId{});
     if (integer_) {
+      for (const char* gate : {"input", "forget", "cell", "output"})
+        if (normalised) attributes_[std::string(gate) + "_gate_scale"] = "0.0003";
       attributes_["hidden_scale"] = "0.0078125";
       attributes_["hidden_zero_point"] = std::to_string(g_.random.pick(-9, 9));
     }

@@ -97,4 +97,40 @@ Ex emit_saturating_shift(const Ex& x, const Ex& by) {
   return cast(DType::kI32, clamp(wide, i64(std::numeric_limits<int32_t>::min()), i64(kMax)));
 }
 
+namespace {
+
+void emit_newton_root(tir::FunctionBuilder& f, const Ex& value, const Ex& multiplier, const Ex& shift) {
+  // To [2^27, 2^29) by pairs of bits.
+  f.assign(shift, 11);
+  f.if_(value >= (1 << 29), [&] {
+    f.assign(value, value >> 2);
+    f.assign(shift, shift + 1);
+  });
+  for (int pairs : {8, 4, 2, 1})
+    f.if_(value < (int64_t{1} << (29 - 2 * pairs)), [&] {
+      f.assign(value, value << (2 * pairs));
+      f.assign(shift, shift - pairs);
+    });
+  Ex input = f.let("input", value >> 1), half = f.let("half_input", emit_rounding_shift(input, 1));
+  Ex x = f.var("guess", Ex(1 << 28));  // Q3
+  f.loop("step", 0, 5, [&](Ex) {
+    Ex cube = f.let("cube", emit_saturating_shift(emit_high_mul(emit_high_mul(x, x), x), 6));
+    Ex next = emit_high_mul(Ex((1 << 28) + (1 << 27)), x) - emit_high_mul(half, cube);
+    f.assign(x, emit_saturating_shift(next, 3));
+  });
+  f.assign(multiplier, emit_high_mul(x, Ex(1518500250)));  // by sqrt(1/2)
+  f.if_(shift < 0, [&] {
+    f.assign(multiplier, shl_wrapping(multiplier, -shift));
+    f.assign(shift, 0);
+  });
+}
+
+}  // namespace
+
+InverseRoot emit_inverse_root(tir::FunctionBuilder& f, const Ex& value) {
+  Ex multiplier = f.var("inverse", Ex(kMax)), shift = f.var("shift", Ex(0));
+  f.if_(value > 1, [&] { emit_newton_root(f, value, multiplier, shift); });
+  return {multiplier, shift};
+}
+
 }  // namespace aotc::ops

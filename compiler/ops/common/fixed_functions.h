@@ -28,4 +28,11 @@ tir::Ex emit_rounding_shift(const tir::Ex& x, int by);
 // x * 2^by, held in 32 bits.
 tir::Ex emit_saturating_shift(const tir::Ex& x, const tir::Ex& by);
 
+// 1 / sqrt(value) as multiplier * 2^-31 * 2^-shift, the shift at least 0; 1 for values up to 1. `value` is a variable
+// and is changed.
+struct InverseRoot {
+  tir::Ex multiplier, shift;
+};
+InverseRoot emit_inverse_root(tir::FunctionBuilder& f, const tir::Ex& value);
+
 }  // namespace aotc::ops

@@ -26,7 +26,6 @@ using tir::Ex;
 namespace {
 
 constexpr int64_t kGateCount = 4;  // in the order of the operands: input, forget, cell, output
-constexpr int64_t kCellGate = 2;
 
 // Channel 2 * gate: of the input; behind it: of the output state.
 struct Int16Scaling {

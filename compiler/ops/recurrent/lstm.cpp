@@ -14,6 +14,7 @@
 #include "ops/common/lowered_evaluation.h"
 #include "ops/recurrent/fixed_point.h"
 #include "ops/recurrent/int16_lstm.h"
+#include "ops/recurrent/int8_extras.h"
 #include "ops/recurrent/recurrent.h"
 
 namespace aotc::ops {
@@ -43,7 +44,8 @@ LstmScaling::LstmScaling(const OpView& op) {
   gates = shape.coupled ? std::vector<size_t>{1, 3, 2} : std::vector<size_t>{0, 1, 3, 2};
   sums.rounding = hidden.rounding = Rounding::kDouble;
   sums.clamp = {-(1 << 16), (1 << 16) - 1};  // beyond what a gate holds, whatever is added to it
-  auto add = [&](size_t weights, size_t from, const std::vector<int32_t>& start) {
+  const auto& attrs = op.attrs<LstmAttrs>();
+  auto add = [&](size_t gate, size_t weights, size_t from, const std::vector<int32_t>& start) {
     const graph::TensorType& type = op.operand(from);
     auto w = op.constant(weights)->to_vector<int8_t>();
     const size_t depth = w.size() / start.size();
@@ -61,20 +63,22 @@ LstmScaling::LstmScaling(const OpView& op) {
     }
     bias.push_back(std::move(of_cells));
     sums.ranges.push_back(range);
-    const float gate_scale = 1.0f / 4096.0f;
+    const float gate_scale = shape.normalised ? attrs.gate_scales[gate] : 1.0f / 4096.0f;
     float scale = op.operand(weights).scale() * type.scale();
     sums.scales.push_back(static_cast<double>(scale / gate_scale));
   };
+  const std::vector<int32_t> nothing(at(shape.cells), 0);
   for (size_t gate : gates) {
-    add(kWeights + gate, kInput, op.constant(kBias + gate)->to_vector<int32_t>());
-    add(kRecurrent + gate, kOutputState, std::vector<int32_t>(static_cast<size_t>(shape.cells), 0));
+    // Layer normalisation adds the bias behind itself.
+    add(gate, kWeights + gate, kInput,
+        shape.normalised ? nothing : op.constant(kBias + gate)->to_vector<int32_t>());
+    add(gate, kRecurrent + gate, kOutputState, nothing);
   }
-  const auto& attrs = op.attrs<LstmAttrs>();
   const double half_product = std::ldexp(1.0, -15);
   double hidden_scale = half_product / static_cast<double>(attrs.hidden_scale) * half_product;
   hidden.scales = {static_cast<double>(static_cast<float>(hidden_scale))};
   hidden.ranges = {{-(int64_t{1} << 30), int64_t{1} << 30}};
-  hidden.zero_point = static_cast<int32_t>(attrs.hidden_zero_point);
+  hidden.zero_point = static_cast<int32_t>(shape.projected ? -attrs.hidden_zero_point : attrs.hidden_zero_point);
   hidden.clamp = {-128, 127};
   float cell_scale = op.operand(kCellState).scale();
   exponent_of_scale(cell_scale, cell_exponent);
@@ -154,7 +158,7 @@ class Lstm final : public Operator {
   std::string_view summary() const override { return "LSTM over a sequence, its states kept from run to run"; }
   Traits traits() const override { return {.uses_libm = true}; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "int16 cell state; without peepholes, projection, layer normalisation"},
+    return {{DType::kI8, "int16 cell state, peepholes and layer normalisation"},
             {DType::kI16, "as TensorFlow Lite Micro has it; weights int8, biases int64"},
             {DType::kF32, "weights float32 or int8"}};
   }
@@ -196,7 +200,7 @@ class Lstm final : public Operator {
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
-    if (op.operand(kInput).dtype == DType::kI8)
+    if (op.operand(kInput).dtype == DType::kI8 && !has_int8_extras(lstm_sizes(op)))
       IntegerSteps(op, data).run();
     else
       evaluate_lowering(op, data);
@@ -204,6 +208,7 @@ class Lstm final : public Operator {
 
   Lowered lower(const OpView& op, const TargetInfo& target) const override {
     if (op.operand(kInput).dtype == DType::kI16) return lower_int16_lstm(op);
+    if (op.operand(kInput).dtype == DType::kI8 && has_int8_extras(lstm_sizes(op))) return lower_int8_extras(op);
     return op.operand(kInput).dtype == DType::kI8 ? lower_lstm(op, target) : lower_float(op);
   }
 
@@ -231,14 +236,6 @@ class Lstm final : public Operator {
 
   static bool check_integer(const OpView& op, Diagnostics& diags) {
     const LstmSizes s = lstm_sizes(op);
-    if (s.peepholes || s.projected || s.normalised) {
-      diags.error(op.where(), "op-type",
-                  fmt::format("{} of int8 is not supported", s.peepholes   ? "a peephole from the cells to the gates"
-                                                             : s.projected ? "a projection of the output"
-                                                                           : "layer normalisation"))
-          .help("float32 or int8 weights under float activations are");
-      return false;
-    }
     if (op.attrs<LstmAttrs>().nonlinearity != Nonlinearity::kTanh)
       return bad_attribute(op, diags, "an LSTM of int8 has tanh alone");
     for (size_t g : s.gates)
@@ -249,7 +246,7 @@ class Lstm final : public Operator {
             .help("int8 weights and biases are part of the model");
         return false;
       }
-    return true;
+    return check_int8_extras(op, diags);
   }
 
   static bool check_scales(const OpView& op, Diagnostics& diags) {
@@ -258,9 +255,10 @@ class Lstm final : public Operator {
       return false;
     };
     for (size_t i = 0; i < kOperands; ++i) {
-      if (!op.has_operand(i) || (i >= kBias && i < kProjection)) continue;
+      if (!op.has_operand(i) || (i >= kBias && i < kProjection) || i == kProjectionBias) continue;
       if (!check_per_tensor(op, op.operand_tensor(i), diags)) return false;
-      if (i >= kWeights && i < kBias && op.operand(i).zero_point() != 0)
+      const bool weights = (i >= kWeights && i < kBias) || i == kProjection || i >= kNorm;
+      if (weights && op.operand(i).zero_point() != 0)
         return wrong(fmt::format("operand {} has zero point {}; weights have 0", i, op.operand(i).zero_point()));
     }
     if (!check_same_quantization(op, kOutputState, kNextOutput, diags) ||
@@ -292,7 +290,8 @@ class Lstm final : public Operator {
     LstmScaling scaling(op);
     for (size_t c = 0; c < scaling.sums.ranges.size(); ++c)
       if (!check_multiplier(op, scaling.sums.scales[c], scaling.sums.ranges[c].magnitude(), diags)) return false;
-    return check_multiplier(op, scaling.hidden.scales[0], int64_t{1} << 30, diags);
+    return check_multiplier(op, scaling.hidden.scales[0], int64_t{1} << 30, diags) &&
+           check_int8_extra_sums(op, diags);
   }
 };
 

@@ -20,6 +20,8 @@ struct LstmAttrs : graph::Attributes<LstmAttrs> {
   // int8 only: what the output gate's product is quantised to.
   float hidden_scale = 0;
   int64_t hidden_zero_point = 0;
+  // int8 with layer normalisation only: what the sums of the gates are quantised to, in the order of the operands.
+  std::array<float, 4> gate_scales = {};
 
   template <typename Self, typename F>
   static void visit(Self& self, F&& field) {
@@ -30,6 +32,10 @@ struct LstmAttrs : graph::Attributes<LstmAttrs> {
     field("asymmetric_rows", self.asymmetric_rows);
     field("hidden_scale", self.hidden_scale);
     field("hidden_zero_point", self.hidden_zero_point);
+    field("input_gate_scale", self.gate_scales[0]);
+    field("forget_gate_scale", self.gate_scales[1]);
+    field("cell_gate_scale", self.gate_scales[2]);
+    field("output_gate_scale", self.gate_scales[3]);
   }
 };
 
@@ -39,6 +45,7 @@ constexpr size_t kInput = 0, kWeights = 1, kRecurrent = 5, kPeephole = 9, kBias 
                  kProjectionBias = 17, kOutputState = 18, kCellState = 19, kNorm = 20, kOperands = 24;
 constexpr size_t kOutput = 0, kNextOutput = 1, kNextCell = 2, kResults = 3;
 constexpr size_t kGates = LstmPorts::kGates;
+constexpr int64_t kCellGate = 2;  // of the gates
 const LstmPorts& ports();
 }  // namespace lstm
 
@@ -53,8 +60,8 @@ struct LstmScaling {
 
   std::vector<size_t> gates;                 // which of lstm::kGates
   std::vector<std::vector<int32_t>> bias;    // [2 * gate]: of inputs, [2 * gate + 1]: of the output state
-  Requantization sums;                       // channels as `bias`; to 12 fraction bits
-  Requantization hidden;                     // 30 fraction bits to the output
+  Requantization sums;                       // channels as `bias`; to 12 fraction bits, or the gates' scales
+  Requantization hidden;                     // 30 fraction bits to the output, or to what is projected
   int cell_exponent = 0;                     // the cell state's scale is 2 to it
   int32_t cell_clip = 0;                     // 0: none
 };

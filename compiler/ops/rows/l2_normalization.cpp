@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // l2_normalization: every row (the last dimension) divided by the root of its sum of squares. Bytes are
 // multiplied by an inverse root in fixed point, which the reference finds by Newton's method.
-#include <limits>
-
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
@@ -97,8 +95,7 @@ class L2Normalization final : public Operator {
   // `sum` of squares becomes inverse * 2^-shift, which every element is multiplied by.
   template <typename Element, typename Store>
   static void byte_row(const OpView& op, LoweringBuilder& f, const Ex& sum, Element element, Store store) {
-    Ex inverse = f.var("inverse", Ex(std::numeric_limits<int32_t>::max())), shift = f.var("shift", Ex(0));
-    f.if_(sum > 1, [&] { inverse_root(f, sum, inverse, shift); });
+    auto [inverse, shift] = emit_inverse_root(f, sum);
     bool is_signed = op.operand(0).dtype == DType::kI8;
     // Seven bits of the result are behind the point: int8 takes them off the shift, uint8 puts them in
     // front of the product.
@@ -111,33 +108,6 @@ class L2Normalization final : public Operator {
       // Nearest, ties away from zero.
       Ex rounded = (product + select(product < 0, max(half - 1, 0), half)) >> right;
       store(i, is_signed ? clamp(rounded, -128, 127) : clamp(rounded + 128, 0, 255));
-    });
-  }
-
-  // 1 / sqrt(sum), the sum above 1.
-  static void inverse_root(LoweringBuilder& f, const Ex& sum, const Ex& inverse, const Ex& shift) {
-    // To [2^27, 2^29) by pairs of bits.
-    f.assign(shift, 11);
-    f.if_(sum >= (1 << 29), [&] {
-      f.assign(sum, sum >> 2);
-      f.assign(shift, shift + 1);
-    });
-    for (int pairs : {8, 4, 2, 1})
-      f.if_(sum < (int64_t{1} << (29 - 2 * pairs)), [&] {
-        f.assign(sum, sum << (2 * pairs));
-        f.assign(shift, shift - pairs);
-      });
-    Ex input = f.let("input", sum >> 1), half = f.let("half_input", emit_rounding_shift(input, 1));
-    Ex x = f.var("guess", Ex(1 << 28));  // Q3
-    f.loop("step", 0, 5, [&](Ex) {
-      Ex cube = f.let("cube", emit_saturating_shift(emit_high_mul(emit_high_mul(x, x), x), 6));
-      Ex next = emit_high_mul(Ex((1 << 28) + (1 << 27)), x) - emit_high_mul(half, cube);
-      f.assign(x, emit_saturating_shift(next, 3));
-    });
-    f.assign(inverse, emit_high_mul(x, Ex(1518500250)));  // by sqrt(1/2)
-    f.if_(shift < 0, [&] {
-      f.assign(inverse, shl_wrapping(inverse, -shift));
-      f.assign(shift, 0);
     });
   }
 };

@@ -21,7 +21,7 @@ class Layer:
     def __init__(self, inputs, cells, batch=1, times=4, time_major=False, coupled=False, clip=0.0,
                  cell_exponent=-11, weights=1.0, in_zero=0, out_zero=0, hidden=None, seed=1, peepholes=False,
                  projection=0, projection_bias=True, projection_clip=0.0, normalised=False, activation="TANH",
-                 asymmetric=False):
+                 asymmetric=False, norm_scale=1 / 20000, gate_scales=(2e-4, 3e-4, 2.5e-4, 1.5e-4)):
         self.inputs, self.cells, self.batch, self.times = inputs, cells, batch, times
         self.time_major, self.coupled, self.clip = time_major, coupled, clip
         self.cell_exponent, self.weights, self.seed = cell_exponent, weights, seed
@@ -30,6 +30,8 @@ class Layer:
         self.peepholes, self.normalised, self.activation = peepholes, normalised, activation
         self.projection, self.projection_bias, self.projection_clip = projection, projection_bias, projection_clip
         self.asymmetric = asymmetric
+        # int8 with layer normalisation: scales of coefficients and of what is normalised.
+        self.norm_scale, self.gate_scales = norm_scale, gate_scales
         self.outputs = projection or cells
 
     def shape(self, features):
@@ -56,6 +58,12 @@ class Weights:
         return self._g.const(name, (values * scale).astype(np.float32)) if self._kind == "f32" else self._g.const(
             name, values.astype(np.int8), scale)
 
+    def peephole(self, gate):
+        if self._kind != "int8":
+            return self.matrix(f"p{gate}", (self._layer.cells,), 0.008)
+        values = self._rng.integers(-32767, 32768, self._layer.cells)
+        return self._g.const(f"p{gate}_{self._name}", values.astype(np.int16), 1 / 32767)
+
     def bias(self, scale, size=None):
         values = self._rng.normal(0, 0.5, size or self._layer.cells)
         name = f"bias_{self._name}"
@@ -64,6 +72,10 @@ class Weights:
 
     def norm(self, gate):
         values = self._rng.normal(0.6, 0.3, self._layer.cells)
+        if self._kind == "int8":
+            scale = self._layer.norm_scale
+            return self._g.const(f"norm{gate}_{self._name}",
+                                 np.clip(np.round(values / scale), -32767, 32767).astype(np.int16), scale)
         return self._g.const(f"norm{gate}_{self._name}", values.astype(np.float32))
 
 
@@ -71,14 +83,15 @@ def weights_of(w, layer, in_scale):
     """Weights of the input, recurrent ones, peepholes, biases, and both of the projection."""
     of_input = gates(layer, lambda k: w.matrix(f"w{k}", (layer.cells, layer.inputs), w.scales[k]))
     recurrent = gates(layer, lambda k: w.matrix(f"r{k}", (layer.cells, layer.outputs), w.scales[GATES + k]))
-    biases = gates(layer, lambda k: w.bias(in_scale * w.scales[k]))
-    peepholes = [w.matrix(f"p{k}", (layer.cells,), 0.008) if k >= 0 else -1
+    # Layer normalisation adds the bias behind itself, where LiteRT's int8 has ten bits more.
+    biases = gates(layer, lambda k: w.bias(layer.norm_scale / 1024 if layer.normalised else in_scale * w.scales[k]))
+    peepholes = [w.peephole(k) if k >= 0 else -1
                  for k in gates(layer, lambda k: k) if k != CELL_GATE] if layer.peepholes else [-1, -1, -1]
     projection = [-1, -1]
     if layer.projection:
         projection[0] = w.matrix("projection", (layer.outputs, layer.cells), 0.006)
         if layer.projection_bias:
-            projection[1] = w.bias(1 / 128 * 0.006, layer.outputs)
+            projection[1] = w.bias(layer.hidden[0] * 0.006, layer.outputs)
     return [*of_input, *recurrent, *peepholes, *biases, *projection]
 
 
@@ -101,7 +114,8 @@ def add_lstm(g, x, layer, kind, number=0):
                  *((1 / 128, layer.out_zero) if int8 else ()))
     inside = ()
     if int8:
-        inside = [g.tensor(f"inside_{number}_{k}", "int16", (1,), 2.0 ** -12, 0) for k in range(GATES)]
+        scales = layer.gate_scales if layer.normalised else (2.0 ** -12,) * GATES
+        inside = [g.tensor(f"inside_{number}_{k}", "int16", (1,), scales[k], 0) for k in range(GATES)]
         inside.append(g.tensor(f"hidden_{number}", "int8", (1,), *layer.hidden))
     g.op("UNIDIRECTIONAL_SEQUENCE_LSTM", operands, [y], version=3 if int8 else 1, intermediates=inside,
          activation=layer.activation, cell_clip=layer.clip, proj_clip=layer.projection_clip,
@@ -163,6 +177,28 @@ BOTH = {
     "relu6": [Layer(**SMALL, weights=0.4, activation="RELU6", seed=40)],
     "relu_n1_to_1": [Layer(**SMALL, activation="RELU_N1_TO_1", seed=41)],
 }
+# Peepholes, projection and layer normalisation of int8, of which "normalised" and the like are as above.
+EXTRA = {name: layers for name, layers in BOTH.items() if layers[0].activation == "TANH"}
+EXTRA.update({
+    # Batches of a time are one vector to LiteRT, which has weights for as many cells as there are outputs.
+    "peepholes_time": [Layer(**SMALL, peepholes=True, projection=4, batch=3, time_major=True, seed=71)],
+    "projection_zero": [Layer(**SMALL, projection=5, hidden=(0.006, -17), in_zero=-128, out_zero=9, seed=72)],
+    "projection_clip_zero": [Layer(**SMALL, projection=5, projection_clip=0.2, hidden=(0.007, 30), out_zero=-40,
+                                   seed=73)],
+    "projection_steep": [Layer(**SMALL, projection=9, weights=5.0, hidden=(0.0078125, 128 - 1), seed=74)],
+    "peepholes_cell_15": [Layer(**SMALL, cell_exponent=-15, peepholes=True, weights=2.0, seed=75)],
+    "peepholes_cell_9": [Layer(**SMALL, cell_exponent=-9, peepholes=True, weights=2.0, clip=0.9, seed=76)],
+    "normalised_flat": [Layer(**SMALL, normalised=True, weights=0.01, gate_scales=(0.05,) * 4, norm_scale=1e-3,
+                              seed=77)],  # variances below 1
+    "normalised_far": [Layer(inputs=5, cells=9, normalised=True, peepholes=True, weights=30.0, in_zero=-128,
+                             gate_scales=(1e-3, 4e-5, 3e-5, 1e-5), seed=78)],  # gates saturate
+    "normalised_one": [Layer(inputs=3, cells=1, normalised=True, seed=79)],
+    "normalised_wide": [Layer(inputs=24, cells=35, normalised=True, projection=17, times=2, norm_scale=3e-4, seed=80)],
+    "normalised_even": [Layer(inputs=8, cells=16, normalised=True, peepholes=True, projection=8, coupled=True, batch=2,
+                              time_major=True, norm_scale=1e-5, seed=81)],
+    "two_layers": [Layer(**SMALL, projection=4, peepholes=True, in_zero=5, seed=82),
+                   Layer(inputs=4, cells=6, normalised=True, seed=83)],
+})
 HYBRID = {name: LAYERS[name] for name in ("plain", "batch", "time_major", "coupled", "clip", "long", "wide", "even")}
 HYBRID["asymmetric"] = [Layer(**SMALL, asymmetric=True, batch=2, seed=42)]
 HYBRID["asymmetric_everything"] = [Layer(inputs=9, cells=10, asymmetric=True, peepholes=True, projection=11,
@@ -218,7 +254,7 @@ BOTH_WAYS = {
 
 def builders():
     """{name: function that gives the model's bytes}"""
-    tables = {"int8": {**LAYERS, **INT8}, "f32": {**LAYERS, **FLOAT, **BOTH}, "hybrid": {**HYBRID, **BOTH}}
+    tables = {"int8": {**LAYERS, **INT8, **EXTRA}, "f32": {**LAYERS, **FLOAT, **BOTH}, "hybrid": {**HYBRID, **BOTH}}
     for kind, table in tables.items():
         for name, layers in table.items():
             yield f"lstm_{name}_{kind}", lambda layers=layers, kind=kind: model(layers, kind)

@@ -104,6 +104,33 @@ TEST(Lstm, SumsThatLeave32Bits) {
   EXPECT_NE(said({.bias = "const %9 \"b\" i32[2] quant(0.00012, 0) = [2147483647, -9]\n"}), "");
 }
 
+// A layer of two cells with a projection to three outputs, and what `operands` has behind the recurrent weights.
+std::string projected(const std::string& behind, const std::string& attributes) {
+  const std::string consts =
+      "const %1 \"w\" i8[2x3] quant(0.004, 0) = [9, -7, 5, -3, 1, 127]\n"
+      "const %2 \"p\" i16[2] quant(0.00003, 0) = [900, -7]\nconst %3 \"b\" i32[2] quant(0.00012, 0) = [5, -9]\n"
+      "const %4 \"pw\" i8[3x2] quant(0.004, 0) = [9, -7, 5, -3, 1, 127]\n";
+  const std::string text =
+      "graph \"g\" {\ninput %0 \"x\" i8[1x4x3] quant(0.03, 0)\ninput %13 \"h\" i8[1x3] quant(0.0078125, 0)\n"
+      "input %19 \"c\" i16[1x2] quant(0.00048828125, 0)\n" + consts +
+      "%20 \"y\" i8[1x4x3] quant(0.0078125, 0), %21 \"h2\" i8[1x3] quant(0.0078125, 0), "
+      "%22 \"c2\" i16[1x2] quant(0.00048828125, 0) = unidirectional_sequence_lstm(%0, %1, %1, %1, %1, %1, %1, %1, %1, " +
+      behind + ") {hidden_scale = 0.0078125" + attributes + "}\noutput %20\noutput %21\noutput %22\n}\n";
+  Diagnostics diags;
+  auto graph = graph::parse(text, "test", definition_lookup(), diags);
+  if (graph) (void)verify_graph(*graph, diags);
+  return diags.str();
+}
+
+TEST(Lstm, ProjectionPeepholesAndNormalisationOfInt8) {
+  EXPECT_EQ(projected("_, _, _, %3, %3, %3, %3, %4, _, %13, %19, _, _, _, _", ""), "");
+  EXPECT_THAT(projected("%2, %2, %2, %3, %3, %3, %3, %4, _, %13, %19, _, _, _, _", ""),
+              HasSubstr("peepholes of 2 cells and a projection to 3 outputs"));
+  EXPECT_THAT(projected("_, _, _, %3, %3, %3, %3, %4, _, %13, %19, %2, %2, %2, %2", ", input_gate_scale = 0.1"),
+              HasSubstr("gate 1 has scale 0 before it is normalised"));
+  EXPECT_THAT(projected("_, _, _, %3, %3, %3, %3, %4, _, %13, %19, %3, %3, %3, %3", ""), HasSubstr("supported: i16"));
+}
+
 TEST(Lstm, ClipIsNotNegative) {
   EXPECT_THAT(said({.hidden = "hidden_scale = 0.0078125, cell_clip = -1"}),
               HasSubstr("cell_clip is -1; it is at least 0"));

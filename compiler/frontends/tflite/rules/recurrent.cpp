@@ -51,6 +51,9 @@ Status import_lstm(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   attrs->projection_clip = options->proj_clip();
   attrs->asymmetric_rows = options->asymmetric_quantize_inputs();
   op.operands.resize(lstm::kOperands);
+  const bool normalised = op.operands[lstm::kNorm + 1].valid();
+  for (uint32_t g = 0; normalised && g < attrs->gate_scales.size(); ++g)
+    if (auto gate = from.intermediate_quantization(g)) attrs->gate_scales[g] = gate->first;
   if (auto hidden = from.intermediate_quantization(4)) {
     attrs->hidden_scale = hidden->first;
     attrs->hidden_zero_point = hidden->second;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // unidirectional_sequence_lstm of int8 onto the pair kernels (gemm.h): the sums of a block of cells at a time.
 #include "ops/common/gemm.h"
+#include "ops/recurrent/int8_extras.h"
 #include "ops/recurrent/lower_int8.h"
 #include "target/arm/dsp/gemm.h"
 #include "target/arm/dsp/lowerings.h"
@@ -97,6 +98,7 @@ class LstmPairsLowering final : public LstmLowering {
 }  // namespace
 
 std::optional<Lowered> lower_lstm_dsp(const OpView& op, const TargetInfo& target) {
+  if (has_int8_extras(lstm_sizes(op))) return std::nullopt;
   return LstmPairsLowering(op, target).run();
 }
 

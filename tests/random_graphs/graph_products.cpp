@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph_products.h"
 
+#include <cstring>
+
 namespace aotc::tests {
 
 using graph::Shape;
@@ -30,6 +32,31 @@ bool rows(GraphMaker& g, const std::string& activation) {
   const Shape shape = {g.random.pick(1, 4), g.of(in).shape.back()};
   return g.add("fully_connected_computed", {in, weights(g, g.main_type, shape)}, {{"activation", activation}},
                {g.type(g.main_type, {})});
+}
+
+template <typename T>
+TensorId constant_of(GraphMaker& g, DType dtype, const Shape& shape, const std::vector<T>& values) {
+  std::vector<uint8_t> bytes(values.size() * sizeof(T));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  graph::TensorType type;
+  type.dtype = dtype;
+  type.shape = shape;
+  return g.made.add_constant("c" + std::to_string(g.made.tensors.size()), std::move(type), std::move(bytes));
+}
+
+bool blocks(GraphMaker& g, const std::string& activation) {
+  TensorId in = g.any();
+  if (g.of(in).dtype != DType::kF32 || g.of(in).shape.empty() || g.of(in).shape.back() % 2 != 0) return false;
+  const int64_t depth = g.of(in).shape.back(), units = g.random.pick(1, 5);
+  const int64_t count = depth % 4 == 0 && g.random.chance(70) ? 2 : depth % 6 == 0 ? 3 : 1;
+  std::vector<int8_t> weights;
+  std::vector<float> scales;
+  for (int64_t i = 0; i < units * depth; ++i) weights.push_back(static_cast<int8_t>(g.random.pick(-8, 7)));
+  for (int64_t i = 0; i < units * count; ++i) scales.push_back(g.random.real(0.0f, 0.1f));
+  std::vector<TensorId> operands = {in, constant_of(g, DType::kI4, {units, depth}, weights),
+                                    constant_of(g, DType::kF32, {units, count}, scales)};
+  if (g.random.chance(50)) operands.push_back(g.constant(g.type(DType::kF32, {units})));
+  return g.add("fully_connected_blocks", operands, {{"activation", activation}}, {g.type(DType::kF32, {})});
 }
 
 bool image(GraphMaker& g, const std::string& activation) {
@@ -65,7 +92,7 @@ bool volume(GraphMaker& g, const std::string& activation) {
 
 bool make_product(GraphMaker& graph, const std::string& activation) {
   using Make = bool (*)(GraphMaker&, const std::string&);
-  static constexpr Make kMakers[] = {rows, image, volume};
+  static constexpr Make kMakers[] = {rows, image, volume, blocks};
   return kMakers[graph.random.pick(0, std::size(kMakers) - 1)](graph, activation);
 }
 

@@ -78,6 +78,10 @@ class MicroInterpreter:
         self._interpreter.invoke()
 
 
+# Who computes a model instead of LiteRT's reference kernels: "oracle" of inputs.json.
+INTERPRETERS = {"tflite-micro": MicroInterpreter}
+
+
 class Port:
     """An input or output of the model."""
 
@@ -104,7 +108,7 @@ class Runner:
         self.file = model_file.Model(self._data)
         settings = settings_of(pathlib.Path(path))
         self._ranges = settings.get("inputs", {})
-        self._micro = settings.get("oracle") == "tflite-micro"
+        self._own = INTERPRETERS[settings["oracle"]] if "oracle" in settings else None
         self.pairs = {**settings.get("state", {}), **(pairs or {})}
         first = self._interpreter()
         names = self.file.port_names()
@@ -116,8 +120,8 @@ class Runner:
 
     def _interpreter(self):
         try:
-            if self._micro:
-                return MicroInterpreter(self._data)
+            if self._own:
+                return self._own(self._data)
             made = litert_layers.litert.Interpreter(
                 model_content=self._data, num_threads=1,
                 experimental_op_resolver_type=litert_layers.litert.OpResolverType.BUILTIN_REF)

@@ -140,6 +140,10 @@ void OperatorReader::mark(size_t index, std::vector<Role>& roles) {
     Role& role = roles[static_cast<size_t>(op.inputs()->Get(i))];
     (widens ? role.widened : is_word(op.inputs()->Get(i)) ? role.word : role.operand) = true;
   }
+  if (auto blocks = blocks_of(index)) {
+    roles[static_cast<size_t>(op.inputs()->Get(1))].blocks = true;
+    roles[static_cast<size_t>(blocks->scales)].scales = true;
+  }
   for (int32_t tensor : state_tensors(index)) roles[static_cast<size_t>(tensor)].state = true;
   for (uint32_t i = 0; i < length(op.outputs()); ++i) {
     if (is_handle(op.outputs()->Get(i))) continue;
@@ -148,6 +152,23 @@ void OperatorReader::mark(size_t index, std::vector<Role>& roles) {
     const tflite::Rule* rule = resolved_[index].rule;
     role.kept = role.kept || (rule != nullptr && rule->variable_results);
   }
+}
+
+std::optional<BlockScales> OperatorReader::blocks_of(size_t index) const {
+  const auto* inputs = raw(index).inputs();
+  const Resolved& known = resolved_[index];
+  if (known.rule == nullptr || known.rule->name != "FULLY_CONNECTED" || length(inputs) < 2 || inputs->Get(1) < 0)
+    return std::nullopt;
+  const schema::Tensor* weights = raw_tensor(inputs->Get(1));
+  auto blocks = block_scales(*weights);
+  const auto count = static_cast<int64_t>(length(source_.subgraph->tensors()));
+  auto is_there = [&](int32_t tensor) { return tensor >= 0 && tensor < count; };
+  if (!blocks || !is_there(blocks->scales) || blocks->zero_points > 0) return std::nullopt;
+  const schema::Tensor* scales = raw_tensor(blocks->scales);
+  const int64_t units = weights->shape()->Get(0), depth = weights->shape()->Get(1);
+  const bool good = scales->type() == schema::TensorType_FLOAT16 && length(scales->shape()) == 2 &&
+                    scales->shape()->Get(0) == units && scales->shape()->Get(1) * blocks->size == depth;
+  return good ? blocks : std::nullopt;
 }
 
 Status OperatorReader::resolve(std::vector<Role>& roles) {
@@ -437,6 +458,7 @@ bool OperatorReader::import(size_t index, Build& build, graph::Op& op, Diagnosti
   const Resolved& known = resolved_[index];
   TfliteOp view(raw(index), build.graph, !derived, source_.subgraph);
   view.set_settled(settled);
+  if (auto blocks = blocks_of(index)) view.set_block_scales(build.ids[static_cast<size_t>(blocks->scales)]);
   view.set_shifted(std::any_of(op.operands.begin(), op.operands.end(), [&](graph::TensorId id) {
     return build.twins.contains(id);
   }));

@@ -95,6 +95,8 @@ class OperatorReader {
   // Sets what an operator of the file becomes, if the rule says so and there is such an operator.
   void resolve_rule(const tflite::Rule* rule, Resolved& out) const;
   void mark(size_t index, std::vector<Role>& roles);
+  // Of a FULLY_CONNECTED; nothing where its weights have other scales, or what is said of blocks is wrong.
+  std::optional<BlockScales> blocks_of(size_t index) const;
   // Variable tensors that the operator changes, in the order of its operands.
   std::vector<int32_t> state_tensors(size_t index) const;
   // Not inside of a branch or a loop.

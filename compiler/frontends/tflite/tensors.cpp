@@ -106,10 +106,10 @@ class TensorReader {
   bool check_supported(const schema::Tensor& raw, Role role, const Location& at);
   bool read_shape(int index, Role role, const Location& at, Shape& shape);
   void refuse_open(const schema::Tensor& raw, uint32_t dim, const Location& at);
-  bool read_quantization(const schema::Tensor& raw, const Location& at, graph::TensorType& type);
+  bool read_quantization(const schema::Tensor& raw, Role role, const Location& at, graph::TensorType& type);
   bool check_scales(const Location& at, const graph::TensorType& type);
   bool is_weight_of_halves(const schema::Tensor& raw, Role role) const;
-  bool widen(const Location& at, graph::Tensor& tensor);
+  bool widen(const Location& at, Role role, graph::Tensor& tensor);
   bool unpack(const schema::Tensor& raw, const Location& at, graph::Tensor& tensor);
   bool read_constant(const schema::Tensor& raw, Role role, const Location& at,
                      graph::Tensor& tensor);
@@ -165,8 +165,8 @@ graph::TensorId TensorReader::read(int index, Role role) {
         .help("the file may be damaged; no microcontroller holds a tensor of this size");
     return {};
   }
-  if (!read_quantization(raw, at, tensor.type) || !check_scales(at, tensor.type) ||
-      !read_constant(raw, role, at, tensor) || (half && !widen(at, tensor)) ||
+  if (!read_quantization(raw, role, at, tensor.type) || !check_scales(at, tensor.type) ||
+      !read_constant(raw, role, at, tensor) || (half && !widen(at, role, tensor)) ||
       (*dtype == DType::kI4 && !unpack(raw, at, tensor))) {
     return {};
   }
@@ -277,10 +277,11 @@ bool TensorReader::read_shape(int index, Role role, const Location& at, Shape& s
   return true;
 }
 
-bool TensorReader::read_quantization(const schema::Tensor& raw, const Location& at,
+bool TensorReader::read_quantization(const schema::Tensor& raw, Role role, const Location& at,
                                      graph::TensorType& type) {
   const auto* from = raw.quantization();
-  if (from == nullptr) return true;
+  // Scales of blocks are operands of what reads them.
+  if (from == nullptr || (role.blocks && block_scales(raw))) return true;
   auto bad = [&](std::string message) {
     error(at, "tflite-quantization", std::move(message))
         .help("convert the model again; LiteRT refuses this quantisation as well");
@@ -290,7 +291,8 @@ bool TensorReader::read_quantization(const schema::Tensor& raw, const Location& 
     error(at, "tflite-quantization",
           "only affine quantisation, per tensor or per channel, is "
           "supported")
-        .help("quantise the model to int8 without custom or blockwise schemes");
+        .help("weights of a FULLY_CONNECTED may be int4 with float16 scales for blocks of their rows; quantise the "
+              "model to int8 without custom schemes");
     return false;
   }
   size_t count = length(from->scale());
@@ -350,21 +352,23 @@ bool TensorReader::check_scales(const Location& at, const graph::TensorType& typ
 // Float16 with data that nothing but a DEQUANTIZE reads.
 bool TensorReader::is_weight_of_halves(const schema::Tensor& raw, Role role) const {
   const auto* buffers = source_.model->buffers();
-  return raw.type() == schema::TensorType_FLOAT16 && role.widened && !role.operand && !role.input &&
+  return raw.type() == schema::TensorType_FLOAT16 && (role.widened || role.scales) && !role.operand && !role.input &&
          !role.output && !role.result && raw.buffer() < length(buffers) &&
          length(buffers->Get(raw.buffer())->data()) > 0;
 }
 
 // Float32 of the float16 constant.
-bool TensorReader::widen(const Location& at, graph::Tensor& tensor) {
+bool TensorReader::widen(const Location& at, Role role, graph::Tensor& tensor) {
   if (!take(source_.copies, static_cast<uint64_t>(tensor.type.bytes()), at)) return false;
   std::vector<uint8_t> wide(static_cast<size_t>(tensor.type.bytes()));
   for (size_t i = 0; i < wide.size() / sizeof(float); ++i) {
     float value = half_to_float(tensor.constant->get<uint16_t>(static_cast<int64_t>(i)));
     std::memcpy(wide.data() + i * sizeof(float), &value, sizeof(float));
   }
-  ++halves_;
-  half_bytes_ += static_cast<int64_t>(wide.size()) / 2;
+  if (role.widened) {
+    ++halves_;
+    half_bytes_ += static_cast<int64_t>(wide.size()) / 2;
+  }
   tensor.constant = graph::own_bytes(std::move(wide));
   return true;
 }
@@ -431,6 +435,15 @@ bool TensorReader::read_constant(const schema::Tensor& raw, Role role, const Loc
 }
 
 }  // namespace
+
+std::optional<BlockScales> block_scales(const schema::Tensor& raw) {
+  const auto* from = raw.quantization();
+  const auto* blocks = from == nullptr ? nullptr : from->details_as_BlockwiseQuantization();
+  if (blocks == nullptr || raw.type() != schema::TensorType_INT4 || length(raw.shape()) != 2 ||
+      length(blocks->block_shape()) != 0 || blocks->block_size() < 2)
+    return std::nullopt;
+  return BlockScales{blocks->scales(), blocks->zero_points(), blocks->block_size()};
+}
 
 int64_t bounded_bytes(const Shape& shape, DType dtype) {
   // Zero dimensions count as one here, so that no order of multiplication overflows anywhere else.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "frontends/tflite/source.h"
@@ -22,8 +23,10 @@ struct Role {
   bool kept = false;     // a result that its operator keeps: it may be a variable tensor
   bool widened = false;  // float16 that a DEQUANTIZE makes float32
   bool word = false;     // uint64 of an operator that takes it
+  bool blocks = false;   // weights that may have a scale for each block
+  bool scales = false;   // float16, those scales
 
-  bool any() const { return input || output || operand || result || widened || word; }
+  bool any() const { return input || output || operand || result || widened || word || scales; }
 };
 
 // Adds every tensor with a role to the graph, in file order; constants of float16 that are only widened
@@ -31,6 +34,13 @@ struct Role {
 // index of the subgraph, invalid for those left out. Reports all problems up to a limit.
 Status read_tensors(Source& source, const std::vector<Role>& roles, graph::Graph& graph,
                     std::vector<graph::TensorId>& ids);
+
+// Where the scales are of weights that have one for each block of a row: tensors of the subgraph.
+struct BlockScales {
+  int32_t scales, zero_points;
+  int64_t size;
+};
+std::optional<BlockScales> block_scales(const tflite_schema::Tensor& raw);
 
 // Bytes of a tensor, or -1 if a dimension is negative or the tensor exceeds the limits.
 int64_t bounded_bytes(const graph::Shape& shape, DType dtype);

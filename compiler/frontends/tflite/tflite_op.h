@@ -43,6 +43,10 @@ class TfliteOp {
     return bytes == nullptr ? std::span<const uint8_t>() : std::span(bytes->data(), bytes->size());
   }
 
+  // The tensor of scales where operand 1 has one for each block of a row. Set by the reader.
+  graph::TensorId block_scales() const { return block_scales_; }
+  void set_block_scales(graph::TensorId scales) { block_scales_ = scales; }
+
   // Scale and zero point of an intermediate tensor, which stands for values inside the operator;
   // nothing if the file does not give them.
   std::optional<std::pair<float, int64_t>> intermediate_quantization(uint32_t i) const;
@@ -53,6 +57,7 @@ class TfliteOp {
   bool shapes_as_in_file_;
   bool shifted_ = false;
   bool settled_ = false;
+  graph::TensorId block_scales_;
   const tflite_schema::SubGraph* subgraph_;
 };
 

@@ -38,6 +38,10 @@ Result<std::vector<graph::Shape>> infer_fully_connected(const OpView& op, Diagno
   if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 2, 2, diags) ||
       !check_rank(op, 0, 1, 8, diags))
     return kFailure;
+  return fully_connected_shape(op, diags);
+}
+
+Result<std::vector<graph::Shape>> fully_connected_shape(const OpView& op, Diagnostics& diags) {
   const graph::Shape& in = op.operand(0).shape;
   const graph::Shape& w = op.operand(1).shape;
   bool keep = op.attrs<FullyConnectedAttrs>().keep_num_dims;
@@ -234,6 +238,7 @@ class FullyConnected final : public Operator {
 void add_operators_fully_connected(OperatorSet& set) {
   set.add(std::make_unique<FullyConnected>());
   add_fully_connected_computed(set);
+  add_fully_connected_blocks(set);
 }
 
 }  // namespace aotc::ops

@@ -30,6 +30,8 @@ struct FullyConnectedAttrs : graph::Attributes<FullyConnectedAttrs> {
 
 // The result's shape, whatever the weights are.
 Result<std::vector<graph::Shape>> infer_fully_connected(const OpView& op, Diagnostics& diags);
+// The same of operands whose counts and ranks are in order.
+Result<std::vector<graph::Shape>> fully_connected_shape(const OpView& op, Diagnostics& diags);
 
 // int8 only; `ranges` per unit as the lowering needs it (the reference does not look at it).
 Requantization fully_connected_scaling(const OpView& op, std::vector<AccRange> ranges);
@@ -61,5 +63,8 @@ Lowered lower_fully_connected_hybrid(const OpView& op, const TargetInfo& target)
 
 // The operator fully_connected_computed, whose weights are no constant (computed.cpp).
 void add_fully_connected_computed(OperatorSet& set);
+// The operator fully_connected_blocks (blocks.cpp): input, int4 weights [units, depth] without a scale, scales
+// [units, blocks], optional bias.
+void add_fully_connected_blocks(OperatorSet& set);
 
 }  // namespace aotc::ops

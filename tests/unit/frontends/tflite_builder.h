@@ -28,6 +28,7 @@ struct TestTensor {
   bool variable = false;
   bool sparse = false;
   bool custom_quantization = false;
+  int32_t block_size = 0, block_scales = -1, block_zeros = -1;  // blockwise: tensors
   int32_t buffer = -1;  // overrides the buffer made for `data`
 };
 
@@ -76,14 +77,19 @@ inline Offset<schema::Tensor> add_tensor(FlatBufferBuilder& fbb, const TestTenso
   }
   if (t.buffer >= 0) buffer = static_cast<uint32_t>(t.buffer);
   Offset<schema::QuantizationParameters> quantization;
-  if (!t.scale.empty() || t.custom_quantization) {
+  if (!t.scale.empty() || t.custom_quantization || t.block_size > 0) {
     Offset<void> details;
-    if (t.custom_quantization) details = schema::CreateCustomQuantization(fbb).Union();
-    quantization = schema::CreateQuantizationParametersDirect(
-        fbb, nullptr, nullptr, &t.scale, &t.zero_point,
-        t.custom_quantization ? schema::QuantizationDetails_CustomQuantization
-                              : schema::QuantizationDetails_NONE,
-        details, t.axis);
+    auto type = schema::QuantizationDetails_NONE;
+    if (t.custom_quantization) {
+      type = schema::QuantizationDetails_CustomQuantization;
+      details = schema::CreateCustomQuantization(fbb).Union();
+    } else if (t.block_size > 0) {
+      type = schema::QuantizationDetails_BlockwiseQuantization;
+      details =
+          schema::CreateBlockwiseQuantization(fbb, t.block_scales, t.block_zeros, t.block_size).Union();
+    }
+    quantization = schema::CreateQuantizationParametersDirect(fbb, nullptr, nullptr, &t.scale, &t.zero_point, type,
+                                                              details, t.axis);
   }
   Offset<schema::SparsityParameters> sparsity;
   if (t.sparse) sparsity = schema::CreateSparsityParameters(fbb);

@@ -2,6 +2,8 @@
 // Weights of 4 bits, two in a byte with the low half first.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "frontends/tflite/reader.h"
 #include "tflite_builder.h"
 
@@ -96,7 +98,58 @@ TEST(TfliteInt4, OtherOperatorsRefuseIt) {
   EXPECT_NE(int4_said(m).find("is i4; supported: "), std::string::npos) << int4_said(m);
 }
 
-TEST(TfliteInt4, BlockwiseScalesAreRefused) {
+// Two units of four inputs, in blocks of two: four scales.
+TestModel blocks_model() {
+  TestModel m;
+  m.tensors = {{.name = "in", .shape = {3, 4}},
+               {.name = "weights",
+                .shape = {2, 4},
+                .type = schema::TensorType_INT4,
+                .data = {0x81, 0xF7, 0x20, 0x93},
+                .block_size = 2,
+                .block_scales = 2},
+               {.name = "scales",
+                .shape = {2, 2},
+                .type = schema::TensorType_FLOAT16,
+                .data = {0x00, 0x3C, 0x00, 0x38, 0x00, 0x40, 0x00, 0x00}},
+               {.name = "out", .shape = {3, 2}}};
+  m.codes = {{kInt4FullyConnected}, {kInt4Abs}};
+  m.ops = {{.code = 0, .in = {0, 1}, .out = {3}}};
+  m.inputs = {0};
+  m.outputs = {3};
+  return m;
+}
+
+TEST(TfliteInt4, ScalesOfBlocksAreAnOperand) {
+  Diagnostics diags;
+  auto graph = frontends::read_tflite(blocks_model().bytes(), "m.tflite", diags);
+  ASSERT_TRUE(graph.ok()) << diags.str();
+  EXPECT_EQ(diags.str(), "");
+  const graph::Op& op = graph->ops[0];
+  EXPECT_EQ(op.name(), "fully_connected_blocks");
+  EXPECT_FALSE((*graph)[op.operands[1]].type.quantization.present());
+  EXPECT_EQ((*graph)[op.operands[2]].constant->to_vector<float>(), (std::vector<float>{1.0f, 0.5f, 2.0f, 0.0f}));
+}
+
+TEST(TfliteInt4, ScalesOfBlocksThatDoNotFitAreRefused) {
+  const auto refused = [](const std::function<void(TestModel&)>& change, const std::string& text) {
+    TestModel m = blocks_model();
+    change(m);
+    EXPECT_NE(int4_said(m).find(text), std::string::npos) << int4_said(m);
+  };
+  const std::string affine = "only affine quantisation, per tensor or per channel, is supported";
+  refused([](TestModel& m) { m.tensors[1].block_scales = 4; }, affine);
+  refused([](TestModel& m) { m.tensors[1].block_scales = -1; }, affine);
+  refused([](TestModel& m) { m.tensors[1].block_size = 4; }, affine);
+  refused([](TestModel& m) { m.tensors[1].block_zeros = 2; }, affine);
+  refused([](TestModel& m) { m.tensors[1].type = schema::TensorType_INT8; }, affine);
+  refused([](TestModel& m) { m.ops[0].code = 1; }, affine);
+  refused([](TestModel& m) { m.tensors[2].data = {}; }, "element type FLOAT16 is not supported");
+  refused([](TestModel& m) { m.tensors[2].data[1] = 0xBC; }, "a block has scale -1");
+  refused([](TestModel& m) { m.tensors[2].data[1] = 0x7C; }, "a block has scale inf");
+}
+
+TEST(TfliteInt4, CustomScalesAreRefused) {
   TestModel m = int4_model();
   m.tensors[1].custom_quantization = true;
   EXPECT_NE(int4_said(m).find("only affine quantisation, per tensor or per channel, is supported"),

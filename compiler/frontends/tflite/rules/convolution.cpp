@@ -210,15 +210,20 @@ Status import_fully_connected(const TfliteOp& from, graph::Op& op, Diagnostics& 
   auto attrs = std::make_shared<FullyConnectedAttrs>();
   op.attributes = attrs;
   OpView view{from.graph(), op};
-  if (!check_counts(view, 2, 3, 1, diags) || !check_weight_bytes(from, view, diags) ||
-      !check_bias_scale(view, diags))
+  if (!check_counts(view, 2, 3, 1, diags)) return kFailure;
+  const bool blocks = from.block_scales().valid();
+  if (blocks) {
+    op.definition = operators().find("fully_connected_blocks");
+    op.operands.insert(op.operands.begin() + 2, from.block_scales());
+  } else if (!check_weight_bytes(from, view, diags) || !check_bias_scale(view, diags)) {
     return kFailure;
+  }
   const auto* options = from.options<schema::FullyConnectedOptions>();
-  if (!check_bias_option(view, options ? options->quantized_bias_type() : 0, diags))
+  if (!blocks && !check_bias_option(view, options ? options->quantized_bias_type() : 0, diags))
     return kFailure;
   if (!options) return success();
   attrs->keep_num_dims = options->keep_num_dims();
-  attrs->asymmetric_rows = is_hybrid(view) && options->asymmetric_quantize_inputs();
+  attrs->asymmetric_rows = !blocks && is_hybrid(view) && options->asymmetric_quantize_inputs();
   if (options->weights_format() != schema::FullyConnectedOptionsWeightsFormat_DEFAULT) {
     bad_attribute(view, diags, "shuffled weights are not supported; convert without them");
     return kFailure;

@@ -10,11 +10,11 @@ from moved import TYPES, one_sample, tensor
 EACH = 20
 # Where LiteRT takes fewer types than all.
 ONLY = {"UNPACK": ("int8", "float32", "int16", "int32", "uint8", "bool"),
-        "SPLIT": ("int8", "float32", "int16", "int32", "uint8"),
+        "SPLIT": ("int8", "float32", "int16", "int32", "int64", "uint8"),
         "SPLIT_V": ("int8", "float32", "int16", "int32", "int64", "uint8"),
         "PACK": ("int8", "float32", "int16", "int32", "int64", "uint8"),
         "MAXIMUM": ("int8", "uint8", "int16", "float32"), "MINIMUM": ("int8", "uint8", "int16", "float32"),
-        "RESIZE_NEAREST_NEIGHBOR": ("int8", "float32", "int16", "uint8"),
+        "RESIZE_NEAREST_NEIGHBOR": ("int8", "float32", "int16", "int32", "uint8", "bool"),
         "PAD": ("int8", "float32", "int16", "int32", "int64", "uint8", "bool"),
         "PADV2": ("int8", "float32", "int16", "int32", "int64", "uint8", "bool"),
         "DEQUANTIZE": ("int8", "uint8", "int16"), "FILL": ("int8", "float32", "int16", "int32", "int64", "bool")}

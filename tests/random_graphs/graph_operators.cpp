@@ -88,7 +88,10 @@ class OperatorMaker final : public GraphMaker {
     TensorType t;
     t.dtype = dtype == DType::kI16 ? DType::kI8 : dtype;
     t.shape = std::move(shape);
-    if (t.dtype == DType::kI8) {
+    if (t.dtype == DType::kU8) {
+      t.quantization.scale = {random.real(0.001f, 0.03f)};
+      t.quantization.zero_point = {random.chance(50) ? 128 : random.pick(0, 255)};
+    } else if (t.dtype == DType::kI8) {
       bool per_channel = random.chance(60);
       t.quantization.axis = per_channel ? axis : 0;
       for (int64_t c = 0; c < (per_channel ? channels : 1); ++c) {
@@ -112,8 +115,10 @@ class OperatorMaker final : public GraphMaker {
     return dtype == DType::kI8 || dtype == DType::kI16 || dtype == DType::kF32;
   }
 
-  // Of an operator with activations of `dtype`: float ones take int8 weights as well.
+  // Of an operator with activations of `dtype`: float ones take int8 weights as well, int8 ones uint8 weights, as uint8
+  // models have them.
   DType weights_type(DType dtype) {
+    if (dtype == DType::kI8) return random.chance(25) ? DType::kU8 : dtype;
     return dtype == DType::kF32 && random.chance(35) ? DType::kI8 : dtype;
   }
 
@@ -140,7 +145,7 @@ class OperatorMaker final : public GraphMaker {
     const Shape shape = of(in).shape;
     int64_t out = random.pick(1, 9), kernel_h = random.pick(1, 4), kernel_w = random.pick(1, 4);
     int64_t stride_h = random.pick(1, 3), stride_w = random.pick(1, 3);
-    std::vector<TensorId> operands = {in, weights(dtype, {out, kernel_h, kernel_w, shape[3]}, 0, out)};
+    std::vector<TensorId> operands = {in, weights(weights_type(dtype), {out, kernel_h, kernel_w, shape[3]}, 0, out)};
     maybe_bias(operands, dtype, out);
     auto text = [](int64_t v) { return std::to_string(v); };
     return add("transpose_conv", operands,

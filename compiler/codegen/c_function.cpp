@@ -107,11 +107,12 @@ bool is_i32(const ExprPtr& e, int64_t value) {
 }
 
 // v of min(max(v, -128), 127).
-const ExprPtr* saturated_i8(const Binary& n) {
-  if (n.op != BinaryOp::kMin || n.lhs->kind != ExprKind::kBinary || !is_i32(n.rhs, 127))
+const ExprPtr* saturated(const Binary& n, int bits) {
+  const int64_t beyond = int64_t{1} << (bits - 1);
+  if (n.op != BinaryOp::kMin || n.lhs->kind != ExprKind::kBinary || !is_i32(n.rhs, beyond - 1))
     return nullptr;
   const auto& inner = static_cast<const Binary&>(*n.lhs);
-  return inner.op == BinaryOp::kMax && is_i32(inner.rhs, -128) ? &inner.lhs : nullptr;
+  return inner.op == BinaryOp::kMax && is_i32(inner.rhs, -beyond) ? &inner.lhs : nullptr;
 }
 
 class Printer {
@@ -338,10 +339,12 @@ class Printer {
 
   Text text(const Binary& n) {
     out_.use.floating = out_.use.floating || is_float(n.type);
-    if (const ExprPtr* value = saturated_i8(n)) {
-      out_.use.functions.insert("saturate_i8");
-      return {fmt::format("{}_saturate_i8({})", prefix_, converted(*value)), kPostfix};
-    }
+    for (int bits : {8, 16})
+      if (const ExprPtr* value = saturated(n, bits)) {
+        const std::string f = fmt::format("saturate_i{}", bits);
+        out_.use.functions.insert(f);
+        return {fmt::format("{}_{}({})", prefix_, f, converted(*value)), kPostfix};
+      }
     if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) {
       std::string f = fmt::format("{}_{}", n.op == BinaryOp::kMin ? "min" : "max",
                                   short_name(n.type));

@@ -173,13 +173,15 @@ std::string instruction_definition(const std::string& name, const std::string& f
                  : "",
         f, assembly ? barrier : "");
   }
-  if (name == "saturate_i8") {
-    std::string portable = "    return value < -128 ? -128 : value > 127 ? 127 : value;\n";
-    std::string instruction =
+  if (name == "saturate_i8" || name == "saturate_i16") {
+    const int bits = name == "saturate_i8" ? 8 : 16, most = (1 << (bits - 1)) - 1;
+    std::string portable =
+        fmt::format("    return value < {0} ? {0} : value > {1} ? {1} : value;\n", -most - 1, most);
+    std::string instruction = fmt::format(
         "#if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)\n"
-        "    __asm__(\"ssat %0, #8, %1\" : \"=r\"(value) : \"r\"(value));\n"
-        "    return value;\n#else\n" +
-        portable + "#endif\n";
+        "    __asm__(\"ssat %0, #{}, %1\" : \"=r\"(value) : \"r\"(value));\n"
+        "    return value;\n#else\n{}#endif\n",
+        bits, portable);
     return fmt::format("static inline int32_t {}(int32_t value)\n{{\n{}}}\n", f,
                        assembly ? instruction : portable);
   }

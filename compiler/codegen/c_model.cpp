@@ -100,8 +100,8 @@ class ModelPrinter {
     UniqueNames functions, fields_in, fields_out, tables;
     for (const char* taken : {"run", "init", "reset", "trace", "inputs", "outputs", "arena", "min_i32", "max_i32",
                               "min_f32", "max_f32", "min_i64", "max_i64", "abs_i32", "float_bits",
-                              "float_from_bits", "keep", "fence", "product", "saturate_i8", "devices", "pools",
-                              "check_tensors", "tensor_data", "shapes", "tensors", "type_codes",
+                              "float_from_bits", "keep", "fence", "product", "saturate_i8", "saturate_i16", "devices",
+                              "pools", "check_tensors", "tensor_data", "shapes", "tensors", "type_codes",
                               "names", "functions", "hashes", "offsets", "registry", "module", "row16", "row24", "row32"})
       functions.reserve(fmt::format("{}_{}", p_, taken));
     if (options_.slices)

@@ -6,7 +6,7 @@ Usage: svdf.py [--target m4] [--most RATIO] [--level balanced]
 
 The layers have the sizes of TFLite Micro's keyword model (inputs, units, memory of rank 1) and states of int8 and
 of int16; weights are drawn. Prints instructions of each layer, and exits with 1 if those of the widest one
-are more than --most (default 1.45) for each MAC.
+are more than --most (default 1.30) for each MAC.
 """
 import argparse
 import pathlib
@@ -25,7 +25,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", default="m4", choices=measure.TARGETS)
-    parser.add_argument("--most", type=float, default=1.45)
+    parser.add_argument("--most", type=float, default=1.30)
     parser.add_argument("--level", default="balanced", choices=measure.LEVELS)
     parser.add_argument("--aotc", default=measure.ROOT / "build/release/compiler/aotc")
     options = parser.parse_args()

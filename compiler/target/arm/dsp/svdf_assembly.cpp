@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What svdf remembers (target/arm/dsp/svdf_kernel.h): words move on through four registers at a time and are
-// multiplied on their way.
+// multiplied on their way. Where all weights of a filter fit registers, it is loaded whole.
 #include <algorithm>
 
 #include "target/arm/dsp/assembly.h"
@@ -9,6 +9,74 @@
 namespace aotc::target::arm {
 
 namespace {
+
+// A filter of few words: its state, then its sum and weights, at once.
+class ShortFilterWriter {
+ public:
+  ShortFilterWriter(int words, bool bytes) : words_(words), bytes_(bytes) {}
+
+  static bool fits(int words, bool bytes) { return words <= (bytes ? 2 : 4); }
+
+  // r0 state, r1 weights, r2 next state, r3 values.
+  Implementation run() {
+    Label filter = a_.label();
+    a_.enter(4);
+    a_.ldr_after(kEnd, r1, 4);
+    a_.add_lsl(kEnd, r3, kEnd, 2);
+    a_.bind(filter);
+    load(r0, {kHead, kWords[0], kWords[1], kWords[2]}, words_);
+    load(r1, {kSum, kWeights[0], kWeights[1], kWeights[2], kWeights[3]}, 1 + words_ * each());
+    for (int i = 0; i + 1 < words_; ++i) multiply(kWords[i], i);
+    last();
+    a_.cmp(r3, kEnd);
+    a_.b("ne", filter);
+    a_.leave();
+    return a_.finish();
+  }
+
+ private:
+  // The last word takes the register of the first weight, which was used then: stored at once, registers ascend.
+  static constexpr Reg kHead = r4, kSpread = r7, kSum = r8, kEnd = lr;
+  static constexpr Reg kWords[] = {r5, r6, r7}, kWeights[] = {r9, r10, r11, r12};
+
+  int each() const { return bytes_ ? 2 : 1; }  // words of weights for a word of state
+  Reg last_word() const { return words_ > 1 ? kWeights[0] : kWords[1]; }
+
+  void load(Reg from, std::initializer_list<Reg> list, int count) {
+    const Reg* r = list.begin();
+    if (count == 1) return a_.ldr_after(r[0], from, 4);
+    if (count == 2) a_.ldm_after(from, {r[0], r[1]});
+    if (count == 3) a_.ldm_after(from, {r[0], r[1], r[2]});
+    if (count == 4) a_.ldm_after(from, {r[0], r[1], r[2], r[3]});
+    if (count == 5) a_.ldm_after(from, {r[0], r[1], r[2], r[3], r[4]});
+  }
+
+  void multiply(Reg word, int number) {
+    if (!bytes_) return a_.smlad(kSum, word, kWeights[number], kSum);
+    a_.sxtb16(kSpread, word);
+    a_.smlad(kSum, kSpread, kWeights[2 * number], kSum);
+    a_.sxtb16(kSpread, word, 8);
+    a_.smlad(kSum, kSpread, kWeights[2 * number + 1], kSum);
+  }
+
+  // The word that begins with what the first one ended with and ends with the new value, and what is stored.
+  void last() {
+    const Reg last = last_word();
+    a_.ldr(last, r3);
+    a_.lsr(kHead, kHead, bytes_ ? 8 : 16);
+    bytes_ ? a_.orr_lsl(last, kHead, last, 24) : a_.pkhbt(last, kHead, last);
+    if (words_ == 1) a_.str_after(last, r2, 4);
+    if (words_ == 2) a_.stm_after(r2, {kWords[0], last});
+    if (words_ == 3) a_.stm_after(r2, {kWords[0], kWords[1], last});
+    if (words_ == 4) a_.stm_after(r2, {kWords[0], kWords[1], kWords[2], last});
+    multiply(last, words_ - 1);
+    a_.str_after(kSum, r3, 4);
+  }
+
+  Thumb a_;
+  int words_;
+  bool bytes_;
+};
 
 class SvdfTimeWriter {
  public:
@@ -100,7 +168,10 @@ class SvdfTimeWriter {
 }  // namespace
 
 Implementation svdf_time(const tir::Kernel& kernel) {
-  return SvdfTimeWriter(parameter(kernel, "words"), parameter(kernel, "bytes") != 0).run();
+  const int words = parameter(kernel, "words");
+  const bool bytes = parameter(kernel, "bytes") != 0;
+  return ShortFilterWriter::fits(words, bytes) ? ShortFilterWriter(words, bytes).run()
+                                               : SvdfTimeWriter(words, bytes).run();
 }
 
 }  // namespace aotc::target::arm

@@ -44,10 +44,8 @@ def _overlap(a, b):
     return both / (own + other - both)
 
 
-def non_max_suppression(call):
-    boxes, scores = call.arrays[:2]
-    most, limit, least = int(call.arrays[2]), call.arrays[3], call.arrays[4]
-    sigma = call.arrays[5] if len(call.arrays) > 5 else _ZERO
+def suppressed(boxes, scores, most, limit, least, sigma, lowered=lambda x: expf(np.array([x], np.float32))[0]):
+    """(chosen boxes, their scores). `lowered`: the exponential function."""
     scale = np.float32(-0.5 / float(sigma)) if sigma > 0 else _ZERO
     left = {i: [s, 0] for i, s in enumerate(scores) if s > least}
     wanted, chosen, values = min(len(left), most), [], []
@@ -61,7 +59,7 @@ def non_max_suppression(call):
                 stays = False
                 break
             if sigma > 0:
-                score = score * expf(np.array([scale * iou * iou], np.float32))[0]
+                score = score * lowered(scale * iou * iou)
             if score <= least:
                 break
         begin = len(chosen)
@@ -70,6 +68,14 @@ def non_max_suppression(call):
             values.append(score)
         if stays and score > least:
             left[i] = [score, begin]
+    return chosen, values
+
+
+def non_max_suppression(call):
+    boxes, scores = call.arrays[:2]
+    most = int(call.arrays[2])
+    sigma = call.arrays[5] if len(call.arrays) > 5 else _ZERO
+    chosen, values = suppressed(boxes, scores, most, call.arrays[3], call.arrays[4], sigma)
     rest = [0] * (most - len(chosen))
     out = [np.array(chosen + rest, np.int32), np.array(len(chosen), np.int32)]
     if len(call.outputs) == 3:

@@ -54,12 +54,8 @@ bool is_half_rows(const OpView& op, const TargetInfo& target) {
   return of_type(op, DType::kI16) && !packs_nibbles(op, target) && target.allows("halves");
 }
 
-bool is_int8_pairs(const OpView& op, const TargetInfo& target) {
-  return of_type(op, DType::kI8) && !has_uint8_weights(op) && target.allows("pairs");
-}
-
 // Weights of uint8 where they are bytes without their zero point, which the lowering finds out.
-bool is_depthwise_pairs(const OpView& op, const TargetInfo& target) {
+bool is_byte_pairs(const OpView& op, const TargetInfo& target) {
   return of_type(op, DType::kI8) && target.allows("pairs");
 }
 
@@ -75,14 +71,14 @@ std::vector<ops::TargetLowering> all_lowerings() {
       {"conv_2d", kSecond, is_conv_winograd, lower_conv_2d_winograd},
       {"conv_2d", kUsual, is_conv_gemm, lower_conv_2d_dsp},
       {"conv_2d", kUsual, is_hybrid_pairs, lower_conv_2d_hybrid_dsp},
-      {"depthwise_conv_2d", kUsual, is_depthwise_pairs, lower_depthwise_conv_2d_dsp},
+      {"depthwise_conv_2d", kUsual, is_byte_pairs, lower_depthwise_conv_2d_dsp},
       {"fully_connected", kFirst, is_shared_rows, lower_fully_connected_shared},
       {"fully_connected", kUsual, is_pair_rows, lower_fully_connected_dsp},
       {"fully_connected", kUsual, of_nibbles, lower_fully_connected_nibbles},
       {"fully_connected", kUsual, is_half_rows, lower_fully_connected_dsp16},
       {"fully_connected", kUsual, is_hybrid_pairs, lower_fully_connected_hybrid_dsp},
       {"svdf", kUsual, is_int8, lower_svdf_dsp},
-      {"transpose_conv", kUsual, is_int8_pairs, lower_transpose_conv_dsp},
+      {"transpose_conv", kUsual, is_byte_pairs, lower_transpose_conv_dsp},
       {"unidirectional_sequence_lstm", kUsual, is_int8, lower_lstm_dsp},
   };
 }

@@ -55,7 +55,9 @@ class DspTransposeLowering {
 
   // Weights and biases of all phases, and a line for every channel of each.
   std::optional<PairLines> prepare() {
-    std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
+    const std::vector<int16_t> centred = ops::centred_weights(op_);
+    if (std::any_of(centred.begin(), centred.end(), [](int16_t v) { return v < -128 || v > 127; })) return std::nullopt;
+    const std::vector<int8_t> w(centred.begin(), centred.end());
     std::vector<double> scales = conv_scales(op_.operand(0), op_.operand(1), op_.result(), s_.out_channels);
     Requantization what;
     what.zero_point = op_.result().zero_point();

@@ -22,6 +22,7 @@ struct Everything {
   CommonOptions common;
   ProjectChoice project;
   VerifyOptions verify;
+  ReportOptions report;
   MlfChoice mlf;
   std::vector<std::string> project_options;
   std::string out, target;
@@ -254,11 +255,32 @@ Command verify() {
 
 Command report() {
   auto e = std::make_shared<Everything>();
+  ReportOptions& r = e->report;
+  Option json = json_option(e->common);
+  json.excludes = {"--csv", "--markdown"};
   return {.name = "report",
           .summary = "Every operator with its work, memory and time",
-          .options = {target_argument(e->target), json_option(e->common), quiet_option(e->common)},
+          .options = {target_argument(r.target),
+                      {.names = "--html",
+                       .value = "FILE",
+                       .target = &r.html,
+                       .help = "Write all of it as a page: one file, which loads nothing",
+                       .takes = Takes::kFile,
+                       .see = "analyze.md#the-page"},
+                      {.names = "--compare",
+                       .value = "OLD.json",
+                       .target = &r.compare,
+                       .help = "With the difference to an earlier 'report --json'",
+                       .takes = Takes::kFile},
+                      json,
+                      {.names = "--csv",
+                       .target = &r.csv,
+                       .help = "Print the layers as comma-separated values",
+                       .excludes = {"--markdown"}},
+                      {.names = "--markdown", .target = &r.markdown, .help = "Print Markdown, for a pull request"},
+                      quiet_option(e->common)},
           .groups = compile_groups(e->compile),
-          .run = [e] { return report_command(e->target, e->compile, e->common); }};
+          .run = [e] { return report_command(e->report, e->compile, e->common); }};
 }
 
 Command ops() {

@@ -1,69 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // report: a line for each operator with its shape, work, memory and, if the project was run, the
-// instructions it took.
+// instructions it took; the same as a page, as Markdown, CSV and JSON.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "driver/commands.h"
-#include "driver/levels.h"
-#include "driver/memory_map.h"
-#include "driver/project_dir.h"
+#include "driver/report.h"
+#include "driver/report_difference.h"
+#include "driver/report_page.h"
 #include "driver/summary.h"
+#include "support/files.h"
 #include "support/json.h"
 #include "support/streams.h"
 #include "support/text.h"
 
 namespace aotc::driver {
 
-int report_command(const std::string& target, const CompileOptions& given,
-                   const CommonOptions& common) {
-  Diagnostics diags;
-  CompileOptions compile = given;
-  compile.model_path = target;
-  nlohmann::ordered_json run = nlohmann::ordered_json::object();
-  std::optional<ProjectDir> project;
-  if (is_project(target)) {
-    auto opened = open_project(target, diags);
-    if (!opened || !require_model(*opened, diags)) return fail(diags);
-    project = std::move(*opened);
-    compile = project->compile_options();
-    run = load_run(target);
-  }
-  auto compiled = compile_model(compile, diags);
-  if (!compiled) return fail(diags);
-  auto summary = summary_json(*compiled);
-  auto ticks = run.value("op_ticks", nlohmann::ordered_json::array());
-  std::string unit = project ? project->board.field("clock.unit") : "";
-  if (project) {
-    summary["run"] = run;
-    if (project->board.stand_in) summary["stand_in"] = true;
-    if (auto size = model_size(*project)) {
-      summary["code_bytes"] = size->code;
-      summary["constants_in_image_bytes"] = size->constants;
-    }
-  }
-  for (size_t i = 0; i < summary["layers"].size() && i < ticks.size(); ++i)
-    summary["layers"][i][unit.empty() ? "ticks" : unit] = ticks[i];
-  // A project has been built, or will be: its code is measured there.
-  std::vector<LevelCost> levels = cost_of_levels(compile, !project);
-  summary["levels"] = levels_json(levels);
-  if (compile.memory == codegen::MemoryMode::kStatic) summary["memory"] = memory_json(compiled->program);
-  if (common.json) {
-    print_out("{}\n",
-               json_text(summary, 1));
-    return kExitDone;
-  }
+namespace {
+
+std::string layers_text(const Report& r, const nlohmann::ordered_json& ticks, const std::string& unit) {
+  const Compiled& compiled = r.compiled;
   std::vector<std::vector<std::string>> rows = {
       {"call", "operator", "result", "MACs", "arena live", "constants", "schedule"}};
-  if (!ticks.empty()) rows[0].push_back(unit + (project->board.stand_in ? " (of a stand-in)" : ""));
-  for (size_t i = 0; i < compiled->program.calls.size(); ++i) {
-    const plan::ProgramCall& call = compiled->program.calls[i];
-    const auto& layer = summary["layers"][i];
+  if (!ticks.empty()) rows[0].push_back(unit + (r.project->board.stand_in ? " (of a stand-in)" : ""));
+  for (size_t i = 0; i < compiled.program.calls.size(); ++i) {
+    const plan::ProgramCall& call = compiled.program.calls[i];
+    const auto& layer = r.data["layers"][i];
     std::string shape = call.results.empty()
                             ? ""
-                            : graph::to_string(compiled->program.graph[call.results[0]].type.shape);
+                            : graph::to_string(compiled.program.graph[call.results[0]].type.shape);
     std::vector<std::string> row = {std::to_string(i),
-                                    codegen::call_title(compiled->program, call),
+                                    codegen::call_title(compiled.program, call),
                                     shape,
                                     with_commas(layer.value("macs", int64_t{0})),
                                     with_commas(layer.value("live_bytes", int64_t{0})),
@@ -73,14 +40,54 @@ int report_command(const std::string& target, const CompileOptions& given,
     if (i < ticks.size()) row.push_back(with_commas(ticks[i].get<int64_t>()));
     rows.push_back(row);
   }
-  print_out("{}\n{}", format_table(rows), summary_text(*compiled));
-  print_out("{}\n{}", live_text(*compiled), levels_text(levels, compile.level));
-  if (summary.contains("code_bytes"))
-    print_out("code: {}\n", format_bytes(summary["code_bytes"].get<int64_t>()));
+  return format_table(rows);
+}
+
+void print_report(const Report& r) {
+  const auto run = r.data.value("run", nlohmann::ordered_json::object());
+  const auto ticks = run.value("op_ticks", nlohmann::ordered_json::array());
+  const std::string unit = r.project ? r.project->board.field("clock.unit") : "";
+  print_out("{}\n{}", layers_text(r, ticks, unit), summary_text(r.compiled));
+  print_out("{}\n{}", live_text(r.compiled), levels_text(r.variants));
+  if (r.project && r.data.contains("code_bytes"))
+    print_out("code: {}\n", format_bytes(r.data["code_bytes"].get<int64_t>()));
   if (run.contains("values") && run["values"].contains(unit))
     print_out("{} per inference: {}{}\n", unit, with_commas(run["values"][unit].get<int64_t>()),
-              project->board.stand_in ? ", of a stand-in for the board: no time of the board" : "");
-  print_diagnostics(diags);
+              r.project->board.stand_in ? ", of a stand-in for the board: no time of the board" : "");
+  for (const auto& step : r.data["next"])
+    print_out("{}: {}\n", step["option"].get<std::string>(), step["text"].get<std::string>());
+  if (r.data.contains("difference")) print_out("\n{}", difference_text(r.data["difference"]));
+}
+
+}  // namespace
+
+int report_command(const ReportOptions& options, const CompileOptions& given,
+                   const CommonOptions& common) {
+  Diagnostics diags;
+  std::optional<nlohmann::ordered_json> before;
+  if (!options.compare.empty()) {
+    auto read = read_report(options.compare, diags);
+    if (!read) return fail(diags);
+    before = std::move(*read);
+  }
+  auto report = make_report(options.target, given, diags);
+  if (!report) return fail(diags);
+  if (before) report->data["difference"] = difference_json(*before, report->data);
+  if (!options.html.empty()) {
+    const std::string page = report_page(report->data);
+    if (!write_file(options.html, page, diags)) return fail(diags);
+    if (!common.json && !options.csv && !options.markdown)
+      print_out("wrote {}: {}\n", options.html, format_bytes(static_cast<int64_t>(page.size())));
+  }
+  if (common.json)
+    print_out("{}\n", json_text(report->data, 1));
+  else if (options.csv)
+    write_out(report_csv(report->data));
+  else if (options.markdown)
+    write_out(report_markdown(report->data));
+  else if (options.html.empty())
+    print_report(*report);
+  if (!common.json) print_diagnostics(diags);
   return kExitDone;
 }
 

@@ -51,7 +51,13 @@ struct VerifyOptions {
 };
 int verify_command(const VerifyOptions& options, const CompileOptions& compile,
                    const CommonOptions& common);
-int report_command(const std::string& target, const CompileOptions& compile,
+struct ReportOptions {
+  std::string target;   // project directory or model file
+  std::string html;     // file to write; empty: none
+  std::string compare;  // an earlier report; empty: none
+  bool csv = false, markdown = false;
+};
+int report_command(const ReportOptions& options, const CompileOptions& compile,
                    const CommonOptions& common);
 int ops_command(const std::string& like, const CommonOptions& common);
 int compare_operators_command(const CommonOptions& common);

@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/levels.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "driver/project_dir.h"
 #include "driver/temporary.h"
+#include "plan/instructions.h"
 #include "support/files.h"
 #include "support/text.h"
 
 namespace aotc::driver {
 
 namespace {
+
+// By the text of the C: options often make no difference.
+using KnownSizes = std::map<std::string, std::optional<int64_t>>;
 
 // Bytes of code that the board's compiler makes of the model's functions.
 std::optional<int64_t> code_of(const Compiled& compiled) {
@@ -34,48 +45,191 @@ std::optional<int64_t> code_of(const Compiled& compiled) {
   return size ? std::optional(size->code) : std::nullopt;
 }
 
-}  // namespace
+Variant asked_for(const CompileOptions& options) {
+  Variant out;
+  out.level = options.level;
+  out.prefer_ram = options.prefer_ram;
+  out.stream = options.stream;
+  out.chosen = true;
+  return out;
+}
 
-std::vector<LevelCost> cost_of_levels(const CompileOptions& options, bool measure_code) {
-  std::vector<LevelCost> out;
-  for (ops::Level level : {ops::Level::kSize, ops::Level::kBalanced, ops::Level::kSpeed}) {
-    CompileOptions here = options;
-    here.level = level;
-    here.dump_after.clear();
-    here.time_passes = false;
-    Diagnostics ignored;  // the caller has compiled the model: other levels may at most refuse
-    auto compiled = compile_model(here, ignored);
-    if (!compiled) continue;
-    Figures f = figures_of(*compiled);
-    LevelCost cost{level, f.arena_bytes, f.constant_bytes,
-                   static_cast<int64_t>(compiled->program.functions.size()), std::nullopt};
-    if (measure_code && options.memory == codegen::MemoryMode::kStatic)
-      cost.code_bytes = code_of(*compiled);
-    out.push_back(cost);
+std::vector<Variant> variants_to_try(const CompileOptions& options) {
+  const Variant chosen = asked_for(options);
+  std::vector<Variant> out;
+  for (bool other : {false, true})
+    for (ops::Level level : {ops::Level::kSize, ops::Level::kBalanced, ops::Level::kSpeed}) {
+      Variant v = chosen;
+      v.level = level;
+      v.prefer_ram = chosen.prefer_ram != other;
+      v.chosen = !other && level == chosen.level;
+      out.push_back(v);
+    }
+  for (plan::Stream stream : {plan::Stream::kOff, plan::Stream::kAuto, plan::Stream::kMax}) {
+    if (stream == chosen.stream) continue;
+    Variant v = chosen;
+    v.stream = stream;
+    v.chosen = false;
+    out.push_back(v);
   }
   return out;
 }
 
-nlohmann::ordered_json levels_json(const std::vector<LevelCost>& levels) {
+// False if the model cannot be compiled so.
+bool measure(const CompileOptions& options, KnownSizes* sizes, Variant& v) {
+  CompileOptions here = options;
+  here.level = v.level;
+  here.prefer_ram = v.prefer_ram;
+  here.stream = v.stream;
+  here.dump_after.clear();
+  here.time_passes = false;
+  Diagnostics ignored;  // the caller has compiled the model: other options may at most refuse
+  auto compiled = compile_model(here, ignored);
+  if (!compiled) return false;
+  const Figures f = figures_of(*compiled);
+  v.arena_bytes = f.arena_bytes;
+  v.constants_bytes = f.constant_bytes;
+  v.functions = static_cast<int64_t>(compiled->program.functions.size());
+  const auto calls = estimated_instructions(*compiled);
+  if (std::find(calls.begin(), calls.end(), 0) == calls.end())
+    v.instructions = std::accumulate(calls.begin(), calls.end(), int64_t{0});
+  if (sizes != nullptr && options.memory == codegen::MemoryMode::kStatic) {
+    auto [known, is_new] = sizes->try_emplace(compiled->c.files.at(compiled->prefix + ".c"));
+    if (is_new) known->second = code_of(*compiled);
+    v.code_bytes = known->second;
+  }
+  return true;
+}
+
+// How many of the three options differ.
+int distance(const Variant& a, const Variant& b) {
+  return (a.level != b.level) + (a.prefer_ram != b.prefer_ram) + (a.stream != b.stream);
+}
+
+std::string option_of_change(const Variant& from, const Variant& to) {
+  if (from.level != to.level) return std::string("-O ") + name_of(to.level);
+  if (from.prefer_ram != to.prefer_ram) return to.prefer_ram ? "--prefer ram" : "--prefer speed";
+  return std::string("--stream ") + name_of(to.stream);
+}
+
+struct Change {
+  const char* what;
+  int64_t from, to;
+  bool bytes;
+
+  int64_t difference() const { return to - from; }
+  double percent() const { return from == 0 ? 0 : 100.0 * static_cast<double>(to - from) / static_cast<double>(from); }
+  // One percent, and no rounding of placements.
+  bool counts() const { return std::abs(percent()) >= 1.0 && (!bytes || std::abs(difference()) >= 16); }
+  std::string text() const {
+    const char* direction = difference() < 0 ? "less" : "more";
+    if (bytes)
+      return fmt::format("{} bytes {} {} ({:.1f} %)", with_commas(std::abs(difference())), direction, what,
+                         std::abs(percent()));
+    return fmt::format("{:.1f} % {} {}", std::abs(percent()), difference() < 0 ? "fewer" : "more", what);
+  }
+};
+
+std::vector<Change> changes(const Variant& a, const Variant& b) {
+  std::vector<Change> out = {{"arena", a.arena_bytes, b.arena_bytes, true},
+                             {"constants", a.constants_bytes, b.constants_bytes, true}};
+  if (a.code_bytes && b.code_bytes) out.push_back({"code", *a.code_bytes, *b.code_bytes, true});
+  if (a.instructions > 0 && b.instructions > 0)
+    out.push_back({"instructions by the estimate", a.instructions, b.instructions, false});
+  return out;
+}
+
+}  // namespace
+
+std::string Variant::options() const {
+  std::string out = std::string("-O ") + name_of(level);
+  if (prefer_ram) out += " --prefer ram";
+  if (stream != plan::Stream::kOff) out += std::string(" --stream ") + name_of(stream);
+  return out;
+}
+
+std::vector<int64_t> estimated_instructions(const Compiled& compiled) {
+  std::vector<int64_t> out = plan::instructions_of_calls(compiled.program, compiled.plan_options.target);
+  for (int64_t& call : out) call = std::max<int64_t>(0, call - plan::kStepInstructions);
+  return out;
+}
+
+std::vector<Variant> variants_of(const CompileOptions& options, bool measure_code) {
+  std::vector<Variant> out;
+  KnownSizes sizes;
+  for (Variant& v : variants_to_try(options))
+    if (measure(options, measure_code ? &sizes : nullptr, v)) out.push_back(v);
+  return out;
+}
+
+nlohmann::ordered_json levels_json(const std::vector<Variant>& variants) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
-  for (const LevelCost& l : levels) {
-    nlohmann::ordered_json j = {{"level", name_of(l.level)},
-                                {"arena_bytes", l.arena_bytes},
-                                {"constants_bytes", l.constants_bytes},
-                                {"functions", l.functions}};
-    if (l.code_bytes) j["code_bytes"] = *l.code_bytes;
+  const auto chosen = std::find_if(variants.begin(), variants.end(), [](const Variant& v) { return v.chosen; });
+  for (const Variant& v : variants) {
+    if (chosen == variants.end() || v.prefer_ram != chosen->prefer_ram || v.stream != chosen->stream) continue;
+    nlohmann::ordered_json j = {{"level", name_of(v.level)},
+                                {"arena_bytes", v.arena_bytes},
+                                {"constants_bytes", v.constants_bytes},
+                                {"functions", v.functions}};
+    if (v.code_bytes) j["code_bytes"] = *v.code_bytes;
     out.push_back(j);
   }
   return out;
 }
 
-std::string levels_text(const std::vector<LevelCost>& levels, ops::Level chosen) {
+nlohmann::ordered_json variants_json(const std::vector<Variant>& variants) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const Variant& v : variants) {
+    nlohmann::ordered_json j = {{"options", v.options()},
+                                {"level", name_of(v.level)},
+                                {"prefer", v.prefer_ram ? "ram" : "speed"},
+                                {"stream", name_of(v.stream)},
+                                {"chosen", v.chosen},
+                                {"arena_bytes", v.arena_bytes},
+                                {"constants_bytes", v.constants_bytes},
+                                {"functions", v.functions}};
+    if (v.instructions > 0) j["estimated_instructions"] = v.instructions;
+    if (v.code_bytes) j["code_bytes"] = *v.code_bytes;
+    out.push_back(j);
+  }
+  return out;
+}
+
+std::string levels_text(const std::vector<Variant>& variants) {
   std::vector<std::vector<std::string>> rows = {{"level", "arena", "constants", "functions", "code"}};
-  for (const LevelCost& l : levels)
-    rows.push_back({std::string("-O ") + name_of(l.level) + (l.level == chosen ? " *" : ""),
-                    with_commas(l.arena_bytes), with_commas(l.constants_bytes),
-                    with_commas(l.functions), l.code_bytes ? with_commas(*l.code_bytes) : ""});
+  const auto chosen = std::find_if(variants.begin(), variants.end(), [](const Variant& v) { return v.chosen; });
+  for (const Variant& v : variants)
+    if (chosen != variants.end() && v.prefer_ram == chosen->prefer_ram && v.stream == chosen->stream)
+      rows.push_back({std::string("-O ") + name_of(v.level) + (v.chosen ? " *" : ""), with_commas(v.arena_bytes),
+                      with_commas(v.constants_bytes), with_commas(v.functions),
+                      v.code_bytes ? with_commas(*v.code_bytes) : ""});
   return format_table(rows);
+}
+
+nlohmann::ordered_json next_steps_json(const std::vector<Variant>& variants) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  const auto chosen = std::find_if(variants.begin(), variants.end(), [](const Variant& v) { return v.chosen; });
+  if (chosen == variants.end()) return out;
+  for (const Variant& v : variants) {
+    if (distance(v, *chosen) != 1) continue;
+    std::string better, worse;
+    for (const Change& c : changes(*chosen, v)) {
+      if (!c.counts()) continue;
+      std::string& list = c.difference() < 0 ? better : worse;
+      list += (list.empty() ? "" : ", ") + c.text();
+    }
+    if (better.empty()) continue;
+    const std::string option = option_of_change(*chosen, v);
+    nlohmann::ordered_json j = {{"option", option},
+                                {"text", better + (worse.empty() ? "" : "; but " + worse)},
+                                {"arena_bytes", v.arena_bytes - chosen->arena_bytes},
+                                {"constants_bytes", v.constants_bytes - chosen->constants_bytes}};
+    if (v.code_bytes && chosen->code_bytes) j["code_bytes"] = *v.code_bytes - *chosen->code_bytes;
+    if (v.instructions > 0 && chosen->instructions > 0)
+      j["estimated_instructions"] = v.instructions - chosen->instructions;
+    out.push_back(j);
+  }
+  return out;
 }
 
 }  // namespace aotc::driver

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each level of -O makes of a model. Code is measured with the board's own compiler, as a
+// What other options of compiling make of a model: every level of -O with both words of --prefer, and the words of
+// --stream. Each is really compiled. The one thing to know: code is measured with the board's own compiler, as a
 // project would call it; without that compiler the other figures still stand.
 #pragma once
 
@@ -12,16 +13,35 @@
 
 namespace aotc::driver {
 
-struct LevelCost {
+struct Variant {
   ops::Level level = ops::Level::kBalanced;
-  int64_t arena_bytes = 0, constants_bytes = 0, functions = 0;
+  bool prefer_ram = false;
+  plan::Stream stream = plan::Stream::kOff;
+  // `instructions`: estimated, of one run; 0 if some function is given in C.
+  int64_t arena_bytes = 0, constants_bytes = 0, functions = 0, instructions = 0;
   std::optional<int64_t> code_bytes;
+  bool chosen = false;  // what the caller asked for
+
+  // "-O size --prefer ram": what is not the default.
+  std::string options() const;
 };
 
-// For every level, from size to speed. `measure_code` takes seconds: it compiles each once.
-std::vector<LevelCost> cost_of_levels(const CompileOptions& options, bool measure_code);
+// Instructions of each call by the cost model of the target (plan/instructions.h), rather more than less.
+std::vector<int64_t> estimated_instructions(const Compiled& compiled);
 
-nlohmann::ordered_json levels_json(const std::vector<LevelCost>& levels);
-std::string levels_text(const std::vector<LevelCost>& levels, ops::Level chosen);
+// The levels from size to speed, first with the caller's --prefer and --stream; then with the other word of --prefer;
+// then the caller's level with the other words of --stream. What cannot be compiled is left out. `measure_code`
+// takes a second for each.
+std::vector<Variant> variants_of(const CompileOptions& options, bool measure_code);
+
+// "levels" of a report: those that differ from what was asked for in -O only.
+nlohmann::ordered_json levels_json(const std::vector<Variant>& variants);
+nlohmann::ordered_json variants_json(const std::vector<Variant>& variants);
+std::string levels_text(const std::vector<Variant>& variants);
+
+// What a user may try: changes of one option that make something smaller or faster by at least one percent, with all that
+// they change. {"option", "text", "arena_bytes", "constants_bytes", "code_bytes" (if measured), "instructions"}: new less
+// present.
+nlohmann::ordered_json next_steps_json(const std::vector<Variant>& variants);
 
 }  // namespace aotc::driver

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Opens the page of `aotc report --html` in Chromium, wide and narrow, light and dark, and looks at what is there.
+
+Usage: run_browser.py --aotc PROGRAM --work DIRECTORY
+
+No request but for the page itself, nothing on the console, figures as in --json, contrast of all text at least 4.5 to
+1, every action reached by Tab, no part wider than the window, and a print without what is there to be pressed. Exits
+with 77 where there is no Chromium. Ends with a line "N passed, N failed".
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+import browser as chromium  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DIGITS = ROOT / "tests/models/digits/digits_int8.tflite"
+SKIPPED = 77
+LEAST_CONTRAST = 4.5
+
+FIGURES = """[...document.querySelectorAll('[data-path]')].map((e) => [e.dataset.path, e.textContent])"""
+CONTRASTS = """(() => {
+  const channels = (c) => { const m = c.match(/[\\d.]+/g).map(Number); return c.startsWith('color(') ? m.map((v, i) => i < 3 ? v * 255 : v) : m; };
+  const light = (c) => { const [r, g, b] = c.map((v) => { v /= 255; return v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; });
+    return .2126 * r + .7152 * g + .0722 * b; };
+  const clear = (c) => c === 'transparent' || c === 'none' || (channels(c).length === 4 && channels(c)[3] === 0);
+  const ground = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!clear(c)) return c; } return 'rgb(255,255,255)'; };
+  const out = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let n; (n = walk.nextNode());) {
+    const e = n.parentElement;
+    if (!n.textContent.trim() || ['SCRIPT', 'STYLE', 'NOSCRIPT', 'OPTION'].includes(e.tagName) || !e.getClientRects().length) continue;
+    const style = getComputedStyle(e), svg = e.closest('svg');
+    const ink = svg ? style.fill : style.color;
+    const grounds = [];
+    if (svg) {
+      const box = e.getBoundingClientRect();
+      for (const r of svg.querySelectorAll('rect')) {
+        const f = getComputedStyle(r).fill, b = r.getBoundingClientRect();
+        if (f.startsWith('url') || clear(f) || b.right < box.left || b.left > box.right || b.bottom < box.top || b.top > box.bottom) continue;
+        if (e.parentElement.contains(r) || !r.closest('.place')) grounds.push(f);
+      }
+    }
+    if (!grounds.length) grounds.push(ground(svg ? svg.parentElement : e));
+    for (const g of grounds) {
+      const [a, b] = [light(channels(ink).slice(0, 3)), light(channels(g).slice(0, 3))].sort((x, y) => y - x);
+      out.push([(a + .05) / (b + .05), n.textContent.slice(0, 40), ink, g]);
+    }
+  }
+  return out;
+})()"""
+ACTIONS = """(() => { window.actions = [...document.querySelectorAll('a[href], button:not(:disabled), select, [tabindex="0"]')]
+  .filter((e) => e.getClientRects().length); return window.actions.length; })()"""
+FOCUSED = "window.actions.indexOf(document.activeElement)"
+
+
+def at(data, path):
+    for step in path.split("."):
+        data = data[int(step)] if isinstance(data, list) else data[step]
+    return data
+
+
+class Tests:
+    def __init__(self, page, data, browser):
+        self.page, self.data, self.browser = page, data, browser
+        self.passed = self.failed = 0
+
+    def check(self, name, good, says=""):
+        self.passed += bool(good)
+        self.failed += not good
+        if not good:
+            print(f"FAILED {name}: {says}")
+
+    def look(self, width, dark):
+        name, browser = f"{width} {'dark' if dark else 'light'}", self.browser
+        browser.requests.clear()
+        browser.look(width, 900, dark)
+        browser.open(self.page)
+        browser.ask("document.getElementById('main').scrollIntoView()")
+        self.check(f"{name}, requests", all(r.startswith(("file:", "data:")) for r in browser.requests)
+                   and sum(r.startswith("file:") for r in browser.requests) == 1, browser.requests)
+        figures = browser.ask(FIGURES)
+        wrong = [(path, text) for path, text in figures if f"{at(self.data, path):,}" != text]
+        self.check(f"{name}, figures", len(figures) > 5 * len(self.data["layers"]) and not wrong, wrong)
+        low = [c for c in browser.ask(CONTRASTS) if c[0] < LEAST_CONTRAST]
+        self.check(f"{name}, contrast", not low, low[:5])
+        wide = browser.ask("document.documentElement.scrollWidth - innerWidth")
+        self.check(f"{name}, nothing is wider than the window", wide <= 0, wide)
+        self.check(f"{name}, console", not browser.messages, browser.messages)
+
+    def keys(self):
+        browser = self.browser
+        browser.look()
+        browser.open(self.page)
+        count, reached = browser.ask(ACTIONS), set()
+        for _ in range(count + 5):
+            browser.press("Tab")
+            reached.add(browser.ask(FOCUSED))
+        missing = [browser.ask(f"window.actions[{i}].outerHTML.slice(0, 80)") for i in set(range(count)) - reached]
+        self.check("Tab reaches every action", count > len(self.data["layers"]) and not missing, missing)
+        browser.ask("document.querySelector('.place[tabindex=\"0\"]').focus()")
+        says = [browser.ask("document.querySelector('.says').textContent")]
+        browser.press("ArrowRight")
+        says.append(browser.ask("document.querySelector('.says').textContent"))
+        self.check("arrows go from place to place", says[0] != says[1] and "bytes at" in says[1], says)
+        browser.ask("document.querySelector('[data-call=\"3\"] .op').focus()")
+        browser.press("Enter")
+        shown = browser.ask("[document.querySelector('#code select').value, document.querySelector('#code .code').textContent, "
+                            "document.querySelector('tr.chosen[data-call]').dataset.call]")
+        function = self.data["layers"][3]["function"]
+        self.check("Enter on a call shows its C", shown[0] == "3" and function + "(" in shown[1] and shown[2] == "3", shown[0])
+        before = browser.ask("getComputedStyle(document.body).backgroundColor")
+        browser.ask("document.getElementById('theme').focus()")
+        browser.press("Enter")
+        after = browser.ask("getComputedStyle(document.body).backgroundColor")
+        self.check("the switch turns light to dark", before != after, (before, after))
+        self.check("console, after keys", not browser.messages, browser.messages)
+
+    def printed(self):
+        self.browser.look(dark=True, medium="print")
+        self.browser.open(self.page)
+        hidden = self.browser.ask("['nav', '#theme', '.picker'].every((s) => !document.querySelector(s).getClientRects().length)")
+        paper = self.browser.ask("[getComputedStyle(document.documentElement).colorScheme, !!document.querySelector('#layers tbody tr').getClientRects().length]")
+        self.check("print", hidden and paper == ["light", True], (hidden, paper))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--aotc", required=True, type=pathlib.Path)
+    parser.add_argument("--work", required=True, type=pathlib.Path)
+    args = parser.parse_args()
+    program = chromium.find()
+    if program is None:
+        print("SKIPPED: there is no chromium (apt-get install chromium)")
+        return SKIPPED
+    args.work.mkdir(parents=True, exist_ok=True)
+    command = [args.aotc, "report", DIGITS, "--board", "qemu_mps2_an386"]
+    old = args.work / "old.json"
+    old.write_bytes(subprocess.run([*command, "-O", "speed", "--json"], check=True, capture_output=True).stdout)
+    page = args.work / "page.html"
+    data = json.loads(subprocess.run([*command, "--compare", old, "--html", page, "--json"], check=True, capture_output=True).stdout)
+    with chromium.Browser(program) as browser:
+        tests = Tests(page, data, browser)
+        for width in (1280, 390):
+            for dark in (False, True):
+                tests.look(width, dark)
+        tests.keys()
+        tests.printed()
+    print(f"{tests.passed} passed, {tests.failed} failed")
+    return 1 if tests.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

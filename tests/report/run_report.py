@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests `aotc report --html`, --csv, --markdown, --compare, and that all of them say what `--json` says.
+
+Usage: run_report.py --aotc PROGRAM --work DIRECTORY
+
+Ends with a line "N passed, N failed".
+"""
+import argparse
+import csv
+import functools
+import html.parser
+import io
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DIGITS = ROOT / "tests/models/digits/digits_int8.tflite"
+SHARED = pathlib.Path(os.environ.get("AOTC_SHARED", ROOT.parent / "shared"))
+VOID = {"meta", "link", "br", "hr", "img", "input", "col"}
+MOST_OF_VWW = 300_000
+
+
+class Page(html.parser.HTMLParser):
+    """What is wrong with the nesting of a page, its ids, its scripts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.wrong, self.ids, self.scripts, self.attributes = [], [], [], [], []
+        self.feed(text)
+        self.close()
+        self.wrong += [f"<{tag}> is not closed" for tag in self.open]
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in VOID:
+            self.open.append(tag)
+        self.attributes += [(tag, k, v) for k, v in attributes]
+        self.ids += [v for k, v in attributes if k == "id"]
+        if tag == "script":
+            self.scripts.append((dict(attributes), []))
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f"</{tag}> at {self.getpos()} closes something else")
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "script":
+            self.scripts[-1][1].append(data)
+
+    def data(self):
+        return json.loads("".join(next(text for a, text in self.scripts if a.get("id") == "data")))
+
+
+class Tests:
+    def __init__(self, aotc, work):
+        self.aotc, self.work = aotc, work
+        self.passed = self.failed = self.skipped = 0
+
+    def run(self, *arguments, code=0):
+        done = subprocess.run([self.aotc, *map(str, arguments)], capture_output=True, text=True, cwd=self.work, check=False)
+        assert done.returncode == code, f"{arguments}: exit code {done.returncode}\n{done.stderr}"
+        return done
+
+    @functools.lru_cache(maxsize=None)
+    def text_of_report(self, model, *options):
+        return self.run("report", model, *options, "--json").stdout
+
+    def report(self, model, *options):
+        return json.loads(self.text_of_report(model, *options))
+
+    def page(self, model, *options):
+        self.run("report", model, *options, "--html", "page.html")
+        return (self.work / "page.html").read_text(encoding="utf-8")
+
+    def all(self):
+        for name in [n for n in dir(self) if n.startswith("test_")]:
+            try:
+                getattr(self, name)()
+                self.passed += 1
+            except AssertionError as e:
+                self.failed += 1
+                print(f"FAILED {name}: {e}")
+
+    # --- The page --------------------------------------------------------------------------------
+
+    def well_formed(self, text):
+        page = Page(text)
+        assert not page.wrong, page.wrong
+        assert len(page.ids) == len(set(page.ids)), page.ids
+        assert text.startswith("<!-- SPDX-License-Identifier: 0BSD -->\n<!DOCTYPE html>") and 'lang="en"' in text
+        loaded = [(t, k, v) for t, k, v in page.attributes if k in ("src", "href", "srcset") and not v.startswith(("#", "data:"))]
+        assert not loaded, loaded
+        head = text.partition('<script type="application/json"')[0]
+        assert "default-src 'none'" in head and "@import" not in head and "url(" not in head
+        assert not re.search(r"fetch\(|XMLHttpRequest|import\(|WebSocket|innerHTML", text.rpartition('id="data"')[2])
+        return page
+
+    def test_page_holds_what_json_says(self):
+        options = ("--board", "qemu_mps2_an386", "-O", "size")
+        text = self.page(DIGITS, *options)
+        assert self.well_formed(text).data() == self.report(DIGITS, *options)
+        assert text == self.page(DIGITS, *options), "drawn twice, a page has other bytes"
+        assert not [p.name for p in self.work.iterdir() if p.name.startswith(".")], "something is left beside the page"
+
+    def test_no_board_and_no_arena(self):
+        data = self.well_formed(self.page(DIGITS, "--memory", "workspace")).data()
+        assert "memory" not in data and data["absent"][0]["part"] == "code for one CPU", data["absent"]
+
+    def test_names_of_the_model_are_text(self):
+        """A tensor that is called as the end of a script."""
+        model = DIGITS.read_bytes()
+        name = self.report(DIGITS)["layers"][0]["results"][0]["tensor"].encode()
+        evil = (b"</script><script>alert(1)</script><!-- & \" |`" + b"x" * 200)[:len(name)]
+        assert len(evil) == len(name) > 9 and model.count(name) >= 1
+        path = self.work / "evil.tflite"
+        path.write_bytes(model.replace(name, evil))
+        page = self.well_formed(self.page(path))
+        assert page.data()["layers"][0]["results"][0]["tensor"].startswith("</script>")
+        assert len(page.scripts) == 2
+        assert "</script" not in self.run("report", path, "--markdown").stdout
+
+    def test_size_of_vww(self):
+        model = SHARED / "models/vww.tflite"
+        if not model.exists():
+            print(f"SKIPPED: there is no {model}")
+            self.skipped += 1
+            return
+        size = len(self.page(model, "--board", "qemu_mps2_an386").encode())
+        print(f"the page of vww has {size:,} bytes")
+        assert size < MOST_OF_VWW, size
+
+    def test_a_page_that_cannot_be_written(self):
+        done = self.run("report", DIGITS, "--html", "absent/page.html", code=1)
+        assert "[file-write]" in done.stderr, done.stderr
+
+    # --- What is in the object -------------------------------------------------------------------
+
+    def test_variants_are_what_compiling_gives(self):
+        data = self.report(DIGITS, "--cpu", "cortex-m4f")
+        assert sum(v["chosen"] for v in data["variants"]) == 1 and len(data["variants"]) == 8
+        for v in data["variants"]:
+            one = json.loads(self.run("check", DIGITS, "--cpu", "cortex-m4f", *v["options"].split(), "--json").stdout)
+            for key in ("arena_bytes", "constants_bytes", "level", "prefer", "stream"):
+                assert one[key] == v[key], (v, key, one[key])
+        chosen = next(v for v in data["variants"] if v["chosen"])
+        assert data["next"], "a network of convolutions has something to try"
+        for step in data["next"]:
+            like = [v for v in data["variants"] if v["arena_bytes"] - chosen["arena_bytes"] == step["arena_bytes"]
+                    and step["option"] in v["options"]]
+            assert like, step
+
+    def test_peak_and_overlaps(self):
+        data = self.report(DIGITS)
+        memory = data["memory"]
+
+        def used(call):
+            taken = set()
+            for m in memory:
+                if m["first_call"] <= call <= m["last_call"]:
+                    taken |= set(range(m["offset"], m["offset"] + m["bytes"]))
+            return len(taken)
+
+        by_call = [used(c) for c in range(len(data["layers"]))]
+        assert [l["arena_used_bytes"] for l in data["layers"]] == by_call
+        assert data["peak"]["call"] == by_call.index(max(by_call)) and data["peak"]["used_bytes"] == max(by_call)
+        pairs = {(a, b) for b, n in enumerate(memory) for a, m in enumerate(memory[:b])
+                 if m["last_call"] >= n["first_call"] and m["offset"] < n["offset"] + n["bytes"]
+                 and n["offset"] < m["offset"] + m["bytes"]}
+        assert {(o["under"], o["over"]) for o in data["overlaps"]} == pairs and pairs
+
+    def test_flow(self):
+        """Every call but a first reads something, only what comes before it; the last one is the output's."""
+        data = self.report(DIGITS)
+        for i, layer in enumerate(data["layers"]):
+            assert layer["operands"], layer
+            assert all(o.get("call", -1) < i for o in layer["operands"]), layer
+        assert {"call": len(data["layers"]) - 1} == data["outputs"][0]["from"]
+        assert sum(len(l["operands"]) == 2 for l in data["layers"]) == sum(l["op_type"] == "ADD" for l in data["layers"]) > 0
+
+    def test_source(self):
+        data = self.report(DIGITS)
+        lines = data["source"]["text"].split("\n")
+        for f in data["source"]["functions"]:
+            assert any(f["name"] + "(" in lines[n] for n in range(f["line_begin"] - 1, f["line_begin"] + 2)), f
+            assert lines[f["line_end"] - 1] == "}", f
+        assert sorted(c for f in data["source"]["functions"] for c in f["calls"]) == list(range(len(data["layers"])))
+
+    def test_constants(self):
+        data = self.report(DIGITS, "-O", "speed")
+        assert sum(c["bytes"] for c in data["constants"]) == data["constants_bytes"]
+        for i, layer in enumerate(data["layers"]):
+            assert layer["constants_bytes"] == sum(c["bytes"] for c in data["constants"] if i in c["calls"]), layer
+
+    # --- Other forms -----------------------------------------------------------------------------
+
+    def test_csv(self):
+        data = self.report(DIGITS)
+        rows = list(csv.DictReader(io.StringIO(self.run("report", DIGITS, "--csv").stdout)))
+        assert len(rows) == len(data["layers"])
+        for row, layer in zip(rows, data["layers"]):
+            for key in ("call", "macs", "estimated_instructions", "live_bytes", "scratch_bytes", "constants_bytes", "op_type",
+                        "schedule", "function"):
+                assert row[key] == str(layer[key]), (key, row, layer)
+            assert row["tensor"] == layer["results"][0]["tensor"]
+
+    def test_markdown(self):
+        data, text = self.report(DIGITS), self.run("report", DIGITS, "--markdown").stdout
+        assert f"| arena | {data['arena_bytes']:,} bytes |" in text and data["peak"]["text"].replace("_", "\\_") in text
+        assert len(re.findall(r"^\| \d+ \|", text, re.M)) == len(data["layers"])
+
+    def test_forms_exclude_each_other(self):
+        for pair in (("--csv", "--json"), ("--markdown", "--json"), ("--csv", "--markdown")):
+            assert "[usage]" in self.run("report", DIGITS, *pair, code=2).stderr
+
+    # --- Differences -----------------------------------------------------------------------------
+
+    def test_compare(self):
+        (self.work / "old.json").write_text(self.text_of_report(DIGITS))
+        same = self.report(DIGITS, "--compare", "old.json")
+        assert same["difference"]["layers"] == [] and same["difference"]["same_layers"] == len(same["layers"])
+        faster = self.report(DIGITS, "--cpu", "cortex-m4f", "--compare", "old.json")
+        for f in faster["difference"]["totals"]:
+            assert f["new"] == faster[f["figure"]] and f["old"] == same[f["figure"]], f
+        assert any("schedule" in l.get("what", []) for l in faster["difference"]["layers"])
+        assert faster["difference"]["same_layers"] + len(faster["difference"]["layers"]) == len(faster["layers"])
+        text = self.run("report", DIGITS, "-O", "size", "--compare", "old.json", "--markdown").stdout
+        assert "### Difference to digits" in text
+        self.well_formed(self.page(DIGITS, "--compare", "old.json"))
+
+    def test_compare_with_what_is_no_report(self):
+        for text in ("", "{", "[]", '{"layers": 3}', '{"layers": [3], "prefix": "a"}'):
+            (self.work / "bad.json").write_text(text)
+            assert "[report-invalid]" in self.run("report", DIGITS, "--compare", "bad.json", code=1).stderr
+        # Of an older version, or made by hand: what it has not is not compared.
+        for text in ('{"layers": [], "prefix": "a"}', '{"layers": [{"op_type": 3, "results": [4]}], "prefix": "a", "unit": 3}',
+                     '{"layers": [{"results": {"shape": 3}, "macs": "many"}], "prefix": "a", "run": {"values": 3}, "stack": 4}'):
+            (self.work / "bad.json").write_text(text)
+            data = self.report(DIGITS, "--compare", "bad.json")
+            assert data["difference"]["totals"] == [] and data["difference"]["same_layers"] == 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--aotc", required=True, type=pathlib.Path)
+    parser.add_argument("--work", required=True, type=pathlib.Path)
+    args = parser.parse_args()
+    args.work.mkdir(parents=True, exist_ok=True)
+    tests = Tests(args.aotc.resolve(), args.work)
+    tests.all()
+    print(f"{tests.passed - tests.skipped} passed, {tests.failed} failed" + (f", {tests.skipped} skipped" if tests.skipped else ""))
+    return 1 if tests.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

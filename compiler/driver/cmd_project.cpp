@@ -234,6 +234,17 @@ Command verify() {
                        "A file for each input, in order, or NAME=FILE; or the words overwrite or "
                        "preserve, as for compile",
                    .takes = Takes::kFile},
+                  {.names = "--data",
+                   .value = "FILE.npy",
+                   .target = &v.data,
+                   .help = "Many inputs, as for --input: the outputs are compared, not every layer",
+                   .excludes = {"--input", "--samples"},
+                   .takes = Takes::kFile},
+                  {.names = "--labels",
+                   .value = "FILE.npy",
+                   .target = &v.labels,
+                   .help = "With --data: the class of each input; prints how many are right, and which are taken for which",
+                   .takes = Takes::kFile},
                   {.names = "--samples",
                    .value = "N",
                    .target = &v.samples,
@@ -250,7 +261,11 @@ Command verify() {
                   json_option(e->common),
                   quiet_option(e->common)},
       .groups = compile_groups(e->compile, false),
-      .run = [e] { return verify_command(e->verify, e->compile, e->common); }};
+      .run = [e] {
+        if (!e->verify.labels.empty() && e->verify.data.empty())
+          return options::usage_error("aotc verify", "--labels needs --data", {"give the inputs that the labels are of by --data"});
+        return verify_command(e->verify, e->compile, e->common);
+      }};
 }
 
 Command report() {

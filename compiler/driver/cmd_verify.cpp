@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "driver/accuracy.h"
 #include "driver/commands.h"
 #include "driver/comparison.h"
 #include "driver/given_reference.h"
@@ -66,6 +67,7 @@ class Verifier {
     if (!compiled || !has_reference(*compiled)) return finish(kExitBadInput);
     if (!make_samples(*compiled)) return finish(kExitBadInput);
     sequence_ = sequence_of(compiled->program.reference(), samples_);
+    if (!options_.data.empty() && !prepare_data(*compiled)) return finish(kExitBadInput);
     if (!try_given(*compiled)) return finish(kExitVerifyFailed);
     bool good = true;
     // A project for this machine is the place itself: what is in it is what is to be proven.
@@ -131,7 +133,7 @@ class Verifier {
   }
 
   bool make_samples(const Compiled& compiled) {
-    if (options_.inputs.empty()) {
+    if (options_.inputs.empty() && options_.data.empty()) {
       const bool stateful = !compiled.program.graph.states.empty();
       const int count = options_.samples >= 0 ? options_.samples : stateful ? kRunsOfState : kSamples;
       for (int s = 0; s < count; ++s)
@@ -139,9 +141,28 @@ class Verifier {
             random_sample(compiled.program.graph, options_.seed + static_cast<uint64_t>(s)));
       return true;
     }
-    auto read = read_samples(compiled.program.graph, options_.inputs, diags_);
+    auto read = read_samples(compiled.program.graph, options_.data.empty() ? options_.inputs : options_.data, diags_);
     if (read) samples_ = std::move(*read);
     return read.ok();
+  }
+
+  // Each input once, in order, and outputs only; the reference runs here.
+  bool prepare_data(const Compiled& compiled) {
+    sequence_.runs.resize(samples_.size());
+    sequence_.state_given = false;
+    progress_.step(fmt::format("evaluate the reference for {} inputs", samples_.size()));
+    accuracy_.emplace(compiled, sequence_);
+    if (options_.labels.empty()) return true;
+    Location where;
+    where.file = compiled.options.model_path;
+    if (accuracy_->classes() == 0) {
+      diags_.error(where, "labels-invalid", "the model has no output with a value for each class")
+          .help("leave --labels out: the outputs are then compared with the reference's");
+      return false;
+    }
+    auto labels = read_labels(options_.labels, samples_.size(), accuracy_->classes(), diags_);
+    if (labels) accuracy_->set_labels(std::move(*labels));
+    return labels.ok();
   }
 
   // A project for this machine in a temporary directory, built by its own compiler.
@@ -198,7 +219,7 @@ class Verifier {
     if (!write_scratch_file(in, sequence_file(compiled.program, sequence_), diags_)) return false;
     progress_.step(fmt::format("verify on {}: run {} samples", place, sequence_.runs.size()));
     // Names without a folder: what the path of the folder holds need not pass through an emulator.
-    auto run = run_firmware(project, {"verify", "in.bin", "out.bin"}, options_.timeout, diags_,
+    auto run = run_firmware(project, {accuracy_ ? "outputs" : "verify", "in.bin", "out.bin"}, options_.timeout, diags_,
                             temp.path());
     if (!run) {
       code_ = kExitDevice;
@@ -236,6 +257,7 @@ class Verifier {
     PlaceResult result;
     result.place = place;
     const DeviceResults results = read_results(bytes);
+    if (accuracy_) return accuracy_->add(place, results, diags_);
     result.summary = results.summary;
     result.op_ticks = results.op_ticks;
     Comparison comparison(compiled, place, sequence_, diags_);
@@ -278,8 +300,11 @@ class Verifier {
       nlohmann::ordered_json errors = nlohmann::ordered_json::array();
       for (const Diagnostic& d : diags_.all())
         errors.push_back({{"slug", d.slug}, {"message", d.message}});
+      if (accuracy_) j["accuracy"] = accuracy_->json();
       j["errors"] = errors;
       print_out("{}\n", json_text(j, 1));
+    } else if (accuracy_) {
+      print_out("{}", accuracy_->text());
     } else {
       for (const PlaceResult& p : places_) {
         if (!p.passed) continue;
@@ -313,6 +338,7 @@ class Verifier {
   RunSequence sequence_;
   std::shared_ptr<GivenReference> given_;
   std::vector<PlaceResult> places_;
+  std::optional<Accuracy> accuracy_;  // with --data
   int code_ = kExitDone;
 };
 

@@ -44,6 +44,8 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
 struct VerifyOptions {
   std::string target;  // project directory or model file
   std::vector<std::string> inputs;
+  std::vector<std::string> data;  // as inputs: outputs only are compared, and counted
+  std::string labels;             // of the data, an .npy
   int samples = -1;  // -1: as many as the model asks for
   unsigned seed = 1;
   bool host = true, board = true;

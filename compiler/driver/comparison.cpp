@@ -14,7 +14,7 @@ namespace aotc::driver {
 namespace {
 
 constexpr uint32_t kOutputMagic = 0x52544F41;
-constexpr uint32_t kRecordOutput = 0xFFFFFFFE, kRecordTiming = 0xFFFFFFFD, kRecordSummary = 0xFFFFFFFF;
+constexpr uint32_t kRecordTiming = 0xFFFFFFFD, kRecordSummary = 0xFFFFFFFF;
 
 std::string integer_text(const uint8_t* at, DType t) {
   switch (t) {
@@ -111,7 +111,7 @@ bool Comparison::compare(const DeviceResults& results) {
   expect_calls();
   for (const DeviceRecord& r : results.records) {
     if (r.sample >= reference_.size()) return bad_file();
-    if (r.op == kRecordOutput ? !output(r) : !layer(r)) return false;
+    if (r.is_output() ? !output(r) : !layer(r)) return false;
   }
   if (!results.ended || results.summary.status != 0) {
     diags_.error(where_, "verify-device",

@@ -18,6 +18,8 @@ namespace aotc::driver {
 struct DeviceRecord {
   uint32_t sample, op, result;
   std::span<const uint8_t> data;
+
+  bool is_output() const { return op == 0xFFFFFFFE; }  // result: which
 };
 
 struct DeviceSummary {

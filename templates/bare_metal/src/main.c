@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: 0BSD */
 /* The firmware around the model. Without arguments it is a demo: it runs the stored samples and
  * prints predictions and figures. `verify IN OUT` reads inputs from a file and writes every
- * result of every operator to another, with the figures, for comparison with a reference.
+ * result of every operator to another, with the figures, for comparison with a reference; `outputs IN
+ * OUT` writes those of the model only.
  *
  * Both files are little endian and are streamed record by record; the formats are described at
  * the functions that read and write them. */
@@ -538,6 +539,7 @@ static void write_outputs(void)
 }
 
 static const char *input_path;
+static int layers_too; /* `verify`, not `outputs` */
 
 /* A handle of the file of inputs, behind its header; negative after saying what is wrong. */
 static intptr_t open_inputs(uint32_t *samples)
@@ -578,7 +580,7 @@ static int verify_samples(intptr_t in, uint32_t samples, struct figures *figures
         if (read_sample(in) != 0) { return -1; }
         trace.sample = sample;
         trace.timing = sample == 0u;
-        trace.recording = 1;
+        trace.recording = layers_too;
         status = run_traced();
         trace.recording = 0;
         trace.timing = 0;
@@ -613,13 +615,14 @@ static void write_figures(uint32_t samples, const struct figures *figures)
 /* IN: u32 magic, u32 samples, then for each sample the bytes of every input in order; of a model with
  * state u32 SAMPLE_... flags before them and, if those say so, the bytes of its state.
  * OUT: u32 magic, then records. */
-static int verify(const char *in_path, const char *out_path)
+static int verify(const char *in_path, const char *out_path, int layers)
 {
     const uint32_t magic = OUTPUT_MAGIC;
     struct figures figures = {0, 0, 1, 0};
     uint32_t samples = 0;
     intptr_t in;
     input_path = in_path;
+    layers_too = layers;
     in = open_inputs(&samples);
     if (in < 0) { return EXIT_FILE; }
     start_op_timing();
@@ -638,8 +641,9 @@ static int verify(const char *in_path, const char *out_path)
 
 #else
 
-static int verify(const char *in_path, const char *out_path)
+static int verify(const char *in_path, const char *out_path, int layers)
 {
+    (void)layers;
     (void)in_path;
     (void)out_path;
     print_text("built with AOTC_VERIFY off: configure with -DAOTC_VERIFY=ON\n@aotc error=usage\n");
@@ -652,7 +656,9 @@ int harness_main(int argc, char **argv)
 {
     describe_tensors();
     if (argc <= 1) { return demo(); }
-    if (argc == 4 && strcmp(argv[1], "verify") == 0) { return verify(argv[2], argv[3]); }
-    print_text("usage: no arguments, or: verify IN OUT\n@aotc error=usage\n");
+    if (argc == 4 && (strcmp(argv[1], "verify") == 0 || strcmp(argv[1], "outputs") == 0)) {
+        return verify(argv[2], argv[3], argv[1][0] == 'v');
+    }
+    print_text("usage: no arguments, or: verify IN OUT, or: outputs IN OUT\n@aotc error=usage\n");
     return EXIT_USAGE;
 }

@@ -99,6 +99,12 @@ Accuracy::Accuracy(const Compiled& compiled, const RunSequence& sequence) : grap
   }
 }
 
+std::vector<int> Accuracy::reference_classes() const {
+  std::vector<int> out;
+  for (const Outputs& o : reference_) out.push_back(class_of(o.values[output_]));
+  return out;
+}
+
 void Accuracy::set_labels(std::vector<int> labels) {
   labels_ = std::move(labels);
   Place reference = empty_place("reference");

@@ -35,6 +35,8 @@ class Accuracy {
 
   // Of the output that is taken for the classes; 0: there is none.
   size_t classes() const { return classes_; }
+  // By run, if there are classes.
+  std::vector<int> reference_classes() const;
   // One for each run, or none.
   void set_labels(std::vector<int> labels);
 

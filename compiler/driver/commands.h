@@ -68,6 +68,7 @@ int compare_operators_command(const CommonOptions& common);
 options::Command analyze_declaration();
 options::Command bench_declaration();
 options::Command boards_declaration();
+options::Command model_diff_declaration();
 options::Command cpus_declaration();
 options::Command graph_declaration();
 options::Command mlf_declaration();

@@ -154,11 +154,11 @@ std::vector<int64_t> estimated_instructions(const Compiled& compiled) {
   return out;
 }
 
-std::vector<Variant> variants_of(const CompileOptions& options, bool measure_code) {
+std::vector<Variant> variants_of(const CompileOptions& options, bool measure_code, bool others) {
   std::vector<Variant> out;
   KnownSizes sizes;
   for (Variant& v : variants_to_try(options))
-    if (measure(options, measure_code ? &sizes : nullptr, v)) out.push_back(v);
+    if ((others || v.chosen) && measure(options, measure_code ? &sizes : nullptr, v)) out.push_back(v);
   return out;
 }
 

@@ -31,8 +31,8 @@ std::vector<int64_t> estimated_instructions(const Compiled& compiled);
 
 // The levels from size to speed, first with the caller's --prefer and --stream; then with the other word of --prefer;
 // then the caller's level with the other words of --stream. What cannot be compiled is left out. `measure_code`
-// takes a second for each.
-std::vector<Variant> variants_of(const CompileOptions& options, bool measure_code);
+// takes a second for each. `others`: not only what was asked for.
+std::vector<Variant> variants_of(const CompileOptions& options, bool measure_code, bool others = true);
 
 // "levels" of a report: those that differ from what was asked for in -O only.
 nlohmann::ordered_json levels_json(const std::vector<Variant>& variants);

@@ -82,7 +82,7 @@ ReportJson stack_json_of(const ProjectDir& project, const std::string& prefix) {
   return machine::stack_json(*elf, report)["roots"][0];
 }
 
-Result<Report> make_report(const std::string& target, const CompileOptions& given, Diagnostics& diags) {
+Result<Report> make_report(const std::string& target, const CompileOptions& given, Diagnostics& diags, bool others) {
   Report out;
   CompileOptions compile = given;
   compile.model_path = target;
@@ -100,7 +100,7 @@ Result<Report> make_report(const std::string& target, const CompileOptions& give
   data = summary_json(c);
   // A project has been built, or will be: its code is measured there.
   if (out.project) add_project(out);
-  out.variants = variants_of(compile, !out.project);
+  out.variants = variants_of(compile, !out.project, others);
   data["levels"] = levels_json(out.variants);
   if (compile.memory == codegen::MemoryMode::kStatic) data["memory"] = memory_json(c.program);
   data["aotc"] = kVersion;

@@ -23,8 +23,8 @@ struct Report {
 };
 
 // Of a model file with these options, or of a project, which has its own. Compiles some ten times
-// (variants_of). Reports what compile_model and open_project do.
-Result<Report> make_report(const std::string& target, const CompileOptions& given, Diagnostics& diags);
+// (variants_of), twice without `others`. Reports what compile_model and open_project do.
+Result<Report> make_report(const std::string& target, const CompileOptions& given, Diagnostics& diags, bool others = true);
 
 // An earlier `report --json`. Reports [report-invalid] for what is none.
 Result<ReportJson> read_report(const std::string& path, Diagnostics& diags);

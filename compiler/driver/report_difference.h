@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is different between two reports (driver/report.h). The one thing to know: layers are matched in their order,
-// those of equal names before those of equal type and shape; what matches nothing was added or removed.
+// of equal operators those of equal names before those of equal shapes before all others; what matches nothing was added or removed.
 #pragma once
 
 #include <string>

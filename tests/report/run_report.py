@@ -231,6 +231,51 @@ class Tests:
         assert "### Difference to digits" in text
         self.well_formed(self.page(DIGITS, "--compare", "old.json"))
 
+    def diff(self, *arguments):
+        return json.loads(self.run("diff", *arguments, "--json").stdout)
+
+    def test_diff(self):
+        """Of a model, a project and a report of the same model nothing differs; of others what their reports say."""
+        (self.work / "old.json").write_text(self.text_of_report(DIGITS))
+        self.run("create", DIGITS, "--board", "host", "-o", "app", "--force", "-q")
+        layers = self.report(DIGITS)["layers"]
+        for pair in ((DIGITS, DIGITS), ("old.json", DIGITS), (DIGITS, "old.json")):
+            same = self.diff(*pair)
+            assert same["layers"] == [] and same["same_layers"] == len(layers) and "accuracy" not in same, same
+        assert len(self.diff("app", DIGITS)["totals"]) > 3
+        floats = DIGITS.with_name("digits_f32.tflite")
+        d, theirs = self.diff(DIGITS, floats), self.report(floats)
+        assert {f["figure"]: f["new"] for f in d["totals"]}["arena_bytes"] == theirs["arena_bytes"]
+        for l in d["layers"]:
+            assert l["change"] == "changed" and l["old_call"] == l["new_call"] and "type" in l["what"], l
+            for f in l["figures"]:
+                assert (f["old"], f["new"]) == (layers[l["old_call"]][f["figure"]], theirs["layers"][l["new_call"]][f["figure"]]), f
+
+    def test_diff_of_layers_that_come_and_go(self):
+        report = self.report(DIGITS)
+        shorter = dict(report, layers=report["layers"][:2] + report["layers"][3:])
+        (self.work / "long.json").write_text(json.dumps(report))
+        (self.work / "short.json").write_text(json.dumps(shorter))
+        gone, came = self.diff("long.json", "short.json"), self.diff("short.json", "long.json")
+        assert [(l["change"], l["old_call"]) for l in gone["layers"]] == [("removed", 2)], gone["layers"]
+        assert [(l["change"], l["new_call"]) for l in came["layers"]] == [("added", 2)], came["layers"]
+        assert gone["same_layers"] == came["same_layers"] == len(report["layers"]) - 1
+        other = json.loads(json.dumps(report))
+        other["layers"][4]["constants_checksum"] = "0"  # trained again
+        (self.work / "other.json").write_text(json.dumps(other))
+        assert [(l["new_call"], l["what"], l["figures"]) for l in self.diff("long.json", "other.json")["layers"]] == [(4, ["constants"], [])]
+
+    def test_diff_of_accuracy(self):
+        data = ("--data", DIGITS.with_name("test_inputs_int8.npy"), "--labels", DIGITS.with_name("test_labels.npy"))
+        verified = json.loads(self.run("verify", DIGITS, *data, "--only", "host", "--json").stdout)["accuracy"][0]
+        found = self.diff(DIGITS, DIGITS, *data)["accuracy"]
+        assert found == {"inputs": verified["inputs"], "same_class": verified["inputs"], "old_right": verified["right"],
+                         "new_right": verified["right"]}, found
+        (self.work / "old.json").write_text(self.text_of_report(DIGITS))
+        assert "[report-no-model]" in self.run("diff", "old.json", DIGITS, *data, code=1).stderr
+        assert "[usage]" in self.run("diff", DIGITS, DIGITS, *data[2:], code=2).stderr
+        assert "[file-read]" in self.run("diff", DIGITS, "absent.json", code=1).stderr
+
     def test_compare_with_what_is_no_report(self):
         for text in ("", "{", "[]", '{"layers": 3}', '{"layers": [3], "prefix": "a"}'):
             (self.work / "bad.json").write_text(text)

@@ -26,7 +26,7 @@ struct Everything {
   MlfChoice mlf;
   std::vector<std::string> project_options;
   std::string out, target;
-  bool force = false;
+  bool force = false, fit_stack = false;
   int timeout = 600;
 };
 
@@ -188,8 +188,15 @@ Command build() {
   auto e = std::make_shared<Everything>();
   return {.name = "build",
           .summary = "Build a project with the board's own toolchain",
-          .options = {project_argument(*e), json_option(e->common), quiet_option(e->common)},
-          .run = [e] { return build_command(e->target, e->common); }};
+          .options = {project_argument(*e),
+                      {.names = "--fit-stack",
+                       .target = &e->fit_stack,
+                       .help = "Link again with as much stack as the firmware may take by its instructions, not what "
+                               "was reserved, and bound it again",
+                       .see = "analyze.md#of-projects"},
+                      json_option(e->common),
+                      quiet_option(e->common)},
+          .run = [e] { return build_command(e->target, e->fit_stack, e->common); }};
 }
 
 Command run() {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "driver/firmware_stack.h"
 #include "driver/fit.h"
 #include "driver/graph_model.h"
 #include "driver/inputs.h"
@@ -288,12 +289,23 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
   return kExitDone;
 }
 
-int build_command(const std::string& dir, const CommonOptions& common) {
+int build_command(const std::string& dir, bool fit, const CommonOptions& common) {
   Diagnostics diags;
   auto project = open_project(dir, diags);
   if (!project) return fail(diags);
   int code = build_project(*project, common.quiet, diags);
   if (code != kExitDone) return fail(diags, code);
+  auto stack = stack_of_firmware(*project);
+  if (fit) code = fit_stack(*project, common.quiet, stack, diags);
+  if (code != kExitDone) return fail(diags, code);
+  if (stack && stack->firmware && stack->state() != "unbounded" && !stack->fits()) {
+    Location where;
+    where.file = dir;
+    diags.warning(where, "stack-small",
+                  fmt::format("the firmware may take {} of stack, {} are reserved", format_bytes(stack->firmware_bytes), format_bytes(stack->reserved)))
+        .help("'aotc build --fit-stack' reserves what it may take");
+  }
+  print_diagnostics(diags);
   auto size = model_size(*project);
   if (common.json) {
     nlohmann::ordered_json j;
@@ -302,10 +314,11 @@ int build_command(const std::string& dir, const CommonOptions& common) {
       j["code_bytes"] = size->code;
       j["constants_bytes"] = size->constants;
     }
+    if (stack) j["stack"] = stack_json(*stack);
     print_out("{}\n", json_text(j, 1));
   } else if (size) {
-    print_out("model: code {}, constants {}\nnext: aotc run {} && aotc verify {}\n",
-               format_bytes(size->code), format_bytes(size->constants), shell_quoted(dir),
+    print_out("model: code {}, constants {}\n{}next: aotc run {} && aotc verify {}\n",
+               format_bytes(size->code), format_bytes(size->constants), stack ? stack_text(*stack) : "", shell_quoted(dir),
                shell_quoted(dir));
   }
   return kExitDone;

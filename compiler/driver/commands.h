@@ -38,7 +38,8 @@ int create_operators_command(const std::string& archive_path, const std::string&
 Status write_operator_project(const std::string& archive_path, const std::string& board_name,
                               const ProjectChoice& choice, OutputDirectory& out,
                               Diagnostics& diags);
-int build_command(const std::string& dir, const CommonOptions& common);
+// `fit`: linked again with as much stack as was bounded.
+int build_command(const std::string& dir, bool fit, const CommonOptions& common);
 int run_command(const std::string& dir, int timeout, const CommonOptions& common);
 
 struct VerifyOptions {

@@ -6,10 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "driver/firmware_stack.h"
 #include "driver/memory_map.h"
 #include "driver/summary.h"
-#include "machine/objdump.h"
-#include "machine/stack_report.h"
 #include "support/files.h"
 #include "support/json.h"
 #include "support/text.h"
@@ -33,7 +32,7 @@ void add_project(Report& r) {
   }
   for (size_t i = 0; i < r.data["layers"].size() && i < ticks.size(); ++i)
     r.data["layers"][i][unit.empty() ? "ticks" : unit] = ticks[i];
-  if (ReportJson stack = stack_json_of(project, r.compiled.prefix); !stack.is_null()) r.data["stack"] = stack;
+  if (auto stack = stack_of_firmware(project); stack && stack->model) r.data["stack"] = stack->model_json;
 }
 
 void add_limits(const Compiled& c, ReportJson& data) {
@@ -64,23 +63,6 @@ ReportJson absent(const Report& r) {
 }
 
 }  // namespace
-
-ReportJson stack_json_of(const ProjectDir& project, const std::string& prefix) {
-  if (!project.has_image() || project.board.is_host()) return nullptr;
-  Diagnostics ignored;  // what is no program that can be read has no such figure
-  auto bytes = read_file(project.image(), ignored);
-  if (!bytes) return nullptr;
-  auto elf = machine::Elf::read(std::move(*bytes), project.image(), ignored);
-  if (!elf) return nullptr;
-  const auto roots = machine::functions_called(*elf, prefix + "_run");
-  if (roots.empty()) return nullptr;
-  auto listing = machine::objdump_decoder("")(*elf, ignored);
-  if (!listing) return nullptr;
-  machine::StackAnalysis analysis(*elf, *listing, {});
-  machine::StackReport report;
-  report.roots.push_back(analysis.bound(roots[0]));
-  return machine::stack_json(*elf, report)["roots"][0];
-}
 
 Result<Report> make_report(const std::string& target, const CompileOptions& given, Diagnostics& diags, bool others) {
   Report out;

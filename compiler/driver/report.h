@@ -39,8 +39,5 @@ ReportJson constants_json(const Compiled& compiled);
 void add_arena(const Compiled& compiled, ReportJson& report);
 // "source": the emitted C, and the lines of each function.
 ReportJson source_json(const Compiled& compiled);
-// "stack": the bound of the run function in the linked program, its chain of calls, and what it rests on; null if
-// there is no such program.
-ReportJson stack_json_of(const ProjectDir& project, const std::string& prefix);
 
 }  // namespace aotc::driver

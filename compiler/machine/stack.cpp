@@ -150,15 +150,13 @@ void StackAnalysis::explore(uint32_t root) {
     std::set<uint32_t> fresh;
     for (uint32_t f : functions)
       if (!walked(f).returns && noreturn_.insert(f).second) fresh.insert(f);
-    for (uint32_t f : functions) {
-      const auto& calls = walked(f).calls;
-      bool changes = std::any_of(calls.begin(), calls.end(), [&](const Call& c) {
+    // Also those that this root does not reach any more: another will.
+    const size_t erased = std::erase_if(walks_, [&](const auto& walk) {
+      return std::any_of(walk.second.calls.begin(), walk.second.calls.end(), [&](const Call& c) {
         return std::any_of(c.targets.begin(), c.targets.end(), [&](uint32_t to) { return fresh.contains(to); });
       });
-      if (!changes) continue;
-      walks_.erase(f);
-      more = true;
-    }
+    });
+    more = erased > 0;
   }
 }
 

@@ -9,3 +9,6 @@ endforeach()
 add_test(NAME report.data COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/run_data.py --aotc $<TARGET_FILE:aotc>
          --work ${CMAKE_BINARY_DIR}/report/data)
 set_tests_properties(report.data PROPERTIES LABELS quick)
+add_test(NAME report.build COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run_build.py --aotc $<TARGET_FILE:aotc>
+         --work ${CMAKE_BINARY_DIR}/report/build)
+set_tests_properties(report.build PROPERTIES LABELS full)

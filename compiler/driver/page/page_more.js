@@ -155,11 +155,11 @@ function drawCode() {
 
 function drawStack() {
   if (!DATA.stack) return;
-  section("stack", "Stack", `The deepest chain of calls below the run function, ${DATA.stack.state} from the instructions of the linked program: ` +
-    `${bytes(DATA.stack.bytes)}.`, el("table", {}, head([["Function", ""], ["Place", ""], ["Bytes", "num"]]), el("tbody", {},
+  section("stack", "Stack", "The deepest chain of calls below the run function, from the instructions of the linked program. " +
+    `The bound is ${bytes(DATA.stack.bytes)}, ${DATA.stack.state}` + (DATA.stack.state === "assumed" ? ": it holds if the lines below are true." : "."), el("table", {}, head([["Function", ""], ["Place", ""], ["Bytes", "num"]]), el("tbody", {},
     DATA.stack.chain.map((link, i) => el("tr", {}, el("td", {}, el("code", {}, link.function)), el("td", {class: "soft small"}, link.place || ""),
       cell(link.bytes, `stack.chain.${i}.bytes`))))),
-  (DATA.stack.problems || []).map((p) => el("p", {class: "absent"}, `${DATA.stack.state}: ${p.what || p.text || p.kind} (${p.place || ""})`)));
+  (DATA.stack.problems || []).map((p) => el("p", {class: "absent"}, `${p.place}: ${p.text}`)));
 }
 const WORD_OF = {macs: "MACs"};
 const nameOf = (key) => WORD_OF[key] || key.replace(/_bytes$/, "").replace(/_/g, " ");

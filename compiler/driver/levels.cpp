@@ -50,6 +50,7 @@ Variant asked_for(const CompileOptions& options) {
   out.level = options.level;
   out.prefer_ram = options.prefer_ram;
   out.stream = options.stream;
+  out.images_last = options.images_last;
   out.chosen = true;
   return out;
 }
@@ -72,6 +73,13 @@ std::vector<Variant> variants_to_try(const CompileOptions& options) {
     v.chosen = false;
     out.push_back(v);
   }
+  // Refused by models that have no pictures as planes.
+  if (!chosen.images_last) {
+    Variant v = chosen;
+    v.images_last = true;
+    v.chosen = false;
+    out.push_back(v);
+  }
   return out;
 }
 
@@ -81,6 +89,7 @@ bool measure(const CompileOptions& options, KnownSizes* sizes, Variant& v) {
   here.level = v.level;
   here.prefer_ram = v.prefer_ram;
   here.stream = v.stream;
+  here.images_last = v.images_last;
   here.dump_after.clear();
   here.time_passes = false;
   Diagnostics ignored;  // the caller has compiled the model: other options may at most refuse
@@ -101,14 +110,20 @@ bool measure(const CompileOptions& options, KnownSizes* sizes, Variant& v) {
   return true;
 }
 
-// How many of the three options differ.
+// How many of the options differ.
 int distance(const Variant& a, const Variant& b) {
-  return (a.level != b.level) + (a.prefer_ram != b.prefer_ram) + (a.stream != b.stream);
+  return (a.level != b.level) + (a.prefer_ram != b.prefer_ram) + (a.stream != b.stream) +
+         (a.images_last != b.images_last);
+}
+
+bool only_level_differs(const Variant& a, const Variant& b) {
+  return distance(a, b) == (a.level != b.level ? 1 : 0);
 }
 
 std::string option_of_change(const Variant& from, const Variant& to) {
   if (from.level != to.level) return std::string("-O ") + name_of(to.level);
   if (from.prefer_ram != to.prefer_ram) return to.prefer_ram ? "--prefer ram" : "--prefer speed";
+  if (from.images_last != to.images_last) return "--input-layout nhwc";
   return std::string("--stream ") + name_of(to.stream);
 }
 
@@ -145,6 +160,7 @@ std::string Variant::options() const {
   std::string out = std::string("-O ") + name_of(level);
   if (prefer_ram) out += " --prefer ram";
   if (stream != plan::Stream::kOff) out += std::string(" --stream ") + name_of(stream);
+  if (images_last) out += " --input-layout nhwc";
   return out;
 }
 
@@ -166,7 +182,7 @@ nlohmann::ordered_json levels_json(const std::vector<Variant>& variants) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   const auto chosen = std::find_if(variants.begin(), variants.end(), [](const Variant& v) { return v.chosen; });
   for (const Variant& v : variants) {
-    if (chosen == variants.end() || v.prefer_ram != chosen->prefer_ram || v.stream != chosen->stream) continue;
+    if (chosen == variants.end() || !only_level_differs(v, *chosen)) continue;
     nlohmann::ordered_json j = {{"level", name_of(v.level)},
                                 {"arena_bytes", v.arena_bytes},
                                 {"constants_bytes", v.constants_bytes},
@@ -184,6 +200,7 @@ nlohmann::ordered_json variants_json(const std::vector<Variant>& variants) {
                                 {"level", name_of(v.level)},
                                 {"prefer", v.prefer_ram ? "ram" : "speed"},
                                 {"stream", name_of(v.stream)},
+                                {"input_layout", v.images_last ? "nhwc" : "nchw"},
                                 {"chosen", v.chosen},
                                 {"arena_bytes", v.arena_bytes},
                                 {"constants_bytes", v.constants_bytes},
@@ -199,7 +216,7 @@ std::string levels_text(const std::vector<Variant>& variants) {
   std::vector<std::vector<std::string>> rows = {{"level", "arena", "constants", "functions", "code"}};
   const auto chosen = std::find_if(variants.begin(), variants.end(), [](const Variant& v) { return v.chosen; });
   for (const Variant& v : variants)
-    if (chosen != variants.end() && v.prefer_ram == chosen->prefer_ram && v.stream == chosen->stream)
+    if (chosen != variants.end() && only_level_differs(v, *chosen))
       rows.push_back({std::string("-O ") + name_of(v.level) + (v.chosen ? " *" : ""), with_commas(v.arena_bytes),
                       with_commas(v.constants_bytes), with_commas(v.functions),
                       v.code_bytes ? with_commas(*v.code_bytes) : ""});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What other options of compiling make of a model: every level of -O with both words of --prefer, and the words of
-// --stream. Each is really compiled. The one thing to know: code is measured with the board's own compiler, as a
+// --stream, and ONNX models' pictures with their channels last. Each is really compiled. The one thing to know: code is measured with the board's own compiler, as a
 // project would call it; without that compiler the other figures still stand.
 #pragma once
 
@@ -17,6 +17,7 @@ struct Variant {
   ops::Level level = ops::Level::kBalanced;
   bool prefer_ram = false;
   plan::Stream stream = plan::Stream::kOff;
+  bool images_last = false;  // of an ONNX model: --input-layout nhwc
   // `instructions`: estimated, of one run; 0 if some function is given in C.
   int64_t arena_bytes = 0, constants_bytes = 0, functions = 0, instructions = 0;
   std::optional<int64_t> code_bytes;
@@ -30,7 +31,7 @@ struct Variant {
 std::vector<int64_t> estimated_instructions(const Compiled& compiled);
 
 // The levels from size to speed, first with the caller's --prefer and --stream; then with the other word of --prefer;
-// then the caller's level with the other words of --stream. What cannot be compiled is left out. `measure_code`
+// then the caller's level with the other words of --stream, and with --input-layout nhwc. What cannot be compiled is left out. `measure_code`
 // takes a second for each. `others`: not only what was asked for.
 std::vector<Variant> variants_of(const CompileOptions& options, bool measure_code, bool others = true);
 

@@ -153,6 +153,13 @@ class Tests:
                     and step["option"] in v["options"]]
             assert like, step
 
+    def test_what_planes_of_pictures_cost(self):
+        model = ROOT / "tests" / "models" / "torch" / "convolutional_script.onnx"
+        data = self.report(model, "--cpu", "cortex-m4f")
+        step = next(s for s in data["next"] if s["option"] == "--input-layout nhwc")
+        turned = json.loads(self.run("check", model, "--cpu", "cortex-m4f", "--input-layout", "nhwc", "--json").stdout)
+        assert turned["arena_bytes"] - data["arena_bytes"] == step["arena_bytes"] < 0, step
+
     def test_peak_and_overlaps(self):
         data = self.report(DIGITS)
         memory = data["memory"]

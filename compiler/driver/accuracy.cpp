@@ -32,7 +32,25 @@ double element(std::span<const uint8_t> bytes, size_t index, DType t) {
     case DType::kU32: return read(uint32_t{});
     case DType::kI64: return read(int64_t{});
     case DType::kF32: return read(float{});
-    default: return 0;
+    case DType::kF64: return read(double{});
+    default: return 0;  // see is_number
+  }
+}
+
+// Of the types that `element` reads.
+bool is_number(DType t) {
+  switch (t) {
+    case DType::kI8:
+    case DType::kU8:
+    case DType::kBool:
+    case DType::kI16:
+    case DType::kU16:
+    case DType::kI32:
+    case DType::kU32:
+    case DType::kI64:
+    case DType::kF32:
+    case DType::kF64: return true;
+    default: return false;
   }
 }
 
@@ -64,7 +82,9 @@ Result<std::vector<int>> read_labels(const std::string& path, size_t samples, si
   };
   if (!rows && count != samples)
     return fail(fmt::format("holds {} labels (shape {}), the data has {} inputs", count, graph::to_string(array->shape), samples));
-  if (!rows && array->dtype == DType::kF32) return fail("holds float32: labels are whole numbers");
+  const bool real = array->dtype == DType::kF32 || array->dtype == DType::kF64;
+  if (!is_number(array->dtype) || (!rows && real))
+    return fail(fmt::format("holds {}: labels are whole numbers", name_of(array->dtype)));
   std::vector<int> out;
   for (size_t i = 0; i < samples; ++i) {
     const double v = rows ? largest(array->bytes, i * classes, classes, array->dtype) : element(array->bytes, i, array->dtype);
@@ -77,7 +97,7 @@ Result<std::vector<int>> read_labels(const std::string& path, size_t samples, si
 
 Accuracy::Accuracy(const Compiled& compiled, const RunSequence& sequence) : graph_(compiled.program.reference()) {
   for (size_t o = 0; o < graph_.outputs.size() && classes_ == 0; ++o)
-    if (const int64_t n = graph_[graph_.outputs[o].tensor].type.elements(); n > 1) output_ = o, classes_ = static_cast<size_t>(n);
+    if (const graph::TensorType& t = graph_[graph_.outputs[o].tensor].type; t.elements() > 1 && is_number(t.dtype)) output_ = o, classes_ = static_cast<size_t>(t.elements());
   ops::StateValues states = ops::initial_states(graph_);
   for (const Run& run : sequence.runs) {
     if (run.reset) states = ops::initial_states(graph_);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // report: a line for each operator with its shape, work, memory and, if the project was run, the
 // instructions it took; the same as a page, as Markdown, CSV and JSON.
+#include <filesystem>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "driver/commands.h"
+#include "driver/project_dir.h"
 #include "driver/report.h"
 #include "driver/report_difference.h"
 #include "driver/report_page.h"
@@ -51,7 +54,7 @@ void print_report(const Report& r) {
   print_out("{}\n{}", live_text(r.compiled), levels_text(r.variants));
   if (r.project && r.data.contains("code_bytes"))
     print_out("code: {}\n", format_bytes(r.data["code_bytes"].get<int64_t>()));
-  if (run.contains("values") && run["values"].contains(unit))
+  if (run.contains("values") && run["values"].contains(unit) && run["values"][unit].is_number())
     print_out("{} per inference: {}{}\n", unit, with_commas(run["values"][unit].get<int64_t>()),
               r.project->board.stand_in ? ", of a stand-in for the board: no time of the board" : "");
   for (const auto& step : r.data["next"])
@@ -61,9 +64,32 @@ void print_report(const Report& r) {
 
 }  // namespace
 
+namespace {
+
+// A page does not replace what it is made from.
+Status check_page(const ReportOptions& options, Diagnostics& diags) {
+  std::vector<std::string> read = {options.target, options.compare};
+  if (is_project(options.target)) {
+    Diagnostics ignored;  // said later
+    if (auto project = open_project(options.target, ignored)) read.push_back(project->compile_options().model_path);
+  }
+  for (const std::string& file : read) {
+    std::error_code absent;
+    if (options.html.empty() || file.empty() || !std::filesystem::equivalent(options.html, file, absent)) continue;
+    Location where;
+    where.file = options.html;
+    diags.error(where, "output-exists", "is what the report is made from").help("choose another file with --html");
+    return kFailure;
+  }
+  return success();
+}
+
+}  // namespace
+
 int report_command(const ReportOptions& options, const CompileOptions& given,
                    const CommonOptions& common) {
   Diagnostics diags;
+  if (!check_page(options, diags)) return fail(diags);
   std::optional<nlohmann::ordered_json> before;
   if (!options.compare.empty()) {
     auto read = read_report(options.compare, diags);

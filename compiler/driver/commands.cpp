@@ -305,6 +305,13 @@ int build_command(const std::string& dir, bool fit, const CommonOptions& common)
                   fmt::format("the firmware may take {} of stack, {} are reserved", format_bytes(stack->firmware_bytes), format_bytes(stack->reserved)))
         .help("'aotc build --fit-stack' reserves what it may take");
   }
+  if (stack && stack->firmware && stack->state() == "unbounded" && stack->fitted) {
+    Location where;
+    where.file = dir;
+    diags.warning(where, "stack-small",
+                  fmt::format("the firmware's stack has no bound any more, and {} are reserved, which --fit-stack found before", format_bytes(stack->reserved)))
+        .help("'aotc analyze stack " + shell_quoted(project->image()) + "' names what stands in its way; 'cmake -DAOTC_STACK_SIZE=16384 " + shell_quoted(dir + "/build") + "' reserves more");
+  }
   print_diagnostics(diags);
   auto size = model_size(*project);
   if (common.json) {

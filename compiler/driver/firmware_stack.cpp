@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/firmware_stack.h"
 
+#include <fstream>
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -72,6 +74,14 @@ bool takes_size(const ProjectDir& project) {
          std::string_view(reinterpret_cast<const char*>(bytes->data()), bytes->size()).find(kSizeOption) != std::string_view::npos;
 }
 
+bool was_fitted(const ProjectDir& project) {
+  std::ifstream cache(project.path + "/build/CMakeCache.txt");
+  const std::string begin = std::string(kSizeOption) + ":";
+  for (std::string line; std::getline(cache, line);)
+    if (line.starts_with(begin)) return !line.ends_with("=");
+  return false;
+}
+
 const char* word_for(const machine::StackBound& bound) {
   return bound.state == machine::BoundState::kProven    ? "proven"
          : bound.state == machine::BoundState::kAssumed ? "assumed"
@@ -104,6 +114,7 @@ std::optional<FirmwareStack> stack_of_firmware(const ProjectDir& project) {
   }
   if (const machine::Section* stack = section_named(*elf, ".stack")) {
     out.reserved = stack->size;
+    out.fitted = was_fitted(project);
     bound_firmware(*elf, *listing, analysis, out);
   }
   return out;
@@ -125,7 +136,11 @@ int fit_stack(const ProjectDir& project, bool quiet, std::optional<FirmwareStack
     }
     const int64_t bytes = size_for(*stack);
     if (stack->reserved == bytes) return kExitDone;
-    if (const int code = link_with(project, bytes, quiet, diags); code != kExitDone) return code;
+    if (const int code = link_with(project, bytes, quiet, diags); code != kExitDone) {
+      Diagnostics ignored;  // the project is as it was: the next build takes what this one took
+      (void)link_with(project, stack->reserved, true, ignored);
+      return code;
+    }
     stack = stack_of_firmware(project);
     if (!stack || !stack->firmware) break;
   }

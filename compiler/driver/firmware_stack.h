@@ -20,6 +20,8 @@ struct FirmwareStack {
   int64_t firmware_bytes = 0;                   // with handlers on top: faults above all others
   nlohmann::ordered_json model_json, firmware_json;
 
+  bool fitted = false;  // an earlier build was told how much to reserve
+
   bool fits() const { return !firmware || firmware_bytes <= reserved; }
   // "proven", "assumed", "unbounded": the worse of the firmware and its handlers.
   std::string state() const;

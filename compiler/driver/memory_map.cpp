@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include <nlohmann/json.hpp>
@@ -31,6 +32,7 @@ class MemoryMap {
       written(program_.graph.inputs[i].tensor, program_.inputs[i], -1);
     for (int c = 0; c < end; ++c) call(c);
     for (const plan::Storage& output : program_.outputs) read(output, end);
+    for (const plan::ProgramStep& step : program_.body) control(step);
     std::stable_sort(places_.begin(), places_.end(),
                      [](const Place& a, const Place& b) { return a.first < b.first; });
     return std::move(places_);
@@ -45,6 +47,53 @@ class MemoryMap {
     if (call.scratch_bytes > 0)
       places_.push_back(
           {"", call.scratch_pool, -1, call.scratch_offset, call.scratch_bytes, index, index});
+  }
+
+  struct Span {
+    int first = -1, last = -1;
+  };
+
+  // The calls of blocks, which are numbered in the order of the text.
+  static Span calls_of(const std::vector<std::vector<plan::ProgramStep>>& blocks) {
+    Span out;
+    auto add = [&](const Span& s) {
+      if (s.first < 0) return;
+      out = {out.first < 0 ? s.first : std::min(out.first, s.first), std::max(out.last, s.last)};
+    };
+    for (const auto& block : blocks)
+      for (const plan::ProgramStep& step : block)
+        add(step.kind == plan::ProgramStep::Kind::kCall ? Span{step.call, step.call} : calls_of(step.blocks));
+    return out;
+  }
+
+  // Conditions are read, and what a turn of a loop leaves to the next is alive in all of it.
+  void control(const plan::ProgramStep& step) {
+    for (const auto& block : step.blocks)
+      for (const plan::ProgramStep& inner : block) control(inner);
+    const bool loop = step.kind == plan::ProgramStep::Kind::kLoop;
+    if (!loop && step.kind != plan::ProgramStep::Kind::kBranch) return;
+    const Span calls = calls_of(step.blocks);
+    if (calls.first < 0) return;
+    reach_block(step.condition, loop ? calls.last : calls.first);
+    if (loop) stay(calls);
+  }
+
+  void reach_block(const plan::Storage& storage, int call) {
+    if (storage.kind != plan::StorageKind::kArena) return;
+    for (Place& place : places_)
+      if (place.pool == storage.pool && place.block == storage.index && place.block >= 0 && place.first <= call)
+        place.last = std::max(place.last, call);
+  }
+
+  // Blocks that hold something before a loop or behind it, and in it.
+  void stay(const Span& calls) {
+    std::set<std::pair<int, int>> outside;
+    for (const Place& p : places_)
+      if (p.block >= 0 && p.first <= calls.last && p.last >= calls.first && (p.first < calls.first || p.last > calls.last))
+        outside.emplace(p.pool, p.block);
+    for (Place& p : places_)
+      if (outside.contains({p.pool, p.block}) && p.first <= calls.last && p.last >= calls.first)
+        p.first = std::min(p.first, calls.first), p.last = std::max(p.last, calls.last);
   }
 
   void written(graph::TensorId id, const plan::Storage& storage, int call) {

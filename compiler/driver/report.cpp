@@ -20,7 +20,7 @@ namespace {
 // Figures of a project that was built, and of its last run.
 void add_project(Report& r) {
   const ProjectDir& project = *r.project;
-  ReportJson run = load_run(project.path);
+  ReportJson run = load_run(project);
   const std::string unit = project.board.field("clock.unit");
   const auto ticks = run.value("op_ticks", ReportJson::array());
   r.data["run"] = run;

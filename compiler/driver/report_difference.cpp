@@ -64,12 +64,19 @@ std::vector<int> matches(const std::vector<Identity>& before, const std::vector<
   return out;
 }
 
+// Figures are whole numbers that a double holds as well.
+bool is_figure(const ReportJson& value) {
+  constexpr int64_t kMost = int64_t{1} << 53;
+  if (value.is_number_unsigned()) return value.get<uint64_t>() <= static_cast<uint64_t>(kMost);
+  return value.is_number_integer() && value.get<int64_t>() >= -kMost && value.get<int64_t>() <= kMost;
+}
+
 // The figures that both have; `all`: also those that are equal.
 ReportJson figures(const ReportJson& before, const ReportJson& after, const std::vector<std::string>& names, bool all) {
   ReportJson out = ReportJson::array();
   for (const std::string& name : names) {
     auto a = before.find(name), b = after.find(name);
-    if (a == before.end() || b == after.end() || !a->is_number() || !b->is_number()) continue;
+    if (a == before.end() || b == after.end() || !is_figure(*a) || !is_figure(*b)) continue;
     if (all || *a != *b) out.push_back({{"figure", name}, {"old", *a}, {"new", *b}});
   }
   return out;
@@ -195,8 +202,8 @@ ReportJson difference_json(const ReportJson& before, const ReportJson& after) {
 
 std::string difference_text(const ReportJson& d) {
   auto name = [](const ReportJson& t) {
-    return fmt::format("{}, {}, {}", t["model"].get<std::string>(), t["target"].get<std::string>(),
-                       t["options"].get<std::string>());
+    auto shown = [&](const char* key) { return escape_for_display(t[key].get<std::string>()); };
+    return fmt::format("{}, {}, {}", shown("model"), shown("target"), shown("options"));
   };
   std::string out = fmt::format("old: {}\nnew: {}\n", name(d["old"]), name(d["new"]));
   std::vector<std::vector<std::string>> rows = {{"", "old", "new", "change"}};
@@ -210,7 +217,7 @@ std::string difference_text(const ReportJson& d) {
   for (const ReportJson& l : d["layers"]) {
     const std::string change = l["change"];
     const auto call = l.contains("new_call") ? l["new_call"].get<int64_t>() : l["old_call"].get<int64_t>();
-    out += fmt::format("{} call {} {} '{}'", change, call, l["op_type"].get<std::string>(),
+    out += fmt::format("{} call {} {} '{}'", change, call, escape_for_display(l["op_type"].get<std::string>(), 40),
                        escape_for_display(l["tensor"].get<std::string>(), 40));
     std::string more;
     for (const ReportJson& w : l.value("what", ReportJson::array())) more += (more.empty() ? "" : ", ") + w.get<std::string>();

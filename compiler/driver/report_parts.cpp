@@ -178,9 +178,20 @@ ReportJson constants_json(const Compiled& c) {
   return out;
 }
 
+namespace {
+
+// Calls stand one behind the other, as places in time do.
+bool is_straight(const std::vector<plan::ProgramStep>& steps) {
+  return std::all_of(steps.begin(), steps.end(), [](const plan::ProgramStep& s) {
+    return s.kind != plan::ProgramStep::Kind::kBranch && s.kind != plan::ProgramStep::Kind::kLoop;
+  });
+}
+
+}  // namespace
+
 void add_arena(const Compiled& c, ReportJson& report) {
-  if (!report.contains("memory") || c.program.calls.empty()) return;
-  const ReportJson& memory = report["memory"];
+  if (!report.contains("memory") || c.program.calls.empty() || !is_straight(c.program.body)) return;
+  const ReportJson memory = report["memory"];  // of its own: what is added moves the members
   report["overlaps"] = overlaps(memory);
   int64_t most = -1, peak = 0;
   for (size_t i = 0; i < c.program.calls.size(); ++i) {

@@ -241,23 +241,51 @@ nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
   return j;
 }
 
+namespace {
+
+// Of the firmware that is built; empty where there is none.
+std::string image_hash(const ProjectDir& project) {
+  Diagnostics ignored;
+  if (!project.has_image()) return "";
+  auto bytes = read_file(project.image(), ignored);
+  if (!bytes) return "";
+  return fmt::format("{:016x}", stable_hash(std::string(bytes->begin(), bytes->end())));
+}
+
+}  // namespace
+
 void save_run(const ProjectDir& project, const FirmwareRun& run) {
   nlohmann::ordered_json j;
   j["values"] = run.values;
   j["op_ticks"] = run.op_ticks;
+  j["image"] = image_hash(project);
   Diagnostics ignored;  // A report without run figures is still a report.
   if (!write_file(project.path + "/build/run.json",
                   json_text(j, 1), ignored))
     return;
 }
 
-nlohmann::ordered_json load_run(const std::string& project_path) {
-  std::ifstream in(project_path + "/build/run.json");
+nlohmann::ordered_json load_run(const ProjectDir& project) {
+  std::ifstream in(project.path + "/build/run.json");
   if (!in) return nlohmann::ordered_json::object();
   const std::string text(std::istreambuf_iterator<char>(in), {});
   nlohmann::ordered_json j;
   (void)parse_json(text, j);  // null if it is no JSON
-  return j.is_object() ? j : nlohmann::ordered_json::object();
+  // Figures of a firmware that was built anew since are not those of this one.
+  if (!j.is_object() || j.value("image", nlohmann::ordered_json()) != image_hash(project))
+    return nlohmann::ordered_json::object();
+  j.erase("image");
+  // What is no figure was not written by aotc.
+  auto is_count = [](const nlohmann::ordered_json& v) { return v.is_number_integer() && v >= 0; };
+  auto keep = [&](const char* key, bool right) {
+    if (!right) j.erase(key);
+  };
+  keep("op_ticks", j.contains("op_ticks") && j["op_ticks"].is_array() &&
+                       std::all_of(j["op_ticks"].begin(), j["op_ticks"].end(), is_count));
+  keep("values", j.contains("values") && j["values"].is_object() &&
+                     std::all_of(j["values"].begin(), j["values"].end(),
+                                 [&](const auto& v) { return v.is_string() || is_count(v); }));
+  return j;
 }
 
 }  // namespace aotc::driver

@@ -24,6 +24,6 @@ nlohmann::ordered_json layers_json(const Compiled& compiled);
 
 // Keeps the figures of a run in build/run.json, where report finds them.
 void save_run(const ProjectDir& project, const FirmwareRun& run);
-nlohmann::ordered_json load_run(const std::string& project_path);
+nlohmann::ordered_json load_run(const ProjectDir& project);
 
 }  // namespace aotc::driver

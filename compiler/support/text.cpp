@@ -115,7 +115,8 @@ TextPlace place_of(std::string_view text, size_t offset) {
 }
 
 std::string with_commas(int64_t value) {
-  std::string digits = std::to_string(value < 0 ? -value : value);
+  const auto bits = static_cast<uint64_t>(value);
+  std::string digits = std::to_string(value < 0 ? 0 - bits : bits);  // INT64_MIN has no negative
   for (int i = static_cast<int>(digits.size()) - 3; i > 0; i -= 3)
     digits.insert(static_cast<size_t>(i), ",");
   return value < 0 ? "-" + digits : digits;

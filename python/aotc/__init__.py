@@ -10,7 +10,7 @@
 from ._command import program, version
 from ._errors import (DeviceError, DoesNotFitError, Error, InternalError, ModelError, OptionError, ToolMissingError,
                       VerificationError)
-from ._model import Layers, Model, Tensor, compile
+from ._model import Layers, Model, Report, Tensor, compile
 
 __all__ = ["DeviceError", "DoesNotFitError", "Error", "InternalError", "Layers", "Model", "ModelError", "OptionError",
-           "Tensor", "ToolMissingError", "VerificationError", "compile", "program", "version"]
+           "Report", "Tensor", "ToolMissingError", "VerificationError", "compile", "program", "version"]

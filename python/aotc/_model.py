@@ -52,6 +52,27 @@ class Layers(list[dict[str, Any]]):
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
+class Report:
+    """What `Model.report` returns; notebooks show its page."""
+
+    def __init__(self, data: dict[str, Any], page: str):
+        self.data = data  #: everything that the page shows, as `aotc report --json` prints it
+        self.html = page  #: one file that loads nothing, as `aotc report --html` writes it
+
+    def write(self, path: str | os.PathLike[str]) -> pathlib.Path:
+        """Writes the page."""
+        pathlib.Path(path).write_text(self.html, encoding="utf-8")
+        return pathlib.Path(path)
+
+    def __repr__(self) -> str:
+        return f"<aotc.Report of {self.data['prefix']!r}: a page of {len(self.html.encode()):,} bytes>"
+
+    def _repr_html_(self) -> str:
+        # In a frame, so that neither page changes how the other looks.
+        return (f'<iframe title="aotc report" srcdoc="{html.escape(self.html)}" sandbox="allow-scripts" '
+                'style="width:100%;height:48em;border:0"></iframe>')
+
+
 class Model:
     """What `aotc.compile` returns: the emitted C with its figures. Sizes are in bytes."""
 
@@ -116,6 +137,14 @@ class Model:
 
     def _repr_html_(self) -> str:
         return f"<p><b>{html.escape(self.name)}</b>: {html.escape(repr(self)[1:-1])}</p>{self.layers._repr_html_()}"
+
+    def report(self) -> Report:
+        """Layers, arena over time, constants, other options side by side, and what to try. Compiles the model with
+        each of the other options, which takes some seconds."""
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "report.html"
+            data = _command.run_json("report", self._source, "--html", page, *_command.flags(self._options))
+            return Report(data, page.read_text(encoding="utf-8"))
 
     # --- Files -----------------------------------------------------------------------------------
 

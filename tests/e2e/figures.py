@@ -15,6 +15,8 @@ import pathlib
 import common
 
 FLASH_LIMIT = 24 * 1024
+# Winograd's algorithm for two layers takes 15 KB for a fifth of the instructions (docs/performance.md).
+FLASH_LIMITS = {"resnet": 28 * 1024}
 FLASH_BOARD = "qemu_mps2_an386"
 RATIO_LIMIT = 0.40
 RATIO_MODELS = ("kws", "vww", "resnet", "ad", "strww")
@@ -44,7 +46,8 @@ def check(runs, reference):
     for model in INT8_MODELS:
         run = runs.get((model, FLASH_BOARD))
         extra = run["extra_flash_bytes"] if run else -1
-        yield f"{model}: flash beyond raw weights {extra} <= {FLASH_LIMIT}", 0 <= extra <= FLASH_LIMIT
+        limit = FLASH_LIMITS.get(model, FLASH_LIMIT)
+        yield f"{model}: flash beyond raw weights {extra} <= {limit}", 0 <= extra <= limit
     for model in RATIO_MODELS:
         for board in RATIO_TARGETS.values():
             run = runs.get((model, board))

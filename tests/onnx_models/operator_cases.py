@@ -74,6 +74,7 @@ def counted_cases():
     for axis in (None, 0, 1):
         x = {"x0": floats(*((2, 6) if axis == 1 else (6, 2)))}
         yield f"compress_{axis}", single("Compress", {**x, **flags}, {} if axis is None else {"axis": axis})
+    yield "compress_half", single("Compress", {"x0": floats(6).astype(np.float16), **flags}, {})
     yield "compress_none", single("Compress", {"x0": floats(6), "x1": np.zeros(4, bool)}, {})
     for kind in (np.float32, np.int64, np.bool_, np.uint8):
         yield f"non_zero_{np.dtype(kind)}", single("NonZero", {"x0": RNG.integers(0, 2, (2, 3, 4)).astype(kind)}, {})

@@ -5,6 +5,7 @@
 What the emitted C computes on this computer is compared with LiteRT's reference kernels, bit for bit.
 """
 import argparse
+import html
 import os
 import pathlib
 import subprocess
@@ -83,7 +84,7 @@ def the_program_is_static(use):
     assert "INTERP" not in headers and "DYNAMIC" not in headers, headers
     size = use.program.stat().st_size
     print(f"program: {size:,} bytes")
-    assert size < 12_000_000, size
+    assert size < 12_500_000, size
     # Names are resolved by what is linked, whatever the machine's configuration asks for.
     done = subprocess.run([use.program, "rpc", "info", "--port", "tcp:localhost:1"], capture_output=True, text=True)
     assert done.returncode in (2, 5, 6) and "Aborted" not in done.stderr, done
@@ -295,6 +296,17 @@ def files_are_written(use):
     made = m.project("bare_metal", "qemu_mps2_an386", use.work / "project")
     assert (made / "aotc.json").exists()
     assert "net" in repr(m) and "<table>" in m._repr_html_()
+
+
+@test
+def reports_are_pages(use):
+    path, _, _ = digits("int8")
+    m = use.aotc.compile(path, cpu="cortex-m4f")
+    report = m.report()
+    assert report.data["arena_bytes"] == m.arena and report.data["next"] and len(report.data["layers"]) == len(m.layers)
+    assert report.write(use.work / "report.html").read_text() == report.html and "<!doctype html>" in report.html.lower()
+    shown = report._repr_html_()
+    assert html.unescape(shown.split('srcdoc="')[1].split('"')[0]) == report.html and "digits_int8" in repr(report)
 
 
 @test

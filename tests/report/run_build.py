@@ -57,6 +57,15 @@ class Tests:
         done = self.run("build", "small", "--fit-stack", "-q")
         assert "[stack-small]" not in done.stderr and "reserved" in done.stdout
 
+    def cannot_be_linked(self):
+        """What --fit-stack cannot link leaves the project as it was."""
+        self.create(BOARDS[0], "strict")
+        script = next((self.work / "strict").rglob("board.ld"))
+        script.write_text(script.read_text() + '\nASSERT(SIZEOF(.stack) >= 4096, "a small stack")\n')
+        before = json.loads(self.run("build", "strict", "--json", "-q").stdout)["stack"]["reserved_bytes"]
+        assert "a small stack" in self.run("build", "strict", "--fit-stack", "-q", code=1).stderr
+        assert json.loads(self.run("build", "strict", "--json", "-q").stdout)["stack"]["reserved_bytes"] == before >= 4096
+
     def no_size(self):
         self.create("host", "here")
         assert "[stack-fixed]" in self.run("build", "here", "--fit-stack", "-q", code=1).stderr
@@ -64,7 +73,7 @@ class Tests:
 
     def all(self):
         tests = [(f"board {b}", lambda b=b: self.board(b)) for b in BOARDS]
-        for name, test in [*tests, ("too small", self.too_small), ("no size", self.no_size)]:
+        for name, test in [*tests, ("too small", self.too_small), ("cannot be linked", self.cannot_be_linked), ("no size", self.no_size)]:
             try:
                 test()
                 self.passed += 1

@@ -56,8 +56,9 @@ class Tests:
         assert len(said) == 2 + 1 + 10 and said[3].split()[0] == "0", said
 
     def test_rows_of_labels(self):
-        numpy.save(self.work / "rows.npy", numpy.eye(10, dtype="float32")[self.labels])
-        self.is_right(self.places(MODEL, "--data", INPUTS, "--labels", "rows.npy")[1], len(self.labels))
+        for kind in ("float32", "float64", "uint8"):
+            numpy.save(self.work / "rows.npy", numpy.eye(10, dtype=kind)[self.labels])
+            self.is_right(self.places(MODEL, "--data", INPUTS, "--labels", "rows.npy")[1], len(self.labels))
 
     def test_without_labels(self):
         place, = self.places(MODEL, "--data", INPUTS)
@@ -92,7 +93,7 @@ class Tests:
 
     def test_bad_labels(self):
         for name, array in (("few", self.labels[:-1]), ("many", self.labels + 1), ("less", self.labels - 1),
-                            ("floats", self.labels.astype("float32")), ("empty", self.labels[:0])):
+                            ("floats", self.labels.astype("float32")), ("doubles", self.labels.astype("float64")), ("empty", self.labels[:0])):
             numpy.save(self.work / f"{name}.npy", array)
             assert "[labels-invalid]" in self.verify(MODEL, "--data", INPUTS, "--labels", f"{name}.npy", code=1).stderr, name
         assert "[npy-invalid]" in self.verify(MODEL, "--data", INPUTS, "--labels", MODEL, code=1).stderr

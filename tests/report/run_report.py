@@ -20,6 +20,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = ROOT / "tests/models/digits/digits_int8.tflite"
+STATES = ROOT / "tests/models/state"
 SHARED = pathlib.Path(os.environ.get("AOTC_SHARED", ROOT.parent / "shared"))
 VOID = {"meta", "link", "br", "hr", "img", "input", "col"}
 MOST_OF_VWW = 300_000
@@ -179,6 +180,50 @@ class Tests:
                  and n["offset"] < m["offset"] + m["bytes"]}
         assert {(o["under"], o["over"]) for o in data["overlaps"]} == pairs and pairs
 
+    def test_peak_of_branches_and_loops(self):
+        """The busiest call has what the planner says that no arena goes below; there is none where calls are not in a row."""
+        peaks = 0
+        for model in sorted(STATES.glob("*.tflite")):
+            if model.stem == "while_shift_f32":  # is refused
+                continue
+            data = self.report(model)
+            if "peak" in data:
+                peaks += 1
+                used = data["peak"]["used_bytes"]
+                words = sum((data["memory"][i]["bytes"] + 3) // 4 * 4 for i in data["peak"]["memory"])  # as they are placed
+                assert used <= data["arena_bytes"] and words >= data["arena_lower_bound"], (model.name, used, words)
+        assert peaks > 10, peaks
+
+    def test_reports_with_many_members(self):
+        for model in sorted(STATES.glob("counter_*.tflite")):
+            self.report(model, "--board", "qemu_mps2_an386", "--slice", "call")
+
+    def test_a_page_is_not_written_over_what_it_is_made_from(self):
+        model, old = self.work / "here.tflite", self.work / "here.json"
+        model.write_bytes(DIGITS.read_bytes())
+        old.write_text(self.text_of_report(DIGITS))
+        for arguments in (["here.tflite", "--html", "here.tflite"], [DIGITS, "--compare", old, "--html", "here.json"]):
+            assert "[output-exists]" in self.run("report", *arguments, code=1).stderr
+        assert model.read_bytes() == DIGITS.read_bytes() and "prefix" in json.loads(old.read_text())
+
+    def test_a_run_of_another_firmware_is_not_this_one_s(self):
+        self.run("create", DIGITS, "--board", "host", "-o", "ran", "--force", "-q")
+        self.run("build", "ran", "-q")
+        self.run("run", "ran", "-q")
+        run = self.work / "ran" / "build" / "run.json"
+        good = json.loads(run.read_text())
+        def told():
+            return json.loads(self.run("report", "ran", "--json").stdout)["run"]
+        assert told()["values"] == good["values"]
+        for damage in ({"op_ticks": 5}, {"op_ticks": {"a": 1}}, {"op_ticks": [1e300]}, {"values": {"time": 1e300}}, {"values": [1]}):
+            run.write_text(json.dumps(good | damage))
+            self.run("report", "ran", "-q")
+            assert not set(damage) & set(told()), damage
+        run.write_text(json.dumps(good | {"values": dict.fromkeys(good["values"], "x")}))
+        self.run("report", "ran")
+        run.write_text(json.dumps(good | {"image": "0"}))
+        assert told() == {}
+
     def test_flow(self):
         """Every call but a first reads something, only what comes before it; the last one is the output's."""
         data = self.report(DIGITS)
@@ -293,6 +338,10 @@ class Tests:
             (self.work / "bad.json").write_text(text)
             data = self.report(DIGITS, "--compare", "bad.json")
             assert data["difference"]["totals"] == [] and data["difference"]["same_layers"] == 0
+        for number in ("1e300", "18446744073709551615", "-9223372036854775808", "0.5"):
+            (self.work / "bad.json").write_text('{"layers": [], "prefix": "a\\u001b[1m", "macs": %s}' % number)
+            done = self.run("report", DIGITS, "--compare", "bad.json")
+            assert "MACs" not in done.stdout.split("old: ")[1] and "\x1b" not in done.stdout, done.stdout[-400:]
 
 
 def main():

@@ -176,7 +176,7 @@ const METRICS = [["macs", "MACs", (l) => l.macs, "macs"],
   MEASURED ? ["instructions", MEASURED[0].toUpperCase() + MEASURED.slice(1), (l) => l[MEASURED], MEASURED]
     : ["instructions", "Instructions, est.", (l) => l.estimated_instructions, "estimated_instructions"],
   ["constants", "Constants", (l) => l.constants_bytes, "constants_bytes"],
-  ["arena", "Arena in use", (l) => l.arena_used_bytes, "arena_used_bytes"]];
+  ["arena", "Arena in use", (l) => l.arena_used_bytes, "arena_used_bytes"]].filter(([id]) => id !== "arena" || DATA.peak);
 function drawLayers() {
   const all = edges(), inputs = DATA.inputs.length, lanes = Math.max(0, ...all.map((e) => e.lane));
   const width = LEFT * 2 + lanes * LANE, most = METRICS.map(([, , get]) => Math.max(1, ...LAYERS.map((l) => get(l) || 0)));
@@ -288,7 +288,7 @@ function arenaOf(pool, says) {
   return holder;
 }
 function drawArena() {
-  if (!DATA.memory || !MEMORY.length) return;
+  if (!DATA.peak) return;  // a workspace, or branches and loops: calls are not one behind the other
   const says = el("p", {class: "says", "aria-live": "polite"});
   const pools = [...new Set(MEMORY.map((p) => p.pool || ""))];
   const used = KINDS.filter(([k]) => MEMORY.some((p) => (p.tensor === undefined ? "scratch" : p.first_call < 0 ? "input"

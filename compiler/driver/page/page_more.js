@@ -193,7 +193,11 @@ byId("footer").append(`Written by aotc ${DATA.aotc}. Sizes are in bytes. The fig
   ", which this file holds.");
 if (LAYERS.length) select(DATA.peak ? DATA.peak.call : 0);
 const links = [...nav.querySelectorAll("a")];
-const seen = new IntersectionObserver((entries) => entries.forEach((e) => {
-  if (e.isIntersecting) links.forEach((a) => (a.hash === "#" + e.target.id ? a.setAttribute("aria-current", "true") : a.removeAttribute("aria-current")));
-}), {rootMargin: "-80px 0px -70% 0px"});
+// The first section that is in the upper part of the window.
+const inSight = new Set();
+const seen = new IntersectionObserver((entries) => {
+  entries.forEach((e) => (e.isIntersecting ? inSight.add(e.target.id) : inSight.delete(e.target.id)));
+  const first = links.find((a) => inSight.has(a.hash.slice(1)));
+  if (first) links.forEach((a) => (a === first ? a.setAttribute("aria-current", "true") : a.removeAttribute("aria-current")));
+}, {rootMargin: "-80px 0px -70% 0px"});
 main.querySelectorAll("section").forEach((s) => seen.observe(s));

@@ -19,6 +19,11 @@ bool is_elementwise(const Rule& rule) {
   return rule.type == "Identity" || has(elementwise_rules()) || has(function_rules());
 }
 
+// What is behind the elements that count is 0, by which whole numbers are not divided.
+bool divides_by(const Rule& rule, Call& call, size_t input) {
+  return input == 1 && (rule.type == "Div" || rule.type == "Mod") && call.b.dtype(call.in(1)) != DType::kF32;
+}
+
 // Of Slice: are its axes known to be others?
 bool slices_others(Call& call, int64_t axis) {
   if (!call.has(3)) return false;
@@ -66,7 +71,8 @@ bool Importer::pass_counts(const Rule& rule, Call& call, size_t output, Id id) {
     if (!call.has(i)) continue;
     const auto counted = builder_.counted(call.in(i));
     if (!counted) continue;
-    const int64_t axis = output == 0 && !builder_.is_constant(id) ? axis_of_result(rule, call, i, counted->axis, id) : -1;
+    const bool safe = output == 0 && !builder_.is_constant(id) && !divides_by(rule, call, i);
+    const int64_t axis = safe ? axis_of_result(rule, call, i, counted->axis, id) : -1;
     const bool agrees = !found || (found->count == counted->count && found->axis == axis);
     if (axis < 0 || !agrees) return error_counted(builder_.where(), call.in(i));
     found = {counted->count, axis};

@@ -131,8 +131,10 @@ class Importer {
   void add_rows(const LoopForm& form, Importer& inner, WhileBody& loop);
   bool define_while(const LoopForm& form, const WhileBody& loop, const std::vector<Id>& results, Scope& scope);
   graph::Graph condition_of(const LoopForm& form, const WhileBody& loop);
+  Id goes_on_in(Builder& b, const LoopForm& form, const WhileBody& loop, const std::vector<Id>& given);
   // counted.cpp
   bool error_counted(const Location& at, Id id);
+  bool keeps_counts(const Node& node, const std::vector<Id>& parts);
   bool pass_counts(const Rule& rule, Call& call, size_t output, Id id);
   bool call_function(const Function& function, const Node& node, const std::vector<Id>& inputs,
                      Scope& scope, int depth);

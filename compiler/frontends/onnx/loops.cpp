@@ -24,6 +24,12 @@ Id element_at(Builder& b, Id x, int64_t axis, int64_t at) {
   return b.set_element(b.reshape(one, shape), b.element(x));
 }
 
+void expect_type(Builder& b, Id id, DType type, const char* what) {
+  if (id.valid() && b.dtype(id) != type)
+    b.stop("onnx-type", fmt::format("{} is {}, and must be {}", what, name_of(b.dtype(id)), name_of(type)),
+           "the file is damaged; export the model again");
+}
+
 // Tensors side by side along a dimension of their own.
 Id stacked(Builder& b, const std::vector<Id>& parts, int64_t axis) {
   std::vector<Id> all;
@@ -40,6 +46,13 @@ Id stacked(Builder& b, const std::vector<Id>& parts, int64_t axis) {
 }
 
 }  // namespace
+
+// Turns that each give as much as the data says are no tensor together.
+bool Importer::keeps_counts(const Node& node, const std::vector<Id>& parts) {
+  for (Id id : parts)
+    if (id.valid() && builder_.counted(id)) return error_counted(where_node(node), id);
+  return true;
+}
 
 // What the outputs of one turn of a node's body are, or nothing if something was told.
 std::optional<std::vector<Id>> Importer::add_body(const Node& node, const Graph& body,
@@ -93,9 +106,12 @@ bool Importer::add_loop(const Node& node, const Versions& versions, const std::v
                  "the file is damaged; export the model again");
   std::optional<double> most = kMostTurns + 1, go_on = 1;
   bool good = build_at(where_node(node), [&] {
+    expect_type(builder_, inputs[0], DType::kI64, "its number of turns");
+    expect_type(builder_, inputs[1], DType::kBool, "its condition");
     if (inputs[0].valid()) most = builder_.number(inputs[0]);
     if (inputs[1].valid()) go_on = builder_.number(inputs[1]);
   });
+  if (!good) return false;
   std::vector<Id> state(inputs.begin() + 2, inputs.end());
   if (good && !turns_are_known(*body, inputs, most, go_on, scope)) {
     LoopForm form;
@@ -121,7 +137,10 @@ bool Importer::add_loop(const Node& node, const Versions& versions, const std::v
     given.insert(given.end(), state.begin(), state.end());
     auto out = add_body(node, *body, given, versions, scope, depth);
     if (!out) return false;
-    good = good && build_at(where_node(node), [&] { go_on = builder_.number((*out)[0]); });
+    good = good && build_at(where_node(node), [&] {
+             expect_type(builder_, (*out)[0], DType::kBool, "the condition of its body");
+             go_on = builder_.number((*out)[0]);
+           });
     for (size_t i = 0; i < carried; ++i) state[i] = (*out)[1 + i];
     for (size_t i = 0; i < scanned.size(); ++i) scanned[i].push_back((*out)[1 + carried + i]);
   }
@@ -134,7 +153,9 @@ bool Importer::add_loop(const Node& node, const Versions& versions, const std::v
         return error(where_node(node), "onnx-empty",
                      "it makes no turn, and gives what every turn adds to",
                      "export the model without the loop");
-      if (!build_at(where_node(node), [&] { id = stacked(builder_, scanned[i - carried], 0); })) return false;
+      if (!keeps_counts(node, scanned[i - carried]) ||
+          !build_at(where_node(node), [&] { id = stacked(builder_, scanned[i - carried], 0); }))
+        return false;
     }
     if (!define(node, i, id, scope)) return false;
   }
@@ -225,14 +246,14 @@ bool Importer::add_scan(const Node& node, const Versions& versions, const std::v
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     Id id = i < carried ? state[i] : Id{};
     bool made =
-        i < carried || build_at(
+        i < carried || (keeps_counts(node, scanned[i - carried]) && build_at(
                            where_node(node),
                            [&] {
                              std::vector<Id>& parts = scanned[i - carried];
                              if (list("scan_output_directions", i - carried) != 0)
                                std::reverse(parts.begin(), parts.end());
                              id = stacked(builder_, parts, list("scan_output_axes", i - carried));
-                           });
+                           }));
     if (!made || !define(node, i, id, scope)) return false;
   }
   return true;

@@ -130,7 +130,9 @@ void Importer::take_type(const Rule& rule, const std::vector<Id>& inputs, size_t
     if (!in.valid() || builder_.dtype(in) != type) continue;
     int32_t element = builder_.element(in);
     if (element == element_of(type)) return;
+    const auto counted = builder_.counted(id);
     id = moves ? builder_.set_element(id, element) : builder_.rounded(id, element);
+    if (counted) builder_.set_counted(id, *counted);
     return;
   }
 }

@@ -98,7 +98,7 @@ const Rule* find_rule(std::string_view domain, std::string_view type, int64_t ve
 }
 
 bool only_moves(const Rule& rule) {
-  static const std::set<std::string_view> gathering = {"Gather", "GatherElements", "GatherND",
+  static const std::set<std::string_view> gathering = {"Compress", "Gather", "GatherElements", "GatherND",
                                                        "ReverseSequence"};
   std::span<const Rule> moving = movement_rules();
   bool known =

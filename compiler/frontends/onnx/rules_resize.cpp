@@ -180,6 +180,9 @@ void resize_with(Call& c, const Form& form, const Ints& axes,
     const Dimension& d = dimensions[i];
     bool same = d.from == d.to && d.scale == 1 && form.coordinates != "tf_crop_and_resize";
     if (d.to < 1) c.refuse("its scales or sizes give no shape");
+    constexpr int64_t kMost = 65536;  // for each of which there are places to be worked out
+    if (d.to > kMost && !same)
+      b.stop("onnx-limit", fmt::format("it gives a dimension of {}, and at most {} are taken", d.to, kMost), "resize to fewer");
     if (!same) x = resize_axis(c, x, static_cast<size_t>(axes[i]), form, d);
   }
   c.out(0, x);

@@ -145,10 +145,13 @@ void Importer::add_rows(const LoopForm& form, Importer& inner, WhileBody& loop) 
   for (size_t i = 0; i < form.given_axes.size(); ++i) {
     const Id element = loop.outputs[from + i];
     if (loop.node.outputs[states + i].empty()) continue;
-    const auto most = form.most.valid() ? builder_.number(form.most) : std::nullopt;
+    const double most = form.most.valid() ? builder_.number(form.most).value_or(-1) : -1;  // -1: not known
     graph::Shape whole = b.shape(element);
-    whole.insert(whole.begin(), most ? static_cast<int64_t>(std::min(*most, 1e15)) : 0);
-    if (!most || bounded_bytes(whole, b.dtype(element)) < 0)
+    whole.insert(whole.begin(), static_cast<int64_t>(std::clamp(most, 0.0, 1e15)));
+    if (most >= 0 && bounded_bytes(whole, b.dtype(element)) < 0)
+      b.stop("onnx-limit", fmt::format("every turn adds to its output {}, and {:.0f} turns need too many bytes", states + i, most),
+             "give the loop a smaller number of turns, or leave that output out");
+    if (most < 0)
       b.stop("onnx-constant",
              fmt::format("every turn adds to its output {}, and how many turns it makes at most must be known while compiling",
                          states + i),
@@ -157,6 +160,22 @@ void Importer::add_rows(const LoopForm& form, Importer& inner, WhileBody& loop) 
     const Id before = while_operand(loop, room, "rows", true, inner);
     loop.after.back() = replaced(b, before, element, loop.before[0], form.given_backwards[i]);
   }
+}
+
+// Whether there is one more turn, of the counter, the limit and what the body says.
+Id Importer::goes_on_in(Builder& b, const LoopForm& form, const WhileBody& loop, const std::vector<Id>& given) {
+  Id goes_on;
+  if (form.most.valid()) {
+    const Id most = loop.limit ? given[*loop.limit]
+                               : b.filled_int(DType::kI64, builder_.ints(form.most)->at(0));
+    goes_on = b.add("less", {given[0], most}, {}, DType::kBool);
+  }
+  if (loop.going) {
+    const Id says = given[*loop.going];
+    goes_on = goes_on.valid() ? b.add("logical_and", {goes_on, says}) : b.copy(says);
+  }
+  if (!goes_on.valid()) goes_on = b.copy(b.filled_int(DType::kBool, 1));
+  return goes_on;
 }
 
 // The graph that says whether there is one more turn.
@@ -176,16 +195,12 @@ graph::Graph Importer::condition_of(const LoopForm& form, const WhileBody& loop)
   Diagnostics told;
   b.begin(builder_.where(), told);
   Id goes_on;
-  if (form.most.valid()) {
-    const Id most = loop.limit ? given[*loop.limit]
-                               : b.filled_int(DType::kI64, builder_.ints(form.most)->at(0));
-    goes_on = b.add("less", {given[0], most}, {}, DType::kBool);
+  try {
+    goes_on = goes_on_in(b, form, loop, given);
+  } catch (const Stop&) {
+    for (const Diagnostic& d : told.all()) append(diags_, d);
+    throw;
   }
-  if (loop.going) {
-    const Id says = given[*loop.going];
-    goes_on = goes_on.valid() ? b.add("logical_and", {goes_on, says}) : b.copy(says);
-  }
-  if (!goes_on.valid()) goes_on = b.copy(b.filled_int(DType::kBool, 1));
   b.finish();
   out.outputs.push_back({goes_on, "goes_on"});
   return out;
@@ -204,6 +219,8 @@ bool Importer::add_while(const Node& node, const Graph& body, LoopForm form, con
   });
   good = good && read_while_body(body, form, versions, scope, depth, inner, loop);
   auto settle = [&] {
+    if (form.decides && inner.builder_.dtype(loop.outputs[0]) != DType::kBool)
+      inner.builder_.stop("onnx-type", "the condition of its body is no bool", "the file is damaged; export the model again");
     change_operands(form, inner, loop);
     add_rows(form, inner, loop);
     for (Id& id : loop.after) {

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models that are refused, with the words that say why: what would give a result that nobody can use."""
+import numpy as np
+
+from operator_models import graph_of
+
+
+def refused_models():
+    """(name, model, what the message has)"""
+    from onnx import TensorProto, helper
+    node, one = helper.make_node, helper.make_tensor_value_info
+
+    def loop(condition, turns, outputs, *nodes):
+        body = helper.make_graph(nodes, "body", [one("i", TensorProto.INT64, []), one("c", TensorProto.BOOL, []),
+                                                 one("s", TensorProto.FLOAT, [2])],
+                                 [helper.make_empty_tensor_value_info(o) for o in outputs])
+        x = {"x0": np.zeros(2, np.float32)}
+        given = {"n": turns, "c0": condition}
+        results = [f"y{i}" for i in range(len(outputs) - 1)]
+        return graph_of([node("Loop", ["n", "c0", "x0"], results, body=body)], x, results, given)
+
+    add, goes, spots = node("Add", ["s", "s"], ["t"]), node("Identity", ["c"], ["d"]), node("NonZero", ["s"], ["q"])
+    three, yes = np.array(3, np.int64), np.array(True)
+    yield "loop_of_counted", loop(yes, three, ["d", "t", "q"], add, goes, spots), "'q', which has as many elements"
+    yield "loop_by_float", loop(np.float32(1), three, ["d", "t"], add, goes), "its condition is f32, and must be bool"
+    yield "loop_of_float", loop(yes, np.float32(2.5), ["d", "t"], add, goes), "its number of turns is f32, and must be i64"
+    yield "loop_says_float", loop(yes, three, ["e", "t"], add, node("ReduceSum", ["s"], ["e"], keepdims=0)), "condition of its body"
+    less = node("Less", ["r", "r2"], ["d"])
+    sums = [node("ReduceSum", ["s"], ["r"], keepdims=0), node("ReduceSum", ["t"], ["r2"], keepdims=0), less]
+    yield "loop_too_long", loop(yes, np.array(1 << 31, np.int64), ["d", "t", "t2"], add, *sums, node("Neg", ["t"], ["t2"])), \
+        "2147483648 turns need too many bytes"
+    x = {"x0": np.zeros((2, 4), np.int64)}
+    yield "divided_by_counted", graph_of([node("NonZero", ["x0"], ["n"]), node("Div", ["k", "n"], ["y0"])], x, ["y0"],
+                                         {"k": np.array(7, np.int64)}), "'n', which has as many elements"
+    halves = {"x0": np.zeros(6, np.float16), "x1": np.zeros(6, bool)}
+    yield "sum_of_counted", graph_of([node("Compress", ["x0", "x1"], ["m"]), node("ReduceSum", ["m"], ["y0"], keepdims=0)], halves,
+                                     ["y0"]), "'m', which has as many elements"

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What calls of the kernels of target/arm/dsp/gemm.h run, for choosing among them.
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "target/arm/dsp/gemm.h"
+
+namespace aotc::target::arm {
+
+namespace {
+
+Work work_times(const Work& work, int64_t n) { return work * static_cast<double>(n); }
+
+}  // namespace
+
+Work gemm_work(bool words, int64_t pixels, int64_t steps, int64_t pairs, bool sign) {
+  auto p = static_cast<double>(pixels);
+  const bool triple = !words && pixels == 3;
+  double panel_loads = pixels == 4 ? 2 : 1;
+  Work step{.load = panel_loads + (triple ? 1.0 / 3 : 1), .alu = words ? 0.0 : 1.0, .dual = 2 * p};
+  int64_t unroll = words ? PairGemm::kWordsUnroll : triple ? 3 * PairGemm::kTripleUnroll : PairGemm::kUnroll;
+  Work pass{.load = 1, .alu = 1, .branch = 1};
+  // Multiply, saturate and store two channels; what they share is taken apart first.
+  Work finish{.store = 2 * p, .alu = (words ? 3 : 5) * p + (sign ? 4 * p : 0), .high = 2 * p};
+  Work pair{.load = triple ? 9.0 : 7.0, .store = 1, .alu = triple ? 3.0 : 2.0, .branch = 2};
+  pair += work_times(step, steps) + work_times(pass, (steps + unroll - 1) / unroll) + finish;
+  return Work{.load = 12, .store = 12, .alu = 12, .branch = 4} + work_times(pair, pairs);
+}
+
+Work pack_work(int64_t pixels, int64_t words, int64_t rows) {
+  auto p = static_cast<double>(pixels);
+  Work word{.load = p, .store = static_cast<double>((pixels + 1) / 2 + 1), .alu = 2 * p + 1,
+            .branch = 1};
+  Work row{.alu = 3, .branch = 1};
+  return Work{.load = 12, .store = 10, .alu = 20, .branch = 3} +
+         work_times(work_times(word, words) + row, rows);
+}
+
+Work gemv_work(bool words, int64_t steps, int64_t groups, bool sign) {
+  double channels = words ? PairGemm::kWordsGemvChannels : PairGemm::kGemvChannels;
+  int64_t taken = words ? PairGemm::kWordsGemvSteps : 2;  // steps at a time
+  int64_t unroll = words ? PairGemm::kWordsGemvUnroll : PairGemm::kGemvUnroll;
+  Work step = words ? Work{.load = 5, .dual = 16} : Work{.load = 5, .alu = 8, .dual = 16};
+  int64_t units = steps / taken;
+  Work pass{.load = 1, .alu = 1, .branch = 1};
+  Work finish{.load = sign || !words ? channels : 1, .store = channels,
+              .alu = (words ? 1 : 2) * channels + (sign ? 2 * channels : 0), .high = channels};
+  Work group{.load = words ? 4.0 : 7.0, .store = 1, .alu = 1, .branch = 2};
+  group += work_times(step, units) + work_times(pass, (units + unroll - 1) / unroll) + finish;
+  return Work{.load = 12, .store = 12, .alu = 12, .branch = 4} + work_times(group, groups);
+}
+
+Work GemmShape::work(bool as_words, int64_t tile, bool sign) const {
+  Work element{.load = 1, .store = 1, .alu = 4};
+  int64_t steps = 2 * rows * words + (rest + 1) / 2;
+  Work one = gemm_work(as_words, tile, steps, (channels + 1) / 2, sign) +
+             pack_work(tile, words, rows) + work_times(element, rest * tile);
+  return work_times(one, (pixels + tile - 1) / tile);
+}
+
+double GemmShape::least_cost(const Costs& costs, bool as_words, bool sign) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (int64_t tile = 1; tile <= std::min<int64_t>(4, pixels); ++tile)
+    least = std::min(least, costs.of(work(as_words, tile, sign)));
+  return least;
+}
+
+std::string cost_text(double cost) {
+  return cost < 10000 ? fmt::format("{:.0f}", cost) : fmt::format("{:.0f} k", cost / 1000);
+}
+
+std::string estimate_text(const Work& work, const TargetInfo& target) {
+  return fmt::format("about {} instructions, {} cycles", cost_text(target.costs.of(work)),
+                     cost_text(target.cycles.of(work)));
+}
+
+}  // namespace aotc::target::arm

@@ -107,15 +107,9 @@ Accuracy::Accuracy(const Compiled& compiled, const RunSequence& sequence) : grap
     values.values = ops::evaluate_graph(graph_, run.inputs, evaluation);
     const RunTolerances tolerances(compiled.program, run.inputs, values);
     Outputs& outputs = reference_.emplace_back();
-    for (const graph::Port& port : graph_.outputs) {
-      const graph::TensorId id = port.tensor;
-      std::vector<uint8_t> value = values.values[static_cast<size_t>(id.value)];
-      if (graph_.is_constant(id)) value.assign(graph_[id].constant->bytes.begin(), graph_[id].constant->bytes.end());
-      for (size_t i = 0; value.empty() && i < graph_.inputs.size(); ++i)
-        if (graph_.inputs[i].tensor == id) value = run.inputs[i];
-      outputs.allowed.push_back(tolerances.of(id, value));
-      outputs.values.push_back(std::move(value));
-    }
+    outputs.values = output_values(graph_, run.inputs, values.values);
+    for (size_t o = 0; o < graph_.outputs.size(); ++o)
+      outputs.allowed.push_back(tolerances.of(graph_.outputs[o].tensor, outputs.values[o]));
   }
 }
 

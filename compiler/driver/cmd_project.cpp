@@ -339,7 +339,8 @@ options::Command command_line() {
       .summary = "Compiles trained networks to C for microcontrollers, and proves the result",
       .description =
           "One-shot form: aotc MODEL --board BOARD -o DIRECTORY (check, compile, create).",
-      .commands = {check(), compile(), create(), build(), run(), verify(), report(), model_diff_declaration(), ops(),
+      .commands = {check(), compile(), create(), build(), run(), verify(), evaluate_declaration(), report(),
+                   model_diff_declaration(), ops(),
                    boards_declaration(), cpus_declaration(), templates_declaration(),
                    mlf_declaration(), rpc_declaration(), bench_declaration(),
                    project_server_declaration(), graph_declaration(), analyze_declaration()},

@@ -19,7 +19,6 @@
 #include "driver/run_sequence.h"
 #include "driver/summary.h"
 #include "driver/temporary.h"
-#include "ops/external/external.h"
 #include "ops/operator.h"
 #include "project/generate.h"
 #include "support/files.h"
@@ -93,30 +92,10 @@ class Verifier {
     return true;
   }
 
-  // What operators given in C should compute is known to nobody but them: they run here, too, unless they
-  // are TVM's, which call its runtime.
   bool has_reference(const Compiled& compiled) {
-    std::map<std::string, size_t> parameters;
-    if (!find_given(compiled.original, parameters)) return false;
-    return given_ == nullptr || given_->build(parameters, diags_).ok();
-  }
-
-  bool find_given(const graph::Graph& graph, std::map<std::string, size_t>& parameters) {
-    for (const graph::Op& op : graph.ops) {
-      for (const graph::Graph& region : op.regions)
-        if (!find_given(region, parameters)) return false;
-      if (!ops::definition_of(op).traits().external) continue;
-      const auto& a = op.attrs<ops::ExternalAttrs>();
-      auto given = std::dynamic_pointer_cast<GivenReference>(a.reference);
-      if (given == nullptr || a.context || a.convention == CallingConvention::kPacked) {
-        diags_.error(op.location, "verify-external", "the operator is given in C: it has no reference")
-            .help("run the firmware and compare its results with those of the graph's own runtime");
-        return false;
-      }
-      given_ = std::move(given);
-      parameters[a.symbol] = op.operands.size() + op.results.size();
-    }
-    return true;
+    auto built = build_given(compiled.original, diags_);
+    if (built) given_ = std::move(*built);
+    return built.ok();
   }
 
   // Before anything else runs them: what they do wrong is told of them.

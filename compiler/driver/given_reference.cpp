@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/operator.h"
 #include "support/files.h"
 #include "support/process.h"
 #include "support/text.h"
@@ -59,6 +60,26 @@ int main(int argc, char **argv)
     return f != NULL && fclose(f) == 0 ? 0 : 93;
 }
 )";
+
+// The graph's functions with how many pointers each is called; all are of one set of sources.
+bool find_given(const graph::Graph& graph, std::shared_ptr<GivenReference>& given,
+                std::map<std::string, size_t>& parameters, Diagnostics& diags) {
+  for (const graph::Op& op : graph.ops) {
+    for (const graph::Graph& region : op.regions)
+      if (!find_given(region, given, parameters, diags)) return false;
+    if (!ops::definition_of(op).traits().external) continue;
+    const auto& a = op.attrs<ops::ExternalAttrs>();
+    auto found = std::dynamic_pointer_cast<GivenReference>(a.reference);
+    if (found == nullptr || a.context || a.convention == CallingConvention::kPacked) {
+      diags.error(op.location, "verify-external", "the operator is given in C: it has no reference")
+          .help("run the firmware and compare its results with those of the graph's own runtime");
+      return false;
+    }
+    given = std::move(found);
+    parameters[a.symbol] = op.operands.size() + op.results.size();
+  }
+  return true;
+}
 
 // The program: one function without types for each of the user's.
 std::string caller(const std::map<std::string, size_t>& parameters) {
@@ -157,6 +178,14 @@ void GivenReference::run(const std::string& symbol, const ops::EvalData& data) {
   if (!problem_.empty() || !directory_ || !numbers_.contains(symbol) || !call(symbol, data))
     for (const auto& result : data.results) std::fill(result.begin(), result.end(), uint8_t{0});
   if (problem_.empty() && !directory_) problem_ = fmt::format("'{}' was not compiled", symbol);
+}
+
+Result<std::shared_ptr<GivenReference>> build_given(const graph::Graph& graph, Diagnostics& diags) {
+  std::shared_ptr<GivenReference> given;
+  std::map<std::string, size_t> parameters;
+  if (!find_given(graph, given, parameters, diags)) return kFailure;
+  if (given != nullptr && !given->build(parameters, diags)) return kFailure;
+  return given;
 }
 
 }  // namespace aotc::driver

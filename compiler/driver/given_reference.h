@@ -11,6 +11,7 @@
 #include "driver/temporary.h"
 #include "ops/external/external.h"
 #include "support/diagnostics.h"
+#include "support/result.h"
 
 namespace aotc::driver {
 
@@ -37,5 +38,10 @@ class GivenReference final : public ops::ExternalReference {
   std::map<std::string, size_t> numbers_;  // of functions
   std::string problem_;
 };
+
+// What operators given in C should compute is known to nobody but them: the reference runs them,
+// built for this machine. Null for a graph without such operators. Reports [verify-external] of
+// those that call TVM's runtime or that nobody gave, and what GivenReference::build does.
+Result<std::shared_ptr<GivenReference>> build_given(const graph::Graph& graph, Diagnostics& diags);
 
 }  // namespace aotc::driver

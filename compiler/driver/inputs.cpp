@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/inputs.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -44,6 +46,35 @@ Sample random_sample(const graph::Graph& graph, uint64_t seed) {
   }
   return out;
 }
+
+namespace {
+
+std::vector<int64_t> without_ones(const std::vector<int64_t>& shape) {
+  std::vector<int64_t> out;
+  std::copy_if(shape.begin(), shape.end(), std::back_inserter(out),
+               [](int64_t d) { return d != 1; });
+  return out;
+}
+
+// Is an array of so many samples one of stacked samples in the order of the tensor's elements?
+// Dimensions of 1 are not looked at; samples may be given flat, and stacked along a first dimension
+// that the tensor has.
+bool stacks(const std::vector<int64_t>& array, const graph::TensorType& t, size_t samples) {
+  const std::vector<int64_t> have = without_ones(array), want = without_ones(t.shape);
+  const auto count = static_cast<int64_t>(samples);
+  const auto is_stack_of = [&](const std::vector<int64_t>& sample) {
+    std::vector<int64_t> stacked = sample;
+    if (count > 1) stacked.insert(stacked.begin(), count);
+    if (have == stacked) return true;
+    if (sample.empty()) return false;
+    stacked = sample;
+    stacked[0] *= count;
+    return have == stacked;
+  };
+  return is_stack_of(want) || is_stack_of(without_ones({t.elements()}));
+}
+
+}  // namespace
 
 Result<std::vector<Sample>> read_samples(const graph::Graph& graph,
                                          const std::vector<std::string>& files,
@@ -93,12 +124,13 @@ Result<std::vector<Sample>> read_samples(const graph::Graph& graph,
     }
     auto each = static_cast<size_t>(t.bytes());
     size_t count = each > 0 ? array->bytes.size() / each : 0;
-    if (count == 0 || array->bytes.size() % each != 0) {
-      diags.error(
-          where, "input-shape",
-          fmt::format("the array has shape {}, input '{}' takes {} (several may be stacked)",
-                      graph::to_string(array->shape), escape_for_display(graph.inputs[i].name),
-                      graph::to_string(t.shape)));
+    if (count == 0 || array->bytes.size() % each != 0 || !stacks(array->shape, t, count)) {
+      diags
+          .error(where, "input-shape",
+                 fmt::format("the array has shape {}, input '{}' takes {} (several may be stacked)",
+                             graph::to_string(array->shape),
+                             escape_for_display(graph.inputs[i].name), graph::to_string(t.shape)))
+          .help("give the axes in the model's order: numpy.transpose, numpy.reshape");
       return kFailure;
     }
     if (i == 0) out.resize(count);

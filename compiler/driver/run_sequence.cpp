@@ -82,6 +82,20 @@ std::vector<RunValues> evaluate_sequence(const graph::Graph& graph, const RunSeq
   return out;
 }
 
+std::vector<std::vector<uint8_t>> output_values(const graph::Graph& graph, const Sample& inputs,
+                                                const std::vector<std::vector<uint8_t>>& values) {
+  std::vector<std::vector<uint8_t>> out;
+  for (const graph::Port& port : graph.outputs) {
+    const graph::TensorId id = port.tensor;
+    std::vector<uint8_t>& value = out.emplace_back(values[static_cast<size_t>(id.value)]);
+    if (graph.is_constant(id))
+      value.assign(graph[id].constant->bytes.begin(), graph[id].constant->bytes.end());
+    for (size_t i = 0; value.empty() && i < graph.inputs.size(); ++i)
+      if (graph.inputs[i].tensor == id) value = inputs[i];
+  }
+  return out;
+}
+
 std::string sequence_file(const plan::Program& program, const RunSequence& sequence) {
   const graph::Graph& graph = program.reference();
   std::string out;

@@ -47,6 +47,10 @@ struct RunValues {
 std::vector<RunValues> evaluate_sequence(const graph::Graph& graph, const RunSequence& sequence,
                                          const plan::Program* program = nullptr);
 
+// The bytes of each output after a run, of what evaluate_graph gave: an output may be a constant or an input.
+std::vector<std::vector<uint8_t>> output_values(const graph::Graph& graph, const Sample& inputs,
+                                                const std::vector<std::vector<uint8_t>>& values);
+
 // How far from the reference the results of one run may be: the one rule of verify and of the self test in
 // firmware. Inside of branches and loops nothing is known of what becomes of floats that the C library
 // computes there or before: such a result is not compared, only what comes out of there is.

@@ -32,6 +32,10 @@ void write_out(std::string_view text) {
   first_error = errno;
 }
 
+void flush_out() {
+  if (first_error == 0 && std::fflush(stdout) != 0) first_error = errno;
+}
+
 void write_err(std::string_view text) { (void)std::fwrite(text.data(), 1, text.size(), stderr); }
 
 int finish_streams(int code) {

@@ -16,6 +16,8 @@ namespace aotc {
 void prepare_streams();
 
 void write_out(std::string_view text);
+// What was written reaches who waits for it.
+void flush_out();
 // What standard error does not take cannot be told to anybody.
 void write_err(std::string_view text);
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The emitted C on this computer: compiled once into a shared library and called through ctypes."""
+"""The program on this computer: the emitted C, compiled once into a shared library and called through ctypes, or,
+where there is no C compiler, aotc's own evaluation in a process beside this one."""
 from __future__ import annotations
 
 import ctypes
@@ -7,9 +8,12 @@ import os
 import pathlib
 import shutil
 import subprocess
-from typing import Any, Sequence
+import tempfile
+import warnings
+import weakref
+from typing import IO, Any, Protocol, Sequence
 
-from . import _errors
+from . import _command, _errors
 
 _DRIVER = """\
 #include <string.h>
@@ -77,13 +81,20 @@ def _addresses(values: Sequence[int]) -> ctypes.Array[ctypes.c_void_p]:
     return (ctypes.c_void_p * max(len(values), 1))(*values)
 
 
+class Runner(Protocol):
+    """What runs a program, from state to state."""
+
+    def reset(self) -> None: ...
+
+    def run(self, count: int, inputs: Sequence[int], outputs: Sequence[int]) -> None: ...
+
+
 class Library:
     """The program of a folder of emitted C, loaded into this process. Calls release the GIL."""
 
     def __init__(self, folder: pathlib.Path, summary: dict[str, Any]):
         cc = compiler()
-        if cc is None:
-            raise _errors.ToolMissingError("running the emitted C takes a C compiler: sudo apt install gcc, or set CC")
+        assert cc is not None
         (folder / "aotc_driver.c").write_text(_driver(summary))
         library = folder / "aotc_program.so"
         command = [*cc.split(), "-std=c99", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-w", "-o", str(library),
@@ -115,3 +126,73 @@ class Library:
         status = self._run(*arguments)
         if status != 0:
             raise _errors.InternalError(f"the run ended with status {status}")
+
+
+_told = False
+
+
+def _tell() -> None:
+    global _told
+    if not _told:
+        warnings.warn("no C compiler (cc, gcc, clang or $CC): models are run by aotc's own evaluation, which gives the same "
+                      "results and is slower; sudo apt install gcc", stacklevel=4)
+    _told = True
+
+
+class Evaluator:
+    """The model's evaluation by a process of `aotc evaluate --serve`, which lives as long as this. Calls release the
+    GIL."""
+
+    def __init__(self, source: pathlib.Path, flags: Sequence[str], input_bytes: Sequence[int], output_bytes: Sequence[int]):
+        _tell()
+        self._input_bytes, self._output_bytes = list(input_bytes), list(output_bytes)
+        self._errors = tempfile.TemporaryFile()
+        self._process = subprocess.Popen([_command.program(), "evaluate", os.fspath(source), "--serve", "--quiet", *flags],
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors)
+        self._close = weakref.finalize(self, _end, self._process)
+
+    def reset(self) -> None:
+        self._ask([b"reset\n"])
+
+    def run(self, count: int, inputs: Sequence[int], outputs: Sequence[int]) -> None:
+        """As Library.run."""
+        for i in range(count):
+            self._ask([b"run\n", *(ctypes.string_at(at + i * size, size) for at, size in zip(inputs, self._input_bytes))])
+            for at, size in zip(outputs, self._output_bytes):
+                answer = self._stdout.read(size)
+                if len(answer) != size:
+                    raise self._failure()
+                ctypes.memmove(at + i * size, answer, size)
+
+    @property
+    def _stdout(self) -> IO[bytes]:
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    def _ask(self, parts: Sequence[bytes]) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(b"".join(parts))
+            self._process.stdin.flush()
+        except OSError:
+            raise self._failure() from None
+        answer = self._stdout.readline()
+        if answer.startswith(b"error "):
+            raise _errors.ModelError(answer.decode(errors="replace").strip())
+        if answer != b"ok\n":
+            raise self._failure()
+
+    def _failure(self) -> _errors.Error:
+        code = self._process.wait()
+        self._errors.seek(0)
+        return _errors.of_exit_code(code or 70, self._errors.read().decode(errors="replace") or "aotc evaluate ended")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            try:
+                stream.close()
+            except OSError:
+                pass
+    process.wait()

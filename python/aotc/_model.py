@@ -34,6 +34,11 @@ class Tensor:
     def elements(self) -> int:
         return math.prod(self.shape)
 
+    @property
+    def bytes(self) -> int:
+        bits = self.dtype.lstrip("abcdefghijklmnopqrstuvwxyz")
+        return self.elements * (int(bits) // 8 if bits else 1)
+
 
 class Layers(list[dict[str, Any]]):
     """Calls of the program in their order, one dict each: "op", "op_type", "function", "schedule", "macs",
@@ -82,7 +87,7 @@ class Model:
         self._options = dict(options)
         self._code = pathlib.Path(folder.name) / "code"
         self._lock = threading.Lock()
-        self._library: _host.Library | None = None
+        self._runner: _host.Runner | None = None
         #: All figures, as `aotc compile --json` prints them.
         self.summary: dict[str, Any] = _command.run_json("compile", source, "-o", self._code, *_command.flags(options))
 
@@ -175,17 +180,21 @@ class Model:
 
     # --- Running on this computer ----------------------------------------------------------------
 
-    def _loaded(self) -> _host.Library:
+    def _loaded(self) -> _host.Runner:
         with self._lock:
-            if self._library is None:
-                self._library = _host.Library(self._code, self.summary)
-            return self._library
+            if self._runner is None:
+                self._runner = _host.Library(self._code, self.summary) if _host.compiler() else self._evaluator()
+            return self._runner
+
+    def _evaluator(self) -> _host.Evaluator:
+        sizes = ([port.bytes for port in ports] for ports in (self.inputs, self.outputs))
+        return _host.Evaluator(self._source, _command.flags(self._options), *sizes)
 
     def reset(self) -> None:
         """Makes the state of a model that has one that of a first run."""
-        library = self._loaded()
+        runner = self._loaded()
         with self._lock:
-            library.reset()
+            runner.reset()
 
     def __call__(self, *inputs: Any, raw: bool = False) -> Any:
         """Runs the emitted C on this computer: the results are those of the device, bit for bit.
@@ -193,7 +202,8 @@ class Model:
         One array for each input, of the model's shape, or with more elements in the first dimension: a batch, run one
         after the other. Real numbers given to a quantised input are quantised, and quantised outputs come back as real
         numbers (float32); with `raw` integers pass as they are. Returns an array, or a tuple for several outputs. A
-        model with state keeps it from call to call; see `reset`. Takes a C compiler (cc, gcc, clang or $CC)."""
+        model with state keeps it from call to call; see `reset`. Without a C compiler (cc, gcc, clang or $CC) the
+        model is evaluated by aotc itself, which takes longer and gives the same bits."""
         np = _convert.module("numpy", "running a model")
         ports = self.inputs
         if len(inputs) != len(ports):
@@ -207,9 +217,9 @@ class Model:
         if any(c != count for c in counts):
             raise ValueError(f"{self.name}: the inputs have different numbers of elements in the batch: {counts}")
         results = [np.empty((count, *port.shape), port.dtype) for port in self.outputs]
-        library = self._loaded()
+        runner = self._loaded()
         with self._lock:  # one arena
-            library.run(count, [a.ctypes.data for a in arrays], [r.ctypes.data for r in results])
+            runner.run(count, [a.ctypes.data for a in arrays], [r.ctypes.data for r in results])
         batched = any(a.shape != p.shape for a, p in zip(arrays, ports))
         out = tuple(_shaped(np, port, result, batched, raw) for port, result in zip(self.outputs, results))
         return out[0] if len(out) == 1 else out

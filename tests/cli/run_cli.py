@@ -240,14 +240,52 @@ def wrong_inputs(aotc):
     (folder / "fortran.npy").write_bytes((folder / "fortran.npy").read_bytes().replace(b"False", b"True "))
     (folder / "cut.npy").write_bytes((folder / "good.npy").read_bytes()[:100])
     (folder / "text.npy").write_text("1 2 3\n")
-    for name, slug in (("floats", "input-type"), ("short", "input-shape"), ("fortran", "npy-"),
+    write_npy(folder / "turned.npy", "|i1", (1, 1, 8, 8), bytes(64))  # dimensions of 1 may stand anywhere
+    write_npy(folder / "flat.npy", "|i1", (3, 64), bytes(192))
+    write_npy(folder / "planes.npy", "|i1", (3, 8, 4, 2), bytes(192))
+    for name, slug in (("floats", "input-type"), ("short", "input-shape"), ("planes", "input-shape"), ("fortran", "npy-"),
                        ("cut", "npy-"), ("text", "npy-"), ("absent", "file-read")):
-        expect(aotc("verify", DIGITS, "--input", f"{name}.npy", code=1).err, rf"{name}\.npy.*\[{slug}")
+        expect(aotc("evaluate", DIGITS, "--input", f"{name}.npy", "-o", "values", code=1).err, rf"{name}\.npy.*\[{slug}")
+        same((folder / "values").exists(), False, "values in spite of the error")
+    for name in ("good", "turned", "flat"):
+        aotc("evaluate", DIGITS, "--input", f"{name}.npy", "-o", "values")
     expect(aotc("verify", DIGITS, "--input", "good.npy", "--input", "good.npy", code=1).err, r"\[input-count\]")
     expect(aotc("verify", DIGITS, "--input", "nope=good.npy", code=1).err, r"\[input-name\]", r"note: input: ")
     said = aotc("create", DIGITS, "--board", "host", "--samples", "floats.npy", "-o", "app", code=1)
     expect(said.err, r"\[input-type\]")
     same((folder / "app").exists(), False, "a project in spite of the error")
+
+
+@test
+def evaluated(aotc):
+    digits = ROOT / "tests/models/digits"
+    out = aotc.folder / "values"
+    for kind in ("int8", "f32"):  # the outputs beside the models are LiteRT's
+        said = aotc("evaluate", digits / f"digits_{kind}.tflite", "--input", digits / f"test_inputs_{kind}.npy", "-o", "values",
+                    "--json")
+        [output] = json.loads(said.out)["outputs"]
+        have, want = (out / output["file"]).read_bytes(), (digits / f"test_outputs_{kind}.npy").read_bytes()
+        same(output["shape"], [450, 10])
+        if kind == "int8":
+            same(have[-4500:] == want[-4500:], True, "the outputs are LiteRT's")
+            image = (digits / "test_inputs_int8.npy").read_bytes()[-64:]
+        else:
+            pairs = zip(struct.unpack("<4500f", have[-18000:]), struct.unpack("<4500f", want[-18000:]))
+            same(max(abs(a - b) for a, b in pairs) < 1e-5, True, "the outputs are LiteRT's, but for exp")
+    (out / "mine.txt").write_text("mine")
+    expect(aotc("evaluate", DIGITS, "--input", digits / "test_inputs_int8.npy", "-o", "values", code=1).err, r"\[output-exists\]")
+    expect(aotc("evaluate", DIGITS, code=2).err, "-o is missing")
+    expect(aotc("evaluate", DIGITS, "--serve", "-o", "values", code=2).err, "excludes")
+
+    def serve(requests):
+        return subprocess.run([aotc.program, "evaluate", DIGITS, "--serve"], input=requests, capture_output=True, timeout=60)
+
+    served = serve(b"run\n" + image + b"reset\nrun\n" + image + b"run\nshort")
+    answer = b"ok\n" + (digits / "test_outputs_int8.npy").read_bytes()[-10:]
+    same((served.stdout, served.returncode), (answer + b"ok\n" + answer, 0), "answers")
+    for hostile in (b"walk\n", b"r" * 100000):
+        served = serve(hostile)
+        same((served.stdout, served.returncode), (b"error neither 'run' nor 'reset'\n", 2))
 
 
 # --- Output ---------------------------------------------------------------------------------------

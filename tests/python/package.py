@@ -265,17 +265,48 @@ def wrong_input_is_said(use):
     assert issubclass(use.aotc.OptionError, ValueError)
 
 
-@test
-def without_a_compiler_it_says_what_to_install(use):
-    path, x, _ = digits("int8")
+def without_a_compiler(use, action):
+    """What `action` returns where PATH has no C compiler."""
     before = dict(os.environ)
     try:
         os.environ.update(PATH="/nowhere", AOTC=str(use.program))
         os.environ.pop("CC", None)
-        raises(use.aotc.ToolMissingError, lambda: use.aotc.compile(path)(x), "apt install gcc")
+        return action()
     finally:
         os.environ.clear()
         os.environ.update(before)
+
+
+@test
+def without_a_compiler_results_are_the_same(use):
+    """Evaluated by aotc: quantised, float, several inputs and outputs, batches, and state that is kept and reset."""
+    import warnings
+
+    import numpy as np
+    import aotc._host
+    aotc._host._told = False  # by whatever ran before
+    path, x, _ = digits("int8")
+    folder = MODELS / "gadget"
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        m = use.aotc.compile(path, output="overwrite")
+        assert np.array_equal(without_a_compiler(use, lambda: m(x[:40], raw=True)), reference(path, x[:40])[0])
+        for kind in ("int8", "f32"):
+            path = folder / f"gadget_{kind}.tflite"
+            m = use.aotc.compile(path, input="preserve")
+            arrays = [np.load(folder / f"inputs_{kind}_{port.name.split(':')[0].split('_')[-1]}.npy") for port in m.inputs]
+            for a, b in zip(without_a_compiler(use, lambda: m(*arrays, raw=True)), reference(path, *arrays)):  # noqa: B023
+                assert np.array_equal(a, b.reshape(a.shape)), kind
+        path = MODELS / "state/accumulator_f32.tflite"
+        x = np.random.default_rng(1).standard_normal((6, *use.aotc.compile(path).inputs[0].shape[1:]), np.float32)
+        want = reference(path, x)[0]
+        m = use.aotc.compile(path)
+        assert np.array_equal(without_a_compiler(use, lambda: m(x)), want) and not np.array_equal(m(x), want)
+        m.reset()
+        assert np.array_equal(np.concatenate([m(x[:2]), m(x[2:])]), want)
+    assert sum("no C compiler" in str(w.message) for w in told) == 1, [str(w.message) for w in told]
+    m._runner._process.kill()
+    raises(use.aotc.InternalError, lambda: m(x), "ended")
 
 
 # --- Files and proof -----------------------------------------------------------------------------

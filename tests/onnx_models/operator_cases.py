@@ -83,6 +83,24 @@ def counted_cases():
              helper.make_node("Gather", ["y0", "k"], ["r"], axis=1), helper.make_node("Gather", ["x1", "r"], ["y1"], axis=0)]
     given = {"x0": RNG.integers(0, 2, (4, 3)).astype(np.float32), "x1": floats(4, 5)}
     yield "non_zero_rows", (graph_of(spots, given, ["y0", "y1"], {"k": np.array(0, np.int64)}), given)
+    # Onnxruntime has it of these types. A row of zeros is behind others, and 0 beside -0 is the first of them.
+    outputs = ["y0", "y1", "y2", "y3"]
+    for kind in (np.float32, np.float64, np.int8, np.int64):
+        x = {"x0": RNG.integers(-3, 4, (3, 4, 2)).astype(kind)}
+        for ordered in (0, 1):
+            node = helper.make_node("Unique", ["x0"], outputs, sorted=ordered)
+            yield f"unique_{np.dtype(kind)}_{ordered}", (graph_of([node], x, outputs), x)
+    for axis in (0, 1, -1):
+        x = {"x0": RNG.integers(0, 2, (6, 5, 2) if axis == 0 else (2, 5, 6)).astype(np.float32)}
+        for ordered in (0, 1):
+            node = helper.make_node("Unique", ["x0"], outputs, axis=axis, sorted=ordered)
+            yield f"unique_axis_{axis}_{ordered}", (graph_of([node], x, outputs), x)
+    x = {"x0": np.array([0.0, 2, -0.0, np.inf, -np.inf, 2, 1e-40], np.float32)}
+    nodes = [helper.make_node("Unique", ["x0"], ["u", "", "y1"]), helper.make_node("Neg", ["u"], ["y0"])]
+    yield "unique_behind", (graph_of(nodes, x, ["y0", "y1"]), x)
+    nodes = [helper.make_node("Unique", ["k"], outputs), helper.make_node("Gather", ["x0", "y1"], ["y4"])]
+    known = {"k": np.array([[3, 1, 3], [0, 1, 1]], np.int64)}
+    yield "unique_known", (graph_of(nodes, x, [*outputs, "y4"], known), x)
     for name, form, most, overlap, score in (("", 0, 5, 0.3, 0.2), ("_centre", 1, 4, 0.1, None), ("_all", 0, 100, 0.9, -9.0),
                                              ("_few", 0, 1, 0.0, 0.0), ("_no_threshold", 1, 3, None, 0.4), ("_none", 0, 2, 0.5, 9.0)):
         # Few values: sides that touch, boxes without area, equal scores.

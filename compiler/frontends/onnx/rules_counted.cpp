@@ -52,6 +52,39 @@ void compress(Call& c) {
   if (counted) b.set_counted(out, {counted->count, axis});
 }
 
+// As rows of a matrix: the operand's elements, or what it has at each place of an axis.
+void unique(Call& c) {
+  Builder& b = c.b;
+  Id x = c.in(0);
+  const bool flat = c.find("axis") == nullptr;
+  const int64_t axis = flat ? 0 : b.axis(c.i("axis", 0), b.rank(x));
+  if (flat) x = b.reshape(x, {b.type(x).elements()});
+  const size_t rank = static_cast<size_t>(b.rank(x));
+  Ints order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[0], order[static_cast<size_t>(axis)]);  // its own inverse
+  x = b.transpose(x, order);
+  const graph::Shape turned = b.shape(x);
+  const int64_t n = turned[0], width = n == 0 ? 0 : b.type(x).elements() / n;
+  if (n == 0 || width == 0) c.refuse("its operand has no elements");
+  const bool constant = b.is_constant(x);
+  const std::vector<Id> found =
+      b.add_several("unique_rows", {b.reshape(x, {n, width})}, {{"sorted", c.i("sorted", 1) != 0}},
+                    {b.dtype(x), DType::kI32, DType::kI32, DType::kI32, DType::kI32});
+  const auto known = constant ? b.ints(found[4]) : std::nullopt;
+  const auto give = [&](size_t output, Id value, int64_t along) {
+    graph::Shape part = b.shape(value);
+    part[static_cast<size_t>(along)] = known ? (*known)[0] : n;
+    if (known) value = b.slice(value, graph::Shape(part.size(), 0), part);
+    c.out(output, value);
+    if (!known) b.set_counted(value, {found[4], along});
+  };
+  give(0, b.transpose(b.reshape(found[0], turned), order), axis);
+  if (c.wants(1)) give(1, b.cast(found[1], DType::kI64), 0);
+  if (c.wants(2)) c.out(2, b.cast(found[2], DType::kI64));
+  if (c.wants(3)) give(3, b.cast(found[3], DType::kI64), 0);
+}
+
 double number_of(Call& c, size_t i, const char* what, double otherwise) {
   if (!c.has(i)) return otherwise;
   auto number = c.b.number(c.in(i));
@@ -88,6 +121,7 @@ void non_max_suppression(Call& c) {
 constexpr Rule kRules[] = {
     {"NonZero", 9, non_zero},
     {"Compress", 9, compress},
+    {"Unique", 11, unique},
     {"NonMaxSuppression", 10, non_max_suppression},
 };
 

@@ -16,5 +16,6 @@ std::vector<int64_t> places_of_new(DType type, std::span<const uint8_t> bytes);
 
 // Each defined in the file of its name.
 void add_unique(OperatorSet& set);
+void add_unique_rows(OperatorSet& set);
 
 }  // namespace aotc::ops

@@ -116,6 +116,7 @@ std::vector<int64_t> places_not_zero(DType type, std::span<const uint8_t> bytes)
 void add_operators_counted(OperatorSet& set) {
   set.add(std::make_unique<Where>());
   add_unique(set);
+  add_unique_rows(set);
 }
 
 }  // namespace aotc::ops

@@ -73,7 +73,9 @@ std::string cell(const std::string& text) {
   return out;
 }
 
-std::string field(const std::string& text) {
+// A name that a spreadsheet would take for a formula begins with an apostrophe.
+std::string field(const std::string& name) {
+  const std::string text = !name.empty() && std::string_view("=+-@\t\r").find(name[0]) != std::string_view::npos ? "'" + name : name;
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string out = "\"";
   for (char c : text) out += c == '"' ? "\"\"" : std::string(1, c);

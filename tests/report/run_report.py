@@ -19,6 +19,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests/oracle"))
+from tflite_builder import ModelBuilder  # noqa: E402
+
 DIGITS = ROOT / "tests/models/digits/digits_int8.tflite"
 STATES = ROOT / "tests/models/state"
 SHARED = pathlib.Path(os.environ.get("AOTC_SHARED", ROOT.parent / "shared"))
@@ -258,6 +261,16 @@ class Tests:
                         "schedule", "function"):
                 assert row[key] == str(layer[key]), (key, row, layer)
             assert row["tensor"] == layer["results"][0]["tensor"]
+
+    def test_csv_has_no_formulas(self):
+        """A tensor's name comes from the model, and a spreadsheet computes what begins like a formula."""
+        for tensor, want in (("=1+2", "'=1+2"), ('@SUM(A1,"x")', "'@SUM(A1,\"x\")"), ("1=2", "1=2")):
+            builder = ModelBuilder()
+            given, made = builder.tensor("x", "float32", (1, 4)), builder.tensor(tensor, "float32", (1, 4))
+            builder.op("RELU", [given], [made])
+            (self.work / "named.tflite").write_bytes(builder.finish([given], [made]))
+            [row] = csv.DictReader(io.StringIO(self.run("report", "named.tflite", "--csv").stdout))
+            assert row["tensor"] == want, row
 
     def test_markdown(self):
         data, text = self.report(DIGITS), self.run("report", DIGITS, "--markdown").stdout

@@ -2,7 +2,7 @@
 # `aotc report` as a page and in other forms: included by tests/CMakeLists.txt.
 foreach(part report browser)
   add_test(NAME report.${part}
-           COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run_${part}.py --aotc $<TARGET_FILE:aotc>
+           COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/run_${part}.py --aotc $<TARGET_FILE:aotc>
                    --work ${CMAKE_BINARY_DIR}/report/${part})
   set_tests_properties(report.${part} PROPERTIES LABELS quick SKIP_RETURN_CODE 77)
 endforeach()

@@ -160,8 +160,8 @@ function edges() {
   return out;
 }
 function rail(all, row, kind, width) {
-  const mid = ROW / 2, x = (lane) => LEFT + lane * LANE, lines = [];
-  const line = (d) => lines.push(draw("path", {d, fill: "none", stroke: "var(--soft)", "stroke-width": 1.5}));
+  const mid = ROW / 2, x = (lane) => LEFT + lane * LANE, lines = new Set();  // many calls may read one result
+  const line = (d) => lines.add(d);
   for (const e of all) {
     if (e.lane === 0 && e.from === row) line(`M${x(0)} ${mid}V${ROW}`);
     else if (e.lane === 0 && e.to === row) line(`M${x(0)} 0V${mid}`);
@@ -169,7 +169,8 @@ function rail(all, row, kind, width) {
     else if (e.lane && e.to === row) line(`M${x(e.lane)} 0C${x(e.lane)} ${mid} ${x(e.lane)} ${mid} ${x(0)} ${mid}`);
     else if (e.from < row && row < e.to) line(`M${x(e.lane)} 0V${ROW}`);
   }
-  return draw("svg", {width, height: ROW, "aria-hidden": true}, lines, draw("circle", {cx: x(0), cy: mid, r: 6,
+  return draw("svg", {width, height: ROW, "aria-hidden": true},
+    lines.size ? draw("path", {d: [...lines].join(""), fill: "none", stroke: "var(--soft)", "stroke-width": 1.5}) : null, draw("circle", {cx: x(0), cy: mid, r: 6,
     fill: `var(--k-${kind})`, stroke: "var(--ink)", "stroke-width": 1}));
 }
 const METRICS = [["macs", "MACs", (l) => l.macs, "macs"],

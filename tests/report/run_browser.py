@@ -145,7 +145,7 @@ def main():
     data = json.loads(subprocess.run([*command, "--compare", old, "--html", page, "--json"], check=True, capture_output=True).stdout)
     with chromium.Browser(program) as browser:
         tests = Tests(page, data, browser)
-        for width in (1280, 390):
+        for width in (1280, 390, 320):
             for dark in (False, True):
                 tests.look(width, dark)
         tests.keys()

@@ -112,6 +112,19 @@ def counted_cases():
         yield f"suppression{name}", single("NonMaxSuppression", {"x0": boxes, "x1": scores}, {"center_point_box": form}, 1, known)
 
 
+def not_a_number_cases():
+    """What is bounded stays no number; and one beside a constant does."""
+    x = {"x0": np.array([[1, np.nan, 3, -np.inf, np.inf, -4]], np.float32)}
+    bounds = {"x1": np.array(-1, np.float32), "x2": np.array(2, np.float32)}
+    yield "clip_nan", single("Clip", x, {}, 1, bounds)
+    finite = {"x0": np.where(np.isinf(x["x0"]), 1, x["x0"])}
+    yield "clip_nan_above", single("Clip", finite, {}, 1, {"x2": bounds["x2"]})
+    for op in ("Max", "Min"):
+        yield f"{op.lower()}_nan_constant", single(op, x, {}, 1, {"x1": bounds["x1"]})
+        yield f"{op.lower()}_constant_nan", single(op, {"x1": x["x0"]}, {}, 1, {"x0": bounds["x1"]})
+    yield "hard_sigmoid_nan", single("HardSigmoid", x, {}, 1)
+
+
 def quantised_recurrent_cases():
     """What onnxruntime's dynamic quantisation makes of an LSTM; weights of 7 bits, as every processor sums them exactly."""
     steps, batch, inputs, hidden = 6, 2, 300, 8

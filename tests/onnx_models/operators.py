@@ -17,7 +17,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 import common  # noqa: E402
 import node_tests  # noqa: E402
 import onnx_programs as programs  # noqa: E402
-from operator_cases import counted_cases, label_cases, quantised_recurrent_cases, run_time_loop_cases  # noqa: E402
+from operator_cases import counted_cases, label_cases, not_a_number_cases, quantised_recurrent_cases, run_time_loop_cases  # noqa: E402
 from operator_cases import transform_cases  # noqa: E402
 from refusals import refused_models  # noqa: E402
 from operator_models import RNG, floats, graph_of, numbers, single  # noqa: E402
@@ -300,7 +300,7 @@ def all_cases():
     # New ones at the end: the others keep their numbers.
     for family in (recurrent_cases, loop_cases, branch_cases, signal_cases, place_cases, sampling_cases, classical_cases,
                    tree_cases, bit_cases, integer_cases, between_cases, rounding_cases, run_time_loop_cases, counted_cases,
-                   quantised_recurrent_cases, transform_cases, label_cases):
+                   quantised_recurrent_cases, transform_cases, label_cases, not_a_number_cases):
         yield from family()
 
 

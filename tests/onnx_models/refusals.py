@@ -35,3 +35,12 @@ def refused_models():
     halves = {"x0": np.zeros(6, np.float16), "x1": np.zeros(6, bool)}
     yield "sum_of_counted", graph_of([node("Compress", ["x0", "x1"], ["m"]), node("ReduceSum", ["m"], ["y0"], keepdims=0)], halves,
                                      ["y0"]), "'m', which has as many elements"
+    numbers = {"x0": np.zeros(6, np.float32), "x1": np.zeros(6, np.int32)}
+    yield "compress_by_int", graph_of([node("Compress", ["x0", "x1"], ["y0"])], numbers, ["y0"]), "its condition is i32, and must be bool"
+    boxes = {"x0": np.zeros((1, 6, 4), np.float32), "x1": np.zeros((1, 2, 6), np.float32)}
+    for overlap in (-0.5, 1.5, np.nan):
+        yield f"suppression_{overlap}", graph_of([node("NonMaxSuppression", ["x0", "x1", "most", "overlap"], ["y0"])], boxes, ["y0"], {
+            "most": np.array([3], np.int64), "overlap": np.array([overlap], np.float32)}), f"its threshold of overlaps is {overlap}"
+    places = {"x0": np.zeros((1, 1, 2, 2), np.float32), "x1": np.zeros((1, 1, 2, 2), np.int64)}
+    yield "unpool_nothing", graph_of([node("MaxUnpool", ["x0", "x1"], ["y0"], kernel_shape=[0, 2], strides=[2, 2])], places, ["y0"]), \
+        "a kernel without elements"

@@ -13,8 +13,9 @@ Id less_than(Builder& b, Id a, double c) {
   return b.add("less", {a, b.filled(b.dtype(a), c)}, {}, DType::kBool);
 }
 
+// Where neither is greater, maximum and minimum give the second: what is not a number stays that.
 Id clamp(Builder& b, Id x, double low, double high) {
-  return b.binary("minimum", b.binary("maximum", x, low), high);
+  return b.binary("minimum", high, b.binary("maximum", low, x));
 }
 
 Id select(Builder& b, Id condition, Id a, Id c) {
@@ -106,8 +107,11 @@ template <const char* op>
 void variadic(Call& c) {
   bool turned = c.b.element(c.in(0)) == kUint64 && op != kAdd;
   Id out = turned ? ordered(c.b, c.in(0)) : c.in(0);
-  for (size_t i = 1; i < c.inputs(); ++i)
-    out = c.b.widened(op, {out, turned ? ordered(c.b, c.in(i)) : c.in(i)});
+  for (size_t i = 1; i < c.inputs(); ++i) {
+    std::vector<Id> two = {out, turned ? ordered(c.b, c.in(i)) : c.in(i)};
+    if (c.b.is_constant(two[1])) std::swap(two[0], two[1]);  // as in clamp
+    out = c.b.widened(op, two);
+  }
   if (turned) out = c.b.add("add", {out, c.b.filled_int(DType::kI64, INT64_MIN)});
   c.out(0, c.inputs() == 1 ? c.in(0) : out);
 }
@@ -155,11 +159,11 @@ void prelu(Call& c) {
 void clip(Call& c) {
   Id x = c.in(0);
   if (c.version() < 11) {
-    if (c.find("min")) x = c.b.binary("maximum", x, c.f("min", 0));
-    if (c.find("max")) x = c.b.binary("minimum", x, c.f("max", 0));
+    if (c.find("min")) x = c.b.binary("maximum", c.f("min", 0), x);
+    if (c.find("max")) x = c.b.binary("minimum", c.f("max", 0), x);
   } else {
-    if (c.has(1)) x = c.b.widened("maximum", {x, c.in(1)});
-    if (c.has(2)) x = c.b.widened("minimum", {x, c.in(2)});
+    if (c.has(1)) x = c.b.widened("maximum", {c.in(1), x});
+    if (c.has(2)) x = c.b.widened("minimum", {c.in(2), x});
   }
   c.out(0, x);
 }

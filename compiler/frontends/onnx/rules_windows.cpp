@@ -301,6 +301,7 @@ void max_unpool(Call& c) {
   graph::Shape out = {in[0], in[1]};
   for (size_t d = 0; d < dims; ++d) {
     // One place is told by several windows if they share elements.
+    if (kernel[d] < 1) c.refuse("a kernel without elements");
     if (strides[d] < kernel[d] || kernel[d] > INT32_MAX || strides[d] > INT32_MAX)
       c.refuse("windows that share elements", "use strides that are not below the kernel's sizes");
     out.push_back((in[d + 2] - 1) * strides[d] + kernel[d] - pads[d] - pads[d + dims]);

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """--project cmake: built with gcc and clang, its demo run, the library consumed by add_subdirectory,
-FetchContent and find_package, and built for boards by its preset and by a toolchain file.
+FetchContent and find_package, as a shared library and as part of one, and built for boards by its
+preset and by a toolchain file.
 
 Usage: cmake_kind.py --work DIR
 """
 import argparse
+import json
 import pathlib
 import shutil
 
@@ -39,6 +41,24 @@ endforeach()
 MODEL_ONLY = """#include "digits.h"
 static uint8_t arena[DIGITS_ARENA_SIZE + DIGITS_ARENA_ALIGN];
 int main(void) { return arena[0] == 0 && DIGITS_INPUT_COUNT == 1 ? 0 : 1; }
+"""
+# The model inside a shared library of the consumer's, which a program loads.
+PLUGIN = """cmake_minimum_required(VERSION 3.15)
+project(plugin_user C)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+@WAY@
+add_library(plugin SHARED plugin.c)
+target_link_libraries(plugin PRIVATE digits::app)
+target_link_options(plugin PRIVATE -Wl,--no-undefined -Wl,-z,text)
+add_executable(consumer start.c)
+target_link_libraries(consumer PRIVATE plugin)
+"""
+PLUGIN_C = """#define main plugin_main
+__attribute__((visibility("default"))) int main(void);
+#include "consumer.c"
+"""
+START_C = """int plugin_main(void);
+int main(void) { return plugin_main(); }
 """
 CACHE = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
 
@@ -104,6 +124,54 @@ def wrong_version(work):
             raise common.Failure(f"version 2.1 was taken for {version}: {done.stderr}")
 
 
+def shared(work):
+    """The model as a shared library and as part of one: in the consumer's build, and installed."""
+    library = work / "consumed"
+    prefix = work / "shared_prefix"
+    clean_build(library, work / "shared_build", "-DBUILD_SHARED_LIBS=ON")
+    shutil.rmtree(prefix, ignore_errors=True)
+    cmake("--install", work / "shared_build", "--prefix", prefix)
+    kinds.check_demo(common.run([work / "shared_build" / "digits_demo"]))
+    for name, way, built in (("static_in_tree", "add_subdirectory", "OFF"),
+                             ("shared_in_tree", "add_subdirectory", "ON"),
+                             ("shared_installed", "find_package", "OFF")):
+        folder = common.fresh(work / name)
+        (folder / "CMakeLists.txt").write_text(
+            PLUGIN.replace("@WAY@", WAYS[way]).replace("@LIBRARY@", str(library)))
+        shutil.copy(kinds.HERE / "consumer.c", folder)
+        (folder / "plugin.c").write_text(PLUGIN_C)
+        (folder / "start.c").write_text(START_C)
+        clean_build(folder, folder / "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DBUILD_SHARED_LIBS={built}")
+        said = kinds.check_consumer(folder / "build" / "consumer")
+        needed = "libdigits.so.2" in common.run(["readelf", "-d", folder / "build" / "libplugin.so"])
+        if needed != name.startswith("shared"):
+            raise common.Failure(f"{name}: whether the plugin needs libdigits.so.2 is {needed}")
+        print(f"{name}, in a shared library: {said}")
+
+
+def optimised(work):
+    """-O2 where nobody says otherwise, and nowhere else; the build type is left to the user."""
+    library = work / "consumed"
+    for number, (options, project, wanted) in enumerate((
+            ([], "", ["-O2"]),
+            (["-DCMAKE_BUILD_TYPE=Debug"], "", []),
+            (["-DCMAKE_BUILD_TYPE=MinSizeRel"], "", ["-Os"]),
+            (["-DCMAKE_C_FLAGS=-Os"], "", ["-Os"]),
+            ([], "add_compile_options(-g -Og)", ["-Og"]))):
+        folder = common.fresh(work / f"optimised_{number}")
+        (folder / "CMakeLists.txt").write_text(
+            f"cmake_minimum_required(VERSION 3.15)\nproject(x C)\n{project}\n"
+            f"{WAYS['add_subdirectory'].replace('@LIBRARY@', str(library))}\n"
+            'if(CMAKE_BUILD_TYPE AND NOT CMAKE_BUILD_TYPE MATCHES "Debug|MinSizeRel")\n'
+            "  message(FATAL_ERROR \"build type ${CMAKE_BUILD_TYPE}\")\nendif()\n")
+        cmake("-S", folder, "-B", folder / "build", "-G", "Ninja", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", *options)
+        for entry in json.loads((folder / "build" / "compile_commands.json").read_text()):
+            found = [word for word in entry["command"].split() if word.startswith("-O")]
+            if found != wanted:
+                raise common.Failure(f"{options} {project}: {entry['file']} is compiled with {found}, not {wanted}")
+    print("-O2 without a build type, the user's level otherwise")
+
+
 def options(work):
     library = kinds.create("cmake", work / "options")
     build = work / "options_build"
@@ -157,6 +225,8 @@ def main():
     native(work)
     consumers(work)
     wrong_version(work)
+    shared(work)
+    optimised(work)
     options(work)
     boards(work)
     commands(work)

@@ -35,6 +35,7 @@ Status write_operator_project(const std::string& archive_path, const std::string
   project.file_name = archive_path;
   project.source = source;
   project.options = choice.options;
+  project.licence = choice.licence;
   if (!project::generate_operator_project(*description, *board, project, out, diags)) return kFailure;
   return out.commit(diags);
 }

@@ -161,6 +161,12 @@ Command create() {
                        .target = &e->project.labels,
                        .help = "Class names to print, one a line",
                        .takes = Takes::kFile},
+                      {.names = "--license",
+                       .value = "SPDX",
+                       .target = &e->project.licence,
+                       .help = "Licence of the project, as in 'MIT OR Apache-2.0': named in its files, and in the manifest "
+                               "where the kind has one; without it they are 0BSD",
+                       .see = "projects.md#licence"},
                       {.names = "--help-project",
                        .value = "KIND",
                        .target = Instead{[e](const std::string& kind) {

@@ -254,6 +254,7 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
   project::ProjectOptions project;
   project.source = {choice.kind, choice.templates_dir};
   project.options = choice.options;
+  project.licence = choice.licence;
   auto labels = read_labels(choice.labels, diags);
   if (!labels) return fail(diags);
   project.labels = std::move(*labels);

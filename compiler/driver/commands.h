@@ -23,6 +23,7 @@ struct ProjectChoice {
   std::map<std::string, std::string> options;
   std::vector<std::string> samples;  // .npy per input, in input order or NAME=FILE
   std::string labels;                // text file, one class a line
+  std::string licence;               // an SPDX expression; empty: 0BSD
 };
 
 int check_command(const CompileOptions& compile, const CommonOptions& common);

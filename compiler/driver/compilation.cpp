@@ -308,6 +308,18 @@ void add_operators(GivenOperators& operators, Compiled& out) {
   }
 }
 
+// PREFIX.h is found before the C library's headers, so it is not called as one of them.
+std::string prefix_of(const std::string& name) {
+  static constexpr std::string_view kHeaders[] = {
+      "alloca",  "arduino", "assert",   "complex", "ctype",    "endian", "features",  "fenv",   "inttypes",
+      "iso646",  "limits",  "locale",   "math",    "memory",   "newlib", "picolibc",  "setjmp", "signal",
+      "stdalign", "stdarg", "stdatomic", "stdbool", "stddef",  "stdint", "stdio",     "stdlib", "string",
+      "strings", "tgmath",  "threads",  "time",    "uchar",    "unistd", "wchar",     "wctype", "zephyr"};
+  std::string prefix = c_identifier(name, "model");
+  if (std::find(std::begin(kHeaders), std::end(kHeaders), prefix) != std::end(kHeaders)) prefix += '_';
+  return prefix;
+}
+
 Result<Compiled> compile_checked(const CompileOptions& options, Diagnostics& diags) {
   if (!check_options(options, diags)) return kFailure;
   auto begin = std::chrono::steady_clock::now();
@@ -331,7 +343,7 @@ Result<Compiled> compile_checked(const CompileOptions& options, Diagnostics& dia
   dump_program(options, out.program);
   out.plan_options = std::move(plan_options);
   std::string stem = std::filesystem::path(options.model_path).stem().string();
-  out.prefix = c_identifier(options.prefix.empty() ? stem : options.prefix, "model");
+  out.prefix = prefix_of(options.prefix.empty() ? stem : options.prefix);
   if (!check_symbols(out, diags)) return kFailure;
   auto code = choose_code(out, stem, diags);
   if (!code) return kFailure;

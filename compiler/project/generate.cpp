@@ -9,6 +9,7 @@
 #include "project/arduino.h"
 #include "codegen/c_function.h"
 #include "project/embedded.h"
+#include "project/licence.h"
 #include "support/json.h"
 #include "support/text.h"
 
@@ -27,9 +28,9 @@ std::string run_command(const Board& board) {
   return out;
 }
 
-void add_runtime(const std::string& folder, OutputDirectory& out) {
+void add_runtime(const std::string& folder, const std::string& licence, OutputDirectory& out) {
   for (const EmbeddedFile* f : embedded_below("crt/"))
-    out.add(fmt::format("{}{}", folder, f->path.substr(4)), std::string(f->content));
+    out.add(fmt::format("{}{}", folder, f->path.substr(4)), with_licence(std::string(f->content), licence));
 }
 
 namespace {
@@ -110,7 +111,7 @@ std::string pool_sections_text(const Board& board, const ProjectModel& model) {
     for (const Memory& m : board.memories)
       if (auto it = m.arena_sections.find("bare_metal"); it != m.arena_sections.end() && m.lower_name() == pool)
         section = it->second;
-    out += fmt::format("#define MODEL_SECTION_{} \"{}\"\n", pool, section);
+    out += fmt::format("#define SECTION_OF_MODEL_{} \"{}\"\n", pool, section);
   }
   return out;
 }
@@ -165,6 +166,7 @@ Values values_of(const TemplateDescription& description, const Board& board,
   values.model["arena_memory"] =
       model.arena_memory.empty() ? board.field("placement.arena") : model.arena_memory;
   bind_devices(board, model, values);
+  add_licence_values(options.licence, values);
   add_arduino_values(board, camel_case(model.prefix), options.folder, values);
   return values;
 }
@@ -190,6 +192,25 @@ Status check_needs(const TemplateDescription& t, const ProjectModel& model, Diag
 }
 
 }  // namespace
+
+// The model's C may not take the place of a file of the template: both would have one name.
+static Status add_emitted(const ProjectModel& model, const std::string& kind, const std::string& folder,
+                          const std::string& licence, OutputDirectory& out, Diagnostics& diags) {
+  const std::vector<std::string> taken = out.names();
+  for (const auto& [name, text] : model.files->files) {
+    if (std::find(taken.begin(), taken.end(), folder + name) == taken.end()) {
+      // C of the user's operators has the licence that its author gave it.
+      out.add(folder + name, name.starts_with("operators/") ? text : with_licence(text, licence));
+      continue;
+    }
+    Location where;
+    where.file = "template " + kind;
+    diags.error(where, "template-key", fmt::format("two files become '{}': one of the model's and one of the project's", folder + name))
+        .help("choose another prefix with --prefix, or another name with --project-option");
+    return kFailure;
+  }
+  return success();
+}
 
 // What the model's constants are in lies beside it in the project as well.
 static Status add_model_files(const ProjectModel& model, const std::string& folder, OutputDirectory& out,
@@ -230,13 +251,13 @@ nlohmann::ordered_json project_manifest(const TemplateDescription& description, 
 Status generate_project(const TemplateDescription& description, const Board& board,
                         const ProjectModel& model, const ProjectOptions& options,
                         OutputDirectory& out, Diagnostics& diags) {
-  if (!check_needs(description, model, diags)) return kFailure;
+  if (!check_licence(options.licence, diags) || !check_needs(description, model, diags)) return kFailure;
   Values values = values_of(description, board, model, options);
   if (!place_arduino_arena(description, board, upper(model.prefix), values, diags)) return kFailure;
   auto rendered = render_template(options.source, description, board, values, diags);
   if (!rendered) return kFailure;
-  for (auto& [path, text] : rendered->files) out.add(path, std::move(text));
-  for (const auto& [name, text] : model.files->files) out.add(rendered->model_folder + name, text);
+  for (auto& [path, text] : rendered->files) out.add(path, with_licence(std::move(text), options.licence));
+  if (!add_emitted(model, description.kind, rendered->model_folder, options.licence, out, diags)) return kFailure;
   nlohmann::ordered_json manifest = project_manifest(description, board, model.prefix, *rendered);
   if (model.bytes && rendered->model_file) {
     manifest["model"] = rendered->model_folder + model.file_name;
@@ -244,13 +265,15 @@ Status generate_project(const TemplateDescription& description, const Board& boa
     if (!add_model_files(model, rendered->model_folder, out, diags)) return kFailure;
   }
   if (model.runtime || model.workspace || !model.devices.empty()) {
-    add_runtime(rendered->runtime_folder, out);
+    add_runtime(rendered->runtime_folder, options.licence, out);
     // The default binding allocates from a buffer of this size.
     if (model.workspace)
       out.add(rendered->runtime_folder + "workspace.cmake",
-              fmt::format("# SPDX-License-Identifier: 0BSD\n"
-                          "add_compile_definitions(TVM_WORKSPACE_SIZE_BYTES={})\n", model.workspace_bytes));
+              with_licence(fmt::format("# SPDX-License-Identifier: 0BSD\n"
+                                       "add_compile_definitions(TVM_WORKSPACE_SIZE_BYTES={})\n", model.workspace_bytes),
+                           options.licence));
   }
+  if (!options.licence.empty()) manifest["license"] = options.licence;
   manifest["compile"] = model.description;
   out.add(kManifest, json_text(manifest, 1) + "\n");
   return success();

@@ -21,6 +21,7 @@ struct ProjectOptions {
   std::map<std::string, std::string> options;
   std::vector<std::vector<uint8_t>> samples;  // each: bytes of all inputs in order
   std::vector<std::string> labels;
+  std::string licence = {};  // an SPDX expression; empty: 0BSD, as everything that aotc writes
   std::string folder = {};  // last part of the project's path: an Arduino sketch is named like its folder
 };
 
@@ -68,9 +69,9 @@ std::string run_command(const Board& board);
 nlohmann::ordered_json project_manifest(const TemplateDescription& description, const Board& board,
                                         const std::string& prefix, const Rendered& rendered);
 // The runtime, for `folder` of a project: with a slash at its end, or empty.
-void add_runtime(const std::string& folder, OutputDirectory& out);
+void add_runtime(const std::string& folder, const std::string& licence, OutputDirectory& out);
 
-// Reports [template-model] if the kind cannot take such a model, and what render_template does.
+// Reports [license-form], [template-model] if the kind cannot take such a model, and what render_template does.
 Status generate_project(const TemplateDescription& description, const Board& board, const ProjectModel& model, const ProjectOptions& options,
                         OutputDirectory& out, Diagnostics& diags);
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "project/generate.h"
+#include "project/licence.h"
 #include "project/template.h"
 #include "support/json.h"
 #include "support/text.h"
@@ -93,7 +94,7 @@ Status generate_operator_project(const TemplateDescription& description, const B
                                  const OperatorProject& project, OutputDirectory& out,
                                  Diagnostics& diags) {
   const std::vector<mlf::OperatorInfo>& operators = project.operators;
-  if (!check(project, diags)) return kFailure;
+  if (!check_licence(project.licence, diags) || !check(project, diags)) return kFailure;
   const Needs needs = needs_of(operators, *project.archive);
   const std::string name =
       c_identifier(project.archive->metadata.value("model_name", ""), "operators");
@@ -107,16 +108,18 @@ Status generate_operator_project(const TemplateDescription& description, const B
                  {"max_args", std::to_string(needs.parameters)},
                  {"max_dims", std::to_string(needs.dims)},
                  {"max_tensors", std::to_string(std::max<size_t>(16, needs.parameters))}};
+  add_licence_values(project.licence, values);
   auto rendered = render_template(project.source, description, board, values, diags);
   if (!rendered) return kFailure;
-  for (auto& [path, text] : rendered->files) out.add(path, std::move(text));
+  for (auto& [path, text] : rendered->files) out.add(path, with_licence(std::move(text), project.licence));
   for (const auto& [path, bytes] : project.archive->files)
     out.add(rendered->model_folder + path, std::string(bytes.begin(), bytes.end()));
   if (project.bytes)
     out.add(kOperatorsFile, std::string(project.bytes->begin(), project.bytes->end()));
-  add_runtime(rendered->runtime_folder, out);
+  add_runtime(rendered->runtime_folder, project.licence, out);
   nlohmann::ordered_json manifest = project_manifest(description, board, name, *rendered);
   manifest["model"] = kOperatorsFile;
+  if (!project.licence.empty()) manifest["license"] = project.licence;
   manifest["compile"] = nlohmann::ordered_json::object();
   manifest["operators"] = json_of(operators);
   out.add(kManifest, json_text(manifest, 1) + "\n");

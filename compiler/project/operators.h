@@ -25,9 +25,10 @@ struct OperatorProject {
   std::vector<mlf::OperatorInfo> operators;
   TemplateSource source = {"host_driven", ""};
   std::map<std::string, std::string> options;
+  std::string licence = {};  // an SPDX expression; empty: 0BSD
 };
 
-// Reports [operators-none], [operators-registry] and what templates report.
+// Reports [license-form], [operators-none], [operators-registry] and what templates report.
 Status generate_operator_project(const TemplateDescription& description, const Board& board, const OperatorProject& project,
                                  OutputDirectory& out, Diagnostics& diags);
 

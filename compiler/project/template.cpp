@@ -260,6 +260,13 @@ class Renderer {
     return true;
   }
 
+  // Whether a key, from @ to @, has its line to itself.
+  static bool alone_on_line(const std::string& text, size_t first, size_t last) {
+    const size_t before = first == 0 ? std::string::npos : text.find_last_not_of(' ', first - 1);
+    return (before == std::string::npos ? text.find('\n') != std::string::npos : text[before] == '\n') &&
+           (last + 1 == text.size() || text[last + 1] == '\n');
+  }
+
   bool substitute(const std::string& what, std::string& text) {
     std::string out;
     for (size_t i = 0; i < text.size();) {
@@ -281,6 +288,13 @@ class Renderer {
         return false;
       }
       used_.insert(key);
+      if (alone_on_line(text, i, end)) {
+        // Lines of its own, as they are; nothing leaves no line behind.
+        out += value->second;
+        if (value->second.empty()) while (!out.empty() && out.back() == ' ') out.pop_back();
+        i = end + (value->second.empty() && end + 1 < text.size() ? 2 : 1);
+        continue;
+      }
       out += what.ends_with(".json") ? json_text(value->second) : value->second;
       i = end + 1;
     }

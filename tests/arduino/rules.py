@@ -157,7 +157,7 @@ def damages(folder):
 
 
 def lint(library):
-    """arduino-lint itself, if it is installed: no errors, and none of its warnings."""
+    """arduino-lint itself, if it is installed: no errors, and none of its warnings. A sketch is linted too."""
     program = shutil.which("arduino-lint")
     if program is None:
         print("arduino-lint is not installed: only this script checked the rules")
@@ -229,6 +229,12 @@ def main():
         if properties_of(library, broken)["architectures"] != architecture:
             raise common.Failure(f"for {board}: the architecture is not {architecture}")
         lint(library)
+    # SD001 and SD002: a sketch has a README and a licence.
+    sketch = case.create("arduino-sketch", work / "DigitsSketch", "--license", "MIT")
+    for name, text in (("README.md", "# "), ("LICENSE.txt", "SPDX-License-Identifier: MIT\n")):
+        if text not in (sketch / name).read_text():
+            raise common.Failure(f"the sketch's {name}")
+    lint(sketch)
     server.shutdown()
     check_arena(case, work)
     checked = damages(work)

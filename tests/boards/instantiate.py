@@ -96,14 +96,19 @@ def key_values(template, board_name, board, prefix, options, samples, labels, pa
         "semihosting": str(int(options["semihosting"] in (True, "true"))),
         "stack_size": str(options["stack_size"]),
         "optimize": options["optimize"],
+        "license_text": "0BSD",
     }
+
+
+def source_of(file, folder):
+    return folder.parent / file.get("template", folder.name) / file.get("from", file["path"])
 
 
 def check_template(template, folder):
     """Every key in a file is declared, every declared key is in a file."""
     used = set()
     for file in template["files"]:
-        used |= set(KEY.findall((folder / file["path"]).read_text()))
+        used |= set(KEY.findall(source_of(file, folder).read_text()))
     declared = set(template["keys"])
     if used != declared:
         raise SystemExit(f"keys undeclared: {sorted(used - declared)}, "
@@ -127,7 +132,7 @@ def instantiate(board_name, model_dir, prefix, out, given=None, samples=(), labe
             continue
         if "part" in file and file["part"] not in parts:
             continue
-        text = (folder / file["path"]).read_text()
+        text = source_of(file, folder).read_text()
         target = out / file["path"]
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(KEY.sub(lambda m: values[m.group(1)], text))

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds for projects of every kind that 'aotc templates list' gives, so for new ones as well.
 
-Usage: all_kinds.py structure|hostile|damaged --work DIR
+Usage: all_kinds.py structure|prefixes|hostile|damaged --work DIR
 
 structure  twice the same bytes, at most twelve files, no download, no path or date, no warning of a
            compiler, a README that tells the truth, a help, a test; exported templates give the same
+prefixes   every kind compiles when the model is called as a part of a project or a header is
 hostile    odd prefixes, names of classes, file names and values of options
 damaged    a template.json with fields removed or replaced: a located error and nothing written
 """
@@ -88,7 +89,7 @@ def own_files(files, emitted):
     folder = manifest["model_folder"]
     model = {folder + name for name in emitted} | {manifest.get("model")}
     runtime = [p for p in files if re.match(r"(.*/)?(include|src)/tvm/|.*/dlpack/|runtime/", p)]
-    return [p for p in files if p not in model and p not in runtime and p != "aotc.json"]
+    return [p for p in files if p not in model and p not in runtime and p not in ("aotc.json", "LICENSE.txt")]
 
 
 def check_texts(files, own):
@@ -261,6 +262,60 @@ def one_project(kind, model, board, tests, work):
     return kind["kind"], model, board or "-", len(own), sum(len(files[p]) for p in own), said
 
 
+# --- Prefixes -------------------------------------------------------------------------------------
+
+# 'model' is what a file is called most often. The others are names of files that kinds have around it,
+# or headers of the C library: the latter become another prefix.
+BUILT_PREFIXES = ["model"]
+PREFIXES = ["board", "harness", "benchmark", "math"]
+STAND_INS = [common.ROOT / "tests" / "zephyr", common.ROOT / "tests" / "zephyr" / "include" / "new",
+             common.ROOT / "tests" / "projects" / "esp_idf"]
+
+
+def syntax(project):
+    """Every C source by itself, but for those of a framework that there is no stand-in for."""
+    board = common.board(json.loads((project / "aotc.json").read_text())["board"])
+    compiler = board["toolchain"]["compiler"] or "cc"
+    folders = [f"-I{p}" for p in sorted({s.parent for s in project.rglob("*.h")})]
+    sources = sorted(project.rglob("*.c"))
+    command = [compiler, *board["toolchain"]["cflags"], "-std=gnu99", "-Wall", "-Wextra", "-Werror", "-DAOTC_VERIFY=1",
+               '-DCONFIG_BOARD="b"', "-DCONFIG_SYS_CLOCK_TICKS_PER_SEC=100", "-fsyntax-only", *folders,
+               *(f"-I{p}" for p in STAND_INS)]
+    if common.run([*command, *sources], expect=None).returncode == 0:
+        return len(sources)
+    count = 0
+    for source in sources:
+        done = common.run([*command, source], expect=None)
+        if done.returncode != 0 and "No such file or directory" not in done.stderr:
+            raise common.Failure(f"{source.relative_to(project)}: {done.stderr[-1500:]}")
+        count += done.returncode == 0
+    return count
+
+
+def prefixes(work):
+    problems = []
+    for kind in described():
+        if kind["takes"] != "model":
+            continue
+        board = versions_of(kind)[0]
+        counts = []
+        for prefix in BUILT_PREFIXES + PREFIXES:
+            folder = common.fresh(work / kind["kind"]) / "project"
+            try:
+                # A float model includes <math.h> as well.
+                make(kind["kind"], "relu_int8" if prefix in BUILT_PREFIXES else "gadget_f32", board, folder,
+                     "--prefix", prefix)
+                counts.append(syntax(folder))
+                manifest = json.loads((folder / "aotc.json").read_text())
+                if prefix in BUILT_PREFIXES and manifest.get("build", [""])[0] in ("cmake", "make"):
+                    common.aotc("build", folder, "--quiet")
+            except common.Failure as failure:
+                problems.append(f"{kind['kind']} --prefix {prefix}: {failure}")
+        print(f"{kind['kind']}: {counts} sources by prefix")
+    if problems:
+        raise common.Failure(f"{len(problems)} problems\n" + "\n".join(problems))
+
+
 # --- Hostile --------------------------------------------------------------------------------------
 
 LABELS = 'quo"te\nback\\slash\n*/ int evil; /*\n@prefix@ @arena_bytes@\n??/\n$(touch x) `y` ${z}\n\t\n\xe4\n'
@@ -430,7 +485,7 @@ def damaged(work):
 
 
 def main():
-    checks = {f.__name__: f for f in (structure, hostile, damaged)}
+    checks = {f.__name__: f for f in (structure, prefixes, hostile, damaged)}
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("check", choices=checks)

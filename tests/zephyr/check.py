@@ -167,7 +167,7 @@ def structure(args):
         expect((module / description["build"][key] / file).exists(), f"build.{key} does not exist")
     for project in (app, module):
         files = kinds.files_of(project)
-        others = [f for f in files if not f.startswith(("model/", "runtime/")) and f != "aotc.json"]
+        others = [f for f in files if not f.startswith(("model/", "runtime/")) and f not in ("aotc.json", "LICENSE.txt")]
         expect(len(others) <= 12, f"{len(others)} files beside the model: {sorted(others)}")
         again = kinds.create("zephyr" if project is app else "zephyr-module",
                              args.work / "elsewhere" / project.name,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 /* What the sources of this project need to know of the board. */
-#ifndef BOARD_H
-#define BOARD_H
+#ifndef INCLUDED_BOARD
+#define INCLUDED_BOARD
 
 #define BOARD_NAME "@board@"
 /* Console: one of cmsdk, nrf51, ns16550, semihosting; the base is unused by the last. */

@@ -4,8 +4,8 @@
  * main.c is the same on every board. A platform (platform_host.c, or platform_bare.c with one
  * platform_<architecture>.c) gives it a console, files, a clock and a measured stack. Everything
  * streams: nothing here needs memory that grows with the size of a file. */
-#ifndef HARNESS_H
-#define HARNESS_H
+#ifndef INCLUDED_HARNESS
+#define INCLUDED_HARNESS
 
 #include <stdint.h>
 
@@ -80,13 +80,14 @@ uint64_t platform_clock_now(void);
 
 /* A function that returns at once, for measuring what a measurement costs: its length in units of
  * the clock is known. */
-int32_t platform_empty_run(const model_inputs *inputs, const model_outputs *outputs, void *arena);
+int32_t platform_empty_run(const inputs_of_model *inputs, const outputs_of_model *outputs,
+                           void *arena);
 extern const uint32_t platform_empty_run_length;
 
 /* Calls `run` on a painted stack with interrupts off; returns the bytes of stack below the call
  * that it and its callees wrote to. */
-uint32_t platform_stack_of(model_run_function run, const model_inputs *inputs,
-                           const model_outputs *outputs, void *arena, int32_t *status);
+uint32_t platform_stack_of(run_function_of_model run, const inputs_of_model *inputs,
+                           const outputs_of_model *outputs, void *arena, int32_t *status);
 
 const char *platform_board(void);
 

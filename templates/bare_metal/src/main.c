@@ -13,7 +13,7 @@
 #include "second_core.h"
 #endif
 
-#ifdef MODEL_STATE_SIZE
+#ifdef STATE_SIZE_OF_MODEL
 #define INPUT_MAGIC 0x53544F41u
 #else
 #define INPUT_MAGIC 0x43544F41u
@@ -29,7 +29,8 @@
 #define EXIT_FILE 4
 
 /* Both guards are multiples of the alignment, so that they touch the arena on both sides. */
-#define GUARD_BYTES ((64u + (MODEL_ARENA_ALIGN) - 1u) / (MODEL_ARENA_ALIGN) * (MODEL_ARENA_ALIGN))
+#define GUARD_BYTES                                                                                \
+    ((64u + (ARENA_ALIGN_OF_MODEL) - 1u) / (ARENA_ALIGN_OF_MODEL) * (ARENA_ALIGN_OF_MODEL))
 
 /* Only a float keeps the half of 3/2; only a signed integer has a -1 below 0. */
 #define ELEMENT_KIND(c_type)                                                                       \
@@ -49,60 +50,61 @@
 /* The arena, or each pool: in the memory that it is for, between guards. */
 #define DEFINE_REGION(name, bytes)                                                                 \
     static uint8_t region_##name[GUARD_BYTES + (bytes) + GUARD_BYTES]                              \
-        __attribute__((aligned(MODEL_ARENA_ALIGN), section(MODEL_SECTION_##name)));
-MODEL_FOR_EACH_REGION(DEFINE_REGION)
-#ifdef MODEL_POOLS
+        __attribute__((aligned(ARENA_ALIGN_OF_MODEL), section(SECTION_OF_MODEL_##name)));
+FOR_EACH_REGION_OF_MODEL(DEFINE_REGION)
+#ifdef POOLS_OF_MODEL
 #define POINT_TO_REGION(name, bytes) .name = region_##name + GUARD_BYTES,
-static const MODEL_POOLS pools = {MODEL_FOR_EACH_REGION(POINT_TO_REGION) MODEL_POOL_OF_CONSTANTS};
+static const POOLS_OF_MODEL pools = {
+    FOR_EACH_REGION_OF_MODEL(POINT_TO_REGION) CONSTANT_POOL_OF_MODEL};
 #define ARENA ((void *)(uintptr_t)&pools)
 #else
 #define ARENA (region_arena + GUARD_BYTES)
 #endif
 
 /* What the model keeps from run to run. */
-#ifdef MODEL_STATE_SIZE
-static uint8_t region_state[GUARD_BYTES + MODEL_STATE_SIZE + GUARD_BYTES]
-    __attribute__((aligned(MODEL_ARENA_ALIGN)));
-uint8_t *const model_state = region_state + GUARD_BYTES;
+#ifdef STATE_SIZE_OF_MODEL
+static uint8_t region_state[GUARD_BYTES + STATE_SIZE_OF_MODEL + GUARD_BYTES]
+    __attribute__((aligned(ARENA_ALIGN_OF_MODEL)));
+uint8_t *const state_of_model = region_state + GUARD_BYTES;
 #endif
 
 /* A model has its inputs and outputs in the arena or in buffers of its caller. */
-#if MODEL_INPUT_IN_ARENA
-static const model_inputs inputs;
+#if INPUT_IN_ARENA_OF_MODEL
+static const inputs_of_model inputs;
 #define DESCRIBE_INPUT(field, c_type, count, scale, zero_point)                                    \
-    *at++ = DESCRIBE(field, MODEL_INPUT(field, ARENA), c_type, count, scale, zero_point)
+    *at++ = DESCRIBE(field, INPUT_OF_MODEL(field, ARENA), c_type, count, scale, zero_point)
 #else
 static struct {
-    MODEL_FOR_EACH_INPUT(DECLARE_BUFFER)
+    FOR_EACH_INPUT_OF_MODEL(DECLARE_BUFFER)
 } input_data;
-static const model_inputs inputs = {MODEL_FOR_EACH_INPUT(POINT_TO_INPUT)};
+static const inputs_of_model inputs = {FOR_EACH_INPUT_OF_MODEL(POINT_TO_INPUT)};
 #define DESCRIBE_INPUT(field, c_type, count, scale, zero_point)                                    \
     *at++ = DESCRIBE(field, input_data.field, c_type, count, scale, zero_point)
 #endif
 
-#if MODEL_OUTPUT_IN_ARENA
-static const model_outputs outputs;
+#if OUTPUT_IN_ARENA_OF_MODEL
+static const outputs_of_model outputs;
 #define DESCRIBE_OUTPUT(field, c_type, count, scale, zero_point)                                   \
-    *at++ = DESCRIBE(field, MODEL_OUTPUT(field, ARENA), c_type, count, scale, zero_point)
+    *at++ = DESCRIBE(field, OUTPUT_OF_MODEL(field, ARENA), c_type, count, scale, zero_point)
 #else
 static struct {
-    MODEL_FOR_EACH_OUTPUT(DECLARE_BUFFER)
+    FOR_EACH_OUTPUT_OF_MODEL(DECLARE_BUFFER)
 } output_data;
-static const model_outputs outputs = {MODEL_FOR_EACH_OUTPUT(POINT_TO_OUTPUT)};
+static const outputs_of_model outputs = {FOR_EACH_OUTPUT_OF_MODEL(POINT_TO_OUTPUT)};
 #define DESCRIBE_OUTPUT(field, c_type, count, scale, zero_point)                                   \
     *at++ = DESCRIBE(field, output_data.field, c_type, count, scale, zero_point)
 #endif
 
 /* One more than there are: an array of none is not C. */
-static struct tensor input_tensors[MODEL_INPUT_COUNT + 1];
-static struct tensor output_tensors[MODEL_OUTPUT_COUNT + 1];
+static struct tensor input_tensors[INPUT_COUNT_OF_MODEL + 1];
+static struct tensor output_tensors[OUTPUT_COUNT_OF_MODEL + 1];
 
 static void describe_tensors(void)
 {
     struct tensor *at = input_tensors;
-    MODEL_FOR_EACH_INPUT(DESCRIBE_INPUT)
+    FOR_EACH_INPUT_OF_MODEL(DESCRIBE_INPUT)
     at = output_tensors;
-    MODEL_FOR_EACH_OUTPUT(DESCRIBE_OUTPUT)
+    FOR_EACH_OUTPUT_OF_MODEL(DESCRIBE_OUTPUT)
     (void)at;
 }
 
@@ -132,15 +134,15 @@ static void prepare_region(uint8_t *region, uint32_t bytes)
 static void prepare_arena(void)
 {
 #define PREPARE_REGION(name, bytes) prepare_region(region_##name, (bytes));
-    MODEL_FOR_EACH_REGION(PREPARE_REGION)
+    FOR_EACH_REGION_OF_MODEL(PREPARE_REGION)
 }
 
 /* The next run is a first run. */
 static void forget_runs(void)
 {
-#ifdef MODEL_STATE_SIZE
-    prepare_region(region_state, MODEL_STATE_SIZE);
-    (void)model_reset(model_state);
+#ifdef STATE_SIZE_OF_MODEL
+    prepare_region(region_state, STATE_SIZE_OF_MODEL);
+    (void)reset_of_model(state_of_model);
 #endif
 }
 
@@ -158,10 +160,10 @@ static int region_intact(const uint8_t *region, uint32_t bytes)
 static int guards_intact(void)
 {
 #define AND_REGION_INTACT(name, bytes) &&region_intact(region_##name, (bytes))
-#ifdef MODEL_STATE_SIZE
-    if (!region_intact(region_state, MODEL_STATE_SIZE)) { return 0; }
+#ifdef STATE_SIZE_OF_MODEL
+    if (!region_intact(region_state, STATE_SIZE_OF_MODEL)) { return 0; }
 #endif
-    return 1 MODEL_FOR_EACH_REGION(AND_REGION_INTACT);
+    return 1 FOR_EACH_REGION_OF_MODEL(AND_REGION_INTACT);
 }
 
 /* --- Measuring ------------------------------------------------------------------------------ */
@@ -174,7 +176,7 @@ struct figures {
 };
 
 /* Out of line, so that the empty run and the model are called by the same instructions. */
-static __attribute__((noinline)) uint64_t time_run(model_run_function run, int32_t *status)
+static __attribute__((noinline)) uint64_t time_run(run_function_of_model run, int32_t *status)
 {
     platform_clock_restart();
     *status = run(&inputs, &outputs, ARENA);
@@ -189,7 +191,7 @@ static uint64_t measure_run(int32_t *status)
     uint64_t full;
     /* The first time is a warm-up, for machines that have caches. */
     empty = time_run(platform_empty_run, &ignored);
-    full = time_run(model_run, status) + platform_empty_run_length;
+    full = time_run(run_of_model, status) + platform_empty_run_length;
     return full > empty ? full - empty : 0u;
 }
 
@@ -203,7 +205,7 @@ static int measure_model(struct figures *result, load_function load)
     forget_runs();
     if (load() != 0) { return -1; }
     result->stack_bytes =
-        platform_stack_of(model_run, &inputs, &outputs, ARENA, &result->status);
+        platform_stack_of(run_of_model, &inputs, &outputs, ARENA, &result->status);
     result->guards = result->guards && guards_intact();
     result->length = 0;
     if (result->status == 0) {
@@ -226,7 +228,7 @@ static struct {
     uint32_t sample;
     intptr_t file;
     uint64_t hook_length; /* what two hook calls in a row see as time between them */
-    uint64_t ticks[MODEL_CALL_COUNT];
+    uint64_t ticks[CALL_COUNT_OF_MODEL];
 } trace;
 
 /* {u32 sample, u32 op, u32 result, u32 bytes}, then the bytes. */
@@ -244,12 +246,12 @@ static void write_record(uint32_t op, uint32_t result, const void *data, uint32_
 }
 
 /* The clock stands still in here: it is read first and restarted last. */
-__attribute__((noinline)) void model_trace(int32_t op, int32_t result, const void *data,
+__attribute__((noinline)) void trace_of_model(int32_t op, int32_t result, const void *data,
                                            uint32_t bytes)
 {
     if (trace.timing) {
         const uint64_t elapsed = platform_clock_elapsed();
-        if (op >= 0 && op < MODEL_CALL_COUNT && elapsed > trace.hook_length) {
+        if (op >= 0 && op < CALL_COUNT_OF_MODEL && elapsed > trace.hook_length) {
             trace.ticks[op] += elapsed - trace.hook_length;
         }
     }
@@ -263,8 +265,8 @@ static void start_op_timing(void)
     memset(&trace, 0, sizeof trace);
     trace.timing = 1;
     platform_clock_restart();
-    model_trace(0, 0, ARENA, 1u);
-    model_trace(0, 0, ARENA, 1u);
+    trace_of_model(0, 0, ARENA, 1u);
+    trace_of_model(0, 0, ARENA, 1u);
     (void)platform_clock_elapsed();
     trace.hook_length = trace.ticks[0] / 2u;
     trace.ticks[0] = 0;
@@ -274,17 +276,17 @@ static void start_op_timing(void)
 static int32_t run_traced(void)
 {
     int32_t status;
-#ifdef MODEL_SLICES
-    static model_context context;
-    status = model_begin_traced(&context, &inputs, &outputs, ARENA);
+#ifdef SLICES_OF_MODEL
+    static context_of_model context;
+    status = begin_traced_of_model(&context, &inputs, &outputs, ARENA);
     platform_clock_restart();
     if (status == 0) {
-        do { status = model_step_traced(&context); } while (status == MODEL_MORE);
-        if (status == MODEL_DONE) { status = 0; }
+        do { status = step_traced_of_model(&context); } while (status == MORE_OF_MODEL);
+        if (status == DONE_OF_MODEL) { status = 0; }
     }
 #else
     platform_clock_restart();
-    status = model_run_traced(&inputs, &outputs, ARENA);
+    status = run_traced_of_model(&inputs, &outputs, ARENA);
 #endif
     (void)platform_clock_elapsed();
     return status;
@@ -299,9 +301,9 @@ static void load_sample(uint32_t index)
     const uint8_t *from = sample_bytes;
     uint32_t total = 0;
     uint32_t i;
-    for (i = 0; i < MODEL_INPUT_COUNT; ++i) { total += input_tensors[i].bytes; }
+    for (i = 0; i < INPUT_COUNT_OF_MODEL; ++i) { total += input_tensors[i].bytes; }
     from += index * total;
-    for (i = 0; i < MODEL_INPUT_COUNT; ++i) {
+    for (i = 0; i < INPUT_COUNT_OF_MODEL; ++i) {
         const struct tensor *t = &input_tensors[i];
         const uint32_t offset = (uint32_t)(from - sample_bytes);
         if (sample_count == 0u || offset > sample_bytes_size ||
@@ -340,7 +342,7 @@ static void print_op_times(void)
     forget_runs();
     load_sample(0);
     if (run_traced() != 0) { return; }
-    for (op = 0; op < MODEL_CALL_COUNT; ++op) {
+    for (op = 0; op < CALL_COUNT_OF_MODEL; ++op) {
         print_text("@aotc");
         print_pair("op", op);
         print_text(" op_");
@@ -396,25 +398,25 @@ static void print_figures(const struct figures *figures)
     print_u64(figures->length);
     print_text(" ");
     print_text(platform_clock_unit());
-#ifdef MODEL_WORKSPACE_SIZE
+#ifdef WORKSPACE_SIZE_OF_MODEL
     print_text(", workspace ");
-    print_u64(MODEL_WORKSPACE_USED);
+    print_u64(WORKSPACE_USED_OF_MODEL);
 #else
     print_text(", arena ");
-    print_u64(MODEL_ARENA_SIZE);
+    print_u64(ARENA_SIZE_OF_MODEL);
 #endif
     print_text(" bytes, stack ");
     print_u64(figures->stack_bytes);
     print_text(figures->guards ? " bytes\n" : " bytes; IT WROTE OUTSIDE OF ITS ARENA\n");
     print_text("@aotc");
     print_pair(platform_clock_unit(), figures->length);
-    print_pair("arena_bytes", MODEL_ARENA_SIZE);
-#ifdef MODEL_STATE_SIZE
-    print_pair("state_bytes", MODEL_STATE_SIZE);
+    print_pair("arena_bytes", ARENA_SIZE_OF_MODEL);
+#ifdef STATE_SIZE_OF_MODEL
+    print_pair("state_bytes", STATE_SIZE_OF_MODEL);
 #endif
-#ifdef MODEL_WORKSPACE_SIZE
-    print_pair("workspace_bytes", MODEL_WORKSPACE_SIZE);
-    print_pair("workspace_high_water", MODEL_WORKSPACE_USED);
+#ifdef WORKSPACE_SIZE_OF_MODEL
+    print_pair("workspace_bytes", WORKSPACE_SIZE_OF_MODEL);
+    print_pair("workspace_high_water", WORKSPACE_USED_OF_MODEL);
 #endif
     print_pair("stack_bytes", figures->stack_bytes);
     print_pair("guard_ok", figures->guards ? 1u : 0u);
@@ -432,7 +434,7 @@ static void print_device_figures(void)
     forget_runs();
     load_sample(0);
     second_core_clear_figures();
-    if (model_run(&inputs, &outputs, ARENA) != 0) { return; }
+    if (run_of_model(&inputs, &outputs, ARENA) != 0) { return; }
     f = second_core_get_figures();
     print_text("second core: ");
     print_u64(f.launches);
@@ -456,10 +458,10 @@ static int demo(void)
     const uint32_t count = sample_count != 0u ? sample_count : 1u;
     uint32_t sample;
     uint32_t i;
-    print_text(MODEL_NAME " on ");
+    print_text(NAME_OF_MODEL " on ");
     print_text(platform_board());
     print_text(sample_count != 0u ? "\n" : ": no samples stored, the input is all zero bytes\n");
-    print_text("@aotc model=" MODEL_NAME " board=");
+    print_text("@aotc model=" NAME_OF_MODEL " board=");
     print_text(platform_board());
     print_pair("samples", sample_count);
     print_text("\n");
@@ -468,10 +470,10 @@ static int demo(void)
         int32_t status;
         prepare_arena();
         load_sample(sample);
-        status = model_run(&inputs, &outputs, ARENA);
+        status = run_of_model(&inputs, &outputs, ARENA);
         if (status != 0) { return fail_run(status); }
         figures.guards = figures.guards && guards_intact();
-        for (i = 0; i < MODEL_OUTPUT_COUNT; ++i) { print_output(sample, &output_tensors[i]); }
+        for (i = 0; i < OUTPUT_COUNT_OF_MODEL; ++i) { print_output(sample, &output_tensors[i]); }
     }
     if (self_test() != 0) { return EXIT_MODEL_FAILED; }
     (void)measure_model(&figures, load_first_sample);
@@ -507,12 +509,12 @@ static void store_u32(uint8_t *to, uint32_t value)
  * as the file has it. */
 static int read_state(intptr_t file)
 {
-#ifdef MODEL_STATE_SIZE
+#ifdef STATE_SIZE_OF_MODEL
     uint32_t flags;
     if (platform_read(file, &flags, (uint32_t)sizeof flags) != 0) { return -1; }
     if ((flags & SAMPLE_RESETS) != 0u) { forget_runs(); }
     if ((flags & SAMPLE_HAS_STATE) != 0u) {
-        return platform_read(file, model_state, MODEL_STATE_SIZE);
+        return platform_read(file, state_of_model, STATE_SIZE_OF_MODEL);
     }
 #else
     (void)file;
@@ -524,7 +526,7 @@ static int read_sample(intptr_t file)
 {
     uint32_t i;
     if (read_state(file) != 0) { return -1; }
-    for (i = 0; i < MODEL_INPUT_COUNT; ++i) {
+    for (i = 0; i < INPUT_COUNT_OF_MODEL; ++i) {
         if (platform_read(file, input_tensors[i].data, input_tensors[i].bytes) != 0) { return -1; }
     }
     return 0;
@@ -533,7 +535,7 @@ static int read_sample(intptr_t file)
 static void write_outputs(void)
 {
     uint32_t i;
-    for (i = 0; i < MODEL_OUTPUT_COUNT; ++i) {
+    for (i = 0; i < OUTPUT_COUNT_OF_MODEL; ++i) {
         write_record(RECORD_OUTPUT, i, output_tensors[i].data, output_tensors[i].bytes);
     }
 }
@@ -600,7 +602,7 @@ static void write_figures(uint32_t samples, const struct figures *figures)
     uint8_t summary[24];
     uint32_t op;
     trace.sample = 0;
-    for (op = 0; op < MODEL_CALL_COUNT; ++op) {
+    for (op = 0; op < CALL_COUNT_OF_MODEL; ++op) {
         write_record(RECORD_TIMING, op, &trace.ticks[op], (uint32_t)sizeof trace.ticks[op]);
     }
     store_u32(summary, (uint32_t)figures->status);

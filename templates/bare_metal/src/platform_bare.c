@@ -191,8 +191,8 @@ static inline uint32_t *stack_pointer(void)
     return sp;
 }
 
-uint32_t platform_stack_of(model_run_function run, const model_inputs *inputs,
-                           const model_outputs *outputs, void *arena, int32_t *status)
+uint32_t platform_stack_of(run_function_of_model run, const inputs_of_model *inputs,
+                           const outputs_of_model *outputs, void *arena, int32_t *status)
 {
     /* Nothing may be called between here and the run: painting goes right up to the pointer. */
     uint32_t *const top = stack_pointer();

@@ -76,8 +76,8 @@ const char *platform_board(void)
     return "host";
 }
 
-__attribute__((noinline)) int32_t platform_empty_run(const model_inputs *inputs,
-                                                     const model_outputs *outputs, void *arena)
+__attribute__((noinline)) int32_t platform_empty_run(const inputs_of_model *inputs,
+                                                     const outputs_of_model *outputs, void *arena)
 {
     (void)inputs;
     (void)outputs;
@@ -86,9 +86,9 @@ __attribute__((noinline)) int32_t platform_empty_run(const model_inputs *inputs,
 }
 
 struct call {
-    model_run_function run;
-    const model_inputs *inputs;
-    const model_outputs *outputs;
+    run_function_of_model run;
+    const inputs_of_model *inputs;
+    const outputs_of_model *outputs;
     void *arena;
     int32_t status;
     uint32_t used;
@@ -110,8 +110,8 @@ static __attribute__((noinline)) void *run_call(void *argument)
     return 0;
 }
 
-uint32_t platform_stack_of(model_run_function run, const model_inputs *inputs,
-                           const model_outputs *outputs, void *arena, int32_t *status)
+uint32_t platform_stack_of(run_function_of_model run, const inputs_of_model *inputs,
+                           const outputs_of_model *outputs, void *arena, int32_t *status)
 {
     struct call call = {run, inputs, outputs, arena, -1, 0};
     pthread_attr_t attributes;

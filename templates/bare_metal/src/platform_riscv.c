@@ -102,8 +102,8 @@ uint64_t platform_clock_now(void)
     return retired_instructions();
 }
 
-__attribute__((naked, noinline)) int32_t platform_empty_run(const model_inputs *inputs,
-                                                            const model_outputs *outputs,
+__attribute__((naked, noinline)) int32_t platform_empty_run(const inputs_of_model *inputs,
+                                                            const outputs_of_model *outputs,
                                                             void *arena)
 {
     (void)inputs;

@@ -15,7 +15,7 @@ const uint32_t sample_bytes_size = (uint32_t)sizeof sample_bytes;
 
 #ifdef @macro_prefix@_CONSTANT_POOL
 #include "@prefix@_constants.h"
-const uint8_t model_constants[] __attribute__((aligned(MODEL_ARENA_ALIGN))) = {
+const uint8_t constants_of_model[] __attribute__((aligned(ARENA_ALIGN_OF_MODEL))) = {
     @macro_prefix@_CONSTANT_POOL_DATA
 };
 #endif

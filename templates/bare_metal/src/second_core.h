@@ -11,8 +11,8 @@
  * and of MHU0; nothing of the vector table. Functions that run on core 1 have interrupts masked
  * and a stack of SECOND_CORE_STACK_BYTES, and must not allocate from an allocator that core 0
  * uses at the same time. */
-#ifndef SECOND_CORE_H
-#define SECOND_CORE_H
+#ifndef INCLUDED_SECOND_CORE
+#define INCLUDED_SECOND_CORE
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 /* The line to the host: bytes as they are, both ways. */
-#ifndef SERIAL_H
-#define SERIAL_H
+#ifndef INCLUDED_SERIAL
+#define INCLUDED_SERIAL
 
 #include <stdint.h>
 

@@ -33,15 +33,15 @@ enum {
     BENCHMARK_ad01,  /* floats; the mean squared error of their reconstruction */
     BENCHMARK_raw,   /* any other model: bytes of the input tensors in order; the first output */
 
-    INPUT_ELEMENTS = 0 MODEL_FOR_EACH_INPUT(COUNT_ELEMENTS),
-    INPUT_BYTES = 0 MODEL_FOR_EACH_INPUT(COUNT_BYTES),
-    INPUT_FLOATS = 0 MODEL_FOR_EACH_INPUT(COUNT_FLOATS),
-    INPUT_SIGNED = 0 MODEL_FOR_EACH_INPUT(COUNT_SIGNED),
-    OUTPUT_ELEMENTS = 0 MODEL_FOR_EACH_OUTPUT(COUNT_ELEMENTS),
+    INPUT_ELEMENTS = 0 FOR_EACH_INPUT_OF_MODEL(COUNT_ELEMENTS),
+    INPUT_BYTES = 0 FOR_EACH_INPUT_OF_MODEL(COUNT_BYTES),
+    INPUT_FLOATS = 0 FOR_EACH_INPUT_OF_MODEL(COUNT_FLOATS),
+    INPUT_SIGNED = 0 FOR_EACH_INPUT_OF_MODEL(COUNT_SIGNED),
+    OUTPUT_ELEMENTS = 0 FOR_EACH_OUTPUT_OF_MODEL(COUNT_ELEMENTS),
 
     CHOSEN = BENCHMARK_@benchmark@,
     /* By the shapes of the four models, if nothing was chosen. */
-    ONE_INPUT = (MODEL_INPUT_COUNT == 1) && (MODEL_OUTPUT_COUNT == 1),
+    ONE_INPUT = (INPUT_COUNT_OF_MODEL == 1) && (OUTPUT_COUNT_OF_MODEL == 1),
     GUESSED = !ONE_INPUT                                               ? BENCHMARK_raw
               : INPUT_ELEMENTS == 49 * 10 && INPUT_BYTES == 49 * 10    ? BENCHMARK_kws01
               : INPUT_ELEMENTS == 32 * 32 * 3                          ? BENCHMARK_ic01
@@ -77,7 +77,7 @@ static const char *benchmark_name(void)
     case BENCHMARK_ic01: return "ic01";
     case BENCHMARK_vww01: return "vww01";
     case BENCHMARK_ad01: return "ad01";
-    default: return MODEL_NAME;
+    default: return NAME_OF_MODEL;
     }
 }
 
@@ -96,45 +96,45 @@ static const char *benchmark_name(void)
                             (int32_t)(zero_point),                                                 \
                             ELEMENT_KIND(c_type)};
 
-static uint8_t arena[MODEL_ARENA_SIZE]
-    __attribute__((aligned(MODEL_ARENA_ALIGN), section(".bss.arena")));
+static uint8_t arena[ARENA_SIZE_OF_MODEL]
+    __attribute__((aligned(ARENA_ALIGN_OF_MODEL), section(".bss.arena")));
 
-#if MODEL_INPUT_IN_ARENA
-static const model_inputs inputs;
+#if INPUT_IN_ARENA_OF_MODEL
+static const inputs_of_model inputs;
 #define DESCRIBE_INPUT(field, c_type, count, scale, zero_point)                                    \
-    DESCRIBE(field, MODEL_INPUT(field, arena), c_type, count, scale, zero_point)
+    DESCRIBE(field, INPUT_OF_MODEL(field, arena), c_type, count, scale, zero_point)
 #else
 static struct {
-    MODEL_FOR_EACH_INPUT(DECLARE_BUFFER)
+    FOR_EACH_INPUT_OF_MODEL(DECLARE_BUFFER)
 } input_buffers;
-static const model_inputs inputs = {MODEL_FOR_EACH_INPUT(POINT_TO_INPUT)};
+static const inputs_of_model inputs = {FOR_EACH_INPUT_OF_MODEL(POINT_TO_INPUT)};
 #define DESCRIBE_INPUT(field, c_type, count, scale, zero_point)                                    \
     DESCRIBE(field, input_buffers.field, c_type, count, scale, zero_point)
 #endif
 
-#if MODEL_OUTPUT_IN_ARENA
-static const model_outputs outputs;
+#if OUTPUT_IN_ARENA_OF_MODEL
+static const outputs_of_model outputs;
 #define DESCRIBE_OUTPUT(field, c_type, count, scale, zero_point)                                   \
-    DESCRIBE(field, MODEL_OUTPUT(field, arena), c_type, count, scale, zero_point)
+    DESCRIBE(field, OUTPUT_OF_MODEL(field, arena), c_type, count, scale, zero_point)
 #else
 static struct {
-    MODEL_FOR_EACH_OUTPUT(DECLARE_BUFFER)
+    FOR_EACH_OUTPUT_OF_MODEL(DECLARE_BUFFER)
 } output_buffers;
-static const model_outputs outputs = {MODEL_FOR_EACH_OUTPUT(POINT_TO_OUTPUT)};
+static const outputs_of_model outputs = {FOR_EACH_OUTPUT_OF_MODEL(POINT_TO_OUTPUT)};
 #define DESCRIBE_OUTPUT(field, c_type, count, scale, zero_point)                                   \
     DESCRIBE(field, output_buffers.field, c_type, count, scale, zero_point)
 #endif
 
 /* One more than there are: an array of none is not C. */
-static struct tensor input_tensors[MODEL_INPUT_COUNT + 1];
-static struct tensor output_tensors[MODEL_OUTPUT_COUNT + 1];
+static struct tensor input_tensors[INPUT_COUNT_OF_MODEL + 1];
+static struct tensor output_tensors[OUTPUT_COUNT_OF_MODEL + 1];
 
 static void describe_tensors(void)
 {
     struct tensor *at = input_tensors;
-    MODEL_FOR_EACH_INPUT(DESCRIBE_INPUT)
+    FOR_EACH_INPUT_OF_MODEL(DESCRIBE_INPUT)
     at = output_tensors;
-    MODEL_FOR_EACH_OUTPUT(DESCRIBE_OUTPUT)
+    FOR_EACH_OUTPUT_OF_MODEL(DESCRIBE_OUTPUT)
     (void)at;
 }
 
@@ -188,7 +188,7 @@ static void fill_inputs(void)
 {
     const uint8_t *from = IS_CONVERTED ? converted : data;
     const struct tensor *t;
-    for (t = input_tensors; t != input_tensors + MODEL_INPUT_COUNT; ++t) {
+    for (t = input_tensors; t != input_tensors + INPUT_COUNT_OF_MODEL; ++t) {
         (void)memcpy(t->data, from, t->bytes);
         from += t->bytes;
     }
@@ -199,8 +199,8 @@ static int32_t run(uint32_t count)
 {
     int32_t status = 0;
     while (count-- != 0u && status == 0) {
-        if (MODEL_INPUT_IN_ARENA) { fill_inputs(); }
-        status = model_run(&inputs, &outputs, arena);
+        if (INPUT_IN_ARENA_OF_MODEL) { fill_inputs(); }
+        status = run_of_model(&inputs, &outputs, arena);
     }
     return status;
 }
@@ -411,7 +411,7 @@ static void put_results(void)
     if (WINDOW) {
         put_float(reconstruction_error());
     } else {
-        for (i = 0; i < (uint32_t)MODEL_OUTPUT_COUNT * output_tensors->elements; ++i) {
+        for (i = 0; i < (uint32_t)OUTPUT_COUNT_OF_MODEL * output_tensors->elements; ++i) {
             if (i != 0u) { put_text(","); }
             put_float(element(output_tensors, i));
         }

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""--license of 'aotc create': in every kind each file that can carry a licence names it, manifests have
+the field of their format, and what is no SPDX expression is refused.
+
+Usage: licence_option.py --work DIR
+"""
+import argparse
+import importlib.machinery
+import importlib.util
+import json
+import pathlib
+import re
+
+import kinds
+import yaml
+from all_kinds import after_error, boards_of, described, make
+from kinds import common
+
+GOOD = ["MIT", "0BSD", "GPL-2.0-or-later", "GPL-2.0+", "MIT OR Apache-2.0", "(MIT AND BSD-3-Clause) OR LicenseRef-Own",
+        "GPL-2.0-only WITH Classpath-exception-2.0", "DocumentRef-a.b:LicenseRef-c"]
+BAD = ["MIT*/", "*/ int evil; /*", "MIT OR", "OR MIT", "(MIT", "MIT)", "()", "MIT Apache-2.0", "MIT OR OR MIT", "WITH MIT",
+       "MIT WITH (X)", "LicenseRef-", "DocumentRef-:LicenseRef-a", "DocumentRef-a", "a:b", "-", "+", "MIT++", 'MIT"', "M'T",
+       "MIT\n", "M\u00cfT", "@prefix@", " ", "a" * 201, "$(x)"]
+LOADER = importlib.machinery.SourceFileLoader("check_licences", str(common.ROOT / "scripts" / "check-licences"))
+CHECK = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_licences", LOADER))
+LOADER.exec_module(CHECK)
+LINE = re.compile(r"SPDX-License-Identifier: (.*?)(?: \*/| -->)?$", re.M)
+# Where formats of others have a field for it.
+FIELDS = {"library.json": lambda text: json.loads(text).get("license"),
+          "idf_component.yml": lambda text: yaml.safe_load(text).get("license"),
+          "Cargo.toml": lambda text: (re.findall(r'^license = "(.*)"$', text, re.M) or [None])[0]}
+
+
+def stated(path):
+    """What the first two lines of a file say, or None."""
+    found = LINE.search("\n".join(path.read_text(errors="replace").split("\n")[:2]))
+    return found[1] if found else None
+
+
+def check_files(project, licence):
+    count = fields = 0
+    for path in sorted(p for p in project.rglob("*") if p.is_file()):
+        if path.name == "LICENSE.txt" or path.suffix == ".md" or CHECK.carries(path):
+            # The C of an archive of operators is as it was given.
+            given = path.relative_to(project).parts[0] == "operators"
+            wanted = "0BSD" if given else licence or ("0BSD" if path.name != "LICENSE.txt" else None)
+            if stated(path) != wanted:
+                raise common.Failure(f"{path.relative_to(project)} says {stated(path)}, not {wanted}")
+            count += 1
+        if path.name in FIELDS:
+            if FIELDS[path.name](path.read_text()) != (licence or None):
+                raise common.Failure(f"{path.name} has another licence:\n{path.read_text()}")
+            fields += 1
+    if not (project / "LICENSE.txt").exists():
+        raise common.Failure("there is no LICENSE.txt")
+    if json.loads((project / "aotc.json").read_text()).get("license", "") != licence:
+        raise common.Failure("aotc.json has another licence")
+    return count, fields
+
+
+def of_kind(kind, work):
+    archive = work / "operators.tar"
+    if kind["takes"] == "operators" and not archive.exists():
+        common.aotc("compile", common.model_path("relu_int8"), "--style", "operator", "-o", archive, "--quiet")
+    board = boards_of(kind)[0] if kind["board"] != "optional" else None
+    path = archive if kind["takes"] == "operators" else None
+    for licence in ("", "MIT OR Apache-2.0"):
+        folder = common.fresh(work / kind["kind"]) / "project"
+        make(kind["kind"], "relu_int8", board, folder, *(["--license", licence] if licence else []), path=path)
+        count, fields = check_files(folder, licence)
+    made = make(kind["kind"], "relu_int8", board, work / "bad", "--license", "MIT*/", path=path, expect=None)
+    after_error(made, work / "bad", "license-form")
+    print(f"{kind['kind']}: {count} files and {fields} manifests name it")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    work = common.fresh(parser.parse_args().work.resolve())
+    for kind in described():
+        of_kind(kind, work)
+    for licence in GOOD:
+        make("make", "relu_int8", None, kinds.shutil.rmtree(work / "good", ignore_errors=True) or work / "good",
+             "--license", licence)
+        check_files(work / "good", licence)
+    for licence in BAD:
+        made = make("make", "relu_int8", None, work / "bad", "--license", licence, expect=None)
+        after_error(made, work / "bad", "license-form")
+    print(f"{len(GOOD)} expressions taken, {len(BAD)} texts refused")
+
+
+if __name__ == "__main__":
+    common.main_of(main)

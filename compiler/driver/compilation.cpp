@@ -10,6 +10,7 @@
 
 #include "codegen/c_run.h"
 #include "codegen/c_tvm.h"
+#include "codegen/rust_interface.h"
 #include "driver/compile_checks.h"
 #include "driver/graph_model.h"
 #include "driver/input_shapes.h"
@@ -394,6 +395,7 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   model.files = &compiled.c;
   ModelKind kind = kind_of(compiled.options.model_path, compiled.model_bytes);
   model.file_name = compiled.prefix + extension_of(kind, compiled.model_bytes);
+  model.rust_interface = codegen::rust_interface(compiled.program, compiled.prefix, compiled.c);
   model.bytes = &compiled.model_bytes;
   model.beside = &compiled.model_files;
   model.runtime = compiled.options.convention != CallingConvention::kPlain;

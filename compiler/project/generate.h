@@ -51,6 +51,7 @@ struct ProjectModel {
   // first is the board's second core if it has one; the others run on the processor itself.
   std::vector<std::string> devices;
   nlohmann::ordered_json description;  // "compile": options to compile it again
+  std::string rust_interface = {};     // of a model of the plain form
   std::vector<std::string> needs;      // of kModelNeeds
   std::vector<std::string> pools;      // C identifiers
   std::string tables_section;          // the last of --constants-section, empty without

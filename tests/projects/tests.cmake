@@ -3,7 +3,7 @@
 # tests/CMakeLists.txt.
 set(projects ${CMAKE_CURRENT_LIST_DIR})
 
-foreach(kind cmake make esp_idf cmsis)
+foreach(kind cmake make esp_idf cmsis rust)
   add_test(NAME projects.${kind} COMMAND ${python} ${projects}/${kind}_kind.py
            --work ${CMAKE_BINARY_DIR}/projects/${kind})
   set_tests_properties(projects.${kind} PROPERTIES LABELS full SKIP_RETURN_CODE 77

@@ -44,6 +44,9 @@ add_test(NAME cli.manual
          COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/manual.py --aotc $<TARGET_FILE:aotc>
                  --work ${CMAKE_BINARY_DIR}/cli_manual)
 set_tests_properties(cli.manual PROPERTIES LABELS quick)
+add_test(NAME cli.schema COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/schema.py --aotc $<TARGET_FILE:aotc>
+         --work ${CMAKE_BINARY_DIR}/cli_schema)
+set_tests_properties(cli.schema PROPERTIES LABELS quick)
 add_test(NAME cli.scripts COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/scripts.py)
 set_tests_properties(cli.scripts PROPERTIES LABELS quick)
 add_test(NAME cli.boards COMMAND ${cli} --boards --work ${CMAKE_BINARY_DIR}/cli_boards)

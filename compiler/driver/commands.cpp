@@ -74,6 +74,7 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   for (auto& [name, text] : compiled->c.files) directory.add(name, std::move(text));
   nlohmann::ordered_json manifest;
   manifest["aotc"] = 1;
+  manifest["format_version"] = project::kFormatVersion;
   manifest["kind"] = "model";
   manifest["prefix"] = compiled->prefix;
   manifest["compile"] = describe_compile(compiled->options);
@@ -264,6 +265,7 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
     project.samples.push_back(std::move(flat));
   }
   project::ProjectModel model = project_model_of(*compiled);
+  model.summary = summary_json(*compiled);
   model.arena_memory = arena_memory(*compiled, firmware);
   const StackNeed stack = stack_need(*compiled);
   model.stack_bytes = stack.bytes;

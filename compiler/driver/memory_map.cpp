@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -20,11 +21,16 @@ struct Place {
   int block = -1;  // Storage::index; -1: scratch
   int64_t offset = 0, bytes = 0;
   int first = 0, last = 0;
+  int id = -1;  // of the tensor
 };
 
 class MemoryMap {
  public:
   explicit MemoryMap(const plan::Program& program) : program_(program) {}
+
+  struct Span {
+    int first = -1, last = -1;
+  };
 
   std::vector<Place> run() {
     const int end = static_cast<int>(program_.calls.size());
@@ -48,10 +54,6 @@ class MemoryMap {
       places_.push_back(
           {"", call.scratch_pool, -1, call.scratch_offset, call.scratch_bytes, index, index});
   }
-
-  struct Span {
-    int first = -1, last = -1;
-  };
 
   // The calls of blocks, which are numbered in the order of the text.
   static Span calls_of(const std::vector<std::vector<plan::ProgramStep>>& blocks) {
@@ -101,7 +103,7 @@ class MemoryMap {
     const graph::Tensor& tensor = program_.graph[id];
     known_[key(storage)] = places_.size();  // what lay there ends: a result may take its operand's place
     places_.push_back({tensor.name, storage.pool, storage.index, storage.offset,
-                       tensor.type.bytes(), call, call});
+                       tensor.type.bytes(), call, call, id.value});
   }
 
   void read(const plan::Storage& storage, int call) {
@@ -124,13 +126,95 @@ class MemoryMap {
   std::map<std::tuple<int, int, int64_t>, size_t> known_;
 };
 
+// From which call to which a tensor in the arena is alive. One without a place of its own is a view, or is made
+// of parts: it is alive as long as what it is made of.
+class Lifetimes {
+ public:
+  explicit Lifetimes(const plan::Program& program) : program_(program), places_(MemoryMap(program).run()) {
+    for (size_t i = 0; i < places_.size(); ++i)
+      if (places_[i].id >= 0) own_[places_[i].id] = i;
+    for (size_t i = 0; i < program.graph.ops.size(); ++i)
+      for (graph::TensorId id : program.graph.ops[i].results) producer_[id.value] = i;
+  }
+
+  MemoryMap::Span of(graph::TensorId id, int depth = 0) const {
+    if (auto own = own_.find(id.value); own != own_.end()) return {places_[own->second].first, places_[own->second].last};
+    constexpr int kDeepest = 1000;  // views of views
+    std::optional<MemoryMap::Span> out;
+    auto add = [&](const MemoryMap::Span& s) {
+      out = out ? MemoryMap::Span{std::min(out->first, s.first), std::max(out->last, s.last)} : s;
+    };
+    const plan::Storage& storage = storage_of(id);
+    if (auto made = producer_.find(id.value); made != producer_.end() && depth < kDeepest)
+      for (graph::TensorId operand : program_.graph.ops[made->second].operands)
+        if (operand.value >= 0 && same_block(storage_of(operand), storage)) add(of(operand, depth + 1));
+    if (out) return *out;
+    for (const Place& place : places_)
+      if (place.pool == storage.pool && place.block == storage.index) add({place.first, place.last});
+    return out.value_or(MemoryMap::Span{});
+  }
+
+ private:
+  static bool same_block(const plan::Storage& a, const plan::Storage& b) {
+    return a.kind == b.kind && a.pool == b.pool && a.index == b.index;
+  }
+  const plan::Storage& storage_of(graph::TensorId id) const { return program_.tensors[static_cast<size_t>(id.value)]; }
+
+  const plan::Program& program_;
+  std::vector<Place> places_;
+  std::map<int, size_t> own_, producer_;
+};
+
+const char* name_of(plan::StorageKind kind) {
+  switch (kind) {
+    case plan::StorageKind::kArena: return "arena";
+    case plan::StorageKind::kInput: return "input";
+    case plan::StorageKind::kOutput: return "output";
+    case plan::StorageKind::kConstant: return "constant";
+    case plan::StorageKind::kState: return "state";
+    case plan::StorageKind::kNone: break;
+  }
+  return "none";
+}
+
 }  // namespace
+
+std::string whole_name(const std::string& tensor) { return escape_for_display(tensor, std::string::npos); }
+
+nlohmann::ordered_json tensors_json(const plan::Program& program) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  const Lifetimes lifetimes(program);
+  for (size_t i = 0; i < program.tensors.size(); ++i) {
+    const plan::Storage& storage = program.tensors[i];
+    if (storage.kind == plan::StorageKind::kNone) continue;
+    const graph::TensorId id{static_cast<int>(i)};
+    const graph::Tensor& tensor = program.graph[id];
+    nlohmann::ordered_json j = {{"name", whole_name(tensor.name)},
+                                {"dtype", aotc::name_of(tensor.type.dtype)},
+                                {"shape", tensor.type.shape},
+                                {"bytes", tensor.type.bytes()},
+                                {"storage", name_of(storage.kind)}};
+    const bool arena = storage.kind == plan::StorageKind::kArena;
+    if (arena && program.pools.size() > 1) j["pool"] = program.pools[static_cast<size_t>(storage.pool)].name;
+    if (arena || storage.kind == plan::StorageKind::kState)
+      j["offset"] = storage.offset;
+    else if (storage.index >= 0)
+      j["index"] = storage.index;
+    if (arena) {
+      const MemoryMap::Span span = lifetimes.of(id);
+      j["first_call"] = span.first;
+      j["last_call"] = span.last;
+    }
+    out.push_back(std::move(j));
+  }
+  return out;
+}
 
 nlohmann::ordered_json memory_json(const plan::Program& program) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   for (const Place& place : MemoryMap(program).run()) {
     nlohmann::ordered_json j;
-    if (!place.tensor.empty()) j["tensor"] = escape_for_display(place.tensor, 4096);
+    if (!place.tensor.empty()) j["tensor"] = whole_name(place.tensor);
     if (program.pools.size() > 1) j["pool"] = program.pools[static_cast<size_t>(place.pool)].name;
     j["offset"] = place.offset;
     j["bytes"] = place.bytes;

@@ -84,7 +84,6 @@ Result<Report> make_report(const std::string& target, const CompileOptions& give
   if (out.project) add_project(out);
   out.variants = variants_of(compile, !out.project, others);
   data["levels"] = levels_json(out.variants);
-  if (compile.memory == codegen::MemoryMode::kStatic) data["memory"] = memory_json(c.program);
   data["aotc"] = kVersion;
   data["model"] = escape_for_display(std::filesystem::path(compile.model_path).filename().string());
   add_limits(c, data);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "driver/memory_map.h"
 #include "driver/slices.h"
 #include "ops/operator.h"
 #include "support/files.h"
@@ -177,7 +178,7 @@ nlohmann::ordered_json layers_json(const Compiled& c) {
       nlohmann::ordered_json results = nlohmann::ordered_json::array();
       for (graph::TensorId id : op.results) {
         const graph::Tensor& t = p.graph[id];
-        results.push_back({{"tensor", escape_for_display(t.name, 4096)},
+        results.push_back({{"tensor", whole_name(t.name)},
                            {"dtype", name_of(t.type.dtype)},
                            {"shape", t.type.shape},
                            {"bytes", t.type.bytes()}});
@@ -192,6 +193,7 @@ nlohmann::ordered_json layers_json(const Compiled& c) {
 nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
   Figures f = figures_of(c);
   nlohmann::ordered_json j;
+  j["format_version"] = project::kFormatVersion;
   j["prefix"] = c.prefix;
   if (!c.options.cpu_name.empty()) j["cpu"] = c.options.cpu_name;
   if (!c.options.board_name.empty()) j["board"] = c.board->name;
@@ -226,7 +228,7 @@ nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
     nlohmann::ordered_json out = nlohmann::ordered_json::array();
     for (size_t i = 0; i < list.size(); ++i) {
       const graph::TensorType& t = c.program.graph[list[i].tensor].type;
-      out.push_back({{"name", escape_for_display(list[i].name, 4096)},
+      out.push_back({{"name", whole_name(list[i].name)},
                      {"field", fields[i]},
                      {"dtype", name_of(t.dtype)},
                      {"shape", t.shape},
@@ -237,6 +239,8 @@ nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
   };
   j["inputs"] = ports(c.program.graph.inputs, c.c.input_fields);
   j["outputs"] = ports(c.program.graph.outputs, c.c.output_fields);
+  j["tensors"] = tensors_json(c.program);
+  if (c.options.memory == codegen::MemoryMode::kStatic) j["memory"] = memory_json(c.program);
   j["layers"] = layers_json(c);
   return j;
 }

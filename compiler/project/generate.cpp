@@ -123,6 +123,24 @@ int64_t thread_stack(int64_t model_stack) {
   return (model_stack + kPrinting + kUnit - 1) / kUnit * kUnit;
 }
 
+// What an operating system that protects memory gives a thread: arena, inputs, outputs and state.
+// Where its regions are powers of two (Arm's of v6-M and v7-M), the next one is what they take.
+void add_sizes(const ProjectModel& model, Values& values) {
+  auto number = [&](const char* name) { return model.summary.is_object() ? model.summary.value(name, int64_t{0}) : 0; };
+  const int64_t shared = model.arena_bytes + number("state_bytes") +
+                         (model.summary.value("input_in_arena", false) ? 0 : number("input_bytes")) +
+                         (model.summary.value("output_in_arena", false) ? 0 : number("output_bytes"));
+  int64_t region = 32;
+  while (region < shared) region *= 2;
+  auto kilobytes = [](int64_t bytes) { return std::to_string((bytes + 1023) / 1024); };
+  // With what the system and the demo take around it, rounded up: boards that have less are not tried.
+  constexpr int64_t kSystemRam = 8 << 10, kSystemFlash = 64 << 10;
+  values.keys["shared_bytes"] = std::to_string(shared);
+  values.keys["region_bytes"] = std::to_string(region);
+  values.keys["min_ram"] = kilobytes(shared + thread_stack(model.stack_bytes) + kSystemRam);
+  values.keys["min_flash"] = kilobytes(number("constants_bytes") + number("input_bytes") * 2 + kSystemFlash);
+}
+
 // A C library that leaves mathematics out, as small ones do, is not enough.
 bool needs_math(const codegen::ModelFiles& files) {
   return std::any_of(files.files.begin(), files.files.end(), [](const auto& file) {
@@ -168,6 +186,7 @@ Values values_of(const TemplateDescription& description, const Board& board,
       model.arena_memory.empty() ? board.field("placement.arena") : model.arena_memory;
   bind_devices(board, model, values);
   add_licence_values(options.licence, values);
+  add_sizes(model, values);
   add_arduino_values(board, camel_case(model.prefix), options.folder, values);
   return values;
 }
@@ -235,6 +254,7 @@ nlohmann::ordered_json project_manifest(const TemplateDescription& description, 
                                         const std::string& prefix, const Rendered& rendered) {
   nlohmann::ordered_json manifest;
   manifest["aotc"] = 1;
+  manifest["format_version"] = kFormatVersion;
   manifest["kind"] = "project";
   manifest["project"] = description.kind;
   manifest["board"] = board.name;
@@ -276,6 +296,7 @@ Status generate_project(const TemplateDescription& description, const Board& boa
   }
   if (!options.licence.empty()) manifest["license"] = options.licence;
   manifest["compile"] = model.description;
+  if (!model.summary.is_null()) manifest["summary"] = model.summary;
   out.add(kManifest, json_text(manifest, 1) + "\n");
   return success();
 }

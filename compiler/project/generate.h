@@ -15,6 +15,9 @@
 namespace aotc::project {
 
 inline constexpr const char* kManifest = "aotc.json";
+// Of the JSON that commands print and of aotc.json: fields are added under one number, and no field
+// changes its name or meaning.
+inline constexpr int kFormatVersion = 1;
 
 struct ProjectOptions {
   TemplateSource source;
@@ -50,6 +53,7 @@ struct ProjectModel {
   // Devices whose hooks the emitted code calls, as they are in hook names ("Acc"), in order. The
   // first is the board's second core if it has one; the others run on the processor itself.
   std::vector<std::string> devices;
+  nlohmann::ordered_json summary;      // "summary": what 'compile --json' prints
   nlohmann::ordered_json description;  // "compile": options to compile it again
   std::string rust_interface = {};     // of a model of the plain form
   std::vector<std::string> needs;      // of kModelNeeds

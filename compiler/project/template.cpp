@@ -159,6 +159,9 @@ class Renderer {
       std::string value;
       if (key.from == "option") {
         value = options_[key.option];
+        // A line of a manifest around it, or none.
+        if (const size_t at = key.field.find("{}"); at != std::string::npos && !value.empty())
+          value = key.field.substr(0, at) + json_text(value) + key.field.substr(at + 2);
       } else if (key.from == "template") {
         const TemplateSources* platform = find(t_.platforms, board_.platform);
         if (key.name != "part_sources" && platform == nullptr) {

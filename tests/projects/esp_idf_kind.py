@@ -6,8 +6,10 @@ runs on stand-ins for the few headers of ESP-IDF that it includes.
 Usage: esp_idf_kind.py --work DIR
 """
 import argparse
+import os
 import pathlib
 import re
+import shutil
 
 import kconfiglib
 import kinds
@@ -18,7 +20,8 @@ STANDINS = kinds.HERE / "esp_idf"
 RV32IMC = ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32", "-misa-spec=2.2",
            "--specs=picolibc.specs"]
 # Fields of the manifest, by the reference of the component manager.
-FIELDS = {"version": str, "description": str, "targets": list, "dependencies": dict}
+FIELDS = {"version": str, "description": str, "license": str, "url": str, "repository": str, "maintainers": list,
+          "targets": list, "dependencies": dict}
 TARGETS = {"esp32", "esp32s2", "esp32s3", "esp32c2", "esp32c3", "esp32c5", "esp32c6", "esp32h2",
            "esp32p4", "linux"}
 
@@ -52,9 +55,11 @@ def configuration(project, work, psram, **chosen):
     return out
 
 
-def registered(project, work, settings):
-    """CMake evaluates the component's CMakeLists.txt; what it told the functions of ESP-IDF."""
+def registered(project, work, settings, component="component"):
+    """CMake evaluates the component's CMakeLists.txt, as that of a folder with a name; what it told the functions
+    of ESP-IDF."""
     script = work / "evaluate.cmake"
+    settings = {"COMPONENT_NAME": component, "CMAKE_CURRENT_BINARY_DIR": work / f"in_{component}", **settings}
     lines = [f"set({name} [==[{value}]==])" for name, value in settings.items()]
     script.write_text("\n".join(lines) + f'\nset(COMPONENT_LIB the_component)\n'
                       f'include("{STANDINS / "functions.cmake"}")\n'
@@ -66,13 +71,13 @@ def registered(project, work, settings):
     return found
 
 
-def check_files(project, found, folder=""):
+def check_files(project, found, folder="", component="component"):
     for name in [*found["SRCS"], *found.get("INCLUDE_DIRS", [])]:
         if not (project / folder / name).exists():
             raise common.Failure(f"CMakeLists.txt names {name}, which is not there")
     for name in found.get("LDFRAGMENTS", []):
         text = (project / folder / name).read_text()
-        archive = re.search(r"^archive: lib(\w+)\.a$", text, re.M)
+        archive = re.search(rf"^archive: lib{component}\.a$", text, re.M)
         objects = re.findall(r"^ +(\w+) \(noflash\)$", text, re.M)
         if not archive or not objects or any(
                 not (project / folder / "model" / f"{o}.c").exists() for o in objects):
@@ -118,6 +123,48 @@ def one_model(model, work):
     return project
 
 
+def names(work):
+    """Whatever the component's folder is called, its fragment is for its archive; the example finds it; fields of
+    the manifest that an option gives."""
+    given = {"url": "https://example.org/digits", "repository": "https://example.org/digits.git",
+             "maintainer": 'Ada "A" Lovelace <ada@example.org>'}
+    project = kinds.create("esp-idf", work / "named", "--license", "MIT", "--project-option", "version=1.2.3",
+                           *(x for name, value in given.items() for x in ("--project-option", f"{name}={value}")))
+    manifest(project)
+    data = yaml.safe_load((project / "idf_component.yml").read_text())
+    wanted = (given["url"], given["repository"], [given["maintainer"]], "MIT", "1.2.3")
+    if (data["url"], data["repository"], data["maintainers"], data["license"], data["version"]) != wanted:
+        raise common.Failure(f"idf_component.yml: {data}")
+    for component in ("digits", "ada__digits", "other-name"):
+        found = registered(project, work, configuration(project, work, psram=False), component)
+        check_files(project, found, component=component)
+    early = registered(project, work, {"CMAKE_BUILD_EARLY_EXPANSION": "1"})
+    if "LDFRAGMENTS" in early:
+        raise common.Failure("a fragment is made where nothing is built")
+    main = project / "examples" / "demo" / "main"
+    wants = yaml.safe_load((main / "idf_component.yml").read_text())["dependencies"]
+    if list(wants) != ["digits"] or (main / wants["digits"]["override_path"]).resolve() != project:
+        raise common.Failure(f"the example does not find the component: {wants}")
+    compote(project, work)
+    print("a fragment for each name of the folder; the example finds the component")
+
+
+def compote(project, work):
+    """The component manager's own judgement, where it is installed (PyPI: idf-component-manager)."""
+    program = shutil.which("compote")
+    if program is None:
+        print("compote is not installed: only this script checked the manifest")
+        return
+    copy = common.fresh(work / "packed") / "digits"
+    shutil.copytree(project, copy)
+    environment = {**os.environ, "IDF_COMPONENT_LOCAL_STORAGE_URL": ""}
+    common.run([program, "component", "pack", "--name", "digits"], cwd=copy, env=environment)
+    archives = list(copy.glob("dist/*.tgz"))
+    if [a.name for a in archives] != ["digits_1.2.3.tgz"]:
+        raise common.Failure(f"compote packed {archives}")
+    print(f"compote component pack: {archives[0].name}")
+
+
 def choices(project, work):
     """Every choice of Kconfig reaches the compiler."""
     external = {"DIGITS_ARENA_EXTERNAL": "y"}
@@ -152,6 +199,7 @@ def main():
     common.require("gcc", "cmake", "riscv64-unknown-elf-gcc")
     project = one_model("digits_int8", common.fresh(work / "int8"))
     choices(project, work)
+    names(work)
     one_model("digits_f32", common.fresh(work / "f32"))
 
 

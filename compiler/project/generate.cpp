@@ -126,10 +126,12 @@ int64_t thread_stack(int64_t model_stack) {
 // What an operating system that protects memory gives a thread: arena, inputs, outputs and state.
 // Where its regions are powers of two (Arm's of v6-M and v7-M), the next one is what they take.
 void add_sizes(const ProjectModel& model, Values& values) {
-  auto number = [&](const char* name) { return model.summary.is_object() ? model.summary.value(name, int64_t{0}) : 0; };
+  // A project that only verifies, and then goes, has none.
+  const nlohmann::ordered_json summary = model.summary.is_object() ? model.summary : nlohmann::ordered_json::object();
+  auto number = [&](const char* name) { return summary.value(name, int64_t{0}); };
   const int64_t shared = model.arena_bytes + number("state_bytes") +
-                         (model.summary.value("input_in_arena", false) ? 0 : number("input_bytes")) +
-                         (model.summary.value("output_in_arena", false) ? 0 : number("output_bytes"));
+                         (summary.value("input_in_arena", false) ? 0 : number("input_bytes")) +
+                         (summary.value("output_in_arena", false) ? 0 : number("output_bytes"));
   int64_t region = 32;
   while (region < shared) region *= 2;
   auto kilobytes = [](int64_t bytes) { return std::to_string((bytes + 1023) / 1024); };

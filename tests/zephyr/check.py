@@ -148,6 +148,7 @@ def sample_yaml(project):
     for name, test in sample["tests"].items():
         expect(re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)+", name), f"test '{name}'")
         known(test, TEST_KEYS, name)
+        enough({**sample["common"], **test}, name)
         known(test.get("harness_config", {}), CONSOLE_KEYS, "harness_config")
         harness = test.get("harness", sample["common"].get("harness"))
         expect(harness in (None, "console") and (harness == "console") == ("harness_config" in test),
@@ -156,9 +157,33 @@ def sample_yaml(project):
             for r in t.get("harness_config", {}).get("regex", [])]
 
 
+def description_folders(module, kind):
+    """Folders of tests or samples that module.yml names, which Twister then finds."""
+    folders = yaml.safe_load((module / "zephyr" / "module.yml").read_text())[kind]
+    expect(folders and all((module / f / "CMakeLists.txt").exists() for f in folders), f"module.yml: {kind}")
+    return [module / f for f in folders]
+
+
+def enough(test, name):
+    """Kilobytes that a board should have, and where continuous integration builds it."""
+    expect(test.get("min_ram", 0) >= 8 and test.get("min_flash", 0) >= 32, f"{name}: min_ram, min_flash")
+    expect(test.get("integration_platforms"), f"{name}: integration_platforms")
+
+
+def testcases(folder):
+    cases = yaml.safe_load((folder / "testcase.yaml").read_text())
+    for name, test in cases["tests"].items():
+        known(test, TEST_KEYS, name)
+        enough({**cases["common"], **test}, name)
+
+
 def structure(args):
     app, module = create(args.work, "zephyr"), create(args.work, "zephyr_module")
     expect(len(sample_yaml(app)) == 2, "regular expressions of the console")
+    for folder in description_folders(module, "samples"):
+        expect(sample_yaml(folder), f"{folder.name} has no console")
+    for folder in description_folders(module, "tests"):
+        testcases(folder)
     description = yaml.safe_load((module / "zephyr" / "module.yml").read_text())
     known(description, MODULE_KEYS, "module.yml")
     known(description["build"], MODULE_BUILD_KEYS, "build")
@@ -168,7 +193,7 @@ def structure(args):
     for project in (app, module):
         files = kinds.files_of(project)
         others = [f for f in files if not f.startswith(("model/", "runtime/")) and f not in ("aotc.json", "LICENSE.txt")]
-        expect(len(others) <= 12, f"{len(others)} files beside the model: {sorted(others)}")
+        expect(len([f for f in others if not f.startswith(("samples/", "tests/"))]) <= 13, f"{len(others)} files beside the model: {sorted(others)}")
         again = kinds.create("zephyr" if project is app else "zephyr-module",
                              args.work / "elsewhere" / project.name,
                              *(("--board", BOARD) if project is app else ()))

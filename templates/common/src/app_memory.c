@@ -21,6 +21,11 @@
 #define @macro_prefix@_PLACE_ARENA
 #endif
 
+/* Where inputs, outputs and state of this file lie, in the same way. */
+#ifndef @macro_prefix@_PLACE_DATA
+#define @macro_prefix@_PLACE_DATA
+#endif
+
 #if defined(__GNUC__)
 #define ALIGNED __attribute__((aligned(@macro_prefix@_ARENA_ALIGN)))
 #else
@@ -74,8 +79,8 @@ static const struct @prefix@_pools pools = {
 
 /* What the model keeps from run to run. */
 #ifdef @macro_prefix@_STATE_SIZE
-ALIGNED static uint8_t state[@macro_prefix@_STATE_SIZE];
-static uint8_t state_ready;
+@macro_prefix@_PLACE_DATA ALIGNED static uint8_t state[@macro_prefix@_STATE_SIZE];
+@macro_prefix@_PLACE_DATA static uint8_t state_ready;
 #define STATE , state
 #define STATE_TYPE , void *
 #else
@@ -100,7 +105,7 @@ void @prefix@_app_reset(void)
 static const struct @prefix@_inputs inputs;
 #define INPUT_DATA(field) @prefix@_input_##field(@prefix@_memory())
 #else
-static struct {
+@macro_prefix@_PLACE_DATA static struct {
     @macro_prefix@_FOR_EACH_INPUT(DECLARE_BUFFER)
 } input_data;
 static const struct @prefix@_inputs inputs = {@macro_prefix@_FOR_EACH_INPUT(POINT_TO_INPUT)};
@@ -111,7 +116,7 @@ static const struct @prefix@_inputs inputs = {@macro_prefix@_FOR_EACH_INPUT(POIN
 static const struct @prefix@_outputs outputs;
 #define OUTPUT_DATA(field) (void *)@prefix@_output_##field(@prefix@_memory()) /* not const */
 #else
-static struct {
+@macro_prefix@_PLACE_DATA static struct {
     @macro_prefix@_FOR_EACH_OUTPUT(DECLARE_BUFFER)
 } output_data;
 static const struct @prefix@_outputs outputs = {@macro_prefix@_FOR_EACH_OUTPUT(POINT_TO_OUTPUT)};

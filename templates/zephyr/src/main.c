@@ -13,10 +13,17 @@
 #include <sys/printk.h>
 #endif
 
+/* Since 3.7 a board's name has qualifiers. */
+#if defined(CONFIG_BOARD_TARGET)
+#define BOARD_NAME CONFIG_BOARD_TARGET
+#else
+#define BOARD_NAME CONFIG_BOARD
+#endif
+
 /* Older Zephyr calls a main that returns nothing: it does not look at the result. */
 int main(void)
 {
-    printk("@aotc model=@prefix@ board=%s clock_hz=%u\n", CONFIG_BOARD,
+    printk("@aotc model=@prefix@ board=%s clock_hz=%u\n", BOARD_NAME,
            (unsigned)@prefix@_clock_hz());
     (void)@prefix@_demo();
 #if defined(CONFIG_@macro_prefix@_MODEL_STACK_CHECK)

@@ -3,6 +3,8 @@
  * commands if they are wanted. For Zephyr 2.5 and later: headers are below zephyr/ since 3.1. */
 #include "@prefix@_zephyr.h"
 
+#include <errno.h>
+
 #include "@prefix@_app.h"
 
 #if __has_include(<zephyr/kernel.h>)
@@ -31,6 +33,33 @@
 /* The shell whose command is running; without one text goes to printk. */
 static const struct shell *asking_shell;
 #endif
+
+#if defined(CONFIG_LOG)
+#if __has_include(<zephyr/logging/log.h>)
+#include <zephyr/logging/log.h>
+#else
+#include <logging/log.h>
+#endif
+LOG_MODULE_REGISTER(@prefix@_model, CONFIG_@macro_prefix@_MODEL_LOG_LEVEL);
+#else
+#define LOG_ERR(...)
+#endif
+
+#if defined(CONFIG_@macro_prefix@_MODEL_USER_MODE)
+K_APPMEM_PARTITION_DEFINE(@prefix@_partition);
+#endif
+
+int @prefix@_infer(void)
+{
+    const int32_t status = @prefix@_app_run();
+    if (status == 0) { return 0; }
+    LOG_ERR("a run of the model ended with status %d", (int)status);
+    if (status == @macro_prefix@_ERROR_ARGUMENT) { return -EINVAL; }
+#ifdef @macro_prefix@_ERROR_DATA
+    if (status == @macro_prefix@_ERROR_DATA) { return -EDOM; }
+#endif
+    return -EIO;
+}
 
 static void write_line(const char *text)
 {
@@ -174,7 +203,7 @@ static int command_run(const struct shell *sh, size_t argc, char **argv)
     failed = @prefix@_demo();
     asking_shell = NULL;
     print_stack(sh);
-    return failed;
+    return failed == 0 ? 0 : -EIO;
 }
 
 static int command_self_test(const struct shell *sh, size_t argc, char **argv)
@@ -195,7 +224,7 @@ static int command_self_test(const struct shell *sh, size_t argc, char **argv)
         shell_fprintf(sh, SHELL_NORMAL, "FAILED: status %d, %u results of layers\n",
                       (int)result.status, (unsigned)result.layers);
     }
-    return failed;
+    return failed == 0 ? 0 : -EIO;
 }
 
 static int command_profile(const struct shell *sh, size_t argc, char **argv)
@@ -211,7 +240,7 @@ static int command_profile(const struct shell *sh, size_t argc, char **argv)
         shell_fprintf(sh, SHELL_NORMAL, "%d: %s cycles  %s\n", (int)layer, decimal(times[layer]),
                       name);
     }
-    return (int)status;
+    return status == 0 ? 0 : -EIO;
 }
 
 /* `run` does not have to be the word for two models in one firmware: the command is the prefix then. */

@@ -6,8 +6,27 @@
 
 #include <stdint.h>
 
+#if defined(CONFIG_@macro_prefix@_MODEL_USER_MODE)
+#if __has_include(<zephyr/app_memory/app_memdomain.h>)
+#include <zephyr/app_memory/app_memdomain.h>
+#else
+#include <app_memory/app_memdomain.h>
+#endif
+#endif
+
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+/* Runs the model on its inputs, as @prefix@_app_run does. 0, or as errno has it: -EINVAL for memory that is
+ * not aligned as the model wants it, -EDOM for data that an operator is not defined for, -EIO for
+ * what an operator of yours reported. A failure is logged. */
+int @prefix@_infer(void);
+
+#if defined(CONFIG_@macro_prefix@_MODEL_USER_MODE)
+/* Arena, inputs, outputs and state: what the memory domain of a user thread that calls @prefix@_infer
+ * must have. The self test, times and shell are for the kernel's threads. */
+extern struct k_mem_partition @prefix@_partition;
 #endif
 
 /* Cycles per second of the clock that @prefix@_port_now reads. */

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: 0BSD */
+/* Runs the demo of the model '@prefix@' once. */
+#include "@prefix@_app.h"
+
+int main(void)
+{
+    (void)@prefix@_demo();
+    return 0;
+}

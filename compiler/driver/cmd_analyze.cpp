@@ -76,7 +76,7 @@ options::Command analyze_declaration() {
   return {.name = "analyze",
           .summary = "Look into linked programs, and into C sources",
           .commands = {machine::stack_declaration(machine::objdump_decoder),
-                       machine::size_declaration(machine::objdump_decoder), std::move(signatures)}};
+                       machine::size_declaration(machine::objdump_decoder), cycles_declaration(), std::move(signatures)}};
 }
 
 }  // namespace aotc::driver

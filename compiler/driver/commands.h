@@ -73,6 +73,7 @@ options::Command boards_declaration();
 options::Command model_diff_declaration();
 options::Command cpus_declaration();
 options::Command evaluate_declaration();
+options::Command cycles_declaration();
 options::Command graph_declaration();
 options::Command mlf_declaration();
 options::Command project_server_declaration();

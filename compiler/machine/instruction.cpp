@@ -2,6 +2,7 @@
 #include "machine/instruction.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace aotc::machine {
 
@@ -38,7 +39,7 @@ std::vector<std::string> split_operands(const std::string& text) {
   return out;
 }
 
-bool before(const Instruction& a, const Instruction& b) { return a.address < b.address; }
+bool is_before(const Instruction& a, const Instruction& b) { return a.address < b.address; }
 
 }  // namespace
 
@@ -56,7 +57,7 @@ Instruction parse_instruction(Isa isa, uint32_t address, uint32_t size, std::str
 }
 
 void Listing::finish(Isa isa) {
-  std::stable_sort(all_.begin(), all_.end(), before);
+  std::stable_sort(all_.begin(), all_.end(), is_before);
   if (isa != Isa::kThumb) return;
   size_t block = 0;
   for (Instruction& i : all_) {
@@ -79,8 +80,15 @@ void Listing::finish(Isa isa) {
 const Instruction* Listing::from(uint32_t address) const {
   Instruction key;
   key.address = address;
-  auto found = std::lower_bound(all_.begin(), all_.end(), key, before);
+  auto found = std::lower_bound(all_.begin(), all_.end(), key, is_before);
   return found == all_.end() ? nullptr : &*found;
+}
+
+const Instruction* Listing::before(uint32_t address) const {
+  Instruction key;
+  key.address = address;
+  auto found = std::lower_bound(all_.begin(), all_.end(), key, is_before);
+  return found == all_.begin() || std::prev(found)->next() != address ? nullptr : &*std::prev(found);
 }
 
 const Instruction* Listing::at(uint32_t address) const {

@@ -36,6 +36,8 @@ class Listing {
   const Instruction* at(uint32_t address) const;
   // The first at or behind the address.
   const Instruction* from(uint32_t address) const;
+  // The one that ends at the address.
+  const Instruction* before(uint32_t address) const;
   bool empty() const { return all_.empty(); }
 
  private:

@@ -67,8 +67,10 @@ Listing parse_objdump(Isa isa, const std::string& text) {
   return out;
 }
 
-Decoder objdump_decoder(const std::string& program) {
-  return [program](const Elf& elf, Diagnostics& diags) -> Result<Listing> {
+Decoder objdump_decoder(const std::string& program) { return objdump_decoder_of(program, ""); }
+
+Decoder objdump_decoder_of(const std::string& program, const std::string& architecture) {
+  return [program, architecture](const Elf& elf, Diagnostics& diags) -> Result<Listing> {
     std::string found = program;
     if (found.empty())
       for (const std::string& name : programs_for(elf.isa()))
@@ -85,11 +87,12 @@ Decoder objdump_decoder(const std::string& program) {
     }
     // More than the end of the output is needed, so the text is collected as it comes.
     std::string text;
-    ProcessResult run =
-        run_process({found, "-d", "-z", "--", elf.file()}, "", kSeconds, [&](const std::string& piece) {
-          text += piece;
-          return true;
-        });
+    std::vector<std::string> command = {found, "-d", "-z", "--", elf.file()};
+    if (!architecture.empty()) command.insert(command.begin() + 1, {"-m", architecture});
+    ProcessResult run = run_process(command, "", kSeconds, [&](const std::string& piece) {
+      text += piece;
+      return true;
+    });
     if (!run.started || run.exit_code != 0) {
       where.file = found;
       diags.error(where, "tool-failed", fmt::format("ended with {}", run.exit_code))

@@ -258,6 +258,7 @@ Result<ModelFunctions> read_model_functions(const std::string& path, Diagnostics
                               escape_for_display(text("op_type"), 40);
     out.layers[text("function")].push_back(layer);
     out.calls.push_back(layer);
+    out.functions.push_back(text("function"));
   }
   return out;
 }

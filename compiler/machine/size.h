@@ -50,6 +50,7 @@ struct ModelFunctions {
   std::string prefix;
   std::map<std::string, std::vector<std::string>> layers;
   std::vector<std::string> calls;  // the layer of each call
+  std::vector<std::string> functions;  // and its function
 };
 // Reports [source-map-invalid].
 Result<ModelFunctions> read_model_functions(const std::string& path, Diagnostics& diags);

@@ -40,6 +40,19 @@ ops::Costs cycle_costs(std::string_view cpu) {
   return core != nullptr ? core->cycles.value_or(kUsualCycles) : kUsualCycles;
 }
 
+const machine::Timing* timing_of(std::string_view cpu) {
+  const Core* core = find_core(cpu);
+  return core != nullptr ? core->timing : nullptr;
+}
+
+std::vector<std::string> timed_cpus() {
+  std::vector<std::string> out;
+  for (const Family& family : families())
+    for (const Core& core : family.cores)
+      if (core.timing != nullptr) out.emplace_back(core.cpu);
+  return out;
+}
+
 bool knows_cpu(std::string_view cpu) {
   return find_core(cpu) != nullptr ||
          std::find(std::begin(kWithoutFamily), std::end(kWithoutFamily), cpu) != std::end(kWithoutFamily);

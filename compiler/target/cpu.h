@@ -7,7 +7,9 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "machine/timing.h"
 #include "ops/lowering.h"
 
 namespace aotc::target {
@@ -30,6 +32,11 @@ ops::TargetInfo for_level(ops::TargetInfo target, ops::Level level);
 
 // Cycles of one instruction of each kind, memory without wait states. Sources beside the table.
 ops::Costs cycle_costs(std::string_view cpu);
+
+// Cycles of its instructions (docs/cycles.md has the sources); nullptr for a core of which nothing is known.
+const machine::Timing* timing_of(std::string_view cpu);
+// The cores that have such a table.
+std::vector<std::string> timed_cpus();
 
 // Was this name thought of? A board's must have been: a misspelt one would silently get the costs of
 // a Cortex-M4.

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "machine/timing.h"
 #include "ops/lowering.h"
 #include "target/cpu.h"
 #include "target/implementation.h"
@@ -19,6 +20,7 @@ namespace aotc::target {
 struct Core {
   std::string_view cpu;  // "cortex-m4"
   std::optional<ops::Costs> cycles;
+  const machine::Timing* timing = nullptr;  // of its instructions, where that is known
 };
 
 // The text of a microkernel, by the family that its meaning names.

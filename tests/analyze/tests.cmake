@@ -18,6 +18,10 @@ if(NOT AOTC_SANITIZE)
                    ${CMAKE_SOURCE_DIR}/tests/models/digits/digits_int8.tflite=qemu_microbit,qemu_mps2_an386,qemu_riscv32
                    ${CMAKE_SOURCE_DIR}/tests/models/digits/digits_f32.tflite=qemu_mps3_an547)
   set_tests_properties(analyze.firmware PROPERTIES LABELS full SKIP_RETURN_CODE 77)
+  add_test(NAME analyze.cycles
+           COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run_cycles.py --aotc $<TARGET_FILE:aotc>
+                   --work ${CMAKE_BINARY_DIR}/analyze/cycles)
+  set_tests_properties(analyze.cycles PROPERTIES LABELS quick SKIP_RETURN_CODE 77)
 endif()
 if(NOT TARGET aotc-analyze)
   return()

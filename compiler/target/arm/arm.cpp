@@ -2,6 +2,7 @@
 // Cores of the Cortex-M series.
 #include "target/arm/dsp/lowerings.h"
 #include "target/arm/helium/lowerings.h"
+#include "target/arm/timings.h"
 #include "target/family.h"
 
 namespace aotc::target {
@@ -17,13 +18,13 @@ std::vector<Core> cortex_cores() {
   using ops::Costs;
   return {
       //                    load store alu  mul  dual high div  branch vector
-      {"cortex-m0", Costs{2.0, 2.0, 1.0, 1.0, 1.0, 17.0, 40.0, 3.0, 1.0}},
-      {"cortex-m0plus", Costs{2.0, 2.0, 1.0, 1.0, 1.0, 17.0, 40.0, 2.0, 1.0}},
-      {"cortex-m3", Costs{1.5, 1.0, 1.0, 2.0, 2.0, 4.0, 7.0, 3.0, 1.0}},
-      {"cortex-m4", Costs{2.5, 1.0, 1.0, 1.0, 1.0, 1.0, 7.0, 3.0, 1.0}},
-      {"cortex-m7", Costs{1.0, 0.6, 0.5, 1.0, 1.0, 1.0, 5.0, 1.0, 1.0}},
-      {"cortex-m33", Costs{2.2, 1.0, 1.0, 1.0, 1.0, 1.0, 6.0, 2.0, 1.0}},
-      {"cortex-m55", Costs{1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 6.0, 2.0, 2.0}},
+      {"cortex-m0", Costs{2.0, 2.0, 1.0, 1.0, 1.0, 17.0, 40.0, 3.0, 1.0}, &arm::kCortexM0},
+      {"cortex-m0plus", Costs{2.0, 2.0, 1.0, 1.0, 1.0, 17.0, 40.0, 2.0, 1.0}, &arm::kCortexM0Plus},
+      {"cortex-m3", Costs{1.5, 1.0, 1.0, 2.0, 2.0, 4.0, 7.0, 3.0, 1.0}, &arm::kCortexM3},
+      {"cortex-m4", Costs{2.5, 1.0, 1.0, 1.0, 1.0, 1.0, 7.0, 3.0, 1.0}, &arm::kCortexM4},
+      {"cortex-m7", Costs{1.0, 0.6, 0.5, 1.0, 1.0, 1.0, 5.0, 1.0, 1.0}, &arm::kCortexM7},
+      {"cortex-m33", Costs{2.2, 1.0, 1.0, 1.0, 1.0, 1.0, 6.0, 2.0, 1.0}, &arm::kCortexM33},
+      {"cortex-m55", Costs{1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 6.0, 2.0, 2.0}, &arm::kCortexM55},
   };
 }
 

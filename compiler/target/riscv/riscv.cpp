@@ -6,6 +6,14 @@ namespace aotc::target {
 
 namespace {
 
+// Of no core in particular: three stages, a multiplier of one cycle, a divider of a bit each, and
+// no prediction.
+constexpr machine::Timing kThreeStages = {
+    .source = "a pipeline of three stages, of no core in particular",
+    .next_load = 2,
+    .divide = 35,
+    .refill = 2};
+
 bool describe_riscv(const CpuQuery& query, ops::TargetInfo& t) {
   if (!query.isa.starts_with("rv32")) return false;
   t.registers = 27;
@@ -33,7 +41,7 @@ void add_family_riscv(std::vector<Family>& to) {
   const ops::Costs cycles{2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 35.0, 3.0, 1.0};
   Family family;
   family.name = "riscv";
-  family.cores = {{"rv32imac", cycles}, {"rv32imc", cycles}};
+  family.cores = {{"rv32imac", cycles, &kThreeStages}, {"rv32imc", cycles, &kThreeStages}};
   family.describe = describe_riscv;
   family.operations = riscv_operations;
   to.push_back(std::move(family));

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// analyze cycles: a linked program runs in its board's emulator, and what ran costs what the core's
+// documents say.
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "driver/commands.h"
+#include "driver/emulated_counts.h"
+#include "driver/project_dir.h"
+#include "machine/commands.h"
+#include "machine/objdump.h"
+#include "machine/stack.h"
+#include "project/generate.h"
+#include "support/json.h"
+#include "support/streams.h"
+#include "support/text.h"
+#include "target/cpu.h"
+
+namespace aotc::driver {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr size_t kShownRows = 16;
+
+struct CycleOptions {
+  std::string file, board, cpu, root, model, objdump;
+  int64_t call = 1;
+  int timeout = 600;
+  bool json = false, all = false;
+};
+
+// The project whose firmware the file is, if it is one's.
+std::optional<ProjectDir> project_around(const std::string& file) {
+  std::error_code ec;
+  const fs::path image = fs::weakly_canonical(file, ec);
+  for (fs::path folder = image.parent_path(); folder.has_relative_path();
+       folder = folder.parent_path()) {
+    if (!fs::exists(folder / project::kManifest, ec)) continue;
+    Diagnostics ignored;
+    auto project = open_project(folder.string(), ignored);
+    if (project && project->has_image() && fs::weakly_canonical(project->image(), ec) == image)
+      return *project;
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// What the user named, else what the project has.
+struct Subject {
+  machine::Elf elf;
+  project::Board board;
+  std::string cpu;
+  const machine::Timing* timing = nullptr;
+  machine::ModelFunctions model;
+  uint32_t root = 0;
+};
+
+Result<project::Board> board_for(const CycleOptions& o, const std::optional<ProjectDir>& project,
+                                 Diagnostics& diags) {
+  if (!o.board.empty()) return project::find_board(o.board, diags);
+  if (project) return project->board;
+  Location where;
+  where.file = o.file;
+  diags
+      .error(where, "board-missing", "belongs to no project, which would say for which board it is")
+      .help("name the board that it was linked for by --board; 'aotc boards' lists them");
+  return kFailure;
+}
+
+Status find_timing(const CycleOptions& o, Subject& s, Diagnostics& diags) {
+  s.cpu = o.cpu.empty() ? s.board.cpu : o.cpu;
+  s.timing = target::timing_of(s.cpu);
+  if (s.timing != nullptr) return success();
+  Location where;
+  where.file = o.file;
+  diags
+      .error(where, "cycles-unknown",
+             fmt::format("nothing is known of the cycles of '{}'", escape_for_display(s.cpu)))
+      .help("name one of these by --cpu: " + joined(target::timed_cpus(), ", "));
+  return kFailure;
+}
+
+// The map of the model's functions beside the project's C.
+std::string map_of(const ProjectDir& project) {
+  const std::string name = project.manifest.value("prefix", "") + ".map.json";
+  std::error_code ec;
+  for (const fs::path& folder : {fs::path(project.path) / "model", fs::path(project.path)})
+    if (fs::exists(folder / name, ec)) return (folder / name).string();
+  return "";
+}
+
+Status find_root(const CycleOptions& o, const std::optional<ProjectDir>& project, Subject& s,
+                 Diagnostics& diags) {
+  std::string map = o.model;
+  if (map.empty() && project) map = map_of(*project);
+  if (!map.empty()) {
+    auto read = machine::read_model_functions(map, diags);
+    if (!read) return kFailure;
+    s.model = *read;
+  }
+  if (!o.root.empty()) {
+    const auto found = machine::functions_named(s.elf, o.root, diags);
+    if (found.empty()) return kFailure;
+    s.root = found[0];
+  } else if (!s.model.prefix.empty()) {
+    const auto found = machine::functions_called(s.elf, s.model.prefix + "_run");
+    if (!found.empty()) s.root = found[0];
+  }
+  return success();
+}
+
+Result<Subject> subject_of(const CycleOptions& o, Diagnostics& diags) {
+  std::optional<ProjectDir> project;
+  std::string file = o.file;
+  if (is_project(file)) {
+    auto opened = open_project(file, diags);
+    if (!opened) return kFailure;
+    project = *opened;
+    file = project->image();
+  } else {
+    project = project_around(file);
+  }
+  auto elf = machine::read_program(file, diags);
+  if (!elf) return kFailure;
+  auto board = board_for(o, project, diags);
+  if (!board) return kFailure;
+  Subject out{std::move(*elf), *board, "", nullptr, {}, 0};
+  const bool avr = out.elf.isa() == machine::Isa::kAvr;  // refused where it would run
+  if ((!avr && !find_timing(o, out, diags)) || !find_root(o, project, out, diags)) return kFailure;
+  return out;
+}
+
+std::string head_text(const Subject& s, const CycleOptions& o, const machine::CycleReport& report) {
+  const std::string what = s.root != 0
+                               ? fmt::format("{}, call {}", s.elf.function_name(s.root), o.call)
+                               : "the whole program";
+  return fmt::format(
+      "{}: about {} cycles of {}, {} instructions\ncosts: {}; memory without wait states\n", what,
+      with_commas(std::llround(report.total.cycles)), s.cpu,
+      with_commas(static_cast<int64_t>(report.total.instructions)), s.timing->source);
+}
+
+int cycles(const CycleOptions& o) {
+  Diagnostics diags;
+  auto subject = subject_of(o, diags);
+  if (!subject) return fail(diags);
+  const Subject& s = *subject;
+  auto segments = count_instructions(s.elf, s.board,
+                                     {.root = s.root, .nth = o.call, .timeout = o.timeout}, diags);
+  if (!segments) return fail(diags);
+  const std::string vectors = s.board.has("mve") ? "armv8.1-m.main" : "";
+  auto listing = machine::objdump_decoder_of(o.objdump, vectors)(s.elf, diags);
+  if (!listing) return fail(diags);
+  const machine::CycleReport report =
+      machine::cycles_of(s.elf, *listing, *segments, *s.timing, s.model);
+  if (!o.json) {
+    write_out(head_text(s, o, report) +
+              machine::cycles_text(s.elf, report, o.all ? SIZE_MAX : kShownRows));
+    return kExitDone;
+  }
+  nlohmann::ordered_json j = {{"file", s.elf.file()},
+                              {"board", s.board.name},
+                              {"cpu", s.cpu},
+                              {"root", s.root != 0 ? s.elf.function_name(s.root) : ""},
+                              {"costs", s.timing->source},
+                              {"wait_states", 0}};
+  j.update(machine::cycles_json(s.elf, report));
+  write_out(json_text(j, 2) + "\n");
+  return kExitDone;
+}
+
+}  // namespace
+
+options::Command cycles_declaration() {
+  auto o = std::make_shared<CycleOptions>();
+  options::Option firmware = machine::firmware_option(o->file);
+  firmware.help = "The linked program (.elf), or the folder of a project that was built";
+  return {
+      .name = "cycles",
+      .summary = "Where the cycles of a linked program go, by its instructions in an emulator",
+      .description =
+          "Runs FIRMWARE in its board's QEMU with a plugin that counts how often each instruction "
+          "runs, and multiplies by "
+          "what the documents of the core say of such an instruction: cycles by layer, function "
+          "and loop. Counts are "
+          "exact; cycles are those of memory without wait states. Of a project's firmware one "
+          "inference is counted.",
+      .options = {std::move(firmware),
+                  {.names = "--board",
+                   .value = "NAME",
+                   .target = &o->board,
+                   .help = "The board whose emulator runs it (default: the project's)",
+                   .offers = project::board_names},
+                  {.names = "--cpu",
+                   .value = "NAME",
+                   .target = &o->cpu,
+                   .help = "The core whose cycles are meant (default: the board's)",
+                   .offers = target::timed_cpus},
+                  {.names = "--root",
+                   .value = "FUNCTION",
+                   .target = &o->root,
+                   .help = "Count what one call of it runs (default: the model's run function, "
+                           "else the whole program)"},
+                  {.names = "--call",
+                   .value = "N",
+                   .target = &o->call,
+                   .help = "Which of its calls",
+                   .range = options::Range{1, 1000000000}},
+                  {.names = "--model",
+                   .value = "FILE",
+                   .target = &o->model,
+                   .help = "NAME.map.json, which names the layers (default: the project's)",
+                   .takes = options::Takes::kFile},
+                  machine::objdump_option(o->objdump),
+                  {.names = "--timeout",
+                   .value = "SECONDS",
+                   .target = &o->timeout,
+                   .help = "For the emulator",
+                   .range = options::Range{1, 1000000}},
+                  {.names = "--all", .target = &o->all, .help = "Print all functions and loops"},
+                  {.names = "--json", .target = &o->json, .help = "Print JSON"}},
+      .run = [o] { return cycles(*o); }};
+}
+
+}  // namespace aotc::driver

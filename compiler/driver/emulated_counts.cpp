@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/emulated_counts.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "driver/temporary.h"
+#include "project/embedded.h"
+#include "support/files.h"
+#include "support/process.h"
+#include "support/text.h"
+
+namespace aotc::driver {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kSource = "compiler/driver/emulator/counts.c";
+constexpr int kCompileSeconds = 120;
+
+Location at(const std::string& file) {
+  Location where;
+  where.file = file;
+  return where;
+}
+
+// Path of the plugin in `folder`.
+Result<std::string> compile_plugin(const std::string& folder, Diagnostics& diags) {
+  const std::string source = folder + "/counts.c", plugin = folder + "/counts.so";
+  if (!write_file(source, std::string(project::find_embedded(kSource)->content), diags))
+    return kFailure;
+  ProcessResult made = run_process({"cc", "-shared", "-fPIC", "-O2", "-w", "-o", plugin, source},
+                                   "", kCompileSeconds);
+  if (!made.started) {
+    diags
+        .error(at("cc"), "tool-missing",
+               "is not installed; the plugin that counts in QEMU is compiled by it")
+        .help("install it: apt-get install gcc libc6-dev");
+    return kFailure;
+  }
+  if (made.exit_code == 0) return plugin;
+  diags.error(at("cc"), "tool-failed", "the plugin that counts in QEMU does not compile")
+      .note(escape_for_display(made.output, 400));
+  return kFailure;
+}
+
+// Where code may be: from the first section that has any to the end of the last.
+std::pair<uint32_t, uint32_t> code_of(const machine::Elf& elf) {
+  uint32_t from = UINT32_MAX, to = 0;
+  for (const machine::Section& s : elf.sections())
+    if (s.allocated() && s.executable() && s.size > 0) {
+      from = std::min(from, s.address & ~1u);
+      to = std::max(to, s.address + s.size);
+    }
+  return {from, to};
+}
+
+// In QEMU's options a comma is written twice.
+std::string escaped(const std::string& path) {
+  std::string out;
+  for (char c : path) out += c == ',' ? ",," : std::string(1, c);
+  return out;
+}
+
+Status check_emulator(const machine::Elf& elf, const project::Board& board, Diagnostics& diags) {
+  if (elf.isa() == machine::Isa::kAvr) {
+    diags
+        .error(at(elf.file()), "no-emulator",
+               "is a program for AVR, which QEMU computes wrongly, and simavr takes no plugin")
+        .help("'aotc run' prints the cycles of one inference, which simavr counts itself");
+    return kFailure;
+  }
+  if (!board.emulator_program.starts_with("qemu-system-")) {
+    diags
+        .error(at(elf.file()), "no-emulator",
+               fmt::format("board '{}' has no QEMU, which counts the instructions", board.name))
+        .help(
+            "name a board with the same core that has one: qemu_mps2_an386 (Cortex-M4), ...; 'aotc "
+            "boards' lists them");
+    return kFailure;
+  }
+  return success();
+}
+
+std::string plugin_option(const machine::Elf& elf, const std::string& plugin,
+                          const std::string& out, const CountedRun& run) {
+  const auto [from, to] = code_of(elf);
+  std::string option =
+      fmt::format("{},out={},from={:x},to={:x}", escaped(plugin), escaped(out), from, to);
+  if (run.root == 0) return option;
+  const machine::Symbol* function = elf.function_around(run.root);
+  const uint32_t end =
+      function != nullptr && function->size > 0 ? function->address + function->size : run.root + 2;
+  return option + fmt::format(",root={:x},root_end={:x},nth={:x}", run.root, end, run.nth);
+}
+
+// Nothing of a file that is not there.
+std::string text_of(const std::string& path) {
+  Diagnostics ignored;
+  auto bytes = read_file(path, ignored);
+  return bytes ? std::string(bytes->begin(), bytes->end()) : "";
+}
+
+}  // namespace
+
+Result<std::vector<machine::Segment>> count_instructions(const machine::Elf& elf,
+                                                         const project::Board& board,
+                                                         const CountedRun& run,
+                                                         Diagnostics& diags) {
+  TemporaryDirectory folder;
+  if (!check_emulator(elf, board, diags) || !folder.made(diags)) return kFailure;
+  auto plugin = compile_plugin(folder.path(), diags);
+  if (!plugin) return kFailure;
+  const std::string out = folder.path() + "/counts.txt";
+  std::vector<std::string> argv =
+      project::emulator_command(board, fs::absolute(elf.file()).string(), {});
+  argv.insert(argv.begin() + 1, {"-plugin", plugin_option(elf, *plugin, out, run)});
+  ProcessResult ran = run_process(argv, folder.path(), run.timeout);
+  if (!ran.started) {
+    diags.error(at(elf.file()), "tool-missing", fmt::format("'{}' is not installed", argv[0]))
+        .help("install it: apt-get install " + joined(board.emulator_packages, " "));
+    return kFailure;
+  }
+  auto counts = machine::parse_counts(text_of(out));
+  if (counts && !counts->empty()) return *counts;
+  if (ran.timed_out) {
+    diags
+        .error(at(elf.file()), "device-timeout",
+               fmt::format("did not end within {} seconds", run.timeout))
+        .help(
+            "give it more time with --timeout SECONDS, or name a function that it calls by --root");
+  } else if (!counts) {
+    diags
+        .error(at(argv[0]), "tool-failed",
+               "wrote no counts: it is to be QEMU 7 or 8, built with plugins, as Debian's is "
+               "(apt-get install qemu-system-arm qemu-system-misc)")
+        .note(escape_for_display(
+            ran.output.substr(ran.output.size() - std::min<size_t>(ran.output.size(), 400)), 400));
+  } else {
+    diags
+        .error(at(elf.file()), "root-not-run",
+               fmt::format("ended, and {} was not called {} times", elf.function_name(run.root),
+                           run.nth))
+        .help("name another function by --root, or another of its calls by --call");
+  }
+  return kFailure;
+}
+
+}  // namespace aotc::driver

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`aotc analyze cycles` on the firmware of projects: what it counts is what the firmware counts itself.
+
+Usage: run_cycles.py --aotc PROGRAM --work DIR [--boards A,B]
+
+For every board a project of the digits sample is built and run; the firmware prints how many instructions one inference
+took. The same number, with parts that add up to it, is to come from the plugin's counts. Then command lines that are to
+be refused. Ends with 'N passed, N failed'; 77 if an emulator or a toolchain is missing.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODEL = ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
+SKIP = 77
+KINDS = ("load", "store", "multiply", "branch")
+
+
+class Failure(Exception):
+    pass
+
+
+def run(*command, code=0, env=None):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=600, env=env)
+    if done.returncode != code:
+        raise Failure(f"exit code {done.returncode}, not {code}: {' '.join(map(str, command))}\n"
+                      f"{done.stdout[-1500:]}{done.stderr[-1500:]}")
+    return done
+
+
+def expect(what, is_so):
+    if not is_so:
+        raise Failure(what)
+
+
+def check_firmware(aotc, work, board):
+    folder = work / board
+    shutil.rmtree(folder, ignore_errors=True)
+    run(aotc, "create", MODEL, "--board", board, "-o", folder, "--quiet")
+    run(aotc, "build", folder, "--quiet")
+    counted = json.loads(run(aotc, "run", folder, "--json").stdout)["instructions"]
+    j = json.loads(run(aotc, "analyze", "cycles", folder / "build" / "firmware.elf", "--json").stdout)
+    expect(f"{j['instructions']:,} instructions, and the firmware counts {counted:,}", j["instructions"] == counted)
+    expect("something was not disassembled", j["unknown_instructions"] == 0)
+    expect("not every layer was seen", all(j["layers"]) and len(j["layers"]) == 11)
+    inside = sum(f["instructions"] for f in j["functions"])
+    expect(f"functions have {inside:,} instructions", inside == counted)
+    layers = sum(layer["instructions"] for layer in j["layers"])
+    expect(f"layers have {layers:,} instructions, and all {counted:,}", 0 <= counted - layers < 400)
+    cycles = sum(f["cycles"] for f in j["functions"])
+    expect("functions do not add up to the cycles", abs(cycles - j["cycles"]) <= len(j["functions"]))
+    kinds = sum(j[f"{kind}_cycles"] for kind in KINDS)
+    expect("parts are more than the whole", 0 < kinds <= j["cycles"] + len(KINDS))
+    expect("an implausible number of cycles", 0.5 * counted < j["cycles"] < 3 * counted)
+    expect("no loop", j["loops"] and j["loops"][0]["cycles"] > 0.05 * j["cycles"])
+    one = j["layers"][4]
+    again = json.loads(run(aotc, "analyze", "cycles", folder, "--root", one["function"], "--json").stdout)
+    expect(f"{one['function']} alone has {again['instructions']:,} instructions",
+           again["instructions"] == one["instructions"])
+
+
+def check_refusals(aotc, work, board):
+    elf = work / board / "build" / "firmware.elf"
+    lone = work / "lone.elf"
+    shutil.copy(elf, lone)
+    short = work / "short.elf"
+    short.write_bytes(elf.read_bytes()[:100])
+    programs = work / "programs"
+    shutil.rmtree(programs, ignore_errors=True)
+    programs.mkdir()
+    objdump = "riscv64-unknown-elf-objdump" if "riscv" in board else "arm-none-eabi-objdump"
+    for name in ("cc", "gcc", "as", "ld", objdump):
+        (programs / name).symlink_to(shutil.which(name))
+    without_qemu = dict(os.environ, PATH=str(programs))
+    (programs / "cc-less").mkdir()
+    without_cc = dict(os.environ, PATH=str(programs / "cc-less"))
+    for slug, code, text, env, arguments in (
+            ("board-missing", 1, "--board", None, [lone]),
+            ("board-unknown", 1, "", None, [lone, "--board", "qemu"]),
+            ("no-emulator", 5, "qemu_mps2_an386", None, [elf, "--board", "host", "--cpu", "cortex-m4"]),
+            ("cycles-unknown", 1, "cortex-m4", None, [elf, "--cpu", "z80"]),
+            ("function-unknown", 1, "", None, [elf, "--root", "no_such"]),
+            ("root-not-run", 1, "--call", None, [elf, "--call", "1000"]),
+            ("elf-invalid", 1, "", None, [short, "--board", board]),
+            ("file-read", 1, "", None, [work / "none.elf"]),
+            ("tool-missing", 5, "apt-get install qemu-system", without_qemu, [elf]),
+            ("tool-missing", 5, "apt-get install gcc", without_cc, [elf])):
+        said = run(aotc, "analyze", "cycles", *arguments, code=code, env=env).stderr
+        expect(f"no [{slug}] with '{text}' in: {said}", f"[{slug}]" in said and text in said)
+    for arguments in (["--call", "0"], ["--timeout", "0"], ["--call", "x"]):
+        run(aotc, "analyze", "cycles", elf, *arguments, code=2)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--aotc", required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--boards", default="qemu_mps2_an386,qemu_microbit,qemu_mps3_an547,qemu_riscv32")
+    options = parser.parse_args()
+    boards = options.boards.split(",")
+    for program in ("arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "qemu-system-arm", "qemu-system-riscv32", "cc"):
+        if shutil.which(program) is None:
+            print(f"SKIPPED: '{program}' is not installed")
+            return 1 if os.environ.get("CI") == "true" else SKIP
+    options.work.mkdir(parents=True, exist_ok=True)
+    work = options.work.resolve()
+    checks = [(f"firmware on {board}", lambda b=board: check_firmware(options.aotc, work, b)) for board in boards]
+    checks.append(("refusals", lambda: check_refusals(options.aotc, work, boards[0])))
+    failed = 0
+    for name, check in checks:
+        try:
+            check()
+        except Failure as failure:
+            failed += 1
+            print(f"FAILED {name}: {failure}")
+    print(f"{len(checks) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

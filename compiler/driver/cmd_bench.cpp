@@ -115,7 +115,7 @@ nlohmann::ordered_json json_of(const Bench& bench, const std::vector<Measured>& 
     o["most"] = measured[i].timing.most;
     if (op.instructions > 0) {
       o["estimated_instructions"] = static_cast<int64_t>(op.instructions);
-      o["estimated_cycles"] = static_cast<int64_t>(op.cycles);
+      if (op.cycles > 0) o["estimated_cycles"] = static_cast<int64_t>(op.cycles);
     }
     if (measured[i].right) o["right"] = *measured[i].right;
     j["operators"].push_back(std::move(o));
@@ -126,7 +126,7 @@ nlohmann::ordered_json json_of(const Bench& bench, const std::vector<Measured>& 
 void print_table(const Bench& bench, const std::vector<Measured>& measured,
                  const BenchOptions& options, const OpenDevice& device) {
   std::vector<std::vector<std::string>> rows = {
-      {"function", "times", "MACs", device.unit(), "estimate", "ratio", "per MAC", "result"}};
+      {"function", "times", "MACs", device.unit(), "estimate", "ratio", "cycles, est.", "per MAC", "result"}};
   uint64_t total = 0;
   for (size_t i = 0; i < measured.size(); ++i) {
     const BenchOperator& op = bench.operators[i];
@@ -139,6 +139,7 @@ void print_table(const Bench& bench, const std::vector<Measured>& measured,
                     with_commas(static_cast<int64_t>(mean)),
                     op.instructions > 0 ? with_commas(static_cast<int64_t>(op.instructions)) : "",
                     op.instructions > 0 ? fmt::format("{:.2f}", real / op.instructions) : "",
+                    op.cycles > 0 ? with_commas(static_cast<int64_t>(op.cycles)) : "",
                     op.macs > 0 ? fmt::format("{:.2f}", real / static_cast<double>(op.macs)) : "",
                     measured[i].right ? (*measured[i].right ? "right" : "WRONG") : ""});
   }

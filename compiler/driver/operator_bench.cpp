@@ -9,6 +9,7 @@
 #include "mlf/full_model.h"
 #include "mlf/operator_archive.h"
 #include "ops/operator.h"
+#include "plan/instructions.h"
 #include "support/files.h"
 #include "support/json.h"
 #include "support/text.h"
@@ -71,8 +72,9 @@ Result<BenchOperator> from_entry(const mlf::OperatorEntry& entry, const Compiled
   out.title = fmt::format("{}", op.name());
   for (int i : entry.ops) out.ops.push_back(graph.ops[static_cast<size_t>(i)].location.op_index);
   out.macs = ops::definition_of(op).macs(view);
-  out.instructions = lowered.schedule.instructions;
-  out.cycles = lowered.schedule.cycles;
+  const plan::LoweredCost cost = plan::cost_of(lowered, target);
+  out.instructions = lowered.schedule.instructions > 0 ? lowered.schedule.instructions : cost.instructions;
+  out.cycles = cost.cycles;
   out.function = entry.function;
   auto parameters = parameters_of(*entry.function, lowered, seed, diags);
   if (!parameters) return kFailure;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "driver/cycle_estimate.h"
 #include "driver/memory_map.h"
 #include "driver/slices.h"
 #include "ops/operator.h"
@@ -89,6 +90,21 @@ static void add_sections(const Compiled& c, std::vector<std::vector<std::string>
   }
 }
 
+// What a run is estimated to take, if that is known of the core and of all calls.
+void add_cycles(const Compiled& c, std::vector<std::vector<std::string>>& rows) {
+  const CycleEstimate estimate = estimated_cycles(c);
+  if (estimate.total > 0)
+    rows.push_back({"cycles, estimated", with_commas(estimate.total), cycle_assumption(c), milliseconds_text(c, estimate)});
+}
+
+void add_cycles(const Compiled& c, nlohmann::ordered_json& j) {
+  const CycleEstimate estimate = estimated_cycles(c);
+  if (estimate.total == 0) return;
+  j["estimated_cycles"] = estimate.total;
+  if (estimate.most > 0) j["estimated_cycles_most"] = estimate.most;
+  j["cycles_assumption"] = cycle_assumption(c);
+}
+
 std::string summary_text(const Compiled& c, const StackNeed* stack) {
   Figures f = figures_of(c);
   const plan::Program& p = c.program;
@@ -125,6 +141,7 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
                     fmt::format("instructions at most, by the cost model of {}: call {}",
                                 c.plan_options.target.name, longest->call),
                     c.more_arena == 0 ? "" : fmt::format("{} bytes more arena for it", with_commas(c.more_arena))});
+  add_cycles(c, rows);
   rows.push_back({"MACs per inference", with_commas(f.macs)});
   if (const int64_t all = macs_of(c.original); cut_channels(c) > 0 && all > f.macs)
     rows.back().push_back(fmt::format("of {} in the model, {} are of removed channels", with_commas(all),
@@ -214,6 +231,7 @@ nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
   j["output_in_arena"] = c.program.output_contract == plan::Contract::kOverwrite;
   j["constants_bytes"] = f.constant_bytes;
   j["raw_constants_bytes"] = f.raw_constant_bytes;
+  add_cycles(c, j);
   if (const auto longest = longest_slice_of(c))
     j["longest_slice"] = {{"call", longest->call}, {"instructions", longest->instructions},
                           {"more_arena_bytes", c.more_arena}};

@@ -10,8 +10,11 @@ namespace aotc::plan {
 using target::InstructionCounter;
 using target::OperationCosts;
 
-std::vector<int64_t> instructions_of_calls(const Program& program, const ops::TargetInfo& target) {
-  const OperationCosts costs = target::operation_costs(target);
+namespace {
+
+// Of each call, with so much for the call itself.
+std::vector<int64_t> costs_of_calls(const Program& program, const ops::TargetInfo& target, const OperationCosts& costs,
+                                    double call_cost) {
   std::vector<int64_t> out;
   for (const ProgramCall& call : program.calls) {
     const ProgramFunction& function = program.functions[static_cast<size_t>(call.function)];
@@ -24,10 +27,35 @@ std::vector<int64_t> instructions_of_calls(const Program& program, const ops::Ta
       if (call.arguments[a].storage.kind == StorageKind::kConstant)
         counter.bind(function.body->params[a].get(),
                      &program.constants[static_cast<size_t>(call.arguments[a].storage.index)].data);
-    out.push_back(static_cast<int64_t>(std::ceil(
-        costs.call + static_cast<double>(kStepInstructions) + counter.run(*function.body->body))));
+    out.push_back(static_cast<int64_t>(std::ceil(call_cost + counter.run(*function.body->body))));
   }
   return out;
+}
+
+}  // namespace
+
+LoweredCost cost_of(const ops::Lowered& lowered, const ops::TargetInfo& target) {
+  if (lowered.external) return {};
+  auto with = [&](const OperationCosts& costs) {
+    InstructionCounter counter(costs, target.lowerings != nullptr);
+    for (size_t a = 0; a < lowered.args.size() && a < lowered.function->params.size(); ++a)
+      if (lowered.args[a].kind == ops::ArgKind::kConstant)
+        counter.bind(lowered.function->params[a].get(), &lowered.constants[static_cast<size_t>(lowered.args[a].index)]);
+    return costs.call + counter.run(*lowered.function->body);
+  };
+  const OperationCosts cycles = target::operation_cycles(target);
+  return {with(target::operation_costs(target)), cycles.timing != nullptr ? with(cycles) : 0};
+}
+
+std::vector<int64_t> instructions_of_calls(const Program& program, const ops::TargetInfo& target) {
+  const OperationCosts costs = target::operation_costs(target);
+  return costs_of_calls(program, target, costs, costs.call + static_cast<double>(kStepInstructions));
+}
+
+std::vector<int64_t> cycles_of_calls(const Program& program, const ops::TargetInfo& target) {
+  const OperationCosts costs = target::operation_cycles(target);
+  if (costs.timing == nullptr) return {};
+  return costs_of_calls(program, target, costs, costs.call);
 }
 
 }  // namespace aotc::plan

@@ -38,6 +38,8 @@ Memory memory_of(const nlohmann::json& j) {
     if (j.value("speed", "") == name_of(speed)) m.speed = speed;
   m.sections = texts(j, "sections");
   m.arena_sections = texts(j, "arena_sections");
+  m.wait_states = j.value("wait_states", 0);
+  m.line_bytes = j.value("line_bytes", 0);
   m.setup = j.value("setup", "");
   return m;
 }

@@ -32,6 +32,8 @@ struct Memory {
   // By framework ("bare_metal", "zephyr", ...): the linker sections that lead into this memory, for
   // what has initial values, and for arenas.
   std::map<std::string, std::string> sections, arena_sections;
+  // What a read of flash waits for at the full clock, once for each line; 0: not said.
+  int wait_states = 0, line_bytes = 0;
   std::string setup;  // what must be done before it works; empty: works after reset
 
   std::string lower_name() const;  // as pools and sections are called

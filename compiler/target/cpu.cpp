@@ -18,14 +18,14 @@ constexpr ops::Costs kUsualCycles = {1.5, 1.0, 1.0, 2.0, 2.0, 4.0, 7.0, 3.0, 1.0
 
 constexpr std::string_view kWithoutFamily[] = {"native", "generic", "xtensa-lx6", "xtensa-lx7"};
 
+}  // namespace
+
 const Core* find_core(std::string_view cpu) {
   for (const Family& family : families())
     for (const Core& core : family.cores)
       if (core.cpu == cpu) return &core;
   return nullptr;
 }
-
-}  // namespace
 
 void describe_usual(ops::TargetInfo& t) {
   t.registers = 13;

@@ -21,6 +21,8 @@ struct Core {
   std::string_view cpu;  // "cortex-m4"
   std::optional<ops::Costs> cycles;
   const machine::Timing* timing = nullptr;  // of its instructions, where that is known
+  // What compilers' code takes there beside the sums of these, where estimates were far off what was counted.
+  void (*in_programs)(OperationCosts& cycles) = nullptr;
 };
 
 // The text of a microkernel, by the family that its meaning names.
@@ -46,6 +48,9 @@ struct Family {
   void (*operations)(const ops::TargetInfo& target, OperationCosts& costs) = nullptr;
   std::vector<Extension> extensions;
 };
+
+// nullptr if no family has it.
+const Core* find_core(std::string_view cpu);
 
 // What loops are like on most cores of 32 bits.
 void describe_usual(ops::TargetInfo& target);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "machine/timing.h"
 #include "tir/tir.h"
 
 namespace aotc::target {
@@ -30,6 +31,9 @@ struct Implementation {
   int stack_bytes = 0;                 // most that the text pushes
   // Instructions of one call, nothing where unknown data decides.
   std::optional<int64_t> (*count)(const Implementation& made, const std::vector<CountArgument>& arguments) = nullptr;
+  // The same in cycles.
+  std::optional<double> (*cycles)(const Implementation& made, const std::vector<CountArgument>& arguments,
+                                  const machine::Timing& timing) = nullptr;
 };
 
 // A line that says something to readers, behind "@ ".

@@ -56,7 +56,7 @@ double InstructionCounter::run(const Stmt& stmt) {
         return cost(*s.init);
       },
       [&](const Assign& s) { return cost(*s.value); },
-      [&](const Store& s) { return c_.memory + address(*s.index) + cost(*s.value); },
+      [&](const Store& s) { return c_.store + address(*s.index) + cost(*s.value); },
       [&](const Evaluate& s) { return cost(*s.value); },
       [&](const Block& s) {
         double out = 0;
@@ -133,7 +133,7 @@ double InstructionCounter::turn(const For& s, double at) {
 
 double InstructionCounter::kernel(const CallKernel& s) {
   const Function& meaning = *s.kernel->meaning;
-  double out = 4;  // the call and its return
+  double out = c_.kernel_call;
   std::vector<CountArgument> arguments;
   std::vector<std::pair<const Buffer*, Table>> bound;
   std::string key = name_of(*s.kernel);
@@ -141,7 +141,7 @@ double InstructionCounter::kernel(const CallKernel& s) {
   size_t a = 0;
   for (const BufferPtr& p : meaning.params) {
     const auto& at = static_cast<const Address&>(*s.args[a++]);
-    out += 1 + cost(*at.index);
+    out += c_.argument + cost(*at.index);
     const Number begin = value(*at.index);
     auto found = tables_.find(at.buffer.get());
     Table table = found == tables_.end() ? Table{} : found->second;
@@ -160,7 +160,7 @@ double InstructionCounter::kernel(const CallKernel& s) {
     bound.emplace_back(p.get(), table);
   }
   for (const VarPtr& v : meaning.scalars) {
-    out += 1 + cost(*s.args[a]);
+    out += c_.argument + cost(*s.args[a]);
     const Number n = value(*s.args[a++]);
     known = known && n;
     values_[v.get()] = n;
@@ -169,11 +169,15 @@ double InstructionCounter::kernel(const CallKernel& s) {
   }
   if (auto seen = counted_.find(key); known && assembly_ && seen != counted_.end())
     return out + seen->second;
-  std::optional<int64_t> instructions;
-  if (auto text = assembly_ && known ? implementation_of(*s.kernel) : std::nullopt)
-    if (text->count != nullptr) instructions = text->count(*text, arguments);
+  Number counted;
+  if (auto text = assembly_ && known ? implementation_of(*s.kernel) : std::nullopt) {
+    if (c_.timing != nullptr && text->cycles != nullptr)
+      counted = text->cycles(*text, arguments, *c_.timing);
+    else if (const auto n = text->count != nullptr ? text->count(*text, arguments) : std::nullopt)
+      counted = static_cast<double>(*n);
+  }
   for (auto& [buffer, table] : bound) tables_[buffer] = table;
-  const double body = instructions ? static_cast<double>(*instructions) : run(*meaning.body);
+  const double body = counted ? *counted : run(*meaning.body);
   if (known && assembly_) counted_[key] = body;
   return out + body;
 }
@@ -263,7 +267,9 @@ double InstructionCounter::call(const Call& e) {
       return out + 2;
     case Intrinsic::kMemcpy:
     case Intrinsic::kMemset:
-      return out + 24 + 1.25 * value(*e.args[2]).value_or(0);
+      if (const Number bytes = value(*e.args[2]); bytes && *bytes <= 4 * c_.short_block)
+        return out + std::ceil(*bytes / c_.short_block) * ((e.callee == Intrinsic::kMemcpy ? c_.memory : 0) + c_.store);
+      return out + c_.block + c_.block_byte * value(*e.args[2]).value_or(0);
     case Intrinsic::kSqrt:
       return out + c_.float_divide;
     default:

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/operation_costs.h"
 
+#include "target/cpu.h"
 #include "target/family.h"
 
 namespace aotc::target {
 
 void OperationCosts::scale(double by) {
-  for (double* cost : {&memory, &alu, &multiply, &high, &divide, &divide_any, &choose, &saturate, &turn, &branch, &call})
+  for (double* cost : {&memory, &store, &alu, &multiply, &high, &divide, &divide_any, &choose, &saturate, &turn, &branch, &call})
     *cost *= by;
 }
 
@@ -20,6 +21,32 @@ OperationCosts operation_costs(const ops::TargetInfo& target) {
     c.float_divide = 250;
     c.function = 1200;
   }
+  return c;
+}
+
+OperationCosts operation_cycles(const ops::TargetInfo& target) {
+  OperationCosts c = operation_costs(target);
+  const machine::Timing* t = timing_of(target.name);
+  c.timing = t;
+  if (t == nullptr) return c;
+  c.memory *= (t->load + t->next_load) / 2;
+  c.store *= t->store;
+  c.multiply *= c.fused ? t->multiply_add : t->multiply;
+  c.high *= t->long_multiply;
+  for (double* simple : {&c.alu, &c.choose, &c.saturate, &c.argument, &c.divide, &c.divide_any}) *simple *= t->alu;
+  c.turn = c.turn * t->alu + t->refill;
+  c.branch = c.branch * t->alu + t->refill / 2;
+  // Half of a frame's instructions are loads and stores of many.
+  c.call = c.call * t->alu + 2 * t->many + 8 * t->each + t->refill + t->load_refill;
+  c.kernel_call = c.kernel_call * t->alu + 2 * t->refill;
+  c.short_block = target.unaligned_words ? 4 : 1;
+  c.block_byte *= (t->load + t->store + t->refill + 2 * t->alu) / 5;
+  if (void (*in_programs)(OperationCosts&) = find_core(target.name)->in_programs) in_programs(c);
+  if (!target.fpu) return c;
+  c.float_add *= t->float_op + t->float_wait / 2;
+  c.float_multiply *= (t->float_op + t->float_multiply_add) / 2;
+  c.float_divide += t->float_wait;
+  c.function *= 1.5;
   return c;
 }
 

@@ -39,6 +39,15 @@ def expect(what, is_so):
         raise Failure(what)
 
 
+def check_estimate(report, measured):
+    """What was estimated before anything was compiled is within a tenth, by instructions that are counted."""
+    estimated, cycles = report["estimated_cycles"], measured["cycles"]
+    expect(f"{estimated:,} cycles estimated, {cycles:,} of the firmware", abs(estimated - cycles) < 0.1 * cycles)
+    expect("a layer without an estimate", all(layer["estimated_cycles"] > 0 for layer in report["layers"]))
+    layers = sum(layer["estimated_cycles"] for layer in report["layers"])
+    expect(f"layers are estimated at {layers:,} cycles", layers == estimated)
+
+
 def check_firmware(aotc, work, board):
     folder = work / board
     shutil.rmtree(folder, ignore_errors=True)
@@ -59,6 +68,7 @@ def check_firmware(aotc, work, board):
     expect("parts are more than the whole", 0 < kinds <= j["cycles"] + len(KINDS))
     expect("an implausible number of cycles", 0.5 * counted < j["cycles"] < 3 * counted)
     expect("no loop", j["loops"] and j["loops"][0]["cycles"] > 0.05 * j["cycles"])
+    check_estimate(json.loads(run(aotc, "report", folder, "--json").stdout), j)
     one = j["layers"][4]
     again = json.loads(run(aotc, "analyze", "cycles", folder, "--root", one["function"], "--json").stdout)
     expect(f"{one['function']} alone has {again['instructions']:,} instructions",

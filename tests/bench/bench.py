@@ -7,6 +7,7 @@ m55 rv32imac.
 
   scripts/bench --models kws --targets m4,m3 --json -   figures as JSON on standard output
   scripts/bench --level speed --json -                  the same for -O speed
+  scripts/bench --targets m4 --cycles                   cycles by layer, measured and estimated
   scripts/bench --check                                 fails if a figure is > 1 % worse than recorded
   scripts/bench --record                                writes the record and docs/performance.md
   scripts/bench --from tests/bench/record.json --markdown -   tables of what was measured before
@@ -22,6 +23,7 @@ import sys
 import threading
 
 import baselines
+import cycles
 import document
 import measure
 import record
@@ -51,6 +53,8 @@ def options_of(arguments):
     add("--json", metavar="FILE", help="write the figures; - is standard output")
     add("--markdown", metavar="FILE", help="write tables of them; - is standard output")
     add("--beside", metavar="FILE", help="write one table of them beside the strongest figures of TFLM")
+    add("--cycles", action="store_true",
+        help="cycles of the firmware beside the estimated ones, by layer (docs/cycles.md)")
     add("--record", action="store_true", help="replace their recorded figures")
     add("--check", action="store_true", help="compare them with the record")
     add("--from", dest="source", type=pathlib.Path, metavar="FILE",
@@ -92,7 +96,7 @@ def measure_all(options, models):
     rows, absent, failures = [], [], []
     with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
         work = options.work.resolve()
-        jobs = [pool.submit(measure.measure, aotc, model, target, options.level, work, say)
+        jobs = [pool.submit(measure.measure, aotc, model, target, options.level, work, say, options.cycles)
                 for model, target in pairs]
         for (model, target), job in zip(pairs, jobs):
             try:
@@ -156,6 +160,8 @@ def main(arguments=None):
                 say(f"SKIPPED: {baselines.BASELINES} is missing (set AOTC_SHARED)")
                 return 1 if os.environ.get("CI") == "true" else SKIP
             write(options.beside, document.beside(rows, base))
+        if options.cycles:
+            sys.stdout.write(cycles.text(rows))
         if options.record:
             rewrite(rows, absent, tools)
         if options.check:

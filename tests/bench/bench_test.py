@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import baselines
+import cycles
 import document
 import record
 from measure import Failure
@@ -162,6 +163,25 @@ class Page(unittest.TestCase):
                          document.markdown(now["rows"], now["tools"], base),
                          "docs/performance.md is not of tests/bench/record.json: "
                          "scripts/bench --record writes both")
+
+
+class Cycles(unittest.TestCase):
+    ROW = {**ROW, "counted_instructions": 100_000, "cycles": 200_000, "estimated_cycles": 210_000,
+           "cycle_layers": [{"op": "CONV_2D", "op_index": 0, "cycles": 150_000, "estimated": 152_000},
+                            {"op": "ADD", "op_index": 1, "cycles": 48_000, "estimated": 56_000},
+                            {"op": "SOFTMAX", "op_index": 2, "cycles": 1_000, "estimated": 2_000},
+                            {"op": "RESHAPE", "op_index": 3, "cycles": None, "estimated": 0}]}
+
+    def test_layers_that_are_far_off_are_marked(self):
+        text = cycles.text([self.ROW])
+        self.assertEqual(cycles.far([self.ROW]), [("m", "m4", "default", 1)])
+        self.assertRegex(text, r"1 ADD +48,000 +56,000 +\+16.7%  <")
+        self.assertRegex(text, r"0 CONV_2D +150,000 +152,000 +\+1.3%\n")
+        self.assertRegex(text, r"whole +200,000 +210,000 +\+5.0%")
+        self.assertIn("1 of 2 layers", text)
+
+    def test_cycles_are_not_recorded(self):
+        self.assertNotIn("cycles", record.slim(self.ROW))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ defaults. `scripts/bench --help` lists how to measure less, or to another file.
 
 - **Instructions** are those of one inference, of the first random sample that `create` stores, under
   `qemu -icount shift=0`, where every instruction counts 1. They are the same on every machine, but
-  they are not cycles: memory, pipelines and caches are not in them.
+  they are not cycles: memory, pipelines and caches are not in them. [Cycles](cycles.md) has those, by what the
+  cores' documents say, and what others published for MLPerf Tiny.
 - **RAM** is the arena, and the input and output buffers of the caller. Arenas of TensorFlow Lite for
   Microcontrollers (TFLM) hold inputs, outputs and the interpreter's own structures.
 - **Stack** is the high-water mark of a painted stack during one inference.

@@ -85,9 +85,9 @@ class Aotc:
             raise Failure(f"{self.program} is missing; build it with 'cmake --preset release && "
                           "cmake --build build/release', or name it with --aotc")
 
-    def run(self, *arguments, may_not_fit=False):
+    def run(self, *arguments, may_not_fit=False, quiet=True):
         """The JSON that a command prints; None if it says that the model does not fit."""
-        command = [str(self.program), *map(str, arguments), "--json", "--quiet"]
+        command = [str(self.program), *map(str, arguments), "--json", *(["--quiet"] if quiet else [])]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace",
                               stdin=subprocess.DEVNULL, env=self.environment,
                               timeout=self.timeout + 60)
@@ -114,7 +114,18 @@ class Aotc:
         return round(best * 1000, 1)
 
 
-def measure(aotc, model, target, level, work, say):
+def cycles_of(aotc, folder, report):
+    """What the firmware's instructions take (docs/cycles.md) beside what was estimated before, whole and by layer."""
+    counted = aotc.run("analyze", "cycles", folder, quiet=False)
+    layers = counted["layers"] or [{} for _ in report["layers"]]
+    return {"cycles": counted["cycles"], "counted_instructions": counted["instructions"],
+            "estimated_cycles": report.get("estimated_cycles"),
+            "cycle_layers": [{"op": layer.get("op_type"), "op_index": layer.get("op_index"),
+                              "cycles": measured.get("cycles"), "estimated": layer.get("estimated_cycles")}
+                             for layer, measured in zip(report["layers"], (taken or {} for taken in layers))]}
+
+
+def measure(aotc, model, target, level, work, say, cycles=False):
     """One row, or None if the model does not fit the board."""
     path, board = model_path(model), TARGETS[target]
     folder = work / f"{model}.{target}.{level}"
@@ -134,6 +145,7 @@ def measure(aotc, model, target, level, work, say):
                           f"{run.get('guard_ok')}; 'aotc verify' shows the layer")
         report = aotc.run("report", folder)
         compile_ms = aotc.compile_ms(path, board, folder / "compile_only", options)
+        taken = cycles_of(aotc, folder, report) if cycles else {}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     row = {
@@ -143,7 +155,10 @@ def measure(aotc, model, target, level, work, say):
                         if not report[f"{port}_in_arena"]),
         "stack_bytes": run["stack_bytes"], "code_bytes": size["code_bytes"],
         "constants_bytes": size["constants_bytes"], "compile_ms": compile_ms,
-        "macs": report["macs"], "layers": layers_of(report)}
+        "macs": report["macs"], "layers": layers_of(report), **taken}
+    if cycles and taken["counted_instructions"] != row["instructions"]:
+        raise Failure(f"{model} on {target}: {taken['counted_instructions']:,} instructions by the plugin, "
+                      f"{row['instructions']:,} by the firmware")
     say(f"{model} on {target}: {row['instructions']:,} instructions "
         f"({time.monotonic() - started:.0f} s)")
     return row

@@ -17,7 +17,7 @@ FIGURES = {
     "stack bytes": lambda row: row["stack_bytes"],
     "code and constants bytes": lambda row: row["code_bytes"] + row["constants_bytes"],
 }
-NOT_RECORDED = ("compile_ms",)
+NOT_RECORDED = ("compile_ms", "cycles", "counted_instructions", "estimated_cycles", "cycle_layers")
 
 
 def key(row):

@@ -155,6 +155,7 @@ Implementation Thumb::finish() {
   out.clobbers = {"r12"};  // of all others the text keeps the values: compilers cannot always give them
   if (fpu_) out.clobbers.insert(out.clobbers.end(), {"s0", "s1"});
   out.count = count_instructions;
+  out.cycles = count_cycles;
   out.stack_bytes = framed_ ? kSavedBytes + locals_ : 0;
   return out;
 }

@@ -33,6 +33,7 @@ struct Operand {
 struct Instruction {
   std::string name;
   std::vector<Operand> operands;
+  std::string text;  // of the operands
 };
 
 int register_of(const std::string& text) {
@@ -131,25 +132,48 @@ class Machine {
     return steps;
   }
 
+  std::optional<double> cycles(const machine::Timing& timing) {
+    const std::vector<machine::InstructionCost> costs = costs_of(timing);
+    double out = 0;
+    int64_t steps = 0;
+    for (at_ = 0; at_ < code_.size(); ++steps) {
+      if (steps > kMostSteps) return std::nullopt;
+      const size_t here = at_++;
+      if (!step(code_[here])) return std::nullopt;
+      out += costs[here].cycles + (at_ != here + 1 ? costs[here].taken : 0);
+    }
+    return out;
+  }
+
  private:
+  std::vector<machine::InstructionCost> costs_of(const machine::Timing& timing) const {
+    std::vector<machine::Instruction> all;
+    for (const Instruction& i : code_)
+      all.push_back(machine::parse_instruction(machine::Isa::kThumb, static_cast<uint32_t>(4 * all.size()), 4, i.name, i.text));
+    std::vector<machine::InstructionCost> out;
+    for (size_t i = 0; i < all.size(); ++i)
+      out.push_back(machine::cost_of(timing, machine::Isa::kThumb, all[i], i > 0 ? &all[i - 1] : nullptr,
+                                     i + 1 < all.size() ? &all[i + 1] : nullptr));
+    return out;
+  }
+
   // Repeated text is written out; labels are numbers that may be put down more than once.
   void read(const std::vector<std::string>& lines) {
-    size_t repeated = 0;
-    int64_t times = 0;
+    std::vector<std::pair<size_t, int64_t>> repeats;  // where each begins, and how often; one may hold others
     for (const std::string& line : lines) {
       if (is_comment(line) || is_unwinding(line)) continue;
       if (line.starts_with(".rept ")) {
-        times = std::atoll(line.c_str() + 6);
-        repeated = code_.size();
-      } else if (line == ".endr") {
-        const std::vector<Instruction> body(code_.begin() + static_cast<std::ptrdiff_t>(repeated),
-                                            code_.end());
+        repeats.emplace_back(code_.size(), std::atoll(line.c_str() + 6));
+      } else if (line == ".endr" && !repeats.empty()) {
+        const auto [begin, times] = repeats.back();
+        repeats.pop_back();
+        const std::vector<Instruction> body(code_.begin() + static_cast<std::ptrdiff_t>(begin), code_.end());
         for (int64_t t = 1; t < times; ++t) code_.insert(code_.end(), body.begin(), body.end());
       } else if (line.back() == ':') {
         labels_[std::atoi(line.c_str())] = code_.size();
       } else {
         const size_t space = std::min(line.find(' '), line.size());
-        Instruction i{line.substr(0, space), {}};
+        Instruction i{line.substr(0, space), {}, line.substr(space)};
         for (const std::string& piece : pieces_of(line.substr(space))) {
           i.operands.push_back(operand_of(piece));
           if (i.operands.back().kind == Operand::kLabel)
@@ -354,6 +378,11 @@ class Machine {
 std::optional<int64_t> count_instructions(const Implementation& kernel,
                                           const std::vector<CountArgument>& arguments) {
   return Machine(kernel, arguments).run();
+}
+
+std::optional<double> count_cycles(const Implementation& kernel, const std::vector<CountArgument>& arguments,
+                                   const machine::Timing& timing) {
+  return Machine(kernel, arguments).cycles(timing);
 }
 
 }  // namespace aotc::target::arm

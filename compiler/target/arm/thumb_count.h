@@ -16,4 +16,8 @@ namespace aotc::target::arm {
 std::optional<int64_t> count_instructions(const Implementation& kernel,
                                           const std::vector<CountArgument>& arguments);
 
+// What they take (machine/timing.h); nothing where count_instructions says nothing.
+std::optional<double> count_cycles(const Implementation& kernel, const std::vector<CountArgument>& arguments,
+                                   const machine::Timing& timing);
+
 }  // namespace aotc::target::arm

@@ -24,6 +24,7 @@ bool describe_avr(const CpuQuery& query, ops::TargetInfo& t) {
 
 void avr_operations(const ops::TargetInfo&, OperationCosts& c) {
   c = {.memory = 4,
+       .store = 4,
        .alu = 4,
        .multiply = 20,
        .high = 60,

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "target/cpu.h"
+
 namespace aotc::target::arm {
 namespace {
 
@@ -23,10 +25,24 @@ TEST(ThumbCount, LoopsOverANumber) {
   EXPECT_EQ(count(text, {{.pointer = true}, {.pointer = true}, {.value = 5}}), 20);
 }
 
+TEST(ThumbCount, CyclesOfALoop) {
+  Implementation made;
+  made.lines = {"1:", "ldr r3,[r0],#4", "ldr r4,[r0],#4", "str r3,[r1],#4", "subs r2,r2,#1", "bne 1b"};
+  const std::vector<CountArgument> arguments = {{.pointer = true}, {.pointer = true}, {.value = 5}};
+  // The branch is taken four times of five.
+  EXPECT_EQ(count_cycles(made, arguments, *timing_of("cortex-m4")), 5 * (2 + 1 + 1 + 1 + 1) + 4 * 2);
+  EXPECT_EQ(count_cycles(made, {{.pointer = true}}, *timing_of("cortex-m4")), std::nullopt);
+}
+
 TEST(ThumbCount, RepeatedTextAndAPointerThatEnds) {
   const std::vector<std::string> text = {
       "add r2,r0,r1,lsl #2", "1:", ".rept 3", "ldrsb r3,[r0],#4", ".endr", "cmp r0,r2", "bne 1b"};
   EXPECT_EQ(count(text, {{.pointer = true}, {.value = 6}}), 1 + 2 * 5);
+}
+
+TEST(ThumbCount, RepeatsInRepeats) {
+  EXPECT_EQ(count({".rept 2", "mov r0,#0", ".rept 3", "mov r1,#0", "mov r2,#0", ".endr", "mov r0,#1", ".endr", "mov r3,#0"}, {}),
+            2 * (1 + 6 + 1) + 1);
 }
 
 TEST(ThumbCount, TheEntryOfABodyIsInATable) {

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/cycle_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "plan/constant_reads.h"
+#include "plan/instructions.h"
+
+namespace aotc::driver {
+
+namespace {
+
+constexpr double kInstructionBytes = 4;  // at most: many have 2
+
+const project::Memory* memory_for(const Compiled& c, const char* use) {
+  return c.board ? c.board->memory(c.board->field(std::string("placement.") + use)) : nullptr;
+}
+
+// Cycles that so many bytes wait which are read in a row, a line of flash at a time.
+double waits(const project::Memory* memory, double bytes) {
+  return memory == nullptr || memory->line_bytes == 0 ? 0 : bytes / memory->line_bytes * memory->wait_states;
+}
+
+bool knows_flash(const Compiled& c) {
+  const project::Memory* code = memory_for(c, "code");
+  return code != nullptr && code->line_bytes > 0;
+}
+
+double full_hz(const Compiled& c) {
+  const std::string hz = c.board ? c.board->field("clock.full_hz") : "";
+  return hz.empty() ? 0 : std::strtod(hz.c_str(), nullptr);
+}
+
+}  // namespace
+
+CycleEstimate estimated_cycles(const Compiled& c) {
+  CycleEstimate out;
+  out.calls = plan::cycles_of_calls(c.program, c.plan_options.target);
+  if (std::find(out.calls.begin(), out.calls.end(), 0) != out.calls.end()) return out;
+  out.total = std::accumulate(out.calls.begin(), out.calls.end(), int64_t{0});
+  if (out.total == 0 || !knows_flash(c)) return out;
+  const std::vector<int64_t> instructions = plan::instructions_of_calls(c.program, c.plan_options.target);
+  const std::vector<double> reads = plan::constant_reads(c.program);
+  const double code = kInstructionBytes * static_cast<double>(std::accumulate(instructions.begin(), instructions.end(), int64_t{0}));
+  out.most = out.total + std::llround(waits(memory_for(c, "code"), code) +
+                                      waits(memory_for(c, "constants"), std::accumulate(reads.begin(), reads.end(), 0.0)));
+  return out;
+}
+
+std::string cycle_assumption(const Compiled& c) { return fmt::format("of {}, no wait states", c.plan_options.target.name); }
+
+std::string milliseconds_text(const Compiled& c, const CycleEstimate& estimate) {
+  const double hz = full_hz(c);
+  if (hz <= 0 || estimate.total == 0) return "";
+  const double least = 1e3 * static_cast<double>(estimate.total) / hz;
+  const std::string clock = fmt::format("{:g} MHz", hz / 1e6);
+  if (estimate.most == 0) return fmt::format("{:.3g} ms at {}, or more", least, clock);
+  return fmt::format("{:.3g} to {:.3g} ms at {}", least, 1e3 * static_cast<double>(estimate.most) / hz, clock);
+}
+
+}  // namespace aotc::driver

@@ -346,8 +346,8 @@ options::Command command_line() {
       .description =
           "One-shot form: aotc MODEL --board BOARD -o DIRECTORY (check, compile, create).",
       .commands = {check(), compile(), create(), build(), run(), verify(), evaluate_declaration(), report(),
-                   model_diff_declaration(), ops(),
-                   boards_declaration(), cpus_declaration(), templates_declaration(),
+                   model_diff_declaration(), ops(), schedules_declaration(), tune_declaration(), boards_declaration(),
+                   cpus_declaration(), templates_declaration(),
                    mlf_declaration(), rpc_declaration(), bench_declaration(),
                    project_server_declaration(), graph_declaration(), analyze_declaration()},
       .version = std::string("aotc ") + kVersion,

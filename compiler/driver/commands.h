@@ -78,6 +78,8 @@ options::Command graph_declaration();
 options::Command mlf_declaration();
 options::Command project_server_declaration();
 options::Command rpc_declaration();
+options::Command schedules_declaration();
+options::Command tune_declaration();
 options::Command templates_declaration();
 // help, man, completion.
 void add_manual_commands(options::Command& program);

@@ -94,14 +94,19 @@ Result<std::map<int, ops::Schedule>> load_schedules(const std::string& path, Dia
   return parse_schedules({bytes->begin(), bytes->end()}, path, diags);
 }
 
+nlohmann::ordered_json schedule_json(const ops::Schedule& schedule) {
+  auto out = nlohmann::ordered_json::object();
+  if (!schedule.algorithm.empty()) out["algorithm"] = schedule.algorithm;
+  for (const auto& [name, value] : schedule.numbers) out[name] = value;
+  return out;
+}
+
 nlohmann::ordered_json schedules_json(const std::map<int, ops::Schedule>& schedules) {
   auto out = nlohmann::ordered_json::array();
   for (const auto& [index, schedule] : schedules) {
     nlohmann::ordered_json entry;
     entry["op_index"] = index;
-    entry["schedule"] = nlohmann::ordered_json::object();
-    if (!schedule.algorithm.empty()) entry["schedule"]["algorithm"] = schedule.algorithm;
-    for (const auto& [name, value] : schedule.numbers) entry["schedule"][name] = value;
+    entry["schedule"] = schedule_json(schedule);
     out.push_back(std::move(entry));
   }
   return out;

@@ -24,6 +24,8 @@ Result<std::map<int, ops::Schedule>> parse_schedules(const std::string& text,
 // Reads a file of at most a few megabytes. Reports [file-read] as well.
 Result<std::map<int, ops::Schedule>> load_schedules(const std::string& path, Diagnostics& diags);
 
+// {"algorithm": "pairs", "pixels": 4}
+nlohmann::ordered_json schedule_json(const ops::Schedule& schedule);
 // The "calls" of such a file.
 nlohmann::ordered_json schedules_json(const std::map<int, ops::Schedule>& schedules);
 

@@ -24,11 +24,6 @@ constexpr size_t kMostNameBytes = 65535;
 // Begins the names of what is static; not the model's, which no text of an operator may depend on.
 constexpr const char* kStaticPrefix = "aotc";
 
-std::string entry_name(const tir::Function& lowered) {
-  return fmt::format("{}_{:016x}", c_identifier(lowered.name, "op"),
-                     tir::structural_hash(lowered));
-}
-
 // The function as its own text has it, so that its parameters are called as everybody reads them.
 Result<tir::FunctionPtr> as_printed(const tir::Function& lowered, const std::string& name,
                                     Diagnostics& diags) {
@@ -184,6 +179,11 @@ std::string one_line(const Json& value) {
 }
 
 }  // namespace
+
+std::string entry_name(const tir::Function& lowered) {
+  return fmt::format("{}_{:016x}", c_identifier(lowered.name, "op"),
+                     tir::structural_hash(lowered));
+}
 
 Result<std::vector<OperatorEntry>> collect_operators(const graph::Graph& graph,
                                                      const OperatorChoice& choice,

@@ -23,6 +23,9 @@ struct OperatorEntry {
   std::vector<int> ops;       // indices into graph.ops of those it serves
 };
 
+// The name of an entry: that of the lowering and a hash of its structure.
+std::string entry_name(const tir::Function& lowered);
+
 struct OperatorChoice {
   ops::TargetInfo target;
   std::map<int, ops::Schedule> schedules;  // by operator index in the model's file

@@ -75,6 +75,8 @@ def main() -> NoReturn:
     """The command `aotc` of the package: becomes the program."""
     try:
         path = program()
+        # What `aotc tune` starts.
+        os.environ.setdefault("AOTC_PYTHON", sys.executable)
         os.execv(path, [path, *sys.argv[1:]])
     except (_errors.Error, OSError) as error:
         sys.exit(f"aotc: error: {error}")

@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
 # The Python package: included by tests/CMakeLists.txt.
 e2e_test(python.package full ${python} ${CMAKE_CURRENT_LIST_DIR}/package.py --work ${work}/python_package)
+e2e_test(python.tune full ${python} ${CMAKE_CURRENT_LIST_DIR}/tune.py --work ${work}/python_tune)

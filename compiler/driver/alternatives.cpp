@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/alternatives.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "mlf/operator_archive.h"
+#include "ops/common/pair_budget.h"
+#include "ops/operator.h"
+
+namespace aotc::driver {
+
+namespace {
+
+// The names in docs/cli.md. A lowering that has another is found where it is chosen.
+constexpr const char* kAlgorithms[] = {"pairs",   "nibbles", "words",      "halves",  "winograd",
+                                       "vectors", "patches", "triples",    "quads",   "tiles",
+                                       "taps",    "phases",  "neighbours", "columns", "blocks"};
+// What numbers are tried with: how many of something are done at a time.
+constexpr int64_t kNumbers[] = {0, 1, 2, 3, 4, 5, 6, 8, 16};
+// Combinations of numbers of one algorithm that are asked for.
+constexpr size_t kMostProbes = 256;
+
+bool honours(const ops::Schedule& got, const ops::Schedule& asked) {
+  if (!asked.algorithm.empty() && got.algorithm != asked.algorithm) return false;
+  return std::all_of(asked.numbers.begin(), asked.numbers.end(), [&](const auto& wish) {
+    auto found = got.numbers.find(wish.first);
+    return found != got.numbers.end() && found->second == wish.second;
+  });
+}
+
+class Prober {
+ public:
+  Prober(const Compiled& compiled, const graph::Op& op)
+      : view_{compiled.program.graph, op}, target_(compiled.plan_options.target) {
+    auto asked = compiled.options.schedules.find(op.location.op_index);
+    const ops::Schedule given =
+        asked == compiled.options.schedules.end() ? ops::Schedule() : asked->second;
+    if (auto chosen = probe(given)) {
+      add(*chosen, given);
+      if (!out_.empty()) out_[0].chosen = true;
+    }
+  }
+
+  std::vector<Alternative> run() {
+    std::set<std::string> names(std::begin(kAlgorithms), std::end(kAlgorithms));
+    if (!out_.empty() && !out_[0].schedule.algorithm.empty())
+      names.insert(out_[0].schedule.algorithm);
+    if (!out_.empty()) numbers_of(ops::Schedule());
+    for (const std::string& name : names) {
+      ops::Schedule asked;
+      asked.algorithm = name;
+      numbers_of(asked);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // Nothing if what is asked for cannot be had.
+  std::optional<ops::Lowered> probe(const ops::Schedule& asked) const {
+    ops::PairBudget proofs(ops::kMostPairs);
+    ops::TargetInfo target = target_;
+    target.asked = &asked;
+    ops::Lowered lowered = ops::lower(view_, target);
+    if (!lowered.function || !honours(lowered.schedule, asked)) return std::nullopt;
+    return lowered;
+  }
+
+  void add(const ops::Lowered& lowered, const ops::Schedule& asked) {
+    Alternative made;
+    made.name = mlf::entry_name(*lowered.function);
+    if (!names_.insert(made.name).second) return;
+    made.schedule.algorithm = lowered.schedule.algorithm;
+    made.schedule.numbers = asked.numbers;
+    made.schedule.instructions = lowered.schedule.instructions;
+    made.schedule.cycles = lowered.schedule.cycles;
+    for (const ops::Constant& c : lowered.constants)
+      made.constant_bytes += static_cast<int64_t>(c.bytes.size());
+    made.scratch_bytes = lowered.scratch_bytes;
+    out_.push_back(std::move(made));
+  }
+
+  // All combinations of the values that each number can have.
+  void numbers_of(const ops::Schedule& asked) {
+    const auto base = probe(asked);
+    if (!base) return;
+    add(*base, asked);
+    std::vector<ops::Schedule> combined = {asked};
+    for (const auto& [name, chosen] : base->schedule.numbers) {
+      std::vector<int64_t> values;
+      for (int64_t value : kNumbers) {
+        ops::Schedule one = asked;
+        one.numbers[name] = value;
+        if (value == chosen || probe(one)) values.push_back(value);
+      }
+      if (values.size() < 2 || combined.size() * values.size() > kMostProbes) continue;
+      std::vector<ops::Schedule> next = combined;
+      for (const ops::Schedule& s : combined)
+        for (int64_t value : values) {
+          next.push_back(s);
+          next.back().numbers[name] = value;
+        }
+      combined = std::move(next);
+    }
+    for (const ops::Schedule& s : combined)
+      if (auto lowered = probe(s)) add(*lowered, s);
+  }
+
+  ops::OpView view_;
+  const ops::TargetInfo& target_;
+  std::set<std::string> names_;
+  std::vector<Alternative> out_;
+};
+
+// The cheapest by the cost model first, behind the chosen one; of which it says nothing last.
+void keep_best(std::vector<Alternative>& all, size_t most) {
+  auto cost = [](const Alternative& a) {
+    return a.schedule.instructions > 0 ? a.schedule.instructions
+                                       : std::numeric_limits<double>::max();
+  };
+  std::stable_sort(all.begin(), all.end(), [&](const Alternative& a, const Alternative& b) {
+    if (a.chosen != b.chosen) return a.chosen;
+    return cost(a) < cost(b);
+  });
+  if (all.size() > most) all.resize(most);
+}
+
+}  // namespace
+
+std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size_t most) {
+  std::vector<OperatorAlternatives> out;
+  const plan::Program& p = compiled.program;
+  if (p.source || most == 0) return out;
+  std::set<int> alone, indices, twice;
+  for (const graph::Op& op : p.graph.ops)
+    if (!indices.insert(op.location.op_index).second) twice.insert(op.location.op_index);
+  for (const plan::ProgramCall& call : p.calls)
+    if (call.op_index >= 0 && call.rows.empty()) alone.insert(call.op_index);
+  for (size_t i = 0; i < p.graph.ops.size(); ++i) {
+    const graph::Op& op = p.graph.ops[i];
+    const ops::Traits traits = ops::definition_of(op).traits();
+    // A schedule goes to all operators of an index: those that a pass made of one have none of
+    // their own.
+    if (traits.view || traits.external || traits.device_copy || op.location.op_index < 0 ||
+        twice.contains(op.location.op_index) || !alone.contains(static_cast<int>(i)))
+      continue;
+    OperatorAlternatives one{op.location.op_index, op.location.op_type, Prober(compiled, op).run()};
+    keep_best(one.alternatives, most);
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+}  // namespace aotc::driver

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// tune: the search is in Python (python/aotc/tune.py), because what it runs on is: pools of
+// processes, Dask. It is started with this very program, so what is searched with is what will
+// compile.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "driver/commands.h"
+#include "support/process.h"
+
+namespace aotc::driver {
+
+namespace {
+
+constexpr const char* kTuneModule = "aotc.tune";
+
+struct TuneChoice {
+  std::string model, board, objective, levels, stream, prefer, ram, flash, cache, dask, out;
+  uint32_t jobs = 0, alternatives = 0, programs = 0, seed = 1;
+  bool pareto = false, json = false, quiet = false;
+};
+
+// The interpreter: what AOTC_PYTHON names, else python3 in PATH, if it has the module.
+Result<std::string> find_python(Diagnostics& diags) {
+  const char* given = std::getenv("AOTC_PYTHON");
+  const std::string wanted = given != nullptr && given[0] != '\0' ? given : "python3";
+  const std::string program = find_program(wanted);
+  Location where;
+  where.file = wanted;
+  if (program.empty()) {
+    diags.error(where, "tool-missing", "is not installed, and the search is in Python")
+        .help("apt-get install python3, or set AOTC_PYTHON to an interpreter");
+    return kFailure;
+  }
+  ProcessResult there = run_process({program, "-c", fmt::format("import {}", kTuneModule)}, "", 60);
+  if (there.started && there.exit_code == 0) return program;
+  diags.error(where, "tool-missing", "has no module 'aotc.tune', in which the search is")
+      .help(
+          "install the package: pip install aotc, or in the repository pip install .; or set "
+          "AOTC_PYTHON to the "
+          "interpreter that has it")
+      .help("in the repository it is found with PYTHONPATH=python");
+  return kFailure;
+}
+
+void add_value(std::vector<std::string>& args, const char* name, const std::string& value) {
+  // In one word: a value that begins with a dash stays one.
+  if (!value.empty()) args.push_back(fmt::format("{}={}", name, value));
+}
+
+std::vector<std::string> tune_arguments(const TuneChoice& s, const std::string& python) {
+  std::vector<std::string> args = {python, "-m", kTuneModule};
+  add_value(args, "--board", s.board);
+  add_value(args, "--objective", s.objective);
+  add_value(args, "--levels", s.levels);
+  add_value(args, "--stream", s.stream);
+  add_value(args, "--prefer", s.prefer);
+  add_value(args, "--ram", s.ram);
+  add_value(args, "--flash", s.flash);
+  add_value(args, "--cache", s.cache);
+  add_value(args, "--dask", s.dask);
+  add_value(args, "--output", s.out);
+  if (s.jobs > 0) add_value(args, "--jobs", std::to_string(s.jobs));
+  if (s.alternatives > 0) add_value(args, "--alternatives", std::to_string(s.alternatives));
+  if (s.programs > 0) add_value(args, "--programs", std::to_string(s.programs));
+  add_value(args, "--seed", std::to_string(s.seed));
+  if (s.json) args.emplace_back("--json");
+  if (s.quiet) args.emplace_back("--quiet");
+  args.insert(args.end(), {"--", s.model});
+  return args;
+}
+
+int tune_command(const TuneChoice& state) {
+  Diagnostics diags;
+  auto python = find_python(diags);
+  if (!python) return fail(diags, kExitToolMissing);
+  std::error_code ec;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", ec);
+  if (!ec) setenv("AOTC", self.c_str(), 1);
+  const std::vector<std::string> args = tune_arguments(state, *python);
+  std::vector<char*> argv;
+  for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
+  argv.push_back(nullptr);
+  std::fflush(nullptr);
+  execv(python->c_str(), argv.data());
+  Location where;
+  where.file = *python;
+  diags.error(where, "tool-missing", "cannot be started")
+      .help("set AOTC_PYTHON to an interpreter of Python 3");
+  return fail(diags, kExitToolMissing);
+}
+
+}  // namespace
+
+options::Command tune_declaration() {
+  using options::Takes;
+  auto s = std::make_shared<TuneChoice>();
+  return {
+      .name = "tune",
+      .summary = "Search for the schedules and options that are best on a board",
+      .description = "Compiles, builds, emulates and verifies; takes the Python package aotc.",
+      .options =
+          {{.names = "MODEL",
+            .target = &s->model,
+            .help = "A .tflite or .onnx file",
+            .required = true,
+            .takes = Takes::kFile},
+           board_option(s->board, "Board to count on, in its emulator"),
+           {.names = "--objective",
+            .value = "WHAT",
+            .target = &s->objective,
+            .help = "What is to be small: instructions (preset), cycles, ram or flash; or several "
+                    "with weights: instructions=1,flash=0.5"},
+           {.names = "--levels",
+            .value = "LIST",
+            .target = &s->levels,
+            .help = "Levels of -O to try, with commas; by default all"},
+           {.names = "--stream",
+            .value = "LIST",
+            .target = &s->stream,
+            .help = "Values of --stream to try: off (preset), auto, max"},
+           {.names = "--prefer",
+            .value = "LIST",
+            .target = &s->prefer,
+            .help = "Values of --prefer to try: speed (preset), ram"},
+           {.names = "--ram",
+            .value = "BYTES",
+            .target = &s->ram,
+            .help = "RAM that may be taken; by default what the model takes without"},
+           {.names = "--flash",
+            .value = "BYTES",
+            .target = &s->flash,
+            .help = "Flash that may be taken; by default what the model takes without"},
+           {.names = "--alternatives",
+            .value = "N",
+            .target = &s->alternatives,
+            .help = "Schedules to measure of each operator; by default 12",
+            .range = options::Range{0, 1000}},
+           {.names = "--programs",
+            .value = "N",
+            .target = &s->programs,
+            .help = "Whole programs to verify; by default 10",
+            .range = options::Range{0, 1000}},
+           {.names = "--jobs",
+            .value = "N",
+            .target = &s->jobs,
+            .help = "Processes; by default as many as there are processors",
+            .range = options::Range{0, 1024}},
+           {.names = "--dask",
+            .value = "ADDRESS",
+            .target = &s->dask,
+            .help = "Instead of processes: the workers of this scheduler of Dask"},
+           {.names = "--cache",
+            .value = "DIRECTORY",
+            .target = &s->cache,
+            .help = "Where results are kept; by default $XDG_CACHE_HOME/aotc/tune",
+            .takes = Takes::kDirectory},
+           {.names = "--seed", .value = "N", .target = &s->seed, .help = "Seed of the inputs"},
+           {.names = "-o,--output",
+            .value = "FILE",
+            .target = &s->out,
+            .help = "File for --schedules to write; by default NAME.schedules.json",
+            .takes = Takes::kFile},
+           {.names = "--json",
+            .target = &s->json,
+            .help = "Print figures as JSON on standard output"},
+           {.names = "-q,--quiet", .target = &s->quiet, .help = "No progress on standard error"}},
+      .run = [s] {
+        if (s->board.empty())
+          return options::usage_error(
+              "aotc tune", "--board is missing: instructions are counted on a board",
+              {"'aotc boards --emulated' lists those that run on this machine"});
+        return tune_command(*s);
+      }};
+}
+
+}  // namespace aotc::driver

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Points: a model with its options, schedules and board, and what a worker makes of one.
+
+A point is plain data with a key, the SHA-256 of everything that its result follows from. `measure` is what workers run:
+it compiles, builds, emulates and verifies, and returns a result with the point's key, the hash of the emitted C and a
+checksum. The client believes nothing of it: see `problem_of`.
+"""
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import tempfile
+from typing import Any, Mapping, Sequence
+
+from . import _command, _elf, _errors
+
+FORMAT = 1  # of points and results; part of every key
+SECONDS = 600  # that the emulator may take
+
+Point = dict[str, Any]
+Result = dict[str, Any]
+
+_FIGURES = ("instructions", "ram", "flash", "code", "constants", "arena", "stack")
+# What the command's exit code says of the model. Everything else is the machine's.
+_OF_THE_MODEL = {1: "error", 2: "error", 3: "does not fit", 4: "differs"}
+
+
+def canonical(value: Any) -> bytes:
+    """JSON that is the same for equal values."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode()
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def key_of(point: Point) -> str:
+    return sha256(canonical(point))
+
+
+def point(model: bytes, name: str, board: str, versions: Mapping[str, str], *, options: Mapping[str, Any] | None = None,
+          calls: Sequence[Mapping[str, Any]] = (), seed: int = 1) -> Point:
+    """`name`: of the file, whose ending says what it is; `calls`: of a schedules file."""
+    ending = pathlib.PurePath(name).suffix
+    return {"format": FORMAT, "model": sha256(model), "ending": ending if ending in (".tflite", ".onnx") else "", "board": board,
+            "options": dict(options or {}), "calls": [dict(c) for c in calls], "seed": seed, "versions": dict(versions)}
+
+
+# --- What a machine has --------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=None)
+def description(board: str) -> dict[str, Any]:
+    """board.json. Raises what `aotc boards NAME` does."""
+    return dict(_command.run_json("boards", board))
+
+
+def requirements(board: str) -> tuple[str, ...]:
+    """Labels of what a worker must have: "toolchain:arm-none-eabi-gcc", "emulator:qemu-system-arm", and of a board
+    without an emulator "board:NAME", which no machine has by itself."""
+    about = description(board)
+    out = [f"toolchain:{about['toolchain']['compiler']}"] if about.get("toolchain", {}).get("compiler") else []
+    emulator = about.get("emulator") or {}
+    if emulator.get("program"):
+        return (*out, f"emulator:{emulator['program']}")
+    return tuple(out) if about.get("name") == "host" else (*out, f"board:{board}")
+
+
+def lacking(labels: Sequence[str]) -> list[str]:
+    """Those of the labels that this machine has not."""
+    return [label for label in labels if label.startswith("board:") or not shutil.which(label.split(":", 1)[1])]
+
+
+@functools.lru_cache(maxsize=None)
+def _identity(program: str) -> str:
+    """What it says of itself, and its bytes."""
+    path = shutil.which(program)
+    if path is None:
+        return "missing"
+    said = subprocess.run([path, "--version"], capture_output=True, stdin=subprocess.DEVNULL, timeout=60).stdout
+    return sha256(said + hashlib.sha256(pathlib.Path(path).resolve().read_bytes()).digest())[:32]
+
+
+@functools.lru_cache(maxsize=None)
+def versions(board: str) -> dict[str, str]:
+    """Of aotc, the board, its toolchain and emulator on this machine: what a result follows from beside the point."""
+    about = description(board)
+    out = {"aotc": _identity(_command.program()), "board": sha256(canonical(about))[:32]}
+    for label in requirements(board):
+        out[label] = "" if label.startswith("board:") else _identity(label.split(":", 1)[1])
+    return out
+
+
+def worker_id() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+# --- What workers do -----------------------------------------------------------------------------
+
+
+def checksum(result: Result) -> str:
+    return sha256(canonical({k: v for k, v in result.items() if k != "checksum"}))
+
+
+def sealed(key: str, value: dict[str, Any], worker: str) -> Result:
+    out = {"key": key, "worker": worker, "value": value}
+    return {**out, "checksum": checksum(out)}
+
+
+def measure(given: Point, model: bytes, avoid: Sequence[str] = ()) -> Result:
+    """The result of a point. Its value's "state" is "verified", "differs", "does not fit" or "error", which are facts
+    of the point; or "failed", when this machine could not tell; or "declined", by a worker that is to be avoided."""
+    me, key = worker_id(), key_of(given)
+    if me in avoid:
+        return sealed(key, {"state": "declined"}, me)
+    try:
+        here = versions(given["board"])
+        if here != given["versions"]:
+            other = ", ".join(sorted(k for k in {**here, **given["versions"]} if here.get(k) != given["versions"].get(k)))
+            return sealed(key, {"state": "failed", "message": f"this worker has another version of: {other}"}, me)
+        if sha256(model) != given["model"]:
+            return sealed(key, {"state": "failed", "message": "the model arrived damaged"}, me)
+        with tempfile.TemporaryDirectory(prefix="aotc-point-") as folder:
+            value = _value(given, model, pathlib.Path(folder))
+    except (OSError, ValueError, KeyError, subprocess.SubprocessError, _errors.Error) as error:
+        value = {"state": "failed", "message": f"{type(error).__name__}: {error}"[:2000]}
+    return sealed(key, value, me)
+
+
+class _Ended(Exception):
+    def __init__(self, value: dict[str, Any]):
+        self.value = value
+
+
+def _step(folder: pathlib.Path, *arguments: str) -> dict[str, Any]:
+    done = subprocess.run([_command.program(), *arguments, "--json", "--quiet"], cwd=folder, capture_output=True, text=True,
+                          errors="replace", stdin=subprocess.DEVNULL, timeout=3 * SECONDS)
+    if done.returncode == 0:
+        return dict(json.loads(done.stdout))
+    error = _errors.of_exit_code(done.returncode, done.stderr or done.stdout)
+    state = _OF_THE_MODEL.get(done.returncode, "failed")
+    raise _Ended({"state": state, "slug": error.slug or "", "message": str(error)[:2000]})
+
+
+def _value(given: Point, model: bytes, folder: pathlib.Path) -> dict[str, Any]:
+    # Names without a path of this machine: they are in messages, and so in results.
+    name = "net" + given["ending"]
+    (folder / name).write_bytes(model)
+    options = _command.flags(given["options"])
+    if given["calls"]:
+        (folder / "schedules.json").write_bytes(canonical({"calls": given["calls"]}))
+        options += ["--schedules", "schedules.json"]
+    try:
+        made = _step(folder, "create", name, "--project", "bare_metal", "--board", given["board"], "-o", "app", *options)
+        emitted = hashlib.sha256()
+        for path in sorted((folder / "app" / "model").glob("*.[ch]")):
+            emitted.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+        built = _step(folder, "build", "app")
+        ran = _step(folder, "verify", "app", "--only", "host" if given["board"] == "host" else "board", "--seed",
+                    str(given["seed"]), "--timeout", str(SECONDS))
+        more = _step(folder, "report", "app") if given.get("cycles") else {}
+    except _Ended as ended:
+        return ended.value
+    out = _figures(made, built, ran, emitted.hexdigest(), folder / "app")
+    return {**out, "cycles": int(more["estimated_cycles"])} if "estimated_cycles" in more else out
+
+
+def _figures(made: dict[str, Any], built: dict[str, Any], ran: dict[str, Any], emitted: str, app: pathlib.Path) -> dict[str, Any]:
+    place = ran["places"][-1]
+    constants, code = int(made["constants_bytes"]), int(built.get("code_bytes") or 0)
+    sizes = _elf.function_sizes(app / "build" / "CMakeFiles" / "model_plain.dir" / "model" / f"{made['prefix']}.c.obj")
+    calls = [layer["function"] for layer in made["layers"]]
+    layers = [{"op_index": layer.get("op_index", -1), "ticks": int(ticks), "constants": int(layer["constants_bytes"]),
+               "scratch": int(layer["scratch_bytes"]), "live": int(layer["live_bytes"]),
+               "code": sizes.get(layer["function"], 0) // max(calls.count(layer["function"]), 1)}
+              for layer, ticks in zip(made["layers"], place["op_ticks"])]
+    return {"state": "verified", "c": emitted, "instructions": int(place["length"]), "arena": int(made["arena_bytes"]),
+            "ram": int(made["arena_bytes"]) + int(made.get("state_bytes", 0)), "constants": constants, "code": code,
+            "flash": constants + code, "stack": int(place["stack_bytes"]), "exact_layers": int(place["bit_exact_layers"]),
+            "all_layers": int(place["layers"]), "layers": layers}
+
+
+# --- What the client makes of it -----------------------------------------------------------------
+
+
+def problem_of(given: Point, result: Any) -> str:
+    """Why a result is none, or "". Whatever a worker returned is looked at before it is used."""
+    if not isinstance(result, dict) or set(result) != {"key", "worker", "value", "checksum"}:
+        return "it is no result"
+    try:
+        if result["checksum"] != checksum(result):
+            return "its checksum is wrong"
+    except (TypeError, ValueError, RecursionError):
+        return "it is no plain data"
+    if result["key"] != key_of(given):
+        return "it is the result of another point"
+    value = result["value"]
+    if not isinstance(value, dict) or not isinstance(result["worker"], str):
+        return "it is no result"
+    if value.get("state") != "verified":
+        known = value.get("state") in ("failed", "declined", *_OF_THE_MODEL.values())
+        return "" if known and isinstance(value.get("message", ""), str) else "it says neither figures nor an error"
+    wrong = [f for f in _FIGURES if type(value.get(f)) is not int or not 0 <= value[f] < 1 << 53]
+    if wrong or value["instructions"] == 0 and given["board"] != "host":
+        return f"its figures are impossible: {', '.join(wrong) or 'instructions'}"
+    if value["flash"] != value["code"] + value["constants"] or value["ram"] < value["arena"]:
+        return "its figures contradict each other"
+    if not isinstance(value.get("c"), str) or len(value["c"]) != 64 or not isinstance(value.get("layers"), list):
+        return "it has no hash of the C, or no layers"
+    return ""

@@ -1,0 +1,400 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""aotc.tune and aotc.conformance: real points in the emulator where they are few, elsewhere workers that answer from what
+these gave, and lie, die or return garbage."""
+import argparse
+import concurrent.futures
+import itertools
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import traceback
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests/e2e"), str(ROOT / "tests/oracle"), str(ROOT / "python")]
+import common  # noqa: E402
+
+os.environ["AOTC"] = str(common.AOTC)
+import aotc  # noqa: E402
+import aotc.conformance  # noqa: E402
+import aotc.tune  # noqa: E402
+from aotc import _engine, _points, _search, _store, executors  # noqa: E402
+
+MODEL = ROOT / "tests/models/digits/digits_int8.tflite"
+BOARD = "qemu_mps2_an386"
+FEW = {"board": BOARD, "levels": ["balanced"], "alternatives": 1, "programs": 2}
+TESTS = []
+
+
+def test(f):
+    TESTS.append(f)
+    return f
+
+
+def raises(kind, action, *words):
+    try:
+        action()
+    except kind as error:
+        for word in words:
+            assert word in str(error), f"'{word}' is not in: {error}"
+        return error
+    raise AssertionError(f"no {kind.__name__}")
+
+
+class Answers(concurrent.futures.Executor):
+    """Workers that know the results of the first run. `spoil` makes of each what they return."""
+
+    def __init__(self, use, spoil=lambda result, point: result, names=("w0", "w1", "w2")):
+        self.store, self.spoil, self.names, self.calls = use.store, spoil, names, itertools.count()
+
+    def submit(self, fn, point, model, avoid):
+        future = concurrent.futures.Future()
+        name = next(n for n in itertools.islice(itertools.cycle(self.names), next(self.calls) % len(self.names), None)
+                    if n not in avoid)
+        known = self.store.result(point)
+        value = known["value"] if known else {"state": "failed", "message": "unknown point"}
+        future.set_result(self.spoil(_points.sealed(_points.key_of(point), value, name), point))
+        return future
+
+
+def search(use, folder, executor, **more):
+    return aotc.tune.search(MODEL, cache=use.work / folder, executor=executor, **{**FEW, **more})
+
+
+def text_of(use, found, name):
+    return found.write(use.work / f"{name}.json").read_bytes()
+
+
+# --- Real points ---------------------------------------------------------------------------------
+
+
+@test
+def a_pool_gives_what_one_process_gives(use):
+    assert use.first.counts.measured >= 2 and not use.first.counts.poisoned
+    found = search(use, "pool", lambda: executors.processes(2))
+    assert text_of(use, found, "pool") == use.text
+    again = search(use, "pool", executors.Serial())
+    assert again.counts.measured == 0 and again.counts.cached > 0 and text_of(use, again, "again") == use.text
+
+
+@test
+def the_file_compiles_to_what_was_measured(use):
+    found = search(use, "serial", executors.Serial(), objective="flash", flash=10**6)
+    assert found.gain >= 0 and found.figures["flash"] <= found.default["flash"]
+    path = found.write(use.work / "flash.json")
+    out = use.work / "compiled"
+    made = json.loads(common.aotc("compile", MODEL, "--board", BOARD, *aotc._command.flags(found.options), "--schedules", path,
+                                  "-o", out, "--json", "--quiet"))
+    assert made["constants_bytes"] == found.figures["constants"] and made["arena_bytes"] == found.figures["arena"]
+
+
+def killing(folder):
+    """`measure`, in a pool's process that dies once, of SIGKILL."""
+    real = _points.measure
+
+    def measure(point, model, avoid=()):
+        try:
+            os.close(os.open(folder / "killed", os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return real(point, model, avoid)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    measure.__module__, measure.__qualname__ = "aotc._points", "measure"
+    return measure
+
+
+@test
+def a_killed_worker_loses_nothing(use):
+    real, _points.measure = _points.measure, killing(use.work)
+    try:
+        found = search(use, "killed_worker", lambda: executors.processes(2), repeat=0.0)
+    finally:
+        _points.measure = real
+    assert found.counts.lost >= 1 and not found.counts.poisoned and text_of(use, found, "killed") == use.text
+
+
+@test
+def a_killed_run_goes_on(use):
+    cache, out = use.work / "killed_run", use.work / "killed_run.json"
+    command = [sys.executable, "-m", "aotc.tune", str(MODEL), "--board", BOARD, "--levels", "balanced", "--alternatives", "1",
+               "--programs", "2", "--jobs", "1", "--cache", str(cache), "-o", str(out), "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    run = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
+    while run.poll() is None and not list(cache.glob("results/*/*.json")):
+        pass_some(run)
+    os.killpg(run.pid, signal.SIGKILL)
+    run.wait()
+    before = len(list(cache.glob("results/*/*.json")))
+    assert before >= 1 and not out.exists()
+    done = json.loads(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
+    assert out.read_bytes() == use.text and done["cached"] >= before
+    assert not [p for p in cache.rglob(".*") if p.is_file() and p.stat().st_size], "half-written files"
+
+
+def pass_some(run):
+    try:
+        run.wait(timeout=0.05)
+    except subprocess.TimeoutExpired:
+        pass
+
+
+# --- Workers that cannot be believed -------------------------------------------------------------
+
+
+@test
+def garbage_is_asked_for_again(use):
+    kinds = [None, "text", {}, {"key": 1, "worker": "w", "value": {}, "checksum": ""}, float("nan")]
+    seen = {}
+
+    def spoil(result, point):
+        n = seen[result["key"]] = seen.get(result["key"], 0) + 1
+        if n > 1:
+            return result
+        if len(seen) % 3 == 0:
+            return {**result, "value": {**result["value"], "instructions": 7}}  # its checksum is another's
+        if len(seen) % 3 == 1:
+            return _points.sealed("0" * 64, result["value"], "w")
+        return kinds[len(seen) % len(kinds)]
+
+    found = search(use, "garbage", Answers(use, spoil))
+    assert found.counts.refused >= len(seen) >= 2, found.counts
+    assert text_of(use, found, "garbage") == use.text, found.counts
+
+
+@test
+def impossible_figures_are_garbage(use):
+    point, value = use.point, use.store.result(use.point)["value"]
+    assert _points.problem_of(point, _points.sealed(_points.key_of(point), value, "w")) == ""
+    for field, wrong in (("instructions", -1), ("instructions", True), ("instructions", 0), ("flash", 1 << 60), ("flash", value["flash"] - 4),
+                         ("ram", 0.5), ("c", "short"), ("layers", None), ("state", "fine")):
+        spoiled = _points.sealed(_points.key_of(point), {**value, field: wrong}, "w")
+        assert _points.problem_of(point, spoiled), f"{field} = {wrong}"
+
+
+@test
+def a_point_nobody_can_tell_of_is_poisoned(use):
+    def spoil(result, point):
+        return None if point["calls"] else result
+
+    found = search(use, "poisoned", Answers(use, spoil))
+    assert found.counts.poisoned and all("garbage" in why for why in found.counts.poisoned.values())
+    assert found.gain >= 0 and not found.calls
+    raises(aotc.Error, lambda: search(use, "poisoned2", Answers(use, lambda r, p: None)), "garbage")
+
+
+def lying(result, point, name="w1"):
+    value = result["value"]
+    if result["worker"] != name or value["state"] != "verified":
+        return result
+    return _points.sealed(result["key"], {**value, "instructions": value["instructions"] // 2}, name)
+
+
+@test
+def a_lie_that_wins_is_found(use):
+    error = raises(aotc.tune.Disagreement, lambda: search(use, "lie", Answers(use, lying), repeat=0.0))
+    assert {error.first["worker"], error.second["worker"]} > {"w1"}
+    assert error.first["value"]["instructions"] != error.second["value"]["instructions"]
+    store = _store.Store(use.work / "lie")
+    assert not (store.folder / "results" / error.first["key"][:2] / f"{error.first['key']}.json").exists()
+    assert list(store.folder.glob("alarms/*/*.json"))
+
+
+@test
+def all_workers_lying_alike_is_found_here(use):
+    raises(aotc.tune.Disagreement, lambda: search(use, "liars", Answers(use, lambda r, p: lying(r, p, r["worker"])), repeat=0.0),
+           "on this machine")
+
+
+@test
+def some_points_run_twice(use):
+    found = search(use, "twice", Answers(use), repeat=1.0)
+    assert found.counts.repeated >= found.counts.measured >= 2, found.counts
+    assert text_of(use, found, "twice") == use.text, found.counts
+    raises(aotc.tune.Disagreement, lambda: search(use, "twice_lie", Answers(use, lying), repeat=1.0), "w1")
+
+
+# --- Who may run what ----------------------------------------------------------------------------
+
+
+class Labelled(Answers):
+    """An executor that chooses workers by labels."""
+
+    def __init__(self, use, labels):
+        super().__init__(use)
+        self.labels, self.given = labels, []
+
+    def submit_where(self, requires, avoid, fn, point, model, more):
+        able = [name for name, has in self.labels.items() if set(requires) <= has]
+        if not able:
+            raise executors.Unavailable(f"no worker has {', '.join(requires)}")
+        name = next((n for n in able if n not in avoid), able[0])
+        self.given.append(name)
+        future = concurrent.futures.Future()
+        result = self.store.result(point)
+        future.set_result(executors.Placed(name, _points.sealed(result["key"], result["value"], "whatever")))
+        return future
+
+
+@test
+def a_wrong_label_is_given_nothing(use):
+    right = set(_points.requirements(BOARD))
+    assert right == {"toolchain:arm-none-eabi-gcc", "emulator:qemu-system-arm"}
+    workers = Labelled(use, {"wrong": {"toolchain:arm-none-eabi-gcc", "emulator:qemu-system-riscv32"}, "a": right, "b": right})
+    found = search(use, "labels", workers, repeat=1.0)
+    assert set(workers.given) == {"a", "b"} and text_of(use, found, "labels") == use.text
+    raises(aotc.Error, lambda: search(use, "labels2", Labelled(use, {"wrong": set()})), "no worker has", "qemu-system-arm")
+
+
+@test
+def a_plain_executor_takes_what_this_machine_can_run(use):
+    raises(aotc.Error, lambda: aotc.tune.search(MODEL, board="nucleo_h743zi", cache=use.work / "board", executor=executors.Serial()),
+           "this machine has no", "board:nucleo_h743zi")
+
+
+@test
+def another_version_is_refused(use):
+    other = {**use.point, "versions": {**use.point["versions"], "aotc": "0" * 32}}
+    result = _points.measure(other, MODEL.read_bytes())
+    assert result["value"]["state"] == "failed" and "aotc" in result["value"]["message"]
+    assert _points.measure(use.point, b"another")["value"]["state"] == "failed"
+
+
+# --- The search, the queue, the command ----------------------------------------------------------
+
+
+@test
+def the_search_is_exact(use):
+    draw = random.Random(1)
+    for _ in range(200):
+        groups = [[_search.Option(0.0, 0, (g, 0))] + [_search.Option(draw.randint(-9, 9), draw.randint(-9, 9), (g, o))
+                  for o in range(1, draw.randint(1, 4))] for g in range(draw.randint(1, 5))]
+        limit, count = draw.randint(-12, 6), draw.randint(1, 6)
+        every = sorted(sum(o.cost for o in way) for way in itertools.product(*groups) if sum(o.flash for o in way) <= limit)
+        found = _search.best(groups, limit, count)
+        assert [cost for cost, _, _ in found] == every[:count], (groups, limit)
+        for cost, flash, choices in found:
+            taken = [next(o for o in g if o.choice == c) for g, c in zip(groups, choices)]
+            assert (sum(o.cost for o in taken), sum(o.flash for o in taken)) == (cost, flash) and flash <= limit
+
+
+@test
+def listed_schedules_can_be_had(use):
+    for board, some in ((BOARD, 12), ("qemu_riscv32", 4)):
+        listed = json.loads(common.aotc("schedules", MODEL, "--board", board, "--json"))["operators"]
+        assert len(listed) > 5 and all(o["alternatives"][0]["chosen"] for o in listed)
+        names = [[a["name"] for a in o["alternatives"]] for o in listed]
+        assert all(len(set(n)) == len(n) for n in names) and max(map(len, names)) > 4
+        draw = random.Random(1)
+        for _ in range(some):
+            calls = [{"op_index": o["op_index"], "schedule": draw.choice(o["alternatives"])["schedule"]} for o in listed]
+            (use.work / "listed.json").write_text(json.dumps({"calls": calls}))
+            common.aotc("check", MODEL, "--board", board, "--schedules", use.work / "listed.json", "--quiet")
+
+
+@test
+def a_table_has_a_cell_for_each(use):
+    damaged = use.work / "damaged.tflite"
+    damaged.write_bytes(MODEL.read_bytes()[:1000])
+    made = aotc.conformance.table([MODEL, damaged], boards=[BOARD, "nucleo_h743zi"], levels=["balanced"], cache=use.work / "serial",
+                                  executor=executors.Serial(), optimize="balanced")
+    good, board, bad, _ = made.cells
+    assert good.state == "verified" and good.exact == good.layers == 11 and good.instructions == use.first.default["instructions"]
+    assert board.state == "poisoned" and "board:nucleo_h743zi" in board.message
+    assert bad.state == "error" and bad.message.startswith("damaged.tflite") and "[" in bad.message, bad
+    assert not made.passed and "1 of 4 verified" in str(made) and made.markdown.count("\n| ") == 4
+    assert json.loads(made.json)["cells"][0]["arena"] == good.arena and made.html.count('class="bad"') == 3
+    assert "damaged.tflite" in made.html and "src=" not in made.html
+
+
+@test
+def a_long_queue_waits_outside(use):
+    drawn, ended, most = 0, 0, 0
+    versions = _points.versions("host")
+
+    def points():
+        nonlocal drawn
+        for seed in range(10_000):
+            drawn += 1
+            yield _points.point(b"x", "x.tflite", "host", versions, seed=seed)
+
+    class None_(concurrent.futures.Executor):
+        def submit(self, fn, point, model, avoid):
+            future = concurrent.futures.Future()
+            future.set_result(_points.sealed(_points.key_of(point), {"state": "error", "slug": "", "message": "x"}, "w"))
+            return future
+
+    store = _store.Store(use.work / "queue")
+    store.keep = lambda result: None
+    engine = _engine.Engine(None_(), store, {_points.sha256(b"x"): b"x"}, window=8, repeat=0.0)
+    for _ in engine.results(points()):
+        ended += 1
+        most = max(most, drawn - ended)
+    assert ended == 10_000 and most <= 9, most
+
+
+@test
+def options_are_checked(use):
+    def refused(*arguments, code=2):
+        done = subprocess.run([common.AOTC, "tune", *map(str, arguments)], capture_output=True, text=True, cwd=use.work,
+                              env={**os.environ, "PYTHONPATH": str(ROOT / "python"), "AOTC_PYTHON": sys.executable})
+        assert done.returncode == code and "error" in done.stderr and "Traceback" not in done.stderr, (arguments, done)
+        return done.stderr
+
+    good = (MODEL, "--board", BOARD)
+    assert "--board" in refused(MODEL)
+    assert "'speed'" in refused(*good, "--objective", "speed")
+    assert "above 0" in refused(*good, "--objective", "flash=-1")
+    assert "above 0" in refused(*good, "--objective", "flash=nan")
+    assert "'fast'" in refused(*good, "--levels", "fast")
+    assert "--flash" in refused(*good, "--flash", "-3")
+    assert "--ram" in refused(*good, "--ram", "1G")
+    refused(*good, "--jobs", "100000")
+    assert "directory" in refused(*good, "-o", use.work / "no/such/file.json")
+    assert "is the model" in refused(*good, "-o", MODEL)
+    refused("/nowhere.tflite", "--board", BOARD, "-o", "x.json", code=1)
+    refused(MODEL, "--board", "no_board", "-o", "x.json", code=1)
+    assert not (use.work / "x.json").exists()
+    done = subprocess.run([common.AOTC, "tune", *map(str, good)], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": "", "AOTC_PYTHON": "/usr/bin/true"})
+    assert done.returncode in (0, 5)
+    done = subprocess.run([common.AOTC, "tune", *map(str, good)], capture_output=True, text=True,
+                          env={**os.environ, "AOTC_PYTHON": "/usr/bin/false"})
+    assert done.returncode == 5 and "pip install aotc" in done.stderr
+
+
+class Use:
+    pass
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--only", default="", help="tests whose names contain this")
+    arguments = parser.parse_args()
+    common.require(common.board(BOARD)["emulator"]["program"])
+    use = Use()
+    use.work = common.fresh(arguments.work.resolve())
+    use.first = search(use, "serial", executors.Serial())
+    use.store = _store.Store(use.work / "serial")
+    use.text = text_of(use, use.first, "serial")
+    data = MODEL.read_bytes()
+    use.point = _points.point(data, MODEL.name, BOARD, _points.versions(BOARD))
+    failed = 0
+    tests = [t for t in TESTS if arguments.only in t.__name__]
+    for one in tests:
+        try:
+            one(use)
+        except Exception:  # noqa: BLE001
+            failed += 1
+            print(f"FAILED {one.__name__}\n{traceback.format_exc()}")
+    print(f"{len(tests) - failed} passed, {failed} failed, 0 skipped")
+    if failed or not tests:
+        raise common.Failure(f"{failed} of {len(tests)} tests")
+
+
+if __name__ == "__main__":
+    common.main_of(main)

@@ -18,6 +18,7 @@ from typing import Any, Callable, Iterable, Iterator, Mapping
 from . import _errors, _points, _store, executors
 
 ATTEMPTS = 3  # of a point, before it is poisoned
+STALLED = 4 * 3 * _points.SECONDS  # seconds without any result, longer than the steps of a point may take
 _DECLINES = 16  # how often a pool may hand a second run to the first worker again
 
 
@@ -123,7 +124,10 @@ class Engine:
                     if again or suspects:
                         continue
                     return
-                done, _ = concurrent.futures.wait(under_way, return_when=concurrent.futures.FIRST_COMPLETED)
+                done, _ = concurrent.futures.wait(under_way, STALLED, concurrent.futures.FIRST_COMPLETED)
+                if not done:
+                    raise _errors.DeviceError(f"no worker has answered for {STALLED} seconds; what was done is kept: the same "
+                                              "command goes on")
                 for future in done:
                     job = under_way.pop(future)
                     value = self._finish(job, future, again, suspects)
@@ -193,6 +197,8 @@ class Engine:
             return self._refuse(job, f"{type(error).__name__}: {error}"[:500], "", again)
         where = ""
         if isinstance(result, executors.Placed):
+            if result.error:
+                return self._refuse(job, result.error, result.worker, again)
             where, result = result.worker, result.result
         problem = _points.problem_of(job.point, result)
         if problem:

@@ -7,6 +7,7 @@ as in archives), so a layer that another model has, too, is not measured again.
 """
 from __future__ import annotations
 
+import itertools
 from typing import Any, Iterator, Mapping, Sequence
 
 from . import _command, _points, _search
@@ -58,8 +59,13 @@ class Layers:
         self._measure({o.index: self._combined(o) for o in self.operators})
 
     def _singles(self, operator: _Operator) -> list[dict[str, Any]]:
-        out = [a for a in operator.alternatives[1:] if len(_numbers(a)) <= 1 and operator.is_worth(a)]
-        return out[:self.most]
+        """In turn of each algorithm and each of its numbers, so that none of them is left out."""
+        kinds: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+        for a in operator.alternatives[1:]:
+            if len(_numbers(a)) <= 1 and operator.is_worth(a):
+                kinds.setdefault((a["schedule"].get("algorithm", ""), *_numbers(a)), []).append(a)
+        turns = itertools.zip_longest(*kinds.values())
+        return [a for turn in turns for a in turn if a is not None][:self.most]
 
     def _combined(self, operator: _Operator) -> list[dict[str, Any]]:
         good: dict[tuple[str, str], list[tuple[int, int]]] = {}

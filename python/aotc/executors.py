@@ -11,6 +11,8 @@ from __future__ import annotations
 import concurrent.futures
 import multiprocessing
 import os
+import threading
+import time
 from typing import Any, Callable, Sequence
 
 from . import _convert, _errors
@@ -38,7 +40,17 @@ def processes(count: int | None = None) -> concurrent.futures.ProcessPoolExecuto
     """A pool of `count` processes of this machine, by default one a processor."""
     # Forked: nothing is imported again, and scripts need no `if __name__ == "__main__"`.
     context = multiprocessing.get_context("fork")
-    return concurrent.futures.ProcessPoolExecutor(count or os.cpu_count() or 1, mp_context=context)
+    return concurrent.futures.ProcessPoolExecutor(count or os.cpu_count() or 1, mp_context=context, initializer=_end_with,
+                                                  initargs=(os.getpid(),))
+
+
+def _end_with(parent: int) -> None:
+    """Ends this process soon after its parent: those of a pool whose parent was killed would wait for ever."""
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def dask(client: Any) -> "Dask":
@@ -113,11 +125,14 @@ class _Future(concurrent.futures.Future):  # type: ignore[type-arg]
 def _on_worker(fn: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """The result beside the address of the worker: what it says of itself may be anything."""
     from distributed import get_worker  # type: ignore[import-not-found,import-untyped,unused-ignore]
-    return Placed(get_worker().address, fn(*args, **kwargs))
+    try:
+        return Placed(get_worker().address, fn(*args, **kwargs))
+    except Exception as error:  # noqa: BLE001  as text: not every exception survives the way to the client
+        return Placed(get_worker().address, None, f"{type(error).__name__}: {error}"[:500])
 
 
 class Placed:
     """A result, and the worker that Dask says it is of."""
 
-    def __init__(self, worker: str, result: Any):
-        self.worker, self.result = worker, result
+    def __init__(self, worker: str, result: Any, error: str = ""):
+        self.worker, self.result, self.error = worker, result, error

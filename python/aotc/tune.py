@@ -170,9 +170,11 @@ class _Run:
         starts = [(s, self.point(_options(*s))) for s in settings]
         values = self.measured([p for _, p in starts])
         searched = []
+        seen: set[str] = set()  # settings that make no difference are searched once
         for setting, start in starts:
             base = values[_points.key_of(start)]
-            if setting[1] == "off" and base["state"] == "verified" and alternatives > 0:
+            if setting[1] == "off" and base["state"] == "verified" and alternatives > 0 and base["c"] not in seen:
+                seen.add(base["c"])
                 searched.append(_layers.Layers(self, _options(*setting), base, alternatives))
         for layers in searched:
             layers.measure()

@@ -9,6 +9,8 @@ import json
 import os
 import pathlib
 import random
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -83,7 +85,7 @@ def a_pool_gives_what_one_process_gives(use):
 
 @test
 def the_file_compiles_to_what_was_measured(use):
-    found = search(use, "serial", executors.Serial(), objective="flash", flash=10**6)
+    found = search(use, "serial", executors.Serial(), objective="flash", flash=10**6, programs=1)
     assert found.gain >= 0 and found.figures["flash"] <= found.default["flash"]
     path = found.write(use.work / "flash.json")
     out = use.work / "compiled"
@@ -364,6 +366,20 @@ def options_are_checked(use):
     done = subprocess.run([common.AOTC, "tune", *map(str, good)], capture_output=True, text=True,
                           env={**os.environ, "AOTC_PYTHON": "/usr/bin/false"})
     assert done.returncode == 5 and "pip install aotc" in done.stderr
+
+
+@test
+def the_page_runs(use):
+    """The Python of docs/tuning.md, block after block."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/tuning.md").read_text(), re.M | re.S)
+    assert len(blocks) >= 3
+    folder = common.fresh(use.work / "page")
+    (folder / MODEL.name).write_bytes(MODEL.read_bytes())
+    script = "import os\nos.environ['XDG_CACHE_HOME'] = 'cache'\n" + "".join(blocks)
+    (folder / "cache/aotc").mkdir(parents=True)
+    shutil.copytree(use.work / "serial", folder / "cache/aotc/tune")
+    common.run([sys.executable, "-c", script], cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
+    assert (folder / "digits.schedules.json").read_bytes() == use.text
 
 
 class Use:

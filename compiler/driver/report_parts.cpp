@@ -144,7 +144,7 @@ int64_t used_bytes(const ReportJson& memory, std::vector<size_t> entries) {
 }
 
 // What every call takes by the core's documents, if there are some.
-void add_cycles(const Compiled& c, ReportJson& report) {
+void add_cycles_of_calls(const Compiled& c, ReportJson& report) {
   const CycleEstimate estimate = estimated_cycles(c);
   for (size_t i = 0; i < estimate.calls.size(); ++i)
     if (estimate.calls[i] > 0) report["layers"][i]["estimated_cycles"] = estimate.calls[i];
@@ -166,7 +166,7 @@ void add_flow(const Compiled& c, ReportJson& report) {
   }
   if (std::find(instructions.begin(), instructions.end(), 0) == instructions.end())
     report["estimated_instructions"] = total;
-  add_cycles(c, report);
+  add_cycles_of_calls(c, report);
   report["cost_model"] = c.plan_options.target.name;
   for (size_t i = 0; i < p.graph.outputs.size(); ++i)
     if (ReportJson from = flow.source(p.graph.outputs[i].tensor); !from.is_null()) report["outputs"][i]["from"] = from;

@@ -90,6 +90,8 @@ static void add_sections(const Compiled& c, std::vector<std::vector<std::string>
   }
 }
 
+namespace {
+
 // What a run is estimated to take, if that is known of the core and of all calls.
 void add_cycles(const Compiled& c, std::vector<std::vector<std::string>>& rows) {
   const CycleEstimate estimate = estimated_cycles(c);
@@ -104,6 +106,8 @@ void add_cycles(const Compiled& c, nlohmann::ordered_json& j) {
   if (estimate.most > 0) j["estimated_cycles_most"] = estimate.most;
   j["cycles_assumption"] = cycle_assumption(c);
 }
+
+}  // namespace
 
 std::string summary_text(const Compiled& c, const StackNeed* stack) {
   Figures f = figures_of(c);

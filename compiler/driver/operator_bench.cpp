@@ -9,10 +9,10 @@
 #include "mlf/full_model.h"
 #include "mlf/operator_archive.h"
 #include "ops/operator.h"
-#include "plan/instructions.h"
 #include "support/files.h"
 #include "support/json.h"
 #include "support/text.h"
+#include "target/instruction_counter.h"
 
 namespace aotc::driver {
 
@@ -63,16 +63,16 @@ Result<BenchOperator> from_entry(const mlf::OperatorEntry& entry, const Compiled
   const graph::Graph& graph = compiled.program.graph;
   const graph::Op& op = graph.ops[static_cast<size_t>(entry.ops.at(0))];
   const ops::OpView view{graph, op};
-  ops::TargetInfo target = compiled.plan_options.target;
+  ops::TargetInfo cpu = compiled.plan_options.target;
   auto asked = compiled.options.schedules.find(op.location.op_index);
-  if (asked != compiled.options.schedules.end()) target.asked = &asked->second;
-  const ops::Lowered lowered = ops::lower(view, target);
+  if (asked != compiled.options.schedules.end()) cpu.asked = &asked->second;
+  const ops::Lowered lowered = ops::lower(view, cpu);
   BenchOperator out;
   out.name = entry.name;
   out.title = fmt::format("{}", op.name());
   for (int i : entry.ops) out.ops.push_back(graph.ops[static_cast<size_t>(i)].location.op_index);
   out.macs = ops::definition_of(op).macs(view);
-  const plan::LoweredCost cost = plan::cost_of(lowered, target);
+  const target::LoweredCost cost = target::cost_of(lowered, cpu);
   out.instructions = lowered.schedule.instructions > 0 ? lowered.schedule.instructions : cost.instructions;
   out.cycles = cost.cycles;
   out.function = entry.function;

@@ -34,19 +34,6 @@ std::vector<int64_t> costs_of_calls(const Program& program, const ops::TargetInf
 
 }  // namespace
 
-LoweredCost cost_of(const ops::Lowered& lowered, const ops::TargetInfo& target) {
-  if (lowered.external) return {};
-  auto with = [&](const OperationCosts& costs) {
-    InstructionCounter counter(costs, target.lowerings != nullptr);
-    for (size_t a = 0; a < lowered.args.size() && a < lowered.function->params.size(); ++a)
-      if (lowered.args[a].kind == ops::ArgKind::kConstant)
-        counter.bind(lowered.function->params[a].get(), &lowered.constants[static_cast<size_t>(lowered.args[a].index)]);
-    return costs.call + counter.run(*lowered.function->body);
-  };
-  const OperationCosts cycles = target::operation_cycles(target);
-  return {with(target::operation_costs(target)), cycles.timing != nullptr ? with(cycles) : 0};
-}
-
 std::vector<int64_t> instructions_of_calls(const Program& program, const ops::TargetInfo& target) {
   const OperationCosts costs = target::operation_costs(target);
   return costs_of_calls(program, target, costs, costs.call + static_cast<double>(kStepInstructions));

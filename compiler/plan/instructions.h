@@ -25,10 +25,4 @@ std::vector<int64_t> instructions_of_calls(const Program& program,
 // (docs/cycles.md). 0 for a function that was given in C; empty for a core of which nothing is known.
 std::vector<int64_t> cycles_of_calls(const Program& program, const ops::TargetInfo& target);
 
-// Both of one lowered operator; 0: nothing is known.
-struct LoweredCost {
-  double instructions = 0, cycles = 0;
-};
-LoweredCost cost_of(const ops::Lowered& lowered, const ops::TargetInfo& target);
-
 }  // namespace aotc::plan

@@ -359,4 +359,17 @@ InstructionCounter::Number InstructionCounter::value_of(const Binary& e) {
   }
 }
 
+LoweredCost cost_of(const ops::Lowered& lowered, const ops::TargetInfo& target) {
+  if (lowered.external) return {};
+  auto with = [&](const OperationCosts& costs) {
+    InstructionCounter counter(costs, target.lowerings != nullptr);
+    for (size_t a = 0; a < lowered.args.size() && a < lowered.function->params.size(); ++a)
+      if (lowered.args[a].kind == ops::ArgKind::kConstant)
+        counter.bind(lowered.function->params[a].get(), &lowered.constants[static_cast<size_t>(lowered.args[a].index)]);
+    return costs.call + counter.run(*lowered.function->body);
+  };
+  const OperationCosts cycles = operation_cycles(target);
+  return {with(operation_costs(target)), cycles.timing != nullptr ? with(cycles) : 0};
+}
+
 }  // namespace aotc::target

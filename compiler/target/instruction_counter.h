@@ -63,4 +63,10 @@ class InstructionCounter {
   std::map<std::string, double> counted_;
 };
 
+// Of one call of a lowered operator; 0: nothing is known.
+struct LoweredCost {
+  double instructions = 0, cycles = 0;
+};
+LoweredCost cost_of(const ops::Lowered& lowered, const ops::TargetInfo& target);
+
 }  // namespace aotc::target

@@ -75,6 +75,19 @@ def check_firmware(aotc, work, board):
            again["instructions"] == one["instructions"])
 
 
+def check_speed(aotc):
+    """-O speed is by the estimate never slower than the default: of the sample, and of the real models that are here."""
+    shared = pathlib.Path(os.environ.get("AOTC_SHARED") or ROOT.parent / "shared") / "models"
+    models = [MODEL, *(shared / f"{name}.tflite" for name in ("kws", "ad", "strww", "micro_speech"))]
+    for model in models:
+        for board in ("qemu_mps2_an385", "qemu_mps2_an386", "qemu_mps2_an505", "qemu_mps3_an547"):
+            if not model.exists():
+                continue
+            least, fast = (json.loads(run(aotc, "check", model, "--board", board, "-O", level, "--json").stdout)["estimated_cycles"]
+                           for level in ("balanced", "speed"))
+            expect(f"{model.stem} on {board}: {fast:,} cycles at -O speed, {least:,} by default", fast <= 1.001 * least)
+
+
 def check_refusals(aotc, work, board):
     elf = work / board / "build" / "firmware.elf"
     lone = work / "lone.elf"
@@ -121,6 +134,7 @@ def main():
     options.work.mkdir(parents=True, exist_ok=True)
     work = options.work.resolve()
     checks = [(f"firmware on {board}", lambda b=board: check_firmware(options.aotc, work, b)) for board in boards]
+    checks.append(("speed", lambda: check_speed(options.aotc)))
     checks.append(("refusals", lambda: check_refusals(options.aotc, work, boards[0])))
     failed = 0
     for name, check in checks:

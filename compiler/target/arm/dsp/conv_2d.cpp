@@ -485,7 +485,7 @@ class DspConvLowering {
 }  // namespace
 
 std::optional<Lowered> lower_conv_2d_dsp(const OpView& op, const TargetInfo& target) {
-  return DspConvLowering(op, target).run();
+  return faster_form(op, target, [](const OpView& o, const TargetInfo& t) { return DspConvLowering(o, t).run(); });
 }
 
 }  // namespace aotc::target::arm

@@ -77,9 +77,7 @@ bool groups_serve(const OpView& op, int64_t group) {
          (op.operand(1).zero_point() == 0 || has_uint8_weights(op));
 }
 
-}  // namespace
-
-std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetInfo& target) {
+std::optional<Lowered> lower_rows(const OpView& op, const TargetInfo& target) {
   int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
   int64_t rows = op.operand(0).elements() / depth;
   bool words = words_allowed(target) && depth % (2 * PairGemm::kWordsGemvSteps) == 0;
@@ -137,6 +135,12 @@ std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetI
   f.estimate(work, target);
   return f.finish(fmt::format("{} units, {} steps, {}{}, {}", size, steps, form_text(*lines),
                               steps > row_steps ? ", sum of the row" : "", estimate_text(work, target)));
+}
+
+}  // namespace
+
+std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetInfo& target) {
+  return faster_form(op, target, lower_rows);
 }
 
 }  // namespace aotc::target::arm

@@ -153,6 +153,10 @@ inline bool words_allowed(const TargetInfo& target) {
   bool asked = target.asked && target.asked->algorithm == "words";
   return asked || (target.level == Level::kSpeed && target.allows("words"));
 }
+// What `lower` makes where it makes words at -O speed, or the pairs that it makes elsewhere, if by the core's cycles these are
+// no slower: where every word that is loaded takes a cycle, twice the bytes may cost more than they save.
+std::optional<Lowered> faster_form(const OpView& op, const TargetInfo& target,
+                                   std::optional<Lowered> (*lower)(const OpView& op, const TargetInfo& target));
 // "812 k"
 std::string cost_text(double cost);
 // "about 812 k instructions, 1105 k cycles"

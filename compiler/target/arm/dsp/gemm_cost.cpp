@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "target/arm/dsp/gemm.h"
+#include "target/instruction_counter.h"
 
 namespace aotc::target::arm {
 
@@ -65,6 +66,19 @@ double GemmShape::least_cost(const Costs& costs, bool as_words, bool sign) const
   for (int64_t tile = 1; tile <= std::min<int64_t>(4, pixels); ++tile)
     least = std::min(least, costs.of(work(as_words, tile, sign)));
   return least;
+}
+
+std::optional<Lowered> faster_form(const OpView& op, const TargetInfo& target,
+                                   std::optional<Lowered> (*lower)(const OpView& op, const TargetInfo& target)) {
+  std::optional<Lowered> words = lower(op, target);
+  const bool asked = target.asked != nullptr && target.asked->algorithm == "words";
+  if (target.level != Level::kSpeed || asked || !words || words->schedule.algorithm != "words") return words;
+  TargetInfo balanced = target;
+  balanced.level = Level::kBalanced;
+  std::optional<Lowered> pairs = lower(op, balanced);
+  if (!pairs) return words;
+  const double by_words = cost_of(*words, target).cycles, by_pairs = cost_of(*pairs, target).cycles;
+  return by_pairs > 0 && by_pairs <= by_words ? std::move(pairs) : std::move(words);
 }
 
 std::string cost_text(double cost) {

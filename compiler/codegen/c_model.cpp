@@ -11,6 +11,7 @@
 
 #include "codegen/c_comments.h"
 #include "codegen/c_data.h"
+#include "codegen/c_feed.h"
 #include "codegen/c_function.h"
 #include "codegen/c_helpers.h"
 #include "codegen/c_layout.h"
@@ -105,8 +106,14 @@ class ModelPrinter {
                               "names", "functions", "hashes", "offsets", "registry", "module", "row16", "row24", "row32"})
       functions.reserve(fmt::format("{}_{}", p_, taken));
     if (options_.slices)
-      for (const char* taken : {"begin", "step", "context"}) functions.reserve(fmt::format("{}_{}", p_, taken));
-    for (const std::string& taken : helper_names()) functions.reserve(fmt::format("{}_{}", p_, taken));
+      for (const char* taken : {"begin", "step", "context"})
+        functions.reserve(fmt::format("{}_{}", p_, taken));
+    if (program_.feeding)
+      for (const char* taken :
+           {"begin", "row", "feed", "step", "context", "row_events", "row_slots"})
+        functions.reserve(fmt::format("{}_{}", p_, taken));
+    for (const std::string& taken : helper_names())
+      functions.reserve(fmt::format("{}_{}", p_, taken));
     for (const auto& port : program_.graph.inputs)
       out_.input_fields.push_back(fields_in.make(c_identifier(port.name, "input")));
     for (const auto& port : program_.graph.outputs)
@@ -296,7 +303,10 @@ class ModelPrinter {
     h += state_prototypes(program_, p_);
     h += run_comment();
     h += run_prototype(program_, p_) + ";\n";
-    if (options_.slices) h += slice_declarations(program_, options_);
+    if (program_.feeding)
+      h += feed_declarations(program_, options_);
+    else if (options_.slices)
+      h += slice_declarations(program_, options_);
     h += fmt::format(
         "\n#ifdef {0}_TRACE\n"
         "/* Defined by the application: sees every result right after the call that makes it. */\n"
@@ -379,13 +389,19 @@ class ModelPrinter {
       std::vector<std::string> bound;
       for (int table : bound_tables(program_, f))
         bound.push_back(table < 0 ? "" : out_.constant_names[static_cast<size_t>(table)]);
-      printed.push_back(f.external ? PrintedFunction()
-                                   : print_c(options_.bands.functions.empty() || !options_.bands.functions[i]
-                                                 ? *f.body
-                                                 : *options_.bands.functions[i],
-                                             out_.function_names[i], p_,
-                                             form_of(program_, options_, f), bound,
-                                             options_.narrow_int, f.calls.empty() ? -1 : f.calls[0]));
+      const tir::Function* body = options_.bands.functions.empty() || !options_.bands.functions[i]
+                                      ? f.body.get()
+                                      : options_.bands.functions[i].get();
+      if (program_.feeding &&
+          program_.calls[static_cast<size_t>(program_.feeding->call)].function ==
+              static_cast<int>(i)) {
+        body = program_.feeding->part.get();
+        bound.erase(bound.begin());
+      }
+      printed.push_back(
+          f.external ? PrintedFunction()
+                     : print_c(*body, out_.function_names[i], p_, form_of(program_, options_, f),
+                               bound, options_.narrow_int, f.calls.empty() ? -1 : f.calls[0]));
       if (is_called(program_, f)) use.merge(printed.back().use);
     }
     return printed;
@@ -401,7 +417,7 @@ class ModelPrinter {
     floating_ = use.floating;
     use.program = use.program || reads_program(program_, options_);
     if (use.math) s += "#include <math.h>\n";
-    if (use.string) s += "#include <string.h>\n";
+    if (use.string || program_.feeding) s += "#include <string.h>\n";
     if (use.program) s += "\n#include <avr/pgmspace.h>\n";
     if (options_.memory == MemoryMode::kWorkspace)
       s += "\n#include <tvm/runtime/c_backend_api.h>\n";
@@ -431,16 +447,29 @@ class ModelPrinter {
     RunPrinter run(program_, options_, out_, tensors, places);
     s += row_helpers(program_, options_);
     if (options_.slices) s += run.print_lists();
+    if (program_.feeding) return functions_of_rows(s, run, tensors, places);
     std::string text = run.print(lines_.of(s), map_["calls"]);
     if (options_.slices) {
+      nlohmann::ordered_json unused = nlohmann::ordered_json::array();
       text += "\n" + RunPrinter(program_, options_, out_, tensors, places).print_begin();
-      text += "\n" + RunPrinter(program_, options_, out_, tensors, places).print_step();
+      text += "\n" + RunPrinter(program_, options_, out_, tensors, places).print_step(0, unused);
     }
     return s + text;
   }
 
-  // Operators of sources that aotc has not seen bring a system library of their own, unless they are
-  // mixed with operators that are emitted here.
+  // The calls stand in NAME_feed, or in NAME_step.
+  std::string functions_of_rows(std::string s, RunPrinter& run, const TensorTable& tensors,
+                                const PlaceNames& places) {
+    auto printer = [&] { return RunPrinter(program_, options_, out_, tensors, places); };
+    s += feed_tables(program_, options_) + printer().print_begin() + "\n" + printer().print_row() +
+         "\n";
+    s += printer().print_feed(lines_.of(s), map_["calls"]) + "\n";
+    if (options_.slices) s += printer().print_step(lines_.of(s), map_["calls"]) + "\n";
+    return s + run.print(lines_.of(s), map_["calls"]);
+  }
+
+  // Operators of sources that aotc has not seen bring a system library of their own, unless they
+  // are mixed with operators that are emitted here.
   std::string registry() const {
     std::vector<std::string> names;
     std::set<std::string> external;

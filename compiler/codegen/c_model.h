@@ -34,6 +34,8 @@ struct CodegenOptions {
   plan::Bands bands;       // of long calls, for slices of a given length
   bool slices = false;       // PREFIX_begin and PREFIX_step as well
   int64_t longest_slice = 0;  // instructions, at most, by `cost_model`; 0: not known
+  int64_t longest_feed = 0,
+          longest_feed_row = 0;  // of a program whose input is fed: instructions as above
   std::string cost_model;
   std::string version;   // of aotc, for the first line of each file
 };

@@ -74,8 +74,12 @@ std::string run_prototype(const Program& program, const std::string& p) {
 
 bool is_taken(const std::string& symbol, const Program& program, bool slices) {
   static const std::set<std::string, std::less<>> kTaken = {
-      "a",        "args",          "arena", "devices", "function", "inputs", "outputs", "pools",
-      "released", "ret_type_code", "s", "state", "status", "tensors", "waited",  "ret_value"};
+      "a",       "args",    "arena",    "devices",       "function", "inputs",
+      "outputs", "pools",   "released", "ret_type_code", "s",        "state",
+      "status",  "tensors", "waited",   "ret_value"};
+  static const std::set<std::string, std::less<>> kOfRows = {"context", "end",  "failed", "from",
+                                                             "from0",   "next", "row",    "to0"};
+  if (program.feeding && kOfRows.contains(symbol)) return true;
   if (slices && (symbol == "context" || symbol == "next")) return true;
   bool block = symbol.size() > 1 && symbol[0] == 'w' &&
                symbol.find_first_not_of("0123456789", 1) == std::string::npos;
@@ -188,6 +192,7 @@ void RunPrinter::list(const std::string& head, const std::vector<std::string>& a
 }
 
 std::string RunPrinter::print(int lines_before, nlohmann::ordered_json& calls) {
+  if (program_.feeding) return print_run_by_rows();
   lines_ = lines_before;
   line(run_prototype(program_, p_));
   line("{");

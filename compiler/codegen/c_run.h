@@ -83,9 +83,14 @@ class RunPrinter {
   // What the loops read, where two functions have loops; else it is in the function (c_repeat.cpp).
   std::string print_lists();
 
-  // PREFIX_begin and PREFIX_step (c_slices.cpp), each by a printer of its own.
+  // PREFIX_begin and PREFIX_step (c_slices.cpp), each by a printer of its own. `calls`: as of
+  // `print`.
   std::string print_begin();
-  std::string print_step();
+  std::string print_step(int lines_before, nlohmann::ordered_json& calls);
+
+  // PREFIX_row and PREFIX_feed (c_feed.cpp).
+  std::string print_row();
+  std::string print_feed(int lines_before, nlohmann::ordered_json& calls);
 
  private:
   // Something to be given back: a label that jumps lead to, and the call that does it.
@@ -145,7 +150,13 @@ class RunPrinter {
   void open_blocks(size_t call);
   void close_blocks(size_t call);
   std::string begin_body();
-  std::string step_cases(const std::vector<Slice>& slices);
+  std::string step_cases(const std::vector<Slice>& slices, nlohmann::ordered_json& calls);
+  void print_events(const std::string& from, const std::string& to);
+  void begin_rows();
+  void check_context();
+  std::string finish_feed(std::string body, int lines_before, nlohmann::ordered_json& calls);
+  void print_slice_of_rows();
+  std::string print_run_by_rows();
   // Where a part of a call begins and ends, as "from0", "to0" ...; of a whole call as numbers.
   std::vector<std::string> band_arguments(size_t call) const;
   void print_band(size_t call);
@@ -176,6 +187,8 @@ class RunPrinter {
   std::vector<Held> held_;        // innermost last
   std::vector<int> under_way_;    // by device: the call that was launched and not waited for, or -1
   bool jumps_to_done_ = false;
+  bool feeding_ = false;  // the function is PREFIX_feed
+  bool jumps_to_failed_ = false;
   // The loop that is printed, and its first call.
   const plan::RepeatLayout* repeat_ = nullptr;
   size_t repeat_first_ = 0;

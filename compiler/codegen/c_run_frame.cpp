@@ -143,7 +143,8 @@ void RunPrinter::check_arguments() {
         conditions.push_back(fmt::format("{}_MISALIGNED({}, {})", up_, pointer, c_type_of(type)));
     }
   };
-  check_ports("inputs", program_.graph.inputs, program_.input_contract, names_.input_fields);
+  if (!program_.feeding)
+    check_ports("inputs", program_.graph.inputs, program_.input_contract, names_.input_fields);
   check_ports("outputs", program_.graph.outputs, program_.output_contract, names_.output_fields);
   for (size_t i = 0; i < program_.pools.size(); ++i) {
     if (workspace_ || program_.pools[i].bytes == 0) continue;
@@ -173,6 +174,10 @@ void RunPrinter::check_arguments() {
 // Where a failure leads: to what is held last, so that all of it is given back.
 std::string RunPrinter::fail() {
   if (sliced_ && depth_ > 0) return "break;";
+  if (feeding_) {
+    jumps_to_failed_ = true;
+    return "goto failed;";
+  }
   if (!held_.empty()) {
     held_.back().jumped_to = true;
     return fmt::format("goto {};", held_.back().label);

@@ -93,6 +93,8 @@ std::string begin_prototype(const Program& program, const std::string& p) {
   const std::string name = fmt::format("{}_run(", p);
   run.replace(run.find(name), name.size(),
               fmt::format("{0}_begin(struct {0}_context *context, ", p));
+  if (const std::string in = fmt::format("const struct {}_inputs *inputs, ", p); program.feeding)
+    run.erase(run.find(in), in.size());
   // Over as many lines as it takes.
   const std::string pad(run.find('(') + 1, ' ');
   std::string out;
@@ -113,22 +115,28 @@ std::string begin_prototype(const Program& program, const std::string& p) {
 
 namespace {
 
-bool has_parts(const CodegenOptions& options) {
-  return std::any_of(options.bands.calls.begin(), options.bands.calls.end(),
-                     [](const plan::CallBands& c) { return c.parts() > 1; });
+// Calls but that of rows, whose parts are counted by events.
+bool has_parts(const Program& program, const CodegenOptions& options) {
+  for (size_t c = 0; c < options.bands.calls.size(); ++c)
+    if (options.bands.calls[c].parts() > 1 &&
+        (!program.feeding || program.feeding->call != static_cast<int>(c)))
+      return true;
+  return false;
 }
 
 bool has_turns(const Program& program, const CodegenOptions& options) {
-  return prints_loops(program, options) &&
-         std::any_of(program.body.begin(), program.body.end(),
-                     [](const ProgramStep& step) { return step.kind == ProgramStep::Kind::kRepeat; });
+  return options.slices && prints_loops(program, options) &&
+         std::any_of(program.body.begin(), program.body.end(), [](const ProgramStep& step) {
+           return step.kind == ProgramStep::Kind::kRepeat;
+         });
 }
 
-// The members of struct PREFIX_context.
+}  // namespace
+
 std::string context_members(const Program& program, const CodegenOptions& options) {
   const std::string& p = options.prefix;
   std::string s;
-  if (!struct_ports(program.graph.inputs, program.input_contract).empty())
+  if (!program.feeding && !struct_ports(program.graph.inputs, program.input_contract).empty())
     s += fmt::format("    struct {}_inputs inputs;\n", p);
   if (!struct_ports(program.graph.outputs, program.output_contract).empty())
     s += fmt::format("    struct {}_outputs outputs;\n", p);
@@ -138,7 +146,10 @@ std::string context_members(const Program& program, const CodegenOptions& option
     s += "    void *arena;\n";
   if (has_state(program)) s += "    void *state;\n";
   if (!context_devices(program).empty()) s += fmt::format("    struct {}_devices devices;\n", p);
-  if (has_parts(options))
+  if (program.feeding) s += "    int32_t row;      /* how many were fed */\n";
+  if (program.feeding && options.slices)
+    s += "    int32_t event;    /* of the rows: the next one */\n";
+  if (has_parts(program, options))
     s += "    int32_t band;     /* of the call at `position`: how many parts of it are done */\n";
   if (has_turns(program, options))
     s += "    int32_t turn;     /* of the loop over calls that `position` is in */\n";
@@ -148,8 +159,6 @@ std::string context_members(const Program& program, const CodegenOptions& option
     s += fmt::format("    int32_t status;   /* what {}_run would have returned */\n", p);
   return s;
 }
-
-}  // namespace
 
 std::string slice_declarations(const Program& program, const CodegenOptions& options) {
   const std::string &p = options.prefix, up = upper(p);
@@ -167,7 +176,7 @@ std::string slice_declarations(const Program& program, const CodegenOptions& opt
   s += fmt::format(
       "/* Positions of a run: calls of operators{}, and decisions of branches and loops. */\n"
       "#define {}_SLICE_COUNT {}\n",
-      has_parts(options)            ? " (long ones in several slices)"
+      has_parts(program, options)   ? " (long ones in several slices)"
       : has_turns(program, options) ? " (those of loops in several slices)"
                                     : "",
       up,
@@ -230,7 +239,8 @@ std::string RunPrinter::begin_body() {
   for (const auto& [name, ports, contract] :
        {std::tuple{"inputs", &program_.graph.inputs, program_.input_contract},
         {"outputs", &program_.graph.outputs, program_.output_contract}})
-    if (!struct_ports(*ports, contract).empty())
+    if (!struct_ports(*ports, contract).empty() &&
+        !(program_.feeding && ports == &program_.graph.inputs))
       line(fmt::format("    context->{0} = *{0};", name));
   if (has_pools(program_))
     line("    if (pools != NULL) {\n        context->pools = *pools;\n    }");
@@ -240,10 +250,11 @@ std::string RunPrinter::begin_body() {
   for (int d : context_devices(program_))
     line(fmt::format("    context->devices.{0} = devices != NULL ? devices->{0} : NULL;",
                      program_.device_of(d).name));
-  if (has_parts(options_)) line("    context->band = 0;");
+  if (has_parts(program_, options_)) line("    context->band = 0;");
   if (has_turns(program_, options_)) line("    context->turn = 0;");
   if (may_fail_above_zero(program_, options_)) line("    context->status = 0;");
   open_devices();
+  if (program_.feeding) begin_rows();
   line("    context->position = 1;");
   const bool opened = text_.find("status = TVMDevice") != std::string::npos;
   line(opened ? "    return status;" : "    return 0;");
@@ -256,12 +267,14 @@ std::string RunPrinter::begin_body() {
   return std::exchange(text_, {});
 }
 
-std::string RunPrinter::print_step() {
+std::string RunPrinter::print_step(int lines_before, nlohmann::ordered_json& calls) {
   sliced_ = true;
+  lines_ = 0;
   const std::vector<Slice> slices = lay_out_slices(program_.body, prints_loops(program_, options_));
   declare_call_locals();
   const std::string call_locals = std::exchange(text_, {});
-  const std::string cases = step_cases(slices);
+  lines_ = 0;
+  const std::string cases = step_cases(slices, calls);
   line(fmt::format("int32_t {0}_step(struct {0}_context *context)", p_));
   line("{");
   line(has_status_ ? "    int32_t status = 0, next;" : "    int32_t next;");
@@ -279,6 +292,8 @@ std::string RunPrinter::print_step() {
   text_ += call_locals;
   line("    next = context->position + 1;");
   line("    switch (context->position) {");
+  const auto above = lines_before + static_cast<int>(std::count(text_.begin(), text_.end(), '\n'));
+  for (nlohmann::ordered_json& entry : calls) entry["line"] = entry["line"].get<int>() + above;
   text_ += cases;
   line("    default:");
   line("        break;");
@@ -311,13 +326,14 @@ void RunPrinter::step_locals(const std::string& cases) {
       line(fmt::format("    void *const {} = context->devices.{};", context(d), program_.device_of(d).name));
 }
 
-std::string RunPrinter::step_cases(const std::vector<Slice>& slices) {
-  nlohmann::ordered_json unused;
+std::string RunPrinter::step_cases(const std::vector<Slice>& slices,
+                                   nlohmann::ordered_json& calls) {
   for (size_t i = 0; i < slices.size(); ++i) {
     const Slice& slice = slices[i];
     const int following = static_cast<int>(i) + 2;
     const bool parts = !slice.decides() && in_parts(static_cast<size_t>(slice.call));
-    const bool block = parts || slice.repeat != nullptr;
+    const bool rows = program_.feeding && slice.call == program_.feeding->call;
+    const bool block = parts || rows || slice.repeat != nullptr;
     line(fmt::format("    case {}:{}", i + 1, block ? " {" : ""));
     ++depth_;
     forget_locals();
@@ -326,10 +342,14 @@ std::string RunPrinter::step_cases(const std::vector<Slice>& slices) {
                        slice.otherwise));
     } else {
       if (parts) print_band(static_cast<size_t>(slice.call));
-      if (slice.repeat != nullptr)
+      if (rows) {
+        calls.push_back(call_entry(static_cast<size_t>(slice.call)));
+        print_slice_of_rows();
+      } else if (slice.repeat != nullptr) {
         print_turn(slice);
-      else
-        print_call_itself(static_cast<size_t>(slice.call), unused);
+      } else {
+        print_call_itself(static_cast<size_t>(slice.call), calls);
+      }
       if (slice.next != following) line(fmt::format("    next = {};", slice.next));
     }
     line("    break;");
@@ -341,6 +361,7 @@ std::string RunPrinter::step_cases(const std::vector<Slice>& slices) {
 }
 
 bool RunPrinter::in_parts(size_t call) const {
+  if (program_.feeding && program_.feeding->call == static_cast<int>(call)) return false;
   return !options_.bands.calls.empty() && options_.bands.calls[call].parts() > 1;
 }
 

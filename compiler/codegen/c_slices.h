@@ -35,6 +35,9 @@ bool may_fail_above_zero(const plan::Program& program, const CodegenOptions& opt
 // NAME_MORE, NAME_DONE, NAME_SLICE_COUNT, ..., struct NAME_context, NAME_begin and NAME_step.
 std::string slice_declarations(const plan::Program& program, const CodegenOptions& options);
 
+// The members of struct NAME_context.
+std::string context_members(const plan::Program& program, const CodegenOptions& options);
+
 // "int32_t PREFIX_begin(struct PREFIX_context *context, ...)", without ';'.
 std::string begin_prototype(const plan::Program& program, const std::string& prefix);
 

@@ -234,7 +234,7 @@ Command verify() {
   auto e = std::make_shared<Everything>();
   VerifyOptions& v = e->verify;
   auto input = [e](const std::string& text) {
-    if (!read_contract(text, e->compile.inputs)) e->verify.inputs.push_back(text);
+    if (!read_input_contract(text, e->compile)) e->verify.inputs.push_back(text);
   };
   return {
       .name = "verify",
@@ -243,9 +243,8 @@ Command verify() {
                   {.names = "--input",
                    .value = "FILE.npy",
                    .target = options::Setter(input),
-                   .help =
-                       "A file for each input, in order, or NAME=FILE; or the words overwrite or "
-                       "preserve, as for compile",
+                   .help = "A file for each input, in order, or NAME=FILE; or the words overwrite, "
+                           "preserve or rows, as for compile",
                    .takes = Takes::kFile},
                   {.names = "--data",
                    .value = "FILE.npy",

@@ -259,6 +259,7 @@ Status choose_plan(const CompileOptions& options, Compiled& out, plan::PlanOptio
   plan_options.inputs = contracts.inputs;
   plan_options.outputs = contracts.outputs;
   plan_options.stream = options.stream;
+  plan_options.feed = options.feed;
   plan_options.merge_at_least = plan::merge_at_least(options.level);
   // Loops and pieces of tensors have offsets, which blocks of a workspace have not.
   plan_options.repeats =
@@ -286,6 +287,10 @@ Result<codegen::CodegenOptions> choose_code(const Compiled& out, const std::stri
   c.convention = options.convention;
   c.slices = !options.slice.empty();
   if (const auto longest = longest_slice_of(out)) c.longest_slice = longest->instructions;
+  if (const auto feed = longest_feed_of(out)) {
+    c.longest_feed = feed->instructions;
+    c.longest_feed_row = feed->row;
+  }
   c.cost_model = out.plan_options.target.name;
   c.tvm_interface = options.tvm_interface;
   c.model_name = codegen::tvm_model_name(options.prefix.empty() ? stem : options.prefix);
@@ -455,7 +460,8 @@ Figures figures_of(const Compiled& compiled) {
   for (const graph::Port& port : p.graph.inputs) f.input_bytes += p.graph[port.tensor].type.bytes();
   for (const graph::Port& port : p.graph.outputs)
     f.output_bytes += p.graph[port.tensor].type.bytes();
-  f.caller_bytes = (p.input_contract == plan::Contract::kPreserve ? f.input_bytes : 0) +
+  // An image that is fed is nowhere as a whole.
+  f.caller_bytes = (p.input_contract == plan::Contract::kPreserve && !p.feeding ? f.input_bytes : 0) +
                    (p.output_contract == plan::Contract::kPreserve ? f.output_bytes : 0);
   return f;
 }

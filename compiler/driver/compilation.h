@@ -52,6 +52,7 @@ struct CompileOptions {
   bool overlap = true;                  // results may be written over operands that die
   // Who has the inputs (outputs); nothing: the default, which `contracts_of` knows.
   std::optional<plan::Contract> inputs, outputs;
+  bool feed = false;  // --input rows: inputs are kPreserve to the run function
   ops::Level level = ops::Level::kBalanced;
   bool prefer_ram = false;
   plan::Stream stream = plan::Stream::kOff;

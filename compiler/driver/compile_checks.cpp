@@ -138,7 +138,7 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
   if (options.stream != plan::Stream::kOff && options.convention == CallingConvention::kRegistry)
     return conflict("--stream computes rows, which a function of the registry cannot trace",
                     "leave one of --stream and --calling-convention registry out");
-  if (!check_slices(options, diags)) return kFailure;
+  if (!check_slices(options, diags) || !check_feed(options, diags)) return kFailure;
   if (!workspace) return success();
   Contracts contracts = contracts_of(options);
   for (auto [contract, name] : {std::pair{contracts.inputs, "--input"}, {contracts.outputs, "--output"}}) {

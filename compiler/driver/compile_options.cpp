@@ -74,17 +74,25 @@ Option schedules_option(CompileOptions& compile) {
       .see = "#schedules"};
 }
 
-bool read_contract(const std::string& word, std::optional<plan::Contract>& contract) {
-  if (word != "overwrite" && word != "preserve") return false;
-  contract = word == "overwrite" ? plan::Contract::kOverwrite : plan::Contract::kPreserve;
+bool read_input_contract(const std::string& word, CompileOptions& compile) {
+  if (word != "overwrite" && word != "preserve" && word != "rows") return false;
+  compile.inputs = word == "overwrite" ? plan::Contract::kOverwrite : plan::Contract::kPreserve;
+  compile.feed = word == "rows";
   return true;
 }
 
 namespace {
 
-options::Choice contract_choice(std::optional<plan::Contract>& contract, const char* preset) {
-  return {{"overwrite", "preserve"}, preset, [&contract](const std::string& word) {
-            read_contract(word, contract);
+options::Choice output_choice(CompileOptions& c) {
+  return {{"overwrite", "preserve"}, "preserve", [&c](const std::string& word) {
+            c.outputs =
+                word == "overwrite" ? plan::Contract::kOverwrite : plan::Contract::kPreserve;
+          }};
+}
+
+options::Choice input_choice(CompileOptions& c) {
+  return {{"overwrite", "preserve", "rows"}, "overwrite", [&c](const std::string& word) {
+            read_input_contract(word, c);
           }};
 }
 
@@ -227,7 +235,7 @@ options::Group memory_group(CompileOptions& c, bool contract_of_input) {
         .help = "Intermediates in one planned arena, or from the C runtime during the run",
         .see = "crt.md"},
        {.names = "--output",
-        .target = contract_choice(c.outputs, "preserve"),
+        .target = output_choice(c),
         .help = "Where outputs lie: in the arena, valid until the next run, or in buffers of the "
                 "caller. "
                 "The directory to write is -o",
@@ -261,9 +269,11 @@ options::Group memory_group(CompileOptions& c, bool contract_of_input) {
   out.options.insert(
       out.options.begin() + 2,
       {.names = "--input",
-       .target = contract_choice(c.inputs, "overwrite"),
+       .target = input_choice(c),
        .help = "Where inputs lie: in the arena, and free for other tensors after their last "
-               "use, or in buffers of the caller, which are only read",
+               "use, in buffers of the caller, which are only read, or nowhere: the caller gives "
+               "an image row by row, "
+               "of which the first operators keep what they need",
        .see = "emitted-c.md#inputs-and-outputs"});
   return out;
 }

@@ -24,10 +24,10 @@ options::Option level_option(CompileOptions& compile);
 options::Option assembly_option(CompileOptions& compile);
 options::Option schedules_option(CompileOptions& compile);
 
-// `contract_of_input`: with --input overwrite|preserve. A command that takes files by --input reads
-// these words itself, by `read_contract`: false for any other text.
+// `contract_of_input`: with --input overwrite|preserve|rows. A command that takes files by --input
+// reads these words itself, by `read_input_contract`: false for any other text.
 std::vector<options::Group> compile_groups(CompileOptions& compile, bool contract_of_input = true);
-bool read_contract(const std::string& word, std::optional<plan::Contract>& contract);
+bool read_input_contract(const std::string& word, CompileOptions& compile);
 
 // --port, --baud, --timeout.
 struct DeviceChoice;

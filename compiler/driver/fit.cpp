@@ -251,7 +251,7 @@ class Adviser {
       add("--constants-section " + flash, [&](CompileOptions& o) { o.constants_section = flash; });
     if (!now.overlap) add("--overlap on", [](CompileOptions& o) { o.overlap = true; });
     if (now.memory == codegen::MemoryMode::kStatic && !now.tvm_interface) {
-      if (contracts_of(now).inputs == plan::Contract::kPreserve)
+      if (contracts_of(now).inputs == plan::Contract::kPreserve && !now.feed)
         add("--input overwrite", [](CompileOptions& o) { o.inputs = plan::Contract::kOverwrite; });
       if (contracts_of(now).outputs == plan::Contract::kPreserve)
         add("--output overwrite", [](CompileOptions& o) { o.outputs = plan::Contract::kOverwrite; });

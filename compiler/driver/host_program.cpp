@@ -77,7 +77,11 @@ class HostProgram {
             fmt::format("-D{0}_run={0}_run_traced", prefix_),
             fmt::format("-D{0}_begin={0}_begin_traced", prefix_),
             fmt::format("-D{0}_step={0}_step_traced", prefix_),
-            fmt::format("-D{}_TRACE=", upper(prefix_)), "-w", "-I" + folder_ + "/model"};
+            fmt::format("-D{0}_row={0}_row_traced", prefix_),
+            fmt::format("-D{0}_feed={0}_feed_traced", prefix_),
+            fmt::format("-D{}_TRACE=", upper(prefix_)),
+            "-w",
+            "-I" + folder_ + "/model"};
   }
 
   static std::string upper(std::string text) {

@@ -70,8 +70,10 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["strip_boundary_float"] = options.strip_boundary_float;
   j["keep_dead_channels"] = options.keep_dead_channels;
   j["overlap"] = options.overlap;
-  auto name = [](plan::Contract c) { return c == plan::Contract::kOverwrite ? "overwrite" : "preserve"; };
-  j["input"] = name(contracts_of(options).inputs);
+  auto name = [](plan::Contract c) {
+    return c == plan::Contract::kOverwrite ? "overwrite" : "preserve";
+  };
+  j["input"] = options.feed ? "rows" : name(contracts_of(options).inputs);
   j["output"] = name(contracts_of(options).outputs);
   j["level"] = name_of(options.level);
   j["prefer"] = options.prefer_ram ? "ram" : "speed";
@@ -125,6 +127,7 @@ CompileOptions ProjectDir::compile_options() const {
     return c.value(key, "") == "overwrite" ? plan::Contract::kOverwrite : plan::Contract::kPreserve;
   };
   o.inputs = contract("input");
+  o.feed = c.value("input", "") == "rows";
   o.outputs = contract("output");
   o.level = level_of(c.value("level", ""));
   o.prefer_ram = c.value("prefer", "") == "ram";

@@ -2,6 +2,7 @@
 #include "driver/slices.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include <fmt/format.h>
@@ -120,8 +121,18 @@ Result<SlicedPlan> plan_in_slices(graph::Graph graph, const CompileOptions& opti
   // Shorter slices are planned again.
   auto plan = plan_once(limit == 0 ? std::move(graph) : graph, plan_options, limit, diags);
   if (!plan) return kFailure;
-  if (options.slice == "call")
+  if (options.slice == "call") {
     plan->instructions = plan::instructions_of_calls(plan->program, plan_options.target);
+    // Of rows that are fed a slice is what one of them makes possible.
+    if (const auto feeds = plan::instructions_of_feeds(plan->program, plan_options.target);
+        !feeds.empty()) {
+      const int64_t behind =
+          std::accumulate(plan->instructions.begin() + 1, plan->instructions.end(), int64_t{0});
+      plan->instructions[0] = feeds.back() - behind;
+      for (size_t row = 0; row + 1 < feeds.size(); ++row)
+        plan->instructions[0] = std::max(plan->instructions[0], feeds[row]);
+    }
+  }
   if (limit == 0) return plan;
   const int64_t arena = plan->program.arena_bytes;
   std::set<int> refused;
@@ -148,6 +159,31 @@ std::optional<LongestSlice> longest_slice_of(const Compiled& compiled) {
   if (calls.empty() || std::count(calls.begin(), calls.end(), 0) > 0) return std::nullopt;
   const auto longest = std::max_element(calls.begin(), calls.end());
   return LongestSlice{static_cast<size_t>(longest - calls.begin()), *longest};
+}
+
+std::optional<LongestFeed> longest_feed_of(const Compiled& compiled) {
+  const std::vector<int64_t> feeds =
+      plan::instructions_of_feeds(compiled.program, compiled.plan_options.target);
+  if (feeds.empty()) return std::nullopt;
+  const auto longest = std::max_element(feeds.begin(), feeds.end());
+  return LongestFeed{longest - feeds.begin(), *longest};
+}
+
+Status check_feed(const CompileOptions& options, Diagnostics& diags) {
+  if (!options.feed) return success();
+  if (options.convention != CallingConvention::kPlain)
+    return conflicting(
+        options.model_path,
+        fmt::format("--input rows does calls event by event, which {} arguments have no place for",
+                    name_of(options.convention)),
+        "leave one of --input rows and --calling-convention out", diags);
+  if (options.memory == codegen::MemoryMode::kWorkspace)
+    return conflicting(options.model_path,
+                       "--input rows keeps rows from feed to feed, and blocks of --memory "
+                       "workspace are freed when a "
+                       "function returns",
+                       "plan the memory with --memory static, or leave --input rows out", diags);
+  return success();
 }
 
 }  // namespace aotc::driver

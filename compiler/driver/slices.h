@@ -35,4 +35,15 @@ struct LongestSlice {
 };
 std::optional<LongestSlice> longest_slice_of(const Compiled& compiled);
 
+// The row whose NAME_feed takes longest, all slices together; nothing if no rows are fed or it is
+// not known.
+struct LongestFeed {
+  int64_t row = 0;
+  int64_t instructions = 0;
+};
+std::optional<LongestFeed> longest_feed_of(const Compiled& compiled);
+
+// What --input rows cannot have beside it. Reports [option-conflict].
+Status check_feed(const CompileOptions& options, Diagnostics& diags);
+
 }  // namespace aotc::driver

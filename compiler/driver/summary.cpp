@@ -22,14 +22,16 @@ namespace {
 
 // The row of inputs and outputs that do not lie in the arena.
 std::vector<std::string> caller_row(const plan::Program& p, const Figures& f) {
-  bool in = p.input_contract == plan::Contract::kPreserve;
+  bool in = p.input_contract == plan::Contract::kPreserve && !p.feeding;
   bool out = p.output_contract == plan::Contract::kPreserve;
   std::vector<std::string> row = {in == out ? "RAM: inputs and outputs"
                                   : in      ? "RAM: inputs"
                                             : "RAM: outputs",
                                   exact_bytes(f.caller_bytes)};
   if (!in || !out)
-    row.push_back(fmt::format("{} in the arena", in ? "outputs" : out ? "inputs" : "both"));
+    row.push_back(p.feeding ? fmt::format("{}the input is fed: {} rows of {} bytes", out ? "" : "outputs in the arena, ",
+                                          p.feeding->rows(), p.feeding->row_bytes)
+                            : fmt::format("{} in the arena", in ? "outputs" : out ? "inputs" : "both"));
   return row;
 }
 
@@ -145,6 +147,11 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
                     fmt::format("instructions at most, by the cost model of {}: call {}",
                                 c.plan_options.target.name, longest->call),
                     c.more_arena == 0 ? "" : fmt::format("{} bytes more arena for it", with_commas(c.more_arena))});
+  if (const auto longest = longest_feed_of(c))
+    rows.push_back(
+        {"longest feed", with_commas(longest->instructions),
+         fmt::format("instructions at most, by the cost model of {}: row {} of {}",
+                     c.plan_options.target.name, longest->row, c.program.feeding->rows())});
   add_cycles(c, rows);
   rows.push_back({"MACs per inference", with_commas(f.macs)});
   if (const int64_t all = macs_of(c.original); cut_channels(c) > 0 && all > f.macs)
@@ -239,6 +246,11 @@ nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
   if (const auto longest = longest_slice_of(c))
     j["longest_slice"] = {{"call", longest->call}, {"instructions", longest->instructions},
                           {"more_arena_bytes", c.more_arena}};
+  if (c.program.feeding) {
+    j["rows"] = {{"count", c.program.feeding->rows()}, {"bytes", c.program.feeding->row_bytes}};
+    if (const auto longest = longest_feed_of(c))
+      j["longest_feed"] = {{"row", longest->row}, {"instructions", longest->instructions}};
+  }
   j["macs"] = f.macs;
   j["model_macs"] = macs_of(c.original);
   if (stack) j["model_stack_bytes"] = stack->bytes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/instructions.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "target/instruction_counter.h"
@@ -12,6 +13,24 @@ using target::OperationCosts;
 
 namespace {
 
+InstructionCounter counter_of(const Program& program, const ProgramCall& call,
+                              const OperationCosts& costs, bool assembly) {
+  const tir::Function& function = *program.functions[static_cast<size_t>(call.function)].body;
+  InstructionCounter counter(costs, assembly);
+  for (size_t a = 0; a < call.arguments.size() && a < function.params.size(); ++a)
+    if (call.arguments[a].storage.kind == StorageKind::kConstant)
+      counter.bind(function.params[a].get(),
+                   &program.constants[static_cast<size_t>(call.arguments[a].storage.index)].data);
+  return counter;
+}
+
+// The loop over events that a segment is; null if it has one event.
+const tir::For* loop_of(const tir::Function& function) {
+  for (const tir::StmtPtr& s : static_cast<const tir::Block&>(*function.body).body)
+    if (s->kind == tir::StmtKind::kFor) return static_cast<const tir::For*>(s.get());
+  return nullptr;
+}
+
 // Of each call, with so much for the call itself.
 std::vector<int64_t> costs_of_calls(const Program& program, const ops::TargetInfo& target, const OperationCosts& costs,
                                     double call_cost) {
@@ -22,17 +41,33 @@ std::vector<int64_t> costs_of_calls(const Program& program, const ops::TargetInf
       out.push_back(0);
       continue;
     }
-    InstructionCounter counter(costs, target.lowerings != nullptr);
-    for (size_t a = 0; a < call.arguments.size() && a < function.body->params.size(); ++a)
-      if (call.arguments[a].storage.kind == StorageKind::kConstant)
-        counter.bind(function.body->params[a].get(),
-                     &program.constants[static_cast<size_t>(call.arguments[a].storage.index)].data);
+    InstructionCounter counter = counter_of(program, call, costs, target.lowerings != nullptr);
     out.push_back(static_cast<int64_t>(std::ceil(call_cost + counter.run(*function.body->body))));
   }
   return out;
 }
 
 }  // namespace
+
+std::vector<int64_t> instructions_of_feeds(const Program& program, const ops::TargetInfo& target) {
+  const std::vector<int64_t> calls = instructions_of_calls(program, target);
+  if (!program.feeding || std::count(calls.begin(), calls.end(), 0) > 0) return {};
+  const Feeding& fed = *program.feeding;
+  const ProgramCall& call = program.calls[static_cast<size_t>(fed.call)];
+  const tir::For* loop = loop_of(*program.functions[static_cast<size_t>(call.function)].body);
+  const OperationCosts costs = target::operation_costs(target);
+  InstructionCounter counter = counter_of(program, call, costs, target.lowerings != nullptr);
+  std::vector<int64_t> out;
+  for (size_t row = 0; row + 1 < fed.begins.size(); ++row) {
+    double sum = costs.call + static_cast<double>(kStepInstructions);
+    for (int64_t event = fed.begins[row]; event < fed.begins[row + 1] && loop != nullptr; ++event)
+      sum += counter.turn(*loop, static_cast<double>(event)) + 1;
+    out.push_back(static_cast<int64_t>(std::ceil(sum)));
+  }
+  for (size_t c = 0; c < calls.size() && !out.empty(); ++c)
+    if (loop == nullptr || static_cast<int>(c) != fed.call) out.back() += calls[c];
+  return out;
+}
 
 std::vector<int64_t> instructions_of_calls(const Program& program, const ops::TargetInfo& target) {
   const OperationCosts costs = target::operation_costs(target);

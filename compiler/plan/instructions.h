@@ -21,6 +21,10 @@ inline constexpr int64_t kStepInstructions = 60;
 std::vector<int64_t> instructions_of_calls(const Program& program,
                                            const ops::TargetInfo& target);
 
+// By row of a program whose input is fed: what NAME_feed takes at most; the last feed makes all
+// other calls as well. Empty if some function was given in C.
+std::vector<int64_t> instructions_of_feeds(const Program& program, const ops::TargetInfo& target);
+
 // Cycles of each call without what NAME_step adds, in the mean and not rather more, memory being without wait states
 // (docs/cycles.md). 0 for a function that was given in C; empty for a core of which nothing is known.
 std::vector<int64_t> cycles_of_calls(const Program& program, const ops::TargetInfo& target);

@@ -57,8 +57,10 @@ class SegmentLowering {
     if (!lay_out()) return std::nullopt;
     number_events();
     declare();
-    print_events();
+    const auto count = static_cast<int64_t>(rows_.schedule.events.size());
+    print_events(0, count);
     finish();
+    if (rows_.fed) feed();
     return std::move(out_);
   }
 
@@ -85,6 +87,7 @@ class SegmentLowering {
   int64_t row_bytes(size_t tensor) const { return row_elements(tensor) * size_of(type_of(tensor).dtype); }
   bool whole(size_t tensor) const { return rows_.tensors[tensor].place == RowPlace::kWhole; }
   bool is_stage(const RowEvent& e) const { return e.kind == RowEvent::Kind::kStage; }
+  bool is_feed(const RowEvent& e) const { return e.kind == RowEvent::Kind::kFeed; }
 
   bool lower_stages() {
     for (size_t s = 0; s < rows_.stages.size(); ++s) {
@@ -293,18 +296,54 @@ class SegmentLowering {
     return slot * row_elements(tensor) + begin;
   }
 
-  void print_events() {
-    const auto count = static_cast<int64_t>(rows_.schedule.events.size()), columns = static_cast<int64_t>(columns_);
-    f_.loop("event", 0, count, [&](const Ex& event) {
+  void print_events(const Ex& from, const Ex& to) {
+    const auto columns = static_cast<int64_t>(columns_);
+    f_.loop("event", from, to, [&](const Ex& event) {
       const Ex action = f_.let("action", load(events_, event * columns));
-      for (size_t a = 0; a < actions_.size(); ++a)
-        f_.if_(action == Ex(static_cast<int64_t>(a)), [&] { print_action(actions_[a], event * columns); });
+      for (size_t a = 0; a < actions_.size(); ++a) {
+        const bool nothing = is_part_ && is_feed(actions_[a].first) && actions_[a].kept == 0;
+        if (nothing) continue;
+        f_.if_(action == Ex(static_cast<int64_t>(a)),
+               [&] { print_action(actions_[a], event * columns); });
+      }
     });
+  }
+
+  // The same events of a window whose rows are there when their turn comes: each feed makes room
+  // for the next.
+  void feed() {
+    Feeding fed;
+    fed.row_bytes = row_bytes(0);
+    fed.place = {StorageKind::kArena, -1, window_at_[0]};
+    const auto& events = rows_.schedule.events;
+    for (size_t e = 0; e < events.size(); ++e) {
+      if (is_feed(events[e])) {
+        fed.begins.push_back(static_cast<int64_t>(e) + 1);
+        fed.slots.push_back(events[e].slot);
+      } else if (fed.begins.empty()) {
+        fed.prepares = true;
+      }
+    }
+    fed.begins.push_back(static_cast<int64_t>(events.size()));
+    f_ = tir::FunctionBuilder("rows");
+    is_part_ = true;
+    const Ex from = f_.scalar("from0"), to = f_.scalar("to0");
+    print_events(from, to);
+    auto part = std::make_shared<tir::Function>(*f_.finish());
+    const std::vector<BufferPtr>& params = out_.lowered.function->params;
+    part->params.assign(params.begin() + 1, params.end());
+    fed.part = std::move(part);
+    out_.fed = std::move(fed);
   }
 
   void print_action(const Action& a, const Ex& at) {
     std::vector<Ex> values;
     int64_t column = 1;
+    if (is_part_ && is_feed(a.first)) {
+      make_room(a, a.varies(0) ? f_.let("to", load(events_, at + column)) : Ex(a.values[0][0]),
+                false);
+      return;
+    }
     for (size_t v = 0; v < a.values[0].size(); ++v)
       values.push_back(a.varies(v) ? f_.let(v == 0 ? "to" : "from", load(events_, at + column++)) : Ex(a.values[0][v]));
     const size_t tensor = a.first.tensor;
@@ -318,8 +357,8 @@ class SegmentLowering {
     }
   }
 
-  // The slot without the mark, and rows moved where it was there.
-  Ex make_room(const Action& a, const Ex& marked) {
+  // The slot without the mark, if it is asked for, and rows moved where it was there.
+  Ex make_room(const Action& a, const Ex& marked, bool wants_slot = true) {
     int64_t known = 0;
     const bool is_known = marked.is_imm(&known);
     if (is_known && known < kMoves) return marked;
@@ -336,7 +375,7 @@ class SegmentLowering {
       return known - kMoves;
     }
     if (a.kept > 0) f_.if_(marked >= Ex(kMoves), move);
-    return a.kept > 0 ? f_.let("slot", marked & Ex(kMoves - 1)) : marked;
+    return a.kept > 0 && wants_slot ? f_.let("slot", marked & Ex(kMoves - 1)) : marked;
   }
 
   void print_stage(const Action& a, const std::vector<Ex>& values) {
@@ -447,6 +486,7 @@ class SegmentLowering {
   std::vector<int64_t> window_at_, panel_at_;                  // bytes in the scratch memory, -1: none
   std::vector<Action> actions_;
   std::vector<int64_t> table_;
+  bool is_part_ = false;  // what is printed: rows are fed, and the input is no parameter
   size_t columns_ = 1;
   BufferPtr in_, result_, events_;
   std::vector<BufferPtr> constants_;

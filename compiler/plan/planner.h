@@ -180,6 +180,7 @@ class Planner {
     graph::TensorId input;
     ops::WriteOrder scratch_order;
     std::vector<graph::TensorId> rows;
+    std::optional<Feeding> fed;
   };
   std::map<int, LastOfSegment> last_of_segment_;  // by operator
   RowKernels row_kernels_;

@@ -48,12 +48,15 @@ const Segment* Planner::segment_of(size_t op_index) const {
 }
 
 bool Planner::lower_rows(const Segment& segment) {
-  const auto rows = rows_of_segment(graph(), segment);
+  auto rows = rows_of_segment(graph(), segment);
+  if (rows && options_.feed && is_fed_input(graph(), rows->input))
+    rows = rows_of_segment(graph(), segment, true);
   if (!rows) return false;
   auto made = lower_segment(graph(), segment, *rows, options_.target, row_kernels_);
   if (!made) return false;
   lowered_[segment.last] = std::move(made->lowered);
-  last_of_segment_[static_cast<int>(segment.last)] = {rows->input, std::move(made->scratch_order), std::move(made->rows)};
+  last_of_segment_[static_cast<int>(segment.last)] = {rows->input, std::move(made->scratch_order),
+                                                      std::move(made->rows), std::move(made->fed)};
   return true;
 }
 
@@ -241,6 +244,10 @@ void Planner::add_call(int op_index, const graph::Op& op, ops::Lowered lowered) 
     pending.scratch_order = std::move(segment->second.scratch_order);
     call.rows = segment->second.rows;
     call.rows_of = segment->second.input;
+    if (segment->second.fed) {
+      program_.feeding = std::move(segment->second.fed);
+      program_.feeding->call = static_cast<int>(program_.calls.size());
+    }
   }
   for (ops::Constant& c : lowered.constants)
     pending.constants.push_back(intern_constant(op_index, std::move(c)));

@@ -227,6 +227,11 @@ void Planner::accept(const PooledPlacement& pooled) {
     program_.calls[c].scratch_offset = placement.scratch_offsets[u];
     program_.calls[c].scratch_pool = pooled.scratch_pools[u];
   }
+  if (program_.feeding) {
+    const ProgramCall& call = program_.calls[static_cast<size_t>(program_.feeding->call)];
+    program_.feeding->place.offset += call.scratch_offset;
+    program_.feeding->place.pool = call.scratch_pool;
+  }
   auto storage = [&](int buffer) -> Storage {
     auto b = static_cast<size_t>(buffer);
     if (placement.offsets[b] < 0) return {};

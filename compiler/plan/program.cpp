@@ -75,6 +75,64 @@ Result<Program> plan_streamed(Graph graph, const PlanOptions& options, Diagnosti
   return best;
 }
 
+// Of segments at the input the one with the smallest arena; behind it others as without rows that
+// are fed.
+Result<Program> plan_fed(const Graph& graph, const PlanOptions& options, Diagnostics& diags) {
+  if (options.segments)
+    return Planner(flatten(Graph(graph)), options, *options.segments, diags).run();
+  std::optional<Program> best;
+  std::vector<Segment> chosen;
+  double instructions = 0;
+  auto attempt = [&](const std::vector<Segment>& segments, bool at_any_price) {
+    Diagnostics unsaid;
+    auto program = Planner(flatten(Graph(graph)), options, segments, unsaid).run();
+    if (!program || !program->feeding || program->feeding->rows() == 0) return;
+    // Rows come first.
+    if (program->body[0].kind != ProgramStep::Kind::kCall ||
+        program->body[0].call != program->feeding->call)
+      return;
+    const double now = instructions_of(*program, options.target);
+    if (best && std::pair(program->arena_bytes, now) >= std::pair(best->arena_bytes, instructions))
+      return;
+    if (best && !at_any_price && now > instructions * (1 + kMostMore / 100)) return;
+    best = std::move(*program);
+    chosen = segments;
+    instructions = now;
+  };
+  for (const Segment& segment : fed_candidates(graph)) attempt({segment}, true);
+  if (!best) {
+    say_why_not_fed(graph, diags);
+    return kFailure;
+  }
+  if (options.stream == Stream::kOff) return std::move(*best);
+  const Segment fed = chosen[0];
+  for (std::vector<Segment>& segments : segment_candidates(graph, true)) {
+    std::erase_if(segments, [&](const Segment& s) { return s.first <= fed.last; });
+    if (segments.empty()) continue;
+    segments.insert(segments.begin(), fed);
+    attempt(segments, options.stream == Stream::kMax);
+  }
+  return std::move(*best);
+}
+
+// What has no segments has none that is fed.
+Status check_fed(const Graph& graph, const PlanOptions& options, bool plain, Diagnostics& diags) {
+  if (plain) return success();
+  Location where;
+  where.file = graph.source_file;
+  const char *what = "a model with branches or loops has no rows", *help = "leave --input rows out";
+  if (options.devices.devices.size() > 1) {
+    what = "a plan for several devices has no rows";
+    help = "leave --input rows out, or --devices";
+  } else if (options.program_tables) {
+    what = "kernels of rows cannot read tables in program memory";
+    help = "leave --input rows out, or keep the tables in RAM with --constants ram";
+  }
+  diags.error(where, "rows-impossible", std::string("the input cannot be fed by rows: ") + what)
+      .help(help);
+  return kFailure;
+}
+
 }  // namespace
 
 int merge_at_least(ops::Level level) {
@@ -94,7 +152,11 @@ Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Dia
     source = std::make_shared<const Graph>(graph);
   }
   // Kernels know no program memory, which rows of operators would have to.
-  const bool plain = source == nullptr && options.devices.devices.size() <= 1 && !options.program_tables;
+  const bool plain =
+      source == nullptr && options.devices.devices.size() <= 1 && !options.program_tables;
+  if (options.feed)
+    return check_fed(graph, options, plain, diags) ? plan_fed(graph, options, diags)
+                                                   : Result<Program>(kFailure);
   if (options.stream != Stream::kOff && plain)
     return plan_streamed(std::move(graph), options, diags);
   auto program = Planner(flatten(std::move(graph)), options, {}, diags).run();

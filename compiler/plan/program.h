@@ -73,6 +73,24 @@ struct Segment {
   bool operator==(const Segment&) const = default;
 };
 
+// Of a program whose caller gives the input a row at a time: how its first call, a segment, is done
+// in parts. In the program the call copies the rows from the input as a whole; `part` finds each in
+// its slot.
+struct Feeding {
+  int call = 0;
+  // The call's function without its first parameter, the input, for the events [from0, to0).
+  tir::FunctionPtr part;
+  // By row: its first event, which is behind the one that makes room for it; behind the last row
+  // how many events there are. What stands in front of the first row's is done when a run begins.
+  std::vector<int64_t> begins;
+  bool prepares = false;       // is anything of that more than nothing?
+  std::vector<int64_t> slots;  // by row: where it goes, in rows from `place` on
+  Storage place;
+  int64_t row_bytes = 0;
+  // The last rows of the input that nobody reads are not fed.
+  int64_t rows() const { return static_cast<int64_t>(slots.size()); }
+};
+
 // What runs when: calls one after the other, and blocks of them.
 struct ProgramStep {
   enum class Kind : uint8_t {
@@ -127,8 +145,9 @@ struct Program {
   int64_t state_bytes = 0;
   std::vector<ProgramConstant> constants;
   std::vector<ProgramFunction> functions;
-  std::vector<ProgramCall> calls;   // in the order in which they stand in the run function
-  std::vector<ProgramStep> body;    // which of them run when
+  std::vector<ProgramCall> calls;  // in the order in which they stand in the run function
+  std::vector<ProgramStep> body;   // which of them run when
+  std::optional<Feeding> feeding;
   std::vector<passes::Device> devices;  // the host first
   const passes::Device& device_of(int index) const { return devices[static_cast<size_t>(index)]; }
   std::vector<Pool> pools;              // at least one
@@ -154,6 +173,8 @@ struct PlanOptions {
   ops::TargetInfo target;
   Stream stream = Stream::kOff;
   std::optional<std::vector<Segment>> segments = {};  // these and no others, whatever they cost
+  bool feed = false;  // the caller gives the input by rows: the first operators are a segment
+                      // (Program::feeding)
   Contract inputs = Contract::kPreserve;
   Contract outputs = Contract::kPreserve;
   bool program_tables = false;  // tables in program memory, for targets that are `harvard`
@@ -169,8 +190,9 @@ struct PlanOptions {
 int merge_at_least(ops::Level level);
 
 // Lowers, shares equal functions and constants, places tensors and scratch. The graph must have
-// passed ops::verify_graph. Reports [schedule-unknown-op] and [schedule-impossible] for schedules that
-// cannot be had, [arena-too-large], what spaces.h does, and internal errors of the packer.
+// passed ops::verify_graph. Reports [schedule-unknown-op] and [schedule-impossible] for schedules
+// that cannot be had, [rows-impossible] where the input cannot be fed, [arena-too-large], what
+// spaces.h does, and internal errors of the packer.
 Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Diagnostics& diags);
 
 // Runs the program in the TIR interpreter over one arena filled with garbage. `inputs` in graph

@@ -20,7 +20,10 @@ int64_t row_bytes(const graph::TensorType& type) { return type.shape[1] == 0 ? 0
 
 class SegmentReader {
  public:
-  SegmentReader(const Graph& graph, const Segment& segment) : graph_(graph), segment_(segment) {}
+  SegmentReader(const Graph& graph, const Segment& segment, bool fed)
+      : graph_(graph), segment_(segment) {
+    out_.fed = fed;
+  }
 
   std::optional<SegmentRows> run() {
     add_tensor(TensorId());
@@ -28,7 +31,7 @@ class SegmentReader {
       if (!add_stage(graph_.ops[i])) return std::nullopt;
     if (!out_.input.valid() || !used_inside()) return std::nullopt;
     out_.tensors[0].fed = true;
-    if (out_.fills[0].empty()) out_.tensors[0].place = RowPlace::kWhole;
+    if (out_.fills[0].empty() && !out_.fed) out_.tensors[0].place = RowPlace::kWhole;
     out_.tensors.back().place = RowPlace::kWhole;
     auto schedule = schedule_rows(out_.tensors, out_.stages);
     if (!schedule) return std::nullopt;
@@ -122,8 +125,8 @@ class SegmentReader {
 
 }  // namespace
 
-std::optional<SegmentRows> rows_of_segment(const Graph& graph, const Segment& segment) {
-  return SegmentReader(graph, segment).run();
+std::optional<SegmentRows> rows_of_segment(const Graph& graph, const Segment& segment, bool fed) {
+  return SegmentReader(graph, segment, fed).run();
 }
 
 int64_t peak_of_rows(const Graph& graph, const SegmentRows& rows, bool keeps_input) {
@@ -232,6 +235,111 @@ std::vector<std::vector<Segment>> segment_candidates(const Graph& graph, bool ke
     out.insert(out.begin(), chosen);
   }
   return out;
+}
+
+namespace {
+
+// By tensor: is it the model's one input, perhaps seen in another shape?
+std::vector<bool> seen_as_input(const Graph& graph) {
+  std::vector<bool> out(graph.tensors.size(), false);
+  if (graph.inputs.size() != 1) return out;
+  out[static_cast<size_t>(graph.inputs[0].tensor.value)] = true;
+  for (const graph::Op& op : graph.ops)
+    if (ops::definition_of(op).traits().view && op.operands[0].valid() &&
+        out[static_cast<size_t>(op.operands[0].value)])
+      out[static_cast<size_t>(op.results[0].value)] = true;
+  return out;
+}
+
+constexpr size_t kMostFedCandidates = 8;
+
+// The operator that a fed segment begins with: the first one that computes.
+std::optional<size_t> first_operator(const Graph& graph) {
+  for (size_t i = 0; i < graph.ops.size(); ++i)
+    if (!ops::definition_of(graph.ops[i]).traits().view) return i;
+  return std::nullopt;
+}
+
+// Nobody but operators [first, last] reads the input or what it is seen as.
+bool reads_alone(const Graph& graph, const Segment& segment) {
+  const std::vector<bool> input = seen_as_input(graph);
+  for (size_t t = 0; t < input.size(); ++t)
+    if (input[t] && graph.is_kept(TensorId{static_cast<int32_t>(t)})) return false;
+  for (size_t i = 0; i < graph.ops.size(); ++i)
+    for (TensorId id : graph.ops[i].operands) {
+      if (!id.valid() || !input[static_cast<size_t>(id.value)]) continue;
+      const bool inside = i >= segment.first && i <= segment.last;
+      if (!inside && !ops::definition_of(graph.ops[i]).traits().view) return false;
+    }
+  return true;
+}
+
+}  // namespace
+
+bool is_fed_input(const Graph& graph, TensorId id) {
+  return seen_as_input(graph)[static_cast<size_t>(id.value)];
+}
+
+std::vector<Segment> fed_candidates(const Graph& graph) {
+  const auto first = first_operator(graph);
+  if (!first || graph.inputs.size() != 1) return {};
+  const std::vector<int64_t> peaks = peaks_of_ops(graph);
+  std::vector<RatedSegment> rated;
+  for (size_t last = *first; last < graph.ops.size() && last - *first < kMostOpsOfSegment; ++last) {
+    const auto rows = rows_of_segment(graph, {*first, last}, true);
+    if (!rows || !is_fed_input(graph, rows->input) || !reads_alone(graph, {*first, last})) continue;
+    int64_t peak = peak_of_rows(graph, *rows, true) - graph[rows->input].type.bytes();
+    for (size_t i = last + 1; i < graph.ops.size(); ++i) peak = std::max(peak, peaks[i]);
+    rated.push_back({{*first, last}, peak});
+  }
+  std::stable_sort(rated.begin(), rated.end(),
+                   [](const RatedSegment& a, const RatedSegment& b) { return a.peak < b.peak; });
+  if (rated.size() > kMostFedCandidates) rated.resize(kMostFedCandidates);
+  std::vector<Segment> out;
+  for (const RatedSegment& r : rated) out.push_back(r.segment);
+  return out;
+}
+
+void say_why_not_fed(const Graph& graph, Diagnostics& diags) {
+  const char* what = "the input cannot be fed by rows: ";
+  const char* help = "give the input as a whole: --input overwrite or preserve";
+  Location where;
+  where.file = graph.source_file;
+  if (graph.inputs.size() != 1) {
+    diags
+        .error(
+            where, "rows-impossible",
+            std::string(what) + "the model has " + std::to_string(graph.inputs.size()) + " inputs")
+        .help(help);
+    return;
+  }
+  const auto first = first_operator(graph);
+  if (!first) {
+    diags.error(where, "rows-impossible", std::string(what) + "no operator computes anything of it")
+        .help(help);
+    return;
+  }
+  const graph::Op& op = graph.ops[*first];
+  const ops::OpView view{graph, op};
+  std::string why = "the rows of this operator cannot be computed one by one";
+  const bool read = std::any_of(op.operands.begin(), op.operands.end(),
+                                [&](TensorId id) { return id.valid() && is_fed_input(graph, id); });
+  if (!read) {
+    why = "this operator comes first and reads something else";
+  } else if (!is_image(view.operand(0))) {
+    why = "this operator reads a tensor of shape " + graph::to_string(view.operand(0).shape) +
+          ", and rows are those of an image [1, H, W, C]";
+  } else if (ops::definition_of(op).row_flow(view) &&
+             rows_of_segment(graph, {*first, *first}, true)) {
+    why = reads_alone(graph, {*first, *first})
+              ? "rows of this operator would not begin at words of four bytes, or it may fail"
+              : "other operators read the input as well as this one";
+  }
+  diags.error(op.location, "rows-impossible", what + why)
+      .help(help)
+      .help(
+          "docs/streaming.md says which operators have rows; planes need --input-layout nhwc, "
+          "where the format has it");
 }
 
 }  // namespace aotc::plan

@@ -21,13 +21,17 @@ struct SegmentRows {
   std::vector<graph::TensorId> ids;  // of the tensors
   std::vector<RowTensor> tensors;
   std::vector<RowStage> stages;
-  std::vector<std::vector<uint8_t>> fills;  // by tensor: an element of its rows of padding; empty: there are none
+  std::vector<std::vector<uint8_t>>
+      fills;         // by tensor: an element of its rows of padding; empty: there are none
+  bool fed = false;  // rows of the input come one at a time, into its window
   RowSchedule schedule;
 };
 
-// The operators as rows, or nothing if they cannot be: one of them has no rows, a tensor of theirs but the last is
-// needed elsewhere, or they read more than one tensor from outside.
-std::optional<SegmentRows> rows_of_segment(const graph::Graph& graph, const Segment& segment);
+// The operators as rows, or nothing if they cannot be: one of them has no rows, a tensor of theirs
+// but the last is needed elsewhere, or they read more than one tensor from outside. `fed`: their
+// input is given a row at a time.
+std::optional<SegmentRows> rows_of_segment(const graph::Graph& graph, const Segment& segment,
+                                           bool fed = false);
 
 // What a segment takes at its fullest moment, estimated: rows of windows, what is left of the input and what is there
 // of the result.
@@ -41,6 +45,7 @@ struct LoweredSegment {
   // In which order the input is read and the scratch written.
   ops::WriteOrder scratch_order;
   std::vector<graph::TensorId> rows;  // what is traced row by row: results 1, 2, ... of the call
+  std::optional<Feeding> fed;         // of rows that are fed; its place is in the scratch memory
 };
 
 // Nothing where the rows of an operator cannot be had: where they would not begin at words, or it may fail.
@@ -49,5 +54,15 @@ std::optional<LoweredSegment> lower_segment(const graph::Graph& graph, const Seg
 
 // Lists of segments that may make the arena smaller, the most promising first.
 std::vector<std::vector<Segment>> segment_candidates(const graph::Graph& graph, bool keeps_input);
+
+// Is a tensor the model's one input, perhaps seen in another shape?
+bool is_fed_input(const graph::Graph& graph, graph::TensorId id);
+
+// Segments that begin with the model's first operator and whose input may be fed by rows, the most
+// promising first.
+std::vector<Segment> fed_candidates(const graph::Graph& graph);
+
+// Reports [rows-impossible] with what is in the way of a segment that is fed.
+void say_why_not_fed(const graph::Graph& graph, Diagnostics& diags);
 
 }  // namespace aotc::plan

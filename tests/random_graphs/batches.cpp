@@ -70,12 +70,14 @@ std::string sample_function(const std::string& p, size_t s, const plan::Program&
         "    if (guard_broken({0}_arena_bytes.bytes, {1}_ARENA_SIZE, 0xC3)) return 3000;\n", p, up);
   }
   const std::string run =
-      slices ? fmt::format("    status = {0}_begin(&{0}_context, &in, &out, {1}{2});\n"
-                           "    if (status == 0) {{\n"
-                           "        do {{ status = {0}_step(&{0}_context); }} while (status == {3}_MORE);\n"
-                           "        status = status == {3}_DONE ? 0 : status;\n    }}\n",
-                           p, arena, state, up)
-             : fmt::format("    status = {0}_run(&in, &out, {1}{2});\n", p, arena, state);
+      slices && !program.feeding
+          ? fmt::format(
+                "    status = {0}_begin(&{0}_context, &in, &out, {1}{2});\n"
+                "    if (status == 0) {{\n"
+                "        do {{ status = {0}_step(&{0}_context); }} while (status == {3}_MORE);\n"
+                "        status = status == {3}_DONE ? 0 : status;\n    }}\n",
+                p, arena, state, up)
+          : fmt::format("    status = {0}_run(&in, &out, {1}{2});\n", p, arena, state);
   return tables +
          fmt::format(
              "static int32_t {0}_sample{1}(void)\n{{\n    const struct {0}_inputs in = {{ {2} }};\n"
@@ -117,8 +119,9 @@ void Batches::add(const std::string& name, const plan::Program& program, const R
   if (slices) {
     Diagnostics diags;
     options.slices = true;
-    if (slices->limit > 0) options.bands = *plan::plan_bands(program, slices->target, slices->limit, diags);
-  } else if (preserve && models_ % 3 != 1 && program.source == nullptr) {
+    if (slices->limit > 0)
+      options.bands = *plan::plan_bands(program, slices->target, slices->limit, diags);
+  } else if (preserve && models_ % 3 != 1 && program.source == nullptr && !program.feeding) {
     options.memory = codegen::MemoryMode::kWorkspace;
   }
   ++models_;
@@ -133,7 +136,7 @@ void Batches::add(const std::string& name, const plan::Program& program, const R
         "static union {{ uint8_t bytes[{0}_ARENA_SIZE + 2 * GUARD]; uint64_t a; }} "
         "{1}_arena_bytes __attribute__((aligned(16)));\n",
         upper(p), p);
-  if (slices) source_ += fmt::format("static struct {0}_context {0}_context;\n", p);
+  if (slices && !program.feeding) source_ += fmt::format("static struct {0}_context {0}_context;\n", p);
   const bool state = program.state_bytes > 0;
   if (state) source_ += fmt::format("static int32_t {}_sample0(void);\n", p) + state_memory(p);
   std::string body;

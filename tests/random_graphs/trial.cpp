@@ -141,6 +141,20 @@ bool Trial::plan_rows() {
   plan::PlanOptions options = plan_options();
   options.stream = plan::Stream::kMax;
   Random random(seed_ ^ 0x726F7773u);
+  // Every other one has its input fed by rows, where that can be.
+  if (const auto fed = plan::fed_candidates(optimised_); seed_ % 4 > 1 && !fed.empty()) {
+    plan::PlanOptions by_rows = options;
+    by_rows.feed = true;
+    by_rows.inputs = plan::Contract::kPreserve;
+    by_rows.segments = std::vector<plan::Segment>{
+        fed[static_cast<size_t>(random.pick(0, static_cast<int64_t>(fed.size()) - 1))]};
+    Diagnostics refused;
+    if (auto program = plan::plan_program(optimised_, by_rows, refused);
+        program && program->feeding) {
+      program_ = std::move(*program);
+      return true;
+    }
+  }
   for (int tries = 0; tries < 6 && !all.empty(); ++tries) {
     // Long ones are worth more.
     plan::Segment chosen = all[static_cast<size_t>(random.pick(0, static_cast<int64_t>(all.size()) - 1))];

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The examples of docs/slices.md, compiled against stand-ins for their frameworks and run.
+"""The examples of docs/slices.md, and that of docs/streaming.md, compiled against stand-ins for their frameworks and run.
 
 Usage: examples.py --work DIR
 
 The stand-ins call loop() and the work item as the frameworks do. Each example must print the result that
-LiteRT has for the first stored input, once, after as many turns as the model has slices.
+LiteRT has for the first stored input, once, after as many turns as the model has slices, or the image rows.
 """
 import argparse
 import pathlib
@@ -53,6 +53,17 @@ int main(void)
     return 0;
 }
 """
+ROWS = """
+#define camera_read_line(to, bytes) memcpy(to, stored + turns++ * (bytes), bytes)
+%s
+int main(void)
+{
+    (void)fill_image;
+    if (read_digit() != 0) return 1;
+    show(scores);
+    return 0;
+}
+"""
 KERNEL_H = """
 #include <stddef.h>
 #define EINVAL 22
@@ -64,11 +75,11 @@ static int k_work_submit(struct k_work *work) { submitted = work; return 1; }
 """
 
 
-def block(language):
-    text = (common.ROOT / "docs" / "slices.md").read_text()
+def block(language, page="slices.md"):
+    text = (common.ROOT / "docs" / page).read_text()
     found = re.findall(rf"^```{language}\n(.*?)^```$", text, re.M | re.S)
     if len(found) != 1:
-        raise common.Failure(f"{len(found)} blocks of {language} in docs/slices.md")
+        raise common.Failure(f"{len(found)} blocks of {language} in docs/{page}")
     return found[0]
 
 
@@ -76,32 +87,33 @@ def check():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--work", type=pathlib.Path, required=True)
     work = common.fresh(parser.parse_args().work.resolve())
-    common.aotc("compile", DIGITS / "digits_int8.tflite", "--prefix", "digits", "-o", work / "digits",
-                "--slice", "call", "--quiet")
+    for folder, how in (("digits", ["--slice", "call"]), ("rows", ["--input", "rows"])):
+        common.aotc("compile", DIGITS / "digits_int8.tflite", "--prefix", "digits", "-o", work / folder, *how, "--quiet")
     stored = np.load(DIGITS / "test_inputs_int8.npy").reshape(-1, 64)[0]
     wanted = np.load(DIGITS / "test_outputs_int8.npy").reshape(-1, 10)[0]
     slices = re.search(r"SLICE_COUNT (\d+)", (work / "digits" / "digits.h").read_text())[1]
     start = COMMON % ", ".join(str(v) for v in stored)
     (work / "zephyr").mkdir()
     (work / "zephyr" / "kernel.h").write_text(KERNEL_H)
-    includes = ["-I", work, "-I", work / "digits", "-Wall", "-Wextra", "-Werror"]
-    objects = []
-    for source in sorted((work / "digits").glob("*.c")):
-        objects.append(work / f"{source.stem}.o")
-        common.run(["gcc", "-O1", *includes, "-c", source, "-o", objects[-1]])
-    for name, compiler, text in (
-            ("arduino.cpp", ["g++", "-std=c++11"], start + ARDUINO % block("cpp")),
-            ("zephyr.c", ["gcc", "-std=gnu99"], start + ZEPHYR % block("c"))):
+    for name, folder, compiler, text in (
+            ("arduino.cpp", "digits", ["g++", "-std=c++11"], start + ARDUINO % block("cpp")),
+            ("zephyr.c", "digits", ["gcc", "-std=gnu99"], start + ZEPHYR % block("c")),
+            ("rows.c", "rows", ["gcc", "-std=gnu99"], start + ROWS % block("c", "streaming.md"))):
+        includes = ["-I", work, "-I", work / folder, "-Wall", "-Wextra", "-Werror"]
+        objects = []
+        for source in sorted((work / folder).glob("*.c")):
+            objects.append(work / f"{folder}_{source.stem}.o")
+            common.run(["gcc", "-O1", *includes, "-c", source, "-o", objects[-1]])
         (work / name).write_text(text)
         image = work / f"{pathlib.Path(name).stem}.elf"
         common.run([*compiler, *includes, work / name, *objects, "-o", image])
         printed = common.run([image]).split()
-        # loop() blinks behind each slice, a work item counts before it.
-        turns = int(slices) - (1 if name.startswith("arduino") else 0)
+        # loop() blinks behind each slice, a work item counts before it; a camera counts lines.
+        turns = 8 if folder == "rows" else int(slices) - (1 if name.startswith("arduino") else 0)
         expected = [str(turns), "turns:", *(str(v) for v in wanted)]
         if printed != expected:
             raise common.Failure(f"{name}: {printed} is not {expected}")
-    print("2 passed, 0 failed")
+    print("3 passed, 0 failed")
 
 
 if __name__ == "__main__":

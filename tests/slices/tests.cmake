@@ -22,6 +22,13 @@ e2e_test(slices.least_vectors full ${python} ${slices}/run_slices.py --targets g
 e2e_test(slices.examples quick ${python} ${slices}/examples.py --work ${work}/slices_examples)
 e2e_test(slices.projects full ${python} ${slices}/projects.py --work ${work}/slices_projects)
 
+# Inputs that are fed by rows.
+e2e_test(slices.feed quick ${python} ${slices}/feed.py --models digits_int8,conv1d_int8 --targets gcc,cortex_m4
+  --work ${work}/slices_feed)
+e2e_test(slices.feed.shared full ${python} ${slices}/feed.py --models vww,micro_speech --targets gcc
+  --work ${work}/slices_feed_shared)
+e2e_test(slices.arenas full ${python} ${slices}/arenas.py --work ${work}/slices_arenas)
+
 # What is said of the longest slice, and what slices cost, counted on a Cortex-M4.
 e2e_test(slices.measured full ${python} ${slices}/measure.py --work ${work}/slices_measured
   --models digits_int8)

@@ -69,7 +69,12 @@ uint8_t *const state_of_model = region_state + GUARD_BYTES;
 #endif
 
 /* A model has its inputs and outputs in the arena or in buffers of its caller. */
-#if INPUT_IN_ARENA_OF_MODEL
+#ifdef ROWS_OF_MODEL
+/* Rows are read when they are fed: no input is in memory as a whole. */
+static const inputs_of_model inputs;
+#define DESCRIBE_INPUT(field, c_type, count, scale, zero_point)                                    \
+    *at++ = DESCRIBE(field, NULL, c_type, count, scale, zero_point)
+#elif INPUT_IN_ARENA_OF_MODEL
 static const inputs_of_model inputs;
 #define DESCRIBE_INPUT(field, c_type, count, scale, zero_point)                                    \
     *at++ = DESCRIBE(field, INPUT_OF_MODEL(field, ARENA), c_type, count, scale, zero_point)
@@ -165,6 +170,66 @@ static int guards_intact(void)
 #endif
     return 1 FOR_EACH_REGION_OF_MODEL(AND_REGION_INTACT);
 }
+
+/* --- Rows ----------------------------------------------------------------------------------- */
+
+#ifdef ROWS_OF_MODEL
+
+#define NO_ROW (-100)
+
+/* Where the next row is: in flash, in a file, or nowhere (then it is zero bytes). */
+static struct {
+    const uint8_t *at;
+    int has_file;
+    int closes; /* the file, behind the last row */
+    intptr_t file;
+} rows;
+
+static int read_rows(void *to, uint32_t bytes)
+{
+    if (rows.has_file) { return platform_read(rows.file, to, bytes); }
+    if (rows.at == NULL) {
+        memset(to, 0, bytes);
+    } else {
+        memcpy(to, rows.at, bytes);
+        rows.at += bytes;
+    }
+    return 0;
+}
+
+/* What the model does not read of the image. */
+static int skip_rest(void)
+{
+    uint8_t byte;
+    uint32_t rest = rows.has_file ? input_tensors[0].bytes - ROWS_OF_MODEL * ROW_BYTES_OF_MODEL : 0u;
+    int failed = 0;
+    for (; rest > 0u && !failed; --rest) { failed = platform_read(rows.file, &byte, 1u); }
+    if (rows.has_file && rows.closes) { failed = platform_close(rows.file) != 0 || failed; }
+    rows.closes = 0;
+    return failed;
+}
+
+/* As the model's run function, with rows from `rows`. */
+#define DEFINE_RUN(name, copy)                                                                     \
+    static int32_t name(const inputs_of_model *none, const outputs_of_model *to, void *arena)            \
+    {                                                                                              \
+        static context_of_model context;                                                              \
+        int32_t status = BEGIN_OF_MODEL(copy, &context, to, arena);                                   \
+        int32_t row;                                                                               \
+        (void)none;                                                                                \
+        for (row = 0; row < ROWS_OF_MODEL && status == 0; ++row) {                                    \
+            if (read_rows(ROW_OF_MODEL(copy, &context), ROW_BYTES_OF_MODEL) != 0) { return NO_ROW; }     \
+            FEED_OF_MODEL(copy, &context, status)                                                     \
+        }                                                                                          \
+        if (skip_rest() != 0) { return NO_ROW; }                                                   \
+        return status == DONE_OF_MODEL ? 0 : status;                                                  \
+    }
+DEFINE_RUN(run_by_rows, )
+#if AOTC_VERIFY
+DEFINE_RUN(run_traced_by_rows, _traced)
+#endif
+
+#endif
 
 /* --- Measuring ------------------------------------------------------------------------------ */
 
@@ -298,6 +363,11 @@ static int32_t run_traced(void)
 
 static void load_sample(uint32_t index)
 {
+#ifdef ROWS_OF_MODEL
+    const uint32_t bytes = input_tensors[0].bytes;
+    rows.has_file = 0;
+    rows.at = index < sample_count ? sample_bytes + index * bytes : NULL;
+#else
     const uint8_t *from = sample_bytes;
     uint32_t total = 0;
     uint32_t i;
@@ -314,6 +384,7 @@ static void load_sample(uint32_t index)
         }
         from += t->bytes;
     }
+#endif
 }
 
 static int load_first_sample(void)
@@ -524,11 +595,17 @@ static int read_state(intptr_t file)
 
 static int read_sample(intptr_t file)
 {
+#ifdef ROWS_OF_MODEL
+    if (read_state(file) != 0) { return -1; }
+    rows.has_file = 1;
+    rows.file = file;
+#else
     uint32_t i;
     if (read_state(file) != 0) { return -1; }
     for (i = 0; i < INPUT_COUNT_OF_MODEL; ++i) {
         if (platform_read(file, input_tensors[i].data, input_tensors[i].bytes) != 0) { return -1; }
     }
+#endif
     return 0;
 }
 
@@ -569,6 +646,10 @@ static int read_first_sample(void)
     const intptr_t in = open_inputs(&samples);
     if (in < 0) { return -1; }
     failed = read_sample(in);
+#ifdef ROWS_OF_MODEL
+    rows.closes = !failed;
+    if (!failed) { return 0; }
+#endif
     return platform_close(in) != 0 || failed;
 }
 

@@ -114,8 +114,38 @@ int32_t run_traced_of_model(const inputs_of_model *inputs, const outputs_of_mode
 #endif
 #endif
 
+/* A model whose input is fed by rows: main.c does that, from where samples are. `copy` is nothing, or _traced. */
+#ifdef @macro_prefix@_ROWS
+#define ROWS_OF_MODEL @macro_prefix@_ROWS
+#define ROW_BYTES_OF_MODEL @macro_prefix@_ROW_BYTES
+#define DONE_OF_MODEL @macro_prefix@_DONE
+typedef struct @prefix@_context context_of_model;
+#define BEGIN_OF_MODEL(copy, context, outputs, arena)                                                 \
+    @prefix@_begin##copy(context, outputs, MEMORY_OF_MODEL(arena) STATE_OF_MODEL)
+#define ROW_OF_MODEL(copy, context) @prefix@_row##copy(context)
+#ifdef @macro_prefix@_SLICE_COUNT
+#define FEED_OF_MODEL(copy, context, status)                                                          \
+    status = @prefix@_feed##copy(context);                                                         \
+    while ((status) == @macro_prefix@_MORE) { status = @prefix@_step##copy(context); }
+#else
+#define FEED_OF_MODEL(copy, context, status) status = @prefix@_feed##copy(context);
+#endif
+#if AOTC_VERIFY
+extern __typeof__(@prefix@_begin) @prefix@_begin_traced;
+extern __typeof__(@prefix@_row) @prefix@_row_traced;
+extern __typeof__(@prefix@_feed) @prefix@_feed_traced;
+#ifdef @macro_prefix@_SLICE_COUNT
+extern __typeof__(@prefix@_step) @prefix@_step_traced;
+#endif
+#endif
+#undef run_of_model
+#undef run_traced_of_model
+#define run_of_model run_by_rows
+#define run_traced_of_model run_traced_by_rows
+#endif
+
 /* A model that runs in slices is compared in slices. */
-#if AOTC_VERIFY && defined(@macro_prefix@_SLICE_COUNT)
+#if AOTC_VERIFY && defined(@macro_prefix@_SLICE_COUNT) && !defined(@macro_prefix@_ROWS)
 #define SLICES_OF_MODEL
 #define MORE_OF_MODEL @macro_prefix@_MORE
 #define DONE_OF_MODEL @macro_prefix@_DONE

@@ -7,6 +7,8 @@
 #define @prefix@_run @prefix@_run_traced
 #define @prefix@_begin @prefix@_begin_traced
 #define @prefix@_step @prefix@_step_traced
+#define @prefix@_row @prefix@_row_traced
+#define @prefix@_feed @prefix@_feed_traced
 #include "@prefix@_app.h"
 
 #include <string.h>
@@ -157,12 +159,12 @@ int32_t @prefix@_app_run_by(int32_t (*run)(const struct @prefix@_inputs *,
                                            const struct @prefix@_outputs *,
                                            @prefix@_memory_type STATE_TYPE));
 
-/* The copy, in slices if the model has them. */
+/* The copy, in slices if the model has them; by rows @prefix@_run does that. */
 static int32_t run_traced(const struct @prefix@_inputs *inputs,
                           const struct @prefix@_outputs *outputs,
                           @prefix@_memory_type memory STATE_TYPE)
 {
-#ifdef @macro_prefix@_SLICE_COUNT
+#if defined(@macro_prefix@_SLICE_COUNT) && !defined(@macro_prefix@_ROWS)
     static struct @prefix@_context context;
     int32_t status = @prefix@_begin_traced(&context, inputs, outputs, memory STATE);
     if (status != 0) { return status; }

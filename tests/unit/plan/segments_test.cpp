@@ -4,6 +4,7 @@
 #include "plan/segments.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 #include <fmt/format.h>
@@ -11,6 +12,8 @@
 
 #include "ops/operator.h"
 #include "packing_oracle.h"
+#include "plan/merge.h"
+#include "plan/parts.h"
 #include "tir/tir.h"
 
 namespace aotc::plan {
@@ -169,6 +172,109 @@ TEST(Segments, WindowsLieOverRowsThatWereRead) {
   EXPECT_LT(program->arena_bytes, 192 + program->calls[0].scratch_bytes);
   EXPECT_LT(program->arena_bytes, program->arena_without_overlap);
   expect_rows_evaluated(*program);
+}
+
+// The first call of a program as NAME_begin and NAME_feed make it, with every row in its place when
+// it is fed: what it leaves where its result is.
+std::vector<uint8_t> fed_result(const Program& p, const std::vector<uint8_t>& input) {
+  const Feeding& fed = *p.feeding;
+  const ProgramCall& call = p.calls[static_cast<size_t>(fed.call)];
+  std::vector<uint8_t> arena(static_cast<size_t>(p.arena_bytes), 0xA5), out(1024, 0x5A);
+  std::vector<tir::Memory> memory;
+  uint8_t* result = nullptr;
+  for (size_t a = 1; a < call.arguments.size(); ++a) {
+    const CallArgument& arg = call.arguments[a];
+    uint8_t* at = arena.data() + arg.storage.offset;
+    if (arg.storage.kind == StorageKind::kOutput) at = out.data();
+    if (arg.storage.kind == StorageKind::kConstant)
+      at = const_cast<uint8_t*>(
+          p.constants[static_cast<size_t>(arg.storage.index)].data.bytes.data());
+    memory.push_back({at, arg.elements * size_of(arg.dtype)});
+    result = at;
+  }
+  Diagnostics diags;
+  auto events = [&](int64_t from, int64_t to) {
+    EXPECT_TRUE(tir::interpret(*with_kept_scratch(*with_scalars(*fed.part, {from, to})), memory, diags)) << diags.str();
+  };
+  events(0, fed.begins[0]);
+  for (size_t row = 0; row < fed.slots.size(); ++row) {
+    std::copy_n(input.begin() + static_cast<std::ptrdiff_t>(row) * fed.row_bytes, fed.row_bytes,
+                arena.begin() + fed.place.offset + fed.slots[row] * fed.row_bytes);
+    events(fed.begins[row], fed.begins[row + 1]);
+  }
+  return {result, result + p.graph[call.results[0]].type.bytes()};
+}
+
+Result<Program> planned_by_rows(const std::string& text, Diagnostics& diags) {
+  PlanOptions options;
+  options.feed = true;
+  return plan_program(parsed_chain(text), options, diags);
+}
+
+TEST(Segments, AreFedByRows) {
+  Diagnostics diags;
+  auto program = planned_by_rows(chain(), diags);
+  ASSERT_TRUE(program.ok() && program->feeding) << diags.str();
+  EXPECT_EQ(program->feeding->rows(), 12);
+  EXPECT_EQ(program->feeding->row_bytes, 16);
+  EXPECT_TRUE(program->feeding->prepares);  // a row of padding
+  // Windows of three rows for the input and what is behind it.
+  EXPECT_LT(program->arena_bytes, 192);
+  expect_rows_evaluated(*program);
+  std::vector<uint8_t> input(192);
+  for (size_t i = 0; i < input.size(); ++i) input[i] = static_cast<uint8_t>(i * 37 + i / 16);
+  const auto values = ops::evaluate_graph(program->graph, {input});
+  EXPECT_EQ(fed_result(*program, input),
+            values[static_cast<size_t>(program->calls[0].results[0].value)]);
+}
+
+// Float rows are quantised as they come.
+TEST(Segments, QuantiseWhatIsFed) {
+  Diagnostics diags;
+  const std::string text =
+      "graph \"g\" {\n  input %0 \"x\" f32[1x12x4x4]\n  %1 \"q\" i8[1x12x4x4] quant(0.5, 3) = "
+      "quantize(%0)\n"
+      "  %2 \"d\" i8[1x6x2x4] quant(0.5, 3) = max_pool_2d(%1) {filter_h = 2, filter_w = 2, "
+      "stride_h = 2, stride_w = 2}\n"
+      "  output %2\n}\n";
+  auto program = planned_by_rows(text, diags);
+  ASSERT_TRUE(program.ok() && program->feeding) << diags.str();
+  EXPECT_EQ(program->calls.size(), 1U);
+  EXPECT_EQ(program->feeding->row_bytes, 64);
+  EXPECT_FALSE(program->feeding->prepares);
+  std::vector<float> numbers(192);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i % 23) * 0.37F - 4;
+  std::vector<uint8_t> input(numbers.size() * 4);
+  std::memcpy(input.data(), numbers.data(), input.size());
+  const auto values = ops::evaluate_graph(program->graph, {input});
+  EXPECT_EQ(fed_result(*program, input),
+            values[static_cast<size_t>(program->graph.outputs[0].tensor.value)]);
+}
+
+TEST(Segments, SayWhyTheyCannotBeFed) {
+  auto why = [](const std::string& text) {
+    Diagnostics diags;
+    EXPECT_FALSE(planned_by_rows(text, diags).ok());
+    return diags.str();
+  };
+  const std::string begin = "graph \"g\" {\n  input %0 \"x\" i8[1x12x4x4] quant(0.5, 3)\n",
+                    end = "  output %1\n}\n";
+  EXPECT_NE(
+      why(begin +
+          "  %1 \"t\" i8[1x4x12x4] quant(0.5, 3) = transpose(%0) {order = [0, 2, 1, 3]}\n" +
+          end)
+          .find("cannot be computed one by one"),
+      std::string::npos);
+  EXPECT_NE(why(begin +
+                "  input %2 \"y\" i8[1x12x4x4] quant(0.5, 3)\n  %1 \"s\" i8[1x12x4x4] quant(0.5, "
+                "3) = add(%0, %2)\n" +
+                end)
+                .find("the model has 2 inputs"),
+            std::string::npos);
+  EXPECT_NE(why(chain("  %7 \"e\" i8[1x12x4x4] quant(0.5, 3) = add(%0, %0)\n",
+                      "  output %6\n  output %7\n"))
+                .find("other operators read the input"),
+            std::string::npos);
 }
 
 TEST(Segments, TextOfTheirFunctionsReadsBack) {

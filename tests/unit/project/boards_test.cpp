@@ -154,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(Boards, EveryBoard, ::testing::ValuesIn(board_names()),
 TEST(Boards, ThoseOfTheListAreThere) {
   std::vector<std::string> names = board_names();
   for (const char* name :
-       {"nucleo_f446re", "nucleo_l4r5zi", "nucleo_h743zi", "stm32f746g_disco", "nrf52840dk",
+       {"nucleo_f446re", "nucleo_g431kb", "nucleo_l4r5zi", "nucleo_h743zi", "stm32f746g_disco", "nrf52840dk",
         "nrf5340dk", "nano33ble", "portenta_h7", "rp2040_pico", "teensy41", "esp32c3", "esp32",
         "esp32s3", "sparkfun_edge", "generic", "host"})
     EXPECT_THAT(names, Contains(name));

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codegen/c_feed.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "codegen/c_layout.h"
+#include "codegen/c_run.h"
+#include "codegen/c_slices.h"
+#include "codegen/c_state.h"
+#include "support/text.h"
+
+namespace aotc::codegen {
+
+using plan::Feeding;
+using plan::Program;
+
+namespace {
+
+const graph::TensorType& input_type(const Program& program) {
+  return program.graph[program.graph.inputs[0].tensor].type;
+}
+
+bool one_slot(const Feeding& fed) {
+  return std::all_of(fed.slots.begin(), fed.slots.end(),
+                     [&](int64_t slot) { return slot == fed.slots[0]; });
+}
+
+std::string constants_of_rows(const Program& program, const CodegenOptions& options) {
+  const std::string &p = options.prefix, up = upper(p);
+  const Feeding& fed = *program.feeding;
+  const int64_t unread = input_type(program).bytes() / fed.row_bytes - fed.rows();
+  std::string s = fmt::format(
+      "\n/* The input in rows, from the top{2}: how many, and the bytes of each. */\n"
+      "#define {0}_ROWS {1}\n#define {0}_ROW_BYTES {3}u\n",
+      up, fed.rows(),
+      unread > 0 ? fmt::format(", without the last {} that nothing reads", unread) : "",
+      fed.row_bytes);
+  s += fmt::format(
+      "/* How many rows behind the one that {1}_row points to may be filled before that one is "
+      "fed. */\n"
+      "#define {0}_AHEAD 0\n"
+      "/* What {1}_feed returns: it wants the next row, or the outputs are there{2}. */\n"
+      "#define {0}_NEXT_ROW 0\n#define {0}_DONE 1\n{3}"
+      "/* Status of {1}_feed when no row is wanted: {4}. */\n"
+      "#define {0}_ERROR_ROW (-5)\n",
+      up, p, options.slices ? fmt::format(", or {}_step has work left", p) : "",
+      options.slices ? fmt::format("#define {}_MORE 2\n", up) : "",
+      options.slices ? "all were fed, or work is left" : "all were fed");
+  if (may_fail_above_zero(program, options))
+    s += fmt::format(
+        "/* Status of a function that failed with one above 0, which is context->status. */\n"
+        "#define {}_ERROR_OPERATOR (-4)\n",
+        up);
+  if (options.longest_feed > 0)
+    s += fmt::format(
+        "/* Instructions of the longest {1}_feed{2}, at most, by the cost model of {3}: that of "
+        "row {4}. */\n"
+        "#define {0}_LONGEST_FEED {5}u\n",
+        up, p, options.slices ? fmt::format(" with all its slices") : "",
+        c_comment_text(options.cost_model), options.longest_feed_row, options.longest_feed);
+  if (!options.slices) return s;
+  s += fmt::format(
+      "/* Positions of a run: the rows, and the calls of operators behind them. */\n"
+      "#define {}_SLICE_COUNT {}\n",
+      up, lay_out_slices(program.body, prints_loops(program, options)).size());
+  if (options.longest_slice > 0)
+    s += fmt::format(
+        "/* Instructions of the longest slice, at most, by the cost model of {}. */\n"
+        "#define {}_LONGEST_SLICE {}u\n",
+        c_comment_text(options.cost_model), up, options.longest_slice);
+  return s;
+}
+
+}  // namespace
+
+std::string feed_declarations(const Program& program, const CodegenOptions& options) {
+  const std::string &p = options.prefix, up = upper(p);
+  std::string s = constants_of_rows(program, options);
+  s += fmt::format(
+      "\n/* One run on its way. Its members are for the functions below. */\n"
+      "struct {0}_context {{\n{1}}};\n",
+      p, context_members(program, options));
+  s += fmt::format(
+      "\n/* Begins a run whose input is fed by rows, with what {0}_run takes beside the inputs. "
+      "The arena is the\n"
+      " * run's until its last row was fed{1}: rows are kept in it from feed to feed.\n"
+      " * Begins anew if a run was on its way{2}. Returns 0, or {3}_ERROR_ARGUMENT. */\n{4};\n",
+      p, options.slices ? " and its last slice is done" : "",
+      has_state(program) ? fmt::format(", which leaves the state to be reset by {}_reset", p) : "",
+      up, begin_prototype(program, p));
+  s += fmt::format(
+      "\n/* Where the next row goes, {0}_ROW_BYTES bytes, which DMA may write; it is valid until "
+      "{1}_feed. Null if no "
+      "row is\n * wanted. */\n{2} *{1}_row(const struct {1}_context *context);\n",
+      up, p, c_type_of(input_type(program).dtype));
+  s += fmt::format(
+      "\n/* Takes the row that lies where {0}_row says, and computes what follows from it. Returns "
+      "{1}_NEXT_ROW,{2} "
+      "{1}_DONE\n * once all {1}_ROWS were fed and the outputs are there, or a status below 0: "
+      "{1}_ERROR_ROW changes "
+      "nothing,\n * after any other the run is over and the outputs mean nothing. */\n"
+      "int32_t {0}_feed(struct {0}_context *context);\n",
+      p, up, options.slices ? fmt::format(" {}_MORE,", up) : "");
+  if (options.slices)
+    s += fmt::format(
+        "\n/* Goes on with what {0}_feed left: the next slice. Returns what that returns: {1}_MORE "
+        "while there is more "
+        "to\n * do before the next row. */\nint32_t {0}_step(struct {0}_context *context);\n",
+        p, up);
+  return s;
+}
+
+namespace {
+
+std::string table(const std::string& head, const std::vector<int64_t>& values) {
+  std::string s = head + " = {\n", text = "   ";
+  for (int64_t v : values) {
+    const std::string more = fmt::format(" {},", v);
+    if (text.size() + more.size() > kCColumns) s += std::exchange(text, "   ") + "\n";
+    text += more;
+  }
+  return s + text + "\n};\n";
+}
+
+}  // namespace
+
+std::string feed_tables(const Program& program, const CodegenOptions& options) {
+  const std::string& p = options.prefix;
+  const Feeding& fed = *program.feeding;
+  std::string s = table(fmt::format("/* Of each row the first event of the rows' function that "
+                                    "waits for it; then how many there are. */\n"
+                                    "static const uint16_t {0}_row_events[{1}_ROWS + 1]",
+                                    p, upper(p)),
+                        fed.begins);
+  if (!one_slot(fed))
+    s += table(fmt::format("/* Where each row goes in the window. */\nstatic const uint8_t "
+                           "{0}_row_slots[{1}_ROWS]",
+                           p, upper(p)),
+               fed.slots);
+  return s + "\n";
+}
+
+// ---------------------------------------------------------------- the functions
+
+// The events [from, to) of the first call.
+void RunPrinter::print_events(const std::string& from, const std::string& to) {
+  const auto call = static_cast<size_t>(program_.feeding->call);
+  std::vector<std::string> arguments;
+  for (size_t a = 1; a < program_.calls[call].arguments.size(); ++a)
+    arguments.push_back(argument(call, a));
+  arguments.push_back(from);
+  arguments.push_back(to);
+  list(fmt::format("    {}(",
+                   names_.function_names[static_cast<size_t>(program_.calls[call].function)]),
+       arguments);
+}
+
+// What NAME_begin does for rows, with the context filled.
+void RunPrinter::begin_rows() {
+  line("    context->row = 0;");
+  if (options_.slices) line(fmt::format("    context->event = {};", program_.feeding->begins[0]));
+  if (program_.feeding->prepares) print_events("0", std::to_string(program_.feeding->begins[0]));
+}
+
+std::string RunPrinter::print_row() {
+  const Feeding& fed = *program_.feeding;
+  const std::string type(c_type_of(input_type(program_).dtype));
+  line(fmt::format("{1} *{0}_row(const struct {0}_context *context)", p_, type));
+  line("{");
+  line("    if (context == NULL || context->position != 1) {\n        return NULL;\n    }");
+  if (options_.slices)
+    line(fmt::format(
+        "    if (context->event != {0}_row_events[context->row] || context->row == {1}_ROWS) {{\n"
+        "        return NULL;\n    }}",
+        p_, up_));
+  const std::string memory =
+      has_pools(program_) ? "pools." + program_.pools[static_cast<size_t>(fed.place.pool)].name
+                          : "arena";
+  std::string place =
+      fmt::format("(uint8_t *)context->{} + {}u", memory,
+                  fed.place.offset + (one_slot(fed) ? fed.slots[0] * fed.row_bytes : 0));
+  if (!one_slot(fed))
+    place += fmt::format(" + (uint32_t){}_row_slots[context->row] * {}_ROW_BYTES", p_, up_);
+  line(fmt::format("    return ({} *)(void *)({});", type, place));
+  line("}");
+  return std::move(text_);
+}
+
+void RunPrinter::check_context() {
+  line("    if (context == NULL || context->position == 0) {");
+  line(fmt::format("        return {}_ERROR_ARGUMENT;", up_));
+  line("    }");
+  line("    if (context->position < 0) {\n        return context->position;\n    }");
+}
+
+// With slices the row is taken, and NAME_step does the rest.
+std::string RunPrinter::print_feed(int lines_before, nlohmann::ordered_json& calls) {
+  feeding_ = true;
+  std::string body;
+  if (!options_.slices) {
+    const auto first = static_cast<size_t>(program_.feeding->call);
+    line("");
+    line(fmt::format("    /* call {}: rows up to {} */", first,
+                     operator_title(program_, program_.calls[first], 60)));
+    calls.push_back(call_entry(first));
+    print_events(fmt::format("{}_row_events[context->row]", p_),
+                 fmt::format("{}_row_events[context->row + 1]", p_));
+    line(fmt::format("    if (++context->row < {0}_ROWS) {{\n        return {0}_NEXT_ROW;\n    }}",
+                     up_));
+    print_trace(first);
+    print_steps({program_.body.begin() + 1, program_.body.end()}, calls);
+    line("");
+    body = std::exchange(text_, {});
+  }
+  line(fmt::format("int32_t {0}_feed(struct {0}_context *context)", p_));
+  line("{");
+  if (jumps_to_failed_) line("    int32_t status = 0;\n");
+  check_context();
+  if (options_.slices) {
+    line(fmt::format("    if ({}_row(context) == NULL) {{", p_));
+    line(fmt::format("        return {}_ERROR_ROW;\n    }}", up_));
+    line(fmt::format("    ++context->row;\n    return {}_step(context);\n}}", p_));
+    return std::move(text_);
+  }
+  line(
+      fmt::format("    if (context->position != 1) {{\n        return {}_ERROR_ROW;\n    }}", up_));
+  return finish_feed(std::move(body), lines_before, calls);
+}
+
+std::string RunPrinter::finish_feed(std::string body, int lines_before,
+                                    nlohmann::ordered_json& calls) {
+  step_locals(body);
+  const auto above = lines_before + static_cast<int>(std::count(text_.begin(), text_.end(), '\n'));
+  for (nlohmann::ordered_json& entry : calls) entry["line"] = entry["line"].get<int>() + above;
+  text_ += body;
+  line(fmt::format("    context->position = 2;\n    return {}_DONE;", up_));
+  if (jumps_to_failed_) {
+    line("\nfailed:");
+    if (may_fail_above_zero(program_, options_)) {
+      line("    context->status = status;");
+      line(fmt::format("    context->position = status < 0 ? status : {}_ERROR_OPERATOR;", up_));
+    } else {
+      line("    context->position = status;");
+    }
+    line("    return context->position;");
+  }
+  line("}");
+  return std::move(text_);
+}
+
+// A slice of the rows, in NAME_step: as many events as may be, up to where the next row is wanted.
+void RunPrinter::print_slice_of_rows() {
+  const auto call = static_cast<size_t>(program_.feeding->call);
+  int64_t turns = program_.feeding->begins.back();
+  if (!options_.bands.calls.empty() && !options_.bands.calls[call].levels.empty())
+    turns = options_.bands.calls[call].levels[0].turns;
+  const bool whole = turns >= program_.feeding->begins.back();
+  line(fmt::format("    const int32_t end = {}_row_events[context->row];", p_));
+  line("    const int32_t from0 = context->event;");
+  line(whole
+           ? "    const int32_t to0 = end;"
+           : fmt::format("    const int32_t to0 = end - from0 > {0} ? from0 + {0} : end;", turns));
+  line(fmt::format("    /* call {}: rows up to {} */", call,
+                   operator_title(program_, program_.calls[call], 60)));
+  print_events("from0", "to0");
+  line("    context->event = to0;");
+  if (!whole) line(fmt::format("    if (to0 < end) {{\n        return {}_MORE;\n    }}", up_));
+  line(fmt::format("    if (context->row < {0}_ROWS) {{\n        return {0}_NEXT_ROW;\n    }}",
+                   up_));
+  print_trace(call);
+}
+
+// NAME_run feeds the rows of the caller's input.
+std::string RunPrinter::print_run_by_rows() {
+  const std::string input = "inputs->" + names_.input_fields[0];
+  const DType type = input_type(program_).dtype;
+  std::string wrong = fmt::format("inputs == NULL || {} == NULL", input);
+  if (size_of(type) > 1)
+    wrong += fmt::format(" || {}_MISALIGNED({}, {})", up_, input, c_type_of(type));
+  line(run_prototype(program_, p_));
+  line("{");
+  line(fmt::format("    struct {}_context context;", p_));
+  line("    const uint8_t *from;\n    int32_t row, status;\n");
+  line(fmt::format("    if ({}) {{\n        return {}_ERROR_ARGUMENT;\n    }}", wrong, up_));
+  line(fmt::format("    from = (const uint8_t *){};", input));
+  line(fmt::format("    status = {}_begin(&context, outputs, {}{});", p_,
+                   has_pools(program_) ? "pools" : "arena", has_state(program_) ? ", state" : ""));
+  line(fmt::format("    for (row = 0; row < {}_ROWS && status == 0; ++row) {{", up_));
+  line(fmt::format(
+      "        memcpy({0}_row(&context), from, {1}_ROW_BYTES);\n        from += {1}_ROW_BYTES;\n"
+      "        status = {0}_feed(&context);",
+      p_, up_));
+  if (options_.slices)
+    line(
+        fmt::format("        while (status == {1}_MORE) {{\n            status = "
+                    "{0}_step(&context);\n        }}",
+                    p_, up_));
+  line("    }");
+  if (may_fail_above_zero(program_, options_))
+    line(fmt::format(
+        "    if (status == {}_ERROR_OPERATOR) {{\n        return context.status;\n    }}", up_));
+  line(fmt::format("    return status == {}_DONE ? 0 : status;", up_));
+  line("}");
+  return std::move(text_);
+}
+
+}  // namespace aotc::codegen

@@ -91,6 +91,8 @@ Result<Program> plan_fed(const Graph& graph, const PlanOptions& options, Diagnos
     if (program->body[0].kind != ProgramStep::Kind::kCall ||
         program->body[0].call != program->feeding->call)
       return;
+    // Counting takes longest.
+    if (best && program->arena_bytes > best->arena_bytes) return;
     const double now = instructions_of(*program, options.target);
     if (best && std::pair(program->arena_bytes, now) >= std::pair(best->arena_bytes, instructions))
       return;

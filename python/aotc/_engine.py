@@ -206,7 +206,7 @@ class Engine:
         if where:  # what the executor says, not what the worker says
             result = _points.sealed(result["key"], result["value"], where)
         state = result["value"]["state"]
-        if state == "declined":
+        if state == "declined" or (job.first is not None and where and where in job.avoid):
             return self._declined(job, again)
         if state == "failed":
             return self._refuse(job, result["value"].get("message", ""), where or result["worker"], again)

@@ -208,7 +208,7 @@ class _Run:
 
         def order(row: tuple[_points.Point, dict[str, Any]]) -> tuple[Any, ...]:
             point, value = row
-            return (_score(self.objective, value, self.default), value["flash"], value["ram"], len(point["calls"]),
+            return (_score(self.objective, value, self.default), value["flash"], value["ram"], len(point["calls"]) + len(point["options"]),
                     _points.canonical(point))
 
         point, value = min([row for row in self.known if fits(row[1])] or self.known[:1], key=order)

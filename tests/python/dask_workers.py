@@ -99,8 +99,15 @@ def run(cluster, work):
     found, got = search(work, cluster, "hostile", repeat=0.5)
     assert got == text, "another file than one process gives"
     assert not found.counts.poisoned, found.counts.poisoned
+    # Dask gives points to whom it likes: other seeds, until both had one.
+    refused = found.counts.refused
+    for seed in range(2, 12):
+        if cluster.marks["dies"].exists() and refused:
+            break
+        found, _ = search(work, cluster, f"seed{seed}", repeat=1.0, seed=seed)
+        refused += found.counts.refused
+    assert refused, "nobody returned garbage"
     assert cluster.marks["dies"].exists() and cluster.processes["dies"].wait(timeout=60) == -signal.SIGKILL, "nobody died"
-    assert found.counts.refused >= 1, "nobody returned garbage"
     assert not cluster.marks["wrong"].exists(), "the worker with the wrong label was given a point"
     again, got = search(work, cluster, "hostile")
     assert got == text and again.counts.measured == 0
@@ -131,7 +138,7 @@ def main():
     work = common.fresh(arguments.work.resolve())
     cluster = Cluster(work, distributed)
     # A scheduler that does not end would hang the test.
-    watch = threading.Timer(400, lambda: os._exit(1))
+    watch = threading.Timer(900, lambda: (print("FAILED: no end after 900 s", flush=True), os._exit(1)))
     watch.daemon = True
     watch.start()
     try:

@@ -89,8 +89,8 @@ class Dask(concurrent.futures.Executor):
             raise Unavailable(f"no worker has {', '.join(requires)}: start one with --resources "
                               f"\"{' '.join(f'{label}=1' for label in requires)}\"")
         others = [a for a in able if a not in avoid]
-        # Where these are gone when its turn comes, another takes it: a task that waits for one worker may wait for ever.
-        where = {"workers": others, "allow_other_workers": True} if avoid and others else {}
+        # No others: where these are gone Dask would take any worker, also one without the labels.
+        where = {"workers": others, "allow_other_workers": False} if avoid and others else {}
         resources = {label: 1 for label in requires}
         # pure=False: a second run of the same point is to run.
         inner = self.client.submit(_on_worker, fn, args, kwargs, pure=False, resources=resources or None, **where)

@@ -176,7 +176,7 @@ int evaluate(const EvaluateOptions& o) {
 options::Command evaluate_declaration() {
   auto o = std::make_shared<EvaluateOptions>();
   auto input = [o](const std::string& text) {
-    if (!read_contract(text, o->compile.inputs)) o->inputs.push_back(text);
+    if (!read_input_contract(text, o->compile)) o->inputs.push_back(text);
   };
   return {
       .name = "evaluate",

@@ -394,7 +394,8 @@ def every_command(aotc):
     aotc("compile", DIGITS, "--format", "mlf", "-o", "a.tar")
     graph = ROOT / "tests/graph_json/graphs"
     lines = [["check", DIGITS], ["compile", DIGITS, "-o", "made"], ["create", DIGITS, "--board", "host", "-o", "app"],
-             ["build", "nowhere"], ["run", "app"], ["verify", "nowhere"], ["report", DIGITS], ["diff", DIGITS, DIGITS], ["ops"], ["ops", "--like", "GRU"],
+             ["build", "nowhere"], ["run", "app"], ["verify", "nowhere"],
+             ["evaluate", DIGITS, "--input", "none.npy", "-o", "values"], ["report", DIGITS], ["diff", DIGITS, DIGITS], ["ops"], ["ops", "--like", "GRU"],
              ["boards"], ["boards", "host"], ["cpus"], ["templates", "list"], ["templates", "export", "-o", "mine"],
              ["mlf", "inspect", "a.tar"], ["mlf", "extract", "a.tar", "-o", "unpacked", "--force"], ["mlf", "diff", "a.tar", "none.tar"],
              ["schedules", DIGITS], ["tune", DIGITS, "--board", "nowhere"], ["rpc", "list", "nowhere"], ["rpc", "call", "nowhere", "f"], ["rpc", "time", "nowhere", "f"],

@@ -168,7 +168,7 @@ bool GraphMaker::bounded(TensorId id) const {
       "reverse_v2", "tile",    "broadcast_to", "mirror_pad", "depth_to_space", "space_to_depth",
       "gather",     "gather_nd", "fill",     "embedding_lookup", "dynamic_update_slice", "resize_bilinear",
       "space_to_batch_nd", "batch_to_space_nd", "matrix_diag", "matrix_set_diag", "one_hot", "topk_v2",
-      "reverse_sequence", "unique"};
+      "reverse_sequence", "unique", "unique_rows"};
   static const std::set<std::string_view> kBounds = {"relu6",   "relu_n1_to_1", "tanh",
                                                      "softmax", "logistic",     "arg_max", "arg_min", "where",
                                                      "non_max_suppression", "class_suppression"};

@@ -272,6 +272,8 @@ bool counted(GraphMaker& g) {
   if (g.of(in).shape.empty()) return false;
   const TensorType count = g.type(DType::kI32, {});
   if (g.random.chance(50)) return g.add("where", {in}, {}, {g.type(DType::kI64, {}), count});
+  if (g.of(in).shape.size() == 2 && g.of(in).dtype != DType::kBool && g.of(in).dtype != DType::kI4)
+    return g.add("unique_rows", {in}, {{"sorted", g.random.chance(50) ? "true" : "false"}}, {g.of(in), count, count, count, count});
   if (g.of(in).shape.size() > 1) {
     if (!g.add("reshape", {in}, {{"shape", list({g.of(in).elements()})}}, {g.of(in)})) return false;
     in = g.known.back();

@@ -19,6 +19,7 @@ from . import _errors, _points, _store, executors
 
 ATTEMPTS = 3  # of a point, before it is poisoned
 STALLED = 4 * 3 * _points.SECONDS  # seconds without any result, longer than the steps of a point may take
+LOOKS = 5  # seconds between two looks at an executor whose workers may leave
 _DECLINES = 16  # how often a pool may hand a second run to the first worker again
 
 
@@ -124,7 +125,7 @@ class Engine:
                     if again or suspects:
                         continue
                     return
-                done, _ = concurrent.futures.wait(under_way, STALLED, concurrent.futures.FIRST_COMPLETED)
+                done = self._wait(under_way)
                 if not done:
                     raise _errors.DeviceError(f"no worker has answered for {STALLED} seconds; what was done is kept: the same "
                                               "command goes on")
@@ -137,6 +138,15 @@ class Engine:
             for future in under_way:
                 with contextlib.suppress(Exception):
                     future.cancel()
+
+    def _wait(self, under_way: Mapping[concurrent.futures.Future[Any], _Job]) -> set[concurrent.futures.Future[Any]]:
+        look = getattr(self._executor, "look", lambda: None)
+        for _ in range(STALLED // LOOKS):
+            done, _ = concurrent.futures.wait(under_way, LOOKS, concurrent.futures.FIRST_COMPLETED)
+            if done:
+                return done
+            look()
+        return set()
 
     def _known(self, job: _Job) -> dict[str, Any] | None:
         if job.first is not None or job.attempts or job.deaths:

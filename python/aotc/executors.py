@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import multiprocessing
 import os
 import threading
@@ -71,6 +72,7 @@ class Dask(concurrent.futures.Executor):
 
     def __init__(self, client: Any):
         self.client = client
+        self._bound: list[tuple[_Future, frozenset[str]]] = []  # what may run on these workers only
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         return self.submit_where((), (), fn, *args, **kwargs)
@@ -93,8 +95,18 @@ class Dask(concurrent.futures.Executor):
         where = {"workers": others, "allow_other_workers": False} if avoid and others else {}
         resources = {label: 1 for label in requires}
         # pure=False: a second run of the same point is to run.
-        inner = self.client.submit(_on_worker, fn, args, kwargs, pure=False, resources=resources or None, **where)
-        return _Future(inner)
+        future = _Future(self.client.submit(_on_worker, fn, args, kwargs, pure=False, resources=resources or None, **where))
+        if where:
+            self._bound.append((future, frozenset(others)))
+        return future
+
+    def look(self) -> None:
+        """Breaks what may run only on workers that are gone: Dask would wait until they come back."""
+        here = set(self.workers())
+        self._bound = [(future, allowed) for future, allowed in self._bound if not future.done()]
+        for future, allowed in self._bound:
+            if not allowed & here:
+                future.fail("the workers that may run it are gone")
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leaves the cluster as it is: who made the client closes it."""
@@ -109,14 +121,19 @@ class _Future(concurrent.futures.Future):  # type: ignore[type-arg]
         inner.add_done_callback(self._take)
 
     def _take(self, inner: Any) -> None:
-        if inner.cancelled():
-            self.set_exception(concurrent.futures.BrokenExecutor("Dask cancelled the task"))
-            return
-        error = inner.exception()
-        if error is not None:
-            self.set_exception(error)
-        else:
-            self.set_result(inner.result())
+        error = None if inner.cancelled() else inner.exception()
+        with contextlib.suppress(concurrent.futures.InvalidStateError):  # it failed, or was cancelled, before
+            if inner.cancelled():
+                self.set_exception(concurrent.futures.BrokenExecutor("Dask cancelled the task"))
+            elif error is not None:
+                self.set_exception(error)
+            else:
+                self.set_result(inner.result())
+
+    def fail(self, why: str) -> None:
+        with contextlib.suppress(concurrent.futures.InvalidStateError):
+            self.set_exception(concurrent.futures.BrokenExecutor(why))
+        self._inner.cancel()
 
     def cancel(self) -> bool:
         self._inner.cancel()

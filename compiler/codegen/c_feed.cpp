@@ -240,12 +240,7 @@ std::string RunPrinter::finish_feed(std::string body, int lines_before,
   line(fmt::format("    context->position = 2;\n    return {}_DONE;", up_));
   if (jumps_to_failed_) {
     line("\nfailed:");
-    if (may_fail_above_zero(program_, options_)) {
-      line("    context->status = status;");
-      line(fmt::format("    context->position = status < 0 ? status : {}_ERROR_OPERATOR;", up_));
-    } else {
-      line("    context->position = status;");
-    }
+    keep_failure("    ");
     line("    return context->position;");
   }
   line("}");

@@ -164,6 +164,8 @@ class RunPrinter {
   bool in_parts(size_t call) const;
   void step_locals(const std::string& cases);
   void step_end();
+  // What becomes of a status that ends the run: it stays in the context.
+  void keep_failure(const std::string& indent);
   bool closes(int device) const;  // it has hooks for the end of a run
   // A slice waits for what it launches: nobody knows when the next one comes.
   passes::Launch launch_of(int device) const;

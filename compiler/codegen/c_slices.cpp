@@ -431,16 +431,17 @@ void RunPrinter::step_end() {
     return line(fmt::format("    return {}_DONE;", up_));
   }
   line("    if (status != 0) {");
-  if (may_fail_above_zero(program_, options_)) {
-    line("        context->status = status;");
-    line(fmt::format("        context->position = status < 0 ? status : {}_ERROR_OPERATOR;", up_));
-  } else {
-    line("        context->position = status;");
-  }
+  keep_failure("        ");
   line("        return context->position;");
   line("    }");
   line("    context->position = next;");
   line(fmt::format("    return {}_DONE;", up_));
+}
+
+void RunPrinter::keep_failure(const std::string& indent) {
+  if (!may_fail_above_zero(program_, options_)) return line(indent + "context->position = status;");
+  line(indent + "context->status = status;");
+  line(fmt::format("{}context->position = status < 0 ? status : {}_ERROR_OPERATOR;", indent, up_));
 }
 
 bool RunPrinter::closes(int device) const {

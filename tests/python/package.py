@@ -11,7 +11,6 @@ import pathlib
 import subprocess
 import sys
 import threading
-import traceback
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -374,17 +373,7 @@ def main():
     import aotc
     assert aotc.program() == str(use.program)
     use.aotc = aotc
-    failed = 0
-    tests = [t for t in TESTS if arguments.only in t.__name__]
-    for one in tests:
-        try:
-            one(use)
-        except Exception:  # noqa: BLE001
-            failed += 1
-            print(f"FAILED {one.__name__}\n{traceback.format_exc()}")
-    print(f"{len(tests) - failed} passed, {failed} failed, 0 skipped")
-    if failed or not tests:
-        raise common.Failure(f"{failed} of {len(tests)} tests")
+    common.run_tests(TESTS, arguments.only, use)
 
 
 if __name__ == "__main__":

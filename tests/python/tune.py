@@ -14,7 +14,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests/e2e"), str(ROOT / "tests/oracle"), str(ROOT / "python")]
@@ -399,17 +398,7 @@ def main():
     use.text = text_of(use, use.first, "serial")
     data = MODEL.read_bytes()
     use.point = _points.point(data, MODEL.name, BOARD, _points.versions(BOARD))
-    failed = 0
-    tests = [t for t in TESTS if arguments.only in t.__name__]
-    for one in tests:
-        try:
-            one(use)
-        except Exception:  # noqa: BLE001
-            failed += 1
-            print(f"FAILED {one.__name__}\n{traceback.format_exc()}")
-    print(f"{len(tests) - failed} passed, {failed} failed, 0 skipped")
-    if failed or not tests:
-        raise common.Failure(f"{failed} of {len(tests)} tests")
+    common.run_tests(TESTS, arguments.only, use)
 
 
 if __name__ == "__main__":

@@ -20,9 +20,12 @@ namespace {
 constexpr const char* kTuneModule = "aotc.tune";
 
 struct TuneChoice {
-  std::string model, board, objective, levels, stream, prefer, ram, flash, cache, dask, out;
-  uint32_t jobs = 0, alternatives = 0, programs = 0, seed = 1;
-  bool pareto = false, json = false, quiet = false;
+  std::string model, board, ram, flash, cache, dask, out;
+  std::string objective = "instructions", levels = "balanced,speed,size", stream = "off",
+              prefer = "speed";
+  int64_t jobs = -1;  // not given
+  uint32_t alternatives = 12, programs = 10, seed = 1;
+  bool json = false, quiet = false;
 };
 
 // The interpreter: what AOTC_PYTHON names, else python3 in PATH, if it has the module.
@@ -48,9 +51,13 @@ Result<std::string> find_python(Diagnostics& diags) {
   return kFailure;
 }
 
+// In one word: a value that begins with a dash stays one.
 void add_value(std::vector<std::string>& args, const char* name, const std::string& value) {
-  // In one word: a value that begins with a dash stays one.
-  if (!value.empty()) args.push_back(fmt::format("{}={}", name, value));
+  args.push_back(fmt::format("{}={}", name, value));
+}
+
+void add_given(std::vector<std::string>& args, const char* name, const std::string& value) {
+  if (!value.empty()) add_value(args, name, value);
 }
 
 std::vector<std::string> tune_arguments(const TuneChoice& s, const std::string& python) {
@@ -60,14 +67,14 @@ std::vector<std::string> tune_arguments(const TuneChoice& s, const std::string& 
   add_value(args, "--levels", s.levels);
   add_value(args, "--stream", s.stream);
   add_value(args, "--prefer", s.prefer);
-  add_value(args, "--ram", s.ram);
-  add_value(args, "--flash", s.flash);
-  add_value(args, "--cache", s.cache);
-  add_value(args, "--dask", s.dask);
-  add_value(args, "--output", s.out);
-  if (s.jobs > 0) add_value(args, "--jobs", std::to_string(s.jobs));
-  if (s.alternatives > 0) add_value(args, "--alternatives", std::to_string(s.alternatives));
-  if (s.programs > 0) add_value(args, "--programs", std::to_string(s.programs));
+  add_given(args, "--ram", s.ram);
+  add_given(args, "--flash", s.flash);
+  add_given(args, "--cache", s.cache);
+  add_given(args, "--dask", s.dask);
+  add_given(args, "--output", s.out);
+  if (s.jobs >= 0) add_value(args, "--jobs", std::to_string(s.jobs));
+  add_value(args, "--alternatives", std::to_string(s.alternatives));
+  add_value(args, "--programs", std::to_string(s.programs));
   add_value(args, "--seed", std::to_string(s.seed));
   if (s.json) args.emplace_back("--json");
   if (s.quiet) args.emplace_back("--quiet");
@@ -114,20 +121,20 @@ options::Command tune_declaration() {
            {.names = "--objective",
             .value = "WHAT",
             .target = &s->objective,
-            .help = "What is to be small: instructions (preset), cycles, ram or flash; or several "
-                    "with weights: instructions=1,flash=0.5"},
+            .help = "What is to be small: instructions, cycles, ram or flash; or several with "
+                    "weights: instructions=1,flash=0.5"},
            {.names = "--levels",
             .value = "LIST",
             .target = &s->levels,
-            .help = "Levels of -O to try, with commas; by default all"},
+            .help = "Levels of -O to try, with commas"},
            {.names = "--stream",
             .value = "LIST",
             .target = &s->stream,
-            .help = "Values of --stream to try: off (preset), auto, max"},
+            .help = "Values of --stream to try: off, auto, max"},
            {.names = "--prefer",
             .value = "LIST",
             .target = &s->prefer,
-            .help = "Values of --prefer to try: speed (preset), ram"},
+            .help = "Values of --prefer to try: speed, ram"},
            {.names = "--ram",
             .value = "BYTES",
             .target = &s->ram,
@@ -139,18 +146,18 @@ options::Command tune_declaration() {
            {.names = "--alternatives",
             .value = "N",
             .target = &s->alternatives,
-            .help = "Schedules to measure of each operator; by default 12",
+            .help = "Schedules to measure of each operator",
             .range = options::Range{0, 1000}},
            {.names = "--programs",
             .value = "N",
             .target = &s->programs,
-            .help = "Whole programs to verify; by default 10",
+            .help = "Whole programs to verify",
             .range = options::Range{0, 1000}},
            {.names = "--jobs",
             .value = "N",
             .target = &s->jobs,
             .help = "Processes; by default as many as there are processors",
-            .range = options::Range{0, 1024}},
+            .range = options::Range{1, 1024}},
            {.names = "--dask",
             .value = "ADDRESS",
             .target = &s->dask,

@@ -9,7 +9,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
-from typing import Any, Mapping, NoReturn
+from typing import Any, Iterable, Mapping, NoReturn, Sequence
 
 from . import _errors
 
@@ -62,6 +62,36 @@ def flags(options: Mapping[str, Any]) -> list[str]:
             if one is None or one is False:
                 continue
             out += [flag] if one is True else [flag, _text(one)]
+    return out
+
+
+# Options of compiling and creating whose value is a file or folder of this machine.
+_FILES = ("devices", "labels", "operator-include", "operators", "params", "samples", "schedules", "templates")
+
+
+def without_files(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are set, all of which must be plain data: what a file says is neither in a point's key nor on
+    other machines. OptionError names the first that is a file."""
+    out = {name: value for name, value in options.items() if value is not None}
+    for name, value in out.items():
+        flag = name.strip("_").replace("_", "-")
+        values = [*value.values()] if isinstance(value, Mapping) else [*value] if isinstance(value, (list, tuple)) else [value]
+        if flag in _FILES or any(isinstance(v, os.PathLike) or flag == "state" and "@" in str(v) for v in values):
+            raise _errors.OptionError(f"--{flag}: takes a file, which is not sent to workers and not known by its contents: "
+                                      "leave it out here")
+    return out
+
+
+def words(given: Any, option: str, known: Sequence[str] = ()) -> list[str]:
+    """A list of words, each once; OptionError if it is no list, is empty, or has a word that is not among `known`."""
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        raise _errors.OptionError(f"{option}: {given!r} is no list: write [{given!r}]")
+    out = list(dict.fromkeys(given))
+    if not out:
+        raise _errors.OptionError(f"{option}: the list is empty")
+    for word in out:
+        if not isinstance(word, str) or not word or known and word not in known:
+            raise _errors.OptionError(f"{option}: there is no '{word}'" + (f": there are {', '.join(known)}" if known else ""))
     return out
 
 

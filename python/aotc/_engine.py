@@ -215,11 +215,8 @@ class Engine:
             return self._refuse(job, f"a worker returned garbage: {problem}", where, again)
         if where:  # what the executor says, not what the worker says
             result = _points.sealed(result["key"], result["value"], where)
-        state = result["value"]["state"]
-        if state == "declined" or (job.first is not None and where and where in job.avoid):
+        if result["value"]["state"] == "declined" or (job.first is not None and where and where in job.avoid):
             return self._declined(job, again)
-        if state == "failed":
-            return self._refuse(job, result["value"].get("message", ""), where or result["worker"], again)
         return self._take(job, result, again)
 
     def _refuse(self, job: _Job, why: str, worker: str, again: collections.deque[_Job]) -> None:
@@ -240,6 +237,8 @@ class Engine:
         return self._take(job, _points.measure(job.point, self._models[job.point["model"]]), again)
 
     def _take(self, job: _Job, result: dict[str, Any], again: collections.deque[_Job]) -> dict[str, Any] | None:
+        if not _points.is_fact(result):
+            return self._refuse(job, result["value"].get("message", ""), result["worker"], again)
         if job.first is None:
             self.counts.measured += 1
             if not self._is_drawn(job.key):

@@ -55,10 +55,23 @@ def point(model: bytes, name: str, board: str, versions: Mapping[str, str], *, o
 # --- What a machine has --------------------------------------------------------------------------
 
 
-@functools.lru_cache(maxsize=None)
 def description(board: str) -> dict[str, Any]:
     """board.json. Raises what `aotc boards NAME` does."""
+    return _description(board, *_stamp(_command.program()))
+
+
+@functools.lru_cache(maxsize=None)
+def _description(board: str, *stamp: Any) -> dict[str, Any]:
     return dict(_command.run_json("boards", board))
+
+
+def _stamp(program: str) -> tuple[str, int, int]:
+    """Another one when the program was built or installed again; ("", 0, 0) if there is none."""
+    path = shutil.which(program)
+    if path is None:
+        return "", 0, 0
+    about = os.stat(path)
+    return path, about.st_mtime_ns, about.st_size
 
 
 def requirements(board: str) -> tuple[str, ...]:
@@ -66,10 +79,10 @@ def requirements(board: str) -> tuple[str, ...]:
     without an emulator "board:NAME", which no machine has by itself."""
     about = description(board)
     out = [f"toolchain:{about['toolchain']['compiler']}"] if about.get("toolchain", {}).get("compiler") else []
+    if about.get("name") == "host":  # its emulator is the program itself
+        return tuple(out)
     emulator = about.get("emulator") or {}
-    if emulator.get("program"):
-        return (*out, f"emulator:{emulator['program']}")
-    return tuple(out) if about.get("name") == "host" else (*out, f"board:{board}")
+    return (*out, f"emulator:{emulator['program']}") if emulator.get("program") else (*out, f"board:{board}")
 
 
 def lacking(labels: Sequence[str]) -> list[str]:
@@ -77,17 +90,18 @@ def lacking(labels: Sequence[str]) -> list[str]:
     return [label for label in labels if label.startswith("board:") or not shutil.which(label.split(":", 1)[1])]
 
 
-@functools.lru_cache(maxsize=None)
 def _identity(program: str) -> str:
     """What it says of itself, and its bytes."""
-    path = shutil.which(program)
-    if path is None:
-        return "missing"
+    path, *stamp = _stamp(program)
+    return _identity_of(path, *stamp) if path else "missing"
+
+
+@functools.lru_cache(maxsize=None)
+def _identity_of(path: str, *stamp: int) -> str:
     said = subprocess.run([path, "--version"], capture_output=True, stdin=subprocess.DEVNULL, timeout=60).stdout
     return sha256(said + hashlib.sha256(pathlib.Path(path).resolve().read_bytes()).digest())[:32]
 
 
-@functools.lru_cache(maxsize=None)
 def versions(board: str) -> dict[str, str]:
     """Of aotc, the board, its toolchain and emulator on this machine: what a result follows from beside the point."""
     about = description(board)
@@ -145,6 +159,9 @@ def _step(folder: pathlib.Path, *arguments: str) -> dict[str, Any]:
         return dict(json.loads(done.stdout))
     error = _errors.of_exit_code(done.returncode, done.stderr or done.stdout)
     state = _OF_THE_MODEL.get(done.returncode, "failed")
+    if error.slug == "onnx-external":  # the file is there, beside the model: here is only the model
+        error = _errors.ModelError("net.onnx: error: a model with data in other files cannot be tuned: save it as one file "
+                                   "[onnx-external]\n  help: onnx.save_model(onnx.load(MODEL), FILE)")
     raise _Ended({"state": state, "slug": error.slug or "", "message": str(error)[:2000]})
 
 
@@ -167,11 +184,12 @@ def _value(given: Point, model: bytes, folder: pathlib.Path) -> dict[str, Any]:
         more = _step(folder, "report", "app") if given.get("cycles") else {}
     except _Ended as ended:
         return ended.value
-    out = _figures(made, built, ran, emitted.hexdigest(), folder / "app")
+    out = _figures(made, built, ran, emitted.hexdigest(), folder / "app", given["board"])
     return {**out, "cycles": int(more["estimated_cycles"])} if "estimated_cycles" in more else out
 
 
-def _figures(made: dict[str, Any], built: dict[str, Any], ran: dict[str, Any], emitted: str, app: pathlib.Path) -> dict[str, Any]:
+def _figures(made: dict[str, Any], built: dict[str, Any], ran: dict[str, Any], emitted: str, app: pathlib.Path,
+             board: str) -> dict[str, Any]:
     place = ran["places"][-1]
     constants, code = int(made["constants_bytes"]), int(built.get("code_bytes") or 0)
     sizes = _elf.function_sizes(app / "build" / "CMakeFiles" / "model_plain.dir" / "model" / f"{made['prefix']}.c.obj")
@@ -180,6 +198,9 @@ def _figures(made: dict[str, Any], built: dict[str, Any], ran: dict[str, Any], e
                "scratch": int(layer["scratch_bytes"]), "live": int(layer["live_bytes"]),
                "code": sizes.get(layer["function"], 0) // max(calls.count(layer["function"]), 1)}
               for layer, ticks in zip(made["layers"], place["op_ticks"])]
+    if board == "host":  # its clock's nanoseconds, and its C library's stack, are of the moment
+        place = {**place, "length": 0, "stack_bytes": 0}
+        layers = [{**layer, "ticks": 0} for layer in layers]
     return {"state": "verified", "c": emitted, "instructions": int(place["length"]), "arena": int(made["arena_bytes"]),
             "ram": int(made["arena_bytes"]) + int(made.get("state_bytes", 0)), "constants": constants, "code": code,
             "flash": constants + code, "stack": int(place["stack_bytes"]), "exact_layers": int(place["bit_exact_layers"]),
@@ -187,6 +208,17 @@ def _figures(made: dict[str, Any], built: dict[str, Any], ran: dict[str, Any], e
 
 
 # --- What the client makes of it -----------------------------------------------------------------
+
+
+def is_fact(result: Mapping[str, Any]) -> bool:
+    """Whether it tells of the point; other results tell of the machine, or of nothing."""
+    return result["value"].get("state") not in ("failed", "declined")
+
+
+def renamed(message: str, name: str) -> str:
+    """What a worker says, which knows the model's file by another name."""
+    ending = pathlib.PurePath(name).suffix
+    return message.replace(f"net{ending}", name) if ending else message
 
 
 def problem_of(given: Point, result: Any) -> str:

@@ -18,7 +18,12 @@ def default_folder() -> pathlib.Path:
 
 
 def write_whole(path: pathlib.Path, data: bytes) -> None:
-    """All of it or nothing."""
+    """All of it or nothing, into the file that a link leads to. What is no regular file, such as a pipe or /dev/null, is
+    written to and stays what it is."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
+    path = pathlib.Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
@@ -52,9 +57,11 @@ class Store:
     def result(self, point: _points.Point) -> dict[str, Any] | None:
         """What is known of the point: a result that would be taken from a worker, or nothing."""
         found = self._read(self._path("results", _points.key_of(point)))
-        return None if found is None or _points.problem_of(point, found) else found
+        return None if found is None or _points.problem_of(point, found) or not _points.is_fact(found) else found
 
     def keep(self, result: dict[str, Any]) -> None:
+        if not _points.is_fact(result):
+            raise ValueError(f"no fact of a point: {result['value'].get('message', '')}")
         write_whole(self._path("results", result["key"]), _points.canonical(result) + b"\n")
 
     def confirmed(self, key: str) -> bool:

@@ -8,18 +8,14 @@ import pathlib
 import sys
 from typing import Any, Sequence
 
-from . import _errors, _store, executors, tune
+from . import _command, _errors, _store, executors, tune
 
 _CODES = ((_errors.OptionError, 2), (_errors.DoesNotFitError, 3), (_errors.VerificationError, 4), (_errors.ToolMissingError, 5),
           (executors.Unavailable, 5), (_errors.DeviceError, 6), (tune.Disagreement, 6), (_errors.ModelError, 1))
 
 
 def words(text: str, option: str, known: Sequence[str]) -> list[str]:
-    out = list(dict.fromkeys(w.strip() for w in text.split(",")))
-    for word in out:
-        if word not in known:
-            raise _errors.OptionError(f"{option} {text}: there is no '{word}': there are {', '.join(known)}")
-    return out
+    return _command.words([w.strip() for w in text.split(",")], option, known)
 
 
 def size(text: str | None, option: str) -> int | None:
@@ -84,8 +80,8 @@ def _run(given: argparse.Namespace) -> int:
         raise _errors.OptionError(f"--output {output}: is a directory, or is in none")
     best = tune.search(given.model, board=given.board, objective=given.objective,
                        levels=words(given.levels, "--levels", tune.LEVELS),
-                       stream=words(given.stream, "--stream", ("off", "auto", "max")),
-                       prefer=words(given.prefer, "--prefer", ("speed", "ram")), ram=size(given.ram, "--ram"),
+                       stream=words(given.stream, "--stream", tune.STREAMS),
+                       prefer=words(given.prefer, "--prefer", tune.PREFERS), ram=size(given.ram, "--ram"),
                        flash=size(given.flash, "--flash"), alternatives=given.alternatives, programs=given.programs,
                        seed=given.seed, executor=executor_of(given), cache=given.cache, progress=progress_of(given))
     best.write(output)

@@ -19,7 +19,7 @@ import pathlib
 import sys
 from typing import Any, Callable, Iterator, Sequence
 
-from . import _engine, _errors, _points, _store, executors
+from . import _command, _engine, _errors, _points, _store, executors
 
 __all__ = ["Cell", "Table", "table"]
 
@@ -104,6 +104,10 @@ def table(models: Sequence[str | os.PathLike[str]], *, boards: Sequence[str], le
           progress: Callable[[str], None] | None = None, **options: Any) -> Table:
     """Compiles, builds, emulates and verifies each model for each board at each level. `executor`, `cache`, `repeat`: as
     of `aotc.tune.search`. A model that does not compile, and a board that cannot be run here, are cells that say so."""
+    boards, levels = _command.words(boards, "--boards"), _command.words(levels, "--levels", LEVELS)
+    options = _command.without_files(options)
+    if isinstance(models, (str, os.PathLike)) or not models:
+        raise _errors.OptionError(f"models: {models!r} is no list of files")
     data: dict[str, tuple[pathlib.Path, bytes]] = {}
     for model in models:
         path = pathlib.Path(model)
@@ -130,16 +134,23 @@ def table(models: Sequence[str | os.PathLike[str]], *, boards: Sequence[str], le
 
 def _cell(name: str, board: str, level: str, value: dict[str, Any]) -> Cell:
     if value["state"] != "verified":
-        # Workers know the file by another name.
-        message = value.get("message", "")
-        ending = pathlib.PurePath(name).suffix
-        return Cell(name, board, level, value["state"], message.replace(f"net{ending}", name) if ending else message)
+        return Cell(name, board, level, value["state"], _points.renamed(value.get("message", ""), name))
     return Cell(name, board, level, "verified", "", value["instructions"], value["arena"], value["flash"], value["exact_layers"],
                 value["all_layers"])
 
 
+def default_boards(progress: Callable[[str], None] | None = None) -> list[str]:
+    """Those that bare-metal projects are for and that run on this machine; `progress` is told of the others."""
+    listed = {b["name"]: "bare_metal" in b["projects"] for b in _command.run_json("boards", "--emulated")}
+    out = [name for name, bare_metal in listed.items() if bare_metal and not _points.lacking(_points.requirements(name))]
+    others = [name for name in listed if name not in out]
+    if others and progress:
+        progress(f"not taken: {', '.join(others)}: no bare_metal projects, or tools that are not here")
+    return out
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    from . import _command, _tune_command
+    from . import _tune_command
     parser = argparse.ArgumentParser(prog="python3 -m aotc.conformance", description="Models x boards x levels, verified in emulators.")
     parser.add_argument("models", nargs="+", metavar="MODEL")
     parser.add_argument("--boards", metavar="LIST", help="with commas; by default all that run on this machine")
@@ -149,9 +160,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _tune_command.common_arguments(parser)
     given = parser.parse_args(arguments)
     try:
-        boards = given.boards.split(",") if given.boards else [b["name"] for b in _command.run_json("boards", "--emulated")]
+        progress = _tune_command.progress_of(given)
+        boards = default_boards(progress) if given.boards is None else [b.strip() for b in given.boards.split(",")]
         made = table(given.models, boards=boards, levels=_tune_command.words(given.levels, "--levels", LEVELS), seed=given.seed,
-                     executor=_tune_command.executor_of(given), cache=given.cache, progress=_tune_command.progress_of(given))
+                     executor=_tune_command.executor_of(given), cache=given.cache, progress=progress)
         if given.html:
             _store.write_whole(pathlib.Path(given.html), made.html.encode())
     except (_errors.Error, OSError) as error:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import numbers
 import os
 import pathlib
 import shlex
@@ -26,6 +27,8 @@ __all__ = ["Counts", "Disagreement", "Tuned", "search"]
 
 FIGURES = ("instructions", "cycles", "ram", "flash")
 LEVELS = ("balanced", "speed", "size")
+STREAMS = ("off", "auto", "max")
+PREFERS = ("speed", "ram")
 
 
 @dataclasses.dataclass
@@ -47,7 +50,8 @@ class Tuned:
 
     @property
     def gain(self) -> float:
-        """How much smaller than the default's the objective is: 0.02 is 2 %; never negative."""
+        """How much smaller than the default's the objective is: 0.02 is 2 %; negative only if the default is
+        above `ram` or `flash`."""
         return 1.0 - _score(self.objective, self.figures, self.default)
 
     def command(self, schedules: str = "FILE") -> str:
@@ -88,10 +92,12 @@ def objective_of(given: str | Mapping[str, float]) -> dict[str, float]:
             given = {name.strip(): float(weight) if equals else 1.0 for name, equals, weight in parts}
         except ValueError:
             raise _errors.OptionError(f"--objective {given}: a weight is no number: write it as instructions=1,flash=0.5") from None
+    if not isinstance(given, Mapping):
+        raise _errors.OptionError(f"--objective: {given!r} is neither text nor weights by figure")
     for name, weight in given.items():
         if name not in FIGURES:
             raise _errors.OptionError(f"--objective: there is no figure '{name}': there are {', '.join(FIGURES)}")
-        if not 0 < weight < 1e9:
+        if not isinstance(weight, numbers.Real) or not 0 < weight < 1e9:
             raise _errors.OptionError(f"--objective {name}={weight}: a weight is a number above 0")
     if not given:
         raise _errors.OptionError(f"--objective: name one of {', '.join(FIGURES)}")
@@ -103,15 +109,25 @@ def search(model: str | os.PathLike[str], *, board: str, objective: str | Mappin
            ram: int | None = None, flash: int | None = None, alternatives: int = 12, programs: int = 10, seed: int = 1,
            executor: Any = None, jobs: int | None = None, cache: str | os.PathLike[str] | None = None, repeat: float = 0.05,
            progress: Callable[[str], None] | None = None, **options: Any) -> Tuned:
-    """Searches, and returns what is best; never worse than the default in the objective.
+    """Searches, and returns what is best; never worse than the default in the objective, unless a limit is below it.
 
     `ram`, `flash`: bytes that may be taken; by default those of the default program. `alternatives`: schedules to
     measure of each operator; `programs`: whole programs to verify in the end. `executor`: a concurrent.futures.Executor,
     a function that makes one, or `aotc.executors.dask(client)`; by default a pool of `jobs` processes. `cache`: the folder
     of results, by default $XDG_CACHE_HOME/aotc/tune. `repeat`: the part of the points that run on two workers. `options`
-    are those of `aotc.compile`.
+    are those of `aotc.compile` that name no file.
 
-    Raises Disagreement where two workers differ, and what `aotc` reports of the model."""
+    Raises Disagreement where two workers differ, DoesNotFitError where nothing that was run is within `ram` and `flash`,
+    DeviceError where the winner could not be run once more on this machine, OptionError, and what `aotc` reports of the
+    model."""
+    settings = list(itertools.product(_command.words(levels, "--levels", LEVELS), _command.words(stream, "--stream", STREAMS),
+                                      _command.words(prefer, "--prefer", PREFERS)))
+    for name, number in (("ram", ram), ("flash", flash), ("alternatives", alternatives), ("programs", programs)):
+        if number is not None and (not isinstance(number, numbers.Integral) or number < 0):
+            raise _errors.OptionError(f"--{name}: {number!r} is no number from 0 up")
+    if board == "host":
+        raise _errors.OptionError("--board host: nothing is counted there: choose a board with an emulator ('aotc boards "
+                                  "--emulated')")
     path = pathlib.Path(model)
     try:
         data = path.read_bytes()
@@ -122,7 +138,7 @@ def search(model: str | os.PathLike[str], *, board: str, objective: str | Mappin
     made = executor if executor is not None else (lambda: executors.processes(jobs))
     run.engine = _engine.Engine(made, _store.Store(cache), {_points.sha256(data): data}, repeat=repeat, report=progress)
     try:
-        return run.all(list(itertools.product(levels, stream, prefer)), alternatives, programs)
+        return run.all(settings, alternatives, programs)
     finally:
         run.engine.close()
 
@@ -133,7 +149,7 @@ class _Run:
     def __init__(self, path: pathlib.Path, data: bytes, board: str, objective: dict[str, float], options: Mapping[str, Any],
                  seed: int):
         self.path, self.data, self.board, self.objective = path, data, board, objective
-        self.given, self.seed = {k: v for k, v in options.items() if v is not None}, seed
+        self.given, self.seed = _command.without_files(options), seed
         self.versions = _points.versions(board)
         self.limits: dict[str, int | None] = {}
         self.default: dict[str, Any] = {}
@@ -161,7 +177,7 @@ class _Run:
         value = self.measured([first])[_points.key_of(first)]
         if value["state"] != "verified":
             kind = {"does not fit": _errors.DoesNotFitError, "differs": _errors.VerificationError, "error": _errors.ModelError}
-            raise kind.get(value["state"], _errors.DeviceError)(value["message"])
+            raise kind.get(value["state"], _errors.DeviceError)(_points.renamed(value["message"], self.path.name))
         self.default = value
         if "cycles" in self.objective and "cycles" not in value:
             raise _errors.OptionError("--objective cycles: 'aotc report --json' states no estimated cycles for this board: "
@@ -211,13 +227,17 @@ class _Run:
             return (_score(self.objective, value, self.default), value["flash"], value["ram"], len(point["calls"]) + len(point["options"]),
                     _points.canonical(point))
 
-        point, value = min([row for row in self.known if fits(row[1])] or self.known[:1], key=order)
-        if _score(self.objective, value, self.default) > 1.0:
-            point, value = self.known[0]
+        fitting = [row for row in self.known if fits(row[1])]
+        if not fitting:
+            raise self.does_not_fit(limits)
+        point, value = min(fitting, key=order)
         front = _search.undominated([*self.known], [(v["instructions"], v["ram"], v["flash"]) for _, v in self.known])
         self.engine.confirm([self.known[0][0], point, *([p for p, _ in front] if len(self.objective) > 1 else [])])
         # What is written was seen to be so here.
         own = _points.measure(point, self.data) if not _points.lacking(_points.requirements(self.board)) else None
+        if own is not None and not _points.is_fact(own):
+            raise _errors.DeviceError("the best program could not be run once more on this machine: "
+                                      f"{own['value'].get('message', '')}; what was done is kept: the same command goes on")
         if own is not None and own["value"] != value:
             stored = self.engine.store.result(point) or {}
             self.engine.store.quarantine(_points.key_of(point), stored, own)
@@ -225,6 +245,17 @@ class _Run:
         rows = [{"options": p["options"], "calls": len(p["calls"]), **_figures(v)} for p, v in sorted(front, key=order)]
         return Tuned(str(self.path), self.board, self.objective, point["options"], point["calls"], _figures(value),
                      _figures(self.default), rows, _points.key_of(point), value["c"], self.engine.counts)
+
+    def does_not_fit(self, limits: Mapping[str, int]) -> _errors.DoesNotFitError:
+        def above(value: Mapping[str, Any]) -> tuple[float, ...]:
+            return sum(max(value[name] - most, 0) / max(most, 1) for name, most in limits.items()), value["flash"], value["ram"]
+
+        nearest = min((value for _, value in self.known), key=above)
+        wanted = " and ".join(f"{most:,} bytes of {name}" for name, most in limits.items())
+        return _errors.DoesNotFitError(
+            f"{self.path.name}: error: nothing that was run takes at most {wanted}: the smallest found takes {nearest['ram']:,} "
+            f"bytes of ram and {nearest['flash']:,} bytes of flash [does-not-fit]\n  help: allow that, or more settings: "
+            "--levels size --stream max --prefer ram --alternatives 50")
 
 
 def _options(level: str, stream: str, prefer: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ os.environ["AOTC"] = str(common.AOTC)
 import aotc  # noqa: E402
 import aotc.conformance  # noqa: E402
 import aotc.tune  # noqa: E402
-from aotc import _engine, _points, _search, _store, executors  # noqa: E402
+from aotc import _engine, _layers, _points, _search, _store, _tune_command, executors  # noqa: E402
 
 MODEL = ROOT / "tests/models/digits/digits_int8.tflite"
 BOARD = "qemu_mps2_an386"
@@ -218,14 +218,186 @@ def some_points_run_twice(use):
     raises(aotc.tune.Disagreement, lambda: search(use, "twice_lie", Answers(use, lying), repeat=1.0), "w1")
 
 
+# --- Machines that fail, limits, options ---------------------------------------------------------
+
+
+def failed(point, message="OSError: no space left"):
+    return _points.sealed(_points.key_of(point), {"state": "failed", "message": message}, _points.worker_id())
+
+
+class Replaced:
+    """An attribute of a module, for a while."""
+
+    def __init__(self, module, name, value):
+        self.module, self.name, self.value = module, name, value
+
+    def __enter__(self):
+        self.real = getattr(self.module, self.name)
+        setattr(self.module, self.name, self.value)
+
+    def __exit__(self, *_):
+        setattr(self.module, self.name, self.real)
+
+
+@test
+def a_failure_is_no_fact_of_a_point(use):
+    """Neither of a first run, nor of a second one, which the client does where the executor has one worker."""
+    for facts in (0, 1):
+        runs = itertools.count()
+
+        def measure(point, model, avoid=()):
+            if _points.worker_id() in avoid:
+                return _points.sealed(_points.key_of(point), {"state": "declined"}, _points.worker_id())
+            return use.store.result(point) if next(runs) < facts else failed(point)
+
+        store = _store.Store(use.work / f"failed{facts}")
+        engine = _engine.Engine(executors.Serial(), store, {use.point["model"]: MODEL.read_bytes()}, repeat=1.0)
+        with Replaced(_points, "measure", measure):
+            [value] = engine.values([use.point]).values()
+        assert value == {"state": "poisoned", "message": "OSError: no space left"} and store.result(use.point) is None
+        assert next(runs) == facts + _engine.ATTEMPTS and not list(store.folder.glob("alarms/*/*"))
+    raises(ValueError, lambda: store.keep(failed(use.point)))
+    _store.write_whole(store._path("results", _points.key_of(use.point)), _points.canonical(failed(use.point)))
+    assert store.result(use.point) is None
+
+
+@test
+def a_winner_that_cannot_be_run_here_is_no_disagreement(use):
+    with Replaced(_points, "measure", lambda point, model, avoid=(): failed(point)):
+        raises(aotc.DeviceError, lambda: search(use, "own", Answers(use)), "no space left", "on this machine")
+    store = _store.Store(use.work / "own")
+    assert store.result(use.point) is not None and not list(store.folder.glob("alarms/*/*"))
+
+
+class Leaner(concurrent.futures.Executor):
+    """Two workers with which programs that have schedules take 100 bytes of flash less, and twice the instructions."""
+
+    def __init__(self, use):
+        self.value = use.store.result(use.point)["value"]
+
+    def submit_where(self, requires, avoid, fn, point, model, more):
+        value = self.value
+        if point["calls"]:
+            value = {**value, "constants": value["constants"] - 100, "flash": value["flash"] - 100, "instructions": 2 * value["instructions"]}
+        future = concurrent.futures.Future()
+        name = "a" if "a" not in avoid else "b"
+        future.set_result(executors.Placed(name, _points.sealed(_points.key_of(point), value, name)))
+        return future
+
+    submit = None
+
+
+@test
+def limits_below_the_default_hold(use):
+    default = use.first.default
+    calls = [{"op_index": 0, "schedule": {"algorithm": "tiles"}}]
+    best = [(0.0, default["flash"] - 100, calls)]
+
+    def within(folder, **limits):
+        with Replaced(_points, "lacking", lambda labels: ["a machine of its own"]), \
+                Replaced(_layers.Layers, "best", lambda self, *_: best):
+            return search(use, folder, Leaner(use), **limits)
+
+    found = within("leaner", flash=10**6)
+    assert not found.calls and found.gain == 0
+    found = within("leaner", flash=default["flash"] - 50)
+    assert found.calls == calls and found.figures["flash"] == default["flash"] - 100 and found.gain < 0
+    error = raises(aotc.DoesNotFitError, lambda: within("leaner", flash=default["flash"] - 101), "[does-not-fit]",
+                   f"{default['flash'] - 101:,} bytes of flash", f"takes {default['ram']:,} bytes of ram", f"{default['flash'] - 100:,} bytes")
+    assert _tune_command.ended(error) == 3
+    raises(aotc.DoesNotFitError, lambda: within("leaner", ram=1), "at most 1 bytes of ram")
+
+
+@test
+def options_that_are_files_are_refused(use):
+    path = use.work / "s.json"
+    path.write_text('{"calls": []}')
+    for options in ({"schedules": str(path)}, {"operators": ["a.c"]}, {"operator_include": "."}, {"templates": "."}, {"devices": "d"},
+                    {"params": "p"}, {"samples": "x.npy"}, {"labels_": "l"}, {"prefix": path}, {"state": "out=in@f.npy"},
+                    {"state": {"out": "in@f.npy"}}):
+        name = next(iter(options)).strip("_").replace("_", "-")
+        raises(aotc.OptionError, lambda: search(use, "files", Answers(use), **options), f"--{name}", "file")
+        raises(aotc.OptionError, lambda: aotc.conformance.table([MODEL], boards=[BOARD], cache=use.work / "files", **options), f"--{name}")
+    assert aotc._command.without_files({"prefix": "a", "state": {"out": "in"}, "shape": None}) == {"prefix": "a", "state": {"out": "in"}}
+
+
+@test
+def wrong_arguments_are_refused(use):
+    for wrong in ({"levels": "speed"}, {"levels": ["fast"]}, {"levels": []}, {"levels": None}, {"stream": ["on"]}, {"stream": "off"},
+                  {"prefer": [1]}, {"objective": {"ram": "2"}}, {"objective": {}}, {"objective": 3}, {"objective": ""},
+                  {"programs": -1}, {"alternatives": "1"}, {"ram": -1}, {"flash": 0.5}, {"board": "host"}):
+        [name] = wrong
+        raises(aotc.OptionError, lambda: search(use, "wrong", Answers(use), **wrong), f"--{name}")
+    for models, more in (([MODEL], {"boards": []}), ([MODEL], {"boards": BOARD}), ([MODEL], {"boards": [BOARD], "levels": "speed"}),
+                         ([MODEL], {"boards": [""]}), ([], {"boards": [BOARD]}), (str(MODEL), {"boards": [BOARD]})):
+        raises(aotc.OptionError, lambda: aotc.conformance.table(models, cache=use.work / "wrong", executor=Answers(use), **more))
+
+
+@test
+def a_model_in_several_files_is_refused(use):
+    import numpy
+    import onnx
+    weights = onnx.numpy_helper.from_array(numpy.ones((16, 64), "float32"), "w")
+    graph = onnx.helper.make_graph([onnx.helper.make_node("MatMul", ["x", "w"], ["y"])], "g",
+                                   [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, 16])],
+                                   [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [1, 64])], [weights])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8)
+    path = use.work / "two.onnx"
+    onnx.save_model(model, path, save_as_external_data=True, location="two.bin", size_threshold=0)
+    words = ("two.onnx", "in other files", "save it as one file")
+    error = raises(aotc.ModelError, lambda: aotc.tune.search(path, cache=use.work / "two", executor=executors.Serial(), **FEW), *words)
+    assert "not there" not in str(error)
+    [cell] = aotc.conformance.table([path], boards=[BOARD], levels=["size"], cache=use.work / "two", executor=executors.Serial()).cells
+    assert cell.state == "error" and all(word in cell.message for word in words), cell
+
+
+@test
+def the_boards_of_a_table_can_pass(use):
+    told = []
+    boards = aotc.conformance.default_boards(told.append)
+    assert {"host", BOARD} <= set(boards) and not any("arduino" in b for b in boards), boards
+    assert len(told) <= 1 and all("not taken" in line for line in told)
+    assert _points.requirements("host") == ("toolchain:cc",)
+    made = aotc.conformance.table([MODEL], boards=["host"], levels=["balanced"], cache=use.work / "host", executor=executors.Serial(),
+                                  repeat=1.0)
+    assert made.passed and made.counts.repeated == 1, made
+
+
+@test
+def what_is_no_regular_file_stays(use):
+    target, link, pipe = use.work / "target", use.work / "link", use.work / "pipe"
+    link.symlink_to(target)
+    for _ in range(2):  # where the link leads to nothing, and to a file
+        _store.write_whole(link, b"new")
+        assert link.is_symlink() and target.read_bytes() == b"new"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    _store.write_whole(pipe, b"through")
+    assert pipe.is_fifo() and os.read(reader, 99) == b"through"
+    os.close(reader)
+
+
+@test
+def another_program_is_another_version(use):
+    program = use.work / "program"
+    seen = set()
+    for text in ("#!/bin/sh\necho 1\n", "#!/bin/sh\necho 1 \n", "#!/bin/sh\necho 123\n"):
+        program.write_text(text)
+        program.chmod(0o755)
+        seen.add(_points._identity(str(program)))
+    assert len(seen) == 3
+    program.unlink()
+    assert _points._identity(str(program)) == "missing"
+
+
 # --- Who may run what ----------------------------------------------------------------------------
 
 
 class Labelled(Answers):
     """An executor that chooses workers by labels."""
 
-    def __init__(self, use, labels):
-        super().__init__(use)
+    def __init__(self, use, labels, spoil=lambda result, point: result):
+        super().__init__(use, spoil)
         self.labels, self.given = labels, []
 
     def submit_where(self, requires, avoid, fn, point, model, more):

@@ -136,7 +136,7 @@ std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size
   for (const graph::Op& op : p.graph.ops)
     if (!indices.insert(op.location.op_index).second) twice.insert(op.location.op_index);
   for (const plan::ProgramCall& call : p.calls)
-    if (call.op_index >= 0 && call.rows.empty()) alone.insert(call.op_index);
+    if (call.op_index >= 0 && !call.by_rows) alone.insert(call.op_index);
   for (size_t i = 0; i < p.graph.ops.size(); ++i) {
     const graph::Op& op = p.graph.ops[i];
     const ops::Traits traits = ops::definition_of(op).traits();

@@ -108,8 +108,17 @@ Status find_root(const CycleOptions& o, const std::optional<ProjectDir>& project
     if (found.empty()) return kFailure;
     s.root = found[0];
   } else if (!s.model.prefix.empty()) {
-    const auto found = machine::functions_called(s.elf, s.model.prefix + "_run");
-    if (!found.empty()) s.root = found[0];
+    // Firmware that feeds rows has a loop in place of the model's function.
+    for (const std::string& name : {s.model.prefix + "_run", std::string("run_by_rows")})
+      if (const auto found = machine::functions_called(s.elf, name); !found.empty() && s.root == 0) s.root = found[0];
+    if (s.root == 0) {
+      Location where;
+      where.file = s.elf.file();
+      diags.error(where, "function-unknown", fmt::format("the program has no function '{}_run' that runs the model", s.model.prefix))
+          .help(fmt::format("name by --root what is to be counted: '{}_step' or '{}_feed' with --call N, or 'main' for all", s.model.prefix,
+                            s.model.prefix));
+      return kFailure;
+    }
   }
   return success();
 }

@@ -246,6 +246,7 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
   if (!compiled) return fail(diags);
   Firmware firmware = firmware_of(choice);
   firmware.framework = description->framework;
+  firmware.keeps_input = compiled->program.feeding && !description->verify;  // main.c that can verify is what feeds rows
   auto samples = stored_samples(*compiled, choice, firmware, diags);
   if (!samples) return fail(diags);
   firmware.samples = bytes_of(*samples);

@@ -314,10 +314,10 @@ void add_operators(GivenOperators& operators, Compiled& out) {
   }
 }
 
-// PREFIX.h is found before the C library's headers, so it is not called as one of them.
+// PREFIX.h is found before the C library's headers, so it is not called as one of them; PREFIX::app is a target of CMake.
 std::string prefix_of(const std::string& name) {
   static constexpr std::string_view kHeaders[] = {
-      "alloca",  "arduino", "assert",   "complex", "ctype",    "endian", "features",  "fenv",   "inttypes",
+      "alloca",  "app",     "arduino", "assert",   "complex", "ctype",    "endian", "features",  "fenv",   "inttypes",
       "iso646",  "limits",  "locale",   "math",    "memory",   "newlib", "picolibc",  "setjmp", "signal",
       "stdalign", "stdarg", "stdatomic", "stdbool", "stddef",  "stdint", "stdio",     "stdlib", "string",
       "strings", "tgmath",  "threads",  "time",    "uchar",    "unistd", "wchar",     "wctype", "zephyr"};
@@ -426,6 +426,7 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
   if (!compiled.options.pools.empty()) model.needs.push_back("pools");
   if (compiled.options.tvm_interface) model.needs.push_back("interface");
   if (compiled.program.state_bytes > 0) model.needs.push_back("state");
+  if (compiled.program.feeding) model.needs.push_back("rows");
   if (!compiled.options.kept_operators.empty()) model.needs.push_back("operators");
   for (const plan::Pool& pool : compiled.program.pools)
     if (!compiled.options.pools.empty()) model.pools.push_back(pool.name);

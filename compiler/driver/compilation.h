@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,6 +73,8 @@ struct GivenOperators {
   InitialValues initial_values;  // of states, from files
 };
 
+struct CycleEstimate;
+
 struct Compiled {
   CompileOptions options;
   std::optional<project::Board> board;
@@ -86,6 +89,7 @@ struct Compiled {
   int64_t more_arena = 0;             // than without --slice
   codegen::ModelFiles c;  // the operators that were given in C are below "operators/"
   std::string prefix;
+  mutable std::shared_ptr<const CycleEstimate> cycles;  // once it was asked for (cycle_estimate.h)
   double milliseconds = 0;  // reading to printing, for people; not deterministic
 };
 

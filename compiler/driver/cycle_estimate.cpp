@@ -35,20 +35,25 @@ double full_hz(const Compiled& c) {
   return hz.empty() ? 0 : std::strtod(hz.c_str(), nullptr);
 }
 
-}  // namespace
-
-CycleEstimate estimated_cycles(const Compiled& c) {
+CycleEstimate estimate(const Compiled& c) {
   CycleEstimate out;
   out.calls = plan::cycles_of_calls(c.program, c.plan_options.target);
   if (std::find(out.calls.begin(), out.calls.end(), 0) != out.calls.end()) return out;
   out.total = std::accumulate(out.calls.begin(), out.calls.end(), int64_t{0});
   if (out.total == 0 || !knows_flash(c)) return out;
-  const std::vector<int64_t> instructions = plan::instructions_of_calls(c.program, c.plan_options.target);
+  const std::vector<int64_t> instructions = plan::estimated_instructions_of_calls(c.program, c.plan_options.target);
   const std::vector<double> reads = plan::constant_reads(c.program);
   const double code = kInstructionBytes * static_cast<double>(std::accumulate(instructions.begin(), instructions.end(), int64_t{0}));
   out.most = out.total + std::llround(waits(memory_for(c, "code"), code) +
                                       waits(memory_for(c, "constants"), std::accumulate(reads.begin(), reads.end(), 0.0)));
   return out;
+}
+
+}  // namespace
+
+const CycleEstimate& estimated_cycles(const Compiled& c) {
+  if (c.cycles == nullptr) c.cycles = std::make_shared<const CycleEstimate>(estimate(c));
+  return *c.cycles;
 }
 
 std::string cycle_assumption(const Compiled& c) { return fmt::format("of {}, no wait states", c.plan_options.target.name); }

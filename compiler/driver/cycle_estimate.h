@@ -16,7 +16,7 @@ struct CycleEstimate {
   int64_t most = 0;            // with every line of the board's flash waited for; 0: nothing is known of its flash
 };
 
-CycleEstimate estimated_cycles(const Compiled& compiled);
+const CycleEstimate& estimated_cycles(const Compiled& compiled);
 
 // "of cortex-m4, no wait states".
 std::string cycle_assumption(const Compiled& compiled);

@@ -107,7 +107,7 @@ Need need_of(const Compiled& c, const Board& board, const Firmware& firmware) {
     need.pools.emplace_back(pool.name, plan::Program::aligned(pool.bytes));
     need.arena = std::max<int64_t>(0, need.arena - pool.bytes);
   }
-  need.caller = f.caller_bytes + f.state_bytes;
+  need.caller = f.caller_bytes + f.state_bytes + (firmware.keeps_input ? f.input_bytes : 0);
   Diagnostics checked_before;
   if (auto sections = parse_sections(c.options, checked_before); sections && !sections->empty()) {
     std::vector<int> section = plan::assign_sections(c.program, *sections);

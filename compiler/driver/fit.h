@@ -18,6 +18,7 @@ struct Firmware {
   std::string arena;        // memory for the arena, by name; empty: the best one
   int64_t stack = -1;       // -1: what the board reserves
   int64_t samples = 0;      // bytes of stored inputs, in flash
+  bool keeps_input = false;  // the whole of an input that the model takes by rows
   std::string framework;    // of the kind of project; empty: none, or not known
 };
 

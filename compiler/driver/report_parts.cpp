@@ -48,7 +48,7 @@ class Flow {
         out.push_back(from);
     };
     if (call.op_index < 0) return out;
-    if (!call.rows.empty()) add(call.rows_of);
+    if (call.by_rows) add(call.rows_of);
     for (const graph::Op& op : p_.graph.ops)
       if (is_of(op, call))
         for (graph::TensorId id : op.operands) add(id);
@@ -145,7 +145,7 @@ int64_t used_bytes(const ReportJson& memory, std::vector<size_t> entries) {
 
 // What every call takes by the core's documents, if there are some.
 void add_cycles_of_calls(const Compiled& c, ReportJson& report) {
-  const CycleEstimate estimate = estimated_cycles(c);
+  const CycleEstimate& estimate = estimated_cycles(c);
   for (size_t i = 0; i < estimate.calls.size(); ++i)
     if (estimate.calls[i] > 0) report["layers"][i]["estimated_cycles"] = estimate.calls[i];
 }

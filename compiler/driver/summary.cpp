@@ -96,13 +96,13 @@ namespace {
 
 // What a run is estimated to take, if that is known of the core and of all calls.
 void add_cycles(const Compiled& c, std::vector<std::vector<std::string>>& rows) {
-  const CycleEstimate estimate = estimated_cycles(c);
+  const CycleEstimate& estimate = estimated_cycles(c);
   if (estimate.total > 0)
     rows.push_back({"cycles, estimated", with_commas(estimate.total), cycle_assumption(c), milliseconds_text(c, estimate)});
 }
 
 void add_cycles(const Compiled& c, nlohmann::ordered_json& j) {
-  const CycleEstimate estimate = estimated_cycles(c);
+  const CycleEstimate& estimate = estimated_cycles(c);
   if (estimate.total == 0) return;
   j["estimated_cycles"] = estimate.total;
   if (estimate.most > 0) j["estimated_cycles_most"] = estimate.most;

@@ -21,6 +21,9 @@ inline constexpr int64_t kStepInstructions = 60;
 std::vector<int64_t> instructions_of_calls(const Program& program,
                                            const ops::TargetInfo& target);
 
+// The same without what NAME_step adds and, of large models, in less time and less exactly.
+std::vector<int64_t> estimated_instructions_of_calls(const Program& program, const ops::TargetInfo& target);
+
 // By row of a program whose input is fed: what NAME_feed takes at most; the last feed makes all
 // other calls as well. Empty if some function was given in C.
 std::vector<int64_t> instructions_of_feeds(const Program& program, const ops::TargetInfo& target);

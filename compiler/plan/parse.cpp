@@ -28,6 +28,7 @@ struct WrittenCall {
   TextPosition at;
   std::vector<Argument> in, out;
   std::vector<Result> results, rows;
+  bool by_rows = false;
   int device = 0;
   std::vector<BandLevel> levels;
 };
@@ -200,7 +201,9 @@ class Parser : private MemoryReader {
       do
         if (!result(made.rows)) return kFailure;
       while (cursor_.accept(','));
+      made.by_rows = true;
     }
+    if (cursor_.accept_word("by_rows")) made.by_rows = true;
     if (cursor_.accept_word("on") && !number_into("a device", made.device)) return kFailure;
     if (cursor_.accept_word("parts") && !levels(made.levels)) return kFailure;
     ProgramStep step;
@@ -333,6 +336,7 @@ class Parser : private MemoryReader {
         return fail_at(r.at, "where it lies is only known without 'at' if the call gives one thing");
       call.results.push_back(add_tensor(std::move(r.tensor), resolved(r.place ? *r.place : written.out[0].storage)));
     }
+    call.by_rows = written.by_rows;
     for (WrittenCall::Result& r : written.rows) call.rows.push_back(add_tensor(std::move(r.tensor), Storage()));
     return success();
   }

@@ -244,6 +244,7 @@ void Planner::add_call(int op_index, const graph::Op& op, ops::Lowered lowered) 
     pending.scratch_order = std::move(segment->second.scratch_order);
     call.rows = segment->second.rows;
     call.rows_of = segment->second.input;
+    call.by_rows = true;
     if (segment->second.fed) {
       program_.feeding = std::move(segment->second.fed);
       program_.feeding->call = static_cast<int>(program_.calls.size());

@@ -170,6 +170,7 @@ class Printer {
       const graph::Tensor& tensor = program_.graph[c.rows[r]];
       out_ += fmt::format("{}{} {}", r == 0 ? " rows " : ", ", quoted(tensor.name), type_text(tensor.type));
     }
+    if (c.by_rows && c.rows.empty()) out_ += " by_rows";
     if (c.device != 0) out_ += fmt::format(" on {}", c.device);
     if (options_.bands != nullptr && options_.bands->has(c)) parts(options_.bands->calls[index]);
     out_ += "\n";

@@ -65,6 +65,7 @@ struct ProgramCall {
   // memory as a whole. Traced a row at a time, as results of the call behind those above.
   std::vector<graph::TensorId> rows;
   graph::TensorId rows_of;  // what the first of those operators reads
+  bool by_rows = false;     // a segment, which has no such operator if it is fed and has one
 };
 
 // Operators [first, last] of a graph, one behind the other, that are computed row by row (plan/segments.h).

@@ -207,7 +207,7 @@ class Verifier {
       for (size_t b = 0; b < params.size(); ++b) {
         const bool both = a != b && written(a) && (b > a || !written(b));
         // Rows and panels of a segment are in one memory, which may lie over what is read.
-        const bool rows = params[a]->role == tir::Role::kScratch && !c.rows.empty();
+        const bool rows = params[a]->role == tir::Role::kScratch && c.by_rows;
         const bool ordered = (params[a]->role == tir::Role::kOutput || rows) && !written(b);
         if (both && !ordered && !(rows && params[b]->role == tir::Role::kScratch) && overlap(c.arguments[a], c.arguments[b]))
           error(fmt::format("arguments {} and {} of {} lie over each other", std::min(a, b) + 1, std::max(a, b) + 1,

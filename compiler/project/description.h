@@ -77,7 +77,7 @@ struct TemplateDescription {
 
 // What a model may need of a project beyond plain C and one arena.
 inline constexpr const char* kModelNeeds[] = {"packed", "registry", "workspace", "devices", "pools", "interface",
-                                               "state",  "operators"};
+                                               "state",  "rows",     "operators"};
 
 // In alphabetical order: of the binary or, if given, of the folder.
 std::vector<std::string> template_kinds(const std::string& override_dir = "");

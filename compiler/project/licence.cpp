@@ -40,6 +40,8 @@ bool is_name(std::string word) {
     word = word.substr(colon + 1);
     if (!word.starts_with("LicenseRef-")) return false;
   }
+  for (const char* none : {"and", "or", "with", "NONE", "NOASSERTION"})
+    if (word == none) return false;
   if (word.starts_with("LicenseRef-")) return word.size() > 11 && word.find_first_of("+:") == std::string::npos;
   if (word.ends_with('+')) word.pop_back();
   auto outer = [](char c) { return c != '-' && c != '.'; };
@@ -52,17 +54,20 @@ bool is_licence_expression(std::string_view text) {
   if (text.size() > 200) return false;
   bool wanted = true;      // a name or a bracket comes next
   bool exception = false;  // the next name is an exception's
+  bool plain = false;      // the last word was a licence, which may have an exception
   int depth = 0;
   for (const std::string& word : words_of(text)) {
     if (word == "(" && wanted && !exception) {
       ++depth;
     } else if (word == ")" && !wanted && depth > 0) {
       --depth;
-      exception = false;
-    } else if (is_operator(word) && !wanted) {
+      plain = false;
+    } else if (is_operator(word) && !wanted && (word != "WITH" || plain)) {
       wanted = true;
+      plain = false;
       exception = word == "WITH";
     } else if (word != "(" && word != ")" && !is_operator(word) && wanted && is_name(word)) {
+      plain = !exception;
       wanted = exception = false;
     } else {
       return false;

@@ -20,8 +20,12 @@ class InstructionCounter {
  public:
   using Number = std::optional<double>;
 
-  // `assembly`: kernels are the text that the target has of them, where it has one.
-  InstructionCounter(const OperationCosts& costs, bool assembly) : c_(costs), assembly_(assembly) {}
+  static constexpr int64_t kMostTurns = int64_t{1} << 21;
+
+  // `assembly`: kernels are the text that the target has of them, where it has one. `turns`: how many turns of loops
+  // are made one by one.
+  InstructionCounter(const OperationCosts& costs, bool assembly, int64_t turns = kMostTurns)
+      : c_(costs), assembly_(assembly), turns_left_(turns) {}
 
   // What a parameter is, where that is known.
   void bind(const tir::Buffer* buffer, const ops::Constant* table) { tables_[buffer] = {table, 0}; }
@@ -42,8 +46,6 @@ class InstructionCounter {
     double begin = 0;  // element at which a kernel's parameter begins
   };
 
-  static constexpr int64_t kMostTurns = int64_t{1} << 21;
-
   double loop(const tir::For& s);
   bool all_alike(const tir::Stmt& stmt, std::unordered_set<const tir::Variable*>& own);
   double kernel(const tir::CallKernel& s);
@@ -55,7 +57,7 @@ class InstructionCounter {
 
   const OperationCosts& c_;
   bool assembly_;
-  int64_t turns_left_ = kMostTurns;  // to be made one by one
+  int64_t turns_left_;  // to be made one by one
   bool exactly_ = true;              // every loop variable around has a value that it has
   std::unordered_map<const tir::Buffer*, Table> tables_;
   std::unordered_map<const tir::Variable*, Number> values_;

@@ -3,7 +3,9 @@
 where there is no C compiler, aotc's own evaluation in a process beside this one."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import hashlib
 import os
 import pathlib
 import shutil
@@ -141,58 +143,90 @@ def _tell() -> None:
 
 class Evaluator:
     """The model's evaluation by a process of `aotc evaluate --serve`, which lives as long as this. Calls release the
-    GIL."""
+    GIL. `sha256` is of the model as it was compiled."""
 
-    def __init__(self, source: pathlib.Path, flags: Sequence[str], input_bytes: Sequence[int], output_bytes: Sequence[int]):
+    def __init__(self, source: pathlib.Path, sha256: str, flags: Sequence[str], input_bytes: Sequence[int],
+                 output_bytes: Sequence[int], stateful: bool):
         _tell()
+        self._source, self._sha256, self._flags = source, sha256, list(flags)
         self._input_bytes, self._output_bytes = list(input_bytes), list(output_bytes)
-        self._errors = tempfile.TemporaryFile()
-        self._process = subprocess.Popen([_command.program(), "evaluate", os.fspath(source), "--serve", "--quiet", *flags],
-                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors)
-        self._close = weakref.finalize(self, _end, self._process)
+        self._stateful, self._lost = stateful, False  # is the state gone?
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0  # the process that started it: one that was forked has its own
 
     def reset(self) -> None:
-        self._ask([b"reset\n"])
+        if self._process is not None and self._owner == os.getpid():
+            self._ask([b"reset\n"])
+        else:  # the next one begins anew
+            self._process, self._lost = None, False
 
     def run(self, count: int, inputs: Sequence[int], outputs: Sequence[int]) -> None:
         """As Library.run."""
         for i in range(count):
-            self._ask([b"run\n", *(ctypes.string_at(at + i * size, size) for at, size in zip(inputs, self._input_bytes))])
-            for at, size in zip(outputs, self._output_bytes):
-                answer = self._stdout.read(size)
-                if len(answer) != size:
-                    raise self._failure()
+            request = [b"run\n", *(ctypes.string_at(at + i * size, size) for at, size in zip(inputs, self._input_bytes))]
+            for at, size, answer in zip(outputs, self._output_bytes, self._ask(request, self._output_bytes)):
                 ctypes.memmove(at + i * size, answer, size)
 
-    @property
-    def _stdout(self) -> IO[bytes]:
-        assert self._process.stdout is not None
-        return self._process.stdout
-
-    def _ask(self, parts: Sequence[bytes]) -> None:
-        assert self._process.stdin is not None
+    def _ask(self, parts: Sequence[bytes], sizes: Sequence[int] = ()) -> list[bytes]:
+        """Answers of these sizes. What is interrupted between request and answer leaves no process behind, which would
+        give that answer to the next request."""
+        process = self._started()
+        assert process.stdin is not None and process.stdout is not None
         try:
-            self._process.stdin.write(b"".join(parts))
-            self._process.stdin.flush()
-        except OSError:
-            raise self._failure() from None
-        answer = self._stdout.readline()
-        if answer.startswith(b"error "):
-            raise _errors.ModelError(answer.decode(errors="replace").strip())
-        if answer != b"ok\n":
-            raise self._failure()
+            try:
+                process.stdin.write(b"".join(parts))
+                process.stdin.flush()
+            except OSError:
+                raise self._failure(process) from None
+            word = process.stdout.readline()
+            if word.startswith(b"error "):
+                raise _errors.ModelError(word.decode(errors="replace").strip())
+            answers = [process.stdout.read(size) for size in sizes] if word == b"ok\n" else []
+            if word != b"ok\n" or [len(a) for a in answers] != list(sizes):
+                raise self._failure(process)
+            return answers
+        except _errors.ModelError:
+            raise
+        except BaseException:
+            self._stop()
+            raise
 
-    def _failure(self) -> _errors.Error:
-        code = self._process.wait()
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._owner == os.getpid():
+            return self._process
+        if self._lost or (self._stateful and self._process is not None):
+            self._lost = True
+            raise _errors.InternalError("the process that had the model's state is gone: begin anew with reset()")
+        if hashlib.sha256(self._source.read_bytes()).hexdigest() != self._sha256:
+            raise _errors.ModelError(f"{self._source} is not what it was when it was compiled: compile it again")
+        self._errors = tempfile.TemporaryFile()
+        # In a session of its own: an interrupt from the keyboard is for this process.
+        self._process = subprocess.Popen([_command.program(), "evaluate", os.fspath(self._source), "--serve", "--quiet", *self._flags],
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors, start_new_session=True)
+        self._owner = os.getpid()
+        self._close = weakref.finalize(self, _end, self._process, self._owner)
+        return self._process
+
+    def _stop(self) -> None:
+        if self._process is not None:
+            self._close()
+        self._process, self._lost = None, self._stateful
+
+    def _failure(self, process: subprocess.Popen[bytes]) -> _errors.Error:
+        process.kill()
+        code = process.wait()
         self._errors.seek(0)
-        return _errors.of_exit_code(code or 70, self._errors.read().decode(errors="replace") or "aotc evaluate ended")
+        said = self._errors.read().decode(errors="replace")
+        return _errors.of_exit_code(code if code > 0 else 70, said or "aotc evaluate ended")
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], owner: int) -> None:
+    """Ends the process, if it is one of this process: a forked one has its pipes, too."""
+    if os.getpid() != owner:
+        return
+    process.kill()
     for stream in (process.stdin, process.stdout):
         if stream is not None:
-            try:
+            with contextlib.suppress(OSError):
                 stream.close()
-            except OSError:
-                pass
     process.wait()

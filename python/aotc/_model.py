@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import html
 import io
 import math
@@ -85,6 +86,7 @@ class Model:
         self._folder = folder  # lives as long as the model
         self._source = source
         self._options = dict(options)
+        self._sha256 = hashlib.sha256(source.read_bytes()).hexdigest() if source.is_file() else ""
         self._code = pathlib.Path(folder.name) / "code"
         self._lock = threading.Lock()
         self._runner: _host.Runner | None = None
@@ -188,7 +190,7 @@ class Model:
 
     def _evaluator(self) -> _host.Evaluator:
         sizes = ([port.bytes for port in ports] for ports in (self.inputs, self.outputs))
-        return _host.Evaluator(self._source, _command.flags(self._options), *sizes)
+        return _host.Evaluator(self._source, self._sha256, _command.flags(self._options), *sizes, self.state > 0)
 
     def reset(self) -> None:
         """Makes the state of a model that has one that of a first run."""

@@ -90,11 +90,14 @@ def counted_cases():
         for ordered in (0, 1):
             node = helper.make_node("Unique", ["x0"], outputs, sorted=ordered)
             yield f"unique_{np.dtype(kind)}_{ordered}", (graph_of([node], x, outputs), x)
-    for axis in (0, 1, -1):
-        x = {"x0": RNG.integers(0, 2, (6, 5, 2) if axis == 0 else (2, 5, 6)).astype(np.float32)}
+    for axis, shape in ((0, (6, 5, 2)), (1, (2, 5, 6)), (-1, (2, 5, 6)), (2, (2, 3, 9, 2)), (3, (2, 2, 3, 12))):
+        x = {"x0": RNG.integers(0, 2, shape).astype(np.float32)}
         for ordered in (0, 1):
             node = helper.make_node("Unique", ["x0"], outputs, axis=axis, sorted=ordered)
             yield f"unique_axis_{axis}_{ordered}", (graph_of([node], x, outputs), x)
+    # Rows whose order depends on which of the other axes is compared first.
+    x = {"x0": np.array([[[0, 0], [1, 0]], [[0, 1], [0, 0]]], np.float32)}
+    yield "unique_axes_in_order", (graph_of([helper.make_node("Unique", ["x0"], outputs, axis=2)], x, outputs), x)
     x = {"x0": np.array([0.0, 2, -0.0, np.inf, -np.inf, 2, 1e-40], np.float32)}
     nodes = [helper.make_node("Unique", ["x0"], ["u", "", "y1"]), helper.make_node("Neg", ["u"], ["y0"])]
     yield "unique_behind", (graph_of(nodes, x, ["y0", "y1"]), x)

@@ -306,6 +306,48 @@ def without_a_compiler_results_are_the_same(use):
     assert sum("no C compiler" in str(w.message) for w in told) == 1, [str(w.message) for w in told]
     m._runner._process.kill()
     raises(use.aotc.InternalError, lambda: m(x), "ended")
+    raises(use.aotc.InternalError, lambda: m(x), "reset()")
+    m.reset()
+    assert np.array_equal(m(x), want)
+
+
+@test
+def an_interrupted_call_gives_no_answer_to_the_next(use):
+    """Of the process that evaluates: interrupted between request and answer, forked, of a file that is another by now."""
+    import signal
+
+    import numpy as np
+    path, x, _ = digits("int8")
+    want = reference(path, x[:2])[0]
+    copy = use.work / "copy.tflite"
+    copy.write_bytes(path.read_bytes())
+    m, late = use.aotc.compile(copy), use.aotc.compile(copy)
+    assert np.array_equal(without_a_compiler(use, lambda: m(x[0], raw=True)).reshape(want[0].shape), want[0])
+
+    class Interrupt(BaseException):
+        pass
+
+    def interrupt(*_):
+        raise Interrupt
+    before = signal.signal(signal.SIGALRM, interrupt)
+    os.kill(m._runner._process.pid, signal.SIGSTOP)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        m(x[0], raw=True)
+        raise AssertionError("the stopped process answered")
+    except Interrupt:
+        pass
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert np.array_equal(without_a_compiler(use, lambda: m(x[1], raw=True)).reshape(want[1].shape), want[1])
+    child = os.fork()
+    if child == 0:
+        good = np.array_equal(without_a_compiler(use, lambda: m(x[0], raw=True)).reshape(want[0].shape), want[0])
+        os._exit(0 if good else 1)
+    assert np.array_equal(m(x[1], raw=True).reshape(want[1].shape), want[1])
+    assert os.waitpid(child, 0)[1] == 0
+    copy.write_bytes((MODELS / "gadget/gadget_f32.tflite").read_bytes())
+    raises(use.aotc.ModelError, lambda: without_a_compiler(use, lambda: late(x[0], raw=True)), "compile it again")
 
 
 # --- Files and proof -----------------------------------------------------------------------------

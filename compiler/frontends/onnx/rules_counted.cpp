@@ -61,10 +61,12 @@ void unique(Call& c) {
   const bool flat = c.find("axis") == nullptr;
   const int64_t axis = flat ? 0 : b.axis(c.i("axis", 0), b.rank(x));
   if (flat) x = b.reshape(x, {b.type(x).elements()});
-  const size_t rank = static_cast<size_t>(b.rank(x));
-  Ints order(rank);
+  // The axis first and the others in their order, in which rows are compared; and back.
+  Ints order(static_cast<size_t>(b.rank(x)));
   std::iota(order.begin(), order.end(), 0);
-  std::swap(order[0], order[static_cast<size_t>(axis)]);  // its own inverse
+  Ints back = order;
+  std::rotate(order.begin(), order.begin() + axis, order.begin() + axis + 1);
+  std::rotate(back.begin(), back.begin() + 1, back.begin() + axis + 1);
   x = b.transpose(x, order);
   const graph::Shape turned = b.shape(x);
   const int64_t n = turned[0], width = n == 0 ? 0 : b.type(x).elements() / n;
@@ -81,7 +83,7 @@ void unique(Call& c) {
     c.out(output, value);
     if (!known) b.set_counted(value, {found[4], along});
   };
-  give(0, b.transpose(b.reshape(found[0], turned), order), axis);
+  give(0, b.transpose(b.reshape(found[0], turned), back), axis);
   if (c.wants(1)) give(1, b.cast(found[1], DType::kI64), 0);
   if (c.wants(2)) c.out(2, b.cast(found[2], DType::kI64));
   if (c.wants(3)) give(3, b.cast(found[3], DType::kI64), 0);

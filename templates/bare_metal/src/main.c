@@ -211,18 +211,19 @@ static int skip_rest(void)
 
 /* As the model's run function, with rows from `rows`. */
 #define DEFINE_RUN(name, copy)                                                                     \
-    static int32_t name(const inputs_of_model *none, const outputs_of_model *to, void *arena)            \
+    static __attribute__((noinline)) int32_t name(const inputs_of_model *none,                     \
+                                                  const outputs_of_model *to, void *arena)         \
     {                                                                                              \
-        static context_of_model context;                                                              \
-        int32_t status = BEGIN_OF_MODEL(copy, &context, to, arena);                                   \
+        static context_of_model context;                                                           \
+        int32_t status = BEGIN_OF_MODEL(copy, &context, to, arena);                                \
         int32_t row;                                                                               \
         (void)none;                                                                                \
-        for (row = 0; row < ROWS_OF_MODEL && status == 0; ++row) {                                    \
-            if (read_rows(ROW_OF_MODEL(copy, &context), ROW_BYTES_OF_MODEL) != 0) { return NO_ROW; }     \
-            FEED_OF_MODEL(copy, &context, status)                                                     \
+        for (row = 0; row < ROWS_OF_MODEL && status == 0; ++row) {                                 \
+            if (read_rows(ROW_OF_MODEL(copy, &context), ROW_BYTES_OF_MODEL) != 0) { return NO_ROW; }\
+            FEED_OF_MODEL(copy, &context, status)                                                  \
         }                                                                                          \
         if (skip_rest() != 0) { return NO_ROW; }                                                   \
-        return status == DONE_OF_MODEL ? 0 : status;                                                  \
+        return status == DONE_OF_MODEL ? 0 : status;                                               \
     }
 DEFINE_RUN(run_by_rows, )
 #if AOTC_VERIFY

@@ -14,6 +14,8 @@ namespace aotc::driver {
 
 namespace {
 
+// To step through the kernels of a larger model takes longer than to compile it.
+constexpr int64_t kMostMacs = 50'000'000;
 constexpr double kInstructionBytes = 4;  // at most: many have 2
 
 const project::Memory* memory_for(const Compiled& c, const char* use) {
@@ -37,6 +39,7 @@ double full_hz(const Compiled& c) {
 
 CycleEstimate estimate(const Compiled& c) {
   CycleEstimate out;
+  if (figures_of(c).macs > kMostMacs) return out;
   out.calls = plan::cycles_of_calls(c.program, c.plan_options.target);
   if (std::find(out.calls.begin(), out.calls.end(), 0) != out.calls.end()) return out;
   out.total = std::accumulate(out.calls.begin(), out.calls.end(), int64_t{0});

@@ -16,6 +16,7 @@ struct CycleEstimate {
   int64_t most = 0;            // with every line of the board's flash waited for; 0: nothing is known of its flash
 };
 
+// Nothing for a model of more than 50 million MACs, which would take longer than compiling.
 const CycleEstimate& estimated_cycles(const Compiled& compiled);
 
 // "of cortex-m4, no wait states".

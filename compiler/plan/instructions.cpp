@@ -13,8 +13,7 @@ using target::OperationCosts;
 
 namespace {
 
-// Turns of loops in a call that an estimate makes one by one. Of models for microcontrollers nothing is beyond it that
-// makes a percent; and mobilenet_v2 takes a tenth of a second.
+// Turns of loops in a call that an estimate makes one by one; of the others the middle one stands for all.
 constexpr int64_t kTurnsOfEstimate = int64_t{1} << 14;
 
 InstructionCounter counter_of(const Program& program, const ProgramCall& call,
@@ -54,8 +53,9 @@ std::vector<int64_t> costs_of_calls(const Program& program, const ops::TargetInf
 }  // namespace
 
 std::vector<int64_t> instructions_of_feeds(const Program& program, const ops::TargetInfo& target) {
+  if (!program.feeding) return {};
   const std::vector<int64_t> calls = instructions_of_calls(program, target);
-  if (!program.feeding || std::count(calls.begin(), calls.end(), 0) > 0) return {};
+  if (std::count(calls.begin(), calls.end(), 0) > 0) return {};
   const Feeding& fed = *program.feeding;
   const ProgramCall& call = program.calls[static_cast<size_t>(fed.call)];
   const tir::For* loop = loop_of(*program.functions[static_cast<size_t>(call.function)].body);

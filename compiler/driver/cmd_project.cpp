@@ -344,7 +344,7 @@ options::Command command_line() {
       .summary = "Compiles trained networks to C for microcontrollers, and proves the result",
       .description =
           "One-shot form: aotc MODEL --board BOARD -o DIRECTORY (check, compile, create).",
-      .commands = {check(), compile(), create(), build(), run(), verify(), evaluate_declaration(), report(),
+      .commands = {check(), compile(), create(), build(), run(), flash_declaration(), verify(), evaluate_declaration(), report(),
                    model_diff_declaration(), ops(), schedules_declaration(), tune_declaration(), boards_declaration(),
                    cpus_declaration(), templates_declaration(),
                    mlf_declaration(), rpc_declaration(), bench_declaration(),

@@ -79,6 +79,7 @@ options::Command mlf_declaration();
 options::Command project_server_declaration();
 options::Command rpc_declaration();
 options::Command schedules_declaration();
+options::Command flash_declaration();
 options::Command tune_declaration();
 options::Command templates_declaration();
 // help, man, completion.

@@ -409,7 +409,7 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
   }
   if (project.board.emulator_argv.empty()) {
     diags.error(where, "no-emulator", fmt::format("board '{}' has no emulator", project.board.name))
-        .help("flash the image with the board's own tools");
+        .help("'aotc flash " + shell_quoted(project.path) + "' writes it to the board");
     return kFailure;
   }
   std::vector<std::string> argv = project::emulator_command(project.board, image, arguments);

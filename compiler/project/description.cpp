@@ -178,9 +178,11 @@ class Reader {
 
   void build() {
     const Json& build = object("build");
-    known(build, "build", {"program", "install", "configure", "build", "image", "image_platforms"});
+    known(build, "build", {"program", "install", "configure", "build", "image", "image_platforms", "flash", "flash_port"});
     out_.configure = words(build, "configure");
     out_.build = words(build, "build");
+    out_.flash = words(build, "flash");
+    out_.flash_port = words(build, "flash_port");
     out_.image = text(build, "image", "");
     out_.image_platforms = words(build, "image_platforms");
     out_.install = text(build, "install", "");

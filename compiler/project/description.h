@@ -63,6 +63,7 @@ struct TemplateDescription {
   std::vector<TemplateOption> options;
   std::string model_folder, runtime_folder;
   std::vector<std::string> configure, build;  // command lines; no `build`: aotc does not build it
+  std::vector<std::string> flash, flash_port;  // writes it to a board, and what is added for a port; may be empty
   std::string image;
   std::vector<std::string> image_platforms;  // those with an image; empty: all
   std::string install;        // how to get the program that builds it; empty: it is a Debian package

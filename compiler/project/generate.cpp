@@ -264,6 +264,8 @@ nlohmann::ordered_json project_manifest(const TemplateDescription& description, 
   manifest["model_folder"] = rendered.model_folder;
   if (!rendered.configure.empty()) manifest["configure"] = rendered.configure;
   if (!rendered.build.empty()) manifest["build"] = rendered.build;
+  if (!rendered.flash.empty()) manifest["flash"] = rendered.flash;
+  if (!rendered.flash.empty() && !rendered.flash_port.empty()) manifest["flash_port"] = rendered.flash_port;
   if (!rendered.image.empty()) manifest["image"] = rendered.image;
   manifest["verify"] = description.verify;
   manifest["tool"] = description.tool;

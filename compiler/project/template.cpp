@@ -248,13 +248,16 @@ class Renderer {
     }
     out_.configure = t_.configure;
     out_.build = t_.build;
-    for (auto* command : {&out_.configure, &out_.build})
+    out_.flash = t_.flash;
+    out_.flash_port = t_.flash_port;
+    for (auto* command : {&out_.configure, &out_.build, &out_.flash})
       for (std::string& word : *command)
         if (!substitute("a command", word)) return false;
     // A board that the framework does not know leaves something out that the command needs.
     if (std::find(out_.build.begin(), out_.build.end(), "") != out_.build.end()) {
       out_.configure.clear();
       out_.build.clear();
+      out_.flash.clear();
     }
     out_.image = t_.image;
     out_.model_file = t_.model_file;

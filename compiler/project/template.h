@@ -26,7 +26,7 @@ struct Rendered {
   // With a slash at the end, or empty: the project's own folder.
   std::string model_folder, runtime_folder;
   // Command lines with {generator} and {project} still in them; both empty: aotc does not build it.
-  std::vector<std::string> configure, build;
+  std::vector<std::string> configure, build, flash, flash_port;
   std::string image;  // relative to the project
   bool model_file = true;
 };

@@ -11,3 +11,6 @@ foreach(test placed stack linked)
   e2e_test(boards.${test} full ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/memories.py ${test}
     --work ${work}/boards_${test})
 endforeach()
+add_test(NAME boards.flash COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/flash.py --aotc $<TARGET_FILE:aotc>
+         --work ${work}/boards_flash)
+set_tests_properties(boards.flash PROPERTIES LABELS quick)

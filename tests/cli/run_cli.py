@@ -398,7 +398,7 @@ def every_command(aotc):
              ["evaluate", DIGITS, "--input", "none.npy", "-o", "values"], ["report", DIGITS], ["diff", DIGITS, DIGITS], ["ops"], ["ops", "--like", "GRU"],
              ["boards"], ["boards", "host"], ["cpus"], ["templates", "list"], ["templates", "export", "-o", "mine"],
              ["mlf", "inspect", "a.tar"], ["mlf", "extract", "a.tar", "-o", "unpacked", "--force"], ["mlf", "diff", "a.tar", "none.tar"],
-             ["schedules", DIGITS], ["tune", DIGITS, "--board", "nowhere"], ["rpc", "list", "nowhere"], ["rpc", "call", "nowhere", "f"], ["rpc", "time", "nowhere", "f"],
+             ["schedules", DIGITS], ["flash", "nowhere"], ["tune", DIGITS, "--board", "nowhere"], ["rpc", "list", "nowhere"], ["rpc", "call", "nowhere", "f"], ["rpc", "time", "nowhere", "f"],
              ["bench", "--ops", DIGITS, "--board", "nowhere"], ["project-server"], ["graph", "inspect", "none.json"],
              ["graph", "convert", "none.json"], ["analyze", "signatures", "none.c"], ["help"], ["help", "check"],
              ["man", "check"], ["completion", "bash"], ["--help"], ["--version"], ["nosuch"], ["check"], []]

@@ -7,6 +7,7 @@
 #include <set>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 #include <gtest/gtest.h>
 
 #include "support/text.h"
@@ -146,6 +147,19 @@ TEST_P(EveryBoard, HasAClockThatFitsItsPlatform) {
     EXPECT_FALSE(b.emulator_argv.empty());
     EXPECT_FALSE(b.stand_in);
   }
+}
+
+TEST_P(EveryBoard, SaysHowToGetWhatWritesToIt) {
+  Board b = board_of(GetParam());
+  const auto programmers = b.description->value("programmers", nlohmann::json::array());
+  for (const auto& p : programmers) {
+    ASSERT_TRUE(p.contains("argv") && !p["argv"].empty());
+    EXPECT_NE(p["argv"].dump().find("{image}"), std::string::npos);
+    EXPECT_NE(p.value("install", ""), "");
+    for (const auto& [key, value] : p.items()) EXPECT_THAT(key, AnyOf(Eq("argv"), Eq("install"), Eq("port"), Eq("attach")));
+  }
+  // Whoever builds without a framework needs one; of the rest the framework has its own.
+  if (b.stand_in && b.field("console.kind") == "semihosting" && b.name != "nano33ble") EXPECT_FALSE(programmers.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Boards, EveryBoard, ::testing::ValuesIn(board_names()),

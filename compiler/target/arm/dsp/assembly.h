@@ -27,6 +27,8 @@ Implementation pack_pixel(const tir::Kernel& kernel);
 Implementation pack_edge(const tir::Kernel& kernel);
 Implementation dw_plane(const tir::Kernel& kernel);
 Implementation dw_column(const tir::Kernel& kernel);
+// target/arm/dsp/depthwise_strided.cpp
+Implementation dw_strided(const tir::Kernel& kernel);
 // target/arm/dsp/elementwise.cpp
 Implementation dsp_sum(const tir::Kernel& kernel);
 // target/arm/dsp/winograd.cpp

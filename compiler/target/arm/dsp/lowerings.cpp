@@ -111,6 +111,7 @@ Extension dsp_extension() {
       {"dw_plane", dw_plane},
       {"dw_column", dw_column},
       {"dw_column_nibbles", dw_column},
+      {"dw_strided", dw_strided},
       {"winograd_rows", winograd_rows},
       {"winograd_tile", winograd_tile},
       {"winograd_pairs", winograd_pairs},

@@ -16,6 +16,9 @@ bench_check(shipped digits_int8 m0,m3,m4,m7,m33,m55,rv32imac)
 bench_check(shared kws,resnet,ad,strww m3,m4,rv32imac)
 
 # Dynamic range beside int8: instructions of fully connected layers, at most 1.2 times as many.
+add_test(NAME bench.levels
+  COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/bench/levels.py --aotc $<TARGET_FILE:aotc>)
+set_tests_properties(bench.levels PROPERTIES LABELS full SKIP_RETURN_CODE 77)
 add_test(NAME bench.dynamic_range
   COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/bench/dynamic_range.py --aotc $<TARGET_FILE:aotc>)
 set_tests_properties(bench.dynamic_range PROPERTIES LABELS full SKIP_RETURN_CODE 77)

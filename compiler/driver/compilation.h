@@ -55,6 +55,7 @@ struct CompileOptions {
   std::optional<plan::Contract> inputs, outputs;
   bool feed = false;  // --input rows: inputs are kPreserve to the run function
   ops::Level level = ops::Level::kBalanced;
+  bool level_given = false;  // by -O, which --prefer flash then leaves alone
   bool prefer_ram = false;
   plan::Stream stream = plan::Stream::kOff;
   bool assembly = true;  // microkernels in assembly; false: portable C only

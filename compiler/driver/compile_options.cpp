@@ -45,11 +45,16 @@ Option cpu_option(CompileOptions& compile) {
 }
 
 Option level_option(CompileOptions& compile) {
+  options::Choice levels = one_of(&compile.level, {{"speed", ops::Level::kSpeed},
+                                                   {"balanced", ops::Level::kBalanced},
+                                                   {"size", ops::Level::kSize}});
+  levels.set = [set = levels.set, &compile](const std::string& word) {
+    set(word);
+    compile.level_given = true;
+  };
   return {
       .names = "-O,--optimize",
-      .target = one_of(&compile.level, {{"speed", ops::Level::kSpeed},
-                                        {"balanced", ops::Level::kBalanced},
-                                        {"size", ops::Level::kSize}}),
+      .target = std::move(levels),
       .help =
           "What the code is for: size shares one function between operators that differ only in "
           "constants and writes loops out less, speed gives every operator its own, balanced "
@@ -150,12 +155,20 @@ std::vector<options::Option> model_options(CompileOptions& c) {
            .see = "state.md"}};
 }
 
+options::Choice preference(CompileOptions& c) {
+  return {{"cycles", "ram", "flash", "speed"}, "cycles", [&c](const std::string& word) {
+            c.prefer_ram = word == "ram";
+            if (!c.level_given) c.level = word == "flash" ? ops::Level::kSize : CompileOptions().level;
+          }};
+}
+
 // How operators are computed.
 std::vector<options::Option> schedule_options(CompileOptions& c) {
   return {level_option(c),
           {.names = "--prefer",
-           .target = one_of(&c.prefer_ram, {{"speed", false}, {"ram", true}}),
-           .help = "Where a faster schedule needs more RAM: take it, or not"},
+           .target = preference(c),
+           .help = "What to have less of where a schedule can save only one of them: cycles (speed is its older name), "
+                   "RAM, or flash, which is -O size unless -O is given"},
           {.names = "--stream",
            .target = one_of(&c.stream, {{"off", plan::Stream::kOff}, {"auto", plan::Stream::kAuto},
                                         {"max", plan::Stream::kMax}}),

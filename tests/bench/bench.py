@@ -8,6 +8,7 @@ m55 rv32imac.
   scripts/bench --models kws --targets m4,m3 --json -   figures as JSON on standard output
   scripts/bench --level speed --json -                  the same for -O speed
   scripts/bench --targets m4 --cycles                   cycles by layer, measured and estimated
+  scripts/bench --published                             estimated cycles beside results of MLPerf Tiny
   scripts/bench --check                                 fails if a figure is > 1 % worse than recorded
   scripts/bench --record                                writes the record and docs/performance.md
   scripts/bench --from tests/bench/record.json --markdown -   tables of what was measured before
@@ -26,6 +27,7 @@ import baselines
 import cycles
 import document
 import measure
+import published
 import record
 
 SKIP = 77
@@ -55,6 +57,8 @@ def options_of(arguments):
     add("--beside", metavar="FILE", help="write one table of them beside the strongest figures of TFLM")
     add("--cycles", action="store_true",
         help="cycles of the firmware beside the estimated ones, by layer (docs/cycles.md)")
+    add("--published", action="store_true",
+        help="print estimated cycles beside what others published for MLPerf Tiny; measure nothing")
     add("--record", action="store_true", help="replace their recorded figures")
     add("--check", action="store_true", help="compare them with the record")
     add("--from", dest="source", type=pathlib.Path, metavar="FILE",
@@ -120,16 +124,16 @@ def write(file, text):
         pathlib.Path(file).write_text(text)
 
 
-def rewrite(rows, absent, tools):
+def rewrite(rows, absent, tools, estimated):
     """Record and document; the document shows the whole record, not only what was measured now."""
-    new = record.merge(record.load(), rows, absent, tools)
+    new = {**record.merge(record.load(), rows, absent, tools), "published": estimated}
     record.store(new)
     say(f"wrote {record.RECORD.relative_to(measure.ROOT)}")
     base = baselines.load()
     if base is None:
         say(f"{baselines.BASELINES} is missing: docs/performance.md stays as it was")
         return
-    document.DOCUMENT.write_text(document.markdown(new["rows"], new["tools"], base))
+    document.DOCUMENT.write_text(document.markdown(new["rows"], new["tools"], base, new["published"]))
     say(f"wrote {document.DOCUMENT.relative_to(measure.ROOT)}")
 
 
@@ -149,6 +153,11 @@ def figures(options):
 def main(arguments=None):
     options = options_of(arguments)
     try:
+        if options.published:
+            if not available(published.MODELS):
+                return SKIP
+            sys.stdout.write(published.text(published.estimates(measure.Aotc(options.aotc, options.timeout))))
+            return 0
         rows, absent, tools = figures(options)
         if options.json:
             write(options.json, json.dumps(rows, indent=1) + "\n")
@@ -163,7 +172,7 @@ def main(arguments=None):
         if options.cycles:
             sys.stdout.write(cycles.text(rows))
         if options.record:
-            rewrite(rows, absent, tools)
+            rewrite(rows, absent, tools, published.estimates(measure.Aotc(options.aotc, options.timeout)))
         if options.check:
             record.check(record.load(), rows, absent, tools, say)
     except measure.Failure as failure:

@@ -93,6 +93,10 @@ class Record(unittest.TestCase):
             base = recorded(ROW, changed(model="n_f32"))
             record.store(base, path)
             self.assertEqual(record.load(path), base)
+            base = {**base, "published": {"cortex-m4f": {"m": [3, 2]}}}
+            record.store(base, path)
+            self.assertEqual(record.load(path), base)
+            self.assertEqual(record.merge(base, [], [], TOOLS)["published"], base["published"])
 
 
 def layer(op, op_index, instructions):
@@ -160,7 +164,7 @@ class Page(unittest.TestCase):
         now = record.load()
         self.assertTrue(now["rows"])
         self.assertEqual(document.DOCUMENT.read_text(),
-                         document.markdown(now["rows"], now["tools"], base),
+                         document.markdown(now["rows"], now["tools"], base, now["published"]),
                          "docs/performance.md is not of tests/bench/record.json: "
                          "scripts/bench --record writes both")
 

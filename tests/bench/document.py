@@ -3,6 +3,7 @@
 import textwrap
 
 import baselines
+import published
 from measure import ROOT, TARGETS, board_of, is_float
 from record import LAYER_TARGETS
 
@@ -165,12 +166,14 @@ def layer_tables(rows, base):
             *tables]
 
 
-def markdown(rows, tools, base):
+def markdown(rows, tools, base, estimated=None):
     rows = sorted(rows, key=lambda row: (is_float(row["model"]), row["model"], row["level"]))
     what = base.what if base else "no figures were at hand when this page was made."
     listed = "\n".join(f"- {version}" for version in dict.fromkeys(tools.values()))
     parts = [INTRODUCTION.format(command=COMMAND, what=quoted(what), tools=listed),
              overview(rows, base)]
+    if estimated:
+        parts.append(published.text(estimated))
     for target in TARGETS:
         chosen = [row for row in rows if row["target"] == target]
         if chosen:

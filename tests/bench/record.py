@@ -50,14 +50,15 @@ def merge(record, rows, absent, tools):
     new = {key(row): slim(row) for row in rows}
     gone = set(new) | set(absent)
     kept = [row for row in record["rows"] if key(row) not in gone]
-    return {"tools": dict(sorted({**record["tools"], **tools}.items())),
+    return {**record, "tools": dict(sorted({**record["tools"], **tools}.items())),
             "rows": sorted([*kept, *new.values()], key=order)}
 
 
 def store(record, path=RECORD):
     lines = ",\n".join("  " + json.dumps(row) for row in record["rows"])
     tools = json.dumps(record["tools"], indent=2).replace("\n", "\n ")
-    path.write_text(f'{{\n "tools": {tools},\n "rows": [\n{lines}\n ]\n}}\n')
+    published = f' "published": {json.dumps(record["published"])},\n' if "published" in record else ""
+    path.write_text(f'{{\n "tools": {tools},\n{published} "rows": [\n{lines}\n ]\n}}\n')
 
 
 def compare(record, rows, absent):

@@ -972,6 +972,8 @@ def levels(aotc):
     expect(said, r"^level +arena +constants +functions +code$", r"^-O size \* ", r"^-O balanced +\d")
     aotc("check", DIGITS, "-O3", code=2)
     same(json.loads(aotc("check", DIGITS, "--prefer", "ram", "--json").out)["prefer"], "ram", "preference")
+    same(json.loads(aotc("check", DIGITS, "--prefer", "flash", "--json").out)["level"], "size", "level of flash")
+    aotc("check", DIGITS, "--prefer", "bytes", code=2)
 
 
 @test

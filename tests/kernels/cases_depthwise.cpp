@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of target/arm/dsp/depthwise_kernels.h.
 #include "cases.h"
-#include "target/arm/dsp/depthwise_kernels.h"
+#include "target/arm/dsp/depthwise_strided.h"
 
 namespace aotc::tests {
 
@@ -35,10 +35,31 @@ void add_column(std::vector<KernelCase>& to, Pattern pattern, int64_t stride, in
                 {}});
 }
 
+void add_strided(std::vector<KernelCase>& to, Pattern pattern, const arm::StridedRows& rows, bool sign, int shift) {
+  for (int32_t missing = arm::StridedShape::kNone; missing <= arm::StridedShape::kBottom; ++missing) {
+    const int32_t count = missing == arm::StridedShape::kNone ? 3 : 1;
+    Data data(pattern, static_cast<uint32_t>(rows.columns * 10 + missing));
+    std::vector<int32_t> stream;
+    data.add_words(stream, 3);
+    data.add_line(stream, sign, shift);
+    to.push_back({arm::dw_strided_kernel(rows, shift, sign),
+                  {table(stream), data.bytes((2 * count + 1) * rows.row + 1, 1),
+                   data.bytes(count * rows.columns * rows.out_pixel), table({count, missing})},
+                  {}});
+  }
+}
+
 }  // namespace
 
 void add_depthwise_cases(std::vector<KernelCase>& to) {
   for (Pattern pattern : kPatterns) {
+    for (int64_t columns : {2, 3, 6})
+      for (bool left : {false, true})
+        for (bool right : {false, true}) {
+          const arm::StridedRows rows{37, 3, columns + 1, columns, left, right, -9};
+          add_strided(to, pattern, rows, left, kShift);
+          if (columns == 3) add_strided(to, pattern, rows, false, kEven);
+        }
     for (int32_t columns : {1, 5, 8}) add_plane(to, pattern, columns, 14);
     for (int64_t stride : {1, 2})
       for (bool sign : {false, true})

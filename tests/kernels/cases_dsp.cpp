@@ -2,6 +2,7 @@
 // Kernels of target/arm/dsp/gemm.h, gemm16.h and winograd.h.
 #include "cases.h"
 #include "target/arm/dsp/gemm16.h"
+#include "target/arm/dsp/gemv_quads.h"
 #include "target/arm/dsp/nibbles.h"
 #include "target/arm/dsp/winograd.h"
 
@@ -28,6 +29,23 @@ void add_vector_cases(std::vector<KernelCase>& to, bool words, bool sign, int sh
         to.push_back({words ? arm::gemv_words_kernel(shift, sign)
                             : arm::gemv_pairs_kernel(shift, sign),
                       {table(stream), data.words(steps), data.bytes(groups * size), table(shape)},
+                      {}});
+      }
+}
+
+void add_quads_cases(std::vector<KernelCase>& to, bool sign, int shift, const arm::QuadsForm& form) {
+  for (Pattern pattern : kPatterns)
+    for (int64_t words : {1, 3, 4, 5, 8})
+      for (int64_t groups : {1, 3}) {
+        Data data(pattern, static_cast<uint32_t>(words * 10 + groups));
+        std::vector<int32_t> stream;
+        for (int64_t g = 0; g < groups; ++g) {
+          data.add_words(stream, 4 + words * 4);
+          for (int64_t c = 0; c < 4; ++c) data.add_line(stream, sign, shift);
+        }
+        to.push_back({arm::gemv_quads_kernel(shift, sign, form),
+                      {table(stream), data.bytes(words * 4 + 1, 1), data.bytes(groups * 4, 3),
+                       table(arm::quads_shape(words, groups, sign, form))},
                       {}});
       }
 }
@@ -149,6 +167,8 @@ void add_gemm_cases(std::vector<KernelCase>& to) {
     for (bool sign : {false, true}) {
       for (int shift : sign ? std::vector<int>{kShift} : std::vector<int>{kShift, kEven}) {
         add_vector_cases(to, words, sign, shift);
+        for (const arm::QuadsForm& form : {arm::QuadsForm{}, arm::QuadsForm{true, 5}, arm::QuadsForm{true, 0}})
+          if (!words) add_quads_cases(to, sign, shift, form);
         for (int64_t pixels = 1; pixels <= 4; ++pixels) add_matrix_cases(to, words, sign, shift, pixels);
       }
     }
@@ -166,6 +186,12 @@ void add_pack_cases(std::vector<KernelCase>& to) {
         to.push_back({arm::pack_halves_run_kernel(pixels),
                       {data.bytes(words * 4 + 2, 2), data.words(words * pixels)},
                       {static_cast<int32_t>(words)}});
+        for (int64_t row : {7, 301})
+          for (int32_t outside = -4; outside <= 4; ++outside)
+            if (words == 3)
+              to.push_back({arm::pack_edge_kernel({pixels, row, 4, -128}),
+                            {data.bytes(2 * row + 5, 1), data.words(12 * pixels)},
+                            {3, 8 * outside}});
         for (int64_t rows : {1, 3}) {
           int64_t stride = words * 4 - 1, skip = 5;
           std::vector<int32_t> shape(4);
@@ -177,6 +203,9 @@ void add_pack_cases(std::vector<KernelCase>& to) {
           to.push_back({arm::pack_pixels_kernel(pixels),
                         {data.bytes(bytes, 1), data.words(rows * words * 2 * pixels),
                          table(shape)},
+                        {}});
+          to.push_back({arm::pack_pixel_kernel(pixels),
+                        {data.bytes(bytes, 1), data.words(rows * words * 2 * pixels), table(shape)},
                         {}});
           shape[PairGemm::kPackPixelStride] = static_cast<int32_t>(stride + 3);
           shape[PairGemm::kPackRowSkip] = static_cast<int32_t>(skip + 1);

@@ -40,6 +40,10 @@ class Thumb {
   void sub_lsl(Reg d, Reg n, Reg m, int by) { emit("sub", {name(d), name(n), name(m), shift("lsl", by)}); }
   void subs(Reg d, Reg n, int imm) { emit("subs", {name(d), name(n), imm_text(imm)}); }
   void lsl(Reg d, Reg m, int by) { emit("lsl", {name(d), name(m), imm_text(by)}); }
+  // By the lowest byte of `by`: 32 and more leave nothing.
+  void lsl(Reg d, Reg m, Reg by) { emit("lsl", {name(d), name(m), name(by)}); }
+  void lsr(Reg d, Reg m, Reg by) { emit("lsr", {name(d), name(m), name(by)}); }
+  void orr(Reg d, Reg n, Reg m) { emit("orr", {name(d), name(n), name(m)}); }
   void lsr(Reg d, Reg m, int by) { emit("lsr", {name(d), name(m), imm_text(by)}); }
   void asr(Reg d, Reg m, int by) { emit("asr", {name(d), name(m), imm_text(by)}); }
   void and_(Reg d, Reg n, int imm) { emit("and", {name(d), name(n), imm_text(imm)}); }
@@ -74,6 +78,8 @@ class Thumb {
   // Low half of n, high half from the low half of m.
   void pkhbt(Reg d, Reg n, Reg m) { emit("pkhbt", {name(d), name(n), name(m), shift("lsl", 16)}); }
   void pkhtb(Reg d, Reg n, Reg m) { emit("pkhtb", {name(d), name(n), name(m), shift("asr", 16)}); }
+  // Bits [low, low + count) of d become the lowest bits of n.
+  void bfi(Reg d, Reg n, int low, int count) { emit("bfi", {name(d), name(n), imm_text(low), imm_text(count)}); }
   void sadd16(Reg d, Reg n, Reg m) { emit("sadd16", {name(d), name(n), name(m)}); }
   void ssub16(Reg d, Reg n, Reg m) { emit("ssub16", {name(d), name(n), name(m)}); }
 
@@ -100,6 +106,7 @@ class Thumb {
   void strb_index(Reg t, Reg n, Reg m, int by = 0) { access_index("strb", t, n, m, by); }
   void strh(Reg t, Reg n, int offset = 0) { access("strh", t, n, offset); }
   void strh_after(Reg t, Reg n, int step) { access_after("strh", t, n, step); }
+  void strh_index(Reg t, Reg n, Reg m, int by = 0) { access_index("strh", t, n, m, by); }
   void strd(Reg t, Reg u, Reg n, int offset = 0);
   void strd_after(Reg t, Reg u, Reg n, int step);
   // Registers in ascending order; n moves past them.

@@ -317,7 +317,7 @@ class Machine {
     if (n[0] == 'v') return vector(i);
     if (n == "le" || n == "letp") return loop_end(i);
     if (n.starts_with("dls") || n.starts_with("wls")) return loop_start(i);
-    if (n[0] == 'b' && n != "bic") return branch(i);
+    if (n[0] == 'b' && n != "bic" && n != "bfi") return branch(i);
     if (n == "cmp") return compare(value(i.operands[0]), value(i.operands[1])), true;
     if (n.starts_with("ldr") || n.starts_with("str")) return access(i);
     if (n == "ldmia" || n == "stmia") return many(i);

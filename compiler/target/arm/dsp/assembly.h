@@ -14,6 +14,8 @@ Implementation gemm_sums(const tir::Kernel& kernel);
 Implementation gemv_sums(const tir::Kernel& kernel);
 Implementation gemm_words(const tir::Kernel& kernel);
 Implementation gemv_words(const tir::Kernel& kernel);
+// target/arm/dsp/gemv_quads.cpp
+Implementation gemv_quads(const tir::Kernel& kernel);
 // target/arm/dsp/gemm16.cpp
 Implementation gemm_halves(const tir::Kernel& kernel);
 Implementation gemv_halves(const tir::Kernel& kernel);
@@ -21,8 +23,12 @@ Implementation pack_halves(const tir::Kernel& kernel);
 Implementation pack_halves_run(const tir::Kernel& kernel);
 Implementation pack_pixels(const tir::Kernel& kernel);
 Implementation pack_run(const tir::Kernel& kernel);
+Implementation pack_pixel(const tir::Kernel& kernel);
+Implementation pack_edge(const tir::Kernel& kernel);
 Implementation dw_plane(const tir::Kernel& kernel);
 Implementation dw_column(const tir::Kernel& kernel);
+// target/arm/dsp/depthwise_strided.cpp
+Implementation dw_strided(const tir::Kernel& kernel);
 // target/arm/dsp/elementwise.cpp
 Implementation dsp_sum(const tir::Kernel& kernel);
 // target/arm/dsp/winograd.cpp

@@ -243,7 +243,8 @@ class DspConvLowering {
                   (y.start(0) < 0 || y.start(y.out - 1) + y.kernel > y.in) &&
                   y.start(0) + y.kernel > 0 && y.start(y.out - 1) < y.in;
     std::vector<int32_t> all;
-    for (int64_t n = clips_rows_ ? 1 : rows; n <= rows; ++n) {
+    const bool any_rows = clips_rows_ || (!conv_.pointwise && has_edges());
+    for (int64_t n = any_rows ? 1 : rows; n <= rows; ++n) {
       std::vector<int32_t> pack(4);
       pack[PairGemm::kPackPixelStride] =
           static_cast<int32_t>(conv_.window.x.stride * conv_.in_channels * bytes_);
@@ -254,6 +255,7 @@ class DspConvLowering {
       all.insert(all.end(), pack.begin(), pack.end());
     }
     pack_shape_ = f_.constant("pack", DType::kI32, all);
+    all_rows_ = any_rows ? 4 * (rows - 1) : 0;
   }
 
   void emit() {
@@ -297,7 +299,7 @@ class DspConvLowering {
   // element of the first window.
   void pack_fast(const Ex& from) {
     f_.run(pack_kernel(),
-           {address(in_, from), address(panel_, 0), address(pack_shape_, 0)});
+           {address(in_, from), address(panel_, 0), address(pack_shape_, all_rows_)});
     if (row_rest_ == 0) return;
     for (int64_t p = 0; p < tile_; ++p)
       store_rest(p, [&](int64_t ky, int64_t j) {
@@ -364,6 +366,62 @@ class DspConvLowering {
     Ex oy = f_.let("oy", at / x.out);
     Ex top = f_.let("top", oy * y.stride - y.pad_before);
     Ex left = f_.let("left", (at - oy * x.out) * x.stride - x.pad_before);
+    if (has_edges()) {
+      pack_edges(top, left, i);
+    } else {
+      pack_rows(top, left, i);
+    }
+    if (row_rest_ == 0) return;
+    store_rest(i, [&](int64_t ky, int64_t j) {
+      // Elements of windows larger than the image that no output has inside.
+      auto outside = [](const WindowAxis& a, int64_t tap) {
+        int64_t least = a.start(0) + tap * a.dilation;
+        return least >= a.in || least + (a.out - 1) * a.stride < 0;
+      };
+      if (outside(y, ky) || outside(x, (row_words_ * lanes_ + j) / conv_.in_channels)) return Ex(zero_);
+      Ex iy = f_.let("iy", top + ky * y.dilation);
+      return f_.let("v", element(iy, f_.let("q", left * conv_.in_channels + (row_words_ * lanes_ + j)), true));
+    });
+  }
+
+  // Whether words that reach beyond a row are taken by the kernel for them.
+  bool has_edges() const {
+    constexpr int64_t kMostPanelRow = 4095;
+    return !int16_ && conv_.in_channels % lanes_ != 0 && conv_.window.y.dilation == 1 && row_size() >= lanes_ &&
+           row_steps() * tile_ * 4 <= kMostPanelRow;
+  }
+
+  // The words of all rows of a window of any channels.
+  void pack_edges(const Ex& top, const Ex& left, const Ex& i) {
+    const WindowAxis& y = conv_.window.y;
+    Ex before = f_.let("above", min(max(-top, 0), y.kernel));
+    Ex after = f_.let("below", min(max(top + (y.kernel - y.in), 0), Ex(y.kernel) - before));
+    Ex rows = f_.let("rows", Ex(y.kernel) - before - after);
+    fill(i, before * row_steps());
+    fill((before + rows) * (row_steps() * tile_) + i, after * row_steps());
+    auto whole = [&] {
+      f_.run(pack_pixel_kernel(tile_),
+             {address(in_, (top + before) * row_size() + left * conv_.in_channels),
+              address(panel_, before * (row_steps() * tile_) + i), address(pack_shape_, rows * 4 - 4)});
+    };
+    auto edges = [&] {
+      Ex from = f_.let("from", (top + before) * row_size());
+      const tir::KernelPtr edge = pack_edge_kernel({tile_, row_size(), row_steps(), zero_});
+      f_.loop("word", 0, row_words_, [&](Ex word) {
+        Ex q = f_.let("q", left * conv_.in_channels + word * lanes_);
+        Ex at = f_.let("in_row", min(max(q, 0), row_size() - lanes_));
+        f_.run(edge, {address(in_, from + at), address(panel_, (before * row_steps() + word * 2) * tile_ + i), rows,
+                      min(max(at - q, -lanes_), lanes_) * 8});
+      });
+    };
+    auto inside = [&] {
+      f_.if_(left >= 0 && left <= conv_.window.x.in - conv_.window.x.kernel, whole, edges);
+    };
+    f_.if_(rows > 0, inside);
+  }
+
+  void pack_rows(const Ex& top, const Ex& left, const Ex& i) {
+    const WindowAxis& y = conv_.window.y;
     f_.loop("ky", 0, y.kernel, [&](Ex ky) {
       Ex iy = f_.let("iy", top + ky * y.dilation);
       Ex to = f_.let("to", ky * (row_steps() * tile_) + i);
@@ -376,17 +434,6 @@ class DspConvLowering {
         }
       };
       f_.if_(iy >= 0 && iy < y.in, row, blank);
-    });
-    if (row_rest_ == 0) return;
-    store_rest(i, [&](int64_t ky, int64_t j) {
-      // Elements of windows larger than the image that no output has inside.
-      auto outside = [](const WindowAxis& a, int64_t tap) {
-        int64_t least = a.start(0) + tap * a.dilation;
-        return least >= a.in || least + (a.out - 1) * a.stride < 0;
-      };
-      if (outside(y, ky) || outside(x, (row_words_ * lanes_ + j) / conv_.in_channels)) return Ex(zero_);
-      Ex iy = f_.let("iy", top + ky * y.dilation);
-      return f_.let("v", element(iy, f_.let("q", left * conv_.in_channels + (row_words_ * lanes_ + j)), true));
     });
   }
 
@@ -480,6 +527,7 @@ class DspConvLowering {
   Turns turns_;  // of pairs_
   TurnTables shapes_;
   BufferPtr in_, out_, panel_, stream_, last_shape_, pack_shape_;
+  int64_t all_rows_ = 0;  // where pack_shape_ has the table of a window with all rows
 };
 
 }  // namespace

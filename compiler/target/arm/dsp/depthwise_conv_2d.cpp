@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lowering of int8 3 x 3 depthwise convolutions onto the kernels of depthwise_kernels.h: each channel of
 // a band is copied into a plane of halfwords whose padding is the input's zero point, then its
-// outputs are made column by column.
+// outputs are made column by column. With strides of 2 they are made row by row from the image itself
+// (depthwise_strided.h), where instructions reach that far.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 #include "ops/common/nibbles.h"
 #include "ops/depthwise_conv_2d/bands.h"
 #include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
-#include "target/arm/dsp/depthwise_kernels.h"
+#include "target/arm/dsp/depthwise_strided.h"
 #include "target/arm/dsp/lowerings.h"
 
 namespace aotc::target::arm {
@@ -34,11 +35,12 @@ class DspDepthwiseLowering {
 
   // Nothing where the kernels do not apply.
   std::optional<Lowered> run() {
-    if (!fits()) return std::nullopt;
+    const bool strided = fits_strided();
+    if (!strided && !fits()) return std::nullopt;
     const std::vector<int16_t> centred = ops::centred_weights(op_);
     if (std::any_of(centred.begin(), centred.end(), [](int16_t v) { return v < -128 || v > 127; }))
       return std::nullopt;
-    std::vector<int8_t> w = weights(centred);
+    std::vector<int8_t> w = weights(centred, strided);
     FoldedBias folded = fold_bias(op_, channels_, [&](int64_t c) {
       return std::vector<int32_t>(w.begin() + c * DepthwisePairs::kTaps, w.begin() + (c + 1) * DepthwisePairs::kTaps);
     });
@@ -50,6 +52,7 @@ class DspDepthwiseLowering {
     in_ = f_.operand(0);
     stream_ = f_.constant("stream", DType::kI32, *stream);
     stream_words_ = dw_stream_words(lines->sign(), nibbles_);
+    if (strided) return run_strided(*lines);
     // With a sign, twice would be longer than a C99 string literal may be.
     unroll_ = target_.level == Level::kSize || lines->sign() || lines->even() ? 1 : 2;
     make_tables();
@@ -91,12 +94,80 @@ class DspDepthwiseLowering {
            y.start(y.out - 1) < y.in && (bands_->even() || y.pad_before < 2);
   }
 
-  std::vector<int8_t> weights(const std::vector<int16_t>& centred) const {
+  // [channel][row][column], or [channel][column][row].
+  std::vector<int8_t> weights(const std::vector<int16_t>& centred, bool by_columns) const {
     std::vector<int8_t> out;
     for (int64_t c = 0; c < channels_; ++c)
-      for (int64_t t = 0; t < DepthwisePairs::kTaps; ++t)
-        out.push_back(static_cast<int8_t>(centred[static_cast<size_t>(t * channels_ + c)]));
+      for (int64_t t = 0; t < DepthwisePairs::kTaps; ++t) {
+        const int64_t tap = by_columns ? t % 3 * 3 + t / 3 : t;
+        out.push_back(static_cast<int8_t>(centred[static_cast<size_t>(tap * channels_ + c)]));
+      }
     return out;
+  }
+
+  // Sets the image's layout.
+  bool fits_strided() {
+    auto one_outside = [](const WindowAxis& a) {
+      return a.kernel == 3 && a.stride == 2 && a.dilation == 1 && a.pad_before <= 1 && a.in >= 3 &&
+             a.start(a.out - 1) + a.kernel <= a.in + 1;
+    };
+    const WindowAxis& y = window_.y;
+    const WindowAxis& x = window_.x;
+    if (nibbles_ || !one_outside(y) || !one_outside(x)) return false;
+    strided_ = {x.in * in_channels_, in_channels_, channels_, x.out, x.pad_before > 0,
+                x.start(x.out - 1) + x.kernel > x.in, op_.operand(0).zero_point()};
+    const int64_t top = y.pad_before, bottom = y.start(y.out - 1) + y.kernel > y.in ? 1 : 0;
+    inner_ = y.out - top - bottom;
+    return strided_.fits() && inner_ >= 0 && target_.wish("plane", 0, 0, 1) == 0;
+  }
+
+  std::optional<Lowered> run_strided(const PairLines& lines) {
+    constexpr double kInstructions = 20;
+    const Turns turns = turns_of(inner_, kInstructions * static_cast<double>(window_.x.out), target_);
+    auto rows = [](int64_t count) { return std::vector<int32_t>{static_cast<int32_t>(count), StridedShape::kNone}; };
+    if (inner_ > 0) shapes_ = TurnTables(f_, turns, "shape", rows);
+    if (window_.y.pad_before > 0)
+      top_ = f_.constant("top_shape", DType::kI32, std::vector<int32_t>{1, StridedShape::kTop});
+    if (window_.y.out - inner_ > window_.y.pad_before)
+      bottom_ = f_.constant("bottom_shape", DType::kI32, std::vector<int32_t>{1, StridedShape::kBottom});
+    out_ = f_.result(0);
+    column_ = dw_strided_kernel(strided_, lines.fit.shift, lines.sign());
+    const int64_t multiplier = channels_ / in_channels_;
+    f_.loop("n", 0, window_.batch, [&](Ex n) {
+      f_.loop("c", 0, in_channels_, [&](Ex c) {
+        f_.loop("m", 0, multiplier, [&](Ex m) { emit_channel(n, c, f_.let("channel", c * multiplier + m), turns); });
+      });
+    });
+    publish_strided();
+    f_.algorithm("pairs");
+    f_.choice("plane", 0);
+    return f_.finish(fmt::format("rows of {} from the image, {}", window_.x.out, form_text(lines)));
+  }
+
+  void emit_channel(const Ex& n, const Ex& c, const Ex& channel, const Turns& turns) {
+    const WindowAxis& y = window_.y;
+    auto rows = [&](const Ex& first_in, const Ex& first_out, const BufferPtr& shape) {
+      f_.run(column_, {address(stream_, channel * stream_words_), address(in_, (n * y.in + first_in) * strided_.row + c),
+                       address(out_, (n * y.out + first_out) * (window_.x.out * channels_) + channel), address(shape, 0)});
+    };
+    // Where a row is outside, the three that are read are the image's first or last.
+    if (top_) rows(0, 0, top_);
+    const int64_t before = y.pad_before;
+    if (inner_ > 0)
+      f_.take_turns(turns, [&](const Ex& first, int64_t count) {
+        rows((first + before) * 2 - before, first + before, shapes_.of(count));
+      });
+    if (bottom_) rows(y.in - 3, y.out - 1, bottom_);
+  }
+
+  // A pixel's result is written where nothing is read any more but what lies behind, of the same channel.
+  void publish_strided() {
+    const int64_t in = op_.operand(0).bytes() / window_.batch, out = op_.result().bytes() / window_.batch;
+    WriteOrder order;
+    order.in_place = channels_ == in_channels_;
+    for (int64_t n = 0; n < window_.batch && window_.batch <= WriteOrder::kMostSteps; ++n)
+      order.steps.push_back({n * in, (n + 1) * in, n * out, (n + 1) * out});
+    f_.publish(std::move(order));
   }
 
   void make_tables() {
@@ -198,6 +269,10 @@ class DspDepthwiseLowering {
   std::optional<Bands> bands_;
   tir::KernelPtr copy_, column_;
   BufferPtr in_, out_, plane_, stream_, plane_shape_, shape_;
+  StridedRows strided_;
+  int64_t inner_ = 0;  // rows of the result whose windows lie inside of the image above and below
+  TurnTables shapes_;
+  BufferPtr top_, bottom_;
 };
 
 }  // namespace

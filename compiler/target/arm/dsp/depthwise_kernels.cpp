@@ -14,13 +14,6 @@ using tir::KernelPtr;
 
 namespace {
 
-// Word and byte of each tap in a channel's stream.
-struct Place {
-  int word, byte;
-};
-constexpr std::array<Place, DepthwisePairs::kTaps> kPlaces = {
-    {{0, 0}, {0, 2}, {1, 1}, {0, 1}, {0, 3}, {1, 3}, {1, 0}, {1, 2}, {2, 0}}};
-
 // Of 4 bits in the first word, but for the last.
 constexpr std::array<int, DepthwisePairs::kTaps> kNibbles = {1, 5, 2, 3, 7, 6, 0, 4, 0};
 
@@ -43,7 +36,7 @@ std::optional<std::vector<int32_t>> dw_stream(const std::vector<int8_t>& weights
     for (size_t t = 0; t < DepthwisePairs::kTaps; ++t) {
       uint32_t w = static_cast<uint8_t>(weights[c * DepthwisePairs::kTaps + t]);
       if (!nibbles) {
-        words[static_cast<size_t>(kPlaces[t].word)] |= w << (8 * kPlaces[t].byte);
+        words[static_cast<size_t>(DepthwisePairs::kPlaces[t].word)] |= w << (8 * DepthwisePairs::kPlaces[t].byte);
       } else if (t + 1 < DepthwisePairs::kTaps) {
         words[0] |= (w & 15) << (4 * kNibbles[t]);
       } else {
@@ -110,7 +103,7 @@ KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int sh
   Ex rows = of_shape("rows", DepthwisePairs::kRows);
   const int64_t biases = dw_weight_words(nibbles), line = biases + 1;
   auto weight = [&](size_t t) {
-    const Place& p = kPlaces[t];
+    const DepthwisePairs::Place& p = DepthwisePairs::kPlaces[t];
     if (!nibbles) return shl_wrapping(load(stream, p.word), 24 - 8 * p.byte) >> 24;
     if (t + 1 == DepthwisePairs::kTaps) return shl_wrapping(load(stream, biases), 24) >> 24;
     return shl_wrapping(load(stream, 0), 28 - 4 * kNibbles[t]) >> 28;

@@ -5,6 +5,8 @@
 // layers whose pitches agree share their code.
 #pragma once
 
+#include <array>
+
 #include "target/arm/dsp/gemm.h"
 
 namespace aotc::target::arm {
@@ -12,6 +14,12 @@ namespace aotc::target::arm {
 // Layouts that meanings and implementations share.
 struct DepthwisePairs {
   static constexpr int64_t kTaps = 9;
+  // Word and byte of each tap in a channel's stream.
+  struct Place {
+    int word, byte;
+  };
+  static constexpr std::array<Place, kTaps> kPlaces = {
+      {{0, 0}, {0, 2}, {1, 1}, {0, 1}, {0, 3}, {1, 3}, {1, 0}, {1, 2}, {2, 0}}};
   // Words of the table that dw_column takes as shape: columns; (turns of the loop - 1) << 16;
   // outputs of its first turn that are left out; bytes of out from row to row; bytes from the end
   // of a column to the begin of the next one, in the plane and in out; output rows, bytes from

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lowering of int8 fully_connected onto the pair kernels (target/arm/dsp/gemm.h): a row of the input
 // is spread into a panel of halfwords, then eight units at a time are multiplied with it, or four where
-// speed is wanted more than a small table. Weights of 4 bits go by target/arm/dsp/nibbles.h.
+// speed is wanted more than a small table. Few units take the row as it is, four at a time. Weights of 4 bits go by target/arm/dsp/nibbles.h.
 #include <fmt/format.h>
 
 #include "ops/common/conv.h"
@@ -9,9 +9,11 @@
 #include "ops/common/hybrid.h"
 #include "ops/fully_connected/fully_connected.h"
 #include "target/arm/dsp/gemm.h"
+#include "target/arm/dsp/gemv_quads.h"
 #include "target/arm/dsp/lowerings.h"
 #include "target/arm/dsp/nibbles.h"
 #include "target/arm/dsp/window_sums.h"
+#include "target/instruction_counter.h"
 
 namespace aotc::target::arm {
 
@@ -132,15 +134,90 @@ std::optional<Lowered> lower_rows(const OpView& op, const TargetInfo& target) {
                pack_work(1, depth / 4, 1)) *
               static_cast<double>(rows);
   f.algorithm(words ? "words" : "pairs");
+  if (!words) f.choice("units", size);
   f.estimate(work, target);
   return f.finish(fmt::format("{} units, {} steps, {}{}, {}", size, steps, form_text(*lines),
                               steps > row_steps ? ", sum of the row" : "", estimate_text(work, target)));
 }
 
+// Where lower_rows can do it as well, eight at a time need fewer instructions if there are many units. The smaller kernel is
+// taken where it costs little; a layer of eight units, or of many, is one of a network that needs the other kernel anyway.
+bool prefers_quads(int64_t units, int64_t depth, int64_t rows, const QuadsLines& fit, const TargetInfo& target) {
+  constexpr double kLittle = 300;
+  constexpr int64_t kQuad = GemvQuads::kChannels, kEight = PairGemm::kGemvChannels, kMany = 64;
+  if (units < kEight || fit.form.bytes) return true;
+  if (units == kEight || units >= kMany) return false;
+  const bool sign = fit.lines.sign();
+  const Work quads = quads_work(depth / 4, (units + kQuad - 1) / kQuad, sign, fit.form);
+  const Work eights = gemv_work(false, depth / 2, (units + kEight - 1) / kEight, sign) + pack_work(1, depth / 4, 1);
+  return (target.costs.of(quads) - target.costs.of(eights)) * static_cast<double>(rows) < kLittle;
+}
+
+// A row is read until its last units are written.
+void publish_mixed_rows(LoweringBuilder& f, const OpView& op, int64_t rows) {
+  if (rows > WriteOrder::kMostSteps) return;
+  const int64_t in = op.operand(0).bytes() / rows, out = op.result().bytes() / rows;
+  WriteOrder order;
+  for (int64_t r = 0; r < rows; ++r) order.steps.push_back({r * in, (r + 1) * in, r * out, (r + 1) * out});
+  f.publish(std::move(order));
+}
+
+std::optional<Lowered> lower_quads(const OpView& op, const TargetInfo& target) {
+  constexpr int64_t kSize = GemvQuads::kChannels;
+  const int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
+  const int64_t rows = op.operand(0).elements() / depth, words = depth / 4;
+  if (!target.allows("pairs") || !groups_serve(op, kSize)) return std::nullopt;
+  const ops::StoredWeights stored(op);
+  const std::vector<int64_t> groups = tile_starts(units, kSize);
+  if (stored.correction != 0) return std::nullopt;
+  auto [folded, scaling] = folded_scaling(op, centred_weights(op));
+  const auto fit = fit_quads(stored.values, groups, depth, scaling, folded.bias, target.fpu);
+  if (!fit) return std::nullopt;
+  const QuadsForm& form = fit->form;
+  const bool sign = fit->lines.sign();
+  if (target.wish("units", prefers_quads(units, depth, rows, *fit, target) ? kSize : PairGemm::kGemvChannels, kSize, PairGemm::kGemvChannels) != kSize)
+    return std::nullopt;
+
+  LoweringBuilder f(op, "fully_connected");
+  BufferPtr in = f.operand(0);
+  BufferPtr stream =
+      f.constant("stream", DType::kI32, quads_stream(stored.values, depth, groups, folded.bias, *fit));
+  const int64_t whole = units / kSize;
+  const int64_t group_words = static_cast<int64_t>(stream->elements) / static_cast<int64_t>(groups.size());
+  const Turns turns = turns_of(whole, target.costs.of(quads_work(words, 1, sign, form)), target);
+  const TurnTables shapes(f, turns, "shape", [&](int64_t count) { return quads_shape(words, count, sign, form); });
+  // Units that are left are made again with the ones before them.
+  const bool rest = units % kSize != 0;
+  BufferPtr last = rest ? f.constant("last_shape", DType::kI32, quads_shape(words, 1, sign, form)) : nullptr;
+  BufferPtr out = f.result(0);
+  tir::KernelPtr gemv = gemv_quads_kernel(fit->lines.fit.shift, sign, form);
+  f.loop("r", 0, rows, [&](Ex r) {
+    f.take_turns(turns, [&](const Ex& first, int64_t count) {
+      f.run(gemv, {address(stream, first * group_words), address(in, r * depth),
+                   address(out, r * units + first * kSize), address(shapes.of(count), 0)});
+    });
+    if (rest)
+      f.run(gemv, {address(stream, whole * group_words), address(in, r * depth),
+                   address(out, r * units + (units - kSize)), address(last, 0)});
+  });
+  publish_mixed_rows(f, op, rows);
+  Work work = quads_work(words, static_cast<int64_t>(groups.size()), sign, form) * static_cast<double>(rows);
+  f.algorithm("pairs");
+  f.choice("units", kSize);
+  f.estimate(work, target);
+  return f.finish(fmt::format("{} units, {} words{}, {}, {}", kSize, words, form.bytes ? " by bytes" : "",
+                              form_text(fit->lines), estimate_text(work, target)));
+}
+
 }  // namespace
 
 std::optional<Lowered> lower_fully_connected_dsp(const OpView& op, const TargetInfo& target) {
-  return faster_form(op, target, lower_rows);
+  const bool words_asked = target.asked && target.asked->algorithm == "words";
+  std::optional<Lowered> quads = words_asked ? std::nullopt : lower_quads(op, target);
+  if (quads && target.level != Level::kSpeed) return quads;
+  std::optional<Lowered> rows = faster_form(op, target, lower_rows);
+  if (!quads || !rows) return quads ? std::move(quads) : std::move(rows);
+  return cost_of(*quads, target).cycles <= cost_of(*rows, target).cycles ? std::move(quads) : std::move(rows);
 }
 
 }  // namespace aotc::target::arm

@@ -35,6 +35,10 @@ Ex dot_words(const Ex& acc, const Ex& x, const Ex& w) {
   return dot(acc, low_half(x), low_half(w), high_half(x), high_half(w));
 }
 
+Ex dot_low_bytes(const Ex& acc, const Ex& x, const Ex& w) {
+  return dot(acc, low_half(x), byte_0(w), high_half(x), byte_2(w));
+}
+
 Ex line_output(FunctionBuilder& f, const Ex& acc, const BufferPtr& stream, const Ex& at, int shift,
                bool sign) {
   if (shift == 0) {
@@ -49,10 +53,7 @@ Ex line_output(FunctionBuilder& f, const Ex& acc, const BufferPtr& stream, const
   return clamp(f.let("v", sum) >> shift, -128, 127);
 }
 
-namespace {
-
-int32_t stream_word(const std::vector<int8_t>& w, int64_t k, const std::array<int, 2>& step,
-                    int64_t a) {
+int32_t stream_word(const std::vector<int8_t>& w, int64_t k, const std::array<int, 2>& step, int64_t a) {
   uint32_t out = 0;
   for (size_t half = 0; half < 2; ++half) {
     if (step[half] < 0) continue;
@@ -63,15 +64,12 @@ int32_t stream_word(const std::vector<int8_t>& w, int64_t k, const std::array<in
   return static_cast<int32_t>(out);
 }
 
-// Channel b's sum is 256 times its own plus channel a's, the biases as well.
 void put_biases(std::vector<int32_t>& out, const std::vector<int32_t>& bias, int64_t a) {
   auto low = static_cast<uint32_t>(bias[static_cast<size_t>(a)]);
   auto high = static_cast<uint32_t>(bias[static_cast<size_t>(a + 1)]);
   out.push_back(static_cast<int32_t>(low));
   out.push_back(static_cast<int32_t>((high << 8) + low));
 }
-
-}  // namespace
 
 void put_line(std::vector<int32_t>& out, const PairLines& lines, int64_t channel) {
   const LineFit::Channel& line = lines.channel(channel);
@@ -411,8 +409,11 @@ void spread(FunctionBuilder& f, const BufferPtr& x, const Ex& at, const BufferPt
 
 }  // namespace
 
-KernelPtr pack_pixels_kernel(int64_t pixels) {
-  FunctionBuilder f("pack_pixels");
+namespace {
+
+// The first `taken` of a panel's `pixels`.
+KernelPtr pack_kernel(const char* name, int64_t taken, int64_t pixels) {
+  FunctionBuilder f(name);
   BufferPtr x = f.input("x", DType::kI8, 0);
   BufferPtr panel = f.output("panel", DType::kI32, 0);
   BufferPtr shape = f.constant("shape", DType::kI32, 0);
@@ -424,10 +425,36 @@ KernelPtr pack_pixels_kernel(int64_t pixels) {
     f.loop("word", 0, words, [&](Ex word) {
       Ex from = f.let("from", row * (words * 4 + skip) + word * 4);
       Ex to = f.let("to", (row * words + word) * (2 * pixels));
-      for (int64_t p = 0; p < pixels; ++p) spread(f, x, from + p * stride, panel, to + p, pixels);
+      for (int64_t p = 0; p < taken; ++p) spread(f, x, from + p * stride, panel, to + p, pixels);
     });
   });
-  return f.finish_kernel("pack_pixels", {{"pixels", pixels}});
+  return f.finish_kernel(name, {{"pixels", pixels}});
+}
+
+}  // namespace
+
+KernelPtr pack_pixels_kernel(int64_t pixels) { return pack_kernel("pack_pixels", pixels, pixels); }
+
+KernelPtr pack_pixel_kernel(int64_t pixels) { return pack_kernel("pack_pixel", 1, pixels); }
+
+KernelPtr pack_edge_kernel(const EdgeRows& edge) {
+  FunctionBuilder f("pack_edge");
+  BufferPtr x = f.input("x", DType::kI8, 0);
+  BufferPtr panel = f.output("panel", DType::kI32, 0);
+  Ex rows = f.scalar("rows");
+  Ex missing = f.let("missing", f.scalar("shift") >> 3);
+  f.loop("row", 0, rows, [&](Ex row) {
+    std::vector<Ex> v;
+    for (int64_t j = 0; j < 4; ++j) {
+      Ex at = f.let("at", j - missing);
+      v.push_back(f.let("v", select(at >= 0 && at < 4, load(x, row * edge.row + at), edge.zero)));
+    }
+    Ex to = f.let("to", row * (edge.steps * edge.pixels));
+    f.store(panel, to, pair_word(v[0], v[2]));
+    f.store(panel, to + edge.pixels, pair_word(v[1], v[3]));
+  });
+  return f.finish_kernel("pack_edge",
+                         {{"pixels", edge.pixels}, {"row", edge.row}, {"steps", edge.steps}, {"zero", edge.zero}});
 }
 
 KernelPtr pack_run_kernel(int64_t pixels) {

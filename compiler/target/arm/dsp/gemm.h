@@ -129,8 +129,19 @@ tir::KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign);
 tir::KernelPtr gemv_words_kernel(int shift, bool sign);
 // (x, panel, shape): rows of words of 4 elements of `pixels` neighbours into the panel.
 tir::KernelPtr pack_pixels_kernel(int64_t pixels);
+// The same of one pixel into a panel of `pixels`.
+tir::KernelPtr pack_pixel_kernel(int64_t pixels);
 // (x, panel, words): `words` words of 4 elements of one pixel into a panel of `pixels`.
 tir::KernelPtr pack_run_kernel(int64_t pixels);
+
+// A word of each of `rows` rows of an image into one pixel of a panel of `pixels`: (x, panel, rows, shift). Where the word
+// reaches beyond the row by n elements, x is at the row's first or last four and shift is 8 n, negative at
+// the row's end; the elements outside are `zero`. Rows are `row` bytes apart in x, and `steps` steps in the panel.
+struct EdgeRows {
+  int64_t pixels = 1, row = 0, steps = 2;
+  int32_t zero = 0;
+};
+tir::KernelPtr pack_edge_kernel(const EdgeRows& rows);
 
 // ---- what calls of the kernels run, for choosing among them
 
@@ -172,6 +183,8 @@ tir::Ex low_half(const tir::Ex& word);
 tir::Ex high_half(const tir::Ex& word);
 // acc + x.low * w.low + x.high * w.high in 32 bits, of two words.
 tir::Ex dot_words(const tir::Ex& acc, const tir::Ex& x, const tir::Ex& w);
+// The same with bytes 0 and 2 of w.
+tir::Ex dot_low_bytes(const tir::Ex& acc, const tir::Ex& x, const tir::Ex& w);
 // Bytes from a loop's begin to where `steps` of it remain to be done, as a Thumb address; a turn is of
 // `unroll` steps of so many instructions of 4 bytes.
 int64_t loop_entry(int64_t steps, int64_t unroll, int64_t instructions);
@@ -186,6 +199,10 @@ tir::Ex line_output(tir::FunctionBuilder& f, const tir::Ex& acc, const tir::Buff
 inline int32_t shifted_bias(const std::vector<int32_t>& bias, int64_t c, int left) {
   return static_cast<int32_t>(static_cast<uint32_t>(bias[static_cast<size_t>(c)]) << left);
 }
+// Of a stream of pairs: elements `step` of channels a and a + 1, of weights [channels][k].
+int32_t stream_word(const std::vector<int8_t>& weights, int64_t k, const std::array<int, 2>& step, int64_t a);
+// Channel a + 1's sum is 256 times its own plus channel a's, the biases as well.
+void put_biases(std::vector<int32_t>& out, const std::vector<int32_t>& bias, int64_t a);
 // Appends a channel's line.
 void put_line(std::vector<int32_t>& stream, const PairLines& lines, int64_t channel);
 

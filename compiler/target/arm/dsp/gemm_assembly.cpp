@@ -178,11 +178,13 @@ class GemmWriter {
     a_.ldrd(r0, r10, sp, kOut);  // and the stride
     a_.add(r11, r0, 2);
     a_.str(r11, sp, kOut);
-    for (int p = 0; p < pixels_; ++p) {
-      a_.strb(acc(p, 0), r0);
-      a_.strb(acc(p, 1), r0, 1);
-      if (p + 1 < pixels_) a_.add(r0, r0, r10);
-    }
+    for (int p = 0; p < pixels_; ++p) a_.bfi(acc(p, 0), acc(p, 1), 8, 8);
+    a_.strh(acc(0, 0), r0);
+    if (pixels_ > 1) a_.strh_index(acc(1, 0), r0, r10);
+    if (pixels_ > 2) a_.strh_index(acc(2, 0), r0, r10, 1);
+    if (pixels_ < 4) return;
+    a_.add(r0, r0, r10);
+    a_.strh_index(acc(3, 0), r0, r10, 1);
   }
 
   void finish_sums() {
@@ -446,6 +448,75 @@ Implementation pack_pixels(const tir::Kernel& kernel) {
   a.add(r0, r0, r5);
   a.subs(r4, r4, 1);
   a.b("ne", row);
+  a.leave();
+  return a.finish();
+}
+
+// r0 x, r1 panel, r2 shape.
+Implementation pack_pixel(const tir::Kernel& kernel) {
+  const int step = 4 * parameter(kernel, "pixels");
+  Thumb a;
+  Label row = a.label(), word = a.label();
+  a.note("On entry r0: x, r1: a pixel of the panel, r2: shape. Four bytes become two words: bytes 0 and 2, 1 and 3.");
+  a.enter(0);
+  a.ldrd(r4, r5, r2, PairGemm::kPackRows * 4);  // and the bytes from one row's end to the next's begin
+  a.ldr(r2, r2, PairGemm::kPackWords * 4);
+  a.bind(row);
+  a.mov(r7, r2);
+  a.bind(word);
+  a.ldr_after(r3, r0, 4);
+  a.sxtb16(r12, r3);
+  a.sxtb16(r3, r3, 8);
+  a.str_after(r12, r1, step);
+  a.str_after(r3, r1, step);
+  a.subs(r7, r7, 1);
+  a.b("ne", word);
+  a.add(r0, r0, r5);
+  a.subs(r4, r4, 1);
+  a.b("ne", row);
+  a.leave();
+  return a.finish();
+}
+
+// r0 x, r1 panel, r2 rows, r3 shift.
+Implementation pack_edge(const tir::Kernel& kernel) {
+  const int step = 4 * parameter(kernel, "pixels"), row = parameter(kernel, "row");
+  const int panel_row = step * parameter(kernel, "steps");
+  constexpr int kMostAfter = 255, kMostAdd = 4095;
+  const uint32_t zero = static_cast<uint8_t>(parameter(kernel, "zero")) * 0x01010101u;
+  const Reg left = r4, right = r5, outside = r6, word = r7, next = r8;
+  Thumb a;
+  Label loop = a.label();
+  a.note("On entry r0: x, r1: panel, r2: rows, r3: bits of a word that are outside, at its begin or (negative) its end.");
+  a.enter(0);
+  a.mov(right, 0);
+  a.sub(right, right, r3);
+  a.usat(left, 6, r3);
+  a.usat(right, 6, right);
+  a.mov32(word, zero);
+  a.mov(next, 32);
+  a.sub(r12, next, left);
+  a.lsr(outside, word, r12);
+  a.sub(r12, next, right);
+  a.lsl(word, word, r12);
+  a.orr(outside, outside, word);
+  if (row > kMostAdd) a.mov32(next, static_cast<uint32_t>(row));
+  a.bind(loop);
+  if (row <= kMostAfter) a.ldr_after(word, r0, row);
+  if (row > kMostAfter) a.ldr(word, r0);
+  if (row > kMostAfter && row <= kMostAdd) a.add(r0, r0, row);
+  if (row > kMostAdd) a.add(r0, r0, next);
+  a.lsl(word, word, left);
+  a.lsr(word, word, right);
+  a.orr(word, word, outside);
+  a.sxtb16(r12, word, 8);
+  a.sxtb16(word, word);
+  a.str(r12, r1, step);
+  if (panel_row <= kMostAfter) a.str_after(word, r1, panel_row);
+  if (panel_row > kMostAfter) a.str(word, r1);
+  if (panel_row > kMostAfter) a.add(r1, r1, panel_row);
+  a.subs(r2, r2, 1);
+  a.b("ne", loop);
   a.leave();
   return a.finish();
 }

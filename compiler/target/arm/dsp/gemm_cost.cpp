@@ -24,7 +24,7 @@ Work gemm_work(bool words, int64_t pixels, int64_t steps, int64_t pairs, bool si
   int64_t unroll = words ? PairGemm::kWordsUnroll : triple ? 3 * PairGemm::kTripleUnroll : PairGemm::kUnroll;
   Work pass{.load = 1, .alu = 1, .branch = 1};
   // Multiply, saturate and store two channels; what they share is taken apart first.
-  Work finish{.store = 2 * p, .alu = (words ? 3 : 5) * p + (sign ? 4 * p : 0), .high = 2 * p};
+  Work finish{.store = p, .alu = (words ? 3 : 5) * p + (sign ? 4 * p : 0), .high = 2 * p};
   Work pair{.load = triple ? 9.0 : 7.0, .store = 1, .alu = triple ? 3.0 : 2.0, .branch = 2};
   pair += work_times(step, steps) + work_times(pass, (steps + unroll - 1) / unroll) + finish;
   return Work{.load = 12, .store = 12, .alu = 12, .branch = 4} + work_times(pair, pairs);

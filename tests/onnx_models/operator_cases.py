@@ -139,6 +139,17 @@ def not_a_number_cases():
     yield "hard_sigmoid_nan", single("HardSigmoid", x, {}, 1)
 
 
+def category_cases():
+    """Of a category that is not known `zeros` makes an error, which ends the run."""
+    for name, kind, shape in (("", np.float32, (3, 2)), ("_whole", np.int64, (5,))):
+        x = {"x0": RNG.choice(np.array([1, 4, -7], kind), shape)}
+        of = {"cats_int64s": [4, 1, -7], "zeros": 0}
+        yield f"one_hot_known{name}", single("OneHotEncoder", x, of, domain="ai.onnx.ml")
+        x = {"x0": x["x0"].copy()}
+        x["x0"].flat[-1] = 5
+        yield f"one_hot_not_known{name}_fails", single("OneHotEncoder", x, of, domain="ai.onnx.ml")
+
+
 def quantised_recurrent_cases():
     """What onnxruntime's dynamic quantisation makes of an LSTM; weights of 7 bits, as every processor sums them exactly."""
     steps, batch, inputs, hidden = 6, 2, 300, 8

@@ -173,6 +173,7 @@ int run(const char* file) {
   add_winograd_cases(cases);
   add_depthwise_cases(cases);
   add_elementwise_cases(cases);
+  add_tree_cases(cases);
   Emitter emitter;
   for (const KernelCase& c : cases) emitter.add(c);
   int missing = emitter.errors();

@@ -129,7 +129,8 @@ def without_its_rounding(model, x, want):
 
 def build(names, work, target, samples):
     for name in names:
-        common.aotc("compile", MODELS / f"{name}.onnx", "--prefix", name, "-o", work / name, "--force")
+        common.aotc("compile", MODELS / f"{name}.onnx", "--prefix", name, "-o", work / name, "--force",
+                    *(() if target == "host" else ("--cpu", "cortex-m4f")))
     text = PROGRAM.format(samples=",".join(map(str, samples)) or "0", embedded=len(samples),
                           models="".join(MODEL.format(p=n, U=n.upper()) for n in names),
                           runs=", ".join(f"run_{n}" for n in names))

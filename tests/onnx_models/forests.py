@@ -58,12 +58,12 @@ def run(*command, **options):
     return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, timeout=300, **options).stdout
 
 
-def aotc_form(model, work):
+def aotc_form(model, work, level="balanced"):
     from skl2onnx import to_onnx
     onnx = to_onnx(model, np.zeros((1, FEATURES), np.float32), options={id(model): {"zipmap": False}})
     (work / "forest.onnx").write_bytes(onnx.SerializeToString())
     program = os.environ.get("AOTC", ROOT / "build" / "release" / "compiler" / "aotc")
-    run(program, "compile", work / "forest.onnx", "--cpu", "cortex-m4", "--prefix", "f", "-o", work / "out")
+    run(program, "compile", work / "forest.onnx", "--cpu", "cortex-m4f", "-O", level, "--prefix", "f", "-o", work / "out")
     outputs = re.findall(r"X\((\w+), (\w+), (\d+)", (work / "out" / "f.h").read_text().split("FOR_EACH_OUTPUT(X)")[1].split("\n\n")[0])
     fields = "".join(f"static {kind} out_{name}[{size}]; " for name, kind, size in outputs)
     sets = "".join(f"outputs.{name} = out_{name}; " for name, _, _ in outputs)
@@ -102,11 +102,16 @@ def emlearn_form(model, work, kind, method):
     import emlearn
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        text = emlearn.convert(model, dtype=kind, method=method).save(name="f", format="c")
+        if (kind, method) == ("float", "loadable"):  # which it refuses: its header has int16_t
+            text = emlearn.convert(model, dtype=kind, method="inline").save(name="f", format="c", inference=[method])
+            header = (pathlib.Path(emlearn.__file__).parent / "eml_trees.h").read_text()
+            (work / "eml_trees.h").write_text(re.sub(r"int16_t (value|point|\*features)", r"float \1", header))
+        else:
+            text = emlearn.convert(model, dtype=kind, method=method).save(name="f", format="c")
     (work / "form.c").write_text("#include <string.h>\n" + text)
     (work / "form.h").write_text(f"#include <stdint.h>\nint32_t f_predict(const {kind} *features, int32_t count);\n"
                                  f"static int label_of(const {kind} *x) {{ return f_predict(x, {FEATURES}); }}\n")
-    return [work / "form.c"], [f"-I{pathlib.Path(emlearn.__file__).parent}"]
+    return [work / "form.c"], [f"-I{work}", f"-I{pathlib.Path(emlearn.__file__).parent}"]
 
 
 def measure(name, sources, flags, work, samples, want):
@@ -150,9 +155,11 @@ def main():
     print("| form | bytes | instructions | other labels |\n|-|-:|-:|-:|")
     for name, make, samples in (
             ("aotc", lambda folder: aotc_form(model, folder), test),
+            ("aotc, `-O size`", lambda folder: aotc_form(model, folder, "size"), test),
             ("m2cgen, `double`", lambda folder: m2cgen_form(model, folder, "double"), test.astype(np.float64)),
             ("m2cgen, `float` put for `double`", lambda folder: m2cgen_form(model, folder, "float"), test),
             ("emlearn, float32 (code)", lambda folder: emlearn_form(model, folder, "float", "inline"), test),
+            ("emlearn, `float` put for `int16_t` (table)", lambda folder: emlearn_form(model, folder, "float", "loadable"), test),
             ("emlearn, int16 (table)", lambda folder: emlearn_form(scaled, folder, "int16_t", "loadable"), whole),
             ("emlearn, int16 (code)", lambda folder: emlearn_form(scaled, folder, "int16_t", "inline"), whole)):
         folder = work / re.sub(r"\W+", "_", name)

@@ -120,12 +120,34 @@ def not_a_number_cases():
     x = {"x0": np.array([[1, np.nan, 3, -np.inf, np.inf, -4]], np.float32)}
     bounds = {"x1": np.array(-1, np.float32), "x2": np.array(2, np.float32)}
     yield "clip_nan", single("Clip", x, {}, 1, bounds)
-    finite = {"x0": np.where(np.isinf(x["x0"]), 1, x["x0"])}
-    yield "clip_nan_above", single("Clip", finite, {}, 1, {"x2": bounds["x2"]})
+    for name, known in (("above", {"x2": bounds["x2"]}), ("below", {"x1": bounds["x1"]}), ("", {}), ("turned", {
+            "x1": bounds["x2"], "x2": bounds["x1"]}), ("no_number", {"x1": np.array(np.nan, np.float32), "x2": bounds["x2"]}),
+            ("infinite", {"x1": np.array(-np.inf, np.float32)})):
+        yield f"clip_nan_{name}", single("Clip", x, {}, 1, known)
+        halves = {k: v.astype(np.float16) for k, v in known.items()}
+        yield f"clip_nan_{name}_half", single("Clip", {"x0": x["x0"].astype(np.float16)}, {}, 1, halves)
+    yield "clip_nan_given", single("Clip", {**x, "x1": bounds["x1"], "x2": bounds["x2"]}, {}, 1)
+    odd = np.array([np.nan, 1, np.inf, -np.inf, 0, 2], np.float32)
+    pairs = {"x0": np.repeat(odd, 6).reshape(6, 6), "x1": np.tile(odd, 6).reshape(6, 6)}
     for op in ("Max", "Min"):
         yield f"{op.lower()}_nan_constant", single(op, x, {}, 1, {"x1": bounds["x1"]})
+        yield f"{op.lower()}_nans", single(op, pairs, {}, 1)
+        yield f"{op.lower()}_nans_three", single(op, {**pairs, "x2": odd}, {}, 1)
+        yield f"{op.lower()}_nans_half", single(op, {k: v.astype(np.float16) for k, v in pairs.items()}, {}, 1)
+        yield f"{op.lower()}_nan_known", single(op, {"x0": pairs["x0"]}, {}, 1, {"x1": odd})
         yield f"{op.lower()}_constant_nan", single(op, {"x1": x["x0"]}, {}, 1, {"x0": bounds["x1"]})
     yield "hard_sigmoid_nan", single("HardSigmoid", x, {}, 1)
+
+
+def category_cases():
+    """Of a category that is not known `zeros` makes an error, which ends the run."""
+    for name, kind, shape in (("", np.float32, (3, 2)), ("_whole", np.int64, (5,))):
+        x = {"x0": RNG.choice(np.array([1, 4, -7], kind), shape)}
+        of = {"cats_int64s": [4, 1, -7], "zeros": 0}
+        yield f"one_hot_known{name}", single("OneHotEncoder", x, of, domain="ai.onnx.ml")
+        x = {"x0": x["x0"].copy()}
+        x["x0"].flat[-1] = 5
+        yield f"one_hot_not_known{name}_fails", single("OneHotEncoder", x, of, domain="ai.onnx.ml")
 
 
 def quantised_recurrent_cases():

@@ -12,6 +12,8 @@ e2e_test(onnx.networks.boards full ${python} ${onnx_models}/networks.py --target
 e2e_test(onnx.quantised full ${python} ${onnx_models}/quantised.py --work ${work}/onnx_quantised)
 e2e_test(onnx.quantised.boards full ${python} ${onnx_models}/quantised.py --target cortex_m4
   --inputs 1 --forms s8s8_channels,operators --work ${work}/onnx_quantised_boards)
+e2e_test(onnx.quantised.hashes full ${python} ${onnx_models}/quantised.py --hashes --networks autoencoder
+  --inputs 1 --work ${work}/onnx_quantised_hashes)
 e2e_test(onnx.compare full ${python} ${onnx_models}/compare_test.py --work ${work}/onnx_compare)
 e2e_test(onnx.twins full ${python} ${onnx_models}/twins.py --models kws,resnet --work ${work}/onnx_twins)
 e2e_test(onnx.classical full ${python} ${onnx_models}/classical.py --work ${work}/onnx_classical)

@@ -273,11 +273,9 @@ class OperatorMaker final : public GraphMaker {
   }
 
   bool unary() {
-    static const char* kNames[] = {"relu",       "relu6",    "relu_n1_to_1", "leaky_relu",
-                                   "hard_swish", "logistic", "tanh",       "cos",
-                                   "sin",        "sqrt",     "square",     "sign",
-                                   "gelu"};
-    std::string name = kNames[random.pick(0, 12)];
+    static const char* kNames[] = {"relu", "relu6", "relu_n1_to_1", "leaky_relu", "hard_swish", "logistic", "tanh",
+                                   "cos",  "sin",   "sqrt",         "square",     "sign",       "gelu",     "bounded"};
+    std::string name = kNames[random.pick(0, 13)];
     TensorId in = any();
     if (!is_main(in)) return false;
     if (of(in).dtype == DType::kI8 && name == "sqrt") return false;  // fails below 0
@@ -289,6 +287,7 @@ class OperatorMaker final : public GraphMaker {
     if (name.starts_with("relu") && random.chance(50)) out = of(in);
     Attributes attrs;
     if (name == "gelu") attrs["approximate"] = random.chance(50) ? "true" : "false";
+    if (name == "bounded") attrs = {{"low", "-0.75"}, {"high", random.chance(50) ? "1.5" : "-1"}};
     if (name == "leaky_relu") attrs["alpha"] = random.chance(50) ? "0.1" : "0.3";
     return add(name.c_str(), {in}, attrs, {out});
   }

@@ -3,7 +3,10 @@
 // keep their low bits, as numpy has it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "frontends/onnx/rules.h"
 
@@ -103,14 +106,27 @@ void pow(Call& c) {
   c.out(0, b.cast(b.add("pow", {b.cast(x, DType::kI32), b.cast(y, DType::kI32)}), type));
 }
 
+// A number in all of its elements.
+bool has_numbers(Builder& b, Id x) {
+  if (!b.is_constant(x)) return false;
+  const auto values = b.floats(x);
+  return !values || std::none_of(values->begin(), values->end(), [](float v) { return std::isnan(v); });
+}
+
+// What is not a number stays that, on either side.
+Id extremum(Builder& b, std::string_view op, Id x, Id y) {
+  if (has_numbers(b, y)) std::swap(x, y);  // as in clamp
+  if (b.dtype(x) != DType::kF32 || b.dtype(y) != DType::kF32 || has_numbers(b, x)) return b.widened(op, {x, y});
+  return b.add(std::string(op) + "_nan", {x, y});
+}
+
 template <const char* op>
 void variadic(Call& c) {
   bool turned = c.b.element(c.in(0)) == kUint64 && op != kAdd;
   Id out = turned ? ordered(c.b, c.in(0)) : c.in(0);
   for (size_t i = 1; i < c.inputs(); ++i) {
-    std::vector<Id> two = {out, turned ? ordered(c.b, c.in(i)) : c.in(i)};
-    if (c.b.is_constant(two[1])) std::swap(two[0], two[1]);  // as in clamp
-    out = c.b.widened(op, two);
+    const Id next = turned ? ordered(c.b, c.in(i)) : c.in(i);
+    out = op == kAdd ? c.b.widened(op, {out, next}) : extremum(c.b, op, out, next);
   }
   if (turned) out = c.b.add("add", {out, c.b.filled_int(DType::kI64, INT64_MIN)});
   c.out(0, c.inputs() == 1 ? c.in(0) : out);
@@ -155,16 +171,36 @@ void prelu(Call& c) {
                   b.widened("mul", {x, slope}), x));
 }
 
+// What of a type is finite, as it is computed; of float64 that is more than float32 has.
+double largest_of(int32_t element) {
+  if (element == kFloat16) return 65504;
+  if (element == kBfloat16) return 0x1.FEp127;
+  return element == kDouble ? HUGE_VAL : std::numeric_limits<float>::max();
+}
+
+// The bound that is given, or the element type's; nothing where it is computed.
+std::optional<double> bound_of(Call& c, size_t operand, const char* attribute, double sign) {
+  const double finite = sign * largest_of(c.b.element(c.in(0)));
+  if (c.version() < 11) return c.find(attribute) ? c.f(attribute, 0) : finite;
+  if (!c.has(operand)) return finite;
+  const auto number = c.b.number(c.in(operand));
+  return number && std::isnan(*number) ? sign * HUGE_VAL : number;  // no bound at all
+}
+
 // The lower bound goes first: where the bounds are the wrong way round the upper one holds.
 void clip(Call& c) {
   Id x = c.in(0);
-  if (c.version() < 11) {
-    if (c.find("min")) x = c.b.binary("maximum", c.f("min", 0), x);
-    if (c.find("max")) x = c.b.binary("minimum", c.f("max", 0), x);
-  } else {
-    if (c.has(1)) x = c.b.widened("maximum", {c.in(1), x});
-    if (c.has(2)) x = c.b.widened("minimum", {c.in(2), x});
+  if (c.b.dtype(x) == DType::kF32) {
+    const auto low = bound_of(c, 1, "min", -1), high = bound_of(c, 2, "max", 1);
+    if (low && high && std::isfinite(*low) && std::isfinite(*high))
+      return c.out(0,
+                   c.b.add("bounded", {x}, {{"low", static_cast<float>(*low)}, {"high", static_cast<float>(*high)}}));
+    x = !low ? c.b.widened("maximum", {c.in(1), x}) : std::isfinite(*low) ? c.b.binary("maximum", *low, x) : x;
+    x = !high ? c.b.widened("minimum", {c.in(2), x}) : std::isfinite(*high) ? c.b.binary("minimum", *high, x) : x;
+    return c.out(0, x);
   }
+  if (c.has(1)) x = c.b.widened("maximum", {c.in(1), x});
+  if (c.has(2)) x = c.b.widened("minimum", {c.in(2), x});
   c.out(0, x);
 }
 

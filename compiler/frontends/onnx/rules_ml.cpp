@@ -345,11 +345,15 @@ void one_hot_encoder(Call& c) {
   Builder& b = c.b;
   Ints known = c.ints("cats_int64s").value_or(Ints{});
   if (known.empty()) b.stop("onnx-type", "categories that are strings", "number them before");
-  if (c.i("zeros", 1) == 0) c.refuse("an error where a category is not known");
   graph::Shape shape = c.shape(0);
   shape.push_back(1);
   Id x = b.reshape(b.cast(c.in(0), DType::kI64), shape);
-  c.out(0, b.cast(b.add("equal", {x, b.int_list(known)}, {}, DType::kBool), DType::kF32));
+  Id hot = b.cast(b.add("equal", {x, b.int_list(known)}, {}, DType::kBool), DType::kF32);
+  if (c.i("zeros", 1) != 0) return c.out(0, hot);
+  // A category that is not known is an error: it takes the second of one number, and the run fails.
+  Id missing = b.binary("sub", 1.0, reduce(b, "reduce_max", hot, {b.rank(hot) - 1}, true));
+  Id zero = b.add("gather", {b.floats_of({0.0f}, {1}), b.cast(missing, DType::kI32)}, {{"axis", 0}});
+  c.out(0, b.add("add", {hot, zero}));
 }
 
 constexpr Rule kRules[] = {

@@ -6,6 +6,7 @@
 
 #include "ops/common/checks.h"
 #include "ops/common/elementwise.h"
+#include "ops/elementwise/attributes.h"
 #include "ops/elementwise/table.h"
 
 namespace aotc::ops::elementwise {
@@ -76,10 +77,38 @@ Row abs_row() {
   return r;
 }
 
+// What is not a number stays that, and where neither is greater it is the second, as with maximum and minimum.
+Ex larger(const Element& e) { return select((e[0] > e[1]) || (e[0] != e[0]), e[0], e[1]); }
+Ex smaller(const Element& e) { return select((e[0] < e[1]) || (e[0] != e[0]), e[0], e[1]); }
+
+// Where the bounds are the wrong way round the upper one holds.
+Ex bounded(const Element& e) {
+  const auto& attrs = e.op.attrs<BoundedAttrs>();
+  return min(tir::f32(attrs.high), e.f.let("above", max(tir::f32(attrs.low), e[0])));
+}
+
+Row bounded_row() {
+  Row r{"bounded", "x, but not below `low` and not above `high`", 1, {DType::kF32}, bounded};
+  r.attributes = []() -> std::shared_ptr<graph::AttributesBase> { return std::make_shared<BoundedAttrs>(); };
+  r.verify = [](const OpView& op, Diagnostics& diags) {
+    const auto& attrs = op.attrs<BoundedAttrs>();
+    if (std::isfinite(attrs.low) && std::isfinite(attrs.high)) return true;
+    bad_attribute(op, diags, "a bound is not finite");
+    return false;
+  };
+  return r;
+}
+
 }  // namespace
 
 std::span<const Row> arithmetic_rows() {
-  static const Row rows[] = {neg_row(), abs_row()};
+  static const Row rows[] = {
+      neg_row(),
+      abs_row(),
+      bounded_row(),
+      {"maximum_nan", "larger of two, or what is not a number; broadcasting", 2, {DType::kF32}, larger},
+      {"minimum_nan", "smaller of two, or what is not a number; broadcasting", 2, {DType::kF32}, smaller},
+  };
   return rows;
 }
 

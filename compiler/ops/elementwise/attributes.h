@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "graph/attributes.h"
 
@@ -13,6 +14,15 @@ struct GeluAttrs : graph::Attributes<GeluAttrs> {
   template <typename Self, typename F>
   static void visit(Self& self, F&& field) {
     field("approximate", self.approximate);
+  }
+};
+
+struct BoundedAttrs : graph::Attributes<BoundedAttrs> {
+  float low = std::numeric_limits<float>::lowest(), high = std::numeric_limits<float>::max();
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("low", self.low);
+    field("high", self.high);
   }
 };
 

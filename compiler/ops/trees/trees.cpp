@@ -131,7 +131,7 @@ class TreeEnsemble final : public Operator {
       }
   }
 
-  Lowered lower(const OpView& op, const TargetInfo&) const override { return trees::lower(op); }
+  Lowered lower(const OpView& op, const TargetInfo& target) const override { return trees::lower(op, target); }
 };
 
 }  // namespace

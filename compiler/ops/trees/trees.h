@@ -42,6 +42,6 @@ struct Tables {
 
 Tables tables_of(const OpView& op);
 
-Lowered lower(const OpView& op);
+Lowered lower(const OpView& op, const TargetInfo& target);
 
 }  // namespace aotc::ops::trees

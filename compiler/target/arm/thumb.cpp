@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/arm/thumb.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "target/arm/thumb_count.h"
@@ -133,7 +135,7 @@ void fit_literal(std::vector<std::string>& lines) {
 }  // namespace
 
 void Thumb::round_even(Reg acc, Reg scale, Reg offset, bool same) {
-  fpu_ = true;
+  uses_floats(1);
   emit("vmov", {"s0", name(acc)});
   if (!same) emit("vmov", {"s1", name(scale)});
   emit("vcvt.f32.s32", {"s0", "s0"});
@@ -144,16 +146,33 @@ void Thumb::round_even(Reg acc, Reg scale, Reg offset, bool same) {
   ssat(acc, 8, acc, 0);
 }
 
+void Thumb::uses_floats(int to) { floats_ = std::max(floats_, to + 1); }
+
+void Thumb::vmov(int s, Reg m) {
+  uses_floats(s);
+  emit("vmov", {"s" + std::to_string(s), name(m)});
+}
+
+void Thumb::vadd(int s, int n, int m) {
+  uses_floats(std::max({s, n, m}));
+  emit("vadd.f32", {"s" + std::to_string(s), "s" + std::to_string(n), "s" + std::to_string(m)});
+}
+
+void Thumb::many_floats(const char* op, Reg n, int s, int count) {
+  uses_floats(s + count - 1);
+  emit(op, {name(n), count == 1 ? fmt::format("{{s{}}}", s) : fmt::format("{{s{}-s{}}}", s, s + count - 1)});
+}
+
 Implementation Thumb::finish() {
   fit_literal(lines_);
   Implementation out;
   out.condition =
       "defined(__GNUC__) && defined(__thumb2__) && defined(__ARMEL__) && defined(__ARM_FEATURE_DSP)";
-  if (fpu_) out.condition += " && defined(__ARM_FP)";
+  if (floats_ > 0) out.condition += " && defined(__ARM_FP)";
   out.lines = std::move(lines_);
   out.arguments = {"r0", "r1", "r2", "r3"};
   out.clobbers = {"r12"};  // of all others the text keeps the values: compilers cannot always give them
-  if (fpu_) out.clobbers.insert(out.clobbers.end(), {"s0", "s1"});
+  for (int s = 0; s < floats_; ++s) out.clobbers.push_back("s" + std::to_string(s));
   out.count = count_instructions;
   out.cycles = count_cycles;
   out.stack_bytes = framed_ ? kSavedBytes + locals_ : 0;

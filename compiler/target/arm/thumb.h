@@ -35,6 +35,8 @@ class Thumb {
   void add(Reg d, Reg n, Reg m) { emit("add", {name(d), name(n), name(m)}); }
   void add(Reg d, Reg n, int imm) { emit("add", {name(d), name(n), imm_text(imm)}); }
   void add_lsl(Reg d, Reg n, Reg m, int by) { emit("add", {name(d), name(n), name(m), shift("lsl", by)}); }
+  // d = n + m + the carry
+  void adc(Reg d, Reg n, Reg m) { emit("adc", {name(d), name(n), name(m)}); }
   void sub(Reg d, Reg n, Reg m) { emit("sub", {name(d), name(n), name(m)}); }
   void sub(Reg d, Reg n, int imm) { emit("sub", {name(d), name(n), imm_text(imm)}); }
   void sub_lsl(Reg d, Reg n, Reg m, int by) { emit("sub", {name(d), name(n), name(m), shift("lsl", by)}); }
@@ -87,15 +89,24 @@ class Thumb {
   // acc = saturate8(round(float(acc) * scale) + offset), `scale` being the bits of a float32. Changes s0 and s1;
   // `same`: s1 holds the scale already.
   void round_even(Reg acc, Reg scale, Reg offset, bool same = false);
+  // Registers s0 to s15, by their numbers.
+  void vmov(int s, Reg m);
+  void vadd(int s, int n, int m);
+  // `count` of them from s on; n stays.
+  void vldm(Reg n, int s, int count) { many_floats("vldmia", n, s, count); }
+  void vstm(Reg n, int s, int count) { many_floats("vstmia", n, s, count); }
 
   // ---- memory: [n, #offset], [n], #step after, [n, m, lsl #by]
   void ldr(Reg t, Reg n, int offset = 0) { access("ldr", t, n, offset); }
   void ldr_after(Reg t, Reg n, int step) { access_after("ldr", t, n, step); }
   void ldr_index(Reg t, Reg n, Reg m, int by = 0) { access_index("ldr", t, n, m, by); }
+  void ldrb(Reg t, Reg n, int offset = 0) { access("ldrb", t, n, offset); }
+  void ldrb_index(Reg t, Reg n, Reg m, int by = 0) { access_index("ldrb", t, n, m, by); }
   void ldrsb(Reg t, Reg n, int offset = 0) { access("ldrsb", t, n, offset); }
   void ldrsb_after(Reg t, Reg n, int step) { access_after("ldrsb", t, n, step); }
   void ldrsb_index(Reg t, Reg n, Reg m, int by = 0) { access_index("ldrsb", t, n, m, by); }
   void ldrsh(Reg t, Reg n, int offset = 0) { access("ldrsh", t, n, offset); }
+  void ldrh_index(Reg t, Reg n, Reg m, int by = 0) { access_index("ldrh", t, n, m, by); }
   void ldrsh_after(Reg t, Reg n, int step) { access_after("ldrsh", t, n, step); }
   void ldrd(Reg t, Reg u, Reg n, int offset = 0);
   void ldrd_after(Reg t, Reg u, Reg n, int step);
@@ -155,6 +166,8 @@ class Thumb {
   void four(const char* op, Reg d, Reg n, Reg m, Reg a) {
     emit(op, {name(d), name(n), name(m), name(a)});
   }
+  void many_floats(const char* op, Reg n, int s, int count);
+  void uses_floats(int to);
   void access(const char* op, Reg t, Reg n, int offset);
   void access_after(const char* op, Reg t, Reg n, int step);
   void access_index(const char* op, Reg t, Reg n, Reg m, int by);
@@ -163,7 +176,7 @@ class Thumb {
   std::vector<bool> bound_;
   int next_label_ = 1;
   int locals_ = 0;
-  bool fpu_ = false;
+  int floats_ = 0;  // registers of the FPU that change, from s0 on
   bool framed_ = false;
 };
 

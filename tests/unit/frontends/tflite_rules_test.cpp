@@ -30,11 +30,31 @@ TEST(TfliteRules, EveryRowIsFoundAndItsOperatorIsThere) {
 
 TEST(TfliteRules, EveryOperatorOfModelsHasARule) {
   // Made by the reader, the compiler or the user.
-  const std::set<std::string_view> others = {
-      "as_stored", "bit_and", "bit_or", "bit_xor", "byte_table", "class_suppression", "conv_2d_computed",
-      "coupled_probabilities", "device_copy", "erf", "external",
-      "float_decode", "float_encode", "float_round", "fully_connected_blocks", "fully_connected_computed", "if", "shift_left",
-      "shift_right_unsigned", "tree_ensemble", "unique_rows", "while"};
+  const std::set<std::string_view> others = {"as_stored",
+                                             "bit_and",
+                                             "bit_or",
+                                             "bit_xor",
+                                             "bounded",
+                                             "byte_table",
+                                             "class_suppression",
+                                             "conv_2d_computed",
+                                             "coupled_probabilities",
+                                             "device_copy",
+                                             "erf",
+                                             "external",
+                                             "float_decode",
+                                             "float_encode",
+                                             "float_round",
+                                             "fully_connected_blocks",
+                                             "fully_connected_computed",
+                                             "if",
+                                             "maximum_nan",
+                                             "minimum_nan",
+                                             "shift_left",
+                                             "shift_right_unsigned",
+                                             "tree_ensemble",
+                                             "unique_rows",
+                                             "while"};
   for (const Operator* op : operators().all())
     EXPECT_EQ(rules().of(op->name()).empty(), others.contains(op->name())) << op->name();
 }

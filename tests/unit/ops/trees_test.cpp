@@ -5,9 +5,11 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 
 #include "ops/common/lowered_evaluation.h"
+#include "ops/lowering.h"
 #include "ops/operator.h"
 #include "ops/trees/attributes.h"
 
@@ -140,6 +142,46 @@ TEST(Trees, OfManyNodes) {
   }
   EXPECT_EQ(run(t, x, true), want);
   EXPECT_EQ(run(t, x, false), want);
+}
+
+// Trees of which most nodes are there go level by level, others node by node; both as evaluation has it.
+TEST(Trees, FullOrNot) {
+  for (bool full : {true, false})
+    for (int32_t levels : {1, 2, 5}) {
+      Trees t;
+      t.nodes.clear();
+      t.leaves.clear();
+      t.thresholds.clear();
+      t.roots.clear();
+      t.columns = {0, 1};
+      // A tree ends at once where `full` does not hold, in one of its branches.
+      std::function<void(int32_t, int32_t)> grow = [&](int32_t left, int32_t at) {
+        if (left == 0 || (!full && at % 2 == 1)) {
+          t.nodes.insert(t.nodes.end(), {0, 0, static_cast<int32_t>(t.leaves.size())});
+          t.leaves.push_back(static_cast<float>(t.leaves.size() * t.leaves.size()));
+          return;
+        }
+        const size_t node = t.nodes.size();
+        t.nodes.insert(t.nodes.end(), {0, 0, static_cast<int32_t>(t.thresholds.size())});
+        t.thresholds.push_back(static_cast<float>(at * 37 % 64 - 20));
+        grow(left - 1, 2 * at + 1);
+        t.nodes[node + 1] = static_cast<int32_t>((t.nodes.size() - node) / 3);
+        grow(left - 1, 2 * at);
+      };
+      for (int32_t tree = 0; tree < 3; ++tree) {
+        t.roots.insert(t.roots.end(), {static_cast<int32_t>(t.nodes.size() / 3), 0});
+        grow(full ? levels : levels + tree % 2, 2 + 4 * tree);
+      }
+      Floats x = {std::nanf(""), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+                  -0.0f};
+      for (int i = -25; i < 50; ++i) x.insert(x.end(), {static_cast<float>(i), static_cast<float>(i) + 0.5f});
+      EXPECT_EQ(run(t, x, true), run(t, x, false)) << levels;
+      graph::Graph graph = graph_of(t, 1, 1);
+      const std::string how = lower(OpView{graph, graph.ops[0]}, TargetInfo()).schedule.note;
+      if (full || levels == 5) {
+        EXPECT_THAT(how, HasSubstr(full ? "level by level" : "depth first")) << levels;
+      }
+    }
 }
 
 }  // namespace

@@ -42,6 +42,9 @@ Implementation svdf_time(const tir::Kernel& kernel);
 // target/arm/dsp/nibbles.cpp
 Implementation gemm_nibbles(const tir::Kernel& kernel);
 
+// target/arm/dsp/trees.cpp
+Implementation tree_sums(const tir::Kernel& kernel);
+
 // (acc * multiplier >> 32) + offset, shifted and saturated, in place. With `sign` the offset is
 // less by sign's register for negative accumulators. `same`: as the one before, with the same registers.
 void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const Reg* sign, Reg temp,

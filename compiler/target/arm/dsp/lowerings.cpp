@@ -79,6 +79,7 @@ std::vector<ops::TargetLowering> all_lowerings() {
       {"fully_connected", kUsual, is_hybrid_pairs, lower_fully_connected_hybrid_dsp},
       {"svdf", kUsual, is_int8, lower_svdf_dsp},
       {"transpose_conv", kUsual, is_byte_pairs, lower_transpose_conv_dsp},
+      {"tree_ensemble", kUsual, is_tree_sums, lower_trees_dsp},
       {"unidirectional_sequence_lstm", kUsual, is_int8, lower_lstm_dsp},
   };
 }
@@ -112,6 +113,7 @@ Extension dsp_extension() {
       {"dw_column", dw_column},
       {"dw_column_nibbles", dw_column},
       {"dw_strided", dw_strided},
+      {"tree_sums", tree_sums},
       {"winograd_rows", winograd_rows},
       {"winograd_tile", winograd_tile},
       {"winograd_pairs", winograd_pairs},

@@ -33,6 +33,8 @@ std::optional<Lowered> lower_fully_connected_hybrid_dsp(const OpView& op, const 
 // int8.
 std::optional<Lowered> lower_sum_dsp(const OpView& op, const TargetInfo& target);
 std::optional<Lowered> lower_svdf_dsp(const OpView& op, const TargetInfo& target);
+bool is_tree_sums(const OpView& op, const TargetInfo& target);
+std::optional<Lowered> lower_trees_dsp(const OpView& op, const TargetInfo& target);
 std::optional<Lowered> lower_lstm_dsp(const OpView& op, const TargetInfo& target);
 
 }  // namespace aotc::target::arm

@@ -35,6 +35,12 @@ tir::BufferPtr LoweringBuilder::operand(size_t i) {
   return FunctionBuilder::input(name, type.dtype, type.elements());
 }
 
+tir::BufferPtr LoweringBuilder::piece(size_t i, int64_t pieces) {
+  const graph::TensorType& type = graph_[op_.operands[i]].type;
+  lowered_.args.push_back({ArgKind::kOperand, static_cast<int>(i)});
+  return FunctionBuilder::input("in", type.dtype, type.elements() / pieces);
+}
+
 tir::BufferPtr LoweringBuilder::result(size_t i) {
   const graph::TensorType& type = graph_[op_.results[i]].type;
   std::string name = op_.results.size() == 1 ? "out" : fmt::format("out{}", i);

@@ -157,6 +157,8 @@ class LoweringBuilder : public tir::FunctionBuilder {
   LoweringBuilder(const OpView& op, std::string name);
 
   tir::BufferPtr operand(size_t i);
+  // One of so many equal pieces of an operand that is no constant.
+  tir::BufferPtr piece(size_t i, int64_t pieces);
   tir::BufferPtr result(size_t i = 0);
   template <typename T>
   tir::BufferPtr constant(const std::string& name, DType type, const std::vector<T>& values,

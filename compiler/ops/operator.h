@@ -19,6 +19,7 @@
 #include "ops/channels.h"
 #include "ops/lowering.h"
 #include "ops/row_flow.h"
+#include "ops/row_sums.h"
 #include "support/diagnostics.h"
 
 namespace aotc::ops {
@@ -186,6 +187,11 @@ class Operator : public graph::OpDefinition {
   virtual std::shared_ptr<const graph::AttributesBase> attributes_for_rows(const OpView& op) const {
     return op.op.attributes;
   }
+
+  // Can operand 0 come in so many equal pieces, one behind the other in memory (ops/row_sums.h)?
+  virtual bool sums_pieces(const OpView&, int64_t /*pieces*/) const { return false; }
+  // Of those that can.
+  virtual RowSums lower_pieces(const OpView& op, int64_t pieces, const TargetInfo& target) const;
 
   // How channels of int8 tensors go through this operator (ops/channels.h).
   virtual ChannelFlow channel_flow(const OpView&) const { return ChannelFlow::kOpaque; }

@@ -10,6 +10,7 @@
 #include "ops/operator.h"
 #include "plan/packing.h"
 #include "plan/segments.h"
+#include "target/instruction_counter.h"
 
 namespace aotc::plan {
 
@@ -65,11 +66,16 @@ class SegmentLowering {
   }
 
  private:
-  struct Stage {
+  // A function of a stage.
+  struct Part {
     ops::Lowered lowered;
     tir::KernelPtr kernel;
-    std::vector<size_t> constants;  // of the segment, by constant of the stage
-    std::vector<size_t> operands;   // read of the stage, by operand of the operator
+    std::vector<size_t> constants;  // of the segment, by constant of the function
+  };
+  struct Stage {
+    Part row;
+    std::vector<size_t> operands;  // read of the stage, by operand of the operator
+    Part begin, end;               // of sums
   };
 
   // What is done: all events of one kind with one operator or tensor, that move as many rows.
@@ -87,22 +93,51 @@ class SegmentLowering {
   int64_t row_bytes(size_t tensor) const { return row_elements(tensor) * size_of(type_of(tensor).dtype); }
   bool whole(size_t tensor) const { return rows_.tensors[tensor].place == RowPlace::kWhole; }
   bool is_stage(const RowEvent& e) const { return e.kind == RowEvent::Kind::kStage; }
+  bool is_sums(size_t stage) const { return rows_.sums && stage + 1 == rows_.stages.size(); }
   bool is_feed(const RowEvent& e) const { return e.kind == RowEvent::Kind::kFeed; }
 
   bool lower_stages() {
     for (size_t s = 0; s < rows_.stages.size(); ++s) {
-      const RowOperator row(graph_, graph_.ops[segment_.first + s], rows_.stages[s]);
+      const graph::Op& whole = graph_.ops[rows_.ops[s]];
       Stage stage;
-      stage.lowered = ops::lower({row.graph, row.op}, target_);
-      if (stage.lowered.external || tir::can_fail(stage.lowered.function->body)) return false;
-      size_t read = 0;
-      for (TensorId id : row.op.operands)
-        stage.operands.push_back(id.valid() && !row.graph.is_constant(id) ? read++ : 0);
-      stage.kernel = kernel_of(stage.lowered.function, row.op.name());
-      for (ops::Constant& c : stage.lowered.constants) stage.constants.push_back(constant_of(std::move(c)));
+      if (is_sums(s)) {
+        ops::RowSums sums = ops::definition_of(whole).lower_pieces({graph_, whole},
+                                                                   rows_.tensors[rows_.stages[s].result].rows, target_);
+        stage.operands = {0};
+        stage.begin = part_of(std::move(sums.begin), whole.name());
+        stage.row = part_of(std::move(sums.add), whole.name());
+        stage.end = part_of(std::move(sums.end), whole.name());
+      } else {
+        const RowOperator row(graph_, whole, rows_.stages[s]);
+        ops::Lowered lowered = fewest_instructions({row.graph, row.op});
+        if (lowered.external || tir::can_fail(lowered.function->body)) return false;
+        size_t read = 0;
+        for (TensorId id : row.op.operands)
+          stage.operands.push_back(id.valid() && !row.graph.is_constant(id) ? read++ : 0);
+        stage.row = part_of(std::move(lowered), whole.name());
+      }
       stages_.push_back(std::move(stage));
     }
     return true;
+  }
+
+  // What the CPU is good at may need more than a row for it: the operator's own lowering, where that is less.
+  ops::Lowered fewest_instructions(const ops::OpView& row) const {
+    ops::Lowered own = ops::lower(row, target_);
+    if (!target_.lowerings || own.external) return own;
+    ops::TargetInfo plain = target_;
+    plain.lowerings = nullptr;
+    ops::Lowered portable = ops::lower(row, plain);
+    return target::cost_of(portable, target_).instructions < target::cost_of(own, target_).instructions ? portable
+                                                                                                        : own;
+  }
+
+  Part part_of(ops::Lowered lowered, std::string_view op) {
+    Part part;
+    part.kernel = kernel_of(lowered.function, op);
+    for (ops::Constant& c : lowered.constants) part.constants.push_back(constant_of(std::move(c)));
+    part.lowered = std::move(lowered);
+    return part;
   }
 
   tir::KernelPtr kernel_of(const tir::FunctionPtr& function, std::string_view op) {
@@ -129,7 +164,7 @@ class SegmentLowering {
     auto good = [&](size_t tensor, int64_t slot) { return slot * row_bytes(tensor) % kWord == 0; };
     for (const RowEvent& e : rows_.schedule.events) {
       if (e.slot >= kMoves && !whole(e.tensor)) return false;
-      if (!is_stage(e)) continue;
+      if (!is_stage(e) || is_sums(e.index)) continue;
       if (!good(e.tensor, e.slot)) return false;
       for (size_t r = 0; r < e.sources.size(); ++r)
         if (!good(rows_.stages[e.index].reads[r].tensor, e.sources[r])) return false;
@@ -160,6 +195,11 @@ class SegmentLowering {
         }
       ++next[s];
     }
+    if (!rows_.sums) return;
+    // Kept from the first piece to the last.
+    std::vector<bool>& kept = panel_alive_.back();
+    const auto first = std::find(kept.begin(), kept.end(), true);
+    std::fill(first, std::find(kept.rbegin(), kept.rend(), true).base(), true);
   }
 
   static bool together(const std::vector<bool>& a, const std::vector<bool>& b) {
@@ -179,8 +219,9 @@ class SegmentLowering {
     for (size_t t = 0; t < rows_.ids.size(); ++t)
       if (!whole(t)) windows[t] = add(rows_.schedule.slots[t] * row_bytes(t), size_of(type_of(t).dtype), tensor_alive_[t]);
     for (size_t s = 0; s < stages_.size(); ++s)
-      if (stages_[s].lowered.scratch_bytes > 0)
-        panels[s] = add(stages_[s].lowered.scratch_bytes, stages_[s].lowered.scratch_alignment, panel_alive_[s]);
+      if (stages_[s].row.lowered.scratch_bytes > 0)
+        panels[s] =
+            add(stages_[s].row.lowered.scratch_bytes, stages_[s].row.lowered.scratch_alignment, panel_alive_[s]);
     int64_t alignment = kWord;
     for (size_t i = 0; i < lives.size(); ++i) {
       alignment = std::max(alignment, problem.items[i].alignment);
@@ -269,7 +310,7 @@ class SegmentLowering {
     for (size_t t = 0; t < rows_.ids.size(); ++t)
       if (!whole(t)) scratch_of(type_of(t).dtype);
     for (const Stage& s : stages_)
-      for (const BufferPtr& p : s.lowered.function->params)
+      for (const BufferPtr& p : s.row.lowered.function->params)
         if (p->role == tir::Role::kScratch) scratch_of(p->dtype);
     result_ = f_.output("out", type_of(last).dtype, type_of(last).elements());
     l.args.push_back({ops::ArgKind::kResult, 0});
@@ -380,10 +421,29 @@ class SegmentLowering {
 
   void print_stage(const Action& a, const std::vector<Ex>& values) {
     const Stage& stage = stages_[a.first.index];
+    const size_t result = rows_.stages[a.first.index].result;
+    if (is_sums(a.first.index)) {
+      const Ex &piece = values[0], last(rows_.tensors[result].rows - 1);
+      const bool one = piece.is_imm();
+      auto when = [&](const Ex& condition, const Part& part) {
+        if (one) return run_part(a, part, values);
+        f_.if_(condition, [&] { run_part(a, part, values); });
+      };
+      when(piece == Ex(0), stage.begin);
+      run_part(a, stage.row, values);
+      return when(piece == last, stage.end);
+    }
+    run_part(a, stage.row, values);
+    if (!whole(result))
+      f_.trace(static_cast<int64_t>(result), buffer_of(result), place_of(result, values[0]), row_elements(result));
+  }
+
+  void run_part(const Action& a, const Part& part, const std::vector<Ex>& values) {
+    const Stage& stage = stages_[a.first.index];
     const RowStage& reads = rows_.stages[a.first.index];
     std::vector<Ex> args;
-    for (size_t p = 0; p < stage.lowered.args.size(); ++p) {
-      const ops::Arg& arg = stage.lowered.args[p];
+    for (size_t p = 0; p < part.lowered.args.size(); ++p) {
+      const ops::Arg& arg = part.lowered.args[p];
       const auto index = static_cast<size_t>(arg.index);
       switch (arg.kind) {
         case ops::ArgKind::kOperand: {
@@ -392,19 +452,20 @@ class SegmentLowering {
           break;
         }
         case ops::ArgKind::kResult:
-          args.push_back(address(buffer_of(reads.result), place_of(reads.result, values[0])));
+          args.push_back(is_sums(a.first.index) ? address(result_, 0)
+                                                : address(buffer_of(reads.result), place_of(reads.result, values[0])));
           break;
-        case ops::ArgKind::kConstant: args.push_back(address(constants_[stage.constants[index]], 0)); break;
+        case ops::ArgKind::kConstant:
+          args.push_back(address(constants_[part.constants[index]], 0));
+          break;
         case ops::ArgKind::kScratch: {
-          const DType type = stage.lowered.function->params[p]->dtype;
+          const DType type = part.lowered.function->params[p]->dtype;
           args.push_back(address(scratch_of(type), panel_at_[a.first.index] / size_of(type)));
         }
       }
     }
-    f_.run(stage.kernel, args);
-    if (!whole(reads.result))
-      f_.trace(static_cast<int64_t>(reads.result), buffer_of(reads.result), place_of(reads.result, values[0]),
-               row_elements(reads.result));
+    if (!part.lowered.function->scalars.empty()) args.push_back(values[0]);
+    f_.run(part.kernel, args);
   }
 
   void print_padding(size_t tensor, const Ex& slot) {
@@ -423,8 +484,8 @@ class SegmentLowering {
     l.function = f_.finish();
     for (size_t s = 0; s < stages_.size(); ++s) {
       const auto rows = static_cast<double>(rows_.tensors[rows_.stages[s].result].rows);
-      l.schedule.instructions += rows * stages_[s].lowered.schedule.instructions;
-      l.schedule.cycles += rows * stages_[s].lowered.schedule.cycles;
+      l.schedule.instructions += rows * stages_[s].row.lowered.schedule.instructions;
+      l.schedule.cycles += rows * stages_[s].row.lowered.schedule.cycles;
     }
     l.schedule.note = fmt::format("rows of {} operators", stages_.size());
     for (size_t t = 1; t + 1 < rows_.ids.size(); ++t) out_.rows.push_back(rows_.ids[t]);
@@ -449,7 +510,10 @@ class SegmentLowering {
           step.read_end = std::max(step.read_end, (e.sources[r] + read.flow.rows) * row_bytes(0));
         }
       publish_scratch(e, step);
-      if (whole(e.tensor)) {
+      if (is_stage(e) && is_sums(e.index)) {
+        // The result is written behind the last piece.
+        if (e.slot + 1 == rows_.tensors[e.tensor].rows) step.write_end = type_of(e.tensor).bytes();
+      } else if (whole(e.tensor)) {
         step.write_begin = e.slot * row_bytes(e.tensor);
         step.write_end = step.write_begin + row_bytes(e.tensor);
       }
@@ -466,7 +530,7 @@ class SegmentLowering {
     auto written = [&](int64_t begin, int64_t bytes) {
       if (bytes > 0) out_.scratch_order.steps.push_back({0, 0, begin, begin + bytes});
     };
-    if (is_stage(e) && panel_at_[e.index] >= 0) written(panel_at_[e.index], stages_[e.index].lowered.scratch_bytes);
+    if (is_stage(e) && panel_at_[e.index] >= 0) written(panel_at_[e.index], stages_[e.index].row.lowered.scratch_bytes);
     if (!whole(e.tensor)) {
       written(window_at_[e.tensor], e.kept * row_bytes(e.tensor));
       written(window_at_[e.tensor] + e.slot * row_bytes(e.tensor), row_bytes(e.tensor));

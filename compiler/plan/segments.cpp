@@ -28,7 +28,8 @@ class SegmentReader {
   std::optional<SegmentRows> run() {
     add_tensor(TensorId());
     for (size_t i = segment_.first; i <= segment_.last; ++i)
-      if (!add_stage(graph_.ops[i])) return std::nullopt;
+      if (out_.sums || !(add_view(graph_.ops[i]) || add_sums(i) || add_stage(i))) return std::nullopt;
+    if (out_.ops.empty() || out_.ops.back() != segment_.last) return std::nullopt;
     if (!out_.input.valid() || !used_inside()) return std::nullopt;
     out_.tensors[0].fed = true;
     if (out_.fills[0].empty() && !out_.fed) out_.tensors[0].place = RowPlace::kWhole;
@@ -46,11 +47,46 @@ class SegmentReader {
     out_.fills.emplace_back();
   }
 
-  bool add_stage(const graph::Op& op) {
+  // What is seen in another shape here is read by sums only.
+  bool add_view(const graph::Op& op) {
+    if (!ops::definition_of(op).traits().view || op.device != 0) return false;
+    const auto seen = made_here(op.operands[0]);
+    if (!seen) return false;
+    views_.push_back({op.results[0], *seen});
+    return true;
+  }
+
+  static bool is_plain(const graph::Op& op) {
+    const ops::Traits traits = ops::definition_of(op).traits();
+    return !traits.view && !traits.external && op.regions.empty() && op.device == 0 && op.results.size() == 1;
+  }
+
+  // An operator that takes all rows for its result, as they come: also where it could have a window of all.
+  bool add_sums(size_t index) {
+    const graph::Op& op = graph_.ops[index];
+    const ops::OpView view{graph_, op};
+    if (!is_plain(op) || view.constant(0) != nullptr || view.result().elements() == 0) return false;
+    for (size_t i = 1; i < op.operands.size(); ++i)
+      if (view.has_operand(i) && view.constant(i) == nullptr) return false;
+    auto tensor = made_here(op.operands[0]);
+    if (!tensor) tensor = tensor_of(op.operands[0]);
+    if (!tensor) return false;
+    const int64_t rows = out_.tensors[*tensor].rows;
+    if (!ops::definition_of(op).sums_pieces(view, rows)) return false;
+    out_.stages.push_back({{{*tensor, {}}}, out_.ids.size()});
+    out_.ops.push_back(index);
+    out_.ids.push_back(op.results[0]);
+    out_.tensors.push_back({rows});
+    out_.fills.emplace_back();
+    out_.sums = true;
+    return true;
+  }
+
+  bool add_stage(size_t index) {
+    const graph::Op& op = graph_.ops[index];
     const ops::Operator& definition = ops::definition_of(op);
     const ops::OpView view{graph_, op};
-    if (definition.traits().view || definition.traits().external || !op.regions.empty() || op.device != 0) return false;
-    if (op.results.size() != 1 || !is_image(view.result())) return false;
+    if (!is_plain(op) || !is_image(view.result())) return false;
     const auto flow = definition.row_flow(view);
     if (!flow || view.result().elements() == 0) return false;
     RowStage stage;
@@ -72,6 +108,7 @@ class SegmentReader {
     add_tensor(op.results[0]);
     stage.result = out_.ids.size() - 1;
     out_.stages.push_back(std::move(stage));
+    out_.ops.push_back(index);
     return true;
   }
 
@@ -93,7 +130,16 @@ class SegmentReader {
     return true;
   }
 
-  // One of the segment, or the one from outside.
+  // A result of the segment, perhaps seen in another shape.
+  std::optional<size_t> made_here(TensorId id) const {
+    for (size_t t = 1; t < out_.ids.size(); ++t)
+      if (out_.ids[t] == id) return t;
+    for (const auto& [view, tensor] : views_)
+      if (view == id) return tensor;
+    return std::nullopt;
+  }
+
+  // One of the segment as it is, or the one from outside.
   std::optional<size_t> tensor_of(TensorId id) {
     for (size_t t = 1; t < out_.ids.size(); ++t)
       if (out_.ids[t] == id) return t;
@@ -107,20 +153,28 @@ class SegmentReader {
 
   // Is every result but the last read in the segment, and there only?
   bool used_inside() const {
-    for (size_t t = 1; t < out_.ids.size(); ++t) {
-      bool inside = false, outside = graph_.is_kept(out_.ids[t]);
-      for (size_t i = 0; i < graph_.ops.size(); ++i)
-        for (TensorId id : graph_.ops[i].operands)
-          if (id == out_.ids[t]) (i >= segment_.first && i <= segment_.last ? inside : outside) = true;
-      const bool last = t + 1 == out_.ids.size();
-      if (last ? inside : outside || !inside) return false;
+    for (size_t t = 1; t + 1 < out_.ids.size(); ++t)
+      if (is_read(out_.ids[t], false) || !is_read(out_.ids[t], true)) return false;
+    for (const auto& [view, tensor] : views_)
+      if (is_read(view, false)) return false;
+    return !is_read(out_.ids.back(), true);
+  }
+
+  // By an operator of the segment, or by others or the caller.
+  bool is_read(TensorId id, bool inside) const {
+    if (!inside && graph_.is_kept(id)) return true;
+    for (size_t i = 0; i < graph_.ops.size(); ++i) {
+      const bool here = i >= segment_.first && i <= segment_.last;
+      const auto& operands = graph_.ops[i].operands;
+      if (here == inside && std::find(operands.begin(), operands.end(), id) != operands.end()) return true;
     }
-    return true;
+    return false;
   }
 
   const Graph& graph_;
   const Segment& segment_;
   SegmentRows out_;
+  std::vector<std::pair<TensorId, size_t>> views_;  // of a tensor of the segment
 };
 
 }  // namespace
@@ -134,7 +188,10 @@ int64_t peak_of_rows(const Graph& graph, const SegmentRows& rows, bool keeps_inp
   int64_t windows = 0;
   for (size_t t = 0; t < rows.ids.size(); ++t)
     if (rows.schedule.slots[t] > 1) windows += rows.schedule.slots[t] * row_bytes(type_of(t));
-  const int64_t input = type_of(0).bytes(), in_row = row_bytes(type_of(0)), out_row = row_bytes(type_of(rows.ids.size() - 1));
+  const size_t last = rows.ids.size() - 1;
+  const int64_t input = type_of(0).bytes(), in_row = row_bytes(type_of(0));
+  const int64_t out_row = rows.sums ? 0 : row_bytes(type_of(last));
+  if (rows.sums) windows += type_of(last).elements() * int64_t{sizeof(int32_t)};
   int64_t peak = input, out = 0, gone = 0;
   for (const RowEvent& e : rows.schedule.events) {
     if (e.kind == RowEvent::Kind::kFeed) gone = e.sources[0] * in_row;
@@ -182,6 +239,7 @@ constexpr size_t kMostOpsOfSegment = 64, kMostCandidates = 6;
 struct RatedSegment {
   Segment segment;
   int64_t peak = 0;
+  bool sums = false;
 };
 
 // All that can be, with what each takes.
@@ -191,22 +249,25 @@ std::vector<RatedSegment> all_segments(const Graph& graph, bool keeps_input) {
     for (size_t last = first + 1; last < graph.ops.size() && last - first < kMostOpsOfSegment; ++last) {
       const ops::OpView view{graph, graph.ops[last]};
       const ops::Operator& definition = ops::definition_of(graph.ops[last]);
-      if (definition.traits().view || !definition.row_flow(view)) break;
+      if (definition.traits().view) continue;
+      const bool goes_on = definition.row_flow(view).has_value();
+      if (!goes_on && !definition.sums_pieces(view, 1)) break;
       const auto rows = rows_of_segment(graph, {first, last});
-      if (!rows) continue;
-      const bool keeps = keeps_input && graph.is_input(rows->input);
-      out.push_back({{first, last}, peak_of_rows(graph, *rows, keeps)});
+      const bool keeps = rows && keeps_input && graph.is_input(rows->input);
+      if (rows) out.push_back({{first, last}, peak_of_rows(graph, *rows, keeps), rows->sums});
+      if (!goes_on || (rows && rows->sums)) break;
     }
   return out;
 }
 
 }  // namespace
 
-std::vector<std::vector<Segment>> segment_candidates(const Graph& graph, bool keeps_input) {
-  const std::vector<int64_t> peaks = peaks_of_ops(graph);
-  const std::vector<RatedSegment> all = all_segments(graph, keeps_input);
+namespace {
+
+// From the largest peak down: of the segments around it the one that leaves the least.
+std::vector<std::vector<Segment>> from_largest_peak(const std::vector<int64_t>& peaks,
+                                                    const std::vector<RatedSegment>& all) {
   std::vector<std::vector<Segment>> out;
-  // From the largest peak down: of the segments around it the one that leaves the least.
   std::vector<Segment> chosen;
   std::vector<int64_t> now = peaks;
   while (chosen.size() < kMostCandidates) {
@@ -234,6 +295,19 @@ std::vector<std::vector<Segment>> segment_candidates(const Graph& graph, bool ke
     for (size_t i = best->segment.first; i <= best->segment.last; ++i) now[i] = best->peak;
     out.insert(out.begin(), chosen);
   }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::vector<Segment>> segment_candidates(const Graph& graph, bool keeps_input) {
+  const std::vector<int64_t> peaks = peaks_of_ops(graph);
+  std::vector<RatedSegment> all = all_segments(graph, keeps_input);
+  std::vector<std::vector<Segment>> out = from_largest_peak(peaks, all);
+  // What sums take is a guess: others are worth a try, too.
+  if (std::erase_if(all, [](const RatedSegment& s) { return s.sums; }) > 0)
+    for (std::vector<Segment>& segments : from_largest_peak(peaks, all))
+      if (std::find(out.begin(), out.end(), segments) == out.end()) out.push_back(std::move(segments));
   return out;
 }
 
@@ -290,7 +364,7 @@ std::vector<Segment> fed_candidates(const Graph& graph) {
     if (!rows || !is_fed_input(graph, rows->input) || !reads_alone(graph, {*first, last})) continue;
     int64_t peak = peak_of_rows(graph, *rows, true) - graph[rows->input].type.bytes();
     for (size_t i = last + 1; i < graph.ops.size(); ++i) peak = std::max(peak, peaks[i]);
-    rated.push_back({{*first, last}, peak});
+    rated.push_back({{*first, last}, peak, rows->sums});
   }
   std::stable_sort(rated.begin(), rated.end(),
                    [](const RatedSegment& a, const RatedSegment& b) { return a.peak < b.peak; });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Segments: operators one behind the other that are computed row by row as one call, with windows of some rows in the
 // place of the tensors between them. The one thing to know: a row of an operator is the same operator on a window's
-// rows, lowered as any other, so every operator that states a RowFlow works on every CPU, in every type.
+// rows, lowered as any other, so every operator that states a RowFlow works on every CPU, in every type. Only the last
+// may read all rows for one result, which it adds up as they come.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace aotc::plan {
 
-// A segment as rows: tensor 0 is the input, stage i is operator first + i, and its result is tensor i + 1.
+// A segment as rows: tensor 0 is the input, and the result of stage i is tensor i + 1.
 struct SegmentRows {
   graph::TensorId input;
   std::vector<graph::TensorId> ids;  // of the tensors
@@ -23,7 +24,10 @@ struct SegmentRows {
   std::vector<RowStage> stages;
   std::vector<std::vector<uint8_t>>
       fills;         // by tensor: an element of its rows of padding; empty: there are none
-  bool fed = false;  // rows of the input come one at a time, into its window
+  std::vector<size_t> ops;  // by stage
+  bool fed = false;         // rows of the input come one at a time, into its window
+  // The last stage takes the rows of what it reads as pieces (ops/row_sums.h): a row of its result stands for each.
+  bool sums = false;
   RowSchedule schedule;
 };
 

@@ -18,6 +18,7 @@ class RowsMaker {
   graph::Graph run() {
     maker_->add_input(maker_->type(type_, {1, random_.pick(5, 22), random_.pick(1, 6), channels()}));
     for (int64_t i = random_.pick(2, 7); i > 0; --i) step();
+    if (random_.chance(50)) sums();
     maker_->made.outputs.push_back({maker_->last(), "out"});
     return std::move(maker_->made);
   }
@@ -96,6 +97,37 @@ class RowsMaker {
     if (!convolution(true, before[3]) || (random_.chance(60) && !depthwise(true))) return false;
     return shape() == before && maker_->add("add", {from, maker_->last()}, {{"activation", activation()}},
                                             {maker_->type(type_, {})});
+  }
+
+  // One result of all rows, which segments add up as they come.
+  bool sums() {
+    const int64_t draw = random_.pick(1, 100);
+    if (draw <= 40) return connected();
+    if (draw <= 60) return pool_of_all();
+    static const char* const kNames[] = {"mean", "mean", "sum", "reduce_max", "reduce_min"};
+    static const char* const kAxes[] = {"[1, 2]", "[1, 2]", "[1]", "[0, 1]", "[1, 2, 3]"};
+    TensorType type = maker_->type(type_, {});
+    const char* name = kNames[random_.pick(0, 4)];
+    if (name[0] == 'r') type = maker_->of(maker_->last());
+    return maker_->add(name, {maker_->last()},
+                       {{"axes", kAxes[random_.pick(0, 4)]}, {"keep_dims", random_.chance(50) ? "true" : "false"}},
+                       {type});
+  }
+
+  bool connected() {
+    const int64_t depth = maker_->of(maker_->last()).elements();
+    if (depth > 1500) return false;
+    if (random_.chance(60) && !maker_->add("reshape", {maker_->last()}, {{"shape", "[1, " + text(depth) + "]"}},
+                                           {maker_->of(maker_->last())}))
+      return false;
+    return maker_->add("fully_connected", {maker_->last(), weights({random_.pick(1, 9), depth}, 0)},
+                       {{"activation", activation()}}, {maker_->type(type_, {})});
+  }
+
+  bool pool_of_all() {
+    const Attributes a = {{"filter_h", text(shape()[1])}, {"filter_w", text(shape()[2])}, {"activation", activation()}};
+    return maker_->add(random_.chance(70) ? "average_pool_2d" : "max_pool_2d", {maker_->last()}, a,
+                       {maker_->of(maker_->last())});
   }
 
   void step() {

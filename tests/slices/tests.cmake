@@ -25,7 +25,7 @@ e2e_test(slices.projects full ${python} ${slices}/projects.py --work ${work}/sli
 # Inputs that are fed by rows.
 e2e_test(slices.feed quick ${python} ${slices}/feed.py --models digits_int8,conv1d_int8 --targets gcc,cortex_m4
   --work ${work}/slices_feed)
-e2e_test(slices.feed.shared full ${python} ${slices}/feed.py --models vww,micro_speech --targets gcc
+e2e_test(slices.feed.shared full ${python} ${slices}/feed.py --models vww,kws,micro_speech --targets gcc
   --work ${work}/slices_feed_shared)
 e2e_test(slices.arenas full ${python} ${slices}/arenas.py --work ${work}/slices_arenas)
 

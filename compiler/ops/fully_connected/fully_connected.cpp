@@ -144,6 +144,14 @@ class FullyConnected final : public Operator {
     return lower_fully_connected(op, target);
   }
 
+  bool sums_pieces(const OpView& op, int64_t pieces) const override {
+    const int64_t depth = op.operand(1).shape[1];
+    return op.constant(1) != nullptr && !is_hybrid(op) && op.operand(0).elements() == depth && depth % pieces == 0;
+  }
+  RowSums lower_pieces(const OpView& op, int64_t pieces, const TargetInfo& target) const override {
+    return lower_fully_connected_pieces(op, pieces, target);
+  }
+
  private:
 
   static bool check_scales(const OpView& op, Diagnostics& diags) {

@@ -57,6 +57,9 @@ Lowered lower_fully_connected(const OpView& op, const TargetInfo& target);
 // int8 for cores without vectors (lower_quad.cpp), nothing where the general way is as fast.
 std::optional<Lowered> lower_fully_connected_quad(const OpView& op, const TargetInfo& target);
 
+// Of one row in so many equal pieces (lower_sums.cpp), unless it is a hybrid one.
+RowSums lower_fully_connected_pieces(const OpView& op, int64_t pieces, const TargetInfo& target);
+
 // Float activations and int8 weights (hybrid.cpp; arithmetic in ops/common/hybrid.h).
 void evaluate_fully_connected_hybrid(const OpView& op, const EvalData& data);
 Lowered lower_fully_connected_hybrid(const OpView& op, const TargetInfo& target);

@@ -102,11 +102,7 @@ class PoolLowering {
     return is_float_ ? tir::f32(0.0f) : Ex(0);
   }
 
-  // In this order a NaN never replaces the maximum, as in the reference.
-  Ex join(const Ex& so_far, const Ex& element) const {
-    if (kind_ == PoolKind::kRoot) return so_far + element * element;
-    return kind_ == PoolKind::kMax ? max(element, so_far) : so_far + element;
-  }
+  Ex join(const Ex& so_far, const Ex& element) const { return join_pooled(kind_, so_far, element); }
 
   void emit_whole(const Ex& first, const Ex& to) {
     const WindowAxis& y = window_.y;
@@ -196,6 +192,11 @@ class PoolLowering {
 };
 
 }  // namespace
+
+Ex join_pooled(PoolKind kind, const Ex& so_far, const Ex& element) {
+  if (kind == PoolKind::kRoot) return so_far + element * element;
+  return kind == PoolKind::kMax ? max(element, so_far) : so_far + element;
+}
 
 Lowered lower_pool_2d(const OpView& op, PoolKind kind) { return PoolLowering(op, kind).run(); }
 

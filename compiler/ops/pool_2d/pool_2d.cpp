@@ -157,6 +157,8 @@ class Pool2D : public Operator {
     return without_row_padding<Pool2DAttrs>(op);
   }
 
+  bool sums_pieces(const OpView& op, int64_t pieces) const override { return pool_sums_pieces(op, pieces); }
+
   // A rounded average of values in a range, as their maximum, is in it, and reaches its ends.
   ChannelRanges channel_ranges(const OpView& op,
                                const std::vector<ChannelRanges>& operands) const override {
@@ -199,6 +201,9 @@ class AveragePool2D final : public Pool2D {
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     return lower_pool_2d(op, PoolKind::kAverage);
+  }
+  RowSums lower_pieces(const OpView& op, int64_t pieces, const TargetInfo&) const override {
+    return lower_pool_pieces(op, PoolKind::kAverage, pieces);
   }
 
  private:
@@ -253,6 +258,9 @@ class MaxPool2D final : public Pool2D {
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     return lower_pool_2d(op, PoolKind::kMax);
   }
+  RowSums lower_pieces(const OpView& op, int64_t pieces, const TargetInfo&) const override {
+    return lower_pool_pieces(op, PoolKind::kMax, pieces);
+  }
 
  private:
   template <typename T>
@@ -280,6 +288,9 @@ class L2Pool2D final : public Pool2D {
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     return lower_pool_2d(op, PoolKind::kRoot);
+  }
+  RowSums lower_pieces(const OpView& op, int64_t pieces, const TargetInfo&) const override {
+    return lower_pool_pieces(op, PoolKind::kRoot, pieces);
   }
 };
 

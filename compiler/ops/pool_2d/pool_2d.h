@@ -5,6 +5,7 @@
 
 #include "ops/common/requantize.h"
 #include "ops/common/window.h"
+#include "ops/row_sums.h"
 
 namespace aotc::ops {
 
@@ -56,5 +57,10 @@ Requantization average_scaling(const OpView& op, Counts y, Counts x);
 // kRoot: of the average of squares, float only.
 enum class PoolKind { kAverage, kMax, kRoot };
 Lowered lower_pool_2d(const OpView& op, PoolKind kind);
+// Of one window as large as the image (lower_sums.cpp).
+bool pool_sums_pieces(const OpView& op, int64_t pieces);
+RowSums lower_pool_pieces(const OpView& op, PoolKind kind, int64_t pieces);
+// What is kept joined with an element. In this order a NaN never replaces the maximum, as in the reference.
+tir::Ex join_pooled(PoolKind kind, const tir::Ex& so_far, const tir::Ex& element);
 
 }  // namespace aotc::ops

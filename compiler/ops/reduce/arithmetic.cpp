@@ -182,6 +182,12 @@ bool Reduction::from_first() const {
   return arithmetic == Arithmetic::kScaledProduct || (all && arithmetic != Arithmetic::kScaledSum);
 }
 
+// From the first element on nothing is kept before there is a piece, and products are scaled at every step.
+bool Reduction::in_pieces(int64_t pieces) const {
+  return !dims.empty() && dims[0].reduced && dims[0].extent % pieces == 0 && !from_first() &&
+         arithmetic != Arithmetic::kScaledProduct;
+}
+
 int64_t Reduction::start() const {
   if (arithmetic == Arithmetic::kScaledSum)
     return -static_cast<int64_t>(op.operand(0).zero_point()) * count;

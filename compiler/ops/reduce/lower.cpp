@@ -14,8 +14,14 @@ namespace {
 
 class ReductionLowering {
  public:
-  explicit ReductionLowering(const Reduction& r)
-      : r_(r), f_(r.op, std::string(r.rule.name)), accumulator_(accumulator_of(r)) {}
+  explicit ReductionLowering(const Reduction& r, const std::string& part = "")
+      : r_(r), f_(r.op, std::string(r.rule.name) + part), accumulator_(accumulator_of(r)), dims_(r.dims) {}
+
+  // What is kept between pieces.
+  DType kept_type() const {
+    if (r_.arithmetic == Arithmetic::kScaledSum) return type_of_sums(r_.largest_sum());
+    return r_.rule.finish == Finish::kValue ? r_.type : accumulator_;
+  }
 
   Lowered run() {
     in_ = f_.operand(0);
@@ -33,7 +39,37 @@ class ReductionLowering {
     return f_.finish(fmt::format("one {} per result", name));
   }
 
+  // The same in pieces: what is combined so far is kept between them.
+  Lowered begin() {
+    const BufferPtr kept = make_kept();
+    f_.loop("i", 0, kept->elements, [&](const Ex& i) { f_.store(kept, i, start()); });
+    return f_.finish();
+  }
+  Lowered add(int64_t pieces) {
+    dims_[0].extent /= pieces;
+    in_ = f_.piece(0, pieces);
+    const BufferPtr so_far = make_kept();
+    kept(0, 0, 0, [&](const Ex& from, const Ex& to) {
+      Ex value = f_.var(std::string(r_.rule.variable), load_kept(so_far, to));
+      all(0, from, value);
+      f_.store(so_far, to, value);
+    });
+    return f_.finish();
+  }
+  Lowered end() {
+    const BufferPtr kept = make_kept();
+    out_ = f_.result();
+    f_.loop("i", 0, kept->elements, [&](const Ex& i) { store(i, load_kept(kept, i)); });
+    return f_.finish();
+  }
+
  private:
+  BufferPtr make_kept() { return f_.scratch("kept", kept_type(), r_.op.result().elements(), size_of(kept_type())); }
+  Ex load_kept(const BufferPtr& kept, const Ex& at) const {
+    const Ex value = load(kept, at);
+    return value.type() == accumulator_ ? value : cast(accumulator_, value);
+  }
+
   static DType accumulator_of(const Reduction& r) {
     if (r.arithmetic == Arithmetic::kFloat) return DType::kF32;
     bool wide = r.type == DType::kI64 || (r.type == DType::kI32 && r.rule.finish == Finish::kMean);
@@ -97,31 +133,31 @@ class ReductionLowering {
 
   void kept(size_t d, const Ex& from, const Ex& to,
             const std::function<void(const Ex&, const Ex&)>& body) {
-    while (d < r_.dims.size() && r_.dims[d].reduced) ++d;
-    if (d == r_.dims.size()) return body(from, to);
-    f_.loop(fmt::format("i{}", d), 0, r_.dims[d].extent, [&](Ex i) {
-      Ex inner = f_.let("from", from + i * r_.dims[d].in_stride);
-      kept(d + 1, inner, f_.let("to", to + i * r_.dims[d].out_stride), body);
+    while (d < dims_.size() && dims_[d].reduced) ++d;
+    if (d == dims_.size()) return body(from, to);
+    f_.loop(fmt::format("i{}", d), 0, dims_[d].extent, [&](Ex i) {
+      Ex inner = f_.let("from", from + i * dims_[d].in_stride);
+      kept(d + 1, inner, f_.let("to", to + i * dims_[d].out_stride), body);
     });
   }
 
   size_t next_reduced(size_t d) const {
-    while (d < r_.dims.size() && !r_.dims[d].reduced) ++d;
+    while (d < dims_.size() && !dims_[d].reduced) ++d;
     return d;
   }
 
   // The elements of the dimensions from `d` on, in memory order.
   void all(size_t d, const Ex& from, const Ex& so_far, int64_t first = 0) {
     d = next_reduced(d);
-    if (d == r_.dims.size()) return combine(so_far, from);
-    f_.loop(fmt::format("r{}", d), first, r_.dims[d].extent,
-            [&](Ex i) { all(d + 1, from + i * r_.dims[d].in_stride, so_far); });
+    if (d == dims_.size()) return combine(so_far, from);
+    f_.loop(fmt::format("r{}", d), first, dims_[d].extent,
+            [&](Ex i) { all(d + 1, from + i * dims_[d].in_stride, so_far); });
   }
 
   // The same without the first.
   void rest(size_t d, const Ex& from, const Ex& so_far) {
     d = next_reduced(d);
-    if (d == r_.dims.size()) return;
+    if (d == dims_.size()) return;
     rest(d + 1, from, so_far);
     all(d, from, so_far, 1);
   }
@@ -129,11 +165,17 @@ class ReductionLowering {
   const Reduction& r_;
   LoweringBuilder f_;
   DType accumulator_;
+  std::vector<Dim> dims_;
   BufferPtr in_, out_;
 };
 
 }  // namespace
 
 Lowered lower(const Reduction& r) { return ReductionLowering(r).run(); }
+
+RowSums lower_pieces(const Reduction& r, int64_t pieces) {
+  ReductionLowering begin(r, "_begin"), add(r, "_add"), end(r, "_end");
+  return {begin.begin(), add.add(pieces), end.end(), begin.kept_type(), r.op.result().elements()};
+}
 
 }  // namespace aotc::ops::reduce

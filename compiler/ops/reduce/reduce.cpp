@@ -138,6 +138,10 @@ class Reduce final : public Operator {
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     return reduce::lower(Reduction(rule_, op));
   }
+  bool sums_pieces(const OpView& op, int64_t pieces) const override { return Reduction(rule_, op).in_pieces(pieces); }
+  RowSums lower_pieces(const OpView& op, int64_t pieces, const TargetInfo&) const override {
+    return reduce::lower_pieces(Reduction(rule_, op), pieces);
+  }
 
  private:
   const Rule& rule_;

@@ -55,6 +55,9 @@ enum class Arithmetic { kFloat, kInteger, kScaledSum, kScaledProduct };
 struct Reduction {
   Reduction(const Rule& rule, const OpView& op);
 
+  // Are all results combined of every one of so many equal pieces of the operand?
+  bool in_pieces(int64_t pieces) const;
+
   bool quantized() const {
     return arithmetic == Arithmetic::kScaledSum || arithmetic == Arithmetic::kScaledProduct;
   }
@@ -96,5 +99,7 @@ inline constexpr int kMostProductShift = 7;
 Status verify_quantization(const Reduction& r, Diagnostics& diags);
 void evaluate(const Reduction& r, const EvalData& data);
 Lowered lower(const Reduction& r);
+// Of reductions that are in_pieces().
+RowSums lower_pieces(const Reduction& r, int64_t pieces);
 
 }  // namespace aotc::ops::reduce

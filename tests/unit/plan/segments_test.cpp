@@ -228,6 +228,43 @@ TEST(Segments, AreFedByRows) {
             values[static_cast<size_t>(program->calls[0].results[0].value)]);
 }
 
+// What reads all rows for one result, behind a depthwise convolution.
+std::string summed(const std::string& what) {
+  std::string taps, weights;
+  for (int i = 0; i < 36; ++i) taps += fmt::format("{}{}", i > 0 ? ", " : "", i % 7 - 3);
+  for (int i = 0; i < 5 * 192; ++i) weights += fmt::format("{}{}", i > 0 ? ", " : "", i * 31 % 255 - 127);
+  const std::string t = " i8[1x12x4x4] quant(0.5, 3)";
+  return "graph \"g\" {\n  input %0 \"x\"" + t + "\n  const %1 \"w\" i8[1x3x3x4] quant(0.1, 0) = [" + taps +
+         "]\n  const %5 \"m\" i8[5x192] quant(0.01, 0) = [" + weights + "]\n  %2 \"a\"" + t +
+         " = depthwise_conv_2d(%0, %1) {pad_top = 1, pad_bottom = 1, pad_left = 1, pad_right = 1}\n" + what + "}\n";
+}
+
+TEST(Segments, AddUpRowsAsTheyCome) {
+  const std::string seen = "  %3 \"s\" i8[1x192] quant(0.5, 3) = reshape(%2) {shape = [1, 192]}\n";
+  for (const std::string& what :
+       {std::string("  %4 \"d\" i8[1x1x1x4] quant(0.5, 3) = average_pool_2d(%2) {filter_h = 12, filter_w = 4}\n"),
+        std::string("  %4 \"d\" i8[1x4] quant(0.1, 1) = mean(%2) {axes = [1, 2]}\n"),
+        seen + "  %4 \"d\" i8[1x5] quant(2.5, 1) = fully_connected(%3, %5)\n"}) {
+    Diagnostics diags;
+    auto program = planned_by_rows(summed(what + "  output %4\n"), diags);
+    ASSERT_TRUE(program.ok() && program->feeding) << diags.str();
+    ASSERT_EQ(program->calls.size(), 1U) << what;
+    // Three rows of the input, one of what is behind it, and the sums.
+    EXPECT_LE(program->arena_bytes, 112);
+    expect_rows_evaluated(*program);
+    std::vector<uint8_t> input(192);
+    for (size_t i = 0; i < input.size(); ++i) input[i] = static_cast<uint8_t>(i * 73 + i / 16);
+    const auto values = ops::evaluate_graph(program->graph, {input});
+    std::vector<uint8_t> result = fed_result(*program, input);
+    EXPECT_EQ(result, values[static_cast<size_t>(program->graph.outputs[0].tensor.value)]) << what;
+  }
+  // What is seen in another shape may not be read behind the segment, and sums end it.
+  const std::string connected = seen + "  %4 \"d\" i8[1x5] quant(2.5, 1) = fully_connected(%3, %5)\n";
+  EXPECT_TRUE(rows_of_segment(parsed_chain(summed(connected + "  output %4\n")), {0, 2}));
+  EXPECT_FALSE(rows_of_segment(parsed_chain(summed(connected + "  output %4\n")), {0, 1}));
+  EXPECT_FALSE(rows_of_segment(parsed_chain(summed(connected + "  output %3\n")), {0, 2}));
+}
+
 // Float rows are quantised as they come.
 TEST(Segments, QuantiseWhatIsFed) {
   Diagnostics diags;

@@ -26,6 +26,12 @@ endif()
 if(NOT TARGET aotc-analyze)
   return()
 endif()
+if(NOT AOTC_SANITIZE)
+  add_test(NAME analyze.sources
+           COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/run_sources.py --aotc $<TARGET_FILE:aotc>
+                   --analyze $<TARGET_FILE:aotc-analyze> --work ${CMAKE_BINARY_DIR}/analyze/sources)
+  set_tests_properties(analyze.sources PROPERTIES LABELS full)
+endif()
 set(driver ${CMAKE_SOURCE_DIR}/compiler/driver)
 set(aotc $<TARGET_FILE:aotc>)
 if(AOTC_SANITIZE)

@@ -20,7 +20,7 @@ if(NOT AOTC_SANITIZE)
   set_tests_properties(analyze.firmware PROPERTIES LABELS full SKIP_RETURN_CODE 77)
   add_test(NAME analyze.cycles
            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run_cycles.py --aotc $<TARGET_FILE:aotc>
-                   --work ${CMAKE_BINARY_DIR}/analyze/cycles)
+                   ${analyzer} --work ${CMAKE_BINARY_DIR}/analyze/cycles)
   set_tests_properties(analyze.cycles PROPERTIES LABELS quick SKIP_RETURN_CODE 77)
 endif()
 if(NOT TARGET aotc-analyze)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "support/diagnostics.h"
 #include "support/result.h"
@@ -13,5 +14,8 @@ namespace aotc::driver {
 // Its path: what the environment variable AOTC_ANALYZE names, else beside aotc, else in PATH.
 // Reports [tool-missing].
 Result<std::string> find_analyzer(Diagnostics& diags);
+
+// Runs a program with our own standard streams; gives its exit code, or that of a message.
+int run_in_place(const std::string& program, const std::vector<std::string>& args);
 
 }  // namespace aotc::driver

@@ -22,7 +22,8 @@ namespace {
 
 constexpr int kNotStarted = 127;
 
-// Runs `program` with our own standard streams; its exit code.
+}  // namespace
+
 int run_in_place(const std::string& program, const std::vector<std::string>& args) {
   std::vector<char*> argv = {const_cast<char*>(program.c_str())};
   for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
@@ -53,8 +54,6 @@ int run_in_place(const std::string& program, const std::vector<std::string>& arg
   return exit_code_of(diags, kExitInternal);
 }
 
-}  // namespace
-
 static int analyze_command(const std::vector<std::string>& args) {
   Diagnostics diags;
   auto program = find_analyzer(diags);
@@ -76,7 +75,8 @@ options::Command analyze_declaration() {
   return {.name = "analyze",
           .summary = "Look into linked programs, and into C sources",
           .commands = {machine::stack_declaration(machine::objdump_decoder),
-                       machine::size_declaration(machine::objdump_decoder), cycles_declaration(), std::move(signatures)}};
+                       machine::size_declaration(machine::objdump_decoder), cycles_declaration(),
+                       analyze_compile_declaration(), ranges_declaration(), std::move(signatures)}};
 }
 
 }  // namespace aotc::driver

@@ -7,14 +7,18 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "driver/analyzer.h"
 #include "driver/commands.h"
 #include "driver/emulated_counts.h"
 #include "driver/project_dir.h"
+#include "driver/temporary.h"
 #include "machine/commands.h"
 #include "machine/objdump.h"
 #include "machine/stack.h"
 #include "project/generate.h"
+#include "support/files.h"
 #include "support/json.h"
+#include "support/process.h"
 #include "support/streams.h"
 #include "support/text.h"
 #include "target/cpu.h"
@@ -144,6 +148,53 @@ Result<Subject> subject_of(const CycleOptions& o, Diagnostics& diags) {
   return out;
 }
 
+constexpr int kModelSeconds = 180;
+
+// What LLVM's model of the core makes of the blocks that ran. None without aotc-analyze, or without such a model.
+machine::CoreModel llvm_model(const Subject& s, const machine::Listing& listing,
+                              const std::vector<machine::Segment>& segments) {
+  machine::CoreModel out;
+  Diagnostics ignored;
+  auto program = find_analyzer(ignored);
+  out.reason = "aotc-analyze is not installed";
+  if (!program) return out;
+  const auto blocks = machine::blocks_of(s.elf, listing, segments);
+  std::string lines;
+  for (const machine::Block& b : blocks) lines += fmt::format("{:x} {:x} {}\n", b.begin, b.end, b.loop ? 1 : 0);
+  TemporaryDirectory folder;
+  const std::string file = folder.path() + "/blocks";
+  out.reason = "aotc-analyze gave no answer";
+  if (!folder.made(ignored) || !write_file(file, lines, ignored)) return out;
+  const ProcessResult run =
+      run_process({*program, "model-cycles", fs::absolute(s.elf.file()).string(), "--cpu", s.cpu, "--blocks", file}, "",
+                  kModelSeconds);
+  nlohmann::json j;
+  if (!run.started || run.exit_code != 0 || parse_json(std::string_view(run.output), j) || !j.is_object()) return out;
+  if (j.contains("reason") && j["reason"].is_string()) out.reason = escape_for_display(j["reason"].get<std::string>());
+  if (!j.contains("model") || !j["blocks"].is_array() || j["blocks"].size() != blocks.size()) return out;
+  out.reason.clear();
+  out.name = escape_for_display(j["model"].get<std::string>());
+  for (size_t k = 0; k < blocks.size(); ++k)
+    for (uint32_t at = blocks[k].begin; at < blocks[k].end;) {
+      const machine::Instruction* i = listing.at(at);
+      if (i == nullptr) break;
+      out.cycles[at] = j["blocks"][k].get<double>() / blocks[k].instructions;
+      at = i->next();
+    }
+  return out;
+}
+
+constexpr const char* kModelAssumes =
+    "blocks one after the other, no refill after a taken branch, LDM and STM as one or two operations; memory without "
+    "wait states";
+
+std::string model_text(const Subject& s, const machine::CoreModel& core, const machine::CycleReport& report) {
+  if (core.name.empty()) return fmt::format("LLVM: - ({})\n", core.reason);
+  return fmt::format("LLVM: about {} cycles by its {}{}: {}\n", with_commas(std::llround(report.total.modelled)),
+                     core.name == s.cpu ? "model of " + s.cpu : core.name + " model",
+                     core.name == s.cpu ? "" : ", which it takes for " + s.cpu, kModelAssumes);
+}
+
 std::string head_text(const Subject& s, const CycleOptions& o, const machine::CycleReport& report) {
   const std::string what = s.root != 0
                                ? fmt::format("{}, call {}", s.elf.function_name(s.root), o.call)
@@ -165,10 +216,10 @@ int cycles(const CycleOptions& o) {
   const std::string vectors = s.board.has("mve") ? "armv8.1-m.main" : "";
   auto listing = machine::objdump_decoder_of(o.objdump, vectors)(s.elf, diags);
   if (!listing) return fail(diags);
-  const machine::CycleReport report =
-      machine::cycles_of(s.elf, *listing, *segments, *s.timing, s.model);
+  const machine::CoreModel core = llvm_model(s, *listing, *segments);
+  const machine::CycleReport report = machine::cycles_of(s.elf, *listing, *segments, *s.timing, s.model, core);
   if (!o.json) {
-    write_out(head_text(s, o, report) +
+    write_out(head_text(s, o, report) + model_text(s, core, report) +
               machine::cycles_text(s.elf, report, o.all ? SIZE_MAX : kShownRows));
     return kExitDone;
   }
@@ -178,6 +229,10 @@ int cycles(const CycleOptions& o) {
                               {"root", s.root != 0 ? s.elf.function_name(s.root) : ""},
                               {"costs", s.timing->source},
                               {"wait_states", 0}};
+  if (core.name.empty())
+    j["llvm"] = {{"reason", core.reason}};
+  else
+    j["llvm"] = {{"model", core.name}, {"assumes", kModelAssumes}};
   j.update(machine::cycles_json(s.elf, report));
   write_out(json_text(j, 2) + "\n");
   return kExitDone;

@@ -68,6 +68,7 @@ int compare_operators_command(const CommonOptions& common);
 
 // Commands with options of their own.
 options::Command analyze_declaration();
+options::Command analyze_compile_declaration();
 options::Command bench_declaration();
 options::Command boards_declaration();
 options::Command model_diff_declaration();
@@ -77,6 +78,7 @@ options::Command cycles_declaration();
 options::Command graph_declaration();
 options::Command mlf_declaration();
 options::Command project_server_declaration();
+options::Command ranges_declaration();
 options::Command rpc_declaration();
 options::Command schedules_declaration();
 options::Command flash_declaration();

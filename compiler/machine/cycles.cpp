@@ -28,14 +28,25 @@ std::optional<uint64_t> hex_number(std::string_view& line) {
 // "conv.constprop.0" is conv in the emitted C.
 std::string source_name(const std::string& name) { return name.substr(0, name.find('.')); }
 
+// "80f4" by binutils, "0x80f4" by LLVM.
+std::optional<uint32_t> branch_target(const Instruction& i) {
+  if (i.operands.empty()) return std::nullopt;
+  std::string_view rest = i.operands.back();
+  if (rest.starts_with("0x")) rest.remove_prefix(2);
+  auto value = hex_number(rest);
+  if (!value || !rest.empty() || *value > UINT32_MAX) return std::nullopt;
+  return static_cast<uint32_t>(*value);
+}
+
 class Counting {
  public:
-  Counting(const Elf& elf, const Listing& listing, const Timing& timing,
-           const ModelFunctions& model)
-      : elf_(elf), listing_(listing), timing_(timing), model_(model) {}
+  Counting(const Elf& elf, const Listing& listing, const Timing& timing, const ModelFunctions& model,
+           const CoreModel& core)
+      : elf_(elf), listing_(listing), timing_(timing), model_(model), core_(core) {}
 
   CycleReport report(const std::vector<Segment>& segments) {
     out_.calls.resize(model_.calls.size());
+    out_.modelled = !core_.name.empty();
     for (const Segment& segment : segments) add(segment);
     for (auto& [name, row] : functions_) out_.functions.push_back(std::move(row));
     std::stable_sort(
@@ -57,6 +68,7 @@ class Counting {
         cost = cost_of(timing_, elf_.isa(), *i, listing_.before(address), listing_.at(i->next()));
       CycleSum one;
       one.add(cost, executed);
+      one.modelled = modelled_cycles(address) * static_cast<double>(executed.count);
       sum += one;
       of_function(address).sum += one;
       Execution& all = all_[address];
@@ -98,7 +110,7 @@ class Counting {
       if (i == nullptr || !is_branch(kind_of(elf_.isa(), *i)) ||
           kind_of(elf_.isa(), *i) == Kind::kCall || i->operands.empty())
         continue;
-      const std::optional<uint32_t> target = target_of(i->operands.back());
+      const std::optional<uint32_t> target = branch_target(*i);
       if (!target || *target > address ||
           elf_.function_around(*target) != elf_.function_around(address))
         continue;
@@ -113,28 +125,27 @@ class Counting {
     }
     for (LoopRow& loop : out_.loops)
       for (auto at = all_.lower_bound(loop.begin); at != all_.end() && at->first <= loop.end; ++at)
-        if (const Instruction* i = listing_.at(at->first))
+        if (const Instruction* i = listing_.at(at->first)) {
           loop.sum.add(
               cost_of(timing_, elf_.isa(), *i, listing_.before(at->first), listing_.at(i->next())),
               at->second);
+          loop.sum.modelled += modelled_cycles(at->first) * static_cast<double>(at->second.count);
+        }
     std::stable_sort(out_.loops.begin(), out_.loops.end(), [](const LoopRow& a, const LoopRow& b) {
       return a.sum.cycles > b.sum.cycles;
     });
   }
 
-  // "80f4" by binutils, "0x80f4" by LLVM.
-  static std::optional<uint32_t> target_of(const std::string& text) {
-    std::string_view rest = text;
-    if (rest.starts_with("0x")) rest.remove_prefix(2);
-    auto value = hex_number(rest);
-    if (!value || !rest.empty() || *value > UINT32_MAX) return std::nullopt;
-    return static_cast<uint32_t>(*value);
+  double modelled_cycles(uint32_t address) const {
+    auto at = core_.cycles.find(address);
+    return at == core_.cycles.end() ? 0 : at->second;
   }
 
   const Elf& elf_;
   const Listing& listing_;
   const Timing& timing_;
   const ModelFunctions& model_;
+  const CoreModel& core_;
   size_t next_call_ = 0;
   std::map<std::string, CycleRow> functions_;
   std::map<uint32_t, Execution> all_;
@@ -147,17 +158,18 @@ std::string share(double part, double of) {
   return fmt::format("{:.1f} %", of > 0 ? 100 * part / of : 0.0);
 }
 
-nlohmann::ordered_json sum_json(const CycleSum& s) {
-  return {{"instructions", s.instructions},       {"cycles", whole(s.cycles)},
-          {"load_cycles", whole(s.load)},         {"store_cycles", whole(s.store)},
-          {"multiply_cycles", whole(s.multiply)}, {"branch_cycles", whole(s.branch)}};
+nlohmann::ordered_json sum_json(const CycleSum& s, bool modelled) {
+  nlohmann::ordered_json out = {{"instructions", s.instructions},       {"cycles", whole(s.cycles)},
+                                {"load_cycles", whole(s.load)},         {"store_cycles", whole(s.store)},
+                                {"multiply_cycles", whole(s.multiply)}, {"branch_cycles", whole(s.branch)}};
+  if (modelled) out["llvm_cycles"] = whole(s.modelled);
+  return out;
 }
 
-std::string row_text(const CycleSum& s, double total) {
-  return fmt::format("{:>13} {:>13} {:>5.2f} {:>8}", with_commas(whole(s.cycles)),
-                     with_commas(static_cast<int64_t>(s.instructions)),
-                     s.instructions > 0 ? s.cycles / static_cast<double>(s.instructions) : 0.0,
-                     share(s.cycles, total));
+std::string row_text(const CycleSum& s, double total, bool modelled) {
+  return fmt::format("{:>13} {:>13} {:>13} {:>5.2f} {:>8}", with_commas(whole(s.cycles)),
+                     modelled ? with_commas(whole(s.modelled)) : "-", with_commas(static_cast<int64_t>(s.instructions)),
+                     s.instructions > 0 ? s.cycles / static_cast<double>(s.instructions) : 0.0, share(s.cycles, total));
 }
 
 nlohmann::ordered_json loops_json(const Elf& elf, const CycleReport& report) {
@@ -167,7 +179,7 @@ nlohmann::ordered_json loops_json(const Elf& elf, const CycleReport& report) {
                                   {"begin", loop.begin},
                                   {"end", loop.end},
                                   {"turns", loop.turns}};
-    row.update(sum_json(loop.sum));
+    row.update(sum_json(loop.sum, report.modelled));
     out.push_back(std::move(row));
   }
   return out;
@@ -193,6 +205,7 @@ CycleSum& CycleSum::operator+=(const CycleSum& o) {
   store += o.store;
   multiply += o.multiply;
   branch += o.branch;
+  modelled += o.modelled;
   return *this;
 }
 
@@ -222,8 +235,35 @@ std::optional<std::vector<Segment>> parse_counts(const std::string& text) {
 }
 
 CycleReport cycles_of(const Elf& elf, const Listing& listing, const std::vector<Segment>& segments,
-                      const Timing& timing, const ModelFunctions& model) {
-  return Counting(elf, listing, timing, model).report(segments);
+                      const Timing& timing, const ModelFunctions& model, const CoreModel& core) {
+  return Counting(elf, listing, timing, model, core).report(segments);
+}
+
+std::vector<Block> blocks_of(const Elf& elf, const Listing& listing, const std::vector<Segment>& segments) {
+  std::map<uint32_t, Execution> all;
+  for (const Segment& segment : segments)
+    for (const auto& [address, executed] : segment.counts) {
+      all[address].count += executed.count;
+      all[address].taken += executed.taken;
+    }
+  std::vector<Block> out;
+  const Instruction* last = nullptr;
+  Execution before;
+  for (const auto& [address, executed] : all) {
+    const Instruction* i = listing.at(address);
+    if (i == nullptr) continue;
+    // A branch ends it, and what is run more or less often than the one before it begins another.
+    const bool goes_on = last != nullptr && last->next() == address && before.taken == 0 &&
+                         executed.count == before.count && !is_branch(kind_of(elf.isa(), *last));
+    if (!goes_on) out.push_back({address, address, 0, false});
+    Block& block = out.back();
+    block.end = i->next();
+    ++block.instructions;
+    block.loop = executed.taken > 0 && branch_target(*i) == block.begin;
+    last = i;
+    before = executed;
+  }
+  return out;
 }
 
 std::string cycles_text(const Elf& elf, const CycleReport& report, size_t most_rows) {
@@ -236,42 +276,41 @@ std::string cycles_text(const Elf& elf, const CycleReport& report, size_t most_r
     out += fmt::format("{} instructions were not disassembled: a cycle each\n",
                        with_commas(static_cast<int64_t>(report.unknown)));
   const std::string head =
-      fmt::format("{:>13} {:>13} {:>5} {:>8}", "cycles", "instructions", "each", "share");
+      fmt::format("{:>13} {:>13} {:>13} {:>5} {:>8}", "cycles", "LLVM", "instructions", "each", "share");
   if (!report.calls.empty()) {
     out += head + "  layer\n";
     for (size_t k = 0; k < report.calls.size(); ++k)
       if (const auto& c = report.calls[k])
-        out += fmt::format("{}  {} ({})\n", row_text(c->sum, t.cycles), joined(c->layers, ", "),
+        out += fmt::format("{}  {} ({})\n", row_text(c->sum, t.cycles, report.modelled), joined(c->layers, ", "),
                            escape_for_display(c->name, 60));
       else
-        out += fmt::format("{:>13} {:>13} {:>5} {:>8}  call {}: inlined, or not run\n", "-", "-",
-                           "-", "-", k);
+        out +=
+            fmt::format("{:>13} {:>13} {:>13} {:>5} {:>8}  call {}: inlined, or not run\n", "-", "-", "-", "-", "-", k);
   }
   out += head + "  function\n";
   for (size_t i = 0; i < std::min(most_rows, report.functions.size()); ++i)
-    out += fmt::format("{}  {}\n", row_text(report.functions[i].sum, t.cycles),
+    out += fmt::format("{}  {}\n", row_text(report.functions[i].sum, t.cycles, report.modelled),
                        escape_for_display(report.functions[i].name, 60));
   if (report.functions.size() > most_rows)
     out += fmt::format("and {} more functions: --all\n", report.functions.size() - most_rows);
   out += head + "  innermost loop\n";
   for (size_t i = 0; i < std::min(most_rows / 2, report.loops.size()); ++i) {
     const LoopRow& loop = report.loops[i];
-    out +=
-        fmt::format("{}  {} to {:#x}, {} turns\n", row_text(loop.sum, t.cycles),
-                    elf.place(loop.begin), loop.end, with_commas(static_cast<int64_t>(loop.turns)));
+    out += fmt::format("{}  {} to {:#x}, {} turns\n", row_text(loop.sum, t.cycles, report.modelled),
+                       elf.place(loop.begin), loop.end, with_commas(static_cast<int64_t>(loop.turns)));
   }
   return out;
 }
 
 nlohmann::ordered_json cycles_json(const Elf& elf, const CycleReport& report) {
-  nlohmann::ordered_json j = sum_json(report.total);
+  nlohmann::ordered_json j = sum_json(report.total, report.modelled);
   j["unknown_instructions"] = report.unknown;
   j["layers"] = nlohmann::ordered_json::array();
   for (const auto& call : report.calls) {
     nlohmann::ordered_json row;
     if (call) {
       row = {{"layer", call->layers[0]}, {"function", escape_for_display(call->name)}};
-      row.update(sum_json(call->sum));
+      row.update(sum_json(call->sum, report.modelled));
     }
     j["layers"].push_back(std::move(row));
   }
@@ -279,7 +318,7 @@ nlohmann::ordered_json cycles_json(const Elf& elf, const CycleReport& report) {
   for (const CycleRow& f : report.functions) {
     nlohmann::ordered_json row = {{"name", escape_for_display(f.name)}};
     if (!f.layers.empty()) row["layers"] = f.layers;
-    row.update(sum_json(f.sum));
+    row.update(sum_json(f.sum, report.modelled));
     j["functions"].push_back(std::move(row));
   }
   j["loops"] = loops_json(elf, report);

@@ -36,6 +36,7 @@ struct CycleSum {
   uint64_t instructions = 0;
   double cycles = 0;
   double load = 0, store = 0, multiply = 0, branch = 0;  // of the cycles
+  double modelled = 0;                                   // cycles by somebody else's model of the core
 
   void add(const InstructionCost& cost, const Execution& executed);
   CycleSum& operator+=(const CycleSum& o);
@@ -59,11 +60,27 @@ struct CycleReport {
   std::vector<std::optional<CycleRow>>
       calls;                   // of the model's, in its order; nothing for one that was inlined
   std::vector<LoopRow> loops;  // innermost ones, the most cycles first
+  bool modelled = false;       // there is a model of the core
   uint64_t unknown = 0;        // instructions that were not disassembled: a cycle each
 };
 
+// What runs from its first instruction to its last.
+struct Block {
+  uint32_t begin = 0, end = 0;  // end: behind the last instruction
+  int instructions = 0;
+  bool loop = false;  // it follows itself
+};
+std::vector<Block> blocks_of(const Elf& elf, const Listing& listing, const std::vector<Segment>& segments);
+
+// Somebody else's cycles: of each instruction its part of its block's.
+struct CoreModel {
+  std::string name;    // of the core it is of; empty: there is none
+  std::string reason;  // why there is none
+  std::map<uint32_t, double> cycles;
+};
+
 CycleReport cycles_of(const Elf& elf, const Listing& listing, const std::vector<Segment>& segments,
-                      const Timing& timing, const ModelFunctions& model);
+                      const Timing& timing, const ModelFunctions& model, const CoreModel& core = {});
 
 std::string cycles_text(const Elf& elf, const CycleReport& report, size_t most_rows);
 // Fields of the report; who ran it adds the rest.

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """`aotc analyze cycles` on the firmware of projects: what it counts is what the firmware counts itself.
 
-Usage: run_cycles.py --aotc PROGRAM --work DIR [--boards A,B]
+Usage: run_cycles.py --aotc PROGRAM --work DIR [--boards A,B] [--analyze PROGRAM]
+       run_cycles.py --aotc PROGRAM --work DIR --table MODEL...
 
 For every board a project of the digits sample is built and run; the firmware prints how many instructions one inference
 took. The same number, with parts that add up to it, is to come from the plugin's counts. Then command lines that are to
-be refused. Ends with 'N passed, N failed'; 77 if an emulator or a toolchain is missing.
+be refused. With aotc-analyze, the cycles by LLVM's models: where there is one, what the reason is elsewhere, and that a loop takes
+what llvm-mca says. --table prints cycles of models on the cores that LLVM has models of, for docs/cycles.md. Ends with 'N passed, N failed'; 77 if an emulator or a toolchain is missing.
 """
 import argparse
 import json
@@ -75,6 +77,78 @@ def check_firmware(aotc, work, board):
            again["instructions"] == one["instructions"])
 
 
+def check_model(aotc, analyze, work):
+    """Cycles by LLVM's model of the core, of firmware that is there already."""
+    environment = dict(os.environ, AOTC_ANALYZE=str(analyze))
+
+    def cycles(board, *more, env=environment):
+        return json.loads(run(aotc, "analyze", "cycles", work / board, "--json", *more, env=env).stdout)
+
+    for board, cpu, model in (("qemu_mps2_an386", "cortex-m4", "cortex-m4"), ("qemu_mps2_an386", "cortex-m7", "cortex-m7"),
+                              ("qemu_mps2_an386", "cortex-m33", "cortex-m4"), ("qemu_mps3_an547", "cortex-m55", "cortex-m55")):
+        j = cycles(board, "--cpu", cpu)
+        expect(f"{cpu}: model {j['llvm']}", j["llvm"].get("model") == model)
+        expect(f"{cpu}: {j['llvm_cycles']:,} of {j['instructions']:,} instructions",
+               0.6 * j["instructions"] < j["llvm_cycles"] < 2 * j["instructions"])
+        for part in ("functions", "loops"):
+            expect(f"{cpu}: {part} without LLVM's cycles", all(row["llvm_cycles"] > 0 for row in j[part] if row["cycles"] > 10))
+        inside = sum(f["llvm_cycles"] for f in j["functions"])
+        expect(f"{cpu}: functions have {inside:,} of {j['llvm_cycles']:,}", abs(inside - j["llvm_cycles"]) <= len(j["functions"]))
+        text = run(aotc, "analyze", "cycles", work / board, "--cpu", cpu, env=environment).stdout
+        expect(f"{cpu}: whose model it is", ("cortex-m4 model, which it takes for cortex-m33" in text) == (cpu == "cortex-m33"))
+    for board, what in (("qemu_microbit", "cortex-m0"), ("qemu_riscv32", "rv32imac")):
+        j = cycles(board)
+        expect(f"{board}: {j['llvm']}", j["llvm"] == {"reason": f"LLVM has no scheduling model of {what}"} and "llvm_cycles" not in j)
+    without = cycles("qemu_microbit", env=dict(os.environ, AOTC_ANALYZE="/no/such"))
+    expect(f"without it: {without['llvm']}", without["llvm"] == {"reason": "aotc-analyze is not installed"})
+
+
+LOOP = """\
+.syntax unified
+.thumb
+.global _start
+.thumb_func
+_start:
+ ldrsb r3, [r0], #1
+ ldr r4, [r1], #4
+ smlad r2, r3, r4, r2
+ mul r5, r3, r4
+ add r6, r6, r5
+ subs r7, r7, #1
+ bne _start
+last:
+ bx lr
+"""
+
+
+def check_llvm_mca(analyze, work):
+    """A loop takes as long as by LLVM's own program."""
+    source, elf = work / "loop.s", work / "loop.elf"
+    source.write_text(LOOP)
+    (work / "body.s").write_text(LOOP.split("last:")[0])
+    run("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-nostdlib", "-Wl,-Ttext=0x8000", source, "-o", elf)
+    names = {line.split()[2]: int(line.split()[0], 16) for line in run("arm-none-eabi-nm", elf).stdout.splitlines()}
+    (work / "blocks").write_text(f"{names['_start']:x} {names['last']:x} 1\n")
+    for cpu in ("cortex-m4", "cortex-m7", "cortex-m55"):
+        ours = json.loads(run(analyze, "model-cycles", elf, "--cpu", cpu, "--blocks", work / "blocks").stdout)["blocks"][0]
+        total = {}
+        for turns in (1, 51):
+            said = run("llvm-mca-19", "-mtriple=thumbv7em-none-eabi", f"-mcpu={cpu}", f"-iterations={turns}", work / "body.s").stdout
+            total[turns] = int(next(line.split()[2] for line in said.splitlines() if line.startswith("Total Cycles")))
+        expect(f"{cpu}: {ours} cycles a turn, llvm-mca says {(total[51] - total[1]) / 50}", ours == (total[51] - total[1]) / 50)
+
+
+def print_table(aotc, work, models):
+    print("| model | core | cycles by the table | by LLVM's model | off |\n| :--- | :--- | ---: | ---: | ---: |")
+    for model in models:
+        for board, core in (("qemu_mps2_an386", "m4"), ("qemu_mps2_an500", "m7"), ("qemu_mps2_an505", "m33"), ("qemu_mps3_an547", "m55")):
+            folder = work / f"{model.stem}_{core}"
+            run(aotc, "create", model, "--board", board, "-o", folder, "--force", "--quiet")
+            run(aotc, "build", folder, "--quiet")
+            j = json.loads(run(aotc, "analyze", "cycles", folder, "--json").stdout)
+            print(f"| `{model.stem}` | {core} | {j['cycles']:,} | {j['llvm_cycles']:,} | {100 * j['llvm_cycles'] / j['cycles'] - 100:+.1f} % |", flush=True)
+
+
 def check_speed(aotc):
     """-O speed is by the estimate never slower than the default: of the sample, and of the real models that are here."""
     shared = pathlib.Path(os.environ.get("AOTC_SHARED") or ROOT.parent / "shared") / "models"
@@ -125,6 +199,8 @@ def main():
     parser.add_argument("--aotc", required=True)
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--boards", default="qemu_mps2_an386,qemu_microbit,qemu_mps3_an547,qemu_riscv32")
+    parser.add_argument("--analyze", type=pathlib.Path)
+    parser.add_argument("--table", type=pathlib.Path, nargs="+")
     options = parser.parse_args()
     boards = options.boards.split(",")
     for program in ("arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "qemu-system-arm", "qemu-system-riscv32", "cc"):
@@ -133,7 +209,15 @@ def main():
             return 1 if os.environ.get("CI") == "true" else SKIP
     options.work.mkdir(parents=True, exist_ok=True)
     work = options.work.resolve()
+    if options.table:
+        print_table(options.aotc, work, options.table)
+        return 0
     checks = [(f"firmware on {board}", lambda b=board: check_firmware(options.aotc, work, b)) for board in boards]
+    if options.analyze:
+        analyze = options.analyze.resolve()
+        checks.append(("models of cores", lambda: check_model(options.aotc, analyze, work)))
+        if shutil.which("llvm-mca-19"):
+            checks.append(("llvm-mca", lambda: check_llvm_mca(analyze, work)))
     checks.append(("speed", lambda: check_speed(options.aotc)))
     checks.append(("refusals", lambda: check_refusals(options.aotc, work, boards[0])))
     failed = 0

@@ -20,11 +20,17 @@ if(NOT AOTC_SANITIZE)
   set_tests_properties(analyze.firmware PROPERTIES LABELS full SKIP_RETURN_CODE 77)
   add_test(NAME analyze.cycles
            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run_cycles.py --aotc $<TARGET_FILE:aotc>
-                   --work ${CMAKE_BINARY_DIR}/analyze/cycles)
+                   ${analyzer} --work ${CMAKE_BINARY_DIR}/analyze/cycles)
   set_tests_properties(analyze.cycles PROPERTIES LABELS quick SKIP_RETURN_CODE 77)
 endif()
 if(NOT TARGET aotc-analyze)
   return()
+endif()
+if(NOT AOTC_SANITIZE)
+  add_test(NAME analyze.sources
+           COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/run_sources.py --aotc $<TARGET_FILE:aotc>
+                   --analyze $<TARGET_FILE:aotc-analyze> --work ${CMAKE_BINARY_DIR}/analyze/sources)
+  set_tests_properties(analyze.sources PROPERTIES LABELS full)
 endif()
 set(driver ${CMAKE_SOURCE_DIR}/compiler/driver)
 set(aotc $<TARGET_FILE:aotc>)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clang_reader.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -21,25 +19,18 @@
 #include <clang/Basic/Diagnostic.h>
 #include <clang/Basic/FileManager.h>
 #include <clang/Basic/SourceManager.h>
-#include <clang/Basic/Version.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendAction.h>
 #include <clang/Tooling/Tooling.h>
-#include <llvm/Support/MemoryBuffer.h>
-#include <llvm/Support/VirtualFileSystem.h>
 
+#include "clang_files.h"
 #include "convention.h"
-#include "project/embedded.h"
 
 namespace aotc::analyze {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-// Where the headers of our C runtime appear to Clang; they are in this program, not on disk.
-constexpr const char kRuntimeDir[] = "/aotc/crt/include";
-constexpr uintmax_t kLargestSource = uintmax_t{64} << 20;
 
 std::string text_of(llvm::StringRef s) { return s.str(); }
 
@@ -286,44 +277,6 @@ class Messages : public clang::DiagnosticConsumer {
   bool open_ = false;  // the last message was kept, so its notes are
 };
 
-enum class Language { kNone, kC, kCpp };
-
-Language language_of(const std::string& file) {
-  std::string ext = fs::path(file).extension().string();
-  if (ext == ".c" || ext == ".h") return Language::kC;
-  for (const char* cpp : {".cpp", ".cc", ".cxx", ".C", ".c++", ".hpp"})
-    if (ext == cpp) return Language::kCpp;
-  return Language::kNone;
-}
-
-// Why a file cannot be read at all; "" if it can be tried. Devices and pipes are left alone.
-std::string unreadable(const std::string& file) {
-  std::error_code ec;
-  fs::file_status status = fs::status(file, ec);
-  if (ec) return "cannot open: " + ec.message();
-  if (!fs::is_regular_file(status)) return "is not a file";
-  uintmax_t size = fs::file_size(file, ec);
-  if (ec) return "cannot open: " + ec.message();
-  if (size > kLargestSource) return "is larger than 64 MB";
-  return "";
-}
-
-llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_with_runtime() {
-  auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
-  constexpr std::string_view kFolder = "crt/include/";
-  for (const project::EmbeddedFile* file : project::embedded_below(kFolder)) {
-    std::string path = std::string(kRuntimeDir) + "/";
-    path += file->path.substr(kFolder.size());
-    memory->addFile(
-        path, 0,
-        llvm::MemoryBuffer::getMemBufferCopy({file->content.data(), file->content.size()}));
-  }
-  auto files =
-      llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::getRealFileSystem());
-  files->pushOverlay(memory);
-  return files;
-}
-
 std::vector<std::string> arguments(const std::string& file, Language language,
                                    const ReadOptions& options, const std::string& headers) {
   bool c = language == Language::kC;
@@ -366,28 +319,6 @@ void read_one(const std::string& file, const ReadOptions& options, const std::st
 }
 
 }  // namespace
-
-std::string clang_headers() {
-  std::vector<fs::path> candidates;
-  // Beside the library that is in use, wherever it was installed.
-  Dl_info info;
-  if (dladdr(reinterpret_cast<const void*>(&clang::getClangFullVersion), &info) != 0 &&
-      info.dli_fname != nullptr) {
-    std::error_code ec;
-    fs::path lib = fs::canonical(info.dli_fname, ec).parent_path();
-    candidates.push_back(lib / "clang" / CLANG_VERSION_MAJOR_STRING);
-    candidates.push_back(lib / ("llvm-" CLANG_VERSION_MAJOR_STRING) / "lib" / "clang" /
-                         CLANG_VERSION_MAJOR_STRING);
-    candidates.push_back(lib / ".." / ("llvm-" CLANG_VERSION_MAJOR_STRING) / "lib" / "clang" /
-                         CLANG_VERSION_MAJOR_STRING);
-  }
-  candidates.push_back(AOTC_CLANG_HEADERS);
-  for (const fs::path& dir : candidates) {
-    std::error_code ec;
-    if (fs::is_regular_file(dir / "include" / "stddef.h", ec)) return dir.lexically_normal();
-  }
-  return "";
-}
 
 Findings read_sources(const std::vector<std::string>& files, const ReadOptions& options,
                       const std::string& headers,

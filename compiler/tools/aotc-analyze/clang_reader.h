@@ -16,9 +16,6 @@ struct ReadOptions {
   std::vector<std::string> defines;       // "NAME" or "NAME=VALUE"
 };
 
-// The folder with the headers that come with Clang (stddef.h, stdint.h, ...); "" if there is none.
-std::string clang_headers();
-
 // Every function that is defined or declared in one of `files`, and every external definition in a
 // file that one of them includes; implicit ones, members and templates are left out. C unless the
 // name ends as a C++ source's does. A source with errors gives messages only. Conventions are set;

@@ -7,12 +7,15 @@
 
 #include <fmt/format.h>
 
+#include "clang_files.h"
 #include "clang_reader.h"
 #include "convention.h"
 #include "llvm_decoder.h"
 #include "machine/commands.h"
+#include "model_cycles.h"
 #include "options/options.h"
 #include "output.h"
+#include "source_commands.h"
 #include "support/files.h"
 #include "support/streams.h"
 #include "worker.h"
@@ -98,14 +101,16 @@ options::Command command_line(Options& o) {
                    .target = &o.json,
                    .help = "Print JSON, with the messages in it"}},
       .run = [&o] { return signatures(o); }};
-  return {.name = "aotc analyze",
-          .summary = "Reads operator libraries in C and C++ for aotc",
-          .commands = {std::move(signature_lister), machine::stack_declaration(by_llvm), machine::size_declaration(by_llvm)},
-          .version = "aotc-analyze " AOTC_VERSION,
-          .exit_codes = {{kExitDone, "done"},
-                         {kExitBadInput, "a source does not compile"},
-                         {kExitUsage, "usage"},
-                         {kExitToolMissing, "Clang is incomplete"}}};
+  return {
+      .name = "aotc analyze",
+      .summary = "Reads operator libraries in C and C++ for aotc",
+      .commands = {std::move(signature_lister), compile_declaration(), ranges_declaration(), model_cycles_declaration(),
+                   machine::stack_declaration(by_llvm), machine::size_declaration(by_llvm)},
+      .version = "aotc-analyze " AOTC_VERSION,
+      .exit_codes = {{kExitDone, "done"},
+                     {kExitBadInput, "a source does not compile"},
+                     {kExitUsage, "usage"},
+                     {kExitToolMissing, "Clang is incomplete"}}};
 }
 
 }  // namespace

@@ -19,11 +19,10 @@ namespace aotc::analyze {
 
 namespace {
 
-constexpr rlim_t kSeconds = 30;
 constexpr int kOutOfMemory = 250, kThrew = 251;  // exit codes of the work itself are below
 
-void limit_resources() {
-  rlimit time = {kSeconds, kSeconds + 5};
+void limit_resources(rlim_t seconds) {
+  rlimit time = {seconds, seconds + 5};
   setrlimit(RLIMIT_CPU, &time);
   rlimit core = {0, 0};
   setrlimit(RLIMIT_CORE, &core);
@@ -64,7 +63,7 @@ void Worker::speak() {
   dup2(stderr_, STDERR_FILENO);
 }
 
-Worker::Outcome Worker::run(const std::function<int(Worker&)>& work) {
+Worker::Outcome Worker::run(const std::function<int(Worker&)>& work, unsigned seconds) {
   Outcome out;
   void* room = mmap(nullptr, kRoom, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED) {
@@ -76,7 +75,7 @@ Worker::Outcome Worker::run(const std::function<int(Worker&)>& work) {
   std::fflush(stderr);
   pid_t pid = fork();
   if (pid == 0) {
-    limit_resources();
+    limit_resources(seconds);
     stderr_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     dup2(null, STDERR_FILENO);

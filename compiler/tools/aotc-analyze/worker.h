@@ -20,7 +20,8 @@ class Worker {
     std::string failed;  // how the work died, if it did: "ran out of time"
     std::string during;  // what it had begun
   };
-  Outcome run(const std::function<int(Worker&)>& work);
+  // `seconds`: of processor time.
+  Outcome run(const std::function<int(Worker&)>& work, unsigned seconds = 30);
 
  private:
   static constexpr size_t kRoom = 4096;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// C sources compiled in this process, and what became of them. The one thing to know: bytes and frames are those
+// that Clang makes; another compiler makes others, and of assembly no compiler knows the frame.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "clang_job.h"
+
+namespace aotc::analyze {
+
+struct CompiledFunction {
+  std::string name, file;
+  int64_t bytes = 0;
+  int64_t frame = -1;     // bytes of stack; -1: not known
+  bool assembly = false;  // with assembly in it that moves the stack pointer
+  std::set<std::string> calls;
+};
+
+struct CompiledSources {
+  std::string triple;
+  std::vector<CompiledFunction> functions;  // the largest first
+  int64_t code = 0, constants = 0, data = 0, zero = 0;
+  std::vector<SourceMessage> messages;
+  bool failed = false;
+};
+
+// `on_file` is told each file before it is compiled.
+CompiledSources compile_sources(const std::vector<std::string>& files, const ClangJob& how,
+                                const std::function<void(const std::string&)>& on_file);
+
+// The deepest chain of calls from a function by the frames above, and what is not in it.
+struct FrameChain {
+  int64_t bytes = 0;
+  std::vector<std::string> functions;
+  std::set<std::string> assembly, elsewhere;  // reached; elsewhere: not among the sources
+  bool recursion = false;
+};
+FrameChain deepest_chain(const CompiledSources& sources, const std::string& root);
+
+}  // namespace aotc::analyze

@@ -54,6 +54,6 @@ def of_exit_code(code: int, message: str) -> Error:
     lines = [line for line in message.splitlines() if line.strip()]
     first = next((i for i, line in enumerate(lines) if "error: " in line), 0)
     text = "\n".join(lines[first:]) or f"aotc ended with code {code}"
-    if code == 1 and text.startswith("--"):  # what is wrong is the value of an option
+    if code == 1 and (text.startswith("--") or "[board-unknown]" in text):  # what is wrong is the value of an option
         code = 2
     return _OF_EXIT_CODE.get(code, InternalError)(text)

@@ -15,7 +15,7 @@ import threading
 import zipfile
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
-from . import _command, _convert, _errors, _host
+from . import _command, _convert, _errors, _host, _progress
 
 _NUMPY = {"bool": "bool", "i8": "int8", "u8": "uint8", "i16": "int16", "u16": "uint16", "i32": "int32", "u32": "uint32",
           "i64": "int64", "f32": "float32", "f64": "float64"}
@@ -91,7 +91,8 @@ class Model:
         self._lock = threading.Lock()
         self._runner: _host.Runner | None = None
         #: All figures, as `aotc compile --json` prints them.
-        self.summary: dict[str, Any] = _command.run_json("compile", source, "-o", self._code, *_command.flags(options))
+        with _progress.Doing(f"compiling {source.name}"):
+            self.summary: dict[str, Any] = _command.run_json("compile", source, "-o", self._code, *_command.flags(options))
 
     # --- Figures ---------------------------------------------------------------------------------
 
@@ -148,7 +149,7 @@ class Model:
     def report(self) -> Report:
         """Layers, arena over time, constants, other options side by side, and what to try. Compiles the model with
         each of the other options, which takes some seconds."""
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, _progress.Doing(f"report of {self.name}"):
             page = pathlib.Path(folder) / "report.html"
             data = _command.run_json("report", self._source, "--html", page, *_command.flags(self._options))
             return Report(data, page.read_text(encoding="utf-8"))
@@ -174,7 +175,7 @@ class Model:
 
     def project(self, kind: str, board: str, directory: str | os.PathLike[str], **options: Any) -> pathlib.Path:
         """Writes a firmware project: `kind` is one of `aotc templates list`, `board` one of `aotc boards`. Options are
-        those of `aotc create`."""
+        those of `aotc create`. Raises DoesNotFitError where the board has less memory than the firmware needs."""
         given = {k: v for k, v in self._options.items() if k != "cpu"}
         _command.run("create", self._source, "--project", kind, "-o", directory, "--quiet",
                      *_command.flags({**given, "board": board, **options}))
@@ -185,7 +186,8 @@ class Model:
     def _loaded(self) -> _host.Runner:
         with self._lock:
             if self._runner is None:
-                self._runner = _host.Library(self._code, self.summary) if _host.compiler() else self._evaluator()
+                with _progress.Doing(f"compiling the C of {self.name} for this computer"):
+                    self._runner = _host.Library(self._code, self.summary) if _host.compiler() else self._evaluator()
             return self._runner
 
     def _evaluator(self) -> _host.Evaluator:
@@ -206,13 +208,17 @@ class Model:
         numbers (float32); with `raw` integers pass as they are. Returns an array, or a tuple for several outputs. A
         model with state keeps it from call to call; see `reset`. Without a C compiler (cc, gcc, clang or $CC) the
         model is evaluated by aotc itself, which takes longer and gives the same bits."""
+        return self._results(inputs, quantise=not raw, raw=raw)
+
+    def _results(self, inputs: Sequence[Any], *, quantise: bool, raw: bool) -> Any:
+        """quantise: of real numbers for quantised inputs. raw: outputs as the program has them."""
         np = _convert.module("numpy", "running a model")
         ports = self.inputs
         if len(inputs) != len(ports):
             raise TypeError(f"{self.name} takes {len(ports)} inputs, {len(inputs)} were given")
         arrays, counts = [], []
         for port, value in zip(ports, inputs):
-            array = _quantised(np, port, np.asarray(value), raw)
+            array = _quantised(np, port, np.asarray(value), quantise)
             counts.append(_count(port, array.shape))
             arrays.append(np.ascontiguousarray(array))
         count = counts[0] if counts else 1
@@ -228,9 +234,9 @@ class Model:
 
     def accuracy(self, x: Any, y: Any) -> float:
         """The part of the samples `x` whose largest output is at the index that `y` says: 0.0 to 1.0. `y`: indices, or
-        one-hot rows."""
+        one-hot rows. Real numbers are quantised for a quantised input."""
         np = _convert.module("numpy", "running a model")
-        result = self(x, raw=True)
+        result = self._results((x,), quantise=True, raw=True)
         scores = np.asarray(result[0] if isinstance(result, tuple) else result)
         want = np.asarray(y)
         scores = scores.reshape(len(want), -1)
@@ -263,8 +269,9 @@ class Model:
         and ToolMissingError, with what to install, where a compiler or an emulator is missing."""
         options = ["--samples", str(samples), "--seed", str(seed)]
         if board is None:
-            return dict(_command.run_json("verify", self._source, "--only", "host", *options, *_command.flags(self._options)))
-        with tempfile.TemporaryDirectory() as folder:
+            with _progress.Doing(f"verifying {self.name}"):
+                return dict(_command.run_json("verify", self._source, "--only", "host", *options, *_command.flags(self._options)))
+        with tempfile.TemporaryDirectory() as folder, _progress.Doing(f"verifying {self.name} on {board}"):
             made = self.project(project, board, pathlib.Path(folder) / self.name)
             return dict(_command.run_json("verify", made, *options))
 
@@ -285,11 +292,11 @@ def _tensor(port: Mapping[str, Any]) -> Tensor:
     return Tensor(port["name"], tuple(port["shape"]), _NUMPY[port["dtype"]], port.get("scale"), port.get("zero_point", 0))
 
 
-def _quantised(np: Any, port: Tensor, array: Any, raw: bool) -> Any:
+def _quantised(np: Any, port: Tensor, array: Any, quantise: bool) -> Any:
     wanted = np.dtype(port.dtype)
     if array.dtype == wanted:
         return array
-    if not raw and port.scale and array.dtype.kind == "f":
+    if quantise and port.scale and array.dtype.kind == "f":
         limits = np.iinfo(wanted)
         if np.isnan(array).any():
             raise ValueError(f"input {port.name!r}: NaN cannot be quantised")
@@ -343,8 +350,8 @@ def compile(model: Any, *, cpu: str | None = None, board: str | None = None, nam
     Further options are those of `aotc compile`, with underscores: `optimize="speed"`, `prefer="ram"`,
     `shape={"input": (1, 98, 40)}`, `keep_dead_channels=True`.
 
-    Raises ModelError for what is damaged or not supported, OptionError for options, DoesNotFitError where the board has
-    less memory than the program needs."""
+    Raises ModelError for what is damaged or not supported and OptionError for options. The C is made whether or not the
+    board has the memory for it: `Model.project` raises DoesNotFitError where it has not."""
     folder = tempfile.TemporaryDirectory(prefix="aotc-")
     try:
         source, suggested = _convert.to_file(model, pathlib.Path(folder.name), representative_data, example_inputs)

@@ -2,3 +2,5 @@
 # The Python package: included by tests/CMakeLists.txt.
 e2e_test(python.package full ${python} ${CMAKE_CURRENT_LIST_DIR}/package.py --work ${work}/python_package)
 e2e_test(python.tune full ${python} ${CMAKE_CURRENT_LIST_DIR}/tune.py --work ${work}/python_tune)
+# The code of the notebooks; `scripts/test --long notebooks` runs them in Jupyter.
+e2e_test(python.notebooks full ${python} ${CMAKE_CURRENT_LIST_DIR}/notebooks.py --work ${work}/python_notebooks)

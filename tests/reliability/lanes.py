@@ -40,6 +40,14 @@ LANES = {
     "tune-dask": ("Tuning on a Dask cluster: workers that are killed, lie, return garbage, have a wrong label",
                   [f"{PYTHON} -m pip install --quiet distributed==2026.8.0",
                    f"{PYTHON} tests/python/dask_workers.py --work build/tune_dask"]),
+    "notebooks": ("The notebooks in Jupyter's kernel, one of them with a Dask cluster",
+                  ["python3 -m venv build/notebooks",
+                   "build/notebooks/bin/pip install --quiet -r tests/python/requirements-notebooks.txt",
+                   "build/notebooks/bin/python tests/python/notebooks.py --jupyter --all --work build/notebooks/work"]),
+    "python-routes": ("Models of Keras, PyTorch and scikit-learn given to the Python module, against LiteRT and onnxruntime",
+                      ["python3 -m venv build/routes",
+                       "build/routes/bin/pip install --quiet -r tests/python/requirements-routes.txt",
+                       "build/routes/bin/python tests/python/routes.py"]),
 }
 
 

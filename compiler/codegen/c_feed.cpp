@@ -33,12 +33,20 @@ std::string constants_of_rows(const Program& program, const CodegenOptions& opti
   const std::string &p = options.prefix, up = upper(p);
   const Feeding& fed = *program.feeding;
   const int64_t unread = input_type(program).bytes() / fed.row_bytes - fed.rows();
-  std::string s = fmt::format(
-      "\n/* The input in rows, from the top{2}: how many, and the bytes of each. */\n"
-      "#define {0}_ROWS {1}\n#define {0}_ROW_BYTES {3}u\n",
-      up, fed.rows(),
-      unread > 0 ? fmt::format(", without the last {} that nothing reads", unread) : "",
-      fed.row_bytes);
+  std::string s =
+      fed.period > 0
+          ? fmt::format(
+                "\n/* The input in frames, the oldest first: how many up to the first result, behind which there is "
+                "one every\n"
+                " * {0}_STEP frames; and the bytes of each. {0}_KEPT_SIZE bytes of the arena are kept from frame to "
+                "frame. */\n"
+                "#define {0}_ROWS {1}\n#define {0}_STEP {2}\n#define {0}_ROW_BYTES {3}u\n#define {0}_KEPT_SIZE {4}u\n",
+                up, fed.rows(), fed.step, fed.row_bytes, fed.kept_bytes)
+          : fmt::format(
+                "\n/* The input in rows, from the top{2}: how many, and the bytes of each. */\n"
+                "#define {0}_ROWS {1}\n#define {0}_ROW_BYTES {3}u\n",
+                up, fed.rows(), unread > 0 ? fmt::format(", without the last {} that nothing reads", unread) : "",
+                fed.row_bytes);
   s += fmt::format(
       "/* How many rows behind the one that {1}_row points to may be filled before that one is "
       "fed. */\n"
@@ -97,6 +105,15 @@ std::string feed_declarations(const Program& program, const CodegenOptions& opti
       "{1}_feed. Null if no "
       "row is\n * wanted. */\n{2} *{1}_row(const struct {1}_context *context);\n",
       up, p, c_type_of(input_type(program).dtype));
+  if (program.feeding->period > 0)
+    return s + fmt::format(
+                   "\n/* Takes the frame that lies where {0}_row says, and computes what follows from it. Returns "
+                   "{1}_DONE if the "
+                   "outputs\n * are there, those of the last {1}_ROWS frames; else {1}_NEXT_ROW, or a status below 0, "
+                   "after which the "
+                   "run is\n * over. Without {0}_begin it goes on for ever. */\n"
+                   "int32_t {0}_feed(struct {0}_context *context);\n",
+                   p, up);
   s += fmt::format(
       "\n/* Takes the row that lies where {0}_row says, and computes what follows from it. Returns "
       "{1}_NEXT_ROW,{2} "
@@ -116,12 +133,13 @@ std::string feed_declarations(const Program& program, const CodegenOptions& opti
 
 namespace {
 
-std::string table(const std::string& head, const std::vector<int64_t>& values) {
-  std::string s = head + " = {\n", text = "   ";
+// `more` values than NAME_ROWS says.
+std::string table(const std::string& head, const std::vector<int64_t>& values, int64_t more) {
+  std::string s = (more > 0 ? fmt::format("{} + {}]", head, more) : head + "]") + " = {\n", text = "   ";
   for (int64_t v : values) {
-    const std::string more = fmt::format(" {},", v);
-    if (text.size() + more.size() > kCColumns) s += std::exchange(text, "   ") + "\n";
-    text += more;
+    const std::string value = fmt::format(" {},", v);
+    if (text.size() + value.size() > kCColumns) s += std::exchange(text, "   ") + "\n";
+    text += value;
   }
   return s + text + "\n};\n";
 }
@@ -133,14 +151,14 @@ std::string feed_tables(const Program& program, const CodegenOptions& options) {
   const Feeding& fed = *program.feeding;
   std::string s = table(fmt::format("/* Of each row the first event of the rows' function that "
                                     "waits for it; then how many there are. */\n"
-                                    "static const uint16_t {0}_row_events[{1}_ROWS + 1]",
+                                    "static const uint16_t {0}_row_events[{1}_ROWS + 1",
                                     p, upper(p)),
-                        fed.begins);
+                        fed.begins, fed.period);
   if (!one_slot(fed))
     s += table(fmt::format("/* Where each row goes in the window. */\nstatic const uint8_t "
-                           "{0}_row_slots[{1}_ROWS]",
+                           "{0}_row_slots[{1}_ROWS",
                            p, upper(p)),
-               fed.slots);
+               fed.slots, fed.period);
   return s + "\n";
 }
 
@@ -211,6 +229,13 @@ std::string RunPrinter::print_feed(int lines_before, nlohmann::ordered_json& cal
                  fmt::format("{}_row_events[context->row + 1]", p_));
     line(fmt::format("    if (++context->row < {0}_ROWS) {{\n        return {0}_NEXT_ROW;\n    }}",
                      up_));
+    if (const Feeding& fed = *program_.feeding; fed.period > 0) {
+      line(fmt::format("    if (context->row == {0}_ROWS + {1}) {{\n        context->row = {0}_ROWS;\n    }}", up_,
+                       fed.period));
+      if (fed.step > 1)
+        line(fmt::format("    if ((context->row - {0}_ROWS) % {0}_STEP != 0) {{\n        return {0}_NEXT_ROW;\n    }}",
+                         up_));
+    }
     print_trace(first);
     print_steps({program_.body.begin() + 1, program_.body.end()}, calls);
     line("");
@@ -237,7 +262,8 @@ std::string RunPrinter::finish_feed(std::string body, int lines_before,
   const auto above = lines_before + static_cast<int>(std::count(text_.begin(), text_.end(), '\n'));
   for (nlohmann::ordered_json& entry : calls) entry["line"] = entry["line"].get<int>() + above;
   text_ += body;
-  line(fmt::format("    context->position = 2;\n    return {}_DONE;", up_));
+  if (program_.feeding->period == 0) line("    context->position = 2;");
+  line(fmt::format("    return {}_DONE;", up_));
   if (jumps_to_failed_) {
     line("\nfailed:");
     keep_failure("    ");

@@ -123,6 +123,8 @@ const char* name_of(plan::Stream stream) {
     case plan::Stream::kOff: return "off";
     case plan::Stream::kAuto: return "auto";
     case plan::Stream::kMax: return "max";
+    case plan::Stream::kTime:
+      return "time";
   }
   return "off";
 }

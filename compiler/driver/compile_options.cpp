@@ -82,7 +82,9 @@ Option schedules_option(CompileOptions& compile) {
 bool read_input_contract(const std::string& word, CompileOptions& compile) {
   if (word != "overwrite" && word != "preserve" && word != "rows") return false;
   compile.inputs = word == "overwrite" ? plan::Contract::kOverwrite : plan::Contract::kPreserve;
-  compile.feed = word == "rows";
+  // Frames in time are always fed.
+  compile.feed = word == "rows" || compile.stream == plan::Stream::kTime;
+  if (compile.feed) compile.inputs = plan::Contract::kPreserve;
   return true;
 }
 
@@ -99,6 +101,18 @@ options::Choice input_choice(CompileOptions& c) {
   return {{"overwrite", "preserve", "rows"}, "overwrite", [&c](const std::string& word) {
             read_input_contract(word, c);
           }};
+}
+
+options::Choice stream_choice(CompileOptions& c) {
+  options::Choice choice = options::one_of(&c.stream, {{"off", plan::Stream::kOff},
+                                                       {"auto", plan::Stream::kAuto},
+                                                       {"max", plan::Stream::kMax},
+                                                       {"time", plan::Stream::kTime}});
+  choice.set = [&c, set = choice.set](const std::string& word) {
+    set(word);
+    if (c.stream == plan::Stream::kTime) read_input_contract("rows", c);
+  };
+  return choice;
 }
 
 options::Choice interface_choice(CompileOptions& c) {
@@ -170,11 +184,11 @@ std::vector<options::Option> schedule_options(CompileOptions& c) {
            .help = "What to have less of where a schedule can save only one of them: cycles (speed is its older name), "
                    "RAM, or flash, which is -O size unless -O is given"},
           {.names = "--stream",
-           .target = one_of(&c.stream, {{"off", plan::Stream::kOff}, {"auto", plan::Stream::kAuto},
-                                        {"max", plan::Stream::kMax}}),
+           .target = stream_choice(c),
            .help = "Operators one behind the other computed row by row, so that only some rows of the tensors between "
                    "them are in RAM: never, where the arena is smaller for at most 3 % more instructions, or "
-                   "wherever the arena is smaller",
+                   "wherever the arena is smaller; time: rows are frames that go on from one inference to the next, and "
+                   "are fed",
            .see = "streaming.md"},
           assembly_option(c),
           schedules_option(c)};

@@ -133,7 +133,10 @@ CompileOptions ProjectDir::compile_options() const {
   o.prefer_ram = c.value("prefer", "") == "ram";
   // A project of before there was a choice has whole tensors.
   const std::string stream = c.value("stream", "");
-  o.stream = stream == "max" ? plan::Stream::kMax : stream == "auto" ? plan::Stream::kAuto : plan::Stream::kOff;
+  o.stream = stream == "time"   ? plan::Stream::kTime
+             : stream == "max"  ? plan::Stream::kMax
+             : stream == "auto" ? plan::Stream::kAuto
+                                : plan::Stream::kOff;
   o.assembly = c.value("assembly", true);
   if (auto schedules = schedules_of(c)) o.schedules = std::move(*schedules);
   return o;

@@ -170,6 +170,9 @@ std::optional<LongestFeed> longest_feed_of(const Compiled& compiled) {
 }
 
 Status check_feed(const CompileOptions& options, Diagnostics& diags) {
+  if (options.stream == plan::Stream::kTime && !options.slice.empty())
+    return conflicting(options.model_path, "--stream time does not divide what a frame makes possible",
+                       "leave one of --stream time and --slice out", diags);
   if (!options.feed) return success();
   if (options.convention != CallingConvention::kPlain)
     return conflicting(

@@ -129,6 +129,8 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
     rows.push_back({"RAM: arena", exact_bytes(f.arena_bytes), proof, limit("arena")});
   if (f.state_bytes > 0)
     rows.push_back({"RAM: state", exact_bytes(f.state_bytes), "kept from run to run, one for each instance"});
+  if (p.feeding && p.feeding->period > 0)
+    rows.push_back({"RAM: kept", exact_bytes(p.feeding->kept_bytes), "of the arena, from frame to frame"});
   if (c.operator_workspace_bytes > 0)
     rows.push_back({"RAM: operators", exact_bytes(c.operator_workspace_bytes),
                     "allocated by the functions given in C"});

@@ -69,7 +69,9 @@ std::vector<int64_t> instructions_of_feeds(const Program& program, const ops::Ta
     out.push_back(static_cast<int64_t>(std::ceil(sum)));
   }
   for (size_t c = 0; c < calls.size() && !out.empty(); ++c)
-    if (loop == nullptr || static_cast<int>(c) != fed.call) out.back() += calls[c];
+    if (loop == nullptr || static_cast<int>(c) != fed.call)
+      for (size_t row = static_cast<size_t>(fed.rows()) - 1; row < out.size(); row += static_cast<size_t>(fed.step))
+        out[row] += calls[c];
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -58,8 +59,7 @@ class SegmentLowering {
     if (!lay_out()) return std::nullopt;
     number_events();
     declare();
-    const auto count = static_cast<int64_t>(rows_.schedule.events.size());
-    print_events(0, count);
+    print_events(0, static_cast<int64_t>(events_of_run()));
     finish();
     if (rows_.fed) feed();
     return std::move(out_);
@@ -92,6 +92,21 @@ class SegmentLowering {
   int64_t row_elements(size_t tensor) const { return type_of(tensor).elements() / type_of(tensor).shape[1]; }
   int64_t row_bytes(size_t tensor) const { return row_elements(tensor) * size_of(type_of(tensor).dtype); }
   bool whole(size_t tensor) const { return rows_.tensors[tensor].place == RowPlace::kWhole; }
+  // Those that are done; more of frames show what is alive.
+  std::span<const RowEvent> events() const {
+    return {rows_.schedule.events.data(), rows_.frames ? rows_.frames->events : rows_.schedule.events.size()};
+  }
+  // What NAME_run does: up to the first result.
+  size_t events_of_run() const {
+    int64_t frames = rows_.frames ? rows_.frames->first : INT64_MAX;
+    for (size_t e = 0; e < events().size(); ++e)
+      if (is_feed(events()[e]) && frames-- == 0) return e;
+    return events().size();
+  }
+  int64_t rows_of(size_t stage) const {
+    const size_t result = rows_.stages[stage].result;
+    return rows_.frames ? type_of(result).shape[1] : rows_.tensors[result].rows;
+  }
   bool is_stage(const RowEvent& e) const { return e.kind == RowEvent::Kind::kStage; }
   bool is_sums(size_t stage) const { return rows_.sums && stage + 1 == rows_.stages.size(); }
   bool is_feed(const RowEvent& e) const { return e.kind == RowEvent::Kind::kFeed; }
@@ -254,7 +269,7 @@ class SegmentLowering {
 
   void number_events() {
     std::vector<size_t> action_of;
-    for (const RowEvent& e : rows_.schedule.events) {
+    for (const RowEvent& e : events()) {
       auto same = [&](const Action& a) {
         return a.first.kind == e.kind && a.first.index == e.index &&
                (e.kept == 0 || a.kept == 0 || (a.shift == e.shift && a.kept == e.kept));
@@ -356,16 +371,22 @@ class SegmentLowering {
     Feeding fed;
     fed.row_bytes = row_bytes(0);
     fed.place = {StorageKind::kArena, -1, window_at_[0]};
-    const auto& events = rows_.schedule.events;
-    for (size_t e = 0; e < events.size(); ++e) {
-      if (is_feed(events[e])) {
+    for (size_t e = 0; e < events().size(); ++e) {
+      if (is_feed(events()[e])) {
         fed.begins.push_back(static_cast<int64_t>(e) + 1);
-        fed.slots.push_back(events[e].slot);
+        fed.slots.push_back(events()[e].slot);
       } else if (fed.begins.empty()) {
         fed.prepares = true;
       }
     }
-    fed.begins.push_back(static_cast<int64_t>(events.size()));
+    if (rows_.frames) {
+      // The last makes room for the frame behind the period, which is the first of the next.
+      fed.slots.pop_back();
+      fed.period = rows_.frames->period;
+      fed.step = rows_.frames->step;
+    } else {
+      fed.begins.push_back(static_cast<int64_t>(events().size()));
+    }
     f_ = tir::FunctionBuilder("rows");
     is_part_ = true;
     const Ex from = f_.scalar("from0"), to = f_.scalar("to0");
@@ -483,13 +504,13 @@ class SegmentLowering {
     ops::Lowered& l = out_.lowered;
     l.function = f_.finish();
     for (size_t s = 0; s < stages_.size(); ++s) {
-      const auto rows = static_cast<double>(rows_.tensors[rows_.stages[s].result].rows);
+      const auto rows = static_cast<double>(rows_of(s));
       l.schedule.instructions += rows * stages_[s].row.lowered.schedule.instructions;
       l.schedule.cycles += rows * stages_[s].row.lowered.schedule.cycles;
     }
     l.schedule.note = fmt::format("rows of {} operators", stages_.size());
     for (size_t t = 1; t + 1 < rows_.ids.size(); ++t) out_.rows.push_back(rows_.ids[t]);
-    publish();
+    if (!rows_.frames) publish();
   }
 
   void publish() {

@@ -198,6 +198,7 @@ class Planner {
   std::vector<int> buffer_of_;     // by class root; -1: not in the arena
   // By output: a copy writes it; the number is its own buffer, if it lies in the arena.
   std::vector<std::optional<int>> copied_outputs_;
+  int windows_ = -1;  // the buffer of what is kept from frame to frame
   std::vector<bool> view_copied_;
   std::vector<bool> pieces_;  // by operator: its results are pieces of its operand
   std::map<const uint8_t*, int> readers_of_constants_;

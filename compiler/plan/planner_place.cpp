@@ -50,6 +50,11 @@ std::vector<Buffer> Planner::make_buffers() {
     aside.buffer = static_cast<int>(buffers.size());
     buffers.push_back({aside.type.bytes(), alignment_of(aside.type.dtype, aside.type.bytes()), "state"});
   }
+  if (program_.feeding && program_.feeding->period > 0) {
+    const auto call = static_cast<size_t>(program_.feeding->call);
+    windows_ = static_cast<int>(buffers.size());
+    buffers.push_back({program_.calls[call].scratch_bytes, pending_[call].scratch_alignment, "windows", true, true});
+  }
   return buffers;
 }
 
@@ -81,6 +86,10 @@ BufferUse Planner::use_of(size_t call) {
   use.device = program_.calls[call].device;
   use.scratch_bytes = program_.calls[call].scratch_bytes;
   use.scratch_alignment = pending.scratch_alignment;
+  if (windows_ >= 0 && static_cast<int>(call) == program_.feeding->call) {
+    use.scratch_bytes = 0;
+    use.buffers.push_back(windows_);
+  }
   auto touch = [&](int buffer) {
     if (buffer >= 0) use.buffers.push_back(buffer);
   };
@@ -228,7 +237,12 @@ void Planner::accept(const PooledPlacement& pooled) {
     program_.calls[c].scratch_pool = pooled.scratch_pools[u];
   }
   if (program_.feeding) {
-    const ProgramCall& call = program_.calls[static_cast<size_t>(program_.feeding->call)];
+    ProgramCall& call = program_.calls[static_cast<size_t>(program_.feeding->call)];
+    if (windows_ >= 0) {
+      call.scratch_offset = placement.offsets[static_cast<size_t>(windows_)];
+      call.scratch_pool = pooled.pools[static_cast<size_t>(windows_)];
+      program_.feeding->kept_bytes = call.scratch_bytes;
+    }
     program_.feeding->place.offset += call.scratch_offset;
     program_.feeding->place.pool = call.scratch_pool;
   }

@@ -117,6 +117,21 @@ Result<Program> plan_fed(const Graph& graph, const PlanOptions& options, Diagnos
   return std::move(*best);
 }
 
+// Frames that go on for ever: of the segments that can be so the one with the smallest arena.
+Result<Program> plan_frames(const Graph& graph, const PlanOptions& options, Diagnostics& diags) {
+  std::optional<Program> best;
+  for (const Segment& segment : options.segments ? *options.segments : frame_candidates(graph)) {
+    Diagnostics unsaid;
+    auto program = Planner(flatten(Graph(graph)), options, {segment}, unsaid).run();
+    if (!program || !program->feeding || program->feeding->period == 0) continue;
+    if (program->body[0].call != program->feeding->call) continue;
+    if (!best || program->arena_bytes < best->arena_bytes) best = std::move(*program);
+  }
+  if (best) return std::move(*best);
+  say_why_no_frames(graph, diags);
+  return kFailure;
+}
+
 // What has no segments has none that is fed.
 Status check_fed(const Graph& graph, const PlanOptions& options, bool plain, Diagnostics& diags) {
   if (plain) return success();
@@ -156,9 +171,10 @@ Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Dia
   // Kernels know no program memory, which rows of operators would have to.
   const bool plain =
       source == nullptr && options.devices.devices.size() <= 1 && !options.program_tables;
-  if (options.feed)
-    return check_fed(graph, options, plain, diags) ? plan_fed(graph, options, diags)
-                                                   : Result<Program>(kFailure);
+  if (options.feed) {
+    if (!check_fed(graph, options, plain, diags)) return kFailure;
+    return options.stream == Stream::kTime ? plan_frames(graph, options, diags) : plan_fed(graph, options, diags);
+  }
   if (options.stream != Stream::kOff && plain)
     return plan_streamed(std::move(graph), options, diags);
   auto program = Planner(flatten(std::move(graph)), options, {}, diags).run();

@@ -88,8 +88,12 @@ struct Feeding {
   std::vector<int64_t> slots;  // by row: where it goes, in rows from `place` on
   Storage place;
   int64_t row_bytes = 0;
+  // Rows that are frames in time and go on for ever: behind the first rows() come `period` more, again and again, and
+  // every `step` of them there is a result. 0: a run ends with its last row.
+  int64_t period = 0, step = 1;
+  int64_t kept_bytes = 0;  // of the arena that are kept between frames
   // The last rows of the input that nobody reads are not fed.
-  int64_t rows() const { return static_cast<int64_t>(slots.size()); }
+  int64_t rows() const { return static_cast<int64_t>(slots.size()) - period; }
 };
 
 // What runs when: calls one after the other, and blocks of them.
@@ -167,8 +171,8 @@ struct Program {
 };
 
 // Operators as segments of rows (plan/segments.h): never, where that costs next to nothing, or where the arena is
-// smaller at any price.
-enum class Stream : uint8_t { kOff, kAuto, kMax };
+// smaller at any price; or the input's rows are frames that go on for ever (`feed`).
+enum class Stream : uint8_t { kOff, kAuto, kMax, kTime };
 
 struct PlanOptions {
   ops::TargetInfo target;
@@ -192,7 +196,7 @@ int merge_at_least(ops::Level level);
 
 // Lowers, shares equal functions and constants, places tensors and scratch. The graph must have
 // passed ops::verify_graph. Reports [schedule-unknown-op] and [schedule-impossible] for schedules
-// that cannot be had, [rows-impossible] where the input cannot be fed, [arena-too-large], what
+// that cannot be had, [rows-impossible] and [time-impossible] where the input cannot be fed, [arena-too-large], what
 // spaces.h does, and internal errors of the packer.
 Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Diagnostics& diags);
 

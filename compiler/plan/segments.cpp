@@ -20,10 +20,13 @@ int64_t row_bytes(const graph::TensorType& type) { return type.shape[1] == 0 ? 0
 
 class SegmentReader {
  public:
-  SegmentReader(const Graph& graph, const Segment& segment, bool fed)
-      : graph_(graph), segment_(segment) {
+  SegmentReader(const Graph& graph, const Segment& segment, bool fed, bool frames = false)
+      : graph_(graph), segment_(segment), frames_(frames) {
     out_.fed = fed;
   }
+
+  const std::string& why() const { return why_; }
+  size_t blamed() const { return blamed_; }
 
   std::optional<SegmentRows> run() {
     add_tensor(TensorId());
@@ -34,6 +37,7 @@ class SegmentReader {
     out_.tensors[0].fed = true;
     if (out_.fills[0].empty() && !out_.fed) out_.tensors[0].place = RowPlace::kWhole;
     out_.tensors.back().place = RowPlace::kWhole;
+    if (frames_) return in_time() ? std::optional(std::move(out_)) : std::nullopt;
     auto schedule = schedule_rows(out_.tensors, out_.stages);
     if (!schedule) return std::nullopt;
     out_.schedule = std::move(*schedule);
@@ -65,7 +69,7 @@ class SegmentReader {
   bool add_sums(size_t index) {
     const graph::Op& op = graph_.ops[index];
     const ops::OpView view{graph_, op};
-    if (!is_plain(op) || view.constant(0) != nullptr || view.result().elements() == 0) return false;
+    if (frames_ || !is_plain(op) || view.constant(0) != nullptr || view.result().elements() == 0) return false;
     for (size_t i = 1; i < op.operands.size(); ++i)
       if (view.has_operand(i) && view.constant(i) == nullptr) return false;
     auto tensor = made_here(op.operands[0]);
@@ -101,9 +105,9 @@ class SegmentReader {
       if (i > 0 && view.operand(i).shape[1] != view.result().shape[1]) return false;
       if (!add_read(stage, *tensor, i == 0 ? *flow : ops::RowFlow())) return false;
     }
-    if (stage.reads.empty() || (flow->rows == 1 && flow->stride == 1 && flow->before == 0 &&
-                                view.operand(0).shape.size() == 4 && view.constant(0) == nullptr &&
-                                view.operand(0).shape[1] != view.result().shape[1]))
+    if (stage.reads.empty() ||
+        (flow->rows == 1 && flow->stride == 1 && flow->before == 0 && view.operand(0).shape.size() == 4 &&
+         view.constant(0) == nullptr && view.operand(0).shape[1] < view.result().shape[1]))
       return false;
     add_tensor(op.results[0]);
     stage.result = out_.ids.size() - 1;
@@ -171,8 +175,116 @@ class SegmentReader {
     return false;
   }
 
+  // ---------------------------------------------------------------- frames
+
+  bool blame(size_t stage, std::string why) {
+    blamed_ = out_.ops[stage];
+    why_ = std::move(why);
+    return false;
+  }
+
+  bool in_time() { return sees_frames_only() && find_steps() && find_period(); }
+
+  // Does the one row of the result depend on frames of the window alone, and not on rows of padding? Those would be
+  // other frames in the windows that come.
+  bool sees_frames_only() {
+    const size_t last = out_.stages.size() - 1;
+    if (out_.tensors.back().rows != 1)
+      return blame(last, "its result has " + std::to_string(out_.tensors.back().rows) + " rows of time");
+    std::vector<std::pair<int64_t, int64_t>> seen(out_.tensors.size(), {INT64_MAX, INT64_MIN});
+    seen.back() = {0, 0};
+    for (size_t s = out_.stages.size(); s-- > 0;)
+      for (const RowRead& r : out_.stages[s].reads) {
+        const auto [from, to] = seen[out_.stages[s].result];
+        const int64_t begin = from * r.flow.stride - r.flow.before,
+                      end = to * r.flow.stride - r.flow.before + r.flow.rows;
+        if (begin < 0) return blame(s, "the result depends on its padding before the first frame of a window");
+        if (end > out_.tensors[r.tensor].rows)
+          return blame(s, "it is padded behind the last frame of a window, where other frames are to come");
+        auto& [least, most] = seen[r.tensor];
+        least = std::min(least, begin);
+        most = std::max(most, end - 1);
+      }
+    return true;
+  }
+
+  // How many frames a row of each tensor steps on.
+  bool find_steps() {
+    steps_.assign(out_.tensors.size(), 1);
+    for (size_t s = 0; s < out_.stages.size(); ++s) {
+      const RowStage& stage = out_.stages[s];
+      for (const RowRead& r : stage.reads)
+        if (steps_[r.tensor] * r.flow.stride != steps_[stage.reads[0].tensor] * stage.reads[0].flow.stride)
+          return blame(s, "its operands step on in time by different strides");
+      steps_[stage.result] = steps_[stage.reads[0].tensor] * stage.reads[0].flow.stride;
+    }
+    return true;
+  }
+
+  // The schedule of so many frames that the windows are full, and as many again that periods repeat in.
+  bool find_period() {
+    std::vector<int64_t> rows;
+    for (const RowTensor& t : out_.tensors) rows.push_back(t.rows);
+    const int64_t step = steps_.back();
+    out_.tensors[0].rows = 2 * rows[0] + kMostSteps * step;
+    for (const RowStage& stage : out_.stages) {
+      int64_t least = INT64_MAX;
+      for (const RowRead& r : stage.reads)
+        least = std::min(least, (out_.tensors[r.tensor].rows + r.flow.before - r.flow.rows) / r.flow.stride + 1);
+      out_.tensors[stage.result].rows = least;
+    }
+    const size_t last = out_.stages.size() - 1;
+    auto schedule = schedule_rows(out_.tensors, out_.stages);
+    if (!schedule) return blame(last, "so many frames take more steps than are planned");
+    out_.schedule = std::move(*schedule);
+    for (RowEvent& e : out_.schedule.events)
+      if (e.tensor + 1 == out_.tensors.size()) e.slot = 0;
+    std::vector<size_t> begins;
+    std::vector<int64_t> made(rows.size(), 0);
+    int64_t first = 0;
+    const auto& events = out_.schedule.events;
+    for (size_t e = 0; e < events.size(); ++e) {
+      if (events[e].kind == RowEvent::Kind::kFeed) begins.push_back(e + 1);
+      if (events[e].kind != RowEvent::Kind::kStage || first > 0) continue;
+      ++made[events[e].tensor];
+      if (events[e].index == last) first = static_cast<int64_t>(begins.size());
+    }
+    for (size_t s = 0; s < last; ++s)
+      if (const size_t t = out_.stages[s].result; made[t] != rows[t])
+        return blame(
+            s, "the last " + std::to_string(rows[t] - made[t]) + " rows of its result are not part of the model's");
+    return find_period(begins, first, step) || blame(last, "what is done for a frame does not come again");
+  }
+
+  bool find_period(const std::vector<size_t>& begins, int64_t first, int64_t step) {
+    auto begin_of = [&](int64_t frame) { return begins[static_cast<size_t>(frame)]; };
+    for (int64_t period = step; first + 2 * period < static_cast<int64_t>(begins.size()); period += step) {
+      const size_t from = begin_of(first), to = begin_of(first + period), end = begin_of(first + 2 * period);
+      if (to - from != end - to) continue;
+      bool same = true;
+      for (size_t e = from; same && e < to; ++e)
+        same = is_again(out_.schedule.events[e], out_.schedule.events[e + to - from]);
+      if (!same) continue;
+      out_.frames = Frames{first, step, period, to};
+      return true;
+    }
+    return false;
+  }
+
+  static bool is_again(const RowEvent& a, const RowEvent& b) {
+    const bool fed = a.kind == RowEvent::Kind::kFeed;
+    return a.kind == b.kind && a.index == b.index && a.shift == b.shift && a.kept == b.kept && a.slot == b.slot &&
+           (fed || a.sources == b.sources);
+  }
+
+  static constexpr int64_t kMostSteps = 16;
+
   const Graph& graph_;
   const Segment& segment_;
+  bool frames_ = false;
+  std::vector<int64_t> steps_;  // by tensor
+  std::string why_;
+  size_t blamed_ = 0;
   SegmentRows out_;
   std::vector<std::pair<TensorId, size_t>> views_;  // of a tensor of the segment
 };
@@ -181,6 +293,15 @@ class SegmentReader {
 
 std::optional<SegmentRows> rows_of_segment(const Graph& graph, const Segment& segment, bool fed) {
   return SegmentReader(graph, segment, fed).run();
+}
+
+std::optional<SegmentRows> frames_of_segment(const Graph& graph, const Segment& segment, std::string* why,
+                                             size_t* blamed) {
+  SegmentReader reader(graph, segment, true, true);
+  auto rows = reader.run();
+  if (why != nullptr) *why = reader.why();
+  if (blamed != nullptr) *blamed = reader.blamed();
+  return rows;
 }
 
 int64_t peak_of_rows(const Graph& graph, const SegmentRows& rows, bool keeps_input) {
@@ -374,6 +495,68 @@ std::vector<Segment> fed_candidates(const Graph& graph) {
   return out;
 }
 
+std::vector<Segment> frame_candidates(const Graph& graph) {
+  const auto first = first_operator(graph);
+  std::vector<Segment> out;
+  if (!first || graph.inputs.size() != 1 || !graph.states.empty()) return out;
+  for (size_t last = *first; last < graph.ops.size() && last - *first < kMostOpsOfSegment; ++last) {
+    const auto rows = frames_of_segment(graph, {*first, last});
+    if (rows && is_fed_input(graph, rows->input) && reads_alone(graph, {*first, last}))
+      out.insert(out.begin(), {*first, last});
+  }
+  if (out.size() > kMostFedCandidates) out.resize(kMostFedCandidates);
+  return out;
+}
+
+void say_why_no_frames(const Graph& graph, Diagnostics& diags) {
+  const std::string what = "the model does not go on in time: ";
+  const char* help = "docs/streaming.md says what a model of frames is; leave --stream time out for others";
+  Location where;
+  where.file = graph.source_file;
+  const auto first = first_operator(graph);
+  if (graph.inputs.size() != 1 || !graph.states.empty() || !first) {
+    const std::string why = !first                 ? "no operator computes anything of the input"
+                            : graph.states.empty() ? "it has " + std::to_string(graph.inputs.size()) + " inputs"
+                                                   : "it has states of its own";
+    diags.error(where, "time-impossible", what + why).help(help);
+    return;
+  }
+  std::string why;
+  size_t blamed = *first;
+  if (!reads_alone(graph, {*first, graph.ops.size() - 1})) why = "the input is an output as well";
+  for (size_t last = *first; why.empty() && last < graph.ops.size(); ++last) {
+    const ops::OpView view{graph, graph.ops[last]};
+    blamed = last;
+    if (!is_image(view.operand(0))) {
+      why = "this operator reads a tensor of shape " + graph::to_string(view.operand(0).shape) +
+            ", and frames are the rows of [1, T, W, C]";
+    } else if (!ops::definition_of(graph.ops[last]).row_flow(view)) {
+      why = "this operator reads all time steps at once, and not a window that moves";
+    } else if (!frames_of_segment(graph, {*first, last}, &why, &blamed) && view.result().shape[1] != 1 &&
+               last + 1 < graph.ops.size()) {
+      why.clear();
+    }
+  }
+  if (why.empty()) why = "the rows of this operator cannot be computed frame by frame";
+  diags.error(graph.ops[blamed].location, "time-impossible", what + why).help(help);
+}
+
+namespace {
+
+// Does some row that an operator reads or makes begin between words?
+bool begins_between_words(const Graph& graph, const SegmentRows& rows) {
+  auto between = [&](size_t tensor, int64_t slot) { return slot * row_bytes(graph[rows.ids[tensor]].type) % 4 != 0; };
+  for (const RowEvent& e : rows.schedule.events) {
+    if (e.kind != RowEvent::Kind::kStage || rows.sums) continue;
+    if (between(e.tensor, e.slot)) return true;
+    for (size_t r = 0; r < e.sources.size(); ++r)
+      if (between(rows.stages[e.index].reads[r].tensor, e.sources[r])) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 void say_why_not_fed(const Graph& graph, Diagnostics& diags) {
   const char* what = "the input cannot be fed by rows: ";
   const char* help = "give the input as a whole: --input overwrite or preserve";
@@ -403,11 +586,14 @@ void say_why_not_fed(const Graph& graph, Diagnostics& diags) {
   } else if (!is_image(view.operand(0))) {
     why = "this operator reads a tensor of shape " + graph::to_string(view.operand(0).shape) +
           ", and rows are those of an image [1, H, W, C]";
-  } else if (ops::definition_of(op).row_flow(view) &&
-             rows_of_segment(graph, {*first, *first}, true)) {
-    why = reads_alone(graph, {*first, *first})
-              ? "rows of this operator would not begin at words of four bytes, or it may fail"
-              : "other operators read the input as well as this one";
+  } else if (const auto rows = rows_of_segment(graph, {*first, *first}, true)) {
+    why = !reads_alone(graph, {*first, *first}) ? "other operators read the input as well as this one"
+          : begins_between_words(graph, *rows)
+              ? "rows of this operator, of " + std::to_string(row_bytes(view.operand(0))) + " and " +
+                    std::to_string(row_bytes(view.result())) + " bytes, would not begin at words of four bytes"
+              : "this operator may fail, or its function is not aotc's own";
+  } else if (!ops::definition_of(op).row_flow(view)) {
+    why = "a row of this operator's result needs more than some rows of the input";
   }
   diags.error(op.location, "rows-impossible", what + why)
       .help(help)

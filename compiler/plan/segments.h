@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "graph/graph.h"
@@ -15,6 +16,14 @@
 #include "plan/row_schedule.h"
 
 namespace aotc::plan {
+
+// Of a fed segment whose windows stay from one inference to the next: its rows are frames in time.
+struct Frames {
+  int64_t first = 0;   // how many are fed up to the first result
+  int64_t step = 1;    // of them between two results
+  int64_t period = 1;  // of them, and the same is done again
+  size_t events = 0;   // of the schedule that are needed: up to the frame behind the first period
+};
 
 // A segment as rows: tensor 0 is the input, and the result of stage i is tensor i + 1.
 struct SegmentRows {
@@ -28,6 +37,8 @@ struct SegmentRows {
   bool fed = false;         // rows of the input come one at a time, into its window
   // The last stage takes the rows of what it reads as pieces (ops/row_sums.h): a row of its result stands for each.
   bool sums = false;
+  // The schedule then goes on for as many frames as show what is alive in a period.
+  std::optional<Frames> frames;
   RowSchedule schedule;
 };
 
@@ -36,6 +47,11 @@ struct SegmentRows {
 // input is given a row at a time.
 std::optional<SegmentRows> rows_of_segment(const graph::Graph& graph, const Segment& segment,
                                            bool fed = false);
+
+// The same, fed, of an input whose rows are frames that go on for ever: the result is one row, that of the window of
+// frames which the input holds. Where that is none, `why` says so of operator `blamed`.
+std::optional<SegmentRows> frames_of_segment(const graph::Graph& graph, const Segment& segment,
+                                             std::string* why = nullptr, size_t* blamed = nullptr);
 
 // What a segment takes at its fullest moment, estimated: rows of windows, what is left of the input and what is there
 // of the result.
@@ -65,6 +81,12 @@ bool is_fed_input(const graph::Graph& graph, graph::TensorId id);
 // Segments that begin with the model's first operator and whose input may be fed by rows, the most
 // promising first.
 std::vector<Segment> fed_candidates(const graph::Graph& graph);
+
+// Segments that begin with the model's first operator and are frames, the longest first.
+std::vector<Segment> frame_candidates(const graph::Graph& graph);
+
+// Reports [time-impossible] with the operator that is in the way of frames, and why it is.
+void say_why_no_frames(const graph::Graph& graph, Diagnostics& diags);
 
 // Reports [rows-impossible] with what is in the way of a segment that is fed.
 void say_why_not_fed(const graph::Graph& graph, Diagnostics& diags);

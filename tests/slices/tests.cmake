@@ -27,6 +27,9 @@ e2e_test(slices.feed quick ${python} ${slices}/feed.py --models digits_int8,conv
   --work ${work}/slices_feed)
 e2e_test(slices.feed.shared full ${python} ${slices}/feed.py --models vww,kws,micro_speech --targets gcc
   --work ${work}/slices_feed_shared)
+e2e_test(slices.frames quick ${python} ${slices}/frames.py --targets gcc,cortex_m4 --work ${work}/slices_frames)
+e2e_test(slices.frames.shared full ${python} ${slices}/frames.py --models strww --targets gcc,cortex_m4 "--options=\\;-O speed"
+  --work ${work}/slices_frames_shared)
 e2e_test(slices.arenas full ${python} ${slices}/arenas.py --work ${work}/slices_arenas)
 
 # What is said of the longest slice, and what slices cost, counted on a Cortex-M4.

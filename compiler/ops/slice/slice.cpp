@@ -75,6 +75,22 @@ class Slice final : public RearrangeOperator, public TakesPieces {
     return attributes;
   }
 
+  // Rows of a result of as many dimensions, from the top.
+  std::optional<RowFlow> row_flow(const OpView& op) const override {
+    const auto& attrs = op.attrs<SliceAttrs>();
+    if (attrs.counts.size() != 4 || attrs.shape != attrs.counts || attrs.strides[1] < 1) return std::nullopt;
+    RowFlow flow;
+    flow.stride = attrs.strides[1];
+    flow.before = -attrs.begin[1];
+    return flow;
+  }
+  std::shared_ptr<const graph::AttributesBase> attributes_for_rows(const OpView& op) const override {
+    auto attributes = std::make_shared<SliceAttrs>(op.attrs<SliceAttrs>());
+    attributes->begin[1] = 0;
+    attributes->strides[1] = attributes->counts[1] = attributes->shape[1] = 1;
+    return attributes;
+  }
+
   std::optional<std::vector<int64_t>> pieces(const OpView& op) const override { return pieces_of(map_of(op)); }
 
  protected:

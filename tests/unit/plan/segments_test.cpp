@@ -296,12 +296,9 @@ TEST(Segments, SayWhyTheyCannotBeFed) {
   };
   const std::string begin = "graph \"g\" {\n  input %0 \"x\" i8[1x12x4x4] quant(0.5, 3)\n",
                     end = "  output %1\n}\n";
-  EXPECT_NE(
-      why(begin +
-          "  %1 \"t\" i8[1x4x12x4] quant(0.5, 3) = transpose(%0) {order = [0, 2, 1, 3]}\n" +
-          end)
-          .find("cannot be computed one by one"),
-      std::string::npos);
+  EXPECT_NE(why(begin + "  %1 \"t\" i8[1x4x12x4] quant(0.5, 3) = transpose(%0) {order = [0, 2, 1, 3]}\n" + end)
+                .find("needs more than some rows of the input"),
+            std::string::npos);
   EXPECT_NE(why(begin +
                 "  input %2 \"y\" i8[1x12x4x4] quant(0.5, 3)\n  %1 \"s\" i8[1x12x4x4] quant(0.5, "
                 "3) = add(%0, %2)\n" +
@@ -312,6 +309,44 @@ TEST(Segments, SayWhyTheyCannotBeFed) {
                       "  output %6\n  output %7\n"))
                 .find("other operators read the input"),
             std::string::npos);
+}
+
+TEST(Segments, SayThatRowsBeginBetweenWords) {
+  Diagnostics diags;
+  EXPECT_FALSE(planned_by_rows("graph \"g\" {\n  input %0 \"x\" i8[1x12x3x1] quant(0.5, 3)\n"
+                               "  %1 \"y\" i8[1x12x3x1] quant(0.5, 3) = relu(%0)\n  output %1\n}\n",
+                               diags)
+                   .ok());
+  EXPECT_NE(diags.str().find("of 3 and 3 bytes, would not begin at words"), std::string::npos) << diags.str();
+}
+
+// Convolutions of three and four frames, and what is made of their result.
+graph::Graph frames_graph(const std::string& attributes, int64_t rows) {
+  return parsed_chain(fmt::format(
+      "graph \"g\" {{\n  input %0 \"x\" i8[1x6x1x4] quant(0.5, 3)\n"
+      "  const %1 \"v\" i8[1x3x1x4] quant(0.1, 0) = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]\n"
+      "  const %2 \"w\" i8[1x4x1x4] quant(0.1, 0) = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]\n"
+      "  %3 \"a\" i8[1x{0}x1x4] quant(0.5, 3) = depthwise_conv_2d(%0, %1) {{{1}}}\n"
+      "  %4 \"b\" i8[1x{2}x1x4] quant(0.5, 3) = depthwise_conv_2d(%3, %2)\n  output %4\n}}\n",
+      rows, attributes, rows - 3));
+}
+
+TEST(Segments, GoOnInTime) {
+  const auto rows = frames_of_segment(frames_graph("", 4), {0, 1});
+  ASSERT_TRUE(rows && rows->frames);
+  EXPECT_EQ(rows->frames->first, 6);
+  EXPECT_EQ(rows->frames->step, 1);
+  EXPECT_EQ(rows->frames->period, 1);
+  EXPECT_EQ(rows->schedule.slots, (std::vector<int64_t>{3, 4, 0}));
+  std::string why;
+  size_t blamed = 9;
+  EXPECT_FALSE(frames_of_segment(frames_graph("pad_top = 1", 5), {0, 1}, &why, &blamed));
+  EXPECT_EQ(why, "its result has 2 rows of time");
+  EXPECT_EQ(blamed, 1U);
+  EXPECT_FALSE(frames_of_segment(frames_graph("pad_top = 1, stride_h = 1, pad_bottom = 1, dilation_h = 2", 4), {0, 1},
+                                 &why, &blamed));
+  EXPECT_EQ(why, "the result depends on its padding before the first frame of a window");
+  EXPECT_EQ(blamed, 0U);
 }
 
 TEST(Segments, TextOfTheirFunctionsReadsBack) {

@@ -4,7 +4,7 @@
 compiles run as C, many in one program, each in its planned arena; what is accepted must be right.
 
 Usage: node_tests.py --work DIR [--only TEXT ...] [--frozen] [--list] [--least N] [--subset N] [--markdown]
-                     [--target host|cortex_m4] [--compiler CC] [--jobs N]
+                     [--target host|cortex_m4|riscv32] [--compiler CC] [--jobs N]
 
   --only TEXT    tests whose name has the text; may be given again
   --subset N     N of them, spread over the list
@@ -12,7 +12,7 @@ Usage: node_tests.py --work DIR [--only TEXT ...] [--frozen] [--list] [--least N
   --least N      fail if fewer pass
   --list         what became of each test, with the message
   --markdown     the table as docs/onnx.md has it
-  --target       where programs run: host, or cortex_m4 in the emulator (default host)
+  --target       where programs run: host, or cortex_m4 and riscv32 in the emulator (default host)
 
 The last line counts: N passed, N refused, N wrong. Without the package it is skipped; with CI=true it fails.
 """
@@ -40,6 +40,9 @@ TYPES = {"float32": "float", "int64": "int64_t", "int32": "int32_t", "uint8": "u
          "float16": "uint16_t", "float64": "double", "bfloat16": "uint16_t", "float8_e4m3fn": "uint8_t",
          "float8_e4m3fnuz": "uint8_t", "float8_e5m2": "uint8_t", "float8_e5m2fnuz": "uint8_t",
          "float8_e8m0fnu": "uint8_t", "float4_e2m1fn": "uint8_t", "int4": "int8_t", "uint4": "uint8_t"}
+
+
+CPUS = {"host": [], "cortex_m4": ["--cpu", "cortex-m4"], "riscv32": ["--cpu", "rv32imac"]}
 
 
 # Tests whose recorded results are not those of their model.
@@ -141,7 +144,7 @@ def compile_case(case, index, folder, arguments):
     attempts = [[]] + (frozen_sets(case) if arguments.frozen else [])
     for values in attempts:
         options = case.options + [f"--value={n}={value_text(a)}" for n, a in values]
-        options += ["--cpu", "cortex-m4"] if arguments.target == "cortex_m4" else []
+        options += CPUS[arguments.target]
         done = subprocess.run([common.AOTC, "compile", case.path, "--prefix", prefix, "-o", folder / prefix, *options],
                               capture_output=True, text=True, errors="replace", timeout=600)
         if done.returncode == 0:

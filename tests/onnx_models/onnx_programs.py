@@ -9,7 +9,7 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-BATCH = {"host": 48, "cortex_m4": 24}
+BATCH = {"host": 48, "cortex_m4": 24, "riscv32": 24}
 ARENA = 1 << 16  # models that need more have an arena of their own on the host
 
 MODEL = """
@@ -94,6 +94,8 @@ def build(batch, work, number, arguments):
     if arguments.target == "host":
         subprocess.run([*command, "-o", program, "-lm"], check=True, capture_output=True, timeout=600)
         return [program]
+    if arguments.target == "riscv32":
+        return build_for_riscv(command, program)
     e2e = ROOT / "tests" / "e2e"
     subprocess.run(["arm-none-eabi-gcc", *command[1:], e2e / "cortex_m4_start.c", "-mcpu=cortex-m4", "-mthumb",
                     "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "--specs=rdimon.specs", "-T", e2e / "cortex_m4.ld",
@@ -102,6 +104,16 @@ def build(batch, work, number, arguments):
     return ["qemu-system-arm", "-M", "mps2-an386", "-display", "none", "-monitor", "none", "-serial", "none",
             "-semihosting-config", "enable=on,target=native,chardev=out", "-chardev", "stdio,id=out",
             "-kernel", program]
+
+
+def build_for_riscv(command, program):
+    """With memory as the board qemu_riscv32 has it, and floats in software."""
+    memory = ("__flash=0x80000000", "__flash_size=0x2000000", "__ram=0x82000000", "__ram_size=0x4000000")
+    subprocess.run(["riscv64-unknown-elf-gcc", *command[1:], "-march=rv32imac", "-mabi=ilp32", "-misa-spec=2.2",
+                    "-mcmodel=medany", "--specs=picolibc.specs", "--oslib=semihost", "--crt0=hosted",
+                    *(f"-Wl,--defsym={m}" for m in memory), "-o", program, "-lm"], check=True, capture_output=True, timeout=600)
+    return ["qemu-system-riscv32", "-M", "virt", "-bios", "none", "-display", "none", "-monitor", "none", "-serial", "none",
+            "-semihosting-config", "enable=on,target=native,chardev=out", "-chardev", "stdio,id=out", "-kernel", program]
 
 
 def results_of(raw, batch):

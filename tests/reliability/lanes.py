@@ -48,6 +48,9 @@ LANES = {
                       ["python3 -m venv build/routes",
                        "build/routes/bin/pip install --quiet -r tests/python/requirements-routes.txt",
                        "build/routes/bin/python tests/python/routes.py"]),
+    "deb": ("The Debian package installed on a minimal Debian, to a firmware that is verified", ["scripts/fresh-machine deb"]),
+    "wheel": ("The Python package on a minimal Debian 12, and on Debian 11 with Python 3.9",
+              ["scripts/fresh-machine wheel", "scripts/fresh-machine --suite bullseye wheel"]),
 }
 
 

@@ -5,6 +5,7 @@ compiles run as C, many in one program, each in its planned arena; what is accep
 
 Usage: node_tests.py --work DIR [--only TEXT ...] [--frozen] [--list] [--least N] [--subset N] [--markdown]
                      [--target host|cortex_m4|riscv32] [--compiler CC] [--jobs N]
+                     [--root FOLDER]
 
   --only TEXT    tests whose name has the text; may be given again
   --subset N     N of them, spread over the list
@@ -13,6 +14,7 @@ Usage: node_tests.py --work DIR [--only TEXT ...] [--frozen] [--list] [--least N
   --list         what became of each test, with the message
   --markdown     the table as docs/onnx.md has it
   --target       where programs run: host, or cortex_m4 and riscv32 in the emulator (default host)
+  --root         tests of another version of the package: write_node_tests.py
 
 The last line counts: N passed, N refused, N wrong. Without the package it is skipped; with CI=true it fails.
 """
@@ -280,6 +282,7 @@ def main():
     parser.add_argument("--target", choices=sorted(programs.BATCH), default="host")
     parser.add_argument("--compiler", default="gcc")
     parser.add_argument("--jobs", type=int, default=min(os.cpu_count() or 1, 4))
+    parser.add_argument("--root", type=pathlib.Path)
     arguments = parser.parse_args()
     try:
         import onnx
@@ -287,7 +290,7 @@ def main():
         if os.environ.get("CI"):
             raise common.Failure("the package onnx is not installed: scripts/setup test") from None
         common.skip("the package onnx is not installed: scripts/setup test")
-    root = pathlib.Path(onnx.__file__).parent / "backend" / "test" / "data" / "node"
+    root = arguments.root or pathlib.Path(onnx.__file__).parent / "backend" / "test" / "data" / "node"
     if not root.is_dir():
         raise common.Failure(f"onnx {onnx.__version__} has no node tests on disk; tests/requirements.txt names one that has")
     folders = [f for f in sorted(root.iterdir()) if all(t in f.name for t in arguments.only)]

@@ -64,6 +64,8 @@ Id mask_of(Call& c, Id products, int64_t past) {
 }
 
 void attention(Call& c) {
+  for (const char* side : {"left_window_size", "right_window_size"})
+    if (c.find(side)) c.refuse(fmt::format("{}", side));
   Builder& b = c.b;
   if (c.has(6)) c.refuse("lengths of keys that are known when it runs");
   Id q = heads_of(c, 0, "q_num_heads"), k = heads_of(c, 1, "kv_num_heads"),

@@ -160,6 +160,9 @@ void bitwise_not(Call& c) {
 void bit_shift(Call& c) {
   std::string direction = c.s("direction", "");
   if (direction != "LEFT" && direction != "RIGHT") c.refuse("its direction is neither LEFT nor RIGHT");
+  const DType type = c.b.dtype(c.in(0));
+  const bool has_sign = c.b.element(c.in(0)) != kUint64 && type != DType::kU8 && type != DType::kU16 && type != DType::kU32;
+  if (direction == "RIGHT" && has_sign) c.refuse("numbers with a sign, shifted to the right");
   direction == "LEFT" ? bitwise<kLeft>(c) : bitwise<kRight>(c);
 }
 

@@ -324,6 +324,7 @@ void depth_to_space(Call& c) {
 }
 
 void space_to_depth(Call& c) {
+  if (std::string mode = c.s("mode", "DCR"); mode != "DCR") c.refuse(fmt::format("mode '{}'", escape_for_display(mode)));
   Builder& b = c.b;
   Image s = image_of(c, false);
   int64_t h = s.h / s.block, w = s.w / s.block;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/board_comparison.h"
 #include "driver/firmware_stack.h"
 #include "driver/memory_map.h"
 #include "driver/summary.h"
@@ -93,6 +94,7 @@ Result<Report> make_report(const std::string& target, const CompileOptions& give
   data["variants"] = variants_json(out.variants);
   for (const Variant& v : out.variants)
     if (v.chosen && v.code_bytes && !data.contains("code_bytes")) data["code_bytes"] = *v.code_bytes;
+  if (others) data["boards"] = boards_json(compile);
   data["next"] = next_steps_json(out.variants);
   data["absent"] = absent(out);
   data["source"] = source_json(c);

@@ -115,7 +115,9 @@ void Elf::add_symbol(Symbol symbol, uint8_t type) {
   const std::string& name = symbol.name;
   const bool marks = name.size() >= 2 && name[0] == '$' && (name.size() == 2 || name[2] == '.' || name[1] == 'x');
   if (isa_ != Isa::kAvr && marks && std::string("tadx").find(name[1]) != std::string::npos) {
-    if (symbol.section >= 0) mapping_[symbol.address] = name[1];
+    // Sections of debuggers have some, too, at addresses that are code's.
+    if (symbol.section >= 0 && sections_[static_cast<size_t>(symbol.section)].allocated())
+      mapping_[symbol.address] = name[1];
     return;
   }
   if (type == kSectionType || name.empty()) return;

@@ -357,7 +357,10 @@ class Thumb : public Semantics {
 
   static void stores(const Instruction& i, State& state, const Value& address, size_t operands) {
     if (!address.is_stack()) return address.is_constant() ? void() : state.forget_variables();
-    for (int32_t n = 0; n < 4 && i.mnemonic[0] == 'v'; ++n) state.store(int64_t{address.offset} + 4 * n, {});
+    // vstr of s0 is a word, of d0 two, of a vector's four.
+    const char kind = i.operands[0].empty() ? 'q' : i.operands[0][0];
+    const int32_t words = i.mnemonic[0] != 'v' ? 0 : kind == 's' ? 1 : kind == 'd' ? 2 : 4;
+    for (int32_t n = 0; n < words; ++n) state.store(int64_t{address.offset} + 4 * n, {});
     for (size_t n = 0; n < operands; ++n) {
       bool word = i.mnemonic == "str" || i.mnemonic == "strd";
       state.store(address.offset + 4 * static_cast<int64_t>(n),

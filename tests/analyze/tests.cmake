@@ -16,7 +16,8 @@ if(NOT AOTC_SANITIZE)
            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run_stack.py --aotc $<TARGET_FILE:aotc>
                    --work ${CMAKE_BINARY_DIR}/analyze/firmware --firmware
                    ${CMAKE_SOURCE_DIR}/tests/models/digits/digits_int8.tflite=qemu_microbit,qemu_mps2_an386,qemu_riscv32
-                   ${CMAKE_SOURCE_DIR}/tests/models/digits/digits_f32.tflite=qemu_mps3_an547)
+                   ${CMAKE_SOURCE_DIR}/tests/models/digits/digits_f32.tflite=qemu_microbit,qemu_mps3_an547
+                   ${CMAKE_SOURCE_DIR}/tests/models/gadget/gadget_f32.tflite=qemu_mps2_an386)
   set_tests_properties(analyze.firmware PROPERTIES LABELS full SKIP_RETURN_CODE 77)
   add_test(NAME analyze.cycles
            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run_cycles.py --aotc $<TARGET_FILE:aotc>

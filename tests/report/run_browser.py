@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Opens the page of `aotc report --html` in Chromium, wide and narrow, light and dark, and looks at what is there.
 
-Usage: run_browser.py --aotc PROGRAM --work DIRECTORY
+Usage: run_browser.py --aotc PROGRAM --work DIRECTORY [--axe axe.min.js]
 
 No request but for the page itself, nothing on the console, figures as in --json, contrast of all text at least 4.5 to
-1, every action reached by Tab, no part wider than the window, and a print without what is there to be pressed. Exits
-with 77 where there is no Chromium. Ends with a line "N passed, N failed".
+1, every action reached by Tab, no part wider than the window, and a print without what is there to be pressed. With axe-core's
+file, which `npm install axe-core` brings and --axe or AOTC_AXE names, its rules find nothing serious. Exits with 77 where there is no Chromium. Ends with a line "N passed, N failed".
 """
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -92,6 +93,22 @@ class Tests:
         self.check(f"{name}, nothing is wider than the window", wide <= 0, wide)
         self.check(f"{name}, console", not browser.messages, browser.messages)
 
+    def accessible(self, axe, width, dark):
+        """axe-core's rules, in both schemes."""
+        browser = self.browser
+        browser.look(width, 900, dark)
+        browser.open(self.page)
+        browser.ask(axe + "; 0")
+        found = browser.ask("axe.run(document, {resultTypes: ['violations']}).then((r) => [r.passes.length, r.violations.map((v) => "
+                            "[v.impact, v.id, v.nodes.length, v.nodes[0].html.slice(0, 120), v.help])])")
+        serious = [v for v in found[1] if v[0] in ("serious", "critical")]
+        name = f"axe, {width} {'dark' if dark else 'light'}"
+        self.check(name + ", rules", found[0] > 20, f"only {found[0]} rules passed")
+        self.check(name, not serious, serious)
+        for other in found[1]:
+            if other not in serious:
+                print(f"{name}: {other}")
+
     def keys(self):
         browser = self.browser
         browser.look()
@@ -132,6 +149,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--aotc", required=True, type=pathlib.Path)
     parser.add_argument("--work", required=True, type=pathlib.Path)
+    parser.add_argument("--axe", type=pathlib.Path, default=os.environ.get("AOTC_AXE"))
     args = parser.parse_args()
     program = chromium.find()
     if program is None:
@@ -150,6 +168,11 @@ def main():
                 tests.look(width, dark)
         tests.keys()
         tests.printed()
+        if args.axe:
+            for width, dark in ((1280, False), (1280, True), (390, False)):
+                tests.accessible(pathlib.Path(args.axe).read_text(encoding="utf-8"), width, dark)
+        else:
+            print("not looked at by axe-core: name its file by AOTC_AXE (npm install axe-core; node_modules/axe-core/axe.min.js)")
     print(f"{tests.passed} passed, {tests.failed} failed")
     return 1 if tests.failed else 0
 

@@ -143,6 +143,19 @@ class Tests:
 
     # --- What is in the object -------------------------------------------------------------------
 
+    def test_boards_are_what_compiling_gives(self):
+        """Two of them, beside `aotc check` of the board, which also says what fits."""
+        data = self.report(DIGITS, "--board", "qemu_mps2_an386")
+        rows = {b["board"]: b for b in data["boards"]}
+        assert len(rows) == len(data["boards"]) > 20 and [b["board"] for b in data["boards"] if b.get("chosen")] == ["qemu_mps2_an386"]
+        for board in ("qemu_microbit", "nucleo_l4r5zi"):
+            checked = json.loads(self.run("check", DIGITS, "--board", board, "--json").stdout)
+            for key in ("arena_bytes", "constants_bytes", "estimated_cycles"):
+                assert rows[board][key] == checked[key], (board, key, rows[board], checked[key])
+            assert rows[board]["fits"]
+        assert not rows["arduino_uno"]["fits"] and "estimated_cycles" not in rows["arduino_uno"]
+        assert rows["nucleo_l4r5zi"]["milliseconds"] == round(rows["nucleo_l4r5zi"]["estimated_cycles"] / 120e3, 2)
+
     def test_variants_are_what_compiling_gives(self):
         data = self.report(DIGITS, "--cpu", "cortex-m4f")
         assert sum(v["chosen"] for v in data["variants"]) == 1 and len(data["variants"]) == 8

@@ -80,7 +80,8 @@ function section(id, title, lead, ...children) {
 const legend = (rows) => el("ul", {class: "legend"}, rows.map(([style, text, name]) =>
   el("li", {}, el("i", {style, class: name}), text)));
 const cell = (value, path) => el("td", {class: "num"}, value === undefined ? "\u2013" : figure(path, value));
-const head = (names) => el("thead", {}, el("tr", {}, names.map(([text, name]) => el("th", {scope: "col", class: name}, text))));
+const head = (names) => el("thead", {}, el("tr", {}, names.map(([text, name]) => (text ? el("th", {scope: "col", class: name}, text)
+  : el("td", {class: name})))));
 
 // --- Head ----------------------------------------------------------------------------------------
 
@@ -107,10 +108,11 @@ function drawHead() {
   if (DATA.code_bytes !== undefined) tile("Code", "code_bytes", DATA.code_bytes, "bytes of flash", "of the model's functions");
   tile("Work", "macs", DATA.macs, "MACs", plural(LAYERS.length, "call"));
   const run = (DATA.run && DATA.run.values) || {};
+  const cycles = DATA.estimated_cycles ? el("span", {}, figure("estimated_cycles", DATA.estimated_cycles), " cycles, estimated, no wait states") : "";
   if (DATA.unit && run[DATA.unit] !== undefined) {
-    tile("Time", "run.values." + DATA.unit, run[DATA.unit], DATA.unit, DATA.stand_in ? "measured on a stand-in" : "measured, one run");
+    tile("Time", "run.values." + DATA.unit, run[DATA.unit], DATA.unit, DATA.stand_in ? "measured on a stand-in" : "measured, one run", cycles);
   } else if (DATA.estimated_instructions) {
-    tile("Time", "estimated_instructions", DATA.estimated_instructions, "instructions", "estimated, for " + DATA.cost_model);
+    tile("Time", "estimated_instructions", DATA.estimated_instructions, "instructions", "estimated, for " + DATA.cost_model, cycles);
   }
   if (DATA.stack) tile("Stack", "stack.bytes", DATA.stack.bytes, "bytes of RAM", DATA.stack.state);
   const ports = (list) => list.map((t) => [el("b", {}, shorten(t.name, 60)), ` ${t.dtype} ${shapeOf(t)}` +
@@ -176,8 +178,9 @@ function rail(all, row, kind, width) {
 const METRICS = [["macs", "MACs", (l) => l.macs, "macs"],
   MEASURED ? ["instructions", MEASURED[0].toUpperCase() + MEASURED.slice(1), (l) => l[MEASURED], MEASURED]
     : ["instructions", "Instructions, est.", (l) => l.estimated_instructions, "estimated_instructions"],
+  ["cycles", "Cycles, est.", (l) => l.estimated_cycles, "estimated_cycles"],
   ["constants", "Constants", (l) => l.constants_bytes, "constants_bytes"],
-  ["arena", "Arena in use", (l) => l.arena_used_bytes, "arena_used_bytes"]].filter(([id]) => id !== "arena" || DATA.peak);
+  ["arena", "Arena in use", (l) => l.arena_used_bytes, "arena_used_bytes"]].filter(([id]) => (id !== "arena" || DATA.peak) && (id !== "cycles" || LAYERS.some((l) => l.estimated_cycles)));
 function drawLayers() {
   const all = edges(), inputs = DATA.inputs.length, lanes = Math.max(0, ...all.map((e) => e.lane));
   const width = LEFT * 2 + lanes * LANE, most = METRICS.map(([, , get]) => Math.max(1, ...LAYERS.map((l) => get(l) || 0)));

@@ -52,6 +52,18 @@ function drawLevels() {
         measured.map(([key]) => { const c = cell(v[key], `variants.${i}.${key}`); const d = delta(v, key); if (d) c.append(d); return c; })))))));
 }
 
+function drawBoards() {
+  if (!(DATA.boards || []).length) return;
+  const columns = [["arena_bytes", "Arena"], ["constants_bytes", "Constants"], ["ram_needed", "RAM needed"], ["flash_needed", "Flash needed"],
+    ["estimated_instructions", "Instructions, est."], ["estimated_cycles", "Cycles, est."]].filter(([key]) => DATA.boards.some((b) => b[key] !== undefined));
+  section("boards", "Boards side by side", "The model with these options on every board that aotc knows. Needed is what the firmware around it takes as well, " +
+    "in the memories of the board. Cycles are of memory without wait states; the time is at the board\u2019s full clock, or more.",
+  scroller("Table of boards", el("table", {}, head([["Board", ""], ["Core", ""], ["Fits", ""], ...columns.map(([, name]) => [name, "num"]), ["ms", "num"]]),
+    el("tbody", {}, DATA.boards.map((b, i) => el("tr", {class: b.chosen ? "chosen" : ""}, el("td", {}, b.board, " ", b.chosen ? el("span", {class: "tag"}, "this report") : null),
+      el("td", {class: "soft"}, b.cpu), el("td", {class: b.fits ? "better" : "worse"}, b.fits ? "yes" : "no"),
+      columns.map(([key]) => cell(b[key], `boards.${i}.${key}`)), el("td", {class: "num"}, b.milliseconds === undefined ? "\u2013" : b.milliseconds.toFixed(2))))))));
+}
+
 // --- Layer and C ---------------------------------------------------------------------------------
 
 const LINES = DATA.source ? DATA.source.text.split("\n") : [];
@@ -116,6 +128,8 @@ function factsOf(call) {
   if (l.macs !== undefined) add("MACs", commas(l.macs), el("span", {class: "soft"}, " \u2013 " + percent(l.macs, DATA.macs)));
   if (l.estimated_instructions !== undefined) add("instructions, estimated", commas(l.estimated_instructions), el("span", {class: "soft"},
     (l.macs ? ` \u2013 ${(l.estimated_instructions / l.macs).toFixed(2)} per MAC` : "")));
+  if (l.estimated_cycles !== undefined) add("cycles, estimated", commas(l.estimated_cycles), el("span", {class: "soft"},
+    (l.macs ? ` \u2013 ${(l.estimated_cycles / l.macs).toFixed(2)} per MAC` : "")));
   if (MEASURED && l[MEASURED] !== undefined) add(MEASURED + ", measured", commas(l[MEASURED]), el("span", {class: "soft"},
     l.macs ? ` \u2013 ${(l[MEASURED] / l.macs).toFixed(2)} per MAC` : ""));
   if (l.arena_used_bytes !== undefined) add("arena in use", bytes(l.arena_used_bytes));
@@ -186,6 +200,7 @@ drawLayers();
 drawArena();
 drawConstants();
 drawLevels();
+drawBoards();
 drawCode();
 drawStack();
 drawDifference();

@@ -65,6 +65,19 @@ std::string escaped(const std::string& path) {
   return out;
 }
 
+// Whether the board's core runs such instructions at all.
+bool runs(const project::Board& board, machine::Isa isa) {
+  return isa == machine::Isa::kThumb ? board.isa.starts_with("armv") : board.isa.starts_with("rv");
+}
+
+Diagnostic& other_board(const machine::Elf& elf, const project::Board& board, const std::string& why,
+                        Diagnostics& diags) {
+  Diagnostic& d =
+      diags.error(at(elf.file()), "board-mismatch", fmt::format("is no program for board '{}': {}", board.name, why));
+  d.help("name the board that it was linked for by --board; 'aotc boards' lists them");
+  return d;
+}
+
 Status check_emulator(const machine::Elf& elf, const project::Board& board, Diagnostics& diags) {
   if (elf.isa() == machine::Isa::kAvr) {
     diags
@@ -82,7 +95,9 @@ Status check_emulator(const machine::Elf& elf, const project::Board& board, Diag
             "boards' lists them");
     return kFailure;
   }
-  return success();
+  if (runs(board, elf.isa())) return success();
+  other_board(elf, board, fmt::format("its core has the instructions of {}", board.isa), diags);
+  return kFailure;
 }
 
 std::string plugin_option(const machine::Elf& elf, const std::string& plugin,
@@ -132,6 +147,9 @@ Result<std::vector<machine::Segment>> count_instructions(const machine::Elf& elf
                fmt::format("did not end within {} seconds", run.timeout))
         .help(
             "give it more time with --timeout SECONDS, or name a function that it calls by --root");
+  } else if (ran.output.find("qemu: fatal: Lockup") != std::string::npos) {
+    other_board(elf, board, "its core locked up", diags)
+        .note("QEMU runs it; where the program was linked for other addresses, what the core reads is no code");
   } else if (!counts) {
     diags
         .error(at(argv[0]), "tool-failed",

@@ -49,9 +49,9 @@ struct RowOperator {
 
 class SegmentLowering {
  public:
-  SegmentLowering(const Graph& graph, const Segment& segment, const SegmentRows& rows, const ops::TargetInfo& target,
+  SegmentLowering(const Graph& graph, const SegmentRows& rows, const ops::TargetInfo& target,
                   RowKernels& kernels)
-      : graph_(graph), segment_(segment), rows_(rows), target_(target), kernels_(kernels), f_("rows") {}
+      : graph_(graph), rows_(rows), target_(target), kernels_(kernels), f_("rows") {}
 
   std::optional<LoweredSegment> run() {
     if (!lower_stages() || !begins_at_words()) return std::nullopt;
@@ -560,7 +560,6 @@ class SegmentLowering {
   }
 
   const Graph& graph_;
-  const Segment& segment_;
   const SegmentRows& rows_;
   const ops::TargetInfo& target_;
   RowKernels& kernels_;
@@ -580,9 +579,9 @@ class SegmentLowering {
 
 }  // namespace
 
-std::optional<LoweredSegment> lower_segment(const Graph& graph, const Segment& segment, const SegmentRows& rows,
+std::optional<LoweredSegment> lower_segment(const Graph& graph, const SegmentRows& rows,
                                             const ops::TargetInfo& target, RowKernels& kernels) {
-  return SegmentLowering(graph, segment, rows, target, kernels).run();
+  return SegmentLowering(graph, rows, target, kernels).run();
 }
 
 }  // namespace aotc::plan

@@ -53,7 +53,7 @@ bool Planner::lower_rows(const Segment& segment) {
     rows = options_.stream == Stream::kTime ? frames_of_segment(graph(), segment)
                                             : rows_of_segment(graph(), segment, true);
   if (!rows) return false;
-  auto made = lower_segment(graph(), segment, *rows, options_.target, row_kernels_);
+  auto made = lower_segment(graph(), *rows, options_.target, row_kernels_);
   if (!made) return false;
   lowered_[segment.last] = std::move(made->lowered);
   last_of_segment_[static_cast<int>(segment.last)] = {rows->input, std::move(made->scratch_order),

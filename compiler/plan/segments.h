@@ -69,7 +69,7 @@ struct LoweredSegment {
 };
 
 // Nothing where the rows of an operator cannot be had: where they would not begin at words, or it may fail.
-std::optional<LoweredSegment> lower_segment(const graph::Graph& graph, const Segment& segment, const SegmentRows& rows,
+std::optional<LoweredSegment> lower_segment(const graph::Graph& graph, const SegmentRows& rows,
                                             const ops::TargetInfo& target, RowKernels& kernels);
 
 // Lists of segments that may make the arena smaller, the most promising first.

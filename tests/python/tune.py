@@ -529,7 +529,7 @@ def options_are_checked(use):
     assert "directory" in refused(*good, "-o", use.work / "no/such/file.json")
     assert "is the model" in refused(*good, "-o", MODEL)
     refused("/nowhere.tflite", "--board", BOARD, "-o", "x.json", code=1)
-    refused(MODEL, "--board", "no_board", "-o", "x.json", code=1)
+    refused(MODEL, "--board", "no_board", "-o", "x.json", code=2)
     assert not (use.work / "x.json").exists()
     done = subprocess.run([common.AOTC, "tune", *map(str, good)], capture_output=True, text=True,
                           env={**os.environ, "PYTHONPATH": "", "AOTC_PYTHON": "/usr/bin/true"})

@@ -50,6 +50,18 @@ Implementation tree_sums(const tir::Kernel& kernel);
 void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const Reg* sign, Reg temp,
                 bool same = false);
 
+// A channel's line at the begin of a kernel's frame, bytes from sp: the multiplier and, behind it, the offset; the sign's
+// correction. The next word of the frame is at kEnd.
+struct RequantizeLine {
+  static constexpr int kMultiplier = 0, kOffset = 4, kSign = 8, kEnd = 12;
+};
+
+// `requantize` by the line on the stack, with two temporaries.
+void requantize_by_line(Thumb& a, Reg acc, Reg first, Reg second, int shift, bool sign);
+
+// The end of what packs rows (r4, with r5 bytes between them) of words (r7): both loops, and the kernel's.
+Implementation end_packing(Thumb& a, Label word, Label row);
+
 // The value of a parameter of the kernel.
 int parameter(const tir::Kernel& kernel, std::string_view name);
 

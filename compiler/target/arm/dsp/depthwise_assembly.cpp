@@ -61,7 +61,8 @@ class ColumnWriter {
 
  private:
   // Frame.
-  static constexpr int kMultiplier = 0, kOffset = 4, kSign = 8, kCounter = 12, kNext = 16,
+  static constexpr int kMultiplier = RequantizeLine::kMultiplier, kSign = RequantizeLine::kSign,
+                       kCounter = RequantizeLine::kEnd, kNext = 16,
                        kEntry = 24, kColumnsLeft = 28, kFrame = 32;
   // r0 is the plane, r1 the output.
   static constexpr Reg kOutRow = r2, kPair = r11, kSingle = r12, kBias = lr;
@@ -174,26 +175,11 @@ class ColumnWriter {
     add_row(2, done);
     if (stride_ == 1) add_row(1, acc(j + 1));
     start(acc(j + in_flight_ - 1));
-    requantize(done);
+    requantize_by_line(a_, done, kPair, kSingle, shift_, sign_);
     // The output's pointer moves by two rows at a time.
     if (j % 2 == 0) a_.strb(done, r1);
     if (j % 2 == 1) a_.strb_index(done, r1, kOutRow);
     if (j % 2 == 1) a_.add_lsl(r1, r1, kOutRow, 1);
-  }
-
-  void requantize(Reg acc) {
-    if (sign_) {
-      a_.ldr(kPair, sp, kSign);
-      a_.and_asr(kPair, kPair, acc, 31);
-      a_.ldr(kSingle, sp, kOffset);
-      a_.sub(kSingle, kSingle, kPair);
-      a_.ldr(kPair, sp, kMultiplier);
-    } else {
-      a_.ldrd(kPair, kSingle, sp, kMultiplier);
-    }
-    if (shift_ == 0) return a_.round_even(acc, kPair, kSingle);
-    a_.smmla(acc, acc, kPair, kSingle);
-    a_.ssat(acc, 8, acc, shift_);
   }
 
   // Sets the flags to "ne" if there is one.

@@ -116,7 +116,8 @@ class StridedWriter {
   }
 
  private:
-  static constexpr int kMultiplier = 0, kOffset = 4, kSign = 8, kCounter = 12, kLeftSum = 16, kRightSum = 20, kFrame = 24;
+  static constexpr int kMultiplier = RequantizeLine::kMultiplier, kSign = RequantizeLine::kSign,
+                       kCounter = RequantizeLine::kEnd, kLeftSum = 16, kRightSum = 20, kFrame = 24;
   static constexpr int kHighBytes = static_cast<int>(0xFF00FF00);
   static constexpr Reg kLast = r7, kBias = r8, kAcc = r9, kTemp = r10, kPair = r11, kSingle = r12;
   // Rows 0 and 1 of a column's weights; row 2 of columns 0 and 1 is in kThird.
@@ -220,7 +221,7 @@ class StridedWriter {
     load_column((2 * half + 1) * pixel_);
     a_.smlad(kAcc, kPair, weights(2), kAcc);
     a_.smlabb(kAcc, kSingle, kLast, kAcc);
-    requantize();
+    requantize_by_line(a_, kAcc, kTemp, lr, shift_, sign_);
     a_.strb(kAcc, r1, half * out_pixel_);
     add_first(kBias);
   }
@@ -231,24 +232,9 @@ class StridedWriter {
     add_second();
     a_.ldr(kTemp, sp, kRightSum);
     a_.add(kAcc, kAcc, kTemp);
-    requantize();
+    requantize_by_line(a_, kAcc, kTemp, lr, shift_, sign_);
     a_.strb(kAcc, r1);
     a_.add(r1, r1, out_pixel_);
-  }
-
-  void requantize() {
-    if (sign_) {
-      a_.ldr(kTemp, sp, kSign);
-      a_.and_asr(kTemp, kTemp, kAcc, 31);
-      a_.ldr(lr, sp, kOffset);
-      a_.sub(lr, lr, kTemp);
-      a_.ldr(kTemp, sp, kMultiplier);
-    } else {
-      a_.ldrd(kTemp, lr, sp, kMultiplier);
-    }
-    if (shift_ == 0) return a_.round_even(kAcc, kTemp, lr);
-    a_.smmla(kAcc, kAcc, kTemp, lr);
-    a_.ssat(kAcc, 8, kAcc, shift_);
   }
 
   Thumb a_;

@@ -5,6 +5,7 @@
 
 #include "target/arm/dsp/assembly.h"
 #include "target/arm/dsp/gemm16.h"
+#include "target/arm/dsp/gemv_frame.h"
 #include "target/arm/thumb.h"
 
 namespace aotc::target::arm {
@@ -116,40 +117,24 @@ class HalvesVectorWriter {
  public:
   Implementation run() {
     Label group = a_.label(), body = a_.label();
-    a_.enter(24);
-    a_.ldrd(r4, r5, r3, PairGemm::kShapePanelBytes * 4);  // and the stream's bytes
-    a_.add(r4, r4, r1);
-    a_.strd(r1, r4, sp, kInput);
-    a_.add(r5, r5, r0);
-    a_.strd(r2, r5, sp, kOut);
-    a_.ldr(r6, r3, PairGemm::kShapeEntry * 4);
-    a_.adr(r7, body);
-    a_.add(r6, r6, r7);
-    a_.str(r6, sp, kEntry);
-    a_.mov(r12, r0);
-    a_.mov(r0, r1);
-    a_.mov(r1, r12);
+    a_.enter(GemvFrame::kBytes);
+    begin_gemv(a_, body);
     a_.bind(group);
     a_.ldm_after(r1, {r2, r3, r4, r5, r6, r7, r8, r9});
-    a_.jump(sp, kEntry);
+    a_.jump(sp, GemvFrame::kEntry);
     a_.bind(body);
     a_.repeat(HalvesGemm::kGemvUnroll, [&] { step(); });
-    a_.ldr(r12, sp, kInputEnd);
+    a_.ldr(r12, sp, GemvFrame::kPixelEnd);
     a_.cmp(r0, r12);
     a_.b("ne", body);
-    a_.ldr(r0, sp, kOut);
+    a_.ldr(r0, sp, GemvFrame::kOut);
     a_.stm_after(r0, {r2, r3, r4, r5, r6, r7, r8, r9});
-    a_.str(r0, sp, kOut);
-    a_.ldr(r0, sp, kStreamEnd);
-    a_.cmp(r1, r0);
-    a_.ldr(r0, sp, kInput);
-    a_.b("ne", group);
-    a_.leave();
+    a_.str(r0, sp, GemvFrame::kOut);
+    end_gemv(a_, group);
     return a_.finish();
   }
 
  private:
-  static constexpr int kInput = 0, kInputEnd = 4, kEntry = 8, kOut = 12, kStreamEnd = 16;
 
   // Every instruction is 4 bytes. The input may lie at any halfword, which a single load may.
   void step() {
@@ -199,13 +184,7 @@ Implementation pack_halves(const tir::Kernel& kernel) {
   if (pixels == 3) a.stm_after(r1, {r8, r9, r10});
   if (pixels == 2) a.strd_after(r8, r9, r1, 8);
   if (pixels == 1) a.str_after(r8, r1, 4);
-  a.subs(r7, r7, 1);
-  a.b("ne", word);
-  a.add(r0, r0, r5);
-  a.subs(r4, r4, 1);
-  a.b("ne", row);
-  a.leave();
-  return a.finish();
+  return end_packing(a, word, row);
 }
 
 // r0 x, r1 panel, r2 words: needs no frame.

@@ -10,6 +10,7 @@
 
 #include "target/arm/dsp/assembly.h"
 #include "target/arm/dsp/gemm.h"
+#include "target/arm/dsp/gemv_frame.h"
 #include "target/arm/thumb.h"
 
 namespace aotc::target::arm {
@@ -33,6 +34,19 @@ void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const 
     a.smmla(acc, acc, multiplier, offset);
   }
   a.ssat(acc, 8, acc, shift);
+}
+
+void requantize_by_line(Thumb& a, Reg acc, Reg first, Reg second, int shift, bool sign) {
+  if (sign) {
+    a.ldr(first, sp, RequantizeLine::kSign);
+    a.and_asr(first, first, acc, 31);
+    a.ldr(second, sp, RequantizeLine::kOffset);
+    a.sub(second, second, first);
+    a.ldr(first, sp, RequantizeLine::kMultiplier);
+  } else {
+    a.ldrd(first, second, sp, RequantizeLine::kMultiplier);
+  }
+  requantize(a, acc, first, second, shift, nullptr, second);
 }
 
 namespace {
@@ -213,49 +227,29 @@ class GemvWriter {
   Implementation run() {
     Label group = a_.label(), body = a_.label();
     a_.note("On entry r0: weights, r1: panel of one pixel, r2: out, r3: shape.");
-    a_.enter(24);
+    a_.enter(GemvFrame::kBytes);
     a_.note("On the stack from sp: panel, its end, where the unrolled body is entered, out, end of weights.");
-    prologue(body);
+    begin_gemv(a_, body);
     a_.note("For every eight channels. r0: panel, r1: weights, r2 to r9: their sums.");
     a_.bind(group);
     for (int c = 0; c < 8 && sums_; ++c) a_.mov(acc(c), 0);
     for (int pair = 0; pair < 4 && !sums_; ++pair)
       a_.ldrd_after(acc(2 * pair), acc(2 * pair + 1), r1, 8);
-    a_.jump(sp, kEntry);
+    a_.jump(sp, GemvFrame::kEntry);
     a_.bind(body);
     a_.note("A step: four taps of eight channels. A word of weights has 256 * b + a in each half.");
     a_.repeat(PairGemm::kGemvUnroll, [&] { step(); });
-    a_.ldr(r12, sp, kPanelEnd);
+    a_.ldr(r12, sp, GemvFrame::kPixelEnd);
     a_.cmp(r0, r12);
     a_.b("ne", body);
     a_.note(sums_ ? "The sums are the results." : "Requantise: multiply, add the offset, shift, saturate; store.");
     sums_ ? finish_sums() : finish_group();
-    a_.ldr(r0, sp, kStreamEnd);
-    a_.cmp(r1, r0);
-    a_.ldr(r0, sp, kPanel);
-    a_.b("ne", group);
-    a_.leave();
+    end_gemv(a_, group);
     return a_.finish();
   }
 
  private:
-  static constexpr int kPanel = 0, kPanelEnd = 4, kEntry = 8, kOut = 12, kStreamEnd = 16;
   static Reg acc(int channel) { return {2 + channel}; }
-
-  void prologue(Label body) {
-    a_.ldrd(r4, r5, r3, PairGemm::kShapePanelBytes * 4);
-    a_.add(r4, r4, r1);
-    a_.strd(r1, r4, sp, kPanel);
-    a_.add(r5, r5, r0);
-    a_.strd(r2, r5, sp, kOut);
-    a_.ldr(r6, r3, PairGemm::kShapeEntry * 4);
-    a_.adr(r7, body);
-    a_.add(r6, r6, r7);
-    a_.str(r6, sp, kEntry);
-    a_.mov(r12, r0);
-    a_.mov(r0, r1);
-    a_.mov(r1, r12);
-  }
 
   // Two words of the panel at a time. Every instruction is 4 bytes.
   void step() {
@@ -275,7 +269,7 @@ class GemvWriter {
   }
 
   void finish_group() {
-    a_.ldr(r0, sp, kOut);
+    a_.ldr(r0, sp, GemvFrame::kOut);
     Reg sign = r12;
     for (int channel = 0; channel < 8; ++channel) {
       if (channel % 2 == 0) a_.sub(acc(channel + 1), acc(channel + 1), acc(channel));
@@ -288,17 +282,17 @@ class GemvWriter {
       requantize(a_, acc(channel), r10, r11, shift_, sign_ ? &sign : nullptr, lr);
       a_.strb_after(acc(channel), r0, 1);
     }
-    a_.str(r0, sp, kOut);
+    a_.str(r0, sp, GemvFrame::kOut);
   }
 
   void finish_sums() {
-    a_.ldr(r0, sp, kOut);
+    a_.ldr(r0, sp, GemvFrame::kOut);
     for (int b = 1; b < 8; b += 2) {
       a_.sub(acc(b), acc(b), acc(b - 1));
       a_.asr(acc(b), acc(b), 8);
     }
     a_.stm_after(r0, {r2, r3, r4, r5, r6, r7, r8, r9});
-    a_.str(r0, sp, kOut);
+    a_.str(r0, sp, GemvFrame::kOut);
   }
 
   Thumb a_;
@@ -314,40 +308,24 @@ class GemvWordsWriter {
   Implementation run() {
     Label group = a_.label(), body = a_.label();
     a_.note("On entry r0: weights, r1: panel of one pixel, r2: out, r3: shape.");
-    a_.enter(24);
+    a_.enter(GemvFrame::kBytes);
     a_.note("On the stack from sp: panel, its end, where the unrolled body is entered, out, end of weights.");
-    a_.ldrd(r4, r5, r3, PairGemm::kShapePanelBytes * 4);
-    a_.add(r4, r4, r1);
-    a_.strd(r1, r4, sp, kPanel);
-    a_.add(r5, r5, r0);
-    a_.strd(r2, r5, sp, kOut);
-    a_.ldr(r6, r3, PairGemm::kShapeEntry * 4);
-    a_.adr(r7, body);
-    a_.add(r6, r6, r7);
-    a_.str(r6, sp, kEntry);
-    a_.mov(r12, r0);
-    a_.mov(r0, r1);
-    a_.mov(r1, r12);
+    begin_gemv(a_, body);
     a_.note("For every four channels. r0: panel, r1: weights, r2 to r5: their sums, from the biases on.");
     a_.bind(group);
     a_.ldm_after(r1, {r2, r3, r4, r5});
-    a_.jump(sp, kEntry);
+    a_.jump(sp, GemvFrame::kEntry);
     a_.bind(body);
     a_.repeat(PairGemm::kWordsGemvUnroll, [&] { step(); });
-    a_.ldr(r12, sp, kPanelEnd);
+    a_.ldr(r12, sp, GemvFrame::kPixelEnd);
     a_.cmp(r0, r12);
     a_.b("ne", body);
     finish_group();
-    a_.ldr(r0, sp, kStreamEnd);
-    a_.cmp(r1, r0);
-    a_.ldr(r0, sp, kPanel);
-    a_.b("ne", group);
-    a_.leave();
+    end_gemv(a_, group);
     return a_.finish();
   }
 
  private:
-  static constexpr int kPanel = 0, kPanelEnd = 4, kEntry = 8, kOut = 12, kStreamEnd = 16;
   static Reg acc(int channel) { return {2 + channel}; }
 
   // Every instruction is 4 bytes.
@@ -364,7 +342,7 @@ class GemvWordsWriter {
   }
 
   void finish_group() {
-    a_.ldr(r0, sp, kOut);
+    a_.ldr(r0, sp, GemvFrame::kOut);
     if (!sign_) a_.ldm_after(r1, {r6, r7, r8, r9, r10, r11, r12, lr});
     constexpr Reg kLines[] = {r6, r7, r8, r9, r10, r11, r12, lr};
     for (int c = 0; c < 4; ++c) {
@@ -374,7 +352,7 @@ class GemvWordsWriter {
                  sign_ ? &sign : nullptr, lr);
       a_.strb_after(acc(c), r0, 1);
     }
-    a_.str(r0, sp, kOut);
+    a_.str(r0, sp, GemvFrame::kOut);
   }
 
   Thumb a_;
@@ -410,6 +388,16 @@ Implementation gemv_pairs(const tir::Kernel& kernel) {
 
 Implementation gemv_sums(const tir::Kernel&) { return GemvWriter(0, false, true).run(); }
 
+Implementation end_packing(Thumb& a, Label word, Label row) {
+  a.subs(r7, r7, 1);
+  a.b("ne", word);
+  a.add(r0, r0, r5);
+  a.subs(r4, r4, 1);
+  a.b("ne", row);
+  a.leave();
+  return a.finish();
+}
+
 // r0 x, r1 panel, r2 shape.
 Implementation pack_pixels(const tir::Kernel& kernel) {
   int pixels = parameter(kernel, "pixels");
@@ -443,13 +431,7 @@ Implementation pack_pixels(const tir::Kernel& kernel) {
   if (pixels == 3) a.stm_after(r1, {r8, r9, r10});
   if (pixels == 2) a.strd_after(r8, r9, r1, 8);
   if (pixels == 1) a.str_after(r8, r1, 4);
-  a.subs(r7, r7, 1);
-  a.b("ne", word);
-  a.add(r0, r0, r5);
-  a.subs(r4, r4, 1);
-  a.b("ne", row);
-  a.leave();
-  return a.finish();
+  return end_packing(a, word, row);
 }
 
 // r0 x, r1 panel, r2 shape.
@@ -469,13 +451,7 @@ Implementation pack_pixel(const tir::Kernel& kernel) {
   a.sxtb16(r3, r3, 8);
   a.str_after(r12, r1, step);
   a.str_after(r3, r1, step);
-  a.subs(r7, r7, 1);
-  a.b("ne", word);
-  a.add(r0, r0, r5);
-  a.subs(r4, r4, 1);
-  a.b("ne", row);
-  a.leave();
-  return a.finish();
+  return end_packing(a, word, row);
 }
 
 // r0 x, r1 panel, r2 rows, r3 shift.

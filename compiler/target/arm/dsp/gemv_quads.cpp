@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/arm/dsp/gemv_quads.h"
+#include "target/arm/dsp/gemv_frame.h"
 
 #include <algorithm>
 #include <array>
@@ -125,14 +126,14 @@ class QuadsWriter {
   Implementation run() {
     Label group = a_.label(), body = a_.label();
     a_.note("On entry r0: weights, r1: x, r2: out, r3: shape.");
-    a_.enter(24);
+    a_.enter(GemvFrame::kBytes);
     a_.note("On the stack from sp: x, its end, where the unrolled body is entered, out, end of weights.");
-    prologue(body);
+    begin_gemv(a_, body);
     a_.note("For every four channels. r0: x, r1: weights, r2 to r5: their sums, r12: end of x.");
     a_.bind(group);
     a_.ldm_after(r1, {r2, r3, r4, r5});
-    a_.ldr(r12, sp, kEnd);
-    a_.jump(sp, kEntry);
+    a_.ldr(r12, sp, GemvFrame::kPixelEnd);
+    a_.jump(sp, GemvFrame::kEntry);
     a_.bind(body);
     a_.note(form_.bytes ? "Four bytes of x by four channels. A word of weights has the bytes a, b, a, b."
                         : "Four bytes of x by four channels. A word of weights has 256 * b + a in each half.");
@@ -141,32 +142,12 @@ class QuadsWriter {
     a_.b("ne", body);
     a_.note("Requantise: multiply, add the offset, shift, saturate; store.");
     finish_group();
-    a_.ldr(r0, sp, kStreamEnd);
-    a_.cmp(r1, r0);
-    a_.ldr(r0, sp, kX);
-    a_.b("ne", group);
-    a_.leave();
+    end_gemv(a_, group);
     return a_.finish();
   }
 
  private:
-  static constexpr int kX = 0, kEnd = 4, kEntry = 8, kOut = 12, kStreamEnd = 16;
   static Reg acc(int channel) { return {2 + channel}; }
-
-  void prologue(Label body) {
-    a_.ldrd(r4, r5, r3, PairGemm::kShapePanelBytes * 4);  // and the stream's
-    a_.add(r4, r4, r1);
-    a_.strd(r1, r4, sp, kX);
-    a_.add(r5, r5, r0);
-    a_.strd(r2, r5, sp, kOut);
-    a_.ldr(r6, r3, PairGemm::kShapeEntry * 4);
-    a_.adr(r7, body);
-    a_.add(r6, r6, r7);
-    a_.str(r6, sp, kEntry);
-    a_.mov(r12, r0);
-    a_.mov(r0, r1);
-    a_.mov(r1, r12);
-  }
 
   // Every instruction is 4 bytes.
   void word() {
@@ -186,7 +167,7 @@ class QuadsWriter {
   }
 
   void finish_group() {
-    a_.ldr(r0, sp, kOut);
+    a_.ldr(r0, sp, GemvFrame::kOut);
     for (int c = 0; c < 4; c += 2) {
       if (!form_.bytes) a_.sub(acc(c + 1), acc(c + 1), acc(c));
       if (form_.left > 0) a_.lsl(acc(c), acc(c), form_.left);
@@ -199,7 +180,7 @@ class QuadsWriter {
         a_.strb_after(acc(channel), r0, 1);
       }
     }
-    a_.str(r0, sp, kOut);
+    a_.str(r0, sp, GemvFrame::kOut);
   }
 
   Thumb a_;

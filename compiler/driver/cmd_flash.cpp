@@ -15,6 +15,7 @@
 #include "project/board.h"
 #include "support/json.h"
 #include "support/process.h"
+#include "support/streams.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -69,12 +70,10 @@ std::vector<Programmer> programmers_of(const ProjectDir& project) {
   return out;
 }
 
-std::vector<std::string> filled_in(std::vector<std::string> command, const ProjectDir& project, const std::string& port) {
+std::vector<std::string> command_of(std::vector<std::string> command, const ProjectDir& project, const std::string& port) {
   const std::string folder = std::filesystem::absolute(project.path).string();
   const std::string image = std::filesystem::absolute(project.image()).string();
-  for (std::string& word : command)
-    for (const auto& [key, value] : {std::pair<std::string, std::string>{"{image}", image}, {"{project}", folder}, {"{port}", port}})
-      if (size_t at = word.find(key); at != std::string::npos) word.replace(at, key.size(), value);
+  for (std::string& word : command) word = filled_in(word, {{"{image}", image}, {"{project}", folder}, {"{port}", port}});
   return command;
 }
 
@@ -164,15 +163,11 @@ int flash_command(const FlashChoice& choice) {
         .help("leave --port out");
     return fail(diags, kExitUsage);
   }
-  std::error_code ec;
-  if (project->has_image() && !choice.dry_run && !std::filesystem::exists(project->image(), ec)) {
-    diags.error(where, "not-built", "the firmware is not built").help("build it first: aotc build " + shell_quoted(project->path));
-    return fail(diags, kExitUsage);
-  }
+  if (project->has_image() && !choice.dry_run && !require_image(*project, diags)) return fail(diags);
   std::vector<std::string> command = chosen->argv;
   if (!choice.port.empty()) command.insert(command.end(), chosen->port.begin(), chosen->port.end());
-  command = filled_in(std::move(command), *project, choice.port);
-  const std::vector<std::string> attach = filled_in(chosen->attach, *project, choice.port);
+  command = command_of(std::move(command), *project, choice.port);
+  const std::vector<std::string> attach = command_of(chosen->attach, *project, choice.port);
   const bool by_debugger = project->board.field("console.kind") == "semihosting" && !project->manifest.contains("flash");
   if (!choice.dry_run) {
     if (!choice.common.quiet) fmt::print(stderr, "flash: {}\n", line_of(command));

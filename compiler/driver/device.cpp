@@ -82,13 +82,8 @@ std::vector<std::string> served_boards() {
 Result<std::unique_ptr<rpc::Transport>> start_board(const ProjectDir& project, Diagnostics& diags) {
   Location where;
   where.file = project.path;
-  std::error_code ec;
-  std::string image = fs::absolute(project.image()).string();
-  if (!fs::exists(image, ec)) {
-    diags.error(where, "not-built", "the firmware is not built")
-        .help("run 'aotc build " + project.path + "'");
-    return kFailure;
-  }
+  if (!require_image(project, diags)) return kFailure;
+  const std::string image = fs::absolute(project.image()).string();
   auto argv = project::emulator_command(project.board, image, {});
   if (argv.empty()) {
     diags.error(where, "no-emulator", fmt::format("board '{}' has no emulator", project.board.name))

@@ -220,6 +220,15 @@ Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags) {
   return out;
 }
 
+bool require_image(const ProjectDir& project, Diagnostics& diags) {
+  std::error_code ec;
+  if (fs::exists(project.image(), ec)) return true;
+  Location where;
+  where.file = project.path;
+  diags.error(where, "not-built", "the firmware is not built").help("run 'aotc build " + project.path + "'");
+  return false;
+}
+
 bool require_model(const ProjectDir& project, Diagnostics& diags) {
   if (project.has_model()) return true;
   Location where;
@@ -238,17 +247,9 @@ std::string packages_help(const std::vector<std::string>& packages) {
 }
 
 std::vector<std::string> fill_in(const nlohmann::json& command, const std::string& project) {
+  const char* generator = find_program("ninja").empty() ? "Unix Makefiles" : "Ninja";
   std::vector<std::string> out;
-  for (std::string arg : command) {
-    for (const auto& [key, value] :
-         {std::pair<std::string, std::string>{
-              "{generator}", find_program("ninja").empty() ? "Unix Makefiles" : "Ninja"},
-          {"{project}", project}}) {
-      size_t at = arg.find(key);
-      if (at != std::string::npos) arg.replace(at, key.size(), value);
-    }
-    out.push_back(arg);
-  }
+  for (const std::string word : command) out.push_back(filled_in(word, {{"{generator}", generator}, {"{project}", project}}));
   return out;
 }
 
@@ -403,13 +404,8 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
         .help("see its README.md: what it builds is linked by a firmware of yours");
     return kFailure;
   }
-  std::error_code ec;
-  std::string image = fs::absolute(project.image()).string();
-  if (!fs::exists(image, ec)) {
-    diags.error(where, "not-built", "the firmware is not built")
-        .help("run 'aotc build " + project.path + "'");
-    return kFailure;
-  }
+  if (!require_image(project, diags)) return kFailure;
+  const std::string image = fs::absolute(project.image()).string();
   if (project.board.emulator_argv.empty()) {
     diags.error(where, "no-emulator", fmt::format("board '{}' has no emulator", project.board.name))
         .help("'aotc flash " + shell_quoted(project.path) + "' writes it to the board");

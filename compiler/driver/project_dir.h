@@ -37,6 +37,9 @@ bool is_project(const std::string& path);
 // Verify and report compile the model again: reports [project-no-model] if the project lacks it.
 bool require_model(const ProjectDir& project, Diagnostics& diags);
 
+// Reports [not-built] if the firmware's image is not there.
+bool require_image(const ProjectDir& project, Diagnostics& diags);
+
 // The part of CompileOptions that aotc.json keeps.
 nlohmann::ordered_json describe_compile(const CompileOptions& options);
 

@@ -133,7 +133,7 @@ std::string Board::field(const std::string& path) const {
 std::vector<std::string> emulator_command(const Board& board, const std::string& image,
                                           const std::vector<std::string>& arguments) {
   std::vector<std::string> argv;
-  for (std::string arg : board.emulator_argv) {
+  for (const std::string& arg : board.emulator_argv) {
     if (arg == "{arguments}") {
       argv.insert(argv.end(), arguments.begin(), arguments.end());
       continue;
@@ -147,12 +147,7 @@ std::vector<std::string> emulator_command(const Board& board, const std::string&
         for (char c : a) joined += c == ',' ? ",," : std::string(1, c);  // QEMU's escape
       }
     }
-    for (const auto& [key, value] :
-         {std::pair<std::string, std::string>{"{image}", image}, {"{arguments}", joined}}) {
-      size_t at = arg.find(key);
-      if (at != std::string::npos) arg.replace(at, key.size(), value);
-    }
-    argv.push_back(arg);
+    argv.push_back(filled_in(arg, {{"{image}", image}, {"{arguments}", joined}}));
   }
   return argv;
 }

@@ -17,12 +17,8 @@ namespace aotc::project {
 
 std::string run_command(const Board& board) {
   std::string out;
-  for (std::string arg : board.emulator_argv) {
-    for (const auto& [key, value] : {std::pair<std::string, std::string>{"{image}", "build/firmware.elf"},
-                                     {"{arguments}", ""}}) {
-      size_t at = arg.find(key);
-      if (at != std::string::npos) arg.replace(at, key.size(), value);
-    }
+  for (const std::string& word : board.emulator_argv) {
+    const std::string arg = filled_in(word, {{"{image}", "build/firmware.elf"}, {"{arguments}", ""}});
     if (!arg.empty()) out += (out.empty() ? "" : " ") + arg;
   }
   return out;

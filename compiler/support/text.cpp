@@ -114,6 +114,16 @@ TextPlace place_of(std::string_view text, size_t offset) {
   return place;
 }
 
+std::string filled_in(std::string_view word, std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
+  std::string out;
+  while (!word.empty()) {
+    auto place = std::find_if(values.begin(), values.end(), [&](const auto& v) { return word.starts_with(v.first); });
+    out += place == values.end() ? word.substr(0, 1) : place->second;
+    word.remove_prefix(place == values.end() ? 1 : place->first.size());
+  }
+  return out;
+}
+
 std::string with_commas(int64_t value) {
   const auto bits = static_cast<uint64_t>(value);
   std::string digits = std::to_string(value < 0 ? 0 - bits : bits);  // INT64_MIN has no negative

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace aotc {
@@ -56,6 +58,9 @@ struct TextPlace {
   int column = 1;
 };
 TextPlace place_of(std::string_view text, size_t offset);
+
+// A word with each of the places named (as in "{image}") replaced by its value; what stands in a value is left alone.
+std::string filled_in(std::string_view word, std::initializer_list<std::pair<std::string_view, std::string_view>> values);
 
 // 1234567 -> "1,234,567".
 std::string with_commas(int64_t value);

@@ -10,12 +10,12 @@ import argparse
 import os
 import pathlib
 import sys
-import traceback
 
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "python"))
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests" / "e2e")]
+import common  # noqa: E402
 SHAPE = (8, 8, 1)
 TESTS = []
 
@@ -127,16 +127,8 @@ def main():
     os.environ.setdefault("AOTC", str(ROOT / "build/release/compiler/aotc"))
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     import aotc
-    chosen, failed = [t for t in TESTS if arguments.only in t.__name__], 0
-    for one in chosen:
-        try:
-            one(aotc)
-        except Exception:  # noqa: BLE001
-            failed += 1
-            print(f"FAILED {one.__name__}\n{traceback.format_exc()}")
-    print(f"{len(chosen) - failed} passed, {failed} failed, 0 skipped")
-    return 1 if failed or not chosen else 0
+    common.run_tests(TESTS, arguments.only, aotc)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    common.main_of(main)

@@ -217,23 +217,29 @@ int ranges(const SourceOptions& o) {
 }
 
 std::vector<options::Option> options_of(SourceOptions& o) {
+  std::vector<options::Option> out = source_options(o.files, o.include_dirs, o.defines);
+  out.push_back({.names = "--flag", .value = "FLAG", .target = &o.flags, .help = "A flag of Clang: --flag=-mcpu=cortex-m4"});
+  out.push_back({.names = "--strip", .value = "FOLDER/", .target = &o.strip, .help = "Leave it out of the names of files in messages"});
+  out.push_back({.names = "--json", .target = &o.json, .help = "Print JSON"});
+  return out;
+}
+
+}  // namespace
+
+std::vector<options::Option> source_options(std::vector<std::string>& files, std::vector<std::string>& include_dirs,
+                                            std::vector<std::string>& defines) {
   return {{.names = "FILE",
-           .target = &o.files,
+           .target = &files,
            .help = "C (.c) or C++ (.cpp, .cc, .cxx) sources",
            .required = true,
            .takes = options::Takes::kFile},
           {.names = "-I",
            .value = "DIR",
-           .target = &o.include_dirs,
+           .target = &include_dirs,
            .help = "Directory to search for headers",
            .takes = options::Takes::kDirectory},
-          {.names = "-D", .value = "NAME[=VALUE]", .target = &o.defines, .help = "Define a macro"},
-          {.names = "--flag", .value = "FLAG", .target = &o.flags, .help = "A flag of Clang: --flag=-mcpu=cortex-m4"},
-          {.names = "--strip", .value = "FOLDER/", .target = &o.strip, .help = "Leave it out of the names of files in messages"},
-          {.names = "--json", .target = &o.json, .help = "Print JSON"}};
+          {.names = "-D", .value = "NAME[=VALUE]", .target = &defines, .help = "Define a macro"}};
 }
-
-}  // namespace
 
 options::Command compile_declaration() {
   auto o = std::make_shared<SourceOptions>();

@@ -19,6 +19,13 @@ TEST(CIdentifier, MakesLegalNamesOfAnything) {
   EXPECT_EQ(c_identifier(std::string(500, 'a')).size(), 48u);
 }
 
+TEST(FilledIn, LeavesAloneWhatStandsInAValue) {
+  EXPECT_EQ(filled_in("program {{image}} verify", {{"{image}", "/a b/x.elf"}}), "program {/a b/x.elf} verify");
+  EXPECT_EQ(filled_in("{project}/{port}", {{"{project}", "/of {port}"}, {"{port}", "tty"}}), "/of {port}/tty");
+  EXPECT_EQ(filled_in("{other} {", {{"{port}", "tty"}}), "{other} {");
+  EXPECT_EQ(filled_in("", {{"{port}", "tty"}}), "");
+}
+
 TEST(CIdentifier, IsLegalForRandomBytes) {
   std::mt19937 random(3);
   for (int i = 0; i < 5000; ++i) {

@@ -3,6 +3,7 @@
 """Models whose input is fed row by row: NAME_begin, NAME_row and NAME_feed against LiteRT, to the byte.
 
 Usage: feed.py --work DIR [--models NAME,...] [--targets gcc,cortex_m4] [--options TEXT;TEXT...]
+               [--optimize=-O3]
 
 ("--slice least" is the shortest that the model can have.) Each model is compiled with --input rows and each of the options. A program in C then runs it twice in an arena that was
 filled with garbage: by rows, and by NAME_run. Rows come from a table and are put where NAME_row says; between feeds the
@@ -187,7 +188,7 @@ def field(header, kind):
                 if "X(" in line and f"FOR_EACH_{kind}(X)" in header[at - 1])
 
 
-def check(path, options, targets, work):
+def check(path, options, targets, optimize, work):
     work = common.fresh(work)
     command = ["compile", path, "--prefix", "fed", "-o", work / "fed", "--quiet", "--cpu", "cortex-m4f", "--input", "rows"]
     least = "least" in options
@@ -206,7 +207,7 @@ def check(path, options, targets, work):
         sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"] if name == "gcc" else []
         target = dataclasses.replace(target, flags=[*target.flags, *sanitizers])
         image = bundle.build(target, work, sorted((work / "fed").glob("*.c")),
-                             ["-O1", *strict, "-I", work / "fed"])
+                             [optimize, *strict, "-I", work / "fed"])
         print(f"{path.stem} {options} on {name}: {common.run([c.format(image=image) for c in target.command]).strip()}",
               flush=True)
 
@@ -217,6 +218,7 @@ def main():
     parser.add_argument("--models", type=lambda t: t.split(","), required=True)
     parser.add_argument("--targets", type=lambda t: t.split(","), default=["gcc"])
     parser.add_argument("--options", type=lambda t: t.split(";"), default=OPTIONS.split(";"))
+    parser.add_argument("--optimize", default="-O1", help="level of the compiler: --optimize=-O3")
     options = parser.parse_args()
     for name in options.targets:
         common.require(emitted_cases.TARGETS[name].compiler, *(c for c in emitted_cases.TARGETS[name].command[:1] if "{" not in c))
@@ -225,7 +227,7 @@ def main():
         for number, text in enumerate(options.options):
             count += 1
             try:
-                check(common.model_path(model), text, options.targets, options.work.resolve() / f"{pathlib.Path(model).stem}_{number}")
+                check(common.model_path(model), text, options.targets, options.optimize, options.work.resolve() / f"{pathlib.Path(model).stem}_{number}")
             except common.Failure as failure:
                 print(failure)
                 failed.append(f"{model} {text}")

@@ -3,6 +3,7 @@
 """Models whose input is frames in time: every window of a sequence against LiteRT, to the byte.
 
 Usage: frames.py --work DIR [--models NAME,...] [--targets gcc,cortex_m4] [--options TEXT;TEXT...]
+                 [--optimize=-O3]
 
 Each model is compiled with --stream time. A program in C feeds a sequence of frames, several windows long, and compares
 what is there after each frame from the first full window on with what LiteRT's reference kernels make of that window
@@ -158,7 +159,7 @@ def samples(path):
             f"#define FRAMES {len(sequence)}u\n")
 
 
-def check(path, options, targets, work):
+def check(path, options, targets, optimize, work):
     work = common.fresh(work)
     common.aotc("compile", path, "--prefix", "fed", "-o", work / "fed", "--quiet", "--cpu", "cortex-m4f", "--stream", "time",
                 *options.split())
@@ -173,7 +174,7 @@ def check(path, options, targets, work):
         target = dataclasses.replace(target, flags=[*target.flags, *sanitizers])
         counts = name == "cortex_m4"
         image = bundle.build(target, work, sorted((work / "fed").glob("*.c")),
-                             ["-O2", *strict, "-I", work / "fed", *(["-DCOUNTS"] if counts else [])])
+                             [optimize, *strict, "-I", work / "fed", *(["-DCOUNTS"] if counts else [])])
         command = [c.format(image=image) for c in target.command] + (["-icount", "shift=0"] if counts else [])
         printed = common.run(command).strip()
         print(f"{path.stem} {options} on {name}: {printed}", flush=True)
@@ -199,6 +200,7 @@ def main():
     parser.add_argument("--models", type=lambda t: t.split(","), default=[])
     parser.add_argument("--targets", type=lambda t: t.split(","), default=["gcc"])
     parser.add_argument("--options", default="", help="of aotc compile, separated by ;")
+    parser.add_argument("--optimize", default="-O2", help="level of the compiler: --optimize=-O3")
     options = parser.parse_args()
     work = common.fresh(options.work.resolve())
     made = work / "causal.tflite"
@@ -207,7 +209,7 @@ def main():
     models = [made, *map(common.model_path, options.models)]
     for model in models:
         for text in options.options.split(";"):
-            check(model, text, options.targets, work / model.stem)
+            check(model, text, options.targets, options.optimize, work / model.stem)
         common.aotc("verify", model, "--cpu", "cortex-m4f", "--stream", "time", "--quiet")
     print(f"{len(models) + 2} passed, 0 failed")
 

@@ -22,7 +22,7 @@ constexpr const char* kTuneModule = "aotc.tune";
 struct TuneChoice {
   std::string model, board, ram, flash, cache, dask, out;
   std::string objective = "instructions", levels = "balanced,speed,size", stream = "off",
-              prefer = "speed";
+              prefer = "cycles";
   int64_t jobs = -1;  // not given
   uint32_t alternatives = 12, programs = 10, seed = 1;
   bool json = false, quiet = false;
@@ -134,7 +134,7 @@ options::Command tune_declaration() {
            {.names = "--prefer",
             .value = "LIST",
             .target = &s->prefer,
-            .help = "Values of --prefer to try: speed, ram"},
+            .help = "Values of --prefer to try: cycles, ram, flash"},
            {.names = "--ram",
             .value = "BYTES",
             .target = &s->ram,

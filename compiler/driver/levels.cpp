@@ -122,7 +122,7 @@ bool only_level_differs(const Variant& a, const Variant& b) {
 
 std::string option_of_change(const Variant& from, const Variant& to) {
   if (from.level != to.level) return std::string("-O ") + name_of(to.level);
-  if (from.prefer_ram != to.prefer_ram) return to.prefer_ram ? "--prefer ram" : "--prefer speed";
+  if (from.prefer_ram != to.prefer_ram) return to.prefer_ram ? "--prefer ram" : "--prefer cycles";
   if (from.images_last != to.images_last) return "--input-layout nhwc";
   return std::string("--stream ") + name_of(to.stream);
 }
@@ -198,7 +198,7 @@ nlohmann::ordered_json variants_json(const std::vector<Variant>& variants) {
   for (const Variant& v : variants) {
     nlohmann::ordered_json j = {{"options", v.options()},
                                 {"level", name_of(v.level)},
-                                {"prefer", v.prefer_ram ? "ram" : "speed"},
+                                {"prefer", v.prefer_ram ? "ram" : "cycles"},
                                 {"stream", name_of(v.stream)},
                                 {"input_layout", v.images_last ? "nhwc" : "nchw"},
                                 {"chosen", v.chosen},

@@ -76,7 +76,7 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["input"] = options.feed ? "rows" : name(contracts_of(options).inputs);
   j["output"] = name(contracts_of(options).outputs);
   j["level"] = name_of(options.level);
-  j["prefer"] = options.prefer_ram ? "ram" : "speed";
+  j["prefer"] = options.prefer_ram ? "ram" : "cycles";
   j["stream"] = name_of(options.stream);
   j["assembly"] = options.assembly;
   j["schedules"] = schedules_json(options.schedules);

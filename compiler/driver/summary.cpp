@@ -238,7 +238,7 @@ nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
   j["input_bytes"] = f.input_bytes;
   j["output_bytes"] = f.output_bytes;
   j["level"] = name_of(c.options.level);
-  j["prefer"] = c.options.prefer_ram ? "ram" : "speed";
+  j["prefer"] = c.options.prefer_ram ? "ram" : "cycles";
   j["stream"] = name_of(c.options.stream);
   j["input_in_arena"] = c.program.input_contract == plan::Contract::kOverwrite;
   j["output_in_arena"] = c.program.output_contract == plan::Contract::kOverwrite;

@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--objective", default="instructions", metavar="WHAT")
     parser.add_argument("--levels", default=",".join(tune.LEVELS), metavar="LIST")
     parser.add_argument("--stream", default="off", metavar="LIST")
-    parser.add_argument("--prefer", default="speed", metavar="LIST")
+    parser.add_argument("--prefer", default="cycles", metavar="LIST")
     parser.add_argument("--ram", metavar="BYTES")
     parser.add_argument("--flash", metavar="BYTES")
     parser.add_argument("--alternatives", type=int, default=12, metavar="N")

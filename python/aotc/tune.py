@@ -28,7 +28,7 @@ __all__ = ["Counts", "Disagreement", "Tuned", "search"]
 FIGURES = ("instructions", "cycles", "ram", "flash")
 LEVELS = ("balanced", "speed", "size")
 STREAMS = ("off", "auto", "max")
-PREFERS = ("speed", "ram")
+PREFERS = ("cycles", "ram", "flash", "speed")
 
 
 @dataclasses.dataclass
@@ -105,7 +105,7 @@ def objective_of(given: str | Mapping[str, float]) -> dict[str, float]:
 
 
 def search(model: str | os.PathLike[str], *, board: str, objective: str | Mapping[str, float] = "instructions",
-           levels: Sequence[str] = LEVELS, stream: Sequence[str] = ("off",), prefer: Sequence[str] = ("speed",),
+           levels: Sequence[str] = LEVELS, stream: Sequence[str] = ("off",), prefer: Sequence[str] = ("cycles",),
            ram: int | None = None, flash: int | None = None, alternatives: int = 12, programs: int = 10, seed: int = 1,
            executor: Any = None, jobs: int | None = None, cache: str | os.PathLike[str] | None = None, repeat: float = 0.05,
            progress: Callable[[str], None] | None = None, **options: Any) -> Tuned:
@@ -259,9 +259,12 @@ class _Run:
 
 
 def _options(level: str, stream: str, prefer: str) -> dict[str, Any]:
-    """Without what is the default anyway: one point, not two."""
-    out = {"optimize": level, "stream": stream, "prefer": prefer}
-    return {k: v for k, v in out.items() if (k, v) not in (("optimize", "balanced"), ("stream", "off"), ("prefer", "speed"))}
+    """Without what is the default anyway, and what says the same: one point, not two. `flash` is -O size where -O is not
+    given, and `speed` the older name of `cycles`."""
+    if prefer == "flash" and level == "balanced":
+        level = "size"
+    out = {"optimize": level, "stream": stream, "prefer": "ram" if prefer == "ram" else "cycles"}
+    return {k: v for k, v in out.items() if (k, v) not in (("optimize", "balanced"), ("stream", "off"), ("prefer", "cycles"))}
 
 
 def _figures(value: Mapping[str, Any]) -> dict[str, int]:

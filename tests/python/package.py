@@ -69,8 +69,14 @@ def build_wheel(work):
     # Where the release build keeps them.
     environment.pop("CCACHE_DEPEND", None)
     sdist = source_archive(work, environment)
-    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "--no-index", "-w", work / "built",
-        sdist, env=environment)
+    run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes", "-d", work / "wheelhouse",
+        "-r", ROOT / "packaging/wheelhouse.txt")
+    # Without a network, where it can be taken away: in an environment of its own that pip makes of the wheelhouse.
+    alone = ["unshare", "--net"]
+    if subprocess.run([*alone, "true"], capture_output=True).returncode != 0:
+        alone = []
+    run(*alone, sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index", "--find-links", work / "wheelhouse",
+        "-w", work / "built", sdist, env=environment)
     [wheel] = (work / "built").glob("aotc-*.whl")
     run(sys.executable, "-m", "wheel", "tags", "--platform-tag", TAG.split("-")[2], "--remove", wheel)
     [wheel] = (work / "built").glob("aotc-*.whl")
@@ -97,6 +103,23 @@ def the_wheel_has_what_it_should(use):
     named = {"fmt": "{fmt}", "nlohmann_json": "JSON for Modern C++", "LibArchive": "libarchive", "GTest": None}
     missing = [n for n in [*found, "GNU C Library", "libstdc++"] if named.get(n, n) and named.get(n, n) not in notices]
     assert len(found) > 4 and not missing, (found, missing)
+
+
+@test
+def an_index_would_take_it(use):
+    """Wheel and source archive, with the page that is made of python/README.md; and not one without that page."""
+    check = [sys.executable, "-m", "twine", "check", "--strict"]
+    built = sorted((use.work / "built").glob("aotc-*"))
+    assert len(built) == 2 and run(*check, *built).count("PASSED") == 2
+    silent = use.work / use.wheel.name
+    with zipfile.ZipFile(use.wheel) as whole, zipfile.ZipFile(silent, "w") as left:
+        for name in whole.namelist():
+            if name.endswith("METADATA"):
+                left.writestr(name, whole.read(name).split(b"\n\n", 1)[0] + b"\n\n")
+            elif ".dist-info/" in name:
+                left.writestr(name, whole.read(name))
+    done = subprocess.run([*check, silent], capture_output=True, text=True)
+    assert done.returncode == 1 and "long_description" in done.stdout + done.stderr, done
 
 
 @test
@@ -498,7 +521,7 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--only", default="", help="tests whose names contain this")
     arguments = parser.parse_args()
-    common.need_modules("scikit_build_core", "wheel", "packaging")
+    common.need_modules("scikit_build_core", "wheel", "packaging", "twine")
     use = Use()
     use.work = common.fresh(arguments.work.resolve())
     use.wheel = build_wheel(use.work)

@@ -322,6 +322,18 @@ def options_that_are_files_are_refused(use):
 
 
 @test
+def preferences_are_those_of_the_compiler(use):
+    """Each once: what two names say alike is one point."""
+    options = aotc.tune._options
+    assert options("balanced", "off", "cycles") == options("balanced", "off", "speed") == {}
+    assert options("balanced", "off", "flash") == options("size", "off", "cycles") == {"optimize": "size"}
+    assert options("speed", "max", "ram") == {"optimize": "speed", "stream": "max", "prefer": "ram"}
+    for name in aotc.tune.PREFERS:
+        aotc.compile(MODEL, cpu="cortex-m4f", prefer=name)
+    raises(aotc.OptionError, lambda: search(use, "prefer", Answers(use), prefer=["latency"]), "--prefer", "cycles, ram, flash")
+
+
+@test
 def wrong_arguments_are_refused(use):
     for wrong in ({"levels": "speed"}, {"levels": ["fast"]}, {"levels": []}, {"levels": None}, {"stream": ["on"]}, {"stream": "off"},
                   {"prefer": [1]}, {"objective": {"ram": "2"}}, {"objective": {}}, {"objective": 3}, {"objective": ""},

@@ -81,6 +81,7 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   manifest["summary"] = summary_json(*compiled);
   directory.add(project::kManifest, json_text(manifest, 1) + "\n");
   if (!directory.commit(diags)) return fail(diags);
+  warn_of_fit(*compiled, diags);
   print_diagnostics(diags);
   note_of_any_cpu(*compiled, common);
   if (common.json) {

@@ -324,6 +324,22 @@ class Adviser {
 
 }  // namespace
 
+void warn_of_fit(const Compiled& c, Diagnostics& diags) {
+  if (!c.board || c.board->memories.empty()) return;
+  const Fit fit = fit_of(need_of(c, *c.board), *c.board);
+  if (fit.both()) return;
+  Location where;
+  where.file = c.options.model_path;
+  auto of = [](const char* what, int64_t needed, int64_t there) {
+    return fmt::format("{} of {} where there are {}", exact_bytes(needed), what, exact_bytes(there));
+  };
+  std::string needs;
+  if (!fit.ram) needs = of("RAM", fit.ram_needed, fit.arena->size);
+  if (!fit.flash) needs += (needs.empty() ? "about " : " and about ") + of("flash", fit.flash_needed, fit.constants->size);
+  diags.warning(where, "does-not-fit", fmt::format("as firmware on board {} this needs {}", c.board->name, needs))
+      .help(fmt::format("'aotc check' with these options tries what would make it fit, and ends with {}", kExitDoesNotFit));
+}
+
 bool check_fit(const Compiled& c, Diagnostics& diags, const Firmware& firmware) {
   if (!c.board || c.board->memories.empty()) return true;
   const Board& board = *c.board;

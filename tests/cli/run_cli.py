@@ -1080,6 +1080,10 @@ def too_large_for_the_board(aotc):
     expect(said.err, r"board qemu_microbit has .* \[does-not-fit\]", r"note: (arena|constants) ", r"help: ")
     said = aotc(model, "--board", "qemu_microbit", "-o", "app", code=3)
     same((aotc.folder / "app").exists(), False, "a project that does not fit")
+    said = aotc("compile", model, "--board", "arduino_uno", "-o", "c")
+    expect(said.err, r"warning: as firmware on board arduino_uno this needs [\d,]+ bytes of RAM where there are 2,048 bytes and "
+                     r"about [\d,]+ bytes of flash where there are 32,256 bytes \[does-not-fit\]\n  help: 'aotc check' ")
+    same((aotc.folder / "c" / "vww.c").exists(), True, "C for other memories")
 
 
 @board_test

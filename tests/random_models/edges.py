@@ -240,6 +240,15 @@ def cases():
         extra = {"alpha": 0.3} if kind == "LEAKY_RELU" else {}
         yield f"{kind} of scale 8e6", unary(kind, 8e6, **extra), EQUAL, None
         yield f"{kind} of scale 1e10", unary(kind, 1e10, **extra), OURS, quantization
+    for scale, ends in ((1e6, (EQUAL, None)), (1e10, (OURS, quantization))):
+        joined = [Tensor("uint8", [1, 4, 4, 2], [s], [0]) for s in (0.5, scale)]
+        yield f"CONCATENATION of scale {scale:g}", \
+            one("CONCATENATION", joined, Tensor("uint8", [1, 4, 4, 4], [0.5], [0]), axis=3), *ends
+    # int8 and uint8 in one operator.
+    for kind, more, ends in (("HARD_SWISH", {}, BOTH), ("RELU", {}, BOTH), ("RESHAPE", {"new_shape": [1, 4, 4, 2]}, OURS)):
+        for dtypes in (("int8", "uint8"), ("uint8", "int8")):
+            a, b = (Tensor(dtype, [1, 4, 4, 2], [0.5], [0]) for dtype in dtypes)
+            yield f"{kind} of {dtypes[0]} to {dtypes[1]}", one(kind, [a], b, **more), ends, "op-type"
     for kind in ("TANH", "HARD_SWISH"):
         ends = (EQUAL, None) if kind == "TANH" else (BOTH, quantization)
         yield f"{kind} of scale 1e10", unary(kind, 1e10), *ends

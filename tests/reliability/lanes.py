@@ -51,6 +51,8 @@ LANES = {
     "deb": ("The Debian package installed on a minimal Debian, to a firmware that is verified", ["scripts/fresh-machine deb"]),
     "wheel": ("The Python package on a minimal Debian 12, and on Debian 11 with Python 3.9",
               ["scripts/fresh-machine wheel", "scripts/fresh-machine --suite bullseye wheel"]),
+    "musl": ("The Python package in a root of musl's C library, used with numpy's wheel for it",
+             [f"{PYTHON} tests/python/musl.py --work build/musl"]),
 }
 
 

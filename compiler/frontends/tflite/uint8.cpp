@@ -122,6 +122,22 @@ bool OperatorReader::make_outputs(Build& build) {
   return true;
 }
 
+// Of operators that compute with one type or move it, some are int8 and some uint8: the former would hide it. What
+// converts between the two is quantize.
+static bool mixes_bytes(const graph::Graph& graph, const graph::Op& op, bool weighted) {
+  if (op.name() == "quantize") return false;
+  bool is_signed = false, is_unsigned = false;
+  auto look = [&](graph::TensorId id) {
+    if (!id.valid()) return;
+    is_signed |= graph[id].type.dtype == DType::kI8;
+    is_unsigned |= is_quantized_byte(graph[id].type);
+  };
+  for (size_t i = 0; i < op.operands.size(); ++i)
+    if (!weighted || i != 1) look(op.operands[i]);
+  for (graph::TensorId id : op.results) look(id);
+  return is_signed && is_unsigned;
+}
+
 bool OperatorReader::shift_bytes(Build& build, graph::Op& op, Diagnostics& told) {
   using ops::Uint8;
   if (op.definition == nullptr) return true;
@@ -132,6 +148,11 @@ bool OperatorReader::shift_bytes(Build& build, graph::Op& op, Diagnostics& told)
     const bool any = std::any_of(op.operands.begin(), op.operands.end(),
                                  [&](graph::TensorId id) { return build.unmade.contains(id); });
     kind = any ? Uint8::kShifted : Uint8::kOwn;
+  }
+  if (kind != Uint8::kOwn && mixes_bytes(build.graph, op, kind == Uint8::kWeighted)) {
+    told.error(op.location, "op-type", fmt::format("operands and results of {} are int8 and uint8, expected one of them", op.name()))
+        .help("convert between the two with QUANTIZE");
+    return false;
   }
   for (size_t i = 0; i < op.operands.size(); ++i) {
     graph::TensorId& id = op.operands[i];

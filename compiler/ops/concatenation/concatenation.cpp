@@ -42,21 +42,38 @@ Parts parts_of(const OpView& op) {
   return parts;
 }
 
-// The result's value of each stored byte of an operand: float32 arithmetic on the values of uint8.
+// float32 arithmetic on the values of uint8, before the result's zero point is added.
+struct Rescaling {
+  float scale, bias;
+  Rescaling(const OpView& op, size_t operand)
+      : scale(op.operand(operand).scale() * (1.0f / op.result().scale())),
+        bias(static_cast<float>(-(op.operand(operand).zero_point() + 128)) * scale) {}
+  float of(int value) const { return std::round(static_cast<float>(value + 128) * scale + bias); }
+  // The reference converts to int32.
+  bool is_defined() const { return std::abs(of(-128)) < 1e9f && std::abs(of(127)) < 1e9f; }
+};
+
+// The result's value of each stored byte of an operand.
 std::array<int8_t, 256> requantized(const OpView& op, size_t operand) {
-  const float scale = op.operand(operand).scale() * (1.0f / op.result().scale());
-  const float bias = static_cast<float>(-(op.operand(operand).zero_point() + 128)) * scale;
+  const Rescaling to(op, operand);
   std::array<int8_t, 256> out{};
   for (int byte = 0; byte < 256; ++byte) {
-    const int value = static_cast<int8_t>(byte);
-    const float product = static_cast<float>(value + 128) * scale;
-    const float rounded = std::round(product + bias);
-    // Beyond int32 the reference is undefined; either way such values end at a bound.
-    const auto whole = static_cast<int64_t>(std::clamp(rounded, -1e9f, 1e9f));
+    const auto whole = static_cast<int64_t>(to.of(static_cast<int8_t>(byte)));
     out[static_cast<size_t>(byte)] =
         static_cast<int8_t>(std::clamp<int64_t>(whole + op.result().zero_point(), -128, 127));
   }
   return out;
+}
+
+bool check_requantization(const OpView& op, size_t operand, Diagnostics& diags) {
+  if (Rescaling(op, operand).is_defined()) return true;
+  diags.error(op.where(), "op-quantization",
+              fmt::format("operand {} ('{}') has scale {}, the result {}: values leave int32, of which the reference says "
+                          "nothing",
+                          operand, escape_for_display(op.operand_tensor(operand).name), op.operand(operand).scale(),
+                          op.result().scale()))
+      .help("give them scales that are nearer to each other");
+  return false;
 }
 
 Lowered lower_requantizing(const OpView& op, const Parts& parts) {
@@ -139,7 +156,8 @@ class Concatenation final : public Operator {
     if (op.attrs<ConcatenationAttrs>().requantize) {
       bool good = check_result_type(op, 0, DType::kI8, diags) && check_per_tensor(op, op.graph[op.op.results[0]], diags);
       for (size_t i = 0; good && i < op.operand_count(); ++i)
-        good = check_type(op, i, {DType::kI8}, diags) && check_per_tensor(op, op.operand_tensor(i), diags);
+        good = check_type(op, i, {DType::kI8}, diags) && check_per_tensor(op, op.operand_tensor(i), diags) &&
+               check_requantization(op, i, diags);
       return good ? success() : Status(kFailure);
     }
     std::vector<size_t> moved(op.operand_count());

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A random forest as C by aotc and by others: what scripts/compare-forests runs.
 
-Usage: forests.py WORK_DIR
+Usage: forests.py WORK_DIR [ONLY]    forms whose names hold ONLY
 
 Each form is compiled with -O2 for a Cortex-M4 with its FPU. Bytes are those of its own objects (code and constants);
 instructions are counted around 200 samples by a timer of the emulator, whose time they are; labels other than
@@ -135,7 +135,8 @@ def measure(name, sources, flags, work, samples, want):
 
 
 def main():
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+    only = sys.argv[2] if len(sys.argv) > 2 else ""
+    if not 2 <= len(sys.argv) <= 3 or sys.argv[1].startswith("-"):
         help_asked = sys.argv[1:] in (["-h"], ["--help"])
         print(__doc__, file=sys.stdout if help_asked else sys.stderr)
         sys.exit(0 if help_asked else 2)
@@ -156,12 +157,15 @@ def main():
     for name, make, samples in (
             ("aotc", lambda folder: aotc_form(model, folder), test),
             ("aotc, `-O size`", lambda folder: aotc_form(model, folder, "size"), test),
+            ("aotc, `-O speed`", lambda folder: aotc_form(model, folder, "speed"), test),
             ("m2cgen, `double`", lambda folder: m2cgen_form(model, folder, "double"), test.astype(np.float64)),
             ("m2cgen, `float` put for `double`", lambda folder: m2cgen_form(model, folder, "float"), test),
             ("emlearn, float32 (code)", lambda folder: emlearn_form(model, folder, "float", "inline"), test),
             ("emlearn, `float` put for `int16_t` (table)", lambda folder: emlearn_form(model, folder, "float", "loadable"), test),
             ("emlearn, int16 (table)", lambda folder: emlearn_form(scaled, folder, "int16_t", "loadable"), whole),
             ("emlearn, int16 (code)", lambda folder: emlearn_form(scaled, folder, "int16_t", "inline"), whole)):
+        if only not in name:
+            continue
         folder = work / re.sub(r"\W+", "_", name)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)

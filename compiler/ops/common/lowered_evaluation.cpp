@@ -5,8 +5,8 @@
 
 namespace aotc::ops {
 
-void evaluate_lowering(const OpView& op, const EvalData& data) {
-  Lowered lowered = definition_of(op.op).lower(op, {});
+void evaluate_lowering(const OpView& op, const EvalData& data, const TargetInfo& target) {
+  Lowered lowered = definition_of(op.op).lower(op, target);
   std::vector<uint8_t> scratch(static_cast<size_t>(lowered.scratch_bytes));
   std::vector<tir::Memory> memory;
   // Operands are only read.

@@ -8,7 +8,7 @@
 
 namespace aotc::ops {
 
-// Runs `op`'s lowering for a target that nothing is known of. Results are zeros where it fails.
-void evaluate_lowering(const OpView& op, const EvalData& data);
+// Runs `op`'s own lowering, by default for a target that nothing is known of. Results are zeros where it fails.
+void evaluate_lowering(const OpView& op, const EvalData& data, const TargetInfo& target = {});
 
 }  // namespace aotc::ops

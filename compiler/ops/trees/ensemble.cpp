@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <map>
 
 namespace aotc::ops::trees {
 
@@ -40,14 +41,32 @@ std::vector<int64_t> depths_of(const Tables& t) {
   return list_of(t.tree_count(), [&](int64_t tree) { return depth[static_cast<size_t>(t.root(tree))]; });
 }
 
-EnsembleLowering::EnsembleLowering(const OpView& op, const Tables& tables)
+std::optional<SharedValues> shared_values(const Tables& t, const TargetInfo& target, int64_t least_bytes) {
+  if (target.level != Level::kSize) return std::nullopt;
+  SharedValues out;
+  std::map<uint32_t, int64_t> place_of;  // by bits: 0 and -0 are two values
+  for (float v : t.leaves) {
+    auto [at, fresh] = place_of.emplace(std::bit_cast<uint32_t>(v), static_cast<int64_t>(out.values.size()));
+    if (fresh) out.values.push_back(v);
+    out.places.push_back(at->second);
+  }
+  const auto count = static_cast<int64_t>(out.values.size()), all = static_cast<int64_t>(out.places.size());
+  const int64_t place = std::max(least_bytes, narrow_bytes(count - 1));
+  constexpr int64_t kCode = 32;  // what reading them takes more
+  if (4 * count + place * all + kCode >= 4 * all) return std::nullopt;
+  return out;
+}
+
+EnsembleLowering::EnsembleLowering(const OpView& op, const Tables& tables, const std::optional<SharedValues>& shared)
     : t_(tables),
       f_(op, "tree_ensemble"),
       features_(op.operand(0).shape[1]),
       targets_(op.result().shape[1]),
       in_(f_.operand(0)) {
   out_ = f_.result();
-  leaves_ = f_.constant("leaves", DType::kF32, std::vector<float>(t_.leaves.begin(), t_.leaves.end()));
+  leaves_ = f_.constant("leaves", DType::kF32,
+                        shared ? shared->values : std::vector<float>(t_.leaves.begin(), t_.leaves.end()));
+  if (shared && !shared->places.empty()) places_of_values_ = narrow_table(f_, "values_of", shared->places);
   for (int64_t c = 0; c < t_.column_count(); ++c) {
     in_order_ = in_order_ && t_.feature(c) == c;
     all_skip_ = all_skip_ && !t_.nan_is_next(c);
@@ -89,6 +108,10 @@ void EnsembleLowering::row_keys(const Ex& row) {
   });
 }
 
+Ex EnsembleLowering::value(const Ex& at) const {
+  return load(leaves_, places_of_values_ ? load(places_of_values_, at) : at);
+}
+
 void EnsembleLowering::sum(const Trees& trees) {
   t_.values == targets_ && targets_ <= kMostVariables ? sum_in_variables(trees) : sum_in_place(trees);
 }
@@ -100,7 +123,7 @@ void EnsembleLowering::sum_in_variables(const Trees& trees) {
     Ex values = targets_ == 1 ? leaf : f_.let("values", leaf * targets_);
     for (int64_t v = 0; v < targets_; ++v) {
       const Ex& total = totals[static_cast<size_t>(v)];
-      f_.assign(total, total + load(leaves_, values + v));
+      f_.assign(total, total + value(values + v));
     }
   });
   for (int64_t v = 0; v < targets_; ++v)
@@ -118,7 +141,7 @@ void EnsembleLowering::sum_in_place(const Trees& trees) {
     Ex first = f_.let("first", all_targets ? row_ * targets_ : row_ * targets_ + load(targets, tree));
     f_.loop("v", 0, t_.values, [&](const Ex& v) {
       Ex so_far = f_.let("so_far", load(out_, first + v));
-      f_.store(out_, first + v, so_far + load(leaves_, values * t_.values + v));
+      f_.store(out_, first + v, so_far + value(values * t_.values + v));
     });
   });
 }

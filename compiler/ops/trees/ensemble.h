@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,19 @@ std::vector<int64_t> list_of(int64_t count, Get get) {
 // Of every tree how many steps a walk takes at most.
 std::vector<int64_t> depths_of(const Tables& t);
 
+// What leaves hold, each value once, and of every leaf where its values are.
+struct SharedValues {
+  std::vector<float> values;
+  std::vector<int64_t> places;
+};
+// Nothing where they take no less flash than leaves as they are, with places of so many bytes at least, or where speed
+// counts.
+std::optional<SharedValues> shared_values(const Tables& t, const TargetInfo& target, int64_t least_bytes);
+
 class EnsembleLowering {
  public:
-  EnsembleLowering(const OpView& op, const Tables& tables);
+  // With values that are shared and no places, the caller has these.
+  EnsembleLowering(const OpView& op, const Tables& tables, const std::optional<SharedValues>& shared);
   virtual ~EnsembleLowering() = default;
 
  protected:
@@ -51,10 +62,11 @@ class EnsembleLowering {
 
  private:
   void row_keys(const tir::Ex& row);
+  tir::Ex value(const tir::Ex& at) const;
   void sum_in_variables(const Trees& trees);
   void sum_in_place(const Trees& trees);
 
-  tir::BufferPtr in_, features_of_, nan_;
+  tir::BufferPtr in_, features_of_, nan_, places_of_values_;
   tir::Ex row_;
   bool in_order_ = true, all_skip_ = true, all_go_on_ = true, unsigned_order_ = false;
 };

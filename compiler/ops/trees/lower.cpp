@@ -86,8 +86,8 @@ class Nodes {
 
 class ChainLowering final : public EnsembleLowering {
  public:
-  ChainLowering(const OpView& op, const Tables& tables)
-      : EnsembleLowering(op, tables), nodes_(f_, tables), depths_(depths_of(tables)) {
+  ChainLowering(const OpView& op, const Tables& tables, const TargetInfo& target)
+      : EnsembleLowering(op, tables, shared_values(tables, target, 1)), nodes_(f_, tables), depths_(depths_of(tables)) {
     make_keys(false);
     std::vector<int32_t> thresholds;
     for (float v : t_.thresholds) thresholds.push_back(key_of(v));
@@ -128,14 +128,16 @@ class ChainLowering final : public EnsembleLowering {
 
 int64_t chain_bytes(const Tables& t) {
   const Parts p = parts_of(t);
-  const int64_t node = p.bits() <= 16 ? 2 : 4;  // or more
+  const int64_t apart = narrow_bytes(int64_t{1} << p.column_bits) + narrow_bytes(int64_t{1} << p.skip_bits) +
+                        narrow_bytes(int64_t{1} << p.index_bits);
+  const int64_t node = p.bits() <= 16 ? 2 : p.bits() <= 32 ? 4 : apart;
   return t.node_count() * node + static_cast<int64_t>(t.thresholds.size()) * 4;
 }
 
 Lowered lower(const OpView& op, const TargetInfo& target) {
   const Tables tables = tables_of(op);
-  if (std::optional<Heap> heap = heap_of(tables, target)) return lower_heap(op, tables, *heap);
-  return ChainLowering(op, tables).finish();
+  if (std::optional<Heap> heap = heap_of(tables, target)) return lower_heap(op, tables, *heap, target);
+  return ChainLowering(op, tables, target).finish();
 }
 
 }  // namespace aotc::ops::trees

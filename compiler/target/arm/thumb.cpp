@@ -92,6 +92,11 @@ void Thumb::bind(Label l) {
   lines_.push_back(fmt::format("{}:", l.number));
 }
 
+void Thumb::b_at_most(const char* condition, Label to, int times) {
+  lines_.push_back(fmt::format("{}{} times", kTakenAtMost, times));
+  b(condition, to);
+}
+
 void Thumb::enter(int locals) {
   framed_ = true;
   // The stack pointer stays a multiple of 8.

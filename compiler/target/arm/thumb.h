@@ -48,6 +48,8 @@ class Thumb {
   void orr(Reg d, Reg n, Reg m) { emit("orr", {name(d), name(n), name(m)}); }
   void lsr(Reg d, Reg m, int by) { emit("lsr", {name(d), name(m), imm_text(by)}); }
   void asr(Reg d, Reg m, int by) { emit("asr", {name(d), name(m), imm_text(by)}); }
+  // The flags are those of the result; nothing is shifted out where `by` is 0.
+  void asrs(Reg d, Reg m, int by) { by == 0 ? three("movs", d, m) : emit("asrs", {name(d), name(m), imm_text(by)}); }
   void and_(Reg d, Reg n, int imm) { emit("and", {name(d), name(n), imm_text(imm)}); }
   void bic(Reg d, Reg n, int imm) { emit("bic", {name(d), name(n), imm_text(imm)}); }
   void orr_lsl(Reg d, Reg n, Reg m, int by) { emit("orr", {name(d), name(n), name(m), shift("lsl", by)}); }
@@ -107,6 +109,8 @@ class Thumb {
   void ldrsb_index(Reg t, Reg n, Reg m, int by = 0) { access_index("ldrsb", t, n, m, by); }
   void ldrsh(Reg t, Reg n, int offset = 0) { access("ldrsh", t, n, offset); }
   void ldrh_index(Reg t, Reg n, Reg m, int by = 0) { access_index("ldrh", t, n, m, by); }
+  void ldrh_after(Reg t, Reg n, int step) { access_after("ldrh", t, n, step); }
+  void ldrsh_index(Reg t, Reg n, Reg m, int by = 0) { access_index("ldrsh", t, n, m, by); }
   void ldrsh_after(Reg t, Reg n, int step) { access_after("ldrsh", t, n, step); }
   void ldrd(Reg t, Reg u, Reg n, int offset = 0);
   void ldrd_after(Reg t, Reg u, Reg n, int step);
@@ -129,6 +133,8 @@ class Thumb {
   void bind(Label l);
   void b(Label to) { emit("b", {target(to)}); }
   void b(const char* condition, Label to) { emit(std::string("b") + condition, {target(to)}); }
+  // A branch that data decides, taken at most so many times in turn: that is what is counted (thumb_count.h).
+  void b_at_most(const char* condition, Label to, int times);
   // d = address of a label further down
   void adr(Reg d, Label to) { emit("adr.w", {name(d), target(to)}); }
   // Continues at the address (its bit 0 set) in the word [n, #offset].

@@ -34,6 +34,8 @@ struct Instruction {
   std::string name;
   std::vector<Operand> operands;
   std::string text;  // of the operands
+  int64_t at_most = -1;  // a branch that data decides counts as taken so many times in turn
+  int64_t taken = 0;
 };
 
 int register_of(const std::string& text) {
@@ -126,7 +128,7 @@ class Machine {
     int64_t steps = 0;
     for (at_ = 0; at_ < code_.size(); ++steps) {
       if (steps > kMostSteps) return std::nullopt;
-      const Instruction& i = code_[at_++];
+      Instruction& i = code_[at_++];
       if (!step(i)) return std::nullopt;
     }
     return steps;
@@ -160,7 +162,9 @@ class Machine {
   // Repeated text is written out; labels are numbers that may be put down more than once.
   void read(const std::vector<std::string>& lines) {
     std::vector<std::pair<size_t, int64_t>> repeats;  // where each begins, and how often; one may hold others
+    int64_t at_most = -1;
     for (const std::string& line : lines) {
+      if (line.starts_with(kTakenAtMost)) at_most = std::atoll(line.c_str() + kTakenAtMost.size());
       if (is_comment(line) || is_unwinding(line)) continue;
       if (line.starts_with(".rept ")) {
         repeats.emplace_back(code_.size(), std::atoll(line.c_str() + 6));
@@ -173,7 +177,7 @@ class Machine {
         labels_[std::atoi(line.c_str())] = code_.size();
       } else {
         const size_t space = std::min(line.find(' '), line.size());
-        Instruction i{line.substr(0, space), {}, line.substr(space)};
+        Instruction i{line.substr(0, space), {}, line.substr(space), std::exchange(at_most, -1)};
         for (const std::string& piece : pieces_of(line.substr(space))) {
           i.operands.push_back(operand_of(piece));
           if (i.operands.back().kind == Operand::kLabel)
@@ -198,11 +202,14 @@ class Machine {
 
   void compare(Value a, Value b) { flags_ = sum(a, b, -1); }
 
-  bool branch(const Instruction& i) {
+  bool branch(Instruction& i) {
     const std::string condition = i.name.substr(1);
     bool taken = true;
-    if (!condition.empty()) {
-      if (flags_.where != kNumber) return false;
+    if (!condition.empty() && flags_.where != kNumber) {
+      if (i.at_most < 0) return false;
+      taken = i.taken < i.at_most;
+      i.taken = taken ? i.taken + 1 : 0;
+    } else if (!condition.empty()) {
       const int64_t f = static_cast<int32_t>(flags_.number);
       if (condition == "ne")
         taken = f != 0;
@@ -311,7 +318,7 @@ class Machine {
     return true;
   }
 
-  bool step(const Instruction& i) {
+  bool step(Instruction& i) {
     const std::string& n = i.name;
     if (n == "push" || n == "pop") return true;
     if (n[0] == 'v') return vector(i);
@@ -329,6 +336,7 @@ class Machine {
     if (i.operands.empty() || i.operands[0].kind != Operand::kRegister) return false;
     Value& d = reg(i.operands[0]);
     const bool shifted = i.operands.back().kind == Operand::kShift;
+    if (n == "asrs" || n == "movs") flags_ = {};
     if (n == "mov" || n == "movw") {
       d = value(i.operands[1]);
     } else if (n == "adr.w") {

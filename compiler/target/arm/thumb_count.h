@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many instructions a kernel in Thumb-2 runs: its text is stepped through with the numbers that
 // decide its branches. The one thing to know: only these are computed; what is loaded from memory
-// that is not given is unknown, and a branch that depends on it ends the count.
+// that is not given is unknown, and a branch that depends on it ends the count, unless a note says how often it is
+// taken.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "target/implementation.h"
 
 namespace aotc::target::arm {
+
+// Before a branch: "@ taken at most 3 times". So often it counts as taken where data decides.
+inline constexpr std::string_view kTakenAtMost = "@ taken at most ";
 
 // Nothing where unknown data decides.
 std::optional<int64_t> count_instructions(const Implementation& kernel,

@@ -85,7 +85,19 @@ TEST(Trees, ThatLeadOutsideAreRefused) {
   EXPECT_THAT(refused({.thresholds = {std::nanf("")}}), HasSubstr("a threshold is not a number"));
 }
 
-Floats run(const Trees& t, const Floats& x, bool lowered) {
+std::vector<TargetInfo> targets() {
+  std::vector<TargetInfo> out;
+  for (Level level : {Level::kSize, Level::kBalanced, Level::kSpeed})
+    for (bool harvard : {false, true}) {
+      out.emplace_back();
+      out.back().level = level;
+      out.back().harvard = harvard;
+    }
+  return out;
+}
+
+// As evaluation has it, or as the lowering for a target.
+Floats run(const Trees& t, const Floats& x, const TargetInfo* target) {
   graph::Graph graph = graph_of(t, static_cast<int64_t>(x.size()), 1);
   Floats out(x.size());
   EvalData data;
@@ -96,8 +108,8 @@ Floats run(const Trees& t, const Floats& x, bool lowered) {
   for (size_t i = 1; i < 6; ++i) data.operands.push_back(graph[graph.ops[0].operands[i]].constant->bytes);
   data.results.push_back({reinterpret_cast<uint8_t*>(out.data()), out.size() * 4});
   const OpView view{graph, graph.ops[0]};
-  if (lowered)
-    evaluate_lowering(view, data);
+  if (target != nullptr)
+    evaluate_lowering(view, data, *target);
   else
     definition_of(graph.ops[0]).evaluate(view, data);
   return out;
@@ -114,8 +126,8 @@ TEST(Trees, CompareEveryFloatExactly) {
       const Trees trees{.columns = {0, nan}, .thresholds = {threshold}};
       Floats want;
       for (float v : x) want.push_back((std::isnan(v) ? nan == 1 : v <= threshold) ? 10.0f : 20.0f);
-      EXPECT_EQ(run(trees, x, true), want) << threshold;
-      EXPECT_EQ(run(trees, x, false), want) << threshold;
+      for (const TargetInfo& target : targets()) EXPECT_EQ(run(trees, x, &target), want) << threshold;
+      EXPECT_EQ(run(trees, x, nullptr), want) << threshold;
     }
 }
 
@@ -140,48 +152,92 @@ TEST(Trees, OfManyNodes) {
     auto first = [&](float from) { return v > kSteps - 1 ? 1000.0f : std::max(from, std::ceil(v)); };
     want.push_back(first(0) + first(3) + 1000);
   }
-  EXPECT_EQ(run(t, x, true), want);
-  EXPECT_EQ(run(t, x, false), want);
+  for (const TargetInfo& target : targets()) EXPECT_EQ(run(t, x, &target), want);
+  EXPECT_EQ(run(t, x, nullptr), want);
 }
 
-// Trees of which most nodes are there go level by level, others node by node; both as evaluation has it.
-TEST(Trees, FullOrNot) {
-  for (bool full : {true, false})
-    for (int32_t levels : {1, 2, 5}) {
-      Trees t;
-      t.nodes.clear();
-      t.leaves.clear();
-      t.thresholds.clear();
-      t.roots.clear();
-      t.columns = {0, 1};
-      // A tree ends at once where `full` does not hold, in one of its branches.
-      std::function<void(int32_t, int32_t)> grow = [&](int32_t left, int32_t at) {
-        if (left == 0 || (!full && at % 2 == 1)) {
-          t.nodes.insert(t.nodes.end(), {0, 0, static_cast<int32_t>(t.leaves.size())});
-          t.leaves.push_back(static_cast<float>(t.leaves.size() * t.leaves.size()));
-          return;
-        }
-        const size_t node = t.nodes.size();
-        t.nodes.insert(t.nodes.end(), {0, 0, static_cast<int32_t>(t.thresholds.size())});
-        t.thresholds.push_back(static_cast<float>(at * 37 % 64 - 20));
-        grow(left - 1, 2 * at + 1);
-        t.nodes[node + 1] = static_cast<int32_t>((t.nodes.size() - node) / 3);
-        grow(left - 1, 2 * at);
-      };
-      for (int32_t tree = 0; tree < 3; ++tree) {
-        t.roots.insert(t.roots.end(), {static_cast<int32_t>(t.nodes.size() / 3), 0});
-        grow(full ? levels : levels + tree % 2, 2 + 4 * tree);
-      }
-      Floats x = {std::nanf(""), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
-                  -0.0f};
-      for (int i = -25; i < 50; ++i) x.insert(x.end(), {static_cast<float>(i), static_cast<float>(i) + 0.5f});
-      EXPECT_EQ(run(t, x, true), run(t, x, false)) << levels;
-      graph::Graph graph = graph_of(t, 1, 1);
-      const std::string how = lower(OpView{graph, graph.ops[0]}, TargetInfo()).schedule.note;
-      if (full || levels == 5) {
-        EXPECT_THAT(how, HasSubstr(full ? "level by level" : "depth first")) << levels;
-      }
+// A tree of so many levels; `missing` says which nodes, counted as in a heap, are leaves already.
+void grow(Trees& t, int32_t left, int32_t at, const std::function<bool(int32_t)>& missing) {
+  if (left == 0 || missing(at)) {
+    t.nodes.insert(t.nodes.end(), {0, 0, static_cast<int32_t>(t.leaves.size())});
+    t.leaves.push_back(static_cast<float>(t.leaves.size() % 7 * 3));
+    return;
+  }
+  const size_t node = t.nodes.size();
+  t.nodes.insert(t.nodes.end(), {at % 2, 0, static_cast<int32_t>(t.thresholds.size())});
+  t.thresholds.push_back(static_cast<float>(at * 37 % 64 - 20));
+  grow(t, left - 1, 2 * at + 1, missing);
+  t.nodes[node + 1] = static_cast<int32_t>((t.nodes.size() - node) / 3);
+  grow(t, left - 1, 2 * at, missing);
+}
+
+Trees grown(const std::vector<int32_t>& levels, const std::function<bool(int32_t)>& missing) {
+  Trees t;
+  t.nodes.clear(), t.leaves.clear(), t.thresholds.clear(), t.roots.clear();
+  t.columns = {0, 1, 0, 0};
+  for (int32_t depth : levels) {
+    t.roots.insert(t.roots.end(), {static_cast<int32_t>(t.nodes.size() / 3), 0});
+    grow(t, depth, 1, missing);
+  }
+  return t;
+}
+
+Floats samples() {
+  const float inf = std::numeric_limits<float>::infinity();
+  Floats x = {std::nanf(""), inf, -inf, -0.0f};
+  for (int i = -25; i < 50; ++i) x.insert(x.end(), {static_cast<float>(i), static_cast<float>(i) + 0.5f});
+  return x;
+}
+
+Lowered lowered(const Trees& t, const TargetInfo& target) {
+  graph::Graph graph = graph_of(t, 1, 1);
+  return definition_of(graph.ops[0]).lower(OpView{graph, graph.ops[0]}, target);
+}
+
+bool has_table(const Lowered& l, std::string_view name) {
+  return std::any_of(l.constants.begin(), l.constants.end(), [&](const Constant& c) { return c.name == name; });
+}
+
+size_t flash(const Lowered& l) {
+  size_t out = 0;
+  for (const Constant& c : l.constants) out += c.bytes.size();
+  return out;
+}
+
+// Trees of which most nodes are there go level by level, those with nodes missing further down in pairs from there on,
+// others node by node; all as evaluation has it, and the less the level of -O cares for flash, the more of it.
+TEST(Trees, FullInTheirFirstLevelsOrNot) {
+  auto never = [](int32_t) { return false; };
+  auto odd = [](int32_t at) { return at > 1 && at % 2 == 1; };
+  auto late = [](int32_t at) { return at > 15 && at % 3 != 0; };
+  for (const Trees& t : {grown({1, 1, 1}, never), grown({5, 5, 5}, never), grown({5, 6, 5}, odd),
+                         grown({8, 7, 8, 2}, late), grown({12, 12}, late), grown({0, 3, 9}, late)}) {
+    size_t least = 0;
+    for (const TargetInfo& target : targets()) {
+      EXPECT_EQ(run(t, samples(), &target), run(t, samples(), nullptr));
+      if (target.harvard) continue;
+      EXPECT_GE(flash(lowered(t, target)), least);
+      least = flash(lowered(t, target));
     }
+  }
+  TargetInfo size, speed;
+  size.level = Level::kSize, speed.level = Level::kSpeed;
+  for (const TargetInfo& target : targets())
+    EXPECT_FALSE(has_table(lowered(grown({5, 5, 5}, never), target), "below") && !target.harvard);
+  EXPECT_TRUE(has_table(lowered(grown({8, 8, 8}, late), size), "below"));
+  EXPECT_TRUE(has_table(lowered(grown({8, 8, 8}, late), size), "words"));
+  EXPECT_THAT(lowered(grown({6, 6, 6}, odd), speed).schedule.note, HasSubstr("by level"));
+}
+
+// Values that many leaves have are there once where flash counts.
+TEST(Trees, ShareValuesOfLeavesForSize) {
+  Trees t = grown({9, 9}, [](int32_t) { return false; });
+  ASSERT_EQ(t.leaves.size(), 1024u);
+  TargetInfo size;
+  size.level = Level::kSize;
+  EXPECT_TRUE(has_table(lowered(t, size), "values_of"));
+  EXPECT_FALSE(has_table(lowered(t, {}), "values_of"));
+  EXPECT_EQ(run(t, samples(), &size), run(t, samples(), nullptr));
 }
 
 }  // namespace

@@ -40,6 +40,15 @@ TEST(ThumbCount, RepeatedTextAndAPointerThatEnds) {
   EXPECT_EQ(count(text, {{.pointer = true}, {.value = 6}}), 1 + 2 * 5);
 }
 
+TEST(ThumbCount, BranchesThatDataDecidesCountAsANoteSays) {
+  const std::vector<std::string> text = {
+      "1:", "ldrsh r3,[r0,r1,lsl #1]", "asrs r1,r3,#4", "@ taken at most 2 times", "bpl 1b", "subs r2,r2,#1", "bne 1b"};
+  EXPECT_EQ(count(text, {{.pointer = true}, {}, {.value = 5}}), 5 * (3 * 3 + 2));
+  std::vector<std::string> without = text;
+  without.erase(without.begin() + 3);
+  EXPECT_EQ(count(without, {{.pointer = true}, {}, {.value = 5}}), std::nullopt);
+}
+
 TEST(ThumbCount, RepeatsInRepeats) {
   EXPECT_EQ(count({".rept 2", "mov r0,#0", ".rept 3", "mov r1,#0", "mov r2,#0", ".endr", "mov r0,#1", ".endr", "mov r3,#0"}, {}),
             2 * (1 + 6 + 1) + 1);

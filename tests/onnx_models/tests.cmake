@@ -22,3 +22,4 @@ e2e_test(onnx.classical.boards full ${python} ${onnx_models}/classical.py --targ
 e2e_test(onnx.projects full ${python} ${onnx_models}/projects.py --work ${work}/onnx_projects)
 e2e_test(onnx.large full ${python} ${onnx_models}/large.py --work ${work}/onnx_large)
 e2e_test(onnx.can_fail full ${python} ${onnx_models}/can_fail.py --work ${work}/onnx_can_fail)
+e2e_test(onnx.compile_costs full ${python} ${onnx_models}/compile_costs.py --runs 1 --work ${work}/onnx_compile_costs)

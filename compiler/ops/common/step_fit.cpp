@@ -106,46 +106,107 @@ Interval offsets(const Steps& s, const Form& form, int64_t multiplier) {
   return out;
 }
 
-// The same for accumulators below zero and for the others, each with an offset of its own.
-std::pair<Interval, Interval> sides(const Steps& s, const Form& form, int64_t multiplier) {
-  constexpr int64_t kFar = int64_t{1} << 61;
-  Interval below{-kFar, kFar}, above{-kFar, kFar};
-  int64_t scaled = multiplier << form.left;
-  for (size_t i = 0; i < s.first.size(); ++i) {
-    int64_t level = ((form.first_level + static_cast<int64_t>(i)) << form.shift) * kWord;
-    int64_t at = s.first[i];
-    if (at <= s.range.high) {
-      Interval& side = at < 0 ? below : above;
-      side.low = std::max(side.low, level - at * scaled);
+// Where a level begins, or is not yet: of an offset that is at least, or below, level - at * slope.
+struct Bound {
+  int64_t at, level;
+};
+
+// Of bounds that come with rising `at` those that count for some slope: the corners of their hull, on its upper side
+// (what is at least) or its lower one. Few of hundreds are left.
+class Hull {
+ public:
+  explicit Hull(bool upper) : upper_(upper) {}
+
+  void add(Bound b) {
+    if (!corners_.empty() && corners_.back().at == b.at) {
+      if (upper_ == (corners_.back().level >= b.level)) return;
+      corners_.pop_back();
     }
-    if (at > s.range.low) {
-      Interval& side = at - 1 < 0 ? below : above;
-      side.high = std::min(side.high, level - (at - 1) * scaled);
+    while (corners_.size() > 1 && is_inside(corners_[corners_.size() - 2], corners_.back(), b)) corners_.pop_back();
+    corners_.push_back(b);
+  }
+  int64_t tightest(int64_t slope, int64_t bound) const {
+    for (const Bound& c : corners_)
+      bound = upper_ ? std::max(bound, c.level - c.at * slope) : std::min(bound, c.level - c.at * slope);
+    return bound;
+  }
+
+ private:
+  // Is b not beyond the line from a to c?
+  bool is_inside(const Bound& a, const Bound& b, const Bound& c) const {
+    __extension__ using Wide = __int128;
+    const Wide of_b = static_cast<Wide>(b.level - a.level) * (c.at - a.at),
+               of_c = static_cast<Wide>(c.level - a.level) * (b.at - a.at);
+    return upper_ ? of_b <= of_c : of_b >= of_c;
+  }
+
+  bool upper_;
+  std::vector<Bound> corners_;
+};
+
+// Offsets for accumulators below zero and for the others, each with an interval of its own.
+class Sides {
+ public:
+  Sides(const Steps& s, const Form& form) : left_(form.left) {
+    for (size_t i = 0; i < s.first.size(); ++i) {
+      const int64_t level = ((form.first_level + static_cast<int64_t>(i)) << form.shift) * kWord, at = s.first[i];
+      if (at <= s.range.high) (at < 0 ? below_low_ : above_low_).add({at, level});
+      if (at > s.range.low) (at - 1 < 0 ? below_high_ : above_high_).add({at - 1, level});
     }
   }
-  return {below, above};
-}
+  Interval below(int64_t multiplier) const { return between(below_low_, below_high_, multiplier << left_); }
+  Interval above(int64_t multiplier) const { return between(above_low_, above_high_, multiplier << left_); }
 
-int64_t width_of(const Steps& s, const Form& form, int64_t multiplier, bool broken) {
-  if (!broken) return offsets(s, form, multiplier).width();
-  auto [below, above] = sides(s, form, multiplier);
-  return std::min(below.width(), above.width());
-}
+ private:
+  static Interval between(const Hull& low, const Hull& high, int64_t slope) {
+    constexpr int64_t kFar = int64_t{1} << 61;
+    return {low.tightest(slope, -kFar), high.tightest(slope, kFar)};
+  }
+
+  int left_;
+  Hull below_low_{true}, above_low_{true}, below_high_{false}, above_high_{false};
+};
+
+// What offsets() gives, for many multipliers.
+class Offsets {
+ public:
+  Offsets(const Steps& s, const Form& form) : left_(form.left) {
+    for (size_t i = 0; i < s.first.size(); ++i) {
+      const int64_t level = ((form.first_level + static_cast<int64_t>(i)) << form.shift) * kWord, at = s.first[i];
+      if (at <= s.range.high) low_.add({at, level + (at < 0 ? form.sign * kWord : 0)});
+      if (at > s.range.low) high_.add({at - 1, level + (at - 1 < 0 ? form.sign * kWord : 0)});
+    }
+  }
+  Interval operator()(int64_t multiplier) const {
+    constexpr int64_t kFar = int64_t{1} << 61;
+    return {low_.tightest(multiplier << left_, -kFar), high_.tightest(multiplier << left_, kFar)};
+  }
+  int64_t widest(int64_t low, int64_t high) const;
+
+ private:
+  int left_;
+  Hull low_{true}, high_{false};
+};
 
 // The multiplier between `low` and `high` with the widest interval: the width is concave in it.
-int64_t widest(const Steps& s, const Form& form, int64_t low, int64_t high, bool broken = false) {
+template <typename Width>
+int64_t widest_of(int64_t low, int64_t high, Width width) {
   low = std::max<int64_t>(0, low);
   high = std::min<int64_t>(std::numeric_limits<int32_t>::max(), high);
   while (high - low > 2) {
     int64_t third = (high - low) / 3;
     int64_t a = low + third, b = high - third;
-    if (width_of(s, form, a, broken) < width_of(s, form, b, broken)) {
+    if (width(a) < width(b)) {
       low = a + 1;
     } else {
       high = b;
     }
   }
   return low;
+}
+
+int64_t Offsets::widest(int64_t low, int64_t high) const {
+  return widest_of(low, high, [&](int64_t m) { return (*this)(m).width(); });
 }
 
 bool offset_inside(const Interval& interval, int32_t sign, int32_t& out) {
@@ -165,32 +226,32 @@ bool fit_channel(const Steps& s, const Form& form, LineFit::Channel& out) {
   if (s.constant) return offset_inside(offsets(s, form, 0), out.sign, out.offset);
   double exact = std::ldexp(s.real, 32 + form.shift - form.left);
   auto guess = static_cast<int64_t>(std::round(exact));
-  auto try_multiplier = [&](int64_t m) {
+  auto fits = [&](int64_t m, const auto& interval_of) {
     if (m < 1 || m > std::numeric_limits<int32_t>::max()) return false;
     out.multiplier = static_cast<int32_t>(m);
-    return offset_inside(offsets(s, form, m), out.sign, out.offset);
+    return offset_inside(interval_of(m), out.sign, out.offset);
   };
-  if (try_multiplier(guess)) return true;
+  if (fits(guess, [&](int64_t m) { return offsets(s, form, m); })) return true;
+  const Offsets quick(s, form);
   auto try_around = [&](int64_t best) {
     // Multipliers beside the best are no better in width, but the whole offset falls elsewhere. What
     // is tried is bounded for the sake of compile time only.
     constexpr int64_t kTries = 4096;
     for (int64_t d = 0; d <= kTries; ++d) {
-      if (try_multiplier(best + d) || try_multiplier(best - d)) return true;
-      if (offsets(s, form, best + d).width() <= 0 && offsets(s, form, best - d).width() <= 0)
-        return false;
+      if (fits(best + d, quick) || fits(best - d, quick)) return true;
+      if (quick(best + d).width() <= 0 && quick(best - d).width() <= 0) return false;
     }
     return false;
   };
   int64_t reach = std::max<int64_t>(guess / 64, 16);
-  if (try_around(widest(s, form, guess - reach, guess + reach))) return true;
+  if (try_around(quick.widest(guess - reach, guess + reach))) return true;
   // A channel that steps a few times only can do so by a line much steeper than its own, which is
   // what a slope too small for its multiplier's bits needs.
   constexpr int64_t kFewSteps = 16, kSmall = 1 << 20;
   auto inside = [&](int64_t at) { return at > s.range.low && at <= s.range.high; };
   if (guess > kSmall || std::count_if(s.first.begin(), s.first.end(), inside) > kFewSteps)
     return false;
-  return try_around(widest(s, form, 0, std::numeric_limits<int32_t>::max()));
+  return try_around(quick.widest(0, std::numeric_limits<int32_t>::max()));
 }
 
 // Moved by d, an accumulator's steps lie d further up, which moves the offset's interval by d slopes:
@@ -199,8 +260,9 @@ bool fit_moved(const Steps& s, const Form& form, LineFit::Channel& out) {
   constexpr int64_t kMost = 1 << 14;
   auto guess = static_cast<int64_t>(std::round(std::ldexp(s.real, 32 + form.shift - form.left)));
   int64_t reach = std::max<int64_t>(guess / 64, 16);
-  int64_t m = widest(s, form, guess - reach, guess + reach);
-  Interval interval = offsets(s, form, m);
+  const Offsets quick(s, form);
+  int64_t m = quick.widest(guess - reach, guess + reach);
+  Interval interval = quick(m);
   // With a sign, zero must stay where it is.
   int64_t most = form.sign != 0 || interval.width() <= 0 ? 0 : kMost;
   out.multiplier = static_cast<int32_t>(m);
@@ -227,10 +289,11 @@ bool fit_broken(const Steps& s, int left, int shift, int32_t first_level, LineFi
     Steps moved = s;
     for (int64_t& first : moved.first) first -= at;
     moved.range = {s.range.low - at, s.range.high - at};
-    int64_t m = widest(moved, form, guess - reach, guess + reach, true);
-    auto [below, above] = sides(moved, form, m);
+    const Sides sides(moved, form);
+    const int64_t m = widest_of(guess - reach, guess + reach,
+                                [&](int64_t by) { return std::min(sides.below(by).width(), sides.above(by).width()); });
     int32_t low = 0;
-    if (m < 1 || !offset_inside(below, 0, low) || !offset_inside(above, 0, out.offset)) return false;
+    if (m < 1 || !offset_inside(sides.below(m), 0, low) || !offset_inside(sides.above(m), 0, out.offset)) return false;
     out.left = left;
     out.multiplier = static_cast<int32_t>(m);
     out.sign = out.offset - low;

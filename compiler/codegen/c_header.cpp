@@ -123,7 +123,7 @@ class HeaderPrinter {
                            program_.pools[static_cast<size_t>(storage[i].pool)].name);
       }
       if (has_own_arena(program_, options_))
-        base = fmt::format("(arena != 0 ? {} : {}_arena)", base, p_);
+        base = fmt::format("(arena != 0 ? {} : {})", base, arena_name(options_));
       h += fmt::format(
           "\n/* {} */\nstatic inline {}{} *{}_{}_{}({})\n{{\n"
           "    return ({}{} *)({}void *)({} + {}_{}_{}_OFFSET);\n}}\n",
@@ -133,17 +133,26 @@ class HeaderPrinter {
     }
   }
 
+  // When a result in the arena is over.
+  std::string next_run() const {
+    return options_.program.empty() ? "the next run"
+                                    : fmt::format("the next run of any model of {} in that arena", options_.program);
+  }
+
   std::string port_comment() const {
     std::string h;
+    const bool alone = options_.program.empty();
     if (!program_.graph.inputs.empty())
       h += program_.input_contract == plan::Contract::kOverwrite
-               ? "/* Inputs lie in the arena: fill them before every run, which overwrites them. */\n"
+               ? alone ? "/* Inputs lie in the arena: fill them before every run, which overwrites them. */\n"
+                       : fmt::format("/* Inputs lie in the arena: fill them right before every run, which overwrites "
+                                     "them,\n * as does every run of another model of {} in that arena. */\n", options_.program)
                : "/* Inputs are the caller's: pass them to every run, which only reads them. */\n";
     h += fmt::format("#define {}_INPUT_IN_ARENA {}\n", up_,
                      program_.input_contract == plan::Contract::kOverwrite ? 1 : 0);
     if (!program_.graph.outputs.empty())
       h += program_.output_contract == plan::Contract::kOverwrite
-               ? "/* Outputs lie in the arena and are valid until the next run. */\n"
+               ? fmt::format("/* Outputs lie in the arena and are valid until {}. */\n", next_run())
                : "/* Outputs are the caller's: every run writes them. */\n";
     h += fmt::format("#define {}_OUTPUT_IN_ARENA {}\n", up_,
                      program_.output_contract == plan::Contract::kOverwrite ? 1 : 0);
@@ -178,8 +187,11 @@ class HeaderPrinter {
     port_struct(h, "outputs", false, g.outputs, program_.output_contract, out_.output_fields);
     h += pools_and_devices();
     if (has_own_arena(program_, options_))
-      h += fmt::format("\n/* The model's own arena, in {0}_data.c. */\n#define {1}_OWN_ARENA 1\n"
-                       "extern uint8_t {0}_arena[{1}_ARENA_SIZE];\n", p_, up_);
+      h += options_.program.empty()
+               ? fmt::format("\n/* The model's own arena, in {0}_data.c. */\n#define {1}_OWN_ARENA 1\n"
+                             "extern uint8_t {0}_arena[{1}_ARENA_SIZE];\n", p_, up_)
+               : fmt::format("\n/* The arena of all models, in {1}_data.c. */\n#define {0}_OWN_ARENA 1\n"
+                             "extern uint8_t {1}_arena[];\n", up_, options_.program);
     accessors(h, true);
     accessors(h, false);
     h += state_prototypes(program_, p_);
@@ -244,6 +256,9 @@ class HeaderPrinter {
     c += "\n";
     if (options_.memory == MemoryMode::kWorkspace) {
       c += " * `arena` is not used and may be null.\n";
+    } else if (options_.arena == ArenaOwner::kModel && !options_.program.empty()) {
+      c += fmt::format(" * `arena` may be null: {}_arena is taken then, which all models have, so no two of them may "
+                       "run\n * at a time.\n", options_.program);
     } else if (options_.arena == ArenaOwner::kModel) {
       c += fmt::format(" * `arena` may be null: the model then uses {}_ARENA_SIZE bytes of its own, "
                        "and must not\n * be entered twice at a time.\n", up_);
@@ -255,6 +270,9 @@ class HeaderPrinter {
       c += fmt::format(" * `arena` has {0}_ARENA_SIZE bytes, aligned to {0}_ARENA_ALIGN; its {1}content "
                        "is not kept\n * between runs and need not be initialised.\n", up_,
                        in && !own_in ? "other " : "");
+      if (!options_.program.empty())
+        c += fmt::format(" * The models of {} may have one arena of {}_ARENA_SIZE bytes, if no two run at a time.\n",
+                         options_.program, upper(options_.program));
     }
     if (has_state(program_))
       c += fmt::format(" * `state` is what {}_init has made ready; the run reads it and leaves in it what the next\n"

@@ -101,6 +101,7 @@ class SourcePrinter {
   }
 
   bool floating() const { return floating_; }
+  size_t defined() const { return order_.size(); }
 
   nlohmann::ordered_json map() const {
     nlohmann::ordered_json out;
@@ -296,6 +297,86 @@ ModelFiles print_model(const Program& program, const CodegenOptions& options) {
     out.files[p + "_constants.h"] =
         begin("The constants of a neural network.") + constant_pool_header(program, options);
   if (options.tvm_interface) print_tvm_interface(program, options, out);
+  return out;
+}
+
+namespace {
+
+// The header of what models have in common.
+std::string program_header(const std::vector<ModelOfProgram>& models, const CodegenOptions& common, int64_t arena) {
+  const std::string up = upper(common.prefix);
+  std::string s = fmt::format(
+      "#ifndef {0}_H\n#define {0}_H\n\n#include <stdint.h>\n\n"
+      "/* Bytes of an arena for all models, and its alignment: as many as the largest needs. Runs take turns in it: no\n"
+      " * two may be under way at a time, and every run overwrites what the others left there. Fill inputs that lie\n"
+      " * in the arena right before their model's run, and read outputs that lie there before any other. States are\n"
+      " * not in it: each model's is kept by the caller. */\n"
+      "#define {0}_ARENA_SIZE {1}u\n#define {0}_ARENA_ALIGN {2}u\n",
+      up, arena, Program::kArenaAlignment);
+  for (const ModelOfProgram& m : models) s += fmt::format("\n#include \"{}.h\"", m.options.prefix);
+  s += fmt::format("\n\n/* X(name, NAME) for every model: name_run, NAME_ARENA_SIZE. */\n#define {}_FOR_EACH_MODEL(X)", up);
+  for (const ModelOfProgram& m : models)
+    s += fmt::format(" \\\n    X({}, {})", m.options.prefix, upper(m.options.prefix));
+  return fold_lines(s + "\n\n#endif\n");
+}
+
+// The tables of all models as those of one program, each once; the models' names become those that are there.
+Program tables_of(std::vector<ModelOfProgram>& models, ModelFiles& names) {
+  Program all;
+  all.pools = {plan::Pool{"arena"}};
+  all.program_tables = models[0].program->program_tables;
+  std::map<std::pair<DType, std::vector<uint8_t>>, size_t> known;
+  for (ModelOfProgram& m : models)
+    for (size_t i = 0; i < m.program->constants.size(); ++i) {
+      if (m.names.is_row[i]) continue;
+      const plan::ProgramConstant& c = m.program->constants[i];
+      auto [at, fresh] = known.emplace(std::pair(c.data.dtype, c.data.bytes), all.constants.size());
+      if (fresh) {
+        all.constants.push_back(c);
+        names.constant_names.push_back(m.names.constant_names[i]);
+        names.is_row.push_back(false);
+      } else {
+        auto& alignment = all.constants[at->second].data.alignment;
+        alignment = std::max(alignment, c.data.alignment);
+        m.names.constant_names[i] = names.constant_names[at->second];
+      }
+    }
+  for (const ModelOfProgram& m : models) all.arena_bytes = std::max(all.arena_bytes, m.program->arena_bytes);
+  return all;
+}
+
+}  // namespace
+
+ProgramFiles print_program(std::vector<ModelOfProgram>& models, const CodegenOptions& common) {
+  ProgramFiles out;
+  const std::string& p = common.prefix;
+  UniqueNames functions;
+  std::vector<Part> parts;
+  std::string titles;
+  for (ModelOfProgram& m : models) {
+    m.names = name_model(*m.program, m.options, functions);
+    out.files[m.options.prefix + ".h"] = model_header(*m.program, m.options, m.names);
+    titles += (titles.empty() ? "" : ", ") + m.program->graph.name;
+  }
+  auto begin = [&](const char* what) { return banner(what, titles, common); };
+  ModelFiles tables;
+  const Program all = tables_of(models, tables);
+  for (ModelOfProgram& m : models) parts.emplace_back(*m.program, m.options, m.names);
+  SourcePrinter printer(parts, common);
+  out.files[p + ".h"] = begin("Interface of neural networks that share code, tables and an arena.") +
+                        program_header(models, common, all.arena_bytes);
+  out.files[p + ".c"] = printer.source(begin("Operators and run functions of neural networks."));
+  out.files[p + "_data.h"] = begin("Private to the files of neural networks: their tables.") +
+                             fold_lines(data_header(all, common, tables, printer.floating()));
+  std::string& data = out.files[p + "_data.c"];
+  data = begin("Constant tables of neural networks.");
+  append_data_source(data, all, common, tables);
+  for (const ModelOfProgram& m : models) data += state_definitions(*m.program, m.options, m.names);
+  out.files[p + ".map.json"] = json_text(printer.map(), 1) + "\n";
+  out.arena_bytes = all.arena_bytes;
+  for (const plan::ProgramConstant& c : all.constants) out.constant_bytes += static_cast<int64_t>(c.data.bytes.size());
+  for (const ModelOfProgram& m : models) out.constant_bytes += m.names.loop_table_bytes;
+  out.functions = static_cast<int64_t>(printer.defined());
   return out;
 }
 

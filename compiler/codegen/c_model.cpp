@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <set>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -13,8 +12,9 @@
 #include "codegen/c_data.h"
 #include "codegen/c_feed.h"
 #include "codegen/c_function.h"
-#include "codegen/c_helpers.h"
+#include "codegen/c_header.h"
 #include "codegen/c_layout.h"
+#include "codegen/c_names.h"
 #include "codegen/c_places.h"
 #include "codegen/c_run.h"
 #include "codegen/c_slices.h"
@@ -58,434 +58,169 @@ bool reads_program(const Program& program, const CodegenOptions& options) {
   return program.program_tables && (tests_table(program.body) || reads_lists(program, options));
 }
 
-class ModelPrinter {
+// A model of a source: its names, its functions as text, its part of the map of the source.
+struct Part {
+  Part(const Program& p, const CodegenOptions& o, ModelFiles& names) : program(p), options(o), out(names) {}
+  const Program& program;
+  const CodegenOptions& options;
+  ModelFiles& out;
+  std::vector<PrintedFunction> printed;
+  std::vector<bool> shared;  // by function: it is one of an earlier model
+  std::map<std::string, size_t> function_of;  // by C name
+  nlohmann::ordered_json calls = nlohmann::ordered_json::array();
+};
+
+// NAME.c of one model, or of several that share what is the same. Helpers, kernels and macros begin with the prefix
+// of `common`, everything else with that of its model.
+class SourcePrinter {
  public:
-  ModelPrinter(const Program& program, const CodegenOptions& options)
-      : program_(program), options_(options), p_(options.prefix), up_(upper(options.prefix)) {
-    map_["file"] = p_ + ".c";
-    map_["functions"] = nlohmann::ordered_json::array();
-    map_["calls"] = nlohmann::ordered_json::array();
+  SourcePrinter(std::vector<Part>& parts, const CodegenOptions& common) : parts_(parts), common_(common) {}
+
+  std::string source(const std::string& first_comment) {
+    SupportUse use;
+    for (Part& part : parts_) print_functions(part, use);
+    // Of several models: they are called plainly.
+    TensorTable tensors(parts_[0].program, parts_[0].options, parts_[0].out);
+    std::string kernels = kernel_definitions(use, common_.prefix);
+    std::string s = first_comment + includes(use, tensors) + "\n";
+    s += support_functions(use, common_);
+    s += operator_macro();
+    for (const Part& part : parts_) s += alignment_definitions(part.program, part.options.prefix);
+    s += external_declarations(parts_[0].program);
+    s += hook_declarations(parts_[0].program);
+    if (!tensors.empty())
+      s += tensors.definition() + type_codes_definition(common_.prefix, tensors.most_arguments());
+    s += kernels;
+    for (const Part& part : parts_) define_functions(s, part);
+    if (common_.convention == CallingConvention::kRegistry) s += registry(parts_[0]);
+    for (Part& part : parts_) {
+      if (&part != parts_.data()) s += "\n";
+      run_functions(s, part, tensors);
+    }
+    return s;
   }
 
-  ModelFiles run() {
-    for (size_t c = 0; c < program_.calls.size(); ++c)
-      call_of_op_.emplace(program_.calls[c].op_index, static_cast<int>(c));
-    name_everything();
-    const bool loops = prints_loops(program_, options_);
-    out_.printed_calls = loops ? plan::printed_calls(program_) : static_cast<int64_t>(program_.calls.size());
-    out_.loop_table_bytes = loops ? plan::repeat_table_bytes(program_) : 0;
-    out_.is_row = loops ? plan::constants_in_rows(program_) : std::vector<bool>(program_.constants.size(), false);
-    for (size_t i = 0; i < out_.is_row.size(); ++i)
-      if (out_.is_row[i]) out_.loop_table_bytes -= static_cast<int64_t>(program_.constants[i].data.bytes.size());
-    out_.files[p_ + ".h"] = fold_lines(header());
-    out_.files[p_ + ".c"] = source();
-    out_.files[p_ + "_data.h"] = banner("Private to the files of a neural network: its tables.") +
-                                 fold_lines(data_header(program_, options_, out_, floating_));
-    out_.files[p_ + "_data.c"] = banner("Constant tables of a neural network.");
-    append_data_source(out_.files[p_ + "_data.c"], program_, options_, out_);
-    out_.files[p_ + "_data.c"] += state_definitions(program_, options_, out_);
-    out_.files[p_ + ".map.json"] = json_text(map_, 1) + "\n";
-    if (program_.constant_pool >= 0) out_.files[p_ + "_constants.h"] = banner("The constants of a neural network.") +
-                                        constant_pool_header(program_, options_);
-    if (options_.tvm_interface) print_tvm_interface(program_, options_, out_);
-    return std::move(out_);
+  bool floating() const { return floating_; }
+  size_t defined() const { return order_.size(); }
+
+  nlohmann::ordered_json map() const {
+    nlohmann::ordered_json out;
+    out["file"] = common_.prefix + ".c";
+    if (parts_.size() == 1) {
+      out["functions"] = functions_of(parts_[0]);
+      out["calls"] = parts_[0].calls;
+      return out;
+    }
+    out["models"] = nlohmann::ordered_json::array();
+    for (const Part& part : parts_)
+      out["models"].push_back(
+          {{"name", part.options.prefix}, {"functions", functions_of(part)}, {"calls", part.calls}});
+    return out;
   }
 
  private:
-  std::string banner(const std::string& what) const {
-    return fmt::format("{}/* {}\n * Model: {}\n * Generated by aotc {}; do not edit. */\n", kLicenceLine,
-                       what, c_comment_text(program_.graph.name), options_.version);
-  }
-
-  void name_everything() {
-    UniqueNames functions, fields_in, fields_out, tables;
-    for (const char* taken : {"run", "init", "reset", "trace", "inputs", "outputs", "arena", "min_i32", "max_i32",
-                              "min_f32", "max_f32", "min_i64", "max_i64", "abs_i32", "float_bits",
-                              "float_from_bits", "keep", "fence", "product", "saturate_i8", "saturate_i16", "devices",
-                              "pools", "check_tensors", "tensor_data", "shapes", "tensors", "type_codes",
-                              "names", "functions", "hashes", "offsets", "registry", "module", "row16", "row24", "row32"})
-      functions.reserve(fmt::format("{}_{}", p_, taken));
-    if (options_.slices)
-      for (const char* taken : {"begin", "step", "context"})
-        functions.reserve(fmt::format("{}_{}", p_, taken));
-    if (program_.feeding)
-      for (const char* taken :
-           {"begin", "row", "feed", "step", "context", "row_events", "row_slots"})
-        functions.reserve(fmt::format("{}_{}", p_, taken));
-    for (const std::string& taken : helper_names())
-      functions.reserve(fmt::format("{}_{}", p_, taken));
-    for (const auto& port : program_.graph.inputs)
-      out_.input_fields.push_back(fields_in.make(c_identifier(port.name, "input")));
-    for (const auto& port : program_.graph.outputs)
-      out_.output_fields.push_back(fields_out.make(c_identifier(port.name, "output")));
-    for (const std::string& f : out_.input_fields)
-      functions.reserve(fmt::format("{}_input_{}", p_, f));
-    for (const std::string& f : out_.output_fields)
-      functions.reserve(fmt::format("{}_output_{}", p_, f));
-    for (const auto& f : program_.functions) {
-      std::string on =
-          f.device == 0 ? "" : program_.device_of(f.device).name + "_";
-      out_.function_names.push_back(
-          f.external ? f.external->symbol
-                     : functions.make(fmt::format("{}_{}{}_{}", p_, on,
-                                                  c_identifier(f.body->name, "op"), f.calls[0])));
+  PrintedFunction printed(const Part& part, size_t i, const std::string& name) const {
+    const Program& program = part.program;
+    const plan::ProgramFunction& f = program.functions[i];
+    if (f.external) return {};
+    std::vector<std::string> bound;
+    for (int table : bound_tables(program, f))
+      bound.push_back(table < 0 ? "" : part.out.constant_names[static_cast<size_t>(table)]);
+    const plan::Bands& bands = part.options.bands;
+    const tir::Function* body =
+        bands.functions.empty() || !bands.functions[i] ? f.body.get() : bands.functions[i].get();
+    if (program.feeding &&
+        program.calls[static_cast<size_t>(program.feeding->call)].function == static_cast<int>(i)) {
+      body = program.feeding->part.get();
+      bound.erase(bound.begin());
     }
-    for (const auto& c : program_.constants) {
-      std::string owner = c.op_index < 0 ? (c.name == "initial" ? "state" : "output") : fmt::format("call{}", call_of_op(c.op_index));
-      out_.constant_names.push_back(
-          functions.make(fmt::format("{}_{}_{}", p_, owner, c_identifier(c.name, "data"))));
-    }
+    return print_c(*body, name, common_.prefix, form_of(program, part.options, f), bound, part.options.narrow_int,
+                   f.calls.empty() ? -1 : f.calls[0]);
   }
 
-  int call_of_op(int op) const {
-    auto found = call_of_op_.find(op);
-    return found == call_of_op_.end() ? op : found->second;
-  }
-
-  // ---------------------------------------------------------------- header
-
-  void tensor_macros(std::string& h, const char* kind, const std::string& field,
-                     const graph::Port& port, const plan::Storage& storage) {
-    const graph::TensorType& t = program_.graph[port.tensor].type;
-    std::string m = fmt::format("{}_{}_{}", up_, kind, upper(field));
-    h += fmt::format("\n/* '{}': {} */\n", c_comment_text(port.name), describe(t));
-    h += fmt::format("#define {}_BYTES {}u\n#define {}_ELEMENTS {}u\n", m, t.bytes(), m,
-                     t.elements());
-    std::string dims;
-    for (int64_t d : t.shape) dims += fmt::format("{}{}", dims.empty() ? "" : ", ", d);
-    h += fmt::format("#define {}_RANK {}\n", m, t.shape.size());
-    if (!t.shape.empty()) h += fmt::format("#define {}_DIMS {{ {} }}\n", m, dims);
-    h += fmt::format("#define {}_SCALE {}\n#define {}_ZERO_POINT {}\n", m, scale_text(t), m,
-                     zero_text(t));
-    if (storage.kind != plan::StorageKind::kArena) return;
-    h += fmt::format("/* Where it lies in the arena. */\n#define {}_OFFSET {}u\n", m,
-                     storage.offset);
-  }
-  static std::string scale_text(const graph::TensorType& t) { return c_float(t.scale(), DType::kF32); }
-  static std::string zero_text(const graph::TensorType& t) {
-    return t.zero_point() < 0 ? fmt::format("({})", t.zero_point()) : std::to_string(t.zero_point());
-  }
-
-  void x_macro(std::string& h, const char* kind, const std::vector<graph::Port>& ports,
-               const std::vector<std::string>& fields) {
-    h += fmt::format("#define {}_FOR_EACH_{}(X)", up_, kind);
-    for (size_t i = 0; i < ports.size(); ++i) {
-      const graph::TensorType& t = program_.graph[ports[i].tensor].type;
-      h += fmt::format(" \\\n    X({}, {}, {}, {}, {})", fields[i], c_type_of(t.dtype), t.elements(),
-                       scale_text(t), zero_text(t));
-    }
-    h += "\n";
-  }
-
-  // Pointers to what lies in the arena: TYPE *PREFIX_input_FIELD(void *arena).
-  void accessors(std::string& h, bool is_input) {
-    const auto& ports = is_input ? program_.graph.inputs : program_.graph.outputs;
-    const auto& fields = is_input ? out_.input_fields : out_.output_fields;
-    const auto& storage = is_input ? program_.inputs : program_.outputs;
-    for (size_t i = 0; i < ports.size(); ++i) {
-      if (storage[i].kind != plan::StorageKind::kArena) continue;
-      const graph::TensorType& t = program_.graph[ports[i].tensor].type;
-      const char *qualifier = is_input ? "" : "const ", *kind = is_input ? "input" : "output";
-      std::string base = fmt::format("({}uint8_t *)arena", qualifier);
-      std::string memory = fmt::format("{}void *arena", qualifier);
-      if (has_pools(program_)) {
-        memory = fmt::format("const struct {}_pools *pools", p_);
-        base = fmt::format("({}uint8_t *)pools->{}", qualifier,
-                           program_.pools[static_cast<size_t>(storage[i].pool)].name);
+  // A function that an earlier model has, too, is called as it is there.
+  void print_functions(Part& part, SupportUse& use) {
+    for (size_t i = 0; i < part.program.functions.size(); ++i) {
+      std::string& name = part.out.function_names[i];
+      bool shared = false;
+      if (parts_.size() > 1) {
+        // Texts are compared under one name, which is as long for all.
+        auto [first, fresh] = name_of_text_.emplace(printed(part, i, common_.prefix + "_operator").text, name);
+        shared = !fresh && first->second != name;
+        if (shared) name = first->second;
       }
-      if (has_own_arena(program_, options_))
-        base = fmt::format("(arena != 0 ? {} : {}_arena)", base, p_);
-      h += fmt::format(
-          "\n/* {} */\nstatic inline {}{} *{}_{}_{}({})\n{{\n"
-          "    return ({}{} *)({}void *)({} + {}_{}_{}_OFFSET);\n}}\n",
-          describe(t), qualifier, c_type_of(t.dtype), p_, kind, fields[i],
-          memory, qualifier, c_type_of(t.dtype), qualifier, base, up_, upper(kind),
-          upper(fields[i]));
+      part.shared.push_back(shared);
+      part.function_of.emplace(name, i);
+      part.printed.push_back(shared ? PrintedFunction() : printed(part, i, name));
+      if (is_called(part.program, part.program.functions[i])) use.merge(part.printed.back().use);
     }
   }
 
-  std::string port_comment() const {
-    std::string h;
-    if (!program_.graph.inputs.empty())
-      h += program_.input_contract == plan::Contract::kOverwrite
-               ? "/* Inputs lie in the arena: fill them before every run, which overwrites them. */\n"
-               : "/* Inputs are the caller's: pass them to every run, which only reads them. */\n";
-    h += fmt::format("#define {}_INPUT_IN_ARENA {}\n", up_,
-                     program_.input_contract == plan::Contract::kOverwrite ? 1 : 0);
-    if (!program_.graph.outputs.empty())
-      h += program_.output_contract == plan::Contract::kOverwrite
-               ? "/* Outputs lie in the arena and are valid until the next run. */\n"
-               : "/* Outputs are the caller's: every run writes them. */\n";
-    h += fmt::format("#define {}_OUTPUT_IN_ARENA {}\n", up_,
-                     program_.output_contract == plan::Contract::kOverwrite ? 1 : 0);
-    return h;
-  }
-
-  void port_struct(std::string& h, const char* kind, bool is_input,
-                   const std::vector<graph::Port>& all, plan::Contract contract,
-                   const std::vector<std::string>& fields) {
-    const std::vector<graph::Port> ports = struct_ports(all, contract);
-    h += fmt::format("struct {}_{} {{\n", p_, kind);
-    for (size_t i = 0; i < ports.size(); ++i) {
-      const graph::TensorType& t = program_.graph[ports[i].tensor].type;
-      h += fmt::format("    {}{} *{}; /* {} */\n", is_input ? "const " : "", c_type_of(t.dtype),
-                       fields[i], describe(t));
-    }
-    if (ports.empty())
-      h += fmt::format("    char none; /* {} */\n",
-                       all.empty() ? "the model has none" : "they lie in the arena");
-    h += "};\n";
-  }
-
-  std::string header() {
-    const graph::Graph& g = program_.graph;
-    std::string guard = up_ + "_H";
-    std::string h = banner("Interface of a neural network.");
-    h += fmt::format("#ifndef {0}\n#define {0}\n\n#include <stdint.h>\n\n", guard);
-    h += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
-    bool workspace = options_.memory == MemoryMode::kWorkspace;
-    int64_t arena = workspace ? 0 : program_.arena_bytes;
-    if (has_pools(program_)) {
-      // One behind the other they take so much.
-      arena = 0;
-      for (const plan::Pool& pool : program_.pools) arena += Program::aligned(pool.bytes);
-    }
-    h += workspace
-             ? "/* Intermediate tensors come from TVMBackendAllocWorkspace; no arena is needed. */\n"
-         : has_pools(program_)
-             ? "/* Bytes of all pools, and the alignment of each. */\n"
-             : "/* Bytes that the arena given to the run function must have, and its alignment. */\n";
-    h += fmt::format("#define {0}_ARENA_SIZE {1}u\n#define {0}_ARENA_ALIGN {2}u\n", up_, arena,
-                     Program::kArenaAlignment);
-    if (workspace)
-      h += fmt::format("/* Most bytes of workspace in use at a time, allocations rounded up to 16. */\n"
-                       "#define {}_WORKSPACE_SIZE {}u\n", up_, workspace_bytes(program_));
-    h += fmt::format("#define {}_INPUT_COUNT {}\n#define {}_OUTPUT_COUNT {}\n", up_,
-                     g.inputs.size(), up_, g.outputs.size());
-    h += fmt::format("/* Calls of operators in one run. */\n#define {}_CALL_COUNT {}\n", up_,
-                     program_.calls.size());
-    h += fmt::format("/* Status of a run called with a null or misaligned pointer, be it in a struct. */\n"
-                     "#define {}_ERROR_ARGUMENT (-1)\n", up_);
-    if (workspace)
-      h += fmt::format("/* Status of a run whose workspace is exhausted. */\n"
-                       "#define {}_ERROR_WORKSPACE (-2)\n", up_);
-    h += state_macros(program_, p_);
-    if (std::any_of(program_.functions.begin(), program_.functions.end(),
-                    [](const auto& f) { return f.body && tir::can_fail(f.body->body); }))
-      h += fmt::format("/* Status of a run that meets data an operator is not defined for: a division\n"
-                       " * by zero, for one. The outputs mean nothing. */\n"
-                       "#define {}_ERROR_DATA ({})\n", up_, tir::kFailStatus);
-    h += port_comment();
-    for (size_t i = 0; i < g.inputs.size(); ++i)
-      tensor_macros(h, "INPUT", out_.input_fields[i], g.inputs[i], program_.inputs[i]);
-    for (size_t i = 0; i < g.outputs.size(); ++i)
-      tensor_macros(h, "OUTPUT", out_.output_fields[i], g.outputs[i], program_.outputs[i]);
-    ports_and_prototypes(h);
-    return h + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
-  }
-
-  // What programs read and call behind the figures.
-  void ports_and_prototypes(std::string& h) {
-    const graph::Graph& g = program_.graph;
-    h += "\n/* X(field, c_type, elements, scale, zero_point) for every input and output. */\n";
-    x_macro(h, "INPUT", g.inputs, out_.input_fields);
-    x_macro(h, "OUTPUT", g.outputs, out_.output_fields);
-    h += "\n";
-    port_struct(h, "inputs", true, g.inputs, program_.input_contract, out_.input_fields);
-    h += "\n";
-    port_struct(h, "outputs", false, g.outputs, program_.output_contract, out_.output_fields);
-    h += pools_and_devices();
-    if (has_own_arena(program_, options_))
-      h += fmt::format("\n/* The model's own arena, in {0}_data.c. */\n#define {1}_OWN_ARENA 1\n"
-                       "extern uint8_t {0}_arena[{1}_ARENA_SIZE];\n", p_, up_);
-    accessors(h, true);
-    accessors(h, false);
-    h += state_prototypes(program_, p_);
-    h += run_comment();
-    h += run_prototype(program_, p_) + ";\n";
-    if (program_.feeding)
-      h += feed_declarations(program_, options_);
-    else if (options_.slices)
-      h += slice_declarations(program_, options_);
-    h += fmt::format(
-        "\n#ifdef {0}_TRACE\n"
-        "/* Defined by the application: sees every result right after the call that makes it. */\n"
-        "void {1}_trace(int32_t call, int32_t result, const void *data, uint32_t bytes);\n#endif\n",
-        up_, p_);
-  }
-
-  // What the caller gives beside inputs and outputs: a struct of pools, contexts of devices.
-  std::string pools_and_devices() const {
-    std::string h;
-    std::vector<int> devices = context_devices(program_);
-    if (has_pools(program_)) {
-      h += fmt::format("\n/* X(field, bytes) for every pool of intermediate tensors. */\n#define {}_FOR_EACH_POOL(X)", up_);
-      for (const plan::Pool& pool : program_.pools)
-        if (!pool.constants) h += fmt::format(" \\\n    X({}, {}u)", pool.name, pool.bytes);
-      h += "\n";
-      if (program_.constant_pool >= 0)
-        h += fmt::format("/* The member that is the pool of constants; {}_constants.h has its content. */\n"
-                         "#define {}_CONSTANT_POOL {}\n", p_, up_,
-                         program_.pools[static_cast<size_t>(program_.constant_pool)].name);
-      for (const plan::Pool& pool : program_.pools)
-        h += fmt::format("#define {}_POOL_{}_SIZE {}u\n", up_, upper(pool.name), pool.bytes);
-      h += fmt::format("\n/* Memory for intermediate tensors, each aligned to {}_ARENA_ALIGN. */\n"
-                       "struct {}_pools {{\n", up_, p_);
-      for (const plan::Pool& pool : program_.pools)
-        h += fmt::format("    {}void *{}; /* {} bytes{} */\n", pool.constants ? "const " : "",
-                         pool.name, pool.bytes,
-                         pool.constants ? fmt::format(", filled with {}_CONSTANT_POOL_DATA", up_) : "");
-      h += "};\n";
-    }
-    h += fmt::format("\n#define {}_DEVICE_COUNT {}\n", up_, devices.size());
-    if (devices.empty()) return has_pools(program_) ? h : "";
-    h += fmt::format("/* X(field) for every device that has a context. */\n"
-                     "#define {}_FOR_EACH_DEVICE(X)", up_);
-    for (int d : devices)
-      h += fmt::format(" \\\n    X({})", program_.device_of(d).name);
-    h += fmt::format("\n\n/* What each device's hooks are given. */\nstruct {}_devices {{\n", p_);
-    for (int d : devices)
-      h += fmt::format("    void *{};\n", program_.device_of(d).name);
-    return h + "};\n";
-  }
-
-  std::string run_comment() const {
-    std::string c = "\n/* Runs the network once.";
-    bool in = !program_.graph.inputs.empty(), out = !program_.graph.outputs.empty();
-    bool own_in = in && program_.input_contract == plan::Contract::kPreserve;
-    bool own_out = out && program_.output_contract == plan::Contract::kPreserve;
-    if (own_in) c += " Inputs are only read.";
-    if (in && !own_in) c += " Inputs in the arena are overwritten; `inputs` may be null.";
-    if (own_out) c += own_in ? " Outputs must not overlap them or the arena."
-                             : "\n * Outputs must not overlap the arena.";
-    if (out && !own_out) c += "\n * Outputs in the arena are valid until the next run; `outputs` may be null.";
-    c += "\n";
-    if (options_.memory == MemoryMode::kWorkspace) {
-      c += " * `arena` is not used and may be null.\n";
-    } else if (options_.arena == ArenaOwner::kModel) {
-      c += fmt::format(" * `arena` may be null: the model then uses {}_ARENA_SIZE bytes of its own, "
-                       "and must not\n * be entered twice at a time.\n", up_);
-    } else if (has_pools(program_)) {
-      c += fmt::format(" * Each of `pools` is aligned to {0}_ARENA_ALIGN; {1}content of those of tensors "
-                       "is not kept\n * between runs and need not be initialised.\n", up_,
-                       in && !own_in ? "other " : "");
-    } else {
-      c += fmt::format(" * `arena` has {0}_ARENA_SIZE bytes, aligned to {0}_ARENA_ALIGN; its {1}content "
-                       "is not kept\n * between runs and need not be initialised.\n", up_,
-                       in && !own_in ? "other " : "");
-    }
-    if (has_state(program_))
-      c += fmt::format(" * `state` is what {}_init has made ready; the run reads it and leaves in it what the next\n"
-                       " * one begins with.\n", p_);
-    return c + " * Returns 0, or the status of the first operator that failed. */\n";
-  }
-
-  // ---------------------------------------------------------------- source
-
-  std::vector<PrintedFunction> printed_functions(SupportUse& use) const {
-    std::vector<PrintedFunction> printed;
-    for (size_t i = 0; i < program_.functions.size(); ++i) {
-      const plan::ProgramFunction& f = program_.functions[i];
-      std::vector<std::string> bound;
-      for (int table : bound_tables(program_, f))
-        bound.push_back(table < 0 ? "" : out_.constant_names[static_cast<size_t>(table)]);
-      const tir::Function* body = options_.bands.functions.empty() || !options_.bands.functions[i]
-                                      ? f.body.get()
-                                      : options_.bands.functions[i].get();
-      if (program_.feeding &&
-          program_.calls[static_cast<size_t>(program_.feeding->call)].function ==
-              static_cast<int>(i)) {
-        body = program_.feeding->part.get();
-        bound.erase(bound.begin());
-      }
-      printed.push_back(
-          f.external ? PrintedFunction()
-                     : print_c(*body, out_.function_names[i], p_, form_of(program_, options_, f),
-                               bound, options_.narrow_int, f.calls.empty() ? -1 : f.calls[0]));
-      if (is_called(program_, f)) use.merge(printed.back().use);
-    }
-    return printed;
-  }
-
-  std::string source() {
-    SupportUse use;
-    const std::vector<PrintedFunction> printed = printed_functions(use);
-    TensorTable tensors(program_, options_, out_);
-    std::string kernels = kernel_definitions(use, p_);
-    std::string s = banner("Operators and run function of a neural network.");
-    s += fmt::format("#include \"{0}.h\"\n#include \"{0}_data.h\"\n\n#include <stddef.h>\n", p_);
+  std::string includes(SupportUse& use, const TensorTable& tensors) {
+    const CodegenOptions& o = common_;
+    std::string s = fmt::format("#include \"{0}.h\"\n#include \"{0}_data.h\"\n\n#include <stddef.h>\n", o.prefix);
     floating_ = use.floating;
-    use.program = use.program || reads_program(program_, options_);
+    for (const Part& part : parts_) use.program = use.program || reads_program(part.program, part.options);
     if (use.math) s += "#include <math.h>\n";
-    if (use.string || program_.feeding) s += "#include <string.h>\n";
+    if (use.string || parts_[0].program.feeding) s += "#include <string.h>\n";
     if (use.program) s += "\n#include <avr/pgmspace.h>\n";
-    if (options_.memory == MemoryMode::kWorkspace)
-      s += "\n#include <tvm/runtime/c_backend_api.h>\n";
+    if (o.memory == MemoryMode::kWorkspace) s += "\n#include <tvm/runtime/c_backend_api.h>\n";
     if (!tensors.empty()) s += "\n" + packed_includes();
-    if (options_.convention == CallingConvention::kRegistry)
-      s += "#include <tvm/runtime/crt/module.h>\n";
-    if (tensors.empty() && !context_devices(program_).empty())
+    if (o.convention == CallingConvention::kRegistry) s += "#include <tvm/runtime/crt/module.h>\n";
+    if (tensors.empty() && !context_devices(parts_[0].program).empty())
       s += "\n#include <tvm/runtime/c_backend_api.h>\n";
-    s += "\n";
-    s += support_functions(use, options_);
-    s += operator_macro();
-    s += alignment_definitions(program_, p_);
-    s += external_declarations(program_);
-    s += hook_declarations(program_);
-    if (!tensors.empty())
-      s += tensors.definition() + type_codes_definition(p_, tensors.most_arguments());
-    s += kernels;
-    // The host's functions come first.
-    for (size_t d = 0; d < program_.devices.size(); ++d)
-      for (size_t i = 0; i < printed.size(); ++i)
-        if (program_.functions[i].device == static_cast<int>(d) &&
-            !program_.functions[i].external && is_called(program_, program_.functions[i]))
-          print_function(s, i, printed[i]);
-    if (options_.convention == CallingConvention::kRegistry) s += registry();
-    const PlaceNames places(program_, options_, out_);
-    s += places.definition();
-    RunPrinter run(program_, options_, out_, tensors, places);
-    s += row_helpers(program_, options_);
-    if (options_.slices) s += run.print_lists();
-    if (program_.feeding) return functions_of_rows(s, run, tensors, places);
-    std::string text = run.print(lines_.of(s), map_["calls"]);
-    if (options_.slices) {
-      nlohmann::ordered_json unused = nlohmann::ordered_json::array();
-      text += "\n" + RunPrinter(program_, options_, out_, tensors, places).print_begin();
-      text += "\n" + RunPrinter(program_, options_, out_, tensors, places).print_step(0, unused);
-    }
-    return s + text;
+    return s;
   }
 
-  // The calls stand in NAME_feed, or in NAME_step.
-  std::string functions_of_rows(std::string s, RunPrinter& run, const TensorTable& tensors,
-                                const PlaceNames& places) {
-    auto printer = [&] { return RunPrinter(program_, options_, out_, tensors, places); };
-    s += feed_tables(program_, options_) + printer().print_begin() + "\n" + printer().print_row() +
-         "\n";
-    s += printer().print_feed(lines_.of(s), map_["calls"]) + "\n";
-    if (options_.slices) s += printer().print_step(lines_.of(s), map_["calls"]) + "\n";
-    return s + run.print(lines_.of(s), map_["calls"]);
+  // The host's functions come first.
+  void define_functions(std::string& s, const Part& part) {
+    for (size_t d = 0; d < part.program.devices.size(); ++d)
+      for (size_t i = 0; i < part.printed.size(); ++i)
+        if (part.program.functions[i].device == static_cast<int>(d) && !part.program.functions[i].external &&
+            !part.shared[i] && is_called(part.program, part.program.functions[i]))
+          define_function(s, part, i);
+  }
+
+  // Places and the run function, with those that do a run in parts.
+  void run_functions(std::string& s, Part& part, const TensorTable& tensors) {
+    const Program& program = part.program;
+    const PlaceNames places(program, part.options, part.out);
+    s += places.definition();
+    auto printer = [&] { return RunPrinter(program, part.options, part.out, tensors, places); };
+    s += row_helpers(program, part.options);
+    if (part.options.slices) s += printer().print_lists();
+    if (program.feeding) {  // the calls stand in NAME_feed, or in NAME_step
+      s += feed_tables(program, part.options) + printer().print_begin() + "\n" + printer().print_row() + "\n";
+      s += printer().print_feed(lines_.of(s), part.calls) + "\n";
+      if (part.options.slices) s += printer().print_step(lines_.of(s), part.calls) + "\n";
+      s += printer().print(lines_.of(s), part.calls);
+      return;
+    }
+    s += printer().print(lines_.of(s), part.calls);
+    if (!part.options.slices) return;
+    nlohmann::ordered_json unused = nlohmann::ordered_json::array();
+    s += "\n" + printer().print_begin();
+    s += "\n" + printer().print_step(0, unused);
   }
 
   // Operators of sources that aotc has not seen bring a system library of their own, unless they
   // are mixed with operators that are emitted here.
-  std::string registry() const {
+  std::string registry(const Part& part) const {
     std::vector<std::string> names;
     std::set<std::string> external;
-    bool own = options_.register_externals;
-    for (size_t i = 0; i < program_.functions.size(); ++i) {
-      const plan::ProgramFunction& f = program_.functions[i];
+    bool own = part.options.register_externals;
+    for (size_t i = 0; i < part.program.functions.size(); ++i) {
+      const plan::ProgramFunction& f = part.program.functions[i];
       if (!f.external) {
-        if (!is_called(program_, f)) continue;
-        names.push_back(out_.function_names[i]);
+        if (!is_called(part.program, f)) continue;
+        names.push_back(part.out.function_names[i]);
         own = true;
       } else if (f.external->convention == CallingConvention::kPacked &&
                  external.insert(f.external->symbol).second) {
         names.push_back(f.external->symbol);
       }
     }
-    return own && !names.empty() ? registry_definition(names, p_, external) + "\n" : "";
+    return own && !names.empty() ? registry_definition(names, part.options.prefix, external) + "\n" : "";
   }
 
   std::string operator_macro() const {
@@ -493,36 +228,156 @@ class ModelPrinter {
         "/* Linkage of the operators. Define it empty to make them plain symbols. */\n"
         "#ifndef {0}_OPERATOR\n#if defined(__GNUC__)\n"
         "#define {0}_OPERATOR static __attribute__((noinline))\n#else\n"
-        "#define {0}_OPERATOR static\n#endif\n#endif\n\n", up_);
+        "#define {0}_OPERATOR static\n#endif\n#endif\n\n", upper(common_.prefix));
   }
 
-  void print_function(std::string& s, size_t index, const PrintedFunction& f) {
-    const plan::ProgramFunction& pf = program_.functions[index];
-    s += fold_lines("/*\n" + FunctionComments(program_, options_, out_).of(pf) + " */\n");
-    int begin = lines_.of(s) + 1;
-    s += fmt::format("{}_OPERATOR\n{}\n", up_, f.text);
-    nlohmann::ordered_json entry;
-    entry["name"] = out_.function_names[index];
-    entry["line_begin"] = begin;
-    entry["line_end"] = lines_.of(s) - 1;
-    entry["calls"] = pf.calls;
-    map_["functions"].push_back(entry);
+  // What calls a function, of every model that has it.
+  std::string comment_of(const std::string& name) const {
+    std::string s;
+    for (const Part& part : parts_) {
+      const auto at = part.function_of.find(name);
+      if (at == part.function_of.end()) continue;
+      if (parts_.size() > 1) s += fmt::format(" * of {}:\n", part.options.prefix);
+      s += FunctionComments(part.program, part.options, part.out).of(part.program.functions[at->second]);
+    }
+    return s;
   }
 
-  const Program& program_;
-  const CodegenOptions& options_;
-  std::string p_, up_;
-  std::unordered_map<int, int> call_of_op_;  // the first call of each operator
-  bool floating_ = false;                    // the source computes with floats
-  ModelFiles out_;
-  nlohmann::ordered_json map_;
-  LineCount lines_;  // of the source file
+  void define_function(std::string& s, const Part& part, size_t index) {
+    const std::string& name = part.out.function_names[index];
+    s += fold_lines("/*\n" + comment_of(name) + " */\n");
+    const int begin = lines_.of(s) + 1;
+    s += fmt::format("{}_OPERATOR\n{}\n", upper(common_.prefix), part.printed[index].text);
+    order_.emplace_back(name, std::pair(begin, lines_.of(s) - 1));
+  }
+
+  nlohmann::ordered_json functions_of(const Part& part) const {
+    nlohmann::ordered_json out = nlohmann::ordered_json::array();
+    for (const auto& [name, lines] : order_) {
+      const auto at = part.function_of.find(name);
+      if (at == part.function_of.end()) continue;
+      nlohmann::ordered_json entry;
+      entry["name"] = name;
+      entry["line_begin"] = lines.first;
+      entry["line_end"] = lines.second;
+      entry["calls"] = part.program.functions[at->second].calls;
+      out.push_back(entry);
+    }
+    return out;
+  }
+
+  std::vector<Part>& parts_;
+  const CodegenOptions& common_;
+  std::map<std::string, std::string> name_of_text_;
+  std::vector<std::pair<std::string, std::pair<int, int>>> order_;  // of functions, with their lines
+  bool floating_ = false;  // the source computes with floats
+  LineCount lines_;        // of the source
 };
 
 }  // namespace
 
 ModelFiles print_model(const Program& program, const CodegenOptions& options) {
-  return ModelPrinter(program, options).run();
+  UniqueNames functions;
+  ModelFiles out = name_model(program, options, functions);
+  const std::string& p = options.prefix;
+  auto begin = [&](const char* what) { return banner(what, program.graph.name, options); };
+  std::vector<Part> parts;
+  parts.emplace_back(program, options, out);
+  SourcePrinter printer(parts, options);
+  out.files[p + ".h"] = model_header(program, options, out);
+  out.files[p + ".c"] = printer.source(begin("Operators and run function of a neural network."));
+  out.files[p + "_data.h"] = begin("Private to the files of a neural network: its tables.") +
+                             fold_lines(data_header(program, options, out, printer.floating()));
+  std::string& data = out.files[p + "_data.c"];
+  data = begin("Constant tables of a neural network.");
+  append_data_source(data, program, options, out);
+  data += state_definitions(program, options, out);
+  out.files[p + ".map.json"] = json_text(printer.map(), 1) + "\n";
+  if (program.constant_pool >= 0)
+    out.files[p + "_constants.h"] =
+        begin("The constants of a neural network.") + constant_pool_header(program, options);
+  if (options.tvm_interface) print_tvm_interface(program, options, out);
+  return out;
+}
+
+namespace {
+
+// The header of what models have in common.
+std::string program_header(const std::vector<ModelOfProgram>& models, const CodegenOptions& common, int64_t arena) {
+  const std::string up = upper(common.prefix);
+  std::string s = fmt::format(
+      "#ifndef {0}_H\n#define {0}_H\n\n#include <stdint.h>\n\n"
+      "/* Bytes of an arena for all models, and its alignment: as many as the largest needs. Runs take turns in it: no\n"
+      " * two may be under way at a time, and every run overwrites what the others left there. Fill inputs that lie\n"
+      " * in the arena right before their model's run, and read outputs that lie there before any other. States are\n"
+      " * not in it: each model's is kept by the caller. */\n"
+      "#define {0}_ARENA_SIZE {1}u\n#define {0}_ARENA_ALIGN {2}u\n",
+      up, arena, Program::kArenaAlignment);
+  for (const ModelOfProgram& m : models) s += fmt::format("\n#include \"{}.h\"", m.options.prefix);
+  s += fmt::format("\n\n/* X(name, NAME) for every model: name_run, NAME_ARENA_SIZE. */\n#define {}_FOR_EACH_MODEL(X)", up);
+  for (const ModelOfProgram& m : models)
+    s += fmt::format(" \\\n    X({}, {})", m.options.prefix, upper(m.options.prefix));
+  return fold_lines(s + "\n\n#endif\n");
+}
+
+// The tables of all models as those of one program, each once; the models' names become those that are there.
+Program tables_of(std::vector<ModelOfProgram>& models, ModelFiles& names) {
+  Program all;
+  all.pools = {plan::Pool{"arena"}};
+  all.program_tables = models[0].program->program_tables;
+  std::map<std::pair<DType, std::vector<uint8_t>>, size_t> known;
+  for (ModelOfProgram& m : models)
+    for (size_t i = 0; i < m.program->constants.size(); ++i) {
+      if (m.names.is_row[i]) continue;
+      const plan::ProgramConstant& c = m.program->constants[i];
+      auto [at, fresh] = known.emplace(std::pair(c.data.dtype, c.data.bytes), all.constants.size());
+      if (fresh) {
+        all.constants.push_back(c);
+        names.constant_names.push_back(m.names.constant_names[i]);
+        names.is_row.push_back(false);
+      } else {
+        auto& alignment = all.constants[at->second].data.alignment;
+        alignment = std::max(alignment, c.data.alignment);
+        m.names.constant_names[i] = names.constant_names[at->second];
+      }
+    }
+  for (const ModelOfProgram& m : models) all.arena_bytes = std::max(all.arena_bytes, m.program->arena_bytes);
+  return all;
+}
+
+}  // namespace
+
+ProgramFiles print_program(std::vector<ModelOfProgram>& models, const CodegenOptions& common) {
+  ProgramFiles out;
+  const std::string& p = common.prefix;
+  UniqueNames functions;
+  std::vector<Part> parts;
+  std::string titles;
+  for (ModelOfProgram& m : models) {
+    m.names = name_model(*m.program, m.options, functions);
+    out.files[m.options.prefix + ".h"] = model_header(*m.program, m.options, m.names);
+    titles += (titles.empty() ? "" : ", ") + m.program->graph.name;
+  }
+  auto begin = [&](const char* what) { return banner(what, titles, common); };
+  ModelFiles tables;
+  const Program all = tables_of(models, tables);
+  for (ModelOfProgram& m : models) parts.emplace_back(*m.program, m.options, m.names);
+  SourcePrinter printer(parts, common);
+  out.files[p + ".h"] = begin("Interface of neural networks that share code, tables and an arena.") +
+                        program_header(models, common, all.arena_bytes);
+  out.files[p + ".c"] = printer.source(begin("Operators and run functions of neural networks."));
+  out.files[p + "_data.h"] = begin("Private to the files of neural networks: their tables.") +
+                             fold_lines(data_header(all, common, tables, printer.floating()));
+  std::string& data = out.files[p + "_data.c"];
+  data = begin("Constant tables of neural networks.");
+  append_data_source(data, all, common, tables);
+  for (const ModelOfProgram& m : models) data += state_definitions(*m.program, m.options, m.names);
+  out.files[p + ".map.json"] = json_text(printer.map(), 1) + "\n";
+  out.arena_bytes = all.arena_bytes;
+  for (const plan::ProgramConstant& c : all.constants) out.constant_bytes += static_cast<int64_t>(c.data.bytes.size());
+  for (const ModelOfProgram& m : models) out.constant_bytes += m.names.loop_table_bytes;
+  out.functions = static_cast<int64_t>(printer.defined());
+  return out;
 }
 
 }  // namespace aotc::codegen

@@ -20,6 +20,7 @@ enum class MemoryMode { kStatic, kWorkspace };
 
 struct CodegenOptions {
   std::string prefix;  // a C identifier; c_identifier(model name) if the user gave none
+  std::string program;  // the prefix of what the models of a program share; empty: the model is alone
   std::string model_name;  // of TVM's interface: tvmgen_<model_name>
   bool tvm_interface = false;  // tvmgen_<model_name>.h and .c as well
   // Linker sections of the tables, from fast to slow; empty: where the compiler puts them.
@@ -52,6 +53,22 @@ struct ModelFiles {
 };
 
 ModelFiles print_model(const plan::Program& program, const CodegenOptions& options);
+
+// One of several models that are one program: PREFIX.h each, and one source and one file of tables for all. What is
+// the same (helpers, kernels, functions by their text, tables by their bytes) is there once.
+struct ModelOfProgram {
+  const plan::Program* program = nullptr;
+  CodegenOptions options;
+  ModelFiles names;  // filled by print_program: all but the files
+};
+struct ProgramFiles {
+  std::map<std::string, std::string> files;
+  int64_t arena_bytes = 0;     // the most that a model needs: they run one after another
+  int64_t constant_bytes = 0;  // as emitted, of all models
+  int64_t functions = 0;       // that are there
+};
+// `common`: options of what is shared, whose prefix is `program` of each. Models are called plainly, with one arena.
+ProgramFiles print_program(std::vector<ModelOfProgram>& models, const CodegenOptions& common);
 
 // "int8 1x49x10x1 scale 0.58 zero 83", for comments and reports.
 std::string describe(const graph::TensorType& type);

@@ -45,6 +45,10 @@ bool has_own_arena(const Program& program, const CodegenOptions& options) {
          program.arena_bytes > 0;
 }
 
+std::string arena_name(const CodegenOptions& options) {
+  return (options.program.empty() ? options.prefix : options.program) + "_arena";
+}
+
 bool has_pools(const Program& program) {
   return program.pools.size() > 1 || program.pools[0].name != "arena";
 }

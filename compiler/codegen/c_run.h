@@ -32,6 +32,9 @@ using plan::StorageKind;
 // Does the model hold an arena of its own? It is `PREFIX_arena` in PREFIX_data.c.
 bool has_own_arena(const plan::Program& program, const CodegenOptions& options);
 
+// The arena that the model holds, or the models of its program do.
+std::string arena_name(const CodegenOptions& options);
+
 // Does the caller give several pools, in a struct, and not one arena?
 bool has_pools(const plan::Program& program);
 

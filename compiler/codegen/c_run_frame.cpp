@@ -28,7 +28,7 @@ void RunPrinter::declare_memory() {
       line("    (void)pools;");
   } else if (uses_arena) {
     line(has_own_arena(program_, options_)
-             ? fmt::format("    uint8_t *const a = arena != NULL ? (uint8_t *)arena : {}_arena;", p_)
+             ? fmt::format("    uint8_t *const a = arena != NULL ? (uint8_t *)arena : {};", arena_name(options_))
              : "    uint8_t *const a = (uint8_t *)arena;");
   } else {
     line("    (void)arena;");

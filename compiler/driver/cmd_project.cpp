@@ -3,7 +3,10 @@
 // commands.cpp and files of their own.
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "driver/commands.h"
+#include "driver/together.h"
 #include "project/template.h"
 #include "support/streams.h"
 #include "support/text.h"
@@ -24,6 +27,7 @@ struct Everything {
   VerifyOptions verify;
   ReportOptions report;
   MlfChoice mlf;
+  ModelsChoice models;
   std::vector<std::string> project_options;
   std::string out, target;
   bool force = false, fit_stack = false;
@@ -96,13 +100,35 @@ std::vector<std::string> kinds() {
   return out;
 }
 
+// One model, of a command that takes several; what is wrong with the command line is said.
+bool takes_one_model(Everything& e, const char* command) {
+  if (e.models.paths.size() > 1) {
+    options::usage_error(command, fmt::format("there are {} models", e.models.paths.size()),
+                         {"give --together to make them one program"});
+    return false;
+  }
+  if (!e.models.names.empty()) {
+    options::usage_error(command, "--name is for the models of --together", {"the name of a single model is --prefix"});
+    return false;
+  }
+  e.compile.model_path = e.models.paths.front();
+  return true;
+}
+
 Command check() {
   auto e = std::make_shared<Everything>();
-  return {.name = "check",
-          .summary = "Compile in memory, and say whether the model is supported and fits the board",
-          .options = {model_argument(e->compile), json_option(e->common), quiet_option(e->common)},
-          .groups = compile_groups(e->compile),
-          .run = [e] { return check_command(e->compile, e->common); }};
+  Command out = {.name = "check",
+                 .summary = "Compile in memory, and say whether the model is supported and fits the board",
+                 .options = model_arguments(e->models),
+                 .groups = compile_groups(e->compile),
+                 .run = [e]() -> int {
+                   if (e->models.together) return check_together_command(e->compile, e->models, e->common);
+                   if (!takes_one_model(*e, "aotc check")) return kExitUsage;
+                   return check_command(e->compile, e->common);
+                 }};
+  out.options.push_back(json_option(e->common));
+  out.options.push_back(quiet_option(e->common));
+  return out;
 }
 
 Command compile() {
@@ -110,18 +136,24 @@ Command compile() {
   Command out = {
       .name = "compile",
       .summary = "Write the model as C",
-      .options = {model_argument(e->compile),
-                  directory_option(
-                      *e, "Directory to write, or archive; by default the prefix, or PREFIX.tar"),
-                  force_option(*e)},
+      .options = model_arguments(e->models),
       .groups = compile_groups(e->compile),
-      .run = [e] {
+      .run = [e]() -> int {
+        if (e->models.together) {
+          if (e->mlf.wanted())
+            return options::usage_error("aotc compile", "--together writes C, and no archive", {"leave --format and --style out"});
+          return compile_together_command(e->compile, e->models, e->out, e->force, e->common);
+        }
+        if (!takes_one_model(*e, "aotc compile")) return kExitUsage;
         if (e->mlf.wanted()) return compile_mlf_command(e->compile, e->mlf, e->out, e->common);
         if (!e->mlf.date.empty())
           return options::usage_error("aotc compile", "--date is the date in an archive",
                                       {"give --format mlf as well"});
         return compile_command(e->compile, e->out, e->force, e->common);
       }};
+  out.options.push_back(
+      directory_option(*e, "Directory to write, or archive; by default the prefix, or PREFIX.tar"));
+  out.options.push_back(force_option(*e));
   for (Option& o : mlf_options(e->mlf)) out.options.push_back(std::move(o));
   out.options.push_back(json_option(e->common));
   out.options.push_back(quiet_option(e->common));

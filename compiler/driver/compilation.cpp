@@ -139,6 +139,18 @@ ops::Level level_of(const std::string& name) {
                            : ops::Level::kBalanced;
 }
 
+// PREFIX.h is found before the C library's headers, so it is not called as one of them; PREFIX::app is a target of CMake.
+std::string prefix_of(const std::string& name) {
+  static constexpr std::string_view kHeaders[] = {
+      "alloca",  "app",     "arduino", "assert",   "complex", "ctype",    "endian", "features",  "fenv",   "inttypes",
+      "iso646",  "limits",  "locale",   "math",    "memory",   "newlib", "picolibc",  "setjmp", "signal",
+      "stdalign", "stdarg", "stdatomic", "stdbool", "stddef",  "stdint", "stdio",     "stdlib", "string",
+      "strings", "tgmath",  "threads",  "time",    "uchar",    "unistd", "wchar",     "wctype", "zephyr"};
+  std::string prefix = c_identifier(name, "model");
+  if (std::find(std::begin(kHeaders), std::end(kHeaders), prefix) != std::end(kHeaders)) prefix += '_';
+  return prefix;
+}
+
 namespace {
 
 Status run_passes(graph::Graph& graph, const CompileOptions& options,
@@ -316,26 +328,13 @@ void add_operators(GivenOperators& operators, Compiled& out) {
   }
 }
 
-// PREFIX.h is found before the C library's headers, so it is not called as one of them; PREFIX::app is a target of CMake.
-std::string prefix_of(const std::string& name) {
-  static constexpr std::string_view kHeaders[] = {
-      "alloca",  "app",     "arduino", "assert",   "complex", "ctype",    "endian", "features",  "fenv",   "inttypes",
-      "iso646",  "limits",  "locale",   "math",    "memory",   "newlib", "picolibc",  "setjmp", "signal",
-      "stdalign", "stdarg", "stdatomic", "stdbool", "stddef",  "stdint", "stdio",     "stdlib", "string",
-      "strings", "tgmath",  "threads",  "time",    "uchar",    "unistd", "wchar",     "wctype", "zephyr"};
-  std::string prefix = c_identifier(name, "model");
-  if (std::find(std::begin(kHeaders), std::end(kHeaders), prefix) != std::end(kHeaders)) prefix += '_';
-  return prefix;
-}
-
-Result<Compiled> compile_checked(const CompileOptions& options, Diagnostics& diags) {
+Result<Compiled> plan_checked(const CompileOptions& options, codegen::CodegenOptions& code_options,
+                              GivenOperators& operators, Diagnostics& diags) {
   if (!check_options(options, diags)) return kFailure;
-  auto begin = std::chrono::steady_clock::now();
   Compiled out;
   out.options = options;
   plan::PlanOptions plan_options;
   if (!choose_plan(options, out, plan_options, diags)) return kFailure;
-  GivenOperators operators;
   auto graph = load_model(out.options, &out.model_bytes, &operators, diags);
   if (!graph) return kFailure;
   out.original = *graph;
@@ -357,19 +356,26 @@ Result<Compiled> compile_checked(const CompileOptions& options, Diagnostics& dia
   if (!code) return kFailure;
   code->bands = std::move(plan->bands);
   code->register_externals = !operators.files.empty();
-  out.c = codegen::print_model(out.program, *code);
-  add_operators(operators, out);
-  if (!check_mapped_files(diags)) return kFailure;
-  std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-  out.milliseconds = took.count();
+  code_options = std::move(*code);
   return out;
 }
 
-}  // namespace
+Result<Compiled> compile_checked(const CompileOptions& options, Diagnostics& diags) {
+  auto begin = std::chrono::steady_clock::now();
+  codegen::CodegenOptions code;
+  GivenOperators operators;
+  auto planned = plan_checked(options, code, operators, diags);
+  if (!planned) return kFailure;
+  planned->c = codegen::print_model(planned->program, code);
+  add_operators(operators, *planned);
+  if (!check_mapped_files(diags)) return kFailure;
+  std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  planned->milliseconds = took.count();
+  return planned;
+}
 
-Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags) {
-  auto compiled = compile_checked(options, diags);
-  // Whoever is refused is told why, also where a check of ours forgot to.
+// Whoever is refused is told why, also where a check of ours forgot to.
+Result<Compiled> with_reason(Result<Compiled> compiled, const CompileOptions& options, Diagnostics& diags) {
   if (!compiled && diags.error_count() == 0) {
     Location where;
     where.file = options.model_path;
@@ -377,6 +383,19 @@ Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags
         .help("please report this with the model");
   }
   return compiled;
+}
+
+}  // namespace
+
+Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags) {
+  return with_reason(compile_checked(options, diags), options, diags);
+}
+
+Result<Compiled> plan_model(const CompileOptions& options, codegen::CodegenOptions& code, Diagnostics& diags) {
+  GivenOperators operators;
+  auto planned = with_reason(plan_checked(options, code, operators, diags), options, diags);
+  if (!planned || !check_mapped_files(diags)) return kFailure;
+  return planned;
 }
 
 namespace {

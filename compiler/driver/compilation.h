@@ -102,6 +102,9 @@ ops::Level level_of(const std::string& name);
 
 const char* name_of(plan::Stream stream);
 
+// What a C name begins with that is made of `name`, a file's or the user's.
+std::string prefix_of(const std::string& name);
+
 struct Contracts {
   plan::Contract inputs, outputs;
 };
@@ -122,6 +125,8 @@ Result<graph::Graph> load_model(const CompileOptions& options, FileBytes* bytes,
                                 GivenOperators* operators, Diagnostics& diags);
 // Everything.
 Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags);
+// All but the C: `c` is empty, and `code` says how it would be printed.
+Result<Compiled> plan_model(const CompileOptions& options, codegen::CodegenOptions& code, Diagnostics& diags);
 
 // What a project takes of a compiled model; refers to it.
 project::ProjectModel project_model_of(const Compiled& compiled);

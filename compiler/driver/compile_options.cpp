@@ -2,6 +2,7 @@
 #include "driver/compile_options.h"
 
 #include "driver/device.h"
+#include "driver/together.h"
 #include "project/cpus.h"
 
 namespace aotc::driver {
@@ -26,6 +27,23 @@ Option model_argument(CompileOptions& compile) {
           .help = "A .tflite file, a TVM graph (.json) or an archive with one (.tar)",
           .required = true,
           .takes = Takes::kFile};
+}
+
+std::vector<Option> model_arguments(ModelsChoice& models) {
+  return {{.names = "MODEL",
+           .target = &models.paths,
+           .help = "A .tflite file, a TVM graph (.json) or an archive with one (.tar); several with --together",
+           .required = true,
+           .takes = Takes::kFile},
+          {.names = "--together",
+           .target = &models.together,
+           .help = "Several models as one program: one arena in which their runs take turns, and what is the same of "
+                   "their code and tables once; --prefix is the name of what they share",
+           .see = "together.md"},
+          {.names = "--name",
+           .value = "NAME",
+           .target = &models.names,
+           .help = "With --together: the prefix of a model, in the order of the models; by default from its file's name"}};
 }
 
 Option board_option(std::string& name, const char* help) {

@@ -18,6 +18,9 @@ options::Option json_option(CommonOptions& common);
 options::Option quiet_option(CommonOptions& common);
 
 options::Option model_argument(CompileOptions& compile);
+// MODEL..., --together and --name, of commands that take several.
+struct ModelsChoice;
+std::vector<options::Option> model_arguments(ModelsChoice& models);
 options::Option board_option(std::string& name, const char* help);
 options::Option cpu_option(CompileOptions& compile);
 options::Option level_option(CompileOptions& compile);

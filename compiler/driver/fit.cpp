@@ -17,17 +17,6 @@ namespace {
 using project::Board;
 using project::Memory;
 
-// Code of a project, rather too much than too little: harness, libraries and start-up, and the model's
-// own, mostly twice (once with the trace hook). Compilers make a byte of some three of its text; long
-// texts are long by their calls, which take less.
-int64_t firmware_code(const Compiled& c, const Board& board) {
-  int64_t text = 0;
-  for (const auto& [name, content] : c.c.files)
-    if (name.ends_with(".c") && !name.ends_with("_data.c")) text += static_cast<int64_t>(content.size());
-  if (board.has("harvard")) return 8 * 1024 + text * 3 / 5;
-  return 12 * 1024 + std::min(text / 3, 24 * 1024 + text / 12);
-}
-
 // Variables of a project beside the model's: guards around the arena, command line and trace of the
 // harness, or a framework's buffers.
 int64_t firmware_variables(const Compiled& c, const Board& board) {
@@ -94,6 +83,17 @@ bool has_float_constants(const plan::Program& p) {
 
 }  // namespace
 
+// Harness, libraries and start-up, and the model's
+// own, mostly twice (once with the trace hook). Compilers make a byte of some three of its text; long
+// texts are long by their calls, which take less.
+int64_t code_of_firmware(const std::map<std::string, std::string>& files, const Board& board) {
+  int64_t text = 0;
+  for (const auto& [name, content] : files)
+    if (name.ends_with(".c") && !name.ends_with("_data.c")) text += static_cast<int64_t>(content.size());
+  if (board.has("harvard")) return 8 * 1024 + text * 3 / 5;
+  return 12 * 1024 + std::min(text / 3, 24 * 1024 + text / 12);
+}
+
 Need need_of(const Compiled& c, const Board& board, const Firmware& firmware) {
   Figures f = figures_of(c);
   Need need;
@@ -125,7 +125,7 @@ Need need_of(const Compiled& c, const Board& board, const Firmware& firmware) {
   // PlatformIO's projects are for the Arduino core.
   const std::string framework = firmware.framework == "platformio" ? "arduino" : firmware.framework;
   need.copied_to = framework.empty() ? "" : board.field("frameworks." + framework + ".constants");
-  need.code = firmware_code(c, board);
+  need.code = code_of_firmware(c.c.files, board);
   return need;
 }
 

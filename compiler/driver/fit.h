@@ -4,6 +4,7 @@
 // setting up is used only by name.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct Need {
   std::vector<std::pair<std::string, int64_t>> pools;
 };
 Need need_of(const Compiled& compiled, const project::Board& board, const Firmware& firmware = {});
+
+// Code of a project around these files, rather too much than too little.
+int64_t code_of_firmware(const std::map<std::string, std::string>& files, const project::Board& board);
 
 struct Fit {
   bool ram = true, flash = true;

@@ -204,7 +204,7 @@ Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags) {
   (void)parse_json({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, out.manifest);
   bool good = is_complete(out.manifest);
   if (out.manifest.is_object() && out.manifest.contains("kind") &&
-      out.manifest["kind"] == "model") {
+      (out.manifest["kind"] == "model" || out.manifest["kind"] == "models")) {
     diags.error(where, "project-invalid",
                "is a compiled model, not a project: there is nothing to build or run")
         .help("make a project with 'aotc MODEL --board BOARD -o DIRECTORY'");

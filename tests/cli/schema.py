@@ -139,14 +139,18 @@ def main():
     check(printed("check", digits, "--pool", "sram:1000000"), "compile.schema.json", "check with a pool")
     check(printed("compile", digits, "-o", args.work / "c"), "compile.schema.json", "compile")
     check(printed("create", digits, "--project", "make", "--license", "MIT", "-o", args.work / "p"), "compile.schema.json", "create")
-    for folder in ("c", "p"):
+    gadget = models / "gadget" / "gadget_int8.tflite"
+    both = printed("compile", digits, gadget, "--together", "-o", args.work / "t")
+    check(both, "together.schema.json", "compile --together")
+    count += damages(both, "together.schema.json")
+    for folder in ("t", "c", "p"):
         value = json.loads((args.work / folder / "aotc.json").read_text())
         check(value, "aotc.schema.json", f"aotc.json of {folder}")
         count += damages(value, "aotc.schema.json")
     report = printed("report", digits)
     check(report, "report.schema.json", "report")
     count += damages(report, "report.schema.json") + damages(value["summary"], "compile.schema.json")
-    print(f"{count + 5} documents and damaged ones judged")
+    print(f"{count + 7} documents and damaged ones judged")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 import common
 
@@ -228,7 +229,7 @@ def run_page(page, work, update):
         common.model_path("kws")  # not there: skips, or fails in CI
         (work / "shared").unlink(missing_ok=True)
         (work / "shared").symlink_to(common.SHARED)
-    environment = {**os.environ, "PATH": f"{pathlib.Path(common.AOTC).parent}:{os.environ['PATH']}",
+    environment = {**os.environ, "PATH": f"{pathlib.Path(common.AOTC).parent}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}",
                    "NO_COLOR": "1", "COLUMNS": "100"}
     lines, problems, behind = page.read_text().splitlines(), [], 0
     for command, start, end in shown_commands(lines):
@@ -251,7 +252,7 @@ def run_page(page, work, update):
 
 PAGES = ("README.md,docs/from-keras.md,docs/how-do-i.md,docs/from-tflm.md,docs/cli.md,docs/operators.md,"
          "docs/boards.md,docs/speech.md,docs/from-scikit-learn.md,docs/from-pytorch.md,docs/analyze.md,"
-         "docs/streaming.md")
+         "docs/streaming.md,docs/together.md")
 
 
 def commands(work, pages=PAGES, update=False):

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/together.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "driver/compile_checks.h"
+#include "driver/fit.h"
+#include "driver/graph_model.h"
+#include "driver/project_dir.h"
+#include "driver/summary.h"
+#include "project/generate.h"
+#include "support/files.h"
+#include "support/json.h"
+#include "support/streams.h"
+#include "support/text.h"
+
+namespace aotc::driver {
+
+namespace {
+
+Failure wrong_names(const std::string& file, const std::string& what, const std::string& help, Diagnostics& diags) {
+  Location where;
+  where.file = file;
+  diags.error(where, "model-names", what).help(help);
+  return kFailure;
+}
+
+constexpr const char* kGiveNames = "give each model a name of its own: --name NAME, once for each model, in their order";
+
+// What an option says of one model, or what models cannot share.
+Status check_options_of_all(const CompileOptions& o, Diagnostics& diags) {
+  struct Given {
+    bool given;
+    const char* name;
+  };
+  const std::string& file = o.model_path;
+  for (const Given& g : {Given{!o.signature.empty(), "--signature"}, Given{!o.shapes.empty(), "--shape"},
+                         Given{!o.dimensions.empty(), "--dim"}, Given{!o.values.empty(), "--value"},
+                         Given{!o.states.empty(), "--state"}, Given{!o.schedules_path.empty(), "--schedules"},
+                         Given{!o.params_path.empty(), "--params"}, Given{!o.operators.empty(), "--operators"}})
+    if (g.given)
+      return conflicting(file, fmt::format("{} is said of one model, and --together has several", g.name),
+                         "leave it out, or compile this model alone", diags);
+  for (const Given& g :
+       {Given{!o.slice.empty(), "--slice"}, Given{o.stream != plan::Stream::kOff, "--stream"},
+        Given{o.feed, "--input rows"}, Given{o.tvm_interface, "--interface tvm"},
+        Given{o.convention != CallingConvention::kPlain, "--calling-convention"},
+        Given{o.memory == codegen::MemoryMode::kWorkspace, "--memory workspace"}, Given{!o.pools.empty(), "--pool"},
+        Given{!o.devices_path.empty(), "--devices"}, Given{!o.constants_section.empty(), "--constants-section"}})
+    if (g.given)
+      return conflicting(file, fmt::format("{} and --together do not go together", g.name),
+                         fmt::format("leave {} out, or compile the models alone: theirs are names of their own, and one "
+                                     "arena of the larger size serves both", g.name),
+                         diags);
+  return success();
+}
+
+// Would names of one, such as `kws_input_frame`, be names of the other?
+bool may_collide(const std::string& one, const std::string& other) {
+  if (!other.starts_with(one + "_")) return false;
+  const std::string rest = other.substr(one.size() + 1) + "_";
+  for (const char* word : {"input_", "inputs_", "output_", "outputs_", "call", "for_each_", "place_of_", "arena_", "state_"})
+    if (rest.starts_with(word)) return true;
+  return false;
+}
+
+Status check_names(const std::vector<std::string>& names, const std::vector<std::string>& files,
+                   const std::string& program, Diagnostics& diags) {
+  for (size_t i = 0; i < names.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (upper(names[i]) == upper(names[j]))
+        return wrong_names(files[i], fmt::format("'{}' is called '{}', as '{}' is", escape_for_display(files[i]), names[i],
+                                                 escape_for_display(files[j])), kGiveNames, diags);
+  std::vector<std::string> all = names;
+  all.push_back(program);
+  for (size_t i = 0; i < names.size(); ++i)
+    if (upper(names[i]) == upper(program))
+      return wrong_names(files[i], fmt::format("the model '{}' and the program have one name", names[i]),
+                         "give the program another with --prefix, or the model with --name", diags);
+  for (const std::string& one : all)
+    for (const std::string& other : all)
+      if (may_collide(one, other))
+        return wrong_names(files[0], fmt::format("names in C that begin with '{}' could be names of '{}'", other, one),
+                           kGiveNames, diags);
+  return success();
+}
+
+// The prefixes of the models.
+Result<std::vector<std::string>> names_of(const ModelsChoice& choice, Diagnostics& diags) {
+  std::vector<std::string> out;
+  if (!choice.names.empty() && choice.names.size() != choice.paths.size())
+    return wrong_names(choice.paths[0], fmt::format("there are {} models and {} names", choice.paths.size(),
+                                                    choice.names.size()), kGiveNames, diags);
+  for (size_t i = 0; i < choice.paths.size(); ++i) {
+    if (choice.names.empty()) {
+      out.push_back(prefix_of(std::filesystem::path(choice.paths[i]).stem().string()));
+    } else if (choice.names[i].empty() || prefix_of(choice.names[i]) != choice.names[i]) {
+      return wrong_names(choice.paths[i], fmt::format("'{}' is no name for C", escape_for_display(choice.names[i])),
+                         "use letters, digits and '_', and no name of C's own headers", diags);
+    } else {
+      out.push_back(choice.names[i]);
+    }
+  }
+  return out;
+}
+
+int64_t sum_of(const Together& t, int64_t Figures::*figure) {
+  int64_t sum = 0;
+  for (const Compiled& m : t.models) sum += figures_of(m).*figure;
+  return sum;
+}
+
+int64_t functions_of_all(const Together& t) {
+  int64_t sum = 0;
+  for (const Compiled& m : t.models) sum += static_cast<int64_t>(m.program.functions.size());
+  return sum;
+}
+
+bool check_fit_together(const Together& t, Diagnostics& diags) {
+  const Compiled& first = t.models[0];
+  if (!first.board || first.board->memories.empty()) return true;
+  Need need;
+  for (const Compiled& m : t.models) {
+    const Need one = need_of(m, *m.board);
+    const int64_t caller = need.caller + one.caller, harness = std::max(need.harness, one.harness);
+    need = one;
+    need.caller = caller;
+    need.harness = harness;
+  }
+  need.tensors = need.arena = t.c.arena_bytes;
+  need.constants = t.c.constant_bytes;
+  need.code = code_of_firmware(t.c.files, *first.board);
+  const Fit fit = fit_of(need, *first.board);
+  if (fit.both()) return true;
+  Location where;
+  where.file = t.prefix;
+  const project::Memory& memory = fit.ram ? *fit.constants : *fit.arena;
+  diags
+      .error(where, "does-not-fit",
+             fmt::format("the models do not fit {}: {} takes {} of {}", first.board->name, memory.name,
+                         exact_bytes(fit.ram ? fit.flash_needed : fit.ram_needed), exact_bytes(memory.size)))
+      .help("'aotc check MODEL --board ...' says of each model what makes it smaller");
+  return false;
+}
+
+}  // namespace
+
+Result<Together> compile_together(const CompileOptions& options, const ModelsChoice& choice, Diagnostics& diags) {
+  Together out;
+  CompileOptions one = options;
+  one.model_path = choice.paths.empty() ? "" : choice.paths[0];
+  if (choice.paths.size() < 2)
+    return conflicting(one.model_path, "--together is for two models and more", "leave it out, or name another model", diags);
+  if (!check_options_of_all(one, diags)) return kFailure;
+  auto names = names_of(choice, diags);
+  if (!names) return kFailure;
+  std::string joined;
+  for (const std::string& name : *names) joined += (joined.empty() ? "" : "_") + name;
+  out.prefix = prefix_of(options.prefix.empty() ? joined : options.prefix);
+  if (!check_names(*names, choice.paths, out.prefix, diags)) return kFailure;
+  std::vector<codegen::ModelOfProgram> printed(choice.paths.size());
+  codegen::CodegenOptions common;
+  for (size_t i = 0; i < choice.paths.size(); ++i) {
+    one.model_path = choice.paths[i];
+    one.prefix = (*names)[i];
+    auto planned = plan_model(one, printed[i].options, diags);
+    if (!planned) return kFailure;
+    if (kind_of(one.model_path, planned->model_bytes) != ModelKind::kModel)
+      return conflicting(one.model_path, "a TVM graph brings functions of its own, which --together does not share",
+                         "compile it alone", diags);
+    printed[i].options.program = out.prefix;
+    out.models.push_back(std::move(*planned));
+  }
+  common = printed[0].options;
+  common.prefix = out.prefix;
+  common.program.clear();
+  for (size_t i = 0; i < printed.size(); ++i) printed[i].program = &out.models[i].program;
+  out.c = codegen::print_program(printed, common);
+  for (size_t i = 0; i < printed.size(); ++i) out.models[i].c = std::move(printed[i].names);
+  return out;
+}
+
+std::string together_text(const Together& t) {
+  std::vector<std::vector<std::string>> rows = {{"", "together", "sum of all"}};
+  for (const Compiled& m : t.models) rows[0].push_back(m.prefix);
+  auto row = [&](const char* what, int64_t together, int64_t sum, auto of_one) {
+    rows.push_back({what, with_commas(together), with_commas(sum)});
+    for (const Compiled& m : t.models) rows.back().push_back(with_commas(of_one(m)));
+  };
+  row("RAM: arena", t.c.arena_bytes, sum_of(t, &Figures::arena_bytes),
+      [](const Compiled& m) { return figures_of(m).arena_bytes; });
+  if (const int64_t state = sum_of(t, &Figures::state_bytes); state > 0)
+    row("RAM: state", state, state, [](const Compiled& m) { return figures_of(m).state_bytes; });
+  const int64_t caller = sum_of(t, &Figures::caller_bytes);
+  row("RAM: caller's tensors", caller, caller, [](const Compiled& m) { return figures_of(m).caller_bytes; });
+  row("flash: constants", t.c.constant_bytes, sum_of(t, &Figures::constant_bytes),
+      [](const Compiled& m) { return figures_of(m).constant_bytes; });
+  row("functions", t.c.functions, functions_of_all(t),
+      [](const Compiled& m) { return static_cast<int64_t>(m.program.functions.size()); });
+  return format_table(rows);
+}
+
+nlohmann::ordered_json together_json(const Together& t) {
+  nlohmann::ordered_json j;
+  j["format_version"] = project::kFormatVersion;
+  j["prefix"] = t.prefix;
+  auto add = [&](const char* name, int64_t together, int64_t sum) {
+    j[name] = {{"together", together}, {"sum", sum}};
+  };
+  add("arena_bytes", t.c.arena_bytes, sum_of(t, &Figures::arena_bytes));
+  add("constants_bytes", t.c.constant_bytes, sum_of(t, &Figures::constant_bytes));
+  add("functions", t.c.functions, functions_of_all(t));
+  j["models"] = nlohmann::ordered_json::array();
+  for (const Compiled& m : t.models) j["models"].push_back(summary_json(m));
+  return j;
+}
+
+int check_together_command(const CompileOptions& options, const ModelsChoice& choice, const CommonOptions& common) {
+  Diagnostics diags;
+  auto compiled = compile_together(options, choice, diags);
+  if (!compiled) return fail(diags);
+  const bool fits = check_fit_together(*compiled, diags);
+  if (common.json)
+    print_out("{}\n", json_text(together_json(*compiled), 1));
+  else
+    print_out("{}", together_text(*compiled));
+  if (!fits) return fail(diags);
+  print_diagnostics(diags);
+  return kExitDone;
+}
+
+int compile_together_command(const CompileOptions& options, const ModelsChoice& choice, const std::string& out,
+                             bool force, const CommonOptions& common) {
+  Diagnostics diags;
+  auto compiled = compile_together(options, choice, diags);
+  if (!compiled) return fail(diags);
+  OutputDirectory directory(out.empty() ? compiled->prefix : out, project::kManifest, force);
+  for (auto& [name, text] : compiled->c.files) directory.add(name, std::move(text));
+  nlohmann::ordered_json manifest;
+  manifest["aotc"] = 1;
+  manifest["format_version"] = project::kFormatVersion;
+  manifest["kind"] = "models";
+  manifest["prefix"] = compiled->prefix;
+  manifest["compile"] = describe_compile(compiled->models[0].options);
+  manifest["together"] = together_json(*compiled);
+  directory.add(project::kManifest, json_text(manifest, 1) + "\n");
+  if (!directory.commit(diags)) return fail(diags);
+  print_diagnostics(diags);
+  if (common.json) {
+    print_out("{}\n", json_text(together_json(*compiled), 1));
+    return kExitDone;
+  }
+  print_out("{}wrote {}/:", together_text(*compiled), directory.path());
+  for (const std::string& name : directory.names()) print_out(" {}", name);
+  print_out("\nnext: add {0}.c and {0}_data.c to your firmware, and call", compiled->prefix);
+  for (const Compiled& m : compiled->models) print_out("{} {}_run", &m == compiled->models.data() ? "" : ",", m.prefix);
+  print_out(" from {}.h\n", compiled->prefix);
+  return kExitDone;
+}
+
+}  // namespace aotc::driver

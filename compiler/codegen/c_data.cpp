@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/c_constants.h"
 #include "codegen/c_function.h"
 #include "codegen/c_layout.h"
 #include "codegen/c_run.h"
@@ -113,6 +114,7 @@ std::string data_header(const plan::Program& program, const CodegenOptions& opti
   if (tables || has_own_arena(program, options))
     s += fmt::format("\n#if defined(__GNUC__)\n#define {0}_ALIGNED(n) __attribute__((aligned(n)))\n"
                      "#else\n#define {0}_ALIGNED(n)\n#endif\n", up);
+  if (has_image(options)) s += image_declarations(options);
   if (!tables) return s + "\n#endif\n";
   for (size_t i = 0; i < options.constants_sections.size(); ++i)
     s += fmt::format("\n#if defined(__GNUC__)\n#define {0} __attribute__((section(\"{1}\")))\n"
@@ -140,14 +142,15 @@ void append_data_source(std::string& s, const plan::Program& program, const Code
   }
   s.reserve(s.size() + bytes * 5 + 4096);
   s += fmt::format("#include \"{0}.h\"\n#include \"{0}_data.h\"\n", options.prefix);
-  if (has_float) s += "\n#include <math.h>\n";
+  if (has_float && !has_image(options)) s += "\n#include <math.h>\n";
   bool own_arena = has_own_arena(program, options);
   bool tables = !program.constants.empty() && program.constant_pool < 0;
-  if (!tables && !own_arena)
+  if (!tables && !own_arena && !has_image(options))
     s += fmt::format("\n/* This model has no tables. */\ntypedef int {}_no_tables;\n", options.prefix);
   if (own_arena)
     s += fmt::format("\nuint8_t {0}_arena[{1}_ARENA_SIZE] {1}_ALIGNED({1}_ARENA_ALIGN);\n",
                      options.prefix, up);
+  if (has_image(options)) s += fold_lines(image_definitions(program, options));
   if (!tables) return;
   std::vector<int> section = plan::assign_sections(program, options.constants_sections);
   for (size_t i = 0; i < program.constants.size(); ++i) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/c_constants.h"
 #include "codegen/c_feed.h"
 #include "codegen/c_function.h"
 #include "codegen/c_layout.h"
@@ -58,6 +59,7 @@ class HeaderPrinter {
       h += fmt::format("/* Status of a run whose workspace is exhausted. */\n"
                        "#define {}_ERROR_WORKSPACE (-2)\n", up_);
     h += state_macros(program_, p_);
+    if (has_image(options_)) h += image_macros(program_, options_);
     if (std::any_of(program_.functions.begin(), program_.functions.end(),
                     [](const auto& f) { return f.body && tir::can_fail(f.body->body); }))
       h += fmt::format("/* Status of a run that meets data an operator is not defined for: a division\n"
@@ -195,6 +197,7 @@ class HeaderPrinter {
     accessors(h, true);
     accessors(h, false);
     h += state_prototypes(program_, p_);
+    if (has_image(options_)) h += image_prototypes(options_);
     h += run_comment();
     h += run_prototype(program_, p_) + ";\n";
     if (program_.feeding)

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/c_comments.h"
+#include "codegen/c_constants.h"
 #include "codegen/c_data.h"
 #include "codegen/c_feed.h"
 #include "codegen/c_function.h"
@@ -293,10 +294,14 @@ ModelFiles print_model(const Program& program, const CodegenOptions& options) {
   append_data_source(data, program, options, out);
   data += state_definitions(program, options, out);
   out.files[p + ".map.json"] = json_text(printer.map(), 1) + "\n";
-  if (program.constant_pool >= 0)
+  if (program.constant_pool >= 0 && !has_image(options))
     out.files[p + "_constants.h"] =
         begin("The constants of a neural network.") + constant_pool_header(program, options);
   if (options.tvm_interface) print_tvm_interface(program, options, out);
+  if (!has_image(options)) return out;
+  out.layout_hash = layout_hash(out.files);
+  out.image = image_of(program, out.layout_hash);
+  set_hash(out.files, out.layout_hash);
   return out;
 }
 

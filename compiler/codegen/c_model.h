@@ -25,6 +25,10 @@ struct CodegenOptions {
   bool tvm_interface = false;  // tvmgen_<model_name>.h and .c as well
   // Linker sections of the tables, from fast to slow; empty: where the compiler puts them.
   std::vector<plan::ConstantSection> constants_sections;
+  // The tables are in an image of their own, which PREFIX_load takes (c_constants.h): the program has a pool of
+  // constants that is none of the caller's.
+  bool constants_image = false;
+  uint32_t constants_address = 0;  // where the image lies; 0: PREFIX_load is told
   ArenaOwner arena = ArenaOwner::kCaller;
   MemoryMode memory = MemoryMode::kStatic;
   CallingConvention convention = CallingConvention::kPlain;  // not kUnpacked, which is for functions of users
@@ -48,6 +52,8 @@ struct ModelFiles {
   std::vector<bool> is_row;                  // by constant: its values are in rows that loops read, and nowhere else
   std::vector<std::string> input_fields;     // struct field of each graph input
   std::vector<std::string> output_fields;
+  std::string image;         // of the tables, if they are in one
+  uint64_t layout_hash = 0;  // of the code that it is for
   int64_t printed_calls = 0;     // in the text of the run function: those in a loop once
   int64_t loop_table_bytes = 0;  // what its loops read, less the program's tables that are not there for it
 };

@@ -29,7 +29,8 @@ void make_names(const plan::Program& program, const CodegenOptions& options, Uni
                             "min_f32", "max_f32", "min_i64", "max_i64", "abs_i32", "float_bits",
                             "float_from_bits", "keep", "fence", "product", "saturate_i8", "saturate_i16", "devices",
                             "pools", "check_tensors", "tensor_data", "shapes", "tensors", "type_codes",
-                            "names", "functions", "hashes", "offsets", "registry", "module", "row16", "row24", "row32"})
+                            "names", "functions", "hashes", "offsets", "registry", "module", "row16", "row24", "row32", "constants", "load",
+                            "loaded", "image_head", "crc"})
     functions.reserve(fmt::format("{}_{}", p, taken));
   if (options.slices)
     for (const char* taken : {"begin", "step", "context"})

@@ -50,7 +50,7 @@ std::string arena_name(const CodegenOptions& options) {
 }
 
 bool has_pools(const Program& program) {
-  return program.pools.size() > 1 || program.pools[0].name != "arena";
+  return program.pools.size() > (program.constants_apart ? 2 : 1) || program.pools[0].name != "arena";
 }
 
 std::vector<int> context_devices(const Program& program) {

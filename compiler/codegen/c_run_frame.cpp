@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "codegen/c_constants.h"
 #include "codegen/c_state.h"
 #include "ops/operator.h"
 #include "support/text.h"
@@ -34,6 +35,7 @@ void RunPrinter::declare_memory() {
     line("    (void)arena;");
   }
   if (has_state(program_)) line("    uint8_t *const s = (uint8_t *)state;");
+  if (has_image(options_)) line(fmt::format("    const uint8_t *const constants = {};", image_tables(options_)));
 }
 
 void RunPrinter::declare_locals() {
@@ -93,6 +95,7 @@ Launch RunPrinter::launch_of(int device) const {
 }
 
 std::string RunPrinter::base(int pool) const {
+  if (program_.constants_apart && pool == program_.constant_pool) return "constants";
   return has_pools(program_) ? "a_" + program_.pools[static_cast<size_t>(pool)].name : "a";
 }
 
@@ -147,7 +150,7 @@ void RunPrinter::check_arguments() {
     check_ports("inputs", program_.graph.inputs, program_.input_contract, names_.input_fields);
   check_ports("outputs", program_.graph.outputs, program_.output_contract, names_.output_fields);
   for (size_t i = 0; i < program_.pools.size(); ++i) {
-    if (workspace_ || program_.pools[i].bytes == 0) continue;
+    if (workspace_ || program_.pools[i].bytes == 0 || base(static_cast<int>(i)) == "constants") continue;
     std::string a = base(static_cast<int>(i));
     conditions.push_back(a + " == NULL");
     conditions.push_back(fmt::format("((uintptr_t){} & ({}_ARENA_ALIGN - 1u)) != 0", a, up_));
@@ -155,6 +158,12 @@ void RunPrinter::check_arguments() {
   if (has_state(program_)) {
     conditions.push_back("s == NULL");
     conditions.push_back(fmt::format("((uintptr_t)s & ({}_STATE_ALIGN - 1u)) != 0", up_));
+  }
+  if (has_image(options_)) {
+    line(fmt::format("    if ({}) {{", image_missing(options_)));
+    line(fmt::format("        return {}_ERROR_CONSTANTS;", up_));
+    line("    }");
+    if (program_.pools[static_cast<size_t>(program_.constant_pool)].bytes == 0) line("    (void)constants;");
   }
   if (conditions.empty()) return;
   std::string text = "    if (";

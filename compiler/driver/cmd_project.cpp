@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "driver/commands.h"
+#include "driver/constants_for.h"
 #include "driver/together.h"
 #include "project/template.h"
 #include "support/streams.h"
@@ -28,6 +29,7 @@ struct Everything {
   ReportOptions report;
   MlfChoice mlf;
   ModelsChoice models;
+  std::string constants_for;  // an aotc.json
   std::vector<std::string> project_options;
   std::string out, target;
   bool force = false, fit_stack = false;
@@ -115,6 +117,20 @@ bool takes_one_model(Everything& e, const char* command) {
   return true;
 }
 
+std::vector<Option> constants_options(Everything& e) {
+  return {{.names = "--constants-file",
+           .value = "NAME",
+           .target = &e.compile.constants_file,
+           .help = "The tables as a file of their own beside the C, which NAME_load takes after it has looked at its size, "
+                   "version, layout and checksum: weights can be updated without the code",
+           .see = "weights.md"},
+          {.names = "--constants-address",
+           .value = "0xADDRESS",
+           .target = &e.compile.constants_address,
+           .help = "Where that file lies in memory; by default NAME_load is told",
+           .see = "weights.md"}};
+}
+
 Command check() {
   auto e = std::make_shared<Everything>();
   Command out = {.name = "check",
@@ -145,6 +161,13 @@ Command compile() {
           return compile_together_command(e->compile, e->models, e->out, e->force, e->common);
         }
         if (!takes_one_model(*e, "aotc compile")) return kExitUsage;
+        if (!e->constants_for.empty()) {
+          if (e->mlf.wanted())
+            return options::usage_error("aotc compile", "--constants-for writes tables, and no archive", {"leave --format and --style out"});
+          return constants_for_command(e->compile, e->constants_for, e->out, e->common);
+        }
+        if (e->mlf.wanted() && !e->compile.constants_file.empty())
+          return options::usage_error("aotc compile", "--constants-file: an archive has its tables in its code", {"leave one of them out"});
         if (e->mlf.wanted()) return compile_mlf_command(e->compile, e->mlf, e->out, e->common);
         if (!e->mlf.date.empty())
           return options::usage_error("aotc compile", "--date is the date in an archive",
@@ -154,6 +177,14 @@ Command compile() {
   out.options.push_back(
       directory_option(*e, "Directory to write, or archive; by default the prefix, or PREFIX.tar"));
   out.options.push_back(force_option(*e));
+  for (Option& o : constants_options(*e)) out.options.push_back(std::move(o));
+  out.options.push_back({.names = "--constants-for",
+                         .value = "OLD/aotc.json",
+                         .target = &e->constants_for,
+                         .help = "Only the tables of this model, for the code of another that was compiled with "
+                                 "--constants-file, with its options; refused where the code would be other. -o is the file",
+                         .takes = Takes::kFile,
+                         .see = "weights.md"});
   for (Option& o : mlf_options(e->mlf)) out.options.push_back(std::move(o));
   out.options.push_back(json_option(e->common));
   out.options.push_back(quiet_option(e->common));

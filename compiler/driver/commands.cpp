@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "driver/constants_for.h"
 #include "driver/firmware_stack.h"
 #include "driver/fit.h"
 #include "driver/graph_model.h"
@@ -70,6 +71,7 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
     return f.first.starts_with("operators/");
   });
   const bool runtime = project_model_of(*compiled).runtime;
+  if (!compiled->c.image.empty()) directory.add(compiled->options.constants_file, compiled->c.image);
   // Moved: the text of the tables is the largest thing in memory.
   for (auto& [name, text] : compiled->c.files) directory.add(name, std::move(text));
   nlohmann::ordered_json manifest;
@@ -78,6 +80,7 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   manifest["kind"] = "model";
   manifest["prefix"] = compiled->prefix;
   manifest["compile"] = describe_compile(compiled->options);
+  if (!compiled->c.image.empty()) manifest["constants_file"] = constants_file_json(*compiled);
   manifest["summary"] = summary_json(*compiled);
   directory.add(project::kManifest, json_text(manifest, 1) + "\n");
   if (!directory.commit(diags)) return fail(diags);
@@ -91,9 +94,12 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   print_out("{}", summary_text(*compiled));
   print_out("wrote {}/:", directory.path());
   for (const std::string& name : directory.names()) print_out(" {}", name);
-  print_out("\nnext: add {0}.c{1}{0}_data.c{2} to your firmware and call {0}_run from {0}.h\n",
+  print_out("\nnext: add {0}.c{1}{0}_data.c{2} to your firmware and call {3}{0}_run from {0}.h\n",
              compiled->prefix, operators ? ", " : " and ",
-             !operators ? "" : runtime ? ", operators/*.c and the C runtime" : " and operators/*.c");
+             !operators ? "" : runtime ? ", operators/*.c and the C runtime" : " and operators/*.c",
+             compiled->options.constants_file.empty()
+                 ? ""
+                 : fmt::format("{}_load with {}, then ", compiled->prefix, compiled->options.constants_file));
   return kExitDone;
 }
 

@@ -254,6 +254,10 @@ Status read_plan_files(const CompileOptions& options, Compiled& out, plan::PlanO
   auto pools = parse_pools(options.pools, diags);
   if (!pools) return kFailure;
   plan_options.pools = std::move(*pools);
+  if (!options.constants_file.empty()) {
+    plan_options.pools = {plan::Pool{"arena"}, plan::Pool{.name = "constants", .constants = true}};
+    plan_options.constants_apart = true;
+  }
   if (!options.devices_path.empty() && options.devices_text.empty()) {
     auto text = read_file(options.devices_path, diags, 1 << 20);
     if (!text) return kFailure;
@@ -311,6 +315,8 @@ Result<codegen::CodegenOptions> choose_code(const Compiled& out, const std::stri
   auto sections = parse_sections(options, diags);
   if (!sections) return kFailure;
   c.constants_sections = std::move(*sections);
+  c.constants_image = !options.constants_file.empty();
+  if (!options.constants_address.empty()) c.constants_address = parse_address(options, diags).value_or(0);
   c.assembly = options.assembly;
   c.narrow_int = out.plan_options.target.narrow_int;
   c.version = kVersion;

@@ -44,6 +44,9 @@ struct CompileOptions {
   bool tvm_interface = false;      // tvmgen_NAME.h and .c as well
   bool interface_given = false;    // --interface: also where it is the default
   std::string constants_section;   // linker sections of the tables: "NAME[:BYTES],..."
+  std::string constants_file;      // --constants-file: the image of the tables, a file beside the code
+  std::string constants_address;   // where it lies, as given; empty: NAME_load is told
+  bool constants_open = false;     // code that assumes nothing of the weights
   bool constants_in_ram = false;   // on boards that read program memory by instructions of its own
   std::vector<std::string> pools;  // "NAME:BYTES[:fast]", as given
   std::string devices_path;        // read by compile_model into:

@@ -108,6 +108,50 @@ Contracts contracts_of(const CompileOptions& options) {
           options.outputs.value_or(plan::Contract::kPreserve)};
 }
 
+std::optional<uint32_t> parse_address(const CompileOptions& options, Diagnostics& diags) {
+  const std::string& text = options.constants_address;
+  const bool digits = text.size() > 2 && text.size() <= 10 && text.starts_with("0x") &&
+                      text.find_first_not_of("0123456789abcdefABCDEF", 2) == std::string::npos;
+  const uint64_t address = digits ? std::stoull(text.substr(2), nullptr, 16) : 0;
+  if (address != 0 && address % plan::Program::kArenaAlignment == 0) return static_cast<uint32_t>(address);
+  (void)conflicting(options.model_path, fmt::format("--constants-address: '{}' is no place for tables", escape_for_display(text)),
+                    fmt::format("write 0x and up to eight digits, a multiple of {} above 0", plan::Program::kArenaAlignment), diags);
+  return std::nullopt;
+}
+
+namespace {
+
+// Tables in a file of their own.
+Status check_constants_file(const CompileOptions& o, Diagnostics& diags) {
+  const std::string& name = o.constants_file;
+  if (name.empty()) {
+    for (auto [given, option] : {std::pair{!o.constants_address.empty(), "--constants-address"}, {o.constants_open, "--constants-open"}})
+      if (given)
+        return conflicting(o.model_path, fmt::format("{} is for tables in a file of their own", option),
+                           "give --constants-file NAME as well", diags);
+    return success();
+  }
+  if (name[0] == '.' || name.size() > 100 || name.ends_with(".c") || name.ends_with(".h") || name.ends_with(".json") ||
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") != std::string::npos)
+    return conflicting(o.model_path, fmt::format("--constants-file: '{}' is no name for it", escape_for_display(name)),
+                       "use letters, digits, '_', '-' and '.', as in weights.bin: it is written where the C is", diags);
+  struct Given {
+    bool given;
+    const char* name;
+  };
+  for (const Given& g : {Given{!o.pools.empty(), "--pool"}, Given{!o.slice.empty(), "--slice"}, Given{o.feed, "--input rows"},
+                         Given{!o.constants_section.empty(), "--constants-section"}, Given{!o.devices_path.empty(), "--devices"},
+                         Given{o.memory == codegen::MemoryMode::kWorkspace, "--memory workspace"},
+                         Given{o.convention != CallingConvention::kPlain, "--calling-convention"},
+                         Given{o.tvm_interface, "--interface tvm"}, Given{!o.operators.empty(), "--operators"},
+                         Given{!o.schedules_path.empty(), "--schedules"}})
+    if (g.given)
+      return conflicting(o.model_path, fmt::format("{} and --constants-file do not go together", g.name), "leave one of them out", diags);
+  return o.constants_address.empty() || parse_address(o, diags) ? success() : Status(kFailure);
+}
+
+}  // namespace
+
 Status check_options(const CompileOptions& options, Diagnostics& diags) {
   auto conflict = [&](const std::string& what, const std::string& help) -> Status {
     return conflicting(options.model_path, what, help, diags);
@@ -138,7 +182,7 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
   if (options.stream != plan::Stream::kOff && options.convention == CallingConvention::kRegistry)
     return conflict("--stream computes rows, which a function of the registry cannot trace",
                     "leave one of --stream and --calling-convention registry out");
-  if (!check_slices(options, diags) || !check_feed(options, diags)) return kFailure;
+  if (!check_constants_file(options, diags) || !check_slices(options, diags) || !check_feed(options, diags)) return kFailure;
   if (!workspace) return success();
   Contracts contracts = contracts_of(options);
   for (auto [contract, name] : {std::pair{contracts.inputs, "--input"}, {contracts.outputs, "--output"}}) {
@@ -175,6 +219,7 @@ Status check_program_tables(const CompileOptions& options, Diagnostics& diags) {
   if (options.convention != CallingConvention::kPlain)
     what = fmt::format("--calling-convention {} passes tables as tensors, which", name_of(options.convention));
   if (!options.constants_section.empty()) what = "--constants-section is for tables that";
+  if (!options.constants_file.empty()) what = "--constants-file is for tables that";
   if (what.empty()) return success();
   return conflicting(options.model_path,
                      fmt::format("{} cannot be in the program memory of {}", what,
@@ -189,7 +234,7 @@ Status check_structure(const CompileOptions& options, const plan::Program& progr
                        "leave it out: the arena is planned for all ways through the model", diags);
   if (program.state_bytes > 0 && program.constant_pool >= 0)
     return conflicting(file, "the first values of states are tables, which a pool of constants would have",
-                       "leave the pool of constants out, or use --constants-section", diags);
+                       "leave the pool of constants (or --constants-file) out, or use --constants-section", diags);
   return success();
 }
 

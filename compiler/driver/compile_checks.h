@@ -3,6 +3,7 @@
 // the way of what as [option-conflict], located at the model or at the file that is at fault.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "driver/compilation.h"
@@ -16,6 +17,8 @@ Failure conflicting(const std::string& file, const std::string& what, const std:
 
 // Options that cannot go together.
 Status check_options(const CompileOptions& options, Diagnostics& diags);
+// --constants-address: 32 bits, aligned as tables are, not 0. Reports [option-conflict].
+std::optional<uint32_t> parse_address(const CompileOptions& options, Diagnostics& diags);
 // Tensors of devices are written, and lie in memory that the caller gives.
 Status check_device_pools(const CompileOptions& options, const plan::PlanOptions& plan_options,
                           Diagnostics& diags);

@@ -65,6 +65,9 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["interface"] = options.tvm_interface ? "tvm" : "aotc";
   j["constants"] = options.constants_in_ram ? "ram" : "flash";
   j["constants_section"] = options.constants_section;
+  j["constants_file"] = options.constants_file;
+  j["constants_address"] = options.constants_address;
+  j["constants_open"] = options.constants_open;
   j["pools"] = options.pools;
   j["devices"] = options.devices_text;
   j["strip_boundary_float"] = options.strip_boundary_float;
@@ -116,6 +119,9 @@ CompileOptions ProjectDir::compile_options() const {
   o.tvm_interface = c.value("interface", "") == "tvm";
   o.constants_in_ram = c.value("constants", "") == "ram";
   o.constants_section = c.value("constants_section", "");
+  o.constants_file = c.value("constants_file", "");
+  o.constants_address = c.value("constants_address", "");
+  o.constants_open = c.value("constants_open", false);
   o.pools = c.value("pools", std::vector<std::string>());
   o.devices_text = c.value("devices", "");
   if (!o.devices_text.empty()) o.devices_path = path + "/" + project::kManifest;
@@ -140,6 +146,20 @@ CompileOptions ProjectDir::compile_options() const {
   o.assembly = c.value("assembly", true);
   if (auto schedules = schedules_of(c)) o.schedules = std::move(*schedules);
   return o;
+}
+
+bool is_description(const nlohmann::json& compile) {
+  // What `compile_options` reads has the type of what is written; later keys are not ours to judge.
+  const nlohmann::ordered_json known = describe_compile({});
+  for (const auto& [key, written] : known.items())
+    if (compile.contains(key) && compile[key].type() != written.type()) return false;
+  const nlohmann::json values = compile.value("state_values", nlohmann::json::object());
+  for (const auto& [text, hex] : values.items())
+    if (!hex.is_string()) return false;
+  for (const char* list : {"pools", "shapes", "dimensions", "values", "states", "operators"})
+    for (const auto& text : compile.value(list, nlohmann::json::array()))
+      if (!text.is_string()) return false;
+  return schedules_of(compile).ok();
 }
 
 namespace {
@@ -169,17 +189,7 @@ bool is_complete(const nlohmann::json& manifest) {
   }
   auto compile = manifest.find("compile");
   if (compile == manifest.end() || !compile->is_object()) return false;
-  // What `compile_options` reads has the type of what is written; later keys are not ours to judge.
-  const nlohmann::ordered_json known = describe_compile({});
-  for (const auto& [key, written] : known.items())
-    if (compile->contains(key) && (*compile)[key].type() != written.type()) return false;
-  const nlohmann::json values = compile->value("state_values", nlohmann::json::object());
-  for (const auto& [text, hex] : values.items())
-    if (!hex.is_string()) return false;
-  for (const char* list : {"pools", "shapes", "dimensions", "values", "states", "operators"})
-    for (const auto& text : compile->value(list, nlohmann::json::array()))
-      if (!text.is_string()) return false;
-  return schedules_of(*compile).ok();
+  return is_description(*compile);
 }
 
 }  // namespace

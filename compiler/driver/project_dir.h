@@ -42,6 +42,8 @@ bool require_image(const ProjectDir& project, Diagnostics& diags);
 
 // The part of CompileOptions that aotc.json keeps.
 nlohmann::ordered_json describe_compile(const CompileOptions& options);
+// Has what `compile_options` reads of a description the types of what is written?
+bool is_description(const nlohmann::json& compile);
 
 // Configures and builds; returns an exit code, reporting [tool-missing] or [build-failed].
 int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags);

@@ -50,7 +50,8 @@ Status check_options_of_all(const CompileOptions& o, Diagnostics& diags) {
         Given{o.feed, "--input rows"}, Given{o.tvm_interface, "--interface tvm"},
         Given{o.convention != CallingConvention::kPlain, "--calling-convention"},
         Given{o.memory == codegen::MemoryMode::kWorkspace, "--memory workspace"}, Given{!o.pools.empty(), "--pool"},
-        Given{!o.devices_path.empty(), "--devices"}, Given{!o.constants_section.empty(), "--constants-section"}})
+        Given{!o.devices_path.empty(), "--devices"}, Given{!o.constants_section.empty(), "--constants-section"},
+        Given{!o.constants_file.empty(), "--constants-file"}})
     if (g.given)
       return conflicting(file, fmt::format("{} and --together do not go together", g.name),
                          fmt::format("leave {} out, or compile the models alone: theirs are names of their own, and one "

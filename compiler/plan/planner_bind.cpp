@@ -193,6 +193,7 @@ Status Planner::place_constants() {
   auto found = std::find_if(program_.pools.begin(), program_.pools.end(), of_constants);
   if (found == program_.pools.end()) return success();
   program_.constant_pool = static_cast<int>(found - program_.pools.begin());
+  program_.constants_apart = options_.constants_apart;
   for (ProgramConstant& c : program_.constants) {
     int64_t alignment = std::max(c.data.alignment, 4);
     c.offset = (found->bytes + alignment - 1) / alignment * alignment;

@@ -96,7 +96,12 @@ int Planner::intern_constant(int op_index, ops::Constant constant) {
   std::string_view view(reinterpret_cast<const char*>(constant.bytes.data()),
                         constant.bytes.size());
   uint64_t hash = stable_hash(view) ^ static_cast<uint64_t>(constant.dtype);
+  // Small tables of a file of weights are equal by chance, and other weights would need other code; large ones are of
+  // one tensor that is read twice.
+  constexpr size_t kByChance = 64;
+  const bool alone = options_.constants_apart && constant.bytes.size() < kByChance;
   for (int index : constants_by_hash_[hash]) {
+    if (alone) break;
     ops::Constant& known = program_.constants[static_cast<size_t>(index)].data;
     if (known.dtype != constant.dtype || known.bytes != constant.bytes) continue;
     known.alignment = std::max(known.alignment, constant.alignment);

@@ -157,6 +157,7 @@ struct Program {
   const passes::Device& device_of(int index) const { return devices[static_cast<size_t>(index)]; }
   std::vector<Pool> pools;              // at least one
   int constant_pool = -1;               // -1: tables are data of the program
+  bool constants_apart = false;         // that pool is no memory of the caller: the program finds it by itself
   bool program_tables = false;          // tables are in program memory (tir::Space::kProgram)
   int64_t arena_bytes = 0;  // of all pools
   int64_t arena_lower_bound = 0;
@@ -187,6 +188,7 @@ struct PlanOptions {
   int merge_at_least = 3;  // how many functions that differ only in numbers become one; 0: never
   bool repeats = true;     // calls that come again and again become repeats, where that is smaller
   std::vector<Pool> pools = {};  // empty: one arena without limit
+  bool constants_apart = false;  // the pool of constants is none of the caller's
   passes::DeviceSet devices = {};
   std::map<int, ops::Schedule> schedules = {};  // asked for, by operator index in the model's file
 };

@@ -143,7 +143,8 @@ def main():
     both = printed("compile", digits, gadget, "--together", "-o", args.work / "t")
     check(both, "together.schema.json", "compile --together")
     count += damages(both, "together.schema.json")
-    for folder in ("t", "c", "p"):
+    printed("compile", digits, "--constants-file", "weights.bin", "-o", args.work / "w")
+    for folder in ("t", "w", "c", "p"):
         value = json.loads((args.work / folder / "aotc.json").read_text())
         check(value, "aotc.schema.json", f"aotc.json of {folder}")
         count += damages(value, "aotc.schema.json")

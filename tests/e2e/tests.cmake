@@ -56,6 +56,7 @@ foreach(target gcc cortex_m4)
     --work ${work}/keras_${target} --models ${keras_list})
 endforeach()
 e2e_test(models.together full ${python} ${e2e}/together.py --work ${work}/together)
+e2e_test(models.weights_file full ${python} ${e2e}/weights.py --work ${work}/weights)
 e2e_test(models.unrolled full ${python} ${e2e}/unrolled.py --work ${work}/unrolled)
 # Weights of int8 or float16 under float activations.
 foreach(target clang rv32imac)
@@ -182,7 +183,7 @@ foreach(check excerpts slugs links pictures usage)
 endforeach()
 e2e_test(docs.readme quick ${python} ${e2e}/docs.py commands --pages README.md
   --work ${work}/docs_readme)
-foreach(guide from-keras how-do-i from-tflm cli boards speech analyze streaming together from-scikit-learn from-pytorch)
+foreach(guide from-keras how-do-i from-tflm cli boards speech analyze streaming together weights from-scikit-learn from-pytorch)
   e2e_test(docs.${guide} full ${python} ${e2e}/docs.py commands --pages docs/${guide}.md
     --work ${work}/docs_${guide})
 endforeach()

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/constants_for.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "codegen/c_constants.h"
+#include "driver/compile_checks.h"
+#include "driver/project_dir.h"
+#include "driver/summary.h"
+#include "support/files.h"
+#include "support/json.h"
+#include "support/streams.h"
+#include "support/text.h"
+
+namespace aotc::driver {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string text_of(uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+// A compilation that was written: its manifest, and its code with the placeholder in the place of the hash.
+struct Old {
+  std::string folder;
+  nlohmann::json manifest;
+  std::map<std::string, std::string> files;
+};
+
+Failure refuse(const std::string& file, const std::string& what, const std::string& help, Diagnostics& diags) {
+  Location where;
+  where.file = file;
+  diags.error(where, "constants-for", what).help(help);
+  return kFailure;
+}
+
+constexpr const char* kCompileAgain = "give the aotc.json of a directory that 'aotc compile --constants-file NAME' wrote";
+
+Result<Old> read_old(const std::string& path, Diagnostics& diags) {
+  Old out;
+  auto bytes = read_file(path, diags, 1 << 26);
+  if (!bytes) return kFailure;
+  (void)parse_json({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, out.manifest);
+  const auto is = [&](const nlohmann::json& j, const char* key, nlohmann::json::value_t type) {
+    return j.is_object() && j.contains(key) && j[key].type() == type;
+  };
+  using T = nlohmann::json::value_t;
+  if (!is(out.manifest, "kind", T::string) || out.manifest["kind"] != "model" || !is(out.manifest, "prefix", T::string) ||
+      !is(out.manifest, "compile", T::object) || !is(out.manifest, "summary", T::object))
+    return refuse(path, "is no aotc.json of a compiled model", kCompileAgain, diags);
+  const nlohmann::json file = out.manifest.value("constants_file", nlohmann::json());
+  if (!is(file, "name", T::string) || !is(file, "layout_hash", T::string))
+    return refuse(path, "the model was compiled with its tables in the code", kCompileAgain, diags);
+  if (!is_description(out.manifest["compile"]))
+    return refuse(path, "is damaged or of another version", kCompileAgain, diags);
+  out.folder = std::filesystem::path(path).parent_path().string();
+  const std::string prefix = out.manifest["prefix"].get<std::string>();
+  for (const char* end : {".c", ".h", "_data.c", "_data.h"}) {
+    const std::string name = prefix + end;
+    auto text = read_file((std::filesystem::path(out.folder) / name).string(), diags);
+    if (!text) return kFailure;
+    out.files[name].assign(text->begin(), text->end());
+  }
+  return out;
+}
+
+// Are these the files that the hash is of?
+bool is_whole(Old& old) {
+  uint64_t hash = 0;
+  const std::string text = old.manifest["constants_file"]["layout_hash"].get<std::string>();
+  if (text.size() != 16 || text.find_first_not_of("0123456789abcdef") != std::string::npos) return false;
+  hash = std::stoull(text, nullptr, 16);
+  codegen::clear_hash(old.files, hash);
+  return codegen::layout_hash(old.files) == hash;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> out;
+  for (size_t from = 0; from < text.size();) {
+    const size_t end = std::min(text.find('\n', from), text.size());
+    out.push_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return out;
+}
+
+// "in kws_conv_2d_0": the nearest function above whose definition begins a line. Empty outside of functions.
+std::string place_in(const std::vector<std::string>& lines, size_t at) {
+  for (size_t i = std::min(at + 1, lines.size()); i-- > 0;) {
+    const std::string& line = lines[i];
+    if (line.empty() || line[0] == ' ' || line[0] == '#' || line[0] == '{' || line[0] == '}') continue;
+    const size_t bracket = line.find('('), name = line.rfind(' ', bracket);
+    if (bracket == std::string::npos || name == std::string::npos || line.back() == ';') return "";
+    return ", in " + line.substr(name + 1 + (line[name + 1] == '*' ? 1 : 0), bracket - name - 1);
+  }
+  return "";
+}
+
+std::string shortened(const std::string& line) {
+  const size_t from = std::min(line.find_first_not_of(' '), line.size());
+  return line.substr(from, 90) + (line.size() - from > 90 ? "..." : "");
+}
+
+// The first line of a file that differs.
+void note_lines(const std::string& name, const std::string& old, const std::string& now, Diagnostic& d) {
+  const auto before = lines_of(codegen::without_comments(old)), after = lines_of(codegen::without_comments(now));
+  for (size_t i = 0; i < std::max(before.size(), after.size()); ++i) {
+    const std::string was = i < before.size() ? before[i] : "", is = i < after.size() ? after[i] : "";
+    if (was == is) continue;
+    d.note(fmt::format("{}{}: '{}' was '{}'", name, place_in(after, i), escape_for_display(shortened(is)),
+                       escape_for_display(shortened(was))));
+    return;
+  }
+}
+
+std::string text_at(const ordered_json& j, const char* key) {
+  return j.is_object() && j.contains(key) && j[key].is_string() ? j[key].get<std::string>() : "";
+}
+
+// Without what the cost model expects: "pairs: pixels 3; shift 12, about 296 k instructions" to "pairs: pixels 3; shift 12".
+std::string form_of(const std::string& schedule) { return schedule.substr(0, schedule.find(", about")); }
+
+// What was decided of an operator by its weights and scales.
+void note_operators(const ordered_json& before, const ordered_json& after, Diagnostic& d) {
+  constexpr int kMost = 8;
+  int said = 0;
+  for (size_t i = 0; i < after.size() && i < before.size() && said < kMost; ++i) {
+    const std::string was = form_of(text_at(before[i], "schedule")), is = form_of(text_at(after[i], "schedule"));
+    const bool same_operator = text_at(before[i], "op_type") == text_at(after[i], "op_type");
+    if (was == is && same_operator && text_at(before[i], "function") == text_at(after[i], "function")) continue;
+    ++said;
+    const std::string index =
+        after[i].contains("op_index") && after[i]["op_index"].is_number_integer() ? after[i]["op_index"].dump() : "?";
+    if (!same_operator)
+      d.note(fmt::format("call {}: {} was {}", i, text_at(after[i], "op_type"), escape_for_display(text_at(before[i], "op_type"))));
+    else if (was != is)
+      d.note(fmt::format("op {} {}: computed as '{}', was '{}': weights or scales need another form", index,
+                         text_at(after[i], "op_type"), is, escape_for_display(was)));
+    else
+      d.note(fmt::format("op {} {}: by {}, was {}", index, text_at(after[i], "op_type"), text_at(after[i], "function"),
+                         escape_for_display(text_at(before[i], "function"))));
+  }
+  if (before.size() != after.size()) d.note(fmt::format("{} calls of operators, there were {}", after.size(), before.size()));
+}
+
+void note_channels(const ordered_json& before, const ordered_json& after, Diagnostic& d) {
+  for (const char* kind : {"constant", "unread"}) {
+    auto count = [&](const ordered_json& j) {
+      return j.contains("channels_removed") && j["channels_removed"].is_object() &&
+                     j["channels_removed"].value(kind, ordered_json()).is_number_integer()
+                 ? j["channels_removed"][kind].get<int64_t>()
+                 : int64_t{0};
+    };
+    const int64_t was = count(before), is = count(after);
+    if (was != is)
+      d.note(fmt::format("{} channels are {}, and were left out of the code where they were {}: {} before", is,
+                         std::string_view(kind) == "constant" ? "constant whatever the input" : "read by nobody",
+                         std::string_view(kind) == "constant" ? "constant" : "read by nobody", was));
+  }
+}
+
+void report_difference(const Old& old, const Compiled& now, const std::map<std::string, std::string>& files,
+                       Diagnostics& diags) {
+  Location where;
+  where.file = now.options.model_path;
+  auto& d = diags.error(where, "constants-differ",
+                        "the code of " + (std::filesystem::path(old.folder) / project::kManifest).string() +
+                            " is not that of this model: something of the old weights is in it");
+  const ordered_json before = old.manifest["summary"], after = summary_json(now);
+  note_channels(before, after, d);
+  note_operators(before.value("layers", ordered_json::array()), after["layers"], d);
+  for (const auto& [name, text] : files)
+    if (auto at = old.files.find(name); at != old.files.end()) note_lines(name, at->second, text, d);
+  d.help("compile the new model with its code, and update both");
+}
+
+}  // namespace
+
+ordered_json constants_file_json(const Compiled& c) {
+  return {{"name", c.options.constants_file},
+          {"bytes", c.c.image.size()},
+          {"layout_hash", text_of(c.c.layout_hash)}};
+}
+
+int constants_for_command(const CompileOptions& given, const std::string& manifest, const std::string& out,
+                          const CommonOptions& common) {
+  Diagnostics diags;
+  CompileOptions plain;
+  plain.model_path = given.model_path;
+  if (describe_compile(given) != describe_compile(plain) || !given.prefix.empty() || !given.board_name.empty()) {
+    (void)conflicting(given.model_path, "--constants-for compiles with the options of the old model, and takes no others",
+                      "leave them out", diags);
+    return fail(diags, kExitUsage);
+  }
+  auto old = read_old(manifest, diags);
+  if (!old) return fail(diags);
+  if (!is_whole(*old)) {
+    (void)refuse(manifest, "the code beside it was changed since it was written, or is not its own",
+                 "compile the old model again", diags);
+    return fail(diags);
+  }
+  ProjectDir as_project;
+  as_project.path = old->folder;
+  as_project.manifest = old->manifest;
+  as_project.manifest["board"] = text_at(old->manifest["summary"], "board");
+  CompileOptions options = as_project.compile_options();
+  options.model_path = given.model_path;
+  auto compiled = compile_model(options, diags);
+  if (!compiled) return fail(diags);
+  const std::string recorded = old->manifest["constants_file"]["layout_hash"].get<std::string>();
+  if (text_of(compiled->c.layout_hash) != recorded) {
+    std::map<std::string, std::string> files = compiled->c.files;
+    codegen::clear_hash(files, compiled->c.layout_hash);
+    report_difference(*old, *compiled, files, diags);
+    return fail(diags);
+  }
+  const std::string path = out.empty() ? options.constants_file : out;
+  if (!write_file(path, compiled->c.image, diags)) return fail(diags);
+  print_diagnostics(diags);
+  if (common.json)
+    print_out("{}\n", json_text(constants_file_json(*compiled), 1));
+  else
+    print_out("wrote {}: {}, for the code of {}\n", path, exact_bytes(static_cast<int64_t>(compiled->c.image.size())), manifest);
+  return kExitDone;
+}
+
+}  // namespace aotc::driver

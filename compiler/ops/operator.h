@@ -157,6 +157,12 @@ class Operator : public graph::OpDefinition {
   // The activation that is all this operator computes of operand 0 (relu: kRelu), if it is one.
   // Producers take it over through an attribute called `activation`.
   virtual std::optional<Activation> as_activation(const OpView&) const { return std::nullopt; }
+  // Of a sum of floats the operand that is a constant of as many elements as a row of the result, which is shaped as
+  // the other operand is.
+  virtual std::optional<size_t> as_addition(const OpView&) const { return std::nullopt; }
+  // Would one more operand, float32 of as many elements as a row of the result, be added to every row behind all else
+  // but the attribute `activation`?
+  virtual bool takes_addition(const OpView&) const { return false; }
   // The extension that is all this operator does to operand 0 (pad), if its amounts are known.
   virtual std::optional<Padding> as_padding(const OpView&) const { return std::nullopt; }
 

@@ -10,6 +10,7 @@
 #include "passes/dead_channels.h"
 #include "passes/dead_code.h"
 #include "passes/fuse_activation.h"
+#include "passes/fuse_addition.h"
 #include "passes/fuse_padding.h"
 #include "passes/generalize.h"
 #include "passes/move_transposes.h"
@@ -25,31 +26,21 @@ namespace aotc::passes {
 namespace {
 
 constexpr Pass kPipeline[] = {
-    {"dead-code", "what no output needs hides fusions; every pass is followed by this one",
-     remove_dead_code},
-    {"annotate-devices", "what runs where is settled first, so that no fusion crosses a device",
-     annotate_devices},
-    {"strip-boundary-float", "on request, callers pass and get quantised values directly",
-     strip_boundary_float},
-    {"constant-folding", "what depends on constants only is computed now, not on the device",
-     fold_constants},
-    {"remove-identities", "operators that change nothing cost time, and hide fusions",
-     remove_identities},
-    {"remove-conversions", "converting to float and exactly back is work for nothing",
-     remove_conversions},
-    {"move-transposes", "transposes that meet vanish, and a model of NCHW becomes one of NHWC",
-     move_transposes},
+    {"dead-code", "what no output needs hides fusions; every pass is followed by this one", remove_dead_code},
+    {"annotate-devices", "what runs where is settled first, so that no fusion crosses a device", annotate_devices},
+    {"strip-boundary-float", "on request, callers pass and get quantised values directly", strip_boundary_float},
+    {"constant-folding", "what depends on constants only is computed now, not on the device", fold_constants},
+    {"remove-identities", "operators that change nothing cost time, and hide fusions", remove_identities},
+    {"remove-conversions", "converting to float and exactly back is work for nothing", remove_conversions},
+    {"move-transposes", "transposes that meet vanish, and a model of NCHW becomes one of NHWC", move_transposes},
     {"generalize", "operators that are cases of others share their kernels and rewrites", generalize},
-    {"fuse-padding", "a convolution pads on the fly, so the padded copy needs no memory",
-     fuse_padding},
-    {"fuse-activation",
-     "a producer clamps while it stores, so the activation needs no pass over it", fuse_activation},
+    {"fuse-padding", "a convolution pads on the fly, so the padded copy needs no memory", fuse_padding},
+    {"fuse-addition", "a product adds its bias while it stores, so the sum needs no pass over it", fuse_addition},
+    {"fuse-activation", "a producer clamps while it stores, so the activation needs no pass over it", fuse_activation},
     {"dead-channels", "channels that are constant or unread cost work, RAM and flash for nothing",
      remove_dead_channels},
-    {"order-repeats", "an unrolled network that goes step by step needs little RAM, and is a loop",
-     order_repeats},
-    {"partition-devices", "a tensor that another device reads has to be brought there",
-     partition_devices},
+    {"order-repeats", "an unrolled network that goes step by step needs little RAM, and is a loop", order_repeats},
+    {"partition-devices", "a tensor that another device reads has to be brought there", partition_devices},
     {"order-devices", "while a device works, the host does what does not wait for it", order_devices},
     {"compact-tensors", "later stages see only tensors that are used", compact_tensors},
 };

@@ -109,7 +109,8 @@ std::vector<Id> Builder::add_several(std::string_view name, std::vector<Id> oper
   auto attributes = definition->default_attributes();
   // Infinities are results like others.
   constexpr std::string_view kBounding[] = {"add", "sub", "mul", "div"};
-  if (std::find(std::begin(kBounding), std::end(kBounding), name) != std::end(kBounding))
+  const bool product = name == "fully_connected" && type(op.operands[0]).dtype == DType::kF32;
+  if (product || std::find(std::begin(kBounding), std::end(kBounding), name) != std::end(kBounding))
     attributes->parse("activation", "unbounded");
   for (const Setting& s : settings)
     if (!attributes->parse(s.name, s.text))

@@ -62,6 +62,17 @@ class AddOrSub : public BinaryArithmetic {
  public:
   explicit AddOrSub(bool subtract) : subtract_(subtract) {}
 
+  std::optional<size_t> as_addition(const OpView& op) const override {
+    if (subtract_ || op.result().dtype != DType::kF32 || op.result().shape.empty()) return std::nullopt;
+    const int64_t row = op.result().shape.back();
+    for (size_t i : {0, 1}) {
+      if (op.constant(i) == nullptr || op.operand(i).shape.empty()) continue;
+      const bool a_row = op.operand(i).elements() == row && op.operand(i).shape.back() == row;
+      if (a_row && op.operand(1 - i).shape == op.result().shape) return i;
+    }
+    return std::nullopt;
+  }
+
   ChannelFlow channel_flow(const OpView& op) const override {
     return op.operand(0).dtype == DType::kI8 ? ChannelFlow::kEach : ChannelFlow::kOpaque;
   }

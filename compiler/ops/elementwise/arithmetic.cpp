@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/common/activation.h"
 #include "ops/common/checks.h"
 #include "ops/common/elementwise.h"
 #include "ops/elementwise/attributes.h"
@@ -95,6 +96,12 @@ Row bounded_row() {
     if (std::isfinite(attrs.low) && std::isfinite(attrs.high)) return true;
     bad_attribute(op, diags, "a bound is not finite");
     return false;
+  };
+  r.activation = [](const OpView& op) -> std::optional<Activation> {
+    const auto& attrs = op.attrs<BoundedAttrs>();
+    for (Activation a : {Activation::kRelu, Activation::kRelu6, Activation::kReluN1To1})
+      if (float_clamp(a).min == attrs.low && float_clamp(a).max == attrs.high) return a;
+    return std::nullopt;
   };
   return r;
 }

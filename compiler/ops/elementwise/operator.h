@@ -20,6 +20,9 @@ class RowOperator final : public Operator {
   void evaluate(const OpView& op, const EvalData& data) const override;
   Lowered lower(const OpView& op, const TargetInfo& target) const override;
   std::optional<AxisFlow> axis_flow(const OpView& op) const override;
+  std::optional<Activation> as_activation(const OpView& op) const override {
+    return row_.activation == nullptr ? std::nullopt : row_.activation(op);
+  }
 
  private:
   bool check_types(const OpView& op, Diagnostics& diags) const;

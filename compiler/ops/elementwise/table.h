@@ -69,6 +69,8 @@ struct Row {
   Quantized (*quantized)(const OpView&, LoweringBuilder&, Parameters&) = nullptr;
   // What else can be wrong with operands whose counts, types, shapes and scales are in order.
   bool (*verify)(const OpView&, Diagnostics&) = nullptr;
+  // Operator::as_activation
+  std::optional<Activation> (*activation)(const OpView&) = nullptr;
   // With their defaults, if there are any.
   std::shared_ptr<graph::AttributesBase> (*attributes)() = nullptr;
 };

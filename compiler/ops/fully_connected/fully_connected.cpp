@@ -96,6 +96,10 @@ class FullyConnected final : public Operator {
     return op.result().elements() * op.operand(1).shape[1];
   }
 
+  bool takes_addition(const OpView& op) const override {
+    return op.operand(0).dtype == DType::kF32 && !is_hybrid(op) && !op.has_operand(2);
+  }
+
   // Sums of integers alone; in float their order counts.
   int64_t free_row(const OpView& op) const override {
     bool integers = op.operand(0).dtype != DType::kF32 && op.constant(1) != nullptr;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `aotc compile` of the keyword network costs, as float32 and as onnxruntime quantises it.
+"""What `aotc compile` of a keyword network costs, as float32 and as onnxruntime quantises it, and of MLPerf Tiny's, made of its
+.tflite file (twins.py) where that lies in ../shared or AOTC_SHARED.
 
 Usage: compile_costs.py --work DIR [--runs N]
 
@@ -23,13 +24,19 @@ MOST = 20_000_000  # bytes of memory
 
 def make(work):
     """In a process of its own: what is measured counts the memory of whoever starts it, too."""
-    sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
+    sys.path[:0] = [str(HERE), str(HERE.parent / "e2e"), str(HERE.parent / "oracle")]
+    import check_model
+    import common
     import onnx
     import quantised
+    import twins
     model = quantised.keyword()
     onnx.save(model, work / "float.onnx")
     for form in FORMS[1:]:
         quantised.quantise(model, form, work / f"{form}.onnx")
+    source = common.SHARED / "models" / "kws.tflite"
+    if source.exists():
+        onnx.save(twins.Twin(*check_model.read_operators(source.read_bytes())).model()[0], work / "kws.onnx")
 
 
 def measure(work, form, cpu):
@@ -60,7 +67,7 @@ def main():
         return 77
     subprocess.run([sys.executable, __file__, "--work", work, "--make"], check=True)
     failed, count = 0, 0
-    for form in FORMS:
+    for form in [*FORMS, *(["kws"] if (work / "kws.onnx").exists() else [])]:
         for cpu in ("cortex-m4", "rv32imac"):
             runs = [measure(work, form, cpu) for _ in range(arguments.runs)]
             code, text = runs[0][:2]

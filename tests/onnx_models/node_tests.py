@@ -55,6 +55,19 @@ UNFIT = {"test_adam_multiple": "its results were made with epsilon 0.01, which t
 WRAPPED = {f"test_qlinearmatmul_{dims}D_int8_{scales}" for dims in (2, 3) for scales in ("float16", "float32")}
 
 
+# Norms of 0 gave what is not a number there, and give 0 by a later version of the package and by onnxruntime.
+ZEROS = {"test_l2normalization_axis_0"}
+
+
+# The specification put softcap behind the mask, and numbered the last output so, until it was corrected for the same
+# versions of the operator (onnx 1.23.2 has other results for them): what onnxruntime gives counts.
+CORRECTED = {f"test_attention_{name}" for name in (
+    "3d_with_past_and_present_qk_matmul_bias", "3d_with_past_and_present_qk_matmul_softcap",
+    "4d_with_past_and_present_qk_matmul_bias", "4d_with_past_and_present_qk_matmul_bias_3d_mask",
+    "4d_with_past_and_present_qk_matmul_bias_3d_mask_causal", "4d_with_past_and_present_qk_matmul_bias_4d_mask",
+    "4d_with_past_and_present_qk_matmul_bias_4d_mask_causal", "4d_with_qk_matmul_bias", "4d_with_qk_matmul_softcap")}
+
+
 # Their recorded results have 1.9e-7 where the sum is 0, the noise of a transform in float32: numpy's in float64 count.
 ROUGH = {"test_dft_inverse", "test_dft_inverse_opset19"}
 
@@ -103,11 +116,17 @@ def load(folder, family_of):
     names = [i.name for i in model.graph.input]
     outputs = tensors_of(folder, "output", len(model.graph.output))
     inputs = list(zip(names, tensors_of(folder, "input", len(names))))
-    if folder.name in WRAPPED:
+    if folder.name in WRAPPED | ZEROS or (folder.name in CORRECTED and of_first_reading(model)):
         outputs = by_onnxruntime(folder / "model.onnx", inputs)
     if folder.name in ROUGH:
         outputs = [dft(inputs[0][1], axis=1, inverse=True)]
     return Case(folder.name, folder / "model.onnx", family_of(folder.name, model), inputs, outputs)
+
+
+def of_first_reading(model):
+    """Is an Attention numbered so that 1 is behind the mask and 2 behind softcap?"""
+    attributes = {a.name: a.i if a.name == "qk_matmul_output_mode" else a.f for a in model.graph.node[0].attribute}
+    return attributes.get("qk_matmul_output_mode") == (2 if attributes.get("softcap") else 1)
 
 
 def by_onnxruntime(path, inputs):

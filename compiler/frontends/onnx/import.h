@@ -17,7 +17,7 @@
 
 namespace aotc::frontends::onnx {
 
-inline constexpr int64_t kOldestOpset = 7;
+inline constexpr int64_t kOldestOpset = 7, kNewestOpset = 28;
 inline constexpr size_t kMostNodes = 50'000;  // with those of functions, each time they are called
 inline constexpr int kMostErrors = 50;
 inline constexpr Id kPoison{-2};

@@ -246,6 +246,9 @@ bool MessageReader::attribute(Bytes bytes, Attribute& out) {
       case 9:
         out.strings.push_back(f.text());
         return ++messages_ <= limits::kMaxMessages || exhausted();
+      case 20:
+        out.kind = static_cast<int32_t>(f.integer());
+        return true;
       case 21:
         out.reference = f.text();
         return true;

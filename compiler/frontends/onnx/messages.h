@@ -77,8 +77,22 @@ struct ValueInfo {
 
 struct Graph;
 
+// What of an attribute says its value, as a file numbers it.
+enum AttributeKind : int32_t {
+  kNoKind = 0,
+  kReal = 1,
+  kWhole = 2,
+  kText = 3,
+  kTensorKind = 4,
+  kGraphKind = 5,
+  kReals = 6,
+  kWholes = 7,
+  kTexts = 8
+};
+
 struct Attribute {
   std::string_view name;
+  int32_t kind = kNoKind;  // very old files do not say it
   int64_t i = 0;
   float f = 0.0f;
   std::string_view s;

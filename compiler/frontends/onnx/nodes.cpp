@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "frontends/onnx/import.h"
 
@@ -14,6 +16,20 @@ namespace {
 bool branches(const Node& node, std::string_view domain, int64_t version) {
   const bool scans = node.type == "Scan" && version >= 9;
   return domain.empty() && (node.type == "If" || node.type == "Loop" || scans);
+}
+
+// The first attribute that If, Loop and Scan do not have; nothing if there is none.
+const Attribute* unknown_of_control(const Node& node) {
+  static const std::map<std::string_view, std::set<std::string_view>> kAttributes = {
+      {"If", {"then_branch", "else_branch"}},
+      {"Loop", {"body"}},
+      {"Scan",
+       {"body", "num_scan_inputs", "scan_input_axes", "scan_input_directions", "scan_output_axes",
+        "scan_output_directions"}}};
+  const std::set<std::string_view>& known = kAttributes.at(node.type);
+  for (const Attribute& a : node.attributes)
+    if (!known.contains(a.name) || !a.reference.empty()) return &a;
+  return nullptr;
 }
 
 }  // namespace
@@ -111,6 +127,11 @@ bool Importer::add_node(const Node& node, const Versions& versions, Scope& scope
   if (branches(node, domain, version->second)) {
     for (Id id : inputs)
       if (id.valid() && builder_.counted(id)) return error_counted(where_node(node), id);
+    if (const Attribute* a = unknown_of_control(node))
+      return error(where_node(node), "onnx-attribute",
+                   fmt::format("aotc does not know what its attribute '{}' does",
+                               escape_for_display(std::string(a->name.substr(0, 200)))),
+                   "export the model without it, or for an older operator set");
     if (node.type == "Loop") return add_loop(node, versions, inputs, scope, depth);
     if (node.type == "Scan") return add_scan(node, versions, inputs, scope, depth);
     return add_if(node, versions, inputs, scope, depth);
@@ -149,6 +170,7 @@ bool Importer::apply_rule(const Rule& rule, const Node& node, int64_t version,
         builder_.stop("onnx-type", fmt::format("{} of {}", node.type, element_type_name(builder_.element(id))),
                       "cast to another type before it");
     rule.import(call);
+    call.check_all_asked();
     for (size_t i = 0; good && i < node.outputs.size(); ++i) {
       if (node.outputs[i].empty()) continue;
       Id id = call.results()[i];
@@ -166,6 +188,31 @@ bool Importer::apply_rule(const Rule& rule, const Node& node, int64_t version,
   return good;
 }
 
+// A function's operators, also those of branches and bodies in it, as this call of it has them: attributes that stand
+// for its own, and inputs that are not given.
+static void settle(std::vector<Node>& nodes, const Function& function, const Node& call,
+                   const std::set<std::string_view>& absent) {
+  for (Node& n : nodes) {
+    std::erase_if(n.attributes, [&](Attribute& a) {
+      if (a.graph) {
+        a.graph = std::make_shared<Graph>(*a.graph);
+        settle(a.graph->nodes, function, call, absent);
+      }
+      if (a.reference.empty()) return false;
+      std::string_view name = a.name;
+      const Attribute* given = call.find(a.reference);
+      for (const Attribute& d : function.defaults)
+        if (given == nullptr && d.name == a.reference) given = &d;
+      if (given == nullptr) return true;
+      a = *given;
+      a.name = name;
+      return false;
+    });
+    for (std::string_view& name : n.inputs)
+      if (absent.contains(name)) name = "";
+  }
+}
+
 bool Importer::call_function(const Function& function, const Node& node,
                              const std::vector<Id>& inputs, Scope& scope, int depth) {
   if (depth >= limits::kMaxDepth)
@@ -181,26 +228,11 @@ bool Importer::call_function(const Function& function, const Node& node,
   Scope inner;
   for (size_t i = 0; i < function.inputs.size(); ++i)
     inner.values.emplace(function.inputs[i], i < inputs.size() ? inputs[i] : Id{});
-  // Attributes of the function's operators that stand for its own.
   std::vector<Node> nodes = function.nodes;
-  for (Node& n : nodes) {
-    std::erase_if(n.attributes, [&](Attribute& a) {
-      if (a.reference.empty()) return false;
-      std::string_view name = a.name;
-      const Attribute* given = node.find(a.reference);
-      for (const Attribute& d : function.defaults)
-        if (given == nullptr && d.name == a.reference) given = &d;
-      if (given == nullptr) return true;
-      a = *given;
-      a.name = name;
-      return false;
-    });
-    // An optional input that is not given is absent to whatever reads it.
-    for (std::string_view& name : n.inputs)
-      if (auto found = inner.values.find(name);
-          found != inner.values.end() && found->second == Id{})
-        name = "";
-  }
+  std::set<std::string_view> absent;
+  for (const auto& [name, id] : inner.values)
+    if (id == Id{}) absent.insert(name);
+  settle(nodes, function, node, absent);
   if (!add_nodes(nodes, versions, inner, depth + 1)) return false;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     Id id = find(inner, function.outputs[i]);

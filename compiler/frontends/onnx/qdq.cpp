@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, 8> kMoving = {"Reshape",   "Flatten", "Tr
 
 class Groups {
  public:
-  Groups(const Graph& graph, bool literal) : literal_(literal), nodes_(graph.nodes) {
+  Groups(const Graph& graph, int64_t version, bool literal)
+      : version_(version), literal_(literal), nodes_(graph.nodes) {
     for (const Tensor& t : graph.initializers) constants_.emplace(t.name, &t);
     for (size_t i = 0; i < nodes_.size(); ++i) {
       for (std::string_view name : nodes_[i].outputs)
@@ -51,7 +52,26 @@ class Groups {
   }
   // With float32 around stored bytes.
   bool is_quantize(size_t i) const {
-    return is(i, "QuantizeLinear") && nodes_[i].inputs.size() >= 2 && nodes_[i].outputs.size() == 1;
+    return is(i, "QuantizeLinear") && nodes_[i].inputs.size() >= 2 && nodes_[i].outputs.size() == 1 &&
+           is_usual(nodes_[i]);
+  }
+  // Without attributes that a group would lose: the rule of the operator sees them, and may refuse them.
+  static bool is_usual(const Node& n) {
+    return std::all_of(n.attributes.begin(), n.attributes.end(), [](const Attribute& a) {
+      const bool known = a.name == "axis" || a.name == "saturate" || a.name == "output_dtype";
+      return a.reference.empty() && (known || (a.name == "block_size" && a.i == 0));
+    });
+  }
+  // The axis of several scales, from the front.
+  static int64_t axis_of(const Node& n, const Tensor& values) {
+    const Attribute* axis = n.find("axis");
+    const int64_t at = axis == nullptr ? 1 : axis->i;
+    return at < 0 ? at + static_cast<int64_t>(values.dims.size()) : at;
+  }
+  // One scale, or one for each index of this axis.
+  bool has_scales_along(const Node& n, int64_t axis) const {
+    const Tensor* values = constant(n.inputs[0]);
+    return is_one(n.inputs[1]) || (values != nullptr && axis_of(n, *values) == axis);
   }
 
   void read(const Node& node, int times) {
@@ -117,7 +137,7 @@ class Groups {
   // does.
   const Node* dequantized(std::string_view name, bool per_tensor = true) const {
     auto at = producer(name);
-    if (!at || !is(*at, "DequantizeLinear") || nodes_[*at].inputs.size() < 2) return nullptr;
+    if (!at || !is(*at, "DequantizeLinear") || nodes_[*at].inputs.size() < 2 || !is_usual(nodes_[*at])) return nullptr;
     const Node& n = nodes_[*at];
     std::string_view zero = zero_of(n);
     const Tensor* scale = constant(n.inputs[1]);
@@ -233,7 +253,7 @@ class Groups {
       const Node *a = dequantized(n.inputs[0]),
                  *b = n.inputs.size() == 2 ? dequantized(n.inputs[1], n.type != "MatMul") : nullptr;
       if (a == nullptr || b == nullptr) return std::nullopt;
-      if (n.type == "MatMul" && !is_one(b->inputs[1]) && !is_bytes(b->inputs[0]))
+      if (n.type == "MatMul" && !is_one(b->inputs[1]) && (!is_bytes(b->inputs[0]) || !has_scales_along(*b, 1)))
         return std::nullopt;
       out.type = n.type == "MatMul" ? "QLinearMatMul"
                  : n.type == "Add"  ? "QLinearAdd"
@@ -250,6 +270,11 @@ class Groups {
       out.type = n.type == "Softmax"       ? "QLinearSoftmax"
                  : n.type == "AveragePool" ? "QLinearAveragePool"
                                            : "QLinearGlobalAveragePool";
+      if (n.type == "Softmax") {  // which says what its axis means
+        out.attributes.emplace_back();
+        out.attributes.back().name = "opset";
+        out.attributes.back().i = version_;
+      }
       put(out, *x);
       put(out, q, 1);
       return out;
@@ -268,6 +293,9 @@ class Groups {
     if (biased && (bias == nullptr || constant(bias->inputs[0]) == nullptr ||
                    constant(bias->inputs[0])->type != kInt32))
       return std::nullopt;
+    const Attribute* turned = n.find("transB");
+    const bool columns = n.type == "Gemm" && (turned == nullptr || turned->i == 0);
+    if (!has_scales_along(*w, columns ? 1 : 0)) return std::nullopt;
     if (n.type == "Gemm") {
       out.type = "QGemm";
       for (const Attribute& a : n.attributes)
@@ -322,6 +350,7 @@ class Groups {
     return std::find(kRounded.begin(), kRounded.end(), type) != kRounded.end();
   }
 
+  int64_t version_;
   bool literal_;
   std::vector<Node> nodes_;
   std::unordered_map<std::string_view, const Tensor*> constants_;
@@ -332,8 +361,8 @@ class Groups {
 
 }  // namespace
 
-std::vector<Node> fold_groups(const Graph& graph, bool literal) {
-  return Groups(graph, literal).run();
+std::vector<Node> fold_groups(const Graph& graph, int64_t version, bool literal) {
+  return Groups(graph, version, literal).run();
 }
 
 }  // namespace aotc::frontends::onnx

@@ -17,7 +17,7 @@ inline constexpr std::string_view kGroups = "aotc.groups";
 
 // The graph's nodes with groups replaced, each in the place where it was; nodes without a type are
 // gone. `literal`: only where onnxruntime's operator rounds as the group says. Sums of products do,
-// up to the rounding of float sums; Add, Mul, Softmax and pools do not.
-std::vector<Node> fold_groups(const Graph& graph, bool literal = false);
+// up to the rounding of float sums; Add, Mul, Softmax and pools do not. `version`: of the operator set.
+std::vector<Node> fold_groups(const Graph& graph, int64_t version, bool literal = false);
 
 }  // namespace aotc::frontends::onnx

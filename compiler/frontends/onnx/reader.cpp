@@ -38,6 +38,13 @@ Location Importer::where(std::string_view tensor) const {
   return at;
 }
 
+// Of the operator sets whose changes are in the rules.
+static int64_t newest_version(std::string_view domain) {
+  if (domain.empty()) return kNewestOpset;
+  if (domain == "ai.onnx.ml") return 5;
+  return domain == "com.microsoft" || domain == "ai.onnx.preview.training" ? 1 : INT64_MAX;
+}
+
 bool Importer::read_opsets(const std::vector<Opset>& from, Versions& to) {
   for (const Opset& o : from) {
     std::string_view domain = o.domain == "ai.onnx" ? "" : o.domain;
@@ -46,6 +53,12 @@ bool Importer::read_opsets(const std::vector<Opset>& from, Versions& to) {
                    fmt::format("the model has operator set {}; aotc reads {} and newer", o.version,
                                kOldestOpset),
                    "convert it: onnx.version_converter.convert_version(model, 17)");
+    const int64_t newest = newest_version(domain);
+    if (o.version > newest)
+      return error(where(""), "onnx-version",
+                   fmt::format("the model has operator set {}{}{}; the newest that aotc reads is {}", domain,
+                               domain.empty() ? "" : " ", o.version, newest),
+                   "export it for an older one; of a newer one aotc does not know what changed");
     to[domain] = o.version;
   }
   return true;
@@ -300,7 +313,9 @@ bool Importer::run() {
       !add_inputs(scope))
     return false;
   versions[kGroups] = 1;
-  const std::vector<Node> nodes = fold_groups(model_.graph, options_.literal_rounding);
+  const auto version = versions.find("");
+  const std::vector<Node> nodes =
+      fold_groups(model_.graph, version == versions.end() ? 0 : version->second, options_.literal_rounding);
   bool good = add_nodes(nodes, versions, scope, 0);
   report_unknown();
   if (!good || !unknown_.empty()) return false;

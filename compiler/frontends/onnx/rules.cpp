@@ -15,25 +15,37 @@ Id Call::in(size_t i) {
          "the file is damaged; export the model again");
 }
 
-int64_t Call::i(std::string_view name, int64_t otherwise) const {
+const Attribute* Call::find(std::string_view name, AttributeKind kind) const {
   const Attribute* a = find(name);
+  if (a == nullptr || a->kind == kNoKind || a->kind == kind) return a;
+  b.stop("onnx-invalid", fmt::format("its attribute '{}' is of another kind than the operator takes", name),
+         "the file is damaged; export the model again");
+}
+
+int64_t Call::i(std::string_view name, int64_t otherwise) const {
+  const Attribute* a = find(name, kWhole);
   return a == nullptr ? otherwise : a->i;
 }
 
 float Call::f(std::string_view name, float otherwise) const {
-  const Attribute* a = find(name);
+  const Attribute* a = find(name, kReal);
   return a == nullptr ? otherwise : a->f;
 }
 
 std::string Call::s(std::string_view name, std::string_view otherwise) const {
-  const Attribute* a = find(name);
+  const Attribute* a = find(name, kText);
   return std::string(a == nullptr ? otherwise : a->s);
 }
 
 std::optional<Ints> Call::ints(std::string_view name) const {
-  const Attribute* a = find(name);
+  const Attribute* a = find(name, kWholes);
   if (a == nullptr) return std::nullopt;
   return a->ints;
+}
+
+std::vector<float> Call::reals(std::string_view name) const {
+  const Attribute* a = find(name, kReals);
+  return a == nullptr ? std::vector<float>() : a->floats;
 }
 
 Id Call::tensor(const Attribute& attribute) {

@@ -4,6 +4,7 @@
 // between versions is either another row or asked for with `version()`.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,15 +16,17 @@
 
 namespace aotc::frontends::onnx {
 
-// One operator of the file, as its rule sees it.
+// One operator of the file, as its rule sees it. It remembers which inputs and attributes the rule asked for: what is
+// given and was not asked for is refused (asked.cpp).
 class Call {
  public:
-  Call(Builder& builder, const Node& node, int64_t version, std::vector<Id> inputs,
-       TensorReader& tensors)
+  Call(Builder& builder, const Node& node, int64_t version, std::vector<Id> inputs, TensorReader& tensors)
       : b(builder),
         node_(node),
         version_(version),
         inputs_(std::move(inputs)),
+        asked_inputs_(inputs_.size(), false),
+        asked_(node.attributes.size(), false),
         outputs_(node.outputs.size()),
         tensors_(tensors) {}
 
@@ -34,7 +37,11 @@ class Call {
 
   size_t inputs() const { return inputs_.size(); }
   size_t outputs() const { return node_.outputs.size(); }
-  bool has(size_t i) const { return i < inputs_.size() && inputs_[i].valid(); }
+  bool has(size_t i) const {
+    if (i >= inputs_.size()) return false;
+    asked_inputs_[i] = true;
+    return inputs_[i].valid();
+  }
   // Stops if it is absent.
   Id in(size_t i);
   const std::vector<Id>& all() const { return inputs_; }
@@ -42,11 +49,17 @@ class Call {
   // Is the output there and named?
   bool wants(size_t i) const { return i < node_.outputs.size() && !node_.outputs[i].empty(); }
 
-  const Attribute* find(std::string_view name) const { return node_.find(name); }
+  // The attribute of that name, of whatever kind; the others stop at another kind.
+  const Attribute* find(std::string_view name) const {
+    const Attribute* found = node_.find(name);
+    if (found != nullptr) asked_[static_cast<size_t>(found - node_.attributes.data())] = true;
+    return found;
+  }
   int64_t i(std::string_view name, int64_t otherwise) const;
   float f(std::string_view name, float otherwise) const;
   std::string s(std::string_view name, std::string_view otherwise) const;
   std::optional<Ints> ints(std::string_view name) const;
+  std::vector<float> reals(std::string_view name) const;
   Id tensor(const Attribute& attribute);
 
   // Integers that must be known while compiling.
@@ -59,15 +72,27 @@ class Call {
   }
   const std::vector<Id>& results() const { return outputs_; }
 
+  // These attributes and inputs have no effect with the others as they are.
+  void pass_over(std::initializer_list<std::string_view> attributes) const {
+    for (std::string_view name : attributes) (void)find(name);
+  }
+  void pass_over_input(size_t i) const { (void)has(i); }
+  // Behind the rule: stops if something is given that it did not ask for.
+  void check_all_asked();
+
   [[noreturn]] void ask_for(size_t i, std::string_view what);
 
   // The operator has a form that aotc does not take.
   [[noreturn]] void refuse(std::string message, std::string help = "export the model without it");
 
  private:
+  const Attribute* find(std::string_view name, AttributeKind kind) const;
+
   const Node& node_;
   int64_t version_;
-  std::vector<Id> inputs_, outputs_;
+  std::vector<Id> inputs_;
+  mutable std::vector<bool> asked_inputs_, asked_;
+  std::vector<Id> outputs_;
   TensorReader& tensors_;
 };
 
@@ -109,6 +134,9 @@ bool takes_element(const Rule& rule, int32_t element);
 bool only_moves(const Rule& rule);
 bool keeps_type(const Rule& rule, size_t output);
 
+// Has an attribute that no rule asks for no effect on results, or is its value the default?
+bool has_no_effect(std::string_view type, const Attribute& attribute);
+
 // The rule of the newest version up to this one. Domains are "" for ai.onnx, else as in the file.
 const Rule* find_rule(std::string_view domain, std::string_view type, int64_t version);
 
@@ -116,6 +144,8 @@ const Rule* find_rule(std::string_view domain, std::string_view type, int64_t ve
 Id nchw_to_nhwc(Builder& b, Id x);
 Id nhwc_to_nchw(Builder& b, Id x);
 Id softmax_of(Builder& b, Id x, int64_t axis, bool logarithm);
+// Of numbers of float16 and bfloat16 each step of the specification's function is rounded.
+Id softmax_as(Builder& b, Id x, int64_t axis, int32_t element);
 Id less_than(Builder& b, Id a, double c);
 Id select(Builder& b, Id condition, Id a, Id c);
 // Of floats.

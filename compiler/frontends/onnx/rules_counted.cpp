@@ -102,6 +102,8 @@ void non_max_suppression(Call& c) {
   if (b.rank(c.in(1)) != 3) c.refuse("its scores have not three dimensions");
   const int64_t n = c.shape(1)[2];
   if (!(most >= 1) || n == 0) {
+    c.pass_over({"center_point_box"});
+    for (size_t i : {0, 3, 4}) c.pass_over_input(i);
     c.out(0, b.constant(DType::kI64, {0, 3}, {}));
     return;
   }

@@ -88,11 +88,41 @@ Id modulo(Builder& b, Id x, Id y, bool truncated) {
 
 void mod(Call& c) {
   Builder& b = c.b;
+  c.pass_over({"fmod"});  // the same without a sign
   if (b.element(c.in(0)) == kUint64) {
     Id quotient = unsigned_quotient(b, c.in(0), c.in(1));
     return c.out(0, b.add("sub", {c.in(0), b.add("mul", {quotient, c.in(1)})}));
   }
   c.out(0, modulo(c.b, c.in(0), c.in(1), c.i("fmod", 0) != 0));
+}
+
+// Of int64, by squares; exponents below 0 leave something of 1 and -1 only, and those over 63 overflow.
+Id whole_power(Builder& b, Id x, Id y) {
+  auto number = [&](int64_t v) { return b.filled_int(DType::kI64, v); };
+  auto mul = [&](Id p, Id q) { return b.add("mul", {p, q}); };
+  const Id one = number(1);
+  Id out, base = x, left = y, first_odd;
+  for (int bit = 0; bit < 6; ++bit) {
+    Id odd = b.add("equal", {b.add("floor_mod", {left, number(2)}), one}, {}, DType::kBool);
+    out = bit == 0 ? select(b, odd, x, one) : select(b, odd, mul(out, base), out);
+    if (bit == 0) first_odd = out;
+    base = mul(base, base);
+    left = b.add("shift_right_unsigned", {left, one});
+  }
+  const auto known = b.is_constant(y) ? b.ints(y) : std::nullopt;
+  if (known && std::all_of(known->begin(), known->end(), [](int64_t v) { return v >= 0; })) return out;
+  Id is_one = b.add("equal", {mul(x, x), one}, {}, DType::kBool);
+  return select(b, less_than(b, y, 0), select(b, is_one, first_odd, number(0)), out);
+}
+
+// An exponent of float32 that is whole gives what a whole one does, to the bit.
+Id power_of_whole(Builder& b, Id x, Id y) {
+  Id base = b.cast(x, DType::kI64), exact = whole_power(b, base, b.cast(y, DType::kI64));
+  if (b.dtype(y) == DType::kF32) {
+    Id real = b.cast(b.add("pow", {b.cast(x, DType::kF32), y}), DType::kI64);
+    exact = select(b, b.add("equal", {y, b.add("floor", {y})}, {}, DType::kBool), exact, real);
+  }
+  return b.cast(exact, b.dtype(x));
 }
 
 void pow(Call& c) {
@@ -101,8 +131,7 @@ void pow(Call& c) {
   DType type = b.dtype(x);
   if (b.element(x) == kUint64) c.refuse("powers of UINT64", "use float32");
   if (type == DType::kF32) return c.out(0, b.add("pow", {x, b.dtype(y) == type ? y : b.as_element(y, kFloat)}));
-  if (b.dtype(y) == DType::kF32 || type == DType::kI64)
-    return c.out(0, b.cast(b.add("pow", {b.cast(x, DType::kF32), b.cast(y, DType::kF32)}), type));
+  if (b.dtype(y) == DType::kF32 || type == DType::kI64) return c.out(0, power_of_whole(b, x, y));
   c.out(0, b.cast(b.add("pow", {b.cast(x, DType::kI32), b.cast(y, DType::kI32)}), type));
 }
 

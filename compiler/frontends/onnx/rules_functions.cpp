@@ -168,7 +168,9 @@ void shrink(Call& c) {
 }
 
 void gelu(Call& c) {
-  bool approximate = c.s("approximate", "none") == "tanh";
+  const std::string how = c.s("approximate", "none");
+  if (how != "none" && how != "tanh") c.refuse(fmt::format("approximate '{}'", escape_for_display(how)));
+  const bool approximate = how == "tanh";
   c.out(0, c.b.add("gelu", {c.in(0)}, {{"approximate", approximate}}));
 }
 
@@ -203,6 +205,7 @@ void dropout(Call& c) {
     if (!ratio || *ratio != 0.0)
       c.refuse("a Dropout that trains drops at random", "export the model for inference");
   }
+  c.pass_over_input(1);
   c.out(0, c.in(0));
   if (c.wants(1))
     c.out(1, c.b.filled_int(c.version() >= 10 ? DType::kBool : c.b.dtype(c.in(0)), 1, c.shape(0)));

@@ -147,6 +147,8 @@ Id scatter(Call& c, Id data, Id at, Id updates, const std::string& reduction) {
     Id both = b.add("concatenation", {data, updates}, {{"axis", 0}});
     return b.add("gather", {both, b.int_list(source)}, {{"axis", 0}});
   }
+  if (reduction != "add" && reduction != "mul" && reduction != "max" && reduction != "min")
+    c.refuse(fmt::format("reduction '{}'", escape_for_display(reduction)));
   std::string_view op = reduction == "add"   ? "add"
                         : reduction == "mul" ? "mul"
                         : reduction == "max" ? "maximum"
@@ -225,7 +227,7 @@ void one_hot(Call& c) {
   std::iota(all.begin(), all.end(), 0);
   Id hit = b.add("equal", {b.reshape(indices, column), b.reshape(b.int_list(all), places)}, {},
                  DType::kBool);
-  c.out(0, select(b, hit, value(1), value(0)));
+  c.out(0, b.set_element(select(b, hit, value(1), value(0)), b.element(values)));
 }
 
 // Along the last axis; the smallest are the largest of what has another sign.

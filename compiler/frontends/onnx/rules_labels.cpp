@@ -69,6 +69,7 @@ Id values_of(Call& c, int64_t count) {
 void label_encoder(Call& c) {
   Builder& b = c.b;
   Id x = c.in(0);
+  c.pass_over({"default_float", "default_int64", "default_string"});  // of other types than its values
   List keys = list_of(c, "keys");
   if (!keys.strings.empty()) b.stop("onnx-type", "keys that are strings", "number them before");
   if (b.dtype(keys.numbers) != b.dtype(x)) c.refuse("its keys are of another type than its operand");

@@ -13,10 +13,7 @@ namespace aotc::frontends::onnx {
 
 namespace classical {
 
-std::vector<float> numbers(Call& c, std::string_view name) {
-  const Attribute* a = c.find(name);
-  return a == nullptr ? std::vector<float>() : a->floats;
-}
+std::vector<float> numbers(Call& c, std::string_view name) { return c.reals(name); }
 
 Id features(Call& c) {
   Builder& b = c.b;
@@ -163,6 +160,7 @@ void svm_regressor(Call& c) {
   int64_t inputs = b.shape(x)[1], count = c.i("n_supports", 0);
   if (rho.size() != 1 || c.i("one_class", 0) != 0) c.refuse("it is no regression to one number");
   Id similar = x;
+  c.pass_over({"kernel_type", "kernel_params", "support_vectors"});  // of linear ones
   if (count > 0) {
     if (static_cast<int64_t>(vectors.size()) != count * inputs)
       c.refuse("its support vectors do not fit its features");
@@ -285,6 +283,7 @@ void svm_classifier(Call& c) {
   Id scores;
   if (c.s("kernel_type", "LINEAR") == "LINEAR") {
     // The vectors of a pair are one then.
+    c.pass_over({"kernel_params"});
     const std::vector<float> sums = product(of.weights, vectors, pairs, inputs);
     scores = b.add("fully_connected",
                    {x, b.floats_of(sums, {pairs, inputs}), b.floats_of(rho, {pairs})}, keep);
@@ -325,6 +324,8 @@ void array_feature_extractor(Call& c) {
 void imputer(Call& c) {
   Builder& b = c.b;
   const bool whole = b.dtype(c.in(0)) == DType::kI64;
+  // Those of the other type.
+  c.pass_over({"imputed_value_floats", "replaced_value_float", "imputed_value_int64s", "replaced_value_int64"});
   Id x = whole ? c.in(0) : b.as_element(c.in(0), kFloat);
   const int64_t features = b.shape(x).empty() ? 1 : b.shape(x).back();
   if (whole) {

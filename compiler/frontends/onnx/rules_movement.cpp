@@ -161,7 +161,16 @@ void concat(Call& c) {
     if (b.type(part).elements() == 0 && c.inputs() > 1) continue;
     parts.push_back(part);
   }
-  if (parts.empty()) parts.push_back(c.in(0));
+  if (parts.empty()) {  // without elements, along the axis as many as all say
+    graph::Shape to = c.shape(0);
+    for (size_t i = 1; i < c.inputs(); ++i) {
+      if (c.shape(i).size() != to.size()) c.refuse("its operands do not fit each other");
+      to[static_cast<size_t>(axis)] += c.shape(i)[static_cast<size_t>(axis)];
+    }
+    if (graph::element_count(to) != 0) c.refuse("its operands do not fit each other");
+    Id none = b.constant(b.dtype(c.in(0)), to, {});
+    return c.out(0, b.set_element(none, b.element(c.in(0))));
+  }
   c.out(0, parts.size() == 1 ? parts[0] : b.add("concatenation", parts, {{"axis", axis}}));
 }
 
@@ -170,6 +179,11 @@ void split(Call& c) {
   int64_t axis = b.axis(c.i("axis", 0), b.rank(c.in(0)));
   int64_t n = c.shape(0)[static_cast<size_t>(axis)];
   std::optional<Ints> sizes = c.version() < 13 ? c.ints("split") : c.optional_ints(1, "its sizes");
+  const auto said = c.i("num_outputs", static_cast<int64_t>(c.outputs()));
+  if (said != static_cast<int64_t>(c.outputs()))
+    c.refuse(fmt::format("num_outputs {} of {} outputs", said, c.outputs()));
+  if (sizes && (sizes->size() != c.outputs() || std::accumulate(sizes->begin(), sizes->end(), int64_t{0}) != n))
+    c.refuse("its sizes do not fit the tensor");
   if (!sizes) {
     auto parts = static_cast<int64_t>(c.outputs());
     int64_t each = (n + parts - 1) / parts;
@@ -202,6 +216,9 @@ void expand(Call& c) {
   graph::Shape to(std::max(from.size(), wanted.size()), 1);
   for (size_t i = 0; i < to.size(); ++i) {
     auto at = [&](const graph::Shape& s) { return i < s.size() ? s[s.size() - 1 - i] : 1; };
+    if (at(from) != 1 && at(wanted) != 1 && at(from) != at(wanted))
+      c.refuse(fmt::format("a tensor of shape {} does not broadcast to {}", graph::to_string(from),
+                           graph::to_string(wanted)));
     to[to.size() - 1 - i] = at(from) == 1 ? at(wanted) : at(from);
   }
   c.out(0, b.broadcast(c.in(0), to));
@@ -272,6 +289,8 @@ void pad(Call& c) {
     Id inside = b.add("pad", {one, b.filled_int(DType::kBool, 0)}, {{"before", before}, {"after", after}});
     return c.out(0, select(b, inside, padded, value));
   }
+  c.pass_over({"value"});
+  c.pass_over_input(2);
   if (mode != "edge" && mode != "wrap" && mode != "reflect")
     c.refuse(fmt::format("mode '{}'", mode));
   for (size_t i = 0; i < rank; ++i)
@@ -316,7 +335,9 @@ void depth_to_space(Call& c) {
   Builder& b = c.b;
   Image s = image_of(c, true);
   int64_t out = s.channels / (s.block * s.block);
-  bool columns_first = c.s("mode", "DCR") == "CRD";
+  const std::string mode = c.s("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") c.refuse(fmt::format("mode '{}'", escape_for_display(mode)));
+  const bool columns_first = mode == "CRD";
   Id x = b.reshape(c.in(0), columns_first ? graph::Shape{s.n, out, s.block, s.block, s.h, s.w}
                                           : graph::Shape{s.n, s.block, s.block, out, s.h, s.w});
   x = b.transpose(x, columns_first ? Ints{0, 1, 4, 2, 5, 3} : Ints{0, 3, 4, 1, 5, 2});
@@ -324,12 +345,13 @@ void depth_to_space(Call& c) {
 }
 
 void space_to_depth(Call& c) {
-  if (std::string mode = c.s("mode", "DCR"); mode != "DCR") c.refuse(fmt::format("mode '{}'", escape_for_display(mode)));
+  const std::string mode = c.s("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") c.refuse(fmt::format("mode '{}'", escape_for_display(mode)));
   Builder& b = c.b;
   Image s = image_of(c, false);
   int64_t h = s.h / s.block, w = s.w / s.block;
   Id x = b.reshape(c.in(0), {s.n, s.channels, h, s.block, w, s.block});
-  x = b.transpose(x, {0, 3, 5, 1, 2, 4});
+  x = b.transpose(x, mode == "CRD" ? Ints{0, 1, 3, 5, 2, 4} : Ints{0, 3, 5, 1, 2, 4});
   c.out(0, b.reshape(x, {s.n, s.channels * s.block * s.block, h, w}));
 }
 

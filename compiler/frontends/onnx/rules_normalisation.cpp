@@ -20,6 +20,36 @@ Id softmax_of(Builder& b, Id x, int64_t axis, bool logarithm) {
   return b.transpose(out, order);
 }
 
+namespace {
+
+// In a row, each sum rounded to the type: as numbers of that type are added one by one.
+Id sum_step_by_step(Builder& b, Id x, int64_t axis, int32_t element) {
+  const graph::Shape shape = b.shape(x);
+  const int64_t n = shape[static_cast<size_t>(axis)];
+  if (n > 64)
+    b.stop("onnx-attribute", fmt::format("a softmax of {} numbers of {}", n, element_type_name(element)),
+           "aotc takes 64; cast to float32 before it");
+  Ints begin(shape.size(), 0), counts = shape;
+  counts[static_cast<size_t>(axis)] = 1;
+  Id sum = b.slice(x, begin, counts);
+  for (begin[static_cast<size_t>(axis)] = 1; begin[static_cast<size_t>(axis)] < n; ++begin[static_cast<size_t>(axis)])
+    sum = b.rounded(b.binary("add", sum, b.slice(x, begin, counts)), element);
+  return sum;
+}
+
+}  // namespace
+
+Id softmax_as(Builder& b, Id x, int64_t axis, int32_t element) {
+  if (element != kFloat16 && element != kBfloat16) return softmax_of(b, x, axis, false);
+  auto step = [&](Id v) { return b.rounded(v, element); };
+  if (b.shape(x)[static_cast<size_t>(axis)] == 0) return x;
+  Id above = step(b.binary("sub", x, reduce(b, "reduce_max_nan", x, {axis}, true)));
+  Id parts = step(b.add("exp", {above}));
+  Id sum =
+      element == kBfloat16 ? sum_step_by_step(b, parts, axis, element) : step(reduce(b, "sum", parts, {axis}, true));
+  return step(b.binary("div", parts, sum));
+}
+
 namespace normalisation {
 
 namespace {
@@ -30,6 +60,7 @@ void over_rows(Call& c, Apply apply) {
   Builder& b = c.b;
   int64_t rank = b.rank(c.in(0));
   if (rank == 0) {
+    (void)b.axis(c.i("axis", 0), 1);
     Id row = apply(b.reshape(c.in(0), {1}), 0);
     return c.out(0, b.reshape(row, {}));
   }
@@ -45,7 +76,7 @@ void over_rows(Call& c, Apply apply) {
 }
 
 void softmax(Call& c) {
-  over_rows(c, [&](Id x, int64_t axis) { return softmax_of(c.b, x, axis, false); });
+  over_rows(c, [&](Id x, int64_t axis) { return softmax_as(c.b, x, axis, c.b.element(c.in(0))); });
 }
 
 void log_softmax(Call& c) {
@@ -174,10 +205,13 @@ void lp_normalization(Call& c) {
   Builder& b = c.b;
   int64_t axis = b.axis(c.i("axis", -1), b.rank(c.in(0)));
   Id x = c.in(0);
-  Id norm = c.i("p", 2) == 1
-                ? reduce(b, "sum", b.add("abs", {x}), {axis}, true)
-                : b.add("sqrt", {reduce(b, "sum", b.binary("mul", x, x), {axis}, true)});
-  c.out(0, b.binary("div", x, norm));
+  const int64_t p = c.i("p", 2);
+  if (p != 1 && p != 2) c.refuse(fmt::format("a norm of p {}", p));
+  Id norm = p == 1 ? reduce(b, "sum", b.add("abs", {x}), {axis}, true)
+                   : b.add("sqrt", {reduce(b, "sum", b.binary("mul", x, x), {axis}, true)});
+  // Of zeros alone it is 1, and they stay zeros.
+  Id none = b.add("equal", {norm, b.filled(DType::kF32, 0.0)}, {}, DType::kBool);
+  c.out(0, b.binary("div", x, select(b, none, b.filled(DType::kF32, 1.0), norm)));
 }
 
 void lrn(Call& c) {

@@ -112,6 +112,9 @@ void quantize_linear(Call& c) {
   Id x = b.cast(c.in(0), DType::kF32);
   const int32_t element = result_element(c);
   const int64_t block = c.i("block_size", 0);
+  c.pass_over({"axis", "saturate"});  // of one scale, and of what is no float8
+  if (c.has(2) && c.i("output_dtype", 0) != 0 && c.i("output_dtype", 0) != element)
+    c.refuse("an output_dtype that is not its zero point's");
   const auto form = form_of(element);
   const auto range = range_of_element(element);
   const bool real = form && form->format && form->format != ops::FloatFormat::kF64;
@@ -135,6 +138,7 @@ void dequantize_linear(Call& c) {
   Builder& b = c.b;
   const DType type = b.dtype(c.in(0));
   const int64_t block = c.i("block_size", 0);
+  c.pass_over({"axis"});  // of one scale
   const int64_t asked = c.i("output_dtype", 0);
   const int32_t element = asked == 0 ? b.element(c.in(1)) : static_cast<int32_t>(asked);
   auto known = plain(c, b.element(c.in(0)));

@@ -218,7 +218,7 @@ void gemm(Call& c) {
   Builder& b = c.b;
   if (c.shape(0).size() != 2 || c.shape(3).size() != 2) c.refuse("its operands are no matrices");
   if (!c.has(7)) c.refuse("a quantised Gemm with a float result", "quantise its result too");
-  if (c.f("alpha", 1.0f) != 1.0f || !b.is_constant(c.in(3)))
+  if (c.f("alpha", 1.0f) != 1.0f || c.f("beta", 1.0f) != 1.0f || !b.is_constant(c.in(3)))
     c.refuse("a scaled product, or weights that are no constant");
   const Affine x = operand_affine(c, 0), y = known_affine(c, 7, 8);
   Id in = c.i("transA", 0) != 0 ? b.transpose(c.in(0), {1, 0}) : c.in(0);

@@ -254,6 +254,7 @@ class Network {
     if (x.size() != 3 || r.size() != 3 || b_.dtype(c_.in(0)) != DType::kF32)
       c_.refuse("its operands do not fit");
     s_ = {x[batch_first_ ? 1 : 0], x[batch_first_ ? 0 : 1], x[2], is_dynamic(c_) ? r[1] : r[2]};
+    if (c_.i("hidden_size", s_.hidden) != s_.hidden) c_.refuse("a hidden_size that is not that of its weights");
     if (s_.steps > kMostSteps)
       b_.stop("onnx-limit", fmt::format("a sequence of {} steps", s_.steps),
               fmt::format(

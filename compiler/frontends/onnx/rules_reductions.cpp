@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -12,15 +13,17 @@ namespace aotc::frontends::onnx {
 
 Id reduce(Builder& b, std::string_view op, Id x, const Ints& axes, bool keep) {
   if (axes.empty()) return x;
-  bool largest = op == "reduce_max";
-  if (b.type(x).elements() == 0 && b.dtype(x) == DType::kF32 && (largest || op == "reduce_min")) {
+  const bool largest = op.starts_with("reduce_max"), real = b.dtype(x) == DType::kF32;
+  if (b.type(x).elements() == 0 && (largest || op.starts_with("reduce_min"))) {
     graph::Shape to = b.shape(x);
     for (size_t i = axes.size(); i-- > 0;) {
       to[static_cast<size_t>(axes[i])] = 1;
       if (!keep) to.erase(to.begin() + axes[i]);
     }
-    double bound = std::numeric_limits<double>::infinity();
-    return b.filled(DType::kF32, largest ? -bound : bound, to);
+    const double bound = std::numeric_limits<double>::infinity();
+    if (real) return b.filled(DType::kF32, largest ? -bound : bound, to);
+    const IntRange range = b.dtype(x) == DType::kBool ? IntRange{0, 1} : int_range(b.dtype(x));
+    return b.filled_int(b.dtype(x), largest ? range.min : range.max, to);
   }
   return b.widened(op, {x}, false, {{"axes", axes}, {"keep_dims", keep}});
 }
@@ -39,10 +42,11 @@ struct Axes {
 Axes axes_of(Call& c, int64_t input_since) {
   Axes out;
   out.keep = c.i("keepdims", 1) != 0;
+  const bool may_be_noop = c.i("noop_with_empty_axes", 0) != 0;
   std::optional<Ints> given =
       c.version() >= input_since ? c.optional_ints(1, "its axes") : c.ints("axes");
   int64_t rank = c.b.rank(c.in(0));
-  out.noop = (!given || given->empty()) && c.i("noop_with_empty_axes", 0) != 0;
+  out.noop = (!given || given->empty()) && may_be_noop;
   if (out.noop) return out;
   if (!given || given->empty()) {
     out.list.resize(static_cast<size_t>(rank));
@@ -60,6 +64,13 @@ void plain(Call& c) {
   Axes axes = axes_of(c, since);
   c.out(0, axes.noop ? c.in(0) : reduce(c.b, op, c.in(0), axes.list, axes.keep));
 }
+
+template <const char* op>
+void extreme(Call& c) {
+  Axes axes = axes_of(c, 18);
+  const std::string name = std::string(op) + (c.b.dtype(c.in(0)) == DType::kF32 ? "_nan" : "");
+  c.out(0, axes.noop ? c.in(0) : reduce(c.b, name, c.in(0), axes.list, axes.keep));
+}
 constexpr char kSum[] = "sum", kMean[] = "mean", kMax[] = "reduce_max", kMin[] = "reduce_min",
                kProd[] = "reduce_prod";
 
@@ -73,7 +84,10 @@ enum class Form { kL1, kL2, kLogSum, kLogSumExp, kSumSquare };
 // The logarithm of a sum of exponentials, from the largest element on.
 Id log_sum_exp(Builder& b, Id x, const Axes& axes) {
   if (axes.noop || axes.list.empty()) return b.add("log", {b.add("exp", {x})});
-  Id largest = reduce(b, "reduce_max", x, axes.list, true);
+  Id largest = reduce(b, "reduce_max_nan", x, axes.list, true);
+  // Infinite ones are not taken away.
+  Id infinite = b.add("equal", {b.add("abs", {largest}), b.filled(DType::kF32, INFINITY)}, {}, DType::kBool);
+  largest = select(b, infinite, b.filled(DType::kF32, 0.0), largest);
   Id sum = reduce(b, "sum", b.add("exp", {b.binary("sub", x, largest)}), axes.list, axes.keep);
   Id shift = axes.keep ? largest : b.reshape(largest, b.shape(sum));
   return b.binary("add", b.add("log", {sum}), shift);
@@ -126,8 +140,8 @@ constexpr char kArgMax[] = "arg_max", kArgMin[] = "arg_min";
 constexpr Rule kRules[] = {
     {"ReduceSum", 1, plain<kSum, 13>},
     {"ReduceMean", 1, plain<kMean, 18>},
-    {"ReduceMax", 1, plain<kMax, 18>},
-    {"ReduceMin", 1, plain<kMin, 18>},
+    {"ReduceMax", 1, extreme<kMax>},
+    {"ReduceMin", 1, extreme<kMin>},
     {"ReduceProd", 1, plain<kProd, 18>},
     {"ReduceL1", 1, function<Form::kL1>},
     {"ReduceL2", 1, function<Form::kL2>},

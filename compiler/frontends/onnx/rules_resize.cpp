@@ -32,13 +32,15 @@ double place_of(const Form& form, const Dimension& d, int64_t i) {
   auto x = static_cast<double>(i), width = static_cast<double>(d.from);
   double wanted = d.scale * width;
   if (form.coordinates == "align_corners") return wanted == 1 ? 0 : x * (width - 1) / (wanted - 1);
-  if (form.coordinates == "asymmetric") return x / d.scale;
+  // In float32, as onnxruntime has it: places that are whole by the numbers of the file are whole then.
+  const auto step = static_cast<float>(d.scale), at = static_cast<float>(i);
+  if (form.coordinates == "asymmetric") return static_cast<double>(at / step);
   if (form.coordinates == "tf_crop_and_resize") {
     double region = (d.end - d.begin) * (width - 1);
     return d.begin * (width - 1) + (wanted == 1 ? region / 2 : x * region / (wanted - 1));
   }
   if (form.coordinates == "pytorch_half_pixel" && wanted == 1) return -0.5;
-  double centre = (x + 0.5) / d.scale - 0.5;
+  const double centre = static_cast<double>((at + 0.5f) / step - 0.5f);
   if (form.coordinates == "half_pixel_symmetric")
     return centre + width / 2 * (1 - static_cast<double>(d.to) / wanted);
   return centre;
@@ -224,7 +226,9 @@ void resize(Call& c) {
     axes.resize(rank);
     std::iota(axes.begin(), axes.end(), 0);
   }
+  c.pass_over_input(1);  // the region is that of one mode
   bool has_sizes = c.has(3) && b.type(c.in(3)).elements() > 0;
+  if (has_sizes && c.has(2) && b.type(c.in(2)).elements() > 0) c.refuse("both scales and sizes");
   std::optional<Ints> sizes;
   std::vector<double> scales;
   if (has_sizes)

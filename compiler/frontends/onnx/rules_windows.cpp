@@ -182,6 +182,7 @@ void max_pool(Call& c) {
   Builder& b = c.b;
   WindowAttributes w = window_of(c, c.ints("kernel_shape").value_or(Ints{}));
   if (c.wants(1)) return max_and_places(c, w);
+  c.pass_over({"storage_order"});
   bool plain = w.dims() == 2 && b.dtype(c.in(0)) == DType::kF32 && w.is_inside() &&
                w.dilations == Ints{1, 1};
   const DType type = b.dtype(c.in(0));

@@ -20,6 +20,13 @@ Ints list_of(Call& c, std::string_view name, size_t size, int64_t otherwise, int
   return list;
 }
 
+std::string auto_pad_of(Call& c) {
+  std::string mode = c.s("auto_pad", "NOTSET");
+  if (mode != "NOTSET" && mode != "SAME_UPPER" && mode != "SAME_LOWER" && mode != "VALID")
+    c.refuse(fmt::format("auto_pad '{}'", escape_for_display(mode)));
+  return mode;
+}
+
 // Sets padding so that there are ceil(in / stride) windows.
 void pad_as_same(WindowAttributes& w, size_t i, bool more_in_front) {
   int64_t out = (w.in[i] + w.strides[i] - 1) / w.strides[i];
@@ -47,6 +54,8 @@ WindowAttributes window_of(Call& c, const Ints& kernel) {
   const graph::Shape& image = c.shape(0);
   if (image.size() < 3 || image.size() > 5 || kernel.size() != image.size() - 2)
     c.refuse("its window does not fit its operand");
+  if (const auto said = c.ints("kernel_shape"); said && !said->empty() && *said != kernel)
+    c.refuse("a kernel_shape that is not that of its weights");
   WindowAttributes w;
   size_t n = kernel.size();
   w.in = Ints(image.begin() + 2, image.end());
@@ -58,7 +67,7 @@ WindowAttributes window_of(Call& c, const Ints& kernel) {
   Ints pads = list_of(c, "pads", 2 * n, 0, 0);
   w.before = Ints(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(n));
   w.after = Ints(pads.begin() + static_cast<std::ptrdiff_t>(n), pads.end());
-  std::string mode = c.s("auto_pad", "NOTSET");
+  std::string mode = auto_pad_of(c);
   bool up = c.i("ceil_mode", 0) != 0;
   for (size_t i = 0; i < n; ++i) {
     if (mode == "SAME_UPPER" || mode == "SAME_LOWER") pad_as_same(w, i, mode == "SAME_LOWER");
@@ -97,13 +106,15 @@ Transposed transposed_of(Call& c) {
   size_t n = image.size() - 2;
   w.in = Ints(image.begin() + 2, image.end());
   w.kernel = Ints(weights.begin() + 2, weights.end());
+  if (const auto said = c.ints("kernel_shape"); said && !said->empty() && *said != w.kernel)
+    c.refuse("a kernel_shape that is not that of its weights");
   for (int64_t k : w.kernel)
     if (k < 1 || k > kMostSize) c.refuse("its window has no size");
   w.strides = list_of(c, "strides", n, 1, 1);
   w.dilations = list_of(c, "dilations", n, 1, 1);
   Ints pads = list_of(c, "pads", 2 * n, 0, 0), more = list_of(c, "output_padding", n, 0, 0);
   Ints wanted = c.ints("output_shape").value_or(Ints{});
-  std::string mode = c.s("auto_pad", "NOTSET");
+  std::string mode = auto_pad_of(c);
   if (wanted.size() == n + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
   for (size_t i = 0; i < n; ++i) {
     int64_t full = (w.in[i] - 1) * w.strides[i] + more[i] + (w.kernel[i] - 1) * w.dilations[i] + 1;
@@ -114,7 +125,6 @@ Transposed transposed_of(Call& c) {
       out = wanted.size() == n ? wanted[i] : w.in[i] * w.strides[i];
       int64_t total = std::max<int64_t>(full - out, 0);
       before = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
-      if (mode == "NOTSET") before = total / 2;
     }
     if (out < 1 || out > kMostSize) c.refuse("its result has no size");
     w.before.push_back(before);

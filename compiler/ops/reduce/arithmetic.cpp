@@ -197,8 +197,10 @@ int64_t Reduction::start() const {
     case Start::kOne:
       return 1;
     case Start::kLowest:
+    case Start::kBelowAll:
       return int_range(type).min;
     case Start::kHighest:
+    case Start::kAboveAll:
       return int_range(type).max;
   }
   return 0;
@@ -214,6 +216,10 @@ float Reduction::float_start() const {
       return std::numeric_limits<float>::lowest();
     case Start::kHighest:
       return std::numeric_limits<float>::max();
+    case Start::kBelowAll:
+      return -std::numeric_limits<float>::infinity();
+    case Start::kAboveAll:
+      return std::numeric_limits<float>::infinity();
   }
   return 0.0f;
 }

@@ -3,6 +3,7 @@
 #include "ops/reduce/reduce.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -41,6 +42,14 @@ T smaller(const T& a, const T& b) {
 }
 Ex smaller(const Ex& a, const Ex& b) { return min(a, b); }
 
+// What is not a number stays that, on either side.
+float larger_or_none(float most, float x, bool) { return x > most || std::isnan(x) ? x : most; }
+int64_t larger_or_none(int64_t most, int64_t x, bool) { return larger(x, most); }
+Ex larger_or_none(const Ex& most, const Ex& x, bool) { return select((x > most) || (x != x), x, most); }
+float smaller_or_none(float least, float x, bool) { return x < least || std::isnan(x) ? x : least; }
+int64_t smaller_or_none(int64_t least, int64_t x, bool) { return smaller(x, least); }
+Ex smaller_or_none(const Ex& least, const Ex& x, bool) { return select((x < least) || (x != x), x, least); }
+
 // The three forms of one generic expression.
 template <typename F>
 Combine combine(F of) {
@@ -60,6 +69,9 @@ const std::vector<Rule>& rules() {
   static const Combine kLarger = combine([](auto most, auto x, bool) { return larger(x, most); });
   static const Combine kSmaller =
       combine([](auto least, auto x, bool) { return smaller(x, least); });
+  static const Combine kLargerOrNone = combine([](auto most, auto x, bool) { return larger_or_none(most, x, false); });
+  static const Combine kSmallerOrNone =
+      combine([](auto least, auto x, bool) { return smaller_or_none(least, x, false); });
   static const std::vector<Rule> kRules = {
       {"sum", "sum along axes", "sum", Start::kZero, kAdd, Finish::kSum,
        {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, "wraps around"}, {DType::kU8, ""},
@@ -74,6 +86,10 @@ const std::vector<Rule>& rules() {
        Finish::kValue, kOrdered},
       {"reduce_min", "smallest element along axes", "least", Start::kHighest, kSmaller,
        Finish::kValue, kOrdered},
+      {"reduce_max_nan", "largest element along axes, infinite ones too, or what is not a number", "most",
+       Start::kBelowAll, kLargerOrNone, Finish::kValue, {{DType::kF32, ""}}},
+      {"reduce_min_nan", "smallest element along axes, infinite ones too, or what is not a number", "least",
+       Start::kAboveAll, kSmallerOrNone, Finish::kValue, {{DType::kF32, ""}}},
       // Truth values are 0 and 1.
       {"reduce_any", "is any element along axes true?", "any", Start::kZero, kLarger,
        Finish::kValue, {{DType::kBool, ""}}},

@@ -23,7 +23,7 @@ struct Combine {
 };
 
 // The result of no elements, where the reference gives one.
-enum class Start { kZero, kOne, kLowest, kHighest };
+enum class Start { kZero, kOne, kLowest, kHighest, kBelowAll, kAboveAll };  // the last two: infinities
 
 // What becomes of the combined elements.
 enum class Finish {

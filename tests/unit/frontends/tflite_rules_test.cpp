@@ -49,6 +49,8 @@ TEST(TfliteRules, EveryOperatorOfModelsHasARule) {
                                              "fully_connected_computed",
                                              "if",
                                              "maximum_nan",
+                                             "reduce_max_nan",
+                                             "reduce_min_nan",
                                              "minimum_nan",
                                              "shift_left",
                                              "shift_right_unsigned",

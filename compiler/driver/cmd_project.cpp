@@ -128,7 +128,12 @@ std::vector<Option> constants_options(Everything& e) {
            .value = "0xADDRESS",
            .target = &e.compile.constants_address,
            .help = "Where that file lies in memory; by default NAME_load is told",
-           .see = "weights.md"}};
+           .see = "weights.md"},
+          {.names = "--constants-open",
+           .target = &e.compile.constants_open,
+           .help = "Code that assumes nothing of weights, biases and their scales, so that any others of the same shapes and "
+                   "activations fit; it is slower",
+           .see = "weights.md#code-for-any-weights"}};
 }
 
 Command check() {

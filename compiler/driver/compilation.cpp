@@ -159,7 +159,7 @@ Status run_passes(graph::Graph& graph, const CompileOptions& options,
   passes::RunOptions run;
   run.passes.devices = &devices;
   run.passes.strip_boundary_float = options.strip_boundary_float;
-  run.passes.keep_dead_channels = options.keep_dead_channels;
+  run.passes.keep_dead_channels = options.keep_dead_channels || options.constants_open;
   run.passes.statistics = &statistics;
   std::set<std::string, std::less<>> dump(options.dump_after.begin(), options.dump_after.end());
   for (const std::string& name : dump) {
@@ -281,7 +281,7 @@ Status choose_plan(const CompileOptions& options, Compiled& out, plan::PlanOptio
   plan_options.merge_at_least = plan::merge_at_least(options.level);
   // Loops and pieces of tensors have offsets, which blocks of a workspace have not.
   plan_options.repeats =
-      options.level != ops::Level::kSpeed && options.memory != codegen::MemoryMode::kWorkspace;
+      options.level != ops::Level::kSpeed && !options.constants_open && options.memory != codegen::MemoryMode::kWorkspace;
   if (!choose_target(options, out, plan_options, diags)) return kFailure;
   return read_plan_files(options, out, plan_options, diags);
 }
@@ -343,6 +343,7 @@ Result<Compiled> plan_checked(const CompileOptions& options, codegen::CodegenOpt
   if (!choose_plan(options, out, plan_options, diags)) return kFailure;
   auto graph = load_model(out.options, &out.model_bytes, &operators, diags);
   if (!graph) return kFailure;
+  graph->open_constants = options.constants_open;
   out.original = *graph;
   out.model_files = std::move(operators.model_files);
   out.options.initial_values = operators.initial_values;

@@ -175,7 +175,7 @@ void report_difference(const Old& old, const Compiled& now, const std::map<std::
   note_operators(before.value("layers", ordered_json::array()), after["layers"], d);
   for (const auto& [name, text] : files)
     if (auto at = old.files.find(name); at != old.files.end()) note_lines(name, at->second, text, d);
-  d.help("compile the new model with its code, and update both");
+  d.help("compile the new model with its code, and update both; code for any weights: --constants-open");
 }
 
 }  // namespace

@@ -132,6 +132,8 @@ struct Graph {
   std::vector<Port> inputs;
   std::vector<Port> outputs;
   std::vector<State> states;
+  // What is made of weights has to hold for any values of them: no code may depend on these, or on their scales.
+  bool open_constants = false;
 
   Tensor& operator[](TensorId id) { return tensors[static_cast<size_t>(id.value)]; }
   const Tensor& operator[](TensorId id) const { return tensors[static_cast<size_t>(id.value)]; }

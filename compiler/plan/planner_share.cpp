@@ -99,7 +99,7 @@ int Planner::intern_constant(int op_index, ops::Constant constant) {
   // Small tables of a file of weights are equal by chance, and other weights would need other code; large ones are of
   // one tensor that is read twice.
   constexpr size_t kByChance = 64;
-  const bool alone = options_.constants_apart && constant.bytes.size() < kByChance;
+  const bool alone = options_.constants_apart && (constant.bytes.size() < kByChance || graph().open_constants);
   for (int index : constants_by_hash_[hash]) {
     if (alone) break;
     ops::Constant& known = program_.constants[static_cast<size_t>(index)].data;

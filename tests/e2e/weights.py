@@ -232,6 +232,39 @@ def other_code(work):
         print(f"{name}: {re.search(expected, done.stderr)[0]}")
 
 
+def drawn(target, seed, extreme=False):
+    """digits with other weights, biases and scales of weights, all of them: drawn, or all as large as they can be."""
+    rng = np.random.default_rng(seed)
+    path = DIGITS
+    for shape in ((16, 3, 3, 1), (1, 3, 3, 16), (16, 1, 1, 16), (24, 3, 3, 16), (32, 3, 3, 24), (24, 128), (10, 24)):
+        wanted = with_shape(*shape)
+        path = replaced(path, wanted, lambda s: s * (64 if extreme else 2 ** rng.uniform(-5, 1, s.shape)), target, scales=True)
+        path = replaced(path, wanted, lambda w: np.where(w >= 0, 127, -127) if extreme else rng.integers(-127, 128, w.shape), target)
+    for name in ("valid", "wide", "hidden", "logits"):
+        path = replaced(path, lambda t: t["name"].startswith(f"digits_1/{name}") and t["dtype"] == np.int32,
+                        lambda b: rng.integers(-3000, 3000, b.shape), target)
+    return path
+
+
+def open_code(work):
+    """Code that assumes nothing takes weights that break whatever could be assumed, and computes as LiteRT does."""
+    options = ["--constants-open", "--cpu", "cortex-m4f"]
+    for case, new in (("drawn", lambda f: drawn(f / "new.tflite", 3)), ("extreme", lambda f: drawn(f / "new.tflite", 4, True))):
+        folder = common.fresh(work / f"open_{case}")
+        program(folder, new(folder), options, 9973)
+        checked(run_on_m4(folder))
+    # One whose channels are dead, which other code would leave out.
+    folder = common.fresh(work / "open_dead")
+    dead = replaced(DIGITS, with_shape(24, 128), lambda w: w * 0, folder / "new.tflite")
+    program(folder, dead, ["--constants-open"], 9973)
+    checked([build(folder, folder / "old", "gcc", SANITIZED)])
+    # Sizes and options are still those of the old.
+    done = common.aotc("compile", common.ROOT / "tests/models/gadget/gadget_int8.tflite", "--constants-for",
+                       folder / "old" / "aotc.json", "-o", folder / "refused.bin", expect=None)
+    if done.returncode != 1 or "[constants-differ]" not in done.stderr:
+        raise common.Failure(done.stderr)
+
+
 def refused(work):
     folder = common.fresh(work / "refused")
     compiled(DIGITS, folder / "old")
@@ -244,7 +277,7 @@ def refused(work):
     out = folder / "out"
     for arguments, slug in (
             (["--constants-file", "../w.bin"], "option-conflict"), (["--constants-file", "m.c"], "option-conflict"),
-            (["--constants-address", "0x1000"], "option-conflict"),
+            (["--constants-address", "0x1000"], "option-conflict"), (["--constants-open"], "option-conflict"),
             (["--constants-file", "w.bin", "--constants-address", "0x1001"], "option-conflict"),
             (["--constants-file", "w.bin", "--constants-address", "4096"], "option-conflict"),
             (["--constants-file", "w.bin", "--pool", "a:10000"], "option-conflict"),
@@ -319,11 +352,11 @@ def cost_of(model, folder, options):
 
 
 def print_costs(models, work):
-    print(f"{'instructions':16}{'in the code':>14}{'loaded':>14}{'at an address':>16}{'a load':>12}")
+    print(f"{'instructions':16}{'in the code':>14}{'loaded':>14}{'at an address':>16}{'a load':>12}{'for any weights':>18}")
     for name in models:
-        plain, loaded, fixed = (cost_of(common.model_path(name), common.fresh(work / f"{name}_{i}"), options) for i, options in enumerate((
-            [], ["--constants-file", "weights.bin"], ["--constants-file", "weights.bin", "--constants-address", f"0x{ADDRESS:08x}"])))
-        print(f"{name:16}{plain[0]:14,}{loaded[0]:14,}{fixed[0]:16,}{loaded[1]:12,}")
+        plain, loaded, fixed, open_for_any = (cost_of(common.model_path(name), common.fresh(work / f"{name}_{i}"), options) for i, options in enumerate((
+            [], ["--constants-file", "weights.bin"], ["--constants-file", "weights.bin", "--constants-address", f"0x{ADDRESS:08x}"], ["--constants-file", "weights.bin", "--constants-open"])))
+        print(f"{name:16}{plain[0]:14,}{loaded[0]:14,}{fixed[0]:16,}{loaded[1]:12,}{open_for_any[0]:18,}")
         for run in (loaded[0], fixed[0]):
             if run > plain[0] * 1.001 + 500:
                 raise common.Failure(f"{name}: {run} instructions, {plain[0]} with the tables in the code")
@@ -344,7 +377,7 @@ def test():
     work = common.fresh(options.work.resolve())
     if options.what:
         return print_costs(options.models, work)
-    return common.run_tests([swap_on_host, swap_on_m4, same_image, other_code, refused, cost], options.only, work)
+    return common.run_tests([swap_on_host, swap_on_m4, same_image, other_code, open_code, refused, cost], options.only, work)
 
 
 if __name__ == "__main__":

@@ -215,7 +215,10 @@ FoldedBias fold_bias(const OpView& op, int64_t channels,
     }
     int64_t bias = bias_at(op, c) - zero_point * sum;
     out.bias.push_back(static_cast<int32_t>(bias));
-    out.ranges.push_back({bias + below, bias + above});
+    if (op.graph.open_constants)
+      out.ranges.push_back({INT32_MIN, INT32_MAX});
+    else
+      out.ranges.push_back({bias + below, bias + above});
   }
   return out;
 }

@@ -137,6 +137,7 @@ Ex emit_rounding_shift_any(FunctionBuilder& f, const Ex& t, const Ex& s) {
 std::optional<std::vector<Steps>> steps_of(const Requantization& what, bool per_channel,
                                            const std::vector<int64_t>& origin = {}) {
   std::vector<StepTarget> targets;
+  if (what.open) return std::nullopt;
   size_t count = per_channel ? what.scales.size() : 1;
   for (size_t c = 0; c < count; ++c) {
     AccRange range = what.ranges[c];
@@ -179,6 +180,7 @@ std::optional<LineFit> fit_common_line(const Requantization& what, int left,
 Requantizer::Requantizer(LoweringBuilder& f, const Requantization& what)
     : zero_point_(what.zero_point), clamp_(what.clamp) {
   for (double scale : what.scales) per_channel_ = per_channel_ || scale != what.scales[0];
+  if (what.open) per_channel_ = what.scales.size() > 1;
   // Steps of int16 would be too many to work out, and too fine for one word.
   bool narrow = int64_t{clamp_.max} - clamp_.min < 256;
   auto steps = narrow ? steps_of(what, per_channel_) : std::nullopt;
@@ -264,6 +266,10 @@ void Requantizer::make_twice_tables(LoweringBuilder& f, const Requantization& wh
     if (c >= count) continue;
     table.push_back(m.multiplier);
     table.push_back(-m.shift);  // right shifts count positive
+  }
+  if (what.open) {
+    any_left_ = any_right_ = true;
+    right_at_least_one_ = sum_fits_ = false;
   }
   table_ = f.constant("scale", DType::kI32, table);
 }

@@ -63,6 +63,7 @@ struct Requantization {
   Rounding rounding = Rounding::kDouble;
   int32_t zero_point = 0;
   ClampI32 clamp;
+  bool open = false;  // other scales may come, as many: the form is the reference's own, whatever these are
 
   ChannelReference reference(size_t channel) const {
     return {rounding, scales[channel], zero_point, clamp};

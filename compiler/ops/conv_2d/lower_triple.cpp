@@ -36,7 +36,8 @@ class TripleConvLowering {
     bool one_image = conv_.pointwise || conv_.window.batch == 1;
     if (conv_.grouped() || !one_image || conv_.window.x.dilation != 1 || pixels_ < kPixels) return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
-    auto plan = plan_triples(w, conv_.out_channels, conv_.k, target_);
+    const bool open = op_.graph.open_constants;  // then sums are as large as any weights make them
+    auto plan = plan_triples(open ? std::vector<int8_t>(w.size(), -128) : w, conv_.out_channels, conv_.k, target_);
     if (!plan) return std::nullopt;
     bool asked = target_.asked && target_.asked->algorithm == "triples";
     if (!asked && triple_cost(*plan, pixels_, conv_.out_channels, !conv_.pointwise, target_) >=

@@ -18,7 +18,7 @@ Requantization conv_requantization(const OpView& op, std::vector<AccRange> range
   const auto& attrs = op.attrs<Conv2DAttrs>();
   return {conv_scales(op.operand(0), op.operand(1), op.result(), op.operand(1).shape[0], attrs.rounding),
           std::move(ranges), rounding_of(attrs.rounding, Rounding::kDouble), op.result().zero_point(),
-          quantized_clamp(attrs.activation, op.result())};
+          quantized_clamp(attrs.activation, op.result()), op.graph.open_constants};
 }
 
 ConvScaling::ConvScaling(const OpView& op, const ConvShape& shape)

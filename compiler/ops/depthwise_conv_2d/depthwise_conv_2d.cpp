@@ -18,7 +18,7 @@ Requantization depthwise_scaling(const OpView& op, std::vector<AccRange> ranges)
   const RoundingRule rule = op.attrs<DepthwiseConv2DAttrs>().rounding;
   return {conv_scales(op.operand(0), op.operand(1), op.result(), channels, rule), std::move(ranges),
           rounding_of(rule, Rounding::kDouble), op.result().zero_point(),
-          quantized_clamp(op.attrs<DepthwiseConv2DAttrs>().activation, op.result())};
+          quantized_clamp(op.attrs<DepthwiseConv2DAttrs>().activation, op.result()), op.graph.open_constants};
 }
 
 WideScaling depthwise_wide_scaling(const OpView& op) {

@@ -19,7 +19,7 @@ Requantization fully_connected_scaling(const OpView& op, std::vector<AccRange> r
   const RoundingRule rule = op.attrs<FullyConnectedAttrs>().rounding;
   return {conv_scales(op.operand(0), op.operand(1), op.result(), units, rule, false), std::move(ranges),
           rounding_of(rule, Rounding::kSingle), op.result().zero_point(),
-          quantized_clamp(op.attrs<FullyConnectedAttrs>().activation, op.result())};
+          quantized_clamp(op.attrs<FullyConnectedAttrs>().activation, op.result()), op.graph.open_constants};
 }
 
 WideScaling fully_connected_wide_scaling(const OpView& op) {

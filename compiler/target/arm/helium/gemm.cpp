@@ -54,6 +54,7 @@ namespace {
 // What the sums without bias step at.
 std::optional<std::vector<Steps>> sum_steps(const Requantization& what,
                                             const std::vector<int32_t>& bias) {
+  if (what.open) return std::nullopt;
   std::vector<StepTarget> targets;
   for (size_t c = 0; c < what.scales.size(); ++c) {
     AccRange range = what.ranges[c];

@@ -6,7 +6,7 @@ import importlib
 
 import common
 
-GENERATORS = ("digits", "from_keras", "gadget", "keras_layers", "ops", "planes", "state_models")
+GENERATORS = ("digits", "from_keras", "gadget", "keras_layers", "ops", "planes", "state_models", "torch_twins")
 
 
 def main():

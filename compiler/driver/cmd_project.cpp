@@ -105,8 +105,12 @@ std::vector<std::string> kinds() {
 // One model, of a command that takes several; what is wrong with the command line is said.
 bool takes_one_model(Everything& e, const char* command) {
   if (e.models.paths.size() > 1) {
+    const std::string& second = e.models.paths[1];
     options::usage_error(command, fmt::format("there are {} models", e.models.paths.size()),
-                         {"give --together to make them one program"});
+                         {second.find('=') != std::string::npos
+                              ? fmt::format("'{}' may be the second value of an option: an option takes one value each time, "
+                                            "so write it again in front of the second", second)
+                              : "give --together to make them one program"});
     return false;
   }
   if (!e.models.names.empty()) {

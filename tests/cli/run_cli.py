@@ -140,7 +140,7 @@ def usage_errors(aotc):
     expect(aotc("compile", DIGITS, "--memory", "heap", code=2).err, r"--memory")
     expect(aotc("create", DIGITS, code=2).err, r"made for a board \[board-missing\]", r"help: .*--board")
     same(aotc("check", DIGITS, "--bord", "x", code=2).err,
-         "aotc check: error: The following arguments were not expected: x --bord [usage]\n"
+         "aotc check: error: The following argument was not expected: --bord [usage]\n"
          "  help: did you mean the option '--board'?\n  help: 'aotc check --help' shows what it takes\n")
     expect(aotc("mlf", "inspct", code=2).err, r"^aotc mlf: error: .* \[usage\]$", r"did you mean the command 'inspect'\?")
     expect(aotc("verify", DIGITS, "--samples", "0", code=2).err, r"--samples: .*range")
@@ -191,7 +191,7 @@ def shapes_of_inputs(aotc):
     # An option takes one value: what follows is the model.
     aotc("check", "--shape", "motion=2,16,3", model)
     expect(aotc("compile", model, "--shape", "motion=2,16,3", "other=1", code=2).err,
-           r"help: '--shape' takes one value each time: --shape motion=2,16,3 --shape other=1\n")
+           r"there are 2 models \[usage\]\n  help: 'other=1' may be the second value of an option: an option takes one value each time")
     made = aotc("check", model, "--shape", "motion=2,16,3", "--json").json()
     same(made["inputs"][0]["shape"], [2, 16, 3])
     # A project keeps it: what is verified is what was made.

@@ -402,8 +402,10 @@ class OperatorMaker final : public GraphMaker {
     Shape axes;
     for (size_t i = 0; i < of(in).shape.size(); ++i)
       if (random.chance(50)) axes.push_back(static_cast<int64_t>(i));
-    static const char* kNames[] = {"mean", "sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_any", "reduce_all"};
-    std::string name = kNames[random.pick(0, 6)];
+    static const char* kNames[] = {"mean", "sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_any", "reduce_all",
+                                   "reduce_max_nan", "reduce_min_nan"};
+    std::string name = kNames[random.pick(0, 8)];
+    if (name.ends_with("_nan") && of(in).dtype != DType::kF32) return false;
     const bool whole = of(in).dtype == DType::kI32 || of(in).dtype == DType::kI64;
     // Of integers they would leave the type, of floats the product would.
     if ((name == "sum" && whole) || (name == "reduce_prod" && of(in).dtype != DType::kI8)) return false;

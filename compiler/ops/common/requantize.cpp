@@ -112,8 +112,10 @@ int64_t scaled_bound(int64_t largest, QuantizedMultiplier m) {
   return ((shifted * m.multiplier) >> 31) + 1;
 }
 
+// May half of the divisor, which code has as 1 << right >> 1, be added before the shift?
 bool rounding_sum_fits(int64_t largest, QuantizedMultiplier m) {
   int right = std::max(-m.shift, 0);
+  if (right > 30) return false;
   int64_t half = right > 0 ? int64_t{1} << (right - 1) : 0;
   return scaled_bound(largest, m) + half + 1 < (int64_t{1} << 31);
 }

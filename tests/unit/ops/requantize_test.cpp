@@ -361,6 +361,13 @@ TEST(Requantizer, EqualChannelsStoreOneMultiplier) {
   }
 }
 
+// The largest shift to the right is one that 1 << shift does not hold.
+TEST(Requantizer, ShiftsOfThirtyOneAreRounded) {
+  const AccRange any{-(int64_t{1} << 31), (int64_t{1} << 31) - 1};
+  Requantization what{{0.9 / (int64_t{1} << 31), 0.3}, {{-1000000, 1000000}, any}, Rounding::kDouble, 3, {-128, 127}};
+  EXPECT_EQ(check(what, 1), "two roundings");
+}
+
 // Where nothing is shifted right there is no second rounding.
 TEST(Requantizer, WhatIsNotShiftedIsRoundedOnce) {
   auto length = [](double scale) { return tir::print(*lowered_twice(scale, 1).function).size(); };

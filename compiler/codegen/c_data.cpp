@@ -17,30 +17,38 @@ namespace aotc::codegen {
 namespace {
 
 template <typename T>
+void append_number(std::string& s, T v) {
+  if constexpr (std::is_floating_point_v<T>) {
+    s += c_float(v, sizeof(T) == 4 ? DType::kF32 : DType::kF64);
+  } else if constexpr (sizeof(T) == 8) {
+    s += v == INT64_MIN ? "(-INT64_C(9223372036854775807) - 1)" : fmt::format("INT64_C({})", v);
+  } else if (static_cast<int64_t>(v) == INT32_MIN) {
+    s += "(-2147483647 - 1)";
+  } else {
+    const fmt::format_int text(v);
+    s.append(text.data(), text.size());
+  }
+}
+
+// Straight into the text: tables are most of what is printed of a small model.
+template <typename T>
 void numbers(std::string& s, const std::vector<uint8_t>& bytes) {
-  size_t count = bytes.size() / sizeof(T);
-  std::string line = "   ";
+  const size_t count = bytes.size() / sizeof(T);
+  size_t line = s.size();
+  s += "   ";
   for (size_t i = 0; i < count; ++i) {
     T v;
     std::memcpy(&v, bytes.data() + i * sizeof(T), sizeof(T));
-    std::string text;
-    if constexpr (std::is_floating_point_v<T>) {
-      text = c_float(v, sizeof(T) == 4 ? DType::kF32 : DType::kF64);
-    } else if constexpr (sizeof(T) == 8) {
-      text = v == INT64_MIN ? "(-INT64_C(9223372036854775807) - 1)" : fmt::format("INT64_C({})", v);
-    } else if (static_cast<int64_t>(v) == INT32_MIN) {
-      text = "(-2147483647 - 1)";
-    } else {
-      text = fmt::format("{}", v);
-    }
-    if (line.size() + text.size() + 2 > kCColumns) {
-      s += line + "\n";
-      line = "   ";
-    }
-    line += " " + text + ",";
+    const size_t at = s.size();
+    s += ' ';
+    append_number(s, v);
+    s += ',';
+    if (s.size() - line <= kCColumns) continue;
+    s.insert(at, "\n   ");
+    line = at + 1;
   }
-  if (count == 0) line += " 0,";
-  s += line + "\n";
+  if (count == 0) s += " 0,";
+  s += '\n';
 }
 
 // An empty array is not C: a table of nothing has one element.

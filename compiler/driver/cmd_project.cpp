@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The declarations of check, compile, create, build, run, verify, report: what they do is in
 // commands.cpp and files of their own.
+#include <iterator>
 #include <memory>
 
 #include <fmt/format.h>
@@ -411,16 +412,18 @@ Command ops() {
 }  // namespace
 
 options::Command command_line() {
+  // Moved: a list in braces would copy them, at every start.
+  Command commands[] = {check(), compile(), create(), build(), run(), flash_declaration(), verify(), evaluate_declaration(), report(),
+                        model_diff_declaration(), ops(), schedules_declaration(), tune_declaration(), boards_declaration(),
+                        cpus_declaration(), templates_declaration(),
+                        mlf_declaration(), rpc_declaration(), bench_declaration(),
+                        project_server_declaration(), graph_declaration(), analyze_declaration()};
   options::Command out = {
       .name = "aotc",
       .summary = "Compiles trained networks to C for microcontrollers, and proves the result",
       .description =
           "One-shot form: aotc MODEL --board BOARD -o DIRECTORY (check, compile, create).",
-      .commands = {check(), compile(), create(), build(), run(), flash_declaration(), verify(), evaluate_declaration(), report(),
-                   model_diff_declaration(), ops(), schedules_declaration(), tune_declaration(), boards_declaration(),
-                   cpus_declaration(), templates_declaration(),
-                   mlf_declaration(), rpc_declaration(), bench_declaration(),
-                   project_server_declaration(), graph_declaration(), analyze_declaration()},
+      .commands = {std::make_move_iterator(std::begin(commands)), std::make_move_iterator(std::end(commands))},
       .version = std::string("aotc ") + kVersion,
       .exit_codes = {
           {kExitDone, "done"},

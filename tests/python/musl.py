@@ -11,6 +11,7 @@ compared with LiteRT's reference kernels, which run outside. Not part of scripts
 import argparse
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -43,7 +44,7 @@ print("used", len(x), "inputs, arena of", m.arena, "bytes")
 
 
 def sources(work):
-    """Debian's source packages, unpacked: (Python's folder, zlib's)."""
+    """Debian's source packages, unpacked: the folders of Python, zlib and libffi."""
     made = common.fresh(work / "sources")
     (made / "lists/partial").mkdir(parents=True)
     (made / "cache").mkdir()
@@ -51,11 +52,28 @@ def sources(work):
     apt = ["apt-get", "-qq", "-o", f"Dir::Etc::SourceList={made}/list", "-o", "Dir::Etc::SourceParts=/nonexistent",
            "-o", f"Dir::State::Lists={made}/lists", "-o", f"Dir::Cache={made}/cache", "-o", "APT::Sandbox::User=root"]
     run(*apt, "update")
-    run(*apt, "source", "--download-only", "python3.11", "zlib", cwd=made)
+    run(*apt, "source", "--download-only", "python3.11", "zlib", "libffi", cwd=made)
     for archive in made.glob("*.orig.tar.*"):
-        run("tar", "xf", archive, cwd=made)
-    [python], [zlib] = made.glob("Python-*"), made.glob("zlib-*")
-    return python, zlib
+        if archive.suffix != ".asc":
+            run("tar", "xf", archive, cwd=made)
+    [python], [zlib], [ffi] = (list(made.glob(f"{name}-*/")) for name in ("Python", "zlib", "libffi"))
+    return python, zlib, ffi
+
+
+def make_compiler(work):
+    """musl-gcc with the kernel's headers, which musl leaves to the system; what it says of itself is Debian's C library's."""
+    kernel = common.fresh(work / "kernel")
+    for name, place in (("linux", "/usr/include/linux"), ("asm-generic", "/usr/include/asm-generic"),
+                        ("asm", "/usr/include/x86_64-linux-gnu/asm")):
+        (kernel / name).symlink_to(place)
+    tools = common.fresh(work / "tools")
+    (tools / "musl-cc").write_text(
+        '#!/bin/sh\nfor a in "$@"; do case "$a" in -print-multiarch|--print-multiarch) exit 0 ;; esac; done\n'
+        f'exec musl-gcc -idirafter "{kernel}" "$@"\n')
+    (tools / "dpkg-architecture").write_text("#!/bin/sh\nexit 1\n")  # is asked next, and would name the same headers
+    for program in tools.iterdir():
+        program.chmod(0o755)
+    return {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "CC": "musl-cc"}
 
 
 def build_python(work):
@@ -64,28 +82,20 @@ def build_python(work):
     if (done / "python/bin/python3").exists():
         return done
     print("musl: building Python", file=sys.stderr)
-    python, zlib = sources(work)
-    kernel = common.fresh(work / "kernel")  # headers of the kernel, which musl leaves to the system
-    for name, place in (("linux", "/usr/include/linux"), ("asm-generic", "/usr/include/asm-generic"),
-                        ("asm", "/usr/include/x86_64-linux-gnu/asm")):
-        (kernel / name).symlink_to(place)
-    compiler = work / "cc"
-    compiler.write_text("#!/bin/sh\n# Debian's gcc answers for its own C library.\n"
-                        'for a in "$@"; do [ "$a" = --print-multiarch ] && exit 0; done\n'
-                        f'exec musl-gcc -idirafter "{kernel}" "$@"\n')
-    tools = common.fresh(work / "tools")  # without it Python's build would add the headers of Debian's C library
-    (tools / "dpkg-architecture").write_text("#!/bin/sh\nexit 1\n")
-    for program in (compiler, tools / "dpkg-architecture"):
-        program.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
+    python, zlib, ffi = sources(work)
+    environment = make_compiler(work)
     jobs = f"-j{os.cpu_count()}"
-    run("./configure", "--static", cwd=zlib, env={**os.environ, "CC": "musl-gcc -O1"})
-    run("make", jobs, "libz.a", cwd=zlib)
-    aside = common.fresh(work / "python.new")
+    run("./configure", "--static", cwd=zlib, env={**environment, "CFLAGS": "-O1 -fPIC"})
+    run("make", jobs, "libz.a", cwd=zlib, env=environment)
+    run("./configure", "--disable-shared", "--with-pic", "--disable-docs", cwd=ffi, env=environment)
+    run("make", jobs, cwd=ffi, env=environment)
+    [ffi] = ffi.glob("x86_64*/")
     run("./configure", "--prefix=/python", "--build=x86_64-pc-linux-musl", "--without-static-libpython", "--disable-test-modules",
-        cwd=python, env={**environment, "CC": str(compiler), "OPT": "-DNDEBUG -fwrapv -O1 -w", "CFLAGS": f"-I{zlib}",
-                         "LDFLAGS": f"-L{zlib}"})
+        cwd=python, env={**environment, "OPT": "-DNDEBUG -fwrapv -O1 -w", "CFLAGS": f"-I{zlib}", "LDFLAGS": f"-L{zlib} -L{ffi}/.libs"})
+    make = python / "Makefile"
+    make.write_text(re.sub(r"(?m)^LIBFFI_INCLUDEDIR=.*", f"LIBFFI_INCLUDEDIR={ffi}/include", make.read_text()))
     run("make", jobs, cwd=python, env=environment)
+    aside = common.fresh(work / "python.new")
     run("make", "install", f"DESTDIR={aside}", cwd=python, env=environment)
     shutil.rmtree(done, ignore_errors=True)
     aside.rename(done)
@@ -112,19 +122,19 @@ def main():
         common.skip("a root of its own needs root")
     if shutil.which("musl-gcc") is None:
         common.skip("musl-gcc is missing: apt-get install musl-tools")
-    root = make_root(work)
+    root, chroot = make_root(work), shutil.which("chroot")
 
     def inside(*command):
-        return run("chroot", root, "/python/bin/python3", *command, env={"PATH": "/python/bin", "HOME": "/tmp"})
+        return run(chroot, root, "/python/bin/python3", *command, env={"PATH": "/python/bin", "HOME": "/tmp"})
     shutil.rmtree(work / "built", ignore_errors=True)
     wheel = package.build_wheel(work)
-    run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--platform", "musllinux_1_2_x86_64",
-        "--python-version", "3.11", "-d", root / "wheels", "numpy")
+    run(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--platform", "musllinux_1_1_x86_64",
+        "--python-version", "3.11", "-d", root / "wheels", "numpy==1.26.4")  # that of 2.4.6 crashes with Debian's musl
     # One for glibc alone is refused, so that it is the tag for musl that is taken.
     other = root / "wheels" / wheel.name.replace(".musllinux_1_1_x86_64", "")
     shutil.copy(wheel, other)
     assert other.name != wheel.name
-    done = subprocess.run(["chroot", root, "/python/bin/python3", "-m", "pip", "install", "--no-index", f"/wheels/{other.name}"],
+    done = subprocess.run([chroot, root, "/python/bin/python3", "-m", "pip", "install", "--no-index", f"/wheels/{other.name}"],
                           env={"HOME": "/tmp"}, capture_output=True, text=True)
     assert done.returncode != 0 and "not a supported wheel" in done.stderr, done
     other.unlink()

@@ -2,9 +2,11 @@
 #include "codegen/c_constants.h"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
+#include "support/crc32.h"
 #include "support/text.h"
 
 namespace aotc::codegen {
@@ -20,12 +22,8 @@ const plan::Pool& pool_of(const Program& program) {
   return program.pools[static_cast<size_t>(program.constant_pool)];
 }
 
-uint32_t crc_of(uint32_t crc, std::string_view bytes) {
-  for (char c : bytes) {
-    crc ^= static_cast<uint8_t>(c);
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xEDB88320u : 0u);
-  }
-  return crc;
+std::span<const uint8_t> bytes_of(const std::string& text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
 std::string little_endian(uint64_t value, int bytes) {
@@ -202,8 +200,7 @@ std::string image_of(const Program& program, uint64_t hash) {
   for (const plan::ProgramConstant& c : program.constants)
     std::copy(c.data.bytes.begin(), c.data.bytes.end(), tables.begin() + static_cast<ptrdiff_t>(c.offset));
   std::string out = head_of(little_endian(hash, 8)) + little_endian(tables.size(), 8);
-  const uint32_t crc = crc_of(crc_of(0xFFFFFFFFu, out), tables) ^ 0xFFFFFFFFu;
-  return out + little_endian(crc, 8) + tables;
+  return out + little_endian(crc32(bytes_of(tables), crc32(bytes_of(out))), 8) + tables;
 }
 
 }  // namespace aotc::codegen

@@ -74,12 +74,7 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   if (!compiled->c.image.empty()) directory.add(compiled->options.constants_file, compiled->c.image);
   // Moved: the text of the tables is the largest thing in memory.
   for (auto& [name, text] : compiled->c.files) directory.add(name, std::move(text));
-  nlohmann::ordered_json manifest;
-  manifest["aotc"] = 1;
-  manifest["format_version"] = project::kFormatVersion;
-  manifest["kind"] = "model";
-  manifest["prefix"] = compiled->prefix;
-  manifest["compile"] = describe_compile(compiled->options);
+  nlohmann::ordered_json manifest = begin_manifest("model", compiled->prefix, compiled->options);
   if (!compiled->c.image.empty()) manifest["constants_file"] = constants_file_json(*compiled);
   manifest["summary"] = summary_json(*compiled);
   directory.add(project::kManifest, json_text(manifest, 1) + "\n");

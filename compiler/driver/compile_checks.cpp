@@ -10,6 +10,12 @@
 
 namespace aotc::driver {
 
+const char* first_given(std::initializer_list<std::pair<bool, const char*>> options) {
+  for (const auto& [given, name] : options)
+    if (given) return name;
+  return nullptr;
+}
+
 Failure conflicting(const std::string& file, const std::string& what, const std::string& help,
                     Diagnostics& diags) {
   Location where;
@@ -125,28 +131,27 @@ namespace {
 Status check_constants_file(const CompileOptions& o, Diagnostics& diags) {
   const std::string& name = o.constants_file;
   if (name.empty()) {
-    for (auto [given, option] : {std::pair{!o.constants_address.empty(), "--constants-address"}, {o.constants_open, "--constants-open"}})
-      if (given)
-        return conflicting(o.model_path, fmt::format("{} is for tables in a file of their own", option),
-                           "give --constants-file NAME as well", diags);
-    return success();
+    const char* without = first_given({{!o.constants_address.empty(), "--constants-address"}, {o.constants_open, "--constants-open"}});
+    if (without == nullptr) return success();
+    return conflicting(o.model_path, fmt::format("{} is for tables in a file of their own", without),
+                       "give --constants-file NAME as well", diags);
   }
   if (name[0] == '.' || name.size() > 100 || name.ends_with(".c") || name.ends_with(".h") || name.ends_with(".json") ||
       name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") != std::string::npos)
     return conflicting(o.model_path, fmt::format("--constants-file: '{}' is no name for it", escape_for_display(name)),
                        "use letters, digits, '_', '-' and '.', as in weights.bin: it is written where the C is", diags);
-  struct Given {
-    bool given;
-    const char* name;
-  };
-  for (const Given& g : {Given{!o.pools.empty(), "--pool"}, Given{!o.slice.empty(), "--slice"}, Given{o.feed, "--input rows"},
-                         Given{!o.constants_section.empty(), "--constants-section"}, Given{!o.devices_path.empty(), "--devices"},
-                         Given{o.memory == codegen::MemoryMode::kWorkspace, "--memory workspace"},
-                         Given{o.convention != CallingConvention::kPlain, "--calling-convention"},
-                         Given{o.tvm_interface, "--interface tvm"}, Given{!o.operators.empty(), "--operators"},
-                         Given{!o.schedules_path.empty(), "--schedules"}})
-    if (g.given)
-      return conflicting(o.model_path, fmt::format("{} and --constants-file do not go together", g.name), "leave one of them out", diags);
+  const char* with = first_given({{!o.pools.empty(), "--pool"},
+                                  {!o.slice.empty(), "--slice"},
+                                  {o.feed, "--input rows"},
+                                  {!o.constants_section.empty(), "--constants-section"},
+                                  {!o.devices_path.empty(), "--devices"},
+                                  {o.memory == codegen::MemoryMode::kWorkspace, "--memory workspace"},
+                                  {o.convention != CallingConvention::kPlain, "--calling-convention"},
+                                  {o.tvm_interface, "--interface tvm"},
+                                  {!o.operators.empty(), "--operators"},
+                                  {!o.schedules_path.empty(), "--schedules"}});
+  if (with != nullptr)
+    return conflicting(o.model_path, fmt::format("{} and --constants-file do not go together", with), "leave one of them out", diags);
   return o.constants_address.empty() || parse_address(o, diags) ? success() : Status(kFailure);
 }
 

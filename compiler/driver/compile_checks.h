@@ -3,14 +3,19 @@
 // the way of what as [option-conflict], located at the model or at the file that is at fault.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "driver/compilation.h"
 #include "support/diagnostics.h"
 #include "support/result.h"
 
 namespace aotc::driver {
+
+// The name of the first that is given; null if none is.
+const char* first_given(std::initializer_list<std::pair<bool, const char*>> options);
 
 Failure conflicting(const std::string& file, const std::string& what, const std::string& help,
                     Diagnostics& diags);

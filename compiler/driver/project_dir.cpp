@@ -86,6 +86,14 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   return j;
 }
 
+nlohmann::ordered_json begin_manifest(const char* kind, const std::string& prefix, const CompileOptions& options) {
+  return {{"aotc", 1},
+          {"format_version", project::kFormatVersion},
+          {"kind", kind},
+          {"prefix", prefix},
+          {"compile", describe_compile(options)}};
+}
+
 // The schedules that a manifest's "compile" holds; a failure if it holds something else.
 static Result<std::map<int, ops::Schedule>> schedules_of(const nlohmann::json& compile) {
   Diagnostics said_by_the_caller;

@@ -42,6 +42,8 @@ bool require_image(const ProjectDir& project, Diagnostics& diags);
 
 // The part of CompileOptions that aotc.json keeps.
 nlohmann::ordered_json describe_compile(const CompileOptions& options);
+// What an aotc.json of compiled C begins with.
+nlohmann::ordered_json begin_manifest(const char* kind, const std::string& prefix, const CompileOptions& options);
 // Has what `compile_options` reads of a description the types of what is written?
 bool is_description(const nlohmann::json& compile);
 

@@ -33,30 +33,33 @@ constexpr const char* kGiveNames = "give each model a name of its own: --name NA
 
 // What an option says of one model, or what models cannot share.
 Status check_options_of_all(const CompileOptions& o, Diagnostics& diags) {
-  struct Given {
-    bool given;
-    const char* name;
-  };
   const std::string& file = o.model_path;
-  for (const Given& g : {Given{!o.signature.empty(), "--signature"}, Given{!o.shapes.empty(), "--shape"},
-                         Given{!o.dimensions.empty(), "--dim"}, Given{!o.values.empty(), "--value"},
-                         Given{!o.states.empty(), "--state"}, Given{!o.schedules_path.empty(), "--schedules"},
-                         Given{!o.params_path.empty(), "--params"}, Given{!o.operators.empty(), "--operators"}})
-    if (g.given)
-      return conflicting(file, fmt::format("{} is said of one model, and --together has several", g.name),
-                         "leave it out, or compile this model alone", diags);
-  for (const Given& g :
-       {Given{!o.slice.empty(), "--slice"}, Given{o.stream != plan::Stream::kOff, "--stream"},
-        Given{o.feed, "--input rows"}, Given{o.tvm_interface, "--interface tvm"},
-        Given{o.convention != CallingConvention::kPlain, "--calling-convention"},
-        Given{o.memory == codegen::MemoryMode::kWorkspace, "--memory workspace"}, Given{!o.pools.empty(), "--pool"},
-        Given{!o.devices_path.empty(), "--devices"}, Given{!o.constants_section.empty(), "--constants-section"},
-        Given{!o.constants_file.empty(), "--constants-file"}})
-    if (g.given)
-      return conflicting(file, fmt::format("{} and --together do not go together", g.name),
-                         fmt::format("leave {} out, or compile the models alone: theirs are names of their own, and one "
-                                     "arena of the larger size serves both", g.name),
-                         diags);
+  const char* of_one = first_given({{!o.signature.empty(), "--signature"},
+                                    {!o.shapes.empty(), "--shape"},
+                                    {!o.dimensions.empty(), "--dim"},
+                                    {!o.values.empty(), "--value"},
+                                    {!o.states.empty(), "--state"},
+                                    {!o.schedules_path.empty(), "--schedules"},
+                                    {!o.params_path.empty(), "--params"},
+                                    {!o.operators.empty(), "--operators"}});
+  if (of_one != nullptr)
+    return conflicting(file, fmt::format("{} is said of one model, and --together has several", of_one),
+                       "leave it out, or compile this model alone", diags);
+  const char* apart = first_given({{!o.slice.empty(), "--slice"},
+                                   {o.stream != plan::Stream::kOff, "--stream"},
+                                   {o.feed, "--input rows"},
+                                   {o.tvm_interface, "--interface tvm"},
+                                   {o.convention != CallingConvention::kPlain, "--calling-convention"},
+                                   {o.memory == codegen::MemoryMode::kWorkspace, "--memory workspace"},
+                                   {!o.pools.empty(), "--pool"},
+                                   {!o.devices_path.empty(), "--devices"},
+                                   {!o.constants_section.empty(), "--constants-section"},
+                                   {!o.constants_file.empty(), "--constants-file"}});
+  if (apart != nullptr)
+    return conflicting(file, fmt::format("{} and --together do not go together", apart),
+                       fmt::format("leave {} out, or compile the models alone: theirs are names of their own, and one "
+                                   "arena of the larger size serves both", apart),
+                       diags);
   return success();
 }
 
@@ -241,12 +244,7 @@ int compile_together_command(const CompileOptions& options, const ModelsChoice& 
   if (!compiled) return fail(diags);
   OutputDirectory directory(out.empty() ? compiled->prefix : out, project::kManifest, force);
   for (auto& [name, text] : compiled->c.files) directory.add(name, std::move(text));
-  nlohmann::ordered_json manifest;
-  manifest["aotc"] = 1;
-  manifest["format_version"] = project::kFormatVersion;
-  manifest["kind"] = "models";
-  manifest["prefix"] = compiled->prefix;
-  manifest["compile"] = describe_compile(compiled->models[0].options);
+  nlohmann::ordered_json manifest = begin_manifest("models", compiled->prefix, compiled->models[0].options);
   manifest["together"] = together_json(*compiled);
   directory.add(project::kManifest, json_text(manifest, 1) + "\n");
   if (!directory.commit(diags)) return fail(diags);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rpc/packet.h"
 
-#include <array>
+#include "support/crc32.h"
 
 namespace aotc::rpc {
 
@@ -9,16 +9,6 @@ namespace {
 
 // More than any packet: what comes without a zero for so long is noise.
 constexpr size_t kLongestFrame = 70000;
-
-std::array<uint32_t, 256> crc_table() {
-  std::array<uint32_t, 256> table{};
-  for (uint32_t i = 0; i < 256; ++i) {
-    uint32_t crc = i;
-    for (int bit = 0; bit < 8; ++bit) crc = (crc & 1) != 0 ? (crc >> 1) ^ 0xEDB88320u : crc >> 1;
-    table[i] = crc;
-  }
-  return table;
-}
 
 // Empty if the frame is none.
 std::vector<uint8_t> cobs_decode(std::span<const uint8_t> frame) {
@@ -52,13 +42,6 @@ std::optional<Packet> parse(std::span<const uint8_t> bytes) {
 }
 
 }  // namespace
-
-uint32_t crc32(std::span<const uint8_t> bytes) {
-  static const std::array<uint32_t, 256> table = crc_table();
-  uint32_t crc = 0xFFFFFFFFu;
-  for (uint8_t b : bytes) crc = (crc >> 8) ^ table[(crc ^ b) & 0xFF];
-  return ~crc;
-}
 
 std::vector<uint8_t> encode(const Packet& packet) {
   Writer writer;

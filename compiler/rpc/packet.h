@@ -21,8 +21,6 @@ struct Packet {
   std::vector<uint8_t> payload;
 };
 
-uint32_t crc32(std::span<const uint8_t> bytes);
-
 // The frame on the line, zero bytes before and behind included.
 std::vector<uint8_t> encode(const Packet& packet);
 

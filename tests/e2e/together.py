@@ -3,7 +3,7 @@
 """Several models in one program (aotc compile --together): run in turns in one arena, they give the bytes that LiteRT's
 reference kernels give and that each gives alone, on this machine and on a Cortex-M4; and what they share.
 
-Usage: together.py --work DIR [--only NAME]    all tests
+Usage: together.py --work DIR [--only NAME] [--optimize=-O3]   all tests
        together.py figures --work DIR A,B...   arena, tables and code of pairs of models beside the sum of both
 """
 import argparse
@@ -13,12 +13,10 @@ import re
 
 import numpy as np
 
+import c_program
 import common
-import emitted_cases
 
-STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
-SANITIZED = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-M4 = emitted_cases.TARGETS["cortex_m4"]
+M4 = c_program.M4
 # What LiteRT gives: inputs and outputs of the models, in the order of the header.
 RECORDED = {"digits": (["digits/test_inputs_int8"], ["digits/test_outputs_int8"]),
             "gadget": (["gadget/inputs_int8_motion", "gadget/inputs_int8_settings"],
@@ -144,23 +142,9 @@ def program(work, figures):
         samples=SAMPLES))
 
 
-def build(work, compiler, flags, links=("-lm",), sources=()):
-    includes = [f"-I{work / folder}" for folder in ["set", *(f"alone_{n}" for n in MODELS)]]
-    emitted = [source for folder in work.iterdir() if folder.is_dir() for source in sorted(folder.glob("*.c"))]
-    objects = []
-    for source in [*emitted, work / "main.c", *sources]:
-        objects.append(work / f"{source.stem}.{compiler}.o")
-        strict = STRICT if source in emitted else []
-        common.run([*common.cached(compiler), *common.LISTED, *flags, *strict, *includes, "-c", source, "-o", objects[-1]])
-    image = work / f"program.{compiler}"
-    common.run([compiler, *flags, *objects, *links, "-o", image])
-    return image
-
-
-def checked(command):
-    said = common.run(command, expect=None)
-    if said.returncode != 0 or "0 failed" not in said.stdout:
-        raise common.Failure(f"{command}: {said.returncode}\n{said.stdout}{said.stderr}")
+def emitted(work):
+    """Folders of what aotc wrote."""
+    return [work / "set", *(work / f"alone_{n}" for n in MODELS)]
 
 
 def same_on_host(work):
@@ -174,16 +158,14 @@ def same_on_host(work):
         if figures["arena_bytes"] != {"together": max(arenas), "sum": sum(arenas)}:
             raise common.Failure(f"the arena is {figures['arena_bytes']}, of {arenas}")
         for compiler in ("gcc", "clang-19") if case == "default" else ("gcc",):
-            checked([build(folder, compiler, ["-O1", "-ffp-contract=off", *SANITIZED, *define])])
+            c_program.check([c_program.build(folder, emitted(folder), compiler, [*c_program.SANITIZED, *define])])
             print(f"{case} by {compiler}: {SAMPLES} turns of {len(MODELS)} models")
 
 
 def same_on_m4(work):
     folder = common.fresh(work / "m4")
     program(folder, compiled(folder, [], ["--cpu", "cortex-m4f"]))
-    start = common.ROOT / "tests/e2e/cortex_m4_start.c"
-    image = build(folder, M4.compiler, ["-std=gnu99", "-O2", "-ffp-contract=off", *M4.flags], M4.link, [start])
-    checked([word.replace("{image}", str(image)) for word in M4.command])
+    c_program.check(c_program.command_on_m4(folder, emitted(folder)))
 
 
 def once(work):
@@ -284,9 +266,10 @@ def test():
     parser.add_argument("what", nargs="?", choices=["figures"])
     parser.add_argument("pairs", nargs="*")
     parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--only", default="")
+    c_program.add_options(parser)
     options = parser.parse_args()
     work = options.work.resolve()
+    c_program.SANITIZED.append(options.optimize)
     if options.what:
         work.mkdir(parents=True, exist_ok=True)
         return print_figures([pair.split(",") for pair in options.pairs], work)

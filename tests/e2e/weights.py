@@ -3,7 +3,7 @@
 """Weights in a file of their own (--constants-file, --constants-for): the code of one model runs with the tables of another
 as LiteRT runs that other, damaged and foreign images are refused, and weights that would make other code are.
 
-Usage: weights.py --work DIR [--only NAME]     all tests
+Usage: weights.py --work DIR [--only NAME] [--optimize=-O3]     all tests
        weights.py cost --work DIR MODEL...     of a run on a Cortex-M4: instructions, tables in the code, loaded, at an address
 """
 import argparse
@@ -13,12 +13,9 @@ import re
 
 import numpy as np
 
+import c_program
 import common
-import emitted_cases
 
-STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
-SANITIZED = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-M4 = emitted_cases.TARGETS["cortex_m4"]
 DIGITS = common.ROOT / "tests/models/digits/digits_int8.tflite"
 SAMPLES = np.load(common.ROOT / "tests/models/digits/test_inputs_int8.npy")[:8]
 ADDRESS = 0x20300000  # RAM of the emulated board that nothing else has
@@ -156,23 +153,6 @@ def program(work, new, options, foreign):
         inputs=inputs.shape[1], outputs=old.shape[1], samples=len(SAMPLES), stride=foreign))
 
 
-def build(work, code, compiler, flags, links=("-lm",), more=()):
-    objects = []
-    for source in [*sorted(code.glob("*.c")), work / "main.c", *more]:
-        objects.append(work / f"{source.stem}.{compiler}.o")
-        strict = STRICT if source.parent == code else []
-        common.run([*common.cached(compiler), *common.LISTED, *flags, *strict, f"-I{code}", "-c", source, "-o", objects[-1]])
-    image = work / f"program.{compiler}"
-    common.run([compiler, *flags, *objects, *links, "-o", image])
-    return image
-
-
-def checked(command):
-    said = common.run(command, expect=None)
-    if said.returncode != 0 or "0 failed" not in said.stdout:
-        raise common.Failure(f"{command}: {said.returncode}\n{said.stdout[-3000:]}{said.stderr[-3000:]}")
-
-
 def nudged(work):
     """Weights of which some are others, none larger: what is known of the old holds."""
     def change(w):
@@ -186,20 +166,14 @@ def swap_on_host(work):
     folder = common.fresh(work / "host")
     program(folder, nudged(folder), [], 97)
     for compiler in ("gcc", "clang-19"):
-        checked([build(folder, folder / "old", compiler, SANITIZED)])
-
-
-def run_on_m4(work, flags=()):
-    start = common.ROOT / "tests/e2e/cortex_m4_start.c"
-    image = build(work, work / "old", M4.compiler, ["-std=gnu99", "-O2", *M4.flags], M4.link, [start])
-    return [word.replace("{image}", str(image)) for word in M4.command] + list(flags)
+        c_program.check([c_program.build(folder, [folder / "old"], compiler, c_program.SANITIZED)])
 
 
 def swap_on_m4(work):
     for case, options in (("loaded", []), ("fixed", ["--constants-address", f"0x{ADDRESS:08x}"])):
         folder = common.fresh(work / f"m4_{case}")
         program(folder, nudged(folder), ["--cpu", "cortex-m4f", *options], 997)
-        checked(run_on_m4(folder))
+        c_program.check(c_program.command_on_m4(folder, [folder / "old"]))
 
 
 def same_image(work):
@@ -252,12 +226,13 @@ def open_code(work):
     for case, new in (("drawn", lambda f: drawn(f / "new.tflite", 3)), ("extreme", lambda f: drawn(f / "new.tflite", 4, True))):
         folder = common.fresh(work / f"open_{case}")
         program(folder, new(folder), options, 9973)
-        checked(run_on_m4(folder))
+        c_program.check(c_program.command_on_m4(folder, [folder / "old"]))
     # One whose channels are dead, which other code would leave out.
     folder = common.fresh(work / "open_dead")
     dead = replaced(DIGITS, with_shape(24, 128), lambda w: w * 0, folder / "new.tflite")
     program(folder, dead, ["--constants-open"], 9973)
-    checked([build(folder, folder / "old", "gcc", SANITIZED)])
+    for compiler in ("gcc", "clang-19"):
+        c_program.check([c_program.build(folder, [folder / "old"], compiler, c_program.SANITIZED)])
     # Sizes and options are still those of the old.
     done = common.aotc("compile", common.ROOT / "tests/models/gadget/gadget_int8.tflite", "--constants-for",
                        folder / "old" / "aotc.json", "-o", folder / "refused.bin", expect=None)
@@ -344,7 +319,7 @@ def cost_of(model, folder, options):
     weights = folder / "old" / "weights.bin"
     image = ("__attribute__((aligned(16)))\n" + table("image", bytes_of(weights), "uint8_t")) if weights.exists() else ""
     (folder / "main.c").write_text(COST.format(image=image))
-    said = common.run(run_on_m4(folder, ["-icount", "shift=0"]))
+    said = common.run([*c_program.command_on_m4(folder, [folder / "old"]), "-icount", "shift=0"])
     status, run, load = map(int, re.search(r"status (\S+) run (\d+) load (\d+)", said).groups())
     if status != 0:
         raise common.Failure(said)
@@ -372,9 +347,10 @@ def test():
     parser.add_argument("what", nargs="?", choices=["cost"])
     parser.add_argument("models", nargs="*", default=[])
     parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--only", default="")
+    c_program.add_options(parser)
     options = parser.parse_intermixed_args()
     work = common.fresh(options.work.resolve())
+    c_program.SANITIZED.append(options.optimize)
     if options.what:
         return print_costs(options.models, work)
     return common.run_tests([swap_on_host, swap_on_m4, same_image, other_code, open_code, refused, cost], options.only, work)

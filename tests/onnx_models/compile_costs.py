@@ -16,6 +16,8 @@ import shutil
 import subprocess
 import sys
 
+import measured
+
 HERE = pathlib.Path(__file__).resolve().parent
 AOTC = os.environ.get("AOTC") or HERE.parents[1] / "build" / "release" / "compiler" / "aotc"
 FORMS = ("float", "s8s8_channels", "operators")
@@ -40,15 +42,9 @@ def make(work):
 
 
 def measure(work, form, cpu):
-    """Exit code, text, bytes of memory at most, seconds of the processor."""
     shutil.rmtree(work / "out", ignore_errors=True)
-    said = work / f"{form}.txt"
-    with open(said, "wb") as out:
-        process = subprocess.Popen([AOTC, "compile", work / f"{form}.onnx", "--cpu", cpu, "--quiet", "-o", work / "out"],
-                                   stdout=out, stderr=out, stdin=subprocess.DEVNULL)
-        status, usage = os.wait4(process.pid, 0)[1:]
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, said.read_text(), usage.ru_maxrss << 10, usage.ru_utime + usage.ru_stime
+    return measured.measured([AOTC, "compile", work / f"{form}.onnx", "--cpu", cpu, "--quiet", "-o", work / "out"],
+                             work / f"{form}.txt")
 
 
 def main():

@@ -14,7 +14,8 @@ import pathlib
 import re
 import subprocess
 import sys
-import time
+
+import measured
 
 HERE = pathlib.Path(__file__).resolve().parent
 MOST = 20_000_000  # bytes of memory
@@ -49,17 +50,6 @@ def make_tflite(folder):
     (folder / "large.tflite").write_bytes(model.finish(tensors[:1], tensors[-1:]))
 
 
-def measure(program, path):
-    """Exit code, text, bytes of memory at most, seconds."""
-    said = path.with_suffix(".txt")
-    start = time.monotonic()
-    with open(said, "wb") as out:
-        process = subprocess.Popen([program, "check", path], stdout=out, stderr=out, stdin=subprocess.DEVNULL)
-        status, usage = os.wait4(process.pid, 0)[1:]
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, said.read_text(), usage.ru_maxrss << 10, time.monotonic() - start
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=pathlib.Path, required=True)
@@ -79,9 +69,11 @@ def main():
         path.unlink()
     # In a process of its own: what is measured here counts the memory of whoever starts it, too.
     subprocess.run([sys.executable, __file__, "--work", work, "--make"], check=True)
+    program = os.environ.get("AOTC") or HERE.parents[1] / "build" / "release" / "compiler" / "aotc"
     failed = 0
     for name in ("large.onnx", "beside.onnx", "large.tflite"):
-        code, text, memory, seconds = measure(os.environ.get("AOTC") or HERE.parents[1] / "build" / "release" / "compiler" / "aotc", work / name)
+        path = work / name
+        code, text, memory, _, seconds = measured.measured([program, "check", path], path.with_suffix(".txt"))
         data = (work / name).with_suffix(".bin")
         size = (work / name).stat().st_size + (data.stat().st_size if data.exists() else 0)
         good = code == 1 and memory <= MOST and re.search(r"weights take 100\d{6} bytes.*\[(onnx|tflite)-limit\]", text)

@@ -7,6 +7,7 @@
 
 #include "line.h"
 #include "rpc/packet.h"
+#include "support/crc32.h"
 
 namespace aotc::rpc {
 namespace {

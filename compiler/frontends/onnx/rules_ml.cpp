@@ -13,8 +13,6 @@ namespace aotc::frontends::onnx {
 
 namespace classical {
 
-std::vector<float> numbers(Call& c, std::string_view name) { return c.reals(name); }
-
 Id features(Call& c) {
   Builder& b = c.b;
   Id x = b.as_element(c.in(0), kFloat);
@@ -59,7 +57,7 @@ constexpr int64_t kMostWeights = 1 << 24;
 
 // One number for all features, or one for each.
 Id by_feature(Call& c, std::string_view name, int64_t count, float otherwise) {
-  std::vector<float> values = numbers(c, name);
+  std::vector<float> values = c.reals(name);
   if (values.empty()) values = {otherwise};
   auto size = static_cast<int64_t>(values.size());
   if (size != 1 && size != count)
@@ -104,7 +102,7 @@ void normalizer(Call& c) {
 // Features times coefficients, so many rows of them, and what is added.
 Id linear(Call& c, Id x, int64_t rows) {
   Builder& b = c.b;
-  std::vector<float> weights = numbers(c, "coefficients"), added = numbers(c, "intercepts");
+  std::vector<float> weights = c.reals("coefficients"), added = c.reals("intercepts");
   int64_t inputs = b.shape(x)[1];
   if (rows < 1 || static_cast<int64_t>(weights.size()) != rows * inputs ||
       (!added.empty() && static_cast<int64_t>(added.size()) != rows))
@@ -123,7 +121,7 @@ void linear_classifier(Call& c) {
   Ints labels = labels_of(c, "classlabels_ints");
   Id x = features(c);
   auto rows =
-      static_cast<int64_t>(numbers(c, "coefficients").size()) / std::max<int64_t>(b.shape(x)[1], 1);
+      static_cast<int64_t>(c.reals("coefficients").size()) / std::max<int64_t>(b.shape(x)[1], 1);
   if (rows != static_cast<int64_t>(labels.size()) || rows < 2)
     c.refuse("its coefficients are not as many as its labels");
   Id scores = linear(c, x, rows);
@@ -134,7 +132,7 @@ void linear_classifier(Call& c) {
 // Of every row the similarity to every support vector.
 Id kernel_of(Call& c, Id x, Id vectors) {
   Builder& b = c.b;
-  std::vector<float> p = numbers(c, "kernel_params");
+  std::vector<float> p = c.reals("kernel_params");
   p.resize(3, 0.0f);  // gamma, coef0, degree
   std::string kernel = c.s("kernel_type", "LINEAR");
   if (kernel == "RBF") {
@@ -155,8 +153,8 @@ Id kernel_of(Call& c, Id x, Id vectors) {
 void svm_regressor(Call& c) {
   Builder& b = c.b;
   Id x = features(c);
-  std::vector<float> coefficients = numbers(c, "coefficients"),
-                     vectors = numbers(c, "support_vectors"), rho = numbers(c, "rho");
+  std::vector<float> coefficients = c.reals("coefficients"),
+                     vectors = c.reals("support_vectors"), rho = c.reals("rho");
   int64_t inputs = b.shape(x)[1], count = c.i("n_supports", 0);
   if (rho.size() != 1 || c.i("one_class", 0) != 0) c.refuse("it is no regression to one number");
   Id similar = x;
@@ -182,7 +180,7 @@ struct Pairs {
 };
 
 Pairs pairs_of(Call& c, const Ints& counts, int64_t vectors) {
-  const std::vector<float> coefficients = numbers(c, "coefficients");
+  const std::vector<float> coefficients = c.reals("coefficients");
   const auto classes = static_cast<int64_t>(counts.size());
   if (static_cast<int64_t>(coefficients.size()) != (classes - 1) * vectors)
     c.refuse("its coefficients do not fit its vectors");
@@ -249,7 +247,7 @@ std::vector<float> columns(const std::vector<float>& from, int64_t rows, int64_t
 // How probable the first class of each pair is, and from that how probable each class is.
 Id probabilities_of(Call& c, Id scores, int64_t pairs) {
   Builder& b = c.b;
-  const std::vector<float> slope = numbers(c, "prob_a"), added = numbers(c, "prob_b");
+  const std::vector<float> slope = c.reals("prob_a"), added = c.reals("prob_b");
   if (static_cast<int64_t>(slope.size()) != pairs || slope.size() != added.size())
     c.refuse("its prob_a and prob_b are not as many as pairs of its classes");
   Id line = b.binary("add", b.binary("mul", scores, b.floats_of(slope, {pairs})), b.floats_of(added, {pairs}));
@@ -262,7 +260,7 @@ void svm_classifier(Call& c) {
   Builder& b = c.b;
   const Ints labels = labels_of(c, "classlabels_ints"),
              counts = c.ints("vectors_per_class").value_or(Ints{});
-  const std::vector<float> vectors = numbers(c, "support_vectors"), rho = numbers(c, "rho");
+  const std::vector<float> vectors = c.reals("support_vectors"), rho = c.reals("rho");
   const auto classes = static_cast<int64_t>(labels.size());
   if (c.s("post_transform", "NONE") != "NONE") c.refuse("its post_transform");
   Id x = features(c);

@@ -9,7 +9,6 @@ namespace aotc::frontends::onnx::classical {
 inline constexpr std::string_view kDomain = "ai.onnx.ml";
 inline constexpr int64_t kMostTargets = 65536;
 
-std::vector<float> numbers(Call& c, std::string_view name);
 // Rows of features as f32.
 Id features(Call& c);
 // Scores behind the operator's post_transform.

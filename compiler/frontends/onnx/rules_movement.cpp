@@ -331,27 +331,31 @@ Image image_of(Call& c, bool deep) {
   return {s[0], s[1], s[2], s[3], block};
 }
 
+// Channels of a block: are they in front of its columns and rows, as mode CRD has them?
+bool channels_first(Call& c) {
+  const std::string mode = c.s("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") c.refuse(fmt::format("mode '{}'", escape_for_display(mode)));
+  return mode == "CRD";
+}
+
 void depth_to_space(Call& c) {
   Builder& b = c.b;
   Image s = image_of(c, true);
   int64_t out = s.channels / (s.block * s.block);
-  const std::string mode = c.s("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") c.refuse(fmt::format("mode '{}'", escape_for_display(mode)));
-  const bool columns_first = mode == "CRD";
-  Id x = b.reshape(c.in(0), columns_first ? graph::Shape{s.n, out, s.block, s.block, s.h, s.w}
+  const bool first = channels_first(c);
+  Id x = b.reshape(c.in(0), first ? graph::Shape{s.n, out, s.block, s.block, s.h, s.w}
                                           : graph::Shape{s.n, s.block, s.block, out, s.h, s.w});
-  x = b.transpose(x, columns_first ? Ints{0, 1, 4, 2, 5, 3} : Ints{0, 3, 4, 1, 5, 2});
+  x = b.transpose(x, first ? Ints{0, 1, 4, 2, 5, 3} : Ints{0, 3, 4, 1, 5, 2});
   c.out(0, b.reshape(x, {s.n, out, s.h * s.block, s.w * s.block}));
 }
 
 void space_to_depth(Call& c) {
-  const std::string mode = c.s("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") c.refuse(fmt::format("mode '{}'", escape_for_display(mode)));
+  const bool first = channels_first(c);
   Builder& b = c.b;
   Image s = image_of(c, false);
   int64_t h = s.h / s.block, w = s.w / s.block;
   Id x = b.reshape(c.in(0), {s.n, s.channels, h, s.block, w, s.block});
-  x = b.transpose(x, mode == "CRD" ? Ints{0, 1, 3, 5, 2, 4} : Ints{0, 3, 5, 1, 2, 4});
+  x = b.transpose(x, first ? Ints{0, 1, 3, 5, 2, 4} : Ints{0, 3, 5, 1, 2, 4});
   c.out(0, b.reshape(x, {s.n, s.channels * s.block * s.block, h, w}));
 }
 

@@ -36,7 +36,7 @@ std::vector<float> floats_of_tensor(Call& c, std::string_view name) {
 
 std::vector<float> float_list(Call& c, const std::string& name) {
   const std::string tensor = name + "_as_tensor";
-  return c.find(tensor) != nullptr ? floats_of_tensor(c, tensor) : numbers(c, name);
+  return c.find(tensor) != nullptr ? floats_of_tensor(c, tensor) : c.reals(name);
 }
 
 Branch branch_of(Call& c, std::string_view mode) {

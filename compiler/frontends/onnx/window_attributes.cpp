@@ -20,6 +20,11 @@ Ints list_of(Call& c, std::string_view name, size_t size, int64_t otherwise, int
   return list;
 }
 
+void check_kernel_shape(Call& c, const Ints& kernel) {
+  if (const auto said = c.ints("kernel_shape"); said && !said->empty() && *said != kernel)
+    c.refuse("a kernel_shape that is not that of its weights");
+}
+
 std::string auto_pad_of(Call& c) {
   std::string mode = c.s("auto_pad", "NOTSET");
   if (mode != "NOTSET" && mode != "SAME_UPPER" && mode != "SAME_LOWER" && mode != "VALID")
@@ -54,8 +59,7 @@ WindowAttributes window_of(Call& c, const Ints& kernel) {
   const graph::Shape& image = c.shape(0);
   if (image.size() < 3 || image.size() > 5 || kernel.size() != image.size() - 2)
     c.refuse("its window does not fit its operand");
-  if (const auto said = c.ints("kernel_shape"); said && !said->empty() && *said != kernel)
-    c.refuse("a kernel_shape that is not that of its weights");
+  check_kernel_shape(c, kernel);
   WindowAttributes w;
   size_t n = kernel.size();
   w.in = Ints(image.begin() + 2, image.end());
@@ -106,8 +110,7 @@ Transposed transposed_of(Call& c) {
   size_t n = image.size() - 2;
   w.in = Ints(image.begin() + 2, image.end());
   w.kernel = Ints(weights.begin() + 2, weights.end());
-  if (const auto said = c.ints("kernel_shape"); said && !said->empty() && *said != w.kernel)
-    c.refuse("a kernel_shape that is not that of its weights");
+  check_kernel_shape(c, w.kernel);
   for (int64_t k : w.kernel)
     if (k < 1 || k > kMostSize) c.refuse("its window has no size");
   w.strides = list_of(c, "strides", n, 1, 1);

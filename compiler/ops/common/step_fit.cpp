@@ -78,6 +78,8 @@ Steps steps_of(const StepTarget& t, int32_t zero_point, ClampI32 clamp) {
 struct Form {
   int32_t sign;
   int left, shift, first_level;
+  // Of the `i`th level, in units of 2^-32.
+  int64_t level(size_t i) const { return ((first_level + static_cast<int64_t>(i)) << shift) * kWord; }
 };
 
 struct Interval {
@@ -92,15 +94,15 @@ Interval offsets(const Steps& s, const Form& form, int64_t multiplier) {
   Interval out{-(int64_t{1} << 61), int64_t{1} << 61};
   int64_t scaled = multiplier << form.left;
   for (size_t i = 0; i < s.first.size(); ++i) {
-    int64_t level = (form.first_level + static_cast<int64_t>(i)) << form.shift;
+    int64_t level = form.level(i);
     int64_t at = s.first[i];
     if (at <= s.range.high) {
       int64_t sign = at < 0 ? form.sign * kWord : 0;
-      out.low = std::max(out.low, level * kWord - at * scaled + sign);
+      out.low = std::max(out.low, level - at * scaled + sign);
     }
     if (at > s.range.low) {
       int64_t sign = at - 1 < 0 ? form.sign * kWord : 0;
-      out.high = std::min(out.high, level * kWord - (at - 1) * scaled + sign);
+      out.high = std::min(out.high, level - (at - 1) * scaled + sign);
     }
   }
   return out;
@@ -149,7 +151,7 @@ class Sides {
  public:
   Sides(const Steps& s, const Form& form) : left_(form.left) {
     for (size_t i = 0; i < s.first.size(); ++i) {
-      const int64_t level = ((form.first_level + static_cast<int64_t>(i)) << form.shift) * kWord, at = s.first[i];
+      const int64_t level = form.level(i), at = s.first[i];
       if (at <= s.range.high) (at < 0 ? below_low_ : above_low_).add({at, level});
       if (at > s.range.low) (at - 1 < 0 ? below_high_ : above_high_).add({at - 1, level});
     }
@@ -172,7 +174,7 @@ class Offsets {
  public:
   Offsets(const Steps& s, const Form& form) : left_(form.left) {
     for (size_t i = 0; i < s.first.size(); ++i) {
-      const int64_t level = ((form.first_level + static_cast<int64_t>(i)) << form.shift) * kWord, at = s.first[i];
+      const int64_t level = form.level(i), at = s.first[i];
       if (at <= s.range.high) low_.add({at, level + (at < 0 ? form.sign * kWord : 0)});
       if (at > s.range.low) high_.add({at - 1, level + (at - 1 < 0 ? form.sign * kWord : 0)});
     }

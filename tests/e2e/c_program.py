@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of C that aotc wrote and a main.c of a test's own, which prints 'N failed': built for this machine or an emulated
+Cortex-M4, and run."""
+import common
+import emitted_cases
+
+STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
+# For this machine.
+SANITIZED = ["-g", "-O1", "-ffp-contract=off", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+M4 = emitted_cases.TARGETS["cortex_m4"]
+
+
+def add_options(parser):
+    parser.add_argument("--only", default="", help="tests whose names contain this")
+    parser.add_argument("--optimize", default="-O1", metavar="-OLEVEL", help="of programs for this machine (-O1)")
+
+
+def build(work, emitted, compiler, flags, links=("-lm",), more=()):
+    """The image of work/main.c, the C in the folders `emitted`, which has to be without warnings, and files of `more`."""
+    includes = [f"-I{folder}" for folder in emitted]
+    written = [source for folder in emitted for source in sorted(folder.glob("*.c"))]
+    objects = []
+    for source in [*written, work / "main.c", *more]:
+        objects.append(work / f"{source.stem}.{compiler}.o")
+        strict = STRICT if source in written else []
+        common.run([*common.cached(compiler), *common.LISTED, *flags, *strict, *includes, "-c", source, "-o", objects[-1]])
+    image = work / f"program.{compiler}"
+    common.run([compiler, *flags, *objects, *links, "-o", image])
+    return image
+
+
+def command_on_m4(work, emitted):
+    """Builds it, and returns what runs it in the emulator."""
+    start = common.ROOT / "tests/e2e/cortex_m4_start.c"
+    image = build(work, emitted, M4.compiler, ["-std=gnu99", "-O2", "-ffp-contract=off", *M4.flags], M4.link, [start])
+    return [word.replace("{image}", str(image)) for word in M4.command]
+
+
+def check(command):
+    """It ends with 0 and says that nothing failed."""
+    said = common.run(command, expect=None)
+    if said.returncode != 0 or "0 failed" not in said.stdout:
+        raise common.Failure(f"{command}: {said.returncode}\n{said.stdout[-3000:]}{said.stderr[-3000:]}")

@@ -79,7 +79,7 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   manifest["summary"] = summary_json(*compiled);
   directory.add(project::kManifest, json_text(manifest, 1) + "\n");
   if (!directory.commit(diags)) return fail(diags);
-  warn_of_fit(*compiled, diags);
+  if (compiled->board) warn_of_fit(need_of(*compiled, *compiled->board), *compiled->board, compiled->options.model_path, diags);
   print_diagnostics(diags);
   note_of_any_cpu(*compiled, common);
   if (common.json) {

@@ -324,19 +324,18 @@ class Adviser {
 
 }  // namespace
 
-void warn_of_fit(const Compiled& c, Diagnostics& diags) {
-  if (!c.board || c.board->memories.empty()) return;
-  const Fit fit = fit_of(need_of(c, *c.board), *c.board);
+void warn_of_fit(const Need& need, const project::Board& board, const std::string& file, Diagnostics& diags) {
+  const Fit fit = fit_of(need, board);
   if (fit.both()) return;
   Location where;
-  where.file = c.options.model_path;
+  where.file = file;
   auto of = [](const char* what, int64_t needed, int64_t there) {
     return fmt::format("{} of {} where there are {}", exact_bytes(needed), what, exact_bytes(there));
   };
   std::string needs;
   if (!fit.ram) needs = of("RAM", fit.ram_needed, fit.arena->size);
   if (!fit.flash) needs += (needs.empty() ? "about " : " and about ") + of("flash", fit.flash_needed, fit.constants->size);
-  diags.warning(where, "does-not-fit", fmt::format("as firmware on board {} this needs {}", c.board->name, needs))
+  diags.warning(where, "does-not-fit", fmt::format("as firmware on board {} this needs {}", board.name, needs))
       .help(fmt::format("'aotc check' with these options tries what would make it fit, and ends with {}", kExitDoesNotFit));
 }
 

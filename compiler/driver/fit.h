@@ -60,7 +60,7 @@ std::string arena_memory(const Compiled& compiled, const Firmware& firmware = {}
 // Reports [does-not-fit] with what makes it fit: each remedy was tried.
 bool check_fit(const Compiled& compiled, Diagnostics& diags, const Firmware& firmware = {});
 
-// The same as a warning that tries no remedies: C alone may be for a firmware that has other memories.
-void warn_of_fit(const Compiled& compiled, Diagnostics& diags);
+// A warning that tries no remedies: C alone may be for a firmware that has other memories. `file`: of the model.
+void warn_of_fit(const Need& need, const project::Board& board, const std::string& file, Diagnostics& diags);
 
 }  // namespace aotc::driver

@@ -124,9 +124,9 @@ int64_t functions_of_all(const Together& t) {
   return sum;
 }
 
-bool check_fit_together(const Together& t, Diagnostics& diags) {
+// As firmware on the board, which there is.
+Need need_together(const Together& t) {
   const Compiled& first = t.models[0];
-  if (!first.board || first.board->memories.empty()) return true;
   Need need;
   for (const Compiled& m : t.models) {
     const Need one = need_of(m, *m.board);
@@ -138,7 +138,13 @@ bool check_fit_together(const Together& t, Diagnostics& diags) {
   need.tensors = need.arena = t.c.arena_bytes;
   need.constants = t.c.constant_bytes;
   need.code = code_of_firmware(t.c.files, *first.board);
-  const Fit fit = fit_of(need, *first.board);
+  return need;
+}
+
+bool check_fit_together(const Together& t, Diagnostics& diags) {
+  const Compiled& first = t.models[0];
+  if (!first.board) return true;
+  const Fit fit = fit_of(need_together(t), *first.board);
   if (fit.both()) return true;
   Location where;
   where.file = t.prefix;
@@ -242,6 +248,8 @@ int compile_together_command(const CompileOptions& options, const ModelsChoice& 
   Diagnostics diags;
   auto compiled = compile_together(options, choice, diags);
   if (!compiled) return fail(diags);
+  if (const auto& board = compiled->models[0].board; board)
+    warn_of_fit(need_together(*compiled), *board, choice.paths[0], diags);
   OutputDirectory directory(out.empty() ? compiled->prefix : out, project::kManifest, force);
   for (auto& [name, text] : compiled->c.files) directory.add(name, std::move(text));
   nlohmann::ordered_json manifest = begin_manifest("models", compiled->prefix, compiled->models[0].options);

@@ -215,6 +215,9 @@ def refused(work):
         done = common.aotc(command, *models, "--together", *options, *([] if command == "check" else ["-o", folder]), expect=None)
         if done.returncode == 0 or f"[{slug}]" not in done.stderr or "error: " not in done.stderr or folder.exists():
             raise common.Failure(f"{options} of {[m.name for m in models]}: {done.returncode} {done.stderr}")
+    done = common.aotc("compile", digits, gadget, "--together", "--board", "arduino_uno", "-o", work / "warned", expect=None)
+    if done.returncode != 0 or "warning: as firmware on board arduino_uno" not in done.stderr or not (work / "warned").exists():
+        raise common.Failure(f"a board that is too small: {done.returncode} {done.stderr}")
     for arguments in ([digits, gadget], [digits, "--name", "a"]):
         if "[usage]" not in common.aotc("compile", *arguments, expect=None).stderr:
             raise common.Failure(f"{arguments} is taken")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of target/arm/dsp/depthwise_kernels.h.
 #include "cases.h"
+#include "target/arm/dsp/depthwise_row.h"
 #include "target/arm/dsp/depthwise_strided.h"
 
 namespace aotc::tests {
@@ -49,6 +50,31 @@ void add_strided(std::vector<KernelCase>& to, Pattern pattern, const arm::Stride
   }
 }
 
+void add_row(std::vector<KernelCase>& to, Pattern pattern, const arm::DepthwiseRow& row, bool sign, int shift) {
+  constexpr int32_t kChannels = 2;
+  Data data(pattern, static_cast<uint32_t>(row.columns * 10 + row.stride));
+  std::vector<int32_t> stream;
+  for (int32_t c = 0; c < kChannels; ++c) {
+    data.add_words(stream, 3);
+    data.add_line(stream, sign, shift);
+  }
+  to.push_back({arm::dw_row_kernel(row, shift, sign),
+                {table(stream), data.bytes(3 * row.row, 1), data.bytes(row.columns * row.out_pixel)},
+                {kChannels}});
+}
+
+void add_rows(std::vector<KernelCase>& to, Pattern pattern) {
+  for (int64_t stride : {1, 2})
+    for (int64_t columns : {2, 3, 5, 7, 8, 9, 12})
+      for (bool left : {false, true})
+        for (bool right : {false, true}) {
+          const int64_t read = (columns - 1) * stride + 3 - (left ? 1 : 0) - (right ? 1 : 0);
+          const arm::DepthwiseRow row{read * 3 + 2, 3, 4, columns, stride, left, right, -9};
+          add_row(to, pattern, row, left, kShift);
+          if (columns == 3 || columns == 8) add_row(to, pattern, row, false, kEven);
+        }
+}
+
 }  // namespace
 
 void add_depthwise_cases(std::vector<KernelCase>& to) {
@@ -60,6 +86,7 @@ void add_depthwise_cases(std::vector<KernelCase>& to) {
           add_strided(to, pattern, rows, left, kShift);
           if (columns == 3) add_strided(to, pattern, rows, false, kEven);
         }
+    add_rows(to, pattern);
     for (int32_t columns : {1, 5, 8}) add_plane(to, pattern, columns, 14);
     for (int64_t stride : {1, 2})
       for (bool sign : {false, true})

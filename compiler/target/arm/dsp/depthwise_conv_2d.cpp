@@ -2,7 +2,8 @@
 // Lowering of int8 3 x 3 depthwise convolutions onto the kernels of depthwise_kernels.h: each channel of
 // a band is copied into a plane of halfwords whose padding is the input's zero point, then its
 // outputs are made column by column. With strides of 2 they are made row by row from the image itself
-// (depthwise_strided.h), where instructions reach that far.
+// (depthwise_strided.h), where instructions reach that far; a result of one row, from the image itself, too
+// (depthwise_row.h).
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include "ops/common/nibbles.h"
 #include "ops/depthwise_conv_2d/bands.h"
 #include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
+#include "target/arm/dsp/depthwise_row.h"
 #include "target/arm/dsp/depthwise_strided.h"
 #include "target/arm/dsp/lowerings.h"
 
@@ -35,12 +37,12 @@ class DspDepthwiseLowering {
 
   // Nothing where the kernels do not apply.
   std::optional<Lowered> run() {
-    const bool strided = fits_strided();
-    if (!strided && !fits()) return std::nullopt;
+    const bool row = fits_row(), strided = !row && fits_strided();
+    if (!row && !strided && !fits()) return std::nullopt;
     const std::vector<int16_t> centred = ops::centred_weights(op_);
     if (std::any_of(centred.begin(), centred.end(), [](int16_t v) { return v < -128 || v > 127; }))
       return std::nullopt;
-    std::vector<int8_t> w = weights(centred, strided);
+    std::vector<int8_t> w = weights(centred, row || strided);
     FoldedBias folded = fold_bias(op_, channels_, [&](int64_t c) {
       return std::vector<int32_t>(w.begin() + c * DepthwisePairs::kTaps, w.begin() + (c + 1) * DepthwisePairs::kTaps);
     });
@@ -52,6 +54,7 @@ class DspDepthwiseLowering {
     in_ = f_.operand(0);
     stream_ = f_.constant("stream", DType::kI32, *stream);
     stream_words_ = dw_stream_words(lines->sign(), nibbles_);
+    if (row) return run_row(*lines);
     if (strided) return run_strided(*lines);
     // With a sign, twice would be longer than a C99 string literal may be.
     unroll_ = target_.level == Level::kSize || lines->sign() || lines->even() ? 1 : 2;
@@ -103,6 +106,32 @@ class DspDepthwiseLowering {
         out.push_back(static_cast<int8_t>(centred[static_cast<size_t>(tap * channels_ + c)]));
       }
     return out;
+  }
+
+  // Sets the image's layout. The windows of the result's only row lie inside of the image above and below.
+  bool fits_row() {
+    const WindowAxis& y = window_.y;
+    const WindowAxis& x = window_.x;
+    const bool one = y.out == 1 && y.kernel == 3 && y.dilation == 1 && y.pad_before == 0 && y.in >= 3;
+    const int64_t behind = x.start(x.out - 1) + x.kernel - x.in;  // columns outside
+    const bool columns = x.kernel == 3 && x.dilation == 1 && x.stride <= 2 && x.pad_before <= 1 && behind <= 1;
+    if (nibbles_ || !one || !columns || window_.batch != 1 || channels_ != in_channels_) return false;
+    row_ = {x.in * channels_, channels_, channels_, x.out, x.stride, x.pad_before > 0, behind > 0,
+            op_.operand(0).zero_point()};
+    return row_.fits() && target_.wish("plane", 0, 0, 1) == 0;
+  }
+
+  std::optional<Lowered> run_row(const PairLines& lines) {
+    constexpr double kInstructions = 16;  // of an output
+    const Turns turns = turns_of(channels_, kInstructions * static_cast<double>(window_.x.out), target_);
+    out_ = f_.result(0);
+    column_ = dw_row_kernel(row_, lines.fit.shift, lines.sign());
+    f_.take_turns(turns, [&](const Ex& first, int64_t count) {
+      f_.run(column_, {address(stream_, first * stream_words_), address(in_, first), address(out_, first), count});
+    });
+    f_.algorithm("pairs");
+    f_.choice("plane", 0);
+    return f_.finish(fmt::format("a row of {} from the image, {}", window_.x.out, form_text(lines)));
   }
 
   // Sets the image's layout.
@@ -270,6 +299,7 @@ class DspDepthwiseLowering {
   tir::KernelPtr copy_, column_;
   BufferPtr in_, out_, plane_, stream_, plane_shape_, shape_;
   StridedRows strided_;
+  DepthwiseRow row_;
   int64_t inner_ = 0;  // rows of the result whose windows lie inside of the image above and below
   TurnTables shapes_;
   BufferPtr top_, bottom_;

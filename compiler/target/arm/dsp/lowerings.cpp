@@ -112,6 +112,7 @@ Extension dsp_extension() {
       {"dw_plane", dw_plane},
       {"dw_column", dw_column},
       {"dw_column_nibbles", dw_column},
+      {"dw_row", dw_row},
       {"dw_strided", dw_strided},
       {"tree_sums", tree_sums},
       {"winograd_rows", winograd_rows},

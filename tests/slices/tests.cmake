@@ -30,6 +30,7 @@ e2e_test(slices.feed.shared full ${python} ${slices}/feed.py --models vww,kws,mi
 e2e_test(slices.frames quick ${python} ${slices}/frames.py --targets gcc,cortex_m4 --work ${work}/slices_frames)
 e2e_test(slices.frames.shared full ${python} ${slices}/frames.py --models strww --targets gcc,cortex_m4 "--options=\\;-O speed"
   --work ${work}/slices_frames_shared)
+e2e_test(slices.price full ${python} ${slices}/price.py --work ${work}/slices_price)
 e2e_test(slices.arenas full ${python} ${slices}/arenas.py --work ${work}/slices_arenas)
 
 # What is said of the longest slice, and what slices cost, counted on a Cortex-M4.

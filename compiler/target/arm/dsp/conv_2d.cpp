@@ -4,6 +4,8 @@
 // windows of a tile of neighbouring outputs are spread into a panel of halfwords, then one kernel call makes all their channels. Elements of a window's row are taken a word
 // at a time, four or two; what remains of each row comes last, two to a step.
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -63,6 +65,7 @@ class DspConvLowering {
     emit();
     f_.algorithm(words_ ? "words" : "pairs");
     f_.choice("pixels", tile_);
+    if (rest_ > 0) f_.choice("rest", 1);
     f_.estimate(work_, target_);
     return f_.finish(fmt::format("{} steps{}, {}, {}", steps(), sum_steps_ > 0 ? " with sums of inputs" : "",
                                  form_text(*lines), estimate_text(work_, target_)));
@@ -157,10 +160,16 @@ class DspConvLowering {
     return int16_ ? pack_halves_run_kernel(tile_) : pack_run_kernel(tile_);
   }
 
-  // The form of the weights and the pixels per tile.
+  // The form of the weights, the pixels per tile, and whether those that are left over have a kernel of their own.
   void choose_kernel(bool pairs_fit, bool sign) {
     int64_t rows = conv_.window.y.kernel, most = std::min<int64_t>(4, pixels());
     GemmShape shape{pixels(), rows, row_words_, rows * row_rest_, conv_.out_channels};
+    auto apart = [&](bool words, int64_t tile) {
+      GemmShape whole = shape, rest = shape;
+      rest.pixels = pixels() % tile;
+      whole.pixels -= rest.pixels;
+      return whole.work(words, tile, sign) + rest.work(words, rest.pixels, sign);
+    };
     double least = 0;
     for (bool words : {false, true}) {
       if (words ? !words_allowed(target_) : !(pairs_fit && target_.allows("pairs"))) continue;
@@ -175,6 +184,20 @@ class DspConvLowering {
     }
     tile_ = target_.wish("pixels", tile_, 1, most);
     work_ = shape.work(words_, tile_, sign);
+    // A second kernel must be worth its bytes.
+    constexpr double kWorthIt = 0.95;
+    auto worth = [&](int64_t tile) {
+      return pixels() % tile != 0 && target_.costs.of(apart(words_, tile)) < kWorthIt * target_.costs.of(work_);
+    };
+    int64_t tile = tile_;
+    if (target_.level != Level::kSize && !target_.asked)
+      for (int64_t p = most; p > 1; --p)
+        if (worth(p) && (!worth(tile) || target_.costs.of(apart(words_, p)) < target_.costs.of(apart(words_, tile)))) tile = p;
+    const bool better = target_.level != Level::kSize && worth(tile);
+    if (pixels() % tile == 0 || target_.wish("rest", better ? 1 : 0, 0, 1) == 0) return;
+    tile_ = tile;
+    rest_ = pixels() % tile;
+    work_ = apart(words_, tile_);
   }
 
   // The pixels per tile of int16.
@@ -220,11 +243,26 @@ class DspConvLowering {
     std::vector<int32_t> stream = make_stream(w, stored_k_, order_, first, bias, lines);
     stream_words_ = static_cast<int64_t>(stream.size() / first.size());
     stream_ = f_.constant("stream", DType::kI32, stream);
-    gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign)
-                   : gemm_pairs_kernel(tile_, lines.fit.shift, sign);
-    make_shapes(gemm_work(words_, tile_, steps(), 1, sign),
-                [&](int64_t pairs) { return make_shape(steps(), pairs, conv_.out_channels, tile_, sign); });
+    auto of_tile = [&] {
+      gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign)
+                     : gemm_pairs_kernel(tile_, lines.fit.shift, sign);
+      make_shapes(gemm_work(words_, tile_, steps(), 1, sign),
+                  [&](int64_t pairs) { return make_shape(steps(), pairs, conv_.out_channels, tile_, sign); });
+    };
+    if (rest_ > 0) {
+      for_tile(rest_, of_tile);
+      of_rest_ = {gemm_, shapes_, last_shape_};
+    }
+    of_tile();
     make_pack_tables();
+  }
+
+  // What `body` does for a tile of so many pixels.
+  template <typename Body>
+  void for_tile(int64_t pixels, Body body) {
+    const int64_t before = std::exchange(tile_, pixels);
+    body();
+    tile_ = before;
   }
 
   // Tables for turns of groups of channels, of which one takes `group`.
@@ -243,7 +281,8 @@ class DspConvLowering {
                   (y.start(0) < 0 || y.start(y.out - 1) + y.kernel > y.in) &&
                   y.start(0) + y.kernel > 0 && y.start(y.out - 1) < y.in;
     std::vector<int32_t> all;
-    const bool any_rows = clips_rows_ || (!conv_.pointwise && has_edges());
+    edges_ = has_edges();
+    const bool any_rows = clips_rows_ || (!conv_.pointwise && edges_);
     for (int64_t n = any_rows ? 1 : rows; n <= rows; ++n) {
       std::vector<int32_t> pack(4);
       pack[PairGemm::kPackPixelStride] =
@@ -266,21 +305,29 @@ class DspConvLowering {
     auto order = conv_.pointwise ? pointwise_order(pixels(), tile_, bytes, backwards, false)
                             : window_order(conv_.window, tile_, bytes);
     if (order) f_.publish(std::move(*order));
+    // The pixels that are left over come last, wherever they are: less than the order above says is read and written.
+    const int64_t whole = pixels() - rest_;
     f_.loop(
-        "p", 0, pixels(),
+        "p", 0, whole,
         [&](Ex p) {
           Ex start = backwards ? Ex(pixels() - tile_) - p : p;
-          if (pixels() % tile_ != 0)
+          if (whole % tile_ != 0)
             start = backwards ? max(start, 0) : min(start, Ex(pixels() - tile_));
-          Ex first = f_.let("pixel", start);
-          if (conv_.pointwise) {
-            pack_fast(f_.let("from", first * conv_.in_channels));
-          } else {
-            pack_windows(first);
-          }
-          multiply(first);
+          emit_tile(f_.let("pixel", start));
         },
         tile_);
+    if (rest_ == 0) return;
+    std::tie(gemm_, shapes_, last_shape_) = of_rest_;
+    for_tile(rest_, [&] { emit_tile(f_.let("pixel", backwards ? 0 : whole)); });
+  }
+
+  void emit_tile(const Ex& first) {
+    if (conv_.pointwise) {
+      pack_fast(f_.let("from", first * conv_.in_channels));
+    } else {
+      pack_windows(first);
+    }
+    multiply(first);
   }
 
   void multiply(const Ex& first) {
@@ -366,7 +413,7 @@ class DspConvLowering {
     Ex oy = f_.let("oy", at / x.out);
     Ex top = f_.let("top", oy * y.stride - y.pad_before);
     Ex left = f_.let("left", (at - oy * x.out) * x.stride - x.pad_before);
-    if (has_edges()) {
+    if (edges_) {
       pack_edges(top, left, i);
     } else {
       pack_rows(top, left, i);
@@ -518,14 +565,16 @@ class DspConvLowering {
   int64_t bytes_ = int16_ ? 2 : 1;
   int64_t group_ = 2;  // channels at a time
   int64_t tile_ = 4, pairs_ = 1, stream_words_ = 0;
+  int64_t rest_ = 0;  // pixels behind the tiles that have a kernel of their own
   int64_t stored_k_ = 0, sum_steps_ = 0;  // with the sums of windows (target/arm/dsp/window_sums.h)
   Work work_;
   int32_t zero_;
-  bool words_ = false, clips_rows_ = false;
+  bool words_ = false, clips_rows_ = false, edges_ = false;
   PairOrder order_;
   tir::KernelPtr gemm_;
   Turns turns_;  // of pairs_
   TurnTables shapes_;
+  std::tuple<tir::KernelPtr, TurnTables, BufferPtr> of_rest_;
   BufferPtr in_, out_, panel_, stream_, last_shape_, pack_shape_;
   int64_t all_rows_ = 0;  // where pack_shape_ has the table of a window with all rows
 };

@@ -68,6 +68,11 @@ WIDE = {
     "wide_row": ((1, 1, 20, 16), (8, 1, 5, 16), (1, 1), (1, 1), "SAME"),
     "wide_column": ((1, 20, 1, 16), (8, 5, 1, 16), (1, 1), (1, 1), "SAME"),
     "wide_one_pixel": ((1, 1, 1, 130), (10, 1, 1, 130), (1, 1), (1, 1), "VALID"),
+    # So many products of one window that they are a fully connected layer's; pixels that are not whole tiles.
+    "wide_vector": ((1, 1, 1, 128), (64, 1, 1, 128), (1, 1), (1, 1), "VALID"),
+    "wide_vector_rest": ((1, 2, 2, 68), (35, 2, 2, 68), (1, 1), (1, 1), "VALID"),
+    "wide_five": ((1, 1, 5, 24), (10, 1, 1, 24), (1, 1), (1, 1), "VALID"),
+    "wide_five_same": ((1, 1, 5, 12), (6, 3, 3, 12), (1, 1), (1, 1), "SAME"),
     "wide_whole_input": ((1, 4, 5, 3), (11, 4, 5, 3), (1, 1), (1, 1), "VALID"),
 }
 # name: input scale, input zero point, weight scale, output scale, output zero point, activation

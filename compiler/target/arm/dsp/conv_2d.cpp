@@ -15,6 +15,7 @@
 #include "target/arm/dsp/gemm16.h"
 #include "target/arm/dsp/lowerings.h"
 #include "target/arm/dsp/nibbles.h"
+#include "target/arm/dsp/row_product.h"
 #include "target/arm/dsp/window_sums.h"
 
 namespace aotc::target::arm {
@@ -581,7 +582,32 @@ class DspConvLowering {
 
 }  // namespace
 
+namespace {
+
+// A convolution whose only window is the whole image, of so many multiplications that the kernel for it is worth its bytes.
+bool is_row_product(const OpView& op, const ConvShape& conv) {
+  constexpr int64_t kLeast = 8192;
+  const WindowAxis &y = conv.window.y, &x = conv.window.x;
+  const bool dilated = y.dilation * x.dilation != 1 && conv.k > conv.in_channels;
+  return op.operand(0).dtype == DType::kI8 && !conv.grouped() && !dilated && conv.pixels() == 1 && conv.window.batch == 1 &&
+         y.pad_before == 0 && x.pad_before == 0 && op.operand(0).elements() == conv.k && conv.k % 4 == 0 &&
+         conv.k * conv.out_channels >= kLeast;
+}
+
+std::optional<Lowered> lower_as_row(const OpView& op, const TargetInfo& target) {
+  const ConvShape conv(op);
+  const bool words = row_product_words(conv.k, target);
+  if (target.level == Level::kSize || !is_row_product(op, conv) || packs_nibbles(op, target) || (!words && !target.allows("pairs")) ||
+      conv.out_channels < row_product_group(words) || target.wish("pixels", 0, 0, 1) != 0)
+    return std::nullopt;
+  auto [folded, scaling] = ConvScaling(op, conv);
+  return lower_row_product(op, target, {"conv_2d", conv.out_channels, conv.k, 1, folded, scaling});
+}
+
+}  // namespace
+
 std::optional<Lowered> lower_conv_2d_dsp(const OpView& op, const TargetInfo& target) {
+  if (auto row = faster_form(op, target, lower_as_row)) return row;
   return faster_form(op, target, [](const OpView& o, const TargetInfo& t) { return DspConvLowering(o, t).run(); });
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lowering of int8 conv_2d onto the pair kernels (target/arm/dsp/gemm.h), and of int16 onto those of
-// halves (target/arm/dsp/gemm16.h), with weights of 4 bits onto that of target/arm/dsp/nibbles.h. The
-// windows of a tile of neighbouring outputs are spread into a panel of halfwords, then one kernel call makes all their channels. Elements of a window's row are taken a word
-// at a time, four or two; what remains of each row comes last, two to a step.
+// halves (target/arm/dsp/gemm16.h), with weights of 4 bits onto that of target/arm/dsp/nibbles.h. The windows of a tile of
+// neighbouring outputs are spread into a panel of halfwords (conv_panel.h), then one kernel call makes all their channels.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "ops/common/conv_order.h"
 #include "ops/common/nibbles.h"
 #include "ops/conv_2d/shape.h"
+#include "target/arm/dsp/conv_panel.h"
 #include "target/arm/dsp/gemm16.h"
 #include "target/arm/dsp/lowerings.h"
 #include "target/arm/dsp/nibbles.h"
@@ -32,22 +32,15 @@ class DspConvLowering {
         conv_(op),
         f_(op, "conv_2d"),
         target_(target),
-        int16_(op.operand(0).dtype == DType::kI16),
-        lanes_(int16_ ? 2 : 4) {
-    const WindowAxis& x = conv_.window.x;
-    row_elements_ = x.kernel * conv_.in_channels;
-    row_words_ = row_elements_ / lanes_;
-    row_rest_ = row_elements_ % lanes_;
-    zero_ = op.operand(0).zero_point();
-  }
+        spread_(f_, conv_, op.operand(0).dtype, op.operand(0).zero_point()) {}
 
   // Nothing where the kernels do not apply.
   std::optional<Lowered> run() {
     bool one_image = conv_.pointwise || conv_.window.batch == 1;
-    if (conv_.grouped() || !one_image || conv_.window.x.dilation != 1 || row_words_ == 0) return std::nullopt;
-    if (int16_) return run_int16();
+    if (conv_.grouped() || !one_image || conv_.window.x.dilation != 1 || spread_.row_words() == 0) return std::nullopt;
+    if (op_.operand(0).dtype == DType::kI16) return run_int16();
     if (packs_nibbles(op_, target_)) return run_nibbles();
-    order_ = window_steps(conv_.window.y.kernel, row_elements_, lanes_);
+    order_ = window_steps(conv_.window.y.kernel, spread_.row_elements(), spread_.lanes());
     auto stored = weights_with_sums(op_, conv_.out_channels, conv_.k, order_);
     if (!stored) return std::nullopt;
     stored_k_ = stored->k, sum_steps_ = stored->steps;
@@ -62,6 +55,7 @@ class DspConvLowering {
     in_ = f_.operand(0);
     make_tables(w, folded.bias, *lines);
     panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);
+    spread_.use(in_, panel_);
     out_ = f_.result(0);
     emit();
     f_.algorithm(words_ ? "words" : "pairs");
@@ -79,12 +73,13 @@ class DspConvLowering {
     auto [folded, scaling] = ConvScaling(op_, conv_);
     auto lines = fit_nibble_lines(scaling, folded.bias);
     if (!lines) return std::nullopt;
-    order_ = window_steps(conv_.window.y.kernel, row_elements_, lanes_);
+    order_ = window_steps(conv_.window.y.kernel, spread_.row_elements(), spread_.lanes());
     NibbleTile tile = choose_nibbles(lines->lines.sign());
     tile.bias = !lines->bias.empty();
     in_ = f_.operand(0);
     make_nibbles(w, *lines, tile);
     panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);
+    spread_.use(in_, panel_);
     out_ = f_.result(0);
     emit();
     f_.algorithm("nibbles");
@@ -103,8 +98,8 @@ class DspConvLowering {
       NibbleTile tile = tile_of(p);
       Work element{.load = 1, .store = 1, .alu = 4};
       int64_t groups = (conv_.out_channels + tile.channels - 1) / tile.channels;
-      Work one = nibble_work(tile, steps(), groups, sign) + pack_work(p, row_words_, rows) +
-                 element * static_cast<double>(rows * row_rest_ * p);
+      Work one = nibble_work(tile, steps(), groups, sign) + pack_work(p, spread_.row_words(), rows) +
+                 element * static_cast<double>(rows * spread_.row_rest() * p);
       return one * static_cast<double>((pixels() + p - 1) / p);
     };
     tile_ = most;
@@ -127,18 +122,19 @@ class DspConvLowering {
     gemm_ = gemm_nibbles_kernel(tile, lines.lines.fit.shift, sign);
     auto shape = [&](int64_t groups) { return nibble_shape(steps(), groups, conv_.out_channels, tile, sign); };
     make_shapes(nibble_work(tile, steps(), 1, sign), shape);
-    make_pack_tables();
+    spread_.make_tables(tile_);
   }
 
   std::optional<Lowered> run_int16() {
     if (conv_.out_channels < 2 || !target_.allows("halves")) return std::nullopt;
     auto scaling = fit_halves(conv_wide_scaling(op_, conv_));
     if (!scaling) return std::nullopt;
-    order_ = window_steps(conv_.window.y.kernel, row_elements_, lanes_);
+    order_ = window_steps(conv_.window.y.kernel, spread_.row_elements(), spread_.lanes());
     choose_tile();
     in_ = f_.operand(0);
     make_halves(*scaling);
     panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);
+    spread_.use(in_, panel_);
     out_ = f_.result(0);
     emit();
     f_.algorithm("halves");
@@ -149,22 +145,11 @@ class DspConvLowering {
 
   int64_t steps() const { return static_cast<int64_t>(order_.size()); }
   int64_t pixels() const { return conv_.pixels(); }
-  // Elements of a row of the image.
-  int64_t row_size() const { return conv_.window.x.in * conv_.in_channels; }
-  // Steps of a word, and of the words of a window's row.
-  int64_t word_steps() const { return lanes_ / 2; }
-  int64_t row_steps() const { return word_steps() * row_words_; }
-  tir::KernelPtr pack_kernel() const {
-    return int16_ ? pack_halves_kernel(tile_) : pack_pixels_kernel(tile_);
-  }
-  tir::KernelPtr run_kernel() const {
-    return int16_ ? pack_halves_run_kernel(tile_) : pack_run_kernel(tile_);
-  }
 
   // The form of the weights, the pixels per tile, and whether those that are left over have a kernel of their own.
   void choose_kernel(bool pairs_fit, bool sign) {
     int64_t rows = conv_.window.y.kernel, most = std::min<int64_t>(4, pixels());
-    GemmShape shape{pixels(), rows, row_words_, rows * row_rest_, conv_.out_channels};
+    GemmShape shape{pixels(), rows, spread_.row_words(), rows * spread_.row_rest(), conv_.out_channels};
     auto apart = [&](bool words, int64_t tile) {
       GemmShape whole = shape, rest = shape;
       rest.pixels = pixels() % tile;
@@ -207,7 +192,7 @@ class DspConvLowering {
     auto work = [&](int64_t p) {
       Work element{.load = 1, .store = 1, .alu = 4};
       Work one = halves_work(p, steps(), (conv_.out_channels + 1) / 2) +
-                 pack_halves_work(p, row_words_, rows) + element * static_cast<double>(rows * row_rest_ * p);
+                 pack_halves_work(p, spread_.row_words(), rows) + element * static_cast<double>(rows * spread_.row_rest() * p);
       return one * static_cast<double>((pixels() + p - 1) / p);
     };
     tile_ = most;
@@ -231,7 +216,7 @@ class DspConvLowering {
     int64_t stride = conv_.out_channels * 2;
     make_shapes(halves_work(tile_, steps(), 1),
                 [&](int64_t pairs) { return halves_shape(steps(), pairs, stride, tile_); });
-    make_pack_tables();
+    spread_.make_tables(tile_);
   }
 
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias,
@@ -255,7 +240,7 @@ class DspConvLowering {
       of_rest_ = {gemm_, shapes_, last_shape_};
     }
     of_tile();
-    make_pack_tables();
+    spread_.make_tables(tile_);
   }
 
   // What `body` does for a tile of so many pixels.
@@ -274,35 +259,12 @@ class DspConvLowering {
     if (conv_.out_channels % group_ != 0) last_shape_ = f_.constant("last_shape", DType::kI32, shape(1));
   }
 
-  // A table for every number of rows of a window that may lie inside of the image.
-  void make_pack_tables() {
-    const WindowAxis& y = conv_.window.y;
-    int64_t rows = conv_.pointwise ? 1 : y.kernel;
-    clips_rows_ = !conv_.pointwise && y.dilation == 1 && row_rest_ == 0 &&
-                  (y.start(0) < 0 || y.start(y.out - 1) + y.kernel > y.in) &&
-                  y.start(0) + y.kernel > 0 && y.start(y.out - 1) < y.in;
-    std::vector<int32_t> all;
-    edges_ = has_edges();
-    const bool any_rows = clips_rows_ || (!conv_.pointwise && edges_);
-    for (int64_t n = any_rows ? 1 : rows; n <= rows; ++n) {
-      std::vector<int32_t> pack(4);
-      pack[PairGemm::kPackPixelStride] =
-          static_cast<int32_t>(conv_.window.x.stride * conv_.in_channels * bytes_);
-      pack[PairGemm::kPackWords] = static_cast<int32_t>(row_words_);
-      pack[PairGemm::kPackRows] = static_cast<int32_t>(n);
-      pack[PairGemm::kPackRowSkip] =
-          static_cast<int32_t>(conv_.pointwise ? 0 : y.dilation * row_size() * bytes_ - row_words_ * 4);
-      all.insert(all.end(), pack.begin(), pack.end());
-    }
-    pack_shape_ = f_.constant("pack", DType::kI32, all);
-    all_rows_ = any_rows ? 4 * (rows - 1) : 0;
-  }
-
   void emit() {
     // Where the result is larger than the input, from the last pixel to the first, so that it can
     // be written over the input from behind.
     bool backwards = conv_.pointwise && conv_.out_channels > conv_.in_channels;
-    PixelBytes bytes{conv_.in_channels * bytes_, conv_.out_channels * bytes_};
+    const int64_t element = spread_.element_bytes();
+    PixelBytes bytes{conv_.in_channels * element, conv_.out_channels * element};
     auto order = conv_.pointwise ? pointwise_order(pixels(), tile_, bytes, backwards, false)
                             : window_order(conv_.window, tile_, bytes);
     if (order) f_.publish(std::move(*order));
@@ -323,11 +285,7 @@ class DspConvLowering {
   }
 
   void emit_tile(const Ex& first) {
-    if (conv_.pointwise) {
-      pack_fast(f_.let("from", first * conv_.in_channels));
-    } else {
-      pack_windows(first);
-    }
+    spread_.pack(first, tile_);
     multiply(first);
   }
 
@@ -343,241 +301,23 @@ class DspConvLowering {
                      address(out_, to + (conv_.out_channels - group_)), address(last_shape_, 0)});
   }
 
-  // All pixels of a tile that lie in one row with windows inside of the image; `from` is the first
-  // element of the first window.
-  void pack_fast(const Ex& from) {
-    f_.run(pack_kernel(),
-           {address(in_, from), address(panel_, 0), address(pack_shape_, all_rows_)});
-    if (row_rest_ == 0) return;
-    for (int64_t p = 0; p < tile_; ++p)
-      store_rest(p, [&](int64_t ky, int64_t j) {
-        int64_t at = ky * conv_.window.y.dilation * row_size() + row_words_ * lanes_ + j;
-        return load(in_, from + (p * conv_.window.x.stride * conv_.in_channels + at));
-      });
-  }
-
-  // The steps that follow the words of all rows; `element` gives one of row ky.
-  template <typename Element>
-  void store_rest(const Ex& p, Element element) {
-    std::vector<Ex> rest;
-    for (int64_t ky = 0; ky < conv_.window.y.kernel; ++ky)
-      for (int64_t j = 0; j < row_rest_; ++j) rest.push_back(element(ky, j));
-    if (rest.size() % 2 == 1) rest.push_back(0);
-    int64_t step = row_steps() * conv_.window.y.kernel;
-    for (size_t i = 0; i < rest.size(); i += 2, ++step)
-      f_.store(panel_, p + step * tile_, pair_word(rest[i], rest[i + 1]));
-  }
-
-  void pack_windows(const Ex& first) {
-    const WindowAxis& y = conv_.window.y;
-    const WindowAxis& x = conv_.window.x;
-    Ex row = f_.let("row", first / x.out);
-    Ex column = f_.let("column", first - row * x.out);
-    WindowAxis::Range rows = y.inside(), columns = x.inside();
-    columns.high -= tile_ - 1;
-    auto fast = [&] {
-      Ex top = row * y.stride - y.pad_before, left = column * x.stride - x.pad_before;
-      if (clips_rows_) {
-        pack_clipped(f_.let("top", top), f_.let("left", left));
-      } else {
-        pack_fast(f_.let("from", (top * x.in + left) * conv_.in_channels));
-      }
-    };
-    auto slow = [&] {
-      f_.loop("i", 0, tile_, [&](Ex i) { pack_one(first + i, i); });
-    };
-    if (columns.empty() || (!clips_rows_ && rows.empty())) return slow();
-    Ex whole = column >= columns.low && column <= columns.high;
-    if (!clips_rows_) whole = row >= rows.low && row <= rows.high && whole;
-    f_.if_(whole, fast, slow);
-  }
-
-  // All pixels of a tile whose windows reach beyond the image above or below only.
-  void pack_clipped(const Ex& top, const Ex& left) {
-    const WindowAxis& y = conv_.window.y;
-    int64_t words = row_steps() * tile_;
-    Ex before = f_.let("above", max(-top, 0));
-    Ex after = f_.let("below", max(top + (y.kernel - y.in), 0));
-    Ex rows = f_.let("rows", Ex(y.kernel) - before - after);
-    fill_words(0, before * words);
-    fill_words((before + rows) * words, after * words);
-    f_.run(pack_kernel(),
-           {address(in_, ((top + before) * conv_.window.x.in + left) * conv_.in_channels),
-            address(panel_, before * words), address(pack_shape_, rows * 4 - 4)});
-  }
-
-  // One pixel's window wherever it lies, into column i of the panel.
-  void pack_one(const Ex& pixel, const Ex& i) {
-    const WindowAxis& y = conv_.window.y;
-    const WindowAxis& x = conv_.window.x;
-    Ex at = f_.let("at", pixel);
-    Ex oy = f_.let("oy", at / x.out);
-    Ex top = f_.let("top", oy * y.stride - y.pad_before);
-    Ex left = f_.let("left", (at - oy * x.out) * x.stride - x.pad_before);
-    if (edges_) {
-      pack_edges(top, left, i);
-    } else {
-      pack_rows(top, left, i);
-    }
-    if (row_rest_ == 0) return;
-    store_rest(i, [&](int64_t ky, int64_t j) {
-      // Elements of windows larger than the image that no output has inside.
-      auto outside = [](const WindowAxis& a, int64_t tap) {
-        int64_t least = a.start(0) + tap * a.dilation;
-        return least >= a.in || least + (a.out - 1) * a.stride < 0;
-      };
-      if (outside(y, ky) || outside(x, (row_words_ * lanes_ + j) / conv_.in_channels)) return Ex(zero_);
-      Ex iy = f_.let("iy", top + ky * y.dilation);
-      return f_.let("v", element(iy, f_.let("q", left * conv_.in_channels + (row_words_ * lanes_ + j)), true));
-    });
-  }
-
-  // Whether words that reach beyond a row are taken by the kernel for them.
-  bool has_edges() const {
-    constexpr int64_t kMostPanelRow = 4095;
-    return !int16_ && conv_.in_channels % lanes_ != 0 && conv_.window.y.dilation == 1 && row_size() >= lanes_ &&
-           row_steps() * tile_ * 4 <= kMostPanelRow;
-  }
-
-  // The words of all rows of a window of any channels.
-  void pack_edges(const Ex& top, const Ex& left, const Ex& i) {
-    const WindowAxis& y = conv_.window.y;
-    Ex before = f_.let("above", min(max(-top, 0), y.kernel));
-    Ex after = f_.let("below", min(max(top + (y.kernel - y.in), 0), Ex(y.kernel) - before));
-    Ex rows = f_.let("rows", Ex(y.kernel) - before - after);
-    fill(i, before * row_steps());
-    fill((before + rows) * (row_steps() * tile_) + i, after * row_steps());
-    auto whole = [&] {
-      f_.run(pack_pixel_kernel(tile_),
-             {address(in_, (top + before) * row_size() + left * conv_.in_channels),
-              address(panel_, before * (row_steps() * tile_) + i), address(pack_shape_, rows * 4 - 4)});
-    };
-    auto edges = [&] {
-      Ex from = f_.let("from", (top + before) * row_size());
-      const tir::KernelPtr edge = pack_edge_kernel({tile_, row_size(), row_steps(), zero_});
-      f_.loop("word", 0, row_words_, [&](Ex word) {
-        Ex q = f_.let("q", left * conv_.in_channels + word * lanes_);
-        Ex at = f_.let("in_row", min(max(q, 0), row_size() - lanes_));
-        f_.run(edge, {address(in_, from + at), address(panel_, (before * row_steps() + word * 2) * tile_ + i), rows,
-                      min(max(at - q, -lanes_), lanes_) * 8});
-      });
-    };
-    auto inside = [&] {
-      f_.if_(left >= 0 && left <= conv_.window.x.in - conv_.window.x.kernel, whole, edges);
-    };
-    f_.if_(rows > 0, inside);
-  }
-
-  void pack_rows(const Ex& top, const Ex& left, const Ex& i) {
-    const WindowAxis& y = conv_.window.y;
-    f_.loop("ky", 0, y.kernel, [&](Ex ky) {
-      Ex iy = f_.let("iy", top + ky * y.dilation);
-      Ex to = f_.let("to", ky * (row_steps() * tile_) + i);
-      auto blank = [&] { fill(to, row_steps()); };
-      auto row = [&] {
-        if (conv_.in_channels % lanes_ == 0) {
-          pack_taps(iy, left, to);
-        } else {
-          pack_elements(iy, left, to);
-        }
-      };
-      f_.if_(iy >= 0 && iy < y.in, row, blank);
-    });
-  }
-
-  // Two elements outside of the image.
-  Ex blank() const {
-    auto half = static_cast<uint32_t>(zero_) & 0xFFFF;
-    return static_cast<int64_t>(static_cast<int32_t>(half << 16 | half));
-  }
-  // Steps of one pixel.
-  void fill(const Ex& to, const Ex& steps) {
-    f_.loop("s", 0, steps, [&](Ex s) { f_.store(panel_, to + s * tile_, blank()); });
-  }
-  // Words of the panel one after the other; `count` is a multiple of the tile's steps of a word.
-  void fill_words(const Ex& to, const Ex& count) {
-    int64_t words = word_steps() * tile_;
-    f_.loop(
-        "s", 0, count,
-        [&](Ex s) {
-          for (int64_t i = 0; i < words; ++i) f_.store(panel_, to + s + i, blank());
-        },
-        words);
-  }
-
-  // A row of a window whose taps are whole words: blanks, the taps inside of the image, blanks.
-  void pack_taps(const Ex& iy, const Ex& left, const Ex& to) {
-    const WindowAxis& x = conv_.window.x;
-    Ex before = f_.let("before", min(max(-left, 0), x.kernel));
-    Ex after = f_.let("after", min(max(left + x.kernel - x.in, 0), Ex(x.kernel) - before));
-    Ex taps = f_.let("taps", Ex(x.kernel) - before - after);
-    int64_t steps = conv_.in_channels / 2;
-    fill(to, before * steps);
-    f_.if_(taps > 0, [&] {
-      f_.run(run_kernel(),
-             {address(in_, (iy * x.in + left + before) * conv_.in_channels),
-              address(panel_, to + before * (steps * tile_)), taps * (conv_.in_channels / lanes_)});
-    });
-    fill(to + (before + taps) * (steps * tile_), after * steps);
-  }
-
-  // A row of a window of any channels: the words that lie in the image whole, and element by element
-  // those before and behind them.
-  void pack_elements(const Ex& iy, const Ex& left, const Ex& to) {
-    Ex begin = f_.let("begin", left * conv_.in_channels);
-    if (row_words_ == 1) return pack_words(iy, begin, to, 0, 1);
-    int log2 = int16_ ? 1 : 2;  // of the elements of a word
-    Ex first = f_.let("first", min(max(Ex(lanes_ - 1) - begin, 0) >> log2, row_words_));
-    Ex last = f_.let("last", max(min((Ex(row_size()) - begin) >> log2, row_words_), first));
-    pack_words(iy, begin, to, 0, first);
-    f_.if_(first < last, [&] {
-      f_.run(run_kernel(),
-             {address(in_, iy * row_size() + begin + first * lanes_),
-              address(panel_, to + first * (word_steps() * tile_)), last - first});
-    });
-    pack_words(iy, begin, to, last, row_words_);
-  }
-
-  void pack_words(const Ex& iy, const Ex& begin, const Ex& to, const Ex& first, const Ex& end) {
-    f_.loop("word", first, end, [&](Ex word) {
-      std::vector<Ex> v;
-      for (int64_t j = 0; j < lanes_; ++j)
-        v.push_back(f_.let("v", element(iy, f_.let("q", begin + word * lanes_ + j), false)));
-      Ex at = f_.let("step", to + word * (word_steps() * tile_));
-      f_.store(panel_, at, pair_word(v[0], v[static_cast<size_t>(lanes_ / 2)]));
-      if (!int16_) f_.store(panel_, at + tile_, pair_word(v[1], v[3]));
-    });
-  }
-
-  // Element q of an image row; the zero point outside of it.
-  Ex element(const Ex& iy, const Ex& q, bool check_row) {
-    Ex in_row = q >= 0 && q < row_size();
-    Ex inside = check_row ? (iy >= 0 && iy < conv_.window.y.in) && in_row : in_row;
-    return select(inside, load(in_, iy * row_size() + q), zero_);
-  }
-
   const OpView& op_;
   const ConvShape conv_;
   LoweringBuilder f_;
   const TargetInfo& target_;
-  bool int16_;
-  int lanes_;  // elements of a word
-  int64_t row_elements_, row_words_, row_rest_;
-  int64_t bytes_ = int16_ ? 2 : 1;
+  ConvPanel spread_;
   int64_t group_ = 2;  // channels at a time
   int64_t tile_ = 4, pairs_ = 1, stream_words_ = 0;
   int64_t rest_ = 0;  // pixels behind the tiles that have a kernel of their own
   int64_t stored_k_ = 0, sum_steps_ = 0;  // with the sums of windows (target/arm/dsp/window_sums.h)
   Work work_;
-  int32_t zero_;
-  bool words_ = false, clips_rows_ = false, edges_ = false;
+  bool words_ = false;
   PairOrder order_;
   tir::KernelPtr gemm_;
   Turns turns_;  // of pairs_
   TurnTables shapes_;
   std::tuple<tir::KernelPtr, TurnTables, BufferPtr> of_rest_;
-  BufferPtr in_, out_, panel_, stream_, last_shape_, pack_shape_;
-  int64_t all_rows_ = 0;  // where pack_shape_ has the table of a window with all rows
+  BufferPtr in_, out_, panel_, stream_, last_shape_;
 };
 
 }  // namespace

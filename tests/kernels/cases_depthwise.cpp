@@ -3,6 +3,7 @@
 #include "cases.h"
 #include "target/arm/dsp/depthwise_row.h"
 #include "target/arm/dsp/depthwise_strided.h"
+#include "target/arm/dsp/depthwise_taps.h"
 
 namespace aotc::tests {
 
@@ -75,6 +76,20 @@ void add_rows(std::vector<KernelCase>& to, Pattern pattern) {
         }
 }
 
+void add_taps(std::vector<KernelCase>& to, Pattern pattern, const arm::DepthwiseTaps& shape, bool sign, int shift) {
+  constexpr int32_t kChannels = 2;
+  Data data(pattern, static_cast<uint32_t>(shape.taps * 100 + shape.outputs));
+  std::vector<int32_t> stream;
+  for (int32_t c = 0; c < kChannels; ++c) {
+    data.add_words(stream, static_cast<int>(arm::dw_taps_words(shape.taps, sign) - arm::line_words(sign)));
+    data.add_line(stream, sign, shift);
+  }
+  to.push_back({arm::dw_taps_kernel(shape, shift, sign),
+                {table(stream), data.bytes((shape.outputs + shape.taps - 1) * shape.pixel, 1),
+                 data.bytes(shape.outputs * shape.pixel)},
+                {kChannels}});
+}
+
 }  // namespace
 
 void add_depthwise_cases(std::vector<KernelCase>& to) {
@@ -87,6 +102,12 @@ void add_depthwise_cases(std::vector<KernelCase>& to) {
           if (columns == 3) add_strided(to, pattern, rows, false, kEven);
         }
     add_rows(to, pattern);
+    for (int64_t taps : {2, 3, 5, 10, 12, 15, 16})
+      for (int64_t outputs : {1, 2, 3, 4, 7, 8, 9}) {
+        if (!arm::DepthwiseTaps{taps, outputs, 3}.fits()) continue;
+        add_taps(to, pattern, {taps, outputs, 3}, outputs % 2 == 1, kShift);
+        if (taps == 3) add_taps(to, pattern, {taps, outputs, 3}, false, kEven);
+      }
     for (int32_t columns : {1, 5, 8}) add_plane(to, pattern, columns, 14);
     for (int64_t stride : {1, 2})
       for (bool sign : {false, true})

@@ -31,6 +31,8 @@ Implementation dw_column(const tir::Kernel& kernel);
 Implementation dw_strided(const tir::Kernel& kernel);
 // target/arm/dsp/depthwise_row.cpp
 Implementation dw_row(const tir::Kernel& kernel);
+// target/arm/dsp/depthwise_taps.cpp
+Implementation dw_taps(const tir::Kernel& kernel);
 // target/arm/dsp/elementwise.cpp
 Implementation dsp_sum(const tir::Kernel& kernel);
 // target/arm/dsp/winograd.cpp

@@ -3,7 +3,7 @@
 // a band is copied into a plane of halfwords whose padding is the input's zero point, then its
 // outputs are made column by column. With strides of 2 they are made row by row from the image itself
 // (depthwise_strided.h), where instructions reach that far; a result of one row, from the image itself, too
-// (depthwise_row.h).
+// (depthwise_row.h). Windows over one axis have a kernel of their own (depthwise_taps.h).
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -14,6 +14,7 @@
 #include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
 #include "target/arm/dsp/depthwise_row.h"
 #include "target/arm/dsp/depthwise_strided.h"
+#include "target/arm/dsp/depthwise_taps.h"
 #include "target/arm/dsp/lowerings.h"
 
 namespace aotc::target::arm {
@@ -308,6 +309,7 @@ class DspDepthwiseLowering {
 }  // namespace
 
 std::optional<Lowered> lower_depthwise_conv_2d_dsp(const OpView& op, const TargetInfo& target) {
+  if (auto taps = lower_depthwise_taps(op, target)) return taps;
   return DspDepthwiseLowering(op, target).run();
 }
 

@@ -114,6 +114,7 @@ Extension dsp_extension() {
       {"dw_column_nibbles", dw_column},
       {"dw_row", dw_row},
       {"dw_strided", dw_strided},
+      {"dw_taps", dw_taps},
       {"tree_sums", tree_sums},
       {"winograd_rows", winograd_rows},
       {"winograd_tile", winograd_tile},

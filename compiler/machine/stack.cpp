@@ -301,6 +301,7 @@ class Bounding {
         ++path.back().second;
       }
     }
+    std::erase_if(functions_, [&](uint32_t f) { return seen[f] != Seen::kClosed; });  // nothing leads there any more
   }
 
   // The last place of the way from `to` to its end and back at which a pointer was followed; the way's size if none was.

@@ -207,7 +207,8 @@ class Table:
         known = {(watched.program.function_around(at), to) for at, targets in watched.ran.items() if at not in listed for to in targets}
         for caller, target in known:
             bounds = json.loads(run(aotc, "analyze", "stack", watched.program.elf, "--json", "--root", f"{caller:#x}", "--root", f"{target:#x}"))["roots"]
-            self.check(bounds[0]["bytes"] >= bounds[1]["bytes"], f"{project}: {names[caller]} calls {names.get(target)} through a pointer: {bounds}")
+            # What is only assumed differs with the root: where pointers lead back to it.
+            self.check(bounds[1]["state"] != "proven" or bounds[0]["bytes"] >= bounds[1]["bytes"], f"{project}: {names[caller]} calls {names.get(target)} through a pointer: {bounds}")
         print(f"{project}: {len(watched.ran)} calls through pointers ran, {len(set(watched.ran) & listed)} of them listed, the targets of the "
               "others known", flush=True)
 

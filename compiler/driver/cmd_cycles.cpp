@@ -9,6 +9,7 @@
 
 #include "driver/analyzer.h"
 #include "driver/commands.h"
+#include "driver/counted_cycles.h"
 #include "driver/emulated_counts.h"
 #include "driver/project_dir.h"
 #include "driver/temporary.h"
@@ -62,6 +63,7 @@ struct Subject {
   const machine::Timing* timing = nullptr;
   machine::ModelFunctions model;
   uint32_t root = 0;
+  std::optional<ProjectDir> project;
 };
 
 Result<project::Board> board_for(const CycleOptions& o, const std::optional<ProjectDir>& project,
@@ -142,7 +144,7 @@ Result<Subject> subject_of(const CycleOptions& o, Diagnostics& diags) {
   if (!elf) return kFailure;
   auto board = board_for(o, project, diags);
   if (!board) return kFailure;
-  Subject out{std::move(*elf), *board, "", nullptr, {}, 0};
+  Subject out{std::move(*elf), *board, "", nullptr, {}, 0, project};
   const bool avr = out.elf.isa() == machine::Isa::kAvr;  // refused where it would run
   if ((!avr && !find_timing(o, out, diags)) || !find_root(o, project, out, diags)) return kFailure;
   return out;
@@ -205,6 +207,26 @@ std::string head_text(const Subject& s, const CycleOptions& o, const machine::Cy
       with_commas(static_cast<int64_t>(report.total.instructions)), s.timing->source);
 }
 
+nlohmann::ordered_json report_json(const Subject& s, const machine::CoreModel& core, const machine::CycleReport& report) {
+  nlohmann::ordered_json j = {{"file", s.elf.file()},
+                              {"board", s.board.name},
+                              {"cpu", s.cpu},
+                              {"root", s.root != 0 ? s.elf.function_name(s.root) : ""},
+                              {"costs", s.timing->source},
+                              {"wait_states", 0}};
+  if (core.name.empty())
+    j["llvm"] = {{"reason", core.reason}};
+  else
+    j["llvm"] = {{"model", core.name}, {"assumes", kModelAssumes}};
+  j.update(machine::cycles_json(s.elf, report));
+  return j;
+}
+
+// One inference as the project's own board runs it.
+bool is_of_project(const CycleOptions& o, const Subject& s) {
+  return s.project && o.root.empty() && o.board.empty() && o.cpu.empty() && o.model.empty() && o.call == 1;
+}
+
 int cycles(const CycleOptions& o) {
   Diagnostics diags;
   auto subject = subject_of(o, diags);
@@ -218,22 +240,13 @@ int cycles(const CycleOptions& o) {
   if (!listing) return fail(diags);
   const machine::CoreModel core = llvm_model(s, *listing, *segments);
   const machine::CycleReport report = machine::cycles_of(s.elf, *listing, *segments, *s.timing, s.model, core);
+  const nlohmann::ordered_json j = report_json(s, core, report);
+  if (is_of_project(o, s)) save_cycles(*s.project, j);
   if (!o.json) {
     write_out(head_text(s, o, report) + model_text(s, core, report) +
               machine::cycles_text(s.elf, report, o.all ? SIZE_MAX : kShownRows));
     return kExitDone;
   }
-  nlohmann::ordered_json j = {{"file", s.elf.file()},
-                              {"board", s.board.name},
-                              {"cpu", s.cpu},
-                              {"root", s.root != 0 ? s.elf.function_name(s.root) : ""},
-                              {"costs", s.timing->source},
-                              {"wait_states", 0}};
-  if (core.name.empty())
-    j["llvm"] = {{"reason", core.reason}};
-  else
-    j["llvm"] = {{"model", core.name}, {"assumes", kModelAssumes}};
-  j.update(machine::cycles_json(s.elf, report));
   write_out(json_text(j, 2) + "\n");
   return kExitDone;
 }
@@ -253,7 +266,7 @@ options::Command cycles_declaration() {
           "what the documents of the core say of such an instruction: cycles by layer, function "
           "and loop. Counts are "
           "exact; cycles are those of memory without wait states. Of a project's firmware one "
-          "inference is counted.",
+          "inference is counted, and 'aotc report PROJECT' shows what was counted beside its estimate.",
       .options = {std::move(firmware),
                   {.names = "--board",
                    .value = "NAME",

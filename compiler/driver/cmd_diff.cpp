@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // diff: two models, projects or reports, layer by layer; and how often each is right on given data.
+#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include "driver/accuracy.h"
 #include "driver/commands.h"
 #include "driver/report.h"
+#include "support/files.h"
 #include "support/json.h"
 #include "support/streams.h"
 #include "support/text.h"
@@ -29,10 +31,17 @@ struct Side {
   ReportJson data;
 };
 
-// Told from TVM's graphs, which are JSON as well, by its fields.
+// Told from TVM's graphs, which are JSON as well, by the fields that those have. What is neither is no report, and the
+// message says why.
 bool is_report(const std::string& path) {
+  std::error_code absent;
+  if (!path.ends_with(".json") || !std::filesystem::is_regular_file(path, absent)) return false;
   Diagnostics ignored;
-  return !is_project(path) && path.ends_with(".json") && read_report(path, ignored).ok();
+  auto bytes = read_file(path, ignored);
+  if (!bytes) return false;
+  ReportJson graph;
+  const bool is_json = !parse_json({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, graph);
+  return !(is_json && graph.is_object() && (graph.contains("nodes") || graph.contains("arg_nodes")));
 }
 
 Result<Side> read_side(const std::string& target, const CompileOptions& compile, Diagnostics& diags) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "driver/board_comparison.h"
+#include "driver/counted_cycles.h"
 #include "driver/firmware_stack.h"
 #include "driver/memory_map.h"
 #include "driver/summary.h"
@@ -33,6 +34,7 @@ void add_project(Report& r) {
   }
   for (size_t i = 0; i < r.data["layers"].size() && i < ticks.size(); ++i)
     r.data["layers"][i][unit.empty() ? "ticks" : unit] = ticks[i];
+  add_counted_cycles(project, r.data);
   if (auto stack = stack_of_firmware(project); stack && stack->model) r.data["stack"] = stack->model_json;
 }
 
@@ -56,10 +58,13 @@ ReportJson absent(const Report& r) {
     const std::string create = "aotc create " + shell_quoted(model) + " --board " + board + " -o app && aotc build app && ";
     add("measured instructions", create + "aotc run app && aotc report app");
     add("stack, proven", create + "aotc report app");
+    if (r.data.contains("estimated_cycles")) add("cycles, counted in the emulator", create + "aotc analyze cycles app && aotc report app");
     return out;
   }
   if (!r.data.contains("stack") && !r.project->board.is_host()) add("stack, proven", "aotc build DIRECTORY");
   if (!r.data["run"].contains("op_ticks")) add("measured instructions", "aotc build DIRECTORY && aotc run DIRECTORY");
+  if (!r.data.contains("counted") && r.data.contains("estimated_cycles") && !r.project->board.stand_in)
+    add("cycles, counted in the emulator", "aotc build DIRECTORY && aotc analyze cycles DIRECTORY");
   return out;
 }
 

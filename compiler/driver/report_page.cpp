@@ -35,6 +35,23 @@ std::string inside_script(const std::string& json) {
   return out;
 }
 
+// Indentation by tabs takes a quarter of the bytes.
+constexpr const char* kBlanks = "    ";
+
+// C as text within a script: nothing that ends one or begins a comment.
+std::string source_script(const std::string& c, bool tabs) {
+  std::string out;
+  out.reserve(c.size());
+  for (size_t i = 0; i < c.size(); ++i) {
+    const bool begins = i == 0 || c[i - 1] == '\n';
+    for (; begins && tabs && c.compare(i, 4, kBlanks) == 0; i += 4) out += '\t';
+    if (i == c.size()) break;
+    out += c[i];
+    if (c[i] == '<' && i + 1 < c.size() && std::string_view("/!\\").find(c[i + 1]) != std::string_view::npos) out += '\\';
+  }
+  return out;
+}
+
 std::string html_text(const std::string& text) {
   std::string out;
   for (char c : text) {
@@ -102,7 +119,16 @@ std::string report_page(const ReportJson& report) {
   put(page, "@TITLE@", html_text(text_at(report, "prefix")));
   put(page, "@CSS@", part("page.css"));
   put(page, "@JS@", part("words.js") + part("page.js") + part("page_more.js"));
-  put(page, "@DATA@", inside_script(json_text(report)));
+  ReportJson data = report;
+  std::string source;
+  if (data.contains("source") && data["source"].is_object()) {
+    source = text_at(data["source"], "text");
+    data["source"].erase("text");
+  }
+  const bool tabs = source.find('\t') == std::string::npos;
+  put(page, "@BLANKS@", std::to_string(tabs ? std::string_view(kBlanks).size() : 0));
+  put(page, "@SOURCE@", source_script(source, tabs));  // first: its place is behind that of the data
+  put(page, "@DATA@", inside_script(json_text(data)));
   return page;
 }
 
@@ -113,6 +139,8 @@ std::string report_markdown(const ReportJson& r) {
   for (const char* key : {"arena_bytes", "state_bytes", "constants_bytes", "code_bytes", "macs", "estimated_instructions"})
     if (const std::string value = number_of(r, key); !value.empty())
       out += fmt::format("| {} | {}{} |\n", figure_title(key), value, std::string(key).ends_with("_bytes") ? " bytes" : "");
+  if (r.contains("counted"))
+    out += fmt::format("| cycles, counted in the emulator | {} |\n", number_of(r["counted"], "cycles"));
   if (r.contains("stack"))
     out += fmt::format("| stack, {} | {} bytes |\n", text_at(r["stack"], "state"), number_of(r["stack"], "bytes"));
   if (r.contains("peak")) out += "\nPeak: " + cell(text_at(r["peak"], "text")) + ".\n";
@@ -133,6 +161,7 @@ std::string report_csv(const ReportJson& r) {
   const std::string unit = text_at(r, "unit");
   std::vector<std::string> columns = {"macs", "estimated_instructions", "live_bytes", "scratch_bytes", "constants_bytes"};
   if (!unit.empty()) columns.push_back(unit);
+  if (r.contains("counted")) columns.push_back("counted_cycles");
   std::string out = "call,op_index,op_type,function,tensor,shape," + joined(columns, ",") + ",schedule\r\n";
   for (const ReportJson& l : r["layers"]) {
     auto plain = [&](const std::string& key) {

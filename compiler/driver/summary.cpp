@@ -281,9 +281,6 @@ nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
   return j;
 }
 
-namespace {
-
-// Of the firmware that is built; empty where there is none.
 std::string image_hash(const ProjectDir& project) {
   Diagnostics ignored;
   if (!project.has_image()) return "";
@@ -291,8 +288,6 @@ std::string image_hash(const ProjectDir& project) {
   if (!bytes) return "";
   return fmt::format("{:016x}", stable_hash(std::string(bytes->begin(), bytes->end())));
 }
-
-}  // namespace
 
 void save_run(const ProjectDir& project, const FirmwareRun& run) {
   nlohmann::ordered_json j;

@@ -22,6 +22,9 @@ nlohmann::ordered_json summary_json(const Compiled& compiled, const StackNeed* s
 // One entry per call: what verify, report and outside tests map traces with.
 nlohmann::ordered_json layers_json(const Compiled& compiled);
 
+// Of the firmware that is built; empty where there is none. Figures of another are not those of this one.
+std::string image_hash(const ProjectDir& project);
+
 // Keeps the figures of a run in build/run.json, where report finds them.
 void save_run(const ProjectDir& project, const FirmwareRun& run);
 nlohmann::ordered_json load_run(const ProjectDir& project);

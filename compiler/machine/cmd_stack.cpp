@@ -16,7 +16,7 @@ namespace {
 struct StackOptions {
   std::string file, indirect, objdump;
   std::vector<std::string> roots, interrupts;
-  bool json = false, strict = false;
+  bool json = false, strict = false, apart = false;
 };
 
 }  // namespace
@@ -120,6 +120,7 @@ int stack(const StackOptions& o, const DecoderChoice& choice) {
   for (uint32_t f : roots) report.roots.push_back(analysis.bound(f));
   for (auto [f, priority] : levels) report.interrupts.push_back({priority, analysis.bound(f)});
   report.frame_bytes = exception_frame(*elf, *listing);
+  report.handlers_apart = o.apart;
   write_out(o.json ? json_text(stack_json(*elf, report), 2) + "\n" : stack_text(*elf, report));
   return o.strict && !report.proven() ? kTooMuch : kDone;
 }
@@ -146,6 +147,10 @@ options::Command stack_declaration(const DecoderChoice& decoder) {
                    .value = "HANDLER=PRIORITY,...",
                    .target = &o->interrupts,
                    .help = "Handlers that interrupt the roots; those of one priority do not interrupt each other"},
+                  {.names = "--interrupt-stack",
+                   .target = &o->apart,
+                   .help = "Handlers have a stack of their own, as under an RTOS: it is bounded beside the roots, "
+                           "and a root gets what the processor pushes for one"},
                   {.names = "--indirect",
                    .value = "FILE",
                    .target = &o->indirect,

@@ -170,7 +170,6 @@ class Bounding {
     out_.functions = functions_.size();
     for (uint32_t f : functions_) add_edges(f);
     // Pointers are not taken to lead back to who calls through them; what is left of cycles is recursion.
-    find_components();
     drop_guessed();
     find_components();
     report_recursion();
@@ -273,9 +272,45 @@ class Bounding {
 
   bool inside(uint32_t f, const Edge& e) const { return component_.at(f) == component_.at(e.to); }
 
+  // From the root on, calls that are known first: where a way comes back to a function that it has come from, the last
+  // pointer on it is taken not to hold what it was taken to.
   void drop_guessed() {
-    for (uint32_t f : functions_)
-      std::erase_if(edges_[f], [&](const Edge& e) { return e.guessed && inside(f, e); });
+    enum class Seen : uint8_t { kNot, kOpen, kClosed };
+    std::map<uint32_t, Seen> seen;
+    for (auto& [f, edges] : edges_)
+      std::stable_partition(edges.begin(), edges.end(), [](const Edge& e) { return !e.guessed; });
+    std::vector<std::pair<uint32_t, size_t>> path = {{out_.root, 0}};  // and which of its edges is being followed
+    seen[out_.root] = Seen::kOpen;
+    while (!path.empty()) {
+      const auto [f, at] = path.back();
+      if (at == edges_[f].size()) {
+        seen[f] = Seen::kClosed;
+        path.pop_back();
+        if (!path.empty()) ++path.back().second;
+        continue;
+      }
+      const uint32_t to = edges_[f][at].to;
+      if (seen[to] == Seen::kNot) {
+        seen[to] = Seen::kOpen;
+        path.emplace_back(to, 0);
+      } else if (const size_t last = seen[to] == Seen::kOpen ? last_guess(path, to) : path.size(); last < path.size()) {
+        for (; path.size() > last + 1; path.pop_back()) seen[path.back().first] = Seen::kNot;
+        auto& edges = edges_[path.back().first];
+        edges.erase(edges.begin() + static_cast<std::ptrdiff_t>(path.back().second));
+      } else {
+        ++path.back().second;
+      }
+    }
+    std::erase_if(functions_, [&](uint32_t f) { return seen[f] != Seen::kClosed; });  // nothing leads there any more
+  }
+
+  // The last place of the way from `to` to its end and back at which a pointer was followed; the way's size if none was.
+  size_t last_guess(const std::vector<std::pair<uint32_t, size_t>>& path, uint32_t to) {
+    for (size_t i = path.size(); i-- > 0;) {
+      if (edges_[path[i].first][path[i].second].guessed) return i;
+      if (path[i].first == to) break;
+    }
+    return path.size();
   }
 
   void report_recursion() {

@@ -45,6 +45,8 @@ const char* word_for(ProblemKind kind) {
       return "exception";
     case ProblemKind::kRecursion:
       return "recursion";
+    case ProblemKind::kNoReturn:
+      return "no-return";
     case ProblemKind::kNoCode:
       break;
   }
@@ -95,15 +97,25 @@ bool is_proven(const StackBound& b) {
 
 }  // namespace
 
-int64_t StackReport::with_interrupts(const StackBound& root) const {
+// The deepest handler of every priority, one on the other, with what is pushed for each.
+int64_t StackReport::handlers() const {
   std::map<int, int64_t> worst;
   for (const Interrupt& i : interrupts) {
     int64_t& bytes = worst[i.priority];
     bytes = std::max(bytes, i.bound.bytes + frame_bytes);
   }
-  int64_t sum = root.bytes;
+  int64_t sum = 0;
   for (auto& [priority, bytes] : worst) sum += bytes;
   return sum;
+}
+
+int64_t StackReport::with_interrupts(const StackBound& root) const {
+  if (!handlers_apart) return root.bytes + handlers();
+  return root.bytes + (interrupts.empty() ? 0 : frame_bytes);
+}
+
+int64_t StackReport::handlers_stack() const {
+  return handlers_apart && !interrupts.empty() ? handlers() - frame_bytes : 0;
 }
 
 bool StackReport::proven() const {
@@ -126,6 +138,8 @@ std::string stack_text(const Elf& elf, const StackReport& report) {
     if (!report.interrupts.empty())
       out += fmt::format("  with interrupts: {} bytes\n", with_commas(report.with_interrupts(b)));
   }
+  if (report.handlers_stack() > 0)
+    out += fmt::format("the stack of the interrupts: {} bytes\n", with_commas(report.handlers_stack()));
   for (const Interrupt& i : report.interrupts)
     out += fmt::format("interrupt of priority {}, {} bytes pushed by the processor\n{}", i.priority,
                        report.frame_bytes, bound_text(elf, i.bound));
@@ -141,6 +155,7 @@ nlohmann::ordered_json stack_json(const Elf& elf, const StackReport& report) {
     j["roots"].push_back(bound_json(elf, b));
     j["roots"].back()["with_interrupts"] = report.with_interrupts(b);
   }
+  if (report.handlers_apart) j["interrupt_stack_bytes"] = report.handlers_stack();
   j["interrupts"] = Json::array();
   for (const Interrupt& i : report.interrupts) {
     j["interrupts"].push_back(bound_json(elf, i.bound));

@@ -21,11 +21,17 @@ struct StackReport {
   std::vector<StackBound> roots;
   std::vector<Interrupt> interrupts;
   int64_t frame_bytes = 0;  // what the processor pushes for one, alignment included
+  bool handlers_apart = false;  // on a stack of their own, as under an RTOS: a root gets what is pushed for the first
 
-  // Of one root under the deepest handler of every priority.
+  // Of one root under the deepest handler of every priority, or under the first frame.
   int64_t with_interrupts(const StackBound& root) const;
+  // Of the stack that only handlers are on: the first frame is on the root's.
+  int64_t handlers_stack() const;
   // Of all roots and handlers: false if any is not proven, but for what the user said.
   bool proven() const;
+
+ private:
+  int64_t handlers() const;
 };
 
 // What an exception pushes: with registers of the floating-point unit if the program uses it.

@@ -200,7 +200,19 @@ class Walking {
     }
     if (i.conditional) go(i.next(), before);
     semantics_.after_call(after);
+    if (goes_on && ends_function(i)) {
+      problem(ProblemKind::kNoReturn, i.address,
+              "a call that is the last instruction of its function: taken not to come back", true);
+      goes_on = false;
+    }
     if (goes_on) go(i.next(), after);
+  }
+
+  // Compilers put nothing behind a call that they know not to come back: what stands there is another function's, or data.
+  bool ends_function(const Instruction& i) const {
+    const Symbol* here = elf_.function_around(i.address);
+    if (here == nullptr || here->size == 0 || i.conditional) return false;
+    return i.next() - here->address >= here->size || elf_.is_data(i.next());
   }
 
   void returned(const Instruction& i, const State& after) {

@@ -23,6 +23,7 @@ enum class ProblemKind {
   kIndirectCall,
   kRecursion,
   kException,  // by an instruction: its handler is another root
+  kNoReturn,   // a call behind which nothing of the function stands
   kNoCode  // control goes where no instruction was decoded
 };
 

@@ -21,9 +21,14 @@ struct Stop {
   int code;
 };
 
+// What CLI11 takes for 0.
+std::string number_missing(const std::string& text) {
+  return text.find_first_not_of(" \t\r\n") == std::string::npos ? "needs a number" : "";
+}
+
 template <typename T>
 CLI::Option* add(CLI::App& app, const Option& o, T* target) {
-  CLI::Option* added = app.add_option(o.names, *target);
+  CLI::Option* added = app.add_option(o.names, *target)->check(number_missing);
   return o.range ? added->check(CLI::Range(o.range->least, o.range->most)) : added;
 }
 

@@ -2,6 +2,7 @@
 #include "support/json.h"
 
 #include <algorithm>
+#include <string>
 
 #include <nlohmann/json.hpp>
 
@@ -37,11 +38,30 @@ class Builder : public nlohmann::detail::json_sax_dom_parser<J> {
   std::optional<JsonProblem> problem_;
 };
 
+// Values are compared, copied and printed by functions that call themselves.
+constexpr int kMostDepth = 256;
+
+// Where a text is nested deeper than that; npos if nowhere.
+size_t too_deep(std::string_view text) {
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') ++i;
+    else if (c == '"') quoted = !quoted;
+    else if (!quoted && (c == '[' || c == '{') && ++depth > kMostDepth) return i;
+    else if (!quoted && (c == ']' || c == '}')) --depth;
+  }
+  return std::string_view::npos;
+}
+
 template <typename J>
 std::optional<JsonProblem> parse(std::string_view text, J& out) {
   out = nullptr;
-  const size_t nul = text.find('\0');
+  const size_t nul = text.find('\0'), deep = too_deep(text);
   if (nul != std::string_view::npos) return JsonProblem{"a NUL byte", place_of(text, nul)};
+  if (deep != std::string_view::npos)
+    return JsonProblem{"nested deeper than " + std::to_string(kMostDepth), place_of(text, deep)};
   Builder<J> builder(text, out);
   J::sax_parse(text, &builder);
   auto problem = builder.take();

@@ -14,7 +14,8 @@
 
 namespace aotc {
 
-// Why a text is no JSON, and where. Numbers that no double can hold (1e400) are such a reason, too.
+// Why a text is no JSON, and where. Numbers that no double can hold (1e400) are such a reason, too, and nesting that
+// nobody writes (256 levels).
 struct JsonProblem {
   std::string what;  // may quote the text: escape before showing it
   TextPlace place;

@@ -3,13 +3,15 @@
 """`aotc analyze stack` and `size` on small programs whose answers are known.
 
 Usage: run_stack.py --aotc PROGRAM [--analyze PROGRAM] --work DIR [--only TEXT]
-       run_stack.py --aotc PROGRAM --work DIR --firmware MODEL[=BOARD,...]...
+       run_stack.py --aotc PROGRAM --work DIR --firmware MODEL[=BOARD,...]... [--levels LEVEL,...]
+       run_stack.py --aotc PROGRAM --work DIR --every-model [--levels LEVEL,...]
 
 The programs of stack/ are compiled for cores of each family. Their answers stand beside them: counted by hand for
 assembly, sums of gcc's -fstack-usage for C. --analyze: aotc-analyze, which disassembles by LLVM, says the same.
 --firmware: projects of models for emulated boards (without BOARD: all that `aotc boards` lists), whose self test
 paints the stack: the bound of NAME_run is at least what was measured, and where no function of a library is below it,
-at most 16 bytes more.
+at most 16 bytes more. --levels: compiled with -O of each. --every-model: those of ../shared and of this repository that are
+small enough for some board. What does not fit a board is not counted.
 Ends with 'N passed, N failed'; 77 if a toolchain is missing.
 """
 import argparse
@@ -22,6 +24,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent / "stack"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SHARED = pathlib.Path(os.environ.get("AOTC_SHARED", ROOT.parent / "shared"))
 SKIP = 77
 ARM = ["arm-none-eabi-gcc", "-mthumb", "-nostartfiles", "-Wl,-e,start", "--specs=nosys.specs"]
 RISCV = ["riscv64-unknown-elf-gcc", "-misa-spec=2.2", "-march=rv32imac", "-mabi=ilp32", "-nostartfiles",
@@ -189,10 +193,15 @@ def emulated_boards(aotc):
     return [b["name"] for b in listed if b["name"].startswith("qemu_")]
 
 
-def check_firmware(model, board, aotc, work):
-    """What it takes, measured and bounded."""
-    folder = work / f"{model.stem}-{board}"
-    run(aotc, "create", model, "--board", board, "-o", folder, "--prefix", "net", "--force", "--quiet")
+def check_firmware(model, board, level, aotc, work):
+    """What it takes, measured and bounded; False if the board has not the memory."""
+    folder = work / f"{model.stem}-{board}{'-' if level else ''}{level}"
+    made = run(aotc, "create", model, "--board", board, "-o", folder, "--prefix", "net", "--force", "--quiet",
+               *(["-O", level] if level else []), code=None)
+    if made.returncode and "[does-not-fit]" in made.stderr:
+        return False
+    if made.returncode:
+        raise Failure(f"{folder.name}: {made.stderr[-1500:]}")
     run(aotc, "build", folder, "--quiet")
     said = run(aotc, "run", folder).stdout
     found = re.search(r"stack (\d+) bytes", said)
@@ -205,7 +214,10 @@ def check_firmware(model, board, aotc, work):
     if bound["state"] == "unbounded" or bound["bytes"] < measured or (ours and bound["bytes"] > measured + 16):
         raise Failure(f"{folder.name}: measured {measured}, bound {bound}")
     unknown = check_attributed(aotc, elf)
-    print(f"{folder.name:<40} {unknown:.2f} % of the bytes unknown, stack measured {measured:>5}, bound {bound['bytes']:>5}, {bound['state']}")
+    print(f"{folder.name:<40} {unknown:.2f} % of the bytes unknown, stack measured {measured:>5}, bound {bound['bytes']:>5}, {bound['state']}",
+          flush=True)
+    shutil.rmtree(folder)
+    return True
 
 
 def check_attributed(aotc, elf):
@@ -218,17 +230,30 @@ def check_attributed(aotc, elf):
     return 100 * unknown / total
 
 
-def check_firmwares(given, aotc, work):
-    passed, failures = 0, []
+def check_firmwares(given, levels, aotc, work):
+    passed, failures, misfits = 0, [], 0
     for item in given:
-        model, _, boards = item.partition("=")
+        model, _, boards = str(item).partition("=")
         for board in boards.split(",") if boards else emulated_boards(aotc):
-            try:
-                check_firmware(pathlib.Path(model).resolve(), board, aotc, work)
-                passed += 1
-            except Failure as failure:
-                failures.append(str(failure))
+            for level in levels:
+                try:
+                    fits = check_firmware(pathlib.Path(model).resolve(), board, level, aotc, work)
+                    passed += fits
+                    misfits += not fits
+                except Failure as failure:
+                    failures.append(str(failure))
+    if misfits:
+        print(f"{misfits} do not fit their board")
     return passed, failures
+
+
+def every_model():
+    """Of this repository and of ../shared."""
+    found = [*(ROOT / "tests" / "models" / "digits").glob("*.tflite"), *(ROOT / "tests" / "models" / "gadget").glob("*.tflite"),
+             *(SHARED / "models").glob("*.tflite")]
+    if not (SHARED / "models").is_dir():
+        print(f"there is no {SHARED / 'models'}")
+    return sorted(found, key=lambda p: p.name)
 
 
 def check_size(core, aotc, elf, _work):
@@ -258,6 +283,12 @@ def check_limits(_core, aotc, elf, _work):
         said = run(aotc, "analyze", "size", elf, *option, code=3).stderr
         if "[does-not-fit]" not in said:
             raise Failure(said)
+    for name in ("--max-code", "--max-ram", "--max-stack"):
+        for text in ("", " ", "many", "-1", "1.5", "1e9", "1k", "5 ", "99999999999999999999"):
+            for given in ([name, text], [f"{name}={text}"]):
+                said = run(aotc, "analyze", "size", elf, *given, code=2)
+                if f"{name}: " not in said.stderr or "[usage]" not in said.stderr or said.stdout:
+                    raise Failure(f"{given}: {said}")
     run(aotc, "analyze", "size", elf, "--max-stack", 1 << 30, "--root", "chain")
     said = run(aotc, "analyze", "size", elf, "--compare", elf).stdout
     if "0 rows are of another size" not in said:
@@ -282,6 +313,7 @@ def check_messages(_core, aotc, elf, work):
     wanted = levels["roots"][0]["bytes"] + max(by_name["chain"], by_name["nothing"]) + by_name["huge"]
     if levels["roots"][0]["with_interrupts"] != wanted:
         raise Failure(f"{levels['roots'][0]['with_interrupts']} with interrupts, not {wanted}")
+    check_own_stack(aotc, elf)
     lines.write_text("through_parameter of_table_a\nnobody: nowhere\n")
     for options, code, text in ((["--root", "no_such"], 1, "[function-unknown]"),
                                 (["--indirect", lines], 1, "calls.txt:1"),
@@ -292,6 +324,21 @@ def check_messages(_core, aotc, elf, work):
         if text not in said:
             raise Failure(f"{options}: {said}")
     check_odd_name(aotc, elf, work)
+
+
+def check_own_stack(aotc, elf):
+    """--interrupt-stack: the root gets one frame, and all else of the handlers is on the other stack."""
+    given = ["analyze", "stack", elf, "--root", "chain", "--interrupts", "nothing=1,huge=2", "--interrupt-stack"]
+    found = json.loads(run(aotc, *given, "--json").stdout)
+    handlers = found["interrupts"]
+    frame = handlers[0]["frame_bytes"]
+    apart = sum(i["bytes"] + frame for i in handlers) - frame
+    if (found["roots"][0]["with_interrupts"] != found["roots"][0]["bytes"] + frame or found["interrupt_stack_bytes"] != apart
+            or f"the stack of the interrupts: {apart:,} bytes" not in run(aotc, *given).stdout):
+        raise Failure(f"{apart} bytes expected on the stack of the interrupts: {found}")
+    alone = json.loads(run(aotc, *given[:5], "--interrupt-stack", "--json").stdout)
+    if alone["interrupt_stack_bytes"] != 0 or alone["roots"][0]["with_interrupts"] != alone["roots"][0]["bytes"]:
+        raise Failure(f"without interrupts: {alone}")
 
 
 def check_odd_name(aotc, elf, work):
@@ -318,6 +365,8 @@ def main():
     parser.add_argument("--work", required=True, type=pathlib.Path)
     parser.add_argument("--only", default="", help="cores whose name has this")
     parser.add_argument("--firmware", nargs="+", metavar="MODEL[=BOARD,...]")
+    parser.add_argument("--every-model", action="store_true")
+    parser.add_argument("--levels", default="", help="of -O, with commas between them (default: what aotc takes)")
     args = parser.parse_args()
     shutil.rmtree(args.work, ignore_errors=True)
     missing = [c[0][0] for c in CORES.values() if not shutil.which(c[0][0])]
@@ -325,9 +374,9 @@ def main():
         print(f"skipped: {', '.join(sorted(set(missing)))} not installed")
         return SKIP
     aotc = args.aotc.resolve()
-    if args.firmware:
+    if args.firmware or args.every_model:
         args.work.mkdir(parents=True)
-        return ended(*check_firmwares(args.firmware, aotc, args.work.resolve()))
+        return ended(*check_firmwares(args.firmware or every_model(), args.levels.split(","), aotc, args.work.resolve()))
     passed, failures = 0, []
     for core in CORES:
         if args.only not in core:

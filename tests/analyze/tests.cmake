@@ -19,6 +19,19 @@ if(NOT AOTC_SANITIZE)
                    ${CMAKE_SOURCE_DIR}/tests/models/digits/digits_f32.tflite=qemu_microbit,qemu_mps3_an547
                    ${CMAKE_SOURCE_DIR}/tests/models/gadget/gadget_f32.tflite=qemu_mps2_an386)
   set_tests_properties(analyze.firmware PROPERTIES LABELS full SKIP_RETURN_CODE 77)
+  # All models, boards and levels are a long lane (tests/reliability/lanes.py).
+  add_test(NAME analyze.levels
+           COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run_stack.py --aotc $<TARGET_FILE:aotc>
+                   --work ${CMAKE_BINARY_DIR}/analyze/levels --levels size,balanced,speed --firmware
+                   ${CMAKE_SOURCE_DIR}/tests/models/digits/digits_int8.tflite=qemu_mps2_an385,qemu_mps2_an386,qemu_mps3_an547
+                   ${CMAKE_SOURCE_DIR}/tests/models/digits/digits_f32.tflite=qemu_mps2_an386)
+  set_tests_properties(analyze.levels PROPERTIES LABELS full SKIP_RETURN_CODE 77)
+  foreach(case mlperf zephyr)
+    add_test(NAME analyze.${case}
+             COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run_projects.py ${case} --aotc $<TARGET_FILE:aotc>
+                     --work ${CMAKE_BINARY_DIR}/analyze/${case})
+    set_tests_properties(analyze.${case} PROPERTIES LABELS full SKIP_RETURN_CODE 77)
+  endforeach()
   add_test(NAME analyze.cycles
            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run_cycles.py --aotc $<TARGET_FILE:aotc>
                    ${analyzer} --work ${CMAKE_BINARY_DIR}/analyze/cycles)

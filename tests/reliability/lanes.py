@@ -37,6 +37,9 @@ LANES = {
                        [f"{PYTHON} tests/onnx_models/quantised.py --target cortex_m4 --work build/onnx_quantised"]),
     "emitted-matrix": ("Emitted C run under every compiler, level and sanitizer",
                        [f"{PYTHON} tests/e2e/run_matrix.py --full --work build/matrix"]),
+    "stack": ("Stack bounds beside what is measured: all models, emulated boards and levels",
+              ["python3 tests/analyze/run_stack.py --aotc build/release/compiler/aotc --every-model "
+               "--levels size,balanced,speed --work build/stack_levels"]),
     "tune-dask": ("Tuning on a Dask cluster: workers that are killed, lie, return garbage, have a wrong label",
                   [f"{PYTHON} -m pip install --quiet distributed==2026.8.0",
                    f"{PYTHON} tests/python/dask_workers.py --work build/tune_dask"]),

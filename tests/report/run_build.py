@@ -47,8 +47,37 @@ class Tests:
         assert verified["passed"] and verified["places"][0]["stack_bytes"] <= stack["model"]["bytes"]
         report = json.loads(self.run("report", board, "--json").stdout)
         assert report["stack"] == fitted["model"] and len(report["stack"]["chain"]) > 1
+        self.counted(board, report)
         said = self.run("build", board, "-q").stdout
         assert f"{stack['bytes']:,} bytes, {stack['state']}; {fitted['reserved_bytes']:,} bytes reserved" in said, said
+
+    def counted(self, board, before):
+        """`analyze cycles` of a project is what its report shows, until the firmware is another."""
+        assert "counted" not in before and any("aotc analyze cycles" in a["command"] for a in before["absent"]), before["absent"]
+        self.run("analyze", "cycles", board, "--call", "2")  # not of the run that the report is about
+        assert "counted" not in json.loads(self.run("report", board, "--json").stdout)
+        told = json.loads(self.run("analyze", "cycles", board, "--json").stdout)
+        report = json.loads(self.run("report", board, "--json").stdout)
+        for key in ("cycles", "instructions", "cpu", "costs"):
+            assert report["counted"][key] == told[key], (key, report["counted"])
+        for layer, row in zip(report["layers"], told["layers"], strict=True):
+            assert layer.get("counted_cycles") == (row or {}).get("cycles"), (layer, row)
+            assert layer.get("counted_instructions") == (row or {}).get("instructions"), (layer, row)
+        assert sum("counted_cycles" in layer for layer in report["layers"]) > 3, told["layers"]
+        assert not any("aotc analyze cycles" in a["command"] for a in report["absent"]), report["absent"]
+        assert "counted_cycles" in self.run("report", board, "--csv").stdout.splitlines()[0]
+        assert f"counted in the emulator | {told['cycles']:,} |" in self.run("report", board, "--markdown").stdout
+        kept = self.work / board / "build" / "cycles.json"
+        good = json.loads(kept.read_text())
+        for damage in ({"cycles": -1}, {"cycles": 1e300}, {"instructions": "many"}, {"image": "0"}):
+            kept.write_text(json.dumps(good | damage))
+            assert "counted" not in json.loads(self.run("report", board, "--json").stdout), damage
+        for damage in ({"layers": 3}, {"layers": [[]]}, {"layers": [{"cycles": "x"}] * len(good["layers"])}):
+            kept.write_text(json.dumps(good | damage))
+            damaged = json.loads(self.run("report", board, "--json").stdout)
+            assert "counted" in damaged and not any("counted_cycles" in layer for layer in damaged["layers"]), damage
+        kept.write_text("[" * 5000)
+        assert "counted" not in json.loads(self.run("report", board, "--json").stdout)
 
     def too_small(self):
         """Said by the plain build, mended by --fit-stack."""

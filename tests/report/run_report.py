@@ -14,6 +14,7 @@ import io
 import json
 import os
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -26,7 +27,7 @@ DIGITS = ROOT / "tests/models/digits/digits_int8.tflite"
 STATES = ROOT / "tests/models/state"
 SHARED = pathlib.Path(os.environ.get("AOTC_SHARED", ROOT.parent / "shared"))
 VOID = {"meta", "link", "br", "hr", "img", "input", "col"}
-MOST_OF_VWW = 300_000
+MOST_OF_VWW = 280_000
 
 
 class Page(html.parser.HTMLParser):
@@ -55,8 +56,17 @@ class Page(html.parser.HTMLParser):
         if self.open and self.open[-1] == "script":
             self.scripts[-1][1].append(data)
 
+    def script(self, name):
+        return next((a, "".join(text)) for a, text in self.scripts if a.get("id") == name)
+
     def data(self):
-        return json.loads("".join(next(text for a, text in self.scripts if a.get("id") == "data")))
+        data = json.loads(self.script("data")[1])
+        if data.get("source"):
+            attributes, text = self.script("source")
+            blanks = " " * int(attributes["data-blanks"])
+            text = re.sub(r"<\\([/!\\])", r"<\1", text)
+            data["source"]["text"] = re.sub(r"^\t+", lambda tabs: (blanks or "\t") * len(tabs[0]), text, flags=re.M)
+        return data
 
 
 class Tests:
@@ -100,7 +110,7 @@ class Tests:
         assert not loaded, loaded
         head = text.partition('<script type="application/json"')[0]
         assert "default-src 'none'" in head and "@import" not in head and "url(" not in head
-        assert not re.search(r"fetch\(|XMLHttpRequest|import\(|WebSocket|innerHTML", text.rpartition('id="data"')[2])
+        assert not re.search(r"fetch\(|XMLHttpRequest|import\(|WebSocket|innerHTML", text.rpartition("<script>")[2])
         return page
 
     def test_page_holds_what_json_says(self):
@@ -124,7 +134,7 @@ class Tests:
         path.write_bytes(model.replace(name, evil))
         page = self.well_formed(self.page(path))
         assert page.data()["layers"][0]["results"][0]["tensor"].startswith("</script>")
-        assert len(page.scripts) == 2
+        assert len(page.scripts) == 3
         assert "</script" not in self.run("report", path, "--markdown").stdout
 
     def test_size_of_vww(self):
@@ -353,6 +363,45 @@ class Tests:
         assert "[report-no-model]" in self.run("diff", "old.json", DIGITS, *data, code=1).stderr
         assert "[usage]" in self.run("diff", DIGITS, DIGITS, *data[2:], code=2).stderr
         assert "[file-read]" in self.run("diff", DIGITS, "absent.json", code=1).stderr
+
+    def test_diff_of_what_is_no_report(self):
+        """JSON of somebody else, damaged, or made to break what reads it: an error that says where, with either command."""
+        deep = "[" * 100_000 + "]" * 100_000
+        report = self.text_of_report(DIGITS)
+        bad = {"": "is no JSON", "{": "is no JSON", report[:len(report) // 2]: "is no JSON", "\ufeff": "is no JSON", "[]": "is no report",
+               '{"a": 1}': "is no report", '{"layers": {}, "prefix": "a"}': "is no report", '{"layers": [1], "prefix": "a"}': "is no report",
+               '{"layers": [], "prefix": 3}': "is no report", '{"layers": [], "prefix": "a", "macs": 1e400}': "1:39: error: is no JSON: a number is out of range",
+               deep: "1:257: error: is no JSON: nested deeper", '{"layers": [{"results": [{"shape": %s}]}], "prefix": "a"}' % deep: "nested deeper",
+               '{"layers": [], "prefix": "a", "run": %s}' % deep: "nested deeper"}
+        for text, says in bad.items():
+            (self.work / "bad.json").write_text(text, encoding="utf-8")
+            for arguments in (["diff", "bad.json", DIGITS], ["diff", DIGITS, "bad.json"], ["report", DIGITS, "--compare", "bad.json"]):
+                done = self.run(*arguments, code=1)
+                assert re.search(rf"^bad\.json:.*\[report-invalid\]", done.stderr, re.M) and says in done.stderr, (text[:60], done.stderr[:400])
+                assert not done.stdout, done.stdout
+        (self.work / "graph.json").write_text('{"nodes": 3}')
+        assert "[graph-form]" in self.run("diff", "graph.json", DIGITS, code=1).stderr, "a graph of TVM is read as one"
+        (self.work / "folder.json").mkdir(exist_ok=True)
+        assert "folder.json: error" in self.run("diff", "folder.json", DIGITS, code=1).stderr
+
+    def test_diff_of_reports_with_other_types(self):
+        """Any value in the place of any other: what cannot be compared is not, or it is no report."""
+        report = self.report(DIGITS)
+        (self.work / "whole.json").write_text(json.dumps(report))
+        rng = random.Random(5)
+        for _ in range(150):
+            other = json.loads(json.dumps(report))
+            at = other
+            for _ in range(rng.randrange(6)):
+                inner = [v for v in (at.values() if isinstance(at, dict) else at) if isinstance(v, (dict, list)) and v]
+                at = rng.choice(inner) if inner else at
+            key = rng.choice(list(at) if isinstance(at, dict) else range(len(at)))
+            at[key] = value = rng.choice([None, True, -1, 0.5, 1e300, 2 ** 64 - 1, "", "\u001b[1m", [], [[]], {}, {"a": {}}])
+            (self.work / "other.json").write_text(json.dumps(other))
+            for pair in (("whole.json", "other.json"), ("other.json", "whole.json")):
+                done = subprocess.run([self.aotc, "diff", *pair], capture_output=True, text=True, cwd=self.work, check=False)
+                assert done.returncode == 0 or (done.returncode == 1 and "[report-invalid]" in done.stderr), (value, key, done)
+                assert "\x1b" not in done.stdout + done.stderr, (value, key)
 
     def test_compare_with_what_is_no_report(self):
         for text in ("", "{", "[]", '{"layers": 3}', '{"layers": [3], "prefix": "a"}'):

@@ -6,6 +6,7 @@ foreach(part report browser)
                    --work ${CMAKE_BINARY_DIR}/report/${part})
   set_tests_properties(report.${part} PROPERTIES LABELS quick SKIP_RETURN_CODE 77)
 endforeach()
+set_tests_properties(report.browser PROPERTIES LABELS full)
 add_test(NAME report.data COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/run_data.py --aotc $<TARGET_FILE:aotc>
          --work ${CMAKE_BINARY_DIR}/report/data)
 set_tests_properties(report.data PROPERTIES LABELS quick)

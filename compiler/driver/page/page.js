@@ -3,6 +3,11 @@
 // field of the data as it is says so by data-path.
 "use strict";
 const DATA = JSON.parse(document.getElementById("data").textContent);
+// The C stands beside it as it is, but for a tab in place of so many blanks at the beginning of a line.
+if (DATA.source) {
+  const holds = document.getElementById("source"), blanks = " ".repeat(holds.dataset.blanks);
+  DATA.source.text = holds.textContent.replace(/<\\([/!\\])/g, "<$1").replace(/^\t+/gm, (tabs) => (blanks || "\t").repeat(tabs.length));
+}
 const LAYERS = DATA.layers, MEMORY = DATA.memory || [];
 const MEASURED = LAYERS.length && DATA.unit && LAYERS.some((l) => l[DATA.unit] !== undefined) ? DATA.unit : "";
 const byId = (id) => document.getElementById(id);
@@ -64,9 +69,37 @@ function placeText(place) {
 
 let selected = 0;
 const followers = [];
+// Of a model with more calls than that, so many are drawn at a time: those around the selected one.
+const MOST = 200;
+let first = 0;
+const last = () => Math.min(first + MOST, LAYERS.length) - 1;
+const inWindow = [];
 function select(call) {
   selected = Math.max(0, Math.min(LAYERS.length - 1, call));
+  turnTo(selected);
   for (const follow of followers) follow(selected);
+}
+// Draws the calls around one, if others are drawn now.
+function turnTo(call) {
+  const begin = Math.floor(call / MOST) * MOST;
+  if (begin === first) return;
+  first = begin;
+  for (const redraw of inWindow) redraw();
+}
+// What goes to earlier and later calls; nothing where all are drawn.
+function turner(what) {
+  if (LAYERS.length <= MOST) return null;
+  const says = el("span", {"aria-live": "polite"});
+  const before = el("button", {type: "button", onclick: () => select(first - MOST)}, `Earlier ${MOST}`);
+  const after = el("button", {type: "button", onclick: () => select(first + MOST)}, `Later ${MOST}`);
+  const redraw = () => {
+    says.textContent = `Calls ${commas(first)} to ${commas(last())} of ${commas(LAYERS.length)}`;
+    before.disabled = first === 0;
+    after.disabled = last() === LAYERS.length - 1;
+  };
+  inWindow.push(redraw);
+  redraw();
+  return el("div", {class: "turner", role: "group", "aria-label": `Which calls ${what} shows`}, before, says, after);
 }
 
 const main = byId("main"), nav = byId("nav");
@@ -109,10 +142,11 @@ function drawHead() {
   tile("Work", "macs", DATA.macs, "MACs", plural(LAYERS.length, "call"));
   const run = (DATA.run && DATA.run.values) || {};
   const cycles = DATA.estimated_cycles ? el("span", {}, figure("estimated_cycles", DATA.estimated_cycles), " cycles, estimated, no wait states") : "";
+  const counted = DATA.counted ? el("span", {}, figure("counted.cycles", DATA.counted.cycles), " cycles, counted in the emulator") : "";
   if (DATA.unit && run[DATA.unit] !== undefined) {
-    tile("Time", "run.values." + DATA.unit, run[DATA.unit], DATA.unit, DATA.stand_in ? "measured on a stand-in" : "measured, one run", cycles);
+    tile("Time", "run.values." + DATA.unit, run[DATA.unit], DATA.unit, DATA.stand_in ? "measured on a stand-in" : "measured, one run", cycles, counted);
   } else if (DATA.estimated_instructions) {
-    tile("Time", "estimated_instructions", DATA.estimated_instructions, "instructions", "estimated, for " + DATA.cost_model, cycles);
+    tile("Time", "estimated_instructions", DATA.estimated_instructions, "instructions", "estimated, for " + DATA.cost_model, cycles, counted);
   }
   if (DATA.stack) tile("Stack", "stack.bytes", DATA.stack.bytes, "bytes of RAM", DATA.stack.state);
   const ports = (list) => list.map((t) => [el("b", {}, shorten(t.name, 60)), ` ${t.dtype} ${shapeOf(t)}` +
@@ -161,6 +195,7 @@ function edges() {
   }
   return out;
 }
+const railWidth = (all) => LEFT * 2 + Math.max(0, ...all.map((e) => e.lane)) * LANE;
 function rail(all, row, kind, width) {
   const mid = ROW / 2, x = (lane) => LEFT + lane * LANE, lines = new Set();  // many calls may read one result
   const line = (d) => lines.add(d);
@@ -179,35 +214,48 @@ const METRICS = [["macs", "MACs", (l) => l.macs, "macs"],
   MEASURED ? ["instructions", MEASURED[0].toUpperCase() + MEASURED.slice(1), (l) => l[MEASURED], MEASURED]
     : ["instructions", "Instructions, est.", (l) => l.estimated_instructions, "estimated_instructions"],
   ["cycles", "Cycles, est.", (l) => l.estimated_cycles, "estimated_cycles"],
+  ["counted", "Cycles, counted", (l) => l.counted_cycles, "counted_cycles"],
   ["constants", "Constants", (l) => l.constants_bytes, "constants_bytes"],
-  ["arena", "Arena in use", (l) => l.arena_used_bytes, "arena_used_bytes"]].filter(([id]) => (id !== "arena" || DATA.peak) && (id !== "cycles" || LAYERS.some((l) => l.estimated_cycles)));
+  ["arena", "Arena in use", (l) => l.arena_used_bytes, "arena_used_bytes"]].filter(([id, , get]) => (id !== "arena" || DATA.peak) &&
+  (!["cycles", "counted"].includes(id) || LAYERS.some(get)));
 function drawLayers() {
-  const all = edges(), inputs = DATA.inputs.length, lanes = Math.max(0, ...all.map((e) => e.lane));
-  const width = LEFT * 2 + lanes * LANE, most = METRICS.map(([, , get]) => Math.max(1, ...LAYERS.map((l) => get(l) || 0)));
-  const port = (row, kind, name, t) => el("tr", {class: "port"}, el("td", {class: "rail"}, rail(all, row, kind, width)),
+  const whole = edges(), inputs = DATA.inputs.length, width = railWidth(whole);
+  const most = METRICS.map(([, , get]) => Math.max(1, ...LAYERS.map((l) => get(l) || 0)));
+  const port = (all, row, kind, name, t) => el("tr", {class: "port"}, el("td", {class: "rail"}, rail(all, row, kind, width)),
     el("td", {}, name), el("td", {class: "shape"}, `${t.dtype} ${shapeOf(t)}`), METRICS.map(([id]) => el("td", {class: "m m-" + id})));
-  const rows = LAYERS.map((l, i) => el("tr", {"data-call": i}, el("td", {class: "rail"}, rail(all, inputs + i, kindOf(l), width)),
+  const rowOf = (all, l, i) => el("tr", {"data-call": i}, el("td", {class: "rail"}, rail(all, inputs + i, kindOf(l), width)),
     el("td", {}, el("button", {type: "button", class: "op", title: resultOf(l).tensor, onclick: () => select(i)},
       `${i}\u00a0\u00a0${titleOf(l)}`, el("span", {class: "soft"}, shorten(resultOf(l).tensor || "", 80)))),
     el("td", {class: "shape"}, shapeOf(resultOf(l))),
     METRICS.map(([id, , get, key], m) => el("td", {class: "m m-" + id}, get(l) === undefined ? el("div", {class: "num soft"}, "\u2013")
       : el("div", {class: "cost", style: `--digits:${commas(most[m]).length}ch`}, el("div", {class: "track"}, get(l) ? el("span", {style: `width:${100 * get(l) / most[m]}%`}) : null),
-        el("div", {class: "num"}, figure(`layers.${i}.${key}`, get(l))))))));
+        el("div", {class: "num"}, figure(`layers.${i}.${key}`, get(l)))))));
+  const body = el("tbody", {});
   const switches = METRICS.map(([id, name]) => el("button", {type: "button", "aria-pressed": String(id === "macs"), onclick: () => show(id)}, name));
   const node = section("layers", "Layers", "Each row is a call of the run function. The line on the left is what it reads: results of the " +
     "row above, or of an earlier one by a line aside. Choose a call to see it in the arena and in the C.",
     legend(KINDS.filter(([k]) => k !== "scratch").map(([k, text]) => [`background:var(--k-${k})`, text])),
-    el("div", {class: "switch", role: "group", "aria-label": "Which cost is shown"}, switches),
+    turner("the table of layers"), el("div", {class: "switch", role: "group", "aria-label": "Which cost is shown"}, switches),
     el("table", {}, el("colgroup", {}, el("col", {style: `width:${width}px`})), head([["", ""], ["Call", "call"], ["Result", "shape"],
-      ...METRICS.map(([id, name]) => [name, `num m m-${id}`])]),
-    el("tbody", {}, DATA.inputs.map((t, i) => port(i, "input", "input", t)), rows,
-      DATA.outputs.map((t, i) => port(inputs + LAYERS.length + i, "move", "output", t)))));
+      ...METRICS.map(([id, name]) => [name, `num m m-${id}`])]), body));
+  function paint() {
+    const all = whole.filter((e) => e.to >= inputs + first && e.from <= inputs + last());
+    const ends = last() === LAYERS.length - 1;
+    body.replaceChildren(...(first === 0 ? DATA.inputs.map((t, i) => port(whole, i, "input", "input", t)) : []),
+      ...LAYERS.slice(first, last() + 1).map((l, i) => rowOf(all, l, first + i)),
+      ...(ends ? DATA.outputs.map((t, i) => port(whole, inputs + LAYERS.length + i, "move", "output", t)) : []));
+  }
+  paint();
+  inWindow.push(paint);
   function show(id) {
     node.dataset.metric = id;
     switches.forEach((b, i) => b.setAttribute("aria-pressed", String(METRICS[i][0] === id)));
   }
   show("macs");
-  followers.push((call) => rows.forEach((r, i) => r.classList.toggle("chosen", i === call)));
+  followers.push((call) => {
+    body.querySelectorAll("tr.chosen").forEach((r) => r.classList.remove("chosen"));
+    body.querySelector(`[data-call="${call}"]`).classList.add("chosen");
+  });
 }
 
 // --- Arena over time -----------------------------------------------------------------------------
@@ -218,20 +266,23 @@ function ticks(size) {
   return Array.from({length: Math.ceil(size / step)}, (_, i) => i * step).filter((t) => size - t >= step / 2).concat(size);
 }
 function arenaOf(pool, says) {
-  const places = MEMORY.map((p, i) => ({...p, index: i})).filter((p) => (p.pool || "") === pool);
-  const size = Math.max(1, ...places.map((p) => p.offset + p.bytes)), height = 340, left = 64, top = 26, bottom = 26;
+  const whole = MEMORY.map((p, i) => ({...p, index: i})).filter((p) => (p.pool || "") === pool);
+  const size = Math.max(1, ...whole.map((p) => p.offset + p.bytes)), height = 340, left = 64, top = 26, bottom = 26;
   const holder = el("div", {class: "scroll"});
-  let current = 0;
+  let current = 0, places = whole;
   // Columns in which nothing that is drawn later covers the upper bytes of a place, where its label stands.
   function room(place, band) {
     const end = place.offset + place.bytes, covers = places.filter((q) => q.index > place.index && q.first_call <= place.last_call &&
       q.offset < end && q.offset + q.bytes > end - band);
-    return Math.min(place.last_call + 1, LAYERS.length, ...covers.map((q) => q.first_call)) - place.first_call;
+    return Math.min(place.last_call + 1, last() + 1, ...covers.map((q) => q.first_call)) - Math.max(place.first_call, first - 1);
   }
   function paint(call) {
-    const space = (byId("main").clientWidth || 1100) - 100 - left, columns = LAYERS.length + 1;
+    const begin = first === 0 ? -1 : first, end = last();
+    places = whole.filter((p) => p.last_call >= begin && p.first_call <= end);
+    current = Math.min(current, places.length - 1);
+    const space = (byId("main").clientWidth || 1100) - 100 - left, columns = end - begin + 1;
     const column = Math.max(16, Math.min(72, Math.floor(space / columns))), width = left + column * columns + 12;
-    const y = (at) => top + height - height * at / size, x = (c) => left + column * (c + 1);
+    const y = (at) => top + height - height * at / size, x = (c) => left + column * (c - begin);
     const svg = draw("svg", {width, height: top + height + bottom, role: "group",
       "aria-label": `The arena${pool ? " " + pool : ""} over the calls; arrow keys go from place to place, Enter chooses the call`});
     svg.append(draw("defs", {}, draw("pattern", {id: "hatch" + pool, width: 5, height: 5, patternUnits: "userSpaceOnUse",
@@ -240,25 +291,25 @@ function arenaOf(pool, says) {
     for (const t of ticks(size)) svg.append(draw("line", {class: "grid", x1: left, x2: width - 12, y1: y(t), y2: y(t)}),
       draw("text", {class: "soft", x: left - 8, y: y(t) + 4, "text-anchor": "end"}, commas(t)));
     const nodes = places.map((p, i) => {
-      const scratch = p.tensor === undefined, first = p.first_call, last = Math.min(p.last_call, LAYERS.length - 1);
-      const kind = scratch ? "scratch" : first < 0 ? "input" : kindOf(LAYERS[first] || {});
-      const w = column * (last - first + 1) - 2, h = Math.max(2, y(p.offset) - y(p.offset + p.bytes));
+      const scratch = p.tensor === undefined, made = p.first_call, from = Math.max(made, begin), to = Math.min(p.last_call, end);
+      const kind = scratch ? "scratch" : made < 0 ? "input" : kindOf(LAYERS[made] || {});
+      const w = column * (to - from + 1) - 2, h = Math.max(2, y(p.offset) - y(p.offset + p.bytes));
       const text = commas(p.bytes);
       return draw("g", {class: "place", role: "button", tabindex: i === current ? 0 : -1, "aria-label": placeText(p), "data-place": p.index,
         onfocus: () => { current = i; says.textContent = placeText(p); }, onmouseenter: () => { says.textContent = placeText(p); },
-        onclick: () => { current = i; select(Math.max(0, first)); }, onkeydown: (e) => walk(e, i)},
-      draw("rect", {x: x(first) + 1, y: y(p.offset + p.bytes), width: w, height: h, rx: 2, fill: `var(--k-${kind})`}),
-      h >= 16 && room(p, 15 * size / height) * column - 2 >= 7 * text.length + 8 ? draw("text", {x: x(first) + 6, y: y(p.offset + p.bytes) + 14}, text) : null);
+        onclick: () => { current = i; select(Math.max(0, from)); }, onkeydown: (e) => walk(e, i)},
+      draw("rect", {x: x(from) + 1, y: y(p.offset + p.bytes), width: w, height: h, rx: 2, fill: `var(--k-${kind})`}),
+      h >= 16 && room(p, 15 * size / height) * column - 2 >= 7 * text.length + 8 ? draw("text", {x: x(from) + 6, y: y(p.offset + p.bytes) + 14}, text) : null);
     });
     svg.append(...nodes);
-    for (const o of DATA.overlaps || []) {
+    for (const o of (DATA.overlaps || []).filter((o) => o.call >= begin && o.call <= end)) {
       const a = MEMORY[o.under], b = MEMORY[o.over];
       if ((a.pool || "") !== pool) continue;
       const low = Math.max(a.offset, b.offset);
       svg.append(draw("rect", {x: x(o.call) + 1, y: y(low + o.bytes), width: column - 2, height: Math.max(1, y(low) - y(low + o.bytes)),
         fill: `url(#hatch${pool})`, opacity: .35, "pointer-events": "none"}));
     }
-    if (DATA.peak && LAYERS.length > 1) {
+    if (DATA.peak && LAYERS.length > 1 && DATA.peak.call >= first && DATA.peak.call <= end) {
       const px = x(DATA.peak.call), near = px > width - 120;
       svg.append(draw("rect", {x: px + .5, y: top - 4, width: column - 1, height: height + 8, fill: "none", stroke: "var(--worse)",
         "stroke-width": 1.5, "stroke-dasharray": "4 3", "pointer-events": "none"}),
@@ -266,9 +317,9 @@ function arenaOf(pool, says) {
     }
     svg.append(draw("line", {class: "axis", x1: left, x2: width - 12, y1: y(0), y2: y(0)}));
     const every = Math.ceil(22 / column);
-    for (let c = 0; c < LAYERS.length; c += every)
+    for (let c = first; c <= end; c += every)
       svg.append(draw("text", {class: "soft", x: x(c) + column / 2, y: top + height + 18, "text-anchor": "middle"}, String(c)));
-    svg.append(draw("text", {class: "soft", x: x(-1) + 4, y: top + height + 18}, column >= 40 ? "before" : ""),
+    svg.append(draw("text", {class: "soft", x: left + 4, y: top + height + 18}, column >= 40 && begin < 0 ? "before" : ""),
       draw("text", {class: "soft", x: left - 8, y: top + height + 18, "text-anchor": "end"}, "call"),
       draw("text", {class: "soft", x: left - 8, y: 14, "text-anchor": "end"}, "byte"));
     holder.replaceChildren(svg);
@@ -276,7 +327,7 @@ function arenaOf(pool, says) {
       const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -nodes.length, End: nodes.length}[event.key];
       if (event.key === "Enter" || event.key === " ") {
         event.preventDefault();
-        select(Math.max(0, places[i].first_call));
+        select(Math.max(first, places[i].first_call));
         holder.querySelectorAll(".place")[i].focus();
       } else if (step) {
         event.preventDefault();
@@ -302,7 +353,7 @@ function drawArena() {
     figure("arena_without_overlap", DATA.arena_without_overlap), " bytes.") : null,
   legend([...used.map(([k, text]) => [`background:var(--k-${k})`, k === "input" || k === "scratch" ? text : "result: " + text]),
     ["", "shared: a result over an operand that is read for the last time", "hatch"]]),
-  pools.map((pool) => [pool ? el("h3", {}, pool) : null, arenaOf(pool, says)]), says);
+  turner("the arena"), pools.map((pool) => [pool ? el("h3", {}, pool) : null, arenaOf(pool, says)]), says);
   followers.push((call) => {
     const alive = MEMORY.filter((p) => p.first_call <= call && p.last_call >= call);
     says.textContent = `Call ${call} ${titleOf(LAYERS[call])}: ${bytes(LAYERS[call].arena_used_bytes)} in use by ` +

@@ -15,12 +15,13 @@ function drawConstants() {
   for (const c of DATA.constants) if (c.calls.length) of[c.calls[0]].push(c);
   const sums = of.map((list) => list.reduce((sum, c) => sum + c.bytes, 0)), most = Math.max(1, ...sums);
   const kinds = TABLES.filter(([k]) => DATA.constants.some((c) => tableKind(c.kind) === k));
-  const rows = LAYERS.map((l, i) => (!of[i].length ? null : el("tr", {}, el("td", {}, `${i}\u00a0\u00a0${titleOf(l)}`),
+  const rowOf = (l, i) => (!of[i].length ? null : el("tr", {}, el("td", {}, `${i}\u00a0\u00a0${titleOf(l)}`),
     el("td", {}, el("div", {class: "stack-bar", style: `width:${100 * sums[i] / most}%`, role: "img",
       "aria-label": of[i].map((c) => `${c.kind} ${bytes(c.bytes)}`).join(", ")}, [...of[i]].sort((a, b) => b.bytes - a.bytes).map((c) =>
       el("span", {class: "c-" + tableKind(c.kind), style: `flex:${c.bytes} 0 0`, title: `${c.name}: ${bytes(c.bytes)}`})))),
     el("td", {class: "num"}, commas(sums[i])), el("td", {class: "num soft"}, percent(sums[i], DATA.constants_bytes)),
-    el("td", {class: "soft small what"}, shared(of[i])))));
+    el("td", {class: "soft small what"}, shared(of[i]))));
+  const body = el("tbody", {});
   function shared(list) {
     const others = [...new Set(list.flatMap((c) => c.calls.slice(1)))].sort((a, b) => a - b);
     return others.length ? "shared with " + shorten(others.join(", "), 40) : "";
@@ -28,9 +29,14 @@ function drawConstants() {
   const rest = DATA.constants_bytes - sums.reduce((a, b) => a + b, 0);
   section("constants", "Constants by layer", "Tables in flash, at the first call that reads them. What several calls read is there once.",
     legend(kinds.map(([k, text]) => ["", text, "c-" + k])),
-    el("table", {}, head([["Call", ""], ["", ""], ["Bytes", "num"], ["Share", "num"], ["", "what"]]), el("tbody", {}, rows,
+    turner("the table of constants"), el("table", {}, head([["Call", ""], ["", ""], ["Bytes", "num"], ["Share", "num"], ["", "what"]]), body));
+  function paint() {
+    fill(body, {}, [LAYERS.slice(first, last() + 1).map((l, i) => rowOf(l, first + i)),
       rest > 0 ? el("tr", {}, el("td", {}, "tables of loops"), el("td", {}), el("td", {class: "num"}, commas(rest)),
-        el("td", {class: "num soft"}, percent(rest, DATA.constants_bytes)), el("td", {class: "what"})) : null)));
+        el("td", {class: "num soft"}, percent(rest, DATA.constants_bytes)), el("td", {class: "what"})) : null]);
+  }
+  paint();
+  inWindow.push(() => { body.replaceChildren(); paint(); });
 }
 
 // --- Levels --------------------------------------------------------------------------------------
@@ -130,6 +136,8 @@ function factsOf(call) {
     (l.macs ? ` \u2013 ${(l.estimated_instructions / l.macs).toFixed(2)} per MAC` : "")));
   if (l.estimated_cycles !== undefined) add("cycles, estimated", commas(l.estimated_cycles), el("span", {class: "soft"},
     (l.macs ? ` \u2013 ${(l.estimated_cycles / l.macs).toFixed(2)} per MAC` : "")));
+  if (l.counted_cycles !== undefined) add("cycles, counted", commas(l.counted_cycles), el("span", {class: "soft"},
+    ` \u2013 in ${plural(l.counted_instructions, "instruction")}` + (l.macs ? `, ${(l.counted_cycles / l.macs).toFixed(2)} per MAC` : "")));
   if (MEASURED && l[MEASURED] !== undefined) add(MEASURED + ", measured", commas(l[MEASURED]), el("span", {class: "soft"},
     l.macs ? ` \u2013 ${(l[MEASURED] / l.macs).toFixed(2)} per MAC` : ""));
   if (l.arena_used_bytes !== undefined) add("arena in use", bytes(l.arena_used_bytes));
@@ -189,9 +197,9 @@ function drawDifference() {
     el("td", {}, nameOf(f.figure)), cell(f.old, `difference.totals.${i}.old`), cell(f.new, `difference.totals.${i}.new`),
     el("td", {class: "num"}, change(f))))))),
   d.layers.length ? [el("h3", {}, "Layers that are not the same"), scroller("Table of layers", el("table", {}, head([["Call", ""], ["", ""], ["What changed", ""]]), el("tbody", {},
-    d.layers.map((l) => el("tr", {}, el("td", {}, `${l.new_call !== undefined ? l.new_call : l.old_call}\u00a0\u00a0${l.op_type}`), el("td", {}, l.change),
+    d.layers.slice(0, MOST).map((l) => el("tr", {}, el("td", {}, `${l.new_call !== undefined ? l.new_call : l.old_call}\u00a0\u00a0${l.op_type}`), el("td", {}, l.change),
       el("td", {class: "soft"}, [...(l.what || []), ...(l.figures || []).map((f) => `${nameOf(f.figure)} ${commas(f.old)} \u2192 ${commas(f.new)}`)]
-        .join(", ")))))))] : null);
+        .join(", "))))))), d.layers.length > MOST ? el("p", {class: "absent"}, `And ${commas(d.layers.length - MOST)} more: aotc report --json has all.`) : null] : null);
 }
 
 drawHead();

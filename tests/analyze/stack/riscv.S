@@ -103,3 +103,13 @@
     addi sp, sp, 16
     ret
     .size asm_far_call, . - asm_far_call
+
+# What its compiler took not to come back.
+# root: asm_last_call 32; assumed no-return
+    function asm_last_call
+    addi sp, sp, -16
+    jal asm_even
+    .size asm_last_call, . - asm_last_call
+    function asm_behind
+    ret
+    .size asm_behind, . - asm_behind

@@ -104,6 +104,22 @@
     .size asm_far_call, . - asm_far_call
     .pool
 
+@ What its compiler took not to come back.
+@ root: asm_last_call 16; assumed no-return
+    function asm_last_call
+    push {r4, lr}
+    bl asm_pops_into_other
+    .size asm_last_call, . - asm_last_call
+
+@ root: asm_last_call_before_data 24; assumed no-return
+    function asm_last_call_before_data
+    push {r4, r5, r6, lr}
+    ldr r0, 1f
+    bl asm_pops_into_other
+    .balign 4
+1:  .word 0xde00de00
+    .size asm_last_call_before_data, . - asm_last_call_before_data
+
 #if __ARM_ARCH >= 7 && !defined(__ARM_ARCH_6M__)
 @ root: asm_conditional 12; proven
     function asm_conditional

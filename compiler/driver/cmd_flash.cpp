@@ -169,6 +169,7 @@ int flash_command(const FlashChoice& choice) {
   command = command_of(std::move(command), *project, choice.port);
   const std::vector<std::string> attach = command_of(chosen->attach, *project, choice.port);
   const bool by_debugger = project->board.field("console.kind") == "semihosting" && !project->manifest.contains("flash");
+  const bool by_port = !by_debugger && project->can_verify() && project->board.has_chip();
   if (!choice.dry_run) {
     if (!choice.common.quiet) fmt::print(stderr, "flash: {}\n", line_of(command));
     code = write_to_board(choice, command, where, diags);
@@ -189,6 +190,8 @@ int flash_command(const FlashChoice& choice) {
   if (by_debugger && !choice.common.quiet)
     print_out("this firmware speaks through the debugger: without one it stops at the first thing it says\n{}",
               attach.empty() ? std::string() : fmt::format("next: {}\n", line_of(attach)));
+  if (by_port && !choice.common.quiet)
+    print_out("next: aotc verify {} --port PORT, the board's serial line: {}\n", shell_quoted(project->path), project->board.field("console.port"));
   return kExitDone;
 }
 

@@ -87,6 +87,7 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
     return kExitDone;
   }
   print_out("{}", summary_text(*compiled));
+  print_out("{}", price_of_open(*compiled));
   print_out("wrote {}/:", directory.path());
   for (const std::string& name : directory.names()) print_out(" {}", name);
   print_out("\nnext: add {0}.c{1}{0}_data.c{2} to your firmware and call {3}{0}_run from {0}.h\n",

@@ -145,6 +145,16 @@ Result<FirmwareRun> listen(rpc::Transport& line, const PortChoice& choice, int t
   return run;
 }
 
+// Whoever has a debugger needs no port.
+bool needs_debugger(const ProjectDir& project, Diagnostics& diags) {
+  if (!project.manifest.value("semihosting", false)) return false;
+  Location where;
+  where.file = project.path;
+  diags.error(where, "project-not-run", "this firmware was made for a debugger or emulator, with semihosting: it says nothing to a port")
+      .help("create it again with --project-option semihosting=false");
+  return true;
+}
+
 // Kinds whose firmware waits for a program of its own.
 bool has_own_program(const ProjectDir& project, Diagnostics& diags) {
   const std::string kind = project.manifest.value("project", "");
@@ -161,7 +171,7 @@ bool has_own_program(const ProjectDir& project, Diagnostics& diags) {
 
 Result<FirmwareRun> run_on_port(const ProjectDir& project, const PortChoice& choice, PortMode mode, const std::string& in,
                                 const std::string& out, uint64_t most_out, int timeout_seconds, Diagnostics& diags) {
-  if (has_own_program(project, diags)) return kFailure;
+  if (has_own_program(project, diags) || needs_debugger(project, diags)) return kFailure;
   std::vector<uint8_t> input;
   if (mode != PortMode::kDemo) {
     auto bytes = read_file(in, diags);

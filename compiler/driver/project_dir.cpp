@@ -177,7 +177,7 @@ bool is_complete(const nlohmann::json& manifest) {
   if (!manifest.is_object()) return false;
   for (const char* key : {"board", "prefix"})
     if (!manifest.contains(key)) return false;
-  for (const char* key : {"verify", "stand_in"})
+  for (const char* key : {"verify", "stand_in", "semihosting"})
     if (manifest.contains(key) && !manifest[key].is_boolean()) return false;
   if (manifest.contains("firmware_id") && !manifest["firmware_id"].is_number_unsigned()) return false;
   if (manifest.value("stand_in", false) && !(manifest.contains("configure") && manifest.contains("build"))) return false;

@@ -279,6 +279,7 @@ nlohmann::ordered_json project_manifest(const TemplateDescription& description, 
   if (!rendered.image.empty()) manifest["image"] = rendered.image;
   if (description.stand_in && board.stand_in) manifest["stand_in"] = true;
   manifest["verify"] = description.verify;
+  if (rendered.semihosting) manifest["semihosting"] = true;
   manifest["tool"] = description.tool;
   if (!description.install.empty()) manifest["install"] = description.install;
   return manifest;

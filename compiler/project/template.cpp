@@ -278,6 +278,7 @@ class Renderer {
       out_.build.clear();
       out_.flash.clear();
     }
+    out_.semihosting = options_["semihosting"] == "1" && !board_.is_host();
     out_.image = t_.image;
     out_.model_file = t_.model_file;
     if (!substitute("the image", out_.image)) return false;

@@ -241,6 +241,7 @@ def hostile(test, folder, other):
     refused(test, "not in time", "device-timeout", ("verify", folder, "--port", path, "--only", "board", "--samples", 3000, "--timeout", 1), 20)
     refused(test, "no such port", "rpc-port", ("run", folder, "--port", test.work / "none"), 10)
     refused(test, "no such rate", "rpc-port", ("run", folder, "--port", path, "--baud", 12345), 10)
+    refused(test, "firmware with semihosting", "project-not-run", ("run", test.work / "qemu_mps2_an386_semihosting", "--port", path), 10)
     refused(test, "a model at a port", "port-unused", ("verify", DIGITS, "--port", path), 20, code=2)
     refused(test, "the host at a port", "port-unused", ("verify", folder, "--port", path, "--only", "host"), 20, code=2)
     for thread in jobs:

@@ -15,6 +15,7 @@ import numpy as np
 
 import c_program
 import common
+import emitted_cases
 
 DIGITS = common.ROOT / "tests/models/digits/digits_int8.tflite"
 SAMPLES = np.load(common.ROOT / "tests/models/digits/test_inputs_int8.npy")[:8]
@@ -194,9 +195,9 @@ def other_code(work):
     large = replaced(steep, conv, lambda w: np.where(w >= 0, 127, -127), folder / "large.tflite")
     scaled = replaced(DIGITS, conv, lambda s: np.where(np.arange(24) == 5, s * 1000, s), folder / "scaled.tflite", scales=True)
     for name, old, new, expected in (
-            ("dead channel", zeroed, DIGITS, r"0 channels are constant .* 1 before"),
+            ("dead channel", zeroed, DIGITS, r"0 channels are constant .* 1 before\n.*tensor '.*': channel 3 lives, and was constant"),
             ("range", steep, large, r"op 4 CONV_2D: computed as '.*shift 19', was '.*shift 14'"),
-            ("requantisation", DIGITS, scaled, r"op 4 CONV_2D: computed as '.*two roundings', was '.*shift 12'")):
+            ("requantisation", DIGITS, scaled, r"op 4 CONV_2D: computed as '.*two roundings', was '.*shift 12'.*channel 5 has the largest scale \(\d+ times the middle one\)")):
         code = folder / name.replace(" ", "_")
         compiled(old, code, "--cpu", "cortex-m4f")
         done = common.aotc("compile", new, "--constants-for", code / "aotc.json", "-o", folder / "refused.bin", expect=None)
@@ -227,12 +228,23 @@ def open_code(work):
         folder = common.fresh(work / f"open_{case}")
         program(folder, new(folder), options, 9973)
         c_program.check(c_program.command_on_m4(folder, [folder / "old"]))
+    # Other cores have kernels of their own for it.
+    for target, cpu in (("cortex_m55", "cortex-m55"), ("rv32imac", "rv32imac")):
+        for seed, extreme in ((5, False), (6, True)):
+            folder = common.fresh(work / f"open_{target}_{seed}")
+            program(folder, drawn(folder / "new.tflite", seed, extreme), ["--constants-open", "--cpu", cpu], 9973)
+            c_program.check(c_program.command_on(emitted_cases.TARGETS[target], folder, [folder / "old"]))
+            print(f"--constants-open on {target}: other weights as LiteRT{', as large as they can be' if extreme else ''}")
     # One whose channels are dead, which other code would leave out.
     folder = common.fresh(work / "open_dead")
     dead = replaced(DIGITS, with_shape(24, 128), lambda w: w * 0, folder / "new.tflite")
     program(folder, dead, ["--constants-open"], 9973)
     for compiler in ("gcc", "clang-19"):
         c_program.check([c_program.build(folder, [folder / "old"], compiler, c_program.SANITIZED)])
+    # What it costs is said.
+    said = common.aotc("compile", DIGITS, "--cpu", "cortex-m4f", "--constants-file", "w.bin", "--constants-open", "-o", folder / "price").stdout
+    if not re.search(r"--constants-open: \d\.\d times the cycles of code for these weights \([\d,]+ estimated, [\d,]+ without\)", said):
+        raise common.Failure(f"no price: {said}")
     # Sizes and options are still those of the old.
     done = common.aotc("compile", common.ROOT / "tests/models/gadget/gadget_int8.tflite", "--constants-for",
                        folder / "old" / "aotc.json", "-o", folder / "refused.bin", expect=None)

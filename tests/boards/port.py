@@ -173,8 +173,10 @@ def spoilt(test, board, folder):
 
 
 def refused(test, what, slug, words, most, code=6):
+    """`slug`: one, or several of which the time decides."""
     done = test.aotc(*words)
-    check(done.returncode == code and f"[{slug}]" in done.stderr and done.seconds < most, f"{what}: {slug} within {most} s",
+    slugs = (slug,) if isinstance(slug, str) else slug
+    check(done.returncode == code and any(f"[{s}]" in done.stderr for s in slugs) and done.seconds < most, f"{what}: {slug} within {most} s",
           f"{done.returncode} {done.seconds:.1f} s {done.stdout}{done.stderr}")
 
 
@@ -219,7 +221,7 @@ def hostile(test, folder, other):
     threading.Thread(target=talk, daemon=True).start()
     job("a device of another rate", "rpc-corrupted", ("run", folder, "--port", talks), 60)
 
-    for limit in (60, 2000):
+    for limit in (2000, 5000):  # behind what it says when it starts
         seen = [0]
 
         def cut(data, seen=seen, limit=limit):
@@ -235,7 +237,7 @@ def hostile(test, folder, other):
         return b"" if seen[0] > 2000 else data
 
     bridge, _ = test.bridge(board, folder, stop)
-    job("dead in the middle", "rpc-silent", ("verify", folder, "--port", bridge.path, "--only", "board", "--timeout", 3), 60)
+    job("dead in the middle", ("rpc-silent", "rpc-timeout", "device-timeout"), ("verify", folder, "--port", bridge.path, "--only", "board", "--timeout", 3), 60)
     path, _ = test.machine(board, folder)
     refused(test, "firmware of another project", "firmware-other", ("run", other, "--port", path), 10)
     refused(test, "not in time", "device-timeout", ("verify", folder, "--port", path, "--only", "board", "--samples", 3000, "--timeout", 1), 20)

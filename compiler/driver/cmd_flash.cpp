@@ -168,7 +168,8 @@ int flash_command(const FlashChoice& choice) {
   if (!choice.port.empty()) command.insert(command.end(), chosen->port.begin(), chosen->port.end());
   command = command_of(std::move(command), *project, choice.port);
   const std::vector<std::string> attach = command_of(chosen->attach, *project, choice.port);
-  const bool by_debugger = project->board.field("console.kind") == "semihosting" && !project->manifest.contains("flash");
+  const bool by_debugger = project->manifest.value("semihosting", false) && !project->manifest.contains("flash");
+  const bool by_port = !by_debugger && project->can_verify() && project->board.has_chip();
   if (!choice.dry_run) {
     if (!choice.common.quiet) fmt::print(stderr, "flash: {}\n", line_of(command));
     code = write_to_board(choice, command, where, diags);
@@ -187,8 +188,10 @@ int flash_command(const FlashChoice& choice) {
   if (!choice.dry_run && !choice.common.quiet)
     print_out("written to the board by {}: {}\n", chosen->program(), project->has_image() ? project->image() : project->path);
   if (by_debugger && !choice.common.quiet)
-    print_out("this firmware speaks through the debugger: without one it stops at the first thing it says\n{}",
+    print_out("this firmware speaks through the debugger: without one it faults at the first thing it says\n{}",
               attach.empty() ? std::string() : fmt::format("next: {}\n", line_of(attach)));
+  if (by_port && !choice.common.quiet)
+    print_out("next: aotc verify {} --port PORT, the board's serial line: {}\n", shell_quoted(project->path), project->board.field("console.port"));
   return kExitDone;
 }
 

@@ -63,7 +63,7 @@ Option timeout_option(int& seconds) {
   return {.names = "--timeout",
           .value = "SECONDS",
           .target = &seconds,
-          .help = "When the emulator is stopped"};
+          .help = "When the emulator is stopped, or the board given up"};
 }
 
 // False for a text that is not NAME=VALUE.
@@ -280,11 +280,13 @@ Command build() {
 
 Command run() {
   auto e = std::make_shared<Everything>();
-  return {.name = "run",
-          .summary = "Run the firmware in the board's emulator",
-          .options = {project_argument(*e), timeout_option(e->timeout), json_option(e->common),
-                      quiet_option(e->common)},
-          .run = [e] { return run_command(e->target, e->timeout, e->common); }};
+  Command out = {.name = "run",
+                 .summary = "Run the firmware in the board's emulator, or on the board at a port",
+                 .options = {project_argument(*e), timeout_option(e->timeout), json_option(e->common),
+                             quiet_option(e->common)},
+                 .run = [e] { return run_command(e->target, e->verify.port, e->timeout, e->common); }};
+  for (Option& option : port_options(e->verify.port)) out.options.push_back(std::move(option));
+  return out;
 }
 
 // A project or a model.
@@ -309,7 +311,7 @@ Command verify() {
   auto input = [e](const std::string& text) {
     if (!read_input_contract(text, e->compile)) e->verify.inputs.push_back(text);
   };
-  return {
+  Command out = {
       .name = "verify",
       .summary = "Compare every layer with the reference, on the host and on the board",
       .options = {target_argument(v.target),
@@ -351,6 +353,8 @@ Command verify() {
           return options::usage_error("aotc verify", "--labels needs --data", {"give the inputs that the labels are of by --data"});
         return verify_command(e->verify, e->compile, e->common);
       }};
+  for (Option& option : port_options(v.port)) out.options.push_back(std::move(option));
+  return out;
 }
 
 Command report() {

@@ -69,6 +69,7 @@ class Verifier {
     if (!options_.data.empty() && !prepare_data(*compiled)) return finish(kExitBadInput);
     if (!try_given(*compiled)) return finish(kExitVerifyFailed);
     bool good = true;
+    if (!can_use_port(project)) return finish(kExitUsage);
     // A project for this machine is the place itself: what is in it is what is to be proven.
     bool own = project && project->board.is_host() && project->can_verify();
     if (options_.host) good = (own ? board(*project, *compiled) : host(*compiled)) && good;
@@ -78,6 +79,15 @@ class Verifier {
   }
 
  private:
+  bool can_use_port(const std::optional<ProjectDir>& project) {
+    if (options_.port.port.empty() || (project && !project->board.is_host() && options_.board)) return true;
+    Location where;
+    where.file = options_.port.port;
+    diags_.error(where, "port-unused", "nothing is at a port: a project for a board is, and is compared there unless --only host")
+        .help("make one with 'aotc MODEL --board BOARD -o DIRECTORY'");
+    return false;
+  }
+
   // The model is compiled again: it must be there. Only firmware with a verify mode can be asked.
   bool can_verify(const ProjectDir& project) {
     if (!require_model(project, diags_)) return false;
@@ -179,8 +189,9 @@ class Verifier {
                          project.board.is_host() ? "host C" : project.board.name);
   }
 
-  bool board_or_host(const ProjectDir& project, const Compiled& compiled,
-                     const std::string& place) {
+  bool board_or_host(const ProjectDir& made, const Compiled& compiled, const std::string& place) {
+    if (!options_.port.port.empty() && !made.board.is_host()) return run_and_judge(made, compiled, place);
+    const ProjectDir project = in_emulator(made);
     progress_.step(fmt::format("verify on {}: build", place));
     int code = build_project(project, true, diags_);
     if (code != kExitDone) {
@@ -198,8 +209,11 @@ class Verifier {
     if (!write_scratch_file(in, sequence_file(compiled.program, sequence_), diags_)) return false;
     progress_.step(fmt::format("verify on {}: run {} samples", place, sequence_.runs.size()));
     // Names without a folder: what the path of the folder holds need not pass through an emulator.
-    auto run = run_firmware(project, {accuracy_ ? "outputs" : "verify", "in.bin", "out.bin"}, options_.timeout, diags_,
-                            temp.path());
+    auto run = options_.port.port.empty() || project.board.is_host()
+                   ? run_firmware(project, {accuracy_ ? "outputs" : "verify", "in.bin", "out.bin"}, options_.timeout, diags_,
+                                  temp.path())
+                   : run_on_port(project, options_.port, accuracy_ ? PortMode::kOutputs : PortMode::kVerify, in, out,
+                                 most_of_results(compiled), options_.timeout, diags_);
     if (!run) {
       code_ = kExitDevice;
       return false;

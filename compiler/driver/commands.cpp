@@ -87,6 +87,7 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
     return kExitDone;
   }
   print_out("{}", summary_text(*compiled));
+  print_out("{}", price_of_open(*compiled));
   print_out("wrote {}/:", directory.path());
   for (const std::string& name : directory.names()) print_out(" {}", name);
   print_out("\nnext: add {0}.c{1}{0}_data.c{2} to your firmware and call {3}{0}_run from {0}.h\n",
@@ -337,11 +338,16 @@ int build_command(const std::string& dir, bool fit, const CommonOptions& common)
   return kExitDone;
 }
 
-int run_command(const std::string& dir, int timeout, const CommonOptions& common) {
+int run_command(const std::string& dir, const PortChoice& port, int timeout, const CommonOptions& common) {
   Diagnostics diags;
   auto project = open_project(dir, diags);
   if (!project) return fail(diags);
-  auto run = run_firmware(*project, {}, timeout, diags);
+  const bool on_board = !port.port.empty();
+  const ProjectDir emulated = in_emulator(*project);
+  if (!on_board && emulated.image() != project->image())
+    if (int code = build_project(emulated, true, diags); code != kExitDone) return fail(diags, code);
+  auto run = on_board ? run_on_port(*project, port, PortMode::kDemo, "", "", 0, timeout, diags)
+                      : run_firmware(emulated, {}, timeout, diags);
   if (!run) return fail(diags, kExitDevice);
   save_run(*project, *run);
   if (common.json) {
@@ -350,7 +356,7 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
     j["op_ticks"] = run->op_ticks;
     j["output"] = run->process.output;
     j["exit_code"] = run->process.exit_code;
-    if (project->board.stand_in) j["stand_in"] = true;
+    if (project->board.stand_in && !on_board) j["stand_in"] = true;
     print_out("{}\n", json_text(j, 1));
   } else {
     std::string text = run->process.output;
@@ -360,7 +366,7 @@ int run_command(const std::string& dir, int timeout, const CommonOptions& common
       if (!line.starts_with("@aotc")) print_out("{}\n", line);
       i = end + 1;
     }
-    if (project->board.stand_in)
+    if (project->board.stand_in && !on_board)
       print_out("a stand-in for the board: results are those of the board, times are not\n");
   }
   if (run->process.exit_code == 0) return kExitDone;

@@ -8,6 +8,7 @@
 
 #include "driver/compilation.h"
 #include "driver/compile_options.h"
+#include "driver/port_run.h"
 #include "driver/terminal.h"
 #include "options/options.h"
 #include "support/files.h"
@@ -41,7 +42,7 @@ Status write_operator_project(const std::string& archive_path, const std::string
                               Diagnostics& diags);
 // `fit`: linked again with as much stack as was bounded.
 int build_command(const std::string& dir, bool fit, const CommonOptions& common);
-int run_command(const std::string& dir, int timeout, const CommonOptions& common);
+int run_command(const std::string& dir, const PortChoice& port, int timeout, const CommonOptions& common);
 
 struct VerifyOptions {
   std::string target;  // project directory or model file
@@ -52,6 +53,7 @@ struct VerifyOptions {
   unsigned seed = 1;
   bool host = true, board = true;
   int timeout = 600;
+  PortChoice port;  // the board itself, in place of its emulator
 };
 int verify_command(const VerifyOptions& options, const CompileOptions& compile,
                    const CommonOptions& common);

@@ -2,6 +2,7 @@
 #include "driver/compile_options.h"
 
 #include "driver/device.h"
+#include "driver/port_run.h"
 #include "driver/together.h"
 #include "project/cpus.h"
 
@@ -372,23 +373,34 @@ std::vector<options::Group> compile_groups(CompileOptions& compile, bool contrac
           looking_group(compile)};
 }
 
+namespace {
+
+std::vector<Option> line_options(std::string& port, int& baud) {
+  return {{.names = "--port",
+           .value = "PORT",
+           .target = &port,
+           .help = "Not the project's emulator but the board at this port: a serial device, unix:PATH, tcp:HOST:PORT",
+           .takes = Takes::kFile,
+           .see = "boards.md#on-the-board-itself"},
+          {.names = "--baud",
+           .value = "RATE",
+           .target = &baud,
+           .help = "Rate of a serial device",
+           .range = options::Range{1, 4000000}}};
+}
+
+}  // namespace
+
+std::vector<Option> port_options(PortChoice& choice) { return line_options(choice.port, choice.baud); }
+
 std::vector<Option> device_options(DeviceChoice& device) {
-  return {
-      {.names = "--port",
-       .value = "PORT",
-       .target = &device.port,
-       .help =
-           "Not the project's emulator but this port: a serial device, unix:PATH, tcp:HOST:PORT",
-       .takes = Takes::kFile},
-      {.names = "--baud",
-       .value = "RATE",
-       .target = &device.baud,
-       .help = "Rate of a serial device"},
-      {.names = "--timeout",
-       .value = "SECONDS",
-       .target = &device.timeout,
-       .help = "How long a function may run",
-       .range = options::Range{1, 86400}}};
+  std::vector<Option> out = line_options(device.port, device.baud);
+  out.push_back({.names = "--timeout",
+                 .value = "SECONDS",
+                 .target = &device.timeout,
+                 .help = "How long a function may run",
+                 .range = options::Range{1, 86400}});
+  return out;
 }
 
 }  // namespace aotc::driver

@@ -32,7 +32,10 @@ options::Option schedules_option(CompileOptions& compile);
 std::vector<options::Group> compile_groups(CompileOptions& compile, bool contract_of_input = true);
 bool read_input_contract(const std::string& word, CompileOptions& compile);
 
-// --port, --baud, --timeout.
+// --port, --baud.
+struct PortChoice;
+std::vector<options::Option> port_options(PortChoice& choice);
+// These, and --timeout.
 struct DeviceChoice;
 std::vector<options::Option> device_options(DeviceChoice& device);
 

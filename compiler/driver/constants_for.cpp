@@ -9,8 +9,11 @@
 
 #include "codegen/c_constants.h"
 #include "driver/compile_checks.h"
+#include "driver/cycle_estimate.h"
+#include "driver/memory_map.h"
 #include "driver/project_dir.h"
 #include "driver/summary.h"
+#include "passes/channel_analysis.h"
 #include "support/files.h"
 #include "support/json.h"
 #include "support/streams.h"
@@ -124,8 +127,36 @@ std::string text_at(const ordered_json& j, const char* key) {
 // Without what the cost model expects: "pairs: pixels 3; shift 12, about 296 k instructions" to "pairs: pixels 3; shift 12".
 std::string form_of(const std::string& schedule) { return schedule.substr(0, schedule.find(", about")); }
 
+// Which channel of an operator of the model stands out, where one does: by its scale, by the sum of its weights.
+std::string extremes_of(const graph::Graph& graph, const std::string& op_index) {
+  for (const graph::Op& op : graph.ops) {
+    if (std::to_string(op.location.op_index) != op_index) continue;
+    for (graph::TensorId id : op.operands) {
+      if (id.value < 0 || !graph[id].constant || graph[id].type.dtype != DType::kI8 || !graph[id].type.quantization.per_channel()) continue;
+      const graph::TensorType& type = graph[id].type;
+      const auto axis = static_cast<size_t>(type.quantization.axis);
+      if (axis >= type.shape.size()) continue;
+      size_t inner = 1;
+      for (size_t d = axis + 1; d < type.shape.size(); ++d) inner *= static_cast<size_t>(type.shape[d]);
+      const std::vector<float>& scales = type.quantization.scale;
+      std::vector<double> sums(scales.size());
+      for (size_t i = 0; i < graph[id].constant->bytes.size(); ++i)
+        sums[i / inner % sums.size()] += std::abs(static_cast<int>(static_cast<int8_t>(graph[id].constant->bytes[i])));
+      auto largest = [](std::vector<double> values, const char* what) {
+        const auto at = std::max_element(values.begin(), values.end()) - values.begin();
+        const double most = values[static_cast<size_t>(at)];
+        std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2), values.end());
+        return fmt::format("channel {} has the largest {} ({:.3g} times the middle one)", at, what,
+                           most / std::max(values[values.size() / 2], 1e-30));
+      };
+      return fmt::format("{}, {}", largest({scales.begin(), scales.end()}, "scale"), largest(sums, "sum of weights"));
+    }
+  }
+  return "";
+}
+
 // What was decided of an operator by its weights and scales.
-void note_operators(const ordered_json& before, const ordered_json& after, Diagnostic& d) {
+void note_operators(const ordered_json& before, const ordered_json& after, const graph::Graph& model, Diagnostic& d) {
   constexpr int kMost = 8;
   int said = 0;
   for (size_t i = 0; i < after.size() && i < before.size() && said < kMost; ++i) {
@@ -137,9 +168,11 @@ void note_operators(const ordered_json& before, const ordered_json& after, Diagn
         after[i].contains("op_index") && after[i]["op_index"].is_number_integer() ? after[i]["op_index"].dump() : "?";
     if (!same_operator)
       d.note(fmt::format("call {}: {} was {}", i, text_at(after[i], "op_type"), escape_for_display(text_at(before[i], "op_type"))));
-    else if (was != is)
-      d.note(fmt::format("op {} {}: computed as '{}', was '{}': weights or scales need another form", index,
-                         text_at(after[i], "op_type"), is, escape_for_display(was)));
+    else if (was != is) {
+      const std::string extremes = extremes_of(model, index);
+      d.note(fmt::format("op {} {}: computed as '{}', was '{}': weights or scales need another form{}", index,
+                         text_at(after[i], "op_type"), is, escape_for_display(was), extremes.empty() ? "" : "; " + extremes));
+    }
     else
       d.note(fmt::format("op {} {}: by {}, was {}", index, text_at(after[i], "op_type"), text_at(after[i], "function"),
                          escape_for_display(text_at(before[i], "function"))));
@@ -163,6 +196,49 @@ void note_channels(const ordered_json& before, const ordered_json& after, Diagno
   }
 }
 
+// Of the model, by tensor: channels that are constant whatever the input, and those that nobody reads.
+ordered_json channels_left_out(const graph::Graph& model) {
+  ordered_json out = ordered_json::array();
+  const passes::ChannelAnalysis analysis = passes::analyze_channels(model);
+  const passes::LiveChannels live = passes::find_live_channels(model, analysis);
+  for (size_t t = 0; t < live.size(); ++t) {
+    ordered_json constant = ordered_json::array(), unread = ordered_json::array();
+    for (size_t c = 0; c < live[t].size(); ++c)
+      if (live[t][c] == 0) (analysis.ranges[t][c].constant() ? constant : unread).push_back(c);
+    if (!constant.empty() || !unread.empty())
+      out.push_back({{"tensor", whole_name(model.tensors[t].name)}, {"constant", constant}, {"unread", unread}});
+  }
+  return out;
+}
+
+// Channels that are left out of one of the two and not of the other, by tensor.
+void note_which(const nlohmann::json& before, const ordered_json& after, Diagnostic& d) {
+  using Channels = std::map<std::pair<std::string, int64_t>, std::string>;
+  auto read = [](const auto& list) {
+    Channels out;
+    if (!list.is_array()) return out;
+    for (const auto& entry : list) {
+      if (!entry.is_object() || !entry.contains("tensor") || !entry["tensor"].is_string()) continue;
+      for (const char* kind : {"constant", "unread"})
+        if (entry.contains(kind) && entry[kind].is_array())
+          for (const auto& channel : entry[kind])
+            if (channel.is_number_integer()) out[{entry["tensor"].template get<std::string>(), channel.template get<int64_t>()}] = kind;
+    }
+    return out;
+  };
+  constexpr int kMost = 8;
+  const Channels was = read(before), is = read(after);
+  int left = kMost;
+  auto note = [&](const Channels& these, const Channels& others, const char* what) {
+    for (const auto& [channel, kind] : these)
+      if (!others.contains(channel) && left-- > 0)
+        d.note(fmt::format("tensor '{}': channel {} {} {}", escape_for_display(channel.first), channel.second, what,
+                           kind == "constant" ? "constant whatever the input" : "read by nobody"));
+  };
+  note(was, is, "lives, and was");
+  note(is, was, "is now");
+}
+
 void report_difference(const Old& old, const Compiled& now, const std::map<std::string, std::string>& files,
                        Diagnostics& diags) {
   Location where;
@@ -172,7 +248,8 @@ void report_difference(const Old& old, const Compiled& now, const std::map<std::
                             " is not that of this model: something of the old weights is in it");
   const ordered_json before = old.manifest["summary"], after = summary_json(now);
   note_channels(before, after, d);
-  note_operators(before.value("layers", ordered_json::array()), after["layers"], d);
+  note_which(old.manifest["constants_file"].value("channels", nlohmann::json()), constants_file_json(now)["channels"], d);
+  note_operators(before.value("layers", ordered_json::array()), after["layers"], now.original, d);
   for (const auto& [name, text] : files)
     if (auto at = old.files.find(name); at != old.files.end()) note_lines(name, at->second, text, d);
   d.help("compile the new model with its code, and update both; code for any weights: --constants-open");
@@ -183,7 +260,22 @@ void report_difference(const Old& old, const Compiled& now, const std::map<std::
 ordered_json constants_file_json(const Compiled& c) {
   return {{"name", c.options.constants_file},
           {"bytes", c.c.image.size()},
-          {"layout_hash", text_of(c.c.layout_hash)}};
+          {"layout_hash", text_of(c.c.layout_hash)},
+          {"channels", channels_left_out(c.original)}};
+}
+
+std::string price_of_open(const Compiled& open) {
+  if (!open.options.constants_open) return "";
+  CompileOptions closed_options = open.options;
+  closed_options.constants_open = false;
+  Diagnostics said_already;
+  auto closed = compile_model(closed_options, said_already);
+  if (!closed) return "";
+  const int64_t with = estimated_cycles(open).total, without = estimated_cycles(*closed).total;
+  if (with <= 0 || without <= 0) return "";
+  return fmt::format("--constants-open: {:.1f} times the cycles of code for these weights ({} estimated, {} without); constants {}, {} without\n",
+                     static_cast<double>(with) / static_cast<double>(without), with_commas(with), with_commas(without),
+                     exact_bytes(figures_of(open).constant_bytes), exact_bytes(figures_of(*closed).constant_bytes));
 }
 
 int constants_for_command(const CompileOptions& given, const std::string& manifest, const std::string& out,

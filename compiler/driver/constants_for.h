@@ -16,6 +16,9 @@ nlohmann::ordered_json constants_file_json(const Compiled& compiled);
 
 // `given`: the model, and nothing else said of how to compile. Writes the image to `out`; empty: the name it had, here.
 // Reports [constants-for] for a manifest without such a file, or with code that was changed, and [constants-differ].
+// What code for any weights costs beside code for these: a line for people, or empty where nothing is known of the core.
+std::string price_of_open(const Compiled& open);
+
 int constants_for_command(const CompileOptions& given, const std::string& manifest, const std::string& out,
                           const CommonOptions& common);
 

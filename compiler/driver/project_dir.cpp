@@ -177,7 +177,10 @@ bool is_complete(const nlohmann::json& manifest) {
   if (!manifest.is_object()) return false;
   for (const char* key : {"board", "prefix"})
     if (!manifest.contains(key)) return false;
-  if (manifest.contains("verify") && !manifest["verify"].is_boolean()) return false;
+  for (const char* key : {"verify", "stand_in", "semihosting"})
+    if (manifest.contains(key) && !manifest[key].is_boolean()) return false;
+  if (manifest.contains("firmware_id") && !manifest["firmware_id"].is_number_unsigned()) return false;
+  if (manifest.value("stand_in", false) && !(manifest.contains("configure") && manifest.contains("build"))) return false;
   if (manifest.contains("tool") && !manifest["tool"].is_string()) return false;
   // Some kinds keep no model, some are not built by aotc; what can be verified has everything.
   for (const char* key : {"model", "image", "configure", "build"})
@@ -410,6 +413,46 @@ std::string said_in_simavr(const std::string& output) {
 
 }  // namespace
 
+void read_figures(FirmwareRun& run) {
+  std::istringstream lines(run.process.output);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("@aotc")) continue;
+    std::istringstream words(line.substr(5));
+    int64_t op = -1;
+    for (std::string word; words >> word;) {
+      size_t eq = word.find('=');
+      if (eq == std::string::npos) continue;
+      std::string key = word.substr(0, eq), value = word.substr(eq + 1);
+      bool number = !value.empty() && value.find_first_not_of("-0123456789") == std::string::npos &&
+                    value.size() < 19;
+      if (key == "op" && number) {
+        op = std::stoll(value);
+      } else if (op >= 0 && op < 100000 && key.starts_with("op_") && number) {
+        if (run.op_ticks.size() <= static_cast<size_t>(op))
+          run.op_ticks.resize(static_cast<size_t>(op) + 1);
+        run.op_ticks[static_cast<size_t>(op)] = std::stoll(value);
+      } else if (number) {
+        run.values[key] = std::stoll(value);
+      } else {
+        run.values[key] = value;
+      }
+    }
+  }
+}
+
+ProjectDir in_emulator(const ProjectDir& project) {
+  ProjectDir out = project;
+  if (!project.manifest.value("stand_in", false)) return out;
+  const std::string folder = "build/stand_in";
+  for (const char* key : {"configure", "build"})
+    for (auto& word : out.manifest[key])
+      if (word == "{project}/build") word = "{project}/" + folder;
+  out.manifest["configure"].push_back("-DAOTC_STAND_IN=ON");
+  const std::string image = project.manifest.value("image", "");
+  if (image.starts_with("build/")) out.manifest["image"] = folder + image.substr(5);
+  return out;
+}
+
 Result<FirmwareRun> run_firmware(const ProjectDir& project,
                                  const std::vector<std::string>& arguments, int timeout_seconds,
                                  Diagnostics& diags, const std::string& directory) {
@@ -456,30 +499,7 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
   }
   std::erase(out.process.output, '\r');  // consoles end lines with both
   if (project.board.emulator_program == "simavr") out.process.output = said_in_simavr(out.process.output);
-  std::istringstream lines(out.process.output);
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("@aotc")) continue;
-    std::istringstream words(line.substr(5));
-    int64_t op = -1;
-    for (std::string word; words >> word;) {
-      size_t eq = word.find('=');
-      if (eq == std::string::npos) continue;
-      std::string key = word.substr(0, eq), value = word.substr(eq + 1);
-      bool number = !value.empty() && value.find_first_not_of("-0123456789") == std::string::npos &&
-                    value.size() < 19;
-      if (key == "op" && number) {
-        op = std::stoll(value);
-      } else if (op >= 0 && op < 100000 && key.starts_with("op_") && number) {
-        if (out.op_ticks.size() <= static_cast<size_t>(op))
-          out.op_ticks.resize(static_cast<size_t>(op) + 1);
-        out.op_ticks[static_cast<size_t>(op)] = std::stoll(value);
-      } else if (number) {
-        out.values[key] = std::stoll(value);
-      } else {
-        out.values[key] = value;
-      }
-    }
-  }
+  read_figures(out);
   if (out.process.stopped) out.process.exit_code = out.values.is_object() && out.values.value("status", int64_t{-1}) == 0 ? 0 : 1;
   return out;
 }

@@ -61,6 +61,13 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
                                  const std::vector<std::string>& arguments, int timeout_seconds,
                                  Diagnostics& diags, const std::string& directory = "");
 
+// Takes the figures out of what it printed.
+void read_figures(FirmwareRun& run);
+
+// Of a project for a board whose emulator is another machine, where the firmware is made for the board
+// itself: the one that is built for that machine, in a folder of its own. Else the project as it is.
+ProjectDir in_emulator(const ProjectDir& project);
+
 // Code and table bytes of an object file, from the board's `size`.
 struct ModelSize {
   int64_t code = 0, constants = 0, data = 0;

@@ -88,6 +88,8 @@ bool Board::has(std::string_view feature) const {
   return std::find(features.begin(), features.end(), feature) != features.end();
 }
 
+bool Board::has_chip() const { return description && description->contains("chip"); }
+
 bool Board::has_framework(const std::string& framework) const {
   return description && description->contains("frameworks") && (*description)["frameworks"].contains(framework);
 }

@@ -63,6 +63,8 @@ struct Board {
   bool is_generic() const { return name == kGenericBoard; }
   // Whether board.json says how a framework ("zephyr", "arduino") calls it.
   bool has_framework(const std::string& framework) const;
+  // Whether board.json says how its chip starts: then its firmware needs no debugger.
+  bool has_chip() const;
   // Bytes of the memory that placement.<use> ("arena", "constants") names; 0 if unlimited.
   int64_t memory_bytes(const std::string& use) const;
   // nullptr if it has none of that name.

@@ -158,8 +158,8 @@ class Reader {
   void options() {
     static const std::set<std::string> kTypes = {"enum", "memory", "bool", "bytes", "name", "string"};
     for (const auto& [name, entry] : object("options").items()) {
-      known(entry, "option " + name, {"type", "values", "default", "help"});
-      TemplateOption option{name, text(entry, "type"), words(entry, "values"), {}, text(entry, "help")};
+      known(entry, "option " + name, {"type", "values", "default", "help", "off"});
+      TemplateOption option{name, text(entry, "type"), words(entry, "values"), {}, text(entry, "help"), text(entry, "off", "")};
       if (!kTypes.contains(option.type)) wrong(fmt::format("option '{}' has no known type", name));
       if (!entry.is_object() || !entry.contains("default"))
         wrong(fmt::format("option '{}' has no default", name));
@@ -178,9 +178,10 @@ class Reader {
 
   void build() {
     const Json& build = object("build");
-    known(build, "build", {"program", "install", "configure", "build", "image", "image_platforms", "flash", "flash_port"});
+    known(build, "build", {"program", "install", "configure", "build", "image", "image_platforms", "flash", "flash_port", "stand_in"});
     out_.configure = words(build, "configure");
     out_.build = words(build, "build");
+    out_.stand_in = build.is_object() && build.value("stand_in", Json(false)) == true;
     out_.flash = words(build, "flash");
     out_.flash_port = words(build, "flash_port");
     out_.image = text(build, "image", "");
@@ -245,12 +246,13 @@ std::vector<std::string> template_kinds(const std::string& override_dir) {
 
 Result<std::string> read_template_file(const TemplateSource& source, const std::string& kind,
                                        const std::string& path, Diagnostics& diags) {
-  if (!source.override_dir.empty()) {
+  // The runtime is no template: it is not exported, and always the one that the host speaks to.
+  if (!source.override_dir.empty() && kind != "crt") {
     auto bytes = read_file(source.override_dir + "/" + kind + "/" + path, diags);
     if (!bytes) return kFailure;
     return std::string(bytes->begin(), bytes->end());
   }
-  const EmbeddedFile* f = find_embedded(fmt::format("{}{}/{}", kFolder, kind, path));
+  const EmbeddedFile* f = find_embedded(fmt::format("{}{}/{}", kind == "crt" ? "" : kFolder, kind, path));
   if (f) return std::string(f->content);
   diags.error(place_of(source), "template-invalid", fmt::format("there is no file '{}/{}'", kind, path));
   return kFailure;

@@ -40,6 +40,7 @@ struct TemplateOption {
   std::vector<std::string> values;
   nlohmann::json preset;  // a string, a bool, {"board": FIELD} or {"model": NAME}
   std::string help;
+  std::string off;  // of a bool: the part that is in the project when it is off
 };
 
 // Sources that a platform or a part adds.
@@ -63,6 +64,7 @@ struct TemplateDescription {
   std::vector<TemplateOption> options;
   std::string model_folder, runtime_folder;
   std::vector<std::string> configure, build;  // command lines; no `build`: aotc does not build it
+  bool stand_in = false;      // -DAOTC_STAND_IN=ON builds it for the machine that stands in for a board
   std::vector<std::string> flash, flash_port;  // writes it to a board, and what is added for a port; may be empty
   std::string image;
   std::vector<std::string> image_platforms;  // those with an image; empty: all

@@ -10,6 +10,7 @@
 #include "codegen/c_function.h"
 #include "project/embedded.h"
 #include "project/licence.h"
+#include "support/crc32.h"
 #include "support/json.h"
 #include "support/text.h"
 
@@ -25,8 +26,10 @@ std::string run_command(const Board& board) {
 }
 
 void add_runtime(const std::string& folder, const std::string& licence, OutputDirectory& out) {
+  const std::vector<std::string> there = out.names();  // a template may have some of it
   for (const EmbeddedFile* f : embedded_below("crt/"))
-    out.add(fmt::format("{}{}", folder, f->path.substr(4)), with_licence(std::string(f->content), licence));
+    if (std::string name = fmt::format("{}{}", folder, f->path.substr(4)); std::find(there.begin(), there.end(), name) == there.end())
+      out.add(name, with_licence(std::string(f->content), licence));
 }
 
 namespace {
@@ -146,6 +149,16 @@ bool needs_math(const codegen::ModelFiles& files) {
   });
 }
 
+// What firmware says that it is, so that a host knows whether a board has that of a project.
+uint32_t firmware_id(const Board& board, const ProjectModel& model) {
+  auto add = [](const std::string& text, uint32_t before) {
+    return crc32({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, before);
+  };
+  uint32_t id = add(board.name, 0);
+  for (const auto& [name, text] : model.files->files) id = add(text, add(name, id));
+  return id;
+}
+
 Values values_of(const TemplateDescription& description, const Board& board,
                  const ProjectModel& model, const ProjectOptions& options) {
   Values values;
@@ -180,6 +193,7 @@ Values values_of(const TemplateDescription& description, const Board& board,
                  {"label_names", options.labels.empty() ? "    \"\"" : names_text(options.labels)},
                  {"label_count", std::to_string(options.labels.size())},
                  {"needs_math", needs_math(*model.files) ? "y" : "n"}};
+  values.keys["firmware_id"] = fmt::format("0x{:08X}u", firmware_id(board, model));
   values.model["arena_memory"] =
       model.arena_memory.empty() ? board.field("placement.arena") : model.arena_memory;
   bind_devices(board, model, values);
@@ -263,7 +277,9 @@ nlohmann::ordered_json project_manifest(const TemplateDescription& description, 
   if (!rendered.flash.empty()) manifest["flash"] = rendered.flash;
   if (!rendered.flash.empty() && !rendered.flash_port.empty()) manifest["flash_port"] = rendered.flash_port;
   if (!rendered.image.empty()) manifest["image"] = rendered.image;
+  if (description.stand_in && board.stand_in) manifest["stand_in"] = true;
   manifest["verify"] = description.verify;
+  if (rendered.semihosting) manifest["semihosting"] = true;
   manifest["tool"] = description.tool;
   if (!description.install.empty()) manifest["install"] = description.install;
   return manifest;
@@ -280,6 +296,7 @@ Status generate_project(const TemplateDescription& description, const Board& boa
   for (auto& [path, text] : rendered->files) out.add(path, with_licence(std::move(text), options.licence));
   if (!add_emitted(model, description.kind, rendered->model_folder, options.licence, out, diags)) return kFailure;
   nlohmann::ordered_json manifest = project_manifest(description, board, model.prefix, *rendered);
+  if (description.verify) manifest["firmware_id"] = firmware_id(board, model);
   if (model.bytes && rendered->model_file) {
     manifest["model"] = rendered->model_folder + model.file_name;
     out.add(manifest["model"], std::string(model.bytes->begin(), model.bytes->end()));

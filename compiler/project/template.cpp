@@ -40,6 +40,17 @@ const TemplateSources* find(const std::vector<TemplateSources>& list, const std:
   return nullptr;
 }
 
+// CHIP_PLL_M of chip.pll_m and so on, for what board.h is included by.
+std::string chip_definitions(const Board& board) {
+  std::string out;
+  if (!board.has_chip()) return out;
+  out = "#define BOARD_CHIP 1";
+  for (const auto& [name, value] : (*board.description)["chip"].items())
+    if (name != "kind")
+      out += fmt::format("\n#define CHIP_{} {}u", upper(name), value.is_string() ? value.get<std::string>() : value.dump());
+  return out;
+}
+
 class Renderer {
  public:
   Renderer(const TemplateSource& source, const TemplateDescription& description, const Board& board,
@@ -49,7 +60,7 @@ class Renderer {
   }
 
   Result<Rendered> run() {
-    if (!choose_platform() || !choose_parts() || !evaluate_options() || !evaluate_keys())
+    if (!choose_platform() || !evaluate_options() || !choose_parts() || !evaluate_keys())
       return kFailure;
     if (!add_files() || !add_folders_and_commands()) return kFailure;
     for (const auto& [key, value] : keys_)
@@ -88,6 +99,11 @@ class Renderer {
         fail("template-board", fmt::format("has no part '{}', which this model needs", part));
         return false;
       }
+    parts_ = values_.parts;
+    // How the board's chip starts, where the template has any use for it; what is for a switched off option.
+    if (std::string chip = "chip_" + board_.field("chip.kind"); find(t_.parts, chip)) parts_.insert({chip, "chip"});
+    for (const TemplateOption& option : t_.options)
+      if (!option.off.empty() && options_[option.name] == "0" && !board_.is_host()) parts_.insert(option.off);
     return true;
   }
 
@@ -117,6 +133,7 @@ class Renderer {
     const auto& preset = option.preset;
     if (preset.is_string()) return preset.get<std::string>();
     if (!preset.is_object()) return aotc::json_text(preset);
+    if (preset.value("board", "") == "semihosting") return board_.has_chip() ? "false" : "true";
     if (!preset.contains("model")) return board_.field(preset.value("board", ""));
     const std::string name = preset["model"];
     if (auto it = values_.model.find(name); it != values_.model.end()) return it->second;
@@ -183,6 +200,8 @@ class Renderer {
             value += fmt::format(" LONG(LOADADDR(.{0})) LONG(__{0}_start) LONG(__{0}_end)", m.lower_name());
       } else if (key.name == "clock_is_instructions") {
         value = board_.field("clock.unit") == "instructions" ? "1" : "0";
+      } else if (key.name == "chip_definitions") {
+        value = chip_definitions(board_);
       } else if (key.name == "uart_base") {
         value = board_.field("console.base");
         if (value.empty()) value = "0x0";
@@ -208,7 +227,7 @@ class Renderer {
 
   std::string part_sources() const {
     std::vector<std::string> all;
-    for (const std::string& part : values_.parts)
+    for (const std::string& part : parts_)
       for (const std::string& source : find(t_.parts, part)->sources) all.push_back(source);
     return joined(all);
   }
@@ -220,7 +239,7 @@ class Renderer {
       std::string path = file.path;
       if (!text || !substitute("a path", path) || !substitute(file.from, *text)) return false;
       bool wanted = (file.platforms.empty() || contains(file.platforms, board_.platform)) &&
-                    (file.part.empty() || values_.parts.contains(file.part));
+                    (file.part.empty() || parts_.contains(file.part));
       if (!wanted) continue;
       if (!stays_inside(path)) {
         fail("template-invalid", fmt::format("'{}' is no path of a file in the project", path));
@@ -259,6 +278,7 @@ class Renderer {
       out_.build.clear();
       out_.flash.clear();
     }
+    out_.semihosting = options_["semihosting"] == "1" && !board_.is_host();
     out_.image = t_.image;
     out_.model_file = t_.model_file;
     if (!substitute("the image", out_.image)) return false;
@@ -315,6 +335,7 @@ class Renderer {
   Diagnostics& diags_;
   Location where_;
   std::map<std::string, std::string> options_, keys_;
+  std::set<std::string> parts_;
   std::set<std::string> used_;
   Rendered out_;
 };

@@ -28,6 +28,7 @@ struct Rendered {
   // Command lines with {generator} and {project} still in them; both empty: aotc does not build it.
   std::vector<std::string> configure, build, flash, flash_port;
   std::string image;  // relative to the project
+  bool semihosting = false;  // a debugger or emulator serves its firmware
   bool model_file = true;
 };
 

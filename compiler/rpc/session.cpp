@@ -22,6 +22,8 @@ constexpr int kGoodPieces = 16;
 constexpr size_t kWriteHeader = 5;
 // Of what came, to look for the last words of firmware that crashed.
 constexpr size_t kHeardBytes = 256;
+// Of what came in place of an answer: a device that says more says nothing else.
+constexpr int64_t kMostNoise = int64_t{256} << 10;
 // TVMArgTypeCodes.
 constexpr uint8_t kInt = 0, kFloat = 2, kNull = 4, kTensor = 7;
 
@@ -108,6 +110,11 @@ Status Session::greet(Diagnostics& diags) {
   device_.pool_bytes = static_cast<uint32_t>(reader.number(4));
   device_.ticks_per_second = reader.number(8);
   device_.board = reader.text();
+  device_.runs_model = (flags & AOTC_RPC_FLAG_MODEL) != 0;
+  if (device_.runs_model) {
+    device_.model = reader.text();
+    device_.firmware_id = static_cast<uint32_t>(reader.number(4));
+  }
   if (reader.failed() || device_.max_payload < 2 * kSmallestPiece)
     return malformed("greeting", diags);
   piece_ = device_.max_payload - kWriteHeader;
@@ -173,6 +180,7 @@ Session::Exchange Session::exchange(uint8_t type, const std::vector<uint8_t>& pa
     Exchange result =
         await_answer(type, sequence, transport_->now() + wait + line, working, deadline, heard);
     if (result.outcome != Outcome::kSilent) return result;
+    if (heard > kMostNoise) return ended(Outcome::kCorrupted);
     wait = std::min(wait + wait / 2, options_.longest_wait);
   }
 }
@@ -196,7 +204,8 @@ Failure Session::report(const Exchange& failed, uint8_t type, const std::string&
   switch (failed.outcome) {
     case Outcome::kSilent:
       say("rpc-silent", fmt::format("the device does not answer ({} attempts)", options_.attempts))
-          .help("is the firmware of a host-driven project running, at this baud rate?");
+          .help(options_.silent_help.empty() ? "is the firmware of a host-driven project running, at this baud rate?"
+                                             : options_.silent_help);
       return kFailure;
     case Outcome::kCorrupted:
       say("rpc-corrupted", "no attempt came through undamaged")
@@ -262,7 +271,8 @@ Failure Session::malformed(const std::string& what, Diagnostics& diags) const {
 
 Result<std::vector<uint8_t>> Session::request(uint8_t type, const std::vector<uint8_t>& payload,
                                               const std::string& what, Diagnostics& diags) {
-  const bool executes = type == AOTC_RPC_CALL || type == AOTC_RPC_TIME;
+  const bool executes =
+      type == AOTC_RPC_CALL || type == AOTC_RPC_TIME || type == AOTC_RPC_RUN || type == AOTC_RPC_CONTINUE;
   Exchange done = exchange(type, payload, {options_.attempts, executes});
   if (done.outcome == Outcome::kAnswered) return std::move(done.payload);
   return report(done, type, what, diags);
@@ -416,6 +426,10 @@ Result<Timing> Session::time(const std::string& name, const std::vector<Argument
   out.empty = reader.number(4);
   if (reader.failed()) return malformed(what, diags);
   return out;
+}
+
+Result<std::vector<uint8_t>> Session::event(uint8_t type, const std::vector<uint8_t>& payload, Diagnostics& diags) {
+  return request(type, payload, "running the firmware", diags);
 }
 
 Status Session::free_slot(uint8_t slot, Diagnostics& diags) {

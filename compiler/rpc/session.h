@@ -24,6 +24,8 @@ struct SessionOptions {
   int attempts = 12;
   // How long a function may run.
   Milliseconds call_timeout{60000};
+  // What a silent device may lack, for people; empty: that it is one of a host-driven project.
+  std::string silent_help;
   // 0: a random number.
   uint32_t nonce = 0;
 };
@@ -34,6 +36,10 @@ struct DeviceInfo {
   bool ticks_are_instructions = false, big_endian = false, can_reboot = false;
   uint64_t ticks_per_second = 0;
   std::string board;
+  // Of firmware around a model: its prefix, and the number of this code.
+  bool runs_model = false;
+  std::string model;
+  uint32_t firmware_id = 0;
 };
 
 struct TensorType {
@@ -96,6 +102,8 @@ class Session {
   Result<Timing> time(const std::string& name, const std::vector<Argument>& arguments,
                       uint32_t repeats, uint32_t warm_up, Diagnostics& diags);
   Status free_slot(uint8_t slot, Diagnostics& diags);  // 0xFF: all
+  // Of firmware around a model: RUN or CONTINUE, and the event that it answers with. Also [rpc-timeout].
+  Result<std::vector<uint8_t>> event(uint8_t type, const std::vector<uint8_t>& payload, Diagnostics& diags);
   // Forgets all tensors; with `reboot` the device restarts and the session is over.
   Status reset(bool reboot, Diagnostics& diags);
 

@@ -32,7 +32,7 @@ def option_values(template, board, given):
             # What aotc decides by the model: here where the board places arenas.
             field = value["board"] if "board" in value else "placement.arena"
             try:
-                value = board_field(board, field)
+                value = "chip" not in board if field == "semihosting" else board_field(board, field)
             except KeyError:
                 value = ""  # the host has no memories
         values[name] = value
@@ -91,6 +91,9 @@ def key_values(template, board_name, board, prefix, options, samples, labels, pa
         "region_arena": options["arena"],
         "uart_kind": options["console"],
         "uart_base": board["console"].get("base", "0x0"),
+        "baud": str(options["baud"]),
+        "chip_definitions": "",  # of real boards, which are aotc's to try
+        "firmware_id": "1u",
         "clock_hz": str(board["clock"]["hz"]),
         "clock_is_instructions": str(int(board["clock"]["unit"] == "instructions")),
         "semihosting": str(int(options["semihosting"] in (True, "true"))),
@@ -101,7 +104,8 @@ def key_values(template, board_name, board, prefix, options, samples, labels, pa
 
 
 def source_of(file, folder):
-    return folder.parent / file.get("template", folder.name) / file.get("from", file["path"])
+    kind = file.get("template", folder.name)
+    return (ROOT if kind == "crt" else folder.parent) / kind / file.get("from", file["path"])
 
 
 def check_template(template, folder):
@@ -122,6 +126,8 @@ def instantiate(board_name, model_dir, prefix, out, given=None, samples=(), labe
     board = json.loads((ROOT / "boards" / board_name / "board.json").read_text())
     check_template(template, folder)
     options = option_values(template, board, given or {})
+    if options["semihosting"] not in (True, "true") and board["platform"] != "host":
+        parts = (*parts, template["options"]["semihosting"]["off"])
     values = key_values(template, board_name, board, prefix, options, list(samples), labels,
                         parts, definitions, inline_devices)
     if set(values) != set(template["keys"]):

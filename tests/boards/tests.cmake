@@ -14,3 +14,10 @@ endforeach()
 add_test(NAME boards.flash COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/flash.py --aotc $<TARGET_FILE:aotc>
          --work ${work}/boards_flash)
 set_tests_properties(boards.flash PROPERTIES LABELS quick)
+# The board itself, at a port; and the start of its chip on a model of its registers.
+add_test(NAME boards.port COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/port.py --aotc $<TARGET_FILE:aotc>
+         --work ${work}/boards_port)
+set_tests_properties(boards.port PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 900)
+add_test(NAME boards.chip COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/chip.py --aotc $<TARGET_FILE:aotc>
+         --work ${work}/boards_chip)
+set_tests_properties(boards.chip PROPERTIES LABELS quick)

@@ -29,11 +29,15 @@ def build(work, emitted, compiler, flags, links=("-lm",), more=()):
     return image
 
 
+def command_on(target, work, emitted):
+    """Builds it for a target of emitted_cases, and returns what runs it in the emulator."""
+    image = build(work, emitted, target.compiler, ["-std=gnu99", "-O2", "-ffp-contract=off", *target.flags], target.link,
+                  [common.ROOT / "tests/e2e" / source for source in target.sources])
+    return [word.replace("{image}", str(image)) for word in target.command]
+
+
 def command_on_m4(work, emitted):
-    """Builds it, and returns what runs it in the emulator."""
-    start = common.ROOT / "tests/e2e/cortex_m4_start.c"
-    image = build(work, emitted, M4.compiler, ["-std=gnu99", "-O2", "-ffp-contract=off", *M4.flags], M4.link, [start])
-    return [word.replace("{image}", str(image)) for word in M4.command]
+    return command_on(M4, work, emitted)
 
 
 def check(command):

@@ -15,6 +15,7 @@ import numpy as np
 
 import c_program
 import common
+import emitted_cases
 
 DIGITS = common.ROOT / "tests/models/digits/digits_int8.tflite"
 SAMPLES = np.load(common.ROOT / "tests/models/digits/test_inputs_int8.npy")[:8]
@@ -194,9 +195,9 @@ def other_code(work):
     large = replaced(steep, conv, lambda w: np.where(w >= 0, 127, -127), folder / "large.tflite")
     scaled = replaced(DIGITS, conv, lambda s: np.where(np.arange(24) == 5, s * 1000, s), folder / "scaled.tflite", scales=True)
     for name, old, new, expected in (
-            ("dead channel", zeroed, DIGITS, r"0 channels are constant .* 1 before"),
+            ("dead channel", zeroed, DIGITS, r"0 channels are constant .* 1 before\n.*tensor '.*': channel 3 lives, and was constant"),
             ("range", steep, large, r"op 4 CONV_2D: computed as '.*shift 19', was '.*shift 14'"),
-            ("requantisation", DIGITS, scaled, r"op 4 CONV_2D: computed as '.*two roundings', was '.*shift 12'")):
+            ("requantisation", DIGITS, scaled, r"op 4 CONV_2D: computed as '.*two roundings', was '.*shift 12'.*channel 5 has the largest scale \(\d+ times the middle one\)")):
         code = folder / name.replace(" ", "_")
         compiled(old, code, "--cpu", "cortex-m4f")
         done = common.aotc("compile", new, "--constants-for", code / "aotc.json", "-o", folder / "refused.bin", expect=None)
@@ -206,13 +207,13 @@ def other_code(work):
         print(f"{name}: {re.search(expected, done.stderr)[0]}")
 
 
-def drawn(target, seed, extreme=False):
+def drawn(target, seed, extreme=False, most=64):
     """digits with other weights, biases and scales of weights, all of them: drawn, or all as large as they can be."""
     rng = np.random.default_rng(seed)
     path = DIGITS
     for shape in ((16, 3, 3, 1), (1, 3, 3, 16), (16, 1, 1, 16), (24, 3, 3, 16), (32, 3, 3, 24), (24, 128), (10, 24)):
         wanted = with_shape(*shape)
-        path = replaced(path, wanted, lambda s: s * (64 if extreme else 2 ** rng.uniform(-5, 1, s.shape)), target, scales=True)
+        path = replaced(path, wanted, lambda s: s * (most if extreme else 2 ** rng.uniform(-5, 1, s.shape)), target, scales=True)
         path = replaced(path, wanted, lambda w: np.where(w >= 0, 127, -127) if extreme else rng.integers(-127, 128, w.shape), target)
     for name in ("valid", "wide", "hidden", "logits"):
         path = replaced(path, lambda t: t["name"].startswith(f"digits_1/{name}") and t["dtype"] == np.int32,
@@ -227,12 +228,28 @@ def open_code(work):
         folder = common.fresh(work / f"open_{case}")
         program(folder, new(folder), options, 9973)
         c_program.check(c_program.command_on_m4(folder, [folder / "old"]))
+    # Other cores have kernels of their own for it.
+    # Kernels of MVE shift to the right: scales of a half and more are for other code, and refused (below).
+    for target, cpu, most in (("cortex_m55", "cortex-m55", 8), ("rv32imac", "rv32imac", 64)):
+        for seed, extreme in ((5, False), (6, True)):
+            folder = common.fresh(work / f"open_{target}_{seed}")
+            program(folder, drawn(folder / "new.tflite", seed, extreme, most), ["--constants-open", "--cpu", cpu], 9973)
+            c_program.check(c_program.command_on(emitted_cases.TARGETS[target], folder, [folder / "old"]))
+            print(f"--constants-open on {target}: other weights as LiteRT{', as large as they can be' if extreme else ''}")
+    large = drawn(work / "open_cortex_m55_6" / "large.tflite", 6, True)
+    done = common.aotc("compile", large, "--constants-for", work / "open_cortex_m55_6" / "old" / "aotc.json", "-o", work / "refused.bin", expect=None)
+    if done.returncode != 1 or "[constants-differ]" not in done.stderr or (work / "refused.bin").exists():
+        raise common.Failure(f"scales of a half on MVE: {done.returncode} {done.stderr}")
     # One whose channels are dead, which other code would leave out.
     folder = common.fresh(work / "open_dead")
     dead = replaced(DIGITS, with_shape(24, 128), lambda w: w * 0, folder / "new.tflite")
     program(folder, dead, ["--constants-open"], 9973)
     for compiler in ("gcc", "clang-19"):
         c_program.check([c_program.build(folder, [folder / "old"], compiler, c_program.SANITIZED)])
+    # What it costs is said.
+    said = common.aotc("compile", DIGITS, "--cpu", "cortex-m4f", "--constants-file", "w.bin", "--constants-open", "-o", folder / "price")
+    if not re.search(r"--constants-open: \d\.\d times the cycles of code for these weights \([\d,]+ estimated, [\d,]+ without\)", said):
+        raise common.Failure(f"no price: {said}")
     # Sizes and options are still those of the old.
     done = common.aotc("compile", common.ROOT / "tests/models/gadget/gadget_int8.tflite", "--constants-for",
                        folder / "old" / "aotc.json", "-o", folder / "refused.bin", expect=None)

@@ -9,6 +9,8 @@ import argparse
 import copy
 import pathlib
 import re
+import xml.etree.ElementTree as ElementTree
+import zipfile
 
 import kinds
 import yaml
@@ -114,6 +116,33 @@ def plain_layer(work):
     print(f"layer: {kinds.check_consumer(program)}")
 
 
+def pack(work):
+    """The software pack: its description has the fields that the format wants, and names what is in the archive."""
+    project = kinds.create("cmsis", work / "pack", "--project-option", "vendor=Someone", "--project-option", "version=1.2.3")
+    description = project / "Someone.digits.pdsc"
+    root = ElementTree.parse(description).getroot()
+    texts = {name: root.findtext(name) for name in ("vendor", "name", "description", "url", "license")}
+    if root.tag != "package" or texts["vendor"] != "Someone" or texts["name"] != "digits" or not all(texts.values()) or len(texts["description"]) > 256:
+        raise common.Failure(f"{root.tag} {texts}")
+    if not texts["url"].startswith("https://") or not texts["url"].endswith("/"):
+        raise common.Failure(texts["url"])
+    version = root.find("releases/release").get("version")
+    components = root.findall("components/component")
+    if version != "1.2.3" or len(components) != 2 or any(c.get("Cversion") != version or not c.findtext("description") for c in components):
+        raise common.Failure(f"version {version}, {len(components)} components")
+    archive = project / f"{description.stem}.{version}.pack"
+    common.run(["cmake", "-E", "tar", "cf", archive, "--format=zip", "--", description.name, "LICENSE.txt", "model", "src"], cwd=project)
+    inside = set(zipfile.ZipFile(archive).namelist())
+    named = [texts["license"], *(f.get("name") for c in components for f in c.findall("files/file"))]
+    categories = {f.get("category") for c in components for f in c.findall("files/file")}
+    if description.name not in inside or [n for n in named if n not in inside] or categories != {"include", "header", "source"}:
+        raise common.Failure(f"{named} in {sorted(inside)}, {categories}")
+    sources = {n for n in inside if n.endswith(".c")}
+    if sources != {n for n in named if n.endswith(".c")}:
+        raise common.Failure("a source that no component has")
+    print(f"pack: {len(inside)} entries, {len(named)} named")
+
+
 def gcc_options(layer):
     return [o for m in layer["misc"] if m["for-compiler"] == "GCC" for o in m["C"]]
 
@@ -123,9 +152,16 @@ def solution(board, work):
     layer = layer_of(project)
     device = common.board(board)["frameworks"]["cmsis"]
     found = checked(project / "digits_demo.csolution.yml")
-    if found["target-types"] != [{"type": board, "device": device["device"]}]:
+    targets = [{"type": board, "device": device["device"]}]
+    packs = [device["pack"]]
+    if "avh" in device:
+        targets.append({"type": "AVH", "device": device["avh"]["device"]})
+        packs.append(device["avh"]["pack"])
+    if device["pack"].startswith("Keil::STM32") and "@^" not in device["pack"]:
+        raise common.Failure(f"{board}: the device pack is not pinned; later ones want CubeMX")
+    if found["target-types"] != targets:
         raise common.Failure(f"target types {found['target-types']}")
-    if {"pack": device["pack"]} not in found["packs"]:
+    if [p for p in packs if {"pack": p} not in found["packs"]]:
         raise common.Failure(f"packs {found['packs']}")
     demo = checked(project / found["projects"][0]["project"])
     if demo["layers"] != [{"layer": "digits.clayer.yml"}]:
@@ -160,6 +196,7 @@ def main():
     work = common.fresh(parser.parse_args().work.resolve())
     common.require("gcc")
     plain_layer(work)
+    pack(work)
     boards = [p.parent.name for p in sorted((common.ROOT / "boards").glob("*/board.json"))
               if "cmsis" in common.board(p.parent.name).get("frameworks", {})]
     for board in boards:

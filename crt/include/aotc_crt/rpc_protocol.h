@@ -27,6 +27,9 @@
 #define AOTC_RPC_TIME 0x07u
 #define AOTC_RPC_FREE 0x08u
 #define AOTC_RPC_RESET 0x09u
+/* Of firmware around a model, which serves no functions. */
+#define AOTC_RPC_RUN 0x0Au
+#define AOTC_RPC_CONTINUE 0x0Bu
 #define AOTC_RPC_ANSWER 0x80u
 /* Sent before the answer of CALL and TIME, and now and then during a long TIME. */
 #define AOTC_RPC_WORKING 0xF0u
@@ -47,6 +50,18 @@
 #define AOTC_RPC_FLAG_INSTRUCTIONS 1u /* a tick is an instruction */
 #define AOTC_RPC_FLAG_BIG_ENDIAN 2u   /* tensors hold big-endian elements */
 #define AOTC_RPC_FLAG_REBOOT 4u       /* RESET can restart the device */
+#define AOTC_RPC_FLAG_MODEL 8u        /* firmware around a model: RUN and CONTINUE, no functions */
+
+/* What RUN asks for. */
+#define AOTC_RPC_RUN_DEMO 0u
+#define AOTC_RPC_RUN_VERIFY 1u
+#define AOTC_RPC_RUN_OUTPUTS 2u
+
+/* What the answer to RUN and CONTINUE begins with. */
+#define AOTC_RPC_EVENT_TEXT 1u  /* the text */
+#define AOTC_RPC_EVENT_READ 2u  /* u32 offset, u16 count: CONTINUE brings what the host's file has there */
+#define AOTC_RPC_EVENT_WRITE 3u /* u32 offset, bytes for the host's file */
+#define AOTC_RPC_EVENT_DONE 4u  /* u32 exit code; the next request is RUN */
 
 #define AOTC_RPC_RESET_STATE 0u
 #define AOTC_RPC_RESET_REBOOT 1u

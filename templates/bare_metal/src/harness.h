@@ -90,5 +90,8 @@ uint32_t platform_stack_of(run_function_of_model run, const inputs_of_model *inp
                            const outputs_of_model *outputs, void *arena, int32_t *status);
 
 const char *platform_board(void);
+/* Of the processor, where a project sets it; 0 elsewhere. `trouble`: null, or what did not come when
+ * it was to go faster. */
+uint64_t platform_clock_hz(const char **trouble);
 
 #endif

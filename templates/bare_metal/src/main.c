@@ -524,6 +524,25 @@ static void print_device_figures(void)
 #endif
 }
 
+/* What times and baud rates are made of, where this firmware sets it. */
+static void print_clock(void)
+{
+    const char *trouble;
+    const uint64_t hz = platform_clock_hz(&trouble);
+    if (hz == 0u) { return; }
+    print_text("clock: ");
+    print_u64(hz);
+    print_text(" Hz");
+    if (trouble != 0) {
+        print_text(", NOT full speed: waited in vain for ");
+        print_text(trouble);
+    }
+    print_text("\n@aotc");
+    print_pair("clock_hz", hz);
+    print_pair("clock_failed", trouble != 0);
+    print_text("\n");
+}
+
 static int demo(void)
 {
     struct figures figures = {0, 0, 1, 0};
@@ -537,6 +556,7 @@ static int demo(void)
     print_text(platform_board());
     print_pair("samples", sample_count);
     print_text("\n");
+    print_clock();
     forget_runs();
     for (sample = 0; sample < count; ++sample) {
         int32_t status;

@@ -13,6 +13,7 @@
 #include "../model/@prefix@.h"
 
 #define NAME_OF_MODEL "@prefix@"
+#define FIRMWARE_ID_OF_MODEL @firmware_id@ /* of this code on this board */
 #define ARENA_SIZE_OF_MODEL @macro_prefix@_ARENA_SIZE
 #define ARENA_ALIGN_OF_MODEL @macro_prefix@_ARENA_ALIGN
 #define INPUT_COUNT_OF_MODEL @macro_prefix@_INPUT_COUNT

@@ -6,6 +6,15 @@
 
 #include "board.h"
 #include "harness.h"
+#include "uart.h"
+#ifdef BOARD_CHIP
+#include "chip.h"
+#endif
+/* A project that has serial_session.c is built with it, but for an emulator's stand-in. */
+#if defined(AOTC_SERIAL) && !BOARD_SEMIHOSTING
+#define AOTC_SERIAL_SESSION 1
+#include "serial_session.h"
+#endif
 
 /* From platform_<architecture>.c. */
 intptr_t semihosting_call(uint32_t operation, const void *argument);
@@ -23,6 +32,7 @@ extern const struct memory_content {
     uint32_t load, start, end;
 } __memories[], __memories_end[];
 
+#define EXIT_FAULT 3u
 #define STACK_PAINT 0xC5C5C5C5u
 
 #define SYS_OPEN 0x01u
@@ -38,52 +48,9 @@ const uint32_t platform_empty_run_length = BOARD_CLOCK_IS_INSTRUCTIONS;
 
 /* --- Console -------------------------------------------------------------------------------- */
 
-#define UART(offset) (*(volatile uint32_t *)(BOARD_UART_BASE + (offset)))
+#if defined(BOARD_UART_semihosting)
 
-#if defined(BOARD_UART_cmsdk)
-
-static void console_initialise(void)
-{
-    UART(0x10u) = 16u; /* baud rate divider: the smallest that is legal */
-    UART(0x08u) = 1u;  /* transmitter on */
-}
-
-static void console_put(char c)
-{
-    while ((UART(0x04u) & 1u) != 0u) {}
-    UART(0x00u) = (uint8_t)c;
-}
-
-#elif defined(BOARD_UART_nrf51)
-
-static void console_initialise(void)
-{
-    UART(0x500u) = 4u; /* on */
-    UART(0x008u) = 1u; /* start transmitting */
-}
-
-static void console_put(char c)
-{
-    UART(0x11Cu) = 0u;
-    UART(0x51Cu) = (uint8_t)c;
-    while (UART(0x11Cu) == 0u) {}
-}
-
-#elif defined(BOARD_UART_ns16550)
-
-#define UART_BYTE(offset) (*(volatile uint8_t *)(BOARD_UART_BASE + (offset)))
-
-static void console_initialise(void) {}
-
-static void console_put(char c)
-{
-    while ((UART_BYTE(5u) & 0x20u) == 0u) {}
-    UART_BYTE(0u) = (uint8_t)c;
-}
-
-#elif defined(BOARD_UART_semihosting)
-
-static void console_initialise(void) {}
+static void console_initialise(uint32_t hz) { (void)hz; }
 
 static void console_put(char c)
 {
@@ -92,12 +59,18 @@ static void console_put(char c)
 }
 
 #else
-#error "board.h names a console that platform_bare.c does not know"
+
+static void console_initialise(uint32_t hz) { uart_start(hz); }
+static void console_put(char c) { uart_put((uint8_t)c); }
+
 #endif
 
 void platform_console_write(const char *text, uint32_t length)
 {
     uint32_t i;
+#ifdef AOTC_SERIAL_SESSION
+    if (serial_session_text(text, length) != 0) { return; }
+#endif
     for (i = 0; i < length; ++i) {
         if (text[i] == '\n') { console_put('\r'); }
         console_put(text[i]);
@@ -157,6 +130,30 @@ void platform_exit(uint32_t code)
     for (;;) {}
 }
 
+#elif defined(AOTC_SERIAL_SESSION)
+
+#define ARGUMENT_COUNT 1
+
+intptr_t platform_open(const char *path, int mode)
+{
+    (void)path;
+    serial_session_open(mode == PLATFORM_WRITE);
+    return mode;
+}
+int platform_read(intptr_t file, void *data, uint32_t bytes)
+{
+    (void)file;
+    return serial_session_read(data, bytes);
+}
+int platform_write(intptr_t file, const void *data, uint32_t bytes)
+{
+    (void)file;
+    return serial_session_write(data, bytes);
+}
+int platform_close(intptr_t file) { (void)file; return 0; }
+static int split_arguments(char **argv) { (void)argv; return 0; }
+void platform_exit(uint32_t code) { serial_session_serve((int)code, code == EXIT_FAULT); }
+
 #else
 
 #define ARGUMENT_COUNT 1
@@ -215,6 +212,41 @@ const char *platform_board(void)
     return BOARD_NAME;
 }
 
+#ifdef BOARD_CHIP
+
+uint32_t board_hz;
+static const char *clock_trouble;
+
+static void start_chip(void)
+{
+    const struct chip_clock clock = chip_start();
+    board_hz = clock.hz;
+    clock_trouble = clock.trouble;
+    console_initialise(clock.uart_hz);
+}
+
+uint64_t platform_clock_hz(const char **trouble)
+{
+    *trouble = clock_trouble;
+    return board_hz;
+}
+
+#else
+
+static void start_chip(void) { console_initialise(BOARD_CLOCK_HZ); }
+
+uint64_t platform_clock_hz(const char **trouble)
+{
+    *trouble = 0;
+    return 0u;
+}
+
+#endif
+
+#ifdef BOARD_UART_nrf_uarte
+volatile uint8_t uart_in, uart_out;
+#endif
+
 void platform_start(void)
 {
     char *argv[ARGUMENT_COUNT];
@@ -226,7 +258,7 @@ void platform_start(void)
                      (size_t)(m->end - m->start));
     }
     (void)memset(__bss_start, 0, (size_t)((uintptr_t)__bss_end - (uintptr_t)__bss_start));
-    console_initialise();
+    start_chip();
     clock_initialise();
     platform_exit((uint32_t)harness_main(split_arguments(argv), argv));
 }
@@ -240,5 +272,5 @@ void platform_fault(uintptr_t where, uintptr_t cause)
     print_text(", cause ");
     print_u64(cause);
     print_text("; a stack overflow looks like this, see stack_size\n@aotc error=fault\n");
-    platform_exit(3u);
+    platform_exit(EXIT_FAULT);
 }

@@ -183,12 +183,12 @@ uint64_t platform_clock_elapsed(void)
     for (i = 0; i < VERNIER_READS; ++i) {
         const uint32_t behind = ((uint32_t)ticks + vernier[i]) & 0xFFu;
         const uint64_t at_least = (ticks - behind) * 1000000000u;
-        const uint64_t since_first = (uint64_t)(i * VERNIER_STEP) * BOARD_CLOCK_HZ;
+        const uint64_t since_first = (uint64_t)(i * VERNIER_STEP) * board_hz;
         if (at_least > since_first && at_least - since_first > latest) {
             latest = at_least - since_first;
         }
     }
-    latest = (latest + BOARD_CLOCK_HZ - 1u) / BOARD_CLOCK_HZ;
+    latest = (latest + board_hz - 1u) / board_hz;
     return BOARD_CLOCK_IS_INSTRUCTIONS ? latest - handled * TICK_HANDLER_INSTRUCTIONS : latest;
 }
 
@@ -206,8 +206,8 @@ uint64_t platform_clock_now(void)
     /* The counter may have wrapped since interrupts went off, before it was read or after. */
     if ((ICSR & ICSR_PENDSTSET) != 0u && low < COUNTER_RANGE / 2u) { ticks += COUNTER_RANGE; }
     __asm__ volatile("cpsie i" ::: "memory");
-    return ticks / BOARD_CLOCK_HZ * 1000000000u +
-           ticks % BOARD_CLOCK_HZ * 1000000000u / BOARD_CLOCK_HZ;
+    return ticks / board_hz * 1000000000u +
+           ticks % board_hz * 1000000000u / board_hz;
 }
 
 __attribute__((naked, noinline)) int32_t platform_empty_run(const inputs_of_model *inputs,

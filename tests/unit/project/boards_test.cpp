@@ -159,7 +159,7 @@ TEST_P(EveryBoard, SaysHowToGetWhatWritesToIt) {
     for (const auto& [key, value] : p.items()) EXPECT_THAT(key, AnyOf(Eq("argv"), Eq("install"), Eq("port"), Eq("attach")));
   }
   // Whoever builds without a framework needs one; of the rest the framework has its own.
-  if (b.stand_in && b.field("console.kind") == "semihosting" && b.name != "nano33ble") {
+  if (b.has_chip() && b.name != "nano33ble") {
     EXPECT_FALSE(programmers.empty());
   }
 }

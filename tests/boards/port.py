@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""aotc run and verify with --port: firmware that speaks over its UART, in machines of QEMU whose serial line
+is a terminal or goes through a bridge that spoils it; and what is no such firmware.
+
+Usage: port.py --aotc PROGRAM --work DIR
+"""
+import argparse
+import json
+import os
+import pathlib
+import pty
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import termios
+import threading
+import time
+import tty
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DIGITS = ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
+# The last is the firmware of a real board, on a machine that has its UART but not its clock.
+MACHINES = {
+    "qemu_mps2_an386": ["qemu-system-arm", "-M", "mps2-an386"],
+    "qemu_riscv32": ["qemu-system-riscv32", "-M", "virt", "-bios", "none"],
+    "nucleo_f446re": ["qemu-system-arm", "-M", "netduinoplus2", "-serial", "null"],
+}
+checks = {"passed": 0, "failed": 0}
+
+
+def check(condition, what, seen=""):
+    checks["passed" if condition else "failed"] += 1
+    if not condition:
+        print(f"FAILED {what}\n{seen}", flush=True)
+
+
+def terminal():
+    """A pseudo terminal: its controlling end, and the path that stands for the serial device."""
+    master, slave = pty.openpty()
+    tty.setraw(slave, termios.TCSANOW)
+    return master, slave, os.ttyname(slave)
+
+
+class Bridge:
+    """A terminal before a machine's socket; `spoil` gets each piece and says what becomes of it, None: unplugged."""
+
+    def __init__(self, machine, spoil):
+        self.master, self.slave, self.path = terminal()
+        self.machine, self.spoil = machine, spoil
+        for reader, writer in ((self.from_host, self.to_machine), (self.from_machine, self.to_host)):
+            threading.Thread(target=self.pump, args=(reader, writer), daemon=True).start()
+
+    def from_host(self): return os.read(self.master, 4096)
+    def to_host(self, data): os.write(self.master, data)
+    def from_machine(self): return self.machine.recv(4096)
+    def to_machine(self, data): self.machine.sendall(data)
+
+    def pump(self, reader, writer):
+        try:
+            while data := reader():
+                data = self.spoil(data)
+                if data is None:
+                    return self.unplug()
+                if data:
+                    writer(data)
+        except OSError:
+            pass
+
+    def unplug(self):
+        for end in (self.slave, self.master):
+            try:
+                os.close(end)
+            except OSError:
+                pass
+
+
+class Test:
+    def __init__(self, program, work):
+        self.program, self.work, self.processes = program, work, []
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+
+    def aotc(self, *words, timeout=150):
+        start = time.monotonic()
+        done = subprocess.run([self.program, *map(str, words)], capture_output=True, text=True, timeout=timeout,
+                              stdin=subprocess.DEVNULL)
+        done.seconds = time.monotonic() - start
+        return done
+
+    def project(self, board, *options, name=None):
+        folder = self.work / (name or board)
+        made = self.aotc("create", DIGITS, "--board", board, "-o", folder, "-q", *options)
+        built = self.aotc("build", folder, "-q")
+        check(made.returncode == 0 and built.returncode == 0, f"{folder.name}: built", made.stderr + built.stderr)
+        return folder
+
+    def start(self, board, folder, serial):
+        words = [*MACHINES[board], "-icount", "shift=0", "-display", "none", "-monitor", "none", "-serial", serial,
+                 "-kernel", folder / "build" / "firmware.elf"]
+        process = subprocess.Popen([str(w) for w in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.processes.append(process)
+        return process
+
+    def machine(self, board, folder):
+        """The path of a terminal that is the machine's line."""
+        process = self.start(board, folder, "pty")
+        line = process.stdout.readline()
+        return next(word for word in line.split() if word.startswith("/dev/")), process
+
+    def bridge(self, board, folder, spoil):
+        """As `machine`, with everything that goes over the line seen by `spoil`."""
+        path = self.work / f"{len(self.processes)}.line"
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(path))
+        listener.listen(1)
+        process = self.start(board, folder, f"unix:{path}")
+        return Bridge(listener.accept()[0], spoil), process
+
+    def end(self):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+def works(test, board, folder):
+    """Text, figures and results are those that semihosting gives."""
+    path, _ = test.machine(board, folder)
+    emulated = test.project(board, "--project-option", "semihosting=true", name=board + "_semihosting")
+    expected = json.loads(test.aotc("run", emulated, "--json").stdout)
+    run = test.aotc("run", folder, "--port", path, "--json")
+    check(run.returncode == 0, f"{board}: runs", run.stdout + run.stderr)
+    values = json.loads(run.stdout or "{}")
+    check(values.get("self_test_exact") == 11 and values.get("guard_ok") == 1, f"{board}: self test", run.stdout)
+    for key in ("instructions", "nanoseconds", "arena_bytes", "stack_bytes", "op_ticks"):
+        check(values.get(key) == expected.get(key), f"{board}: {key} as with semihosting", (values.get(key), expected.get(key)))
+    check("stand_in" not in values, f"{board}: a board is no stand-in")
+    for words in (("--seed", 5), ("--samples", 1), ("--data", test.work / "data.npy")):
+        done = test.aotc("verify", folder, "--port", path, "--only", "board", *words)
+        check(done.returncode == 0 and (f"{board}: bit-exact in 11 of 11 layers" in done.stdout or "--data" in words), f"{board}: verify {words}",
+              done.stdout + done.stderr)
+    text = test.aotc("run", folder, "--port", path).stdout
+    check(("clock: 16000000 Hz, NOT full speed: waited in vain for HSIRDY" in text) == (board == "nucleo_f446re"),
+          f"{board}: says what its clock is", text)
+    # A host that went away in the middle leaves the line to the next.
+    for delay in (0.05, 0.15, 0.3):
+        started = subprocess.Popen([test.program, "verify", str(folder), "--port", path, "--only", "board", "--samples", "20"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(delay)
+        started.send_signal(signal.SIGKILL)
+        started.wait()
+        done = test.aotc("verify", folder, "--port", path, "--only", "board")
+        check(done.returncode == 0, f"{board}: after a host that was killed", done.stdout + done.stderr)
+
+
+def spoilt(test, board, folder):
+    """One byte in 400 is changed, lost or doubled, in both directions."""
+    chance = random.Random(7)
+
+    def spoil(data):
+        out = bytearray()
+        for byte in data:
+            kind = chance.randrange(1200)
+            out += bytes([byte ^ 0x10]) if kind == 0 else b"" if kind == 1 else bytes([byte, byte]) if kind == 2 else bytes([byte])
+        return bytes(out)
+
+    bridge, _ = test.bridge(board, folder, spoil)
+    done = test.aotc("verify", folder, "--port", bridge.path, "--only", "board", "--samples", 1)
+    check(done.returncode == 0 and "bit-exact in 11 of 11" in done.stdout, f"{board}: a line that spoils bytes", done.stdout + done.stderr)
+
+
+def refused(test, what, slug, words, most, code=6):
+    """`slug`: one, or several of which the time decides."""
+    done = test.aotc(*words)
+    slugs = (slug,) if isinstance(slug, str) else slug
+    check(done.returncode == code and any(f"[{s}]" in done.stderr for s in slugs) and done.seconds < most, f"{what}: {slug} within {most} s",
+          f"{done.returncode} {done.seconds:.1f} s {done.stdout}{done.stderr}")
+
+
+def hostile(test, folder, other):
+    """Each ends with a located error, in time."""
+    board = "qemu_mps2_an386"
+    jobs = []
+
+    def job(*arguments, **more):
+        jobs.append(threading.Thread(target=refused, args=(test, *arguments), kwargs=more))
+        jobs[-1].start()
+
+    _, _, silent = terminal()
+    job("a silent line", "rpc-silent", ("run", folder, "--port", silent), 40)
+    job("a silent line", "rpc-silent", ("verify", folder, "--port", silent, "--only", "board"), 40)
+
+    flood_master, _, flooded = terminal()
+
+    def flood():
+        noise = random.Random(3)
+        try:
+            while True:
+                os.write(flood_master, noise.randbytes(1000))
+        except OSError:
+            pass
+
+    threading.Thread(target=flood, daemon=True).start()
+    job("a line that floods", "rpc-corrupted", ("run", folder, "--port", flooded), 40)
+
+    wrong, _ = test.bridge(board, folder, lambda data: bytes(b ^ 0xA5 | 1 for b in data[::2]))
+    job("a wrong baud rate", "rpc-corrupted", ("run", folder, "--port", wrong.path), 60)
+    talks_master, _, talks = terminal()
+
+    def talk():
+        try:
+            while True:
+                os.write(talks_master, b"\x1f\xfe\x80~ noise as of another rate \xff\x00\x13")
+                time.sleep(0.05)
+        except OSError:
+            pass
+
+    threading.Thread(target=talk, daemon=True).start()
+    job("a device of another rate", "rpc-corrupted", ("run", folder, "--port", talks), 60)
+
+    for limit in (2000, 5000):  # behind what it says when it starts
+        seen = [0]
+
+        def cut(data, seen=seen, limit=limit):
+            seen[0] += len(data)
+            return None if seen[0] > limit else data
+
+        bridge, _ = test.bridge(board, folder, cut)
+        job(f"unplugged after {limit} bytes", "rpc-closed", ("verify", folder, "--port", bridge.path, "--only", "board"), 40)
+    seen = [0]
+
+    def stop(data, seen=seen):
+        seen[0] += len(data)
+        return b"" if seen[0] > 2000 else data
+
+    bridge, _ = test.bridge(board, folder, stop)
+    job("dead in the middle", ("rpc-silent", "rpc-timeout", "device-timeout"), ("verify", folder, "--port", bridge.path, "--only", "board", "--timeout", 3), 60)
+    path, _ = test.machine(board, folder)
+    refused(test, "firmware of another project", "firmware-other", ("run", other, "--port", path), 10)
+    refused(test, "not in time", "device-timeout", ("verify", folder, "--port", path, "--only", "board", "--samples", 3000, "--timeout", 1), 20)
+    refused(test, "no such port", "rpc-port", ("run", folder, "--port", test.work / "none"), 10)
+    refused(test, "no such rate", "rpc-port", ("run", folder, "--port", path, "--baud", 12345), 10)
+    refused(test, "firmware with semihosting", "project-not-run", ("run", test.work / "qemu_mps2_an386_semihosting", "--port", path), 10)
+    refused(test, "a model at a port", "port-unused", ("verify", DIGITS, "--port", path), 20, code=2)
+    refused(test, "the host at a port", "port-unused", ("verify", folder, "--port", path, "--only", "host"), 20, code=2)
+    for thread in jobs:
+        thread.join()
+
+
+def frameworks(test):
+    """Firmware on a framework prints its demo when it starts: what comes until then is shown."""
+    sketch = test.work / "sketch"
+    made = test.aotc("create", DIGITS, "--project", "arduino-sketch", "-o", sketch, "-q")
+    check(made.returncode == 0, "a sketch", made.stderr)
+    for text, code, slug in ((b"hello\r\n@aotc done status=0\r\n", 0, ""), (b"@aotc done status=-1\r\n", 6, "device-failed")):
+        master, _, path = terminal()
+        threading.Timer(1, os.write, (master, text)).start()
+        done = test.aotc("run", sketch, "--port", path)
+        check(done.returncode == code and slug in done.stderr, f"a sketch that says {text}", done.stdout + done.stderr)
+    master, _, path = terminal()
+    threading.Timer(0.5, os.write, (master, b"hello\r\n")).start()
+    refused(test, "a demo without an end", "device-timeout", ("run", sketch, "--port", path, "--timeout", 2), 10)
+    _, _, path = terminal()
+    refused(test, "a board that says nothing", "rpc-silent", ("run", sketch, "--port", path), 30)
+    benchmark = test.work / "benchmark"
+    test.aotc("create", DIGITS, "--project", "mlperf-tiny", "--board", "qemu_mps2_an386", "-o", benchmark, "-q")
+    refused(test, "the benchmark's firmware", "project-not-run", ("run", benchmark, "--port", path), 10)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--aotc", required=True)
+    parser.add_argument("--work", required=True, type=pathlib.Path)
+    options = parser.parse_args()
+    missing = [p for p in ("qemu-system-arm", "qemu-system-riscv32", "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc") if not shutil.which(p)]
+    if missing:
+        print("skipped:", *missing, "not installed")
+        return 77
+    test = Test(os.path.abspath(options.aotc), options.work.resolve())
+    import numpy
+    numpy.save(test.work / "data.npy", numpy.random.default_rng(1).integers(-128, 128, (10, 1, 8, 8, 1), dtype=numpy.int8))
+    try:
+        folders = {board: test.project(board, "--project-option", "semihosting=false") for board in MACHINES}
+        for board, folder in folders.items():
+            works(test, board, folder)
+        spoilt(test, "qemu_mps2_an386", folders["qemu_mps2_an386"])
+        spoilt(test, "qemu_riscv32", folders["qemu_riscv32"])
+        hostile(test, folders["qemu_mps2_an386"], folders["qemu_riscv32"])
+        frameworks(test)
+    finally:
+        test.end()
+    print(f"{checks['passed']} checks, {checks['failed']} failed")
+    return 1 if checks["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

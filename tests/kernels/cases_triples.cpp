@@ -56,7 +56,7 @@ void add_calls(std::vector<KernelCase>& to, TripleKernel kernel, int64_t turns, 
 
 void add_triple_cases(std::vector<KernelCase>& to) {
   for (bool sign : {false, true}) {
-    for (int64_t unroll : {4, 8})
+    for (int64_t unroll : {4, 8, 16})
       for (int64_t segments : {1, 2, 3}) {
         TripleKernel wide{"triples_thumb2", 4, unroll};
         wide.sign = sign;

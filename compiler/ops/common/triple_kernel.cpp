@@ -115,12 +115,13 @@ std::vector<int32_t> TripleKernel::stream(const TripleGemm& plan, const std::vec
 }
 
 std::vector<int32_t> TripleKernel::shape(const TripleGemm& plan, int64_t groups, int64_t stride) const {
-  std::vector<int32_t> out(kPanelBytes + 1);
+  std::vector<int32_t> out(kStreamBytes + 1);
   out[kGroups] = static_cast<int32_t>(groups);
   out[kStride] = static_cast<int32_t>(stride);
   out[kSteps] = static_cast<int32_t>(plan.segment);
   out[kSegments] = static_cast<int32_t>(plan.segments());
   out[kPanelBytes] = static_cast<int32_t>(plan.segment * TripleGemm::kWords * kBytes);
+  out[kStreamBytes] = static_cast<int32_t>(groups * words(plan.padded_k) * kBytes);
   return out;
 }
 

@@ -19,8 +19,8 @@ namespace aotc::ops {
 
 struct TripleKernel {
   static constexpr int kLeft = 8;
-  // Words of the table that a call takes as shape: `kSteps` is of a segment.
-  enum Shape { kGroups, kStride, kSteps, kSegments, kPanelBytes };
+  // Words of the table that a call takes as shape: `kSteps` and `kPanelBytes` are of a segment.
+  enum Shape { kGroups, kStride, kSteps, kSegments, kPanelBytes, kStreamBytes };
   static constexpr int64_t kLineWords = 3;  // and one more with `sign`
 
   std::string_view family;  // what the core's text is found by

@@ -43,7 +43,7 @@ bool describe_arm(const CpuQuery& query, ops::TargetInfo& t) {
   if (query.isa != "armv6-m") {
     describe_usual(t);
     if (query.isa == "armv7-m" && query.assembly)
-      t.triple_kernel = {.family = "triples_thumb2", .channels = 4, .most_unroll = 8, .many = true};
+      t.triple_kernel = {.family = "triples_thumb2", .channels = 4, .most_unroll = 16, .many = true};
     return true;
   }
   t.registers = kThumb1Registers;

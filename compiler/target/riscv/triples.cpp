@@ -19,7 +19,7 @@ using ops::TripleKernel;
 constexpr int kWord = 4, kPixels = 3;
 constexpr const char* kSaved[] = {"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11"};
 // Two for each channel. Beside these: a0 stream, a1 panel, a2 and a3 first and second pixel of the output, a4 to a7
-// and t2 temporaries, t0 and t1 the ends of int8.
+// temporaries, t0 and t1 the ends of int8, t2 the panel's end and then the output's third pixel.
 constexpr const char* kSums[] = {"s0", "s1", "s2", "s3", "s4",  "s5",  "s6", "s7",
                                  "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
 
@@ -49,10 +49,8 @@ class TripleWriter {
     sums();
     if (many_) end_segment();
     outputs();
-    line("lw a4,{}(sp)", kGroups);
-    line("addi a4,a4,-1");
-    line("sw a4,{}(sp)", kGroups);
-    line("bnez a4,1b");
+    line("lw a4,{}(sp)", kStreamEnd);
+    line("bne a0,a4,1b");
     leave();
     for (const char* macro : {"aotc_f", "aotc_m", "aotc_k", "aotc_s", "aotc_r", "aotc_o"}) line(".purgem {}", macro);
     if (many_) line(".purgem aotc_t");
@@ -66,7 +64,7 @@ class TripleWriter {
   }
 
  private:
-  static constexpr int kPanel = 48, kGroups = 52, kPanelBytes = 56, kThird = 60, kSegments = 64, kLeft = 68, kTotals = 72;
+  static constexpr int kPanel = 48, kStreamEnd = 52, kPanelEnd = 56, kThird = 60, kSegments = 64, kLeft = 68, kTotals = 72;
 
   template <typename... Args>
   void line(fmt::format_string<Args...> text, Args&&... args) {
@@ -142,7 +140,7 @@ class TripleWriter {
     for (const char* x : {"a4", "\\\\b", "a6"}) line("add {0},{0},\\\\a", x);
     if (sign_) line("lw \\\\a,\\\\o+12(a0)");
     for (const char* x : {"a4", "\\\\b", "a6"}) line("aotc_r {},\\\\a", x);
-    line("lw t2,{}(sp)", kThird);
+    if (sign_) line("lw t2,{}(sp)", kThird);  // which rounding took as a temporary
     line("sb a4,\\\\c(a2)");
     line("sb \\\\b,\\\\c(a3)");
     line("sb a6,\\\\c(t2)");
@@ -155,14 +153,21 @@ class TripleWriter {
     for (int i = 0; i < 12; ++i) line("sw {},{}(sp)", kSaved[i], kWord * i);
     for (int i = 0; i < 12; ++i) line(".cfi_rel_offset {}, {}", kSaved[i], kWord * i);
     line("sw a1,{}(sp)", kPanel);
-    keep(TripleKernel::kGroups, kGroups);
-    keep(TripleKernel::kPanelBytes, kPanelBytes);
+    line("lw a4,{}(a3)", kWord * TripleKernel::kStreamBytes);
+    line("add a4,a4,a0");
+    line("sw a4,{}(sp)", kStreamEnd);
+    line("lw a4,{}(a3)", kWord * TripleKernel::kPanelBytes);
+    if (!many_) line("add a4,a4,a1");
+    line("sw a4,{}(sp)", kPanelEnd);
     if (many_) keep(TripleKernel::kSegments, kSegments);
-    line("lw a3,{}(a3)", kWord * TripleKernel::kStride);
-    line("add a3,a3,a2");
-    line("sub a4,a3,a2");
-    line("add a4,a4,a3");
-    line("sw a4,{}(sp)", kThird);
+    line("lw a4,{}(a3)", kWord * TripleKernel::kStride);
+    line("add a3,a2,a4");
+    if (sign_) {
+      line("add a4,a3,a4");
+      line("sw a4,{}(sp)", kThird);
+    }
+    line("li t0,-128");
+    line("li t1,127");
   }
 
   void leave() {
@@ -183,8 +188,8 @@ class TripleWriter {
   }
 
   void sums() {
-    line("lw t2,{}(sp)", kPanelBytes);
-    line("add t2,t2,a1");
+    line("lw t2,{}(sp)", kPanelEnd);
+    if (many_) line("add t2,t2,a1");  // of a segment
     turn(true);
     line("beq a1,t2,4f");
     line("3:");
@@ -213,8 +218,10 @@ class TripleWriter {
   }
 
   void outputs() {
-    line("li t0,-128");
-    line("li t1,127");
+    if (!sign_) {
+      line("sub t2,a3,a2");
+      line("add t2,t2,a3");
+    }
     for (int c = 0; c < channels_; ++c) {
       const char* a = kSums[2 * c];
       const char* b = kSums[2 * c + 1];
@@ -231,8 +238,10 @@ class TripleWriter {
     line("addi a0,a0,{}", channels_ * line_bytes());
     line("addi a2,a2,{}", channels_);
     line("addi a3,a3,{}", channels_);
-    line("addi t2,t2,{}", channels_);
-    line("sw t2,{}(sp)", kThird);
+    if (sign_) {
+      line("addi t2,t2,{}", channels_);
+      line("sw t2,{}(sp)", kThird);
+    }
   }
 
   std::vector<std::string> lines_;

@@ -15,7 +15,7 @@ namespace {
 
 // The names in docs/cli.md. A lowering that has another is found where it is chosen.
 constexpr const char* kAlgorithms[] = {"pairs",   "nibbles", "words",      "halves",  "winograd",
-                                       "vectors", "patches", "triples",    "quads",   "tiles",
+                                       "vectors", "patches", "packed",     "triples", "quads",   "tiles",
                                        "taps",    "phases",  "neighbours", "columns", "blocks"};
 // What numbers are tried with: how many of something are done at a time.
 constexpr int64_t kNumbers[] = {0, 1, 2, 3, 4, 5, 6, 8, 16};

@@ -29,6 +29,15 @@ struct TargetLowering;
 // What the code is to be good at. kSize shares and loops where kSpeed specialises and unrolls.
 enum class Level : uint8_t { kSize, kBalanced, kSpeed };
 
+// A core's assembly of the microkernel for three pixels in two words (ops/common/triple_kernel.h), if it has one.
+struct TripleText {
+  std::string_view family;
+  int64_t channels = 1;     // made at a time
+  int64_t most_unroll = 4;  // steps that may be written out, a multiple of 4
+  bool flipped = false;     // takes bytes of weights with their top bit flipped
+  bool many = false;        // takes more than one segment
+};
+
 // What lowering may know of the CPU and of what is wanted. compiler/target fills it from a board.
 struct TargetInfo {
   std::string name = "generic";
@@ -51,6 +60,7 @@ struct TargetInfo {
   // Products of three pixels in two words: channels at a time, 0 where that is not done.
   int triple_channels = 0;
   int triple_unroll = 4;
+  TripleText triple_kernel;
   bool fence_steps = false; // compilers move the loads of unrolled steps too far
   bool quad_units = false;  // products of one row in words of four units' weights
   bool vector_bytes = false;  // vectors multiply bytes: weights of 4 bits are worth a byte each

@@ -18,6 +18,16 @@ std::vector<Family>& all_families() {
   return all;
 }
 
+std::vector<const KernelText*> kernel_texts() {
+  std::vector<const KernelText*> out;
+  for (const Family& family : families()) {
+    for (const KernelText& text : family.kernels) out.push_back(&text);
+    for (const Extension& extension : family.extensions)
+      for (const KernelText& text : extension.kernels) out.push_back(&text);
+  }
+  return out;
+}
+
 }  // namespace
 
 const std::vector<Family>& families() { return all_families(); }
@@ -25,18 +35,14 @@ const std::vector<Family>& families() { return all_families(); }
 void add_family(Family family) { all_families().push_back(std::move(family)); }
 
 std::optional<Implementation> implementation_of(const tir::Kernel& kernel) {
-  for (const Family& family : families())
-    for (const Extension& extension : family.extensions)
-      for (const KernelText& text : extension.kernels)
-        if (kernel.family == text.family) return text.make(kernel);
+  for (const KernelText* text : kernel_texts())
+    if (kernel.family == text->family) return text->make(kernel);
   return std::nullopt;
 }
 
 std::vector<std::string> kernel_families() {
   std::vector<std::string> out;
-  for (const Family& family : families())
-    for (const Extension& extension : family.extensions)
-      for (const KernelText& text : extension.kernels) out.emplace_back(text.family);
+  for (const KernelText* text : kernel_texts()) out.emplace_back(text->family);
   return out;
 }
 

@@ -4,7 +4,8 @@
 
 Usage: emitted_cases.py TARGET... --run-cases PROGRAM --cases DIR --out DIR [--every N] [--op NAME]
 
-TARGET is gcc, gcc_O2, clang, clang_O2 (the host), cortex_m4, cortex_m55 or rv32imac (QEMU). The program compares every result with
+TARGET is gcc, gcc_O2, clang, clang_O2 (the host), cortex_m4, cortex_m55 or rv32imac (QEMU), or thumb1, thumb2 or
+rv32: convolutions by the kernels of small cores. The program compares every result with
 LiteRT's and ends with 'N passed, 0 failed'; anything else fails.
 """
 import argparse
@@ -71,6 +72,12 @@ TARGETS = {
         ["qemu-system-riscv32", "-M", "virt", "-bios", "none", "-display", "none", "-monitor",
          "none", "-serial", "none", "-semihosting-config",
          "enable=on,target=native,chardev=out", "-chardev", "stdio,id=out", "-kernel", "{image}"]),
+}
+# The kernel of three pixels in two words. A Cortex-M4 runs what is compiled for smaller cores; the program has its FPU off.
+TARGETS |= {
+    "thumb1": dataclasses.replace(TARGETS["cortex_m4"], flags=["-mcpu=cortex-m0", "-mthumb"], lowered_for="thumb1"),
+    "thumb2": dataclasses.replace(TARGETS["cortex_m4"], flags=["-mcpu=cortex-m3", "-mthumb"], lowered_for="thumb2"),
+    "rv32": dataclasses.replace(TARGETS["rv32imac"], lowered_for="rv32"),
 }
 
 

@@ -61,5 +61,6 @@ void add_depthwise_cases(std::vector<KernelCase>& to);
 void add_elementwise_cases(std::vector<KernelCase>& to);
 void add_winograd_cases(std::vector<KernelCase>& to);
 void add_tree_cases(std::vector<KernelCase>& to);
+void add_triple_cases(std::vector<KernelCase>& to);
 
 }  // namespace aotc::tests

@@ -84,6 +84,7 @@ struct Target {
   bool speed = false;
   int triple_channels = 0;                 // > 0: with quad_units
   std::vector<std::string_view> only = {};  // operators; none: all
+  std::string_view isa = {};                // not one of no family: its kernels, wherever they apply
 };
 const std::vector<Target>& known_targets() {
   static const std::vector<Target> targets = {
@@ -93,6 +94,9 @@ const std::vector<Target>& known_targets() {
       {"mve", {"dsp", "mve"}},
       {"triples1", {}, false, 1, {"conv_2d", "fully_connected"}},
       {"triples4", {}, false, 4, {"conv_2d", "fully_connected"}},
+      {"thumb1", {}, false, 1, {"conv_2d"}, "armv6-m"},
+      {"thumb2", {}, false, 4, {"conv_2d"}, "armv7-m"},
+      {"rv32", {}, false, 4, {"conv_2d"}, "rv32imac"},
   };
   return targets;
 }
@@ -103,6 +107,8 @@ bool has(const std::vector<std::string_view>& list, std::string_view name) {
 
 ops::TargetInfo info_of(const Target& target) {
   ops::TargetInfo info;
+  if (!target.isa.empty())
+    info = target::target_info({"", std::string(target.isa), [](std::string_view) { return false; }});
   target::extend(info, [&](std::string_view feature) { return has(target.features, feature); });
   if (target.speed) info.level = ops::Level::kSpeed;
   if (target.triple_channels > 0) {
@@ -359,7 +365,8 @@ int main(int argc, char** argv) {
            {.names = "--targets",
             .value = "NAME,...",
             .target = &targets,
-            .help = "What is lowered for: plain (default), dsp, dsp_speed, mve, triples1, triples4"},
+            .help = "What is lowered for: plain (default), dsp, dsp_speed, mve, triples1, triples4, thumb1, "
+                     "thumb2, rv32"},
            {.names = "--part", .value = "I/N", .target = &part, .help = "Only every Nth case, from the Ith on"}},
       .run = work};
   return aotc::options::run(program, {argv + 1, argv + argc});

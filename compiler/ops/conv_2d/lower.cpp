@@ -283,7 +283,7 @@ Lowered lower_conv_2d(const OpView& op, const TargetInfo& target) {
   if (needs_taps(op, conv.window))
     return lower_conv_taps(op, {"conv_2d", conv.window, conv.in_channels, conv.out_channels, conv.group_in,
                                 false, op.attrs<Conv2DAttrs>().activation});
-  if (op.operand(0).dtype == DType::kI8 && target.allows("triples") && !packs_nibbles(op, target) &&
+  if (op.operand(0).dtype == DType::kI8 && (target.allows("triples") || target.allows("packed")) && !packs_nibbles(op, target) &&
       !has_uint8_weights(op))
     if (auto lowered = lower_conv_2d_triple(op, target)) return std::move(*lowered);
   return ConvLowering(op, target).run();

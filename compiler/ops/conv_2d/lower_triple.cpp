@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 
 #include "ops/common/conv_order.h"
-#include "ops/common/triple_gemm.h"
+#include "ops/common/gemm.h"
+#include "ops/common/triple_kernel.h"
 #include "ops/conv_2d/shape.h"
 
 namespace aotc::ops {
@@ -36,6 +37,9 @@ class TripleConvLowering {
     bool one_image = conv_.pointwise || conv_.window.batch == 1;
     if (conv_.grouped() || !one_image || conv_.window.x.dilation != 1 || pixels_ < kPixels) return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
+    if (target_.allows("packed"))
+      if (auto lowered = run_kernel(w)) return lowered;
+    if (!target_.allows("triples")) return std::nullopt;
     const bool open = op_.graph.open_constants;  // then sums are as large as any weights make them
     auto plan = plan_triples(open ? std::vector<int8_t>(w.size(), -128) : w, conv_.out_channels, conv_.k, target_);
     if (!plan) return std::nullopt;
@@ -57,6 +61,46 @@ class TripleConvLowering {
   }
 
  private:
+  // By the core's microkernel, where it has one that fits.
+  std::optional<Lowered> run_kernel(const std::vector<int8_t>& w) {
+    auto [folded, scaling] = ConvScaling(op_, conv_);
+    auto fit = fit_triple_kernel(w, conv_.out_channels, conv_.k, scaling, folded.bias, target_);
+    if (!fit) return std::nullopt;
+    const TripleKernel& kernel = fit->kernel;
+    const std::vector<int64_t> first = tile_starts(conv_.out_channels, kernel.channels);
+    const int64_t whole = conv_.out_channels / kernel.channels;
+    const auto groups = static_cast<int64_t>(first.size());
+    const int64_t call = kernel.cost(fit->plan, groups, target_);
+    const int64_t calls = (pixels_ + kPixels - 1) / kPixels;
+    const int64_t fill = fit->plan.k * (conv_.pointwise ? 8 : 12);
+    const bool asked = target_.asked && target_.asked->algorithm == "packed";
+    if (!asked && (calls * (call + fill) >= plain_cost(pixels_, conv_.out_channels, conv_.k, !conv_.pointwise, target_) ||
+                   (target_.slice > 0 && call > target_.slice / 2)))
+      return std::nullopt;
+    fit_ = fit;
+    plan_ = fit->plan;
+    in_ = f_.operand(0);
+    weights_ = f_.constant("stream", DType::kI32, kernel.stream(plan_, w, first, folded.bias, fit->lines));
+    shape_ = f_.constant("shape", DType::kI32, kernel.shape(plan_, whole, conv_.out_channels));
+    if (groups > whole) last_shape_ = f_.constant("last_shape", DType::kI32, kernel.shape(plan_, 1, conv_.out_channels));
+    panel_ = f_.scratch("panel", DType::kI32, plan_.panel_words(), 4);
+    out_ = f_.result(0);
+    emit();
+    f_.algorithm("packed");
+    std::string segments = plan_.segments() > 1 ? fmt::format("{} segments, ", plan_.segments()) : "";
+    return f_.finish(fmt::format("{}shift {}{}", segments, kernel.shift, kernel.sign ? ", sign" : ""));
+  }
+
+  void multiply_by_kernel(const Ex& first) {
+    const TripleKernel& kernel = fit_->kernel;
+    const int64_t whole = conv_.out_channels / kernel.channels;
+    Ex to = f_.let("to", first * conv_.out_channels);
+    f_.run(kernel.kernel(), {address(weights_, 0), address(panel_, 0), address(out_, to), address(shape_, 0)});
+    if (conv_.out_channels % kernel.channels != 0)
+      f_.run(kernel.kernel(), {address(weights_, whole * kernel.words(plan_.padded_k)), address(panel_, 0),
+                               address(out_, to + (conv_.out_channels - kernel.channels)), address(last_shape_, 0)});
+  }
+
   void make_constants(const std::vector<int8_t>& w) {
     weights_ = f_.constant("weights", DType::kI8, pack_triple_weights(plan_, w, conv_.out_channels));
     auto [folded, scaling] = ConvScaling(op_, conv_);
@@ -72,7 +116,7 @@ class TripleConvLowering {
     auto order = conv_.pointwise ? pointwise_order(pixels_, kPixels, bytes, backwards, false)
                             : window_order(conv_.window, kPixels, bytes);
     if (order) f_.publish(std::move(*order));
-    requantizer_->begin(f_);
+    if (requantizer_) requantizer_->begin(f_);
     emit_triple_padding(f_, plan_, panel_);
     f_.loop(
         "p", 0, pixels_,
@@ -165,6 +209,7 @@ class TripleConvLowering {
 
   // All output channels of the three pixels from `first` on.
   void multiply(const Ex& first) {
+    if (fit_) return multiply_by_kernel(first);
     f_.loop(
         "c", 0, conv_.out_channels,
         [&](Ex c) {
@@ -226,8 +271,9 @@ class TripleConvLowering {
   const TargetInfo& target_;
   int64_t row_elements_, pixels_;
   TripleGemm plan_;
-  BufferPtr in_, out_, panel_, weights_, bias_;
+  BufferPtr in_, out_, panel_, weights_, bias_, shape_, last_shape_;
   std::optional<Requantizer> requantizer_;
+  std::optional<TripleKernelFit> fit_;
 };
 
 }  // namespace

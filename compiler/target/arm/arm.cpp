@@ -3,6 +3,7 @@
 #include "target/arm/dsp/lowerings.h"
 #include "target/arm/helium/lowerings.h"
 #include "target/arm/timings.h"
+#include "target/arm/triples.h"
 #include "target/family.h"
 
 namespace aotc::target {
@@ -41,6 +42,8 @@ bool describe_arm(const CpuQuery& query, ops::TargetInfo& t) {
   if (!query.isa.starts_with("arm")) return false;
   if (query.isa != "armv6-m") {
     describe_usual(t);
+    if (query.isa == "armv7-m" && query.assembly)
+      t.triple_kernel = {.family = "triples_thumb2", .channels = 4, .most_unroll = 16, .many = true};
     return true;
   }
   t.registers = kThumb1Registers;
@@ -49,6 +52,7 @@ bool describe_arm(const CpuQuery& query, ops::TargetInfo& t) {
   t.multiply_add = 2;
   t.triple_channels = 1;
   t.quad_units = true;
+  if (query.assembly) t.triple_kernel = {.family = "triples_thumb1", .channels = 1, .most_unroll = 16, .flipped = true};
   t.costs.high = 20;  // four multiplies and their sums: there is no long one
   return true;
 }
@@ -69,7 +73,8 @@ void thumb1_operations(const ops::TargetInfo& target, OperationCosts& c) {
 }  // namespace
 
 void add_family_arm(std::vector<Family>& to) {
-  to.push_back({"arm", cortex_cores(), describe_arm, thumb1_operations, {arm::dsp_extension(), arm::helium_extension()}});
+  to.push_back({"arm", cortex_cores(), describe_arm, thumb1_operations, {arm::dsp_extension(), arm::helium_extension()},
+                {{"triples_thumb1", arm::triples_thumb1}, {"triples_thumb2", arm::triples_thumb2}}});
 }
 
 }  // namespace aotc::target

@@ -165,7 +165,7 @@ class Machine {
     int64_t at_most = -1;
     for (const std::string& line : lines) {
       if (line.starts_with(kTakenAtMost)) at_most = std::atoll(line.c_str() + kTakenAtMost.size());
-      if (is_comment(line) || is_unwinding(line)) continue;
+      if (is_comment(line) || is_unwinding(line) || line.starts_with(".syntax")) continue;
       if (line.starts_with(".rept ")) {
         repeats.emplace_back(code_.size(), std::atoll(line.c_str() + 6));
       } else if (line == ".endr" && !repeats.empty()) {
@@ -341,12 +341,12 @@ class Machine {
       d = value(i.operands[1]);
     } else if (n == "adr.w") {
       d = {kCode, 4 * static_cast<int64_t>(labels_.at(static_cast<int>(i.operands[1].number)))};
-    } else if ((n == "add" || n == "sub" || n == "subs") && i.operands.size() >= 3) {
+    } else if ((n == "add" || n == "adds" || n == "sub" || n == "subs") && i.operands.size() >= 3) {
       Value by = value(i.operands[2]);
       if (shifted)
         by = by.where == kNumber ? Value{kNumber, by.number << i.operands[3].number} : Value{};
-      d = sum(value(i.operands[1]), by, n == "add" ? 1 : -1);
-      if (n == "subs") flags_ = d;
+      d = sum(value(i.operands[1]), by, n[0] == 'a' ? 1 : -1);
+      if (n.back() == 's') flags_ = d;
     } else if (i.operands.size() == 3 && !shifted && value(i.operands[1]).where == kNumber &&
                value(i.operands[2]).where == kNumber) {
       const int64_t a = value(i.operands[1]).number, b = value(i.operands[2]).number;

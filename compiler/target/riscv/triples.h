@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The microkernel for three pixels in two words (ops/common/triple_kernel.h), for RV32IM: eight channels at a time, or four.
+#pragma once
+
+#include "target/implementation.h"
+
+namespace aotc::target::riscv {
+
+Implementation triples_rv32(const tir::Kernel& kernel);
+
+}  // namespace aotc::target::riscv

@@ -12,8 +12,9 @@ namespace aotc::plan {
 
 namespace {
 
-// Enough for networks of some branches; what is wider keeps its order.
-constexpr size_t kMostCalls = 1000, kMostStates = 4000;
+// Enough for networks of some branches; what is wider keeps its order. A state has its calls, so there are fewer
+// of longer programs.
+constexpr size_t kMostCalls = 256, kMostListed = 1 << 18;
 
 // What both need, the result as far over the operand as it may lie.
 int64_t together(const ops::WriteOrder& order, int64_t operand, int64_t result) {
@@ -46,7 +47,7 @@ class OrderSearch {
     }
     push(std::move(first));
     std::set<std::vector<bool>> seen;
-    for (size_t states = 0; !open_.empty() && states < kMostStates; ++states) {
+    for (size_t states = 0; !open_.empty() && states * count < kMostListed; ++states) {
       State now = open_.top();
       open_.pop();
       if (now.order.size() == count) return std::move(now.order);

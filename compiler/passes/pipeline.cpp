@@ -18,6 +18,7 @@
 #include "passes/partition_devices.h"
 #include "passes/remove_conversions.h"
 #include "passes/remove_identities.h"
+#include "passes/split_products.h"
 #include "passes/strip_boundary_float.h"
 #include "support/text.h"
 
@@ -37,6 +38,7 @@ constexpr Pass kPipeline[] = {
     {"fuse-padding", "a convolution pads on the fly, so the padded copy needs no memory", fuse_padding},
     {"fuse-addition", "a product adds its bias while it stores, so the sum needs no pass over it", fuse_addition},
     {"fuse-activation", "a producer clamps while it stores, so the activation needs no pass over it", fuse_activation},
+    {"split-products", "what is taken apart is computed part by part, each when it is needed", split_products},
     {"dead-channels", "channels that are constant or unread cost work, RAM and flash for nothing",
      remove_dead_channels},
     {"order-repeats", "an unrolled network that goes step by step needs little RAM, and is a loop", order_repeats},

@@ -34,6 +34,10 @@ class Planner {
 
   Result<Program> run();
 
+  // Behind run(): an order of the graph's operators that may need a smaller arena. Nothing where none is known,
+  // and where the order says more than what needs what.
+  const std::optional<std::vector<int>>& emptier_order() const { return emptier_order_; }
+
  private:
   const graph::Graph& graph() const { return flat_.graph; }
   static size_t at(graph::TensorId id) { return static_cast<size_t>(id.value); }
@@ -149,6 +153,7 @@ class Planner {
   // What each call does with buffers, and between them what branches and loops need.
   std::vector<BufferUse> all_uses(const std::vector<Buffer>& buffers);
   Status place();
+  void look_for_order(const std::vector<Buffer>& buffers, const std::vector<BufferUse>& uses);
   bool check_limits(const std::vector<Pool>& pools, const Location& where);
   void accept(const PooledPlacement& pooled);
 
@@ -201,6 +206,7 @@ class Planner {
   int windows_ = -1;  // the buffer of what is kept from frame to frame
   std::vector<bool> view_copied_;
   std::vector<bool> pieces_;  // by operator: its results are pieces of its operand
+  std::optional<std::vector<int>> emptier_order_;
   std::map<const uint8_t*, int> readers_of_constants_;
   std::vector<int> producer_;  // by tensor: the operator that makes it, or -1
   // Values of states that are set aside while the states change.

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "plan/placement_order.h"
+
 namespace aotc::plan {
 
 using graph::Graph;
@@ -203,7 +205,37 @@ Status Planner::place() {
   }
   if (!check_limits(pooled.sizes, where)) return kFailure;
   accept(pooled);
+  look_for_order(buffers, uses);
   return success();
+}
+
+void Planner::look_for_order(const std::vector<Buffer>& buffers, const std::vector<BufferUse>& uses) {
+  const bool plain = segments_.empty() && loops_.empty() && graph().states.empty() &&
+                     options_.devices.devices.size() <= 1 && uses.size() == program_.calls.size();
+  if (!plain || !options_.overlap) return;
+  WrittenBuffers written(uses.size());
+  for (size_t c = 0; c < uses.size(); ++c) {
+    const PendingCall& pending = pending_[c];
+    if (pending.copy) written[c].push_back(buffer_of(pending.copy->to));
+    for (const ops::Arg& arg : pending.args)
+      if (arg.kind == ops::ArgKind::kResult) written[c].push_back(buffer_of(tensor_of(c, arg)));
+  }
+  auto order = plan::emptier_order(buffers, uses, written);
+  if (!order) return;
+  // Views, which are no calls, right in front of whoever reads them first.
+  const std::vector<int> definer = graph::compute_use_def(graph()).definer;
+  std::vector<bool> placed(graph().ops.size(), false);
+  std::vector<int> ops;
+  auto place_op = [&](auto& self, int op) -> void {
+    if (op < 0 || placed[static_cast<size_t>(op)]) return;
+    placed[static_cast<size_t>(op)] = true;
+    for (TensorId id : graph().ops[static_cast<size_t>(op)].operands)
+      if (id.valid()) self(self, definer[at(id)]);
+    ops.push_back(op);
+  };
+  for (int call : *order) place_op(place_op, program_.calls[static_cast<size_t>(call)].op_index);
+  for (size_t op = 0; op < placed.size(); ++op) place_op(place_op, static_cast<int>(op));
+  emptier_order_ = std::move(ops);
 }
 
 bool Planner::check_limits(const std::vector<Pool>& pools, const Location& where) {

@@ -132,6 +132,24 @@ Result<Program> plan_frames(const Graph& graph, const PlanOptions& options, Diag
   return kFailure;
 }
 
+bool has_repeats(const Program& program) {
+  return std::any_of(program.body.begin(), program.body.end(),
+                     [](const ProgramStep& step) { return step.kind != ProgramStep::Kind::kCall; });
+}
+
+// In the model's order, or in another if that makes the arena smaller. What repeats in an order stays in it.
+Result<Program> plan_ordered(Graph graph, const PlanOptions& options, Diagnostics& diags) {
+  Planner planner(flatten(std::move(graph)), options, {}, diags);
+  auto program = planner.run();
+  if (!program || !planner.emptier_order() || has_repeats(*program)) return program;
+  Graph other = program->graph;
+  for (size_t i = 0; i < other.ops.size(); ++i)
+    other.ops[i] = program->graph.ops[static_cast<size_t>((*planner.emptier_order())[i])];
+  Diagnostics unsaid;
+  auto reordered = Planner(flatten(std::move(other)), options, {}, unsaid).run();
+  return reordered && reordered->arena_bytes < program->arena_bytes ? std::move(reordered) : std::move(program);
+}
+
 // What has no segments has none that is fed.
 Status check_fed(const Graph& graph, const PlanOptions& options, bool plain, Diagnostics& diags) {
   if (plain) return success();
@@ -177,7 +195,8 @@ Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Dia
   }
   if (options.stream != Stream::kOff && plain)
     return plan_streamed(std::move(graph), options, diags);
-  auto program = Planner(flatten(std::move(graph)), options, {}, diags).run();
+  auto program = plain ? plan_ordered(std::move(graph), options, diags)
+                       : Planner(flatten(std::move(graph)), options, {}, diags).run();
   if (program) program->source = std::move(source);
   return program;
 }

@@ -218,3 +218,39 @@ def label_cases():
                           "kernel_params": [0.3, 0.0, 0.0], "classlabels_ints": list(range(3, 3 + classes)),
                           "prob_a": (-np.abs(floats(pairs)) - 0.5).tolist(), "prob_b": (floats(pairs) / 4).tolist()}
             yield f"ml_svm_probabilities_{kernel}_{classes}", single("SVMClassifier", x, attributes, 2, domain=ml)
+
+
+def moved_byte_cases():
+    """Bytes that become floats only to be moved, or to go through functions of one number."""
+    from onnx import helper
+    node = helper.make_node
+    scales = {"s": np.array(0.05, np.float32), "z": np.array(3, np.int8), "t": np.array(0.07, np.float32), "u": np.array(-5, np.int8)}
+    into = [node("QuantizeLinear", ["x0", "s", "z"], ["q"]), node("DequantizeLinear", ["q", "s", "z"], ["r"])]
+    given = {"x0": floats(4, 6, 5) * 3}
+    for name, at in (("even", [0, 2, 4]), ("one", 5), ("list", [3]), ("uneven", [4, 0, 1]), ("from_end", [-3, -1])):
+        moves = [node("Transpose", ["r"], ["m"], perm=[1, 0, 2]), node("Gather", ["m", "at"], ["g"], axis=0)]
+        for kind, functions in (("", []), ("_neg", [node("Neg", ["g"], ["h"])])):
+            for same in (False, True):
+                last = "h" if functions else "g"
+                out = [node("Flatten", [last], ["f"]), node("QuantizeLinear", ["f", *("sz" if same else "tu")], ["y0"])]
+                known = {**scales, "at": np.array(at, np.int64)}
+                yield (f"moved_bytes_{name}{kind}{'_same' if same else ''}",
+                       (graph_of(into + moves + functions + out, given, ["y0"], known), given))
+    # Two ways from the bytes, of which one moves them: no function of one byte.
+    square = {"x0": floats(6, 6) * 3}
+    two = [node("Transpose", ["r"], ["m"]), node("Neg", ["m"], ["n"]), node("Abs", ["r"], ["a"]), node("Add", ["n", "a"], ["b"]),
+           node("QuantizeLinear", ["b", "t", "u"], ["y0"])]
+    yield "moved_bytes_two_ways", (graph_of(into + two, square, ["y0"], scales), square)
+    # A packed product, taken apart.
+    given, known = {"x0": floats(5, 2, 6)}, {"w": floats(6, 48), "b": floats(48), "sizes": np.array([24, 8, 16], np.int64)}
+    product = [node("MatMul", ["x0", "w"], ["p"]), node("Add", ["b", "p"], ["v"])]
+    yield "packed_product_split", (graph_of([*product, node("Split", ["v", "sizes"], ["y0", "y1", "y2"], axis=-1)], given,
+                                            ["y0", "y1", "y2"], known), given)
+    known = {"w": known["w"], "b": known["b"], "shape": np.array([5, 2, 3, 16], np.int64)}
+    parts = [node("Reshape", ["v", "shape"], ["a"]), node("Transpose", ["a"], ["c"], perm=[2, 1, 0, 3])]
+    known |= {f"i{k}": np.array(k, np.int64) for k in range(3)}
+    parts += [node("Gather", ["c", f"i{k}"], [f"y{k}"], axis=0) for k in range(3)]
+    yield "packed_product_gather", (graph_of(product + parts, given, ["y0", "y1", "y2"], known), given)
+    given, known = {"x0": floats(3, 4, 10) * 2}, {"g": floats(10), "b": floats(10)}
+    yield "layer_normalization_rows", (graph_of([node("LayerNormalization", ["x0", "g", "b"], ["y0", "y1", "y2"], axis=-1)], given,
+                                                ["y0", "y1", "y2"], known), given)

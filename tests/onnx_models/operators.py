@@ -19,7 +19,7 @@ import common  # noqa: E402
 import node_tests  # noqa: E402
 import onnx_programs as programs  # noqa: E402
 from odd_models import odd_cases, odd_refusals  # noqa: E402
-from operator_cases import category_cases, counted_cases, label_cases, not_a_number_cases  # noqa: E402
+from operator_cases import category_cases, counted_cases, label_cases, moved_byte_cases, not_a_number_cases  # noqa: E402
 from operator_cases import quantised_recurrent_cases, run_time_loop_cases, transform_cases  # noqa: E402
 from refusals import refused_models  # noqa: E402
 from operator_models import RNG, floats, graph_of, numbers, single  # noqa: E402
@@ -302,7 +302,8 @@ def all_cases():
     # New ones at the end: the others keep their numbers.
     for family in (recurrent_cases, loop_cases, branch_cases, signal_cases, place_cases, sampling_cases, classical_cases,
                    tree_cases, bit_cases, integer_cases, between_cases, rounding_cases, run_time_loop_cases, counted_cases,
-                   quantised_recurrent_cases, transform_cases, label_cases, not_a_number_cases, category_cases, odd_cases):
+                   quantised_recurrent_cases, transform_cases, label_cases, not_a_number_cases, category_cases, odd_cases,
+                   moved_byte_cases):
         yield from family()
 
 

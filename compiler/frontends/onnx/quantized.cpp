@@ -148,10 +148,17 @@ Id dequantized(Builder& b, Id stored, const Affine& a) {
 namespace {
 
 // The one quantised tensor that floats follow from element by element, with what leads from it to
-// them.
+// them. `moves` put elements in other places, the last of them first; a step is at the level of
+// the moves between it and the floats.
 struct Chain {
+  struct Step {
+    graph::Op op;
+    size_t level;
+  };
   Id from;
-  std::vector<graph::Op> steps;
+  size_t level = 0;  // of `from`
+  std::vector<Step> steps;
+  std::vector<graph::Op> moves;
 };
 
 bool is_elementwise(const graph::Op& op) {
@@ -162,30 +169,77 @@ bool is_elementwise(const graph::Op& op) {
           std::find(kBinary.begin(), kBinary.end(), op.name()) != kBinary.end());
 }
 
-bool collect(Builder& b, Id x, const graph::Shape& shape, Chain& out, int depth) {
-  constexpr int kDeepest = 32;
-  if (b.is_constant(x)) return b.dtype(x) == DType::kF32 && b.type(x).elements() == 1;
-  if (depth > kDeepest || b.shape(x) != shape) return false;
-  const graph::Op* op = b.producer(x);
-  if (op == nullptr) return false;
-  for (const graph::Op& step : out.steps)
-    if (step.results == op->results) return true;
-  if (op->name() == "dequantize") {
-    Id from = op->operands[0];
-    bool fits = b.dtype(from) == DType::kI8 && !b.type(from).quantization.per_channel();
-    if (!fits || (out.from.valid() && out.from != from)) return false;
-    out.from = from;
-  } else if (!is_elementwise(*op) || b.dtype(x) != DType::kF32) {
-    return false;
-  } else {
-    const graph::Op copy = *op;
-    for (Id operand : copy.operands)
-      if (operand.valid() && !collect(b, operand, shape, out, depth + 1)) return false;
-  }
-  if (out.steps.size() >= kDeepest) return false;
-  out.steps.push_back(*b.producer(x));
-  return true;
+// Elements of operand 0 and nothing else, whatever the values.
+bool moves_first(Builder& b, const graph::Op& op) {
+  constexpr std::array<std::string_view, 5> kMoves = {"reshape", "transpose", "slice", "gather", "broadcast_to"};
+  if (op.results.size() != 1 || std::find(kMoves.begin(), kMoves.end(), op.name()) == kMoves.end()) return false;
+  for (size_t i = 1; i < op.operands.size(); ++i)
+    if (op.operands[i].valid() && !b.is_constant(op.operands[i])) return false;
+  return !b.is_constant(op.operands[0]);
 }
+
+class Collector {
+ public:
+  Collector(Builder& b, Id real) : b_(b), real_(real) {}
+
+  std::optional<Chain> run() {
+    if (b_.is_constant(real_) || !collect(real_, 0, 0) || !out_.from.valid() || out_.level != out_.moves.size())
+      return std::nullopt;
+    return std::move(out_);
+  }
+
+ private:
+  static constexpr size_t kMost = 32;
+
+  const graph::Shape& shape_at(size_t level) const {
+    return b_.shape(level == 0 ? real_ : out_.moves[level - 1].operands[0]);
+  }
+
+  bool collect(Id x, size_t level, size_t depth) {
+    if (b_.is_constant(x)) return b_.dtype(x) == DType::kF32 && b_.type(x).elements() == 1;
+    if (depth > kMost || b_.shape(x) != shape_at(level)) return false;
+    const graph::Op* op = b_.producer(x);
+    if (op == nullptr) return false;
+    for (const Chain::Step& step : out_.steps)
+      if (step.op.results == op->results) return step.level == level;
+    const graph::Op copy = *op;
+    if (copy.name() == "dequantize") return source(copy, level);
+    if (b_.dtype(x) != DType::kF32) return false;
+    if (is_elementwise(copy)) {
+      for (Id operand : copy.operands)
+        if (operand.valid() && !collect(operand, level, depth + 1)) return false;
+    } else if (!moves_first(b_, copy) || !move(copy, level) || !collect(copy.operands[0], level + 1, depth + 1)) {
+      return false;
+    }
+    return add(copy, level);
+  }
+
+  bool source(const graph::Op& op, size_t level) {
+    Id from = op.operands[0];
+    bool fits = b_.dtype(from) == DType::kI8 && !b_.type(from).quantization.per_channel();
+    if (!fits || (out_.from.valid() && (out_.from != from || out_.level != level))) return false;
+    out_.from = from;
+    out_.level = level;
+    return add(op, level);
+  }
+
+  // Everything goes through the same moves.
+  bool move(const graph::Op& op, size_t level) {
+    if (out_.moves.size() > level) return out_.moves[level].results == op.results;
+    out_.moves.push_back(op);
+    return true;
+  }
+
+  bool add(const graph::Op& op, size_t level) {
+    if (out_.steps.size() >= kMost) return false;
+    out_.steps.push_back({op, level});
+    return true;
+  }
+
+  Builder& b_;
+  Id real_;
+  Chain out_;
+};
 
 // The same operators on all bytes there are.
 Id table_of(Builder& b, const Chain& function, Id result, const graph::Quantization& q) {
@@ -194,7 +248,11 @@ Id table_of(Builder& b, const Chain& function, Id result, const graph::Quantizat
   Id all = b.constant(DType::kI8, {256}, std::move(bytes));
   b.graph()[all].type.quantization = b.type(function.from).quantization;
   std::map<int32_t, Id> made = {{function.from.value, all}};
-  for (const graph::Op& op : function.steps) {
+  for (const auto& [op, level] : function.steps) {
+    if (made.contains(op.operands[0].value) && moves_first(b, op)) {
+      made[op.results[0].value] = made.at(op.operands[0].value);
+      continue;
+    }
     std::vector<Id> operands = op.operands;
     for (Id& id : operands) {
       auto found = made.find(id.value);
@@ -210,14 +268,45 @@ Id table_of(Builder& b, const Chain& function, Id result, const graph::Quantizat
 
 }  // namespace
 
+namespace {
+
+// The bytes in the places where the chain's moves put them.
+Id moved(Builder& b, const Chain& function) {
+  const graph::Quantization q = b.type(function.from).quantization;
+  Id x = function.from;
+  for (size_t i = function.moves.size(); i-- > 0;) {
+    const graph::Op& op = function.moves[i];
+    std::vector<Id>& known = b.int8_forms(op.results[0]);
+    if (!known.empty() && b.type(known[0]).quantization == q) {
+      x = known[0];
+      continue;
+    }
+    std::vector<Id> operands = op.operands;
+    operands[0] = x;
+    x = b.add_typed(op.name(), operands, settings_of(op), DType::kI8, q);
+    b.int8_forms(op.results[0]) = {x};
+  }
+  return x;
+}
+
+bool is_identity(Builder& b, Id table) {
+  const Ints values = *b.ints(table);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i] != static_cast<int64_t>(i) - kFlip) return false;
+  return true;
+}
+
+}  // namespace
+
 Id quantized(Builder& b, Id real, const Affine& a) {
   const graph::Quantization q = a.int8();
-  Chain function;
-  if (!b.is_constant(real) && collect(b, real, b.shape(real), function, 0) &&
-      function.from.valid()) {
-    Id table = table_of(b, function, real, q);
-    if (b.is_constant(table))
-      return b.add_typed("byte_table", {function.from, table}, {}, DType::kI8, q);
+  if (auto function = Collector(b, real).run()) {
+    Id table = table_of(b, *function, real, q);
+    if (b.is_constant(table)) {
+      Id from = moved(b, *function);
+      if (!is_identity(b, table)) return b.add_typed("byte_table", {from, table}, {}, DType::kI8, q);
+      return b.type(from).quantization == q ? from : b.add_typed("as_stored", {from}, {}, DType::kI8, q);
+    }
   }
   return b.add_typed("quantize", {real}, {onnxruntime_rounding()}, DType::kI8, q);
 }

@@ -36,10 +36,34 @@ Id from_begin(Builder& b, Id indices, int64_t size) {
                 indices);
 }
 
+// Known indices that are evenly apart, in the order of memory, are a slice: no table, and a transposition or
+// product in front of it may be made for these elements alone.
+std::optional<Id> sliced(Call& c, Id indices, int64_t axis) {
+  Builder& b = c.b;
+  const auto known = b.ints(indices);
+  const graph::Shape shape = c.shape(0);
+  const int64_t size = shape[static_cast<size_t>(axis)];
+  if (!known || known->empty() || b.is_constant(c.in(0)) || b.counted(c.in(0))) return std::nullopt;
+  const Ints& at = *known;
+  const int64_t stride = at.size() > 1 ? at[1] - at[0] : 1;
+  if (stride < 1 || at.front() < 0 || at.back() >= size) return std::nullopt;
+  for (size_t i = 1; i < at.size(); ++i)
+    if (at[i] - at[i - 1] != stride) return std::nullopt;
+  Ints begin(shape.size(), 0), counts = shape, strides(shape.size(), 1);
+  begin[static_cast<size_t>(axis)] = at.front();
+  counts[static_cast<size_t>(axis)] = static_cast<int64_t>(at.size());
+  strides[static_cast<size_t>(axis)] = stride;
+  graph::Shape to(shape.begin(), shape.begin() + axis);
+  to.insert(to.end(), b.shape(indices).begin(), b.shape(indices).end());
+  to.insert(to.end(), shape.begin() + axis + 1, shape.end());
+  return b.reshape(b.slice(c.in(0), begin, counts, strides), to);
+}
+
 void gather(Call& c) {
   Builder& b = c.b;
   int64_t axis = b.axis(c.i("axis", 0), b.rank(c.in(0)));
   Id indices = from_begin(b, c.in(1), c.shape(0)[static_cast<size_t>(axis)]);
+  if (auto slice = sliced(c, indices, axis)) return c.out(0, *slice);
   c.out(0, b.add("gather", {c.in(0), indices}, {{"axis", axis}}));
 }
 

@@ -126,10 +126,20 @@ struct Moments {
   Id mean;
 };
 
+// Of rows, as their products with themselves: no tensor holds the squares.
+Id mean_of_squares(Builder& b, Id x) {
+  graph::Shape shape = b.shape(x);
+  const int64_t n = shape.back(), rows = graph::element_count(shape) / n;
+  Id sum = matmul(b, b.reshape(x, {rows, 1, n}), b.reshape(x, {rows, n, 1}));
+  shape.back() = 1;
+  return b.reshape(b.binary("div", sum, static_cast<double>(n)), shape);
+}
+
 Moments moments_of(Builder& b, Id x, const Ints& axes, double epsilon) {
   Id mean = reduce(b, "mean", x, axes, true);
   Id centred = b.binary("sub", x, mean);
-  Id variance = reduce(b, "mean", b.binary("mul", centred, centred), axes, true);
+  const bool rows = axes.size() == 1 && axes[0] + 1 == b.rank(x) && b.dtype(x) == DType::kF32 && b.type(x).elements() > 0;
+  Id variance = rows ? mean_of_squares(b, centred) : reduce(b, "mean", b.binary("mul", centred, centred), axes, true);
   Id inverse = b.binary("div", 1.0, b.add("sqrt", {b.binary("add", variance, epsilon)}));
   return {centred, inverse, mean};
 }

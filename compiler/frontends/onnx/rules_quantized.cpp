@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "frontends/onnx/qdq.h"
@@ -269,20 +267,6 @@ void concat(Call& c) {
 
 // ---------------------------------------------------------------- softmax
 
-// exp of the distances from the largest, by the stored difference less 255, scaled up so far that a
-// row's sum just fits float32.
-Id exponentials(Builder& b, double scale, int64_t length) {
-  double most = std::log(static_cast<double>(std::numeric_limits<float>::max()) /
-                         static_cast<double>(length));
-  double up = std::max(0.0, most - 5.0) / scale;
-  std::vector<uint8_t> bytes(256 * sizeof(float));
-  for (int i = 0; i < 256; ++i) {
-    auto v = static_cast<float>(std::exp((i - 255 + up) * scale));
-    std::copy_n(reinterpret_cast<const uint8_t*>(&v), sizeof v, bytes.begin() + i * 4);
-  }
-  return b.constant(DType::kF32, {256}, std::move(bytes));
-}
-
 void softmax(Call& c) {
   Builder& b = c.b;
   const Affine x = operand_affine(c, 0), y = known_affine(c, 3, 4);
@@ -302,20 +286,7 @@ void softmax(Call& c) {
     std::swap(order[static_cast<size_t>(axis)], order.back());
     rows = b.transpose(rows, order);
   }
-  Id stored = b.cast(rows, DType::kI32);
-  const Ints last = {b.rank(stored) - 1};
-  Id largest = b.add("reduce_max", {stored}, {{"axes", last}, {"keep_dims", true}});
-  Id place = b.add("add", {b.add("sub", {stored, largest}), b.filled_int(DType::kI32, 255)});
-  Id parts = b.add("gather",
-                   {exponentials(b, static_cast<double>(x.scale[0]), b.shape(rows).back()), place},
-                   {{"axis", 0}}, DType::kF32);
-  Id sum = b.add("sum", {parts}, {{"axes", last}, {"keep_dims", true}});
-  Id real = b.binary(
-      "div", b.binary("mul", parts, static_cast<double>(std::floor(1.0f / y.scale[0]))), sum);
-  const graph::Quantization q = y.int8();
-  Id out = b.add_typed("quantize", {real}, {onnxruntime_rounding()}, DType::kI8,
-                       {{1.0f}, q.zero_point, 0});
-  out = b.add_typed("as_stored", {out}, {}, DType::kI8, q);
+  Id out = b.add_typed("softmax", {rows}, {onnxruntime_rounding()}, DType::kI8, y.int8());
   finish(c, flat ? b.reshape(out, shape) : b.transpose(out, order), y.stored);
 }
 

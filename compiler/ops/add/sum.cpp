@@ -5,6 +5,7 @@
 
 #include "ops/common/binary.h"
 #include "ops/common/pair_budget.h"
+#include "ops/common/requantize.h"
 
 namespace aotc::ops {
 
@@ -97,7 +98,7 @@ Lowered SumLowering::run_float() {
         Ex part = load(table, cast(DType::kI32, cast_wrapping(DType::kU8, v[1])));
         Ex y = f_.let("y", cast(DType::kF32, cast(DType::kF64, v[0]) * scale + cast(DType::kF64, part)));
         y = clamp(y, tir::f32(static_cast<float>(sum.clamp.min)), tir::f32(static_cast<float>(sum.clamp.max)));
-        return cast(DType::kI32, call(tir::Intrinsic::kRoundToEven, DType::kF32, {y}));
+        return cast(DType::kI32, emit_nearest_even(y));
       });
   publish_in_place(f_, op_);
   return f_.finish("float, ties to even");

@@ -24,6 +24,8 @@ std::optional<std::vector<int64_t>> pieces_of(const AffineMap& map) {
   return std::vector<int64_t>{m.from_offset};
 }
 
+bool takes_pieces(const graph::Op& op) { return dynamic_cast<const TakesPieces*>(op.definition) != nullptr; }
+
 std::optional<std::vector<int64_t>> pieces_of(const OpView& op) {
   const auto* taker = dynamic_cast<const TakesPieces*>(op.op.definition);
   auto pieces = taker != nullptr ? taker->pieces(op) : std::nullopt;

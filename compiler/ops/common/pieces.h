@@ -24,6 +24,9 @@ class TakesPieces {
 std::optional<std::vector<int64_t>> pieces_of(const Parts& parts);
 std::optional<std::vector<int64_t>> pieces_of(const AffineMap& map);
 
+// Are the results elements of operand 0 and nothing else?
+bool takes_pieces(const graph::Op& op);
+
 // Of any operator; nothing also where types differ.
 std::optional<std::vector<int64_t>> pieces_of(const OpView& op);
 

@@ -11,6 +11,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
 #include "ops/common/hybrid.h"
+#include "ops/common/units.h"
 
 namespace aotc::ops {
 
@@ -61,7 +62,7 @@ Result<std::vector<graph::Shape>> fully_connected_shape(const OpView& op, Diagno
 
 namespace {
 
-class FullyConnected final : public Operator {
+class FullyConnected final : public Operator, public HasUnits {
  public:
   std::string_view name() const override { return "fully_connected"; }
   std::string_view summary() const override { return "matrix product with constant weights"; }
@@ -104,6 +105,12 @@ class FullyConnected final : public Operator {
   int64_t free_row(const OpView& op) const override {
     bool integers = op.operand(0).dtype != DType::kF32 && op.constant(1) != nullptr;
     return integers && !op.attrs<FullyConnectedAttrs>().keep_num_dims ? op.operand(1).shape[1] : 0;
+  }
+  int64_t units(const OpView& op) const override {
+    const bool constants = op.constant(1) != nullptr && (!op.has_operand(2) || op.constant(2) != nullptr);
+    const bool listed = !op.has_operand(2) || op.operand(2).shape.size() == 1;
+    const bool whole_bytes = op.operand(1).dtype == DType::kI8 || op.operand(1).dtype == DType::kF32;
+    return constants && listed && whole_bytes && !is_hybrid(op) ? op.operand(1).shape[0] : 0;
   }
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
     if (!op.attrs<FullyConnectedAttrs>().keep_num_dims) return std::nullopt;

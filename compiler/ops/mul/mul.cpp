@@ -9,6 +9,7 @@
 #include "ops/common/affine.h"
 #include "ops/common/binary.h"
 #include "ops/common/pair_budget.h"
+#include "ops/common/requantize.h"
 #include "ops/common/scaler.h"
 
 namespace aotc::ops {
@@ -172,7 +173,7 @@ class Mul final : public BinaryArithmetic {
       Ex exact = cast(DType::kF64, product) * tir::f64(static_cast<double>(real));
       Ex y = f.let("y", cast(DType::kF32, exact) + tir::f32(zero));
       y = tir::clamp(y, tir::f32(static_cast<float>(clamp.min)), tir::f32(static_cast<float>(clamp.max)));
-      return cast(DType::kI32, call(tir::Intrinsic::kRoundToEven, DType::kF32, {y}));
+      return cast(DType::kI32, emit_nearest_even(y));
     };
   }
 

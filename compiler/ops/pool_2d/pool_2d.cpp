@@ -162,12 +162,23 @@ class Pool2D : public Operator {
   // A rounded average of values in a range, as their maximum, is in it, and reaches its ends.
   ChannelRanges channel_ranges(const OpView& op,
                                const std::vector<ChannelRanges>& operands) const override {
-    if (op.attrs<Pool2DAttrs>().rounding == RoundingRule::kOnnxruntime)
-      return ChannelRanges(operands[0].size(), {-128, 127});
+    if (op.attrs<Pool2DAttrs>().rounding == RoundingRule::kOnnxruntime) return rescaled_ranges(op, operands[0]);
     return clamped_ranges(operands[0],
                           quantized_clamp(op.attrs<Pool2DAttrs>().activation, op.result()));
   }
 
+ private:
+  // Windows are whole, and sums go up with their values, as does what becomes of them.
+  static ChannelRanges rescaled_ranges(const OpView& op, const ChannelRanges& operand) {
+    const Window window = pool_window(op);
+    const Counts y = counts_of(window.y), x = counts_of(window.x);
+    const ChannelReference average = average_scaling(op, y, x).reference(0);
+    const auto count = static_cast<int32_t>(y.most * x.most);
+    auto of = [&](int32_t value) { return average(count * (value + average_shift(op))); };
+    ChannelRanges out;
+    for (const ValueRange& range : operand) out.push_back({of(range.low), of(range.high)});
+    return out;
+  }
 };
 
 class AveragePool2D final : public Pool2D {

@@ -142,17 +142,19 @@ class Quantize final : public UnaryElementwise {
     Slices slices(op.result());
     IntRange range = int_range(op.result().dtype);
     bool even = op.attrs<QuantizeAttrs>().rounding == RoundingRule::kOnnxruntime;
-    const Intrinsic round = even ? Intrinsic::kRoundToEven : Intrinsic::kRound;
     LoweringBuilder f(op, "quantize");
     tir::BufferPtr in = f.operand(0);
     SliceTables tables(f, slices);
     tir::BufferPtr out = f.result();
     tables.for_each(f, [&](const Ex& i, const Ex& scale, const Ex& zero) {
-      Ex whole = f.let("whole", call(round, DType::kF32, {load(in, i) / scale}));
+      Ex place = load(in, i) / scale;
+      if (!even) place = call(Intrinsic::kRound, DType::kF32, {place});
+      place = f.let(even ? "place" : "whole", place);
       // The zero point is exact in float32, and so are the bounds.
       Ex least = cast(DType::kF32, Ex(range.min) - zero);
       Ex most = cast(DType::kF32, Ex(range.max) - zero);
-      Ex bounded = f.let("bounded", min(max(whole, least), most));
+      Ex bounded = f.let("bounded", min(max(place, least), most));
+      if (even) bounded = f.let("whole", emit_nearest_even(bounded));
       f.store(out, i, cast(DType::kI32, bounded) + zero);
     });
     return f.finish(slices.count() > 1 ? "per channel" : "flat loop");

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "ops/common/fixed_functions.h"
+#include "ops/common/requantize.h"
 #include "ops/softmax/softmax.h"
 
 namespace aotc::ops {
@@ -24,8 +25,11 @@ class SoftmaxLowering {
 
   Lowered run() {
     bool is_float = op_.operand(0).dtype == DType::kF32;
+    const bool even = op_.attrs<SoftmaxAttrs>().rounding == RoundingRule::kOnnxruntime;
     in_ = f_.operand(0);
-    if (!is_float) {
+    if (even) {
+      table_ = f_.constant("exponentials", DType::kF32, even_exponentials(op_));
+    } else if (!is_float) {
       std::vector<int32_t> table = softmax_exponentials(op_);
       last_ = static_cast<int64_t>(table.size()) - 1;
       table_ = f_.constant("exponentials", DType::kI32, table);
@@ -37,11 +41,13 @@ class SoftmaxLowering {
       Ex row = f_.let("row", r * depth_);
       if (is_float) {
         emit_float_row(row);
+      } else if (even) {
+        emit_even_row(row);
       } else {
         emit_int8_row(row);
       }
     });
-    return f_.finish(is_float ? "float" : fmt::format("table of {}", last_ + 1));
+    return f_.finish(is_float ? "float" : even ? "table of 256 floats, ties to even" : fmt::format("table of {}", last_ + 1));
   }
 
  private:
@@ -63,6 +69,19 @@ class SoftmaxLowering {
       f_.assign(sum, sum + e);
     });
     f_.loop("i", 0, depth_, [&](Ex i) { f_.store(out_, row + i, load(out_, row + i) / sum); });
+  }
+
+  void emit_even_row(const Ex& row) {
+    const Ex first = f_.let("first", emit_largest(row) - 255);
+    auto part = [&](const Ex& i) { return load(table_, load(in_, row + i) - first); };
+    Ex sum = f_.var("sum", tir::f32(0.0f));
+    f_.loop("i", 0, depth_, [&](Ex i) { f_.assign(sum, sum + part(i)); });
+    const auto zero = static_cast<int32_t>(op_.result().zero_point());
+    f_.loop("i", 0, depth_, [&](Ex i) {
+      Ex real = f_.let("real", part(i) * tir::f32(even_units(op_)) / sum);
+      real = clamp(real, tir::f32(static_cast<float>(-128 - zero)), tir::f32(static_cast<float>(127 - zero)));
+      f_.store(out_, row + i, cast(DType::kI32, f_.let("q", emit_nearest_even(real))) + zero);
+    });
   }
 
   // exp of the element's distance to the largest.

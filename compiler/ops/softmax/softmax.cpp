@@ -26,6 +26,18 @@ std::vector<int32_t> softmax_exponentials(const OpView& op) {
                       static_cast<double>(op.operand(0).scale()));
 }
 
+std::vector<float> even_exponentials(const OpView& op) {
+  const auto scale = static_cast<double>(op.operand(0).scale());
+  const auto length = static_cast<double>(op.operand(0).shape.back());
+  const double most = std::log(static_cast<double>(std::numeric_limits<float>::max()) / length);
+  const double up = std::max(0.0, most - 5.0) / scale;
+  std::vector<float> out;
+  for (int i = 0; i < 256; ++i) out.push_back(static_cast<float>(std::exp((i - 255 + up) * scale)));
+  return out;
+}
+
+float even_units(const OpView& op) { return std::floor(1.0f / op.result().scale()); }
+
 namespace {
 
 class Softmax final : public Operator {
@@ -64,6 +76,9 @@ class Softmax final : public Operator {
     }
     if (op.operand(0).dtype == DType::kF32) return success();
     bool bytes = op.operand(0).dtype == DType::kI8;
+    const RoundingRule rule = op.attrs<SoftmaxAttrs>().rounding;
+    if (!check_rounding_rule(op, rule, diags)) return kFailure;
+    if (rule == RoundingRule::kOnnxruntime) return verify_even(op, diags);
     if (!check_quantized_io(op, diags) || !(bytes || check_symmetric_io(op, diags))) return kFailure;
     const graph::TensorType& out = op.result();
     float units = wide_result(op) ? 65536.0f : bytes ? 256.0f : 32768.0f;
@@ -97,6 +112,7 @@ class Softmax final : public Operator {
     auto depth = static_cast<size_t>(op.operand(0).shape.back());
     bool is_float = op.operand(0).dtype == DType::kF32;
     if (op.operand(0).dtype == DType::kI16) return evaluate_int16(op, data);
+    if (op.attrs<SoftmaxAttrs>().rounding == RoundingRule::kOnnxruntime) return evaluate_even(op, data);
     std::vector<int32_t> table;
     if (!is_float) table = softmax_exponentials(op);
     size_t rows = static_cast<size_t>(op.operand(0).elements()) / depth;
@@ -128,6 +144,31 @@ class Softmax final : public Operator {
   }
 
  private:
+  static Status verify_even(const OpView& op, Diagnostics& diags) {
+    if (!check_quantized_io(op, diags) || !check_result_type(op, 0, DType::kI8, diags)) return kFailure;
+    if (op.attrs<SoftmaxAttrs>().beta == 1.0f) return success();
+    bad_attribute(op, diags, "rounding = onnxruntime is for beta = 1");
+    return kFailure;
+  }
+
+  static void evaluate_even(const OpView& op, const EvalData& data) {
+    const std::vector<float> table = even_exponentials(op);
+    const float units = even_units(op);
+    const auto depth = static_cast<size_t>(op.operand(0).shape.back());
+    const auto zero = static_cast<int>(op.result().zero_point());
+    for (size_t at = 0; at < data.in<int8_t>(0).size(); at += depth) {
+      const auto in = data.in<int8_t>(0).subspan(at, depth);
+      const int largest = *std::max_element(in.begin(), in.end());
+      float sum = 0;
+      for (int8_t v : in) sum += table[static_cast<size_t>(v - largest + 255)];
+      for (size_t i = 0; i < depth; ++i) {
+        const float real = table[static_cast<size_t>(in[i] - largest + 255)] * units / sum;
+        const float bounded = std::clamp(real, static_cast<float>(-128 - zero), static_cast<float>(127 - zero));
+        data.out<int8_t>()[at + i] = static_cast<int8_t>(static_cast<int>(std::nearbyint(bounded)) + zero);
+      }
+    }
+  }
+
   static void evaluate_int16(const OpView& op, const EvalData& data) {
     auto depth = static_cast<size_t>(op.operand(0).shape.back());
     QuantizedMultiplier distance = quantize_multiplier(softmax_distance_scale(op));

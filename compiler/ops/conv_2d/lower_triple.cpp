@@ -74,6 +74,8 @@ class TripleConvLowering {
     const int64_t calls = (pixels_ + kPixels - 1) / kPixels;
     const int64_t fill = fit->plan.k * (conv_.pointwise ? 8 : 12);
     const bool asked = target_.asked && target_.asked->algorithm == "packed";
+    // A kernel of several channels is longer than the C that it replaces, and each depth and form of scaling has its own.
+    if (!asked && target_.level == Level::kSize && kernel.channels > 1) return std::nullopt;
     if (!asked && (calls * (call + fill) >= plain_cost(pixels_, conv_.out_channels, conv_.k, !conv_.pointwise, target_) ||
                    (target_.slice > 0 && call > target_.slice / 2)))
       return std::nullopt;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "passes/devices.h"
 #include "passes/split_products.h"
 
 #include <algorithm>

@@ -120,8 +120,9 @@ def main():
         return 1
     failed = []
     for name in options.lanes or LANES:
-        results = results_so_far()
-        results[name] = run_lane(name)
+        found = run_lane(name)
+        # Read now: other lanes may have ended meanwhile.
+        results = {**results_so_far(), name: found}
         write(results)
         if results[name]["code"] != 0:
             failed.append(name)

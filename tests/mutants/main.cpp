@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs tests with one change of the sources in force, or says which changes each test reaches.
 //
-//   mutation_tests --reach FILE I N S    of all tests the Ith of every N, each in a process of its
-//                                        own, those left out that take more than S seconds of CPU:
-//                                        one line of name, whether it passed, steps, CPU
-//                                        microseconds and numbers of changes
+//   mutation_tests --reach FILE I N S [SUITE...]
+//                                        of all tests (of these suites) the Ith of every N, each in
+//                                        a process of its own, those left out that take more than S
+//                                        seconds of CPU: one line of name, whether it passed, steps,
+//                                        CPU microseconds and numbers of changes
 //   AOTC_MUTANT=N mutation_tests --tests FILE
 //                                        lines of name, most steps and most CPU seconds: the tests
 //                                        in this order, up to the first that fails, whose name is
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include <sys/mman.h>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -34,11 +36,13 @@ namespace {
 
 constexpr int kTooManySteps = 99;
 
-std::vector<std::string> all_tests() {
+// Of some suites, or of all where none is named.
+std::vector<std::string> all_tests(const std::vector<std::string>& suites) {
   std::vector<std::string> names;
   const testing::UnitTest& unit = *testing::UnitTest::GetInstance();
   for (int s = 0; s < unit.total_test_suite_count(); ++s) {
     const testing::TestSuite& suite = *unit.GetTestSuite(s);
+    if (!suites.empty() && std::find(suites.begin(), suites.end(), suite.name()) == suites.end()) continue;
     for (int t = 0; t < suite.total_test_count(); ++t) {
       std::string name = suite.GetTestInfo(t)->name();
       if (name.rfind("DISABLED_", 0) != 0) names.push_back(std::string(suite.name()) + "." + name);
@@ -72,9 +76,9 @@ void allow_seconds(int64_t seconds) {
   setrlimit(RLIMIT_CPU, &limit);
 }
 
-int reach(const char* path, size_t first, size_t every, int64_t seconds) {
+int reach(const char* path, size_t first, size_t every, int64_t seconds, const std::vector<std::string>& suites) {
   std::vector<std::string> names;
-  for (size_t i = 0; const std::string& name : all_tests())
+  for (size_t i = 0; const std::string& name : all_tests(suites))
     if (i++ % every == first) names.push_back(name);
   auto* shared = static_cast<Shared*>(
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -132,9 +136,9 @@ int main(int argc, char** argv) {
   testing::InitGoogleMock(&argc, argv);
   testing::GTEST_FLAG(death_test_style) = "fast";
   if (const char* chosen = std::getenv("AOTC_MUTANT")) mutants::state.chosen = std::atoi(chosen);
-  if (argc == 6 && std::strcmp(argv[1], "--reach") == 0)
+  if (argc >= 6 && std::strcmp(argv[1], "--reach") == 0)
     return reach(argv[2], static_cast<size_t>(std::atoi(argv[3])),
-                 static_cast<size_t>(std::atoi(argv[4])), std::atoi(argv[5]));
+                 static_cast<size_t>(std::atoi(argv[4])), std::atoi(argv[5]), {argv + 6, argv + argc});
   if (argc == 3 && std::strcmp(argv[1], "--tests") == 0) return run(argv[2]);
   return RUN_ALL_TESTS();
 }

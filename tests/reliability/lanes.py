@@ -83,6 +83,8 @@ def write(results):
 def run_lane(name):
     log = ROOT / "build" / f"long-{name}.log"
     log.parent.mkdir(exist_ok=True)
+    commit = subprocess.run(["git", "rev-parse", "--short=10", "HEAD"], cwd=ROOT, text=True,
+                            capture_output=True).stdout.strip()
     code, last = 0, ""
     for command in LANES[name][1]:
         print(f"long: {command} (log: {log.relative_to(ROOT)})", flush=True)
@@ -97,8 +99,6 @@ def run_lane(name):
         last = lines[-1].strip() if lines else "no output"
         if code != 0:
             break
-    commit = subprocess.run(["git", "rev-parse", "--short=10", "HEAD"], cwd=ROOT, text=True,
-                            capture_output=True).stdout.strip()
     print(f"long: {name}: {last}", flush=True)
     return {"code": code, "result": last, "commit": commit}
 
@@ -123,8 +123,9 @@ def main():
         return 1
     failed = []
     for name in options.lanes or LANES:
-        results = results_so_far()
-        results[name] = run_lane(name)
+        found = run_lane(name)
+        # Read now: other lanes may have ended meanwhile.
+        results = {**results_so_far(), name: found}
         write(results)
         if results[name]["code"] != 0:
             failed.append(name)

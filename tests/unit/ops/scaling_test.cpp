@@ -99,6 +99,49 @@ TEST(EmitMultiply, IsExactWhateverTheFormChosen) {
       }
 }
 
+// Half of the divisor is added before the shift only where the sum of every value up to the largest stays in 32 bits.
+TEST(EmitMultiply, HasRoomForHalfOfTheDivisor) {
+  int at_the_end = 0;
+  for (int right : {2, 3, 8, 29, 30}) {
+    // A product of `top` leaves none.
+    const int64_t half = int64_t{1} << (right - 1), top = (int64_t{1} << 31) - half;
+    for (int64_t k = 1; k <= 8; ++k) {
+      const int64_t multiplier = top + half * k / 9 + 1;
+      if (multiplier > kMax) continue;
+      const auto largest = static_cast<int32_t>((top << 31) / multiplier);
+      const QuantizedMultiplier m{static_cast<int32_t>(multiplier), -right};
+      at_the_end += ((largest * multiplier + (int64_t{1} << 30)) >> 31) == top;
+      const std::vector<int32_t> input = {largest, largest - 1, -largest, 1 - largest};
+      const std::vector<int32_t> got =
+          run(input, [](LoweringBuilder&) {},
+              [&](tir::FunctionBuilder& f, const tir::Ex& x) { return emit_multiply(f, x, m, largest); });
+      for (size_t i = 0; i < input.size(); ++i)
+        EXPECT_EQ(got[i], defined(input[i], m)) << input[i] << " * " << multiplier << ", " << -right;
+    }
+  }
+  EXPECT_GT(at_the_end, 4);
+}
+
+// onnxruntime's rule scales by 2^-100 to less than 2^30; the others are refused by name.
+TEST(EvenScales, AreThoseThatFloat32RoundsWith) {
+  graph::Graph graph;
+  graph::Op op;
+  op.definition = operators().find("cast");
+  graph.ops.push_back(op);
+  const OpView view{graph, graph.ops[0]};
+  for (auto [scale, good] : {std::pair{0x1p-100, true}, {std::nextafter(0x1p-100, 0.0), false}, {0.0, false},
+                             {0x1p30, false}, {std::nextafter(0x1p30, 0.0), true}, {0x1p-126, false},
+                             {HUGE_VAL, false}, {NAN, false}}) {
+    Diagnostics diags;
+    const std::vector<double> scales = {0.5, scale};
+    EXPECT_EQ(check_even_scales(view, scales, diags), good) << scale;
+    EXPECT_EQ(diags.error_count() == 0, good) << scale;
+    if (good) continue;
+    EXPECT_THAT(diags.str(), HasSubstr("op-quantization"));
+    EXPECT_THAT(diags.str(), HasSubstr("the scales of cast"));
+  }
+}
+
 TEST(Scaler, IsExactWithItsShifts) {
   for (int32_t multiplier : {1 << 30, (1 << 30) + 1, 0x5A82799A, kMax})
     for (int shift : {-20, -9, -2, -1, 0, 1, 3})

@@ -16,7 +16,7 @@ int32_t run_fit(const LineFit& fit, size_t c, int32_t acc, ClampI32 clamp) {
   const LineFit::Channel& p = fit.channels[c];
   auto x = static_cast<int32_t>(static_cast<uint32_t>(acc + p.moved) << p.left);
   int64_t sum = ((static_cast<int64_t>(x) * p.multiplier) >> 32) + p.offset;
-  if (acc + p.moved < 0) sum -= p.sign;
+  if (fit.with_sign && acc + p.moved < 0) sum -= p.sign;
   EXPECT_LT(std::abs(sum), int64_t{1} << 31);
   auto value = static_cast<int32_t>(sum >> fit.shift);
   return std::min(std::max(value, clamp.min), clamp.max);
@@ -93,6 +93,80 @@ TEST(StepFit, BreaksWhatIsRoundedToEven) {
   EXPECT_LT(lines, 20);
   // Every step of a power of two is a tie.
   EXPECT_FALSE(check({{1.0 / 128}, {{-30000, 30000}}, Rounding::kEven, 3, {-128, 127}}, broken));
+}
+
+// Two lines are for channels that none serves: one that has a line keeps it.
+TEST(StepFit, BreaksNothingThatALineServes) {
+  std::mt19937 random(10);
+  int lines = 0;
+  for (int i = 0; i < 8; ++i) {
+    float scale = std::uniform_real_distribution<float>(0.004f, 0.02f)(random);
+    auto reach = static_cast<int64_t>(130 / scale);
+    Requantization what{{static_cast<double>(scale)}, {{-reach, reach}}, Rounding::kEven, i - 4, {-128, 127}};
+    check(what, [&](const auto& steps, ClampI32 clamp) {
+      auto line = fit_moved_lines(steps, clamp, 8), may_break = fit_moved_lines(steps, clamp, 8, true);
+      if (!line || line->with_sign) return may_break;
+      ++lines;
+      EXPECT_TRUE(may_break && !may_break->with_sign);
+      if (!may_break) return may_break;
+      EXPECT_EQ(may_break->channels[0].multiplier, line->channels[0].multiplier);
+      EXPECT_EQ(may_break->channels[0].offset, line->channels[0].offset);
+      EXPECT_EQ(may_break->channels[0].moved, line->channels[0].moved);
+      EXPECT_EQ(may_break->channels[0].sign, 0);
+      return may_break;
+    });
+  }
+  EXPECT_GT(lines, 4);
+}
+
+// Steps of -128 to 127 along a line through zero, those of the levels from `from` on `early`, and the last one `last`
+// earlier than that. It is the end of the range.
+Steps broken_steps(int64_t distance, int from, int64_t early, int64_t last) {
+  Steps out;
+  out.real = 1 / static_cast<double>(distance);
+  for (int level = -127; level <= 127; ++level)
+    out.first.push_back(level * distance - distance / 2 - (level >= from ? early : 0));
+  out.first.back() -= last;
+  out.range = {-128 * distance, out.first.back()};
+  return out;
+}
+
+// Does the fit step where it must, and nowhere else?
+void expect_steps(const LineFit& fit, const Steps& steps) {
+  for (size_t i = 0; i < steps.first.size(); ++i) {
+    const int level = static_cast<int>(i) - 127;
+    const auto at = static_cast<int32_t>(steps.first[i]);
+    EXPECT_EQ(run_fit(fit, 0, at, {-128, 127}), level) << at;
+    EXPECT_EQ(run_fit(fit, 0, at - 1, {-128, 127}), level - 1) << at - 1;
+  }
+  EXPECT_EQ(run_fit(fit, 0, static_cast<int32_t>(steps.range.low), {-128, 127}), -128);
+}
+
+// Of two lines both have every step up to the end of the range in its place.
+TEST(StepFit, TwoLinesHaveEveryStep) {
+  for (int from : {-60, 3, 70}) {
+    const Steps broken = broken_steps(2000, from, 30, 0);
+    EXPECT_FALSE(fit_moved_lines({broken}, {-128, 127}, 8)) << from;
+    auto fit = fit_moved_lines({broken}, {-128, 127}, 8, true);
+    ASSERT_TRUE(fit) << from;
+    EXPECT_TRUE(fit->with_sign);
+    expect_steps(*fit, broken);
+    // The last step is off by more than either line can be.
+    EXPECT_FALSE(fit_moved_lines({broken_steps(2000, from, 30, 60)}, {-128, 127}, 8, true)) << from;
+  }
+}
+
+// Where the lines meet becomes zero, if the accumulators that this moves can still be shifted.
+TEST(StepFit, TwoLinesMeetWhereNothingOverflows) {
+  for (auto [distance, fits] : {std::pair{20000, true}, {30000, true}, {50000, false}}) {
+    const Steps broken = broken_steps(distance, 100, 500, 0);
+    auto fit = fit_moved_lines({broken}, {-128, 127}, 8, true);
+    EXPECT_EQ(fit.has_value(), fits) << distance;
+    if (!fit) continue;
+    EXPECT_GE(-fit->channels[0].moved, broken.first[226]) << distance;
+    EXPECT_LE(-fit->channels[0].moved, broken.first[227]) << distance;
+    expect_steps(*fit, broken);
+  }
 }
 
 // A steep channel bounds the shift of all, and at that shift the offsets of a flat one are too coarse.

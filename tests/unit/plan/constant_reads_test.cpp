@@ -3,6 +3,7 @@
 #include "plan/constant_reads.h"
 
 #include <fstream>
+#include <functional>
 
 #include <gtest/gtest.h>
 
@@ -85,6 +86,61 @@ TEST_P(ConstantReads, AreThoseOfTheInterpreter) {
 INSTANTIATE_TEST_SUITE_P(Models, ConstantReads,
                          ::testing::Values("digits/digits_int8.tflite", "gadget/gadget_int8.tflite",
                                            "digits/digits_f32.tflite"));
+
+// One call of a function of a table of four bytes, a number, and a hundred bytes of output.
+Program counting(const std::function<void(tir::FunctionBuilder&, const tir::BufferPtr& table, const tir::Ex& number,
+                                          const tir::BufferPtr& out)>& body) {
+  tir::FunctionBuilder f("f");
+  const tir::BufferPtr table = f.constant("t", DType::kI8, 4), number = f.constant("n", DType::kI32, 1),
+                       out = f.output("o", DType::kI8, 100);
+  body(f, table, f.let("n", load(number, 0)), out);
+  Program p;
+  p.functions.resize(1);
+  p.functions[0].body = f.finish();
+  p.constants.resize(2);
+  p.constants[0].data = {"t", DType::kI8, {1, 2, 3, 4}};
+  p.constants[1].data = {"n", DType::kI32, {7, 0, 0, 0}};
+  ProgramCall call;
+  call.function = 0;
+  call.arguments.push_back({{StorageKind::kConstant, 0}, DType::kI8, 4, {4}});
+  call.arguments.push_back({{StorageKind::kConstant, 1}, DType::kI32, 1, {1}});
+  call.arguments.push_back({{StorageKind::kOutput, 0}, DType::kI8, 100, {100}});
+  p.calls.push_back(call);
+  return p;
+}
+
+// A long loop is walked once, with the mean of its variable; conditions behind it go the way that the numbers of
+// tables say.
+TEST(CountedReads, ConditionsBehindALoopAreKnown) {
+  Program p = counting([](tir::FunctionBuilder& f, const tir::BufferPtr& table, const tir::Ex& number,
+                          const tir::BufferPtr& out) {
+    f.loop("i", 0, 100, [&](const tir::Ex& i) { f.store(out, i, load(table, 0)); });
+    f.if_(
+        number > 5, [&] { f.store(out, 0, load(table, 1)); },
+        [&] { f.loop("j", 0, 100, [&](const tir::Ex& j) { f.store(out, j, load(table, 2)); }); });
+  });
+  EXPECT_EQ(constant_reads(p), (std::vector<double>{101, 4}));
+  p.constants[1].data.bytes[0] = 5;
+  EXPECT_EQ(constant_reads(p), (std::vector<double>{200, 4}));
+}
+
+// In a loop that is walked with a mean conditions go both ways, however short it is: the third of nested ones.
+TEST(CountedReads, ConditionsInLoopsOfMeansGoBothWays) {
+  for (int64_t turns : {2, 3, 40}) {
+    Program p = counting([&](tir::FunctionBuilder& f, const tir::BufferPtr& table, const tir::Ex&,
+                             const tir::BufferPtr& out) {
+      auto inner = [&](const tir::Ex& k) {
+        f.if_(
+            k > 0, [&] { f.store(out, k, load(table, 1)); },
+            [&] { f.store(out, k, load(table, 2) + load(table, 3)); });
+      };
+      f.loop("i", 0, 2, [&](const tir::Ex&) {
+        f.loop("j", 0, 2, [&](const tir::Ex&) { f.loop("k", 0, turns, inner); });
+      });
+    });
+    EXPECT_EQ(constant_reads(p)[0], 4 * 1.5 * static_cast<double>(turns)) << turns;
+  }
+}
 
 Program tables(const std::vector<size_t>& bytes) {
   Program p;

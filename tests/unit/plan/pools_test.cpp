@@ -78,6 +78,21 @@ TEST(Pools, ResultsTakeTheirOperandsPlace) {
   }
 }
 
+// Scratch may lie over an operand that dies, but not over one in another region.
+TEST(Pools, ScratchLiesOverOperandsOfItsRegion) {
+  ops::WriteOrder order;
+  order.steps = {{0, 16, 0, 0}, {0, 0, 0, 16}};  // all is read before anything is written
+  for (int operand : {0, 1}) {
+    BufferUse call = use({0, 1}, 16, 1);
+    call.scratch_overlap = {operand, -1, &order};
+    PooledPlacement p = place_in_pools({buffer(16), buffer(16, 1)}, {call}, true, {}, {device("cpu"), device("npu")});
+    ASSERT_TRUE(p.placement.ok());
+    EXPECT_EQ(p.placement.bytes, operand == 0 ? 48 : 32);
+    EXPECT_EQ(p.placement.scratch_offsets[0] == p.placement.offsets[1], operand == 1);
+    EXPECT_NE(p.placement.scratch_offsets[0], p.placement.offsets[0]);
+  }
+}
+
 TEST(Pools, DevicesHaveRegionsOfTheirOwn) {
   // 0 and 1 on the host, 2 and 3 on a device; never alive together, yet no byte is shared.
   std::vector<Buffer> buffers = {buffer(24), buffer(8), buffer(40, 1), buffer(4, 1)};

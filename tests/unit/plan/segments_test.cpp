@@ -124,7 +124,7 @@ TEST(Segments, WhatCanBeOne) {
 
 // What the plan gives for some input; also what the reference gives.
 void expect_rows_evaluated(const Program& p) {
-  std::vector<uint8_t> input(192);
+  std::vector<uint8_t> input(static_cast<size_t>(p.graph[p.graph.inputs[0].tensor].type.bytes()));
   for (size_t i = 0; i < input.size(); ++i) input[i] = static_cast<uint8_t>(i * 37 + i / 16);
   Diagnostics diags;
   auto out = run_program(p, {input}, diags);
@@ -158,6 +158,70 @@ TEST(Segments, AskedForWhateverTheyCost) {
     EXPECT_EQ(program->calls.size(), 4 - segment.last);
     EXPECT_EQ(program->calls[0].rows.size(), segment.last);
     expect_rows_evaluated(*program);
+  }
+}
+
+TEST(Segments, AskedForThatCannotBeHaveNoPlan) {
+  PlanOptions options;
+  options.stream = Stream::kMax;
+  options.segments = std::vector<Segment>{{2, 3}};  // reads two tensors from outside
+  Diagnostics diags;
+  EXPECT_FALSE(plan_program(parsed_chain(chain()), options, diags).ok());
+}
+
+// Of what can be done by rows some turns out to be impossible when it is lowered: the plan without is left.
+TEST(Segments, AreLeftOutWhereRowsBeginBetweenWords) {
+  const std::string t = " i8[1x12x3x1] quant(0.5, 3)",
+                    pads = " {pad_top = 1, pad_bottom = 1, pad_left = 1, pad_right = 1}\n";
+  const graph::Graph g = parsed_chain("graph \"g\" {\n  input %0 \"x\"" + t +
+                                      "\n  const %1 \"w\" i8[1x3x3x1] quant(0.1, 0) = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" +
+                                      "  %2 \"a\"" + t + " = depthwise_conv_2d(%0, %1)" + pads +
+                                      "  %3 \"b\"" + t + " = depthwise_conv_2d(%2, %1)" + pads +
+                                      "  %4 \"c\"" + t + " = add(%2, %3)\n  output %4\n}\n");
+  EXPECT_FALSE(segment_candidates(g, false).empty());
+  PlanOptions options;
+  options.inputs = Contract::kOverwrite;
+  options.stream = Stream::kMax;
+  Diagnostics diags;
+  auto program = plan_program(g, options, diags);
+  ASSERT_TRUE(program.ok()) << diags.str();
+  EXPECT_EQ(diags.str(), "");
+  EXPECT_EQ(program->calls.size(), 3u);
+  expect_rows_evaluated(*program);
+}
+
+// Branches, several devices and tables in program memory are planned without rows, whatever is asked for; where rows
+// are to be fed that is an error with the model's name.
+TEST(Segments, AreOfPlainProgramsOnly) {
+  const std::string t = " i8[1x6x2x4] quant(0.5, 3)", region = " {\n    input %0 \"x\"" + t + "\n    output %0\n  }",
+                    branch = "  input %7 \"c\" bool[1]\n  %8 \"e\"" + t + " = if(%7, %6) region \"then\"" + region +
+                             " region \"else\"" + region + "\n";
+  struct Case {
+    graph::Graph graph;
+    size_t devices;
+    bool program_tables;
+    std::string why;
+  };
+  const std::string control = "a model with branches or loops has no rows";
+  for (const Case& c : {Case{parsed_chain(chain(branch, "  output %8\n")), 1, false, control},
+                        Case{parsed_chain(chain()), 2, false, "a plan for several devices has no rows"},
+                        Case{parsed_chain(chain()), 1, true, "kernels of rows cannot read tables in program memory"}}) {
+    PlanOptions options;
+    options.devices.devices.resize(c.devices);
+    options.program_tables = c.program_tables;
+    options.inputs = Contract::kOverwrite;
+    options.stream = Stream::kMax;
+    Diagnostics diags;
+    auto program = plan_program(c.graph, options, diags);
+    ASSERT_TRUE(program.ok()) << diags.str();
+    for (const ProgramCall& call : program->calls) EXPECT_FALSE(call.by_rows) << c.why;
+    EXPECT_EQ(program->source != nullptr, c.why == control);
+    options.feed = true;
+    graph::Graph named = c.graph;
+    named.source_file = "model.tflite";
+    EXPECT_FALSE(plan_program(named, options, diags).ok());
+    EXPECT_EQ(diags.str().find("model.tflite"), 0u) << diags.str();
+    EXPECT_NE(diags.str().find("the input cannot be fed by rows: " + c.why), std::string::npos) << diags.str();
   }
 }
 
@@ -347,6 +411,23 @@ TEST(Segments, GoOnInTime) {
                                  &why, &blamed));
   EXPECT_EQ(why, "the result depends on its padding before the first frame of a window");
   EXPECT_EQ(blamed, 0U);
+}
+
+// The arena of one operator between the caller's buffers is the frames it keeps, once.
+TEST(Segments, FramesOfOneOperatorAreTheArena) {
+  PlanOptions options;
+  options.feed = true;
+  options.stream = Stream::kTime;
+  Diagnostics diags;
+  auto program = plan_program(
+      parsed_chain("graph \"g\" {\n  input %0 \"x\" i8[1x3x1x4] quant(0.5, 3)\n"
+                   "  const %1 \"v\" i8[1x3x1x4] quant(0.1, 0) = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]\n"
+                   "  %2 \"a\" i8[1x1x1x4] quant(0.5, 3) = depthwise_conv_2d(%0, %1)\n  output %2\n}\n"),
+      options, diags);
+  ASSERT_TRUE(program.ok() && program->feeding) << diags.str();
+  EXPECT_EQ(program->feeding->period, 1);
+  EXPECT_GE(program->feeding->kept_bytes, 12);
+  EXPECT_EQ(program->arena_bytes, program->feeding->kept_bytes);
 }
 
 TEST(Segments, TextOfTheirFunctionsReadsBack) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/devices.h"
 #include "passes/split_products.h"
 
 #include <algorithm>
 
 #include "ops/common/pieces.h"
 #include "ops/common/units.h"
+#include "passes/devices.h"
 #include "passes/rewrite.h"
 
 namespace aotc::passes {

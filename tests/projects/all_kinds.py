@@ -34,6 +34,7 @@ URL_FIELDS = {
     "library.properties": r"^url=.*$",
     "library.json": r'^\s*"(homepage|url)":.*$',
     "idf_component.yml": r"^(url|repository):.*$",
+    ".pdsc": r'\bxmlns:xs="[^"]*"',
 }
 DOWNLOADS = re.compile(r"ExternalProject|GIT_REPOSITORY|\bgit clone\b|\bpip3? install\b|\bcurl\b|\bwget\b"
                        r"|file\(\s*DOWNLOAD|\bURL\s+http|submodule|west update|lib_deps\s*=\s*\S")
@@ -99,8 +100,9 @@ def check_texts(files, own):
             continue
         text = files[name].decode("utf-8")
         base = name.rsplit("/", 1)[-1]
-        if base in URL_FIELDS:
-            text = re.sub(URL_FIELDS[base], "", text, flags=re.M)
+        field = URL_FIELDS.get(base) or URL_FIELDS.get(pathlib.PurePath(base).suffix)
+        if field:
+            text = re.sub(field, "", text, flags=re.M)
         for what, pattern in (("URL", URL), ("download", DOWNLOADS), ("path of a machine", PATHS),
                               ("date", DATES)):
             # aotc.json says how to install what builds the project; nothing there is run.

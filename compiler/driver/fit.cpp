@@ -22,7 +22,9 @@ using project::Memory;
 int64_t firmware_variables(const Compiled& c, const Board& board) {
   constexpr int64_t kCall = 8, kTensor = 32;
   const graph::Graph& g = c.program.graph;
-  return (board.has("harvard") ? 320 : 1024) + kCall * static_cast<int64_t>(c.program.calls.size()) +
+  // A session over a port keeps a packet.
+  const int64_t session = board.field("console.port").empty() ? 0 : 512;
+  return (board.has("harvard") ? 320 : 1024) + session + kCall * static_cast<int64_t>(c.program.calls.size()) +
          kTensor * static_cast<int64_t>(g.inputs.size() + g.outputs.size());
 }
 
@@ -91,7 +93,9 @@ int64_t code_of_firmware(const std::map<std::string, std::string>& files, const 
   for (const auto& [name, content] : files)
     if (name.ends_with(".c") && !name.ends_with("_data.c")) text += static_cast<int64_t>(content.size());
   if (board.has("harvard")) return 8 * 1024 + text * 3 / 5;
-  return 12 * 1024 + std::min(text / 3, 24 * 1024 + text / 12);
+  // Kernels for RISC-V are macros, whose text is shorter than their code.
+  const int64_t macros = board.isa.starts_with("rv32") ? 1024 : 0;
+  return 12 * 1024 + macros + std::min(text / 3, 24 * 1024 + text / 12);
 }
 
 Need need_of(const Compiled& c, const Board& board, const Firmware& firmware) {

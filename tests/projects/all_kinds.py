@@ -34,7 +34,7 @@ URL_FIELDS = {
     "library.properties": r"^url=.*$",
     "library.json": r'^\s*"(homepage|url)":.*$',
     "idf_component.yml": r"^(url|repository):.*$",
-    ".pdsc": r'\bxmlns:xs="[^"]*"',
+    ".pdsc": r'\bxmlns:xs="[^"]*"|<url>[^<]*</url>',
 }
 DOWNLOADS = re.compile(r"ExternalProject|GIT_REPOSITORY|\bgit clone\b|\bpip3? install\b|\bcurl\b|\bwget\b"
                        r"|file\(\s*DOWNLOAD|\bURL\s+http|submodule|west update|lib_deps\s*=\s*\S")

@@ -141,7 +141,7 @@ Result<FirmwareRun> listen(rpc::Transport& line, const PortChoice& choice, int t
   }
   std::erase(text, '\r');
   read_figures(run);
-  run.process.exit_code = run.values.is_object() && run.values.value("status", int64_t{-1}) == 0 ? 0 : 1;
+  run.process.exit_code = exit_code_said(run);
   return run;
 }
 

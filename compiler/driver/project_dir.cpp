@@ -440,6 +440,10 @@ void read_figures(FirmwareRun& run) {
   }
 }
 
+int exit_code_said(const FirmwareRun& run) {
+  return run.values.is_object() && run.values.value("status", int64_t{-1}) == 0 ? 0 : 1;
+}
+
 ProjectDir in_emulator(const ProjectDir& project) {
   ProjectDir out = project;
   if (!project.manifest.value("stand_in", false)) return out;
@@ -500,7 +504,7 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
   std::erase(out.process.output, '\r');  // consoles end lines with both
   if (project.board.emulator_program == "simavr") out.process.output = said_in_simavr(out.process.output);
   read_figures(out);
-  if (out.process.stopped) out.process.exit_code = out.values.is_object() && out.values.value("status", int64_t{-1}) == 0 ? 0 : 1;
+  if (out.process.stopped) out.process.exit_code = exit_code_said(out);
   return out;
 }
 

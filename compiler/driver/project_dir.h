@@ -63,6 +63,8 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
 
 // Takes the figures out of what it printed.
 void read_figures(FirmwareRun& run);
+// By these, of firmware that does not end, or has no way to end with a code.
+int exit_code_said(const FirmwareRun& run);
 
 // Of a project for a board whose emulator is another machine, where the firmware is made for the board
 // itself: the one that is built for that machine, in a folder of its own. Else the project as it is.

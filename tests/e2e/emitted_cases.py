@@ -5,7 +5,8 @@
 Usage: emitted_cases.py TARGET... --run-cases PROGRAM --cases DIR --out DIR [--every N] [--op NAME]
 
 TARGET is gcc, gcc_O2, clang, clang_O2 (the host), cortex_m4, cortex_m55 or rv32imac (QEMU), or thumb1, thumb2 or
-rv32: convolutions by the kernels of small cores. The program compares every result with
+rv32: convolutions by the kernels of small cores, or rv32_clang. TARGET_O0 to TARGET_O3 and TARGET_Os compile for it at that
+level. The program compares every result with
 LiteRT's and ends with 'N passed, 0 failed'; anything else fails.
 """
 import argparse
@@ -35,6 +36,7 @@ class Target:
     command: list
     lowered_for: str = "plain"  # one of run_cases --targets
     level: list = dataclasses.field(default_factory=list)  # instead of -O1
+    linker: list = dataclasses.field(default_factory=list)  # instead of the compiler and its flags
 
 
 TARGETS = {
@@ -79,6 +81,13 @@ TARGETS |= {
     "thumb2": dataclasses.replace(TARGETS["cortex_m4"], flags=["-mcpu=cortex-m3", "-mthumb"], lowered_for="thumb2"),
     "rv32": dataclasses.replace(TARGETS["rv32imac"], lowered_for="rv32"),
 }
+TARGETS["rv32_clang"] = dataclasses.replace(
+    TARGETS["rv32"], compiler="clang-19", linker=[TARGETS["rv32"].compiler, *TARGETS["rv32"].flags],
+    flags=["--target=riscv32-unknown-elf", "-march=rv32imac", "-mabi=ilp32", "-mcmodel=medany",
+           "-isystem", "/usr/lib/picolibc/riscv64-unknown-elf/include"])
+# Each at every level, too.
+TARGETS |= {f"{name}_O{level}": dataclasses.replace(target, level=[f"-O{level}"])
+            for name, target in TARGETS.items() if not target.level for level in "0123s"}
 
 
 def run(command, **options):
@@ -114,7 +123,7 @@ def build_and_run(name, folder, jobs):
     target = TARGETS[name]
     objects = compile_all(name, folder, jobs)
     image = folder / f"cases.{name}.elf"
-    code, text = run([target.compiler, *target.flags, *objects, "-o", image, *target.link])
+    code, text = run([*(target.linker or [target.compiler, *target.flags]), *objects, "-o", image, *target.link])
     if code:
         raise SystemExit(f"error: does not link\n{text[:4000]}")
     code, text = run([c.format(image=image) for c in target.command], timeout=600)

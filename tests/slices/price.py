@@ -22,8 +22,8 @@ MODELS = "kws=1.126,vww=1.014"
 
 def measured(model, folder, *options):
     """Instructions and the bytes of the arena."""
-    common.aotc("create", common.model_path(model), "--board", BOARD, *options, "-o", folder, "--quiet")
-    common.aotc("build", folder, "--quiet")
+    if common.create_project(common.model_path(model), BOARD, folder, *options) is None:
+        raise common.Failure(f"{model} does not fit {BOARD}")
     found = json.loads(common.aotc("run", folder, "--json", "--quiet"))
     if "self test: bit-exact" not in found["output"]:
         raise common.Failure(f"{folder}: {found['output']}")
@@ -35,7 +35,6 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--models", default=MODELS)
     options = parser.parse_args()
-    common.require(common.board(BOARD)["toolchain"]["compiler"])
     os.chdir(common.fresh(options.work.resolve()))
     dearer = []
     models = [one.split("=") for one in options.models.split(",")]

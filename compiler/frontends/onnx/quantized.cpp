@@ -266,10 +266,6 @@ Id table_of(Builder& b, const Chain& function, Id result, const graph::Quantizat
   return b.add_typed("quantize", {made.at(result.value)}, {onnxruntime_rounding()}, DType::kI8, q);
 }
 
-}  // namespace
-
-namespace {
-
 // The bytes in the places where the chain's moves put them.
 Id moved(Builder& b, const Chain& function) {
   const graph::Quantization q = b.type(function.from).quantization;

@@ -5,13 +5,13 @@
 // and entered so that it ends with the last one.
 #include "target/arm/dsp/assembly.h"
 #include "target/arm/dsp/depthwise_kernels.h"
-#include "target/arm/thumb.h"
+#include "target/arm/dsp/depthwise_lines.h"
 
 namespace aotc::target::arm {
 
 namespace {
 
-class ColumnWriter {
+class ColumnWriter : DepthwiseLines {
  public:
   explicit ColumnWriter(const tir::Kernel& kernel)
       : pitch_(2 * parameter(kernel, "pitch")),
@@ -65,10 +65,8 @@ class ColumnWriter {
                        kCounter = RequantizeLine::kEnd, kNext = 16,
                        kEntry = 24, kColumnsLeft = 28, kFrame = 32;
   // r0 is the plane, r1 the output.
-  static constexpr Reg kOutRow = r2, kPair = r11, kSingle = r12, kBias = lr;
-  // Weights (r,0) and (r,1) of row r; (0,2) and (1,2); (2,2) below the turns that are left.
-  static Reg weights(int row) { return {3 + row}; }
-  static constexpr Reg kThird = r6, kLast = r7;
+  static constexpr Reg kOutRow = r2, kBias = lr;
+  // Lines are rows; the turns that are left are above the last weight.
   Reg acc(int i) const { return {8 + i % in_flight_}; }
 
   // r0 stream, r1 plane, r2 out, r3 shape.
@@ -99,19 +97,7 @@ class ColumnWriter {
     a_.str(r7, sp, kCounter);
   }
 
-  static constexpr int kHighBytes = static_cast<int>(0xFF00FF00);
-
-  // Weights times 256 in halves, from the two words r10 and r11.
-  void unpack_bytes() {
-    a_.lsl(r3, r10, 8);
-    a_.and_(r3, r3, kHighBytes);
-    a_.and_(r4, r10, kHighBytes);
-    a_.lsl(r5, r11, 8);
-    a_.and_(r5, r5, kHighBytes);
-    a_.and_(r6, r11, kHighBytes);
-  }
-
-  // The same from the word r10: what is below the 4 bits of a weight is masked off in the end.
+  // As of bytes, from the word r10: what is below the 4 bits of a weight is masked off in the end.
   void unpack_nibbles() {
     a_.lsl(r11, r10, 4);
     a_.sxtb16(r3, r10);
@@ -142,16 +128,8 @@ class ColumnWriter {
     a_.ldr_after(kPair, r0, 4);
     a_.ldrsh_after(kSingle, r0, pitch_ - 4);
   }
-  void add_row(int row, Reg to, Reg from) {
-    a_.smlad(to, kPair, weights(row), from);
-    if (row == 1) {
-      a_.smlabt(to, kSingle, kThird, to);
-    } else {
-      a_.smlabb(to, kSingle, row == 0 ? kThird : kLast, to);
-    }
-  }
-  void add_row(int row, Reg to) { add_row(row, to, to); }
-  void start(Reg to) { add_row(0, to, kBias); }
+  void add_row(int row, Reg to) { add_line(row, to, to); }
+  void start(Reg to) { add_line(0, to, kBias); }
 
   // Rows above the first output's last, entering the loop at output `skip` of a turn.
   void begin_column(int skip) {
@@ -192,7 +170,6 @@ class ColumnWriter {
     a_.str(kPair, sp, kColumnsLeft);
   }
 
-  Thumb a_;
   int pitch_, stride_, shift_;
   bool sign_, nibbles_;
   int in_flight_, turn_;  // outputs: accumulators, and those of a turn of the loop

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "target/arm/dsp/assembly.h"
-#include "target/arm/thumb.h"
+#include "target/arm/dsp/depthwise_lines.h"
 
 namespace aotc::target::arm {
 
@@ -15,7 +15,6 @@ using tir::KernelPtr;
 
 namespace {
 
-constexpr int64_t kFarthest = 4095;  // of an address from its register
 constexpr int kBiasWord = 2, kLineWord = 3;
 // More outputs than these are made in a loop, some of them at a time.
 constexpr int64_t kWrittenOut = 6;
@@ -24,7 +23,7 @@ constexpr int64_t kWrittenOut = 6;
 
 bool DepthwiseRow::fits() const {
   const int64_t written = std::min<int64_t>(columns, kWrittenOut + 1);
-  return columns >= 2 && 2 * row + (written * stride + 2) * pixel <= kFarthest && written * out_pixel <= kFarthest;
+  return columns >= 2 && 2 * row + (written * stride + 2) * pixel <= kMostOffset && written * out_pixel <= kMostOffset;
 }
 
 KernelPtr dw_row_kernel(const DepthwiseRow& s, int shift, bool sign) {
@@ -67,7 +66,7 @@ KernelPtr dw_row_kernel(const DepthwiseRow& s, int shift, bool sign) {
 
 namespace {
 
-class RowWriter {
+class RowWriter : DepthwiseLines {
  public:
   explicit RowWriter(const tir::Kernel& k)
       : row_(parameter(k, "row")),
@@ -111,8 +110,7 @@ class RowWriter {
  private:
   static constexpr int kMultiplier = RequantizeLine::kMultiplier, kSign = RequantizeLine::kSign,
                        kChannels = RequantizeLine::kEnd, kFrame = 16;
-  static constexpr int kHighBytes = static_cast<int>(0xFF00FF00);
-  static constexpr Reg kStream = r2, kThird = r6, kLast = r7, kBias = r8, kPair = r11, kSingle = r12;
+  static constexpr Reg kStream = r2, kBias = r8;
 
   // Outputs that read a column, and so the sums in flight, which change places.
   int in_flight() const { return stride_ == 1 ? 3 : 2; }
@@ -120,20 +118,12 @@ class RowWriter {
     constexpr Reg kSums[] = {r9, r10, lr};
     return kSums[output % in_flight()];
   }
-  // Rows 0 and 1 of a column's weights; row 2 of columns 0 and 1 is in kThird.
-  static Reg weights(int column) { return {3 + column}; }
   // Outputs with all columns inside of the image.
   int whole() const { return columns_ - (right_ ? 1 : 0); }
   bool loops() const { return whole() > kWrittenOut; }
   int turns() const { return (whole() + in_flight() - 1) / in_flight(); }
 
-  void move(Reg r, int by) {
-    if (by > 0 && by <= kFarthest) a_.add(r, r, by);
-    if (by < 0 && -by <= kFarthest) a_.sub(r, r, -by);
-    if (by <= kFarthest && by >= -kFarthest) return;
-    a_.mov32(kSingle, static_cast<uint32_t>(by));
-    a_.add(r, r, kSingle);
-  }
+  void move(Reg r, int by) { move_by(a_, r, by, kSingle); }
 
   void take_weights() {
     a_.ldrd_after(r10, r11, kStream, 8);
@@ -142,12 +132,7 @@ class RowWriter {
     a_.strd(r3, r4, sp, kMultiplier);
     if (sign_) a_.ldr_after(r4, kStream, 4);
     if (sign_) a_.str(r4, sp, kSign);
-    a_.lsl(r3, r10, 8);
-    a_.and_(r3, r3, kHighBytes);
-    a_.and_(r4, r10, kHighBytes);
-    a_.lsl(r5, r11, 8);
-    a_.and_(r5, r5, kHighBytes);
-    a_.and_(r6, r11, kHighBytes);
+    unpack_bytes();
     a_.bic(kBias, r12, 0xFF);
     a_.and_(kLast, r12, 0xFF);
     a_.lsl(kLast, kLast, 8);
@@ -156,21 +141,9 @@ class RowWriter {
   }
 
   // Column `offset` columns from r0; `free` is a sum that is not in flight.
-  void load_column(int offset, Reg free) {
-    a_.ldrsb(kPair, r0, offset * pixel_);
-    a_.ldrsb(free, r0, offset * pixel_ + row_);
-    a_.ldrsb(kSingle, r0, offset * pixel_ + 2 * row_);
-    a_.pkhbt(kPair, kPair, free);
-  }
+  void read_column(int offset, Reg free) { load_column(r0, offset * pixel_, row_, free); }
   // The column that is loaded, as column `kx` of a window.
-  void add_column(int kx, Reg to) {
-    a_.smlad(to, kPair, weights(kx), kx == 0 ? kBias : to);
-    if (kx == 1) {
-      a_.smlabt(to, kSingle, kThird, to);
-    } else {
-      a_.smlabb(to, kSingle, kx == 0 ? kThird : kLast, to);
-    }
-  }
+  void add_column(int kx, Reg to) { add_line(kx, to, kx == 0 ? kBias : to); }
   // A column outside of the image.
   void load_outside() {
     const auto half = static_cast<uint32_t>(zero_) & 0xFFFF;
@@ -189,11 +162,11 @@ class RowWriter {
       load_outside();
       add_column(0, acc(first));
     } else {
-      load_column(at_++, acc(first + 1));
+      read_column(at_++, acc(first + 1));
       add_column(0, acc(first));
     }
     if (stride_ > 1) return;
-    load_column(at_++, acc(first + 1));
+    read_column(at_++, acc(first + 1));
     add_column(1, acc(first));
     add_column(0, acc(first + 1));
   }
@@ -204,10 +177,10 @@ class RowWriter {
   // One output, its columns from `column` on; `more`: outputs behind it that its last column begins.
   void one_output(int output, int column, int to, int more) {
     if (stride_ == 2) {
-      load_column(column++, acc(output + 1));
+      read_column(column++, acc(output + 1));
       add_column(1, acc(output));
     }
-    load_column(column, acc(output + in_flight() - 1));
+    read_column(column, acc(output + in_flight() - 1));
     add_column(2, acc(output));
     if (stride_ == 1 && more > 0) add_column(1, acc(output + 1));
     if (more > 2 - stride_) add_column(0, acc(output + in_flight() - 1));
@@ -239,7 +212,7 @@ class RowWriter {
   void last_output() {
     const int output = loops() ? in_flight() * turns() : whole();
     if (stride_ == 2) {
-      load_column(loops() ? 0 : at_, acc(output + 1));
+      read_column(loops() ? 0 : at_, acc(output + 1));
       add_column(1, acc(output));
     }
     load_outside();
@@ -247,7 +220,6 @@ class RowWriter {
     finish_output(acc(output), loops() ? 0 : whole());
   }
 
-  Thumb a_;
   int row_, pixel_, out_pixel_, columns_, stride_;
   bool left_, right_;
   int zero_, shift_;

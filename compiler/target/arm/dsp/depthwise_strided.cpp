@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "target/arm/dsp/assembly.h"
-#include "target/arm/thumb.h"
+#include "target/arm/dsp/depthwise_lines.h"
 
 namespace aotc::target::arm {
 
@@ -14,8 +14,6 @@ using tir::FunctionBuilder;
 using tir::KernelPtr;
 
 namespace {
-
-constexpr int64_t kMostOffset = 4095;
 
 constexpr int kBias = 2, kLine = 3;
 
@@ -68,7 +66,7 @@ KernelPtr dw_strided_kernel(const StridedRows& s, int shift, bool sign) {
 
 namespace {
 
-class StridedWriter {
+class StridedWriter : DepthwiseLines {
  public:
   explicit StridedWriter(const tir::Kernel& k)
       : row_(parameter(k, "row")),
@@ -93,8 +91,8 @@ class StridedWriter {
     a_.bind(row);
     a_.ldr(kLast, sp, kCounter);
     if (left_) a_.ldr(kAcc, sp, kLeftSum);
-    if (!left_) load_column(0);
-    if (!left_) add_first(kBias);
+    if (!left_) read_column(0);
+    if (!left_) add_line(0, kAcc, kBias);
     move(r0, (left_ ? 0 : pixel_) - (odd ? 2 * pixel_ : 0));
     if (odd) a_.sub(r1, r1, out_pixel_);
     if (odd) a_.b(second);
@@ -118,20 +116,9 @@ class StridedWriter {
  private:
   static constexpr int kMultiplier = RequantizeLine::kMultiplier, kSign = RequantizeLine::kSign,
                        kCounter = RequantizeLine::kEnd, kLeftSum = 16, kRightSum = 20, kFrame = 24;
-  static constexpr int kHighBytes = static_cast<int>(0xFF00FF00);
-  static constexpr Reg kLast = r7, kBias = r8, kAcc = r9, kTemp = r10, kPair = r11, kSingle = r12;
-  // Rows 0 and 1 of a column's weights; row 2 of columns 0 and 1 is in kThird.
-  static Reg weights(int column) { return {3 + column}; }
-  static constexpr Reg kThird = r6;
+  static constexpr Reg kBias = r8, kAcc = r9, kTemp = r10;
 
-  void move(Reg r, int by) {
-    if (by > 0 && by <= kMostOffset) a_.add(r, r, by);
-    if (by < 0 && -by <= kMostOffset) a_.sub(r, r, -by);
-    if (by > kMostOffset || -by > kMostOffset) {
-      a_.mov32(kTemp, static_cast<uint32_t>(by));
-      a_.add(r, r, kTemp);
-    }
-  }
+  void move(Reg r, int by) { move_by(a_, r, by, kTemp); }
 
   // r0 stream, r1 image, r2 out, r3 shape.
   void prologue(int turns) {
@@ -145,12 +132,7 @@ class StridedWriter {
     a_.strd(r3, r4, sp, kMultiplier);
     if (sign_) a_.ldr(r4, r9, 20);
     if (sign_) a_.str(r4, sp, kSign);
-    a_.lsl(r3, r10, 8);
-    a_.and_(r3, r3, kHighBytes);
-    a_.and_(r4, r10, kHighBytes);
-    a_.lsl(r5, r11, 8);
-    a_.and_(r5, r5, kHighBytes);
-    a_.and_(r6, r11, kHighBytes);
+    unpack_bytes();
     a_.bic(kBias, r12, 0xFF);
     a_.and_(r12, r12, 0xFF);
     a_.lsl(r12, r12, 8);
@@ -200,36 +182,22 @@ class StridedWriter {
     a_.bind(done);
   }
 
-  void load_column(int offset) {
-    a_.ldrsb(kPair, r0, offset);
-    a_.ldrsb(kTemp, r0, offset + row_);
-    a_.ldrsb(kSingle, r0, offset + 2 * row_);
-    a_.pkhbt(kPair, kPair, kTemp);
-  }
-  void add_first(Reg from) {
-    a_.smlad(kAcc, kPair, weights(0), from);
-    a_.smlabb(kAcc, kSingle, kThird, kAcc);
-  }
-  void add_second() {
-    a_.smlad(kAcc, kPair, weights(1), kAcc);
-    a_.smlabt(kAcc, kSingle, kThird, kAcc);
-  }
+  void read_column(int offset) { load_column(r0, offset, row_, kTemp); }
 
   void one_output(int half) {
-    load_column(2 * half * pixel_);
-    add_second();
-    load_column((2 * half + 1) * pixel_);
-    a_.smlad(kAcc, kPair, weights(2), kAcc);
-    a_.smlabb(kAcc, kSingle, kLast, kAcc);
+    read_column(2 * half * pixel_);
+    add_line(1, kAcc, kAcc);
+    read_column((2 * half + 1) * pixel_);
+    add_line(2, kAcc, kAcc);
     requantize_by_line(a_, kAcc, kTemp, lr, shift_, sign_);
     a_.strb(kAcc, r1, half * out_pixel_);
-    add_first(kBias);
+    add_line(0, kAcc, kBias);
   }
 
   // Its last column is outside.
   void last_output() {
-    load_column(0);
-    add_second();
+    read_column(0);
+    add_line(1, kAcc, kAcc);
     a_.ldr(kTemp, sp, kRightSum);
     a_.add(kAcc, kAcc, kTemp);
     requantize_by_line(a_, kAcc, kTemp, lr, shift_, sign_);
@@ -237,7 +205,6 @@ class StridedWriter {
     a_.add(r1, r1, out_pixel_);
   }
 
-  Thumb a_;
   int row_, pixel_, out_pixel_, columns_;
   bool left_, right_;
   int zero_, shift_;

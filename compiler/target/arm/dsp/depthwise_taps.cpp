@@ -9,7 +9,7 @@
 #include "ops/common/nibbles.h"
 #include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
 #include "target/arm/dsp/assembly.h"
-#include "target/arm/thumb.h"
+#include "target/arm/dsp/depthwise_lines.h"
 
 namespace aotc::target::arm {
 
@@ -21,7 +21,6 @@ using tir::KernelPtr;
 namespace {
 
 constexpr int64_t kTileOutputs = 4, kTapsOfWord = 4;
-constexpr int64_t kFarthestTap = 4095;  // of an address from its register
 
 int64_t weight_words(int64_t taps) { return (taps + kTapsOfWord - 1) / kTapsOfWord; }
 // Of a word of weights, of a tap: taken with a mask, and shifted and taken with it, the halves are neighbours.
@@ -36,7 +35,7 @@ bool DepthwiseTaps::fits() const {
   // Two sizes of tiles of more taps would be a longer string literal than C99 promises.
   constexpr int64_t kMostOfTwo = 12;
   if (taps > kMostOfTwo && outputs > kTileOutputs && outputs % kTileOutputs != 0) return false;
-  return taps >= kFewest && taps <= kMost && outputs >= 1 && (taps + kTileOutputs) * pixel <= kFarthestTap;
+  return taps >= kFewest && taps <= kMost && outputs >= 1 && (taps + kTileOutputs) * pixel <= kMostOffset;
 }
 
 int64_t dw_taps_words(int64_t taps, bool sign) { return weight_words(taps) + 1 + line_words(sign); }
@@ -125,13 +124,7 @@ class TapsWriter {
   static constexpr Reg kStream = r2, kCorrection = r5, kWeight = r12, kBias = lr;
   static Reg acc(int output) { return {8 + output}; }
 
-  void move(Reg r, int by) {
-    if (by > 0 && by <= kFarthestTap) a_.add(r, r, by);
-    if (by < 0 && -by <= kFarthestTap) a_.sub(r, r, -by);
-    if (by <= kFarthestTap && by >= -kFarthestTap) return;
-    a_.mov32(kWeight, static_cast<uint32_t>(by));
-    a_.add(r, r, kWeight);
-  }
+  void move(Reg r, int by) { move_by(a_, r, by, kWeight); }
   void count_down(int counter, Label again) {
     a_.ldr(kWeight, sp, counter);
     a_.subs(kWeight, kWeight, 1);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "ops/common/gemm.h"
 #include "ops/common/hybrid.h"
 #include "target/arm/dsp/window_sums.h"
 

@@ -3,7 +3,7 @@
 // gemv_words of target/arm/dsp/gemm.h): fully connected layers, and convolutions with one window that is the whole image.
 #pragma once
 
-#include "ops/common/gemm.h"
+#include "ops/common/conv.h"
 #include "target/arm/dsp/gemm.h"
 #include "target/arm/lowering.h"
 

@@ -2,6 +2,7 @@
 // The same for RISC-V with 32 bits, as binutils and LLVM print it with and without aliases.
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -62,6 +63,13 @@ class Riscv : public Semantics {
     Instruction i = given;
     if (i.mnemonic.starts_with("c.")) i.mnemonic = i.mnemonic.substr(2);
     Step out;
+    // What lui or auipc has put into sp is half of an address, of which the next instruction adds the other half.
+    const Value half = std::exchange(state.registers[kRvSp], Value{});
+    if (half.is_constant() && (i.mnemonic == "addi" || i.mnemonic == "add") && riscv_register(operand(i, 0)) == kRvSp &&
+        number_in(operand(i, i.operands.size() - 1))) {
+      out.stack_switched = true;
+      return out;
+    }
     if (!flow(i, state, out) && !pushes(i, state, out) && !memory(i, state, out)) arithmetic(i, state, out);
     return out;
   }
@@ -82,8 +90,9 @@ class Riscv : public Semantics {
   void assign(const Instruction& i, State& state, int r, const Value& value, Step& out) const {
     if (r != kRvSp) return set(state, r, value);
     if (state.set_stack(value)) return;
-    if (value.is_constant() || i.mnemonic == "auipc" || i.mnemonic == "lui") {
-      // lui and addi set it in two steps.
+    const bool half = i.mnemonic == "auipc" || i.mnemonic == "lui";
+    if (value.is_constant() || half) {
+      if (half) state.registers[kRvSp] = Value::number(0);
       out.stack_switched = true;
     } else {
       state.sp_known = false;

@@ -71,6 +71,8 @@ struct TargetInfo {
   const Schedule* asked = nullptr;  // what a schedules file asks for the operator being lowered
   int64_t slice = 0;        // instructions that a part of a call may take; 0: calls are not divided
 
+  // Kernels are the target's text of them, where it has one.
+  bool has_assembly() const { return lowerings || !triple_kernel.family.empty(); }
   // The algorithm is not ruled out by what was asked.
   bool allows(std::string_view algorithm) const {
     return !asked || asked->algorithm.empty() || asked->algorithm == algorithm;

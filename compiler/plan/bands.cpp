@@ -160,7 +160,7 @@ FunctionPtr with_bounds(const Function& function, const std::vector<Around>& nes
 class BandPlanner {
  public:
   BandPlanner(const Program& program, const ops::TargetInfo& target)
-      : program_(program), costs_(target::operation_costs(target)), assembly_(target.lowerings != nullptr) {}
+      : program_(program), costs_(target::operation_costs(target)), assembly_(target.has_assembly()) {}
 
   std::vector<Around> nest(const ProgramCall& call) const {
     const Function& function = *function_of(call).body;

@@ -44,7 +44,7 @@ std::vector<int64_t> costs_of_calls(const Program& program, const ops::TargetInf
       out.push_back(0);
       continue;
     }
-    InstructionCounter counter = counter_of(program, call, costs, target.lowerings != nullptr, turns);
+    InstructionCounter counter = counter_of(program, call, costs, target.has_assembly(), turns);
     out.push_back(static_cast<int64_t>(std::ceil(call_cost + counter.run(*function.body->body))));
   }
   return out;
@@ -60,7 +60,7 @@ std::vector<int64_t> instructions_of_feeds(const Program& program, const ops::Ta
   const ProgramCall& call = program.calls[static_cast<size_t>(fed.call)];
   const tir::For* loop = loop_of(*program.functions[static_cast<size_t>(call.function)].body);
   const OperationCosts costs = target::operation_costs(target);
-  InstructionCounter counter = counter_of(program, call, costs, target.lowerings != nullptr);
+  InstructionCounter counter = counter_of(program, call, costs, target.has_assembly());
   std::vector<int64_t> out;
   for (size_t row = 0; row + 1 < fed.begins.size(); ++row) {
     double sum = costs.call + static_cast<double>(kStepInstructions);

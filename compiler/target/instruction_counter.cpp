@@ -362,7 +362,7 @@ InstructionCounter::Number InstructionCounter::value_of(const Binary& e) {
 LoweredCost cost_of(const ops::Lowered& lowered, const ops::TargetInfo& target) {
   if (lowered.external) return {};
   auto with = [&](const OperationCosts& costs) {
-    InstructionCounter counter(costs, target.lowerings != nullptr);
+    InstructionCounter counter(costs, target.has_assembly());
     for (size_t a = 0; a < lowered.args.size() && a < lowered.function->params.size(); ++a)
       if (lowered.args[a].kind == ops::ArgKind::kConstant)
         counter.bind(lowered.function->params[a].get(), &lowered.constants[static_cast<size_t>(lowered.args[a].index)]);

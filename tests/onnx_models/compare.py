@@ -159,6 +159,9 @@ def main():
         bad += not good
         what = kinds.get(layer.name, "") if layer not in ends else "output of the model as it is"
         print(f"{'' if good else 'WRONG '}{layer.name} ({what}): {layer.text()}")
+    if bad and quantised and not onnx_layers.has_exact_products():
+        print("this processor has no VNNI: onnxruntime's sums of products of 8 bits saturate here, with weights of 7 bits they "
+              "do not; results that differ may be its own")
     unequal = sum(d.unequal for d in layers)
     print(f"{len(layers)} {'quantised ' if quantised else ''}tensors, {sum(d.elements for d in layers)} elements, "
           f"{unequal} not equal, {bad} tensors wrong")

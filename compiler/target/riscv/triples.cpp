@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "ops/common/triple_kernel.h"
+#include "target/riscv/text_count.h"
 
 namespace aotc::target::riscv {
 
@@ -60,6 +61,8 @@ class TripleWriter {
     out.arguments = {"a0", "a1", "a2", "a3"};
     out.clobbers = {"a4", "a5", "a6", "a7", "t0", "t1", "t2", "t3", "t4", "t5", "t6"};
     out.stack_bytes = frame();
+    out.count = count_instructions;
+    out.cycles = count_cycles;
     return out;
   }
 

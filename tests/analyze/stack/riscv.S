@@ -113,3 +113,12 @@
     function asm_behind
     ret
     .size asm_behind, . - asm_behind
+
+# root: asm_switches 48; proven
+    function asm_switches
+    addi sp, sp, -16
+    lui sp, 0x81001
+    addi sp, sp, -1808
+    addi sp, sp, -48
+1:  j 1b
+    .size asm_switches, . - asm_switches

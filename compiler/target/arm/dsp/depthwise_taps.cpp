@@ -208,6 +208,8 @@ std::optional<Lowered> lower_depthwise_taps(const OpView& op, const TargetInfo& 
   const WindowAxis* axis = only_axis(window);
   const int64_t channels = filter[3];
   if (!axis || axis->stride != 1 || axis->dilation != 1 || axis->pad_before != 0 || window.batch != 1) return std::nullopt;
+  // A result that is smaller than its operand keeps all of the operand's bytes while it lives, and is never made in rows.
+  if (target.prefer_ram && axis->out < axis->in) return std::nullopt;
   const DepthwiseTaps shape{axis->kernel, axis->out, channels};
   if (axis->start(axis->out - 1) + axis->kernel > axis->in || channels != op.operand(0).shape[3] || !shape.fits() ||
       packs_nibbles(op, target) || target.level == Level::kSize || shape.outputs < kTileOutputs || target.wish("plane", 0, 0, 1) != 0)

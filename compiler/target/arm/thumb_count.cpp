@@ -30,12 +30,43 @@ struct Operand {
   std::vector<int> list;
 };
 
+// What it does to the numbers that are followed. Names are looked at once: texts are stepped through a million times.
+enum class Does : uint8_t {
+  kNothing, kVector, kLoopEnd, kLoopStart, kBranch, kCompare, kAccess, kMany, kMove, kAddress, kAdd, kSubtract,
+  kShiftLeft, kShiftRight, kShiftRightSigned, kAnd, kClear, kHalf, kForget
+};
+
+Does does_of(const std::string& n, size_t operands) {
+  if (n == "push" || n == "pop") return Does::kNothing;
+  if (n[0] == 'v') return Does::kVector;
+  if (n == "le" || n == "letp") return Does::kLoopEnd;
+  if (n.starts_with("dls") || n.starts_with("wls")) return Does::kLoopStart;
+  if (n[0] == 'b' && n != "bic" && n != "bfi") return Does::kBranch;
+  if (n == "cmp") return Does::kCompare;
+  if (n.starts_with("ldr") || n.starts_with("str")) return Does::kAccess;
+  if (n == "ldmia" || n == "stmia") return Does::kMany;
+  if (n == "mov" || n == "movw") return Does::kMove;
+  if (n == "adr.w") return Does::kAddress;
+  if (n == "uxth") return Does::kHalf;
+  if (operands < 3) return Does::kForget;
+  if (n == "add" || n == "adds") return Does::kAdd;
+  if (n == "sub" || n == "subs") return Does::kSubtract;
+  if (n == "lsl") return Does::kShiftLeft;
+  if (n == "lsr") return Does::kShiftRight;
+  if (n == "asr") return Does::kShiftRightSigned;
+  if (n == "and") return Does::kAnd;
+  return n == "bic" ? Does::kClear : Does::kForget;
+}
+
 struct Instruction {
   std::string name;
   std::vector<Operand> operands;
   std::string text;  // of the operands
   int64_t at_most = -1;  // a branch that data decides counts as taken so many times in turn
   int64_t taken = 0;
+  Does does = Does::kForget;
+  bool sets_flags = false;    // to the result
+  bool forgets_flags = false;
 };
 
 int register_of(const std::string& text) {
@@ -183,6 +214,9 @@ class Machine {
           if (i.operands.back().kind == Operand::kLabel)
             i.operands.back().number = std::atoi(piece.c_str());
         }
+        i.does = does_of(i.name, i.operands.size());
+        i.sets_flags = i.name == "adds" || i.name == "subs";
+        i.forgets_flags = i.name == "asrs" || i.name == "movs";
         code_.push_back(std::move(i));
       }
     }
@@ -319,56 +353,50 @@ class Machine {
   }
 
   bool step(Instruction& i) {
-    const std::string& n = i.name;
-    if (n == "push" || n == "pop") return true;
-    if (n[0] == 'v') return vector(i);
-    if (n == "le" || n == "letp") return loop_end(i);
-    if (n.starts_with("dls") || n.starts_with("wls")) return loop_start(i);
-    if (n[0] == 'b' && n != "bic" && n != "bfi") return branch(i);
-    if (n == "cmp") return compare(value(i.operands[0]), value(i.operands[1])), true;
-    if (n.starts_with("ldr") || n.starts_with("str")) return access(i);
-    if (n == "ldmia" || n == "stmia") return many(i);
-    return compute(i);
+    switch (i.does) {
+      case Does::kNothing: return true;
+      case Does::kVector: return vector(i);
+      case Does::kLoopEnd: return loop_end(i);
+      case Does::kLoopStart: return loop_start(i);
+      case Does::kBranch: return branch(i);
+      case Does::kCompare: return compare(value(i.operands[0]), value(i.operands[1])), true;
+      case Does::kAccess: return access(i);
+      case Does::kMany: return many(i);
+      default: return compute(i);
+    }
   }
 
   bool compute(const Instruction& i) {
-    const std::string& n = i.name;
     if (i.operands.empty() || i.operands[0].kind != Operand::kRegister) return false;
-    Value& d = reg(i.operands[0]);
-    const bool shifted = i.operands.back().kind == Operand::kShift;
-    if (n == "asrs" || n == "movs") flags_ = {};
-    if (n == "mov" || n == "movw") {
-      d = value(i.operands[1]);
-    } else if (n == "adr.w") {
-      d = {kCode, 4 * static_cast<int64_t>(labels_.at(static_cast<int>(i.operands[1].number)))};
-    } else if ((n == "add" || n == "adds" || n == "sub" || n == "subs") && i.operands.size() >= 3) {
-      Value by = value(i.operands[2]);
-      if (shifted)
-        by = by.where == kNumber ? Value{kNumber, by.number << i.operands[3].number} : Value{};
-      d = sum(value(i.operands[1]), by, n[0] == 'a' ? 1 : -1);
-      if (n.back() == 's') flags_ = d;
-    } else if (i.operands.size() == 3 && !shifted && value(i.operands[1]).where == kNumber &&
-               value(i.operands[2]).where == kNumber) {
-      const int64_t a = value(i.operands[1]).number, b = value(i.operands[2]).number;
-      const auto u = static_cast<uint32_t>(a);
-      if (n == "lsl")
-        d = {kNumber, static_cast<int32_t>(u << b)};
-      else if (n == "lsr")
-        d = {kNumber, static_cast<int64_t>(u >> b)};
-      else if (n == "asr")
-        d = {kNumber, static_cast<int32_t>(u) >> b};
-      else if (n == "and")
-        d = {kNumber, a & b};
-      else if (n == "bic")
-        d = {kNumber, a & ~b};
-      else
-        d = {};
-    } else if (n == "uxth" && value(i.operands[1]).where == kNumber) {
-      d = {kNumber, value(i.operands[1]).number & 0xFFFF};
-    } else {
-      d = {};
-    }
+    if (i.forgets_flags) flags_ = {};
+    const Value made = result(i);
+    if (i.sets_flags && i.operands.size() >= 3) flags_ = made;
+    reg(i.operands[0]) = made;
     return true;
+  }
+
+  Value result(const Instruction& i) {
+    if (i.does == Does::kForget) return {};
+    if (i.does == Does::kMove) return value(i.operands[1]);
+    if (i.does == Does::kAddress) return {kCode, 4 * static_cast<int64_t>(labels_.at(static_cast<int>(i.operands[1].number)))};
+    const Value left = value(i.operands[1]);
+    if (i.does == Does::kHalf) return left.where == kNumber ? Value{kNumber, left.number & 0xFFFF} : Value{};
+    const bool shifted = i.operands.back().kind == Operand::kShift;
+    Value right = value(i.operands[2]);
+    if (i.does == Does::kAdd || i.does == Does::kSubtract) {
+      if (shifted) right = right.where == kNumber ? Value{kNumber, right.number << i.operands[3].number} : Value{};
+      return sum(left, right, i.does == Does::kAdd ? 1 : -1);
+    }
+    if (i.operands.size() != 3 || shifted || left.where != kNumber || right.where != kNumber) return {};
+    const int64_t a = left.number, b = right.number;
+    const auto u = static_cast<uint32_t>(a);
+    switch (i.does) {
+      case Does::kShiftLeft: return {kNumber, static_cast<int32_t>(u << b)};
+      case Does::kShiftRight: return {kNumber, static_cast<int64_t>(u >> b)};
+      case Does::kShiftRightSigned: return {kNumber, static_cast<int32_t>(u) >> b};
+      case Does::kAnd: return {kNumber, a & b};
+      default: return {kNumber, a & ~b};
+    }
   }
 
   const std::vector<CountArgument>& arguments_;

@@ -22,9 +22,23 @@ struct Value {
   bool known() const { return where != kUnknown; }
 };
 
+// What it does to the numbers that are followed.
+enum class Does : uint8_t { kNothing, kBranch, kStoreWord, kLoadWord, kMove, kAdd, kSubtract, kForget, kNotKnown };
+
+// A register, or a number where there is none.
+struct Operand {
+  int reg = -1;
+  int64_t number = 0;
+};
+
 struct Instruction {
   std::string name;
   std::vector<std::string> operands;
+  Does does = Does::kForget;
+  int to = -1;  // the register that is set
+  Operand first, second;  // of a load or store: the register and the offset
+  char condition = 0;  // '=', '!', '>' (or equal), '<'
+  size_t target = 0;
 };
 
 struct Macro {
@@ -57,11 +71,13 @@ int64_t offset_in(std::string_view text) {
 class Machine {
  public:
   Machine(const Implementation& kernel, const std::vector<CountArgument>& arguments) : arguments_(arguments) {
-    for (size_t a = 0; a < arguments.size() && a < kernel.arguments.size(); ++a)
-      registers_[kernel.arguments[a]] =
-          arguments[a].pointer ? Value{static_cast<int>(a), 0} : Value{kNumber, arguments[a].value};
-    registers_["sp"] = {kStack, 0};
     read(kernel.lines);
+    for (size_t i = 0; i < code_.size(); ++i) prepare(code_[i], i + 1);
+    for (size_t a = 0; a < arguments.size() && a < kernel.arguments.size(); ++a)
+      registers_[static_cast<size_t>(register_of(kernel.arguments[a]))] =
+          arguments[a].pointer ? Value{static_cast<int>(a), 0} : Value{kNumber, arguments[a].value};
+    registers_[static_cast<size_t>(register_of("sp"))] = {kStack, 0};
+    registers_[static_cast<size_t>(register_of("zero"))] = {kNumber, 0};
   }
 
   std::optional<int64_t> run() {
@@ -96,6 +112,8 @@ class Machine {
     return out;
   }
 
+  // ---------------------------------------------------------------- text
+
   void read(const std::vector<std::string>& lines) {
     Macro* open = nullptr;
     for (const std::string& line : lines) {
@@ -124,7 +142,10 @@ class Machine {
     const std::vector<std::string> operands = split(rest, ',');
     auto macro = macros_.find(name);
     if (macro == macros_.end()) {
-      code_.push_back({name, operands});
+      Instruction made;
+      made.name = name;
+      made.operands = operands;
+      code_.push_back(std::move(made));
       return;
     }
     for (std::string text : macro->second.lines) {
@@ -137,25 +158,76 @@ class Machine {
     for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) text.replace(at, what.size(), by);
   }
 
-  Value value(const std::string& text) const {
-    if (text == "zero") return {kNumber, 0};
-    auto found = registers_.find(text);
-    if (found != registers_.end()) return found->second;
-    const bool number = text[0] == '-' || (text[0] >= '0' && text[0] <= '9');
-    return number ? Value{kNumber, offset_in(text)} : Value{};
+  int register_of(const std::string& name) {
+    const auto [found, added] = names_.emplace(name, static_cast<int>(registers_.size()));
+    if (added) registers_.emplace_back();
+    return found->second;
   }
+
+  Operand operand(const std::string& text) {
+    const bool number = text[0] == '-' || (text[0] >= '0' && text[0] <= '9');
+    if (number) return {-1, offset_in(text)};
+    return {register_of(text), 0};
+  }
+
+  // `behind`: the number of the instruction behind it.
+  void prepare(Instruction& i, size_t behind) {
+    const std::string& n = i.name;
+    if (n[0] == 'b') {
+      i.does = Does::kBranch;
+      i.first = operand(i.operands[0]);
+      if (i.operands.size() > 2) i.second = operand(i.operands[1]);
+      const std::string how = n.substr(1, 2);
+      i.condition = how == "eq" ? '=' : how == "ne" ? '!' : how == "ge" ? '>' : '<';
+      i.target = target(i.operands.back(), behind);
+      return;
+    }
+    if (n[0] == 'j') {
+      i.does = Does::kNotKnown;
+      return;
+    }
+    if (n == "lw" || n == "sw") {
+      i.does = n == "lw" ? Does::kLoadWord : Does::kStoreWord;
+      const std::string& at = i.operands[1];
+      const size_t open = at.find('(');
+      i.first = {register_of(at.substr(open + 1, at.size() - open - 2)), offset_in(at.substr(0, open))};
+      i.to = register_of(i.operands[0]);
+      return;
+    }
+    if (n == "sb" || n == "sh") {
+      i.does = Does::kNothing;
+      return;
+    }
+    i.to = register_of(i.operands[0]);
+    if (n == "li" || n == "mv") {
+      i.does = Does::kMove;
+      i.first = operand(i.operands[1]);
+    } else if (n == "add" || n == "addi" || n == "sub") {
+      i.does = n == "sub" ? Does::kSubtract : Does::kAdd;
+      i.first = operand(i.operands[1]);
+      i.second = operand(i.operands[2]);
+    }
+  }
+
+  size_t target(const std::string& label, size_t behind) const {
+    const std::vector<size_t>& places = labels_.at(std::atoi(label.c_str()));
+    size_t last = 0;
+    for (size_t p : places) {
+      if (p >= behind) return label.back() == 'f' ? p : last;
+      last = p;
+    }
+    return last;
+  }
+
+  // ---------------------------------------------------------------- steps
+
+  Value value(const Operand& o) const { return o.reg >= 0 ? registers_[static_cast<size_t>(o.reg)] : Value{kNumber, o.number}; }
 
   static Value sum(Value a, Value b, int sign) {
     if (!a.known() || !b.known()) return {};
     if (b.where == kNumber) return {a.where, a.number + sign * b.number};
     if (a.where == b.where && sign < 0) return {kNumber, a.number - b.number};
     return a.where == kNumber && sign > 0 ? Value{b.where, a.number + b.number} : Value{};
-  }
-
-  // "8+4(sp)".
-  Value address(const std::string& text) const {
-    const size_t open = text.find('(');
-    return sum(value(text.substr(open + 1, text.size() - open - 2)), {kNumber, offset_in(text.substr(0, open))}, 1);
   }
 
   Value load(Value at) const {
@@ -173,45 +245,32 @@ class Machine {
 
   // Forward where data decides: what is passed over is what is left out, the longer way goes through it.
   bool branch(const Instruction& i) {
-    const std::string& label = i.operands.back();
-    const bool with_zero = i.operands.size() == 2;
-    const Value difference = sum(value(i.operands[0]), with_zero ? Value{kNumber, 0} : value(i.operands[1]), -1);
-    if (difference.where != kNumber) return label.back() == 'f';
+    const Value difference = sum(value(i.first), value(i.second), -1);
+    if (difference.where != kNumber) return i.target >= at_;
     const int64_t d = difference.number;
-    const std::string_view how = std::string_view(i.name).substr(1, 2);
-    const bool taken = how == "eq" ? d == 0 : how == "ne" ? d != 0 : how == "ge" ? d >= 0 : d < 0;
-    if (taken) at_ = target(label);
+    const bool taken = i.condition == '=' ? d == 0 : i.condition == '!' ? d != 0 : i.condition == '>' ? d >= 0 : d < 0;
+    if (taken) at_ = i.target;
     return true;
   }
 
-  size_t target(const std::string& label) const {
-    const std::vector<size_t>& places = labels_.at(std::atoi(label.c_str()));
-    size_t last = 0;
-    for (size_t p : places) {
-      if (p >= at_) return label.back() == 'f' ? p : last;
-      last = p;
-    }
-    return last;
-  }
-
   bool step(const Instruction& i) {
-    const std::string& n = i.name;
-    if (n[0] == 'b') return branch(i);
-    if (n[0] == 'j') return false;
-    if (n == "sw") {
-      const Value to = address(i.operands[1]);
-      if (to.where == kStack) stack_[to.number] = value(i.operands[0]);
-      return true;
-    }
-    if (n == "sb" || n == "sh") return true;
     Value made;
-    if (n == "lw")
-      made = load(address(i.operands[1]));
-    else if (n == "li" || n == "mv")
-      made = value(i.operands[1]);
-    else if (n == "add" || n == "addi" || n == "sub")
-      made = sum(value(i.operands[1]), value(i.operands[2]), n[0] == 'a' ? 1 : -1);
-    registers_[i.operands[0]] = made;
+    switch (i.does) {
+      case Does::kNothing: return true;
+      case Does::kNotKnown: return false;
+      case Does::kBranch: return branch(i);
+      case Does::kStoreWord: {
+        const Value at = sum(value({i.first.reg}), {kNumber, i.first.number}, 1);
+        if (at.where == kStack) stack_[at.number] = registers_[static_cast<size_t>(i.to)];
+        return true;
+      }
+      case Does::kLoadWord: made = load(sum(value({i.first.reg}), {kNumber, i.first.number}, 1)); break;
+      case Does::kMove: made = value(i.first); break;
+      case Does::kAdd: made = sum(value(i.first), value(i.second), 1); break;
+      case Does::kSubtract: made = sum(value(i.first), value(i.second), -1); break;
+      case Does::kForget: break;
+    }
+    registers_[static_cast<size_t>(i.to)] = made;
     return true;
   }
 
@@ -219,7 +278,8 @@ class Machine {
   std::map<std::string, Macro> macros_;
   std::vector<Instruction> code_;
   std::map<int, std::vector<size_t>> labels_;
-  std::map<std::string, Value> registers_;
+  std::map<std::string, int> names_;
+  std::vector<Value> registers_;
   std::map<int64_t, Value> stack_;
   size_t at_ = 0;
   int64_t steps_ = 0;

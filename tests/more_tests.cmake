@@ -22,14 +22,14 @@ if(CCACHE)
   set(random_graphs_cc "${CCACHE} gcc -O1")
 endif()
 add_test(NAME ${name_prefix}random_graphs
-         COMMAND random_graphs --count 300 --work ${CMAKE_BINARY_DIR}/random_graphs
+         COMMAND random_graphs --count 200 --work ${CMAKE_BINARY_DIR}/random_graphs
                  --cc "${random_graphs_cc}")
 set_tests_properties(${name_prefix}random_graphs PROPERTIES LABELS quick)
 add_test(NAME ${name_prefix}random_graphs.control
-         COMMAND random_graphs --control --count 150 --work ${CMAKE_BINARY_DIR}/random_graphs_control
+         COMMAND random_graphs --control --count 100 --work ${CMAKE_BINARY_DIR}/random_graphs_control
                  --cc "${random_graphs_cc} -fsanitize=address,undefined -fno-sanitize-recover=all")
 add_test(NAME ${name_prefix}random_graphs.rows
-         COMMAND random_graphs --rows --count 60 --work ${CMAKE_BINARY_DIR}/random_graphs_rows
+         COMMAND random_graphs --rows --count 40 --work ${CMAKE_BINARY_DIR}/random_graphs_rows
                  --cc "${random_graphs_cc}")
 set_tests_properties(${name_prefix}random_graphs.rows PROPERTIES LABELS quick)
 

@@ -12,10 +12,10 @@ endif()
 set(random_models ${python} ${CMAKE_CURRENT_LIST_DIR}/lane.py --program $<TARGET_FILE:check_models>
     --cc "${random_graphs_cc}")
 add_test(NAME random_models
-         COMMAND ${random_models} --count 2000 --jobs 2 --work ${CMAKE_BINARY_DIR}/random_models)
+         COMMAND ${random_models} --count 800 --jobs 2 --work ${CMAKE_BINARY_DIR}/random_models)
 set_tests_properties(random_models PROPERTIES LABELS full)
 add_test(NAME random_models.any_type
-         COMMAND ${random_models} --any-type --count 400 --jobs 2 --work ${CMAKE_BINARY_DIR}/random_models_any_type)
+         COMMAND ${random_models} --any-type --count 200 --jobs 2 --work ${CMAKE_BINARY_DIR}/random_models_any_type)
 set_tests_properties(random_models.any_type PROPERTIES LABELS full)
 add_test(NAME random_models.can_fail
          COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/can_fail.py

@@ -30,6 +30,8 @@ LANES = {
               [f"{PYTHON} tests/e2e/misra.py check --whole-tables --work build/misra"]),
     "fuzz-models": ("10,000 damaged copies of each model, compiled", ["scripts/fuzz-models"]),
     "random-models": ("Random models against LiteRT", ["scripts/random-models --count 20000"]),
+    "mlperf-accuracy": ("MLPerf Tiny's 1,000 inputs of kws in the emulator, every result against LiteRT",
+                        [f"{PYTHON} tests/mlperf/cases.py accuracy_whole --aotc build/release/compiler/aotc --work build/mlperf_accuracy"]),
     "compile-cost": ("8,000 small operators of each kind, planned or refused",
                      [f"{PYTHON} tests/e2e/compile_cost.py --long --launcher build/release/tests/cost_of "
                       "--out build/compile_cost.json"]),

@@ -23,18 +23,17 @@ import mobilenet
 
 RECORD = pathlib.Path(__file__).with_suffix(".json")
 WORSE = 1.10
-MOBILENET_BOARDS = ("qemu_mps2_an386", "qemu_mps3_an547", "qemu_riscv32")
+MOBILENET_BOARDS = ("qemu_mps2_an386", "qemu_mps3_an547", "qemu_riscv32")  # the first; --long takes all
 # Twice the graph may cost so many times as much.
 MOST_GROWTH = 2.5
 # (kind, element, operators of the smaller one, whether the larger one is refused: more tensors are
-# alive at once than are planned). Lowering an int8 ADD is what costs there.
+# alive at once than are planned; without --long, the smaller one is left out then). Lowering an int8 ADD is what costs there.
 GRAPHS = (("chain", "float32", 2000, False), ("window", "float32", 2000, False),
           ("wide", "float32", 1000, True), ("chain", "int8", 100, False))
 # 8,000 small operators of a kind, each with scales of its own: millions of instructions at most. Where this was
 # written 7,500 million took 0.5 s, and 2 s are allowed: a plan is found or refused with at least three times to
-# spare. Of the other kinds there are a quarter as many here; --long takes all.
-MANY, MOST_OF_MANY = {"add": 8000}, 8000
-FEWER = 2000
+# spare. Without --long there are a quarter as many.
+MANY, FEWER, MOST_OF_MANY = 8000, 2000, 8000
 MANY_KINDS = ("add", "mul", "relu", "concatenation", "pad", "fan_out")
 AIM_TIMES_FILE = 10
 FREE_BYTES = 800_000
@@ -51,8 +50,8 @@ def instructions(command, expect=0):
 
 
 class Costs:
-    def __init__(self, launcher, out):
-        self.launcher, self.out = launcher, pathlib.Path(out)
+    def __init__(self, launcher, out, long):
+        self.launcher, self.out, self.long = launcher, pathlib.Path(out), long
         self.program = os.environ.get("AOTC") or common.ROOT / "build/release/compiler/aotc"
         self.found, self.broken = {}, []
 
@@ -82,7 +81,7 @@ class Costs:
     def mobilenet(self):
         path = self.out / "mobilenet_v2.tflite"
         path.write_bytes(mobilenet.mobilenet_v2())
-        for board in MOBILENET_BOARDS:
+        for board in MOBILENET_BOARDS if self.long else MOBILENET_BOARDS[:1]:
             name = f"{path.stem} {board}"
             count = self.count(name, path, "--board", board)
             print(f"{name:32} {path.stat().st_size:10,} {count / 1e6:8,.0f}", flush=True)
@@ -90,7 +89,7 @@ class Costs:
     def graphs(self):
         for kind, element, smaller, larger_refused in GRAPHS:
             counts = []
-            for size in (smaller, 2 * smaller):
+            for size in (smaller, 2 * smaller) if self.long or not larger_refused else (2 * smaller,):
                 path = self.out / f"{kind}_{element}_{size}.tflite"
                 path.write_bytes(large_graphs.KINDS[kind](size, element))
                 refused = larger_refused and size > smaller
@@ -98,14 +97,15 @@ class Costs:
                 counts.append(self.count(name, path, expect=1 if refused else 0))
                 print(f"{name:32} {path.stat().st_size:10,} {counts[-1] / 1e6:8,.0f}"
                       f"{'  refused' if refused else ''}", flush=True)
-            growth = counts[1] / counts[0]
+            growth = counts[-1] / counts[0]
             if growth > MOST_GROWTH:
                 self.broken.append(f"{kind}: twice the graph costs {growth:.1f} times as much, at "
                                    f"most {MOST_GROWTH}")
 
-    def many(self, fewer):
+    def many(self):
+        count = MANY if self.long else FEWER
         for kind in MANY_KINDS:
-            path, count = self.out / f"many_{kind}.tflite", MANY.get(kind, fewer)
+            path = self.out / f"many_{kind}.tflite"
             path.write_bytes(large_graphs.many(kind, count))
             millions = instructions(self.command(path)) / 1e6
             print(f"{count} int8 of {kind:20} {path.stat().st_size:10,} {millions:8,.0f}", flush=True)
@@ -128,15 +128,15 @@ def main():
     parser.add_argument("--launcher", required=True, help="cost_of.c")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--record", action="store_true")
-    parser.add_argument("--long", action="store_true", help="8,000 operators of each kind")
+    parser.add_argument("--long", action="store_true", help="every board and graph, 8,000 operators of each kind")
     options = parser.parse_args()
     common.require("valgrind")
     with tempfile.TemporaryDirectory() as out:
-        costs = Costs(options.launcher, out)
+        costs = Costs(options.launcher, out, options.long or options.record)
         costs.models()
         costs.mobilenet()
         costs.graphs()
-        costs.many(max(MANY.values()) if options.long else FEWER)
+        costs.many()
     options.out.write_text(json.dumps(costs.found, indent=1) + "\n")
     if options.record:
         RECORD.write_text(json.dumps(costs.found, indent=1) + "\n")

@@ -85,12 +85,15 @@ def strict_commands(folder, prefix):
 # Boards whose kernels are assembly, and the CPU's options.
 KERNEL_CPUS = {"qemu_mps2_an386": ["-mcpu=cortex-m4", "-mfloat-abi=hard"],
                "qemu_mps3_an547": ["-mcpu=cortex-m55", "-mfloat-abi=hard"]}
+# Models whose kernels are compiled for both, and the levels.
+KERNEL_MODELS = {"kws": ("balanced",), "vww": ("speed",), "resnet": ("speed",), "strww": ("balanced",),
+                 "gadget_int8": ("balanced", "speed")}
 
 
 def kernel_commands(path, work):
-    """The kernels of both boards and levels, at the ends of what compilers do to them."""
+    """The kernels of both boards, at the ends of what compilers do to them."""
     for board, cpu in KERNEL_CPUS.items():
-        for level in ("balanced", "speed"):
+        for level in KERNEL_MODELS[path.stem]:
             folder = work / f"{path.stem}_{board}_{level}"
             prefix = emit(path, folder, None, "--board", board, "-O", level)
             for optimise in (["-O0", "-fstack-protector-all"], ["-O3", "-fPIC"]):
@@ -106,7 +109,7 @@ def strict(work):
     for path in sample_models():
         prefix = emit(path, work / path.stem)
         commands += strict_commands(work / path.stem, prefix)
-        if path.stem in ("kws", "vww", "resnet", "strww", "gadget_int8"):
+        if path.stem in KERNEL_MODELS:
             commands += kernel_commands(path, work)
     for path in sample_models()[:12:4]:
         for number, options in enumerate((

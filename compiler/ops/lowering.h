@@ -63,6 +63,7 @@ struct TargetInfo {
   TripleText triple_kernel;
   bool fence_steps = false; // compilers move the loads of unrolled steps too far
   bool quad_units = false;  // products of one row in words of four units' weights
+  std::string_view quad_kernel;  // the family of the core's text of it (ops/common/quad_kernel.h)
   bool vector_bytes = false;  // vectors multiply bytes: weights of 4 bits are worth a byte each
   // What the target knows to do better than the operators themselves, in the order in which it is asked.
   std::shared_ptr<const std::vector<TargetLowering>> lowerings;

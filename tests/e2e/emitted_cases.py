@@ -5,9 +5,8 @@
 Usage: emitted_cases.py TARGET... --run-cases PROGRAM --cases DIR --out DIR [--every N] [--op NAME]
 
 TARGET is gcc, gcc_O2, clang, clang_O2 (the host), cortex_m4, cortex_m55 or rv32imac (QEMU), or thumb1, thumb2 or
-rv32: convolutions by the kernels of small cores, or rv32_clang. TARGET_O0 to TARGET_O3 and TARGET_Os compile for it at that
-level. The program compares every result with
-LiteRT's and ends with 'N passed, 0 failed'; anything else fails.
+rv32: convolutions and fully connected layers by the kernels of small cores, or rv32_clang. TARGET_O0 to TARGET_O3 and
+TARGET_Os compile for it at that level. The program compares every result with LiteRT's and ends with 'N passed, 0 failed'; anything else fails.
 """
 import argparse
 import concurrent.futures

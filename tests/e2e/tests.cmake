@@ -34,9 +34,11 @@ foreach(target host O2 cortex_m4 cortex_m55 rv32imac)
 endforeach()
 
 foreach(target thumb1 thumb2 rv32)
-  e2e_test(cases.packed.${target} full ${python} ${e2e}/emitted_cases.py ${target}
-    --run-cases $<TARGET_FILE:run_cases> --cases ${cases} --out ${work}/cases_${target} --every 3 --op conv_2d)
-  set_tests_properties(cases.packed.${target} PROPERTIES FIXTURES_REQUIRED cases)
+  foreach(op conv_2d fully_connected)
+    e2e_test(cases.packed.${target}.${op} full ${python} ${e2e}/emitted_cases.py ${target} --run-cases $<TARGET_FILE:run_cases>
+      --cases ${cases} --out ${work}/cases_${target}_${op} --every 3 --op ${op})
+    set_tests_properties(cases.packed.${target}.${op} PROPERTIES FIXTURES_REQUIRED cases)
+  endforeach()
 endforeach()
 
 e2e_test(cases.pairs full ${python} ${e2e}/../oracle/pairs.py ${cases}/index.json)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of ops/common/triple_kernel.h. Cortex-M4 has all instructions of the cores that they are for.
+// Kernels of ops/common/triple_kernel.h and quad_kernel.h. Cortex-M4 has all instructions of the cores that they are for.
 #include "cases.h"
+#include "ops/common/quad_kernel.h"
 #include "ops/common/triple_kernel.h"
 
 namespace aotc::tests {
@@ -52,6 +53,31 @@ void add_calls(std::vector<KernelCase>& to, TripleKernel kernel, int64_t turns, 
     }
 }
 
+// Sums may be any: what does not fit its half of a word comes out the same.
+void add_quad_calls(std::vector<KernelCase>& to, const ops::QuadKernel& kernel, int64_t groups) {
+  const int64_t depth = groups * kernel.group;
+  for (Pattern pattern : kPatterns)
+    for (int64_t tiles : {1, 3}) {
+      Data data(pattern, static_cast<uint32_t>(groups * 100 + tiles * 10 + kernel.words));
+      std::vector<int32_t> stream{static_cast<int32_t>(tiles), static_cast<int32_t>(depth), kShift};
+      data.add_line(stream, true);
+      for (int64_t t = 0; t < tiles; ++t) {
+        data.add_words(stream, depth * kernel.words);
+        const int64_t rests = 2 * t % 3;
+        stream.push_back(static_cast<int32_t>(4 * rests));
+        for (int64_t r = 0; r < rests; ++r)
+          stream.push_back(static_cast<int32_t>((depth - 1 - r) << 16 | (kernel.units() - 1 - 2 * r) << 10 | (t == 1 ? 0x85 : 0x13)));
+        for (int64_t u = 0; u < kernel.units(); ++u) {
+          data.add_words(stream, 1);
+          if (!kernel.same) data.add_line(stream, kernel.sign);
+        }
+      }
+      to.push_back({kernel.kernel(),
+                    {table(stream), data.bytes(depth + 1, 1), data.bytes(tiles * kernel.units() + 1, 1), data.words(2 * groups)},
+                    {}});
+    }
+}
+
 }  // namespace
 
 void add_triple_cases(std::vector<KernelCase>& to) {
@@ -69,6 +95,10 @@ void add_triple_cases(std::vector<KernelCase>& to) {
       add_calls(to, narrow, 1, 1);
       add_calls(to, narrow, 3, 1);
     }
+    for (int64_t group : {4, 7, 16})
+      for (int64_t words : {1, 2})
+        for (bool same : {false, true})
+          for (int64_t groups : {1, 3}) add_quad_calls(to, {"quads_thumb2", words, group, same, sign}, groups);
   }
 }
 

@@ -94,9 +94,9 @@ const std::vector<Target>& known_targets() {
       {"mve", {"dsp", "mve"}},
       {"triples1", {}, false, 1, {"conv_2d", "fully_connected"}},
       {"triples4", {}, false, 4, {"conv_2d", "fully_connected"}},
-      {"thumb1", {}, false, 1, {"conv_2d"}, "armv6-m"},
-      {"thumb2", {}, false, 4, {"conv_2d"}, "armv7-m"},
-      {"rv32", {}, false, 4, {"conv_2d"}, "rv32imac"},
+      {"thumb1", {}, false, 1, {"conv_2d", "fully_connected"}, "armv6-m"},
+      {"thumb2", {}, false, 4, {"conv_2d", "fully_connected"}, "armv7-m"},
+      {"rv32", {}, false, 4, {"conv_2d", "fully_connected"}, "rv32imac"},
   };
   return targets;
 }

@@ -14,7 +14,6 @@ using tir::FunctionBuilder;
 
 namespace {
 
-constexpr int32_t kHalfWord = 0x8000;  // makes sums of 16 bits positive, so that they borrow nothing
 constexpr int64_t kMostDepth = 1 << 15, kLeastGroup = 4, kMostGroup = 16;
 
 struct Sums {
@@ -83,28 +82,28 @@ int64_t plain_row_cost(int64_t units, int64_t depth, const TargetInfo& target) {
   return (units + c - 1) / c * (depth * (1 + c + c * target.multiply_add) + depth * 3 / 4 + kTile);
 }
 
-std::vector<int32_t> quad_words(const QuadGemv& plan, int64_t units) {
-  std::vector<int8_t> packed = pack_weights(plan.weights, units, plan.depth, QuadGemv::kUnits);
-  std::vector<int32_t> out;
-  for (size_t i = 0; i < packed.size(); i += 4) {
-    uint32_t word = 0;
-    for (size_t j = 0; j < 4; ++j) {
-      int byte = packed[i + j] + (j < 3 ? 128 : 0);
-      word |= (static_cast<uint32_t>(byte) & 0xFF) << (8 * j);
-    }
-    out.push_back(static_cast<int32_t>(word));
+int32_t quad_word(const QuadGemv& plan, int64_t unit, int64_t k) {
+  uint32_t word = 0;
+  for (int64_t j = 0; j < QuadGemv::kUnits; ++j) {
+    const int byte = plan.weights[static_cast<size_t>((unit + j) * plan.depth + k)] + (j < 3 ? 128 : 0);
+    word |= (static_cast<uint32_t>(byte) & 0xFF) << (8 * j);
   }
+  return static_cast<int32_t>(word);
+}
+
+std::vector<int32_t> quad_words(const QuadGemv& plan, int64_t units) {
+  std::vector<int32_t> out;
+  for (int64_t u : tile_starts(units, QuadGemv::kUnits))
+    for (int64_t k = 0; k < plan.depth; ++k) out.push_back(quad_word(plan, u, k));
   return out;
 }
 
 int64_t quad_scratch_words(const QuadGemv& plan) { return 2 * plan.groups(); }
 
-QuadBuffers make_quad_buffers(LoweringBuilder& f, const QuadGemv& plan, int64_t units,
-                              const std::vector<int32_t>& bias) {
-  QuadBuffers out;
-  out.words = f.constant("weights", DType::kI32, quad_words(plan, units));
-  out.bias = f.constant("bias", DType::kI32, bias);
-  out.starts = f.scratch("starts", DType::kI32, quad_scratch_words(plan), 4);
+namespace {
+
+QuadRests make_quad_rests(LoweringBuilder& f, const QuadGemv& plan, int64_t units) {
+  QuadRests out;
   if (plan.rests.empty()) return out;
   std::vector<uint16_t> begin(static_cast<size_t>(units + 1)), at;
   std::vector<int8_t> value;
@@ -113,21 +112,33 @@ QuadBuffers make_quad_buffers(LoweringBuilder& f, const QuadGemv& plan, int64_t 
     value.push_back(r.weight);
     for (int64_t u = r.unit + 1; u <= units; ++u) ++begin[static_cast<size_t>(u)];
   }
-  out.rest_begin = f.constant("rest_begin", DType::kU16, begin, 2);
-  out.rest_at = f.constant("rest_at", DType::kU16, at, 2);
-  out.rest_value = f.constant("rest_value", DType::kI8, value, 1);
+  out.begin = f.constant("rest_begin", DType::kU16, begin, 2);
+  out.at = f.constant("rest_at", DType::kU16, at, 2);
+  out.value = f.constant("rest_value", DType::kI8, value, 1);
   return out;
 }
 
-void emit_quad_starts(FunctionBuilder& f, const QuadGemv& plan, const QuadBuffers& buffers,
+}  // namespace
+
+QuadBuffers make_quad_buffers(LoweringBuilder& f, const QuadGemv& plan, int64_t units,
+                              const std::vector<int32_t>& bias) {
+  QuadBuffers out;
+  out.words = f.constant("weights", DType::kI32, quad_words(plan, units));
+  out.bias = f.constant("bias", DType::kI32, bias);
+  out.starts = f.scratch("starts", DType::kI32, quad_scratch_words(plan), 4);
+  out.rests = make_quad_rests(f, plan, units);
+  return out;
+}
+
+void emit_quad_starts(FunctionBuilder& f, const QuadGemv& plan, const BufferPtr& starts,
                       const BufferPtr& x, const Ex& row) {
   f.loop("g", 0, plan.groups(), [&](Ex g) {
     Ex begin = f.let("begin", row + g * plan.group);
     Ex sum = load(x, begin);
     for (int64_t k = 1; k < plan.group; ++k) sum = sum + load(x, begin + k);
     Ex less = f.let("less", sum * 128);
-    f.store(buffers.starts, g * 2, sub_wrapping(kHalfWord, mul_wrapping(less, 0x10001)));
-    f.store(buffers.starts, g * 2 + 1, sub_wrapping(kHalfWord, mul_wrapping(less, 0x101)));
+    f.store(starts, g * 2, sub_wrapping(QuadGemv::kHalfWord, mul_wrapping(less, 0x10001)));
+    f.store(starts, g * 2 + 1, sub_wrapping(QuadGemv::kHalfWord, mul_wrapping(less, 0x101)));
   });
 }
 
@@ -148,14 +159,12 @@ void emit_group(FunctionBuilder& f, const QuadGemv& plan, const QuadBuffers& buf
   }
 }
 
-// Adds the products of the cut weights of `unit`.
-void emit_rests(FunctionBuilder& f, const QuadBuffers& buffers, const BufferPtr& x, const Ex& row,
-                const Ex& unit, const Ex& acc) {
-  f.loop("rest", load(buffers.rest_begin, unit), f.let("end", load(buffers.rest_begin, unit + 1)),
-         [&](Ex i) {
-           Ex at = load(buffers.rest_at, i);
-           f.assign(acc, acc + load(x, row + at) * load(buffers.rest_value, i));
-         });
+void emit_quad_rests(FunctionBuilder& f, const QuadRests& rests, const BufferPtr& x, const Ex& row, const Ex& unit,
+                     const Ex& acc) {
+  f.loop("rest", load(rests.begin, unit), f.let("end", load(rests.begin, unit + 1)), [&](Ex i) {
+    Ex at = load(rests.at, i);
+    f.assign(acc, acc + load(x, row + at) * load(rests.value, i));
+  });
 }
 
 }  // namespace
@@ -163,7 +172,7 @@ void emit_rests(FunctionBuilder& f, const QuadBuffers& buffers, const BufferPtr&
 std::vector<Ex> emit_quad_tile(FunctionBuilder& f, const QuadGemv& plan, const QuadBuffers& buffers,
                                const BufferPtr& x, const Ex& row, const Ex& base, const Ex& unit) {
   auto bias = [&](int64_t c) { return load(buffers.bias, unit + c); };
-  Ex halves(plan.groups() * kHalfWord);  // what the groups' starts add to sums 0 and 1
+  Ex halves(plan.groups() * QuadGemv::kHalfWord);  // what the groups' starts add to sums 0 and 1
   std::vector<Ex> total{f.var("total0", sub_wrapping(bias(0), halves)),
                         f.var("total1", sub_wrapping(bias(1), halves)), f.var("total2", 0),
                         f.var("total3", 0)};
@@ -182,9 +191,9 @@ std::vector<Ex> emit_quad_tile(FunctionBuilder& f, const QuadGemv& plan, const Q
   std::vector<Ex> acc{f.var("acc0", sub_wrapping(total[0], shl_wrapping(total[2], 16))),
                       f.var("acc1", sub_wrapping(total[1], shl_wrapping(total[3], 16))),
                       f.var("acc2", total[2] + bias(2)), f.var("acc3", total[3] + bias(3))};
-  if (buffers.rest_begin)
+  if (buffers.rests.begin)
     for (int64_t c = 0; c < QuadGemv::kUnits; ++c)
-      emit_rests(f, buffers, x, row, unit + c, acc[static_cast<size_t>(c)]);
+      emit_quad_rests(f, buffers.rests, x, row, unit + c, acc[static_cast<size_t>(c)]);
   return acc;
 }
 

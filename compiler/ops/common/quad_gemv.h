@@ -22,6 +22,7 @@ namespace aotc::ops {
 
 struct QuadGemv {
   static constexpr int64_t kUnits = 4;
+  static constexpr int32_t kHalfWord = 0x8000;  // makes sums of 16 bits positive, so that they borrow nothing
   // The part of weight [unit][k] that its word does not hold.
   struct Rest {
     int64_t unit, k;
@@ -44,14 +45,21 @@ std::optional<QuadGemv> plan_quads(const std::vector<int8_t>& weights, int64_t u
 int64_t quad_cost(const QuadGemv& plan, int64_t units, const TargetInfo& target);
 int64_t plain_row_cost(int64_t units, int64_t depth, const TargetInfo& target);
 
+// The word of units `unit` to `unit` + 3 at step k.
+int32_t quad_word(const QuadGemv& plan, int64_t unit, int64_t k);
 // The words, [tile][depth], for the tiles of tile_starts(units, 4).
 std::vector<int32_t> quad_words(const QuadGemv& plan, int64_t units);
+
+// The weights that were cut, by unit: those of unit u are [begin[u], begin[u + 1]). Null where there are none.
+struct QuadRests {
+  tir::BufferPtr begin, at, value;
+};
 
 // Tables and scratch of a function that multiplies rows.
 struct QuadBuffers {
   tir::BufferPtr words, bias;
-  tir::BufferPtr starts;                           // scratch: two words for each group
-  tir::BufferPtr rest_begin, rest_at, rest_value;  // null where there are no rests
+  tir::BufferPtr starts;  // scratch: two words for each group
+  QuadRests rests;
 };
 QuadBuffers make_quad_buffers(LoweringBuilder& f, const QuadGemv& plan, int64_t units,
                               const std::vector<int32_t>& bias);
@@ -59,7 +67,7 @@ QuadBuffers make_quad_buffers(LoweringBuilder& f, const QuadGemv& plan, int64_t 
 int64_t quad_scratch_words(const QuadGemv& plan);
 
 // Once for a row that begins at x[row]: what the sums of each group start from.
-void emit_quad_starts(tir::FunctionBuilder& f, const QuadGemv& plan, const QuadBuffers& buffers,
+void emit_quad_starts(tir::FunctionBuilder& f, const QuadGemv& plan, const tir::BufferPtr& starts,
                       const tir::BufferPtr& x, const tir::Ex& row);
 // Accumulators, bias included, of units `unit` to `unit` + 3, whose words begin at `base`.
 std::vector<tir::Ex> emit_quad_tile(tir::FunctionBuilder& f, const QuadGemv& plan,

@@ -7,12 +7,52 @@
 
 #include "ops/common/gemm.h"
 #include "ops/common/quad_gemv.h"
+#include "ops/common/quad_kernel.h"
 #include "ops/fully_connected/fully_connected.h"
 
 namespace aotc::ops {
 
 using tir::BufferPtr;
 using tir::Ex;
+
+namespace {
+
+// Rows by the core's kernel.
+std::optional<Lowered> lower_by_kernel(const OpView& op, const QuadGemv& plan, const QuadKernelFit& fit,
+                                       const std::vector<int32_t>& bias) {
+  const QuadKernel& kernel = fit.kernel;
+  const int64_t units = op.operand(1).shape[0], depth = plan.depth, tile = kernel.units();
+  const int64_t rows = op.operand(0).elements() / depth, whole = units / tile;
+  LoweringBuilder f(op, "fully_connected");
+  BufferPtr in = f.operand(0);
+  std::vector<int64_t> first;
+  for (int64_t t = 0; t < whole; ++t) first.push_back(t * tile);
+  std::vector<int32_t> words = kernel.stream(plan, first, bias, fit.lines);
+  const auto last_at = static_cast<int64_t>(words.size());
+  // Units that are left are made again with the ones before them.
+  const bool rest = units % tile != 0;
+  if (rest) {
+    const std::vector<int32_t> last = kernel.stream(plan, {units - tile}, bias, fit.lines);
+    words.insert(words.end(), last.begin(), last.end());
+  }
+  BufferPtr stream = f.constant("stream", DType::kI32, words);
+  BufferPtr starts = f.scratch("starts", DType::kI32, quad_scratch_words(plan), 4);
+  BufferPtr out = f.result(0);
+  tir::KernelPtr quads = kernel.kernel();
+  f.loop("r", 0, rows, [&](Ex r) {
+    Ex row = f.let("row", r * depth);
+    emit_quad_starts(f, plan, starts, in, row);
+    f.run(quads, {address(stream, 0), address(in, row), address(out, r * units), address(starts, 0)});
+    if (rest)
+      f.run(quads, {address(stream, last_at), address(in, row), address(out, r * units + (units - tile)), address(starts, 0)});
+  });
+  f.algorithm("quads");
+  f.choice("group", plan.group);
+  const std::string cut = plan.rests.empty() ? "" : fmt::format("{} weights cut, ", plan.rests.size());
+  return f.finish(fmt::format("{}{} units, shift {}{}", cut, tile, fit.lines.shift, kernel.sign ? ", sign" : ""));
+}
+
+}  // namespace
 
 std::optional<Lowered> lower_fully_connected_quad(const OpView& op, const TargetInfo& target) {
   int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
@@ -23,6 +63,10 @@ std::optional<Lowered> lower_fully_connected_quad(const OpView& op, const Target
   // A gain of a few per cent is not worth the scratch.
   if (!plan) return std::nullopt;
   bool asked = target.asked && target.asked->algorithm == "quads";
+  auto [by_kernel, scaling_of_lines] = folded_scaling(op, w);
+  if (auto fit = fit_quad_kernel(*plan, units, scaling_of_lines, by_kernel.bias, target))
+    if (asked || fit->kernel.cost(*plan, units, target) < plain_row_cost(units, depth, target))
+      return lower_by_kernel(op, *plan, *fit, by_kernel.bias);
   if (!asked && quad_cost(*plan, units, target) * 9 / 8 >= plain_row_cost(units, depth, target))
     return std::nullopt;
   auto [folded, scaling] = folded_scaling(op, w);
@@ -35,7 +79,7 @@ std::optional<Lowered> lower_fully_connected_quad(const OpView& op, const Target
   requantizer.begin(f);
   f.loop("r", 0, rows, [&](Ex r) {
     Ex row = f.let("row", r * depth);
-    emit_quad_starts(f, *plan, buffers, in, row);
+    emit_quad_starts(f, *plan, buffers.starts, in, row);
     f.loop(
         "u", 0, units,
         [&](Ex u) {

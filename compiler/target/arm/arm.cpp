@@ -2,6 +2,7 @@
 // Cores of the Cortex-M series.
 #include "target/arm/dsp/lowerings.h"
 #include "target/arm/helium/lowerings.h"
+#include "target/arm/quads.h"
 #include "target/arm/timings.h"
 #include "target/arm/triples.h"
 #include "target/family.h"
@@ -42,8 +43,10 @@ bool describe_arm(const CpuQuery& query, ops::TargetInfo& t) {
   if (!query.isa.starts_with("arm")) return false;
   if (query.isa != "armv6-m") {
     describe_usual(t);
-    if (query.isa == "armv7-m" && query.assembly)
+    if (query.isa == "armv7-m" && query.assembly) {
       t.triple_kernel = {.family = "triples_thumb2", .channels = 4, .most_unroll = 16, .many = true};
+      t.quad_kernel = "quads_thumb2";
+    }
     return true;
   }
   t.registers = kThumb1Registers;
@@ -74,7 +77,7 @@ void thumb1_operations(const ops::TargetInfo& target, OperationCosts& c) {
 
 void add_family_arm(std::vector<Family>& to) {
   to.push_back({"arm", cortex_cores(), describe_arm, thumb1_operations, {arm::dsp_extension(), arm::helium_extension()},
-                {{"triples_thumb1", arm::triples_thumb1}, {"triples_thumb2", arm::triples_thumb2}}});
+                {{"triples_thumb1", arm::triples_thumb1}, {"triples_thumb2", arm::triples_thumb2}, {"quads_thumb2", arm::quads_thumb2}}});
 }
 
 }  // namespace aotc::target

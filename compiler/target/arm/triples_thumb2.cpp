@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/common/triple_kernel.h"
 #include "target/arm/dsp/assembly.h"
+#include "target/arm/plain_thumb.h"
 #include "target/arm/triples.h"
 
 namespace aotc::target::arm {
@@ -8,22 +9,6 @@ namespace aotc::target::arm {
 namespace {
 
 using ops::TripleKernel;
-
-// What Cortex-M3 has beside what other kernels use.
-class PlainThumb : public Thumb {
- public:
-  // Bits [0, count) of m, sign-extended.
-  void sbfx(Reg d, Reg m, int count) { emit("sbfx", {name(d), name(m), "#0", imm_text(count)}); }
-  void smull(Reg low, Reg high, Reg n, Reg m) { emit("smull", {name(low), name(high), name(n), name(m)}); }
-  void add_asr(Reg d, Reg n, Reg m, int by) { emit("add", {name(d), name(n), name(m), shift("asr", by)}); }
-  void sub_asr(Reg d, Reg n, Reg m, int by) { emit("sub", {name(d), name(n), name(m), shift("asr", by)}); }
-
-  Implementation finish() {
-    Implementation out = Thumb::finish();
-    out.condition = "defined(__GNUC__) && defined(__thumb2__) && defined(__ARMEL__)";
-    return out;
-  }
-};
 
 class TripleWriter {
  public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RV32 cores.
 #include "target/family.h"
+#include "target/riscv/quads.h"
 #include "target/riscv/triples.h"
 
 namespace aotc::target {
@@ -26,7 +27,10 @@ bool describe_riscv(const CpuQuery& query, ops::TargetInfo& t) {
   t.triple_channels = 4;
   t.fence_steps = true;
   t.quad_units = true;
-  if (query.assembly) t.triple_kernel = {.family = "triples_rv32", .channels = 8, .most_unroll = 8, .many = true};
+  if (query.assembly) {
+    t.triple_kernel = {.family = "triples_rv32", .channels = 8, .most_unroll = 8, .many = true};
+    t.quad_kernel = "quads_rv32";
+  }
   return true;
 }
 
@@ -46,7 +50,7 @@ void add_family_riscv(std::vector<Family>& to) {
   family.cores = {{"rv32imac", cycles, &kThreeStages}, {"rv32imc", cycles, &kThreeStages}};
   family.describe = describe_riscv;
   family.operations = riscv_operations;
-  family.kernels = {{"triples_rv32", riscv::triples_rv32}};
+  family.kernels = {{"triples_rv32", riscv::triples_rv32}, {"quads_rv32", riscv::quads_rv32}};
   to.push_back(std::move(family));
 }
 

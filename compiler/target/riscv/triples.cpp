@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "ops/common/triple_kernel.h"
+#include "target/riscv/kernel_text.h"
 #include "target/riscv/text_count.h"
 
 namespace aotc::target::riscv {
@@ -17,18 +18,11 @@ namespace {
 using ops::TripleGemm;
 using ops::TripleKernel;
 
-constexpr int kWord = 4, kPixels = 3;
-constexpr const char* kSaved[] = {"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11"};
+constexpr int kPixels = 3;
 // Two for each channel. Beside these: a0 stream, a1 panel, a2 and a3 first and second pixel of the output, a4 to a7
 // temporaries, t0 and t1 the ends of int8, t2 the panel's end and then the output's third pixel.
 constexpr const char* kSums[] = {"s0", "s1", "s2", "s3", "s4",  "s5",  "s6", "s7",
                                  "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
-
-int64_t parameter_of(const tir::Kernel& kernel, std::string_view name) {
-  for (const auto& [key, value] : kernel.parameters)
-    if (key == name) return value;
-  return 0;
-}
 
 class TripleWriter {
  public:

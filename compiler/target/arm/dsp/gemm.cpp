@@ -234,6 +234,8 @@ std::vector<int32_t> gemv_shape(int64_t steps, int64_t groups, bool sign) {
 std::vector<int32_t> gemv_sums_shape(int64_t steps, int64_t groups) {
   std::vector<int32_t> out = gemv_shape(steps, groups, false);
   out[PairGemm::kShapeStreamBytes] = static_cast<int32_t>(groups * 4 * steps * 4);
+  out[PairGemm::kShapeEntry] =
+      static_cast<int32_t>(loop_entry(steps / 2, PairGemm::kGemvUnroll, PairGemm::kGemvSumsInstructions));
   return out;
 }
 

@@ -120,16 +120,16 @@ class HalvesVectorWriter {
     a_.enter(GemvFrame::kBytes);
     begin_gemv(a_, body);
     a_.bind(group);
-    a_.ldm_after(r1, {r2, r3, r4, r5, r6, r7, r8, r9});
+    a_.ldm_after(r0, {r2, r3, r4, r5, r6, r7, r8, r9});
     a_.jump(sp, GemvFrame::kEntry);
     a_.bind(body);
     a_.repeat(HalvesGemm::kGemvUnroll, [&] { step(); });
     a_.ldr(r12, sp, GemvFrame::kPixelEnd);
-    a_.cmp(r0, r12);
+    a_.cmp(r1, r12);
     a_.b("ne", body);
-    a_.ldr(r0, sp, GemvFrame::kOut);
-    a_.stm_after(r0, {r2, r3, r4, r5, r6, r7, r8, r9});
-    a_.str(r0, sp, GemvFrame::kOut);
+    a_.ldr(r1, sp, GemvFrame::kOut);
+    a_.stm_after(r1, {r2, r3, r4, r5, r6, r7, r8, r9});
+    a_.str(r1, sp, GemvFrame::kOut);
     end_gemv(a_, group);
     return a_.finish();
   }
@@ -138,10 +138,10 @@ class HalvesVectorWriter {
 
   // Every instruction is 4 bytes. The input may lie at any halfword, which a single load may.
   void step() {
-    a_.ldr_after(r10, r0, 4);
+    a_.ldr_after(r10, r1, 4);
     int channel = 2;
     for (int half = 0; half < 2; ++half) {
-      a_.ldrd_after(r12, lr, r1, 8);
+      a_.ldrd_after(r12, lr, r0, 8);
       for (Reg w : {r12, lr}) {
         a_.sxtb16(r11, w);
         a_.smlad({channel}, r10, r11, {channel});

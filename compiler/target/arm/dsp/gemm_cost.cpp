@@ -25,9 +25,9 @@ Work gemm_work(bool words, int64_t pixels, int64_t steps, int64_t pairs, bool si
   Work pass{.load = 1, .alu = 1, .branch = 1};
   // Multiply, saturate and store two channels; what they share is taken apart first.
   Work finish{.store = p, .alu = (words ? 3 : 5) * p + (sign ? 4 * p : 0), .high = 2 * p};
-  Work pair{.load = triple ? 9.0 : 7.0, .store = 1, .alu = triple ? 3.0 : 2.0, .branch = 2};
+  Work pair{.load = (triple ? 6.0 : 4.0) + (sign ? 1 : 0), .store = 1, .alu = triple ? 2.0 : 1.0, .branch = 2};
   pair += work_times(step, steps) + work_times(pass, (steps + unroll - 1) / unroll) + finish;
-  return Work{.load = 12, .store = 12, .alu = 12, .branch = 4} + work_times(pair, pairs);
+  return Work{.load = 12, .store = 12, .alu = 6, .branch = 4} + work_times(pair, pairs);
 }
 
 Work pack_work(int64_t pixels, int64_t words, int64_t rows) {
@@ -43,12 +43,12 @@ Work gemv_work(bool words, int64_t steps, int64_t groups, bool sign) {
   double channels = words ? PairGemm::kWordsGemvChannels : PairGemm::kGemvChannels;
   int64_t taken = words ? PairGemm::kWordsGemvSteps : 2;  // steps at a time
   int64_t unroll = words ? PairGemm::kWordsGemvUnroll : PairGemm::kGemvUnroll;
-  Work step = words ? Work{.load = 5, .dual = 16} : Work{.load = 5, .alu = 8, .dual = 16};
+  Work step = words ? Work{.load = 5, .dual = 16} : Work{.load = 4, .alu = 8, .dual = 16};
   int64_t units = steps / taken;
   Work pass{.load = 1, .alu = 1, .branch = 1};
-  Work finish{.load = sign || !words ? channels : 1, .store = channels,
+  Work finish{.load = sign ? channels : words ? 1 : channels / 2, .store = channels,
               .alu = (words ? 1 : 2) * channels + (sign ? 2 * channels : 0), .high = channels};
-  Work group{.load = words ? 4.0 : 7.0, .store = 1, .alu = 1, .branch = 2};
+  Work group{.load = 4, .store = 1, .alu = 1, .branch = 2};
   group += work_times(step, units) + work_times(pass, (units + unroll - 1) / unroll) + finish;
   return Work{.load = 12, .store = 12, .alu = 12, .branch = 4} + work_times(group, groups);
 }

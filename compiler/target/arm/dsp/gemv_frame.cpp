@@ -6,24 +6,19 @@
 namespace aotc::target::arm {
 
 void begin_gemv(Thumb& a, Label body) {
-  a.ldrd(r4, r5, r3, PairGemm::kShapePanelBytes * 4);  // and the stream's bytes
-  a.add(r4, r4, r1);
-  a.strd(r1, r4, sp, GemvFrame::kPixel);
-  a.add(r5, r5, r0);
-  a.strd(r2, r5, sp, GemvFrame::kOut);
-  a.ldr(r6, r3, PairGemm::kShapeEntry * 4);
-  a.adr(r7, body);
-  a.add(r6, r6, r7);
-  a.str(r6, sp, GemvFrame::kEntry);
-  a.mov(r12, r0);
-  a.mov(r0, r1);
-  a.mov(r1, r12);
+  static_assert(PairGemm::kShapeEntry == 3 && PairGemm::kShapePanelBytes == 4 && PairGemm::kShapeStreamBytes == 5);
+  a.ldm(r3, {r4, r5, r6, r7, r8, r9});
+  a.add(r4, r0, r9);
+  a.mov(r5, r2);
+  a.adr(r9, body);
+  a.add(r7, r7, r9);
+  a.add(r8, r8, r1);
+  a.stm(sp, {r1, r4, r5, r7, r8});
 }
 
 void end_gemv(Thumb& a, Label group) {
-  a.ldr(r0, sp, GemvFrame::kStreamEnd);
-  a.cmp(r1, r0);
-  a.ldr(r0, sp, GemvFrame::kPixel);
+  a.ldrd(r1, r12, sp, GemvFrame::kPixel);  // and the end of the weights
+  a.cmp(r0, r12);
   a.b("ne", group);
   a.leave();
 }

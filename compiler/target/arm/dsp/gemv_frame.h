@@ -7,12 +7,12 @@
 
 namespace aotc::target::arm {
 
-// Bytes from sp: the pixel, its end, where the unrolled body is entered, out, end of the weights.
+// Bytes from sp: the pixel, end of the weights, out, where the unrolled body is entered, the pixel's end.
 struct GemvFrame {
-  static constexpr int kPixel = 0, kPixelEnd = 4, kEntry = 8, kOut = 12, kStreamEnd = 16, kBytes = 24;
+  static constexpr int kPixel = 0, kStreamEnd = 4, kOut = 8, kEntry = 12, kPixelEnd = 16, kBytes = 20;
 };
 
-// Behind the entry with a frame of kBytes: fills it. Then r0: the pixel, r1: weights.
+// Behind the entry with a frame of kBytes: fills it. r0 and r1 stay.
 void begin_gemv(Thumb& a, Label body);
 
 // Goes on with the next group of channels while there are weights, from the pixel's begin; else returns.

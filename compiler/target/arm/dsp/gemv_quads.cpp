@@ -127,18 +127,18 @@ class QuadsWriter {
     Label group = a_.label(), body = a_.label();
     a_.note("On entry r0: weights, r1: x, r2: out, r3: shape.");
     a_.enter(GemvFrame::kBytes);
-    a_.note("On the stack from sp: x, its end, where the unrolled body is entered, out, end of weights.");
+    a_.note("On the stack from sp: x, end of weights, out, where the unrolled body is entered, end of x.");
     begin_gemv(a_, body);
-    a_.note("For every four channels. r0: x, r1: weights, r2 to r5: their sums, r12: end of x.");
+    a_.note("For every four channels. r0: weights, r1: x, r2 to r5: their sums, r12: end of x.");
     a_.bind(group);
-    a_.ldm_after(r1, {r2, r3, r4, r5});
+    a_.ldm_after(r0, {r2, r3, r4, r5});
     a_.ldr(r12, sp, GemvFrame::kPixelEnd);
     a_.jump(sp, GemvFrame::kEntry);
     a_.bind(body);
     a_.note(form_.bytes ? "Four bytes of x by four channels. A word of weights has the bytes a, b, a, b."
                         : "Four bytes of x by four channels. A word of weights has 256 * b + a in each half.");
     a_.repeat(GemvQuads::kUnroll, [&] { word(); });
-    a_.cmp(r0, r12);
+    a_.cmp(r1, r12);
     a_.b("ne", body);
     a_.note("Requantise: multiply, add the offset, shift, saturate; store.");
     finish_group();
@@ -151,10 +151,10 @@ class QuadsWriter {
 
   // Every instruction is 4 bytes.
   void word() {
-    a_.ldr_after(r6, r0, 4);
+    a_.ldr_after(r6, r1, 4);
     a_.sxtb16(r7, r6, 8);
     a_.sxtb16(r6, r6);
-    a_.ldm_after(r1, {r8, r9, r10, r11});
+    a_.ldm_after(r0, {r8, r9, r10, r11});
     int weights = 8;
     for (Reg x : {r6, r7})
       for (int a : {0, 2}) {
@@ -167,20 +167,20 @@ class QuadsWriter {
   }
 
   void finish_group() {
-    a_.ldr(r0, sp, GemvFrame::kOut);
+    a_.ldr(r1, sp, GemvFrame::kOut);
     for (int c = 0; c < 4; c += 2) {
       if (!form_.bytes) a_.sub(acc(c + 1), acc(c + 1), acc(c));
       if (form_.left > 0) a_.lsl(acc(c), acc(c), form_.left);
       if (form_.bytes && form_.left > 0) a_.lsl(acc(c + 1), acc(c + 1), form_.left);
-      if (!sign_) a_.ldm_after(r1, {r6, r7, r8, r9});
+      if (!sign_) a_.ldm_after(r0, {r6, r7, r8, r9});
       for (int channel = c; channel < c + 2; ++channel) {
         const Reg line = sign_ || channel == c ? r6 : r8, sign = r8;
-        if (sign_) a_.ldm_after(r1, {r6, r7, r8});
+        if (sign_) a_.ldm_after(r0, {r6, r7, r8});
         requantize(a_, acc(channel), line, {line.number + 1}, shift_, sign_ ? &sign : nullptr, lr);
-        a_.strb_after(acc(channel), r0, 1);
+        a_.strb_after(acc(channel), r1, 1);
       }
     }
-    a_.str(r0, sp, GemvFrame::kOut);
+    a_.str(r1, sp, GemvFrame::kOut);
   }
 
   Thumb a_;

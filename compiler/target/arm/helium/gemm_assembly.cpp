@@ -252,15 +252,15 @@ class MveGemmWriter : ProductWriter {
     a_.b("ne", body);
   }
 
-  // Only the lowest block's length is not 16, and if it is not there is no loop.
+  // Only the lowest block's length is less than 16, and if it is there is no loop.
   void loop_blocks(bool odd) {
     Label body = a_.label();
-    block(odd, MveGemm::kBlock, true);
-    a_.repeat(unrolled_.before - 1, [&] { block(odd, MveGemm::kBlock, false); });
+    block(odd, first_, true);
+    a_.repeat(unrolled_.before - 1, [&] { block(odd, first_, false); });
     a_.str(r7, sp, kGroupsLeft);
     a_.mov(r7, unrolled_.passes);
     a_.bind(body);
-    a_.repeat(unrolled_.in_loop, [&] { block(odd, MveGemm::kBlock, false); });
+    a_.repeat(unrolled_.in_loop, [&] { block(odd, first_, false); });
     a_.subs(r7, r7, 1);
     a_.b("ne", body);
     a_.ldr(r7, sp, kGroupsLeft);
@@ -268,7 +268,7 @@ class MveGemmWriter : ProductWriter {
 
   // The lowest block of a row may be shorter: it is the first upwards, the last downwards.
   void blocks_of_row(bool odd, bool begins) {
-    if (first_ == MveGemm::kBlock || per_row_ == 1) {
+    if (first_ >= MveGemm::kBlock || per_row_ == 1) {
       if (begins) block(odd, first_, true);
       return a_.repeat(begins ? per_row_ - 1 : per_row_, [&] { block(odd, first_, false); });
     }

@@ -92,6 +92,15 @@ NARROW = {
     "narrow_rest_by_four": ((1, 7, 21, 1), (8, 5, 4, 1), (1, 1), (1, 1), "SAME"),
     "narrow_tall_window": ((1, 3, 20, 1), (8, 9, 8, 1), (1, 2), (1, 1), "SAME"),
     "narrow_strides": ((1, 23, 20, 1), (8, 4, 6, 1), (5, 3), (1, 1), "VALID"),
+    # By columns.
+    "narrow_columns": ((1, 9, 32, 3), (16, 3, 3, 3), (1, 1), (1, 1), "SAME"),
+    "narrow_columns_stride2": ((1, 12, 12, 3), (11, 3, 3, 3), (2, 2), (1, 1), "SAME"),
+    "narrow_columns_valid": ((1, 9, 8, 3), (8, 4, 3, 3), (1, 1), (1, 1), "VALID"),
+    "narrow_columns_one_vector": ((1, 7, 16, 1), (8, 5, 9, 1), (1, 1), (1, 1), "SAME"),
+    "narrow_columns_two_channels": ((1, 10, 14, 2), (8, 5, 5, 2), (2, 1), (1, 1), "SAME"),
+    "narrow_columns_five_channels": ((1, 6, 10, 5), (9, 3, 3, 5), (1, 1), (1, 1), "SAME"),
+    "narrow_columns_eight_channels": ((1, 6, 6, 8), (8, 2, 2, 8), (1, 1), (1, 1), "SAME"),
+    "narrow_columns_tall": ((1, 4, 20, 1), (8, 14, 9, 1), (1, 1), (1, 1), "SAME"),
 }
 QUANTIZATIONS = {
     "typical": (0.05, -3, 0.02, 0.3, 4, "NONE"),

@@ -8,6 +8,7 @@
 namespace aotc::target::arm {
 
 Implementation mve_average(const tir::Kernel& kernel);
+Implementation mve_columns(const tir::Kernel& kernel);
 Implementation mve_gemm(const tir::Kernel& kernel);
 Implementation mve_gemv(const tir::Kernel& kernel);
 Implementation mve_planes(const tir::Kernel& kernel);

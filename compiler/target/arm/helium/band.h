@@ -4,6 +4,8 @@
 // above each other follow each other. A window's part of a plane is then one block of mve_gemm, that of
 // the next pixel begins a few bytes further on, and each row is gathered once for all windows. Padding
 // is in the planes: columns that nothing is woven into, and a row that is woven for rows outside of the image.
+// Where two rows of a window are longer than a vector, the band is one plane by columns: the pixels that lie
+// above each other follow each other. Then a window has no gaps.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +18,12 @@
 namespace aotc::target::arm {
 
 struct MveBand {
-  // For a convolution's windows; nothing where a block holds no two rows of a window, or planes are too far
-  // from each other for one step of a load.
+  // For a convolution's windows; nothing where planes are too far from each other for one step of a load, or
+  // offsets of columns take more than a byte.
   static std::optional<MveBand> of(const ops::Window& window, int64_t channels);
 
+  bool columns = false;
+  int64_t channels = 1;
   int64_t ways = 2;      // rows of a plane
   int64_t planes = 1;
   int64_t bytes = 0;     // of an input row
@@ -36,15 +40,27 @@ struct MveBand {
   int64_t padding() const;
   int64_t band_bytes() const { return planes * pitch; }
   int64_t panel_bytes() const;
-  MveBlocks blocks() const { return MveBlocks::spaced(planes, pitch); }
-  // Weights [channels][rows][row] in the order of the blocks.
-  std::vector<int8_t> arranged(const std::vector<int8_t>& weights, int64_t channels) const;
+  MveBlocks blocks() const;
+  // Weights [of][rows][row] in the order of the blocks.
+  std::vector<int8_t> arranged(const std::vector<int8_t>& weights, int64_t of) const;
   // Instructions that weave one band.
   int64_t cost() const;
+
+  // By columns, a row is stored in vectors that begin with a pixel, `vectors` of them, `step` bytes from each other,
+  // and one that ends with the row. Where bytes of the first ones go, and of the last one.
+  int64_t step() const { return 16 / channels * channels; }
+  int64_t vectors() const { return (bytes - 16) / step() + 1; }
+  int64_t column() const { return ways * channels; }
+  std::vector<uint8_t> offsets() const;
+
+ private:
+  bool by_columns(const ops::Window& window);
 };
 
 // (x, panel, to, live): planes to panel + to. Of the rows, the first live >> 16 are padding, then there are
 // live & 0xFFFF from x, at least one, and the rest is padding: the row that the panel begins with.
 tir::KernelPtr mve_planes_kernel(const MveBand& band);
+// (x, panel, offsets, live): the same by columns.
+tir::KernelPtr mve_columns_kernel(const MveBand& band);
 
 }  // namespace aotc::target::arm

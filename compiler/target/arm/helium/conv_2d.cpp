@@ -108,24 +108,23 @@ class MveConvLowering {
     if (plain(y) && plain(x) && blocks_.fit_gemm()) return true;
     if (conv_.window.batch != 1 || row_elements_ >= kMostRow || y.kernel >= kMostRow) return false;
     band_ = MveBand::of(conv_.window, conv_.in_channels);
-    if (choose_woven()) return true;
-    form_ = Form::kRows;
-    if (choose_rows()) return true;
-    form_ = Form::kPanel;
-    blocks_ = MveBlocks(1, conv_.k, true);
+    // Code for columns is worth its bytes for speed.
+    if (band_ && band_->columns && target_.level == Level::kSize) band_.reset();
+    form_ = choose_rows() ? Form::kRows : Form::kPanel;
+    if (form_ == Form::kPanel) blocks_ = MveBlocks(1, conv_.k, true);
+    choose_woven();
     return true;
   }
 
-  // Whether rows can be woven, and cost less than gathering each window. A band is never divided.
-  bool choose_woven() {
-    if (!band_) return false;
+  // Weaves rows if that can be and costs less than the form chosen. A band is never divided.
+  void choose_woven() {
+    if (!band_) return;
     const bool too_long = target_.slice > 0 && cost_of_woven() / bands() > target_.slice / 2;
     const bool asked_other = target_.wish("panel", -1, 0, 1) >= 0;
-    const bool cheaper = cost_of_woven() < cost_of_panel();
-    if (target_.wish("woven", cheaper && !too_long && !asked_other, 0, 1) == 0) return false;
+    const int64_t other = form_ == Form::kRows ? cost_of_rows(blocks_, rows_inside_) : cost_of_panel();
+    if (target_.wish("woven", cost_of_woven() < other && !too_long && !asked_other, 0, 1) == 0) return;
     form_ = Form::kWoven;
     blocks_ = band_->blocks();
-    return true;
   }
 
   // Whether rows in place are possible and cost less than gathering them.
@@ -179,7 +178,7 @@ class MveConvLowering {
   int64_t pairs_of_band() const { return conv_.window.x.out * band_->bands / 2; }
 
   int64_t cost_of_woven() const {
-    const int64_t pairs = pairs_of_band() * halves() * kBlockCost * band_->planes;
+    const int64_t pairs = pairs_of_band() * halves() * kBlockCost * band_->blocks().count();
     return bands() * (pairs + band_->bands * band_->cost() + 60);
   }
 
@@ -261,13 +260,16 @@ class MveConvLowering {
     fill(0, op_.operand(0).zero_point(), band_->panel_bytes());
     MvePixels how{pairs_of_band(), band_->pixel, conv_.out_channels, 2 * band_->pixel, 2 * conv_.out_channels};
     if (together == 2) how = {pairs_of_band(), band_->band_bytes(), out_row, band_->pixel, conv_.out_channels};
-    BufferPtr table = shape("shape", how);
+    BufferPtr table = shape("shape", how), offsets;
+    if (band_->columns) offsets = f_.constant("offsets", DType::kU8, band_->offsets());
     auto weave = [&](const Ex& row, int64_t to) {
       Ex top = f_.let("top", row * y.stride - y.pad_before);
       Ex before = f_.let("before", max(-top, 0));
       Ex live = min(Ex(y.in) - top, y.kernel) - before;
-      f_.run(mve_planes_kernel(*band_), {address(in_, (top + before) * row_bytes()), address(panel_, 0),
-                                         Ex(band_->padding() + to + band_->lead), before * (1 << 16) + live});
+      Ex from = address(in_, (top + before) * row_bytes()), rows = before * (1 << 16) + live;
+      if (band_->columns) return f_.run(mve_columns_kernel(*band_), {from, address(panel_, 0), address(offsets, 0), rows});
+      f_.run(mve_planes_kernel(*band_),
+             {from, address(panel_, 0), Ex(band_->padding() + to + band_->lead), rows});
     };
     f_.loop(
         "oy", 0, y.out,

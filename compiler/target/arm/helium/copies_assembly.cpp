@@ -113,6 +113,51 @@ Implementation mve_planes(const tir::Kernel& kernel) {
   return a.finish();
 }
 
+// As mve_planes; r2 where a row goes, r4 and r5 its vectors and where they go.
+Implementation mve_columns(const tir::Kernel& kernel) {
+  const int rows = parameter(kernel, "rows"), bytes = parameter(kernel, "bytes");
+  const int channels = parameter(kernel, "channels"), column = rows * channels;
+  const int step = 16 / channels * channels, vectors = (bytes - 16) / step + 1;
+  const int moves = step / channels * column;
+  Helium a;
+  Label row = a.label();
+  a.note("On entry r0: x, r1: panel, r2: offsets, r3: rows. Stores rows by columns, or the panel's padding.");
+  a.enter(0);
+  a.vldrb(8, q1, r2);
+  a.vldrb(8, q2, r2, 16);
+  a.uxth(r8, r3);
+  a.lsr(r3, r3, 16);
+  a.mov(r9, bytes);
+  a.mls(r0, r3, r9, r0);
+  a.mov(r12, 0);
+  a.sub(r3, r12, r3);
+  a.mov(r2, parameter(kernel, "first"));
+  a.add(r2, r2, r1);
+  a.mov(r12, rows);
+  a.dls(r12);
+  a.bind(row);
+  a.cmp(r3, r8);
+  a.csel(r4, r0, r1, "lo");
+  a.add(r0, r0, r9);
+  a.add(r3, r3, 1);
+  a.mov(r5, r2);
+  a.repeat(vectors, [&] {
+    a.vldrb_after(8, q0, r4, step);
+    a.vstrb_scatter(8, q0, r5, q1);
+    a.add(r5, r5, moves);
+  });
+  // What remains ends with the row and overlaps the last vector.
+  if (const int last = bytes - 16; last > (vectors - 1) * step) {
+    a.vldrb(8, q0, r4, last - vectors * step);
+    a.sub(r5, r5, vectors * moves - last / channels * column);
+    a.vstrb_scatter(8, q0, r5, q2);
+  }
+  a.add(r2, r2, channels);
+  a.le(row);
+  a.leave();
+  return a.finish();
+}
+
 // r0 x, r1 panel, r2 shape, r3 size.
 Implementation mve_rows(const tir::Kernel&) {
   Helium a;

@@ -128,7 +128,8 @@ class Thumb {
   void strh_index(Reg t, Reg n, Reg m, int by = 0) { access_index("strh", t, n, m, by); }
   void strd(Reg t, Reg u, Reg n, int offset = 0);
   void strd_after(Reg t, Reg u, Reg n, int step);
-  // Registers in ascending order; n moves past them.
+  // Registers in ascending order; n stays, or moves past them.
+  void ldm(Reg n, std::initializer_list<Reg> list) { emit("ldmia", {name(n), set(list)}); }
   void ldm_after(Reg n, std::initializer_list<Reg> list) { emit("ldmia", {name(n) + "!", set(list)}); }
   void stm_after(Reg n, std::initializer_list<Reg> list) { emit("stmia", {name(n) + "!", set(list)}); }
 

@@ -311,10 +311,12 @@ class Machine {
 
   bool many(const Instruction& i) {
     const Operand &base = i.operands[0], &list = i.operands[1];
+    Value at = reg(base);
     for (int r : list.list) {
-      if (i.name == "ldmia") registers_[static_cast<size_t>(r)] = load(reg(base), 4);
-      reg(base) = sum(reg(base), {kNumber, 4}, 1);
+      if (i.name == "ldmia") registers_[static_cast<size_t>(r)] = load(at, 4);
+      at = sum(at, {kNumber, 4}, 1);
     }
+    if (base.write_back) reg(base) = at;
     return true;
   }
 
